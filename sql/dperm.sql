@@ -1,0 +1,334 @@
+-- dperm: differentially private classifiers inside PostgreSQL.
+-- This file is the whole SQL surface of the extension.
+
+-- complain if script is sourced in psql rather than via CREATE EXTENSION
+\echo Use "CREATE EXTENSION dperm" to load this file. \quit
+
+--
+-- dp_model: a trained model
+--
+
+CREATE TYPE dp_model;
+
+CREATE FUNCTION dp_model_in(cstring) RETURNS dp_model
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_in(cstring) IS 'text input of dp_model: JSON';
+
+CREATE FUNCTION dp_model_out(dp_model) RETURNS cstring
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_out(dp_model) IS 'text output of dp_model: JSON';
+
+CREATE FUNCTION dp_model_recv(internal) RETURNS dp_model
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_recv(internal) IS 'binary input of dp_model';
+
+CREATE FUNCTION dp_model_send(dp_model) RETURNS bytea
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_send(dp_model) IS 'binary output of dp_model';
+
+CREATE TYPE dp_model (
+	INPUT = dp_model_in,
+	OUTPUT = dp_model_out,
+	RECEIVE = dp_model_recv,
+	SEND = dp_model_send,
+	STORAGE = extended
+);
+COMMENT ON TYPE dp_model IS
+	'a trained classifier: its weights, every public parameter of its training, and its privacy guarantee';
+
+CREATE FUNCTION dp_model_to_jsonb(model dp_model) RETURNS jsonb
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_to_jsonb(dp_model) IS 'the model as jsonb: what the cast uses';
+
+CREATE FUNCTION dp_model_from_jsonb(model jsonb) RETURNS dp_model
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_from_jsonb(jsonb) IS 'a model out of its jsonb: what the cast uses';
+
+CREATE CAST (dp_model AS jsonb) WITH FUNCTION dp_model_to_jsonb(dp_model) AS ASSIGNMENT;
+COMMENT ON CAST (dp_model AS jsonb) IS 'the model with all its parameters, exactly';
+
+CREATE CAST (jsonb AS dp_model) WITH FUNCTION dp_model_from_jsonb(jsonb);
+COMMENT ON CAST (jsonb AS dp_model) IS 'the way back; the guarantee is written anew from the parameters';
+
+CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_weights(dp_model) IS
+	'the weights, one per feature; with an intercept, its weight comes last';
+
+CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_guarantee(dp_model) IS
+	'what the model promises about the rows it was trained on, in one paragraph';
+
+--
+-- Prediction
+--
+-- The features are an array with one element per feature: float8[], float4[], numeric[],
+-- smallint[], integer[], bigint[], a domain over one of these, or an untyped literal. An
+-- array with a NULL, NaN or infinite element is read as all zeros, as in training.
+
+CREATE FUNCTION dp_predict(model dp_model, features "any") RETURNS boolean
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_predict(dp_model, "any") IS
+	'the predicted class: true where dp_decision is positive';
+
+CREATE FUNCTION dp_predict_prob(model dp_model, features "any") RETURNS float8
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_predict_prob(dp_model, "any") IS
+	'the probability of the positive class, by a logistic regression';
+
+CREATE FUNCTION dp_decision(model dp_model, features "any") RETURNS float8
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_decision(dp_model, "any") IS
+	'the weighted sum of the features, scaled and clipped as in training';
+
+--
+-- dp_moments: one pass over the rows
+--
+
+CREATE TYPE dp_moments;
+
+CREATE FUNCTION dp_moments_in(cstring) RETURNS dp_moments
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_moments_in(cstring) IS 'I/O';
+
+CREATE FUNCTION dp_moments_out(dp_moments) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_moments_out(dp_moments) IS 'I/O';
+
+CREATE FUNCTION dp_moments_recv(internal) RETURNS dp_moments
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_moments_recv(internal) IS 'I/O';
+
+CREATE FUNCTION dp_moments_send(dp_moments) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_moments_send(dp_moments) IS 'I/O';
+
+CREATE TYPE dp_moments (
+	INPUT = dp_moments_in,
+	OUTPUT = dp_moments_out,
+	RECEIVE = dp_moments_recv,
+	SEND = dp_moments_send,
+	ALIGNMENT = double,
+	STORAGE = external
+);
+COMMENT ON TYPE dp_moments IS
+	'internal to training: what is asked of one pass over the rows, and the sums it found; not private';
+
+CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float8[]) RETURNS dp_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_step_float8' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float8[]) IS
+	'internal to training: transition function of dp_moments_agg';
+
+CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float4[]) RETURNS dp_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_step_float4' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float4[]) IS
+	'internal to training: transition function of dp_moments_agg';
+
+CREATE FUNCTION dp_moments_combine(dp_moments, dp_moments) RETURNS dp_moments
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_moments_combine(dp_moments, dp_moments) IS
+	'internal to training: combine function of dp_moments_agg';
+
+CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, features float8[]) (
+	SFUNC = dp_moments_step,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, float8[]) IS
+	'internal to training: one pass over the rows';
+
+CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, features float4[]) (
+	SFUNC = dp_moments_step,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, float4[]) IS
+	'internal to training: one pass over the rows';
+
+CREATE FUNCTION dp_label(value "any", positive text) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_label("any", text) IS
+	'a label as training reads it: true, false, or NULL for no label';
+
+--
+-- Training
+--
+
+CREATE FUNCTION dp_logreg_train(
+	source text,
+	label text,
+	features text,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT true,
+	norm float8 DEFAULT 1,
+	dimension integer DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer) IS
+	'train a differentially private logistic regression on the rows of a relation';
+
+CREATE FUNCTION dp_logreg_train(
+	source text,
+	label text,
+	features text[],
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT true,
+	norm float8 DEFAULT 1,
+	dimension integer DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_train(text, text, text[], float8, float8, text, text, text, boolean, float8, integer) IS
+	'train a differentially private logistic regression on the rows of a relation';
+
+CREATE FUNCTION dp_svm_train(
+	source text,
+	label text,
+	features text,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT true,
+	norm float8 DEFAULT 1,
+	dimension integer DEFAULT NULL,
+	loss text DEFAULT 'huber',
+	h float8 DEFAULT 0.5
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, text, float8) IS
+	'train a differentially private support vector machine on the rows of a relation';
+
+CREATE FUNCTION dp_svm_train(
+	source text,
+	label text,
+	features text[],
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT true,
+	norm float8 DEFAULT 1,
+	dimension integer DEFAULT NULL,
+	loss text DEFAULT 'huber',
+	h float8 DEFAULT 0.5
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_train(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, text, float8) IS
+	'train a differentially private support vector machine on the rows of a relation';
+
+--
+-- One-call aggregates
+--
+
+CREATE FUNCTION dp_logreg_step(internal, "any", "any", float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_logreg_step(internal, "any", "any", float8) IS
+	'internal to dp_logreg: transition function';
+
+CREATE FUNCTION dp_logreg_step(internal, "any", "any", float8, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_logreg_step(internal, "any", "any", float8, float8) IS
+	'internal to dp_logreg: transition function';
+
+CREATE FUNCTION dp_logreg_step(internal, "any", "any", float8, float8, jsonb) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_logreg_step(internal, "any", "any", float8, float8, jsonb) IS
+	'internal to dp_logreg: transition function';
+
+CREATE FUNCTION dp_svm_step(internal, "any", "any", float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_svm_step(internal, "any", "any", float8) IS
+	'internal to dp_svm: transition function';
+
+CREATE FUNCTION dp_svm_step(internal, "any", "any", float8, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_svm_step(internal, "any", "any", float8, float8) IS
+	'internal to dp_svm: transition function';
+
+CREATE FUNCTION dp_svm_step(internal, "any", "any", float8, float8, jsonb) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_svm_step(internal, "any", "any", float8, float8, jsonb) IS
+	'internal to dp_svm: transition function';
+
+CREATE FUNCTION dp_fit_final(internal) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_fit_final(internal) IS
+	'internal to dp_logreg and dp_svm: train on the rows of the group';
+
+CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8) (
+	SFUNC = dp_logreg_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_logreg("any", "any", float8) IS
+	'train a differentially private logistic regression on the rows of each group';
+
+CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8) (
+	SFUNC = dp_logreg_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8) IS
+	'train a differentially private logistic regression on the rows of each group';
+
+CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
+	SFUNC = dp_logreg_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8, jsonb) IS
+	'train a differentially private logistic regression on the rows of each group';
+
+CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8) (
+	SFUNC = dp_svm_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_svm("any", "any", float8) IS
+	'train a differentially private support vector machine on the rows of each group';
+
+CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8) (
+	SFUNC = dp_svm_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8) IS
+	'train a differentially private support vector machine on the rows of each group';
+
+CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
+	SFUNC = dp_svm_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8, jsonb) IS
+	'train a differentially private support vector machine on the rows of each group';

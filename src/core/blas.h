@@ -1,0 +1,27 @@
+/*
+ * blas.h: the few BLAS and LAPACK routines that the core calls.
+ *
+ * Fortran interface with 32-bit integers. Callers keep every dimension within
+ * DPERM_DIM_MAX: reference LAPACK ends the process on a bad argument.
+ */
+#ifndef DPERM_BLAS_H
+#define DPERM_BLAS_H
+
+extern void dgemv_(const char *trans, const int *m, const int *n, const double *alpha,
+				   const double *a, const int *lda, const double *x, const int *incx,
+				   const double *beta, double *y, const int *incy);
+extern void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k,
+				   const double *alpha, const double *a, const int *lda,
+				   const double *beta, double *c, const int *ldc);
+extern void dgemm_(const char *transa, const char *transb, const int *m, const int *n,
+				   const int *k, const double *alpha, const double *a, const int *lda,
+				   const double *b, const int *ldb, const double *beta, double *c,
+				   const int *ldc);
+extern void dtrsm_(const char *side, const char *uplo, const char *transa,
+				   const char *diag, const int *m, const int *n, const double *alpha,
+				   const double *a, const int *lda, double *b, const int *ldb);
+extern void dtrsv_(const char *uplo, const char *trans, const char *diag, const int *n,
+				   const double *a, const int *lda, double *x, const int *incx);
+extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+
+#endif							/* DPERM_BLAS_H */

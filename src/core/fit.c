@@ -1,0 +1,169 @@
+/*
+ * fit.c: the mechanism as a whole (docs/guarantee.md, "The algorithm").
+ */
+#include "fit.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "release.h"
+
+/* The path of lambda to a start, and how well each point on it is solved. */
+#define PATH_START 0.1
+#define PATH_FACTOR 0.03
+#define PATH_GOAL 0.1
+
+/* How many doubles of room a fit needs. */
+size_t
+dperm_fit_room(int dim)
+{
+	return dperm_newton_room(dim) + 2 * (size_t) dim;
+}
+
+/* Overwrite secrets in a way that the compiler keeps. */
+static void
+wipe(double *x, size_t count)
+{
+	volatile double *v = x;
+
+	for (size_t i = 0; i < count; i++)
+		v[i] = 0;
+}
+
+/*
+ * A start for the solver: the minimiser over the sample. The losses with flat pieces are
+ * followed along a falling lambda: with a strong regulariser Newton's method is at home, and
+ * each minimiser is a good start for the next. Without the path such a loss is crossed bend
+ * by bend (measured: three times the evaluations). The logistic loss does not need it.
+ */
+static DpermStatus
+approach(const DpermFit *fit, DpermProblem *problem, double *weights, double *work)
+{
+	double		target = problem->lambda;
+	bool		bends = fit->setup.loss.kind != DPERM_LOSS_LOGISTIC;
+	double		lambda = bends ? fmax(target, PATH_START) : target;
+
+	problem->oracle = fit->sample ? *fit->sample : fit->rows;
+
+	/* where the minimiser would be without data: right when the noise dominates */
+	for (int i = 0; i < problem->dim; i++)
+		weights[i] = problem->tilt ? -problem->tilt[i] / lambda : 0;
+	for (;;)
+	{
+		DpermStatus status;
+
+		problem->lambda = lambda;
+		problem->goal = fmax(PATH_GOAL * lambda, fit->calibration.gradient_goal);
+		status = dperm_newton(problem, weights, work);
+		if (status != DPERM_OK && status != DPERM_NOT_CERTIFIED)
+			return status;
+		if (lambda == target)
+			return DPERM_OK;
+		lambda = fmax(target, PATH_FACTOR * lambda);
+	}
+}
+
+/* Draw b, minimise, certify, release. */
+DpermStatus
+dperm_fit(const DpermFit *fit, double *weights, double *room)
+{
+	const DpermCalibration *cal = &fit->calibration;
+	int			dim = fit->setup.dim;
+	bool		private = !isinf(fit->setup.epsilon);
+	bool		tilted = private && fit->setup.method == DPERM_METHOD_OBJECTIVE;
+	double	   *noise = room;
+	double	   *tilt = noise + dim;
+	double	   *work = tilt + dim;
+	double		length = 0;
+	DpermStatus status;
+	DpermProblem problem = {
+		.dim = dim,
+		.lambda = cal->lambda,
+		.poll = fit->poll
+	};
+
+	if (private)
+	{
+		dperm_draw_gamma_sphere(fit->entropy, dim, cal->noise_scale, noise);
+		if (!dperm_entropy_ok(fit->entropy))
+			return DPERM_NO_ENTROPY;
+	}
+	if (tilted)
+	{
+		for (int i = 0; i < dim; i++)
+			tilt[i] = noise[i] / fit->setup.rows;
+		problem.tilt = tilt;
+	}
+
+	status = approach(fit, &problem, weights, work);
+	if (status != DPERM_OK)
+		return status;
+	problem.oracle = fit->rows;
+	problem.goal = cal->gradient_goal;
+	status = dperm_newton(&problem, weights, work);
+	if (status != DPERM_OK)
+		return status;
+
+	for (int i = 0; i < dim; i++)
+		length += weights[i] * weights[i];
+	if (!(sqrt(length) <= cal->weight_bound))
+		return DPERM_NOT_CERTIFIED;
+
+	if (private)
+	{
+		if (!tilted)
+			for (int i = 0; i < dim; i++)
+				weights[i] += noise[i];
+		dperm_release(fit->entropy, dim, cal->grid, cal->release_scale, weights);
+		wipe(room, dperm_fit_room(dim));
+		if (!dperm_entropy_ok(fit->entropy))
+			return DPERM_NO_ENTROPY;
+	}
+	return DPERM_OK;
+}
+
+/* The sums of a finished pass as means. */
+void
+dperm_moments_means(DpermMoments *m, double *value, double *gradient, double *hess)
+{
+	double		n = (double) m->rows;
+
+	dperm_moments_flush(m);
+	*value = (m->value[0] + m->value[1]) / n;
+	for (int i = 0; i < m->dim; i++)
+		gradient[i] = (m->gradient[i] + m->gradient_low[i]) / n;
+	if (hess)
+		for (int j = 0; j < m->dim; j++)
+			for (int i = j; i < m->dim; i++)
+			{
+				size_t		at = (size_t) j * m->dim + i;
+
+				hess[at] = m->hess[at] / n;
+			}
+}
+
+/* The mean over rows in memory. */
+DpermStatus
+dperm_matrix_eval(void *matrix, const double *weights, double *value, double *gradient,
+				  double *hess)
+{
+	DpermMatrix *x = matrix;
+	DpermMoments m;
+
+	dperm_moments_init(&m, x->loss, x->dim, hess != NULL, weights, x->room);
+	for (int64_t i = 0; i < x->count;)
+	{
+		int64_t		within = i % x->chunk_rows;
+		int64_t		some = x->chunk_rows - within;
+
+		if (some > x->count - i)
+			some = x->count - i;
+		if (some > m.block_rows)
+			some = m.block_rows;
+		dperm_poll(&x->poll);
+		dperm_moments_add(&m, x->chunks[i / x->chunk_rows] + within * x->dim, some);
+		i += some;
+	}
+	dperm_moments_means(&m, value, gradient, hess);
+	return DPERM_OK;
+}

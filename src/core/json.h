@@ -1,0 +1,89 @@
+/*
+ * json.h: a strict pull reader for JSON (RFC 8259).
+ *
+ * The caller asks for what it expects; the first thing that is not there stops
+ * the reader for good: every later call returns false, and why says what was
+ * wrong in a static string. Nothing is allocated, and nothing is read past the
+ * given length. Nesting is limited to DPERM_JSON_DEPTH.
+ *
+ *	dperm_json_open(&r, text, len);
+ *	if (dperm_json_object(&r))
+ *		while (dperm_json_key(&r, key, sizeof(key)))
+ *			... exactly one value ...
+ *	if (!dperm_json_close(&r))
+ *		... r.why ...
+ */
+#ifndef DPERM_JSON_H
+#define DPERM_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DPERM_JSON_DEPTH 16
+
+/*
+ * Longest number that is read. A double that went through jsonb comes back without
+ * an exponent, so that the smallest take more than 300 digits.
+ */
+#define DPERM_JSON_NUMBER_MAX 1100
+
+typedef enum DpermJsonType
+{
+	DPERM_JSON_BAD = 0,			/* no value can start here, or the reader stopped */
+	DPERM_JSON_NULL,
+	DPERM_JSON_BOOL,
+	DPERM_JSON_NUMBER,
+	DPERM_JSON_STRING,
+	DPERM_JSON_ARRAY,
+	DPERM_JSON_OBJECT
+} DpermJsonType;
+
+typedef struct DpermJson
+{
+	const char *at;
+	const char *end;
+	int			depth;			/* open arrays and objects */
+	bool		first;			/* nothing read yet in the innermost of them */
+	char		closer[DPERM_JSON_DEPTH];	/* ']' or '}' of each */
+	bool		mistyped;		/* stopped at a value of another type */
+	const char *why;			/* NULL while all is well */
+} DpermJson;
+
+extern void dperm_json_open(DpermJson *r, const char *text, size_t len);
+
+/* True if the whole text was one value and all of it has been read. */
+extern bool dperm_json_close(DpermJson *r);
+
+/* The type of the next value; reads nothing but white space. */
+extern DpermJsonType dperm_json_peek(DpermJson *r);
+
+/* Enter an object; then key returns the next key, or false at the end of it. */
+extern bool dperm_json_object(DpermJson *r);
+extern bool dperm_json_key(DpermJson *r, char *key, size_t room);
+
+/* Enter an array; then element says whether there is one more, or false at the end. */
+extern bool dperm_json_array(DpermJson *r);
+extern bool dperm_json_element(DpermJson *r);
+
+/*
+ * A string, unescaped and zero-terminated. What does not fit is cut off, so give
+ * more room than the longest text of interest; room 0 reads and forgets. Bytes
+ * above 127 pass as they are: the text is in the encoding of its caller, but for
+ * \u escapes, which become UTF-8.
+ */
+extern bool dperm_json_string(DpermJson *r, char *out, size_t room);
+
+/* A number that is finite as a double. */
+extern bool dperm_json_number(DpermJson *r, double *out);
+
+/* A number without fraction and exponent that fits 64 bits. */
+extern bool dperm_json_integer(DpermJson *r, int64_t *out);
+
+extern bool dperm_json_bool(DpermJson *r, bool *out);
+extern bool dperm_json_null(DpermJson *r);
+
+/* Any value, with all that it holds: checked and forgotten. */
+extern bool dperm_json_skip(DpermJson *r);
+
+#endif							/* DPERM_JSON_H */

@@ -1,0 +1,125 @@
+/*
+ * loss.c: the three margin losses.
+ */
+#include "loss.h"
+
+#include <math.h>
+#include <string.h>
+
+/* log(1 + exp(-z)), with exp only of what cannot overflow. */
+static DpermLossAt
+logistic_at(double z)
+{
+	double		e = exp(-fabs(z));	/* in (0, 1] */
+	double		log_part = log1p(e);
+	DpermLossAt at;
+
+	if (z >= 0)
+	{
+		at.value = log_part;
+		at.slope = -e / (1 + e);
+	}
+	else
+	{
+		at.value = log_part - z;
+		at.slope = -1 / (1 + e);
+	}
+	at.curve = e / ((1 + e) * (1 + e));
+	return at;
+}
+
+/* The paper's Huber loss: a parabola of width 2h between 0 and 1 - z. */
+static DpermLossAt
+huber_at(double z, double h)
+{
+	DpermLossAt at = {0, 0, 0};
+
+	if (z > 1 + h)
+		return at;
+	if (z < 1 - h)
+	{
+		at.value = 1 - z;
+		at.slope = -1;
+		return at;
+	}
+	at.value = (1 + h - z) * (1 + h - z) / (4 * h);
+	at.slope = fmax(-1, fmin(0, -(1 + h - z) / (2 * h)));
+	at.curve = 1 / (2 * h);
+	return at;
+}
+
+/* The paper's l_s: a quartic between 0 and 1 - z, twice differentiable. */
+static DpermLossAt
+smooth_hinge_at(double z, double h)
+{
+	DpermLossAt at = {0, 0, 0};
+	double		q;
+
+	if (z > 1 + h)
+		return at;
+	if (z < 1 - h)
+	{
+		at.value = 1 - z;
+		at.slope = -1;
+		return at;
+	}
+	q = (1 - z) / h;			/* in [-1, 1] */
+	at.value = h * (((-q * q / 16 + 3.0 / 8) * q + 0.5) * q + 3.0 / 16);
+	at.slope = fmax(-1, fmin(0, (q * q - 3) * q / 4 - 0.5));
+	at.curve = 0.75 * fmax(0, 1 - q * q) / h;
+	return at;
+}
+
+/* The loss and its first two derivatives at margin z. */
+DpermLossAt
+dperm_loss_at(DpermLoss loss, double z)
+{
+	switch (loss.kind)
+	{
+		case DPERM_LOSS_HUBER:
+			return huber_at(z, loss.h);
+		case DPERM_LOSS_SMOOTH_HINGE:
+			return smooth_hinge_at(z, loss.h);
+		case DPERM_LOSS_LOGISTIC:
+			break;
+	}
+	return logistic_at(z);
+}
+
+/* The bound c on the curvature (docs/guarantee.md, "Losses"). */
+double
+dperm_loss_curvature(DpermLoss loss)
+{
+	switch (loss.kind)
+	{
+		case DPERM_LOSS_HUBER:
+			return 1 / (2 * loss.h);
+		case DPERM_LOSS_SMOOTH_HINGE:
+			return 3 / (4 * loss.h);
+		case DPERM_LOSS_LOGISTIC:
+			break;
+	}
+	return 0.25;
+}
+
+static const char *const loss_names[] = {"logistic", "huber", "smooth_hinge"};
+
+/* The SQL name of a loss. */
+const char *
+dperm_loss_name(DpermLossKind kind)
+{
+	return loss_names[kind];
+}
+
+/* The loss of a SQL name, false if there is none. */
+bool
+dperm_loss_parse(const char *name, DpermLossKind *kind)
+{
+	for (int i = 0; i < 3; i++)
+		if (strcmp(name, loss_names[i]) == 0)
+		{
+			*kind = (DpermLossKind) i;
+			return true;
+		}
+	return false;
+}

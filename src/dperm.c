@@ -1,0 +1,106 @@
+/*
+ * dperm.c: module entry, settings, and what the server lends to the core.
+ */
+#include "postgres.h"
+
+#include <limits.h>
+
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
+
+#include "dperm.h"
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+int			dperm_aggregate_memory = 256 * 1024;
+
+/*
+ * OpenBLAS, where that is the BLAS at hand, starts threads of its own when it is loaded.
+ * A backend must stay single-threaded: signals are handled on any thread that does not
+ * block them. The symbols are weak, so any other BLAS will do as well.
+ */
+extern void openblas_set_num_threads(int threads) __attribute__((weak));
+extern int	blas_thread_shutdown_(void) __attribute__((weak));
+
+/* Called once a backend when the library is loaded. */
+void
+_PG_init(void)
+{
+	if (openblas_set_num_threads)
+		openblas_set_num_threads(1);
+	if (blas_thread_shutdown_)
+		blas_thread_shutdown_();
+
+	DefineCustomIntVariable("dperm.aggregate_memory",
+							"Memory that dp_logreg() and dp_svm() may use for the rows of one group.",
+							"A group that needs more fails with an error; dp_logreg_train() and dp_svm_train() have no such limit.",
+							&dperm_aggregate_memory,
+							256 * 1024, 64, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+#if PG_VERSION_NUM >= 150000
+	MarkGUCPrefixReserved("dperm");
+#else
+	EmitWarningsOnPlaceholders("dperm");
+#endif
+}
+
+/* Let the server interrupt the core. */
+static void
+check_interrupts(void *arg)
+{
+	CHECK_FOR_INTERRUPTS();
+}
+
+const DpermPoll dperm_interrupts = {check_interrupts, NULL};
+
+/* Random bits that nobody can seed. */
+bool
+dperm_strong_random(void *arg, void *bytes, size_t count)
+{
+	return pg_strong_random(bytes, count);
+}
+
+/* The error for a status of the core. */
+void
+dperm_check_status(DpermStatus status)
+{
+	switch (status)
+	{
+		case DPERM_OK:
+			return;
+		case DPERM_NO_ENTROPY:
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("could not generate random values")));
+			break;
+		case DPERM_NOT_CERTIFIED:
+			ereport(ERROR,
+					(errcode(ERRCODE_INTERNAL_ERROR),
+					 errmsg("the solver could not certify its result"),
+					 errhint("Nothing was released. A larger lambda makes the problem easier to solve.")));
+			break;
+		case DPERM_BAD_ARGUMENT:
+		case DPERM_BAD_FORMAT:
+			break;
+	}
+	elog(ERROR, "unexpected status %d", (int) status);
+}
+
+/* Calibrate, or raise. */
+DpermCalibration
+dperm_checked_calibration(const DpermSetup *setup)
+{
+	DpermCalibration calibration;
+	const char *why;
+
+	if (dperm_calibrate(setup, &calibration, &why) != DPERM_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot train with these parameters: %s", why),
+				 errhint("Leave lambda out to get the default for this many rows.")));
+	return calibration;
+}

@@ -1,0 +1,26 @@
+/*
+ * dperm.h: what the PostgreSQL side lends to the core, and its settings.
+ */
+#ifndef DPERM_H
+#define DPERM_H
+
+#include "core/calibrate.h"
+#include "core/sample.h"
+#include "core/status.h"
+
+/* dperm.aggregate_memory, in kilobytes. */
+extern int	dperm_aggregate_memory;
+
+/* CHECK_FOR_INTERRUPTS as the core's poll. */
+extern const DpermPoll dperm_interrupts;
+
+/* pg_strong_random as the core's entropy. */
+extern bool dperm_strong_random(void *arg, void *bytes, size_t count);
+
+/* Raise the error for a status of the core. Nothing in it depends on rows. */
+extern void dperm_check_status(DpermStatus status);
+
+/* dperm_calibrate, or the error for an argument that only shows with the row count. */
+extern DpermCalibration dperm_checked_calibration(const DpermSetup *setup);
+
+#endif							/* DPERM_H */

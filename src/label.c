@@ -1,0 +1,219 @@
+/*
+ * label.c: from the value of a label column to a sign.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "label.h"
+
+PG_FUNCTION_INFO_V1(dp_label);
+
+/* Is this a number, a boolean or an enum: a type whose values are compared as datums? */
+static bool
+is_plain(Oid type)
+{
+	switch (type)
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			return true;
+		default:
+			return get_typtype(type) == TYPTYPE_ENUM;
+	}
+}
+
+/* Is this stored and compared as text? */
+static bool
+is_textual(Oid type)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(type, &category, &preferred);
+	return category == TYPCATEGORY_STRING && get_typlen(type) == -1;
+}
+
+/* Without trailing blanks. */
+static int
+unpadded(const char *bytes, int len)
+{
+	while (len > 0 && bytes[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+/* How to read labels of a type. */
+void
+dperm_label_init(DpermLabel *label, Oid type, const char *positive)
+{
+	memset(label, 0, sizeof(*label));
+	label->type = getBaseType(type);
+	label->textual = is_textual(label->type);
+	label->padded = label->type == BPCHAROID;
+	label->compare = positive != NULL;
+
+	if (!label->textual && !is_plain(label->type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a label cannot be of type %s", format_type_be(type)),
+				 errhint("Use a boolean, a number, a text or an enum; a view can convert any other type.")));
+	if (!positive)
+	{
+		if (label->textual || get_typtype(label->type) == TYPTYPE_ENUM)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a label of type %s needs a positive value", format_type_be(type)),
+					 errhint("Say which value means yes, as in positive => 'yes'.")));
+		return;
+	}
+	if (label->textual)
+	{
+		label->bytes = pstrdup(positive);
+		label->bytes_len = strlen(positive);
+		if (label->padded)
+			label->bytes_len = unpadded(positive, label->bytes_len);
+	}
+	else
+	{
+		Oid			input,
+					ioparam;
+
+		getTypeInputInfo(label->type, &input, &ioparam);
+		label->value = OidInputFunctionCall(input, pstrdup(positive), ioparam, -1);
+	}
+}
+
+/* +1 or -1. */
+static inline int
+sign_of(bool positive)
+{
+	return positive ? 1 : -1;
+}
+
+/* The sign of a number, 0 for NaN; with a positive value, whether it is that. */
+static int
+number_sign(const DpermLabel *label, double value, double positive)
+{
+	if (isnan(value))
+		return 0;
+	return sign_of(label->compare ? value == positive : value > 0);
+}
+
+/* The same for numeric, which may lie outside of the range of doubles. */
+static int
+numeric_label_sign(const DpermLabel *label, Numeric value)
+{
+	Datum		other;
+	int			order;
+
+	if (numeric_is_nan(value))
+		return 0;
+	other = label->compare ? label->value :
+		DirectFunctionCall1(int4_numeric, Int32GetDatum(0));
+	order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(value), other));
+	return sign_of(label->compare ? order == 0 : order > 0);
+}
+
+/* Whether a text is the positive value. */
+static int
+text_sign(const DpermLabel *label, struct varlena *value)
+{
+	int			len = VARSIZE_ANY_EXHDR(value);
+	const char *bytes = VARDATA_ANY(value);
+
+	if (label->padded)
+		len = unpadded(bytes, len);
+	return sign_of(len == label->bytes_len && memcmp(bytes, label->bytes, len) == 0);
+}
+
+/* The same for integers, exactly. */
+static int
+integer_sign(const DpermLabel *label, int64 value, int64 positive)
+{
+	return sign_of(label->compare ? value == positive : value > 0);
+}
+
+/* -1 or +1, or 0 when the value says nothing. */
+int
+dperm_label_sign(const DpermLabel *label, Datum value)
+{
+	int			sign;
+
+	if (label->textual || label->type == NUMERICOID)
+	{
+		struct varlena *flat = PG_DETOAST_DATUM_PACKED(value);
+
+		if (label->textual)
+			sign = text_sign(label, flat);
+		else
+			sign = numeric_label_sign(label, DatumGetNumeric(PointerGetDatum(flat)));
+		if ((Pointer) flat != DatumGetPointer(value))
+			pfree(flat);
+		return sign;
+	}
+	switch (label->type)
+	{
+		case BOOLOID:
+			return sign_of(label->compare ?
+						   DatumGetBool(value) == DatumGetBool(label->value) :
+						   DatumGetBool(value));
+		case INT2OID:
+			return integer_sign(label, DatumGetInt16(value), DatumGetInt16(label->value));
+		case INT4OID:
+			return integer_sign(label, DatumGetInt32(value), DatumGetInt32(label->value));
+		case INT8OID:
+			return integer_sign(label, DatumGetInt64(value),
+								label->compare ? DatumGetInt64(label->value) : 0);
+		case FLOAT4OID:
+			return number_sign(label, DatumGetFloat4(value), DatumGetFloat4(label->value));
+		case FLOAT8OID:
+			return number_sign(label, DatumGetFloat8(value),
+							   label->compare ? DatumGetFloat8(label->value) : 0);
+		default:				/* an enum */
+			return sign_of(DatumGetObjectId(value) == DatumGetObjectId(label->value));
+	}
+}
+
+/*
+ * dp_label(value "any", positive text): a label as a boolean, NULL for none. The training
+ * passes call it on label columns that are not plain booleans.
+ */
+Datum
+dp_label(PG_FUNCTION_ARGS)
+{
+	DpermLabel *label = fcinfo->flinfo->fn_extra;
+	int			sign;
+
+	if (label == NULL)
+	{
+		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+		MemoryContext caller;
+
+		if (!OidIsValid(type))
+			elog(ERROR, "could not determine the type of a label");
+		caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+		label = palloc(sizeof(*label));
+		dperm_label_init(label, type,
+						 PG_ARGISNULL(1) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(1)));
+		MemoryContextSwitchTo(caller);
+		fcinfo->flinfo->fn_extra = label;
+	}
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	sign = dperm_label_sign(label, PG_GETARG_DATUM(0));
+	if (sign == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(sign > 0);
+}

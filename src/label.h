@@ -1,0 +1,31 @@
+/*
+ * label.h: from the value of a label column to a sign.
+ *
+ * Boolean: true is positive. Number: greater than zero is positive, NaN is no label.
+ * Text and enum: equal to the given positive value. With a positive value, numbers and
+ * booleans are compared with it too. NULL is no label. Reading never raises.
+ */
+#ifndef DPERM_LABEL_H
+#define DPERM_LABEL_H
+
+typedef struct DpermLabel
+{
+	Oid			type;			/* base type of the values */
+	bool		textual;		/* compare bytes */
+	bool		padded;			/* trailing blanks do not count */
+	bool		compare;		/* with the positive value below */
+	char	   *bytes;			/* textual: the positive value */
+	int			bytes_len;
+	Datum		value;			/* otherwise: the positive value */
+} DpermLabel;
+
+/*
+ * How to read labels of a type; raises for a type that cannot be a label, a text without a
+ * positive value, and a positive value that the type does not know.
+ */
+extern void dperm_label_init(DpermLabel *label, Oid type, const char *positive);
+
+/* -1 or +1, or 0 when the value says nothing. */
+extern int	dperm_label_sign(const DpermLabel *label, Datum value);
+
+#endif							/* DPERM_LABEL_H */

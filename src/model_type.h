@@ -1,0 +1,21 @@
+/*
+ * model_type.h: the SQL type dp_model, for the files that make or read one.
+ *
+ * The body of the varlena is the binary form of core/model.h, and nothing else.
+ */
+#ifndef DPERM_MODEL_TYPE_H
+#define DPERM_MODEL_TYPE_H
+
+#include "core/model.h"
+
+/* A dp_model datum, in the current memory context. */
+extern Datum dperm_model_make(const DpermModel *model);
+
+/*
+ * The struct of a dp_model datum, toasted or not, with its weights: one chunk of
+ * the current memory context, for pfree. Raises ERRCODE_DATA_CORRUPTED for a
+ * value that does not decode.
+ */
+extern DpermModel *dperm_model_open(Datum value);
+
+#endif							/* DPERM_MODEL_TYPE_H */

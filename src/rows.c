@@ -1,0 +1,133 @@
+/*
+ * rows.c: from a datum to doubles, without ever raising.
+ */
+#include "postgres.h"
+
+#include "access/tupmacs.h"
+#include "catalog/pg_type.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "rows.h"
+
+/* The element types that dperm_rows_read_array knows. */
+static bool
+is_readable(Oid elemtype)
+{
+	switch (elemtype)
+	{
+		case FLOAT8OID:
+		case FLOAT4OID:
+		case NUMERICOID:
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The base element type of an array type, if it can be read. */
+Oid
+dperm_rows_element_type(Oid arraytype)
+{
+	Oid			elemtype;
+
+	if (!OidIsValid(arraytype))
+		return InvalidOid;
+
+	elemtype = get_element_type(getBaseType(arraytype));
+	if (!OidIsValid(elemtype))
+		return InvalidOid;
+
+	elemtype = getBaseType(elemtype);
+	return is_readable(elemtype) ? elemtype : InvalidOid;
+}
+
+/* The length of a one-dimensional array, else -1. */
+int
+dperm_rows_array_length(ArrayType *array)
+{
+	return ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : -1;
+}
+
+/* One dimension, the expected length, and no NULL among the elements. */
+static bool
+is_plain_vector(ArrayType *array, int expected_len)
+{
+	return expected_len >= 0 &&
+		dperm_rows_array_length(array) == expected_len &&
+		!array_contains_nulls(array);
+}
+
+/* The elements of a plain float8 vector, in place. */
+const double *
+dperm_rows_peek_float8(ArrayType *array, int expected_len)
+{
+	if (ARR_ELEMTYPE(array) != FLOAT8OID || !is_plain_vector(array, expected_len))
+		return NULL;
+
+	/* The data start is MAXALIGNed within a palloc'd or aligned array. */
+	return (const double *) ARR_DATA_PTR(array);
+}
+
+/* Widen floats to doubles. */
+void
+dperm_rows_from_float4(const float *in, int count, double *out)
+{
+	for (int i = 0; i < count; i++)
+		out[i] = (double) in[i];
+}
+
+/* Elements of variable length are walked one after the other. */
+static void
+from_numeric(char *at, int count, double *out)
+{
+	for (int i = 0; i < count; i++)
+	{
+		/* Out of range gives an infinity here, where a cast would raise. */
+		out[i] = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+													PointerGetDatum(at)));
+		at = att_addlength_pointer(at, -1, at);
+		at = (char *) att_align_nominal(at, TYPALIGN_INT);
+	}
+}
+
+/* Convert a plain vector of any readable element type. */
+bool
+dperm_rows_read_array(ArrayType *array, Oid elemtype, int expected_len, double *out)
+{
+	char	   *data;
+
+	if (!is_readable(elemtype) || !is_plain_vector(array, expected_len))
+		return false;
+
+	/* Without NULLs the elements lie side by side, also behind a NULL bitmap. */
+	data = ARR_DATA_PTR(array);
+	switch (elemtype)
+	{
+		case FLOAT8OID:
+			memcpy(out, data, (size_t) expected_len * sizeof(double));
+			break;
+		case FLOAT4OID:
+			dperm_rows_from_float4((const float *) data, expected_len, out);
+			break;
+		case NUMERICOID:
+			from_numeric(data, expected_len, out);
+			break;
+		case INT2OID:
+			for (int i = 0; i < expected_len; i++)
+				out[i] = (double) ((const int16 *) data)[i];
+			break;
+		case INT4OID:
+			for (int i = 0; i < expected_len; i++)
+				out[i] = (double) ((const int32 *) data)[i];
+			break;
+		case INT8OID:
+			for (int i = 0; i < expected_len; i++)
+				out[i] = (double) ((const int64 *) data)[i];
+			break;
+	}
+	return true;
+}

@@ -1,0 +1,42 @@
+/*
+ * rows.h: from a datum to doubles, without ever raising.
+ *
+ * What a row holds must not be able to cause an error (it would be a leak), so
+ * every reader answers "not a usable vector" with false or NULL and leaves the
+ * meaning of that to its caller. NaN and infinities are passed on: the encoder
+ * turns them into a zero block.
+ */
+#ifndef DPERM_ROWS_H
+#define DPERM_ROWS_H
+
+#include "utils/array.h"
+
+/*
+ * The base element type of an array type whose elements can be read: float8,
+ * float4, numeric, int2, int4, int8, and domains over those or over the array.
+ * InvalidOid for any other type. Looks at the catalog: once per query, not per row.
+ */
+extern Oid	dperm_rows_element_type(Oid arraytype);
+
+/* The number of elements; -1 unless the array has exactly one dimension. */
+extern int	dperm_rows_array_length(ArrayType *array);
+
+/*
+ * Straight into a float8 array without NULLs of expected_len elements, else NULL.
+ * The array must be detoasted with DatumGetArrayTypeP (never the packed form: a
+ * short header leaves the elements unaligned).
+ */
+extern const double *dperm_rows_peek_float8(ArrayType *array, int expected_len);
+
+/*
+ * Convert expected_len elements of base type elemtype to doubles. False, with out
+ * untouched, for another length or number of dimensions, a NULL element, or an
+ * element type that cannot be read. A numeric beyond float8 reads as infinite.
+ */
+extern bool dperm_rows_read_array(ArrayType *array, Oid elemtype,
+								  int expected_len, double *out);
+
+/* Widen count floats. */
+extern void dperm_rows_from_float4(const float *in, int count, double *out);
+
+#endif							/* DPERM_ROWS_H */
