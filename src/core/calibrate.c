@@ -178,12 +178,17 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_OK;
 	}
 
+	/*
+	 * The noise that leads to one and the same output under two neighbouring tables differs
+	 * by the sensitivity: the bounds have to hold for both.
+	 */
 	tail = dperm_gamma_sphere_tail(s->dim, out->noise_scale);
 	if (s->method == DPERM_METHOD_OUTPUT)
 	{
 		/* the noise is added to the weights, in doubles */
 		double		longest;
 
+		tail += 2 / (s->rows * out->lambda);
 		solver_bounds(s, c, 0, out, &certified);
 		longest = out->weight_bound + tail;
 		out->residual = certified / out->lambda +
@@ -193,6 +198,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	else
 	{
 		/* the noise tilts the objective, so its rounding acts like a gradient */
+		tail += 2;
 		solver_bounds(s, c, tail, out, &certified);
 		out->residual = (certified + dperm_gamma_sphere_rounding(s->dim) * tail / s->rows) /
 			out->lambda;

@@ -187,6 +187,8 @@ dperm_moments_pack(const DpermMoments *m, double *packed)
 double
 dperm_moments_rounding(int dim, double curvature, double length)
 {
-	/* margin by a dot product, slope by libm, sum of a block, sum of blocks */
-	return DBL_EPSILON * (curvature * dim * length + 4 + DPERM_BLOCK_ROWS_MAX + 4);
+	double		margin = dim * length;	/* of a dot product */
+	double		slope = curvature * (margin + 2) + 4;
+
+	return DBL_EPSILON * (slope + DPERM_BLOCK_ROWS_MAX + 4);
 }

@@ -1,0 +1,147 @@
+# dperm, built by PGXS:
+#
+#   make && sudo make install        into the PostgreSQL that pg_config names
+#   make installcheck                SQL tests, against your running server
+#   make unit stats fuzz             tests of src/core, no server needed
+#   make tap                         tests that start servers of their own
+#
+# script/test runs all of it in a throwaway cluster.
+
+EXTENSION = dperm
+EXTVERSION = 0.1.0
+MODULE_big = dperm
+
+# Sources are found from this file, so that a build in another directory works:
+# make -f /path/to/dperm/Makefile
+here := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
+sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
+
+PG_OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c))
+CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*.c))
+ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*.h)
+OBJS = $(PG_OBJS) $(CORE_OBJS)
+
+DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
+DATA = $(call sources,sql/*--*--*.sql)
+
+# The rounding bounds of the release stage hold for IEEE arithmetic as written.
+FP_CFLAGS = -ffp-contract=off -fno-fast-math
+PG_CFLAGS = -Wall -Wextra $(FP_CFLAGS)
+LINALG = -llapack -lblas -lm
+SHLIB_LINK = $(LINALG)
+
+# JIT bitcode would need the very clang that built the server, for functions that
+# are not worth inlining.
+override with_llvm = no
+
+REGRESS = install model logreg svm aggregate passes hostile privileges
+REGRESS_OPTS = --inputdir=$(here)/test
+ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
+ISOLATION_OPTS = --inputdir=$(here)/test
+
+EXTRA_CLEAN = build
+
+PG_CONFIG ?= pg_config
+PGXS := $(shell $(PG_CONFIG) --pgxs)
+include $(PGXS)
+
+# PostgreSQL's own headers and macros do not pass -Wextra; src/core has to.
+$(PG_OBJS): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+$(OBJS): $(ALL_HEADERS)
+
+ifdef VPATH
+$(shell mkdir -p src/core sql)
+endif
+
+$(DATA_built): sql/$(EXTENSION).sql
+	cp $< $@
+
+# Tests of the core: one program per file, each linked with all of src/core.
+
+TEST_CFLAGS = -std=gnu11 -g -Wall -Wextra $(FP_CFLAGS) $(COPT) \
+	-I$(here)/src -I$(here)/src/core -I$(here)/test
+SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
+TEST_HEADERS := $(ALL_HEADERS) $(wildcard $(here)/test/*.h $(here)/test/*/*.h)
+
+UNIT := $(patsubst test/%.c,build/%,$(call sources,test/unit/test_*.c))
+STATS := $(patsubst test/%.c,build/%,$(call sources,test/stats/*.c))
+FUZZ_TARGETS := $(patsubst test/%.c,build/%,$(call sources,test/fuzz/fuzz_*.c))
+
+build/sanitized/%.o: $(here)/src/core/%.c $(ALL_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $(SANITIZE) -c $< -o $@
+
+build/optimised/%.o: $(here)/src/core/%.c $(ALL_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -O2 -c $< -o $@
+
+build/unit/%: $(here)/test/unit/%.c $(CORE_OBJS:src/core/%=build/sanitized/%) $(TEST_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $(SANITIZE) $(filter %.c %.o,$^) $(LINALG) -o $@
+
+build/stats/%: $(here)/test/stats/%.c $(CORE_OBJS:src/core/%=build/optimised/%) $(TEST_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) -O2 $(filter %.c %.o,$^) $(LINALG) -o $@
+
+# A fuzz target has LLVMFuzzerTestOneInput. standalone.c brings a main() for any
+# compiler; make fuzz CC=clang FUZZ=libfuzzer uses the real engine instead.
+FUZZ ?= standalone
+FUZZ_SECONDS ?= 5
+ifeq ($(FUZZ),libfuzzer)
+fuzz_engine = -fsanitize=fuzzer
+else
+fuzz_engine = $(here)/test/fuzz/standalone.c
+endif
+
+build/fuzz/%: $(here)/test/fuzz/%.c $(CORE_OBJS:src/core/%=build/sanitized/%) $(TEST_HEADERS)
+	@mkdir -p $(@D)
+	$(CC) $(TEST_CFLAGS) $(SANITIZE) $(filter %.c %.o,$^) $(fuzz_engine) $(LINALG) -o $@
+
+# $(call run_each,programs,arguments): runs all of them, several at a time, and
+# shows the output of those that fail. The core allocates nothing, so it cannot
+# leak; the leak check is slow, and containers often forbid it.
+JOBS ?= $(shell nproc 2>/dev/null || echo 1)
+run_each = @printf '%s\n' $(1) | OPENBLAS_NUM_THREADS=1 \
+	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
+	xargs -r -P $(JOBS) -I{} sh -c \
+	'if {} $(2) >{}.log 2>&1; then echo "ok - {}"; else cat {}.log; echo "not ok - {}"; exit 1; fi'
+
+.PHONY: unit stats fuzz tap lint dist
+unit: $(UNIT)
+	$(call run_each,$(UNIT))
+
+stats: $(STATS)
+	$(call run_each,$(STATS))
+
+# Same arguments for both engines. Findings and new inputs stay under build/.
+fuzz: $(FUZZ_TARGETS)
+	@mkdir -p $(FUZZ_TARGETS:=.corpus)
+	$(call run_each,$(FUZZ_TARGETS),-max_total_time=$(FUZZ_SECONDS) -artifact_prefix={}- {}.corpus $(wildcard $(here)/test/fuzz/corpus))
+
+# Our own copy of prove_installcheck: that one wants t/ at the top and a server
+# configured with --enable-tap-tests. PostgreSQL 16 renamed TESTDIR.
+TAP_DIR = $(CURDIR)/build/tap
+tap:
+	rm -rf $(TAP_DIR)
+	mkdir -p $(TAP_DIR)/log $(TAP_DIR)/tmp_check
+	cd $(here) && PATH="$(bindir):$$PATH" PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' \
+	TESTDIR='$(TAP_DIR)' TESTLOGDIR='$(TAP_DIR)/log' TESTDATADIR='$(TAP_DIR)/tmp_check' \
+	prove -I $(top_builddir)/src/test/perl $(PROVE_FLAGS) $(if $(PROVE_TESTS),$(PROVE_TESTS),test/t/*.pl)
+
+# What a forgetful author breaks: a test that no list names, versions that differ.
+SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
+lint:
+	@$(if $(SQL_TESTS),$(foreach t,$(filter-out $(REGRESS),$(SQL_TESTS)),echo "not ok - $(t) is not in REGRESS"; exit 1;))true
+	@for t in $(if $(SQL_TESTS),$(REGRESS:%=sql/%.sql) $(REGRESS:%=expected/%.out)) $(ISOLATION:%=expected/%.out); do \
+		test -e $(here)/test/$$t || { echo "not ok - no test/$$t"; exit 1; }; done
+	@grep -q "^default_version = '$(EXTVERSION)'" $(here)/dperm.control
+	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json
+	@test "$$(grep -c '"version": "$(EXTVERSION)"' $(here)/META.json)" = 2
+	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo; do bash -n $$f || exit 1; done
+	@perl -c $(here)/script/check-readme 2>/dev/null
+
+# The archive for PGXN.
+dist:
+	@mkdir -p build
+	git -C $(here) archive --format zip --prefix=$(EXTENSION)-$(EXTVERSION)/ \
+		--output $(CURDIR)/build/$(EXTENSION)-$(EXTVERSION).zip HEAD

@@ -1,0 +1,257 @@
+--
+-- Arguments: every mistake is an error with an SQLSTATE and a hint, before any row is
+-- read; names that look strange work, and no argument is ever read as SQL
+--
+SET client_min_messages = warning;
+
+CREATE TABLE people (sick boolean, x float8[], age integer, name text, born date);
+INSERT INTO people
+  SELECT i % 3 = 0, ARRAY[sin(i), cos(i)], i, 'p' || i, date '2000-01-01' + i
+  FROM generate_series(1, 20) i;
+
+-- What a query says: its result, or the SQLSTATE, the message and the hint
+CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+  state text;
+  hint text;
+BEGIN
+  EXECUTE query INTO result;
+  RETURN coalesce(result, 'NULL');
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+  RETURN state || ': ' || result || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
+END $$;
+
+-- What a call with these arguments says: 'trained', or why not
+CREATE FUNCTION logreg(arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says('SELECT ''trained'' FROM dp_logreg_train(' || arguments || ') m WHERE m IS NOT NULL')
+$$;
+CREATE FUNCTION svm(arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says('SELECT ''trained'' FROM dp_svm_train(' || arguments || ') m WHERE m IS NOT NULL')
+$$;
+-- The same, from dp_logreg(label, features, epsilon, ...)
+CREATE FUNCTION agg(arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says('SELECT ''trained'' FROM (SELECT dp_logreg(sick, x, ' || arguments || ') AS m FROM people) s
+               WHERE m IS NOT NULL')
+$$;
+\pset format unaligned
+\pset tuples_only on
+
+-- epsilon
+SELECT logreg($$ 'people', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 0 $$);
+SELECT logreg($$ 'people', 'sick', 'x', -0.0 $$);
+SELECT logreg($$ 'people', 'sick', 'x', -1 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 'NaN' $$);
+SELECT logreg($$ 'people', 'sick', 'x', '-Infinity' $$);
+SELECT logreg($$ 'people', 'sick', 'x', NULL $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1e-9 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1e-6 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1e6 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1e300 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 'Infinity' $$);
+SELECT left(logreg($$ 'people', 'sick', 'x' $$), 5);
+SELECT svm($$ 'people', 'sick', 'x', 0 $$);
+SELECT svm($$ 'people', 'sick', 'x', NULL $$);
+SELECT agg($$ 0 $$);
+SELECT agg($$ -1 $$);
+SELECT agg($$ 'NaN' $$);
+SELECT agg($$ NULL $$);
+SELECT agg($$ 1e-9 $$);
+SELECT agg($$ 'Infinity' $$);
+
+-- lambda; objective perturbation raises it as far as it needs, the others cannot
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 0.1 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => NULL $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => -1 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 'NaN' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 'Infinity' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => '-Infinity' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 1e10 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 0 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 0, analysis => 'paper' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 1e-300 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 0, method => 'output' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 1e-11, method => 'output' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 1e-10, method => 'output' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 'Infinity', lambda => 0 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 'Infinity', lambda => 0, method => 'output' $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, lambda => -1 $$);
+SELECT svm($$ 'people', 'sick', 'x', 'Infinity', lambda => 0 $$);
+SELECT agg($$ 1, -1 $$);
+SELECT agg($$ 1, 'NaN' $$);
+SELECT agg($$ 1, NULL $$);
+SELECT agg($$ 1, 0 $$);
+SELECT agg($$ 'Infinity', 0 $$);
+SELECT agg($$ 1, 0, '{"method": "output"}' $$);
+
+-- method, analysis, loss, h, norm, dimension
+SELECT logreg($$ 'people', 'sick', 'x', 1, method => 'Objective' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, method => '' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, method => NULL, analysis => NULL, intercept => NULL, norm => NULL $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, analysis => 'blunt' $$);
+SELECT left(logreg($$ 'people', 'sick', 'x', 1, loss => 'huber' $$), 5);
+SELECT svm($$ 'people', 'sick', 'x', 1, loss => 'logistic' $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, loss => 'hinge' $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, loss => NULL, h => NULL $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, h => 0 $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, h => 0.009 $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, h => 1.5 $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, h => 'NaN' $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, h => 1 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 0 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, norm => -1 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 'NaN' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 'Infinity' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 1e-300 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 1e100 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => 0 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => -1 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => 5000 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => 2147483647 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => 7 $$);
+
+-- Columns and their types
+SELECT logreg($$ 'people', 'ill', 'x', 1 $$);
+SELECT logreg($$ 'people', 'SICK', 'x', 1 $$);
+SELECT logreg($$ 'people', '"sick"', 'x', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'y', 1 $$);
+SELECT logreg($$ 'people', 'sick', '', 1 $$);
+SELECT logreg($$ 'people', '', 'x', 1 $$);
+SELECT logreg($$ 'people', NULL, 'x', 1 $$);
+SELECT logreg($$ 'people', 'sick', NULL::text, 1 $$);
+SELECT logreg($$ 'people', 'sick', NULL::text[], 1 $$);
+SELECT logreg($$ NULL, 'sick', 'x', 1 $$);
+SELECT logreg($$ 'people', 'sick', '{}', 1 $$);
+SELECT logreg($$ 'people', 'sick', '{x,x}', 1 $$);
+SELECT logreg($$ 'people', 'sick', '{NULL}', 1 $$);
+SELECT logreg($$ 'people', 'sick', ARRAY['x'], 1 $$);
+SELECT logreg($$ 'people', 'sick', ARRAY['x', 'age'], 1 $$);
+SELECT logreg($$ 'people', 'sick', ARRAY[NULL]::text[], 1 $$);
+SELECT logreg($$ 'people', 'sick', ARRAY[]::text[], 1 $$);
+SELECT logreg($$ 'people', 'sick', '{{x}}', 1 $$);
+SELECT logreg($$ 'people', 'sick', '{x', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'ctid', 1 $$);
+SELECT logreg($$ 'people', 'xmin', 'x', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'age', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'name', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'sick', 1 $$);
+SELECT logreg($$ 'people', 'born', 'x', 1 $$);
+SELECT logreg($$ 'people', 'x', 'x', 1 $$);
+SELECT logreg($$ 'people', 'name', 'x', 1 $$);
+CREATE TABLE columns (sick boolean, i integer[], n numeric[], t text[], v float8[], gone float8[]);
+ALTER TABLE columns DROP COLUMN gone;
+SELECT logreg($$ 'columns', 'sick', 'i', 1 $$);
+SELECT logreg($$ 'columns', 'sick', 'n', 1 $$);
+SELECT logreg($$ 'columns', 'sick', 't', 1 $$);
+SELECT logreg($$ 'columns', 'sick', 'gone', 1 $$);
+SELECT logreg($$ 'columns', 'sick', '........pg.dropped.6........', 1 $$);
+SELECT says('SELECT dp_logreg(sick, t, 1) FROM columns');
+INSERT INTO columns (t) VALUES ('{1,2}');
+SELECT says('SELECT dp_logreg(sick, t, 1) FROM columns');
+SELECT says('SELECT dp_logreg(sick, 1.5, 1) FROM columns');
+SELECT says('SELECT dp_logreg(sick, ''{1,2}'', 1) FROM columns');
+SELECT says('SELECT dp_logreg(columns, v, 1) FROM columns');
+SELECT says('SELECT dp_logreg(NULL, v, 1) FROM columns');
+SELECT says('SELECT dp_svm(v, v, 1) FROM columns');
+
+-- Relations
+SELECT logreg($$ 'nobody', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'nowhere.people', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'public.people', 'sick', 'x', 1 $$);
+SELECT logreg($$ current_database() || '.public.people', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'elsewhere.public.people', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'a.b.c.d', 'sick', 'x', 1 $$);
+SELECT logreg($$ '', 'sick', 'x', 1 $$);
+SELECT logreg($$ '.', 'sick', 'x', 1 $$);
+SELECT logreg($$ '"people', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'PEOPLE', 'sick', 'x', 1 $$);
+SELECT logreg($$ '"PEOPLE"', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'people'::regclass::text, 'sick', 'x', 1 $$);
+CREATE SEQUENCE counter;
+CREATE INDEX people_age ON people (age);
+CREATE TYPE pair AS (sick boolean, x float8[]);
+SELECT logreg($$ 'counter', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'people_age', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'pair', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'pg_catalog.pg_class', 'relhasindex', 'relname', 1 $$);
+
+-- A view whose rows change from pass to pass
+CREATE VIEW shaky AS SELECT sick, ARRAY[random()] AS x FROM people;
+CREATE VIEW sampled AS SELECT sick, x FROM people WHERE random() < 0.5;
+CREATE VIEW deeper AS SELECT * FROM shaky;
+CREATE VIEW in_cte AS WITH r AS (SELECT random() AS r) SELECT sick, x FROM people WHERE age > (SELECT r FROM r);
+CREATE VIEW still AS SELECT sick, x FROM people WHERE now() > '2000-01-01';
+SELECT logreg($$ 'shaky', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'sampled', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'deeper', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'in_cte', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'still', 'sick', 'x', 1 $$);
+
+-- All of this before any row is read: a view that cannot be read says nothing first
+CREATE FUNCTION untouchable(boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS
+  $$ BEGIN RAISE 'a row was read'; END $$;
+CREATE VIEW minefield AS SELECT untouchable(sick) AS sick, x, name, age FROM people;
+SELECT logreg($$ 'minefield', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'minefield', 'sick', 'x', 0 $$);
+SELECT logreg($$ 'minefield', 'sick', 'x', 1, lambda => -1 $$);
+SELECT logreg($$ 'minefield', 'sick', 'x', 1, lambda => 0, method => 'output' $$);
+SELECT logreg($$ 'minefield', 'sick', 'x', 1, method => 'none' $$);
+SELECT logreg($$ 'minefield', 'sick', 'x', 1, positive => 'yes' $$);
+SELECT logreg($$ 'minefield', 'sick', 'name', 1 $$);
+SELECT logreg($$ 'minefield', 'name', 'x', 1 $$);
+SELECT logreg($$ 'minefield', 'nothing', 'x', 1 $$);
+SELECT svm($$ 'minefield', 'sick', 'x', 1, loss => 'none' $$);
+SELECT svm($$ 'minefield', 'sick', 'x', 1, h => 7 $$);
+
+-- Strange names
+CREATE SCHEMA "Sché ma";
+CREATE TABLE "Sché ma"."Pa""tients; --" ("Is ""sick"", or not?" boolean, "x'); DROP TABLE people; --" float8[],
+  "Größe" float8[], "select" float8[], "{curly}" float8[], "a.b" boolean,
+  "a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer" boolean);
+INSERT INTO "Sché ma"."Pa""tients; --"
+  SELECT i % 2 = 0, v, v, v, v, i % 2 = 0, i % 2 = 0
+  FROM generate_series(1, 10) i, LATERAL (SELECT ARRAY[sin(i), cos(i)]) s(v);
+SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'Is "sick", or not?', 'x''); DROP TABLE people; --', 1 $$);
+SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', 'Größe', 1 $$);
+SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', '{Größe}', 1 $$);
+SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', 'select', 1 $$);
+SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', ARRAY['{curly}'], 1 $$);
+SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', '{"{curly}"}', 1 $$);
+SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer', 'select', 1 $$);
+SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer_', 'select', 1 $$);
+SELECT logreg($$ quote_ident('Sché ma') || '.' || quote_ident('Pa"tients; --'), 'a.b', 'select', 1 $$);
+SELECT logreg($$ 'Sché ma.Pa"tients; --', 'a.b', 'select', 1 $$);
+SELECT left(logreg($$ repeat('x', 100000), 'a', 'b', 1 $$), 30);
+SELECT left(logreg($$ 'people', repeat('x', 100000), 'b', 1 $$), 30);
+SELECT left(logreg($$ 'people', 'sick', 'x', 1, method => repeat('x', 100000) $$), 30);
+CREATE TABLE "w" (t boolean, w float8[]);
+INSERT INTO w SELECT i % 2 = 0, ARRAY[i] FROM generate_series(1, 10) i;
+SELECT logreg($$ 'w', 't', 'w', 1 $$);
+
+-- Injection
+SELECT logreg($$ 'people; DROP TABLE people', 'sick', 'x', 1 $$);
+SELECT logreg($$ '(SELECT * FROM people)', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'people t, people u', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'people -- ', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'people', 'sick OR true', 'x', 1 $$);
+SELECT logreg($$ 'people', 't.sick', 'x', 1 $$);
+SELECT logreg($$ 'people', 'sick), (SELECT 1', 'x', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'x) FROM people; DROP TABLE people; --', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'array[1.0]', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, method => 'output''; DROP TABLE people; --' $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1, analysis => '%s%n%d' $$);
+SELECT svm($$ 'people', 'sick', 'x', 1, loss => 'huber"' $$);
+SELECT logreg($$ 'people', 'name', 'x', 1, positive => 'p1''; DROP TABLE people; --' $$);
+SELECT logreg($$ 'people', 'name', 'x', 1, positive => '$1' $$);
+SELECT logreg($$ 'people', 'age', 'x', 1, positive => '1); DROP TABLE people; --' $$);
+SELECT count(*) FROM people;
+
+\pset tuples_only off
+\pset format aligned
+DROP TABLE people, columns, w, "Sché ma"."Pa""tients; --" CASCADE;
+DROP SCHEMA "Sché ma";
+DROP SEQUENCE counter;
+DROP TYPE pair;
+DROP FUNCTION says, logreg, svm, agg, untouchable;

@@ -1,0 +1,130 @@
+/*
+ * sample_model.h: valid models, for tests and as seeds for fuzzing.
+ */
+#ifndef DPERM_SAMPLE_MODEL_H
+#define DPERM_SAMPLE_MODEL_H
+
+#include "unit/test.h"
+
+#include "core/model.h"
+
+#define SAMPLE_DIM_MAX 40
+
+/* A model of two weights, good in every respect; tests break one thing at a time. */
+static const double plain_weights[2] = {0.25, -1.5};
+
+static inline DpermModel
+plain_model(void)
+{
+	DpermModel	m;
+
+	memset(&m, 0, sizeof(m));
+	m.loss.kind = DPERM_LOSS_LOGISTIC;
+	m.epsilon = 1.0;
+	m.lambda = 0.01;
+	m.lambda_effective = 0.02;
+	m.rows = 1000;
+	m.encoder.dimension = 1;
+	m.encoder.intercept = true;
+	m.encoder.norm = 1.0;
+	m.eps_slack = 0.0625;
+	m.eps_noise = 0.875;
+	m.eps_release = 0.0625;
+	m.noise_scale = 2.5;
+	m.grid = 0x1p-40;
+	m.release_scale = 12345;
+	m.weights = plain_weights;
+	return m;
+}
+
+/* Are all fields equal, weights and all? Doubles by value, so that 0 equals -0. */
+static inline bool
+same_model(const DpermModel *a, const DpermModel *b)
+{
+	bool		same = a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
+		a->method == b->method && a->analysis == b->analysis && a->epsilon == b->epsilon &&
+		a->lambda == b->lambda && a->lambda_effective == b->lambda_effective &&
+		a->rows == b->rows && a->encoder.dimension == b->encoder.dimension &&
+		a->encoder.intercept == b->encoder.intercept && a->encoder.norm == b->encoder.norm &&
+		a->dimension_source == b->dimension_source && a->eps_slack == b->eps_slack &&
+		a->eps_noise == b->eps_noise && a->eps_release == b->eps_release &&
+		a->noise_scale == b->noise_scale && a->grid == b->grid &&
+		a->release_scale == b->release_scale;
+
+	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
+		same = a->weights[i] == b->weights[i];
+	return same;
+}
+
+/* A positive double, over many powers of ten. */
+static inline double
+sample_positive(TestRandom *state)
+{
+	return (0.1 + test_uniform(state)) * pow(10.0, test_below(state, 40) - 20);
+}
+
+/* A weight: on the release grid, zero, tiny, or any finite double. */
+static inline double
+sample_weight(TestRandom *state)
+{
+	uint64_t	bits;
+	double		value;
+
+	switch (test_below(state, 4))
+	{
+		case 0:
+			return (double) (test_below(state, 2000001) - 1000000) * 0x1p-40;
+		case 1:
+			return test_below(state, 2) ? 0.0 : -0.0;
+		case 2:
+			return (test_uniform(state) - 0.5) * 1e-310;
+		default:
+			do
+			{
+				bits = test_random(state);
+				memcpy(&value, &bits, sizeof(value));
+			} while (!isfinite(value));
+			return value;
+	}
+}
+
+/* A valid model; weights has room for SAMPLE_DIM_MAX and is what it points to. */
+static inline DpermModel
+sample_model(TestRandom *state, double *weights)
+{
+	DpermModel	m;
+
+	memset(&m, 0, sizeof(m));
+	m.loss.kind = (DpermLossKind) test_below(state, 3);
+	if (m.loss.kind != DPERM_LOSS_LOGISTIC)
+		m.loss.h = DPERM_H_MIN + test_uniform(state) * (DPERM_H_MAX - DPERM_H_MIN);
+	m.method = (DpermMethod) test_below(state, 2);
+	m.analysis = (DpermAnalysis) test_below(state, 2);
+	m.epsilon = test_below(state, 4) == 0 ? INFINITY : sample_positive(state);
+	m.lambda = test_below(state, 4) == 0 ? 0.0 : sample_positive(state);
+	m.lambda_effective = m.lambda + (test_below(state, 2) ? sample_positive(state) : 0.0);
+	if (m.lambda_effective == 0.0)
+		m.lambda_effective = 1e-3;
+	m.rows = 1 + (int64_t) (test_random(state) % (uint64_t) DPERM_ROWS_MAX);
+	m.encoder.intercept = test_below(state, 2);
+	m.encoder.dimension = 1 + test_below(state, SAMPLE_DIM_MAX - 1);
+	m.encoder.norm = sample_positive(state);
+	m.dimension_source = (DpermDimensionSource) test_below(state, 2);
+	if (!isinf(m.epsilon))
+	{
+		m.eps_release = 0.01 * m.epsilon;
+		m.eps_slack = m.method == DPERM_METHOD_OUTPUT ? 0.0 : 0.1 * m.epsilon;
+		m.eps_noise = (m.epsilon - m.eps_slack) - m.eps_release;
+		m.noise_scale = 2.0 / m.eps_noise;
+		m.grid = ldexp(1.0, -test_below(state, 80));
+		m.release_scale = (int64_t) (test_random(state) >> (1 + test_below(state, 60))) + 1;
+		if (m.release_scale < 1)
+			m.release_scale = INT64_MAX;
+	}
+	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
+		weights[i] = sample_weight(state);
+	m.weights = weights;
+	return m;
+}
+
+#endif							/* DPERM_SAMPLE_MODEL_H */
