@@ -112,15 +112,11 @@ put_guarantee(Out *out, const DpermModel *model)
 		" follows from public parameters. Method: %s perturbation, with the %s analysis."
 		" Epsilon is split into ",
 		dperm_method_name(model->method), dperm_analysis_name(model->analysis));
+	/* Rounded for reading; the JSON has them exactly. */
 	if (model->eps_slack > 0.0)
-	{
-		put_double(out, model->eps_slack);
-		put(out, " for how the minimum moves with the data (slack), ");
-	}
-	put_double(out, model->eps_noise);
-	put(out, " for the noise and ");
-	put_double(out, model->eps_release);
-	put(out, " for the release of rounded numbers. ");
+		put(out, "%.4g for how the minimum moves with the data (slack), ", model->eps_slack);
+	put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
+		model->eps_noise, model->eps_release);
 	if (model->dimension_source == DPERM_DIMENSION_ROWS)
 		put(out, "The length of the vectors, %d, was read from the rows and is treated as"
 			" public; the guarantee does not cover it. ", model->encoder.dimension);

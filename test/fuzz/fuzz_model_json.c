@@ -41,6 +41,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	FUZZ_REQUIRE(memcmp(text, again_text, len) == 0);
 
 	dperm_model_to_binary(&model, form);
+	dperm_model_to_binary(&again, again_form);
+	FUZZ_REQUIRE(dperm_model_binary_size(&model) == dperm_model_binary_size(&again));
+	FUZZ_REQUIRE(memcmp(form, again_form, dperm_model_binary_size(&model)) == 0);
 	FUZZ_REQUIRE(dperm_model_from_binary(form, dperm_model_binary_size(&model), again_weights,
 										 &again, &why) == DPERM_OK);
 	dperm_model_to_binary(&again, again_form);
@@ -51,12 +54,22 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 size_t
 fuzz_seeds(int index, uint8_t *out, size_t room)
 {
+	/* Short, so that the mutations hit the escapes. */
+	static const char escapes[] = "{\"\\u0061\\uD834\\uDD1E\": \"\\n\", \"f\\u006frmat\": 1}";
 	TestRandom	state = (TestRandom) index + 1;
 	DpermModel	model;
 	size_t		len;
 
-	if (index >= 32)
+	if (index > 32)
 		return 0;
+	if (index == 32)
+	{
+		len = strlen(escapes);
+		if (len > room)
+			return 0;
+		memcpy(out, escapes, len);
+		return len;
+	}
 	model = sample_model(&state, weights);
 	/* Few weights and no paragraph: the bytes that matter are hit more often. */
 	if (model.encoder.dimension > 4)

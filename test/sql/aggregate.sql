@@ -1,0 +1,204 @@
+--
+-- dp_logreg and dp_svm: aggregates in every place where SQL allows one; their parameters
+-- belong to the group; their memory is bounded
+--
+SET client_min_messages = warning;
+
+CREATE TABLE visits AS
+  SELECT i AS id, i % 4 AS region, sin(i * i) > 0 AS sick, (sin(i * i) > 0)::int AS grade,
+         CASE WHEN sin(i * i) > 0 THEN 'yes' ELSE 'no' END AS answer,
+         ARRAY[sin(i), cos(3 * i), 0.3 * sin(i * i)] AS x
+  FROM generate_series(1, 400) i;
+
+CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS $$
+  SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
+    (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
+$$;
+CREATE FUNCTION weights(model dp_model) RETURNS numeric[] LANGUAGE sql AS $$
+  SELECT array_agg(round(w::numeric, 6) ORDER BY k) FROM unnest(dp_weights(model)) WITH ORDINALITY u(w, k)
+$$;
+-- The model that the table function trains on the same rows
+CREATE VIEW one_region AS SELECT * FROM visits WHERE region = current_setting('test.region')::int;
+CREATE FUNCTION trained(region int) RETURNS dp_model LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('test.region', region::text, false);
+  RETURN dp_logreg_train('one_region', 'sick', 'x', 'Infinity', 0.01);
+END $$;
+
+-- One model a group, whatever the plan
+SELECT region, weights(dp_logreg(sick, x, 'Infinity', 0.01)) FROM visits GROUP BY region ORDER BY region;
+SELECT region, count(*), distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region)) < 1e-9 AS as_by_train
+  FROM visits GROUP BY region ORDER BY region;
+SET enable_hashagg = off;
+EXPLAIN (COSTS OFF) SELECT region, dp_logreg(sick, x, 1) FROM visits GROUP BY region;
+SELECT region, distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region)) < 1e-9 AS sorted
+  FROM visits GROUP BY region ORDER BY region;
+RESET enable_hashagg;
+SET enable_sort = off;
+EXPLAIN (COSTS OFF) SELECT region, dp_logreg(sick, x, 1) FROM visits GROUP BY region;
+SELECT region, distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region)) < 1e-9 AS hashed
+  FROM visits GROUP BY region ORDER BY region;
+RESET enable_sort;
+
+-- The forms with 3, 4 and 5 arguments
+SELECT distance(dp_logreg(sick, x, 'Infinity'), dp_logreg(sick, x, 'Infinity', 1.0 / 400)) = 0 AS lambda_is_one_nth,
+       distance(dp_logreg(sick, x, 'Infinity', NULL), dp_logreg(sick, x, 'Infinity')) = 0 AS null_lambda,
+       distance(dp_logreg(sick, x, 'Infinity', NULL, NULL), dp_logreg(sick, x, 'Infinity')) = 0 AS null_options,
+       distance(dp_logreg(sick, x, 'Infinity', NULL, '{}'), dp_logreg(sick, x, 'Infinity')) = 0 AS no_options
+  FROM visits;
+SELECT m -> 'loss' AS loss, m -> 'h' AS h, m -> 'rows' AS rows, m -> 'epsilon' AS epsilon, m -> 'lambda' AS lambda,
+       m -> 'method' AS method, m -> 'analysis' AS analysis, m -> 'private' AS private
+  FROM (SELECT dp_logreg(sick, x, 2)::jsonb FROM visits
+        UNION ALL SELECT dp_logreg(sick, x, 2, 0.5)::jsonb FROM visits
+        UNION ALL SELECT dp_svm(sick, x, 2)::jsonb FROM visits
+        UNION ALL SELECT dp_svm(sick, x, 2, 0.5)::jsonb FROM visits
+        UNION ALL SELECT dp_svm(sick, x, 'Infinity', 0.5, '{"method": "output", "loss": "smooth_hinge", "h": 0.1}')::jsonb FROM visits) s(m);
+
+-- Each option does what the argument of the same name does
+SELECT distance(dp_logreg(grade, x, 'Infinity', 0.1, '{"positive": "0"}'),
+                dp_logreg_train('visits', 'grade', 'x', 'Infinity', 0.1, positive => '0')) < 1e-9 AS positive,
+       distance(dp_logreg(answer, x, 'Infinity', 0.1, '{"positive": "yes"}'),
+                dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1)) < 1e-9 AS positive_text,
+       distance(dp_logreg(sick, x, 'Infinity', 0.1, '{"intercept": false}'),
+                dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, intercept => false)) < 1e-9 AS intercept,
+       distance(dp_logreg(sick, x, 'Infinity', 0.1, '{"norm": 5}'),
+                dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, norm => 5)) < 1e-9 AS norm,
+       distance(dp_logreg(sick, x, 'Infinity', 0.1, '{"dimension": 4}'),
+                dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.1, dimension => 4)) < 1e-9 AS dimension,
+       distance(dp_svm(sick, x, 'Infinity', 0.1, '{"h": 0.2, "norm": 2}'),
+                dp_svm_train('visits', 'sick', 'x', 'Infinity', 0.1, h => 0.2, norm => 2)) < 1e-9 AS h,
+       distance(dp_svm(sick, x, 'Infinity', 0.1, '{"loss": "smooth_hinge"}'),
+                dp_svm_train('visits', 'sick', 'x', 'Infinity', 0.1, loss => 'smooth_hinge')) < 1e-9 AS loss
+  FROM visits;
+SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension' AS dimension,
+       m ->> 'dimension_source' AS dimension_source
+  FROM (SELECT dp_logreg(sick, x, 1, 0.1, '{"method": "output", "analysis": "paper"}')::jsonb FROM visits
+        UNION ALL SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 3}')::jsonb FROM visits) s(m);
+
+-- Options that are none
+\set VERBOSITY terse
+SELECT dp_logreg(sick, x, 1, 0.1, '{"intercpt": false}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"loss": "huber"}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"epsilon": 100}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"": 1}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '[]') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '"method"') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, 'null') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"method": 1}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"method": ["output"]}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"method": {"output": {"a": 1}}, "norm": 2}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"method": null}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"analysis": "none"}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"intercept": "false"}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"norm": "1"}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"norm": 0}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"norm": 1e400}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 2.5}') FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 1e400}') FROM visits;
+SELECT dp_logreg(grade, x, 1, 0.1, '{"positive": 1}') FROM visits;
+SELECT dp_svm(sick, x, 1, 0.1, '{"loss": "logistic"}') FROM visits;
+SELECT dp_svm(sick, x, 1, 0.1, '{"h": 2}') FROM visits;
+\set VERBOSITY default
+SELECT dp_logreg(sick, x, 1, 0.1, '{"intercpt": false}') FROM visits;
+SELECT dp_svm(sick, x, 1, 0.1, '{"intercpt": false}') FROM visits;
+SELECT dp_logreg(answer, x, 1) FROM visits;
+
+-- Parameters are the group's
+SELECT dp_logreg(sick, x, CASE WHEN id = 400 THEN 2 ELSE 1 END) FROM visits;
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
+SELECT dp_logreg(sick, x, CASE WHEN id < 400 THEN 1 END) FROM visits;
+SELECT dp_logreg(sick, x, 1, CASE WHEN id < 400 THEN 0.1 END) FROM visits;
+SELECT dp_logreg(sick, x, 1, id) FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}' ELSE '{"norm": 2}' END::jsonb) FROM visits;
+SELECT dp_logreg(sick, x, 1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}'::jsonb END) FROM visits;
+\set VERBOSITY default
+SELECT region, dp_logreg(sick, x, region + 1, region + 1)::jsonb -> 'epsilon' AS epsilon_by_group
+  FROM visits GROUP BY region ORDER BY region;
+SELECT region, dp_logreg(sick, x, 1, 1, jsonb_build_object('norm', region + 1))::jsonb -> 'norm' AS norm_by_group
+  FROM visits GROUP BY region ORDER BY region;
+
+-- No window: each frame would be one more release
+SELECT dp_logreg(sick, x, 1) OVER () FROM visits;
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
+SELECT dp_svm(sick, x, 1) OVER (PARTITION BY region) FROM visits;
+SELECT dp_svm(sick, x, 1) OVER (ORDER BY id ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM visits;
+\set VERBOSITY default
+
+-- FILTER, HAVING, DISTINCT, ORDER BY
+SELECT distance(dp_logreg(sick, x, 'Infinity', 0.01) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS filter,
+       dp_logreg(sick, x, 1) FILTER (WHERE region > 9) IS NULL AS filter_nothing,
+       distance(dp_logreg(DISTINCT sick, x, 'Infinity', 0.01) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS all_distinct,
+       distance(dp_logreg(sick, x, 'Infinity', 0.01 ORDER BY id DESC) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS ordered
+  FROM visits;
+SELECT dp_logreg(DISTINCT sick, x, 1)::jsonb -> 'rows' AS distinct_rows, dp_logreg(sick, x, 1)::jsonb -> 'rows' AS rows
+  FROM (SELECT sick, x FROM visits WHERE id <= 10 UNION ALL SELECT sick, x FROM visits WHERE id <= 10) s;
+SELECT region FROM visits GROUP BY region
+  HAVING dp_predict(dp_logreg(sick, x, 'Infinity'), '{0,0,1}') AND count(dp_weights(NULL::dp_model)) = 0 ORDER BY region;
+
+-- Empty input and empty groups
+SELECT dp_logreg(sick, x, 1) IS NULL AS nothing FROM visits WHERE false;
+SELECT dp_logreg(sick, x, -1) IS NULL AS nothing FROM visits WHERE false;
+SELECT region, dp_logreg(sick, x, 1) AS nothing FROM visits WHERE false GROUP BY region;
+
+-- Grouping sets, rollup
+SELECT region, (dp_logreg(sick, x, 'Infinity', 0.01)::jsonb -> 'rows')::int AS rows,
+       CASE WHEN grouping(region) = 0 THEN distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region))
+            ELSE distance(dp_logreg(sick, x, 'Infinity', 0.01), dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.01)) END < 1e-9 AS right_model
+  FROM visits GROUP BY ROLLUP (region) ORDER BY region;
+SELECT region, grade, dp_svm(sick, x, 1)::jsonb -> 'rows' AS rows
+  FROM visits GROUP BY GROUPING SETS ((region), (grade), ()) ORDER BY 1, 2;
+
+-- Subqueries, CTEs, LATERAL, scoring in the same query
+WITH models AS MATERIALIZED (SELECT region, dp_logreg(sick, x, 'Infinity', 0.001) AS model FROM visits GROUP BY region)
+SELECT region, sum((dp_predict(model, x) = sick)::int) AS right FROM visits JOIN models USING (region)
+GROUP BY region ORDER BY region;
+SELECT r, distance(m, trained(r)) < 1e-9 AS lateral_model
+  FROM generate_series(0, 3) r, LATERAL (SELECT dp_logreg(sick, x, 'Infinity', 0.01) AS m FROM visits WHERE region = r) s;
+SELECT r, distance((SELECT dp_logreg(sick, v.x, 'Infinity', 0.01) FROM visits v WHERE region = r), trained(r)) < 1e-9 AS scalar
+  FROM generate_series(0, 3) r;
+
+-- Vectors of each type
+CREATE VIEW counts AS SELECT sick, ARRAY[id % 5, id % 3]::float8[] AS x FROM visits;
+SELECT bool_and(distance(m, dp_logreg_train('counts', 'sick', 'x', 'Infinity', 0.1, norm => 9)) < 1e-9) AS all_types, count(*)
+  FROM (SELECT dp_logreg(sick, x, 'Infinity', 0.1, '{"norm": 9}') AS m FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::float4[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::numeric[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::int2[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::int4[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
+        UNION ALL SELECT dp_logreg(sick, x::int8[], 'Infinity', 0.1, '{"norm": 9}') FROM counts) s;
+
+-- The length of the vectors is the most common one among the first hundred rows
+SELECT dp_logreg(true, x, 1)::jsonb -> 'dimension' AS most_common
+  FROM (VALUES ('{1}'::int[]), ('{1,2}'), ('{1,2}'), ('{1,2,3}'), (NULL), ('{}')) v(x);
+SELECT dp_logreg(true, x, 1)::jsonb -> 'dimension' AS smaller_of_a_tie FROM (VALUES ('{1,2,3}'::int[]), ('{1,2}')) v(x);
+SELECT dp_logreg(true, CASE WHEN i <= 100 THEN '{1,2}' ELSE '{1,2,3}' END::int[], 1)::jsonb -> 'dimension' AS first_hundred
+  FROM generate_series(1, 1000) i;
+
+-- A model of one row, and with noise: finite and new each time
+SELECT dp_logreg(true, '{1}'::float8[], 1) IS NOT NULL AS one_row;
+SELECT count(DISTINCT m::text) AS different, bool_and(m::text !~ 'NaN|Infinity') AS finite
+  FROM generate_series(1, 5) i, LATERAL (SELECT dp_svm(sick, x, 0.1) AS m FROM visits WHERE i > 0) s;
+-- the same call twice in one query is one release
+SELECT dp_weights(dp_logreg(sick, x, 1)) = dp_weights(dp_logreg(sick, x, 1)) AS one_release FROM visits;
+
+-- Memory: the limit counts rows and their length, never what is in them
+SHOW dperm.aggregate_memory;
+SET dperm.aggregate_memory = '64kB';
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 256);
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 257);
+\echo :LAST_ERROR_SQLSTATE
+SET dperm.aggregate_memory = '2MB';
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2048);
+SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', 1)::jsonb -> 'rows' AS fits_not FROM generate_series(1, 2049) i;
+SET dperm.aggregate_memory = '4MB';
+SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', 1)::jsonb -> 'rows' AS fits FROM generate_series(1, 2049) i;
+-- each group has its own
+SELECT g, dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS rows
+  FROM generate_series(1, 8000) i, LATERAL (SELECT i % 4 AS g) s GROUP BY g ORDER BY g;
+RESET dperm.aggregate_memory;
+
+DROP VIEW one_region, counts;
+DROP TABLE visits;
+DROP FUNCTION distance, weights, trained;

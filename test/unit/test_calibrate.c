@@ -1,0 +1,478 @@
+/*
+ * test_calibrate.c: every constant of the mechanism, recomputed from the formulas of the
+ * design in long double, and never on the wrong side of them.
+ */
+#include "unit/test.h"
+
+#include <float.h>
+
+#include "core/calibrate.h"
+#include "core/sample.h"
+#include "unit/goodness.h"
+
+/* The constants that the formulas give. */
+typedef struct Expected
+{
+	long double lambda;
+	long double slack;			/* what the analysis charges for the Jacobian */
+	long double noise;
+	long double release;
+	long double scale;
+} Expected;
+
+/* The curvature bounds of the design's table. */
+static long double
+curvature(DpermLoss loss)
+{
+	if (loss.kind == DPERM_LOSS_HUBER)
+		return 1 / (2 * (long double) loss.h);
+	if (loss.kind == DPERM_LOSS_SMOOTH_HINGE)
+		return 3 / (4 * (long double) loss.h);
+	return 0.25L;
+}
+
+/* Algorithms 1 and 2 with a hundredth of epsilon set aside. */
+static Expected
+expect(const DpermSetup *s)
+{
+	long double n = (long double) s->rows;
+	long double c = curvature(s->loss);
+	long double eps = s->epsilon;
+	Expected	e;
+
+	e.release = eps / 100;
+	e.lambda = s->lambda;
+	e.slack = 0;
+	if (s->method == DPERM_METHOD_OUTPUT)
+	{
+		e.noise = eps - e.release;
+		e.scale = 2 / (n * e.lambda * e.noise);
+		return e;
+	}
+	if (s->analysis == DPERM_ANALYSIS_SHARP)
+	{
+		long double least = c / (n * expm1l(eps / 10));
+
+		if (e.lambda < least)
+			e.lambda = least;
+		e.slack = log1pl(c / (n * e.lambda));
+		e.noise = eps - e.slack - e.release;
+	}
+	else
+	{
+		long double left = eps - e.release;
+		long double ratio = c / (n * e.lambda);
+
+		e.slack = logl(1 + 2 * ratio + ratio * ratio);
+		if (ratio < 1e-3L)
+			e.slack = 2 * log1pl(ratio);
+		e.noise = left - e.slack;
+		if (!(e.noise > 0))
+		{
+			e.lambda = c / (n * expm1l(left / 4));
+			e.slack = e.noise = left / 2;
+		}
+	}
+	e.scale = 2 / e.noise;
+	return e;
+}
+
+/* |a - b| within a share of b, for long doubles. */
+static bool
+close_to(double a, long double b, long double share)
+{
+	return fabsl(a - b) <= share * fabsl(b);
+}
+
+/* A number between 10^low and 10^high, evenly over the powers. */
+static double
+power_between(TestRandom *state, double low, double high)
+{
+	return pow(10, low + (high - low) * test_uniform(state));
+}
+
+/* A setup somewhere in the range of public parameters. */
+static DpermSetup
+any_setup(TestRandom *state)
+{
+	DpermSetup	s = {.loss = {.kind = (DpermLossKind) test_below(state, 3)}};
+
+	if (s.loss.kind != DPERM_LOSS_LOGISTIC)
+		s.loss.h = power_between(state, -2, 0);
+	s.method = (DpermMethod) test_below(state, 2);
+	s.analysis = (DpermAnalysis) test_below(state, 2);
+	s.epsilon = power_between(state, -6, test_below(state, 4) ? 2 : 9);
+	s.rows = (int64_t) power_between(state, 0, 12);
+	s.dim = (int) power_between(state, 0, log10(DPERM_DIM_MAX));
+	s.lambda = power_between(state, -10, test_below(state, 4) ? 2 : 9);
+	return s;
+}
+
+/* A plain setup that tests vary. */
+static DpermSetup
+plain_setup(void)
+{
+	return (DpermSetup) {.loss = {DPERM_LOSS_LOGISTIC, 0}, .epsilon = 1, .lambda = 0.01,
+		.rows = 1000, .dim = 10};
+}
+
+/* Calibrate what has to be good. */
+static DpermCalibration
+calibrated(const DpermSetup *s)
+{
+	DpermCalibration out;
+	const char *why = "";
+
+	CHECK(dperm_calibrate(s, &out, &why) == DPERM_OK);
+	CHECK(why == NULL);
+	return out;
+}
+
+/* Are all constants finite and, where they have to be, positive? */
+static bool
+sane(const DpermCalibration *c)
+{
+	return c->lambda > 0 && c->eps_slack >= 0 && c->eps_noise > 0 && c->eps_release > 0 &&
+		c->noise_scale > 0 && c->gradient_goal > 0 && c->weight_bound > 0 &&
+		c->residual > 0 && c->grid > 0 && c->release_scale > 0 &&
+		isfinite(c->lambda) && isfinite(c->noise_scale) && isfinite(c->gradient_goal) &&
+		isfinite(c->weight_bound) && isfinite(c->residual) && isfinite(c->grid);
+}
+
+/* The solver's bounds and the release stage of a calibration, from first principles. */
+static void
+check_release(const DpermSetup *s, const DpermCalibration *out)
+{
+	bool		tilted = s->method == DPERM_METHOD_OBJECTIVE;
+	long double c = curvature(s->loss);
+	long double unit = DBL_EPSILON / 2;
+	long double n = (long double) s->rows;
+	long double lambda = out->lambda;
+	long double tail = dperm_gamma_sphere_tail(s->dim, out->noise_scale) +
+		(tilted ? 2 : 2 / (n * lambda));	/* under a neighbour too */
+	long double start = s->loss.kind == DPERM_LOSS_LOGISTIC ? logl(2) : 1;
+	long double pull = tilted ? tail / n / lambda : 0;
+	long double longest = fminl(pull + 1 / lambda,
+								pull + sqrtl(pull * pull + 2 * start / lambda));
+	long double rounding;
+	long double rho;
+	long double span;
+	long double steps;
+	int			exponent;
+
+	/* no minimiser is longer, and the bound is not wasteful */
+	CHECK(out->weight_bound >= longest * 1.001L);
+	CHECK(out->weight_bound <= longest * 1.02L);
+
+	/*
+	 * The least that dot products (dim roundings), slopes, sums of 256 terms and the two
+	 * additions of the solver can cost.
+	 */
+	rounding = unit * (c * s->dim * out->weight_bound + 256 + 4 +
+					   4 * (lambda * out->weight_bound + (tilted ? tail / n : 0)));
+	CHECK(out->gradient_goal >= 1e-13L + rounding);
+	CHECK(out->gradient_goal <= 1e-12L + 20 * rounding);
+	rho = out->gradient_goal + rounding;
+	if (tilted)
+		rho = (rho + 32 * unit * tail / n) / lambda;
+	else
+		rho = rho / lambda + 32 * unit * tail + unit * (out->weight_bound + tail);
+	CHECK(out->residual >= rho);
+	CHECK(out->residual <= rho * 10 + 2 * s->dim * DBL_EPSILON * tail / (tilted ? n * lambda : 1));
+
+	/* the grid: a power of two, as fine as the bounds allow */
+	CHECK(frexp(out->grid, &exponent) == 0.5);
+	CHECK(out->grid >= 0x1p-40);
+	span = out->weight_bound + (tilted ? 0 : tail);
+	CHECK(span / out->grid <= 0x1p50L);
+	steps = 2 * sqrtl(s->dim) * out->residual / out->grid + s->dim;
+	CHECK((long double) out->release_scale * out->eps_release >= steps);
+	CHECK((long double) out->release_scale * out->eps_release <=
+		  steps * 1.000001L + out->eps_release);
+	CHECK(out->release_scale <= INT64_C(1) << 50);
+	if (out->grid > 0x1p-40)
+		CHECK(2 * span / out->grid > 0x1p50L ||
+			  (2 * steps - s->dim) / out->eps_release * 1.000001L > 0x1p50L - 1);
+}
+
+/* One setup against all formulas. */
+static void
+check_setup(const DpermSetup *s)
+{
+	DpermCalibration out = calibrated(s);
+	Expected	e = expect(s);
+	long double n = (long double) s->rows;
+	long double ratio = curvature(s->loss) / (n * out.lambda);
+	long double sensitivity = s->method == DPERM_METHOD_OUTPUT ? 2 / (n * out.lambda) : 2;
+	long double jacobian = s->method == DPERM_METHOD_OUTPUT ? 0 : log1pl(ratio);
+	long double spent;
+
+	CHECK(sane(&out));
+	CHECK(close_to(out.lambda, e.lambda, 1e-13L));
+	CHECK(close_to(out.eps_release, e.release, 1e-15L));
+	CHECK(fabsl(out.eps_slack - e.slack) <= 1e-14L * s->epsilon);
+	CHECK(fabsl(out.eps_noise - e.noise) <= 1e-14L * s->epsilon);
+	CHECK(close_to(out.noise_scale, e.scale,
+				   2e-12L + 1e-14L * s->epsilon / e.noise));
+
+	/* what an adversary can learn, in exact arithmetic, is not above epsilon */
+	spent = jacobian + sensitivity / out.noise_scale + out.eps_release;
+	CHECK(spent <= s->epsilon);
+	CHECK(out.eps_slack >= jacobian * (1 - 1e-14L));
+	CHECK(out.noise_scale * (long double) out.eps_noise >= sensitivity);
+	CHECK((long double) out.eps_slack + out.eps_noise + out.eps_release <=
+		  s->epsilon * (1 + (long double) DBL_EPSILON));
+	check_release(s, &out);
+}
+
+TEST(follows_the_formulas)
+{
+	TestRandom	state = 7;
+
+	for (int i = 0; i < 100000; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+
+		check_setup(&s);
+	}
+}
+
+/* On both sides of the paper's eps' = 0, and close to it. */
+TEST(follows_the_paper_across_its_jump)
+{
+	DpermSetup	s = plain_setup();
+	double		jump;
+
+	s.analysis = DPERM_ANALYSIS_PAPER;
+	for (double epsilon = 1e-5; epsilon < 100; epsilon *= 3)
+	{
+		s.epsilon = epsilon;
+		jump = 0.25 / (s.rows * expm1(0.99 * epsilon / 2));
+		if (jump < DPERM_LAMBDA_MIN)
+			break;
+		for (double near = 1e-14; near < 0.9; near *= 10)
+		{
+			DpermCalibration out;
+
+			s.lambda = jump * (1 + near);
+			out = calibrated(&s);
+			CHECK(out.lambda == s.lambda);
+			CHECK(out.eps_slack > out.eps_noise || near > 0.1);
+			check_release(&s, &out);
+			if (near > 1e-12)
+				check_setup(&s);
+
+			s.lambda = jump * (1 - near);
+			out = calibrated(&s);
+			CHECK(out.lambda > jump);
+			CHECK_NEAR(out.eps_slack, 0.495 * epsilon, 1e-12 * epsilon);
+			CHECK_NEAR(out.noise_scale, 2 / (0.495 * epsilon), 1e-11 / epsilon);
+			check_setup(&s);
+		}
+	}
+}
+
+/* Numbers worked out by hand, so that a mistake shared with the formulas above shows. */
+TEST(gives_known_numbers)
+{
+	DpermSetup	s = plain_setup();
+	DpermCalibration out = calibrated(&s);
+
+	/* c/(n Lambda) = 0.025 */
+	CHECK_NEAR(out.eps_slack, 0.0246926125903715, 1e-14);
+	CHECK_NEAR(out.eps_noise, 0.9653073874096285, 1e-14);
+	CHECK_NEAR(out.noise_scale, 2.0718788917247759, 1e-11);
+	CHECK(out.lambda == 0.01);
+
+	/* 0.25/(1000 (e^0.1 - 1)) */
+	s.lambda = 0.001;
+	out = calibrated(&s);
+	CHECK_NEAR(out.lambda, 0.0023770829861937624, 1e-15);
+	CHECK_NEAR(out.eps_slack, 0.1, 1e-15);
+	CHECK_NEAR(out.eps_noise, 0.89, 1e-15);
+
+	s.method = DPERM_METHOD_OUTPUT;
+	out = calibrated(&s);
+	CHECK(out.lambda == 0.001);
+	CHECK_NEAR(out.noise_scale, 2 / 0.99, 1e-11);
+
+	s.method = DPERM_METHOD_OBJECTIVE;
+	s.analysis = DPERM_ANALYSIS_PAPER;
+	s.lambda = 0.01;
+	out = calibrated(&s);
+	CHECK_NEAR(out.eps_slack, 0.049385225180743, 1e-14);
+	CHECK_NEAR(out.noise_scale, 2 / (0.99 - 0.049385225180743), 1e-11);
+}
+
+TEST(is_monotone)
+{
+	TestRandom	state = 11;
+
+	for (int i = 0; i < 20000; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+		DpermSetup	more = s;
+		DpermCalibration a = calibrated(&s);
+		DpermCalibration b;
+
+		/* a larger epsilon never brings more noise (the paper's rule jumps) */
+		more.epsilon *= 1.5;
+		if (s.method == DPERM_METHOD_OUTPUT || s.analysis == DPERM_ANALYSIS_SHARP)
+		{
+			b = calibrated(&more);
+			CHECK(b.noise_scale <= a.noise_scale);
+			CHECK(b.lambda <= a.lambda);
+		}
+
+		/* nor do more rows */
+		more = s;
+		more.rows = s.rows * 2 < DPERM_ROWS_MAX ? s.rows * 2 : s.rows;
+		if (s.method == DPERM_METHOD_OUTPUT || s.analysis == DPERM_ANALYSIS_SHARP)
+		{
+			b = calibrated(&more);
+			CHECK(b.lambda <= a.lambda);
+			CHECK(b.noise_scale / b.lambda / more.rows <=
+				  a.noise_scale / a.lambda / s.rows * (1 + 1e-9) ||
+				  s.method == DPERM_METHOD_OUTPUT || b.lambda < a.lambda);
+		}
+
+		/* the dimension changes no share of epsilon */
+		more = s;
+		more.dim = s.dim < DPERM_DIM_MAX ? s.dim + 1 : 1;
+		b = calibrated(&more);
+		CHECK(b.eps_noise == a.eps_noise && b.eps_slack == a.eps_slack &&
+			  b.noise_scale == a.noise_scale && b.lambda == a.lambda);
+		CHECK(more.dim == 1 || b.weight_bound >= a.weight_bound);
+		CHECK(more.dim == 1 || b.residual >= a.residual);
+	}
+}
+
+/* The tail bound: 2^-65, and no more generous than a small factor. */
+TEST(bounds_the_tail_of_the_noise)
+{
+	for (int dim = 1; dim <= DPERM_DIM_MAX; dim += 1 + dim / 7)
+	{
+		double		tail = dperm_gamma_sphere_tail(dim, 1);
+
+		CHECK(gamma_upper(dim, tail) < 0x1p-65);
+		CHECK(gamma_upper(dim, tail / 3) > 0x1p-65);
+		CHECK_NEAR(dperm_gamma_sphere_tail(dim, 7), 7 * tail, 1e-12 * tail);
+	}
+}
+
+TEST(needs_no_noise_without_privacy)
+{
+	TestRandom	state = 13;
+
+	for (int i = 0; i < 5000; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+		DpermCalibration out;
+
+		s.epsilon = INFINITY;
+		out = calibrated(&s);
+		CHECK(out.lambda == s.lambda);
+		CHECK(out.noise_scale == 0 && out.eps_slack == 0 && out.eps_noise == 0 &&
+			  out.eps_release == 0 && out.release_scale == 0 && out.grid == 0);
+		CHECK(out.gradient_goal >= 1e-13 && out.weight_bound > 0);
+		CHECK(isfinite(out.gradient_goal) && isfinite(out.weight_bound));
+	}
+}
+
+TEST(has_a_default_lambda)
+{
+	CHECK_NEAR(dperm_calibrate_default_lambda(0.5, 1000, 20), 0.004, 1e-17);
+	CHECK_NEAR(dperm_calibrate_default_lambda(INFINITY, 1000, 20), 0.001, 1e-18);
+	CHECK(dperm_calibrate_default_lambda(1e9, DPERM_ROWS_MAX, 1) == DPERM_LAMBDA_MIN);
+	CHECK(dperm_calibrate_default_lambda(1e-6, 1, 5000) == 5e8);
+	CHECK(dperm_calibrate_default_lambda(1e-9, 1, 5000) == DPERM_LAMBDA_MAX);
+}
+
+/* Each parameter just outside its range. */
+TEST(refuses_bad_arguments)
+{
+	DpermCalibration out;
+	const char *why;
+	DpermSetup	s;
+
+#define REFUSED(change) \
+	do { \
+		s = plain_setup(); \
+		change; \
+		why = NULL; \
+		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT && why != NULL); \
+	} while (0)
+#define TAKEN(change) \
+	do { \
+		s = plain_setup(); \
+		change; \
+		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK); \
+	} while (0)
+
+	REFUSED(s.epsilon = 0);
+	REFUSED(s.epsilon = -1);
+	REFUSED(s.epsilon = NAN);
+	REFUSED(s.epsilon = -INFINITY);
+	REFUSED(s.epsilon = nextafter(1e-6, 0));
+	TAKEN(s.epsilon = 1e-6);
+	REFUSED(s.lambda = -1e-300);
+	REFUSED(s.lambda = NAN);
+	REFUSED(s.lambda = INFINITY);
+	REFUSED(s.lambda = nextafter(1e9, 1e10));
+	TAKEN(s.lambda = 1e9);
+	TAKEN(s.lambda = 0);
+	TAKEN((s.lambda = 0, s.analysis = DPERM_ANALYSIS_PAPER));
+	REFUSED((s.lambda = 0, s.method = DPERM_METHOD_OUTPUT));
+	REFUSED((s.lambda = 0, s.epsilon = INFINITY));
+	REFUSED((s.lambda = 0, s.epsilon = 1e6));
+	REFUSED((s.lambda = 9e-11, s.method = DPERM_METHOD_OUTPUT));
+	TAKEN((s.lambda = 1e-10, s.method = DPERM_METHOD_OUTPUT));
+	REFUSED(s.rows = 0);
+	REFUSED(s.rows = -1);
+	REFUSED(s.rows = DPERM_ROWS_MAX + 1);
+	TAKEN(s.rows = DPERM_ROWS_MAX);
+	TAKEN(s.rows = 1);
+	REFUSED(s.dim = 0);
+	REFUSED(s.dim = -5);
+	REFUSED(s.dim = DPERM_DIM_MAX + 1);
+	TAKEN(s.dim = DPERM_DIM_MAX);
+	REFUSED(s.loss = ((DpermLoss) {DPERM_LOSS_HUBER, 0}));
+	REFUSED(s.loss = ((DpermLoss) {DPERM_LOSS_HUBER, NAN}));
+	REFUSED(s.loss = ((DpermLoss) {DPERM_LOSS_SMOOTH_HINGE, 0.0099}));
+	REFUSED(s.loss = ((DpermLoss) {DPERM_LOSS_SMOOTH_HINGE, 1.01}));
+	TAKEN(s.loss = ((DpermLoss) {DPERM_LOSS_SMOOTH_HINGE, 0.01}));
+	TAKEN(s.loss = ((DpermLoss) {DPERM_LOSS_HUBER, 1}));
+}
+
+TEST(knows_names)
+{
+	DpermMethod method;
+	DpermAnalysis analysis;
+
+	CHECK_TEXT(dperm_method_name(DPERM_METHOD_OBJECTIVE), "objective");
+	CHECK_TEXT(dperm_method_name(DPERM_METHOD_OUTPUT), "output");
+	CHECK(dperm_method_parse("output", &method) && method == DPERM_METHOD_OUTPUT);
+	CHECK(dperm_method_parse("objective", &method) && method == DPERM_METHOD_OBJECTIVE);
+	CHECK(!dperm_method_parse("Output", &method));
+	CHECK(!dperm_method_parse("", &method));
+	CHECK_TEXT(dperm_analysis_name(DPERM_ANALYSIS_SHARP), "sharp");
+	CHECK_TEXT(dperm_analysis_name(DPERM_ANALYSIS_PAPER), "paper");
+	CHECK(dperm_analysis_parse("paper", &analysis) && analysis == DPERM_ANALYSIS_PAPER);
+	CHECK(dperm_analysis_parse("sharp", &analysis) && analysis == DPERM_ANALYSIS_SHARP);
+	CHECK(!dperm_analysis_parse("sharper", &analysis));
+}
+
+int
+main(void)
+{
+	RUN(follows_the_formulas);
+	RUN(follows_the_paper_across_its_jump);
+	RUN(gives_known_numbers);
+	RUN(is_monotone);
+	RUN(bounds_the_tail_of_the_noise);
+	RUN(needs_no_noise_without_privacy);
+	RUN(has_a_default_lambda);
+	RUN(refuses_bad_arguments);
+	RUN(knows_names);
+	return test_report();
+}
