@@ -134,11 +134,13 @@ lint:
 	@$(if $(SQL_TESTS),$(foreach t,$(filter-out $(REGRESS),$(SQL_TESTS)),echo "not ok - $(t) is not in REGRESS"; exit 1;))true
 	@for t in $(if $(SQL_TESTS),$(REGRESS:%=sql/%.sql) $(REGRESS:%=expected/%.out)) $(ISOLATION:%=expected/%.out); do \
 		test -e $(here)/test/$$t || { echo "not ok - no test/$$t"; exit 1; }; done
-	@grep -q "^default_version = '$(EXTVERSION)'" $(here)/dperm.control
+	@grep -q "^default_version = '$(EXTVERSION)'" $(here)/dperm.control || \
+		{ echo "not ok - dperm.control is not of version $(EXTVERSION)"; exit 1; }
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json
-	@test "$$(grep -c '"version": "$(EXTVERSION)"' $(here)/META.json)" = 2
+	@test "$$(grep -c '"version": "$(EXTVERSION)"' $(here)/META.json)" = 2 || \
+		{ echo "not ok - META.json is not of version $(EXTVERSION)"; exit 1; }
 	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo; do bash -n $$f || exit 1; done
-	@perl -c $(here)/script/check-readme 2>/dev/null
+	@perl -c $(here)/script/check-readme
 
 # The archive for PGXN.
 dist:
