@@ -9,8 +9,15 @@
 
 #include "linsys.h"
 
-#define MAX_STEPS 500
+/* Steps before the path of lambda is tried, and on each leg of it; trials of a line search. */
+#define FIRST_STEPS 100
+#define LEG_STEPS 500
 #define MAX_TRIALS 60
+
+/* The path of lambda, and how well each point on it is solved: |gradient| / lambda. */
+#define PATH_START 0.1
+#define PATH_FACTOR 0.03
+#define PATH_GOAL 0.1
 
 /* Wolfe's constants: a step may leave this share of the slope, on either side of zero. */
 #define SLOPE_LEFT 0.9
@@ -189,9 +196,9 @@ dperm_newton_room(int dim)
 	return (size_t) dim * dim + 5 * (size_t) dim;
 }
 
-/* Improve weights until the gradient is as small as the goal. */
-DpermStatus
-dperm_newton(const DpermProblem *problem, double *weights, double *room)
+/* Take steps until the gradient is as small as the goal, or max_steps. */
+static DpermStatus
+descend(const DpermProblem *problem, int max_steps, double *weights, double *room)
 {
 	int			dim = problem->dim;
 	size_t		d = (size_t) dim;
@@ -207,7 +214,7 @@ dperm_newton(const DpermProblem *problem, double *weights, double *room)
 	status = look(problem, &at, hess);
 	if (status != DPERM_OK)
 		return status;
-	for (int i = 0; i < MAX_STEPS; i++)
+	for (int i = 0;; i++)
 	{
 		bool		moved;
 
@@ -216,6 +223,8 @@ dperm_newton(const DpermProblem *problem, double *weights, double *room)
 			result = DPERM_OK;
 			break;
 		}
+		if (i == max_steps)
+			break;
 		if (!hess_valid)
 		{
 			status = look(problem, &at, hess);
@@ -231,4 +240,44 @@ dperm_newton(const DpermProblem *problem, double *weights, double *room)
 	}
 	memcpy(weights, at.weights, sizeof(double) * d);
 	return result;
+}
+
+/*
+ * Follow the minimiser along a falling lambda. With a strong regulariser Newton's method is at
+ * home, and each minimiser is a good start for the next one.
+ */
+DpermStatus
+dperm_newton_path(const DpermProblem *problem, double *weights, double *room)
+{
+	DpermProblem leg = *problem;
+
+	leg.lambda = fmax(problem->lambda, PATH_START);
+	for (;;)
+	{
+		DpermStatus status;
+
+		leg.goal = fmax(PATH_GOAL * leg.lambda, problem->goal);
+		status = descend(&leg, LEG_STEPS, weights, room);
+		if (status != DPERM_OK && status != DPERM_NOT_CERTIFIED)
+			return status;
+		if (leg.lambda == problem->lambda)
+			return DPERM_OK;
+		leg.lambda = fmax(problem->lambda, PATH_FACTOR * leg.lambda);
+	}
+}
+
+/* Improve weights until the gradient is as small as the goal. */
+DpermStatus
+dperm_newton(const DpermProblem *problem, double *weights, double *room)
+{
+	DpermStatus status = descend(problem, FIRST_STEPS, weights, room);
+
+	/* a bad start for a loss with flat pieces, which is crossed bend by bend */
+	if (status == DPERM_NOT_CERTIFIED)
+	{
+		status = dperm_newton_path(problem, weights, room);
+		if (status == DPERM_OK)
+			status = descend(problem, LEG_STEPS, weights, room);
+	}
+	return status;
 }

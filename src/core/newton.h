@@ -48,4 +48,12 @@ extern size_t dperm_newton_room(int dim);
  */
 extern DpermStatus dperm_newton(const DpermProblem *problem, double *weights, double *room);
 
+/*
+ * Improve weights roughly, by way of the minimisers for larger lambda: a start for a loss that has
+ * flat pieces, on which Newton's method sees no curvature but lambda. DPERM_OK, or the oracle's
+ * status.
+ */
+extern DpermStatus dperm_newton_path(const DpermProblem *problem, double *weights,
+									 double *room);
+
 #endif							/* DPERM_NEWTON_H */
