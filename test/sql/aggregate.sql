@@ -33,7 +33,7 @@ SET enable_hashagg = off;
 EXPLAIN (COSTS OFF) SELECT region, dp_logreg(sick, x, 1) FROM visits GROUP BY region;
 SELECT region, distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region)) < 1e-9 AS sorted
   FROM visits GROUP BY region ORDER BY region;
-RESET enable_hashagg;
+SET enable_hashagg = on;
 SET enable_sort = off;
 EXPLAIN (COSTS OFF) SELECT region, dp_logreg(sick, x, 1) FROM visits GROUP BY region;
 SELECT region, distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region)) < 1e-9 AS hashed
@@ -52,7 +52,8 @@ SELECT m -> 'loss' AS loss, m -> 'h' AS h, m -> 'rows' AS rows, m -> 'epsilon' A
         UNION ALL SELECT dp_logreg(sick, x, 2, 0.5)::jsonb FROM visits
         UNION ALL SELECT dp_svm(sick, x, 2)::jsonb FROM visits
         UNION ALL SELECT dp_svm(sick, x, 2, 0.5)::jsonb FROM visits
-        UNION ALL SELECT dp_svm(sick, x, 'Infinity', 0.5, '{"method": "output", "loss": "smooth_hinge", "h": 0.1}')::jsonb FROM visits) s(m);
+        UNION ALL SELECT dp_svm(sick, x, 'Infinity', 0.5, '{"method": "output", "loss": "smooth_hinge", "h": 0.1}')::jsonb FROM visits) s(m)
+  ORDER BY 1, m -> 'lambda';
 
 -- Each option does what the argument of the same name does
 SELECT distance(dp_logreg(grade, x, 'Infinity', 0.1, '{"positive": "0"}'),
@@ -73,7 +74,7 @@ SELECT distance(dp_logreg(grade, x, 'Infinity', 0.1, '{"positive": "0"}'),
 SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension' AS dimension,
        m ->> 'dimension_source' AS dimension_source
   FROM (SELECT dp_logreg(sick, x, 1, 0.1, '{"method": "output", "analysis": "paper"}')::jsonb FROM visits
-        UNION ALL SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 3}')::jsonb FROM visits) s(m);
+        UNION ALL SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 3}')::jsonb FROM visits) s(m) ORDER BY 1;
 
 -- Options that are none
 \set VERBOSITY terse

@@ -1,0 +1,61 @@
+/*
+ * fuzz_pass.c: whatever words are read as a pass keep every promise of the form, and its
+ * header can be written again.
+ */
+#include <stdlib.h>
+
+#include "core/calibrate.h"
+#include "fuzz/fuzz.h"
+#include "unit/sample_pass.h"
+
+static uint64_t words[SAMPLE_PASS_WORDS];
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	size_t		count = size / sizeof(uint64_t);
+	uint64_t   *in;
+	uint64_t	header[DPERM_PASS_HEADER];
+	DpermPass	pass;
+	const char *why = NULL;
+
+	/* memory that is aligned and ends where the words do */
+	in = malloc(count > 0 ? count * sizeof(uint64_t) : 1);
+	memcpy(in, data, count * sizeof(uint64_t));
+	if (!dperm_pass_read(in, count, &pass, &why))
+		FUZZ_REQUIRE(why != NULL && why[0] != '\0');
+	else
+	{
+		int			dim = dperm_encoder_dim(&pass.encoder);
+
+		FUZZ_REQUIRE(why == NULL);
+		FUZZ_REQUIRE(dim >= 1 && dim <= DPERM_DIM_MAX);
+		FUZZ_REQUIRE(dperm_pass_words(&pass) == count);
+		FUZZ_REQUIRE(dperm_pass_weights_at(&pass) <= dperm_pass_gradient_at(&pass) &&
+					 dperm_pass_gradient_at(&pass) <= dperm_pass_hess_at(&pass) &&
+					 dperm_pass_hess_at(&pass) <= dperm_pass_sample_at(&pass) &&
+					 dperm_pass_sample_at(&pass) <= count);
+		FUZZ_REQUIRE(pass.used <= pass.capacity && pass.used <= pass.rows);
+		FUZZ_REQUIRE(dperm_pass_matches(&pass, &pass));
+		dperm_pass_write(&pass, header);
+		FUZZ_REQUIRE(memcmp(header, in, sizeof(header)) == 0);
+	}
+	free(in);
+	return 0;
+}
+
+size_t
+fuzz_seeds(int index, uint8_t *out, size_t room)
+{
+	TestRandom	state = (TestRandom) index + 1;
+	DpermPass	pass;
+	size_t		size;
+
+	if (index >= 32)
+		return 0;
+	size = sample_pass(&state, &pass, words) * sizeof(uint64_t);
+	if (size > room)
+		return 0;
+	memcpy(out, words, size);
+	return size;
+}

@@ -1,0 +1,71 @@
+--
+-- Installing: into any schema, moved to another, dropped without a trace; every object has
+-- a comment; the marks that let the planner use the functions
+--
+
+-- Into a schema of its own, which is not on the search_path
+CREATE SCHEMA private_learning;
+CREATE EXTENSION dperm SCHEMA private_learning;
+CREATE TABLE rows_to_learn AS
+  SELECT i % 3 = 0 AS y, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END AS t, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 50) i;
+SELECT private_learning.dp_weights(private_learning.dp_logreg_train('rows_to_learn', 'y', 'x', 'Infinity')) IS NOT NULL AS trained,
+       private_learning.dp_logreg_train('public.rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS with_label,
+       private_learning.dp_svm_train('rows_to_learn', 'y', ARRAY['x'], 1) IS NOT NULL AS svm;
+SELECT private_learning.dp_logreg(y, x, 1) IS NOT NULL AS aggregate FROM rows_to_learn;
+
+-- Moved, with a name that needs quotes, models included
+CREATE TABLE models AS SELECT private_learning.dp_logreg_train('rows_to_learn', 'y', 'x', 'Infinity', 0.1) AS model;
+CREATE SCHEMA "Sché""ma";
+ALTER EXTENSION dperm SET SCHEMA "Sché""ma";
+SELECT "Sché""ma".dp_logreg_train('rows_to_learn', 'y', 'x', 'Infinity', 0.1)::text = model::text AS same_model FROM models;
+SELECT "Sché""ma".dp_logreg_train('rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS with_label;
+-- even with nothing at all on the search_path
+SET search_path = '';
+SELECT "Sché""ma".dp_logreg_train('public.rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS trained;
+RESET search_path;
+
+-- Dropped: not while it is in use
+\set VERBOSITY terse
+DROP EXTENSION dperm;
+\set VERBOSITY default
+DROP TABLE models;
+DROP EXTENSION dperm;
+SELECT count(*) AS left_behind FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname IN ('private_learning', 'Sché"ma');
+SELECT count(*) AS left_behind FROM pg_proc WHERE proname ~ '^dp_';
+DROP SCHEMA private_learning, "Sché""ma";
+DROP TABLE rows_to_learn;
+
+-- As most people do it; the other tests need it
+CREATE EXTENSION dperm;
+SELECT extname, extversion, extrelocatable, nspname FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'dperm';
+
+-- Every object, and none without a comment
+SELECT pg_describe_object(classid, objid, 0) COLLATE "C" AS object FROM pg_depend d
+  WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
+  AND pg_describe_object(classid, objid, 0) !~ '\[\]$' ORDER BY object;
+SELECT pg_describe_object(classid, objid, 0) AS without_comment FROM pg_depend d
+  WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
+  AND pg_describe_object(classid, objid, 0) !~ '\[\]$'
+  AND NOT EXISTS (SELECT FROM pg_description c WHERE c.classoid = d.classid AND c.objoid = d.objid AND c.objsubid = 0 AND c.description <> '');
+SELECT obj_description(oid, 'pg_extension') IS NOT NULL AS extension_has_one FROM pg_extension WHERE extname = 'dperm';
+
+-- How each function may be used
+SELECT proname AS function, pronargs AS args, prokind AS kind, provolatile AS volatility, proparallel AS parallel, proisstrict AS strict,
+       prosecdef AS definer, proacl IS NULL AS public
+  FROM pg_proc JOIN pg_depend ON objid = pg_proc.oid AND classid = 'pg_proc'::regclass AND deptype = 'e'
+  WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm')
+  ORDER BY proname COLLATE "C", pronargs, pg_proc.oid;
+SELECT proname AS aggregate, pronargs AS args, aggcombinefn <> 0 AS combine, aggserialfn <> 0 AS serial, aggmtransfn <> 0 AS moving, aggfinalmodify AS modify
+  FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname ~ '^dp_' ORDER BY proname COLLATE "C", pronargs, p.oid;
+SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model', 'dp_moments') ORDER BY 1;
+
+-- The setting
+SELECT name, setting, unit, context, vartype, min_val, boot_val FROM pg_settings WHERE name ~ '^dperm\.';
+SET dperm.aggregate_memory = '1GB';
+SHOW dperm.aggregate_memory;
+\set VERBOSITY sqlstate
+SET dperm.aggregate_memory = '63kB';
+SET dperm.aggregate_memory = 'much';
+\set VERBOSITY default
+RESET dperm.aggregate_memory;
+SHOW dperm.aggregate_memory;

@@ -1,0 +1,179 @@
+--
+-- Passes over the rows: run by parallel workers, with the same result as by one process;
+-- the state of a pass survives text, binary, combining, and refuses damage
+--
+SET client_min_messages = warning;
+
+-- More rows than the first pass keeps at this dimension, so that training takes passes;
+-- vectors of another length are zero blocks, here and there
+CREATE TABLE wide AS
+  SELECT i, i % 3 = 0 AS y, CASE i % 3 WHEN 0 THEN 'yes' ELSE 'no' END AS answer,
+         CASE WHEN i % 50 = 0 THEN ARRAY[1] ELSE (SELECT array_agg(sin(i * k)) FROM generate_series(1, 250) k) END AS x
+  FROM generate_series(1, 9000) i;
+ALTER TABLE wide SET (parallel_workers = 2);
+ANALYZE wide;
+
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+
+CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS $$
+  SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
+    (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
+$$;
+
+-- Training writes its requests itself; here is one by hand: 15 words and the weights
+CREATE FUNCTION request(pass_order int, loss int, h float8, dimension int, intercept int, capacity int, weights float8[]) RETURNS dp_moments
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT translate(encode(decode('6470706173730001', 'hex') || int8send(pass_order) || int8send(loss) || float8send(h)
+    || int8send(dimension) || float8send(1) || int8send(intercept) || int8send(capacity)
+    || int8send(0) || float8send(0) || float8send(0) || int8send(1) || int8send(0)
+    || int8send(dimension + intercept) || int8send(0)
+    || coalesce((SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)), ''), 'base64'), E'\n', '')::dp_moments
+$$;
+-- and how to read an answer: word n as an integer
+CREATE FUNCTION word(m dp_moments, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || encode(substring(dp_moments_send(m) FROM 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint
+$$;
+
+-- The query of a pass is run by parallel workers
+CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    IF line ~ 'Aggregate|Gather|Scan on wide' THEN
+      RETURN NEXT line;
+    END IF;
+  END LOOP;
+END $$;
+SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, 2, 0, 0, '{0,0}') AS w)
+  SELECT dp_moments_agg((SELECT w FROM w), y, x) FROM wide AS t $$);
+SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, 2, 0, 0, '{0,0}') AS w)
+  SELECT dp_moments_agg((SELECT w FROM w), dp_label(answer, 'yes'), x::float4[]) FROM wide AS t $$);
+
+-- In training too: this view has rows for workers alone
+CREATE FUNCTION in_worker(i int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+BEGIN
+  RETURN pg_backend_pid() <> current_setting('test.leader')::int;
+END $$;
+CREATE VIEW for_workers AS SELECT y, answer, x FROM wide WHERE in_worker(i);
+SELECT set_config('test.leader', pg_backend_pid()::text, false) IS NOT NULL AS leader;
+SET parallel_leader_participation = off;
+SELECT count(*) FROM for_workers;
+SELECT dp_logreg_train('for_workers', 'y', 'x', 'Infinity', 0.1, dimension => 250)::jsonb -> 'rows' AS rows,
+       dp_svm_train('for_workers', 'answer', 'x', 'Infinity', 0.1, dimension => 250, positive => 'yes')::jsonb -> 'rows' AS with_label;
+RESET parallel_leader_participation;
+
+-- Parallel and serial training agree, for a table that takes passes
+CREATE TABLE fit (how text, model dp_model);
+INSERT INTO fit SELECT 'parallel', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+INSERT INTO fit SELECT 'parallel, dp_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', 0.1, positive => 'yes', norm => 16);
+SET max_parallel_workers_per_gather = 0;
+INSERT INTO fit SELECT 'serial', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+SET max_parallel_workers_per_gather = 2;
+SET max_parallel_workers = 0;
+INSERT INTO fit SELECT 'planned, not launched', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+RESET max_parallel_workers;
+SET parallel_leader_participation = off;
+INSERT INTO fit SELECT 'workers alone', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
+RESET parallel_leader_participation;
+INSERT INTO fit SELECT 'aggregate', dp_logreg(y, x, 'Infinity', 0.1, '{"dimension": 250, "norm": 16}') FROM wide;
+SELECT a.how, distance(a.model, b.model) < 1e-10 AS agree, a.model::jsonb -> 'rows' AS rows
+  FROM fit a, fit b WHERE b.how = 'serial' ORDER BY a.how COLLATE "C";
+SELECT count(*) AS noisy, count(DISTINCT m::text) AS different
+  FROM (SELECT dp_svm_train('wide', 'y', 'x', 0.5, norm => 16) FROM generate_series(1, 2)) s(m);
+
+-- From here on one process, so that rows come in order
+SET max_parallel_workers_per_gather = 0;
+
+-- States: at weights 0 all sums of this loss are whole numbers, so equality is exact
+CREATE TABLE small AS SELECT i, i % 3 > 0 AS y, ARRAY[(i % 2) * 0.5, 0.5 - (i % 2) * 0.5]::float8[] AS x FROM generate_series(1, 600) i;
+CREATE VIEW answers AS
+  SELECT pass_order, capacity, whole, first, second
+  FROM (VALUES (0, 0), (0, 1000), (1, 0), (2, 0), (2, 1000)) v(pass_order, capacity),
+  LATERAL (SELECT request(pass_order, 1, 0.5, 2, 0, capacity, CASE WHEN pass_order > 0 THEN '{0,0}'::float8[] END) AS r) r,
+  LATERAL (SELECT dp_moments_agg(r, y, x) AS whole, dp_moments_agg(r, y, x) FILTER (WHERE i <= 250) AS first,
+                  dp_moments_agg(r, y, x) FILTER (WHERE i > 250) AS second FROM small) s;
+SELECT pass_order, capacity, word(whole, 8) AS rows, word(whole, 12) AS kept, length(dp_moments_send(whole)) AS bytes,
+       dp_moments_send(dp_moments_combine(first, second)) = dp_moments_send(whole) AS combined,
+       dp_moments_send(whole::text::dp_moments) = dp_moments_send(whole) AS text_round_trip,
+       dp_moments_send(dp_moments_combine(first::text::dp_moments, second::text::dp_moments)) = dp_moments_send(whole) AS both,
+       dp_moments_combine(first, NULL) IS NULL AS strict
+  FROM answers;
+-- value, gradient and Hessian of the sum: 600 times 1; -(y x) = (-50, -50); 0
+SELECT encode(substring(s FROM 73 FOR 8), 'hex') = encode(float8send(600), 'hex') AS value,
+       encode(substring(s FROM 8 * 17 + 1 FOR 16), 'hex') = encode(float8send(-50) || float8send(-50), 'hex') AS gradient,
+       encode(substring(s FROM 8 * 21 + 1), 'hex') = encode(float8send(0) || float8send(0) || float8send(0), 'hex') AS hessian
+  FROM answers, LATERAL (SELECT dp_moments_send(whole) AS s) l WHERE pass_order = 2 AND capacity = 0;
+
+-- Stored, read back in binary, and continued
+CREATE TABLE states AS SELECT pass_order, capacity, first, second, whole FROM answers;
+SELECT current_setting('data_directory') || '/dperm_passes_test.bin' AS file \gset
+COPY states TO :'file' (FORMAT binary);
+CREATE TABLE states_again (LIKE states);
+COPY states_again FROM :'file' (FORMAT binary);
+SELECT bool_and(dp_moments_send(a.whole) = dp_moments_send(b.whole)) AS binary_round_trip,
+       bool_and(dp_moments_send(dp_moments_combine(b.first, b.second)) = dp_moments_send(a.whole)) AS combined
+  FROM states a JOIN states_again b USING (pass_order, capacity);
+SELECT bool_and(dp_moments_send((SELECT dp_moments_agg(first, y, x) FROM small WHERE i > 250)) = dp_moments_send(whole)) AS continued FROM states_again;
+-- the values that were combined have not changed
+SELECT bool_and(dp_moments_send(a.first) = dp_moments_send(b.first)) AS untouched FROM states a JOIN states_again b USING (pass_order, capacity);
+
+-- What cannot be combined
+\set VERBOSITY terse
+SELECT dp_moments_combine(request(0, 0, 0, 2, 0, 0, NULL), request(0, 0, 0, 3, 0, 0, NULL));
+SELECT dp_moments_combine(request(1, 0, 0, 1, 0, 0, '{0}'), request(1, 0, 0, 1, 0, 0, '{1}'));
+SELECT dp_moments_agg(NULL, y, x) FROM small;
+SELECT dp_moments_agg(request(0, 0, 0, 2, 0, 0, NULL), y, x) IS NULL AS no_rows FROM small WHERE false;
+
+-- Damage
+\set VERBOSITY default
+SELECT ''::dp_moments;
+SELECT 'not base64!'::dp_moments;
+SELECT 'AAAA'::dp_moments;
+SELECT repeat('A', 160)::dp_moments;
+CREATE FUNCTION damage(at int, bytes bytea, m dp_moments DEFAULT request(1, 0, 0, 2, 1, 0, '{0,0,0}')) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  detail text;
+  s bytea := dp_moments_send(m);
+BEGIN
+  s := CASE WHEN at < 0 THEN substring(s FROM 1 FOR length(s) + at) WHEN at * 8 >= length(s) THEN s || bytes
+            ELSE overlay(s PLACING bytes FROM at * 8 + 1) END;
+  RETURN 'taken: ' || length(dp_moments_send(translate(encode(s, 'base64'), E'\n', '')::dp_moments));
+EXCEPTION WHEN invalid_text_representation THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+  RETURN detail;
+END $$;
+SELECT what, damage(at, bytes) FROM (VALUES
+  ('nothing', 0, decode('6470706173730001', 'hex')), ('magic', 0, int8send(1)), ('version', 0, decode('6470706173730002', 'hex')),
+  ('order', 1, int8send(3)), ('loss', 2, int8send(3)), ('h', 3, float8send(0.5)), ('h without loss', 2, int8send(1)),
+  ('no dimension', 4, int8send(0)), ('dimension', 4, int8send(1)), ('huge dimension', 4, int8send(4611686018427387904)), ('negative dimension', 4, int8send(-1)),
+  ('norm', 5, float8send(0)), ('NaN norm', 5, float8send('NaN')), ('intercept', 6, int8send(2)), ('capacity', 7, int8send(1)), ('negative capacity', 7, int8send(-2)),
+  ('rows', 8, int8send(1)), ('negative rows', 8, int8send(-1)), ('huge rows', 8, int8send(9223372036854775807)),
+  ('value', 9, float8send('NaN')), ('value', 10, float8send('Infinity')), ('no stride', 11, int8send(0)), ('odd stride', 11, int8send(3)),
+  ('used', 12, int8send(1)), ('huge used', 12, int8send(2305843009213693952)), ('dim', 13, int8send(2)), ('reserved', 14, int8send(1)),
+  ('weight', 15, float8send('NaN')), ('weight', 17, float8send('-Infinity')), ('one word more', 18, int8send(0)), ('one byte more', 18, '\x00'), ('one byte less', -1, ''), ('one word less', -8, ''), ('header alone', -24, '')) v(what, at, bytes);
+CREATE FUNCTION receive(m bytea, file text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  detail text;
+BEGIN
+  EXECUTE format('COPY (SELECT %L::bytea) TO %L (FORMAT binary)', m, file);
+  EXECUTE format('COPY received FROM %L (FORMAT binary)', file);
+  RETURN 'taken';
+EXCEPTION WHEN invalid_binary_representation THEN
+  GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
+  RETURN detail;
+END $$;
+CREATE TABLE received (m dp_moments);
+SELECT receive(dp_moments_send(m), :'file') AS whole, receive('', :'file') AS empty, receive('\x00', :'file') AS byte,
+       receive(dp_moments_send(m) || '\x00', :'file') AS longer, receive(substring(dp_moments_send(m) FROM 1 FOR 144), :'file') AS shorter,
+       receive(overlay(dp_moments_send(m) PLACING '\x00' FROM 1), :'file') AS magic
+  FROM (SELECT request(2, 1, 0.5, 3, 1, 10, '{0,0,0,0}')) v(m);
+\set remove 'rm -f ' :file
+COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
+
+DROP VIEW answers, for_workers;
+DROP TABLE wide, small, fit, states, states_again, received;
+DROP FUNCTION distance, request, word, plan, in_worker, damage, receive;

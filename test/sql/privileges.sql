@@ -1,0 +1,149 @@
+--
+-- Privileges: training reads what its caller may read, through the same rules as SELECT,
+-- and nothing that another user creates gets into its queries
+--
+SET client_min_messages = warning;
+DROP ROLE IF EXISTS dperm_analyst, dperm_owner;
+CREATE ROLE dperm_analyst;
+CREATE ROLE dperm_owner;
+CREATE SCHEMA ward AUTHORIZATION dperm_owner;
+CREATE SCHEMA closed AUTHORIZATION dperm_owner;
+CREATE SCHEMA trap AUTHORIZATION dperm_analyst;
+GRANT USAGE ON SCHEMA ward TO dperm_analyst;
+
+SET ROLE dperm_owner;
+CREATE TABLE ward.patients (sick boolean, answer text, x float8[], name text, doctor text);
+INSERT INTO ward.patients
+  SELECT i % 3 = 0, CASE WHEN i % 3 = 0 THEN 'yes' ELSE 'no' END, ARRAY[sin(i), cos(i)], 'p' || i,
+         CASE WHEN i <= 10 THEN 'dperm_analyst' ELSE 'another' END
+  FROM generate_series(1, 40) i;
+CREATE VIEW ward.for_analysts AS SELECT sick, x FROM ward.patients;
+CREATE VIEW ward.not_for_analysts AS SELECT sick, x FROM ward.patients;
+GRANT SELECT ON ward.for_analysts TO dperm_analyst;
+CREATE TABLE closed.patients AS SELECT * FROM ward.patients;
+GRANT SELECT ON closed.patients TO dperm_analyst;
+RESET ROLE;
+
+SET ROLE dperm_analyst;
+-- Nothing without SELECT
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1);
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
+SELECT dp_logreg_train('closed.patients', 'sick', 'x', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_logreg(sick, x, 1) FROM ward.patients;
+\set VERBOSITY default
+-- A view has its owner's rights
+SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
+-- An ordinary role may use every function
+SELECT dp_predict(m, '{1,0}') IS NOT NULL AS predict, dp_predict_prob(m, '{1,0}') IS NOT NULL AS prob, dp_decision(m, '{1,0}') IS NOT NULL AS decision,
+       cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dp_label(1, NULL) AS label
+  FROM (SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1) AS m OFFSET 0) s;
+SELECT dp_svm(sick, x, 1)::jsonb -> 'rows' AS rows FROM ward.for_analysts;
+SET dperm.aggregate_memory = '1MB';
+RESET dperm.aggregate_memory;
+RESET ROLE;
+
+-- Grants on columns: both are needed, and no more
+GRANT SELECT (sick) ON ward.patients TO dperm_analyst;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1);
+RESET ROLE;
+REVOKE SELECT (sick) ON ward.patients FROM dperm_analyst;
+GRANT SELECT (x) ON ward.patients TO dperm_analyst;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1);
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1, dimension => 2);
+RESET ROLE;
+GRANT SELECT (sick, answer) ON ward.patients TO dperm_analyst;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1)::jsonb -> 'rows' AS rows,
+       dp_logreg_train('ward.patients', 'answer', 'x', 1, positive => 'yes')::jsonb -> 'rows' AS other_label;
+\set VERBOSITY terse
+SELECT dp_logreg_train('ward.patients', 'name', 'x', 1, positive => 'p1');
+\set VERBOSITY default
+RESET ROLE;
+
+-- Row security: only the rows that the role sees
+ALTER TABLE ward.patients ENABLE ROW LEVEL SECURITY;
+GRANT SELECT ON ward.patients TO dperm_analyst;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1) IS NULL AS no_rows;
+RESET ROLE;
+CREATE POLICY own_patients ON ward.patients FOR SELECT TO dperm_analyst USING (doctor = current_user);
+SET ROLE dperm_analyst;
+SELECT count(*) FROM ward.patients;
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1)::jsonb -> 'rows' AS rows,
+       (SELECT dp_logreg(sick, x, 1) FROM ward.patients)::jsonb -> 'rows' AS aggregate;
+-- the view is its owner's, who sees all
+SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS view_rows;
+SET row_security = off;
+\set VERBOSITY terse
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1);
+\set VERBOSITY default
+RESET row_security;
+RESET ROLE;
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1)::jsonb -> 'rows' AS superuser;
+SET ROLE dperm_owner;
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1)::jsonb -> 'rows' AS owner;
+RESET ROLE;
+ALTER TABLE ward.patients DISABLE ROW LEVEL SECURITY;
+
+-- A function of the owner gives models to those who may not read the rows
+SET ROLE dperm_owner;
+CREATE FUNCTION ward.train() RETURNS dp_model LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public AS $$
+  SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1)
+$$;
+-- this one forgot its search_path
+CREATE FUNCTION ward.train_anywhere() RETURNS dp_model LANGUAGE sql SECURITY DEFINER AS $$
+  SELECT public.dp_logreg_train('ward.patients', 'answer', 'x', 1, positive => 'yes')
+$$;
+RESET ROLE;
+REVOKE ALL ON ward.patients FROM dperm_analyst;
+REVOKE SELECT (sick, answer, x) ON ward.patients FROM dperm_analyst;
+SET ROLE dperm_analyst;
+SELECT ward.train()::jsonb -> 'rows' AS definer;
+
+-- Traps: objects of the caller that come first on the search_path, open to everyone
+GRANT USAGE ON SCHEMA trap TO PUBLIC;
+SET search_path = trap, public, pg_catalog;
+CREATE FUNCTION trap.sprung() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE FUNCTION trap.array_length(float8[], integer) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()::int';
+CREATE FUNCTION trap.array_ndims(float8[]) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()::int';
+CREATE FUNCTION trap.equal(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
+CREATE OPERATOR trap.= (LEFTARG = integer, RIGHTARG = integer, FUNCTION = trap.equal);
+CREATE FUNCTION trap.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
+CREATE FUNCTION trap.dp_moments_step(dp_moments, dp_moments, boolean, float8[]) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
+  $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE AGGREGATE trap.dp_moments_agg(dp_moments, boolean, float8[]) (SFUNC = trap.dp_moments_step, STYPE = dp_moments);
+CREATE TABLE trap.w (w int);
+CREATE TABLE trap.t (t int);
+CREATE TABLE trap.patients (sick boolean, x float8[]);
+CREATE DOMAIN trap.float8 AS text;
+CREATE DOMAIN trap.dp_moments AS text;
+CREATE DOMAIN trap.dp_model AS text;
+SELECT ward.train_anywhere() IS NOT NULL AS not_sprung;
+SELECT public.dp_logreg_train('ward.for_analysts', 'sick', 'x', 1::pg_catalog.float8) IS NOT NULL AS not_sprung;
+SET search_path = public;
+-- pg_temp is first without being named
+CREATE TEMP TABLE w (w int);
+CREATE TEMP TABLE patients (sick boolean, answer text, x float8[]);
+SELECT ward.train_anywhere()::jsonb -> 'rows' AS right_table;
+RESET search_path;
+RESET ROLE;
+
+-- EXECUTE can be taken away
+REVOKE EXECUTE ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer) FROM PUBLIC;
+SET ROLE dperm_analyst;
+\set VERBOSITY terse
+SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1);
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY default
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer) TO PUBLIC;
+
+DROP SCHEMA ward, closed, trap CASCADE;
+DROP OWNED BY dperm_analyst, dperm_owner;
+DROP ROLE dperm_analyst, dperm_owner;

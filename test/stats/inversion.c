@@ -1,0 +1,250 @@
+/*
+ * inversion.c: recover the noise from released weights, and compare it with its law.
+ *
+ * Thousands of fits on small tables. From what is released and the rows, b follows:
+ *
+ *	objective	b = -n Lambda f - sum_i loss'(f.a_i) a_i
+ *	output		b = f - argmin J
+ *
+ * Its length has to be Gamma(d, scale) and its direction uniform, with the scale computed
+ * here from the formulas of the guarantee document. The same comparison with a scale that
+ * is off by a factor of 1.3, either way, has to fail: otherwise it proves nothing.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+
+#include "core/fit.h"
+#include "unit/entropy.h"
+#include "unit/goodness.h"
+#include "unit/problem.h"
+
+#define FITS 2000
+#define ROWS 15
+#define DIM_MAX 12
+#define P_PASS 1e-6				/* of some 500 comparisons; the streams are fixed */
+#define P_REJECT 1e-8
+#define OFF 1.3
+
+/* One way to train. */
+typedef struct Case
+{
+	DpermMethod method;
+	DpermAnalysis analysis;
+	DpermLoss	loss;
+	int			dim;
+	double		epsilon;
+	double		lambda;
+} Case;
+
+static double data[ROWS * DIM_MAX];
+static double released[FITS][DIM_MAX];
+static double lengths[FITS];
+static double coordinates[FITS];
+static double scratch[FITS];
+static double fit_room[DIM_MAX * DIM_MAX + 100 * DIM_MAX];
+static double moments_room[100000];
+
+/* Lambda and the scale of the noise, as the guarantee document has them. */
+static void
+expected_law(const Case *c, double *lambda, double *scale)
+{
+	double		curvature = c->loss.kind == DPERM_LOSS_LOGISTIC ? 0.25 :
+		c->loss.kind == DPERM_LOSS_HUBER ? 1 / (2 * c->loss.h) : 3 / (4 * c->loss.h);
+	double		budget = c->epsilon - c->epsilon / 100;
+
+	*lambda = c->lambda;
+	if (c->method == DPERM_METHOD_OUTPUT)
+		*scale = 2 / (ROWS * c->lambda * budget);
+	else if (c->analysis == DPERM_ANALYSIS_SHARP)
+	{
+		*lambda = fmax(c->lambda, curvature / (ROWS * (exp(0.1 * c->epsilon) - 1)));
+		*scale = 2 / (budget - log(1 + curvature / (ROWS * *lambda)));
+	}
+	else
+	{
+		double		ratio = curvature / (ROWS * c->lambda);
+		double		left = budget - log(1 + 2 * ratio + ratio * ratio);
+
+		if (left <= 0)
+		{
+			*lambda += curvature / (ROWS * (exp(budget / 4) - 1)) - c->lambda;
+			left = budget / 2;
+		}
+		*scale = 2 / left;
+	}
+}
+
+/* Train FITS times on the same rows. */
+static void
+train(const Case *c, const Rows *rows, uint64_t seed)
+{
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
+	TestEntropy source;
+	DpermEntropy entropy;
+	const char *why;
+	DpermFit	fit = {
+		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis,
+			.epsilon = c->epsilon, .lambda = c->lambda, .rows = rows->count, .dim = c->dim},
+		.rows = {dperm_matrix_eval, &matrix},
+		.entropy = &entropy
+	};
+
+	test_entropy_init(&entropy, &source, seed);
+	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+	for (int i = 0; i < FITS; i++)
+		CHECK(dperm_fit(&fit, released[i], fit_room) == DPERM_OK);
+}
+
+/* The minimiser without noise: damped Newton steps in one dimension after the other. */
+static void
+minimise(const Rows *rows, double lambda, double *f)
+{
+	long double gradient[DIM_MAX];
+
+	memset(f, 0, sizeof(double) * rows->dim);
+
+	/* plain gradient steps of length 1/(c + lambda): slow and sure */
+	for (int i = 0; i < 200000; i++)
+	{
+		double		c = dperm_loss_curvature(rows->loss);
+
+		if (wide_gradient(rows, lambda, NULL, f, gradient) < 1e-10L * lambda)
+			break;
+		for (int j = 0; j < rows->dim; j++)
+			f[j] -= (double) (gradient[j] / (c + lambda));
+	}
+}
+
+/* The noise that explains released weights. */
+static void
+invert(const Case *c, const Rows *rows, double lambda, const double *best, const double *f,
+	   double *b)
+{
+	long double gradient[DIM_MAX];
+
+	if (c->method == DPERM_METHOD_OUTPUT)
+	{
+		for (int j = 0; j < c->dim; j++)
+			b[j] = f[j] - best[j];
+		return;
+	}
+	wide_gradient(rows, lambda, NULL, f, gradient);
+	for (int j = 0; j < c->dim; j++)
+		b[j] = -(double) (gradient[j] * rows->count);
+}
+
+/* KS p-value of the lengths against Gamma(dim, scale). */
+static double
+lengths_p(int dim, double scale)
+{
+	for (int i = 0; i < FITS; i++)
+		scratch[i] = 1 - gamma_upper(dim, lengths[i] / scale);
+	return uniform_p(scratch, FITS);
+}
+
+/* Direction: one coordinate's law, the mean vector, and no relation with the length. */
+static void
+check_direction(int dim, const double *mean, const double *first)
+{
+	double		square = 0;
+	double		with_first = 0;
+	double		with_square = 0;
+	double		spread = 0;
+	double		average = 0;
+
+	for (int j = 0; j < dim; j++)
+		square += mean[j] * mean[j] / FITS / FITS;
+	CHECK(chi_square_p(FITS * dim * square, dim) > P_PASS);
+	for (int i = 0; i < FITS; i++)
+		average += lengths[i] / FITS;
+	for (int i = 0; i < FITS; i++)
+	{
+		double		off = lengths[i] - average;
+
+		spread += off * off;
+		with_first += off * first[i] * sqrt(dim);
+		with_square += off * (first[i] * first[i] * dim - 1);
+	}
+	CHECK(fabs(with_first) / sqrt(spread) < 5);
+	if (dim == 1)
+		return;
+
+	/* a squared coordinate times dim has mean 1 and variance 2(d - 1)/(d + 2) */
+	CHECK(fabs(with_square) / sqrt(spread * 2 * (dim - 1) / (dim + 2)) < 5);
+	for (int i = 0; i < FITS; i++)
+		scratch[i] = direction_cdf(dim, first[i]);
+	CHECK(uniform_p(scratch, FITS) > P_PASS);
+}
+
+/* One way to train, tested and tested for teeth. */
+static void
+check_case(const Case *c, uint64_t seed)
+{
+	TestRandom	state = seed * 77 + 1;
+	Rows		rows = {.loss = c->loss, .dim = c->dim, .count = ROWS, .data = data};
+	double		mean[DIM_MAX] = {0};
+	double		best[DIM_MAX];
+	double		lambda;
+	double		scale;
+	double		p;
+
+	make_rows(&state, seed % 2 ? SHAPE_NOISY : SHAPE_SEPARABLE, &rows);
+	expected_law(c, &lambda, &scale);
+	train(c, &rows, seed);
+	if (c->method == DPERM_METHOD_OUTPUT)
+		minimise(&rows, lambda, best);
+	for (int i = 0; i < FITS; i++)
+	{
+		double		b[DIM_MAX];
+		double		sum = 0;
+
+		invert(c, &rows, lambda, best, released[i], b);
+		for (int j = 0; j < c->dim; j++)
+			sum += b[j] * b[j];
+		lengths[i] = sqrt(sum);
+		for (int j = 0; j < c->dim; j++)
+			mean[j] += b[j] / lengths[i];
+		coordinates[i] = b[(int) (seed % (uint64_t) c->dim)] / lengths[i];
+	}
+	p = lengths_p(c->dim, scale);
+	if (p <= P_PASS)
+		fprintf(stderr, "p %g: method %d analysis %d loss %d dim %d epsilon %g lambda %g\n", p,
+				c->method, c->analysis, c->loss.kind, c->dim, c->epsilon, c->lambda);
+	CHECK(p > P_PASS);
+	CHECK(lengths_p(c->dim, scale * OFF) < P_REJECT);
+	CHECK(lengths_p(c->dim, scale / OFF) < P_REJECT);
+	check_direction(c->dim, mean, coordinates);
+}
+
+TEST(noise_follows_its_law)
+{
+	static const int dims[] = {1, 2, 5, DIM_MAX};
+	static const double epsilons[] = {0.1, 1, 8};
+	static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5},
+	{DPERM_LOSS_SMOOTH_HINGE, 0.25}};
+	uint64_t	seed = 1;
+
+	for (int way = 0; way < 3; way++)
+		for (int d = 0; d < 4; d++)
+			for (int e = 0; e < 3; e++)
+				for (int l = 0; l < 3; l++)
+				{
+					Case		c = {
+						.method = way == 2 ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE,
+						.analysis = way == 1 ? DPERM_ANALYSIS_PAPER : DPERM_ANALYSIS_SHARP,
+						.loss = losses[l], .dim = dims[d], .epsilon = epsilons[e],
+						.lambda = seed % 2 ? 0.01 : 0.5
+					};
+
+					check_case(&c, ++seed);
+				}
+}
+
+int
+main(void)
+{
+	RUN(noise_follows_its_law);
+	return test_report();
+}

@@ -1,0 +1,174 @@
+/*
+ * release_audit.c: the release stage by brute force, one dimension.
+ *
+ * Two vectors within the certified residual of one ideal output are up to 2 rho apart.
+ * Whatever both are rounded to, no released integer may be more than exp(eps_release)
+ * times as likely under the one as under the other.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+
+#include "core/calibrate.h"
+#include "core/release.h"
+#include "unit/entropy.h"
+
+#define DRAWS 400000
+
+/* The grid point that the library rounds to: zero bits make the noise zero. */
+static int64_t
+point_of(const DpermCalibration *cal, double weight)
+{
+	DpermEntropy e;
+
+	dperm_entropy_init(&e, test_entropy_zeros, NULL);
+	dperm_release(&e, 1, cal->grid, cal->release_scale, &weight);
+	return (int64_t) (weight / cal->grid);
+}
+
+/* Log of the probability of an integer, exact up to the normalising constant. */
+static long double
+log_mass(const DpermCalibration *cal, int64_t point, int64_t released)
+{
+	return -fabsl((long double) (released - point)) / cal->release_scale;
+}
+
+/* The worst log ratio over outputs, for one pair of weights. */
+static long double
+worst_ratio(const DpermCalibration *cal, double ours, double theirs)
+{
+	int64_t		a = point_of(cal, ours);
+	int64_t		b = point_of(cal, theirs);
+	int64_t		from = (a < b ? a : b) - 3 * cal->release_scale;
+	int64_t		to = (a > b ? a : b) + 3 * cal->release_scale;
+	int64_t		step = 1 + (to - from) / 500;
+	long double worst = 0;
+
+	for (int64_t k = from; k <= to; k += step)
+		worst = fmaxl(worst, fabsl(log_mass(cal, a, k) - log_mass(cal, b, k)));
+	return worst;
+}
+
+/* A setup with one weight. */
+static DpermSetup
+any_setup(TestRandom *state)
+{
+	DpermSetup	s = {
+		.loss = {.kind = (DpermLossKind) test_below(state, 3), .h = 0.5},
+		.method = (DpermMethod) test_below(state, 2),
+		.analysis = (DpermAnalysis) test_below(state, 2),
+		.epsilon = pow(10, -3 + 6 * test_uniform(state)),
+		.lambda = pow(10, -8 + 10 * test_uniform(state)),
+		.rows = (int64_t) pow(10, 6 * test_uniform(state)),
+		.dim = 1
+	};
+
+	if (s.loss.kind == DPERM_LOSS_LOGISTIC)
+		s.loss.h = 0;
+	return s;
+}
+
+TEST(no_output_tells_neighbours_apart)
+{
+	TestRandom	state = 31;
+	long double closest = 0;
+	int64_t		largest = 0;
+
+	for (int i = 0; i < 400; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+		DpermCalibration cal;
+		const char *why;
+
+		CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+		if (cal.release_scale > largest)
+			largest = cal.release_scale;
+		for (int k = 0; k < 50; k++)
+		{
+			/* from all over the range, and from just below where rounding turns */
+			double		ideal = cal.weight_bound * (2 * test_uniform(&state) - 1);
+			double		turn = cal.grid * (rint(ideal / cal.grid) + 0.5);
+			double		ours = (k % 2 ? turn : ideal) - cal.residual;
+			double		theirs = (k % 2 ? turn : ideal) + cal.residual;
+			long double ratio;
+
+			/* the two ends are rounded themselves */
+			while ((long double) theirs - ours > 2 * (long double) cal.residual)
+				theirs = nextafter(theirs, ours);
+			ratio = worst_ratio(&cal, ours, theirs);
+			CHECK(ratio <= cal.eps_release);
+			closest = fmaxl(closest, ratio / cal.eps_release);
+
+			/* only a fault in the rounding makes it negligible */
+			if (2 * cal.residual > 10 * cal.grid && cal.release_scale > 100)
+				CHECK(ratio > 0.8L * cal.eps_release);
+		}
+	}
+	CHECK(closest > 0.95L);
+	CHECK(largest > 1000000);
+}
+
+/* A scale one smaller, or a residual half as large, would be found. */
+TEST(finds_planted_faults)
+{
+	DpermSetup	s = {.epsilon = 1, .lambda = 0.001, .rows = 100, .dim = 1};
+	DpermCalibration cal;
+	const char *why;
+	double		turn;
+
+	CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+	turn = cal.grid * 1000.5;
+	CHECK(worst_ratio(&cal, turn - cal.residual, turn + cal.residual) <= cal.eps_release);
+	CHECK(worst_ratio(&cal, turn - 2 * cal.residual, turn + 2 * cal.residual) > cal.eps_release);
+	cal.release_scale = cal.release_scale * 9 / 10;
+	CHECK(worst_ratio(&cal, turn - cal.residual, turn + cal.residual) > cal.eps_release);
+}
+
+/* At a large epsilon the scale is small enough to count outcomes of the real thing. */
+TEST(drawn_frequencies_agree)
+{
+	static const double epsilons[] = {100, 50, 20, 400};
+
+	for (int i = 0; i < 4; i++)
+	{
+		DpermSetup	s = {.epsilon = epsilons[i], .lambda = 10, .rows = 1000, .dim = 1};
+		DpermCalibration cal;
+		const char *why;
+		TestEntropy source;
+		DpermEntropy e;
+		int64_t		counts[2][41] = {{0}};
+
+		CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
+		CHECK(cal.release_scale < 20);
+		test_entropy_init(&e, &source, 41 + (uint64_t) i);
+		for (int side = 0; side < 2; side++)
+			for (int k = 0; k < DRAWS; k++)
+			{
+				double		weight = cal.grid * 0.5 + (side ? cal.residual : -cal.residual);
+				double		at;
+
+				dperm_release(&e, 1, cal.grid, cal.release_scale, &weight);
+				at = weight / cal.grid;
+				CHECK(at == rint(at));
+				if (fabs(at) <= 20)
+					counts[side][(int) at + 20]++;
+			}
+		for (int k = 0; k <= 40; k++)
+		{
+			double		few = fmin(counts[0][k], counts[1][k]);
+
+			if (few > 1000)
+				CHECK(fabs(log((double) counts[0][k] / counts[1][k])) <=
+					  cal.eps_release + 5 * sqrt(2 / few));
+		}
+	}
+}
+
+int
+main(void)
+{
+	RUN(no_output_tells_neighbours_apart);
+	RUN(finds_planted_faults);
+	RUN(drawn_frequencies_agree);
+	return test_report();
+}

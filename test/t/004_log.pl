@@ -1,0 +1,71 @@
+# What the rows hold does not leak into the log, nor into a notice.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init;
+$node->append_conf('postgresql.conf', "log_min_messages = warning\nlog_statement = none\nlog_min_duration_statement = -1\n");
+$node->start;
+$node->safe_psql(
+	'postgres', q{
+	CREATE EXTENSION dperm;
+	CREATE TABLE hostile AS SELECT y, x, 'secret-' || i AS t, i
+	  FROM (VALUES (true, '{0.125,0.25}'::float8[]), (false, '{1e308,-1e308}'), (true, '{NaN,1}'), (NULL, '{1,1}'), (false, NULL),
+	    (true, '{1,2,3}'), (false, '{}'), (true, '{{1,2}}'), (false, '{NULL,1}'), (true, '{Infinity,1}'), (false, '{5e-324,0}')) v(y, x),
+	    generate_series(1, 40) i});
+
+my $train = q{
+	SELECT 'model' FROM (
+	  SELECT dp_logreg_train('hostile', 'y', 'x', 0.1) UNION ALL
+	  SELECT dp_logreg_train('hostile', 'y', 'x', 'Infinity', 1e-10) UNION ALL
+	  SELECT dp_logreg_train('hostile', 't', 'x', 1e-6, positive => 'secret-7', method => 'output') UNION ALL
+	  SELECT dp_svm_train('hostile', 'y', 'x', 1, loss => 'smooth_hinge') UNION ALL
+	  SELECT dp_logreg_train('hostile', 'y', 'x', 1, dimension => 2000) UNION ALL
+	  SELECT dp_logreg(y, x, 1) FROM hostile UNION ALL
+	  SELECT dp_svm(t, x, 1, 0.1, '{"positive": "secret-7"}') FROM hostile) s(m) WHERE m IS NOT NULL};
+
+# $train at some level of logging: what the client and the log get
+sub train_at
+{
+	my ($client, $server) = @_;
+	$node->append_conf('postgresql.conf', "log_min_messages = $server\n");
+	$node->reload;
+	$node->poll_query_until('postgres', "SELECT current_setting('log_min_messages') = '$server'");
+	my $offset = -s $node->logfile;
+	my ($status, $out, $err) = $node->psql('postgres', "SET client_min_messages = $client; $train");
+	is($status, 0, "$client, $server: no error");
+	is($out, join("\n", ('model') x 7), "$client, $server: seven models");
+	return ($err, substr(slurp_file($node->logfile), $offset));
+}
+
+my ($err, $log) = train_at('notice', 'warning');
+is($err, '', 'default: no notice');
+is($log, '', 'default: nothing in the log');
+
+($err, $log) = train_at('debug1', 'debug1');
+foreach my $text ($err, $log)
+{
+	$text = join("\n", grep { !/checkpoint|autovacuum|statistics|building index|drop auto-cascades/i } split(/\n/, $text));
+	is($text, '', 'debug1: nothing');
+}
+
+# At the most talkative level the server shows what it does; values of rows are not in it, but
+# for the text of the query itself.
+($err, $log) = train_at('debug5', 'debug5');
+foreach my $text ($err, $log)
+{
+	unlike($text, qr/secret-(?!7\b)|0\.125|1e\+?308|NaN/, 'debug5: no value of a row');
+	unlike($text, qr/dperm|iteration|newton|gradient|clipped|skipped/i, 'debug5: nothing from the solver');
+}
+
+# An error of ours shows the argument that was wrong, and no row.
+my ($status, $out, $message) = $node->psql('postgres', "SELECT dp_logreg_train('hostile', 't', 'x', 1)");
+isnt($status, 0, 'an error');
+unlike($message, qr/secret|0\.125/, 'no value of a row in it');
+
+$node->stop;
+done_testing();

@@ -1,0 +1,319 @@
+/*
+ * test_fit.c: the mechanism as a whole: what it releases, and what it refuses to.
+ */
+#include "unit/test.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "core/fit.h"
+#include "unit/entropy.h"
+#include "unit/problem.h"
+
+#define DIM 5
+#define COUNT 300
+
+static double data[COUNT * DIM];
+static double sample_data[COUNT * DIM];
+static double *fit_room;
+static double *moments_room;
+static double *sample_room;
+static double *chunk;
+static double *sample_chunk;
+static DpermMatrix matrix;
+static DpermMatrix sample_matrix;
+static TestEntropy source;
+static DpermEntropy entropy;
+
+/* A fit over rows in memory; every tenth of them is the sample. */
+static DpermFit
+make_fit(DpermLossKind kind, DpermMethod method, double epsilon, double lambda)
+{
+	TestRandom	state = 51;
+	DpermLoss	loss = {kind, kind == DPERM_LOSS_LOGISTIC ? 0 : 0.5};
+	Rows		rows = {.loss = loss, .dim = DIM, .count = COUNT, .data = data};
+	Rows		some = {.loss = loss, .dim = DIM, .count = COUNT / 10, .data = sample_data};
+	const char *why;
+	DpermFit	fit = {
+		.setup = {.loss = loss, .method = method, .epsilon = epsilon, .lambda = lambda,
+			.rows = COUNT, .dim = DIM},
+		.rows = {dperm_matrix_eval, &matrix},
+		.entropy = &entropy
+	};
+
+	make_rows(&state, SHAPE_NOISY, &rows);
+	for (int i = 0; i < COUNT / 10; i++)
+		memcpy(sample_data + i * DIM, data + 10 * i * DIM, sizeof(double) * DIM);
+	matrix = rows_matrix(&rows, &chunk, moments_room);
+	sample_matrix = rows_matrix(&some, &sample_chunk, sample_room);
+	test_entropy_init(&entropy, &source, 52);
+	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+	return fit;
+}
+
+/* The rows as plain arithmetic sees them. */
+static Rows
+all_rows(const DpermFit *fit)
+{
+	return (Rows) {.loss = fit->setup.loss, .dim = DIM, .count = COUNT, .data = data};
+}
+
+TEST(is_deterministic_without_noise)
+{
+	for (int kind = 0; kind < 3; kind++)
+		for (double lambda = 1e-6; lambda < 10; lambda *= 100)
+		{
+			DpermFit	fit = make_fit((DpermLossKind) kind, DPERM_METHOD_OBJECTIVE, INFINITY, lambda);
+			Rows		rows = all_rows(&fit);
+			double		first[DIM];
+			double		second[DIM];
+			long double gradient[DIM];
+
+			fit.entropy = NULL;
+			CHECK(dperm_fit(&fit, first, fit_room) == DPERM_OK);
+			CHECK(dperm_fit(&fit, second, fit_room) == DPERM_OK);
+			CHECK(memcmp(first, second, sizeof(first)) == 0);
+			CHECK(wide_gradient(&rows, lambda, NULL, first, gradient) <=
+				  2 * fit.calibration.gradient_goal);
+		}
+}
+
+/* The start does not matter to the result: with a sample, or a useless one, or none. */
+TEST(does_not_depend_on_the_sample)
+{
+	DpermOracle sample = {dperm_matrix_eval, &sample_matrix};
+
+	for (int kind = 0; kind < 3; kind++)
+		for (double lambda = 1e-4; lambda < 10; lambda *= 10)
+		{
+			DpermFit	fit = make_fit((DpermLossKind) kind, DPERM_METHOD_OBJECTIVE, INFINITY, lambda);
+			double		without[DIM];
+			double		with[DIM];
+			double		with_zeros[DIM];
+
+			CHECK(dperm_fit(&fit, without, fit_room) == DPERM_OK);
+			fit.sample = &sample;
+			CHECK(dperm_fit(&fit, with, fit_room) == DPERM_OK);
+			memset(sample_data, 0, sizeof(sample_data));
+			CHECK(dperm_fit(&fit, with_zeros, fit_room) == DPERM_OK);
+			for (int j = 0; j < DIM; j++)
+			{
+				CHECK_NEAR(with[j], without[j], 1e-8);
+				CHECK_NEAR(with_zeros[j], without[j], 1e-8);
+			}
+		}
+}
+
+/* Rows in chunks give what rows in one piece give. */
+TEST(takes_rows_in_chunks)
+{
+	DpermFit	fit = make_fit(DPERM_LOSS_LOGISTIC, DPERM_METHOD_OBJECTIVE, INFINITY, 0.01);
+	double		whole[DIM];
+	double		pieces[DIM];
+	double	   *chunks[COUNT];
+
+	CHECK(dperm_fit(&fit, whole, fit_room) == DPERM_OK);
+	for (int rows = 1; rows <= COUNT; rows = rows * 2 + 1)
+	{
+		int			count = (COUNT + rows - 1) / rows;
+
+		for (int i = 0; i < count; i++)
+		{
+			int			some = i == count - 1 ? COUNT - i * rows : rows;
+
+			chunks[i] = malloc(sizeof(double) * DIM * some);
+			memcpy(chunks[i], data + i * rows * DIM, sizeof(double) * DIM * some);
+		}
+		matrix.chunks = chunks;
+		matrix.chunk_rows = rows;
+		CHECK(dperm_fit(&fit, pieces, fit_room) == DPERM_OK);
+		for (int j = 0; j < DIM; j++)
+			CHECK_NEAR(pieces[j], whole[j], 2 * fit.calibration.gradient_goal / 0.01);
+		for (int i = 0; i < count; i++)
+			free(chunks[i]);
+	}
+}
+
+/* A released vector: on the grid, within reach of the noise, and from all the noise. */
+TEST(releases_on_the_grid)
+{
+	for (int method = 0; method < 2; method++)
+		for (int round = 0; round < 50; round++)
+		{
+			DpermFit	fit = make_fit((DpermLossKind) (round % 3), (DpermMethod) method, 0.5, 0.1);
+			double		weights[DIM];
+			double		again[DIM];
+
+			test_entropy_init(&entropy, &source, 100 + (uint64_t) round);
+			CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
+			for (int j = 0; j < DIM; j++)
+			{
+				CHECK(weights[j] / fit.calibration.grid == rint(weights[j] / fit.calibration.grid));
+				CHECK(isfinite(weights[j]));
+			}
+
+			/* the same bits give the same release, other bits another one */
+			test_entropy_init(&entropy, &source, 100 + (uint64_t) round);
+			CHECK(dperm_fit(&fit, again, fit_room) == DPERM_OK);
+			CHECK(memcmp(weights, again, sizeof(weights)) == 0);
+			CHECK(dperm_fit(&fit, again, fit_room) == DPERM_OK);
+			for (int j = 0; j < DIM; j++)
+				CHECK(weights[j] != again[j]);
+
+			/* the noise does not stay behind */
+			for (size_t i = 0; i < dperm_fit_room(DIM); i++)
+				CHECK(fit_room[i] == 0);
+		}
+}
+
+TEST(fails_when_entropy_does)
+{
+	for (int method = 0; method < 2; method++)
+	{
+		DpermFit	fit = make_fit(DPERM_LOSS_HUBER, (DpermMethod) method, 0.5, 0.1);
+		double		weights[DIM];
+		int64_t		fills;
+
+		/* how many fills a good run takes */
+		source.fail_at = INT64_MAX;
+		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
+		fills = source.fills;
+		CHECK(fills >= 1);
+		for (int64_t at = 0; at < fills; at++)
+		{
+			test_entropy_init(&entropy, &source, 52);
+			source.fail_at = at;
+			CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_NO_ENTROPY);
+		}
+
+		/* a source that had failed before stays failed */
+		test_entropy_init(&entropy, &source, 52);
+		entropy.failed = true;
+		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_NO_ENTROPY);
+	}
+}
+
+/* An oracle with a fault. */
+typedef struct Broken
+{
+	int			calls;
+	int			fail_at;		/* 0: never */
+	double		twist;			/* of the gradient, another way each time */
+	double		pull;			/* a slope that no loss has, in value and gradient alike */
+} Broken;
+
+static DpermStatus
+broken_eval(void *arg, const double *weights, double *value, double *gradient, double *hess)
+{
+	Broken	   *broken = arg;
+	DpermStatus status = dperm_matrix_eval(&matrix, weights, value, gradient, hess);
+
+	if (++broken->calls == broken->fail_at)
+		return DPERM_BAD_FORMAT;
+	*value -= broken->pull * weights[0];
+	gradient[0] -= broken->pull;
+	gradient[broken->calls % DIM] += broken->calls % 2 ? broken->twist : -broken->twist;
+	return status;
+}
+
+TEST(passes_faults_of_the_oracle_on)
+{
+	DpermFit	fit = make_fit(DPERM_LOSS_LOGISTIC, DPERM_METHOD_OBJECTIVE, 1, 0.1);
+	Broken		broken = {0};
+	double		weights[DIM];
+	int			calls;
+
+	fit.rows = (DpermOracle) {broken_eval, &broken};
+	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
+	calls = broken.calls;
+	for (int at = 1; at <= calls; at++)
+	{
+		test_entropy_init(&entropy, &source, 52);
+		broken = (Broken) {.fail_at = at};
+		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_BAD_FORMAT);
+	}
+
+	/* gradients that contradict each other are no certificate */
+	for (double twist = 1e-9; twist < 1e6; twist *= 1000)
+	{
+		test_entropy_init(&entropy, &source, 52);
+		broken = (Broken) {.twist = twist};
+		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_NOT_CERTIFIED);
+	}
+
+	/* nor is a minimum farther out than any minimum can be */
+	test_entropy_init(&entropy, &source, 52);
+	broken = (Broken) {.pull = 30};
+	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_NOT_CERTIFIED);
+}
+
+/* A faulty sample costs time, not correctness. */
+TEST(survives_a_useless_sample)
+{
+	DpermFit	fit = make_fit(DPERM_LOSS_HUBER, DPERM_METHOD_OBJECTIVE, INFINITY, 0.01);
+	Broken		broken = {.twist = 1};
+	DpermOracle sample = {broken_eval, &broken};
+	double		weights[DIM];
+	double		expected[DIM];
+
+	CHECK(dperm_fit(&fit, expected, fit_room) == DPERM_OK);
+	fit.sample = &sample;
+	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
+	for (int j = 0; j < DIM; j++)
+		CHECK_NEAR(weights[j], expected[j], 1e-8);
+	broken.fail_at = broken.calls + 2;
+	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_BAD_FORMAT);
+}
+
+/* Over public parameters at large: it always ends, and with success. */
+TEST(fits_at_large)
+{
+	TestRandom	state = 53;
+	static double small[60 * 8];
+	static double weights[8];
+
+	test_entropy_init(&entropy, &source, 54);
+	for (int round = 0; round < 6000; round++)
+	{
+		DpermLoss	loss = {.kind = (DpermLossKind) test_below(&state, 3)};
+		Rows		rows = {.dim = 1 + test_below(&state, 8), .count = 1 + test_below(&state, 60),
+		.data = small};
+		DpermMatrix at_large;
+		double	   *piece;
+		const char *why;
+		DpermFit	fit = {.entropy = &entropy, .rows = {dperm_matrix_eval, &at_large}};
+
+		if (loss.kind != DPERM_LOSS_LOGISTIC)
+			loss.h = pow(10, -2 * test_uniform(&state));
+		rows.loss = loss;
+		make_rows(&state, (Shape) test_below(&state, SHAPES), &rows);
+		at_large = rows_matrix(&rows, &piece, moments_room);
+		fit.setup = (DpermSetup) {.loss = loss, .method = (DpermMethod) test_below(&state, 2),
+			.analysis = (DpermAnalysis) test_below(&state, 2),
+			.epsilon = test_below(&state, 3) ? pow(10, -3 + 6 * test_uniform(&state)) : INFINITY,
+			.lambda = pow(10, -10 + 11 * test_uniform(&state)), .rows = rows.count, .dim = rows.dim
+		};
+		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
+	}
+}
+
+int
+main(void)
+{
+	fit_room = malloc(sizeof(double) * dperm_fit_room(8));
+	moments_room = malloc(sizeof(double) * dperm_moments_room(8, true));
+	sample_room = malloc(sizeof(double) * dperm_moments_room(DIM, true));
+	RUN(is_deterministic_without_noise);
+	RUN(does_not_depend_on_the_sample);
+	RUN(takes_rows_in_chunks);
+	RUN(releases_on_the_grid);
+	RUN(fails_when_entropy_does);
+	RUN(passes_faults_of_the_oracle_on);
+	RUN(survives_a_useless_sample);
+	RUN(fits_at_large);
+	free(fit_room);
+	free(moments_room);
+	free(sample_room);
+	return test_report();
+}

@@ -1,0 +1,180 @@
+/*
+ * test_linsys.c: Cholesky factors around the panel boundaries.
+ */
+#include "unit/test.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "core/linsys.h"
+
+#define DIM_MAX 700
+
+static double *a;
+static double *factor;
+static double *right;
+static double *x;
+
+/* A symmetric matrix, positive definite with the given least eigenvalue or more. */
+static void
+make_matrix(TestRandom *state, int dim, double least)
+{
+	for (int j = 0; j < dim; j++)
+	{
+		for (int i = 0; i < j; i++)
+			a[(size_t) j * dim + i] = a[(size_t) i * dim + j];
+		for (int i = j; i < dim; i++)
+			a[(size_t) j * dim + i] = 2 * test_uniform(state) - 1;
+	}
+
+	/* diagonally dominant */
+	for (int j = 0; j < dim; j++)
+	{
+		double		sum = 0;
+
+		for (int i = 0; i < dim; i++)
+			sum += i == j ? 0 : fabs(a[(size_t) j * dim + i]);
+		a[(size_t) j * dim + j] = sum + least;
+	}
+}
+
+/* Copy the lower triangle; the upper one is poison that must not be read. */
+static void
+copy_lower(int dim)
+{
+	for (int j = 0; j < dim; j++)
+		for (int i = 0; i < dim; i++)
+			factor[(size_t) j * dim + i] = i >= j ? a[(size_t) j * dim + i] : NAN;
+}
+
+/* Counts its calls. */
+static void
+count_poll(void *arg)
+{
+	++*(int *) arg;
+}
+
+/* Largest entry of |A x - b|, beside that of |A| |x|. */
+static double
+residual(int dim)
+{
+	double		worst = 0;
+	double		size = 0;
+
+	for (int i = 0; i < dim; i++)
+	{
+		double		sum = -right[i];
+		double		row = 0;
+
+		for (int j = 0; j < dim; j++)
+		{
+			sum += a[(size_t) j * dim + i] * x[j];
+			row += fabs(a[(size_t) j * dim + i] * x[j]);
+		}
+		worst = fmax(worst, fabs(sum));
+		size = fmax(size, row);
+	}
+	return worst / size;
+}
+
+TEST(solves_at_every_size)
+{
+	static const int sizes[] = {1, 2, 3, 5, 8, 31, 64, 126, 127, 128, 129, 130, 255, 256, 257, 258,
+	383, 384, 385, 512, 513, 640, 700};
+	TestRandom	state = 1;
+
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)
+	{
+		int			dim = sizes[k];
+		int			panels = (dim + 127) / 128;
+		int			calls = 0;
+		DpermPoll	poll = {count_poll, &calls};
+
+		make_matrix(&state, dim, 1e-3);
+		for (int i = 0; i < dim; i++)
+			right[i] = x[i] = 2 * test_uniform(&state) - 1;
+		copy_lower(dim);
+		CHECK(dperm_cholesky(factor, dim, k % 2 ? &poll : NULL));
+		dperm_cholesky_solve(factor, dim, x);
+		CHECK(residual(dim) <= 4 * dim * DBL_EPSILON);
+		for (int j = 1; j < dim; j++)
+			CHECK(isnan(factor[(size_t) j * dim]));
+		if (k % 2 == 1)
+			CHECK(calls == panels * (panels - 1) / 2);
+	}
+}
+
+/* The factor itself against the textbook. */
+TEST(factors_small_matrices)
+{
+	double		m[9] = {4, 12, -16, NAN, 37, -43, NAN, NAN, 98};
+	static const double l[9] = {2, 6, -8, 0, 1, 5, 0, 0, 3};
+	double		one = 9;
+
+	CHECK(dperm_cholesky(m, 3, NULL));
+	for (int j = 0; j < 3; j++)
+		for (int i = j; i < 3; i++)
+			CHECK_NEAR(m[j * 3 + i], l[j * 3 + i], 1e-14);
+	CHECK(dperm_cholesky(&one, 1, NULL) && one == 3);
+}
+
+/* Ill-conditioned is no reason to fail, as long as lambda holds it up. */
+TEST(takes_nearly_singular_matrices)
+{
+	for (int dim = 2; dim <= 300; dim += 74)
+	{
+		double		tiny = 1e-10;
+
+		for (int j = 0; j < dim; j++)
+			for (int i = 0; i < dim; i++)
+				a[(size_t) j * dim + i] = 1.0 / dim + (i == j ? tiny : 0);
+		for (int i = 0; i < dim; i++)
+			right[i] = x[i] = i % 2 ? 1 : -1;
+		copy_lower(dim);
+		CHECK(dperm_cholesky(factor, dim, NULL));
+		dperm_cholesky_solve(factor, dim, x);
+		CHECK(residual(dim) <= 4 * dim * DBL_EPSILON);
+	}
+}
+
+TEST(refuses_indefinite_matrices)
+{
+	static const int sizes[] = {1, 2, 10, 128, 129, 257, 400};
+	TestRandom	state = 2;
+
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(sizes[0]); k++)
+	{
+		int			dim = sizes[k];
+
+		/* a bad pivot in the first panel, in the middle, at the very end */
+		for (int at = 0; at < 3; at++)
+		{
+			int			where = at == 0 ? 0 : at == 1 ? dim / 2 : dim - 1;
+
+			make_matrix(&state, dim, 1);
+			a[(size_t) where * dim + where] = -1;
+			copy_lower(dim);
+			CHECK(!dperm_cholesky(factor, dim, NULL));
+		}
+		memset(factor, 0, sizeof(double) * dim * dim);
+		CHECK(!dperm_cholesky(factor, dim, NULL));
+	}
+}
+
+int
+main(void)
+{
+	a = malloc(sizeof(double) * DIM_MAX * DIM_MAX);
+	factor = malloc(sizeof(double) * DIM_MAX * DIM_MAX);
+	right = malloc(sizeof(double) * DIM_MAX);
+	x = malloc(sizeof(double) * DIM_MAX);
+	RUN(solves_at_every_size);
+	RUN(factors_small_matrices);
+	RUN(takes_nearly_singular_matrices);
+	RUN(refuses_indefinite_matrices);
+	free(a);
+	free(factor);
+	free(right);
+	free(x);
+	return test_report();
+}

@@ -1,0 +1,181 @@
+/*
+ * test_loss.c: the losses against their definitions in long double, and at the ends.
+ */
+#include "unit/test.h"
+
+#include <float.h>
+
+#include "core/loss.h"
+#include "unit/problem.h"
+
+static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.01},
+{DPERM_LOSS_HUBER, 0.5}, {DPERM_LOSS_HUBER, 1}, {DPERM_LOSS_SMOOTH_HINGE, 0.01},
+{DPERM_LOSS_SMOOTH_HINGE, 0.3}, {DPERM_LOSS_SMOOTH_HINGE, 1}};
+
+#define LOSSES (int) (sizeof(losses) / sizeof(losses[0]))
+
+/* A margin: near a bend, near zero, or anywhere. */
+static double
+any_margin(TestRandom *state, DpermLoss loss)
+{
+	double		centred = 2 * test_uniform(state) - 1;
+
+	switch (test_below(state, 5))
+	{
+		case 0:
+			return 1 + loss.h * centred;
+		case 1:
+			return 1 + (test_below(state, 2) ? loss.h : -loss.h) +
+				centred * pow(10, -test_below(state, 17));
+		case 2:
+			return centred * 40;
+		case 3:
+			return centred * pow(10, -test_below(state, 300));
+		default:
+			return centred * pow(10, test_below(state, 300));
+	}
+}
+
+TEST(follows_the_definitions)
+{
+	TestRandom	state = 1;
+
+	for (int i = 0; i < 300000; i++)
+	{
+		DpermLoss	loss = losses[i % LOSSES];
+		double		z = any_margin(&state, loss);
+		DpermLossAt at = dperm_loss_at(loss, z);
+		WideLoss	wide = wide_loss(loss, z);
+		double		c = dperm_loss_curvature(loss);
+
+		CHECK(fabsl(at.value - wide.value) <= 8 * DBL_EPSILON * (1 + wide.value));
+
+		/* the rounding that the certificate allows for a slope */
+		CHECK(fabsl(at.slope - wide.slope) <= (4 * c + 8) * DBL_EPSILON / 2);
+		CHECK(at.slope >= -1 && at.slope <= 0);
+		CHECK(at.value >= -DBL_EPSILON && at.curve >= 0 && at.curve <= c * (1 + DBL_EPSILON));
+
+		/* the curvature jumps at the ends of the Huber loss */
+		if (loss.kind != DPERM_LOSS_HUBER || fabs(fabs(1 - z) - loss.h) > 1e-15)
+			CHECK(fabsl(at.curve - wide.curve) <= 16 * DBL_EPSILON * c / fmin(1, loss.h > 0 ? loss.h : 1));
+	}
+}
+
+TEST(has_consistent_derivatives)
+{
+	TestRandom	state = 2;
+
+	for (int i = 0; i < 20000; i++)
+	{
+		DpermLoss	loss = losses[i % LOSSES];
+		double		c = dperm_loss_curvature(loss);
+		double		z = 4 * test_uniform(&state) - 1;
+		double		step = 1e-5 / c;
+		DpermLossAt at = dperm_loss_at(loss, z);
+		DpermLossAt left = dperm_loss_at(loss, z - step);
+		DpermLossAt right = dperm_loss_at(loss, z + step);
+
+		CHECK_NEAR((right.value - left.value) / (2 * step), at.slope, 1e-5 + 1e-9 * c);
+		if (loss.kind != DPERM_LOSS_HUBER || fabs(fabs(1 - z) - loss.h) > step)
+			CHECK_NEAR((right.slope - left.slope) / (2 * step), at.curve, 1e-4 * c);
+		CHECK(right.slope >= left.slope);	/* convex */
+	}
+}
+
+/* No slope changes faster than c, over steps of every size. */
+TEST(slope_is_lipschitz)
+{
+	TestRandom	state = 3;
+
+	for (int i = 0; i < 100000; i++)
+	{
+		DpermLoss	loss = losses[i % LOSSES];
+		double		z = any_margin(&state, loss);
+		double		step = pow(10, -10 * test_uniform(&state));
+		double		risen = dperm_loss_at(loss, z + step).slope - dperm_loss_at(loss, z).slope;
+
+		CHECK(risen <= dperm_loss_curvature(loss) * ((z + step) - z) * (1 + 1e-9) + 1e-13);
+	}
+}
+
+TEST(attains_its_curvature_bound)
+{
+	CHECK(dperm_loss_curvature(losses[0]) == 0.25);
+	CHECK(dperm_loss_at(losses[0], 0).curve == 0.25);
+	for (double z = -1e-7; z < 1e-7; z += 3e-12)
+		CHECK(dperm_loss_at(losses[0], z).curve <= 0.25 * (1 + DBL_EPSILON));
+	for (double h = 0.01; h <= 1; h += 0.0099)
+	{
+		DpermLoss	huber = {DPERM_LOSS_HUBER, h};
+		DpermLoss	smooth = {DPERM_LOSS_SMOOTH_HINGE, h};
+
+		CHECK_NEAR(dperm_loss_curvature(huber), 1 / (2 * h), 1e-14);
+		CHECK_NEAR(dperm_loss_curvature(smooth), 3 / (4 * h), 1e-13);
+		CHECK(dperm_loss_at(huber, 1).curve == dperm_loss_curvature(huber));
+		CHECK(dperm_loss_at(smooth, 1).curve == dperm_loss_curvature(smooth));
+		CHECK_NEAR(dperm_loss_at(huber, 0).value, 1, 1e-15);
+		CHECK_NEAR(dperm_loss_at(smooth, 0).value, 1, 1e-15);
+	}
+}
+
+TEST(knows_hand_computed_values)
+{
+	CHECK_NEAR(dperm_loss_at(losses[0], 0).value, 0.69314718055994531, 1e-16);
+	CHECK(dperm_loss_at(losses[0], 0).slope == -0.5);
+	CHECK_NEAR(dperm_loss_at(losses[0], 2).slope, -0.11920292202211755, 1e-16);
+	CHECK(dperm_loss_at(losses[2], 1).value == 0.125);	/* h/4 */
+	CHECK(dperm_loss_at(losses[2], 1).slope == -0.5);
+	CHECK(dperm_loss_at(losses[2], 0.5).value == 0.5);
+	CHECK(dperm_loss_at(losses[2], 1.5).value == 0);
+	CHECK(dperm_loss_at(losses[6], 1).value == 3.0 / 16);
+	CHECK(dperm_loss_at(losses[6], 1).slope == -0.5);
+	CHECK(dperm_loss_at(losses[6], 1).curve == 0.75);
+}
+
+/* As far out as doubles go. */
+TEST(survives_the_ends)
+{
+	static const double far[] = {100, 1e4, 1e10, 1e308, INFINITY};
+
+	for (int l = 0; l < LOSSES; l++)
+		for (int i = 0; i < 5; i++)
+		{
+			DpermLossAt right = dperm_loss_at(losses[l], far[i]);
+			DpermLossAt left = dperm_loss_at(losses[l], -far[i]);
+
+			CHECK(right.value >= 0 && right.value < 1e-40);
+			CHECK(right.slope <= 0 && right.slope > -1e-40);
+			CHECK(right.curve >= 0 && right.curve < 1e-40);
+			CHECK(left.value == far[i] + (losses[l].kind == DPERM_LOSS_LOGISTIC ? 0 : 1));
+			CHECK(left.slope == -1);
+			CHECK(left.curve >= 0 && left.curve < 1e-40);
+		}
+}
+
+TEST(knows_names)
+{
+	static const char *const names[] = {"logistic", "huber", "smooth_hinge"};
+	DpermLossKind kind = DPERM_LOSS_HUBER;
+
+	for (int i = 0; i < 3; i++)
+	{
+		CHECK_TEXT(dperm_loss_name((DpermLossKind) i), names[i]);
+		CHECK(dperm_loss_parse(names[i], &kind) && kind == (DpermLossKind) i);
+	}
+	CHECK(!dperm_loss_parse("hinge", &kind));
+	CHECK(!dperm_loss_parse("", &kind));
+	CHECK(!dperm_loss_parse("Huber", &kind));
+}
+
+int
+main(void)
+{
+	RUN(follows_the_definitions);
+	RUN(has_consistent_derivatives);
+	RUN(slope_is_lipschitz);
+	RUN(attains_its_curvature_bound);
+	RUN(knows_hand_computed_values);
+	RUN(survives_the_ends);
+	RUN(knows_names);
+	return test_report();
+}

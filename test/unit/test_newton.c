@@ -1,0 +1,361 @@
+/*
+ * test_newton.c: the solver reaches its goal from anywhere, and the goal is real: checked
+ * in long double and against bisection.
+ */
+#include "unit/test.h"
+
+#include <float.h>
+#include <setjmp.h>
+#include <stdlib.h>
+
+#include "core/newton.h"
+#include "unit/problem.h"
+
+#define DIM_MAX 1000
+
+static double *data;
+static double *room;
+static double *moments_room;
+static double weights[DIM_MAX];
+static double tilt[DIM_MAX];
+static long double exact[DIM_MAX];
+
+/* One of the three losses, h over its whole range. */
+static DpermLoss
+any_loss(TestRandom *state)
+{
+	static const double widths[] = {0.01, 0.03, 0.1, 0.5, 1};
+	DpermLoss	loss = {.kind = (DpermLossKind) test_below(state, 3)};
+
+	if (loss.kind != DPERM_LOSS_LOGISTIC)
+		loss.h = widths[test_below(state, 5)];
+	return loss;
+}
+
+/* What the calibration asks for at weights as long as the solution can be. */
+static double
+goal_for(const Rows *rows, double lambda, double pull)
+{
+	double		longest = 1.01 * fmin((pull + 1) / lambda, pull / lambda +
+									  sqrt(pull * pull / lambda / lambda + 2 / lambda));
+
+	return 1e-13 + dperm_moments_rounding(rows->dim, dperm_loss_curvature(rows->loss), longest) +
+		8 * DBL_EPSILON * (1 + lambda * longest + pull);
+}
+
+/* Length of a vector. */
+static double
+length_of(const double *x, int dim)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < dim; i++)
+		sum += x[i] * x[i];
+	return sqrt(sum);
+}
+
+/* Counts, and leaves by longjmp at the appointed call. */
+typedef struct Leave
+{
+	int			calls;
+	int			at;				/* 0: never */
+	jmp_buf		where;
+} Leave;
+
+static void
+leave_poll(void *arg)
+{
+	Leave	   *leave = arg;
+
+	if (++leave->calls == leave->at)
+		longjmp(leave->where, 1);
+}
+
+/* Solve from weights; true if the goal is reached in exact arithmetic too. */
+static bool
+solve(const Rows *rows, double lambda, bool tilted, double *goal)
+{
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
+	double		pull = tilted ? length_of(tilt, rows->dim) : 0;
+	DpermProblem problem = {
+		.dim = rows->dim,
+		.lambda = lambda,
+		.tilt = tilted ? tilt : NULL,
+		.oracle = {dperm_matrix_eval, &matrix}
+	};
+	long double norm;
+
+	*goal = problem.goal = goal_for(rows, lambda, pull);
+	if (dperm_newton(&problem, weights, room) != DPERM_OK)
+		return false;
+	norm = wide_gradient(rows, lambda, problem.tilt, weights, exact);
+	return norm <= 2 * *goal;
+}
+
+/* A start: zero, near, far, very far, or on the wrong side. */
+static void
+make_start(TestRandom *state, const Rows *rows, int kind)
+{
+	static const double lengths[] = {0, 1, 1e3, 1e6, 0};
+
+	random_row(state, rows->dim, weights);
+	for (int j = 0; j < rows->dim; j++)
+		weights[j] *= lengths[kind];
+	if (kind == 4)				/* against the first row, and far */
+		for (int j = 0; j < rows->dim; j++)
+			weights[j] = -1e4 * rows->data[j];
+}
+
+/* A tilt so long that the weights are of the given length. */
+static void
+make_tilt(TestRandom *state, const Rows *rows, double lambda, double length)
+{
+	random_row(state, rows->dim, tilt);
+	for (int j = 0; j < rows->dim; j++)
+		tilt[j] *= lambda * length;
+}
+
+TEST(converges_from_any_start)
+{
+	TestRandom	state = 21;
+
+	for (int round = 0; round < 4000; round++)
+	{
+		double		lambda = pow(10, -10 + 11 * test_uniform(&state));
+		bool		tilted = test_below(&state, 2);
+		Shape		shape = (Shape) test_below(&state, SHAPES);
+		int			start = test_below(&state, 5);
+		double		goal;
+		Rows		rows = {
+			.loss = any_loss(&state),
+			.dim = 1 + test_below(&state, 8),
+			.count = 1 + (round % 7 ? test_below(&state, 60) : 0),
+			.data = data
+		};
+
+		make_rows(&state, shape, &rows);
+		make_start(&state, &rows, start);
+		if (tilted)
+			make_tilt(&state, &rows, lambda, pow(10, 5 * test_uniform(&state)));
+		if (!solve(&rows, lambda, tilted, &goal))
+		{
+			CHECK(false);
+			fprintf(stderr, "loss %d h %g dim %d rows %d lambda %g shape %d start %d tilted %d "
+					"gradient %Lg goal %g\n", rows.loss.kind, rows.loss.h, rows.dim,
+					(int) rows.count, lambda, shape, start, tilted,
+					wide_gradient(&rows, lambda, tilted ? tilt : NULL, weights, exact), goal);
+		}
+	}
+}
+
+TEST(converges_in_many_dimensions)
+{
+	static const int dims[] = {50, 127, 129, 1000};
+	TestRandom	state = 22;
+
+	for (int i = 0; i < 4; i++)
+		for (int round = 0; round < (dims[i] < 1000 ? 6 : 3); round++)
+		{
+			double		lambda = pow(10, -6 * test_uniform(&state));
+			double		goal;
+			Rows		rows = {
+				.loss = {(DpermLossKind) (round % 3), round % 3 ? 0.5 : 0},
+				.dim = dims[i], .count = 400, .data = data
+			};
+
+			make_rows(&state, (Shape) (round % 2), &rows);
+			make_start(&state, &rows, 1);
+			make_tilt(&state, &rows, lambda, 10);
+			CHECK(solve(&rows, lambda, round % 2, &goal));
+		}
+}
+
+/* Against bisection, to the distance that gradient over lambda allows. */
+TEST(agrees_with_bisection)
+{
+	TestRandom	state = 23;
+
+	for (int round = 0; round < 60; round++)
+	{
+		double		lambda = pow(10, -4 + 5 * test_uniform(&state));
+		bool		tilted = round % 3 == 0;
+		long double best[2];
+		double		goal;
+		Rows		rows = {.loss = any_loss(&state), .dim = round < 50 ? 1 : 2, .count = 1 + round % 5,
+		.data = data};
+
+		make_rows(&state, (Shape) (round % SHAPES), &rows);
+		make_start(&state, &rows, round % 5);
+		make_tilt(&state, &rows, lambda, 3000);
+		CHECK(solve(&rows, lambda, tilted, &goal));
+		best[0] = bisect_coordinate(&rows, lambda, tilted ? tilt : NULL, best, 0);
+		for (int j = 0; j < rows.dim; j++)
+			CHECK_NEAR(weights[j], (double) best[j],
+					   2.1 * goal / lambda + 4 * DBL_EPSILON * fabs((double) best[j]));
+	}
+}
+
+/* Nothing but the regulariser: one step. */
+TEST(solves_the_empty_problem)
+{
+	Rows		rows = {.dim = 3, .count = 2, .data = data};
+	double		goal;
+
+	memset(data, 0, sizeof(double) * 6);
+	for (int i = 0; i < 3; i++)
+	{
+		weights[i] = 1e6 * (i + 1);
+		tilt[i] = i - 1;
+	}
+	CHECK(solve(&rows, 0.001, true, &goal));
+	for (int i = 0; i < 3; i++)
+		CHECK_NEAR(weights[i], -(i - 1) / 0.001, 2 * goal / 0.001);
+}
+
+/* An oracle that fails at a given call, or lies. */
+typedef struct Liar
+{
+	DpermMatrix *matrix;
+	int			calls;
+	int			fail_at;		/* with DPERM_BAD_FORMAT; 0: never */
+	double		twist;			/* added to the gradient, another way each time */
+} Liar;
+
+static DpermStatus
+liar_eval(void *arg, const double *at, double *value, double *gradient, double *hess)
+{
+	Liar	   *liar = arg;
+	DpermStatus status = dperm_matrix_eval(liar->matrix, at, value, gradient, hess);
+
+	if (++liar->calls == liar->fail_at)
+		return DPERM_BAD_FORMAT;
+	gradient[0] += liar->calls % 2 ? liar->twist : -liar->twist;
+	return status;
+}
+
+/* A problem over 40 rows in 3 dimensions. */
+static Rows
+plain_rows(void)
+{
+	TestRandom	state = 24;
+	Rows		rows = {.dim = 3, .count = 40, .data = data};
+
+	make_rows(&state, SHAPE_NOISY, &rows);
+	return rows;
+}
+
+TEST(passes_the_status_of_the_oracle_on)
+{
+	Rows		rows = plain_rows();
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(&rows, &chunk, moments_room);
+	Liar		liar = {.matrix = &matrix};
+	DpermProblem problem = {.dim = 3, .lambda = 0.01, .goal = 1e-12, .oracle = {liar_eval, &liar}};
+	int			calls;
+
+	memset(weights, 0, sizeof(weights));
+	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+	calls = liar.calls;
+	CHECK(calls > 2);
+	for (int at = 1; at <= calls; at++)
+	{
+		memset(weights, 0, sizeof(weights));
+		liar.calls = 0;
+		liar.fail_at = at;
+		CHECK(dperm_newton(&problem, weights, room) == DPERM_BAD_FORMAT);
+		CHECK(liar.calls == at);
+	}
+}
+
+/* A gradient that cannot get small is not certified, in bounded time. */
+TEST(certifies_nothing_it_did_not_see)
+{
+	Rows		rows = plain_rows();
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(&rows, &chunk, moments_room);
+
+	for (double twist = 1e-9; twist < 1e9; twist *= 100)
+	{
+		Liar		liar = {.matrix = &matrix, .twist = twist};
+		DpermProblem problem = {.dim = 3, .lambda = 0.01, .goal = 1e-12,
+			.oracle = {liar_eval, &liar}
+		};
+
+		memset(weights, 0, sizeof(weights));
+		CHECK(dperm_newton(&problem, weights, room) == DPERM_NOT_CERTIFIED);
+		CHECK(liar.calls < 100000);
+	}
+}
+
+TEST(may_be_left_at_any_poll)
+{
+	Rows		rows = plain_rows();
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(&rows, &chunk, moments_room);
+	Leave	   *leave = calloc(1, sizeof(Leave));
+	DpermProblem problem = {.dim = 3, .lambda = 0.01, .goal = 1e-12,
+		.oracle = {dperm_matrix_eval, &matrix}, .poll = {leave_poll, leave}
+	};
+	double		expected[3];
+	int			calls;
+
+	memset(weights, 0, sizeof(weights));
+	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+	memcpy(expected, weights, sizeof(expected));
+	calls = leave->calls;
+	CHECK(calls > 2);
+	for (int at = 1; at <= calls; at++)
+	{
+		leave->calls = 0;
+		leave->at = at;
+		memset(weights, 0, sizeof(weights));
+		if (setjmp(leave->where) == 0)
+		{
+			dperm_newton(&problem, weights, room);
+			CHECK(false);
+		}
+		leave->calls = 0;
+		leave->at = 0;
+		CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+		CHECK(memcmp(expected, weights, sizeof(expected)) == 0);
+	}
+	free(leave);
+}
+
+/* A pass costs a scan of a table: few of them. */
+TEST(needs_few_evaluations)
+{
+	Rows		rows = plain_rows();
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(&rows, &chunk, moments_room);
+	Liar		liar = {.matrix = &matrix};
+	DpermProblem problem = {.dim = 3, .lambda = 0.001, .goal = 1e-12, .oracle = {liar_eval, &liar}};
+
+	memset(weights, 0, sizeof(weights));
+	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+	CHECK(liar.calls <= 12);
+	liar.calls = 0;
+	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+	CHECK(liar.calls == 1);
+}
+
+int
+main(void)
+{
+	data = malloc(sizeof(double) * 400 * DIM_MAX);
+	room = malloc(sizeof(double) * dperm_newton_room(DIM_MAX));
+	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	RUN(converges_from_any_start);
+	RUN(converges_in_many_dimensions);
+	RUN(agrees_with_bisection);
+	RUN(solves_the_empty_problem);
+	RUN(passes_the_status_of_the_oracle_on);
+	RUN(certifies_nothing_it_did_not_see);
+	RUN(may_be_left_at_any_poll);
+	RUN(needs_few_evaluations);
+	free(data);
+	free(room);
+	free(moments_room);
+	return test_report();
+}

@@ -1,0 +1,224 @@
+/*
+ * test_pass.c: the flat form of a pass, exact and against hostile words.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+
+#include "core/calibrate.h"
+#include "core/pass.h"
+#include "unit/sample_pass.h"
+
+static uint64_t words[SAMPLE_PASS_WORDS];
+
+/* Read a copy that ends where the words end, for the sanitizer; NULL if it is fine. */
+static const char *
+read_words(const uint64_t *in, size_t count, DpermPass *out)
+{
+	uint64_t   *copy = malloc(sizeof(uint64_t) * (count > 0 ? count : 1));
+	const char *why = "";
+	bool		ok;
+
+	memcpy(copy, in, sizeof(uint64_t) * count);
+	ok = dperm_pass_read(copy, count, out, &why);
+	if (ok != (why == NULL))
+		abort();
+	free(copy);
+	return why;
+}
+
+/* Are all fields equal? */
+static bool
+same_pass(const DpermPass *a, const DpermPass *b)
+{
+	return dperm_pass_matches(a, b) && a->rows == b->rows && a->value[0] == b->value[0] &&
+		a->value[1] == b->value[1] && a->stride == b->stride && a->used == b->used;
+}
+
+TEST(round_trips)
+{
+	TestRandom	state = 1;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		DpermPass	pass;
+		DpermPass	again;
+		size_t		count = sample_pass(&state, &pass, words);
+
+		CHECK(read_words(words, count, &again) == NULL);
+		CHECK(same_pass(&pass, &again));
+		CHECK(dperm_pass_words(&again) == count);
+	}
+}
+
+/* Which parts there are, by order and by whether there are rows. */
+TEST(has_parts_by_order)
+{
+	for (int order = 0; order < 3; order++)
+		for (int rows = 0; rows < 2; rows++)
+			for (int used = 0; used <= 2 * rows; used++)
+			{
+				DpermPass	pass = {.order = (DpermPassOrder) order, .rows = 7 * rows, .stride = 1,
+					.capacity = 9, .used = used, .encoder = {.dimension = 4, .norm = 1, .intercept = true}
+				};
+				size_t		at = 15;
+
+				CHECK(DPERM_PASS_HEADER == 15);
+				CHECK(dperm_pass_weights_at(&pass) == at);
+				at += order >= 1 ? 5 : 0;
+				CHECK(dperm_pass_gradient_at(&pass) == at);
+				at += order >= 1 && rows ? 10 : 0;
+				CHECK(dperm_pass_hess_at(&pass) == at);
+				at += order >= 2 && rows ? 15 : 0;
+				CHECK(dperm_pass_sample_at(&pass) == at);
+				CHECK(dperm_pass_words(&pass) == at + 5 * (size_t) used);
+			}
+}
+
+TEST(refuses_every_other_length)
+{
+	TestRandom	state = 2;
+
+	for (int round = 0; round < 60; round++)
+	{
+		DpermPass	pass;
+		DpermPass	out;
+		size_t		count = sample_pass(&state, &pass, words);
+
+		for (size_t some = 0; some < count; some++)
+			CHECK(read_words(words, some, &out) != NULL);
+		words[count] = 0;
+		CHECK_TEXT(read_words(words, count + 1, &out), "wrong length");
+	}
+}
+
+/* What an accepted form promises. */
+static void
+check_promises(const DpermPass *pass, size_t count)
+{
+	int			dim = dperm_encoder_dim(&pass->encoder);
+
+	CHECK(dim >= 1 && dim <= DPERM_DIM_MAX && pass->encoder.dimension >= 1);
+	CHECK(dperm_pass_words(pass) == count);
+	CHECK(pass->order <= DPERM_PASS_HESSIAN && pass->loss.kind <= DPERM_LOSS_SMOOTH_HINGE);
+	CHECK(pass->encoder.norm >= DPERM_NORM_MIN && pass->encoder.norm <= DPERM_NORM_MAX);
+	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);
+	CHECK(pass->capacity >= 0 && pass->capacity != 1);
+	CHECK(pass->used >= 0 && pass->used <= pass->capacity && pass->used <= pass->rows);
+	CHECK(pass->stride >= 1 && (pass->stride & (pass->stride - 1)) == 0);
+	CHECK(isfinite(pass->value[0]) && isfinite(pass->value[1]));
+	CHECK(pass->loss.kind == DPERM_LOSS_LOGISTIC ? pass->loss.h == 0 :
+		  pass->loss.h >= DPERM_H_MIN && pass->loss.h <= DPERM_H_MAX);
+}
+
+/* Each word in turn replaced by what decoders fear. */
+TEST(survives_extreme_words)
+{
+	static const uint64_t extremes[] = {0, 1, 2, 3, 4, 255, 4999, 5000, 5001, UINT64_C(1) << 31,
+		UINT64_C(1) << 32, (UINT64_C(1) << 32) + 1, UINT64_C(1) << 40, (UINT64_C(1) << 40) + 1,
+		UINT64_C(1) << 52, INT64_MAX, UINT64_C(1) << 63, UINT64_MAX,
+		UINT64_C(0x7ff0000000000000), UINT64_C(0xfff0000000000000), UINT64_C(0x7ff8000000000000),
+		UINT64_C(0x3ff0000000000000), UINT64_C(0xbff0000000000000), UINT64_C(0x7fefffffffffffff),
+	UINT64_C(0x0000000000000001), UINT64_C(0x8000000000000000)};
+	TestRandom	state = 3;
+	int			refused = 0;
+
+	for (int round = 0; round < 200; round++)
+	{
+		DpermPass	pass;
+		DpermPass	out;
+		size_t		count = sample_pass(&state, &pass, words);
+
+		for (size_t at = 0; at < count; at++)
+			for (size_t k = 0; k < sizeof(extremes) / sizeof(extremes[0]); k++)
+			{
+				uint64_t	was = words[at];
+
+				words[at] = extremes[k];
+				if (read_words(words, count, &out) == NULL)
+					check_promises(&out, count);
+				else
+					refused++;
+				words[at] = was;
+			}
+
+		/* two words at once */
+		for (int k = 0; k < 300; k++)
+		{
+			uint64_t	copy[DPERM_PASS_HEADER];
+
+			memcpy(copy, words, sizeof(copy));
+			for (int i = 0; i < 2; i++)
+				words[test_below(&state, DPERM_PASS_HEADER)] = extremes[test_below(&state, 26)];
+			if (read_words(words, count, &out) == NULL)
+				check_promises(&out, count);
+			memcpy(words, copy, sizeof(copy));
+		}
+	}
+	CHECK(refused > 10000);
+}
+
+/* Every number has to be finite, wherever it is. */
+TEST(refuses_numbers_that_are_none)
+{
+	static const double bad[] = {NAN, INFINITY, -INFINITY};
+	TestRandom	state = 4;
+
+	for (int round = 0; round < 100; round++)
+	{
+		DpermPass	pass;
+		DpermPass	out;
+		size_t		count = sample_pass(&state, &pass, words);
+
+		for (size_t at = DPERM_PASS_HEADER; at < count; at++)
+		{
+			uint64_t	was = words[at];
+
+			memcpy(&words[at], &bad[at % 3], sizeof(double));
+			CHECK_TEXT(read_words(words, count, &out), "a number is not finite");
+			words[at] = was;
+		}
+	}
+}
+
+TEST(tells_requests_apart)
+{
+	TestRandom	state = 5;
+	DpermPass	a;
+	DpermPass	b;
+
+	sample_pass(&state, &a, words);
+	a.loss = (DpermLoss) {DPERM_LOSS_HUBER, 0.5};
+	a.order = DPERM_PASS_GRADIENT;
+#define DIFFERS(change) \
+	do { \
+		b = a; \
+		CHECK(dperm_pass_matches(&a, &b)); \
+		change; \
+		CHECK(!dperm_pass_matches(&a, &b)); \
+	} while (0)
+	DIFFERS(b.order = DPERM_PASS_HESSIAN);
+	DIFFERS(b.loss.kind = DPERM_LOSS_SMOOTH_HINGE);
+	DIFFERS(b.loss.h = 0.25);
+	DIFFERS(b.encoder.dimension++);
+	DIFFERS(b.encoder.norm *= 2);
+	DIFFERS(b.encoder.intercept = !b.encoder.intercept);
+	DIFFERS(b.capacity += 2);
+	b = a;
+	b.rows++;
+	b.value[0]++;
+	b.stride *= 2;
+	CHECK(dperm_pass_matches(&a, &b));
+}
+
+int
+main(void)
+{
+	RUN(round_trips);
+	RUN(has_parts_by_order);
+	RUN(refuses_every_other_length);
+	RUN(survives_extreme_words);
+	RUN(refuses_numbers_that_are_none);
+	RUN(tells_requests_apart);
+	return test_report();
+}
