@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/numeric.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -57,6 +58,13 @@ unpadded(const char *bytes, int len)
 	return len;
 }
 
+/* A positive value that the label's type cannot read is a mistake in the call. */
+static void
+positive_hint(void *arg)
+{
+	errhint("positive is one of the values of the label column, written as text.");
+}
+
 /* How to read labels of a type. */
 void
 dperm_label_init(DpermLabel *label, Oid type, const char *positive)
@@ -93,8 +101,15 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 		Oid			input,
 					ioparam;
 
+		ErrorContextCallback hint = {
+			.previous = error_context_stack,
+			.callback = positive_hint
+		};
+
 		getTypeInputInfo(label->type, &input, &ioparam);
+		error_context_stack = &hint;
 		label->value = OidInputFunctionCall(input, pstrdup(positive), ioparam, -1);
+		error_context_stack = hint.previous;
 	}
 }
 
@@ -189,6 +204,59 @@ dperm_label_sign(const DpermLabel *label, Datum value)
 	}
 }
 
+/* What dp_label keeps between rows. */
+typedef struct LabelCache
+{
+	MemoryContext context;		/* of all below */
+	text	   *positive;		/* what the reader was made for; NULL for none */
+	DpermLabel	label;
+} LabelCache;
+
+/* Is the cached reader for this positive value? */
+static bool
+same_positive(const LabelCache *cache, FunctionCallInfo fcinfo)
+{
+	text	   *now;
+
+	if (PG_ARGISNULL(1) || cache->positive == NULL)
+		return PG_ARGISNULL(1) && cache->positive == NULL;
+	now = PG_GETARG_TEXT_PP(1);
+	return VARSIZE_ANY_EXHDR(now) == VARSIZE_ANY_EXHDR(cache->positive) &&
+		memcmp(VARDATA_ANY(now), VARDATA_ANY(cache->positive), VARSIZE_ANY_EXHDR(now)) == 0;
+}
+
+/* The reader for the arguments of dp_label, made anew only for another positive value. */
+static const DpermLabel *
+cached_label(FunctionCallInfo fcinfo)
+{
+	LabelCache *cache = fcinfo->flinfo->fn_extra;
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+	MemoryContext context,
+				caller;
+
+	if (cache && same_positive(cache, fcinfo))
+		return &cache->label;
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of a label");
+	if (cache)
+	{
+		fcinfo->flinfo->fn_extra = NULL;
+		MemoryContextDelete(cache->context);
+	}
+	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dp_label",
+									ALLOCSET_SMALL_SIZES);
+	caller = MemoryContextSwitchTo(context);
+	cache = palloc0(sizeof(*cache));
+	cache->context = context;
+	if (!PG_ARGISNULL(1))
+		cache->positive = PG_GETARG_TEXT_P_COPY(1);
+	dperm_label_init(&cache->label, type,
+					 cache->positive ? text_to_cstring(cache->positive) : NULL);
+	MemoryContextSwitchTo(caller);
+	fcinfo->flinfo->fn_extra = cache;
+	return &cache->label;
+}
+
 /*
  * dp_label(value "any", positive text): a label as a boolean, NULL for none. The training
  * passes call it on label columns that are not plain booleans.
@@ -196,23 +264,9 @@ dperm_label_sign(const DpermLabel *label, Datum value)
 Datum
 dp_label(PG_FUNCTION_ARGS)
 {
-	DpermLabel *label = fcinfo->flinfo->fn_extra;
+	const DpermLabel *label = cached_label(fcinfo);
 	int			sign;
 
-	if (label == NULL)
-	{
-		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
-		MemoryContext caller;
-
-		if (!OidIsValid(type))
-			elog(ERROR, "could not determine the type of a label");
-		caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-		label = palloc(sizeof(*label));
-		dperm_label_init(label, type,
-						 PG_ARGISNULL(1) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(1)));
-		MemoryContextSwitchTo(caller);
-		fcinfo->flinfo->fn_extra = label;
-	}
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	sign = dperm_label_sign(label, PG_GETARG_DATUM(0));

@@ -56,7 +56,7 @@ typedef struct DpermCalibration
 #define DPERM_LAMBDA_MIN 1e-10	/* of the effective Lambda */
 #define DPERM_LAMBDA_MAX 1e9	/* of the requested one */
 #define DPERM_DIM_MAX 5000
-#define DPERM_ROWS_MAX (INT64_C(1) << 40)
+#define DPERM_ROWS_MAX (INT64_C(1) << 33)	/* see moments.h: compensated sums */
 
 /* The data-independent default: 0.1 dim/(rows epsilon), or 1/rows without noise. */
 extern double dperm_calibrate_default_lambda(double epsilon, int64_t rows, int dim);

@@ -48,17 +48,15 @@ approach(const DpermFit *fit, DpermProblem *problem, double *weights, double *wo
 	return status == DPERM_NOT_CERTIFIED ? DPERM_OK : status;
 }
 
-/* Draw b, minimise, certify, release. */
-DpermStatus
-dperm_fit(const DpermFit *fit, double *weights, double *room)
+/* Minimise with the noise that was drawn, certify, release. */
+static DpermStatus
+fit_with_noise(const DpermFit *fit, const double *noise, double *tilt, double *weights,
+			   double *work)
 {
 	const DpermCalibration *cal = &fit->calibration;
 	int			dim = fit->setup.dim;
 	bool		private = !isinf(fit->setup.epsilon);
 	bool		tilted = private && fit->setup.method == DPERM_METHOD_OBJECTIVE;
-	double	   *noise = room;
-	double	   *tilt = noise + dim;
-	double	   *work = tilt + dim;
 	double		length = 0;
 	DpermStatus status;
 	DpermProblem problem = {
@@ -67,12 +65,6 @@ dperm_fit(const DpermFit *fit, double *weights, double *room)
 		.poll = fit->poll
 	};
 
-	if (private)
-	{
-		dperm_draw_gamma_sphere(fit->entropy, dim, cal->noise_scale, noise);
-		if (!dperm_entropy_ok(fit->entropy))
-			return DPERM_NO_ENTROPY;
-	}
 	if (tilted)
 	{
 		for (int i = 0; i < dim; i++)
@@ -96,18 +88,34 @@ dperm_fit(const DpermFit *fit, double *weights, double *room)
 		length += weights[i] * weights[i];
 	if (!(sqrt(length) <= cal->weight_bound))
 		return DPERM_NOT_CERTIFIED;
+	if (!private)
+		return DPERM_OK;
 
-	if (private)
-	{
-		if (!tilted)
-			for (int i = 0; i < dim; i++)
-				weights[i] += noise[i];
-		dperm_release(fit->entropy, dim, cal->grid, cal->release_scale, weights);
-		wipe(room, dperm_fit_room(dim));
-		if (!dperm_entropy_ok(fit->entropy))
-			return DPERM_NO_ENTROPY;
-	}
-	return DPERM_OK;
+	if (!tilted)
+		for (int i = 0; i < dim; i++)
+			weights[i] += noise[i];
+	dperm_release(fit->entropy, dim, cal->grid, cal->release_scale, weights);
+	return dperm_entropy_ok(fit->entropy) ? DPERM_OK : DPERM_NO_ENTROPY;
+}
+
+/* Draw b, and go on from there; leave no trace of it, nor of weights that were not released. */
+DpermStatus
+dperm_fit(const DpermFit *fit, double *weights, double *room)
+{
+	int			dim = fit->setup.dim;
+	double	   *noise = room;
+	DpermStatus status;
+
+	if (!isinf(fit->setup.epsilon))
+		dperm_draw_gamma_sphere(fit->entropy, dim, fit->calibration.noise_scale, noise);
+	if (!isinf(fit->setup.epsilon) && !dperm_entropy_ok(fit->entropy))
+		status = DPERM_NO_ENTROPY;
+	else
+		status = fit_with_noise(fit, noise, noise + dim, weights, noise + 2 * dim);
+	wipe(room, dperm_fit_room(dim));
+	if (status != DPERM_OK)
+		wipe(weights, dim);
+	return status;
 }
 
 /* The sums of a finished pass as means. */

@@ -24,7 +24,7 @@ logistic_at(double z)
 		at.value = log_part - z;
 		at.slope = -1 / (1 + e);
 	}
-	at.curve = e / ((1 + e) * (1 + e));
+	at.curve = fmin(0.25, e / ((1 + e) * (1 + e)));
 	return at;
 }
 
@@ -64,7 +64,7 @@ smooth_hinge_at(double z, double h)
 		return at;
 	}
 	q = (1 - z) / h;			/* in [-1, 1] */
-	at.value = h * (((-q * q / 16 + 3.0 / 8) * q + 0.5) * q + 3.0 / 16);
+	at.value = h * fmax(0, ((-q * q / 16 + 3.0 / 8) * q + 0.5) * q + 3.0 / 16);
 	at.slope = fmax(-1, fmin(0, (q * q - 3) * q / 4 - 0.5));
 	at.curve = 0.75 * fmax(0, 1 - q * q) / h;
 	return at;

@@ -48,9 +48,9 @@ extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den);
 /* P(z) proportional to exp(-|z|/scale), 1 <= scale <= 2^50 (Canonne, Kamath, Steinke 2020) */
 extern int64_t dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale);
 
-/* Draws of doubles that lie within a few units in the last place of an exact draw. */
+/* Draws of doubles that lie within a few units in the last place of an exact draw, relatively. */
 extern double dperm_draw_exponential(DpermEntropy *e);
-extern void dperm_draw_normal_pair(DpermEntropy *e, double *x, double *y);
+extern double dperm_draw_normal(DpermEntropy *e);
 
 /*
  * A vector b of dim coordinates with density proportional to exp(-|b|/scale): its norm
