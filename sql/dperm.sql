@@ -62,6 +62,14 @@ CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]
 COMMENT ON FUNCTION dp_weights(dp_model) IS
 	'the weights, one per feature; with an intercept, its weight comes last';
 
+CREATE FUNCTION dp_coefficients(model dp_model,
+	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
+COMMENT ON FUNCTION dp_coefficients(dp_model) IS
+	'the weights of a model with the column, and the category or element, that each belongs to';
+
 CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
@@ -71,9 +79,9 @@ COMMENT ON FUNCTION dp_guarantee(dp_model) IS
 --
 -- Prediction
 --
--- The features are an array with one element per feature: float8[], float4[], numeric[],
--- smallint[], integer[], bigint[], a domain over one of these, or an untyped literal. An
--- array with a NULL, NaN or infinite element is read as all zeros, as in training.
+-- The features are a row whose columns are found by name; for a model of one vector also an array:
+-- float8[], float4[], numeric[], smallint[], integer[], bigint[], a domain over one of these, or an
+-- untyped literal. Values that training would not have used are read as training reads them.
 
 CREATE FUNCTION dp_predict(model dp_model, features "any") RETURNS boolean
 	AS 'MODULE_PATHNAME'
@@ -92,6 +100,18 @@ CREATE FUNCTION dp_decision(model dp_model, features "any") RETURNS float8
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_decision(dp_model, "any") IS
 	'the weighted sum of the features, scaled and clipped as in training';
+
+CREATE FUNCTION dp_encode(model dp_model, features "any") RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_encode_model'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_encode(dp_model, "any") IS
+	'the features as the model sees them: the vector that its weights are multiplied with';
+
+CREATE FUNCTION dp_encode(domains jsonb, features "any") RETURNS float8[]
+	AS 'MODULE_PATHNAME', 'dp_encode_domains'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_encode(jsonb, "any") IS
+	'a row of a table as a vector of length at most 1, by the domains of the listed columns';
 
 --
 -- dp_moments: one pass over the rows
@@ -136,6 +156,16 @@ CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float4[]) RETUR
 COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float4[]) IS
 	'internal to training: transition function of dp_moments_agg';
 
+CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, VARIADIC "any") RETURNS dp_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_step' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, VARIADIC "any") IS
+	'internal to training: transition function of dp_moments_agg';
+
+CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, record) RETURNS dp_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_step_record' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, record) IS
+	'internal to training: transition function of dp_moments_agg';
+
 CREATE FUNCTION dp_moments_combine(dp_moments, dp_moments) RETURNS dp_moments
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_moments_combine(dp_moments, dp_moments) IS
@@ -159,6 +189,34 @@ CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, features floa
 COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, float4[]) IS
 	'internal to training: one pass over the rows';
 
+CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, VARIADIC columns "any") (
+	SFUNC = dp_moments_step,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, VARIADIC "any") IS
+	'internal to training: one pass over the rows';
+
+CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, columns record) (
+	SFUNC = dp_moments_step,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, record) IS
+	'internal to training: one pass over the rows';
+
+CREATE FUNCTION dp_text(value "any") RETURNS text
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_text("any") IS
+	'internal to training: the output of a type as text';
+
+CREATE FUNCTION dp_bounded(value anyelement, bytes integer) RETURNS anyelement
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_bounded(anyelement, integer) IS
+	'internal to training: a value, or NULL if it is larger than that';
+
 CREATE FUNCTION dp_label(value "any", positive text) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_label("any", text) IS
@@ -177,12 +235,18 @@ CREATE FUNCTION dp_logreg_train(
 	method text DEFAULT 'objective',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
-	intercept boolean DEFAULT true,
-	norm float8 DEFAULT 1,
-	dimension integer DEFAULT NULL
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer,
+	bigint) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_logreg_train(
@@ -194,12 +258,18 @@ CREATE FUNCTION dp_logreg_train(
 	method text DEFAULT 'objective',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
-	intercept boolean DEFAULT true,
-	norm float8 DEFAULT 1,
-	dimension integer DEFAULT NULL
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL
 ) RETURNS dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, text[], float8, float8, text, text, text, boolean, float8, integer) IS
+	AS 'MODULE_PATHNAME', 'dp_logreg_train_array' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_train(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer,
+	bigint) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -211,14 +281,20 @@ CREATE FUNCTION dp_svm_train(
 	method text DEFAULT 'objective',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
-	intercept boolean DEFAULT true,
-	norm float8 DEFAULT 1,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
 	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
 	loss text DEFAULT 'huber',
 	h float8 DEFAULT 0.5
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, text, float8) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer,
+	bigint, text, float8) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -230,14 +306,20 @@ CREATE FUNCTION dp_svm_train(
 	method text DEFAULT 'objective',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
-	intercept boolean DEFAULT true,
-	norm float8 DEFAULT 1,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
 	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
 	loss text DEFAULT 'huber',
 	h float8 DEFAULT 0.5
 ) RETURNS dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, text, float8) IS
+	AS 'MODULE_PATHNAME', 'dp_svm_train_array' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_train(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer,
+	bigint, text, float8) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
 --
@@ -332,3 +414,16 @@ CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda floa
 );
 COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8, jsonb) IS
 	'train a differentially private support vector machine on the rows of each group';
+
+--
+-- Domains
+--
+-- What is publicly known of the values of a column: bounds, a list of categories, the dimension
+-- of a vector. It comes from the catalog alone, never from rows.
+
+CREATE FUNCTION dp_domains(relation regclass)
+	RETURNS TABLE (column_name name, column_type regtype, domain jsonb, origin text)
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_domains(regclass) IS
+	'the domain of each column that can be a feature, as CHECK constraints, enum labels and types declare it, in the form that domains takes; NULL where there is none';

@@ -21,8 +21,7 @@ dperm_options_init(DpermOptions *options, bool svm, double epsilon)
 	options->method = DPERM_METHOD_OBJECTIVE;
 	options->analysis = DPERM_ANALYSIS_SHARP;
 	options->lambda = -1;
-	options->intercept = true;
-	options->norm = 1;
+	options->intercept = -1;
 
 	if (isnan(epsilon) || epsilon <= 0)
 		ereport(ERROR,
@@ -34,6 +33,11 @@ dperm_options_init(DpermOptions *options, bool svm, double epsilon)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at least %g", DPERM_EPSILON_MIN),
 				 errhint("No model can be useful below; common values lie between 0.1 and 10.")));
+	if (epsilon > DPERM_EPSILON_MAX && !isinf(epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be at most %g, or 'Infinity'", DPERM_EPSILON_MAX),
+				 errhint("Such an epsilon protects nothing; 'Infinity' says so.")));
 	options->epsilon = epsilon;
 }
 
@@ -115,6 +119,46 @@ dperm_options_set_dimension(DpermOptions *options, double dimension)
 	options->dimension = (int) dimension;
 }
 
+void
+dperm_options_set_kernel(DpermOptions *options, const char *name)
+{
+	if (!dperm_kernel_parse(name, &options->kernel.kind))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown kernel \"%s\"", name),
+				 errhint("Use 'linear', 'gaussian', 'laplacian', 'cauchy' or 'matern'.")));
+}
+
+void
+dperm_options_set_gamma(DpermOptions *options, double gamma)
+{
+	if (!(gamma >= DPERM_GAMMA_MIN && gamma <= DPERM_GAMMA_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gamma must be between %g and %g", DPERM_GAMMA_MIN, DPERM_GAMMA_MAX),
+				 errhint("gamma is the bandwidth of the kernel over vectors of length at most 1.")));
+	options->kernel.gamma = gamma;
+}
+
+void
+dperm_options_set_kernel_features(DpermOptions *options, double features)
+{
+	if (!(features >= 2 && features <= DPERM_DIM_MAX - 2) || fmod(features, 2) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernel_features must be an even number between 2 and %d",
+						DPERM_DIM_MAX - 2),
+				 errhint("More features follow the kernel more closely and need more noise.")));
+	options->kernel.features = (int) features;
+}
+
+void
+dperm_options_set_kernel_seed(DpermOptions *options, int64 seed)
+{
+	options->kernel.seed = seed;
+	options->has_seed = true;
+}
+
 /* A jsonb value of an option, or an error that names the option. */
 static JsonbValue *
 expect(const char *key, JsonbValue *value, enum jbvType type, const char *what)
@@ -122,7 +166,8 @@ expect(const char *key, JsonbValue *value, enum jbvType type, const char *what)
 	if (value->type != type)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("option \"%s\" must be %s", key, what)));
+				 errmsg("option \"%s\" must be %s", key, what),
+				 errhint("Options are a JSON object such as '{\"intercept\": false, \"norm\": 2}'.")));
 	return value;
 }
 
@@ -132,6 +177,14 @@ expect_number(const char *key, JsonbValue *value)
 	expect(key, value, jbvNumeric, "a number");
 	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
 											  NumericGetDatum(value->val.numeric)));
+}
+
+static int64
+expect_integer(const char *key, JsonbValue *value)
+{
+	expect(key, value, jbvNumeric, "a number");
+	return DatumGetInt64(DirectFunctionCall1(numeric_int8,
+											 NumericGetDatum(value->val.numeric)));
 }
 
 static char *
@@ -157,6 +210,14 @@ set_by_key(DpermOptions *options, const char *key, JsonbValue *value)
 		dperm_options_set_norm(options, expect_number(key, value));
 	else if (strcmp(key, "dimension") == 0)
 		dperm_options_set_dimension(options, expect_number(key, value));
+	else if (strcmp(key, "kernel") == 0)
+		dperm_options_set_kernel(options, expect_string(key, value));
+	else if (strcmp(key, "gamma") == 0)
+		dperm_options_set_gamma(options, expect_number(key, value));
+	else if (strcmp(key, "kernel_features") == 0)
+		dperm_options_set_kernel_features(options, expect_number(key, value));
+	else if (strcmp(key, "kernel_seed") == 0)
+		dperm_options_set_kernel_seed(options, expect_integer(key, value));
 	else if (options->svm && strcmp(key, "loss") == 0)
 		dperm_options_set_loss(options, expect_string(key, value));
 	else if (options->svm && strcmp(key, "h") == 0)
@@ -165,7 +226,7 @@ set_by_key(DpermOptions *options, const char *key, JsonbValue *value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown option \"%s\"", key),
-				 errhint("Options are method, analysis, positive, intercept, norm, dimension%s.",
+				 errhint("Options are method, analysis, positive, intercept, norm, dimension, kernel, gamma, kernel_features, kernel_seed%s.",
 						 options->svm ? ", loss and h" : "")));
 }
 
@@ -193,11 +254,39 @@ dperm_options_set_jsonb(DpermOptions *options, Jsonb *json)
 	}
 }
 
-/* What only the options together can show to be wrong. */
+/* The kernel's parameters: all of them, or none without a kernel. */
+static void
+settle_kernel(DpermOptions *options)
+{
+	DpermKernel *kernel = &options->kernel;
+
+	if (kernel->kind != DPERM_KERNEL_LINEAR)
+	{
+		if (kernel->gamma == 0)
+			kernel->gamma = 1;
+		if (kernel->features == 0)
+			kernel->features = 200;
+		if (!options->has_seed)
+			kernel->seed = 1;
+	}
+	else if (kernel->gamma != 0 || kernel->features != 0 || options->has_seed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gamma, kernel_features and kernel_seed need a kernel"),
+				 errhint("Give for example kernel => 'gaussian'.")));
+
+	/* a kernel follows constants by itself, and an intercept would cost it half of the ball */
+	if (options->intercept < 0)
+		options->intercept = kernel->kind == DPERM_KERNEL_LINEAR;
+}
+
+/* Fill in the defaults that depend on other options, and refuse what does not go together. */
 void
-dperm_options_check(const DpermOptions *options)
+dperm_options_settle(DpermOptions *options)
 {
 	bool		noiseless = isinf(options->epsilon);
+
+	settle_kernel(options);
 
 	/* objective perturbation raises lambda by itself as far as it needs */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
@@ -209,16 +298,38 @@ dperm_options_check(const DpermOptions *options)
 				 errhint("Leave lambda out to get a default that does not depend on the data.")));
 }
 
-/* The encoder for vectors of a given length. */
-DpermEncoder
-dperm_options_encoder(const DpermOptions *options, int dimension)
+/* The block of a vector that is no column, or has no domain. */
+DpermBlock
+dperm_options_vector_block(const DpermOptions *options)
 {
-	DpermEncoder encoder = {
-		.dimension = dimension,
-		.norm = options->norm,
-		.intercept = options->intercept
+	DpermBlock	block = {
+		.kind = DPERM_BLOCK_VECTOR,
+		.column = {"", 0},
+		.count = options->dimension,
+		.norm = options->norm == 0 ? 1 : options->norm
 	};
 
+	return block;
+}
+
+/* The encoder of some blocks. */
+DpermEncoder
+dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int count)
+{
+	DpermEncoder encoder = {
+		.block_count = count,
+		.blocks = blocks,
+		.intercept = options->intercept > 0,
+		.kernel = options->kernel
+	};
+	const char *fault = dperm_encoder_fault(&encoder);
+
+	if (fault)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot encode these features: %s", fault),
+				 errhint("All columns together may have %d coordinates: one per number, category and vector element.",
+						 DPERM_DIM_MAX - 1)));
 	return encoder;
 }
 

@@ -19,9 +19,11 @@ typedef struct DpermOptions
 	double		epsilon;
 	double		lambda;			/* < 0: by the default rule */
 	char	   *positive;		/* NULL: not given */
-	bool		intercept;
-	double		norm;
+	int			intercept;		/* 0, 1; < 0: not given */
+	double		norm;			/* 0: not given */
 	int			dimension;		/* 0: not given */
+	DpermKernel kernel;			/* features, gamma: 0 if not given */
+	bool		has_seed;
 } DpermOptions;
 
 extern void dperm_options_init(DpermOptions *options, bool svm, double epsilon);
@@ -34,15 +36,25 @@ extern void dperm_options_set_loss(DpermOptions *options, const char *name);
 extern void dperm_options_set_h(DpermOptions *options, double h);
 extern void dperm_options_set_norm(DpermOptions *options, double norm);
 extern void dperm_options_set_dimension(DpermOptions *options, double dimension);
+extern void dperm_options_set_kernel(DpermOptions *options, const char *name);
+extern void dperm_options_set_gamma(DpermOptions *options, double gamma);
+extern void dperm_options_set_kernel_features(DpermOptions *options, double features);
+extern void dperm_options_set_kernel_seed(DpermOptions *options, int64 seed);
 
 /* Set options from a jsonb object whose keys are argument names. */
 extern void dperm_options_set_jsonb(DpermOptions *options, Jsonb *json);
 
-/* What only the options together can show to be wrong. */
-extern void dperm_options_check(const DpermOptions *options);
+/* Fill in the defaults that depend on other options, and refuse what does not go together. */
+extern void dperm_options_settle(DpermOptions *options);
 
-/* The encoder and the setup once dimension and number of rows are known. */
-extern DpermEncoder dperm_options_encoder(const DpermOptions *options, int dimension);
+/* The encoder of some blocks; raises if there are too many coordinates. */
+extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
+										  const DpermBlock *blocks, int count);
+
+/* The block of a vector that is no column, or has no domain. Its count may be set later. */
+extern DpermBlock dperm_options_vector_block(const DpermOptions *options);
+
+/* The setup of the mechanism once the number of rows is known. */
 extern DpermSetup dperm_options_setup(const DpermOptions *options, int dim, int64 rows);
 
 #endif							/* DPERM_ARGS_H */

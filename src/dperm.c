@@ -8,7 +8,9 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
 
+#include "core/fourier.h"
 #include "dperm.h"
 
 PG_MODULE_MAGIC;
@@ -103,4 +105,19 @@ dperm_checked_calibration(const DpermSetup *setup)
 				 errmsg("cannot train with these parameters: %s", why),
 				 errhint("Leave lambda out to get the default for this many rows.")));
 	return calibration;
+}
+
+/* The frequencies of an encoder's kernel. */
+double *
+dperm_frequencies(const DpermEncoder *encoder)
+{
+	int			linear = dperm_encoder_linear_dim(encoder);
+	double	   *frequencies;
+
+	if (encoder->kernel.kind == DPERM_KERNEL_LINEAR)
+		return NULL;
+	frequencies = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
+										 dperm_fourier_size(&encoder->kernel, linear));
+	dperm_fourier_make(&encoder->kernel, linear, frequencies, &dperm_interrupts);
+	return frequencies;
 }

@@ -5,6 +5,7 @@
 #define DPERM_H
 
 #include "core/calibrate.h"
+#include "core/encoder.h"
 #include "core/sample.h"
 #include "core/status.h"
 
@@ -22,5 +23,8 @@ extern void dperm_check_status(DpermStatus status);
 
 /* dperm_calibrate, or the error for an argument that only shows with the row count. */
 extern DpermCalibration dperm_checked_calibration(const DpermSetup *setup);
+
+/* The frequencies of an encoder's kernel in the current context; NULL without a kernel. */
+extern double *dperm_frequencies(const DpermEncoder *encoder);
 
 #endif							/* DPERM_H */

@@ -12,6 +12,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/primnodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -63,9 +64,12 @@ typedef struct FitState
 
 	/* the rows, encoded */
 	bool		ready;			/* encoder and dim are set */
+	DpermBlock	block;			/* the vector, the only one */
 	DpermEncoder encoder;
 	int			dim;
+	double	   *frequencies;	/* of the kernel, or NULL */
 	double	   *raw;			/* a vector converted to doubles */
+	double	   *room;			/* and in the ball, before the kernel */
 	int64		rows;
 	int64		chunk_rows;
 	int			chunk_count;
@@ -113,7 +117,7 @@ read_options(FunctionCallInfo fcinfo, bool svm, FitState *state)
 		state->options_arg = PG_GETARG_JSONB_P_COPY(ARG_OPTIONS);
 		dperm_options_set_jsonb(options, state->options_arg);
 	}
-	dperm_options_check(options);
+	dperm_options_settle(options);
 }
 
 /* Parameters are the group's, not the row's. */
@@ -145,11 +149,18 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 static void
 settle_dimension(FitState *state, int dimension)
 {
-	state->encoder = dperm_options_encoder(&state->options, dimension);
+	MemoryContext caller = MemoryContextSwitchTo(state->context);
+
+	state->block = dperm_options_vector_block(&state->options);
+	state->block.count = dimension;
+	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
 	state->dim = dperm_encoder_dim(&state->encoder);
+	state->frequencies = dperm_frequencies(&state->encoder);
 	state->chunk_rows = Max(CHUNK_BYTES / (int) sizeof(double) / state->dim, 1);
-	state->raw = MemoryContextAlloc(state->context, sizeof(double) * dimension);
+	state->raw = palloc(sizeof(double) * dimension);
+	state->room = palloc(sizeof(double) * dimension);
 	state->ready = true;
+	MemoryContextSwitchTo(caller);
 }
 
 /* The state for the first row of a group. */
@@ -217,16 +228,17 @@ next_row(FitState *state)
 	return state->chunks[state->chunk_count - 1] + within * state->dim;
 }
 
-/* Encode and keep one row. */
+/* Encode and keep one row: a zero row without a label, a zero block without a vector. */
 static void
 keep_row(FitState *state, int sign, const double *raw)
 {
 	double	   *row = next_row(state);
+	DpermValue	value = {.present = raw != NULL, .vector = raw};
 
 	if (sign == 0)
 		memset(row, 0, sizeof(double) * state->dim);
 	else
-		dperm_encode_vector(&state->encoder, raw, sign, row);
+		dperm_encode(&state->encoder, state->frequencies, &value, sign, row, state->room);
 }
 
 /* Settle the length on the rows seen so far, and encode them. */
@@ -243,11 +255,8 @@ end_early(FitState *state)
 		EarlyRow   *row = &state->early[i];
 
 		keep_row(state, row->sign,
-				 row->length == state->encoder.dimension ? row->raw : NULL);
-		if (row->raw)
-			pfree(row->raw);
+				 row->length == state->block.count ? row->raw : NULL);
 	}
-	state->early_count = 0;
 }
 
 /* Put one row aside until the length is known. */
@@ -262,12 +271,18 @@ add_early(FitState *state, int sign, ArrayType *array)
 	if (row->length >= 1 && row->length < DPERM_DIM_MAX)
 	{
 		/* a vector with a NULL inside still has a length to vote with */
-		row->raw = MemoryContextAlloc(state->context, sizeof(double) * row->length);
+		row->raw = MemoryContextAllocZero(state->context, sizeof(double) * row->length);
 		if (!dperm_rows_read_array(array, state->element, row->length, row->raw))
 			row->raw[0] = NAN;
 	}
 	if (state->early_count == DPERM_LENGTH_ROWS)
+	{
 		end_early(state);
+		for (int i = 0; i < state->early_count; i++)
+			if (state->early[i].raw)
+				pfree(state->early[i].raw);
+		state->early_count = 0;
+	}
 }
 
 /* Add one row, with its vector or NULL. */
@@ -281,7 +296,7 @@ add_row(FitState *state, int sign, ArrayType *array)
 		add_early(state, sign, array);
 		return;
 	}
-	if (array && dperm_rows_read_array(array, state->element, state->encoder.dimension,
+	if (array && dperm_rows_read_array(array, state->element, state->block.count,
 									   state->raw))
 		raw = state->raw;
 	keep_row(state, sign, raw);
@@ -306,7 +321,16 @@ step(FunctionCallInfo fcinfo, bool svm)
 		elog(ERROR, "aggregate transition function called in non-aggregate context");
 
 	if (PG_ARGISNULL(0))
+	{
+		Aggref	   *call = AggGetAggref(fcinfo);
+
+		if (call && call->aggdistinct != NIL)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
+					 errhint("The number of distinct rows depends on what rows hold, but the number of rows is public.")));
 		state = make_state(fcinfo, context, svm);
+	}
 	else
 	{
 		state = (FitState *) PG_GETARG_POINTER(0);
@@ -355,7 +379,15 @@ dp_fit_final(PG_FUNCTION_ARGS)
 		PG_RETURN_NULL();
 	state = (FitState *) PG_GETARG_POINTER(0);
 	if (!state->ready)
-		end_early(state);
+	{
+		/* the state is not the final function's to change */
+		FitState   *settled = palloc(sizeof(*settled));
+
+		*settled = *state;
+		settled->context = CurrentMemoryContext;
+		end_early(settled);
+		state = settled;
+	}
 
 	fit.setup = dperm_options_setup(&state->options, state->dim, state->rows);
 	fit.calibration = dperm_checked_calibration(&fit.setup);

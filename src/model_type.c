@@ -6,6 +6,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "libpq/pqformat.h"
+#include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
@@ -69,26 +70,54 @@ dperm_model_make(const DpermModel *model)
 	return PointerGetDatum(result);
 }
 
-/*
- * Decode a binary form into one chunk of struct and weights. NULL and *why if it
- * is not valid.
- */
+/* A struct with an arena behind it, for a form of len bytes, in one chunk. */
+static DpermModel *
+new_model(size_t len, DpermArena *arena)
+{
+	size_t		offset = MAXALIGN(sizeof(DpermModel));
+	char	   *chunk;
+
+	arena->left = dperm_model_arena_size(len);
+	chunk = palloc(offset + arena->left);
+	arena->at = chunk + offset;
+	return (DpermModel *) chunk;
+}
+
+/* Decode a binary form into one chunk. NULL and *why if it is not valid. */
 static DpermModel *
 decode(const char *bytes, size_t len, const char **why)
 {
-	const unsigned char *in = (const unsigned char *) bytes;
-	int			dim = dperm_model_binary_dim(in, len);
-	size_t		offset = MAXALIGN(sizeof(DpermModel));
-	char	   *chunk = palloc(offset + sizeof(double) * (size_t) Max(dim, 0));
+	DpermArena	arena;
+	DpermModel *model = new_model(len, &arena);
 
-	/* With dim -1 the shape is refused before a weight is written. */
-	if (dperm_model_from_binary(in, len, (double *) (chunk + offset),
-								(DpermModel *) chunk, why) != DPERM_OK)
+	if (dperm_model_from_binary((const unsigned char *) bytes, len, &arena, model,
+								why) != DPERM_OK)
 	{
-		pfree(chunk);
+		pfree(model);
 		return NULL;
 	}
-	return (DpermModel *) chunk;
+	return model;
+}
+
+/*
+ * Are the names text in the encoding of this database? Neither bytes from elsewhere nor an
+ * escape in JSON have to be.
+ */
+static bool
+names_are_text(const DpermModel *model, const char **why)
+{
+	*why = "a name is not valid in the encoding of this database";
+	for (int i = 0; i < model->encoder.block_count; i++)
+	{
+		const DpermBlock *block = &model->encoder.blocks[i];
+
+		if (!pg_verifymbstr(block->column.bytes, block->column.len, true))
+			return false;
+		for (int k = 0; block->categories && k < block->count; k++)
+			if (!pg_verifymbstr(block->categories[k].bytes, block->categories[k].len, true))
+				return false;
+	}
+	return true;
 }
 
 /* Make a struct out of a datum. */
@@ -114,14 +143,14 @@ static Datum
 parse_text(const char *text, const char **why)
 {
 	size_t		len = strlen(text);
-	size_t		room = Min(len / 2, DPERM_DIM_MAX) + 1;
-	double	   *weights = palloc(room * sizeof(double));
-	DpermModel	model;
+	DpermArena	arena;
+	DpermModel *model = new_model(len, &arena);
 	Datum		result = (Datum) 0;
 
-	if (dperm_model_from_json(text, len, weights, room, &model, why) == DPERM_OK)
-		result = dperm_model_make(&model);
-	pfree(weights);
+	if (dperm_model_from_json(text, len, &arena, model, why) == DPERM_OK &&
+		names_are_text(model, why))
+		result = dperm_model_make(model);
+	pfree(model);
 	return result;
 }
 
@@ -159,7 +188,7 @@ dp_model_recv(PG_FUNCTION_ARGS)
 	const char *why;
 	DpermModel *model = decode(bytes, (size_t) len, &why);
 
-	if (model == NULL)
+	if (model == NULL || !names_are_text(model, &why))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary form of type %s", "dp_model"),

@@ -12,7 +12,7 @@
 extern Datum dperm_model_make(const DpermModel *model);
 
 /*
- * The struct of a dp_model datum, toasted or not, with its weights: one chunk of
+ * The struct of a dp_model datum, toasted or not, with all that it points to: one chunk of
  * the current memory context, for pfree. Raises ERRCODE_DATA_CORRUPTED for a
  * value that does not decode.
  */

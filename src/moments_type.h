@@ -4,12 +4,63 @@
 #ifndef DPERM_MOMENTS_TYPE_H
 #define DPERM_MOMENTS_TYPE_H
 
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "core/encoder.h"
 #include "core/pass.h"
 
+/* What a pass is told about the rows, apart from its order and its weights. */
+typedef struct DpermPassSpec
+{
+	DpermLoss	loss;
+	DpermEncoder encoder;
+	const uint64 *readers;		/* see below */
+	int			reader_words;
+} DpermPassSpec;
+
+/*
+ * Readers, as words: for each block the DpermReaderKind of its column; behind DPERM_READ_ENUM the
+ * enum value of each category.
+ */
+
 /* The flat value of a request: no rows yet. weights may be NULL for DPERM_PASS_COUNT. */
-extern Datum dperm_moments_request(const DpermPass *pass, const double *weights);
+extern Datum dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order,
+								   int64 capacity, const double *weights);
 
 /* Open a value that a pass returned; *words points into it (or into a detoasted copy). */
 extern void dperm_moments_open(Datum value, DpermPass *pass, const uint64 **words);
+
+/* The flat form: aligned like a double, so that the words can be read in place. */
+typedef struct DpermFlat
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	int32		padding;
+	uint64		words[FLEXIBLE_ARRAY_MEMBER];
+} DpermFlat;
+
+#define DPERM_FLAT_SIZE(count) (offsetof(DpermFlat, words) + sizeof(uint64) * (count))
+#define DPERM_FLAT_WORDS(flat) ((VARSIZE(flat) - offsetof(DpermFlat, words)) / sizeof(uint64))
+
+/* A flat value out of any datum; a copy only where the datum is not flat already. */
+extern DpermFlat *dperm_flat_get(Datum value);
+
+/* A zeroed flat value with room for count words. */
+extern DpermFlat *dperm_flat_make(size_t count);
+
+/* Check a flat value and read its header. */
+extern void dperm_flat_read(const DpermFlat *flat, DpermPass *pass);
+
+/* Write the encoder's bytes, and zeros up to the end of the word. */
+extern void dperm_flat_put_encoder(DpermFlat *flat, const DpermPass *pass,
+								   const unsigned char *form);
+
+/* Decode the encoder into palloc'd memory and check the readers: NULL, or what is wrong. */
+extern const char *dperm_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass,
+										   DpermEncoder *encoder);
+
+/* Raise the error for a flat value that cannot be ours. */
+extern void dperm_flat_corrupted(void);
 
 #endif							/* DPERM_MOMENTS_TYPE_H */

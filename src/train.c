@@ -11,6 +11,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/jsonb.h"
 #include "utils/memutils.h"
 
 #include "args.h"
@@ -22,7 +23,9 @@
 #include "source.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_train);
+PG_FUNCTION_INFO_V1(dp_logreg_train_array);
 PG_FUNCTION_INFO_V1(dp_svm_train);
+PG_FUNCTION_INFO_V1(dp_svm_train_array);
 
 /* Memory for the rows that the first pass keeps: a start, or the whole of a small table. */
 #define SAMPLE_BYTES (16 * 1024 * 1024)
@@ -32,7 +35,6 @@ typedef struct Training
 {
 	DpermOptions options;
 	DpermSource source;
-	DpermEncoder encoder;
 	int			dim;
 	int64		rows;
 	MemoryContext pass_context;	/* reset after each pass */
@@ -52,6 +54,11 @@ enum
 	ARG_INTERCEPT,
 	ARG_NORM,
 	ARG_DIMENSION,
+	ARG_DOMAINS,
+	ARG_KERNEL,
+	ARG_GAMMA,
+	ARG_KERNEL_FEATURES,
+	ARG_KERNEL_SEED,
 	ARG_LOSS,					/* the last two: dp_svm_train alone */
 	ARG_H
 };
@@ -70,7 +77,8 @@ required_text_arg(FunctionCallInfo fcinfo, int n, const char *name)
 	if (PG_ARGISNULL(n))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name)));
+				 errmsg("%s must not be null", name),
+				 errhint("Call dp_logreg_train('table', label => 'column', features => '{column,...}', epsilon => 1).")));
 	return text_to_cstring(PG_GETARG_TEXT_PP(n));
 }
 
@@ -99,6 +107,14 @@ read_options(FunctionCallInfo fcinfo, bool svm, DpermOptions *options)
 		dperm_options_set_norm(options, PG_GETARG_FLOAT8(ARG_NORM));
 	if (!PG_ARGISNULL(ARG_DIMENSION))
 		dperm_options_set_dimension(options, PG_GETARG_INT32(ARG_DIMENSION));
+	if ((text = text_arg(fcinfo, ARG_KERNEL)) != NULL)
+		dperm_options_set_kernel(options, text);
+	if (!PG_ARGISNULL(ARG_GAMMA))
+		dperm_options_set_gamma(options, PG_GETARG_FLOAT8(ARG_GAMMA));
+	if (!PG_ARGISNULL(ARG_KERNEL_FEATURES))
+		dperm_options_set_kernel_features(options, PG_GETARG_INT32(ARG_KERNEL_FEATURES));
+	if (!PG_ARGISNULL(ARG_KERNEL_SEED))
+		dperm_options_set_kernel_seed(options, PG_GETARG_INT64(ARG_KERNEL_SEED));
 	if (svm)
 	{
 		if ((text = text_arg(fcinfo, ARG_LOSS)) != NULL)
@@ -106,42 +122,55 @@ read_options(FunctionCallInfo fcinfo, bool svm, DpermOptions *options)
 		if (!PG_ARGISNULL(ARG_H))
 			dperm_options_set_h(options, PG_GETARG_FLOAT8(ARG_H));
 	}
-	dperm_options_check(options);
+	dperm_options_settle(options);
 }
 
 /*
- * The feature column. features is text or text[]; a text in braces is read as an array, so
- * that the quoted form '{x}' means the same either way.
+ * The feature columns, NULL for all that have a domain. features is text or text[]; a text in
+ * braces is read as an array, so that the quoted form '{x}' means the same either way.
  */
-static char *
-read_features(FunctionCallInfo fcinfo)
+static char **
+read_features(FunctionCallInfo fcinfo, bool as_array, int *count)
 {
 	Datum	   *names;
 	bool	   *nulls;
-	int			count;
+	char	  **result;
 	Datum		array = PG_GETARG_DATUM(ARG_FEATURES);
 
+	*count = 0;
 	if (PG_ARGISNULL(ARG_FEATURES))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("features must not be null"),
-				 errhint("Name the column that holds the feature vector.")));
-	if (get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES) != TEXTARRAYOID)
+		return NULL;
+	if (!as_array)
 	{
 		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_FEATURES));
+		size_t		len = strlen(name);
 
-		if (name[0] != '{')
-			return name;
+		if (len < 2 || name[0] != '{' || name[len - 1] != '}')
+		{
+			result = palloc(sizeof(char *));
+			result[0] = name;
+			*count = 1;
+			return result;
+		}
 		array = OidInputFunctionCall(F_ARRAY_IN, name, TEXTOID, -1);
 	}
 	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
-					  &names, &nulls, &count);
-	if (count != 1 || nulls[0])
+					  &names, &nulls, count);
+	if (*count == 0)
 		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("features must name exactly one column"),
-				 errhint("The column holds the feature vector as double precision[] or real[].")));
-	return TextDatumGetCString(names[0]);
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("features must name at least one column"),
+				 errhint("NULL stands for all columns that have a domain.")));
+	result = palloc(sizeof(char *) * *count);
+	for (int i = 0; i < *count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("features must not contain nulls")));
+		result[i] = TextDatumGetCString(names[i]);
+	}
+	return result;
 }
 
 /* DpermOracle.eval: the means over all rows, by one pass. */
@@ -150,12 +179,9 @@ eval_pass(void *arg, const double *weights, double *value, double *gradient, dou
 {
 	Training   *training = arg;
 	MemoryContext caller = MemoryContextSwitchTo(training->pass_context);
-	DpermPass	pass = {
-		.order = hess ? DPERM_PASS_HESSIAN : DPERM_PASS_GRADIENT,
-		.loss = training->options.loss,
-		.encoder = training->encoder
-	};
-	Datum		result = dperm_source_pass(&training->source, &pass, weights);
+	Datum		result = dperm_source_pass(&training->source, hess ? DPERM_PASS_HESSIAN :
+										   DPERM_PASS_GRADIENT, 0, weights);
+	DpermPass	pass;
 	int			dim = training->dim;
 	const uint64 *words;
 	const double *sums;
@@ -191,12 +217,9 @@ first_pass(Training *training, DpermPass *pass, const uint64 **words)
 {
 	Datum		result;
 
-	memset(pass, 0, sizeof(*pass));
-	pass->order = DPERM_PASS_COUNT;
-	pass->loss = training->options.loss;
-	pass->encoder = training->encoder;
-	pass->capacity = Max(SAMPLE_BYTES / (int) sizeof(double) / training->dim, 2);
-	result = dperm_source_pass(&training->source, pass, NULL);
+	result = dperm_source_pass(&training->source, DPERM_PASS_COUNT,
+							   Max(SAMPLE_BYTES / (int) sizeof(double) / training->dim, 2),
+							   NULL);
 	if (result)
 	{
 		dperm_moments_open(result, pass, words);
@@ -246,7 +269,7 @@ fit_rows(Training *training, const DpermPass *first, const uint64 *words, DpermF
 
 /* Train as the arguments say. */
 static Datum
-train(FunctionCallInfo fcinfo, bool svm)
+train(FunctionCallInfo fcinfo, bool svm, bool as_array)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	Training	training = {0};
@@ -257,24 +280,26 @@ train(FunctionCallInfo fcinfo, bool svm)
 	Datum		result;
 	char	   *source = required_text_arg(fcinfo, ARG_SOURCE, "source");
 	char	   *label = required_text_arg(fcinfo, ARG_LABEL, "label");
-	char	   *features = read_features(fcinfo);
+	int			feature_count;
+	char	  **features = read_features(fcinfo, as_array, &feature_count);
+	Jsonb	   *domains = PG_ARGISNULL(ARG_DOMAINS) ? NULL : PG_GETARG_JSONB_P(ARG_DOMAINS);
 	double	   *weights;
 
 	read_options(fcinfo, svm, &training.options);
 	dperm_source_open(&training.source, fcinfo->flinfo->fn_oid, source, label, features,
-					  &training.options);
+					  feature_count, domains, &training.options);
 
 	SPI_connect();
 	training.pass_context = AllocSetContextCreate(CurrentMemoryContext, "dperm pass",
 												  ALLOCSET_DEFAULT_SIZES);
 	model.dimension_source = DPERM_DIMENSION_DECLARED;
-	if (training.options.dimension == 0)
+	if (training.source.unsized)
 	{
-		training.options.dimension = dperm_source_dimension(&training.source);
+		dperm_source_settle(&training.source, &training.options,
+							dperm_source_length(&training.source));
 		model.dimension_source = DPERM_DIMENSION_ROWS;
 	}
-	training.encoder = dperm_options_encoder(&training.options, training.options.dimension);
-	training.dim = dperm_encoder_dim(&training.encoder);
+	training.dim = dperm_encoder_dim(&training.source.spec.encoder);
 
 	if (!first_pass(&training, &first, &words))
 	{
@@ -286,23 +311,38 @@ train(FunctionCallInfo fcinfo, bool svm)
 	weights = palloc(sizeof(double) * training.dim);
 	fit_rows(&training, &first, words, &fit, weights);
 
-	dperm_model_fill(&model, &fit.setup, &fit.calibration, &training.encoder, weights);
+	dperm_model_fill(&model, &fit.setup, &fit.calibration, &training.source.spec.encoder,
+					 weights);
 	MemoryContextSwitchTo(caller);
 	result = dperm_model_make(&model);
 	SPI_finish();
 	PG_RETURN_DATUM(result);
 }
 
-/* dp_logreg_train(source, label, features, epsilon, ...): see sql/dperm.sql */
+/* dp_logreg_train(source, label, features text, epsilon, ...): see sql/dperm.sql */
 Datum
 dp_logreg_train(PG_FUNCTION_ARGS)
 {
-	return train(fcinfo, false);
+	return train(fcinfo, false, false);
 }
 
-/* dp_svm_train(source, label, features, epsilon, ..., loss, h): see sql/dperm.sql */
+/* The same with features text[]. */
+Datum
+dp_logreg_train_array(PG_FUNCTION_ARGS)
+{
+	return train(fcinfo, false, true);
+}
+
+/* dp_svm_train(source, label, features text, epsilon, ..., loss, h): see sql/dperm.sql */
 Datum
 dp_svm_train(PG_FUNCTION_ARGS)
 {
-	return train(fcinfo, true);
+	return train(fcinfo, true, false);
+}
+
+/* The same with features text[]. */
+Datum
+dp_svm_train_array(PG_FUNCTION_ARGS)
+{
+	return train(fcinfo, true, true);
 }

@@ -44,6 +44,8 @@ check(const DpermSetup *s, const char **why)
 	*why = NULL;
 	if (!(s->epsilon >= DPERM_EPSILON_MIN))
 		*why = "epsilon must be at least 1e-6";
+	else if (s->epsilon > DPERM_EPSILON_MAX && !isinf(s->epsilon))
+		*why = "epsilon must be at most 1e6, or infinite";
 	else if (!(s->lambda >= 0 && s->lambda <= DPERM_LAMBDA_MAX))
 		*why = "lambda must be between 0 and 1e9";
 	else if (s->rows < 1 || s->rows > DPERM_ROWS_MAX)

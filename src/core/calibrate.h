@@ -53,6 +53,7 @@ typedef struct DpermCalibration
 } DpermCalibration;
 
 #define DPERM_EPSILON_MIN 1e-6
+#define DPERM_EPSILON_MAX 1e6	/* of a finite one */
 #define DPERM_LAMBDA_MIN 1e-10	/* of the effective Lambda */
 #define DPERM_LAMBDA_MAX 1e9	/* of the requested one */
 #define DPERM_DIM_MAX 5000

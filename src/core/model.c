@@ -6,20 +6,26 @@
  * numbers are big-endian; the doubles are IEEE 754.
  *
  *	 0	magic "DPRM"		 4	format, 16 bits		 6	loss, 8 bits
- *	 7	method				 8	analysis			 9	intercept, 0 or 1
- *	10	dimension_source	11	zero				12	dimension, 32 bits
+ *	 7	method				 8	analysis			 9	dimension_source
+ *	10	zero, 16 bits		12	length of the encoder, 32 bits
  *	16	rows, 64 bits		24	release_scale, 64 bits
  *	32	h					40	epsilon				48	lambda
  *	56	lambda_effective	64	eps_slack			72	eps_noise
  *	80	eps_release			88	noise_scale			96	grid
- *	104	norm				112	the weights
+ *	104	the encoder, then the weights
  */
 #include "model.h"
 
 #include <math.h>
 #include <string.h>
 
-#define HEADER_SIZE 112
+#include "bytes.h"
+
+#define HEADER_SIZE 104
+
+/* Arena per coordinate: a block, a category, a weight, and what aligning them and texts costs. */
+#define ARENA_PER_DIM 160
+#define ARENA_BASE 512
 
 static const unsigned char magic[4] = {'D', 'P', 'R', 'M'};
 
@@ -106,19 +112,31 @@ check_privacy(const DpermModel *m)
 	return NULL;
 }
 
-/* The shape of the vectors. */
+/* Is some feature a vector? */
+static bool
+has_vector(const DpermEncoder *enc)
+{
+	for (int i = 0; i < enc->block_count; i++)
+		if (enc->blocks[i].kind == DPERM_BLOCK_VECTOR)
+			return true;
+	return false;
+}
+
+/* The features and their weights. */
 static const char *
 check_shape(const DpermModel *m)
 {
-	/* The first test also keeps dperm_encoder_dim from overflowing. */
-	if (m->encoder.dimension < 1 || m->encoder.dimension > DPERM_DIM_MAX ||
-		dperm_encoder_dim(&m->encoder) > DPERM_DIM_MAX)
-		return "dimension is out of range";
+	const char *fault = dperm_encoder_fault(&m->encoder);
+
+	if (fault == NULL)
+		fault = dperm_encoder_names_fault(&m->encoder);
+	if (fault)
+		return fault;
 	if (m->dimension_source != DPERM_DIMENSION_DECLARED &&
 		m->dimension_source != DPERM_DIMENSION_ROWS)
 		return "dimension_source is unknown";
-	if (!is_positive(m->encoder.norm))
-		return "norm is out of range";
+	if (m->dimension_source == DPERM_DIMENSION_ROWS && !has_vector(&m->encoder))
+		return "dimension_source is rows, but no feature is a vector";
 	for (int i = 0; i < dperm_encoder_dim(&m->encoder); i++)
 		if (!isfinite(m->weights[i]))
 			return "a weight is not finite";
@@ -137,176 +155,131 @@ dperm_model_check(const DpermModel *model, const char **why)
 	return *why == NULL ? DPERM_OK : DPERM_BAD_FORMAT;
 }
 
-/* Write the low bytes of value, most significant first; return what follows. */
-static unsigned char *
-put_int(unsigned char *at, uint64_t value, int bytes)
+/*
+ * Texts are at most as long as the input. Everything else takes a fixed number of bytes for each
+ * byte of its form, and a valid model has at most DPERM_DIM_MAX of each.
+ */
+size_t
+dperm_model_arena_size(size_t len)
 {
-	for (int i = bytes - 1; i >= 0; i--)
-		*at++ = (unsigned char) (value >> (8 * i));
-	return at;
-}
+	size_t		most = (size_t) ARENA_PER_DIM * DPERM_DIM_MAX;
 
-/* A double with the sign of zero taken off, so that equal models are equal bytes. */
-static unsigned char *
-put_double(unsigned char *at, double value)
-{
-	uint64_t	bits;
-
-	if (value == 0.0)
-		value = 0.0;
-	memcpy(&bits, &value, sizeof(bits));
-	return put_int(at, bits, 8);
-}
-
-/* Read what put_int wrote and step over it. */
-static uint64_t
-get_int(const unsigned char **at, int bytes)
-{
-	uint64_t	value = 0;
-
-	for (int i = 0; i < bytes; i++)
-		value = value << 8 | *(*at)++;
-	return value;
-}
-
-/* As get_int for 64 bits with a sign, without relying on how a cast wraps. */
-static int64_t
-get_signed(const unsigned char **at)
-{
-	uint64_t	bits = get_int(at, 8);
-	int64_t		value;
-
-	memcpy(&value, &bits, sizeof(value));
-	return value;
-}
-
-/* Read what put_double wrote; the one form that it never writes clears *canonical. */
-static double
-get_double(const unsigned char **at, bool *canonical)
-{
-	uint64_t	bits = get_int(at, 8);
-	double		value;
-
-	memcpy(&value, &bits, sizeof(value));
-	if (value == 0.0 && bits != 0)
-		*canonical = false;
-	return value;
+	return len + (len < most / 16 ? 16 * len : most) + ARENA_BASE;
 }
 
 /* Bytes of the binary form. */
 size_t
 dperm_model_binary_size(const DpermModel *model)
 {
-	return HEADER_SIZE + 8 * (size_t) dperm_encoder_dim(&model->encoder);
+	return HEADER_SIZE + dperm_encoder_binary_size(&model->encoder) +
+		8 * (size_t) dperm_encoder_dim(&model->encoder);
 }
 
 /* Write the binary form. */
 void
 dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 {
-	memcpy(out, magic, sizeof(magic));
-	out += sizeof(magic);
-	out = put_int(out, DPERM_MODEL_FORMAT, 2);
-	out = put_int(out, (uint64_t) model->loss.kind, 1);
-	out = put_int(out, (uint64_t) model->method, 1);
-	out = put_int(out, (uint64_t) model->analysis, 1);
-	out = put_int(out, model->encoder.intercept ? 1 : 0, 1);
-	out = put_int(out, (uint64_t) model->dimension_source, 1);
-	out = put_int(out, 0, 1);
-	out = put_int(out, (uint64_t) model->encoder.dimension, 4);
-	out = put_int(out, (uint64_t) model->rows, 8);
-	out = put_int(out, (uint64_t) model->release_scale, 8);
-	out = put_double(out, model->loss.h);
-	out = put_double(out, model->epsilon);
-	out = put_double(out, model->lambda);
-	out = put_double(out, model->lambda_effective);
-	out = put_double(out, model->eps_slack);
-	out = put_double(out, model->eps_noise);
-	out = put_double(out, model->eps_release);
-	out = put_double(out, model->noise_scale);
-	out = put_double(out, model->grid);
-	out = put_double(out, model->encoder.norm);
+	size_t		encoder_size = dperm_encoder_binary_size(&model->encoder);
+
+	out = dperm_bytes_put(out, magic, sizeof(magic));
+	out = dperm_bytes_put_int(out, DPERM_MODEL_FORMAT, 2);
+	out = dperm_bytes_put_int(out, (uint64_t) model->loss.kind, 1);
+	out = dperm_bytes_put_int(out, (uint64_t) model->method, 1);
+	out = dperm_bytes_put_int(out, (uint64_t) model->analysis, 1);
+	out = dperm_bytes_put_int(out, (uint64_t) model->dimension_source, 1);
+	out = dperm_bytes_put_int(out, 0, 2);
+	out = dperm_bytes_put_int(out, encoder_size, 4);
+	out = dperm_bytes_put_int(out, (uint64_t) model->rows, 8);
+	out = dperm_bytes_put_int(out, (uint64_t) model->release_scale, 8);
+	out = dperm_bytes_put_double(out, model->loss.h);
+	out = dperm_bytes_put_double(out, model->epsilon);
+	out = dperm_bytes_put_double(out, model->lambda);
+	out = dperm_bytes_put_double(out, model->lambda_effective);
+	out = dperm_bytes_put_double(out, model->eps_slack);
+	out = dperm_bytes_put_double(out, model->eps_noise);
+	out = dperm_bytes_put_double(out, model->eps_release);
+	out = dperm_bytes_put_double(out, model->noise_scale);
+	out = dperm_bytes_put_double(out, model->grid);
+	dperm_encoder_to_binary(&model->encoder, out);
+	out += encoder_size;
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
-		out = put_double(out, model->weights[i]);
+		out = dperm_bytes_put_double(out, model->weights[i]);
 }
 
-/* The part of the header that decides how many bytes follow it. */
+/* The header, and the length of the encoder after it. */
 static const char *
-read_shape(const unsigned char *in, size_t len, DpermEncoder *enc)
+read_header(DpermBytes *r, DpermModel *m, size_t *encoder_size)
 {
-	const unsigned char *at;
-	uint64_t	dimension;
+	const unsigned char *start = dperm_bytes_get(r, sizeof(magic));
 
-	if (len < HEADER_SIZE || memcmp(in, magic, sizeof(magic)) != 0)
+	if (start == NULL || memcmp(start, magic, sizeof(magic)) != 0 ||
+		r->left < HEADER_SIZE - sizeof(magic))
 		return "it does not begin with the header of a model";
-	at = in + 4;
-	if (get_int(&at, 2) != DPERM_MODEL_FORMAT)
+	if (dperm_bytes_get_int(r, 2) != DPERM_MODEL_FORMAT)
 		return "the format of the model is unknown to this version of dperm";
-	at = in + 12;
-	dimension = get_int(&at, 4);
-	if (in[9] > 1 || dimension < 1 || dimension + in[9] > DPERM_DIM_MAX)
-		return "dimension is out of range";
-	enc->dimension = (int) dimension;
-	enc->intercept = in[9] == 1;
-	if (len != HEADER_SIZE + 8 * (size_t) dperm_encoder_dim(enc))
-		return "the number of weights is not the one that the header says";
-	return NULL;
+
+	/* Out of range is for dperm_model_check; a byte fits any of the enums. */
+	m->loss.kind = (DpermLossKind) dperm_bytes_get_int(r, 1);
+	m->method = (DpermMethod) dperm_bytes_get_int(r, 1);
+	m->analysis = (DpermAnalysis) dperm_bytes_get_int(r, 1);
+	m->dimension_source = (DpermDimensionSource) dperm_bytes_get_int(r, 1);
+	if (dperm_bytes_get_int(r, 2) != 0)
+		r->bad = true;
+	*encoder_size = (size_t) dperm_bytes_get_int(r, 4);
+	m->rows = dperm_bytes_get_signed(r);
+	m->release_scale = dperm_bytes_get_signed(r);
+	m->loss.h = dperm_bytes_get_double(r);
+	m->epsilon = dperm_bytes_get_double(r);
+	m->lambda = dperm_bytes_get_double(r);
+	m->lambda_effective = dperm_bytes_get_double(r);
+	m->eps_slack = dperm_bytes_get_double(r);
+	m->eps_noise = dperm_bytes_get_double(r);
+	m->eps_release = dperm_bytes_get_double(r);
+	m->noise_scale = dperm_bytes_get_double(r);
+	m->grid = dperm_bytes_get_double(r);
+	return r->bad ? "it is not in canonical form" : NULL;
 }
 
-/* The number of weights in a binary form, or -1. */
-int
-dperm_model_binary_dim(const unsigned char *in, size_t len)
+/* The encoder and the weights, into the arena. */
+static const char *
+read_body(DpermBytes *r, size_t encoder_size, DpermArena *arena, DpermModel *m)
 {
-	DpermEncoder enc;
+	const unsigned char *encoder = dperm_bytes_get(r, encoder_size);
+	const char *fault;
+	double	   *weights;
+	int			dim;
 
-	return read_shape(in, len, &enc) == NULL ? dperm_encoder_dim(&enc) : -1;
+	if (encoder == NULL)
+		return "it ends before the features do";
+	fault = dperm_encoder_from_binary(encoder, encoder_size, arena, &m->encoder);
+	if (fault)
+		return fault;
+	dim = dperm_encoder_dim(&m->encoder);
+	if (r->left != 8 * (size_t) dim)
+		return "the number of weights is not the dimension";
+	weights = dperm_arena_take(arena, sizeof(double) * (size_t) dim);
+	if (weights == NULL)
+		return "there is not enough memory for the weights";
+	for (int i = 0; i < dim; i++)
+		weights[i] = dperm_bytes_get_double(r);
+	m->weights = weights;
+	return r->bad ? "it is not in canonical form" : NULL;
 }
 
 /* Read a binary form, trusting none of it. */
 DpermStatus
-dperm_model_from_binary(const unsigned char *in, size_t len, double *weights,
+dperm_model_from_binary(const unsigned char *in, size_t len, DpermArena *arena,
 						DpermModel *out, const char **why)
 {
-	const unsigned char *at;
+	DpermBytes r = {in, len, false};
 	DpermModel	m;
-	bool		canonical = true;
+	size_t		encoder_size;
 
 	memset(&m, 0, sizeof(m));
-	*why = read_shape(in, len, &m.encoder);
-	if (*why)
-		return DPERM_BAD_FORMAT;
-
-	/* Out of range is for dperm_model_check; a byte fits any of the enums. */
-	m.loss.kind = (DpermLossKind) in[6];
-	m.method = (DpermMethod) in[7];
-	m.analysis = (DpermAnalysis) in[8];
-	m.dimension_source = (DpermDimensionSource) in[10];
-	if (in[11] != 0)
-		canonical = false;
-
-	at = in + 16;
-	m.rows = get_signed(&at);
-	m.release_scale = get_signed(&at);
-	m.loss.h = get_double(&at, &canonical);
-	m.epsilon = get_double(&at, &canonical);
-	m.lambda = get_double(&at, &canonical);
-	m.lambda_effective = get_double(&at, &canonical);
-	m.eps_slack = get_double(&at, &canonical);
-	m.eps_noise = get_double(&at, &canonical);
-	m.eps_release = get_double(&at, &canonical);
-	m.noise_scale = get_double(&at, &canonical);
-	m.grid = get_double(&at, &canonical);
-	m.encoder.norm = get_double(&at, &canonical);
-	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
-		weights[i] = get_double(&at, &canonical);
-	m.weights = weights;
-
-	if (!canonical)
-	{
-		*why = "it is not in canonical form";
-		return DPERM_BAD_FORMAT;
-	}
-	if (dperm_model_check(&m, why) != DPERM_OK)
+	*why = read_header(&r, &m, &encoder_size);
+	if (*why == NULL)
+		*why = read_body(&r, encoder_size, arena, &m);
+	if (*why || dperm_model_check(&m, why) != DPERM_OK)
 		return DPERM_BAD_FORMAT;
 	*out = m;
 	return DPERM_OK;

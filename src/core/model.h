@@ -2,9 +2,9 @@
  * model.h: a trained model as a plain struct, with its two outer forms.
  *
  * The binary form is what the server stores and what send/receive transport: a
- * fixed big-endian header and the weights. The text form is JSON. Both decoders
- * take hostile bytes and answer DPERM_BAD_FORMAT; neither writes past its
- * arguments nor accepts a struct that dperm_model_check() would refuse.
+ * fixed big-endian header, the encoder and the weights. The text form is JSON. Both
+ * decoders take hostile bytes and answer DPERM_BAD_FORMAT; neither writes past its
+ * arena nor accepts a struct that dperm_model_check() would refuse.
  */
 #ifndef DPERM_MODEL_H
 #define DPERM_MODEL_H
@@ -17,7 +17,7 @@
 #include "loss.h"
 #include "status.h"
 
-/* Where the length of the vectors was learnt from. */
+/* Where the length of vectors was learnt from; without vectors it is declared. */
 typedef enum DpermDimensionSource
 {
 	DPERM_DIMENSION_DECLARED = 0,	/* an argument */
@@ -57,29 +57,24 @@ extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 /* Every field in range and consistent: DPERM_OK, else DPERM_BAD_FORMAT and *why. */
 extern DpermStatus dperm_model_check(const DpermModel *model, const char **why);
 
-/* Binary form. */
+/* Bytes of arena that either decoder needs for a form of len bytes. */
+extern size_t dperm_model_arena_size(size_t len);
+
+/* Binary form. Features and weights of the result are in the arena, apart from the input. */
 extern size_t dperm_model_binary_size(const DpermModel *model);
 extern void dperm_model_to_binary(const DpermModel *model, unsigned char *out);
-
-/*
- * dperm_model_binary_dim reads the number of weights out of the header so that the
- * caller can provide room for them; it returns -1 for a header that cannot be right
- * for a form of len bytes.
- */
-extern int	dperm_model_binary_dim(const unsigned char *in, size_t len);
 extern DpermStatus dperm_model_from_binary(const unsigned char *in, size_t len,
-										   double *weights, DpermModel *out,
+										   DpermArena *arena, DpermModel *out,
 										   const char **why);
 
 /*
  * Text form. dperm_model_to_json works as snprintf does: it returns the length
  * without the terminating zero and writes at most room bytes, the zero included.
- * A text of len bytes has at most len/2 weights.
  */
 extern size_t dperm_model_to_json(const DpermModel *model, char *out, size_t room);
 extern DpermStatus dperm_model_from_json(const char *in, size_t len,
-										 double *weights, size_t weights_room,
-										 DpermModel *out, const char **why);
+										 DpermArena *arena, DpermModel *out,
+										 const char **why);
 
 /* The guarantee in one paragraph, as snprintf does. */
 extern size_t dperm_model_guarantee(const DpermModel *model, char *out, size_t room);

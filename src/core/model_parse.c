@@ -2,15 +2,17 @@
  * model_parse.c: a model out of its JSON text.
  *
  * Keys come in any order, so that a text survives jsonb. Every key is required
- * but those that say again what others say: kind, private, delta and neighbours
- * must agree with the rest if they are there, and guarantee is a string that is
- * neither read nor trusted: the paragraph is always made anew from the model.
+ * but kernel and those that say again what others say: kind, private, delta,
+ * neighbours and dimension must agree with the rest if they are there, and guarantee
+ * is a string that is neither read nor trusted: the paragraph is always made anew
+ * from the model.
  */
 #include "model.h"
 
 #include <math.h>
 #include <string.h>
 
+#include "encoder_json.h"
 #include "json.h"
 
 /* One key of the object, with its static messages. */
@@ -30,8 +32,8 @@ typedef enum FieldId
 {
 	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_ROWS,
 	F_METHOD, F_ANALYSIS, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE_SCALE, F_GRID,
-	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_NORM, F_INTERCEPT, F_WEIGHTS,
-	F_GUARANTEE,
+	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_FEATURES, F_INTERCEPT, F_KERNEL,
+	F_WEIGHTS, F_GUARANTEE,
 	F_COUNT
 } FieldId;
 
@@ -55,8 +57,9 @@ static const Field fields[F_COUNT] = {
 	[F_RELEASE_SCALE] = FIELD("release_scale", "an integer"),
 	[F_DIMENSION] = FIELD("dimension", "an integer"),
 	[F_DIMENSION_SOURCE] = FIELD("dimension_source", "a string"),
-	[F_NORM] = FIELD("norm", "a number"),
+	[F_FEATURES] = FIELD("features", "an array of objects"),
 	[F_INTERCEPT] = FIELD("intercept", "a boolean"),
+	[F_KERNEL] = FIELD("kernel", "an object"),
 	[F_WEIGHTS] = FIELD("weights", "an array of numbers"),
 	[F_GUARANTEE] = FIELD("guarantee", "a string")
 };
@@ -65,7 +68,7 @@ static const Field fields[F_COUNT] = {
 
 /* What may be left out; h is required of some losses and refused of the other. */
 #define OPTIONAL (BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
-				  BIT(F_NEIGHBOURS) | BIT(F_GUARANTEE))
+				  BIT(F_NEIGHBOURS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_GUARANTEE))
 
 /* Longer than any key and any name that is compared. */
 #define NAME_ROOM 32
@@ -74,9 +77,9 @@ typedef struct Parser
 {
 	DpermJson	json;
 	DpermModel	model;
-	double	   *weights;
-	size_t		weights_room;
-	size_t		weights_count;
+	DpermArena *arena;
+	int64_t		weights_count;
+	int64_t		says_dimension;
 	uint32_t	seen;			/* BIT(field) of each key so far */
 	bool		says_svm;		/* kind, private: to be compared at the end */
 	bool		says_private;
@@ -151,20 +154,26 @@ read_budget(Parser *p)
 	return p->json.why == NULL;
 }
 
-/* As many weights as there is room for; whether it is the right number shows later. */
+/* As many weights as there are; whether it is the right number shows later. */
 static bool
 read_weights(Parser *p)
 {
+	double	   *weights;
+	int64_t		i = 0;
+
 	if (!dperm_json_array(&p->json))
 		return false;
+	p->weights_count = dperm_encoder_json_count(&p->json);
+	if (p->weights_count > DPERM_DIM_MAX)
+		return refuse(p, "there are too many weights");
+	weights = dperm_arena_take(p->arena, sizeof(double) * (size_t) p->weights_count);
+	if (weights == NULL)
+		return refuse(p, "there is not enough memory for the weights");
 	while (dperm_json_element(&p->json))
-	{
-		if (p->weights_count >= p->weights_room || p->weights_count >= DPERM_DIM_MAX)
-			return refuse(p, "there are too many weights");
-		if (!dperm_json_number(&p->json, &p->weights[p->weights_count]))
+		if (i >= p->weights_count ? !dperm_json_skip(&p->json) :	/* what could not be counted */
+			!dperm_json_number(&p->json, &weights[i++]))
 			return false;
-		p->weights_count++;
-	}
+	p->model.weights = weights;
 	return p->json.why == NULL;
 }
 
@@ -239,14 +248,11 @@ read_value(Parser *p, FieldId field)
 		case F_RELEASE_SCALE:
 			return dperm_json_integer(json, &m->release_scale);
 		case F_DIMENSION:
-			if (!dperm_json_integer(json, &integer))
-				return false;
-			if (integer < 1 || integer > DPERM_DIM_MAX)
-				return refuse(p, "dimension is out of range");
-			m->encoder.dimension = (int) integer;
-			return true;
-		case F_NORM:
-			return dperm_json_number(json, &m->encoder.norm);
+			return dperm_json_integer(json, &p->says_dimension);
+		case F_FEATURES:
+			return dperm_encoder_json_features(json, p->arena, &m->encoder, &p->why);
+		case F_KERNEL:
+			return dperm_encoder_json_kernel(json, &m->encoder.kernel, &p->why);
 		case F_INTERCEPT:
 			return dperm_json_bool(json, &m->encoder.intercept);
 		case F_WEIGHTS:
@@ -319,6 +325,8 @@ static bool
 check_agreement(Parser *p)
 {
 	const DpermModel *m = &p->model;
+	const char *fault = dperm_encoder_fault(&m->encoder);
+	int			dim;
 	bool		svm = m->loss.kind != DPERM_LOSS_LOGISTIC;
 
 	for (int i = 0; i < F_COUNT; i++)
@@ -332,22 +340,26 @@ check_agreement(Parser *p)
 		return refuse(p, "kind and loss contradict each other");
 	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->epsilon))
 		return refuse(p, "private and epsilon contradict each other");
-	if (p->weights_count != (size_t) dperm_encoder_dim(&m->encoder))
-		return refuse(p, "the number of weights is not the dimension and the intercept");
+	if (fault)
+		return refuse(p, fault);
+	dim = dperm_encoder_dim(&m->encoder);
+	if ((p->seen & BIT(F_DIMENSION)) && p->says_dimension != dim)
+		return refuse(p, "dimension is not what the features make");
+	if (p->weights_count != dim)
+		return refuse(p, "the number of weights is not the dimension");
 	return true;
 }
 
 /* Read the text form, trusting none of it. */
 DpermStatus
-dperm_model_from_json(const char *in, size_t len, double *weights, size_t weights_room,
-					  DpermModel *out, const char **why)
+dperm_model_from_json(const char *in, size_t len, DpermArena *arena, DpermModel *out,
+					  const char **why)
 {
 	Parser		p;
 
 	memset(&p, 0, sizeof(p));
-	p.weights = weights;
-	p.weights_room = weights_room;
-	p.model.weights = weights;
+	p.arena = arena;
+	*why = NULL;
 
 	if (!check_format(&p, in, len) || !read_members(&p, in, len) || !check_agreement(&p))
 	{

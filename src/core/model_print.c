@@ -53,6 +53,28 @@ put_double(Out *out, double value)
 	put(out, "%s", digits);
 }
 
+/* Append a string in quotes, with the escapes that JSON asks for. */
+static void
+put_text(Out *out, const DpermText *text)
+{
+	int			plain = 0;		/* where the bytes begin that are not yet written */
+
+	put(out, "\"");
+	for (int i = 0; i < text->len; i++)
+	{
+		unsigned char c = (unsigned char) text->bytes[i];
+
+		if (c != '"' && c != '\\' && c >= 0x20)
+			continue;
+		put(out, "%.*s", i - plain, text->bytes + plain);
+		put(out, c < 0x20 ? "\\u%04x" : "\\%c", c);
+		plain = i + 1;
+	}
+	if (plain < text->len)
+		put(out, "%.*s", text->len - plain, text->bytes + plain);
+	put(out, "\"");
+}
+
 /* Append one member of the object that holds a double. */
 static void
 put_member(Out *out, const char *key, double value)
@@ -93,6 +115,35 @@ put_no_guarantee(Out *out, const DpermModel *model)
 		" reveal what single rows hold: treat it like the rows themselves.");
 }
 
+/* What the guarantee says of the features: they are public, and why that is so. */
+static void
+put_features_public(Out *out, const DpermModel *model)
+{
+	const DpermEncoder *enc = &model->encoder;
+	bool		from_rows = model->dimension_source == DPERM_DIMENSION_ROWS;
+
+	if (enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR)
+		put(out, "The length of the vectors, %d, was %s. ", enc->blocks[0].count,
+			from_rows ? "read from the rows and is treated as public; the guarantee does not"
+			" cover it" : "declared");
+	else
+	{
+		put(out, "The domains of the columns (bounds, categories, lengths) are public: they"
+			" were declared, not read from rows. ");
+		if (from_rows)
+			put(out, "Only the length of vectors was read from rows; it is treated as public,"
+				" and the guarantee does not cover it. ");
+	}
+	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+	{
+		put(out, "The rows were mapped to %d random features of the %s kernel (gamma = ",
+			enc->kernel.features, dperm_kernel_name(enc->kernel.kind));
+		put_double(out, enc->kernel.gamma);
+		put(out, "), which come from the public seed %" PRId64 " and not from rows. ",
+			enc->kernel.seed);
+	}
+}
+
 /*
  * The paragraph for a private model. It goes into JSON as it is, so it holds no
  * character that would need an escape.
@@ -103,8 +154,8 @@ put_guarantee(Out *out, const DpermModel *model)
 	put_subject(out, model);
 	put(out, "with epsilon-differential privacy: epsilon = ");
 	put_double(out, model->epsilon);
-	put(out, " and delta = 0, up to a probability below 2^-60 that comes from finite random"
-		" bits. Neighbours are two tables with the same number of rows that differ in one"
+	put(out, " and delta = 0, up to a probability below 2^-65 that the noise is longer than the"
+		" rounding analysis allows for. Neighbours are two tables with the same number of rows that differ in one"
 		" row (replace-one); the number of rows is public. Whatever one row holds, no set"
 		" of models is more than exp(epsilon) times as likely to be released as it would"
 		" have been with any other content of that row. Only the weights were computed"
@@ -117,11 +168,7 @@ put_guarantee(Out *out, const DpermModel *model)
 		put(out, "%.4g for how the minimum moves with the data (slack), ", model->eps_slack);
 	put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
 		model->eps_noise, model->eps_release);
-	if (model->dimension_source == DPERM_DIMENSION_ROWS)
-		put(out, "The length of the vectors, %d, was read from the rows and is treated as"
-			" public; the guarantee does not cover it. ", model->encoder.dimension);
-	else
-		put(out, "The length of the vectors, %d, was declared. ", model->encoder.dimension);
+	put_features_public(out, model);
 	put(out, "Each further release from the same rows adds its own epsilon to this one.");
 }
 
@@ -143,6 +190,63 @@ dperm_model_guarantee(const DpermModel *model, char *out, size_t room)
 
 	put_paragraph(&o, model);
 	return o.len;
+}
+
+/* Append one feature. */
+static void
+put_feature(Out *out, const DpermBlock *block)
+{
+	put(out, "{");
+	if (block->column.len > 0)
+	{
+		put(out, "\"column\": ");
+		put_text(out, &block->column);
+		put(out, ", ");
+	}
+	put(out, "\"type\": \"%s\"", dperm_block_kind_name(block->kind));
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			put_member(out, "low", block->low);
+			put_member(out, "high", block->high);
+			break;
+		case DPERM_BLOCK_FLAG:
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			for (int i = 0; i < block->count; i++)
+			{
+				put(out, "%s", i == 0 ? ", \"values\": [" : ", ");
+				put_text(out, &block->categories[i]);
+			}
+			put(out, "]");
+			break;
+		case DPERM_BLOCK_VECTOR:
+			put(out, ", \"dimension\": %d", block->count);
+			put_member(out, "norm", block->norm);
+			break;
+	}
+	put(out, "}");
+}
+
+/* Append the members that say how a row becomes a vector. */
+static void
+put_encoder(Out *out, const DpermEncoder *enc)
+{
+	const DpermKernel *kernel = &enc->kernel;
+
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		put(out, "%s", i == 0 ? ", \"features\": [" : ", ");
+		put_feature(out, &enc->blocks[i]);
+	}
+	put(out, "], \"intercept\": %s", enc->intercept ? "true" : "false");
+	if (kernel->kind != DPERM_KERNEL_LINEAR)
+	{
+		put(out, ", \"kernel\": {\"name\": \"%s\"", dperm_kernel_name(kernel->kind));
+		put_member(out, "gamma", kernel->gamma);
+		put(out, ", \"features\": %d, \"seed\": %" PRId64 "}", kernel->features, kernel->seed);
+	}
 }
 
 /* The model as JSON, in an order made for reading. */
@@ -174,10 +278,10 @@ dperm_model_to_json(const DpermModel *model, char *out, size_t room)
 	put_member(&o, "noise_scale", model->noise_scale);
 	put_member(&o, "grid", model->grid);
 	put(&o, ", \"release_scale\": %" PRId64 ", \"dimension\": %d, \"dimension_source\": \"%s\"",
-		model->release_scale, model->encoder.dimension,
+		model->release_scale, dperm_encoder_dim(&model->encoder),
 		model->dimension_source == DPERM_DIMENSION_ROWS ? "rows" : "declared");
-	put_member(&o, "norm", model->encoder.norm);
-	put(&o, ", \"intercept\": %s, \"weights\": [", model->encoder.intercept ? "true" : "false");
+	put_encoder(&o, &model->encoder);
+	put(&o, ", \"weights\": [");
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
 	{
 		if (i > 0)

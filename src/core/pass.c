@@ -18,19 +18,21 @@ enum
 	AT_ORDER,
 	AT_LOSS,
 	AT_H,
-	AT_DIMENSION,
-	AT_NORM,
-	AT_INTERCEPT,
+	AT_DIM,
 	AT_CAPACITY,
+	AT_READERS,
+	AT_ENCODER,
 	AT_ROWS,
 	AT_VALUE,
 	AT_VALUE_LOW,
 	AT_STRIDE,
 	AT_USED,
-	AT_DIM,
 	AT_RESERVED,
 	HEADER_END
 };
+
+/* More than any encoder needs: names and categories of all columns. */
+#define ENCODER_MAX (INT64_C(1) << 28)
 
 _Static_assert(HEADER_END == DPERM_PASS_HEADER, "header words");
 
@@ -62,35 +64,42 @@ dperm_pass_weights_at(const DpermPass *pass)
 size_t
 dperm_pass_gradient_at(const DpermPass *pass)
 {
-	size_t		dim = (size_t) dperm_encoder_dim(&pass->encoder);
-
-	return DPERM_PASS_HEADER + (pass->order >= DPERM_PASS_GRADIENT ? dim : 0);
+	return DPERM_PASS_HEADER + (pass->order >= DPERM_PASS_GRADIENT ? (size_t) pass->dim : 0);
 }
 
 size_t
 dperm_pass_hess_at(const DpermPass *pass)
 {
-	size_t		dim = (size_t) dperm_encoder_dim(&pass->encoder);
+	bool		there = pass->order >= DPERM_PASS_GRADIENT && pass->rows > 0;
 
-	return dperm_pass_gradient_at(pass) +
-		(pass->order >= DPERM_PASS_GRADIENT && pass->rows > 0 ? 2 * dim : 0);
+	return dperm_pass_gradient_at(pass) + (there ? 2 * (size_t) pass->dim : 0);
 }
 
 size_t
 dperm_pass_sample_at(const DpermPass *pass)
 {
-	int			dim = dperm_encoder_dim(&pass->encoder);
+	bool		there = pass->order >= DPERM_PASS_HESSIAN && pass->rows > 0;
 
-	return dperm_pass_hess_at(pass) +
-		(pass->order >= DPERM_PASS_HESSIAN && pass->rows > 0 ? dperm_packed_size(dim) : 0);
+	return dperm_pass_hess_at(pass) + (there ? dperm_packed_size(pass->dim) : 0);
+}
+
+size_t
+dperm_pass_readers_at(const DpermPass *pass)
+{
+	return dperm_pass_sample_at(pass) + (size_t) pass->used * (size_t) pass->dim;
+}
+
+size_t
+dperm_pass_encoder_at(const DpermPass *pass)
+{
+	return dperm_pass_readers_at(pass) + (size_t) pass->readers;
 }
 
 /* Words of the whole form. */
 size_t
 dperm_pass_words(const DpermPass *pass)
 {
-	return dperm_pass_sample_at(pass) +
-		(size_t) pass->used * dperm_encoder_dim(&pass->encoder);
+	return dperm_pass_encoder_at(pass) + ((size_t) pass->encoder + 7) / 8;
 }
 
 /* Write the header. */
@@ -101,16 +110,15 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_ORDER] = (uint64_t) pass->order;
 	words[AT_LOSS] = (uint64_t) pass->loss.kind;
 	words[AT_H] = from_double(pass->loss.h);
-	words[AT_DIMENSION] = (uint64_t) pass->encoder.dimension;
-	words[AT_NORM] = from_double(pass->encoder.norm);
-	words[AT_INTERCEPT] = pass->encoder.intercept;
+	words[AT_DIM] = (uint64_t) pass->dim;
 	words[AT_CAPACITY] = (uint64_t) pass->capacity;
+	words[AT_READERS] = (uint64_t) pass->readers;
+	words[AT_ENCODER] = (uint64_t) pass->encoder;
 	words[AT_ROWS] = (uint64_t) pass->rows;
 	words[AT_VALUE] = from_double(pass->value[0]);
 	words[AT_VALUE_LOW] = from_double(pass->value[1]);
 	words[AT_STRIDE] = (uint64_t) pass->stride;
 	words[AT_USED] = (uint64_t) pass->used;
-	words[AT_DIM] = (uint64_t) dperm_encoder_dim(&pass->encoder);
 	words[AT_RESERVED] = 0;
 }
 
@@ -120,19 +128,15 @@ header_fault(const uint64_t *words)
 {
 	if (words[AT_MAGIC] != MAGIC || words[AT_RESERVED] != 0)
 		return "not a dp_moments value of this version";
-	if (words[AT_ORDER] > DPERM_PASS_HESSIAN || words[AT_LOSS] > DPERM_LOSS_SMOOTH_HINGE ||
-		words[AT_INTERCEPT] > 1)
+	if (words[AT_ORDER] > DPERM_PASS_HESSIAN || words[AT_LOSS] > DPERM_LOSS_SMOOTH_HINGE)
 		return "unknown kind of pass";
 	if (words[AT_LOSS] == DPERM_LOSS_LOGISTIC ? to_double(words[AT_H]) != 0
 		: !(to_double(words[AT_H]) >= DPERM_H_MIN && to_double(words[AT_H]) <= DPERM_H_MAX))
 		return "h is out of range";
-	if (words[AT_DIMENSION] < 1 || words[AT_DIMENSION] > DPERM_DIM_MAX ||
-		words[AT_DIM] != words[AT_DIMENSION] + words[AT_INTERCEPT] ||
-		words[AT_DIM] > DPERM_DIM_MAX)
+	if (words[AT_DIM] < 1 || words[AT_DIM] > DPERM_DIM_MAX)
 		return "the dimension is out of range";
-	if (!(to_double(words[AT_NORM]) >= DPERM_NORM_MIN &&
-		  to_double(words[AT_NORM]) <= DPERM_NORM_MAX))
-		return "the norm is out of range";
+	if (words[AT_READERS] > 4 * DPERM_DIM_MAX || words[AT_ENCODER] > ENCODER_MAX)
+		return "the encoder is out of range";
 	if (words[AT_ROWS] > DPERM_ROWS_MAX || words[AT_CAPACITY] > DPERM_ROWS_MAX ||
 		words[AT_CAPACITY] == 1 || words[AT_USED] > words[AT_CAPACITY] ||
 		words[AT_USED] > words[AT_ROWS])
@@ -155,9 +159,9 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	pass->order = (DpermPassOrder) words[AT_ORDER];
 	pass->loss.kind = (DpermLossKind) words[AT_LOSS];
 	pass->loss.h = to_double(words[AT_H]);
-	pass->encoder.dimension = (int) words[AT_DIMENSION];
-	pass->encoder.norm = to_double(words[AT_NORM]);
-	pass->encoder.intercept = words[AT_INTERCEPT] == 1;
+	pass->dim = (int) words[AT_DIM];
+	pass->readers = (int64_t) words[AT_READERS];
+	pass->encoder = (int64_t) words[AT_ENCODER];
 	pass->capacity = (int64_t) words[AT_CAPACITY];
 	pass->rows = (int64_t) words[AT_ROWS];
 	pass->value[0] = to_double(words[AT_VALUE]);
@@ -171,7 +175,7 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 		*why = "wrong length";
 		return false;
 	}
-	for (size_t i = DPERM_PASS_HEADER; i < count; i++)
+	for (size_t i = DPERM_PASS_HEADER; i < dperm_pass_readers_at(pass); i++)
 		if (!isfinite(to_double(words[i])))
 		{
 			*why = "a number is not finite";
@@ -180,12 +184,20 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	return true;
 }
 
+/* How many leading words are words and not bytes. */
+size_t
+dperm_pass_ordered_words(const uint64_t *words, size_t count)
+{
+	uint64_t	bytes = count > AT_ENCODER ? words[AT_ENCODER] : 0;
+
+	return bytes <= ENCODER_MAX && (bytes + 7) / 8 <= count ? count - (bytes + 7) / 8 : count;
+}
+
 /* Do two forms answer the same request? */
 bool
 dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
 	return a->order == b->order && a->loss.kind == b->loss.kind &&
-		a->loss.h == b->loss.h && a->encoder.dimension == b->encoder.dimension &&
-		a->encoder.norm == b->encoder.norm &&
-		a->encoder.intercept == b->encoder.intercept && a->capacity == b->capacity;
+		a->loss.h == b->loss.h && a->dim == b->dim && a->capacity == b->capacity &&
+		a->readers == b->readers && a->encoder == b->encoder;
 }

@@ -2,13 +2,15 @@
  * pass.h: the flat form of a pass: what is asked of it, and what it found.
  *
  * A pass over rows starts from a request and ends in the same form with the sums filled
- * in; partial results of parallel workers and of shards are of the same form. All of it is
- * a sequence of 64-bit words, so one rule (big-endian words) makes it portable:
+ * in; partial results of parallel workers and of shards are of the same form. It is a sequence
+ * of 64-bit words, and at the end the binary form of the encoder, padded to a word:
  *
- *   header | weights dim | gradient dim | gradient_low dim | packed Hessian | kept rows
+ *   header | weights dim | gradient dim | gradient_low dim | packed Hessian | kept rows |
+ *   readers | encoder
  *
- * where a part is present from its order on, and the sums only once there are rows: a
- * request is short. The decoder takes hostile words.
+ * where a part is present from its order on, and the sums only once there are rows: a request is
+ * short. Readers are words that say how the caller's columns are stored; they mean nothing here.
+ * The decoder takes hostile words.
  */
 #ifndef DPERM_PASS_H
 #define DPERM_PASS_H
@@ -17,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "encoder.h"
 #include "loss.h"
 
 /* What a pass computes. */
@@ -33,8 +34,10 @@ typedef struct DpermPass
 	/* the request */
 	DpermPassOrder order;
 	DpermLoss	loss;
-	DpermEncoder encoder;
+	int			dim;			/* trained dimension */
 	int64_t		capacity;		/* of the sample, in rows: 0 or >= 2 */
+	int64_t		readers;		/* words */
+	int64_t		encoder;		/* bytes */
 
 	/* the sums */
 	int64_t		rows;
@@ -43,7 +46,7 @@ typedef struct DpermPass
 	int64_t		used;			/* rows in the sample */
 } DpermPass;
 
-#define DPERM_PASS_HEADER 15	/* words */
+#define DPERM_PASS_HEADER 14	/* words */
 
 /* Words of the whole form. */
 extern size_t dperm_pass_words(const DpermPass *pass);
@@ -53,18 +56,26 @@ extern size_t dperm_pass_weights_at(const DpermPass *pass);
 extern size_t dperm_pass_gradient_at(const DpermPass *pass);
 extern size_t dperm_pass_hess_at(const DpermPass *pass);
 extern size_t dperm_pass_sample_at(const DpermPass *pass);
+extern size_t dperm_pass_readers_at(const DpermPass *pass);
+extern size_t dperm_pass_encoder_at(const DpermPass *pass);
 
 /* Write the header; the parts are the caller's to fill in. */
 extern void dperm_pass_write(const DpermPass *pass, uint64_t *words);
 
 /*
  * Read and check a form of count words: false, and *why, unless every field is in range,
- * count is exactly right and all numbers are finite.
+ * count is exactly right and all numbers are finite. The encoder is not looked into.
  */
 extern bool dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass,
 							const char **why);
 
-/* Do two forms answer the same request? The weights are the caller's to compare. */
+/*
+ * How many leading words of a form are words and not bytes, for a change of byte order; the header
+ * must be in native order. No more than count, whatever the header says.
+ */
+extern size_t dperm_pass_ordered_words(const uint64_t *words, size_t count);
+
+/* Do two forms answer the same request? Weights, readers and encoder are the caller's to compare. */
 extern bool dperm_pass_matches(const DpermPass *a, const DpermPass *b);
 
 #endif							/* DPERM_PASS_H */

@@ -1,5 +1,5 @@
 /*
- * score.h: what a model says about one vector.
+ * score.h: what a model says about one row.
  */
 #ifndef DPERM_SCORE_H
 #define DPERM_SCORE_H
@@ -7,12 +7,13 @@
 #include "encoder.h"
 
 /*
- * w.x for the encoded x, with the clipping of training. raw == NULL and a vector
- * with a NaN or an infinity are zero blocks, as in training. room holds
- * dperm_encoder_dim() doubles and overlaps neither weights nor raw.
+ * w.x for the encoded x, with the clipping of training. frequencies are the kernel's (NULL
+ * without one); room is dperm_encoder_dim() + dperm_encoder_linear_dim() doubles and overlaps
+ * nothing else.
  */
-extern double dperm_score_decision(const DpermEncoder *enc, const double *weights,
-								   const double *raw, double *room);
+extern double dperm_score_decision(const DpermEncoder *enc, const double *frequencies,
+								   const double *weights, const DpermValue *values,
+								   double *room);
 
 /* 1/(1 + exp(-decision)), without overflow. */
 extern double dperm_score_probability(double decision);

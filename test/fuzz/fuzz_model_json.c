@@ -7,47 +7,73 @@
 #include "fuzz/fuzz.h"
 #include "unit/sample_model.h"
 
-static double weights[DPERM_DIM_MAX + 1];
-static double again_weights[DPERM_DIM_MAX + 1];
-static unsigned char form[112 + 8 * DPERM_DIM_MAX];
-static unsigned char again_form[112 + 8 * DPERM_DIM_MAX];
-static char text[DPERM_DIM_MAX * 30 + 8192];
-static char again_text[DPERM_DIM_MAX * 30 + 8192];
+/* The text of a model, for free(). */
+static char *
+print_model(const DpermModel *model, size_t *len)
+{
+	char	   *text;
+
+	*len = dperm_model_to_json(model, NULL, 0);
+	text = malloc(*len + 1);
+	FUZZ_REQUIRE(dperm_model_to_json(model, text, *len + 1) == *len);
+	return text;
+}
+
+/* The binary form of a model, for free(). */
+static unsigned char *
+make_form(const DpermModel *model)
+{
+	unsigned char *form = malloc(dperm_model_binary_size(model));
+
+	dperm_model_to_binary(model, form);
+	return form;
+}
 
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	static void *memory;
+	static void *again_memory;
+	DpermArena	arena = sample_arena(&memory, dperm_model_arena_size(size));
 	DpermModel	model;
 	DpermModel	again;
 	const char *why = NULL;
-	size_t		len;
-	size_t		room = size / 2 + 1;	/* what the server makes room for */
+	unsigned char *form,
+			   *again_form;
+	char	   *text,
+			   *again_text;
+	size_t		form_size,
+				len,
+				again_len;
 
-	if (room > DPERM_DIM_MAX + 1)
-		room = DPERM_DIM_MAX + 1;
-	if (dperm_model_from_json((const char *) data, size, weights, room, &model,
-							  &why) != DPERM_OK)
+	/* Running out of memory is for texts that are no models, such as [0,0,0,0]. */
+	if (dperm_model_from_json((const char *) data, size, &arena, &model, &why) != DPERM_OK)
 	{
 		FUZZ_REQUIRE(why != NULL && why[0] != '\0');
 		return 0;
 	}
 	FUZZ_REQUIRE(dperm_model_check(&model, &why) == DPERM_OK);
 
-	len = dperm_model_to_json(&model, text, sizeof(text));
-	FUZZ_REQUIRE(len < sizeof(text));
-	FUZZ_REQUIRE(dperm_model_from_json(text, len, again_weights, DPERM_DIM_MAX + 1, &again,
-									   &why) == DPERM_OK);
-	FUZZ_REQUIRE(dperm_model_to_json(&again, again_text, sizeof(again_text)) == len);
-	FUZZ_REQUIRE(memcmp(text, again_text, len) == 0);
+	text = print_model(&model, &len);
+	arena = sample_arena(&again_memory, dperm_model_arena_size(len));
+	FUZZ_REQUIRE(dperm_model_from_json(text, len, &arena, &again, &why) == DPERM_OK);
+	again_text = print_model(&again, &again_len);
+	FUZZ_REQUIRE(len == again_len && memcmp(text, again_text, len) == 0);
 
-	dperm_model_to_binary(&model, form);
-	dperm_model_to_binary(&again, again_form);
-	FUZZ_REQUIRE(dperm_model_binary_size(&model) == dperm_model_binary_size(&again));
-	FUZZ_REQUIRE(memcmp(form, again_form, dperm_model_binary_size(&model)) == 0);
-	FUZZ_REQUIRE(dperm_model_from_binary(form, dperm_model_binary_size(&model), again_weights,
-										 &again, &why) == DPERM_OK);
-	dperm_model_to_binary(&again, again_form);
-	FUZZ_REQUIRE(memcmp(form, again_form, dperm_model_binary_size(&model)) == 0);
+	form_size = dperm_model_binary_size(&model);
+	FUZZ_REQUIRE(dperm_model_binary_size(&again) == form_size);
+	form = make_form(&model);
+	again_form = make_form(&again);
+	FUZZ_REQUIRE(memcmp(form, again_form, form_size) == 0);
+	free(again_form);
+	arena = sample_arena(&again_memory, dperm_model_arena_size(form_size));
+	FUZZ_REQUIRE(dperm_model_from_binary(form, form_size, &arena, &again, &why) == DPERM_OK);
+	again_form = make_form(&again);
+	FUZZ_REQUIRE(memcmp(form, again_form, form_size) == 0);
+	free(form);
+	free(again_form);
+	free(text);
+	free(again_text);
 	return 0;
 }
 
@@ -56,13 +82,15 @@ fuzz_seeds(int index, uint8_t *out, size_t room)
 {
 	/* Short, so that the mutations hit the escapes. */
 	static const char escapes[] = "{\"\\u0061\\uD834\\uDD1E\": \"\\n\", \"f\\u006frmat\": 1}";
+	static SampleModel sampled;
 	TestRandom	state = (TestRandom) index + 1;
 	DpermModel	model;
+	char	   *text;
 	size_t		len;
 
-	if (index > 32)
+	if (index > 64)
 		return 0;
-	if (index == 32)
+	if (index == 64)
 	{
 		len = strlen(escapes);
 		if (len > room)
@@ -70,20 +98,17 @@ fuzz_seeds(int index, uint8_t *out, size_t room)
 		memcpy(out, escapes, len);
 		return len;
 	}
-	model = sample_model(&state, weights);
-	/* Few weights and no paragraph: the bytes that matter are hit more often. */
-	if (model.encoder.dimension > 4)
-		model.encoder.dimension = 4;
-	len = dperm_model_to_json(&model, text, sizeof(text));
+	model = sample_model(&state, &sampled);
+	text = print_model(&model, &len);
+	/* Without the paragraph the bytes that matter are hit more often. */
 	if (index % 2 == 0)
 	{
-		char	   *end = strstr(text, ", \"guarantee\"");
-
-		strcpy(end, "}");
+		strcpy(strstr(text, ", \"guarantee\""), "}");
 		len = strlen(text);
 	}
 	if (len > room)
-		return 0;
+		len = 0;
 	memcpy(out, text, len);
+	free(text);
 	return len;
 }

@@ -26,15 +26,16 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_REQUIRE(why != NULL && why[0] != '\0');
 	else
 	{
-		int			dim = dperm_encoder_dim(&pass.encoder);
-
 		FUZZ_REQUIRE(why == NULL);
-		FUZZ_REQUIRE(dim >= 1 && dim <= DPERM_DIM_MAX);
+		FUZZ_REQUIRE(pass.dim >= 1 && pass.dim <= DPERM_DIM_MAX);
 		FUZZ_REQUIRE(dperm_pass_words(&pass) == count);
 		FUZZ_REQUIRE(dperm_pass_weights_at(&pass) <= dperm_pass_gradient_at(&pass) &&
 					 dperm_pass_gradient_at(&pass) <= dperm_pass_hess_at(&pass) &&
 					 dperm_pass_hess_at(&pass) <= dperm_pass_sample_at(&pass) &&
-					 dperm_pass_sample_at(&pass) <= count);
+					 dperm_pass_sample_at(&pass) <= dperm_pass_readers_at(&pass) &&
+					 dperm_pass_readers_at(&pass) <= dperm_pass_encoder_at(&pass) &&
+					 dperm_pass_encoder_at(&pass) <= count);
+		FUZZ_REQUIRE(dperm_pass_ordered_words(in, count) == dperm_pass_encoder_at(&pass));
 		FUZZ_REQUIRE(pass.used <= pass.capacity && pass.used <= pass.rows);
 		FUZZ_REQUIRE(dperm_pass_matches(&pass, &pass));
 		dperm_pass_write(&pass, header);

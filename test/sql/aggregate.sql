@@ -71,7 +71,7 @@ SELECT distance(dp_logreg(grade, x, 'Infinity', 0.1, '{"positive": "0"}'),
        distance(dp_svm(sick, x, 'Infinity', 0.1, '{"loss": "smooth_hinge"}'),
                 dp_svm_train('visits', 'sick', 'x', 'Infinity', 0.1, loss => 'smooth_hinge')) < 1e-9 AS loss
   FROM visits;
-SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension' AS dimension,
+SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension' AS dimension, m #>> '{features,0,dimension}' AS length,
        m ->> 'dimension_source' AS dimension_source
   FROM (SELECT dp_logreg(sick, x, 1, 0.1, '{"method": "output", "analysis": "paper"}')::jsonb FROM visits
         UNION ALL SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 3}')::jsonb FROM visits) s(m) ORDER BY 1;
@@ -116,7 +116,7 @@ SELECT dp_logreg(sick, x, 1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}'::jsonb E
 \set VERBOSITY default
 SELECT region, dp_logreg(sick, x, region + 1, region + 1)::jsonb -> 'epsilon' AS epsilon_by_group
   FROM visits GROUP BY region ORDER BY region;
-SELECT region, dp_logreg(sick, x, 1, 1, jsonb_build_object('norm', region + 1))::jsonb -> 'norm' AS norm_by_group
+SELECT region, dp_logreg(sick, x, 1, 1, jsonb_build_object('norm', region + 1))::jsonb #> '{features,0,norm}' AS norm_by_group
   FROM visits GROUP BY region ORDER BY region;
 
 -- No window: each frame would be one more release
@@ -127,14 +127,18 @@ SELECT dp_svm(sick, x, 1) OVER (PARTITION BY region) FROM visits;
 SELECT dp_svm(sick, x, 1) OVER (ORDER BY id ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM visits;
 \set VERBOSITY default
 
--- FILTER, HAVING, DISTINCT, ORDER BY
+-- FILTER, HAVING, ORDER BY
 SELECT distance(dp_logreg(sick, x, 'Infinity', 0.01) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS filter,
        dp_logreg(sick, x, 1) FILTER (WHERE region > 9) IS NULL AS filter_nothing,
-       distance(dp_logreg(DISTINCT sick, x, 'Infinity', 0.01) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS all_distinct,
        distance(dp_logreg(sick, x, 'Infinity', 0.01 ORDER BY id DESC) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS ordered
   FROM visits;
-SELECT dp_logreg(DISTINCT sick, x, 1)::jsonb -> 'rows' AS distinct_rows, dp_logreg(sick, x, 1)::jsonb -> 'rows' AS rows
-  FROM (SELECT sick, x FROM visits WHERE id <= 10 UNION ALL SELECT sick, x FROM visits WHERE id <= 10) s;
+-- not DISTINCT: how many rows are left would depend on what they hold
+SELECT dp_logreg(DISTINCT sick, x, 1) FROM visits;
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
+SELECT dp_svm(DISTINCT sick, x, 1, 0.1) FILTER (WHERE region = 1) FROM visits;
+SELECT region, dp_logreg(DISTINCT sick, x, 1, 0.1, '{}') FROM visits GROUP BY region;
+\set VERBOSITY default
 SELECT region FROM visits GROUP BY region
   HAVING dp_predict(dp_logreg(sick, x, 'Infinity'), '{0,0,1}') AND count(dp_weights(NULL::dp_model)) = 0 ORDER BY region;
 
@@ -171,10 +175,10 @@ SELECT bool_and(distance(m, dp_logreg_train('counts', 'sick', 'x', 'Infinity', 0
         UNION ALL SELECT dp_logreg(sick, x::int8[], 'Infinity', 0.1, '{"norm": 9}') FROM counts) s;
 
 -- The length of the vectors is the most common one among the first hundred rows
-SELECT dp_logreg(true, x, 1)::jsonb -> 'dimension' AS most_common
+SELECT dp_logreg(true, x, 1)::jsonb #> '{features,0,dimension}' AS most_common
   FROM (VALUES ('{1}'::int[]), ('{1,2}'), ('{1,2}'), ('{1,2,3}'), (NULL), ('{}')) v(x);
-SELECT dp_logreg(true, x, 1)::jsonb -> 'dimension' AS smaller_of_a_tie FROM (VALUES ('{1,2,3}'::int[]), ('{1,2}')) v(x);
-SELECT dp_logreg(true, CASE WHEN i <= 100 THEN '{1,2}' ELSE '{1,2,3}' END::int[], 1)::jsonb -> 'dimension' AS first_hundred
+SELECT dp_logreg(true, x, 1)::jsonb #> '{features,0,dimension}' AS smaller_of_a_tie FROM (VALUES ('{1,2,3}'::int[]), ('{1,2}')) v(x);
+SELECT dp_logreg(true, CASE WHEN i <= 100 THEN '{1,2}' ELSE '{1,2,3}' END::int[], 1)::jsonb #> '{features,0,dimension}' AS first_hundred
   FROM generate_series(1, 1000) i;
 
 -- A model of one row, and with noise: finite and new each time

@@ -50,6 +50,7 @@ SELECT logreg($$ 'people', 'sick', 'x', 1e-9 $$);
 SELECT logreg($$ 'people', 'sick', 'x', 1e-6 $$);
 SELECT logreg($$ 'people', 'sick', 'x', 1e6 $$);
 SELECT logreg($$ 'people', 'sick', 'x', 1e300 $$);
+SELECT logreg($$ 'people', 'sick', 'x', 1.1e6 $$);
 SELECT logreg($$ 'people', 'sick', 'x', 'Infinity' $$);
 SELECT left(logreg($$ 'people', 'sick', 'x' $$), 5);
 SELECT svm($$ 'people', 'sick', 'x', 0 $$);
@@ -59,6 +60,7 @@ SELECT agg($$ -1 $$);
 SELECT agg($$ 'NaN' $$);
 SELECT agg($$ NULL $$);
 SELECT agg($$ 1e-9 $$);
+SELECT agg($$ 1e300 $$);
 SELECT agg($$ 'Infinity' $$);
 
 -- lambda; objective perturbation raises it as far as it needs, the others cannot
@@ -135,10 +137,12 @@ SELECT logreg($$ 'people', 'sick', '{x', 1 $$);
 SELECT logreg($$ 'people', 'sick', 'ctid', 1 $$);
 SELECT logreg($$ 'people', 'xmin', 'x', 1 $$);
 SELECT logreg($$ 'people', 'sick', 'age', 1 $$);
+SELECT logreg($$ 'people', 'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
 SELECT logreg($$ 'people', 'sick', 'name', 1 $$);
 SELECT logreg($$ 'people', 'sick', 'sick', 1 $$);
 SELECT logreg($$ 'people', 'born', 'x', 1 $$);
 SELECT logreg($$ 'people', 'x', 'x', 1 $$);
+SELECT logreg($$ 'people', 'x', 'age', 1, domains => '{"age": [0, 120]}' $$);
 SELECT logreg($$ 'people', 'name', 'x', 1 $$);
 CREATE TABLE columns (sick boolean, i integer[], n numeric[], t text[], v float8[], gone float8[]);
 ALTER TABLE columns DROP COLUMN gone;
@@ -188,6 +192,22 @@ SELECT logreg($$ 'sampled', 'sick', 'x', 1 $$);
 SELECT logreg($$ 'deeper', 'sick', 'x', 1 $$);
 SELECT logreg($$ 'in_cte', 'sick', 'x', 1 $$);
 SELECT logreg($$ 'still', 'sick', 'x', 1 $$);
+CREATE VIEW some_blocks AS SELECT sick, x FROM people TABLESAMPLE bernoulli (50);
+CREATE VIEW same_blocks AS SELECT sick, x FROM people TABLESAMPLE bernoulli (100) REPEATABLE (7);
+CREATE VIEW any_ten AS SELECT sick, x FROM people LIMIT 10;
+CREATE VIEW but_ten AS SELECT sick, x FROM people OFFSET 10;
+CREATE VIEW within AS SELECT sick, x FROM people WHERE age IN (SELECT age FROM people LIMIT 10);
+CREATE VIEW in_cte_too AS WITH r AS (SELECT * FROM people FETCH FIRST 10 ROWS ONLY) SELECT sick, x FROM r;
+CREATE VIEW of_union AS SELECT sick, x FROM people UNION ALL (SELECT sick, x FROM people LIMIT 1);
+CREATE VIEW first_ten AS SELECT sick, x FROM people ORDER BY age LIMIT 10;
+SELECT logreg($$ 'some_blocks', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'same_blocks', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'any_ten', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'but_ten', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'within', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'in_cte_too', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'of_union', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'first_ten', 'sick', 'x', 1 $$);
 
 -- All of this before any row is read: a view that cannot be read says nothing first
 CREATE FUNCTION untouchable(boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS
@@ -204,6 +224,12 @@ SELECT logreg($$ 'minefield', 'name', 'x', 1 $$);
 SELECT logreg($$ 'minefield', 'nothing', 'x', 1 $$);
 SELECT svm($$ 'minefield', 'sick', 'x', 1, loss => 'none' $$);
 SELECT svm($$ 'minefield', 'sick', 'x', 1, h => 7 $$);
+SELECT logreg($$ 'minefield', 'sick', '{x,age}', 1 $$);
+SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [120, 0]}' $$);
+SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120], "name": ["a"]}' $$);
+SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120], "nothing": ["a"]}' $$);
+SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120]}', kernel => 'none' $$);
+SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
 
 -- Strange names
 CREATE SCHEMA "Sché ma";

@@ -41,7 +41,7 @@ BEGIN
     SELECT sqrt(sum((coalesce(g, 0) / (SELECT count(*) FROM %s) + $5 * w) ^ 2))
     FROM unnest(dp_weights($1)) WITH ORDINALITY v(w, k) LEFT JOIN sums USING (k) $q$, source, source)
     INTO result
-    USING model, (j->>'dimension')::int, (j->>'norm')::numeric, (j->>'intercept')::boolean,
+    USING model, (j #>> '{features,0,dimension}')::int, (j #>> '{features,0,norm}')::numeric, (j->>'intercept')::boolean,
           (j->>'lambda')::float8;
   RETURN result;
 END $$;
@@ -133,7 +133,7 @@ INSERT INTO fit
   UNION ALL SELECT 'aggregate ' || 'n', dp_logreg(n, x, 'Infinity', 0.01) FROM hostile
   UNION ALL SELECT 'aggregate ' || 't', dp_logreg(t, x, 'Infinity', 0.01, '{"positive": "yes"}') FROM hostile;
 SELECT label, (model::jsonb -> 'rows')::int = (SELECT count(*) FROM hostile) AS all_count,
-       model::jsonb -> 'dimension' AS dimension, gradient(model, 'hostile') < 1e-9 AS by_hand
+       model::jsonb #> '{features,0,dimension}' AS dimension, gradient(model, 'hostile') < 1e-9 AS by_hand
 FROM fit ORDER BY label COLLATE "C";
 
 -- The other loss and real vectors, which have their own bad values
@@ -179,7 +179,7 @@ CREATE TABLE only_bad AS SELECT NULL::boolean AS y, NULL::float8[] AS x FROM gen
 SELECT dp_weights(dp_logreg_train('only_bad', 'y', 'x', 'Infinity')) = '{0,0}' AS no_label_at_all,
        (SELECT dp_weights(dp_logreg(y, x, 'Infinity')) = '{0,0}' FROM only_bad) AS aggregate;
 UPDATE only_bad SET y = true;
-SELECT dp_logreg_train('only_bad', 'y', 'x', 'Infinity')::jsonb -> 'dimension' AS dimension,
+SELECT dp_logreg_train('only_bad', 'y', 'x', 'Infinity')::jsonb #> '{features,0,dimension}' AS dimension,
        gradient(dp_logreg_train('only_bad', 'y', 'x', 'Infinity'), 'only_bad') < 1e-9 AS no_vector_at_all,
        gradient((SELECT dp_logreg(y, x, 'Infinity') FROM only_bad), 'only_bad') < 1e-9 AS aggregate,
        dp_weights(dp_logreg_train('only_bad', 'y', 'x', 'Infinity', intercept => false)) = '{0}' AS without_intercept;

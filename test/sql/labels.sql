@@ -82,6 +82,12 @@ SELECT dp_label(true, NULL) AS t, dp_label(0, NULL) AS f, dp_label(5e-324::float
        dp_label('a'::text, 'a') AS t, dp_label('a'::text, 'b') AS f, dp_label('unclear'::verdict, 'unclear') AS t,
        dp_label(NULL::text, 'a') AS "null", dp_label('NaN'::numeric, 'NaN') AS "null";
 SELECT enum, dp_label(enum, 'unclear'), count(*) FROM cases GROUP BY enum ORDER BY enum;
+-- the positive value may change from row to row
+SELECT string_agg(coalesce(dp_label(t, positive)::text, 'null'), ' ' ORDER BY k) AS of_text, string_agg(dp_label(k, positive_number)::text, ' ' ORDER BY k) AS of_number
+  FROM (VALUES (1, 'a', 'a', '1'), (2, 'a', 'b', NULL), (3, 'b', 'b', '3'), (4, 'bb', 'b', '3'), (5, NULL, 'b', NULL), (6, 'a', 'a', '-6')) v(k, t, positive, positive_number);
+\set VERBOSITY terse
+SELECT dp_label(t, positive) FROM (VALUES ('a', 'a'), ('a', NULL)) v(t, positive);
+\set VERBOSITY default
 
 -- Texts are compared as they are stored, toasted ones too
 CREATE TABLE long_words AS SELECT i % 2 = 0 AS y, ARRAY[i % 2]::float8[] AS x, repeat(CASE i % 2 WHEN 0 THEN 'a' ELSE 'b' END, 10000) AS t,

@@ -9,22 +9,23 @@ CREATE TABLE hand (name text PRIMARY KEY, model dp_model NOT NULL);
 INSERT INTO hand VALUES ('logistic', '{"format": 1, "loss": "logistic", "epsilon": 1,
   "rows": 1000, "method": "objective", "analysis": "sharp", "lambda": 0.01,
   "lambda_effective": 0.02, "budget": {"slack": 0.0625, "noise": 0.875, "release": 0.0625},
-  "noise_scale": 2.5, "grid": 9.094947017729282e-13, "release_scale": 12345, "dimension": 2,
-  "dimension_source": "declared", "norm": 10, "intercept": false, "weights": [2, -4]}');
+  "noise_scale": 2.5, "grid": 9.094947017729282e-13, "release_scale": 12345, "dimension_source": "declared",
+  "features": [{"type": "vector", "dimension": 2, "norm": 10}], "intercept": false, "weights": [2, -4]}');
 
 -- A support vector machine with an intercept, its dimension read from the rows.
 INSERT INTO hand VALUES ('svm', '{"format": 1, "loss": "huber", "h": 0.5, "epsilon": 0.5,
   "rows": 1, "method": "output", "analysis": "paper", "lambda": 0.1,
   "lambda_effective": 0.1, "budget": {"slack": 0, "noise": 0.4375, "release": 0.0625},
-  "noise_scale": 1e-300, "grid": 1, "release_scale": 9223372036854775807, "dimension": 2,
-  "dimension_source": "rows", "norm": 1, "intercept": true, "weights": [-1, 1, 4]}');
+  "noise_scale": 1e-300, "grid": 1, "release_scale": 9223372036854775807, "dimension": 3,
+  "dimension_source": "rows", "features": [{"column": "x", "type": "vector", "dimension": 2, "norm": 1}], "intercept": true,
+  "weights": [-1, 1, 4]}');
 
 -- A baseline without noise.
 INSERT INTO hand VALUES ('baseline', '{"format": 1, "loss": "smooth_hinge", "h": 0.1,
   "epsilon": "Infinity", "rows": 12, "method": "objective", "analysis": "sharp", "lambda": 0,
   "lambda_effective": 1e-9, "budget": {"slack": 0, "noise": 0, "release": 0},
   "noise_scale": 0, "grid": 0, "release_scale": 0, "dimension": 1,
-  "dimension_source": "declared", "norm": 1, "intercept": false, "weights": [0.1]}');
+  "dimension_source": "declared", "features": [{"norm": 1, "dimension": 1, "type": "vector"}], "intercept": false, "weights": [0.1]}');
 
 -- Text and accessors
 \pset format unaligned
@@ -79,7 +80,9 @@ SELECT receive('magic', overlay(dp_model_send(model) PLACING '\x00' FROM 1), :'f
 SELECT receive('format', overlay(dp_model_send(model) PLACING '\x0002' FROM 5), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('longer', dp_model_send(model) || '\x00', :'file') FROM hand WHERE name = 'svm';
-SELECT receive('nan', overlay(dp_model_send(model) PLACING '\x7ff8000000000000' FROM 113), :'file')
+SELECT receive('nan', overlay(dp_model_send(model) PLACING '\x7ff8000000000000' FROM length(dp_model_send(model)) - 7), :'file')
+  FROM hand WHERE name = 'svm';
+SELECT receive('features', overlay(dp_model_send(model) PLACING '\x00000002' FROM 105), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('same', dp_model_send(model), :'file') FROM hand WHERE name = 'svm';
 \set remove 'rm -f ' :file
@@ -100,7 +103,9 @@ SELECT replace(model::text, '"epsilon": 0.5', '"epsilon": "Infinity"')::dp_model
 SELECT replace(model::text, '[-1, 1, 4]', '[-1, 1]')::dp_model FROM hand WHERE name = 'svm';
 SELECT replace(model::text, '[-1, 1, 4]', '[-1, 1, NaN]')::dp_model FROM hand WHERE name = 'svm';
 SELECT replace(model::text, '[-1, 1, 4]', '[-1, 1, 1e999]')::dp_model FROM hand WHERE name = 'svm';
-SELECT (model::jsonb - 'norm')::dp_model FROM hand WHERE name = 'svm';
+SELECT (model::jsonb - 'intercept')::dp_model FROM hand WHERE name = 'svm';
+SELECT (model::jsonb #- '{features,0,norm}')::dp_model FROM hand WHERE name = 'svm';
+SELECT jsonb_set(model::jsonb, '{dimension}', '2')::dp_model FROM hand WHERE name = 'svm';
 SELECT '"svm"'::jsonb::dp_model;
 
 -- Prediction, over everything that can hold a vector
@@ -155,7 +160,7 @@ SELECT dp_predict_prob(model, '{1,2}') FROM hand WHERE name = 'svm';
 -- The model changes from row to row, short and long, in line and toasted
 CREATE TABLE many (id int PRIMARY KEY, dim int, model dp_model);
 INSERT INTO many
-  SELECT i, d, jsonb_set(jsonb_set(model::jsonb, '{dimension}', to_jsonb(d)), '{weights}',
+  SELECT i, d, jsonb_set(jsonb_set(model::jsonb - 'dimension', '{features,0,dimension}', to_jsonb(d)), '{weights}',
                          (SELECT jsonb_agg(round((sin(i * 1000 + k))::numeric, 9))
                           FROM generate_series(1, d) k))::dp_model
   FROM hand, generate_series(1, 12) i, LATERAL (SELECT (ARRAY[1, 3, 40, 2000])[1 + i % 4] AS d) s
@@ -176,7 +181,7 @@ SELECT count(*), count(DISTINCT got), bool_and(abs(got - expected) < 1e-9) AS ri
 SELECT string_agg(dp_decision(('{"format": 1, "loss": "logistic", "epsilon": "Infinity", "rows": 1,
   "method": "output", "analysis": "sharp", "lambda": 1, "lambda_effective": 1, "budget":
   {"slack": 0, "noise": 0, "release": 0}, "noise_scale": 0, "grid": 0, "release_scale": 0,
-  "dimension": 1, "dimension_source": "rows", "norm": 10, "intercept": false, "weights": ['
+  "features": [{"type": "vector", "dimension": 1, "norm": 10}], "dimension_source": "rows", "intercept": false, "weights": ['
   || i || ']}')::dp_model, '{1}')::numeric(6, 3)::text, ' ' ORDER BY i) AS changing
   FROM generate_series(1, 9) i;
 -- a call that fails leaves the next call alone

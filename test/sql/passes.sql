@@ -23,14 +23,23 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
 
--- Training writes its requests itself; here is one by hand: 15 words and the weights
-CREATE FUNCTION request(pass_order int, loss int, h float8, dimension int, intercept int, capacity int, weights float8[]) RETURNS dp_moments
+-- Training writes its requests itself; here they are by hand: 14 words, the weights, how the columns are stored, and the
+-- encoder, padded to a word
+CREATE FUNCTION request_of(pass_order int, loss int, h float8, dim int, capacity int, weights float8[], readers bigint[], encoder bytea) RETURNS dp_moments
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT translate(encode(decode('6470706173730001', 'hex') || int8send(pass_order) || int8send(loss) || float8send(h)
-    || int8send(dimension) || float8send(1) || int8send(intercept) || int8send(capacity)
-    || int8send(0) || float8send(0) || float8send(0) || int8send(1) || int8send(0)
-    || int8send(dimension + intercept) || int8send(0)
-    || coalesce((SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)), ''), 'base64'), E'\n', '')::dp_moments
+    || int8send(dim) || int8send(capacity) || int8send(cardinality(readers)) || int8send(length(encoder))
+    || int8send(0) || float8send(0) || float8send(0) || int8send(1) || int8send(0) || int8send(0)
+    || coalesce((SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)), '')
+    || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
+    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dp_moments
+$$;
+-- one vector without a name, as double precision[] (13), real[] is 14
+CREATE FUNCTION request(pass_order int, loss int, h float8, dimension int, intercept int, capacity int, weights float8[],
+  reader bigint DEFAULT 13, norm float8 DEFAULT 1) RETURNS dp_moments
+LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
+  SELECT request_of(pass_order, loss, h, dimension + intercept, capacity, weights, ARRAY[reader],
+    int4send(1) || decode('0' || intercept || '00' || '04', 'hex') || int4send(0) || int4send(dimension) || float8send(norm))
 $$;
 -- and how to read an answer: word n as an integer
 CREATE FUNCTION word(m dp_moments, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
@@ -52,6 +61,10 @@ SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, 2, 0, 0, '{0,0}')
   SELECT dp_moments_agg((SELECT w FROM w), y, x) FROM wide AS t $$);
 SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, 2, 0, 0, '{0,0}') AS w)
   SELECT dp_moments_agg((SELECT w FROM w), dp_label(answer, 'yes'), x::float4[]) FROM wide AS t $$);
+SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, 2, 0, 0, '{0,0}') AS w)
+  SELECT dp_moments_agg((SELECT w FROM w), y, i, answer, x) FROM wide AS t $$);
+SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, 2, 0, 0, '{0,0}') AS w)
+  SELECT dp_moments_agg((SELECT w FROM w), y, ROW(i, answer, x)) FROM wide AS t $$);
 
 -- In training too: this view has rows for workers alone
 CREATE FUNCTION in_worker(i int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
@@ -94,8 +107,8 @@ CREATE VIEW answers AS
   SELECT pass_order, capacity, whole, first, second
   FROM (VALUES (0, 0), (0, 1000), (1, 0), (2, 0), (2, 1000)) v(pass_order, capacity),
   LATERAL (SELECT request(pass_order, 1, 0.5, 2, 0, capacity, CASE WHEN pass_order > 0 THEN '{0,0}'::float8[] END) AS r) r,
-  LATERAL (SELECT dp_moments_agg(r, y, x) AS whole, dp_moments_agg(r, y, x) FILTER (WHERE i <= 250) AS first,
-                  dp_moments_agg(r, y, x) FILTER (WHERE i > 250) AS second FROM small) s;
+  LATERAL (SELECT dp_moments_agg(r, y, x) AS whole, dp_moments_agg(r, y, x) FILTER (WHERE i <= 550) AS first,
+                  dp_moments_agg(r, y, x) FILTER (WHERE i > 550) AS second FROM small) s;
 SELECT pass_order, capacity, word(whole, 8) AS rows, word(whole, 12) AS kept, length(dp_moments_send(whole)) AS bytes,
        dp_moments_send(dp_moments_combine(first, second)) = dp_moments_send(whole) AS combined,
        dp_moments_send(whole::text::dp_moments) = dp_moments_send(whole) AS text_round_trip,
@@ -104,8 +117,8 @@ SELECT pass_order, capacity, word(whole, 8) AS rows, word(whole, 12) AS kept, le
   FROM answers;
 -- value, gradient and Hessian of the sum: 600 times 1; -(y x) = (-50, -50); 0
 SELECT encode(substring(s FROM 73 FOR 8), 'hex') = encode(float8send(600), 'hex') AS value,
-       encode(substring(s FROM 8 * 17 + 1 FOR 16), 'hex') = encode(float8send(-50) || float8send(-50), 'hex') AS gradient,
-       encode(substring(s FROM 8 * 21 + 1), 'hex') = encode(float8send(0) || float8send(0) || float8send(0), 'hex') AS hessian
+       encode(substring(s FROM 8 * 16 + 1 FOR 16), 'hex') = encode(float8send(-50) || float8send(-50), 'hex') AS gradient,
+       encode(substring(s FROM 8 * 20 + 1 FOR 24), 'hex') = encode(float8send(0) || float8send(0) || float8send(0), 'hex') AS hessian
   FROM answers, LATERAL (SELECT dp_moments_send(whole) AS s) l WHERE pass_order = 2 AND capacity = 0;
 
 -- Stored, read back in binary, and continued
@@ -117,7 +130,16 @@ COPY states_again FROM :'file' (FORMAT binary);
 SELECT bool_and(dp_moments_send(a.whole) = dp_moments_send(b.whole)) AS binary_round_trip,
        bool_and(dp_moments_send(dp_moments_combine(b.first, b.second)) = dp_moments_send(a.whole)) AS combined
   FROM states a JOIN states_again b USING (pass_order, capacity);
-SELECT bool_and(dp_moments_send((SELECT dp_moments_agg(first, y, x) FROM small WHERE i > 250)) = dp_moments_send(whole)) AS continued FROM states_again;
+CREATE FUNCTION continued(state dp_moments) RETURNS dp_moments LANGUAGE plpgsql AS $$
+DECLARE
+  r small;
+BEGIN
+  FOR r IN SELECT * FROM small WHERE i > 550 ORDER BY i LOOP
+    state := dp_moments_step(state, NULL, r.y, r.x);
+  END LOOP;
+  RETURN state;
+END $$;
+SELECT bool_and(dp_moments_send(continued(first)) = dp_moments_send(whole)) AS continued FROM states_again;
 -- the values that were combined have not changed
 SELECT bool_and(dp_moments_send(a.first) = dp_moments_send(b.first)) AS untouched FROM states a JOIN states_again b USING (pass_order, capacity);
 
@@ -125,8 +147,33 @@ SELECT bool_and(dp_moments_send(a.first) = dp_moments_send(b.first)) AS untouche
 \set VERBOSITY terse
 SELECT dp_moments_combine(request(0, 0, 0, 2, 0, 0, NULL), request(0, 0, 0, 3, 0, 0, NULL));
 SELECT dp_moments_combine(request(1, 0, 0, 1, 0, 0, '{0}'), request(1, 0, 0, 1, 0, 0, '{1}'));
+SELECT dp_moments_combine(request(0, 0, 0, 2, 0, 0, NULL), request(0, 0, 0, 2, 0, 0, NULL, norm => 2));
+SELECT dp_moments_combine(request(0, 0, 0, 2, 0, 0, NULL), request(0, 0, 0, 2, 0, 0, NULL, reader => 14));
 SELECT dp_moments_agg(NULL, y, x) FROM small;
+-- a request has no rows of its own: they would be counted once in each worker
+SELECT dp_moments_agg(first, y, x) FROM small, states WHERE pass_order = 0 AND capacity = 0;
 SELECT dp_moments_agg(request(0, 0, 0, 2, 0, 0, NULL), y, x) IS NULL AS no_rows FROM small WHERE false;
+
+-- A request is a value that anybody can write: columns of other types than it says are refused
+\set VERBOSITY default
+SELECT dp_moments_agg(request(0, 0, 0, 2, 0, 0, NULL), y, x::float4[]) FROM small;
+\echo :LAST_ERROR_SQLSTATE
+CREATE VIEW of_columns AS
+  SELECT request_of(0, 0, 0, 2, 0, NULL, ARRAY[2, 10], int4send(2) || '\x0000' || '\x00' || int4send(1) || 'a' || float8send(0) || float8send(600)
+    || '\x03' || int4send(1) || 'b' || int4send(1) || int4send(3) || 'yes') AS r;
+SELECT word(dp_moments_agg(r, y, i, 'yes'::text), 8) AS arguments, word(dp_moments_agg(r, y, ROW(i, 'yes'::text)), 8) AS record FROM small, of_columns;
+\set VERBOSITY terse
+SELECT dp_moments_agg(r, y, i::int8, 'yes'::text) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, i, i) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, 'yes'::text, i) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, i, 'yes'::char(3)) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, i, 'yes'::text, i) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, i) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, ROW(i, i)) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, ROW(i)) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, ROW()) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, CASE WHEN i < 300 THEN ROW(i, 'yes'::text) ELSE ROW('yes'::text, i) END) FROM small, of_columns;
+SELECT dp_moments_agg(r, y, NULL::record) FROM small, of_columns;
 
 -- Damage
 \set VERBOSITY default
@@ -139,22 +186,26 @@ DECLARE
   detail text;
   s bytea := dp_moments_send(m);
 BEGIN
-  s := CASE WHEN at < 0 THEN substring(s FROM 1 FOR length(s) + at) WHEN at * 8 >= length(s) THEN s || bytes
-            ELSE overlay(s PLACING bytes FROM at * 8 + 1) END;
+  s := CASE WHEN at < 0 THEN substring(s FROM 1 FOR length(s) + at) WHEN at >= length(s) THEN s || bytes
+            ELSE overlay(s PLACING bytes FROM at + 1) END;
   RETURN 'taken: ' || length(dp_moments_send(translate(encode(s, 'base64'), E'\n', '')::dp_moments));
 EXCEPTION WHEN invalid_text_representation THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
   RETURN detail;
 END $$;
-SELECT what, damage(at, bytes) FROM (VALUES
+SELECT what, damage((8 * at)::int, bytes) FROM (VALUES
   ('nothing', 0, decode('6470706173730001', 'hex')), ('magic', 0, int8send(1)), ('version', 0, decode('6470706173730002', 'hex')),
   ('order', 1, int8send(3)), ('loss', 2, int8send(3)), ('h', 3, float8send(0.5)), ('h without loss', 2, int8send(1)),
   ('no dimension', 4, int8send(0)), ('dimension', 4, int8send(1)), ('huge dimension', 4, int8send(4611686018427387904)), ('negative dimension', 4, int8send(-1)),
-  ('norm', 5, float8send(0)), ('NaN norm', 5, float8send('NaN')), ('intercept', 6, int8send(2)), ('capacity', 7, int8send(1)), ('negative capacity', 7, int8send(-2)),
+  ('capacity', 5, int8send(1)), ('negative capacity', 5, int8send(-2)), ('no readers', 6, int8send(0)), ('huge readers', 6, int8send(-1)),
+  ('no encoder', 7, int8send(0)), ('shorter encoder', 7, int8send(22)), ('longer encoder', 7, int8send(24)), ('huge encoder', 7, int8send(-1)),
   ('rows', 8, int8send(1)), ('negative rows', 8, int8send(-1)), ('huge rows', 8, int8send(9223372036854775807)),
   ('value', 9, float8send('NaN')), ('value', 10, float8send('Infinity')), ('no stride', 11, int8send(0)), ('odd stride', 11, int8send(3)),
-  ('used', 12, int8send(1)), ('huge used', 12, int8send(2305843009213693952)), ('dim', 13, int8send(2)), ('reserved', 14, int8send(1)),
-  ('weight', 15, float8send('NaN')), ('weight', 17, float8send('-Infinity')), ('one word more', 18, int8send(0)), ('one byte more', 18, '\x00'), ('one byte less', -1, ''), ('one word less', -8, ''), ('header alone', -24, '')) v(what, at, bytes);
+  ('used', 12, int8send(1)), ('huge used', 12, int8send(2305843009213693952)), ('reserved', 13, int8send(1)),
+  ('weight', 14, float8send('NaN')), ('weight', 16, float8send('-Infinity')), ('reader', 17, int8send(10)), ('unknown reader', 17, int8send(99)),
+  ('columns', 18, int4send(2)), ('intercept', 18.5, '\x02'), ('another intercept', 18.5, '\x00'), ('kernel', 18.625, '\x01'), ('unknown kernel', 18.625, '\x09'),
+  ('kind', 18.75, '\x09'), ('name', 18.875, int4send(1)), ('length', 19.375, int4send(3)), ('norm', 19.875, float8send(0)), ('NaN norm', 19.875, float8send('NaN')),
+  ('one word more', 21, int8send(0)), ('one byte more', 21, '\x00'), ('one byte less', -0.125, ''), ('one word less', -1, ''), ('header alone', -7, '')) v(what, at, bytes);
 CREATE FUNCTION receive(m bytea, file text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   detail text;
@@ -168,12 +219,13 @@ EXCEPTION WHEN invalid_binary_representation THEN
 END $$;
 CREATE TABLE received (m dp_moments);
 SELECT receive(dp_moments_send(m), :'file') AS whole, receive('', :'file') AS empty, receive('\x00', :'file') AS byte,
-       receive(dp_moments_send(m) || '\x00', :'file') AS longer, receive(substring(dp_moments_send(m) FROM 1 FOR 144), :'file') AS shorter,
+       receive(dp_moments_send(m) || '\x00', :'file') AS longer, receive(substring(dp_moments_send(m) FROM 1 FOR 168), :'file') AS shorter,
        receive(overlay(dp_moments_send(m) PLACING '\x00' FROM 1), :'file') AS magic
   FROM (SELECT request(2, 1, 0.5, 3, 1, 10, '{0,0,0,0}')) v(m);
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 
-DROP VIEW answers, for_workers;
+DROP VIEW answers, of_columns, for_workers;
+DROP FUNCTION continued;
 DROP TABLE wide, small, fit, states, states_again, received;
-DROP FUNCTION distance, request, word, plan, in_worker, damage, receive;
+DROP FUNCTION distance, request, request_of, word, plan, in_worker, damage, receive;

@@ -134,15 +134,58 @@ SELECT ward.train_anywhere()::jsonb -> 'rows' AS right_table;
 RESET search_path;
 RESET ROLE;
 
+-- Nor does a function in our own schema get in that would fit better than ours: it would run with the rights of whoever trains
+GRANT CREATE ON SCHEMA public TO dperm_analyst;
+SET ROLE dperm_analyst;
+CREATE FUNCTION public.dp_label(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+RESET ROLE;
+SELECT dp_logreg_train('ward.patients', 'answer', 'x', 1, positive => 'yes');
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1) IS NOT NULL AS needs_no_label;
+SET ROLE dperm_analyst;
+DROP FUNCTION public.dp_label(text, text);
+CREATE DOMAIN public.vec AS float8[];
+CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
+  $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE AGGREGATE public.dp_moments_agg(dp_moments, boolean, vec) (SFUNC = dp_moments_step, STYPE = dp_moments);
+RESET ROLE;
+CREATE TABLE ward.with_domain AS SELECT sick, x::vec AS x, 1 AS a FROM ward.patients;
+SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1) IS NOT NULL AS another_type;
+SET ROLE dperm_analyst;
+CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec, integer) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
+  $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE AGGREGATE public.dp_moments_agg(dp_moments, boolean, vec, integer) (SFUNC = dp_moments_step, STYPE = dp_moments);
+RESET ROLE;
+SELECT dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}');
+DROP AGGREGATE dp_moments_agg(dp_moments, boolean, vec), dp_moments_agg(dp_moments, boolean, vec, integer);
+SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1) IS NOT NULL AS trains_again,
+       dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}') IS NOT NULL AS columns;
+DROP TABLE ward.with_domain;
+SET ROLE dperm_analyst;
+CREATE FUNCTION public.dp_text(uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+RESET ROLE;
+CREATE TABLE ward.with_uuid AS SELECT sick, '00000000-0000-0000-0000-000000000001'::uuid AS u FROM ward.patients;
+SELECT dp_logreg_train('ward.with_uuid', 'sick', 'u', 1, domains => '{"u": ["00000000-0000-0000-0000-000000000001"]}');
+DROP FUNCTION dp_text(uuid);
+SELECT dp_logreg_train('ward.with_uuid', 'sick', 'u', 1, domains => '{"u": ["00000000-0000-0000-0000-000000000001"]}') IS NOT NULL AS trains_again;
+DROP TABLE ward.with_uuid;
+DROP FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, vec), dp_moments_step(dp_moments, dp_moments, boolean, vec, integer);
+DROP DOMAIN vec;
+REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
+
 -- EXECUTE can be taken away
-REVOKE EXECUTE ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer,
+  bigint) FROM PUBLIC;
 SET ROLE dperm_analyst;
 \set VERBOSITY terse
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1);
 \echo :LAST_ERROR_SQLSTATE
 \set VERBOSITY default
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer,
+  bigint) TO PUBLIC;
 
 DROP SCHEMA ward, closed, trap CASCADE;
 DROP OWNED BY dperm_analyst, dperm_owner;

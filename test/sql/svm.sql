@@ -30,7 +30,7 @@ SELECT weights(dp_svm_train('letters', 'vowel', ARRAY['x'], 'Infinity', loss => 
 SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', h => 0.1));
 SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda => 0.1, intercept => false));
 SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', norm => 3, dimension => 4));
-SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, 'smooth_hinge', 0.3));
+SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, NULL, NULL, NULL, NULL, NULL, 'smooth_hinge', 0.3));
 
 -- Twice the same, and the same from the aggregate
 SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text = dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text AS deterministic,
@@ -68,7 +68,7 @@ SELECT loss, h, count(*), bool_and(gradient(dp_svm_train('letters', 'vowel', 'x'
 
 -- Public fields
 SELECT m ->> 'kind' AS kind, m ->> 'loss' AS loss, m -> 'h' AS h, m -> 'private' AS private, m -> 'rows' AS rows, m -> 'epsilon' AS epsilon,
-       m -> 'lambda' AS lambda, m ->> 'method' AS method, m ->> 'analysis' AS analysis, m -> 'dimension' AS dimension
+       m -> 'lambda' AS lambda, m ->> 'method' AS method, m ->> 'analysis' AS analysis, m -> 'dimension' AS dimension, m #> '{features,0,dimension}' AS length
   FROM (SELECT dp_svm_train('letters', 'vowel', 'x', 0.5)::jsonb
         UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 1, 0.25, loss => 'smooth_hinge', h => 0.25)::jsonb
         UNION ALL SELECT dp_svm_train('letters', 'vowel', 'x', 2, 0.25, method => 'output')::jsonb

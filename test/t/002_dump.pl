@@ -7,7 +7,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $node = PostgreSQL::Test::Cluster->new('main');
-$node->init;
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 $node->start;
 $node->safe_psql('postgres', 'CREATE DATABASE origin');
 $node->safe_psql(
@@ -26,20 +26,36 @@ $node->safe_psql(
 	-- a large one, stored out of line, and none
 	INSERT INTO models SELECT 31, dp_logreg_train('people', 'y', 'x', 1, dimension => 1000);
 	INSERT INTO models VALUES (32, NULL);
+	-- columns whose names and categories need quotes of every kind
+	CREATE TYPE public."Stufe ""1""" AS ENUM ('a,b', 'it''s', '{"x": [1]}', 'größer', E'tab\tand\nline', E'\\\\');
+	CREATE TABLE public."Odd ""rows""" ("Größe (cm)" numeric CHECK ("Größe (cm)" BETWEEN 0.1 AND 250.5), "it's" boolean, "a""b\\c{}" text,
+	  "日本" public."Stufe ""1""", "select" date CHECK ("select" BETWEEN '2000-01-01' AND '2020-12-31'), "x y" real[], "y" boolean);
+	INSERT INTO public."Odd ""rows"""
+	  SELECT 100 + i, i % 3 = 0, (ARRAY['', '"', E'\\\\', '日', E'\n'])[1 + i % 5],
+	    (ARRAY['a,b', 'it''s', '{"x": [1]}', 'größer', E'tab\tand\nline', E'\\\\'])[1 + i % 6]::public."Stufe ""1""",
+	    date '2001-01-01' + i, ARRAY[sin(i), cos(i)]::real[], i % 7 < 3
+	  FROM generate_series(1, 100) i;
+	INSERT INTO models
+	  SELECT 33 + k, dp_logreg_train('public."Odd ""rows"""', 'y', NULL, (ARRAY[0.5, 'Infinity'])[1 + k % 2], kernel => (ARRAY['linear', 'gaussian', 'cauchy', 'matern'])[1 + k],
+	    kernel_features => CASE WHEN k > 0 THEN 10 * k END, kernel_seed => CASE WHEN k > 0 THEN -9223372036854775808 + k END,
+	    domains => jsonb_build_object('a"b\\c{}', jsonb_build_array('', '"', E'\\\\', '日', E'\n'), 'x y', '{"dimension": 2, "norm": 1.5}'::jsonb))
+	  FROM generate_series(0, 3) k;
 	UPDATE models SET made = ARRAY[model, model];
 	-- objects that need the extension
 	CREATE VIEW scores AS SELECT id, dp_decision(model, '{1,2}'::float8[]) AS score FROM models WHERE id < 31;
 	CREATE INDEX scores_at_one ON models (dp_decision(model, '{1,1}'::float8[])) WHERE id < 31;
-	CREATE TABLE states AS SELECT 'ZHBwYXNzAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAj/wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAA'::dp_moments AS state;
+	CREATE VIEW odd_scores AS SELECT id, sum(dp_decision(model, o)) AS score FROM models, public."Odd ""rows""" o WHERE id > 32 GROUP BY id;
+	CREATE TABLE states AS SELECT 'ZHBwYXNzAAEAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAgAAAAAAAAAAAAAAAAAAAAEAAAAAAAAAFwAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAABAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAANAAAAAQAABAAAAAAAAAACP/AAAAAAAAAA'::dp_moments AS state;
 });
 
 my $digest = q{
 	SET search_path = learning, public;
 	SELECT count(*), md5(string_agg(model::text, '' ORDER BY id)),
 	  md5(string_agg(encode(dp_model_send(model), 'hex'), '' ORDER BY id)), md5(string_agg(made::text, '' ORDER BY id)),
-	  (SELECT md5(string_agg(score::text, ' ' ORDER BY id)) FROM scores), (SELECT state::text FROM states) FROM models};
+	  (SELECT md5(string_agg(score::text, ' ' ORDER BY id)) FROM scores), (SELECT md5(string_agg(round(score::numeric, 9)::text, ' ' ORDER BY id)) FROM odd_scores),
+	  (SELECT md5(string_agg(c::text, ' ' ORDER BY id, c.position)) FROM models, dp_coefficients(model) c), (SELECT state::text FROM states) FROM models};
 my $expected = $node->safe_psql('origin', $digest);
-like($expected, qr/^32\|/, 'models are there');
+like($expected, qr/^36\|([0-9a-f]{32}\|){6}/, 'models are there');
 
 my $dir = PostgreSQL::Test::Utils::tempdir;
 foreach my $case (
@@ -65,6 +81,8 @@ foreach my $case (
 	is($node->safe_psql("copy_$name", $digest), $expected, "$name: the same models");
 	is( $node->safe_psql("copy_$name", "SELECT count(*) FROM learning.dp_logreg_train('public.people', 'y', 'x', 1) m WHERE m IS NOT NULL"),
 		'1', "$name: trains again");
+	is( $node->safe_psql("copy_$name", q{SELECT count(*) FROM learning.dp_logreg_train('public."Odd ""rows"""', 'y', '{it''s,日本,select,Größe (cm)}', 1) m WHERE m IS NOT NULL}),
+		'1', "$name: trains again on odd columns");
 }
 
 # Models also outlive a restart and a crash.

@@ -62,8 +62,18 @@ foreach my $text ($err, $log)
 	unlike($text, qr/dperm|iteration|newton|gradient|clipped|skipped/i, 'debug5: nothing from the solver');
 }
 
+# The plan of a pass holds the weights, before any noise. Whoever trains may have plans printed, but not these.
+my $plans = "SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_rewritten = on; SET debug_print_parse = on";
+my ($status, $out, $message) = $node->psql('postgres', "$plans; SELECT dp_logreg_train('hostile', 'y', 'x', 1, dimension => 2000)::jsonb -> 'rows'");
+is($out, '440', 'trained while plans are shown');
+my $moments = $node->safe_psql('postgres', "SELECT 'dp_moments'::regtype::oid");
+like($message, qr/:consttype \d/, 'the plan of the call is shown');
+unlike($message, qr/:consttype $moments\b/, 'what its passes are asked is not');
+($status, $out, $message) = $node->psql('postgres', "$plans; SELECT dp_logreg_train('hostile', 'y', 'x', 1) IS NOT NULL; SELECT count(*) FROM hostile");
+like($message, qr/AGGREF/, 'the setting is afterwards as it was');
+
 # An error of ours shows the argument that was wrong, and no row.
-my ($status, $out, $message) = $node->psql('postgres', "SELECT dp_logreg_train('hostile', 't', 'x', 1)");
+($status, $out, $message) = $node->psql('postgres', "SELECT dp_logreg_train('hostile', 't', 'x', 1)");
 isnt($status, 0, 'an error');
 unlike($message, qr/secret|0\.125/, 'no value of a row in it');
 

@@ -4,14 +4,22 @@
 #ifndef DPERM_SAMPLE_MODEL_H
 #define DPERM_SAMPLE_MODEL_H
 
-#include "unit/test.h"
+#include "unit/sample_encoder.h"
 
 #include "core/model.h"
 
-#define SAMPLE_DIM_MAX 40
+#define SAMPLE_MODEL_BINARY (104 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX)
+
+/* What a sampled model points to. */
+typedef struct SampleModel
+{
+	SampleEncoder encoder;
+	double		weights[SAMPLE_DIM_MAX];
+} SampleModel;
 
 /* A model of two weights, good in every respect; tests break one thing at a time. */
 static const double plain_weights[2] = {0.25, -1.5};
+static const DpermBlock plain_block = {.kind = DPERM_BLOCK_VECTOR, .count = 1, .norm = 1.0};
 
 static inline DpermModel
 plain_model(void)
@@ -24,9 +32,9 @@ plain_model(void)
 	m.lambda = 0.01;
 	m.lambda_effective = 0.02;
 	m.rows = 1000;
-	m.encoder.dimension = 1;
+	m.encoder.block_count = 1;
+	m.encoder.blocks = &plain_block;
 	m.encoder.intercept = true;
-	m.encoder.norm = 1.0;
 	m.eps_slack = 0.0625;
 	m.eps_noise = 0.875;
 	m.eps_release = 0.0625;
@@ -44,8 +52,7 @@ same_model(const DpermModel *a, const DpermModel *b)
 	bool		same = a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
 		a->method == b->method && a->analysis == b->analysis && a->epsilon == b->epsilon &&
 		a->lambda == b->lambda && a->lambda_effective == b->lambda_effective &&
-		a->rows == b->rows && a->encoder.dimension == b->encoder.dimension &&
-		a->encoder.intercept == b->encoder.intercept && a->encoder.norm == b->encoder.norm &&
+		a->rows == b->rows && same_encoder(&a->encoder, &b->encoder) &&
 		a->dimension_source == b->dimension_source && a->eps_slack == b->eps_slack &&
 		a->eps_noise == b->eps_noise && a->eps_release == b->eps_release &&
 		a->noise_scale == b->noise_scale && a->grid == b->grid &&
@@ -56,20 +63,10 @@ same_model(const DpermModel *a, const DpermModel *b)
 	return same;
 }
 
-/* A positive double, over many powers of ten. */
-static inline double
-sample_positive(TestRandom *state)
-{
-	return (0.1 + test_uniform(state)) * pow(10.0, test_below(state, 40) - 20);
-}
-
 /* A weight: on the release grid, zero, tiny, or any finite double. */
 static inline double
 sample_weight(TestRandom *state)
 {
-	uint64_t	bits;
-	double		value;
-
 	switch (test_below(state, 4))
 	{
 		case 0:
@@ -79,18 +76,13 @@ sample_weight(TestRandom *state)
 		case 2:
 			return (test_uniform(state) - 0.5) * 1e-310;
 		default:
-			do
-			{
-				bits = test_random(state);
-				memcpy(&value, &bits, sizeof(value));
-			} while (!isfinite(value));
-			return value;
+			return sample_finite(state);
 	}
 }
 
-/* A valid model; weights has room for SAMPLE_DIM_MAX and is what it points to. */
+/* A valid model; room is what it points to. */
 static inline DpermModel
-sample_model(TestRandom *state, double *weights)
+sample_model(TestRandom *state, SampleModel *room)
 {
 	DpermModel	m;
 
@@ -106,10 +98,9 @@ sample_model(TestRandom *state, double *weights)
 	if (m.lambda_effective == 0.0)
 		m.lambda_effective = 1e-3;
 	m.rows = 1 + (int64_t) (test_random(state) % (uint64_t) DPERM_ROWS_MAX);
-	m.encoder.intercept = test_below(state, 2);
-	m.encoder.dimension = 1 + test_below(state, SAMPLE_DIM_MAX - 1);
-	m.encoder.norm = sample_positive(state);
-	m.dimension_source = (DpermDimensionSource) test_below(state, 2);
+	m.encoder = *sample_encoder(state, &room->encoder);
+	if (m.encoder.blocks[0].kind == DPERM_BLOCK_VECTOR)
+		m.dimension_source = (DpermDimensionSource) test_below(state, 2);
 	if (!isinf(m.epsilon))
 	{
 		m.eps_release = 0.01 * m.epsilon;
@@ -122,8 +113,8 @@ sample_model(TestRandom *state, double *weights)
 			m.release_scale = INT64_MAX;
 	}
 	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
-		weights[i] = sample_weight(state);
-	m.weights = weights;
+		room->weights[i] = sample_weight(state);
+	m.weights = room->weights;
 	return m;
 }
 

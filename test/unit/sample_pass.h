@@ -19,9 +19,9 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 	pass->loss.kind = (DpermLossKind) test_below(state, 3);
 	if (pass->loss.kind != DPERM_LOSS_LOGISTIC)
 		pass->loss.h = 0.01 + 0.99 * test_uniform(state);
-	pass->encoder.dimension = 1 + test_below(state, 12);
-	pass->encoder.norm = pow(10, test_below(state, 200) - 100);
-	pass->encoder.intercept = test_below(state, 2);
+	pass->dim = 1 + test_below(state, 12);
+	pass->readers = test_below(state, 5);
+	pass->encoder = test_below(state, 100);
 	pass->capacity = test_below(state, 3) ? 2 + test_below(state, 20) : 0;
 	pass->stride = INT64_C(1) << test_below(state, 10);
 	pass->rows = test_below(state, 3) ? 1 + test_below(state, 1000) : 0;

@@ -101,8 +101,8 @@ any_setup(TestRandom *state)
 		s.loss.h = power_between(state, -2, 0);
 	s.method = (DpermMethod) test_below(state, 2);
 	s.analysis = (DpermAnalysis) test_below(state, 2);
-	s.epsilon = power_between(state, -6, test_below(state, 4) ? 2 : 9);
-	s.rows = (int64_t) power_between(state, 0, 12);
+	s.epsilon = power_between(state, -6, test_below(state, 4) ? 2 : 6);
+	s.rows = (int64_t) power_between(state, 0, 9.9);
 	s.dim = (int) power_between(state, 0, log10(DPERM_DIM_MAX));
 	s.lambda = power_between(state, -10, test_below(state, 4) ? 2 : 9);
 	return s;
@@ -316,7 +316,7 @@ TEST(is_monotone)
 		DpermCalibration b;
 
 		/* a larger epsilon never brings more noise (the paper's rule jumps) */
-		more.epsilon *= 1.5;
+		more.epsilon = fmin(1.5 * s.epsilon, DPERM_EPSILON_MAX);
 		if (s.method == DPERM_METHOD_OUTPUT || s.analysis == DPERM_ANALYSIS_SHARP)
 		{
 			b = calibrated(&more);
@@ -415,6 +415,8 @@ TEST(refuses_bad_arguments)
 	REFUSED(s.epsilon = -INFINITY);
 	REFUSED(s.epsilon = nextafter(1e-6, 0));
 	TAKEN(s.epsilon = 1e-6);
+	TAKEN(s.epsilon = 1e6);
+	REFUSED(s.epsilon = nextafter(1e6, 1e7));
 	REFUSED(s.lambda = -1e-300);
 	REFUSED(s.lambda = NAN);
 	REFUSED(s.lambda = INFINITY);

@@ -3,30 +3,26 @@
  */
 #include "unit/sample_model.h"
 
-#include <stdlib.h>
-
-#define BINARY_MAX (112 + 8 * SAMPLE_DIM_MAX)
+#define BINARY_MAX SAMPLE_MODEL_BINARY
+#define HEADER 104
 #define GUARANTEE_MAX 4096
+
+static void *memory;
 
 /* Decode a copy that ends where the bytes end, for the sanitizer; NULL if it is fine. */
 static const char *
-read_binary(const unsigned char *in, size_t len, double *weights, DpermModel *out)
+read_binary(const unsigned char *in, size_t len, void **room, DpermModel *out)
 {
 	unsigned char *copy = malloc(len > 0 ? len : 1);
+	DpermArena	arena = sample_arena(room, dperm_model_arena_size(len));
 	const char *why = NULL;
-	DpermStatus status = DPERM_BAD_FORMAT;
-	int			dim;
+	DpermStatus status;
 
 	memcpy(copy, in, len);
-	dim = dperm_model_binary_dim(copy, len);
-	if (dim > SAMPLE_DIM_MAX)
-		abort();				/* no input of these tests is as long as that */
-	status = dperm_model_from_binary(copy, len, weights, out, &why);
-	if (dim < 0 && status == DPERM_OK)
-		abort();
+	status = dperm_model_from_binary(copy, len, &arena, out, &why);
 	if ((status == DPERM_OK) != (why == NULL))
 		abort();
-	free(copy);
+	free(copy);					/* the result does not point into it */
 	return why;
 }
 
@@ -45,11 +41,10 @@ TEST(round_trips_binary)
 
 	for (int round = 0; round < 5000; round++)
 	{
-		double		weights[SAMPLE_DIM_MAX];
-		double		again_weights[SAMPLE_DIM_MAX];
+		SampleModel room;
 		unsigned char form[BINARY_MAX];
 		unsigned char again_form[BINARY_MAX];
-		DpermModel	m = sample_model(&state, weights);
+		DpermModel	m = sample_model(&state, &room);
 		DpermModel	again;
 		size_t		size = dperm_model_binary_size(&m);
 		const char *why;
@@ -57,11 +52,10 @@ TEST(round_trips_binary)
 		CHECK(dperm_model_check(&m, &why) == DPERM_OK);
 		CHECK(size <= sizeof(form));
 		dperm_model_to_binary(&m, form);
-		CHECK(dperm_model_binary_dim(form, size) == dperm_encoder_dim(&m.encoder));
-		CHECK(read_binary(form, size, again_weights, &again) == NULL);
+		CHECK(read_binary(form, size, &memory, &again) == NULL);
 		CHECK(same_model(&m, &again));
 		for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
-			CHECK(!(again_weights[i] == 0.0 && signbit(again_weights[i])));
+			CHECK(!(again.weights[i] == 0.0 && signbit(again.weights[i])));
 		dperm_model_to_binary(&again, again_form);
 		CHECK(memcmp(form, again_form, size) == 0);
 	}
@@ -71,43 +65,109 @@ TEST(round_trips_binary)
 TEST(refuses_other_lengths)
 {
 	TestRandom	state = 3;
-	double		weights[SAMPLE_DIM_MAX];
-	double		room[SAMPLE_DIM_MAX];
+	SampleModel room;
 	unsigned char form[BINARY_MAX + 8] = {0};
-	DpermModel	m = sample_model(&state, weights);
+	DpermModel	m = sample_model(&state, &room);
 	DpermModel	out;
 	size_t		size = dperm_model_binary_size(&m);
 
 	dperm_model_to_binary(&m, form);
 	for (size_t cut = 0; cut <= sizeof(form); cut++)
-		CHECK((read_binary(form, cut, room, &out) == NULL) == (cut == size));
+		CHECK((read_binary(form, cut, &memory, &out) == NULL) == (cut == size));
 }
 
 /* The largest model there may be, and one weight more. */
 TEST(holds_the_largest_dimension)
 {
-	static double weights[DPERM_DIM_MAX];
-	static unsigned char form[112 + 8 * (DPERM_DIM_MAX + 1)];
+	static double weights[DPERM_DIM_MAX + 1];
+	static unsigned char form[2 * HEADER + 8 * (DPERM_DIM_MAX + 1)];
+	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = DPERM_DIM_MAX - 1, .norm = 1.0};
 	DpermModel	m = plain_model();
+	DpermModel	out;
 
 	m.weights = weights;
-	m.encoder.dimension = DPERM_DIM_MAX - 1;
-	CHECK_TEXT(why_not(&m), "");
+	m.encoder.blocks = &block;
 	dperm_model_to_binary(&m, form);
-	CHECK(dperm_model_binary_dim(form, sizeof(form) - 8) == DPERM_DIM_MAX);
-	form[14] = DPERM_DIM_MAX >> 8;	/* one feature more */
-	form[15] = DPERM_DIM_MAX & 0xff;
-	CHECK(dperm_model_binary_dim(form, sizeof(form)) == -1);
-	form[9] = 0;				/* without an intercept there is room for them */
-	CHECK(dperm_model_binary_dim(form, sizeof(form) - 8) == DPERM_DIM_MAX);
+	CHECK(read_binary(form, dperm_model_binary_size(&m), &memory, &out) == NULL);
+	CHECK(dperm_encoder_dim(&out.encoder) == DPERM_DIM_MAX);
+	block.count = DPERM_DIM_MAX;
+	CHECK_TEXT(why_not(&m), "the dimension is out of range");
+	dperm_model_to_binary(&m, form);
+	CHECK_TEXT(read_binary(form, dperm_model_binary_size(&m), &memory, &out),
+			   "the dimension is out of range");
+	m.encoder.intercept = false;	/* without an intercept there is room for them */
+	dperm_model_to_binary(&m, form);
+	CHECK(read_binary(form, dperm_model_binary_size(&m), &memory, &out) == NULL);
+}
+
+/* As many names as there may be, and long ones: the arena is never too small. */
+TEST(fits_its_arena)
+{
+	static double weights[DPERM_DIM_MAX];
+	static DpermBlock blocks[DPERM_DIM_MAX];
+	static DpermText categories[DPERM_DIM_MAX];
+	static char names[DPERM_DIM_MAX][8];
+	DpermModel	m = plain_model();
+	DpermModel	out;
+	unsigned char *form;
+
+	for (int each = 0; each < 3; each++)
+	{
+		int			count = each == 2 ? 1 : DPERM_DIM_MAX;
+
+		for (int i = 0; i < DPERM_DIM_MAX; i++)
+		{
+			sprintf(names[i], "%x", i);
+			categories[i] = sample_literal(names[i]);
+			blocks[i] = (DpermBlock) {.kind = each == 0 ? DPERM_BLOCK_FLAG : DPERM_BLOCK_CATEGORY,
+				.column = sample_literal(names[i]), .count = each == 2 ? DPERM_DIM_MAX : 1,
+			.categories = &categories[each == 2 ? 0 : i]};
+		}
+		m.encoder = (DpermEncoder) {.block_count = count, .blocks = blocks};
+		m.weights = weights;
+		CHECK_TEXT(why_not(&m), "");
+		form = malloc(dperm_model_binary_size(&m));
+		dperm_model_to_binary(&m, form);
+		CHECK(read_binary(form, dperm_model_binary_size(&m), &memory, &out) == NULL);
+		CHECK(same_model(&m, &out));
+		free(form);
+	}
+}
+
+/* Too little memory is an answer, not a crash. */
+TEST(runs_out_of_memory_in_peace)
+{
+	TestRandom	state = 6;
+
+	for (int round = 0; round < 50; round++)
+	{
+		SampleModel room;
+		unsigned char form[BINARY_MAX];
+		DpermModel	m = sample_model(&state, &room);
+		DpermModel	out;
+		size_t		size = dperm_model_binary_size(&m);
+		bool		fitted = false;
+
+		dperm_model_to_binary(&m, form);
+		for (size_t left = 0; left <= dperm_model_arena_size(size); left += 8)
+		{
+			DpermArena	arena = sample_arena(&memory, left);
+			const char *why = NULL;
+			bool		fits = dperm_model_from_binary(form, size, &arena, &out, &why) == DPERM_OK;
+
+			CHECK(fits || strstr(why, "there is not enough memory for the ") == why);
+			CHECK(fits || !fitted);
+			fitted = fits;
+		}
+		CHECK(fitted);
+	}
 }
 
 /* Whatever one byte is changed to: refused, or a valid model in canonical form. */
 TEST(survives_flipped_bytes)
 {
 	TestRandom	state = 4;
-	double		weights[SAMPLE_DIM_MAX];
-	double		room[SAMPLE_DIM_MAX];
+	SampleModel room;
 	unsigned char form[BINARY_MAX];
 	unsigned char again[BINARY_MAX];
 	DpermModel	out;
@@ -115,7 +175,7 @@ TEST(survives_flipped_bytes)
 
 	for (int round = 0; round < 20; round++)
 	{
-		DpermModel	m = sample_model(&state, weights);
+		DpermModel	m = sample_model(&state, &room);
 		size_t		size = dperm_model_binary_size(&m);
 
 		for (size_t i = 0; i < size; i++)
@@ -123,10 +183,11 @@ TEST(survives_flipped_bytes)
 			{
 				dperm_model_to_binary(&m, form);
 				form[i] ^= (unsigned char) (bit < 8 ? 1 << bit : 0xff);
-				if (read_binary(form, size, room, &out) != NULL)
+				if (read_binary(form, size, &memory, &out) != NULL)
 					continue;
 				CHECK(i >= 6);	/* neither magic nor format may change */
 				CHECK(dperm_model_check(&out, &why) == DPERM_OK);
+				CHECK(dperm_model_binary_size(&out) == size);
 				dperm_model_to_binary(&out, again);
 				CHECK(memcmp(form, again, size) == 0);
 			}
@@ -137,6 +198,8 @@ TEST(survives_flipped_bytes)
 #define CHECK_BROKEN(change, expected) \
 	do { \
 		DpermModel	m = plain_model(); \
+		DpermBlock	block = plain_block; \
+		m.encoder.blocks = &block; \
 		change; \
 		CHECK_TEXT(why_not(&m), expected); \
 	} while (0)
@@ -177,12 +240,20 @@ TEST(checks_every_field)
 	CHECK_BROKEN(m.grid = -0.5, "grid is not a power of two");
 	CHECK_BROKEN(m.grid = INFINITY, "grid is not a power of two");
 	CHECK_BROKEN(m.release_scale = 0, "release_scale is out of range");
-	CHECK_BROKEN(m.encoder.dimension = 0, "dimension is out of range");
-	CHECK_BROKEN(m.encoder.dimension = INT32_MAX, "dimension is out of range");
-	CHECK_BROKEN(m.encoder.dimension = DPERM_DIM_MAX, "dimension is out of range");
+	CHECK_BROKEN(block.count = 0, "dimension is out of range");
+	CHECK_BROKEN(block.count = INT32_MAX, "dimension is out of range");
+	CHECK_BROKEN(block.count = DPERM_DIM_MAX, "the dimension is out of range");
+	CHECK_BROKEN((block.kind = DPERM_BLOCK_FLAG, block.column = sample_literal("x")), "");
+	CHECK_BROKEN(block.kind = DPERM_BLOCK_FLAG, "a feature has no column");
+	CHECK_BROKEN(m.encoder.block_count = 0, "the number of features is out of range");
+	CHECK_BROKEN(m.encoder.kernel.gamma = 1, "without a kernel there are no kernel parameters");
 	CHECK_BROKEN(m.dimension_source = (DpermDimensionSource) 7, "dimension_source is unknown");
-	CHECK_BROKEN(m.encoder.norm = 0.0, "norm is out of range");
-	CHECK_BROKEN(m.encoder.norm = INFINITY, "norm is out of range");
+	CHECK_BROKEN(m.dimension_source = DPERM_DIMENSION_ROWS, "");
+	CHECK_BROKEN((block.kind = DPERM_BLOCK_FLAG, block.column = sample_literal("x"),
+				  m.dimension_source = DPERM_DIMENSION_ROWS),
+				 "dimension_source is rows, but no feature is a vector");
+	CHECK_BROKEN(block.norm = 0.0, "norm is out of range");
+	CHECK_BROKEN(block.norm = INFINITY, "norm is out of range");
 	CHECK_BROKEN(m.weights = bad_weights, "a weight is not finite");
 }
 
@@ -190,54 +261,97 @@ TEST(refuses_non_canonical_binary)
 {
 	DpermModel	m = plain_model();
 	DpermModel	out;
-	double		room[SAMPLE_DIM_MAX];
 	unsigned char form[BINARY_MAX];
 	size_t		size = dperm_model_binary_size(&m);
+	unsigned char *weights = form + size - 16;
 
 	dperm_model_to_binary(&m, form);
 	form[11] = 1;
-	CHECK_TEXT(read_binary(form, size, room, &out), "it is not in canonical form");
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "it is not in canonical form");
 
 	dperm_model_to_binary(&m, form);
-	memset(form + 112, 0, 8);
-	CHECK(read_binary(form, size, room, &out) == NULL);
-	form[112] = 0x80;			/* a negative zero */
-	CHECK_TEXT(read_binary(form, size, room, &out), "it is not in canonical form");
+	memset(weights, 0, 8);
+	CHECK(read_binary(form, size, &memory, &out) == NULL);
+	weights[0] = 0x80;			/* a negative zero */
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "it is not in canonical form");
 
 	dperm_model_to_binary(&m, form);
 	form[5] = 2;
-	CHECK_TEXT(read_binary(form, size, room, &out),
+	CHECK_TEXT(read_binary(form, size, &memory, &out),
 			   "the format of the model is unknown to this version of dperm");
 
-	/* A dimension whose size overflows 32 bits is not believed. */
+	/* A length of the encoder that overflows 32 bits is not believed, nor any other. */
 	dperm_model_to_binary(&m, form);
 	memset(form + 12, 0xff, 4);
-	CHECK(dperm_model_binary_dim(form, size) == -1);
-	CHECK_TEXT(read_binary(form, size, room, &out), "dimension is out of range");
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the features do");
+	dperm_model_to_binary(&m, form);
+	form[15]++;
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "the features are not in canonical form");
+	dperm_model_to_binary(&m, form);
+	CHECK_TEXT(read_binary(form, size - 8, &memory, &out),
+			   "the number of weights is not the dimension");
+}
+
+/* The encoder in its middle is what dperm_encoder_to_binary makes. */
+TEST(holds_the_form_of_the_encoder)
+{
+	DpermModel	m = plain_model();
+	unsigned char form[BINARY_MAX];
+	unsigned char encoder[SAMPLE_BINARY];
+	size_t		size = dperm_encoder_binary_size(&m.encoder);
+
+	dperm_model_to_binary(&m, form);
+	dperm_encoder_to_binary(&m.encoder, encoder);
+	CHECK(form[15] == size && form[14] == 0);
+	CHECK(memcmp(form + HEADER, encoder, size) == 0);
+	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16);
 }
 
 TEST(states_the_guarantee)
 {
+	DpermBlock	columns[2] = {
+		{.kind = DPERM_BLOCK_FLAG, .column = sample_literal("\"\n"), .count = 1},
+		{.kind = DPERM_BLOCK_VECTOR, .column = sample_literal("v"), .count = 3, .norm = 1}
+	};
 	DpermModel	m = plain_model();
 	char		text[GUARANTEE_MAX];
 
 	dperm_model_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "This logistic regression (logistic loss) was trained on 1000 rows") == text);
-	CHECK(strstr(text, "epsilon = 1 and delta = 0, up to a probability below 2^-60") != NULL);
+	CHECK(strstr(text, "epsilon = 1 and delta = 0, up to a probability below 2^-65") != NULL);
 	CHECK(strstr(text, "replace-one") != NULL);
 	CHECK(strstr(text, "objective perturbation, with the sharp analysis") != NULL);
 	CHECK(strstr(text, "The length of the vectors, 1, was declared.") != NULL);
 	CHECK(strpbrk(text, "\"\\\n") == NULL);
 
+	CHECK(strstr(text, "domain") == NULL && strstr(text, "kernel") == NULL);
+
 	m.dimension_source = DPERM_DIMENSION_ROWS;
 	dperm_model_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "was read from the rows and is treated as public") != NULL);
+
+	m.encoder.kernel = (DpermKernel) {DPERM_KERNEL_MATERN, 0.5, 20, -3};
+	dperm_model_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "mapped to 20 random features of the matern kernel (gamma = 0.5), which"
+				 " come from the public seed -3 and not from rows.") != NULL);
+
+	m.encoder.blocks = columns;
+	m.encoder.block_count = 2;
+	dperm_model_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "The domains of the columns (bounds, categories, lengths) are public: they"
+				 " were declared, not read from rows. Only the length") != NULL);
+	m.dimension_source = DPERM_DIMENSION_DECLARED;
+	m.encoder.block_count = 1;
+	dperm_model_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "not read from rows. The rows were") != NULL);
+	CHECK(strpbrk(text, "\"\\\n") == NULL);	/* whatever the columns are called */
 
 	m.loss.kind = DPERM_LOSS_SMOOTH_HINGE;
 	m.loss.h = 0.1;
 	m.epsilon = INFINITY;
 	m.eps_slack = m.eps_noise = m.eps_release = m.noise_scale = m.grid = 0.0;
 	m.release_scale = 0;
+	m.encoder = plain_model().encoder;
 	CHECK_TEXT(why_not(&m), "");
 	dperm_model_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "NOT PRIVATE. This support vector machine (smooth_hinge loss, h = 0.1)")
@@ -251,9 +365,13 @@ main(void)
 	RUN(round_trips_binary);
 	RUN(refuses_other_lengths);
 	RUN(holds_the_largest_dimension);
+	RUN(fits_its_arena);
+	RUN(runs_out_of_memory_in_peace);
+	RUN(holds_the_form_of_the_encoder);
 	RUN(survives_flipped_bytes);
 	RUN(refuses_non_canonical_binary);
 	RUN(checks_every_field);
 	RUN(states_the_guarantee);
+	free(memory);
 	return test_report();
 }

@@ -3,9 +3,10 @@
  */
 #include "unit/sample_model.h"
 
-#include <stdlib.h>
+#define JSON_MAX 16384
 
-#define JSON_MAX 8192
+static void *memory;
+static void *again_memory;
 
 static const char *const plain_text =
 "{\"format\": 1, \"kind\": \"logistic regression\", \"loss\": \"logistic\", \"private\": true,"
@@ -13,22 +14,24 @@ static const char *const plain_text =
 " \"method\": \"objective\", \"analysis\": \"sharp\", \"lambda\": 0.01,"
 " \"lambda_effective\": 0.02, \"budget\": {\"slack\": 0.0625, \"noise\": 0.875,"
 " \"release\": 0.0625}, \"noise_scale\": 2.5, \"grid\": 9.094947017729282e-13,"
-" \"release_scale\": 12345, \"dimension\": 1, \"dimension_source\": \"declared\","
-" \"norm\": 1, \"intercept\": true, \"weights\": [0.25, -1.5], \"guarantee\": \"";
+" \"release_scale\": 12345, \"dimension\": 2, \"dimension_source\": \"declared\","
+" \"features\": [{\"type\": \"vector\", \"dimension\": 1, \"norm\": 1}], \"intercept\": true,"
+" \"weights\": [0.25, -1.5], \"guarantee\": \"";
 
 /* Decode a copy that ends where the text ends, for the sanitizer; NULL if it is fine. */
 static const char *
-read_json(const char *in, size_t len, double *weights, size_t room, DpermModel *out)
+read_json(const char *in, size_t len, void **room, DpermModel *out)
 {
 	char	   *copy = malloc(len > 0 ? len : 1);
+	DpermArena	arena = sample_arena(room, dperm_model_arena_size(len));
 	const char *why = NULL;
 	DpermStatus status;
 
 	memcpy(copy, in, len);
-	status = dperm_model_from_json(copy, len, weights, room, out, &why);
+	status = dperm_model_from_json(copy, len, &arena, out, &why);
 	if ((status == DPERM_OK) != (why == NULL))
 		abort();
-	free(copy);
+	free(copy);					/* the result does not point into it */
 	return why;
 }
 
@@ -38,17 +41,16 @@ TEST(round_trips_json)
 
 	for (int round = 0; round < 1000; round++)
 	{
-		double		weights[SAMPLE_DIM_MAX];
-		double		again_weights[SAMPLE_DIM_MAX];
+		SampleModel room;
 		char		text[JSON_MAX];
 		char		again_text[JSON_MAX];
-		DpermModel	m = sample_model(&state, weights);
+		DpermModel	m = sample_model(&state, &room);
 		DpermModel	again;
 		size_t		len = dperm_model_to_json(&m, text, sizeof(text));
 
 		CHECK(len < sizeof(text));
 		CHECK(strlen(text) == len);
-		CHECK(read_json(text, len, again_weights, SAMPLE_DIM_MAX, &again) == NULL);
+		CHECK(read_json(text, len, &memory, &again) == NULL);
 		CHECK(same_model(&m, &again));
 		dperm_model_to_json(&again, again_text, sizeof(again_text));
 		CHECK_TEXT(again_text, text);
@@ -59,19 +61,18 @@ TEST(round_trips_json)
 TEST(refuses_other_lengths)
 {
 	TestRandom	state = 3;
-	double		weights[SAMPLE_DIM_MAX];
-	double		room[SAMPLE_DIM_MAX];
+	SampleModel room;
 	char		text[JSON_MAX];
-	DpermModel	m = sample_model(&state, weights);
+	DpermModel	m = sample_model(&state, &room);
 	DpermModel	out;
 	size_t		len = dperm_model_to_json(&m, text, sizeof(text));
 
 	for (size_t cut = 0; cut < len; cut++)
-		CHECK(read_json(text, cut, room, SAMPLE_DIM_MAX, &out) != NULL);
+		CHECK(read_json(text, cut, &memory, &out) != NULL);
 	text[len] = 'x';
-	CHECK(read_json(text, len + 1, room, SAMPLE_DIM_MAX, &out) != NULL);
+	CHECK(read_json(text, len + 1, &memory, &out) != NULL);
 	text[len] = ' ';
-	CHECK(read_json(text, len + 1, room, SAMPLE_DIM_MAX, &out) == NULL);
+	CHECK(read_json(text, len + 1, &memory, &out) == NULL);
 }
 
 /* Whatever one character is changed to: refused, or a valid model. */
@@ -79,12 +80,10 @@ TEST(survives_flipped_characters)
 {
 	static const char bytes[] = "\"\\{}[]:,.-+eE0159 atnIu/\n\x80\xff";
 	TestRandom	state = 5;
-	double		weights[SAMPLE_DIM_MAX];
-	double		room[SAMPLE_DIM_MAX];
-	double		again_room[SAMPLE_DIM_MAX];
+	SampleModel room;
 	char		text[JSON_MAX];
 	char		again_text[JSON_MAX];
-	DpermModel	m = sample_model(&state, weights);
+	DpermModel	m = sample_model(&state, &room);
 	DpermModel	out;
 	DpermModel	again;
 	const char *why;
@@ -96,38 +95,44 @@ TEST(survives_flipped_characters)
 			char		kept = text[i];
 
 			text[i] = bytes[k]; /* the last one is zero */
-			why = read_json(text, len, room, SAMPLE_DIM_MAX, &out);
+			why = read_json(text, len, &memory, &out);
 			text[i] = kept;
 			if (why != NULL)
 				continue;
 			CHECK(dperm_model_check(&out, &why) == DPERM_OK);
 			dperm_model_to_json(&out, again_text, sizeof(again_text));
-			CHECK(read_json(again_text, strlen(again_text), again_room, SAMPLE_DIM_MAX,
-							&again) == NULL);
+			CHECK(read_json(again_text, strlen(again_text), &again_memory, &again) == NULL);
 			CHECK(same_model(&out, &again));
 		}
 }
 
-/* The text of the plain model with the first occurrence of one string replaced. */
+/* Why the text of a model is refused with the first occurrence of one string replaced. */
 static const char *
-why_not_text(const char *from, const char *to)
+why_not_edited(const DpermModel *m, const char *from, const char *to)
 {
 	static char text[JSON_MAX];
-	DpermModel	m = plain_model();
 	DpermModel	out;
-	double		room[4];
 	char		original[JSON_MAX];
 	char	   *at;
 	const char *why;
 
-	dperm_model_to_json(&m, original, sizeof(original));
+	dperm_model_to_json(m, original, sizeof(original));
 	at = strstr(original, from);
 	if (at == NULL)
 		return "the string to replace is not there";
 	snprintf(text, sizeof(text), "%.*s%s%s", (int) (at - original), original, to,
 			 at + strlen(from));
-	why = read_json(text, strlen(text), room, 4, &out);
+	why = read_json(text, strlen(text), &memory, &out);
 	return why ? why : "";
+}
+
+/* The same, of the plain model. */
+static const char *
+why_not_text(const char *from, const char *to)
+{
+	DpermModel	m = plain_model();
+
+	return why_not_edited(&m, from, to);
 }
 
 TEST(prints_in_a_stable_order)
@@ -188,15 +193,19 @@ TEST(explains_hostile_texts)
 	CHECK_TEXT(why_not_text("{\"slack\": 0.0625, \"noise\": 0.875, \"release\": 0.0625}", "[]"),
 			   "key \"budget\" must be an object of numbers");
 	CHECK_TEXT(why_not_text("\"declared\"", "\"guessed\""), "dimension_source is unknown");
+	CHECK_TEXT(why_not_text("\"dimension\": 2", "\"dimension\": 4294967298"),
+			   "dimension is not what the features make");
+	CHECK_TEXT(why_not_text("\"dimension\": 2, ", ""), "");
 	CHECK_TEXT(why_not_text("\"dimension\": 1", "\"dimension\": 4294967297"),
 			   "dimension is out of range");
-	CHECK_TEXT(why_not_text("\"dimension\": 1", "\"dimension\": 2"),
-			   "the number of weights is not the dimension and the intercept");
+	CHECK_TEXT(why_not_text("\"dimension\": 2", "\"dimension\": 3"),
+			   "dimension is not what the features make");
 	CHECK_TEXT(why_not_text("\"intercept\": true", "\"intercept\": \"true\""),
 			   "key \"intercept\" must be a boolean");
 	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[0.25]"),
-			   "the number of weights is not the dimension and the intercept");
-	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[1, 2, 3, 4, 5]"), "there are too many weights");
+			   "the number of weights is not the dimension");
+	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[1, 2, 3, 4, 5]"),
+			   "the number of weights is not the dimension");
 	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[0.25, \"-1.5\"]"),
 			   "key \"weights\" must be an array of numbers");
 	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[0.25, 1e999]"), "a number is out of range");
@@ -209,22 +218,192 @@ TEST(explains_hostile_texts)
 			   "key \"guarantee\" must be a string");
 }
 
+/* Every kind of feature, a kernel, and names that need escapes. */
+static const char *const columns_text =
+"\"dimension\": 21, \"dimension_source\": \"declared\","
+" \"features\": [{\"column\": \"age\", \"type\": \"number\", \"low\": 0, \"high\": 120},"
+" {\"column\": \"admitted\", \"type\": \"time\", \"low\": -3652.5, \"high\": 9131},"
+" {\"column\": \"smo\\\"k\\\\er\", \"type\": \"boolean\"},"
+" {\"column\": \"diagnosis\", \"type\": \"category\","
+" \"values\": [\"A\", \"\", \"tab\\u0009\\u000a\", \"\xc3\xa4\x7f\xff/'\"]},"
+" {\"column\": \"embedding\", \"type\": \"vector\", \"dimension\": 128, \"norm\": 1}],"
+" \"intercept\": true,"
+" \"kernel\": {\"name\": \"gaussian\", \"gamma\": 0.5, \"features\": 20,"
+" \"seed\": -9223372036854775808}, \"weights\": [0,";
+
+/* The model of columns_text. */
+static DpermModel
+columns_model(void)
+{
+	static const double weights[21];
+	static DpermText values[4];
+	static DpermBlock blocks[5];
+	DpermModel	m = plain_model();
+
+	values[0] = sample_literal("A");
+	values[1] = sample_literal("");
+	values[2] = sample_literal("tab\t\n");
+	values[3] = sample_literal("\xc3\xa4\x7f\xff/'");
+	blocks[0] = (DpermBlock) {.kind = DPERM_BLOCK_NUMBER, .column = sample_literal("age"),
+		.low = 0, .high = 120, .count = 1};
+	blocks[1] = (DpermBlock) {.kind = DPERM_BLOCK_TIME, .column = sample_literal("admitted"),
+		.low = -3652.5, .high = 9131, .count = 1};
+	blocks[2] = (DpermBlock) {.kind = DPERM_BLOCK_FLAG,
+		.column = sample_literal("smo\"k\\er"), .count = 1};
+	blocks[3] = (DpermBlock) {.kind = DPERM_BLOCK_CATEGORY,
+		.column = sample_literal("diagnosis"), .count = 4, .categories = values};
+	blocks[4] = (DpermBlock) {.kind = DPERM_BLOCK_VECTOR, .column = sample_literal("embedding"),
+		.count = 128, .norm = 1};
+	m.encoder = (DpermEncoder) {.block_count = 5, .blocks = blocks, .intercept = true,
+		.kernel = {DPERM_KERNEL_GAUSSIAN, 0.5, 20, INT64_MIN}};
+	m.weights = weights;
+	return m;
+}
+
+TEST(prints_columns_and_kernel)
+{
+	DpermModel	m = columns_model();
+	DpermModel	again;
+	char		text[JSON_MAX];
+	char		spelt[JSON_MAX];
+	size_t		len = dperm_model_to_json(&m, text, sizeof(text));
+	char	   *at;
+
+	CHECK(strstr(text, columns_text) != NULL);
+	CHECK(read_json(text, len, &memory, &again) == NULL);
+	CHECK(same_model(&m, &again));
+
+	/* other escapes for the same characters */
+	at = strstr(text, "tab\\u0009");
+	snprintf(spelt, sizeof(spelt), "%.*s\\u0074ab\\t%s", (int) (at - text), text, at + 9);
+	CHECK(read_json(spelt, strlen(spelt), &memory, &again) == NULL);
+	CHECK(same_model(&m, &again));
+}
+
+/* As why_not_text, of the model with columns. */
+static const char *
+why_not_columns(const char *from, const char *to)
+{
+	DpermModel	m = columns_model();
+
+	return why_not_edited(&m, from, to);
+}
+
+TEST(explains_hostile_features)
+{
+	CHECK_TEXT(why_not_columns("age", "age"), "");
+	CHECK_TEXT(why_not_columns("\"column\": \"age\", ", ""), "a feature has no column");
+	CHECK_TEXT(why_not_columns("\"age\"", "\"\""), "a feature has no column");
+	CHECK_TEXT(why_not_columns("\"age\"", "null"), "key \"column\" of a feature must be a string");
+	CHECK_TEXT(why_not_columns("\"age\"", "\"a\\u0000\""),
+			   "a string holds an invalid character or escape");
+	CHECK_TEXT(why_not_columns("\"age\"", "\"admitted\""), "a column occurs twice");
+	CHECK_TEXT(why_not_columns("\"age\"", "\"admi\\u0074ted\""), "a column occurs twice");
+	CHECK_TEXT(why_not_columns("\"type\": \"number\", ", ""),
+			   "key \"type\" of a feature is missing");
+	CHECK_TEXT(why_not_columns("\"number\"", "\"numeric\""), "a feature is of unknown type");
+	CHECK_TEXT(why_not_columns("\"number\"", "1"), "key \"type\" of a feature must be a string");
+	CHECK_TEXT(why_not_columns(", \"low\": 0", ""), "key \"low\" of a feature is missing");
+	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": \"0\""),
+			   "key \"low\" of a feature must be a number");
+	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": 120"),
+			   "the bounds of a number are out of order");
+	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": 0, \"low\": 0"),
+			   "a feature or the kernel holds a key twice");
+	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": 0, \"mid\": 0"),
+			   "a feature or the kernel holds an unknown key");
+	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": 0, \"norm\": 1"),
+			   "a feature holds a key that its type does not have");
+	CHECK_TEXT(why_not_columns("\"boolean\"", "\"boolean\", \"values\": []"),
+			   "a feature holds a key that its type does not have");
+	CHECK_TEXT(why_not_columns("\"A\"", "\"\""), "a category occurs twice");
+	CHECK_TEXT(why_not_columns("\"A\"", "1"),
+			   "key \"values\" of a feature must be an array of strings");
+	CHECK_TEXT(why_not_columns("[\"A\", ", "[], \"x\": [\"A\", "),
+			   "a feature or the kernel holds an unknown key");
+	CHECK_TEXT(why_not_columns("\"A\", ", "\"A\", \"B\", {\"C\": tru}, "), "a value is expected");
+	CHECK_TEXT(why_not_columns("\"dimension\": 128", "\"dimension\": 0"),
+			   "dimension is out of range");
+	CHECK_TEXT(why_not_columns("\"dimension\": 128", "\"dimension\": 1e2"),
+			   "key \"dimension\" of a feature must be an integer");
+	CHECK_TEXT(why_not_columns("\"norm\": 1", "\"norm\": 0"), "norm is out of range");
+	CHECK_TEXT(why_not_columns("\"features\": [", "\"features\": [1, "),
+			   "key \"features\" must be an array of objects");
+	CHECK_TEXT(why_not_columns("\"features\": [", "\"features\": [], \"f\": ["),
+			   "there is an unknown key");
+	CHECK_TEXT(why_not_text("{\"type\"", "{\"column\": \"\", \"type\""), "a feature has no column");
+	CHECK_TEXT(why_not_columns("\"gaussian\"", "\"linear\""), "the kernel is unknown");
+	CHECK_TEXT(why_not_columns("\"name\": \"gaussian\", ", ""),
+			   "key \"name\" of the kernel is missing");
+	CHECK_TEXT(why_not_columns("\"gamma\": 0.5", "\"gamma\": 0"), "gamma is out of range");
+	CHECK_TEXT(why_not_columns("\"features\": 20", "\"features\": 4294967316"),
+			   "the number of kernel features is out of range");
+	CHECK_TEXT(why_not_columns("\"seed\": -9223372036854775808", "\"seed\": 0.5"),
+			   "key \"seed\" of the kernel must be an integer");
+	CHECK_TEXT(why_not_columns("\"kernel\": {", "\"kernel\": 1, \"k\": {"),
+			   "key \"kernel\" must be an object");
+	CHECK_TEXT(why_not_text("\"features\": [{\"type\": \"vector\", \"dimension\": 1, \"norm\": 1}]",
+							"\"features\": []"), "the number of features is out of range");
+	CHECK_TEXT(why_not_text("\"features\": [{\"type\": \"vector\", \"dimension\": 1, \"norm\": 1}]",
+							"\"features\": [{\"type\": \"category\", \"column\": \"c\","
+							" \"values\": []}]"), "the number of categories is out of range");
+}
+
+/* As many names as there may be, then too little memory for them. */
+TEST(fits_its_arena)
+{
+	static char text[DPERM_DIM_MAX * 48];
+	size_t		len;
+	DpermModel	out;
+
+	for (int each = 0; each < 2; each++)
+	{
+		len = (size_t) sprintf(text, "{\"format\":1,\"loss\":\"logistic\",\"epsilon\":1,\"rows\":1,"
+							   "\"method\":\"output\",\"analysis\":\"sharp\",\"lambda\":1,"
+							   "\"lambda_effective\":1,\"budget\":{\"slack\":0,\"noise\":0.5,"
+							   "\"release\":0.1},\"noise_scale\":1,\"grid\":1,\"release_scale\":1,"
+							   "\"dimension_source\":\"declared\",\"intercept\":false,\"features\":[");
+		if (each == 0)
+			for (int i = 0; i < DPERM_DIM_MAX; i++)
+				len += (size_t) sprintf(text + len, "%s{\"column\":\"%x\",\"type\":\"boolean\"}",
+										i ? "," : "", i);
+		else
+			for (int i = 0; i < DPERM_DIM_MAX; i++)
+				len += (size_t) sprintf(text + len, "%s\"%x\"", i ? "," :
+										"{\"column\":\"x\",\"type\":\"category\",\"values\":[", i);
+		len += (size_t) sprintf(text + len, "%s],\"weights\":[0", each ? "]}" : "");
+		for (int i = 1; i < DPERM_DIM_MAX; i++)
+			len += (size_t) sprintf(text + len, ",0");
+		len += (size_t) sprintf(text + len, "]}");
+		CHECK(len < sizeof(text));
+		CHECK(read_json(text, len, &memory, &out) == NULL);
+		for (size_t left = 0; left < 350000; left += 997)
+		{
+			DpermArena	arena = sample_arena(&memory, left);
+			const char *why = NULL;
+
+			if (dperm_model_from_json(text, len, &arena, &out, &why) != DPERM_OK)
+				CHECK(strstr(why, "there is not enough memory for the ") == why);
+		}
+	}
+}
+
 /* The keys as jsonb orders them, with its spacing and its numbers. */
 TEST(reads_any_order)
 {
 	static const char *const text =
 	"{\"h\": 0.5, \"grid\": 0.000000000000909494701772928237915039062500,"
-	"\"norm\": 3,\n\"rows\":7, \"loss\": \"huber\", \"budget\": {\"noise\": 0.5, \"slack\": 0,"
+	"\n\"rows\":7, \"loss\": \"huber\", \"budget\": {\"noise\": 0.5, \"slack\": 0,"
 	" \"release\": 0.25}, \"format\": 1, \"lambda\": 0, \"method\": \"output\", \"epsilon\": 0.75,"
-	" \"weights\": [-0.0, 1e-300], \"analysis\": \"paper\", \"dimension\": 2, \"intercept\": false,"
+	" \"weights\": [-0.0, 1e-300], \"analysis\": \"paper\", \"features\": [{\"norm\": 3, \"type\": \"vector\","
+	" \"dimension\": 2}], \"dimension\": 2, \"intercept\": false,"
 	" \"noise_scale\": 1e2, \"release_scale\": 1, \"dimension_source\": \"rows\","
 	" \"lambda_effective\": 1}\t";
-	double		room[2];
 	DpermModel	m;
 
-	CHECK(read_json(text, strlen(text), room, 2, &m) == NULL);
+	CHECK(read_json(text, strlen(text), &memory, &m) == NULL);
 	CHECK(m.loss.kind == DPERM_LOSS_HUBER && m.loss.h == 0.5);
-	CHECK(m.grid == 0x1p-40 && m.encoder.norm == 3.0 && m.rows == 7);
+	CHECK(m.grid == 0x1p-40 && m.encoder.blocks[0].norm == 3.0 && m.rows == 7);
 	CHECK(m.method == DPERM_METHOD_OUTPUT && m.analysis == DPERM_ANALYSIS_PAPER);
 	CHECK(m.dimension_source == DPERM_DIMENSION_ROWS && m.weights[1] == 1e-300);
 }
@@ -256,8 +435,8 @@ TEST(counts_like_snprintf)
 TEST(holds_the_largest_dimension)
 {
 	static double weights[DPERM_DIM_MAX];
-	static double room[DPERM_DIM_MAX + 1];
 	static char text[DPERM_DIM_MAX * 30 + JSON_MAX];
+	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = DPERM_DIM_MAX - 1, .norm = 1.0};
 	DpermModel	m = plain_model();
 	DpermModel	out;
 	size_t		len;
@@ -265,15 +444,15 @@ TEST(holds_the_largest_dimension)
 	for (int i = 0; i < DPERM_DIM_MAX; i++)
 		weights[i] = -1.0 / (i + 3);
 	m.weights = weights;
-	m.encoder.dimension = DPERM_DIM_MAX - 1;
+	m.encoder.blocks = &block;
 	len = dperm_model_to_json(&m, text, sizeof(text));
 	CHECK(len < sizeof(text));
-	CHECK(read_json(text, len, room, DPERM_DIM_MAX + 1, &out) == NULL);
+	CHECK(read_json(text, len, &memory, &out) == NULL);
 	CHECK(same_model(&m, &out));
 	memmove(strstr(text, "\"weights\": [") + 14, strstr(text, "\"weights\": [") + 12,
 			len - 12 - (size_t) (strstr(text, "\"weights\": [") - text));
 	memcpy(strstr(text, "\"weights\": [") + 12, "0,", 2);
-	CHECK_TEXT(read_json(text, len + 2, room, DPERM_DIM_MAX + 1, &out),
+	CHECK_TEXT(read_json(text, len + 2, &memory, &out),
 			   "there are too many weights");
 }
 
@@ -285,8 +464,13 @@ main(void)
 	RUN(survives_flipped_characters);
 	RUN(prints_in_a_stable_order);
 	RUN(explains_hostile_texts);
+	RUN(prints_columns_and_kernel);
+	RUN(explains_hostile_features);
+	RUN(fits_its_arena);
 	RUN(reads_any_order);
 	RUN(counts_like_snprintf);
 	RUN(holds_the_largest_dimension);
+	free(memory);
+	free(again_memory);
 	return test_report();
 }

@@ -1,84 +1,125 @@
 /*
  * test_score.c: decisions and probabilities.
  */
-#include "unit/test.h"
+#include "unit/sample_encoder.h"
 
+#include "core/fourier.h"
 #include "core/score.h"
 
-#define DIM_MAX 16
+/* The decision on one vector; NULL is a missing one. */
+static double
+decide_vector(const DpermBlock *block, bool intercept, const double *weights, const double *raw)
+{
+	DpermEncoder enc = {.block_count = 1, .blocks = block, .intercept = intercept};
+	DpermValue	value = {.present = raw != NULL, .vector = raw};
+	double		room[2 * SAMPLE_DIM_MAX];
+
+	return dperm_score_decision(&enc, NULL, weights, &value, room);
+}
 
 TEST(adds_up_a_plain_vector)
 {
-	DpermEncoder enc = {3, 10.0, false};
+	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 3, .norm = 10.0};
 	double		weights[3] = {1.0, -2.0, 4.0};
 	double		raw[3] = {1.0, 2.0, 3.0};
-	double		room[3];
 
-	CHECK_NEAR(dperm_score_decision(&enc, weights, raw, room), 0.9, 1e-12);
+	CHECK_NEAR(decide_vector(&block, false, weights, raw), 0.9, 1e-12);
 }
 
 /* The decision is the product with exactly what training would have seen. */
 TEST(agrees_with_the_encoder)
 {
+	static SampleEncoder sampled;
+	static SampleRow row;
 	TestRandom	state = 1;
 
-	for (int round = 0; round < 20000; round++)
+	for (int round = 0; round < 30000; round++)
 	{
-		DpermEncoder enc = {1 + test_below(&state, DIM_MAX - 1),
-			pow(10.0, test_below(&state, 7) - 3), test_below(&state, 2)};
-		double		scale = pow(10.0, test_below(&state, 13) - 6);
-		double		weights[DIM_MAX];
-		double		raw[DIM_MAX];
-		double		room[DIM_MAX];
-		double		encoded[DIM_MAX];
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		const DpermValue *values = sample_row(&state, enc, &row);
+		int			dim = dperm_encoder_dim(enc);
+		int			linear = dperm_encoder_linear_dim(enc);
+		double	   *room = malloc(sizeof(double) * (size_t) (dim + linear));
+		double		frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+		double		weights[SAMPLE_DIM_MAX];
+		double		encoded[SAMPLE_DIM_MAX];
+		double		blocks[SAMPLE_DIM_MAX];
 		double		sum = 0.0;
 
-		for (int i = 0; i < enc.dimension; i++)
-			raw[i] = (test_uniform(&state) - 0.5) * scale;
-		for (int i = 0; i < dperm_encoder_dim(&enc); i++)
+		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+			dperm_fourier_make(&enc->kernel, linear, frequencies, NULL);
+		for (int i = 0; i < dim; i++)
 			weights[i] = test_uniform(&state) - 0.5;
-		dperm_encode_vector(&enc, raw, 1.0, encoded);
-		for (int i = 0; i < dperm_encoder_dim(&enc); i++)
+		dperm_encode(enc, frequencies, values, 1.0, encoded, blocks);
+		for (int i = 0; i < dim; i++)
 			sum += weights[i] * encoded[i];
-		CHECK(dperm_score_decision(&enc, weights, raw, room) == sum);
+		CHECK(dperm_score_decision(enc, frequencies, weights, values, room) == sum);
+		free(room);
 	}
+}
+
+/* One lookup per category; what is not listed or not there says nothing. */
+TEST(looks_categories_up)
+{
+	DpermText	texts[3] = {sample_literal("a"), sample_literal("b"), sample_literal("c")};
+	DpermBlock	blocks[2] = {
+		{.kind = DPERM_BLOCK_CATEGORY, .count = 3, .categories = texts},
+		{.kind = DPERM_BLOCK_FLAG, .count = 1}
+	};
+	DpermEncoder enc = {.block_count = 2, .blocks = blocks, .intercept = true};
+	double		weights[5] = {1, 10, 100, 1000, 10000};
+	double		room[9];
+
+	for (int category = -2; category < 5; category++)
+		for (int present = 0; present < 4; present++)
+		{
+			DpermValue	values[2] = {
+				{.present = present & 1, .category = category},
+				{.present = present & 2, .number = category}
+			};
+			double		expected = 10000;
+
+			if ((present & 1) && category >= 0 && category < 3)
+				expected += weights[category];
+			if (present & 2)
+				expected += category > 0 ? 1000 : -1000;
+			CHECK_NEAR(dperm_score_decision(&enc, NULL, weights, values, room),
+					   expected / sqrt(3), 1e-11);
+		}
 }
 
 /* Missing, NaN and infinite vectors are a zero block: only the intercept speaks. */
 TEST(takes_bad_vectors_as_zero)
 {
-	DpermEncoder with = {2, 1.0, true};
-	DpermEncoder without = {2, 1.0, false};
+	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 2, .norm = 1.0};
 	double		weights[3] = {5.0, 7.0, 2.0};
 	double		zero[2] = {0.0, 0.0};
 	double		nan[2] = {0.5, NAN};
 	double		inf[2] = {-INFINITY, 0.5};
-	double		room[3];
-	double		expected = dperm_score_decision(&with, weights, zero, room);
+	double		expected = decide_vector(&block, true, weights, zero);
 
 	CHECK_NEAR(expected, 2.0 * sqrt(0.5), 1e-12);
-	CHECK(dperm_score_decision(&with, weights, NULL, room) == expected);
-	CHECK(dperm_score_decision(&with, weights, nan, room) == expected);
-	CHECK(dperm_score_decision(&with, weights, inf, room) == expected);
-	CHECK(dperm_score_decision(&without, weights, NULL, room) == 0.0);
-	CHECK(dperm_score_decision(&without, weights, nan, room) == 0.0);
-	CHECK(dperm_score_decision(&without, weights, inf, room) == 0.0);
+	CHECK(decide_vector(&block, true, weights, NULL) == expected);
+	CHECK(decide_vector(&block, true, weights, nan) == expected);
+	CHECK(decide_vector(&block, true, weights, inf) == expected);
+	CHECK(decide_vector(&block, false, weights, NULL) == 0.0);
+	CHECK(decide_vector(&block, false, weights, nan) == 0.0);
+	CHECK(decide_vector(&block, false, weights, inf) == 0.0);
 }
 
 /* Beyond the norm only the direction counts, up to the largest doubles. */
 TEST(clips_long_vectors)
 {
-	DpermEncoder enc = {2, 1.0, false};
+	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 2, .norm = 1.0};
 	double		weights[2] = {3.0, 4.0};
-	double		room[2];
 	double		lengths[] = {1.0, 10.0, 1e10, 1e150, 1e200, 1e308};
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
 	{
 		double		raw[2] = {0.6 * lengths[i], 0.8 * lengths[i]};
 
-		CHECK_NEAR(dperm_score_decision(&enc, weights, raw, room), 5.0, 1e-9);
-		CHECK(dperm_score_decision(&enc, weights, raw, room) <= 5.0);
+		CHECK_NEAR(decide_vector(&block, false, weights, raw), 5.0, 1e-9);
+		CHECK(decide_vector(&block, false, weights, raw) <= 5.0);
 	}
 }
 
@@ -107,6 +148,7 @@ main(void)
 {
 	RUN(adds_up_a_plain_vector);
 	RUN(agrees_with_the_encoder);
+	RUN(looks_categories_up);
 	RUN(takes_bad_vectors_as_zero);
 	RUN(clips_long_vectors);
 	RUN(gives_probabilities);

@@ -1,0 +1,405 @@
+/*
+ * columns.c: from the datum of a column to the value that the encoder takes.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/detoast.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/timestamp.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "columns.h"
+#include "domains.h"
+#include "rows.h"
+
+/* Room for the varlena header, for the blanks of a char(n), and for any number. */
+#define PADDING_MAX 65536
+
+/* The stored form of a value of the extension pgvector. */
+typedef struct StoredVector
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	int16		dim;
+	int16		unused;
+	float		x[FLEXIBLE_ARRAY_MEMBER];
+} StoredVector;
+
+/* How a type can feed a number or a time. */
+static DpermReaderKind
+number_kind(Oid type)
+{
+	switch (type)
+	{
+		case INT2OID:
+			return DPERM_READ_INT2;
+		case INT4OID:
+			return DPERM_READ_INT4;
+		case INT8OID:
+			return DPERM_READ_INT8;
+		case FLOAT4OID:
+			return DPERM_READ_FLOAT4;
+		case FLOAT8OID:
+			return DPERM_READ_FLOAT8;
+		case NUMERICOID:
+			return DPERM_READ_NUMERIC;
+		default:
+			return DPERM_READ_NONE;
+	}
+}
+
+/* How a type can feed categories: by its bytes where it is text, else by its output. */
+static DpermReaderKind
+category_kind(Oid type)
+{
+	char		category;
+	bool		preferred;
+
+	if (get_typtype(type) == TYPTYPE_ENUM)
+		return DPERM_READ_ENUM;
+	if (type == BPCHAROID)
+		return DPERM_READ_BPCHAR;
+	get_type_category_preferred(type, &category, &preferred);
+	if (category == TYPCATEGORY_STRING && get_typlen(type) == -1)
+		return DPERM_READ_TEXT;
+	return dperm_domains_has_text(type) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
+}
+
+/* How a type can feed a vector. */
+static DpermReaderKind
+vector_kind(Oid type)
+{
+	if (type == FLOAT8ARRAYOID)
+		return DPERM_READ_FLOAT8_ARRAY;
+	if (type == FLOAT4ARRAYOID)
+		return DPERM_READ_FLOAT4_ARRAY;
+	if (dperm_domains_is_pgvector(type))
+		return DPERM_READ_VECTOR;
+	if (OidIsValid(dperm_rows_element_type(type)))
+		return DPERM_READ_NUMBER_ARRAY;
+	return DPERM_READ_NONE;
+}
+
+/* How a type can feed a kind of block. */
+DpermReaderKind
+dperm_reader_kind(Oid type, DpermBlockKind kind)
+{
+	type = getBaseType(type);
+	switch (kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+			return number_kind(type);
+		case DPERM_BLOCK_TIME:
+			if (type == DATEOID)
+				return DPERM_READ_DATE;
+			return type == TIMESTAMPOID || type == TIMESTAMPTZOID ? DPERM_READ_TIMESTAMP :
+				DPERM_READ_NONE;
+		case DPERM_BLOCK_FLAG:
+			return type == BOOLOID ? DPERM_READ_BOOL : DPERM_READ_NONE;
+		case DPERM_BLOCK_CATEGORY:
+			return category_kind(type);
+		case DPERM_BLOCK_VECTOR:
+			return vector_kind(type);
+	}
+	return DPERM_READ_NONE;
+}
+
+/* How a type is stored, as a column of a pass. */
+DpermReaderKind
+dperm_reader_natural(Oid type)
+{
+	static const DpermBlockKind tried[] = {DPERM_BLOCK_NUMBER, DPERM_BLOCK_TIME,
+	DPERM_BLOCK_FLAG, DPERM_BLOCK_VECTOR, DPERM_BLOCK_CATEGORY};
+
+	for (int i = 0; i < lengthof(tried); i++)
+	{
+		DpermReaderKind kind = dperm_reader_kind(type, tried[i]);
+
+		if (dperm_reader_fits(kind, tried[i]))
+			return kind;
+	}
+	return DPERM_READ_NONE;
+}
+
+/* May a stored kind feed a kind of block? Those for prediction only may not. */
+bool
+dperm_reader_fits(uint64 kind, DpermBlockKind block)
+{
+	switch (kind)
+	{
+		case DPERM_READ_INT2:
+		case DPERM_READ_INT4:
+		case DPERM_READ_INT8:
+		case DPERM_READ_FLOAT4:
+		case DPERM_READ_FLOAT8:
+		case DPERM_READ_NUMERIC:
+			return block == DPERM_BLOCK_NUMBER;
+		case DPERM_READ_DATE:
+		case DPERM_READ_TIMESTAMP:
+			return block == DPERM_BLOCK_TIME;
+		case DPERM_READ_BOOL:
+			return block == DPERM_BLOCK_FLAG;
+		case DPERM_READ_TEXT:
+		case DPERM_READ_BPCHAR:
+		case DPERM_READ_ENUM:
+			return block == DPERM_BLOCK_CATEGORY;
+		case DPERM_READ_FLOAT8_ARRAY:
+		case DPERM_READ_FLOAT4_ARRAY:
+		case DPERM_READ_VECTOR:
+			return block == DPERM_BLOCK_VECTOR;
+		default:
+			return false;
+	}
+}
+
+/* The enum values of the categories of a block. */
+Oid *
+dperm_reader_enum_oids(Oid type, const DpermBlock *block)
+{
+	Oid		   *oids = palloc(sizeof(Oid) * block->count);
+
+	for (int i = 0; i < block->count; i++)
+	{
+		char	   *label = pnstrdup(block->categories[i].bytes, block->categories[i].len);
+
+		oids[i] = InvalidOid;
+		if (strlen(label) < NAMEDATALEN)
+			oids[i] = GetSysCacheOid2(ENUMTYPOIDNAME, Anum_pg_enum_oid,
+									  ObjectIdGetDatum(getBaseType(type)),
+									  CStringGetDatum(label));
+		pfree(label);
+	}
+	return oids;
+}
+
+/* Where to start looking for a category. */
+static inline uint32
+text_slot(const DpermReader *reader, const char *bytes, int len)
+{
+	return hash_bytes((const unsigned char *) bytes, len) & reader->mask;
+}
+
+static inline uint32
+oid_slot(const DpermReader *reader, Oid oid)
+{
+	return hash_bytes_uint32(oid) & reader->mask;
+}
+
+/* Index the categories by text or by enum value, with open addressing. */
+static void
+index_categories(DpermReader *reader)
+{
+	const DpermBlock *block = reader->block;
+	uint32		slots = 4;
+
+	while (slots < 2 * (uint32) block->count)
+		slots *= 2;
+	reader->mask = slots - 1;
+	reader->slots = palloc(sizeof(int) * slots);
+	for (int i = 0; i < block->count; i++)
+		reader->longest = Max(reader->longest, block->categories[i].len);
+	for (uint32 i = 0; i < slots; i++)
+		reader->slots[i] = -1;
+	for (int i = 0; i < block->count; i++)
+	{
+		const DpermText *text = &block->categories[i];
+		uint32		at = reader->kind == DPERM_READ_ENUM ? oid_slot(reader, reader->oids[i]) :
+			text_slot(reader, text->bytes, text->len);
+
+		while (reader->slots[at] >= 0)
+			at = (at + 1) & reader->mask;
+		reader->slots[at] = i;
+	}
+}
+
+/* The most bytes that a value of use can have; blanks behind a bpchar are no use. */
+Size
+dperm_reader_size(const DpermBlock *block)
+{
+	Size		size = 0;
+
+	if (block->kind == DPERM_BLOCK_VECTOR)
+		return ARR_OVERHEAD_WITHNULLS(1, block->count) + sizeof(double) * block->count;
+	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
+		size = Max(size, (Size) block->categories[i].len);
+	return size + PADDING_MAX;
+}
+
+/* Make a reader. */
+void
+dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block,
+				  const Oid *oids, Oid type)
+{
+	memset(reader, 0, sizeof(*reader));
+	reader->kind = kind;
+	reader->block = block;
+	reader->oids = oids;
+	if (block->kind == DPERM_BLOCK_CATEGORY)
+		index_categories(reader);
+	if (block->kind == DPERM_BLOCK_VECTOR)
+	{
+		reader->vector = palloc(sizeof(double) * block->count);
+		reader->largest = dperm_reader_size(block);
+	}
+	if (kind == DPERM_READ_NUMBER_ARRAY)
+		reader->element = dperm_rows_element_type(type);
+	if (kind == DPERM_READ_OUTPUT)
+	{
+		Oid			output;
+		bool		varlena;
+
+		getTypeOutputInfo(type, &output, &varlena);
+		fmgr_info(output, &reader->output);
+	}
+}
+
+/* The position of a text among the categories, or -1. */
+static int
+find_text(const DpermReader *reader, const char *bytes, int len)
+{
+	uint32		at = text_slot(reader, bytes, len);
+
+	for (; reader->slots[at] >= 0; at = (at + 1) & reader->mask)
+	{
+		const DpermText *text = &reader->block->categories[reader->slots[at]];
+
+		if (text->len == len && memcmp(text->bytes, bytes, len) == 0)
+			return reader->slots[at];
+	}
+	return -1;
+}
+
+/* The same for an enum value. */
+static int
+find_oid(const DpermReader *reader, Oid oid)
+{
+	uint32		at = oid_slot(reader, oid);
+
+	for (; reader->slots[at] >= 0; at = (at + 1) & reader->mask)
+		if (reader->oids[reader->slots[at]] == oid)
+			return reader->slots[at];
+	return -1;
+}
+
+/* The category of a stored text. */
+static int
+read_text(const DpermReader *reader, Datum datum)
+{
+	struct varlena *text;
+	const char *bytes;
+	int			len;
+
+	/* what is longer than all categories need not be looked at */
+	if (toast_raw_datum_size(datum) > (Size) reader->longest + PADDING_MAX)
+		return -1;
+	text = PG_DETOAST_DATUM_PACKED(datum);
+	bytes = VARDATA_ANY(text);
+	len = VARSIZE_ANY_EXHDR(text);
+	if (reader->kind == DPERM_READ_BPCHAR)
+		while (len > 0 && bytes[len - 1] == ' ')
+			len--;
+	return find_text(reader, bytes, len);
+}
+
+/* The elements of an array or a vector, NULL if it is none of the right length. */
+static const double *
+read_vector(DpermReader *reader, Datum datum)
+{
+	int			count = reader->block->count;
+	ArrayType  *array;
+
+	if (reader->kind != DPERM_READ_NUMBER_ARRAY &&
+		toast_raw_datum_size(datum) > reader->largest)
+		return NULL;
+	if (reader->kind == DPERM_READ_VECTOR)
+	{
+		StoredVector *stored = (StoredVector *) PG_DETOAST_DATUM(datum);
+
+		if (VARSIZE(stored) != offsetof(StoredVector, x) + sizeof(float) * count ||
+			stored->dim != count)
+			return NULL;
+		dperm_rows_from_float4(stored->x, count, reader->vector);
+		return reader->vector;
+	}
+	array = DatumGetArrayTypeP(datum);
+	if (reader->kind == DPERM_READ_FLOAT8_ARRAY)
+		return dperm_rows_peek_float8(array, count);
+	return dperm_rows_read_array(array, reader->kind == DPERM_READ_FLOAT4_ARRAY ?
+								 FLOAT4OID : reader->element, count, reader->vector) ?
+		reader->vector : NULL;
+}
+
+/* Read one value. */
+void
+dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *value)
+{
+	value->present = !isnull;
+	if (isnull)
+		return;
+	switch (reader->kind)
+	{
+		case DPERM_READ_INT2:
+			value->number = DatumGetInt16(datum);
+			break;
+		case DPERM_READ_INT4:
+			value->number = DatumGetInt32(datum);
+			break;
+		case DPERM_READ_INT8:
+			value->number = (double) DatumGetInt64(datum);
+			break;
+		case DPERM_READ_FLOAT4:
+			value->number = DatumGetFloat4(datum);
+			break;
+		case DPERM_READ_FLOAT8:
+			value->number = DatumGetFloat8(datum);
+			break;
+		case DPERM_READ_NUMERIC:
+			/* out of range gives an infinity, where a cast would raise */
+			value->number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+															   datum));
+			break;
+		case DPERM_READ_BOOL:
+			value->number = DatumGetBool(datum) ? 1 : -1;
+			break;
+		case DPERM_READ_DATE:
+			value->number = dperm_days_from_date(DatumGetDateADT(datum));
+			break;
+		case DPERM_READ_TIMESTAMP:
+			value->number = dperm_days_from_timestamp(DatumGetTimestamp(datum));
+			break;
+		case DPERM_READ_TEXT:
+		case DPERM_READ_BPCHAR:
+			value->category = read_text(reader, datum);
+			break;
+		case DPERM_READ_ENUM:
+			value->category = find_oid(reader, DatumGetObjectId(datum));
+			break;
+		case DPERM_READ_OUTPUT:
+			{
+				char	   *text = OutputFunctionCall(&reader->output, datum);
+
+				value->category = find_text(reader, text, strlen(text));
+				break;
+			}
+		case DPERM_READ_FLOAT8_ARRAY:
+		case DPERM_READ_FLOAT4_ARRAY:
+		case DPERM_READ_NUMBER_ARRAY:
+		case DPERM_READ_VECTOR:
+			value->vector = read_vector(reader, datum);
+			value->present = value->vector != NULL;
+			break;
+		case DPERM_READ_NONE:
+			value->present = false;
+			break;
+	}
+}

@@ -1,0 +1,80 @@
+/*
+ * columns.h: from the datum of a column to the value that the encoder takes.
+ *
+ * A reader is made once, from the type of the column and the block that it feeds; reading looks at
+ * no catalog and never raises.
+ */
+#ifndef DPERM_COLUMNS_H
+#define DPERM_COLUMNS_H
+
+#include "fmgr.h"
+
+#include "core/encoder.h"
+
+/* How a column is stored. The numbers travel in requests: append only. */
+typedef enum DpermReaderKind
+{
+	DPERM_READ_NONE = 0,		/* the type does not fit the block */
+	DPERM_READ_INT2,
+	DPERM_READ_INT4,
+	DPERM_READ_INT8,
+	DPERM_READ_FLOAT4,
+	DPERM_READ_FLOAT8,
+	DPERM_READ_NUMERIC,
+	DPERM_READ_BOOL,
+	DPERM_READ_DATE,
+	DPERM_READ_TIMESTAMP,		/* with or without time zone */
+	DPERM_READ_TEXT,
+	DPERM_READ_BPCHAR,			/* trailing blanks do not count */
+	DPERM_READ_ENUM,
+	DPERM_READ_FLOAT8_ARRAY,
+	DPERM_READ_FLOAT4_ARRAY,
+	DPERM_READ_NUMBER_ARRAY,	/* of another number type; prediction only */
+	DPERM_READ_VECTOR,			/* of the extension pgvector */
+	DPERM_READ_OUTPUT			/* by the type's output function; prediction only */
+} DpermReaderKind;
+
+typedef struct DpermReader
+{
+	DpermReaderKind kind;
+	const DpermBlock *block;
+	uint32		mask;			/* categories: slots - 1, a power of two less one */
+	int		   *slots;			/* position of a category, or -1 */
+	int			longest;		/* categories: bytes of the longest */
+	Size		largest;		/* vectors: bytes of a value that may be of the right length */
+	const Oid  *oids;			/* ENUM: the value of each category */
+	Oid			element;		/* NUMBER_ARRAY */
+	FmgrInfo	output;			/* OUTPUT */
+	double	   *vector;			/* room for converted elements */
+} DpermReader;
+
+/* How a type can feed a kind of block; DPERM_READ_NONE if it cannot. Looks at the catalog. */
+extern DpermReaderKind dperm_reader_kind(Oid type, DpermBlockKind kind);
+
+/*
+ * How a type is stored, as a column of a pass; DPERM_READ_NONE for a type that has to be cast to text
+ * first. A reader must only be given datums of the type that it was made for.
+ */
+extern DpermReaderKind dperm_reader_natural(Oid type);
+
+/* May a stored kind feed a kind of block, when it comes from a request? */
+extern bool dperm_reader_fits(uint64 kind, DpermBlockKind block);
+
+/* The enum values of the categories of a block; InvalidOid where there is none. */
+extern Oid *dperm_reader_enum_oids(Oid type, const DpermBlock *block);
+
+/* The most bytes that a value of use to a block can have. */
+extern Size dperm_reader_size(const DpermBlock *block);
+
+/*
+ * Make a reader in the current context. oids is for DPERM_READ_ENUM, type for the kinds that are
+ * for prediction only (InvalidOid otherwise).
+ */
+extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind,
+							  const DpermBlock *block, const Oid *oids, Oid type);
+
+/* Read one value. What it points to lives as long as the datum and the current context. */
+extern void dperm_reader_read(DpermReader *reader, Datum datum, bool isnull,
+							  DpermValue *value);
+
+#endif							/* DPERM_COLUMNS_H */

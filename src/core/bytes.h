@@ -1,0 +1,105 @@
+/*
+ * bytes.h: big-endian numbers in and out of byte strings.
+ *
+ * The writers return what follows and trust their caller to have the room. The reader trusts
+ * nothing: past the end, and for a double that no writer makes, it sets bad for good and gives
+ * zeros. The doubles are IEEE 754.
+ */
+#ifndef DPERM_BYTES_H
+#define DPERM_BYTES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Write the low bytes of value, most significant first. */
+static inline unsigned char *
+dperm_bytes_put_int(unsigned char *at, uint64_t value, int bytes)
+{
+	for (int i = bytes - 1; i >= 0; i--)
+		*at++ = (unsigned char) (value >> (8 * i));
+	return at;
+}
+
+/* A double with the sign of zero taken off, so that equal values are equal bytes. */
+static inline unsigned char *
+dperm_bytes_put_double(unsigned char *at, double value)
+{
+	uint64_t	bits;
+
+	if (value == 0.0)
+		value = 0.0;
+	memcpy(&bits, &value, sizeof(bits));
+	return dperm_bytes_put_int(at, bits, 8);
+}
+
+/* Bytes as they are; none at all may come from NULL. */
+static inline unsigned char *
+dperm_bytes_put(unsigned char *at, const void *bytes, size_t len)
+{
+	if (len > 0)
+		memcpy(at, bytes, len);
+	return at + len;
+}
+
+typedef struct DpermBytes
+{
+	const unsigned char *at;
+	size_t		left;
+	bool		bad;
+} DpermBytes;
+
+/* The next len bytes, or NULL. */
+static inline const unsigned char *
+dperm_bytes_get(DpermBytes *r, size_t len)
+{
+	const unsigned char *at = r->at;
+
+	if (r->bad || len > r->left)
+	{
+		r->bad = true;
+		return NULL;
+	}
+	r->at += len;
+	r->left -= len;
+	return at;
+}
+
+/* Read what dperm_bytes_put_int wrote. */
+static inline uint64_t
+dperm_bytes_get_int(DpermBytes *r, int bytes)
+{
+	const unsigned char *at = dperm_bytes_get(r, (size_t) bytes);
+	uint64_t	value = 0;
+
+	for (int i = 0; at && i < bytes; i++)
+		value = value << 8 | at[i];
+	return value;
+}
+
+/* As dperm_bytes_get_int for 64 bits with a sign, without relying on how a cast wraps. */
+static inline int64_t
+dperm_bytes_get_signed(DpermBytes *r)
+{
+	uint64_t	bits = dperm_bytes_get_int(r, 8);
+	int64_t		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
+/* Read what dperm_bytes_put_double wrote, which is never a negative zero. */
+static inline double
+dperm_bytes_get_double(DpermBytes *r)
+{
+	uint64_t	bits = dperm_bytes_get_int(r, 8);
+	double		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	if (value == 0.0 && bits != 0)
+		r->bad = true;
+	return value;
+}
+
+#endif							/* DPERM_BYTES_H */

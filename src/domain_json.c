@@ -1,0 +1,430 @@
+/*
+ * domain_json.c: domains as JSON, read and written.
+ *
+ *   number        [0, 120], {"range": [0, 120]}
+ *   date, time    ["2015-01-01", "2025-12-31"], {"range": ...}
+ *   boolean       [false, true]
+ *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
+ *   vector        {"dimension": 128, "norm": 1}
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "core/calibrate.h"
+#include "domain_json.h"
+
+/* The domain of the example in hints, by kind. */
+static const char *
+example_of_kind(DpermBlockKind kind)
+{
+	switch (kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+			return "[0, 120]";
+		case DPERM_BLOCK_TIME:
+			return "[\"2015-01-01\", \"2025-12-31\"]";
+		case DPERM_BLOCK_FLAG:
+			return "[false, true]";
+		case DPERM_BLOCK_CATEGORY:
+			return "[\"A\", \"B\"]";
+		case DPERM_BLOCK_VECTOR:
+			break;
+	}
+	return "{\"dimension\": 128, \"norm\": 1}";
+}
+
+/* A domains argument for one column. */
+static char *
+example(const DpermColumn *column, const char *domain)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '{');
+	escape_json(&json, column->name);
+	appendStringInfo(&json, ": %s}", domain);
+	return quote_literal_cstr(json.data);
+}
+
+/* A domain such as this column could have. */
+char *
+dperm_domain_example(const DpermColumn *column)
+{
+	return example(column, example_of_kind(column->block.kind));
+}
+
+/* The error for a domain that cannot be: "the domain of column x must be ..." */
+static _Noreturn void
+refuse(const DpermColumn *column, const char *must, const char *domain)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the domain of column \"%s\" of type %s must be %s", column->name,
+					format_type_be(column->type), must),
+			 errhint("For example: domains => %s.", example(column, domain))));
+}
+
+/* The same, with the usual example. */
+static _Noreturn void
+refuse_usual(const DpermColumn *column, const char *must)
+{
+	refuse(column, must, example_of_kind(column->block.kind));
+}
+
+/* The array in a JSON value, or NULL. */
+static JsonbContainer *
+list_in(JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data) &&
+		!JsonContainerIsScalar(value->val.binary.data) ? value->val.binary.data : NULL;
+}
+
+/* The object in a JSON value, or NULL. */
+static JsonbContainer *
+object_in(JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data) ?
+		value->val.binary.data : NULL;
+}
+
+/* A JSON number as a double: out of range it is infinite. */
+static double
+number_in(JsonbValue *value)
+{
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+											  NumericGetDatum(value->val.numeric)));
+}
+
+/* Names the column in errors that a type's input raises. */
+static void
+add_context(void *arg)
+{
+	errcontext("domain of column \"%s\"", (const char *) arg);
+}
+
+/* The input of a column's base type. */
+static Datum
+base_input(const DpermColumn *column, char *text)
+{
+	ErrorContextCallback context = {
+		.previous = error_context_stack,
+		.callback = add_context,
+		.arg = column->name
+	};
+	Oid			input,
+				ioparam;
+	Datum		value;
+
+	getTypeInputInfo(column->base, &input, &ioparam);
+	error_context_stack = &context;
+	value = OidInputFunctionCall(input, text, ioparam, column->typmod);
+	error_context_stack = context.previous;
+	return value;
+}
+
+/* One bound of a time column. */
+static double
+read_time(const DpermColumn *column, JsonbValue *value)
+{
+	Datum		datum = base_input(column, pnstrdup(value->val.string.val, value->val.string.len));
+
+	return column->base == DATEOID ? dperm_days_from_date(DatumGetDateADT(datum)) :
+		dperm_days_from_timestamp(DatumGetTimestamp(datum));
+}
+
+/* [low, high] */
+static void
+read_range(DpermColumn *column, JsonbContainer *pair)
+{
+	bool		time = column->block.kind == DPERM_BLOCK_TIME;
+	const char *must = time ? "two dates as strings, the lower one first" :
+		"two numbers, the lower one first";
+	double		bounds[2];
+
+	if (pair == NULL || JsonContainerSize(pair) != 2)
+		refuse_usual(column, must);
+	for (int i = 0; i < 2; i++)
+	{
+		JsonbValue *bound = getIthJsonbValueFromContainer(pair, i);
+
+		if (bound->type != (time ? jbvString : jbvNumeric))
+			refuse_usual(column, must);
+		bounds[i] = time ? read_time(column, bound) : number_in(bound);
+		if (!isfinite(bounds[i]))
+			refuse_usual(column, time ? "two finite dates" :
+						 "two numbers within the range of double precision");
+	}
+	if (!(bounds[0] < bounds[1]))
+		refuse_usual(column, must);
+	column->block.low = bounds[0];
+	column->block.high = bounds[1];
+	column->block.count = 1;
+}
+
+/* One category, in the spelling of the type's output. */
+static DpermText
+read_category(const DpermColumn *column, JsonbValue *value)
+{
+	DpermText	text;
+	char	   *spelling;
+	Oid			output;
+	bool		varlena;
+
+	if (value->type == jbvNumeric)
+		spelling = DatumGetCString(DirectFunctionCall1(numeric_out,
+													   NumericGetDatum(value->val.numeric)));
+	else
+		spelling = pnstrdup(value->val.string.val, value->val.string.len);
+	getTypeOutputInfo(column->base, &output, &varlena);
+	text.bytes = OidOutputFunctionCall(output, base_input(column, spelling));
+	text.len = dperm_category_length(column->base == BPCHAROID, text.bytes, strlen(text.bytes));
+	return text;
+}
+
+/* A list of categories; numbers only where the column holds numbers. */
+static void
+read_categories(DpermColumn *column, JsonbContainer *list)
+{
+	bool		numbers = column->block.kind == DPERM_BLOCK_NUMBER;
+	const char *domain = numbers ? "{\"categories\": [1, 2, 3]}" :
+		example_of_kind(DPERM_BLOCK_CATEGORY);
+	int			count = list == NULL ? 0 : JsonContainerSize(list);
+	DpermText  *texts;
+
+	if (count == 0)
+		refuse(column, list ? "a list of at least one category" : "a list of categories", domain);
+	if (count > DPERM_DIM_MAX)
+		refuse(column, psprintf("a list of at most %d categories", DPERM_DIM_MAX), domain);
+	texts = palloc(count * sizeof(DpermText));
+	for (int i = 0; i < count; i++)
+	{
+		JsonbValue *value = getIthJsonbValueFromContainer(list, i);
+
+		if (value->type != jbvString && !(numbers && value->type == jbvNumeric))
+			refuse(column, numbers ? "a list of numbers" : "a list of strings", domain);
+		texts[i] = read_category(column, value);
+		for (int j = 0; j < i; j++)
+			if (texts[j].len == texts[i].len &&
+				memcmp(texts[j].bytes, texts[i].bytes, texts[i].len) == 0)
+				refuse(column, psprintf("a list of different categories, but \"%.*s\" is in it twice",
+										texts[i].len, texts[i].bytes), domain);
+		CHECK_FOR_INTERRUPTS();
+	}
+	column->block.kind = DPERM_BLOCK_CATEGORY;
+	column->block.count = count;
+	column->block.categories = texts;
+}
+
+/* {"categories": [...]} for a column of numbers: only where equal numbers have one spelling. */
+static void
+read_number_categories(DpermColumn *column, JsonbContainer *list)
+{
+	if (column->base == FLOAT4OID || column->base == FLOAT8OID ||
+		(column->base == NUMERICOID && column->typmod < 0))
+		refuse_usual(column, "two numbers: only integers and numeric with a scale can be categories");
+	read_categories(column, list);
+}
+
+/* {"dimension": 128, "norm": 1}; the catalog may know the dimension already. */
+static void
+read_vector(DpermColumn *column, JsonbContainer *object)
+{
+	static const char *must = "an object with a dimension and, if it is not 1, a norm";
+	int			declared = column->known ? column->block.count : 0;
+	JsonbIterator *it;
+	JsonbIteratorToken token;
+	JsonbValue	key,
+				value;
+	double		dimension = declared;
+	double		norm = 1;
+
+	if (object == NULL)
+		refuse_usual(column, must);
+	it = JsonbIteratorInit(object);
+	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
+	{
+		char	   *name;
+
+		if (token != WJB_KEY)
+			continue;
+		name = pnstrdup(key.val.string.val, key.val.string.len);
+		(void) JsonbIteratorNext(&it, &value, true);
+		if (value.type != jbvNumeric)
+			refuse_usual(column, must);
+		if (strcmp(name, "dimension") == 0)
+			dimension = number_in(&value);
+		else if (strcmp(name, "norm") == 0)
+			norm = number_in(&value);
+		else
+			refuse_usual(column, must);
+	}
+	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
+		refuse_usual(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX));
+	if (declared > 0 && dimension != declared)
+		refuse(column, psprintf("of dimension %d, as the catalog says", declared),
+			   psprintf("{\"dimension\": %d, \"norm\": 1}", declared));
+	if (!(norm >= DPERM_NORM_MIN && norm <= DPERM_NORM_MAX))
+		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
+									  DPERM_NORM_MAX));
+	column->block.count = (int) dimension;
+	column->block.norm = norm;
+}
+
+/* [false, true]: what dp_domains shows; nothing else can be said of a boolean. */
+static void
+read_flag(DpermColumn *column, JsonbContainer *pair)
+{
+	JsonbValue *values[2];
+
+	if (pair == NULL || JsonContainerSize(pair) != 2)
+		refuse_usual(column, "[false, true], or left out");
+	for (int i = 0; i < 2; i++)
+		values[i] = getIthJsonbValueFromContainer(pair, i);
+	if (values[0]->type != jbvBool || values[1]->type != jbvBool ||
+		values[0]->val.boolean == values[1]->val.boolean)
+		refuse_usual(column, "[false, true], or left out");
+}
+
+/* The long form: an object whose only key is "range" or "categories". */
+static void
+read_long_form(DpermColumn *column, JsonbContainer *object)
+{
+	DpermBlockKind kind = column->block.kind;
+	JsonbValue	room;
+	JsonbValue *value = NULL;
+
+	if (JsonContainerSize(object) == 1 && kind != DPERM_BLOCK_FLAG)
+	{
+		value = getKeyJsonValueFromContainer(object, "range", strlen("range"), &room);
+		if (value && kind != DPERM_BLOCK_CATEGORY)
+		{
+			read_range(column, list_in(value));
+			return;
+		}
+		value = getKeyJsonValueFromContainer(object, "categories", strlen("categories"), &room);
+		if (value && kind == DPERM_BLOCK_CATEGORY)
+		{
+			read_categories(column, list_in(value));
+			return;
+		}
+		if (value && kind == DPERM_BLOCK_NUMBER)
+		{
+			read_number_categories(column, list_in(value));
+			return;
+		}
+	}
+	refuse_usual(column, kind == DPERM_BLOCK_NUMBER ? "[low, high], {\"range\": [low, high]} or {\"categories\": [...]}" :
+				 kind == DPERM_BLOCK_TIME ? "[low, high] or {\"range\": [low, high]}" :
+				 kind == DPERM_BLOCK_FLAG ? "[false, true], or left out" :
+				 "a list of strings or {\"categories\": [...]}");
+}
+
+/* Set a column's domain from the caller's JSON. */
+void
+dperm_domain_parse(DpermColumn *column, JsonbValue *value)
+{
+	if (!column->usable)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of type %s cannot be a feature, so it takes no domain",
+						column->name, format_type_be(column->type)),
+				 errhint("Convert it in a view, for example to text or to a number.")));
+	if (column->block.kind == DPERM_BLOCK_VECTOR)
+		read_vector(column, object_in(value));
+	else if (object_in(value))
+		read_long_form(column, object_in(value));
+	else if (column->block.kind == DPERM_BLOCK_CATEGORY)
+		read_categories(column, list_in(value));
+	else if (column->block.kind == DPERM_BLOCK_FLAG)
+		read_flag(column, list_in(value));
+	else
+		read_range(column, list_in(value));
+
+	column->known = true;
+	column->given = true;
+	column->origin = "argument";
+	column->lack = NULL;
+}
+
+/* A bound of a time column, whatever the session's DateStyle. */
+static void
+print_time(StringInfo out, Oid base, double days)
+{
+	char		buf[MAXDATELEN + 1];
+	double		usecs = rint(days * (double) USECS_PER_DAY);
+	Datum		value;
+
+	if (base == DATEOID)
+		value = DateADTGetDatum((DateADT) days);
+	else
+	{
+		/* a bound at the very end may have been rounded over it */
+		Timestamp	time = usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
+			usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
+
+		value = TimestampGetDatum(time);
+	}
+	JsonEncodeDateTime(buf, value, base, NULL);
+	escape_json(out, buf);
+}
+
+/* The categories, as a list of strings. */
+static void
+print_categories(StringInfo out, const DpermBlock *block)
+{
+	appendStringInfoChar(out, '[');
+	for (int i = 0; i < block->count; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(out, ", ");
+		escape_json(out, pnstrdup(block->categories[i].bytes, block->categories[i].len));
+	}
+	appendStringInfoChar(out, ']');
+}
+
+/* Append a known domain. */
+void
+dperm_domain_print(StringInfo out, const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+	DpermBlockKind kind = block->kind;
+
+	switch (kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+			appendStringInfo(out, "[%s, %s]", double_to_shortest_decimal(block->low),
+							 double_to_shortest_decimal(block->high));
+			break;
+		case DPERM_BLOCK_TIME:
+			appendStringInfoChar(out, '[');
+			print_time(out, column->base, block->low);
+			appendStringInfoString(out, ", ");
+			print_time(out, column->base, block->high);
+			appendStringInfoChar(out, ']');
+			break;
+		case DPERM_BLOCK_FLAG:
+			appendStringInfoString(out, "[false, true]");
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			(void) dperm_domains_kind(column->base, &kind);
+			if (kind == DPERM_BLOCK_NUMBER)
+				appendStringInfoString(out, "{\"categories\": ");
+			print_categories(out, block);
+			if (kind == DPERM_BLOCK_NUMBER)
+				appendStringInfoChar(out, '}');
+			break;
+		case DPERM_BLOCK_VECTOR:
+			appendStringInfo(out, "{\"dimension\": %d, \"norm\": %s}", block->count,
+							 double_to_shortest_decimal(block->norm));
+			break;
+	}
+}

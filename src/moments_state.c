@@ -1,0 +1,500 @@
+/*
+ * moments_state.c: the state of the pass aggregates, updated in place.
+ *
+ * A dp_moments value is either flat (moments_type.c) or an expanded object, as here. The rules for
+ * the aggregate's functions, which hold on a Citus cluster too:
+ *
+ * - transition and combine take a flat, a read-only or a read-write expanded state; only the
+ *   last kind is modified, any other is copied into the aggregate's context first;
+ * - everything a pass needs is in the request, hence in the state; no setting is looked at;
+ * - nothing a row holds raises an error.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "fmgr.h"
+#include "utils/expandeddatum.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+
+#include "columns.h"
+#include "core/keep.h"
+#include "core/moments.h"
+#include "dperm.h"
+#include "moments_type.h"
+
+PG_FUNCTION_INFO_V1(dp_moments_step);
+PG_FUNCTION_INFO_V1(dp_moments_step_float8);
+PG_FUNCTION_INFO_V1(dp_moments_step_float4);
+PG_FUNCTION_INFO_V1(dp_moments_step_record);
+PG_FUNCTION_INFO_V1(dp_moments_combine);
+
+/* The expanded form. */
+typedef struct PassState
+{
+	ExpandedObjectHeader hdr;
+	DpermPass	pass;			/* the request; sums are brought here by settle() */
+	int			dim;
+
+	/* how rows are read and encoded */
+	DpermEncoder encoder;
+	const unsigned char *encoder_form;	/* its binary form, pass.encoder bytes */
+	uint64	   *reader_words;
+	DpermReader *readers;		/* one per block */
+	DpermValue *values;
+	Datum	   *datums;			/* of a row that comes as a record */
+	bool	   *nulls;
+	Oid			record_type;	/* its type; InvalidOid until there is one */
+	int32		record_typmod;
+	uint64		record_version;
+	TupleDesc	record;
+	double	   *frequencies;	/* of the kernel, or NULL */
+	double	   *room;
+
+	DpermMoments moments;		/* unless the pass only counts */
+	DpermKeep	keep;
+	int64		keep_room;		/* rows that keep.rows has room for */
+} PassState;
+
+/* Bring the header up to date with the sums. */
+static void
+settle(PassState *state)
+{
+	if (state->pass.order > DPERM_PASS_COUNT)
+	{
+		dperm_moments_flush(&state->moments);
+		state->pass.rows = state->moments.rows;
+		state->pass.value[0] = state->moments.value[0];
+		state->pass.value[1] = state->moments.value[1];
+	}
+	state->pass.used = state->keep.used;
+	state->pass.stride = state->keep.stride;
+}
+
+/* Size of the flat form of an expanded state. */
+static Size
+state_flat_size(ExpandedObjectHeader *header)
+{
+	PassState  *state = (PassState *) header;
+
+	settle(state);
+	return DPERM_FLAT_SIZE(dperm_pass_words(&state->pass));
+}
+
+/* Write the flat form of an expanded state. */
+static void
+state_flatten(ExpandedObjectHeader *header, void *result, Size size)
+{
+	PassState  *state = (PassState *) header;
+	DpermFlat *flat = result;
+	const DpermPass *pass = &state->pass;
+	size_t		vector = sizeof(double) * state->dim;
+
+	settle(state);
+	Assert(size == DPERM_FLAT_SIZE(dperm_pass_words(pass)));
+	SET_VARSIZE(flat, size);
+	flat->padding = 0;
+	dperm_pass_write(pass, flat->words);
+	if (pass->order > DPERM_PASS_COUNT)
+	{
+		double	   *sums = (double *) flat->words + dperm_pass_gradient_at(pass);
+
+		memcpy(flat->words + dperm_pass_weights_at(pass), state->moments.weights, vector);
+		if (pass->rows > 0)
+		{
+			memcpy(sums, state->moments.gradient, vector);
+			memcpy(sums + state->dim, state->moments.gradient_low, vector);
+		}
+	}
+	if (pass->order == DPERM_PASS_HESSIAN && pass->rows > 0)
+		dperm_moments_pack(&state->moments,
+						   (double *) flat->words + dperm_pass_hess_at(pass));
+	if (pass->used > 0)
+		memcpy(flat->words + dperm_pass_sample_at(pass), state->keep.rows,
+			   vector * pass->used);
+	memcpy(flat->words + dperm_pass_readers_at(pass), state->reader_words,
+		   sizeof(uint64) * pass->readers);
+	dperm_flat_put_encoder(flat, pass, state->encoder_form);
+}
+
+static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatten};
+
+/* Make room for the row at a place of the sample. */
+static void
+grow_sample(PassState *state, int64 place)
+{
+	int64		rows = Max(state->keep_room, 64);
+	size_t		size;
+
+	if (place < state->keep_room)
+		return;
+	while (rows <= place)
+		rows *= 2;
+	rows = Min(rows, state->keep.capacity);
+	size = sizeof(double) * state->dim * rows;
+	if (state->keep.rows)
+		state->keep.rows = repalloc_huge(state->keep.rows, size);
+	else
+		state->keep.rows = MemoryContextAllocHuge(state->hdr.eoh_context, size);
+	state->keep_room = rows;
+}
+
+/* Make the readers, in the current context. */
+static void
+make_readers(PassState *state)
+{
+	const uint64 *word = state->reader_words;
+	int			blocks = state->encoder.block_count;
+
+	state->readers = palloc(sizeof(DpermReader) * blocks);
+	state->values = palloc0(sizeof(DpermValue) * blocks);
+	for (int i = 0; i < blocks; i++)
+	{
+		const DpermBlock *block = &state->encoder.blocks[i];
+		DpermReaderKind kind = (DpermReaderKind) *word++;
+		Oid		   *oids = NULL;
+
+		if (kind == DPERM_READ_ENUM)
+		{
+			oids = palloc(sizeof(Oid) * block->count);
+			for (int j = 0; j < block->count; j++)
+				oids[j] = (Oid) *word++;
+		}
+		dperm_reader_init(&state->readers[i], kind, block, oids, InvalidOid);
+	}
+}
+
+/* Take over how rows are read and encoded, from a flat value. */
+static void
+take_encoder(PassState *state, const DpermFlat *flat)
+{
+	const DpermPass *pass = &state->pass;
+	unsigned char *form;
+
+	if (dperm_flat_open_encoder(flat, pass, &state->encoder) != NULL)
+		dperm_flat_corrupted();
+	form = palloc(pass->encoder);
+	memcpy(form, flat->words + dperm_pass_encoder_at(pass), pass->encoder);
+	state->encoder_form = form;
+	state->reader_words = palloc(sizeof(uint64) * pass->readers);
+	memcpy(state->reader_words, flat->words + dperm_pass_readers_at(pass),
+		   sizeof(uint64) * pass->readers);
+	make_readers(state);
+	state->room = palloc(sizeof(double) * dperm_encoder_linear_dim(&state->encoder));
+	state->frequencies = dperm_frequencies(&state->encoder);
+}
+
+/* An expanded state that continues a flat one, in a child of the given context. */
+static PassState *
+expand(const DpermFlat *flat, MemoryContext parent)
+{
+	MemoryContext context = AllocSetContextCreate(parent, "dp_moments",
+												  ALLOCSET_START_SMALL_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	PassState  *state = palloc0(sizeof(*state));
+	DpermPass  *pass = &state->pass;
+	const double *numbers = (const double *) flat->words;
+
+	EOH_init_header(&state->hdr, &state_methods, context);
+	dperm_flat_read(flat, pass);
+	state->dim = pass->dim;
+	take_encoder(state, flat);
+	dperm_keep_init(&state->keep, state->dim, pass->capacity);
+	state->keep.used = pass->used;
+	state->keep.seen = pass->rows;
+	state->keep.stride = pass->stride;
+	if (pass->used > 0)
+	{
+		grow_sample(state, pass->used - 1);
+		memcpy(state->keep.rows, numbers + dperm_pass_sample_at(pass),
+			   sizeof(double) * state->dim * pass->used);
+	}
+	if (pass->order > DPERM_PASS_COUNT)
+	{
+		bool		hessian = pass->order == DPERM_PASS_HESSIAN;
+		const double *sums = numbers + dperm_pass_gradient_at(pass);
+		double	   *room;
+
+		room = MemoryContextAllocHuge(context, sizeof(double) *
+									  dperm_moments_room(state->dim, hessian));
+		dperm_moments_init(&state->moments, pass->loss, state->dim, hessian,
+						   numbers + dperm_pass_weights_at(pass), room);
+		if (pass->rows > 0)
+			dperm_moments_merge(&state->moments, pass->rows, pass->value, sums,
+								sums + state->dim,
+								hessian ? numbers + dperm_pass_hess_at(pass) : NULL);
+	}
+	MemoryContextSwitchTo(caller);
+	return state;
+}
+
+/* The state as an expanded object that may be modified. */
+static PassState *
+get_state(Datum value, MemoryContext parent)
+{
+	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
+		return (PassState *) DatumGetEOHP(value);
+	return expand(dperm_flat_get(value), parent);
+}
+
+/* Where an aggregate's state lives; outside of an aggregate, where the caller is. */
+static MemoryContext
+state_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (AggCheckCallContext(fcinfo, &context))
+		return context;
+	return CurrentMemoryContext;
+}
+
+/* Add the row whose values have been read: a zero row without a label. */
+static void
+add_row(PassState *state, int sign)
+{
+	int64		place = dperm_keep_offer(&state->keep);
+	double	   *kept = NULL;
+	double	   *row;
+
+	if (place >= 0)
+	{
+		grow_sample(state, place);
+		kept = state->keep.rows + place * state->dim;
+	}
+	if (state->pass.order > DPERM_PASS_COUNT)
+		row = dperm_moments_next(&state->moments);
+	else
+	{
+		state->pass.rows++;
+		row = kept;
+	}
+	if (row == NULL)
+		return;
+	if (sign == 0)
+		memset(row, 0, sizeof(double) * state->dim);
+	else
+		dperm_encode(&state->encoder, state->frequencies, state->values, sign, row,
+					 state->room);
+	if (kept && kept != row)
+		memcpy(kept, row, sizeof(double) * state->dim);
+}
+
+/* The state of a transition: the one so far, or a new one from the request. */
+static PassState *
+step_state(FunctionCallInfo fcinfo)
+{
+	MemoryContext context = state_context(fcinfo);
+	PassState  *state;
+
+	if (!PG_ARGISNULL(0))
+		return get_state(PG_GETARG_DATUM(0), context);
+	if (PG_ARGISNULL(1))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("a pass needs a request")));
+	state = expand(dperm_flat_get(PG_GETARG_DATUM(1)), context);
+	if (state->pass.rows != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a request has no rows of its own")));
+	return state;
+}
+
+/* The sign of the label argument, 0 for none. */
+static int
+step_sign(FunctionCallInfo fcinfo)
+{
+	if (PG_ARGISNULL(2))
+		return 0;
+	return PG_GETARG_BOOL(2) ? 1 : -1;
+}
+
+/*
+ * A reader must be given what it was made for: a request is a value that anybody can write, and the
+ * wrong type of datum could be read as a pointer.
+ */
+static void
+check_columns(const PassState *state, int columns, const DpermReaderKind *kinds)
+{
+	bool		fits = columns == state->encoder.block_count;
+
+	for (int i = 0; fits && i < columns; i++)
+		fits = kinds[i] == state->readers[i].kind;
+	if (!fits)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("the columns of a pass do not match its request")));
+}
+
+/* How the columns of this call are stored, found out once. */
+static const DpermReaderKind *
+call_kinds(FunctionCallInfo fcinfo, int columns)
+{
+	DpermReaderKind *kinds = fcinfo->flinfo->fn_extra;
+
+	if (kinds == NULL)
+	{
+		kinds = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(*kinds) * Max(columns, 1));
+		for (int i = 0; i < columns; i++)
+		{
+			Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 3 + i);
+
+			kinds[i] = OidIsValid(type) ? dperm_reader_natural(type) : DPERM_READ_NONE;
+		}
+		fcinfo->flinfo->fn_extra = kinds;
+	}
+	return kinds;
+}
+
+/* Add a row whose columns are the arguments from the fourth on. */
+static Datum
+step(FunctionCallInfo fcinfo, const DpermReaderKind *kinds)
+{
+	PassState  *state = step_state(fcinfo);
+	int			sign = step_sign(fcinfo);
+
+	check_columns(state, PG_NARGS() - 3, kinds);
+	for (int i = 0; i < state->encoder.block_count; i++)
+		dperm_reader_read(&state->readers[i], PG_GETARG_DATUM(3 + i), PG_ARGISNULL(3 + i),
+						  &state->values[i]);
+	add_row(state, sign);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
+}
+
+/* Transition: (state dp_moments, request dp_moments, label boolean, VARIADIC columns) */
+Datum
+dp_moments_step(PG_FUNCTION_ARGS)
+{
+	return step(fcinfo, call_kinds(fcinfo, PG_NARGS() - 3));
+}
+
+/* The same for one column of a declared type, which needs to find out nothing. */
+Datum
+dp_moments_step_float8(PG_FUNCTION_ARGS)
+{
+	static const DpermReaderKind kind = DPERM_READ_FLOAT8_ARRAY;
+
+	return step(fcinfo, &kind);
+}
+
+Datum
+dp_moments_step_float4(PG_FUNCTION_ARGS)
+{
+	static const DpermReaderKind kind = DPERM_READ_FLOAT4_ARRAY;
+
+	return step(fcinfo, &kind);
+}
+
+/* Make ready for records of a type. */
+static void
+take_record_type(PassState *state, HeapTupleHeader record)
+{
+	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
+	Oid			type = HeapTupleHeaderGetTypeId(record);
+	int32		typmod = HeapTupleHeaderGetTypMod(record);
+	TupleDesc	desc = lookup_rowtype_tupdesc_copy(type, typmod);
+	DpermReaderKind *kinds = palloc(sizeof(*kinds) * Max(desc->natts, 1));
+
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+
+		kinds[i] = column->attisdropped ? DPERM_READ_NONE :
+			dperm_reader_natural(column->atttypid);
+	}
+	check_columns(state, desc->natts, kinds);
+	state->datums = palloc(sizeof(Datum) * desc->natts);
+	state->nulls = palloc(sizeof(bool) * desc->natts);
+	state->record = desc;
+	state->record_type = type;
+	state->record_typmod = typmod;
+	state->record_version = assign_record_type_identifier(type, typmod);
+	MemoryContextSwitchTo(caller);
+}
+
+/* The same with the columns as one record: for more of them than a function has arguments. */
+Datum
+dp_moments_step_record(PG_FUNCTION_ARGS)
+{
+	PassState  *state = step_state(fcinfo);
+	int			sign = step_sign(fcinfo);
+	HeapTupleHeader record;
+	HeapTupleData tuple;
+
+	if (PG_ARGISNULL(3))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("a pass needs rows")));
+	record = PG_GETARG_HEAPTUPLEHEADER(3);
+	if (!OidIsValid(state->record_type) ||
+		HeapTupleHeaderGetTypeId(record) != state->record_type ||
+		HeapTupleHeaderGetTypMod(record) != state->record_typmod ||
+		assign_record_type_identifier(state->record_type,
+									  state->record_typmod) != state->record_version)
+		take_record_type(state, record);
+	tuple.t_len = HeapTupleHeaderGetDatumLength(record);
+	ItemPointerSetInvalid(&tuple.t_self);
+	tuple.t_tableOid = InvalidOid;
+	tuple.t_data = record;
+	heap_deform_tuple(&tuple, state->record, state->datums, state->nulls);
+	for (int i = 0; i < state->encoder.block_count; i++)
+		dperm_reader_read(&state->readers[i], state->datums[i], state->nulls[i],
+						  &state->values[i]);
+	add_row(state, sign);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
+}
+
+/* Combine two states of the same request. STRICT. */
+Datum
+dp_moments_combine(PG_FUNCTION_ARGS)
+{
+	PassState  *state = get_state(PG_GETARG_DATUM(0), state_context(fcinfo));
+	DpermFlat *other = dperm_flat_get(PG_GETARG_DATUM(1));
+	const double *numbers = (const double *) other->words;
+	DpermPass	pass;
+	DpermKeep	keep;
+
+	dperm_flat_read(other, &pass);
+	if (!dperm_pass_matches(&pass, &state->pass) ||
+		memcmp(other->words + dperm_pass_readers_at(&pass), state->reader_words,
+			   sizeof(uint64) * pass.readers) != 0 ||
+		memcmp(other->words + dperm_pass_encoder_at(&pass), state->encoder_form,
+			   pass.encoder) != 0 ||
+		(pass.order > DPERM_PASS_COUNT &&
+		 memcmp(numbers + dperm_pass_weights_at(&pass), state->moments.weights,
+				sizeof(double) * state->dim) != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot combine the states of two different passes")));
+
+	if (pass.order > DPERM_PASS_COUNT && pass.rows > 0)
+	{
+		const double *sums = numbers + dperm_pass_gradient_at(&pass);
+
+		dperm_moments_flush(&state->moments);
+		dperm_moments_merge(&state->moments, pass.rows, pass.value, sums, sums + state->dim,
+							pass.order == DPERM_PASS_HESSIAN ?
+							numbers + dperm_pass_hess_at(&pass) : NULL);
+	}
+	else if (pass.order == DPERM_PASS_COUNT)
+		state->pass.rows += pass.rows;
+
+	if (state->keep.capacity > 0)
+	{
+		/* merging thins the other sample in place: work on a copy of it */
+		size_t		size = sizeof(double) * state->dim * pass.used;
+
+		dperm_keep_init(&keep, state->dim, pass.capacity);
+		keep.used = pass.used;
+		keep.seen = pass.rows;
+		keep.stride = pass.stride;
+		keep.rows = MemoryContextAllocHuge(CurrentMemoryContext, Max(size, 1));
+		memcpy(keep.rows, numbers + dperm_pass_sample_at(&pass), size);
+		grow_sample(state, Min(state->keep.used + keep.used, state->keep.capacity) - 1);
+		dperm_keep_merge(&state->keep, &keep);
+		pfree(keep.rows);
+	}
+	else
+		state->keep.seen += pass.rows;
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
+}

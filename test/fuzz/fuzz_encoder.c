@@ -1,0 +1,78 @@
+/*
+ * fuzz_encoder.c: whatever decodes is a valid encoder in canonical form, and whatever it encodes
+ * is in the unit ball.
+ */
+#include <stdlib.h>
+
+#include "core/calibrate.h"
+#include "core/fourier.h"
+#include "fuzz/fuzz.h"
+#include "unit/exact.h"
+#include "unit/sample_encoder.h"
+
+#define INPUT_MAX 8192
+
+static char memory[16 * INPUT_MAX + 256];
+static unsigned char form[INPUT_MAX];
+
+/* Rows of any values for an encoder that is small enough. */
+static void
+encode_rows(const DpermEncoder *enc)
+{
+	static SampleRow row;
+	static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+	double		out[SAMPLE_DIM_MAX];
+	double		room[SAMPLE_DIM_MAX];
+	TestRandom	state = 1;
+
+	if (enc->block_count > SAMPLE_BLOCKS || dperm_encoder_dim(enc) > SAMPLE_DIM_MAX)
+		return;
+	for (int i = 0; i < enc->block_count; i++)
+		if (enc->blocks[i].count > SAMPLE_COUNT)
+			return;
+	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+	for (int round = 0; round < 4; round++)
+	{
+		dperm_encode(enc, frequencies, sample_row(&state, enc, &row), round % 2 ? 1 : -1, out, room);
+		FUZZ_REQUIRE(exact_in_ball(out, dperm_encoder_dim(enc)));
+	}
+}
+
+int
+LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	DpermArena	arena = {memory, 16 * size + 256};
+	DpermEncoder enc;
+	const char *why;
+
+	if (size > INPUT_MAX)
+		return 0;
+	why = dperm_encoder_from_binary(data, size, &arena, &enc);
+	if (why)
+	{
+		FUZZ_REQUIRE(why[0] != '\0');
+		FUZZ_REQUIRE(strstr(why, "memory") == NULL);	/* the documented size is enough */
+		return 0;
+	}
+	FUZZ_REQUIRE(dperm_encoder_fault(&enc) == NULL);
+	FUZZ_REQUIRE(dperm_encoder_names_fault(&enc) == NULL);
+	FUZZ_REQUIRE(dperm_encoder_binary_size(&enc) == size);
+	dperm_encoder_to_binary(&enc, form);
+	FUZZ_REQUIRE(memcmp(form, data, size) == 0);
+	encode_rows(&enc);
+	return 0;
+}
+
+size_t
+fuzz_seeds(int index, uint8_t *out, size_t room)
+{
+	static SampleEncoder sampled;
+	TestRandom	state = (TestRandom) index + 1;
+	const DpermEncoder *enc = sample_encoder(&state, &sampled);
+
+	if (index >= 64 || dperm_encoder_binary_size(enc) > room)
+		return 0;
+	dperm_encoder_to_binary(enc, out);
+	return dperm_encoder_binary_size(enc);
+}

@@ -1,0 +1,277 @@
+/*
+ * test_encoder_form.c: the binary form of an encoder, exact and against hostile bytes.
+ */
+#include "unit/sample_encoder.h"
+
+#include "core/bytes.h"
+#include "core/calibrate.h"
+
+static SampleEncoder sampled;
+static void *memory;
+
+/* Decode a copy that ends where the bytes end, for the sanitizer; NULL if it is fine. */
+static const char *
+read_form(const unsigned char *in, size_t len, DpermEncoder *out)
+{
+	unsigned char *copy = malloc(len > 0 ? len : 1);
+	DpermArena	arena = sample_arena(&memory, 16 * len + 256);
+	const char *why;
+
+	memcpy(copy, in, len);
+	why = dperm_encoder_from_binary(copy, len, &arena, out);
+	free(copy);					/* the result does not point into it */
+	return why;
+}
+
+/* Why an encoder does not survive its own form; "" if it does. */
+static const char *
+why_not(const DpermEncoder *enc)
+{
+	size_t		size = dperm_encoder_binary_size(enc);
+	unsigned char *form = malloc(size);
+	DpermEncoder out;
+	const char *why;
+
+	dperm_encoder_to_binary(enc, form);
+	why = read_form(form, size, &out);
+	if (why == NULL && !same_encoder(enc, &out))
+		why = "it comes back as another";
+	free(form);
+	return why ? why : "";
+}
+
+TEST(round_trips)
+{
+	TestRandom	state = 1;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		unsigned char form[SAMPLE_BINARY];
+		unsigned char again[SAMPLE_BINARY];
+		size_t		size = dperm_encoder_binary_size(enc);
+		DpermEncoder out;
+
+		CHECK(size <= sizeof(form));
+		dperm_encoder_to_binary(enc, form);
+		CHECK(read_form(form, size, &out) == NULL);
+		CHECK(same_encoder(enc, &out));
+		CHECK(dperm_encoder_binary_size(&out) == size);
+		dperm_encoder_to_binary(&out, again);
+		CHECK(memcmp(form, again, size) == 0);
+	}
+}
+
+/* The bytes themselves, so that a change of the form shows. */
+TEST(is_the_documented_form)
+{
+	static const unsigned char expected[] =
+	"\0\0\0\3" "\1" "\2"
+	"\x3f\xe0\0\0\0\0\0\0" "\0\0\0\12" "\xff\xff\xff\xff\xff\xff\xff\xfe"
+	"\0" "\0\0\0\1" "n" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
+	"\3" "\0\0\0\2" "cc" "\0\0\0\2" "\0\0\0\0" "\0\0\0\1" "x"
+	"\4" "\0\0\0\1" "v" "\0\0\1\0" "\x40\0\0\0\0\0\0\0";
+	DpermText	categories[2] = {sample_literal(""), sample_literal("x")};
+	DpermBlock	blocks[3] = {
+		{.kind = DPERM_BLOCK_NUMBER, .column = sample_literal("n"), .count = 1,
+		.low = -0.0, .high = 1, .norm = 5},
+		{.kind = DPERM_BLOCK_CATEGORY, .column = sample_literal("cc"), .count = 2,
+		.categories = categories},
+		{.kind = DPERM_BLOCK_VECTOR, .column = sample_literal("v"), .count = 256, .norm = 2}
+	};
+	DpermEncoder enc = {.block_count = 3, .blocks = blocks, .intercept = true,
+		.kernel = {DPERM_KERNEL_LAPLACIAN, 0.5, 10, -2}};
+	unsigned char form[sizeof(expected)];
+
+	CHECK(dperm_encoder_binary_size(&enc) == sizeof(expected) - 1);
+	dperm_encoder_to_binary(&enc, form);
+	CHECK(memcmp(form, expected, sizeof(expected) - 1) == 0);
+}
+
+/* Nothing but the full length decodes. */
+TEST(refuses_other_lengths)
+{
+	TestRandom	state = 2;
+
+	for (int round = 0; round < 100; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		unsigned char form[SAMPLE_BINARY + 8] = {0};
+		size_t		size = dperm_encoder_binary_size(enc);
+		DpermEncoder out;
+
+		dperm_encoder_to_binary(enc, form);
+		for (size_t cut = 0; cut <= size + 8; cut++)
+			CHECK((read_form(form, cut, &out) == NULL) == (cut == size));
+	}
+}
+
+/* Whatever one byte is changed to: refused, or a valid encoder in canonical form. */
+TEST(survives_flipped_bytes)
+{
+	TestRandom	state = 3;
+
+	for (int round = 0; round < 100; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		unsigned char form[SAMPLE_BINARY];
+		unsigned char again[SAMPLE_BINARY];
+		size_t		size = dperm_encoder_binary_size(enc);
+		DpermEncoder out;
+
+		for (size_t i = 0; i < size; i++)
+			for (int bit = 0; bit <= 8; bit++)
+			{
+				dperm_encoder_to_binary(enc, form);
+				form[i] ^= (unsigned char) (bit < 8 ? 1 << bit : 0xff);
+				if (read_form(form, size, &out) != NULL)
+					continue;
+				CHECK(dperm_encoder_fault(&out) == NULL);
+				CHECK(dperm_encoder_names_fault(&out) == NULL);
+				CHECK(dperm_encoder_binary_size(&out) == size);
+				dperm_encoder_to_binary(&out, again);
+				CHECK(memcmp(form, again, size) == 0);
+			}
+	}
+}
+
+TEST(checks_names)
+{
+	DpermText	categories[3] = {sample_literal("x"), sample_literal("y"), sample_literal("")};
+	DpermBlock	blocks[3] = {
+		{.kind = DPERM_BLOCK_FLAG, .column = sample_literal("a"), .count = 1},
+		{.kind = DPERM_BLOCK_CATEGORY, .column = sample_literal("b"), .count = 3,
+		.categories = categories},
+		{.kind = DPERM_BLOCK_VECTOR, .column = sample_literal("ab"), .count = 2, .norm = 1}
+	};
+	DpermEncoder enc = {.block_count = 3, .blocks = blocks};
+
+	CHECK_TEXT(why_not(&enc), "");
+	categories[2] = sample_literal("x");
+	CHECK_TEXT(why_not(&enc), "a category occurs twice");
+	categories[2] = (DpermText) {"x\0", 2};
+	CHECK_TEXT(why_not(&enc), "a category holds a zero byte");
+	categories[2] = sample_literal("X");
+	CHECK_TEXT(why_not(&enc), "");
+	blocks[2].column = sample_literal("a");
+	CHECK_TEXT(why_not(&enc), "a column occurs twice");
+	blocks[2].column = (DpermText) {"a\0b", 3};
+	CHECK_TEXT(why_not(&enc), "the name of a column holds a zero byte");
+	blocks[2].column = sample_literal("");
+	CHECK_TEXT(why_not(&enc), "a feature has no column");
+	enc.block_count = 2;
+	CHECK_TEXT(why_not(&enc), "");
+	enc.block_count = 1;
+	enc.blocks = &blocks[2];
+	CHECK_TEXT(why_not(&enc), "");	/* one vector may be no column */
+	blocks[2].kind = DPERM_BLOCK_FLAG;
+	blocks[2].count = 1;
+	blocks[2].norm = 0;
+	CHECK_TEXT(why_not(&enc), "a feature has no column");
+	blocks[1].count = 0;
+	enc.blocks = &blocks[1];
+	CHECK_TEXT(why_not(&enc), "the features are not in canonical form");
+}
+
+/* A double among as many names as there may be is found wherever it is. */
+TEST(finds_doubles_among_many)
+{
+	static DpermText texts[DPERM_DIM_MAX];
+	static DpermBlock blocks[DPERM_DIM_MAX];
+	static char names[DPERM_DIM_MAX][8];
+	TestRandom	state = 4;
+	DpermBlock	block = {.kind = DPERM_BLOCK_CATEGORY, .column = sample_literal("c"),
+		.count = DPERM_DIM_MAX, .categories = texts};
+	DpermEncoder wide = {.block_count = 1, .blocks = &block};
+	DpermEncoder many = {.block_count = DPERM_DIM_MAX, .blocks = blocks};
+
+	for (int i = 0; i < DPERM_DIM_MAX; i++)
+	{
+		sprintf(names[i], "%d", i);
+		texts[i] = sample_literal(names[i]);
+		blocks[i] = (DpermBlock) {.kind = DPERM_BLOCK_FLAG, .column = texts[i], .count = 1};
+	}
+	CHECK_TEXT(why_not(&wide), "");
+	CHECK_TEXT(why_not(&many), "");
+	for (int round = 0; round < 20; round++)
+	{
+		int			i = test_below(&state, DPERM_DIM_MAX);
+		int			j = (i + 1 + test_below(&state, DPERM_DIM_MAX - 1)) % DPERM_DIM_MAX;
+		DpermText	kept = texts[i];
+
+		texts[i] = blocks[i].column = texts[j];
+		CHECK_TEXT(why_not(&wide), "a category occurs twice");
+		CHECK_TEXT(why_not(&many), "a column occurs twice");
+		texts[i] = blocks[i].column = kept;
+	}
+}
+
+/* Too little memory is an answer, not a crash; lengths are not believed. */
+TEST(runs_out_of_memory_in_peace)
+{
+	TestRandom	state = 5;
+
+	for (int round = 0; round < 200; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		unsigned char form[SAMPLE_BINARY];
+		size_t		size = dperm_encoder_binary_size(enc);
+		DpermEncoder out;
+		bool		fitted = false;
+
+		dperm_encoder_to_binary(enc, form);
+		for (size_t left = 0; left <= 16 * size + 256; left += 8)
+		{
+			DpermArena	arena = sample_arena(&memory, left);
+			const char *why = dperm_encoder_from_binary(form, size, &arena, &out);
+
+			if (why)
+				CHECK_TEXT(why, "there is not enough memory for the features");
+			CHECK(why == NULL || !fitted);
+			fitted = why == NULL;
+		}
+		CHECK(fitted);
+		for (int count = 0xff; count >= 0x13; count -= 0xff - 0x13)
+		{
+			memset(form, count == 0xff ? 0xff : 0, 4);	/* the number of blocks */
+			form[2] = (unsigned char) count;
+			CHECK_TEXT(read_form(form, size, &out), "the features are not in canonical form");
+		}
+	}
+}
+
+/* The reader stops for good at the end, and what it would have read is zero. */
+TEST(reads_no_byte_too_many)
+{
+	static const unsigned char bytes[9] = {0x80, 1, 2, 3, 4, 5, 6, 7, 8};
+
+	for (size_t len = 0; len <= sizeof(bytes); len++)
+	{
+		DpermBytes whole = {bytes, len, false};
+		DpermBytes r = {bytes, len, false};
+
+		CHECK(dperm_bytes_get_int(&r, 8) == (len < 8 ? 0 : UINT64_C(0x8001020304050607)));
+		CHECK(r.bad == (len < 8));
+		CHECK(dperm_bytes_get_int(&r, 1) == (len < 9 ? 0 : 8));
+		CHECK(r.bad == (len < 9));
+		CHECK(r.left == (len < 8 ? len : 0));
+		CHECK(dperm_bytes_get(&whole, len) == bytes && !whole.bad && whole.left == 0);
+		CHECK(dperm_bytes_get(&whole, SIZE_MAX) == NULL && whole.bad);
+		CHECK(dperm_bytes_get(&whole, 0) == NULL);
+	}
+}
+
+int
+main(void)
+{
+	RUN(round_trips);
+	RUN(is_the_documented_form);
+	RUN(refuses_other_lengths);
+	RUN(survives_flipped_bytes);
+	RUN(checks_names);
+	RUN(finds_doubles_among_many);
+	RUN(runs_out_of_memory_in_peace);
+	RUN(reads_no_byte_too_many);
+	free(memory);
+	return test_report();
+}

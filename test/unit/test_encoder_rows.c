@@ -1,0 +1,328 @@
+/*
+ * test_encoder_rows.c: rows of any columns: what each value becomes, and that the unit ball holds
+ * the whole, exactly.
+ */
+#include "unit/sample_encoder.h"
+
+#include "core/calibrate.h"
+#include "core/fourier.h"
+#include "unit/exact.h"
+
+static SampleEncoder sampled;
+static SampleRow row;
+static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+static double room[SAMPLE_DIM_MAX];
+static double out[SAMPLE_DIM_MAX + 1];
+
+/* Encode a row, with a guard behind the result. */
+static void
+encode(const DpermEncoder *enc, const DpermValue *values, double sign)
+{
+	memset(out, 0x5a, sizeof(out));
+	dperm_encode(enc, frequencies, values, sign, out, room);
+}
+
+TEST(stays_in_the_ball)
+{
+	TestRandom	state = 1;
+
+	for (int round = 0; round < 60000; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		int			dim = dperm_encoder_dim(enc);
+		double		guard = 0;
+
+		CHECK(dperm_encoder_fault(enc) == NULL);
+		CHECK(dperm_encoder_names_fault(enc) == NULL);
+		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		memset(&guard, 0x5a, sizeof(guard));
+		encode(enc, sample_row(&state, enc, &row), test_below(&state, 2) ? 1 : -1);
+		CHECK(exact_in_ball(out, dim));
+		CHECK(memcmp(&out[dim], &guard, sizeof(guard)) == 0);
+	}
+}
+
+/* With every block at its longest the ball is full, but for the last digits. */
+TEST(fills_the_ball)
+{
+	DpermBlock	blocks[SAMPLE_BLOCKS * 6];
+	DpermValue	values[SAMPLE_BLOCKS * 6];
+
+	for (int count = 1; count <= SAMPLE_BLOCKS * 6; count++)
+		for (int intercept = 0; intercept < 2; intercept++)
+		{
+			DpermEncoder enc = {.block_count = count, .blocks = blocks, .intercept = intercept};
+			double		sum = 0;
+
+			for (int i = 0; i < count; i++)
+			{
+				blocks[i] = (DpermBlock) {.kind = (DpermBlockKind) (i % 4), .count = 1,
+					.low = -1, .high = 1};
+				values[i] = (DpermValue) {.present = true, .number = i % 2 ? 1 : -1};
+			}
+			encode(&enc, values, 1);
+			CHECK(exact_in_ball(out, count + intercept));
+			for (int i = 0; i < count + intercept; i++)
+				sum += out[i] * out[i];
+			CHECK_NEAR(sum, 1, 1e-14);
+		}
+}
+
+/* One block of a kind, alone in the ball. */
+static double
+encode_number(DpermBlockKind kind, double low, double high, double number)
+{
+	DpermBlock	block = {.kind = kind, .count = 1, .low = low, .high = high};
+	DpermEncoder enc = {.block_count = 1, .blocks = &block};
+	DpermValue	value = {.present = true, .number = number};
+
+	CHECK(dperm_encoder_fault(&enc) == NULL);
+	encode(&enc, &value, 1);
+	return out[0];
+}
+
+TEST(maps_numbers_and_times)
+{
+	for (int kind = DPERM_BLOCK_NUMBER; kind <= DPERM_BLOCK_TIME; kind++)
+	{
+		DpermBlockKind k = (DpermBlockKind) kind;
+
+		CHECK(encode_number(k, 0, 120, 0) == -1);
+		CHECK(encode_number(k, 0, 120, 120) == 1);
+		CHECK(encode_number(k, 0, 120, 60) == 0);
+		CHECK(encode_number(k, 0, 120, 90) == 0.5);
+		CHECK(encode_number(k, 0, 120, -5) == -1);
+		CHECK(encode_number(k, 0, 120, 121) == 1);
+		CHECK(encode_number(k, 0, 120, INFINITY) == 1);
+		CHECK(encode_number(k, 0, 120, -INFINITY) == -1);
+		CHECK(encode_number(k, 0, 120, NAN) == 0);
+		CHECK(encode_number(k, -DBL_MAX, DBL_MAX, DBL_MAX) == 1);
+		CHECK(encode_number(k, -DBL_MAX, DBL_MAX, 0) == 0);
+		CHECK(encode_number(k, -DBL_MAX, DBL_MAX, DBL_MAX / 2) == 0.5);
+		CHECK(encode_number(k, -DBL_MAX, DBL_MAX, -INFINITY) == -1);
+		CHECK(encode_number(k, 0, DBL_MIN, 0) == -1);
+		CHECK(encode_number(k, 0, DBL_MIN, DBL_MIN / 2) == 0);
+		CHECK(encode_number(k, 0, 1e-323, 0) == -1);
+		CHECK(encode_number(k, 0, 1e-323, 1e-323) == 1);
+		CHECK(encode_number(k, 1, nextafter(1, 2), 1) == -1);
+		CHECK(encode_number(k, 1, nextafter(1, 2), 2) == 1);
+	}
+}
+
+/* More is never less, whatever the bounds. */
+TEST(keeps_the_order_of_numbers)
+{
+	TestRandom	state = 2;
+
+	for (int round = 0; round < 50000; round++)
+	{
+		DpermBlock	block;
+		double		x,
+					y;
+
+		sample_bounds(&state, &block);
+		do
+			x = sample_number(&state, &block);
+		while (isnan(x));
+		do
+			y = sample_number(&state, &block);
+		while (isnan(y));
+		CHECK(encode_number(DPERM_BLOCK_NUMBER, block.low, block.high, fmin(x, y)) <=
+			  encode_number(DPERM_BLOCK_NUMBER, block.low, block.high, fmax(x, y)));
+	}
+}
+
+TEST(maps_booleans_and_categories)
+{
+	DpermText	texts[3] = {sample_literal("a"), sample_literal("b"), sample_literal("c")};
+	DpermBlock	block = {.kind = DPERM_BLOCK_CATEGORY, .count = 3, .categories = texts};
+	DpermEncoder enc = {.block_count = 1, .blocks = &block};
+
+	CHECK(encode_number(DPERM_BLOCK_FLAG, 0, 0, 1) == 1);
+	CHECK(encode_number(DPERM_BLOCK_FLAG, 0, 0, -1) == -1);
+	for (int category = -2; category < 6; category++)
+		for (int present = 0; present < 2; present++)
+		{
+			DpermValue	value = {.present = present, .category = category};
+
+			encode(&enc, &value, -1);
+			for (int i = 0; i < 3; i++)
+				CHECK(out[i] == (present && i == category ? -1 : 0));
+		}
+}
+
+/* A missing value is a zero block; the others and the intercept stay as they are. */
+TEST(leaves_missing_values_out)
+{
+	TestRandom	state = 3;
+
+	for (int round = 0; round < 5000; round++)
+	{
+		double		with[SAMPLE_DIM_MAX];
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		int			missing = test_below(&state, enc->block_count);
+		int			at = 0;
+
+		sampled.encoder.kernel = (DpermKernel) {.kind = DPERM_KERNEL_LINEAR};
+		sample_row(&state, enc, &row);
+		encode(enc, row.values, 1);
+		memcpy(with, out, sizeof(with));
+		row.values[missing].present = false;
+		row.values[missing].vector = NULL;
+		encode(enc, row.values, 1);
+		for (int i = 0; i < enc->block_count; at += enc->blocks[i++].count)
+			for (int k = 0; k < enc->blocks[i].count; k++)
+				CHECK(out[at + k] == (i == missing ? 0 : with[at + k]));
+		if (enc->intercept)
+			CHECK(out[at] == with[at] && fabs(out[at] - 1 / sqrt(enc->block_count + 1)) < 1e-15);
+	}
+}
+
+/* The other sign is the negative of every coordinate. */
+TEST(turns_with_the_sign)
+{
+	TestRandom	state = 4;
+
+	for (int round = 0; round < 5000; round++)
+	{
+		double		plus[SAMPLE_DIM_MAX];
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		int			dim = dperm_encoder_dim(enc);
+
+		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		sample_row(&state, enc, &row);
+		encode(enc, row.values, 1);
+		memcpy(plus, out, sizeof(plus));
+		encode(enc, row.values, -1);
+		for (int i = 0; i < dim; i++)
+			CHECK(out[i] == -plus[i]);
+	}
+}
+
+/* With a kernel the row is that of the blocks without an intercept, mapped. */
+TEST(maps_the_blocks_with_a_kernel)
+{
+	TestRandom	state = 5;
+
+	for (int round = 0; round < 2000; round++)
+	{
+		double		linear[SAMPLE_DIM_MAX];
+		double		mapped[SAMPLE_DIM_MAX];
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		DpermEncoder plain = {.block_count = enc->block_count, .blocks = enc->blocks};
+		int			dim = dperm_encoder_linear_dim(enc);
+		double		share = enc->intercept ? sqrt(0.5) : 1;
+
+		if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
+			continue;
+		dperm_fourier_make(&enc->kernel, dim, frequencies, NULL);
+		sample_row(&state, enc, &row);
+		encode(&plain, row.values, 1);
+		memcpy(linear, out, sizeof(linear));
+		dperm_fourier_map(&enc->kernel, frequencies, dim, linear, 1, mapped);
+		encode(enc, row.values, 1);
+		for (int i = 0; i < enc->kernel.features; i++)
+			CHECK_NEAR(out[i], share * mapped[i], 1e-15);
+		if (enc->intercept)
+			CHECK_NEAR(out[enc->kernel.features], sqrt(0.5), 1e-15);
+	}
+}
+
+/* Which column and category a coordinate belongs to. */
+TEST(names_coordinates)
+{
+	DpermBlock	blocks[3] = {{.count = 1}, {.kind = DPERM_BLOCK_CATEGORY, .count = 3},
+	{.kind = DPERM_BLOCK_VECTOR, .count = 2}};
+	DpermEncoder enc = {.block_count = 3, .blocks = blocks, .intercept = true};
+	static const int of[6] = {0, 1, 1, 1, 2, 2};
+	static const int within[6] = {0, 0, 1, 2, 0, 1};
+	DpermCoordinate c;
+
+	for (int i = 0; i < 6; i++)
+	{
+		CHECK(dperm_encoder_coordinate(&enc, i, &c));
+		CHECK(c.block == &blocks[of[i]] && c.within == within[i] && !c.intercept && !c.kernel);
+	}
+	CHECK(dperm_encoder_coordinate(&enc, 6, &c) && c.intercept && !c.kernel && c.block == NULL);
+	CHECK(!dperm_encoder_coordinate(&enc, 7, &c));
+	CHECK(!dperm_encoder_coordinate(&enc, -1, &c));
+	enc.intercept = false;
+	CHECK(!dperm_encoder_coordinate(&enc, 6, &c));
+	enc.intercept = true;
+	enc.kernel = (DpermKernel) {DPERM_KERNEL_CAUCHY, 1, 10, 0};
+	CHECK(dperm_encoder_coordinate(&enc, 9, &c) && c.kernel && c.within == 9 && c.block == NULL);
+	CHECK(dperm_encoder_coordinate(&enc, 10, &c) && c.intercept && !c.kernel);
+	CHECK(!dperm_encoder_coordinate(&enc, 11, &c));
+}
+
+/* Why an encoder of one block is refused, "" if it is not. */
+static const char *
+why_not(DpermBlock block, DpermKernel kernel, bool intercept)
+{
+	DpermEncoder enc = {.block_count = 1, .blocks = &block, .intercept = intercept,
+		.kernel = kernel};
+	const char *fault = dperm_encoder_fault(&enc);
+
+	return fault ? fault : "";
+}
+
+#define BLOCK(...) ((DpermBlock) {__VA_ARGS__})
+#define KERNEL(...) ((DpermKernel) {__VA_ARGS__})
+
+TEST(refuses_what_is_out_of_range)
+{
+	const DpermKernel none = {.kind = DPERM_KERNEL_LINEAR};
+	const DpermBlock flag = {.kind = DPERM_BLOCK_FLAG, .count = 1};
+	const char *bounds = "the bounds of a number are out of order";
+	const char *features = "the number of kernel features is out of range";
+	DpermEncoder empty = {.block_count = 0};
+
+	CHECK_TEXT(why_not(flag, none, true), "");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_FLAG, .count = 2), none, true),
+			   "a boolean has one coordinate");
+	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 0, .high = 1), none, true), "");
+	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 1, .high = 1), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 0, .high = INFINITY), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = NAN, .high = 1), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 0, .high = 5e-324), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 1), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_CATEGORY, .count = 0), none, true),
+			   "the number of categories is out of range");
+	CHECK_TEXT(why_not(BLOCK(.kind = (DpermBlockKind) 5, .count = 1), none, true),
+			   "a feature is of unknown type");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 1, .norm = 1e101), none, true),
+			   "norm is out of range");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 5000, .norm = 1), none, true),
+			   "the dimension is out of range");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 5000, .norm = 1), none, false), "");
+	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 4998, 7), true), "");
+	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 5000, 7), true),
+			   "the dimension is out of range");
+	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 5002, 7), false), features);
+	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 3, 7), false), features);
+	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 0, 7), false), features);
+	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, NAN, 2, 7), false),
+			   "gamma is out of range");
+	CHECK_TEXT(why_not(flag, KERNEL((DpermKernelKind) 5, 1, 2, 7), false), "the kernel is unknown");
+	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_LINEAR, 0, 0, 7), false),
+			   "without a kernel there are no kernel parameters");
+	CHECK_TEXT(dperm_encoder_fault(&empty), "the number of features is out of range");
+}
+
+int
+main(void)
+{
+	RUN(stays_in_the_ball);
+	RUN(fills_the_ball);
+	RUN(maps_numbers_and_times);
+	RUN(keeps_the_order_of_numbers);
+	RUN(maps_booleans_and_categories);
+	RUN(leaves_missing_values_out);
+	RUN(turns_with_the_sign);
+	RUN(maps_the_blocks_with_a_kernel);
+	RUN(names_coordinates);
+	RUN(refuses_what_is_out_of_range);
+	return test_report();
+}
