@@ -323,6 +323,198 @@ COMMENT ON FUNCTION dp_svm_train(text, text, text[], float8, float8, text, text,
 	'train a differentially private support vector machine on the rows of a relation';
 
 --
+-- Tuning
+--
+
+CREATE FUNCTION dp_portion(key bytea, portions integer, relation oid, place tid) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_portion_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_portion(bytea, integer, oid, tid) IS
+	'the portion of a row, by a keyed hash of its place';
+
+CREATE FUNCTION dp_portion(key bytea, portions integer, identity text) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_portion_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_portion(bytea, integer, text) IS
+	'the portion of a row, by a keyed hash of what identifies it';
+
+CREATE FUNCTION dp_logreg_tune(
+	source text,
+	label text,
+	features text,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	candidates jsonb DEFAULT NULL,
+	lambdas float8[] DEFAULT NULL,
+	selection text DEFAULT 'permute_and_flip',
+	holdout text DEFAULT NULL,
+	identity text DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME', 'dp_logreg_tune' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_tune(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text) IS
+	'train a differentially private logistic regression with parameters that are chosen privately';
+
+CREATE FUNCTION dp_logreg_tune(
+	source text,
+	label text,
+	features text[],
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	candidates jsonb DEFAULT NULL,
+	lambdas float8[] DEFAULT NULL,
+	selection text DEFAULT 'permute_and_flip',
+	holdout text DEFAULT NULL,
+	identity text DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME', 'dp_logreg_tune_array' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text) IS
+	'train a differentially private logistic regression with parameters that are chosen privately';
+
+CREATE FUNCTION dp_svm_tune(
+	source text,
+	label text,
+	features text,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	loss text DEFAULT 'huber',
+	h float8 DEFAULT 0.5,
+	candidates jsonb DEFAULT NULL,
+	lambdas float8[] DEFAULT NULL,
+	selection text DEFAULT 'permute_and_flip',
+	holdout text DEFAULT NULL,
+	identity text DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME', 'dp_svm_tune' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_tune(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text) IS
+	'train a differentially private support vector machine with parameters that are chosen privately';
+
+CREATE FUNCTION dp_svm_tune(
+	source text,
+	label text,
+	features text[],
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	loss text DEFAULT 'huber',
+	h float8 DEFAULT 0.5,
+	candidates jsonb DEFAULT NULL,
+	lambdas float8[] DEFAULT NULL,
+	selection text DEFAULT 'permute_and_flip',
+	holdout text DEFAULT NULL,
+	identity text DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME', 'dp_svm_tune_array' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text) IS
+	'train a differentially private support vector machine with parameters that are chosen privately';
+
+--
+-- Evaluation
+--
+
+CREATE FUNCTION dp_evaluate(
+	model dp_model,
+	source text,
+	label text,
+	epsilon float8,
+	positive text DEFAULT NULL,
+	features text DEFAULT NULL,
+	OUT metric text,
+	OUT value float8,
+	OUT low float8,
+	OUT high float8,
+	OUT private boolean
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
+COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text) IS
+	'how good a model is on the rows of a relation: private counts, and metrics with 95 percent intervals';
+
+CREATE FUNCTION dp_bin(decision float8, bins integer) RETURNS integer
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_bin(float8, integer) IS
+	'internal to dp_roc: which of some public bins a decision is in';
+
+CREATE FUNCTION dp_roc(
+	model dp_model,
+	source text,
+	label text,
+	epsilon float8,
+	positive text DEFAULT NULL,
+	features text DEFAULT NULL,
+	bins integer DEFAULT 50,
+	OUT threshold float8,
+	OUT true_positive_rate float8,
+	OUT false_positive_rate float8,
+	OUT auc float8
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer) IS
+	'a private ROC curve and the area under it, from a histogram of decisions with public bins';
+
+CREATE FUNCTION dp_cost(
+	rows bigint,
+	dimension integer,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	loss text DEFAULT 'logistic',
+	h float8 DEFAULT 0.5,
+	OUT lambda_used float8,
+	OUT lambda_effective float8,
+	OUT epsilon_slack float8,
+	OUT epsilon_noise float8,
+	OUT epsilon_release float8,
+	OUT noise_norm float8,
+	OUT weight_bound float8,
+	OUT noise_share float8,
+	OUT rows_needed bigint
+) RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8) IS
+	'what a training would spend and with what noise, and how many rows it needs, without reading any';
+
+--
 -- One-call aggregates
 --
 

@@ -182,9 +182,15 @@ expect_number(const char *key, JsonbValue *value)
 static int64
 expect_integer(const char *key, JsonbValue *value)
 {
-	expect(key, value, jbvNumeric, "a number");
-	return DatumGetInt64(DirectFunctionCall1(numeric_int8,
-											 NumericGetDatum(value->val.numeric)));
+	double		number = expect_number(key, value);
+
+	/* seeds beyond 2^53 are for the argument: here a number is a JSON number */
+	if (number != floor(number) || fabs(number) > 0x1p53)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must be a whole number", key),
+				 errhint("Its size may be 2^53 at most.")));
+	return (int64) number;
 }
 
 static char *
@@ -210,6 +216,8 @@ set_by_key(DpermOptions *options, const char *key, JsonbValue *value)
 		dperm_options_set_norm(options, expect_number(key, value));
 	else if (strcmp(key, "dimension") == 0)
 		dperm_options_set_dimension(options, expect_number(key, value));
+	else if (options->lambda_as_key && strcmp(key, "lambda") == 0)
+		dperm_options_set_lambda(options, expect_number(key, value));
 	else if (strcmp(key, "kernel") == 0)
 		dperm_options_set_kernel(options, expect_string(key, value));
 	else if (strcmp(key, "gamma") == 0)
@@ -226,7 +234,8 @@ set_by_key(DpermOptions *options, const char *key, JsonbValue *value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown option \"%s\"", key),
-				 errhint("Options are method, analysis, positive, intercept, norm, dimension, kernel, gamma, kernel_features, kernel_seed%s.",
+				 errhint("Options are %smethod, analysis, positive, intercept, norm, dimension, kernel, gamma, kernel_features, kernel_seed%s.",
+						 options->lambda_as_key ? "lambda, " : "",
 						 options->svm ? ", loss and h" : "")));
 }
 

@@ -24,6 +24,7 @@ typedef struct DpermOptions
 	int			dimension;		/* 0: not given */
 	DpermKernel kernel;			/* features, gamma: 0 if not given */
 	bool		has_seed;
+	bool		lambda_as_key;	/* may lambda be a key of a jsonb object? */
 } DpermOptions;
 
 extern void dperm_options_init(DpermOptions *options, bool svm, double epsilon);

@@ -10,32 +10,9 @@
 #include "utils/tuplestore.h"
 
 #include "model_type.h"
+#include "result_set.h"
 
 PG_FUNCTION_INFO_V1(dp_coefficients);
-
-/* An empty result set of the function's row type, materialised. */
-static Tuplestorestate *
-begin_result(FunctionCallInfo fcinfo, TupleDesc *desc)
-{
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
-	MemoryContext caller;
-	Tuplestorestate *store;
-
-	if (result == NULL || !IsA(result, ReturnSetInfo) ||
-		!(result->allowedModes & SFRM_Materialize))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set")));
-	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "return type must be a row type");
-	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	store = tuplestore_begin_heap(true, false, work_mem);
-	result->returnMode = SFRM_Materialize;
-	result->setResult = store;
-	result->setDesc = *desc = CreateTupleDescCopy(*desc);
-	MemoryContextSwitchTo(caller);
-	return store;
-}
 
 /* A text datum of some bytes. */
 static Datum
@@ -51,7 +28,7 @@ dp_coefficients(PG_FUNCTION_ARGS)
 	DpermModel *model = dperm_model_open(PG_GETARG_DATUM(0));
 	const DpermEncoder *encoder = &model->encoder;
 	TupleDesc	desc;
-	Tuplestorestate *store = begin_result(fcinfo, &desc);
+	Tuplestorestate *store = dperm_begin_result(fcinfo, &desc);
 
 	for (int i = 0; i < dperm_encoder_dim(encoder); i++)
 	{

@@ -113,7 +113,9 @@ open_domains(Datum value, Oid features_type)
 	if (chosen != (int) JB_ROOT_COUNT(json))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("domains names a column that the rows do not have")));
+				 errmsg("domains has a key with the value null that is no column of \"%s\"",
+						get_rel_name(relation)),
+				 errhint("Keys are the names of columns as they are stored.")));
 	memset(&options, 0, sizeof(options));
 	model->encoder = dperm_options_encoder(&options, blocks, chosen);
 	return model;

@@ -31,7 +31,9 @@
 #include "utils/varlena.h"
 
 #include "columns.h"
+#include "core/portion.h"
 #include "domains.h"
+#include "dperm.h"
 #include "label.h"
 #include "moments_type.h"
 #include "source.h"
@@ -245,11 +247,34 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 	}
 }
 
-/* The schema of our own functions, quoted. */
-static const char *
-our_schema(const DpermSource *source)
+/* The names of the features of another source. */
+static char **
+block_names(const DpermSource *like, int *count)
 {
-	return quote_identifier(get_namespace_name(source->extension_schema));
+	char	  **names = palloc(sizeof(char *) * like->block_count);
+
+	*count = like->block_count;
+	for (int i = 0; i < *count; i++)
+		names[i] = (char *) like->blocks[i].column.bytes;
+	return names;
+}
+
+/* The same features as another source. */
+static void
+copy_blocks(DpermSource *source, DpermColumn **features, const DpermSource *like)
+{
+	source->block_count = like->block_count;
+	source->blocks = palloc(sizeof(DpermBlock) * like->block_count);
+	memcpy(source->blocks, like->blocks, sizeof(DpermBlock) * like->block_count);
+	source->unsized = like->unsized && like->blocks[0].count == 0 ? like->unsized : NULL;
+	for (int i = 0; i < source->block_count; i++)
+		if (dperm_reader_kind(features[i]->type, source->blocks[i].kind) == DPERM_READ_NONE)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
+							get_rel_name(source->relation), format_type_be(features[i]->type)),
+					 errhint("The same column is a %s in the table that is trained on.",
+							 dperm_block_kind_name(source->blocks[i].kind))));
 }
 
 /* How each column is read: the words for the request, and the SQL expression. */
@@ -264,6 +289,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 		if (source->blocks[i].kind == DPERM_BLOCK_CATEGORY)
 			count += source->blocks[i].count;
 	words = palloc(sizeof(uint64) * count);
+	source->varlena = palloc(sizeof(bool) * source->block_count);
 	source->spec.readers = words;
 	for (int i = 0; i < source->block_count; i++)
 	{
@@ -274,14 +300,14 @@ make_readers(DpermSource *source, DpermColumn **features)
 		if (kind == DPERM_READ_OUTPUT)
 		{
 			/* types that are not text themselves have a text form */
-			expressions[i] = psprintf("%s.dp_text(%s)", our_schema(source), expressions[i]);
+			expressions[i] = psprintf("%s.dp_text(%s)", dperm_source_schema(source), expressions[i]);
 			kind = DPERM_READ_TEXT;
 		}
 
 		/* a record is made in memory: what is too large to be of use must not get into it */
-		if (source->block_count > MAX_COLUMN_ARGS &&
-			get_typlen(getBaseType(features[i]->type)) == -1)
-			expressions[i] = psprintf("%s.dp_bounded(%s, %zu)", our_schema(source),
+		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
+		if (source->block_count > MAX_COLUMN_ARGS && source->varlena[i])
+			expressions[i] = psprintf("%s.dp_bounded(%s, %zu)", dperm_source_schema(source),
 									  expressions[i], dperm_reader_size(block));
 		if (!dperm_reader_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
@@ -312,121 +338,16 @@ join_columns(char **expressions, int count)
 	return sql.data;
 }
 
-/* What may make rows change between two scans under one snapshot. */
-static bool
-is_unstable(Node *node, void *context)
+/* The schema of our own functions, quoted. */
+const char *
+dperm_source_schema(const DpermSource *source)
 {
-	if (node == NULL)
-		return false;
-	if (IsA(node, RangeTblEntry))
-	{
-		RangeTblEntry *rte = (RangeTblEntry *) node;
-
-		return rte->tablesample != NULL && rte->tablesample->repeatable == NULL;
-	}
-	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
-
-		if ((query->limitCount || query->limitOffset) && query->sortClause == NIL)
-			return true;
-		return query_tree_walker(query, is_unstable, context, QTW_EXAMINE_RTES_BEFORE);
-	}
-	return expression_tree_walker(node, is_unstable, context);
-}
-
-/*
- * The pass query calls our functions by name. Somebody who may create functions in our schema could
- * offer ones that fit better; they would run with the caller's rights.
- */
-static void
-check_ours(Oid function, Oid extension)
-{
-	if (getExtensionOfObject(ProcedureRelationId, function) != extension)
-		ereport(ERROR,
-				(errcode(ERRCODE_DUPLICATE_FUNCTION),
-				 errmsg("function %s stands in the way of dperm's own",
-						format_procedure(function)),
-				 errhint("Drop it, and revoke CREATE on the schema of the extension.")));
-}
-
-/* The aggregate of a pass, and the label function if there is one. */
-static bool
-check_functions(Node *node, void *extension)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, Aggref))
-		check_ours(((Aggref *) node)->aggfnoid, *(Oid *) extension);
-	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcformat == COERCE_EXPLICIT_CALL)
-		check_ours(((FuncExpr *) node)->funcid, *(Oid *) extension);
-	return expression_tree_walker(node, check_functions, extension);
-}
-
-/*
- * The plan of one of our queries, checked. Every pass has to see the same rows: a snapshot does that
- * for tables, but a view may compute something new each time.
- */
-static SPIPlanPtr
-checked_plan(const DpermSource *source, const char *query, int count, Oid *types)
-{
-	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
-	SPIPlanPtr	plan = SPI_prepare_cursor(query, count, types, CURSOR_OPT_PARALLEL_OK);
-	ListCell   *cell;
-
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	foreach(cell, SPI_plan_get_plan_sources(plan))
-	{
-		Query	   *tree = linitial_node(Query, ((CachedPlanSource *) lfirst(cell))->query_list);
-
-		if (contain_volatile_functions((Node *) tree))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("source uses volatile functions, so that its rows change from pass to pass"),
-					 errhint("Store the rows first, for example in a materialized view.")));
-		if (is_unstable((Node *) tree, NULL))
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("source picks rows by TABLESAMPLE or LIMIT, so that they may change from pass to pass"),
-					 errhint("Add REPEATABLE or ORDER BY, or store the rows first, for example in a materialized view.")));
-		check_functions((Node *) tree->targetList, &extension);
-	}
-	return plan;
-}
-
-/* Check the query of a pass before the first one. */
-static void
-check_query(const DpermSource *source)
-{
-	Oid			types[2] = {source->moments_type, TEXTOID};
-
-	SPI_connect();
-	SPI_freeplan(checked_plan(source, source->pass_query, 2, types));
-	SPI_finish();
-}
-
-/*
- * A plan holds the weights of a pass as a constant, and settings that anybody may change print plans to
- * the client. Switch them off; the caller ends the nest level.
- */
-static int
-hide_plans(void)
-{
-	static const char *const settings[] = {"debug_print_parse", "debug_print_rewritten",
-	"debug_print_plan"};
-	int			level = NewGUCNestLevel();
-
-	for (int i = 0; i < lengthof(settings); i++)
-		(void) set_config_option(settings[i], "off", PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
-	return level;
+	return quote_identifier(get_namespace_name(source->extension_schema));
 }
 
 /* The label as a boolean SQL expression; NULL stands for no label. */
 static char *
-label_sql(DpermSource *source, const DpermColumn *label, const char *schema,
-		  const DpermOptions *options)
+label_sql(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
 {
 	DpermLabel	reader;
 	char	   *column = psprintf("t.%s", quote_identifier(label->name));
@@ -436,16 +357,15 @@ label_sql(DpermSource *source, const DpermColumn *label, const char *schema,
 		source->positive = PointerGetDatum(cstring_to_text(options->positive));
 	if (getBaseType(label->type) == BOOLOID && options->positive == NULL)
 		return column;
-	return psprintf("%s.dp_label(%s, $2)", schema, column);
+	return psprintf("%s.dp_label(%s, $2)", dperm_source_schema(source), column);
 }
 
 /* Find relation and columns and check types, domains and privileges. */
 void
 dperm_source_open(DpermSource *source, Oid function, const char *relation,
 				  const char *label_name, char **feature_names, int feature_count,
-				  Jsonb *domains, const DpermOptions *options)
+				  Jsonb *domains, const DpermSource *like, const DpermOptions *options)
 {
-	const char *schema;
 	int			column_count;
 	DpermColumn *columns,
 			   *label,
@@ -454,31 +374,33 @@ dperm_source_open(DpermSource *source, Oid function, const char *relation,
 
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(function);
-	source->moments_type = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid,
-										   CStringGetDatum("dp_moments"),
-										   ObjectIdGetDatum(source->extension_schema));
+	source->moments_type = dperm_source_type(source, "dp_moments");
 	source->relation = find_relation(relation);
 	source->from = quote_qualified_identifier(get_namespace_name(get_rel_namespace(source->relation)),
 											  get_rel_name(source->relation));
 	columns = dperm_domains_read(source->relation, domains, &column_count);
 	label = find_column(source, columns, column_count, label_name, "label");
+	if (like)
+		feature_names = block_names(like, &feature_count);
 	features = choose_features(source, columns, column_count, label, feature_names,
 							   &feature_count);
 	check_privileges(source->relation, label, features, feature_count);
-	check_domains_used(columns, column_count, features, feature_count);
-	make_blocks(source, features, feature_count, options);
+	if (like)
+		copy_blocks(source, features, like);
+	else
+	{
+		check_domains_used(columns, column_count, features, feature_count);
+		make_blocks(source, features, feature_count, options);
+	}
 	expressions = make_readers(source, features);
 
-	schema = our_schema(source);
-	source->pass_query =
-		psprintf("WITH w AS MATERIALIZED (SELECT $1 AS w) "
-				 "SELECT %s.dp_moments_agg((SELECT w FROM w), %s, %s) FROM %s AS t",
-				 schema, label_sql(source, label, schema, options),
-				 join_columns(expressions, source->block_count), source->from);
+	source->label_column = label->name;
+	source->label = label_sql(source, label, options);
+	source->columns = join_columns(expressions, source->block_count);
 	source->spec.loss = options->loss;
 	if (!source->unsized)
 		dperm_source_settle(source, options, 0);
-	check_query(source);
+	dperm_source_prepare(source);
 }
 
 /* Complete the encoder. */
@@ -491,87 +413,10 @@ dperm_source_settle(DpermSource *source, const DpermOptions *options, int length
 												 source->block_count);
 }
 
-/* The most common of some vector lengths. */
-int
-dperm_common_length(const int *lengths, int count)
+/* A type of ours. */
+Oid
+dperm_source_type(const DpermSource *source, const char *name)
 {
-	int			best = 1;
-	int			best_votes = 0;
-
-	for (int i = 0; i < count; i++)
-	{
-		int			votes = 0;
-
-		if (lengths[i] < 1 || lengths[i] >= DPERM_DIM_MAX)
-			continue;
-		for (int j = 0; j < count; j++)
-			votes += lengths[j] == lengths[i];
-		if (votes > best_votes || (votes == best_votes && lengths[i] < best))
-		{
-			best = lengths[i];
-			best_votes = votes;
-		}
-	}
-	return best;
-}
-
-/* The most common vector length among the first rows. */
-int
-dperm_source_length(const DpermSource *source)
-{
-	int			lengths[DPERM_LENGTH_ROWS];
-	int			count = 0;
-	const char *column = quote_identifier(source->unsized);
-	char	   *query = psprintf("SELECT CASE WHEN pg_catalog.array_ndims(t.%s) OPERATOR(pg_catalog.=) 1 "
-								 "THEN pg_catalog.array_length(t.%s, 1) END FROM %s AS t LIMIT %d",
-								 column, column, source->from, DPERM_LENGTH_ROWS);
-
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the vector lengths");
-	for (uint64 i = 0; i < SPI_processed && count < DPERM_LENGTH_ROWS; i++)
-	{
-		bool		isnull;
-		Datum		length = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1,
-										   &isnull);
-
-		if (!isnull)
-			lengths[count++] = DatumGetInt32(length);
-	}
-	SPI_freetuptable(SPI_tuptable);
-	return dperm_common_length(lengths, count);
-}
-
-/* Run one pass. */
-Datum
-dperm_source_pass(const DpermSource *source, DpermPassOrder order, int64 capacity,
-				  const double *weights)
-{
-	MemoryContext caller = CurrentMemoryContext;
-	Oid			types[2] = {source->moments_type, TEXTOID};
-	Datum		values[2] = {dperm_moments_request(&source->spec, order, capacity, weights),
-	source->positive};
-	char		nulls[2] = {' ', source->positive ? ' ' : 'n'};
-	Datum		result = 0;
-	bool		isnull;
-	int			level = hide_plans();
-	SPIPlanPtr	plan = checked_plan(source, source->pass_query, 2, types);
-
-	/* no row limit: with one the executor would not use parallel workers */
-	if (SPI_execute_plan(plan, values, nulls, true, 0) != SPI_OK_SELECT || SPI_processed != 1)
-		elog(ERROR, "a pass over the rows failed");
-	SPI_freeplan(plan);
-	AtEOXact_GUC(true, level);
-	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	if (isnull)
-		result = 0;
-	else
-	{
-		MemoryContext spi = MemoryContextSwitchTo(caller);
-
-		result = PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
-		MemoryContextSwitchTo(spi);
-	}
-	SPI_freetuptable(SPI_tuptable);
-	pfree(DatumGetPointer(values[0]));
-	return result;
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+						   ObjectIdGetDatum(source->extension_schema));
 }

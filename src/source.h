@@ -13,10 +13,20 @@ typedef struct DpermSource
 	Oid			moments_type;	/* dp_moments */
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
-	char	   *pass_query;		/* $1 dp_moments, $2 text (the positive value) */
+	char	   *label_column;
+	char	   *label;			/* SQL expression: boolean, NULL for no label */
+	char	   *columns;		/* SQL list of the features */
+	char	   *pass_query;		/* parameters: see dperm_source_execute() */
 	Datum		positive;		/* text, or 0 for NULL */
+
+	/* only the rows of one portion, see dperm_source_divide() */
+	int			portions;		/* 0: all rows */
+	int			portion;
+	Datum		key;			/* bytea */
+	char	   *identity;		/* SQL list that identifies a row */
 	DpermBlock *blocks;			/* the features */
 	int			block_count;
+	bool	   *varlena;		/* is the column of variable length? */
 	char	   *unsized;		/* the one vector whose length is not known yet, or NULL */
 	DpermPassSpec spec;			/* encoder: once the length is known */
 } DpermSource;
@@ -24,12 +34,55 @@ typedef struct DpermSource
 /*
  * Find relation and columns and check types, domains and privileges; every mistake is an error
  * here, before any row is read. function is the SQL function that was called; features may be NULL:
- * every column that has a domain. The relation is locked against changes of its definition until
+ * every column that has a domain. With like, features and domains are those of that source instead.
+ * The relation is locked against changes of its definition until
  * the end of the transaction.
  */
 extern void dperm_source_open(DpermSource *source, Oid function, const char *relation,
 							  const char *label, char **features, int feature_count,
-							  Jsonb *domains, const DpermOptions *options);
+							  Jsonb *domains, const DpermSource *like,
+							  const DpermOptions *options);
+
+/* Random bits by which rows are divided, fresh for each call. */
+extern Datum dperm_source_key(void);
+
+/*
+ * Divide the rows into portions by a key; later passes read the portion that is set in
+ * source->portion. identity names a column that identifies rows; NULL for a relation whose rows
+ * have a place of their own.
+ */
+extern void dperm_source_divide(DpermSource *source, int portions, const char *identity,
+								Datum key);
+
+/* How many rows each portion has; needs an SPI connection. */
+extern void dperm_source_count(const DpermSource *source, int64 *rows);
+
+/*
+ * The labels and features of the portion as a subquery called r, for FROM; *label is the name of the
+ * label in it. A row of r can be given to dp_predict.
+ */
+extern char *dperm_source_rows_sql(const DpermSource *source, char **label);
+
+/* Run a query with the parameters of a pass, and models from $6 on; the answer is in SPI_tuptable. */
+extern void dperm_source_execute(const DpermSource *source, const char *query, Datum request,
+								 const Datum *models, int model_count);
+
+/* Do two sources read from a common table? */
+extern bool dperm_source_overlap(const DpermSource *a, const DpermSource *b);
+
+/* The schema of our own functions, quoted, and a type of ours. */
+extern const char *dperm_source_schema(const DpermSource *source);
+extern Oid	dperm_source_type(const DpermSource *source, const char *name);
+
+/* Make the query of a pass and check it; dperm_source_open() and dperm_source_divide() do. */
+extern void dperm_source_prepare(DpermSource *source);
+
+/*
+ * How many rows with a label each model gets wrong; needs an SPI connection. models are count
+ * dp_model datums.
+ */
+extern void dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
+								  int64 *mistakes);
 
 /*
  * The most common vector length among the first rows, for a source whose vectors have no declared

@@ -5,12 +5,9 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 
@@ -21,6 +18,8 @@
 #include "model_type.h"
 #include "moments_type.h"
 #include "source.h"
+#include "train.h"
+#include "train_args.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_logreg_train_array);
@@ -33,145 +32,12 @@ PG_FUNCTION_INFO_V1(dp_svm_train_array);
 /* A training under way. */
 typedef struct Training
 {
-	DpermOptions options;
-	DpermSource source;
+	const DpermOptions *options;
+	const DpermSource *source;
 	int			dim;
 	int64		rows;
 	MemoryContext pass_context;	/* reset after each pass */
 } Training;
-
-/* Arguments of the SQL functions, in order. */
-enum
-{
-	ARG_SOURCE,
-	ARG_LABEL,
-	ARG_FEATURES,
-	ARG_EPSILON,
-	ARG_LAMBDA,
-	ARG_METHOD,
-	ARG_ANALYSIS,
-	ARG_POSITIVE,
-	ARG_INTERCEPT,
-	ARG_NORM,
-	ARG_DIMENSION,
-	ARG_DOMAINS,
-	ARG_KERNEL,
-	ARG_GAMMA,
-	ARG_KERNEL_FEATURES,
-	ARG_KERNEL_SEED,
-	ARG_LOSS,					/* the last two: dp_svm_train alone */
-	ARG_H
-};
-
-/* A text argument, NULL if it is NULL. */
-static char *
-text_arg(FunctionCallInfo fcinfo, int n)
-{
-	return PG_ARGISNULL(n) ? NULL : text_to_cstring(PG_GETARG_TEXT_PP(n));
-}
-
-/* A text argument that must be there. */
-static char *
-required_text_arg(FunctionCallInfo fcinfo, int n, const char *name)
-{
-	if (PG_ARGISNULL(n))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name),
-				 errhint("Call dp_logreg_train('table', label => 'column', features => '{column,...}', epsilon => 1).")));
-	return text_to_cstring(PG_GETARG_TEXT_PP(n));
-}
-
-/* Options out of the arguments; NULL stands for the default. */
-static void
-read_options(FunctionCallInfo fcinfo, bool svm, DpermOptions *options)
-{
-	char	   *text;
-
-	if (PG_ARGISNULL(ARG_EPSILON))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("epsilon must not be null"),
-				 errhint("Common values lie between 0.1 and 10; 'Infinity' trains without privacy.")));
-	dperm_options_init(options, svm, PG_GETARG_FLOAT8(ARG_EPSILON));
-	if (!PG_ARGISNULL(ARG_LAMBDA))
-		dperm_options_set_lambda(options, PG_GETARG_FLOAT8(ARG_LAMBDA));
-	if ((text = text_arg(fcinfo, ARG_METHOD)) != NULL)
-		dperm_options_set_method(options, text);
-	if ((text = text_arg(fcinfo, ARG_ANALYSIS)) != NULL)
-		dperm_options_set_analysis(options, text);
-	options->positive = text_arg(fcinfo, ARG_POSITIVE);
-	if (!PG_ARGISNULL(ARG_INTERCEPT))
-		options->intercept = PG_GETARG_BOOL(ARG_INTERCEPT);
-	if (!PG_ARGISNULL(ARG_NORM))
-		dperm_options_set_norm(options, PG_GETARG_FLOAT8(ARG_NORM));
-	if (!PG_ARGISNULL(ARG_DIMENSION))
-		dperm_options_set_dimension(options, PG_GETARG_INT32(ARG_DIMENSION));
-	if ((text = text_arg(fcinfo, ARG_KERNEL)) != NULL)
-		dperm_options_set_kernel(options, text);
-	if (!PG_ARGISNULL(ARG_GAMMA))
-		dperm_options_set_gamma(options, PG_GETARG_FLOAT8(ARG_GAMMA));
-	if (!PG_ARGISNULL(ARG_KERNEL_FEATURES))
-		dperm_options_set_kernel_features(options, PG_GETARG_INT32(ARG_KERNEL_FEATURES));
-	if (!PG_ARGISNULL(ARG_KERNEL_SEED))
-		dperm_options_set_kernel_seed(options, PG_GETARG_INT64(ARG_KERNEL_SEED));
-	if (svm)
-	{
-		if ((text = text_arg(fcinfo, ARG_LOSS)) != NULL)
-			dperm_options_set_loss(options, text);
-		if (!PG_ARGISNULL(ARG_H))
-			dperm_options_set_h(options, PG_GETARG_FLOAT8(ARG_H));
-	}
-	dperm_options_settle(options);
-}
-
-/*
- * The feature columns, NULL for all that have a domain. features is text or text[]; a text in
- * braces is read as an array, so that the quoted form '{x}' means the same either way.
- */
-static char **
-read_features(FunctionCallInfo fcinfo, bool as_array, int *count)
-{
-	Datum	   *names;
-	bool	   *nulls;
-	char	  **result;
-	Datum		array = PG_GETARG_DATUM(ARG_FEATURES);
-
-	*count = 0;
-	if (PG_ARGISNULL(ARG_FEATURES))
-		return NULL;
-	if (!as_array)
-	{
-		char	   *name = text_to_cstring(PG_GETARG_TEXT_PP(ARG_FEATURES));
-		size_t		len = strlen(name);
-
-		if (len < 2 || name[0] != '{' || name[len - 1] != '}')
-		{
-			result = palloc(sizeof(char *));
-			result[0] = name;
-			*count = 1;
-			return result;
-		}
-		array = OidInputFunctionCall(F_ARRAY_IN, name, TEXTOID, -1);
-	}
-	deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT,
-					  &names, &nulls, count);
-	if (*count == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("features must name at least one column"),
-				 errhint("NULL stands for all columns that have a domain.")));
-	result = palloc(sizeof(char *) * *count);
-	for (int i = 0; i < *count; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("features must not contain nulls")));
-		result[i] = TextDatumGetCString(names[i]);
-	}
-	return result;
-}
 
 /* DpermOracle.eval: the means over all rows, by one pass. */
 static DpermStatus
@@ -179,7 +45,7 @@ eval_pass(void *arg, const double *weights, double *value, double *gradient, dou
 {
 	Training   *training = arg;
 	MemoryContext caller = MemoryContextSwitchTo(training->pass_context);
-	Datum		result = dperm_source_pass(&training->source, hess ? DPERM_PASS_HESSIAN :
+	Datum		result = dperm_source_pass(training->source, hess ? DPERM_PASS_HESSIAN :
 										   DPERM_PASS_GRADIENT, 0, weights);
 	DpermPass	pass;
 	int			dim = training->dim;
@@ -217,7 +83,7 @@ first_pass(Training *training, DpermPass *pass, const uint64 **words)
 {
 	Datum		result;
 
-	result = dperm_source_pass(&training->source, DPERM_PASS_COUNT,
+	result = dperm_source_pass(training->source, DPERM_PASS_COUNT,
 							   Max(SAMPLE_BYTES / (int) sizeof(double) / training->dim, 2),
 							   NULL);
 	if (result)
@@ -235,7 +101,7 @@ fit_rows(Training *training, const DpermPass *first, const uint64 *words, DpermF
 {
 	double	   *sample_rows = (double *) words + dperm_pass_sample_at(first);
 	DpermMatrix matrix = {
-		.loss = training->options.loss,
+		.loss = training->options->loss,
 		.dim = training->dim,
 		.count = first->used,
 		.chunk_rows = first->used,
@@ -267,55 +133,74 @@ fit_rows(Training *training, const DpermPass *first, const uint64 *words, DpermF
 	dperm_check_status(status);
 }
 
+/* Train on the rows of a source. */
+DpermModel *
+dperm_train_rows(const DpermOptions *options, const DpermSource *source)
+{
+	Training	training = {.options = options, .source = source};
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work = AllocSetContextCreate(caller, "dperm training",
+											   ALLOCSET_DEFAULT_SIZES);
+	DpermModel *model = NULL;
+	DpermPass	first;
+	const uint64 *words;
+
+	training.dim = dperm_encoder_dim(&source->spec.encoder);
+	MemoryContextSwitchTo(work);
+	training.pass_context = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
+	if (first_pass(&training, &first, &words))
+	{
+		double	   *weights = MemoryContextAlloc(caller, sizeof(double) * training.dim);
+		DpermFit	fit = {0};
+
+		fit.setup = dperm_options_setup(options, training.dim, training.rows);
+		fit.calibration = dperm_checked_calibration(&fit.setup);
+		fit_rows(&training, &first, words, &fit, weights);
+		model = MemoryContextAllocZero(caller, sizeof(*model));
+		model->dimension_source = source->unsized ? DPERM_DIMENSION_ROWS :
+			DPERM_DIMENSION_DECLARED;
+		dperm_model_fill(model, &fit.setup, &fit.calibration, &source->spec.encoder, weights);
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(work);
+	return model;
+}
+
 /* Train as the arguments say. */
 static Datum
 train(FunctionCallInfo fcinfo, bool svm, bool as_array)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Training	training = {0};
-	DpermFit	fit = {0};
-	DpermModel	model = {0};
-	DpermPass	first;
-	const uint64 *words;
-	Datum		result;
-	char	   *source = required_text_arg(fcinfo, ARG_SOURCE, "source");
-	char	   *label = required_text_arg(fcinfo, ARG_LABEL, "label");
+	DpermOptions options;
+	DpermSource source;
+	DpermModel *model;
+	Datum		result = 0;
+	char	   *relation = dperm_required_text_arg(fcinfo, DPERM_ARG_SOURCE, "source");
+	char	   *label = dperm_required_text_arg(fcinfo, DPERM_ARG_LABEL, "label");
 	int			feature_count;
-	char	  **features = read_features(fcinfo, as_array, &feature_count);
-	Jsonb	   *domains = PG_ARGISNULL(ARG_DOMAINS) ? NULL : PG_GETARG_JSONB_P(ARG_DOMAINS);
-	double	   *weights;
+	char	  **features = dperm_train_features(fcinfo, as_array, &feature_count);
+	Jsonb	   *domains = PG_ARGISNULL(DPERM_ARG_DOMAINS) ? NULL :
+		PG_GETARG_JSONB_P(DPERM_ARG_DOMAINS);
 
-	read_options(fcinfo, svm, &training.options);
-	dperm_source_open(&training.source, fcinfo->flinfo->fn_oid, source, label, features,
-					  feature_count, domains, &training.options);
+	dperm_train_options(fcinfo, svm, &options);
+	dperm_options_settle(&options);
+	dperm_source_open(&source, fcinfo->flinfo->fn_oid, relation, label, features,
+					  feature_count, domains, NULL, &options);
 
 	SPI_connect();
-	training.pass_context = AllocSetContextCreate(CurrentMemoryContext, "dperm pass",
-												  ALLOCSET_DEFAULT_SIZES);
-	model.dimension_source = DPERM_DIMENSION_DECLARED;
-	if (training.source.unsized)
+	if (source.unsized)
+		dperm_source_settle(&source, &options, dperm_source_length(&source));
+	model = dperm_train_rows(&options, &source);
+	if (model)
 	{
-		dperm_source_settle(&training.source, &training.options,
-							dperm_source_length(&training.source));
-		model.dimension_source = DPERM_DIMENSION_ROWS;
-	}
-	training.dim = dperm_encoder_dim(&training.source.spec.encoder);
+		MemoryContext spi = MemoryContextSwitchTo(caller);
 
-	if (!first_pass(&training, &first, &words))
-	{
-		SPI_finish();
-		PG_RETURN_NULL();
+		result = dperm_model_make(model);
+		MemoryContextSwitchTo(spi);
 	}
-	fit.setup = dperm_options_setup(&training.options, training.dim, training.rows);
-	fit.calibration = dperm_checked_calibration(&fit.setup);
-	weights = palloc(sizeof(double) * training.dim);
-	fit_rows(&training, &first, words, &fit, weights);
-
-	dperm_model_fill(&model, &fit.setup, &fit.calibration, &training.source.spec.encoder,
-					 weights);
-	MemoryContextSwitchTo(caller);
-	result = dperm_model_make(&model);
 	SPI_finish();
+	if (!model)
+		PG_RETURN_NULL();
 	PG_RETURN_DATUM(result);
 }
 

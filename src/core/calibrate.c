@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "moments.h"
+#include "names.h"
 #include "sample.h"
 
 /* Shares of epsilon: what the Jacobian may take at most, what the release stage takes. */
@@ -212,16 +213,6 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 static const char *const method_names[] = {"objective", "output"};
 static const char *const analysis_names[] = {"sharp", "paper"};
 
-/* The position of a name among two, or -1. */
-static int
-find_name(const char *const names[2], const char *name)
-{
-	for (int i = 0; i < 2; i++)
-		if (strcmp(names[i], name) == 0)
-			return i;
-	return -1;
-}
-
 const char *
 dperm_method_name(DpermMethod method)
 {
@@ -231,7 +222,7 @@ dperm_method_name(DpermMethod method)
 bool
 dperm_method_parse(const char *name, DpermMethod *method)
 {
-	int			found = find_name(method_names, name);
+	int			found = dperm_find_name(method_names, 2, name);
 
 	if (found >= 0)
 		*method = (DpermMethod) found;
@@ -247,7 +238,7 @@ dperm_analysis_name(DpermAnalysis analysis)
 bool
 dperm_analysis_parse(const char *name, DpermAnalysis *analysis)
 {
-	int			found = find_name(analysis_names, name);
+	int			found = dperm_find_name(analysis_names, 2, name);
 
 	if (found >= 0)
 		*analysis = (DpermAnalysis) found;

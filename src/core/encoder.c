@@ -13,6 +13,7 @@
 
 #include "calibrate.h"
 #include "fourier.h"
+#include "names.h"
 
 #define MARGIN(dimension) (1 + ((dimension) + 16) * DBL_EPSILON)
 
@@ -281,16 +282,6 @@ dperm_encode(const DpermEncoder *enc, const double *frequencies, const DpermValu
 		out[dperm_encoder_dim(enc) - 1] = target;
 }
 
-/* The position of a name, or -1. */
-static int
-find_name(const char *const *names, int count, const char *name)
-{
-	for (int i = 0; i < count; i++)
-		if (strcmp(names[i], name) == 0)
-			return i;
-	return -1;
-}
-
 static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "cauchy", "matern"};
 static const char *const block_names[] = {"number", "time", "boolean", "category", "vector"};
 
@@ -303,7 +294,7 @@ dperm_kernel_name(DpermKernelKind kind)
 bool
 dperm_kernel_parse(const char *name, DpermKernelKind *kind)
 {
-	int			found = find_name(kernel_names, 5, name);
+	int			found = dperm_find_name(kernel_names, 5, name);
 
 	if (found >= 0)
 		*kind = (DpermKernelKind) found;
@@ -319,7 +310,7 @@ dperm_block_kind_name(DpermBlockKind kind)
 bool
 dperm_block_kind_parse(const char *name, DpermBlockKind *kind)
 {
-	int			found = find_name(block_names, 5, name);
+	int			found = dperm_find_name(block_names, 5, name);
 
 	if (found >= 0)
 		*kind = (DpermBlockKind) found;

@@ -7,6 +7,7 @@
 #include <math.h>
 
 #include "blas.h"
+#include "linsys.h"
 
 /* A public stream of 64-bit words: SplitMix64 (Steele, Lea and Flood 2014). */
 typedef struct Stream
@@ -117,16 +118,6 @@ next_chi(Stream *stream, int degrees)
 	return sqrt(sum);
 }
 
-static double
-dot(int dim, const double *x, const double *y)
-{
-	double		sum = 0;
-
-	for (int i = 0; i < dim; i++)
-		sum += x[i] * y[i];
-	return sum;
-}
-
 /* Turn count <= dim rows into orthonormal ones, by Gram and Schmidt, twice for accuracy. */
 static void
 orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
@@ -141,12 +132,12 @@ orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
 			for (int j = 0; j < i; j++)
 			{
 				const double *other = rows + (size_t) j * dim;
-				double		along = dot(dim, row, other);
+				double		along = dperm_dot(dim, row, other);
 
 				for (int k = 0; k < dim; k++)
 					row[k] -= along * other[k];
 			}
-		length = sqrt(dot(dim, row, row));
+		length = sqrt(dperm_dot(dim, row, row));
 		for (int k = 0; k < dim; k++)
 			row[k] /= length;
 	}

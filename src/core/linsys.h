@@ -18,4 +18,15 @@ extern bool dperm_cholesky(double *a, int dim, const DpermPoll *poll);
 /* Solve L L' x = b in place. */
 extern void dperm_cholesky_solve(const double *a, int dim, double *x);
 
+/* The inner product, term after term: the same on every IEEE machine. */
+static inline double
+dperm_dot(int dim, const double *x, const double *y)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < dim; i++)
+		sum += x[i] * y[i];
+	return sum;
+}
+
 #endif							/* DPERM_LINSYS_H */

@@ -4,7 +4,8 @@
 #include "loss.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "names.h"
 
 /* log(1 + exp(-z)), with exp only of what cannot overflow. */
 static DpermLossAt
@@ -115,11 +116,9 @@ dperm_loss_name(DpermLossKind kind)
 bool
 dperm_loss_parse(const char *name, DpermLossKind *kind)
 {
-	for (int i = 0; i < 3; i++)
-		if (strcmp(name, loss_names[i]) == 0)
-		{
-			*kind = (DpermLossKind) i;
-			return true;
-		}
-	return false;
+	int			found = dperm_find_name(loss_names, 3, name);
+
+	if (found >= 0)
+		*kind = (DpermLossKind) found;
+	return found >= 0;
 }

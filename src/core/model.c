@@ -7,12 +7,12 @@
  *
  *	 0	magic "DPRM"		 4	format, 16 bits		 6	loss, 8 bits
  *	 7	method				 8	analysis			 9	dimension_source
- *	10	zero, 16 bits		12	length of the encoder, 32 bits
+ *	10	tuned, 0 or 1		11	zero				12	length of the encoder, 32 bits
  *	16	rows, 64 bits		24	release_scale, 64 bits
  *	32	h					40	epsilon				48	lambda
  *	56	lambda_effective	64	eps_slack			72	eps_noise
  *	80	eps_release			88	noise_scale			96	grid
- *	104	the encoder, then the weights
+ *	104	the encoder, the weights, and tuning up to the end
  */
 #include "model.h"
 
@@ -20,12 +20,16 @@
 #include <string.h>
 
 #include "bytes.h"
+#include "tuning.h"
 
 #define HEADER_SIZE 104
 
 /* Arena per coordinate: a block, a category, a weight, and what aligning them and texts costs. */
 #define ARENA_PER_DIM 160
 #define ARENA_BASE 512
+
+/* Longer than the candidates of any tuning. */
+#define TUNING_MAX (1 << 20)
 
 static const unsigned char magic[4] = {'D', 'P', 'R', 'M'};
 
@@ -143,6 +147,23 @@ check_shape(const DpermModel *m)
 	return NULL;
 }
 
+/* How the parameters were chosen, if that is said. */
+static const char *
+check_tuning(const DpermModel *m)
+{
+	DpermTuning tuning;
+	const char *fault;
+
+	if (m->tuning.len == 0)
+		return NULL;
+	if (m->tuning.len > TUNING_MAX)
+		return "tuning is too long";
+	fault = dperm_tuning_read(&m->tuning, &tuning);
+	if (fault == NULL && !tuning.holdout && m->rows > tuning.rows)
+		fault = "tuning has fewer rows than the model";
+	return fault;
+}
+
 /* Every rule of a valid model, the first broken one in *why. */
 DpermStatus
 dperm_model_check(const DpermModel *model, const char **why)
@@ -152,6 +173,8 @@ dperm_model_check(const DpermModel *model, const char **why)
 		*why = check_privacy(model);
 	if (*why == NULL)
 		*why = check_shape(model);
+	if (*why == NULL)
+		*why = check_tuning(model);
 	return *why == NULL ? DPERM_OK : DPERM_BAD_FORMAT;
 }
 
@@ -172,7 +195,7 @@ size_t
 dperm_model_binary_size(const DpermModel *model)
 {
 	return HEADER_SIZE + dperm_encoder_binary_size(&model->encoder) +
-		8 * (size_t) dperm_encoder_dim(&model->encoder);
+		8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->tuning.len;
 }
 
 /* Write the binary form. */
@@ -187,7 +210,8 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, (uint64_t) model->method, 1);
 	out = dperm_bytes_put_int(out, (uint64_t) model->analysis, 1);
 	out = dperm_bytes_put_int(out, (uint64_t) model->dimension_source, 1);
-	out = dperm_bytes_put_int(out, 0, 2);
+	out = dperm_bytes_put_int(out, model->tuning.len > 0 ? 1 : 0, 1);
+	out = dperm_bytes_put_int(out, 0, 1);
 	out = dperm_bytes_put_int(out, encoder_size, 4);
 	out = dperm_bytes_put_int(out, (uint64_t) model->rows, 8);
 	out = dperm_bytes_put_int(out, (uint64_t) model->release_scale, 8);
@@ -204,11 +228,12 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out += encoder_size;
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
 		out = dperm_bytes_put_double(out, model->weights[i]);
+	dperm_bytes_put(out, model->tuning.bytes, (size_t) model->tuning.len);
 }
 
 /* The header, and the length of the encoder after it. */
 static const char *
-read_header(DpermBytes *r, DpermModel *m, size_t *encoder_size)
+read_header(DpermBytes *r, DpermModel *m, size_t *encoder_size, bool *tuned)
 {
 	const unsigned char *start = dperm_bytes_get(r, sizeof(magic));
 
@@ -223,7 +248,8 @@ read_header(DpermBytes *r, DpermModel *m, size_t *encoder_size)
 	m->method = (DpermMethod) dperm_bytes_get_int(r, 1);
 	m->analysis = (DpermAnalysis) dperm_bytes_get_int(r, 1);
 	m->dimension_source = (DpermDimensionSource) dperm_bytes_get_int(r, 1);
-	if (dperm_bytes_get_int(r, 2) != 0)
+	*tuned = dperm_bytes_get_int(r, 1) == 1;
+	if (r->at[-1] > 1 || dperm_bytes_get_int(r, 1) != 0)
 		r->bad = true;
 	*encoder_size = (size_t) dperm_bytes_get_int(r, 4);
 	m->rows = dperm_bytes_get_signed(r);
@@ -242,7 +268,7 @@ read_header(DpermBytes *r, DpermModel *m, size_t *encoder_size)
 
 /* The encoder and the weights, into the arena. */
 static const char *
-read_body(DpermBytes *r, size_t encoder_size, DpermArena *arena, DpermModel *m)
+read_body(DpermBytes *r, size_t encoder_size, bool tuned, DpermArena *arena, DpermModel *m)
 {
 	const unsigned char *encoder = dperm_bytes_get(r, encoder_size);
 	const char *fault;
@@ -255,15 +281,29 @@ read_body(DpermBytes *r, size_t encoder_size, DpermArena *arena, DpermModel *m)
 	if (fault)
 		return fault;
 	dim = dperm_encoder_dim(&m->encoder);
-	if (r->left != 8 * (size_t) dim)
-		return "the number of weights is not the dimension";
+	if (r->left < 8 * (size_t) dim)
+		return "it ends before the weights do";
 	weights = dperm_arena_take(arena, sizeof(double) * (size_t) dim);
 	if (weights == NULL)
 		return "there is not enough memory for the weights";
 	for (int i = 0; i < dim; i++)
 		weights[i] = dperm_bytes_get_double(r);
 	m->weights = weights;
-	return r->bad ? "it is not in canonical form" : NULL;
+	if (r->bad)
+		return "it is not in canonical form";
+	if (tuned != (r->left > 0))
+		return tuned ? "it ends before tuning does" : "something follows the weights";
+	if (tuned)
+	{
+		char	   *tuning = dperm_arena_take(arena, r->left);
+
+		if (tuning == NULL || r->left > TUNING_MAX)
+			return "tuning is too long";
+		memcpy(tuning, r->at, r->left);
+		m->tuning.bytes = tuning;
+		m->tuning.len = (int) r->left;
+	}
+	return NULL;
 }
 
 /* Read a binary form, trusting none of it. */
@@ -274,11 +314,12 @@ dperm_model_from_binary(const unsigned char *in, size_t len, DpermArena *arena,
 	DpermBytes r = {in, len, false};
 	DpermModel	m;
 	size_t		encoder_size;
+	bool		tuned;
 
 	memset(&m, 0, sizeof(m));
-	*why = read_header(&r, &m, &encoder_size);
+	*why = read_header(&r, &m, &encoder_size, &tuned);
 	if (*why == NULL)
-		*why = read_body(&r, encoder_size, arena, &m);
+		*why = read_body(&r, encoder_size, tuned, arena, &m);
 	if (*why || dperm_model_check(&m, why) != DPERM_OK)
 		return DPERM_BAD_FORMAT;
 	*out = m;

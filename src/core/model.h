@@ -45,6 +45,7 @@ typedef struct DpermModel
 	int64_t		release_scale;
 
 	const double *weights;		/* dperm_encoder_dim(&encoder) of them */
+	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
 } DpermModel;
 
 #define DPERM_MODEL_FORMAT 1

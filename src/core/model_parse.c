@@ -33,7 +33,7 @@ typedef enum FieldId
 	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_ROWS,
 	F_METHOD, F_ANALYSIS, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE_SCALE, F_GRID,
 	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_FEATURES, F_INTERCEPT, F_KERNEL,
-	F_WEIGHTS, F_GUARANTEE,
+	F_WEIGHTS, F_TUNING, F_GUARANTEE,
 	F_COUNT
 } FieldId;
 
@@ -61,6 +61,7 @@ static const Field fields[F_COUNT] = {
 	[F_INTERCEPT] = FIELD("intercept", "a boolean"),
 	[F_KERNEL] = FIELD("kernel", "an object"),
 	[F_WEIGHTS] = FIELD("weights", "an array of numbers"),
+	[F_TUNING] = FIELD("tuning", "an object"),
 	[F_GUARANTEE] = FIELD("guarantee", "a string")
 };
 
@@ -68,7 +69,8 @@ static const Field fields[F_COUNT] = {
 
 /* What may be left out; h is required of some losses and refused of the other. */
 #define OPTIONAL (BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
-				  BIT(F_NEIGHBOURS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_GUARANTEE))
+				  BIT(F_NEIGHBOURS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
+				  BIT(F_GUARANTEE))
 
 /* Longer than any key and any name that is compared. */
 #define NAME_ROOM 32
@@ -177,6 +179,29 @@ read_weights(Parser *p)
 	return p->json.why == NULL;
 }
 
+/* The text of the object as it is; dperm_model_check looks into it. */
+static bool
+read_tuning(Parser *p)
+{
+	const char *start;
+	char	   *copy;
+	size_t		len;
+
+	if (dperm_json_peek(&p->json) != DPERM_JSON_OBJECT)
+		return refuse(p, fields[F_TUNING].mistyped);
+	start = p->json.at;
+	if (!dperm_json_skip(&p->json))
+		return false;
+	len = (size_t) (p->json.at - start);
+	copy = dperm_arena_take(p->arena, len);
+	if (copy == NULL || len > INT32_MAX)
+		return refuse(p, "there is not enough memory for tuning");
+	memcpy(copy, start, len);
+	p->model.tuning.bytes = copy;
+	p->model.tuning.len = (int) len;
+	return true;
+}
+
 /* A string that is one of the names of something. */
 static bool
 read_name(Parser *p, FieldId field)
@@ -257,6 +282,8 @@ read_value(Parser *p, FieldId field)
 			return dperm_json_bool(json, &m->encoder.intercept);
 		case F_WEIGHTS:
 			return read_weights(p);
+		case F_TUNING:
+			return read_tuning(p);
 		case F_GUARANTEE:
 			return dperm_json_string(json, NULL, 0);
 		default:

@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "tuning.h"
+
 /* Collects text as snprintf does: counts everything, writes what fits. */
 typedef struct Out
 {
@@ -144,6 +146,38 @@ put_features_public(Out *out, const DpermModel *model)
 	}
 }
 
+/* How the parameters were chosen. */
+static void
+put_tuning(Out *out, const DpermModel *model)
+{
+	DpermTuning tuning;
+
+	if (model->tuning.len == 0 || dperm_tuning_read(&model->tuning, &tuning) != NULL)
+		return;
+	if (tuning.holdout)
+		put(out, "The parameters were chosen among %d candidates on a table that was declared public, which costs"
+			" nothing. ", tuning.candidates);
+	else
+		put(out, "The parameters were chosen privately among %d candidates: a table of %" PRId64
+			" rows was divided at random into %d portions, one for each candidate to be trained"
+			" on and one to count their mistakes, by which one was chosen with the %s rule. The"
+			" guarantee, with the same epsilon, covers all rows of that table and the choice;"
+			" the counts are not released. ",
+			tuning.candidates, tuning.rows, tuning.portions,
+			tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" :
+			"permute-and-flip");
+}
+
+/* Was the model chosen by what private rows hold? */
+static bool
+is_chosen_privately(const DpermModel *model)
+{
+	DpermTuning tuning;
+
+	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, &tuning) == NULL &&
+		!tuning.holdout;
+}
+
 /*
  * The paragraph for a private model. It goes into JSON as it is, so it holds no
  * character that would need an escape.
@@ -158,10 +192,12 @@ put_guarantee(Out *out, const DpermModel *model)
 		" rounding analysis allows for. Neighbours are two tables with the same number of rows that differ in one"
 		" row (replace-one); the number of rows is public. Whatever one row holds, no set"
 		" of models is more than exp(epsilon) times as likely to be released as it would"
-		" have been with any other content of that row. Only the weights were computed"
+		" have been with any other content of that row. Only %s computed"
 		" from what the rows hold; everything else in the model is a public parameter or"
 		" follows from public parameters. Method: %s perturbation, with the %s analysis."
 		" Epsilon is split into ",
+		is_chosen_privately(model) ?
+		"the weights, and which of the candidates was chosen, were" : "the weights were",
 		dperm_method_name(model->method), dperm_analysis_name(model->analysis));
 	/* Rounded for reading; the JSON has them exactly. */
 	if (model->eps_slack > 0.0)
@@ -169,6 +205,7 @@ put_guarantee(Out *out, const DpermModel *model)
 	put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
 		model->eps_noise, model->eps_release);
 	put_features_public(out, model);
+	put_tuning(out, model);
 	put(out, "Each further release from the same rows adds its own epsilon to this one.");
 }
 
@@ -288,7 +325,10 @@ dperm_model_to_json(const DpermModel *model, char *out, size_t room)
 			put(&o, ", ");
 		put_double(&o, model->weights[i]);
 	}
-	put(&o, "], \"guarantee\": \"");
+	put(&o, "]");
+	if (model->tuning.len > 0)
+		put(&o, ", \"tuning\": %.*s", model->tuning.len, model->tuning.bytes);
+	put(&o, ", \"guarantee\": \"");
 	put_paragraph(&o, model);
 	put(&o, "\"}");
 	return o.len;

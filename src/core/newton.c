@@ -32,16 +32,6 @@ typedef struct Point
 	double		norm;			/* of the gradient */
 } Point;
 
-static double
-dot(int dim, const double *x, const double *y)
-{
-	double		sum = 0;
-
-	for (int i = 0; i < dim; i++)
-		sum += x[i] * y[i];
-	return sum;
-}
-
 /* Ask the oracle at at->weights and add the regulariser and the tilt. */
 static DpermStatus
 look(const DpermProblem *problem, Point *at, double *hess)
@@ -54,16 +44,16 @@ look(const DpermProblem *problem, Point *at, double *hess)
 								  at->gradient, hess);
 	if (status != DPERM_OK)
 		return status;
-	at->value += problem->lambda / 2 * dot(dim, at->weights, at->weights);
+	at->value += problem->lambda / 2 * dperm_dot(dim, at->weights, at->weights);
 	for (int i = 0; i < dim; i++)
 		at->gradient[i] += problem->lambda * at->weights[i];
 	if (problem->tilt)
 	{
-		at->value += dot(dim, problem->tilt, at->weights);
+		at->value += dperm_dot(dim, problem->tilt, at->weights);
 		for (int i = 0; i < dim; i++)
 			at->gradient[i] += problem->tilt[i];
 	}
-	at->norm = sqrt(dot(dim, at->gradient, at->gradient));
+	at->norm = sqrt(dperm_dot(dim, at->gradient, at->gradient));
 	if (hess)
 		for (int i = 0; i < dim; i++)
 			hess[(size_t) i * dim + i] += problem->lambda;
@@ -134,7 +124,7 @@ line_search(const DpermProblem *problem, Point *at, Point *trial, const double *
 			double *hess, bool *hess_valid, bool *moved)
 {
 	int			dim = problem->dim;
-	double		slope = dot(dim, at->gradient, direction);
+	double		slope = dperm_dot(dim, at->gradient, direction);
 	double		slack = 1e3 * DBL_EPSILON * (1 + fabs(at->value));
 	double		low = 0,
 				low_slope = slope;
@@ -158,7 +148,7 @@ line_search(const DpermProblem *problem, Point *at, Point *trial, const double *
 		status = look(problem, trial, with_hess ? hess : NULL);
 		if (status != DPERM_OK)
 			return status;
-		new_slope = dot(dim, trial->gradient, direction);
+		new_slope = dperm_dot(dim, trial->gradient, direction);
 		if (trial->norm <= problem->goal ||
 			(new_slope >= SLOPE_LEFT * slope && new_slope <= -SLOPE_OVERSHOT * slope &&
 			 trial->value <= at->value + slack))

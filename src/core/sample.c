@@ -95,30 +95,37 @@ dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
 	return k % 2 == 1;
 }
 
-/* Discrete Laplace of an integer scale: Algorithm 2 of Canonne, Kamath and Steinke. */
+/* Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and Steinke. */
 int64_t
-dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale)
+dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den)
 {
 	while (!e->failed)
 	{
-		int64_t		low = (int64_t) dperm_draw_below(e, (uint64_t) scale);
+		int64_t		low = (int64_t) dperm_draw_below(e, (uint64_t) num);
 		int64_t		high = 0;
 		int64_t		size;
 		bool		negative;
 
-		if (!dperm_draw_exp_minus(e, (uint64_t) low, (uint64_t) scale))
+		if (!dperm_draw_exp_minus(e, (uint64_t) low, (uint64_t) num))
 			continue;
 
-		/* e^-4096 is no probability: the bound keeps scale * high within 64 bits */
+		/* e^-4096 is no probability: the bound keeps num * high within 64 bits */
 		while (high < 4096 && !e->failed && dperm_draw_exp_minus(e, 1, 1))
 			high++;
-		size = low + scale * high;
+		size = (low + num * high) / den;
 		negative = dperm_draw_bit(e);
 		if (negative && size == 0)
 			continue;
 		return negative ? -size : size;
 	}
 	return 0;
+}
+
+/* The same for an integer scale. */
+int64_t
+dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale)
+{
+	return dperm_draw_discrete_laplace_ratio(e, scale, 1);
 }
 
 /*

@@ -48,6 +48,9 @@ extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den);
 /* P(z) proportional to exp(-|z|/scale), 1 <= scale <= 2^50 (Canonne, Kamath, Steinke 2020) */
 extern int64_t dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale);
 
+/* P(z) proportional to exp(-|z| den/num): the same for a scale of num/den, num <= 2^50 */
+extern int64_t dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den);
+
 /* Draws of doubles that lie within a few units in the last place of an exact draw, relatively. */
 extern double dperm_draw_exponential(DpermEntropy *e);
 extern double dperm_draw_normal(DpermEntropy *e);

@@ -8,6 +8,7 @@
 #define DPERM_TEST_GOODNESS_H
 
 #include <math.h>
+#include <stdint.h>
 #include <stdlib.h>
 
 /* P(Gamma(a, 1) > x): series below a + 1, continued fraction above. */
@@ -60,6 +61,43 @@ static inline double
 chi_square_p(double statistic, double degrees)
 {
 	return gamma_upper(degrees / 2, statistic / 2);
+}
+
+/*
+ * P-value of counts against probabilities. Cells of less than five expected draws are taken together;
+ * what cannot happen must not have happened.
+ */
+static inline double
+counts_fit_p(const int64_t *counts, const double *probabilities, int cells, int64_t total)
+{
+	double		statistic = 0;
+	double		rare = 0;
+	double		rare_count = 0;
+	int			used = 0;
+
+	for (int i = 0; i < cells; i++)
+	{
+		double		expected = probabilities[i] * (double) total;
+
+		if (expected < 1e-9 && counts[i] > 0)
+			return 0;
+		if (expected < 5)
+		{
+			rare += expected;
+			rare_count += (double) counts[i];
+			continue;
+		}
+		statistic += ((double) counts[i] - expected) * ((double) counts[i] - expected) / expected;
+		used++;
+	}
+	if (rare >= 5)
+	{
+		statistic += (rare_count - rare) * (rare_count - rare) / rare;
+		used++;
+	}
+	else if (rare_count > rare + 20)
+		return 0;
+	return used < 2 ? 1 : chi_square_p(statistic, used - 1);
 }
 
 /* Order of doubles for qsort. */

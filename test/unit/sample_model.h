@@ -7,14 +7,17 @@
 #include "unit/sample_encoder.h"
 
 #include "core/model.h"
+#include "core/tuning.h"
 
-#define SAMPLE_MODEL_BINARY (104 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX)
+#define SAMPLE_TUNING 1024
+#define SAMPLE_MODEL_BINARY (104 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING)
 
 /* What a sampled model points to. */
 typedef struct SampleModel
 {
 	SampleEncoder encoder;
 	double		weights[SAMPLE_DIM_MAX];
+	char		tuning[SAMPLE_TUNING];
 } SampleModel;
 
 /* A model of two weights, good in every respect; tests break one thing at a time. */
@@ -56,7 +59,7 @@ same_model(const DpermModel *a, const DpermModel *b)
 		a->dimension_source == b->dimension_source && a->eps_slack == b->eps_slack &&
 		a->eps_noise == b->eps_noise && a->eps_release == b->eps_release &&
 		a->noise_scale == b->noise_scale && a->grid == b->grid &&
-		a->release_scale == b->release_scale;
+		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning);
 
 	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
 		same = a->weights[i] == b->weights[i];
@@ -80,7 +83,65 @@ sample_weight(TestRandom *state)
 	}
 }
 
-/* A valid model; room is what it points to. */
+/* A candidate of a tuning: what users write, and what only a reader of JSON has to stand. */
+static inline const char *
+sample_candidate(TestRandom *state)
+{
+	static const char *const candidates[] = {
+		"{\"lambda\": 0.01}",
+		"{}",
+		"{\"lambda\":1e-5,\"kernel\":\"gaussian\" , \"gamma\": 2}",
+		"{\"a\": null, \"b\": true, \"c\": \"\", \"a\": -0.0}",
+		"{\"\\\"}]\\\\\": \"\\u0041\\n{[\"}",
+		"{ \"lambda\" :\t0.000000000000000000000000000000000001\n}"
+	};
+
+	return candidates[test_below(state, 6)];
+}
+
+/* How a model of so many rows was tuned, the keys in any order. */
+static inline DpermText
+sample_tuning(TestRandom *state, int64_t rows, char *room)
+{
+	bool		holdout = test_below(state, 3) == 0;
+	int			count = 1 + test_below(state, 5);
+	int			keys = holdout ? 3 : 5;
+	int			first = test_below(state, keys);
+	int			len = 0;
+
+	for (int k = 0; k < keys; k++)
+	{
+		len += sprintf(room + len, "%s", k == 0 ? "{" : test_below(state, 2) ? ", " : ",");
+		switch ((first + k) % keys)
+		{
+			case 0:
+				len += sprintf(room + len, "\"way\": \"%s\"", holdout ? "holdout" : "private");
+				break;
+			case 1:
+				len += sprintf(room + len, "\"candidates\": [");
+				for (int i = 0; i < count; i++)
+					len += sprintf(room + len, "%s%s", i ? ", " : "", sample_candidate(state));
+				len += sprintf(room + len, "]");
+				break;
+			case 2:
+				len += holdout ? sprintf(room + len, "\"holdout\": \"%s\"",
+										 test_below(state, 2) ? "public.t" : "\\\"A\\u00e4 \\\\") :
+					sprintf(room + len, "\"selection\": \"%s\"", test_below(state, 2) ?
+							"exponential" : "permute_and_flip");
+				break;
+			case 3:
+				len += sprintf(room + len, "\"rows\": %lld", (long long)
+							   (rows + (DPERM_ROWS_MAX - rows) / (1 + test_below(state, 1000))));
+				break;
+			default:
+				len += sprintf(room + len, "\"portions\": %d", count + 1);
+		}
+	}
+	len += sprintf(room + len, "}");
+	return (DpermText) {room, len};
+}
+
+/* A valid model; room is what it points to. A third says how it was tuned. */
 static inline DpermModel
 sample_model(TestRandom *state, SampleModel *room)
 {
@@ -115,6 +176,8 @@ sample_model(TestRandom *state, SampleModel *room)
 	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
 		room->weights[i] = sample_weight(state);
 	m.weights = room->weights;
+	if (test_below(state, 3) == 0)
+		m.tuning = sample_tuning(state, m.rows, room->tuning);
 	return m;
 }
 

@@ -61,19 +61,23 @@ TEST(round_trips_binary)
 	}
 }
 
-/* Nothing but the full length decodes. */
+/* Nothing but the full length decodes, or all of it but the tuning. */
 TEST(refuses_other_lengths)
 {
 	TestRandom	state = 3;
-	SampleModel room;
-	unsigned char form[BINARY_MAX + 8] = {0};
-	DpermModel	m = sample_model(&state, &room);
-	DpermModel	out;
-	size_t		size = dperm_model_binary_size(&m);
 
-	dperm_model_to_binary(&m, form);
-	for (size_t cut = 0; cut <= sizeof(form); cut++)
-		CHECK((read_binary(form, cut, &memory, &out) == NULL) == (cut == size));
+	for (int round = 0; round < 10; round++)
+	{
+		SampleModel room;
+		unsigned char form[BINARY_MAX + 8] = {0};
+		DpermModel	m = sample_model(&state, &room);
+		DpermModel	out;
+		size_t		size = dperm_model_binary_size(&m);
+
+		dperm_model_to_binary(&m, form);
+		for (size_t cut = 0; cut <= sizeof(form); cut++)
+			CHECK((read_binary(form, cut, &memory, &out) == NULL) == (cut == size));
+	}
 }
 
 /* The largest model there may be, and one weight more. */
@@ -155,7 +159,8 @@ TEST(runs_out_of_memory_in_peace)
 			const char *why = NULL;
 			bool		fits = dperm_model_from_binary(form, size, &arena, &out, &why) == DPERM_OK;
 
-			CHECK(fits || strstr(why, "there is not enough memory for the ") == why);
+			CHECK(fits || strstr(why, "there is not enough memory for the ") == why ||
+				  strcmp(why, "tuning is too long") == 0);
 			CHECK(fits || !fitted);
 			fitted = fits;
 		}
@@ -203,6 +208,12 @@ TEST(survives_flipped_bytes)
 		change; \
 		CHECK_TEXT(why_not(&m), expected); \
 	} while (0)
+
+/* How two models were tuned. */
+static const char *const tuned = "{\"way\": \"private\", \"selection\": \"permute_and_flip\","
+" \"rows\": 3000, \"portions\": 3, \"candidates\": [{\"lambda\": 0.01}, {\"lambda\": 0.1}]}";
+static const char *const held = "{\"way\": \"holdout\", \"holdout\": \"public\\\"\","
+" \"candidates\": [{}]}";
 
 TEST(checks_every_field)
 {
@@ -255,6 +266,13 @@ TEST(checks_every_field)
 	CHECK_BROKEN(block.norm = 0.0, "norm is out of range");
 	CHECK_BROKEN(block.norm = INFINITY, "norm is out of range");
 	CHECK_BROKEN(m.weights = bad_weights, "a weight is not finite");
+	CHECK_BROKEN(m.tuning = sample_literal(tuned), "");
+	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.rows = 3001),
+				 "tuning has fewer rows than the model");
+	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.rows = 3000), "");
+	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.tuning.len--),
+				 "tuning is not as this version of dperm writes it");
+	CHECK_BROKEN((m.tuning = sample_literal(held), m.rows = DPERM_ROWS_MAX), "");
 }
 
 TEST(refuses_non_canonical_binary)
@@ -289,7 +307,7 @@ TEST(refuses_non_canonical_binary)
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "the features are not in canonical form");
 	dperm_model_to_binary(&m, form);
 	CHECK_TEXT(read_binary(form, size - 8, &memory, &out),
-			   "the number of weights is not the dimension");
+			   "it ends before the weights do");
 }
 
 /* The encoder in its middle is what dperm_encoder_to_binary makes. */
@@ -345,6 +363,21 @@ TEST(states_the_guarantee)
 	dperm_model_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "not read from rows. The rows were") != NULL);
 	CHECK(strpbrk(text, "\"\\\n") == NULL);	/* whatever the columns are called */
+
+	CHECK(strstr(text, "candidate") == NULL);
+	m.tuning = sample_literal(tuned);
+	dperm_model_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "chosen privately among 2 candidates: a table of 3000 rows was divided at"
+				 " random into 3 portions") != NULL);
+	CHECK(strstr(text, "with the permute-and-flip rule. The guarantee, with the same epsilon,"
+				 " covers all rows of that table and the choice; the counts are not released.")
+		  != NULL);
+	CHECK(strpbrk(text, "\"\\\n") == NULL);
+	m.tuning = sample_literal(held);
+	dperm_model_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "on a table that was declared public, which costs nothing.") != NULL);
+	CHECK(strstr(text, "privately") == NULL);
+	CHECK(strpbrk(text, "\"\\\n") == NULL);	/* whatever the table is called */
 
 	m.loss.kind = DPERM_LOSS_SMOOTH_HINGE;
 	m.loss.h = 0.1;

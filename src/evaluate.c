@@ -1,0 +1,297 @@
+/*
+ * evaluate.c: dp_evaluate and dp_roc: how good a model is, privately.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "args.h"
+#include "core/evaluate.h"
+#include "core/select.h"
+#include "dperm.h"
+#include "model_type.h"
+#include "result_set.h"
+#include "source.h"
+#include "train_args.h"
+
+PG_FUNCTION_INFO_V1(dp_evaluate);
+PG_FUNCTION_INFO_V1(dp_roc);
+PG_FUNCTION_INFO_V1(dp_bin);
+
+#define BINS_MAX 1000
+
+/* Arguments of both functions. */
+enum
+{
+	ARG_MODEL,
+	ARG_SOURCE,
+	ARG_LABEL,
+	ARG_EPSILON,
+	ARG_POSITIVE,
+	ARG_FEATURES,
+	ARG_BINS					/* dp_roc alone */
+};
+
+/* A model, the rows it is judged on, and how much that may cost. */
+typedef struct Evaluation
+{
+	DpermSource source;
+	Datum		model;
+	uint64		budget;
+} Evaluation;
+
+/* A copy of a text, terminated. */
+static DpermText
+terminated(const char *bytes, int len)
+{
+	DpermText	text = {pnstrdup(bytes, len), len};
+
+	return text;
+}
+
+/*
+ * The model with a column for every feature. One that was trained on arrays has no name for its
+ * vector: the caller says which column it is.
+ */
+static DpermModel *
+name_columns(DpermModel *model, const char *features)
+{
+	int			count = model->encoder.block_count;
+	DpermBlock *blocks = palloc(sizeof(DpermBlock) * count);
+
+	memcpy(blocks, model->encoder.blocks, sizeof(DpermBlock) * count);
+	if (features)
+	{
+		if (count != 1 || blocks[0].kind != DPERM_BLOCK_VECTOR)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("features is for a model of one vector"),
+					 errhint("The model knows the names of its columns.")));
+		blocks[0].column = terminated(features, strlen(features));
+	}
+	for (int i = 0; i < count; i++)
+	{
+		if (blocks[i].column.len == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the model was trained on arrays and names no column"),
+					 errhint("Name the column that holds the vectors, as in features => 'x'.")));
+		blocks[i].column = terminated(blocks[i].column.bytes, blocks[i].column.len);
+	}
+	model->encoder.blocks = blocks;
+	return model;
+}
+
+/* Check the arguments and open the source, before any row is read. */
+static void
+open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
+{
+	DpermOptions options;
+	DpermModel *model;
+	DpermSource like;
+	char	   *relation;
+	char	   *label;
+
+	if (PG_ARGISNULL(ARG_MODEL) || PG_ARGISNULL(ARG_EPSILON))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("model and epsilon must not be null"),
+				 errhint("Call dp_evaluate(model, 'table', label => 'column', epsilon => 1).")));
+	relation = dperm_required_text_arg(fcinfo, ARG_SOURCE, "source");
+	label = dperm_required_text_arg(fcinfo, ARG_LABEL, "label");
+	dperm_options_init(&options, false, PG_GETARG_FLOAT8(ARG_EPSILON));
+	options.positive = dperm_text_arg(fcinfo, ARG_POSITIVE);
+	dperm_options_settle(&options);
+	model = name_columns(dperm_model_open(PG_GETARG_DATUM(ARG_MODEL)),
+						 dperm_text_arg(fcinfo, ARG_FEATURES));
+	evaluation->model = dperm_model_make(model);
+	evaluation->budget = dperm_select_budget(options.epsilon);
+
+	memset(&like, 0, sizeof(like));
+	like.blocks = (DpermBlock *) model->encoder.blocks;
+	like.block_count = model->encoder.block_count;
+	dperm_source_open(&evaluation->source, fcinfo->flinfo->fn_oid, relation, label, NULL, 0,
+					  NULL, &like, &options);
+}
+
+/* Add the noise. */
+static void
+add_noise(const Evaluation *evaluation, int64 *counts, int count)
+{
+	DpermEntropy entropy;
+
+	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
+	dperm_noisy_counts(&entropy, evaluation->budget, counts, count);
+	if (!dperm_entropy_ok(&entropy))
+		dperm_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&entropy);
+}
+
+/* Count the cells of the confusion matrix; rows without a label are in none. */
+static void
+count_cells(const Evaluation *evaluation, int64 *cells)
+{
+	char	   *label;
+	char	   *rows = dperm_source_rows_sql(&evaluation->source, &label);
+	char	   *query = psprintf("SELECT pg_catalog.count(*) FILTER (WHERE y AND p), "
+								 "pg_catalog.count(*) FILTER (WHERE NOT y AND p), "
+								 "pg_catalog.count(*) FILTER (WHERE y AND NOT p), "
+								 "pg_catalog.count(*) FILTER (WHERE NOT y AND NOT p) "
+								 "FROM (SELECT r.%s AS y, %s.dp_predict($6, r.*) AS p FROM %s) AS s",
+								 label, dperm_source_schema(&evaluation->source), rows);
+
+	dperm_source_execute(&evaluation->source, query, 0, &evaluation->model, 1);
+	for (int i = 0; i < DPERM_CELLS; i++)
+	{
+		bool		isnull;
+
+		cells[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
+											   i + 1, &isnull));
+	}
+}
+
+/* One row of the result of dp_evaluate. */
+static void
+put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEstimate estimate,
+			 bool private)
+{
+	Datum		values[5] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
+		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high), BoolGetDatum(private)};
+	bool		nulls[5] = {false, isnan(estimate.value), false, false, false};
+
+	tuplestore_putvalues(store, desc, values, nulls);
+}
+
+/* dp_evaluate(model, source, label, epsilon, positive, features) */
+Datum
+dp_evaluate(PG_FUNCTION_ARGS)
+{
+	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
+	"false negatives", "true negatives"};
+	Evaluation	evaluation;
+	int64		cells[DPERM_CELLS];
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_begin_result(fcinfo, &desc);
+	double		variance;
+	bool		private;
+
+	open_evaluation(fcinfo, &evaluation);
+	SPI_connect();
+	count_cells(&evaluation, cells);
+	SPI_finish();
+	add_noise(&evaluation, cells, DPERM_CELLS);
+
+	private = evaluation.budget > 0;
+	variance = dperm_noise_variance(evaluation.budget);
+	for (int i = 0; i < DPERM_CELLS; i++)
+		put_estimate(store, desc, names[i], dperm_count_estimate(cells[i], evaluation.budget),
+					 private);
+	for (int i = 0; i < DPERM_METRICS; i++)
+		put_estimate(store, desc, dperm_metric_name((DpermMetric) i),
+					 dperm_metric((DpermMetric) i, cells, variance), private);
+	return (Datum) 0;
+}
+
+/*
+ * dp_bin(decision, bins): which of the bins a decision is in. They are equal parts of the range of the arcus
+ * tangent, which is bounded, so that they are public. Arithmetic in SQL would raise for a decision close
+ * to zero (underflow); here nothing does.
+ */
+Datum
+dp_bin(PG_FUNCTION_ARGS)
+{
+	double		decision = PG_GETARG_FLOAT8(0);
+	int			bins = PG_GETARG_INT32(1);
+	double		place = isnan(decision) ? 0 : floor((atan(decision) / M_PI + 0.5) * bins);
+
+	PG_RETURN_INT32((int32) fmax(0, fmin(place, bins - 1)));
+}
+
+/* Count rows by class and bin of their decision. */
+static void
+count_bins(const Evaluation *evaluation, int bins, int64 *counts)
+{
+	const char *schema = dperm_source_schema(&evaluation->source);
+	char	   *label;
+	char	   *rows = dperm_source_rows_sql(&evaluation->source, &label);
+	char	   *query = psprintf("SELECT y, bin, pg_catalog.count(*) FROM (SELECT r.%s AS y, "
+								 "%s.dp_bin(%s.dp_decision($6, r.*), %d) AS bin FROM %s) AS s "
+								 "WHERE y IS NOT NULL GROUP BY 1, 2",
+								 label, schema, schema, bins, rows);
+
+	memset(counts, 0, sizeof(int64) * 2 * bins);
+	dperm_source_execute(&evaluation->source, query, 0, &evaluation->model, 1);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		HeapTuple	tuple = SPI_tuptable->vals[i];
+		bool		isnull;
+		bool		positive = DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1,
+														  &isnull));
+		int			bin = DatumGetInt32(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &isnull));
+
+		counts[(positive ? 0 : bins) + bin] +=
+			DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 3, &isnull));
+	}
+}
+
+/* A share of a sum, NaN for none of nothing. */
+static Datum
+share(double part, double whole, bool *isnull)
+{
+	*isnull = !(whole > 0);
+	return Float8GetDatum(*isnull ? 0 : part / whole);
+}
+
+/* dp_roc(model, source, label, epsilon, positive, features, bins) */
+Datum
+dp_roc(PG_FUNCTION_ARGS)
+{
+	Evaluation	evaluation;
+	int			bins = PG_ARGISNULL(ARG_BINS) ? 50 : PG_GETARG_INT32(ARG_BINS);
+	int64	   *counts;
+	double		totals[2] = {0, 0};
+	double		above[2] = {0, 0};
+	double		area;
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_begin_result(fcinfo, &desc);
+
+	if (bins < 2 || bins > BINS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bins must be between 2 and %d", BINS_MAX),
+				 errhint("More bins show more of the curve and have more noise in all.")));
+	open_evaluation(fcinfo, &evaluation);
+	counts = palloc(sizeof(int64) * 2 * bins);
+	SPI_connect();
+	count_bins(&evaluation, bins, counts);
+	SPI_finish();
+	add_noise(&evaluation, counts, 2 * bins);
+	area = dperm_area(counts, counts + bins, bins);
+
+	for (int c = 0; c < 2; c++)
+		for (int i = 0; i < bins; i++)
+			totals[c] += Max(counts[c * bins + i], 0);
+
+	/* from the strictest threshold down */
+	for (int i = bins; i >= 0; i--)
+	{
+		Datum		values[4];
+		bool		nulls[4] = {false, false, false, isnan(area)};
+
+		if (i < bins)
+			for (int c = 0; c < 2; c++)
+				above[c] += Max(counts[c * bins + i], 0);
+		values[0] = Float8GetDatum(i == bins ? INFINITY : i == 0 ? -INFINITY :
+								   tan(M_PI * ((double) i / bins - 0.5)));
+		values[1] = share(above[0], totals[0], &nulls[1]);
+		values[2] = share(above[1], totals[1], &nulls[2]);
+		values[3] = Float8GetDatum(isnan(area) ? 0 : area);
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,560 @@
+/*
+ * tune.c: dp_logreg_tune and dp_svm_tune: training with parameters that are chosen privately.
+ *
+ * The private way (Algorithm 4 of the paper): the rows are divided into one portion per candidate and
+ * one more; each candidate is trained on its own portion with all of epsilon, and one is chosen by the
+ * mistakes on the last portion, with all of epsilon too. Each row is in one portion, so the whole costs
+ * epsilon. The holdout way: the choice is made on a public table, and the model is trained on all rows.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+
+#include "core/select.h"
+#include "core/tuning.h"
+#include "dperm.h"
+#include "model_type.h"
+#include "moments_type.h"
+#include "source.h"
+#include "train.h"
+#include "train_args.h"
+
+PG_FUNCTION_INFO_V1(dp_logreg_tune);
+PG_FUNCTION_INFO_V1(dp_logreg_tune_array);
+PG_FUNCTION_INFO_V1(dp_svm_tune);
+PG_FUNCTION_INFO_V1(dp_svm_tune_array);
+
+/* Arguments behind those of training: for a logistic regression; two later for the other. */
+enum
+{
+	TUNE_CANDIDATES,
+	TUNE_LAMBDAS,
+	TUNE_SELECTION,
+	TUNE_HOLDOUT,
+	TUNE_IDENTITY
+};
+
+/* The grid by default: these multiples of the default lambda. */
+static const double default_factors[] = {0.01, 0.1, 1, 10, 100};
+
+/* On a public table every candidate is trained this often, since each training has its noise. */
+#define HOLDOUT_REPEATS 3
+
+/* Bytes of a candidate: the list becomes a part of the model. */
+#define CANDIDATE_MAX 512
+
+/* A candidate. */
+typedef struct Candidate
+{
+	DpermOptions options;
+	DpermSource source;
+	double		factor;			/* of the default lambda; 0: lambda is in the options */
+	Datum		model;
+} Candidate;
+
+/* A tuning under way. */
+typedef struct Tuning
+{
+	FunctionCallInfo fcinfo;
+	bool		svm;
+	bool		as_array;
+	int			first_arg;		/* of the tuning arguments */
+	DpermOptions base;
+	DpermSelection selection;
+	char	   *identity;
+	Candidate  *candidates;
+	int			count;
+} Tuning;
+
+/* Is an argument of the tuning given? */
+static bool
+has_arg(const Tuning *tuning, int n)
+{
+	FunctionCallInfo fcinfo = tuning->fcinfo;
+
+	return !PG_ARGISNULL(tuning->first_arg + n);
+}
+
+/* Check the number of candidates and make room for them. */
+static void
+make_candidates(Tuning *tuning, int count)
+{
+	if (count < 1 || count > DPERM_CANDIDATES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there must be between 1 and %d candidates", DPERM_CANDIDATES_MAX),
+				 errhint("Each candidate is trained on a portion of the rows: a handful is enough.")));
+	tuning->count = count;
+	tuning->candidates = palloc0(sizeof(Candidate) * count);
+	for (int i = 0; i < count; i++)
+		tuning->candidates[i].options = tuning->base;
+}
+
+/* Candidates from lambdas float8[]. */
+static void
+read_lambdas(Tuning *tuning)
+{
+	FunctionCallInfo fcinfo = tuning->fcinfo;
+	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(tuning->first_arg + TUNE_LAMBDAS);
+	Datum	   *lambdas;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &lambdas, &nulls, &count);
+	make_candidates(tuning, count);
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("lambdas must not contain nulls")));
+		dperm_options_set_lambda(&tuning->candidates[i].options,
+								 DatumGetFloat8(lambdas[i]));
+	}
+}
+
+/* Candidates from candidates jsonb, an array of objects whose keys are argument names. */
+static void
+read_candidates(Tuning *tuning)
+{
+	FunctionCallInfo fcinfo = tuning->fcinfo;
+	Jsonb	   *json = PG_GETARG_JSONB_P(tuning->first_arg + TUNE_CANDIDATES);
+
+	if (!JB_ROOT_IS_ARRAY(json) || JB_ROOT_IS_SCALAR(json))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates must be a JSON array of objects"),
+				 errhint("For example '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'.")));
+	make_candidates(tuning, JB_ROOT_COUNT(json));
+	for (int i = 0; i < tuning->count; i++)
+	{
+		JsonbValue *value = getIthJsonbValueFromContainer(&json->root, i);
+		DpermOptions *options = &tuning->candidates[i].options;
+		Jsonb	   *object = JsonbValueToJsonb(value);
+
+		if (VARSIZE(object) > CANDIDATE_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a candidate is too long"),
+					 errhint("A candidate is a few arguments with their values.")));
+		options->lambda_as_key = true;
+		dperm_options_set_jsonb(options, object);
+		if (options->positive != tuning->base.positive)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("positive cannot differ between candidates"),
+					 errhint("Give it as an argument.")));
+	}
+}
+
+/* The candidates as JSON: what was given, or the lambdas of the grid. */
+static char *
+candidates_json(const Tuning *tuning)
+{
+	FunctionCallInfo fcinfo = tuning->fcinfo;
+	StringInfoData text;
+
+	if (has_arg(tuning, TUNE_CANDIDATES))
+	{
+		Jsonb	   *json = PG_GETARG_JSONB_P(tuning->first_arg + TUNE_CANDIDATES);
+
+		return JsonbToCString(NULL, &json->root, VARSIZE(json));
+	}
+	initStringInfo(&text);
+	for (int i = 0; i < tuning->count; i++)
+		appendStringInfo(&text, "%s{\"lambda\": %s}", i == 0 ? "[" : ", ",
+						 double_to_shortest_decimal(Max(tuning->candidates[i].options.lambda, 0)));
+	appendStringInfoChar(&text, ']');
+	return text.data;
+}
+
+/* The list of candidates becomes a part of the model: see now that it can. */
+static void
+check_candidates(const Tuning *tuning)
+{
+	char	   *text = psprintf("{\"way\": \"holdout\", \"holdout\": \"\", \"candidates\": %s}",
+								candidates_json(tuning));
+	DpermText	checked = {text, strlen(text)};
+	DpermTuning read;
+
+	if (dperm_tuning_read(&checked, &read) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates cannot be stored in a model"),
+				 errhint("A candidate is an object of a few plain values.")));
+}
+
+/* The arguments of a tuning, and the options of each candidate. */
+static void
+read_arguments(Tuning *tuning)
+{
+	FunctionCallInfo fcinfo = tuning->fcinfo;
+	char	   *selection = dperm_text_arg(fcinfo, tuning->first_arg + TUNE_SELECTION);
+
+	dperm_train_options(fcinfo, tuning->svm, &tuning->base);
+	tuning->identity = dperm_text_arg(fcinfo, tuning->first_arg + TUNE_IDENTITY);
+	if (selection && !dperm_selection_parse(selection, &tuning->selection))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown selection \"%s\"", selection),
+				 errhint("Use 'permute_and_flip' or 'exponential'.")));
+	if (has_arg(tuning, TUNE_CANDIDATES) && has_arg(tuning, TUNE_LAMBDAS))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates and lambdas cannot both be given"),
+				 errhint("lambdas is the short form of candidates.")));
+	if (tuning->base.lambda >= 0 && !has_arg(tuning, TUNE_CANDIDATES))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("lambda is what is to be chosen"),
+				 errhint("Give lambdas to choose from, or candidates that differ in something else.")));
+	if (has_arg(tuning, TUNE_CANDIDATES))
+		read_candidates(tuning);
+	else if (has_arg(tuning, TUNE_LAMBDAS))
+		read_lambdas(tuning);
+	else
+	{
+		make_candidates(tuning, lengthof(default_factors));
+		for (int i = 0; i < tuning->count; i++)
+			tuning->candidates[i].factor = default_factors[i];
+	}
+	for (int i = 0; i < tuning->count; i++)
+		dperm_options_settle(&tuning->candidates[i].options);
+	check_candidates(tuning);
+}
+
+/* Open the relation for every candidate; features and domains like those of other, if given. */
+static void
+open_sources(Tuning *tuning, const char *relation, bool like_before)
+{
+	FunctionCallInfo fcinfo = tuning->fcinfo;
+	char	   *label = dperm_required_text_arg(fcinfo, DPERM_ARG_LABEL, "label");
+	int			feature_count;
+	char	  **features = dperm_train_features(fcinfo, tuning->as_array, &feature_count);
+	Jsonb	   *domains = PG_ARGISNULL(DPERM_ARG_DOMAINS) ? NULL :
+		PG_GETARG_JSONB_P(DPERM_ARG_DOMAINS);
+
+	for (int i = 0; i < tuning->count; i++)
+	{
+		Candidate  *candidate = &tuning->candidates[i];
+		DpermSource before = candidate->source;
+
+		dperm_source_open(&candidate->source, fcinfo->flinfo->fn_oid, relation, label,
+						  features, feature_count, domains, like_before ? &before : NULL,
+						  &candidate->options);
+	}
+}
+
+/* Learn the length of vectors that have none declared, once for all candidates. */
+static void
+settle_sources(Tuning *tuning)
+{
+	int			length = 0;
+
+	for (int i = 0; i < tuning->count; i++)
+	{
+		Candidate  *candidate = &tuning->candidates[i];
+
+		if (!candidate->source.unsized)
+			continue;
+		if (length == 0)
+			length = dperm_source_length(&candidate->source);
+		dperm_source_settle(&candidate->source, &candidate->options, length);
+	}
+}
+
+/* Turn factors into lambdas, for so many rows. */
+static void
+settle_factors(Tuning *tuning, int64 rows)
+{
+	for (int i = 0; i < tuning->count; i++)
+	{
+		Candidate  *candidate = &tuning->candidates[i];
+		int			dim = dperm_encoder_dim(&candidate->source.spec.encoder);
+		double		lambda;
+
+		if (candidate->factor == 0)
+			continue;
+		lambda = dperm_calibrate_default_lambda(candidate->options.epsilon, rows, dim);
+		lambda = Min(candidate->factor * lambda, DPERM_LAMBDA_MAX);
+		dperm_options_set_lambda(&candidate->options, Max(lambda, DPERM_LAMBDA_MIN));
+	}
+}
+
+/* Attach to a model how it was chosen. */
+static void
+set_tuning(DpermModel *model, char *text)
+{
+	model->tuning.bytes = text;
+	model->tuning.len = strlen(text);
+}
+
+/* The number of rows is public, and which of them are in a portion does not depend on what they hold. */
+static void
+too_few_rows(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a portion of the rows is empty"),
+			 errhint("There are too few rows for so many candidates.")));
+}
+
+/* Train one candidate; the datum is kept for counting mistakes. */
+static DpermModel *
+train_candidate(Candidate *candidate)
+{
+	DpermModel *model = dperm_train_rows(&candidate->options, &candidate->source);
+
+	if (model == NULL)
+		too_few_rows();
+	candidate->model = dperm_model_make(model);
+	return model;
+}
+
+/* Algorithm 4: the chosen model, or NULL if there are no rows. */
+static DpermModel *
+tune_privately(Tuning *tuning)
+{
+	int			portions = tuning->count + 1;
+	Datum		key = dperm_source_key();
+	DpermModel **models = palloc(sizeof(*models) * tuning->count);
+	Datum	   *datums = palloc(sizeof(Datum) * tuning->count);
+	int64	   *rows = palloc(sizeof(int64) * portions);
+	int64	   *mistakes = palloc(sizeof(int64) * tuning->count);
+	int		   *order = palloc(sizeof(int) * tuning->count);
+	int64		total = 0;
+	DpermSource *last;
+	DpermEntropy entropy;
+	int			chosen;
+
+	for (int i = 0; i < tuning->count; i++)
+		dperm_source_divide(&tuning->candidates[i].source, portions, tuning->identity, key);
+	dperm_source_count(&tuning->candidates[0].source, rows);
+	for (int i = 0; i < portions; i++)
+		total += rows[i];
+	if (total == 0)
+		return NULL;
+	for (int i = 0; i < portions; i++)
+		if (rows[i] == 0)
+			too_few_rows();
+	settle_sources(tuning);
+	settle_factors(tuning, Max(total / portions, 1));
+	for (int i = 0; i < tuning->count; i++)
+	{
+		tuning->candidates[i].source.portion = i;
+		models[i] = train_candidate(&tuning->candidates[i]);
+		datums[i] = tuning->candidates[i].model;
+	}
+	last = &tuning->candidates[0].source;
+	last->portion = tuning->count;
+	dperm_source_mistakes(last, datums, tuning->count, mistakes);
+
+	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
+	chosen = dperm_select(&entropy, tuning->selection,
+						  dperm_select_budget(tuning->base.epsilon), mistakes,
+						  tuning->count, order);
+	if (!dperm_entropy_ok(&entropy))
+		dperm_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&entropy);
+	set_tuning(models[chosen],
+			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"rows\": " INT64_FORMAT
+						", \"portions\": %d, \"candidates\": %s}",
+						dperm_selection_name(tuning->selection), total, portions,
+						candidates_json(tuning)));
+	return models[chosen];
+}
+
+/* The number of rows that a source has, all of them. */
+static int64
+count_rows(const DpermSource *source)
+{
+	Datum		result = dperm_source_pass(source, DPERM_PASS_COUNT, 0, NULL);
+	DpermPass	pass;
+	const uint64 *words;
+
+	if (!result)
+		return 0;
+	dperm_moments_open(result, &pass, &words);
+	return pass.rows;
+}
+
+/*
+ * The best candidate on a public table: one half trains, one half counts. Noise is to be as large as it
+ * will be on the private rows, so epsilon is scaled by the numbers of rows.
+ */
+static int
+best_on_holdout(Tuning *tuning, int64 private_rows)
+{
+	Datum		key = dperm_source_key();
+	int64		rows[2];
+	int64		best_mistakes = PG_INT64_MAX;
+	int			best = 0;
+
+	for (int i = 0; i < tuning->count; i++)
+		dperm_source_divide(&tuning->candidates[i].source, 2, tuning->identity, key);
+	dperm_source_count(&tuning->candidates[0].source, rows);
+	if (rows[0] == 0 || rows[1] == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("holdout has too few rows")));
+	for (int i = 0; i < tuning->count; i++)
+	{
+		Candidate  *candidate = &tuning->candidates[i];
+		DpermOptions options = candidate->options;
+		int64		total = 0;
+
+		if (!isinf(options.epsilon))
+			candidate->options.epsilon =
+				Min(Max(options.epsilon * private_rows / rows[0], DPERM_EPSILON_MIN),
+					DPERM_EPSILON_MAX);
+		for (int r = 0; r < HOLDOUT_REPEATS; r++)
+		{
+			int64		mistakes;
+
+			candidate->source.portion = 0;
+			(void) train_candidate(candidate);
+			candidate->source.portion = 1;
+			dperm_source_mistakes(&candidate->source, &candidate->model, 1, &mistakes);
+			total += mistakes;
+		}
+		candidate->options = options;
+		if (total < best_mistakes)
+		{
+			best_mistakes = total;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* Learn the length of vectors from the private rows, for the public ones too. */
+static void
+settle_both(Tuning *tuning, DpermSource *private)
+{
+	int			length = 0;
+
+	for (int i = 0; i < tuning->count; i++)
+	{
+		Candidate  *candidate = &tuning->candidates[i];
+
+		if (!private[i].unsized)
+			continue;
+		if (length == 0)
+			length = dperm_source_length(&private[i]);
+		dperm_source_settle(&private[i], &candidate->options, length);
+		dperm_source_settle(&candidate->source, &candidate->options, length);
+	}
+}
+
+/* The paper's first way: choose on public rows, train on all private ones. */
+static DpermModel *
+tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
+{
+	int64		rows;
+	int			best;
+	DpermModel *model;
+	StringInfoData text;
+
+	settle_both(tuning, private);
+	rows = count_rows(&private[0]);
+	if (rows == 0)
+		return NULL;
+	settle_factors(tuning, rows);
+	best = best_on_holdout(tuning, rows);
+	model = dperm_train_rows(&tuning->candidates[best].options, &private[best]);
+	initStringInfo(&text);
+	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
+	escape_json(&text, holdout);
+	appendStringInfo(&text, ", \"candidates\": %s}", candidates_json(tuning));
+	set_tuning(model, text.data);
+	return model;
+}
+
+/* Open the public table in place of the private one, and see that it is another. */
+static DpermSource *
+open_holdout(Tuning *tuning, const char *holdout)
+{
+	DpermSource *private = palloc(sizeof(DpermSource) * tuning->count);
+
+	for (int i = 0; i < tuning->count; i++)
+		private[i] = tuning->candidates[i].source;
+	open_sources(tuning, holdout, true);
+	if (dperm_source_overlap(&tuning->candidates[0].source, &private[0]))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("holdout reads from the table that is to be protected"),
+				 errhint("It has to be a public table; leave it out to choose privately.")));
+	return private;
+}
+
+/* Tune as the arguments say. */
+static Datum
+tune(FunctionCallInfo fcinfo, bool svm, bool as_array)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Tuning		tuning = {.fcinfo = fcinfo, .svm = svm, .as_array = as_array};
+	char	   *relation = dperm_required_text_arg(fcinfo, DPERM_ARG_SOURCE, "source");
+	char	   *holdout;
+	DpermSource *private = NULL;
+	DpermModel *model;
+	Datum		result = 0;
+
+	tuning.first_arg = svm ? DPERM_ARG_H + 1 : DPERM_ARG_LOSS;
+	read_arguments(&tuning);
+	open_sources(&tuning, relation, false);
+	holdout = dperm_text_arg(fcinfo, tuning.first_arg + TUNE_HOLDOUT);
+	if (holdout)
+		private = open_holdout(&tuning, holdout);
+
+	SPI_connect();
+	model = holdout ? tune_on_holdout(&tuning, private, holdout) : tune_privately(&tuning);
+	if (model)
+	{
+		MemoryContext spi = MemoryContextSwitchTo(caller);
+
+		result = dperm_model_make(model);
+		MemoryContextSwitchTo(spi);
+	}
+	SPI_finish();
+	if (!model)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(result);
+}
+
+/* dp_logreg_tune(source, label, features text, epsilon, ...): see sql/dperm.sql */
+Datum
+dp_logreg_tune(PG_FUNCTION_ARGS)
+{
+	return tune(fcinfo, false, false);
+}
+
+/* The same with features text[]. */
+Datum
+dp_logreg_tune_array(PG_FUNCTION_ARGS)
+{
+	return tune(fcinfo, false, true);
+}
+
+/* dp_svm_tune(source, label, features text, epsilon, ...): see sql/dperm.sql */
+Datum
+dp_svm_tune(PG_FUNCTION_ARGS)
+{
+	return tune(fcinfo, true, false);
+}
+
+/* The same with features text[]. */
+Datum
+dp_svm_tune_array(PG_FUNCTION_ARGS)
+{
+	return tune(fcinfo, true, true);
+}

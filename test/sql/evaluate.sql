@@ -1,0 +1,234 @@
+--
+-- Evaluation: private counts and metrics, and a private ROC curve, against counts by hand
+--
+SET client_min_messages = warning;
+SET extra_float_digits = 0;
+
+CREATE TABLE patients (id integer, sick boolean, answer text, sign integer, x float8[], age integer CHECK (age BETWEEN 0 AND 100), kind text, score float4[]);
+INSERT INTO patients
+  SELECT i, y, CASE WHEN y THEN 'yes' WHEN NOT y THEN 'no' END, CASE WHEN y THEN 1 WHEN NOT y THEN -1 END,
+         ARRAY[sin(i * 3), cos(i * 5)], (i * 37) % 101, (ARRAY['a', 'b', 'c'])[1 + i % 3], ARRAY[sin(i * 3), cos(i * 5)]
+  FROM (SELECT i, CASE WHEN i % 10 > 0 THEN sin(i * 3) + 0.7 * sin(i * 11) > 0.2 END AS y FROM generate_series(1, 600) i) s;
+CREATE TABLE models AS
+  SELECT 'columns' AS name, dp_logreg_train('patients', 'sick', '{x,age,kind}', 'Infinity', 0.001,
+    domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}') AS m
+  UNION ALL SELECT 'vector', dp_svm_train('patients', 'sick', 'x', 'Infinity', 0.001)
+  UNION ALL SELECT 'private', dp_logreg_train('patients', 'sick', 'x', 1)
+  UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{x,age}', 'Infinity', 0.001, domains => '{"x": {"dimension": 2}}', kernel => 'gaussian', kernel_features => 20)
+  UNION ALL SELECT 'array', (SELECT dp_logreg(sick, x, 'Infinity', 0.001) FROM patients);
+
+-- By hand; a row without a label is in no cell
+CREATE FUNCTION by_hand(model dp_model) RETURNS TABLE (metric text, value float8) LANGUAGE sql AS $$
+  WITH c AS (SELECT count(*) FILTER (WHERE sick AND p) AS tp, count(*) FILTER (WHERE NOT sick AND p) AS fp,
+                    count(*) FILTER (WHERE sick AND NOT p) AS fn, count(*) FILTER (WHERE NOT sick AND NOT p) AS tn
+             FROM (SELECT sick, dp_predict(model, patients) AS p FROM patients WHERE sick IS NOT NULL) s)
+  SELECT v.* FROM c, LATERAL (VALUES ('true positives', tp::float8), ('false positives', fp), ('false negatives', fn), ('true negatives', tn),
+    ('accuracy', (tp + tn)::float8 / (tp + fp + fn + tn)), ('error', (fp + fn)::float8 / (tp + fp + fn + tn)), ('precision', tp::float8 / (tp + fp)),
+    ('recall', tp::float8 / (tp + fn)), ('f1', 2 * tp::float8 / (2 * tp + fp + fn))) v
+$$;
+SELECT * FROM dp_evaluate((SELECT m FROM models WHERE name = 'columns'), 'patients', 'sick', 'Infinity');
+SELECT name, count(*) AS metrics, bool_and(e.value = h.value) AS by_hand, bool_and(e.low <= e.value AND e.value <= e.high) AS inside,
+       bool_and((e.low = e.high) = (e.metric LIKE '%tives')) AS counts_are_exact, bool_or(e.private) AS private,
+       sum(e.value) FILTER (WHERE e.metric LIKE '%tives') AS labelled, max(e.value) FILTER (WHERE e.metric = 'accuracy') > 0.6 AS better_than_chance
+FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') e JOIN by_hand(m) h USING (metric)
+WHERE name IN ('columns', 'vector', 'kernel') GROUP BY name ORDER BY name;
+-- other labels mean the same
+SELECT bool_and(a.value = b.value AND a.value = c.value) AS same
+FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') b, dp_evaluate(m, 'patients', 'sign', 'Infinity') c
+WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric;
+SELECT a.metric, a.value = b.value AS swapped
+FROM models, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'no') b
+WHERE name = 'columns' AND (a.metric, b.metric) IN (('true positives', 'false positives'), ('false negatives', 'true negatives'), ('accuracy', 'error')) ORDER BY 1;
+-- a view, a partitioned table, and the same columns in another order and of other types
+CREATE VIEW seen AS SELECT age, x, kind, sick FROM patients WHERE id <= 300;
+CREATE TABLE parts (LIKE patients) PARTITION BY RANGE (id);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1) TO (200);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (200) TO (1000);
+INSERT INTO parts SELECT * FROM patients;
+CREATE MATERIALIZED VIEW retyped AS SELECT kind::varchar AS kind, age::numeric AS age, score AS x, sick FROM patients;
+SELECT source, sum(value) FILTER (WHERE metric LIKE '%tives') AS labelled, max(value) FILTER (WHERE metric = 'accuracy') = max(accuracy) AS as_rows_say
+FROM models, (VALUES ('seen'), ('parts'), ('retyped'), ('patients')) v(source), dp_evaluate(m, source, 'sick', 'Infinity') e,
+  LATERAL (SELECT avg((dp_predict(m, p) = sick)::int)::float8 AS accuracy FROM patients p WHERE sick IS NOT NULL AND (source <> 'seen' OR id <= 300)) a
+WHERE name = 'columns' GROUP BY 1 ORDER BY 1;
+-- features of any name
+CREATE TABLE odd AS SELECT sick AS s, x[1] AS r, x[2] AS label, age AS t, age AS y, age AS "P" FROM patients;
+SELECT sum(value) AS labelled, max((SELECT sum((dp_predict(m, odd) = s)::int) FROM odd)) = sum(value) FILTER (WHERE metric LIKE 'true%') AS as_rows_say
+FROM (SELECT dp_logreg_train('odd', 's', '{r,label,t,y,P}', 'Infinity', domains => '{"r": [-1, 1], "label": [-1, 1], "t": [0, 100], "y": [0, 100], "P": [0, 100]}') AS m OFFSET 0) s,
+  dp_evaluate(m, 'odd', 's', 'Infinity') WHERE metric LIKE '%tives';
+-- no rows, and rows without labels: nothing is known
+CREATE TABLE nobody (sick boolean, x float8[]);
+SELECT e.* FROM models, dp_evaluate(m, 'nobody', 'sick', 'Infinity') e WHERE name = 'vector';
+INSERT INTO nobody SELECT NULL, x FROM patients;
+SELECT sum(value) AS nothing FROM models, dp_evaluate(m, 'nobody', 'sick', 'Infinity') WHERE name = 'vector';
+SELECT count(*) AS metrics, bool_and(value IS NOT NULL) AS counts_at_least FROM models, dp_evaluate(m, 'nobody', 'sick', 1) WHERE name = 'vector' AND metric LIKE '%tives';
+
+--
+-- With privacy
+--
+SELECT count(*) AS metrics, bool_and(private) AS private, bool_and(value = round(value)) FILTER (WHERE metric LIKE '%tives') AS integers,
+       bool_and(low < value AND value < high) FILTER (WHERE metric LIKE '%tives') AS inside,
+       string_agg(DISTINCT (high - low)::text, ' ') FILTER (WHERE metric LIKE '%tives') AS widths,
+       bool_and(low >= 0 AND high <= 1 AND low <= value AND value <= high) FILTER (WHERE metric NOT LIKE '%tives') AS shares
+FROM models, dp_evaluate(m, 'patients', 'sick', 1) WHERE name = 'private';
+-- near the truth, to both sides of it, and another each time
+SELECT metric, count(DISTINCT value) > 3 AS differ, bool_or(value > truth) AS above, bool_or(value < truth) AS below, max(abs(value - truth)) < 80 AS near,
+       avg((low <= truth AND truth <= high)::int) > 0.75 AS covered
+FROM (SELECT e.metric, e.value, e.low, e.high, h.value AS truth FROM models, generate_series(1, 60) i, dp_evaluate(m, 'patients', 'sick', 1 + 0 * i) e JOIN by_hand(m) h USING (metric)
+      WHERE name = 'columns' AND metric LIKE '%tives' OFFSET 0) s GROUP BY 1 ORDER BY 1;
+-- the smaller epsilon, the wider; and counts below zero are told as they are
+SELECT string_agg((high - low)::text, ' ' ORDER BY epsilon) AS widths
+FROM models, (VALUES (0.01), (0.1), (1.0), (2.5), (10), (100)) v(epsilon), dp_evaluate(m, 'patients', 'sick', epsilon::float8) WHERE name = 'columns' AND metric = 'true positives';
+SELECT min(value) < 0 AS below_zero FROM models, generate_series(1, 20) i, dp_evaluate(m, 'nobody', 'sick', 0.1 + 0 * i) WHERE name = 'vector' AND metric LIKE '%tives';
+
+--
+-- Hostile rows raise nothing, and count as training reads them
+--
+CREATE TABLE hostile AS SELECT i % 2 = 0 AS sick, CASE i % 12 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{NaN,1}' WHEN 3 THEN '{Infinity,-Infinity}' WHEN 4 THEN '{NULL,1}'
+  WHEN 5 THEN '{{1,2},{3,4}}' WHEN 6 THEN '{1,2,3}' WHEN 7 THEN '{1e308,-1e308}' WHEN 8 THEN '{5e-324,0}' WHEN 9 THEN '[5:6]={1,2}' ELSE '{0.5,0.1}' END::float8[] AS x,
+  (ARRAY[NULL, 'NaN', 'Infinity', '-Infinity', '1e308', '-5e-324', '17'])[1 + i % 7]::float8 AS age, CASE i % 3 WHEN 0 THEN NULL WHEN 1 THEN repeat('x', 100000) ELSE 'a' END AS kind
+  FROM generate_series(1, 420) i;
+SELECT name, labelled, right_ones = (SELECT count(*) FROM hostile h WHERE dp_predict(m, h) = sick) AS as_rows_say
+FROM models, LATERAL (SELECT sum(value) AS labelled, sum(value) FILTER (WHERE metric LIKE 'true%') AS right_ones FROM dp_evaluate(m, 'hostile', 'sick', 'Infinity') WHERE metric LIKE '%tives') e
+WHERE name <> 'array' ORDER BY name;
+SELECT name, count(*) AS points, max(true_positive_rate) AS top FROM models, dp_roc(m, 'hostile', 'sick', 'Infinity') WHERE name <> 'array' GROUP BY name ORDER BY name;
+-- nor do models that nobody trained: weights as large, as small and as many as there are
+CREATE TABLE crafted AS
+  SELECT w, (m::jsonb || jsonb_build_object('weights', w::jsonb))::dp_model AS m FROM models, (VALUES ('[1.7e308, 1.7e308, 1.7e308]'), ('[1.7e308, -1.7e308, -1.7e308]'),
+    ('[5e-324, 0, 0]'), ('[5e-324, -5e-324, 0]'), ('[1e-310, 1e-320, 0]'), ('[0, 0, 0]'), ('[0, 0, 5e-324]')) v(w) WHERE name = 'vector';
+SELECT w, (SELECT sum(value) FROM dp_evaluate(m, 'hostile', 'sick', 'Infinity') WHERE metric LIKE '%tives') AS labelled,
+       (SELECT count(*) FROM dp_roc(m, 'hostile', 'sick', 'Infinity')) AS points, (SELECT count(*) FROM dp_roc(m, 'patients', 'sick', 1, bins => 3)) AS of_patients
+FROM crafted ORDER BY w COLLATE "C";
+DROP TABLE crafted;
+
+--
+-- ROC
+--
+CREATE FUNCTION roc(name text, epsilon float8, bins integer) RETURNS TABLE (n bigint, threshold float8, tpr float8, fpr float8, auc float8) LANGUAGE sql AS $$
+  SELECT row_number() OVER (), r.* FROM models, dp_roc(m, 'patients', 'sick', epsilon, bins => bins) r WHERE models.name = roc.name
+$$;
+SELECT count(*) AS points, array_agg(threshold ORDER BY n) = array_agg(threshold ORDER BY threshold DESC) AS strictest_first, bool_and(tpr BETWEEN 0 AND 1 AND fpr BETWEEN 0 AND 1) AS shares,
+       array_agg(tpr ORDER BY n) = array_agg(tpr ORDER BY tpr) AND array_agg(fpr ORDER BY n) = array_agg(fpr ORDER BY fpr) AS monotone,
+       min(tpr) = 0 AND min(fpr) = 0 AND max(tpr) = 1 AND max(fpr) = 1 AS ends, count(DISTINCT auc) AS areas
+FROM roc('columns', 'Infinity', 50);
+SELECT count(*) AS points, array_agg(threshold ORDER BY n) = array_agg(threshold ORDER BY threshold DESC) AS strictest_first, bool_and(tpr BETWEEN 0 AND 1 AND fpr BETWEEN 0 AND 1) AS shares,
+       array_agg(tpr ORDER BY n) = array_agg(tpr ORDER BY tpr) AND array_agg(fpr ORDER BY n) = array_agg(fpr ORDER BY fpr) AS monotone,
+       min(tpr) = 0 AND min(fpr) = 0 AND max(tpr) = 1 AND max(fpr) = 1 AS ends, count(DISTINCT auc) AS areas, bool_and(auc BETWEEN 0 AND 1) AS an_area
+FROM roc('columns', 1, 50);
+SELECT count(*) AS points, min(threshold), max(threshold) FROM roc('columns', 'Infinity', 2);
+-- each point is the share of rows whose decision is above the threshold
+SELECT count(*) AS points, bool_and(abs(tpr - t) < 1e-9 AND abs(fpr - f) < 1e-9) AS by_hand
+FROM roc('columns', 'Infinity', 40) r, LATERAL (SELECT avg((d > threshold)::int) FILTER (WHERE sick)::float8 AS t, avg((d > threshold)::int) FILTER (WHERE NOT sick)::float8 AS f
+  FROM (SELECT sick, dp_decision(m, p) AS d FROM patients p, models WHERE name = 'columns') s) h;
+-- and at 0 it is what dp_evaluate says
+SELECT tpr = (SELECT value FROM dp_evaluate(m, 'patients', 'sick', 'Infinity') WHERE metric = 'recall') AS recall
+FROM models, roc('columns', 'Infinity', 50) WHERE name = 'columns' AND abs(threshold) < 1e-9;
+-- the area: that of all pairs of a sick and a healthy row, but for pairs in one bin
+WITH d AS (SELECT name, sick, dp_decision(m, p) AS d, floor((atan(dp_decision(m, p)) / pi() + 0.5) * 200) AS bin FROM patients p, models WHERE name IN ('columns', 'vector', 'kernel') AND sick IS NOT NULL),
+     pairs AS (SELECT name, avg(CASE WHEN a.d > b.d THEN 1 WHEN a.d = b.d THEN 0.5 ELSE 0 END)::float8 AS area, avg((a.bin = b.bin)::int)::float8 AS ties
+               FROM d a JOIN d b USING (name) WHERE a.sick AND NOT b.sick GROUP BY name)
+SELECT name, abs(auc - area) <= ties / 2 + 1e-9 AS within_bins, ties < 0.15 AS few_ties, auc > 0.65 AS better_than_chance
+FROM pairs, LATERAL (SELECT DISTINCT auc FROM roc(name, 'Infinity', 200)) r ORDER BY name;
+-- with noise near it, and another each time
+SELECT count(DISTINCT auc) > 10 AS differ, abs(avg(auc) - max(truth)) < 0.1 AS near
+FROM (SELECT auc, truth FROM generate_series(1, 20) i, LATERAL (SELECT auc FROM roc('columns', 5 + 0 * i, 10) WHERE n = 1) r, LATERAL (SELECT auc AS truth FROM roc('columns', 'Infinity', 10) WHERE n = 1) t OFFSET 0) s;
+-- one class, or none
+CREATE TABLE all_sick AS SELECT true AS sick, x FROM patients;
+SELECT r.* FROM models, dp_roc(m, 'all_sick', 'sick', 'Infinity', bins => 2) r WHERE name = 'vector';
+SELECT r.* FROM models, dp_roc(m, 'nobody', 'sick', 'Infinity', bins => 2) r WHERE name = 'vector';
+
+--
+-- A model of arrays names no column
+--
+CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+  state text;
+  hint text;
+BEGIN
+  EXECUTE query INTO result;
+  RETURN coalesce(result, 'NULL');
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+  RETURN state || ': ' || result || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
+END $$;
+CREATE FUNCTION evaluated(model text, arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says(format('SELECT value FROM models, dp_evaluate(m, %s) WHERE name = %L AND metric = ''accuracy''', arguments, model))
+$$;
+CREATE FUNCTION curve(model text, arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says(format('SELECT count(*) FROM models, dp_roc(m, %s) WHERE name = %L', arguments, model))
+$$;
+\pset format unaligned
+\pset tuples_only on
+SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity' $$);
+SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$)
+     = says($$ SELECT avg((dp_predict(m, x) = sick)::int)::float8 FROM models, patients WHERE name = 'array' AND sick IS NOT NULL $$);
+SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'score' $$) = evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$);
+SELECT evaluated('vector', $$ 'patients', 'sick', 'Infinity', features => 'score' $$) = evaluated('vector', $$ 'patients', 'sick', 'Infinity' $$);
+SELECT curve('array', $$ 'patients', 'sick', 1, features => 'x' $$);
+SELECT curve('array', $$ 'patients', 'sick', 1 $$);
+
+-- Arguments
+SELECT evaluated('columns', $$ 'patients', 'sick', 'Infinity', features => 'x' $$);
+SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'y' $$);
+SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => '' $$);
+SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'age' $$);
+SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'sick' $$);
+SELECT evaluated('vector', $$ 'patients', 'sick', 0 $$);
+SELECT evaluated('vector', $$ 'patients', 'sick', -1 $$);
+SELECT evaluated('vector', $$ 'patients', 'sick', 'NaN' $$);
+SELECT evaluated('vector', $$ 'patients', 'sick', 1e-9 $$);
+SELECT evaluated('vector', $$ 'patients', 'sick', 1e9 $$);
+SELECT evaluated('vector', $$ 'patients', 'sick', NULL $$);
+SELECT says($$ SELECT count(*) FROM dp_evaluate(NULL, 'patients', 'sick', 1) $$);
+SELECT split_part(evaluated('vector', $$ NULL, 'sick', 1 $$), E'\n', 1);
+SELECT split_part(evaluated('vector', $$ 'patients', NULL, 1 $$), E'\n', 1);
+SELECT evaluated('vector', $$ 'nowhere', 'sick', 1 $$);
+SELECT evaluated('vector', $$ 'patients', 'ill', 1 $$);
+SELECT evaluated('vector', $$ 'patients', 'x', 1 $$);
+SELECT evaluated('vector', $$ 'patients', 'answer', 1 $$);
+SELECT evaluated('columns', $$ 'nobody', 'sick', 1 $$);
+SELECT evaluated('columns', $$ 'patients', 'age', 1 $$);
+CREATE TABLE mistyped (sick boolean, x text, age integer, kind text);
+SELECT evaluated('columns', $$ 'mistyped', 'sick', 1 $$);
+SELECT curve('vector', $$ 'patients', 'sick', 1, bins => 1 $$);
+SELECT curve('vector', $$ 'patients', 'sick', 1, bins => 0 $$);
+SELECT curve('vector', $$ 'patients', 'sick', 1, bins => 1001 $$);
+SELECT curve('vector', $$ 'patients', 'sick', 1, bins => NULL $$);
+SELECT curve('vector', $$ 'patients', 'sick', 1, bins => 1000 $$);
+SELECT curve('vector', $$ 'patients', 'sick', 0 $$);
+SELECT curve('vector', $$ 'patients', 'answer', 1, positive => 'yes' $$);
+CREATE VIEW unsteady AS SELECT sick, x FROM patients WHERE random() < 0.5;
+SELECT evaluated('vector', $$ 'unsteady', 'sick', 1 $$);
+
+-- Privileges, and functions that would stand in for ours
+DROP ROLE IF EXISTS dperm_judge;
+CREATE ROLE dperm_judge;
+GRANT SELECT ON models TO dperm_judge;
+SET ROLE dperm_judge;
+SELECT evaluated('vector', $$ 'patients', 'sick', 1 $$);
+SELECT curve('vector', $$ 'patients', 'sick', 1 $$);
+RESET ROLE;
+GRANT SELECT (sick, x) ON patients TO dperm_judge;
+SET ROLE dperm_judge;
+SELECT evaluated('vector', $$ 'patients', 'sick', 1000 $$) ~ '^[01]';
+SELECT curve('vector', $$ 'patients', 'sick', 1 $$);
+SELECT split_part(evaluated('columns', $$ 'patients', 'sick', 1 $$), E'\n', 1);
+RESET ROLE;
+GRANT CREATE ON SCHEMA public TO dperm_judge;
+SET ROLE dperm_judge;
+CREATE FUNCTION public.dp_predict(dp_model, record) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE FUNCTION public.dp_decision(dp_model, record) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+RESET ROLE;
+SELECT evaluated('vector', $$ 'patients', 'sick', 1 $$);
+SELECT curve('vector', $$ 'patients', 'sick', 1 $$);
+DROP OWNED BY dperm_judge;
+SELECT evaluated('vector', $$ 'patients', 'sick', 1000 $$) ~ '^[01]';
+DROP ROLE dperm_judge;
+\pset tuples_only off
+\pset format aligned
+
+DROP VIEW seen, unsteady;
+DROP MATERIALIZED VIEW retyped;
+DROP TABLE patients, models, parts, odd, nobody, hostile, all_sick, mistyped;
+DROP FUNCTION by_hand, roc, says, evaluated, curve;
+RESET extra_float_digits;

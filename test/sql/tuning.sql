@@ -1,0 +1,361 @@
+--
+-- Tuning: parameters that are chosen privately, or on public rows
+--
+SET client_min_messages = warning;
+
+-- A quarter of the rows is positive, and x says which: a large lambda forgets it and calls all of them negative
+CREATE TABLE visits (id integer PRIMARY KEY, ill boolean, answer text, x float8[], age integer CHECK (age BETWEEN 0 AND 100));
+INSERT INTO visits
+  SELECT i, (i * 7919) % 1000 >= 750, CASE WHEN (i * 7919) % 1000 >= 750 THEN 'yes' ELSE 'no' END,
+         ARRAY[(i * 7919) % 1000 / 500.0 - 1, sin(i)], (i * 7919) % 1000 / 10
+  FROM generate_series(1, 1000) i;
+
+-- What a query says: its result, or the SQLSTATE, the message and the hint
+CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+  state text;
+  hint text;
+BEGIN
+  EXECUTE query INTO result;
+  RETURN coalesce(result, 'NULL');
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+  RETURN state || ': ' || result || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
+END $$;
+CREATE FUNCTION tune(arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says('SELECT ''tuned'' FROM dp_logreg_tune(' || arguments || ') m WHERE m IS NOT NULL')
+$$;
+CREATE FUNCTION tune_svm(arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says('SELECT ''tuned'' FROM dp_svm_tune(' || arguments || ') m WHERE m IS NOT NULL')
+$$;
+
+-- What a model says of its tuning; the size of a portion is random, its range is not
+SELECT m -> 'tuning' AS tuning, m -> 'private' AS private, m -> 'epsilon' AS epsilon,
+       (m ->> 'lambda')::float8 IN (0.001, 0.1, 10) AS lambda, (m ->> 'rows')::int BETWEEN 150 AND 350 AS a_quarter
+FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, lambdas => '{0.001,0.1,10}', dimension => 2)::jsonb AS m OFFSET 0) s;
+SELECT m -> 'tuning' AS tuning, m ->> 'kind' AS kind, m ->> 'loss' AS loss
+FROM (SELECT dp_svm_tune('visits', 'ill', '{x}', 1, lambdas => ARRAY[0.001, 0.1], selection => 'exponential')::jsonb AS m OFFSET 0) s;
+SELECT m -> 'tuning' AS tuning
+FROM (SELECT dp_svm_tune('visits', 'ill', ARRAY['x', 'age'], 1, domains => '{"x": {"dimension": 2, "norm": 2}}',
+                         candidates => '[{"lambda": 0.1, "loss": "smooth_hinge", "h": 0.25}, {"method": "output"}]')::jsonb AS m OFFSET 0) s;
+-- by default: multiples of the default lambda for a portion of average size
+SELECT jsonb_array_length(t -> 'candidates') AS candidates, t -> 'portions' AS portions, t -> 'rows' AS rows,
+       (SELECT string_agg(round((c ->> 'lambda')::numeric / (0.1 * 3 / (1000 / 6)), 6)::text, ' ' ORDER BY n)
+          FROM jsonb_array_elements(t -> 'candidates') WITH ORDINALITY AS c(c, n)) AS multiples
+FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1)::jsonb -> 'tuning' AS t OFFSET 0) s;
+-- The counts of mistakes are in no member, nor is anything else that is not listed here
+SELECT string_agg(DISTINCT key, ' ' ORDER BY key) AS keys
+FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1)::jsonb AS m OFFSET 0) s, jsonb_object_keys(m) key;
+SELECT string_agg(DISTINCT key, ' ' ORDER BY key) AS keys
+FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1)::jsonb -> 'tuning' AS t OFFSET 0) s, jsonb_object_keys(t) key;
+
+-- The guarantee covers the choice
+SELECT regexp_replace(substring(dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5, lambdas => '{0.1,0.2}')) FROM 'The parameters.*'), ' Each further.*', '') AS guarantee;
+SELECT substring(dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5, lambdas => '{0.1,0.2}', selection => 'exponential')) FROM 'with the [a-z-]+ rule') AS rule,
+       dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5)) ~ 'epsilon = 0.5 and delta = 0' AS epsilon;
+
+-- Without privacy the candidate with the fewest mistakes is chosen, every time, in whatever place it is
+CREATE FUNCTION chosen(arguments text, times integer) RETURNS TABLE (model text, chosen bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE 'SELECT concat_ws('' '', m ->> ''lambda'', m -> ''kernel'' ->> ''name''), count(*)
+    FROM (SELECT dp_logreg_tune(' || arguments || ')::jsonb AS m FROM generate_series(1, ' || times || ') OFFSET 0) s GROUP BY 1 ORDER BY 1';
+END $$;
+SELECT * FROM chosen($$ 'visits', 'ill', 'x', 'Infinity', lambdas => '{1000,0.0001,100}' $$, 10);
+SELECT * FROM chosen($$ 'visits', 'ill', 'x', 'Infinity', lambdas => '{1000,100,0.0001}', selection => 'exponential' $$, 10);
+SELECT * FROM chosen($$ 'visits', 'ill', 'x', 1e6, lambdas => '{0.0001,1000}' $$, 10);
+SELECT * FROM chosen($$ 'visits', 'answer', '{x,age}', 'Infinity', positive => 'yes', domains => '{"x": {"dimension": 2}}',
+  candidates => '[{"lambda": 1000}, {"lambda": 0.0001}]' $$, 5);
+-- at the smallest epsilon it is anybody's
+SELECT count(*) AS both FROM chosen($$ 'visits', 'ill', 'x', 1e-6, lambdas => '{0.0001,1000}' $$, 60);
+SELECT count(*) AS both FROM chosen($$ 'visits', 'ill', 'x', 1e-6, lambdas => '{0.0001,1000}', selection => 'exponential' $$, 60);
+-- a ring, which is for a kernel
+CREATE TABLE ring AS
+  SELECT i AS id, i % 2 = 0 AS inside, ARRAY[r * cos(i), r * sin(i)] AS x
+  FROM (SELECT i, CASE WHEN i % 2 = 0 THEN 0.2 ELSE 0.9 END AS r FROM generate_series(1, 400) i) s;
+SELECT * FROM chosen($$ 'ring', 'inside', 'x', 'Infinity', lambda => 0.001,
+  candidates => '[{}, {"kernel": "gaussian", "gamma": 4, "kernel_features": 40}]' $$, 5);
+-- and the model says that it is not private
+SELECT left(dp_guarantee(m), 12) AS guarantee, m::jsonb -> 'private' AS private, m::jsonb -> 'epsilon' AS epsilon, m::jsonb -> 'tuning' -> 'way' AS way
+FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.1}') AS m OFFSET 0) s;
+
+-- A model that was tuned is a model like any other: text, jsonb, binary, storage, prediction
+CREATE TABLE tuned AS
+  SELECT 'private' AS way, dp_logreg_tune('visits', 'ill', '{x,age}', 'Infinity', domains => '{"x": {"dimension": 2}}', lambdas => '{0.0001,100}') AS m
+  UNION ALL SELECT 'noisy', dp_svm_tune('visits', 'ill', 'x', 1, candidates => '[{"lambda": 1e-5, "kernel": "cauchy", "kernel_features": 8}, {"norm": 2.5}]');
+SELECT way, m::text::dp_model::text = m::text AS text, m::jsonb::dp_model::jsonb = m::jsonb AS jsonb,
+       dp_guarantee(m::jsonb::dp_model) = dp_guarantee(m) AS guarantee, dp_weights(m::jsonb::dp_model) = dp_weights(m) AS weights,
+       dp_model_send(m::text::dp_model) = dp_model_send(m) AS binary
+FROM tuned ORDER BY way;
+SELECT count(*) FILTER (WHERE dp_predict(m, v) = ill) >= 900 AS right_nearly_always FROM visits v, tuned WHERE way = 'private';
+-- a claim that does not hold together is refused
+SELECT says(format('SELECT %L::dp_model', m::jsonb || '{"tuning": {"way": "private"}}')) FROM tuned WHERE way = 'private';
+SELECT says(format('SELECT %L::dp_model', m::jsonb || '{"tuning": 3}')) FROM tuned WHERE way = 'private';
+SELECT says(format('SELECT %L::dp_model', jsonb_set(m::jsonb, '{tuning,rows}', '1'))) FROM tuned WHERE way = 'private';
+SELECT says(format('SELECT %L::dp_model', jsonb_set(m::jsonb, '{tuning,mistakes}', '[1, 2]'))) FROM tuned WHERE way = 'private';
+SELECT says(format('SELECT (%L::jsonb)::dp_model', jsonb_set(m::jsonb, '{tuning,portions}', '4'))) FROM tuned WHERE way = 'private';
+
+--
+-- Portions
+--
+-- Each row is in one portion, near equal; by place and by a column; another key divides another way
+CREATE TABLE keys AS SELECT k, sha256(k::text::bytea) AS long_key, substr(sha256(k::text::bytea), 1, 16) AS key FROM generate_series(1, 20) k;
+SELECT count(*) AS keys, count(*) FILTER (WHERE total = 1000) AS cover, count(*) FILTER (WHERE portions = 4) AS all_used,
+       count(*) FILTER (WHERE least > 170 AND most < 330) AS near_equal, count(DISTINCT sizes) > 15 AS change
+FROM (SELECT k, sum(n) AS total, count(*) AS portions, min(n) AS least, max(n) AS most, array_agg(n ORDER BY p) AS sizes
+      FROM (SELECT k, dp_portion(key, 4, visits.tableoid, visits.ctid) AS p, count(*) AS n FROM visits, keys GROUP BY 1, 2) s GROUP BY k) s;
+SELECT count(*) AS keys, count(*) FILTER (WHERE total = 1000) AS cover, count(*) FILTER (WHERE portions = 4) AS all_used,
+       count(*) FILTER (WHERE least > 170 AND most < 330) AS near_equal, count(DISTINCT sizes) > 15 AS change
+FROM (SELECT k, sum(n) AS total, count(*) AS portions, min(n) AS least, max(n) AS most, array_agg(n ORDER BY p) AS sizes
+      FROM (SELECT k, dp_portion(key, 4, id::text) AS p, count(*) AS n FROM visits, keys GROUP BY 1, 2) s GROUP BY k) s;
+-- over keys a row is in every portion, and two rows are together one time in four
+SELECT min(portions) AS portions FROM (SELECT id, count(DISTINCT dp_portion(key, 4, id::text)) AS portions FROM visits, keys WHERE id < 100 GROUP BY 1) s;
+SELECT round(avg((dp_portion(key, 4, a.id::text) = dp_portion(key, 4, b.id::text))::int), 1) BETWEEN 0.2 AND 0.3 AS one_in_four
+FROM visits a JOIN visits b ON b.id = a.id + 1, keys;
+-- the hash is SipHash-2-4, on any machine
+SELECT dp_portion('\x000102030405060708090a0b0c0d0e0f', 1000, 'patient 17'), dp_portion('\x000102030405060708090a0b0c0d0e0f', 1000, ''),
+       dp_portion('\x000102030405060708090a0b0c0d0e0f', 1000, NULL),
+       dp_portion('\x000102030405060708090a0b0c0d0e0f', 1, 'x'), dp_portion('\x000102030405060708090a0b0c0d0e0f', 2147483647, 'x');
+-- neither what a row holds nor the order of rows matters
+SELECT count(*) FILTER (WHERE dp_portion(key, 4, v.id::text) = dp_portion(key, 4, w.id::text)) AS same FROM keys, visits v
+  JOIN (SELECT id, NOT ill AS ill FROM visits ORDER BY random()) w USING (id) WHERE k = 1;
+SELECT says($$ SELECT dp_portion('\x00', 4, 'x') $$), says($$ SELECT dp_portion((SELECT long_key FROM keys LIMIT 1), 4, 'x') $$),
+       says($$ SELECT dp_portion((SELECT key FROM keys LIMIT 1), 0, 'x') $$), says($$ SELECT dp_portion((SELECT key FROM keys LIMIT 1), -1, 1::oid, '(0,1)') $$);
+-- Every call has its own key
+SELECT count(DISTINCT m ->> 'rows') > 1 AS sizes_change FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}')::jsonb AS m FROM generate_series(1, 10) OFFSET 0) s;
+SELECT count(DISTINCT m ->> 'rows') > 1 AS sizes_change FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}', identity => 'id')::jsonb AS m FROM generate_series(1, 10) OFFSET 0) s;
+SELECT min(r) BETWEEN 400 AND 500 AS low, max(r) BETWEEN 500 AND 600 AS high
+FROM (SELECT (dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}')::jsonb ->> 'rows')::int AS r FROM generate_series(1, 20) OFFSET 0) s;
+-- Candidates are trained on portions of their own and compared on another one. Here rows come in three lumps, of which one contradicts the others. A call either
+-- fails for an empty portion or has a lump in each: then nobody who learnt from that one wins, as it would if it were judged by its own rows, or if all learnt from the same
+CREATE TABLE lumps AS SELECT CASE WHEN i <= 40 THEN 'a' WHEN i <= 100 THEN 'b' ELSE 'against' END AS lump, (sin(i) > 0) = (i <= 100) AS y, ARRAY[sin(i)] AS x FROM generate_series(1, 180) i;
+SELECT string_agg(DISTINCT split_part(rows, E'\n', 1), ', ' ORDER BY split_part(rows, E'\n', 1)) AS rows
+FROM (SELECT says($$ SELECT dp_logreg_tune('lumps', 'y', 'x', 'Infinity', lambdas => '{0.1,0.2}', identity => 'lump')::jsonb -> 'rows' $$) AS rows FROM generate_series(1, 250)) s;
+DROP TABLE lumps;
+-- The same rows in every pass: too many to be kept, they are read several times (training checks their number)
+CREATE TABLE many AS SELECT i AS id, sin(i * 7) > 0.3 AS y, ARRAY[sin(i * 7), cos(i)] AS x FROM generate_series(1, 9000) i;
+SELECT (m ->> 'rows')::int BETWEEN 4200 AND 4800 AS half, m -> 'tuning' -> 'rows' AS rows
+FROM (SELECT dp_logreg_tune('many', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]', kernel => 'gaussian', kernel_features => 600)::jsonb AS m OFFSET 0) s;
+SELECT (m ->> 'rows')::int BETWEEN 4200 AND 4800 AS half, m -> 'tuning' -> 'rows' AS rows
+FROM (SELECT dp_logreg_tune('many', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]', kernel => 'gaussian', kernel_features => 600, identity => 'id')::jsonb AS m OFFSET 0) s;
+DROP TABLE many;
+
+--
+-- Sources
+--
+CREATE TABLE parts (LIKE visits) PARTITION BY RANGE (id);
+CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1) TO (300);
+CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (300) TO (2000);
+INSERT INTO parts SELECT * FROM visits;
+CREATE VIEW seen AS SELECT id, id::text || ' ' AS name, ill, x FROM visits WHERE id <= 800;
+CREATE MATERIALIZED VIEW stored AS SELECT ill, x FROM visits;
+CREATE TEMP TABLE mine AS SELECT ill, x FROM visits;
+CREATE TABLE ancestor (ill boolean, x float8[]);
+CREATE TABLE heir () INHERITS (ancestor);
+INSERT INTO ancestor SELECT ill, x FROM visits;
+INSERT INTO heir SELECT ill, x FROM visits;
+CREATE FUNCTION tuned_rows(arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says('SELECT concat_ws('' '', m -> ''tuning'' -> ''rows'', m ->> ''lambda'') FROM (SELECT dp_logreg_tune(' || arguments ||
+              ', ''Infinity'', lambdas => ''{0.0001,100}'')::jsonb AS m OFFSET 0) s')
+$$;
+\pset format unaligned
+\pset tuples_only on
+SELECT tuned_rows($$ 'parts', 'ill', 'x' $$);
+SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('parts', 'ill', 'x', 'Infinity', identity => 'id')::jsonb AS m OFFSET 0) s $$);
+SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('seen', 'ill', 'x', 'Infinity', identity => 'id')::jsonb AS m OFFSET 0) s $$);
+SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('seen', 'ill', 'x', 1, identity => 'name')::jsonb AS m OFFSET 0) s $$);
+SELECT tuned_rows($$ 'seen', 'ill', 'x' $$);
+SELECT tuned_rows($$ 'stored', 'ill', 'x' $$);
+SELECT tuned_rows($$ 'mine', 'ill', 'x' $$);
+SELECT tuned_rows($$ 'ancestor', 'ill', 'x' $$);
+-- rows without a label are rows; a table of nothing else is tuned all the same
+CREATE TABLE unlabelled AS SELECT CASE WHEN i % 2 = 0 THEN i % 3 = 0 END AS ill, ARRAY[sin(i), cos(i)] AS x, NULL::boolean AS nothing FROM generate_series(1, 500) i;
+SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('unlabelled', 'ill', 'x', 1, lambdas => '{0.1,1}')::jsonb AS m OFFSET 0) s $$);
+SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('unlabelled', 'nothing', 'x', 1, lambdas => '{0.1,1}')::jsonb AS m OFFSET 0) s $$);
+-- no rows, and too few
+CREATE TABLE nobody (ill boolean, x float8[], id integer);
+SELECT says($$ SELECT dp_logreg_tune('nobody', 'ill', 'x', 1) $$);
+SELECT says($$ SELECT dp_svm_tune('nobody', 'ill', 'x', 1, dimension => 3, identity => 'id') $$);
+INSERT INTO nobody SELECT true, '{1,2}', i FROM generate_series(1, 3) i;
+SELECT tune($$ 'nobody', 'ill', 'x', 1 $$);
+-- hostile rows raise nothing
+INSERT INTO nobody SELECT i % 2 = 0, CASE i % 9 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{NaN,1}' WHEN 3 THEN '{Infinity,-Infinity}' WHEN 4 THEN '{NULL,1}'
+  WHEN 5 THEN '{{1,2},{3,4}}' WHEN 6 THEN '{1,2,3}' WHEN 7 THEN '{1e308,-1e308}' ELSE '{0.5,0.1}' END::float8[], CASE WHEN i % 5 > 0 THEN i END FROM generate_series(1, 900) i;
+SELECT tune($$ 'nobody', 'ill', 'x', 1, dimension => 2 $$);
+SELECT tune_svm($$ 'nobody', 'ill', 'x', 'Infinity', dimension => 2, lambdas => '{0.1,0.01}', kernel => 'matern', kernel_features => 10 $$);
+SELECT tune($$ 'nobody', 'ill', 'x', 1, dimension => 2, lambdas => '{0.1}', identity => 'id' $$);
+-- features of any name
+CREATE TABLE "odd names" AS SELECT id AS ctid_, ill AS "lab""el", x[1] AS label, x[2] AS "T", age AS t, age AS s FROM visits;
+SELECT tune($$ '"odd names"', 'lab"el', '{label,t,T,s}', 1, domains => '{"label": [-1, 1], "T": [-1, 1], "t": [0, 100], "s": [0, 100]}' $$);
+ALTER TABLE "odd names" RENAME COLUMN label TO r;
+SELECT tune($$ '"odd names"', 'lab"el', '{r,t}', 1, domains => '{"r": [-1, 1], "t": [0, 100]}' $$);
+-- inside a transaction that writes nothing
+BEGIN READ ONLY;
+SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
+COMMIT;
+
+--
+-- Arguments
+--
+SELECT tune($$ 'visits', 'ill', 'x', 0 $$);
+SELECT tune($$ 'visits', 'ill', 'x', NULL $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1,NULL}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1,-1}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1,NaN}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1,Infinity}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{{0.1,0.2},{0.3,0.4}}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0,0.1}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0,0.1}', method => 'output' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 'Infinity', lambdas => '{0,0.1}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => (SELECT array_agg(0.1 * i) FROM generate_series(1, 65) i) $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1}', candidates => '[{}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '{"lambda": 1}' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '3' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => 'null' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[0.1, 0.2]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[[{"lambda": 0.1}]]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lamda": 0.1}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": "0.1"}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": null}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": -1}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": 1e400}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": {"a": 1}}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"epsilon": 100}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"positive": "true"}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"loss": "huber"}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"gamma": 2}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"kernel": "polynomial"}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{}, {"method": "neither"}]' $$);
+SELECT tune($$ 'visits', 'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', candidates => '[{"norm": 2}]' $$);
+SELECT tune_svm($$ 'visits', 'ill', 'x', 1, candidates => '[{"h": 7}]' $$);
+SELECT tune_svm($$ 'visits', 'ill', 'x', 1, candidates => '[{"loss": "logistic"}]' $$);
+SELECT tune_svm($$ 'visits', 'ill', 'x', 1, loss => 'smooth_hinge', h => 0.1, candidates => '[{"h": 0.2}, {"loss": "huber"}, {}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"dimension": 2}, {"dimension": 3}, {"norm": 3, "intercept": false}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"dimension": 2}, {"lambda": 0.1}]' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => ('[{"lambda": 0.1' || repeat('0', 2000) || '1}]')::jsonb $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambda => 0.1 $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, lambda => 0.1, candidates => '[{}, {"method": "output"}, {"lambda": 1}]' $$);
+-- a grid that would go beyond the largest lambda ends there
+CREATE TABLE small AS SELECT ill, x FROM visits WHERE id <= 120;
+SELECT says($$ SELECT max((c ->> 'lambda')::float8) FROM (SELECT dp_logreg_tune('small', 'ill', 'x', 1e-6, kernel => 'gaussian', kernel_features => 2400)::jsonb AS m OFFSET 0) s,
+  jsonb_array_elements(m -> 'tuning' -> 'candidates') c $$);
+DROP TABLE small;
+SELECT tune($$ 'visits', 'ill', 'x', 1, selection => 'best' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, selection => '' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, selection => NULL $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'nr' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'ID' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'ctid' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'ill' $$);
+SELECT tune($$ 'visits', 'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', identity => 'age' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'id::text); DROP TABLE visits; --' $$);
+SELECT split_part(tune($$ NULL, 'ill', 'x', 1 $$), E'\n', 1);
+SELECT split_part(tune($$ 'visits', NULL, 'x', 1 $$), E'\n', 1);
+SELECT tune($$ 'nowhere', 'ill', 'x', 1 $$);
+SELECT tune($$ 'visits', 'sick', 'x', 1 $$);
+SELECT tune($$ 'visits', 'ill', 'y', 1 $$);
+SELECT tune($$ 'visits', 'ill', 'ill', 1 $$);
+SELECT tune($$ 'visits', 'answer', 'x', 1 $$);
+-- nothing that changes from pass to pass
+CREATE VIEW unsteady AS SELECT id, ill, x FROM visits WHERE random() < 0.5;
+SELECT tune($$ 'unsteady', 'ill', 'x', 1, identity => 'id' $$);
+CREATE VIEW first_rows AS SELECT id, ill, x FROM visits LIMIT 500;
+SELECT tune($$ 'first_rows', 'ill', 'x', 1, identity => 'id' $$);
+
+--
+-- Holdout: the choice is made on public rows
+--
+CREATE TABLE published AS SELECT id, ill, answer, x, age FROM visits WHERE id % 2 = 0;
+CREATE VIEW published_view AS SELECT * FROM published;
+SELECT m -> 'tuning', m -> 'rows', m -> 'epsilon', m -> 'private' FROM
+  (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', holdout => 'published', lambdas => '{1000,0.0001,100}')::jsonb AS m OFFSET 0) s;
+SELECT says($$ SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
+  (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', holdout => 'published', lambdas => '{1000,0.0001,100}')::jsonb AS m FROM generate_series(1, 5) OFFSET 0) s $$);
+SELECT says($$ SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
+  (SELECT dp_svm_tune('visits', 'answer', '{x,age}', 1000, positive => 'yes', domains => '{"x": {"dimension": 2}}', holdout => 'public.published', lambdas => '{1000,0.0001}')::jsonb AS m
+   FROM generate_series(1, 5) OFFSET 0) s $$);
+SELECT regexp_replace(substring(dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5, holdout => 'published')) FROM 'The parameters.*'), ' Each further.*', '');
+SELECT says($$ SELECT m::text::dp_model::text = m::text AND m::jsonb::dp_model::jsonb = m::jsonb AND dp_model_send(m::text::dp_model) = dp_model_send(m) FROM
+  (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, holdout => '"published"') AS m OFFSET 0) s $$);
+-- the private source needs no identity then; the public one does
+SELECT tune($$ 'seen', 'ill', 'x', 1, holdout => 'published' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'published_view' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'published_view', identity => 'id' $$);
+SELECT says($$ SELECT dp_logreg_tune('nobody_else', 'ill', 'x', 1, holdout => 'published') $$);
+CREATE TABLE nobody_else (ill boolean, x float8[]);
+SELECT says($$ SELECT dp_logreg_tune('nobody_else', 'ill', 'x', 1, holdout => 'published') $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'nobody_else' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'nowhere' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'visits' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'public."visits"' $$);
+-- nor a view of it, nor a part of it
+CREATE VIEW visits_too AS SELECT ill, x FROM visits WHERE ill IS NOT NULL;
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'visits_too' $$);
+CREATE TABLE visits_part () INHERITS (visits);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'visits_part' $$);
+SELECT tune($$ 'visits_part', 'ill', 'x', 1, holdout => 'visits' $$);
+DROP TABLE visits_part;
+DROP VIEW visits_too;
+-- a few public rows for many private ones at a large epsilon
+CREATE TABLE few AS SELECT * FROM published LIMIT 60;
+SELECT tune($$ 'visits', 'ill', 'x', 1e6, holdout => 'few' $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1e-6, holdout => 'few' $$);
+DROP TABLE few;
+CREATE TABLE other_columns (ill boolean, x text, age text);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'other_columns' $$);
+SELECT tune($$ 'visits', 'answer', 'x', 1, positive => 'yes', holdout => 'other_columns' $$);
+SELECT tune($$ 'visits', 'ill', 'age', 1, holdout => 'other_columns' $$);
+
+--
+-- Privileges
+--
+DROP ROLE IF EXISTS dperm_tuner, dperm_meddler;
+CREATE ROLE dperm_tuner;
+CREATE ROLE dperm_meddler;
+SET ROLE dperm_tuner;
+SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
+RESET ROLE;
+-- columns that are named suffice, the identity among them
+GRANT SELECT (ill, x) ON visits TO dperm_tuner;
+SET ROLE dperm_tuner;
+SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'id' $$);
+RESET ROLE;
+GRANT SELECT (id) ON visits TO dperm_tuner;
+SET ROLE dperm_tuner;
+SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'id' $$);
+SELECT split_part(tune($$ 'visits', 'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', identity => 'id' $$), E'\n', 1);
+SELECT split_part(tune($$ 'visits', 'ill', 'x', 1, identity => 'age' $$), E'\n', 1);
+SELECT split_part(tune($$ 'visits', 'ill', 'x', 1, identity => 'id', holdout => 'published' $$), E'\n', 1);
+RESET ROLE;
+-- nobody's functions stand in for ours
+CREATE SCHEMA traps;
+GRANT CREATE, USAGE ON SCHEMA traps TO dperm_meddler, PUBLIC;
+GRANT CREATE ON SCHEMA public TO dperm_meddler;
+SET ROLE dperm_meddler;
+CREATE FUNCTION traps.dp_portion(bytea, integer, oid, tid) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 1 / 0';
+CREATE FUNCTION traps.dp_predict(dp_model, record) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN 1 / 0 = 1; END $$;
+RESET ROLE;
+SET search_path = traps, public, pg_catalog;
+SELECT public.tune($$ 'public.visits', 'ill', 'x', 1 $$);
+RESET search_path;
+SET ROLE dperm_meddler;
+CREATE FUNCTION public.dp_predict(dp_model, record) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+RESET ROLE;
+SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
+SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'published' $$);
+SELECT says($$ SELECT dp_logreg_train('visits', 'ill', 'x', 1) IS NOT NULL $$);
+DROP FUNCTION public.dp_predict(dp_model, record);
+SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
+\pset tuples_only off
+\pset format aligned
+
+DROP SCHEMA traps CASCADE;
+DROP OWNED BY dperm_tuner, dperm_meddler;
+DROP ROLE dperm_tuner, dperm_meddler;
+DROP VIEW seen, unsteady, first_rows, published_view;
+DROP MATERIALIZED VIEW stored;
+DROP TABLE visits, ring, tuned, keys, parts, mine, heir, ancestor, unlabelled, nobody, nobody_else, "odd names", published, other_columns;
+DROP FUNCTION says, tune, tune_svm, chosen, tuned_rows;
