@@ -171,23 +171,23 @@ CREATE FUNCTION dp_moments_combine(dp_moments, dp_moments) RETURNS dp_moments
 COMMENT ON FUNCTION dp_moments_combine(dp_moments, dp_moments) IS
 	'internal to training: combine function of dp_moments_agg';
 
-CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, features float8[]) (
+CREATE AGGREGATE dp_moments_vector_agg(request dp_moments, label boolean, features float8[]) (
 	SFUNC = dp_moments_step,
 	STYPE = dp_moments,
 	COMBINEFUNC = dp_moments_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, float8[]) IS
-	'internal to training: one pass over the rows';
+COMMENT ON AGGREGATE dp_moments_vector_agg(dp_moments, boolean, float8[]) IS
+	'internal to training: one pass over rows with one array';
 
-CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, features float4[]) (
+CREATE AGGREGATE dp_moments_vector_agg(request dp_moments, label boolean, features float4[]) (
 	SFUNC = dp_moments_step,
 	STYPE = dp_moments,
 	COMBINEFUNC = dp_moments_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, float4[]) IS
-	'internal to training: one pass over the rows';
+COMMENT ON AGGREGATE dp_moments_vector_agg(dp_moments, boolean, float4[]) IS
+	'internal to training: one pass over rows with one array';
 
 CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, VARIADIC columns "any") (
 	SFUNC = dp_moments_step,

@@ -312,6 +312,8 @@ make_readers(DpermSource *source, DpermColumn **features)
 		if (!dperm_reader_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
 		*words++ = kind;
+		source->lone_array = source->block_count == 1 &&
+			(kind == DPERM_READ_FLOAT8_ARRAY || kind == DPERM_READ_FLOAT4_ARRAY);
 		if (kind == DPERM_READ_ENUM)
 		{
 			Oid		   *oids = dperm_reader_enum_oids(features[i]->type, block);

@@ -27,6 +27,7 @@ typedef struct DpermSource
 	DpermBlock *blocks;			/* the features */
 	int			block_count;
 	bool	   *varlena;		/* is the column of variable length? */
+	bool		lone_array;		/* is the only feature an array? */
 	char	   *unsized;		/* the one vector whose length is not known yet, or NULL */
 	DpermPassSpec spec;			/* encoder: once the length is known */
 } DpermSource;

@@ -96,7 +96,7 @@ static void
 check_ours(Oid function, const DpermSource *source)
 {
 	static const char *const ours[] = {"dp_bin", "dp_bounded", "dp_decision", "dp_label",
-	"dp_moments_agg", "dp_portion", "dp_predict", "dp_text"};
+	"dp_moments_agg", "dp_moments_vector_agg", "dp_portion", "dp_predict", "dp_text"};
 	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
 	char	   *name;
 
@@ -191,11 +191,13 @@ hide_plans(void)
 static void
 make_pass_query(DpermSource *source)
 {
+	/* a lone array has an aggregate without polymorphic arguments, which Citus pushes down */
 	source->pass_query =
 		psprintf("WITH w AS MATERIALIZED (SELECT $1 AS w) "
-				 "SELECT %s.dp_moments_agg((SELECT w FROM w), %s, %s) FROM %s AS t%s",
-				 dperm_source_schema(source), source->label, source->columns, source->from,
-				 portion_sql(source));
+				 "SELECT %s.%s((SELECT w FROM w), %s, %s) FROM %s AS t%s",
+				 dperm_source_schema(source),
+				 source->lone_array ? "dp_moments_vector_agg" : "dp_moments_agg",
+				 source->label, source->columns, source->from, portion_sql(source));
 }
 
 /* Make the query of a pass and check it, before the first one. */

@@ -118,6 +118,7 @@ CREATE FUNCTION trap.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE
 CREATE FUNCTION trap.dp_moments_step(dp_moments, dp_moments, boolean, float8[]) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
 CREATE AGGREGATE trap.dp_moments_agg(dp_moments, boolean, float8[]) (SFUNC = trap.dp_moments_step, STYPE = dp_moments);
+CREATE AGGREGATE trap.dp_moments_vector_agg(dp_moments, boolean, float8[]) (SFUNC = trap.dp_moments_step, STYPE = dp_moments);
 CREATE TABLE trap.w (w int);
 CREATE TABLE trap.t (t int);
 CREATE TABLE trap.patients (sick boolean, x float8[]);
@@ -147,7 +148,7 @@ DROP FUNCTION public.dp_label(text, text);
 CREATE DOMAIN public.vec AS float8[];
 CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE public.dp_moments_agg(dp_moments, boolean, vec) (SFUNC = dp_moments_step, STYPE = dp_moments);
+CREATE AGGREGATE public.dp_moments_vector_agg(dp_moments, boolean, vec) (SFUNC = dp_moments_step, STYPE = dp_moments);
 RESET ROLE;
 CREATE TABLE ward.with_domain AS SELECT sick, x::vec AS x, 1 AS a FROM ward.patients;
 SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1);
@@ -159,7 +160,7 @@ CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec, int
 CREATE AGGREGATE public.dp_moments_agg(dp_moments, boolean, vec, integer) (SFUNC = dp_moments_step, STYPE = dp_moments);
 RESET ROLE;
 SELECT dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}');
-DROP AGGREGATE dp_moments_agg(dp_moments, boolean, vec), dp_moments_agg(dp_moments, boolean, vec, integer);
+DROP AGGREGATE dp_moments_vector_agg(dp_moments, boolean, vec), dp_moments_agg(dp_moments, boolean, vec, integer);
 SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1) IS NOT NULL AS trains_again,
        dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}') IS NOT NULL AS columns;
 DROP TABLE ward.with_domain;
