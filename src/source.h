@@ -4,6 +4,8 @@
 #ifndef DPERM_SOURCE_H
 #define DPERM_SOURCE_H
 
+#include "nodes/parsenodes.h"
+
 #include "args.h"
 #include "moments_type.h"
 
@@ -67,6 +69,9 @@ extern char *dperm_source_rows_sql(const DpermSource *source, char **label);
 /* Run a query with the parameters of a pass, and models from $6 on; the answer is in SPI_tuptable. */
 extern void dperm_source_execute(const DpermSource *source, const char *query, Datum request,
 								 const Datum *models, int model_count);
+
+/* Raise for an analysed query that is not fit to be a pass over the source. */
+extern void dperm_check_query(const DpermSource *source, Query *tree);
 
 /* Do two sources read from a common table? */
 extern bool dperm_source_overlap(const DpermSource *a, const DpermSource *b);
