@@ -1,8 +1,9 @@
 /*
  * calibrate.h: from the public parameters to every constant of the mechanism.
  *
- * One pure function. No other file of the project holds a privacy formula. The
- * section numbers in calibrate.c are those of docs/guarantee.md.
+ * One pure function. No other file holds a privacy formula of training; those of choosing and
+ * counting are in select.h and evaluate.h. The section names in calibrate.c are those of
+ * docs/guarantee.md.
  */
 #ifndef DPERM_CALIBRATE_H
 #define DPERM_CALIBRATE_H

@@ -1,7 +1,7 @@
 /*
  * sample.c: exact integer draws, and doubles close to exact real draws.
  *
- * The section numbers are those of docs/guarantee.md.
+ * The section names are those of docs/guarantee.md.
  */
 #include "sample.h"
 
