@@ -304,10 +304,8 @@ read_text(const DpermReader *reader, Datum datum)
 		return -1;
 	text = PG_DETOAST_DATUM_PACKED(datum);
 	bytes = VARDATA_ANY(text);
-	len = VARSIZE_ANY_EXHDR(text);
-	if (reader->kind == DPERM_READ_BPCHAR)
-		while (len > 0 && bytes[len - 1] == ' ')
-			len--;
+	len = dperm_category_length(reader->kind == DPERM_READ_BPCHAR, bytes,
+								VARSIZE_ANY_EXHDR(text));
 	return find_text(reader, bytes, len);
 }
 

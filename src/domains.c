@@ -29,6 +29,7 @@
 #include "domain_checks.h"
 #include "domain_json.h"
 #include "domains.h"
+#include "result_set.h"
 
 PG_FUNCTION_INFO_V1(dp_domains);
 
@@ -386,30 +387,10 @@ dperm_domains_missing(const DpermColumn *column)
 Datum
 dp_domains(PG_FUNCTION_ARGS)
 {
-	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	TupleDesc	tuple;
-	Tuplestorestate *store;
-	MemoryContext caller;
-	DpermColumn *columns;
+	Tuplestorestate *store = dperm_begin_result(fcinfo, &tuple);
 	int			count;
-
-	if (result == NULL || !IsA(result, ReturnSetInfo) ||
-		!(result->allowedModes & SFRM_Materialize))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_domains cannot return a set here"),
-				 errhint("Call it in FROM.")));
-	columns = dperm_domains_read(PG_GETARG_OID(0), NULL, &count);
-
-	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	if (get_call_result_type(fcinfo, NULL, &tuple) != TYPEFUNC_COMPOSITE)
-		elog(ERROR, "dp_domains must return rows");
-	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
-								  work_mem);
-	result->returnMode = SFRM_Materialize;
-	result->setResult = store;
-	result->setDesc = tuple;
-	MemoryContextSwitchTo(caller);
+	DpermColumn *columns = dperm_domains_read(PG_GETARG_OID(0), NULL, &count);
 
 	for (int i = 0; i < count; i++)
 	{

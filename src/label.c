@@ -15,6 +15,7 @@
 #include "varatt.h"
 #endif
 
+#include "domains.h"
 #include "label.h"
 
 PG_FUNCTION_INFO_V1(dp_label);
@@ -23,19 +24,12 @@ PG_FUNCTION_INFO_V1(dp_label);
 static bool
 is_plain(Oid type)
 {
-	switch (type)
-	{
-		case BOOLOID:
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case FLOAT4OID:
-		case FLOAT8OID:
-		case NUMERICOID:
-			return true;
-		default:
-			return get_typtype(type) == TYPTYPE_ENUM;
-	}
+	DpermBlockKind kind;
+
+	if (dperm_domains_kind(type, &kind) &&
+		(kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_FLAG))
+		return true;
+	return get_typtype(type) == TYPTYPE_ENUM;
 }
 
 /* Is this stored and compared as text? */
@@ -47,15 +41,6 @@ is_textual(Oid type)
 
 	get_type_category_preferred(type, &category, &preferred);
 	return category == TYPCATEGORY_STRING && get_typlen(type) == -1;
-}
-
-/* Without trailing blanks. */
-static int
-unpadded(const char *bytes, int len)
-{
-	while (len > 0 && bytes[len - 1] == ' ')
-		len--;
-	return len;
 }
 
 /* A positive value that the label's type cannot read is a mistake in the call. */
@@ -92,9 +77,7 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 	if (label->textual)
 	{
 		label->bytes = pstrdup(positive);
-		label->bytes_len = strlen(positive);
-		if (label->padded)
-			label->bytes_len = unpadded(positive, label->bytes_len);
+		label->bytes_len = dperm_category_length(label->padded, positive, strlen(positive));
 	}
 	else
 	{
@@ -148,11 +131,9 @@ numeric_label_sign(const DpermLabel *label, Numeric value)
 static int
 text_sign(const DpermLabel *label, struct varlena *value)
 {
-	int			len = VARSIZE_ANY_EXHDR(value);
 	const char *bytes = VARDATA_ANY(value);
+	int			len = dperm_category_length(label->padded, bytes, VARSIZE_ANY_EXHDR(value));
 
-	if (label->padded)
-		len = unpadded(bytes, len);
 	return sign_of(len == label->bytes_len && memcmp(bytes, label->bytes, len) == 0);
 }
 

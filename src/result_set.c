@@ -22,11 +22,13 @@ dperm_begin_result(FunctionCallInfo fcinfo, TupleDesc *desc)
 		!(result->allowedModes & SFRM_Materialize))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("set-valued function called in context that cannot accept a set")));
+				 errmsg("set-valued function called in context that cannot accept a set"),
+				 errhint("Call it in FROM.")));
 	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	store = tuplestore_begin_heap(true, false, work_mem);
+	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
+								  work_mem);
 	result->returnMode = SFRM_Materialize;
 	result->setResult = store;
 	result->setDesc = *desc = CreateTupleDescCopy(*desc);

@@ -166,6 +166,25 @@ dperm_train_rows(const DpermOptions *options, const DpermSource *source)
 	return model;
 }
 
+/* The result of a training function: the model, or NULL without rows. */
+Datum
+dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermModel *model)
+{
+	Datum		result = 0;
+
+	if (model)
+	{
+		MemoryContext spi = MemoryContextSwitchTo(caller);
+
+		result = dperm_model_make(model);
+		MemoryContextSwitchTo(spi);
+	}
+	SPI_finish();
+	if (!model)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(result);
+}
+
 /* Train as the arguments say. */
 static Datum
 train(FunctionCallInfo fcinfo, bool svm, bool as_array)
@@ -173,8 +192,6 @@ train(FunctionCallInfo fcinfo, bool svm, bool as_array)
 	MemoryContext caller = CurrentMemoryContext;
 	DpermOptions options;
 	DpermSource source;
-	DpermModel *model;
-	Datum		result = 0;
 	char	   *relation = dperm_required_text_arg(fcinfo, DPERM_ARG_SOURCE, "source");
 	char	   *label = dperm_required_text_arg(fcinfo, DPERM_ARG_LABEL, "label");
 	int			feature_count;
@@ -190,18 +207,7 @@ train(FunctionCallInfo fcinfo, bool svm, bool as_array)
 	SPI_connect();
 	if (source.unsized)
 		dperm_source_settle(&source, &options, dperm_source_length(&source));
-	model = dperm_train_rows(&options, &source);
-	if (model)
-	{
-		MemoryContext spi = MemoryContextSwitchTo(caller);
-
-		result = dperm_model_make(model);
-		MemoryContextSwitchTo(spi);
-	}
-	SPI_finish();
-	if (!model)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(result);
+	return dperm_train_result(fcinfo, caller, dperm_train_rows(&options, &source));
 }
 
 /* dp_logreg_train(source, label, features text, epsilon, ...): see sql/dperm.sql */

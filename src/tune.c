@@ -255,21 +255,27 @@ open_sources(Tuning *tuning, const char *relation, bool like_before)
 	}
 }
 
-/* Learn the length of vectors that have none declared, once for all candidates. */
+/*
+ * Learn the length of vectors that have none declared, once for all candidates: from their own sources,
+ * or from the private ones, which are settled with them.
+ */
 static void
-settle_sources(Tuning *tuning)
+settle_sources(Tuning *tuning, DpermSource *private)
 {
 	int			length = 0;
 
 	for (int i = 0; i < tuning->count; i++)
 	{
 		Candidate  *candidate = &tuning->candidates[i];
+		DpermSource *source = private ? &private[i] : &candidate->source;
 
-		if (!candidate->source.unsized)
+		if (!source->unsized)
 			continue;
 		if (length == 0)
-			length = dperm_source_length(&candidate->source);
-		dperm_source_settle(&candidate->source, &candidate->options, length);
+			length = dperm_source_length(source);
+		dperm_source_settle(source, &candidate->options, length);
+		if (private)
+			dperm_source_settle(&candidate->source, &candidate->options, length);
 	}
 }
 
@@ -347,7 +353,7 @@ tune_privately(Tuning *tuning)
 	for (int i = 0; i < portions; i++)
 		if (rows[i] == 0)
 			too_few_rows();
-	settle_sources(tuning);
+	settle_sources(tuning, NULL);
 	settle_factors(tuning, Max(total / portions, 1));
 	for (int i = 0; i < tuning->count; i++)
 	{
@@ -437,25 +443,6 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 	return best;
 }
 
-/* Learn the length of vectors from the private rows, for the public ones too. */
-static void
-settle_both(Tuning *tuning, DpermSource *private)
-{
-	int			length = 0;
-
-	for (int i = 0; i < tuning->count; i++)
-	{
-		Candidate  *candidate = &tuning->candidates[i];
-
-		if (!private[i].unsized)
-			continue;
-		if (length == 0)
-			length = dperm_source_length(&private[i]);
-		dperm_source_settle(&private[i], &candidate->options, length);
-		dperm_source_settle(&candidate->source, &candidate->options, length);
-	}
-}
-
 /* The paper's first way: choose on public rows, train on all private ones. */
 static DpermModel *
 tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
@@ -465,7 +452,7 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	DpermModel *model;
 	StringInfoData text;
 
-	settle_both(tuning, private);
+	settle_sources(tuning, private);
 	rows = count_rows(&private[0]);
 	if (rows == 0)
 		return NULL;
@@ -507,7 +494,6 @@ tune(FunctionCallInfo fcinfo, bool svm, bool as_array)
 	char	   *holdout;
 	DpermSource *private = NULL;
 	DpermModel *model;
-	Datum		result = 0;
 
 	tuning.first_arg = svm ? DPERM_ARG_H + 1 : DPERM_ARG_LOSS;
 	read_arguments(&tuning);
@@ -518,17 +504,7 @@ tune(FunctionCallInfo fcinfo, bool svm, bool as_array)
 
 	SPI_connect();
 	model = holdout ? tune_on_holdout(&tuning, private, holdout) : tune_privately(&tuning);
-	if (model)
-	{
-		MemoryContext spi = MemoryContextSwitchTo(caller);
-
-		result = dperm_model_make(model);
-		MemoryContextSwitchTo(spi);
-	}
-	SPI_finish();
-	if (!model)
-		PG_RETURN_NULL();
-	PG_RETURN_DATUM(result);
+	return dperm_train_result(fcinfo, caller, model);
 }
 
 /* dp_logreg_tune(source, label, features text, epsilon, ...): see sql/dperm.sql */
