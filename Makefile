@@ -4,6 +4,8 @@
 #   make installcheck                SQL tests, against your running server
 #   make unit stats fuzz             tests of src/core, no server needed
 #   make tap                         tests that start servers of their own
+#   make bench                       docs/benchmarks.md, measured on this machine: an hour
+#   make audit                       the privacy audit, with planted faults: docs/audit.md
 #
 # script/test runs all of it in a throwaway cluster.
 
@@ -34,7 +36,7 @@ SHLIB_LINK = $(LINALG)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments labels model logreg svm reference domains columns rows kernels aggregate passes hostile privileges tuning evaluate cost
+REGRESS = install arguments labels model logreg svm reference domains columns rows kernels aggregate passes modes hostile privileges tuning evaluate cost
 REGRESS_OPTS = --inputdir=$(here)/test
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(here)/test
@@ -47,6 +49,8 @@ include $(PGXS)
 
 # PostgreSQL's own headers and macros do not pass -Wextra; src/core has to.
 $(PG_OBJS): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+# Its loops over numbers are worth vectors.
+$(CORE_OBJS): override CFLAGS += -O3
 $(OBJS): $(ALL_HEADERS)
 
 ifdef VPATH
@@ -65,6 +69,7 @@ TEST_HEADERS := $(ALL_HEADERS) $(wildcard $(here)/test/*.h $(here)/test/*/*.h)
 
 UNIT := $(patsubst test/%.c,build/%,$(call sources,test/unit/test_*.c))
 STATS := $(patsubst test/%.c,build/%,$(call sources,test/stats/*.c))
+AUDIT := $(patsubst test/%.c,build/%,$(call sources,test/audit/*.c))
 FUZZ_TARGETS := $(patsubst test/%.c,build/%,$(call sources,test/fuzz/fuzz_*.c))
 
 build/sanitized/%.o: $(here)/src/core/%.c $(ALL_HEADERS)
@@ -79,7 +84,7 @@ build/unit/%: $(here)/test/unit/%.c $(CORE_OBJS:src/core/%=build/sanitized/%) $(
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) $(SANITIZE) $(filter %.c %.o,$^) $(LINALG) -o $@
 
-build/stats/%: $(here)/test/stats/%.c $(CORE_OBJS:src/core/%=build/optimised/%) $(TEST_HEADERS)
+$(STATS) $(AUDIT): build/%: $(here)/test/%.c $(CORE_OBJS:src/core/%=build/optimised/%) $(TEST_HEADERS)
 	@mkdir -p $(@D)
 	$(CC) $(TEST_CFLAGS) -O2 $(filter %.c %.o,$^) $(LINALG) -o $@
 
@@ -106,12 +111,19 @@ run_each = @printf '%s\n' $(1) | OPENBLAS_NUM_THREADS=1 \
 	xargs -r -P $(JOBS) -I{} sh -c \
 	'if {} $(2) >{}.log 2>&1; then echo "ok - {}"; else cat {}.log; echo "not ok - {}"; exit 1; fi'
 
-.PHONY: unit stats fuzz tap lint dist
+.PHONY: unit stats audit audit-programs fuzz tap bench lint dist
 unit: $(UNIT)
 	$(call run_each,$(UNIT))
 
-stats: $(STATS)
-	$(call run_each,$(STATS))
+# proof reads what a server trained; the others need none.
+stats: $(STATS) $(AUDIT)
+	$(call run_each,$(STATS) $(filter-out build/audit/proof,$(AUDIT)))
+
+audit-programs: $(AUDIT)
+
+# A cluster and builds of its own; writes the table in docs/audit.md.
+audit:
+	$(here)/test/audit/run
 
 # Same arguments for both engines. Findings and new inputs stay under build/.
 fuzz: $(FUZZ_TARGETS)
@@ -128,6 +140,10 @@ tap:
 	TESTDIR='$(TAP_DIR)' TESTLOGDIR='$(TAP_DIR)/log' TESTDATADIR='$(TAP_DIR)/tmp_check' \
 	prove -I $(top_builddir)/src/test/perl $(PROVE_FLAGS) $(if $(PROVE_TESTS),$(PROVE_TESTS),test/t/*.pl)
 
+# In a throwaway cluster; make bench BENCH_FLAGS=--help says what can be chosen.
+bench:
+	$(here)/test/bench/run $(BENCH_FLAGS)
+
 # What a forgetful author breaks: a test that no list names, versions that differ.
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
@@ -139,8 +155,12 @@ lint:
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json
 	@test "$$(grep -c '"version": "$(EXTVERSION)"' $(here)/META.json)" = 2 || \
 		{ echo "not ok - META.json is not of version $(EXTVERSION)"; exit 1; }
-	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo; do bash -n $$f || exit 1; done
+	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/test/bench/run \
+		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
+	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
+		$(wildcard $(here)/test/*/*.py)
+	@$(here)/test/audit/plant --check $(here)
 
 # The archive for PGXN.
 dist:

@@ -1,4 +1,4 @@
-# Shared by script/test and script/demo: packages, a private build, a throwaway
+# Shared by script/test, script/demo and test/bench/run: packages, a private build, a throwaway
 # cluster. Sourced, not run.
 #
 # Nothing is left behind but the packages that apt installs. The build and the
@@ -61,9 +61,9 @@ default_version() {
   say "${version:-15}"
 }
 
-# Prints the packages that are missing. $1: build, or test for the test tools too.
+# Prints the packages that are missing. $1: build, or test or bench for their tools too.
 missing_packages() {
-  local version
+  local version module
   command -v gcc >/dev/null || say gcc
   [ -e /usr/include/stdio.h ] || say libc6-dev
   command -v make >/dev/null || say make
@@ -72,6 +72,12 @@ missing_packages() {
   if [ "$1" = test ]; then
     command -v prove >/dev/null || say perl
     perl -MIPC::Run -e 1 2>/dev/null || say libipc-run-perl
+    command -v python3 >/dev/null || say python3
+  fi
+  if [ "$1" = bench ]; then
+    for module in psycopg2 sklearn; do
+      "${PYTHON:-/usr/bin/python3}" -c "import $module" 2>/dev/null || say "python3-$module"
+    done
   fi
   if ! find_postgres headers >/dev/null; then
     if version=$(find_postgres server); then

@@ -182,43 +182,38 @@ dperm_reader_enum_oids(Oid type, const DpermBlock *block)
 	return oids;
 }
 
-/* Where to start looking for a category. */
 static inline uint32
-text_slot(const DpermReader *reader, const char *bytes, int len)
+text_hash(const char *bytes, int len)
 {
-	return hash_bytes((const unsigned char *) bytes, len) & reader->mask;
+	return hash_bytes((const unsigned char *) bytes, len);
 }
 
-static inline uint32
-oid_slot(const DpermReader *reader, Oid oid)
-{
-	return hash_bytes_uint32(oid) & reader->mask;
-}
-
-/* Index the categories by text or by enum value, with open addressing. */
+/* Index the categories by text or by enum value, with open addressing, and hardly any detours. */
 static void
 index_categories(DpermReader *reader)
 {
 	const DpermBlock *block = reader->block;
 	uint32		slots = 4;
 
-	while (slots < 2 * (uint32) block->count)
+	while (slots < 4 * (uint32) block->count)
 		slots *= 2;
 	reader->mask = slots - 1;
-	reader->slots = palloc(sizeof(int) * slots);
+	reader->slots = palloc(sizeof(DpermSlot) * slots);
 	for (int i = 0; i < block->count; i++)
 		reader->longest = Max(reader->longest, block->categories[i].len);
 	for (uint32 i = 0; i < slots; i++)
-		reader->slots[i] = -1;
+		reader->slots[i].position = -1;
 	for (int i = 0; i < block->count; i++)
 	{
 		const DpermText *text = &block->categories[i];
-		uint32		at = reader->kind == DPERM_READ_ENUM ? oid_slot(reader, reader->oids[i]) :
-			text_slot(reader, text->bytes, text->len);
+		uint32		hash = reader->kind == DPERM_READ_ENUM ? hash_bytes_uint32(reader->oids[i]) :
+			text_hash(text->bytes, text->len);
+		uint32		at = hash & reader->mask;
 
-		while (reader->slots[at] >= 0)
+		while (reader->slots[at].position >= 0)
 			at = (at + 1) & reader->mask;
-		reader->slots[at] = i;
+		reader->slots[at].hash = hash;
+		reader->slots[at].position = i;
 	}
 }
 
@@ -263,18 +258,43 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 	}
 }
 
+/* The readers for the blocks of an encoder. */
+DpermReader *
+dperm_readers_make(const DpermEncoder *encoder, const uint64 *words)
+{
+	DpermReader *readers = palloc(sizeof(DpermReader) * encoder->block_count);
+
+	for (int i = 0; i < encoder->block_count; i++)
+	{
+		const DpermBlock *block = &encoder->blocks[i];
+		DpermReaderKind kind = (DpermReaderKind) *words++;
+		Oid		   *oids = NULL;
+
+		if (kind == DPERM_READ_ENUM)
+		{
+			oids = palloc(sizeof(Oid) * block->count);
+			for (int j = 0; j < block->count; j++)
+				oids[j] = (Oid) *words++;
+		}
+		dperm_reader_init(&readers[i], kind, block, oids, InvalidOid);
+	}
+	return readers;
+}
+
 /* The position of a text among the categories, or -1. */
 static int
 find_text(const DpermReader *reader, const char *bytes, int len)
 {
-	uint32		at = text_slot(reader, bytes, len);
+	uint32		hash = text_hash(bytes, len);
+	const DpermSlot *slot = &reader->slots[hash & reader->mask];
 
-	for (; reader->slots[at] >= 0; at = (at + 1) & reader->mask)
+	while (slot->position >= 0)
 	{
-		const DpermText *text = &reader->block->categories[reader->slots[at]];
+		const DpermText *text = &reader->block->categories[slot->position];
 
-		if (text->len == len && memcmp(text->bytes, bytes, len) == 0)
-			return reader->slots[at];
+		if (slot->hash == hash && text->len == len && memcmp(text->bytes, bytes, len) == 0)
+			return slot->position;
+		slot = &reader->slots[(slot - reader->slots + 1) & reader->mask];
 	}
 	return -1;
 }
@@ -283,11 +303,14 @@ find_text(const DpermReader *reader, const char *bytes, int len)
 static int
 find_oid(const DpermReader *reader, Oid oid)
 {
-	uint32		at = oid_slot(reader, oid);
+	const DpermSlot *slot = &reader->slots[hash_bytes_uint32(oid) & reader->mask];
 
-	for (; reader->slots[at] >= 0; at = (at + 1) & reader->mask)
-		if (reader->oids[reader->slots[at]] == oid)
-			return reader->slots[at];
+	while (slot->position >= 0)
+	{
+		if (reader->oids[slot->position] == oid)
+			return slot->position;
+		slot = &reader->slots[(slot - reader->slots + 1) & reader->mask];
+	}
 	return -1;
 }
 

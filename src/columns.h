@@ -34,12 +34,19 @@ typedef enum DpermReaderKind
 	DPERM_READ_OUTPUT			/* by the type's output function; prediction only */
 } DpermReaderKind;
 
+/* A place in an index of categories. */
+typedef struct DpermSlot
+{
+	uint32		hash;
+	int			position;		/* of the category, or -1 */
+} DpermSlot;
+
 typedef struct DpermReader
 {
 	DpermReaderKind kind;
 	const DpermBlock *block;
 	uint32		mask;			/* categories: slots - 1, a power of two less one */
-	int		   *slots;			/* position of a category, or -1 */
+	DpermSlot  *slots;
 	int			longest;		/* categories: bytes of the longest */
 	Size		largest;		/* vectors: bytes of a value that may be of the right length */
 	const Oid  *oids;			/* ENUM: the value of each category */
@@ -72,6 +79,13 @@ extern Size dperm_reader_size(const DpermBlock *block);
  */
 extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind,
 							  const DpermBlock *block, const Oid *oids, Oid type);
+
+/*
+ * The readers for the blocks of an encoder, in the current context. words are those of a request:
+ * for each block the DpermReaderKind of its column; behind DPERM_READ_ENUM the enum value of each
+ * category.
+ */
+extern DpermReader *dperm_readers_make(const DpermEncoder *encoder, const uint64 *words);
 
 /* Read one value. What it points to lives as long as the datum and the current context. */
 extern void dperm_reader_read(DpermReader *reader, Datum datum, bool isnull,

@@ -18,6 +18,8 @@ PG_MODULE_MAGIC;
 PGDLLEXPORT void _PG_init(void);
 
 int			dperm_aggregate_memory = 256 * 1024;
+int			dperm_cache_memory = 256 * 1024;
+bool		dperm_progress = false;
 
 /*
  * OpenBLAS, where that is the BLAS at hand, starts threads of its own when it is loaded.
@@ -43,6 +45,20 @@ _PG_init(void)
 							256 * 1024, 64, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB,
 							NULL, NULL, NULL);
+	DefineCustomIntVariable("dperm.cache_memory",
+							"Memory that training may use to keep the rows it has read.",
+							"Rows that do not fit are read again in each pass of the solver; 0 keeps none but a small sample to start from.",
+							&dperm_cache_memory,
+							256 * 1024, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+	DefineCustomBoolVariable("dperm.progress",
+							 "Reports how far a training has come, in messages of level INFO.",
+							 "They depend on the number of rows and of candidates alone.",
+							 &dperm_progress,
+							 false,
+							 PGC_USERSET, 0,
+							 NULL, NULL, NULL);
 #if PG_VERSION_NUM >= 150000
 	MarkGUCPrefixReserved("dperm");
 #else
@@ -120,4 +136,18 @@ dperm_frequencies(const DpermEncoder *encoder)
 										 dperm_fourier_size(&encoder->kernel, linear));
 	dperm_fourier_make(&encoder->kernel, linear, frequencies, &dperm_interrupts);
 	return frequencies;
+}
+
+/* Make a feed for an encoder, with the frequencies of another one if they are the same. */
+void
+dperm_feed_make(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
+{
+	bool		same = like && like->linear == dperm_encoder_linear_dim(encoder) &&
+		dperm_kernel_equal(&like->encoder->kernel, &encoder->kernel);
+
+	dperm_feed_init(feed, encoder, same ? like->frequencies : dperm_frequencies(encoder),
+					palloc(sizeof(int) * dperm_encoder_dim(encoder)),
+					MemoryContextAllocExtended(CurrentMemoryContext,
+											   sizeof(double) * Max(dperm_feed_room(encoder), 1),
+											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
 }

@@ -6,11 +6,14 @@
 
 #include "core/calibrate.h"
 #include "core/encoder.h"
+#include "core/feed.h"
 #include "core/sample.h"
 #include "core/status.h"
 
-/* dperm.aggregate_memory, in kilobytes. */
+/* dperm.aggregate_memory and dperm.cache_memory, in kilobytes; dperm.progress. */
 extern int	dperm_aggregate_memory;
+extern int	dperm_cache_memory;
+extern bool dperm_progress;
 
 /* CHECK_FOR_INTERRUPTS as the core's poll. */
 extern const DpermPoll dperm_interrupts;
@@ -26,5 +29,8 @@ extern DpermCalibration dperm_checked_calibration(const DpermSetup *setup);
 
 /* The frequencies of an encoder's kernel in the current context; NULL without a kernel. */
 extern double *dperm_frequencies(const DpermEncoder *encoder);
+
+/* Make a feed for an encoder in the current context; like, if not NULL, lends what is the same and stays in use. */
+extern void dperm_feed_make(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
 
 #endif							/* DPERM_H */

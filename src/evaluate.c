@@ -142,10 +142,10 @@ count_cells(const Evaluation *evaluation, int64 *cells)
 								 "pg_catalog.count(*) FILTER (WHERE NOT y AND p), "
 								 "pg_catalog.count(*) FILTER (WHERE y AND NOT p), "
 								 "pg_catalog.count(*) FILTER (WHERE NOT y AND NOT p) "
-								 "FROM (SELECT r.%s AS y, %s.dp_predict($6, r.*) AS p FROM %s) AS s",
+								 "FROM (SELECT r.%s AS y, %s.dp_predict($5, r.*) AS p FROM %s) AS s",
 								 label, dperm_source_schema(&evaluation->source), rows);
 
-	dperm_source_execute(&evaluation->source, query, 0, &evaluation->model, 1);
+	dperm_source_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
 	for (int i = 0; i < DPERM_CELLS; i++)
 	{
 		bool		isnull;
@@ -220,12 +220,12 @@ count_bins(const Evaluation *evaluation, int bins, int64 *counts)
 	char	   *label;
 	char	   *rows = dperm_source_rows_sql(&evaluation->source, &label);
 	char	   *query = psprintf("SELECT y, bin, pg_catalog.count(*) FROM (SELECT r.%s AS y, "
-								 "%s.dp_bin(%s.dp_decision($6, r.*), %d) AS bin FROM %s) AS s "
+								 "%s.dp_bin(%s.dp_decision($5, r.*), %d) AS bin FROM %s) AS s "
 								 "WHERE y IS NOT NULL GROUP BY 1, 2",
 								 label, schema, schema, bins, rows);
 
 	memset(counts, 0, sizeof(int64) * 2 * bins);
-	dperm_source_execute(&evaluation->source, query, 0, &evaluation->model, 1);
+	dperm_source_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[i];

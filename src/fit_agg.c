@@ -19,6 +19,7 @@
 #include "utils/memutils.h"
 
 #include "args.h"
+#include "cache.h"
 #include "core/fit.h"
 #include "core/model.h"
 #include "dperm.h"
@@ -30,9 +31,6 @@
 PG_FUNCTION_INFO_V1(dp_logreg_step);
 PG_FUNCTION_INFO_V1(dp_svm_step);
 PG_FUNCTION_INFO_V1(dp_fit_final);
-
-/* Bytes of a chunk of rows, about. */
-#define CHUNK_BYTES (256 * 1024)
 
 /* A row that waits until the vector length is settled. */
 typedef struct EarlyRow
@@ -61,20 +59,15 @@ typedef struct FitState
 	/* rows until the length is known; then count = 0 again */
 	EarlyRow   *early;
 	int			early_count;
+	MemoryContext early_context;	/* of their vectors: not the aggregate's, whose size EXPLAIN shows */
+	MemoryContextCallback early_ends[2];	/* of the aggregate's context, and of theirs */
 
 	/* the rows, encoded */
 	bool		ready;			/* encoder and dim are set */
 	DpermBlock	block;			/* the vector, the only one */
 	DpermEncoder encoder;
-	int			dim;
-	double	   *frequencies;	/* of the kernel, or NULL */
 	double	   *raw;			/* a vector converted to doubles */
-	double	   *room;			/* and in the ball, before the kernel */
-	int64		rows;
-	int64		chunk_rows;
-	int			chunk_count;
-	int			chunk_room;
-	double	  **chunks;
+	DpermCache	cache;
 } FitState;
 
 /* Arguments of the transition function behind the state. */
@@ -154,13 +147,27 @@ settle_dimension(FitState *state, int dimension)
 	state->block = dperm_options_vector_block(&state->options);
 	state->block.count = dimension;
 	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
-	state->dim = dperm_encoder_dim(&state->encoder);
-	state->frequencies = dperm_frequencies(&state->encoder);
-	state->chunk_rows = Max(CHUNK_BYTES / (int) sizeof(double) / state->dim, 1);
+	dperm_cache_init(&state->cache, &state->encoder, 0, NULL);
 	state->raw = palloc(sizeof(double) * dimension);
-	state->room = palloc(sizeof(double) * dimension);
 	state->ready = true;
 	MemoryContextSwitchTo(caller);
+}
+
+/* The vectors of the early rows go with the aggregate's context... */
+static void
+drop_early(void *arg)
+{
+	FitState   *state = arg;
+
+	if (state->early_context)
+		MemoryContextDelete(state->early_context);
+}
+
+/* ...unless they went before. */
+static void
+forget_early(void *arg)
+{
+	((FitState *) arg)->early_context = NULL;
 }
 
 /* The state for the first row of a group. */
@@ -190,55 +197,33 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, bool svm)
 	{
 		state->dimension_source = DPERM_DIMENSION_ROWS;
 		state->early = palloc(sizeof(EarlyRow) * DPERM_LENGTH_ROWS);
+		state->early_context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dperm early rows",
+													 ALLOCSET_SMALL_SIZES);
+		state->early_ends[0].func = drop_early;
+		state->early_ends[1].func = forget_early;
+		state->early_ends[0].arg = state->early_ends[1].arg = state;
+		MemoryContextRegisterResetCallback(context, &state->early_ends[0]);
+		MemoryContextRegisterResetCallback(state->early_context, &state->early_ends[1]);
 	}
 	MemoryContextSwitchTo(caller);
 	return state;
-}
-
-/* The place for one more encoded row. */
-static double *
-next_row(FitState *state)
-{
-	int64		within = state->rows % state->chunk_rows;
-
-	if (within == 0)
-	{
-		size_t		chunk = sizeof(double) * state->chunk_rows * state->dim;
-
-		if ((state->chunk_count + 1) * (double) chunk > dperm_aggregate_memory * 1024.0 &&
-			state->chunk_count > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a group needs more than dperm.aggregate_memory (%d kB)",
-							dperm_aggregate_memory),
-					 errhint("Raise dperm.aggregate_memory, or train this group from a view with dp_logreg_train() or dp_svm_train(), which read rows in passes.")));
-		if (state->chunk_count == state->chunk_room)
-		{
-			int			room = Max(16, 2 * state->chunk_room);
-
-			if (state->chunks)
-				state->chunks = repalloc(state->chunks, sizeof(double *) * room);
-			else
-				state->chunks = MemoryContextAlloc(state->context, sizeof(double *) * room);
-			state->chunk_room = room;
-		}
-		state->chunks[state->chunk_count++] = MemoryContextAlloc(state->context, chunk);
-	}
-	state->rows++;
-	return state->chunks[state->chunk_count - 1] + within * state->dim;
 }
 
 /* Encode and keep one row: a zero row without a label, a zero block without a vector. */
 static void
 keep_row(FitState *state, int sign, const double *raw)
 {
-	double	   *row = next_row(state);
 	DpermValue	value = {.present = raw != NULL, .vector = raw};
+	Size		needs = dperm_cache_needs(&state->cache);
 
-	if (sign == 0)
-		memset(row, 0, sizeof(double) * state->dim);
-	else
-		dperm_encode(&state->encoder, state->frequencies, &value, sign, row, state->room);
+	if (needs > 0 && state->cache.keep.used > 0 &&
+		dperm_cache_size(&state->cache) + needs > dperm_aggregate_memory * (Size) 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a group needs more than dperm.aggregate_memory (%d kB)",
+						dperm_aggregate_memory),
+				 errhint("Raise dperm.aggregate_memory, or train this group from a view with dp_logreg_train() or dp_svm_train(), which read rows in passes.")));
+	dperm_cache_add(&state->cache, &value, sign);
 }
 
 /* Settle the length on the rows seen so far, and encode them. */
@@ -271,16 +256,14 @@ add_early(FitState *state, int sign, ArrayType *array)
 	if (row->length >= 1 && row->length < DPERM_DIM_MAX)
 	{
 		/* a vector with a NULL inside still has a length to vote with */
-		row->raw = MemoryContextAllocZero(state->context, sizeof(double) * row->length);
+		row->raw = MemoryContextAllocZero(state->early_context, sizeof(double) * row->length);
 		if (!dperm_rows_read_array(array, state->element, row->length, row->raw))
 			row->raw[0] = NAN;
 	}
 	if (state->early_count == DPERM_LENGTH_ROWS)
 	{
 		end_early(state);
-		for (int i = 0; i < state->early_count; i++)
-			if (state->early[i].raw)
-				pfree(state->early[i].raw);
+		drop_early(state);
 		state->early_count = 0;
 	}
 }
@@ -364,7 +347,8 @@ Datum
 dp_fit_final(PG_FUNCTION_ARGS)
 {
 	FitState   *state;
-	DpermMatrix matrix = {0};
+	const DpermLayout *layout;
+	DpermMatrix matrix;
 	DpermEntropy entropy;
 	DpermStatus status;
 	DpermFit	fit = {0};
@@ -389,26 +373,27 @@ dp_fit_final(PG_FUNCTION_ARGS)
 		state = settled;
 	}
 
-	fit.setup = dperm_options_setup(&state->options, state->dim, state->rows);
+	layout = &state->cache.feed.layout;
+	fit.setup = dperm_options_setup(&state->options, layout->dim, state->cache.keep.used);
 	fit.calibration = dperm_checked_calibration(&fit.setup);
-	matrix.loss = state->options.loss;
-	matrix.dim = state->dim;
-	matrix.count = state->rows;
-	matrix.chunk_rows = state->chunk_rows;
-	matrix.chunks = state->chunks;
+	dperm_cache_end(&state->cache);
+	matrix = dperm_matrix_of(&state->cache.keep, layout, state->options.loss);
+	matrix.rough = dperm_fit_rough(&fit);
 	matrix.poll = dperm_interrupts;
 	matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
-										 dperm_moments_room(state->dim, true));
+										 dperm_moments_room(layout->dim, true));
 	room = MemoryContextAllocHuge(CurrentMemoryContext,
-								  sizeof(double) * dperm_fit_room(state->dim));
-	weights = palloc(sizeof(double) * state->dim);
+								  sizeof(double) * dperm_fit_room(layout->dim));
+	weights = palloc(sizeof(double) * layout->dim);
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
 	fit.rows.eval = dperm_matrix_eval;
 	fit.rows.arg = &matrix;
+	fit.sample = &matrix;
 	fit.entropy = &entropy;
 	fit.poll = dperm_interrupts;
 
 	status = dperm_fit(&fit, weights, room);
+	dperm_matrix_wipe(&matrix);
 	dperm_entropy_wipe(&entropy);
 	dperm_check_status(status);
 

@@ -18,7 +18,7 @@
 #include "utils/typcache.h"
 
 #include "columns.h"
-#include "core/keep.h"
+#include "core/feed.h"
 #include "core/moments.h"
 #include "dperm.h"
 #include "moments_type.h"
@@ -48,27 +48,31 @@ typedef struct PassState
 	int32		record_typmod;
 	uint64		record_version;
 	TupleDesc	record;
-	double	   *frequencies;	/* of the kernel, or NULL */
-	double	   *room;
+	DpermFeed	feed;
 
-	DpermMoments moments;		/* unless the pass only counts */
-	DpermKeep	keep;
-	int64		keep_room;		/* rows that keep.rows has room for */
+	DpermMoments moments;
 } PassState;
+
+/* Bring rows that wait into the block under way. */
+static void
+map_rows(PassState *state)
+{
+	int			waiting = state->feed.waiting;
+
+	if (waiting > 0)
+		memcpy(dperm_moments_next_rows(&state->moments, waiting), dperm_feed_map(&state->feed),
+			   sizeof(double) * state->dim * waiting);
+}
 
 /* Bring the header up to date with the sums. */
 static void
 settle(PassState *state)
 {
-	if (state->pass.order > DPERM_PASS_COUNT)
-	{
-		dperm_moments_flush(&state->moments);
-		state->pass.rows = state->moments.rows;
-		state->pass.value[0] = state->moments.value[0];
-		state->pass.value[1] = state->moments.value[1];
-	}
-	state->pass.used = state->keep.used;
-	state->pass.stride = state->keep.stride;
+	map_rows(state);
+	dperm_moments_flush(&state->moments);
+	state->pass.rows = state->moments.rows;
+	state->pass.value[0] = state->moments.value[0];
+	state->pass.value[1] = state->moments.value[1];
 }
 
 /* Size of the flat form of an expanded state. */
@@ -95,74 +99,23 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	SET_VARSIZE(flat, size);
 	flat->padding = 0;
 	dperm_pass_write(pass, flat->words);
-	if (pass->order > DPERM_PASS_COUNT)
+	memcpy(flat->words + dperm_pass_weights_at(pass), state->moments.weights, vector);
+	if (pass->rows > 0)
 	{
 		double	   *sums = (double *) flat->words + dperm_pass_gradient_at(pass);
 
-		memcpy(flat->words + dperm_pass_weights_at(pass), state->moments.weights, vector);
-		if (pass->rows > 0)
-		{
-			memcpy(sums, state->moments.gradient, vector);
-			memcpy(sums + state->dim, state->moments.gradient_low, vector);
-		}
+		memcpy(sums, state->moments.gradient, vector);
+		memcpy(sums + state->dim, state->moments.gradient_low, vector);
 	}
-	if (pass->order == DPERM_PASS_HESSIAN && pass->rows > 0)
+	if (pass->order >= DPERM_PASS_HESSIAN && pass->rows > 0)
 		dperm_moments_pack(&state->moments,
 						   (double *) flat->words + dperm_pass_hess_at(pass));
-	if (pass->used > 0)
-		memcpy(flat->words + dperm_pass_sample_at(pass), state->keep.rows,
-			   vector * pass->used);
 	memcpy(flat->words + dperm_pass_readers_at(pass), state->reader_words,
 		   sizeof(uint64) * pass->readers);
 	dperm_flat_put_encoder(flat, pass, state->encoder_form);
 }
 
 static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatten};
-
-/* Make room for the row at a place of the sample. */
-static void
-grow_sample(PassState *state, int64 place)
-{
-	int64		rows = Max(state->keep_room, 64);
-	size_t		size;
-
-	if (place < state->keep_room)
-		return;
-	while (rows <= place)
-		rows *= 2;
-	rows = Min(rows, state->keep.capacity);
-	size = sizeof(double) * state->dim * rows;
-	if (state->keep.rows)
-		state->keep.rows = repalloc_huge(state->keep.rows, size);
-	else
-		state->keep.rows = MemoryContextAllocHuge(state->hdr.eoh_context, size);
-	state->keep_room = rows;
-}
-
-/* Make the readers, in the current context. */
-static void
-make_readers(PassState *state)
-{
-	const uint64 *word = state->reader_words;
-	int			blocks = state->encoder.block_count;
-
-	state->readers = palloc(sizeof(DpermReader) * blocks);
-	state->values = palloc0(sizeof(DpermValue) * blocks);
-	for (int i = 0; i < blocks; i++)
-	{
-		const DpermBlock *block = &state->encoder.blocks[i];
-		DpermReaderKind kind = (DpermReaderKind) *word++;
-		Oid		   *oids = NULL;
-
-		if (kind == DPERM_READ_ENUM)
-		{
-			oids = palloc(sizeof(Oid) * block->count);
-			for (int j = 0; j < block->count; j++)
-				oids[j] = (Oid) *word++;
-		}
-		dperm_reader_init(&state->readers[i], kind, block, oids, InvalidOid);
-	}
-}
 
 /* Take over how rows are read and encoded, from a flat value. */
 static void
@@ -179,9 +132,9 @@ take_encoder(PassState *state, const DpermFlat *flat)
 	state->reader_words = palloc(sizeof(uint64) * pass->readers);
 	memcpy(state->reader_words, flat->words + dperm_pass_readers_at(pass),
 		   sizeof(uint64) * pass->readers);
-	make_readers(state);
-	state->room = palloc(sizeof(double) * dperm_encoder_linear_dim(&state->encoder));
-	state->frequencies = dperm_frequencies(&state->encoder);
+	state->readers = dperm_readers_make(&state->encoder, state->reader_words);
+	state->values = palloc0(sizeof(DpermValue) * state->encoder.block_count);
+	dperm_feed_make(&state->feed, &state->encoder, NULL);
 }
 
 /* An expanded state that continues a flat one, in a child of the given context. */
@@ -194,36 +147,25 @@ expand(const DpermFlat *flat, MemoryContext parent)
 	PassState  *state = palloc0(sizeof(*state));
 	DpermPass  *pass = &state->pass;
 	const double *numbers = (const double *) flat->words;
+	const double *sums;
+	double	   *room;
+	bool		hessian;
 
 	EOH_init_header(&state->hdr, &state_methods, context);
 	dperm_flat_read(flat, pass);
 	state->dim = pass->dim;
+	hessian = pass->order >= DPERM_PASS_HESSIAN;
+	sums = numbers + dperm_pass_gradient_at(pass);
 	take_encoder(state, flat);
-	dperm_keep_init(&state->keep, state->dim, pass->capacity);
-	state->keep.used = pass->used;
-	state->keep.seen = pass->rows;
-	state->keep.stride = pass->stride;
-	if (pass->used > 0)
-	{
-		grow_sample(state, pass->used - 1);
-		memcpy(state->keep.rows, numbers + dperm_pass_sample_at(pass),
-			   sizeof(double) * state->dim * pass->used);
-	}
-	if (pass->order > DPERM_PASS_COUNT)
-	{
-		bool		hessian = pass->order == DPERM_PASS_HESSIAN;
-		const double *sums = numbers + dperm_pass_gradient_at(pass);
-		double	   *room;
-
-		room = MemoryContextAllocHuge(context, sizeof(double) *
-									  dperm_moments_room(state->dim, hessian));
-		dperm_moments_init(&state->moments, pass->loss, state->dim, hessian,
-						   numbers + dperm_pass_weights_at(pass), room);
-		if (pass->rows > 0)
-			dperm_moments_merge(&state->moments, pass->rows, pass->value, sums,
-								sums + state->dim,
-								hessian ? numbers + dperm_pass_hess_at(pass) : NULL);
-	}
+	room = MemoryContextAllocHuge(context, sizeof(double) *
+								  dperm_moments_room(state->dim, hessian));
+	dperm_moments_init_rows(&state->moments, pass->loss, &state->feed.layout, hessian,
+							numbers + dperm_pass_weights_at(pass), room);
+	if (pass->order == DPERM_PASS_ROUGH)
+		dperm_moments_be_rough(&state->moments);
+	if (pass->rows > 0)
+		dperm_moments_merge(&state->moments, pass->rows, pass->value, sums, sums + state->dim,
+							hessian ? numbers + dperm_pass_hess_at(pass) : NULL);
 	MemoryContextSwitchTo(caller);
 	return state;
 }
@@ -252,31 +194,11 @@ state_context(FunctionCallInfo fcinfo)
 static void
 add_row(PassState *state, int sign)
 {
-	int64		place = dperm_keep_offer(&state->keep);
-	double	   *kept = NULL;
-	double	   *row;
-
-	if (place >= 0)
-	{
-		grow_sample(state, place);
-		kept = state->keep.rows + place * state->dim;
-	}
-	if (state->pass.order > DPERM_PASS_COUNT)
-		row = dperm_moments_next(&state->moments);
-	else
-	{
-		state->pass.rows++;
-		row = kept;
-	}
-	if (row == NULL)
-		return;
-	if (sign == 0)
-		memset(row, 0, sizeof(double) * state->dim);
-	else
-		dperm_encode(&state->encoder, state->frequencies, state->values, sign, row,
-					 state->room);
-	if (kept && kept != row)
-		memcpy(kept, row, sizeof(double) * state->dim);
+	if (!dperm_feed_waits(&state->feed))
+		dperm_feed_write(&state->feed, state->values, sign,
+						 dperm_moments_next(&state->moments));
+	else if (dperm_feed_wait(&state->feed, state->values, sign))
+		map_rows(state);
 }
 
 /* The state of a transition: the one so far, or a new one from the request. */
@@ -452,7 +374,6 @@ dp_moments_combine(PG_FUNCTION_ARGS)
 	DpermFlat *other = dperm_flat_get(PG_GETARG_DATUM(1));
 	const double *numbers = (const double *) other->words;
 	DpermPass	pass;
-	DpermKeep	keep;
 
 	dperm_flat_read(other, &pass);
 	if (!dperm_pass_matches(&pass, &state->pass) ||
@@ -460,41 +381,20 @@ dp_moments_combine(PG_FUNCTION_ARGS)
 			   sizeof(uint64) * pass.readers) != 0 ||
 		memcmp(other->words + dperm_pass_encoder_at(&pass), state->encoder_form,
 			   pass.encoder) != 0 ||
-		(pass.order > DPERM_PASS_COUNT &&
-		 memcmp(numbers + dperm_pass_weights_at(&pass), state->moments.weights,
-				sizeof(double) * state->dim) != 0))
+		memcmp(numbers + dperm_pass_weights_at(&pass), state->moments.weights,
+			   sizeof(double) * state->dim) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine the states of two different passes")));
 
-	if (pass.order > DPERM_PASS_COUNT && pass.rows > 0)
+	if (pass.rows > 0)
 	{
 		const double *sums = numbers + dperm_pass_gradient_at(&pass);
 
-		dperm_moments_flush(&state->moments);
+		settle(state);
 		dperm_moments_merge(&state->moments, pass.rows, pass.value, sums, sums + state->dim,
-							pass.order == DPERM_PASS_HESSIAN ?
+							pass.order >= DPERM_PASS_HESSIAN ?
 							numbers + dperm_pass_hess_at(&pass) : NULL);
 	}
-	else if (pass.order == DPERM_PASS_COUNT)
-		state->pass.rows += pass.rows;
-
-	if (state->keep.capacity > 0)
-	{
-		/* merging thins the other sample in place: work on a copy of it */
-		size_t		size = sizeof(double) * state->dim * pass.used;
-
-		dperm_keep_init(&keep, state->dim, pass.capacity);
-		keep.used = pass.used;
-		keep.seen = pass.rows;
-		keep.stride = pass.stride;
-		keep.rows = MemoryContextAllocHuge(CurrentMemoryContext, Max(size, 1));
-		memcpy(keep.rows, numbers + dperm_pass_sample_at(&pass), size);
-		grow_sample(state, Min(state->keep.used + keep.used, state->keep.capacity) - 1);
-		dperm_keep_merge(&state->keep, &keep);
-		pfree(keep.rows);
-	}
-	else
-		state->keep.seen += pass.rows;
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }

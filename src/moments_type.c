@@ -200,8 +200,7 @@ dp_moments_send(PG_FUNCTION_ARGS)
 
 /* The flat value of a request. */
 Datum
-dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order, int64 capacity,
-					  const double *weights)
+dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights)
 {
 	size_t		size = dperm_encoder_binary_size(&spec->encoder);
 	unsigned char *form = palloc(size);
@@ -209,18 +208,14 @@ dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order, int64 cap
 		.order = order,
 		.loss = spec->loss,
 		.dim = dperm_encoder_dim(&spec->encoder),
-		.capacity = capacity,
 		.readers = spec->reader_words,
-		.encoder = size,
-		.stride = 1
+		.encoder = size
 	};
 	DpermFlat *flat = dperm_flat_make(dperm_pass_words(&pass));
 
 	dperm_encoder_to_binary(&spec->encoder, form);
 	dperm_pass_write(&pass, flat->words);
-	if (pass.order > DPERM_PASS_COUNT)
-		memcpy(flat->words + dperm_pass_weights_at(&pass), weights,
-			   sizeof(double) * pass.dim);
+	memcpy(flat->words + dperm_pass_weights_at(&pass), weights, sizeof(double) * pass.dim);
 	memcpy(flat->words + dperm_pass_readers_at(&pass), spec->readers,
 		   sizeof(uint64) * pass.readers);
 	dperm_flat_put_encoder(flat, &pass, form);

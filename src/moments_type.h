@@ -16,18 +16,13 @@ typedef struct DpermPassSpec
 {
 	DpermLoss	loss;
 	DpermEncoder encoder;
-	const uint64 *readers;		/* see below */
+	const uint64 *readers;		/* see dperm_readers_make() */
 	int			reader_words;
 } DpermPassSpec;
 
-/*
- * Readers, as words: for each block the DpermReaderKind of its column; behind DPERM_READ_ENUM the
- * enum value of each category.
- */
-
-/* The flat value of a request: no rows yet. weights may be NULL for DPERM_PASS_COUNT. */
+/* The flat value of a request: no rows yet. Weights are in the order of core/layout.h. */
 extern Datum dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order,
-								   int64 capacity, const double *weights);
+								   const double *weights);
 
 /* Open a value that a pass returned; *words points into it (or into a detoasted copy). */
 extern void dperm_moments_open(Datum value, DpermPass *pass, const uint64 **words);

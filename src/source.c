@@ -38,9 +38,6 @@
 #include "moments_type.h"
 #include "source.h"
 
-/* A function takes 100 arguments at most, and ours has some of its own. */
-#define MAX_COLUMN_ARGS 90
-
 #define SOURCE_HINT \
 	"Write source as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with double quotes."
 
@@ -306,7 +303,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 
 		/* a record is made in memory: what is too large to be of use must not get into it */
 		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
-		if (source->block_count > MAX_COLUMN_ARGS && source->varlena[i])
+		if (source->block_count > DPERM_COLUMN_ARGS && source->varlena[i])
 			expressions[i] = psprintf("%s.dp_bounded(%s, %zu)", dperm_source_schema(source),
 									  expressions[i], dperm_reader_size(block));
 		if (!dperm_reader_fits(kind, block->kind))
@@ -324,20 +321,6 @@ make_readers(DpermSource *source, DpermColumn **features)
 	}
 	source->spec.reader_words = words - source->spec.readers;
 	return expressions;
-}
-
-/* The columns as arguments of the aggregate; as one record where they are too many. */
-static char *
-join_columns(char **expressions, int count)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	for (int i = 0; i < count; i++)
-		appendStringInfo(&sql, "%s%s", i > 0 ? ", " : "", expressions[i]);
-	if (count > MAX_COLUMN_ARGS)
-		return psprintf("ROW(%s)", sql.data);
-	return sql.data;
 }
 
 /* The schema of our own functions, quoted. */
@@ -359,7 +342,7 @@ label_sql(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 		source->positive = PointerGetDatum(cstring_to_text(options->positive));
 	if (getBaseType(label->type) == BOOLOID && options->positive == NULL)
 		return column;
-	return psprintf("%s.dp_label(%s, $2)", dperm_source_schema(source), column);
+	return psprintf("%s.dp_label(%s, $1)", dperm_source_schema(source), column);
 }
 
 /* Find relation and columns and check types, domains and privileges. */
@@ -372,7 +355,6 @@ dperm_source_open(DpermSource *source, Oid function, const char *relation,
 	DpermColumn *columns,
 			   *label,
 			  **features;
-	char	  **expressions;
 
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(function);
@@ -394,11 +376,10 @@ dperm_source_open(DpermSource *source, Oid function, const char *relation,
 		check_domains_used(columns, column_count, features, feature_count);
 		make_blocks(source, features, feature_count, options);
 	}
-	expressions = make_readers(source, features);
+	source->columns = make_readers(source, features);
 
 	source->label_column = label->name;
 	source->label = label_sql(source, label, options);
-	source->columns = join_columns(expressions, source->block_count);
 	source->spec.loss = options->loss;
 	if (!source->unsized)
 		dperm_source_settle(source, options, 0);

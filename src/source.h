@@ -5,6 +5,7 @@
 #define DPERM_SOURCE_H
 
 #include "nodes/parsenodes.h"
+#include "tcop/dest.h"
 
 #include "args.h"
 #include "moments_type.h"
@@ -17,8 +18,7 @@ typedef struct DpermSource
 	char	   *from;			/* quoted name, for FROM */
 	char	   *label_column;
 	char	   *label;			/* SQL expression: boolean, NULL for no label */
-	char	   *columns;		/* SQL list of the features */
-	char	   *pass_query;		/* parameters: see dperm_source_execute() */
+	char	  **columns;		/* SQL expressions of the features */
 	Datum		positive;		/* text, or 0 for NULL */
 
 	/* only the rows of one portion, see dperm_source_divide() */
@@ -50,15 +50,12 @@ extern void dperm_source_open(DpermSource *source, Oid function, const char *rel
 extern Datum dperm_source_key(void);
 
 /*
- * Divide the rows into portions by a key; later passes read the portion that is set in
+ * Divide the rows into portions by a key; dperm_source_rows_sql() is about the portion that is set in
  * source->portion. identity names a column that identifies rows; NULL for a relation whose rows
  * have a place of their own.
  */
 extern void dperm_source_divide(DpermSource *source, int portions, const char *identity,
 								Datum key);
-
-/* How many rows each portion has; needs an SPI connection. */
-extern void dperm_source_count(const DpermSource *source, int64 *rows);
 
 /*
  * The labels and features of the portion as a subquery called r, for FROM; *label is the name of the
@@ -66,9 +63,19 @@ extern void dperm_source_count(const DpermSource *source, int64 *rows);
  */
 extern char *dperm_source_rows_sql(const DpermSource *source, char **label);
 
-/* Run a query with the parameters of a pass, and models from $6 on; the answer is in SPI_tuptable. */
-extern void dperm_source_execute(const DpermSource *source, const char *query, Datum request,
-								 const Datum *models, int model_count);
+/*
+ * Run a query with the parameters of all our queries, and values of a type of ours from
+ * $DPERM_EXTRA on; the answer is in SPI_tuptable.
+ */
+#define DPERM_EXTRA 5
+extern void dperm_source_execute(const DpermSource *source, const char *query, const char *type,
+								 const Datum *extras, int extra_count);
+
+/*
+ * Read all rows, once: each comes to the receiver as label, features and, of a divided source, its
+ * portion. The receiver's process alone reads, in no order.
+ */
+extern void dperm_source_read(const DpermSource *source, DestReceiver *receiver);
 
 /* Raise for an analysed query that is not fit to be a pass over the source. */
 extern void dperm_check_query(const DpermSource *source, Query *tree);
@@ -80,8 +87,11 @@ extern bool dperm_source_overlap(const DpermSource *a, const DpermSource *b);
 extern const char *dperm_source_schema(const DpermSource *source);
 extern Oid	dperm_source_type(const DpermSource *source, const char *name);
 
-/* Make the query of a pass and check it; dperm_source_open() and dperm_source_divide() do. */
-extern void dperm_source_prepare(DpermSource *source);
+/* Check the queries over the source; dperm_source_open() and dperm_source_divide() do. */
+extern void dperm_source_prepare(const DpermSource *source);
+
+/* Columns that are arguments of an aggregate of their own; more are one record. */
+#define DPERM_COLUMN_ARGS 90
 
 /*
  * How many rows with a label each model gets wrong; needs an SPI connection. models are count
@@ -100,11 +110,13 @@ extern int	dperm_source_length(const DpermSource *source);
 extern void dperm_source_settle(DpermSource *source, const DpermOptions *options, int length);
 
 /*
- * Run one pass: the dp_moments value in the caller's memory context, or 0 if there are no
- * rows. Needs an SPI connection. All passes of a call see the same snapshot.
+ * Run one pass that answers several requests, count of them: each over all rows if portions is NULL, or else
+ * over a portion of a divided source, where a request may be 0 for none. The results are dp_moments values in the caller's memory
+ * context, 0 where there are no rows. Needs an SPI connection. All passes of a call see the same
+ * snapshot.
  */
-extern Datum dperm_source_pass(const DpermSource *source, DpermPassOrder order,
-							   int64 capacity, const double *weights);
+extern void dperm_source_pass(const DpermSource *source, int count, const Datum *requests,
+							  const int *portions, Datum *results);
 
 /* How many rows are looked at for the vector length. */
 #define DPERM_LENGTH_ROWS 100

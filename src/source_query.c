@@ -25,21 +25,52 @@
 #include "moments_type.h"
 #include "source.h"
 
-/* Of our queries: $1 dp_moments, $2 positive, $3 key, $4 portions, $5 portion. */
-#define PARAMETERS 5
+/* Of our queries: $1 positive, $2 key, $3 portions, $4 portion. */
+#define PARAMETERS (DPERM_EXTRA - 1)
+
+/* A parameter. */
+static void
+set_param(ParamListInfo params, int i, Oid type, Datum value, bool isnull)
+{
+	params->params[i].ptype = type;
+	params->params[i].value = value;
+	params->params[i].isnull = isnull;
+	params->params[i].pflags = PARAM_FLAG_CONST;
+}
+
+/* The parameters of our queries, and some more. */
+static ParamListInfo
+make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int extra_count)
+{
+	ParamListInfo params = makeParamList(PARAMETERS + extra_count);
+
+	set_param(params, 0, TEXTOID, source->positive, source->positive == 0);
+	set_param(params, 1, BYTEAOID, source->key, source->key == 0);
+	set_param(params, 2, INT4OID, Int32GetDatum(source->portions), false);
+	set_param(params, 3, INT4OID, Int32GetDatum(source->portion), false);
+	for (int i = 0; i < extra_count; i++)
+		set_param(params, PARAMETERS + i, extra_type, extras[i], extras[i] == 0);
+	return params;
+}
 
 /*
  * The plan of one of our queries, checked. Every pass has to see the same rows: a snapshot does that
  * for tables, but a view may compute something new each time.
  */
 static SPIPlanPtr
-checked_plan(const DpermSource *source, const char *query, int count, Oid *types)
+checked_plan(const DpermSource *source, const char *query, const ParamListInfo params,
+			 int options)
 {
-	SPIPlanPtr	plan = SPI_prepare_cursor(query, count, types, CURSOR_OPT_PARALLEL_OK);
+	Oid		   *types = palloc(sizeof(Oid) * params->numParams);
+	SPIPlanPtr	plan;
 	ListCell   *cell;
 
+	for (int i = 0; i < params->numParams; i++)
+		types[i] = params->params[i].ptype;
+	plan = SPI_prepare_cursor(query, params->numParams, types, options);
 	if (plan == NULL)
 		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
+	pfree(types);
 	foreach(cell, SPI_plan_get_plan_sources(plan))
 	{
 		Query	   *tree = linitial_node(Query, ((CachedPlanSource *) lfirst(cell))->query_list);
@@ -49,14 +80,11 @@ checked_plan(const DpermSource *source, const char *query, int count, Oid *types
 	return plan;
 }
 
-/* The condition that a row is of the portion, with WHERE; empty for all rows. */
-static const char *
+/* The portion of a row. */
+static char *
 portion_sql(const DpermSource *source)
 {
-	if (source->portions == 0)
-		return "";
-	return psprintf(" WHERE %s.dp_portion($3, $4, %s) OPERATOR(pg_catalog.=) $5",
-					dperm_source_schema(source), source->identity);
+	return psprintf("%s.dp_portion($2, $3, %s)", dperm_source_schema(source), source->identity);
 }
 
 /*
@@ -67,38 +95,143 @@ static int
 hide_plans(void)
 {
 	static const char *const settings[][2] = {{"debug_print_parse", "off"},
-	{"debug_print_rewritten", "off"}, {"debug_print_plan", "off"},
+	{"debug_print_rewritten", "off"}, {"debug_print_plan", "off"}, {"trace_sort", "off"},
 	{"client_min_messages", "error"}};
 	int			level = NewGUCNestLevel();
 
 	for (int i = 0; i < lengthof(settings); i++)
-		(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET, PGC_S_SESSION,
-								 GUC_ACTION_SAVE, true, 0, false);
+		if (GetConfigOption(settings[i][0], true, false) != NULL)	/* not every server traces */
+			(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
+									 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	return level;
 }
 
-/* The query of a pass. */
+/* Run a query of ours; its rows go to a receiver, or if that is NULL to SPI_tuptable. */
 static void
-make_pass_query(DpermSource *source)
+run_query(const DpermSource *source, const char *query, ParamListInfo params,
+		  DestReceiver *receiver, int options)
 {
-	/* a lone array has an aggregate without polymorphic arguments, which Citus pushes down */
-	source->pass_query =
-		psprintf("WITH w AS MATERIALIZED (SELECT $1 AS w) "
-				 "SELECT %s.%s((SELECT w FROM w), %s, %s) FROM %s AS t%s",
-				 dperm_source_schema(source),
-				 source->lone_array ? "dp_moments_vector_agg" : "dp_moments_agg",
-				 source->label, source->columns, source->from, portion_sql(source));
+	int			level = hide_plans();
+	SPIPlanPtr	plan = checked_plan(source, query, params, options);
+	SPIExecuteOptions how = {.params = params, .read_only = true, .dest = receiver};
+
+	/* no row limit: with one the executor would not use parallel workers */
+	if (SPI_execute_plan_extended(plan, &how) != SPI_OK_SELECT)
+		elog(ERROR, "a pass over the rows failed");
+	SPI_freeplan(plan);
+	AtEOXact_GUC(true, level);
 }
 
-/* Make the query of a pass and check it, before the first one. */
+/* Run a query of ours with values of a type of ours. */
 void
-dperm_source_prepare(DpermSource *source)
+dperm_source_execute(const DpermSource *source, const char *query, const char *type,
+					 const Datum *extras, int extra_count)
 {
-	Oid			types[PARAMETERS] = {source->moments_type, TEXTOID, BYTEAOID, INT4OID, INT4OID};
+	run_query(source, query, make_params(source, dperm_source_type(source, type), extras,
+										 extra_count), NULL, CURSOR_OPT_PARALLEL_OK);
+}
 
-	make_pass_query(source);
+/* The query that reads all rows. */
+static char *
+read_query(const DpermSource *source)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s", source->label);
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, ", %s", source->columns[i]);
+	if (source->portions > 0)
+		appendStringInfo(&sql, ", %s", portion_sql(source));
+	appendStringInfo(&sql, " FROM %s AS t", source->from);
+	return sql.data;
+}
+
+/* Read all rows, once. Workers would only send them here. */
+void
+dperm_source_read(const DpermSource *source, DestReceiver *receiver)
+{
+	run_query(source, read_query(source), make_params(source, InvalidOid, NULL, 0), receiver, 0);
+}
+
+/* The columns as arguments of an aggregate, renamed or not. */
+static void
+append_columns(StringInfo sql, const DpermSource *source, bool renamed)
+{
+	bool		as_record = source->block_count > DPERM_COLUMN_ARGS;
+
+	appendStringInfoString(sql, as_record ? "ROW(" : "");
+	for (int i = 0; i < source->block_count; i++)
+	{
+		appendStringInfoString(sql, i > 0 ? ", " : "");
+		if (renamed)
+			appendStringInfo(sql, "s.c%d", i);
+		else
+			appendStringInfoString(sql, source->columns[i]);
+	}
+	appendStringInfoString(sql, as_record ? ")" : "");
+}
+
+/*
+ * The query of a pass: an aggregate for each request. Over portions, the rows come from a subquery, so
+ * that the portion of a row is computed once; OFFSET NULL leaves out nothing, but keeps the planner
+ * from merging the two.
+ */
+static char *
+pass_query(const DpermSource *source, int count, const int *portions)
+{
+	/* a lone array has an aggregate without polymorphic arguments, which Citus pushes down */
+	const char *aggregate = source->lone_array ? "dp_moments_vector_agg" : "dp_moments_agg";
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&sql, "%s $%d AS w%d", i == 0 ? "WITH w AS MATERIALIZED (SELECT" : ",",
+						 DPERM_EXTRA + i, i);
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfo(&sql, "%s %s.%s((SELECT w%d FROM w), %s, ", i == 0 ? ") SELECT" : ",",
+						 dperm_source_schema(source), aggregate, i,
+						 portions ? "s.label" : source->label);
+		append_columns(&sql, source, portions != NULL);
+		appendStringInfoChar(&sql, ')');
+		if (portions)
+			appendStringInfo(&sql, " FILTER (WHERE s.portion OPERATOR(pg_catalog.=) %d AND $%d IS NOT NULL)",
+							 portions[i], DPERM_EXTRA + i);
+	}
+	if (!portions)
+	{
+		appendStringInfo(&sql, " FROM %s AS t", source->from);
+		return sql.data;
+	}
+	appendStringInfo(&sql, " FROM (SELECT %s AS label, %s AS portion", source->label,
+					 portion_sql(source));
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, ", %s AS c%d", source->columns[i], i);
+	appendStringInfo(&sql, " FROM %s AS t OFFSET NULL) AS s", source->from);
+	return sql.data;
+}
+
+/* The plan of a pass, checked. */
+static SPIPlanPtr
+pass_plan(const DpermSource *source)
+{
+	Datum		request = 0;
+	int			portion = 0;
+
+	return checked_plan(source, pass_query(source, 1, source->portions > 0 ? &portion : NULL),
+						make_params(source, source->moments_type, &request, 1),
+						CURSOR_OPT_PARALLEL_OK);
+}
+
+/* Check the queries over the source, before the first of them is run. */
+void
+dperm_source_prepare(const DpermSource *source)
+{
 	SPI_connect();
-	SPI_freeplan(checked_plan(source, source->pass_query, PARAMETERS, types));
+	SPI_freeplan(pass_plan(source));
+	SPI_freeplan(checked_plan(source, read_query(source),
+							  make_params(source, InvalidOid, NULL, 0), 0));
 	SPI_finish();
 }
 
@@ -136,9 +269,11 @@ dperm_source_length(const DpermSource *source)
 	char	   *query = psprintf("SELECT CASE WHEN pg_catalog.array_ndims(t.%s) OPERATOR(pg_catalog.=) 1 "
 								 "THEN pg_catalog.array_length(t.%s, 1) END FROM %s AS t LIMIT %d",
 								 column, column, source->from, DPERM_LENGTH_ROWS);
+	int			level = hide_plans();
 
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the vector lengths");
+	AtEOXact_GUC(true, level);
 	for (uint64 i = 0; i < SPI_processed && count < DPERM_LENGTH_ROWS; i++)
 	{
 		bool		isnull;
@@ -152,75 +287,29 @@ dperm_source_length(const DpermSource *source)
 	return dperm_common_length(lengths, count);
 }
 
-/* Run a query of ours with its parameters, and some more dp_model ones. */
-void
-dperm_source_execute(const DpermSource *source, const char *query, Datum request,
-					 const Datum *models, int model_count)
-{
-	int			count = PARAMETERS + model_count;
-	Oid		   *types = palloc(sizeof(Oid) * count);
-	Datum	   *values = palloc(sizeof(Datum) * count);
-	char	   *nulls = palloc(count);
-	int			level = hide_plans();
-	SPIPlanPtr	plan;
-
-	memset(nulls, ' ', count);
-	types[0] = source->moments_type;
-	values[0] = request;
-	nulls[0] = request ? ' ' : 'n';
-	types[1] = TEXTOID;
-	values[1] = source->positive;
-	nulls[1] = source->positive ? ' ' : 'n';
-	types[2] = BYTEAOID;
-	values[2] = source->key;
-	nulls[2] = source->key ? ' ' : 'n';
-	types[3] = INT4OID;
-	values[3] = Int32GetDatum(source->portions);
-	types[4] = INT4OID;
-	values[4] = Int32GetDatum(source->portion);
-	for (int i = 0; i < model_count; i++)
-	{
-		types[PARAMETERS + i] = dperm_source_type(source, "dp_model");
-		values[PARAMETERS + i] = models[i];
-	}
-
-	/* no row limit: with one the executor would not use parallel workers */
-	plan = checked_plan(source, query, count, types);
-	if (SPI_execute_plan(plan, values, nulls, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "a pass over the rows failed");
-	SPI_freeplan(plan);
-	AtEOXact_GUC(true, level);
-	pfree(types);
-	pfree(values);
-	pfree(nulls);
-}
-
 /* Run one pass. */
-Datum
-dperm_source_pass(const DpermSource *source, DpermPassOrder order, int64 capacity,
-				  const double *weights)
+void
+dperm_source_pass(const DpermSource *source, int count, const Datum *requests,
+				  const int *portions, Datum *results)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Datum		request = dperm_moments_request(&source->spec, order, capacity, weights);
-	Datum		result;
-	bool		isnull;
+	MemoryContext spi;
 
-	dperm_source_execute(source, source->pass_query, request, NULL, 0);
+	dperm_source_execute(source, pass_query(source, count, portions), "dp_moments", requests,
+						 count);
 	if (SPI_processed != 1)
 		elog(ERROR, "a pass over the rows failed");
-	result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull);
-	if (isnull)
-		result = 0;
-	else
+	spi = MemoryContextSwitchTo(caller);
+	for (int i = 0; i < count; i++)
 	{
-		MemoryContext spi = MemoryContextSwitchTo(caller);
+		bool		isnull;
+		Datum		result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1,
+										   &isnull);
 
-		result = PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
-		MemoryContextSwitchTo(spi);
+		results[i] = isnull ? 0 : PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
 	}
+	MemoryContextSwitchTo(spi);
 	SPI_freetuptable(SPI_tuptable);
-	pfree(DatumGetPointer(request));
-	return result;
 }
 
 /* A column that identifies rows; what is private in a row does not. */
@@ -317,27 +406,6 @@ dperm_source_divide(DpermSource *source, int portions, const char *identity, Dat
 	dperm_source_prepare(source);
 }
 
-/* How many rows each portion has. */
-void
-dperm_source_count(const DpermSource *source, int64 *rows)
-{
-	char	   *query = psprintf("SELECT %s.dp_portion($3, $4, %s), pg_catalog.count(*) FROM %s AS t GROUP BY 1",
-								 dperm_source_schema(source), source->identity, source->from);
-
-	memset(rows, 0, sizeof(int64) * source->portions);
-	dperm_source_execute(source, query, 0, NULL, 0);
-	for (uint64 i = 0; i < SPI_processed; i++)
-	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
-		bool		isnull;
-		int			portion = DatumGetInt32(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1,
-														  &isnull));
-
-		rows[portion] = DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &isnull));
-	}
-	SPI_freetuptable(SPI_tuptable);
-}
-
 /* A name for the label that no feature has. */
 static char *
 label_alias(const DpermSource *source)
@@ -374,7 +442,10 @@ dperm_source_rows_sql(const DpermSource *source, char **label)
 		else
 			appendStringInfo(&sql, ", t.%s", column);
 	}
-	appendStringInfo(&sql, " FROM %s AS t%s) AS r", source->from, portion_sql(source));
+	appendStringInfo(&sql, " FROM %s AS t", source->from);
+	if (source->portions > 0)
+		appendStringInfo(&sql, " WHERE %s OPERATOR(pg_catalog.=) $4", portion_sql(source));
+	appendStringInfoString(&sql, ") AS r");
 	return sql.data;
 }
 
@@ -390,9 +461,9 @@ dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
 	initStringInfo(&sql);
 	for (int i = 0; i < count; i++)
 		appendStringInfo(&sql, "%s pg_catalog.count(*) FILTER (WHERE %s.dp_predict($%d, r.*) OPERATOR(pg_catalog.<>) r.%s)",
-						 i == 0 ? "SELECT" : ",", dperm_source_schema(source), PARAMETERS + 1 + i, label);
+						 i == 0 ? "SELECT" : ",", dperm_source_schema(source), DPERM_EXTRA + i, label);
 	appendStringInfo(&sql, " FROM %s", rows);
-	dperm_source_execute(source, sql.data, 0, models, count);
+	dperm_source_execute(source, sql.data, "dp_model", models, count);
 	for (int i = 0; i < count; i++)
 	{
 		bool		isnull;
@@ -407,8 +478,7 @@ dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
 static List *
 source_tables(const DpermSource *source)
 {
-	Oid			types[PARAMETERS] = {source->moments_type, TEXTOID, BYTEAOID, INT4OID, INT4OID};
-	SPIPlanPtr	plan = checked_plan(source, source->pass_query, PARAMETERS, types);
+	SPIPlanPtr	plan = pass_plan(source);
 	CachedPlanSource *planned = linitial(SPI_plan_get_plan_sources(plan));
 	List	   *result = NIL;
 	ListCell   *cell;

@@ -13,11 +13,10 @@
 
 #include "args.h"
 #include "core/fit.h"
-#include "core/model.h"
+#include "core/fourier.h"
 #include "dperm.h"
 #include "model_type.h"
 #include "moments_type.h"
-#include "source.h"
 #include "train.h"
 #include "train_args.h"
 
@@ -26,144 +25,298 @@ PG_FUNCTION_INFO_V1(dp_logreg_train_array);
 PG_FUNCTION_INFO_V1(dp_svm_train);
 PG_FUNCTION_INFO_V1(dp_svm_train_array);
 
-/* Memory for the rows that the first pass keeps: a start, or the whole of a small table. */
-#define SAMPLE_BYTES (16 * 1024 * 1024)
+/*
+ * What a Hessian costs in a pass over the table, in gradients: less than in memory, since reading the rows
+ * is most of the work. So many for each coordinate.
+ */
+#define STREAMED_HESS_COST (1.0 / 72)
+
+/* Steps of the solver that are reported, see dperm.progress. */
+#define REPORTED_STEPS 8
 
 /* A training under way. */
 typedef struct Training
 {
-	const DpermOptions *options;
-	const DpermSource *source;
-	int			dim;
-	int64		rows;
-	MemoryContext pass_context;	/* reset after each pass */
+	DpermTask  *task;
+	DpermFit	fit;
+	DpermEntropy entropy;
+	DpermMatrix matrix;			/* the rows in memory */
+	DpermFitting fitting;
+	double	   *weights;		/* in the order of the layout */
+	double	   *room;
+	DpermAsk	ask;			/* what it waits for, if active */
+	bool		active;
 } Training;
 
-/* DpermOracle.eval: the means over all rows, by one pass. */
-static DpermStatus
-eval_pass(void *arg, const double *weights, double *value, double *gradient, double *hess)
+/*
+ * Report a step of the solver. How many it takes depends on the rows, so no more than a fixed number of
+ * steps is reported, and at the end as many as are left of it: the reports are always the same.
+ */
+static void
+report_step(int *reported, bool end)
 {
-	Training   *training = arg;
-	MemoryContext caller = MemoryContextSwitchTo(training->pass_context);
-	Datum		result = dperm_source_pass(training->source, hess ? DPERM_PASS_HESSIAN :
-										   DPERM_PASS_GRADIENT, 0, weights);
+	while (dperm_progress && *reported < REPORTED_STEPS)
+	{
+		++*reported;
+		ereport(INFO, (errmsg("dperm: solving, step %d of %d", *reported, REPORTED_STEPS)));
+		if (!end)
+			return;
+	}
+}
+
+/* Begin a training: noise, and a start from the rows in memory. */
+static void
+begin(Training *training, DpermTask *task)
+{
+	const DpermRows *rows = task->rows;
+	const DpermLayout *layout = &rows->cache.feed.layout;
+
+	memset(training, 0, sizeof(*training));
+	training->task = task;
+	training->fit.setup = dperm_options_setup(task->options, layout->dim, rows->count);
+	training->fit.calibration = dperm_checked_calibration(&training->fit.setup);
+	dperm_entropy_init(&training->entropy, dperm_strong_random, NULL);
+	training->matrix = dperm_matrix_of(&rows->cache.keep, layout, task->options->loss);
+	training->matrix.rough = dperm_fit_rough(&training->fit);
+	training->matrix.poll = dperm_interrupts;
+	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
+												   dperm_moments_room(layout->dim, true));
+	training->fit.sample = &training->matrix;
+	training->fit.hess_cost = rows->complete ? 0 : STREAMED_HESS_COST * layout->dim;
+	training->fit.entropy = &training->entropy;
+	training->fit.poll = dperm_interrupts;
+	training->weights = palloc(sizeof(double) * layout->dim);
+	training->room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
+											dperm_fit_room(layout->dim));
+	dperm_fitting_start(&training->fitting, &training->fit, training->weights, training->room);
+	training->active = dperm_fitting_next(&training->fitting, &training->ask);
+}
+
+/* End a training: release the model into a context. */
+static void
+end(Training *training, MemoryContext result)
+{
+	const DpermRows *rows = training->task->rows;
+	DpermStatus status = dperm_fitting_end(&training->fitting);
+	double	   *weights;
+	DpermModel *model;
+
+	/* the start is made of the noise */
+	dperm_matrix_wipe(&training->matrix);
+	dperm_entropy_wipe(&training->entropy);
+	dperm_check_status(status);
+	weights = MemoryContextAlloc(result, sizeof(double) * training->fit.setup.dim);
+	model = MemoryContextAllocZero(result, sizeof(*model));
+	dperm_layout_restore(&rows->cache.feed.layout, training->weights, weights);
+	model->dimension_source = rows->source->unsized ? DPERM_DIMENSION_ROWS :
+		DPERM_DIMENSION_DECLARED;
+	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration,
+					 &rows->source->spec.encoder, weights);
+	training->task->model = model;
+	pfree(training->matrix.room);
+	pfree(training->weights);
+	pfree(training->room);
+}
+
+/* Train on rows that are all in memory; one of several trainings has no reports of its own. */
+static void
+train_in_memory(DpermTask *task, bool one_of_several, MemoryContext result)
+{
+	Training	training;
+	int			reported = one_of_several ? REPORTED_STEPS : 0;
+
+	begin(&training, task);
+	while (training.active)
+	{
+		(void) dperm_matrix_eval(&training.matrix, training.ask.weights, training.ask.value,
+								 training.ask.gradient, training.ask.hess);
+		report_step(&reported, false);
+		training.active = dperm_fitting_next(&training.fitting, &training.ask);
+	}
+	report_step(&reported, true);
+	end(&training, result);
+}
+
+/* The request for what a training waits for. */
+static Datum
+make_request(const Training *training)
+{
+	return dperm_moments_request(&training->task->rows->source->spec,
+								 !training->ask.hess ? DPERM_PASS_GRADIENT :
+								 dperm_fit_rough(&training->fit) ? DPERM_PASS_ROUGH :
+								 DPERM_PASS_HESSIAN,
+								 training->ask.weights);
+}
+
+/* Rows are not the same in every pass: a view or a foreign table that changes under one snapshot. */
+void
+dperm_rows_changed(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the number of rows in source changed during training"),
+			 errhint("Store the rows first, for example in a materialized view.")));
+}
+
+/* Give a training what a pass found. */
+static void
+answer(Training *training, Datum result)
+{
+	const DpermAsk *ask = &training->ask;
+	int			dim = training->fit.setup.dim;
+	double		n = (double) training->task->rows->count;
 	DpermPass	pass;
-	int			dim = training->dim;
 	const uint64 *words;
 	const double *sums;
-	double		n = (double) training->rows;
 
 	if (result)
 		dperm_moments_open(result, &pass, &words);
-	if (!result || pass.rows != training->rows)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the number of rows in source changed during training"),
-				 errhint("Store the rows first, for example in a materialized view.")));
+	if (!result || pass.rows != training->task->rows->count)
+		dperm_rows_changed();
 	sums = (const double *) words + dperm_pass_gradient_at(&pass);
-	*value = (pass.value[0] + pass.value[1]) / n;
+	*ask->value = (pass.value[0] + pass.value[1]) / n;
 	for (int i = 0; i < dim; i++)
-		gradient[i] = (sums[i] + sums[dim + i]) / n;
-	if (hess)
+		ask->gradient[i] = (sums[i] + sums[dim + i]) / n;
+	if (ask->hess)
 	{
 		const double *packed = (const double *) words + dperm_pass_hess_at(&pass);
 
 		for (int j = 0; j < dim; j++)
 			for (int i = j; i < dim; i++)
-				hess[(size_t) j * dim + i] = *packed++ / n;
+				ask->hess[(size_t) j * dim + i] = *packed++ / n;
 	}
-	MemoryContextSwitchTo(caller);
-	MemoryContextReset(training->pass_context);
-	return DPERM_OK;
+	training->active = dperm_fitting_next(&training->fitting, &training->ask);
 }
 
-/* The first pass: how many rows there are, and some of them. 0 without rows. */
-static Datum
-first_pass(Training *training, DpermPass *pass, const uint64 **words)
+/*
+ * One pass over the table, for all trainings that are active; false if none is. The query is the same in every
+ * pass, whichever those are: an error would show it.
+ */
+static bool
+run_pass(Training *trainings, int count)
 {
-	Datum		result;
+	const DpermSource *source = trainings[0].task->rows->source;
+	Datum	   *requests = palloc0(sizeof(Datum) * count);
+	Datum	   *results = palloc(sizeof(Datum) * count);
+	int		   *portions = palloc(sizeof(int) * count);
+	bool		active = false;
 
-	result = dperm_source_pass(training->source, DPERM_PASS_COUNT,
-							   Max(SAMPLE_BYTES / (int) sizeof(double) / training->dim, 2),
-							   NULL);
-	if (result)
+	for (int i = 0; i < count; i++)
 	{
-		dperm_moments_open(result, pass, words);
-		training->rows = pass->rows;
+		if (trainings[i].active)
+			requests[i] = make_request(&trainings[i]);
+		portions[i] = trainings[i].task->rows->portion;
+		active = active || trainings[i].active;
 	}
-	return result;
+	if (!active)
+		return false;
+	dperm_source_pass(source, count, requests, source->portions > 0 ? portions : NULL, results);
+	for (int i = 0; i < count; i++)
+		if (trainings[i].active)
+			answer(&trainings[i], results[i]);
+	return true;
 }
 
-/* Release the weights of a training whose first pass found rows. */
+/* Train on rows that are read again in every pass. */
 static void
-fit_rows(Training *training, const DpermPass *first, const uint64 *words, DpermFit *fit,
-		 double *weights)
+train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 {
-	double	   *sample_rows = (double *) words + dperm_pass_sample_at(first);
-	DpermMatrix matrix = {
-		.loss = training->options->loss,
-		.dim = training->dim,
-		.count = first->used,
-		.chunk_rows = first->used,
-		.chunks = &sample_rows,
-		.poll = dperm_interrupts
-	};
-	DpermOracle sample = {dperm_matrix_eval, &matrix};
-	DpermEntropy entropy;
-	DpermStatus status;
-	double	   *room;
+	Training   *trainings = palloc(sizeof(Training) * count);
+	MemoryContext work = CurrentMemoryContext;
+	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
+	int			reported = 0;
+	bool		more = true;
 
-	matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
-										 dperm_moments_room(training->dim, true));
-	room = MemoryContextAllocHuge(CurrentMemoryContext,
-								  sizeof(double) * dperm_fit_room(training->dim));
-	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
-	fit->entropy = &entropy;
-	fit->poll = dperm_interrupts;
-	fit->sample = &sample;
-	fit->rows.eval = eval_pass;
-	fit->rows.arg = training;
-
-	/* a small table was kept whole: no more passes */
-	if (first->used == first->rows)
-		fit->rows = sample;
-
-	status = dperm_fit(fit, weights, room);
-	dperm_entropy_wipe(&entropy);
-	dperm_check_status(status);
+	for (int i = 0; i < count; i++)
+		begin(&trainings[i], &tasks[i]);
+	while (more)
+	{
+		MemoryContextSwitchTo(pass);
+		more = run_pass(trainings, count);
+		MemoryContextSwitchTo(work);
+		MemoryContextReset(pass);
+		if (more)
+			report_step(&reported, false);
+	}
+	report_step(&reported, true);
+	for (int i = 0; i < count; i++)
+		end(&trainings[i], result);
 }
 
-/* Train on the rows of a source. */
-DpermModel *
-dperm_train_rows(const DpermOptions *options, const DpermSource *source)
+/* Memory for the matrices of trainings that share passes, even if less is set. */
+#define SHARING_BYTES ((Size) 256 * 1024 * 1024)
+
+/*
+ * How many of the tasks can share passes: their matrices have to fit into memory together, and the results of a pass
+ * into one row, whichever trainings ask for a Hessian.
+ */
+static int
+sharing(const DpermTask *tasks, int count)
 {
-	Training	training = {.options = options, .source = source};
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext work = AllocSetContextCreate(caller, "dperm training",
-											   ALLOCSET_DEFAULT_SIZES);
-	DpermModel *model = NULL;
-	DpermPass	first;
-	const uint64 *words;
+	Size		limit = Max((Size) dperm_cache_memory * 1024, SHARING_BYTES);
+	Size		size = 0;
+	Size		row = 0;
 
-	training.dim = dperm_encoder_dim(&source->spec.encoder);
-	MemoryContextSwitchTo(work);
-	training.pass_context = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
-	if (first_pass(&training, &first, &words))
+	for (int i = 0; i < count; i++)
 	{
-		double	   *weights = MemoryContextAlloc(caller, sizeof(double) * training.dim);
-		DpermFit	fit = {0};
+		const DpermEncoder *encoder = &tasks[i].rows->source->spec.encoder;
+		int			dim = dperm_encoder_dim(encoder);
 
-		fit.setup = dperm_options_setup(options, training.dim, training.rows);
-		fit.calibration = dperm_checked_calibration(&fit.setup);
-		fit_rows(&training, &first, words, &fit, weights);
-		model = MemoryContextAllocZero(caller, sizeof(*model));
-		model->dimension_source = source->unsized ? DPERM_DIMENSION_ROWS :
-			DPERM_DIMENSION_DECLARED;
-		dperm_model_fill(model, &fit.setup, &fit.calibration, &source->spec.encoder, weights);
+		/* the solver's, and those of the pass in its executor's and in its flat form */
+		size += sizeof(double) * (dperm_fit_room(dim) + 3 * dperm_moments_room(dim, true));
+		if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
+			size += sizeof(double) * dperm_fourier_size(&encoder->kernel,
+														dperm_encoder_linear_dim(encoder));
+		row += sizeof(double) * (dperm_packed_size(dim) + 4 * (Size) dim);
+		if (i > 0 && (size > limit || row > MaxAllocSize / 4))
+			return i;
+	}
+	return count;
+}
+
+/* Run trainings over rows of one source. */
+void
+dperm_train_tasks(DpermTask *tasks, int count)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work = AllocSetContextCreate(caller, "dperm training", ALLOCSET_DEFAULT_SIZES);
+
+	for (int done = 0; done < count;)
+	{
+		MemoryContextSwitchTo(work);
+		if (tasks[done].rows->complete)
+			train_in_memory(&tasks[done++], count > 1, caller);
+		else
+		{
+			int			some = sharing(tasks + done, count - done);
+
+			train_by_passes(tasks + done, some, caller);
+			done += some;
+		}
+		MemoryContextReset(work);
+		if (dperm_progress && count > 1)
+			ereport(INFO, (errmsg("dperm: %d of %d models trained", done, count)));
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(work);
-	return model;
+}
+
+/* Load the rows of a source and train on them. */
+DpermModel *
+dperm_train_rows(const DpermOptions *options, const DpermSource *source)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext load = AllocSetContextCreate(caller, "dperm rows", ALLOCSET_DEFAULT_SIZES);
+	DpermRows	rows = {.source = source, .portion = -1};
+	DpermTask	task = {.options = options, .rows = &rows};
+
+	MemoryContextSwitchTo(load);
+	dperm_load(&rows, 1, NULL);
+	MemoryContextSwitchTo(caller);
+	if (rows.count > 0)
+		dperm_train_tasks(&task, 1);
+	MemoryContextDelete(load);
+	return task.model;
 }
 
 /* The result of a training function: the model, or NULL without rows. */

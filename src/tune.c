@@ -23,8 +23,6 @@
 #include "core/tuning.h"
 #include "dperm.h"
 #include "model_type.h"
-#include "moments_type.h"
-#include "source.h"
 #include "train.h"
 #include "train_args.h"
 
@@ -58,7 +56,6 @@ typedef struct Candidate
 	DpermOptions options;
 	DpermSource source;
 	double		factor;			/* of the default lambda; 0: lambda is in the options */
-	Datum		model;
 } Candidate;
 
 /* A tuning under way. */
@@ -315,16 +312,35 @@ too_few_rows(void)
 			 errhint("There are too few rows for so many candidates.")));
 }
 
-/* Train one candidate; the datum is kept for counting mistakes. */
-static DpermModel *
-train_candidate(Candidate *candidate)
+/* Load the rows of each candidate: its own portion, or all candidates' the same one. */
+static DpermRows *
+load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
 {
-	DpermModel *model = dperm_train_rows(&candidate->options, &candidate->source);
+	DpermRows  *sets = palloc0(sizeof(DpermRows) * tuning->count);
 
-	if (model == NULL)
-		too_few_rows();
-	candidate->model = dperm_model_make(model);
-	return model;
+	for (int i = 0; i < tuning->count; i++)
+	{
+		sets[i].source = &tuning->candidates[i].source;
+		sets[i].portion = own_portions ? i : 0;
+	}
+	dperm_load(sets, tuning->count, portions);
+	return sets;
+}
+
+/*
+ * How many mistakes models make on a portion. The rows are read by the source of the candidate with the longest
+ * vectors: shorter ones would not get to see them whole.
+ */
+static void
+count_mistakes(Tuning *tuning, int portion, const Datum *models, int count, int64 *mistakes)
+{
+	DpermSource *source = &tuning->candidates[0].source;
+
+	for (int i = 1; i < tuning->count; i++)
+		if (tuning->candidates[i].source.blocks[0].count > source->blocks[0].count)
+			source = &tuning->candidates[i].source;
+	source->portion = portion;
+	dperm_source_mistakes(source, models, count, mistakes);
 }
 
 /* Algorithm 4: the chosen model, or NULL if there are no rows. */
@@ -333,19 +349,20 @@ tune_privately(Tuning *tuning)
 {
 	int			portions = tuning->count + 1;
 	Datum		key = dperm_source_key();
-	DpermModel **models = palloc(sizeof(*models) * tuning->count);
+	DpermRows  *sets;
+	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->count);
 	Datum	   *datums = palloc(sizeof(Datum) * tuning->count);
 	int64	   *rows = palloc(sizeof(int64) * portions);
 	int64	   *mistakes = palloc(sizeof(int64) * tuning->count);
 	int		   *order = palloc(sizeof(int) * tuning->count);
 	int64		total = 0;
-	DpermSource *last;
 	DpermEntropy entropy;
 	int			chosen;
 
 	for (int i = 0; i < tuning->count; i++)
 		dperm_source_divide(&tuning->candidates[i].source, portions, tuning->identity, key);
-	dperm_source_count(&tuning->candidates[0].source, rows);
+	settle_sources(tuning, NULL);
+	sets = load_candidates(tuning, true, rows);
 	for (int i = 0; i < portions; i++)
 		total += rows[i];
 	if (total == 0)
@@ -353,17 +370,13 @@ tune_privately(Tuning *tuning)
 	for (int i = 0; i < portions; i++)
 		if (rows[i] == 0)
 			too_few_rows();
-	settle_sources(tuning, NULL);
 	settle_factors(tuning, Max(total / portions, 1));
 	for (int i = 0; i < tuning->count; i++)
-	{
-		tuning->candidates[i].source.portion = i;
-		models[i] = train_candidate(&tuning->candidates[i]);
-		datums[i] = tuning->candidates[i].model;
-	}
-	last = &tuning->candidates[0].source;
-	last->portion = tuning->count;
-	dperm_source_mistakes(last, datums, tuning->count, mistakes);
+		tasks[i] = (DpermTask) {.options = &tuning->candidates[i].options, .rows = &sets[i]};
+	dperm_train_tasks(tasks, tuning->count);
+	for (int i = 0; i < tuning->count; i++)
+		datums[i] = dperm_model_make(tasks[i].model);
+	count_mistakes(tuning, tuning->count, datums, tuning->count, mistakes);
 
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
 	chosen = dperm_select(&entropy, tuning->selection,
@@ -372,26 +385,26 @@ tune_privately(Tuning *tuning)
 	if (!dperm_entropy_ok(&entropy))
 		dperm_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
-	set_tuning(models[chosen],
+	set_tuning(tasks[chosen].model,
 			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"rows\": " INT64_FORMAT
 						", \"portions\": %d, \"candidates\": %s}",
 						dperm_selection_name(tuning->selection), total, portions,
 						candidates_json(tuning)));
-	return models[chosen];
+	return tasks[chosen].model;
 }
 
 /* The number of rows that a source has, all of them. */
 static int64
 count_rows(const DpermSource *source)
 {
-	Datum		result = dperm_source_pass(source, DPERM_PASS_COUNT, 0, NULL);
-	DpermPass	pass;
-	const uint64 *words;
+	int64		rows;
+	bool		isnull;
 
-	if (!result)
-		return 0;
-	dperm_moments_open(result, &pass, &words);
-	return pass.rows;
+	dperm_source_execute(source, psprintf("SELECT pg_catalog.count(*) FROM %s AS t", source->from),
+						 "dp_model", NULL, 0);
+	rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	SPI_freetuptable(SPI_tuptable);
+	return rows;
 }
 
 /*
@@ -402,38 +415,43 @@ static int
 best_on_holdout(Tuning *tuning, int64 private_rows)
 {
 	Datum		key = dperm_source_key();
-	int64		rows[2];
+	int			trainings = tuning->count * HOLDOUT_REPEATS;
+	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
+	Datum	   *datums = palloc(sizeof(Datum) * trainings);
+	int64	   *mistakes = palloc(sizeof(int64) * trainings);
 	int64		best_mistakes = PG_INT64_MAX;
+	int64		rows[2];
+	DpermRows  *sets;
 	int			best = 0;
 
 	for (int i = 0; i < tuning->count; i++)
 		dperm_source_divide(&tuning->candidates[i].source, 2, tuning->identity, key);
-	dperm_source_count(&tuning->candidates[0].source, rows);
+	sets = load_candidates(tuning, false, rows);
 	if (rows[0] == 0 || rows[1] == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout has too few rows")));
 	for (int i = 0; i < tuning->count; i++)
 	{
-		Candidate  *candidate = &tuning->candidates[i];
-		DpermOptions options = candidate->options;
+		DpermOptions *options = palloc(sizeof(*options));
+
+		*options = tuning->candidates[i].options;
+		if (!isinf(options->epsilon))
+			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
+									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
+		for (int r = 0; r < HOLDOUT_REPEATS; r++)
+			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = &sets[i]};
+	}
+	dperm_train_tasks(tasks, trainings);
+	for (int i = 0; i < trainings; i++)
+		datums[i] = dperm_model_make(tasks[i].model);
+	count_mistakes(tuning, 1, datums, trainings, mistakes);
+	for (int i = 0; i < tuning->count; i++)
+	{
 		int64		total = 0;
 
-		if (!isinf(options.epsilon))
-			candidate->options.epsilon =
-				Min(Max(options.epsilon * private_rows / rows[0], DPERM_EPSILON_MIN),
-					DPERM_EPSILON_MAX);
 		for (int r = 0; r < HOLDOUT_REPEATS; r++)
-		{
-			int64		mistakes;
-
-			candidate->source.portion = 0;
-			(void) train_candidate(candidate);
-			candidate->source.portion = 1;
-			dperm_source_mistakes(&candidate->source, &candidate->model, 1, &mistakes);
-			total += mistakes;
-		}
-		candidate->options = options;
+			total += mistakes[i * HOLDOUT_REPEATS + r];
 		if (total < best_mistakes)
 		{
 			best_mistakes = total;
@@ -459,6 +477,8 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	settle_factors(tuning, rows);
 	best = best_on_holdout(tuning, rows);
 	model = dperm_train_rows(&tuning->candidates[best].options, &private[best]);
+	if (model == NULL || model->rows != rows)
+		dperm_rows_changed();
 	initStringInfo(&text);
 	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
 	escape_json(&text, holdout);

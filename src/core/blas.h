@@ -13,6 +13,9 @@ extern void dgemv_(const char *trans, const int *m, const int *n, const double *
 extern void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k,
 				   const double *alpha, const double *a, const int *lda,
 				   const double *beta, double *c, const int *ldc);
+extern void ssyrk_(const char *uplo, const char *trans, const int *n, const int *k,
+				   const float *alpha, const float *a, const int *lda,
+				   const float *beta, float *c, const int *ldc);
 extern void dgemm_(const char *transa, const char *transb, const int *m, const int *n,
 				   const int *k, const double *alpha, const double *a, const int *lda,
 				   const double *b, const int *ldb, const double *beta, double *c,

@@ -14,6 +14,7 @@
 #include "calibrate.h"
 #include "fourier.h"
 #include "names.h"
+#include "vector.h"
 
 #define MARGIN(dimension) (1 + ((dimension) + 16) * DBL_EPSILON)
 
@@ -172,23 +173,27 @@ extreme_vector(const DpermBlock *block, const double *raw, double target, double
 			out[i] = raw[i] / largest * (target / length);
 }
 
+/* What a vector in the common range is multiplied by; 0 for others. */
+double
+dperm_vector_factor(const DpermBlock *block, const double *raw, double target)
+{
+	double		sum = dperm_sum_of_squares((size_t) block->count, raw);
+
+	if (!(sum >= SQUARE_MIN && sum <= SQUARE_MAX))
+		return 0;
+	return target / fmax(sqrt(sum) * MARGIN(block->count), block->norm);
+}
+
 /* A vector, divided by its bound and clipped; NaN and infinity make it zero. */
 static void
 vector_block(const DpermBlock *block, const double *raw, double target, double *out)
 {
-	double		sum = 0;
-	double		factor;
+	double		factor = dperm_vector_factor(block, raw, target);
 
-	for (int i = 0; i < block->count; i++)
-		sum += raw[i] * raw[i];
-	if (!(sum >= SQUARE_MIN && sum <= SQUARE_MAX))
-	{
+	if (factor == 0)
 		extreme_vector(block, raw, target, out);
-		return;
-	}
-	factor = target / fmax(sqrt(sum) * MARGIN(block->count), block->norm);
-	for (int i = 0; i < block->count; i++)
-		out[i] = raw[i] * factor;
+	else
+		dperm_scale((size_t) block->count, factor, raw, out);
 }
 
 /* A number between its bounds as a number between -1 and 1; halves cannot overflow. */
@@ -259,6 +264,20 @@ encode_blocks(const DpermEncoder *enc, const DpermValue *values, double target, 
 	}
 }
 
+/* The inputs of a kernel. */
+void
+dperm_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out)
+{
+	encode_blocks(enc, values, share_of_ball(enc->block_count), out);
+}
+
+/* The norm of the features of a kernel, and of an intercept beside them. */
+double
+dperm_encoder_kernel_target(const DpermEncoder *enc)
+{
+	return share_of_ball(enc->intercept ? 2 : 1);
+}
+
 /* One row: blocks, kernel, intercept, all times sign. */
 void
 dperm_encode(const DpermEncoder *enc, const double *frequencies, const DpermValue *values,
@@ -273,8 +292,8 @@ dperm_encode(const DpermEncoder *enc, const double *frequencies, const DpermValu
 	}
 	else
 	{
-		target = sign * share_of_ball(enc->intercept ? 2 : 1);
-		encode_blocks(enc, values, share_of_ball(enc->block_count), room);
+		target = sign * dperm_encoder_kernel_target(enc);
+		dperm_encode_inputs(enc, values, room);
 		dperm_fourier_map(&enc->kernel, frequencies, dperm_encoder_linear_dim(enc), room,
 						  target, out);
 	}

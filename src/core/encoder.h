@@ -127,6 +127,24 @@ extern void dperm_encode_block(const DpermBlock *block, const DpermValue *value,
 							   double *out);
 extern double dperm_encoder_target(const DpermEncoder *enc);
 
+/*
+ * What a vector is multiplied by to be encoded: target over its bound or its length. 0 where that is
+ * not all there is to it: lengths out of the common range, and what is no number.
+ */
+extern double dperm_vector_factor(const DpermBlock *block, const double *raw, double target);
+
+/* With a kernel: its inputs, dperm_encoder_linear_dim() of them, and the norm of its features. */
+extern void dperm_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
+extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
+
+/* Are two kernels the same, and so their frequencies for one dimension? */
+static inline bool
+dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
+{
+	return a->kind == b->kind && a->gamma == b->gamma && a->features == b->features &&
+		a->seed == b->seed;
+}
+
 /* "gaussian", ...; parse returns false for any other name. "linear" is no kernel. */
 extern const char *dperm_kernel_name(DpermKernelKind kind);
 extern bool dperm_kernel_parse(const char *name, DpermKernelKind *kind);

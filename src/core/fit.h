@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "calibrate.h"
-#include "moments.h"
+#include "matrix.h"
 #include "newton.h"
 #include "sample.h"
 #include "status.h"
@@ -17,8 +17,9 @@ typedef struct DpermFit
 {
 	DpermSetup	setup;
 	DpermCalibration calibration;	/* dperm_calibrate() of the setup */
-	DpermOracle rows;			/* the mean over all rows */
-	const DpermOracle *sample;	/* over some of them, to start from; or NULL */
+	DpermOracle rows;			/* the mean over all rows, for dperm_fit() */
+	DpermMatrix *sample;		/* some of the rows, or all of them, to start from; or NULL */
+	double		hess_cost;		/* as in DpermProblem, of all rows */
 	DpermEntropy *entropy;
 	DpermPoll	poll;
 } DpermFit;
@@ -32,24 +33,32 @@ extern size_t dperm_fit_room(int dim);
  */
 extern DpermStatus dperm_fit(const DpermFit *fit, double *weights, double *room);
 
-/* An oracle over encoded rows in memory, in chunks of equal size but for the last. */
-typedef struct DpermMatrix
+/*
+ * The same with the caller in command of the rows, as in newton.h:
+ *
+ *   dperm_fitting_start(&fitting, &fit, weights, room);
+ *   while (dperm_fitting_next(&fitting, &ask))
+ *       ... fill in what is asked: the mean over all rows ...
+ *   status = dperm_fitting_end(&fitting);
+ */
+typedef struct DpermFitting
 {
-	DpermLoss	loss;
-	int			dim;
-	int64_t		count;			/* rows in all */
-	int64_t		chunk_rows;		/* rows of a chunk */
-	double	  **chunks;			/* each row after row */
-	DpermPoll	poll;
-	double	   *room;			/* dperm_moments_room(dim, true) doubles */
-} DpermMatrix;
+	const DpermFit *fit;
+	DpermStatus status;
+	double	   *weights;
+	double	   *room;
+	DpermSolver solver;
+} DpermFitting;
 
-/* The mean over the rows of a DpermMatrix: DpermOracle.eval with arg = matrix. */
-extern DpermStatus dperm_matrix_eval(void *matrix, const double *weights, double *value,
-									 double *gradient, double *hess);
+/*
+ * Is single precision enough for the Hessians that a fit asks for? Their rounding, about 1e-6 of the curvature, must be
+ * small against lambda.
+ */
+extern bool dperm_fit_rough(const DpermFit *fit);
 
-/* The sums of a finished pass as means, in the form a DpermOracle returns. */
-extern void dperm_moments_means(DpermMoments *m, double *value, double *gradient,
-								double *hess);
+extern void dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
+								double *room);
+extern bool dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask);
+extern DpermStatus dperm_fitting_end(DpermFitting *fitting);
 
 #endif							/* DPERM_FIT_H */

@@ -8,6 +8,7 @@
 
 #include "blas.h"
 #include "linsys.h"
+#include "vector.h"
 
 /* A public stream of 64-bit words: SplitMix64 (Steele, Lea and Flood 2014). */
 typedef struct Stream
@@ -228,6 +229,52 @@ dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
 	}
 }
 
+/* Cosines and sines of the angles that are in the first half of out, scaled. */
+static void
+turn(int rows, double target, double *out)
+{
+	/* cos^2 + sin^2 computed is off by a few units in the last place at most */
+	double		scale = target * sqrt(1.0 / rows) * (1 - 8 * DBL_EPSILON);
+	int			i = 0;
+
+	for (; i + 2 <= rows; i += 2)
+	{
+		DpermPair	cosine,
+					sine;
+
+		if (!(fabs(out[i]) <= DPERM_ANGLE_MAX && fabs(out[i + 1]) <= DPERM_ANGLE_MAX))
+			break;
+		dperm_cos_sin(dperm_pair_at(out + i), &cosine, &sine);
+		dperm_put_pair(scale * cosine, out + i);
+		dperm_put_pair(scale * sine, out + rows + i);
+	}
+
+	/* large angles: of the kernels whose frequencies have no bounded variance */
+	for (; i < rows; i++)
+	{
+		double		angle = out[i];
+
+		out[i] = scale * cos(angle);
+		out[rows + i] = scale * sin(angle);
+	}
+}
+
+/* Write the features of some vectors: one matrix product for all angles. */
+void
+dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
+					   int count, const double *x, const double *targets, int extra,
+					   double *out)
+{
+	const double unit = 1,
+				zero = 0;
+	int			rows = kernel->features / 2;
+	int			stride = kernel->features + extra;
+
+	dgemm_("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim, &zero, out, &stride);
+	for (int i = 0; i < count; i++)
+		turn(rows, targets[i], out + (size_t) i * stride);
+}
+
 /* Write the features of x. */
 void
 dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
@@ -238,15 +285,6 @@ dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
 				zero = 0;
 	int			rows = kernel->features / 2;
 
-	/* cos^2 + sin^2 computed is off by a few units in the last place at most */
-	double		scale = target * sqrt(1.0 / rows) * (1 - 8 * DBL_EPSILON);
-
 	dgemv_("T", &dim, &rows, &unit, frequencies, &dim, x, &one, &zero, out, &one);
-	for (int i = 0; i < rows; i++)
-	{
-		double		angle = out[i];
-
-		out[i] = scale * cos(angle);
-		out[rows + i] = scale * sin(angle);
-	}
+	turn(rows, target, out);
 }

@@ -29,6 +29,14 @@ extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
 extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
 							   const DpermPoll *poll);
 
+/*
+ * Write the D features of each of count vectors, row after row, D + extra doubles apart. Those of row i
+ * are of norm at most |targets[i]|, with its sign.
+ */
+extern void dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
+								   int count, const double *x, const double *targets,
+								   int extra, double *out);
+
 /* Write the D features of x, of norm at most |target|, with the sign of target. */
 extern void dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
 							  const double *x, double target, double *out);

@@ -1,63 +1,57 @@
 /*
- * keep.c: an even sample of a stream of rows.
+ * keep.c: the rows of a stream in memory.
  */
 #include "keep.h"
 
 #include <string.h>
 
-/* Start an empty sample. */
+/* Start with nothing. */
 void
-dperm_keep_init(DpermKeep *keep, int dim, int64_t capacity)
+dperm_keep_init(DpermKeep *keep, int words, int64_t capacity, int64_t sample, int64_t chunk_rows)
 {
-	keep->dim = dim;
+	keep->words = words;
 	keep->capacity = capacity;
+	keep->sample = sample;
 	keep->used = 0;
 	keep->seen = 0;
 	keep->stride = 1;
-	keep->rows = NULL;
+	keep->chunk_rows = chunk_rows;
+	keep->chunks = NULL;
 }
 
 /* Drop every second row and double the stride. */
-void
-dperm_keep_thin(DpermKeep *keep)
+static void
+thin(DpermKeep *keep)
 {
 	int64_t		left = (keep->used + 1) / 2;
 
 	for (int64_t i = 1; i < left; i++)
-		memcpy(keep->rows + i * keep->dim, keep->rows + 2 * i * keep->dim,
-			   sizeof(double) * keep->dim);
+		memcpy(dperm_keep_row(keep, i), dperm_keep_row(keep, 2 * i),
+			   sizeof(double) * keep->words);
 	keep->used = left;
 	keep->stride *= 2;
+}
+
+/* Keep a sample from now on, with room for one more row. */
+void
+dperm_keep_shrink(DpermKeep *keep)
+{
+	keep->capacity = keep->sample;
+	while (keep->used >= keep->capacity)
+		thin(keep);
 }
 
 /* The place for the next row of the stream, -1 if it is not kept. */
 int64_t
 dperm_keep_offer(DpermKeep *keep)
 {
-	int64_t		index = keep->seen++;
+	bool		wanted = keep->capacity > 0 && dperm_keep_wants(keep);
 
-	if (keep->capacity == 0 || index % keep->stride != 0)
-		return -1;
-	while (keep->used >= keep->capacity)
-		dperm_keep_thin(keep);
-	if (index % keep->stride != 0)
-		return -1;
-	return keep->used++;
-}
-
-/* Take in the sample of another stream. */
-void
-dperm_keep_merge(DpermKeep *into, DpermKeep *other)
-{
-	while (into->stride != other->stride ||
-		   into->used + other->used > into->capacity)
+	if (wanted && keep->used >= keep->capacity)
 	{
-		/* the finer one first; at equal strides both in turn */
-		dperm_keep_thin(into->stride <= other->stride ? into : other);
+		dperm_keep_shrink(keep);
+		wanted = dperm_keep_wants(keep);
 	}
-	if (other->used > 0)
-		memcpy(into->rows + into->used * into->dim, other->rows,
-			   sizeof(double) * other->used * into->dim);
-	into->used += other->used;
-	into->seen += other->seen;
+	keep->seen++;
+	return wanted ? keep->used++ : -1;
 }

@@ -1,10 +1,14 @@
 /*
- * keep.h: an even sample of a stream of rows, of bounded size.
+ * keep.h: the rows of a stream in memory: all of them while they fit, then an even sample.
  *
- * Every stride-th row is kept; when the room is full, every second kept row goes
- * and the stride doubles. While the stride is 1 the sample is the whole stream.
- * The solver starts from the sample; what is released does not depend on it
- * beyond the certified residual, so it needs no randomness.
+ * Every stride-th row is kept. While the stride is 1 that is the whole stream; when the rows do not
+ * fit any more, every second kept row goes and the stride doubles, until a sample of the size that
+ * was asked for is left. The solver starts from the sample; what is released does not depend on it
+ * beyond the certified residual, so it needs no randomness. Rows lie in chunks, which the caller
+ * allocates as they are needed and may release as they become empty.
+ *
+ * A chunk is dealt out in stripes, row after row to each in turn, so that a stripe is an even sample
+ * of the chunk that lies in one piece.
  */
 #ifndef DPERM_KEEP_H
 #define DPERM_KEEP_H
@@ -12,35 +16,54 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Stripes of a chunk. */
+#define DPERM_STRIPES 8
+
 typedef struct DpermKeep
 {
-	int			dim;
+	int			words;			/* of a row, in doubles */
 	int64_t		capacity;		/* rows at the most: 0 keeps nothing, else >= 2 */
+	int64_t		sample;			/* rows at the most once some had to go: 2 to capacity */
 	int64_t		used;			/* rows held now */
 	int64_t		seen;			/* rows offered */
 	int64_t		stride;			/* a power of two */
-	double	   *rows;			/* used x dim, row after row */
+	int64_t		chunk_rows;		/* rows of a chunk: a power of two, DPERM_STRIPES or more */
+	double	  **chunks;			/* the caller's */
 } DpermKeep;
 
-extern void dperm_keep_init(DpermKeep *keep, int dim, int64_t capacity);
+extern void dperm_keep_init(DpermKeep *keep, int words, int64_t capacity, int64_t sample,
+							int64_t chunk_rows);
 
 /*
- * The place for the next row, or -1 when it is not kept. The caller writes the
- * row to rows + place * dim; it makes sure first that rows has room for
- * place + 1 rows, so that memory can grow as rows come.
+ * The place for the next row, or -1 when it is not kept. The caller writes the row to
+ * dperm_keep_row() of the place; it makes sure first that the chunk is there.
  */
 extern int64_t dperm_keep_offer(DpermKeep *keep);
 
-/* Halve the sample. */
-extern void dperm_keep_thin(DpermKeep *keep);
+/* Keep a sample from now on. */
+extern void dperm_keep_shrink(DpermKeep *keep);
 
-/*
- * Take in the sample of another stream; into->rows has room for capacity rows.
- * The other one is thinned in place to the same stride.
- */
-extern void dperm_keep_merge(DpermKeep *into, DpermKeep *other);
+/* The row at a place. */
+static inline double *
+dperm_keep_row(const DpermKeep *keep, int64_t place)
+{
+	/* powers of two: a division would cost more than the row is worth */
+	int64_t		within = place & (keep->chunk_rows - 1);
+	int64_t		row = (within & (DPERM_STRIPES - 1)) * (keep->chunk_rows / DPERM_STRIPES) +
+		within / DPERM_STRIPES;
 
-/* Is the sample the whole stream? */
+	return keep->chunks[place >> __builtin_ctzll((uint64_t) keep->chunk_rows)] +
+		keep->words * row;
+}
+
+/* Will the next row be kept, unless it takes another's place? */
+static inline bool
+dperm_keep_wants(const DpermKeep *keep)
+{
+	return (keep->seen & (keep->stride - 1)) == 0;
+}
+
+/* Is this all of the stream? */
 static inline bool
 dperm_keep_complete(const DpermKeep *keep)
 {

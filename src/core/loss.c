@@ -87,6 +87,52 @@ dperm_loss_at(DpermLoss loss, double z)
 	return logistic_at(z);
 }
 
+/*
+ * The logistic loss of a block. The logarithms are taken of products: of the factors 1 + e, which
+ * are between 1 and 2, a block has few enough not to overflow.
+ */
+static double
+logistic_block(int count, double *margins, double *curves)
+{
+	double		value = 0;
+	double		product = 1;
+
+	for (int i = 0; i < count; i++)
+	{
+		double		z = margins[i];
+		double		e = exp(-fabs(z));	/* in (0, 1] */
+		double		share = e / (1 + e);
+
+		product *= 1 + e;
+		value += z < 0 ? -z : 0;
+		margins[i] = z >= 0 ? -share : -1 / (1 + e);
+		if (curves)
+			curves[i] = fmin(0.25, share / (1 + e));
+	}
+	return value + log(product);
+}
+
+/* Losses, slopes and curvatures of a block. */
+double
+dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves)
+{
+	double		value = 0;
+
+	if (loss.kind == DPERM_LOSS_LOGISTIC)
+		return logistic_block(count, margins, curves);
+	for (int i = 0; i < count; i++)
+	{
+		DpermLossAt at = loss.kind == DPERM_LOSS_HUBER ? huber_at(margins[i], loss.h) :
+			smooth_hinge_at(margins[i], loss.h);
+
+		value += at.value;
+		margins[i] = at.slope;
+		if (curves)
+			curves[i] = at.curve;
+	}
+	return value;
+}
+
 /* The bound c on the curvature (docs/guarantee.md, "Losses"). */
 double
 dperm_loss_curvature(DpermLoss loss)

@@ -37,6 +37,13 @@ typedef struct DpermLossAt
 /* The loss and its first two derivatives at margin z (any z, infinities included). */
 extern DpermLossAt dperm_loss_at(DpermLoss loss, double z);
 
+/*
+ * The same for a block of margins, at most DPERM_LOSS_BLOCK of them: slopes take their place, curves
+ * (unless NULL) gets the curvatures. Returns the sum of the losses.
+ */
+#define DPERM_LOSS_BLOCK 256
+extern double dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves);
+
 /* The curvature bound c of the loss. */
 extern double dperm_loss_curvature(DpermLoss loss);
 

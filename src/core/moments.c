@@ -8,41 +8,46 @@
 #include <string.h>
 
 #include "blas.h"
+#include "vector.h"
 
-/* Rows of a block: about 256 kB of them, so that block and copy stay in cache. */
+/*
+ * Rows of a block: about 64 kB of them, so that they are read from memory once; for a Hessian more,
+ * because the update is the better for it.
+ */
 static int
-block_rows_for(int dim)
+block_rows_for(int dim, bool hessian)
 {
-	int			rows = 32768 / dim;
+	int			rows = (hessian ? 32768 : 8192) / dim;
 
 	if (rows < 32)
 		return 32;
 	return rows > DPERM_BLOCK_ROWS_MAX ? DPERM_BLOCK_ROWS_MAX : rows;
 }
 
-/* How many doubles of room a pass needs. */
+/* How many doubles of room a pass needs; codes need a word more than the vector they stand for. */
 size_t
 dperm_moments_room(int dim, bool hessian)
 {
 	size_t		d = (size_t) dim;
-	size_t		rows = (size_t) block_rows_for(dim);
-	size_t		room = 4 * d + rows * d + rows;
+	size_t		rows = (size_t) block_rows_for(dim, hessian);
+	size_t		room = 4 * d + 2 + rows * (d + 1) + rows;
 
 	if (hessian)
-		room += d * d + rows * d;
+		room += d * d + rows * d + rows + d * d / 2 + 1;
 	return room;
 }
 
-/* Start a pass with zero sums. */
+/* Start a pass over rows of any layout. */
 void
-dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
-				   const double *weights, double *room)
+dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layout, bool hessian,
+						const double *weights, double *room)
 {
-	size_t		d = (size_t) dim;
-	size_t		rows = (size_t) block_rows_for(dim);
+	size_t		d = (size_t) layout->dim;
+	size_t		rows = (size_t) block_rows_for(layout->dim, hessian);
 
 	memset(m, 0, sizeof(*m));
-	m->dim = dim;
+	m->dim = layout->dim;
+	m->layout = *layout;
 	m->hessian = hessian;
 	m->loss = loss;
 	m->block_rows = (int) rows;
@@ -50,17 +55,38 @@ dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
 	m->gradient = room;
 	m->gradient_low = m->gradient + d;
 	m->weights = m->gradient_low + d;
-	m->part = m->weights + d;
-	m->block = m->part + d;
-	m->margin = m->block + rows * d;
+	m->part = m->weights + d + 1;
+	m->block = m->part + d + 1;
+	m->margin = m->block + rows * (d + 1);
 	if (hessian)
 	{
-		m->hess = m->margin + rows;
+		m->curve = m->margin + rows;
+		m->hess = m->curve + rows;
 		m->scaled = m->hess + d * d;
+		m->rough_scaled = (float *) m->scaled;
+		m->rough_hess = (float *) (m->scaled + rows * d);
 		memset(m->hess, 0, sizeof(double) * d * d);
 	}
 	memset(m->gradient, 0, sizeof(double) * 2 * d);
 	memcpy(m->weights, weights, sizeof(double) * d);
+	m->weights[d] = 0;
+}
+
+/* Start a pass over vectors. */
+void
+dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
+				   const double *weights, double *room)
+{
+	DpermLayout layout = dperm_layout_dense(dim);
+
+	dperm_moments_init_rows(m, loss, &layout, hessian, weights, room);
+}
+
+/* A Hessian in single precision. */
+void
+dperm_moments_be_rough(DpermMoments *m)
+{
+	m->rough = m->hessian;
 }
 
 /* high + low += x without losing what does not fit into high (Knuth's two-sum). */
@@ -74,46 +100,190 @@ add_compensated(double *high, double *low, double x)
 	*high = sum;
 }
 
-/* Add up to block_rows rows: margins, slopes, then the three sums. */
+/* A category's coordinate in a row. */
+static inline double
+row_unit(const DpermLayout *layout, const uint16_t *codes)
+{
+	return codes[0] == DPERM_ROW_ZERO ? 0 :
+		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
+}
+
+/* What the codes of some rows add to their margins. */
 static void
-add_block(DpermMoments *m, const double *rows, int count)
+add_code_margins(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	for (int i = 0; i < count; i++)
+	{
+		const uint16_t *codes = dperm_row_codes(&m->layout, rows + i * stride);
+		double		sum = 0;
+
+		for (int k = 1; k <= m->layout.codes; k++)
+			sum += m->weights[codes[k]];
+		m->margin[i] += row_unit(&m->layout, codes) * sum;
+	}
+}
+
+/* What they add to the gradient: the slopes are in place of the margins. */
+static void
+add_code_slopes(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	for (int i = 0; i < count; i++)
+	{
+		const uint16_t *codes = dperm_row_codes(&m->layout, rows + i * stride);
+		double		slope = row_unit(&m->layout, codes) * m->margin[i];
+
+		for (int k = 1; k <= m->layout.codes; k++)
+			m->part[codes[k]] += slope;
+	}
+}
+
+/* What they add to the Hessian, in the upper triangle, where a column is contiguous. */
+static void
+add_code_curves(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	size_t		d = (size_t) m->dim;
+	int			dense = m->layout.dense;
+
+	for (int i = 0; i < count; i++)
+	{
+		const double *row = rows + i * stride;
+		const uint16_t *codes = dperm_row_codes(&m->layout, row);
+		double		unit = row_unit(&m->layout, codes);
+		double		curve = unit * m->curve[i];
+
+		if (curve == 0)
+			continue;
+		for (int k = 1; k <= m->layout.codes; k++)
+		{
+			double	   *column = m->hess + codes[k] * d;
+
+			if (codes[k] == m->dim)
+				continue;
+			for (int j = 0; j < dense; j++)
+				column[j] += curve * row[j];
+			for (int l = 1; l <= k; l++)
+				if (codes[l] != m->dim)
+					column[codes[l]] += curve * unit;
+		}
+	}
+}
+
+/* Bring what codes added from the upper triangle to the lower one. */
+static void
+fold_code_curves(DpermMoments *m)
+{
+	size_t		d = (size_t) m->dim;
+
+	for (size_t i = (size_t) m->layout.dense; i < d; i++)
+		for (size_t j = 0; j < i; j++)
+		{
+			m->hess[j * d + i] += m->hess[i * d + j];
+			m->hess[i * d + j] = 0;
+		}
+}
+
+/* What the numbers of some rows add to the Hessian. */
+static void
+add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	const double unit = 1;
+	int			dense = m->layout.dense;
+	int			curved = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		/* rows on a flat piece of the loss have no second derivative */
+		if (m->curve[i] == 0)
+			continue;
+		dperm_scale((size_t) dense, sqrt(m->curve[i]), rows + i * stride,
+					m->scaled + (size_t) curved * dense);
+		curved++;
+	}
+	if (curved > 0)
+		dsyrk_("L", "N", &dense, &curved, &unit, m->scaled, &dense, &unit, m->hess, &m->dim);
+}
+
+/* Blocks whose updates are added up in single precision. */
+#define ROUGH_BLOCKS 16
+
+/* Bring the update of the last few blocks into the Hessian. */
+static void
+fold_rough_curves(DpermMoments *m)
+{
+	size_t		d = (size_t) m->dim;
+	size_t		dense = (size_t) m->layout.dense;
+
+	for (size_t j = 0; j < dense && m->rough_blocks > 0; j++)
+		for (size_t i = j; i < dense; i++)
+			m->hess[j * d + i] += m->rough_hess[j * dense + i];
+	m->rough_blocks = 0;
+}
+
+/* The same as add_dense_curves() in single precision. */
+static void
+add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	const float unit = 1;
+	float		keep = m->rough_blocks > 0 ? 1 : 0;
+	int			dense = m->layout.dense;
+	int			curved = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		const double *row = rows + i * stride;
+		float	   *to = m->rough_scaled + (size_t) curved * dense;
+		double		root = sqrt(m->curve[i]);
+
+		if (m->curve[i] == 0)
+			continue;
+		for (size_t j = 0; j < (size_t) dense; j++)
+			to[j] = (float) (root * row[j]);
+		curved++;
+	}
+	if (curved == 0)
+		return;
+	ssyrk_("L", "N", &dense, &curved, &unit, m->rough_scaled, &dense, &keep, m->rough_hess,
+		   &dense);
+	if (++m->rough_blocks == ROUGH_BLOCKS)
+		fold_rough_curves(m);
+}
+
+/* Add up to block_rows rows, stride words apart: margins, slopes, then the three sums. */
+static void
+add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	const int	one = 1;
 	const double unit = 1,
 				zero = 0;
-	double		value = 0;
-	int			curved = 0;
+	int			dense = m->layout.dense;
+	int			lead = (int) stride;
+	bool		coded = m->layout.codes > 0;
 
-	dgemv_("T", &m->dim, &count, &unit, rows, &m->dim, m->weights, &one, &zero,
-		   m->margin, &one);
-	for (int i = 0; i < count; i++)
-	{
-		DpermLossAt at = dperm_loss_at(m->loss, m->margin[i]);
+	if (dense > 0)
+		dgemv_("T", &dense, &count, &unit, rows, &lead, m->weights, &one, &zero, m->margin,
+			   &one);
+	else
+		memset(m->margin, 0, sizeof(double) * count);
+	if (coded)
+		add_code_margins(m, rows, count, stride);
+	add_compensated(&m->value[0], &m->value[1],
+					dperm_loss_block(m->loss, count, m->margin, m->curve));
 
-		value += at.value;
-		m->margin[i] = at.slope;
-		if (m->hessian && at.curve > 0)
-		{
-			/* rows on a flat piece of the loss have no second derivative */
-			const double *row = rows + (size_t) i * m->dim;
-			double	   *to = m->scaled + (size_t) curved * m->dim;
-			double		root = sqrt(at.curve);
-
-			for (int j = 0; j < m->dim; j++)
-				to[j] = root * row[j];
-			curved++;
-		}
-	}
-	add_compensated(&m->value[0], &m->value[1], value);
-
-	dgemv_("N", &m->dim, &count, &unit, rows, &m->dim, m->margin, &one, &zero,
-		   m->part, &one);
+	if (coded)
+		memset(m->part, 0, sizeof(double) * (m->dim + 1));
+	if (dense > 0)
+		dgemv_("N", &dense, &count, &unit, rows, &lead, m->margin, &one, &zero, m->part, &one);
+	if (coded)
+		add_code_slopes(m, rows, count, stride);
 	for (int j = 0; j < m->dim; j++)
 		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
 
-	if (curved > 0)
-		dsyrk_("L", "N", &m->dim, &curved, &unit, m->scaled, &m->dim, &unit, m->hess,
-			   &m->dim);
+	if (m->hessian && dense > 0 && m->rough)
+		add_rough_curves(m, rows, count, stride);
+	else if (m->hessian && dense > 0)
+		add_dense_curves(m, rows, count, stride);
+	if (m->hessian && coded)
+		add_code_curves(m, rows, count, stride);
 }
 
 /* Bring the rows of the block under way into the sums. */
@@ -121,33 +291,60 @@ void
 dperm_moments_flush(DpermMoments *m)
 {
 	if (m->block_used > 0)
-		add_block(m, m->block, m->block_used);
+		add_block(m, m->block, m->block_used, m->layout.words);
 	m->block_used = 0;
+	if (m->hessian && m->layout.codes > 0)
+		fold_code_curves(m);
+	if (m->rough)
+		fold_rough_curves(m);
+}
+
+/* The place for some more rows. */
+double *
+dperm_moments_next_rows(DpermMoments *m, int count)
+{
+	double	   *place;
+
+	if (m->block_used + count > m->block_rows)
+	{
+		add_block(m, m->block, m->block_used, m->layout.words);
+		m->block_used = 0;
+	}
+	place = m->block + (size_t) m->block_used * m->layout.words;
+	m->rows += count;
+	m->block_used += count;
+	return place;
 }
 
 /* The place for one more row. */
 double *
 dperm_moments_next(DpermMoments *m)
 {
-	if (m->block_used == m->block_rows)
-		dperm_moments_flush(m);
-	m->rows++;
-	return m->block + (size_t) m->block_used++ * m->dim;
+	return dperm_moments_next_rows(m, 1);
+}
+
+/* Add every step-th of some rows. */
+void
+dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count, int64_t step)
+{
+	size_t		stride = (size_t) m->layout.words * (size_t) step;
+
+	m->rows += count;
+	while (count > 0)
+	{
+		int			some = count < m->block_rows ? (int) count : m->block_rows;
+
+		add_block(m, rows, some, stride);
+		rows += some * stride;
+		count -= some;
+	}
 }
 
 /* Add rows that lie in memory already. */
 void
 dperm_moments_add(DpermMoments *m, const double *rows, int64_t count)
 {
-	m->rows += count;
-	while (count > 0)
-	{
-		int			some = count < m->block_rows ? (int) count : m->block_rows;
-
-		add_block(m, rows, some);
-		rows += (size_t) some * m->dim;
-		count -= some;
-	}
+	dperm_moments_add_every(m, rows, count, 1);
 }
 
 /* Add sums that another pass made at the same weights. */

@@ -4,7 +4,7 @@
  * A row enters as a = y x (the label is in its sign), so that its margin is a.w.
  * The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a'. Rows are
  * gathered into blocks; a full block costs two matrix-vector products and one
- * symmetric rank-k update. The sums of blocks are compensated, so the rounding
+ * symmetric rank-k update for the numbers of its rows, and a look-up for each code (layout.h). The sums of blocks are compensated, so the rounding
  * error of the gradient does not grow with the number of rows: that is what
  * dperm_moments_rounding() states and the certificate of the solver rests on.
  */
@@ -15,15 +15,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "layout.h"
 #include "loss.h"
 
 /* Rows of a block: enough for BLAS, few enough for the cache. */
-#define DPERM_BLOCK_ROWS_MAX 256
+#define DPERM_BLOCK_ROWS_MAX DPERM_LOSS_BLOCK
 
 typedef struct DpermMoments
 {
 	int			dim;
+	DpermLayout layout;			/* of the rows */
 	bool		hessian;		/* accumulate second derivatives too? */
+	bool		rough;			/* those of numbers in single precision? */
 	DpermLoss	loss;
 	int64_t		rows;			/* rows summed up or waiting in the block */
 
@@ -31,31 +34,53 @@ typedef struct DpermMoments
 	double		value[2];
 	double	   *gradient;		/* dim */
 	double	   *gradient_low;	/* dim */
-	double	   *hess;			/* dim x dim by columns; NULL without hessian */
+	double	   *hess;			/* dim x dim by columns; NULL without hessian. Between flushes, what
+								 * codes add is in the upper triangle. */
 
-	double	   *weights;		/* dim */
+	double	   *weights;		/* dim, and a zero for the code of no category */
 
 	/* the block under way, and scratch */
 	int			block_rows;		/* capacity */
 	int			block_used;
-	double	   *block;			/* block_rows x dim, row after row */
-	double	   *scaled;			/* the same, times the root of the curvature */
+	double	   *block;			/* block_rows x layout.words, row after row */
+	double	   *scaled;			/* their numbers, times the root of the curvature */
+	float	   *rough_scaled;	/* the same, if rough */
+	float	   *rough_hess;		/* dense x dense: the update of the last few blocks */
+	int			rough_blocks;	/* how many */
 	double	   *margin;			/* block_rows */
-	double	   *part;			/* dim */
+	double	   *curve;			/* block_rows */
+	double	   *part;			/* dim + 1 */
 } DpermMoments;
 
 /* How many doubles of room a pass needs. */
 extern size_t dperm_moments_room(int dim, bool hessian);
 
-/* Start a pass with zero sums; room stays in use. */
+/* Start a pass over vectors with zero sums; room stays in use. */
 extern void dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
 							   const double *weights, double *room);
 
-/* The place for one more row; the caller fills in all dim coordinates. */
+/* The same over rows of any layout; there is room for them where there is for vectors. */
+extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layout,
+									bool hessian, const double *weights, double *room);
+
+/*
+ * Just after the start of a pass with a Hessian: single precision is enough for it. That is twice as fast; as
+ * the metric of a solver it will do where lambda is not tiny.
+ */
+extern void dperm_moments_be_rough(DpermMoments *m);
+
+/* The place for one more row; the caller fills in all of its words. */
 extern double *dperm_moments_next(DpermMoments *m);
+
+/* The place for count more rows, block_rows at the most. */
+extern double *dperm_moments_next_rows(DpermMoments *m, int count);
 
 /* Add rows that lie in memory already, count of them, row after row. */
 extern void dperm_moments_add(DpermMoments *m, const double *rows, int64_t count);
+
+/* The same for every step-th row of those: count is how many of them are added. */
+extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count,
+									int64_t step);
 
 /* Bring the rows of the block under way into the sums. */
 extern void dperm_moments_flush(DpermMoments *m);

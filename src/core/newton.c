@@ -1,5 +1,5 @@
 /*
- * newton.c: damped Newton with a line search on the directional derivative.
+ * newton.c: Newton and BFGS steps with a line search on the directional derivative.
  */
 #include "newton.h"
 
@@ -23,27 +23,119 @@
 #define SLOPE_LEFT 0.9
 #define SLOPE_OVERSHOT 0.8
 
-/* A point and what is known of G there. */
-typedef struct Point
-{
-	double	   *weights;
-	double	   *gradient;
-	double		value;
-	double		norm;			/* of the gradient */
-} Point;
+/* What a Hessian of rows in memory costs: so many gradients for each coordinate. */
+#define HESS_COST (1.0 / 24)
 
-/* Ask the oracle at at->weights and add the regulariser and the tilt. */
-static DpermStatus
-look(const DpermProblem *problem, Point *at, double *hess)
+/* A new Hessian is not worth asking for when the goal is this many steps ahead. */
+#define NEAR_STEPS 2
+
+/* A Hessian that costs no more than this is worth having with the first step of all. */
+#define CHEAP_HESS 4
+
+/* A step that leaves more of the gradient than this is slow. */
+#define SLOW_RATE 0.25
+
+/* What was asked last. */
+enum
+{
+	PHASE_START,				/* nothing yet */
+	PHASE_POINT,				/* the point itself */
+	PHASE_TRIAL,				/* a trial of the line search */
+	PHASE_END
+};
+
+/* Which problem is being solved. */
+enum
+{
+	LEG_DIRECT,					/* the one that was given */
+	LEG_PATH,					/* one of a larger lambda, on the way to it */
+	LEG_LAST					/* the one that was given, from the end of the path */
+};
+
+/* What solver.hess holds. */
+enum
+{
+	METRIC_NONE,
+	METRIC_HESSIAN,				/* of the mean loss */
+	METRIC_FACTOR				/* the Cholesky factor of a Hessian of G */
+};
+
+/* How many doubles of room the solver needs. */
+size_t
+dperm_newton_room(int dim)
+{
+	return (size_t) dim * dim + (5 + 2 * DPERM_SOLVER_PAIRS) * (size_t) dim;
+}
+
+/* Begin to solve the problem of a leg from where we are. */
+static void
+begin_leg(DpermSolver *solver, int leg, double lambda)
+{
+	solver->leg = leg;
+	solver->steps = 0;
+	solver->phase = PHASE_START;
+	solver->metric = METRIC_NONE;
+	solver->want_hess = solver->problem.hess_cost <= CHEAP_HESS;
+	solver->problem.lambda = lambda;
+	solver->problem.goal = leg == LEG_PATH ? fmax(PATH_GOAL * lambda, solver->goal) :
+		solver->goal;
+}
+
+/*
+ * Begin the path: follow the minimiser along a falling lambda. With a strong regulariser Newton's method
+ * is at home, and each minimiser is a good start for the next one.
+ */
+static void
+begin_path(DpermSolver *solver)
+{
+	begin_leg(solver, LEG_PATH, fmax(solver->lambda, PATH_START));
+}
+
+/* Make ready. */
+void
+dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
+				   double *room)
+{
+	size_t		d = (size_t) problem->dim;
+
+	memset(solver, 0, sizeof(*solver));
+	solver->problem = *problem;
+	solver->lambda = problem->lambda;
+	solver->goal = problem->goal;
+	if (problem->hess_cost == 0)
+		solver->problem.hess_cost = HESS_COST * problem->dim;
+	solver->weights = weights;
+	solver->hess = room;
+	room += d * d;
+	solver->direction = room;
+	solver->at.weights = room + d;
+	solver->at.gradient = room + 2 * d;
+	solver->trial.weights = room + 3 * d;
+	solver->trial.gradient = room + 4 * d;
+	solver->moves = room + 5 * d;
+	solver->changes = solver->moves + DPERM_SOLVER_PAIRS * d;
+	memcpy(solver->at.weights, weights, sizeof(double) * d);
+	if (problem->flat)
+		begin_path(solver);
+	else
+		begin_leg(solver, LEG_DIRECT, solver->lambda);
+}
+
+/* Begin with the Hessian that is in solver->hess. */
+void
+dperm_solver_use_metric(DpermSolver *solver)
+{
+	begin_leg(solver, LEG_DIRECT, solver->lambda);
+	solver->metric = METRIC_HESSIAN;
+	solver->want_hess = false;
+}
+
+/* Add the regulariser and the tilt to an answer. */
+static void
+complete(const DpermProblem *problem, DpermPoint *at)
 {
 	int			dim = problem->dim;
-	DpermStatus status;
 
-	dperm_poll(&problem->poll);
-	status = problem->oracle.eval(problem->oracle.arg, at->weights, &at->value,
-								  at->gradient, hess);
-	if (status != DPERM_OK)
-		return status;
 	at->value += problem->lambda / 2 * dperm_dot(dim, at->weights, at->weights);
 	for (int i = 0; i < dim; i++)
 		at->gradient[i] += problem->lambda * at->weights[i];
@@ -54,44 +146,103 @@ look(const DpermProblem *problem, Point *at, double *hess)
 			at->gradient[i] += problem->tilt[i];
 	}
 	at->norm = sqrt(dperm_dot(dim, at->gradient, at->gradient));
-	if (hess)
-		for (int i = 0; i < dim; i++)
-			hess[(size_t) i * dim + i] += problem->lambda;
-	return DPERM_OK;
 }
 
-/* The Newton direction; hess is replaced by its factor. */
+/* Turn the Hessian of the mean loss into the factor of that of G. */
 static void
-newton_direction(const DpermProblem *problem, const Point *at, double *hess,
-				 double *direction)
+factor(DpermSolver *solver, double *trace)
 {
-	int			dim = problem->dim;
+	int			dim = solver->problem.dim;
+
+	*trace = 0;
+	for (int i = 0; i < dim; i++)
+	{
+		double	   *diagonal = solver->hess + (size_t) i * dim + i;
+
+		*diagonal += solver->problem.lambda;
+		*trace += *diagonal;
+	}
+	solver->pairs = 0;
+	solver->metric = dperm_cholesky(solver->hess, dim, &solver->problem.poll) ?
+		METRIC_FACTOR : METRIC_NONE;
+}
+
+/* The direction of descent at the point, by the metric and its corrections (Nocedal 1980). */
+static void
+find_direction(DpermSolver *solver)
+{
+	int			dim = solver->problem.dim;
+	double	   *direction = solver->direction;
+	double		share[DPERM_SOLVER_PAIRS];
 	double		trace = 0;
 
 	for (int i = 0; i < dim; i++)
-	{
-		direction[i] = -at->gradient[i];
-		trace += hess[(size_t) i * dim + i];
-	}
+		direction[i] = -solver->at.gradient[i];
+	if (solver->metric == METRIC_HESSIAN)
+		factor(solver, &trace);
 
 	/*
 	 * The Hessian is at least lambda in exact arithmetic. Should rounding have made it
 	 * indefinite all the same, a plain gradient step still descends.
 	 */
-	if (dperm_cholesky(hess, dim, &problem->poll))
-		dperm_cholesky_solve(hess, dim, direction);
-	else
+	if (solver->metric == METRIC_NONE)
+	{
 		for (int i = 0; i < dim; i++)
 			direction[i] /= trace;
+		return;
+	}
+	for (int k = solver->pairs - 1; k >= 0; k--)
+	{
+		const double *change = solver->changes + (size_t) k * dim;
+
+		share[k] = dperm_dot(dim, solver->moves + (size_t) k * dim, direction) /
+			solver->products[k];
+		for (int i = 0; i < dim; i++)
+			direction[i] -= share[k] * change[i];
+	}
+	dperm_cholesky_solve(solver->hess, dim, direction);
+	for (int k = 0; k < solver->pairs; k++)
+	{
+		const double *move = solver->moves + (size_t) k * dim;
+		double		left = share[k] - dperm_dot(dim, solver->changes + (size_t) k * dim,
+												direction) / solver->products[k];
+
+		for (int i = 0; i < dim; i++)
+			direction[i] += left * move[i];
+	}
 }
 
+/* Correct the metric by the way from the point to the trial. */
 static void
-swap_points(Point *a, Point *b)
+remember(DpermSolver *solver)
 {
-	Point		was = *a;
+	int			dim = solver->problem.dim;
+	size_t		size = sizeof(double) * (size_t) dim;
+	double	   *move;
+	double	   *change;
+	double		product;
 
-	*a = *b;
-	*b = was;
+	if (solver->pairs == DPERM_SOLVER_PAIRS)
+	{
+		/* forget the oldest */
+		solver->pairs--;
+		memmove(solver->moves, solver->moves + dim, size * (size_t) solver->pairs);
+		memmove(solver->changes, solver->changes + dim, size * (size_t) solver->pairs);
+		memmove(solver->products, solver->products + 1,
+				sizeof(double) * (size_t) solver->pairs);
+	}
+	move = solver->moves + (size_t) solver->pairs * dim;
+	change = solver->changes + (size_t) solver->pairs * dim;
+	for (int i = 0; i < dim; i++)
+	{
+		move[i] = solver->trial.weights[i] - solver->at.weights[i];
+		change[i] = solver->trial.gradient[i] - solver->at.gradient[i];
+	}
+
+	/* G is lambda-convex: what says otherwise is rounding */
+	product = dperm_dot(dim, move, change);
+	if (product >= solver->problem.lambda / 2 * dperm_dot(dim, move, move) && product > 0)
+		solver->products[solver->pairs++] = product;
 }
 
 /*
@@ -115,159 +266,198 @@ inside(double low, double low_slope, double high, double high_slope, bool bisect
 	return high > 4 * low ? sqrt(low) * sqrt(high) : (low + high) / 2;
 }
 
-/*
- * Walk along direction from *at. On DPERM_OK *at is the new point, and hess belongs to
- * it if *hess_valid. *moved is false when no step could be found that improves.
- */
-static DpermStatus
-line_search(const DpermProblem *problem, Point *at, Point *trial, const double *direction,
-			double *hess, bool *hess_valid, bool *moved)
+/* Ask about a point; the answer goes there. */
+static bool
+ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, DpermAsk *ask)
 {
-	int			dim = problem->dim;
-	double		slope = dperm_dot(dim, at->gradient, direction);
+	ask->weights = point->weights;
+	ask->value = &point->value;
+	ask->gradient = point->gradient;
+	ask->hess = with_hess ? solver->hess : NULL;
+	if (with_hess)
+		solver->metric = METRIC_HESSIAN;
+	solver->phase = phase;
+	return true;
+}
+
+/* Ask about the step that the line search has come to. */
+static bool
+ask_trial(DpermSolver *solver, DpermAsk *ask)
+{
+	/* a full step is usually taken, so the next Hessian comes with it if one is wanted */
+	bool		with_hess = solver->trials == 0 && solver->want_hess;
+
+	for (int i = 0; i < solver->problem.dim; i++)
+		solver->trial.weights[i] = solver->at.weights[i] + solver->step * solver->direction[i];
+	return ask_point(solver, &solver->trial, with_hess, PHASE_TRIAL, ask);
+}
+
+/* The leg is over, and so may be the whole. */
+static bool
+end_leg(DpermSolver *solver, DpermStatus status, DpermAsk *ask)
+{
+	if (solver->leg == LEG_DIRECT && status == DPERM_NOT_CERTIFIED)
+	{
+		/* a bad start for a loss with flat pieces, which is crossed bend by bend */
+		begin_path(solver);
+		return dperm_solver_next(solver, ask);
+	}
+	if (solver->leg == LEG_PATH)
+	{
+		double		lambda = solver->problem.lambda;
+
+		if (lambda > solver->lambda)
+			begin_leg(solver, LEG_PATH, fmax(solver->lambda, PATH_FACTOR * lambda));
+		else
+			begin_leg(solver, LEG_LAST, lambda);
+		return dperm_solver_next(solver, ask);
+	}
+	solver->status = status;
+	solver->phase = PHASE_END;
+	memcpy(solver->weights, solver->at.weights, sizeof(double) * (size_t) solver->problem.dim);
+	return false;
+}
+
+/* No step along the direction improves: with a stale metric that is its fault. */
+static bool
+stuck(DpermSolver *solver, DpermAsk *ask)
+{
+	if (solver->fresh)
+		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
+	solver->fresh = true;
+	solver->want_hess = true;
+	return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
+}
+
+/* At a point of which all is known: stop, or go on from it. */
+static bool
+proceed(DpermSolver *solver, DpermAsk *ask)
+{
+	int			max_steps = solver->leg == LEG_DIRECT ? FIRST_STEPS : LEG_STEPS;
+
+	if (solver->at.norm <= solver->problem.goal)
+		return end_leg(solver, DPERM_OK, ask);
+	if (solver->steps++ == max_steps)
+		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
+	if (solver->metric == METRIC_NONE)
+	{
+		solver->fresh = true;
+		return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
+	}
+	find_direction(solver);
+	solver->slope = dperm_dot(solver->problem.dim, solver->at.gradient, solver->direction);
+	if (!(solver->slope < 0))
+		return stuck(solver, ask);
+	solver->low = 0;
+	solver->low_slope = solver->slope;
+	solver->high = INFINITY;
+	solver->high_slope = 0;
+	solver->step = 1;
+	solver->trials = 0;
+	return ask_trial(solver, ask);
+}
+
+/* Does a Hessian at the next point pay, as things went with this step? */
+static bool
+hess_pays(const DpermSolver *solver, double before)
+{
+	double		rate = solver->at.norm / before;
+
+	if (!(rate < SLOW_RATE))
+		return true;
+
+	/* a new one will make the next step better than this one was */
+	return !solver->fresh && log(solver->problem.goal / solver->at.norm) / log(rate) >
+		NEAR_STEPS + solver->problem.hess_cost;
+}
+
+/* The trial is good enough: it becomes the point. */
+static bool
+take_trial(DpermSolver *solver, DpermAsk *ask)
+{
+	DpermPoint	was = solver->at;
+	bool		with_hess = solver->trials == 0 && solver->want_hess;
+
+	if (solver->metric == METRIC_FACTOR)
+		remember(solver);
+	else if (!with_hess)
+		solver->metric = METRIC_NONE;	/* that Hessian was of a trial that was not taken */
+	solver->at = solver->trial;
+	solver->trial = was;
+	solver->fresh = with_hess;
+	solver->want_hess = hess_pays(solver, was.norm);
+	return proceed(solver, ask);
+}
+
+/* The answer for a trial is there. */
+static bool
+judge_trial(DpermSolver *solver, DpermAsk *ask)
+{
+	const DpermPoint *at = &solver->at;
+	const DpermPoint *trial = &solver->trial;
 	double		slack = 1e3 * DBL_EPSILON * (1 + fabs(at->value));
-	double		low = 0,
-				low_slope = slope;
-	double		high = INFINITY,
-				high_slope = 0;
-	double		step = 1;
+	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
 
-	*hess_valid = false;
-	*moved = false;
-	if (!(slope < 0))
-		return DPERM_OK;
-	for (int i = 0; i < MAX_TRIALS; i++)
+	if (trial->norm <= solver->problem.goal ||
+		(slope >= SLOPE_LEFT * solver->slope && slope <= -SLOPE_OVERSHOT * solver->slope &&
+		 trial->value <= at->value + slack))
+		return take_trial(solver, ask);
+	if (slope < SLOPE_LEFT * solver->slope)
 	{
-		/* the full step is usually taken, so ask for the next Hessian with it */
-		bool		with_hess = i == 0;
-		double		new_slope;
-		DpermStatus status;
-
-		for (int j = 0; j < dim; j++)
-			trial->weights[j] = at->weights[j] + step * direction[j];
-		status = look(problem, trial, with_hess ? hess : NULL);
-		if (status != DPERM_OK)
-			return status;
-		new_slope = dperm_dot(dim, trial->gradient, direction);
-		if (trial->norm <= problem->goal ||
-			(new_slope >= SLOPE_LEFT * slope && new_slope <= -SLOPE_OVERSHOT * slope &&
-			 trial->value <= at->value + slack))
-		{
-			swap_points(at, trial);
-			*hess_valid = with_hess;
-			*moved = true;
-			return DPERM_OK;
-		}
-
-		if (new_slope < SLOPE_LEFT * slope)
-		{
-			low = step;
-			low_slope = new_slope;
-		}
-		else
-		{
-			high = step;
-			high_slope = new_slope;
-		}
-		if (isinf(high))
-			step *= 4;
-		else
-			step = inside(low, low_slope, high, high_slope, i % 2 == 1);
-		if (step == low || step == high)
-			break;
+		solver->low = solver->step;
+		solver->low_slope = slope;
 	}
-	return DPERM_OK;
-}
-
-/* How many doubles of room the solver needs. */
-size_t
-dperm_newton_room(int dim)
-{
-	return (size_t) dim * dim + 5 * (size_t) dim;
-}
-
-/* Take steps until the gradient is as small as the goal, or max_steps. */
-static DpermStatus
-descend(const DpermProblem *problem, int max_steps, double *weights, double *room)
-{
-	int			dim = problem->dim;
-	size_t		d = (size_t) dim;
-	double	   *hess = room;
-	double	   *direction = room + d * d;
-	Point		at = {.weights = direction + d, .gradient = direction + 2 * d};
-	Point		trial = {.weights = direction + 3 * d, .gradient = direction + 4 * d};
-	DpermStatus result = DPERM_NOT_CERTIFIED;
-	bool		hess_valid = true;
-	DpermStatus status;
-
-	memcpy(at.weights, weights, sizeof(double) * d);
-	status = look(problem, &at, hess);
-	if (status != DPERM_OK)
-		return status;
-	for (int i = 0;; i++)
+	else
 	{
-		bool		moved;
-
-		if (at.norm <= problem->goal)
-		{
-			result = DPERM_OK;
-			break;
-		}
-		if (i == max_steps)
-			break;
-		if (!hess_valid)
-		{
-			status = look(problem, &at, hess);
-			if (status != DPERM_OK)
-				return status;
-		}
-		newton_direction(problem, &at, hess, direction);
-		status = line_search(problem, &at, &trial, direction, hess, &hess_valid, &moved);
-		if (status != DPERM_OK)
-			return status;
-		if (!moved)
-			break;
+		solver->high = solver->step;
+		solver->high_slope = slope;
 	}
-	memcpy(weights, at.weights, sizeof(double) * d);
-	return result;
+	if (isinf(solver->high))
+		solver->step *= 4;
+	else
+		solver->step = inside(solver->low, solver->low_slope, solver->high, solver->high_slope,
+							  solver->trials % 2 == 1);
+	if (++solver->trials == MAX_TRIALS || solver->step == solver->low ||
+		solver->step == solver->high)
+		return stuck(solver, ask);
+	return ask_trial(solver, ask);
 }
 
-/*
- * Follow the minimiser along a falling lambda. With a strong regulariser Newton's method is at
- * home, and each minimiser is a good start for the next one.
- */
-DpermStatus
-dperm_newton_path(const DpermProblem *problem, double *weights, double *room)
+/* Take in the answer to what was asked last, and ask for more; false at the end. */
+bool
+dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 {
-	DpermProblem leg = *problem;
-
-	leg.lambda = fmax(problem->lambda, PATH_START);
-	for (;;)
+	dperm_poll(&solver->problem.poll);
+	switch (solver->phase)
 	{
-		DpermStatus status;
-
-		leg.goal = fmax(PATH_GOAL * leg.lambda, problem->goal);
-		status = descend(&leg, LEG_STEPS, weights, room);
-		if (status != DPERM_OK && status != DPERM_NOT_CERTIFIED)
-			return status;
-		if (leg.lambda == problem->lambda)
-			return DPERM_OK;
-		leg.lambda = fmax(problem->lambda, PATH_FACTOR * leg.lambda);
+		case PHASE_START:
+			solver->fresh = solver->metric == METRIC_NONE;
+			return ask_point(solver, &solver->at, solver->fresh, PHASE_POINT, ask);
+		case PHASE_POINT:
+			complete(&solver->problem, &solver->at);
+			return proceed(solver, ask);
+		case PHASE_TRIAL:
+			complete(&solver->problem, &solver->trial);
+			return judge_trial(solver, ask);
 	}
+	return false;
 }
 
-/* Improve weights until the gradient is as small as the goal. */
+/* Solve with an oracle that answers at once. */
 DpermStatus
 dperm_newton(const DpermProblem *problem, double *weights, double *room)
 {
-	DpermStatus status = descend(problem, FIRST_STEPS, weights, room);
+	DpermSolver solver;
+	DpermAsk	ask;
 
-	/* a bad start for a loss with flat pieces, which is crossed bend by bend */
-	if (status == DPERM_NOT_CERTIFIED)
+	dperm_solver_start(&solver, problem, weights, room);
+	while (dperm_solver_next(&solver, &ask))
 	{
-		status = dperm_newton_path(problem, weights, room);
-		if (status == DPERM_OK)
-			status = descend(problem, LEG_STEPS, weights, room);
+		DpermStatus status = problem->oracle.eval(problem->oracle.arg, ask.weights, ask.value,
+												  ask.gradient, ask.hess);
+
+		if (status != DPERM_OK)
+			return status;
 	}
-	return status;
+	return solver.status;
 }

@@ -3,11 +3,12 @@
  *
  *   G(f) = mean loss(f) + (lambda/2) |f|^2 + tilt . f
  *
- * The solver knows neither rows nor SQL nor privacy: it asks the oracle for the
- * mean loss and its derivatives at a point, which may cost a scan of a table. It
- * converges from any start: the Newton direction is a descent direction because
- * the Hessian is at least lambda, and the step satisfies Wolfe's conditions in
- * the form that survives rounding (Hager and Zhang 2005).
+ * The solver knows neither rows nor SQL nor privacy: it asks for the mean loss and its derivatives at a
+ * point, which may cost a scan of a table. A gradient is cheap and a Hessian is dear, so a Hessian serves
+ * for many steps, corrected by what the gradients tell (BFGS with the factor of the Hessian as the
+ * metric to start from); a new one is asked for when it saves more than it costs. It converges from
+ * any start: a step with a fresh Hessian descends because that is at least lambda, and every step
+ * satisfies Wolfe's conditions in the form that survives rounding (Hager and Zhang 2005).
  */
 #ifndef DPERM_NEWTON_H
 #define DPERM_NEWTON_H
@@ -34,7 +35,9 @@ typedef struct DpermProblem
 	double		lambda;			/* > 0 */
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* stop at |gradient of G| <= goal */
-	DpermOracle oracle;
+	bool		flat;			/* has the loss flat pieces? They are crossed on a path of lambda. */
+	double		hess_cost;		/* of a Hessian, in gradients; 0: as for rows in memory */
+	DpermOracle oracle;			/* of dperm_newton() */
 	DpermPoll	poll;
 } DpermProblem;
 
@@ -49,11 +52,79 @@ extern size_t dperm_newton_room(int dim);
 extern DpermStatus dperm_newton(const DpermProblem *problem, double *weights, double *room);
 
 /*
- * Improve weights roughly, by way of the minimisers for larger lambda: a start for a loss that has
- * flat pieces, on which Newton's method sees no curvature but lambda. DPERM_OK, or the oracle's
- * status.
+ * The same with the caller in command, so that several solvers can share one scan:
+ *
+ *   dperm_solver_start(&solver, &problem, weights, room);
+ *   while (dperm_solver_next(&solver, &ask))
+ *       ... fill in *ask.value, ask.gradient and, unless it is NULL, ask.hess ...
+ *
+ * Then solver.status is as for dperm_newton(), and weights are the result.
  */
-extern DpermStatus dperm_newton_path(const DpermProblem *problem, double *weights,
-									 double *room);
+typedef struct DpermAsk
+{
+	const double *weights;
+	double	   *value;
+	double	   *gradient;
+	double	   *hess;			/* NULL: not needed */
+} DpermAsk;
+
+/* Corrections of the metric that are remembered. */
+#define DPERM_SOLVER_PAIRS 10
+
+/* A point and what is known of G there. */
+typedef struct DpermPoint
+{
+	double	   *weights;
+	double	   *gradient;
+	double		value;
+	double		norm;			/* of the gradient */
+} DpermPoint;
+
+/* All of it is the solver's own, but for status. */
+typedef struct DpermSolver
+{
+	DpermStatus status;
+	DpermProblem problem;		/* as of the leg under way */
+	double		lambda;			/* as asked for */
+	double		goal;
+	double	   *weights;		/* the caller's */
+	int			phase;
+	int			leg;
+	int			steps;			/* of the leg */
+
+	DpermPoint	at;
+	DpermPoint	trial;
+	double	   *direction;
+
+	/* the metric: a Hessian or its factor, and corrections, oldest first */
+	double	   *hess;			/* dim x dim */
+	int			metric;
+	bool		fresh;			/* was the Hessian taken at this very point? */
+	int			pairs;
+	double	   *moves;			/* dim each */
+	double	   *changes;		/* of the gradient, along the moves */
+	double		products[DPERM_SOLVER_PAIRS];	/* of the two */
+
+	/* the line search: slopes at 0, and at the ends of the bracket */
+	double		slope;
+	double		low;
+	double		low_slope;
+	double		high;
+	double		high_slope;
+	double		step;
+	int			trials;
+	bool		want_hess;		/* with the next trial of a full step */
+} DpermSolver;
+
+extern void dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
+							   double *room);
+
+/*
+ * Between start and the first next: a Hessian of the mean loss, of some of the rows perhaps, was
+ * written to solver.hess, and is good enough to begin with.
+ */
+extern void dperm_solver_use_metric(DpermSolver *solver);
+
+extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
 
 #endif							/* DPERM_NEWTON_H */

@@ -9,7 +9,7 @@
 #include "calibrate.h"
 #include "moments.h"
 
-#define MAGIC UINT64_C(0x6470706173730001)	/* "dppass", version 1 */
+#define MAGIC UINT64_C(0x6470706173730002)	/* "dppass", version 2 */
 
 /* Words of the header, in order. */
 enum
@@ -19,15 +19,11 @@ enum
 	AT_LOSS,
 	AT_H,
 	AT_DIM,
-	AT_CAPACITY,
 	AT_READERS,
 	AT_ENCODER,
 	AT_ROWS,
 	AT_VALUE,
 	AT_VALUE_LOW,
-	AT_STRIDE,
-	AT_USED,
-	AT_RESERVED,
 	HEADER_END
 };
 
@@ -64,29 +60,21 @@ dperm_pass_weights_at(const DpermPass *pass)
 size_t
 dperm_pass_gradient_at(const DpermPass *pass)
 {
-	return DPERM_PASS_HEADER + (pass->order >= DPERM_PASS_GRADIENT ? (size_t) pass->dim : 0);
+	return DPERM_PASS_HEADER + (size_t) pass->dim;
 }
 
 size_t
 dperm_pass_hess_at(const DpermPass *pass)
 {
-	bool		there = pass->order >= DPERM_PASS_GRADIENT && pass->rows > 0;
-
-	return dperm_pass_gradient_at(pass) + (there ? 2 * (size_t) pass->dim : 0);
-}
-
-size_t
-dperm_pass_sample_at(const DpermPass *pass)
-{
-	bool		there = pass->order >= DPERM_PASS_HESSIAN && pass->rows > 0;
-
-	return dperm_pass_hess_at(pass) + (there ? dperm_packed_size(pass->dim) : 0);
+	return dperm_pass_gradient_at(pass) + (pass->rows > 0 ? 2 * (size_t) pass->dim : 0);
 }
 
 size_t
 dperm_pass_readers_at(const DpermPass *pass)
 {
-	return dperm_pass_sample_at(pass) + (size_t) pass->used * (size_t) pass->dim;
+	bool		there = pass->order >= DPERM_PASS_HESSIAN && pass->rows > 0;
+
+	return dperm_pass_hess_at(pass) + (there ? dperm_packed_size(pass->dim) : 0);
 }
 
 size_t
@@ -111,24 +99,21 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_LOSS] = (uint64_t) pass->loss.kind;
 	words[AT_H] = from_double(pass->loss.h);
 	words[AT_DIM] = (uint64_t) pass->dim;
-	words[AT_CAPACITY] = (uint64_t) pass->capacity;
 	words[AT_READERS] = (uint64_t) pass->readers;
 	words[AT_ENCODER] = (uint64_t) pass->encoder;
 	words[AT_ROWS] = (uint64_t) pass->rows;
 	words[AT_VALUE] = from_double(pass->value[0]);
 	words[AT_VALUE_LOW] = from_double(pass->value[1]);
-	words[AT_STRIDE] = (uint64_t) pass->stride;
-	words[AT_USED] = (uint64_t) pass->used;
-	words[AT_RESERVED] = 0;
 }
 
 /* What is wrong with the header, or NULL. */
 static const char *
 header_fault(const uint64_t *words)
 {
-	if (words[AT_MAGIC] != MAGIC || words[AT_RESERVED] != 0)
+	if (words[AT_MAGIC] != MAGIC)
 		return "not a dp_moments value of this version";
-	if (words[AT_ORDER] > DPERM_PASS_HESSIAN || words[AT_LOSS] > DPERM_LOSS_SMOOTH_HINGE)
+	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_ROUGH ||
+		words[AT_LOSS] > DPERM_LOSS_SMOOTH_HINGE)
 		return "unknown kind of pass";
 	if (words[AT_LOSS] == DPERM_LOSS_LOGISTIC ? to_double(words[AT_H]) != 0
 		: !(to_double(words[AT_H]) >= DPERM_H_MIN && to_double(words[AT_H]) <= DPERM_H_MAX))
@@ -137,13 +122,8 @@ header_fault(const uint64_t *words)
 		return "the dimension is out of range";
 	if (words[AT_READERS] > 4 * DPERM_DIM_MAX || words[AT_ENCODER] > ENCODER_MAX)
 		return "the encoder is out of range";
-	if (words[AT_ROWS] > DPERM_ROWS_MAX || words[AT_CAPACITY] > DPERM_ROWS_MAX ||
-		words[AT_CAPACITY] == 1 || words[AT_USED] > words[AT_CAPACITY] ||
-		words[AT_USED] > words[AT_ROWS])
-		return "a row count is out of range";
-	if (words[AT_STRIDE] < 1 || words[AT_STRIDE] > 2 * DPERM_ROWS_MAX ||
-		(words[AT_STRIDE] & (words[AT_STRIDE] - 1)) != 0)
-		return "the stride is not a power of two";
+	if (words[AT_ROWS] > DPERM_ROWS_MAX)
+		return "the row count is out of range";
 	if (!isfinite(to_double(words[AT_VALUE])) || !isfinite(to_double(words[AT_VALUE_LOW])))
 		return "a sum is not finite";
 	return NULL;
@@ -162,14 +142,9 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	pass->dim = (int) words[AT_DIM];
 	pass->readers = (int64_t) words[AT_READERS];
 	pass->encoder = (int64_t) words[AT_ENCODER];
-	pass->capacity = (int64_t) words[AT_CAPACITY];
 	pass->rows = (int64_t) words[AT_ROWS];
 	pass->value[0] = to_double(words[AT_VALUE]);
 	pass->value[1] = to_double(words[AT_VALUE_LOW]);
-	pass->stride = (int64_t) words[AT_STRIDE];
-	pass->used = (int64_t) words[AT_USED];
-
-	/* used is below 2^40 and dim below 2^13: no overflow */
 	if (count != dperm_pass_words(pass))
 	{
 		*why = "wrong length";
@@ -198,6 +173,6 @@ bool
 dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
 	return a->order == b->order && a->loss.kind == b->loss.kind &&
-		a->loss.h == b->loss.h && a->dim == b->dim && a->capacity == b->capacity &&
+		a->loss.h == b->loss.h && a->dim == b->dim &&
 		a->readers == b->readers && a->encoder == b->encoder;
 }

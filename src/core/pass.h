@@ -5,11 +5,10 @@
  * in; partial results of parallel workers and of shards are of the same form. It is a sequence
  * of 64-bit words, and at the end the binary form of the encoder, padded to a word:
  *
- *   header | weights dim | gradient dim | gradient_low dim | packed Hessian | kept rows |
- *   readers | encoder
+ *   header | weights dim | gradient dim | gradient_low dim | packed Hessian | readers | encoder
  *
- * where a part is present from its order on, and the sums only once there are rows: a request is
- * short. Readers are words that say how the caller's columns are stored; they mean nothing here.
+ * where the Hessian is present if it was asked for, and the sums only once there are rows: a request is
+ * short. Weights and sums are in the order of layout.h. Readers are words that say how the caller's columns are stored; they mean nothing here.
  * The decoder takes hostile words.
  */
 #ifndef DPERM_PASS_H
@@ -24,9 +23,9 @@
 /* What a pass computes. */
 typedef enum DpermPassOrder
 {
-	DPERM_PASS_COUNT = 0,		/* rows, and the sample */
-	DPERM_PASS_GRADIENT = 1,	/* loss and gradient too */
-	DPERM_PASS_HESSIAN = 2		/* and second derivatives */
+	DPERM_PASS_GRADIENT = 1,	/* rows, loss and gradient */
+	DPERM_PASS_HESSIAN = 2,		/* and second derivatives */
+	DPERM_PASS_ROUGH = 3		/* those in single precision, but for their sums */
 } DpermPassOrder;
 
 typedef struct DpermPass
@@ -35,18 +34,15 @@ typedef struct DpermPass
 	DpermPassOrder order;
 	DpermLoss	loss;
 	int			dim;			/* trained dimension */
-	int64_t		capacity;		/* of the sample, in rows: 0 or >= 2 */
 	int64_t		readers;		/* words */
 	int64_t		encoder;		/* bytes */
 
 	/* the sums */
 	int64_t		rows;
 	double		value[2];
-	int64_t		stride;			/* of the sample */
-	int64_t		used;			/* rows in the sample */
 } DpermPass;
 
-#define DPERM_PASS_HEADER 14	/* words */
+#define DPERM_PASS_HEADER 10	/* words */
 
 /* Words of the whole form. */
 extern size_t dperm_pass_words(const DpermPass *pass);
@@ -55,7 +51,6 @@ extern size_t dperm_pass_words(const DpermPass *pass);
 extern size_t dperm_pass_weights_at(const DpermPass *pass);
 extern size_t dperm_pass_gradient_at(const DpermPass *pass);
 extern size_t dperm_pass_hess_at(const DpermPass *pass);
-extern size_t dperm_pass_sample_at(const DpermPass *pass);
 extern size_t dperm_pass_readers_at(const DpermPass *pass);
 extern size_t dperm_pass_encoder_at(const DpermPass *pass);
 

@@ -5,13 +5,20 @@
 
 #include <math.h>
 
-/* A sum with products added to it, one after the other. */
+#include "vector.h"
+
+/* What a vector adds: most can be multiplied before they are encoded. */
 static double
-add_products(double sum, int count, const double *weights, const double *x)
+vector_score(const DpermBlock *block, const DpermValue *value, double target,
+			 const double *weights, double *room)
 {
-	for (int i = 0; i < count; i++)
-		sum += weights[i] * x[i];
-	return sum;
+	size_t		count = (size_t) block->count;
+	double		factor = dperm_vector_factor(block, value->vector, target);
+
+	if (factor != 0)
+		return factor * dperm_inner(count, value->vector, weights);
+	dperm_encode_block(block, value, target, room);
+	return dperm_inner(count, room, weights);
 }
 
 /* Without a kernel: block by block, of which absent values and unlisted categories add nothing. */
@@ -29,10 +36,12 @@ linear_decision(const DpermEncoder *enc, const double *weights, const DpermValue
 
 		if (!values[i].present)
 			;
+		else if (block->kind == DPERM_BLOCK_VECTOR)
+			sum += vector_score(block, &values[i], target, weights, room);
 		else if (block->kind != DPERM_BLOCK_CATEGORY)
 		{
 			dperm_encode_block(block, &values[i], target, room);
-			sum = add_products(sum, block->count, weights, room);
+			sum += weights[0] * room[0];
 		}
 		else if (category >= 0 && category < block->count)
 			sum += weights[category] * target;
@@ -51,7 +60,7 @@ dperm_score_decision(const DpermEncoder *enc, const double *frequencies, const d
 	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
 		return linear_decision(enc, weights, values, room);
 	dperm_encode(enc, frequencies, values, 1.0, room, room + dim);
-	return add_products(0.0, dim, weights, room);
+	return dperm_inner((size_t) dim, weights, room);
 }
 
 /* The logistic function. */

@@ -191,8 +191,8 @@ SELECT dp_weights(dp_logreg(sick, x, 1)) = dp_weights(dp_logreg(sick, x, 1)) AS 
 -- Memory: the limit counts rows and their length, never what is in them
 SHOW dperm.aggregate_memory;
 SET dperm.aggregate_memory = '64kB';
-SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 256);
-SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 257);
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 64);
+SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 65);
 \echo :LAST_ERROR_SQLSTATE
 SET dperm.aggregate_memory = '2MB';
 SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2048);

@@ -86,14 +86,18 @@ $$;
 CREATE FUNCTION domains_of(relation regclass, features text[]) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_object_agg(column_name, domain) FROM dp_domains(relation) WHERE column_name = ANY (features) AND domain IS NOT NULL
 $$;
--- Is the model of these columns the one of their vectors, made by hand? And dp_encode, what it was trained on?
+-- Is the model of these columns the one of their vectors, made by hand? In memory and in passes? And dp_encode, what it was
+-- trained on?
 CREATE TABLE by_hand (y boolean, x float8[]);
 CREATE FUNCTION as_by_hand(features text[], source text DEFAULT 'clinic', intercept boolean DEFAULT false, domains jsonb DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   model dp_model := dp_logreg_train(source, 'y', features, 'Infinity', 0.001, intercept => intercept, domains => domains);
-  svm dp_model := dp_svm_train(source, 'y', features, 'Infinity', 0.01, intercept => intercept, domains => domains);
+  svm dp_model;
   encoding float8;
 BEGIN
+  PERFORM set_config('dperm.cache_memory', '0', true);
+  svm := dp_svm_train(source, 'y', features, 'Infinity', 0.01, intercept => intercept, domains => domains);
+  PERFORM set_config('dperm.cache_memory', '256MB', true);
   TRUNCATE by_hand;
   EXECUTE format('INSERT INTO by_hand SELECT y, encoded($1, $2, ROW(one.*)::loose) FROM %s one', source) USING features, intercept;
   EXECUTE format('SELECT max(distance(dp_encode($3, one), encoded($1, $2, ROW(one.*)::loose))) FROM %s one', source) INTO encoding USING features, intercept, model;
@@ -276,7 +280,9 @@ SELECT distance(dp_weights(model), dp_weights(dp_logreg_train('broad', 'y', NULL
 UPDATE broad SET c10 = NULL WHERE c10 NOT IN ('a', 'b');
 ALTER TABLE broad ADD CONSTRAINT broad_c10_check CHECK (c10 IN ('a', 'b'));
 
--- In parallel workers: arguments and records; this view has rows for workers alone
+-- In parallel workers: arguments and records. Nothing is kept in memory, so that there are passes; the first read is the caller's own
+-- and the passes are the workers', who trip over these views
+SET dperm.cache_memory = 0;
 CREATE TABLE long AS SELECT i, i % 3 = 0 AS y, (i * 7) % 100 AS a, 'k' || i % 301 AS k, (ARRAY['surgery', 'oncology'])[1 + i / 7 % 2]::ward AS e FROM generate_series(1, 8000) i;
 ALTER TABLE long SET (parallel_workers = 2);
 CREATE TABLE long_domains AS SELECT jsonb_build_object('a', '[0, 50]'::jsonb, 'k', jsonb_agg('k' || i)) AS domain FROM generate_series(1, 300) i;
@@ -285,31 +291,39 @@ SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
-CREATE FUNCTION in_worker(i int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
+CREATE FUNCTION by_caller(i int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
-  RETURN pg_backend_pid() <> current_setting('test.leader')::int;
+  IF pg_backend_pid() <> current_setting('test.caller')::int THEN
+    RAISE 'a worker reads a row';
+  END IF;
+  RETURN true;
 END $$;
-CREATE VIEW for_workers AS SELECT * FROM long WHERE in_worker(i);
-CREATE VIEW broad_for_workers AS SELECT broad.* FROM broad WHERE in_worker(1 + (c1 * 0));
+CREATE VIEW for_caller AS SELECT * FROM long WHERE by_caller(i);
+CREATE VIEW broad_for_caller AS SELECT broad.* FROM broad WHERE by_caller(1 + (c1 * 0));
 ALTER TABLE broad SET (parallel_workers = 2);
-SELECT set_config('test.leader', pg_backend_pid()::text, false) IS NOT NULL AS leader;
+SELECT set_config('test.caller', pg_backend_pid()::text, false) IS NOT NULL AS caller;
 SET parallel_leader_participation = off;
-SELECT dp_logreg_train('for_workers', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain)::jsonb -> 'rows' AS rows FROM long_domains;
-SELECT dp_logreg_train('broad_for_workers', 'y', NULL, 'Infinity', 0.01)::jsonb -> 'rows' AS as_records;
-RESET parallel_leader_participation;
+\set VERBOSITY terse
+SELECT dp_logreg_train('for_caller', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain)::jsonb -> 'rows' AS rows FROM long_domains;
+SELECT dp_logreg_train('broad_for_caller', 'y', NULL, 'Infinity', 0.01)::jsonb -> 'rows' AS as_records;
+\set VERBOSITY default
 -- the query of such a pass
 EXPLAIN (COSTS OFF) SELECT dp_moments_agg(NULL::dp_moments, y, a, k, e) FROM long;
--- and serial: the same
+-- workers alone, then serial, then in memory: the same
 CREATE TABLE fit AS SELECT 'parallel' AS how, dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain) AS model FROM long_domains
   UNION ALL SELECT 'parallel, records', dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01);
+RESET parallel_leader_participation;
 SET max_parallel_workers_per_gather = 0;
 SELECT how, distance(dp_weights(model), dp_weights(CASE how WHEN 'parallel' THEN dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain)
                                                    ELSE dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01) END)) < 1e-9 AS same FROM fit, long_domains;
+RESET dperm.cache_memory;
+SELECT how, distance(dp_weights(model), dp_weights(CASE how WHEN 'parallel' THEN dp_logreg_train('long', 'y', '{a,k,e}', 'Infinity', 0.01, domains => domain)
+                                                   ELSE dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01) END)) < 1e-9 AS same_in_memory FROM fit, long_domains;
 RESET max_parallel_workers_per_gather;
 
-DROP VIEW clinic_view, printed, for_workers, broad_for_workers;
+DROP VIEW clinic_view, printed, for_caller, broad_for_caller;
 DROP MATERIALIZED VIEW clinic_stored;
-DROP FUNCTION as_by_hand, as_documented, broad_as_by_hand, encoded, block, ranged, timed, one_hot, clipped, distance, domains_of, in_worker;
+DROP FUNCTION as_by_hand, as_documented, broad_as_by_hand, encoded, block, ranged, timed, one_hot, clipped, distance, domains_of, by_caller;
 DROP TABLE clinic, loose, clinic_parts, by_hand, hostile, every, broad, long_text, long, long_domains, fit;
 DROP DOMAIN percent, stage, some_ward, embedding;
 DROP TYPE ward;

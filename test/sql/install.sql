@@ -59,8 +59,8 @@ SELECT proname AS aggregate, pronargs AS args, aggcombinefn <> 0 AS combine, agg
   FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname ~ '^dp_' ORDER BY proname COLLATE "C", pronargs, p.oid;
 SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model', 'dp_moments') ORDER BY 1;
 
--- The setting
-SELECT name, setting, unit, context, vartype, min_val, boot_val FROM pg_settings WHERE name ~ '^dperm\.';
+-- The settings
+SELECT name, setting, unit, context, vartype, min_val, boot_val FROM pg_settings WHERE name ~ '^dperm\.' ORDER BY name COLLATE "C";
 SET dperm.aggregate_memory = '1GB';
 SHOW dperm.aggregate_memory;
 \set VERBOSITY sqlstate
@@ -69,3 +69,12 @@ SET dperm.aggregate_memory = 'much';
 \set VERBOSITY default
 RESET dperm.aggregate_memory;
 SHOW dperm.aggregate_memory;
+SET dperm.cache_memory = 0;
+SHOW dperm.cache_memory;
+SET dperm.cache_memory = '2GB';
+SHOW dperm.cache_memory;
+\set VERBOSITY sqlstate
+SET dperm.cache_memory = -1;
+SET dperm.progress = 'perhaps';
+\set VERBOSITY default
+RESET dperm.cache_memory;

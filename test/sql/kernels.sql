@@ -64,7 +64,8 @@ SELECT kernel, distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, k
        distance(dp_svm_train('few', 'y', 'x', 'Infinity', 0.01, norm => 2, kernel => kernel, gamma => gamma, kernel_features => 20, kernel_seed => -5, intercept => true),
                 (SELECT dp_svm(y, x, 'Infinity', 0.01, jsonb_build_object('norm', 2, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20, 'kernel_seed', -5, 'intercept', true)) FROM few)) < 1e-9 AS svm
   FROM kernels;
--- parallel and serial, over more rows than the first pass keeps
+-- in passes, parallel and serial, and in memory
+SET dperm.cache_memory = 0;
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
@@ -72,6 +73,8 @@ ALTER TABLE chess SET (parallel_workers = 2);
 CREATE TABLE fit AS SELECT dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 120) AS model;
 SET max_parallel_workers_per_gather = 0;
 SELECT distance(model, dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 120)) < 1e-9 AS serial FROM fit;
+RESET dperm.cache_memory;
+SELECT distance(model, dp_logreg_train('chess', 'y', '{a,b}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 120)) < 1e-9 AS in_memory FROM fit;
 RESET max_parallel_workers_per_gather;
 
 -- The seed decides the map, and nothing else does

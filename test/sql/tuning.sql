@@ -64,7 +64,8 @@ END $$;
 SELECT * FROM chosen($$ 'visits', 'ill', 'x', 'Infinity', lambdas => '{1000,0.0001,100}' $$, 10);
 SELECT * FROM chosen($$ 'visits', 'ill', 'x', 'Infinity', lambdas => '{1000,100,0.0001}', selection => 'exponential' $$, 10);
 SELECT * FROM chosen($$ 'visits', 'ill', 'x', 1e6, lambdas => '{0.0001,1000}' $$, 10);
-SELECT * FROM chosen($$ 'visits', 'answer', '{x,age}', 'Infinity', positive => 'yes', domains => '{"x": {"dimension": 2}}',
+-- (bounds of age so wide that it says nothing: of x and age together even the largest lambda makes a model that now and then wins)
+SELECT * FROM chosen($$ 'visits', 'answer', '{x,age}', 'Infinity', positive => 'yes', domains => '{"x": {"dimension": 2}, "age": [0, 10000]}',
   candidates => '[{"lambda": 1000}, {"lambda": 0.0001}]' $$, 5);
 -- at the smallest epsilon it is anybody's
 SELECT count(*) AS both FROM chosen($$ 'visits', 'ill', 'x', 1e-6, lambdas => '{0.0001,1000}' $$, 60);
@@ -132,13 +133,15 @@ CREATE TABLE lumps AS SELECT CASE WHEN i <= 40 THEN 'a' WHEN i <= 100 THEN 'b' E
 SELECT string_agg(DISTINCT split_part(rows, E'\n', 1), ', ' ORDER BY split_part(rows, E'\n', 1)) AS rows
 FROM (SELECT says($$ SELECT dp_logreg_tune('lumps', 'y', 'x', 'Infinity', lambdas => '{0.1,0.2}', identity => 'lump')::jsonb -> 'rows' $$) AS rows FROM generate_series(1, 250)) s;
 DROP TABLE lumps;
--- The same rows in every pass: too many to be kept, they are read several times (training checks their number)
+-- The same rows in every pass: not kept, they are read several times (training checks their number)
+SET dperm.cache_memory = 0;
 CREATE TABLE many AS SELECT i AS id, sin(i * 7) > 0.3 AS y, ARRAY[sin(i * 7), cos(i)] AS x FROM generate_series(1, 9000) i;
 SELECT (m ->> 'rows')::int BETWEEN 4200 AND 4800 AS half, m -> 'tuning' -> 'rows' AS rows
 FROM (SELECT dp_logreg_tune('many', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]', kernel => 'gaussian', kernel_features => 600)::jsonb AS m OFFSET 0) s;
 SELECT (m ->> 'rows')::int BETWEEN 4200 AND 4800 AS half, m -> 'tuning' -> 'rows' AS rows
 FROM (SELECT dp_logreg_tune('many', 'y', 'x', 1, candidates => '[{"lambda": 0.1}]', kernel => 'gaussian', kernel_features => 600, identity => 'id')::jsonb AS m OFFSET 0) s;
 DROP TABLE many;
+RESET dperm.cache_memory;
 
 --
 -- Sources
@@ -274,7 +277,7 @@ SELECT m -> 'tuning', m -> 'rows', m -> 'epsilon', m -> 'private' FROM
 SELECT says($$ SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
   (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', holdout => 'published', lambdas => '{1000,0.0001,100}')::jsonb AS m FROM generate_series(1, 5) OFFSET 0) s $$);
 SELECT says($$ SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
-  (SELECT dp_svm_tune('visits', 'answer', '{x,age}', 1000, positive => 'yes', domains => '{"x": {"dimension": 2}}', holdout => 'public.published', lambdas => '{1000,0.0001}')::jsonb AS m
+  (SELECT dp_svm_tune('visits', 'answer', '{x,age}', 1000, positive => 'yes', domains => '{"x": {"dimension": 2}, "age": [0, 10000]}', holdout => 'public.published', lambdas => '{1000,0.0001}')::jsonb AS m
    FROM generate_series(1, 5) OFFSET 0) s $$);
 SELECT regexp_replace(substring(dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5, holdout => 'published')) FROM 'The parameters.*'), ' Each further.*', '');
 SELECT says($$ SELECT m::text::dp_model::text = m::text AND m::jsonb::dp_model::jsonb = m::jsonb AND dp_model_send(m::text::dp_model) = dp_model_send(m) FROM
@@ -359,3 +362,23 @@ DROP VIEW seen, unsteady, first_rows, published_view;
 DROP MATERIALIZED VIEW stored;
 DROP TABLE visits, ring, tuned, keys, parts, mine, heir, ancestor, unlabelled, nobody, nobody_else, "odd names", published, other_columns;
 DROP FUNCTION says, tune, tune_svm, chosen, tuned_rows;
+-- A source that is not what it says: rows that are counted, and then gone
+CREATE FUNCTION fading_rows() RETURNS TABLE (y boolean, x float8) LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  k int := current_setting('fading.calls')::int;
+BEGIN
+  PERFORM set_config('fading.calls', (k + 1)::text, false);
+  RETURN QUERY SELECT i % 2 = 0, i / 100.0::float8 FROM generate_series(1, CASE WHEN k < current_setting('fading.after')::int THEN 100 ELSE 0 END) i;
+END $$;
+CREATE VIEW fading AS SELECT * FROM fading_rows();
+CREATE TABLE steady AS SELECT i % 2 = 0 AS y, i / 200.0 AS x FROM generate_series(1, 200) i;
+SET fading.calls = 0;
+SET fading.after = 1;
+SELECT dp_logreg_tune('fading', 'y', '{x}', 1, domains => '{"x": [0, 1]}', holdout => 'steady');
+-- Each candidate sees vectors whole, whatever the first one needs of them
+CREATE TABLE twelve AS SELECT i % 2 = 0 AS y, (SELECT array_agg(CASE WHEN k = 12 AND i % 2 = 0 THEN 0.9 WHEN k = 12 THEN -0.9 ELSE 0 END) FROM generate_series(1, 12) k)::float8[] AS x FROM generate_series(1, 300) i;
+SELECT c::jsonb -> 'dimension' AS chosen, count(*) FROM generate_series(1, 5) i,
+  LATERAL (SELECT dp_logreg_tune('twelve', 'y', 'x', 'Infinity', candidates => '[{"dimension": 2, "lambda": 0.01}, {"dimension": 12, "lambda": 0.01}]') AS c WHERE i > 0) s GROUP BY 1;
+DROP VIEW fading;
+DROP FUNCTION fading_rows;
+DROP TABLE steady, twelve;

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 
+#include "audit/binomial.h"
 #include "core/fit.h"
 #include "core/portion.h"
 #include "core/select.h"
@@ -173,55 +174,11 @@ count_event(const Release *half, const Event *event)
 	return count;
 }
 
-/* P(Binomial(n, p) >= k). */
-static double
-binomial_tail(int n, int k, double p)
-{
-	double		term = exp(lgamma(n + 1.0) - lgamma(k + 1.0) - lgamma(n - k + 1.0) + k * log(p) +
-						   (n - k) * log1p(-p));
-	double		sum = 0;
-
-	for (int i = k; i <= n && (sum == 0 || term > sum * 1e-16); i++)
-	{
-		sum += term;
-		term *= (double) (n - i) / (i + 1) * p / (1 - p);
-	}
-	return sum;
-}
-
-/* Clopper and Pearson: a probability below which k of n would happen with less than LEVEL. */
-static double
-lower_bound(int k, int n)
-{
-	double		low = 0,
-				high = (double) k / n;
-
-	if (k == 0)
-		return 0;
-	for (int i = 0; i < 60; i++)
-	{
-		double		middle = (low + high) / 2;
-
-		if (binomial_tail(n, k, middle) > LEVEL)
-			high = middle;
-		else
-			low = middle;
-	}
-	return low;
-}
-
-/* And one above which. */
-static double
-upper_bound(int k, int n)
-{
-	return 1 - lower_bound(n - k, n);
-}
-
 /* What counts prove about epsilon, at the least. */
 static double
 proven(int ours, int theirs)
 {
-	return log(lower_bound(ours, HALF) / upper_bound(theirs, HALF));
+	return binomial_epsilon(ours, theirs, HALF, 2 * LEVEL);
 }
 
 /* Order of releases by weight. */
@@ -428,7 +385,7 @@ TEST(few_more_mistakes_than_the_best)
 
 						beyond += (double) (mistakes[chosen] - 17) > bound;
 					}
-					CHECK(lower_bound(beyond, DRAWS) <= deltas[k]);
+					CHECK(binomial_lower(beyond, DRAWS, LEVEL) <= deltas[k]);
 					closest = fmax(closest, (double) beyond / DRAWS / deltas[k]);
 				}
 	CHECK(closest > 0.5);		/* the bound is no idle one: half of it is used up somewhere */
@@ -493,7 +450,7 @@ TEST(tuned_models_are_nearly_the_best)
 			chosen = dperm_select(&e, (DpermSelection) r, dperm_select_budget(1), mistakes, MODELS, order);
 			beyond += (double) (mistakes[chosen] - fewest) > 2 * log(MODELS / delta);
 		}
-		CHECK(lower_bound(beyond, TUNINGS) <= delta);
+		CHECK(binomial_lower(beyond, TUNINGS, LEVEL) <= delta);
 	}
 }
 

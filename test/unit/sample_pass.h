@@ -15,22 +15,18 @@ static inline size_t
 sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 {
 	memset(pass, 0, sizeof(*pass));
-	pass->order = (DpermPassOrder) test_below(state, 3);
+	pass->order = (DpermPassOrder) (1 + test_below(state, 2));
 	pass->loss.kind = (DpermLossKind) test_below(state, 3);
 	if (pass->loss.kind != DPERM_LOSS_LOGISTIC)
 		pass->loss.h = 0.01 + 0.99 * test_uniform(state);
 	pass->dim = 1 + test_below(state, 12);
 	pass->readers = test_below(state, 5);
 	pass->encoder = test_below(state, 100);
-	pass->capacity = test_below(state, 3) ? 2 + test_below(state, 20) : 0;
-	pass->stride = INT64_C(1) << test_below(state, 10);
 	pass->rows = test_below(state, 3) ? 1 + test_below(state, 1000) : 0;
 	if (pass->rows > 0)
 	{
 		pass->value[0] = 100 * test_uniform(state);
 		pass->value[1] = 1e-14 * test_uniform(state);
-		pass->used = test_below(state, (int) (pass->capacity < pass->rows ? pass->capacity :
-											  pass->rows) + 1);
 	}
 	for (size_t i = DPERM_PASS_HEADER; i < dperm_pass_words(pass); i++)
 	{

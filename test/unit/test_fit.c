@@ -81,8 +81,6 @@ TEST(is_deterministic_without_noise)
 /* The start does not matter to the result: with a sample, or a useless one, or none. */
 TEST(does_not_depend_on_the_sample)
 {
-	DpermOracle sample = {dperm_matrix_eval, &sample_matrix};
-
 	for (int kind = 0; kind < 3; kind++)
 		for (double lambda = 1e-4; lambda < 10; lambda *= 10)
 		{
@@ -92,7 +90,7 @@ TEST(does_not_depend_on_the_sample)
 			double		with_zeros[DIM];
 
 			CHECK(dperm_fit(&fit, without, fit_room) == DPERM_OK);
-			fit.sample = &sample;
+			fit.sample = &sample_matrix;
 			CHECK(dperm_fit(&fit, with, fit_room) == DPERM_OK);
 			memset(sample_data, 0, sizeof(sample_data));
 			CHECK(dperm_fit(&fit, with_zeros, fit_room) == DPERM_OK);
@@ -247,22 +245,232 @@ TEST(passes_faults_of_the_oracle_on)
 	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_NOT_CERTIFIED);
 }
 
-/* A faulty sample costs time, not correctness. */
+/* A sample of other rows costs time, not correctness. */
 TEST(survives_a_useless_sample)
 {
-	DpermFit	fit = make_fit(DPERM_LOSS_HUBER, DPERM_METHOD_OBJECTIVE, INFINITY, 0.01);
-	Broken		broken = {.twist = 1};
-	DpermOracle sample = {broken_eval, &broken};
-	double		weights[DIM];
-	double		expected[DIM];
+	TestRandom	state = 55;
 
-	CHECK(dperm_fit(&fit, expected, fit_room) == DPERM_OK);
-	fit.sample = &sample;
-	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
-	for (int j = 0; j < DIM; j++)
-		CHECK_NEAR(weights[j], expected[j], 1e-8);
-	broken.fail_at = broken.calls + 2;
-	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_BAD_FORMAT);
+	for (int kind = 0; kind < 3; kind++)
+	{
+		DpermFit	fit = make_fit((DpermLossKind) kind, DPERM_METHOD_OBJECTIVE, INFINITY, 0.01);
+		double		weights[DIM];
+		double		expected[DIM];
+
+		CHECK(dperm_fit(&fit, expected, fit_room) == DPERM_OK);
+		for (int i = 0; i < COUNT / 10; i++)
+			random_row(&state, DIM, sample_data + i * DIM);
+		fit.sample = &sample_matrix;
+		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
+		for (int j = 0; j < DIM; j++)
+			CHECK_NEAR(weights[j], expected[j], 1e-8);
+	}
+}
+
+/* The caller in command of the rows gets what an oracle gets, bit for bit, and leaves as little behind. */
+TEST(lets_the_caller_read_rows)
+{
+	for (int method = 0; method < 2; method++)
+		for (int kind = 0; kind < 3; kind++)
+		{
+			DpermFit	fit = make_fit((DpermLossKind) kind, (DpermMethod) method, 0.5, 0.1);
+			DpermFitting fitting;
+			DpermAsk	ask;
+			double		expected[DIM];
+			double		weights[DIM];
+			int			asked = 0;
+
+			fit.sample = method ? &sample_matrix : NULL;
+			CHECK(dperm_fit(&fit, expected, fit_room) == DPERM_OK);
+			test_entropy_init(&entropy, &source, 52);
+			dperm_fitting_start(&fitting, &fit, weights, fit_room);
+			while (dperm_fitting_next(&fitting, &ask))
+			{
+				CHECK(dperm_matrix_eval(&matrix, ask.weights, ask.value, ask.gradient, ask.hess) ==
+					  DPERM_OK);
+				asked++;
+			}
+			CHECK(asked > 1);
+			CHECK(!dperm_fitting_next(&fitting, &ask));
+			CHECK(dperm_fitting_end(&fitting) == DPERM_OK);
+			CHECK(memcmp(weights, expected, sizeof(weights)) == 0);
+			for (size_t i = 0; i < dperm_fit_room(DIM); i++)
+				CHECK(fit_room[i] == 0);
+		}
+}
+
+/* Fits whose questions are open at the same time do not mix: neither weights nor noise. */
+TEST(fits_several_at_once)
+{
+	enum
+	{
+		FITS = 4
+	};
+	static TestEntropy sources[FITS];
+	static DpermEntropy entropies[FITS];
+	static double rooms[FITS][1000];
+	DpermFit	fits[FITS];
+	DpermFitting fittings[FITS];
+	DpermAsk	asks[FITS];
+	bool		active[FITS];
+	double		expected[FITS][DIM];
+	double		weights[FITS][DIM];
+	int			left = FITS;
+
+	CHECK(dperm_fit_room(DIM) <= 1000);
+	for (int i = 0; i < FITS; i++)
+	{
+		fits[i] = make_fit((DpermLossKind) (i % 3), (DpermMethod) (i % 2), 0.5, 0.1 / (i + 1));
+		fits[i].entropy = &entropies[i];
+		test_entropy_init(&entropies[i], &sources[i], 60 + (uint64_t) i);
+		matrix.loss = fits[i].setup.loss;
+		CHECK(dperm_fit(&fits[i], expected[i], rooms[i]) == DPERM_OK);
+	}
+	for (int i = 0; i < FITS; i++)
+	{
+		test_entropy_init(&entropies[i], &sources[i], 60 + (uint64_t) i);
+		dperm_fitting_start(&fittings[i], &fits[i], weights[i], rooms[i]);
+		active[i] = dperm_fitting_next(&fittings[i], &asks[i]);
+	}
+	while (left > 0)
+	{
+		left = 0;
+		for (int i = FITS - 1; i >= 0; i--)
+		{
+			matrix.loss = fits[i].setup.loss;
+			if (active[i])
+				CHECK(dperm_matrix_eval(&matrix, asks[i].weights, asks[i].value, asks[i].gradient,
+										asks[i].hess) == DPERM_OK);
+		}
+		for (int i = 0; i < FITS; i++)
+		{
+			active[i] = active[i] && dperm_fitting_next(&fittings[i], &asks[i]);
+			left += active[i];
+		}
+	}
+	for (int i = 0; i < FITS; i++)
+	{
+		CHECK(dperm_fitting_end(&fittings[i]) == DPERM_OK);
+		CHECK(memcmp(weights[i], expected[i], sizeof(weights[i])) == 0);
+	}
+}
+
+/* Without noise nothing is asked of the rows, and nothing is left that could be shown. */
+TEST(asks_nothing_without_entropy)
+{
+	for (int method = 0; method < 2; method++)
+	{
+		DpermFit	fit = make_fit(DPERM_LOSS_LOGISTIC, (DpermMethod) method, 0.5, 0.1);
+		double		weights[DIM] = {1, 2, 3, 4, 5};
+		DpermFitting fitting;
+		DpermAsk	ask;
+
+		fit.sample = &sample_matrix;
+		source.fail_at = 0;
+		dperm_fitting_start(&fitting, &fit, weights, fit_room);
+		CHECK(!dperm_fitting_next(&fitting, &ask));
+		CHECK(dperm_fitting_end(&fitting) == DPERM_NO_ENTROPY);
+		for (int j = 0; j < DIM; j++)
+			CHECK(weights[j] == 0);
+		for (size_t i = 0; i < dperm_fit_room(DIM); i++)
+			CHECK(fit_room[i] == 0);
+	}
+}
+
+/* A fault of the rows ends a fit; weights that were not released are wiped. */
+TEST(ends_at_a_fault)
+{
+	DpermFit	fit = make_fit(DPERM_LOSS_LOGISTIC, DPERM_METHOD_OBJECTIVE, 0.5, 0.1);
+	double		weights[DIM];
+	DpermFitting fitting;
+	DpermAsk	ask;
+
+	for (int at = 0; at < 4; at++)
+	{
+		test_entropy_init(&entropy, &source, 52);
+		dperm_fitting_start(&fitting, &fit, weights, fit_room);
+		for (int i = 0; i <= at; i++)
+		{
+			CHECK(dperm_fitting_next(&fitting, &ask));
+			CHECK(dperm_matrix_eval(&matrix, ask.weights, ask.value, ask.gradient, ask.hess) ==
+				  DPERM_OK);
+		}
+		fitting.status = DPERM_BAD_FORMAT;
+		CHECK(!dperm_fitting_next(&fitting, &ask));
+		CHECK(dperm_fitting_end(&fitting) == DPERM_BAD_FORMAT);
+		for (int j = 0; j < DIM; j++)
+			CHECK(weights[j] == 0);
+		for (size_t i = 0; i < dperm_fit_room(DIM); i++)
+			CHECK(fit_room[i] == 0);
+	}
+}
+
+/* An oracle that counts. */
+static DpermStatus
+counting_eval(void *arg, const double *weights, double *value, double *gradient, double *hess)
+{
+	++*(int *) arg;
+	return dperm_matrix_eval(&matrix, weights, value, gradient, hess);
+}
+
+/*
+ * Many rows, in chunks and stripes: the start over few of them, then more, saves passes over all; a sample
+ * of them does so too, and what comes out is the same.
+ */
+TEST(starts_from_few_rows)
+{
+	enum
+	{
+		MANY = 20000, ROWS = 1024
+	};
+	double	   *chunks[MANY / ROWS + 1];
+	TestRandom	state = 56;
+
+	for (int i = 0; i <= MANY / ROWS; i++)
+		chunks[i] = malloc(sizeof(double) * DIM * ROWS);
+	for (int kind = 0; kind < 3; kind++)
+		for (double lambda = 1e-5; lambda < 1; lambda *= 1000)
+		{
+			DpermFit	fit = make_fit((DpermLossKind) kind, DPERM_METHOD_OBJECTIVE, INFINITY, lambda);
+			DpermLayout layout = dperm_layout_dense(DIM);
+			DpermKeep	keep;
+			DpermMatrix all;
+			DpermMatrix some;
+			const char *why;
+			double		weights[3][DIM];
+			int			calls[3] = {0};
+
+			dperm_keep_init(&keep, DIM, MANY, MANY, ROWS);
+			keep.chunks = chunks;
+			for (int i = 0; i < MANY; i++)
+			{
+				double	   *row = dperm_keep_row(&keep, dperm_keep_offer(&keep));
+
+				random_row(&state, DIM, row);
+				if (row[0] + 0.5 * test_uniform(&state) < 0.25)
+					for (int j = 0; j < DIM; j++)
+						row[j] = -row[j];
+			}
+			fit.setup.rows = MANY;
+			CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+			matrix = dperm_matrix_of(&keep, &layout, fit.setup.loss);
+			matrix.room = moments_room;
+			all = some = matrix;
+			some.room = sample_room;
+			some.count = 5 * ROWS;
+			for (int way = 0; way < 3; way++)
+			{
+				fit.sample = way == 0 ? NULL : way == 1 ? &all : &some;
+				fit.rows = (DpermOracle) {counting_eval, &calls[way]};
+				CHECK(dperm_fit(&fit, weights[way], fit_room) == DPERM_OK);
+				for (int j = 0; j < DIM; j++)
+					CHECK_NEAR(weights[way][j], weights[0][j],
+							   2 * fit.calibration.gradient_goal / lambda);
+			}
+			CHECK(calls[1] < calls[0] && calls[2] < calls[0]);
+			CHECK(kind == DPERM_LOSS_LOGISTIC ? calls[1] <= 6 && calls[2] <= 6 : calls[1] <= 30);
+		}
+	for (int i = 0; i <= MANY / ROWS; i++)
+		free(chunks[i]);
 }
 
 /* Over public parameters at large: it always ends, and with success. */
@@ -294,6 +502,7 @@ TEST(fits_at_large)
 			.lambda = pow(10, -10 + 11 * test_uniform(&state)), .rows = rows.count, .dim = rows.dim
 		};
 		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+		at_large.rough = dperm_fit_rough(&fit);
 		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
 	}
 }
@@ -311,6 +520,11 @@ main(void)
 	RUN(fails_when_entropy_does);
 	RUN(passes_faults_of_the_oracle_on);
 	RUN(survives_a_useless_sample);
+	RUN(lets_the_caller_read_rows);
+	RUN(fits_several_at_once);
+	RUN(asks_nothing_without_entropy);
+	RUN(ends_at_a_fault);
+	RUN(starts_from_few_rows);
 	RUN(fits_at_large);
 	free(fit_room);
 	free(moments_room);

@@ -1,5 +1,6 @@
 /*
- * test_keep.c: the sample of a stream is even, bounded, and whole while it fits.
+ * test_keep.c: the rows of a stream: all of them while they fit, then an even sample, whatever
+ * their number, the chunks and the moment at which rows have to go.
  */
 #include "unit/test.h"
 
@@ -7,168 +8,195 @@
 
 #include "core/keep.h"
 
-#define DIM 2
+#define WORDS 2
+#define CHUNKS 4096
 
-/* Offer rows first, first + 1, ... whose coordinates say which they are. */
-static void
-offer_rows(DpermKeep *keep, int64_t first, int64_t count)
-{
-	for (int64_t i = first; i < first + count; i++)
-	{
-		int64_t		place = dperm_keep_offer(keep);
-
-		if (place < 0)
-			continue;
-		CHECK(place < keep->capacity);
-		for (int j = 0; j < keep->dim; j++)
-			keep->rows[place * keep->dim + j] = (double) i + 0.25 * j;
-	}
-}
-
-/* An empty sample with room for exactly its capacity. */
-static DpermKeep
-empty(int64_t capacity)
+/* A stream, and what a plain account of it says. */
+typedef struct Stream
 {
 	DpermKeep	keep;
+	int64_t		capacity;		/* as asked for */
+	int64_t		sample;
+	int64_t		stride;
+	bool		shrunk;
+	int			chunk_count;
+	double	   *chunks[CHUNKS];
+} Stream;
 
-	dperm_keep_init(&keep, DIM, capacity);
-	keep.rows = malloc(sizeof(double) * DIM * (capacity > 0 ? capacity : 1));
-	return keep;
-}
+static Stream stream;
 
-/* Is the stride a power of two? */
-static bool
-good_stride(const DpermKeep *keep)
+static void
+start(int64_t capacity, int64_t sample, int64_t chunk_rows)
 {
-	return keep->stride >= 1 && (keep->stride & (keep->stride - 1)) == 0;
+	dperm_keep_init(&stream.keep, WORDS, capacity, sample, chunk_rows);
+	CHECK(stream.keep.chunks == NULL);
+	stream.keep.chunks = stream.chunks;
+	stream.capacity = capacity;
+	stream.sample = sample;
+	stream.stride = 1;
+	stream.shrunk = false;
+	stream.chunk_count = 0;
 }
 
-/* After any number of rows: every stride-th of them, and as many as that is. */
+/* Free all chunks but some. */
+static void
+free_chunks(int left)
+{
+	while (stream.chunk_count > left)
+		free(stream.chunks[--stream.chunk_count]);
+}
+
+/* How many rows a stride leaves. */
+static int64_t
+rows_left(int64_t rows, int64_t stride)
+{
+	return (rows + stride - 1) / stride;
+}
+
+/* What goes when a sample is made: rows by halves, until there is room for one more. */
+static void
+expect_shrink(void)
+{
+	stream.shrunk = true;
+	while (rows_left(stream.keep.seen, stream.stride) >= stream.sample)
+		stream.stride *= 2;
+}
+
+/* Offer a row that says which it is; chunks come when they are needed. */
+static void
+offer(void)
+{
+	int64_t		index = stream.keep.seen;
+	int64_t		most = stream.shrunk ? stream.sample : stream.capacity;
+	int64_t		place;
+
+	CHECK(dperm_keep_wants(&stream.keep) == (index % stream.stride == 0));
+	if (most > 0 && index % stream.stride == 0 && rows_left(index, stream.stride) >= most)
+		expect_shrink();
+	place = dperm_keep_offer(&stream.keep);
+	CHECK(stream.keep.seen == index + 1);
+	CHECK((place >= 0) == (stream.capacity > 0 && index % stream.stride == 0));
+	if (place < 0)
+		return;
+	CHECK(place == index / stream.stride);
+	CHECK(place < (stream.shrunk ? stream.sample : stream.capacity));
+	while (place / stream.keep.chunk_rows >= stream.chunk_count)
+		stream.chunks[stream.chunk_count++] =
+			malloc(sizeof(double) * WORDS * stream.keep.chunk_rows);
+	for (int j = 0; j < WORDS; j++)
+		dperm_keep_row(&stream.keep, place)[j] = (double) index + 0.25 * j;
+}
+
+/* Make a sample now, and give back the chunks that are empty. */
+static void
+shrink(void)
+{
+	int64_t		rows = stream.keep.chunk_rows;
+
+	expect_shrink();
+	dperm_keep_shrink(&stream.keep);
+	free_chunks((int) ((stream.keep.used + rows - 1) / rows));
+}
+
+/* Every stride-th row is held, in order, whole. */
+static void
+check_rows(void)
+{
+	const DpermKeep *keep = &stream.keep;
+
+	CHECK(keep->stride == stream.stride);
+	CHECK(keep->used == rows_left(keep->seen, stream.stride));
+	CHECK(dperm_keep_complete(keep) == (stream.stride == 1 || keep->seen <= 1));
+	for (int64_t i = 0; i < keep->used; i++)
+		for (int j = 0; j < WORDS; j++)
+			CHECK(dperm_keep_row(keep, i)[j] == (double) (i * stream.stride) + 0.25 * j);
+}
+
+/* After any number of rows, for every capacity, sample and size of chunks. */
 TEST(keeps_every_stride_th_row)
 {
-	for (int64_t capacity = 2; capacity <= 33; capacity++)
+	for (int64_t capacity = 2; capacity <= 40; capacity++)
+		for (int64_t sample = 2; sample <= capacity; sample = sample * 2 + 1)
+			for (int64_t chunk_rows = DPERM_STRIPES; chunk_rows <= 32; chunk_rows *= 2)
+			{
+				start(capacity, sample, chunk_rows);
+				for (int n = 0; n < 300; n++)
+				{
+					check_rows();
+					CHECK((n <= capacity) == !stream.shrunk);
+					offer();
+				}
+				free_chunks(0);
+			}
+}
+
+/* A sample can be made at any time, more than once. */
+TEST(shrinks_when_told)
+{
+	TestRandom	state = 3;
+
+	for (int round = 0; round < 2000; round++)
 	{
-		DpermKeep	keep = empty(capacity);
+		int64_t		capacity = 2 + test_below(&state, 300);
+		int			times = test_below(&state, 3);
 
-		for (int64_t n = 0; n < 400; n++)
+		start(test_below(&state, 2) ? INT64_MAX : capacity, 2 + test_below(&state, (int) capacity - 1),
+			  DPERM_STRIPES << test_below(&state, 4));
+		for (int i = 0; i <= times; i++)
 		{
-			int64_t		stride = 1;
-
-			/* brute force: the smallest stride at which the rows fit */
-			while ((n + stride - 1) / stride > capacity)
-				stride *= 2;
-			CHECK(keep.seen == n);
-			CHECK(keep.stride == stride);
-			CHECK(keep.used == (n + stride - 1) / stride);
-			for (int64_t i = 0; i < keep.used; i++)
-				for (int j = 0; j < DIM; j++)
-					CHECK(keep.rows[i * DIM + j] == (double) (i * stride) + 0.25 * j);
-			CHECK(dperm_keep_complete(&keep) == (n <= capacity));
-			offer_rows(&keep, n, 1);
+			for (int n = test_below(&state, 400); n > 0; n--)
+				offer();
+			check_rows();
+			if (i < times)
+				shrink();
+			check_rows();
 		}
-		free(keep.rows);
+		free_chunks(0);
 	}
 }
 
 TEST(keeps_nothing_without_room)
 {
-	DpermKeep	keep = empty(0);
-
+	start(0, 0, DPERM_STRIPES);
 	for (int i = 0; i < 1000; i++)
-		CHECK(dperm_keep_offer(&keep) == -1);
-	CHECK(keep.used == 0 && keep.seen == 1000);
-	CHECK(!dperm_keep_complete(&keep));
-	free(keep.rows);
-}
-
-TEST(thins)
-{
-	for (int64_t n = 0; n <= 20; n++)
-	{
-		DpermKeep	keep = empty(20);
-
-		offer_rows(&keep, 0, n);
-		dperm_keep_thin(&keep);
-		CHECK(keep.used == (n + 1) / 2 && keep.stride == 2 && keep.seen == n);
-		for (int64_t i = 0; i < keep.used; i++)
-			CHECK(keep.rows[i * DIM] == (double) (2 * i));
-		free(keep.rows);
-	}
-}
-
-/* Merged samples: bounded, in order, evenly spaced within each part, and none twice. */
-TEST(merges_evenly)
-{
-	TestRandom	state = 3;
-
-	for (int round = 0; round < 5000; round++)
-	{
-		int64_t		capacity = 2 + test_below(&state, 40);
-		int			parts = 2 + test_below(&state, 5);
-		DpermKeep	into = empty(capacity);
-		int64_t		total = 0;
-
-		for (int part = 0; part < parts; part++)
-		{
-			DpermKeep	other = empty(capacity);
-			int64_t		count = test_below(&state, 2) ? test_below(&state, 10) :
-				test_below(&state, 500);
-			int64_t		before = into.used;
-
-			offer_rows(&other, 1000 * part, count);
-			if (part == 0 && test_below(&state, 2))
-			{
-				free(into.rows);
-				into = other;
-				total = count;
-				continue;
-			}
-			dperm_keep_merge(&into, &other);
-			total += count;
-			CHECK(into.seen == total);
-			CHECK(into.used <= capacity);
-			CHECK(into.stride == other.stride && good_stride(&into));
-			CHECK(before == 0 || into.used > 0);
-			free(other.rows);
-		}
-		CHECK(dperm_keep_complete(&into) == (into.used == total));
-		CHECK(total > capacity || into.stride == 1);
-		CHECK(total > capacity || dperm_keep_complete(&into));
-
-		/* order and spacing: within a part, equal steps of the stride */
-		for (int64_t i = 1; i < into.used; i++)
-		{
-			double		was = into.rows[(i - 1) * DIM];
-			double		is = into.rows[i * DIM];
-
-			CHECK(is > was);
-			if ((int64_t) is / 1000 == (int64_t) was / 1000)
-				CHECK(is - was == (double) into.stride);
-			CHECK(into.rows[i * DIM + 1] == is + 0.25);
-		}
-
-		/* about one row in stride of each part */
-		if (total > 0)
-			CHECK(into.used >= 1 && llabs(into.used * into.stride - total) <=
-				  parts * into.stride);
-
-		/* it goes on as a stream */
-		offer_rows(&into, 1000 * parts, 700);
-		CHECK(into.used <= capacity && into.seen == total + 700);
-		free(into.rows);
-	}
+		CHECK(dperm_keep_offer(&stream.keep) == -1);
+	CHECK(stream.keep.used == 0 && stream.keep.seen == 1000);
+	CHECK(!dperm_keep_complete(&stream.keep));
 }
 
 /* The sample is not much smaller than it could be. */
 TEST(wastes_no_room)
 {
-	for (int64_t n = 1; n < 5000; n += 7)
+	for (int64_t n = 1; n < 3000; n += 7)
 	{
-		DpermKeep	keep = empty(64);
+		start(1000, 64, 16);
+		for (int64_t i = 0; i < n; i++)
+			offer();
+		CHECK(stream.keep.used >= (n <= 1000 ? n : 31));
+		free_chunks(0);
+	}
+}
 
-		offer_rows(&keep, 0, n);
-		CHECK(keep.used >= (n < 64 ? n : 32));
-		free(keep.rows);
+/* Every place of a chunk is a row of its own, and a stripe is every eighth of them in one piece. */
+TEST(deals_a_chunk_out_in_stripes)
+{
+	for (int64_t chunk_rows = DPERM_STRIPES; chunk_rows <= 512; chunk_rows *= 2)
+	{
+		double	   *memory = malloc(sizeof(double) * WORDS * 2 * chunk_rows);
+		double	   *chunks[2] = {memory + WORDS * chunk_rows, memory};
+		DpermKeep	keep;
+
+		dperm_keep_init(&keep, WORDS, 2 * chunk_rows, 2, chunk_rows);
+		keep.chunks = chunks;
+		for (int64_t i = 0; i < 2 * chunk_rows; i++)
+		{
+			int64_t		within = i % chunk_rows;
+			const double *piece = chunks[i / chunk_rows] +
+				WORDS * (within % DPERM_STRIPES) * (chunk_rows / DPERM_STRIPES);
+
+			CHECK(dperm_keep_row(&keep, i) == piece + WORDS * (within / DPERM_STRIPES));
+		}
+		free(memory);
 	}
 }
 
@@ -176,9 +204,9 @@ int
 main(void)
 {
 	RUN(keeps_every_stride_th_row);
+	RUN(shrinks_when_told);
 	RUN(keeps_nothing_without_room);
-	RUN(thins);
-	RUN(merges_evenly);
 	RUN(wastes_no_room);
+	RUN(deals_a_chunk_out_in_stripes);
 	return test_report();
 }

@@ -152,6 +152,75 @@ TEST(survives_the_ends)
 		}
 }
 
+/*
+ * A block of margins says what its margins say one by one: slopes and curvatures to a last place, the sum
+ * of the losses to its rounding.
+ */
+TEST(agrees_in_blocks)
+{
+	TestRandom	state = 4;
+
+	for (int round = 0; round < 6000; round++)
+	{
+		DpermLoss	loss = losses[round % LOSSES];
+		double		c = dperm_loss_curvature(loss);
+		int			count = round % 9 ? 1 + test_below(&state, 20) : 1 + test_below(&state, DPERM_LOSS_BLOCK);
+		double	   *margins = malloc(sizeof(double) * count);
+		double	   *alone = malloc(sizeof(double) * count);
+		double	   *curves = malloc(sizeof(double) * count);
+		double		value;
+		long double sum = 0;
+
+		for (int i = 0; i < count; i++)
+		{
+			margins[i] = any_margin(&state, loss);
+			alone[i] = margins[i];
+			sum += dperm_loss_at(loss, margins[i]).value;
+		}
+		value = dperm_loss_block(loss, count, margins, curves);
+		CHECK(isfinite(value) && fabsl(value - sum) <= 4 * (count + 4) * DBL_EPSILON * (1 + sum));
+		for (int i = 0; i < count; i++)
+		{
+			DpermLossAt at = dperm_loss_at(loss, alone[i]);
+
+			CHECK_NEAR(margins[i], at.slope, DBL_EPSILON * fabs(at.slope));
+			CHECK(margins[i] >= -1 && margins[i] <= 0);
+			CHECK_NEAR(curves[i], at.curve, 2 * DBL_EPSILON * at.curve);
+			CHECK(curves[i] >= 0 && curves[i] <= c * (1 + DBL_EPSILON));
+		}
+
+		/* the same without curvatures */
+		CHECK(dperm_loss_block(loss, count, alone, NULL) == value);
+		CHECK(memcmp(alone, margins, sizeof(double) * count) == 0);
+		free(margins);
+		free(alone);
+		free(curves);
+	}
+}
+
+/* The largest block, at the margins that make its sums largest and smallest. */
+TEST(survives_full_blocks)
+{
+	static const double ends[] = {0, -0.0, 1e-300, 700, -700, 1e300, -1e300};
+	double		margins[DPERM_LOSS_BLOCK];
+	double		curves[DPERM_LOSS_BLOCK];
+
+	for (int l = 0; l < LOSSES; l++)
+		for (int k = 0; k < 7; k++)
+		{
+			DpermLossAt at = dperm_loss_at(losses[l], ends[k]);
+			double		value;
+
+			for (int i = 0; i < DPERM_LOSS_BLOCK; i++)
+				margins[i] = ends[k];
+			value = dperm_loss_block(losses[l], DPERM_LOSS_BLOCK, margins, curves);
+			CHECK_NEAR(value, DPERM_LOSS_BLOCK * at.value, 1e-13 * (1 + DPERM_LOSS_BLOCK * at.value));
+			for (int i = 0; i < DPERM_LOSS_BLOCK; i++)
+				CHECK(margins[i] == at.slope);
+		}
+	CHECK(dperm_loss_block(losses[0], 0, margins, curves) == 0);
+}
+
 TEST(knows_names)
 {
 	static const char *const names[] = {"logistic", "huber", "smooth_hinge"};
@@ -176,6 +245,8 @@ main(void)
 	RUN(attains_its_curvature_bound);
 	RUN(knows_hand_computed_values);
 	RUN(survives_the_ends);
+	RUN(agrees_in_blocks);
+	RUN(survives_full_blocks);
 	RUN(knows_names);
 	return test_report();
 }

@@ -145,6 +145,35 @@ TEST(agrees_with_a_plain_loop)
 	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
 }
 
+TEST(makes_rough_hessians_that_are_near)
+{
+	TestRandom	state = 24;
+
+	for (int round = 0; round < 60; round++)
+	{
+		int			dim = 1 + test_below(&state, 20);
+		Rows		rows = make_problem(&state, dim, 1 + test_below(&state, ROWS_MAX), 1);
+		double		bound = 1e-6 * rows.count * dperm_loss_curvature(rows.loss);
+		DpermMoments m;
+
+		naive_pass(&rows, true);
+		dperm_moments_init(&m, rows.loss, dim, true, weights, room);
+		dperm_moments_be_rough(&m);
+		dperm_moments_add(&m, rows.data, rows.count);
+		dperm_moments_flush(&m);
+
+		/* the rest is as exact as ever */
+		CHECK_NEAR(m.value[0] + m.value[1], (double) naive.value, 1e-10 * rows.count);
+		for (int j = 0; j < dim; j++)
+		{
+			CHECK_NEAR(m.gradient[j] + m.gradient_low[j], (double) naive.gradient[j],
+					   1e-12 * rows.count * dperm_loss_curvature(rows.loss) + 1e-12);
+			for (int i = j; i < dim; i++)
+				CHECK_NEAR(m.hess[j * dim + i], (double) naive.hess[j * dim + i], bound);
+		}
+	}
+}
+
 TEST(packs_the_lower_triangle)
 {
 	double		rows[2] = {0.5, 0.25};
@@ -305,6 +334,7 @@ main(void)
 	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
 	other_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
 	RUN(agrees_with_a_plain_loop);
+	RUN(makes_rough_hessians_that_are_near);
 	RUN(packs_the_lower_triangle);
 	RUN(takes_no_rows);
 	RUN(merges_low_parts);

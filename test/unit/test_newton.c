@@ -19,6 +19,7 @@ static double *moments_room;
 static double weights[DIM_MAX];
 static double tilt[DIM_MAX];
 static long double exact[DIM_MAX];
+static bool on_path;			/* along a path of lambda, as for losses with flat pieces? */
 
 /* One of the three losses, h over its whole range. */
 static DpermLoss
@@ -82,6 +83,7 @@ solve(const Rows *rows, double lambda, bool tilted, double *goal)
 		.dim = rows->dim,
 		.lambda = lambda,
 		.tilt = tilted ? tilt : NULL,
+		.flat = on_path,
 		.oracle = {dperm_matrix_eval, &matrix}
 	};
 	long double norm;
@@ -136,6 +138,7 @@ TEST(converges_from_any_start)
 
 		make_rows(&state, shape, &rows);
 		make_start(&state, &rows, start);
+		on_path = test_below(&state, 2);
 		if (tilted)
 			make_tilt(&state, &rows, lambda, pow(10, 5 * test_uniform(&state)));
 		if (!solve(&rows, lambda, tilted, &goal))
@@ -167,6 +170,7 @@ TEST(converges_in_many_dimensions)
 			make_rows(&state, (Shape) (round % 2), &rows);
 			make_start(&state, &rows, 1);
 			make_tilt(&state, &rows, lambda, 10);
+			on_path = round % 3 > 0;
 			CHECK(solve(&rows, lambda, round % 2, &goal));
 		}
 }
@@ -188,6 +192,7 @@ TEST(agrees_with_bisection)
 		make_rows(&state, (Shape) (round % SHAPES), &rows);
 		make_start(&state, &rows, round % 5);
 		make_tilt(&state, &rows, lambda, 3000);
+		on_path = round % 2;
 		CHECK(solve(&rows, lambda, tilted, &goal));
 		best[0] = bisect_coordinate(&rows, lambda, tilted ? tilt : NULL, best, 0);
 		for (int j = 0; j < rows.dim; j++)
@@ -208,6 +213,7 @@ TEST(solves_the_empty_problem)
 		weights[i] = 1e6 * (i + 1);
 		tilt[i] = i - 1;
 	}
+	on_path = false;
 	CHECK(solve(&rows, 0.001, true, &goal));
 	for (int i = 0; i < 3; i++)
 		CHECK_NEAR(weights[i], -(i - 1) / 0.001, 2 * goal / 0.001);

@@ -1,0 +1,196 @@
+/*
+ * cache.c: encoded rows in memory.
+ *
+ * The memory of a cache depends on the number of rows and on their encoder alone, never on what
+ * they hold.
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+
+#include "utils/memutils.h"
+
+#include "cache.h"
+#include "dperm.h"
+
+/* Bytes of a chunk at the most; and of a huge page, of which chunks are made where there are any. */
+#define CHUNK_BYTES (8 * 1024 * 1024)
+#define HUGE_PAGE (2 * 1024 * 1024)
+
+/* Rows of the first chunk when it is made. */
+#define FIRST_ROWS 64
+
+/* Rows of a chunk: a power of two, so that every 2^k-th row is at the same place in each. */
+static int64
+chunk_rows(int words)
+{
+	int64		rows = FIRST_ROWS;
+
+	while (2 * rows * words * sizeof(double) <= CHUNK_BYTES)
+		rows *= 2;
+	return rows;
+}
+
+/* Start a cache. */
+void
+dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
+				 const DpermCache *like)
+{
+	int			words;
+
+	memset(cache, 0, sizeof(*cache));
+	cache->context = CurrentMemoryContext;
+	dperm_feed_make(&cache->feed, encoder, like ? &like->feed : NULL);
+	words = cache->feed.layout.words;
+	dperm_keep_init(&cache->keep, words, PG_INT64_MAX,
+					Max(sample_bytes / (words * sizeof(double)), 2), FIRST_ROWS);
+	cache->chunk_rows = chunk_rows(words);
+}
+
+/* Rows that there is room for. */
+static int64
+room(const DpermCache *cache)
+{
+	return cache->chunk_count * cache->keep.chunk_rows;
+}
+
+static Size
+row_bytes(const DpermCache *cache)
+{
+	return sizeof(double) * cache->keep.words;
+}
+
+/* Bytes of the rows. */
+Size
+dperm_cache_size(const DpermCache *cache)
+{
+	return room(cache) * row_bytes(cache);
+}
+
+/* Bytes that the next row will need: the first chunk doubles, then others come. */
+Size
+dperm_cache_needs(const DpermCache *cache)
+{
+	return cache->keep.used < room(cache) ? 0 : cache->keep.chunk_rows * row_bytes(cache);
+}
+
+/* Allocate a chunk, one of full size on huge pages if the system has them to give. */
+static double *
+make_chunk(const DpermCache *cache, int64 rows, void **allocated)
+{
+	Size		size = rows * row_bytes(cache);
+	char	   *start;
+
+	if (rows < cache->chunk_rows)
+		return *allocated = MemoryContextAllocHuge(cache->context, size);
+	*allocated = MemoryContextAllocHuge(cache->context, size + HUGE_PAGE);
+	start = (char *) TYPEALIGN(HUGE_PAGE, *allocated);
+#ifdef MADV_HUGEPAGE
+	(void) madvise(start, TYPEALIGN_DOWN(HUGE_PAGE, size), MADV_HUGEPAGE);
+#endif
+	return (double *) start;
+}
+
+/* Double the only chunk: it is small in the beginning, because there may be thousands of groups. */
+static void
+double_chunk(DpermCache *cache)
+{
+	DpermKeep  *keep = &cache->keep;
+	DpermKeep	before = *keep;
+	void	   *allocated = cache->allocated[0];
+	double	   *chunk = keep->chunks[0];
+
+	before.chunks = &chunk;
+	keep->chunk_rows *= 2;
+	keep->chunks[0] = make_chunk(cache, keep->chunk_rows, &cache->allocated[0]);
+	for (int64 i = 0; i < before.chunk_rows; i++)
+		memcpy(dperm_keep_row(keep, i), dperm_keep_row(&before, i), row_bytes(cache));
+	pfree(allocated);
+}
+
+/* Make room for one more row. */
+static void
+grow(DpermCache *cache)
+{
+	DpermKeep  *keep = &cache->keep;
+
+	if (cache->chunk_count == 1 && keep->chunk_rows < cache->chunk_rows)
+	{
+		double_chunk(cache);
+		return;
+	}
+	if (cache->chunk_count == cache->chunk_room)
+	{
+		int			more = Max(16, 2 * cache->chunk_room);
+
+		keep->chunks = keep->chunks ? repalloc(keep->chunks, sizeof(double *) * more) :
+			MemoryContextAlloc(cache->context, sizeof(double *) * more);
+		cache->allocated = cache->allocated ?
+			repalloc(cache->allocated, sizeof(void *) * more) :
+			MemoryContextAlloc(cache->context, sizeof(void *) * more);
+		cache->chunk_room = more;
+	}
+	keep->chunks[cache->chunk_count] = make_chunk(cache, keep->chunk_rows,
+												  &cache->allocated[cache->chunk_count]);
+	cache->chunk_count++;
+}
+
+/* Map the rows that wait, and put them where they belong. */
+static void
+settle(DpermCache *cache)
+{
+	int			waiting = cache->feed.waiting;
+	const double *rows;
+
+	if (waiting == 0)
+		return;
+	rows = dperm_feed_map(&cache->feed);
+	for (int i = 0; i < waiting; i++)
+		memcpy(dperm_keep_row(&cache->keep, cache->places[i]),
+			   rows + (size_t) i * cache->keep.words, row_bytes(cache));
+}
+
+/* Encode and keep a row. */
+void
+dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign)
+{
+	DpermKeep  *keep = &cache->keep;
+	int64		place;
+
+	/* rows that go must not wait */
+	if (keep->used >= keep->capacity)
+		settle(cache);
+	place = dperm_keep_offer(keep);
+	if (place < 0)
+		return;
+	if (place >= room(cache))
+		grow(cache);
+	if (!dperm_feed_waits(&cache->feed))
+		dperm_feed_write(&cache->feed, values, sign, dperm_keep_row(keep, place));
+	else
+	{
+		cache->places[cache->feed.waiting] = place;
+		if (dperm_feed_wait(&cache->feed, values, sign))
+			settle(cache);
+	}
+}
+
+/* Keep no more than a sample. */
+void
+dperm_cache_shrink(DpermCache *cache)
+{
+	DpermKeep  *keep = &cache->keep;
+
+	settle(cache);
+	dperm_keep_shrink(keep);
+	while (cache->chunk_count > 1 &&
+		   (cache->chunk_count - 1) * keep->chunk_rows >= keep->capacity)
+		pfree(cache->allocated[--cache->chunk_count]);
+}
+
+/* All rows have come. */
+void
+dperm_cache_end(DpermCache *cache)
+{
+	settle(cache);
+}

@@ -1,0 +1,57 @@
+/*
+ * cache.h: encoded rows in memory.
+ */
+#ifndef DPERM_CACHE_H
+#define DPERM_CACHE_H
+
+#include "core/feed.h"
+#include "core/matrix.h"
+
+typedef struct DpermCache
+{
+	MemoryContext context;		/* of the rows and all else */
+	DpermFeed	feed;
+	DpermKeep	keep;
+	int			chunk_count;
+	int			chunk_room;		/* of keep.chunks */
+	void	  **allocated;		/* each chunk as it was allocated */
+	int64		chunk_rows;		/* of a chunk of full size; until then there is one, which grows */
+	int64		places[DPERM_FEED_ROWS];	/* of the rows that wait */
+} DpermCache;
+
+/*
+ * Start a cache in the current context. Once rows had to go, it keeps about sample_bytes of them. The encoder
+ * stays in use, and so does like, a cache that lends what is the same, or NULL.
+ */
+extern void dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
+							 const DpermCache *like);
+
+/* Bytes that the next row will need beyond those in use: most often 0. */
+extern Size dperm_cache_needs(const DpermCache *cache);
+
+/* Bytes of the rows. */
+extern Size dperm_cache_size(const DpermCache *cache);
+
+/* Encode and keep a row; sign 0: without a label. Waiting rows are settled by dperm_cache_end(). */
+extern void dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign);
+
+/* Does the next row matter at all? If not, it is enough to count it with dperm_cache_skip(). */
+static inline bool
+dperm_cache_wants(const DpermCache *cache)
+{
+	return dperm_keep_wants(&cache->keep);
+}
+
+static inline void
+dperm_cache_skip(DpermCache *cache)
+{
+	cache->keep.seen++;
+}
+
+/* Keep no more than a sample from now on, and release the rest of the memory. */
+extern void dperm_cache_shrink(DpermCache *cache);
+
+/* All rows have come. */
+extern void dperm_cache_end(DpermCache *cache);
+
+#endif							/* DPERM_CACHE_H */

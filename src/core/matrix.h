@@ -1,0 +1,46 @@
+/*
+ * matrix.h: rows in memory as an oracle for the solver.
+ */
+#ifndef DPERM_MATRIX_H
+#define DPERM_MATRIX_H
+
+#include <stdint.h>
+
+#include "keep.h"
+#include "moments.h"
+#include "newton.h"
+#include "status.h"
+
+/* Encoded rows in chunks of equal size but for the last, each in stripes or in one piece. */
+typedef struct DpermMatrix
+{
+	DpermLoss	loss;
+	int			dim;
+	const DpermLayout *layout;	/* of the rows; NULL: vectors */
+	int64_t		count;			/* rows in all */
+	int64_t		chunk_rows;		/* rows of a chunk */
+	double	  **chunks;
+	int			stripes;		/* as in keep.h, or 1; 0 is the same */
+	int64_t		step;			/* only every step-th row counts; 0: all. With stripes 1, or a multiple
+								 * of them. */
+	bool		rough;			/* is a Hessian in single precision enough? */
+	DpermPoll	poll;
+	double	   *room;			/* dperm_moments_room(dim, true) doubles */
+} DpermMatrix;
+
+/* The rows that are kept; poll and room are left to the caller. */
+extern DpermMatrix dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout,
+								   DpermLoss loss);
+
+/* The mean over the rows that count: DpermOracle.eval with arg = matrix. */
+extern DpermStatus dperm_matrix_eval(void *matrix, const double *weights, double *value,
+									 double *gradient, double *hess);
+
+/* Overwrite the weights that were looked at, and all else in the room. */
+extern void dperm_matrix_wipe(DpermMatrix *matrix);
+
+/* The sums of a finished pass as means, in the form a DpermOracle returns. */
+extern void dperm_moments_means(DpermMoments *m, double *value, double *gradient,
+								double *hess);
+
+#endif							/* DPERM_MATRIX_H */

@@ -1,0 +1,513 @@
+/*
+ * density.c: the privacy loss itself, maximised over the values of small neighbouring tables.
+ *
+ * Values go through the library's encoder, its calibration gives Lambda and the scale of the noise, and
+ * its solver the minimisers. For the ideal output f of objective perturbation the log of the density
+ * ratio under two neighbours D, D' is then known in closed form,
+ *
+ *	(|b'| - |b|)/scale + log det A_D - log det A_D',
+ *
+ * and for output perturbation its supremum over f is |f*(D) - f*(D')|/scale. Both are climbed over f,
+ * the row that differs and the rows in common, from many starts. What is found never exceeds epsilon
+ * less the share of the release stage; it comes close to it where the analysis is tight; and it exceeds
+ * it as soon as a constant is wrong. The closed form holds for a solver that minimises what it should:
+ * at the top of each climb the library, given b, has to come back to f.
+ *
+ * The last line of the output has the highest share of the claim, and whether it is a fault.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+
+#include "audit/spaces.h"
+#include "core/calibrate.h"
+#include "unit/entropy.h"
+#include "unit/problem.h"
+
+#define ROWS_MAX 3
+#define POINT_MAX ((ROWS_MAX + 1) * INPUTS_MAX + DIM_MAX)
+#define DISAGREEMENT_MAX 1e-7
+
+/* What is attacked: the mechanism's constants, and the true loss. */
+typedef struct Target
+{
+	const Space *space;
+	DpermLoss	loss;
+	bool		output;
+	int			dim;
+	int			rows;
+	double		lambda;
+	double		scale;
+	double		allowed;		/* epsilon less the share of the release stage */
+} Target;
+
+typedef double Row[DIM_MAX];
+
+/* The highest share of the claim, of all and by space and method; where the solver went elsewhere. */
+static double highest;
+static char highest_at[100] = "nowhere";
+static double shares[2][SPACES];
+static double disagreement;
+
+/* Log of the determinant of a positive matrix, lower triangle; it is overwritten. */
+static double
+log_determinant(int dim, double a[][DIM_MAX])
+{
+	double		sum = 0;
+
+	for (int j = 0; j < dim; j++)
+	{
+		sum += log(a[j][j]);
+		for (int i = j + 1; i < dim; i++)
+			for (int k = j + 1; k <= i; k++)
+				a[i][k] -= a[i][j] * a[k][j] / a[j][j];
+	}
+	return sum;
+}
+
+static double
+length_of(int dim, const double *x)
+{
+	double		sum = 0;
+
+	for (int j = 0; j < dim; j++)
+		sum += x[j] * x[j];
+	return sqrt(sum);
+}
+
+/* Noise that belongs to output f, and the log of the Jacobian determinant there. */
+static double
+explain(const Target *t, const Row *a, const double *f, double *b)
+{
+	double		hess[DIM_MAX][DIM_MAX] = {{0}};
+
+	for (int j = 0; j < t->dim; j++)
+	{
+		b[j] = -t->rows * t->lambda * f[j];
+		hess[j][j] = t->rows * t->lambda;
+	}
+	for (int i = 0; i < t->rows; i++)
+	{
+		double		margin = 0;
+		DpermLossAt at;
+
+		for (int j = 0; j < t->dim; j++)
+			margin += a[i][j] * f[j];
+		at = dperm_loss_at(t->loss, margin);
+		for (int j = 0; j < t->dim; j++)
+		{
+			b[j] -= at.slope * a[i][j];
+			for (int k = 0; k <= j; k++)
+				hess[j][k] += at.curve * a[i][j] * a[i][k];
+		}
+	}
+	return log_determinant(t->dim, hess);
+}
+
+/* The library's minimiser of J plus b.f/n, b = NULL for none. */
+static void
+minimise(const Target *t, const Row *a, const double *b, double *f)
+{
+	Rows		rows = {.loss = t->loss, .dim = t->dim, .count = t->rows};
+	double		flat[ROWS_MAX * DIM_MAX];
+	double		tilt[DIM_MAX];
+	double	   *chunk;
+	static double moments_room[20000];
+	static double room[200];
+	DpermMatrix matrix;
+	DpermProblem problem = {.dim = t->dim, .lambda = t->lambda, .goal = 1e-12};
+
+	for (int i = 0; i < t->rows; i++)
+		memcpy(flat + i * t->dim, a[i], sizeof(double) * t->dim);
+	rows.data = flat;
+	matrix = rows_matrix(&rows, &chunk, moments_room);
+	problem.oracle = (DpermOracle) {dperm_matrix_eval, &matrix};
+	if (b)
+	{
+		for (int j = 0; j < t->dim; j++)
+			tilt[j] = b[j] / t->rows;
+		problem.tilt = tilt;
+		problem.goal *= 1 + length_of(t->dim, tilt);
+	}
+	memset(f, 0, sizeof(double) * t->dim);
+	if (dperm_newton(&problem, f, room) != DPERM_OK)
+		disagreement = INFINITY;
+}
+
+/* The rows of two neighbours. */
+static void
+tables_of(const Target *t, const double *point, Row *ours, Row *theirs)
+{
+	for (int i = 0; i < t->rows; i++)
+		encode(t->space, point + i * t->space->inputs, ours[i]);
+	memcpy(theirs, ours, sizeof(Row) * t->rows);
+	encode(t->space, point + t->rows * t->space->inputs, theirs[0]);
+}
+
+static const double *
+output_of(const Target *t, const double *point)
+{
+	return point + (t->rows + 1) * t->space->inputs;
+}
+
+/* The privacy loss at a point: what is behind the rows in common and the two rows; f. */
+static double
+privacy_loss(const Target *t, const double *point)
+{
+	Row			ours[ROWS_MAX];
+	Row			theirs[ROWS_MAX];
+	Row			b;
+	Row			b_theirs;
+	double		ratio;
+
+	tables_of(t, point, ours, theirs);
+	if (t->output)
+	{
+		minimise(t, ours, NULL, b);
+		minimise(t, theirs, NULL, b_theirs);
+		for (int j = 0; j < t->dim; j++)
+			b[j] -= b_theirs[j];
+		return length_of(t->dim, b) / t->scale;
+	}
+	ratio = explain(t, ours, output_of(t, point), b) - explain(t, theirs, output_of(t, point), b_theirs);
+	return (length_of(t->dim, b_theirs) - length_of(t->dim, b)) / t->scale + ratio;
+}
+
+/* Does the solver, given the noise that belongs to f, come back to f? */
+static void
+check_solver(const Target *t, const double *point)
+{
+	const double *f = output_of(t, point);
+	Row			ours[ROWS_MAX];
+	Row			theirs[ROWS_MAX];
+	Row			b;
+	Row			back;
+	double		off;
+
+	tables_of(t, point, ours, theirs);
+	explain(t, ours, f, b);
+	minimise(t, ours, b, back);
+	for (int j = 0; j < t->dim; j++)
+		back[j] -= f[j];
+	off = length_of(t->dim, back) / (1 + length_of(t->dim, f));
+	disagreement = fmax(disagreement, isnan(off) ? INFINITY : off);
+}
+
+/* Climb from a point by Nelder and Mead's simplex; returns the height. */
+static double
+climb(const Target *t, double *point, int free_numbers, double size, int steps)
+{
+	double		simplex[POINT_MAX + 1][POINT_MAX];
+	double		height[POINT_MAX + 1];
+	int			n = free_numbers;
+
+	for (int i = 0; i <= n; i++)
+	{
+		memcpy(simplex[i], point, sizeof(double) * n);
+		if (i > 0)
+			simplex[i][i - 1] += size;
+		height[i] = privacy_loss(t, simplex[i]);
+	}
+	for (int step = 0; step < steps; step++)
+	{
+		double		centre[POINT_MAX] = {0};
+		double		trial[POINT_MAX];
+		int			worst = 0,
+					best = 0;
+		double		found = 0;
+		static const double factors[] = {1, 2, 0.5, -0.5};
+		bool		better = false;
+
+		for (int i = 1; i <= n; i++)
+		{
+			worst = height[i] < height[worst] ? i : worst;
+			best = height[i] > height[best] ? i : best;
+		}
+		for (int i = 0; i <= n; i++)
+			for (int j = 0; i != worst && j < n; j++)
+				centre[j] += simplex[i][j] / n;
+		for (int k = 0; k < 4 && !better; k++)
+		{
+			for (int j = 0; j < n; j++)
+				trial[j] = centre[j] + factors[k] * (centre[j] - simplex[worst][j]);
+			found = privacy_loss(t, trial);
+			better = found > height[worst];
+		}
+		if (better)
+		{
+			memcpy(simplex[worst], trial, sizeof(double) * n);
+			height[worst] = found;
+			continue;
+		}
+		for (int i = 0; i <= n; i++)
+			if (i != best)
+			{
+				for (int j = 0; j < n; j++)
+					simplex[i][j] = (simplex[i][j] + simplex[best][j]) / 2;
+				height[i] = privacy_loss(t, simplex[i]);
+			}
+	}
+	for (int i = 1; i <= n; i++)
+		if (height[i] > height[0])
+		{
+			height[0] = height[i];
+			memcpy(simplex[0], simplex[i], sizeof(double) * n);
+		}
+	memcpy(point, simplex[0], sizeof(double) * n);
+	return height[0];
+}
+
+/*
+ * A start: values at the ends of their domains, inside or beyond; f where margins meet a bend of the loss.
+ * Every other one is of the kind that the analysis is tight for: two rows that differ in their label, and
+ * f along them, just beyond the bend.
+ */
+static void
+make_start(const Target *t, TestRandom *state, double *point)
+{
+	static const double corners[] = {1, -1, 0, 2, -3};
+	int			inputs = t->space->inputs;
+	double	   *f = point + (t->rows + 1) * inputs;
+	double		h = t->loss.kind == DPERM_LOSS_LOGISTIC ? 1 : t->loss.h;
+	double		bends[] = {1 - h, 0, 1 + h, 1, -1, 10, 1 / (t->rows * t->lambda)};
+	bool		at_corners = test_below(state, 3) > 0;
+	bool		opposite = test_below(state, 2);
+	double		bend = bends[opposite ? 0 : test_below(state, 7)] * (1 + 1e-9);
+	Row			along;
+	double		size;
+
+	for (int i = 0; i < (t->rows + 1) * inputs; i++)
+		point[i] = at_corners ? corners[test_below(state, 5)] : 3 * test_uniform(state) - 1.5;
+	if (opposite)
+	{
+		memcpy(point + t->rows * inputs, point, sizeof(double) * inputs);
+		point[(t->rows + 1) * inputs - 1] = point[inputs - 1] < 0 ? 1 : -1;
+	}
+	encode(t->space, point + (opposite ? 0 : test_below(state, t->rows + 1)) * inputs, along);
+	size = length_of(t->dim, along);
+	random_row(state, t->dim, f);
+	for (int j = 0; j < t->dim; j++)
+		f[j] = bend * (size > 0 ? along[j] / (size * size) : f[j]);
+}
+
+/* The largest privacy loss that many climbs find. */
+static double
+attack(const Target *t, uint64_t seed, int starts)
+{
+	TestRandom	state = seed * 1000003 + 17;
+	int			free_numbers = (t->rows + 1) * t->space->inputs + (t->output ? 0 : t->dim);
+	double		most = -INFINITY;
+
+	for (int i = 0; i < starts; i++)
+	{
+		double		point[POINT_MAX] = {0};
+
+		make_start(t, &state, point);
+		most = fmax(most, privacy_loss(t, point));
+		if (i % 4)
+			continue;
+		most = fmax(most, climb(t, point, free_numbers, 0.3, t->output ? 40 : 120));
+		most = fmax(most, climb(t, point, free_numbers, 0.01, t->output ? 20 : 80));
+		if (!t->output)
+			check_solver(t, point);
+	}
+	return most;
+}
+
+/* The constants that the library gives. */
+static Target
+calibrated(const DpermSetup *s, int space)
+{
+	DpermCalibration cal;
+	const char *why;
+	Target		t = {.space = &spaces[space], .loss = s->loss,
+	.output = s->method == DPERM_METHOD_OUTPUT, .dim = s->dim, .rows = (int) s->rows};
+
+	CHECK(dperm_calibrate(s, &cal, &why) == DPERM_OK);
+	t.lambda = cal.lambda;
+	t.scale = cal.noise_scale;
+	t.allowed = s->epsilon - cal.eps_release;
+	return t;
+}
+
+static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5},
+{DPERM_LOSS_HUBER, 0.05}, {DPERM_LOSS_SMOOTH_HINGE, 0.5}};
+
+/* Call something for every small setup of a method and analysis. */
+static void
+for_all(DpermMethod method, DpermAnalysis analysis, int starts,
+		void (*check) (const DpermSetup *, int, int, uint64_t))
+{
+	static const double epsilons[] = {0.1, 1, 5};
+	static const double lambdas[] = {0.01, 0.3, 3};
+	uint64_t	seed = 1;
+
+	for (int l = 0; l < 4; l++)
+		for (int space = 0; space < SPACES; space++)
+			for (int rows = 1; rows <= ROWS_MAX; rows++)
+				for (int e = 0; e < 3; e++)
+					for (int k = 0; k < 3; k++)
+					{
+						DpermSetup	s = {.loss = losses[l], .method = method, .analysis = analysis,
+							.epsilon = epsilons[e], .lambda = lambdas[k], .rows = rows,
+							.dim = spaces[space].dim
+						};
+
+						check(&s, space, starts, seed++);
+					}
+}
+
+/* Nothing is found above what is allowed. */
+static void
+check_private(const DpermSetup *s, int space, int starts, uint64_t seed)
+{
+	Target		t = calibrated(s, space);
+	double		most = attack(&t, seed, starts);
+
+	CHECK(most <= t.allowed + 1e-9);
+	shares[t.output][space] = fmax(shares[t.output][space], most / t.allowed);
+	if (most / t.allowed > highest)
+	{
+		highest = most / t.allowed;
+		snprintf(highest_at, sizeof(highest_at), "%s, %s, %s, n %d, epsilon %g",
+				 dperm_method_name(s->method), dperm_loss_name(s->loss.kind), t.space->name, t.rows,
+				 s->epsilon);
+	}
+}
+
+TEST(sharp_objective_is_private)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, 40, check_private);
+}
+
+TEST(paper_objective_is_private)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_PAPER, 20, check_private);
+}
+
+TEST(output_is_private)
+{
+	for_all(DPERM_METHOD_OUTPUT, DPERM_ANALYSIS_SHARP, 4, check_private);
+}
+
+TEST(solver_minimises_what_it_should)
+{
+	CHECK(disagreement <= DISAGREEMENT_MAX);
+}
+
+/* Where the analysis is tight the search gets there. */
+static void
+check_tight(const DpermSetup *s, int space, int starts, uint64_t seed)
+{
+	Target		t = calibrated(s, space);
+	double		most;
+
+	/* at the bend: both slopes 1 there, as long as |b| is in the way of neither */
+	if (s->loss.kind != DPERM_LOSS_HUBER || t.rows * t.lambda * (1 - s->loss.h) < 1.01)
+		return;
+	most = attack(&t, seed, starts);
+	CHECK(most > (t.rows == 1 ? 0.9999 : 0.8) * t.allowed);
+}
+
+TEST(sharp_objective_is_nearly_tight)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, 80, check_tight);
+}
+
+/* For a flat slope on both sides the minimisers are 2/(n Lambda) apart. */
+TEST(output_is_tight)
+{
+	DpermSetup	s = {.loss = losses[1], .method = DPERM_METHOD_OUTPUT, .epsilon = 1, .lambda = 3,
+	.rows = 1};
+
+	for (int space = 0; space < SPACES; space++)
+	{
+		Target		t;
+
+		s.dim = spaces[space].dim;
+		t = calibrated(&s, space);
+		CHECK(attack(&t, (uint64_t) space + 1, 30) > 0.9999 * t.allowed);
+	}
+}
+
+/* Wrong constants, made here as a wrong calibration would. */
+static void
+check_faults(const DpermSetup *s, int space, int starts, uint64_t seed)
+{
+	Target		good = calibrated(s, space);
+	Target		t = good;
+	double		c = dperm_loss_curvature(s->loss);
+	double		release = s->epsilon - good.allowed;
+
+	if (s->loss.kind != DPERM_LOSS_HUBER || s->rows > 1 || good.lambda * (1 - s->loss.h) < 1.01)
+		return;
+
+	/* two hundredths less noise */
+	t.scale = good.scale / 1.02;
+	CHECK(attack(&t, seed, starts) > good.allowed + 1e-6);
+
+	/* the slack forgotten */
+	t.scale = 2 / good.allowed;
+	CHECK(attack(&t, seed, starts) > good.allowed + 1e-6);
+
+	/* c taken for half of what it is */
+	t = good;
+	t.lambda = fmax(s->lambda, c / 2 / expm1(0.1 * s->epsilon));
+	t.scale = 2 / (s->epsilon - release - log1p(c / 2 / t.lambda));
+	if (t.lambda * (1 - s->loss.h) > 1.01)
+		CHECK(attack(&t, seed, starts) > good.allowed + 1e-6);
+
+	/* half of the regulariser that was paid for */
+	t = good;
+	t.lambda = good.lambda / 2;
+	if (t.lambda * (1 - s->loss.h) > 1.01)
+		CHECK(attack(&t, seed, starts) > good.allowed + 1e-6);
+}
+
+TEST(finds_wrong_constants)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, 80, check_faults);
+}
+
+/* In the paper's analysis half of the slack is spare, so only gross faults show. */
+TEST(finds_wrong_constants_of_the_paper)
+{
+	DpermSetup	s = {.loss = losses[1], .analysis = DPERM_ANALYSIS_PAPER, .epsilon = 1,
+	.lambda = 30, .rows = 1, .dim = 1};
+	Target		t = calibrated(&s, 0);
+
+	t.scale /= 2;
+	CHECK(attack(&t, 1, 80) > t.allowed + 1e-3);
+	t.scale = 2 / t.allowed;
+	CHECK(attack(&t, 1, 80) > t.allowed + 1e-3);
+	s.method = DPERM_METHOD_OUTPUT;
+	t = calibrated(&s, 0);
+	t.scale /= 1.02;
+	CHECK(attack(&t, 1, 40) > t.allowed + 1e-3);
+}
+
+int
+main(void)
+{
+	int			result;
+
+	RUN(prepare_spaces);
+	RUN(sharp_objective_is_private);
+	RUN(paper_objective_is_private);
+	RUN(output_is_private);
+	RUN(solver_minimises_what_it_should);
+	RUN(sharp_objective_is_nearly_tight);
+	RUN(output_is_tight);
+	RUN(finds_wrong_constants);
+	RUN(finds_wrong_constants_of_the_paper);
+	result = test_report();
+	for (int i = 0; i < SPACES; i++)
+		printf("%s (d = %d): objective %.6f, output %.6f\n", spaces[i].name, spaces[i].dim,
+			   shares[0][i], shares[1][i]);
+	printf("the solver comes back to within %.1e\n", disagreement);
+	if (disagreement > DISAGREEMENT_MAX)
+		printf("note solver off\n");
+	printf("found %.6f %s (%s)\n", highest,
+		   highest > 1 + 1e-6 || disagreement > DISAGREEMENT_MAX ? "fault" : "nothing", highest_at);
+	return result;
+}

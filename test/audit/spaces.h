@@ -1,0 +1,101 @@
+/*
+ * spaces.h: the ways from values to rows that the density is maximised over.
+ */
+#ifndef DPERM_TEST_SPACES_H
+#define DPERM_TEST_SPACES_H
+
+#include "core/encoder.h"
+#include "core/fourier.h"
+#include "unit/test.h"
+
+#define DIM_MAX 4
+#define INPUTS_MAX 4			/* numbers behind a row: its values, and its label */
+#define BLOCKS_MAX 2
+
+/* How the values of a row become a vector. */
+typedef struct Space
+{
+	const char *name;
+	DpermEncoder encoder;
+	double		frequencies[2];
+	int			inputs;
+	int			dim;
+} Space;
+
+#define NUMBER {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = 1}
+#define CATEGORY(n) {.kind = DPERM_BLOCK_CATEGORY, .count = n}
+#define VECTOR(n) {.kind = DPERM_BLOCK_VECTOR, .count = n, .norm = 3}
+#define BLOCKS(n, ...) .block_count = n, .blocks = (const DpermBlock[]) {__VA_ARGS__}
+#define KERNEL(which) .kernel = {.kind = which, .gamma = 0.7, .features = 2, .seed = 1}
+
+static Space spaces[] = {
+	{.name = "short vector", .encoder = {BLOCKS(1, VECTOR(1))}},
+	{.name = "vector", .encoder = {BLOCKS(1, VECTOR(2))}},
+	{.name = "vector, intercept", .encoder = {BLOCKS(1, VECTOR(1)), .intercept = true}},
+	{.name = "number, intercept", .encoder = {BLOCKS(1, NUMBER), .intercept = true}},
+	{.name = "two numbers", .encoder = {BLOCKS(2, NUMBER, NUMBER)}},
+	{.name = "category", .encoder = {BLOCKS(1, CATEGORY(2))}},
+	{.name = "category, number, intercept", .encoder = {BLOCKS(2, CATEGORY(2), NUMBER), .intercept = true}},
+	{.name = "gaussian kernel", .encoder = {BLOCKS(1, VECTOR(2)), KERNEL(DPERM_KERNEL_GAUSSIAN)}},
+	{.name = "laplacian kernel", .encoder = {BLOCKS(2, NUMBER, CATEGORY(1)), KERNEL(DPERM_KERNEL_LAPLACIAN)}},
+	{.name = "matern kernel, intercept", .encoder = {BLOCKS(1, NUMBER), .intercept = true, KERNEL(DPERM_KERNEL_MATERN)}}
+};
+
+#define SPACES ((int) (sizeof(spaces) / sizeof(spaces[0])))
+
+/* Dimensions and frequencies. */
+static inline void
+prepare_spaces(void)
+{
+	for (int i = 0; i < SPACES; i++)
+	{
+		Space	   *s = &spaces[i];
+		DpermPoll	poll = {0};
+
+		CHECK(dperm_encoder_fault(&s->encoder) == NULL);
+		s->dim = dperm_encoder_dim(&s->encoder);
+		s->inputs = 1;
+		for (int j = 0; j < s->encoder.block_count; j++)
+			s->inputs += s->encoder.blocks[j].kind == DPERM_BLOCK_VECTOR ?
+				s->encoder.blocks[j].count : 1;
+		CHECK(s->dim <= DIM_MAX && s->inputs <= INPUTS_MAX);
+		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
+			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
+							   s->frequencies, &poll);
+	}
+}
+
+/*
+ * The library's row of some numbers: from -1 to 1 a value is within its domain, beyond it is not (a
+ * category from 1.5 on); the sign of the last one is the label.
+ */
+static inline void
+encode(const Space *s, const double *inputs, double *row)
+{
+	DpermValue	values[BLOCKS_MAX];
+	double		vector[DIM_MAX];
+	double		room[DIM_MAX];
+
+	for (int i = 0; i < s->encoder.block_count; i++)
+	{
+		const DpermBlock *block = &s->encoder.blocks[i];
+
+		values[i] = (DpermValue) {.present = true, .vector = vector};
+		if (block->kind == DPERM_BLOCK_NUMBER)
+			values[i].number = (block->low + block->high) / 2 +
+				(block->high - block->low) / 2 * *inputs++;
+		else if (block->kind == DPERM_BLOCK_CATEGORY)
+		{
+			double		place = fmax(0, fmin(1, (1 + *inputs) / 2)) * block->count;
+
+			values[i].category = fabs(*inputs++) > 1.5 ? -1 :
+				place < block->count ? (int) place : block->count - 1;
+		}
+		else
+			for (int j = 0; j < block->count; j++)
+				vector[j] = block->norm * *inputs++;
+	}
+	dperm_encode(&s->encoder, s->frequencies, values, *inputs < 0 ? -1 : 1, row, room);
+}
+
+#endif							/* DPERM_TEST_SPACES_H */

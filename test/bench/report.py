@@ -1,0 +1,252 @@
+#!/usr/bin/env python3
+"""Writes docs/benchmarks.md and its plots from the results of test/bench/run.
+
+    python3 test/bench/report.py build/bench docs
+
+Needs the standard library only.
+"""
+import json
+import os
+import re
+import sys
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "plot"))
+
+from svgplot import line_plot
+
+PARTS = ["train", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement"]
+MODES = ["cached", "streaming"]
+
+
+def table(head, rows):
+    """A Markdown table; columns of figures are aligned to the right."""
+    figures = [all(re.fullmatch(r"[≤≥]?[-+0-9., e]*(MB)?", str(row[i])) for row in rows) for i in range(len(head))]
+    lines = ["| %s |" % " | ".join(map(str, head)), "|%s|" % "|".join("---:" if f else "---" for f in figures)]
+    return lines + ["| %s |" % " | ".join(map(str, row)) for row in rows] + [""]
+
+
+def count(n):
+    return "{:,}".format(n)
+
+
+def seconds(cost, kind="cpu"):
+    value = cost[kind]
+    return "%.0f" % value if value >= 100 else "%.1f" % value if value >= 10 else "%.2f" % value if value >= 0.1 \
+        else "%.4f" % value
+
+
+def times(value):
+    return "%.0f" % value if value >= 100 else "%.1f" % value if value >= 10 else "%.2f" % value
+
+
+def ratio(a, b, kind="cpu"):
+    return times(a[kind] / b[kind])
+
+
+def megabytes(value):
+    return "not measured" if value is None else "%.0f MB" % value
+
+
+def modes(result, prefix):
+    """The modes that were measured."""
+    return [mode for mode in MODES if prefix + mode in result]
+
+
+# ------------------------------------------------------------------- one function per part
+
+def train(result):
+    rows = []
+    for t in result["tables"]:
+        for mode in modes(t, "logreg_"):
+            logreg, svm = t["logreg_" + mode], t["svm_" + mode]
+            rows.append(["%s × %d" % (count(t["rows"]), t["d"]), mode, seconds(t["scan"]), seconds(logreg),
+                         ratio(logreg, t["scan"]), seconds(svm), ratio(svm, t["scan"])])
+    out = ["## Training", "",
+           "`dp_logreg_train` and `dp_svm_train` of one vector column with epsilon = 1 and lambda = 0.001, noise and release included, "
+           "without parallel workers. *Scan* is one pass of a trivial C aggregate that reads the first element of each "
+           "vector; a training can hardly be faster than that. *Cached* means that the rows fit `dperm.cache_memory`, "
+           "*streaming* that this is 0.", ""]
+    out += table(["rows × d", "", "scan, s", "logistic, s", "scans", "SVM, s", "scans"], rows)
+    out += ["Streaming, by the clock, and the memory of the backend at its peak above that of a backend that has scanned the table:", ""]
+    out += table(["rows × d", "no workers, s", "%d worker(s), s" % result["tables"][0]["workers"], "speed-up", "memory"],
+                 [["%s × %d" % (count(t["rows"]), t["d"]), seconds(t["streaming_serial"], "wall"),
+                   seconds(t["streaming_parallel"], "wall"), ratio(t["streaming_serial"], t["streaming_parallel"], "wall"),
+                   megabytes(t["memory_mb"]["logreg"])] for t in result["tables"]])
+    return out
+
+
+def sklearn(result):
+    rows = []
+    for t in result["tables"]:
+        rows.append(["%s × %d" % (count(t["rows"]), t["d"]), "dperm", seconds(t["dperm"]), "", "%.0e" % t["dperm_gradient"], ""])
+        for solver, cost in t["solvers"].items():
+            rows.append(["", solver, seconds(cost), ratio(cost, t["dperm"]), "%.0e" % cost["gradient"],
+                         "%.0e" % cost["difference"]])
+            rows.append(["", "— its export", seconds(cost["export"]), "", "", ""])
+        rows.append(["", "%s, %d threads, by the clock" % (t["fastest"], t["cores"]), seconds(t["all_cores"], "wall"),
+                     ratio(t["all_cores"], t["dperm"], "wall"), "", ""])
+    return ["## Export and scikit-learn", "",
+            "Binary `COPY` to the client, which turns it into a matrix, and `LogisticRegression` with the same objective: "
+            "CPU seconds of client and server, one thread. The gradient tells how exact the result is; the last column is the largest difference "
+            "of a weight from dperm's at `epsilon => 'Infinity'`. A solver with a gradient above 1e-8 is shown, but does not count.", ""] + \
+        table(["rows × d", "", "s", "times dperm", "gradient", "weights differ"], rows)
+
+
+def raw(result):
+    rows = [["query that reads the 14 columns", seconds(result["read"]), "1"]]
+    for mode in modes(result, "raw_"):
+        rows.append(["raw columns, %s" % mode, seconds(result["raw_" + mode]), ratio(result["raw_" + mode], result["read"])])
+        rows.append(["the columns as vectors, %s" % mode, seconds(result["view_" + mode]),
+                     ratio(result["view_" + mode], result["read"])])
+        rows.append(["stored vectors, %s" % mode, seconds(result["dense_" + mode]),
+                     ratio(result["dense_" + mode], result["read"])])
+    return ["## Raw columns", "",
+            "%s rows, %s: 6 numbers and 8 categorical columns, %d coordinates and the intercept. *As vectors*: a view makes a dense `float8[]` of "
+            "each row with `dp_encode`; *stored vectors* are the same, stored beforehand. The query is `SELECT sum(age), max(workclass), ...` over all 14 columns." % (
+                count(result["rows"]), result["source"], result["d"]), ""] + \
+        table(["", "s", "times the query"], rows)
+
+
+def kernel(result):
+    rows = []
+    for mode in modes(result, "kernel_"):
+        k, linear = result["kernel_" + mode], result["linear_" + mode]
+        both = {"cpu": result["product"]["cpu"] + linear["cpu"]}
+        rows.append([mode, seconds(k), seconds(result["product"]), seconds(linear), ratio(k, both)])
+    return ["## Kernels", "",
+            "%d random features (Gaussian kernel) of %s rows with d = %d. Compared with the matrix product of the feature map, by a BLAS on one "
+            "thread, and the linear training of a table that holds the features. Streaming takes %s above the "
+            "baseline." % (result["features"], count(result["rows"]), result["d"], megabytes(result["memory_mb"])), ""] + \
+        table(["", "kernel, s", "product, s", "linear, s", "kernel / (product + linear)"], rows)
+
+
+def predict(result):
+    rows = []
+    for title, key, base in (("vector, d = %d" % result["d"], "vector", "scan"), ("row of 14 raw columns", "row", "read")):
+        for name, kind in (("serial", "cpu"), ("parallel", "wall")):
+            a, b = result["%s_%s" % (key, name)], result["%s_%s" % (base, name)]
+            rows.append([title, "no" if name == "serial" else result["workers"], seconds(b, kind), seconds(a, kind), ratio(a, b, kind)])
+    return ["## Prediction", "",
+            "`SELECT count(*) FROM t WHERE dp_predict(model, x)` over %s rows, against the scan; by row, against the query over the 14 columns. With workers: by the "
+            "clock." % count(result["rows"]), ""] + table(["features", "workers", "scan or query, s", "dp_predict, s", "ratio"], rows)
+
+
+def tuning(result):
+    rows = []
+    for mode in modes(result, "scans_"):
+        rows.append(["scans of the table, %s" % mode] + result["scans_" + mode])
+        rows.append(["CPU seconds, %s" % mode] + ["%.2f" % v for v in result["cpu_" + mode]])
+    return ["## Tuning", "", "`dp_logreg_tune` over %s rows, d = %d." % (count(result["rows"]), result["d"]), ""] + \
+        table(["candidates"] + result["candidates"], rows)
+
+
+CURVES = [("cached", "dperm, cached", False), ("streaming", "dperm, streaming", False),
+          ("scikit-learn", "export and scikit-learn", False), ("madlib", "MADlib", False), ("scan", "trivial scan", True)]
+SOLVERS = ["newton-cholesky", "lbfgs"]
+
+
+def fastest_solver(point):
+    """The scikit-learn solver of a point that took the least."""
+    found = [point[s] for s in SOLVERS if s in point]
+    return min(found, key=lambda cost: cost["cpu"]) if found else None
+
+
+def curve(part, result, folder, axis, file, title, x_label, text):
+    note = "CPU seconds, client and server together, one core: %s. epsilon = 1, lambda = 0.001. PostgreSQL %s." % (
+        part["machine"]["cpu"].split(" (")[0], part["machine"]["postgres"].split()[0])
+    points = [{**p, "scikit-learn": fastest_solver(p)} for p in result["points"]]
+    lines = [(key, name, dashed) for key, name, dashed in CURVES if any(p.get(key) for p in points)]
+    line_plot(os.path.join(folder, file), title, x_label, "seconds",
+              [dict(name=name, dashed=dashed, points=[(p[axis], p[key]["cpu"]) for p in points if p.get(key)])
+               for key, name, dashed in lines], log_x=True, log_y=True, note=note)
+    out = ["## %s" % title, "", text, "", "![%s](%s)" % (title, file), ""]
+    return out + table([x_label] + [name + ", s" for _, name, _ in lines],
+                       [[count(p[axis])] + [seconds(p[key]) if p.get(key) else "" for key, _, _ in lines] for p in points])
+
+
+def rows_curve(part, result, folder):
+    last = result["points"][-1]
+    d = last["d"]
+    return curve(part, result, folder, "rows", "benchmarks-n.svg", "Training time against table size", "rows (d = %d)" % d,
+                 "From %s to %s rows with d = %d. The largest table streams in %s above the baseline." % (
+                     count(result["points"][0]["rows"]), count(last["rows"]), d, megabytes(last.get("memory_mb"))))
+
+
+def columns_curve(part, result, folder):
+    n = result["points"][0]["rows"]
+    return curve(part, result, folder, "d", "benchmarks-d.svg", "Training time against dimension", "d (%s rows)" % count(n),
+                 "%s rows with d = %d to %d. Reading grows with d, the Hessian with d²." % (
+                     count(n), result["points"][0]["d"], result["points"][-1]["d"]))
+
+
+def agreement(result):
+    rows = []
+    for name, differences in result["differences"].items():
+        for mode, value in differences.items():
+            if mode != "against":
+                rows.append([name, mode, differences["against"], "%.1e" % value])
+    return ["## Agreement", "", "The largest difference of a weight between ways to train the same model with `epsilon => 'Infinity'`.", ""] + \
+        table(["", "mode", "against", "difference"], rows)
+
+
+# ---------------------------------------------------------------------------- the document
+
+def bars(parts):
+    out = ["## Bars", ""]
+    rows = []
+    for part in parts.values():
+        for check in part["checks"]:
+            if check["bar"] is None:
+                continue
+            value = "not measured" if check["value"] is None else "%.2g%s" % (check["value"], check["unit"]) \
+                if check["value"] < 1e-3 else "%s%s" % (times(check["value"]), check["unit"])
+            rows.append([check["what"], value, "%s %g%s" % ("≥" if check["at_least"] else "≤", check["bar"], check["unit"]),
+                         {True: "met", False: "**missed**", None: ""}[check["passed"]]])
+    return out + table(["", "measured", "bar", ""], rows)
+
+
+def main(results, docs):
+    parts = {}
+    for name in PARTS:
+        path = os.path.join(results, name + ".json")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                parts[name] = json.load(file)
+    if not parts:
+        sys.exit("no results in %s: run test/bench/run first" % results)
+    m = next(iter(parts.values()))["machine"]
+    if any(part["machine"] != m for part in parts.values()):
+        print("note: not all parts were measured with the same machine and versions")
+    out = ["# Benchmarks", "",
+           "<!-- Written by test/bench/report.py from the results of test/bench/run. -->", "",
+           "How long training and prediction take, as multiples of what no method can avoid: reading the rows. Seconds differ from machine to machine, "
+           "the ratios much less. Measure yours, in a throwaway cluster, with", "",
+           "```sh", "make bench", "```", "",
+           "which takes about an hour, writes this page, and installs `python3-sklearn` and `python3-psycopg2` from Debian, needed by nothing else.", "",
+           "These figures: %s, %d cores, %g GB of memory, PostgreSQL %s with %s of shared buffers, dperm %s, scikit-learn %s, %s. %s seconds unless it says "
+           "otherwise, the best of up to %d runs, with what is compared measured in turns. Tables are unlogged, frozen and read once before. Vectors are stored `PLAIN`, which makes a difference "
+           "above d = 250 only." % (
+               m["cpu"], m["cores"], m["memory_gb"], m["postgres"].split()[0], m["shared_buffers"], m["dperm"], m["scikit-learn"],
+               m["blas"].replace("openblas", "OpenBLAS") or "BLAS", "CPU" if m["clock"] == "CPU" else "Wall-clock",
+               max(part["repeat"] for part in parts.values())), ""]
+    out += bars(parts)
+    writers = {"train": train, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
+               "agreement": agreement}
+    for name, part in parts.items():
+        if name in writers:
+            out += writers[name](part["result"])
+        elif name == "rows":
+            out += rows_curve(part, part["result"], docs)
+        else:
+            out += columns_curve(part, part["result"], docs)
+    path = os.path.join(docs, "benchmarks.md")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(out).rstrip("\n") + "\n")
+    print("%s written" % path)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) != 3:
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2])

@@ -1,0 +1,223 @@
+--
+-- Ways to the same model: rows in memory, or read again in each pass, or too many for their memory; by workers; as codes
+-- or as vectors. Without noise the weights agree. Tuning reads its table no more often for more candidates, and
+-- reports of progress are the same whatever rows hold
+--
+SET client_min_messages = warning;
+
+CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology');
+CREATE TABLE people (
+  id int,
+  y boolean,
+  answer text,
+  age int CHECK (age BETWEEN 0 AND 100),
+  dose float8 CHECK (dose BETWEEN -1 AND 1),
+  smoker boolean,
+  ward ward,
+  city text,
+  seen date CHECK (seen BETWEEN '2020-01-01' AND '2020-12-31'),
+  v8 float8[],
+  v4 float4[]
+);
+-- rows of every kind: without a label, with nothing in a column, with what is not listed
+INSERT INTO people
+  SELECT i, CASE WHEN i % 97 > 0 THEN s > 0.3 END, CASE WHEN i % 97 > 0 THEN CASE WHEN s > 0.2 THEN 'yes' ELSE 'no' END END,
+         NULLIF((i * 7) % 101, 13), sin(i * i), CASE WHEN i % 11 > 0 THEN i % 5 < 2 END,
+         (ARRAY['surgery', 'cardiology', 'oncology', NULL])[1 + i % 4]::ward, CASE WHEN i % 53 > 0 THEN 'c' || i % 41 END,
+         date '2020-01-01' + (i * 13) % 366, v, v
+  FROM (SELECT i, sin(i * i) + (i % 3 - 1) * 0.8 + (i % 41) / 80.0 AS s,
+               CASE WHEN i % 89 = 0 THEN '{1,NaN,0}' WHEN i % 83 > 0 THEN ARRAY[round(8 * sin(i * i)) / 16, round(8 * cos(i * 3)) / 16, (i % 3) / 4.0] END::float8[] AS v
+        FROM generate_series(1, 1200) i) s;
+ALTER TABLE people SET (parallel_workers = 2);
+-- more columns than a function has arguments
+DO $$
+BEGIN
+  EXECUTE (SELECT format('CREATE TABLE broad (y boolean, %s)', string_agg(format(CASE WHEN k % 4 = 0 THEN 'c%s text CHECK (c%1$s IN (''a'', ''b'', ''c''))'
+                                                                                 ELSE 'c%s int CHECK (c%1$s BETWEEN 0 AND 9)' END, k), ', ' ORDER BY k)) FROM generate_series(1, 100) k);
+  EXECUTE (SELECT format('INSERT INTO broad SELECT sin(i * i) + (i %% 7) / 7.0 > 0.5, %s FROM generate_series(1, 400) i',
+                         string_agg(format(CASE WHEN k % 4 = 0 THEN '(ARRAY[''a'', ''b'', ''c'', NULL])[1 + i * %s / 4 %% 4]'
+                                           ELSE 'NULLIF(i * %s %% 11, 10)' END, k), ', ' ORDER BY k)) FROM generate_series(1, 100) k);
+END $$;
+ALTER TABLE broad SET (parallel_workers = 2);
+ANALYZE people, broad;
+
+-- The model that a call makes in a mode, and its weights
+CREATE FUNCTION model(call text, mode text) RETURNS dp_model LANGUAGE plpgsql AS $$
+DECLARE
+  result dp_model;
+BEGIN
+  PERFORM set_config('dperm.cache_memory', CASE mode WHEN 'memory' THEN '256MB' WHEN 'little memory' THEN '4kB' ELSE '0' END, true),
+          set_config('max_parallel_workers_per_gather', CASE mode WHEN 'workers' THEN '2' ELSE '0' END, true),
+          set_config('parallel_leader_participation', CASE mode WHEN 'workers' THEN 'off' ELSE 'on' END, true),
+          set_config('parallel_setup_cost', '0', true), set_config('parallel_tuple_cost', '0', true), set_config('min_parallel_table_scan_size', '0', true);
+  EXECUTE 'SELECT ' || call INTO result;
+  RETURN result;
+END $$;
+CREATE FUNCTION weights(call text, mode text) RETURNS float8[] LANGUAGE sql AS $$
+  SELECT dp_weights(model(call, mode))
+$$;
+CREATE FUNCTION distance(a float8[], b float8[]) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN cardinality(a) = cardinality(b) THEN (SELECT max(abs(v - w)) FROM unnest(a, b) u(v, w)) END
+$$;
+
+-- Every kind of columns, loss and kernel, in every mode
+CREATE TABLE calls (id serial, what text, call text);
+INSERT INTO calls (what, call) VALUES
+  ('numbers', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', 0.01) $$),
+  ('flags', $$ dp_logreg_train('people', 'y', 'smoker', 'Infinity', 0.01) $$),
+  ('categories', $$ dp_logreg_train('people', 'y', 'ward', 'Infinity', 0.01) $$),
+  ('categories alone', $$ dp_logreg_train('people', 'y', 'ward', 'Infinity', 0.01, intercept => false) $$),
+  ('columns', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.001, domains => domain) $$),
+  ('columns, no intercept', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.001, intercept => false, domains => domain) $$),
+  ('columns, small lambda', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 1e-5, domains => domain) $$),
+  ('columns, a text as label', $$ dp_logreg_train('people', 'answer', '{city,age}', 'Infinity', 0.001, positive => 'yes', domains => domain - 'v8') $$),
+  ('columns, huber', $$ dp_svm_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.01, domains => domain) $$),
+  ('columns, huber, no intercept', $$ dp_svm_train('people', 'y', '{city,dose,ward}', 'Infinity', 0.01, intercept => false, domains => domain - 'v8') $$),
+  ('columns, smooth hinge', $$ dp_svm_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.01, loss => 'smooth_hinge', h => 0.2, domains => domain) $$),
+  ('columns, output perturbation', $$ dp_svm_train('people', 'y', '{ward,age,city}', 'Infinity', 0.01, method => 'output', domains => domain - 'v8') $$),
+  ('float8[]', $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', 0.01, dimension => 3) $$),
+  ('float4[]', $$ dp_logreg_train('people', 'y', 'v4', 'Infinity', 0.01, dimension => 3) $$),
+  ('float8[], no intercept, huber', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', 0.01, intercept => false, norm => 2) $$),
+  ('float4[], of unknown length', $$ dp_svm_train('people', 'y', 'v4', 'Infinity', 0.01, norm => 0.5) $$),
+  ('gaussian', $$ dp_logreg_train('people', 'y', '{ward,age,dose}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 50, gamma => 2) $$),
+  ('gaussian, huber, intercept', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 40, intercept => true) $$),
+  ('laplacian', $$ dp_logreg_train('people', 'y', 'v4', 'Infinity', 0.01, kernel => 'laplacian', kernel_features => 34) $$),
+  ('cauchy', $$ dp_logreg_train('people', 'y', '{city,v8}', 'Infinity', 0.01, kernel => 'cauchy', kernel_features => 30, domains => domain) $$),
+  ('matern, smooth hinge', $$ dp_svm_train('people', 'y', '{age,dose}', 'Infinity', 0.01, loss => 'smooth_hinge', kernel => 'matern', kernel_features => 30) $$),
+  ('records', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01) $$),
+  ('records, no intercept', $$ dp_svm_train('broad', 'y', NULL, 'Infinity', 0.01, intercept => false) $$),
+  ('records, kernel', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20) $$);
+CREATE TABLE cities AS SELECT jsonb_build_object('city', jsonb_agg('c' || i), 'v8', '{"dimension": 3}'::jsonb) AS domain FROM generate_series(0, 37) i;
+UPDATE calls SET call = replace(call, 'domain)', format('%L)', domain)) FROM cities WHERE call ~ 'domain\)';
+UPDATE calls SET call = replace(call, 'domain -', format('%L::jsonb -', domain)) FROM cities WHERE call ~ 'domain -';
+CREATE TABLE results AS SELECT id, what, mode, weights(call, mode) AS w FROM calls, unnest('{memory,passes,little memory,workers}'::text[]) mode;
+SELECT a.what, cardinality(a.w) AS weights, distance(b.w, a.w) < 1e-8 AS passes, distance(c.w, a.w) < 1e-8 AS little_memory, distance(d.w, a.w) < 1e-8 AS workers
+  FROM results a JOIN results b USING (id) JOIN results c USING (id) JOIN results d USING (id)
+  WHERE (a.mode, b.mode, c.mode, d.mode) = ('memory', 'passes', 'little memory', 'workers') ORDER BY id;
+-- not vacuous: they have learnt something, and no two calls the same but those of equal vectors
+SELECT count(*) FILTER (WHERE (SELECT max(abs(v)) FROM unnest(w) v) > 0.01) AS learnt, count(DISTINCT w) AS different FROM results WHERE mode = 'memory';
+SELECT a.what, b.what FROM results a JOIN results b ON a.id < b.id AND distance(a.w, b.w) < 1e-8 WHERE a.mode = 'memory' AND b.mode = 'memory';
+
+-- Codes against vectors: the same columns as what dp_encode makes of them, and by hand
+CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.001, domains => domain) AS model,
+                              dp_svm_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.01, intercept => false, domains => domain) AS machine FROM cities;
+CREATE TABLE dense AS SELECT y, dp_encode(model, people) AS x, dp_encode(machine, people) AS without,
+    ARRAY(SELECT v / sqrt(5) FROM unnest(ARRAY[coalesce((ward = 'surgery')::int, 0), coalesce((ward = 'cardiology')::int, 0), coalesce((ward = 'oncology')::int, 0), coalesce(age / 50.0 - 1, 0)]::float8[]
+      || ARRAY(SELECT coalesce((city = 'c' || i)::int, 0)::float8 FROM generate_series(0, 37) i ORDER BY i) || ARRAY[CASE WHEN smoker THEN 1 WHEN NOT smoker THEN -1 ELSE 0 END]::float8[]
+      || CASE WHEN v8 IS NULL OR v8 && '{NaN}' THEN '{0,0,0}' ELSE v8 END) WITH ORDINALITY u(v, k) ORDER BY k) AS by_hand
+  FROM people, models;
+ALTER TABLE dense SET (parallel_workers = 2);
+SELECT mode, distance(weights($$ dp_logreg_train('dense', 'y', 'x', 'Infinity', 0.001, intercept => false) $$, mode), dp_weights(model)) < 1e-8 AS encoded,
+       distance(weights($$ dp_svm_train('dense', 'y', 'without', 'Infinity', 0.01, intercept => false) $$, mode), dp_weights(machine)) < 1e-8 AS machine,
+       distance(weights($$ dp_svm_train('dense', 'y', 'by_hand', 'Infinity', 0.01, intercept => false) $$, mode), dp_weights(machine)) < 1e-8 AS by_hand
+  FROM models, unnest('{memory,passes,workers}'::text[]) mode;
+SELECT distance(dp_weights(model), dp_weights(dp_logreg(y, x, 'Infinity', 0.001, '{"intercept": false}'))) < 1e-8 AS aggregate FROM dense, models GROUP BY model::text, dp_weights(model);
+
+-- Any number of rows: before, at and behind each step by which memory grows; there is a model for none of them if there are none
+CREATE VIEW first_rows AS SELECT y, ward, age, v8 FROM people WHERE id <= current_setting('test.rows')::int;
+CREATE FUNCTION with_rows(n int, mode text, features text, more text) RETURNS float8[] LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('test.rows', n::text, true);
+  RETURN weights(format('dp_logreg_train(''first_rows'', ''y'', %L, ''Infinity'', 0.1%s)', features, more), mode);
+END $$;
+SELECT features, count(*) FILTER (WHERE distance(a, b) < 1e-8) AS same, count(*) FILTER (WHERE distance(a, c) < 1e-8) AS same_with_little_memory, count(*) FILTER (WHERE a IS NULL AND b IS NULL) AS none
+  FROM unnest(ARRAY[0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129, 300, 513, 1023, 1025]) n,
+       (VALUES ('{ward,age}', ''), ('v8', ', dimension => 3'), ('v8', ', dimension => 3, kernel => ''gaussian'', kernel_features => 10')) f(features, more),
+       LATERAL (SELECT with_rows(n, 'memory', features, more) AS a, with_rows(n, 'passes', features, more) AS b, with_rows(n, 'little memory', features, more) AS c) s
+  GROUP BY features, more ORDER BY features, more;
+
+-- A view that claims to be stable and is not: in memory its rows are read once; otherwise it is found out
+CREATE FUNCTION flickers(id int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
+BEGIN
+  RETURN set_config('test.calls', (current_setting('test.calls')::int + 1)::text, true)::int <> 1300;
+END $$;
+CREATE VIEW flickering AS SELECT y, dose FROM people WHERE flickers(id);
+CREATE FUNCTION says(call text, mode text) RETURNS text LANGUAGE plpgsql AS $$
+BEGIN
+  PERFORM set_config('test.calls', '0', true);
+  RETURN model(call, mode)::jsonb ->> 'rows';
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE || ': ' || SQLERRM;
+END $$;
+SELECT mode, says($$ dp_logreg_train('flickering', 'y', 'dose', 'Infinity', 0.1, domains => '{"dose": [-1, 1]}') $$, mode) FROM unnest('{memory,passes,little memory}'::text[]) mode;
+
+-- Tuning privately: the rows come in three lumps, and a call fails unless each is a portion of its own. Then the winner was trained on one of
+-- them, with its own parameters, and is the model of just that lump
+CREATE TABLE lumps AS
+  SELECT CASE WHEN i <= 250 THEN 'a' WHEN i <= 550 THEN 'b' ELSE 'c' END AS lump, sin(i * i) + (i % 3) / 3.0 + i / 1000.0 > 0.8 AS y,
+         sin(i * i) AS a, (ARRAY['u', 'v', 'w'])[1 + i % 3] AS k
+  FROM generate_series(1, 900) i;
+ALTER TABLE lumps SET (parallel_workers = 2);
+CREATE VIEW one_lump AS SELECT y, a, k FROM lumps WHERE lump = current_setting('test.lump');
+CREATE FUNCTION winner(candidates text, mode text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  arguments text := $a$ 'y', '{k,a}', 'Infinity', domains => '{"a": [-1, 1], "k": ["u", "v", "w"]}' $a$;
+  found dp_model;
+  alone dp_model;
+  rows int;
+BEGIN
+  FOR try IN 1 .. 200 LOOP
+    BEGIN
+      found := model(format($a$ dp_logreg_tune('lumps', %s, identity => 'lump', candidates => %L) $a$, arguments, candidates), mode);
+      EXIT;
+    EXCEPTION WHEN invalid_parameter_value THEN
+      CONTINUE;
+    END;
+  END LOOP;
+  rows := found::jsonb -> 'rows';
+  PERFORM set_config('test.lump', lump, true) FROM (SELECT lump, count(*) AS n FROM lumps GROUP BY 1) s WHERE n = rows;
+  alone := model(format($a$ dp_logreg_train('one_lump', %s, lambda => %s, intercept => %s %s) $a$, arguments, found::jsonb ->> 'lambda', found::jsonb ->> 'intercept',
+    CASE WHEN found::jsonb -> 'kernel' ->> 'name' = 'gaussian' THEN ', kernel => ''gaussian'', kernel_features => 16' ELSE '' END), 'memory');
+  RETURN CASE WHEN distance(dp_weights(found), dp_weights(alone)) < 1e-8 THEN 'as alone' ELSE 'another model' END;
+END $$;
+SELECT mode, candidates, string_agg(DISTINCT winner(candidates, mode), ', ') AS winner
+  FROM unnest('{memory,passes,little memory,workers}'::text[]) WITH ORDINALITY m(mode, n),
+       unnest(ARRAY['[{"lambda": 0.1}, {"lambda": 0.05}]', '[{"lambda": 0.1}, {"lambda": 0.02, "kernel": "gaussian", "kernel_features": 16}]', '[{"lambda": 0.1, "intercept": false}, {"lambda": 0.1}]']) candidates,
+       generate_series(1, 2)
+  GROUP BY mode, n, candidates ORDER BY candidates COLLATE "C", n;
+-- on a public table: then all private rows are trained on. So many candidates that a sample of the public rows is all that each can keep
+CREATE TABLE published AS SELECT * FROM people;
+SELECT mode, m::jsonb -> 'rows' AS rows, m::jsonb -> 'lambda' AS lambda, distance(dp_weights(m), weights($$ dp_logreg_train('people', 'y', '{age,dose,ward,v8}', 'Infinity', 0.001,
+         kernel => 'gaussian', kernel_features => 60, domains => '{"v8": {"dimension": 3}}') $$, 'memory')) < 1e-8 AS same
+  FROM unnest('{memory,passes}'::text[]) mode,
+       LATERAL model(format($$ dp_logreg_tune('people', 'y', '{age,dose,ward,v8}', 'Infinity', holdout => 'published', kernel => 'gaussian', kernel_features => 60, domains => '{"v8": {"dimension": 3}}',
+         lambdas => %L) $$, '{0.001,' || (SELECT string_agg((1e6 * i)::text, ',') FROM generate_series(1, 63) i) || '}'), mode) m;
+
+-- How often a table is scanned: once to train in memory; to tune, once more for the mistakes, however many candidates there are
+CREATE FUNCTION scans(call text, mode text, counted text DEFAULT 'people') RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE
+  before bigint := (SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = counted);
+BEGIN
+  PERFORM model(call, mode);
+  RETURN (SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = counted) - before;
+END $$;
+CREATE FUNCTION tune_call(candidates int, more text DEFAULT '') RETURNS text LANGUAGE sql AS $$
+  SELECT format('dp_logreg_tune(''people'', ''y'', ''{age,ward}'', ''Infinity'', lambdas => %L%s)', (SELECT array_agg(0.001 * 1.1 ^ i) FROM generate_series(1, candidates) i), more)
+$$;
+SELECT scans(call, 'memory') AS train FROM calls WHERE what = 'columns';
+SELECT n AS candidates, scans(tune_call(n), 'memory') AS tune, scans(tune_call(n, ', holdout => ''published'''), 'memory') AS private_rows,
+       scans(tune_call(n, ', holdout => ''published'''), 'memory', 'published') AS public_rows
+  FROM unnest('{1,2,7,20}'::int[]) n;
+-- without memory there are passes, which the candidates share
+SELECT n AS candidates, scans(tune_call(n), 'passes') BETWEEN 4 AND 16 AS tune, scans(tune_call(n, ', holdout => ''published'''), 'passes', 'published') BETWEEN 4 AND 24 AS public_rows
+  FROM unnest('{1,2,7,20}'::int[]) n;
+
+-- Progress: the same lines whatever rows hold, for tables of the same size
+CREATE TABLE easy AS SELECT NULL::boolean AS y, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 1500) i;
+CREATE TABLE hard AS SELECT CASE WHEN i % 7 > 0 THEN sin(i * i) > 0 END AS y, ARRAY[sin(i * i) + 1e-3 * cos(i), cos(i)] AS x FROM generate_series(1, 1500) i;
+SET dperm.progress = on;
+SELECT dp_logreg_train('easy', 'y', 'x', 'Infinity', 1e-6) IS NOT NULL AS easy;
+SELECT dp_logreg_train('hard', 'y', 'x', 'Infinity', 1e-6) IS NOT NULL AS hard;
+SET dperm.cache_memory = 0;
+SELECT dp_svm_train('easy', 'y', 'x', 1) IS NOT NULL AS easy_in_passes;
+SELECT dp_svm_train('hard', 'y', 'x', 'Infinity', 1e-6, h => 0.02) IS NOT NULL AS hard_in_passes;
+SELECT dp_svm_tune('easy', 'y', 'x', 1, lambdas => '{0.1,0.01}') IS NOT NULL AS easy_to_tune;
+SELECT dp_svm_tune('hard', 'y', 'x', 1, lambdas => '{0.1,0.01}') IS NOT NULL AS hard_to_tune;
+RESET dperm.cache_memory;
+SELECT dp_svm_tune('hard', 'y', 'x', 1, lambdas => '{0.1,0.01}') IS NOT NULL AS tuned_in_memory;
+RESET dperm.progress;
+
+DROP VIEW first_rows, flickering, one_lump;
+DROP TABLE people, dense, broad, calls, cities, results, models, lumps, published, easy, hard;
+DROP FUNCTION model, weights, distance, with_rows, flickers, says, winner, scans, tune_call;
+DROP TYPE ward;

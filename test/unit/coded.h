@@ -1,0 +1,42 @@
+/*
+ * coded.h: coded rows, and the vectors that they stand for.
+ */
+#ifndef DPERM_TEST_CODED_H
+#define DPERM_TEST_CODED_H
+
+#include "unit/sample_encoder.h"
+
+#include "core/layout.h"
+
+/* The vector of a coded row, in the order of the layout. */
+static inline void
+decode_row(const DpermLayout *layout, const double *row, double *out)
+{
+	const uint16_t *codes = dperm_row_codes(layout, row);
+
+	memset(out, 0, sizeof(double) * layout->dim);
+	memcpy(out, row, sizeof(double) * layout->dense);
+	for (int k = 1; k <= layout->codes; k++)
+		if (codes[k] < layout->dim)
+			out[codes[k]] = codes[0] == DPERM_ROW_ZERO ? 0 :
+				codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
+}
+
+/* An encoder without a kernel that has a column of categories. */
+static inline const DpermEncoder *
+sample_coded_encoder(TestRandom *state, SampleEncoder *room)
+{
+	const DpermEncoder *enc;
+
+	for (;;)
+	{
+		enc = sample_encoder(state, room);
+		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+			continue;
+		for (int i = 0; i < enc->block_count; i++)
+			if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY)
+				return enc;
+	}
+}
+
+#endif							/* DPERM_TEST_CODED_H */

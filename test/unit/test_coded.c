@@ -1,0 +1,252 @@
+/*
+ * test_coded.c: a pass over coded rows against a pass over the vectors that they stand for, in any
+ * grouping, and within the rounding bound of the certificate.
+ */
+#include "unit/coded.h"
+
+#include "core/moments.h"
+#include "unit/problem.h"
+
+#define ROWS_MAX 700
+
+static SampleEncoder sampled;
+static SampleRow row;
+static int	places[SAMPLE_DIM_MAX];
+static double coded[ROWS_MAX * (SAMPLE_DIM_MAX + 1)];
+static double vectors[ROWS_MAX * SAMPLE_DIM_MAX];
+static double weights[SAMPLE_DIM_MAX];
+static double *plain_room;
+
+/* Coded rows, their vectors, and a point. */
+typedef struct Problem
+{
+	DpermLayout layout;
+	Rows		rows;
+} Problem;
+
+static Problem
+make_problem(TestRandom *state, int64_t count, double length)
+{
+	const DpermEncoder *enc = sample_coded_encoder(state, &sampled);
+	Problem		problem = {.layout = dperm_layout_make(enc, places),
+	.rows = {.loss = {.kind = (DpermLossKind) test_below(state, 3)}, .count = count,
+	.data = vectors}};
+	const DpermLayout *layout = &problem.layout;
+
+	if (problem.rows.loss.kind != DPERM_LOSS_LOGISTIC)
+		problem.rows.loss.h = pow(10, -2 * test_uniform(state));
+	problem.rows.dim = layout->dim;
+	for (int64_t i = 0; i < count; i++)
+	{
+		sample_row(state, enc, &row);
+		dperm_layout_encode(layout, enc, row.values, test_below(state, 3) - 1,
+							coded + i * layout->words);
+		decode_row(layout, coded + i * layout->words, vectors + i * layout->dim);
+	}
+	random_row(state, layout->dim, weights);
+	for (int j = 0; j < layout->dim; j++)
+		weights[j] *= length;
+	return problem;
+}
+
+/* The sums of a finished pass against those over the vectors. */
+static void
+check_sums(const DpermMoments *m, const DpermMoments *plain, const Rows *rows)
+{
+	int			dim = plain->dim;
+	double		near = 1e-13 * (1 + rows->count) * (rows->loss.h > 0 ? 1 / rows->loss.h : 1);
+	double		rough = m->rough ? 1e-6 * rows->count * dperm_loss_curvature(rows->loss) : 0;
+
+	CHECK(m->dim == dim && m->rows == plain->rows);
+	CHECK_NEAR(m->value[0] + m->value[1], plain->value[0] + plain->value[1], near * 10);
+	for (int j = 0; j < dim; j++)
+	{
+		CHECK_NEAR(m->gradient[j] + m->gradient_low[j], plain->gradient[j] +
+				   plain->gradient_low[j], near);
+		for (int i = j; m->hessian && i < dim; i++)
+			CHECK_NEAR(m->hess[j * dim + i], plain->hess[j * dim + i],
+					   near * (rows->loss.h > 0 ? 10 / rows->loss.h : 1) + rough);
+	}
+}
+
+/* The pass over vectors. */
+static DpermMoments
+plain_pass(const Rows *rows, bool hessian)
+{
+	DpermMoments plain;
+
+	dperm_moments_init(&plain, rows->loss, rows->dim, hessian, weights, plain_room);
+	dperm_moments_add(&plain, rows->data, rows->count);
+	dperm_moments_flush(&plain);
+	return plain;
+}
+
+/* A room of the size that is asked for, so that the sanitizer sees every step beyond. */
+static double *
+exact_room(int dim, bool hessian)
+{
+	return malloc(sizeof(double) * dperm_moments_room(dim, hessian));
+}
+
+/* All at once, row by row, by handfuls, and with flushes in between. */
+TEST(agrees_with_vectors)
+{
+	TestRandom	state = 71;
+
+	for (int round = 0; round < 2000; round++)
+	{
+		Problem		problem = make_problem(&state, 1 + test_below(&state, round % 8 ? 40 : ROWS_MAX),
+										   round % 2 ? 3 : 0.5);
+		const Rows *rows = &problem.rows;
+		size_t		words = (size_t) problem.layout.words;
+		bool		hessian = round % 4 != 0;
+		double	   *room = exact_room(rows->dim, hessian);
+		DpermMoments plain = plain_pass(rows, hessian);
+		DpermMoments m;
+		int64_t		done = 0;
+
+		dperm_moments_init_rows(&m, rows->loss, &problem.layout, hessian, weights, room);
+		dperm_moments_add(&m, coded, rows->count);
+		dperm_moments_flush(&m);
+		check_sums(&m, &plain, rows);
+
+		dperm_moments_init_rows(&m, rows->loss, &problem.layout, hessian, weights, room);
+		if (round % 3 == 0)
+			dperm_moments_be_rough(&m);
+		while (done < rows->count)
+		{
+			int64_t		most = rows->count - done < m.block_rows ? rows->count - done : m.block_rows;
+			int			some = 1 + test_below(&state, (int) most);
+
+			if (test_below(&state, 2))
+				some = 1;
+			memcpy(some == 1 ? dperm_moments_next(&m) : dperm_moments_next_rows(&m, some),
+				   coded + done * words, sizeof(double) * words * some);
+			done += some;
+			if (test_below(&state, 8) == 0)
+				dperm_moments_flush(&m);
+		}
+		dperm_moments_flush(&m);
+		check_sums(&m, &plain, rows);
+		dperm_moments_flush(&m);
+		check_sums(&m, &plain, rows);
+		free(room);
+	}
+}
+
+/* Partial passes of either form are merged into the same. */
+TEST(merges)
+{
+	TestRandom	state = 72;
+	static double packed[SAMPLE_DIM_MAX * (SAMPLE_DIM_MAX + 1) / 2];
+
+	for (int round = 0; round < 500; round++)
+	{
+		Problem		problem = make_problem(&state, 2 + test_below(&state, 300), 1);
+		const Rows *rows = &problem.rows;
+		int64_t		first = test_below(&state, (int) rows->count);
+		double	   *room = exact_room(rows->dim, true);
+		double	   *part_room = exact_room(rows->dim, true);
+		DpermMoments plain = plain_pass(rows, true);
+		DpermMoments m;
+		DpermMoments part;
+
+		dperm_moments_init_rows(&part, rows->loss, &problem.layout, true, weights, part_room);
+		if (round % 3 == 0)
+			dperm_moments_be_rough(&part);
+		dperm_moments_add(&part, coded, first);
+		dperm_moments_flush(&part);
+		dperm_moments_pack(&part, packed);
+		dperm_moments_init_rows(&m, rows->loss, &problem.layout, true, weights, room);
+		if (round % 3 == 0)
+			dperm_moments_be_rough(&m);
+		if (test_below(&state, 2))
+			dperm_moments_merge(&m, part.rows, part.value, part.gradient, part.gradient_low,
+								packed);
+		dperm_moments_add(&m, coded + first * problem.layout.words, rows->count - first);
+		if (m.rows < rows->count)
+			dperm_moments_merge(&m, part.rows, part.value, part.gradient, part.gradient_low,
+								packed);
+		dperm_moments_flush(&m);
+		check_sums(&m, &plain, rows);
+		free(room);
+		free(part_room);
+	}
+}
+
+/* Every step-th row. */
+TEST(adds_every_step_th_row)
+{
+	TestRandom	state = 73;
+
+	for (int round = 0; round < 500; round++)
+	{
+		Problem		problem = make_problem(&state, 1 + test_below(&state, ROWS_MAX), 1);
+		Rows		some = problem.rows;
+		int64_t		step = 1 + test_below(&state, round % 3 ? 4 : 100);
+		double	   *room = exact_room(some.dim, true);
+		DpermMoments plain;
+		DpermMoments m;
+
+		some.count = (problem.rows.count + step - 1) / step;
+		for (int64_t i = 0; i < some.count; i++)
+			memmove(vectors + i * some.dim, vectors + i * step * some.dim,
+					sizeof(double) * some.dim);
+		plain = plain_pass(&some, true);
+		dperm_moments_init_rows(&m, some.loss, &problem.layout, true, weights, room);
+		dperm_moments_add_every(&m, coded, some.count, step);
+		dperm_moments_flush(&m);
+		check_sums(&m, &plain, &some);
+		free(room);
+	}
+}
+
+/* The certificate holds for coded rows too. */
+TEST(rounds_within_its_bound)
+{
+	TestRandom	state = 74;
+	static long double exact[SAMPLE_DIM_MAX];
+
+	for (int round = 0; round < 1500; round++)
+	{
+		double		length = pow(10, 10 * test_uniform(&state) - 2);
+		Problem		problem = make_problem(&state, 1 + test_below(&state, round % 5 ? 60 : ROWS_MAX),
+										   length);
+		const Rows *rows = &problem.rows;
+		double	   *room = exact_room(rows->dim, false);
+		double		norm = 0;
+		long double error = 0;
+		DpermMoments m;
+
+		/* margins that are the differences of large terms, near the bend */
+		for (int j = 0; round % 2 && j < rows->dim; j++)
+			weights[j] = (j % 2 ? -1 : 1) * length / sqrt(rows->dim) * (1 + (j == 0) / length);
+		for (int j = 0; j < rows->dim; j++)
+			norm += weights[j] * weights[j];
+		wide_gradient(rows, 0, NULL, weights, exact);
+		dperm_moments_init_rows(&m, rows->loss, &problem.layout, false, weights, room);
+		dperm_moments_add(&m, coded, rows->count);
+		dperm_moments_flush(&m);
+		for (int j = 0; j < rows->dim; j++)
+		{
+			long double off = (m.gradient[j] + m.gradient_low[j]) / (double) m.rows - exact[j];
+
+			error += off * off;
+		}
+		CHECK(sqrtl(error) <= dperm_moments_rounding(rows->dim, dperm_loss_curvature(rows->loss),
+													 sqrt(norm)));
+		free(room);
+	}
+}
+
+int
+main(void)
+{
+	plain_room = malloc(sizeof(double) * dperm_moments_room(SAMPLE_DIM_MAX, true));
+	RUN(agrees_with_vectors);
+	RUN(merges);
+	RUN(adds_every_step_th_row);
+	RUN(rounds_within_its_bound);
+	free(plain_room);
+	return test_report();
+}

@@ -1,0 +1,297 @@
+/*
+ * test_layout.c: rows as they lie in memory, and kernels by block, against the encoder's plain
+ * vector of each row.
+ */
+#include "unit/coded.h"
+
+#include "core/feed.h"
+#include "core/fourier.h"
+#include "unit/exact.h"
+
+static SampleEncoder sampled;
+static SampleRow row;
+static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
+static double linear[SAMPLE_DIM_MAX];
+static double plain[SAMPLE_DIM_MAX];
+
+/* Labels: -1, 0 for none, +1. */
+static int
+any_sign(TestRandom *state)
+{
+	return test_below(state, 3) - 1;
+}
+
+/* The plain vector of a row. */
+static void
+encode_plainly(const DpermEncoder *enc, const DpermValue *values, int sign)
+{
+	if (sign == 0)
+		memset(plain, 0, sizeof(plain));
+	else
+		dperm_encode(enc, frequencies, values, sign, plain, linear);
+}
+
+/* What a layout says of itself: its parts fit together, and its order is one of the model's. */
+static void
+check_layout(const DpermLayout *layout, const DpermEncoder *enc)
+{
+	bool		seen[SAMPLE_DIM_MAX] = {false};
+	int			categories = 0;
+	int			columns = 0;
+
+	for (int i = 0; i < enc->block_count; i++)
+		if (enc->kernel.kind == DPERM_KERNEL_LINEAR &&
+			enc->blocks[i].kind == DPERM_BLOCK_CATEGORY)
+		{
+			categories += enc->blocks[i].count;
+			columns++;
+		}
+	CHECK(layout->dim == dperm_encoder_dim(enc));
+	CHECK(layout->dense == layout->dim - categories);
+	CHECK(layout->codes == columns);
+	CHECK(layout->words == layout->dense + (columns == 0 ? 0 : 1 + columns / 4));
+	CHECK((layout->place == NULL) == (columns == 0));
+	for (int i = 0; i < layout->dim; i++)
+	{
+		int			place = layout->place ? layout->place[i] : i;
+		DpermCoordinate in_model;
+
+		CHECK(place >= 0 && place < layout->dim && !seen[place]);
+		seen[place] = true;
+		CHECK(dperm_encoder_coordinate(enc, place, &in_model));
+		CHECK((i >= layout->dense) ==
+			  (in_model.block != NULL && in_model.block->kind == DPERM_BLOCK_CATEGORY));
+	}
+}
+
+/* Rows without a kernel: bit for bit what the encoder makes of them, in the order of the model. */
+TEST(lays_out_what_the_encoder_makes)
+{
+	TestRandom	state = 61;
+	int			coded = 0;
+
+	for (int round = 0; round < 60000; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		int			places[SAMPLE_DIM_MAX];
+		double		vector[SAMPLE_DIM_MAX];
+		double		restored[SAMPLE_DIM_MAX];
+		DpermFeed	feed;
+		double	   *words;
+		int			sign = any_sign(&state);
+
+		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+			continue;
+		CHECK(dperm_feed_room(enc) == 0);
+		dperm_feed_init(&feed, enc, NULL, places, NULL);
+		CHECK(!dperm_feed_waits(&feed));
+		check_layout(&feed.layout, enc);
+		coded += feed.layout.codes;
+
+		/* memory that is full of something else and ends where the row does */
+		words = malloc(sizeof(double) * feed.layout.words);
+		memset(words, 0x5a, sizeof(double) * feed.layout.words);
+		sample_row(&state, enc, &row);
+		dperm_feed_write(&feed, row.values, sign, words);
+		encode_plainly(enc, row.values, sign);
+		decode_row(&feed.layout, words, vector);
+		dperm_layout_restore(&feed.layout, vector, restored);
+		for (int i = 0; i < feed.layout.dim; i++)
+			CHECK(restored[i] == plain[i]);
+		CHECK(exact_in_ball(vector, feed.layout.dim));
+		if (feed.layout.codes > 0)
+		{
+			const uint16_t *codes = dperm_row_codes(&feed.layout, words);
+			int			all = 4 * (feed.layout.words - feed.layout.dense);
+
+			CHECK(codes[0] == (sign == 0 ? 0 : sign > 0 ? 1 : 2));
+			for (int k = 1; k < all; k++)
+				CHECK(k > feed.layout.codes ? codes[k] == 0 :
+					  codes[k] >= feed.layout.dense && codes[k] <= feed.layout.dim);
+		}
+		free(words);
+	}
+	CHECK(coded > 20000);
+}
+
+/* A row says the same whichever of its values a reader left over from the row before. */
+TEST(forgets_the_row_before)
+{
+	TestRandom	state = 62;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
+		int			places[SAMPLE_DIM_MAX];
+		double		fresh[SAMPLE_DIM_MAX + 1];
+		double		again[SAMPLE_DIM_MAX + 1];
+		DpermLayout layout = dperm_layout_make(enc, places);
+		int			sign = any_sign(&state);
+
+		memset(fresh, 0, sizeof(fresh));
+		sample_row(&state, enc, &row);
+		dperm_layout_encode(&layout, enc, row.values, any_sign(&state), again);
+		sample_row(&state, enc, &row);
+		dperm_layout_encode(&layout, enc, row.values, sign, fresh);
+		dperm_layout_encode(&layout, enc, row.values, sign, again);
+		CHECK(memcmp(fresh, again, sizeof(double) * layout.words) == 0);
+	}
+}
+
+/* How far two ways of computing a feature may be apart: the rounding of its angle. */
+static double
+feature_slack(const DpermEncoder *enc, const double *inputs, int feature)
+{
+	int			dim = dperm_encoder_linear_dim(enc);
+	int			half = enc->kernel.features / 2;
+	double		sum = 0;
+
+	for (int i = 0; i < dim; i++)
+		sum += fabs(frequencies[(feature % half) * dim + i] * inputs[i]);
+	return 4 * DBL_EPSILON * (1 + dim * sum);
+}
+
+/* Kernels: rows that wait and are mapped together, against one at a time. */
+TEST(maps_kernels_by_block)
+{
+	TestRandom	state = 63;
+	static SampleRow rows[DPERM_FEED_ROWS];
+	static int	signs[DPERM_FEED_ROWS];
+
+	for (int round = 0; round < 600; round++)
+	{
+		const DpermEncoder *enc;
+		int			places[SAMPLE_DIM_MAX];
+		int			count = 1 + test_below(&state, DPERM_FEED_ROWS);
+		int			dim;
+		DpermFeed	feed;
+		double	   *room;
+
+		do
+			enc = sample_encoder(&state, &sampled);
+		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
+		dim = dperm_encoder_dim(enc);
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		room = calloc(dperm_feed_room(enc), sizeof(double));
+		dperm_feed_init(&feed, enc, frequencies, places, room);
+		CHECK(dperm_feed_waits(&feed));
+		check_layout(&feed.layout, enc);
+
+		/* twice, so that rows wait where others did */
+		for (int turn = 0; turn < 2; turn++)
+		{
+			const double *mapped;
+
+			for (int i = 0; i < count; i++)
+			{
+				signs[i] = any_sign(&state);
+				sample_row(&state, enc, &rows[i]);
+				CHECK(dperm_feed_wait(&feed, rows[i].values, signs[i]) ==
+					  (i == DPERM_FEED_ROWS - 1));
+			}
+			CHECK(feed.waiting == count);
+			mapped = dperm_feed_map(&feed);
+			CHECK(feed.waiting == 0);
+			for (int i = 0; i < count; i++)
+			{
+				const double *got = mapped + i * dim;
+
+				encode_plainly(enc, rows[i].values, signs[i]);
+				CHECK(exact_in_ball(got, dim));
+				for (int j = 0; j < enc->kernel.features; j++)
+					CHECK_NEAR(got[j], plain[j],
+							   signs[i] == 0 ? 0 : feature_slack(enc, linear, j));
+				if (enc->intercept)
+					CHECK(got[dim - 1] == plain[dim - 1]);
+			}
+		}
+		free(room);
+	}
+}
+
+/* A row has the same features in whatever company, and wherever in it: the guarantee asks for that. */
+TEST(rounds_a_row_alike_everywhere)
+{
+	TestRandom	state = 64;
+	static SampleRow row,
+				other;
+
+	for (int round = 0; round < 60; round++)
+	{
+		const DpermEncoder *enc;
+		int			places[SAMPLE_DIM_MAX];
+		static double first[SAMPLE_DIM_MAX];
+		DpermFeed	feed;
+		double	   *room;
+		int			dim;
+
+		do
+			enc = sample_encoder(&state, &sampled);
+		while (enc->kernel.kind == DPERM_KERNEL_LINEAR);
+		dim = dperm_encoder_dim(enc);
+		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
+		room = calloc(dperm_feed_room(enc), sizeof(double));
+		dperm_feed_init(&feed, enc, frequencies, places, room);
+		sample_row(&state, enc, &row);
+		for (int at = 0; at < DPERM_FEED_ROWS; at++)
+		{
+			int			behind = test_below(&state, DPERM_FEED_ROWS - at);
+			const double *mapped;
+
+			for (int i = 0; i <= at + behind; i++)
+			{
+				sample_row(&state, enc, &other);
+				dperm_feed_wait(&feed, i == at ? row.values : other.values, 1);
+			}
+			mapped = dperm_feed_map(&feed) + at * dim;
+			if (at == 0)
+				memcpy(first, mapped, sizeof(double) * dim);
+			CHECK(memcmp(first, mapped, sizeof(double) * dim) == 0);
+		}
+		free(room);
+	}
+}
+
+/* Many coordinates and codes beyond one byte, up to the last one. */
+TEST(codes_every_coordinate)
+{
+	static DpermText names[5000];
+	DpermBlock	blocks[3] = {{.kind = DPERM_BLOCK_CATEGORY, .count = 300, .categories = names},
+	{.kind = DPERM_BLOCK_NUMBER, .count = 1, .low = 0, .high = 1},
+	{.kind = DPERM_BLOCK_CATEGORY, .count = 4698, .categories = names}};
+	DpermEncoder enc = {.block_count = 3, .blocks = blocks, .intercept = true};
+	static int	places[5000];
+	static double vector[5000];
+	static double restored[5000];
+	DpermLayout layout = dperm_layout_make(&enc, places);
+
+	CHECK(layout.dim == 5000 && layout.dense == 2 && layout.codes == 2 && layout.words == 3);
+	for (int first = 0; first < 300; first++)
+		for (int last = first; last < 4698; last += 311)
+		{
+			DpermValue	values[3] = {{.present = true, .category = first},
+			{.present = true, .number = 0.75}, {.present = true, .category = last}};
+			double		words[3];
+			double		unit = layout.unit;
+
+			dperm_layout_encode(&layout, &enc, values, -1, words);
+			decode_row(&layout, words, vector);
+			dperm_layout_restore(&layout, vector, restored);
+			CHECK(restored[first] == -unit && restored[301 + last] == -unit);
+			CHECK(restored[300] == -unit / 2 && restored[4999] == -unit);
+			restored[first] = restored[301 + last] = restored[300] = restored[4999] = 0;
+			for (int i = 0; i < 5000; i++)
+				CHECK(restored[i] == 0);
+		}
+}
+
+int
+main(void)
+{
+	RUN(lays_out_what_the_encoder_makes);
+	RUN(forgets_the_row_before);
+	RUN(maps_kernels_by_block);
+	RUN(rounds_a_row_alike_everywhere);
+	RUN(codes_every_coordinate);
+	return test_report();
+}

@@ -1,0 +1,323 @@
+/*
+ * test_solver.c: the solver with its caller in command: several at once, a metric to begin with,
+ * hostile ones included, and how much is asked for.
+ */
+#include "unit/test.h"
+
+#include <float.h>
+#include <stdlib.h>
+
+#include "core/newton.h"
+#include "unit/problem.h"
+
+#define SOLVERS 6
+#define DIM_MAX 60
+#define ROWS_MAX 400
+
+/* One problem and all that it takes to solve it. */
+typedef struct Task
+{
+	Rows		rows;
+	double	   *chunk;
+	DpermMatrix matrix;
+	DpermProblem problem;
+	DpermSolver solver;
+	DpermAsk	ask;
+	bool		active;
+	int			asked;
+	int			hessians;
+	double		tilt[DIM_MAX];
+	double		weights[DIM_MAX];
+	double	   *room;
+} Task;
+
+static Task tasks[SOLVERS];
+static double *moments_room;
+
+/* The goal that calibrations set for weights of this length. */
+static double
+goal_for(const Rows *rows, double lambda, double length)
+{
+	return 1e-13 + dperm_moments_rounding(rows->dim, dperm_loss_curvature(rows->loss), length) +
+		8 * DBL_EPSILON * (1 + lambda * length);
+}
+
+/* A problem of any kind. */
+static void
+make_task(TestRandom *state, Task *task, int dim, int64_t count)
+{
+	static const double widths[] = {0.03, 0.1, 0.5, 1};
+	DpermLoss	loss = {.kind = (DpermLossKind) test_below(state, 3)};
+	double		lambda = pow(10, -6 * test_uniform(state));
+
+	if (loss.kind != DPERM_LOSS_LOGISTIC)
+		loss.h = widths[test_below(state, 4)];
+	task->rows.loss = loss;
+	task->rows.dim = dim;
+	task->rows.count = count;
+	make_rows(state, (Shape) test_below(state, 3), &task->rows);
+	task->matrix = rows_matrix(&task->rows, &task->chunk, moments_room);
+	task->problem = (DpermProblem) {.dim = dim, .lambda = lambda,
+		.flat = loss.kind != DPERM_LOSS_LOGISTIC && test_below(state, 2),
+		.goal = goal_for(&task->rows, lambda, 10 + sqrt(2 / lambda)),
+		.hess_cost = test_below(state, 2) ? 0 : pow(10, 2 * test_uniform(state) - 1),
+		.oracle = {dperm_matrix_eval, &task->matrix}
+	};
+	if (test_below(state, 2))
+	{
+		random_row(state, dim, task->tilt);
+		for (int j = 0; j < dim; j++)
+			task->tilt[j] *= 10 * lambda;
+		task->problem.tilt = task->tilt;
+	}
+	memset(task->weights, 0, sizeof(task->weights));
+	task->asked = task->hessians = 0;
+}
+
+/* Answer what a solver has asked. */
+static void
+answer(Task *task)
+{
+	task->asked++;
+	task->hessians += task->ask.hess != NULL;
+	(void) dperm_matrix_eval(&task->matrix, task->ask.weights, task->ask.value, task->ask.gradient,
+							 task->ask.hess);
+}
+
+/* Solve to the end. */
+static DpermStatus
+run(Task *task)
+{
+	while (dperm_solver_next(&task->solver, &task->ask))
+		answer(task);
+	return task->solver.status;
+}
+
+/* Is the goal reached in exact arithmetic? */
+static bool
+solved(const Task *task)
+{
+	static long double exact[DIM_MAX];
+
+	return wide_gradient(&task->rows, task->problem.lambda, task->problem.tilt, task->weights,
+						 exact) <= 2 * task->problem.goal;
+}
+
+/* Several solvers whose questions are open at the same time find, bit for bit, what each finds alone. */
+TEST(shares_passes)
+{
+	TestRandom	state = 101;
+
+	for (int round = 0; round < 150; round++)
+	{
+		double		alone[SOLVERS][DIM_MAX];
+		int			asked[SOLVERS];
+		int			left = 0;
+
+		for (int i = 0; i < SOLVERS; i++)
+		{
+			Task	   *task = &tasks[i];
+
+			make_task(&state, task, 1 + test_below(&state, 12), 1 + test_below(&state, 80));
+			CHECK(dperm_newton(&task->problem, task->weights, task->room) == DPERM_OK);
+			memcpy(alone[i], task->weights, sizeof(alone[i]));
+			memset(task->weights, 0, sizeof(task->weights));
+			dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
+			CHECK(run(task) == DPERM_OK);
+			CHECK(memcmp(alone[i], task->weights, sizeof(alone[i])) == 0);
+			CHECK(solved(task));
+			asked[i] = task->asked;
+
+			memset(task->weights, 0, sizeof(task->weights));
+			task->asked = 0;
+			dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
+			task->active = dperm_solver_next(&task->solver, &task->ask);
+			left += task->active;
+		}
+		while (left > 0)
+		{
+			/* all of them in turn, or anyone */
+			int			first = test_below(&state, SOLVERS);
+			int			count = test_below(&state, 2) ? SOLVERS : 1;
+
+			for (int i = first; i < first + count; i++)
+				if (tasks[i % SOLVERS].active)
+					answer(&tasks[i % SOLVERS]);
+			for (int i = first; i < first + count; i++)
+			{
+				Task	   *task = &tasks[i % SOLVERS];
+
+				if (!task->active)
+					continue;
+				task->active = dperm_solver_next(&task->solver, &task->ask);
+				left -= !task->active;
+			}
+		}
+		for (int i = 0; i < SOLVERS; i++)
+		{
+			CHECK(tasks[i].solver.status == DPERM_OK && tasks[i].asked == asked[i]);
+			CHECK(memcmp(alone[i], tasks[i].weights, sizeof(alone[i])) == 0);
+
+			/* the end is the end */
+			CHECK(!dperm_solver_next(&tasks[i].solver, &tasks[i].ask));
+			CHECK(tasks[i].solver.status == DPERM_OK);
+		}
+	}
+}
+
+/* A Hessian of some of the rows is enough to begin with: the first question is without one. */
+TEST(begins_with_a_metric)
+{
+	TestRandom	state = 102;
+	int			with = 0;
+	int			without = 0;
+
+	for (int round = 0; round < 200; round++)
+	{
+		Task	   *task = &tasks[0];
+		DpermMatrix some;
+		double		value;
+		double		gradient[DIM_MAX];
+
+		make_task(&state, task, 2 + test_below(&state, 10), 100 + test_below(&state, 200));
+		CHECK(dperm_newton(&task->problem, task->weights, task->room) == DPERM_OK);
+		task->problem.flat = false;
+		some = task->matrix;
+		some.count /= 2;
+
+		/* near the solution, as after a solution over a sample */
+		for (int j = 0; j < task->rows.dim; j++)
+			task->weights[j] *= 1 + 0.02 * (test_uniform(&state) - 0.5);
+		memcpy(gradient, task->weights, sizeof(gradient));
+		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
+		CHECK(run(task) == DPERM_OK);
+		if (task->rows.loss.kind == DPERM_LOSS_LOGISTIC)
+			without += task->hessians;
+		memcpy(task->weights, gradient, sizeof(gradient));
+		task->hessians = task->asked = 0;
+		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
+		CHECK(dperm_matrix_eval(&some, task->weights, &value, gradient, task->solver.hess) ==
+			  DPERM_OK);
+		dperm_solver_use_metric(&task->solver);
+		CHECK(dperm_solver_next(&task->solver, &task->ask));
+		CHECK(task->ask.hess == NULL);
+		answer(task);
+
+		/* nor is the first step with one */
+		if (dperm_solver_next(&task->solver, &task->ask))
+		{
+			CHECK(task->ask.hess == NULL);
+			answer(task);
+		}
+		CHECK(run(task) == DPERM_OK);
+		CHECK(solved(task));
+		if (task->rows.loss.kind == DPERM_LOSS_LOGISTIC)
+			with += task->hessians;
+	}
+
+	/* it saves the first one */
+	CHECK(without > 50 && 3 * with < 2 * without);
+}
+
+/* What may lie in the place of a Hessian, without a NaN. */
+enum
+{
+	BAD_ZEROS,
+	BAD_NEGATIVE,
+	BAD_INDEFINITE,
+	BAD_TINY,
+	BAD_HUGE,
+	BAD_ONE_WAY,				/* all of one direction, nothing of the others */
+	BAD_METRICS
+};
+
+static void
+make_metric(TestRandom *state, int kind, int dim, double *hess)
+{
+	for (int j = 0; j < dim; j++)
+		for (int i = 0; i < dim; i++)
+		{
+			double		x = 2 * test_uniform(state) - 1;
+
+			hess[j * dim + i] = kind == BAD_ZEROS ? 0 : kind == BAD_NEGATIVE ? -(i == j) :
+				kind == BAD_INDEFINITE ? x : kind == BAD_TINY ? x * 1e-300 :
+				kind == BAD_HUGE ? (i == j) * 1e12 + x * 1e300 * (test_below(state, 3) == 0) :
+				(i == 0 && j == 0) * 1e6;
+		}
+}
+
+TEST(survives_any_metric)
+{
+	TestRandom	state = 103;
+
+	for (int round = 0; round < 600; round++)
+	{
+		Task	   *task = &tasks[0];
+		int			dim = 1 + test_below(&state, 10);
+
+		make_task(&state, task, dim, 1 + test_below(&state, 100));
+		random_row(&state, dim, task->weights);
+		for (int j = 0; j < dim; j++)
+			task->weights[j] *= round % 3 ? 1 : 1e3;
+		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
+		make_metric(&state, round % BAD_METRICS, dim, task->solver.hess);
+		dperm_solver_use_metric(&task->solver);
+		CHECK(run(task) == DPERM_OK);
+		CHECK(solved(task));
+		CHECK(task->asked < 1000);
+	}
+}
+
+/* What is asked for in all: few passes, and few Hessians where they are dear. */
+TEST(asks_for_little)
+{
+	static const double costs[] = {0.01, 0, 1e9};
+	int			hessians[3] = {0};
+
+	for (int c = 0; c < 3; c++)
+	{
+		TestRandom	state = 104;	/* the same problems for each */
+
+		for (int round = 0; round < 120; round++)
+		{
+			Task	   *task = &tasks[0];
+			DpermLoss	loss;
+
+			make_task(&state, task, 1 + test_below(&state, 40), ROWS_MAX);
+			loss = task->rows.loss;
+			task->problem.flat = loss.kind != DPERM_LOSS_LOGISTIC;
+			task->problem.hess_cost = costs[c];
+			dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
+			CHECK(run(task) == DPERM_OK);
+			CHECK(solved(task));
+			if (loss.kind == DPERM_LOSS_LOGISTIC)
+				hessians[c] += task->hessians;
+
+			/* flat pieces are crossed bend by bend: the narrower, the more */
+			CHECK(task->asked <= (loss.kind == DPERM_LOSS_LOGISTIC ? 20 : loss.h >= 0.5 ? 100 : 1500));
+		}
+	}
+	CHECK(hessians[2] < hessians[0]);
+}
+
+int
+main(void)
+{
+	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	for (int i = 0; i < SOLVERS; i++)
+	{
+		tasks[i].rows.data = malloc(sizeof(double) * ROWS_MAX * DIM_MAX);
+		tasks[i].room = malloc(sizeof(double) * dperm_newton_room(DIM_MAX));
+	}
+	RUN(shares_passes);
+	RUN(begins_with_a_metric);
+	RUN(survives_any_metric);
+	RUN(asks_for_little);
+	for (int i = 0; i < SOLVERS; i++)
+	{
+		free(tasks[i].rows.data);
+		free(tasks[i].room);
+	}
+	free(moments_room);
+	return test_report();
+}
