@@ -312,19 +312,45 @@ too_few_rows(void)
 			 errhint("There are too few rows for so many candidates.")));
 }
 
-/* Load the rows of each candidate: its own portion, or all candidates' the same one. */
-static DpermRows *
-load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
+/* Do two candidates make the same of a row? */
+static bool
+same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
+{
+	size_t		size = dperm_encoder_binary_size(&a->encoder);
+	unsigned char *forms[2];
+
+	if (a->loss.kind != b->loss.kind || a->loss.h != b->loss.h ||
+		dperm_encoder_binary_size(&b->encoder) != size)
+		return false;
+	forms[0] = palloc(size);
+	forms[1] = palloc(size);
+	dperm_encoder_to_binary(&a->encoder, forms[0]);
+	dperm_encoder_to_binary(&b->encoder, forms[1]);
+	return memcmp(forms[0], forms[1], size) == 0;
+}
+
+/*
+ * Load the rows of each candidate, in one pass: its own portion, or the first one for all, which is kept once for all
+ * that make the same of it.
+ */
+static void
+load_candidates(Tuning *tuning, bool own_portions, int64 *portions, DpermRows **rows)
 {
 	DpermRows  *sets = palloc0(sizeof(DpermRows) * tuning->count);
+	int			count = 0;
 
 	for (int i = 0; i < tuning->count; i++)
 	{
-		sets[i].source = &tuning->candidates[i].source;
-		sets[i].portion = own_portions ? i : 0;
+		const DpermSource *source = &tuning->candidates[i].source;
+		int			at = own_portions ? count : 0;
+
+		while (at < count && !same_rows(&sets[at].source->spec, &source->spec))
+			at++;
+		if (at == count)
+			sets[count++] = (DpermRows) {.source = source, .portion = own_portions ? i : 0};
+		rows[i] = &sets[at];
 	}
-	dperm_load(sets, tuning->count, portions);
-	return sets;
+	dperm_load(sets, count, portions);
 }
 
 /*
@@ -349,7 +375,7 @@ tune_privately(Tuning *tuning)
 {
 	int			portions = tuning->count + 1;
 	Datum		key = dperm_source_key();
-	DpermRows  *sets;
+	DpermRows **sets = palloc(sizeof(*sets) * tuning->count);
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->count);
 	Datum	   *datums = palloc(sizeof(Datum) * tuning->count);
 	int64	   *rows = palloc(sizeof(int64) * portions);
@@ -362,7 +388,7 @@ tune_privately(Tuning *tuning)
 	for (int i = 0; i < tuning->count; i++)
 		dperm_source_divide(&tuning->candidates[i].source, portions, tuning->identity, key);
 	settle_sources(tuning, NULL);
-	sets = load_candidates(tuning, true, rows);
+	load_candidates(tuning, true, rows, sets);
 	for (int i = 0; i < portions; i++)
 		total += rows[i];
 	if (total == 0)
@@ -372,7 +398,7 @@ tune_privately(Tuning *tuning)
 			too_few_rows();
 	settle_factors(tuning, Max(total / portions, 1));
 	for (int i = 0; i < tuning->count; i++)
-		tasks[i] = (DpermTask) {.options = &tuning->candidates[i].options, .rows = &sets[i]};
+		tasks[i] = (DpermTask) {.options = &tuning->candidates[i].options, .rows = sets[i]};
 	dperm_train_tasks(tasks, tuning->count);
 	for (int i = 0; i < tuning->count; i++)
 		datums[i] = dperm_model_make(tasks[i].model);
@@ -421,12 +447,12 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 	int64	   *mistakes = palloc(sizeof(int64) * trainings);
 	int64		best_mistakes = PG_INT64_MAX;
 	int64		rows[2];
-	DpermRows  *sets;
+	DpermRows **sets = palloc(sizeof(*sets) * tuning->count);
 	int			best = 0;
 
 	for (int i = 0; i < tuning->count; i++)
 		dperm_source_divide(&tuning->candidates[i].source, 2, tuning->identity, key);
-	sets = load_candidates(tuning, false, rows);
+	load_candidates(tuning, false, rows, sets);
 	if (rows[0] == 0 || rows[1] == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -440,7 +466,7 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
 									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
 		for (int r = 0; r < HOLDOUT_REPEATS; r++)
-			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = &sets[i]};
+			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = sets[i]};
 	}
 	dperm_train_tasks(tasks, trainings);
 	for (int i = 0; i < trainings; i++)
