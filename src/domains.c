@@ -275,6 +275,15 @@ read_given(Relation relation, DpermColumn *columns, int count, Jsonb *domains)
 	}
 }
 
+/* Can a relation of this kind be trained on? */
+bool
+dperm_domains_has_rows(char relkind)
+{
+	return relkind == RELKIND_RELATION || relkind == RELKIND_PARTITIONED_TABLE ||
+		relkind == RELKIND_VIEW || relkind == RELKIND_MATVIEW ||
+		relkind == RELKIND_FOREIGN_TABLE;
+}
+
 /* Open a relation that has rows, or say why it has none. */
 static Relation
 open_relation(Oid oid)
@@ -285,20 +294,11 @@ open_relation(Oid oid)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_TABLE),
 				 errmsg("relation with OID %u does not exist", oid)));
-	switch (relation->rd_rel->relkind)
-	{
-		case RELKIND_RELATION:
-		case RELKIND_PARTITIONED_TABLE:
-		case RELKIND_VIEW:
-		case RELKIND_MATVIEW:
-		case RELKIND_FOREIGN_TABLE:
-			break;
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" has no rows to train on", RelationGetRelationName(relation)),
-					 errhint("Use a table, a view, a materialized view or a foreign table.")));
-	}
+	if (!dperm_domains_has_rows(relation->rd_rel->relkind))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" has no rows to train on", RelationGetRelationName(relation)),
+				 errhint("Use a table, a view, a materialized view or a foreign table.")));
 	return relation;
 }
 

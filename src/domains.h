@@ -88,4 +88,7 @@ dperm_category_length(bool padded, const char *bytes, int len)
 	return len;
 }
 
+/* Can a relation of this kind be trained on? */
+extern bool dperm_domains_has_rows(char relkind);
+
 #endif							/* DPERM_DOMAINS_H */

@@ -149,5 +149,5 @@ dperm_feed_make(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *l
 					palloc(sizeof(int) * dperm_encoder_dim(encoder)),
 					MemoryContextAllocExtended(CurrentMemoryContext,
 											   sizeof(double) * Max(dperm_feed_room(encoder), 1),
-											   MCXT_ALLOC_HUGE | MCXT_ALLOC_ZERO));
+											   MCXT_ALLOC_HUGE));
 }

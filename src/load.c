@@ -68,7 +68,6 @@ add_row(Loader *loader, int number, TupleTableSlot *slot)
 	MemoryContext caller;
 	int			sign = 0;
 
-	set->count++;
 	if (!dperm_cache_wants(&set->cache))
 	{
 		dperm_cache_skip(&set->cache);
@@ -139,7 +138,6 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 	{
 		const DpermPassSpec *spec = &sets[i].source->spec;
 
-		sets[i].count = 0;
 		dperm_cache_init(&sets[i].cache, &spec->encoder, SAMPLE_BYTES / count,
 						 i > 0 ? &sets[i - 1].cache : NULL);
 		loader->readers[i] = dperm_readers_make(&spec->encoder, spec->readers);
@@ -163,6 +161,7 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	for (int i = 0; i < count; i++)
 	{
 		dperm_cache_end(&sets[i].cache);
+		sets[i].count = sets[i].cache.keep.seen;
 		sets[i].complete = !loader.full;
 	}
 	MemoryContextDelete(loader.row_context);

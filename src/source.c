@@ -77,20 +77,11 @@ find_relation(const char *name)
 	error_context_stack = &hint;
 	relation = RangeVarGetRelidExtended(parse_name(name), AccessShareLock, 0, NULL, NULL);
 	error_context_stack = hint.previous;
-	switch (get_rel_relkind(relation))
-	{
-		case RELKIND_RELATION:
-		case RELKIND_PARTITIONED_TABLE:
-		case RELKIND_VIEW:
-		case RELKIND_MATVIEW:
-		case RELKIND_FOREIGN_TABLE:
-			break;
-		default:
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" has no rows to train on", name),
-					 errhint("source is a table, a view, a materialized view or a foreign table.")));
-	}
+	if (!dperm_domains_has_rows(get_rel_relkind(relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" has no rows to train on", name),
+				 errhint("source is a table, a view, a materialized view or a foreign table.")));
 	return relation;
 }
 

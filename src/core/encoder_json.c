@@ -127,22 +127,38 @@ read_text(DpermJson *json, DpermArena *arena, DpermText *out, const char **why)
 	return true;
 }
 
+/* Begin an array: room for its elements, all that can be counted, or NULL. */
+static void *
+begin_list(DpermJson *json, DpermArena *arena, size_t size, int64_t *count,
+		   const char *too_many, const char **why)
+{
+	void	   *list;
+
+	if (!dperm_json_array(json))
+		return NULL;
+	*count = dperm_encoder_json_count(json);
+	if (*count > DPERM_DIM_MAX)
+	{
+		(void) refuse(why, too_many);
+		return NULL;
+	}
+	list = dperm_arena_take(arena, size * (size_t) *count);
+	if (list == NULL)
+		(void) refuse(why, "there is not enough memory for the features");
+	return list;
+}
+
 /* The list of categories. */
 static bool
 read_categories(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
 {
-	DpermText  *categories;
 	int64_t		count;
+	DpermText  *categories = begin_list(json, arena, sizeof(DpermText), &count,
+										"the number of categories is out of range", why);
 	int			i = 0;
 
-	if (!dperm_json_array(json))
-		return false;
-	count = dperm_encoder_json_count(json);
-	if (count > DPERM_DIM_MAX)
-		return refuse(why, "the number of categories is out of range");
-	categories = dperm_arena_take(arena, sizeof(DpermText) * (size_t) count);
 	if (categories == NULL)
-		return refuse(why, "there is not enough memory for the features");
+		return false;
 	while (dperm_json_element(json))
 		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
 			!read_text(json, arena, &categories[i++], why))
@@ -233,18 +249,13 @@ bool
 dperm_encoder_json_features(DpermJson *json, DpermArena *arena, DpermEncoder *out,
 							const char **why)
 {
-	DpermBlock *blocks;
 	int64_t		count;
+	DpermBlock *blocks = begin_list(json, arena, sizeof(DpermBlock), &count,
+									"the number of features is out of range", why);
 	int			i = 0;
 
-	if (!dperm_json_array(json))
-		return false;
-	count = dperm_encoder_json_count(json);
-	if (count > DPERM_DIM_MAX)
-		return refuse(why, "the number of features is out of range");
-	blocks = dperm_arena_take(arena, sizeof(DpermBlock) * (size_t) count);
 	if (blocks == NULL)
-		return refuse(why, "there is not enough memory for the features");
+		return false;
 	while (dperm_json_element(json))
 		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
 			!read_feature(json, arena, &blocks[i++], why))

@@ -58,7 +58,10 @@ dperm_feed_map(DpermFeed *feed)
 {
 	bool		intercept = feed->encoder->intercept;
 	int			dim = feed->layout.dim;
+	size_t		left = (size_t) (DPERM_FEED_ROWS - feed->waiting);
 
+	memset(feed->blocks + (size_t) feed->waiting * feed->linear, 0,
+		   sizeof(double) * left * feed->linear);
 	dperm_fourier_map_rows(&feed->encoder->kernel, feed->frequencies, feed->linear,
 						   DPERM_FEED_ROWS, feed->blocks, feed->targets, intercept ? 1 : 0,
 						   feed->mapped);

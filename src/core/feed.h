@@ -28,7 +28,7 @@ typedef struct DpermFeed
 	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words */
 } DpermFeed;
 
-/* How many doubles of room a feed needs, zeros at first. */
+/* How many doubles of room a feed needs. */
 extern size_t dperm_feed_room(const DpermEncoder *encoder);
 
 /* Make ready; places is room for dperm_encoder_dim() integers. All of it stays in use. */

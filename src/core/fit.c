@@ -29,16 +29,6 @@ dperm_fit_room(int dim)
 	return dperm_newton_room(dim) + 2 * (size_t) dim;
 }
 
-/* Overwrite secrets in a way that the compiler keeps. */
-static void
-wipe(double *x, size_t count)
-{
-	volatile double *v = x;
-
-	for (size_t i = 0; i < count; i++)
-		v[i] = 0;
-}
-
 /* Is single precision enough for Hessians? */
 bool
 dperm_fit_rough(const DpermFit *fit)
@@ -133,7 +123,6 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 		.goal = cal->gradient_goal,
 		.flat = fit->setup.loss.kind != DPERM_LOSS_LOGISTIC,
 		.hess_cost = fit->hess_cost,
-		.oracle = fit->rows,
 		.poll = fit->poll
 	};
 
@@ -207,9 +196,9 @@ dperm_fitting_end(DpermFitting *fitting)
 
 	if (status == DPERM_OK)
 		status = release(fitting->fit, fitting->room, fitting->weights);
-	wipe(fitting->room, dperm_fit_room(dim));
+	dperm_wipe(fitting->room, dperm_fit_room(dim));
 	if (status != DPERM_OK)
-		wipe(fitting->weights, dim);
+		dperm_wipe(fitting->weights, dim);
 	return status;
 }
 

@@ -78,12 +78,9 @@ dperm_matrix_eval(void *matrix, const double *weights, double *value, double *gr
 	return DPERM_OK;
 }
 
-/* Overwrite the room, in a way that the compiler keeps. */
+/* Overwrite the room. */
 void
 dperm_matrix_wipe(DpermMatrix *matrix)
 {
-	volatile double *room = matrix->room;
-
-	for (size_t i = 0; i < dperm_moments_room(matrix->dim, true); i++)
-		room[i] = 0;
+	dperm_wipe(matrix->room, dperm_moments_room(matrix->dim, true));
 }

@@ -93,6 +93,16 @@ extern void dperm_moments_merge(DpermMoments *m, int64_t rows, const double *val
 /* The lower triangle of the Hessian, column after column. */
 extern void dperm_moments_pack(const DpermMoments *m, double *packed);
 
+/* Overwrite secrets in a way that the compiler keeps. */
+static inline void
+dperm_wipe(double *x, size_t count)
+{
+	volatile double *v = x;
+
+	for (size_t i = 0; i < count; i++)
+		v[i] = 0;
+}
+
 /* Entries of a packed triangle. */
 static inline size_t
 dperm_packed_size(int dim)
