@@ -295,6 +295,8 @@ dperm_source_pass(const DpermSource *source, int count, const Datum *requests,
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext spi;
 
+	/* without portions there is no condition that leaves out a request of 0 */
+	Assert(portions || (count == 1 && requests[0]));
 	dperm_source_execute(source, pass_query(source, count, portions), "dp_moments", requests,
 						 count);
 	if (SPI_processed != 1)

@@ -92,19 +92,25 @@ begin(Training *training, DpermTask *task)
 	training->active = dperm_fitting_next(&training->fitting, &training->ask);
 }
 
-/* End a training: release the model into a context. */
+/* End a training: release its weights, and leave no trace of the noise, of which the start is made too. */
+static DpermStatus
+finish(Training *training)
+{
+	DpermStatus status = dperm_fitting_end(&training->fitting);
+
+	dperm_matrix_wipe(&training->matrix);
+	dperm_entropy_wipe(&training->entropy);
+	return status;
+}
+
+/* Make the model of a training that has ended, in a context. */
 static void
-end(Training *training, MemoryContext result)
+make_model(Training *training, MemoryContext result)
 {
 	const DpermRows *rows = training->task->rows;
-	DpermStatus status = dperm_fitting_end(&training->fitting);
 	double	   *weights;
 	DpermModel *model;
 
-	/* the start is made of the noise */
-	dperm_matrix_wipe(&training->matrix);
-	dperm_entropy_wipe(&training->entropy);
-	dperm_check_status(status);
 	weights = MemoryContextAlloc(result, sizeof(double) * training->fit.setup.dim);
 	model = MemoryContextAllocZero(result, sizeof(*model));
 	dperm_layout_restore(&rows->cache.feed.layout, training->weights, weights);
@@ -134,7 +140,8 @@ train_in_memory(DpermTask *task, bool one_of_several, MemoryContext result)
 		training.active = dperm_fitting_next(&training.fitting, &training.ask);
 	}
 	report_step(&reported, true);
-	end(&training, result);
+	dperm_check_status(finish(&training));
+	make_model(&training, result);
 }
 
 /* The request for what a training waits for. */
@@ -224,6 +231,7 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 	Training   *trainings = palloc(sizeof(Training) * count);
 	MemoryContext work = CurrentMemoryContext;
 	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
+	DpermStatus status = DPERM_OK;
 	int			reported = 0;
 	bool		more = true;
 
@@ -239,8 +247,17 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 			report_step(&reported, false);
 	}
 	report_step(&reported, true);
+
+	/* all of them, before one may raise */
 	for (int i = 0; i < count; i++)
-		end(&trainings[i], result);
+	{
+		DpermStatus one = finish(&trainings[i]);
+
+		status = status == DPERM_OK ? one : status;
+	}
+	dperm_check_status(status);
+	for (int i = 0; i < count; i++)
+		make_model(&trainings[i], result);
 }
 
 /* Memory for the matrices of trainings that share passes, even if less is set. */
