@@ -49,8 +49,8 @@ include $(PGXS)
 
 # PostgreSQL's own headers and macros do not pass -Wextra; src/core has to.
 $(PG_OBJS): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
-# Its loops over numbers are worth vectors.
-$(CORE_OBJS): override CFLAGS += -O3
+# Its loops over numbers are worth vectors, and nobody outside calls it.
+$(CORE_OBJS): override CFLAGS += -O3 -fvisibility=hidden
 $(OBJS): $(ALL_HEADERS)
 
 ifdef VPATH

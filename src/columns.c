@@ -15,9 +15,6 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
-#if PG_VERSION_NUM >= 160000
-#include "varatt.h"
-#endif
 
 #include "columns.h"
 #include "domains.h"
@@ -360,9 +357,9 @@ read_vector(DpermReader *reader, Datum datum)
 		reader->vector : NULL;
 }
 
-/* Read one value. */
+/* Read one value of any kind. */
 void
-dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *value)
+dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue *value)
 {
 	value->present = !isnull;
 	if (isnull)

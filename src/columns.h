@@ -8,8 +8,12 @@
 #define DPERM_COLUMNS_H
 
 #include "fmgr.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
 #include "core/encoder.h"
+#include "rows.h"
 
 /* How a column is stored. The numbers travel in requests: append only. */
 typedef enum DpermReaderKind
@@ -88,7 +92,20 @@ extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind,
 extern DpermReader *dperm_readers_make(const DpermEncoder *encoder, const uint64 *words);
 
 /* Read one value. What it points to lives as long as the datum and the current context. */
-extern void dperm_reader_read(DpermReader *reader, Datum datum, bool isnull,
-							  DpermValue *value);
+extern void dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull,
+								  DpermValue *value);
+
+/* The same; an array that lies in the row as it is, the most common of all, takes the shortest way. */
+static inline void
+dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *value)
+{
+	if (reader->kind == DPERM_READ_FLOAT8_ARRAY && !isnull && VARATT_IS_4B_U(DatumGetPointer(datum)))
+	{
+		value->vector = dperm_rows_peek_float8((ArrayType *) DatumGetPointer(datum), reader->block->count);
+		value->present = value->vector != NULL;
+	}
+	else
+		dperm_reader_read_any(reader, datum, isnull, value);
+}
 
 #endif							/* DPERM_COLUMNS_H */

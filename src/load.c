@@ -82,7 +82,8 @@ add_row(Loader *loader, int number, TupleTableSlot *slot)
 						  &values[i]);
 	dperm_cache_add(&set->cache, values, sign);
 	MemoryContextSwitchTo(caller);
-	MemoryContextReset(loader->row_context);
+	if (!loader->row_context->isReset)
+		MemoryContextReset(loader->row_context);
 }
 
 /* A row has come. */

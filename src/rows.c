@@ -4,7 +4,6 @@
 #include "postgres.h"
 
 #include "access/tupmacs.h"
-#include "catalog/pg_type.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -45,33 +44,6 @@ dperm_rows_element_type(Oid arraytype)
 	return is_readable(elemtype) ? elemtype : InvalidOid;
 }
 
-/* The length of a one-dimensional array, else -1. */
-int
-dperm_rows_array_length(ArrayType *array)
-{
-	return ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : -1;
-}
-
-/* One dimension, the expected length, and no NULL among the elements. */
-static bool
-is_plain_vector(ArrayType *array, int expected_len)
-{
-	return expected_len >= 0 &&
-		dperm_rows_array_length(array) == expected_len &&
-		!array_contains_nulls(array);
-}
-
-/* The elements of a plain float8 vector, in place. */
-const double *
-dperm_rows_peek_float8(ArrayType *array, int expected_len)
-{
-	if (ARR_ELEMTYPE(array) != FLOAT8OID || !is_plain_vector(array, expected_len))
-		return NULL;
-
-	/* The data start is MAXALIGNed within a palloc'd or aligned array. */
-	return (const double *) ARR_DATA_PTR(array);
-}
-
 /* Widen floats to doubles. */
 void
 dperm_rows_from_float4(const float *in, int count, double *out)
@@ -100,7 +72,7 @@ dperm_rows_read_array(ArrayType *array, Oid elemtype, int expected_len, double *
 {
 	char	   *data;
 
-	if (!is_readable(elemtype) || !is_plain_vector(array, expected_len))
+	if (!is_readable(elemtype) || !dperm_rows_is_plain(array, expected_len))
 		return false;
 
 	/* Without NULLs the elements lie side by side, also behind a NULL bitmap. */

@@ -9,6 +9,7 @@
 #ifndef DPERM_ROWS_H
 #define DPERM_ROWS_H
 
+#include "catalog/pg_type.h"
 #include "utils/array.h"
 
 /*
@@ -19,14 +20,35 @@
 extern Oid	dperm_rows_element_type(Oid arraytype);
 
 /* The number of elements; -1 unless the array has exactly one dimension. */
-extern int	dperm_rows_array_length(ArrayType *array);
+static inline int
+dperm_rows_array_length(ArrayType *array)
+{
+	return ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : -1;
+}
+
+/* One dimension, the expected length, and no NULL among the elements. */
+static inline bool
+dperm_rows_is_plain(ArrayType *array, int expected_len)
+{
+	return expected_len >= 0 &&
+		dperm_rows_array_length(array) == expected_len &&
+		!(ARR_HASNULL(array) && array_contains_nulls(array));
+}
 
 /*
  * Straight into a float8 array without NULLs of expected_len elements, else NULL.
  * The array must be detoasted with DatumGetArrayTypeP (never the packed form: a
  * short header leaves the elements unaligned).
  */
-extern const double *dperm_rows_peek_float8(ArrayType *array, int expected_len);
+static inline const double *
+dperm_rows_peek_float8(ArrayType *array, int expected_len)
+{
+	if (ARR_ELEMTYPE(array) != FLOAT8OID || !dperm_rows_is_plain(array, expected_len))
+		return NULL;
+
+	/* The data start is MAXALIGNed within a palloc'd or aligned array. */
+	return (const double *) ARR_DATA_PTR(array);
+}
 
 /*
  * Convert expected_len elements of base type elemtype to doubles. False, with out

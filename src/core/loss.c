@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "names.h"
+#include "vector.h"
 
 /* log(1 + exp(-z)), with exp only of what cannot overflow. */
 static DpermLossAt
@@ -87,6 +88,24 @@ dperm_loss_at(DpermLoss loss, double z)
 	return logistic_at(z);
 }
 
+/* Two margins of the logistic loss: their slopes, and what the block's loss is made of. */
+static inline DpermPair
+logistic_pair(DpermPair z, DpermPair *product, DpermPair *linear, DpermPair *curve)
+{
+	const DpermPair least = dperm_both(-708);	/* exp() is as good as zero from here on */
+	DpermInts	negative = z < 0;
+	DpermPair	away = (DpermPair) ((DpermInts) z | INT64_MIN);	/* -|z| */
+	DpermPair	e = dperm_exp(dperm_choose(away < least, least, away));
+	DpermPair	sum = 1 + e;
+	DpermPair	slope = dperm_choose(negative, dperm_both(-1), -e) / sum;
+
+	*product *= sum;
+	*linear -= dperm_choose(negative, z, dperm_both(0));
+	*curve = e / (sum * sum);
+	*curve = dperm_choose(*curve > 0.25, dperm_both(0.25), *curve);
+	return slope;
+}
+
 /*
  * The logistic loss of a block. The logarithms are taken of products: of the factors 1 + e, which
  * are between 1 and 2, a block has few enough not to overflow.
@@ -94,22 +113,27 @@ dperm_loss_at(DpermLoss loss, double z)
 static double
 logistic_block(int count, double *margins, double *curves)
 {
-	double		value = 0;
-	double		product = 1;
+	DpermPair	product = dperm_both(1);
+	DpermPair	linear = dperm_both(0);
+	DpermPair	curve;
+	int			i = 0;
 
-	for (int i = 0; i < count; i++)
+	for (; i + 2 <= count; i += 2)
 	{
-		double		z = margins[i];
-		double		e = exp(-fabs(z));	/* in (0, 1] */
-		double		share = e / (1 + e);
-
-		product *= 1 + e;
-		value += z < 0 ? -z : 0;
-		margins[i] = z >= 0 ? -share : -1 / (1 + e);
+		dperm_put_pair(logistic_pair(dperm_pair_at(margins + i), &product, &linear, &curve), margins + i);
 		if (curves)
-			curves[i] = fmin(0.25, share / (1 + e));
+			dperm_put_pair(curve, curves + i);
 	}
-	return value + log(product);
+	if (i < count)
+	{
+		/* a margin of infinity beside the last one adds nothing */
+		DpermPair	last = {margins[i], INFINITY};
+
+		margins[i] = logistic_pair(last, &product, &linear, &curve)[0];
+		if (curves)
+			curves[i] = curve[0];
+	}
+	return linear[0] + linear[1] + log(product[0]) + log(product[1]);
 }
 
 /* Losses, slopes and curvatures of a block. */

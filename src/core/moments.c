@@ -252,29 +252,21 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 static void
 add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
-	const int	one = 1;
-	const double unit = 1,
-				zero = 0;
-	int			dense = m->layout.dense;
-	int			lead = (int) stride;
+	size_t		dense = (size_t) m->layout.dense;
 	bool		coded = m->layout.codes > 0;
 
-	if (dense > 0)
-		dgemv_("T", &dense, &count, &unit, rows, &lead, m->weights, &one, &zero, m->margin,
-			   &one);
-	else
-		memset(m->margin, 0, sizeof(double) * count);
+	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, m->margin);
 	if (coded)
 		add_code_margins(m, rows, count, stride);
 	add_compensated(&m->value[0], &m->value[1],
 					dperm_loss_block(m->loss, count, m->margin, m->curve));
 
+	dperm_rows_sum((size_t) count, rows, stride, dense, m->margin, m->part);
 	if (coded)
-		memset(m->part, 0, sizeof(double) * (m->dim + 1));
-	if (dense > 0)
-		dgemv_("N", &dense, &count, &unit, rows, &lead, m->margin, &one, &zero, m->part, &one);
-	if (coded)
+	{
+		memset(m->part + dense, 0, sizeof(double) * (m->dim + 1 - dense));
 		add_code_slopes(m, rows, count, stride);
+	}
 	for (int j = 0; j < m->dim; j++)
 		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
 

@@ -23,8 +23,9 @@
 #define SLOPE_LEFT 0.9
 #define SLOPE_OVERSHOT 0.8
 
-/* What a Hessian of rows in memory costs: so many gradients for each coordinate. */
-#define HESS_COST (1.0 / 24)
+/* What a Hessian of rows in memory costs, in gradients: so many, and so many for each coordinate. */
+#define HESS_COST 1.5
+#define HESS_COST_EACH (1.0 / 29)
 
 /* A new Hessian is not worth asking for when the goal is this many steps ahead. */
 #define NEAR_STEPS 2
@@ -103,7 +104,7 @@ dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *wei
 	solver->lambda = problem->lambda;
 	solver->goal = problem->goal;
 	if (problem->hess_cost == 0)
-		solver->problem.hess_cost = HESS_COST * problem->dim;
+		solver->problem.hess_cost = HESS_COST + HESS_COST_EACH * problem->dim;
 	solver->weights = weights;
 	solver->hess = room;
 	room += d * d;

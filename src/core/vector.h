@@ -29,12 +29,30 @@ dperm_put_pair(DpermPair pair, double *x)
 	memcpy(x, &pair, sizeof(pair));
 }
 
+/* The same number twice. */
+static inline DpermPair
+dperm_both(double x)
+{
+	return (DpermPair) {x, x};
+}
+
 static inline double
 dperm_sum_pairs(DpermPair a, DpermPair b, DpermPair c, DpermPair d)
 {
 	DpermPair	sum = (a + b) + (c + d);
 
 	return sum[0] + sum[1];
+}
+
+/* a b + c, rounded once where the machine does that as fast. */
+static inline DpermPair
+dperm_multiply_add(DpermPair a, DpermPair b, DpermPair c)
+{
+#ifdef __FP_FAST_FMA
+	return (DpermPair) {__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
+#else
+	return a * b + c;
+#endif
 }
 
 /* The inner product. */
@@ -55,8 +73,10 @@ dperm_inner(size_t count, const double *x, const double *y)
 		c += dperm_pair_at(x + i + 4) * dperm_pair_at(y + i + 4);
 		d += dperm_pair_at(x + i + 6) * dperm_pair_at(y + i + 6);
 	}
-	for (; i < count; i++)
-		rest += x[i] * y[i];
+	for (; i + 2 <= count; i += 2)
+		a += dperm_pair_at(x + i) * dperm_pair_at(y + i);
+	if (i < count)
+		rest = x[i] * y[i];
 	return dperm_sum_pairs(a, b, c, d) + rest;
 }
 
@@ -82,6 +102,86 @@ dperm_scale(size_t count, double factor, const double *restrict x, double *restr
 		out[i] = x[i] * factor;
 }
 
+/* The inner product of each of some rows, stride apart, with y: row after row is how memory is read fastest. */
+static inline void
+dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t length, const double *restrict y,
+				 double *restrict out)
+{
+	for (size_t i = 0; i < count; i++, rows += stride)
+	{
+		DpermPair	a = {0},
+					b = {0};
+		size_t		j = 0;
+		double		rest = 0;
+
+		for (; j + 4 <= length; j += 4)
+		{
+			a = dperm_multiply_add(dperm_pair_at(rows + j), dperm_pair_at(y + j), a);
+			b = dperm_multiply_add(dperm_pair_at(rows + j + 2), dperm_pair_at(y + j + 2), b);
+		}
+		for (; j < length; j++)
+			rest += rows[j] * y[j];
+		a += b;
+		out[i] = a[0] + a[1] + rest;
+	}
+}
+
+/* Add eight rows, each times its factor, to a sum. */
+static inline void
+dperm_add_eight(const double *restrict rows, size_t stride, size_t length, const double *restrict factors,
+				double *restrict sum)
+{
+	const double *r0 = rows,
+			   *r1 = r0 + stride,
+			   *r2 = r1 + stride,
+			   *r3 = r2 + stride,
+			   *r4 = r3 + stride,
+			   *r5 = r4 + stride,
+			   *r6 = r5 + stride,
+			   *r7 = r6 + stride;
+	DpermPair	f0 = dperm_both(factors[0]),
+				f1 = dperm_both(factors[1]),
+				f2 = dperm_both(factors[2]),
+				f3 = dperm_both(factors[3]),
+				f4 = dperm_both(factors[4]),
+				f5 = dperm_both(factors[5]),
+				f6 = dperm_both(factors[6]),
+				f7 = dperm_both(factors[7]);
+	size_t		j = 0;
+
+	for (; j + 2 <= length; j += 2)
+	{
+		DpermPair	even = dperm_multiply_add(dperm_pair_at(r0 + j), f0, dperm_pair_at(sum + j));
+		DpermPair	odd = dperm_pair_at(r1 + j) * f1;
+
+		even = dperm_multiply_add(dperm_pair_at(r2 + j), f2, even);
+		odd = dperm_multiply_add(dperm_pair_at(r3 + j), f3, odd);
+		even = dperm_multiply_add(dperm_pair_at(r4 + j), f4, even);
+		odd = dperm_multiply_add(dperm_pair_at(r5 + j), f5, odd);
+		even = dperm_multiply_add(dperm_pair_at(r6 + j), f6, even);
+		odd = dperm_multiply_add(dperm_pair_at(r7 + j), f7, odd);
+		dperm_put_pair(even + odd, sum + j);
+	}
+	for (size_t k = 0; j < length && k < 8; k++)
+		sum[j] += rows[k * stride + j] * factors[k];
+}
+
+/* The sum of rows, stride apart, each times its factor. */
+static inline void
+dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t length,
+			   const double *restrict factors, double *restrict sum)
+{
+	size_t		i = 0;
+
+	for (size_t j = 0; j < length; j++)
+		sum[j] = 0;
+	for (; i + 8 <= count; i += 8)
+		dperm_add_eight(rows + i * stride, stride, length, factors + i, sum);
+	for (; i < count; i++)
+		for (size_t j = 0; j < length; j++)
+			sum[j] += rows[i * stride + j] * factors[i];
+}
+
 /* Two integers, and angles up to here for dperm_cos_sin(). */
 typedef int64_t DpermInts __attribute__((vector_size(16)));
 #define DPERM_ANGLE_MAX 0x1p20
@@ -91,6 +191,39 @@ static inline DpermPair
 dperm_choose(DpermInts mask, DpermPair one, DpermPair other)
 {
 	return (DpermPair) (((DpermInts) one & mask) | ((DpermInts) other & ~mask));
+}
+
+/*
+ * Exponentials of numbers from -708 to 0: a power of two times the exponential of what is left of the logarithm, at
+ * most log(2)/2, where Taylor's series ends soon. Off by two units in the last place at most.
+ */
+static inline DpermPair
+dperm_exp(DpermPair x)
+{
+	const DpermPair round = dperm_both(0x1.8p52);	/* adding it leaves an integer in the last bits */
+	DpermPair	power = dperm_multiply_add(x, dperm_both(0x1.71547652b82fep0), round);
+	DpermInts	exponent = (DpermInts) power;
+	DpermPair	r,
+				r2,
+				r4,
+				low,
+				high;
+
+	power -= round;
+	r = (x - power * 0x1.62e42fefa0000p-1) - power * 0x1.cf79abc9e3b3ap-40;
+	r2 = r * r;
+	r4 = r2 * r2;
+	low = dperm_multiply_add(r2, dperm_multiply_add(r, dperm_both(1.0 / 120), dperm_both(1.0 / 24)),
+							 dperm_multiply_add(r, dperm_both(1.0 / 6), dperm_both(1.0 / 2)));
+	high = dperm_multiply_add(r2, dperm_multiply_add(r, dperm_both(1.0 / 6227020800), dperm_both(1.0 / 479001600)),
+							  dperm_multiply_add(r, dperm_both(1.0 / 39916800), dperm_both(1.0 / 3628800)));
+	high = dperm_multiply_add(r4, high,
+							  dperm_multiply_add(r2, dperm_multiply_add(r, dperm_both(1.0 / 362880),
+																		dperm_both(1.0 / 40320)),
+												 dperm_multiply_add(r, dperm_both(1.0 / 5040),
+																	dperm_both(1.0 / 720))));
+	low = dperm_multiply_add(r4, high, low);
+	return (DpermPair) ((DpermInts) (1 + dperm_multiply_add(low, r2, r)) + (exponent << 52));
 }
 
 /*

@@ -143,6 +143,90 @@ TEST(turns_around_the_circle)
 	}
 }
 
+/* Rows with gaps between them, of every number and length: no product is left out, nothing beyond is read. */
+TEST(multiplies_rows)
+{
+	TestRandom	state = 85;
+
+	for (size_t length = 0; length <= 20; length++)
+		for (size_t count = 0; count <= 20; count++)
+		{
+			size_t		stride = length + (size_t) test_below(&state, 3);
+			size_t		end = count == 0 ? 0 : (count - 1) * stride + length;
+			double	   *rows = make_numbers(&state, end);
+			double	   *y = make_numbers(&state, length);
+			double	   *factors = make_numbers(&state, count);
+			double	   *inner = make_numbers(&state, count);
+			double	   *sum = make_numbers(&state, length);
+
+			dperm_rows_inner(count, rows + 1, stride, length, y + 1, inner + 1);
+			for (size_t i = 0; i < count; i++)
+			{
+				long double exact = 0,
+							size = 0;
+
+				for (size_t j = 0; j < length; j++)
+				{
+					exact += (long double) rows[1 + i * stride + j] * y[1 + j];
+					size += fabsl((long double) rows[1 + i * stride + j] * y[1 + j]);
+				}
+				CHECK(fabsl(inner[1 + i] - exact) <= (length + 1) * (DBL_EPSILON / 2) * size);
+			}
+			dperm_rows_sum(count, rows + 1, stride, length, factors + 1, sum + 1);
+			for (size_t j = 0; j < length; j++)
+			{
+				long double exact = 0,
+							size = 0;
+
+				for (size_t i = 0; i < count; i++)
+				{
+					exact += (long double) rows[1 + i * stride + j] * factors[1 + i];
+					size += fabsl((long double) rows[1 + i * stride + j] * factors[1 + i]);
+				}
+				CHECK(fabsl(sum[1 + j] - exact) <= (count + 1) * (DBL_EPSILON / 2) * size);
+			}
+			free(rows);
+			free(y);
+			free(factors);
+			free(inner);
+			free(sum);
+		}
+}
+
+/* Exponentials within two units in the last place, from none to the smallest of normal size. */
+TEST(raises_to_powers)
+{
+	TestRandom	state = 86;
+
+	for (int round = 0; round < 400000; round++)
+	{
+		double		x[2];
+		DpermPair	result;
+
+		for (int k = 0; k < 2; k++)
+		{
+			/* of every size, and near where the power of two changes */
+			x[k] = round % 3 == 0 ? -708 * test_uniform(&state) :
+				round % 3 == 1 ? -pow(10, 18 * test_uniform(&state) - 16) :
+				-0.34657359027997264 * (1 + 2 * test_below(&state, 1000)) + (test_uniform(&state) - 0.5) * 1e-9;
+			x[k] = fmax(-708, fmin(0, x[k]));
+		}
+		if (round < 4)
+		{
+			x[0] = round % 2 ? -708 : 0;
+			x[1] = round < 2 ? -0.0 : -DBL_MIN;
+		}
+		result = dperm_exp(dperm_pair_at(x));
+		for (int k = 0; k < 2; k++)
+		{
+			long double exact = expl(x[k]);
+
+			CHECK(fabsl(result[k] - exact) <= 2 * DBL_EPSILON / 2 * exact);
+			CHECK(result[k] <= 1);
+		}
+	}
+}
+
 int
 main(void)
 {
@@ -151,5 +235,7 @@ main(void)
 	RUN(scales_each_number_alone);
 	RUN(hides_no_infinity);
 	RUN(turns_around_the_circle);
+	RUN(multiplies_rows);
+	RUN(raises_to_powers);
 	return test_report();
 }
