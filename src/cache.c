@@ -11,6 +11,7 @@
 #include "utils/memutils.h"
 
 #include "cache.h"
+#include "core/compact.h"
 #include "dperm.h"
 
 /* Bytes of a chunk at the most; and of a huge page, of which chunks are made where there are any. */
@@ -31,6 +32,13 @@ chunk_rows(int words)
 	return rows;
 }
 
+/* Rows of a sample. */
+static int64
+sample_rows(Size bytes, int words)
+{
+	return Max(bytes / (words * sizeof(double)), 2);
+}
+
 /* Start a cache. */
 void
 dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
@@ -42,16 +50,9 @@ dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_byt
 	cache->context = CurrentMemoryContext;
 	dperm_feed_make(&cache->feed, encoder, like ? &like->feed : NULL);
 	words = cache->feed.layout.words;
-	dperm_keep_init(&cache->keep, words, PG_INT64_MAX,
-					Max(sample_bytes / (words * sizeof(double)), 2), FIRST_ROWS);
+	cache->sample_bytes = sample_bytes;
+	dperm_keep_init(&cache->keep, words, PG_INT64_MAX, sample_rows(sample_bytes, words), FIRST_ROWS);
 	cache->chunk_rows = chunk_rows(words);
-}
-
-/* Rows that there is room for. */
-static int64
-room(const DpermCache *cache)
-{
-	return cache->chunk_count * cache->keep.chunk_rows;
 }
 
 static Size
@@ -64,14 +65,7 @@ row_bytes(const DpermCache *cache)
 Size
 dperm_cache_size(const DpermCache *cache)
 {
-	return room(cache) * row_bytes(cache);
-}
-
-/* Bytes that the next row will need: the first chunk doubles, then others come. */
-Size
-dperm_cache_needs(const DpermCache *cache)
-{
-	return cache->keep.used < room(cache) ? 0 : cache->keep.chunk_rows * row_bytes(cache);
+	return dperm_cache_room(cache) * row_bytes(cache);
 }
 
 /* Allocate a chunk, one of full size on huge pages if the system has them to give. */
@@ -135,6 +129,18 @@ grow(DpermCache *cache)
 	cache->chunk_count++;
 }
 
+/* Put an encoded row in its place. */
+static void
+store(DpermCache *cache, const double *row, int64 place)
+{
+	double	   *to = dperm_keep_row(&cache->keep, place);
+
+	if (cache->compact)
+		dperm_compact_put(&cache->feed.layout, row, to);
+	else
+		memcpy(to, row, row_bytes(cache));
+}
+
 /* Map the rows that wait, and put them where they belong. */
 static void
 settle(DpermCache *cache)
@@ -146,8 +152,7 @@ settle(DpermCache *cache)
 		return;
 	rows = dperm_feed_map(&cache->feed);
 	for (int i = 0; i < waiting; i++)
-		memcpy(dperm_keep_row(&cache->keep, cache->places[i]),
-			   rows + (size_t) i * cache->keep.words, row_bytes(cache));
+		store(cache, rows + (size_t) i * cache->feed.layout.words, cache->places[i]);
 }
 
 /* Encode and keep a row. */
@@ -163,15 +168,59 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign)
 	place = dperm_keep_offer(keep);
 	if (place < 0)
 		return;
-	if (place >= room(cache))
+	if (place >= dperm_cache_room(cache))
 		grow(cache);
 	if (!dperm_feed_waits(&cache->feed))
-		dperm_feed_write(&cache->feed, values, sign, dperm_keep_row(keep, place));
+	{
+		double	   *row = cache->compact ? cache->row : dperm_keep_row(keep, place);
+
+		dperm_feed_write(&cache->feed, values, sign, row);
+		if (cache->compact)
+			store(cache, row, place);
+	}
 	else
 	{
 		cache->places[cache->feed.waiting] = place;
 		if (dperm_feed_wait(&cache->feed, values, sign))
 			settle(cache);
+	}
+}
+
+/* Keep rows in their compact form: a chunk is released as soon as its rows are elsewhere. */
+void
+dperm_cache_compact(DpermCache *cache)
+{
+	DpermKeep  *keep = &cache->keep;
+	const DpermLayout *layout = &cache->feed.layout;
+	DpermKeep	before = *keep;
+	void	  **allocated = cache->allocated;
+	int			chunk_count = cache->chunk_count;
+
+	settle(cache);
+	cache->compact = true;
+	cache->row = MemoryContextAlloc(cache->context, row_bytes(cache));
+	keep->words = dperm_compact_words(layout);
+	keep->sample = sample_rows(cache->sample_bytes, keep->words);
+	keep->chunks = NULL;
+	keep->chunk_rows = FIRST_ROWS;
+	cache->chunk_rows = chunk_rows(keep->words);
+	cache->allocated = NULL;
+	cache->chunk_count = 0;
+	cache->chunk_room = 0;
+	for (int64 i = 0; i < before.used; i++)
+	{
+		if (i >= dperm_cache_room(cache))
+			grow(cache);
+		store(cache, dperm_keep_row(&before, i), i);
+		if ((i + 1) % before.chunk_rows == 0)
+			pfree(allocated[i / before.chunk_rows]);
+	}
+	for (int i = before.used / before.chunk_rows; i < chunk_count; i++)
+		pfree(allocated[i]);
+	if (chunk_count > 0)
+	{
+		pfree(allocated);
+		pfree(before.chunks);
 	}
 }
 

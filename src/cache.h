@@ -16,6 +16,9 @@ typedef struct DpermCache
 	int			chunk_room;		/* of keep.chunks */
 	void	  **allocated;		/* each chunk as it was allocated */
 	int64		chunk_rows;		/* of a chunk of full size; until then there is one, which grows */
+	bool		compact;		/* are the rows as in core/compact.h? */
+	double	   *row;			/* then: room for one as it was */
+	Size		sample_bytes;
 	int64		places[DPERM_FEED_ROWS];	/* of the rows that wait */
 } DpermCache;
 
@@ -26,8 +29,20 @@ typedef struct DpermCache
 extern void dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
 							 const DpermCache *like);
 
-/* Bytes that the next row will need beyond those in use: most often 0. */
-extern Size dperm_cache_needs(const DpermCache *cache);
+/* Rows that there is room for. */
+static inline int64
+dperm_cache_room(const DpermCache *cache)
+{
+	return cache->chunk_count * cache->keep.chunk_rows;
+}
+
+/* Bytes that the next row will need beyond those in use, most often 0: the first chunk doubles, then others come. */
+static inline Size
+dperm_cache_needs(const DpermCache *cache)
+{
+	return cache->keep.used < dperm_cache_room(cache) ? 0 :
+		cache->keep.chunk_rows * cache->keep.words * sizeof(double);
+}
 
 /* Bytes of the rows. */
 extern Size dperm_cache_size(const DpermCache *cache);
@@ -47,6 +62,9 @@ dperm_cache_skip(DpermCache *cache)
 {
 	cache->keep.seen++;
 }
+
+/* Keep rows in their compact form from now on. */
+extern void dperm_cache_compact(DpermCache *cache);
 
 /* Keep no more than a sample from now on, and release the rest of the memory. */
 extern void dperm_cache_shrink(DpermCache *cache);

@@ -14,7 +14,7 @@
 #include "dperm.h"
 #include "load.h"
 
-/* Memory for samples, when rows do not fit, together. */
+/* Memory for compact rows or samples, when rows do not fit, together and even if less is set. */
 #define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
 
 /* Rows between two reports. */
@@ -27,7 +27,8 @@ typedef struct Loader
 	DpermRows  *sets;
 	int			count;
 	Size		limit;			/* of all caches together */
-	bool		full;			/* did rows have to go? */
+	bool		compact;		/* are rows kept in their compact form? */
+	bool		sampled;		/* did rows have to go? */
 	int64	   *portions;		/* rows of each, or NULL */
 	int64		rows;
 	MemoryContext row_context;	/* reset after each row */
@@ -35,26 +36,45 @@ typedef struct Loader
 	DpermValue **values;
 } Loader;
 
+/* Keep compact rows from now on. */
+static void
+compact(Loader *loader)
+{
+	loader->compact = true;
+	loader->limit = Max(loader->limit, SAMPLE_BYTES);
+	for (int i = 0; i < loader->count; i++)
+		dperm_cache_compact(&loader->sets[i].cache);
+}
+
 /* Keep samples from now on. */
 static void
 shrink(Loader *loader)
 {
-	loader->full = true;
+	loader->sampled = true;
 	for (int i = 0; i < loader->count; i++)
 		dperm_cache_shrink(&loader->sets[i].cache);
+}
+
+/* Would a set with one more row take too much memory? */
+static bool
+is_full(const Loader *loader, const DpermRows *set)
+{
+	Size		size = dperm_cache_needs(&set->cache);
+
+	if (size == 0)
+		return false;
+	for (int i = 0; i < loader->count; i++)
+		size += dperm_cache_size(&loader->sets[i].cache);
+	return size > loader->limit;
 }
 
 /* Make sure that a set can take one more row. */
 static void
 check_room(Loader *loader, const DpermRows *set)
 {
-	Size		size = loader->full ? 0 : dperm_cache_needs(&set->cache);
-
-	if (size == 0)
-		return;
-	for (int i = 0; i < loader->count; i++)
-		size += dperm_cache_size(&loader->sets[i].cache);
-	if (size > loader->limit)
+	if (!loader->compact && is_full(loader, set))
+		compact(loader);
+	if (loader->compact && !loader->sampled && is_full(loader, set))
 		shrink(loader);
 }
 
@@ -145,7 +165,7 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 		loader->values[i] = palloc0(sizeof(DpermValue) * spec->encoder.block_count);
 	}
 	if (loader->limit == 0)
-		shrink(loader);
+		compact(loader);
 }
 
 /* Read rows. */
@@ -163,7 +183,7 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	{
 		dperm_cache_end(&sets[i].cache);
 		sets[i].count = sets[i].cache.keep.seen;
-		sets[i].complete = !loader.full;
+		sets[i].complete = !loader.compact;
 	}
 	MemoryContextDelete(loader.row_context);
 	if (dperm_progress && loader.rows % REPORT_ROWS != 0)

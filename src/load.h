@@ -13,13 +13,13 @@ typedef struct DpermRows
 	const DpermSource *source;	/* its encoder is settled */
 	int			portion;		/* -1: all */
 	int64		count;
-	bool		complete;		/* are all rows in memory? */
-	DpermCache	cache;			/* the rows, or a sample of them */
+	bool		complete;		/* are all rows in memory, as they are? */
+	DpermCache	cache;			/* the rows, or compact ones, or a sample of those */
 } DpermRows;
 
 /*
  * Read rows, in the current memory context: count sets, of sources that differ in nothing but encoder
- * and portion. All that fit into dperm.cache_memory together are kept, or else a sample of each. If
+ * and portion. All that fit into dperm.cache_memory together are kept, or else compact ones, or a sample of each. If
  * portions is not NULL, it gets the number of rows of each portion. Needs an SPI connection.
  */
 extern void dperm_load(DpermRows *sets, int count, int64 *portions);

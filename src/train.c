@@ -77,6 +77,7 @@ begin(Training *training, DpermTask *task)
 	training->fit.calibration = dperm_checked_calibration(&training->fit.setup);
 	dperm_entropy_init(&training->entropy, dperm_strong_random, NULL);
 	training->matrix = dperm_matrix_of(&rows->cache.keep, layout, task->options->loss);
+	training->matrix.compact = rows->cache.compact;
 	training->matrix.rough = dperm_fit_rough(&training->fit);
 	training->matrix.poll = dperm_interrupts;
 	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *

@@ -20,7 +20,7 @@
 #define RELEASE_SHARE 0.01
 
 /* The solver's goal on top of what rounding may hide. */
-#define GOAL 1e-13
+#define GOAL 1e-12
 
 /* The finest grid, and how many grid points the weights may span. */
 #define GRID_MIN 0x1p-40

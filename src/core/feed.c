@@ -24,18 +24,14 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const double *freq
 	memset(feed, 0, sizeof(*feed));
 	feed->encoder = encoder;
 	feed->layout = dperm_layout_make(encoder, places);
+	if (encoder->kernel.kind == DPERM_KERNEL_LINEAR && encoder->block_count == 1 &&
+		encoder->blocks[0].kind == DPERM_BLOCK_VECTOR)
+		feed->vector = &encoder->blocks[0];
 	feed->frequencies = frequencies;
 	feed->linear = dperm_encoder_linear_dim(encoder);
 	feed->target = dperm_encoder_kernel_target(encoder);
 	feed->blocks = room;
 	feed->mapped = room + DPERM_FEED_ROWS * (size_t) feed->linear;
-}
-
-/* Write a row that need not wait. */
-void
-dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign, double *row)
-{
-	dperm_layout_encode(&feed->layout, feed->encoder, values, sign, row);
 }
 
 /* Let a row wait. */

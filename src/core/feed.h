@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 #include "layout.h"
+#include "vector.h"
 
 /* Rows that wait at the most. */
 #define DPERM_FEED_ROWS 32
@@ -19,6 +20,7 @@ typedef struct DpermFeed
 {
 	const DpermEncoder *encoder;
 	DpermLayout layout;
+	const DpermBlock *vector;	/* the only block, if that is a vector and there is no kernel; else NULL */
 	const double *frequencies;	/* of the kernel, or NULL */
 	int			linear;			/* coordinates before the kernel */
 	double		target;			/* the norm of the kernel's features */
@@ -43,8 +45,25 @@ dperm_feed_waits(const DpermFeed *feed)
 }
 
 /* Write a row that need not wait; sign is -1 or +1, or 0 for a row without a label. */
-extern void dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign,
-							 double *row);
+static inline void
+dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign, double *row)
+{
+	/* a vector alone, the most common of all, takes the shortest way */
+	if (feed->vector && sign != 0 && values->present)
+	{
+		double		target = sign * feed->layout.unit;
+		double		factor = dperm_vector_factor(feed->vector, values->vector, target);
+
+		if (factor != 0)
+		{
+			dperm_scale((size_t) feed->vector->count, factor, values->vector, row);
+			if (feed->encoder->intercept)
+				row[feed->vector->count] = target;
+			return;
+		}
+	}
+	dperm_layout_encode(&feed->layout, feed->encoder, values, sign, row);
+}
 
 /* Let a row wait; true when no more can, and dperm_feed_map() is due. */
 extern bool dperm_feed_wait(DpermFeed *feed, const DpermValue *values, int sign);

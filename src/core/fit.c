@@ -22,11 +22,33 @@
 /* Lambda over curvature from which on single precision is enough for a Hessian. */
 #define ROUGH_LAMBDA 4e-4
 
+/*
+ * Where all rows are in memory, but compact, the minimiser over those is corrected: the exact gradient there tells by
+ * what their gradient is wrong, and that, as a tilt, moves their minimiser to the exact one, but for the difference of the
+ * two Hessians times the way. A correction that leaves more of the gradient than this is the last one, and so is that
+ * of this number: then the solver turns to the rows themselves.
+ */
+#define CORRECTION_LEFT 0.1
+#define CORRECTIONS 8
+
+/*
+ * The minimiser over compact rows need not be better than their rounding, 2^-16 of chance, is likely to make it; later
+ * ones have to reach the goal.
+ */
+#define COMPACT_CHANCE 0x1p-18
+
+/* The gradient from which on single precision is not enough for the next step, and how far off its values are. */
+#define SINGLE_NORM 1e-5
+#define SINGLE_ERROR 1e-6
+
+/* Passes over compact rows before that is given up; most often it takes less than ten. */
+#define COMPACT_ASKS 300
+
 /* How many doubles of room a fit needs. */
 size_t
 dperm_fit_room(int dim)
 {
-	return dperm_newton_room(dim) + 2 * (size_t) dim;
+	return dperm_newton_room(dim) + 4 * (size_t) dim;
 }
 
 /* Is single precision enough for Hessians? */
@@ -36,7 +58,10 @@ dperm_fit_rough(const DpermFit *fit)
 	return fit->calibration.lambda >= ROUGH_LAMBDA * dperm_loss_curvature(fit->setup.loss);
 }
 
-/* Minimise over every step-th row of the sample, and leave the Hessian there in the solver's place. */
+/*
+ * Minimise over every step-th row of the sample, and leave the Hessian there in the solver's place: of twice as many rows
+ * where that is cheap, because it makes every step to come the better.
+ */
 static void
 solve_sample(const DpermFit *fit, const DpermProblem *whole, int64_t step, double *weights,
 			 double *work, bool metric)
@@ -48,7 +73,9 @@ solve_sample(const DpermFit *fit, const DpermProblem *whole, int64_t step, doubl
 
 	rows.step = step;
 	rows.rough = dperm_fit_rough(fit);
+	rows.single = true;
 	problem.hess_cost = 0;
+	problem.value_error = rows.compact ? SINGLE_ERROR : 0;
 	problem.goal = fmax(whole->goal, CHANCE / sqrt((double) rows.count / step));
 	dperm_solver_start(&solver, &problem, weights, work);
 	if (metric)
@@ -57,6 +84,8 @@ solve_sample(const DpermFit *fit, const DpermProblem *whole, int64_t step, doubl
 		(void) dperm_matrix_eval(&rows, ask.weights, ask.value, ask.gradient, ask.hess);
 
 	/* a start need not be certified */
+	if (step > 1 && dperm_hess_cost(problem.dim) <= DPERM_CHEAP_HESS)
+		rows.step = step / 2;
 	(void) dperm_matrix_eval(&rows, weights, &solver.trial.value, solver.trial.gradient,
 							 solver.hess);
 }
@@ -105,6 +134,59 @@ approach(const DpermFit *fit, const DpermProblem *problem, double *weights, doub
 	}
 }
 
+/*
+ * Minimise over the compact rows, in single precision as long as that is enough. It need not succeed: the exact gradient
+ * will tell.
+ */
+static void
+solve_compact(DpermFitting *fitting)
+{
+	DpermSolver *solver = &fitting->solver;
+	DpermMatrix rows = *fitting->fit->sample;
+	DpermAsk	ask;
+
+	rows.single = !fitting->correcting;
+	if (rows.single)
+		solver->at.norm = INFINITY;
+	for (int asked = 0; asked < COMPACT_ASKS; asked++)
+	{
+		if (!dperm_solver_next(solver, &ask))
+		{
+			if (!rows.single)
+				return;
+
+			/* what is corrected has to be known exactly */
+			rows.single = false;
+			dperm_solver_again(solver);
+			continue;
+		}
+		rows.single = rows.single && solver->at.norm > SINGLE_NORM;
+		(void) dperm_matrix_eval(&rows, ask.weights, ask.value, ask.gradient, ask.hess);
+	}
+	memcpy(fitting->weights, solver->at.weights, sizeof(double) * (size_t) fitting->problem.dim);
+}
+
+/* Start with the minimiser over all rows as they are when compact. */
+static void
+start_correcting(DpermFitting *fitting, bool metric, double *work)
+{
+	DpermProblem problem = fitting->problem;
+	int			dim = problem.dim;
+
+	for (int i = 0; i < dim; i++)
+		fitting->tilt[i] = problem.tilt ? problem.tilt[i] : 0;
+	problem.tilt = fitting->tilt;
+	problem.hess_cost = 0;
+	problem.value_error = SINGLE_ERROR;
+	problem.goal = fmax(problem.goal, COMPACT_CHANCE * sqrt((double) dim / fitting->fit->setup.rows));
+	dperm_solver_start(&fitting->solver, &problem, fitting->weights, work);
+	if (metric)
+		dperm_solver_use_metric(&fitting->solver);
+	solve_compact(fitting);
+	fitting->norm = INFINITY;
+	fitting->correcting = true;
+}
+
 /* Draw b, find a start, and make ready to ask for passes over all rows. */
 void
 dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
@@ -113,7 +195,7 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 	int			dim = fit->setup.dim;
 	double	   *noise = room;
 	double	   *tilt = room + dim;
-	double	   *work = room + 2 * dim;
+	double	   *work = room + 4 * dim;
 	bool		private = !isinf(fit->setup.epsilon);
 	bool		tilted = private && fit->setup.method == DPERM_METHOD_OBJECTIVE;
 	bool		metric;
@@ -126,9 +208,12 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 		.poll = fit->poll
 	};
 
+	memset(fitting, 0, sizeof(*fitting));
 	fitting->fit = fit;
 	fitting->weights = weights;
 	fitting->room = room;
+	fitting->gradient = room + 2 * dim;
+	fitting->tilt = room + 3 * dim;
 	fitting->status = DPERM_OK;
 	if (private)
 	{
@@ -149,18 +234,72 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 	/* where the minimiser would be without data: right when the noise dominates */
 	for (int i = 0; i < dim; i++)
 		weights[i] = tilted ? -tilt[i] / cal->lambda : 0;
+	fitting->problem = problem;
 	metric = approach(fit, &problem, weights, work);
+	if (fit->sample && fit->sample->compact && fit->sample->count == fit->setup.rows)
+	{
+		start_correcting(fitting, metric, work);
+		return;
+	}
 	dperm_solver_start(&fitting->solver, &problem, weights, work);
 	if (metric)
 		dperm_solver_use_metric(&fitting->solver);
+}
+
+/* Take in the exact gradient of the mean loss, and make it that of G. */
+static void
+complete_gradient(DpermFitting *fitting)
+{
+	const DpermProblem *problem = &fitting->problem;
+	double		sum = 0;
+
+	for (int i = 0; i < problem->dim; i++)
+	{
+		fitting->gradient[i] += problem->lambda * fitting->weights[i] + (problem->tilt ? problem->tilt[i] : 0);
+		sum += fitting->gradient[i] * fitting->gradient[i];
+	}
+	fitting->norm = sqrt(sum);
+}
+
+/* Take in the exact gradient at the minimiser over compact rows, and correct that one; false if it is exact enough. */
+static bool
+correct(DpermFitting *fitting)
+{
+	double		goal = fitting->problem.goal;
+	double		before = fitting->norm;
+	const double *wrong = fitting->solver.at.gradient;
+
+	complete_gradient(fitting);
+	if (fitting->norm <= goal)
+		return false;
+	if (fitting->corrections > CORRECTIONS || !(fitting->norm <= CORRECTION_LEFT * before))
+	{
+		fitting->correcting = false;
+		dperm_solver_start(&fitting->solver, &fitting->problem, fitting->weights, fitting->room + 4 * fitting->problem.dim);
+		return true;
+	}
+	for (int i = 0; i < fitting->problem.dim; i++)
+		fitting->tilt[i] += fitting->gradient[i] - wrong[i];
+	dperm_solver_retilt(&fitting->solver, fitting->gradient, goal / 2);
+	solve_compact(fitting);
+	return true;
 }
 
 /* What to ask of all rows next; false at the end. */
 bool
 dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask)
 {
-	if (fitting->status != DPERM_OK || dperm_solver_next(&fitting->solver, ask))
-		return fitting->status == DPERM_OK;
+	if (fitting->status != DPERM_OK)
+		return false;
+	if (fitting->correcting && fitting->corrections++ > 0 && !correct(fitting))
+		return false;
+	if (fitting->correcting)
+	{
+		*ask = (DpermAsk) {.weights = fitting->weights, .value = &fitting->value, .gradient = fitting->gradient};
+		return true;
+	}
+	if (dperm_solver_next(&fitting->solver, ask))
+		return true;
 	fitting->status = fitting->solver.status;
 	return false;
 }

@@ -18,7 +18,7 @@ typedef struct DpermFit
 	DpermSetup	setup;
 	DpermCalibration calibration;	/* dperm_calibrate() of the setup */
 	DpermOracle rows;			/* the mean over all rows, for dperm_fit() */
-	DpermMatrix *sample;		/* some of the rows, or all of them, to start from; or NULL */
+	DpermMatrix *sample;		/* some of the rows, or all of them, perhaps compact, to start from; or NULL */
 	double		hess_cost;		/* as in DpermProblem, of all rows */
 	DpermEntropy *entropy;
 	DpermPoll	poll;
@@ -47,7 +47,16 @@ typedef struct DpermFitting
 	DpermStatus status;
 	double	   *weights;
 	double	   *room;
-	DpermSolver solver;
+	DpermProblem problem;
+	DpermSolver solver;			/* over all rows; while correcting, over the compact ones */
+
+	/* as long as the minimiser over compact rows is corrected */
+	bool		correcting;
+	int			corrections;
+	double		norm;			/* of the last exact gradient of G */
+	double		value;
+	double	   *gradient;		/* dim: the exact one */
+	double	   *tilt;			/* dim: of the compact problem */
 } DpermFitting;
 
 /*

@@ -40,18 +40,3 @@ dperm_keep_shrink(DpermKeep *keep)
 	while (keep->used >= keep->capacity)
 		thin(keep);
 }
-
-/* The place for the next row of the stream, -1 if it is not kept. */
-int64_t
-dperm_keep_offer(DpermKeep *keep)
-{
-	bool		wanted = keep->capacity > 0 && dperm_keep_wants(keep);
-
-	if (wanted && keep->used >= keep->capacity)
-	{
-		dperm_keep_shrink(keep);
-		wanted = dperm_keep_wants(keep);
-	}
-	keep->seen++;
-	return wanted ? keep->used++ : -1;
-}

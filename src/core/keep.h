@@ -34,12 +34,6 @@ typedef struct DpermKeep
 extern void dperm_keep_init(DpermKeep *keep, int words, int64_t capacity, int64_t sample,
 							int64_t chunk_rows);
 
-/*
- * The place for the next row, or -1 when it is not kept. The caller writes the row to
- * dperm_keep_row() of the place; it makes sure first that the chunk is there.
- */
-extern int64_t dperm_keep_offer(DpermKeep *keep);
-
 /* Keep a sample from now on. */
 extern void dperm_keep_shrink(DpermKeep *keep);
 
@@ -61,6 +55,24 @@ static inline bool
 dperm_keep_wants(const DpermKeep *keep)
 {
 	return (keep->seen & (keep->stride - 1)) == 0;
+}
+
+/*
+ * The place for the next row, or -1 when it is not kept. The caller writes the row to
+ * dperm_keep_row() of the place; it makes sure first that the chunk is there.
+ */
+static inline int64_t
+dperm_keep_offer(DpermKeep *keep)
+{
+	if (dperm_keep_wants(keep) && keep->used >= keep->capacity && keep->capacity > 0)
+		dperm_keep_shrink(keep);
+	if (!dperm_keep_wants(keep) || keep->capacity == 0)
+	{
+		keep->seen++;
+		return -1;
+	}
+	keep->seen++;
+	return keep->used++;
 }
 
 /* Is this all of the stream? */

@@ -88,22 +88,27 @@ dperm_loss_at(DpermLoss loss, double z)
 	return logistic_at(z);
 }
 
-/* Two margins of the logistic loss: their slopes, and what the block's loss is made of. */
+/* Two margins of the logistic loss: their slopes, what the block's loss is made of, and exp(-|z|). */
 static inline DpermPair
-logistic_pair(DpermPair z, DpermPair *product, DpermPair *linear, DpermPair *curve)
+logistic_pair(DpermPair z, DpermPair *product, DpermPair *linear, DpermPair *e)
 {
 	const DpermPair least = dperm_both(-708);	/* exp() is as good as zero from here on */
 	DpermInts	negative = z < 0;
 	DpermPair	away = (DpermPair) ((DpermInts) z | INT64_MIN);	/* -|z| */
-	DpermPair	e = dperm_exp(dperm_choose(away < least, least, away));
-	DpermPair	sum = 1 + e;
-	DpermPair	slope = dperm_choose(negative, dperm_both(-1), -e) / sum;
 
-	*product *= sum;
+	*e = dperm_exp(dperm_choose(away < least, least, away));
+	*product *= 1 + *e;
 	*linear -= dperm_choose(negative, z, dperm_both(0));
-	*curve = e / (sum * sum);
-	*curve = dperm_choose(*curve > 0.25, dperm_both(0.25), *curve);
-	return slope;
+	return dperm_choose(negative, dperm_both(-1), -*e) / (1 + *e);
+}
+
+/* Their curvatures. */
+static inline DpermPair
+logistic_curves(DpermPair e)
+{
+	DpermPair	curve = e / ((1 + e) * (1 + e));
+
+	return dperm_choose(curve > 0.25, dperm_both(0.25), curve);
 }
 
 /*
@@ -115,23 +120,23 @@ logistic_block(int count, double *margins, double *curves)
 {
 	DpermPair	product = dperm_both(1);
 	DpermPair	linear = dperm_both(0);
-	DpermPair	curve;
+	DpermPair	e;
 	int			i = 0;
 
 	for (; i + 2 <= count; i += 2)
 	{
-		dperm_put_pair(logistic_pair(dperm_pair_at(margins + i), &product, &linear, &curve), margins + i);
+		dperm_put_pair(logistic_pair(dperm_pair_at(margins + i), &product, &linear, &e), margins + i);
 		if (curves)
-			dperm_put_pair(curve, curves + i);
+			dperm_put_pair(logistic_curves(e), curves + i);
 	}
 	if (i < count)
 	{
 		/* a margin of infinity beside the last one adds nothing */
 		DpermPair	last = {margins[i], INFINITY};
 
-		margins[i] = logistic_pair(last, &product, &linear, &curve)[0];
+		margins[i] = logistic_pair(last, &product, &linear, &e)[0];
 		if (curves)
-			curves[i] = curve[0];
+			curves[i] = logistic_curves(e)[0];
 	}
 	return linear[0] + linear[1] + log(product[0]) + log(product[1]);
 }

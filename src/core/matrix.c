@@ -3,6 +3,8 @@
  */
 #include "matrix.h"
 
+#include "compact.h"
+
 /* The rows that are kept. */
 DpermMatrix
 dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss)
@@ -32,19 +34,30 @@ dperm_moments_means(DpermMoments *m, double *value, double *gradient, double *he
 			}
 }
 
+/* Words from one row to the next. */
+static int64_t
+row_words(const DpermMatrix *x, const DpermLayout *layout)
+{
+	return x->compact ? dperm_compact_words(layout) : layout->words;
+}
+
 /* Add every step-th of count rows in one piece. */
 static void
 add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t count, int64_t step)
 {
+	int64_t		stride = step * row_words(x, &m->layout);
 	int64_t		left = (count + step - 1) / step;
 
 	while (left > 0)
 	{
-		int64_t		some = left < m->block_rows ? left : m->block_rows;
+		int			some = left < m->block_rows ? (int) left : m->block_rows;
 
 		dperm_poll(&x->poll);
-		dperm_moments_add_every(m, rows, some, step);
-		rows += some * step * m->layout.words;
+		if (x->compact)
+			dperm_moments_add_compact(m, rows, some, (size_t) stride, x->single);
+		else
+			dperm_moments_add_every(m, rows, some, step);
+		rows += some * stride;
 		left -= some;
 	}
 }
@@ -59,7 +72,7 @@ dperm_matrix_eval(void *matrix, const double *weights, double *value, double *gr
 	const DpermLayout *layout = x->layout ? x->layout : &vectors;
 	int64_t		stripes = x->stripes ? x->stripes : 1;
 	int64_t		step = x->step ? x->step : 1;
-	bool		one_stripe = step >= stripes;
+	int64_t		some = step >= stripes ? 1 : stripes / step;
 	DpermMoments m;
 
 	dperm_moments_init_rows(&m, x->loss, layout, hess != NULL, weights, x->room);
@@ -70,9 +83,9 @@ dperm_matrix_eval(void *matrix, const double *weights, double *value, double *gr
 		const double *rows = x->chunks[first / x->chunk_rows];
 		int64_t		count = x->count - first < x->chunk_rows ? x->count - first : x->chunk_rows;
 
-		for (int64_t i = 0; i < (one_stripe ? 1 : stripes); i++)
-			add_piece(x, &m, rows + i * (x->chunk_rows / stripes) * layout->words,
-					  (count - i + stripes - 1) / stripes, one_stripe ? step / stripes : 1);
+		for (int64_t i = 0; i < some; i++)
+			add_piece(x, &m, rows + i * (x->chunk_rows / stripes) * row_words(x, layout),
+					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
 	}
 	dperm_moments_means(&m, value, gradient, hess);
 	return DPERM_OK;

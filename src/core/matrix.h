@@ -21,8 +21,10 @@ typedef struct DpermMatrix
 	int64_t		chunk_rows;		/* rows of a chunk */
 	double	  **chunks;
 	int			stripes;		/* as in keep.h, or 1; 0 is the same */
-	int64_t		step;			/* only every step-th row counts; 0: all. With stripes 1, or a multiple
-								 * of them. */
+	int64_t		step;			/* only every step-th row counts, or so many stripes; 0: all. With stripes,
+								 * a power of two. */
+	bool		compact;		/* are the rows as in compact.h? */
+	bool		single;			/* then: is a gradient in single precision enough? */
 	bool		rough;			/* is a Hessian in single precision enough? */
 	DpermPoll	poll;
 	double	   *room;			/* dperm_moments_room(dim, true) doubles */

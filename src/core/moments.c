@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "blas.h"
+#include "compact.h"
 #include "vector.h"
 
 /*
@@ -19,6 +20,8 @@ block_rows_for(int dim, bool hessian)
 {
 	int			rows = (hessian ? 32768 : 8192) / dim;
 
+	/* products take eight rows at a time */
+	rows = rows / 8 * 8;
 	if (rows < 32)
 		return 32;
 	return rows > DPERM_BLOCK_ROWS_MAX ? DPERM_BLOCK_ROWS_MAX : rows;
@@ -108,13 +111,15 @@ row_unit(const DpermLayout *layout, const uint16_t *codes)
 		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
 }
 
-/* What the codes of some rows add to their margins. */
+/* Codes in a word. */
+#define WORD_CODES (sizeof(double) / sizeof(uint16_t))
+
+/* What the codes of some rows, stride words apart, add to their margins. */
 static void
-add_code_margins(DpermMoments *m, const double *rows, int count, size_t stride)
+add_code_margins(DpermMoments *m, const uint16_t *codes, int count, size_t stride)
 {
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++, codes += stride * WORD_CODES)
 	{
-		const uint16_t *codes = dperm_row_codes(&m->layout, rows + i * stride);
 		double		sum = 0;
 
 		for (int k = 1; k <= m->layout.codes; k++)
@@ -125,11 +130,11 @@ add_code_margins(DpermMoments *m, const double *rows, int count, size_t stride)
 
 /* What they add to the gradient: the slopes are in place of the margins. */
 static void
-add_code_slopes(DpermMoments *m, const double *rows, int count, size_t stride)
+add_code_slopes(DpermMoments *m, const uint16_t *codes, int count, size_t stride)
 {
-	for (int i = 0; i < count; i++)
+	memset(m->part + m->layout.dense, 0, sizeof(double) * (m->dim + 1 - m->layout.dense));
+	for (int i = 0; i < count; i++, codes += stride * WORD_CODES)
 	{
-		const uint16_t *codes = dperm_row_codes(&m->layout, rows + i * stride);
 		double		slope = row_unit(&m->layout, codes) * m->margin[i];
 
 		for (int k = 1; k <= m->layout.codes; k++)
@@ -232,12 +237,12 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	{
 		const double *row = rows + i * stride;
 		float	   *to = m->rough_scaled + (size_t) curved * dense;
-		double		root = sqrt(m->curve[i]);
+		float		root = sqrtf((float) m->curve[i]);
 
-		if (m->curve[i] == 0)
+		if (root == 0)
 			continue;
 		for (size_t j = 0; j < (size_t) dense; j++)
-			to[j] = (float) (root * row[j]);
+			to[j] = root * (float) row[j];
 		curved++;
 	}
 	if (curved == 0)
@@ -248,34 +253,110 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 		fold_rough_curves(m);
 }
 
+/* Bring the sum of a block into that of all. */
+static void
+add_part(DpermMoments *m)
+{
+	for (int j = 0; j < m->dim; j++)
+		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
+}
+
 /* Add up to block_rows rows, stride words apart: margins, slopes, then the three sums. */
 static void
 add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	size_t		dense = (size_t) m->layout.dense;
-	bool		coded = m->layout.codes > 0;
+	const uint16_t *codes = m->layout.codes > 0 ? dperm_row_codes(&m->layout, rows) : NULL;
 
 	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, m->margin);
-	if (coded)
-		add_code_margins(m, rows, count, stride);
+	if (codes)
+		add_code_margins(m, codes, count, stride);
 	add_compensated(&m->value[0], &m->value[1],
 					dperm_loss_block(m->loss, count, m->margin, m->curve));
 
 	dperm_rows_sum((size_t) count, rows, stride, dense, m->margin, m->part);
-	if (coded)
-	{
-		memset(m->part + dense, 0, sizeof(double) * (m->dim + 1 - dense));
-		add_code_slopes(m, rows, count, stride);
-	}
-	for (int j = 0; j < m->dim; j++)
-		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
+	if (codes)
+		add_code_slopes(m, codes, count, stride);
+	add_part(m);
 
 	if (m->hessian && dense > 0 && m->rough)
 		add_rough_curves(m, rows, count, stride);
 	else if (m->hessian && dense > 0)
 		add_dense_curves(m, rows, count, stride);
-	if (m->hessian && coded)
+	if (m->hessian && codes)
 		add_code_curves(m, rows, count, stride);
+}
+
+/* The same without a Hessian for compact rows, in single precision within the block. */
+static void
+add_single_block(DpermMoments *m, const double *compact, int count, size_t stride)
+{
+	size_t		dense = (size_t) m->layout.dense;
+	float	   *rows = (float *) m->block;
+	float	   *weights = rows + count * dense;
+	float	   *slopes = weights + dense;
+	float	   *part = slopes + count;
+	const uint16_t *codes = m->layout.codes > 0 ? dperm_compact_codes(&m->layout, compact) : NULL;
+
+	for (size_t j = 0; j < dense; j++)
+		weights[j] = (float) m->weights[j];
+	dperm_compact_get_single(&m->layout, compact, stride, count, rows);
+	dperm_rows_inner_single((size_t) count, rows, dense, weights, m->margin);
+	if (codes)
+		add_code_margins(m, codes, count, stride);
+	add_compensated(&m->value[0], &m->value[1],
+					dperm_loss_block(m->loss, count, m->margin, NULL));
+
+	for (int i = 0; i < count; i++)
+		slopes[i] = (float) m->margin[i];
+	dperm_rows_sum_single((size_t) count, rows, dense, slopes, part);
+	for (size_t j = 0; j < dense; j++)
+		m->part[j] = part[j];
+	if (codes)
+		add_code_slopes(m, codes, count, stride);
+	add_part(m);
+}
+
+/*
+ * Rows that are best added at a time when they need not be gathered: so many eighths of a block, which stay in the nearest
+ * cache from the first product to the second; but a Hessian is the better for whole blocks, and so are codes. (There
+ * can be no more of such pieces than the bound on their rounding allows: docs/guarantee.md, "Rounding".)
+ */
+static int
+piece_rows(const DpermMoments *m, int eighths)
+{
+	int			rows = m->block_rows * eighths / 64 * 8;
+
+	if (m->hessian || m->layout.codes > 0)
+		return m->block_rows;
+	return rows > 8 ? rows : 8;
+}
+
+/* Add compact rows. */
+void
+dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count, size_t stride,
+						  bool single)
+{
+	int			most = piece_rows(m, 5);
+
+	single = single && !m->hessian;
+	if (single)
+		most = m->block_rows;
+	m->rows += count;
+	while (count > 0)
+	{
+		int			some = count < most ? (int) count : most;
+
+		if (single)
+			add_single_block(m, compact, some, stride);
+		else
+		{
+			dperm_compact_get(&m->layout, compact, stride, some, m->block);
+			add_block(m, m->block, some, (size_t) m->layout.words);
+		}
+		compact += some * stride;
+		count -= some;
+	}
 }
 
 /* Bring the rows of the block under way into the sums. */
@@ -320,11 +401,12 @@ void
 dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count, int64_t step)
 {
 	size_t		stride = (size_t) m->layout.words * (size_t) step;
+	int			most = piece_rows(m, 3);
 
 	m->rows += count;
 	while (count > 0)
 	{
-		int			some = count < m->block_rows ? (int) count : m->block_rows;
+		int			some = count < most ? (int) count : most;
 
 		add_block(m, rows, some, stride);
 		rows += some * stride;

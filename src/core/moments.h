@@ -82,6 +82,13 @@ extern void dperm_moments_add(DpermMoments *m, const double *rows, int64_t count
 extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count,
 									int64_t step);
 
+/*
+ * Add rows in their compact form, count of them, stride words apart; if single, a gradient (not a Hessian) is summed up in
+ * single precision within each block: good to about 1e-8.
+ */
+extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
+									  size_t stride, bool single);
+
 /* Bring the rows of the block under way into the sums. */
 extern void dperm_moments_flush(DpermMoments *m);
 

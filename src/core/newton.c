@@ -30,9 +30,6 @@
 /* A new Hessian is not worth asking for when the goal is this many steps ahead. */
 #define NEAR_STEPS 2
 
-/* A Hessian that costs no more than this is worth having with the first step of all. */
-#define CHEAP_HESS 4
-
 /* A step that leaves more of the gradient than this is slow. */
 #define SLOW_RATE 0.25
 
@@ -40,6 +37,8 @@
 enum
 {
 	PHASE_START,				/* nothing yet */
+	PHASE_AGAIN,				/* nothing that still counts */
+	PHASE_KNOWN,				/* nothing is left to ask of the point */
 	PHASE_POINT,				/* the point itself */
 	PHASE_TRIAL,				/* a trial of the line search */
 	PHASE_END
@@ -68,6 +67,13 @@ dperm_newton_room(int dim)
 	return (size_t) dim * dim + (5 + 2 * DPERM_SOLVER_PAIRS) * (size_t) dim;
 }
 
+/* What a Hessian of rows in memory costs. */
+double
+dperm_hess_cost(int dim)
+{
+	return HESS_COST + HESS_COST_EACH * dim;
+}
+
 /* Begin to solve the problem of a leg from where we are. */
 static void
 begin_leg(DpermSolver *solver, int leg, double lambda)
@@ -76,7 +82,7 @@ begin_leg(DpermSolver *solver, int leg, double lambda)
 	solver->steps = 0;
 	solver->phase = PHASE_START;
 	solver->metric = METRIC_NONE;
-	solver->want_hess = solver->problem.hess_cost <= CHEAP_HESS;
+	solver->want_hess = solver->problem.hess_cost <= DPERM_CHEAP_HESS;	/* worth having with the first step of all */
 	solver->problem.lambda = lambda;
 	solver->problem.goal = leg == LEG_PATH ? fmax(PATH_GOAL * lambda, solver->goal) :
 		solver->goal;
@@ -104,7 +110,7 @@ dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *wei
 	solver->lambda = problem->lambda;
 	solver->goal = problem->goal;
 	if (problem->hess_cost == 0)
-		solver->problem.hess_cost = HESS_COST + HESS_COST_EACH * problem->dim;
+		solver->problem.hess_cost = dperm_hess_cost(problem->dim);
 	solver->weights = weights;
 	solver->hess = room;
 	room += d * d;
@@ -396,7 +402,7 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 {
 	const DpermPoint *at = &solver->at;
 	const DpermPoint *trial = &solver->trial;
-	double		slack = 1e3 * DBL_EPSILON * (1 + fabs(at->value));
+	double		slack = fmax(1e3 * DBL_EPSILON, solver->problem.value_error) * (1 + fabs(at->value));
 	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
 
 	if (trial->norm <= solver->problem.goal ||
@@ -437,11 +443,50 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 		case PHASE_POINT:
 			complete(&solver->problem, &solver->at);
 			return proceed(solver, ask);
+		case PHASE_AGAIN:
+			return ask_point(solver, &solver->at, false, PHASE_POINT, ask);
+		case PHASE_KNOWN:
+			return proceed(solver, ask);
 		case PHASE_TRIAL:
 			complete(&solver->problem, &solver->trial);
 			return judge_trial(solver, ask);
 	}
 	return false;
+}
+
+/* Go on from the end, on the direct way. */
+static void
+go_on(DpermSolver *solver, int phase)
+{
+	solver->leg = LEG_DIRECT;
+	solver->steps = 0;
+	solver->want_hess = false;
+	solver->phase = phase;
+}
+
+/* Go on with more exact answers. */
+void
+dperm_solver_again(DpermSolver *solver)
+{
+	go_on(solver, PHASE_AGAIN);
+}
+
+/* Go on with another tilt. */
+void
+dperm_solver_retilt(DpermSolver *solver, const double *gradient, double goal)
+{
+	DpermPoint *at = &solver->at;
+	int			dim = solver->problem.dim;
+
+	for (int i = 0; i < dim; i++)
+	{
+		at->value += (gradient[i] - at->gradient[i]) * at->weights[i];
+		at->gradient[i] = gradient[i];
+	}
+	at->norm = sqrt(dperm_dot(dim, gradient, gradient));
+	solver->goal = goal;
+	solver->problem.goal = goal;
+	go_on(solver, PHASE_KNOWN);
 }
 
 /* Solve with an oracle that answers at once. */

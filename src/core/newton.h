@@ -36,10 +36,15 @@ typedef struct DpermProblem
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* stop at |gradient of G| <= goal */
 	bool		flat;			/* has the loss flat pieces? They are crossed on a path of lambda. */
-	double		hess_cost;		/* of a Hessian, in gradients; 0: as for rows in memory */
+	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_hess_cost() */
+	double		value_error;	/* of values, relative to 1 or more; 0: as of doubles */
 	DpermOracle oracle;			/* of dperm_newton() */
 	DpermPoll	poll;
 } DpermProblem;
+
+/* What a Hessian of rows in memory costs, in gradients; and what is cheap. */
+extern double dperm_hess_cost(int dim);
+#define DPERM_CHEAP_HESS 4
 
 /* How many doubles of room the solver needs. */
 extern size_t dperm_newton_room(int dim);
@@ -126,5 +131,14 @@ extern void dperm_solver_start(DpermSolver *solver, const DpermProblem *problem,
 extern void dperm_solver_use_metric(DpermSolver *solver);
 
 extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
+
+/* At the end: answers have become more exact. Ask again about the weights, and go on with all that was learnt. */
+extern void dperm_solver_again(DpermSolver *solver);
+
+/*
+ * At the end: the problem has got another tilt, which the caller has written to where the old one was, so that the
+ * gradient at the weights is this one now. Go on from there, with all that was learnt, to a goal.
+ */
+extern void dperm_solver_retilt(DpermSolver *solver, const double *gradient, double goal);
 
 #endif							/* DPERM_NEWTON_H */

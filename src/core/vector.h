@@ -45,14 +45,20 @@ dperm_sum_pairs(DpermPair a, DpermPair b, DpermPair c, DpermPair d)
 }
 
 /* a b + c, rounded once where the machine does that as fast. */
-static inline DpermPair
-dperm_multiply_add(DpermPair a, DpermPair b, DpermPair c)
+static inline double
+dperm_fused(double a, double b, double c)
 {
 #ifdef __FP_FAST_FMA
-	return (DpermPair) {__builtin_fma(a[0], b[0], c[0]), __builtin_fma(a[1], b[1], c[1])};
+	return __builtin_fma(a, b, c);
 #else
 	return a * b + c;
 #endif
+}
+
+static inline DpermPair
+dperm_multiply_add(DpermPair a, DpermPair b, DpermPair c)
+{
+	return (DpermPair) {dperm_fused(a[0], b[0], c[0]), dperm_fused(a[1], b[1], c[1])};
 }
 
 /* The inner product. */
@@ -139,31 +145,28 @@ dperm_add_eight(const double *restrict rows, size_t stride, size_t length, const
 			   *r5 = r4 + stride,
 			   *r6 = r5 + stride,
 			   *r7 = r6 + stride;
-	DpermPair	f0 = dperm_both(factors[0]),
-				f1 = dperm_both(factors[1]),
-				f2 = dperm_both(factors[2]),
-				f3 = dperm_both(factors[3]),
-				f4 = dperm_both(factors[4]),
-				f5 = dperm_both(factors[5]),
-				f6 = dperm_both(factors[6]),
-				f7 = dperm_both(factors[7]);
-	size_t		j = 0;
+	double		f0 = factors[0],
+				f1 = factors[1],
+				f2 = factors[2],
+				f3 = factors[3],
+				f4 = factors[4],
+				f5 = factors[5],
+				f6 = factors[6],
+				f7 = factors[7];
 
-	for (; j + 2 <= length; j += 2)
+	for (size_t j = 0; j < length; j++)
 	{
-		DpermPair	even = dperm_multiply_add(dperm_pair_at(r0 + j), f0, dperm_pair_at(sum + j));
-		DpermPair	odd = dperm_pair_at(r1 + j) * f1;
+		double		even = dperm_fused(r0[j], f0, sum[j]);
+		double		odd = r1[j] * f1;
 
-		even = dperm_multiply_add(dperm_pair_at(r2 + j), f2, even);
-		odd = dperm_multiply_add(dperm_pair_at(r3 + j), f3, odd);
-		even = dperm_multiply_add(dperm_pair_at(r4 + j), f4, even);
-		odd = dperm_multiply_add(dperm_pair_at(r5 + j), f5, odd);
-		even = dperm_multiply_add(dperm_pair_at(r6 + j), f6, even);
-		odd = dperm_multiply_add(dperm_pair_at(r7 + j), f7, odd);
-		dperm_put_pair(even + odd, sum + j);
+		even = dperm_fused(r2[j], f2, even);
+		odd = dperm_fused(r3[j], f3, odd);
+		even = dperm_fused(r4[j], f4, even);
+		odd = dperm_fused(r5[j], f5, odd);
+		even = dperm_fused(r6[j], f6, even);
+		odd = dperm_fused(r7[j], f7, odd);
+		sum[j] = even + odd;
 	}
-	for (size_t k = 0; j < length && k < 8; k++)
-		sum[j] += rows[k * stride + j] * factors[k];
 }
 
 /* The sum of rows, stride apart, each times its factor. */
@@ -180,6 +183,110 @@ dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t 
 	for (; i < count; i++)
 		for (size_t j = 0; j < length; j++)
 			sum[j] += rows[i * stride + j] * factors[i];
+}
+
+/* The same in single precision: four floats; and three loops as above. */
+typedef float DpermQuad __attribute__((vector_size(16)));
+
+static inline float
+dperm_fused_single(float a, float b, float c)
+{
+#ifdef __FP_FAST_FMAF
+	return __builtin_fmaf(a, b, c);
+#else
+	return a * b + c;
+#endif
+}
+
+static inline DpermQuad
+dperm_quad_at(const float *x)
+{
+	DpermQuad	quad;
+
+	memcpy(&quad, x, sizeof(quad));
+	return quad;
+}
+
+static inline DpermQuad
+dperm_multiply_add_single(DpermQuad a, DpermQuad b, DpermQuad c)
+{
+	return (DpermQuad) {dperm_fused_single(a[0], b[0], c[0]), dperm_fused_single(a[1], b[1], c[1]),
+						dperm_fused_single(a[2], b[2], c[2]), dperm_fused_single(a[3], b[3], c[3])};
+}
+
+static inline void
+dperm_rows_inner_single(size_t count, const float *restrict rows, size_t length, const float *restrict y,
+						double *restrict out)
+{
+	for (size_t i = 0; i < count; i++, rows += length)
+	{
+		DpermQuad	a = {0},
+					b = {0};
+		size_t		j = 0;
+		float		rest = 0;
+
+		for (; j + 8 <= length; j += 8)
+		{
+			a = dperm_multiply_add_single(dperm_quad_at(rows + j), dperm_quad_at(y + j), a);
+			b = dperm_multiply_add_single(dperm_quad_at(rows + j + 4), dperm_quad_at(y + j + 4), b);
+		}
+		for (; j + 4 <= length; j += 4)
+			a = dperm_multiply_add_single(dperm_quad_at(rows + j), dperm_quad_at(y + j), a);
+		for (; j < length; j++)
+			rest += rows[j] * y[j];
+		a += b;
+		out[i] = (a[0] + a[1]) + (a[2] + a[3]) + rest;
+	}
+}
+
+static inline void
+dperm_add_eight_single(const float *restrict rows, size_t length, const float *restrict factors,
+					   float *restrict sum)
+{
+	const float *r1 = rows + length,
+			   *r2 = r1 + length,
+			   *r3 = r2 + length,
+			   *r4 = r3 + length,
+			   *r5 = r4 + length,
+			   *r6 = r5 + length,
+			   *r7 = r6 + length;
+	float		f0 = factors[0],
+				f1 = factors[1],
+				f2 = factors[2],
+				f3 = factors[3],
+				f4 = factors[4],
+				f5 = factors[5],
+				f6 = factors[6],
+				f7 = factors[7];
+
+	for (size_t j = 0; j < length; j++)
+	{
+		float		even = dperm_fused_single(rows[j], f0, sum[j]);
+		float		odd = r1[j] * f1;
+
+		even = dperm_fused_single(r2[j], f2, even);
+		odd = dperm_fused_single(r3[j], f3, odd);
+		even = dperm_fused_single(r4[j], f4, even);
+		odd = dperm_fused_single(r5[j], f5, odd);
+		even = dperm_fused_single(r6[j], f6, even);
+		odd = dperm_fused_single(r7[j], f7, odd);
+		sum[j] = even + odd;
+	}
+}
+
+static inline void
+dperm_rows_sum_single(size_t count, const float *restrict rows, size_t length, const float *restrict factors,
+					  float *restrict sum)
+{
+	size_t		i = 0;
+
+	for (size_t j = 0; j < length; j++)
+		sum[j] = 0;
+	for (; i + 8 <= count; i += 8)
+		dperm_add_eight_single(rows + i * length, length, factors + i, sum);
+	for (; i < count; i++)
+		for (size_t j = 0; j < length; j++)
+			sum[j] += rows[i * length + j] * factors[i];
 }
 
 /* Two integers, and angles up to here for dperm_cos_sin(). */

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import peers
 import tables
-from measure import Cost, Session, interleave, memory_above_baseline
+from measure import Cost, Session, interleave, memory_above_baseline, touch_memory
 
 LAMBDA = 1e-3
 MEMORY_MB = 64  # a streaming training may take this much above the baseline
@@ -168,7 +168,8 @@ def sklearn(bench):
         things = {"dperm": lambda: session.cost(train_sql(table))}
         for solver in peers.SOLVERS:
             things[solver] = lambda s=solver: peers.export_and_fit(copier, table, n, d, LAMBDA, s, 1, kept[s])
-        best = interleave(things, bench.options.repeat, limit=120)
+        memory = int(min(peers.memory_for(n, d), 0.5 * peers.free_memory()))
+        best = interleave(things, bench.options.repeat, limit=180, before=lambda: touch_memory(memory))
         fastest = min((s for s in peers.SOLVERS if kept[s]["gradient"] <= peers.ACCURATE), key=lambda s: best[s].cpu)
         all_cores = peers.export_and_fit(copier, table, n, d, LAMBDA, fastest, peers.cores())
 

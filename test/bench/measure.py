@@ -1,5 +1,7 @@
 """Sessions that know what their statements cost, and how measurements are repeated."""
 import os
+import subprocess
+import sys
 import time
 
 import psycopg2
@@ -88,14 +90,22 @@ class Session:
         self.connection.close()
 
 
-def interleave(things, repeat, limit=600):
-    """Runs {name: function that returns a Cost} in turn, several times; the best of each. No round
-    begins after limit seconds: what takes so long needs no repetition."""
+def touch_memory(megabytes):
+    """Use some memory and give it back. On a virtual machine free memory may be with the host, and
+    come back page by page to whoever needs it next: nobody who is measured shall pay for that."""
+    subprocess.run([sys.executable, "-c", "n = %d << 20; b = bytearray(n); b[::4096] = bytes(n // 4096)" % megabytes],
+                   check=False)
+
+
+def interleave(things, repeat, limit=600, before=lambda: None):
+    """Runs {name: function that returns a Cost} in turn, several times, each after before(); the best
+    of each. No round begins after limit seconds: what takes so long needs no repetition."""
     best, start = {}, time.perf_counter()
     for turn in range(repeat):
         if turn and time.perf_counter() - start > limit:
             break
         for name, function in things.items():
+            before()
             cost = function()
             best[name] = best[name].best(cost) if name in best else cost
     return best

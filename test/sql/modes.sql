@@ -98,6 +98,13 @@ SELECT a.what, cardinality(a.w) AS weights, distance(b.w, a.w) < 1e-8 AS passes,
 SELECT count(*) FILTER (WHERE (SELECT max(abs(v)) FROM unnest(w) v) > 0.01) AS learnt, count(DISTINCT w) AS different FROM results WHERE mode = 'memory';
 SELECT a.what, b.what FROM results a JOIN results b ON a.id < b.id AND distance(a.w, b.w) < 1e-8 WHERE a.mode = 'memory' AND b.mode = 'memory';
 
+-- Rows that fit; that fit at 16 bits for each number; and of which even then no more than a sample does
+CREATE TABLE crowd AS SELECT sin(i * i) + (i % 7) / 7.0 > 0.5 AS y, ARRAY[sin(i * i), cos(i * 3) / 2]::float8[] AS x FROM generate_series(1, 36000) i;
+CREATE TABLE kept AS SELECT memory, train.* FROM unnest('{256MB,64MB,0}'::text[]) memory, LATERAL (
+  SELECT dp_weights(dp_logreg_train('crowd', 'y', 'x', 'Infinity', 0.05, dimension => 2, kernel => 'gaussian', kernel_features => 700)) AS w
+    FROM set_config('dperm.cache_memory', memory, true)) train;
+SELECT b.memory, cardinality(b.w) AS weights, distance(b.w, a.w) < 1e-8 AS the_same FROM kept a, kept b WHERE a.memory = '256MB' ORDER BY length(b.memory) DESC;
+
 -- Codes against vectors: the same columns as what dp_encode makes of them, and by hand
 CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.001, domains => domain) AS model,
                               dp_svm_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.01, intercept => false, domains => domain) AS machine FROM cities;

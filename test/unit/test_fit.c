@@ -6,6 +6,7 @@
 #include <float.h>
 #include <stdlib.h>
 
+#include "core/compact.h"
 #include "core/fit.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
@@ -473,6 +474,103 @@ TEST(starts_from_few_rows)
 		free(chunks[i]);
 }
 
+static void
+count_poll(void *arg)
+{
+	++*(int *) arg;
+}
+
+/*
+ * All rows in their compact form: few passes over the rows themselves correct the minimiser, and it is theirs. When the
+ * compact rows are not those rows at all, the passes go on without them, and the result is the same.
+ */
+TEST(corrects_compact_rows)
+{
+	enum
+	{
+		MANY = 6000, ROWS = 1024
+	};
+	static double rows[MANY * DIM];
+	double	   *whole = rows;
+	double	   *chunks[MANY / ROWS + 1];
+	DpermLayout layout = dperm_layout_dense(DIM);
+	int			words = dperm_compact_words(&layout);
+	double	   *room = malloc(sizeof(double) * dperm_fit_room(DIM));
+	TestRandom	state = 57;
+
+	for (int i = 0; i <= MANY / ROWS; i++)
+		chunks[i] = malloc(sizeof(double) * words * ROWS);
+	for (int kind = 0; kind < 3; kind++)
+		for (double lambda = 1e-7; lambda < 1; lambda *= 100)
+			for (int wrong = 0; wrong < 3; wrong++)
+			{
+				DpermFit	fit = make_fit((DpermLossKind) kind, DPERM_METHOD_OBJECTIVE, INFINITY, lambda);
+				DpermKeep	keep;
+				DpermMatrix compact;
+				const char *why;
+				double		without[DIM];
+				double		weights[DIM];
+				long double gradient[DIM];
+				Rows		exact = {.loss = fit.setup.loss, .dim = DIM, .count = MANY, .data = rows};
+				int			calls = 0;
+				int			polls = 0;
+
+				dperm_keep_init(&keep, words, MANY, MANY, ROWS);
+				keep.chunks = chunks;
+				for (int i = 0; i < MANY; i++)
+				{
+					double	   *row = rows + i * DIM;
+					double		other[DIM] = {0};
+
+					random_row(&state, DIM, row);
+					if (row[0] + 0.5 * test_uniform(&state) < 0.25)
+						for (int j = 0; j < DIM; j++)
+							row[j] = -row[j];
+					if (wrong == 1)
+						random_row(&state, DIM, other);
+					dperm_compact_put(&layout, wrong ? other : row, dperm_keep_row(&keep, dperm_keep_offer(&keep)));
+				}
+				fit.setup.rows = MANY;
+				CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+				matrix = (DpermMatrix) {.loss = fit.setup.loss, .dim = DIM, .count = MANY, .chunk_rows = MANY,
+					.chunks = &whole, .room = moments_room};
+				compact = dperm_matrix_of(&keep, &layout, fit.setup.loss);
+				compact.compact = true;
+				compact.room = sample_room;
+				compact.poll = (DpermPoll) {count_poll, &polls};
+				fit.rows = (DpermOracle) {counting_eval, &calls};
+				CHECK(dperm_fit(&fit, without, room) == DPERM_OK);
+				calls = 0;
+				fit.sample = &compact;
+				CHECK(dperm_fit(&fit, weights, room) == DPERM_OK);
+				CHECK(wide_gradient(&exact, lambda, NULL, weights, gradient) <= 2 * fit.calibration.gradient_goal);
+				for (int j = 0; j < DIM; j++)
+					CHECK_NEAR(weights[j], without[j], 2 * fit.calibration.gradient_goal / lambda);
+				CHECK(calls <= (wrong ? 100 : lambda >= 1e-3 ? 3 : 12));
+
+				/* and not many over the compact rows, each of which polls once for a stripe of a chunk */
+				CHECK(polls <= 60 * (MANY / ROWS + 1) * DPERM_STRIPES || wrong);
+
+				/* the same with noise, which tilts both problems */
+				fit.setup.epsilon = 1;
+				fit.setup.lambda = fmax(lambda, 1e-4);
+				CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+				for (int way = 0; way < 2; way++)
+				{
+					test_entropy_init(&entropy, &source, 58);
+					fit.sample = way ? &compact : NULL;
+					CHECK(dperm_fit(&fit, way ? weights : without, room) == DPERM_OK);
+					for (size_t i = 0; i < dperm_fit_room(DIM); i++)
+						CHECK(room[i] == 0);
+				}
+				for (int j = 0; j < DIM; j++)
+					CHECK_NEAR(weights[j], without[j], 4 * fit.calibration.residual + 2 * fit.calibration.grid);
+			}
+	for (int i = 0; i <= MANY / ROWS; i++)
+		free(chunks[i]);
+	free(room);
+}
+
 /* Over public parameters at large: it always ends, and with success. */
 TEST(fits_at_large)
 {
@@ -525,6 +623,7 @@ main(void)
 	RUN(asks_nothing_without_entropy);
 	RUN(ends_at_a_fault);
 	RUN(starts_from_few_rows);
+	RUN(corrects_compact_rows);
 	RUN(fits_at_large);
 	free(fit_room);
 	free(moments_room);

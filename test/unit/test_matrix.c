@@ -65,14 +65,14 @@ check_matrix(DpermMatrix *matrix)
 	}
 }
 
-/* The rows at multiples of step in each chunk. */
+/* The rows at multiples of step in each chunk; or, where step is less than the stripes, of so many stripes. */
 static int64_t
-choose(int dim, int64_t count, int64_t chunk_rows, int64_t step)
+choose(int dim, int64_t count, int64_t chunk_rows, int64_t step, int64_t stripes)
 {
 	int64_t		left = 0;
 
 	for (int64_t i = 0; i < count; i++)
-		if (i % chunk_rows % step == 0)
+		if (step >= stripes ? i % chunk_rows % step == 0 : i % chunk_rows % stripes < stripes / step)
 			memcpy(chosen + dim * left++, vectors + dim * i, sizeof(double) * dim);
 	return left;
 }
@@ -122,12 +122,12 @@ TEST(reads_what_is_kept)
 		matrix = dperm_matrix_of(&keep, &layout, loss);
 		CHECK(matrix.dim == layout.dim && matrix.count == rows && matrix.step == 0);
 		matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, true));
-		plain_means(loss, layout.dim, choose(layout.dim, rows, chunk_rows, 1));
+		plain_means(loss, layout.dim, choose(layout.dim, rows, chunk_rows, 1, DPERM_STRIPES));
 		check_matrix(&matrix);
-		for (int64_t step = 1; step <= 2 * chunk_rows; step = step == 1 ? DPERM_STRIPES : 2 * step)
+		for (int64_t step = 1; step <= 2 * chunk_rows; step *= 2)
 		{
 			matrix.step = step;
-			plain_means(loss, layout.dim, choose(layout.dim, rows, chunk_rows, step));
+			plain_means(loss, layout.dim, choose(layout.dim, rows, chunk_rows, step, DPERM_STRIPES));
 			check_matrix(&matrix);
 		}
 		free(matrix.room);
@@ -156,11 +156,11 @@ TEST(reads_plain_chunks)
 			chunks[i] = vectors + i * chunk_rows * rows.dim;
 		random_row(&state, rows.dim, weights);
 		matrix.room = malloc(sizeof(double) * dperm_moments_room(rows.dim, true));
-		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, 1));
+		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, 1, 1));
 		check_matrix(&matrix);
 		matrix.stripes = 1;
 		matrix.step = step;
-		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, step));
+		plain_means(rows.loss, rows.dim, choose(rows.dim, rows.count, chunk_rows, step, 1));
 		check_matrix(&matrix);
 		free(matrix.room);
 	}

@@ -193,6 +193,60 @@ TEST(multiplies_rows)
 		}
 }
 
+/* The same in single precision. */
+TEST(multiplies_rows_in_single_precision)
+{
+	TestRandom	state = 87;
+
+	for (size_t length = 0; length <= 20; length++)
+		for (size_t count = 0; count <= 20; count++)
+		{
+			float	   *rows = malloc(sizeof(float) * (count * length + 1));
+			float	   *y = malloc(sizeof(float) * (length + 1));
+			float	   *factors = malloc(sizeof(float) * (count + 1));
+			double	   *inner = malloc(sizeof(double) * (count + 1));
+			float	   *sum = malloc(sizeof(float) * (length + 1));
+
+			for (size_t i = 0; i < count * length; i++)
+				rows[i] = (float) (test_uniform(&state) - 0.5);
+			for (size_t j = 0; j < length; j++)
+				y[j] = (float) (test_uniform(&state) - 0.5);
+			for (size_t i = 0; i < count; i++)
+				factors[i] = (float) (test_uniform(&state) - 0.5);
+			dperm_rows_inner_single(count, rows, length, y, inner);
+			for (size_t i = 0; i < count; i++)
+			{
+				double		exact = 0,
+							size = 0;
+
+				for (size_t j = 0; j < length; j++)
+				{
+					exact += (double) rows[i * length + j] * y[j];
+					size += fabs((double) rows[i * length + j] * y[j]);
+				}
+				CHECK(fabs(inner[i] - exact) <= (length + 1) * (FLT_EPSILON / 2) * size);
+			}
+			dperm_rows_sum_single(count, rows, length, factors, sum);
+			for (size_t j = 0; j < length; j++)
+			{
+				double		exact = 0,
+							size = 0;
+
+				for (size_t i = 0; i < count; i++)
+				{
+					exact += (double) rows[i * length + j] * factors[i];
+					size += fabs((double) rows[i * length + j] * factors[i]);
+				}
+				CHECK(fabs(sum[j] - exact) <= (count + 1) * (FLT_EPSILON / 2) * size);
+			}
+			free(rows);
+			free(y);
+			free(factors);
+			free(inner);
+			free(sum);
+		}
+}
+
 /* Exponentials within two units in the last place, from none to the smallest of normal size. */
 TEST(raises_to_powers)
 {
@@ -236,6 +290,7 @@ main(void)
 	RUN(hides_no_infinity);
 	RUN(turns_around_the_circle);
 	RUN(multiplies_rows);
+	RUN(multiplies_rows_in_single_precision);
 	RUN(raises_to_powers);
 	return test_report();
 }

@@ -1,0 +1,157 @@
+/*
+ * test_compact.c: rows in their compact form: how far off they are, that nothing else is written or read, and passes over
+ * them against passes over what they stand for.
+ */
+#include "unit/coded.h"
+
+#include <float.h>
+
+#include "core/compact.h"
+#include "core/matrix.h"
+#include "unit/problem.h"
+
+#define ROWS_MAX 700
+#define DIM_MAX SAMPLE_DIM_MAX
+
+static SampleEncoder sampled;
+static SampleRow row;
+static int	places[DIM_MAX];
+static double vectors[ROWS_MAX * DIM_MAX];
+static double weights[DIM_MAX];
+static double *plain_room;
+
+/* Encode a row of any kind, a label in its sign or none. */
+static void
+any_row(TestRandom *state, const DpermEncoder *enc, const DpermLayout *layout, double *words)
+{
+	sample_row(state, enc, &row);
+	dperm_layout_encode(layout, enc, row.values, test_below(state, 3) - 1, words);
+}
+
+/* Numbers within half a unit, codes as they were; the padding is zero, and a row ends where it says. */
+TEST(keeps_rows_within_half_a_unit)
+{
+	TestRandom	state = 111;
+
+	for (int round = 0; round < 3000; round++)
+	{
+		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
+		DpermLayout layout = round % 3 ? dperm_layout_make(enc, places) :
+			dperm_layout_dense(1 + test_below(&state, 40));
+		int			words = dperm_compact_words(&layout);
+		double	   *wide = calloc((size_t) layout.words, sizeof(double));
+		double	   *back = calloc((size_t) layout.words, sizeof(double));
+		float	   *single = calloc((size_t) layout.dense + 1, sizeof(float));
+		double	   *compact = malloc(sizeof(double) * words);
+		double	   *again = malloc(sizeof(double) * words);
+
+		if (layout.codes > 0)
+			any_row(&state, enc, &layout, wide);
+		else
+			random_row(&state, layout.dim, wide);
+		if (round % 7 == 0 && layout.dense > 0)
+			wide[test_below(&state, layout.dense)] = round % 2 ? 1 : -1;
+		memset(compact, 0x5a, sizeof(double) * words);
+		memset(again, 0xa5, sizeof(double) * words);
+		dperm_compact_put(&layout, wide, compact);
+		dperm_compact_put(&layout, wide, again);
+		CHECK(memcmp(compact, again, sizeof(double) * words) == 0);
+		CHECK(words * 4 >= layout.dense + layout.codes && words <= layout.words);
+		dperm_compact_get(&layout, compact, (size_t) words, 1, back);
+		dperm_compact_get_single(&layout, compact, (size_t) words, 1, single);
+		for (int j = 0; j < layout.dense; j++)
+		{
+			CHECK(fabs(back[j] - wide[j]) <= 0.5 / 32767 + 2 * FLT_EPSILON);
+			CHECK(fabs(back[j]) <= 1 && back[j] == single[j]);
+		}
+		CHECK(memcmp(wide + layout.dense, back + layout.dense,
+					 sizeof(double) * (layout.words - layout.dense)) == 0);
+		free(wide);
+		free(back);
+		free(single);
+		free(compact);
+		free(again);
+	}
+}
+
+/* Means over rows in their compact form, against those over the vectors they stand for. */
+TEST(passes_over_compact_rows)
+{
+	TestRandom	state = 112;
+
+	for (int round = 0; round < 1000; round++)
+	{
+		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
+		DpermLayout layout = round % 3 ? dperm_layout_make(enc, places) :
+			dperm_layout_dense(1 + test_below(&state, 40));
+		int64_t		count = 1 + test_below(&state, round % 8 ? 60 : ROWS_MAX);
+		size_t		words = (size_t) dperm_compact_words(&layout);
+		double	   *compact = malloc(sizeof(double) * words * count);
+		double	   *wide = malloc(sizeof(double) * layout.words);
+		DpermLoss	loss = {.kind = (DpermLossKind) (round % 3)};
+		DpermMatrix matrix = {.dim = layout.dim, .layout = &layout, .count = count, .chunk_rows = count,
+			.chunks = &compact, .compact = true};
+		DpermMoments plain;
+		size_t		dim = (size_t) layout.dim;
+		double		value[2];
+		double		near;
+		double	   *expected = malloc(sizeof(double) * (dim + dim * dim));
+		double	   *got = malloc(sizeof(double) * (dim + dim * dim));
+
+		if (loss.kind != DPERM_LOSS_LOGISTIC)
+			loss.h = 0.1 + 0.9 * test_uniform(&state);
+		near = 1e-13 * (loss.h > 0 ? 10 / loss.h / loss.h : 1);
+		for (int64_t i = 0; i < count; i++)
+		{
+			if (layout.codes > 0)
+				any_row(&state, enc, &layout, wide);
+			else
+				random_row(&state, layout.dim, wide);
+			dperm_compact_put(&layout, wide, compact + i * words);
+			dperm_compact_get(&layout, compact + i * words, words, 1, wide);
+			decode_row(&layout, wide, vectors + i * layout.dim);
+		}
+		random_row(&state, layout.dim, weights);
+		for (int j = 0; j < layout.dim; j++)
+			weights[j] *= 3;
+		dperm_moments_init(&plain, loss, layout.dim, true, weights, plain_room);
+		dperm_moments_add(&plain, vectors, count);
+		dperm_moments_means(&plain, &value[0], expected, expected + dim);
+
+		matrix.loss = loss;
+		for (int way = 0; way < 4; way++)
+		{
+			bool		hessian = way % 2;
+			double		slack = near;
+
+			/* rooms of the size that is asked for, so that the sanitizer sees every step beyond */
+			matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, hessian));
+			matrix.single = way >= 2;
+			if (matrix.single && !hessian)
+				slack += 1e-6 * (1 + dperm_loss_curvature(loss));
+			CHECK(dperm_matrix_eval(&matrix, weights, &value[1], got, hessian ? got + dim : NULL) == DPERM_OK);
+			CHECK_NEAR(value[1], value[0], 10 * slack);
+			for (size_t j = 0; j < dim; j++)
+			{
+				CHECK_NEAR(got[j], expected[j], slack);
+				for (size_t i = j; hessian && i < dim; i++)
+					CHECK_NEAR(got[dim + j * dim + i], expected[dim + j * dim + i], near);
+			}
+			free(matrix.room);
+		}
+		free(compact);
+		free(wide);
+		free(expected);
+		free(got);
+	}
+}
+
+int
+main(void)
+{
+	plain_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
+	RUN(keeps_rows_within_half_a_unit);
+	RUN(passes_over_compact_rows);
+	free(plain_room);
+	return test_report();
+}
