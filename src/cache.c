@@ -8,6 +8,7 @@
 
 #include <sys/mman.h>
 
+#include "miscadmin.h"
 #include "utils/memutils.h"
 
 #include "cache.h"
@@ -213,7 +214,10 @@ dperm_cache_compact(DpermCache *cache)
 			grow(cache);
 		store(cache, dperm_keep_row(&before, i), i);
 		if ((i + 1) % before.chunk_rows == 0)
+		{
 			pfree(allocated[i / before.chunk_rows]);
+			CHECK_FOR_INTERRUPTS();
+		}
 	}
 	for (int i = before.used / before.chunk_rows; i < chunk_count; i++)
 		pfree(allocated[i]);

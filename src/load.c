@@ -102,7 +102,7 @@ add_row(Loader *loader, int number, TupleTableSlot *slot)
 						  &values[i]);
 	dperm_cache_add(&set->cache, values, sign);
 	MemoryContextSwitchTo(caller);
-	if (!loader->row_context->isReset)
+	if (!loader->row_context->isReset || loader->row_context->firstchild)
 		MemoryContextReset(loader->row_context);
 }
 

@@ -25,10 +25,10 @@
 /*
  * Where all rows are in memory, but compact, the minimiser over those is corrected: the exact gradient there tells by
  * what their gradient is wrong, and that, as a tilt, moves their minimiser to the exact one, but for the difference of the
- * two Hessians times the way. A correction that leaves more of the gradient than this is the last one, and so is that
- * of this number: then the solver turns to the rows themselves.
+ * two Hessians times the way. After a correction that leaves more of the gradient than this, and after so many of them, the
+ * solver turns to the rows themselves.
  */
-#define CORRECTION_LEFT 0.1
+#define CORRECTION_LEFT 0.25
 #define CORRECTIONS 8
 
 /*
@@ -44,11 +44,14 @@
 /* Passes over compact rows before that is given up; most often it takes less than ten. */
 #define COMPACT_ASKS 300
 
+/* Vectors of a fit: the noise, its tilt, that of the compact problem, the exact gradient, the best point so far. */
+#define VECTORS 6
+
 /* How many doubles of room a fit needs. */
 size_t
 dperm_fit_room(int dim)
 {
-	return dperm_newton_room(dim) + 4 * (size_t) dim;
+	return dperm_newton_room(dim) + VECTORS * (size_t) dim;
 }
 
 /* Is single precision enough for Hessians? */
@@ -166,24 +169,35 @@ solve_compact(DpermFitting *fitting)
 	memcpy(fitting->weights, solver->at.weights, sizeof(double) * (size_t) fitting->problem.dim);
 }
 
+/* The problem over compact rows. */
+static DpermProblem
+compact_problem(const DpermFitting *fitting, double goal)
+{
+	DpermProblem problem = fitting->problem;
+
+	problem.tilt = fitting->tilt;
+	problem.hess_cost = 0;
+	problem.value_error = SINGLE_ERROR;
+	problem.goal = goal;
+	return problem;
+}
+
 /* Start with the minimiser over all rows as they are when compact. */
 static void
 start_correcting(DpermFitting *fitting, bool metric, double *work)
 {
-	DpermProblem problem = fitting->problem;
-	int			dim = problem.dim;
+	const double *tilt = fitting->problem.tilt;
+	int			dim = fitting->problem.dim;
+	double		chance = COMPACT_CHANCE * sqrt((double) dim / fitting->fit->setup.rows);
+	DpermProblem problem = compact_problem(fitting, fmax(fitting->problem.goal, chance));
 
 	for (int i = 0; i < dim; i++)
-		fitting->tilt[i] = problem.tilt ? problem.tilt[i] : 0;
-	problem.tilt = fitting->tilt;
-	problem.hess_cost = 0;
-	problem.value_error = SINGLE_ERROR;
-	problem.goal = fmax(problem.goal, COMPACT_CHANCE * sqrt((double) dim / fitting->fit->setup.rows));
+		fitting->tilt[i] = tilt ? tilt[i] : 0;
 	dperm_solver_start(&fitting->solver, &problem, fitting->weights, work);
 	if (metric)
 		dperm_solver_use_metric(&fitting->solver);
 	solve_compact(fitting);
-	fitting->norm = INFINITY;
+	fitting->best.norm = INFINITY;
 	fitting->correcting = true;
 }
 
@@ -195,7 +209,7 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 	int			dim = fit->setup.dim;
 	double	   *noise = room;
 	double	   *tilt = room + dim;
-	double	   *work = room + 4 * dim;
+	double	   *work = room + VECTORS * dim;
 	bool		private = !isinf(fit->setup.epsilon);
 	bool		tilted = private && fit->setup.method == DPERM_METHOD_OBJECTIVE;
 	bool		metric;
@@ -212,8 +226,9 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 	fitting->fit = fit;
 	fitting->weights = weights;
 	fitting->room = room;
-	fitting->gradient = room + 2 * dim;
-	fitting->tilt = room + 3 * dim;
+	fitting->tilt = room + 2 * dim;
+	fitting->exact = (DpermPoint) {.weights = weights, .gradient = room + 3 * dim};
+	fitting->best = (DpermPoint) {.weights = room + 4 * dim, .gradient = room + 5 * dim};
 	fitting->status = DPERM_OK;
 	if (private)
 	{
@@ -246,41 +261,72 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 		dperm_solver_use_metric(&fitting->solver);
 }
 
-/* Take in the exact gradient of the mean loss, and make it that of G. */
+/* Take in the exact mean loss and its gradient, and make them those of G. */
 static void
-complete_gradient(DpermFitting *fitting)
+complete_answer(const DpermProblem *problem, DpermPoint *exact)
 {
-	const DpermProblem *problem = &fitting->problem;
 	double		sum = 0;
 
 	for (int i = 0; i < problem->dim; i++)
 	{
-		fitting->gradient[i] += problem->lambda * fitting->weights[i] + (problem->tilt ? problem->tilt[i] : 0);
-		sum += fitting->gradient[i] * fitting->gradient[i];
+		double		weight = exact->weights[i];
+		double		tilt = problem->tilt ? problem->tilt[i] : 0;
+
+		exact->value += (problem->lambda / 2 * weight + tilt) * weight;
+		exact->gradient[i] += problem->lambda * weight + tilt;
+		sum += exact->gradient[i] * exact->gradient[i];
 	}
-	fitting->norm = sqrt(sum);
+	exact->norm = sqrt(sum);
+}
+
+/* Remember the exact answer if it is the best so far. */
+static void
+keep_best(DpermFitting *fitting)
+{
+	const DpermPoint *exact = &fitting->exact;
+	DpermPoint *best = &fitting->best;
+	size_t		size = sizeof(double) * (size_t) fitting->problem.dim;
+
+	if (!(exact->norm < best->norm))
+		return;
+	memcpy(best->weights, exact->weights, size);
+	memcpy(best->gradient, exact->gradient, size);
+	best->value = exact->value;
+	best->norm = exact->norm;
 }
 
 /* Take in the exact gradient at the minimiser over compact rows, and correct that one; false if it is exact enough. */
 static bool
 correct(DpermFitting *fitting)
 {
+	DpermSolver *solver = &fitting->solver;
 	double		goal = fitting->problem.goal;
-	double		before = fitting->norm;
-	const double *wrong = fitting->solver.at.gradient;
+	double		before = fitting->best.norm;
+	DpermProblem problem;
+	DpermPoint	from;
 
-	complete_gradient(fitting);
-	if (fitting->norm <= goal)
+	complete_answer(&fitting->problem, &fitting->exact);
+	if (fitting->exact.norm <= goal)
 		return false;
-	if (fitting->corrections > CORRECTIONS || !(fitting->norm <= CORRECTION_LEFT * before))
+	keep_best(fitting);
+	if (fitting->corrections++ == CORRECTIONS || !(fitting->exact.norm <= CORRECTION_LEFT * before))
 	{
+		/* compact rows are of little use here, and so may be their Hessian */
 		fitting->correcting = false;
-		dperm_solver_start(&fitting->solver, &fitting->problem, fitting->weights, fitting->room + 4 * fitting->problem.dim);
+		dperm_solver_go_on(solver, &fitting->problem, &fitting->best, false);
 		return true;
 	}
+	from = fitting->exact;
+	from.value = solver->at.value;
 	for (int i = 0; i < fitting->problem.dim; i++)
-		fitting->tilt[i] += fitting->gradient[i] - wrong[i];
-	dperm_solver_retilt(&fitting->solver, fitting->gradient, goal / 2);
+	{
+		double		wrong = from.gradient[i] - solver->at.gradient[i];
+
+		fitting->tilt[i] += wrong;
+		from.value += wrong * from.weights[i];
+	}
+	problem = compact_problem(fitting, goal / 2);
+	dperm_solver_go_on(solver, &problem, &from, true);
 	solve_compact(fitting);
 	return true;
 }
@@ -291,11 +337,12 @@ dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask)
 {
 	if (fitting->status != DPERM_OK)
 		return false;
-	if (fitting->correcting && fitting->corrections++ > 0 && !correct(fitting))
+	if (fitting->correcting && fitting->asked && !correct(fitting))
 		return false;
 	if (fitting->correcting)
 	{
-		*ask = (DpermAsk) {.weights = fitting->weights, .value = &fitting->value, .gradient = fitting->gradient};
+		fitting->asked = true;
+		*ask = (DpermAsk) {.weights = fitting->weights, .value = &fitting->exact.value, .gradient = fitting->exact.gradient};
 		return true;
 	}
 	if (dperm_solver_next(&fitting->solver, ask))

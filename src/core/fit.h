@@ -52,10 +52,10 @@ typedef struct DpermFitting
 
 	/* as long as the minimiser over compact rows is corrected */
 	bool		correcting;
+	bool		asked;			/* for an exact gradient */
 	int			corrections;
-	double		norm;			/* of the last exact gradient of G */
-	double		value;
-	double	   *gradient;		/* dim: the exact one */
+	DpermPoint	exact;			/* the weights, and what is known of G over all rows */
+	DpermPoint	best;			/* the best of those before */
 	double	   *tilt;			/* dim: of the compact problem */
 } DpermFitting;
 

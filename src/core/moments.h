@@ -84,7 +84,7 @@ extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t
 
 /*
  * Add rows in their compact form, count of them, stride words apart; if single, a gradient (not a Hessian) is summed up in
- * single precision within each block: good to about 1e-8.
+ * single precision within each block: good to about 1e-8 for weights no longer than 1.
  */
 extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
 									  size_t stride, bool single);

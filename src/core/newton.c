@@ -11,6 +11,7 @@
 
 /* Steps before the path of lambda is tried, and on each leg of it; trials of a line search. */
 #define FIRST_STEPS 100
+#define FEW_STEPS 10			/* where the path is likely to be the better way */
 #define LEG_STEPS 500
 #define MAX_TRIALS 60
 
@@ -98,6 +99,17 @@ begin_path(DpermSolver *solver)
 	begin_leg(solver, LEG_PATH, fmax(solver->lambda, PATH_START));
 }
 
+/* Take over a problem. */
+static void
+set_problem(DpermSolver *solver, const DpermProblem *problem)
+{
+	solver->problem = *problem;
+	solver->lambda = problem->lambda;
+	solver->goal = problem->goal;
+	if (problem->hess_cost == 0)
+		solver->problem.hess_cost = dperm_hess_cost(problem->dim);
+}
+
 /* Make ready. */
 void
 dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
@@ -106,11 +118,7 @@ dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *wei
 	size_t		d = (size_t) problem->dim;
 
 	memset(solver, 0, sizeof(*solver));
-	solver->problem = *problem;
-	solver->lambda = problem->lambda;
-	solver->goal = problem->goal;
-	if (problem->hess_cost == 0)
-		solver->problem.hess_cost = dperm_hess_cost(problem->dim);
+	set_problem(solver, problem);
 	solver->weights = weights;
 	solver->hess = room;
 	room += d * d;
@@ -402,7 +410,9 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 {
 	const DpermPoint *at = &solver->at;
 	const DpermPoint *trial = &solver->trial;
-	double		slack = fmax(1e3 * DBL_EPSILON, solver->problem.value_error) * (1 + fabs(at->value));
+	double		error = solver->problem.value_error;
+	double		length = error > 0 ? sqrt(dperm_dot(solver->problem.dim, trial->weights, trial->weights)) : 0;
+	double		slack = fmax(1e3 * DBL_EPSILON, error * (1 + length)) * (1 + fabs(at->value));
 	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
 
 	if (trial->norm <= solver->problem.goal ||
@@ -456,7 +466,7 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 
 /* Go on from the end, on the direct way. */
 static void
-go_on(DpermSolver *solver, int phase)
+resume(DpermSolver *solver, int phase)
 {
 	solver->leg = LEG_DIRECT;
 	solver->steps = 0;
@@ -468,25 +478,28 @@ go_on(DpermSolver *solver, int phase)
 void
 dperm_solver_again(DpermSolver *solver)
 {
-	go_on(solver, PHASE_AGAIN);
+	resume(solver, PHASE_AGAIN);
 }
 
-/* Go on with another tilt. */
+/* Go on with another problem. */
 void
-dperm_solver_retilt(DpermSolver *solver, const double *gradient, double goal)
+dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from, bool alike)
 {
-	DpermPoint *at = &solver->at;
-	int			dim = solver->problem.dim;
+	size_t		size = sizeof(double) * (size_t) problem->dim;
 
-	for (int i = 0; i < dim; i++)
+	set_problem(solver, problem);
+	memcpy(solver->at.weights, from->weights, size);
+	memcpy(solver->at.gradient, from->gradient, size);
+	solver->at.value = from->value;
+	solver->at.norm = from->norm;
+	solver->fresh = false;
+	resume(solver, PHASE_KNOWN);
+	if (!alike)
 	{
-		at->value += (gradient[i] - at->gradient[i]) * at->weights[i];
-		at->gradient[i] = gradient[i];
+		solver->metric = METRIC_NONE;
+		if (problem->flat)
+			solver->steps = FIRST_STEPS - FEW_STEPS;
 	}
-	at->norm = sqrt(dperm_dot(dim, gradient, gradient));
-	solver->goal = goal;
-	solver->problem.goal = goal;
-	go_on(solver, PHASE_KNOWN);
 }
 
 /* Solve with an oracle that answers at once. */

@@ -37,7 +37,7 @@ typedef struct DpermProblem
 	double		goal;			/* stop at |gradient of G| <= goal */
 	bool		flat;			/* has the loss flat pieces? They are crossed on a path of lambda. */
 	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_hess_cost() */
-	double		value_error;	/* of values, relative to 1 or more; 0: as of doubles */
+	double		value_error;	/* of values, for weights no longer than 1, relative to 1 or more; 0: as of doubles */
 	DpermOracle oracle;			/* of dperm_newton() */
 	DpermPoll	poll;
 } DpermProblem;
@@ -135,10 +135,8 @@ extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
 /* At the end: answers have become more exact. Ask again about the weights, and go on with all that was learnt. */
 extern void dperm_solver_again(DpermSolver *solver);
 
-/*
- * At the end: the problem has got another tilt, which the caller has written to where the old one was, so that the
- * gradient at the weights is this one now. Go on from there, with all that was learnt, to a goal.
- */
-extern void dperm_solver_retilt(DpermSolver *solver, const double *gradient, double goal);
+/* At the end: the problem is another one. Go on from a point; if its Hessian is alike, with all that was learnt. */
+extern void dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from,
+							   bool alike);
 
 #endif							/* DPERM_NEWTON_H */

@@ -170,7 +170,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	 */
 	rounding = unit * (c * s->dim * out->weight_bound + 256 + 4 +
 					   4 * (lambda * out->weight_bound + (tilted ? tail / n : 0)));
-	CHECK(out->gradient_goal >= 1e-13L + rounding);
+	CHECK(out->gradient_goal >= 1e-12L + rounding);
 	CHECK(out->gradient_goal <= 1e-12L + 20 * rounding);
 	rho = out->gradient_goal + rounding;
 	if (tilted)
@@ -374,7 +374,7 @@ TEST(needs_no_noise_without_privacy)
 		CHECK(out.lambda == s.lambda);
 		CHECK(out.noise_scale == 0 && out.eps_slack == 0 && out.eps_noise == 0 &&
 			  out.eps_release == 0 && out.release_scale == 0 && out.grid == 0);
-		CHECK(out.gradient_goal >= 1e-13 && out.weight_bound > 0);
+		CHECK(out.gradient_goal >= 1e-12 && out.weight_bound > 0);
 		CHECK(isfinite(out.gradient_goal) && isfinite(out.weight_bound));
 	}
 }

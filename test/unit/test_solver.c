@@ -312,6 +312,7 @@ TEST(takes_another_tilt)
 		Task	   *task = &tasks[0];
 		double		change[DIM_MAX];
 		double		gradient[DIM_MAX];
+		DpermPoint	from = {.weights = task->weights, .gradient = gradient};
 		double		asked;
 
 		make_task(&state, task, 1 + test_below(&state, 30), 1 + test_below(&state, ROWS_MAX));
@@ -322,14 +323,18 @@ TEST(takes_another_tilt)
 		CHECK(run(task) == DPERM_OK && solved(task));
 
 		random_row(&state, task->rows.dim, change);
+		from.value = task->solver.at.value;
 		for (int j = 0; j < task->rows.dim; j++)
 		{
 			change[j] *= 0.1 * task->problem.lambda;
 			task->tilt[j] += change[j];
 			gradient[j] = task->solver.at.gradient[j] + change[j];
+			from.value += change[j] * task->weights[j];
+			from.norm += gradient[j] * gradient[j];
 		}
+		from.norm = sqrt(from.norm);
 		asked = task->asked;
-		dperm_solver_retilt(&task->solver, gradient, task->problem.goal);
+		dperm_solver_go_on(&task->solver, &task->problem, &from, round % 4 != 0);
 		CHECK(run(task) == DPERM_OK && solved(task));
 		resumed += task->asked - asked;
 		asked = task->asked;
