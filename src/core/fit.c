@@ -279,7 +279,7 @@ complete_answer(const DpermProblem *problem, DpermPoint *exact)
 	exact->norm = sqrt(sum);
 }
 
-/* Remember the exact answer if it is the best so far. */
+/* Remember the exact answer if it is the first, or the best so far. */
 static void
 keep_best(DpermFitting *fitting)
 {
@@ -287,7 +287,7 @@ keep_best(DpermFitting *fitting)
 	DpermPoint *best = &fitting->best;
 	size_t		size = sizeof(double) * (size_t) fitting->problem.dim;
 
-	if (!(exact->norm < best->norm))
+	if (fitting->corrections > 0 && !(exact->norm < best->norm))
 		return;
 	memcpy(best->weights, exact->weights, size);
 	memcpy(best->gradient, exact->gradient, size);

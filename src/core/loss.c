@@ -88,78 +88,132 @@ dperm_loss_at(DpermLoss loss, double z)
 	return logistic_at(z);
 }
 
-/* Two margins of the logistic loss: their slopes, what the block's loss is made of, and exp(-|z|). */
-static inline DpermPair
-logistic_pair(DpermPair z, DpermPair *product, DpermPair *linear, DpermPair *e)
+/*
+ * The same for two margins at a time, and without branches: margins are as good as random, and a wrong guess costs more
+ * than all the arithmetic. Sums go to DpermSums.
+ */
+typedef struct DpermSums
 {
-	const DpermPair least = dperm_both(-708);	/* exp() is as good as zero from here on */
-	DpermInts	negative = z < 0;
-	DpermPair	away = (DpermPair) ((DpermInts) z | INT64_MIN);	/* -|z| */
+	DpermPair	value;
+	DpermPair	product;		/* its logarithm belongs to the value */
+} DpermSums;
 
-	*e = dperm_exp(dperm_choose(away < least, least, away));
-	*product *= 1 + *e;
-	*linear -= dperm_choose(negative, z, dperm_both(0));
-	return dperm_choose(negative, dperm_both(-1), -*e) / (1 + *e);
+static inline DpermPair
+at_least(DpermPair x, double least)
+{
+	return dperm_choose(x > least, x, dperm_both(least));
 }
 
-/* Their curvatures. */
 static inline DpermPair
-logistic_curves(DpermPair e)
+at_most(DpermPair x, double most)
 {
-	DpermPair	curve = e / ((1 + e) * (1 + e));
-
-	return dperm_choose(curve > 0.25, dperm_both(0.25), curve);
+	return dperm_choose(x < most, x, dperm_both(most));
 }
 
 /*
- * The logistic loss of a block. The logarithms are taken of products: of the factors 1 + e, which
- * are between 1 and 2, a block has few enough not to overflow.
+ * The logistic loss. The logarithms are taken of products: of the factors 1 + e, which are between 1 and 2, a block has
+ * few enough not to overflow.
  */
-static double
-logistic_block(int count, double *margins, double *curves)
+static inline DpermPair
+logistic_pair(DpermPair z, DpermSums *sums, DpermPair *curve)
 {
-	DpermPair	product = dperm_both(1);
-	DpermPair	linear = dperm_both(0);
-	DpermPair	e;
+	DpermInts	negative = z < 0;
+	DpermPair	away = (DpermPair) ((DpermInts) z | INT64_MIN);	/* -|z| */
+	DpermPair	e = dperm_exp(at_least(away, -708));	/* as good as zero from there on */
+	DpermPair	sum = 1 + e;
+
+	sums->product *= sum;
+	sums->value -= dperm_choose(negative, z, dperm_both(0));
+	if (curve)
+		*curve = at_most(e / (sum * sum), 0.25);
+	return dperm_choose(negative, dperm_both(-1), -e) / sum;
+}
+
+/* The Huber loss: the parabola up to its ends, and beyond the one what the line adds. */
+static inline DpermPair
+huber_pair(DpermPair z, double h, DpermSums *sums, DpermPair *curve)
+{
+	double		first = 1 - h;
+	double		last = 1 + h;
+	DpermPair	share = at_most(at_least((last - z) / (2 * h), 0), 1);
+
+	sums->value += h * share * share + at_least(first - z, 0);
+	if (curve)
+		*curve = dperm_choose((z < first) | (z > last), dperm_both(0), dperm_both(1 / (2 * h)));
+	return -share;
+}
+
+/* l_s: the quartic up to its ends, and beyond the one what the line adds. */
+static inline DpermPair
+smooth_hinge_pair(DpermPair z, double h, DpermSums *sums, DpermPair *curve)
+{
+	DpermPair	q = at_most(at_least((1 - z) / h, -1), 1);
+	DpermPair	slope = (q * q - 3) * q * 0.25 - 0.5;
+
+	sums->value += h * at_least(((q * q * (-1.0 / 16) + 3.0 / 8) * q + 0.5) * q + 3.0 / 16, 0) +
+		at_least((1 - h) - z, 0);
+	if (curve)
+		*curve = 0.75 * at_least(1 - q * q, 0) / h;
+	return at_most(at_least(slope, -1), 0);
+}
+
+/* Slopes of two margins; curve may be NULL. */
+static inline DpermPair
+loss_pair(DpermLoss loss, DpermPair z, DpermSums *sums, DpermPair *curve)
+{
+	if (loss.kind == DPERM_LOSS_LOGISTIC)
+		return logistic_pair(z, sums, curve);
+	if (loss.kind == DPERM_LOSS_HUBER)
+		return huber_pair(z, loss.h, sums, curve);
+	return smooth_hinge_pair(z, loss.h, sums, curve);
+}
+
+/* A block, of a loss and with or without curves that the compiler knows. */
+static inline double
+loss_block(DpermLoss loss, int count, double *margins, double *curves)
+{
+	DpermSums	sums = {dperm_both(0), dperm_both(1)};
+	DpermPair	curve;
 	int			i = 0;
 
 	for (; i + 2 <= count; i += 2)
 	{
-		dperm_put_pair(logistic_pair(dperm_pair_at(margins + i), &product, &linear, &e), margins + i);
+		dperm_put_pair(loss_pair(loss, dperm_pair_at(margins + i), &sums, curves ? &curve : NULL),
+					   margins + i);
 		if (curves)
-			dperm_put_pair(logistic_curves(e), curves + i);
+			dperm_put_pair(curve, curves + i);
 	}
 	if (i < count)
 	{
 		/* a margin of infinity beside the last one adds nothing */
 		DpermPair	last = {margins[i], INFINITY};
 
-		margins[i] = logistic_pair(last, &product, &linear, &e)[0];
+		margins[i] = loss_pair(loss, last, &sums, curves ? &curve : NULL)[0];
 		if (curves)
-			curves[i] = logistic_curves(e)[0];
+			curves[i] = curve[0];
 	}
-	return linear[0] + linear[1] + log(product[0]) + log(product[1]);
+	return sums.value[0] + sums.value[1] + log(sums.product[0]) + log(sums.product[1]);
 }
 
 /* Losses, slopes and curvatures of a block. */
 double
 dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves)
 {
-	double		value = 0;
+	DpermLoss	known = {.h = loss.h};
 
-	if (loss.kind == DPERM_LOSS_LOGISTIC)
-		return logistic_block(count, margins, curves);
-	for (int i = 0; i < count; i++)
+	switch (loss.kind)
 	{
-		DpermLossAt at = loss.kind == DPERM_LOSS_HUBER ? huber_at(margins[i], loss.h) :
-			smooth_hinge_at(margins[i], loss.h);
-
-		value += at.value;
-		margins[i] = at.slope;
-		if (curves)
-			curves[i] = at.curve;
+		case DPERM_LOSS_LOGISTIC:
+			known.kind = DPERM_LOSS_LOGISTIC;
+			return curves ? loss_block(known, count, margins, curves) : loss_block(known, count, margins, NULL);
+		case DPERM_LOSS_HUBER:
+			known.kind = DPERM_LOSS_HUBER;
+			return curves ? loss_block(known, count, margins, curves) : loss_block(known, count, margins, NULL);
+		case DPERM_LOSS_SMOOTH_HINGE:
+			known.kind = DPERM_LOSS_SMOOTH_HINGE;
+			return curves ? loss_block(known, count, margins, curves) : loss_block(known, count, margins, NULL);
 	}
-	return value;
+	return 0;
 }
 
 /* The bound c on the curvature (docs/guarantee.md, "Losses"). */
