@@ -173,7 +173,7 @@ static inline double
 loss_block(DpermLoss loss, int count, double *margins, double *curves)
 {
 	DpermSums	sums = {dperm_both(0), dperm_both(1)};
-	DpermPair	curve;
+	DpermPair	curve = dperm_both(0);
 	int			i = 0;
 
 	for (; i + 2 <= count; i += 2)
