@@ -166,7 +166,10 @@ solve_compact(DpermFitting *fitting)
 		rows.single = rows.single && solver->at.norm > SINGLE_NORM;
 		(void) dperm_matrix_eval(&rows, ask.weights, ask.value, ask.gradient, ask.hess);
 	}
+
+	/* what is known there may be of another leg, so nothing can be corrected by it */
 	memcpy(fitting->weights, solver->at.weights, sizeof(double) * (size_t) fitting->problem.dim);
+	fitting->corrections = CORRECTIONS;
 }
 
 /* The problem over compact rows. */
@@ -287,7 +290,7 @@ keep_best(DpermFitting *fitting)
 	DpermPoint *best = &fitting->best;
 	size_t		size = sizeof(double) * (size_t) fitting->problem.dim;
 
-	if (fitting->corrections > 0 && !(exact->norm < best->norm))
+	if (isfinite(best->norm) && !(exact->norm < best->norm))
 		return;
 	memcpy(best->weights, exact->weights, size);
 	memcpy(best->gradient, exact->gradient, size);
@@ -309,7 +312,8 @@ correct(DpermFitting *fitting)
 	if (fitting->exact.norm <= goal)
 		return false;
 	keep_best(fitting);
-	if (fitting->corrections++ == CORRECTIONS || !(fitting->exact.norm <= CORRECTION_LEFT * before))
+	if (fitting->corrections++ == CORRECTIONS || !isfinite(fitting->exact.norm) ||
+		!(fitting->exact.norm <= CORRECTION_LEFT * before))
 	{
 		/* compact rows are of little use here, and so may be their Hessian */
 		fitting->correcting = false;
@@ -335,10 +339,13 @@ correct(DpermFitting *fitting)
 bool
 dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask)
 {
-	if (fitting->status != DPERM_OK)
+	if (fitting->status != DPERM_OK || fitting->ended)
 		return false;
 	if (fitting->correcting && fitting->asked && !correct(fitting))
+	{
+		fitting->ended = true;
 		return false;
+	}
 	if (fitting->correcting)
 	{
 		fitting->asked = true;
@@ -347,6 +354,7 @@ dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask)
 	}
 	if (dperm_solver_next(&fitting->solver, ask))
 		return true;
+	fitting->ended = true;
 	fitting->status = fitting->solver.status;
 	return false;
 }

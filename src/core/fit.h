@@ -45,6 +45,7 @@ typedef struct DpermFitting
 {
 	const DpermFit *fit;
 	DpermStatus status;
+	bool		ended;			/* nothing is left to ask */
 	double	   *weights;
 	double	   *room;
 	DpermProblem problem;

@@ -39,7 +39,8 @@ extern DpermLossAt dperm_loss_at(DpermLoss loss, double z);
 
 /*
  * The same for a block of margins, at most DPERM_LOSS_BLOCK of them: slopes take their place, curves
- * (unless NULL) gets the curvatures. Returns the sum of the losses.
+ * (unless NULL) gets the curvatures. Returns the sum of the losses. A NaN, of weights that nobody would certify, is
+ * taken for any margin.
  */
 #define DPERM_LOSS_BLOCK 256
 extern double dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves);
