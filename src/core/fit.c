@@ -264,24 +264,6 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 		dperm_solver_use_metric(&fitting->solver);
 }
 
-/* Take in the exact mean loss and its gradient, and make them those of G. */
-static void
-complete_answer(const DpermProblem *problem, DpermPoint *exact)
-{
-	double		sum = 0;
-
-	for (int i = 0; i < problem->dim; i++)
-	{
-		double		weight = exact->weights[i];
-		double		tilt = problem->tilt ? problem->tilt[i] : 0;
-
-		exact->value += (problem->lambda / 2 * weight + tilt) * weight;
-		exact->gradient[i] += problem->lambda * weight + tilt;
-		sum += exact->gradient[i] * exact->gradient[i];
-	}
-	exact->norm = sqrt(sum);
-}
-
 /* Remember the exact answer if it is the first, or the best so far. */
 static void
 keep_best(DpermFitting *fitting)
@@ -308,7 +290,7 @@ correct(DpermFitting *fitting)
 	DpermProblem problem;
 	DpermPoint	from;
 
-	complete_answer(&fitting->problem, &fitting->exact);
+	dperm_point_complete(&fitting->problem, &fitting->exact);
 	if (fitting->exact.norm <= goal)
 		return false;
 	keep_best(fitting);

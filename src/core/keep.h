@@ -64,15 +64,15 @@ dperm_keep_wants(const DpermKeep *keep)
 static inline int64_t
 dperm_keep_offer(DpermKeep *keep)
 {
-	if (dperm_keep_wants(keep) && keep->used >= keep->capacity && keep->capacity > 0)
-		dperm_keep_shrink(keep);
-	if (!dperm_keep_wants(keep) || keep->capacity == 0)
+	bool		wanted = keep->capacity > 0 && dperm_keep_wants(keep);
+
+	if (wanted && keep->used >= keep->capacity)
 	{
-		keep->seen++;
-		return -1;
+		dperm_keep_shrink(keep);
+		wanted = dperm_keep_wants(keep);
 	}
 	keep->seen++;
-	return keep->used++;
+	return wanted ? keep->used++ : -1;
 }
 
 /* Is this all of the stream? */

@@ -146,8 +146,8 @@ dperm_solver_use_metric(DpermSolver *solver)
 }
 
 /* Add the regulariser and the tilt to an answer. */
-static void
-complete(const DpermProblem *problem, DpermPoint *at)
+void
+dperm_point_complete(const DpermProblem *problem, DpermPoint *at)
 {
 	int			dim = problem->dim;
 
@@ -451,14 +451,14 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 			solver->fresh = solver->metric == METRIC_NONE;
 			return ask_point(solver, &solver->at, solver->fresh, PHASE_POINT, ask);
 		case PHASE_POINT:
-			complete(&solver->problem, &solver->at);
+			dperm_point_complete(&solver->problem, &solver->at);
 			return proceed(solver, ask);
 		case PHASE_AGAIN:
 			return ask_point(solver, &solver->at, false, PHASE_POINT, ask);
 		case PHASE_KNOWN:
 			return proceed(solver, ask);
 		case PHASE_TRIAL:
-			complete(&solver->problem, &solver->trial);
+			dperm_point_complete(&solver->problem, &solver->trial);
 			return judge_trial(solver, ask);
 	}
 	return false;

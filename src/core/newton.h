@@ -85,6 +85,9 @@ typedef struct DpermPoint
 	double		norm;			/* of the gradient */
 } DpermPoint;
 
+/* Take in the mean loss and its gradient at a point, and make them those of G. */
+extern void dperm_point_complete(const DpermProblem *problem, DpermPoint *point);
+
 /* All of it is the solver's own, but for status. */
 typedef struct DpermSolver
 {

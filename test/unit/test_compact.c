@@ -20,12 +20,27 @@ static double vectors[ROWS_MAX * DIM_MAX];
 static double weights[DIM_MAX];
 static double *plain_room;
 
-/* Encode a row of any kind, a label in its sign or none. */
-static void
-any_row(TestRandom *state, const DpermEncoder *enc, const DpermLayout *layout, double *words)
+static const DpermEncoder *encoder;
+
+/* A layout with codes, or every third time one of a vector. */
+static DpermLayout
+any_layout(TestRandom *state, int round)
 {
-	sample_row(state, enc, &row);
-	dperm_layout_encode(layout, enc, row.values, test_below(state, 3) - 1, words);
+	encoder = sample_coded_encoder(state, &sampled);
+	return round % 3 ? dperm_layout_make(encoder, places) : dperm_layout_dense(1 + test_below(state, 40));
+}
+
+/* A row of it; with codes one of any kind, a label in its sign or none. */
+static void
+any_row(TestRandom *state, const DpermLayout *layout, double *words)
+{
+	if (layout->codes == 0)
+	{
+		random_row(state, layout->dim, words);
+		return;
+	}
+	sample_row(state, encoder, &row);
+	dperm_layout_encode(layout, encoder, row.values, test_below(state, 3) - 1, words);
 }
 
 /* Numbers within half a unit, codes as they were; the padding is zero, and a row ends where it says. */
@@ -35,9 +50,7 @@ TEST(keeps_rows_within_half_a_unit)
 
 	for (int round = 0; round < 3000; round++)
 	{
-		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
-		DpermLayout layout = round % 3 ? dperm_layout_make(enc, places) :
-			dperm_layout_dense(1 + test_below(&state, 40));
+		DpermLayout layout = any_layout(&state, round);
 		int			words = dperm_compact_words(&layout);
 		double	   *wide = calloc((size_t) layout.words, sizeof(double));
 		double	   *back = calloc((size_t) layout.words, sizeof(double));
@@ -45,10 +58,7 @@ TEST(keeps_rows_within_half_a_unit)
 		double	   *compact = malloc(sizeof(double) * words);
 		double	   *again = malloc(sizeof(double) * words);
 
-		if (layout.codes > 0)
-			any_row(&state, enc, &layout, wide);
-		else
-			random_row(&state, layout.dim, wide);
+		any_row(&state, &layout, wide);
 		if (round % 7 == 0 && layout.dense > 0)
 			wide[test_below(&state, layout.dense)] = round % 2 ? 1 : -1;
 		memset(compact, 0x5a, sizeof(double) * words);
@@ -81,9 +91,7 @@ TEST(passes_over_compact_rows)
 
 	for (int round = 0; round < 1000; round++)
 	{
-		const DpermEncoder *enc = sample_coded_encoder(&state, &sampled);
-		DpermLayout layout = round % 3 ? dperm_layout_make(enc, places) :
-			dperm_layout_dense(1 + test_below(&state, 40));
+		DpermLayout layout = any_layout(&state, round);
 		int64_t		count = 1 + test_below(&state, round % 8 ? 60 : ROWS_MAX);
 		size_t		words = (size_t) dperm_compact_words(&layout);
 		double	   *compact = malloc(sizeof(double) * words * count);
@@ -103,10 +111,7 @@ TEST(passes_over_compact_rows)
 		near = 1e-13 * (loss.h > 0 ? 10 / loss.h / loss.h : 1);
 		for (int64_t i = 0; i < count; i++)
 		{
-			if (layout.codes > 0)
-				any_row(&state, enc, &layout, wide);
-			else
-				random_row(&state, layout.dim, wide);
+			any_row(&state, &layout, wide);
 			dperm_compact_put(&layout, wide, compact + i * words);
 			dperm_compact_get(&layout, compact + i * words, words, 1, wide);
 			decode_row(&layout, wide, vectors + i * layout.dim);
