@@ -63,7 +63,7 @@ $(DATA_built): sql/$(EXTENSION).sql
 # Tests of the core: one program per file, each linked with all of src/core.
 
 TEST_CFLAGS = -std=gnu11 -g -Wall -Wextra $(FP_CFLAGS) $(COPT) \
-	-I$(here)/src -I$(here)/src/core -I$(here)/test
+	-I$(here)/src -I$(here)/src/core -I$(here)/test -DTEST_CORPUS='"$(here)/test/corpus"'
 SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 TEST_HEADERS := $(ALL_HEADERS) $(wildcard $(here)/test/*.h $(here)/test/*/*.h)
 

@@ -36,7 +36,7 @@ dperm_options_init(DpermOptions *options, bool svm, double epsilon)
 	if (epsilon > DPERM_EPSILON_MAX && !isinf(epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be at most %g, or 'Infinity'", DPERM_EPSILON_MAX),
+				 errmsg("epsilon must be at most %d, or 'Infinity'", DPERM_EPSILON_MAX),
 				 errhint("Such an epsilon protects nothing; 'Infinity' says so.")));
 	options->epsilon = epsilon;
 }

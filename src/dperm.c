@@ -96,11 +96,6 @@ dperm_check_status(DpermStatus status)
 					 errmsg("could not generate random values")));
 			break;
 		case DPERM_NOT_CERTIFIED:
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("the solver could not certify its result"),
-					 errhint("Nothing was released. A larger lambda makes the problem easier to solve.")));
-			break;
 		case DPERM_BAD_ARGUMENT:
 		case DPERM_BAD_FORMAT:
 			break;

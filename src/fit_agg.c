@@ -386,7 +386,7 @@ dp_fit_final(PG_FUNCTION_ARGS)
 								  sizeof(double) * dperm_fit_room(layout->dim));
 	weights = palloc(sizeof(double) * layout->dim);
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
-	fit.rows.eval = dperm_matrix_eval;
+	fit.rows.answer = dperm_matrix_answer;
 	fit.rows.arg = &matrix;
 	fit.sample = &matrix;
 	fit.entropy = &entropy;

@@ -100,6 +100,8 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	flat->padding = 0;
 	dperm_pass_write(pass, flat->words);
 	memcpy(flat->words + dperm_pass_weights_at(pass), state->moments.weights, vector);
+	if (pass->order == DPERM_PASS_CAREFUL)
+		memcpy(flat->words + dperm_pass_weights_at(pass) + state->dim, state->moments.weights_low, vector);
 	if (pass->rows > 0)
 	{
 		double	   *sums = (double *) flat->words + dperm_pass_gradient_at(pass);
@@ -107,7 +109,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 		memcpy(sums, state->moments.gradient, vector);
 		memcpy(sums + state->dim, state->moments.gradient_low, vector);
 	}
-	if (pass->order >= DPERM_PASS_HESSIAN && pass->rows > 0)
+	if (dperm_pass_has_hess(pass) && pass->rows > 0)
 		dperm_moments_pack(&state->moments,
 						   (double *) flat->words + dperm_pass_hess_at(pass));
 	memcpy(flat->words + dperm_pass_readers_at(pass), state->reader_words,
@@ -154,7 +156,7 @@ expand(const DpermFlat *flat, MemoryContext parent)
 	EOH_init_header(&state->hdr, &state_methods, context);
 	dperm_flat_read(flat, pass);
 	state->dim = pass->dim;
-	hessian = pass->order >= DPERM_PASS_HESSIAN;
+	hessian = dperm_pass_has_hess(pass);
 	sums = numbers + dperm_pass_gradient_at(pass);
 	take_encoder(state, flat);
 	room = MemoryContextAllocHuge(context, sizeof(double) *
@@ -163,6 +165,8 @@ expand(const DpermFlat *flat, MemoryContext parent)
 							numbers + dperm_pass_weights_at(pass), room);
 	if (pass->order == DPERM_PASS_ROUGH)
 		dperm_moments_be_rough(&state->moments);
+	if (pass->order == DPERM_PASS_CAREFUL)
+		dperm_moments_be_careful(&state->moments, numbers + dperm_pass_weights_at(pass) + state->dim);
 	if (pass->rows > 0)
 		dperm_moments_merge(&state->moments, pass->rows, pass->value, sums, sums + state->dim,
 							hessian ? numbers + dperm_pass_hess_at(pass) : NULL);
@@ -382,7 +386,10 @@ dp_moments_combine(PG_FUNCTION_ARGS)
 		memcmp(other->words + dperm_pass_encoder_at(&pass), state->encoder_form,
 			   pass.encoder) != 0 ||
 		memcmp(numbers + dperm_pass_weights_at(&pass), state->moments.weights,
-			   sizeof(double) * state->dim) != 0)
+			   sizeof(double) * state->dim) != 0 ||
+		(pass.order == DPERM_PASS_CAREFUL &&
+		 memcmp(numbers + dperm_pass_weights_at(&pass) + state->dim, state->moments.weights_low,
+				sizeof(double) * state->dim) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot combine the states of two different passes")));
@@ -393,7 +400,7 @@ dp_moments_combine(PG_FUNCTION_ARGS)
 
 		settle(state);
 		dperm_moments_merge(&state->moments, pass.rows, pass.value, sums, sums + state->dim,
-							pass.order >= DPERM_PASS_HESSIAN ?
+							dperm_pass_has_hess(&pass) ?
 							numbers + dperm_pass_hess_at(&pass) : NULL);
 	}
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));

@@ -200,7 +200,8 @@ dp_moments_send(PG_FUNCTION_ARGS)
 
 /* The flat value of a request. */
 Datum
-dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights)
+dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights,
+					  const double *weights_low)
 {
 	size_t		size = dperm_encoder_binary_size(&spec->encoder);
 	unsigned char *form = palloc(size);
@@ -216,6 +217,8 @@ dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order, const dou
 	dperm_encoder_to_binary(&spec->encoder, form);
 	dperm_pass_write(&pass, flat->words);
 	memcpy(flat->words + dperm_pass_weights_at(&pass), weights, sizeof(double) * pass.dim);
+	if (order == DPERM_PASS_CAREFUL)
+		memcpy(flat->words + dperm_pass_weights_at(&pass) + pass.dim, weights_low, sizeof(double) * pass.dim);
 	memcpy(flat->words + dperm_pass_readers_at(&pass), spec->readers,
 		   sizeof(uint64) * pass.readers);
 	dperm_flat_put_encoder(flat, &pass, form);

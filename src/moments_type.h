@@ -20,9 +20,12 @@ typedef struct DpermPassSpec
 	int			reader_words;
 } DpermPassSpec;
 
-/* The flat value of a request: no rows yet. Weights are in the order of core/layout.h. */
+/*
+ * The flat value of a request: no rows yet. Weights are in the order of core/layout.h; low parts are those of a careful
+ * pass, else NULL.
+ */
 extern Datum dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order,
-								   const double *weights);
+								   const double *weights, const double *weights_low);
 
 /* Open a value that a pass returned; *words points into it (or into a detoasted copy). */
 extern void dperm_moments_open(Datum value, DpermPass *pass, const uint64 **words);

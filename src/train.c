@@ -135,8 +135,7 @@ train_in_memory(DpermTask *task, bool one_of_several, MemoryContext result)
 	begin(&training, task);
 	while (training.active)
 	{
-		(void) dperm_matrix_eval(&training.matrix, training.ask.weights, training.ask.value,
-								 training.ask.gradient, training.ask.hess);
+		(void) dperm_matrix_answer(&training.matrix, &training.ask);
 		report_step(&reported, false);
 		training.active = dperm_fitting_next(&training.fitting, &training.ask);
 	}
@@ -149,11 +148,14 @@ train_in_memory(DpermTask *task, bool one_of_several, MemoryContext result)
 static Datum
 make_request(const Training *training)
 {
+	const DpermAsk *ask = &training->ask;
+
 	return dperm_moments_request(&training->task->rows->source->spec,
-								 !training->ask.hess ? DPERM_PASS_GRADIENT :
+								 ask->weights_low ? DPERM_PASS_CAREFUL :
+								 !ask->hess ? DPERM_PASS_GRADIENT :
 								 dperm_fit_rough(&training->fit) ? DPERM_PASS_ROUGH :
 								 DPERM_PASS_HESSIAN,
-								 training->ask.weights);
+								 ask->weights, ask->weights_low);
 }
 
 /* Rows are not the same in every pass: a view or a foreign table that changes under one snapshot. */
@@ -182,9 +184,7 @@ answer(Training *training, Datum result)
 	if (!result || pass.rows != training->task->rows->count)
 		dperm_rows_changed();
 	sums = (const double *) words + dperm_pass_gradient_at(&pass);
-	*ask->value = (pass.value[0] + pass.value[1]) / n;
-	for (int i = 0; i < dim; i++)
-		ask->gradient[i] = (sums[i] + sums[dim + i]) / n;
+	dperm_sums_means(pass.value, sums, sums + dim, pass.rows, dim, ask);
 	if (ask->hess)
 	{
 		const double *packed = (const double *) words + dperm_pass_hess_at(&pass);

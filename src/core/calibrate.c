@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "descent.h"
 #include "moments.h"
 #include "names.h"
 #include "sample.h"
@@ -19,8 +20,13 @@
 #define SLACK_SHARE 0.1
 #define RELEASE_SHARE 0.01
 
-/* The solver's goal on top of what rounding may hide. */
-#define GOAL 1e-12
+/*
+ * The gradient at weights that are accepted: at most this, or this divided by the number of rows, which keeps release noise
+ * below a hundredth of the main noise. Without noise, this on top of what rounding may hide.
+ */
+#define BOUND 1e-10
+#define BOUND_ROWS 6e-5
+#define GOAL_WITHOUT_NOISE 1e-12
 
 /* The finest grid, and how many grid points the weights may span. */
 #define GRID_MIN 0x1p-40
@@ -46,7 +52,7 @@ check(const DpermSetup *s, const char **why)
 	if (!(s->epsilon >= DPERM_EPSILON_MIN))
 		*why = "epsilon must be at least 1e-6";
 	else if (s->epsilon > DPERM_EPSILON_MAX && !isinf(s->epsilon))
-		*why = "epsilon must be at most 1e6, or infinite";
+		*why = "epsilon must be at most 500, or infinite";
 	else if (!(s->lambda >= 0 && s->lambda <= DPERM_LAMBDA_MAX))
 		*why = "lambda must be between 0 and 1e9";
 	else if (s->rows < 1 || s->rows > DPERM_ROWS_MAX)
@@ -104,24 +110,31 @@ paper_objective(const DpermSetup *s, double c, DpermCalibration *out)
 }
 
 /*
- * What the certificate rests on (sections "Bounded weights" and "Rounding"): how long the
- * minimiser can be when |b| is at most tail, and what the solver has to reach there.
+ * What the certificate rests on (sections "Bounded weights", "Rounding" and "The solver always certifies"): how large the
+ * minimiser can be when |b| is at most tail, and what has to be reached there.
  */
 static void
-solver_bounds(const DpermSetup *s, double c, double tail, DpermCalibration *out,
-			  double *certified)
+solver_bounds(const DpermSetup *s, double c, double tail, DpermCalibration *out)
 {
 	double		pull = tail / s->rows / out->lambda;
 	double		start = dperm_loss_at(s->loss, 0).value;
 	double		by_gradient = pull + 1 / out->lambda;
 	double		by_value = pull + sqrt(pull * pull + 2 * start / out->lambda);
-	double		rounding;
+	double		tilt = tail / s->rows;
 
 	out->weight_bound = 1.01 * fmin(by_gradient, by_value);
-	rounding = dperm_moments_rounding(s->dim, c, out->weight_bound) +
-		8 * DBL_EPSILON * (1 + out->lambda * out->weight_bound + tail / s->rows);
-	out->gradient_goal = GOAL + rounding;
-	*certified = out->gradient_goal + rounding;
+	out->rounding[0] = dperm_moments_rounding(s->dim, c, 0) + 8 * DPERM_ROUNDING_UNIT * (1 + tilt);
+	out->rounding[1] = dperm_moments_rounding(s->dim, c, 1) - dperm_moments_rounding(s->dim, c, 0) +
+		8 * DPERM_ROUNDING_UNIT * out->lambda;
+	if (isinf(s->epsilon))
+		out->gradient_bound = GOAL_WITHOUT_NOISE + 2 * (out->rounding[0] + out->rounding[1] * out->weight_bound);
+	else
+		out->gradient_bound = fmin(BOUND, BOUND_ROWS / s->rows);
+	out->gradient_bound = fmax(out->gradient_bound,
+							   4 * dperm_descent_reach(s->dim, out->lambda, c, s->rows, out->weight_bound, tilt));
+	out->gradient_goal = isinf(s->epsilon) ? out->gradient_bound - out->rounding[0] - out->rounding[1] * out->weight_bound :
+		out->gradient_bound / 2;
+	out->descent_steps = dperm_descent_steps(out->lambda, c, out->weight_bound, out->gradient_bound);
 }
 
 /* The grid and the release noise for a residual rho (section "Release"). */
@@ -149,7 +162,7 @@ DpermStatus
 dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 {
 	double		c;
-	double		certified;
+	double		longest;
 	double		tail;
 
 	memset(out, 0, sizeof(*out));
@@ -177,7 +190,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	}
 	if (isinf(s->epsilon))
 	{
-		solver_bounds(s, c, 0, out, &certified);
+		solver_bounds(s, c, 0, out);
 		return DPERM_OK;
 	}
 
@@ -189,24 +202,22 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	if (s->method == DPERM_METHOD_OUTPUT)
 	{
 		/* the noise is added to the weights, in doubles */
-		double		longest;
-
 		tail += 2 / (s->rows * out->lambda);
-		solver_bounds(s, c, 0, out, &certified);
-		longest = out->weight_bound + tail;
-		out->residual = certified / out->lambda +
-			dperm_gamma_sphere_rounding(s->dim) * tail + DBL_EPSILON * longest;
-		release_stage(s, longest, out);
+		solver_bounds(s, c, 0, out);
+		longest = out->weight_bound + out->gradient_bound / out->lambda + tail;
+		out->residual = out->gradient_bound / out->lambda + dperm_gamma_sphere_rounding(s->dim) * tail +
+			2 * DBL_EPSILON * longest;
 	}
 	else
 	{
-		/* the noise tilts the objective, so its rounding acts like a gradient */
+		/* the noise tilts the objective, so its rounding, and that of its share of a row, act like a gradient */
 		tail += 2;
-		solver_bounds(s, c, tail, out, &certified);
-		out->residual = (certified + dperm_gamma_sphere_rounding(s->dim) * tail / s->rows) /
-			out->lambda;
-		release_stage(s, out->weight_bound, out);
+		solver_bounds(s, c, tail, out);
+		longest = out->weight_bound + out->gradient_bound / out->lambda;
+		out->residual = (out->gradient_bound + (dperm_gamma_sphere_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
+			out->lambda + DBL_EPSILON * longest;
 	}
+	release_stage(s, longest, out);
 	return DPERM_OK;
 }
 

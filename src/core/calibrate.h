@@ -46,15 +46,18 @@ typedef struct DpermCalibration
 	double		eps_noise;		/* share paid for the noise vector b */
 	double		eps_release;	/* share paid for the release stage */
 	double		noise_scale;	/* |b| ~ Gamma(dim, noise_scale); 0: no noise */
-	double		gradient_goal;	/* the solver stops at this computed norm */
-	double		weight_bound;	/* no certified solution is longer than this */
+	double		gradient_goal;	/* the solver aims at this computed norm */
+	double		gradient_bound; /* gamma: on the norm of the exact gradient at weights that are accepted */
+	double		rounding[2];	/* of a gradient in doubles: so much, and so much for each unit of norm of the weights */
+	double		weight_bound;	/* on the norm of the minimiser */
+	int64_t		descent_steps;	/* after which the slowest way to it has arrived */
 	double		residual;		/* rho: bound on |released - ideal| before rounding */
 	double		grid;			/* eta, a power of two */
 	int64_t		release_scale;	/* T: release noise has P(z) ~ exp(-|z|/T) */
 } DpermCalibration;
 
 #define DPERM_EPSILON_MIN 1e-6
-#define DPERM_EPSILON_MAX 1e6	/* of a finite one */
+#define DPERM_EPSILON_MAX 500	/* of a finite one: beyond, the proof does not hold */
 #define DPERM_LAMBDA_MIN 1e-10	/* of the effective Lambda */
 #define DPERM_LAMBDA_MAX 1e9	/* of the requested one */
 #define DPERM_DIM_MAX 5000

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "linsys.h"
 #include "release.h"
 
 /*
@@ -51,7 +52,7 @@
 size_t
 dperm_fit_room(int dim)
 {
-	return dperm_newton_room(dim) + VECTORS * (size_t) dim;
+	return dperm_newton_room(dim) + dperm_descent_room(dim) + VECTORS * (size_t) dim;
 }
 
 /* Is single precision enough for Hessians? */
@@ -84,13 +85,14 @@ solve_sample(const DpermFit *fit, const DpermProblem *whole, int64_t step, doubl
 	if (metric)
 		dperm_solver_use_metric(&solver);
 	while (dperm_solver_next(&solver, &ask))
-		(void) dperm_matrix_eval(&rows, ask.weights, ask.value, ask.gradient, ask.hess);
+		(void) dperm_matrix_answer(&rows, &ask);
 
 	/* a start need not be certified */
 	if (step > 1 && dperm_hess_cost(problem.dim) <= DPERM_CHEAP_HESS)
 		rows.step = step / 2;
-	(void) dperm_matrix_eval(&rows, weights, &solver.trial.value, solver.trial.gradient,
-							 solver.hess);
+	ask = (DpermAsk) {.weights = weights, .value = &solver.trial.value, .gradient = solver.trial.gradient,
+		.hess = solver.hess};
+	(void) dperm_matrix_answer(&rows, &ask);
 }
 
 /* From every step-th row to more of them: by and by to one stripe, then to all. */
@@ -164,7 +166,7 @@ solve_compact(DpermFitting *fitting)
 			continue;
 		}
 		rows.single = rows.single && solver->at.norm > SINGLE_NORM;
-		(void) dperm_matrix_eval(&rows, ask.weights, ask.value, ask.gradient, ask.hess);
+		(void) dperm_matrix_answer(&rows, &ask);
 	}
 
 	/* what is known there may be of another leg, so nothing can be corrected by it */
@@ -212,7 +214,7 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 	int			dim = fit->setup.dim;
 	double	   *noise = room;
 	double	   *tilt = room + dim;
-	double	   *work = room + VECTORS * dim;
+	double	   *work = room + VECTORS * (size_t) dim + dperm_descent_room(dim);
 	bool		private = !isinf(fit->setup.epsilon);
 	bool		tilted = private && fit->setup.method == DPERM_METHOD_OBJECTIVE;
 	bool		metric;
@@ -220,6 +222,7 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 		.dim = dim,
 		.lambda = cal->lambda,
 		.goal = cal->gradient_goal,
+		.rounding = {cal->rounding[0], cal->rounding[1]},
 		.flat = fit->setup.loss.kind != DPERM_LOSS_LOGISTIC,
 		.hess_cost = fit->hess_cost,
 		.poll = fit->poll
@@ -280,12 +283,22 @@ keep_best(DpermFitting *fitting)
 	best->norm = exact->norm;
 }
 
+/* What rounding in doubles may have hidden of the gradient at the weights. */
+static double
+hidden(const DpermFitting *fitting)
+{
+	const double *rounding = fitting->fit->calibration.rounding;
+
+	return rounding[0] + rounding[1] * sqrt(dperm_dot(fitting->problem.dim, fitting->weights, fitting->weights)) *
+		(1 + 1e-9);
+}
+
 /* Take in the exact gradient at the minimiser over compact rows, and correct that one; false if it is exact enough. */
 static bool
 correct(DpermFitting *fitting)
 {
 	DpermSolver *solver = &fitting->solver;
-	double		goal = fitting->problem.goal;
+	double		goal = fmax(fitting->problem.goal, hidden(fitting));
 	double		before = fitting->best.norm;
 	DpermProblem problem;
 	DpermPoint	from;
@@ -317,17 +330,56 @@ correct(DpermFitting *fitting)
 	return true;
 }
 
+/*
+ * Doubles have come to an end, at weights with this computed gradient. They are accepted if the exact one is within its
+ * bound all the same; else go on in twice the precision.
+ */
+static bool
+certify(DpermFitting *fitting, double norm, DpermAsk *ask)
+{
+	const DpermFit *fit = fitting->fit;
+	const DpermCalibration *cal = &fit->calibration;
+	DpermDescentProblem problem = {
+		.dim = fit->setup.dim,
+		.lambda = cal->lambda,
+		.tilt = fitting->problem.tilt,
+		.curvature = dperm_loss_curvature(fit->setup.loss),
+		.rows = fit->setup.rows,
+		.bound = cal->gradient_bound,
+		.weight_bound = cal->weight_bound,
+		.steps = cal->descent_steps,
+		.poll = fit->poll
+	};
+
+	fitting->correcting = false;
+	fitting->certified = norm * (1 + 1e-9) + hidden(fitting) <= cal->gradient_bound;	/* false for NaN */
+	if (fitting->certified)
+	{
+		fitting->ended = true;
+		return false;
+	}
+	fitting->descending = true;
+	dperm_descent_start(&fitting->descent, &problem, fitting->weights, fitting->solver.hess,
+						fitting->room + VECTORS * (size_t) fit->setup.dim);
+	return dperm_descent_next(&fitting->descent, ask);
+}
+
 /* What to ask of all rows next; false at the end. */
 bool
 dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask)
 {
 	if (fitting->status != DPERM_OK || fitting->ended)
 		return false;
-	if (fitting->correcting && fitting->asked && !correct(fitting))
+	if (fitting->descending)
 	{
+		if (dperm_descent_next(&fitting->descent, ask))
+			return true;
 		fitting->ended = true;
+		fitting->certified = fitting->descent.certified;
 		return false;
 	}
+	if (fitting->correcting && fitting->asked && !correct(fitting))
+		return certify(fitting, fitting->exact.norm, ask);
 	if (fitting->correcting)
 	{
 		fitting->asked = true;
@@ -336,23 +388,16 @@ dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask)
 	}
 	if (dperm_solver_next(&fitting->solver, ask))
 		return true;
-	fitting->ended = true;
-	fitting->status = fitting->solver.status;
-	return false;
+	return certify(fitting, fitting->solver.at.norm, ask);
 }
 
-/* Certify and release. */
+/* Release the weights. */
 static DpermStatus
 release(const DpermFit *fit, const double *noise, double *weights)
 {
 	const DpermCalibration *cal = &fit->calibration;
 	int			dim = fit->setup.dim;
-	double		length = 0;
 
-	for (int i = 0; i < dim; i++)
-		length += weights[i] * weights[i];
-	if (!(sqrt(length) <= cal->weight_bound))
-		return DPERM_NOT_CERTIFIED;
 	if (isinf(fit->setup.epsilon))
 		return DPERM_OK;
 
@@ -363,12 +408,28 @@ release(const DpermFit *fit, const double *noise, double *weights)
 	return dperm_entropy_ok(fit->entropy) ? DPERM_OK : DPERM_NO_ENTROPY;
 }
 
-/* Release the weights; leave no trace of the noise, nor of weights that were not released. */
+/* Are the weights as the certificate says they must be? */
+static bool
+plausible(const DpermFitting *fitting)
+{
+	const DpermCalibration *cal = &fitting->fit->calibration;
+	double		norm = sqrt(dperm_dot(fitting->problem.dim, fitting->weights, fitting->weights));
+
+	return norm <= cal->weight_bound + cal->gradient_bound / cal->lambda;
+}
+
+/*
+ * Release the weights; leave no trace of the noise, nor of weights that were not released. They are certified unless
+ * the noise is larger than its bound, which has a probability below delta: zeros are released then.
+ */
 DpermStatus
 dperm_fitting_end(DpermFitting *fitting)
 {
 	int			dim = fitting->fit->setup.dim;
 	DpermStatus status = fitting->status;
+
+	if (!fitting->certified || !plausible(fitting))
+		dperm_wipe(fitting->weights, dim);
 
 	if (status == DPERM_OK)
 		status = release(fitting->fit, fitting->room, fitting->weights);
@@ -388,8 +449,7 @@ dperm_fit(const DpermFit *fit, double *weights, double *room)
 	dperm_fitting_start(&fitting, fit, weights, room);
 	while (dperm_fitting_next(&fitting, &ask))
 	{
-		fitting.status = fit->rows.eval(fit->rows.arg, ask.weights, ask.value, ask.gradient,
-										ask.hess);
+		fitting.status = fit->rows.answer(fit->rows.arg, &ask);
 	}
 	return dperm_fitting_end(&fitting);
 }

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "calibrate.h"
+#include "descent.h"
 #include "matrix.h"
 #include "newton.h"
 #include "sample.h"
@@ -50,6 +51,9 @@ typedef struct DpermFitting
 	double	   *room;
 	DpermProblem problem;
 	DpermSolver solver;			/* over all rows; while correcting, over the compact ones */
+	bool		certified;		/* is the exact gradient at the weights within its bound? */
+	bool		descending;		/* has the solver ended at weights that are not? */
+	DpermDescent descent;
 
 	/* as long as the minimiser over compact rows is corrected */
 	bool		correcting;

@@ -59,4 +59,12 @@ dperm_row_codes(const DpermLayout *layout, const double *row)
 	return (const uint16_t *) (row + layout->dense);
 }
 
+/* The coordinate of its categories, with the sign of the row. */
+static inline double
+dperm_row_unit(const DpermLayout *layout, const uint16_t *codes)
+{
+	return codes[0] == DPERM_ROW_ZERO ? 0 :
+		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
+}
+
 #endif							/* DPERM_LAYOUT_H */

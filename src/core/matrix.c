@@ -4,6 +4,7 @@
 #include "matrix.h"
 
 #include "compact.h"
+#include "wide.h"
 
 /* The rows that are kept. */
 DpermMatrix
@@ -14,23 +15,43 @@ dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss
 		.stripes = DPERM_STRIPES};
 }
 
+/* Sums as means. */
+void
+dperm_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows, int dim,
+				 const DpermAsk *ask)
+{
+	double		n = (double) rows;
+
+	*ask->value = (value[0] + value[1]) / n;
+	for (int i = 0; i < dim; i++)
+	{
+		if (ask->weights_low)
+		{
+			DpermWide	mean = dperm_wide_divide((DpermWide) {gradient[i], gradient_low[i]}, dperm_wide_of(n));
+
+			ask->gradient[i] = mean.high;
+			ask->gradient_low[i] = mean.low;
+		}
+		else
+			ask->gradient[i] = (gradient[i] + gradient_low[i]) / n;
+	}
+}
+
 /* The sums of a finished pass as means. */
 void
-dperm_moments_means(DpermMoments *m, double *value, double *gradient, double *hess)
+dperm_moments_means(DpermMoments *m, const DpermAsk *ask)
 {
 	double		n = (double) m->rows;
 
 	dperm_moments_flush(m);
-	*value = (m->value[0] + m->value[1]) / n;
-	for (int i = 0; i < m->dim; i++)
-		gradient[i] = (m->gradient[i] + m->gradient_low[i]) / n;
-	if (hess)
+	dperm_sums_means(m->value, m->gradient, m->gradient_low, m->rows, m->dim, ask);
+	if (ask->hess)
 		for (int j = 0; j < m->dim; j++)
 			for (int i = j; i < m->dim; i++)
 			{
 				size_t		at = (size_t) j * m->dim + i;
 
-				hess[at] = m->hess[at] / n;
+				ask->hess[at] = m->hess[at] / n;
 			}
 }
 
@@ -64,8 +85,7 @@ add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t cou
 
 /* The mean over rows in memory. */
 DpermStatus
-dperm_matrix_eval(void *matrix, const double *weights, double *value, double *gradient,
-				  double *hess)
+dperm_matrix_answer(void *matrix, const DpermAsk *ask)
 {
 	const DpermMatrix *x = matrix;
 	DpermLayout vectors = dperm_layout_dense(x->dim);
@@ -75,9 +95,11 @@ dperm_matrix_eval(void *matrix, const double *weights, double *value, double *gr
 	int64_t		some = step >= stripes ? 1 : stripes / step;
 	DpermMoments m;
 
-	dperm_moments_init_rows(&m, x->loss, layout, hess != NULL, weights, x->room);
+	dperm_moments_init_rows(&m, x->loss, layout, ask->hess != NULL, ask->weights, x->room);
 	if (x->rough)
 		dperm_moments_be_rough(&m);
+	if (ask->weights_low)
+		dperm_moments_be_careful(&m, ask->weights_low);
 	for (int64_t first = 0; first < x->count; first += x->chunk_rows)
 	{
 		const double *rows = x->chunks[first / x->chunk_rows];
@@ -87,7 +109,7 @@ dperm_matrix_eval(void *matrix, const double *weights, double *value, double *gr
 			add_piece(x, &m, rows + i * (x->chunk_rows / stripes) * row_words(x, layout),
 					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
 	}
-	dperm_moments_means(&m, value, gradient, hess);
+	dperm_moments_means(&m, ask);
 	return DPERM_OK;
 }
 

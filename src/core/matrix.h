@@ -34,15 +34,17 @@ typedef struct DpermMatrix
 extern DpermMatrix dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout,
 								   DpermLoss loss);
 
-/* The mean over the rows that count: DpermOracle.eval with arg = matrix. */
-extern DpermStatus dperm_matrix_eval(void *matrix, const double *weights, double *value,
-									 double *gradient, double *hess);
+/* The mean over the rows that count: DpermOracle.answer with arg = matrix. */
+extern DpermStatus dperm_matrix_answer(void *matrix, const DpermAsk *ask);
 
 /* Overwrite the weights that were looked at, and all else in the room. */
 extern void dperm_matrix_wipe(DpermMatrix *matrix);
 
-/* The sums of a finished pass as means, in the form a DpermOracle returns. */
-extern void dperm_moments_means(DpermMoments *m, double *value, double *gradient,
-								double *hess);
+/* The sums of a finished pass as means: the answer to a question. */
+extern void dperm_moments_means(DpermMoments *m, const DpermAsk *ask);
+
+/* The same for sums that come one by one: value and its low part, gradient and its low part. */
+extern void dperm_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows,
+							 int dim, const DpermAsk *ask);
 
 #endif							/* DPERM_MATRIX_H */

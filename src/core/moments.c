@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "blas.h"
+#include "careful.h"
 #include "compact.h"
 #include "vector.h"
 
@@ -33,7 +34,7 @@ dperm_moments_room(int dim, bool hessian)
 {
 	size_t		d = (size_t) dim;
 	size_t		rows = (size_t) block_rows_for(dim, hessian);
-	size_t		room = 4 * d + 2 + rows * (d + 1) + rows;
+	size_t		room = 6 * d + 2 + rows * (d + 1) + rows;
 
 	if (hessian)
 		room += d * d + rows * d + rows + d * d / 2 + 1;
@@ -57,7 +58,9 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 
 	m->gradient = room;
 	m->gradient_low = m->gradient + d;
-	m->weights = m->gradient_low + d;
+	m->weights_low = m->gradient_low + d;
+	m->part_low = m->weights_low + d;
+	m->weights = m->part_low + d;
 	m->part = m->weights + d + 1;
 	m->block = m->part + d + 1;
 	m->margin = m->block + rows * (d + 1);
@@ -85,6 +88,14 @@ dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
 	dperm_moments_init_rows(m, loss, &layout, hessian, weights, room);
 }
 
+/* A gradient in twice the precision. */
+void
+dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
+{
+	m->careful = true;
+	memcpy(m->weights_low, weights_low, sizeof(double) * (size_t) m->dim);
+}
+
 /* A Hessian in single precision. */
 void
 dperm_moments_be_rough(DpermMoments *m)
@@ -103,39 +114,45 @@ add_compensated(double *high, double *low, double x)
 	*high = sum;
 }
 
-/* A category's coordinate in a row. */
-static inline double
-row_unit(const DpermLayout *layout, const uint16_t *codes)
-{
-	return codes[0] == DPERM_ROW_ZERO ? 0 :
-		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
-}
-
 /* Codes in a word. */
 #define WORD_CODES (sizeof(double) / sizeof(uint16_t))
 
-/* What the codes of some rows, stride words apart, add to their margins. */
+/* What the codes of some rows, stride words apart, add to their margins: in four sums, as dperm_rows_inner() does. */
 static void
 add_code_margins(DpermMoments *m, const uint16_t *codes, int count, size_t stride)
 {
+	const double *weights = m->weights;
+	int			last = m->layout.codes;
+
 	for (int i = 0; i < count; i++, codes += stride * WORD_CODES)
 	{
-		double		sum = 0;
+		double		a = 0,
+					b = 0,
+					c = 0,
+					d = 0;
+		int			k = 1;
 
-		for (int k = 1; k <= m->layout.codes; k++)
-			sum += m->weights[codes[k]];
-		m->margin[i] += row_unit(&m->layout, codes) * sum;
+		for (; k + 3 <= last; k += 4)
+		{
+			a += weights[codes[k]];
+			b += weights[codes[k + 1]];
+			c += weights[codes[k + 2]];
+			d += weights[codes[k + 3]];
+		}
+		for (; k <= last; k++)
+			a += weights[codes[k]];
+		m->margin[i] += dperm_row_unit(&m->layout, codes) * ((a + b) + (c + d));
 	}
 }
 
-/* What they add to the gradient: the slopes are in place of the margins. */
+/* What they, from the first on, add to the gradient: the slopes are in place of the margins. */
 static void
-add_code_slopes(DpermMoments *m, const uint16_t *codes, int count, size_t stride)
+add_code_slopes(DpermMoments *m, int first, int count, const uint16_t *codes, size_t stride)
 {
 	memset(m->part + m->layout.dense, 0, sizeof(double) * (m->dim + 1 - m->layout.dense));
-	for (int i = 0; i < count; i++, codes += stride * WORD_CODES)
+	for (int i = first; i < first + count; i++, codes += stride * WORD_CODES)
 	{
-		double		slope = row_unit(&m->layout, codes) * m->margin[i];
+		double		slope = dperm_row_unit(&m->layout, codes) * m->margin[i];
 
 		for (int k = 1; k <= m->layout.codes; k++)
 			m->part[codes[k]] += slope;
@@ -153,7 +170,7 @@ add_code_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	{
 		const double *row = rows + i * stride;
 		const uint16_t *codes = dperm_row_codes(&m->layout, row);
-		double		unit = row_unit(&m->layout, codes);
+		double		unit = dperm_row_unit(&m->layout, codes);
 		double		curve = unit * m->curve[i];
 
 		if (curve == 0)
@@ -268,16 +285,28 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	size_t		dense = (size_t) m->layout.dense;
 	const uint16_t *codes = m->layout.codes > 0 ? dperm_row_codes(&m->layout, rows) : NULL;
 
+	if (m->careful)
+	{
+		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low, m->part,
+						  m->part_low);
+		dperm_careful_merge(m->dim, m->part, m->part_low, m->gradient, m->gradient_low);
+		return;
+	}
 	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, m->margin);
 	if (codes)
 		add_code_margins(m, codes, count, stride);
 	add_compensated(&m->value[0], &m->value[1],
 					dperm_loss_block(m->loss, count, m->margin, m->curve));
 
-	dperm_rows_sum((size_t) count, rows, stride, dense, m->margin, m->part);
-	if (codes)
-		add_code_slopes(m, codes, count, stride);
-	add_part(m);
+	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
+	{
+		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
+
+		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, m->margin + first, m->part);
+		if (codes)
+			add_code_slopes(m, first, some, codes + first * stride * WORD_CODES, stride);
+		add_part(m);
+	}
 
 	if (m->hessian && dense > 0 && m->rough)
 		add_rough_curves(m, rows, count, stride);
@@ -313,7 +342,7 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	for (size_t j = 0; j < dense; j++)
 		m->part[j] = part[j];
 	if (codes)
-		add_code_slopes(m, codes, count, stride);
+		add_code_slopes(m, 0, count, codes, stride);
 	add_part(m);
 }
 
@@ -327,7 +356,7 @@ piece_rows(const DpermMoments *m, int eighths)
 {
 	int			rows = m->block_rows * eighths / 64 * 8;
 
-	if (m->hessian || m->layout.codes > 0)
+	if (m->hessian || m->layout.codes > 0 || m->careful)
 		return m->block_rows;
 	return rows > 8 ? rows : 8;
 }
@@ -428,6 +457,11 @@ dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 					const double *hess_packed)
 {
 	m->rows += rows;
+	if (m->careful)
+	{
+		dperm_careful_merge(m->dim, gradient, gradient_low, m->gradient, m->gradient_low);
+		return;
+	}
 	add_compensated(&m->value[0], &m->value[1], value[0]);
 	m->value[1] += value[1];
 	for (int j = 0; j < m->dim; j++)
@@ -454,12 +488,15 @@ dperm_moments_pack(const DpermMoments *m, double *packed)
 	}
 }
 
+/* Roundings on the way of a product into its margin, beside a quarter of the coordinates. */
+#define MARGIN_ROUNDINGS 16
+
 /* A bound on the rounding error of the mean gradient. */
 double
-dperm_moments_rounding(int dim, double curvature, double length)
+dperm_moments_rounding(int dim, double curvature, double norm)
 {
-	double		margin = dim * length;	/* of a dot product */
+	double		margin = (dim / 4 + MARGIN_ROUNDINGS) * norm;	/* of a dot product in four sums */
 	double		slope = curvature * (margin + 2) + 4;
 
-	return DBL_EPSILON * (slope + DPERM_BLOCK_ROWS_MAX + 4);
+	return DPERM_ROUNDING_UNIT * (slope + DPERM_PIECE_ROWS + 4);
 }

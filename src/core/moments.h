@@ -21,12 +21,16 @@
 /* Rows of a block: enough for BLAS, few enough for the cache. */
 #define DPERM_BLOCK_ROWS_MAX DPERM_LOSS_BLOCK
 
+/* Rows whose gradients are added up without compensation. */
+#define DPERM_PIECE_ROWS 96
+
 typedef struct DpermMoments
 {
 	int			dim;
 	DpermLayout layout;			/* of the rows */
 	bool		hessian;		/* accumulate second derivatives too? */
 	bool		rough;			/* those of numbers in single precision? */
+	bool		careful;		/* the gradient, and nothing else, in twice the precision? */
 	DpermLoss	loss;
 	int64_t		rows;			/* rows summed up or waiting in the block */
 
@@ -38,6 +42,7 @@ typedef struct DpermMoments
 								 * codes add is in the upper triangle. */
 
 	double	   *weights;		/* dim, and a zero for the code of no category */
+	double	   *weights_low;	/* dim, if careful */
 
 	/* the block under way, and scratch */
 	int			block_rows;		/* capacity */
@@ -50,6 +55,7 @@ typedef struct DpermMoments
 	double	   *margin;			/* block_rows */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + 1 */
+	double	   *part_low;		/* dim, if careful */
 } DpermMoments;
 
 /* How many doubles of room a pass needs. */
@@ -68,6 +74,12 @@ extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const Dperm
  * the metric of a solver it will do where lambda is not tiny.
  */
 extern void dperm_moments_be_rough(DpermMoments *m);
+
+/*
+ * Just after the start of a pass without a Hessian: the weights are wide (wide.h), these are their low parts, and so
+ * is the gradient. The mean loss is not computed.
+ */
+extern void dperm_moments_be_careful(DpermMoments *m, const double *weights_low);
 
 /* The place for one more row; the caller fills in all of its words. */
 extern double *dperm_moments_next(DpermMoments *m);
@@ -117,10 +129,13 @@ dperm_packed_size(int dim)
 	return (size_t) dim * (dim + 1) / 2;
 }
 
+/* What one rounding may be off by, relatively, and something for terms of second order. */
+#define DPERM_ROUNDING_UNIT (1.0625 * 0x1p-53)
+
 /*
- * A bound on |computed - exact| for the mean gradient at weights no longer than
- * length, for a loss of curvature at most c (docs/guarantee.md, "Rounding").
+ * A bound on |computed - exact| for the mean gradient at weights of a norm, for a loss of curvature at most c
+ * (docs/guarantee.md, "Rounding").
  */
-extern double dperm_moments_rounding(int dim, double curvature, double length);
+extern double dperm_moments_rounding(int dim, double curvature, double norm);
 
 #endif							/* DPERM_MOMENTS_H */

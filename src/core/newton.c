@@ -20,9 +20,15 @@
 #define PATH_FACTOR 0.03
 #define PATH_GOAL 0.1
 
-/* Wolfe's constants: a step may leave this share of the slope, on either side of zero. */
+/*
+ * Wolfe's constants: a step may leave this share of the slope, on either side of zero. After some steps of a leg
+ * the search becomes all but exact: across a valley as narrow as the bend of a loss, steps that are merely good
+ * enough zigzag, and a thousand of them come no nearer than twenty exact ones.
+ */
 #define SLOPE_LEFT 0.9
 #define SLOPE_OVERSHOT 0.8
+#define EXACT_AFTER 12
+#define EXACT_SLOPE 0.05
 
 /* What a Hessian of rows in memory costs, in gradients: so many, and so many for each coordinate. */
 #define HESS_COST 1.5
@@ -73,6 +79,17 @@ double
 dperm_hess_cost(int dim)
 {
 	return HESS_COST + HESS_COST_EACH * dim;
+}
+
+/* Is the gradient at a point as small as it has to be, or as rounding allows? */
+static bool
+reached(const DpermSolver *solver, const DpermPoint *at)
+{
+	const DpermProblem *problem = &solver->problem;
+
+	return at->norm <= problem->goal ||
+		at->norm <= problem->rounding[0] + problem->rounding[1] *
+		sqrt(dperm_dot(problem->dim, at->weights, at->weights));
 }
 
 /* Begin to solve the problem of a leg from where we are. */
@@ -285,10 +302,8 @@ inside(double low, double low_slope, double high, double high_slope, bool bisect
 static bool
 ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, DpermAsk *ask)
 {
-	ask->weights = point->weights;
-	ask->value = &point->value;
-	ask->gradient = point->gradient;
-	ask->hess = with_hess ? solver->hess : NULL;
+	*ask = (DpermAsk) {.weights = point->weights, .value = &point->value, .gradient = point->gradient,
+		.hess = with_hess ? solver->hess : NULL};
 	if (with_hess)
 		solver->metric = METRIC_HESSIAN;
 	solver->phase = phase;
@@ -350,7 +365,7 @@ proceed(DpermSolver *solver, DpermAsk *ask)
 {
 	int			max_steps = solver->leg == LEG_DIRECT ? FIRST_STEPS : LEG_STEPS;
 
-	if (solver->at.norm <= solver->problem.goal)
+	if (reached(solver, &solver->at))
 		return end_leg(solver, DPERM_OK, ask);
 	if (solver->steps++ == max_steps)
 		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
@@ -414,12 +429,15 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 	double		length = error > 0 ? sqrt(dperm_dot(solver->problem.dim, trial->weights, trial->weights)) : 0;
 	double		slack = fmax(1e3 * DBL_EPSILON, error * (1 + length)) * (1 + fabs(at->value));
 	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
+	bool		exact = solver->steps > EXACT_AFTER;
+	double		left = exact ? EXACT_SLOPE : SLOPE_LEFT;
+	double		overshot = exact ? EXACT_SLOPE : SLOPE_OVERSHOT;
 
-	if (trial->norm <= solver->problem.goal ||
-		(slope >= SLOPE_LEFT * solver->slope && slope <= -SLOPE_OVERSHOT * solver->slope &&
+	if (reached(solver, trial) ||
+		(slope >= left * solver->slope && slope <= -overshot * solver->slope &&
 		 trial->value <= at->value + slack))
 		return take_trial(solver, ask);
-	if (slope < SLOPE_LEFT * solver->slope)
+	if (slope < left * solver->slope)
 	{
 		solver->low = solver->step;
 		solver->low_slope = slope;
@@ -512,8 +530,7 @@ dperm_newton(const DpermProblem *problem, double *weights, double *room)
 	dperm_solver_start(&solver, problem, weights, room);
 	while (dperm_solver_next(&solver, &ask))
 	{
-		DpermStatus status = problem->oracle.eval(problem->oracle.arg, ask.weights, ask.value,
-												  ask.gradient, ask.hess);
+		DpermStatus status = problem->oracle.answer(problem->oracle.arg, &ask);
 
 		if (status != DPERM_OK)
 			return status;

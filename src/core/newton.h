@@ -19,13 +19,24 @@
 #include "status.h"
 
 /*
- * The mean over rows of the loss at weights, its gradient (dim) and, if hess is not
- * NULL, its Hessian (dim x dim, lower triangle, by columns).
+ * A question: the mean over rows of the loss at weights, its gradient (dim) and, if hess is not NULL, its Hessian
+ * (dim x dim, lower triangle, by columns). If weights_low is not NULL, the gradient alone, in twice the precision, at
+ * weights of twice the precision (careful.h).
  */
+typedef struct DpermAsk
+{
+	const double *weights;
+	const double *weights_low;	/* NULL: doubles are enough */
+	double	   *value;
+	double	   *gradient;
+	double	   *gradient_low;	/* beside weights_low */
+	double	   *hess;			/* NULL: not needed */
+} DpermAsk;
+
+/* Who answers it. */
 typedef struct DpermOracle
 {
-	DpermStatus (*eval) (void *arg, const double *weights, double *value,
-						 double *gradient, double *hess);
+	DpermStatus (*answer) (void *arg, const DpermAsk *ask);
 	void	   *arg;
 } DpermOracle;
 
@@ -34,10 +45,12 @@ typedef struct DpermProblem
 	int			dim;
 	double		lambda;			/* > 0 */
 	const double *tilt;			/* dim; NULL for none */
-	double		goal;			/* stop at |gradient of G| <= goal */
+	double		goal;			/* stop at |gradient of G| <= goal, */
+	double		rounding[2];	/* or at what rounding may make of it: so much, and so much for each unit of norm of
+								 * the weights */
 	bool		flat;			/* has the loss flat pieces? They are crossed on a path of lambda. */
 	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_hess_cost() */
-	double		value_error;	/* of values, for weights no longer than 1, relative to 1 or more; 0: as of doubles */
+	double		value_error;	/* of values, for weights of norm 1, relative to 1 or more; 0: as of doubles */
 	DpermOracle oracle;			/* of dperm_newton() */
 	DpermPoll	poll;
 } DpermProblem;
@@ -61,17 +74,10 @@ extern DpermStatus dperm_newton(const DpermProblem *problem, double *weights, do
  *
  *   dperm_solver_start(&solver, &problem, weights, room);
  *   while (dperm_solver_next(&solver, &ask))
- *       ... fill in *ask.value, ask.gradient and, unless it is NULL, ask.hess ...
+ *       ... answer what is asked ...
  *
  * Then solver.status is as for dperm_newton(), and weights are the result.
  */
-typedef struct DpermAsk
-{
-	const double *weights;
-	double	   *value;
-	double	   *gradient;
-	double	   *hess;			/* NULL: not needed */
-} DpermAsk;
 
 /* Corrections of the metric that are remembered. */
 #define DPERM_SOLVER_PAIRS 10

@@ -9,7 +9,7 @@
 #include "calibrate.h"
 #include "moments.h"
 
-#define MAGIC UINT64_C(0x6470706173730002)	/* "dppass", version 2 */
+#define MAGIC UINT64_C(0x6470706173730003)	/* "dppass", version 3 */
 
 /* Words of the header, in order. */
 enum
@@ -60,7 +60,7 @@ dperm_pass_weights_at(const DpermPass *pass)
 size_t
 dperm_pass_gradient_at(const DpermPass *pass)
 {
-	return DPERM_PASS_HEADER + (size_t) pass->dim;
+	return DPERM_PASS_HEADER + (pass->order == DPERM_PASS_CAREFUL ? 2 : 1) * (size_t) pass->dim;
 }
 
 size_t
@@ -72,7 +72,7 @@ dperm_pass_hess_at(const DpermPass *pass)
 size_t
 dperm_pass_readers_at(const DpermPass *pass)
 {
-	bool		there = pass->order >= DPERM_PASS_HESSIAN && pass->rows > 0;
+	bool		there = dperm_pass_has_hess(pass) && pass->rows > 0;
 
 	return dperm_pass_hess_at(pass) + (there ? dperm_packed_size(pass->dim) : 0);
 }
@@ -112,7 +112,7 @@ header_fault(const uint64_t *words)
 {
 	if (words[AT_MAGIC] != MAGIC)
 		return "not a dp_moments value of this version";
-	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_ROUGH ||
+	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_CAREFUL ||
 		words[AT_LOSS] > DPERM_LOSS_SMOOTH_HINGE)
 		return "unknown kind of pass";
 	if (words[AT_LOSS] == DPERM_LOSS_LOGISTIC ? to_double(words[AT_H]) != 0

@@ -5,10 +5,10 @@
  * in; partial results of parallel workers and of shards are of the same form. It is a sequence
  * of 64-bit words, and at the end the binary form of the encoder, padded to a word:
  *
- *   header | weights dim | gradient dim | gradient_low dim | packed Hessian | readers | encoder
+ *   header | weights dim | low parts dim | gradient dim | gradient_low dim | packed Hessian | readers | encoder
  *
- * where the Hessian is present if it was asked for, and the sums only once there are rows: a request is
- * short. Weights and sums are in the order of layout.h. Readers are words that say how the caller's columns are stored; they mean nothing here.
+ * where the low parts of the weights are present in a careful pass, the Hessian if it was asked for, and the sums only
+ * once there are rows: a request is short. Weights and sums are in the order of layout.h. Readers are words that say how the caller's columns are stored; they mean nothing here.
  * The decoder takes hostile words.
  */
 #ifndef DPERM_PASS_H
@@ -25,7 +25,8 @@ typedef enum DpermPassOrder
 {
 	DPERM_PASS_GRADIENT = 1,	/* rows, loss and gradient */
 	DPERM_PASS_HESSIAN = 2,		/* and second derivatives */
-	DPERM_PASS_ROUGH = 3		/* those in single precision, but for their sums */
+	DPERM_PASS_ROUGH = 3,		/* those in single precision, but for their sums */
+	DPERM_PASS_CAREFUL = 4		/* rows and gradient, in twice the precision */
 } DpermPassOrder;
 
 typedef struct DpermPass
@@ -43,6 +44,13 @@ typedef struct DpermPass
 } DpermPass;
 
 #define DPERM_PASS_HEADER 10	/* words */
+
+/* Are second derivatives asked for? */
+static inline bool
+dperm_pass_has_hess(const DpermPass *pass)
+{
+	return pass->order == DPERM_PASS_HESSIAN || pass->order == DPERM_PASS_ROUGH;
+}
 
 /* Words of the whole form. */
 extern size_t dperm_pass_words(const DpermPass *pass);

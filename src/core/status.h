@@ -15,7 +15,7 @@ typedef enum DpermStatus
 	DPERM_BAD_ARGUMENT,			/* a parameter is outside its documented range */
 	DPERM_BAD_FORMAT,			/* a text or binary form cannot be decoded */
 	DPERM_NO_ENTROPY,			/* the random source failed */
-	DPERM_NOT_CERTIFIED			/* the solver did not reach its gradient bound */
+	DPERM_NOT_CERTIFIED			/* a solver did not reach its goal; no fit ends like this */
 } DpermStatus;
 
 typedef struct DpermPoll

@@ -121,7 +121,7 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 		memcpy(flat + i * t->dim, a[i], sizeof(double) * t->dim);
 	rows.data = flat;
 	matrix = rows_matrix(&rows, &chunk, moments_room);
-	problem.oracle = (DpermOracle) {dperm_matrix_eval, &matrix};
+	problem.oracle = (DpermOracle) {dperm_matrix_answer, &matrix};
 	if (b)
 	{
 		for (int j = 0; j < t->dim; j++)

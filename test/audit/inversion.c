@@ -115,7 +115,7 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 	DpermFit	fit = {
 		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis,
 			.epsilon = c->epsilon, .lambda = c->lambda, .rows = rows->count, .dim = c->dim},
-		.rows = {dperm_matrix_eval, &matrix},
+		.rows = {dperm_matrix_answer, &matrix},
 		.entropy = &entropy
 	};
 

@@ -35,7 +35,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					 dperm_pass_readers_at(&pass) <= dperm_pass_encoder_at(&pass) &&
 					 dperm_pass_encoder_at(&pass) <= count);
 		FUZZ_REQUIRE(dperm_pass_ordered_words(in, count) == dperm_pass_encoder_at(&pass));
-		FUZZ_REQUIRE(pass.order >= DPERM_PASS_GRADIENT && pass.order <= DPERM_PASS_ROUGH);
+		FUZZ_REQUIRE(pass.order >= DPERM_PASS_GRADIENT && pass.order <= DPERM_PASS_CAREFUL);
 		FUZZ_REQUIRE(pass.rows >= 0 && pass.rows <= DPERM_ROWS_MAX);
 		FUZZ_REQUIRE(dperm_pass_matches(&pass, &pass));
 		dperm_pass_write(&pass, header);

@@ -112,7 +112,7 @@ train(const Target *t, const Table *table, const int *portions, int candidate, D
 	if (t->fault == TRAINING_SPENDS_MORE)
 		fit.setup.epsilon *= 4;
 	fit.setup.rows = matrix.count = matrix.chunk_rows = *rows;
-	fit.rows = (DpermOracle) {dperm_matrix_eval, &matrix};
+	fit.rows = (DpermOracle) {dperm_matrix_answer, &matrix};
 	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
 	CHECK(dperm_fit(&fit, &weight, room) == DPERM_OK);
 	return weight;
@@ -439,7 +439,7 @@ TEST(tuned_models_are_nearly_the_best)
 				DpermMatrix matrix = {.dim = 2, .count = rows[c], .chunk_rows = rows[c], .chunks = &chunk,
 				.room = moments_room};
 				DpermFit	fit = {.setup = {.epsilon = 1, .lambda = grid[c], .rows = rows[c], .dim = 2},
-				.rows = {dperm_matrix_eval, &matrix}, .entropy = &e};
+				.rows = {dperm_matrix_answer, &matrix}, .entropy = &e};
 
 				CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
 				CHECK(dperm_fit(&fit, weights, room) == DPERM_OK);

@@ -7,6 +7,7 @@
 #include "unit/sample_encoder.h"
 
 #include "core/layout.h"
+#include "unit/problem.h"
 
 /* The vector of a coded row, in the order of the layout. */
 static inline void
@@ -37,6 +38,37 @@ sample_coded_encoder(TestRandom *state, SampleEncoder *room)
 			if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY)
 				return enc;
 	}
+}
+
+/* What a layout with codes, and rows of it, are made of. */
+typedef struct CodedRows
+{
+	SampleEncoder sampled;
+	SampleRow	row;
+	const DpermEncoder *encoder;
+	int			places[SAMPLE_DIM_MAX];
+} CodedRows;
+
+/* A layout with codes, or every third time one of a vector. */
+static inline DpermLayout
+any_layout(TestRandom *state, CodedRows *coded, int round)
+{
+	coded->encoder = sample_coded_encoder(state, &coded->sampled);
+	return round % 3 ? dperm_layout_make(coded->encoder, coded->places) :
+		dperm_layout_dense(1 + test_below(state, 40));
+}
+
+/* A row of it; with codes one of any kind, a label in its sign or none. */
+static inline void
+any_row(TestRandom *state, CodedRows *coded, const DpermLayout *layout, double *words)
+{
+	if (layout->codes == 0)
+	{
+		random_row(state, layout->dim, words);
+		return;
+	}
+	sample_row(state, coded->encoder, &coded->row);
+	dperm_layout_encode(layout, coded->encoder, coded->row.values, test_below(state, 3) - 1, words);
 }
 
 #endif							/* DPERM_TEST_CODED_H */

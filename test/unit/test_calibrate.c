@@ -7,6 +7,7 @@
 #include <float.h>
 
 #include "core/calibrate.h"
+#include "core/descent.h"
 #include "core/sample.h"
 #include "unit/goodness.h"
 
@@ -165,25 +166,40 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	CHECK(out->weight_bound <= longest * 1.02L);
 
 	/*
-	 * The least that dot products (dim roundings), slopes, sums of 256 terms and the two
+	 * The least that dot products (a quarter of dim roundings), slopes, sums of 96 terms and the two
 	 * additions of the solver can cost.
 	 */
-	rounding = unit * (c * s->dim * out->weight_bound + 256 + 4 +
-					   4 * (lambda * out->weight_bound + (tilted ? tail / n : 0)));
-	CHECK(out->gradient_goal >= 1e-12L + rounding);
-	CHECK(out->gradient_goal <= 1e-12L + 20 * rounding);
-	rho = out->gradient_goal + rounding;
+	for (int k = 0; k < 2; k++)
+	{
+		long double norm = k * out->weight_bound;
+
+		rounding = unit * (c * (s->dim / 4) * norm + 96 + 4 + 4 * (lambda * norm + (tilted ? tail / n : 0)));
+		CHECK(out->rounding[0] + out->rounding[1] * norm >= rounding);
+		CHECK(out->rounding[0] + out->rounding[1] * norm <= 10 * rounding + 20 * unit * c * (1 + norm));
+	}
+
+	/* what is accepted: a hundredth of the main noise, and within reach of the slowest way */
+	CHECK(out->gradient_bound >= fminl(1e-10L, 6e-5L / n) * 0.999999L);
+	CHECK(out->gradient_bound <= fmaxl(fminl(1e-10L, 6e-5L / n) * 1.000001L,
+									   4.0001L * dperm_descent_reach(s->dim, out->lambda, (double) c, s->rows,
+																	 out->weight_bound, tilted ? (double) (tail / n) : 0)));
+	CHECK(out->gradient_goal <= out->gradient_bound / 2 && out->gradient_goal >= out->gradient_bound / 4);
+	rho = out->gradient_bound;
 	if (tilted)
-		rho = (rho + 32 * unit * tail / n) / lambda;
+		rho = (rho + 32 * unit * tail / n) / lambda + unit * out->weight_bound;
 	else
 		rho = rho / lambda + 32 * unit * tail + unit * (out->weight_bound + tail);
 	CHECK(out->residual >= rho);
 	CHECK(out->residual <= rho * 10 + 2 * s->dim * DBL_EPSILON * tail / (tilted ? n * lambda : 1));
 
+	/* the slowest way: sqrt(c/lambda) times a logarithm */
+	CHECK(out->descent_steps >= sqrtl(c / lambda) * 10);
+	CHECK(out->descent_steps <= 2 + sqrtl((c + lambda) / lambda) * 400);
+
 	/* the grid: a power of two, as fine as the bounds allow */
 	CHECK(frexp(out->grid, &exponent) == 0.5);
 	CHECK(out->grid >= 0x1p-40);
-	span = out->weight_bound + (tilted ? 0 : tail);
+	span = out->weight_bound + out->gradient_bound / lambda + (tilted ? 0 : tail);
 	CHECK(span / out->grid <= 0x1p50L);
 	steps = 2 * sqrtl(s->dim) * out->residual / out->grid + s->dim;
 	CHECK((long double) out->release_scale * out->eps_release >= steps);

@@ -13,35 +13,10 @@
 #define ROWS_MAX 700
 #define DIM_MAX SAMPLE_DIM_MAX
 
-static SampleEncoder sampled;
-static SampleRow row;
-static int	places[DIM_MAX];
+static CodedRows coded;
 static double vectors[ROWS_MAX * DIM_MAX];
 static double weights[DIM_MAX];
 static double *plain_room;
-
-static const DpermEncoder *encoder;
-
-/* A layout with codes, or every third time one of a vector. */
-static DpermLayout
-any_layout(TestRandom *state, int round)
-{
-	encoder = sample_coded_encoder(state, &sampled);
-	return round % 3 ? dperm_layout_make(encoder, places) : dperm_layout_dense(1 + test_below(state, 40));
-}
-
-/* A row of it; with codes one of any kind, a label in its sign or none. */
-static void
-any_row(TestRandom *state, const DpermLayout *layout, double *words)
-{
-	if (layout->codes == 0)
-	{
-		random_row(state, layout->dim, words);
-		return;
-	}
-	sample_row(state, encoder, &row);
-	dperm_layout_encode(layout, encoder, row.values, test_below(state, 3) - 1, words);
-}
 
 /* Numbers within half a unit, codes as they were; the padding is zero, and a row ends where it says. */
 TEST(keeps_rows_within_half_a_unit)
@@ -50,7 +25,7 @@ TEST(keeps_rows_within_half_a_unit)
 
 	for (int round = 0; round < 3000; round++)
 	{
-		DpermLayout layout = any_layout(&state, round);
+		DpermLayout layout = any_layout(&state, &coded, round);
 		int			words = dperm_compact_words(&layout);
 		double	   *wide = calloc((size_t) layout.words, sizeof(double));
 		double	   *back = calloc((size_t) layout.words, sizeof(double));
@@ -58,7 +33,7 @@ TEST(keeps_rows_within_half_a_unit)
 		double	   *compact = malloc(sizeof(double) * words);
 		double	   *again = malloc(sizeof(double) * words);
 
-		any_row(&state, &layout, wide);
+		any_row(&state, &coded, &layout, wide);
 		if (round % 7 == 0 && layout.dense > 0)
 			wide[test_below(&state, layout.dense)] = round % 2 ? 1 : -1;
 		memset(compact, 0x5a, sizeof(double) * words);
@@ -91,7 +66,7 @@ TEST(passes_over_compact_rows)
 
 	for (int round = 0; round < 1000; round++)
 	{
-		DpermLayout layout = any_layout(&state, round);
+		DpermLayout layout = any_layout(&state, &coded, round);
 		int64_t		count = 1 + test_below(&state, round % 8 ? 60 : ROWS_MAX);
 		size_t		words = (size_t) dperm_compact_words(&layout);
 		double	   *compact = malloc(sizeof(double) * words * count);
@@ -111,7 +86,7 @@ TEST(passes_over_compact_rows)
 		near = 1e-13 * (loss.h > 0 ? 10 / loss.h / loss.h : 1);
 		for (int64_t i = 0; i < count; i++)
 		{
-			any_row(&state, &layout, wide);
+			any_row(&state, &coded, &layout, wide);
 			dperm_compact_put(&layout, wide, compact + i * words);
 			dperm_compact_get(&layout, compact + i * words, words, 1, wide);
 			decode_row(&layout, wide, vectors + i * layout.dim);
@@ -121,7 +96,7 @@ TEST(passes_over_compact_rows)
 			weights[j] *= 3;
 		dperm_moments_init(&plain, loss, layout.dim, true, weights, plain_room);
 		dperm_moments_add(&plain, vectors, count);
-		dperm_moments_means(&plain, &value[0], expected, expected + dim);
+		dperm_moments_means(&plain, &(DpermAsk) {.value = &value[0], .gradient = expected, .hess = expected + dim});
 
 		matrix.loss = loss;
 		for (int way = 0; way < 4; way++)
@@ -134,7 +109,7 @@ TEST(passes_over_compact_rows)
 			matrix.single = way >= 2;
 			if (matrix.single && !hessian)
 				slack += 1e-6 * (1 + dperm_loss_curvature(loss));
-			CHECK(dperm_matrix_eval(&matrix, weights, &value[1], got, hessian ? got + dim : NULL) == DPERM_OK);
+			CHECK(matrix_eval(&matrix, weights, &value[1], got, hessian ? got + dim : NULL) == DPERM_OK);
 			CHECK_NEAR(value[1], value[0], 10 * slack);
 			for (size_t j = 0; j < dim; j++)
 			{

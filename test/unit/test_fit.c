@@ -38,7 +38,7 @@ make_fit(DpermLossKind kind, DpermMethod method, double epsilon, double lambda)
 	DpermFit	fit = {
 		.setup = {.loss = loss, .method = method, .epsilon = epsilon, .lambda = lambda,
 			.rows = COUNT, .dim = DIM},
-		.rows = {dperm_matrix_eval, &matrix},
+		.rows = {dperm_matrix_answer, &matrix},
 		.entropy = &entropy
 	};
 
@@ -202,17 +202,25 @@ typedef struct Broken
 } Broken;
 
 static DpermStatus
-broken_eval(void *arg, const double *weights, double *value, double *gradient, double *hess)
+broken_answer(void *arg, const DpermAsk *ask)
 {
 	Broken	   *broken = arg;
-	DpermStatus status = dperm_matrix_eval(&matrix, weights, value, gradient, hess);
+	DpermStatus status = dperm_matrix_answer(&matrix, ask);
 
 	if (++broken->calls == broken->fail_at)
 		return DPERM_BAD_FORMAT;
-	*value -= broken->pull * weights[0];
-	gradient[0] -= broken->pull;
-	gradient[broken->calls % DIM] += broken->calls % 2 ? broken->twist : -broken->twist;
+	*ask->value -= broken->pull * ask->weights[0];
+	ask->gradient[0] -= broken->pull;
+	ask->gradient[broken->calls % DIM] += broken->calls % 2 ? broken->twist : -broken->twist;
 	return status;
+}
+
+/* Weights that are zero but for the noise of the release. */
+static void
+check_near_zero(const DpermFit *fit, const double *weights)
+{
+	for (int j = 0; j < DIM; j++)
+		CHECK(fabs(weights[j]) <= 100 * fit->calibration.grid * (double) fit->calibration.release_scale);
 }
 
 TEST(passes_faults_of_the_oracle_on)
@@ -222,7 +230,7 @@ TEST(passes_faults_of_the_oracle_on)
 	double		weights[DIM];
 	int			calls;
 
-	fit.rows = (DpermOracle) {broken_eval, &broken};
+	fit.rows = (DpermOracle) {broken_answer, &broken};
 	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
 	calls = broken.calls;
 	for (int at = 1; at <= calls; at++)
@@ -232,18 +240,24 @@ TEST(passes_faults_of_the_oracle_on)
 		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_BAD_FORMAT);
 	}
 
-	/* gradients that contradict each other are no certificate */
+	/* gradients that contradict each other are no certificate: what is released is noise around zero, after a while */
 	for (double twist = 1e-9; twist < 1e6; twist *= 1000)
 	{
 		test_entropy_init(&entropy, &source, 52);
 		broken = (Broken) {.twist = twist};
-		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_NOT_CERTIFIED);
+		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
+		CHECK(broken.calls > fit.calibration.descent_steps && broken.calls < fit.calibration.descent_steps + 5000);
+		check_near_zero(&fit, weights);
 	}
 
-	/* nor is a minimum farther out than any minimum can be */
-	test_entropy_init(&entropy, &source, 52);
-	broken = (Broken) {.pull = 30};
-	CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_NOT_CERTIFIED);
+	/* nor is a minimum farther out than any minimum can be, nor what is no number */
+	for (int kind = 0; kind < 2; kind++)
+	{
+		test_entropy_init(&entropy, &source, 52);
+		broken = (Broken) {.pull = kind == 0 ? 30 : NAN};
+		CHECK(dperm_fit(&fit, weights, fit_room) == DPERM_OK);
+		check_near_zero(&fit, weights);
+	}
 }
 
 /* A sample of other rows costs time, not correctness. */
@@ -286,7 +300,7 @@ TEST(lets_the_caller_read_rows)
 			dperm_fitting_start(&fitting, &fit, weights, fit_room);
 			while (dperm_fitting_next(&fitting, &ask))
 			{
-				CHECK(dperm_matrix_eval(&matrix, ask.weights, ask.value, ask.gradient, ask.hess) ==
+				CHECK(dperm_matrix_answer(&matrix, &ask) ==
 					  DPERM_OK);
 				asked++;
 			}
@@ -339,8 +353,7 @@ TEST(fits_several_at_once)
 		{
 			matrix.loss = fits[i].setup.loss;
 			if (active[i])
-				CHECK(dperm_matrix_eval(&matrix, asks[i].weights, asks[i].value, asks[i].gradient,
-										asks[i].hess) == DPERM_OK);
+				CHECK(dperm_matrix_answer(&matrix, &asks[i]) == DPERM_OK);
 		}
 		for (int i = 0; i < FITS; i++)
 		{
@@ -385,14 +398,14 @@ TEST(ends_at_a_fault)
 	DpermFitting fitting;
 	DpermAsk	ask;
 
-	for (int at = 0; at < 4; at++)
+	for (int at = 0; at < 3; at++)
 	{
 		test_entropy_init(&entropy, &source, 52);
 		dperm_fitting_start(&fitting, &fit, weights, fit_room);
 		for (int i = 0; i <= at; i++)
 		{
 			CHECK(dperm_fitting_next(&fitting, &ask));
-			CHECK(dperm_matrix_eval(&matrix, ask.weights, ask.value, ask.gradient, ask.hess) ==
+			CHECK(dperm_matrix_answer(&matrix, &ask) ==
 				  DPERM_OK);
 		}
 		fitting.status = DPERM_BAD_FORMAT;
@@ -407,10 +420,10 @@ TEST(ends_at_a_fault)
 
 /* An oracle that counts. */
 static DpermStatus
-counting_eval(void *arg, const double *weights, double *value, double *gradient, double *hess)
+counting_answer(void *arg, const DpermAsk *ask)
 {
 	++*(int *) arg;
-	return dperm_matrix_eval(&matrix, weights, value, gradient, hess);
+	return dperm_matrix_answer(&matrix, ask);
 }
 
 /*
@@ -461,7 +474,7 @@ TEST(starts_from_few_rows)
 			for (int way = 0; way < 3; way++)
 			{
 				fit.sample = way == 0 ? NULL : way == 1 ? &all : &some;
-				fit.rows = (DpermOracle) {counting_eval, &calls[way]};
+				fit.rows = (DpermOracle) {counting_answer, &calls[way]};
 				CHECK(dperm_fit(&fit, weights[way], fit_room) == DPERM_OK);
 				for (int j = 0; j < DIM; j++)
 					CHECK_NEAR(weights[way][j], weights[0][j],
@@ -538,7 +551,7 @@ TEST(corrects_compact_rows)
 				compact.compact = true;
 				compact.room = sample_room;
 				compact.poll = (DpermPoll) {count_poll, &polls};
-				fit.rows = (DpermOracle) {counting_eval, &calls};
+				fit.rows = (DpermOracle) {counting_answer, &calls};
 				CHECK(dperm_fit(&fit, without, room) == DPERM_OK);
 				calls = 0;
 				fit.sample = &compact;
@@ -587,7 +600,7 @@ TEST(fits_at_large)
 		DpermMatrix at_large;
 		double	   *piece;
 		const char *why;
-		DpermFit	fit = {.entropy = &entropy, .rows = {dperm_matrix_eval, &at_large}};
+		DpermFit	fit = {.entropy = &entropy, .rows = {dperm_matrix_answer, &at_large}};
 
 		if (loss.kind != DPERM_LOSS_LOGISTIC)
 			loss.h = pow(10, -2 * test_uniform(&state));

@@ -39,7 +39,8 @@ plain_means(DpermLoss loss, int dim, int64_t count)
 
 	dperm_moments_init(&m, loss, dim, true, weights, plain_room);
 	dperm_moments_add(&m, chosen, count);
-	dperm_moments_means(&m, &expected.value, expected.gradient, expected.hess);
+	dperm_moments_means(&m, &(DpermAsk) {.value = &expected.value, .gradient = expected.gradient,
+						.hess = expected.hess});
 }
 
 /* Ask a matrix, with and without a Hessian. */
@@ -52,7 +53,7 @@ check_matrix(DpermMatrix *matrix)
 	for (int hessian = 0; hessian < 2; hessian++)
 	{
 		memset(&got, 0x5a, sizeof(got));
-		CHECK(dperm_matrix_eval(matrix, weights, &got.value, got.gradient,
+		CHECK(matrix_eval(matrix, weights, &got.value, got.gradient,
 								hessian ? got.hess : NULL) == DPERM_OK);
 		CHECK_NEAR(got.value, expected.value, near * 10);
 		for (int j = 0; j < dim; j++)
@@ -183,7 +184,7 @@ TEST(polls)
 	};
 
 	matrix.room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
-	CHECK(dperm_matrix_eval(&matrix, weights, &got.value, got.gradient, NULL) == DPERM_OK);
+	CHECK(matrix_eval(&matrix, weights, &got.value, got.gradient, NULL) == DPERM_OK);
 	CHECK(polls >= ROWS_MAX / DPERM_BLOCK_ROWS_MAX);
 	free(matrix.room);
 }

@@ -321,10 +321,10 @@ TEST(states_a_bound_that_scales)
 {
 	double		base = dperm_moments_rounding(10, 1, 1);
 
-	CHECK(base >= 128 * DBL_EPSILON && base <= 1000 * DBL_EPSILON);
-	CHECK(dperm_moments_rounding(10, 1, 1e6) >= 0.5 * 10e6 * DBL_EPSILON);
+	CHECK(base >= 48 * DBL_EPSILON && base <= 500 * DBL_EPSILON);
+	CHECK(dperm_moments_rounding(10, 1, 1e6) >= 0.5 * 10e6 * DBL_EPSILON / 4);
 	CHECK(dperm_moments_rounding(10, 50, 1) >= base + 49 * DBL_EPSILON * 5);
-	CHECK(dperm_moments_rounding(5000, 75, 1e10) >= 5000 * 75 * 1e10 * DBL_EPSILON / 2);
+	CHECK(dperm_moments_rounding(5000, 75, 1e10) >= 5000 * 75 * 1e10 * DBL_EPSILON / 8);
 }
 
 int

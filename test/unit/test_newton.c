@@ -84,7 +84,7 @@ solve(const Rows *rows, double lambda, bool tilted, double *goal)
 		.lambda = lambda,
 		.tilt = tilted ? tilt : NULL,
 		.flat = on_path,
-		.oracle = {dperm_matrix_eval, &matrix}
+		.oracle = {dperm_matrix_answer, &matrix}
 	};
 	long double norm;
 
@@ -229,14 +229,14 @@ typedef struct Liar
 } Liar;
 
 static DpermStatus
-liar_eval(void *arg, const double *at, double *value, double *gradient, double *hess)
+liar_answer(void *arg, const DpermAsk *ask)
 {
 	Liar	   *liar = arg;
-	DpermStatus status = dperm_matrix_eval(liar->matrix, at, value, gradient, hess);
+	DpermStatus status = dperm_matrix_answer(liar->matrix, ask);
 
 	if (++liar->calls == liar->fail_at)
 		return DPERM_BAD_FORMAT;
-	gradient[0] += liar->calls % 2 ? liar->twist : -liar->twist;
+	ask->gradient[0] += liar->calls % 2 ? liar->twist : -liar->twist;
 	return status;
 }
 
@@ -257,7 +257,7 @@ TEST(passes_the_status_of_the_oracle_on)
 	double	   *chunk;
 	DpermMatrix matrix = rows_matrix(&rows, &chunk, moments_room);
 	Liar		liar = {.matrix = &matrix};
-	DpermProblem problem = {.dim = 3, .lambda = 0.01, .goal = 1e-12, .oracle = {liar_eval, &liar}};
+	DpermProblem problem = {.dim = 3, .lambda = 0.01, .goal = 1e-12, .oracle = {liar_answer, &liar}};
 	int			calls;
 
 	memset(weights, 0, sizeof(weights));
@@ -285,7 +285,7 @@ TEST(certifies_nothing_it_did_not_see)
 	{
 		Liar		liar = {.matrix = &matrix, .twist = twist};
 		DpermProblem problem = {.dim = 3, .lambda = 0.01, .goal = 1e-12,
-			.oracle = {liar_eval, &liar}
+			.oracle = {liar_answer, &liar}
 		};
 
 		memset(weights, 0, sizeof(weights));
@@ -301,7 +301,7 @@ TEST(may_be_left_at_any_poll)
 	DpermMatrix matrix = rows_matrix(&rows, &chunk, moments_room);
 	Leave	   *leave = calloc(1, sizeof(Leave));
 	DpermProblem problem = {.dim = 3, .lambda = 0.01, .goal = 1e-12,
-		.oracle = {dperm_matrix_eval, &matrix}, .poll = {leave_poll, leave}
+		.oracle = {dperm_matrix_answer, &matrix}, .poll = {leave_poll, leave}
 	};
 	double		expected[3];
 	int			calls;
@@ -336,7 +336,7 @@ TEST(needs_few_evaluations)
 	double	   *chunk;
 	DpermMatrix matrix = rows_matrix(&rows, &chunk, moments_room);
 	Liar		liar = {.matrix = &matrix};
-	DpermProblem problem = {.dim = 3, .lambda = 0.001, .goal = 1e-12, .oracle = {liar_eval, &liar}};
+	DpermProblem problem = {.dim = 3, .lambda = 0.001, .goal = 1e-12, .oracle = {liar_answer, &liar}};
 
 	memset(weights, 0, sizeof(weights));
 	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);

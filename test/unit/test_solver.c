@@ -61,7 +61,7 @@ make_task(TestRandom *state, Task *task, int dim, int64_t count)
 		.flat = loss.kind != DPERM_LOSS_LOGISTIC && test_below(state, 2),
 		.goal = goal_for(&task->rows, lambda, 10 + sqrt(2 / lambda)),
 		.hess_cost = test_below(state, 2) ? 0 : pow(10, 2 * test_uniform(state) - 1),
-		.oracle = {dperm_matrix_eval, &task->matrix}
+		.oracle = {dperm_matrix_answer, &task->matrix}
 	};
 	if (test_below(state, 2))
 	{
@@ -80,7 +80,7 @@ answer(Task *task)
 {
 	task->asked++;
 	task->hessians += task->ask.hess != NULL;
-	(void) dperm_matrix_eval(&task->matrix, task->ask.weights, task->ask.value, task->ask.gradient,
+	(void) matrix_eval(&task->matrix, task->ask.weights, task->ask.value, task->ask.gradient,
 							 task->ask.hess);
 }
 
@@ -196,7 +196,7 @@ TEST(begins_with_a_metric)
 		memcpy(task->weights, gradient, sizeof(gradient));
 		task->hessians = task->asked = 0;
 		dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
-		CHECK(dperm_matrix_eval(&some, task->weights, &value, gradient, task->solver.hess) ==
+		CHECK(matrix_eval(&some, task->weights, &value, gradient, task->solver.hess) ==
 			  DPERM_OK);
 		dperm_solver_use_metric(&task->solver);
 		CHECK(dperm_solver_next(&task->solver, &task->ask));

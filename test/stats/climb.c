@@ -1,0 +1,222 @@
+/*
+ * climb.c: looks for tables on which the solver takes many steps, and checks that it certifies all the same.
+ *
+ *	climb [SECONDS [FOLDER]]
+ *
+ * Random tables are never hard. So this changes a table bit by bit, keeps what makes the solver ask more often, and starts
+ * again where that leads no further. With a folder it writes the hardest tables there, in the form of test/corpus/solver.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+#include "unit/table.h"
+
+#define SECONDS 45
+#define PATIENCE 400			/* changes in a row that did not help */
+
+static TestRandom state;
+
+static double
+normal(void)
+{
+	return sqrt(-2 * log(1 - test_uniform(&state))) * cos(6.283185307179586 * test_uniform(&state));
+}
+
+/* Rows back into the unit ball. */
+static void
+clip(Table *table)
+{
+	for (int i = 0; i < table->rows.count; i++)
+	{
+		double	   *row = table->data + i * table->rows.dim;
+		double		norm = sqrt(dperm_dot(table->rows.dim, row, row)) * (1 + 1e-12);
+
+		for (int j = 0; j < table->rows.dim && norm > 1; j++)
+			row[j] /= norm;
+	}
+}
+
+/* A start: columns of very different scales, near duplicates, separable rows with an exception. */
+static void
+make_table(Table *table)
+{
+	int			n = 2 + test_below(&state, TABLE_ROWS - 1);
+	int			d = 1 + test_below(&state, TABLE_DIM);
+	double		spread = test_below(&state, 3) * 8 * test_uniform(&state);
+	bool		separable = test_below(&state, 2);
+
+	memset(table, 0, sizeof(*table));
+	table->rows = (Rows) {.loss = {.kind = (DpermLossKind) test_below(&state, 3)}, .dim = d, .count = n,
+		.data = table->data};
+	if (table->rows.loss.kind != DPERM_LOSS_LOGISTIC)
+		table->rows.loss.h = test_below(&state, 2) ? 0.01 : pow(10, -2 * test_uniform(&state));
+	table->lambda = pow(10, -9 * test_uniform(&state));
+	table->method = test_below(&state, 2) ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE;
+	for (int j = 0; j < d; j++)
+	{
+		double		scale = pow(10, -spread * test_uniform(&state));
+
+		for (int i = 0; i < n; i++)
+			table->data[i * d + j] = scale * normal();
+	}
+	for (int i = 0; i < n; i++)
+	{
+		double	   *row = table->data + i * d;
+
+		if (i > 0 && test_below(&state, 4) == 0)
+			for (int j = 0; j < d; j++)
+				row[j] = row[j - d] * (1 + 1e-6 * normal());
+		if (separable && row[0] < 0 && i != n / 2)
+			for (int j = 0; j < d; j++)
+				row[j] = -row[j];
+	}
+	clip(table);
+}
+
+/* Another table, not far from it. */
+static void
+change(Table *table)
+{
+	int			n = (int) table->rows.count;
+	int			d = table->rows.dim;
+	double	   *row = table->data + test_below(&state, n) * d;
+	int			j = test_below(&state, d);
+	double		size = pow(10, -6 * test_uniform(&state));
+
+	switch (test_below(&state, 9))
+	{
+		case 0:
+		case 1:
+			row[j] *= 1 + size * normal();
+			break;
+		case 2:
+			for (j = 0; j < d; j++)
+				row[j] += size * normal();
+			break;
+		case 3:
+			for (j = 0; j < d; j++)
+				row[j] = -row[j];
+			break;
+		case 4:
+			memcpy(row, table->data + test_below(&state, n) * d, sizeof(double) * d);
+			break;
+		case 5:
+			size = exp(3 * normal());
+			for (int i = 0; i < n; i++)
+				table->data[i * d + j] *= size;
+			break;
+		case 6:
+			table->lambda = fmin(fmax(table->lambda * exp(normal()), DPERM_LAMBDA_MIN), 1);
+			break;
+		case 7:
+			if (table->rows.loss.kind != DPERM_LOSS_LOGISTIC)
+				table->rows.loss.h = fmin(fmax(table->rows.loss.h * exp(0.5 * normal()), DPERM_H_MIN), 1);
+			break;
+		default:
+			size = exp(2 * normal());
+			for (j = 0; j < d; j++)
+				row[j] *= size;
+	}
+	clip(table);
+}
+
+/* The steps on a table; all that must hold is checked. */
+static int64_t
+steps_on(const Table *table, TableMode mode, double epsilon)
+{
+	TableRun	run = table_run(table, epsilon, mode, 7);
+
+	if (!run.calibrated)
+		return -1;
+	if (!(run.certified && run.status == DPERM_OK && run.gradient <= run.allowed))
+	{
+		CHECK(run.certified && run.status == DPERM_OK);
+		CHECK(run.gradient <= run.allowed);
+		table_write(stderr, table);
+	}
+	return run.asked;
+}
+
+int
+main(int argc, char **argv)
+{
+	static const char *const mode_names[] = {"in memory", "compact", "streamed"};
+	double		seconds = argc > 1 ? atof(argv[1]) : SECONDS;
+	const char *folder = argc > 2 ? argv[2] : NULL;
+	struct timespec now;
+	struct timespec begin;
+	int64_t		worst[TABLE_MODES][3] = {{0}};
+	long		tried = 0;
+	static Table table;
+	static Table other;
+
+	clock_gettime(CLOCK_MONOTONIC, &begin);
+	state = folder ? (uint64_t) time(NULL) * 2 + 1 : 101;
+	test_name = "climb";
+	do
+	{
+		TableMode	mode = (TableMode) test_below(&state, TABLE_MODES);
+		double		epsilon = test_below(&state, 3) ? 1 : pow(10, 4 * test_uniform(&state) - 2);
+		int64_t		steps;
+		int64_t	   *most;
+
+		make_table(&table);
+		other = table;
+		other.rows.data = other.data;
+		steps = steps_on(&table, mode, epsilon);
+		for (int patience = PATIENCE; patience > 0; patience--)
+		{
+			int64_t		more;
+
+			other = table;
+			other.rows.data = other.data;
+			change(&other);
+			if (test_below(&state, 3) == 0)
+				change(&other);
+			more = steps_on(&other, mode, epsilon);
+			tried++;
+			if (more > steps)
+				patience = PATIENCE;
+			if (more >= steps)
+			{
+				table = other;
+				table.rows.data = table.data;
+				steps = more;
+			}
+			clock_gettime(CLOCK_MONOTONIC, &now);
+			if (now.tv_sec - begin.tv_sec + 1e-9 * (now.tv_nsec - begin.tv_nsec) > seconds)
+				break;
+		}
+		most = &worst[mode][table.rows.loss.kind];
+		if (steps > *most)
+		{
+			*most = steps;
+			if (folder)
+			{
+				char		name[1000];
+				FILE	   *file;
+
+				snprintf(name, sizeof(name), "%s/%s_%s_%dx%d_%ld.txt", folder,
+						 dperm_loss_name(table.rows.loss.kind), mode_names[mode], (int) table.rows.count,
+						 table.rows.dim, (long) steps);
+				file = fopen(name, "w");
+				if (file)
+				{
+					table_write(file, &table);
+					fclose(file);
+				}
+			}
+		}
+	} while (now.tv_sec - begin.tv_sec + 1e-9 * (now.tv_nsec - begin.tv_nsec) < seconds);
+	printf("%ld tables; most steps (logistic, huber, smooth_hinge):", tried);
+	for (int mode = 0; mode < TABLE_MODES; mode++)
+		printf(" %s %ld %ld %ld%s", mode_names[mode], (long) worst[mode][0], (long) worst[mode][1],
+			   (long) worst[mode][2], mode + 1 < TABLE_MODES ? "," : "\n");
+	if (test_complaints > 0)
+		test_failed++;
+	else
+		test_passed++;
+	return test_report();
+}

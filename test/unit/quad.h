@@ -1,0 +1,77 @@
+/*
+ * quad.h: 113 bits to check 106 bits with: long double where it has them, else the compiler's own type.
+ */
+#ifndef DPERM_TEST_QUAD_H
+#define DPERM_TEST_QUAD_H
+
+#include <float.h>
+
+#include "core/loss.h"
+#include "core/wide.h"
+
+#if LDBL_MANT_DIG >= 113
+typedef long double Quad;
+#define HAVE_QUAD 1
+#elif defined(__SIZEOF_FLOAT128__)
+typedef __float128 Quad;
+#define HAVE_QUAD 1
+#else
+typedef long double Quad;		/* and the tests that need more are skipped */
+#define HAVE_QUAD 0
+#endif
+
+static inline Quad
+quad_of(DpermWide x)
+{
+	return (Quad) x.high + (Quad) x.low;
+}
+
+static inline double
+quad_size(Quad x)
+{
+	return (double) (x < 0 ? -x : x);
+}
+
+/* e^x for x <= 0: Taylor's series of x/2^20, squared twenty times, all less one. */
+static inline Quad
+quad_exp(Quad x)
+{
+	Quad		term = 1;
+	Quad		sum = 0;
+
+	if (x < -3000)
+		return 0;
+	x /= 1048576;
+	for (int k = 1; k < 40; k++)
+	{
+		term *= x / k;
+		sum += term;
+	}
+	for (int i = 0; i < 20; i++)
+		sum = 2 * sum + sum * sum;
+	return sum + 1;
+}
+
+/* The slope of a loss, by the definitions of the guarantee document. */
+static inline Quad
+quad_slope(DpermLoss loss, Quad z)
+{
+	Quad		h = loss.h;
+	Quad		t = 1 - z;
+	Quad		e;
+
+	if (loss.kind == DPERM_LOSS_LOGISTIC)
+	{
+		e = quad_exp(z < 0 ? z : -z);
+		return -(z < 0 ? 1 : e) / (1 + e);
+	}
+	if (t > h)
+		return -1;
+	if (t < -h)
+		return 0;
+	if (loss.kind == DPERM_LOSS_HUBER)
+		return -(h + t) / (2 * h);
+	return t * t * t / (4 * h * h * h) - 3 * t / (4 * h) - (Quad) 0.5;
+}
+
+#endif							/* DPERM_TEST_QUAD_H */

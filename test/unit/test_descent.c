@@ -1,0 +1,160 @@
+/*
+ * test_descent.c: the way to the minimiser that cannot fail, on problems where the solver may, and how many steps it takes.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+
+#include "core/calibrate.h"
+#include "core/descent.h"
+#include "core/linsys.h"
+#include "unit/problem.h"
+
+#define DIM_MAX 8
+#define COUNT_MAX 60
+
+static double data[DIM_MAX * COUNT_MAX];
+static double moments_room[10000];
+static double weights[DIM_MAX];
+static double tilt[DIM_MAX];
+
+/* What a run came to. */
+typedef struct Run
+{
+	bool		certified;
+	int64_t		gradients;		/* asked for */
+	int64_t		hessians;
+	int64_t		bound;			/* on the steps */
+	long double gradient;		/* at the end, exactly */
+} Run;
+
+/* Minimise over rows from where weights are; spoil the Hessian to see the accelerated method alone. */
+static Run
+descend(const Rows *rows, double lambda, bool tilted, double bound, bool spoil)
+{
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
+	double		pull = tilted ? sqrt(dperm_dot(rows->dim, tilt, tilt)) / lambda : 0;
+	double		c = dperm_loss_curvature(rows->loss);
+	DpermDescentProblem problem = {
+		.dim = rows->dim,
+		.lambda = lambda,
+		.tilt = tilted ? tilt : NULL,
+		.curvature = c,
+		.rows = rows->count,
+		.bound = bound,
+		.weight_bound = 1.01 * fmin(pull + 1 / lambda, pull + sqrt(pull * pull + 2 / lambda))
+	};
+	double	   *hess = malloc(sizeof(double) * rows->dim * rows->dim);
+	double	   *room = malloc(sizeof(double) * dperm_descent_room(rows->dim));
+	long double exact[DIM_MAX];
+	DpermDescent descent;
+	DpermAsk	ask;
+	Run			run = {0};
+
+	CHECK(4 * dperm_descent_reach(rows->dim, lambda, c, rows->count, problem.weight_bound, pull * lambda) <= bound);
+	run.bound = problem.steps = dperm_descent_steps(lambda, c, problem.weight_bound, bound);
+	dperm_descent_start(&descent, &problem, weights, hess, room);
+	while (dperm_descent_next(&descent, &ask))
+	{
+		CHECK(dperm_matrix_answer(&matrix, &ask) == DPERM_OK);
+		run.gradients += ask.weights_low != NULL;
+		run.hessians += ask.hess != NULL;
+		if (ask.hess && spoil)
+			ask.hess[0] = -1;
+	}
+	run.certified = descent.certified;
+	run.gradient = wide_gradient(rows, lambda, problem.tilt, weights, exact);
+	free(hess);
+	free(room);
+	return run;
+}
+
+/* Rows of any shape, all losses, far starts: certified within the steps that were promised, without a Hessian. */
+TEST(arrives_within_its_steps)
+{
+	TestRandom	state = 91;
+
+	for (int round = 0; round < 150; round++)
+	{
+		double		lambda = pow(10, -6 + 6 * test_uniform(&state));
+		bool		tilted = round % 2;
+		Rows		rows = {
+			.loss = {.kind = (DpermLossKind) test_below(&state, 3)},
+			.dim = 1 + test_below(&state, DIM_MAX),
+			.count = 1 + test_below(&state, 20),
+			.data = data
+		};
+		Run			run;
+
+		if (rows.loss.kind != DPERM_LOSS_LOGISTIC)
+			rows.loss.h = round % 3 ? 0.5 : 0.02;
+		make_rows(&state, (Shape) test_below(&state, SHAPES), &rows);
+		for (int j = 0; j < rows.dim; j++)
+		{
+			weights[j] = (test_uniform(&state) - 0.5) * pow(10, 4 * test_uniform(&state));
+			tilt[j] = (test_uniform(&state) - 0.5) * (round % 4 == 1 ? 1 : 0.01);
+		}
+		run = descend(&rows, lambda, tilted, 1e-11, true);
+		CHECK(run.certified);
+		CHECK(run.gradients <= run.bound + 2);
+		CHECK(run.gradient <= 1e-11L + 1e-13L * (1 + lambda * 1e4) * 100);
+	}
+}
+
+/* With a Hessian a few steps are enough where the solver would have come close. */
+TEST(refines_in_few_steps)
+{
+	TestRandom	state = 92;
+	Rows		rows = {.dim = 3, .count = 40, .data = data};
+	Run			run;
+
+	make_rows(&state, SHAPE_NOISY, &rows);
+	memset(weights, 0, sizeof(weights));
+	run = descend(&rows, 0.01, false, 1e-15, false);
+	CHECK(run.certified);
+	CHECK(run.hessians == 1);
+	CHECK(run.gradients <= 20);
+	run = descend(&rows, 0.01, false, 1e-10, false);
+	CHECK(run.certified && run.hessians == 0 && run.gradients == 1);
+}
+
+/*
+ * Weights of a million, margins near one: doubles cannot tell the gradient any more, and the certificate is about
+ * weights that are no doubles.
+ */
+TEST(certifies_weights_that_doubles_cannot)
+{
+	Rows		rows = {.loss = {DPERM_LOSS_HUBER, 0.1}, .dim = 2, .count = 2, .data = data};
+	Run			run;
+
+	data[0] = 1e-5;
+	data[1] = 0.8;
+	data[2] = 1e-5;
+	data[3] = -0.8;
+	memset(weights, 0, sizeof(weights));
+	run = descend(&rows, 1e-10, false, 2e-11, false);
+	CHECK(run.certified);
+	CHECK(weights[0] > 5e4);
+}
+
+/* Steps grow with the root of the condition and with the logarithm of what is to be reached. */
+TEST(promises_steps_that_scale)
+{
+	int64_t		base = dperm_descent_steps(1e-4, 1, 100, 1e-10);
+
+	CHECK(base > 100 && base < 100000);
+	CHECK_NEAR((double) dperm_descent_steps(1e-6, 1, 100, 1e-10) / base, 10, 3);
+	CHECK_NEAR((double) dperm_descent_steps(1e-4, 1, 100, 1e-20) / base, 1.7, 0.4);
+	CHECK(dperm_descent_steps(1e-10, 75, 2e5, 1e-10) < INT64_C(300000000));
+}
+
+int
+main(void)
+{
+	RUN(arrives_within_its_steps);
+	RUN(refines_in_few_steps);
+	RUN(certifies_weights_that_doubles_cannot);
+	RUN(promises_steps_that_scale);
+	return test_report();
+}
