@@ -3,6 +3,7 @@
  */
 #include "unit/sample_encoder.h"
 
+#include "core/feed.h"
 #include "core/fourier.h"
 #include "unit/exact.h"
 
@@ -296,9 +297,53 @@ TEST(polls_while_it_makes_them)
 	}
 }
 
+/*
+ * A row is mapped to the same doubles whichever of the rows of a product it is, and whatever the others are: privacy
+ * rests on it (docs/guarantee.md, A3), and it is up to BLAS.
+ */
+TEST(maps_a_row_alike_in_every_slot)
+{
+	TestRandom	state = 8;
+	double	   *x = malloc(sizeof(double) * DPERM_FEED_ROWS * 200);
+	double	   *wide = malloc(sizeof(double) * 100 * 200);
+	double	   *out = malloc(sizeof(double) * DPERM_FEED_ROWS * 201);
+	double		targets[DPERM_FEED_ROWS];
+	double		row[200];
+	double		first[201];
+
+	for (int round = 0; round < 150; round++)
+	{
+		int			dim = round % 3 ? 1 + test_below(&state, 200) : 1 + test_below(&state, 12);
+		int			extra = round % 2;
+		DpermKernel kernel = {(DpermKernelKind) (1 + round % 4), 1, 2 * (1 + test_below(&state, 100)), round};
+
+		dperm_fourier_make(&kernel, dim, wide, NULL);
+		for (int i = 0; i < dim; i++)
+			row[i] = (2 * test_uniform(&state) - 1) / sqrt(dim);
+		for (int slot = 0; slot < DPERM_FEED_ROWS; slot++)
+		{
+			double	   *mapped = out + (size_t) slot * (kernel.features + extra);
+
+			for (int i = 0; i < DPERM_FEED_ROWS * dim; i++)
+				x[i] = round % 5 ? (2 * test_uniform(&state) - 1) / sqrt(dim) : 0;
+			for (int i = 0; i < DPERM_FEED_ROWS; i++)
+				targets[i] = i == slot ? -1 : 1;
+			memcpy(x + (size_t) slot * dim, row, sizeof(double) * dim);
+			dperm_fourier_map_rows(&kernel, wide, dim, DPERM_FEED_ROWS, x, targets, extra, out);
+			if (slot == 0)
+				memcpy(first, mapped, sizeof(double) * kernel.features);
+			CHECK(memcmp(first, mapped, sizeof(double) * kernel.features) == 0);
+		}
+	}
+	free(x);
+	free(wide);
+	free(out);
+}
+
 int
 main(void)
 {
+	RUN(maps_a_row_alike_in_every_slot);
 	RUN(converges_at_the_theoretical_rate);
 	RUN(orthogonal_features_have_lower_error);
 	RUN(has_norm_one);
