@@ -11,17 +11,16 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "fmgr.h"
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "columns.h"
 #include "core/feed.h"
 #include "core/moments.h"
 #include "dperm.h"
 #include "moments_type.h"
+#include "record.h"
 
 PG_FUNCTION_INFO_V1(dp_moments_step);
 PG_FUNCTION_INFO_V1(dp_moments_step_float8);
@@ -42,12 +41,7 @@ typedef struct PassState
 	uint64	   *reader_words;
 	DpermReader *readers;		/* one per block */
 	DpermValue *values;
-	Datum	   *datums;			/* of a row that comes as a record */
-	bool	   *nulls;
-	Oid			record_type;	/* its type; InvalidOid until there is one */
-	int32		record_typmod;
-	uint64		record_version;
-	TupleDesc	record;
+	DpermRecord record;			/* the type of rows that come as records */
 	DpermFeed	feed;
 
 	DpermMoments moments;
@@ -316,25 +310,20 @@ static void
 take_record_type(PassState *state, HeapTupleHeader record)
 {
 	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
-	Oid			type = HeapTupleHeaderGetTypeId(record);
-	int32		typmod = HeapTupleHeaderGetTypMod(record);
-	TupleDesc	desc = lookup_rowtype_tupdesc_copy(type, typmod);
-	DpermReaderKind *kinds = palloc(sizeof(*kinds) * Max(desc->natts, 1));
+	DpermRecord taken;
+	DpermReaderKind *kinds;
 
-	for (int i = 0; i < desc->natts; i++)
+	dperm_record_take(&taken, record);
+	kinds = palloc(sizeof(*kinds) * Max(taken.desc->natts, 1));
+	for (int i = 0; i < taken.desc->natts; i++)
 	{
-		Form_pg_attribute column = TupleDescAttr(desc, i);
+		Form_pg_attribute column = TupleDescAttr(taken.desc, i);
 
 		kinds[i] = column->attisdropped ? DPERM_READ_NONE :
 			dperm_reader_natural(column->atttypid);
 	}
-	check_columns(state, desc->natts, kinds);
-	state->datums = palloc(sizeof(Datum) * desc->natts);
-	state->nulls = palloc(sizeof(bool) * desc->natts);
-	state->record = desc;
-	state->record_type = type;
-	state->record_typmod = typmod;
-	state->record_version = assign_record_type_identifier(type, typmod);
+	check_columns(state, taken.desc->natts, kinds);
+	state->record = taken;
 	MemoryContextSwitchTo(caller);
 }
 
@@ -345,26 +334,17 @@ dp_moments_step_record(PG_FUNCTION_ARGS)
 	PassState  *state = step_state(fcinfo);
 	int			sign = step_sign(fcinfo);
 	HeapTupleHeader record;
-	HeapTupleData tuple;
 
 	if (PG_ARGISNULL(3))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("a pass needs rows")));
 	record = PG_GETARG_HEAPTUPLEHEADER(3);
-	if (!OidIsValid(state->record_type) ||
-		HeapTupleHeaderGetTypeId(record) != state->record_type ||
-		HeapTupleHeaderGetTypMod(record) != state->record_typmod ||
-		assign_record_type_identifier(state->record_type,
-									  state->record_typmod) != state->record_version)
+	if (!dperm_record_fits(&state->record, record))
 		take_record_type(state, record);
-	tuple.t_len = HeapTupleHeaderGetDatumLength(record);
-	ItemPointerSetInvalid(&tuple.t_self);
-	tuple.t_tableOid = InvalidOid;
-	tuple.t_data = record;
-	heap_deform_tuple(&tuple, state->record, state->datums, state->nulls);
+	dperm_record_read(&state->record, record);
 	for (int i = 0; i < state->encoder.block_count; i++)
-		dperm_reader_read(&state->readers[i], state->datums[i], state->nulls[i],
+		dperm_reader_read(&state->readers[i], state->record.datums[i], state->record.nulls[i],
 						  &state->values[i]);
 	add_row(state, sign);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));

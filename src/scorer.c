@@ -9,14 +9,12 @@
 #include "postgres.h"
 
 #include "access/detoast.h"
-#include "access/htup_details.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
@@ -25,6 +23,7 @@
 #include "core/score.h"
 #include "dperm.h"
 #include "model_type.h"
+#include "record.h"
 #include "rows.h"
 #include "scorer.h"
 
@@ -57,13 +56,8 @@ struct DpermScorer
 	MemoryContext row_cxt;
 	bool		readers_valid;
 	DpermReader *readers;
-	Oid			row_type;		/* for rows: their type, and its version */
-	int32		row_typmod;
-	uint64		row_version;
-	TupleDesc	desc;			/* as far as the last column that is needed */
+	DpermRecord record;			/* for rows: their type */
 	int		   *columns;		/* where each block is in a row */
-	Datum	   *datums;
-	bool	   *nulls;
 };
 
 /* Find out how the features come. */
@@ -223,16 +217,17 @@ make_reader(DpermScorer *scorer, int i, Oid type)
 
 /* Look up the columns of a row type by name. */
 static void
-resolve_row(DpermScorer *scorer, Oid type, int32 typmod)
+resolve_row(DpermScorer *scorer, HeapTupleHeader row)
 {
 	const DpermEncoder *encoder = &scorer->model->encoder;
+	TupleDesc	desc;
 	MemoryContext caller;
-	int			last = 0;
 
 	scorer->readers_valid = false;
 	MemoryContextReset(scorer->row_cxt);
 	caller = MemoryContextSwitchTo(scorer->row_cxt);
-	scorer->desc = lookup_rowtype_tupdesc_copy(type, typmod);
+	dperm_record_take(&scorer->record, row);
+	desc = scorer->record.desc;
 	scorer->readers = palloc(sizeof(DpermReader) * encoder->block_count);
 	scorer->columns = palloc(sizeof(int) * encoder->block_count);
 	for (int i = 0; i < encoder->block_count; i++)
@@ -245,9 +240,9 @@ resolve_row(DpermScorer *scorer, Oid type, int32 typmod)
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("the model was trained on arrays, not on columns"),
 					 errhint("Pass an array of numbers.")));
-		for (int j = 0; j < scorer->desc->natts && found < 0; j++)
+		for (int j = 0; j < desc->natts && found < 0; j++)
 		{
-			Form_pg_attribute column = TupleDescAttr(scorer->desc, j);
+			Form_pg_attribute column = TupleDescAttr(desc, j);
 
 			if (!column->attisdropped && strlen(NameStr(column->attname)) == name->len &&
 				memcmp(NameStr(column->attname), name->bytes, name->len) == 0)
@@ -259,17 +254,10 @@ resolve_row(DpermScorer *scorer, Oid type, int32 typmod)
 					 errmsg("the row has no column \"%s\", which the model needs",
 							column_name(&encoder->blocks[i])),
 					 errhint("Columns are found by name; rename it in a subquery if it is called otherwise.")));
-		make_reader(scorer, i, TupleDescAttr(scorer->desc, found)->atttypid);
+		make_reader(scorer, i, TupleDescAttr(desc, found)->atttypid);
 		scorer->columns[i] = found;
-		last = Max(last, found + 1);
 	}
-	scorer->desc->natts = last;
-	scorer->datums = palloc(sizeof(Datum) * last);
-	scorer->nulls = palloc(sizeof(bool) * last);
 	MemoryContextSwitchTo(caller);
-	scorer->row_type = type;
-	scorer->row_typmod = typmod;
-	scorer->row_version = assign_record_type_identifier(type, typmod);
 	scorer->readers_valid = true;
 }
 
@@ -278,25 +266,16 @@ static void
 read_row(DpermScorer *scorer, Datum features)
 {
 	HeapTupleHeader row = DatumGetHeapTupleHeader(features);
-	HeapTupleData tuple;
 
-	/* a type can be altered between two calls: its version tells */
-	if (!scorer->readers_valid || HeapTupleHeaderGetTypeId(row) != scorer->row_type ||
-		HeapTupleHeaderGetTypMod(row) != scorer->row_typmod ||
-		assign_record_type_identifier(scorer->row_type,
-									  scorer->row_typmod) != scorer->row_version)
-		resolve_row(scorer, HeapTupleHeaderGetTypeId(row), HeapTupleHeaderGetTypMod(row));
-	tuple.t_len = HeapTupleHeaderGetDatumLength(row);
-	ItemPointerSetInvalid(&tuple.t_self);
-	tuple.t_tableOid = InvalidOid;
-	tuple.t_data = row;
-	heap_deform_tuple(&tuple, scorer->desc, scorer->datums, scorer->nulls);
+	if (!scorer->readers_valid || !dperm_record_fits(&scorer->record, row))
+		resolve_row(scorer, row);
+	dperm_record_read(&scorer->record, row);
 	for (int i = 0; i < scorer->model->encoder.block_count; i++)
 	{
 		int			column = scorer->columns[i];
 
-		dperm_reader_read(&scorer->readers[i], scorer->datums[column],
-						  scorer->nulls[column], &scorer->values[i]);
+		dperm_reader_read(&scorer->readers[i], scorer->record.datums[column],
+						  scorer->record.nulls[column], &scorer->values[i]);
 	}
 }
 
