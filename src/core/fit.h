@@ -65,8 +65,8 @@ typedef struct DpermFitting
 } DpermFitting;
 
 /*
- * Is single precision enough for the Hessians that a fit asks for? Their rounding, about 1e-6 of the curvature, must be
- * small against lambda.
+ * Is single precision enough for the Hessians that a fit asks for? Their rounding, about 1e-6 of the curvature and never
+ * more than 3.2e-5 (dperm_moments_be_rough), must be small against lambda.
  */
 extern bool dperm_fit_rough(const DpermFit *fit);
 

@@ -225,9 +225,6 @@ add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 		dsyrk_("L", "N", &dense, &curved, &unit, m->scaled, &dense, &unit, m->hess, &m->dim);
 }
 
-/* Blocks whose updates are added up in single precision. */
-#define ROUGH_BLOCKS 16
-
 /* Bring the update of the last few blocks into the Hessian. */
 static void
 fold_rough_curves(DpermMoments *m)
@@ -235,10 +232,10 @@ fold_rough_curves(DpermMoments *m)
 	size_t		d = (size_t) m->dim;
 	size_t		dense = (size_t) m->layout.dense;
 
-	for (size_t j = 0; j < dense && m->rough_blocks > 0; j++)
+	for (size_t j = 0; j < dense && m->rough_rows > 0; j++)
 		for (size_t i = j; i < dense; i++)
 			m->hess[j * d + i] += m->rough_hess[j * dense + i];
-	m->rough_blocks = 0;
+	m->rough_rows = 0;
 }
 
 /* The same as add_dense_curves() in single precision. */
@@ -246,7 +243,7 @@ static void
 add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	const float unit = 1;
-	float		keep = m->rough_blocks > 0 ? 1 : 0;
+	float		keep;
 	int			dense = m->layout.dense;
 	int			curved = 0;
 
@@ -264,10 +261,12 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	}
 	if (curved == 0)
 		return;
+	if (m->rough_rows + curved > DPERM_ROUGH_ROWS)
+		fold_rough_curves(m);
+	keep = m->rough_rows > 0 ? 1 : 0;
 	ssyrk_("L", "N", &dense, &curved, &unit, m->rough_scaled, &dense, &keep, m->rough_hess,
 		   &dense);
-	if (++m->rough_blocks == ROUGH_BLOCKS)
-		fold_rough_curves(m);
+	m->rough_rows += curved;
 }
 
 /* Bring the sum of a block into that of all. */

@@ -24,6 +24,9 @@
 /* Rows whose gradients are added up without compensation. */
 #define DPERM_PIECE_ROWS 96
 
+/* Rows whose updates are added up in single precision, by a BLAS, which may do it in any order. */
+#define DPERM_ROUGH_ROWS 512
+
 typedef struct DpermMoments
 {
 	int			dim;
@@ -51,7 +54,7 @@ typedef struct DpermMoments
 	double	   *scaled;			/* their numbers, times the root of the curvature */
 	float	   *rough_scaled;	/* the same, if rough */
 	float	   *rough_hess;		/* dense x dense: the update of the last few blocks */
-	int			rough_blocks;	/* how many */
+	int			rough_rows;		/* of how many rows */
 	double	   *margin;			/* block_rows */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + 1 */
@@ -72,6 +75,11 @@ extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const Dperm
 /*
  * Just after the start of a pass with a Hessian: single precision is enough for it. That is twice as fast; as
  * the metric of a solver it will do where lambda is not tiny.
+ *
+ * How far off it is: a term is the product of two factors that were rounded up to 4 times each, and is
+ * rounded again, and so are at most DPERM_ROUGH_ROWS - 1 sums, in whatever order. With u = 2^-24,
+ * (DPERM_ROUGH_ROWS + 8) u (1 + 1e-4) sum loss'' |a_i| |a_j| bounds the error of an element; rows are at most
+ * 1 long, so that of the whole matrix, in the 2-norm, is at most 3.2e-5 times rows times the curvature of the loss.
  */
 extern void dperm_moments_be_rough(DpermMoments *m);
 

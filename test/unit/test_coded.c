@@ -55,7 +55,10 @@ check_sums(const DpermMoments *m, const DpermMoments *plain, const Rows *rows)
 {
 	int			dim = plain->dim;
 	double		near = 1e-13 * (1 + rows->count) * (rows->loss.h > 0 ? 1 / rows->loss.h : 1);
-	double		rough = m->rough ? 1e-6 * rows->count * dperm_loss_curvature(rows->loss) : 0;
+	/* dperm_moments_be_rough; a term is no larger than the curvature */
+	int64_t		most = rows->count < DPERM_ROUGH_ROWS ? rows->count : DPERM_ROUGH_ROWS;
+	double		rough = m->rough ? (double) (most + 8) * 0x1p-24 * (1 + 1e-4) * rows->count *
+		dperm_loss_curvature(rows->loss) : 0;
 
 	CHECK(m->dim == dim && m->rows == plain->rows);
 	CHECK_NEAR(m->value[0] + m->value[1], plain->value[0] + plain->value[1], near * 10);
