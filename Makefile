@@ -49,6 +49,10 @@ include $(PGXS)
 
 # PostgreSQL's own headers and macros do not pass -Wextra; src/core has to.
 $(PG_OBJS): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+# A server built by gcc hands on flags that clang does not know, and would warn of.
+ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -n 1)),)
+$(OBJS): override CFLAGS += -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes
+endif
 # Its loops over numbers are worth vectors, and nobody outside calls it.
 $(CORE_OBJS): override CFLAGS += -O3 -fvisibility=hidden
 $(OBJS): $(ALL_HEADERS)

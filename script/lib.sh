@@ -14,16 +14,18 @@ log=        # output of the step that runs
 step=       # its process group
 as=()       # the prefix that runs a command as the server's user
 pg_config=  # of the private copy, once it exists
+compiler=   # what make uses: CC, or what built this PostgreSQL
 
 say() { printf '%s\n' "$*"; }
 die() { printf '%s: %s\n' "${0##*/}" "$*" >&2; exit 1; }
 
 # The caller's connection settings, locale and make flags are not ours. PG_CONFIG
-# is: it chooses the PostgreSQL to test.
+# is: it chooses the PostgreSQL to test. So is CC, the compiler.
 for name in "${!PG@}"; do
   [ "$name" = PG_CONFIG ] || unset "$name"
 done
 unset CDPATH MAKEFLAGS MFLAGS MAKELEVEL COPT CFLAGS CPPFLAGS LDFLAGS LANGUAGE
+[ -z "${CC-}" ] || export MAKEFLAGS="-- CC=$CC"
 export LC_ALL=C.UTF-8
 umask 022
 
@@ -64,7 +66,7 @@ default_version() {
 # Prints the packages that are missing. $1: build, or test or bench for their tools too.
 missing_packages() {
   local version module
-  command -v gcc >/dev/null || say gcc
+  command -v "${CC:-gcc}" >/dev/null || say "${CC:-gcc}"
   [ -e /usr/include/stdio.h ] || say libc6-dev
   command -v make >/dev/null || say make
   # serial: the server runs one process per session, threads inside one only hurt
@@ -185,6 +187,7 @@ cleanup() {
 
 # Packages, then a private copy of the sources and of PostgreSQL in $work.
 prepare() {
+  local found
   trap cleanup EXIT
   trap 'exit 129' HUP
   trap 'exit 130' INT
@@ -204,13 +207,44 @@ prepare() {
   cd "$work/src"
   export HOME=$work TMPDIR=$work/tmp
 
-  copy_postgres "$(find_postgres headers)"
+  found=$(find_postgres headers)
+  compiler=${CC:-$("$found" --cc)}
+  say_versions "$found"
+  advise_blas
+  copy_postgres "$found"
+}
+
+# Prints the files of BLAS and LAPACK that programs use here.
+blas_files() {
+  echo 'int main(void) { return 0; }' >"$work/tmp/blas.c"
+  $compiler -Wl,--no-as-needed "$work/tmp/blas.c" -llapack -lblas -o "$work/tmp/blas"
+  ldd "$work/tmp/blas" | sed -nE 's/^[[:space:]]*(lib[^ ]*) => (.*) \(0x.*/\1 \2/p' |
+    grep -vE '^(libc|libm|libgcc_s|libgfortran|libquadmath|libpthread)\.' | sed 's/^[^ ]* //' |
+    xargs -r realpath
+}
+
+# The exact versions of everything that a result may depend on.
+say_versions() {
+  local file package
+  say "PostgreSQL: $("$1" --version)"
+  say "System:     $(. /etc/os-release && say "$PRETTY_NAME"), $(uname -m), $(ldd --version | head -n 1)"
+  say "Compiler:   $($compiler --version | head -n 1)"
+  while read -r file; do
+    package=$(dpkg-query -S "$file" 2>/dev/null | sed 's/: .*//') || package=
+    [ -z "$package" ] || package=" ($(dpkg-query -W -f '${Package} ${Version}' "$package"))"
+    say "BLAS:       $file$package"
+  done < <(blas_files)
+}
+
+# Linear algebra of the reference BLAS is several times slower.
+advise_blas() {
+  ! blas_files | grep -qE '/blas/libblas\.so' ||
+    say 'This is the reference BLAS. Training is faster with: apt-get install libopenblas0-serial'
 }
 
 # PostgreSQL finds its files from where its programs are: copy those, link the rest.
 copy_postgres() {
   local dir path
-  say "PostgreSQL: $("$1" --version)"
   for dir in bindir sharedir pkglibdir pkgincludedir includedir-server; do
     path=$("$1" "--$dir")
     "${as[@]}" mkdir -p "$work/pg$path"
