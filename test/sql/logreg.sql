@@ -139,22 +139,6 @@ CREATE MATERIALIZED VIEW unfilled AS SELECT * FROM patients WITH NO DATA;
 SELECT dp_logreg_train('unfilled', 'sick', 'x', 1);
 \set VERBOSITY default
 
--- A foreign table, where file_fdw is at hand
-SELECT count(*) = 1 AS have_file_fdw FROM pg_available_extensions WHERE name = 'file_fdw' \gset
-SELECT current_setting('data_directory') || '/dperm_foreign_test.csv' AS file \gset
-\set remove 'rm -f ' :file
-\if :have_file_fdw
-CREATE EXTENSION file_fdw;
-CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
-COPY (SELECT sick, x FROM patients) TO :'file' (FORMAT csv);
-CREATE FOREIGN TABLE foreign_patients (sick boolean, x float8[]) SERVER files OPTIONS (filename :'file', format 'csv');
-SELECT distance(dp_logreg_train('foreign_patients', 'sick', 'x', 'Infinity'), dp_logreg_train('patients', 'sick', 'x', 'Infinity')) < 1e-9 AS foreign_table;
-DROP EXTENSION file_fdw CASCADE;
-COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
-\else
-SELECT true AS foreign_table;
-\endif
-
 -- Anywhere in a query: in a prepared statement, a function, a transaction that only reads, a cursor
 PREPARE train(text, float8) AS SELECT weights(dp_logreg_train($1, 'sick', 'x', $2));
 EXECUTE train('patients', 'Infinity');
