@@ -108,12 +108,13 @@ build/fuzz/%: $(here)/test/fuzz/%.c $(CORE_OBJS:src/core/%=build/sanitized/%) $(
 
 # $(call run_each,programs,arguments): runs all of them, several at a time, and
 # shows the output of those that fail. The core allocates nothing, so it cannot
-# leak; the leak check is slow, and containers often forbid it.
+# leak; the leak check is slow, and containers often forbid it. EMULATOR runs programs of another
+# architecture.
 JOBS ?= $(shell nproc 2>/dev/null || echo 1)
 run_each = @printf '%s\n' $(1) | OPENBLAS_NUM_THREADS=1 \
 	ASAN_OPTIONS=detect_leaks=0 UBSAN_OPTIONS=print_stacktrace=1 \
 	xargs -r -P $(JOBS) -I{} sh -c \
-	'if {} $(2) >{}.log 2>&1; then echo "ok - {}"; else cat {}.log; echo "not ok - {}"; exit 1; fi'
+	'if $(EMULATOR) {} $(2) >{}.log 2>&1; then echo "ok - {}"; else cat {}.log; echo "not ok - {}"; exit 1; fi'
 
 .PHONY: unit stats audit audit-programs fuzz tap bench lint dist
 unit: $(UNIT)
@@ -159,7 +160,7 @@ lint:
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json
 	@test "$$(grep -c '"version": "$(EXTVERSION)"' $(here)/META.json)" = 2 || \
 		{ echo "not ok - META.json is not of version $(EXTVERSION)"; exit 1; }
-	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/test/bench/run \
+	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/matrix $(here)/test/bench/run \
 		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
