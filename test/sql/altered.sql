@@ -1,0 +1,282 @@
+--
+-- Row types that change: between two calls, in the middle of a query, under rows that are stored; and rows of one
+-- hierarchy whose columns are in other orders
+--
+SET client_min_messages = warning;
+CREATE SCHEMA altered_test;
+SET search_path = altered_test, public;
+\set VERBOSITY terse
+
+CREATE TABLE people AS
+  SELECT id, (id * 7) % 121 AS age, (ARRAY['surgery', 'cardiology', 'oncology'])[1 + id % 3] AS ward,
+         ARRAY[sin(id), cos(id)] AS x, sin(id * id) > 0 AS sick
+  FROM generate_series(1, 60) id;
+CREATE TABLE models AS
+  SELECT dp_svm_train('people', 'sick', '{age,ward,x}', 'Infinity', 0.01,
+    domains => '{"age": [0, 120], "ward": ["surgery", "cardiology", "oncology"], "x": {"dimension": 2}}') AS model;
+CREATE FUNCTION model() RETURNS dp_model LANGUAGE sql STABLE AS 'SELECT model FROM models';
+-- what is right: rows of no table
+CREATE TABLE score AS
+  SELECT id, dp_decision(model(), s) AS d FROM (SELECT id, age, ward, x FROM people) s;
+CREATE FUNCTION check_score(i int, value float8) RETURNS boolean LANGUAGE sql STABLE AS
+  'SELECT abs(d - value) < 1e-12 FROM score WHERE id = i';
+
+-- Between two calls of one call site: a type of its own
+CREATE TYPE person AS (ward text, age int, x float8[]);
+CREATE FUNCTION make_person(i int) RETURNS person LANGUAGE plpgsql AS $$
+DECLARE
+  r person;
+BEGIN
+  EXECUTE 'SELECT s.* FROM people p, jsonb_populate_record(NULL::person, to_jsonb(p)) s WHERE p.id = $1' INTO r USING i;
+  RETURN r;
+END $$;
+CREATE FUNCTION scored(r person) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  m dp_model := model();
+BEGIN
+  RETURN dp_decision(m, r);
+END $$;
+CREATE FUNCTION all_right() RETURNS TABLE (people bigint, right_ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE 'SELECT count(*), count(*) FILTER (WHERE check_score(i, scored(make_person(i)))) FROM generate_series(1, 20) i';
+END $$;
+SELECT * FROM all_right();
+ALTER TYPE person ADD ATTRIBUTE extra text;
+SELECT * FROM all_right();
+ALTER TYPE person DROP ATTRIBUTE age;
+SELECT * FROM all_right();
+ALTER TYPE person ADD ATTRIBUTE age int;
+SELECT * FROM all_right();
+ALTER TYPE person ALTER ATTRIBUTE age TYPE numeric;
+SELECT * FROM all_right();
+ALTER TYPE person ALTER ATTRIBUTE age TYPE text;
+SELECT * FROM all_right();
+ALTER TYPE person RENAME ATTRIBUTE age TO old_age;
+ALTER TYPE person ADD ATTRIBUTE age smallint;
+SELECT * FROM all_right();
+ALTER TYPE person DROP ATTRIBUTE ward, ADD ATTRIBUTE ward varchar(20), DROP ATTRIBUTE x, ADD ATTRIBUTE x float4[];
+SELECT max(abs(d - scored(make_person(id)))) < 1e-6 AS nearly FROM score WHERE id <= 20;
+ALTER TYPE person DROP ATTRIBUTE x, ADD ATTRIBUTE x float8[];
+-- in a transaction that is undone
+BEGIN;
+ALTER TYPE person DROP ATTRIBUTE ward, ADD ATTRIBUTE ward text;
+SELECT * FROM all_right();
+SAVEPOINT s;
+ALTER TYPE person DROP ATTRIBUTE extra, DROP ATTRIBUTE age, ADD ATTRIBUTE age bigint;
+SELECT * FROM all_right();
+ROLLBACK TO s;
+SELECT * FROM all_right();
+ROLLBACK;
+SELECT * FROM all_right();
+
+-- In the middle of a query: every row, or every third, is of a type that was altered since
+CREATE FUNCTION alter_and_make(i int) RETURNS person LANGUAGE plpgsql AS $$
+BEGIN
+  CASE i % 9
+    WHEN 0 THEN ALTER TYPE person DROP ATTRIBUTE age;
+                ALTER TYPE person ADD ATTRIBUTE age int;
+    WHEN 3 THEN ALTER TYPE person DROP ATTRIBUTE x, ADD ATTRIBUTE x float8[];
+    WHEN 6 THEN ALTER TYPE person ALTER ATTRIBUTE age TYPE float8;
+    ELSE NULL;
+  END CASE;
+  RETURN make_person(i);
+END $$;
+CREATE FUNCTION in_the_middle(how text) RETURNS TABLE (people bigint, right_ bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('SELECT count(*), count(*) FILTER (WHERE check_score(i, %s)) FROM generate_series(1, 60) i', how);
+END $$;
+SELECT * FROM in_the_middle('dp_decision(model(), alter_and_make(i))');
+SELECT * FROM in_the_middle('dp_decision(model(), alter_and_make(i)::record)');
+SELECT * FROM in_the_middle('(SELECT sum(v * w) FROM unnest(dp_encode(model(), alter_and_make(i)), dp_weights(model())) u(v, w))');
+-- a column that the model needs goes, and comes back
+CREATE FUNCTION drop_and_make(i int) RETURNS person LANGUAGE plpgsql AS $$
+BEGIN
+  IF i = 7 THEN
+    ALTER TYPE person DROP ATTRIBUTE ward;
+  END IF;
+  RETURN make_person(i);
+END $$;
+SELECT * FROM in_the_middle('dp_decision(model(), drop_and_make(i))');
+SELECT * FROM all_right();
+-- or is of a type that does not fit
+CREATE FUNCTION retype_and_make(i int) RETURNS person LANGUAGE plpgsql AS $$
+BEGIN
+  IF i = 7 THEN
+    ALTER TYPE person DROP ATTRIBUTE x, ADD ATTRIBUTE x text;
+    RETURN ROW(NULL, NULL, NULL, NULL, NULL)::person;
+  END IF;
+  RETURN make_person(i);
+END $$;
+SELECT * FROM in_the_middle('dp_decision(model(), retype_and_make(i))');
+SELECT * FROM all_right();
+
+-- A value in hand that no longer is what its type says: servers that version attributes refuse it, and so do we. Older
+-- ones would take it as it lies, with any function
+CREATE FUNCTION in_hand(change text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  m dp_model := model();
+  r record;
+  server int := current_setting('server_version_num');
+  first int[] := '{140024,150020,160015,170012,180006}';
+BEGIN
+  IF server / 10000 <= 18 AND NOT EXISTS (SELECT FROM unnest(first) v WHERE v / 10000 = server / 10000 AND v <= server) THEN
+    RETURN 'refused';
+  END IF;
+  SELECT make_person(1) AS v INTO r;
+  IF NOT check_score(1, dp_decision(m, r.v)) THEN
+    RETURN 'wrong';
+  END IF;
+  EXECUTE change;
+  RETURN dp_decision(m, r.v)::text;
+EXCEPTION WHEN SQLSTATE '22P07' OR datatype_mismatch THEN
+  RETURN 'refused';
+END $$;
+SELECT in_hand('ALTER TYPE person ALTER ATTRIBUTE age TYPE numeric'), in_hand('ALTER TYPE person ALTER ATTRIBUTE age TYPE bigint'),
+  in_hand('ALTER TYPE person ALTER ATTRIBUTE x TYPE float4[]');
+SELECT * FROM all_right();
+
+-- Stored values of a type from before it was altered
+CREATE TYPE stored AS (gone text, ward text, age int, x float8[]);
+CREATE TABLE old_values (id int, v stored);
+CREATE FUNCTION fill() RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE 'INSERT INTO old_values SELECT id, jsonb_populate_record(NULL::stored, to_jsonb(p)) FROM people p';
+END $$;
+CREATE FUNCTION old_right() RETURNS TABLE (values_ bigint, right_ bigint, by_hand bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE 'SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), v))),
+      count(*) FILTER (WHERE dp_decision(model(), v) = dp_decision(model(), s))
+    FROM old_values, LATERAL (SELECT (v).age, (v).ward, (v).x) s';
+END $$;
+SELECT fill();
+SELECT * FROM old_right();
+ALTER TYPE stored ADD ATTRIBUTE more text;
+SELECT fill();
+SELECT * FROM old_right();
+ALTER TYPE stored DROP ATTRIBUTE gone;
+SELECT fill();
+SELECT * FROM old_right();
+ALTER TYPE stored RENAME ATTRIBUTE ward TO department;
+ALTER TYPE stored RENAME ATTRIBUTE department TO ward;
+SELECT * FROM old_right();
+-- a column that was dropped and added is NULL in the values from before, as everywhere in SQL
+ALTER TYPE stored DROP ATTRIBUTE age, ADD ATTRIBUTE age int;
+SELECT count((v).age) AS ages, count(dp_decision(model(), v)) AS values_ FROM old_values;
+SELECT fill();
+SELECT * FROM old_right();
+
+-- The same with the row type of a table, and in arrays
+CREATE TABLE shape (gone text, ward text, age int, x float8[]);
+CREATE TABLE old_rows (id int, v shape);
+INSERT INTO old_rows SELECT id, ROW('gone', ward, age, x)::shape FROM people;
+CREATE TABLE old_arrays AS SELECT array_agg(v ORDER BY id) AS vs FROM old_rows;
+ALTER TABLE shape ADD more text, ADD many int;
+SELECT count(*) FILTER (WHERE check_score(id, dp_decision(model(), v))) AS rows,
+       (SELECT count(*) FILTER (WHERE check_score(i::int, dp_decision(model(), w)))
+        FROM old_arrays, unnest(vs) WITH ORDINALITY u(gone, ward, age, x, more, many, i), LATERAL (SELECT ward, age, x) w) AS elements
+  FROM old_rows;
+ALTER TABLE shape DROP gone;
+INSERT INTO old_rows SELECT id, ROW(ward, age, x, 'more', 1)::shape FROM people;
+SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), v))) AS rows FROM old_rows;
+SELECT count(*), count(*) FILTER (WHERE check_score(i::int, dp_decision(model(), vs[i]))) AS elements FROM old_arrays, generate_series(1, 60) i;
+
+-- Columns of a table that were dropped and added
+CREATE TABLE renewed AS SELECT id, 'gone' AS gone, age, ward, x, sick FROM people;
+ALTER TABLE renewed DROP gone, ADD late text DEFAULT 'late';
+PREPARE renewed_right AS
+  SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), r))) AS right FROM renewed r;
+EXECUTE renewed_right;
+ALTER TABLE renewed ADD age2 int;
+UPDATE renewed SET age2 = age;
+ALTER TABLE renewed DROP age;
+EXECUTE renewed_right;
+ALTER TABLE renewed RENAME age2 TO age;
+EXECUTE renewed_right;
+ALTER TABLE renewed ALTER age TYPE numeric, ALTER ward TYPE varchar(30), ALTER id TYPE bigint;
+PREPARE renewed_again AS
+  SELECT count(*), count(*) FILTER (WHERE check_score(id::int, dp_decision(model(), r))) AS right FROM renewed r;
+EXECUTE renewed_again;
+ALTER TABLE renewed DROP late, ADD late int DEFAULT 7;
+EXECUTE renewed_again;
+
+-- Partitions and children with their columns in other orders, some dropped, some of their own
+CREATE TABLE parts (LIKE people) PARTITION BY LIST (ward);
+CREATE TABLE parts_surgery PARTITION OF parts FOR VALUES IN ('surgery');
+CREATE TABLE parts_cardiology (x float8[], junk text, sick boolean, ward text, id int, age int);
+ALTER TABLE parts_cardiology DROP junk;
+ALTER TABLE parts ATTACH PARTITION parts_cardiology FOR VALUES IN ('cardiology');
+CREATE TABLE parts_others (ward text, x float8[], age int, id int, junk int, sick boolean) PARTITION BY RANGE (age);
+ALTER TABLE parts_others DROP junk;
+CREATE TABLE parts_others_all (sick boolean, age int, id int, x float8[], ward text);
+ALTER TABLE parts_others ATTACH PARTITION parts_others_all DEFAULT;
+ALTER TABLE parts ATTACH PARTITION parts_others DEFAULT;
+INSERT INTO parts SELECT * FROM people;
+CREATE TABLE parent (LIKE people);
+CREATE TABLE child (own text, x float8[], ward text);
+ALTER TABLE child ADD junk int, ADD age int, ADD sick boolean, ADD id int;
+ALTER TABLE child DROP junk;
+ALTER TABLE child INHERIT parent;
+CREATE TABLE grandchild (CHECK (own IS NOT NULL)) INHERITS (child);
+INSERT INTO parent SELECT * FROM people WHERE id % 3 = 0;
+INSERT INTO child (id, age, ward, x) SELECT id, age, ward, x FROM people WHERE id % 3 = 1;
+INSERT INTO grandchild (id, age, ward, x, own) SELECT id, age, ward, x, 'own' FROM people WHERE id % 3 = 2;
+SELECT rows, count(*), count(*) FILTER (WHERE check_score(id, d)) AS right FROM (
+  SELECT 'parts' AS rows, id, dp_decision(model(), p) AS d FROM parts p
+  UNION ALL SELECT 'surgery', id, dp_decision(model(), p) FROM parts_surgery p
+  UNION ALL SELECT 'cardiology', id, dp_decision(model(), p) FROM parts_cardiology p
+  UNION ALL SELECT 'cardiology as parts', id, dp_decision(model(), p::parts) FROM parts_cardiology p
+  UNION ALL SELECT 'others', id, dp_decision(model(), p) FROM parts_others p
+  UNION ALL SELECT 'others as parts', id, dp_decision(model(), p::parts_others::parts) FROM parts_others_all p
+  UNION ALL SELECT 'parent', id, dp_decision(model(), p) FROM parent p
+  UNION ALL SELECT 'only parent', id, dp_decision(model(), p) FROM ONLY parent p
+  UNION ALL SELECT 'child', id, dp_decision(model(), p) FROM child p
+  UNION ALL SELECT 'child as parent', id, dp_decision(model(), p::parent) FROM child p
+  UNION ALL SELECT 'grandchild as parent', id, dp_decision(model(), p::child::parent) FROM grandchild p) s
+GROUP BY rows ORDER BY rows COLLATE "C";
+-- one call site, rows of all of these types in turn
+CREATE FUNCTION any_row(i int) RETURNS record LANGUAGE plpgsql STABLE AS $$
+DECLARE
+  r record;
+BEGIN
+  EXECUTE format('SELECT t.* FROM %s t WHERE id = $1', (SELECT tableoid::regclass::text FROM (
+    SELECT tableoid, id FROM parts WHERE i % 2 = 0 UNION ALL SELECT tableoid, id FROM parent WHERE i % 2 = 1) s WHERE id = i)) INTO r USING i;
+  RETURN r;
+END $$;
+SELECT count(*), count(*) FILTER (WHERE check_score(i, dp_decision(model(), any_row(i)))) AS right FROM generate_series(1, 60) i;
+ALTER TABLE parts ADD late text DEFAULT 'late';
+ALTER TABLE parent ADD late text DEFAULT 'late';
+SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))) AS right FROM parts p;
+SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))) AS right FROM parent p;
+ALTER TABLE parts DROP sick;
+ALTER TABLE parent DROP sick;
+SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))) AS right FROM parts p;
+SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))) AS right FROM parent p;
+
+-- Records of a pass, whose readers must not meet another type than they were made for
+CREATE FUNCTION request(weights float8[], reader bigint) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS $$
+  SELECT translate(encode(decode('6470706173730002', 'hex') || int8send(1) || int8send(0) || float8send(0)
+    || int8send(cardinality(weights)) || int8send(1) || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0)
+    || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
+    || int8send(reader) || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dp_moments
+  FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(cardinality(weights)) || float8send(1)) s(encoder)
+$$;
+CREATE FUNCTION counted(m dp_moments) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || encode(substring(dp_moments_send(m) FROM 57 FOR 8), 'hex'))::bit(64)::bigint
+$$;
+CREATE TYPE vector_row AS (x float8[]);
+CREATE FUNCTION vector_row(i int, change int) RETURNS record LANGUAGE plpgsql AS $$
+DECLARE
+  r record;
+BEGIN
+  IF i = change THEN
+    ALTER TYPE vector_row ALTER ATTRIBUTE x TYPE bigint;
+  END IF;
+  EXECUTE 'SELECT jsonb_populate_record(NULL::vector_row, $1) AS v' INTO r
+    USING CASE WHEN i >= change THEN '{"x": 123456}'::jsonb ELSE '{"x": [0.5, 0.5]}' END;
+  RETURN r.v;
+END $$;
+SELECT counted(dp_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;
+SELECT counted(dp_moments_agg(request('{1,0}', 13), true, vector_row(i, 10))) FROM generate_series(1, 20) i;
+SELECT counted(dp_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;
+
+DROP SCHEMA altered_test CASCADE;
