@@ -77,6 +77,8 @@ missing_packages() {
     command -v python3 >/dev/null || say python3
   fi
   if [ "$1" = bench ]; then
+    # the one that OpenBLAS is compared with; the default stays OpenBLAS
+    compgen -G '/usr/lib/*/blas/libblas.so.3' >/dev/null || printf '%s\n' libblas3 liblapack3
     for module in psycopg2 sklearn; do
       "${PYTHON:-/usr/bin/python3}" -c "import $module" 2>/dev/null || say "python3-$module"
     done
@@ -236,7 +238,7 @@ say_versions() {
   done < <(blas_files)
 }
 
-# Linear algebra of the reference BLAS is several times slower.
+# The reference BLAS is slow: docs/benchmarks.md.
 advise_blas() {
   ! blas_files | grep -qE '/blas/libblas\.so' ||
     say 'This is the reference BLAS. Training is faster with: apt-get install libopenblas0-serial'

@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import peers
 import tables
-from measure import Cost, Session, interleave, memory_above_baseline, touch_memory
+from measure import Cost, Session, blas_library, interleave, memory_above_baseline, touch_memory
 
 LAMBDA = 1e-3
 MEMORY_MB = 64  # a streaming training may take this much above the baseline
@@ -478,5 +478,24 @@ def agreement(bench):
     return result
 
 
-PARTS = {"train": train, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
+def blas(bench):
+    """Training with the BLAS that this server uses."""
+    n, d = bench.size(200000), 105
+    table, name = bench.vectors(n, d), name_of(n, d)
+    sessions = {mode: bench.open(mode, n, d) for mode in bench.modes()}
+    scan = sessions["streaming"]
+    things = {"scan": lambda: scan.cost(scan_sql(table))}
+    for mode, session in sessions.items():
+        things[mode] = lambda s=session: s.cost(train_sql(table))
+    best = interleave(things, bench.options.repeat)
+    result = {"rows": n, "d": d, "library": blas_library(scan.pid), "scan": best["scan"].json()}
+    for mode, session in sessions.items():
+        result[mode] = best[mode].json()
+        bench.check("%s, %s, with %s: dp_logreg_train / scan" % (name, mode, result["library"]),
+                    best[mode].cpu / best["scan"].cpu, None)
+        session.close()
+    return result
+
+
+PARTS = {"train": train, "blas": blas, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
          "agreement": agreement, "rows": rows_curve, "columns": columns_curve}

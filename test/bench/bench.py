@@ -47,6 +47,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small tables: does it work?")
     parser.add_argument("--only", nargs="+", metavar="PART", choices=list(PARTS), help=", ".join(PARTS))
+    parser.add_argument("--reference", action="store_true", help="the server uses the reference BLAS: only what that changes")
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the fastest counts")
     parser.add_argument("--data", metavar="FOLDER", help="with adult.csv.gz; by default such rows are made up")
     parser.add_argument("--template", metavar="DATABASE", default="template0",
@@ -81,14 +82,14 @@ def main():
             print("--quick: the tables are too small for the ratios to mean much")
         if not bench.has_cache:
             print("this dperm has no dperm.cache_memory: nothing is cached")
-        for name in options.only or PARTS:
+        for name in ["blas"] if options.reference else options.only or PARTS:
             print("\n%s: %s" % (name, PARTS[name].__doc__.splitlines()[0]), flush=True)
             bench.checks = []
             start = time.perf_counter()
             result = PARTS[name](bench)
             seconds = time.perf_counter() - start
             failed += sum(check["passed"] is False for check in bench.checks)
-            with open(os.path.join(options.results, name + ".json"), "w", encoding="utf-8") as file:
+            with open(os.path.join(options.results, name + ("_reference" if options.reference else "") + ".json"), "w", encoding="utf-8") as file:
                 json.dump({"part": name, "title": PARTS[name].__doc__, "quick": options.quick, "repeat": options.repeat,
                            "seconds": round(seconds, 1), "date": time.strftime("%Y-%m-%d"), "machine": facts,
                            "checks": bench.checks, "result": result}, file, indent=1)

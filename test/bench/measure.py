@@ -37,6 +37,17 @@ def cpu_seconds(pid):
         return None
 
 
+def blas_library(pid):
+    """Which BLAS a process has loaded, by the name of its file."""
+    try:
+        with open("/proc/%d/maps" % pid, encoding="utf-8") as file:
+            files = {os.path.realpath(line.split()[-1]) for line in file if "blas" in line}
+    except OSError:
+        return "unknown BLAS"
+    return "OpenBLAS" if any("openblas" in f for f in files) else "reference BLAS" if any("/blas/libblas" in f for f in files) \
+        else ", ".join(sorted(map(os.path.basename, files))) or "unknown BLAS"
+
+
 def peak_memory(pid):
     """The most memory that a process has had resident, in MB; None if it is not on this machine."""
     try:

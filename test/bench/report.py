@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from svgplot import line_plot
 
-PARTS = ["train", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement"]
+PARTS = ["train", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement"]
 MODES = ["cached", "streaming"]
 
 
@@ -75,6 +75,18 @@ def train(result):
                    seconds(t["streaming_parallel"], "wall"), ratio(t["streaming_serial"], t["streaming_parallel"], "wall"),
                    megabytes(t["memory_mb"]["logreg"])] for t in result["tables"]])
     return out
+
+
+def blas(parts, machine):
+    results = [part["result"] for part in parts]
+    at = parts[0]["machine"]
+    measured = "" if at == machine else " Measured on %s with PostgreSQL %s." % (at["cpu"], at["postgres"].split()[0])
+    rows = [["%s × %d" % (count(r["rows"]), r["d"]), r["library"], mode, seconds(r["scan"]), seconds(r[mode]), ratio(r[mode], r["scan"])]
+            for mode in MODES for r in results if mode in r]
+    return ["## BLAS", "",
+            "`dp_logreg_train` as above with other libraries for linear algebra. Any BLAS gives the same models, but for rounding; the reference BLAS, "
+            "Debian's `libblas3`, takes longer. `apt-get install libopenblas0-serial` replaces it.%s" % measured, ""] + \
+        table(["rows × d", "BLAS", "", "scan, s", "logistic, s", "scans"], rows)
 
 
 def sklearn(result):
@@ -236,7 +248,11 @@ def main(results, docs):
     writers = {"train": train, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
                "agreement": agreement}
     for name, part in parts.items():
-        if name in writers:
+        if name == "blas":
+            out += blas([parts[n] for n in ("blas", "blas_reference") if n in parts], m)
+        elif name == "blas_reference":
+            continue
+        elif name in writers:
             out += writers[name](part["result"])
         elif name == "rows":
             out += rows_curve(part, part["result"], docs)
