@@ -30,6 +30,7 @@
 #include "domain_json.h"
 #include "domains.h"
 #include "result_set.h"
+#include "vector_length.h"
 
 PG_FUNCTION_INFO_V1(dp_domains);
 
@@ -94,8 +95,16 @@ find_home(DpermColumn *column, Relation relation)
 
 	check_stack_depth();
 	column->relation = RelationGetRelid(relation);
-	if (query == NULL || (var = shown_column(query, column->home, &oid)) == NULL)
+	if (query == NULL)
 		return;
+	if ((var = shown_column(query, column->home, &oid)) == NULL)
+	{
+		if (column->usable && column->block.kind == DPERM_BLOCK_VECTOR && !query->setOperations)
+			column->made_length =
+				dperm_vector_length((Node *) list_nth_node(TargetEntry, query->targetList,
+														   column->home - 1)->expr, NULL);
+		return;
+	}
 	column->home = var->varattno;
 	next = relation_open(oid, AccessShareLock);
 	find_home(column, next);
@@ -200,6 +209,11 @@ set_dimension(DpermColumn *column, const DpermSaid *said)
 	{
 		dimension = column->typmod;
 		column->origin = "type modifier";
+	}
+	if (dimension == 0 && column->made_length > 0)
+	{
+		dimension = column->made_length;
+		column->origin = "definition of the view";
 	}
 	if (dimension >= 1 && dimension <= DPERM_DIM_MAX)
 	{
@@ -381,6 +395,37 @@ dperm_domains_missing(const DpermColumn *column)
 					 dperm_domain_example(column)) :
 			 errhint("Give it, as in domains => %s, or declare it, as in %s.",
 					 dperm_domain_example(column), example_declaration(column))));
+}
+
+/* Raise the error for a lone vector of unknown length. */
+void
+dperm_domains_unsized(const DpermColumn *column)
+{
+	char		kind = get_rel_relkind(column->relation);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the length of the vectors in column \"%s\" is not declared", column->name),
+			 column->lack ? errdetail("The catalog is not enough: %s.", column->lack) : 0,
+			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
+			 errhint("Give it, as in dimension => 128, or declare it as a CHECK of the table behind the view.") :
+			 errhint("Give it, as in dimension => 128, or declare it, as in %s.",
+					 example_declaration(column))));
+}
+
+/* The length that the constraints of an array type declare, 0 if they do not. */
+int
+dperm_domains_type_length(Oid type)
+{
+	DpermColumn column = {
+		.type = type,
+		.base = getBaseType(type),
+		.block = {.kind = DPERM_BLOCK_VECTOR}
+	};
+	List	   *cache = NIL;
+	DpermSaid	said = dperm_checks_read(&cache, InvalidOid, &column);
+
+	return said.low == said.high && said.low >= 1 && said.low <= DPERM_DIM_MAX ? (int) said.low : 0;
 }
 
 /* dp_domains(relation regclass): what the catalog says about each column that can be a feature. */

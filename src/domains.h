@@ -31,6 +31,7 @@ typedef struct DpermColumn
 	char	   *lack;			/* what the catalog says, if that is no domain; else NULL */
 	Oid			relation;		/* where its constraints are: through views, a table's column */
 	AttrNumber	home;			/* its number there */
+	int			made_length;	/* of the vectors that a view makes: ARRAY[a, b]; else 0 */
 } DpermColumn;
 
 /*
@@ -49,6 +50,12 @@ extern DpermColumn *dperm_domains_read(Oid relation, Jsonb *domains, int *count)
  * For a column of an unusable type, the error that says so.
  */
 extern _Noreturn void dperm_domains_missing(const DpermColumn *column);
+
+/* Raise the error for a vector that is the only feature and has no declared length: as above, and the argument. */
+extern _Noreturn void dperm_domains_unsized(const DpermColumn *column);
+
+/* The length that the CHECK constraints of a domain over arrays declare, 0 if they do not. */
+extern int	dperm_domains_type_length(Oid type);
 
 /* The kind of block of a base type: false if it cannot be a feature. */
 extern bool dperm_domains_kind(Oid base, DpermBlockKind *kind);

@@ -12,6 +12,7 @@
 
 #include "args.h"
 #include "domains.h"
+#include "encode.h"
 #include "scorer.h"
 
 PG_FUNCTION_INFO_V1(dp_encode_model);
@@ -119,6 +120,23 @@ open_domains(Datum value, Oid features_type)
 	memset(&options, 0, sizeof(options));
 	model->encoder = dperm_options_encoder(&options, blocks, chosen);
 	return model;
+}
+
+/* The length of the vectors that a call makes. */
+int
+dperm_encode_length(Oid function, Datum value, Oid features_type)
+{
+	FmgrInfo	call;
+	DpermModel *model;
+
+	fmgr_info(function, &call);
+	if (call.fn_addr == dp_encode_domains)
+		model = open_domains(value, features_type);
+	else if (call.fn_addr == dp_encode_model)
+		model = dperm_scorer_open_model(value, features_type);
+	else
+		return 0;
+	return dperm_encoder_dim(&model->encoder);
 }
 
 /* dp_encode(domains, row): the listed columns, without intercept. */

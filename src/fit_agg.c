@@ -12,6 +12,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "nodes/primnodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -26,44 +27,26 @@
 #include "label.h"
 #include "model_type.h"
 #include "rows.h"
-#include "source.h"
+#include "vector_length.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_step);
 PG_FUNCTION_INFO_V1(dp_svm_step);
 PG_FUNCTION_INFO_V1(dp_fit_final);
 
-/* A row that waits until the vector length is settled. */
-typedef struct EarlyRow
-{
-	int			sign;
-	int			length;			/* -1: no vector that could be used */
-	double	   *raw;
-} EarlyRow;
-
 /* The state of one group. */
 typedef struct FitState
 {
-	MemoryContext context;		/* the aggregate's: all of this lives there */
-
 	/* parameters, as the first row gave them; they may not change */
 	DpermOptions options;
 	double		lambda_arg;
 	bool		lambda_null;
 	Jsonb	   *options_arg;	/* NULL: none */
-	DpermDimensionSource dimension_source;
 
 	/* how to read a row */
 	DpermLabel	label;
 	Oid			element;		/* of the feature arrays */
 
-	/* rows until the length is known; then count = 0 again */
-	EarlyRow   *early;
-	int			early_count;
-	MemoryContext early_context;	/* of their vectors: not the aggregate's, whose size EXPLAIN shows */
-	MemoryContextCallback early_ends[2];	/* of the aggregate's context, and of theirs */
-
 	/* the rows, encoded */
-	bool		ready;			/* encoder and dim are set */
 	DpermBlock	block;			/* the vector, the only one */
 	DpermEncoder encoder;
 	double	   *raw;			/* a vector converted to doubles */
@@ -138,36 +121,41 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 				 errhint("They are parameters of the model; group by what they depend on.")));
 }
 
-/* Fix the vector length and all that follows from it. */
-static void
-settle_dimension(FitState *state, int dimension)
+/*
+ * The vector length: an option, or what the features argument says of itself. Never what rows hold:
+ * the number of weights would tell it.
+ */
+static int
+vector_length(FunctionCallInfo fcinfo, const DpermOptions *options)
 {
-	MemoryContext caller = MemoryContextSwitchTo(state->context);
+	Aggref	   *call = AggGetAggref(fcinfo);
+	int			length = options->dimension;
 
+	if (length == 0 && call)
+	{
+		TargetEntry *features = list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1);
+
+		/* the context of an aggregate's call is its node of the plan */
+		length = dperm_vector_length((Node *) features->expr,
+									 castNode(AggState, fcinfo->context)->ss.ps.state->es_param_list_info);
+	}
+	if (length == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the length of the feature vectors is not declared"),
+				 errhint("Give it as an option, as in dp_logreg(label, features, 1, NULL, '{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a domain with CHECK (cardinality(VALUE) = 3).")));
+	return length;
+}
+
+/* Make ready for rows whose vectors have this length. */
+static void
+init_rows(FitState *state, int length)
+{
 	state->block = dperm_options_vector_block(&state->options);
-	state->block.count = dimension;
+	state->block.count = length;
 	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
 	dperm_cache_init(&state->cache, &state->encoder, 0, NULL);
-	state->raw = palloc(sizeof(double) * dimension);
-	state->ready = true;
-	MemoryContextSwitchTo(caller);
-}
-
-/* The vectors of the early rows go with the aggregate's context... */
-static void
-drop_early(void *arg)
-{
-	FitState   *state = arg;
-
-	if (state->early_context)
-		MemoryContextDelete(state->early_context);
-}
-
-/* ...unless they went before. */
-static void
-forget_early(void *arg)
-{
-	((FitState *) arg)->early_context = NULL;
+	state->raw = palloc(sizeof(double) * length);
 }
 
 /* The state for the first row of a group. */
@@ -178,8 +166,8 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, bool svm)
 	FitState   *state = palloc0(sizeof(*state));
 	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_LABEL);
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
+	int			length;
 
-	state->context = context;
 	read_options(fcinfo, svm, state);
 	state->element = dperm_rows_element_type(features_type);
 	if (!OidIsValid(state->element))
@@ -188,23 +176,10 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, bool svm)
 				 errmsg("features cannot be of type %s", format_type_be(features_type)),
 				 errhint("Pass an array of numbers, such as double precision[].")));
 	dperm_label_init(&state->label, label_type, state->options.positive);
-	if (state->options.dimension > 0)
-	{
-		state->dimension_source = DPERM_DIMENSION_DECLARED;
-		settle_dimension(state, state->options.dimension);
-	}
-	else
-	{
-		state->dimension_source = DPERM_DIMENSION_ROWS;
-		state->early = palloc(sizeof(EarlyRow) * DPERM_LENGTH_ROWS);
-		state->early_context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dperm early rows",
-													 ALLOCSET_SMALL_SIZES);
-		state->early_ends[0].func = drop_early;
-		state->early_ends[1].func = forget_early;
-		state->early_ends[0].arg = state->early_ends[1].arg = state;
-		MemoryContextRegisterResetCallback(context, &state->early_ends[0]);
-		MemoryContextRegisterResetCallback(state->early_context, &state->early_ends[1]);
-	}
+	MemoryContextSwitchTo(caller);
+	length = vector_length(fcinfo, &state->options);
+	MemoryContextSwitchTo(context);
+	init_rows(state, length);
 	MemoryContextSwitchTo(caller);
 	return state;
 }
@@ -226,59 +201,12 @@ keep_row(FitState *state, int sign, const double *raw)
 	dperm_cache_add(&state->cache, &value, sign);
 }
 
-/* Settle the length on the rows seen so far, and encode them. */
-static void
-end_early(FitState *state)
-{
-	int			lengths[DPERM_LENGTH_ROWS];
-
-	for (int i = 0; i < state->early_count; i++)
-		lengths[i] = state->early[i].length;
-	settle_dimension(state, dperm_common_length(lengths, state->early_count));
-	for (int i = 0; i < state->early_count; i++)
-	{
-		EarlyRow   *row = &state->early[i];
-
-		keep_row(state, row->sign,
-				 row->length == state->block.count ? row->raw : NULL);
-	}
-}
-
-/* Put one row aside until the length is known. */
-static void
-add_early(FitState *state, int sign, ArrayType *array)
-{
-	EarlyRow   *row = &state->early[state->early_count++];
-
-	row->sign = sign;
-	row->raw = NULL;
-	row->length = array ? dperm_rows_array_length(array) : -1;
-	if (row->length >= 1 && row->length < DPERM_DIM_MAX)
-	{
-		/* a vector with a NULL inside still has a length to vote with */
-		row->raw = MemoryContextAllocZero(state->early_context, sizeof(double) * row->length);
-		if (!dperm_rows_read_array(array, state->element, row->length, row->raw))
-			row->raw[0] = NAN;
-	}
-	if (state->early_count == DPERM_LENGTH_ROWS)
-	{
-		end_early(state);
-		drop_early(state);
-		state->early_count = 0;
-	}
-}
-
 /* Add one row, with its vector or NULL. */
 static void
 add_row(FitState *state, int sign, ArrayType *array)
 {
 	const double *raw = NULL;
 
-	if (!state->ready)
-	{
-		add_early(state, sign, array);
-		return;
-	}
 	if (array && dperm_rows_read_array(array, state->element, state->block.count,
 									   state->raw))
 		raw = state->raw;
@@ -362,17 +290,6 @@ dp_fit_final(PG_FUNCTION_ARGS)
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	state = (FitState *) PG_GETARG_POINTER(0);
-	if (!state->ready)
-	{
-		/* the state is not the final function's to change */
-		FitState   *settled = palloc(sizeof(*settled));
-
-		*settled = *state;
-		settled->context = CurrentMemoryContext;
-		end_early(settled);
-		state = settled;
-	}
-
 	layout = &state->cache.feed.layout;
 	fit.setup = dperm_options_setup(&state->options, layout->dim, state->cache.keep.used);
 	fit.calibration = dperm_checked_calibration(&fit.setup);
@@ -397,7 +314,7 @@ dp_fit_final(PG_FUNCTION_ARGS)
 	dperm_entropy_wipe(&entropy);
 	dperm_check_status(status);
 
-	model.dimension_source = state->dimension_source;
+	model.dimension_source = DPERM_DIMENSION_DECLARED;
 	dperm_model_fill(&model, &fit.setup, &fit.calibration, &state->encoder, weights);
 	result = dperm_model_make(&model);
 	pfree(matrix.room);

@@ -181,7 +181,7 @@ check_domains_used(DpermColumn *columns, int count, DpermColumn **features, int 
 
 /* The block of a feature that is the only one and a vector: norm and dimension are arguments. */
 static DpermBlock
-lone_vector(DpermSource *source, DpermColumn *column, const DpermOptions *options)
+lone_vector(const DpermColumn *column, const DpermOptions *options)
 {
 	DpermBlock	block = dperm_options_vector_block(options);
 
@@ -198,12 +198,7 @@ lone_vector(DpermSource *source, DpermColumn *column, const DpermOptions *option
 			block.norm = column->block.norm;
 	}
 	else if (block.count == 0)
-	{
-		/* the length of an array can be found out */
-		if (dperm_reader_kind(column->type, DPERM_BLOCK_VECTOR) == DPERM_READ_VECTOR)
-			dperm_domains_missing(column);
-		source->unsized = column->name;
-	}
+		dperm_domains_unsized(column);
 	return block;
 }
 
@@ -215,7 +210,7 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
 	if (count == 1 && features[0]->usable && features[0]->block.kind == DPERM_BLOCK_VECTOR)
-		source->blocks[0] = lone_vector(source, features[0], options);
+		source->blocks[0] = lone_vector(features[0], options);
 	else if (options->norm != 0 || options->dimension != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -254,7 +249,6 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermSource *like
 	source->block_count = like->block_count;
 	source->blocks = palloc(sizeof(DpermBlock) * like->block_count);
 	memcpy(source->blocks, like->blocks, sizeof(DpermBlock) * like->block_count);
-	source->unsized = like->unsized && like->blocks[0].count == 0 ? like->unsized : NULL;
 	for (int i = 0; i < source->block_count; i++)
 		if (dperm_reader_kind(features[i]->type, source->blocks[i].kind) == DPERM_READ_NONE)
 			ereport(ERROR,
@@ -372,19 +366,9 @@ dperm_source_open(DpermSource *source, Oid function, const char *relation,
 	source->label_column = label->name;
 	source->label = label_sql(source, label, options);
 	source->spec.loss = options->loss;
-	if (!source->unsized)
-		dperm_source_settle(source, options, 0);
-	dperm_source_prepare(source);
-}
-
-/* Complete the encoder. */
-void
-dperm_source_settle(DpermSource *source, const DpermOptions *options, int length)
-{
-	if (source->unsized)
-		source->blocks[0].count = length;
 	source->spec.encoder = dperm_options_encoder(options, source->blocks,
 												 source->block_count);
+	dperm_source_prepare(source);
 }
 
 /* A type of ours. */

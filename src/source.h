@@ -30,8 +30,7 @@ typedef struct DpermSource
 	int			block_count;
 	bool	   *varlena;		/* is the column of variable length? */
 	bool		lone_array;		/* is the only feature an array? */
-	char	   *unsized;		/* the one vector whose length is not known yet, or NULL */
-	DpermPassSpec spec;			/* encoder: once the length is known */
+	DpermPassSpec spec;
 } DpermSource;
 
 /*
@@ -101,15 +100,6 @@ extern void dperm_source_mistakes(const DpermSource *source, const Datum *models
 								  int64 *mistakes);
 
 /*
- * The most common vector length among the first rows, for a source whose vectors have no declared
- * length; needs an SPI connection.
- */
-extern int	dperm_source_length(const DpermSource *source);
-
-/* Complete the encoder; length is for a source with an unsized vector. */
-extern void dperm_source_settle(DpermSource *source, const DpermOptions *options, int length);
-
-/*
  * Run one pass that answers several requests, count of them: each over all rows if portions is NULL, or else
  * over a portion of a divided source, where a request may be 0 for none. The results are dp_moments values in the caller's memory
  * context, 0 where there are no rows. Needs an SPI connection. All passes of a call see the same
@@ -117,11 +107,5 @@ extern void dperm_source_settle(DpermSource *source, const DpermOptions *options
  */
 extern void dperm_source_pass(const DpermSource *source, int count, const Datum *requests,
 							  const int *portions, Datum *results);
-
-/* How many rows are looked at for the vector length. */
-#define DPERM_LENGTH_ROWS 100
-
-/* The most common of some vector lengths, the smaller one of a tie; 1 if there is none. */
-extern int	dperm_common_length(const int *lengths, int count);
 
 #endif							/* DPERM_SOURCE_H */

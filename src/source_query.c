@@ -235,58 +235,6 @@ dperm_source_prepare(const DpermSource *source)
 	SPI_finish();
 }
 
-/* The most common of some vector lengths. */
-int
-dperm_common_length(const int *lengths, int count)
-{
-	int			best = 1;
-	int			best_votes = 0;
-
-	for (int i = 0; i < count; i++)
-	{
-		int			votes = 0;
-
-		if (lengths[i] < 1 || lengths[i] >= DPERM_DIM_MAX)
-			continue;
-		for (int j = 0; j < count; j++)
-			votes += lengths[j] == lengths[i];
-		if (votes > best_votes || (votes == best_votes && lengths[i] < best))
-		{
-			best = lengths[i];
-			best_votes = votes;
-		}
-	}
-	return best;
-}
-
-/* The most common vector length among the first rows. */
-int
-dperm_source_length(const DpermSource *source)
-{
-	int			lengths[DPERM_LENGTH_ROWS];
-	int			count = 0;
-	const char *column = quote_identifier(source->unsized);
-	char	   *query = psprintf("SELECT CASE WHEN pg_catalog.array_ndims(t.%s) OPERATOR(pg_catalog.=) 1 "
-								 "THEN pg_catalog.array_length(t.%s, 1) END FROM %s AS t LIMIT %d",
-								 column, column, source->from, DPERM_LENGTH_ROWS);
-	int			level = hide_plans();
-
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the vector lengths");
-	AtEOXact_GUC(true, level);
-	for (uint64 i = 0; i < SPI_processed && count < DPERM_LENGTH_ROWS; i++)
-	{
-		bool		isnull;
-		Datum		length = SPI_getbinval(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1,
-										   &isnull);
-
-		if (!isnull)
-			lengths[count++] = DatumGetInt32(length);
-	}
-	SPI_freetuptable(SPI_tuptable);
-	return dperm_common_length(lengths, count);
-}
-
 /* Run one pass. */
 void
 dperm_source_pass(const DpermSource *source, int count, const Datum *requests,

@@ -115,8 +115,7 @@ make_model(Training *training, MemoryContext result)
 	weights = MemoryContextAlloc(result, sizeof(double) * training->fit.setup.dim);
 	model = MemoryContextAllocZero(result, sizeof(*model));
 	dperm_layout_restore(&rows->cache.feed.layout, training->weights, weights);
-	model->dimension_source = rows->source->unsized ? DPERM_DIMENSION_ROWS :
-		DPERM_DIMENSION_DECLARED;
+	model->dimension_source = DPERM_DIMENSION_DECLARED;
 	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration,
 					 &rows->source->spec.encoder, weights);
 	training->task->model = model;
@@ -376,8 +375,6 @@ train(FunctionCallInfo fcinfo, bool svm, bool as_array)
 					  feature_count, domains, NULL, &options);
 
 	SPI_connect();
-	if (source.unsized)
-		dperm_source_settle(&source, &options, dperm_source_length(&source));
 	return dperm_train_result(fcinfo, caller, dperm_train_rows(&options, &source));
 }
 

@@ -252,30 +252,6 @@ open_sources(Tuning *tuning, const char *relation, bool like_before)
 	}
 }
 
-/*
- * Learn the length of vectors that have none declared, once for all candidates: from their own sources,
- * or from the private ones, which are settled with them.
- */
-static void
-settle_sources(Tuning *tuning, DpermSource *private)
-{
-	int			length = 0;
-
-	for (int i = 0; i < tuning->count; i++)
-	{
-		Candidate  *candidate = &tuning->candidates[i];
-		DpermSource *source = private ? &private[i] : &candidate->source;
-
-		if (!source->unsized)
-			continue;
-		if (length == 0)
-			length = dperm_source_length(source);
-		dperm_source_settle(source, &candidate->options, length);
-		if (private)
-			dperm_source_settle(&candidate->source, &candidate->options, length);
-	}
-}
-
 /* Turn factors into lambdas, for so many rows. */
 static void
 settle_factors(Tuning *tuning, int64 rows)
@@ -387,7 +363,6 @@ tune_privately(Tuning *tuning)
 
 	for (int i = 0; i < tuning->count; i++)
 		dperm_source_divide(&tuning->candidates[i].source, portions, tuning->identity, key);
-	settle_sources(tuning, NULL);
 	load_candidates(tuning, true, rows, sets);
 	for (int i = 0; i < portions; i++)
 		total += rows[i];
@@ -496,7 +471,6 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	DpermModel *model;
 	StringInfoData text;
 
-	settle_sources(tuning, private);
 	rows = count_rows(&private[0]);
 	if (rows == 0)
 		return NULL;

@@ -85,7 +85,8 @@ def main():
     x, y = rows()
     print("-- Weights without noise against independent solvers.")
     print("-- Made by test/reference/make_reference.py; do not edit.")
-    print("CREATE TABLE reference_rows (x float8[], y boolean);")
+    print("CREATE DOMAIN vector_of_4 AS float8[] CHECK (cardinality(VALUE) = 4);")
+    print("CREATE TABLE reference_rows (x vector_of_4, y boolean);")
     print("INSERT INTO reference_rows VALUES")
     print(",\n".join("\t('{%s}', %s)" % (",".join("%g" % v for v in r), "true" if s > 0 else "false")
                      for r, s in zip(x, y)) + ";")
@@ -134,7 +135,8 @@ SELECT loss, h, lambda, intercept, how,
 	(SELECT max(abs(a - w)) < 1e-8 FROM unnest(answer, weights) u(a, w)) AS agrees
 FROM answers ORDER BY loss, h, lambda, intercept, how;
 DROP VIEW answers;
-DROP TABLE reference, reference_rows;""")
+DROP TABLE reference, reference_rows;
+DROP DOMAIN vector_of_4;""")
 
 
 main()

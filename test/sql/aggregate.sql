@@ -4,10 +4,11 @@
 --
 SET client_min_messages = warning;
 
+CREATE DOMAIN vec3 AS float8[] CHECK (cardinality(VALUE) = 3);
 CREATE TABLE visits AS
   SELECT i AS id, i % 4 AS region, sin(i * i) > 0 AS sick, (sin(i * i) > 0)::int AS grade,
          CASE WHEN sin(i * i) > 0 THEN 'yes' ELSE 'no' END AS answer,
-         ARRAY[sin(i), cos(3 * i), 0.3 * sin(i * i)] AS x
+         ARRAY[sin(i), cos(3 * i), 0.3 * sin(i * i)]::vec3 AS x
   FROM generate_series(1, 400) i;
 
 CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS $$
@@ -174,15 +175,47 @@ SELECT bool_and(distance(m, dp_logreg_train('counts', 'sick', 'x', 'Infinity', 0
         UNION ALL SELECT dp_logreg(sick, x::int4[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
         UNION ALL SELECT dp_logreg(sick, x::int8[], 'Infinity', 0.1, '{"norm": 9}') FROM counts) s;
 
--- The length of the vectors is the most common one among the first hundred rows
-SELECT dp_logreg(true, x, 1)::jsonb #> '{features,0,dimension}' AS most_common
-  FROM (VALUES ('{1}'::int[]), ('{1,2}'), ('{1,2}'), ('{1,2,3}'), (NULL), ('{}')) v(x);
-SELECT dp_logreg(true, x, 1)::jsonb #> '{features,0,dimension}' AS smaller_of_a_tie FROM (VALUES ('{1,2,3}'::int[]), ('{1,2}')) v(x);
-SELECT dp_logreg(true, CASE WHEN i <= 100 THEN '{1,2}' ELSE '{1,2,3}' END::int[], 1)::jsonb #> '{features,0,dimension}' AS first_hundred
-  FROM generate_series(1, 1000) i;
+-- The length of the vectors is declared: rows of lengths {2,3} and {3,3} must not release 3 and 4 weights
+SELECT dp_logreg(true, x, 1) FROM (VALUES ('{1,2}'::float8[]), ('{1,2,3}')) v(x);
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_svm(true, x, 1, NULL, '{"norm": 2}') FROM (VALUES ('{1,2,3}'::int[]), ('{1,2,3}')) v(x);
+SELECT cardinality(dp_weights(dp_logreg(true, x, 1, NULL, '{"dimension": 3}'))) AS weights FROM (VALUES ('{1,2}'::float8[]), ('{1,2}')) v(x);
+-- or said by the expression, whatever the rows hold
+CREATE FUNCTION length_of(features text, options text DEFAULT 'NULL') RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  result text;
+BEGIN
+  EXECUTE format('SELECT dp_logreg(sick, %s, 1, NULL, %s)::jsonb #>> ''{features,0,dimension}'' FROM visits v', features, options) INTO result;
+  RETURN result;
+EXCEPTION WHEN invalid_parameter_value THEN
+  RETURN SQLERRM;
+END $$;
+CREATE DOMAIN longer AS vec3 CHECK (VALUE[1] < 2);
+CREATE DOMAIN whole_numbers AS int[] CHECK (array_length(VALUE, 1) = 2);
+CREATE DOMAIN of_two_lengths AS float8[] CHECK (cardinality(VALUE) IN (2, 3));
+SELECT features, length_of(features) FROM (VALUES ('x'), ('x::float8[]'), ('x::float4[]'), ('x::numeric[]'), ('x::longer'), ('ARRAY[grade, id]'), ('ARRAY[grade, NULL, id]::numeric[]'),
+  ('ARRAY[id, 2]::whole_numbers'), ('ARRAY[ARRAY[id, 1], ARRAY[2, 3]]'), ('dp_encode(''{"id": [0, 400], "sick": null, "answer": ["yes", "no"]}''::jsonb, v)'),
+  ('x || 1::float8'), ('CASE WHEN sick THEN ARRAY[1, 2] ELSE ARRAY[1, 2, 3] END'), ('NULL::float8[]'), ('''{1,2,3,4}''::float4[]'), ('''{{1,2},{3,4}}''::float8[]'), ('x::float8[]::of_two_lengths'),
+  ('ARRAY(SELECT grade)')) f(features);
+SELECT length_of('x', $$ '{"dimension": 2}' $$) AS option_wins, length_of('x || 1::float8', $$ '{"dimension": 4}' $$) AS declared;
+-- a parameter says it too, in a plan of its own and in one for all values
+PREPARE encoded(jsonb) AS SELECT dp_logreg(sick, dp_encode($1, v), 1)::jsonb #> '{features,0,dimension}' AS length FROM visits v;
+SET plan_cache_mode = force_generic_plan;
+EXECUTE encoded('{"id": [0, 400], "grade": [0, 1]}');
+SET plan_cache_mode = force_custom_plan;
+EXECUTE encoded('{"id": [0, 400]}');
+RESET plan_cache_mode;
+DEALLOCATE encoded;
+-- another function of that name is not ours
+CREATE SCHEMA other;
+CREATE FUNCTION other.dp_encode(jsonb, visits) RETURNS float8[] LANGUAGE sql STABLE AS 'SELECT CASE WHEN $2.sick THEN ARRAY[1.0] ELSE ARRAY[1.0, 2] END::float8[]';
+SELECT length_of('other.dp_encode(''{"id": [0, 400]}'', v)') AS not_ours;
+DROP SCHEMA other CASCADE;
+DROP FUNCTION length_of;
+DROP DOMAIN longer, whole_numbers, of_two_lengths;
 
 -- A model of one row, and with noise: finite and new each time
-SELECT dp_logreg(true, '{1}'::float8[], 1) IS NOT NULL AS one_row;
+SELECT dp_logreg(true, ARRAY[1], 1) IS NOT NULL AS one_row;
 SELECT count(DISTINCT m::text) AS different, bool_and(m::text !~ 'NaN|Infinity') AS finite
   FROM generate_series(1, 5) i, LATERAL (SELECT dp_svm(sick, x, 0.1) AS m FROM visits WHERE i > 0) s;
 -- the same call twice in one query is one release
@@ -196,9 +229,9 @@ SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jso
 \echo :LAST_ERROR_SQLSTATE
 SET dperm.aggregate_memory = '2MB';
 SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2048);
-SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', 1)::jsonb -> 'rows' AS fits_not FROM generate_series(1, 2049) i;
+SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits_not FROM generate_series(1, 2049) i;
 SET dperm.aggregate_memory = '4MB';
-SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', 1)::jsonb -> 'rows' AS fits FROM generate_series(1, 2049) i;
+SELECT dp_svm(false, array_fill(i::float8, ARRAY[127]), 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 2049) i;
 -- each group has its own
 SELECT g, dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS rows
   FROM generate_series(1, 8000) i, LATERAL (SELECT i % 4 AS g) s GROUP BY g ORDER BY g;
@@ -207,3 +240,4 @@ RESET dperm.aggregate_memory;
 DROP VIEW one_region, counts;
 DROP TABLE visits;
 DROP FUNCTION distance, weights, trained;
+DROP DOMAIN vec3;

@@ -4,7 +4,8 @@
 --
 SET client_min_messages = warning;
 
-CREATE TABLE people (sick boolean, x float8[], age integer, name text, born date);
+CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
+CREATE TABLE people (sick boolean, x vec2, age integer, name text, born date);
 INSERT INTO people
   SELECT i % 3 = 0, ARRAY[sin(i), cos(i)], i, 'p' || i, date '2000-01-01' + i
   FROM generate_series(1, 20) i;
@@ -231,10 +232,41 @@ SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120], "n
 SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120]}', kernel => 'none' $$);
 SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
 
+-- The length of vectors is declared, never read from rows
+CREATE TABLE undeclared (sick boolean, x float8[], y float4[] CHECK (cardinality(y) < 3), age integer);
+CREATE VIEW of_undeclared AS SELECT sick, x, ARRAY[age, age]::float8[] AS made, x || 1::float8 AS longer FROM undeclared;
+CREATE MATERIALIZED VIEW stored AS SELECT sick, made, x AS kept FROM of_undeclared;
+CREATE TABLE checked (sick boolean, a float8[] CHECK (cardinality(a) = 3), b float4[] CHECK (array_length(b, 1) = 3), c float8[] CHECK (cardinality(c) >= 3 AND cardinality(c) < 4), d vec2);
+INSERT INTO undeclared VALUES (true, '{1,2}'), (false, '{1,2,3}');
+INSERT INTO checked VALUES (true, '{1,2,3}', '{1,2,3}', '{1,2,3}', '{1,2}');
+REFRESH MATERIALIZED VIEW stored;
+SELECT logreg($$ 'undeclared', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'undeclared', 'sick', '{x}', 1, norm => 2 $$);
+SELECT svm($$ 'undeclared', 'sick', 'y', 1 $$);
+SELECT logreg($$ 'of_undeclared', 'sick', 'x', 1 $$);
+SELECT logreg($$ 'of_undeclared', 'sick', 'longer', 1 $$);
+SELECT logreg($$ 'stored', 'sick', 'kept', 1 $$);
+SELECT logreg($$ 'undeclared', 'sick', 'x', 1, domains => '{"x": {"norm": 2}}' $$);
+SELECT logreg($$ 'undeclared', 'sick', '{x,age}', 1, domains => '{"age": [0, 120]}' $$);
+SELECT logreg($$ 'undeclared', 'sick', NULL, 1 $$);
+CREATE FUNCTION length_of(arguments text) RETURNS text LANGUAGE sql AS $$
+  SELECT says('SELECT concat_ws('' '', m #>> ''{features,0,dimension}'', m ->> ''dimension_source'') FROM (SELECT dp_logreg_train(' || arguments || ')::jsonb AS m OFFSET 0) s')
+$$;
+SELECT length_of($$ 'undeclared', 'sick', 'x', 1, dimension => 3 $$);
+SELECT length_of($$ 'undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 3}}' $$);
+SELECT length_of($$ 'of_undeclared', 'sick', 'x', 1, dimension => 2 $$);
+SELECT length_of($$ 'of_undeclared', 'sick', 'made', 1 $$);
+SELECT length_of($$ 'stored', 'sick', 'made', 1 $$);
+SELECT format('%s: %s', x, length_of(format($$ 'checked', 'sick', %L, 1 $$, x))) FROM unnest('{a,b,c,d}'::text[]) x;
+DROP MATERIALIZED VIEW stored;
+DROP VIEW of_undeclared;
+DROP TABLE undeclared, checked;
+DROP FUNCTION length_of;
+
 -- Strange names
 CREATE SCHEMA "Sché ma";
-CREATE TABLE "Sché ma"."Pa""tients; --" ("Is ""sick"", or not?" boolean, "x'); DROP TABLE people; --" float8[],
-  "Größe" float8[], "select" float8[], "{curly}" float8[], "a.b" boolean,
+CREATE TABLE "Sché ma"."Pa""tients; --" ("Is ""sick"", or not?" boolean, "x'); DROP TABLE people; --" vec2,
+  "Größe" vec2, "select" vec2, "{curly}" vec2, "a.b" boolean,
   "a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer" boolean);
 INSERT INTO "Sché ma"."Pa""tients; --"
   SELECT i % 2 = 0, v, v, v, v, i % 2 = 0, i % 2 = 0
@@ -252,7 +284,7 @@ SELECT logreg($$ 'Sché ma.Pa"tients; --', 'a.b', 'select', 1 $$);
 SELECT left(logreg($$ repeat('x', 100000), 'a', 'b', 1 $$), 30);
 SELECT left(logreg($$ 'people', repeat('x', 100000), 'b', 1 $$), 30);
 SELECT left(logreg($$ 'people', 'sick', 'x', 1, method => repeat('x', 100000) $$), 30);
-CREATE TABLE "w" (t boolean, w float8[]);
+CREATE TABLE "w" (t boolean, w float8[] CHECK (cardinality(w) = 1));
 INSERT INTO w SELECT i % 2 = 0, ARRAY[i] FROM generate_series(1, 10) i;
 SELECT logreg($$ 'w', 't', 'w', 1 $$);
 
@@ -281,3 +313,4 @@ DROP SCHEMA "Sché ma";
 DROP SEQUENCE counter;
 DROP TYPE pair;
 DROP FUNCTION says, logreg, svm, agg, untouchable;
+DROP DOMAIN vec2;

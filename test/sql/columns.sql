@@ -102,8 +102,8 @@ BEGIN
   EXECUTE format('INSERT INTO by_hand SELECT y, encoded($1, $2, ROW(one.*)::loose) FROM %s one', source) USING features, intercept;
   EXECUTE format('SELECT max(distance(dp_encode($3, one), encoded($1, $2, ROW(one.*)::loose))) FROM %s one', source) INTO encoding USING features, intercept, model;
   RETURN CASE
-    WHEN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', 0.001, intercept => false))) > 1e-9 THEN 'other weights'
-    WHEN distance(dp_weights(svm), dp_weights(dp_svm_train('by_hand', 'y', 'x', 'Infinity', 0.01, intercept => false))) > 1e-9 THEN 'other weights of the machine'
+    WHEN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', 0.001, intercept => false, dimension => cardinality(dp_weights(model))))) > 1e-9 THEN 'other weights'
+    WHEN distance(dp_weights(svm), dp_weights(dp_svm_train('by_hand', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => cardinality(dp_weights(svm))))) > 1e-9 THEN 'other weights of the machine'
     WHEN encoding > 1e-12 THEN 'other encoding: ' || encoding
     WHEN (SELECT max(abs(w)) FROM unnest(dp_weights(model)) w) < 1e-3 THEN 'nothing learnt'
     ELSE 'as by hand' END;
@@ -158,7 +158,7 @@ SELECT i2, dp_encode(m, clinic) AS hot FROM clinic, dp_logreg_train('clinic', 'y
 CREATE VIEW printed AS SELECT id, y, ('10.0.0.' || 1 + i4 % 4)::inet AS address, ('08:00:2b:01:02:0' || 1 + i4 % 3)::macaddr AS mac, t::name AS name, t::"char" AS "char",
   time '12:00' + i4 % 2 * interval '1 hour' AS "time", (100 + i4 % 3)::oid AS oid, (i4 % 3)::numeric(4, 2) AS rounded FROM clinic;
 SELECT v.name AS feature, jsonb_array_length(domains -> v.name) AS given, count(DISTINCT dp_encode(m, printed)) AS found,
-       distance(dp_weights(m::text::dp_model), dp_weights(dp_logreg(y, dp_encode(m, printed), 'Infinity', 0.001, '{"intercept": false}'))) < 1e-9 AS trained_on_them
+       distance(dp_weights(m::text::dp_model), dp_weights(dp_logreg(y, dp_encode(m, printed), 'Infinity', 0.001, jsonb_build_object('intercept', false, 'dimension', jsonb_array_length(domains -> v.name))))) < 1e-9 AS trained_on_them
   FROM (VALUES ('address', '{"address": ["10.0.0.1", "10.0.0.2/32", "10.0.0.3"]}'::jsonb), ('mac', '{"mac": ["08:00:2b:01:02:01", "08-00-2B-01-02-02"]}'), ('name', '{"name": ["a", "b"]}'),
     ('char', '{"char": ["a", "b"]}'), ('time', '{"time": ["12:00:00", "13:00"]}'), ('oid', '{"oid": ["100", "101"]}')) v(name, domains),
   LATERAL (SELECT dp_logreg_train('printed', 'y', v.name, 'Infinity', 0.001, domains => domains, intercept => false)) s(m),
@@ -268,7 +268,7 @@ BEGIN
   EXECUTE (SELECT format('INSERT INTO by_hand SELECT y, ARRAY(SELECT v / sqrt(%s::float8) FROM unnest(ARRAY[%s]::float8[]) WITH ORDINALITY u(v, k) ORDER BY k) FROM broad', columns,
                          string_agg(format(CASE WHEN k % 10 = 0 THEN 'coalesce((c%s = ''a'')::int, 0), coalesce((c%1$s = ''b'')::int, 0)'
                                            ELSE 'coalesce(c%s * 2 / 9.0 - 1, 0)' END, k), ', ' ORDER BY k)) FROM generate_series(1, columns) k);
-  RETURN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', 0.01, intercept => false))) < 1e-9;
+  RETURN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => cardinality(dp_weights(model))))) < 1e-9;
 END $$;
 SELECT columns, broad_as_by_hand(columns) FROM unnest(ARRAY[1, 2, 89, 90, 91, 140]) columns;
 -- a record is made in memory, so that what is too long to be a category stays out of it

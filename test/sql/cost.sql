@@ -52,7 +52,8 @@ SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_wit
 FROM generate_series(1, 8) i, dp_cost((10 ^ i)::bigint, 10, 1) a, dp_cost(2 * (10 ^ i)::bigint, 10, 1) c, dp_cost((10 ^ i)::bigint, 20, 1) b, dp_cost((10 ^ i)::bigint, 10, 2) e;
 
 -- What it says is what a model gets
-CREATE TABLE trained_on AS SELECT i % 3 = 0 AS y, ARRAY[sin(i), cos(i), 0.5] AS x FROM generate_series(1, 300) i;
+CREATE DOMAIN vec3 AS float8[] CHECK (cardinality(VALUE) = 3);
+CREATE TABLE trained_on AS SELECT i % 3 = 0 AS y, ARRAY[sin(i), cos(i), 0.5]::vec3 AS x FROM generate_series(1, 300) i;
 CREATE TABLE models AS
   SELECT 'logistic' AS loss, 0.5 AS h, 'objective' AS method, 'sharp' AS analysis, NULL::float8 AS lambda, 1.0 AS e, dp_logreg_train('trained_on', 'y', 'x', 1) AS m
   UNION ALL SELECT 'logistic', 0.5, 'objective', 'paper', 0.001, 0.1, dp_logreg_train('trained_on', 'y', 'x', 0.1, 0.001, analysis => 'paper')
@@ -111,5 +112,6 @@ SELECT cost($$ 1000, 10, 1, loss => 'huber', h => 1 $$);
 \pset format aligned
 
 DROP TABLE setups, trained_on, models;
+DROP DOMAIN vec3;
 DROP FUNCTION by_hand, cost;
 RESET extra_float_digits;

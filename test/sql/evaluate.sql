@@ -4,7 +4,8 @@
 SET client_min_messages = warning;
 SET extra_float_digits = 0;
 
-CREATE TABLE patients (id integer, sick boolean, answer text, sign integer, x float8[], age integer CHECK (age BETWEEN 0 AND 100), kind text, score float4[]);
+CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
+CREATE TABLE patients (id integer, sick boolean, answer text, sign integer, x vec2, age integer CHECK (age BETWEEN 0 AND 100), kind text, score float4[]);
 INSERT INTO patients
   SELECT i, y, CASE WHEN y THEN 'yes' WHEN NOT y THEN 'no' END, CASE WHEN y THEN 1 WHEN NOT y THEN -1 END,
          ARRAY[sin(i * 3), cos(i * 5)], (i * 37) % 101, (ARRAY['a', 'b', 'c'])[1 + i % 3], ARRAY[sin(i * 3), cos(i * 5)]
@@ -230,5 +231,6 @@ DROP ROLE dperm_judge;
 DROP VIEW seen, unsteady;
 DROP MATERIALIZED VIEW retyped;
 DROP TABLE patients, models, parts, odd, nobody, hostile, all_sick, mistyped;
+DROP DOMAIN vec2;
 DROP FUNCTION by_hand, roc, says, evaluated, curve;
 RESET extra_float_digits;

@@ -6,8 +6,9 @@
 -- Into a schema of its own, which is not on the search_path
 CREATE SCHEMA private_learning;
 CREATE EXTENSION dperm SCHEMA private_learning;
+CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
 CREATE TABLE rows_to_learn AS
-  SELECT i % 3 = 0 AS y, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END AS t, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 50) i;
+  SELECT i % 3 = 0 AS y, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END AS t, ARRAY[sin(i), cos(i)]::vec2 AS x FROM generate_series(1, 50) i;
 SELECT private_learning.dp_weights(private_learning.dp_logreg_train('rows_to_learn', 'y', 'x', 'Infinity')) IS NOT NULL AS trained,
        private_learning.dp_logreg_train('public.rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS with_label,
        private_learning.dp_svm_train('rows_to_learn', 'y', ARRAY['x'], 1) IS NOT NULL AS svm;
@@ -34,6 +35,7 @@ SELECT count(*) AS left_behind FROM pg_proc p JOIN pg_namespace n ON n.oid = pro
 SELECT count(*) AS left_behind FROM pg_proc WHERE proname ~ '^dp_';
 DROP SCHEMA private_learning, "Sché""ma";
 DROP TABLE rows_to_learn;
+DROP DOMAIN vec2;
 
 -- As most people do it; the other tests need it
 CREATE EXTENSION dperm;

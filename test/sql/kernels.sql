@@ -51,8 +51,8 @@ BEGIN
   IF EXISTS (SELECT FROM mapped WHERE (SELECT abs(sum(v * v) - 1) FROM unnest(x) v) > 1e-12) THEN
     RAISE 'not of length one';
   END IF;
-  RETURN distance(model, CASE loss WHEN 'logistic' THEN dp_logreg_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false)
-                         ELSE dp_svm_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false) END) < 1e-9;
+  RETURN distance(model, CASE loss WHEN 'logistic' THEN dp_logreg_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false, dimension => cardinality(dp_weights(model)))
+                         ELSE dp_svm_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false, dimension => cardinality(dp_weights(model))) END) < 1e-9;
 END $$;
 SELECT kernel, on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20)) AS columns,
        on_mapped_rows(dp_svm_train('few', 'y', '{t,x,a}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 30, kernel_seed => 7)) AS of_all_kinds,
@@ -62,7 +62,7 @@ SELECT kernel, on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0
 SELECT kernel, distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20),
                         (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, few), 'Infinity', 0.01, jsonb_build_object('kernel', kernel, 'gamma', gamma, 'kernel_features', 20)) FROM few)) < 1e-9 AS logreg,
        distance(dp_svm_train('few', 'y', 'x', 'Infinity', 0.01, norm => 2, kernel => kernel, gamma => gamma, kernel_features => 20, kernel_seed => -5, intercept => true),
-                (SELECT dp_svm(y, x, 'Infinity', 0.01, jsonb_build_object('norm', 2, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20, 'kernel_seed', -5, 'intercept', true)) FROM few)) < 1e-9 AS svm
+                (SELECT dp_svm(y, x, 'Infinity', 0.01, jsonb_build_object('dimension', 3, 'norm', 2, 'kernel', kernel, 'gamma', gamma, 'kernel_features', 20, 'kernel_seed', -5, 'intercept', true)) FROM few)) < 1e-9 AS svm
   FROM kernels;
 -- in passes, parallel and serial, and in memory
 SET dperm.cache_memory = 0;

@@ -7,8 +7,9 @@ CREATE DOMAIN flag AS boolean;
 CREATE DOMAIN grade AS integer CHECK (VALUE BETWEEN -9 AND 9);
 CREATE DOMAIN diagnosis AS verdict;
 CREATE DOMAIN word AS varchar(10);
+CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
 CREATE TABLE cases AS
-  SELECT y, ARRAY[sin(i), cos(i)] AS x,
+  SELECT y, ARRAY[sin(i), cos(i)]::vec2 AS x,
     y::flag AS flag,
     CASE WHEN y THEN 7 ELSE 0 END::int2 AS int2,
     CASE WHEN y THEN 7 ELSE -7 END::int4 AS int4,
@@ -90,7 +91,8 @@ SELECT dp_label(t, positive) FROM (VALUES ('a', 'a'), ('a', NULL)) v(t, positive
 \set VERBOSITY default
 
 -- Texts are compared as they are stored, toasted ones too
-CREATE TABLE long_words AS SELECT i % 2 = 0 AS y, ARRAY[i % 2]::float8[] AS x, repeat(CASE i % 2 WHEN 0 THEN 'a' ELSE 'b' END, 10000) AS t,
+CREATE DOMAIN vec1 AS float8[] CHECK (cardinality(VALUE) = 1);
+CREATE TABLE long_words AS SELECT i % 2 = 0 AS y, ARRAY[i % 2]::vec1 AS x, repeat(CASE i % 2 WHEN 0 THEN 'a' ELSE 'b' END, 10000) AS t,
   string_agg(md5((i % 2)::text || k), '' ORDER BY k) AS random_text FROM generate_series(1, 4) i, generate_series(1, 500) k GROUP BY i;
 SELECT dp_weights(dp_logreg_train('long_words', 't', 'x', 'Infinity', positive => repeat('a', 10000)))
        = dp_weights(dp_logreg_train('long_words', 'y', 'x', 'Infinity')) AS compressed,
@@ -99,5 +101,5 @@ SELECT dp_weights(dp_logreg_train('long_words', 't', 'x', 'Infinity', positive =
 
 DROP TABLE cases, long_words;
 DROP FUNCTION means;
-DROP DOMAIN flag, grade, diagnosis, word;
+DROP DOMAIN vec1, vec2, flag, grade, diagnosis, word;
 DROP TYPE verdict;

@@ -4,8 +4,9 @@
 --
 SET client_min_messages = warning;
 
+CREATE DOMAIN vec3 AS float8[] CHECK (cardinality(VALUE) = 3);
 CREATE TABLE patients AS
-  SELECT i AS id, i % 5 IN (0, 3) AS sick, ARRAY[sin(i), cos(2 * i), sin(i * i)] AS x,
+  SELECT i AS id, i % 5 IN (0, 3) AS sick, ARRAY[sin(i), cos(2 * i), sin(i * i)]::vec3 AS x,
          CASE i % 5 WHEN 0 THEN 'yes' WHEN 3 THEN 'yes' ELSE 'no' END AS answer
   FROM generate_series(1, 200) i;
 
@@ -38,6 +39,7 @@ SELECT dp_logreg_train('patients', 'sick', 'x', 'Infinity')::text = dp_logreg_tr
 
 -- By hand: one row, one coordinate. The derivative at the minimum f is lambda f - 1/(1 + e^f)
 CREATE TABLE one AS SELECT true AS sick, ARRAY[1.0::float8] AS x;
+ALTER TABLE one ADD CHECK (cardinality(x) = 1);
 SELECT lambda, round(f::numeric, 6) AS f, abs(lambda * f - 1 / (1 + exp(f))) < 1e-9 AS stationary
   FROM (VALUES (1e-6), (0.001), (0.5), (1), (10), (1e6)) v(lambda),
   LATERAL (SELECT (dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', lambda, intercept => false)))[1]) s(f);
@@ -102,7 +104,7 @@ SELECT distance(dp_logreg_train('patients', 'sick', 'x', 1e6, 0.1), dp_logreg_tr
 -- Every kind of source
 CREATE TABLE parts (LIKE patients) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (50);
-CREATE TABLE parts_2 (junk int, answer text, x float8[], sick boolean, id int);
+CREATE TABLE parts_2 (junk int, answer text, x vec3, sick boolean, id int);
 ALTER TABLE parts_2 DROP COLUMN junk;
 ALTER TABLE parts ATTACH PARTITION parts_2 FOR VALUES FROM (50) TO (1000);
 INSERT INTO parts SELECT * FROM patients;
@@ -116,22 +118,23 @@ CREATE VIEW union_view AS SELECT sick, x FROM patients WHERE id > 70 UNION ALL S
 CREATE MATERIALIZED VIEW stored_view AS SELECT * FROM patients;
 CREATE TEMP TABLE temporary AS SELECT * FROM patients;
 CREATE UNLOGGED TABLE unlogged AS SELECT * FROM patients;
-CREATE TABLE generated (sick boolean, a float8, b float8, c float8, x float8[] GENERATED ALWAYS AS (ARRAY[a, b, c]) STORED);
+CREATE TABLE generated (sick boolean, a float8, b float8, c float8, x float8[] CHECK (array_length(x, 1) = 3) GENERATED ALWAYS AS (ARRAY[a, b, c]) STORED);
 INSERT INTO generated SELECT sick, x[1], x[2], x[3] FROM patients;
 CREATE DOMAIN features AS float8[] CHECK (cardinality(VALUE) = 3);
 CREATE DOMAIN more_features AS features NOT NULL;
 CREATE TABLE domains AS SELECT sick, x::more_features AS x FROM patients;
-CREATE VIEW other_bounds AS SELECT sick, ('[7:9]=' || x::text)::float8[] AS x FROM patients;
+CREATE VIEW other_bounds AS SELECT sick, ('[7:9]=' || x::text)::vec3 AS x FROM patients;
 CREATE TABLE wide AS SELECT sick, x, repeat('x', 5000) AS text, (NULL::float8[]) AS y FROM patients;
 SELECT source, distance(dp_logreg_train(source, 'sick', 'x', 'Infinity'), dp_logreg_train('patients', 'sick', 'x', 'Infinity')) < 1e-9 AS same
   FROM unnest('{parts,parent,plain_view,join_view,union_view,stored_view,temporary,pg_temp.temporary,unlogged,generated,domains,other_bounds,wide}'::text[]) source;
 SELECT dp_logreg_train('parts_1', 'sick', 'x', 'Infinity')::jsonb -> 'rows' AS partition,
        dp_logreg_train('child', 'sick', 'x', 'Infinity')::jsonb -> 'rows' AS child;
 CREATE TABLE real_vectors AS SELECT sick, x::float4[] AS x FROM patients;
+ALTER TABLE real_vectors ADD CHECK (3 = array_length(x, 1));
 CREATE VIEW real_as_double AS SELECT sick, x::float8[] AS x FROM real_vectors;
-CREATE DOMAIN real_features AS float4[];
+CREATE DOMAIN real_features AS float4[] CHECK (cardinality(VALUE) = 3);
 CREATE TABLE real_domains AS SELECT sick, x::real_features AS x FROM patients;
-SELECT source, distance(dp_logreg_train(source, 'sick', 'x', 'Infinity'), dp_logreg_train('real_as_double', 'sick', 'x', 'Infinity')) < 1e-9 AS same
+SELECT source, distance(dp_logreg_train(source, 'sick', 'x', 'Infinity'), dp_logreg_train('real_as_double', 'sick', 'x', 'Infinity', dimension => 3)) < 1e-9 AS same
   FROM unnest('{real_vectors,real_domains}'::text[]) source;
 -- not yet filled
 CREATE MATERIALIZED VIEW unfilled AS SELECT * FROM patients WITH NO DATA;
@@ -160,6 +163,6 @@ SELECT count(dp_logreg_train('patients', 'sick', 'x', 0.1 + i)) AS trained FROM 
 DROP VIEW plain_view, join_view, union_view, other_bounds, real_as_double;
 DROP MATERIALIZED VIEW stored_view, unfilled;
 DROP TABLE patients, one, parts, parent, child, temporary, unlogged, generated, domains, wide, real_vectors, real_domains;
-DROP DOMAIN more_features, features, real_features;
+DROP DOMAIN vec3, more_features, features, real_features;
 DROP FUNCTION weights, distance, gradient;
 DEALLOCATE train;

@@ -16,8 +16,8 @@ CREATE TABLE people (
   ward ward,
   city text,
   seen date CHECK (seen BETWEEN '2020-01-01' AND '2020-12-31'),
-  v8 float8[],
-  v4 float4[]
+  v8 float8[] CHECK (cardinality(v8) = 3),
+  v4 float4[] CHECK (cardinality(v4) = 3)
 );
 -- rows of every kind: without a label, with nothing in a column, with what is not listed
 INSERT INTO people
@@ -78,7 +78,7 @@ INSERT INTO calls (what, call) VALUES
   ('float8[]', $$ dp_logreg_train('people', 'y', 'v8', 'Infinity', 0.01, dimension => 3) $$),
   ('float4[]', $$ dp_logreg_train('people', 'y', 'v4', 'Infinity', 0.01, dimension => 3) $$),
   ('float8[], no intercept, huber', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', 0.01, intercept => false, norm => 2) $$),
-  ('float4[], of unknown length', $$ dp_svm_train('people', 'y', 'v4', 'Infinity', 0.01, norm => 0.5) $$),
+  ('float4[], another norm', $$ dp_svm_train('people', 'y', 'v4', 'Infinity', 0.01, norm => 0.5) $$),
   ('gaussian', $$ dp_logreg_train('people', 'y', '{ward,age,dose}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 50, gamma => 2) $$),
   ('gaussian, huber, intercept', $$ dp_svm_train('people', 'y', 'v8', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 40, intercept => true) $$),
   ('laplacian', $$ dp_logreg_train('people', 'y', 'v4', 'Infinity', 0.01, kernel => 'laplacian', kernel_features => 34) $$),
@@ -114,11 +114,12 @@ CREATE TABLE dense AS SELECT y, dp_encode(model, people) AS x, dp_encode(machine
       || CASE WHEN v8 IS NULL OR v8 && '{NaN}' THEN '{0,0,0}' ELSE v8 END) WITH ORDINALITY u(v, k) ORDER BY k) AS by_hand
   FROM people, models;
 ALTER TABLE dense SET (parallel_workers = 2);
+ALTER TABLE dense ADD CHECK (cardinality(x) = 47), ADD CHECK (cardinality(without) = 46), ADD CHECK (cardinality(by_hand) = 46);
 SELECT mode, distance(weights($$ dp_logreg_train('dense', 'y', 'x', 'Infinity', 0.001, intercept => false) $$, mode), dp_weights(model)) < 1e-8 AS encoded,
        distance(weights($$ dp_svm_train('dense', 'y', 'without', 'Infinity', 0.01, intercept => false) $$, mode), dp_weights(machine)) < 1e-8 AS machine,
        distance(weights($$ dp_svm_train('dense', 'y', 'by_hand', 'Infinity', 0.01, intercept => false) $$, mode), dp_weights(machine)) < 1e-8 AS by_hand
   FROM models, unnest('{memory,passes,workers}'::text[]) mode;
-SELECT distance(dp_weights(model), dp_weights(dp_logreg(y, x, 'Infinity', 0.001, '{"intercept": false}'))) < 1e-8 AS aggregate FROM dense, models GROUP BY model::text, dp_weights(model);
+SELECT distance(dp_weights(model), dp_weights(dp_logreg(y, x, 'Infinity', 0.001, '{"intercept": false, "dimension": 47}'))) < 1e-8 AS aggregate FROM dense, models GROUP BY model::text, dp_weights(model);
 
 -- Any number of rows: before, at and behind each step by which memory grows; there is a model for none of them if there are none
 CREATE VIEW first_rows AS SELECT y, ward, age, v8 FROM people WHERE id <= current_setting('test.rows')::int;
@@ -212,6 +213,8 @@ SELECT n AS candidates, scans(tune_call(n), 'passes') BETWEEN 4 AND 16 AS tune, 
 -- Progress: the same lines whatever rows hold, for tables of the same size
 CREATE TABLE easy AS SELECT NULL::boolean AS y, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 1500) i;
 CREATE TABLE hard AS SELECT CASE WHEN i % 7 > 0 THEN sin(i * i) > 0 END AS y, ARRAY[sin(i * i) + 1e-3 * cos(i), cos(i)] AS x FROM generate_series(1, 1500) i;
+ALTER TABLE easy ADD CHECK (cardinality(x) = 2);
+ALTER TABLE hard ADD CHECK (cardinality(x) = 2);
 SET dperm.progress = on;
 SELECT dp_logreg_train('easy', 'y', 'x', 'Infinity', 1e-6) IS NOT NULL AS easy;
 SELECT dp_logreg_train('hard', 'y', 'x', 'Infinity', 1e-6) IS NOT NULL AS hard;

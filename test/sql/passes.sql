@@ -103,7 +103,7 @@ RESET parallel_leader_participation;
 -- Parallel and serial training agree, and training in memory with both
 CREATE TABLE fit (how text, model dp_model);
 INSERT INTO fit SELECT 'parallel', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
-INSERT INTO fit SELECT 'parallel, dp_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', 0.1, positive => 'yes', norm => 16);
+INSERT INTO fit SELECT 'parallel, dp_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', 0.1, positive => 'yes', dimension => 250, norm => 16);
 SET max_parallel_workers_per_gather = 0;
 INSERT INTO fit SELECT 'serial', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
 SET max_parallel_workers_per_gather = 2;
@@ -122,7 +122,7 @@ INSERT INTO fit SELECT 'aggregate', dp_logreg(y, x, 'Infinity', 0.1, '{"dimensio
 SELECT a.how, distance(a.model, b.model) < 1e-10 AS agree, a.model::jsonb -> 'rows' AS rows
   FROM fit a, fit b WHERE b.how = 'serial' ORDER BY a.how COLLATE "C";
 SELECT count(*) AS noisy, count(DISTINCT m::text) AS different
-  FROM (SELECT dp_svm_train('wide', 'y', 'x', 0.5, norm => 16) FROM generate_series(1, 2)) s(m);
+  FROM (SELECT dp_svm_train('wide', 'y', 'x', 0.5, dimension => 250, norm => 16) FROM generate_series(1, 2)) s(m);
 
 -- From here on one process, so that rows come in order
 SET max_parallel_workers_per_gather = 0;

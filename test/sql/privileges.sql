@@ -12,7 +12,7 @@ CREATE SCHEMA trap AUTHORIZATION dperm_analyst;
 GRANT USAGE ON SCHEMA ward TO dperm_analyst;
 
 SET ROLE dperm_owner;
-CREATE TABLE ward.patients (sick boolean, answer text, x float8[], name text, doctor text);
+CREATE TABLE ward.patients (sick boolean, answer text, x float8[] CHECK (cardinality(x) = 2), name text, doctor text);
 INSERT INTO ward.patients
   SELECT i % 3 = 0, CASE WHEN i % 3 = 0 THEN 'yes' ELSE 'no' END, ARRAY[sin(i), cos(i)], 'p' || i,
          CASE WHEN i <= 10 THEN 'dperm_analyst' ELSE 'another' END
@@ -33,7 +33,7 @@ SELECT dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1);
 \set VERBOSITY terse
 SELECT dp_logreg_train('closed.patients', 'sick', 'x', 1);
 \echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg(sick, x, 1) FROM ward.patients;
+SELECT dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients;
 \set VERBOSITY default
 -- A view has its owner's rights
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
@@ -41,7 +41,7 @@ SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS 
 SELECT dp_predict(m, '{1,0}') IS NOT NULL AS predict, dp_predict_prob(m, '{1,0}') IS NOT NULL AS prob, dp_decision(m, '{1,0}') IS NOT NULL AS decision,
        cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dp_label(1, NULL) AS label
   FROM (SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1) AS m OFFSET 0) s;
-SELECT dp_svm(sick, x, 1)::jsonb -> 'rows' AS rows FROM ward.for_analysts;
+SELECT dp_svm(sick, x, 1, NULL, '{"dimension": 2}')::jsonb -> 'rows' AS rows FROM ward.for_analysts;
 SET dperm.aggregate_memory = '1MB';
 RESET dperm.aggregate_memory;
 RESET ROLE;
@@ -76,7 +76,7 @@ CREATE POLICY own_patients ON ward.patients FOR SELECT TO dperm_analyst USING (d
 SET ROLE dperm_analyst;
 SELECT count(*) FROM ward.patients;
 SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1)::jsonb -> 'rows' AS rows,
-       (SELECT dp_logreg(sick, x, 1) FROM ward.patients)::jsonb -> 'rows' AS aggregate;
+       (SELECT dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients)::jsonb -> 'rows' AS aggregate;
 -- the view is its owner's, who sees all
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS view_rows;
 SET row_security = off;
@@ -145,7 +145,7 @@ SELECT dp_logreg_train('ward.patients', 'answer', 'x', 1, positive => 'yes');
 SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1) IS NOT NULL AS needs_no_label;
 SET ROLE dperm_analyst;
 DROP FUNCTION public.dp_label(text, text);
-CREATE DOMAIN public.vec AS float8[];
+CREATE DOMAIN public.vec AS float8[] CHECK (cardinality(VALUE) = 2);
 CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
 CREATE AGGREGATE public.dp_moments_vector_agg(dp_moments, boolean, vec) (SFUNC = dp_moments_step, STYPE = dp_moments);

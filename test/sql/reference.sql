@@ -1,6 +1,7 @@
 -- Weights without noise against independent solvers.
 -- Made by test/reference/make_reference.py; do not edit.
-CREATE TABLE reference_rows (x float8[], y boolean);
+CREATE DOMAIN vector_of_4 AS float8[] CHECK (cardinality(VALUE) = 4);
+CREATE TABLE reference_rows (x vector_of_4, y boolean);
 INSERT INTO reference_rows VALUES
 	('{-0.983,-0.022,0.35,-0.585}', true),
 	('{-0.249,0.068,-0.229,-0.228}', false),
@@ -145,3 +146,4 @@ SELECT loss, h, lambda, intercept, how,
 FROM answers ORDER BY loss, h, lambda, intercept, how;
 DROP VIEW answers;
 DROP TABLE reference, reference_rows;
+DROP DOMAIN vector_of_4;

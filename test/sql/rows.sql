@@ -26,7 +26,7 @@ CREATE TABLE models AS
   SELECT 'logreg' AS name, dp_logreg_train('patients', 'sick', '{age,bmi,ward,smoker,admitted,code,x}', 'Infinity', 0.001) AS model
   UNION ALL SELECT 'svm', dp_svm_train('patients', 'sick', '{ward,x,age}', 'Infinity', 0.01)
   UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{age,bmi,ward,x}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20)
-  UNION ALL SELECT 'array', dp_logreg(sick, x, 'Infinity', 0.01) FROM patients
+  UNION ALL SELECT 'array', dp_logreg(sick, x, 'Infinity', 0.01, '{"dimension": 2}') FROM patients
   UNION ALL SELECT 'vector', dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.01);
 CREATE FUNCTION model(text) RETURNS dp_model LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT model FROM models WHERE name = $1';
 

@@ -4,8 +4,9 @@
 --
 SET client_min_messages = warning;
 
+CREATE DOMAIN vec4 AS float8[] CHECK (cardinality(VALUE) = 4);
 CREATE TABLE letters AS
-  SELECT i AS id, i % 5 IN (0, 3) AS vowel, ARRAY[sin(i), cos(2 * i), sin(i * i), 0.5 * (i % 5)] AS x
+  SELECT i AS id, i % 5 IN (0, 3) AS vowel, ARRAY[sin(i), cos(2 * i), sin(i * i), 0.5 * (i % 5)]::vec4 AS x
   FROM generate_series(1, 150) i;
 
 CREATE FUNCTION weights(model dp_model) RETURNS numeric[] LANGUAGE sql AS $$
@@ -41,6 +42,7 @@ SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text = dp_svm_train('l
 -- By hand: one row, one coordinate. At the minimum lambda f = -slope(f); for the Huber loss
 -- between the bends that is f = (1 + h) / (1 + 2 h lambda), below them f = 1 / lambda
 CREATE TABLE one AS SELECT true AS vowel, ARRAY[1.0::float8] AS x;
+ALTER TABLE one ADD CHECK (cardinality(x) = 1);
 SELECT loss, h, lambda, round(f::numeric, 6) AS f, abs(lambda * f + loss_slope(loss, f, h)) < 1e-9 AS stationary
   FROM (VALUES ('huber'), ('smooth_hinge')) a(loss), (VALUES (0.01), (0.5), (1)) b(h), (VALUES (0.001), (1), (1.7), (4)) c(lambda),
   LATERAL (SELECT (dp_weights(dp_svm_train('one', 'vowel', 'x', 'Infinity', lambda, intercept => false, loss => loss, h => h)))[1]) s(f)
@@ -96,9 +98,11 @@ SELECT dp_predict_prob(dp_svm_train('letters', 'vowel', 'x', 1), '{1,2,3,4}');
 
 -- Real vectors, and a view
 CREATE TABLE real_letters AS SELECT vowel, x::float4[] AS x FROM letters;
+ALTER TABLE real_letters ADD CHECK (cardinality(x) = 4);
 CREATE VIEW some_letters AS SELECT vowel, x::float8[] AS x FROM real_letters;
-SELECT distance(dp_svm_train('real_letters', 'vowel', 'x', 'Infinity'), dp_svm_train('some_letters', 'vowel', 'x', 'Infinity')) < 1e-9 AS same;
+SELECT distance(dp_svm_train('real_letters', 'vowel', 'x', 'Infinity'), dp_svm_train('some_letters', 'vowel', 'x', 'Infinity', dimension => 4)) < 1e-9 AS same;
 
 DROP VIEW some_letters;
 DROP TABLE letters, one, real_letters;
 DROP FUNCTION weights, distance, loss_slope, gradient;
+DROP DOMAIN vec4;

@@ -1,0 +1,16 @@
+/*
+ * vector_length.h: the public length of the vectors that an expression makes.
+ */
+#ifndef DPERM_VECTOR_LENGTH_H
+#define DPERM_VECTOR_LENGTH_H
+
+#include "nodes/params.h"
+#include "nodes/primnodes.h"
+
+/*
+ * The length that an expression declares whatever rows hold, 0 if it declares none. params are those
+ * of the query, or NULL.
+ */
+extern int	dperm_vector_length(Node *node, ParamListInfo params);
+
+#endif							/* DPERM_VECTOR_LENGTH_H */
