@@ -9,6 +9,7 @@
 #include "utils/numeric.h"
 
 #include "args.h"
+#include "dperm.h"
 
 /* Start from the defaults; epsilon has none. */
 void
@@ -359,4 +360,17 @@ dperm_options_setup(const DpermOptions *options, int dim, int64 rows)
 	if (options->lambda < 0)
 		setup.lambda = dperm_calibrate_default_lambda(options->epsilon, rows, dim);
 	return setup;
+}
+
+/* Refuse options of which no number of rows makes sense: effective lambda only falls as rows are added. */
+void
+dperm_options_check(const DpermOptions *options, int dim)
+{
+	DpermSetup	few = dperm_options_setup(options, dim, 1);
+	DpermSetup	many = dperm_options_setup(options, dim, DPERM_ROWS_MAX);
+	DpermCalibration calibration;
+	const char *why;
+
+	if (dperm_calibrate(&many, &calibration, &why) != DPERM_OK)
+		(void) dperm_checked_calibration(&few);
 }

@@ -55,6 +55,9 @@ extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
 /* The block of a vector that is no column, or has no domain. Its count may be set later. */
 extern DpermBlock dperm_options_vector_block(const DpermOptions *options);
 
+/* Refuse options of which no number of rows makes sense. */
+extern void dperm_options_check(const DpermOptions *options, int dim);
+
 /* The setup of the mechanism once the number of rows is known. */
 extern DpermSetup dperm_options_setup(const DpermOptions *options, int dim, int64 rows);
 

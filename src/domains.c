@@ -35,8 +35,8 @@
 PG_FUNCTION_INFO_V1(dp_domains);
 
 /* The query of a view or of a materialized view, or NULL. */
-static Query *
-view_query(Relation view)
+Query *
+dperm_domains_view_query(Relation view)
 {
 	if ((view->rd_rel->relkind != RELKIND_VIEW && view->rd_rel->relkind != RELKIND_MATVIEW) ||
 		view->rd_rules == NULL)
@@ -88,7 +88,7 @@ shown_column(Query *query, AttrNumber number, Oid *relation)
 static void
 find_home(DpermColumn *column, Relation relation)
 {
-	Query	   *query = view_query(relation);
+	Query	   *query = dperm_domains_view_query(relation);
 	Relation	next;
 	Oid			oid;
 	Var		   *var;

@@ -9,8 +9,10 @@
 #include <math.h>
 
 #include "access/attnum.h"
+#include "nodes/parsenodes.h"
 #include "utils/date.h"
 #include "utils/jsonb.h"
+#include "utils/relcache.h"
 #include "utils/timestamp.h"
 
 #include "core/encoder.h"
@@ -94,6 +96,9 @@ dperm_category_length(bool padded, const char *bytes, int len)
 		len--;
 	return len;
 }
+
+/* The query of a view or of a materialized view, NULL for any other relation. */
+extern Query *dperm_domains_view_query(Relation view);
 
 /* Can a relation of this kind be trained on? */
 extern bool dperm_domains_has_rows(char relkind);

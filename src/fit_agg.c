@@ -154,6 +154,7 @@ init_rows(FitState *state, int length)
 	state->block = dperm_options_vector_block(&state->options);
 	state->block.count = length;
 	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
+	dperm_options_check(&state->options, dperm_encoder_dim(&state->encoder));
 	dperm_cache_init(&state->cache, &state->encoder, 0, NULL);
 	state->raw = palloc(sizeof(double) * length);
 }

@@ -51,10 +51,11 @@ extern Datum dperm_source_key(void);
 /*
  * Divide the rows into portions by a key; dperm_source_rows_sql() is about the portion that is set in
  * source->portion. identity names a column that identifies rows; NULL for a relation whose rows
- * have a place of their own.
+ * have a place of their own. It has to be unique by constraints unless the rows are public. The queries over
+ * portions are checked, those of dperm_source_mistakes() too.
  */
 extern void dperm_source_divide(DpermSource *source, int portions, const char *identity,
-								Datum key);
+								bool is_public, Datum key);
 
 /*
  * The labels and features of the portion as a subquery called r, for FROM; *label is the name of the
@@ -93,11 +94,11 @@ extern void dperm_source_prepare(const DpermSource *source);
 #define DPERM_COLUMN_ARGS 90
 
 /*
- * How many rows with a label each model gets wrong; needs an SPI connection. models are count
- * dp_model datums.
+ * How many rows of the portion with a label each model gets wrong; needs an SPI connection. models are count
+ * dp_model datums. Returns the number of rows of the portion.
  */
-extern void dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
-								  int64 *mistakes);
+extern int64 dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
+								   int64 *mistakes);
 
 /*
  * Run one pass that answers several requests, count of them: each over all rows if portions is NULL, or else

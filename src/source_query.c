@@ -8,12 +8,9 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
-#include "miscadmin.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
@@ -22,6 +19,7 @@
 #include "columns.h"
 #include "core/portion.h"
 #include "dperm.h"
+#include "identity.h"
 #include "moments_type.h"
 #include "source.h"
 
@@ -224,14 +222,36 @@ pass_plan(const DpermSource *source)
 						CURSOR_OPT_PARALLEL_OK);
 }
 
+/*
+ * Do all that comes before the first row of a query with one value of a type of ours: check it, plan it, and let the
+ * executor look at privileges and at what it would read. Within SPI.
+ */
+static void
+try_open(const DpermSource *source, const char *query, const char *type, int options)
+{
+	Datum		none = 0;
+	ParamListInfo params = make_params(source, dperm_source_type(source, type), &none, 1);
+	int			level = hide_plans();
+	SPIPlanPtr	plan = checked_plan(source, query, params, options);
+
+	/* the NULL that stands for a value must not simplify the plan */
+	for (int i = 0; i < params->numParams; i++)
+		params->params[i].pflags = 0;
+	SPI_cursor_close(SPI_cursor_open_with_paramlist(NULL, plan, params, true));
+	SPI_freeplan(plan);
+	AtEOXact_GUC(true, level);
+}
+
 /* Check the queries over the source, before the first of them is run. */
 void
 dperm_source_prepare(const DpermSource *source)
 {
+	int			portion = 0;
+
 	SPI_connect();
-	SPI_freeplan(pass_plan(source));
-	SPI_freeplan(checked_plan(source, read_query(source),
-							  make_params(source, InvalidOid, NULL, 0), 0));
+	try_open(source, pass_query(source, 1, source->portions > 0 ? &portion : NULL), "dp_moments",
+			 CURSOR_OPT_PARALLEL_OK);
+	try_open(source, read_query(source), "dp_moments", 0);
 	SPI_finish();
 }
 
@@ -262,77 +282,6 @@ dperm_source_pass(const DpermSource *source, int count, const Datum *requests,
 	SPI_freetuptable(SPI_tuptable);
 }
 
-/* A column that identifies rows; what is private in a row does not. */
-static char *
-identity_column(const DpermSource *source, const char *identity)
-{
-	AttrNumber	number = get_attnum(source->relation, identity);
-	bool		is_private = strcmp(identity, source->label_column) == 0;
-
-	if (number <= 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", identity,
-						get_rel_name(source->relation)),
-				 errhint("identity names a column that identifies rows, such as a key.")));
-	for (int i = 0; i < source->block_count; i++)
-		is_private = is_private || strcmp(identity, source->blocks[i].column.bytes) == 0;
-	if (is_private)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("identity cannot be the label or a feature"),
-				 errhint("It names a column that identifies rows and tells nothing else, such as a key.")));
-	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
-		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
-				 errhint("Tuning needs SELECT on the column that identifies rows.")));
-	return psprintf("%s.dp_text(t.%s)", dperm_source_schema(source),
-					quote_identifier(identity));
-}
-
-/* Do the rows of the relation have places: are there tables at all of its leaves? */
-static bool
-has_places(Oid relation)
-{
-	ListCell   *cell;
-
-	switch (get_rel_relkind(relation))
-	{
-		case RELKIND_RELATION:
-		case RELKIND_PARTITIONED_TABLE:
-			foreach(cell, find_all_inheritors(relation, AccessShareLock, NULL))
-				if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-					return false;
-			return true;
-		case RELKIND_MATVIEW:
-			return true;
-		default:
-			return false;
-	}
-}
-
-/* What identifies a row of the relation: a column, or the place of the row. */
-static char *
-identity_sql(const DpermSource *source, const char *identity)
-{
-	if (identity)
-		return identity_column(source, identity);
-	if (!has_places(source->relation))
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the rows of \"%s\" have no identity of their own",
-						get_rel_name(source->relation)),
-				 errhint("Name a column that identifies rows, as in identity => 'id', or store the rows in a table.")));
-	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
-				 errhint("Tuning needs SELECT on the whole table, or a column that identifies rows, as in identity => 'id'.")));
-	return "t.tableoid, t.ctid";
-}
-
 /* A fresh key. */
 Datum
 dperm_source_key(void)
@@ -343,17 +292,6 @@ dperm_source_key(void)
 	if (!pg_strong_random(VARDATA(key), DPERM_PORTION_KEY))
 		dperm_check_status(DPERM_NO_ENTROPY);
 	return PointerGetDatum(key);
-}
-
-/* Divide the rows into portions by a key. */
-void
-dperm_source_divide(DpermSource *source, int portions, const char *identity, Datum key)
-{
-	source->portions = portions;
-	source->portion = 0;
-	source->key = key;
-	source->identity = identity_sql(source, identity);
-	dperm_source_prepare(source);
 }
 
 /* A name for the label that no feature has. */
@@ -399,29 +337,53 @@ dperm_source_rows_sql(const DpermSource *source, char **label)
 	return sql.data;
 }
 
-/* How many rows with a label each model gets wrong. */
-void
-dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
-					  int64 *mistakes)
+/* The query that counts the rows of the portion, and those that each model gets wrong. */
+static char *
+mistakes_query(const DpermSource *source, int count)
 {
 	StringInfoData sql;
 	char	   *label;
 	char	   *rows = dperm_source_rows_sql(source, &label);
 
 	initStringInfo(&sql);
+	appendStringInfoString(&sql, "SELECT pg_catalog.count(*)");
 	for (int i = 0; i < count; i++)
-		appendStringInfo(&sql, "%s pg_catalog.count(*) FILTER (WHERE %s.dp_predict($%d, r.*) OPERATOR(pg_catalog.<>) r.%s)",
-						 i == 0 ? "SELECT" : ",", dperm_source_schema(source), DPERM_EXTRA + i, label);
+		appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s.dp_predict($%d, r.*) OPERATOR(pg_catalog.<>) r.%s)",
+						 dperm_source_schema(source), DPERM_EXTRA + i, label);
 	appendStringInfo(&sql, " FROM %s", rows);
-	dperm_source_execute(source, sql.data, "dp_model", models, count);
-	for (int i = 0; i < count; i++)
-	{
-		bool		isnull;
+	return sql.data;
+}
 
+/* Divide the rows into portions by a key. */
+void
+dperm_source_divide(DpermSource *source, int portions, const char *identity, bool is_public,
+					Datum key)
+{
+	source->portions = portions;
+	source->portion = 0;
+	source->key = key;
+	source->identity = dperm_identity_sql(source, identity, is_public);
+	dperm_source_prepare(source);
+	SPI_connect();
+	try_open(source, mistakes_query(source, 1), "dp_model", CURSOR_OPT_PARALLEL_OK);
+	SPI_finish();
+}
+
+/* How many rows with a label each model gets wrong. */
+int64
+dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
+					  int64 *mistakes)
+{
+	int64		rows;
+	bool		isnull;
+
+	dperm_source_execute(source, mistakes_query(source, count), "dp_model", models, count);
+	rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	for (int i = 0; i < count; i++)
 		mistakes[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-												  SPI_tuptable->tupdesc, i + 1, &isnull));
-	}
+												  SPI_tuptable->tupdesc, i + 2, &isnull));
 	SPI_freetuptable(SPI_tuptable);
+	return rows;
 }
 
 /* The tables that a source reads from, with their partitions and children; within SPI. */

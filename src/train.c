@@ -64,6 +64,14 @@ report_step(int *reported, bool end)
 	}
 }
 
+/* The setup of a training. */
+static DpermSetup
+task_setup(const DpermTask *task)
+{
+	return dperm_options_setup(task->options, task->rows->cache.feed.layout.dim,
+							   task->rows->count);
+}
+
 /* Begin a training: noise, and a start from the rows in memory. */
 static void
 begin(Training *training, DpermTask *task)
@@ -73,7 +81,7 @@ begin(Training *training, DpermTask *task)
 
 	memset(training, 0, sizeof(*training));
 	training->task = task;
-	training->fit.setup = dperm_options_setup(task->options, layout->dim, rows->count);
+	training->fit.setup = task_setup(task);
 	training->fit.calibration = dperm_checked_calibration(&training->fit.setup);
 	dperm_entropy_init(&training->entropy, dperm_strong_random, NULL);
 	training->matrix = dperm_matrix_of(&rows->cache.keep, layout, task->options->loss);
@@ -298,6 +306,13 @@ dperm_train_tasks(DpermTask *tasks, int count)
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(caller, "dperm training", ALLOCSET_DEFAULT_SIZES);
 
+	/* all of them, before one is trained */
+	for (int i = 0; i < count; i++)
+	{
+		DpermSetup	setup = task_setup(&tasks[i]);
+
+		(void) dperm_checked_calibration(&setup);
+	}
 	for (int done = 0; done < count;)
 	{
 		MemoryContextSwitchTo(work);
@@ -373,6 +388,7 @@ train(FunctionCallInfo fcinfo, bool svm, bool as_array)
 	dperm_options_settle(&options);
 	dperm_source_open(&source, fcinfo->flinfo->fn_oid, relation, label, features,
 					  feature_count, domains, NULL, &options);
+	dperm_options_check(&options, dperm_encoder_dim(&source.spec.encoder));
 
 	SPI_connect();
 	return dperm_train_result(fcinfo, caller, dperm_train_rows(&options, &source));

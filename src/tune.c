@@ -249,6 +249,34 @@ open_sources(Tuning *tuning, const char *relation, bool like_before)
 		dperm_source_open(&candidate->source, fcinfo->flinfo->fn_oid, relation, label,
 						  features, feature_count, domains, like_before ? &before : NULL,
 						  &candidate->options);
+		dperm_options_check(&candidate->options,
+							dperm_encoder_dim(&candidate->source.spec.encoder));
+	}
+}
+
+/* Divide the rows of every candidate, by one fresh key. */
+static void
+divide_sources(Tuning *tuning, int portions, bool is_public)
+{
+	Datum		key = dperm_source_key();
+
+	for (int i = 0; i < tuning->count; i++)
+		dperm_source_divide(&tuning->candidates[i].source, portions, tuning->identity, is_public,
+							key);
+}
+
+/* See that each candidate can be trained on so many rows, before one of them is. */
+static void
+check_candidates_on(const Tuning *tuning, int64 rows)
+{
+	for (int i = 0; i < tuning->count; i++)
+	{
+		const Candidate *candidate = &tuning->candidates[i];
+		DpermSetup	setup = dperm_options_setup(&candidate->options,
+												dperm_encoder_dim(&candidate->source.spec.encoder),
+												rows);
+
+		(void) dperm_checked_calibration(&setup);
 	}
 }
 
@@ -330,11 +358,12 @@ load_candidates(Tuning *tuning, bool own_portions, int64 *portions, DpermRows **
 }
 
 /*
- * How many mistakes models make on a portion. The rows are read by the source of the candidate with the longest
- * vectors: shorter ones would not get to see them whole.
+ * How many mistakes models make on a portion, which has so many rows: those that nobody was trained on. The rows are read
+ * by the source of the candidate with the longest vectors: shorter ones would not get to see them whole.
  */
 static void
-count_mistakes(Tuning *tuning, int portion, const Datum *models, int count, int64 *mistakes)
+count_mistakes(Tuning *tuning, int portion, int64 rows, const Datum *models, int count,
+			   int64 *mistakes)
 {
 	DpermSource *source = &tuning->candidates[0].source;
 
@@ -342,7 +371,8 @@ count_mistakes(Tuning *tuning, int portion, const Datum *models, int count, int6
 		if (tuning->candidates[i].source.blocks[0].count > source->blocks[0].count)
 			source = &tuning->candidates[i].source;
 	source->portion = portion;
-	dperm_source_mistakes(source, models, count, mistakes);
+	if (dperm_source_mistakes(source, models, count, mistakes) != rows)
+		dperm_rows_changed();
 }
 
 /* Algorithm 4: the chosen model, or NULL if there are no rows. */
@@ -350,7 +380,6 @@ static DpermModel *
 tune_privately(Tuning *tuning)
 {
 	int			portions = tuning->count + 1;
-	Datum		key = dperm_source_key();
 	DpermRows **sets = palloc(sizeof(*sets) * tuning->count);
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->count);
 	Datum	   *datums = palloc(sizeof(Datum) * tuning->count);
@@ -361,8 +390,6 @@ tune_privately(Tuning *tuning)
 	DpermEntropy entropy;
 	int			chosen;
 
-	for (int i = 0; i < tuning->count; i++)
-		dperm_source_divide(&tuning->candidates[i].source, portions, tuning->identity, key);
 	load_candidates(tuning, true, rows, sets);
 	for (int i = 0; i < portions; i++)
 		total += rows[i];
@@ -377,7 +404,7 @@ tune_privately(Tuning *tuning)
 	dperm_train_tasks(tasks, tuning->count);
 	for (int i = 0; i < tuning->count; i++)
 		datums[i] = dperm_model_make(tasks[i].model);
-	count_mistakes(tuning, tuning->count, datums, tuning->count, mistakes);
+	count_mistakes(tuning, tuning->count, rows[tuning->count], datums, tuning->count, mistakes);
 
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
 	chosen = dperm_select(&entropy, tuning->selection,
@@ -415,7 +442,6 @@ count_rows(const DpermSource *source)
 static int
 best_on_holdout(Tuning *tuning, int64 private_rows)
 {
-	Datum		key = dperm_source_key();
 	int			trainings = tuning->count * HOLDOUT_REPEATS;
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
 	Datum	   *datums = palloc(sizeof(Datum) * trainings);
@@ -425,8 +451,6 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 	DpermRows **sets = palloc(sizeof(*sets) * tuning->count);
 	int			best = 0;
 
-	for (int i = 0; i < tuning->count; i++)
-		dperm_source_divide(&tuning->candidates[i].source, 2, tuning->identity, key);
 	load_candidates(tuning, false, rows, sets);
 	if (rows[0] == 0 || rows[1] == 0)
 		ereport(ERROR,
@@ -446,7 +470,7 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 	dperm_train_tasks(tasks, trainings);
 	for (int i = 0; i < trainings; i++)
 		datums[i] = dperm_model_make(tasks[i].model);
-	count_mistakes(tuning, 1, datums, trainings, mistakes);
+	count_mistakes(tuning, 1, rows[1], datums, trainings, mistakes);
 	for (int i = 0; i < tuning->count; i++)
 	{
 		int64		total = 0;
@@ -475,6 +499,7 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	if (rows == 0)
 		return NULL;
 	settle_factors(tuning, rows);
+	check_candidates_on(tuning, rows);
 	best = best_on_holdout(tuning, rows);
 	model = dperm_train_rows(&tuning->candidates[best].options, &private[best]);
 	if (model == NULL || model->rows != rows)
@@ -521,7 +546,9 @@ tune(FunctionCallInfo fcinfo, bool svm, bool as_array)
 	holdout = dperm_text_arg(fcinfo, tuning.first_arg + TUNE_HOLDOUT);
 	if (holdout)
 		private = open_holdout(&tuning, holdout);
+	divide_sources(&tuning, holdout ? 2 : tuning.count + 1, holdout != NULL);
 
+	/* all that arguments can have wrong has been found by now: here the first row is read */
 	SPI_connect();
 	model = holdout ? tune_on_holdout(&tuning, private, holdout) : tune_privately(&tuning);
 	return dperm_train_result(fcinfo, caller, model);

@@ -81,7 +81,7 @@ sharp_objective(const DpermSetup *s, double c, DpermCalibration *out)
 {
 	double		least = c / (s->rows * expm1(SLACK_SHARE * s->epsilon));
 
-	out->lambda = fmax(s->lambda, least);
+	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least);
 	out->eps_slack = log1p(c / (s->rows * out->lambda));
 	out->eps_noise = s->epsilon - out->eps_slack - out->eps_release;
 	out->noise_scale = 2 / out->eps_noise;
@@ -92,11 +92,12 @@ static void
 paper_objective(const DpermSetup *s, double c, DpermCalibration *out)
 {
 	double		epsilon = s->epsilon - out->eps_release;
-	double		slack = 2 * log1p(c / (s->rows * s->lambda));
+	double		lambda = fmax(s->lambda, DPERM_LAMBDA_MIN);
+	double		slack = 2 * log1p(c / (s->rows * lambda));
 
 	if (epsilon - slack > 0)
 	{
-		out->lambda = s->lambda;
+		out->lambda = lambda;
 		out->eps_slack = slack;
 		out->eps_noise = epsilon - slack;
 	}

@@ -201,7 +201,8 @@ def adult_call(learner="logreg", epsilon="1"):
 
 
 def dense_call(learner="logreg", epsilon="1", table="adult_dense"):
-    return train_call(table, learner, epsilon, ", intercept => false")
+    dimension = len(tables.NUMBERS) + sum(map(len, tables.CATEGORIES.values())) + 1
+    return train_call(table, learner, epsilon, ", intercept => false, dimension => %d" % dimension)
 
 
 def make_dense(bench):
@@ -262,11 +263,13 @@ def kernel(bench):
     bench.say("  (storing %d random features of each row)" % features)
     session.run("DROP TABLE IF EXISTS few_rows, kernel_model, kernel_features")
     # the features do not depend on the rows: a model of a few has the same
-    session.run("CREATE TABLE few_rows AS SELECT * FROM %s LIMIT 2000" % table)
+    session.run("CREATE TABLE few_rows (LIKE %s INCLUDING CONSTRAINTS)" % table)
+    session.run("INSERT INTO few_rows SELECT * FROM %s LIMIT 2000" % table)
     session.run("CREATE TABLE kernel_model AS SELECT %s AS m" % train_call("few_rows", more=more))
     session.run("CREATE UNLOGGED TABLE kernel_features (x float8[], y boolean)")
     session.run("ALTER TABLE kernel_features ALTER x SET STORAGE PLAIN")
     session.run("INSERT INTO kernel_features SELECT dp_encode((SELECT m FROM kernel_model), x), y FROM %s" % table)
+    session.run("ALTER TABLE kernel_features ADD CHECK (cardinality(x) = %d) NOT VALID" % features)
     tables.settle(session, "kernel_features")
 
     rng = np.random.default_rng(4)

@@ -73,7 +73,8 @@ def main():
             CREATE AGGREGATE bench_scan(float8[]) (SFUNC = bench_scan_step, STYPE = float8, INITCOND = 0,
                                                    COMBINEFUNC = float8pl, PARALLEL = SAFE);
             CREATE TABLE warm_up AS SELECT ARRAY[random() / 2, random() / 2] AS x, i %% 2 = 0 AS y
-            FROM generate_series(1, 100) i""", (options.scan,))
+            FROM generate_series(1, 100) i;
+            ALTER TABLE warm_up ADD CHECK (cardinality(x) = 2)""", (options.scan,))
         setup.close()
         bench = Bench(options)
         facts = machine(bench.session)

@@ -110,6 +110,7 @@ def make_vectors(session, table, n, d, seed=1):
     session.run("CREATE UNLOGGED TABLE %s (x float8[], y boolean)" % table)
     session.run("ALTER TABLE %s ALTER x SET STORAGE PLAIN" % table)
     copy_in(session, table, pieces(), "FORMAT binary")
+    session.run("ALTER TABLE %s ADD CHECK (cardinality(x) = %d) NOT VALID" % (table, d))
     settle(session, table)
 
 

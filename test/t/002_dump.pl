@@ -16,6 +16,7 @@ $node->safe_psql(
 	CREATE EXTENSION dperm SCHEMA learning;
 	SET search_path = learning, public;
 	CREATE TABLE public.people AS SELECT i % 3 = 0 AS y, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 100) i;
+	ALTER TABLE public.people ADD CHECK (cardinality(x) = 2);
 	CREATE TABLE models (id int PRIMARY KEY, model dp_model, made dp_model[] DEFAULT '{}');
 	INSERT INTO models
 	  SELECT i, CASE i % 3

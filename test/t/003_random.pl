@@ -14,7 +14,7 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION dperm;
 	CREATE TABLE people AS SELECT i % 3 = 0 AS y, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 200) i;
-	ALTER TABLE people SET (parallel_workers = 2);
+	ALTER TABLE people ADD CHECK (cardinality(x) = 2), SET (parallel_workers = 2);
 	CREATE TABLE models (id serial, how text, model dp_model);
 });
 
@@ -28,8 +28,8 @@ sub train_in_session
 		  SELECT '$how', dp_logreg_train('people', 'y', 'x', 1, 0.1) UNION ALL
 		  SELECT '$how', dp_logreg_train('people', 'y', 'x', 1, 0.1, 'output') UNION ALL
 		  SELECT '$how', dp_svm_train('people', 'y', 'x', 1, 0.1) UNION ALL
-		  SELECT '$how', (SELECT dp_logreg(y, x, 1, 0.1) FROM people) UNION ALL
-		  SELECT '$how', (SELECT dp_svm(y, x, 1, 0.1) FROM people)});
+		  SELECT '$how', (SELECT dp_logreg(y, x, 1, 0.1, '{"dimension": 2}') FROM people) UNION ALL
+		  SELECT '$how', (SELECT dp_svm(y, x, 1, 0.1, '{"dimension": 2}') FROM people)});
 }
 
 train_in_session('fresh') for 1 .. 5;

@@ -16,7 +16,8 @@ $node->safe_psql(
 	CREATE TABLE hostile AS SELECT y, x, 'secret-' || i AS t, i
 	  FROM (VALUES (true, '{0.125,0.25}'::float8[]), (false, '{1e308,-1e308}'), (true, '{NaN,1}'), (NULL, '{1,1}'), (false, NULL),
 	    (true, '{1,2,3}'), (false, '{}'), (true, '{{1,2}}'), (false, '{NULL,1}'), (true, '{Infinity,1}'), (false, '{5e-324,0}')) v(y, x),
-	    generate_series(1, 40) i});
+	    generate_series(1, 40) i;
+	ALTER TABLE hostile ADD CHECK (cardinality(x) = 2) NOT VALID});
 
 my $train = q{
 	SELECT 'model' FROM (
@@ -25,8 +26,8 @@ my $train = q{
 	  SELECT dp_logreg_train('hostile', 't', 'x', 1e-6, positive => 'secret-7', method => 'output') UNION ALL
 	  SELECT dp_svm_train('hostile', 'y', 'x', 1, loss => 'smooth_hinge') UNION ALL
 	  SELECT dp_logreg_train('hostile', 'y', 'x', 1, dimension => 2000) UNION ALL
-	  SELECT dp_logreg(y, x, 1) FROM hostile UNION ALL
-	  SELECT dp_svm(t, x, 1, 0.1, '{"positive": "secret-7"}') FROM hostile) s(m) WHERE m IS NOT NULL};
+	  SELECT dp_logreg(y, x, 1, NULL, '{"dimension": 2}') FROM hostile UNION ALL
+	  SELECT dp_svm(t, x, 1, 0.1, '{"positive": "secret-7", "dimension": 2}') FROM hostile) s(m) WHERE m IS NOT NULL};
 
 # $train at some level of logging: what the client and the log get
 sub train_at

@@ -46,10 +46,10 @@ $node->safe_psql(
 	    ('10.0.0.' || id % 4)::inet AS i, id % 2 AS g
 	  FROM generate_series(1, 150) id;
 	CREATE TABLE public_people AS SELECT * FROM ordinary;
-	CREATE TABLE people (LIKE ordinary);
+	CREATE TABLE people (LIKE ordinary, PRIMARY KEY (id));
 	CREATE VIEW many AS SELECT *, $bits FROM people;
 	CREATE VIEW sorted AS SELECT * FROM people ORDER BY c, x LIMIT 1000;
-	CREATE TABLE models AS SELECT dp_logreg_train('ordinary', 'y', 'x', 1) AS lone,
+	CREATE TABLE models AS SELECT dp_logreg_train('ordinary', 'y', 'x', 1, dimension => 3) AS lone,
 	  dp_svm_train('ordinary', 'y', '$features', 1, domains => '$domains') AS wide;
 	-- many passes: more rows than a training keeps
 	CREATE TABLE easy AS SELECT id, id % 2 = 0 AS y, id % 2 AS k FROM generate_series(1, 52000) id;
@@ -93,30 +93,30 @@ my %hostile = map { @$_ } @hostile;
 
 # All calls that read rows of people: SELECT lists first, which are also explained
 my @models = (
-	"dp_logreg_train('people', 'y', 'x', 1)",
+	"dp_logreg_train('people', 'y', 'x', 1, dimension => 3)",
 	"dp_logreg_train('people', 'y', 'x4', 1, dimension => 3, intercept => false)",
-	"dp_logreg_train('people', 'y', 'x', 0.1, method => 'output', norm => 3)",
-	"dp_logreg_train('people', 'y8', 'x', 1, 0.01, analysis => 'paper')",
+	"dp_logreg_train('people', 'y', 'x', 0.1, method => 'output', norm => 3, dimension => 3)",
+	"dp_logreg_train('people', 'y8', 'x', 1, 0.01, analysis => 'paper', dimension => 3)",
 	"dp_logreg_train('people', 'yn', '$features', 1, domains => '$domains')",
 	"dp_logreg_train('people', 'y', '$features', 1, 1e-10, domains => '$domains', analysis => 'paper')",
 	"dp_logreg_train('people', 'yt', '{c,p,e,a}', 2, positive => 'yes', kernel => 'gaussian', gamma => 2, kernel_features => 10, domains => '{\"c\": [\"red\"], \"p\": [\"ab\"], \"a\": [0, 1]}')",
-	"dp_logreg_train('people', 'ye', 'x', 1, positive => 'high', kernel => 'laplacian', kernel_features => 10)",
+	"dp_logreg_train('people', 'ye', 'x', 1, positive => 'high', kernel => 'laplacian', kernel_features => 10, dimension => 3)",
 	"dp_logreg_train('people', 'y', NULL::text, 1)",
-	"dp_logreg_train('people', 'y', 'x', 'Infinity', 1e-10)",
+	"dp_logreg_train('people', 'y', 'x', 'Infinity', 1e-10, dimension => 3)",
 	"dp_logreg_train('people', 'y', '{a}', 1e-6, domains => '{\"a\": [0, 1]}')",
-	"dp_svm_train('people', 'y', 'x', 1)",
-	"dp_svm_train('people', 'yn', 'x4', 1, method => 'output', loss => 'smooth_hinge', h => 0.1)",
+	"dp_svm_train('people', 'y', 'x', 1, dimension => 3)",
+	"dp_svm_train('people', 'yn', 'x4', 1, method => 'output', loss => 'smooth_hinge', h => 0.1, dimension => 3)",
 	"dp_svm_train('people', 'y8', '$features', 20, domains => '$domains', analysis => 'paper', h => 0.01)",
 	"dp_svm_train('people', 'y', '{a,n,d,ts,b}', 1, kernel => 'cauchy', kernel_features => 10, domains => '{\"a\": [0, 1], \"n\": [0, 1], \"d\": [\"2000-01-01\", \"2020-01-01\"], \"ts\": [\"2000-01-01\", \"2020-01-01\"]}')",
-	"dp_svm_train('sorted', 'y', 'x', 1)",
+	"dp_svm_train('sorted', 'y', 'x', 1, dimension => 3)",
 	"dp_logreg_train('many', 'yt', NULL::text, 1, positive => 'yes', domains => '$domains')",
-	"dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'public_people')",
+	"dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'public_people', dimension => 3)",
 	"dp_svm_tune('people', 'y', '$features', 1, domains => '$domains', candidates => '[{\"lambda\": 0.1, \"kernel\": \"matern\", \"kernel_features\": 10}]', holdout => 'public_people')");
 my @aggregates = (
-	"dp_logreg(y, x, 1)",
+	"dp_logreg(y, x, 1, NULL, '{\"dimension\": 3}')",
 	"dp_logreg(y8, x4, 1, 0.01, '{\"dimension\": 3, \"method\": \"output\"}')",
-	"dp_logreg(yt, x, 1, NULL, '{\"positive\": \"yes\", \"kernel\": \"gaussian\", \"kernel_features\": 10}')",
-	"dp_logreg(y, x::numeric[], 1)",
+	"dp_logreg(yt, x, 1, NULL, '{\"dimension\": 3, \"positive\": \"yes\", \"kernel\": \"gaussian\", \"kernel_features\": 10}')",
+	"dp_logreg(y, x::numeric[], 1, NULL, '{\"dimension\": 3}')",
 	"dp_svm(yn, x, 1, 0.1, '{\"dimension\": 3, \"norm\": 2, \"analysis\": \"paper\", \"intercept\": false}')",
 	"dp_svm(y, dp_encode('{\"a\": [0, 1], \"b\": null, \"c\": [\"red\"], \"n\": [0, 10], \"d\": [\"2000-01-01\", \"2020-01-01\"], \"x4\": {\"dimension\": 3}}'::jsonb, r), 1)");
 
@@ -127,31 +127,33 @@ my @tables = (
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(wide, 'people', 'yn', 1, bins => 10)",
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(lone, 'sorted', 'y8', 1)",
 	"SELECT position, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains'))",
-	"SELECT pg_column_size(m), length(dp_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1) m",
+	"SELECT pg_column_size(m), length(dp_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, dimension => 3) m",
 	"SELECT count(dp_predict(wide, r)), count(dp_decision(wide, r)), count(dp_encode(wide, r)), count(dp_predict_prob(lone, r)) FROM models, people r",
 	"SELECT * FROM dp_domains('people')",
 	"SELECT g, dp_logreg(y, x, 1, NULL, '{\"dimension\": 3}') FROM people GROUP BY g ORDER BY g",
 	# portions are drawn at random, and their sizes with them: every number is released
 	map { "SELECT '##' || m || '##' AS model, m::jsonb -> 'tuning' AS tuning FROM $_ m" } (
-		"dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}')",
+		"dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', dimension => 3)",
 		"dp_svm_tune('people', 'yt', '$features', 1, domains => '$domains', positive => 'yes', candidates => '[{\"lambda\": 1}]', selection => 'exponential')",
-		"dp_logreg_tune('sorted', 'yn', 'x4', 1, lambdas => '{0.1}', identity => 'id')"));
+		"dp_logreg_tune('sorted', 'yn', 'x4', 1, lambdas => '{0.1}', identity => 'id', dimension => 3)"));
 
 # Calls that fail, each for a reason of its own that is not in the rows
 my @errors = (
-	"SELECT dp_logreg_train('people', 'y', 'x', 0)",
-	"SELECT dp_logreg_train('people', 'y', 'x', 1, 1e-300, method => 'output')",
-	"SELECT dp_logreg_train('people', 'yt', 'x', 1)",
-	"SELECT dp_logreg_train('people', 'ye', 'x', 1, positive => 'none')",
+	"SELECT dp_logreg_train('people', 'y', 'x', 0, dimension => 3)",
+	"SELECT dp_logreg_train('people', 'y', 'x', 1, 1e-300, method => 'output', dimension => 3)",
+	"SELECT dp_logreg_train('people', 'yt', 'x', 1, dimension => 3)",
+	"SELECT dp_logreg_train('people', 'ye', 'x', 1, positive => 'none', dimension => 3)",
 	"SELECT dp_logreg_train('people', 'y', '{a,x}', 1)",
 	"SELECT dp_logreg_train('people', 'y', 'x', 1, dimension => 5000)",
-	"SELECT dp_svm_train('people', 'c', 'x', 1)",
-	"SELECT dp_logreg_tune('sorted', 'y', 'x', 1)",
-	"SELECT dp_svm_tune('people', 'y', 'x', 1, holdout => 'sorted')",
+	"SELECT dp_svm_train('people', 'c', 'x', 1, dimension => 3)",
+	"SELECT dp_logreg_tune('sorted', 'y', 'x', 1, dimension => 3)",
+	"SELECT dp_svm_tune('people', 'y', 'x', 1, holdout => 'sorted', dimension => 3)",
 	"SELECT * FROM models, dp_evaluate(lone, 'people', 'c', 1)",
 	"SELECT dp_logreg(y, c, 1) FROM people",
 	"SELECT dp_logreg(y, x, 1) OVER () FROM people",
-	"SELECT dp_logreg(y, x, id) FROM people");
+	"SELECT dp_logreg(y, x, id, NULL, '{\"dimension\": 3}') FROM people",
+	"SELECT dp_logreg(y, x, 1) FROM people",
+	"SELECT dp_logreg_train('people', 'y', 'x', 1)");
 
 my $plain = 'EXPLAIN';
 my $verbose = 'EXPLAIN (VERBOSE, COSTS OFF)';
@@ -205,7 +207,7 @@ sub sweep
 		ORDER BY 1});
 	my @settings = (split(/\n/, $settings), "SET search_path = ''", "SET DateStyle = 'SQL, DMY'", "SET TimeZone = 'Pacific/Apia'");
 	my $calls = join(";\n",
-		"SELECT public.dp_logreg_train('public.sorted', 'y', 'x', 1) IS NOT NULL",
+		"SELECT public.dp_logreg_train('public.sorted', 'y', 'x', 1, dimension => 3) IS NOT NULL",
 		"SELECT count(*) FROM public.models, public.dp_roc(wide, 'public.people', 'yn', 1, bins => 10)");
 	my $name = sub { $_[0] =~ /^SET (\S+)/; $1 };
 	return $psql . "SET client_min_messages = debug5;\n"
@@ -355,11 +357,10 @@ foreach my $rows ('easy', 'hard')
 like($steps{easy}->{results}, qr/"weights": \[41\]/, 'trained on many rows');
 same($steps{hard}, $steps{easy}, 'other number of steps');
 
-# The size of a row where the vector length is not declared: EXPLAIN shows the memory of hashed groups, which keep
-# vectors until the length is settled, and trace_sort the memory of a sort in a view while the length is looked for.
+# The size of a row: EXPLAIN shows the memory of hashed groups, and trace_sort the memory of a sort in a view.
 my %memory = (
-	'vector out of line' => "$psql SET enable_sort = off;\n$analyze SELECT g, dp_logreg(y, x, 1) FROM people GROUP BY g;\n",
-	'wide vector' => "$psql SET trace_sort = on;\nSET client_min_messages = log;\nSELECT dp_logreg_train('sorted', 'y', 'x', 1) IS NOT NULL;\n");
+	'vector out of line' => "$psql SET enable_sort = off;\n$analyze SELECT g, dp_logreg(y, x, 1, NULL, '{\"dimension\": 3}') FROM people GROUP BY g;\n",
+	'wide vector' => "$psql SET trace_sort = on;\nSET client_min_messages = log;\nSELECT dp_logreg_train('sorted', 'y', 'x', 1, dimension => 3) IS NOT NULL;\n");
 put_row('id = id');
 %ordinary = map { $_ => { observe($memory{$_}) } } keys %memory;
 foreach my $row (sort keys %memory)

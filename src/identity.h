@@ -1,0 +1,15 @@
+/*
+ * identity.h: what identifies the rows of a source, so that they can be divided into portions.
+ */
+#ifndef DPERM_IDENTITY_H
+#define DPERM_IDENTITY_H
+
+#include "source.h"
+
+/*
+ * The SQL list that identifies a row, for dp_portion: of a column, or if that is NULL of the place of the row. Raises
+ * unless constraints say that no two rows share it; of rows that are public anything will do.
+ */
+extern char *dperm_identity_sql(const DpermSource *source, const char *identity, bool is_public);
+
+#endif							/* DPERM_IDENTITY_H */

@@ -1,0 +1,112 @@
+--
+-- Before the first row: what arguments and the catalog can have wrong is said before any table is scanned
+--
+SET client_min_messages = warning;
+
+CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
+CREATE TABLE people (id int PRIMARY KEY, y boolean, answer text, x vec2, free float8[], age int CHECK (age BETWEEN 0 AND 100), ward text, secret text NOT NULL);
+INSERT INTO people SELECT i, i % 3 = 0, CASE WHEN i % 3 = 0 THEN 'yes' ELSE 'no' END, ARRAY[sin(i), cos(i)], ARRAY[sin(i)], i % 100, 'a', 'b' FROM generate_series(1, 300) i;
+CREATE TABLE published AS SELECT * FROM people;
+CREATE TABLE other_types AS SELECT y::text AS y, x::text AS x, age::text AS age FROM people;
+CREATE VIEW seen AS SELECT y, x FROM people;
+CREATE VIEW published_seen AS SELECT y, x FROM published;
+CREATE MATERIALIZED VIEW unfilled AS SELECT y, x FROM published WITH NO DATA;
+CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', 'x', 'Infinity') AS m, dp_logreg_train('people', 'y', '{age,x}', 'Infinity') AS columns;
+DROP ROLE IF EXISTS dperm_early, dperm_owner_of_views;
+CREATE ROLE dperm_early;
+CREATE ROLE dperm_owner_of_views;
+GRANT SELECT ON people, published, models TO dperm_early;
+-- a view whose owner may not read what is behind it
+CREATE VIEW closed AS SELECT id, y, x FROM published;
+ALTER VIEW closed OWNER TO dperm_owner_of_views;
+GRANT SELECT ON closed TO dperm_early;
+
+-- What a call says, and how many scans it has begun by then
+CREATE FUNCTION scans() RETURNS bigint LANGUAGE sql AS $$
+  SELECT sum(pg_stat_get_xact_numscans(oid)) FROM pg_class WHERE relname IN ('people', 'published', 'other_types', 'people_pkey', 'unfilled')
+$$;
+CREATE FUNCTION says(call text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  before bigint := scans();
+  said text;
+BEGIN
+  BEGIN
+    EXECUTE 'SELECT count(r) FROM ' || CASE WHEN call ~ '^ *dp_(evaluate|roc)' THEN 'models, ' ELSE '' END || call || ' r' INTO said;
+    said := 'no error';
+  EXCEPTION WHEN OTHERS THEN
+    said := SQLSTATE || ': ' || SQLERRM;
+  END;
+  RETURN said || CASE WHEN scans() = before THEN '' ELSE format(' AFTER %s SCANS', scans() - before) END;
+END $$;
+\pset format unaligned
+\pset tuples_only on
+
+-- The count is not blind
+SELECT says($$ dp_logreg_train('people', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$) ~ 'SCANS$';
+
+-- Training, on its own and as a part of tuning: privately, and on public rows
+CREATE TABLE mistakes (arguments text);
+INSERT INTO mistakes VALUES ($$ 'y', 'x', 0 $$), ($$ 'y', 'x', 'NaN' $$), ($$ 'y', 'x', NULL $$), ($$ 'y', 'x', 1e-9 $$), ($$ 'y', 'x', 1e300 $$),
+  ($$ NULL, 'x', 1 $$), ($$ 'none', 'x', 1 $$), ($$ 'answer', 'x', 1 $$), ($$ 'id', 'x', 1, positive => 'one' $$), ($$ 'y', 'x', 1, positive => 'perhaps' $$), ($$ 'free', 'x', 1 $$),
+  ($$ 'y', 'none', 1 $$), ($$ 'y', 'y', 1 $$), ($$ 'y', '{x,x}', 1 $$), ($$ 'y', '{}', 1 $$), ($$ 'y', 'free', 1 $$), ($$ 'y', '{free,age}', 1 $$), ($$ 'y', 'ward', 1 $$), ($$ 'y', '{age,ward}', 1 $$),
+  ($$ 'y', 'x', 1, method => 'none' $$), ($$ 'y', 'x', 1, analysis => 'none' $$), ($$ 'y', 'x', 1, norm => 0 $$), ($$ 'y', 'x', 1, dimension => 0 $$), ($$ 'y', 'x', 1, dimension => 5000 $$),
+  ($$ 'y', 'age', 1, dimension => 2 $$), ($$ 'y', '{x,age}', 1, norm => 2 $$), ($$ 'y', 'x', 1, domains => '{"x": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '[]' $$), ($$ 'y', 'x', 1, domains => '{"none": [0, 1]}' $$),
+  ($$ 'y', 'x', 1, domains => '{"age": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', norm => 3 $$), ($$ 'y', 'age', 1, domains => '{"age": [5, 5]}' $$),
+  ($$ 'y', 'x', 1, kernel => 'none' $$), ($$ 'y', 'x', 1, gamma => 2 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', gamma => 0 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 3 $$),
+  ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 5000 $$), ($$ 'y', '{x,ward}', 1, domains => jsonb_build_object('ward', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
+CREATE VIEW ways AS SELECT way, function, tail FROM (VALUES (1, 'train', ''), (2, 'tune', ', lambdas => ''{0.1,0.2}'''), (3, 'tune', ', lambdas => ''{0.1,0.2}'', holdout => ''published''')) v(way, function, tail);
+SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_%s_%s(''people'', %s%s)', learner, function, arguments, tail)), ' | ')) FROM mistakes, ways, unnest('{logreg,svm}'::text[]) learner
+  GROUP BY arguments ORDER BY arguments COLLATE "C";
+SELECT DISTINCT arguments || ': ' || says(format('dp_svm_%s(''people'', ''y'', ''x'', 1, %s%s)', function, arguments, tail)) AS said FROM ways, unnest('{loss => ''logistic'',h => 2,h => 0}'::text[]) arguments ORDER BY 1;
+SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_logreg_%s(''people'', ''y'', ''x'', %s)', function, arguments)), ' | '))
+  FROM unnest(ARRAY['1, lambda => -1', '1, lambda => ''NaN''', '1, lambda => 1e10', '1, lambda => 0, method => ''output''', '''Infinity'', lambda => 0']) arguments, unnest('{train,tune}'::text[]) function GROUP BY arguments ORDER BY 1;
+SELECT says($$ dp_logreg_train(NULL, 'y', 'x', 1) $$), says($$ dp_logreg_train('nowhere', 'y', 'x', 1) $$), says($$ dp_logreg_train('a.b.c.d', 'y', 'x', 1) $$), says($$ dp_logreg_train('people_pkey', 'y', 'x', 1) $$);
+-- lambda is raised as far as it has to be: there is nothing that only many rows would show
+SELECT split_part(says($$ dp_logreg_train('people', 'y', 'x', 300, 0) $$), ' AFTER', 1), split_part(says($$ dp_svm_train('people', 'y', 'x', 300, 0, analysis => 'paper') $$), ' AFTER', 1),
+       split_part(says($$ dp_logreg_tune('people', 'y', 'x', 300, lambdas => '{0.1,0}') $$), ' AFTER', 1),
+       split_part(says($$ dp_logreg_tune('people', 'y', 'x', 100, lambdas => '{0.1,0}', holdout => 'published') $$), ' AFTER', 1);
+
+-- Tuning
+SELECT format('%s: %s', arguments, says(format('dp_svm_tune(''people'', ''y'', ''x'', 1, %s)', arguments))) FROM unnest(ARRAY['lambdas => ''{}''', 'lambdas => ''{0.1,NULL}''', 'lambdas => ''{0.1,-1}''', 'lambdas => ''{0,0.1}'', method => ''output''',
+  'lambdas => ''{0.1}'', candidates => ''[{}]''', 'candidates => ''[]''', 'candidates => ''{}''', 'candidates => ''[{}, {"h": 7}]''', 'candidates => ''[{}, {"method": "output", "lambda": 0}]''',
+  'candidates => ''[{}, {"kernel": "gaussian", "kernel_features": 5}]''', 'candidates => ''[{}, {"kernel": "gaussian", "kernel_features": 4999}]''', 'candidates => ''[{}, {"dimension": 5000}]''', 'candidates => ''[{}, {"positive": "a"}]''',
+  'selection => ''best''', 'identity => ''none''', 'identity => ''y''', 'identity => ''x''', 'identity => ''secret''', 'identity => ''ward''', 'identity => ''secret'', holdout => ''seen''',
+  'holdout => ''nowhere''', 'holdout => ''people''', 'holdout => ''seen''', 'holdout => ''other_types''', 'holdout => ''published_seen''', 'holdout => ''published_seen'', identity => ''id''', 'holdout => ''published'', identity => ''none''',
+  'holdout => ''published'', identity => ''x''', 'holdout => ''unfilled''', 'holdout => ''models''']) arguments;
+SELECT says($$ dp_logreg_tune('seen', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'free', 1, candidates => '[{"dimension": 1}, {}]') $$),
+       says($$ dp_logreg_tune('people', 'y', 'age', 1, holdout => 'other_types') $$), says($$ dp_logreg_tune('people', 'answer', 'x', 1, positive => 'yes', holdout => 'other_types') $$);
+
+-- Evaluation
+SELECT format('%s: %s', arguments, says(format('dp_%s(%s)', function, arguments))) FROM unnest('{evaluate,roc}'::text[]) function, unnest(ARRAY['m, ''people'', ''y'', 0', 'm, ''people'', ''y'', NULL', 'm, ''people'', ''none'', 1', 'm, ''people'', ''answer'', 1',
+  'm, ''people'', ''y'', 1, positive => ''perhaps''', 'm, ''nowhere'', ''y'', 1', 'm, ''other_types'', ''y'', 1, positive => ''true''', 'm, ''people'', ''y'', 1, features => ''none''', 'm, ''people'', ''y'', 1, features => ''age''',
+  'columns, ''people'', ''y'', 1, features => ''x''', 'm, ''unfilled'', ''y'', 1']) arguments ORDER BY function, arguments COLLATE "C";
+SELECT says($$ dp_roc(m, 'people', 'y', 1, bins => 1) $$);
+
+-- Privileges, also those that only the executor looks at
+REVOKE EXECUTE ON FUNCTION dp_predict(dp_model, "any") FROM PUBLIC;
+REVOKE SELECT ON published FROM dperm_early;
+GRANT SELECT (y, x) ON published TO dperm_early;
+SET ROLE dperm_early;
+SELECT says($$ dp_logreg_train('other_types', 'y', 'x', 1) $$), says($$ dp_logreg_train('closed', 'y', 'x', 1) $$);
+SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$);
+SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'closed', identity => 'id') $$);
+SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$);
+SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published', identity => 'id') $$);
+SELECT says($$ dp_evaluate(m, 'closed', 'y', 1) $$);
+RESET ROLE;
+GRANT EXECUTE ON FUNCTION dp_predict(dp_model, "any") TO PUBLIC;
+-- and functions that stand in for ours, in a query that comes last
+CREATE FUNCTION public.dp_predict(dp_model, record) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$;
+SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$);
+SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$);
+DROP FUNCTION public.dp_predict(dp_model, record);
+\pset tuples_only off
+\pset format aligned
+
+DROP OWNED BY dperm_early, dperm_owner_of_views;
+DROP ROLE dperm_early, dperm_owner_of_views;
+DROP VIEW seen, published_seen, ways;
+DROP MATERIALIZED VIEW unfilled;
+DROP TABLE people, published, other_types, models, mistakes;
+DROP FUNCTION scans, says;
+DROP DOMAIN vec2;
