@@ -130,12 +130,35 @@ is_told_by_text(Oid base)
 		case OIDOID:
 		case NUMERICOID:
 		case UUIDOID:
+		case NAMEOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
 		case BYTEAOID:
 		case DATEOID:
 		case TIMESTAMPOID:
 			return true;
 		default:
-			return get_typtype(base) == TYPTYPE_ENUM || dperm_domains_is_text(base);
+			return get_typtype(base) == TYPTYPE_ENUM;
+	}
+}
+
+/* The text of a column. A text that an index can hold is short enough to be read as a whole. */
+static char *
+column_text(const DpermSource *source, AttrNumber number, const char *name)
+{
+	const char *column = quote_identifier(name);
+
+	switch (getBaseType(get_atttype(source->relation, number)))
+	{
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+			return psprintf("t.%s::pg_catalog.text", column);
+		case BYTEAOID:
+			return psprintf("pg_catalog.encode(t.%s, 'hex')", column);
+		default:
+			return psprintf("%s.dp_text(t.%s)", dperm_source_schema(source), column);
 	}
 }
 
@@ -211,8 +234,7 @@ identity_column(const DpermSource *source, const char *identity, bool is_public)
 				 errhint("Tuning needs SELECT on the column that identifies rows.")));
 	if (!is_public)
 		check_key(source->relation, number, identity);
-	return psprintf("%s.dp_text(t.%s)", dperm_source_schema(source),
-					quote_identifier(identity));
+	return column_text(source, number, identity);
 }
 
 /* What identifies a row of the relation: a column, or the place of the row. */

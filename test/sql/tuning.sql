@@ -224,6 +224,11 @@ DROP TABLE keyed_child;
 SELECT told('keyed', 'id');
 DROP TABLE keyed;
 DROP FUNCTION told;
+-- long keys are told apart too: in one portion, all of them, the other one would be empty
+CREATE TABLE long_keys (id text PRIMARY KEY, same char(150000) NOT NULL UNIQUE, b bytea NOT NULL UNIQUE, ill boolean, x vec2);
+INSERT INTO long_keys SELECT repeat('k', 150000) || i, i || repeat('k', 140000), convert_to(repeat('k', 150000) || i, 'UTF8'), i % 2 = 0, ARRAY[sin(i), cos(i)] FROM generate_series(1, 60) i;
+SELECT format('%s: %s', c, tune(format($$ 'long_keys', 'ill', 'x', 1, lambdas => '{0.1}', identity => %L $$, c))) FROM unnest('{id,same,b}'::text[]) c;
+DROP TABLE long_keys;
 -- Who chooses reads just the rows that training left out: a view whose rows go away in between is found out
 CREATE FUNCTION stays(id int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
