@@ -210,12 +210,12 @@ COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, record) IS
 CREATE FUNCTION dp_text(value "any") RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_text("any") IS
-	'internal to training: the output of a type as text';
+	'internal to training: the output of a type as text, NULL if the value is too large to be looked at';
 
-CREATE FUNCTION dp_bounded(value anyelement, bytes integer) RETURNS anyelement
+CREATE FUNCTION dp_bounded(value anyelement) RETURNS anyelement
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_bounded(anyelement, integer) IS
-	'internal to training: a value, or NULL if it is larger than that';
+COMMENT ON FUNCTION dp_bounded(anyelement) IS
+	'internal to training: a value, or NULL if it is too large to be looked at';
 
 CREATE FUNCTION dp_label(value "any", positive text) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
@@ -519,37 +519,37 @@ COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, f
 --
 
 CREATE FUNCTION dp_logreg_step(internal, "any", "any", float8) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_logreg_step(internal, "any", "any", float8) IS
 	'internal to dp_logreg: transition function';
 
 CREATE FUNCTION dp_logreg_step(internal, "any", "any", float8, float8) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_logreg_step(internal, "any", "any", float8, float8) IS
 	'internal to dp_logreg: transition function';
 
 CREATE FUNCTION dp_logreg_step(internal, "any", "any", float8, float8, jsonb) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_logreg_step(internal, "any", "any", float8, float8, jsonb) IS
 	'internal to dp_logreg: transition function';
 
 CREATE FUNCTION dp_svm_step(internal, "any", "any", float8) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_svm_step(internal, "any", "any", float8) IS
 	'internal to dp_svm: transition function';
 
 CREATE FUNCTION dp_svm_step(internal, "any", "any", float8, float8) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_svm_step(internal, "any", "any", float8, float8) IS
 	'internal to dp_svm: transition function';
 
 CREATE FUNCTION dp_svm_step(internal, "any", "any", float8, float8, jsonb) RETURNS internal
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_svm_step(internal, "any", "any", float8, float8, jsonb) IS
 	'internal to dp_svm: transition function';
 
 CREATE FUNCTION dp_fit_final(internal) RETURNS dp_model
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 COMMENT ON FUNCTION dp_fit_final(internal) IS
 	'internal to dp_logreg and dp_svm: train on the rows of the group';
 
@@ -557,7 +557,8 @@ CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8) (
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
 	FINALFUNC = dp_fit_final,
-	PARALLEL = SAFE
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
 );
 COMMENT ON AGGREGATE dp_logreg("any", "any", float8) IS
 	'train a differentially private logistic regression on the rows of each group';
@@ -566,7 +567,8 @@ CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda f
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
 	FINALFUNC = dp_fit_final,
-	PARALLEL = SAFE
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
 );
 COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8) IS
 	'train a differentially private logistic regression on the rows of each group';
@@ -575,7 +577,8 @@ CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda f
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
 	FINALFUNC = dp_fit_final,
-	PARALLEL = SAFE
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
 );
 COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8, jsonb) IS
 	'train a differentially private logistic regression on the rows of each group';
@@ -584,7 +587,8 @@ CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8) (
 	SFUNC = dp_svm_step,
 	STYPE = internal,
 	FINALFUNC = dp_fit_final,
-	PARALLEL = SAFE
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
 );
 COMMENT ON AGGREGATE dp_svm("any", "any", float8) IS
 	'train a differentially private support vector machine on the rows of each group';
@@ -593,7 +597,8 @@ CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda floa
 	SFUNC = dp_svm_step,
 	STYPE = internal,
 	FINALFUNC = dp_fit_final,
-	PARALLEL = SAFE
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
 );
 COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8) IS
 	'train a differentially private support vector machine on the rows of each group';
@@ -602,7 +607,8 @@ CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda floa
 	SFUNC = dp_svm_step,
 	STYPE = internal,
 	FINALFUNC = dp_fit_final,
-	PARALLEL = SAFE
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
 );
 COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8, jsonb) IS
 	'train a differentially private support vector machine on the rows of each group';

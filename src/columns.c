@@ -5,7 +5,6 @@
 
 #include <math.h>
 
-#include "access/detoast.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -19,9 +18,6 @@
 #include "columns.h"
 #include "domains.h"
 #include "rows.h"
-
-/* Room for the varlena header, for the blanks of a char(n), and for any number. */
-#define PADDING_MAX 65536
 
 /* The stored form of a value of the extension pgvector. */
 typedef struct StoredVector
@@ -196,8 +192,6 @@ index_categories(DpermReader *reader)
 		slots *= 2;
 	reader->mask = slots - 1;
 	reader->slots = palloc(sizeof(DpermSlot) * slots);
-	for (int i = 0; i < block->count; i++)
-		reader->longest = Max(reader->longest, block->categories[i].len);
 	for (uint32 i = 0; i < slots; i++)
 		reader->slots[i].position = -1;
 	for (int i = 0; i < block->count; i++)
@@ -214,19 +208,6 @@ index_categories(DpermReader *reader)
 	}
 }
 
-/* The most bytes that a value of use can have; blanks behind a bpchar are no use. */
-Size
-dperm_reader_size(const DpermBlock *block)
-{
-	Size		size = 0;
-
-	if (block->kind == DPERM_BLOCK_VECTOR)
-		return ARR_OVERHEAD_WITHNULLS(1, block->count) + sizeof(double) * block->count;
-	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
-		size = Max(size, (Size) block->categories[i].len);
-	return size + PADDING_MAX;
-}
-
 /* Make a reader. */
 void
 dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block,
@@ -239,10 +220,7 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 	if (block->kind == DPERM_BLOCK_CATEGORY)
 		index_categories(reader);
 	if (block->kind == DPERM_BLOCK_VECTOR)
-	{
 		reader->vector = palloc(sizeof(double) * block->count);
-		reader->largest = dperm_reader_size(block);
-	}
 	if (kind == DPERM_READ_NUMBER_ARRAY)
 		reader->element = dperm_rows_element_type(type);
 	if (kind == DPERM_READ_OUTPUT)
@@ -319,8 +297,7 @@ read_text(const DpermReader *reader, Datum datum)
 	const char *bytes;
 	int			len;
 
-	/* what is longer than all categories need not be looked at */
-	if (toast_raw_datum_size(datum) > (Size) reader->longest + PADDING_MAX)
+	if (dperm_rows_too_large(datum, false))
 		return -1;
 	text = PG_DETOAST_DATUM_PACKED(datum);
 	bytes = VARDATA_ANY(text);
@@ -336,20 +313,22 @@ read_vector(DpermReader *reader, Datum datum)
 	int			count = reader->block->count;
 	ArrayType  *array;
 
-	if (reader->kind != DPERM_READ_NUMBER_ARRAY &&
-		toast_raw_datum_size(datum) > reader->largest)
-		return NULL;
 	if (reader->kind == DPERM_READ_VECTOR)
 	{
-		StoredVector *stored = (StoredVector *) PG_DETOAST_DATUM(datum);
+		StoredVector *stored;
 
+		if (dperm_rows_too_large(datum, false))
+			return NULL;
+		stored = (StoredVector *) PG_DETOAST_DATUM(datum);
 		if (VARSIZE(stored) != offsetof(StoredVector, x) + sizeof(float) * count ||
 			stored->dim != count)
 			return NULL;
 		dperm_rows_from_float4(stored->x, count, reader->vector);
 		return reader->vector;
 	}
-	array = DatumGetArrayTypeP(datum);
+	array = dperm_rows_get_array(datum);
+	if (array == NULL)
+		return NULL;
 	if (reader->kind == DPERM_READ_FLOAT8_ARRAY)
 		return dperm_rows_peek_float8(array, count);
 	return dperm_rows_read_array(array, reader->kind == DPERM_READ_FLOAT4_ARRAY ?

@@ -51,8 +51,6 @@ typedef struct DpermReader
 	const DpermBlock *block;
 	uint32		mask;			/* categories: slots - 1, a power of two less one */
 	DpermSlot  *slots;
-	int			longest;		/* categories: bytes of the longest */
-	Size		largest;		/* vectors: bytes of a value that may be of the right length */
 	const Oid  *oids;			/* ENUM: the value of each category */
 	Oid			element;		/* NUMBER_ARRAY */
 	FmgrInfo	output;			/* OUTPUT */
@@ -73,9 +71,6 @@ extern bool dperm_reader_fits(uint64 kind, DpermBlockKind block);
 
 /* The enum values of the categories of a block; InvalidOid where there is none. */
 extern Oid *dperm_reader_enum_oids(Oid type, const DpermBlock *block);
-
-/* The most bytes that a value of use to a block can have. */
-extern Size dperm_reader_size(const DpermBlock *block);
 
 /*
  * Make a reader in the current context. oids is for DPERM_READ_ENUM, type for the kinds that are

@@ -21,6 +21,7 @@
 
 #include "core/calibrate.h"
 #include "domain_json.h"
+#include "rows.h"
 
 /* The domain of the example in hints, by kind. */
 static const char *
@@ -212,6 +213,9 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 		if (value->type != jbvString && !(numbers && value->type == jbvNumeric))
 			refuse(column, numbers ? "a list of numbers" : "a list of strings", domain);
 		texts[i] = read_category(column, value);
+		if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
+			refuse(column, psprintf("a list of categories of at most %d bytes",
+									DPERM_VALUE_MAX - VARHDRSZ), domain);
 		for (int j = 0; j < i; j++)
 			if (texts[j].len == texts[i].len &&
 				memcmp(texts[j].bytes, texts[i].bytes, texts[i].len) == 0)

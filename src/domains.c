@@ -29,6 +29,7 @@
 #include "domain_checks.h"
 #include "domain_json.h"
 #include "domains.h"
+#include "rows.h"
 #include "result_set.h"
 #include "vector_length.h"
 
@@ -190,6 +191,12 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 		{
 			texts[i].bytes = said->texts[i];
 			texts[i].len = strlen(said->texts[i]);
+			if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
+			{
+				column->lack = psprintf("%s: a value of more than %d bytes", said->origin,
+										DPERM_VALUE_MAX - VARHDRSZ);
+				return;
+			}
 		}
 		column->known = true;
 		column->block.count = said->count;

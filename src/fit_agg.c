@@ -13,6 +13,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "nodes/plannodes.h"
 #include "nodes/primnodes.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
@@ -51,6 +52,8 @@ typedef struct FitState
 	DpermEncoder encoder;
 	double	   *raw;			/* a vector converted to doubles */
 	DpermCache	cache;
+
+	struct varlena *released;	/* the model, once there is one; it never changes */
 } FitState;
 
 /* Arguments of the transition function behind the state. */
@@ -159,6 +162,37 @@ init_rows(FitState *state, int length)
 	state->raw = palloc(sizeof(double) * length);
 }
 
+/* How many grouping sets does the node compute, in all of its phases? 0 or 1 without overlap. */
+static int
+grouping_sets(AggState *node)
+{
+	Agg		   *agg = castNode(Agg, node->ss.ps.plan);
+	int			count = list_length(agg->groupingSets);
+	ListCell   *cell;
+
+	foreach(cell, agg->chain)
+		count += list_length(lfirst_node(Agg, cell)->groupingSets);
+	return count;
+}
+
+/* Refuse calls that would release more about a row than one model of disjoint groups. */
+static void
+check_call(FunctionCallInfo fcinfo)
+{
+	Aggref	   *call = AggGetAggref(fcinfo);
+
+	if (call && call->aggdistinct != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
+				 errhint("The number of distinct rows depends on what rows hold, but the number of rows is public.")));
+	if (grouping_sets(castNode(AggState, fcinfo->context)) > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several grouping sets"),
+				 errhint("A row would be in several groups, each of which costs epsilon; use GROUP BY, or one query for each grouping set.")));
+}
+
 /* The state for the first row of a group. */
 static FitState *
 make_state(FunctionCallInfo fcinfo, MemoryContext context, bool svm)
@@ -234,25 +268,21 @@ step(FunctionCallInfo fcinfo, bool svm)
 
 	if (PG_ARGISNULL(0))
 	{
-		Aggref	   *call = AggGetAggref(fcinfo);
-
-		if (call && call->aggdistinct != NIL)
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
-					 errhint("The number of distinct rows depends on what rows hold, but the number of rows is public.")));
+		check_call(fcinfo);
 		state = make_state(fcinfo, context, svm);
 	}
 	else
 	{
 		state = (FitState *) PG_GETARG_POINTER(0);
+		if (state->released)
+			elog(ERROR, "a group whose model was released cannot take more rows");
 		check_unchanged(fcinfo, state);
 	}
 
 	if (!PG_ARGISNULL(ARG_LABEL))
 		sign = dperm_label_sign(&state->label, PG_GETARG_DATUM(ARG_LABEL));
 	if (!PG_ARGISNULL(ARG_FEATURES))
-		array = PG_GETARG_ARRAYTYPE_P(ARG_FEATURES);
+		array = dperm_rows_get_array(PG_GETARG_DATUM(ARG_FEATURES));
 	add_row(state, sign, array);
 	if (array)
 		PG_FREE_IF_COPY(array, ARG_FEATURES);
@@ -271,11 +301,43 @@ dp_svm_step(PG_FUNCTION_ARGS)
 	return step(fcinfo, true);
 }
 
-/* Final: run the mechanism over the rows of the group. NULL for a group without rows. */
+/*
+ * A plan may compute groups anew although nothing that they depend on has changed: the caller, who wrote
+ * one subquery, would get several models of the same rows. PostgreSQL forgets the results of aggregates when it
+ * starts anew, and only then; ours is a pointer or null.
+ */
+static void
+check_first_time(FunctionCallInfo fcinfo)
+{
+	AggState   *node = castNode(AggState, fcinfo->context);
+	ExprContext *results = node->ss.ps.ps_ExprContext;
+	Aggref	   *call = AggGetAggref(fcinfo);
+	bool	   *asked = fcinfo->flinfo->fn_extra;
+
+	if (call == NULL)
+		return;
+	if (asked == NULL)
+		asked = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+																  sizeof(bool));
+	if (*asked && bms_is_empty(node->ss.ps.plan->extParam) &&
+		DatumGetPointer(results->ecxt_aggvalues[call->aggno]) == NULL &&
+		!results->ecxt_aggnulls[call->aggno])
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg and dp_svm cannot be computed several times in one query"),
+				 errhint("Each time would release another model of the same rows. Compute them once, in WITH ... AS MATERIALIZED, or store them in a table.")));
+	*asked = true;
+}
+
+/*
+ * Final: run the mechanism over the rows of the group. NULL for a group without rows. PostgreSQL may ask
+ * again, as it does when a hash table of groups is scanned anew: the answer is the same model.
+ */
 Datum
 dp_fit_final(PG_FUNCTION_ARGS)
 {
 	FitState   *state;
+	FitState   *group;
 	const DpermLayout *layout;
 	DpermMatrix matrix;
 	DpermEntropy entropy;
@@ -285,12 +347,16 @@ dp_fit_final(PG_FUNCTION_ARGS)
 	double	   *weights;
 	double	   *room;
 	Datum		result;
+	MemoryContext caller;
 
-	if (!AggCheckCallContext(fcinfo, NULL))
+	if (AggCheckCallContext(fcinfo, NULL) != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate final function called in non-aggregate context");
+	check_first_time(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	state = (FitState *) PG_GETARG_POINTER(0);
+	group = state = (FitState *) PG_GETARG_POINTER(0);
+	if (group->released)
+		PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(group->released)));
 	layout = &state->cache.feed.layout;
 	fit.setup = dperm_options_setup(&state->options, layout->dim, state->cache.keep.used);
 	fit.calibration = dperm_checked_calibration(&fit.setup);
@@ -321,5 +387,10 @@ dp_fit_final(PG_FUNCTION_ARGS)
 	pfree(matrix.room);
 	pfree(room);
 	pfree(weights);
+
+	/* kept first: nobody may see a model that another could follow */
+	caller = MemoryContextSwitchTo(GetMemoryChunkContext(group));
+	group->released = PG_DETOAST_DATUM_COPY(result);
+	MemoryContextSwitchTo(caller);
 	PG_RETURN_DATUM(result);
 }

@@ -17,6 +17,7 @@
 
 #include "domains.h"
 #include "label.h"
+#include "rows.h"
 
 PG_FUNCTION_INFO_V1(dp_label);
 
@@ -76,6 +77,11 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 	}
 	if (label->textual)
 	{
+		if (strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
+					 errhint("Values as long as that are not looked at; a view can shorten them.")));
 		label->bytes = pstrdup(positive);
 		label->bytes_len = dperm_category_length(label->padded, positive, strlen(positive));
 	}
@@ -152,7 +158,12 @@ dperm_label_sign(const DpermLabel *label, Datum value)
 
 	if (label->textual || label->type == NUMERICOID)
 	{
-		struct varlena *flat = PG_DETOAST_DATUM_PACKED(value);
+		struct varlena *flat;
+
+		/* a text that is too large is not the positive one; no number is that large */
+		if (dperm_rows_too_large(value, false))
+			return label->textual ? -1 : 0;
+		flat = PG_DETOAST_DATUM_PACKED(value);
 
 		if (label->textual)
 			sign = text_sign(label, flat);

@@ -2,49 +2,70 @@
  * query_check.c: what a query over a source may not contain.
  *
  * All passes of a call have to see the same rows: a snapshot does that for tables, but a view may
- * compute something new each time. And no function may stand in for one of ours.
+ * compute something new each time (see also row_order.c). And no function may stand in for one of ours.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/sysattr.h"
 #include "catalog/dependency.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/syscache.h"
 
+#include "row_order.h"
 #include "source.h"
 
-/* Is there a window function that depends on an order that is not given, such as row_number()? */
+/* Is one of the functions behind an aggregate volatile? The aggregate itself is never marked so. */
 static bool
-numbers_rows(Node *node, void *query)
+is_volatile_aggregate(Oid aggregate)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	bool		result = false;
+	Form_pg_aggregate form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	{
+		Oid			functions[] = {form->aggtransfn, form->aggfinalfn, form->aggcombinefn,
+			form->aggserialfn, form->aggdeserialfn, form->aggmtransfn, form->aggminvtransfn,
+			form->aggmfinalfn};
+
+		for (int i = 0; i < lengthof(functions); i++)
+			result = result || (OidIsValid(functions[i]) &&
+								func_volatile(functions[i]) == PROVOLATILE_VOLATILE);
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Is there a volatile aggregate? PostgreSQL looks for volatile functions, but not behind aggregates. */
+static bool
+has_volatile_aggregate(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, WindowFunc) && !((WindowFunc *) node)->winagg)
-	{
-		ListCell   *cell;
-
-		foreach(cell, ((Query *) query)->windowClause)
-		{
-			WindowClause *window = lfirst_node(WindowClause, cell);
-
-			if (window->winref == ((WindowFunc *) node)->winref && window->orderClause == NIL)
-				return true;
-		}
-	}
-	return expression_tree_walker(node, numbers_rows, query);
+	if (IsA(node, Aggref) && is_volatile_aggregate(((Aggref *) node)->aggfnoid))
+		return true;
+	if (IsA(node, WindowFunc) && ((WindowFunc *) node)->winagg &&
+		is_volatile_aggregate(((WindowFunc *) node)->winfnoid))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_volatile_aggregate, context, 0);
+	return expression_tree_walker(node, has_volatile_aggregate, context);
 }
 
-/* Does a LIMIT or OFFSET leave out rows? LIMIT ALL is a null. */
-static bool
-is_limit(Node *limit)
-{
-	return limit != NULL && !(IsA(limit, Const) && ((Const *) limit)->constisnull);
-}
-
-/* What may make rows change between two scans under one snapshot. */
+/*
+ * What no snapshot holds still: a sample, a sequence, rows that are locked (the newest version of each would be
+ * read), and the columns that tell which transactions have touched a row.
+ */
 static bool
 is_unstable(Node *node, void *context)
 {
@@ -54,20 +75,19 @@ is_unstable(Node *node, void *context)
 	{
 		RangeTblEntry *rte = (RangeTblEntry *) node;
 
-		return rte->tablesample != NULL && rte->tablesample->repeatable == NULL;
+		return (rte->tablesample != NULL && rte->tablesample->repeatable == NULL) ||
+			(rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_SEQUENCE);
+	}
+	if (IsA(node, Var))
+	{
+		AttrNumber	number = ((Var *) node)->varattno;
+
+		return number == MinTransactionIdAttributeNumber || number == MinCommandIdAttributeNumber ||
+			number == MaxTransactionIdAttributeNumber || number == MaxCommandIdAttributeNumber;
 	}
 	if (IsA(node, Query))
-	{
-		Query	   *query = (Query *) node;
-
-		if ((is_limit(query->limitCount) || is_limit(query->limitOffset) ||
-			 query->hasDistinctOn) &&
-			query->sortClause == NIL)
-			return true;
-		if (query->hasWindowFuncs && numbers_rows((Node *) query->targetList, query))
-			return true;
-		return query_tree_walker(query, is_unstable, context, QTW_EXAMINE_RTES_BEFORE);
-	}
+		return ((Query *) node)->rowMarks != NIL ||
+			query_tree_walker((Query *) node, is_unstable, context, QTW_EXAMINE_RTES_BEFORE);
 	return expression_tree_walker(node, is_unstable, context);
 }
 
@@ -115,7 +135,10 @@ check_functions(Node *node, void *source)
 void
 dperm_check_query(const DpermSource *source, Query *tree)
 {
-	if (contain_volatile_functions((Node *) tree))
+	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
+
+	check_functions((Node *) tree, (void *) source);
+	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source uses volatile functions, so that its rows change from pass to pass"),
@@ -123,7 +146,11 @@ dperm_check_query(const DpermSource *source, Query *tree)
 	if (is_unstable((Node *) tree, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("source picks or numbers rows in no order, so that they may change from pass to pass"),
-				 errhint("Add ORDER BY to LIMIT, DISTINCT ON and window functions, REPEATABLE to TABLESAMPLE, or store the rows first, for example in a materialized view.")));
-	check_functions((Node *) tree, (void *) source);
+				 errmsg("source reads what may change from pass to pass"),
+				 errhint("TABLESAMPLE needs REPEATABLE; row locks, sequences and the columns xmin, xmax, cmin and cmax cannot be used. Or store the rows first, for example in a materialized view.")));
+	if (dperm_depends_on_order(tree, extension))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("source depends on the order in which rows are read, which may change from pass to pass"),
+				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or floating-point numbers need an ORDER BY that contains the primary key; or store the rows first, for example in a materialized view.")));
 }

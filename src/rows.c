@@ -3,11 +3,40 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/tupmacs.h"
 #include "utils/builtins.h"
+#include "utils/expandeddatum.h"
 #include "utils/lsyscache.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
 
+#include "core/calibrate.h"
 #include "rows.h"
+
+/* Is a value larger than any that is looked at? */
+bool
+dperm_rows_too_large(Datum value, bool is_array)
+{
+	/* an expanded array may be larger than a flat one can be; to ask for its size would raise */
+	if (is_array && VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
+	{
+		ExpandedArrayHeader *array = (ExpandedArrayHeader *) DatumGetEOHP(value);
+
+		if (array->ea_magic == EA_MAGIC &&
+			ArrayGetNItems(array->ndims, array->dims) > DPERM_DIM_MAX)
+			return true;
+	}
+	return toast_raw_datum_size(value) > DPERM_VALUE_MAX;
+}
+
+/* A flat array, unless it is too large. */
+ArrayType *
+dperm_rows_get_array(Datum value)
+{
+	return dperm_rows_too_large(value, true) ? NULL : DatumGetArrayTypeP(value);
+}
 
 /* The element types that dperm_rows_read_array knows. */
 static bool

@@ -13,6 +13,19 @@
 #include "utils/array.h"
 
 /*
+ * Bytes of the largest value that is looked at, header included and not compressed; what is larger is
+ * not fetched, and is no category, no label and no vector. A constant: did it depend on arguments, the
+ * buffers that a call reads would compare a value's size with them.
+ */
+#define DPERM_VALUE_MAX 131072
+
+/* Is a value of variable length larger than that? Fetches nothing, raises nothing. */
+extern bool dperm_rows_too_large(Datum value, bool is_array);
+
+/* A flat array, or NULL if it is too large. It is a copy unless it is where the datum points. */
+extern ArrayType *dperm_rows_get_array(Datum value);
+
+/*
  * The base element type of an array type whose elements can be read: float8,
  * float4, numeric, int2, int4, int8, and domains over those or over the array.
  * InvalidOid for any other type. Looks at the catalog: once per query, not per row.

@@ -338,7 +338,13 @@ read_array(DpermScorer *scorer, Datum features)
 		features = InputFunctionCall(&scorer->literal_in, DatumGetCString(features),
 									 scorer->literal_param, -1);
 	else
+	{
+		if (dperm_rows_too_large(features, true))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATA_EXCEPTION),
+					 errmsg("features are larger than %d bytes", DPERM_VALUE_MAX)));
 		features = PointerGetDatum(PG_DETOAST_DATUM(features));
+	}
 	check_length(scorer, features);
 	dperm_reader_read(&scorer->readers[0], features, false, &scorer->values[0]);
 }

@@ -289,8 +289,8 @@ make_readers(DpermSource *source, DpermColumn **features)
 		/* a record is made in memory: what is too large to be of use must not get into it */
 		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
 		if (source->block_count > DPERM_COLUMN_ARGS && source->varlena[i])
-			expressions[i] = psprintf("%s.dp_bounded(%s, %zu)", dperm_source_schema(source),
-									  expressions[i], dperm_reader_size(block));
+			expressions[i] = psprintf("%s.dp_bounded(%s)", dperm_source_schema(source),
+									  expressions[i]);
 		if (!dperm_reader_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
 		*words++ = kind;

@@ -21,6 +21,7 @@
 #include "dperm.h"
 #include "identity.h"
 #include "moments_type.h"
+#include "reach.h"
 #include "source.h"
 
 /* Of our queries: $1 positive, $2 key, $3 portions, $4 portion. */
@@ -324,9 +325,8 @@ dperm_source_rows_sql(const DpermSource *source, char **label)
 
 		/* the row is made in memory: what is too large to be of use must not get into it */
 		if (source->varlena[i])
-			appendStringInfo(&sql, ", %s.dp_bounded(t.%s, %zu) AS %s",
-							 dperm_source_schema(source), column,
-							 dperm_reader_size(&source->blocks[i]), column);
+			appendStringInfo(&sql, ", %s.dp_bounded(t.%s) AS %s", dperm_source_schema(source),
+							 column, column);
 		else
 			appendStringInfo(&sql, ", t.%s", column);
 	}
@@ -386,18 +386,15 @@ dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
 	return rows;
 }
 
-/* The tables that a source reads from, with their partitions and children; within SPI. */
+/* The tables that a source reads from, however far behind it; within SPI. */
 static List *
 source_tables(const DpermSource *source)
 {
 	SPIPlanPtr	plan = pass_plan(source);
 	CachedPlanSource *planned = linitial(SPI_plan_get_plan_sources(plan));
-	List	   *result = NIL;
-	ListCell   *cell;
+	List	   *result = dperm_reach_tables(list_append_unique_oid(list_copy(planned->relationOids),
+																   source->relation));
 
-	foreach(cell, planned->relationOids)
-		result = list_concat_unique_oid(result, find_all_inheritors(lfirst_oid(cell),
-																	AccessShareLock, NULL));
 	SPI_freeplan(plan);
 	return result;
 }

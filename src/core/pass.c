@@ -9,7 +9,7 @@
 #include "calibrate.h"
 #include "moments.h"
 
-#define MAGIC UINT64_C(0x6470706173730003)	/* "dppass", version 3 */
+#define MAGIC UINT64_C(0x6470706173730002)	/* "dppass", version 2 */
 
 /* Words of the header, in order. */
 enum

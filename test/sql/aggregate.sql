@@ -148,14 +148,6 @@ SELECT dp_logreg(sick, x, 1) IS NULL AS nothing FROM visits WHERE false;
 SELECT dp_logreg(sick, x, -1) IS NULL AS nothing FROM visits WHERE false;
 SELECT region, dp_logreg(sick, x, 1) AS nothing FROM visits WHERE false GROUP BY region;
 
--- Grouping sets, rollup
-SELECT region, (dp_logreg(sick, x, 'Infinity', 0.01)::jsonb -> 'rows')::int AS rows,
-       CASE WHEN grouping(region) = 0 THEN distance(dp_logreg(sick, x, 'Infinity', 0.01), trained(region))
-            ELSE distance(dp_logreg(sick, x, 'Infinity', 0.01), dp_logreg_train('visits', 'sick', 'x', 'Infinity', 0.01)) END < 1e-9 AS right_model
-  FROM visits GROUP BY ROLLUP (region) ORDER BY region;
-SELECT region, grade, dp_svm(sick, x, 1)::jsonb -> 'rows' AS rows
-  FROM visits GROUP BY GROUPING SETS ((region), (grade), ()) ORDER BY 1, 2;
-
 -- Subqueries, CTEs, LATERAL, scoring in the same query
 WITH models AS MATERIALIZED (SELECT region, dp_logreg(sick, x, 'Infinity', 0.001) AS model FROM visits GROUP BY region)
 SELECT region, sum((dp_predict(model, x) = sick)::int) AS right FROM visits JOIN models USING (region)

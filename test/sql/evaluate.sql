@@ -211,7 +211,7 @@ SELECT curve('vector', $$ 'patients', 'sick', 1 $$);
 RESET ROLE;
 GRANT SELECT (sick, x) ON patients TO dperm_judge;
 SET ROLE dperm_judge;
-SELECT evaluated('vector', $$ 'patients', 'sick', 1000 $$) ~ '^[01]';
+SELECT evaluated('vector', $$ 'patients', 'sick', 500 $$) ~ '^[01]';
 SELECT curve('vector', $$ 'patients', 'sick', 1 $$);
 SELECT split_part(evaluated('columns', $$ 'patients', 'sick', 1 $$), E'\n', 1);
 RESET ROLE;
@@ -223,7 +223,7 @@ RESET ROLE;
 SELECT evaluated('vector', $$ 'patients', 'sick', 1 $$);
 SELECT curve('vector', $$ 'patients', 'sick', 1 $$);
 DROP OWNED BY dperm_judge;
-SELECT evaluated('vector', $$ 'patients', 'sick', 1000 $$) ~ '^[01]';
+SELECT evaluated('vector', $$ 'patients', 'sick', 500 $$) ~ '^[01]';
 DROP ROLE dperm_judge;
 \pset tuples_only off
 \pset format aligned

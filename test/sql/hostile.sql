@@ -169,9 +169,9 @@ SELECT distance(dp_logreg_train('good', 'y', 'x', 'Infinity', 0.01, dimension =>
 -- The same rows with noise: nothing is raised either
 CREATE VIEW noisy AS SELECT count(model) AS trained FROM (
   SELECT dp_logreg_train('hostile', 'y', 'x', e, method => m, dimension => 3) AS model
-  FROM (VALUES (1e-6), (0.1), (1), (1e6)) a(e), (VALUES ('objective'), ('output')) b(m)
+  FROM (VALUES (1e-6), (0.1), (1), (500)) a(e), (VALUES ('objective'), ('output')) b(m)
   UNION ALL SELECT dp_svm_train('hostile', 'f8', 'x', e, loss => l, analysis => 'paper', dimension => 3)
-  FROM (VALUES (1e-6), (0.1), (1), (1e6)) a(e), (VALUES ('huber'), ('smooth_hinge')) b(l)
+  FROM (VALUES (1e-6), (0.1), (1), (500)) a(e), (VALUES ('huber'), ('smooth_hinge')) b(l)
   UNION ALL SELECT dp_logreg(n, x, 0.1, NULL, '{"dimension": 3}') FROM hostile
   UNION ALL SELECT dp_svm(t, x, 0.1, NULL, '{"positive": "yes", "dimension": 3}') FROM hostile) s;
 SELECT * FROM noisy;

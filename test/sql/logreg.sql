@@ -98,8 +98,8 @@ SELECT method, analysis, count(DISTINCT m::text) AS different, bool_and(finite) 
            FROM unnest(dp_weights(m)) w, LATERAL (SELECT (m::jsonb ->> 'grid')::float8 AS grid) g) c
   GROUP BY method, analysis ORDER BY 1, 2;
 -- less noise with more epsilon: near the true minimum at last
-SELECT distance(dp_logreg_train('patients', 'sick', 'x', 1e6, 0.1), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 1e-3 AS objective,
-       distance(dp_logreg_train('patients', 'sick', 'x', 1e6, 0.1, 'output'), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 1e-3 AS output;
+SELECT distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 0.05 AS objective,
+       distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1, 'output'), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 0.05 AS output;
 
 -- Every kind of source
 CREATE TABLE parts (LIKE patients) PARTITION BY RANGE (id);
@@ -113,7 +113,7 @@ CREATE TABLE child () INHERITS (parent);
 INSERT INTO parent SELECT * FROM patients WHERE id <= 60;
 INSERT INTO child SELECT * FROM patients WHERE id > 60;
 CREATE VIEW plain_view AS SELECT x, sick FROM patients;
-CREATE VIEW join_view AS SELECT a.x, b.sick FROM patients a JOIN patients b USING (id) ORDER BY id LIMIT 1000;
+CREATE VIEW join_view AS SELECT a.x, b.sick FROM patients a JOIN patients b USING (id) ORDER BY id;
 CREATE VIEW union_view AS SELECT sick, x FROM patients WHERE id > 70 UNION ALL SELECT sick, x FROM patients WHERE id <= 70;
 CREATE MATERIALIZED VIEW stored_view AS SELECT * FROM patients;
 CREATE TEMP TABLE temporary AS SELECT * FROM patients;

@@ -87,8 +87,8 @@ SELECT method, analysis, loss, count(DISTINCT m::text) AS different, bool_and(fi
   LATERAL (SELECT bool_and(w BETWEEN -1e300 AND 1e300) AS finite, bool_and(w / grid = floor(w / grid)) AS on_grid
            FROM unnest(dp_weights(m)) w, LATERAL (SELECT (m::jsonb ->> 'grid')::float8 AS grid) g) c
   GROUP BY method, analysis, loss ORDER BY 1, 2, 3;
-SELECT distance(dp_svm_train('letters', 'vowel', 'x', 1e6, 0.1), dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1)) < 1e-3 AS objective,
-       distance(dp_svm_train('letters', 'vowel', 'x', 1e6, 0.1, 'output'), dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1)) < 1e-3 AS output;
+SELECT distance(dp_svm_train('letters', 'vowel', 'x', 500, 0.1), dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1)) < 0.05 AS objective,
+       distance(dp_svm_train('letters', 'vowel', 'x', 500, 0.1, 'output'), dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1)) < 0.05 AS output;
 
 -- It predicts, but gives no probability
 SELECT sum((dp_predict(m, x) = vowel)::int) AS right FROM letters,

@@ -48,7 +48,7 @@ $node->safe_psql(
 	CREATE TABLE public_people AS SELECT * FROM ordinary;
 	CREATE TABLE people (LIKE ordinary, PRIMARY KEY (id));
 	CREATE VIEW many AS SELECT *, $bits FROM people;
-	CREATE VIEW sorted AS SELECT * FROM people ORDER BY c, x LIMIT 1000;
+	CREATE VIEW sorted AS SELECT * FROM people ORDER BY c, x;
 	CREATE TABLE models AS SELECT dp_logreg_train('ordinary', 'y', 'x', 1, dimension => 3) AS lone,
 	  dp_svm_train('ordinary', 'y', '$features', 1, domains => '$domains') AS wide;
 	-- many passes: more rows than a training keeps

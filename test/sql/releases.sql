@@ -1,0 +1,162 @@
+--
+-- One group, one model: however a plan scans the groups, what was released once is released again
+--
+SET client_min_messages = warning;
+
+CREATE TABLE visits AS SELECT i AS id, i % 2 AS region, i % 4 AS ward, sin(i * i) > 0 AS ill, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 200) i;
+CREATE TABLE twice AS SELECT i % 2 AS region, i FROM generate_series(1, 200) i;
+ANALYZE visits, twice;
+CREATE FUNCTION nodes(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  line text;
+  result text := '';
+BEGIN
+  FOR line IN EXECUTE 'EXPLAIN (COSTS OFF) ' || query LOOP
+    result := result || coalesce(substring(line FROM '(?:->  |^)(\w[\w ]*?)(?: on .*| using .*)?$') || ', ', '');
+  END LOOP;
+  RETURN rtrim(result, ', ');
+END $$;
+
+-- A hash table of groups that is scanned once for each row of another table
+SET enable_sort = off;
+SET enable_material = off;
+SET enable_memoize = off;
+SET enable_hashjoin = off;
+SET enable_mergejoin = off;
+\set query 'SELECT t.region, m FROM twice t JOIN (SELECT region, dp_logreg(ill, x, 1, 0.1, \'{"dimension": 2}\')::text AS m FROM visits GROUP BY region OFFSET 0) s ON t.region = s.region'
+SELECT nodes(:'query');
+SELECT region, count(*) AS rows, count(DISTINCT m) AS models FROM (:query) r GROUP BY region ORDER BY region;
+-- and in a correlated subquery
+\set query 'SELECT t.i, (SELECT m FROM (SELECT region, dp_svm(ill, x, 1, 0.1, \'{"dimension": 2}\')::text AS m FROM visits GROUP BY region OFFSET 0) s WHERE s.region = t.region) FROM twice t'
+SELECT nodes(:'query');
+SELECT i % 2 AS region, count(*) AS rows, count(DISTINCT m) AS models FROM (:query) r GROUP BY 1 ORDER BY 1;
+RESET enable_material;
+SELECT i % 2 AS region, count(*) AS rows, count(DISTINCT m) AS models FROM (:query) r GROUP BY 1 ORDER BY 1;
+RESET enable_memoize;
+RESET enable_hashjoin;
+RESET enable_mergejoin;
+
+-- A plan that computes groups anew, and not from other rows, is refused; a materialized CTE is computed once in any plan
+SET enable_material = off;
+SET enable_sort = on;
+SET enable_hashagg = off;
+SELECT nodes(:'query');
+SELECT count(DISTINCT m) FROM (:query) r;
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
+SELECT count(DISTINCT m) FROM twice t JOIN (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits OFFSET 0) s ON t.i < length(m);
+SELECT count(DISTINCT m) FROM twice t LEFT JOIN (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits OFFSET 0) s ON t.i < length(m);
+SELECT count(m) FROM twice t LEFT JOIN (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FILTER (WHERE id < 0) AS m, count(*) AS n FROM visits OFFSET 0) s ON t.i < n;
+\set VERBOSITY default
+-- with groups that have no model in between
+SELECT count(*) AS groups, count(m) AS models, count(DISTINCT m) AS different FROM
+  (SELECT ward, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FILTER (WHERE ward % 2 = 1)::text AS m FROM visits GROUP BY ward) s;
+-- from other rows: each is a call of its own
+SELECT count(*) AS calls, count(DISTINCT m) AS models FROM generate_series(1, 10) i,
+  LATERAL (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits WHERE id > i) s;
+SELECT count(*) AS calls, count(DISTINCT m) AS models FROM (SELECT (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text FROM visits v WHERE v.region = t.region) AS m FROM twice t) s;
+WITH s AS MATERIALIZED (SELECT region, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits GROUP BY region)
+SELECT region, count(*) AS rows, count(DISTINCT m) AS models FROM twice t JOIN s USING (region) GROUP BY region ORDER BY region;
+RESET enable_material;
+RESET enable_hashagg;
+SET enable_sort = off;
+
+-- Cursors that go back
+CREATE FUNCTION fetched(plan text) RETURNS TABLE (fetches bigint, models bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  c SCROLL CURSOR FOR SELECT region, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits GROUP BY region;
+  r record;
+  seen text[] := '{}';
+BEGIN
+  OPEN c;
+  FOR i IN 1..10 LOOP
+    FETCH FIRST FROM c INTO r;
+    seen := seen || r.m;
+    FETCH LAST FROM c INTO r;
+    seen := seen || r.m;
+    FETCH PRIOR FROM c INTO r;
+    seen := seen || r.m;
+    MOVE ABSOLUTE 0 FROM c;
+  END LOOP;
+  RETURN QUERY SELECT count(*), count(DISTINCT s) FROM unnest(seen) s;
+END $$;
+SELECT * FROM fetched('hashed');
+SET enable_sort = on;
+SET enable_hashagg = off;
+SELECT * FROM fetched('sorted');
+RESET enable_hashagg;
+BEGIN;
+DECLARE c SCROLL CURSOR WITH HOLD FOR SELECT region, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') AS m FROM visits GROUP BY region;
+FETCH 2 FROM c \g /dev/null
+COMMIT;
+CLOSE c;
+
+-- The same call twice in a query is one release; another call is another
+SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text = dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS same,
+       dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text = dp_logreg(ill, x, 1, 0.2, '{"dimension": 2}')::text AS other
+  FROM visits HAVING dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') IS NOT NULL;
+SELECT count(DISTINCT m::text) FROM (WITH s AS (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') AS m FROM visits) SELECT m FROM s UNION ALL SELECT m FROM s) t;
+
+-- Workers scan, the leader trains: each process with a subquery of its own would make a model of its own
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 1;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 3;
+SET parallel_leader_participation = off;
+RESET enable_sort;
+CREATE TABLE many AS SELECT i % 2 AS region, repeat('x', 500) AS filler FROM generate_series(1, 20000) i;
+ALTER TABLE many SET (parallel_workers = 3);
+ALTER TABLE visits SET (parallel_workers = 0);
+ANALYZE many;
+SELECT region, count(DISTINCT m) AS models, sum(n) AS rows FROM (SELECT region, m, count(*) AS n FROM many JOIN
+  (SELECT region, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits GROUP BY region) s USING (region) GROUP BY region, m) t
+  GROUP BY region ORDER BY region;
+RESET parallel_leader_participation;
+SELECT proname, proparallel, aggfinalmodify FROM pg_proc p LEFT JOIN pg_aggregate a ON a.aggfnoid = p.oid
+  WHERE proname ~ '^dp_(logreg|svm)(_step)?$|^dp_fit_final$' GROUP BY 1, 2, 3 ORDER BY 1;
+RESET max_parallel_workers_per_gather;
+
+-- Groups that overlap are refused, in sorted, hashed and mixed plans
+\set one 'dp_logreg(ill, x, 1, 0.1, \'{"dimension": 2}\')'
+SELECT region, :one FROM visits GROUP BY ROLLUP (region);
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
+SET enable_hashagg = off;
+SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FROM visits GROUP BY ROLLUP (region, ward) $$);
+SELECT region, ward, :one FROM visits GROUP BY ROLLUP (region, ward);
+SELECT region, ward, :one FROM visits GROUP BY GROUPING SETS ((region), (ward));
+SELECT region, ward, :one FROM visits GROUP BY CUBE (region, ward);
+SELECT region, :one FROM visits GROUP BY GROUPING SETS ((region), (region));
+SELECT :one FROM visits GROUP BY GROUPING SETS ((), ());
+SET enable_hashagg = on;
+SET enable_sort = off;
+SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FROM visits GROUP BY GROUPING SETS ((region), (ward)) $$);
+SELECT region, ward, :one FROM visits GROUP BY GROUPING SETS ((region), (ward));
+SELECT region, ward, dp_svm(ill, x, 1) FROM visits GROUP BY GROUPING SETS ((region), (ward));
+SELECT nodes($$ SELECT region, ward, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') FROM visits GROUP BY GROUPING SETS ((region), (ward), ()) $$);
+SELECT region, ward, :one FROM visits GROUP BY GROUPING SETS ((region), (ward), ());
+SELECT region, ward, :one FROM visits GROUP BY CUBE (region, ward);
+\set VERBOSITY default
+-- but not one that divides the rows
+SELECT region, :one::jsonb -> 'rows' AS rows FROM visits GROUP BY GROUPING SETS ((region)) ORDER BY region;
+SET enable_hashagg = off;
+SET enable_sort = on;
+SELECT region, :one::jsonb -> 'rows' AS rows FROM visits GROUP BY GROUPING SETS ((region)) ORDER BY region;
+RESET enable_hashagg;
+SELECT :one::jsonb -> 'rows' AS rows FROM visits GROUP BY ();
+SELECT region, ward, :one::jsonb -> 'rows' AS rows FROM visits GROUP BY region, GROUPING SETS ((ward)) ORDER BY 1, 2;
+SELECT region, :one::jsonb -> 'rows' AS rows FROM visits GROUP BY DISTINCT GROUPING SETS ((region), (region)) ORDER BY 1;
+-- nor where other aggregates are grouped so
+SELECT count(*), count(m) FROM (SELECT region, count(*) FROM visits GROUP BY ROLLUP (region)) a, (SELECT :one AS m FROM visits) b;
+
+-- No window, whoever makes the aggregate
+SELECT dp_logreg(ill, x, 1) OVER () FROM visits;
+\echo :LAST_ERROR_SQLSTATE
+CREATE AGGREGATE mine("any", "any", float8, float8, jsonb) (SFUNC = dp_logreg_step, STYPE = internal, FINALFUNC = dp_fit_final);
+SELECT mine(ill, x, 1, 0.1, '{"dimension": 2}') OVER (ORDER BY id) FROM visits;
+\echo :LAST_ERROR_SQLSTATE
+SELECT mine(ill, x, 1, 0.1, '{"dimension": 2}') FILTER (WHERE false) OVER () FROM visits;
+DROP AGGREGATE mine("any", "any", float8, float8, jsonb);
+
+DROP TABLE visits, twice, many;
+DROP FUNCTION nodes, fetched;
