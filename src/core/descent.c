@@ -10,9 +10,14 @@
 #include "linsys.h"
 #include "wide.h"
 
-/* Refinement is worth another step if the last one left no more of the gradient than this, and so often at most. */
+/*
+ * Refinement: a step is good with no more of the gradient left than this, and taken if it removes this share of what it
+ * could. So many gradients are asked for at most, and no step is shorter than this.
+ */
 #define REFINE_LEFT 0.5
-#define REFINE_STEPS 50
+#define REFINE_SHARE 0.125
+#define REFINE_ASKS 300
+#define REFINE_SHORTEST 1e-8
 
 /*
  * The method is run with a little more smoothness and a little less convexity than there is, which pays for what rounding
@@ -31,7 +36,7 @@ enum
 };
 
 /* Wide vectors that it keeps. */
-#define VECTORS 4
+#define VECTORS 5
 
 /* How many doubles of room it needs. */
 size_t
@@ -95,8 +100,9 @@ dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem, d
 	descent->at = room;
 	descent->gradient = room + 2 * d;
 	descent->best = room + 4 * d;
-	descent->ahead = room + 6 * d;
-	descent->before = INFINITY;
+	descent->best_gradient = room + 6 * d;
+	descent->ahead = room + 8 * d;
+	descent->norm = INFINITY;
 	memcpy(descent->at, weights, sizeof(double) * d);
 	memset(descent->at + d, 0, sizeof(double) * d);
 	memcpy(descent->best, descent->at, sizeof(double) * 2 * d);
@@ -184,47 +190,64 @@ begin_descent(DpermDescent *descent, DpermAsk *ask)
 	return ask_gradient(descent, PHASE_DESCEND, ask);
 }
 
-/* A step with the factor of a Hessian. */
+/* Try a share of the direction from the best point. */
+static bool
+try_step(DpermDescent *descent, double step, DpermAsk *ask)
+{
+	int			dim = descent->problem.dim;
+
+	descent->step = step;
+	for (int i = 0; i < dim; i++)
+		put(descent->at, dim, i, dperm_wide_add(get(descent->best, dim, i), dperm_wide_product(step, descent->ahead[i])));
+	return ask_gradient(descent, PHASE_REFINE, ask);
+}
+
+/* Go on from the best point with the factor of a Hessian. */
 static bool
 refine(DpermDescent *descent, DpermAsk *ask)
 {
 	int			dim = descent->problem.dim;
-	double	   *step = descent->ahead;
 
 	for (int i = 0; i < dim; i++)
-		step[i] = -descent->gradient[i];
-	dperm_cholesky_solve(descent->hess, dim, step);
-	for (int i = 0; i < dim; i++)
-		put(descent->at, dim, i, dperm_wide_add(get(descent->at, dim, i), dperm_wide_of(step[i])));
-	descent->taken++;
-	return ask_gradient(descent, PHASE_REFINE, ask);
+		descent->ahead[i] = -descent->best_gradient[i];
+	dperm_cholesky_solve(descent->hess, dim, descent->ahead);
+	return try_step(descent, 1, ask);
+}
+
+/* Ask for a Hessian at the best point; the gradient that comes with it is of no interest. */
+static bool
+ask_hessian(DpermDescent *descent, DpermAsk *ask)
+{
+	*ask = (DpermAsk) {.weights = descent->best, .value = &descent->value, .gradient = descent->ahead,
+		.hess = descent->hess};
+	descent->phase = PHASE_HESSIAN;
+	return true;
 }
 
 /* The gradient where refinement has come to is there. */
 static bool
 judge_refined(DpermDescent *descent, DpermAsk *ask)
 {
-	int			dim = descent->problem.dim;
+	size_t		size = sizeof(double) * 2 * (size_t) descent->problem.dim;
 	double		norm = complete(descent);
-	bool		better = norm <= REFINE_LEFT * descent->before;
+	bool		first = isinf(descent->norm);
+	bool		good = norm <= REFINE_LEFT * descent->norm;
 
 	if (norm <= descent->problem.bound)
 		return finish(descent, true);
-	if (norm < descent->before)
-	{
-		memcpy(descent->best, descent->at, sizeof(double) * 2 * (size_t) dim);
-		descent->before = norm;
-	}
-	if (!better || descent->taken == REFINE_STEPS)
+	if (descent->taken++ == REFINE_ASKS)
 		return begin_descent(descent, ask);
-	if (descent->taken > 0)
-		return refine(descent, ask);
-
-	/* the gradient that comes with a Hessian is of no interest */
-	*ask = (DpermAsk) {.weights = descent->at, .value = &descent->value, .gradient = descent->ahead,
-		.hess = descent->hess};
-	descent->phase = PHASE_HESSIAN;
-	return true;
+	if (first || norm <= (1 - REFINE_SHARE * descent->step) * descent->norm)
+	{
+		memcpy(descent->best, descent->at, size);
+		memcpy(descent->best_gradient, descent->gradient, size);
+		descent->norm = norm;
+		descent->fresh = false;
+		return good && !first ? refine(descent, ask) : ask_hessian(descent, ask);
+	}
+	if (descent->step > REFINE_SHORTEST)
+		return try_step(descent, descent->step / 4, ask);
+	return descent->fresh ? begin_descent(descent, ask) : ask_hessian(descent, ask);
 }
 
 /* The Hessian is there. */
@@ -237,6 +260,7 @@ use_hessian(DpermDescent *descent, DpermAsk *ask)
 		descent->hess[(size_t) i * dim + i] += descent->problem.lambda;
 	if (!dperm_cholesky(descent->hess, dim, &descent->problem.poll))
 		return begin_descent(descent, ask);
+	descent->fresh = true;
 	return refine(descent, ask);
 }
 

@@ -2,8 +2,8 @@
  * descent.h: the way to the minimiser that cannot fail.
  *
  * Where the solver ends at a point that doubles cannot certify, because it stopped short or because its weights are too
- * large, this goes on in twice the precision. First a few steps with a Hessian, as they refine the solution of a linear
- * system; they are enough as a rule. Then accelerated gradient descent (Nesterov 2004), which reaches its goal after a number
+ * large, this goes on in twice the precision. First some steps with a Hessian, as they refine the solution of a linear
+ * system, shortened as long as they do not make the gradient smaller; they are enough as a rule. Then accelerated gradient descent (Nesterov 2004), which reaches its goal after a number
  * of steps that is known in advance, whatever the rows hold: docs/guarantee.md, "The solver always certifies".
  */
 #ifndef DPERM_DESCENT_H
@@ -35,14 +35,17 @@ typedef struct DpermDescent
 	bool		certified;		/* at the end: is the gradient at the weights within its bound? */
 	int			phase;
 	int64_t		taken;			/* steps of the phase */
-	double		before;			/* the best norm of the gradient so far */
+	double		norm;			/* of the gradient at best */
+	double		step;			/* share of the direction that is tried */
+	bool		fresh;			/* was the Hessian taken at best? */
 	double	   *weights;		/* the caller's */
 
 	/* wide vectors: dim high parts, then dim low parts */
 	double	   *at;				/* where the gradient is asked for */
 	double	   *gradient;
-	double	   *best;			/* while refining; then x of the accelerated method */
-	double	   *ahead;			/* its v */
+	double	   *best;			/* while refining: the best point so far, */
+	double	   *best_gradient;	/* its gradient, */
+	double	   *ahead;			/* and the direction from there; then v of the accelerated method */
 	double		value;			/* of no interest */
 	double	   *hess;			/* dim x dim: a Hessian, then its factor */
 } DpermDescent;

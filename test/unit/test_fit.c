@@ -609,7 +609,7 @@ TEST(fits_at_large)
 		at_large = rows_matrix(&rows, &piece, moments_room);
 		fit.setup = (DpermSetup) {.loss = loss, .method = (DpermMethod) test_below(&state, 2),
 			.analysis = (DpermAnalysis) test_below(&state, 2),
-			.epsilon = test_below(&state, 3) ? pow(10, -3 + 6 * test_uniform(&state)) : INFINITY,
+			.epsilon = test_below(&state, 3) ? pow(10, -3 + 5.69 * test_uniform(&state)) : INFINITY,
 			.lambda = pow(10, -10 + 11 * test_uniform(&state)), .rows = rows.count, .dim = rows.dim
 		};
 		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
