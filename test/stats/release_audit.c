@@ -57,7 +57,7 @@ any_setup(TestRandom *state)
 		.loss = {.kind = (DpermLossKind) test_below(state, 3), .h = 0.5},
 		.method = (DpermMethod) test_below(state, 2),
 		.analysis = (DpermAnalysis) test_below(state, 2),
-		.epsilon = pow(10, -3 + 6 * test_uniform(state)),
+		.epsilon = pow(10, -3 + 5.69 * test_uniform(state)),
 		.lambda = pow(10, -8 + 10 * test_uniform(state)),
 		.rows = (int64_t) pow(10, 6 * test_uniform(state)),
 		.dim = 1
