@@ -19,8 +19,8 @@ here := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
 sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
 
 PG_OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c))
-CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*.c))
-ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*.h)
+CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*/*.c))
+ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*/*.h)
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
@@ -29,6 +29,7 @@ DATA = $(call sources,sql/*--*--*.sql)
 # The rounding bounds of the release stage hold for IEEE arithmetic as written.
 FP_CFLAGS = -ffp-contract=off -fno-fast-math
 PG_CFLAGS = -Wall -Wextra $(FP_CFLAGS)
+PG_CPPFLAGS = -I$(here)/src
 LINALG = -llapack -lblas -lm
 SHLIB_LINK = $(LINALG)
 
@@ -58,7 +59,7 @@ $(CORE_OBJS): override CFLAGS += -O3 -fvisibility=hidden
 $(OBJS): $(ALL_HEADERS)
 
 ifdef VPATH
-$(shell mkdir -p src/core sql)
+$(shell mkdir -p sql $(dir $(CORE_OBJS)))
 endif
 
 $(DATA_built): sql/$(EXTENSION).sql
@@ -67,7 +68,7 @@ $(DATA_built): sql/$(EXTENSION).sql
 # Tests of the core: one program per file, each linked with all of src/core.
 
 TEST_CFLAGS = -std=gnu11 -g -Wall -Wextra $(FP_CFLAGS) $(COPT) \
-	-I$(here)/src -I$(here)/src/core -I$(here)/test -DTEST_CORPUS='"$(here)/test/corpus"'
+	-I$(here)/src -I$(here)/test -DTEST_CORPUS='"$(here)/test/corpus"'
 SANITIZE = -O1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all
 TEST_HEADERS := $(ALL_HEADERS) $(wildcard $(here)/test/*.h $(here)/test/*/*.h)
 

@@ -6,8 +6,8 @@
 
 #include "utils/jsonb.h"
 
-#include "core/calibrate.h"
-#include "core/encoder.h"
+#include "core/mechanism/calibrate.h"
+#include "core/encode/encoder.h"
 
 /* Everything a learner is told, apart from where its rows are. */
 typedef struct DpermOptions

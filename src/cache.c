@@ -12,7 +12,7 @@
 #include "utils/memutils.h"
 
 #include "cache.h"
-#include "core/compact.h"
+#include "core/encode/compact.h"
 #include "dperm.h"
 
 /* Bytes of a chunk at the most; and of a huge page, of which chunks are made where there are any. */

@@ -4,8 +4,8 @@
 #ifndef DPERM_CACHE_H
 #define DPERM_CACHE_H
 
-#include "core/feed.h"
-#include "core/matrix.h"
+#include "core/encode/feed.h"
+#include "core/solve/matrix.h"
 
 typedef struct DpermCache
 {

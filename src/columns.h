@@ -12,7 +12,7 @@
 #include "varatt.h"
 #endif
 
-#include "core/encoder.h"
+#include "core/encode/encoder.h"
 #include "rows.h"
 
 /* How a column is stored. The numbers travel in requests: append only. */

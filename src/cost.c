@@ -11,7 +11,7 @@
 #include "utils/builtins.h"
 
 #include "args.h"
-#include "core/loss.h"
+#include "core/loss/loss.h"
 #include "dperm.h"
 #include "train_args.h"
 

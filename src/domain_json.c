@@ -19,7 +19,7 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-#include "core/calibrate.h"
+#include "core/mechanism/calibrate.h"
 #include "domain_json.h"
 #include "rows.h"
 

@@ -25,7 +25,7 @@
 #include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
-#include "core/calibrate.h"
+#include "core/mechanism/calibrate.h"
 #include "domain_checks.h"
 #include "domain_json.h"
 #include "domains.h"

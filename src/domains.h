@@ -15,7 +15,7 @@
 #include "utils/relcache.h"
 #include "utils/timestamp.h"
 
-#include "core/encoder.h"
+#include "core/encode/encoder.h"
 
 /* A column of a relation and what is publicly known of its values. */
 typedef struct DpermColumn

@@ -10,7 +10,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
-#include "core/fourier.h"
+#include "core/encode/fourier.h"
 #include "dperm.h"
 
 PG_MODULE_MAGIC;

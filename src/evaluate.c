@@ -11,8 +11,8 @@
 #include "utils/tuplestore.h"
 
 #include "args.h"
-#include "core/evaluate.h"
-#include "core/select.h"
+#include "core/privacy/counts.h"
+#include "core/privacy/selection.h"
 #include "dperm.h"
 #include "model_type.h"
 #include "result_set.h"

@@ -22,8 +22,8 @@
 
 #include "args.h"
 #include "cache.h"
-#include "core/fit.h"
-#include "core/model.h"
+#include "core/mechanism/fit.h"
+#include "core/model/model.h"
 #include "dperm.h"
 #include "label.h"
 #include "model_type.h"

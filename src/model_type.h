@@ -6,7 +6,7 @@
 #ifndef DPERM_MODEL_TYPE_H
 #define DPERM_MODEL_TYPE_H
 
-#include "core/model.h"
+#include "core/model/model.h"
 
 /* A dp_model datum, in the current memory context. */
 extern Datum dperm_model_make(const DpermModel *model);

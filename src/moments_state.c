@@ -16,8 +16,8 @@
 #include "utils/memutils.h"
 
 #include "columns.h"
-#include "core/feed.h"
-#include "core/moments.h"
+#include "core/encode/feed.h"
+#include "core/solve/moments.h"
 #include "dperm.h"
 #include "moments_type.h"
 #include "record.h"

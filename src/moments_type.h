@@ -8,8 +8,8 @@
 #include "varatt.h"
 #endif
 
-#include "core/encoder.h"
-#include "core/pass.h"
+#include "core/encode/encoder.h"
+#include "core/solve/pass.h"
 
 /* What a pass is told about the rows, apart from its order and its weights. */
 typedef struct DpermPassSpec

@@ -7,7 +7,7 @@
 
 #include "fmgr.h"
 
-#include "core/score.h"
+#include "core/model/score.h"
 #include "scorer.h"
 
 PG_FUNCTION_INFO_V1(dp_predict);

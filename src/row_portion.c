@@ -9,7 +9,7 @@
 #include "varatt.h"
 #endif
 
-#include "core/portion.h"
+#include "core/privacy/portion.h"
 
 PG_FUNCTION_INFO_V1(dp_portion_place);
 PG_FUNCTION_INFO_V1(dp_portion_text);

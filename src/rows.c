@@ -12,7 +12,7 @@
 #include "varatt.h"
 #endif
 
-#include "core/calibrate.h"
+#include "core/mechanism/calibrate.h"
 #include "rows.h"
 
 /* Is a value larger than any that is looked at? */

@@ -20,7 +20,7 @@
 #endif
 
 #include "columns.h"
-#include "core/score.h"
+#include "core/model/score.h"
 #include "dperm.h"
 #include "model_type.h"
 #include "record.h"

@@ -6,7 +6,7 @@
 
 #include "fmgr.h"
 
-#include "core/model.h"
+#include "core/model/model.h"
 
 typedef struct DpermScorer DpermScorer;
 

@@ -31,7 +31,7 @@
 #include "utils/varlena.h"
 
 #include "columns.h"
-#include "core/portion.h"
+#include "core/privacy/portion.h"
 #include "domains.h"
 #include "dperm.h"
 #include "label.h"

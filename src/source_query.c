@@ -17,7 +17,7 @@
 #include "utils/plancache.h"
 
 #include "columns.h"
-#include "core/portion.h"
+#include "core/privacy/portion.h"
 #include "dperm.h"
 #include "identity.h"
 #include "moments_type.h"

@@ -12,8 +12,8 @@
 #include "utils/memutils.h"
 
 #include "args.h"
-#include "core/fit.h"
-#include "core/fourier.h"
+#include "core/mechanism/fit.h"
+#include "core/encode/fourier.h"
 #include "dperm.h"
 #include "model_type.h"
 #include "moments_type.h"

@@ -7,7 +7,7 @@
 #include "fmgr.h"
 
 #include "args.h"
-#include "core/model.h"
+#include "core/model/model.h"
 #include "load.h"
 
 /* A training: what is asked, and the model. */

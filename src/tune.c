@@ -19,8 +19,8 @@
 #include "utils/json.h"
 #include "utils/jsonb.h"
 
-#include "core/select.h"
-#include "core/tuning.h"
+#include "core/privacy/selection.h"
+#include "core/model/tuning.h"
 #include "dperm.h"
 #include "model_type.h"
 #include "train.h"

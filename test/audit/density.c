@@ -20,7 +20,7 @@
 #include <stdlib.h>
 
 #include "audit/spaces.h"
-#include "core/calibrate.h"
+#include "core/mechanism/calibrate.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
 

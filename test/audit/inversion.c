@@ -17,7 +17,7 @@
 
 #include <stdlib.h>
 
-#include "core/fit.h"
+#include "core/mechanism/fit.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 #include "unit/problem.h"

@@ -4,8 +4,8 @@
 #ifndef DPERM_TEST_SPACES_H
 #define DPERM_TEST_SPACES_H
 
-#include "core/encoder.h"
-#include "core/fourier.h"
+#include "core/encode/encoder.h"
+#include "core/encode/fourier.h"
 #include "unit/test.h"
 
 #define DIM_MAX 4

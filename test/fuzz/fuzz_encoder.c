@@ -4,8 +4,8 @@
  */
 #include <stdlib.h>
 
-#include "core/calibrate.h"
-#include "core/fourier.h"
+#include "core/mechanism/calibrate.h"
+#include "core/encode/fourier.h"
 #include "fuzz/fuzz.h"
 #include "unit/exact.h"
 #include "unit/sample_encoder.h"

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "core/calibrate.h"
+#include "core/mechanism/calibrate.h"
 #include "fuzz/fuzz.h"
 #include "unit/sample_pass.h"
 

@@ -9,8 +9,8 @@
 
 #include <stdlib.h>
 
-#include "core/calibrate.h"
-#include "core/release.h"
+#include "core/mechanism/calibrate.h"
+#include "core/privacy/release.h"
 #include "unit/entropy.h"
 
 #define DRAWS 400000

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 
 #include "audit/binomial.h"
-#include "core/fit.h"
-#include "core/portion.h"
-#include "core/select.h"
+#include "core/mechanism/fit.h"
+#include "core/privacy/portion.h"
+#include "core/privacy/selection.h"
 #include "unit/entropy.h"
 
 #define ROWS 9

@@ -6,7 +6,7 @@
 
 #include "unit/sample_encoder.h"
 
-#include "core/layout.h"
+#include "core/encode/layout.h"
 #include "unit/problem.h"
 
 /* The vector of a coded row, in the order of the layout. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/sample.h"
+#include "core/privacy/sample.h"
 
 typedef struct TestEntropy
 {

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "core/fit.h"
+#include "core/mechanism/fit.h"
 #include "unit/test.h"
 
 /* A loss and its first two derivatives, by the definitions of the guarantee document. */

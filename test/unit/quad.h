@@ -6,8 +6,8 @@
 
 #include <float.h>
 
-#include "core/loss.h"
-#include "core/wide.h"
+#include "core/loss/loss.h"
+#include "core/base/wide.h"
 
 #if LDBL_MANT_DIG >= 113
 typedef long double Quad;

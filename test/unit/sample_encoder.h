@@ -9,7 +9,7 @@
 
 #include "unit/test.h"
 
-#include "core/encoder.h"
+#include "core/encode/encoder.h"
 
 #define SAMPLE_DIM_MAX 40
 #define SAMPLE_BLOCKS 6

@@ -6,8 +6,8 @@
 
 #include "unit/sample_encoder.h"
 
-#include "core/model.h"
-#include "core/tuning.h"
+#include "core/model/model.h"
+#include "core/model/tuning.h"
 
 #define SAMPLE_TUNING 1024
 #define SAMPLE_MODEL_BINARY (104 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING)

@@ -6,7 +6,7 @@
 
 #include "unit/test.h"
 
-#include "core/pass.h"
+#include "core/solve/pass.h"
 
 #define SAMPLE_PASS_WORDS 1024
 

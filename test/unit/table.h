@@ -9,9 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/compact.h"
-#include "core/fit.h"
-#include "core/linsys.h"
+#include "core/encode/compact.h"
+#include "core/mechanism/fit.h"
+#include "core/base/linsys.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
 

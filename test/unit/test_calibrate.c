@@ -6,9 +6,9 @@
 
 #include <float.h>
 
-#include "core/calibrate.h"
-#include "core/descent.h"
-#include "core/sample.h"
+#include "core/mechanism/calibrate.h"
+#include "core/solve/descent.h"
+#include "core/privacy/sample.h"
 #include "unit/goodness.h"
 
 /* The constants that the formulas give. */

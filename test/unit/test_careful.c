@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "core/careful.h"
-#include "core/moments.h"
+#include "core/solve/careful.h"
+#include "core/solve/moments.h"
 #include "unit/coded.h"
 #include "unit/problem.h"
 #include "unit/quad.h"

@@ -4,7 +4,7 @@
  */
 #include "unit/coded.h"
 
-#include "core/moments.h"
+#include "core/solve/moments.h"
 #include "unit/problem.h"
 
 #define ROWS_MAX 700

@@ -6,8 +6,8 @@
 
 #include <float.h>
 
-#include "core/compact.h"
-#include "core/matrix.h"
+#include "core/encode/compact.h"
+#include "core/solve/matrix.h"
 #include "unit/problem.h"
 
 #define ROWS_MAX 700

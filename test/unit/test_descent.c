@@ -5,9 +5,9 @@
 
 #include <stdlib.h>
 
-#include "core/calibrate.h"
-#include "core/descent.h"
-#include "core/linsys.h"
+#include "core/mechanism/calibrate.h"
+#include "core/solve/descent.h"
+#include "core/base/linsys.h"
 #include "unit/problem.h"
 
 #define DIM_MAX 8

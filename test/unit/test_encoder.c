@@ -6,8 +6,8 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/calibrate.h"
-#include "core/encoder.h"
+#include "core/mechanism/calibrate.h"
+#include "core/encode/encoder.h"
 #include "unit/exact.h"
 
 #define DIM_MAX (DPERM_DIM_MAX + 1)

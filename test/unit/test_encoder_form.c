@@ -3,8 +3,8 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/bytes.h"
-#include "core/calibrate.h"
+#include "core/base/bytes.h"
+#include "core/mechanism/calibrate.h"
 
 static SampleEncoder sampled;
 static void *memory;

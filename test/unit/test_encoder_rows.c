@@ -4,8 +4,8 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/calibrate.h"
-#include "core/fourier.h"
+#include "core/mechanism/calibrate.h"
+#include "core/encode/fourier.h"
 #include "unit/exact.h"
 
 static SampleEncoder sampled;

@@ -6,8 +6,8 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/compact.h"
-#include "core/fit.h"
+#include "core/encode/compact.h"
+#include "core/mechanism/fit.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
 

@@ -3,8 +3,8 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/feed.h"
-#include "core/fourier.h"
+#include "core/encode/feed.h"
+#include "core/encode/fourier.h"
 #include "unit/exact.h"
 
 #define DIM 6

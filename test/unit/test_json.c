@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/json.h"
+#include "core/base/json.h"
 
 /* Is the text one JSON value? It is copied to the byte, for the sanitizer. */
 static bool

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-#include "core/keep.h"
+#include "core/encode/keep.h"
 
 #define WORDS 2
 #define CHUNKS 4096

@@ -4,8 +4,8 @@
  */
 #include "unit/coded.h"
 
-#include "core/feed.h"
-#include "core/fourier.h"
+#include "core/encode/feed.h"
+#include "core/encode/fourier.h"
 #include "unit/exact.h"
 
 static SampleEncoder sampled;

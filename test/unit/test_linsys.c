@@ -6,7 +6,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/linsys.h"
+#include "core/base/linsys.h"
 
 #define DIM_MAX 700
 

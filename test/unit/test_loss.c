@@ -5,7 +5,7 @@
 
 #include <float.h>
 
-#include "core/loss.h"
+#include "core/loss/loss.h"
 #include "unit/problem.h"
 
 static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.01},

@@ -4,7 +4,7 @@
  */
 #include "unit/coded.h"
 
-#include "core/matrix.h"
+#include "core/solve/matrix.h"
 #include "unit/problem.h"
 
 #define ROWS_MAX 3000

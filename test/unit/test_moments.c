@@ -7,7 +7,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/moments.h"
+#include "core/solve/moments.h"
 #include "unit/problem.h"
 
 #define DIM_MAX 300

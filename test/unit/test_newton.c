@@ -8,7 +8,7 @@
 #include <setjmp.h>
 #include <stdlib.h>
 
-#include "core/newton.h"
+#include "core/solve/solver.h"
 #include "unit/problem.h"
 
 #define DIM_MAX 1000

@@ -5,8 +5,8 @@
 
 #include <stdlib.h>
 
-#include "core/calibrate.h"
-#include "core/pass.h"
+#include "core/mechanism/calibrate.h"
+#include "core/solve/pass.h"
 #include "unit/sample_pass.h"
 
 static uint64_t words[SAMPLE_PASS_WORDS];

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/portion.h"
+#include "core/privacy/portion.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/release.h"
+#include "core/privacy/release.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 

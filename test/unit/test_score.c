@@ -3,8 +3,8 @@
  */
 #include "unit/sample_encoder.h"
 
-#include "core/fourier.h"
-#include "core/score.h"
+#include "core/encode/fourier.h"
+#include "core/model/score.h"
 
 /* The decision on one vector; NULL is a missing one. */
 static double

@@ -7,7 +7,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/newton.h"
+#include "core/solve/solver.h"
 #include "unit/problem.h"
 
 #define SOLVERS 6

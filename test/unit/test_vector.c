@@ -6,7 +6,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/vector.h"
+#include "core/base/vector.h"
 
 #define LENGTH_MAX 70
 

@@ -1,0 +1,32 @@
+/*
+ * linsys.h: Cholesky factors that can be interrupted.
+ */
+#ifndef DPERM_LINSYS_H
+#define DPERM_LINSYS_H
+
+#include <stdbool.h>
+
+#include "core/base/status.h"
+
+/*
+ * Replace the lower triangle of the dim x dim matrix a (by columns) by its Cholesky
+ * factor. Returns false when a is not numerically positive definite; a is spoilt then.
+ * Polls between panels, so that a large matrix does not hold up a cancel.
+ */
+extern bool dperm_cholesky(double *a, int dim, const DpermPoll *poll);
+
+/* Solve L L' x = b in place. */
+extern void dperm_cholesky_solve(const double *a, int dim, double *x);
+
+/* The inner product, term after term: the same on every IEEE machine. */
+static inline double
+dperm_dot(int dim, const double *x, const double *y)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < dim; i++)
+		sum += x[i] * y[i];
+	return sum;
+}
+
+#endif							/* DPERM_LINSYS_H */

@@ -1,0 +1,84 @@
+/*
+ * compact.c: encoded rows at a quarter of their size.
+ */
+#include "core/encode/compact.h"
+
+#include <string.h>
+
+/* A coordinate of 1, in units. */
+#define UNITS 32767
+
+#define NUMBERS_PER_WORD (sizeof(double) / sizeof(int16_t))
+
+/* Codes of a row, that of its sign included. */
+static size_t
+code_count(const DpermLayout *layout)
+{
+	return layout->codes > 0 ? (size_t) layout->codes + 1 : 0;
+}
+
+/* Words of a compact row. */
+int
+dperm_compact_words(const DpermLayout *layout)
+{
+	size_t		numbers = (size_t) layout->dense + code_count(layout);
+
+	return (int) ((numbers + NUMBERS_PER_WORD - 1) / NUMBERS_PER_WORD);
+}
+
+/* A coordinate in units: adding a large number leaves the nearest integer in the last bits. */
+static inline int16_t
+in_units(double x)
+{
+	double		shifted = x * UNITS + 0x1.8p52;
+	int64_t		bits;
+
+	memcpy(&bits, &shifted, sizeof(bits));
+	return (int16_t) bits;
+}
+
+/* Make a row compact. */
+void
+dperm_compact_put(const DpermLayout *layout, const double *restrict row, double *restrict compact)
+{
+	int16_t    *numbers = (int16_t *) compact;
+	size_t		dense = (size_t) layout->dense;
+
+	for (size_t j = 0; j < dense; j++)
+		numbers[j] = in_units(row[j]);
+	memcpy(numbers + dense, dperm_row_codes(layout, row), sizeof(uint16_t) * code_count(layout));
+	for (size_t j = dense + code_count(layout); j % NUMBERS_PER_WORD != 0; j++)
+		numbers[j] = 0;			/* the padding */
+}
+
+/* The rows that compact ones stand for. */
+void
+dperm_compact_get(const DpermLayout *layout, const double *restrict compact, size_t from, int count,
+				  double *restrict rows)
+{
+	size_t		dense = (size_t) layout->dense;
+	size_t		codes = code_count(layout);
+
+	for (int i = 0; i < count; i++, compact += from, rows += layout->words)
+	{
+		const int16_t *numbers = (const int16_t *) compact;
+
+		/* by way of float, which has vectors for it */
+		for (size_t j = 0; j < dense; j++)
+			rows[j] = (float) numbers[j] * (1.0f / UNITS);
+		if (codes > 0)
+			memcpy(rows + dense, dperm_compact_codes(layout, compact), sizeof(uint16_t) * codes);
+	}
+}
+
+/* Their numbers alone, in single precision. */
+void
+dperm_compact_get_single(const DpermLayout *layout, const double *restrict compact, size_t from,
+						 int count, float *restrict rows)
+{
+	size_t		dense = (size_t) layout->dense;
+
+	for (int i = 0; i < count; i++, compact += from, rows += dense)
+		for (size_t j = 0; j < dense; j++)
+			rows[j] = (float) ((const int16_t *) compact)[j] * (1.0f / UNITS);
+}

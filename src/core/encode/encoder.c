@@ -1,0 +1,341 @@
+/*
+ * encoder.c: blocks, clipping and scaling, rounding included.
+ *
+ * The invariant is |out| <= 1 in exact arithmetic. A computed norm is off by at most
+ * (dimension/2 + 4) units in the last place, a scaled coordinate by three, so a vector is only
+ * taken unscaled when its norm is below the bound by MARGIN, and is scaled to that otherwise.
+ */
+#include "core/encode/encoder.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/mechanism/calibrate.h"
+#include "core/encode/fourier.h"
+#include "core/base/names.h"
+#include "core/base/vector.h"
+
+#define MARGIN(dimension) (1 + ((dimension) + 16) * DBL_EPSILON)
+
+/* The range in which a sum of squares is as exact as its terms. */
+#define SQUARE_MIN 1e-200
+#define SQUARE_MAX 1e300
+
+/* Coordinates of the blocks. */
+int
+dperm_encoder_linear_dim(const DpermEncoder *enc)
+{
+	int			dim = 0;
+
+	for (int i = 0; i < enc->block_count; i++)
+		dim += enc->blocks[i].count;
+	return dim;
+}
+
+/* Trained dimension. */
+int
+dperm_encoder_dim(const DpermEncoder *enc)
+{
+	int			dim = enc->kernel.kind == DPERM_KERNEL_LINEAR ?
+		dperm_encoder_linear_dim(enc) : enc->kernel.features;
+
+	return dim + (enc->intercept ? 1 : 0);
+}
+
+/* What a trained coordinate stands for. */
+bool
+dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
+{
+	int			dim = dperm_encoder_dim(enc);
+
+	memset(out, 0, sizeof(*out));
+	if (i < 0 || i >= dim)
+		return false;
+	if (enc->intercept && i == dim - 1)
+		out->intercept = true;
+	else if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+	{
+		out->kernel = true;
+		out->within = i;
+	}
+	else
+	{
+		out->block = enc->blocks;
+		while (i >= out->block->count)
+			i -= out->block++->count;
+		out->within = i;
+	}
+	return true;
+}
+
+/* What is wrong with one block, or NULL. */
+static const char *
+block_fault(const DpermBlock *block)
+{
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			if (block->count != 1 || !isfinite(block->low) || !isfinite(block->high) ||
+				!(block->low / 2 < block->high / 2))
+				return "the bounds of a number are out of order";
+			return NULL;
+		case DPERM_BLOCK_FLAG:
+			return block->count == 1 ? NULL : "a boolean has one coordinate";
+		case DPERM_BLOCK_CATEGORY:
+			return block->count >= 1 && block->count <= DPERM_DIM_MAX ? NULL :
+				"the number of categories is out of range";
+		case DPERM_BLOCK_VECTOR:
+			if (block->count < 1 || block->count > DPERM_DIM_MAX)
+				return "dimension is out of range";
+			if (!(block->norm >= DPERM_NORM_MIN && block->norm <= DPERM_NORM_MAX))
+				return "norm is out of range";
+			return NULL;
+	}
+	return "a feature is of unknown type";
+}
+
+/* What is wrong with an encoder, or NULL. */
+const char *
+dperm_encoder_fault(const DpermEncoder *enc)
+{
+	const DpermKernel *kernel = &enc->kernel;
+	int64_t		linear = 0;
+
+	if (enc->block_count < 1 || enc->block_count > DPERM_DIM_MAX)
+		return "the number of features is out of range";
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		const char *fault = block_fault(&enc->blocks[i]);
+
+		if (fault)
+			return fault;
+		linear += enc->blocks[i].count;
+	}
+	if (linear > DPERM_DIM_MAX)
+		return "the dimension is out of range";
+	if (kernel->kind == DPERM_KERNEL_LINEAR)
+	{
+		if (kernel->gamma != 0 || kernel->features != 0 || kernel->seed != 0)
+			return "without a kernel there are no kernel parameters";
+	}
+	else if ((unsigned) kernel->kind > DPERM_KERNEL_MATERN)
+		return "the kernel is unknown";
+	else if (!(kernel->gamma >= DPERM_GAMMA_MIN && kernel->gamma <= DPERM_GAMMA_MAX))
+		return "gamma is out of range";
+	else if (kernel->features < 2 || kernel->features > DPERM_DIM_MAX ||
+			 kernel->features % 2 != 0)
+		return "the number of kernel features is out of range";
+	if (dperm_encoder_dim(enc) > DPERM_DIM_MAX)
+		return "the dimension is out of range";
+	return NULL;
+}
+
+/* Write a zero block. */
+static void
+zero_block(int count, double *out)
+{
+	for (int i = 0; i < count; i++)
+		out[i] = 0;
+}
+
+/* A vector whose squares over- or underflow: scale by the largest coordinate first. */
+static void
+extreme_vector(const DpermBlock *block, const double *raw, double target, double *out)
+{
+	double		largest = 0;
+	double		sum = 0;
+	double		length;
+
+	for (int i = 0; i < block->count; i++)
+	{
+		if (!isfinite(raw[i]))
+		{
+			zero_block(block->count, out);
+			return;
+		}
+		largest = fmax(largest, fabs(raw[i]));
+	}
+	if (largest == 0)
+	{
+		zero_block(block->count, out);
+		return;
+	}
+	for (int i = 0; i < block->count; i++)
+		sum += (raw[i] / largest) * (raw[i] / largest);
+	length = sqrt(sum) * MARGIN(block->count);
+	if (largest / block->norm * length <= 1)
+		for (int i = 0; i < block->count; i++)
+			out[i] = raw[i] / block->norm * target;
+	else
+		for (int i = 0; i < block->count; i++)
+			out[i] = raw[i] / largest * (target / length);
+}
+
+/* What a vector in the common range is multiplied by; 0 for others. */
+double
+dperm_vector_factor(const DpermBlock *block, const double *raw, double target)
+{
+	double		sum = dperm_sum_of_squares((size_t) block->count, raw);
+
+	if (!(sum >= SQUARE_MIN && sum <= SQUARE_MAX))
+		return 0;
+
+	/* most vectors are within the bound, and it is told without a root */
+	if (sum * (MARGIN(block->count) * MARGIN(block->count) * (1 + 8 * DBL_EPSILON)) <= block->norm * block->norm)
+		return target / block->norm;
+	return target / fmax(sqrt(sum) * MARGIN(block->count), block->norm);
+}
+
+/* A vector, divided by its bound and clipped; NaN and infinity make it zero. */
+static void
+vector_block(const DpermBlock *block, const double *raw, double target, double *out)
+{
+	double		factor = dperm_vector_factor(block, raw, target);
+
+	if (factor == 0)
+		extreme_vector(block, raw, target, out);
+	else
+		dperm_scale((size_t) block->count, factor, raw, out);
+}
+
+/* A number between its bounds as a number between -1 and 1; halves cannot overflow. */
+static double
+between(double x, double low, double high)
+{
+	double		clamped = fmax(low, fmin(high, x));
+	double		share = (clamped / 2 - low / 2) / (high / 2 - low / 2);
+
+	return fmax(-1, fmin(1, 2 * share - 1));
+}
+
+/* One block, of norm at most |target|. */
+void
+dperm_encode_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
+{
+	if (!value->present)
+	{
+		zero_block(block->count, out);
+		return;
+	}
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			out[0] = isnan(value->number) ? 0 :
+				target * between(value->number, block->low, block->high);
+			break;
+		case DPERM_BLOCK_FLAG:
+			out[0] = value->number > 0 ? target : -target;
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			zero_block(block->count, out);
+			if (value->category >= 0 && value->category < block->count)
+				out[value->category] = target;
+			break;
+		case DPERM_BLOCK_VECTOR:
+			vector_block(block, value->vector, target, out);
+			break;
+	}
+}
+
+/*
+ * A double not above 1/sqrt(shares), so that shares blocks of this norm fill the ball: its
+ * square, rounded up, is at most 1/shares.
+ */
+static double
+share_of_ball(int shares)
+{
+	return shares == 1 ? 1 : sqrt(1.0 / shares) * (1 - 4 * DBL_EPSILON);
+}
+
+/* The norm of one block or the intercept, without a kernel. */
+double
+dperm_encoder_target(const DpermEncoder *enc)
+{
+	return share_of_ball(enc->block_count + (enc->intercept ? 1 : 0));
+}
+
+/* All blocks, each of norm at most |target|. */
+static void
+encode_blocks(const DpermEncoder *enc, const DpermValue *values, double target, double *out)
+{
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		dperm_encode_block(&enc->blocks[i], &values[i], target, out);
+		out += enc->blocks[i].count;
+	}
+}
+
+/* The inputs of a kernel. */
+void
+dperm_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out)
+{
+	encode_blocks(enc, values, share_of_ball(enc->block_count), out);
+}
+
+/* The norm of the features of a kernel, and of an intercept beside them. */
+double
+dperm_encoder_kernel_target(const DpermEncoder *enc)
+{
+	return share_of_ball(enc->intercept ? 2 : 1);
+}
+
+/* One row: blocks, kernel, intercept, all times sign. */
+void
+dperm_encode(const DpermEncoder *enc, const double *frequencies, const DpermValue *values,
+			 double sign, double *out, double *room)
+{
+	double		target;
+
+	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
+	{
+		target = sign * dperm_encoder_target(enc);
+		encode_blocks(enc, values, target, out);
+	}
+	else
+	{
+		target = sign * dperm_encoder_kernel_target(enc);
+		dperm_encode_inputs(enc, values, room);
+		dperm_fourier_map(&enc->kernel, frequencies, dperm_encoder_linear_dim(enc), room,
+						  target, out);
+	}
+	if (enc->intercept)
+		out[dperm_encoder_dim(enc) - 1] = target;
+}
+
+static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "cauchy", "matern"};
+static const char *const block_names[] = {"number", "time", "boolean", "category", "vector"};
+
+const char *
+dperm_kernel_name(DpermKernelKind kind)
+{
+	return kernel_names[kind];
+}
+
+bool
+dperm_kernel_parse(const char *name, DpermKernelKind *kind)
+{
+	int			found = dperm_find_name(kernel_names, 5, name);
+
+	if (found >= 0)
+		*kind = (DpermKernelKind) found;
+	return found >= 0;
+}
+
+const char *
+dperm_block_kind_name(DpermBlockKind kind)
+{
+	return block_names[kind];
+}
+
+bool
+dperm_block_kind_parse(const char *name, DpermBlockKind *kind)
+{
+	int			found = dperm_find_name(block_names, 5, name);
+
+	if (found >= 0)
+		*kind = (DpermBlockKind) found;
+	return found >= 0;
+}

@@ -1,0 +1,165 @@
+/*
+ * encoder.h: from the values of a row to a vector inside the unit ball.
+ *
+ * Each column is a block of coordinates of norm at most 1 (docs/guarantee.md, "Encoding");
+ * B blocks and the intercept share the ball, so that the row is divided by sqrt(B + 1). Whatever
+ * comes in, |x| <= 1 holds exactly, in real arithmetic, for the doubles that come out: every step
+ * leaves room for its own rounding. With a kernel, the encoded blocks are mapped to random
+ * features of norm 1 (fourier.h), and an intercept shares the ball with those.
+ */
+#ifndef DPERM_ENCODER_H
+#define DPERM_ENCODER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
+
+/* The range of the public norm bound: its inverse and its square stay finite. */
+#define DPERM_NORM_MIN 1e-100
+#define DPERM_NORM_MAX 1e100
+
+/* Bytes, not zero-terminated. */
+typedef struct DpermText
+{
+	const char *bytes;
+	int			len;
+} DpermText;
+
+typedef enum DpermBlockKind
+{
+	DPERM_BLOCK_NUMBER = 0,		/* clamped to [low, high], mapped to [-1, 1] */
+	DPERM_BLOCK_TIME = 1,		/* the same, in days since 2000-01-01 */
+	DPERM_BLOCK_FLAG = 2,		/* -1 or +1 */
+	DPERM_BLOCK_CATEGORY = 3,	/* one-hot; all zeros for an unlisted value */
+	DPERM_BLOCK_VECTOR = 4		/* divided by norm, clipped to norm 1 */
+} DpermBlockKind;
+
+typedef struct DpermBlock
+{
+	DpermBlockKind kind;
+	DpermText	column;			/* empty for an array that is no column */
+	double		low;			/* NUMBER, TIME */
+	double		high;
+	int			count;			/* coordinates: 1, the categories, the dimension */
+	double		norm;			/* VECTOR */
+	const DpermText *categories;	/* CATEGORY: count of them */
+} DpermBlock;
+
+typedef enum DpermKernelKind
+{
+	DPERM_KERNEL_LINEAR = 0,	/* none */
+	DPERM_KERNEL_GAUSSIAN = 1,
+	DPERM_KERNEL_LAPLACIAN = 2,
+	DPERM_KERNEL_CAUCHY = 3,
+	DPERM_KERNEL_MATERN = 4
+} DpermKernelKind;
+
+typedef struct DpermKernel
+{
+	DpermKernelKind kind;
+	double		gamma;			/* bandwidth, > 0 */
+	int			features;		/* D, even */
+	int64_t		seed;			/* public */
+} DpermKernel;
+
+#define DPERM_GAMMA_MIN 1e-6
+#define DPERM_GAMMA_MAX 1e6
+
+typedef struct DpermEncoder
+{
+	int			block_count;
+	const DpermBlock *blocks;
+	bool		intercept;		/* a constant coordinate comes last */
+	DpermKernel kernel;
+} DpermEncoder;
+
+/* The value of a column in one row, as its reader found it. */
+typedef struct DpermValue
+{
+	bool		present;		/* false: a zero block */
+	double		number;			/* NUMBER, TIME; FLAG: < 0 or > 0 */
+	int			category;		/* CATEGORY: its position, -1 for an unlisted value */
+	const double *vector;		/* VECTOR: count numbers */
+} DpermValue;
+
+/* Coordinates of the blocks, before a kernel. */
+extern int	dperm_encoder_linear_dim(const DpermEncoder *enc);
+
+/* Trained dimension: the blocks or the kernel's features, and the intercept. */
+extern int	dperm_encoder_dim(const DpermEncoder *enc);
+
+/* Every field in range: NULL, else what is wrong. */
+extern const char *dperm_encoder_fault(const DpermEncoder *enc);
+
+/*
+ * The names of an encoder that has no such fault: columns and categories are without zero bytes
+ * and doubles; only a single vector may have no column. NULL, else what is wrong.
+ */
+extern const char *dperm_encoder_names_fault(const DpermEncoder *enc);
+
+/* What a trained coordinate stands for. */
+typedef struct DpermCoordinate
+{
+	const DpermBlock *block;	/* NULL for the intercept and for a kernel's feature */
+	int			within;			/* position in the block or among the kernel's features */
+	bool		intercept;
+	bool		kernel;
+} DpermCoordinate;
+
+/* Coordinate i, from 0; false if there is none. */
+extern bool dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out);
+
+/*
+ * Write the dperm_encoder_dim() coordinates of one row to out, times sign (-1 or +1).
+ * frequencies are the kernel's (NULL without one), room is dperm_encoder_linear_dim() doubles
+ * (unused without a kernel).
+ */
+extern void dperm_encode(const DpermEncoder *enc, const double *frequencies,
+						 const DpermValue *values, double sign, double *out, double *room);
+
+/*
+ * One block, of norm at most |target|, to its count coordinates; target of each block of an
+ * encoder without a kernel, and of its intercept.
+ */
+extern void dperm_encode_block(const DpermBlock *block, const DpermValue *value, double target,
+							   double *out);
+extern double dperm_encoder_target(const DpermEncoder *enc);
+
+/*
+ * What a vector is multiplied by to be encoded: target over its bound or its length. 0 where that is
+ * not all there is to it: lengths out of the common range, and what is no number.
+ */
+extern double dperm_vector_factor(const DpermBlock *block, const double *raw, double target);
+
+/* With a kernel: its inputs, dperm_encoder_linear_dim() of them, and the norm of its features. */
+extern void dperm_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
+extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
+
+/* Are two kernels the same, and so their frequencies for one dimension? */
+static inline bool
+dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
+{
+	return a->kind == b->kind && a->gamma == b->gamma && a->features == b->features &&
+		a->seed == b->seed;
+}
+
+/* "gaussian", ...; parse returns false for any other name. "linear" is no kernel. */
+extern const char *dperm_kernel_name(DpermKernelKind kind);
+extern bool dperm_kernel_parse(const char *name, DpermKernelKind *kind);
+
+/* "number", "time", "boolean", "category", "vector" */
+extern const char *dperm_block_kind_name(DpermBlockKind kind);
+extern bool dperm_block_kind_parse(const char *name, DpermBlockKind *kind);
+
+/*
+ * Binary form: canonical, big-endian. from_binary reads exactly len bytes and makes blocks and
+ * texts in the arena, which needs 16 len + 256 bytes; NULL, else what is wrong.
+ */
+extern size_t dperm_encoder_binary_size(const DpermEncoder *enc);
+extern void dperm_encoder_to_binary(const DpermEncoder *enc, unsigned char *out);
+extern const char *dperm_encoder_from_binary(const unsigned char *in, size_t len,
+											 DpermArena *arena, DpermEncoder *out);
+
+#endif							/* DPERM_ENCODER_H */

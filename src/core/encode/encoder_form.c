@@ -1,0 +1,334 @@
+/*
+ * encoder_form.c: the names in an encoder, and its binary form.
+ *
+ * The binary form is canonical: what decodes is, byte for byte, what encoding the result gives.
+ * All numbers are big-endian.
+ *
+ *	header		number of blocks, 32 bits; intercept, 8 bits, 0 or 1; kernel, 8 bits
+ *	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
+ *	each block	kind, 8 bits; column, a text; then, by its kind,
+ *				low and high | nothing | number of categories, 32 bits, and as many texts |
+ *				dimension, 32 bits, and norm
+ *	a text		length, 32 bits, and the bytes
+ */
+#include "core/encode/encoder.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "core/base/bytes.h"
+#include "core/mechanism/calibrate.h"
+
+#define HEADER_SIZE 6
+#define KERNEL_SIZE 20
+#define BLOCK_MIN 5				/* kind and the length of its column */
+#define TEXT_MIN 4
+
+/* A table of texts for finding doubles: the number of its slots is a power of two. */
+#define SLOTS_MAX 16384
+
+_Static_assert(SLOTS_MAX >= 2 * DPERM_DIM_MAX, "the table must stay sparse");
+_Static_assert(DPERM_DIM_MAX < UINT16_MAX, "a slot holds a position and one");
+
+/* FNV-1a. */
+static uint32_t
+hash_text(const DpermText *text)
+{
+	uint32_t	hash = UINT32_C(2166136261);
+
+	for (int i = 0; i < text->len; i++)
+		hash = (hash ^ (unsigned char) text->bytes[i]) * UINT32_C(16777619);
+	return hash ^ hash >> 15;
+}
+
+static bool
+same_text(const DpermText *a, const DpermText *b)
+{
+	return a->len == b->len && (a->len == 0 || memcmp(a->bytes, b->bytes, (size_t) a->len) == 0);
+}
+
+/* The text of element i of an array whose elements are stride bytes long. */
+static const DpermText *
+text_at(const DpermText *first, size_t stride, int i)
+{
+	return (const DpermText *) ((const char *) first + stride * (size_t) i);
+}
+
+/* Do two of count <= DPERM_DIM_MAX texts agree? */
+static bool
+has_doubles(const DpermText *first, size_t stride, int count)
+{
+	uint16_t	slots[SLOTS_MAX];	/* position + 1, 0 for an empty slot */
+	uint32_t	size = 2;
+
+	while (size < 2 * (uint32_t) count)
+		size *= 2;
+	memset(slots, 0, size * sizeof(slots[0]));
+	for (int i = 0; i < count; i++)
+	{
+		const DpermText *text = text_at(first, stride, i);
+		uint32_t	at = hash_text(text) & (size - 1);
+
+		for (; slots[at] != 0; at = (at + 1) & (size - 1))
+			if (same_text(text, text_at(first, stride, slots[at] - 1)))
+				return true;
+		slots[at] = (uint16_t) (i + 1);
+	}
+	return false;
+}
+
+static bool
+has_zero_byte(const DpermText *text)
+{
+	return text->len > 0 && memchr(text->bytes, 0, (size_t) text->len) != NULL;
+}
+
+/* What is wrong with the names of columns and categories, or NULL. */
+const char *
+dperm_encoder_names_fault(const DpermEncoder *enc)
+{
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		const DpermBlock *block = &enc->blocks[i];
+
+		if (block->column.len == 0 &&
+			!(enc->block_count == 1 && block->kind == DPERM_BLOCK_VECTOR))
+			return "a feature has no column";
+		if (has_zero_byte(&block->column))
+			return "the name of a column holds a zero byte";
+		if (block->kind != DPERM_BLOCK_CATEGORY)
+			continue;
+		for (int k = 0; k < block->count; k++)
+			if (has_zero_byte(&block->categories[k]))
+				return "a category holds a zero byte";
+		if (has_doubles(block->categories, sizeof(DpermText), block->count))
+			return "a category occurs twice";
+	}
+	if (has_doubles(&enc->blocks[0].column, sizeof(DpermBlock), enc->block_count))
+		return "a column occurs twice";
+	return NULL;
+}
+
+/* Bytes of a text. */
+static size_t
+text_size(const DpermText *text)
+{
+	return TEXT_MIN + (size_t) text->len;
+}
+
+/* Bytes of what a block has beside its kind and column. */
+static size_t
+domain_size(const DpermBlock *block)
+{
+	size_t		size = 4;
+
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			return 16;
+		case DPERM_BLOCK_FLAG:
+			return 0;
+		case DPERM_BLOCK_CATEGORY:
+			for (int i = 0; i < block->count; i++)
+				size += text_size(&block->categories[i]);
+			return size;
+		case DPERM_BLOCK_VECTOR:
+			return 12;
+	}
+	return 0;
+}
+
+/* Bytes of the binary form. */
+size_t
+dperm_encoder_binary_size(const DpermEncoder *enc)
+{
+	size_t		size = HEADER_SIZE;
+
+	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+		size += KERNEL_SIZE;
+	for (int i = 0; i < enc->block_count; i++)
+		size += 1 + text_size(&enc->blocks[i].column) + domain_size(&enc->blocks[i]);
+	return size;
+}
+
+static unsigned char *
+put_text(unsigned char *at, const DpermText *text)
+{
+	at = dperm_bytes_put_int(at, (uint64_t) text->len, 4);
+	return dperm_bytes_put(at, text->bytes, (size_t) text->len);
+}
+
+static unsigned char *
+put_block(unsigned char *at, const DpermBlock *block)
+{
+	at = dperm_bytes_put_int(at, (uint64_t) block->kind, 1);
+	at = put_text(at, &block->column);
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			at = dperm_bytes_put_double(at, block->low);
+			at = dperm_bytes_put_double(at, block->high);
+			break;
+		case DPERM_BLOCK_FLAG:
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
+			for (int i = 0; i < block->count; i++)
+				at = put_text(at, &block->categories[i]);
+			break;
+		case DPERM_BLOCK_VECTOR:
+			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
+			at = dperm_bytes_put_double(at, block->norm);
+			break;
+	}
+	return at;
+}
+
+/* Write the binary form. */
+void
+dperm_encoder_to_binary(const DpermEncoder *enc, unsigned char *out)
+{
+	const DpermKernel *kernel = &enc->kernel;
+
+	out = dperm_bytes_put_int(out, (uint64_t) enc->block_count, 4);
+	out = dperm_bytes_put_int(out, enc->intercept ? 1 : 0, 1);
+	out = dperm_bytes_put_int(out, (uint64_t) kernel->kind, 1);
+	if (kernel->kind != DPERM_KERNEL_LINEAR)
+	{
+		out = dperm_bytes_put_double(out, kernel->gamma);
+		out = dperm_bytes_put_int(out, (uint64_t) kernel->features, 4);
+		out = dperm_bytes_put_int(out, (uint64_t) kernel->seed, 8);
+	}
+	for (int i = 0; i < enc->block_count; i++)
+		out = put_block(out, &enc->blocks[i]);
+}
+
+/* A number of things from 1 to DPERM_DIM_MAX that take least bytes each; 0 and bad otherwise. */
+static int
+get_count(DpermBytes *r, size_t least)
+{
+	uint64_t	count = dperm_bytes_get_int(r, 4);
+
+	if (count < 1 || count > DPERM_DIM_MAX || count * least > r->left)
+		r->bad = true;
+	return r->bad ? 0 : (int) count;
+}
+
+/* A text, in place. */
+static DpermText
+get_text(DpermBytes *r)
+{
+	uint64_t	len = dperm_bytes_get_int(r, 4);
+	DpermText	text = {NULL, 0};
+
+	if (len > INT_MAX)
+		r->bad = true;
+	text.bytes = (const char *) dperm_bytes_get(r, (size_t) len);
+	if (text.bytes)
+		text.len = (int) len;
+	return text;
+}
+
+/* The categories of a block, their texts in place; false if there is no memory. */
+static bool
+get_categories(DpermBytes *r, DpermArena *arena, DpermBlock *block)
+{
+	DpermText  *categories;
+
+	block->count = get_count(r, TEXT_MIN);
+	categories = dperm_arena_take(arena, sizeof(DpermText) * (size_t) block->count);
+	if (categories == NULL)
+		return false;
+	for (int i = 0; i < block->count; i++)
+		categories[i] = get_text(r);
+	block->categories = categories;
+	return true;
+}
+
+/* One block; false if there is no memory. */
+static bool
+get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
+{
+	memset(block, 0, sizeof(*block));
+	block->kind = (DpermBlockKind) dperm_bytes_get_int(r, 1);
+	block->column = get_text(r);
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			block->low = dperm_bytes_get_double(r);
+			block->high = dperm_bytes_get_double(r);
+			block->count = 1;
+			return true;
+		case DPERM_BLOCK_FLAG:
+			block->count = 1;
+			return true;
+		case DPERM_BLOCK_CATEGORY:
+			return get_categories(r, arena, block);
+		case DPERM_BLOCK_VECTOR:
+			block->count = get_count(r, 0);
+			block->norm = dperm_bytes_get_double(r);
+			return true;
+	}
+	return true;				/* unknown: dperm_encoder_fault says so */
+}
+
+/* Kernel and its parameters. */
+static void
+get_kernel(DpermBytes *r, DpermKernel *kernel)
+{
+	uint64_t	features;
+
+	kernel->kind = (DpermKernelKind) dperm_bytes_get_int(r, 1);
+	if (kernel->kind == DPERM_KERNEL_LINEAR)
+		return;
+	kernel->gamma = dperm_bytes_get_double(r);
+	features = dperm_bytes_get_int(r, 4);
+	kernel->features = features > DPERM_DIM_MAX ? 0 : (int) features;
+	kernel->seed = dperm_bytes_get_signed(r);
+}
+
+/* Read a binary form, trusting none of it. The arena holds a copy of it, where the texts are. */
+const char *
+dperm_encoder_from_binary(const unsigned char *in, size_t len, DpermArena *arena,
+						  DpermEncoder *out)
+{
+	static const char *const no_memory = "there is not enough memory for the features";
+	static const char *const bad_form = "the features are not in canonical form";
+	unsigned char *copy = dperm_arena_take(arena, len);
+	DpermBytes r = {copy, len, false};
+	DpermEncoder enc;
+	DpermBlock *blocks;
+	const char *fault;
+	uint64_t	intercept;
+
+	if (copy == NULL)
+		return no_memory;
+	dperm_bytes_put(copy, in, len);
+
+	memset(&enc, 0, sizeof(enc));
+	enc.block_count = get_count(&r, BLOCK_MIN);
+	intercept = dperm_bytes_get_int(&r, 1);
+	enc.intercept = intercept == 1;
+	get_kernel(&r, &enc.kernel);
+	if (r.bad || intercept > 1)
+		return bad_form;
+	blocks = dperm_arena_take(arena, sizeof(DpermBlock) * (size_t) enc.block_count);
+	if (blocks == NULL)
+		return no_memory;
+	for (int i = 0; i < enc.block_count && !r.bad; i++)
+		if (!get_block(&r, arena, &blocks[i]))
+			return no_memory;
+	if (r.bad || r.left > 0)
+		return bad_form;
+	enc.blocks = blocks;
+
+	fault = dperm_encoder_fault(&enc);
+	if (fault == NULL)
+		fault = dperm_encoder_names_fault(&enc);
+	if (fault == NULL)
+		*out = enc;
+	return fault;
+}

@@ -1,0 +1,307 @@
+/*
+ * encoder_json.c: the features and the kernel of a model out of its JSON text.
+ *
+ * Keys come in any order, so that a text survives jsonb: a feature learns its type last. Each
+ * type has its own keys, all of them required and no others.
+ */
+#include "core/encode/encoder_json.h"
+
+#include <string.h>
+
+#include "core/mechanism/calibrate.h"
+
+/* Longer than any key and any name that is compared. */
+#define NAME_ROOM 32
+
+/* One key of an object, with its static messages. */
+typedef struct Key
+{
+	const char *name;
+	const char *missing;
+	const char *mistyped;
+} Key;
+
+#define KEY(name, of, type) \
+	{name, "key \"" name "\" of " of " is missing", \
+	"key \"" name "\" of " of " must be " type}
+
+typedef enum FeatureKey
+{
+	K_COLUMN, K_TYPE, K_LOW, K_HIGH, K_VALUES, K_DIMENSION, K_NORM,
+	FEATURE_KEYS
+} FeatureKey;
+
+static const Key feature_keys[FEATURE_KEYS] = {
+	[K_COLUMN] = KEY("column", "a feature", "a string"),
+	[K_TYPE] = KEY("type", "a feature", "a string"),
+	[K_LOW] = KEY("low", "a feature", "a number"),
+	[K_HIGH] = KEY("high", "a feature", "a number"),
+	[K_VALUES] = KEY("values", "a feature", "an array of strings"),
+	[K_DIMENSION] = KEY("dimension", "a feature", "an integer"),
+	[K_NORM] = KEY("norm", "a feature", "a number")
+};
+
+typedef enum KernelKey
+{
+	K_NAME, K_GAMMA, K_FEATURES, K_SEED,
+	KERNEL_KEYS
+} KernelKey;
+
+static const Key kernel_keys[KERNEL_KEYS] = {
+	[K_NAME] = KEY("name", "the kernel", "a string"),
+	[K_GAMMA] = KEY("gamma", "the kernel", "a number"),
+	[K_FEATURES] = KEY("features", "the kernel", "an integer"),
+	[K_SEED] = KEY("seed", "the kernel", "an integer")
+};
+
+#define BIT(key) (1U << (key))
+
+/* The keys that a feature has beside its column and its type. */
+static const unsigned domain_keys[] = {
+	[DPERM_BLOCK_NUMBER] = BIT(K_LOW) | BIT(K_HIGH),
+	[DPERM_BLOCK_TIME] = BIT(K_LOW) | BIT(K_HIGH),
+	[DPERM_BLOCK_FLAG] = 0,
+	[DPERM_BLOCK_CATEGORY] = BIT(K_VALUES),
+	[DPERM_BLOCK_VECTOR] = BIT(K_DIMENSION) | BIT(K_NORM)
+};
+
+/* Say what is wrong; returns false for the caller to pass on. */
+static bool
+refuse(const char **why, const char *what)
+{
+	*why = what;
+	return false;
+}
+
+/* The next key that an object has, in *key, each once; false at its end and when refused. */
+static bool
+next_key(DpermJson *json, const Key *keys, int count, unsigned *seen, int *key, const char **why)
+{
+	char		name[NAME_ROOM];
+
+	if (!dperm_json_key(json, name, sizeof(name)))
+		return false;
+	for (*key = 0; *key < count; (*key)++)
+		if (strcmp(keys[*key].name, name) == 0)
+			break;
+	if (*key == count)
+		return refuse(why, "a feature or the kernel holds an unknown key");
+	if (*seen & BIT(*key))
+		return refuse(why, "a feature or the kernel holds a key twice");
+	*seen |= BIT(*key);
+	return true;
+}
+
+/* The elements of the array that was just entered. */
+int64_t
+dperm_encoder_json_count(const DpermJson *json)
+{
+	DpermJson	ahead = *json;
+	int64_t		count = 0;
+
+	while (dperm_json_element(&ahead) && dperm_json_skip(&ahead))
+		count++;
+	return count;
+}
+
+/* A string of any length, into the arena. */
+static bool
+read_text(DpermJson *json, DpermArena *arena, DpermText *out, const char **why)
+{
+	DpermJson	ahead = *json;
+	size_t		room;
+	char	   *bytes;
+
+	/* Unescaped and with a zero it is shorter than in its quotes. */
+	if (dperm_json_peek(json) == DPERM_JSON_STRING && dperm_json_string(&ahead, NULL, 0))
+		room = (size_t) (ahead.at - json->at);
+	else
+		room = 1;
+	bytes = dperm_arena_take(arena, room);
+	if (bytes == NULL || room > INT32_MAX)
+		return refuse(why, "there is not enough memory for the features");
+	if (!dperm_json_string(json, bytes, room))
+		return false;
+	out->bytes = bytes;
+	out->len = (int) strlen(bytes);
+	return true;
+}
+
+/* Begin an array: room for its elements, all that can be counted, or NULL. */
+static void *
+begin_list(DpermJson *json, DpermArena *arena, size_t size, int64_t *count,
+		   const char *too_many, const char **why)
+{
+	void	   *list;
+
+	if (!dperm_json_array(json))
+		return NULL;
+	*count = dperm_encoder_json_count(json);
+	if (*count > DPERM_DIM_MAX)
+	{
+		(void) refuse(why, too_many);
+		return NULL;
+	}
+	list = dperm_arena_take(arena, size * (size_t) *count);
+	if (list == NULL)
+		(void) refuse(why, "there is not enough memory for the features");
+	return list;
+}
+
+/* The list of categories. */
+static bool
+read_categories(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
+{
+	int64_t		count;
+	DpermText  *categories = begin_list(json, arena, sizeof(DpermText), &count,
+										"the number of categories is out of range", why);
+	int			i = 0;
+
+	if (categories == NULL)
+		return false;
+	while (dperm_json_element(json))
+		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
+			!read_text(json, arena, &categories[i++], why))
+			return false;
+	block->categories = categories;
+	block->count = i;
+	return json->why == NULL;
+}
+
+/* An integer that is a number of coordinates; what is out of range stays out of range. */
+static bool
+read_count(DpermJson *json, int *out)
+{
+	int64_t		integer;
+
+	if (!dperm_json_integer(json, &integer))
+		return false;
+	*out = integer < 1 || integer > DPERM_DIM_MAX ? 0 : (int) integer;
+	return true;
+}
+
+static bool
+read_type(DpermJson *json, DpermBlock *block, const char **why)
+{
+	char		name[NAME_ROOM];
+
+	return dperm_json_string(json, name, sizeof(name)) &&
+		(dperm_block_kind_parse(name, &block->kind) ||
+		 refuse(why, "a feature is of unknown type"));
+}
+
+/* The value of one key of a feature. */
+static bool
+read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBlock *block,
+				   const char **why)
+{
+	switch (key)
+	{
+		case K_COLUMN:
+			return read_text(json, arena, &block->column, why) &&
+				(block->column.len > 0 || refuse(why, "a feature has no column"));
+		case K_TYPE:
+			return read_type(json, block, why);
+		case K_LOW:
+			return dperm_json_number(json, &block->low);
+		case K_HIGH:
+			return dperm_json_number(json, &block->high);
+		case K_VALUES:
+			return read_categories(json, arena, block, why);
+		case K_DIMENSION:
+			return read_count(json, &block->count);
+		default:				/* K_NORM */
+			return dperm_json_number(json, &block->norm);
+	}
+}
+
+/* One feature: an object. */
+static bool
+read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
+{
+	unsigned	seen = 0;
+	unsigned	needed;
+	int			key;
+
+	memset(block, 0, sizeof(*block));
+	if (!dperm_json_object(json))
+		return false;
+	while (next_key(json, feature_keys, FEATURE_KEYS, &seen, &key, why))
+		if (!read_feature_value(json, (FeatureKey) key, arena, block, why))
+			return json->mistyped ? refuse(why, feature_keys[key].mistyped) : false;
+	if (json->why || *why)
+		return false;
+	if (!(seen & BIT(K_TYPE)))
+		return refuse(why, feature_keys[K_TYPE].missing);
+	needed = domain_keys[block->kind];
+	for (key = K_LOW; key < FEATURE_KEYS; key++)
+		if (needed & ~seen & BIT(key))
+			return refuse(why, feature_keys[key].missing);
+	if (seen & ~(needed | BIT(K_TYPE) | BIT(K_COLUMN)))
+		return refuse(why, "a feature holds a key that its type does not have");
+	if (block->kind != DPERM_BLOCK_CATEGORY && block->kind != DPERM_BLOCK_VECTOR)
+		block->count = 1;
+	return true;
+}
+
+/* The features of a model. */
+bool
+dperm_encoder_json_features(DpermJson *json, DpermArena *arena, DpermEncoder *out,
+							const char **why)
+{
+	int64_t		count;
+	DpermBlock *blocks = begin_list(json, arena, sizeof(DpermBlock), &count,
+									"the number of features is out of range", why);
+	int			i = 0;
+
+	if (blocks == NULL)
+		return false;
+	while (dperm_json_element(json))
+		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
+			!read_feature(json, arena, &blocks[i++], why))
+			return false;
+	out->blocks = blocks;
+	out->block_count = i;
+	return json->why == NULL;
+}
+
+/* The value of one key of the kernel. */
+static bool
+read_kernel_value(DpermJson *json, KernelKey key, DpermKernel *out, const char **why)
+{
+	char		name[NAME_ROOM];
+
+	switch (key)
+	{
+		case K_NAME:
+			return dperm_json_string(json, name, sizeof(name)) &&
+				((dperm_kernel_parse(name, &out->kind) && out->kind != DPERM_KERNEL_LINEAR) ||
+				 refuse(why, "the kernel is unknown"));
+		case K_GAMMA:
+			return dperm_json_number(json, &out->gamma);
+		case K_FEATURES:
+			return read_count(json, &out->features);
+		default:				/* K_SEED */
+			return dperm_json_integer(json, &out->seed);
+	}
+}
+
+/* The kernel of a model that has one. */
+bool
+dperm_encoder_json_kernel(DpermJson *json, DpermKernel *out, const char **why)
+{
+	unsigned	seen = 0;
+	int			key;
+
+	if (!dperm_json_object(json))
+		return false;
+	while (next_key(json, kernel_keys, KERNEL_KEYS, &seen, &key, why))
+		if (!read_kernel_value(json, (KernelKey) key, out, why))
+			return json->mistyped ? refuse(why, kernel_keys[key].mistyped) : false;
+	if (json->why || *why)
+		return false;
+	for (key = 0; key < KERNEL_KEYS; key++)
+		if (!(seen & BIT(key)))
+			return refuse(why, kernel_keys[key].missing);
+	return true;
+}

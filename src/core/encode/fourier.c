@@ -1,0 +1,290 @@
+/*
+ * fourier.c: making and applying random Fourier features.
+ */
+#include "core/encode/fourier.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "core/base/blas.h"
+#include "core/base/linsys.h"
+#include "core/base/vector.h"
+
+/* A public stream of 64-bit words: SplitMix64 (Steele, Lea and Flood 2014). */
+typedef struct Stream
+{
+	uint64_t	state;
+} Stream;
+
+static uint64_t
+next_word(Stream *stream)
+{
+	uint64_t	z = stream->state += UINT64_C(0x9e3779b97f4a7c15);
+
+	z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+	z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+	return z ^ (z >> 31);
+}
+
+/* Uniform on (0, 1), never an end. */
+static double
+next_uniform(Stream *stream)
+{
+	return ((double) (next_word(stream) >> 12) + 0.5) * 0x1p-52;
+}
+
+/*
+ * The natural logarithm by elementary operations, because libm's may differ in the last place
+ * from machine to machine: x = m 2^e with m near 1, log m = 2 atanh((m-1)/(m+1)).
+ */
+static double
+plain_log(double x)
+{
+	static const double log_2 = 0.693147180559945309417232;
+	int			exponent;
+	double		m = frexp(x, &exponent);	/* in [1/2, 1) */
+	double		t,
+				square,
+				term,
+				sum;
+
+	if (m < 0.70710678118654752)
+	{
+		m *= 2;
+		exponent--;
+	}
+	t = (m - 1) / (m + 1);		/* |t| < 0.172 */
+	square = t * t;
+	term = t;
+	sum = t;
+	for (int k = 3; k <= 27; k += 2)
+	{
+		term *= square;
+		sum += term / k;
+	}
+	return 2 * sum + exponent * log_2;
+}
+
+/* Two independent standard normals: Marsaglia's polar method needs no sine. */
+static void
+next_normals(Stream *stream, double *x, double *y)
+{
+	double		u,
+				v,
+				s,
+				factor;
+
+	do
+	{
+		u = 2 * next_uniform(stream) - 1;
+		v = 2 * next_uniform(stream) - 1;
+		s = u * u + v * v;
+	} while (s >= 1 || s == 0);
+	factor = sqrt(-2 * plain_log(s) / s);
+	*x = u * factor;
+	*y = v * factor;
+}
+
+static void
+fill_normal(Stream *stream, double *out, int count)
+{
+	for (int i = 0; i < count; i += 2)
+	{
+		double		x,
+					y;
+
+		next_normals(stream, &x, &y);
+		out[i] = x;
+		if (i + 1 < count)
+			out[i + 1] = y;
+	}
+}
+
+/* The length of a standard normal vector. */
+static double
+next_chi(Stream *stream, int degrees)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < degrees / 2; i++)
+		sum -= 2 * plain_log(next_uniform(stream));
+	if (degrees % 2 == 1)
+	{
+		double		x,
+					y;
+
+		next_normals(stream, &x, &y);
+		sum += x * x;
+	}
+	return sqrt(sum);
+}
+
+/* Turn count <= dim rows into orthonormal ones, by Gram and Schmidt, twice for accuracy. */
+static void
+orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
+{
+	for (int i = 0; i < count; i++)
+	{
+		double	   *row = rows + (size_t) i * dim;
+		double		length;
+
+		dperm_poll(poll);
+		for (int round = 0; round < 2; round++)
+			for (int j = 0; j < i; j++)
+			{
+				const double *other = rows + (size_t) j * dim;
+				double		along = dperm_dot(dim, row, other);
+
+				for (int k = 0; k < dim; k++)
+					row[k] -= along * other[k];
+			}
+		length = sqrt(dperm_dot(dim, row, row));
+		for (int k = 0; k < dim; k++)
+			row[k] /= length;
+	}
+}
+
+/* Rows that are made orthogonal together: the effort grows with it, the gain hardly. */
+#define GROUP_MAX 256
+
+/*
+ * Normal frequencies, orthogonal within groups: uniformly distributed orthonormal rows with
+ * independent chi lengths, so that each row by itself is a normal vector (Yu et al. 2016).
+ */
+static void
+fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out,
+				const DpermPoll *poll)
+{
+	int			group = dim < GROUP_MAX ? dim : GROUP_MAX;
+
+	for (int first = 0; first < rows; first += group)
+	{
+		int			count = rows - first < group ? rows - first : group;
+		double	   *block = out + (size_t) first * dim;
+
+		fill_normal(stream, block, count * dim);
+		orthonormalise(count, dim, block, poll);
+		for (int i = 0; i < count; i++)
+		{
+			double		length = scale * next_chi(stream, dim);
+
+			for (int k = 0; k < dim; k++)
+				block[(size_t) i * dim + k] *= length;
+		}
+	}
+}
+
+/* Doubles for the frequencies. */
+size_t
+dperm_fourier_size(const DpermKernel *kernel, int dim)
+{
+	return (size_t) (kernel->features / 2) * dim;
+}
+
+/* Make the frequencies of a kernel. */
+void
+dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
+				   const DpermPoll *poll)
+{
+	Stream		stream = {(uint64_t) kernel->seed};
+	int			rows = kernel->features / 2;
+
+	if (kernel->kind == DPERM_KERNEL_GAUSSIAN)
+	{
+		/* the spectral law of exp(-gamma r^2) is normal with variance 2 gamma */
+		fill_orthogonal(&stream, rows, dim, sqrt(2 * kernel->gamma), frequencies, poll);
+		return;
+	}
+	for (int i = 0; i < rows; i++)
+	{
+		double	   *row = frequencies + (size_t) i * dim;
+
+		dperm_poll(poll);
+		if (kernel->kind == DPERM_KERNEL_MATERN)
+		{
+			double		scale;
+
+			fill_normal(&stream, row, dim);
+			scale = kernel->gamma * sqrt(3) / next_chi(&stream, 3);
+			for (int k = 0; k < dim; k++)
+				row[k] *= scale;
+		}
+		else if (kernel->kind == DPERM_KERNEL_LAPLACIAN)
+			for (int k = 0; k < dim; k++)
+			{
+				/* a quotient of normals is Cauchy */
+				double		x,
+							y;
+
+				next_normals(&stream, &x, &y);
+				row[k] = kernel->gamma * x / y;
+			}
+		else
+			for (int k = 0; k < dim; k++)
+			{
+				double		size = -plain_log(next_uniform(&stream));
+
+				row[k] = kernel->gamma * (next_word(&stream) >> 63 ? size : -size);
+			}
+	}
+}
+
+/* Cosines and sines of the angles that are in the first half of out, scaled. */
+static void
+turn(int rows, double target, double *out)
+{
+	/* cos^2 + sin^2 computed is off by a few units in the last place at most */
+	double		scale = target * sqrt(1.0 / rows) * (1 - 8 * DBL_EPSILON);
+	int			i = 0;
+
+	for (; i + 2 <= rows; i += 2)
+	{
+		DpermPair	cosine,
+					sine;
+
+		if (!(fabs(out[i]) <= DPERM_ANGLE_MAX && fabs(out[i + 1]) <= DPERM_ANGLE_MAX))
+			break;
+		dperm_cos_sin(dperm_pair_at(out + i), &cosine, &sine);
+		dperm_put_pair(scale * cosine, out + i);
+		dperm_put_pair(scale * sine, out + rows + i);
+	}
+
+	/* large angles: of the kernels whose frequencies have no bounded variance */
+	for (; i < rows; i++)
+	{
+		double		angle = out[i];
+
+		out[i] = scale * cos(angle);
+		out[rows + i] = scale * sin(angle);
+	}
+}
+
+/* Write the features of some vectors: one matrix product for all angles. */
+void
+dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
+					   int count, const double *x, const double *targets, int extra,
+					   double *out)
+{
+	const double unit = 1,
+				zero = 0;
+	int			rows = kernel->features / 2;
+	int			stride = kernel->features + extra;
+
+	dgemm_("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim, &zero, out, &stride);
+	for (int i = 0; i < count; i++)
+		turn(rows, targets[i], out + (size_t) i * stride);
+}
+
+/* Write the features of x. */
+void
+dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
+				  const double *x, double target, double *out)
+{
+	const int	one = 1;
+	const double unit = 1,
+				zero = 0;
+	int			rows = kernel->features / 2;
+
+	dgemv_("T", &dim, &rows, &unit, frequencies, &dim, x, &one, &zero, out, &one);
+	turn(rows, target, out);
+}

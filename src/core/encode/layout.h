@@ -1,0 +1,70 @@
+/*
+ * layout.h: how an encoded row lies in memory.
+ *
+ * A row of numbers is a vector. A category is one coordinate of many, so a column of categories is
+ * kept as one code and not as a vector of zeros: a pass costs the number of columns, not of
+ * coordinates. The trained coordinates are numbered anew for this, those that are numbers first:
+ *
+ *   numbers dense | codes, 16 bits each, padded to a word
+ *
+ * The first code is the sign of the row, the others are coordinates, or dim for none. The objective,
+ * the noise and the release do not care for the order of coordinates; the model does, so weights are
+ * put into its order at the end.
+ */
+#ifndef DPERM_LAYOUT_H
+#define DPERM_LAYOUT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/encode/encoder.h"
+
+typedef struct DpermLayout
+{
+	int			dim;			/* trained coordinates */
+	int			dense;			/* of them numbers; they come first */
+	int			codes;			/* columns that are codes */
+	int			words;			/* of a row, in doubles */
+	double		unit;			/* the norm of a block, and so the coordinate of a category */
+	const int  *place;			/* dim: where a coordinate is in the model; NULL: where it is here */
+} DpermLayout;
+
+/* The signs of a row, in its first code. */
+enum
+{
+	DPERM_ROW_ZERO = 0,			/* no label: all coordinates are zero */
+	DPERM_ROW_POSITIVE = 1,
+	DPERM_ROW_NEGATIVE = 2
+};
+
+/* Vectors of a length. */
+extern DpermLayout dperm_layout_dense(int dim);
+
+/* The layout for the rows of an encoder; places is room for dperm_encoder_dim() integers. */
+extern DpermLayout dperm_layout_make(const DpermEncoder *enc, int *places);
+
+/*
+ * Encode a row without a kernel: sign is -1 or +1, or 0 for a row without a label. Writes all words.
+ */
+extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
+								const DpermValue *values, int sign, double *row);
+
+/* Weights in the order of the model. */
+extern void dperm_layout_restore(const DpermLayout *layout, const double *weights, double *out);
+
+/* The codes of a row. */
+static inline const uint16_t *
+dperm_row_codes(const DpermLayout *layout, const double *row)
+{
+	return (const uint16_t *) (row + layout->dense);
+}
+
+/* The coordinate of its categories, with the sign of the row. */
+static inline double
+dperm_row_unit(const DpermLayout *layout, const uint16_t *codes)
+{
+	return codes[0] == DPERM_ROW_ZERO ? 0 :
+		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
+}
+
+#endif							/* DPERM_LAYOUT_H */

@@ -1,0 +1,83 @@
+/*
+ * model.h: a trained model as a plain struct, with its two outer forms.
+ *
+ * The binary form is what the server stores and what send/receive transport: a
+ * fixed big-endian header, the encoder and the weights. The text form is JSON. Both
+ * decoders take hostile bytes and answer DPERM_BAD_FORMAT; neither writes past its
+ * arena nor accepts a struct that dperm_model_check() would refuse.
+ */
+#ifndef DPERM_MODEL_H
+#define DPERM_MODEL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/mechanism/calibrate.h"
+#include "core/encode/encoder.h"
+#include "core/loss/loss.h"
+#include "core/base/status.h"
+
+/* Where the length of vectors was learnt from; without vectors it is declared. */
+typedef enum DpermDimensionSource
+{
+	DPERM_DIMENSION_DECLARED = 0,	/* an argument, the catalog or the query */
+	DPERM_DIMENSION_ROWS = 1	/* the most common length among the first rows: models of version 0.1 */
+} DpermDimensionSource;
+
+typedef struct DpermModel
+{
+	DpermLoss	loss;			/* logistic: a logistic regression, else an SVM */
+	DpermMethod method;
+	DpermAnalysis analysis;
+	double		epsilon;		/* INFINITY: trained without noise, not private */
+	double		lambda;			/* as requested or by default */
+	int64_t		rows;
+	DpermEncoder encoder;
+	DpermDimensionSource dimension_source;
+
+	/* From the calibration; zero without noise, except lambda_effective. */
+	double		lambda_effective;
+	double		eps_slack;
+	double		eps_noise;
+	double		eps_release;
+	double		noise_scale;
+	double		grid;
+	int64_t		release_scale;
+
+	const double *weights;		/* dperm_encoder_dim(&encoder) of them */
+	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
+} DpermModel;
+
+#define DPERM_MODEL_FORMAT 1
+
+/* Fill in everything but dimension_source from what a fit was given and made. */
+extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
+							 const DpermCalibration *calibration,
+							 const DpermEncoder *encoder, const double *weights);
+
+/* Every field in range and consistent: DPERM_OK, else DPERM_BAD_FORMAT and *why. */
+extern DpermStatus dperm_model_check(const DpermModel *model, const char **why);
+
+/* Bytes of arena that either decoder needs for a form of len bytes. */
+extern size_t dperm_model_arena_size(size_t len);
+
+/* Binary form. Features and weights of the result are in the arena, apart from the input. */
+extern size_t dperm_model_binary_size(const DpermModel *model);
+extern void dperm_model_to_binary(const DpermModel *model, unsigned char *out);
+extern DpermStatus dperm_model_from_binary(const unsigned char *in, size_t len,
+										   DpermArena *arena, DpermModel *out,
+										   const char **why);
+
+/*
+ * Text form. dperm_model_to_json works as snprintf does: it returns the length
+ * without the terminating zero and writes at most room bytes, the zero included.
+ */
+extern size_t dperm_model_to_json(const DpermModel *model, char *out, size_t room);
+extern DpermStatus dperm_model_from_json(const char *in, size_t len,
+										 DpermArena *arena, DpermModel *out,
+										 const char **why);
+
+/* The guarantee in one paragraph, as snprintf does. */
+extern size_t dperm_model_guarantee(const DpermModel *model, char *out, size_t room);
+
+#endif							/* DPERM_MODEL_H */

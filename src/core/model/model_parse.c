@@ -1,0 +1,400 @@
+/*
+ * model_parse.c: a model out of its JSON text.
+ *
+ * Keys come in any order, so that a text survives jsonb. Every key is required
+ * but kernel and those that say again what others say: kind, private, delta,
+ * neighbours and dimension must agree with the rest if they are there, and guarantee
+ * is a string that is neither read nor trusted: the paragraph is always made anew
+ * from the model.
+ */
+#include "core/model/model.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/encode/encoder_json.h"
+#include "core/base/json.h"
+
+/* One key of the object, with its static messages. */
+typedef struct Field
+{
+	const char *key;
+	const char *missing;
+	const char *repeated;
+	const char *mistyped;
+} Field;
+
+#define FIELD(key, type) \
+	{key, "key \"" key "\" is missing", "key \"" key "\" occurs twice", \
+	"key \"" key "\" must be " type}
+
+typedef enum FieldId
+{
+	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_ROWS,
+	F_METHOD, F_ANALYSIS, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE_SCALE, F_GRID,
+	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_FEATURES, F_INTERCEPT, F_KERNEL,
+	F_WEIGHTS, F_TUNING, F_GUARANTEE,
+	F_COUNT
+} FieldId;
+
+static const Field fields[F_COUNT] = {
+	[F_FORMAT] = FIELD("format", "an integer"),
+	[F_KIND] = FIELD("kind", "a string"),
+	[F_LOSS] = FIELD("loss", "a string"),
+	[F_H] = FIELD("h", "a number"),
+	[F_PRIVATE] = FIELD("private", "a boolean"),
+	[F_EPSILON] = FIELD("epsilon", "a number or \"Infinity\""),
+	[F_DELTA] = FIELD("delta", "a number"),
+	[F_NEIGHBOURS] = FIELD("neighbours", "a string"),
+	[F_ROWS] = FIELD("rows", "an integer"),
+	[F_METHOD] = FIELD("method", "a string"),
+	[F_ANALYSIS] = FIELD("analysis", "a string"),
+	[F_LAMBDA] = FIELD("lambda", "a number"),
+	[F_LAMBDA_EFFECTIVE] = FIELD("lambda_effective", "a number"),
+	[F_BUDGET] = FIELD("budget", "an object of numbers"),
+	[F_NOISE_SCALE] = FIELD("noise_scale", "a number"),
+	[F_GRID] = FIELD("grid", "a number"),
+	[F_RELEASE_SCALE] = FIELD("release_scale", "an integer"),
+	[F_DIMENSION] = FIELD("dimension", "an integer"),
+	[F_DIMENSION_SOURCE] = FIELD("dimension_source", "a string"),
+	[F_FEATURES] = FIELD("features", "an array of objects"),
+	[F_INTERCEPT] = FIELD("intercept", "a boolean"),
+	[F_KERNEL] = FIELD("kernel", "an object"),
+	[F_WEIGHTS] = FIELD("weights", "an array of numbers"),
+	[F_TUNING] = FIELD("tuning", "an object"),
+	[F_GUARANTEE] = FIELD("guarantee", "a string")
+};
+
+#define BIT(field) (UINT32_C(1) << (field))
+
+/* What may be left out; h is required of some losses and refused of the other. */
+#define OPTIONAL (BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
+				  BIT(F_NEIGHBOURS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
+				  BIT(F_GUARANTEE))
+
+/* Longer than any key and any name that is compared. */
+#define NAME_ROOM 32
+
+typedef struct Parser
+{
+	DpermJson	json;
+	DpermModel	model;
+	DpermArena *arena;
+	int64_t		weights_count;
+	int64_t		says_dimension;
+	uint32_t	seen;			/* BIT(field) of each key so far */
+	bool		says_svm;		/* kind, private: to be compared at the end */
+	bool		says_private;
+	const char *why;
+} Parser;
+
+/* Note what is wrong; returns false for the caller to pass on. */
+static bool
+refuse(Parser *p, const char *why)
+{
+	if (p->why == NULL)
+		p->why = why;
+	return false;
+}
+
+/* Which field a key names, or F_COUNT. */
+static FieldId
+find_field(const char *key)
+{
+	for (int i = 0; i < F_COUNT; i++)
+		if (strcmp(fields[i].key, key) == 0)
+			return (FieldId) i;
+	return F_COUNT;
+}
+
+/* A number, or the string that stands for the one that JSON cannot write. */
+static bool
+read_epsilon(Parser *p)
+{
+	char		name[NAME_ROOM];
+
+	if (dperm_json_peek(&p->json) != DPERM_JSON_STRING)
+		return dperm_json_number(&p->json, &p->model.epsilon);
+	if (!dperm_json_string(&p->json, name, sizeof(name)))
+		return false;
+	if (strcmp(name, "Infinity") != 0)
+		return refuse(p, fields[F_EPSILON].mistyped);
+	p->model.epsilon = INFINITY;
+	return true;
+}
+
+/* The three shares, each once. */
+static bool
+read_budget(Parser *p)
+{
+	static const char *const names[3] = {"slack", "noise", "release"};
+	double	   *shares[3];
+	char		key[NAME_ROOM];
+	unsigned	seen = 0;
+
+	shares[0] = &p->model.eps_slack;
+	shares[1] = &p->model.eps_noise;
+	shares[2] = &p->model.eps_release;
+	if (!dperm_json_object(&p->json))
+		return false;
+	while (dperm_json_key(&p->json, key, sizeof(key)))
+	{
+		int			i = 0;
+
+		while (i < 3 && strcmp(names[i], key) != 0)
+			i++;
+		if (i == 3)
+			return refuse(p, "key \"budget\" holds an unknown key");
+		if (seen & (1U << i))
+			return refuse(p, "key \"budget\" holds a key twice");
+		seen |= 1U << i;
+		if (!dperm_json_number(&p->json, shares[i]))
+			return false;
+	}
+	if (p->json.why == NULL && seen != 7)
+		return refuse(p, "key \"budget\" must hold slack, noise and release");
+	return p->json.why == NULL;
+}
+
+/* As many weights as there are; whether it is the right number shows later. */
+static bool
+read_weights(Parser *p)
+{
+	double	   *weights;
+	int64_t		i = 0;
+
+	if (!dperm_json_array(&p->json))
+		return false;
+	p->weights_count = dperm_encoder_json_count(&p->json);
+	if (p->weights_count > DPERM_DIM_MAX)
+		return refuse(p, "there are too many weights");
+	weights = dperm_arena_take(p->arena, sizeof(double) * (size_t) p->weights_count);
+	if (weights == NULL)
+		return refuse(p, "there is not enough memory for the weights");
+	while (dperm_json_element(&p->json))
+		if (i >= p->weights_count ? !dperm_json_skip(&p->json) :	/* what could not be counted */
+			!dperm_json_number(&p->json, &weights[i++]))
+			return false;
+	p->model.weights = weights;
+	return p->json.why == NULL;
+}
+
+/* The text of the object as it is; dperm_model_check looks into it. */
+static bool
+read_tuning(Parser *p)
+{
+	const char *start;
+	char	   *copy;
+	size_t		len;
+
+	if (dperm_json_peek(&p->json) != DPERM_JSON_OBJECT)
+		return refuse(p, fields[F_TUNING].mistyped);
+	start = p->json.at;
+	if (!dperm_json_skip(&p->json))
+		return false;
+	len = (size_t) (p->json.at - start);
+	copy = dperm_arena_take(p->arena, len);
+	if (copy == NULL || len > INT32_MAX)
+		return refuse(p, "there is not enough memory for tuning");
+	memcpy(copy, start, len);
+	p->model.tuning.bytes = copy;
+	p->model.tuning.len = (int) len;
+	return true;
+}
+
+/* A string that is one of the names of something. */
+static bool
+read_name(Parser *p, FieldId field)
+{
+	char		name[NAME_ROOM];
+
+	if (!dperm_json_string(&p->json, name, sizeof(name)))
+		return false;
+	switch (field)
+	{
+		case F_KIND:
+			p->says_svm = strcmp(name, "support vector machine") == 0;
+			return p->says_svm || strcmp(name, "logistic regression") == 0 ||
+				refuse(p, "the kind is unknown");
+		case F_LOSS:
+			return dperm_loss_parse(name, &p->model.loss.kind) ||
+				refuse(p, "the loss is unknown");
+		case F_METHOD:
+			return dperm_method_parse(name, &p->model.method) ||
+				refuse(p, "the method is unknown");
+		case F_ANALYSIS:
+			return dperm_analysis_parse(name, &p->model.analysis) ||
+				refuse(p, "the analysis is unknown");
+		case F_NEIGHBOURS:
+			return strcmp(name, "replace-one") == 0 ||
+				refuse(p, "neighbours is not replace-one");
+		default:				/* F_DIMENSION_SOURCE */
+			p->model.dimension_source = strcmp(name, "rows") == 0 ?
+				DPERM_DIMENSION_ROWS : DPERM_DIMENSION_DECLARED;
+			return p->model.dimension_source == DPERM_DIMENSION_ROWS ||
+				strcmp(name, "declared") == 0 || refuse(p, "dimension_source is unknown");
+	}
+}
+
+/* The value of one key. */
+static bool
+read_value(Parser *p, FieldId field)
+{
+	DpermModel *m = &p->model;
+	DpermJson  *json = &p->json;
+	int64_t		integer;
+	double		number;
+
+	switch (field)
+	{
+		case F_FORMAT:
+			return dperm_json_integer(json, &integer);	/* known to be right by now */
+		case F_H:
+			return dperm_json_number(json, &m->loss.h);
+		case F_PRIVATE:
+			return dperm_json_bool(json, &p->says_private);
+		case F_EPSILON:
+			return read_epsilon(p);
+		case F_DELTA:
+			return dperm_json_number(json, &number) &&
+				(number == 0.0 || refuse(p, "delta is not 0"));
+		case F_ROWS:
+			return dperm_json_integer(json, &m->rows);
+		case F_LAMBDA:
+			return dperm_json_number(json, &m->lambda);
+		case F_LAMBDA_EFFECTIVE:
+			return dperm_json_number(json, &m->lambda_effective);
+		case F_BUDGET:
+			return read_budget(p);
+		case F_NOISE_SCALE:
+			return dperm_json_number(json, &m->noise_scale);
+		case F_GRID:
+			return dperm_json_number(json, &m->grid);
+		case F_RELEASE_SCALE:
+			return dperm_json_integer(json, &m->release_scale);
+		case F_DIMENSION:
+			return dperm_json_integer(json, &p->says_dimension);
+		case F_FEATURES:
+			return dperm_encoder_json_features(json, p->arena, &m->encoder, &p->why);
+		case F_KERNEL:
+			return dperm_encoder_json_kernel(json, &m->encoder.kernel, &p->why);
+		case F_INTERCEPT:
+			return dperm_json_bool(json, &m->encoder.intercept);
+		case F_WEIGHTS:
+			return read_weights(p);
+		case F_TUNING:
+			return read_tuning(p);
+		case F_GUARANTEE:
+			return dperm_json_string(json, NULL, 0);
+		default:
+			return read_name(p, field);
+	}
+}
+
+/*
+ * The format, ahead of everything else: what a later format holds would look like
+ * mistakes in this one.
+ */
+static bool
+check_format(Parser *p, const char *in, size_t len)
+{
+	char		key[NAME_ROOM];
+	bool		found = false;
+	int64_t		format = 0;
+
+	dperm_json_open(&p->json, in, len);
+	if (!dperm_json_object(&p->json))
+		return false;
+	while (dperm_json_key(&p->json, key, sizeof(key)))
+	{
+		if (found || strcmp(key, fields[F_FORMAT].key) != 0)
+			dperm_json_skip(&p->json);
+		else if (!dperm_json_integer(&p->json, &format))
+			return p->json.mistyped ? refuse(p, fields[F_FORMAT].mistyped) : false;
+		else
+			found = true;
+	}
+	if (!dperm_json_close(&p->json))
+		return false;
+	if (!found)
+		return refuse(p, fields[F_FORMAT].missing);
+	if (format != DPERM_MODEL_FORMAT)
+		return refuse(p, "the format of the model is unknown to this version of dperm");
+	return true;
+}
+
+/* All keys, each once. */
+static bool
+read_members(Parser *p, const char *in, size_t len)
+{
+	char		key[NAME_ROOM];
+
+	dperm_json_open(&p->json, in, len);
+	if (!dperm_json_object(&p->json))
+		return false;
+	while (dperm_json_key(&p->json, key, sizeof(key)))
+	{
+		FieldId		field = find_field(key);
+
+		if (field == F_COUNT)
+			return refuse(p, "there is an unknown key");
+		if (p->seen & BIT(field))
+			return refuse(p, fields[field].repeated);
+		p->seen |= BIT(field);
+		if (!read_value(p, field))
+			return p->json.mistyped ? refuse(p, fields[field].mistyped) : false;
+	}
+	return dperm_json_close(&p->json);
+}
+
+/* What the keys say about each other; the ranges are for dperm_model_check. */
+static bool
+check_agreement(Parser *p)
+{
+	const DpermModel *m = &p->model;
+	const char *fault = dperm_encoder_fault(&m->encoder);
+	int			dim;
+	bool		svm = m->loss.kind != DPERM_LOSS_LOGISTIC;
+
+	for (int i = 0; i < F_COUNT; i++)
+		if (!((p->seen | OPTIONAL) & BIT(i)))
+			return refuse(p, fields[i].missing);
+	if (svm && !(p->seen & BIT(F_H)))
+		return refuse(p, fields[F_H].missing);
+	if (!svm && (p->seen & BIT(F_H)))
+		return refuse(p, "the logistic loss has no h");
+	if ((p->seen & BIT(F_KIND)) && p->says_svm != svm)
+		return refuse(p, "kind and loss contradict each other");
+	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->epsilon))
+		return refuse(p, "private and epsilon contradict each other");
+	if (fault)
+		return refuse(p, fault);
+	dim = dperm_encoder_dim(&m->encoder);
+	if ((p->seen & BIT(F_DIMENSION)) && p->says_dimension != dim)
+		return refuse(p, "dimension is not what the features make");
+	if (p->weights_count != dim)
+		return refuse(p, "the number of weights is not the dimension");
+	return true;
+}
+
+/* Read the text form, trusting none of it. */
+DpermStatus
+dperm_model_from_json(const char *in, size_t len, DpermArena *arena, DpermModel *out,
+					  const char **why)
+{
+	Parser		p;
+
+	memset(&p, 0, sizeof(p));
+	p.arena = arena;
+	*why = NULL;
+
+	if (!check_format(&p, in, len) || !read_members(&p, in, len) || !check_agreement(&p))
+	{
+		*why = p.why ? p.why : p.json.why;
+		return DPERM_BAD_FORMAT;
+	}
+	if (dperm_model_check(&p.model, why) != DPERM_OK)
+		return DPERM_BAD_FORMAT;
+	*out = p.model;
+	return DPERM_OK;
+}

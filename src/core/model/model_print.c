@@ -1,0 +1,335 @@
+/*
+ * model_print.c: a model as text: JSON, and the guarantee in words.
+ */
+#include "core/model/model.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/model/tuning.h"
+
+/* Collects text as snprintf does: counts everything, writes what fits. */
+typedef struct Out
+{
+	char	   *text;
+	size_t		room;
+	size_t		len;
+} Out;
+
+#if defined(__GNUC__)
+static void put(Out *out, const char *format,...) __attribute__((format(printf, 2, 3)));
+#endif
+
+/* Append formatted text. */
+static void
+put(Out *out, const char *format,...)
+{
+	va_list		args;
+	int			len;
+	size_t		left = out->len < out->room ? out->room - out->len : 0;
+
+	va_start(args, format);
+	len = vsnprintf(left > 0 ? out->text + out->len : NULL, left, format, args);
+	va_end(args);
+	if (len > 0)
+		out->len += (size_t) len;
+}
+
+/* Append the shortest decimal that reads back as the same double. */
+static void
+put_double(Out *out, double value)
+{
+	char		digits[32];
+
+	if (value == 0.0)
+		value = 0.0;			/* no negative zero */
+	for (int precision = 15; precision <= 17; precision++)
+	{
+		snprintf(digits, sizeof(digits), "%.*g", precision, value);
+		if (strtod(digits, NULL) == value)
+			break;
+	}
+	put(out, "%s", digits);
+}
+
+/* Append a string in quotes, with the escapes that JSON asks for. */
+static void
+put_text(Out *out, const DpermText *text)
+{
+	int			plain = 0;		/* where the bytes begin that are not yet written */
+
+	put(out, "\"");
+	for (int i = 0; i < text->len; i++)
+	{
+		unsigned char c = (unsigned char) text->bytes[i];
+
+		if (c != '"' && c != '\\' && c >= 0x20)
+			continue;
+		put(out, "%.*s", i - plain, text->bytes + plain);
+		put(out, c < 0x20 ? "\\u%04x" : "\\%c", c);
+		plain = i + 1;
+	}
+	if (plain < text->len)
+		put(out, "%.*s", text->len - plain, text->bytes + plain);
+	put(out, "\"");
+}
+
+/* Append one member of the object that holds a double. */
+static void
+put_member(Out *out, const char *key, double value)
+{
+	put(out, ", \"%s\": ", key);
+	put_double(out, value);
+}
+
+/* What the losses are called as learners. */
+static const char *
+kind_name(const DpermModel *model)
+{
+	return model->loss.kind == DPERM_LOSS_LOGISTIC ?
+		"logistic regression" : "support vector machine";
+}
+
+/* The first sentences: what was trained, and on what. */
+static void
+put_subject(Out *out, const DpermModel *model)
+{
+	put(out, "This %s (%s loss", kind_name(model), dperm_loss_name(model->loss.kind));
+	if (model->loss.kind != DPERM_LOSS_LOGISTIC)
+	{
+		put(out, ", h = ");
+		put_double(out, model->loss.h);
+	}
+	put(out, ") was trained on %" PRId64 " %s ", model->rows,
+		model->rows == 1 ? "row" : "rows");
+}
+
+/* The paragraph for a model that was trained without noise. */
+static void
+put_no_guarantee(Out *out, const DpermModel *model)
+{
+	put(out, "NOT PRIVATE. ");
+	put_subject(out, model);
+	put(out, "without noise (epsilon = Infinity). It carries no privacy guarantee and may"
+		" reveal what single rows hold: treat it like the rows themselves.");
+}
+
+/* What the guarantee says of the features: they are public, and why that is so. */
+static void
+put_features_public(Out *out, const DpermModel *model)
+{
+	const DpermEncoder *enc = &model->encoder;
+	bool		from_rows = model->dimension_source == DPERM_DIMENSION_ROWS;
+
+	if (enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR)
+		put(out, "The length of the vectors, %d, was %s. ", enc->blocks[0].count,
+			from_rows ? "read from the rows and is treated as public; the guarantee does not"
+			" cover it" : "declared");
+	else
+	{
+		put(out, "The domains of the columns (bounds, categories, lengths) are public: they"
+			" were declared, not read from rows. ");
+		if (from_rows)
+			put(out, "Only the length of vectors was read from rows; it is treated as public,"
+				" and the guarantee does not cover it. ");
+	}
+	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+	{
+		put(out, "The rows were mapped to %d random features of the %s kernel (gamma = ",
+			enc->kernel.features, dperm_kernel_name(enc->kernel.kind));
+		put_double(out, enc->kernel.gamma);
+		put(out, "), which come from the public seed %" PRId64 " and not from rows. ",
+			enc->kernel.seed);
+	}
+}
+
+/* How the parameters were chosen. */
+static void
+put_tuning(Out *out, const DpermModel *model)
+{
+	DpermTuning tuning;
+
+	if (model->tuning.len == 0 || dperm_tuning_read(&model->tuning, &tuning) != NULL)
+		return;
+	if (tuning.holdout)
+		put(out, "The parameters were chosen among %d candidates on a table that was declared public, which costs"
+			" nothing. ", tuning.candidates);
+	else
+		put(out, "The parameters were chosen privately among %d candidates: a table of %" PRId64
+			" rows was divided at random into %d portions, one for each candidate to be trained"
+			" on and one to count their mistakes, by which one was chosen with the %s rule. The"
+			" guarantee, with the same epsilon, covers all rows of that table and the choice;"
+			" the counts are not released. ",
+			tuning.candidates, tuning.rows, tuning.portions,
+			tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" :
+			"permute-and-flip");
+}
+
+/* Was the model chosen by what private rows hold? */
+static bool
+is_chosen_privately(const DpermModel *model)
+{
+	DpermTuning tuning;
+
+	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, &tuning) == NULL &&
+		!tuning.holdout;
+}
+
+/*
+ * The paragraph for a private model. It goes into JSON as it is, so it holds no
+ * character that would need an escape.
+ */
+static void
+put_guarantee(Out *out, const DpermModel *model)
+{
+	put_subject(out, model);
+	put(out, "with epsilon-differential privacy: epsilon = ");
+	put_double(out, model->epsilon);
+	put(out, " and delta = 0, up to a probability below 2^-65 that the noise is longer than the"
+		" rounding analysis allows for. Neighbours are two tables with the same number of rows that differ in one"
+		" row (replace-one); the number of rows is public. Whatever one row holds, no set"
+		" of models is more than exp(epsilon) times as likely to be released as it would"
+		" have been with any other content of that row. Only %s computed"
+		" from what the rows hold; everything else in the model is a public parameter or"
+		" follows from public parameters. Method: %s perturbation, with the %s analysis."
+		" Epsilon is split into ",
+		is_chosen_privately(model) ?
+		"the weights, and which of the candidates was chosen, were" : "the weights were",
+		dperm_method_name(model->method), dperm_analysis_name(model->analysis));
+	/* Rounded for reading; the JSON has them exactly. */
+	if (model->eps_slack > 0.0)
+		put(out, "%.4g for how the minimum moves with the data (slack), ", model->eps_slack);
+	put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
+		model->eps_noise, model->eps_release);
+	put_features_public(out, model);
+	put_tuning(out, model);
+	put(out, "Each further release from the same rows adds its own epsilon to this one.");
+}
+
+/* Append the paragraph that fits the model. */
+static void
+put_paragraph(Out *out, const DpermModel *model)
+{
+	if (isinf(model->epsilon))
+		put_no_guarantee(out, model);
+	else
+		put_guarantee(out, model);
+}
+
+/* The guarantee in one paragraph. */
+size_t
+dperm_model_guarantee(const DpermModel *model, char *out, size_t room)
+{
+	Out			o = {out, room, 0};
+
+	put_paragraph(&o, model);
+	return o.len;
+}
+
+/* Append one feature. */
+static void
+put_feature(Out *out, const DpermBlock *block)
+{
+	put(out, "{");
+	if (block->column.len > 0)
+	{
+		put(out, "\"column\": ");
+		put_text(out, &block->column);
+		put(out, ", ");
+	}
+	put(out, "\"type\": \"%s\"", dperm_block_kind_name(block->kind));
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			put_member(out, "low", block->low);
+			put_member(out, "high", block->high);
+			break;
+		case DPERM_BLOCK_FLAG:
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			for (int i = 0; i < block->count; i++)
+			{
+				put(out, "%s", i == 0 ? ", \"values\": [" : ", ");
+				put_text(out, &block->categories[i]);
+			}
+			put(out, "]");
+			break;
+		case DPERM_BLOCK_VECTOR:
+			put(out, ", \"dimension\": %d", block->count);
+			put_member(out, "norm", block->norm);
+			break;
+	}
+	put(out, "}");
+}
+
+/* Append the members that say how a row becomes a vector. */
+static void
+put_encoder(Out *out, const DpermEncoder *enc)
+{
+	const DpermKernel *kernel = &enc->kernel;
+
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		put(out, "%s", i == 0 ? ", \"features\": [" : ", ");
+		put_feature(out, &enc->blocks[i]);
+	}
+	put(out, "], \"intercept\": %s", enc->intercept ? "true" : "false");
+	if (kernel->kind != DPERM_KERNEL_LINEAR)
+	{
+		put(out, ", \"kernel\": {\"name\": \"%s\"", dperm_kernel_name(kernel->kind));
+		put_member(out, "gamma", kernel->gamma);
+		put(out, ", \"features\": %d, \"seed\": %" PRId64 "}", kernel->features, kernel->seed);
+	}
+}
+
+/* The model as JSON, in an order made for reading. */
+size_t
+dperm_model_to_json(const DpermModel *model, char *out, size_t room)
+{
+	Out			o = {out, room, 0};
+	bool		private = !isinf(model->epsilon);
+
+	put(&o, "{\"format\": %d, \"kind\": \"%s\", \"loss\": \"%s\"", DPERM_MODEL_FORMAT,
+		kind_name(model), dperm_loss_name(model->loss.kind));
+	if (model->loss.kind != DPERM_LOSS_LOGISTIC)
+		put_member(&o, "h", model->loss.h);
+	put(&o, ", \"private\": %s", private ? "true" : "false");
+	if (private)
+		put_member(&o, "epsilon", model->epsilon);
+	else
+		put(&o, ", \"epsilon\": \"Infinity\"");	/* JSON has no such number */
+	put(&o, ", \"delta\": 0, \"neighbours\": \"replace-one\", \"rows\": %" PRId64, model->rows);
+	put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
+		dperm_method_name(model->method), dperm_analysis_name(model->analysis));
+	put_member(&o, "lambda", model->lambda);
+	put_member(&o, "lambda_effective", model->lambda_effective);
+	put(&o, ", \"budget\": {\"slack\": ");
+	put_double(&o, model->eps_slack);
+	put_member(&o, "noise", model->eps_noise);
+	put_member(&o, "release", model->eps_release);
+	put(&o, "}");
+	put_member(&o, "noise_scale", model->noise_scale);
+	put_member(&o, "grid", model->grid);
+	put(&o, ", \"release_scale\": %" PRId64 ", \"dimension\": %d, \"dimension_source\": \"%s\"",
+		model->release_scale, dperm_encoder_dim(&model->encoder),
+		model->dimension_source == DPERM_DIMENSION_ROWS ? "rows" : "declared");
+	put_encoder(&o, &model->encoder);
+	put(&o, ", \"weights\": [");
+	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
+	{
+		if (i > 0)
+			put(&o, ", ");
+		put_double(&o, model->weights[i]);
+	}
+	put(&o, "]");
+	if (model->tuning.len > 0)
+		put(&o, ", \"tuning\": %.*s", model->tuning.len, model->tuning.bytes);
+	put(&o, ", \"guarantee\": \"");
+	put_paragraph(&o, model);
+	put(&o, "\"}");
+	return o.len;
+}

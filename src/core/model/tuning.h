@@ -1,0 +1,35 @@
+/*
+ * tuning.h: what a model says about how its parameters were chosen.
+ *
+ * A JSON object that the model carries as text:
+ *
+ *   {"way": "private", "selection": "permute_and_flip", "rows": 100000, "portions": 6,
+ *    "candidates": [{"lambda": 0.01}, ...]}
+ *   {"way": "holdout", "holdout": "public_table", "candidates": [...]}
+ *
+ * in any order of keys. All of it is public; the candidates' scores are not in it.
+ */
+#ifndef DPERM_TUNING_H
+#define DPERM_TUNING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/encode/encoder.h"
+#include "core/privacy/selection.h"
+
+typedef struct DpermTuning
+{
+	bool		holdout;		/* on public data, at no cost; else privately */
+	DpermSelection selection;	/* private only, like the next two */
+	int64_t		rows;			/* of all portions */
+	int			portions;
+	int			candidates;
+} DpermTuning;
+
+#define DPERM_CANDIDATES_MAX 64
+
+/* Read and check the text: NULL, or what is wrong. */
+extern const char *dperm_tuning_read(const DpermText *text, DpermTuning *out);
+
+#endif							/* DPERM_TUNING_H */

@@ -1,0 +1,147 @@
+/*
+ * counts.c: counts with exact noise, and what follows from them.
+ */
+#include "core/privacy/counts.h"
+
+#include <math.h>
+
+#define BUDGET_UNIT 0x1p20
+
+/* The 97.5 percent quantile of the normal law. */
+#define NORMAL_QUANTILE 1.959963984540054
+
+/* Add noise of scale 2/epsilon. */
+void
+dperm_noisy_counts(DpermEntropy *e, uint64_t budget, int64_t *counts, int count)
+{
+	/* 2/epsilon = 2^21/budget, as a fraction */
+	for (int i = 0; budget > 0 && i < count; i++)
+		counts[i] += dperm_draw_discrete_laplace_ratio(e, INT64_C(2) << 20, (int64_t) budget);
+}
+
+/* exp(-epsilon/2): the ratio of neighbouring probabilities. */
+static double
+ratio(uint64_t budget)
+{
+	return exp(-(double) budget / BUDGET_UNIT / 2);
+}
+
+/* The variance of the noise: 2q/(1-q)^2 for the discrete Laplace law of ratio q. */
+double
+dperm_noise_variance(uint64_t budget)
+{
+	double		q = ratio(budget);
+
+	return budget == 0 ? 0 : 2 * q / ((1 - q) * (1 - q));
+}
+
+static const char *const metric_names[] = {"accuracy", "error", "precision", "recall", "f1"};
+
+const char *
+dperm_metric_name(DpermMetric metric)
+{
+	return metric_names[metric];
+}
+
+/* Every metric is a ratio of two sums of cells; these are their coefficients, doubled for F1. */
+static const double tops[DPERM_METRICS][DPERM_CELLS] = {
+	{1, 0, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}
+};
+static const double bottoms[DPERM_METRICS][DPERM_CELLS] = {
+	{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 0, 0}, {1, 0, 1, 0}, {2, 1, 1, 0}
+};
+
+/* The metric of cells, NaN where it is 0/0; *bottom is what it is divided by. */
+static double
+metric_of(DpermMetric metric, const double *cells, double *bottom)
+{
+	double		top = 0;
+
+	*bottom = 0;
+	for (int i = 0; i < DPERM_CELLS; i++)
+	{
+		top += tops[metric][i] * cells[i];
+		*bottom += bottoms[metric][i] * cells[i];
+	}
+	return *bottom > 0 ? top / *bottom : NAN;
+}
+
+/* A metric of noisy counts with its interval. */
+DpermEstimate
+dperm_metric(DpermMetric metric, const int64_t *counts, double noise_variance)
+{
+	DpermEstimate result = {NAN, 0, 1};
+	double		variance = 0,
+				mean = 0,
+				total = 0,
+				bottom,
+				centre,
+				half;
+	double		cells[DPERM_CELLS];
+
+	for (int i = 0; i < DPERM_CELLS; i++)
+		cells[i] = counts[i] > 0 ? (double) counts[i] : 0;
+	result.value = metric_of(metric, cells, &bottom);
+	if (isnan(result.value))
+		return result;
+
+	/* one row more in every cell, as Agresti and Coull do: a rate of 0 or 1 is not certain either */
+	for (int i = 0; i < DPERM_CELLS; i++)
+		total += cells[i] += 1;
+	centre = metric_of(metric, cells, &bottom);
+
+	/*
+	 * With g the gradient of top/bottom by cells: the multinomial covariance gives
+	 * sum g_i^2 cells_i - (sum g_i cells_i)^2/total, the noise adds sum g_i^2 times its variance.
+	 */
+	for (int i = 0; i < DPERM_CELLS; i++)
+	{
+		double		g = (tops[metric][i] - centre * bottoms[metric][i]) / bottom;
+
+		variance += g * g * (cells[i] + noise_variance);
+		mean += g * cells[i];
+	}
+	variance -= mean * mean / total;
+	half = NORMAL_QUANTILE * sqrt(fmax(variance, 0));
+	result.low = fmax(0, fmin(result.value, centre - half));
+	result.high = fmin(1, fmax(result.value, centre + half));
+	return result;
+}
+
+/* A noisy count with an interval for its noise. */
+DpermEstimate
+dperm_count_estimate(int64_t count, uint64_t budget)
+{
+	DpermEstimate result = {(double) count, (double) count, (double) count};
+	double		q = ratio(budget);
+	double		reach;
+
+	if (budget == 0)
+		return result;
+
+	/* P(|z| > k) = 2 q^(k+1)/(1+q) <= 0.05 */
+	reach = fmax(0, ceil(log(0.05 * (1 + q) / 2) / log(q) - 1));
+	result.low -= reach;
+	result.high += reach;
+	return result;
+}
+
+/* The area under the curve. */
+double
+dperm_area(const int64_t *positive, const int64_t *negative, int bins)
+{
+	double		below = 0,
+				area = 0,
+				positives = 0;
+
+	for (int i = 0; i < bins; i++)
+	{
+		double		p = positive[i] > 0 ? (double) positive[i] : 0;
+		double		n = negative[i] > 0 ? (double) negative[i] : 0;
+
+		area += p * (below + n / 2);
+		below += n;
+		positives += p;
+	}
+	return positives > 0 && below > 0 ? area / (positives * below) : NAN;
+}

@@ -1,0 +1,64 @@
+/*
+ * counts.h: counts with exact noise, and what follows from them.
+ */
+#ifndef DPERM_COUNTS_H
+#define DPERM_COUNTS_H
+
+#include <stdint.h>
+
+#include "core/privacy/sample.h"
+
+/*
+ * Add discrete Laplace noise to counts of disjoint cells of rows. Replacing one row takes one from a cell
+ * and gives one to another, so the counts change by 2 in all: the scale is 2/epsilon. budget is
+ * dperm_select_budget(epsilon); 0 adds nothing.
+ */
+extern void dperm_noisy_counts(DpermEntropy *e, uint64_t budget, int64_t *counts, int count);
+
+/* The variance of that noise. */
+extern double dperm_noise_variance(uint64_t budget);
+
+/* Cells of a confusion matrix. */
+enum
+{
+	DPERM_TRUE_POSITIVE,
+	DPERM_FALSE_POSITIVE,
+	DPERM_FALSE_NEGATIVE,
+	DPERM_TRUE_NEGATIVE,
+	DPERM_CELLS
+};
+
+typedef enum DpermMetric
+{
+	DPERM_METRIC_ACCURACY,
+	DPERM_METRIC_ERROR,
+	DPERM_METRIC_PRECISION,
+	DPERM_METRIC_RECALL,
+	DPERM_METRIC_F1,
+	DPERM_METRICS
+} DpermMetric;
+
+/* A number with a 95 percent interval. */
+typedef struct DpermEstimate
+{
+	double		value;			/* NaN if it cannot be told */
+	double		low;
+	double		high;
+} DpermEstimate;
+
+extern const char *dperm_metric_name(DpermMetric metric);
+
+/*
+ * A metric of noisy counts, with an interval that allows for both the noise and the sampling of rows: the
+ * delta method on the multinomial covariance plus the variance of the noise.
+ */
+extern DpermEstimate dperm_metric(DpermMetric metric, const int64_t *counts,
+								  double noise_variance);
+
+/* A noisy count with an interval for its noise alone, exact quantiles of the discrete Laplace law. */
+extern DpermEstimate dperm_count_estimate(int64_t count, uint64_t budget);
+
+/* The area under the curve of bins by class, low scores first: ties count half. */
+extern double dperm_area(const int64_t *positive, const int64_t *negative, int bins);
+
+#endif							/* DPERM_COUNTS_H */

@@ -1,0 +1,18 @@
+/*
+ * release.h: the last step before weights leave: a public grid and exact noise.
+ */
+#ifndef DPERM_RELEASE_H
+#define DPERM_RELEASE_H
+
+#include <stdint.h>
+
+#include "core/privacy/sample.h"
+
+/*
+ * Replace each weight by grid * (nearest grid point + discrete Laplace of the given
+ * scale). What comes out is the only thing that may be shown.
+ */
+extern void dperm_release(DpermEntropy *e, int dim, double grid, int64_t scale,
+						  double *weights);
+
+#endif							/* DPERM_RELEASE_H */

@@ -1,0 +1,225 @@
+/*
+ * sample.c: exact integer draws, and doubles close to exact real draws.
+ *
+ * The section names are those of docs/guarantee.md.
+ */
+#include "core/privacy/sample.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+/* Start with an empty pool. */
+void
+dperm_entropy_init(DpermEntropy *e, bool (*fill) (void *, void *, size_t), void *arg)
+{
+	memset(e, 0, sizeof(*e));
+	e->fill = fill;
+	e->arg = arg;
+}
+
+/* Forget the unused bits, in a way that the compiler keeps. */
+void
+dperm_entropy_wipe(DpermEntropy *e)
+{
+	volatile uint64_t *word = e->pool;
+
+	for (size_t i = 0; i < sizeof(e->pool) / sizeof(e->pool[0]); i++)
+		word[i] = 0;
+	e->left = 0;
+	e->bits = 0;
+	e->bits_left = 0;
+}
+
+/* 64 random bits. */
+uint64_t
+dperm_draw_word(DpermEntropy *e)
+{
+	if (e->left == 0)
+	{
+		if (e->failed || !e->fill(e->arg, e->pool, sizeof(e->pool)))
+		{
+			/* all ones: ends every loop below after a few rounds */
+			e->failed = true;
+			return UINT64_MAX;
+		}
+		e->left = (int) (sizeof(e->pool) / sizeof(e->pool[0]));
+	}
+	return e->pool[--e->left];
+}
+
+/* One random bit. */
+bool
+dperm_draw_bit(DpermEntropy *e)
+{
+	bool		bit;
+
+	if (e->bits_left == 0)
+	{
+		e->bits = dperm_draw_word(e);
+		e->bits_left = 64;
+	}
+	bit = e->bits & 1;
+	e->bits >>= 1;
+	e->bits_left--;
+	return bit;
+}
+
+/* Uniform on 0 .. bound - 1, by rejection. */
+uint64_t
+dperm_draw_below(DpermEntropy *e, uint64_t bound)
+{
+	/* the largest multiple of bound that fits: words from there on are redrawn */
+	uint64_t	excess = (UINT64_MAX % bound + 1) % bound;
+	uint64_t	word;
+
+	do
+		word = dperm_draw_word(e);
+	while (word > UINT64_MAX - excess && !e->failed);
+	return word % bound;
+}
+
+/*
+ * true with probability exp(-num/den), num <= den. Von Neumann's alternating series:
+ * the run of successes of Bernoulli(x/k), k = 1, 2, ..., ends at an odd k with
+ * probability exp(-x).
+ */
+bool
+dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
+{
+	uint64_t	k = 1;
+
+	/* k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow */
+	while (k < 8192 && !e->failed && dperm_draw_below(e, den * k) < num)
+		k++;
+	return k % 2 == 1;
+}
+
+/* Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and Steinke. */
+int64_t
+dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den)
+{
+	while (!e->failed)
+	{
+		int64_t		low = (int64_t) dperm_draw_below(e, (uint64_t) num);
+		int64_t		high = 0;
+		int64_t		size;
+		bool		negative;
+
+		if (!dperm_draw_exp_minus(e, (uint64_t) low, (uint64_t) num))
+			continue;
+
+		/* e^-4096 is no probability: the bound keeps num * high within 64 bits */
+		while (high < 4096 && !e->failed && dperm_draw_exp_minus(e, 1, 1))
+			high++;
+		size = (low + num * high) / den;
+		negative = dperm_draw_bit(e);
+		if (negative && size == 0)
+			continue;
+		return negative ? -size : size;
+	}
+	return 0;
+}
+
+/* The same for an integer scale. */
+int64_t
+dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale)
+{
+	return dperm_draw_discrete_laplace_ratio(e, scale, 1);
+}
+
+/*
+ * A uniform real from (0, 1/2), rounded: the exponent is geometric and the fraction has
+ * 64 bits, so the relative error is one unit in the last place however small it is.
+ */
+static double
+draw_half_uniform(DpermEntropy *e)
+{
+	int			exponent = -2;
+	uint64_t	word;
+
+	while (!dperm_draw_bit(e) && exponent > -1000 && !e->failed)
+		exponent--;
+	word = dperm_draw_word(e);
+	return ldexp(1 + (double) word * 0x1p-64, exponent);
+}
+
+/*
+ * Standard exponential -log(u). For u above 1/2 the complement is drawn instead, so
+ * that small results are as exact, relatively, as large ones.
+ */
+double
+dperm_draw_exponential(DpermEntropy *e)
+{
+	double		v = draw_half_uniform(e);
+
+	return dperm_draw_bit(e) ? -log(v) : -log1p(-v);
+}
+
+/*
+ * A standard normal, by Box and Muller's radius and the sine of an angle in a quarter of the
+ * circle. The angle is exact relatively, so the sine and the product are: a pair of sine and cosine
+ * would save draws, and cost that.
+ */
+double
+dperm_draw_normal(DpermEntropy *e)
+{
+	static const double pi = 3.141592653589793238462643;
+	double		radius = sqrt(2 * dperm_draw_exponential(e));
+	double		size = radius * sin(pi * draw_half_uniform(e));
+
+	return dperm_draw_bit(e) ? size : -size;
+}
+
+/* Chi-squared with the given degrees of freedom. */
+static double
+draw_chi_squared(DpermEntropy *e, int degrees)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < degrees / 2; i++)
+		sum += 2 * dperm_draw_exponential(e);
+	if (degrees % 2 == 1)
+	{
+		double		x = dperm_draw_normal(e);
+
+		sum += x * x;
+	}
+	return sum;
+}
+
+/*
+ * b = scale sqrt(v) g with v ~ chi-squared(dim + 1), g standard normal: the density of
+ * that is proportional to exp(-|b|/scale) (section "Sampling the noise"). Unlike a normalised
+ * direction times a Gamma radius it divides by nothing, so that it stays within a few
+ * units in the last place of the exact draw without any exceptional case.
+ */
+void
+dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, double *b)
+{
+	double		factor = scale * sqrt(draw_chi_squared(e, dim + 1));
+
+	for (int i = 0; i < dim; i++)
+		b[i] = factor * dperm_draw_normal(e);
+}
+
+/* Relative rounding error of the draw above (section "Sampling the noise"). */
+double
+dperm_gamma_sphere_rounding(int dim)
+{
+	return (64 + dim) * DBL_EPSILON;
+}
+
+/*
+ * Laurent and Massart (2000), Lemma 1: chi-squared(k) exceeds k + 2 sqrt(k t) + 2t with
+ * probability at most e^-t. Here t = 46, once for v and once for |g|^2.
+ */
+double
+dperm_gamma_sphere_tail(int dim, double scale)
+{
+	const double t = 46;
+	double		v = dim + 1 + 2 * sqrt((dim + 1) * t) + 2 * t;
+	double		g = dim + 2 * sqrt(dim * t) + 2 * t;
+
+	return scale * sqrt(v) * sqrt(g);
+}

@@ -1,0 +1,109 @@
+/*
+ * selection.c: a private choice among candidates.
+ */
+#include "core/privacy/selection.h"
+
+#include <math.h>
+
+#include "core/base/names.h"
+
+#define BUDGET_BITS 20
+
+/* epsilon as a fraction, rounded down. */
+uint64_t
+dperm_select_budget(double epsilon)
+{
+	double		units;
+
+	if (isinf(epsilon))
+		return 0;
+
+	/* beyond 2^20 a single mistake decides anyway */
+	units = floor(ldexp(fmin(epsilon, 0x1p20), BUDGET_BITS));
+	return units < 1 ? 1 : (uint64_t) units;
+}
+
+/* true with probability exp(-excess epsilon/2), epsilon = budget/2^20. */
+static bool
+accept(DpermEntropy *e, int64_t excess, uint64_t budget)
+{
+	/* the exponent is excess * budget / den; below 2^33 * 2^40 */
+	const uint64_t den = UINT64_C(2) << BUDGET_BITS;
+	uint64_t	whole = (uint64_t) excess / den * budget;
+	uint64_t	rest = (uint64_t) excess % den * budget;
+
+	whole += rest / den;
+	rest %= den;
+	while (whole > 0 && !e->failed)
+	{
+		if (!dperm_draw_exp_minus(e, 1, 1))
+			return false;
+		whole--;
+	}
+	return dperm_draw_exp_minus(e, rest, den);
+}
+
+/* A uniformly random order, by Fisher and Yates. */
+static void
+shuffle(DpermEntropy *e, int *order, int count)
+{
+	for (int i = 0; i < count; i++)
+		order[i] = i;
+	for (int i = count - 1; i > 0; i--)
+	{
+		int			j = (int) dperm_draw_below(e, (uint64_t) i + 1);
+		int			was = order[i];
+
+		order[i] = order[j];
+		order[j] = was;
+	}
+}
+
+/* The position of the chosen candidate. */
+int
+dperm_select(DpermEntropy *e, DpermSelection rule, uint64_t budget, const int64_t *mistakes,
+			 int count, int *order)
+{
+	int			best = 0;
+
+	for (int i = 1; i < count; i++)
+		if (mistakes[i] < mistakes[best])
+			best = i;
+	if (budget == 0)
+		return best;
+	if (rule == DPERM_SELECT_PERMUTE_AND_FLIP)
+	{
+		shuffle(e, order, count);
+		for (int i = 0; i < count; i++)
+			if (accept(e, mistakes[order[i]] - mistakes[best], budget))
+				return order[i];
+		return best;			/* not reached: the best one always accepts */
+	}
+	while (!e->failed)
+	{
+		/* a uniform draw that is kept with its weight: the exponential mechanism, exactly */
+		int			i = (int) dperm_draw_below(e, (uint64_t) count);
+
+		if (accept(e, mistakes[i] - mistakes[best], budget))
+			return i;
+	}
+	return best;
+}
+
+static const char *const names[] = {"permute_and_flip", "exponential"};
+
+const char *
+dperm_selection_name(DpermSelection rule)
+{
+	return names[rule];
+}
+
+bool
+dperm_selection_parse(const char *name, DpermSelection *rule)
+{
+	int			found = dperm_find_name(names, 2, name);
+
+	if (found >= 0)
+		*rule = (DpermSelection) found;
+	return found >= 0;
+}

@@ -1,0 +1,35 @@
+/*
+ * selection.h: a private choice among candidates by their number of mistakes.
+ *
+ * Replacing one row changes every count by at most one. Both rules choose candidate i with an
+ * exponential preference in its excess z_i - min z, and are epsilon-differentially private (docs/guarantee.md,
+ * "Selection"). All arithmetic is on integers.
+ */
+#ifndef DPERM_SELECTION_H
+#define DPERM_SELECTION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/privacy/sample.h"
+
+typedef enum DpermSelection
+{
+	DPERM_SELECT_PERMUTE_AND_FLIP = 0,	/* McKenna and Sheldon 2020: never worse */
+	DPERM_SELECT_EXPONENTIAL = 1	/* the paper's */
+} DpermSelection;
+
+/*
+ * epsilon as a fraction num/2^20, rounded down so that no more is spent. At least 2^-20; an infinite
+ * epsilon (num = 0) stands for the best candidate, the first of those that tie.
+ */
+extern uint64_t dperm_select_budget(double epsilon);
+
+/* The position of the chosen one among count candidates; order is room for count ints. */
+extern int	dperm_select(DpermEntropy *e, DpermSelection rule, uint64_t budget,
+						 const int64_t *mistakes, int count, int *order);
+
+extern const char *dperm_selection_name(DpermSelection rule);
+extern bool dperm_selection_parse(const char *name, DpermSelection *rule);
+
+#endif							/* DPERM_SELECTION_H */

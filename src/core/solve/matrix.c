@@ -1,0 +1,121 @@
+/*
+ * matrix.c: rows in memory as an oracle for the solver.
+ */
+#include "core/solve/matrix.h"
+
+#include "core/encode/compact.h"
+#include "core/base/wide.h"
+
+/* The rows that are kept. */
+DpermMatrix
+dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss)
+{
+	return (DpermMatrix) {.loss = loss, .dim = layout->dim, .layout = layout,
+		.count = keep->used, .chunk_rows = keep->chunk_rows, .chunks = keep->chunks,
+		.stripes = DPERM_STRIPES};
+}
+
+/* Sums as means. */
+void
+dperm_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows, int dim,
+				 const DpermAsk *ask)
+{
+	double		n = (double) rows;
+
+	*ask->value = (value[0] + value[1]) / n;
+	for (int i = 0; i < dim; i++)
+	{
+		if (ask->weights_low)
+		{
+			DpermWide	mean = dperm_wide_divide((DpermWide) {gradient[i], gradient_low[i]}, dperm_wide_of(n));
+
+			ask->gradient[i] = mean.high;
+			ask->gradient_low[i] = mean.low;
+		}
+		else
+			ask->gradient[i] = (gradient[i] + gradient_low[i]) / n;
+	}
+}
+
+/* The sums of a finished pass as means. */
+void
+dperm_moments_means(DpermMoments *m, const DpermAsk *ask)
+{
+	double		n = (double) m->rows;
+
+	dperm_moments_flush(m);
+	dperm_sums_means(m->value, m->gradient, m->gradient_low, m->rows, m->dim, ask);
+	if (ask->hess)
+		for (int j = 0; j < m->dim; j++)
+			for (int i = j; i < m->dim; i++)
+			{
+				size_t		at = (size_t) j * m->dim + i;
+
+				ask->hess[at] = m->hess[at] / n;
+			}
+}
+
+/* Words from one row to the next. */
+static int64_t
+row_words(const DpermMatrix *x, const DpermLayout *layout)
+{
+	return x->compact ? dperm_compact_words(layout) : layout->words;
+}
+
+/* Add every step-th of count rows in one piece. */
+static void
+add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t count, int64_t step)
+{
+	int64_t		stride = step * row_words(x, &m->layout);
+	int64_t		left = (count + step - 1) / step;
+
+	while (left > 0)
+	{
+		int			some = left < m->block_rows ? (int) left : m->block_rows;
+
+		dperm_poll(&x->poll);
+		if (x->compact)
+			dperm_moments_add_compact(m, rows, some, (size_t) stride, x->single);
+		else
+			dperm_moments_add_every(m, rows, some, step);
+		rows += some * stride;
+		left -= some;
+	}
+}
+
+/* The mean over rows in memory. */
+DpermStatus
+dperm_matrix_answer(void *matrix, const DpermAsk *ask)
+{
+	const DpermMatrix *x = matrix;
+	DpermLayout vectors = dperm_layout_dense(x->dim);
+	const DpermLayout *layout = x->layout ? x->layout : &vectors;
+	int64_t		stripes = x->stripes ? x->stripes : 1;
+	int64_t		step = x->step ? x->step : 1;
+	int64_t		some = step >= stripes ? 1 : stripes / step;
+	DpermMoments m;
+
+	dperm_moments_init_rows(&m, x->loss, layout, ask->hess != NULL, ask->weights, x->room);
+	if (x->rough)
+		dperm_moments_be_rough(&m);
+	if (ask->weights_low)
+		dperm_moments_be_careful(&m, ask->weights_low);
+	for (int64_t first = 0; first < x->count; first += x->chunk_rows)
+	{
+		const double *rows = x->chunks[first / x->chunk_rows];
+		int64_t		count = x->count - first < x->chunk_rows ? x->count - first : x->chunk_rows;
+
+		for (int64_t i = 0; i < some; i++)
+			add_piece(x, &m, rows + i * (x->chunk_rows / stripes) * row_words(x, layout),
+					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
+	}
+	dperm_moments_means(&m, ask);
+	return DPERM_OK;
+}
+
+/* Overwrite the room. */
+void
+dperm_matrix_wipe(DpermMatrix *matrix)
+{
+	dperm_wipe(matrix->room, dperm_moments_room(matrix->dim, true));
+}

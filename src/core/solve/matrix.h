@@ -1,0 +1,50 @@
+/*
+ * matrix.h: rows in memory as an oracle for the solver.
+ */
+#ifndef DPERM_MATRIX_H
+#define DPERM_MATRIX_H
+
+#include <stdint.h>
+
+#include "core/encode/keep.h"
+#include "core/solve/moments.h"
+#include "core/solve/solver.h"
+#include "core/base/status.h"
+
+/* Encoded rows in chunks of equal size but for the last, each in stripes or in one piece. */
+typedef struct DpermMatrix
+{
+	DpermLoss	loss;
+	int			dim;
+	const DpermLayout *layout;	/* of the rows; NULL: vectors */
+	int64_t		count;			/* rows in all */
+	int64_t		chunk_rows;		/* rows of a chunk */
+	double	  **chunks;
+	int			stripes;		/* as in keep.h, or 1; 0 is the same */
+	int64_t		step;			/* only every step-th row counts, or so many stripes; 0: all. With stripes,
+								 * a power of two. */
+	bool		compact;		/* are the rows as in compact.h? */
+	bool		single;			/* then: is a gradient in single precision enough? */
+	bool		rough;			/* is a Hessian in single precision enough? */
+	DpermPoll	poll;
+	double	   *room;			/* dperm_moments_room(dim, true) doubles */
+} DpermMatrix;
+
+/* The rows that are kept; poll and room are left to the caller. */
+extern DpermMatrix dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout,
+								   DpermLoss loss);
+
+/* The mean over the rows that count: DpermOracle.answer with arg = matrix. */
+extern DpermStatus dperm_matrix_answer(void *matrix, const DpermAsk *ask);
+
+/* Overwrite the weights that were looked at, and all else in the room. */
+extern void dperm_matrix_wipe(DpermMatrix *matrix);
+
+/* The sums of a finished pass as means: the answer to a question. */
+extern void dperm_moments_means(DpermMoments *m, const DpermAsk *ask);
+
+/* The same for sums that come one by one: value and its low part, gradient and its low part. */
+extern void dperm_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows,
+							 int dim, const DpermAsk *ask);
+
+#endif							/* DPERM_MATRIX_H */

@@ -1,0 +1,501 @@
+/*
+ * moments.c: one pass over encoded rows, block by block.
+ */
+#include "core/solve/moments.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base/blas.h"
+#include "core/solve/careful.h"
+#include "core/encode/compact.h"
+#include "core/base/vector.h"
+
+/*
+ * Rows of a block: about 64 kB of them, so that they are read from memory once; for a Hessian more,
+ * because the update is the better for it.
+ */
+static int
+block_rows_for(int dim, bool hessian)
+{
+	int			rows = (hessian ? 32768 : 8192) / dim;
+
+	/* products take eight rows at a time */
+	rows = rows / 8 * 8;
+	if (rows < 32)
+		return 32;
+	return rows > DPERM_BLOCK_ROWS_MAX ? DPERM_BLOCK_ROWS_MAX : rows;
+}
+
+/* How many doubles of room a pass needs; codes need a word more than the vector they stand for. */
+size_t
+dperm_moments_room(int dim, bool hessian)
+{
+	size_t		d = (size_t) dim;
+	size_t		rows = (size_t) block_rows_for(dim, hessian);
+	size_t		room = 6 * d + 2 + rows * (d + 1) + rows;
+
+	if (hessian)
+		room += d * d + rows * d + rows + d * d / 2 + 1;
+	return room;
+}
+
+/* Start a pass over rows of any layout. */
+void
+dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layout, bool hessian,
+						const double *weights, double *room)
+{
+	size_t		d = (size_t) layout->dim;
+	size_t		rows = (size_t) block_rows_for(layout->dim, hessian);
+
+	memset(m, 0, sizeof(*m));
+	m->dim = layout->dim;
+	m->layout = *layout;
+	m->hessian = hessian;
+	m->loss = loss;
+	m->block_rows = (int) rows;
+
+	m->gradient = room;
+	m->gradient_low = m->gradient + d;
+	m->weights_low = m->gradient_low + d;
+	m->part_low = m->weights_low + d;
+	m->weights = m->part_low + d;
+	m->part = m->weights + d + 1;
+	m->block = m->part + d + 1;
+	m->margin = m->block + rows * (d + 1);
+	if (hessian)
+	{
+		m->curve = m->margin + rows;
+		m->hess = m->curve + rows;
+		m->scaled = m->hess + d * d;
+		m->rough_scaled = (float *) m->scaled;
+		m->rough_hess = (float *) (m->scaled + rows * d);
+		memset(m->hess, 0, sizeof(double) * d * d);
+	}
+	memset(m->gradient, 0, sizeof(double) * 2 * d);
+	memcpy(m->weights, weights, sizeof(double) * d);
+	m->weights[d] = 0;
+}
+
+/* Start a pass over vectors. */
+void
+dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
+				   const double *weights, double *room)
+{
+	DpermLayout layout = dperm_layout_dense(dim);
+
+	dperm_moments_init_rows(m, loss, &layout, hessian, weights, room);
+}
+
+/* A gradient in twice the precision. */
+void
+dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
+{
+	m->careful = true;
+	memcpy(m->weights_low, weights_low, sizeof(double) * (size_t) m->dim);
+}
+
+/* A Hessian in single precision. */
+void
+dperm_moments_be_rough(DpermMoments *m)
+{
+	m->rough = m->hessian;
+}
+
+/* high + low += x without losing what does not fit into high (Knuth's two-sum). */
+static inline void
+add_compensated(double *high, double *low, double x)
+{
+	double		sum = *high + x;
+	double		virtual_x = sum - *high;
+
+	*low += (*high - (sum - virtual_x)) + (x - virtual_x);
+	*high = sum;
+}
+
+/* Codes in a word. */
+#define WORD_CODES (sizeof(double) / sizeof(uint16_t))
+
+/* What the codes of some rows, stride words apart, add to their margins: in four sums, as dperm_rows_inner() does. */
+static void
+add_code_margins(DpermMoments *m, const uint16_t *codes, int count, size_t stride)
+{
+	const double *weights = m->weights;
+	int			last = m->layout.codes;
+
+	for (int i = 0; i < count; i++, codes += stride * WORD_CODES)
+	{
+		double		a = 0,
+					b = 0,
+					c = 0,
+					d = 0;
+		int			k = 1;
+
+		for (; k + 3 <= last; k += 4)
+		{
+			a += weights[codes[k]];
+			b += weights[codes[k + 1]];
+			c += weights[codes[k + 2]];
+			d += weights[codes[k + 3]];
+		}
+		for (; k <= last; k++)
+			a += weights[codes[k]];
+		m->margin[i] += dperm_row_unit(&m->layout, codes) * ((a + b) + (c + d));
+	}
+}
+
+/* What they, from the first on, add to the gradient: the slopes are in place of the margins. */
+static void
+add_code_slopes(DpermMoments *m, int first, int count, const uint16_t *codes, size_t stride)
+{
+	memset(m->part + m->layout.dense, 0, sizeof(double) * (m->dim + 1 - m->layout.dense));
+	for (int i = first; i < first + count; i++, codes += stride * WORD_CODES)
+	{
+		double		slope = dperm_row_unit(&m->layout, codes) * m->margin[i];
+
+		for (int k = 1; k <= m->layout.codes; k++)
+			m->part[codes[k]] += slope;
+	}
+}
+
+/* What they add to the Hessian, in the upper triangle, where a column is contiguous. */
+static void
+add_code_curves(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	size_t		d = (size_t) m->dim;
+	int			dense = m->layout.dense;
+
+	for (int i = 0; i < count; i++)
+	{
+		const double *row = rows + i * stride;
+		const uint16_t *codes = dperm_row_codes(&m->layout, row);
+		double		unit = dperm_row_unit(&m->layout, codes);
+		double		curve = unit * m->curve[i];
+
+		if (curve == 0)
+			continue;
+		for (int k = 1; k <= m->layout.codes; k++)
+		{
+			double	   *column = m->hess + codes[k] * d;
+
+			if (codes[k] == m->dim)
+				continue;
+			for (int j = 0; j < dense; j++)
+				column[j] += curve * row[j];
+			for (int l = 1; l <= k; l++)
+				if (codes[l] != m->dim)
+					column[codes[l]] += curve * unit;
+		}
+	}
+}
+
+/* Bring what codes added from the upper triangle to the lower one. */
+static void
+fold_code_curves(DpermMoments *m)
+{
+	size_t		d = (size_t) m->dim;
+
+	for (size_t i = (size_t) m->layout.dense; i < d; i++)
+		for (size_t j = 0; j < i; j++)
+		{
+			m->hess[j * d + i] += m->hess[i * d + j];
+			m->hess[i * d + j] = 0;
+		}
+}
+
+/* What the numbers of some rows add to the Hessian. */
+static void
+add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	const double unit = 1;
+	int			dense = m->layout.dense;
+	int			curved = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		/* rows on a flat piece of the loss have no second derivative */
+		if (m->curve[i] == 0)
+			continue;
+		dperm_scale((size_t) dense, sqrt(m->curve[i]), rows + i * stride,
+					m->scaled + (size_t) curved * dense);
+		curved++;
+	}
+	if (curved > 0)
+		dsyrk_("L", "N", &dense, &curved, &unit, m->scaled, &dense, &unit, m->hess, &m->dim);
+}
+
+/* Bring the update of the last few blocks into the Hessian. */
+static void
+fold_rough_curves(DpermMoments *m)
+{
+	size_t		d = (size_t) m->dim;
+	size_t		dense = (size_t) m->layout.dense;
+
+	for (size_t j = 0; j < dense && m->rough_rows > 0; j++)
+		for (size_t i = j; i < dense; i++)
+			m->hess[j * d + i] += m->rough_hess[j * dense + i];
+	m->rough_rows = 0;
+}
+
+/* The same as add_dense_curves() in single precision. */
+static void
+add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	const float unit = 1;
+	float		keep;
+	int			dense = m->layout.dense;
+	int			curved = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		const double *row = rows + i * stride;
+		float	   *to = m->rough_scaled + (size_t) curved * dense;
+		float		root = sqrtf((float) m->curve[i]);
+
+		if (root == 0)
+			continue;
+		for (size_t j = 0; j < (size_t) dense; j++)
+			to[j] = root * (float) row[j];
+		curved++;
+	}
+	if (curved == 0)
+		return;
+	if (m->rough_rows + curved > DPERM_ROUGH_ROWS)
+		fold_rough_curves(m);
+	keep = m->rough_rows > 0 ? 1 : 0;
+	ssyrk_("L", "N", &dense, &curved, &unit, m->rough_scaled, &dense, &keep, m->rough_hess,
+		   &dense);
+	m->rough_rows += curved;
+}
+
+/* Bring the sum of a block into that of all. */
+static void
+add_part(DpermMoments *m)
+{
+	for (int j = 0; j < m->dim; j++)
+		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
+}
+
+/* Add up to block_rows rows, stride words apart: margins, slopes, then the three sums. */
+static void
+add_block(DpermMoments *m, const double *rows, int count, size_t stride)
+{
+	size_t		dense = (size_t) m->layout.dense;
+	const uint16_t *codes = m->layout.codes > 0 ? dperm_row_codes(&m->layout, rows) : NULL;
+
+	if (m->careful)
+	{
+		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low, m->part,
+						  m->part_low);
+		dperm_careful_merge(m->dim, m->part, m->part_low, m->gradient, m->gradient_low);
+		return;
+	}
+	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, m->margin);
+	if (codes)
+		add_code_margins(m, codes, count, stride);
+	add_compensated(&m->value[0], &m->value[1],
+					dperm_loss_block(m->loss, count, m->margin, m->curve));
+
+	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
+	{
+		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
+
+		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, m->margin + first, m->part);
+		if (codes)
+			add_code_slopes(m, first, some, codes + first * stride * WORD_CODES, stride);
+		add_part(m);
+	}
+
+	if (m->hessian && dense > 0 && m->rough)
+		add_rough_curves(m, rows, count, stride);
+	else if (m->hessian && dense > 0)
+		add_dense_curves(m, rows, count, stride);
+	if (m->hessian && codes)
+		add_code_curves(m, rows, count, stride);
+}
+
+/* The same without a Hessian for compact rows, in single precision within the block. */
+static void
+add_single_block(DpermMoments *m, const double *compact, int count, size_t stride)
+{
+	size_t		dense = (size_t) m->layout.dense;
+	float	   *rows = (float *) m->block;
+	float	   *weights = rows + count * dense;
+	float	   *slopes = weights + dense;
+	float	   *part = slopes + count;
+	const uint16_t *codes = m->layout.codes > 0 ? dperm_compact_codes(&m->layout, compact) : NULL;
+
+	for (size_t j = 0; j < dense; j++)
+		weights[j] = (float) m->weights[j];
+	dperm_compact_get_single(&m->layout, compact, stride, count, rows);
+	dperm_rows_inner_single((size_t) count, rows, dense, weights, m->margin);
+	if (codes)
+		add_code_margins(m, codes, count, stride);
+	add_compensated(&m->value[0], &m->value[1],
+					dperm_loss_block(m->loss, count, m->margin, NULL));
+
+	for (int i = 0; i < count; i++)
+		slopes[i] = (float) m->margin[i];
+	dperm_rows_sum_single((size_t) count, rows, dense, slopes, part);
+	for (size_t j = 0; j < dense; j++)
+		m->part[j] = part[j];
+	if (codes)
+		add_code_slopes(m, 0, count, codes, stride);
+	add_part(m);
+}
+
+/*
+ * Rows that are best added at a time when they need not be gathered: so many eighths of a block, which stay in the nearest
+ * cache from the first product to the second; but a Hessian is the better for whole blocks, and so are codes. (There
+ * can be no more of such pieces than the bound on their rounding allows: docs/guarantee.md, "Rounding".)
+ */
+static int
+piece_rows(const DpermMoments *m, int eighths)
+{
+	int			rows = m->block_rows * eighths / 64 * 8;
+
+	if (m->hessian || m->layout.codes > 0 || m->careful)
+		return m->block_rows;
+	return rows > 8 ? rows : 8;
+}
+
+/* Add compact rows. */
+void
+dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count, size_t stride,
+						  bool single)
+{
+	int			most = piece_rows(m, 5);
+
+	single = single && !m->hessian;
+	if (single)
+		most = m->block_rows;
+	m->rows += count;
+	while (count > 0)
+	{
+		int			some = count < most ? (int) count : most;
+
+		if (single)
+			add_single_block(m, compact, some, stride);
+		else
+		{
+			dperm_compact_get(&m->layout, compact, stride, some, m->block);
+			add_block(m, m->block, some, (size_t) m->layout.words);
+		}
+		compact += some * stride;
+		count -= some;
+	}
+}
+
+/* Bring the rows of the block under way into the sums. */
+void
+dperm_moments_flush(DpermMoments *m)
+{
+	if (m->block_used > 0)
+		add_block(m, m->block, m->block_used, m->layout.words);
+	m->block_used = 0;
+	if (m->hessian && m->layout.codes > 0)
+		fold_code_curves(m);
+	if (m->rough)
+		fold_rough_curves(m);
+}
+
+/* The place for some more rows. */
+double *
+dperm_moments_next_rows(DpermMoments *m, int count)
+{
+	double	   *place;
+
+	if (m->block_used + count > m->block_rows)
+	{
+		add_block(m, m->block, m->block_used, m->layout.words);
+		m->block_used = 0;
+	}
+	place = m->block + (size_t) m->block_used * m->layout.words;
+	m->rows += count;
+	m->block_used += count;
+	return place;
+}
+
+/* The place for one more row. */
+double *
+dperm_moments_next(DpermMoments *m)
+{
+	return dperm_moments_next_rows(m, 1);
+}
+
+/* Add every step-th of some rows. */
+void
+dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count, int64_t step)
+{
+	size_t		stride = (size_t) m->layout.words * (size_t) step;
+	int			most = piece_rows(m, 3);
+
+	m->rows += count;
+	while (count > 0)
+	{
+		int			some = count < most ? (int) count : most;
+
+		add_block(m, rows, some, stride);
+		rows += some * stride;
+		count -= some;
+	}
+}
+
+/* Add rows that lie in memory already. */
+void
+dperm_moments_add(DpermMoments *m, const double *rows, int64_t count)
+{
+	dperm_moments_add_every(m, rows, count, 1);
+}
+
+/* Add sums that another pass made at the same weights. */
+void
+dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
+					const double *gradient, const double *gradient_low,
+					const double *hess_packed)
+{
+	m->rows += rows;
+	if (m->careful)
+	{
+		dperm_careful_merge(m->dim, gradient, gradient_low, m->gradient, m->gradient_low);
+		return;
+	}
+	add_compensated(&m->value[0], &m->value[1], value[0]);
+	m->value[1] += value[1];
+	for (int j = 0; j < m->dim; j++)
+	{
+		add_compensated(&m->gradient[j], &m->gradient_low[j], gradient[j]);
+		m->gradient_low[j] += gradient_low[j];
+	}
+	if (m->hessian)
+		for (int j = 0; j < m->dim; j++)
+			for (int i = j; i < m->dim; i++)
+				m->hess[(size_t) j * m->dim + i] += *hess_packed++;
+}
+
+/* The lower triangle of the Hessian, column after column. */
+void
+dperm_moments_pack(const DpermMoments *m, double *packed)
+{
+	for (int j = 0; j < m->dim; j++)
+	{
+		size_t		count = (size_t) (m->dim - j);
+
+		memcpy(packed, m->hess + (size_t) j * m->dim + j, sizeof(double) * count);
+		packed += count;
+	}
+}
+
+/* Roundings on the way of a product into its margin, beside a quarter of the coordinates. */
+#define MARGIN_ROUNDINGS 16
+
+/* A bound on the rounding error of the mean gradient. */
+double
+dperm_moments_rounding(int dim, double curvature, double norm)
+{
+	double		margin = (dim / 4 + MARGIN_ROUNDINGS) * norm;	/* of a dot product in four sums */
+	double		slope = curvature * (margin + 2) + 4;
+
+	return DPERM_ROUNDING_UNIT * (slope + DPERM_PIECE_ROWS + 4);
+}

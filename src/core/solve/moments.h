@@ -1,0 +1,149 @@
+/*
+ * moments.h: one pass over encoded rows at given weights.
+ *
+ * A row enters as a = y x (the label is in its sign), so that its margin is a.w.
+ * The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a'. Rows are
+ * gathered into blocks; a full block costs two matrix-vector products and one
+ * symmetric rank-k update for the numbers of its rows, and a look-up for each code (layout.h). The sums of blocks are compensated, so the rounding
+ * error of the gradient does not grow with the number of rows: that is what
+ * dperm_moments_rounding() states and the certificate of the solver rests on.
+ */
+#ifndef DPERM_MOMENTS_H
+#define DPERM_MOMENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "core/encode/layout.h"
+#include "core/loss/loss.h"
+
+/* Rows of a block: enough for BLAS, few enough for the cache. */
+#define DPERM_BLOCK_ROWS_MAX DPERM_LOSS_BLOCK
+
+/* Rows whose gradients are added up without compensation. */
+#define DPERM_PIECE_ROWS 96
+
+/* Rows whose updates are added up in single precision, by a BLAS, which may do it in any order. */
+#define DPERM_ROUGH_ROWS 512
+
+typedef struct DpermMoments
+{
+	int			dim;
+	DpermLayout layout;			/* of the rows */
+	bool		hessian;		/* accumulate second derivatives too? */
+	bool		rough;			/* those of numbers in single precision? */
+	bool		careful;		/* the gradient, and nothing else, in twice the precision? */
+	DpermLoss	loss;
+	int64_t		rows;			/* rows summed up or waiting in the block */
+
+	/* sums, each as a pair high + low; the Hessian as its lower triangle */
+	double		value[2];
+	double	   *gradient;		/* dim */
+	double	   *gradient_low;	/* dim */
+	double	   *hess;			/* dim x dim by columns; NULL without hessian. Between flushes, what
+								 * codes add is in the upper triangle. */
+
+	double	   *weights;		/* dim, and a zero for the code of no category */
+	double	   *weights_low;	/* dim, if careful */
+
+	/* the block under way, and scratch */
+	int			block_rows;		/* capacity */
+	int			block_used;
+	double	   *block;			/* block_rows x layout.words, row after row */
+	double	   *scaled;			/* their numbers, times the root of the curvature */
+	float	   *rough_scaled;	/* the same, if rough */
+	float	   *rough_hess;		/* dense x dense: the update of the last few blocks */
+	int			rough_rows;		/* of how many rows */
+	double	   *margin;			/* block_rows */
+	double	   *curve;			/* block_rows */
+	double	   *part;			/* dim + 1 */
+	double	   *part_low;		/* dim, if careful */
+} DpermMoments;
+
+/* How many doubles of room a pass needs. */
+extern size_t dperm_moments_room(int dim, bool hessian);
+
+/* Start a pass over vectors with zero sums; room stays in use. */
+extern void dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
+							   const double *weights, double *room);
+
+/* The same over rows of any layout; there is room for them where there is for vectors. */
+extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layout,
+									bool hessian, const double *weights, double *room);
+
+/*
+ * Just after the start of a pass with a Hessian: single precision is enough for it. That is twice as fast; as
+ * the metric of a solver it will do where lambda is not tiny.
+ *
+ * How far off it is: a term is the product of two factors that were rounded up to 4 times each, and is
+ * rounded again, and so are at most DPERM_ROUGH_ROWS - 1 sums, in whatever order. With u = 2^-24,
+ * (DPERM_ROUGH_ROWS + 8) u (1 + 1e-4) sum loss'' |a_i| |a_j| bounds the error of an element; rows are at most
+ * 1 long, so that of the whole matrix, in the 2-norm, is at most 3.2e-5 times rows times the curvature of the loss.
+ */
+extern void dperm_moments_be_rough(DpermMoments *m);
+
+/*
+ * Just after the start of a pass without a Hessian: the weights are wide (wide.h), these are their low parts, and so
+ * is the gradient. The mean loss is not computed.
+ */
+extern void dperm_moments_be_careful(DpermMoments *m, const double *weights_low);
+
+/* The place for one more row; the caller fills in all of its words. */
+extern double *dperm_moments_next(DpermMoments *m);
+
+/* The place for count more rows, block_rows at the most. */
+extern double *dperm_moments_next_rows(DpermMoments *m, int count);
+
+/* Add rows that lie in memory already, count of them, row after row. */
+extern void dperm_moments_add(DpermMoments *m, const double *rows, int64_t count);
+
+/* The same for every step-th row of those: count is how many of them are added. */
+extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count,
+									int64_t step);
+
+/*
+ * Add rows in their compact form, count of them, stride words apart; if single, a gradient (not a Hessian) is summed up in
+ * single precision within each block: good to about 1e-8 for weights no longer than 1.
+ */
+extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
+									  size_t stride, bool single);
+
+/* Bring the rows of the block under way into the sums. */
+extern void dperm_moments_flush(DpermMoments *m);
+
+/* Add sums that another pass made at the same weights. hess is packed, by columns. */
+extern void dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
+								const double *gradient, const double *gradient_low,
+								const double *hess_packed);
+
+/* The lower triangle of the Hessian, column after column. */
+extern void dperm_moments_pack(const DpermMoments *m, double *packed);
+
+/* Overwrite secrets in a way that the compiler keeps. */
+static inline void
+dperm_wipe(double *x, size_t count)
+{
+	volatile double *v = x;
+
+	for (size_t i = 0; i < count; i++)
+		v[i] = 0;
+}
+
+/* Entries of a packed triangle. */
+static inline size_t
+dperm_packed_size(int dim)
+{
+	return (size_t) dim * (dim + 1) / 2;
+}
+
+/* What one rounding may be off by, relatively, and something for terms of second order. */
+#define DPERM_ROUNDING_UNIT (1.0625 * 0x1p-53)
+
+/*
+ * A bound on |computed - exact| for the mean gradient at weights of a norm, for a loss of curvature at most c
+ * (docs/guarantee.md, "Rounding").
+ */
+extern double dperm_moments_rounding(int dim, double curvature, double norm);
+
+#endif							/* DPERM_MOMENTS_H */

@@ -1,0 +1,178 @@
+/*
+ * pass.c: the flat form of a pass.
+ */
+#include "core/solve/pass.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/mechanism/calibrate.h"
+#include "core/solve/moments.h"
+
+#define MAGIC UINT64_C(0x6470706173730002)	/* "dppass", version 2 */
+
+/* Words of the header, in order. */
+enum
+{
+	AT_MAGIC,
+	AT_ORDER,
+	AT_LOSS,
+	AT_H,
+	AT_DIM,
+	AT_READERS,
+	AT_ENCODER,
+	AT_ROWS,
+	AT_VALUE,
+	AT_VALUE_LOW,
+	HEADER_END
+};
+
+/* More than any encoder needs: names and categories of all columns. */
+#define ENCODER_MAX (INT64_C(1) << 28)
+
+_Static_assert(HEADER_END == DPERM_PASS_HEADER, "header words");
+
+static uint64_t
+from_double(double x)
+{
+	uint64_t	word;
+
+	memcpy(&word, &x, sizeof(word));
+	return word;
+}
+
+static double
+to_double(uint64_t word)
+{
+	double		x;
+
+	memcpy(&x, &word, sizeof(x));
+	return x;
+}
+
+size_t
+dperm_pass_weights_at(const DpermPass *pass)
+{
+	(void) pass;
+	return DPERM_PASS_HEADER;
+}
+
+size_t
+dperm_pass_gradient_at(const DpermPass *pass)
+{
+	return DPERM_PASS_HEADER + (pass->order == DPERM_PASS_CAREFUL ? 2 : 1) * (size_t) pass->dim;
+}
+
+size_t
+dperm_pass_hess_at(const DpermPass *pass)
+{
+	return dperm_pass_gradient_at(pass) + (pass->rows > 0 ? 2 * (size_t) pass->dim : 0);
+}
+
+size_t
+dperm_pass_readers_at(const DpermPass *pass)
+{
+	bool		there = dperm_pass_has_hess(pass) && pass->rows > 0;
+
+	return dperm_pass_hess_at(pass) + (there ? dperm_packed_size(pass->dim) : 0);
+}
+
+size_t
+dperm_pass_encoder_at(const DpermPass *pass)
+{
+	return dperm_pass_readers_at(pass) + (size_t) pass->readers;
+}
+
+/* Words of the whole form. */
+size_t
+dperm_pass_words(const DpermPass *pass)
+{
+	return dperm_pass_encoder_at(pass) + ((size_t) pass->encoder + 7) / 8;
+}
+
+/* Write the header. */
+void
+dperm_pass_write(const DpermPass *pass, uint64_t *words)
+{
+	words[AT_MAGIC] = MAGIC;
+	words[AT_ORDER] = (uint64_t) pass->order;
+	words[AT_LOSS] = (uint64_t) pass->loss.kind;
+	words[AT_H] = from_double(pass->loss.h);
+	words[AT_DIM] = (uint64_t) pass->dim;
+	words[AT_READERS] = (uint64_t) pass->readers;
+	words[AT_ENCODER] = (uint64_t) pass->encoder;
+	words[AT_ROWS] = (uint64_t) pass->rows;
+	words[AT_VALUE] = from_double(pass->value[0]);
+	words[AT_VALUE_LOW] = from_double(pass->value[1]);
+}
+
+/* What is wrong with the header, or NULL. */
+static const char *
+header_fault(const uint64_t *words)
+{
+	if (words[AT_MAGIC] != MAGIC)
+		return "not a dp_moments value of this version";
+	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_CAREFUL ||
+		words[AT_LOSS] > DPERM_LOSS_SMOOTH_HINGE)
+		return "unknown kind of pass";
+	if (words[AT_LOSS] == DPERM_LOSS_LOGISTIC ? to_double(words[AT_H]) != 0
+		: !(to_double(words[AT_H]) >= DPERM_H_MIN && to_double(words[AT_H]) <= DPERM_H_MAX))
+		return "h is out of range";
+	if (words[AT_DIM] < 1 || words[AT_DIM] > DPERM_DIM_MAX)
+		return "the dimension is out of range";
+	if (words[AT_READERS] > 4 * DPERM_DIM_MAX || words[AT_ENCODER] > ENCODER_MAX)
+		return "the encoder is out of range";
+	if (words[AT_ROWS] > DPERM_ROWS_MAX)
+		return "the row count is out of range";
+	if (!isfinite(to_double(words[AT_VALUE])) || !isfinite(to_double(words[AT_VALUE_LOW])))
+		return "a sum is not finite";
+	return NULL;
+}
+
+/* Read and check a form. */
+bool
+dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char **why)
+{
+	*why = count < DPERM_PASS_HEADER ? "too short" : header_fault(words);
+	if (*why)
+		return false;
+	pass->order = (DpermPassOrder) words[AT_ORDER];
+	pass->loss.kind = (DpermLossKind) words[AT_LOSS];
+	pass->loss.h = to_double(words[AT_H]);
+	pass->dim = (int) words[AT_DIM];
+	pass->readers = (int64_t) words[AT_READERS];
+	pass->encoder = (int64_t) words[AT_ENCODER];
+	pass->rows = (int64_t) words[AT_ROWS];
+	pass->value[0] = to_double(words[AT_VALUE]);
+	pass->value[1] = to_double(words[AT_VALUE_LOW]);
+	if (count != dperm_pass_words(pass))
+	{
+		*why = "wrong length";
+		return false;
+	}
+	for (size_t i = DPERM_PASS_HEADER; i < dperm_pass_readers_at(pass); i++)
+		if (!isfinite(to_double(words[i])))
+		{
+			*why = "a number is not finite";
+			return false;
+		}
+	return true;
+}
+
+/* How many leading words are words and not bytes. */
+size_t
+dperm_pass_ordered_words(const uint64_t *words, size_t count)
+{
+	uint64_t	bytes = count > AT_ENCODER ? words[AT_ENCODER] : 0;
+
+	return bytes <= ENCODER_MAX && (bytes + 7) / 8 <= count ? count - (bytes + 7) / 8 : count;
+}
+
+/* Do two forms answer the same request? */
+bool
+dperm_pass_matches(const DpermPass *a, const DpermPass *b)
+{
+	return a->order == b->order && a->loss.kind == b->loss.kind &&
+		a->loss.h == b->loss.h && a->dim == b->dim &&
+		a->readers == b->readers && a->encoder == b->encoder;
+}

@@ -1,0 +1,539 @@
+/*
+ * solver.c: Newton and BFGS steps with a line search on the directional derivative.
+ */
+#include "core/solve/solver.h"
+
+#include <float.h>
+#include <math.h>
+#include <string.h>
+
+#include "core/base/linsys.h"
+
+/* Steps before the path of lambda is tried, and on each leg of it; trials of a line search. */
+#define FIRST_STEPS 100
+#define FEW_STEPS 10			/* where the path is likely to be the better way */
+#define LEG_STEPS 500
+#define MAX_TRIALS 60
+
+/* The path of lambda, and how well each point on it is solved: |gradient| / lambda. */
+#define PATH_START 0.1
+#define PATH_FACTOR 0.03
+#define PATH_GOAL 0.1
+
+/*
+ * Wolfe's constants: a step may leave this share of the slope, on either side of zero. After some steps of a leg
+ * the search becomes all but exact: across a valley as narrow as the bend of a loss, steps that are merely good
+ * enough zigzag, and a thousand of them come no nearer than twenty exact ones.
+ */
+#define SLOPE_LEFT 0.9
+#define SLOPE_OVERSHOT 0.8
+#define EXACT_AFTER 12
+#define EXACT_SLOPE 0.05
+
+/* What a Hessian of rows in memory costs, in gradients: so many, and so many for each coordinate. */
+#define HESS_COST 1.5
+#define HESS_COST_EACH (1.0 / 29)
+
+/* A new Hessian is not worth asking for when the goal is this many steps ahead. */
+#define NEAR_STEPS 2
+
+/* A step that leaves more of the gradient than this is slow. */
+#define SLOW_RATE 0.25
+
+/* What was asked last. */
+enum
+{
+	PHASE_START,				/* nothing yet */
+	PHASE_AGAIN,				/* nothing that still counts */
+	PHASE_KNOWN,				/* nothing is left to ask of the point */
+	PHASE_POINT,				/* the point itself */
+	PHASE_TRIAL,				/* a trial of the line search */
+	PHASE_END
+};
+
+/* Which problem is being solved. */
+enum
+{
+	LEG_DIRECT,					/* the one that was given */
+	LEG_PATH,					/* one of a larger lambda, on the way to it */
+	LEG_LAST					/* the one that was given, from the end of the path */
+};
+
+/* What solver.hess holds. */
+enum
+{
+	METRIC_NONE,
+	METRIC_HESSIAN,				/* of the mean loss */
+	METRIC_FACTOR				/* the Cholesky factor of a Hessian of G */
+};
+
+/* How many doubles of room the solver needs. */
+size_t
+dperm_newton_room(int dim)
+{
+	return (size_t) dim * dim + (5 + 2 * DPERM_SOLVER_PAIRS) * (size_t) dim;
+}
+
+/* What a Hessian of rows in memory costs. */
+double
+dperm_hess_cost(int dim)
+{
+	return HESS_COST + HESS_COST_EACH * dim;
+}
+
+/* Is the gradient at a point as small as it has to be, or as rounding allows? */
+static bool
+reached(const DpermSolver *solver, const DpermPoint *at)
+{
+	const DpermProblem *problem = &solver->problem;
+
+	return at->norm <= problem->goal ||
+		at->norm <= problem->rounding[0] + problem->rounding[1] *
+		sqrt(dperm_dot(problem->dim, at->weights, at->weights));
+}
+
+/* Begin to solve the problem of a leg from where we are. */
+static void
+begin_leg(DpermSolver *solver, int leg, double lambda)
+{
+	solver->leg = leg;
+	solver->steps = 0;
+	solver->phase = PHASE_START;
+	solver->metric = METRIC_NONE;
+	solver->want_hess = solver->problem.hess_cost <= DPERM_CHEAP_HESS;	/* worth having with the first step of all */
+	solver->problem.lambda = lambda;
+	solver->problem.goal = leg == LEG_PATH ? fmax(PATH_GOAL * lambda, solver->goal) :
+		solver->goal;
+}
+
+/*
+ * Begin the path: follow the minimiser along a falling lambda. With a strong regulariser Newton's method
+ * is at home, and each minimiser is a good start for the next one.
+ */
+static void
+begin_path(DpermSolver *solver)
+{
+	begin_leg(solver, LEG_PATH, fmax(solver->lambda, PATH_START));
+}
+
+/* Take over a problem. */
+static void
+set_problem(DpermSolver *solver, const DpermProblem *problem)
+{
+	solver->problem = *problem;
+	solver->lambda = problem->lambda;
+	solver->goal = problem->goal;
+	if (problem->hess_cost == 0)
+		solver->problem.hess_cost = dperm_hess_cost(problem->dim);
+}
+
+/* Make ready. */
+void
+dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
+				   double *room)
+{
+	size_t		d = (size_t) problem->dim;
+
+	memset(solver, 0, sizeof(*solver));
+	set_problem(solver, problem);
+	solver->weights = weights;
+	solver->hess = room;
+	room += d * d;
+	solver->direction = room;
+	solver->at.weights = room + d;
+	solver->at.gradient = room + 2 * d;
+	solver->trial.weights = room + 3 * d;
+	solver->trial.gradient = room + 4 * d;
+	solver->moves = room + 5 * d;
+	solver->changes = solver->moves + DPERM_SOLVER_PAIRS * d;
+	memcpy(solver->at.weights, weights, sizeof(double) * d);
+	if (problem->flat)
+		begin_path(solver);
+	else
+		begin_leg(solver, LEG_DIRECT, solver->lambda);
+}
+
+/* Begin with the Hessian that is in solver->hess. */
+void
+dperm_solver_use_metric(DpermSolver *solver)
+{
+	begin_leg(solver, LEG_DIRECT, solver->lambda);
+	solver->metric = METRIC_HESSIAN;
+	solver->want_hess = false;
+}
+
+/* Add the regulariser and the tilt to an answer. */
+void
+dperm_point_complete(const DpermProblem *problem, DpermPoint *at)
+{
+	int			dim = problem->dim;
+
+	at->value += problem->lambda / 2 * dperm_dot(dim, at->weights, at->weights);
+	for (int i = 0; i < dim; i++)
+		at->gradient[i] += problem->lambda * at->weights[i];
+	if (problem->tilt)
+	{
+		at->value += dperm_dot(dim, problem->tilt, at->weights);
+		for (int i = 0; i < dim; i++)
+			at->gradient[i] += problem->tilt[i];
+	}
+	at->norm = sqrt(dperm_dot(dim, at->gradient, at->gradient));
+}
+
+/* Turn the Hessian of the mean loss into the factor of that of G. */
+static void
+factor(DpermSolver *solver, double *trace)
+{
+	int			dim = solver->problem.dim;
+
+	*trace = 0;
+	for (int i = 0; i < dim; i++)
+	{
+		double	   *diagonal = solver->hess + (size_t) i * dim + i;
+
+		*diagonal += solver->problem.lambda;
+		*trace += *diagonal;
+	}
+	solver->pairs = 0;
+	solver->metric = dperm_cholesky(solver->hess, dim, &solver->problem.poll) ?
+		METRIC_FACTOR : METRIC_NONE;
+}
+
+/* The direction of descent at the point, by the metric and its corrections (Nocedal 1980). */
+static void
+find_direction(DpermSolver *solver)
+{
+	int			dim = solver->problem.dim;
+	double	   *direction = solver->direction;
+	double		share[DPERM_SOLVER_PAIRS];
+	double		trace = 0;
+
+	for (int i = 0; i < dim; i++)
+		direction[i] = -solver->at.gradient[i];
+	if (solver->metric == METRIC_HESSIAN)
+		factor(solver, &trace);
+
+	/*
+	 * The Hessian is at least lambda in exact arithmetic. Should rounding have made it
+	 * indefinite all the same, a plain gradient step still descends.
+	 */
+	if (solver->metric == METRIC_NONE)
+	{
+		for (int i = 0; i < dim; i++)
+			direction[i] /= trace;
+		return;
+	}
+	for (int k = solver->pairs - 1; k >= 0; k--)
+	{
+		const double *change = solver->changes + (size_t) k * dim;
+
+		share[k] = dperm_dot(dim, solver->moves + (size_t) k * dim, direction) /
+			solver->products[k];
+		for (int i = 0; i < dim; i++)
+			direction[i] -= share[k] * change[i];
+	}
+	dperm_cholesky_solve(solver->hess, dim, direction);
+	for (int k = 0; k < solver->pairs; k++)
+	{
+		const double *move = solver->moves + (size_t) k * dim;
+		double		left = share[k] - dperm_dot(dim, solver->changes + (size_t) k * dim,
+												direction) / solver->products[k];
+
+		for (int i = 0; i < dim; i++)
+			direction[i] += left * move[i];
+	}
+}
+
+/* Correct the metric by the way from the point to the trial. */
+static void
+remember(DpermSolver *solver)
+{
+	int			dim = solver->problem.dim;
+	size_t		size = sizeof(double) * (size_t) dim;
+	double	   *move;
+	double	   *change;
+	double		product;
+
+	if (solver->pairs == DPERM_SOLVER_PAIRS)
+	{
+		/* forget the oldest */
+		solver->pairs--;
+		memmove(solver->moves, solver->moves + dim, size * (size_t) solver->pairs);
+		memmove(solver->changes, solver->changes + dim, size * (size_t) solver->pairs);
+		memmove(solver->products, solver->products + 1,
+				sizeof(double) * (size_t) solver->pairs);
+	}
+	move = solver->moves + (size_t) solver->pairs * dim;
+	change = solver->changes + (size_t) solver->pairs * dim;
+	for (int i = 0; i < dim; i++)
+	{
+		move[i] = solver->trial.weights[i] - solver->at.weights[i];
+		change[i] = solver->trial.gradient[i] - solver->at.gradient[i];
+	}
+
+	/* G is lambda-convex: what says otherwise is rounding */
+	product = dperm_dot(dim, move, change);
+	if (product >= solver->problem.lambda / 2 * dperm_dot(dim, move, move) && product > 0)
+		solver->products[solver->pairs++] = product;
+}
+
+/*
+ * A step between low (slope still steep) and high (too far). Where the slope would vanish
+ * if it were linear; every other time the geometric mean, because the right step can be
+ * many orders of magnitude shorter: far from the bend, the Huber losses have no curvature
+ * but lambda.
+ */
+static double
+inside(double low, double low_slope, double high, double high_slope, bool bisect)
+{
+	if (!bisect && high_slope > 0)
+	{
+		double		share = low_slope / (low_slope - high_slope);
+
+		if (share > 0.01 && share < 0.99)
+			return low + share * (high - low);
+	}
+	if (low < 1e-4 * high)
+		return 1e-2 * high;
+	return high > 4 * low ? sqrt(low) * sqrt(high) : (low + high) / 2;
+}
+
+/* Ask about a point; the answer goes there. */
+static bool
+ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, DpermAsk *ask)
+{
+	*ask = (DpermAsk) {.weights = point->weights, .value = &point->value, .gradient = point->gradient,
+		.hess = with_hess ? solver->hess : NULL};
+	if (with_hess)
+		solver->metric = METRIC_HESSIAN;
+	solver->phase = phase;
+	return true;
+}
+
+/* Ask about the step that the line search has come to. */
+static bool
+ask_trial(DpermSolver *solver, DpermAsk *ask)
+{
+	/* a full step is usually taken, so the next Hessian comes with it if one is wanted */
+	bool		with_hess = solver->trials == 0 && solver->want_hess;
+
+	for (int i = 0; i < solver->problem.dim; i++)
+		solver->trial.weights[i] = solver->at.weights[i] + solver->step * solver->direction[i];
+	return ask_point(solver, &solver->trial, with_hess, PHASE_TRIAL, ask);
+}
+
+/* The leg is over, and so may be the whole. */
+static bool
+end_leg(DpermSolver *solver, DpermStatus status, DpermAsk *ask)
+{
+	if (solver->leg == LEG_DIRECT && status == DPERM_NOT_CERTIFIED)
+	{
+		/* a bad start for a loss with flat pieces, which is crossed bend by bend */
+		begin_path(solver);
+		return dperm_solver_next(solver, ask);
+	}
+	if (solver->leg == LEG_PATH)
+	{
+		double		lambda = solver->problem.lambda;
+
+		if (lambda > solver->lambda)
+			begin_leg(solver, LEG_PATH, fmax(solver->lambda, PATH_FACTOR * lambda));
+		else
+			begin_leg(solver, LEG_LAST, lambda);
+		return dperm_solver_next(solver, ask);
+	}
+	solver->status = status;
+	solver->phase = PHASE_END;
+	memcpy(solver->weights, solver->at.weights, sizeof(double) * (size_t) solver->problem.dim);
+	return false;
+}
+
+/* No step along the direction improves: with a stale metric that is its fault. */
+static bool
+stuck(DpermSolver *solver, DpermAsk *ask)
+{
+	if (solver->fresh)
+		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
+	solver->fresh = true;
+	solver->want_hess = true;
+	return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
+}
+
+/* At a point of which all is known: stop, or go on from it. */
+static bool
+proceed(DpermSolver *solver, DpermAsk *ask)
+{
+	int			max_steps = solver->leg == LEG_DIRECT ? FIRST_STEPS : LEG_STEPS;
+
+	if (reached(solver, &solver->at))
+		return end_leg(solver, DPERM_OK, ask);
+	if (solver->steps++ == max_steps)
+		return end_leg(solver, DPERM_NOT_CERTIFIED, ask);
+	if (solver->metric == METRIC_NONE)
+	{
+		solver->fresh = true;
+		return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
+	}
+	find_direction(solver);
+	solver->slope = dperm_dot(solver->problem.dim, solver->at.gradient, solver->direction);
+	if (!(solver->slope < 0))
+		return stuck(solver, ask);
+	solver->low = 0;
+	solver->low_slope = solver->slope;
+	solver->high = INFINITY;
+	solver->high_slope = 0;
+	solver->step = 1;
+	solver->trials = 0;
+	return ask_trial(solver, ask);
+}
+
+/* Does a Hessian at the next point pay, as things went with this step? */
+static bool
+hess_pays(const DpermSolver *solver, double before)
+{
+	double		rate = solver->at.norm / before;
+
+	if (!(rate < SLOW_RATE))
+		return true;
+
+	/* a new one will make the next step better than this one was */
+	return !solver->fresh && log(solver->problem.goal / solver->at.norm) / log(rate) >
+		NEAR_STEPS + solver->problem.hess_cost;
+}
+
+/* The trial is good enough: it becomes the point. */
+static bool
+take_trial(DpermSolver *solver, DpermAsk *ask)
+{
+	DpermPoint	was = solver->at;
+	bool		with_hess = solver->trials == 0 && solver->want_hess;
+
+	if (solver->metric == METRIC_FACTOR)
+		remember(solver);
+	else if (!with_hess)
+		solver->metric = METRIC_NONE;	/* that Hessian was of a trial that was not taken */
+	solver->at = solver->trial;
+	solver->trial = was;
+	solver->fresh = with_hess;
+	solver->want_hess = hess_pays(solver, was.norm);
+	return proceed(solver, ask);
+}
+
+/* The answer for a trial is there. */
+static bool
+judge_trial(DpermSolver *solver, DpermAsk *ask)
+{
+	const DpermPoint *at = &solver->at;
+	const DpermPoint *trial = &solver->trial;
+	double		error = solver->problem.value_error;
+	double		length = error > 0 ? sqrt(dperm_dot(solver->problem.dim, trial->weights, trial->weights)) : 0;
+	double		slack = fmax(1e3 * DBL_EPSILON, error * (1 + length)) * (1 + fabs(at->value));
+	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
+	bool		exact = solver->steps > EXACT_AFTER;
+	double		left = exact ? EXACT_SLOPE : SLOPE_LEFT;
+	double		overshot = exact ? EXACT_SLOPE : SLOPE_OVERSHOT;
+
+	if (reached(solver, trial) ||
+		(slope >= left * solver->slope && slope <= -overshot * solver->slope &&
+		 trial->value <= at->value + slack))
+		return take_trial(solver, ask);
+	if (slope < left * solver->slope)
+	{
+		solver->low = solver->step;
+		solver->low_slope = slope;
+	}
+	else
+	{
+		solver->high = solver->step;
+		solver->high_slope = slope;
+	}
+	if (isinf(solver->high))
+		solver->step *= 4;
+	else
+		solver->step = inside(solver->low, solver->low_slope, solver->high, solver->high_slope,
+							  solver->trials % 2 == 1);
+	if (++solver->trials == MAX_TRIALS || solver->step == solver->low ||
+		solver->step == solver->high)
+		return stuck(solver, ask);
+	return ask_trial(solver, ask);
+}
+
+/* Take in the answer to what was asked last, and ask for more; false at the end. */
+bool
+dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
+{
+	dperm_poll(&solver->problem.poll);
+	switch (solver->phase)
+	{
+		case PHASE_START:
+			solver->fresh = solver->metric == METRIC_NONE;
+			return ask_point(solver, &solver->at, solver->fresh, PHASE_POINT, ask);
+		case PHASE_POINT:
+			dperm_point_complete(&solver->problem, &solver->at);
+			return proceed(solver, ask);
+		case PHASE_AGAIN:
+			return ask_point(solver, &solver->at, false, PHASE_POINT, ask);
+		case PHASE_KNOWN:
+			return proceed(solver, ask);
+		case PHASE_TRIAL:
+			dperm_point_complete(&solver->problem, &solver->trial);
+			return judge_trial(solver, ask);
+	}
+	return false;
+}
+
+/* Go on from the end, on the direct way. */
+static void
+resume(DpermSolver *solver, int phase)
+{
+	solver->leg = LEG_DIRECT;
+	solver->steps = 0;
+	solver->want_hess = false;
+	solver->phase = phase;
+}
+
+/* Go on with more exact answers. */
+void
+dperm_solver_again(DpermSolver *solver)
+{
+	resume(solver, PHASE_AGAIN);
+}
+
+/* Go on with another problem. */
+void
+dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from, bool alike)
+{
+	size_t		size = sizeof(double) * (size_t) problem->dim;
+
+	set_problem(solver, problem);
+	memcpy(solver->at.weights, from->weights, size);
+	memcpy(solver->at.gradient, from->gradient, size);
+	solver->at.value = from->value;
+	solver->at.norm = from->norm;
+	solver->fresh = false;
+	resume(solver, PHASE_KNOWN);
+	if (!alike)
+	{
+		solver->metric = METRIC_NONE;
+		if (problem->flat)
+			solver->steps = FIRST_STEPS - FEW_STEPS;
+	}
+}
+
+/* Solve with an oracle that answers at once. */
+DpermStatus
+dperm_newton(const DpermProblem *problem, double *weights, double *room)
+{
+	DpermSolver solver;
+	DpermAsk	ask;
+
+	dperm_solver_start(&solver, problem, weights, room);
+	while (dperm_solver_next(&solver, &ask))
+	{
+		DpermStatus status = problem->oracle.answer(problem->oracle.arg, &ask);
+
+		if (status != DPERM_OK)
+			return status;
+	}
+	return solver.status;
+}

@@ -1,0 +1,151 @@
+/*
+ * solver.h: minimise a regularised empirical risk through an oracle.
+ *
+ *   G(f) = mean loss(f) + (lambda/2) |f|^2 + tilt . f
+ *
+ * The solver knows neither rows nor SQL nor privacy: it asks for the mean loss and its derivatives at a
+ * point, which may cost a scan of a table. A gradient is cheap and a Hessian is dear, so a Hessian serves
+ * for many steps, corrected by what the gradients tell (BFGS with the factor of the Hessian as the
+ * metric to start from); a new one is asked for when it saves more than it costs. It converges from
+ * any start: a step with a fresh Hessian descends because that is at least lambda, and every step
+ * satisfies Wolfe's conditions in the form that survives rounding (Hager and Zhang 2005).
+ */
+#ifndef DPERM_SOLVER_H
+#define DPERM_SOLVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "core/base/status.h"
+
+/*
+ * A question: the mean over rows of the loss at weights, its gradient (dim) and, if hess is not NULL, its Hessian
+ * (dim x dim, lower triangle, by columns). If weights_low is not NULL, the gradient alone, in twice the precision, at
+ * weights of twice the precision (careful.h).
+ */
+typedef struct DpermAsk
+{
+	const double *weights;
+	const double *weights_low;	/* NULL: doubles are enough */
+	double	   *value;
+	double	   *gradient;
+	double	   *gradient_low;	/* beside weights_low */
+	double	   *hess;			/* NULL: not needed */
+} DpermAsk;
+
+/* Who answers it. */
+typedef struct DpermOracle
+{
+	DpermStatus (*answer) (void *arg, const DpermAsk *ask);
+	void	   *arg;
+} DpermOracle;
+
+typedef struct DpermProblem
+{
+	int			dim;
+	double		lambda;			/* > 0 */
+	const double *tilt;			/* dim; NULL for none */
+	double		goal;			/* stop at |gradient of G| <= goal, */
+	double		rounding[2];	/* or at what rounding may make of it: so much, and so much for each unit of norm of
+								 * the weights */
+	bool		flat;			/* has the loss flat pieces? They are crossed on a path of lambda. */
+	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_hess_cost() */
+	double		value_error;	/* of values, for weights of norm 1, relative to 1 or more; 0: as of doubles */
+	DpermOracle oracle;			/* of dperm_newton() */
+	DpermPoll	poll;
+} DpermProblem;
+
+/* What a Hessian of rows in memory costs, in gradients; and what is cheap. */
+extern double dperm_hess_cost(int dim);
+#define DPERM_CHEAP_HESS 4
+
+/* How many doubles of room the solver needs. */
+extern size_t dperm_newton_room(int dim);
+
+/*
+ * Improve weights until the goal is reached: DPERM_OK. DPERM_NOT_CERTIFIED when the
+ * solver cannot get there (weights is then the best point seen); any other status is
+ * the oracle's.
+ */
+extern DpermStatus dperm_newton(const DpermProblem *problem, double *weights, double *room);
+
+/*
+ * The same with the caller in command, so that several solvers can share one scan:
+ *
+ *   dperm_solver_start(&solver, &problem, weights, room);
+ *   while (dperm_solver_next(&solver, &ask))
+ *       ... answer what is asked ...
+ *
+ * Then solver.status is as for dperm_newton(), and weights are the result.
+ */
+
+/* Corrections of the metric that are remembered. */
+#define DPERM_SOLVER_PAIRS 10
+
+/* A point and what is known of G there. */
+typedef struct DpermPoint
+{
+	double	   *weights;
+	double	   *gradient;
+	double		value;
+	double		norm;			/* of the gradient */
+} DpermPoint;
+
+/* Take in the mean loss and its gradient at a point, and make them those of G. */
+extern void dperm_point_complete(const DpermProblem *problem, DpermPoint *point);
+
+/* All of it is the solver's own, but for status. */
+typedef struct DpermSolver
+{
+	DpermStatus status;
+	DpermProblem problem;		/* as of the leg under way */
+	double		lambda;			/* as asked for */
+	double		goal;
+	double	   *weights;		/* the caller's */
+	int			phase;
+	int			leg;
+	int			steps;			/* of the leg */
+
+	DpermPoint	at;
+	DpermPoint	trial;
+	double	   *direction;
+
+	/* the metric: a Hessian or its factor, and corrections, oldest first */
+	double	   *hess;			/* dim x dim */
+	int			metric;
+	bool		fresh;			/* was the Hessian taken at this very point? */
+	int			pairs;
+	double	   *moves;			/* dim each */
+	double	   *changes;		/* of the gradient, along the moves */
+	double		products[DPERM_SOLVER_PAIRS];	/* of the two */
+
+	/* the line search: slopes at 0, and at the ends of the bracket */
+	double		slope;
+	double		low;
+	double		low_slope;
+	double		high;
+	double		high_slope;
+	double		step;
+	int			trials;
+	bool		want_hess;		/* with the next trial of a full step */
+} DpermSolver;
+
+extern void dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
+							   double *room);
+
+/*
+ * Between start and the first next: a Hessian of the mean loss, of some of the rows perhaps, was
+ * written to solver.hess, and is good enough to begin with.
+ */
+extern void dperm_solver_use_metric(DpermSolver *solver);
+
+extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
+
+/* At the end: answers have become more exact. Ask again about the weights, and go on with all that was learnt. */
+extern void dperm_solver_again(DpermSolver *solver);
+
+/* At the end: the problem is another one. Go on from a point; if its Hessian is alike, with all that was learnt. */
+extern void dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from,
+							   bool alike);
+
+#endif							/* DPERM_SOLVER_H */

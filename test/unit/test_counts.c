@@ -1,0 +1,486 @@
+/*
+ * test_counts.c: noisy counts against their exact law, and what is told from them.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+
+#include "core/privacy/counts.h"
+#include "core/privacy/selection.h"
+#include "unit/entropy.h"
+#include "unit/goodness.h"
+
+#define P_MIN 1e-4				/* streams are fixed: this is no matter of luck */
+#define DRAWS 100000
+#define CELLS_MAX 801
+
+/* The ratio of neighbouring probabilities of the noise. */
+static double
+ratio_of(double epsilon)
+{
+	return exp(-(double) dperm_select_budget(epsilon) / 0x1p20 / 2);
+}
+
+/* The law of |z| <= reach, the rest in the two outer cells. */
+static void
+laplace_law(double q, int reach, double *law)
+{
+	for (int k = -reach; k <= reach; k++)
+		law[k + reach] = (1 - q) / (1 + q) * pow(q, abs(k));
+	law[0] = law[2 * reach] = pow(q, reach) / (1 + q);
+}
+
+TEST(noise_has_its_law)
+{
+	static const double epsilons[] = {0.05, 0.1, 1.0 / 3, 0.7, 1, 2, 2.5, 3.14159, 7, 20};
+	TestEntropy source;
+	DpermEntropy e;
+
+	test_entropy_init(&e, &source, 1);
+	for (size_t i = 0; i < sizeof(epsilons) / sizeof(epsilons[0]); i++)
+	{
+		int			reach = 2 + (int) (10 / epsilons[i]);
+		int64_t		seen[CELLS_MAX] = {0};
+		double		law[CELLS_MAX];
+		double		p;
+
+		for (int k = 0; k < DRAWS; k += 4)
+		{
+			int64_t		counts[4] = {0, 100, -5, INT64_C(1) << 33};
+			static const int64_t truth[4] = {0, 100, -5, INT64_C(1) << 33};
+
+			dperm_noisy_counts(&e, dperm_select_budget(epsilons[i]), counts, 4);
+			for (int j = 0; j < 4; j++)
+			{
+				int64_t		z = counts[j] - truth[j];
+
+				seen[(z > reach ? reach : z < -reach ? -reach : z) + reach]++;
+			}
+		}
+		laplace_law(ratio_of(epsilons[i]), reach, law);
+		p = counts_fit_p(seen, law, 2 * reach + 1, DRAWS);
+		CHECK(p > P_MIN);
+		if (!(p > P_MIN))
+			fprintf(stderr, "epsilon %g: p = %g\n", epsilons[i], p);
+	}
+	CHECK(dperm_entropy_ok(&e));
+}
+
+/* A scale of half or twice as much would be seen, so the test above means something. */
+TEST(other_scales_are_told_apart)
+{
+	TestEntropy source;
+	DpermEntropy e;
+	int64_t		seen[41] = {0};
+	double		law[41];
+
+	test_entropy_init(&e, &source, 2);
+	for (int k = 0; k < DRAWS; k++)
+	{
+		int64_t		z = 0;
+
+		dperm_noisy_counts(&e, dperm_select_budget(1), &z, 1);
+		seen[(z > 20 ? 20 : z < -20 ? -20 : z) + 20]++;
+	}
+	laplace_law(ratio_of(0.97), 20, law);
+	CHECK(counts_fit_p(seen, law, 41, DRAWS) < 1e-6);
+	laplace_law(ratio_of(1.03), 20, law);
+	CHECK(counts_fit_p(seen, law, 41, DRAWS) < 1e-6);
+	laplace_law(ratio_of(2), 20, law);
+	CHECK(counts_fit_p(seen, law, 41, DRAWS) < 1e-6);
+}
+
+/* Cells have noise of their own. */
+TEST(cells_are_independent)
+{
+	TestEntropy source;
+	DpermEntropy e;
+	int64_t		seen[25] = {0};
+	double		single[5];
+	double		law[25];
+
+	test_entropy_init(&e, &source, 3);
+	for (int k = 0; k < DRAWS; k++)
+	{
+		int64_t		z[2] = {0, 0};
+
+		dperm_noisy_counts(&e, dperm_select_budget(2), z, 2);
+		for (int j = 0; j < 2; j++)
+			z[j] = z[j] > 2 ? 2 : z[j] < -2 ? -2 : z[j];
+		seen[5 * (z[0] + 2) + z[1] + 2]++;
+	}
+	laplace_law(ratio_of(2), 2, single);
+	for (int i = 0; i < 25; i++)
+		law[i] = single[i / 5] * single[i % 5];
+	CHECK(counts_fit_p(seen, law, 25, DRAWS) > P_MIN);
+}
+
+/*
+ * A row that is replaced takes one from a cell and gives one to another: the likelihood of any noisy
+ * counts changes by exp(epsilon) at most, and by just that for some.
+ */
+TEST(neighbours_are_within_epsilon)
+{
+	static const double epsilons[] = {1e-6, 0.1, 1, 1.0 / 3, 5};
+
+	for (size_t i = 0; i < sizeof(epsilons) / sizeof(epsilons[0]); i++)
+	{
+		double		step = -log(ratio_of(epsilons[i]));
+		double		worst = 0;
+
+		for (int a = -3; a <= 3; a++)
+			for (int b = -3; b <= 3; b++)
+				worst = fmax(worst, step * (abs(a - 1) - abs(a) + abs(b + 1) - abs(b)));
+		CHECK(worst <= epsilons[i] * (1 + 1e-9));
+		CHECK(worst > epsilons[i] - 0x1p-20 - 1e-9);
+	}
+}
+
+TEST(infinite_epsilon_adds_nothing)
+{
+	int64_t		counts[3] = {1, 0, -7};
+	TestEntropy source;
+	DpermEntropy e;
+
+	test_entropy_init(&e, &source, 4);
+	dperm_noisy_counts(&e, dperm_select_budget(INFINITY), counts, 3);
+	CHECK(counts[0] == 1 && counts[1] == 0 && counts[2] == -7 && e.left == 0);
+	CHECK(dperm_noise_variance(0) == 0);
+
+	/* and a source that fails ends it, whatever the scale */
+	source.fail_at = 0;
+	dperm_noisy_counts(&e, 1, counts, 3);
+	CHECK(!dperm_entropy_ok(&e));
+	dperm_noisy_counts(&e, UINT64_C(1) << 40, counts, 3);
+	CHECK(!dperm_entropy_ok(&e));
+}
+
+TEST(variance_is_that_of_the_law)
+{
+	static const double epsilons[] = {0.01, 0.1, 1.0 / 3, 1, 2.5, 8, 30};
+	TestEntropy source;
+	DpermEntropy e;
+	double		sum = 0;
+
+	for (size_t i = 0; i < sizeof(epsilons) / sizeof(epsilons[0]); i++)
+	{
+		double		q = ratio_of(epsilons[i]);
+		double		variance = 0;
+
+		for (int k = 1; k < 100000 && pow(q, k) > 0; k++)
+			variance += 2.0 * k * k * (1 - q) / (1 + q) * pow(q, k);
+		CHECK_NEAR(dperm_noise_variance(dperm_select_budget(epsilons[i])) / variance, 1, 1e-9);
+	}
+
+	/* the smallest epsilon that there is: 2 scale^2, nearly */
+	CHECK_NEAR(dperm_noise_variance(1) / (2 * 0x1p42), 1, 1e-6);
+	CHECK(dperm_noise_variance(UINT64_C(1) << 40) == 0);
+
+	test_entropy_init(&e, &source, 5);
+	for (int k = 0; k < DRAWS; k++)
+	{
+		int64_t		z = 0;
+
+		dperm_noisy_counts(&e, dperm_select_budget(0.3), &z, 1);
+		sum += (double) (z * z);
+	}
+	CHECK_NEAR(sum / DRAWS / dperm_noise_variance(dperm_select_budget(0.3)), 1, 0.03);
+}
+
+/* The interval of a count holds the true one in 95 percent of all draws, and is no wider than that. */
+TEST(count_interval_is_exact)
+{
+	TestRandom	state = 6;
+
+	for (int i = 0; i < 20000; i++)
+	{
+		double		epsilon = pow(10, -6 + 9 * test_uniform(&state));
+		uint64_t	budget = i == 0 ? 1 : i == 1 ? UINT64_C(1) << 40 : dperm_select_budget(epsilon);
+		DpermEstimate at = dperm_count_estimate(-17, budget);
+		long double log_q = -(long double) budget / 0x1p21L;
+		long double q = expl(log_q);
+		double		reach = at.high + 17;
+		long double miss = 2 * expl(log_q * (reach + 1)) / (1 + q);
+		long double less = 2 * expl(log_q * reach) / (1 + q);
+
+		CHECK(at.value == -17 && at.low == -17 - reach && reach >= 0 && reach == floor(reach));
+		CHECK(miss <= 0.05L + 1e-12L);
+		CHECK(reach == 0 || less > 0.05L - 1e-12L);
+	}
+	CHECK(dperm_count_estimate(5, 0).low == 5 && dperm_count_estimate(5, 0).high == 5);
+
+	/* epsilon 1: q = 0.607, and 2 q^7/(1 + q) is below 0.05 for the first time */
+	CHECK(dperm_count_estimate(100, dperm_select_budget(1)).low == 94);
+	CHECK(dperm_count_estimate(100, dperm_select_budget(1)).high == 106);
+}
+
+/* A metric by its own definition, of any numbers. */
+static double
+metric_of(DpermMetric metric, const double *c)
+{
+	double		tp = c[DPERM_TRUE_POSITIVE],
+				fp = c[DPERM_FALSE_POSITIVE],
+				fn = c[DPERM_FALSE_NEGATIVE],
+				tn = c[DPERM_TRUE_NEGATIVE];
+
+	switch (metric)
+	{
+		case DPERM_METRIC_ACCURACY:
+			return (tp + tn) / (tp + fp + fn + tn);
+		case DPERM_METRIC_ERROR:
+			return (fp + fn) / (tp + fp + fn + tn);
+		case DPERM_METRIC_PRECISION:
+			return tp / (tp + fp);
+		case DPERM_METRIC_RECALL:
+			return tp / (tp + fn);
+		default:
+			return 2 * tp / (2 * tp + fp + fn);
+	}
+}
+
+TEST(metrics_by_hand)
+{
+	static const int64_t counts[DPERM_CELLS] = {30, 10, 20, 40};
+	static const double values[] = {0.7, 0.3, 0.75, 0.6, 2.0 / 3};
+
+	/* with one more in every cell; without noise the textbook's p (1 - p)/n of the rows that matter */
+	static const double centres[] = {72.0 / 104, 32.0 / 104, 31.0 / 42, 31.0 / 52};
+	static const double sizes[] = {104, 104, 42, 52};
+
+	for (int i = 0; i < DPERM_METRICS; i++)
+	{
+		DpermEstimate at = dperm_metric((DpermMetric) i, counts, 0);
+
+		CHECK_NEAR(at.value, values[i], 1e-15);
+		if (i < DPERM_METRIC_F1)
+		{
+			double		half = 1.959964 * sqrt(centres[i] * (1 - centres[i]) / sizes[i]);
+
+			CHECK_NEAR(at.high, centres[i] + half, 1e-7);
+			CHECK_NEAR(at.low, centres[i] - half, 1e-7);
+		}
+	}
+	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_ACCURACY), "accuracy");
+	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_ERROR), "error");
+	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_PRECISION), "precision");
+	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_RECALL), "recall");
+	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_F1), "f1");
+}
+
+/* The width by numerical derivatives, for any cells, with and without noise. */
+TEST(intervals_follow_the_delta_method)
+{
+	TestRandom	state = 7;
+
+	for (int round = 0; round < 2000; round++)
+	{
+		int64_t		counts[DPERM_CELLS];
+		double		cells[DPERM_CELLS];
+		double		total = 0;
+		double		noise = test_below(&state, 2) ? 0 : 100 * test_uniform(&state);
+
+		for (int i = 0; i < DPERM_CELLS; i++)
+			total += cells[i] = 1 + (double) (counts[i] = 200 + test_below(&state, 1000));
+		for (int m = 0; m < DPERM_METRICS; m++)
+		{
+			DpermEstimate at = dperm_metric((DpermMetric) m, counts, noise);
+			double		variance = 0,
+						mean = 0;
+
+			for (int i = 0; i < DPERM_CELLS; i++)
+			{
+				double		kept = cells[i];
+				double		slope;
+
+				cells[i] = kept + 1e-3;
+				slope = metric_of((DpermMetric) m, cells);
+				cells[i] = kept - 1e-3;
+				slope = (slope - metric_of((DpermMetric) m, cells)) / 2e-3;
+				cells[i] = kept;
+				variance += slope * slope * (kept + noise);
+				mean += slope * kept;
+			}
+			variance -= mean * mean / total;
+			CHECK_NEAR((at.low + at.high) / 2, metric_of((DpermMetric) m, cells), 1e-9);
+			CHECK_NEAR((at.high - at.low) / 2 / (1.959964 * sqrt(variance)), 1, 1e-5);
+		}
+	}
+}
+
+/* All of a few rows is not all there ever are. */
+TEST(certainty_needs_rows)
+{
+	static const int64_t all[DPERM_CELLS] = {10, 0, 0, 10};
+	DpermEstimate at = dperm_metric(DPERM_METRIC_ACCURACY, all, 0);
+
+	CHECK(at.value == 1 && at.high == 1 && at.low > 0.7 && at.low < 0.95);
+	at = dperm_metric(DPERM_METRIC_ERROR, all, 0);
+	CHECK(at.value == 0 && at.low == 0 && at.high > 0.05 && at.high < 0.3);
+}
+
+/* Cells that noise took below zero count as none; what cannot be told is not a number. */
+TEST(odd_cells)
+{
+	static const int64_t none[DPERM_CELLS] = {0, 0, 0, 0};
+	static const int64_t negative[DPERM_CELLS] = {-3, -10, INT64_MIN, -1};
+	static const int64_t no_positives[DPERM_CELLS] = {-5, 0, 0, 40};
+	static const int64_t perfect[DPERM_CELLS] = {60, -2, -1, 40};
+	static const int64_t huge[DPERM_CELLS] = {INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX};
+
+	for (int i = 0; i < DPERM_METRICS; i++)
+	{
+		DpermMetric m = (DpermMetric) i;
+		DpermEstimate at = dperm_metric(m, none, 8);
+
+		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
+		at = dperm_metric(m, negative, 8);
+		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
+		at = dperm_metric(m, perfect, 8);
+		CHECK(at.value == (m == DPERM_METRIC_ERROR ? 0 : 1));
+		CHECK(at.low >= 0 && at.high <= 1 && at.high > at.low);
+		at = dperm_metric(m, huge, 8);
+		CHECK_NEAR(at.value, 0.5, 1e-12);
+		CHECK(at.low <= at.value && at.high >= at.value);
+	}
+	CHECK(dperm_metric(DPERM_METRIC_ACCURACY, no_positives, 8).value == 1);
+	CHECK(isnan(dperm_metric(DPERM_METRIC_PRECISION, no_positives, 8).value));
+	CHECK(isnan(dperm_metric(DPERM_METRIC_RECALL, no_positives, 8).value));
+	CHECK(isnan(dperm_metric(DPERM_METRIC_F1, no_positives, 8).value));
+}
+
+/* Intervals of samples of rows with noise hold what the metric is in truth, 95 times of 100 or so. */
+static void
+check_coverage(double epsilon, int rows, const double *law, uint64_t seed)
+{
+	enum
+	{
+		SAMPLES = 4000
+	};
+	TestRandom	state = seed;
+	TestEntropy source;
+	DpermEntropy e;
+	uint64_t	budget = dperm_select_budget(epsilon);
+	int			held[DPERM_METRICS] = {0};
+
+	test_entropy_init(&e, &source, seed);
+	for (int k = 0; k < SAMPLES; k++)
+	{
+		int64_t		counts[DPERM_CELLS] = {0};
+
+		for (int i = 0; i < rows; i++)
+		{
+			double		u = test_uniform(&state);
+			int			cell = 0;
+
+			while (cell < DPERM_CELLS - 1 && u >= law[cell])
+				u -= law[cell++];
+			counts[cell]++;
+		}
+		dperm_noisy_counts(&e, budget, counts, DPERM_CELLS);
+		for (int m = 0; m < DPERM_METRICS; m++)
+		{
+			double		truth = metric_of((DpermMetric) m, law);
+			DpermEstimate at = dperm_metric((DpermMetric) m, counts, dperm_noise_variance(budget));
+
+			held[m] += at.low <= truth && truth <= at.high;
+		}
+	}
+	for (int m = 0; m < DPERM_METRICS; m++)
+	{
+		double		share = (double) held[m] / SAMPLES;
+
+		CHECK(share > 0.93 && share < 0.985);
+		if (!(share > 0.93 && share < 0.985))
+			fprintf(stderr, "epsilon %g, %d rows, %s: %g\n", epsilon, rows,
+					dperm_metric_name((DpermMetric) m), share);
+	}
+}
+
+TEST(intervals_cover)
+{
+	static const double even[DPERM_CELLS] = {0.3, 0.2, 0.15, 0.35};
+	static const double skewed[DPERM_CELLS] = {0.1, 0.05, 0.05, 0.8};
+
+	check_coverage(INFINITY, 400, even, 1);
+	check_coverage(INFINITY, 800, skewed, 2);
+	check_coverage(1, 400, even, 3);
+	check_coverage(1, 800, skewed, 4);
+	check_coverage(0.2, 800, even, 5);	/* as much noise as sampling */
+	check_coverage(0.05, 1500, even, 6);	/* noise above all */
+}
+
+/* Pairs of a positive and a negative row in the right order, ties half. */
+static double
+brute_area(const int64_t *positive, const int64_t *negative, int bins)
+{
+	double		right = 0,
+				pairs = 0;
+
+	for (int i = 0; i < bins; i++)
+		for (int j = 0; j < bins; j++)
+		{
+			double		both = (double) (positive[i] > 0 ? positive[i] : 0) *
+				(double) (negative[j] > 0 ? negative[j] : 0);
+
+			pairs += both;
+			right += both * (i > j ? 1 : i == j ? 0.5 : 0);
+		}
+	return right / pairs;
+}
+
+TEST(area_is_mann_whitney)
+{
+	TestRandom	state = 9;
+
+	for (int round = 0; round < 2000; round++)
+	{
+		int64_t		positive[50];
+		int64_t		negative[50];
+		int			bins = 2 + test_below(&state, 49);
+		double		area;
+
+		for (int i = 0; i < bins; i++)
+		{
+			positive[i] = test_below(&state, 40) - 10;
+			negative[i] = test_below(&state, 40) - 10;
+		}
+		area = dperm_area(positive, negative, bins);
+		if (isnan(area))
+			CHECK(isnan(brute_area(positive, negative, bins)));
+		else
+			CHECK_NEAR(area, brute_area(positive, negative, bins), 1e-12);
+	}
+}
+
+TEST(area_at_its_ends)
+{
+	static const int64_t low[3] = {5, 2, 0};
+	static const int64_t high[3] = {0, 0, 9};
+	static const int64_t none[3] = {0, -4, 0};
+
+	CHECK(dperm_area(high, low, 3) == 1);
+	CHECK(dperm_area(low, high, 3) == 0);
+	CHECK(dperm_area(low, low, 3) == 0.5);
+	CHECK(isnan(dperm_area(none, low, 3)));
+	CHECK(isnan(dperm_area(low, none, 3)));
+}
+
+int
+main(void)
+{
+	RUN(noise_has_its_law);
+	RUN(other_scales_are_told_apart);
+	RUN(cells_are_independent);
+	RUN(neighbours_are_within_epsilon);
+	RUN(infinite_epsilon_adds_nothing);
+	RUN(variance_is_that_of_the_law);
+	RUN(count_interval_is_exact);
+	RUN(metrics_by_hand);
+	RUN(intervals_follow_the_delta_method);
+	RUN(certainty_needs_rows);
+	RUN(odd_cells);
+	RUN(intervals_cover);
+	RUN(area_is_mann_whitney);
+	RUN(area_at_its_ends);
+	return test_report();
+}
