@@ -42,7 +42,7 @@ dp_predict_prob(PG_FUNCTION_ARGS)
 {
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
 
-	if (dperm_scorer_model(scorer)->loss.kind != DPERM_LOSS_LOGISTIC)
+	if (!dperm_loss_entry((int) dperm_scorer_model(scorer)->loss.kind)->probability)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a support vector machine does not give probabilities"),

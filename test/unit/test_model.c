@@ -221,11 +221,11 @@ TEST(checks_every_field)
 
 	CHECK_BROKEN((void) 0, "");
 	CHECK_BROKEN(m.loss.kind = (DpermLossKind) 3, "the loss is unknown");
-	CHECK_BROKEN(m.loss.h = 0.5, "the logistic loss has no h");
+	CHECK_BROKEN(m.loss.h = 0.5, "this loss has no h");
 	CHECK_BROKEN((m.loss.kind = DPERM_LOSS_HUBER, m.loss.h = 0.5), "");
-	CHECK_BROKEN(m.loss.kind = DPERM_LOSS_HUBER, "h is out of range");
-	CHECK_BROKEN((m.loss.kind = DPERM_LOSS_HUBER, m.loss.h = NAN), "h is out of range");
-	CHECK_BROKEN((m.loss.kind = DPERM_LOSS_SMOOTH_HINGE, m.loss.h = 1.01), "h is out of range");
+	CHECK_BROKEN(m.loss.kind = DPERM_LOSS_HUBER, "h must be between 0.01 and 1");
+	CHECK_BROKEN((m.loss.kind = DPERM_LOSS_HUBER, m.loss.h = NAN), "h must be between 0.01 and 1");
+	CHECK_BROKEN((m.loss.kind = DPERM_LOSS_SMOOTH_HINGE, m.loss.h = 1.01), "h must be between 0.01 and 1");
 	CHECK_BROKEN(m.method = (DpermMethod) 2, "the method is unknown");
 	CHECK_BROKEN(m.analysis = (DpermAnalysis) 2, "the analysis is unknown");
 	CHECK_BROKEN(m.rows = 0, "the number of rows is out of range");

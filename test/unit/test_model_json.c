@@ -171,7 +171,7 @@ TEST(explains_hostile_texts)
 			   "the loss is unknown");
 	CHECK_TEXT(why_not_text("\"loss\": \"logistic\"", "\"loss\": \"huber\""),
 			   "key \"h\" is missing");
-	CHECK_TEXT(why_not_text("\"private\"", "\"h\": 0, \"private\""), "the logistic loss has no h");
+	CHECK_TEXT(why_not_text("\"private\"", "\"h\": 0, \"private\""), "this loss has no h");
 	CHECK_TEXT(why_not_text("\"private\": true", "\"private\": false"),
 			   "private and epsilon contradict each other");
 	CHECK_TEXT(why_not_text("\"private\": true", "\"private\": 1"),

@@ -59,9 +59,8 @@ check(const DpermSetup *s, const char **why)
 		*why = "the number of rows is out of range";
 	else if (s->dim < 1 || s->dim > DPERM_DIM_MAX)
 		*why = "the dimension is out of range";
-	else if (s->loss.kind != DPERM_LOSS_LOGISTIC &&
-			 !(s->loss.h >= DPERM_H_MIN && s->loss.h <= DPERM_H_MAX))
-		*why = "h must be between 0.01 and 1";
+	else
+		*why = dperm_loss_fault(s->loss);
 	return *why ? DPERM_BAD_ARGUMENT : DPERM_OK;
 }
 

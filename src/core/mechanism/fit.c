@@ -223,7 +223,7 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 		.lambda = cal->lambda,
 		.goal = cal->gradient_goal,
 		.rounding = {cal->rounding[0], cal->rounding[1]},
-		.flat = fit->setup.loss.kind != DPERM_LOSS_LOGISTIC,
+		.flat = dperm_loss_entry((int) fit->setup.loss.kind)->flat,
 		.hess_cost = fit->hess_cost,
 		.poll = fit->poll
 	};

@@ -60,20 +60,10 @@ is_nonnegative(double x)
 static const char *
 check_learner(const DpermModel *m)
 {
-	switch (m->loss.kind)
-	{
-		case DPERM_LOSS_LOGISTIC:
-			if (m->loss.h != 0.0)
-				return "the logistic loss has no h";
-			break;
-		case DPERM_LOSS_HUBER:
-		case DPERM_LOSS_SMOOTH_HINGE:
-			if (!(m->loss.h >= DPERM_H_MIN && m->loss.h <= DPERM_H_MAX))
-				return "h is out of range";
-			break;
-		default:
-			return "the loss is unknown";
-	}
+	const char *fault = dperm_loss_fault(m->loss);
+
+	if (fault)
+		return fault;
 	if (m->method != DPERM_METHOD_OBJECTIVE && m->method != DPERM_METHOD_OUTPUT)
 		return "the method is unknown";
 	if (m->analysis != DPERM_ANALYSIS_SHARP && m->analysis != DPERM_ANALYSIS_PAPER)

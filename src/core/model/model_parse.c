@@ -83,7 +83,7 @@ typedef struct Parser
 	int64_t		weights_count;
 	int64_t		says_dimension;
 	uint32_t	seen;			/* BIT(field) of each key so far */
-	bool		says_svm;		/* kind, private: to be compared at the end */
+	DpermLearner says_learner;	/* kind, private: to be compared at the end */
 	bool		says_private;
 	const char *why;
 } Parser;
@@ -213,9 +213,13 @@ read_name(Parser *p, FieldId field)
 	switch (field)
 	{
 		case F_KIND:
-			p->says_svm = strcmp(name, "support vector machine") == 0;
-			return p->says_svm || strcmp(name, "logistic regression") == 0 ||
-				refuse(p, "the kind is unknown");
+			for (int i = 0; i < DPERM_LEARNER_COUNT; i++)
+				if (strcmp(name, dperm_learner_name((DpermLearner) i)) == 0)
+				{
+					p->says_learner = (DpermLearner) i;
+					return true;
+				}
+			return refuse(p, "the kind is unknown");
 		case F_LOSS:
 			return dperm_loss_parse(name, &p->model.loss.kind) ||
 				refuse(p, "the loss is unknown");
@@ -354,16 +358,16 @@ check_agreement(Parser *p)
 	const DpermModel *m = &p->model;
 	const char *fault = dperm_encoder_fault(&m->encoder);
 	int			dim;
-	bool		svm = m->loss.kind != DPERM_LOSS_LOGISTIC;
+	const DpermLossEntry *loss = dperm_loss_entry((int) m->loss.kind);
 
 	for (int i = 0; i < F_COUNT; i++)
 		if (!((p->seen | OPTIONAL) & BIT(i)))
 			return refuse(p, fields[i].missing);
-	if (svm && !(p->seen & BIT(F_H)))
+	if (loss->has_h && !(p->seen & BIT(F_H)))
 		return refuse(p, fields[F_H].missing);
-	if (!svm && (p->seen & BIT(F_H)))
-		return refuse(p, "the logistic loss has no h");
-	if ((p->seen & BIT(F_KIND)) && p->says_svm != svm)
+	if (!loss->has_h && (p->seen & BIT(F_H)))
+		return refuse(p, "this loss has no h");
+	if ((p->seen & BIT(F_KIND)) && p->says_learner != loss->learner)
 		return refuse(p, "kind and loss contradict each other");
 	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->epsilon))
 		return refuse(p, "private and epsilon contradict each other");

@@ -85,12 +85,18 @@ put_member(Out *out, const char *key, double value)
 	put_double(out, value);
 }
 
-/* What the losses are called as learners. */
+/* What the model is called. */
 static const char *
 kind_name(const DpermModel *model)
 {
-	return model->loss.kind == DPERM_LOSS_LOGISTIC ?
-		"logistic regression" : "support vector machine";
+	return dperm_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
+}
+
+/* Does its loss have an h? */
+static bool
+has_h(const DpermModel *model)
+{
+	return dperm_loss_entry((int) model->loss.kind)->has_h;
 }
 
 /* The first sentences: what was trained, and on what. */
@@ -98,7 +104,7 @@ static void
 put_subject(Out *out, const DpermModel *model)
 {
 	put(out, "This %s (%s loss", kind_name(model), dperm_loss_name(model->loss.kind));
-	if (model->loss.kind != DPERM_LOSS_LOGISTIC)
+	if (has_h(model))
 	{
 		put(out, ", h = ");
 		put_double(out, model->loss.h);
@@ -295,7 +301,7 @@ dperm_model_to_json(const DpermModel *model, char *out, size_t room)
 
 	put(&o, "{\"format\": %d, \"kind\": \"%s\", \"loss\": \"%s\"", DPERM_MODEL_FORMAT,
 		kind_name(model), dperm_loss_name(model->loss.kind));
-	if (model->loss.kind != DPERM_LOSS_LOGISTIC)
+	if (has_h(model))
 		put_member(&o, "h", model->loss.h);
 	put(&o, ", \"private\": %s", private ? "true" : "false");
 	if (private)

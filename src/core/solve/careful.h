@@ -15,9 +15,6 @@
 #include "core/loss/loss.h"
 #include "core/base/wide.h"
 
-/* The slope of a loss at margin z, off by less than 2^-92. */
-extern DpermWide dperm_careful_slope(DpermLoss loss, DpermWide z);
-
 /*
  * The sum of the gradients of count rows, stride words apart. Weights and sums are dim high parts and dim low parts.
  */

@@ -113,10 +113,9 @@ header_fault(const uint64_t *words)
 	if (words[AT_MAGIC] != MAGIC)
 		return "not a dp_moments value of this version";
 	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_CAREFUL ||
-		words[AT_LOSS] > DPERM_LOSS_SMOOTH_HINGE)
+		words[AT_LOSS] >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
-	if (words[AT_LOSS] == DPERM_LOSS_LOGISTIC ? to_double(words[AT_H]) != 0
-		: !(to_double(words[AT_H]) >= DPERM_H_MIN && to_double(words[AT_H]) <= DPERM_H_MAX))
+	if (dperm_loss_fault((DpermLoss) {(DpermLossKind) words[AT_LOSS], to_double(words[AT_H])}) != NULL)
 		return "h is out of range";
 	if (words[AT_DIM] < 1 || words[AT_DIM] > DPERM_DIM_MAX)
 		return "the dimension is out of range";

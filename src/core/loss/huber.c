@@ -1,0 +1,70 @@
+/*
+ * huber.c: the paper's Huber loss: a parabola of width 2h between 0 and 1 - z.
+ */
+#include "core/loss/losses.h"
+
+/* The loss and its derivatives. */
+static DpermLossAt
+huber_at(double h, double z)
+{
+	DpermLossAt at = {0, 0, 0};
+
+	if (z > 1 + h)
+		return at;
+	if (z < 1 - h)
+	{
+		at.value = 1 - z;
+		at.slope = -1;
+		return at;
+	}
+	at.value = (1 + h - z) * (1 + h - z) / (4 * h);
+	at.slope = fmax(-1, fmin(0, -(1 + h - z) / (2 * h)));
+	at.curve = 1 / (2 * h);
+	return at;
+}
+
+/* The Huber loss: the parabola up to its ends, and beyond the one what the line adds. */
+static inline DpermPair
+huber_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
+{
+	double		first = 1 - h;
+	double		last = 1 + h;
+	DpermPair	share = dperm_at_most(dperm_at_least((last - z) / (2 * h), 0), 1);
+
+	sums->value += h * share * share + dperm_at_least(first - z, 0);
+	if (curve)
+		*curve = dperm_choose((z < first) | (z > last), dperm_both(0), dperm_both(1 / (2 * h)));
+	return -share;
+}
+
+/* A block of margins. */
+static double
+huber_block(double h, int count, double *margins, double *curves)
+{
+	return curves ? dperm_loss_pairs(huber_pair, h, count, margins, curves) :
+		dperm_loss_pairs(huber_pair, h, count, margins, NULL);
+}
+
+/* -(1 + q)/2 on the bend, in twice the precision. */
+static DpermWide
+huber_slope(double h, DpermWide z)
+{
+	DpermWide	slope;
+	DpermWide	q;
+
+	if (dperm_loss_beyond_bend(h, z, &slope, &q))
+		return slope;
+	return dperm_wide_scale(dperm_wide_add(q, dperm_wide_of(1)), -0.5);
+}
+
+const DpermLossEntry dperm_huber = {
+	.name = "huber",
+	.learner = DPERM_LEARNER_SVM,
+	.has_h = true,
+	.flat = true,
+	.probability = false,
+	.curvature = 0.5,
+	.at = huber_at,
+	.block = huber_block,
+	.slope = huber_slope
+};

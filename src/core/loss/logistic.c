@@ -1,0 +1,114 @@
+/*
+ * logistic.c: log(1 + exp(-z)).
+ */
+#include "core/loss/losses.h"
+
+/* log(1 + exp(-z)), with exp only of what cannot overflow. */
+static DpermLossAt
+logistic_at(double h, double z)
+{
+	double		e = exp(-fabs(z));	/* in (0, 1] */
+	double		log_part = log1p(e);
+	DpermLossAt at;
+
+	(void) h;
+	if (z >= 0)
+	{
+		at.value = log_part;
+		at.slope = -e / (1 + e);
+	}
+	else
+	{
+		at.value = log_part - z;
+		at.slope = -1 / (1 + e);
+	}
+	at.curve = fmin(0.25, e / ((1 + e) * (1 + e)));
+	return at;
+}
+
+/*
+ * The logistic loss. The logarithms are taken of products: of the factors 1 + e, which are between 1 and 2, a block has
+ * few enough not to overflow.
+ */
+static inline DpermPair
+logistic_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
+{
+	DpermInts	negative = z < 0;
+	DpermPair	away = (DpermPair) ((DpermInts) z | INT64_MIN);	/* -|z| */
+	DpermPair	e = dperm_exp(dperm_at_least(away, -708));	/* as good as zero from there on */
+	DpermPair	sum = 1 + e;
+
+	(void) h;
+	sums->product *= sum;
+	sums->value -= dperm_choose(negative, z, dperm_both(0));
+	if (curve)
+		*curve = dperm_at_most(e / (sum * sum), 0.25);
+	return dperm_choose(negative, dperm_both(-1), -e) / sum;
+}
+
+/* A block of margins. */
+static double
+logistic_block(double h, int count, double *margins, double *curves)
+{
+	return curves ? dperm_loss_pairs(logistic_pair, h, count, margins, curves) :
+		dperm_loss_pairs(logistic_pair, h, count, margins, NULL);
+}
+
+/* Margins beyond which the logistic loss has slope 0 or -1, but for e^-700. */
+#define LOGISTIC_FLAT 700
+
+/* Terms of Taylor's series, and how often its argument is halved. */
+#define EXP_TERMS 11
+#define EXP_HALVINGS 8
+
+/*
+ * The exponential of a number from -LOGISTIC_FLAT to 0: a power of two times the exponential of the rest r, that of
+ * r/2^8 by Taylor's series. It is less one until the end, so that squaring keeps its relative error small.
+ */
+static DpermWide
+wide_exp(DpermWide x)
+{
+	const double log2[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111};
+	double		power = rint(x.high / log2[0]);
+	DpermWide	less_one = {1, 0};
+
+	for (int i = 0; i < 3; i++)
+		x = dperm_wide_subtract(x, dperm_wide_product(power, log2[i]));
+	x = (DpermWide) {ldexp(x.high, -EXP_HALVINGS), ldexp(x.low, -EXP_HALVINGS)};
+	for (int k = EXP_TERMS; k > 1; k--)
+		less_one = dperm_wide_add(dperm_wide_of(1), dperm_wide_multiply(dperm_wide_divide(x, dperm_wide_of(k)),
+																		less_one));
+	less_one = dperm_wide_multiply(x, less_one);
+	for (int i = 0; i < EXP_HALVINGS; i++)
+		less_one = dperm_wide_add(dperm_wide_scale(less_one, 2), dperm_wide_multiply(less_one, less_one));
+	x = dperm_wide_add(less_one, dperm_wide_of(1));
+	return (DpermWide) {ldexp(x.high, (int) power), ldexp(x.low, (int) power)};
+}
+
+/* -1/(1 + e^z), in twice the precision. */
+static DpermWide
+logistic_slope(double h, DpermWide z)
+{
+	const DpermWide one = {1, 0};
+	DpermWide	e;
+
+	(void) h;
+	if (!(z.high < LOGISTIC_FLAT))
+		return dperm_wide_of(0);
+	if (z.high < -LOGISTIC_FLAT)
+		return dperm_wide_of(-1);
+	e = wide_exp(z.high > 0 ? dperm_wide_minus(z) : z);
+	return dperm_wide_minus(dperm_wide_divide(z.high > 0 ? e : one, dperm_wide_add(one, e)));
+}
+
+const DpermLossEntry dperm_logistic = {
+	.name = "logistic",
+	.learner = DPERM_LEARNER_LOGREG,
+	.has_h = false,
+	.flat = false,
+	.probability = true,
+	.curvature = 0.25,
+	.at = logistic_at,
+	.block = logistic_block,
+	.slope = logistic_slope
+};

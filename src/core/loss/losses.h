@@ -1,0 +1,87 @@
+/*
+ * losses.h: the entries of the table, and what their files share. For src/core/loss alone.
+ */
+#ifndef DPERM_LOSSES_H
+#define DPERM_LOSSES_H
+
+#include <math.h>
+#include <stddef.h>
+
+#include "core/base/vector.h"
+#include "core/loss/loss.h"
+
+extern const DpermLossEntry dperm_logistic;
+extern const DpermLossEntry dperm_huber;
+extern const DpermLossEntry dperm_smooth_hinge;
+
+/*
+ * Two margins at a time, and without branches: margins are as good as random, and a wrong guess costs more than all the
+ * arithmetic. Sums go to DpermLossSums.
+ */
+typedef struct DpermLossSums
+{
+	DpermPair	value;
+	DpermPair	product;		/* its logarithm belongs to the value */
+} DpermLossSums;
+
+static inline DpermPair
+dperm_at_least(DpermPair x, double least)
+{
+	return dperm_choose(x > least, x, dperm_both(least));
+}
+
+static inline DpermPair
+dperm_at_most(DpermPair x, double most)
+{
+	return dperm_choose(x < most, x, dperm_both(most));
+}
+
+/* Slopes of two margins; curve may be NULL. */
+typedef DpermPair (*DpermLossPair) (double h, DpermPair z, DpermLossSums *sums, DpermPair *curve);
+
+/* A block, of a loss and with or without curves that the compiler knows. */
+static inline double
+dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves)
+{
+	DpermLossSums sums = {dperm_both(0), dperm_both(1)};
+	DpermPair	curve = dperm_both(0);
+	int			i = 0;
+
+	for (; i + 2 <= count; i += 2)
+	{
+		dperm_put_pair(pair(h, dperm_pair_at(margins + i), &sums, curves ? &curve : NULL), margins + i);
+		if (curves)
+			dperm_put_pair(curve, curves + i);
+	}
+	if (i < count)
+	{
+		/* a margin of infinity beside the last one adds nothing */
+		DpermPair	last = {margins[i], INFINITY};
+
+		margins[i] = pair(h, last, &sums, curves ? &curve : NULL)[0];
+		if (curves)
+			curves[i] = curve[0];
+	}
+	return sums.value[0] + sums.value[1] + log(sums.product[0]) + log(sums.product[1]);
+}
+
+/*
+ * The slope of a loss with a bend, in twice the precision: 0 beyond it, -1 before it, and q = (1-z)/h between -1 and 1
+ * for the caller to go on with. True if it is known.
+ */
+static inline bool
+dperm_loss_beyond_bend(double h, DpermWide z, DpermWide *slope, DpermWide *q)
+{
+	DpermWide	away = dperm_wide_subtract(dperm_wide_of(1), z);
+
+	*slope = dperm_wide_of(0);
+	if (!(dperm_wide_add(away, dperm_wide_of(h)).high > 0))
+		return true;
+	*slope = dperm_wide_of(-1);
+	if (!(dperm_wide_subtract(away, dperm_wide_of(h)).high < 0))
+		return true;
+	*q = dperm_wide_divide(away, dperm_wide_of(h));
+	return false;
+}
+
+#endif							/* DPERM_LOSSES_H */
