@@ -8,6 +8,7 @@
 #include "utils/builtins.h"
 #include "utils/numeric.h"
 
+#include "core/mechanism/mechanism.h"
 #include "args.h"
 #include "dperm.h"
 
@@ -56,7 +57,7 @@ dperm_options_set_lambda(DpermOptions *options, double lambda)
 void
 dperm_options_set_method(DpermOptions *options, const char *name)
 {
-	if (!dperm_method_parse(name, &options->method))
+	if (!dperm_mechanism_parse(name, &options->method))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown method \"%s\"", name),

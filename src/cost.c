@@ -12,6 +12,7 @@
 
 #include "args.h"
 #include "core/loss/loss.h"
+#include "core/mechanism/mechanism.h"
 #include "dperm.h"
 #include "train_args.h"
 
@@ -48,19 +49,16 @@ enum
 };
 
 /*
- * A bound on the expected length of the noise in the weights: |b| has mean dim * scale, and moves the minimum
- * by at most |b|/(n lambda); the release noise has variance 2 T^2 per coordinate, in grid steps.
+ * A bound on the expected norm of the noise in the weights: what the mechanism adds, and the release noise, of variance
+ * 2 T^2 per coordinate, in grid steps.
  */
 static double
 noise_norm(const DpermSetup *setup, const DpermCalibration *calibration)
 {
-	double		mean = setup->dim * calibration->noise_scale;
 	double		release = sqrt(2.0 * setup->dim) * calibration->release_scale *
 		calibration->grid;
 
-	if (setup->method == DPERM_METHOD_OBJECTIVE)
-		mean /= setup->rows * calibration->lambda;
-	return mean + release;
+	return dperm_mechanism_entry((int) setup->method)->effect(setup, calibration) + release;
 }
 
 /* How long weights can be without noise: the loss at zero bounds the regulariser. */

@@ -370,7 +370,7 @@ check_private(const DpermSetup *s, int space, int starts, uint64_t seed)
 	{
 		highest = most / t.allowed;
 		snprintf(highest_at, sizeof(highest_at), "%s, %s, %s, n %d, epsilon %g",
-				 dperm_method_name(s->method), dperm_loss_name(s->loss.kind), t.space->name, t.rows,
+				 dperm_mechanism_name(s->method), dperm_loss_name(s->loss.kind), t.space->name, t.rows,
 				 s->epsilon);
 	}
 }

@@ -36,7 +36,7 @@ table_read(FILE *file, Table *table)
 
 	if (fscanf(file, "n=%d d=%d loss=%19s h=%lf lam=%lf method=%19s", &n, &d, loss, &table->rows.loss.h,
 			   &table->lambda, method) != 6 || n < 1 || n > TABLE_ROWS || d < 1 || d > TABLE_DIM ||
-		!dperm_loss_parse(loss, &table->rows.loss.kind) || !dperm_method_parse(method, &table->method))
+		!dperm_loss_parse(loss, &table->rows.loss.kind) || !dperm_mechanism_parse(method, &table->method))
 		return false;
 	table->rows.count = n;
 	table->rows.dim = d;
@@ -52,7 +52,7 @@ table_write(FILE *file, const Table *table)
 {
 	fprintf(file, "n=%d d=%d loss=%s h=%.17g lam=%.17g method=%s\n", (int) table->rows.count, table->rows.dim,
 			dperm_loss_name(table->rows.loss.kind), table->rows.loss.h, table->lambda,
-			dperm_method_name(table->method));
+			dperm_mechanism_name(table->method));
 	for (int i = 0; i < table->rows.count; i++)
 		for (int j = 0; j < table->rows.dim; j++)
 			fprintf(file, "%a%c", table->data[i * table->rows.dim + j], j + 1 < table->rows.dim ? ' ' : '\n');
@@ -127,8 +127,8 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 		run.asked++;
 		run.careful += ask.weights_low != NULL;
 	}
-	run.certified = fitting.certified;
-	run.gradient = wide_gradient(&table->rows, fit.calibration.lambda, fitting.problem.tilt, weights, exact);
+	run.certified = fitting.minimise.certified;
+	run.gradient = wide_gradient(&table->rows, fit.calibration.lambda, fitting.minimise.task.tilt, weights, exact);
 	run.allowed = fit.calibration.gradient_bound +
 		(dperm_loss_curvature(table->rows.loss) + fit.calibration.lambda) * 0x1p-53 * sqrt(dperm_dot(dim, weights, weights));
 	run.status = dperm_fitting_end(&fitting);

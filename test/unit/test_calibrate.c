@@ -7,6 +7,7 @@
 #include <float.h>
 
 #include "core/mechanism/calibrate.h"
+#include "core/mechanism/mechanism.h"
 #include "core/solve/descent.h"
 #include "core/privacy/sample.h"
 #include "unit/goodness.h"
@@ -467,12 +468,12 @@ TEST(knows_names)
 	DpermMethod method;
 	DpermAnalysis analysis;
 
-	CHECK_TEXT(dperm_method_name(DPERM_METHOD_OBJECTIVE), "objective");
-	CHECK_TEXT(dperm_method_name(DPERM_METHOD_OUTPUT), "output");
-	CHECK(dperm_method_parse("output", &method) && method == DPERM_METHOD_OUTPUT);
-	CHECK(dperm_method_parse("objective", &method) && method == DPERM_METHOD_OBJECTIVE);
-	CHECK(!dperm_method_parse("Output", &method));
-	CHECK(!dperm_method_parse("", &method));
+	CHECK_TEXT(dperm_mechanism_name(DPERM_METHOD_OBJECTIVE), "objective");
+	CHECK_TEXT(dperm_mechanism_name(DPERM_METHOD_OUTPUT), "output");
+	CHECK(dperm_mechanism_parse("output", &method) && method == DPERM_METHOD_OUTPUT);
+	CHECK(dperm_mechanism_parse("objective", &method) && method == DPERM_METHOD_OBJECTIVE);
+	CHECK(!dperm_mechanism_parse("Output", &method));
+	CHECK(!dperm_mechanism_parse("", &method));
 	CHECK_TEXT(dperm_analysis_name(DPERM_ANALYSIS_SHARP), "sharp");
 	CHECK_TEXT(dperm_analysis_name(DPERM_ANALYSIS_PAPER), "paper");
 	CHECK(dperm_analysis_parse("paper", &analysis) && analysis == DPERM_ANALYSIS_PAPER);

@@ -1,5 +1,5 @@
 /*
- * calibrate.c: every privacy formula of the project.
+ * calibrate.c: what the privacy formulas of all mechanisms share: ranges, certificate, release stage.
  *
  * Section names are those of docs/guarantee.md. Where a constant is computed in
  * doubles, it is nudged to the safe side by more than its rounding error.
@@ -14,10 +14,9 @@
 #include "core/solve/descent.h"
 #include "core/solve/moments.h"
 #include "core/base/names.h"
-#include "core/privacy/sample.h"
+#include "core/mechanism/mechanism.h"
 
-/* Shares of epsilon: what the Jacobian may take at most, what the release stage takes. */
-#define SLACK_SHARE 0.1
+/* The share of epsilon that the release stage takes. */
 #define RELEASE_SHARE 0.01
 
 /*
@@ -59,62 +58,19 @@ check(const DpermSetup *s, const char **why)
 		*why = "the number of rows is out of range";
 	else if (s->dim < 1 || s->dim > DPERM_DIM_MAX)
 		*why = "the dimension is out of range";
+	else if (dperm_mechanism_entry((int) s->method) == NULL)
+		*why = "the method is unknown";
 	else
 		*why = dperm_loss_fault(s->loss);
 	return *why ? DPERM_BAD_ARGUMENT : DPERM_OK;
-}
-
-/* Algorithm 1 (section "Output perturbation"). */
-static void
-output_perturbation(const DpermSetup *s, DpermCalibration *out)
-{
-	out->lambda = s->lambda;
-	out->eps_slack = 0;
-	out->eps_noise = s->epsilon - out->eps_release;
-	out->noise_scale = 2 / (s->rows * s->lambda * out->eps_noise);
-}
-
-/* Algorithm 2 with one determinant factor and a capped slack (section "Sharp analysis"). */
-static void
-sharp_objective(const DpermSetup *s, double c, DpermCalibration *out)
-{
-	double		least = c / (s->rows * expm1(SLACK_SHARE * s->epsilon));
-
-	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least);
-	out->eps_slack = log1p(c / (s->rows * out->lambda));
-	out->eps_noise = s->epsilon - out->eps_slack - out->eps_release;
-	out->noise_scale = 2 / out->eps_noise;
-}
-
-/* Algorithm 2 as printed, run at epsilon less the release share (section "Paper analysis"). */
-static void
-paper_objective(const DpermSetup *s, double c, DpermCalibration *out)
-{
-	double		epsilon = s->epsilon - out->eps_release;
-	double		lambda = fmax(s->lambda, DPERM_LAMBDA_MIN);
-	double		slack = 2 * log1p(c / (s->rows * lambda));
-
-	if (epsilon - slack > 0)
-	{
-		out->lambda = lambda;
-		out->eps_slack = slack;
-		out->eps_noise = epsilon - slack;
-	}
-	else
-	{
-		out->lambda = c / (s->rows * expm1(epsilon / 4));
-		out->eps_slack = epsilon / 2;
-		out->eps_noise = epsilon / 2;
-	}
-	out->noise_scale = 2 / out->eps_noise;
 }
 
 /*
  * What the certificate rests on (sections "Bounded weights", "Rounding" and "The solver always certifies"): how large the
  * minimiser can be when |b| is at most tail, and what has to be reached there.
  */
-static void
-solver_bounds(const DpermSetup *s, double c, double tail, DpermCalibration *out)
+void
+dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibration *out)
 {
 	double		pull = tail / s->rows / out->lambda;
 	double		start = dperm_loss_at(s->loss, 0).value;
@@ -161,9 +117,8 @@ release_stage(const DpermSetup *s, double longest, DpermCalibration *out)
 DpermStatus
 dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 {
+	const DpermMechanism *mechanism = dperm_mechanism_entry((int) s->method);
 	double		c;
-	double		longest;
-	double		tail;
 
 	memset(out, 0, sizeof(*out));
 	if (check(s, why) != DPERM_OK)
@@ -175,12 +130,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	else
 	{
 		out->eps_release = RELEASE_SHARE * s->epsilon;
-		if (s->method == DPERM_METHOD_OUTPUT)
-			output_perturbation(s, out);
-		else if (s->analysis == DPERM_ANALYSIS_SHARP)
-			sharp_objective(s, c, out);
-		else
-			paper_objective(s, c, out);
+		mechanism->spend(s, c, out);
 		out->noise_scale *= NUDGE;
 	}
 	if (!(out->lambda >= DPERM_LAMBDA_MIN))
@@ -189,56 +139,13 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_BAD_ARGUMENT;
 	}
 	if (isinf(s->epsilon))
-	{
-		solver_bounds(s, c, 0, out);
-		return DPERM_OK;
-	}
-
-	/*
-	 * The noise that leads to one and the same output under two neighbouring tables differs
-	 * by the sensitivity: the bounds have to hold for both.
-	 */
-	tail = dperm_gamma_sphere_tail(s->dim, out->noise_scale);
-	if (s->method == DPERM_METHOD_OUTPUT)
-	{
-		/* the noise is added to the weights, in doubles */
-		tail += 2 / (s->rows * out->lambda);
-		solver_bounds(s, c, 0, out);
-		longest = out->weight_bound + out->gradient_bound / out->lambda + tail;
-		out->residual = out->gradient_bound / out->lambda + dperm_gamma_sphere_rounding(s->dim) * tail +
-			2 * DBL_EPSILON * longest;
-	}
+		dperm_calibrate_solver(s, c, 0, out);
 	else
-	{
-		/* the noise tilts the objective, so its rounding, and that of its share of a row, act like a gradient */
-		tail += 2;
-		solver_bounds(s, c, tail, out);
-		longest = out->weight_bound + out->gradient_bound / out->lambda;
-		out->residual = (out->gradient_bound + (dperm_gamma_sphere_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
-			out->lambda + DBL_EPSILON * longest;
-	}
-	release_stage(s, longest, out);
+		release_stage(s, mechanism->bound(s, c, out), out);
 	return DPERM_OK;
 }
 
-static const char *const method_names[] = {"objective", "output"};
 static const char *const analysis_names[] = {"sharp", "paper"};
-
-const char *
-dperm_method_name(DpermMethod method)
-{
-	return method_names[method];
-}
-
-bool
-dperm_method_parse(const char *name, DpermMethod *method)
-{
-	int			found = dperm_find_name(method_names, 2, name);
-
-	if (found >= 0)
-		*method = (DpermMethod) found;
-	return found >= 0;
-}
 
 const char *
 dperm_analysis_name(DpermAnalysis analysis)

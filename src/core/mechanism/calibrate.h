@@ -1,9 +1,8 @@
 /*
  * calibrate.h: from the public parameters to every constant of the mechanism.
  *
- * One pure function. No other file holds a privacy formula of training; those of choosing and
- * counting are in select.h and evaluate.h. The section names in calibrate.c are those of
- * docs/guarantee.md.
+ * One pure function. The formulas of a mechanism are in its file (mechanism.h), those of choosing and counting in
+ * selection.h and counts.h; section names are those of docs/guarantee.md.
  */
 #ifndef DPERM_CALIBRATE_H
 #define DPERM_CALIBRATE_H
@@ -14,6 +13,7 @@
 #include "core/loss/loss.h"
 #include "core/base/status.h"
 
+/* The mechanisms: places in the table of mechanism.h, stored in models. */
 typedef enum DpermMethod
 {
 	DPERM_METHOD_OBJECTIVE = 0,
@@ -73,8 +73,12 @@ extern double dperm_calibrate_default_lambda(double epsilon, int64_t rows, int d
 extern DpermStatus dperm_calibrate(const DpermSetup *setup, DpermCalibration *out,
 								   const char **why);
 
-extern const char *dperm_method_name(DpermMethod method);
-extern bool dperm_method_parse(const char *name, DpermMethod *method);
+/*
+ * For mechanisms: the bounds of the minimiser and of the certificate, when the tilt times the number of rows has a norm of
+ * at most tail.
+ */
+extern void dperm_calibrate_solver(const DpermSetup *setup, double curvature, double tail, DpermCalibration *out);
+
 extern const char *dperm_analysis_name(DpermAnalysis analysis);
 extern bool dperm_analysis_parse(const char *name, DpermAnalysis *analysis);
 

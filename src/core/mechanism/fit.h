@@ -1,5 +1,5 @@
 /*
- * fit.h: the mechanism: noise, minimiser, release.
+ * fit.h: a training: noise, minimiser, release, whatever the mechanism.
  */
 #ifndef DPERM_FIT_H
 #define DPERM_FIT_H
@@ -7,12 +7,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/mechanism/calibrate.h"
-#include "core/solve/descent.h"
-#include "core/solve/matrix.h"
-#include "core/solve/solver.h"
-#include "core/privacy/sample.h"
 #include "core/base/status.h"
+#include "core/mechanism/calibrate.h"
+#include "core/mechanism/mechanism.h"
+#include "core/privacy/sample.h"
+#include "core/solve/matrix.h"
+#include "core/solve/minimise.h"
 
 typedef struct DpermFit
 {
@@ -28,6 +28,9 @@ typedef struct DpermFit
 /* How many doubles of room a fit needs. */
 extern size_t dperm_fit_room(int dim);
 
+/* Is single precision enough for the Hessians that a fit asks for? */
+extern bool dperm_fit_rough(const DpermFit *fit);
+
 /*
  * Write the released weights (dim of them). On any other status than DPERM_OK weights
  * hold nothing that may be shown.
@@ -35,7 +38,7 @@ extern size_t dperm_fit_room(int dim);
 extern DpermStatus dperm_fit(const DpermFit *fit, double *weights, double *room);
 
 /*
- * The same with the caller in command of the rows, as in newton.h:
+ * The same with the caller in command of the rows, as in solver.h:
  *
  *   dperm_fitting_start(&fitting, &fit, weights, room);
  *   while (dperm_fitting_next(&fitting, &ask))
@@ -46,33 +49,19 @@ typedef struct DpermFitting
 {
 	const DpermFit *fit;
 	DpermStatus status;
-	bool		ended;			/* nothing is left to ask */
 	double	   *weights;
 	double	   *room;
-	DpermProblem problem;
-	DpermSolver solver;			/* over all rows; while correcting, over the compact ones */
-	bool		certified;		/* is the exact gradient at the weights within its bound? */
-	bool		descending;		/* has the solver ended at weights that are not? */
-	DpermDescent descent;
-
-	/* as long as the minimiser over compact rows is corrected */
-	bool		correcting;
-	bool		asked;			/* for an exact gradient */
-	int			corrections;
-	DpermPoint	exact;			/* the weights, and what is known of G over all rows */
-	DpermPoint	best;			/* the best of those before */
-	double	   *tilt;			/* dim: of the compact problem */
+	double	   *noise;			/* dim: as drawn, or what the mechanism makes of it */
+	DpermMinimise minimise;
 } DpermFitting;
-
-/*
- * Is single precision enough for the Hessians that a fit asks for? Their rounding, about 1e-6 of the curvature and never
- * more than 3.2e-5 (dperm_moments_be_rough), must be small against lambda.
- */
-extern bool dperm_fit_rough(const DpermFit *fit);
 
 extern void dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 								double *room);
 extern bool dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask);
 extern DpermStatus dperm_fitting_end(DpermFitting *fitting);
+
+/* For mechanisms: begin to minimise the objective, with a tilt or NULL, from where weights are; and ask on. */
+extern void dperm_fitting_minimise(DpermFitting *fitting, const double *tilt);
+extern bool dperm_fitting_ask(DpermFitting *fitting, DpermAsk *ask);
 
 #endif							/* DPERM_FIT_H */

@@ -14,6 +14,7 @@
  *	80	eps_release			88	noise_scale			96	grid
  *	104	the encoder, the weights, and tuning up to the end
  */
+#include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
 
 #include <math.h>
@@ -64,7 +65,7 @@ check_learner(const DpermModel *m)
 
 	if (fault)
 		return fault;
-	if (m->method != DPERM_METHOD_OBJECTIVE && m->method != DPERM_METHOD_OUTPUT)
+	if (dperm_mechanism_entry((int) m->method) == NULL)
 		return "the method is unknown";
 	if (m->analysis != DPERM_ANALYSIS_SHARP && m->analysis != DPERM_ANALYSIS_PAPER)
 		return "the analysis is unknown";

@@ -7,6 +7,7 @@
  * is a string that is neither read nor trusted: the paragraph is always made anew
  * from the model.
  */
+#include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
 
 #include <math.h>
@@ -224,7 +225,7 @@ read_name(Parser *p, FieldId field)
 			return dperm_loss_parse(name, &p->model.loss.kind) ||
 				refuse(p, "the loss is unknown");
 		case F_METHOD:
-			return dperm_method_parse(name, &p->model.method) ||
+			return dperm_mechanism_parse(name, &p->model.method) ||
 				refuse(p, "the method is unknown");
 		case F_ANALYSIS:
 			return dperm_analysis_parse(name, &p->model.analysis) ||

@@ -1,6 +1,7 @@
 /*
  * model_print.c: a model as text: JSON, and the guarantee in words.
  */
+#include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
 
 #include <inttypes.h>
@@ -204,7 +205,7 @@ put_guarantee(Out *out, const DpermModel *model)
 		" Epsilon is split into ",
 		is_chosen_privately(model) ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
-		dperm_method_name(model->method), dperm_analysis_name(model->analysis));
+		dperm_mechanism_name(model->method), dperm_analysis_name(model->analysis));
 	/* Rounded for reading; the JSON has them exactly. */
 	if (model->eps_slack > 0.0)
 		put(out, "%.4g for how the minimum moves with the data (slack), ", model->eps_slack);
@@ -310,7 +311,7 @@ dperm_model_to_json(const DpermModel *model, char *out, size_t room)
 		put(&o, ", \"epsilon\": \"Infinity\"");	/* JSON has no such number */
 	put(&o, ", \"delta\": 0, \"neighbours\": \"replace-one\", \"rows\": %" PRId64, model->rows);
 	put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
-		dperm_method_name(model->method), dperm_analysis_name(model->analysis));
+		dperm_mechanism_name(model->method), dperm_analysis_name(model->analysis));
 	put_member(&o, "lambda", model->lambda);
 	put_member(&o, "lambda_effective", model->lambda_effective);
 	put(&o, ", \"budget\": {\"slack\": ");

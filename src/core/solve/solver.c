@@ -147,6 +147,7 @@ dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *wei
 	solver->moves = room + 5 * d;
 	solver->changes = solver->moves + DPERM_SOLVER_PAIRS * d;
 	memcpy(solver->at.weights, weights, sizeof(double) * d);
+	solver->at.norm = INFINITY;
 	if (problem->flat)
 		begin_path(solver);
 	else

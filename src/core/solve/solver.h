@@ -141,6 +141,21 @@ extern void dperm_solver_use_metric(DpermSolver *solver);
 
 extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
 
+/* The point that the solver has come to, and what is known there. Its norm is infinite before the first answer. */
+static inline const DpermPoint *
+dperm_solver_at(const DpermSolver *solver)
+{
+	return &solver->at;
+}
+
+/* A question about weights whose answer has room in the solver, the Hessian where dperm_solver_use_metric() looks for it. */
+static inline DpermAsk
+dperm_solver_ask_metric(DpermSolver *solver, const double *weights)
+{
+	return (DpermAsk) {.weights = weights, .value = &solver->trial.value, .gradient = solver->trial.gradient,
+		.hess = solver->hess};
+}
+
 /* At the end: answers have become more exact. Ask again about the weights, and go on with all that was learnt. */
 extern void dperm_solver_again(DpermSolver *solver);
 

@@ -1,0 +1,44 @@
+/*
+ * mechanism.c: the table of mechanisms.
+ */
+#include "core/mechanism/mechanism.h"
+
+#include <stddef.h>
+
+#include "core/base/names.h"
+
+#define COUNT 2
+
+static const DpermMechanism *const mechanisms[COUNT] = {
+	[DPERM_METHOD_OBJECTIVE] = &dperm_objective,
+	[DPERM_METHOD_OUTPUT] = &dperm_output
+};
+
+/* The entry of a method. */
+const DpermMechanism *
+dperm_mechanism_entry(int method)
+{
+	return method >= 0 && method < COUNT ? mechanisms[method] : NULL;
+}
+
+/* Its name. */
+const char *
+dperm_mechanism_name(DpermMethod method)
+{
+	return mechanisms[method]->name;
+}
+
+/* The method of a name, false if there is none. */
+bool
+dperm_mechanism_parse(const char *name, DpermMethod *method)
+{
+	const char *names[COUNT];
+	int			found;
+
+	for (int i = 0; i < COUNT; i++)
+		names[i] = mechanisms[i]->name;
+	found = dperm_find_name(names, COUNT, name);
+	if (found >= 0)
+		*method = (DpermMethod) found;
+	return found >= 0;
+}

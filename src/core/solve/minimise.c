@@ -1,0 +1,361 @@
+/*
+ * minimise.c: a start, corrections, the solver, a certificate, descent.
+ */
+#include "core/solve/minimise.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "core/base/linsys.h"
+
+/*
+ * The start: the minimiser over few rows, then over more of them, each the start of the next, at last
+ * over one stripe of all rows or over all of a sample. Few are this many for each coordinate, and this
+ * many at least; more are this many times as many. A minimiser over n rows need not be better than the
+ * chance in their choice, 1/sqrt(n).
+ */
+#define FEW_ROWS 2
+#define FEW_AT_LEAST 256
+#define MORE_TIMES 16
+#define CHANCE 0.05
+
+/* Lambda over curvature from which on single precision is enough for a Hessian. */
+#define ROUGH_LAMBDA 4e-4
+
+/*
+ * Where all rows are in memory, but compact, the minimiser over those is corrected: the exact gradient there tells by
+ * what their gradient is wrong, and that, as a tilt, moves their minimiser to the exact one, but for the difference of the
+ * two Hessians times the way. After a correction that leaves more of the gradient than this, and after so many of them, the
+ * solver turns to the rows themselves.
+ */
+#define CORRECTION_LEFT 0.25
+#define CORRECTIONS 8
+
+/*
+ * The minimiser over compact rows need not be better than their rounding, 2^-16 of chance, is likely to make it; later
+ * ones have to reach the goal.
+ */
+#define COMPACT_CHANCE 0x1p-18
+
+/* The gradient from which on single precision is not enough for the next step, and how far off its values are. */
+#define SINGLE_NORM 1e-5
+#define SINGLE_ERROR 1e-6
+
+/* Passes over compact rows before that is given up; most often it takes less than ten. */
+#define COMPACT_ASKS 300
+
+/* Vectors: the tilt of the compact problem, the exact gradient, the best point so far and its gradient. */
+#define VECTORS 4
+
+/* How many doubles of room it needs. */
+size_t
+dperm_minimise_room(int dim)
+{
+	return dperm_newton_room(dim) + dperm_descent_room(dim) + VECTORS * (size_t) dim;
+}
+
+/* Is single precision enough for Hessians? */
+bool
+dperm_minimise_rough(const DpermMinimiseTask *task)
+{
+	return task->lambda >= ROUGH_LAMBDA * dperm_loss_curvature(task->loss);
+}
+
+/*
+ * Minimise over every step-th row of the sample, and leave the Hessian there in the solver's place: of twice as many rows
+ * where that is cheap, because it makes every step to come the better.
+ */
+static void
+solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, double *weights,
+			 double *work, bool metric)
+{
+	DpermMatrix rows = *min->task.sample;
+	DpermProblem problem = *whole;
+	DpermSolver solver;
+	DpermAsk	ask;
+
+	rows.step = step;
+	rows.rough = dperm_minimise_rough(&min->task);
+	rows.single = true;
+	problem.hess_cost = 0;
+	problem.value_error = rows.compact ? SINGLE_ERROR : 0;
+	problem.goal = fmax(whole->goal, CHANCE / sqrt((double) rows.count / step));
+	dperm_solver_start(&solver, &problem, weights, work);
+	if (metric)
+		dperm_solver_use_metric(&solver);
+	while (dperm_solver_next(&solver, &ask))
+		(void) dperm_matrix_answer(&rows, &ask);
+
+	/* a start need not be certified */
+	if (step > 1 && dperm_hess_cost(problem.dim) <= DPERM_CHEAP_HESS)
+		rows.step = step / 2;
+	ask = dperm_solver_ask_metric(&solver, weights);
+	(void) dperm_matrix_answer(&rows, &ask);
+}
+
+/* From every step-th row to more of them: by and by to one stripe, then to all. */
+static int64_t
+next_step(int64_t step, int64_t stripes)
+{
+	if (step <= stripes)
+		return 1;
+	step /= MORE_TIMES;
+	return step >= MORE_TIMES / 4 * stripes ? step : stripes;
+}
+
+/* A start for the solver; true when its place for a Hessian holds one to begin with. */
+static bool
+approach(const DpermMinimise *min, const DpermProblem *problem, double *weights, double *work)
+{
+	const DpermMatrix *sample = min->task.sample;
+	int64_t		stripes = sample && sample->stripes ? sample->stripes : 1;
+	int64_t		few = FEW_ROWS * problem->dim > FEW_AT_LEAST ? FEW_ROWS * problem->dim :
+		FEW_AT_LEAST;
+	int64_t		step = stripes;
+	bool		all;
+	bool		metric = false;
+
+	if (!sample || sample->count == 0)
+		return false;
+	all = sample->count == min->task.rows;
+	while (sample->count / (2 * step) >= few && 2 * step <= sample->chunk_rows)
+		step *= 2;
+	if (sample->count / step < few)
+	{
+		/* so few rows: the problem itself is as easy as its start */
+		if (all)
+			return false;
+		step = 1;
+	}
+	for (;;)
+	{
+		solve_sample(min, problem, step, weights, work, metric);
+		metric = true;
+		if (step == 1 || (all && step == stripes))
+			return true;
+		step = next_step(step, stripes);
+	}
+}
+
+/*
+ * Minimise over the compact rows, in single precision as long as that is enough. It need not succeed: the exact gradient
+ * will tell.
+ */
+static void
+solve_compact(DpermMinimise *min)
+{
+	DpermSolver *solver = &min->solver;
+	DpermMatrix rows = *min->task.sample;
+	DpermAsk	ask;
+
+	rows.single = !min->correcting;
+	for (int asked = 0; asked < COMPACT_ASKS; asked++)
+	{
+		if (!dperm_solver_next(solver, &ask))
+		{
+			if (!rows.single)
+				return;
+
+			/* what is corrected has to be known exactly */
+			rows.single = false;
+			dperm_solver_again(solver);
+			continue;
+		}
+		rows.single = rows.single && dperm_solver_at(solver)->norm > SINGLE_NORM;
+		(void) dperm_matrix_answer(&rows, &ask);
+	}
+
+	/* what is known there may be of another leg, so nothing can be corrected by it */
+	memcpy(min->weights, dperm_solver_at(solver)->weights, sizeof(double) * (size_t) min->problem.dim);
+	min->corrections = CORRECTIONS;
+}
+
+/* The problem over compact rows. */
+static DpermProblem
+compact_problem(const DpermMinimise *min, double goal)
+{
+	DpermProblem problem = min->problem;
+
+	problem.tilt = min->tilt;
+	problem.hess_cost = 0;
+	problem.value_error = SINGLE_ERROR;
+	problem.goal = goal;
+	return problem;
+}
+
+/* Start with the minimiser over all rows as they are when compact. */
+static void
+start_correcting(DpermMinimise *min, bool metric, double *work)
+{
+	const double *tilt = min->problem.tilt;
+	int			dim = min->problem.dim;
+	double		chance = COMPACT_CHANCE * sqrt((double) dim / min->task.rows);
+	DpermProblem problem = compact_problem(min, fmax(min->problem.goal, chance));
+
+	for (int i = 0; i < dim; i++)
+		min->tilt[i] = tilt ? tilt[i] : 0;
+	dperm_solver_start(&min->solver, &problem, min->weights, work);
+	if (metric)
+		dperm_solver_use_metric(&min->solver);
+	solve_compact(min);
+	min->best.norm = INFINITY;
+	min->correcting = true;
+}
+
+/* Find a start, and make ready to ask for passes over all rows. */
+void
+dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *weights, double *room)
+{
+	size_t		d = (size_t) task->dim;
+	double	   *work = room + VECTORS * d + dperm_descent_room(task->dim);
+	bool		metric;
+
+	memset(min, 0, sizeof(*min));
+	min->task = *task;
+	min->weights = weights;
+	min->room = room;
+	min->tilt = room;
+	min->exact = (DpermPoint) {.weights = weights, .gradient = room + d};
+	min->best = (DpermPoint) {.weights = room + 2 * d, .gradient = room + 3 * d};
+	min->problem = (DpermProblem) {
+		.dim = task->dim,
+		.lambda = task->lambda,
+		.tilt = task->tilt,
+		.goal = task->goal,
+		.rounding = {task->rounding[0], task->rounding[1]},
+		.flat = dperm_loss_entry((int) task->loss.kind)->flat,
+		.hess_cost = task->hess_cost,
+		.poll = task->poll
+	};
+	metric = approach(min, &min->problem, weights, work);
+	if (task->sample && task->sample->compact && task->sample->count == task->rows)
+	{
+		start_correcting(min, metric, work);
+		return;
+	}
+	dperm_solver_start(&min->solver, &min->problem, weights, work);
+	if (metric)
+		dperm_solver_use_metric(&min->solver);
+}
+
+/* Remember the exact answer if it is the first, or the best so far. */
+static void
+keep_best(DpermMinimise *min)
+{
+	const DpermPoint *exact = &min->exact;
+	DpermPoint *best = &min->best;
+	size_t		size = sizeof(double) * (size_t) min->problem.dim;
+
+	if (isfinite(best->norm) && !(exact->norm < best->norm))
+		return;
+	memcpy(best->weights, exact->weights, size);
+	memcpy(best->gradient, exact->gradient, size);
+	best->value = exact->value;
+	best->norm = exact->norm;
+}
+
+/* What rounding in doubles may have hidden of the gradient at the weights. */
+static double
+hidden(const DpermMinimise *min)
+{
+	const double *rounding = min->task.rounding;
+
+	return rounding[0] + rounding[1] * sqrt(dperm_dot(min->task.dim, min->weights, min->weights)) * (1 + 1e-9);
+}
+
+/* Take in the exact gradient at the minimiser over compact rows, and correct that one; false if it is exact enough. */
+static bool
+correct(DpermMinimise *min)
+{
+	DpermSolver *solver = &min->solver;
+	double		goal = fmax(min->problem.goal, hidden(min));
+	double		before = min->best.norm;
+	DpermProblem problem;
+	DpermPoint	from;
+
+	dperm_point_complete(&min->problem, &min->exact);
+	if (min->exact.norm <= goal)
+		return false;
+	keep_best(min);
+	if (min->corrections++ == CORRECTIONS || !isfinite(min->exact.norm) ||
+		!(min->exact.norm <= CORRECTION_LEFT * before))
+	{
+		/* compact rows are of little use here, and so may be their Hessian */
+		min->correcting = false;
+		dperm_solver_go_on(solver, &min->problem, &min->best, false);
+		return true;
+	}
+	from = min->exact;
+	from.value = dperm_solver_at(solver)->value;
+	for (int i = 0; i < min->problem.dim; i++)
+	{
+		double		wrong = from.gradient[i] - dperm_solver_at(solver)->gradient[i];
+
+		min->tilt[i] += wrong;
+		from.value += wrong * from.weights[i];
+	}
+	problem = compact_problem(min, goal / 2);
+	dperm_solver_go_on(solver, &problem, &from, true);
+	solve_compact(min);
+	return true;
+}
+
+/*
+ * Doubles have come to an end, at weights with this computed gradient. They are accepted if the exact one is within its
+ * bound all the same; else go on in twice the precision.
+ */
+static bool
+certify(DpermMinimise *min, double norm, DpermAsk *ask)
+{
+	const DpermMinimiseTask *task = &min->task;
+	DpermDescentProblem problem = {
+		.dim = task->dim,
+		.lambda = task->lambda,
+		.tilt = task->tilt,
+		.curvature = dperm_loss_curvature(task->loss),
+		.rows = task->rows,
+		.bound = task->bound,
+		.weight_bound = task->weight_bound,
+		.steps = task->descent_steps,
+		.poll = task->poll
+	};
+
+	min->correcting = false;
+	min->certified = norm * (1 + 1e-9) + hidden(min) <= task->bound;	/* false for NaN */
+	if (min->certified)
+	{
+		min->ended = true;
+		return false;
+	}
+	min->descending = true;
+	dperm_descent_start(&min->descent, &problem, min->weights, dperm_solver_ask_metric(&min->solver, min->weights).hess,
+						min->room + VECTORS * (size_t) task->dim);
+	return dperm_descent_next(&min->descent, ask);
+}
+
+/* What to ask of all rows next; false at the end. */
+bool
+dperm_minimise_next(DpermMinimise *min, DpermAsk *ask)
+{
+	if (min->ended)
+		return false;
+	if (min->descending)
+	{
+		if (dperm_descent_next(&min->descent, ask))
+			return true;
+		min->ended = true;
+		min->certified = min->descent.certified;
+		return false;
+	}
+	if (min->correcting && min->asked && !correct(min))
+		return certify(min, min->exact.norm, ask);
+	if (min->correcting)
+	{
+		min->asked = true;
+		*ask = (DpermAsk) {.weights = min->weights, .value = &min->exact.value, .gradient = min->exact.gradient};
+		return true;
+	}
+	if (dperm_solver_next(&min->solver, ask))
+		return true;
+	return certify(min, dperm_solver_at(&min->solver)->norm, ask);
+}
