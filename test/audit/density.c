@@ -21,6 +21,7 @@
 
 #include "audit/spaces.h"
 #include "core/mechanism/calibrate.h"
+#include "core/mechanism/mechanism.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
 

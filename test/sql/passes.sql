@@ -24,27 +24,32 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
 
--- Training writes its requests itself; here they are by hand: 10 words, the weights, how the columns are stored, and the
+-- Training writes its requests itself; here they are by hand: 10 words, the weights, in a careful pass (4) their low parts, how the columns are stored, and the
 -- encoder, padded to a word
-CREATE FUNCTION request_of(pass_order int, loss int, h float8, weights float8[], readers bigint[], encoder bytea) RETURNS dp_moments
+CREATE FUNCTION request_of(pass_order int, loss int, h float8, weights float8[], readers bigint[], encoder bytea, low float8 DEFAULT 0) RETURNS dp_moments
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT translate(encode(decode('6470706173730002', 'hex') || int8send(pass_order) || int8send(loss) || float8send(h)
     || int8send(cardinality(weights)) || int8send(cardinality(readers)) || int8send(length(encoder))
     || int8send(0) || float8send(0) || float8send(0)
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
+    || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(w * low), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)) ELSE '' END
     || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
     || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dp_moments
 $$;
 -- one vector without a name, as double precision[] (13), real[] is 14
 CREATE FUNCTION request(pass_order int, loss int, h float8, weights float8[], intercept int DEFAULT 0,
-  reader bigint DEFAULT 13, norm float8 DEFAULT 1) RETURNS dp_moments
+  reader bigint DEFAULT 13, norm float8 DEFAULT 1, low float8 DEFAULT 0) RETURNS dp_moments
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT request_of(pass_order, loss, h, weights, ARRAY[reader],
-    int4send(1) || decode('0' || intercept || '00' || '04', 'hex') || int4send(0) || int4send(cardinality(weights) - intercept) || float8send(norm))
+    int4send(1) || decode('0' || intercept || '00' || '04', 'hex') || int4send(0) || int4send(cardinality(weights) - intercept) || float8send(norm), low)
 $$;
 -- and how to read an answer: word n as an integer
 CREATE FUNCTION word(m dp_moments, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT ('x' || encode(substring(dp_moments_send(m) FROM 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint
+$$;
+-- or as a double
+CREATE FUNCTION number(m dp_moments, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(m, n) w
 $$;
 
 -- The query of a pass is run by parallel workers
@@ -131,7 +136,7 @@ SET max_parallel_workers_per_gather = 0;
 CREATE TABLE small AS SELECT i, i % 3 > 0 AS y, ARRAY[(i % 2) * 0.5, 0.5 - (i % 2) * 0.5]::float8[] AS x FROM generate_series(1, 600) i;
 CREATE VIEW answers AS
   SELECT pass_order, whole, first, second
-  FROM (VALUES (1), (2), (3)) v(pass_order),
+  FROM (VALUES (1), (2), (3), (4)) v(pass_order),
   LATERAL (SELECT request(pass_order, 1, 0.5, '{0,0}') AS r) r,
   LATERAL (SELECT dp_moments_agg(r, y, x) AS whole, dp_moments_agg(r, y, x) FILTER (WHERE i <= 550) AS first,
                   dp_moments_agg(r, y, x) FILTER (WHERE i > 550) AS second FROM small) s;
@@ -145,7 +150,13 @@ SELECT pass_order, word(whole, 7) AS rows, length(dp_moments_send(whole)) AS byt
 SELECT encode(substring(s FROM 8 * 8 + 1 FOR 8), 'hex') = encode(float8send(600), 'hex') AS value,
        encode(substring(s FROM 8 * 12 + 1 FOR 16), 'hex') = encode(float8send(-50) || float8send(-50), 'hex') AS gradient,
        encode(substring(s FROM 8 * 16 + 1 FOR 24), 'hex') = encode(float8send(0) || float8send(0) || float8send(0), 'hex') AS hessian
-  FROM answers, LATERAL (SELECT dp_moments_send(whole) AS s) l WHERE pass_order >= 2;
+  FROM answers, LATERAL (SELECT dp_moments_send(whole) AS s) l WHERE pass_order IN (2, 3);
+-- a careful pass has the gradient alone, behind the low parts of its weights
+SELECT encode(substring(s FROM 8 * 14 + 1 FOR 16), 'hex') = encode(float8send(-50) || float8send(-50), 'hex') AS gradient
+  FROM answers, LATERAL (SELECT dp_moments_send(whole) AS s) l WHERE pass_order = 4;
+-- and at weights that are no doubles it is exact far beyond them: three rows of 1/2, at z = 1/2 + 2^-61, have slopes of -1 + 2^-61
+SELECT number(s, 14 + k) AS sum, number(s, 16 + k) / 2::float8 ^ (-62) AS low
+  FROM (SELECT dp_moments_agg(request(4, 1, 0.5, '{1,0}', low => 2::float8 ^ (-60)), true, ARRAY[0.5, 0]::float8[]) AS s FROM generate_series(1, 3)) a, generate_series(0, 1) k;
 
 -- Stored, read back in binary, and continued
 CREATE TABLE states AS SELECT pass_order, first, second, whole FROM answers;
@@ -173,6 +184,7 @@ SELECT bool_and(dp_moments_send(a.first) = dp_moments_send(b.first)) AS untouche
 \set VERBOSITY terse
 SELECT dp_moments_combine(request(1, 0, 0, '{0,0}'), request(2, 0, 0, '{0,0}'));
 SELECT dp_moments_combine(request(1, 0, 0, '{0,0}'), request(1, 1, 0.5, '{0,0}'));
+SELECT dp_moments_combine(request(4, 0, 0, '{1,1}'), request(4, 0, 0, '{1,1}', low => 1e-20));
 SELECT dp_moments_combine(request(1, 0, 0, '{0,0}'), request(1, 0, 0, '{0,0,0}'));
 SELECT dp_moments_combine(request(1, 0, 0, '{0,0}'), request(1, 0, 0, '{0,0}', intercept => 1));
 SELECT dp_moments_combine(request(1, 0, 0, '{0}'), request(1, 0, 0, '{1}'));
@@ -192,9 +204,6 @@ CREATE VIEW coded_answers AS
     || int4send(1) || 'a' || int4send(1) || 'b' || int4send(1) || 'c' || '\x02' || int4send(1) || 'b') AS r) r,
   LATERAL (SELECT dp_moments_agg(r, y, k, b) AS whole, dp_moments_agg(r, y, k, b) FILTER (WHERE i <= 123) AS first,
                   dp_moments_agg(r, y, k, b) FILTER (WHERE i > 123) AS second FROM coded) s;
-CREATE FUNCTION number(m dp_moments, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(m, n) w
-$$;
 -- By hand: b, and behind it a, b, c of k, each a half of the ball; at weights 0 slopes are -1/2 and curvatures 1/4. Rows without a label count
 CREATE VIEW by_hand AS SELECT i, CASE WHEN y THEN 1 WHEN NOT y THEN -1 ELSE 0 END AS s,
   ARRAY[CASE WHEN b THEN 1 ELSE -1 END, coalesce((k = 'a')::int, 0), coalesce((k = 'b')::int, 0), coalesce((k = 'c')::int, 0)] AS x FROM coded;

@@ -68,7 +68,19 @@ logistic_block(double h, int count, double *margins, double *curves)
 static DpermWide
 wide_exp(DpermWide x)
 {
-	const double log2[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111};
+	static const double log2[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111};
+	static const DpermWide inverses[] = {	/* of 2 and on */
+		{0x1.0000000000000p-1, 0x0.0p+0},
+		{0x1.5555555555555p-2, 0x1.5555555555555p-56},
+		{0x1.0000000000000p-2, 0x0.0p+0},
+		{0x1.999999999999ap-3, -0x1.999999999999ap-57},
+		{0x1.5555555555555p-3, 0x1.5555555555555p-57},
+		{0x1.2492492492492p-3, 0x1.2492492492492p-57},
+		{0x1.0000000000000p-3, 0x0.0p+0},
+		{0x1.c71c71c71c71cp-4, 0x1.c71c71c71c71cp-58},
+		{0x1.999999999999ap-4, -0x1.999999999999ap-58},
+		{0x1.745d1745d1746p-4, -0x1.745d1745d1746p-59}
+	};
 	double		power = rint(x.high / log2[0]);
 	DpermWide	less_one = {1, 0};
 
@@ -76,7 +88,7 @@ wide_exp(DpermWide x)
 		x = dperm_wide_subtract(x, dperm_wide_product(power, log2[i]));
 	x = (DpermWide) {ldexp(x.high, -EXP_HALVINGS), ldexp(x.low, -EXP_HALVINGS)};
 	for (int k = EXP_TERMS; k > 1; k--)
-		less_one = dperm_wide_add(dperm_wide_of(1), dperm_wide_multiply(dperm_wide_divide(x, dperm_wide_of(k)),
+		less_one = dperm_wide_add(dperm_wide_of(1), dperm_wide_multiply(dperm_wide_multiply(x, inverses[k - 2]),
 																		less_one));
 	less_one = dperm_wide_multiply(x, less_one);
 	for (int i = 0; i < EXP_HALVINGS; i++)

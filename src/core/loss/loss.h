@@ -70,7 +70,7 @@ typedef struct DpermLossEntry
 	 */
 	double		(*block) (double h, int count, double *margins, double *curves);
 
-	/* the slope in twice the precision, off by less than 2^-92 */
+	/* the slope in twice the precision, off by less than 2^-94 */
 	DpermWide	(*slope) (double h, DpermWide z);
 } DpermLossEntry;
 

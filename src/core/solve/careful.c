@@ -66,5 +66,5 @@ dperm_careful_merge(int dim, const double *more, const double *more_low, double 
 double
 dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda, double norm, double tilt)
 {
-	return 0x1p-91 + 0x1p-100 * ((curvature * (dim + 2) + lambda) * norm + tilt + 300 + (double) rows / 512);
+	return 0x1p-93 + 0x1p-100 * ((curvature * (dim + 4) / 16 + lambda) * norm + tilt + 500 + (double) rows * 0x1p-19);
 }

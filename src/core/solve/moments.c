@@ -34,7 +34,7 @@ dperm_moments_room(int dim, bool hessian)
 {
 	size_t		d = (size_t) dim;
 	size_t		rows = (size_t) block_rows_for(dim, hessian);
-	size_t		room = 6 * d + 2 + rows * (d + 1) + rows;
+	size_t		room = 8 * d + 2 + rows * (d + 1) + rows;
 
 	if (hessian)
 		room += d * d + rows * d + rows + d * d / 2 + 1;
@@ -60,7 +60,8 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->gradient_low = m->gradient + d;
 	m->weights_low = m->gradient_low + d;
 	m->part_low = m->weights_low + d;
-	m->weights = m->part_low + d;
+	m->group = m->part_low + d;
+	m->weights = m->group + 2 * d;
 	m->part = m->weights + d + 1;
 	m->block = m->part + d + 1;
 	m->margin = m->block + rows * (d + 1);
@@ -93,6 +94,7 @@ void
 dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
 {
 	m->careful = true;
+	memset(m->group, 0, sizeof(double) * 2 * (size_t) m->dim);
 	memcpy(m->weights_low, weights_low, sizeof(double) * (size_t) m->dim);
 }
 
@@ -277,6 +279,15 @@ add_part(DpermMoments *m)
 		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
 }
 
+/* Bring the sum of some blocks into that of all. */
+static void
+fold_group(DpermMoments *m)
+{
+	dperm_careful_merge(m->dim, m->group, m->group + m->dim, m->gradient, m->gradient_low);
+	memset(m->group, 0, sizeof(double) * 2 * (size_t) m->dim);
+	m->group_blocks = 0;
+}
+
 /* Add up to block_rows rows, stride words apart: margins, slopes, then the three sums. */
 static void
 add_block(DpermMoments *m, const double *rows, int count, size_t stride)
@@ -288,7 +299,9 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	{
 		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low, m->part,
 						  m->part_low);
-		dperm_careful_merge(m->dim, m->part, m->part_low, m->gradient, m->gradient_low);
+		dperm_careful_merge(m->dim, m->part, m->part_low, m->group, m->group + m->dim);
+		if (++m->group_blocks == DPERM_GROUP_BLOCKS)
+			fold_group(m);
 		return;
 	}
 	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, m->margin);
@@ -398,6 +411,8 @@ dperm_moments_flush(DpermMoments *m)
 		fold_code_curves(m);
 	if (m->rough)
 		fold_rough_curves(m);
+	if (m->careful)
+		fold_group(m);
 }
 
 /* The place for some more rows. */

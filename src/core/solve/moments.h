@@ -24,6 +24,9 @@
 /* Rows whose gradients are added up without compensation. */
 #define DPERM_PIECE_ROWS 96
 
+/* Blocks of a careful pass whose sums are added up before they are added to all. */
+#define DPERM_GROUP_BLOCKS 4096
+
 /* Rows whose updates are added up in single precision, by a BLAS, which may do it in any order. */
 #define DPERM_ROUGH_ROWS 512
 
@@ -59,6 +62,8 @@ typedef struct DpermMoments
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + 1 */
 	double	   *part_low;		/* dim, if careful */
+	double	   *group;			/* dim high and dim low parts, if careful: the sum of some blocks */
+	int			group_blocks;	/* how many */
 } DpermMoments;
 
 /* How many doubles of room a pass needs. */
