@@ -161,9 +161,9 @@ dp_cost(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	values[COST_LAMBDA] = Float8GetDatum(setup.lambda);
 	values[COST_LAMBDA_EFFECTIVE] = Float8GetDatum(calibration.lambda);
-	values[COST_SLACK] = Float8GetDatum(calibration.eps_slack);
-	values[COST_NOISE] = Float8GetDatum(calibration.eps_noise);
-	values[COST_RELEASE] = Float8GetDatum(calibration.eps_release);
+	values[COST_SLACK] = Float8GetDatum(calibration.claim.shares[DPERM_SHARE_SLACK]);
+	values[COST_NOISE] = Float8GetDatum(calibration.claim.shares[DPERM_SHARE_NOISE]);
+	values[COST_RELEASE] = Float8GetDatum(calibration.claim.shares[DPERM_SHARE_RELEASE]);
 	values[COST_NOISE_NORM] = Float8GetDatum(noise_norm(&setup, &calibration));
 	values[COST_WEIGHT_BOUND] = Float8GetDatum(weight_bound(&setup, &calibration));
 	values[COST_NOISE_SHARE] = Float8GetDatum(noise_share(&options, dim, setup.rows));

@@ -117,7 +117,9 @@ names_are_text(const DpermModel *model, const char **why)
 			if (!pg_verifymbstr(block->categories[k].bytes, block->categories[k].len, true))
 				return false;
 	}
-	return pg_verifymbstr(model->tuning.bytes, model->tuning.len, true);
+	return pg_verifymbstr(model->label.bytes, model->label.len, true) &&
+		pg_verifymbstr(model->positive.bytes, model->positive.len, true) &&
+		pg_verifymbstr(model->tuning.bytes, model->tuning.len, true);
 }
 
 /* Make a struct out of a datum. */

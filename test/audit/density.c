@@ -327,7 +327,7 @@ calibrated(const DpermSetup *s, int space)
 	CHECK(dperm_calibrate(s, &cal, &why) == DPERM_OK);
 	t.lambda = cal.lambda;
 	t.scale = cal.noise_scale;
-	t.allowed = s->epsilon - cal.eps_release;
+	t.allowed = s->epsilon - cal.claim.shares[DPERM_SHARE_RELEASE];
 	return t;
 }
 

@@ -2,7 +2,7 @@
  * release_audit.c: the release stage by brute force, one dimension.
  *
  * Two vectors within the certified residual of one ideal output are up to 2 rho apart.
- * Whatever both are rounded to, no released integer may be more than exp(eps_release)
+ * Whatever both are rounded to, no released integer may be more than exp(claim.shares[DPERM_SHARE_RELEASE])
  * times as likely under the one as under the other.
  */
 #include "unit/test.h"
@@ -96,12 +96,12 @@ TEST(no_output_tells_neighbours_apart)
 			while ((long double) theirs - ours > 2 * (long double) cal.residual)
 				theirs = nextafter(theirs, ours);
 			ratio = worst_ratio(&cal, ours, theirs);
-			CHECK(ratio <= cal.eps_release);
-			closest = fmaxl(closest, ratio / cal.eps_release);
+			CHECK(ratio <= cal.claim.shares[DPERM_SHARE_RELEASE]);
+			closest = fmaxl(closest, ratio / cal.claim.shares[DPERM_SHARE_RELEASE]);
 
 			/* only a fault in the rounding makes it negligible */
 			if (2 * cal.residual > 10 * cal.grid && cal.release_scale > 100)
-				CHECK(ratio > 0.8L * cal.eps_release);
+				CHECK(ratio > 0.8L * cal.claim.shares[DPERM_SHARE_RELEASE]);
 		}
 	}
 	CHECK(closest > 0.95L);
@@ -118,10 +118,10 @@ TEST(finds_planted_faults)
 
 	CHECK(dperm_calibrate(&s, &cal, &why) == DPERM_OK);
 	turn = cal.grid * 1000.5;
-	CHECK(worst_ratio(&cal, turn - cal.residual, turn + cal.residual) <= cal.eps_release);
-	CHECK(worst_ratio(&cal, turn - 2 * cal.residual, turn + 2 * cal.residual) > cal.eps_release);
+	CHECK(worst_ratio(&cal, turn - cal.residual, turn + cal.residual) <= cal.claim.shares[DPERM_SHARE_RELEASE]);
+	CHECK(worst_ratio(&cal, turn - 2 * cal.residual, turn + 2 * cal.residual) > cal.claim.shares[DPERM_SHARE_RELEASE]);
 	cal.release_scale = cal.release_scale * 9 / 10;
-	CHECK(worst_ratio(&cal, turn - cal.residual, turn + cal.residual) > cal.eps_release);
+	CHECK(worst_ratio(&cal, turn - cal.residual, turn + cal.residual) > cal.claim.shares[DPERM_SHARE_RELEASE]);
 }
 
 /* At a large epsilon the scale is small enough to count outcomes of the real thing. */
@@ -159,7 +159,7 @@ TEST(drawn_frequencies_agree)
 
 			if (few > 1000)
 				CHECK(fabs(log((double) counts[0][k] / counts[1][k])) <=
-					  cal.eps_release + 5 * sqrt(2 / few));
+					  cal.claim.shares[DPERM_SHARE_RELEASE] + 5 * sqrt(2 / few));
 		}
 	}
 }

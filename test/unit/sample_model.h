@@ -31,16 +31,16 @@ plain_model(void)
 
 	memset(&m, 0, sizeof(m));
 	m.loss.kind = DPERM_LOSS_LOGISTIC;
-	m.epsilon = 1.0;
+	m.claim.epsilon = 1.0;
 	m.lambda = 0.01;
 	m.lambda_effective = 0.02;
 	m.rows = 1000;
 	m.encoder.block_count = 1;
 	m.encoder.blocks = &plain_block;
 	m.encoder.intercept = true;
-	m.eps_slack = 0.0625;
-	m.eps_noise = 0.875;
-	m.eps_release = 0.0625;
+	m.claim.shares[DPERM_SHARE_SLACK] = 0.0625;
+	m.claim.shares[DPERM_SHARE_NOISE] = 0.875;
+	m.claim.shares[DPERM_SHARE_RELEASE] = 0.0625;
 	m.noise_scale = 2.5;
 	m.grid = 0x1p-40;
 	m.release_scale = 12345;
@@ -53,13 +53,14 @@ static inline bool
 same_model(const DpermModel *a, const DpermModel *b)
 {
 	bool		same = a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
-		a->method == b->method && a->analysis == b->analysis && a->epsilon == b->epsilon &&
+		a->method == b->method && a->analysis == b->analysis && a->claim.epsilon == b->claim.epsilon &&
 		a->lambda == b->lambda && a->lambda_effective == b->lambda_effective &&
 		a->rows == b->rows && same_encoder(&a->encoder, &b->encoder) &&
-		a->dimension_source == b->dimension_source && a->eps_slack == b->eps_slack &&
-		a->eps_noise == b->eps_noise && a->eps_release == b->eps_release &&
+		a->dimension_source == b->dimension_source && a->claim.shares[DPERM_SHARE_SLACK] == b->claim.shares[DPERM_SHARE_SLACK] &&
+		a->claim.shares[DPERM_SHARE_NOISE] == b->claim.shares[DPERM_SHARE_NOISE] && a->claim.shares[DPERM_SHARE_RELEASE] == b->claim.shares[DPERM_SHARE_RELEASE] &&
 		a->noise_scale == b->noise_scale && a->grid == b->grid &&
-		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning);
+		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) &&
+		same_text(&a->label, &b->label) && a->has_positive == b->has_positive && same_text(&a->positive, &b->positive);
 
 	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
 		same = a->weights[i] == b->weights[i];
@@ -153,7 +154,7 @@ sample_model(TestRandom *state, SampleModel *room)
 		m.loss.h = DPERM_H_MIN + test_uniform(state) * (DPERM_H_MAX - DPERM_H_MIN);
 	m.method = (DpermMethod) test_below(state, 2);
 	m.analysis = (DpermAnalysis) test_below(state, 2);
-	m.epsilon = test_below(state, 4) == 0 ? INFINITY : sample_positive(state);
+	m.claim.epsilon = test_below(state, 4) == 0 ? INFINITY : sample_positive(state);
 	m.lambda = test_below(state, 4) == 0 ? 0.0 : sample_positive(state);
 	m.lambda_effective = m.lambda + (test_below(state, 2) ? sample_positive(state) : 0.0);
 	if (m.lambda_effective == 0.0)
@@ -162,12 +163,12 @@ sample_model(TestRandom *state, SampleModel *room)
 	m.encoder = *sample_encoder(state, &room->encoder);
 	if (m.encoder.blocks[0].kind == DPERM_BLOCK_VECTOR)
 		m.dimension_source = (DpermDimensionSource) test_below(state, 2);
-	if (!isinf(m.epsilon))
+	if (!isinf(m.claim.epsilon))
 	{
-		m.eps_release = 0.01 * m.epsilon;
-		m.eps_slack = m.method == DPERM_METHOD_OUTPUT ? 0.0 : 0.1 * m.epsilon;
-		m.eps_noise = (m.epsilon - m.eps_slack) - m.eps_release;
-		m.noise_scale = 2.0 / m.eps_noise;
+		m.claim.shares[DPERM_SHARE_RELEASE] = 0.01 * m.claim.epsilon;
+		m.claim.shares[DPERM_SHARE_SLACK] = m.method == DPERM_METHOD_OUTPUT ? 0.0 : 0.1 * m.claim.epsilon;
+		m.claim.shares[DPERM_SHARE_NOISE] = (m.claim.epsilon - m.claim.shares[DPERM_SHARE_SLACK]) - m.claim.shares[DPERM_SHARE_RELEASE];
+		m.noise_scale = 2.0 / m.claim.shares[DPERM_SHARE_NOISE];
 		m.grid = ldexp(1.0, -test_below(state, 80));
 		m.release_scale = (int64_t) (test_random(state) >> (1 + test_below(state, 60))) + 1;
 		if (m.release_scale < 1)
@@ -176,6 +177,11 @@ sample_model(TestRandom *state, SampleModel *room)
 	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
 		room->weights[i] = sample_weight(state);
 	m.weights = room->weights;
+	if (test_below(state, 2))
+		m.label = sample_literal("the \"label\"");
+	m.has_positive = test_below(state, 2);
+	if (m.has_positive && test_below(state, 3))
+		m.positive = sample_literal("yes");
 	if (test_below(state, 3) == 0)
 		m.tuning = sample_tuning(state, m.rows, room->tuning);
 	return m;

@@ -134,7 +134,7 @@ calibrated(const DpermSetup *s)
 static bool
 sane(const DpermCalibration *c)
 {
-	return c->lambda > 0 && c->eps_slack >= 0 && c->eps_noise > 0 && c->eps_release > 0 &&
+	return c->lambda > 0 && c->claim.shares[DPERM_SHARE_SLACK] >= 0 && c->claim.shares[DPERM_SHARE_NOISE] > 0 && c->claim.shares[DPERM_SHARE_RELEASE] > 0 &&
 		c->noise_scale > 0 && c->gradient_goal > 0 && c->weight_bound > 0 &&
 		c->residual > 0 && c->grid > 0 && c->release_scale > 0 &&
 		isfinite(c->lambda) && isfinite(c->noise_scale) && isfinite(c->gradient_goal) &&
@@ -203,13 +203,13 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	span = out->weight_bound + out->gradient_bound / lambda + (tilted ? 0 : tail);
 	CHECK(span / out->grid <= 0x1p50L);
 	steps = 2 * sqrtl(s->dim) * out->residual / out->grid + s->dim;
-	CHECK((long double) out->release_scale * out->eps_release >= steps);
-	CHECK((long double) out->release_scale * out->eps_release <=
-		  steps * 1.000001L + out->eps_release);
+	CHECK((long double) out->release_scale * out->claim.shares[DPERM_SHARE_RELEASE] >= steps);
+	CHECK((long double) out->release_scale * out->claim.shares[DPERM_SHARE_RELEASE] <=
+		  steps * 1.000001L + out->claim.shares[DPERM_SHARE_RELEASE]);
 	CHECK(out->release_scale <= INT64_C(1) << 50);
 	if (out->grid > 0x1p-40)
 		CHECK(2 * span / out->grid > 0x1p50L ||
-			  (2 * steps - s->dim) / out->eps_release * 1.000001L > 0x1p50L - 1);
+			  (2 * steps - s->dim) / out->claim.shares[DPERM_SHARE_RELEASE] * 1.000001L > 0x1p50L - 1);
 }
 
 /* One setup against all formulas. */
@@ -226,18 +226,18 @@ check_setup(const DpermSetup *s)
 
 	CHECK(sane(&out));
 	CHECK(close_to(out.lambda, e.lambda, 1e-13L));
-	CHECK(close_to(out.eps_release, e.release, 1e-15L));
-	CHECK(fabsl(out.eps_slack - e.slack) <= 1e-14L * s->epsilon);
-	CHECK(fabsl(out.eps_noise - e.noise) <= 1e-14L * s->epsilon);
+	CHECK(close_to(out.claim.shares[DPERM_SHARE_RELEASE], e.release, 1e-15L));
+	CHECK(fabsl(out.claim.shares[DPERM_SHARE_SLACK] - e.slack) <= 1e-14L * s->epsilon);
+	CHECK(fabsl(out.claim.shares[DPERM_SHARE_NOISE] - e.noise) <= 1e-14L * s->epsilon);
 	CHECK(close_to(out.noise_scale, e.scale,
 				   2e-12L + 1e-14L * s->epsilon / e.noise));
 
 	/* what an adversary can learn, in exact arithmetic, is not above epsilon */
-	spent = jacobian + sensitivity / out.noise_scale + out.eps_release;
+	spent = jacobian + sensitivity / out.noise_scale + out.claim.shares[DPERM_SHARE_RELEASE];
 	CHECK(spent <= s->epsilon);
-	CHECK(out.eps_slack >= jacobian * (1 - 1e-14L));
-	CHECK(out.noise_scale * (long double) out.eps_noise >= sensitivity);
-	CHECK((long double) out.eps_slack + out.eps_noise + out.eps_release <=
+	CHECK(out.claim.shares[DPERM_SHARE_SLACK] >= jacobian * (1 - 1e-14L));
+	CHECK(out.noise_scale * (long double) out.claim.shares[DPERM_SHARE_NOISE] >= sensitivity);
+	CHECK((long double) out.claim.shares[DPERM_SHARE_SLACK] + out.claim.shares[DPERM_SHARE_NOISE] + out.claim.shares[DPERM_SHARE_RELEASE] <=
 		  s->epsilon * (1 + (long double) DBL_EPSILON));
 	check_release(s, &out);
 }
@@ -274,7 +274,7 @@ TEST(follows_the_paper_across_its_jump)
 			s.lambda = jump * (1 + near);
 			out = calibrated(&s);
 			CHECK(out.lambda == s.lambda);
-			CHECK(out.eps_slack > out.eps_noise || near > 0.1);
+			CHECK(out.claim.shares[DPERM_SHARE_SLACK] > out.claim.shares[DPERM_SHARE_NOISE] || near > 0.1);
 			check_release(&s, &out);
 			if (near > 1e-12)
 				check_setup(&s);
@@ -282,7 +282,7 @@ TEST(follows_the_paper_across_its_jump)
 			s.lambda = jump * (1 - near);
 			out = calibrated(&s);
 			CHECK(out.lambda > jump);
-			CHECK_NEAR(out.eps_slack, 0.495 * epsilon, 1e-12 * epsilon);
+			CHECK_NEAR(out.claim.shares[DPERM_SHARE_SLACK], 0.495 * epsilon, 1e-12 * epsilon);
 			CHECK_NEAR(out.noise_scale, 2 / (0.495 * epsilon), 1e-11 / epsilon);
 			check_setup(&s);
 		}
@@ -296,8 +296,8 @@ TEST(gives_known_numbers)
 	DpermCalibration out = calibrated(&s);
 
 	/* c/(n Lambda) = 0.025 */
-	CHECK_NEAR(out.eps_slack, 0.0246926125903715, 1e-14);
-	CHECK_NEAR(out.eps_noise, 0.9653073874096285, 1e-14);
+	CHECK_NEAR(out.claim.shares[DPERM_SHARE_SLACK], 0.0246926125903715, 1e-14);
+	CHECK_NEAR(out.claim.shares[DPERM_SHARE_NOISE], 0.9653073874096285, 1e-14);
 	CHECK_NEAR(out.noise_scale, 2.0718788917247759, 1e-11);
 	CHECK(out.lambda == 0.01);
 
@@ -305,8 +305,8 @@ TEST(gives_known_numbers)
 	s.lambda = 0.001;
 	out = calibrated(&s);
 	CHECK_NEAR(out.lambda, 0.0023770829861937624, 1e-15);
-	CHECK_NEAR(out.eps_slack, 0.1, 1e-15);
-	CHECK_NEAR(out.eps_noise, 0.89, 1e-15);
+	CHECK_NEAR(out.claim.shares[DPERM_SHARE_SLACK], 0.1, 1e-15);
+	CHECK_NEAR(out.claim.shares[DPERM_SHARE_NOISE], 0.89, 1e-15);
 
 	s.method = DPERM_METHOD_OUTPUT;
 	out = calibrated(&s);
@@ -317,7 +317,7 @@ TEST(gives_known_numbers)
 	s.analysis = DPERM_ANALYSIS_PAPER;
 	s.lambda = 0.01;
 	out = calibrated(&s);
-	CHECK_NEAR(out.eps_slack, 0.049385225180743, 1e-14);
+	CHECK_NEAR(out.claim.shares[DPERM_SHARE_SLACK], 0.049385225180743, 1e-14);
 	CHECK_NEAR(out.noise_scale, 2 / (0.99 - 0.049385225180743), 1e-11);
 }
 
@@ -357,7 +357,7 @@ TEST(is_monotone)
 		more = s;
 		more.dim = s.dim < DPERM_DIM_MAX ? s.dim + 1 : 1;
 		b = calibrated(&more);
-		CHECK(b.eps_noise == a.eps_noise && b.eps_slack == a.eps_slack &&
+		CHECK(b.claim.shares[DPERM_SHARE_NOISE] == a.claim.shares[DPERM_SHARE_NOISE] && b.claim.shares[DPERM_SHARE_SLACK] == a.claim.shares[DPERM_SHARE_SLACK] &&
 			  b.noise_scale == a.noise_scale && b.lambda == a.lambda);
 		CHECK(more.dim == 1 || b.weight_bound >= a.weight_bound);
 		CHECK(more.dim == 1 || b.residual >= a.residual);
@@ -389,8 +389,8 @@ TEST(needs_no_noise_without_privacy)
 		s.epsilon = INFINITY;
 		out = calibrated(&s);
 		CHECK(out.lambda == s.lambda);
-		CHECK(out.noise_scale == 0 && out.eps_slack == 0 && out.eps_noise == 0 &&
-			  out.eps_release == 0 && out.release_scale == 0 && out.grid == 0);
+		CHECK(out.noise_scale == 0 && out.claim.shares[DPERM_SHARE_SLACK] == 0 && out.claim.shares[DPERM_SHARE_NOISE] == 0 &&
+			  out.claim.shares[DPERM_SHARE_RELEASE] == 0 && out.release_scale == 0 && out.grid == 0);
 		CHECK(out.gradient_goal >= 1e-12 && out.weight_bound > 0);
 		CHECK(isfinite(out.gradient_goal) && isfinite(out.weight_bound));
 	}

@@ -4,7 +4,7 @@
 #include "unit/sample_model.h"
 
 #define BINARY_MAX SAMPLE_MODEL_BINARY
-#define HEADER 104
+#define HEADER 128
 #define GUARANTEE_MAX 4096
 
 static void *memory;
@@ -237,15 +237,15 @@ TEST(checks_every_field)
 	CHECK_BROKEN(m.lambda_effective = 0.0, "lambda_effective is out of range");
 	CHECK_BROKEN(m.lambda_effective = 0.0099, "lambda_effective is out of range");
 	CHECK_BROKEN(m.lambda_effective = NAN, "lambda_effective is out of range");
-	CHECK_BROKEN(m.epsilon = 0.0, "epsilon is out of range");
-	CHECK_BROKEN(m.epsilon = NAN, "epsilon is out of range");
-	CHECK_BROKEN(m.epsilon = -INFINITY, "epsilon is out of range");
-	CHECK_BROKEN(m.epsilon = 0.99, "the budget adds up to more than epsilon");
-	CHECK_BROKEN(m.epsilon = INFINITY, "a model without privacy has no noise and no budget");
-	CHECK_BROKEN(m.eps_slack = -0.1, "a share of the budget is out of range");
-	CHECK_BROKEN(m.eps_slack = 0.0, "");
-	CHECK_BROKEN(m.eps_noise = 0.0, "a share of the budget is out of range");
-	CHECK_BROKEN(m.eps_release = NAN, "a share of the budget is out of range");
+	CHECK_BROKEN(m.claim.epsilon = 0.0, "epsilon is out of range");
+	CHECK_BROKEN(m.claim.epsilon = NAN, "epsilon is out of range");
+	CHECK_BROKEN(m.claim.epsilon = -INFINITY, "epsilon is out of range");
+	CHECK_BROKEN(m.claim.epsilon = 0.99, "the budget adds up to more than epsilon");
+	CHECK_BROKEN(m.claim.epsilon = INFINITY, "a model without privacy has no noise and no budget");
+	CHECK_BROKEN(m.claim.shares[DPERM_SHARE_SLACK] = -0.1, "a share of the budget is out of range");
+	CHECK_BROKEN(m.claim.shares[DPERM_SHARE_SLACK] = 0.0, "");
+	CHECK_BROKEN(m.claim.shares[DPERM_SHARE_NOISE] = 0.0, "a share of the budget is out of range");
+	CHECK_BROKEN(m.claim.shares[DPERM_SHARE_RELEASE] = NAN, "a share of the budget is out of range");
 	CHECK_BROKEN(m.noise_scale = 0.0, "noise_scale is out of range");
 	CHECK_BROKEN(m.grid = 0.3, "grid is not a power of two");
 	CHECK_BROKEN(m.grid = -0.5, "grid is not a power of two");
@@ -266,6 +266,11 @@ TEST(checks_every_field)
 	CHECK_BROKEN(block.norm = 0.0, "norm is out of range");
 	CHECK_BROKEN(block.norm = INFINITY, "norm is out of range");
 	CHECK_BROKEN(m.weights = bad_weights, "a weight is not finite");
+	CHECK_BROKEN(m.claim.delta = 0.1, "delta is not 0");
+	CHECK_BROKEN(m.label = sample_literal("sick"), "");
+	CHECK_BROKEN((m.label = (DpermText) {"a\0b", 3}), "label or positive holds a zero byte");
+	CHECK_BROKEN(m.positive = sample_literal("yes"), "positive is not said to be there");
+	CHECK_BROKEN((m.positive = sample_literal("yes"), m.has_positive = true), "");
 	CHECK_BROKEN(m.tuning = sample_literal(tuned), "");
 	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.rows = 3001),
 				 "tuning has fewer rows than the model");
@@ -284,8 +289,14 @@ TEST(refuses_non_canonical_binary)
 	unsigned char *weights = form + size - 16;
 
 	dperm_model_to_binary(&m, form);
-	form[11] = 1;
+	form[127] = 1;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it is not in canonical form");
+	dperm_model_to_binary(&m, form);
+	form[11] = 1;
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "unit is unknown");
+	dperm_model_to_binary(&m, form);
+	form[10] = 9;
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "neighbours is unknown");
 
 	dperm_model_to_binary(&m, form);
 	memset(weights, 0, 8);
@@ -294,7 +305,7 @@ TEST(refuses_non_canonical_binary)
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it is not in canonical form");
 
 	dperm_model_to_binary(&m, form);
-	form[5] = 2;
+	form[5] = 3;
 	CHECK_TEXT(read_binary(form, size, &memory, &out),
 			   "the format of the model is unknown to this version of dperm");
 
@@ -308,6 +319,46 @@ TEST(refuses_non_canonical_binary)
 	dperm_model_to_binary(&m, form);
 	CHECK_TEXT(read_binary(form, size - 8, &memory, &out),
 			   "it ends before the weights do");
+}
+
+/* The form that version 0.1 wrote, out of a newer one: no label, a shorter header. */
+static size_t
+to_format_1(const DpermModel *m, unsigned char *out)
+{
+	unsigned char newer[BINARY_MAX];
+	size_t		size = dperm_model_binary_size(m);
+
+	dperm_model_to_binary(m, newer);
+	memcpy(out, newer, 104);
+	out[5] = 1;
+	out[10] = m->tuning.len > 0;
+	out[11] = 0;
+	memcpy(out + 104, newer + 128, size - 128);
+	return size - 24;
+}
+
+TEST(reads_format_1)
+{
+	TestRandom	state = 17;
+	SampleModel room;
+
+	for (int round = 0; round < 2000; round++)
+	{
+		DpermModel	m = sample_model(&state, &room);
+		DpermModel	out;
+		unsigned char form[BINARY_MAX];
+		size_t		size;
+
+		m.label.len = m.positive.len = 0;
+		m.has_positive = false;
+		size = to_format_1(&m, form);
+		CHECK(read_binary(form, size, &memory, &out) == NULL);
+		CHECK(same_model(&m, &out));
+		CHECK(out.claim.neighbours == DPERM_NEIGHBOURS_REPLACE && out.claim.unit == DPERM_UNIT_ROW && out.claim.delta == 0);
+		CHECK(read_binary(form, size - 1, &memory, &out) != NULL);
+		form[11] = 1;
+		CHECK(read_binary(form, size, &memory, &out) != NULL);
+	}
 }
 
 /* The encoder in its middle is what dperm_encoder_to_binary makes. */
@@ -381,8 +432,8 @@ TEST(states_the_guarantee)
 
 	m.loss.kind = DPERM_LOSS_SMOOTH_HINGE;
 	m.loss.h = 0.1;
-	m.epsilon = INFINITY;
-	m.eps_slack = m.eps_noise = m.eps_release = m.noise_scale = m.grid = 0.0;
+	m.claim.epsilon = INFINITY;
+	m.claim.shares[DPERM_SHARE_SLACK] = m.claim.shares[DPERM_SHARE_NOISE] = m.claim.shares[DPERM_SHARE_RELEASE] = m.noise_scale = m.grid = 0.0;
 	m.release_scale = 0;
 	m.encoder = plain_model().encoder;
 	CHECK_TEXT(why_not(&m), "");
@@ -400,6 +451,7 @@ main(void)
 	RUN(holds_the_largest_dimension);
 	RUN(fits_its_arena);
 	RUN(runs_out_of_memory_in_peace);
+	RUN(reads_format_1);
 	RUN(holds_the_form_of_the_encoder);
 	RUN(survives_flipped_bytes);
 	RUN(refuses_non_canonical_binary);

@@ -9,8 +9,8 @@ static void *memory;
 static void *again_memory;
 
 static const char *const plain_text =
-"{\"format\": 1, \"kind\": \"logistic regression\", \"loss\": \"logistic\", \"private\": true,"
-" \"epsilon\": 1, \"delta\": 0, \"neighbours\": \"replace-one\", \"rows\": 1000,"
+"{\"format\": 2, \"kind\": \"logistic regression\", \"loss\": \"logistic\", \"private\": true,"
+" \"epsilon\": 1, \"delta\": 0, \"neighbours\": \"replace\", \"unit\": \"row\", \"rows\": 1000,"
 " \"method\": \"objective\", \"analysis\": \"sharp\", \"lambda\": 0.01,"
 " \"lambda_effective\": 0.02, \"budget\": {\"slack\": 0.0625, \"noise\": 0.875,"
 " \"release\": 0.0625}, \"noise_scale\": 2.5, \"grid\": 9.094947017729282e-13,"
@@ -146,13 +146,15 @@ TEST(prints_in_a_stable_order)
 
 TEST(explains_hostile_texts)
 {
-	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": 1"), "");
-	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": 2, \"columns\": []"),
+	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 1"), "");
+	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 0"),
 			   "the format of the model is unknown to this version of dperm");
-	CHECK_TEXT(why_not_text("\"format\": 1, ", ""), "key \"format\" is missing");
-	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": \"1\""),
+	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 3, \"columns\": []"),
+			   "the format of the model is unknown to this version of dperm");
+	CHECK_TEXT(why_not_text("\"format\": 2, ", ""), "key \"format\" is missing");
+	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": \"1\""),
 			   "key \"format\" must be an integer");
-	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": 1, \"format\": 1"),
+	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 1, \"format\": 1"),
 			   "key \"format\" occurs twice");
 	CHECK_TEXT(why_not_text("\"rows\": 1000", "\"rows\": 1000, \"rows\": 1000"),
 			   "key \"rows\" occurs twice");
@@ -183,7 +185,11 @@ TEST(explains_hostile_texts)
 			   "key \"epsilon\" must be a number or \"Infinity\"");
 	CHECK_TEXT(why_not_text("\"delta\": 0", "\"delta\": 0.1"), "delta is not 0");
 	CHECK_TEXT(why_not_text("\"delta\": 0, ", ""), "");
-	CHECK_TEXT(why_not_text("replace-one", "add-remove"), "neighbours is not replace-one");
+	CHECK_TEXT(why_not_text("\"replace\"", "\"add-remove\""), "neighbours is unknown");
+	CHECK_TEXT(why_not_text("\"replace\"", "\"replace-one\""), "");
+	CHECK_TEXT(why_not_text("\"row\"", "\"column\""), "unit is unknown");
+	CHECK_TEXT(why_not_text("\"rows\": 1000", "\"rows\": 1000, \"label\": 3"), "key \"label\" must be a string");
+	CHECK_TEXT(why_not_text("\"rows\": 1000", "\"rows\": 1000, \"label\": \"y\", \"positive\": \"\""), "");
 	CHECK_TEXT(why_not_text("\"objective\"", "\"subjective\""), "the method is unknown");
 	CHECK_TEXT(why_not_text("\"sharp\"", "\"\""), "the analysis is unknown");
 	CHECK_TEXT(why_not_text("\"slack\": 0.0625, ", ""),

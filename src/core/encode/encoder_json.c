@@ -105,8 +105,8 @@ dperm_encoder_json_count(const DpermJson *json)
 }
 
 /* A string of any length, into the arena. */
-static bool
-read_text(DpermJson *json, DpermArena *arena, DpermText *out, const char **why)
+bool
+dperm_encoder_json_text(DpermJson *json, DpermArena *arena, DpermText *out, const char **why)
 {
 	DpermJson	ahead = *json;
 	size_t		room;
@@ -119,7 +119,7 @@ read_text(DpermJson *json, DpermArena *arena, DpermText *out, const char **why)
 		room = 1;
 	bytes = dperm_arena_take(arena, room);
 	if (bytes == NULL || room > INT32_MAX)
-		return refuse(why, "there is not enough memory for the features");
+		return refuse(why, "there is not enough memory for the texts");
 	if (!dperm_json_string(json, bytes, room))
 		return false;
 	out->bytes = bytes;
@@ -161,7 +161,7 @@ read_categories(DpermJson *json, DpermArena *arena, DpermBlock *block, const cha
 		return false;
 	while (dperm_json_element(json))
 		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
-			!read_text(json, arena, &categories[i++], why))
+			!dperm_encoder_json_text(json, arena, &categories[i++], why))
 			return false;
 	block->categories = categories;
 	block->count = i;
@@ -198,7 +198,7 @@ read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBloc
 	switch (key)
 	{
 		case K_COLUMN:
-			return read_text(json, arena, &block->column, why) &&
+			return dperm_encoder_json_text(json, arena, &block->column, why) &&
 				(block->column.len > 0 || refuse(why, "a feature has no column"));
 		case K_TYPE:
 			return read_type(json, block, why);

@@ -19,4 +19,7 @@ extern bool dperm_encoder_json_kernel(DpermJson *json, DpermKernel *out, const c
 /* How many elements the array has that was just entered; reads nothing. */
 extern int64_t dperm_encoder_json_count(const DpermJson *json);
 
+/* A string of any length, into the arena; false, and *why if it is not the reader's fault. */
+extern bool dperm_encoder_json_text(DpermJson *json, DpermArena *arena, DpermText *out, const char **why);
+
 #endif							/* DPERM_ENCODER_JSON_H */

@@ -102,7 +102,7 @@ release_stage(const DpermSetup *s, double longest, DpermCalibration *out)
 	for (;; grid *= 2)
 	{
 		double		steps = 2 * sqrt(s->dim) * out->residual / grid * (1 + 1e-9) + s->dim;
-		double		scale = ceil(steps / out->eps_release * NUDGE);
+		double		scale = ceil(steps / out->claim.shares[DPERM_SHARE_RELEASE] * NUDGE);
 
 		if (longest / grid <= GRID_POINTS && scale <= GRID_POINTS)
 		{
@@ -125,11 +125,12 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_BAD_ARGUMENT;
 	c = dperm_loss_curvature(s->loss);
 
+	out->claim = (DpermClaim) {.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = s->epsilon};
 	if (isinf(s->epsilon))
 		out->lambda = s->lambda;
 	else
 	{
-		out->eps_release = RELEASE_SHARE * s->epsilon;
+		out->claim.shares[DPERM_SHARE_RELEASE] = RELEASE_SHARE * s->epsilon;
 		mechanism->spend(s, c, out);
 		out->noise_scale *= NUDGE;
 	}

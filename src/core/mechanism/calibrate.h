@@ -12,6 +12,7 @@
 
 #include "core/loss/loss.h"
 #include "core/base/status.h"
+#include "core/privacy/claim.h"
 
 /* The mechanisms: places in the table of mechanism.h, stored in models. */
 typedef enum DpermMethod
@@ -42,9 +43,7 @@ typedef struct DpermSetup
 typedef struct DpermCalibration
 {
 	double		lambda;			/* effective Lambda: what the solver minimises with */
-	double		eps_slack;		/* share of epsilon paid for the Jacobian */
-	double		eps_noise;		/* share paid for the noise vector b */
-	double		eps_release;	/* share paid for the release stage */
+	DpermClaim	claim;			/* what is claimed, and how epsilon is split */
 	double		noise_scale;	/* |b| ~ Gamma(dim, noise_scale); 0: no noise */
 	double		gradient_goal;	/* the solver aims at this computed norm */
 	double		gradient_bound; /* gamma: on the norm of the exact gradient at weights that are accepted */

@@ -17,29 +17,29 @@ sharp(const DpermSetup *s, double c, DpermCalibration *out)
 	double		least = c / (s->rows * expm1(SLACK_SHARE * s->epsilon));
 
 	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least);
-	out->eps_slack = log1p(c / (s->rows * out->lambda));
-	out->eps_noise = s->epsilon - out->eps_slack - out->eps_release;
+	out->claim.shares[DPERM_SHARE_SLACK] = log1p(c / (s->rows * out->lambda));
+	out->claim.shares[DPERM_SHARE_NOISE] = s->epsilon - out->claim.shares[DPERM_SHARE_SLACK] - out->claim.shares[DPERM_SHARE_RELEASE];
 }
 
 /* Algorithm 2 as printed, run at epsilon less the release share (section "Paper analysis"). */
 static void
 paper(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		epsilon = s->epsilon - out->eps_release;
+	double		epsilon = s->epsilon - out->claim.shares[DPERM_SHARE_RELEASE];
 	double		lambda = fmax(s->lambda, DPERM_LAMBDA_MIN);
 	double		slack = 2 * log1p(c / (s->rows * lambda));
 
 	if (epsilon - slack > 0)
 	{
 		out->lambda = lambda;
-		out->eps_slack = slack;
-		out->eps_noise = epsilon - slack;
+		out->claim.shares[DPERM_SHARE_SLACK] = slack;
+		out->claim.shares[DPERM_SHARE_NOISE] = epsilon - slack;
 	}
 	else
 	{
 		out->lambda = c / (s->rows * expm1(epsilon / 4));
-		out->eps_slack = epsilon / 2;
-		out->eps_noise = epsilon / 2;
+		out->claim.shares[DPERM_SHARE_SLACK] = epsilon / 2;
+		out->claim.shares[DPERM_SHARE_NOISE] = epsilon / 2;
 	}
 }
 
@@ -51,7 +51,7 @@ spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 		sharp(s, c, out);
 	else
 		paper(s, c, out);
-	out->noise_scale = 2 / out->eps_noise;
+	out->noise_scale = 2 / out->claim.shares[DPERM_SHARE_NOISE];
 }
 
 /*

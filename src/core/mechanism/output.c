@@ -13,9 +13,9 @@ spend_output(const DpermSetup *s, double c, DpermCalibration *out)
 {
 	(void) c;
 	out->lambda = s->lambda;
-	out->eps_slack = 0;
-	out->eps_noise = s->epsilon - out->eps_release;
-	out->noise_scale = 2 / (s->rows * s->lambda * out->eps_noise);
+	out->claim.shares[DPERM_SHARE_SLACK] = 0;
+	out->claim.shares[DPERM_SHARE_NOISE] = s->epsilon - out->claim.shares[DPERM_SHARE_RELEASE];
+	out->noise_scale = 2 / (s->rows * s->lambda * out->claim.shares[DPERM_SHARE_NOISE]);
 }
 
 /* As for objective perturbation; the noise is added to the weights, in doubles. */

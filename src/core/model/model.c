@@ -1,18 +1,23 @@
 /*
  * model.c: what a valid model is, and its binary form.
  *
- * The binary form is canonical: a form that decodes is, byte for byte, what
- * encoding the result gives. So two models are equal when their forms are. All
+ * The binary form is canonical: a form that decodes is, byte for byte, what encoding the result gives, unless it is of
+ * an older format. So two models are equal when their forms are. All
  * numbers are big-endian; the doubles are IEEE 754.
  *
  *	 0	magic "DPRM"		 4	format, 16 bits		 6	loss, 8 bits
  *	 7	method				 8	analysis			 9	dimension_source
- *	10	tuned, 0 or 1		11	zero				12	length of the encoder, 32 bits
+ *	10	neighbours			11	unit				12	length of the encoder, 32 bits
  *	16	rows, 64 bits		24	release_scale, 64 bits
  *	32	h					40	epsilon				48	lambda
  *	56	lambda_effective	64	eps_slack			72	eps_noise
  *	80	eps_release			88	noise_scale			96	grid
- *	104	the encoder, the weights, and tuning up to the end
+ *	104	delta				112	length of label, 32 bits
+ *	116	1 + length of positive, or 0, 32 bits
+ *	120	length of tuning, 32 bits			124	zero, 32 bits
+ *	128	the encoder, the weights, label, positive, tuning
+ *
+ * Format 1 had "tuned, 0 or 1" and a zero at 10, ended its header at 104, and had tuning up to the end.
  */
 #include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
@@ -23,14 +28,16 @@
 #include "core/base/bytes.h"
 #include "core/model/tuning.h"
 
-#define HEADER_SIZE 104
+#define HEADER_SIZE 128
+#define HEADER_SIZE_1 104
 
 /* Arena per coordinate: a block, a category, a weight, and what aligning them and texts costs. */
 #define ARENA_PER_DIM 160
 #define ARENA_BASE 512
 
-/* Longer than the candidates of any tuning. */
+/* Longer than the candidates of any tuning, and than any label. */
 #define TUNING_MAX (1 << 20)
+#define LABEL_MAX (1 << 18)
 
 static const unsigned char magic[4] = {'D', 'P', 'R', 'M'};
 
@@ -80,30 +87,37 @@ check_learner(const DpermModel *m)
 	return NULL;
 }
 
-/* The budget and the noise that it bought. */
+/* The claim and the noise that it bought. */
 static const char *
 check_privacy(const DpermModel *m)
 {
-	if (!(m->epsilon > 0.0))
-		return "epsilon is out of range";
-	if (isinf(m->epsilon))
-	{
-		if (m->eps_slack != 0.0 || m->eps_noise != 0.0 || m->eps_release != 0.0 ||
-			m->noise_scale != 0.0 || m->grid != 0.0 || m->release_scale != 0)
-			return "a model without privacy has no noise and no budget";
-		return NULL;
-	}
-	if (!is_nonnegative(m->eps_slack) || !is_positive(m->eps_noise) ||
-		!is_positive(m->eps_release))
-		return "a share of the budget is out of range";
-	if (m->eps_slack + m->eps_noise + m->eps_release > m->epsilon * (1.0 + 1e-9))
-		return "the budget adds up to more than epsilon";
+	const char *fault = dperm_claim_fault(&m->claim);
+
+	if (fault)
+		return fault;
+	if (!dperm_claim_private(&m->claim))
+		return m->noise_scale != 0.0 || m->grid != 0.0 || m->release_scale != 0 ?
+			"a model without privacy has no noise and no budget" : NULL;
 	if (!is_positive(m->noise_scale))
 		return "noise_scale is out of range";
 	if (!is_power_of_two(m->grid))
 		return "grid is not a power of two";
 	if (m->release_scale < 1)
 		return "release_scale is out of range";
+	return NULL;
+}
+
+/* The label, which is for those who evaluate. */
+static const char *
+check_label(const DpermModel *m)
+{
+	if (m->label.len > LABEL_MAX || m->positive.len > LABEL_MAX)
+		return "label is too long";
+	if (!m->has_positive && m->positive.len > 0)
+		return "positive is not said to be there";
+	if ((m->label.len > 0 && memchr(m->label.bytes, 0, (size_t) m->label.len)) ||
+		(m->positive.len > 0 && memchr(m->positive.bytes, 0, (size_t) m->positive.len)))
+		return "label or positive holds a zero byte";
 	return NULL;
 }
 
@@ -165,6 +179,8 @@ dperm_model_check(const DpermModel *model, const char **why)
 	if (*why == NULL)
 		*why = check_shape(model);
 	if (*why == NULL)
+		*why = check_label(model);
+	if (*why == NULL)
 		*why = check_tuning(model);
 	return *why == NULL ? DPERM_OK : DPERM_BAD_FORMAT;
 }
@@ -186,7 +202,8 @@ size_t
 dperm_model_binary_size(const DpermModel *model)
 {
 	return HEADER_SIZE + dperm_encoder_binary_size(&model->encoder) +
-		8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->tuning.len;
+		8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
+		(size_t) model->positive.len + (size_t) model->tuning.len;
 }
 
 /* Write the binary form. */
@@ -201,74 +218,132 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, (uint64_t) model->method, 1);
 	out = dperm_bytes_put_int(out, (uint64_t) model->analysis, 1);
 	out = dperm_bytes_put_int(out, (uint64_t) model->dimension_source, 1);
-	out = dperm_bytes_put_int(out, model->tuning.len > 0 ? 1 : 0, 1);
-	out = dperm_bytes_put_int(out, 0, 1);
+	out = dperm_bytes_put_int(out, (uint64_t) model->claim.neighbours, 1);
+	out = dperm_bytes_put_int(out, (uint64_t) model->claim.unit, 1);
 	out = dperm_bytes_put_int(out, encoder_size, 4);
 	out = dperm_bytes_put_int(out, (uint64_t) model->rows, 8);
 	out = dperm_bytes_put_int(out, (uint64_t) model->release_scale, 8);
 	out = dperm_bytes_put_double(out, model->loss.h);
-	out = dperm_bytes_put_double(out, model->epsilon);
+	out = dperm_bytes_put_double(out, model->claim.epsilon);
 	out = dperm_bytes_put_double(out, model->lambda);
 	out = dperm_bytes_put_double(out, model->lambda_effective);
-	out = dperm_bytes_put_double(out, model->eps_slack);
-	out = dperm_bytes_put_double(out, model->eps_noise);
-	out = dperm_bytes_put_double(out, model->eps_release);
+	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
+		out = dperm_bytes_put_double(out, model->claim.shares[i]);
 	out = dperm_bytes_put_double(out, model->noise_scale);
 	out = dperm_bytes_put_double(out, model->grid);
+	out = dperm_bytes_put_double(out, model->claim.delta);
+	out = dperm_bytes_put_int(out, (uint64_t) model->label.len, 4);
+	out = dperm_bytes_put_int(out, model->has_positive ? 1 + (uint64_t) model->positive.len : 0, 4);
+	out = dperm_bytes_put_int(out, (uint64_t) model->tuning.len, 4);
+	out = dperm_bytes_put_int(out, 0, 4);
 	dperm_encoder_to_binary(&model->encoder, out);
 	out += encoder_size;
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
 		out = dperm_bytes_put_double(out, model->weights[i]);
+	out = dperm_bytes_put(out, model->label.bytes, (size_t) model->label.len);
+	out = dperm_bytes_put(out, model->positive.bytes, (size_t) model->positive.len);
 	dperm_bytes_put(out, model->tuning.bytes, (size_t) model->tuning.len);
 }
 
-/* The header, and the length of the encoder after it. */
+/* How long the parts are. */
+typedef struct Parts
+{
+	size_t		encoder;
+	size_t		label;
+	size_t		positive;		/* and one more, or 0 for none */
+	size_t		tuning;
+} Parts;
+
+/* The header, and the lengths of what comes after it. */
 static const char *
-read_header(DpermBytes *r, DpermModel *m, size_t *encoder_size, bool *tuned)
+read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 {
 	const unsigned char *start = dperm_bytes_get(r, sizeof(magic));
+	uint64_t	format;
+	bool		tuned = false;
 
 	if (start == NULL || memcmp(start, magic, sizeof(magic)) != 0 ||
-		r->left < HEADER_SIZE - sizeof(magic))
+		r->left < HEADER_SIZE_1 - sizeof(magic))
 		return "it does not begin with the header of a model";
-	if (dperm_bytes_get_int(r, 2) != DPERM_MODEL_FORMAT)
+	format = dperm_bytes_get_int(r, 2);
+	if (format < 1 || format > DPERM_MODEL_FORMAT)
 		return "the format of the model is unknown to this version of dperm";
+	if (format > 1 && r->left < HEADER_SIZE - sizeof(magic) - 2)
+		return "it does not begin with the header of a model";
 
 	/* Out of range is for dperm_model_check; a byte fits any of the enums. */
 	m->loss.kind = (DpermLossKind) dperm_bytes_get_int(r, 1);
 	m->method = (DpermMethod) dperm_bytes_get_int(r, 1);
 	m->analysis = (DpermAnalysis) dperm_bytes_get_int(r, 1);
 	m->dimension_source = (DpermDimensionSource) dperm_bytes_get_int(r, 1);
-	*tuned = dperm_bytes_get_int(r, 1) == 1;
-	if (r->at[-1] > 1 || dperm_bytes_get_int(r, 1) != 0)
-		r->bad = true;
-	*encoder_size = (size_t) dperm_bytes_get_int(r, 4);
+	if (format == 1)
+	{
+		tuned = dperm_bytes_get_int(r, 1) == 1;
+		if (r->at[-1] > 1 || dperm_bytes_get_int(r, 1) != 0)
+			r->bad = true;
+	}
+	else
+	{
+		m->claim.neighbours = (DpermNeighbours) dperm_bytes_get_int(r, 1);
+		m->claim.unit = (DpermUnit) dperm_bytes_get_int(r, 1);
+	}
+	parts->encoder = (size_t) dperm_bytes_get_int(r, 4);
 	m->rows = dperm_bytes_get_signed(r);
 	m->release_scale = dperm_bytes_get_signed(r);
 	m->loss.h = dperm_bytes_get_double(r);
-	m->epsilon = dperm_bytes_get_double(r);
+	m->claim.epsilon = dperm_bytes_get_double(r);
 	m->lambda = dperm_bytes_get_double(r);
 	m->lambda_effective = dperm_bytes_get_double(r);
-	m->eps_slack = dperm_bytes_get_double(r);
-	m->eps_noise = dperm_bytes_get_double(r);
-	m->eps_release = dperm_bytes_get_double(r);
+	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
+		m->claim.shares[i] = dperm_bytes_get_double(r);
 	m->noise_scale = dperm_bytes_get_double(r);
 	m->grid = dperm_bytes_get_double(r);
+	if (format > 1)
+	{
+		m->claim.delta = dperm_bytes_get_double(r);
+		parts->label = (size_t) dperm_bytes_get_int(r, 4);
+		parts->positive = (size_t) dperm_bytes_get_int(r, 4);
+		parts->tuning = (size_t) dperm_bytes_get_int(r, 4);
+		if (dperm_bytes_get_int(r, 4) != 0)
+			r->bad = true;
+	}
+	else if (tuned)
+		parts->tuning = SIZE_MAX;	/* up to the end */
 	return r->bad ? "it is not in canonical form" : NULL;
 }
 
-/* The encoder and the weights, into the arena. */
+/* Some bytes as a text, into the arena. */
 static const char *
-read_body(DpermBytes *r, size_t encoder_size, bool tuned, DpermArena *arena, DpermModel *m)
+read_text(DpermBytes *r, size_t len, size_t most, DpermArena *arena, DpermText *text)
 {
-	const unsigned char *encoder = dperm_bytes_get(r, encoder_size);
+	const unsigned char *from = len <= most ? dperm_bytes_get(r, len) : NULL;
+	char	   *to;
+
+	if (len == 0)
+		return NULL;
+	if (from == NULL)
+		return "it ends too early";
+	to = dperm_arena_take(arena, len);
+	if (to == NULL)
+		return "there is not enough memory for the texts";
+	memcpy(to, from, len);
+	text->bytes = to;
+	text->len = (int) len;
+	return NULL;
+}
+
+/* The encoder, the weights and the texts, into the arena. */
+static const char *
+read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
+{
+	const unsigned char *encoder = dperm_bytes_get(r, parts->encoder);
 	const char *fault;
 	double	   *weights;
 	int			dim;
 
 	if (encoder == NULL)
 		return "it ends before the features do";
-	fault = dperm_encoder_from_binary(encoder, encoder_size, arena, &m->encoder);
+	fault = dperm_encoder_from_binary(encoder, parts->encoder, arena, &m->encoder);
 	if (fault)
 		return fault;
 	dim = dperm_encoder_dim(&m->encoder);
@@ -282,19 +357,17 @@ read_body(DpermBytes *r, size_t encoder_size, bool tuned, DpermArena *arena, Dpe
 	m->weights = weights;
 	if (r->bad)
 		return "it is not in canonical form";
-	if (tuned != (r->left > 0))
-		return tuned ? "it ends before tuning does" : "something follows the weights";
-	if (tuned)
-	{
-		char	   *tuning = dperm_arena_take(arena, r->left);
-
-		if (tuning == NULL || r->left > TUNING_MAX)
-			return "tuning is too long";
-		memcpy(tuning, r->at, r->left);
-		m->tuning.bytes = tuning;
-		m->tuning.len = (int) r->left;
-	}
-	return NULL;
+	m->has_positive = parts->positive > 0;
+	fault = read_text(r, parts->label, LABEL_MAX, arena, &m->label);
+	if (fault == NULL && m->has_positive)
+		fault = read_text(r, parts->positive - 1, LABEL_MAX, arena, &m->positive);
+	if (fault == NULL && parts->tuning == SIZE_MAX && r->left == 0)
+		fault = "it ends before tuning does";
+	if (fault == NULL)
+		fault = read_text(r, parts->tuning == SIZE_MAX ? r->left : parts->tuning, TUNING_MAX, arena, &m->tuning);
+	if (fault == NULL && r->left > 0)
+		fault = "something follows the model";
+	return fault;
 }
 
 /* Read a binary form, trusting none of it. */
@@ -304,13 +377,12 @@ dperm_model_from_binary(const unsigned char *in, size_t len, DpermArena *arena,
 {
 	DpermBytes r = {in, len, false};
 	DpermModel	m;
-	size_t		encoder_size;
-	bool		tuned;
+	Parts		parts = {0};
 
 	memset(&m, 0, sizeof(m));
-	*why = read_header(&r, &m, &encoder_size, &tuned);
+	*why = read_header(&r, &m, &parts);
 	if (*why == NULL)
-		*why = read_body(&r, encoder_size, tuned, arena, &m);
+		*why = read_body(&r, &parts, arena, &m);
 	if (*why || dperm_model_check(&m, why) != DPERM_OK)
 		return DPERM_BAD_FORMAT;
 	*out = m;
@@ -326,14 +398,11 @@ dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 	model->loss = setup->loss;
 	model->method = setup->method;
 	model->analysis = setup->analysis;
-	model->epsilon = setup->epsilon;
+	model->claim = calibration->claim;
 	model->lambda = setup->lambda;
 	model->rows = setup->rows;
 	model->encoder = *encoder;
 	model->lambda_effective = calibration->lambda;
-	model->eps_slack = calibration->eps_slack;
-	model->eps_noise = calibration->eps_noise;
-	model->eps_release = calibration->eps_release;
 	model->noise_scale = calibration->noise_scale;
 	model->grid = calibration->grid;
 	model->release_scale = calibration->release_scale;

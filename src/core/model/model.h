@@ -16,6 +16,7 @@
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 #include "core/base/status.h"
+#include "core/privacy/claim.h"
 
 /* Where the length of vectors was learnt from; without vectors it is declared. */
 typedef enum DpermDimensionSource
@@ -29,7 +30,7 @@ typedef struct DpermModel
 	DpermLoss	loss;			/* logistic: a logistic regression, else an SVM */
 	DpermMethod method;
 	DpermAnalysis analysis;
-	double		epsilon;		/* INFINITY: trained without noise, not private */
+	DpermClaim	claim;			/* nothing is claimed: trained without noise */
 	double		lambda;			/* as requested or by default */
 	int64_t		rows;
 	DpermEncoder encoder;
@@ -37,20 +38,21 @@ typedef struct DpermModel
 
 	/* From the calibration; zero without noise, except lambda_effective. */
 	double		lambda_effective;
-	double		eps_slack;
-	double		eps_noise;
-	double		eps_release;
 	double		noise_scale;
 	double		grid;
 	int64_t		release_scale;
 
 	const double *weights;		/* dperm_encoder_dim(&encoder) of them */
+	DpermText	label;			/* the column that was learnt; empty if it was an expression */
+	bool		has_positive;	/* was a value of it named? */
+	DpermText	positive;
 	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
 } DpermModel;
 
-#define DPERM_MODEL_FORMAT 1
+/* What is written; format 1, of version 0.1, is read too. */
+#define DPERM_MODEL_FORMAT 2
 
-/* Fill in everything but dimension_source from what a fit was given and made. */
+/* Fill in what a fit was given and made: everything but dimension_source, label and positive. */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,
 							 const DpermEncoder *encoder, const double *weights);

@@ -31,7 +31,8 @@ typedef struct Field
 
 typedef enum FieldId
 {
-	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_ROWS,
+	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_UNIT, F_ROWS,
+	F_LABEL, F_POSITIVE,
 	F_METHOD, F_ANALYSIS, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE_SCALE, F_GRID,
 	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_FEATURES, F_INTERCEPT, F_KERNEL,
 	F_WEIGHTS, F_TUNING, F_GUARANTEE,
@@ -47,7 +48,10 @@ static const Field fields[F_COUNT] = {
 	[F_EPSILON] = FIELD("epsilon", "a number or \"Infinity\""),
 	[F_DELTA] = FIELD("delta", "a number"),
 	[F_NEIGHBOURS] = FIELD("neighbours", "a string"),
+	[F_UNIT] = FIELD("unit", "a string"),
 	[F_ROWS] = FIELD("rows", "an integer"),
+	[F_LABEL] = FIELD("label", "a string"),
+	[F_POSITIVE] = FIELD("positive", "a string"),
 	[F_METHOD] = FIELD("method", "a string"),
 	[F_ANALYSIS] = FIELD("analysis", "a string"),
 	[F_LAMBDA] = FIELD("lambda", "a number"),
@@ -70,7 +74,7 @@ static const Field fields[F_COUNT] = {
 
 /* What may be left out; h is required of some losses and refused of the other. */
 #define OPTIONAL (BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
-				  BIT(F_NEIGHBOURS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
+				  BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
 				  BIT(F_GUARANTEE))
 
 /* Longer than any key and any name that is compared. */
@@ -115,12 +119,12 @@ read_epsilon(Parser *p)
 	char		name[NAME_ROOM];
 
 	if (dperm_json_peek(&p->json) != DPERM_JSON_STRING)
-		return dperm_json_number(&p->json, &p->model.epsilon);
+		return dperm_json_number(&p->json, &p->model.claim.epsilon);
 	if (!dperm_json_string(&p->json, name, sizeof(name)))
 		return false;
 	if (strcmp(name, "Infinity") != 0)
 		return refuse(p, fields[F_EPSILON].mistyped);
-	p->model.epsilon = INFINITY;
+	p->model.claim.epsilon = INFINITY;
 	return true;
 }
 
@@ -128,31 +132,24 @@ read_epsilon(Parser *p)
 static bool
 read_budget(Parser *p)
 {
-	static const char *const names[3] = {"slack", "noise", "release"};
-	double	   *shares[3];
 	char		key[NAME_ROOM];
 	unsigned	seen = 0;
 
-	shares[0] = &p->model.eps_slack;
-	shares[1] = &p->model.eps_noise;
-	shares[2] = &p->model.eps_release;
 	if (!dperm_json_object(&p->json))
 		return false;
 	while (dperm_json_key(&p->json, key, sizeof(key)))
 	{
-		int			i = 0;
+		int			i = dperm_claim_share_parse(key);
 
-		while (i < 3 && strcmp(names[i], key) != 0)
-			i++;
-		if (i == 3)
+		if (i < 0)
 			return refuse(p, "key \"budget\" holds an unknown key");
 		if (seen & (1U << i))
 			return refuse(p, "key \"budget\" holds a key twice");
 		seen |= 1U << i;
-		if (!dperm_json_number(&p->json, shares[i]))
+		if (!dperm_json_number(&p->json, &p->model.claim.shares[i]))
 			return false;
 	}
-	if (p->json.why == NULL && seen != 7)
+	if (p->json.why == NULL && seen != (1U << DPERM_SHARE_COUNT) - 1)
 		return refuse(p, "key \"budget\" must hold slack, noise and release");
 	return p->json.why == NULL;
 }
@@ -231,8 +228,11 @@ read_name(Parser *p, FieldId field)
 			return dperm_analysis_parse(name, &p->model.analysis) ||
 				refuse(p, "the analysis is unknown");
 		case F_NEIGHBOURS:
-			return strcmp(name, "replace-one") == 0 ||
-				refuse(p, "neighbours is not replace-one");
+			p->model.claim.neighbours = (DpermNeighbours) dperm_claim_neighbours_parse(name);
+			return (int) p->model.claim.neighbours >= 0 || refuse(p, "neighbours is unknown");
+		case F_UNIT:
+			p->model.claim.unit = (DpermUnit) dperm_claim_unit_parse(name);
+			return (int) p->model.claim.unit >= 0 || refuse(p, "unit is unknown");
 		default:				/* F_DIMENSION_SOURCE */
 			p->model.dimension_source = strcmp(name, "rows") == 0 ?
 				DPERM_DIMENSION_ROWS : DPERM_DIMENSION_DECLARED;
@@ -248,7 +248,6 @@ read_value(Parser *p, FieldId field)
 	DpermModel *m = &p->model;
 	DpermJson  *json = &p->json;
 	int64_t		integer;
-	double		number;
 
 	switch (field)
 	{
@@ -261,8 +260,7 @@ read_value(Parser *p, FieldId field)
 		case F_EPSILON:
 			return read_epsilon(p);
 		case F_DELTA:
-			return dperm_json_number(json, &number) &&
-				(number == 0.0 || refuse(p, "delta is not 0"));
+			return dperm_json_number(json, &m->claim.delta);
 		case F_ROWS:
 			return dperm_json_integer(json, &m->rows);
 		case F_LAMBDA:
@@ -289,6 +287,11 @@ read_value(Parser *p, FieldId field)
 			return read_weights(p);
 		case F_TUNING:
 			return read_tuning(p);
+		case F_LABEL:
+			return dperm_encoder_json_text(json, p->arena, &m->label, &p->why);
+		case F_POSITIVE:
+			m->has_positive = true;
+			return dperm_encoder_json_text(json, p->arena, &m->positive, &p->why);
 		case F_GUARANTEE:
 			return dperm_json_string(json, NULL, 0);
 		default:
@@ -323,7 +326,7 @@ check_format(Parser *p, const char *in, size_t len)
 		return false;
 	if (!found)
 		return refuse(p, fields[F_FORMAT].missing);
-	if (format != DPERM_MODEL_FORMAT)
+	if (format < 1 || format > DPERM_MODEL_FORMAT)
 		return refuse(p, "the format of the model is unknown to this version of dperm");
 	return true;
 }
@@ -370,7 +373,7 @@ check_agreement(Parser *p)
 		return refuse(p, "this loss has no h");
 	if ((p->seen & BIT(F_KIND)) && p->says_learner != loss->learner)
 		return refuse(p, "kind and loss contradict each other");
-	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->epsilon))
+	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->claim.epsilon))
 		return refuse(p, "private and epsilon contradict each other");
 	if (fault)
 		return refuse(p, fault);

@@ -194,7 +194,7 @@ put_guarantee(Out *out, const DpermModel *model)
 {
 	put_subject(out, model);
 	put(out, "with epsilon-differential privacy: epsilon = ");
-	put_double(out, model->epsilon);
+	put_double(out, model->claim.epsilon);
 	put(out, " and delta = 0, up to a probability below 2^-65 that the noise is longer than the"
 		" rounding analysis allows for. Neighbours are two tables with the same number of rows that differ in one"
 		" row (replace-one); the number of rows is public. Whatever one row holds, no set"
@@ -207,10 +207,10 @@ put_guarantee(Out *out, const DpermModel *model)
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
 		dperm_mechanism_name(model->method), dperm_analysis_name(model->analysis));
 	/* Rounded for reading; the JSON has them exactly. */
-	if (model->eps_slack > 0.0)
-		put(out, "%.4g for how the minimum moves with the data (slack), ", model->eps_slack);
+	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
+		put(out, "%.4g for how the minimum moves with the data (slack), ", model->claim.shares[DPERM_SHARE_SLACK]);
 	put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
-		model->eps_noise, model->eps_release);
+		model->claim.shares[DPERM_SHARE_NOISE], model->claim.shares[DPERM_SHARE_RELEASE]);
 	put_features_public(out, model);
 	put_tuning(out, model);
 	put(out, "Each further release from the same rows adds its own epsilon to this one.");
@@ -220,7 +220,7 @@ put_guarantee(Out *out, const DpermModel *model)
 static void
 put_paragraph(Out *out, const DpermModel *model)
 {
-	if (isinf(model->epsilon))
+	if (!dperm_claim_private(&model->claim))
 		put_no_guarantee(out, model);
 	else
 		put_guarantee(out, model);
@@ -298,7 +298,7 @@ size_t
 dperm_model_to_json(const DpermModel *model, char *out, size_t room)
 {
 	Out			o = {out, room, 0};
-	bool		private = !isinf(model->epsilon);
+	bool		private = dperm_claim_private(&model->claim);
 
 	put(&o, "{\"format\": %d, \"kind\": \"%s\", \"loss\": \"%s\"", DPERM_MODEL_FORMAT,
 		kind_name(model), dperm_loss_name(model->loss.kind));
@@ -306,18 +306,31 @@ dperm_model_to_json(const DpermModel *model, char *out, size_t room)
 		put_member(&o, "h", model->loss.h);
 	put(&o, ", \"private\": %s", private ? "true" : "false");
 	if (private)
-		put_member(&o, "epsilon", model->epsilon);
+		put_member(&o, "epsilon", model->claim.epsilon);
 	else
 		put(&o, ", \"epsilon\": \"Infinity\"");	/* JSON has no such number */
-	put(&o, ", \"delta\": 0, \"neighbours\": \"replace-one\", \"rows\": %" PRId64, model->rows);
+	put_member(&o, "delta", model->claim.delta);
+	put(&o, ", \"neighbours\": \"%s\", \"unit\": \"%s\", \"rows\": %" PRId64,
+		dperm_claim_neighbours_name(model->claim.neighbours), dperm_claim_unit_name(model->claim.unit), model->rows);
+	if (model->label.len > 0)
+	{
+		put(&o, ", \"label\": ");
+		put_text(&o, &model->label);
+	}
+	if (model->has_positive)
+	{
+		put(&o, ", \"positive\": ");
+		put_text(&o, &model->positive);
+	}
 	put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
 		dperm_mechanism_name(model->method), dperm_analysis_name(model->analysis));
 	put_member(&o, "lambda", model->lambda);
 	put_member(&o, "lambda_effective", model->lambda_effective);
-	put(&o, ", \"budget\": {\"slack\": ");
-	put_double(&o, model->eps_slack);
-	put_member(&o, "noise", model->eps_noise);
-	put_member(&o, "release", model->eps_release);
+	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
+	{
+		put(&o, "%s\"%s\": ", i == 0 ? ", \"budget\": {" : ", ", dperm_claim_share_name(i));
+		put_double(&o, model->claim.shares[i]);
+	}
 	put(&o, "}");
 	put_member(&o, "noise_scale", model->noise_scale);
 	put_member(&o, "grid", model->grid);

@@ -1,0 +1,88 @@
+/*
+ * claim.c: what a valid claim is, and its names.
+ */
+#include "core/privacy/claim.h"
+
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "core/base/names.h"
+
+static const char *const neighbours_names[] = {"replace"};
+static const char *const unit_names[] = {"row"};
+static const char *const share_names[DPERM_SHARE_COUNT] = {"slack", "noise", "release"};
+
+#define COUNT(names) ((int) (sizeof(names) / sizeof((names)[0])))
+
+/* Is anything claimed? */
+bool
+dperm_claim_private(const DpermClaim *claim)
+{
+	return !isinf(claim->epsilon);
+}
+
+/* What is wrong with a claim, or NULL. */
+const char *
+dperm_claim_fault(const DpermClaim *claim)
+{
+	double		spent = 0;
+
+	if ((int) claim->neighbours < 0 || (int) claim->neighbours >= COUNT(neighbours_names))
+		return "neighbours is unknown";
+	if ((int) claim->unit < 0 || (int) claim->unit >= COUNT(unit_names))
+		return "unit is unknown";
+	if (!(claim->epsilon > 0))
+		return "epsilon is out of range";
+	if (claim->delta != 0)
+		return "delta is not 0";
+	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
+	{
+		if (!(isfinite(claim->shares[i]) && claim->shares[i] >= 0))
+			return "a share of the budget is out of range";
+		spent += claim->shares[i];
+	}
+	if (!dperm_claim_private(claim))
+		return spent == 0 ? NULL : "a model without privacy has no noise and no budget";
+	if (!(claim->shares[DPERM_SHARE_NOISE] > 0 && claim->shares[DPERM_SHARE_RELEASE] > 0))
+		return "a share of the budget is out of range";
+	return spent <= claim->epsilon * (1 + 1e-9) ? NULL : "the budget adds up to more than epsilon";
+}
+
+const char *
+dperm_claim_neighbours_name(DpermNeighbours neighbours)
+{
+	return neighbours_names[neighbours];
+}
+
+/* Version 0.1 wrote "replace-one". */
+int
+dperm_claim_neighbours_parse(const char *name)
+{
+	return strcmp(name, "replace-one") == 0 ? DPERM_NEIGHBOURS_REPLACE :
+		dperm_find_name(neighbours_names, COUNT(neighbours_names), name);
+}
+
+const char *
+dperm_claim_unit_name(DpermUnit unit)
+{
+	return unit_names[unit];
+}
+
+int
+dperm_claim_unit_parse(const char *name)
+{
+	return dperm_find_name(unit_names, COUNT(unit_names), name);
+}
+
+const char *
+dperm_claim_share_name(int share)
+{
+	return share_names[share];
+}
+
+int
+dperm_claim_share_parse(const char *name)
+{
+	return dperm_find_name(share_names, DPERM_SHARE_COUNT, name);
+}

@@ -1,0 +1,56 @@
+/*
+ * claim.h: what a release claims about privacy.
+ *
+ * A mechanism makes the claim, a model carries it, and it is all that the guarantee, dp_cost and the forms of a model read
+ * about privacy.
+ */
+#ifndef DPERM_CLAIM_H
+#define DPERM_CLAIM_H
+
+#include <stdbool.h>
+
+/* Which tables are neighbours; stored in models, so the numbers stay. */
+typedef enum DpermNeighbours
+{
+	DPERM_NEIGHBOURS_REPLACE = 0	/* the same number of rows, one of which differs */
+} DpermNeighbours;
+
+/* Whose data differs between neighbours. */
+typedef enum DpermUnit
+{
+	DPERM_UNIT_ROW = 0
+} DpermUnit;
+
+/* What epsilon is spent on. */
+enum
+{
+	DPERM_SHARE_SLACK,			/* how the minimum moves with the data */
+	DPERM_SHARE_NOISE,
+	DPERM_SHARE_RELEASE,		/* the release of rounded numbers */
+	DPERM_SHARE_COUNT
+};
+
+typedef struct DpermClaim
+{
+	DpermNeighbours neighbours;
+	DpermUnit	unit;
+	double		epsilon;		/* INFINITY: nothing is claimed */
+	double		delta;			/* beside the tail of the noise, below 2^-65 */
+	double		shares[DPERM_SHARE_COUNT];	/* of epsilon; zero if nothing is claimed */
+} DpermClaim;
+
+/* Is anything claimed? */
+extern bool dperm_claim_private(const DpermClaim *claim);
+
+/* What is wrong with a claim, or NULL. */
+extern const char *dperm_claim_fault(const DpermClaim *claim);
+
+/* Names, as the JSON form has them; parse returns -1 for a name that is none. */
+extern const char *dperm_claim_neighbours_name(DpermNeighbours neighbours);
+extern int	dperm_claim_neighbours_parse(const char *name);
+extern const char *dperm_claim_unit_name(DpermUnit unit);
+extern int	dperm_claim_unit_parse(const char *name);
+extern const char *dperm_claim_share_name(int share);
+extern int	dperm_claim_share_parse(const char *name);
+
+#endif							/* DPERM_CLAIM_H */
