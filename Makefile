@@ -62,8 +62,13 @@ ifdef VPATH
 $(shell mkdir -p sql $(dir $(CORE_OBJS)))
 endif
 
-$(DATA_built): sql/$(EXTENSION).sql
-	cp $< $@
+# The install script: its parts in order, those that others need first.
+SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
+	40_internal_passes 41_internal_rows 42_internal_aggregates 43_internal_evaluation \
+	50_training 51_tuning 52_aggregates 60_evaluation
+
+$(DATA_built): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
+	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@
 
 # Tests of the core: one program per file, each linked with all of src/core.
 
@@ -150,12 +155,14 @@ tap:
 bench:
 	$(here)/test/bench/run $(BENCH_FLAGS)
 
-# What a forgetful author breaks: a test that no list names, versions that differ.
+# What a forgetful author breaks: a test or a part of the SQL that no list names, versions that differ.
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
 	@$(if $(SQL_TESTS),$(foreach t,$(filter-out $(REGRESS),$(SQL_TESTS)),echo "not ok - $(t) is not in REGRESS"; exit 1;))true
 	@for t in $(if $(SQL_TESTS),$(REGRESS:%=sql/%.sql) $(REGRESS:%=expected/%.out)) $(ISOLATION:%=expected/%.out); do \
 		test -e $(here)/test/$$t || { echo "not ok - no test/$$t"; exit 1; }; done
+	@for p in $(filter-out $(SQL_PARTS:%=sql/parts/%.sql),$(call sources,sql/parts/*)); do \
+		echo "not ok - $$p is not in SQL_PARTS"; exit 1; done
 	@grep -q "^default_version = '$(EXTVERSION)'" $(here)/dperm.control || \
 		{ echo "not ok - dperm.control is not of version $(EXTVERSION)"; exit 1; }
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json

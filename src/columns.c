@@ -16,7 +16,7 @@
 #include "utils/timestamp.h"
 
 #include "columns.h"
-#include "domains.h"
+#include "domain_types.h"
 #include "rows.h"
 
 /* The stored form of a value of the extension pgvector. */
@@ -65,7 +65,7 @@ category_kind(Oid type)
 	get_type_category_preferred(type, &category, &preferred);
 	if (category == TYPCATEGORY_STRING && get_typlen(type) == -1)
 		return DPERM_READ_TEXT;
-	return dperm_domains_has_text(type) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
+	return dperm_domain_types_has_text(type) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
 }
 
 /* How a type can feed a vector. */
@@ -76,7 +76,7 @@ vector_kind(Oid type)
 		return DPERM_READ_FLOAT8_ARRAY;
 	if (type == FLOAT4ARRAYOID)
 		return DPERM_READ_FLOAT4_ARRAY;
-	if (dperm_domains_is_pgvector(type))
+	if (dperm_domain_types_is_pgvector(type))
 		return DPERM_READ_VECTOR;
 	if (OidIsValid(dperm_rows_element_type(type)))
 		return DPERM_READ_NUMBER_ARRAY;

@@ -6,32 +6,21 @@
 #include <math.h>
 
 #include "access/htup_details.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
 
-#include "args.h"
+#include "arguments.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/mechanism.h"
 #include "dperm.h"
-#include "train_args.h"
+#include "option_table.h"
 
 PG_FUNCTION_INFO_V1(dp_cost);
 
 /* A model is likely to be useful when the noise is at most this share of what weights can be. */
 #define USEFUL_SHARE 0.5
-
-enum
-{
-	ARG_ROWS,
-	ARG_DIMENSION,
-	ARG_EPSILON,
-	ARG_LAMBDA,
-	ARG_METHOD,
-	ARG_ANALYSIS,
-	ARG_LOSS,
-	ARG_H
-};
 
 /* Columns of the result. */
 enum
@@ -109,27 +98,23 @@ rows_needed(const DpermOptions *options, int dim)
 	return high;
 }
 
+/* The learner that a loss belongs to; setting a loss that there is not says so. */
+static DpermLearner
+learner_of(const char *loss)
+{
+	DpermLossKind kind;
+
+	if (loss == NULL)
+		return DPERM_LEARNER_LOGREG;
+	return dperm_loss_parse(loss, &kind) ? dperm_loss_entry((int) kind)->learner : DPERM_LEARNER_SVM;
+}
+
 /* The options of the arguments. */
 static void
 read_options(FunctionCallInfo fcinfo, DpermOptions *options)
 {
-	char	   *loss = dperm_text_arg(fcinfo, ARG_LOSS);
-	char	   *text;
-	bool		svm = loss != NULL && strcmp(loss, "logistic") != 0;
-
-	dperm_options_init(options, svm, PG_GETARG_FLOAT8(ARG_EPSILON));
-	if (!PG_ARGISNULL(ARG_LAMBDA))
-		dperm_options_set_lambda(options, PG_GETARG_FLOAT8(ARG_LAMBDA));
-	if ((text = dperm_text_arg(fcinfo, ARG_METHOD)) != NULL)
-		dperm_options_set_method(options, text);
-	if ((text = dperm_text_arg(fcinfo, ARG_ANALYSIS)) != NULL)
-		dperm_options_set_analysis(options, text);
-	if (svm)
-	{
-		dperm_options_set_loss(options, loss);
-		if (!PG_ARGISNULL(ARG_H))
-			dperm_options_set_h(options, PG_GETARG_FLOAT8(ARG_H));
-	}
+	dperm_options_init(options, learner_of(dperm_arguments_text(fcinfo, "loss")));
+	dperm_option_table_arguments(options, DPERM_PLACE_COST, fcinfo);
 	dperm_options_settle(options);
 }
 
@@ -145,16 +130,21 @@ dp_cost(PG_FUNCTION_ARGS)
 	bool		nulls[COST_COLUMNS] = {false};
 	int64		needed;
 	int			dim;
+	Datum		rows,
+				dimension,
+				epsilon;
 
-	if (PG_ARGISNULL(ARG_ROWS) || PG_ARGISNULL(ARG_DIMENSION) || PG_ARGISNULL(ARG_EPSILON))
+	if (!dperm_arguments_get(fcinfo, "rows", INT8OID, &rows) ||
+		!dperm_arguments_get(fcinfo, "dimension", INT4OID, &dimension) ||
+		!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("rows, dimension and epsilon must not be null"),
 				 errhint("Call dp_cost(rows => 10000, dimension => 20, epsilon => 1).")));
 	read_options(fcinfo, &options);
-	dim = PG_GETARG_INT32(ARG_DIMENSION);
-	setup = dperm_options_setup(&options, dim, Max(PG_GETARG_INT64(ARG_ROWS), 1));
-	setup.rows = PG_GETARG_INT64(ARG_ROWS);
+	dim = DatumGetInt32(dimension);
+	setup = dperm_options_setup(&options, dim, Max(DatumGetInt64(rows), 1));
+	setup.rows = DatumGetInt64(rows);
 	calibration = dperm_checked_calibration(&setup);
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)

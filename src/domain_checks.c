@@ -130,7 +130,7 @@ compare(const DpermSubject *subject, int strategy, Node *constant)
 
 	if (subject->kind == DPERM_BLOCK_CATEGORY)
 	{
-		char	   *text = strategy == BTEqualStrategyNumber ? dperm_term_text(subject, constant) : NULL;
+		char	   *text = strategy == BTEqualStrategyNumber ? dperm_domain_terms_text(subject, constant) : NULL;
 
 		if (text)
 		{
@@ -141,7 +141,7 @@ compare(const DpermSubject *subject, int strategy, Node *constant)
 		}
 		return said;
 	}
-	if (!dperm_term_number(constant, &x))
+	if (!dperm_domain_terms_number(constant, &x))
 		return said;
 	if (strategy >= BTEqualStrategyNumber && strategy <= BTGreaterStrategyNumber)
 		said.low = !subject->discrete ? x :
@@ -165,8 +165,8 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 		return all_values();
 	left = linitial(op->args);
 	right = lsecond(op->args);
-	flipped = !dperm_term_is_subject(subject, left);
-	if (flipped && !dperm_term_is_subject(subject, right))
+	flipped = !dperm_domain_terms_is_subject(subject, left);
+	if (flipped && !dperm_domain_terms_is_subject(subject, right))
 		return all_values();
 	strategy = strategy_of(op->opno, left);
 	if (strategy == 0)
@@ -183,10 +183,10 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 	ListCell   *cell;
 	DpermSaid	said = all_values();
 
-	if (!op->useOr || !dperm_term_is_subject(subject, linitial(op->args)) ||
+	if (!op->useOr || !dperm_domain_terms_is_subject(subject, linitial(op->args)) ||
 		strategy_of(op->opno, linitial(op->args)) != BTEqualStrategyNumber)
 		return said;
-	elements = dperm_term_elements(lsecond(op->args));
+	elements = dperm_domain_terms_elements(lsecond(op->args));
 	foreach(cell, elements)
 	{
 		DpermSaid	one = compare(subject, BTEqualStrategyNumber, lfirst(cell));
@@ -213,7 +213,7 @@ read_junction(const DpermSubject *subject, BoolExpr *junction)
 
 		if (junction->boolop == OR_EXPR && IsA(arg, NullTest) &&
 			((NullTest *) arg)->nulltesttype == IS_NULL &&
-			dperm_term_is_column(subject, (Node *) ((NullTest *) arg)->arg))
+			dperm_domain_terms_is_column(subject, (Node *) ((NullTest *) arg)->arg))
 			continue;
 		one = read_condition(subject, arg);
 		said = first ? one : junction->boolop == AND_EXPR ? both(said, one) : either(said, one);
@@ -316,18 +316,49 @@ add_origin(DpermSaid *said, char *origin)
 		said->origin = psprintf("%s, %s", said->origin, origin);
 }
 
+/* The column of this number that a tree is read for; 0 in the constraints of a type. */
+static DpermSubject
+make_subject(DpermBlockKind kind, Oid base, AttrNumber number)
+{
+	DpermSubject subject = {
+		.kind = kind,
+		.base = base,
+		.number = number,
+		.discrete = kind == DPERM_BLOCK_VECTOR || base == INT2OID || base == INT4OID ||
+		base == INT8OID || base == DATEOID
+	};
+
+	return subject;
+}
+
+/* Add what the constraints of a type say, and of the domains below it. */
+static void
+add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
+{
+	while (OidIsValid(type))
+	{
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+		Form_pg_type form;
+		ListCell   *cell;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for type %u", type);
+		form = (Form_pg_type) GETSTRUCT(tuple);
+		if (form->typtype == TYPTYPE_DOMAIN)
+			foreach(cell, checks_of(cache, InvalidOid, type))
+				if (add_check(said, subject, lfirst(cell)))
+					add_origin(said, psprintf("CHECK of domain \"%s\"", NameStr(form->typname)));
+		type = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype : InvalidOid;
+		ReleaseSysCache(tuple);
+	}
+}
+
 /* What the constraints of the table and of the column's type say. */
 DpermSaid
-dperm_checks_read(List **cache, Oid relation, const DpermColumn *column)
+dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
 {
 	DpermSaid	said = all_values();
-	DpermSubject subject = {
-		.kind = column->block.kind,
-		.base = column->base,
-		.number = column->home,
-		.discrete = column->block.kind == DPERM_BLOCK_VECTOR || column->base == INT2OID ||
-		column->base == INT4OID || column->base == INT8OID || column->base == DATEOID
-	};
+	DpermSubject subject = make_subject(column->block.kind, column->base, column->home);
 	ListCell   *cell;
 
 	foreach(cell, checks_of(cache, column->relation, InvalidOid))
@@ -343,20 +374,18 @@ dperm_checks_read(List **cache, Oid relation, const DpermColumn *column)
 		add_origin(&said, origin);
 	}
 	subject.number = 0;
-	for (Oid type = column->type; OidIsValid(type);)
-	{
-		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-		Form_pg_type form;
-
-		if (!HeapTupleIsValid(tuple))
-			elog(ERROR, "cache lookup failed for type %u", type);
-		form = (Form_pg_type) GETSTRUCT(tuple);
-		if (form->typtype == TYPTYPE_DOMAIN)
-			foreach(cell, checks_of(cache, InvalidOid, type))
-				if (add_check(&said, &subject, lfirst(cell)))
-					add_origin(&said, psprintf("CHECK of domain \"%s\"", NameStr(form->typname)));
-		type = form->typtype == TYPTYPE_DOMAIN ? form->typbasetype : InvalidOid;
-		ReleaseSysCache(tuple);
-	}
+	add_type(&said, cache, &subject, column->type);
 	return said;
+}
+
+/* The length that the constraints of a type of arrays declare. */
+int
+dperm_domain_checks_length(Oid type)
+{
+	DpermSubject subject = make_subject(DPERM_BLOCK_VECTOR, getBaseType(type), 0);
+	DpermSaid	said = all_values();
+	List	   *cache = NIL;
+
+	add_type(&said, &cache, &subject, type);
+	return said.low == said.high && said.low >= 1 && said.low <= DPERM_DIM_MAX ? (int) said.low : 0;
 }

@@ -6,7 +6,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "domains.h"
+#include "domain_column.h"
 
 /*
  * What is said of a column: a list of texts for categories, else an interval; of a vector's
@@ -27,6 +27,9 @@ typedef struct DpermSaid
  * column->relation may be a table behind it. *cache holds constraints that were
  * parsed already; start it with NIL.
  */
-extern DpermSaid dperm_checks_read(List **cache, Oid relation, const DpermColumn *column);
+extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column);
+
+/* The length that the constraints of a domain over arrays declare, 0 if they do not. */
+extern int	dperm_domain_checks_length(Oid type);
 
 #endif							/* DPERM_DOMAIN_CHECKS_H */

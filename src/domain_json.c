@@ -21,6 +21,7 @@
 
 #include "core/mechanism/calibrate.h"
 #include "domain_json.h"
+#include "domain_types.h"
 #include "rows.h"
 
 /* The domain of the example in hints, by kind. */
@@ -58,7 +59,7 @@ example(const DpermColumn *column, const char *domain)
 
 /* A domain such as this column could have. */
 char *
-dperm_domain_example(const DpermColumn *column)
+dperm_domain_json_example(const DpermColumn *column)
 {
 	return example(column, example_of_kind(column->block.kind));
 }
@@ -334,7 +335,7 @@ read_long_form(DpermColumn *column, JsonbContainer *object)
 
 /* Set a column's domain from the caller's JSON. */
 void
-dperm_domain_parse(DpermColumn *column, JsonbValue *value)
+dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 {
 	if (!column->usable)
 		ereport(ERROR,
@@ -397,7 +398,7 @@ print_categories(StringInfo out, const DpermBlock *block)
 
 /* Append a known domain. */
 void
-dperm_domain_print(StringInfo out, const DpermColumn *column)
+dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 {
 	const DpermBlock *block = &column->block;
 	DpermBlockKind kind = block->kind;
@@ -419,7 +420,7 @@ dperm_domain_print(StringInfo out, const DpermColumn *column)
 			appendStringInfoString(out, "[false, true]");
 			break;
 		case DPERM_BLOCK_CATEGORY:
-			(void) dperm_domains_kind(column->base, &kind);
+			(void) dperm_domain_types_kind(column->base, &kind);
 			if (kind == DPERM_BLOCK_NUMBER)
 				appendStringInfoString(out, "{\"categories\": ");
 			print_categories(out, block);

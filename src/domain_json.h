@@ -5,16 +5,17 @@
 #define DPERM_DOMAIN_JSON_H
 
 #include "lib/stringinfo.h"
+#include "utils/jsonb.h"
 
-#include "domains.h"
+#include "domain_column.h"
 
 /* Set a column's domain from the caller's JSON, or raise an error that names the column. */
-extern void dperm_domain_parse(DpermColumn *column, JsonbValue *value);
+extern void dperm_domain_json_parse(DpermColumn *column, JsonbValue *value);
 
-/* Append a known domain, in a form that dperm_domain_parse reads. */
-extern void dperm_domain_print(StringInfo out, const DpermColumn *column);
+/* Append a known domain, in a form that dperm_domain_json_parse reads. */
+extern void dperm_domain_json_print(StringInfo out, const DpermColumn *column);
 
 /* A domain such as this column could have, for hints: '{"age": [0, 120]}' as an SQL literal. */
-extern char *dperm_domain_example(const DpermColumn *column);
+extern char *dperm_domain_json_example(const DpermColumn *column);
 
 #endif							/* DPERM_DOMAIN_JSON_H */

@@ -18,6 +18,7 @@
 #include "utils/numeric.h"
 
 #include "domain_terms.h"
+#include "domain_types.h"
 
 /* Can a cast from one type to the other only round, pad or trim? */
 static bool
@@ -28,10 +29,10 @@ is_same_kind(Oid from, Oid to)
 
 	from = getBaseType(from);
 	to = getBaseType(to);
-	if (!dperm_domains_kind(from, &kind) || !dperm_domains_kind(to, &other) || kind != other)
+	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) || kind != other)
 		return false;
 	if (kind == DPERM_BLOCK_CATEGORY)
-		return dperm_domains_is_text(from) && dperm_domains_is_text(to);
+		return dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to);
 	return kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME;
 }
 
@@ -42,7 +43,7 @@ is_plain_cast(FuncExpr *call)
 	return (call->funcformat == COERCE_IMPLICIT_CAST || call->funcformat == COERCE_EXPLICIT_CAST) &&
 		call->funcid < FirstNormalObjectId && call->args != NIL &&
 		is_same_kind(exprType(linitial(call->args)), call->funcresulttype) &&
-		(list_length(call->args) == 1 || !dperm_domains_is_text(call->funcresulttype));
+		(list_length(call->args) == 1 || !dperm_domain_types_is_text(call->funcresulttype));
 }
 
 /* What a node that changes no value holds, or NULL. */
@@ -73,15 +74,15 @@ peel_cast(Node *node)
 
 /* Is this node the column, perhaps cast? */
 bool
-dperm_term_is_column(const DpermSubject *subject, Node *node)
+dperm_domain_terms_is_column(const DpermSubject *subject, Node *node)
 {
 	Node	   *inner;
 
 	while ((inner = peel_cast(node)) != NULL)
 		node = inner;
 	if (IsA(node, CoerceViaIO) && subject->kind == DPERM_BLOCK_CATEGORY &&
-		dperm_domains_is_text(getBaseType(((CoerceViaIO *) node)->resulttype)))
-		return dperm_term_is_column(subject, (Node *) ((CoerceViaIO *) node)->arg);
+		dperm_domain_types_is_text(getBaseType(((CoerceViaIO *) node)->resulttype)))
+		return dperm_domain_terms_is_column(subject, (Node *) ((CoerceViaIO *) node)->arg);
 	if (subject->number == 0)
 		return IsA(node, CoerceToDomainValue);
 	return IsA(node, Var) && ((Var *) node)->varno == 1 && ((Var *) node)->varlevelsup == 0 &&
@@ -160,12 +161,12 @@ read_arithmetic(OpExpr *op, double *out)
 	double		a = 0,
 				b;
 
-	if (op->opno >= FirstNormalObjectId || !dperm_domains_kind(op->opresulttype, &kind) ||
-		kind != DPERM_BLOCK_NUMBER || !dperm_term_number(llast(op->args), &b) ||
-		(list_length(op->args) == 2 && !dperm_term_number(linitial(op->args), &a)))
+	if (op->opno >= FirstNormalObjectId || !dperm_domain_types_kind(op->opresulttype, &kind) ||
+		kind != DPERM_BLOCK_NUMBER || !dperm_domain_terms_number(llast(op->args), &b) ||
+		(list_length(op->args) == 2 && !dperm_domain_terms_number(linitial(op->args), &a)))
 		return false;
 	name = get_opname(op->opno);
-	if (name == NULL || !dperm_domains_kind(getBaseType(exprType(llast(op->args))), &kind) ||
+	if (name == NULL || !dperm_domain_types_kind(getBaseType(exprType(llast(op->args))), &kind) ||
 		kind != DPERM_BLOCK_NUMBER)
 		return false;
 	if (strcmp(name, "-") == 0)
@@ -181,14 +182,14 @@ read_arithmetic(OpExpr *op, double *out)
 
 /* The value of an expression of constants that are numbers or times; false for NULL and NaN. */
 bool
-dperm_term_number(Node *node, double *out)
+dperm_domain_terms_number(Node *node, double *out)
 {
 	Node	   *inner = peel_cast(node);
 
 	check_stack_depth();
 	if (inner != NULL)
 	{
-		if (!dperm_term_number(inner, out))
+		if (!dperm_domain_terms_number(inner, out))
 			return false;
 		*out = rounded_to(exprType(node), *out);
 		return !isnan(*out);
@@ -202,7 +203,7 @@ dperm_term_number(Node *node, double *out)
 
 /* The text of a constant that may be compared with a category column; NULL if it cannot. */
 char *
-dperm_term_text(const DpermSubject *subject, Node *node)
+dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 {
 	Const	   *constant;
 	Node	   *inner;
@@ -219,7 +220,7 @@ dperm_term_text(const DpermSubject *subject, Node *node)
 	if (!IsA(node, Const) || ((Const *) node)->constisnull)
 		return NULL;
 	constant = (Const *) node;
-	if (constant->consttype != subject->base && !dperm_domains_is_text(constant->consttype))
+	if (constant->consttype != subject->base && !dperm_domain_types_is_text(constant->consttype))
 		return NULL;
 	getTypeOutputInfo(constant->consttype, &output, &varlena);
 	text = OidOutputFunctionCall(output, constant->constvalue);
@@ -229,7 +230,7 @@ dperm_term_text(const DpermSubject *subject, Node *node)
 
 /* The elements of an array of constants as nodes; NIL if it is something else. */
 List *
-dperm_term_elements(Node *node)
+dperm_domain_terms_elements(Node *node)
 {
 	List	   *elements = NIL;
 	Node	   *inner;
@@ -248,10 +249,10 @@ dperm_term_elements(Node *node)
 		while ((inner = peel_cast(cast)) != NULL)
 			cast = inner;
 		return IsA(cast, CaseTestExpr) ?
-			dperm_term_elements((Node *) ((ArrayCoerceExpr *) node)->arg) : NIL;
+			dperm_domain_terms_elements((Node *) ((ArrayCoerceExpr *) node)->arg) : NIL;
 	}
 	if ((inner = peel(node)) != NULL)
-		return dperm_term_elements(inner);
+		return dperm_domain_terms_elements(inner);
 	if (IsA(node, ArrayExpr))
 		return ((ArrayExpr *) node)->multidims ? NIL : ((ArrayExpr *) node)->elements;
 	if (!IsA(node, Const) || ((Const *) node)->constisnull)
@@ -270,15 +271,15 @@ dperm_term_elements(Node *node)
 
 /* Is this what is compared: the column, or the length of a vector column? */
 bool
-dperm_term_is_subject(const DpermSubject *subject, Node *node)
+dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node)
 {
 	FuncExpr   *call = (FuncExpr *) node;
 	double		axis = 1;
 
 	if (subject->kind != DPERM_BLOCK_VECTOR)
-		return dperm_term_is_column(subject, node);
+		return dperm_domain_terms_is_column(subject, node);
 	return IsA(node, FuncExpr) &&
 		(call->funcid == F_CARDINALITY || call->funcid == F_ARRAY_LENGTH) &&
-		(list_length(call->args) == 1 || (dperm_term_number(lsecond(call->args), &axis) && axis == 1)) &&
-		dperm_term_is_column(subject, linitial(call->args));
+		(list_length(call->args) == 1 || (dperm_domain_terms_number(lsecond(call->args), &axis) && axis == 1)) &&
+		dperm_domain_terms_is_column(subject, linitial(call->args));
 }

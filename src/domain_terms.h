@@ -4,10 +4,10 @@
 #ifndef DPERM_DOMAIN_TERMS_H
 #define DPERM_DOMAIN_TERMS_H
 
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
-#include "nodes/nodes.h"
 
-#include "domains.h"
+#include "core/encode/encoder.h"
 
 /* The column that a tree is read for. */
 typedef struct DpermSubject
@@ -19,18 +19,18 @@ typedef struct DpermSubject
 } DpermSubject;
 
 /* Is this node the column, perhaps cast? */
-extern bool dperm_term_is_column(const DpermSubject *subject, Node *node);
+extern bool dperm_domain_terms_is_column(const DpermSubject *subject, Node *node);
 
 /* Is this what is compared: the column, or the length of a vector column? */
-extern bool dperm_term_is_subject(const DpermSubject *subject, Node *node);
+extern bool dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node);
 
 /* The value of an expression of constants that are numbers or times; false for NULL and NaN. */
-extern bool dperm_term_number(Node *node, double *out);
+extern bool dperm_domain_terms_number(Node *node, double *out);
 
 /* The text of a constant that may be compared with a category column; NULL if it cannot. */
-extern char *dperm_term_text(const DpermSubject *subject, Node *node);
+extern char *dperm_domain_terms_text(const DpermSubject *subject, Node *node);
 
 /* The elements of an array of constants as nodes; NIL if it is something else. */
-extern List *dperm_term_elements(Node *node);
+extern List *dperm_domain_terms_elements(Node *node);
 
 #endif							/* DPERM_DOMAIN_TERMS_H */

@@ -10,7 +10,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "domains.h"
+#include "domain_types.h"
 
 /* The category of a type, as in pg_type.typcategory. */
 static char
@@ -25,14 +25,14 @@ category_of(Oid type)
 
 /* Stored as text, or name. */
 bool
-dperm_domains_is_text(Oid base)
+dperm_domain_types_is_text(Oid base)
 {
 	return base == NAMEOID || (category_of(base) == TYPCATEGORY_STRING && get_typlen(base) == -1);
 }
 
 /* The type "vector" of the extension "vector": others of this name are stored otherwise. */
 bool
-dperm_domains_is_pgvector(Oid base)
+dperm_domain_types_is_pgvector(Oid base)
 {
 	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(base));
 	bool		named;
@@ -71,13 +71,13 @@ has_plain_text(Oid base)
 		return false;
 
 	/* texts are compared as they are; the output of any other type must be short */
-	return dperm_domains_is_text(base) || get_typlen(base) > 0 ||
+	return dperm_domain_types_is_text(base) || get_typlen(base) > 0 ||
 		category == TYPCATEGORY_NETWORK;
 }
 
 /* May prediction read categories from a type? Numbers too, when they were given as categories. */
 bool
-dperm_domains_has_text(Oid base)
+dperm_domain_types_has_text(Oid base)
 {
 	return has_plain_text(base) ||
 		base == INT2OID || base == INT4OID || base == INT8OID || base == NUMERICOID;
@@ -85,7 +85,7 @@ dperm_domains_has_text(Oid base)
 
 /* The kind of block of a base type. */
 bool
-dperm_domains_kind(Oid base, DpermBlockKind *kind)
+dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 {
 	switch (base)
 	{
@@ -110,7 +110,7 @@ dperm_domains_kind(Oid base, DpermBlockKind *kind)
 			*kind = DPERM_BLOCK_VECTOR;
 			return true;
 		default:
-			*kind = dperm_domains_is_pgvector(base) ? DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
+			*kind = dperm_domain_types_is_pgvector(base) ? DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
 			return *kind == DPERM_BLOCK_VECTOR || has_plain_text(base);
 	}
 }

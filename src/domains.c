@@ -3,37 +3,22 @@
  */
 #include "postgres.h"
 
-#include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/relation.h"
-#include "access/table.h"
-#include "catalog/indexing.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_enum.h"
-#include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "funcapi.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
 #include "nodes/primnodes.h"
 #include "rewrite/prs2lock.h"
 #include "utils/builtins.h"
-#include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
-#include "utils/tuplestore.h"
 
-#include "core/mechanism/calibrate.h"
-#include "domain_checks.h"
+#include "domain_catalog.h"
 #include "domain_json.h"
+#include "domain_types.h"
 #include "domains.h"
-#include "rows.h"
-#include "result_set.h"
-#include "vector_length.h"
-
-PG_FUNCTION_INFO_V1(dp_domains);
 
 /* The query of a view or of a materialized view, or NULL. */
 Query *
@@ -87,7 +72,7 @@ shown_column(Query *query, AttrNumber number, Oid *relation)
 
 /* Follow a column through views to the table that has its constraints. */
 static void
-find_home(DpermColumn *column, Relation relation)
+find_home(DpermColumn *column, Relation relation, DpermLengthOf length_of)
 {
 	Query	   *query = dperm_domains_view_query(relation);
 	Relation	next;
@@ -102,162 +87,14 @@ find_home(DpermColumn *column, Relation relation)
 	{
 		if (column->usable && column->block.kind == DPERM_BLOCK_VECTOR && !query->setOperations)
 			column->made_length =
-				dperm_vector_length((Node *) list_nth_node(TargetEntry, query->targetList,
-														   column->home - 1)->expr, NULL);
+				length_of((Node *) list_nth_node(TargetEntry, query->targetList,
+												 column->home - 1)->expr, NULL);
 		return;
 	}
 	column->home = var->varattno;
 	next = relation_open(oid, AccessShareLock);
-	find_home(column, next);
+	find_home(column, next, length_of);
 	relation_close(next, AccessShareLock);
-}
-
-/* The labels of an enum, in order; those that a list allows, if there is one. */
-static void
-read_labels(DpermColumn *column, const DpermSaid *said)
-{
-	Relation	catalog = table_open(EnumRelationId, AccessShareLock);
-	Relation	index = index_open(EnumTypIdSortOrderIndexId, AccessShareLock);
-	SysScanDesc scan;
-	ScanKeyData key;
-	HeapTuple	tuple;
-	int			count = 0;
-	DpermText  *texts = palloc(DPERM_DIM_MAX * sizeof(DpermText));
-
-	ScanKeyInit(&key, Anum_pg_enum_enumtypid, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(column->base));
-	scan = systable_beginscan_ordered(catalog, index, NULL, 1, &key);
-	while (HeapTupleIsValid(tuple = systable_getnext_ordered(scan, ForwardScanDirection)))
-	{
-		char	   *label = pstrdup(NameStr(((Form_pg_enum) GETSTRUCT(tuple))->enumlabel));
-		bool		allowed = !said->listed;
-
-		for (int i = 0; i < said->count && !allowed; i++)
-			allowed = strcmp(said->texts[i], label) == 0;
-		if (!allowed)
-			continue;
-		if (count < DPERM_DIM_MAX)
-		{
-			texts[count].bytes = label;
-			texts[count].len = strlen(label);
-		}
-		count++;
-	}
-	systable_endscan_ordered(scan);
-	index_close(index, AccessShareLock);
-	table_close(catalog, AccessShareLock);
-
-	column->known = count >= 1 && count <= DPERM_DIM_MAX;
-	if (count > DPERM_DIM_MAX)
-		column->lack = psprintf("the enum has more than %d labels", DPERM_DIM_MAX);
-	if (!column->known)
-		return;
-	column->block.count = count;
-	column->block.categories = texts;
-	column->origin = said->listed ? said->origin : "enum labels";
-}
-
-/* Bounds of a number or a time, if both are there. */
-static void
-set_range(DpermColumn *column, const DpermSaid *said)
-{
-	if (said->low < said->high && isfinite(said->low) && isfinite(said->high))
-	{
-		column->known = true;
-		column->block.low = said->low;
-		column->block.high = said->high;
-		column->block.count = 1;
-	}
-	else if (said->origin)
-		column->lack = psprintf("%s: %s", said->origin,
-								said->low == -INFINITY ? "no lower bound" :
-								said->high == INFINITY ? "no upper bound" :
-								said->low == said->high ? "a single value" :
-								"the bounds contradict each other");
-}
-
-/* A list of categories, if it is not empty. */
-static void
-set_categories(DpermColumn *column, const DpermSaid *said)
-{
-	DpermText  *texts;
-
-	if (get_typtype(column->base) == TYPTYPE_ENUM)
-		read_labels(column, said);
-	else if (said->listed && said->count > 0)
-	{
-		texts = palloc(said->count * sizeof(DpermText));
-		for (int i = 0; i < said->count; i++)
-		{
-			texts[i].bytes = said->texts[i];
-			texts[i].len = strlen(said->texts[i]);
-			if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
-			{
-				column->lack = psprintf("%s: a value of more than %d bytes", said->origin,
-										DPERM_VALUE_MAX - VARHDRSZ);
-				return;
-			}
-		}
-		column->known = true;
-		column->block.count = said->count;
-		column->block.categories = texts;
-	}
-	if (!column->known && said->listed)
-		column->lack = psprintf("%s: no value is left", said->origin);
-}
-
-/* The dimension of a vector, from the type or from constraints on its length. */
-static void
-set_dimension(DpermColumn *column, const DpermSaid *said)
-{
-	double		dimension = said->low == said->high ? said->low : 0;
-
-	if (column->typmod > 0 && dperm_domains_is_pgvector(column->base))
-	{
-		dimension = column->typmod;
-		column->origin = "type modifier";
-	}
-	if (dimension == 0 && column->made_length > 0)
-	{
-		dimension = column->made_length;
-		column->origin = "definition of the view";
-	}
-	if (dimension >= 1 && dimension <= DPERM_DIM_MAX)
-	{
-		column->known = true;
-		column->block.count = (int) dimension;
-		column->block.norm = 1;
-		return;
-	}
-	if (column->origin == NULL)
-		column->origin = said->origin;
-	if (column->origin)
-		column->lack = psprintf("%s: no dimension from 1 to %d", column->origin, DPERM_DIM_MAX);
-	column->origin = NULL;
-}
-
-/* The domain that the catalog knows. */
-static void
-read_catalog(List **cache, Oid relation, DpermColumn *column)
-{
-	DpermSaid	said;
-
-	if (column->block.kind == DPERM_BLOCK_FLAG)
-	{
-		column->known = true;
-		column->block.count = 1;
-		column->origin = "boolean";
-		return;
-	}
-	said = dperm_checks_read(cache, relation, column);
-	if (column->block.kind == DPERM_BLOCK_CATEGORY)
-		set_categories(column, &said);
-	else if (column->block.kind == DPERM_BLOCK_VECTOR)
-		set_dimension(column, &said);
-	else
-		set_range(column, &said);
-	if (column->known && column->origin == NULL)
-		column->origin = said.origin;
 }
 
 /* The domains that the caller gave. */
@@ -292,7 +129,7 @@ read_given(Relation relation, DpermColumn *columns, int count, Jsonb *domains)
 					 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 							RelationGetRelationName(relation)),
 					 errhint("The keys of domains are names as they are stored: upper and lower case matter, and no quotes are needed.")));
-		dperm_domain_parse(&columns[i], &value);
+		dperm_domain_json_parse(&columns[i], &value);
 	}
 }
 
@@ -325,7 +162,7 @@ open_relation(Oid oid)
 
 /* All live columns of a relation, in order. */
 DpermColumn *
-dperm_domains_read(Oid oid, Jsonb *domains, int *count)
+dperm_domains_read(Oid oid, Jsonb *domains, DpermLengthOf length_of, int *count)
 {
 	Relation	relation = open_relation(oid);
 	TupleDesc	tuple = RelationGetDescr(relation);
@@ -346,12 +183,12 @@ dperm_domains_read(Oid oid, Jsonb *domains, int *count)
 		column->type = attribute->atttypid;
 		column->typmod = attribute->atttypmod;
 		column->base = getBaseTypeAndTypmod(column->type, &column->typmod);
-		column->usable = dperm_domains_kind(column->base, &column->block.kind);
+		column->usable = dperm_domain_types_kind(column->base, &column->block.kind);
 		column->block.column.bytes = column->name;
 		column->block.column.len = strlen(column->name);
-		find_home(column, relation);
+		find_home(column, relation, length_of);
 		if (column->usable)
-			read_catalog(&cache, oid, column);
+			dperm_domain_catalog_read(&cache, oid, column);
 	}
 	if (domains)
 		read_given(relation, columns, *count, domains);
@@ -374,7 +211,7 @@ example_declaration(const DpermColumn *column)
 						table, name);
 	if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		return psprintf("ALTER TABLE %s ADD CHECK (%s IN ('A', 'B'))", table, name);
-	if (dperm_domains_is_pgvector(column->base))
+	if (dperm_domain_types_is_pgvector(column->base))
 		return psprintf("ALTER TABLE %s ALTER %s TYPE %s(128)", table, name,
 						format_type_be(column->base));
 	return psprintf("ALTER TABLE %s ADD CHECK (cardinality(%s) = 128)", table, name);
@@ -399,9 +236,9 @@ dperm_domains_missing(const DpermColumn *column)
 			 column->lack ? errdetail("The catalog is not enough: %s.", column->lack) : 0,
 			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
 			 errhint("Give it, as in domains => %s, or declare it as a CHECK of the table behind the view.",
-					 dperm_domain_example(column)) :
+					 dperm_domain_json_example(column)) :
 			 errhint("Give it, as in domains => %s, or declare it, as in %s.",
-					 dperm_domain_example(column), example_declaration(column))));
+					 dperm_domain_json_example(column), example_declaration(column))));
 }
 
 /* Raise the error for a lone vector of unknown length. */
@@ -418,55 +255,4 @@ dperm_domains_unsized(const DpermColumn *column)
 			 errhint("Give it, as in dimension => 128, or declare it as a CHECK of the table behind the view.") :
 			 errhint("Give it, as in dimension => 128, or declare it, as in %s.",
 					 example_declaration(column))));
-}
-
-/* The length that the constraints of an array type declare, 0 if they do not. */
-int
-dperm_domains_type_length(Oid type)
-{
-	DpermColumn column = {
-		.type = type,
-		.base = getBaseType(type),
-		.block = {.kind = DPERM_BLOCK_VECTOR}
-	};
-	List	   *cache = NIL;
-	DpermSaid	said = dperm_checks_read(&cache, InvalidOid, &column);
-
-	return said.low == said.high && said.low >= 1 && said.low <= DPERM_DIM_MAX ? (int) said.low : 0;
-}
-
-/* dp_domains(relation regclass): what the catalog says about each column that can be a feature. */
-Datum
-dp_domains(PG_FUNCTION_ARGS)
-{
-	TupleDesc	tuple;
-	Tuplestorestate *store = dperm_begin_result(fcinfo, &tuple);
-	int			count;
-	DpermColumn *columns = dperm_domains_read(PG_GETARG_OID(0), NULL, &count);
-
-	for (int i = 0; i < count; i++)
-	{
-		DpermColumn *column = &columns[i];
-		char	   *origin = column->known ? column->origin : column->lack;
-		Datum		values[4];
-		bool		nulls[4] = {false, false, !column->known, origin == NULL};
-
-		if (!column->usable)
-			continue;
-		values[0] = DirectFunctionCall1(namein, CStringGetDatum(column->name));
-		values[1] = ObjectIdGetDatum(column->type);
-		values[2] = values[3] = (Datum) 0;
-		if (column->known)
-		{
-			StringInfoData json;
-
-			initStringInfo(&json);
-			dperm_domain_print(&json, column);
-			values[2] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-		}
-		if (origin)
-			values[3] = CStringGetTextDatum(origin);
-		tuplestore_putvalues(store, tuple, values, nulls);
-	}
-	return (Datum) 0;
 }

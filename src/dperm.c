@@ -118,6 +118,21 @@ dperm_checked_calibration(const DpermSetup *setup)
 	return calibration;
 }
 
+/* The encoder itself, or raise. */
+DpermEncoder
+dperm_checked_encoder(DpermEncoder encoder)
+{
+	const char *fault = dperm_encoder_fault(&encoder);
+
+	if (fault)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot encode these features: %s", fault),
+				 errhint("All columns together may have %d coordinates: one per number, category and vector element.",
+						 DPERM_DIM_MAX - 1)));
+	return encoder;
+}
+
 /* The frequencies of an encoder's kernel. */
 double *
 dperm_frequencies(const DpermEncoder *encoder)

@@ -27,6 +27,9 @@ extern void dperm_check_status(DpermStatus status);
 /* dperm_calibrate, or the error for an argument that only shows with the row count. */
 extern DpermCalibration dperm_checked_calibration(const DpermSetup *setup);
 
+/* The encoder itself, or the error for one that cannot be: of too many coordinates, for example. */
+extern DpermEncoder dperm_checked_encoder(DpermEncoder encoder);
+
 /* The frequencies of an encoder's kernel in the current context; NULL without a kernel. */
 extern double *dperm_frequencies(const DpermEncoder *encoder);
 

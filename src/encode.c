@@ -1,18 +1,26 @@
 /*
- * encode.c: dp_encode, a row as the vector that a learner sees.
+ * encode.c: dp_encode, a row as the vector that a learner sees; and the public length of the vectors that an
+ * expression makes.
+ *
+ * Of an expression only the text of the query and the catalog are looked at: a constant, ARRAY[a, b, c], a call of
+ * dp_encode whose first argument is a constant or a parameter, a domain whose CHECK fixes the length.
  */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
 #include "utils/lsyscache.h"
 
-#include "args.h"
+#include "domain_checks.h"
 #include "domains.h"
+#include "dperm.h"
 #include "encode.h"
+#include "rows.h"
 #include "scorer.h"
 
 PG_FUNCTION_INFO_V1(dp_encode_model);
@@ -20,11 +28,11 @@ PG_FUNCTION_INFO_V1(dp_encode_domains);
 
 /* The encoded features of a row as an array. */
 static Datum
-encode(FunctionCallInfo fcinfo, DpermModelOpener open)
+encode(FunctionCallInfo fcinfo, DpermScorerOpener open)
 {
 	DpermScorer *scorer = dperm_scorer_get(fcinfo, open);
 	const double *encoded = dperm_scorer_encode(scorer, PG_GETARG_DATUM(1));
-	int			count = dperm_encoder_dim(&dperm_scorer_model(scorer)->encoder);
+	int			count = dperm_encoder_dim(dperm_scorer_encoder(scorer));
 	Datum	   *datums = palloc(sizeof(Datum) * count);
 
 	for (int i = 0; i < count; i++)
@@ -80,16 +88,14 @@ is_listed(Jsonb *json, const DpermColumn *column)
 	return findJsonbValueFromContainer(&json->root, JB_FOBJECT, &key) != NULL;
 }
 
-/* A model without weights whose features are the listed columns of the rows' table. */
-static DpermModel *
-open_domains(Datum value, Oid features_type)
+/* The encoder whose features are the listed columns of the rows' table. */
+static void
+open_domains(Datum value, Oid features_type, DpermScored *out)
 {
 	Jsonb	   *json = DatumGetJsonbP(value);
 	Oid			relation = get_typ_typrelid(features_type);
-	DpermModel *model = palloc0(sizeof(*model));
 	DpermColumn *columns;
 	DpermBlock *blocks;
-	DpermOptions options;
 	int			count;
 	int			chosen = 0;
 
@@ -98,7 +104,7 @@ open_domains(Datum value, Oid features_type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("domains can be applied to the rows of a table or view only"),
 				 errhint("Pass the alias of a table, or encode with a model.")));
-	columns = dperm_domains_read(relation, without_nulls(json), &count);
+	columns = dperm_domains_read(relation, without_nulls(json), dperm_encode_length, &count);
 	blocks = palloc(sizeof(DpermBlock) * Max(count, 1));
 	for (int i = 0; i < count; i++)
 	{
@@ -117,26 +123,8 @@ open_domains(Datum value, Oid features_type)
 				 errmsg("domains has a key with the value null that is no column of \"%s\"",
 						get_rel_name(relation)),
 				 errhint("Keys are the names of columns as they are stored.")));
-	memset(&options, 0, sizeof(options));
-	model->encoder = dperm_options_encoder(&options, blocks, chosen);
-	return model;
-}
-
-/* The length of the vectors that a call makes. */
-int
-dperm_encode_length(Oid function, Datum value, Oid features_type)
-{
-	FmgrInfo	call;
-	DpermModel *model;
-
-	fmgr_info(function, &call);
-	if (call.fn_addr == dp_encode_domains)
-		model = open_domains(value, features_type);
-	else if (call.fn_addr == dp_encode_model)
-		model = dperm_scorer_open_model(value, features_type);
-	else
-		return 0;
-	return dperm_encoder_dim(&model->encoder);
+	out->model = NULL;
+	out->encoder = dperm_checked_encoder((DpermEncoder) {.block_count = chosen, .blocks = blocks});
 }
 
 /* dp_encode(domains, row): the listed columns, without intercept. */
@@ -144,4 +132,86 @@ Datum
 dp_encode_domains(PG_FUNCTION_ARGS)
 {
 	return encode(fcinfo, open_domains);
+}
+
+/* The value of a constant or a parameter; false for anything else, and for NULL. */
+static bool
+read_value(Node *node, ParamListInfo params, Datum *value)
+{
+	if (IsA(node, Const))
+	{
+		*value = ((Const *) node)->constvalue;
+		return !((Const *) node)->constisnull;
+	}
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXTERN && params &&
+		((Param *) node)->paramid <= params->numParams)
+	{
+		int			id = ((Param *) node)->paramid;
+		ParamExternData room;
+		ParamExternData *param = params->paramFetch ?
+			params->paramFetch(params, id, false, &room) : &params->params[id - 1];
+
+		*value = param->value;
+		return param->ptype == ((Param *) node)->paramtype && !param->isnull;
+	}
+	return false;
+}
+
+/* The length of a constant vector. */
+static int
+constant_length(Const *constant)
+{
+	if (constant->constisnull || !OidIsValid(get_element_type(getBaseType(constant->consttype))))
+		return 0;
+	return Max(dperm_rows_array_length(DatumGetArrayTypeP(constant->constvalue)), 0);
+}
+
+/* The length of what a call of dp_encode makes, 0 if the function is another. */
+static int
+encoded_length(FuncExpr *call, ParamListInfo params)
+{
+	DpermScorerOpener open;
+	DpermScored scored;
+	FmgrInfo	function;
+	Datum		value;
+
+	if (list_length(call->args) != 2 || !read_value(linitial(call->args), params, &value))
+		return 0;
+	fmgr_info(call->funcid, &function);
+	if (function.fn_addr == dp_encode_domains)
+		open = open_domains;
+	else if (function.fn_addr == dp_encode_model)
+		open = dperm_scorer_open_model;
+	else
+		return 0;
+	open(value, getBaseType(exprType(lsecond(call->args))), &scored);
+	return dperm_encoder_dim(&scored.encoder);
+}
+
+/* The length that an expression declares. */
+int
+dperm_encode_length(Node *node, ParamListInfo params)
+{
+	int			length = dperm_domain_checks_length(exprType(node));
+
+	check_stack_depth();
+	if (length > 0)
+		return length;
+	switch (nodeTag(node))
+	{
+		case T_Const:
+			return constant_length((Const *) node);
+		case T_ArrayExpr:
+			return ((ArrayExpr *) node)->multidims ? 0 : list_length(((ArrayExpr *) node)->elements);
+		case T_FuncExpr:
+			return encoded_length((FuncExpr *) node, params);
+		case T_RelabelType:
+			return dperm_encode_length((Node *) ((RelabelType *) node)->arg, params);
+		case T_CoerceToDomain:
+			return dperm_encode_length((Node *) ((CoerceToDomain *) node)->arg, params);
+		case T_ArrayCoerceExpr:
+			return dperm_encode_length((Node *) ((ArrayCoerceExpr *) node)->arg, params);
+		default:
+			return 0;
+	}
 }

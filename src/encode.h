@@ -1,13 +1,16 @@
 /*
- * encode.h: dp_encode, a row as the vector that a learner sees.
+ * encode.h: the public length of the vectors that an expression makes.
  */
 #ifndef DPERM_ENCODE_H
 #define DPERM_ENCODE_H
 
+#include "nodes/params.h"
+#include "nodes/primnodes.h"
+
 /*
- * The length of the vectors that a call of dp_encode makes, from its first argument and the type of its second one; 0 if
- * the function is another.
+ * The length that an expression declares whatever rows hold, 0 if it declares none. params are those
+ * of the query, or NULL.
  */
-extern int	dperm_encode_length(Oid function, Datum value, Oid features_type);
+extern int	dperm_encode_length(Node *node, ParamListInfo params);
 
 #endif							/* DPERM_ENCODE_H */

@@ -5,37 +5,26 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
-#include "args.h"
+#include "arguments.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/selection.h"
 #include "dperm.h"
 #include "model_type.h"
+#include "option_table.h"
+#include "queries.h"
 #include "result_set.h"
-#include "source.h"
-#include "train_args.h"
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
 PG_FUNCTION_INFO_V1(dp_bin);
 
 #define BINS_MAX 1000
-
-/* Arguments of both functions. */
-enum
-{
-	ARG_MODEL,
-	ARG_SOURCE,
-	ARG_LABEL,
-	ARG_EPSILON,
-	ARG_POSITIVE,
-	ARG_FEATURES,
-	ARG_BINS					/* dp_roc alone */
-};
 
 /* A model, the rows it is judged on, and how much that may cost. */
 typedef struct Evaluation
@@ -87,36 +76,52 @@ name_columns(DpermModel *model, const char *features)
 	return model;
 }
 
+/* The label column and its positive value, as of the arguments or else as of training. */
+static void
+name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names, DpermOptions *options)
+{
+	names->label = dperm_arguments_text(fcinfo, "label");
+	options->positive = dperm_arguments_text(fcinfo, "positive");
+	if (names->label)
+		return;
+	if (model->label.len == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("the model does not know the column of its label"),
+				 errhint("Name the column that holds the labels, as in label => 'y'.")));
+	names->label = terminated(model->label.bytes, model->label.len).bytes;
+	if (options->positive == NULL && model->has_positive)
+		options->positive = pnstrdup(model->positive.bytes, model->positive.len);
+}
+
 /* Check the arguments and open the source, before any row is read. */
 static void
 open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 {
 	DpermOptions options;
 	DpermModel *model;
-	DpermSource like;
-	char	   *relation;
-	char	   *label;
+	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid};
+	Datum		value,
+				epsilon;
 
-	if (PG_ARGISNULL(ARG_MODEL) || PG_ARGISNULL(ARG_EPSILON))
+	if (!dperm_arguments_get(fcinfo, "model", InvalidOid, &value) ||
+		!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("model and epsilon must not be null"),
-				 errhint("Call dp_evaluate(model, 'table', label => 'column', epsilon => 1).")));
-	relation = dperm_required_text_arg(fcinfo, ARG_SOURCE, "source");
-	label = dperm_required_text_arg(fcinfo, ARG_LABEL, "label");
-	dperm_options_init(&options, false, PG_GETARG_FLOAT8(ARG_EPSILON));
-	options.positive = dperm_text_arg(fcinfo, ARG_POSITIVE);
+				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
+	model = dperm_model_open(value);
+	names.relation = dperm_arguments_required_text(fcinfo, "source");
+	dperm_options_init(&options, DPERM_LEARNER_LOGREG);
+	dperm_option_table_set(&options, "epsilon", epsilon, false);
+	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
-	model = name_columns(dperm_model_open(PG_GETARG_DATUM(ARG_MODEL)),
-						 dperm_text_arg(fcinfo, ARG_FEATURES));
+	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
 	evaluation->model = dperm_model_make(model);
 	evaluation->budget = dperm_select_budget(options.epsilon);
-
-	memset(&like, 0, sizeof(like));
-	like.blocks = (DpermBlock *) model->encoder.blocks;
-	like.block_count = model->encoder.block_count;
-	dperm_source_open(&evaluation->source, fcinfo->flinfo->fn_oid, relation, label, NULL, 0,
-					  NULL, &like, &options);
+	names.blocks = model->encoder.blocks;
+	names.block_count = model->encoder.block_count;
+	dperm_queries_open(&evaluation->source, &names, &options);
 }
 
 /* Add the noise. */
@@ -137,15 +142,16 @@ static void
 count_cells(const Evaluation *evaluation, int64 *cells)
 {
 	char	   *label;
-	char	   *rows = dperm_source_rows_sql(&evaluation->source, &label);
+	char	   *rows = dperm_queries_rows_sql(&evaluation->source, &label);
 	char	   *query = psprintf("SELECT pg_catalog.count(*) FILTER (WHERE y AND p), "
 								 "pg_catalog.count(*) FILTER (WHERE NOT y AND p), "
 								 "pg_catalog.count(*) FILTER (WHERE y AND NOT p), "
 								 "pg_catalog.count(*) FILTER (WHERE NOT y AND NOT p) "
-								 "FROM (SELECT r.%s AS y, %s.dp_predict($5, r.*) AS p FROM %s) AS s",
-								 label, dperm_source_schema(&evaluation->source), rows);
+								 "FROM (SELECT r.%s AS y, %s.dp_predict($%d, r.*) AS p FROM %s) AS s",
+								 label, dperm_source_schema(&evaluation->source),
+								 DPERM_PARAM_EXTRA, rows);
 
-	dperm_source_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
+	dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
 	for (int i = 0; i < DPERM_CELLS; i++)
 	{
 		bool		isnull;
@@ -218,14 +224,14 @@ count_bins(const Evaluation *evaluation, int bins, int64 *counts)
 {
 	const char *schema = dperm_source_schema(&evaluation->source);
 	char	   *label;
-	char	   *rows = dperm_source_rows_sql(&evaluation->source, &label);
+	char	   *rows = dperm_queries_rows_sql(&evaluation->source, &label);
 	char	   *query = psprintf("SELECT y, bin, pg_catalog.count(*) FROM (SELECT r.%s AS y, "
-								 "%s.dp_bin(%s.dp_decision($5, r.*), %d) AS bin FROM %s) AS s "
+								 "%s.dp_bin(%s.dp_decision($%d, r.*), %d) AS bin FROM %s) AS s "
 								 "WHERE y IS NOT NULL GROUP BY 1, 2",
-								 label, schema, schema, bins, rows);
+								 label, schema, schema, DPERM_PARAM_EXTRA, bins, rows);
 
 	memset(counts, 0, sizeof(int64) * 2 * bins);
-	dperm_source_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
+	dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		HeapTuple	tuple = SPI_tuptable->vals[i];
@@ -252,7 +258,8 @@ Datum
 dp_roc(PG_FUNCTION_ARGS)
 {
 	Evaluation	evaluation;
-	int			bins = PG_ARGISNULL(ARG_BINS) ? 50 : PG_GETARG_INT32(ARG_BINS);
+	Datum		value;
+	int			bins = dperm_arguments_get(fcinfo, "bins", INT4OID, &value) ? DatumGetInt32(value) : 50;
 	int64	   *counts;
 	double		totals[2] = {0, 0};
 	double		above[2] = {0, 0};

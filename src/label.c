@@ -15,7 +15,7 @@
 #include "varatt.h"
 #endif
 
-#include "domains.h"
+#include "domain_types.h"
 #include "label.h"
 #include "rows.h"
 
@@ -27,7 +27,7 @@ is_plain(Oid type)
 {
 	DpermBlockKind kind;
 
-	if (dperm_domains_kind(type, &kind) &&
+	if (dperm_domain_types_kind(type, &kind) &&
 		(kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_FLAG))
 		return true;
 	return get_typtype(type) == TYPTYPE_ENUM;

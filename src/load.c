@@ -13,6 +13,7 @@
 #include "columns.h"
 #include "dperm.h"
 #include "load.h"
+#include "queries.h"
 
 /* Memory for compact rows or samples, when rows do not fit, together and even if less is set. */
 #define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
@@ -178,7 +179,7 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	if (portions)
 		memset(portions, 0, sizeof(int64) * source->portions);
 	init_loader(&loader, sets, count, portions);
-	dperm_source_read(source, &loader.pub);
+	dperm_queries_read(source, &loader.pub);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_cache_end(&sets[i].cache);

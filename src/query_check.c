@@ -19,8 +19,8 @@
 #include "utils/regproc.h"
 #include "utils/syscache.h"
 
+#include "query_check.h"
 #include "row_order.h"
-#include "source.h"
 
 /* Is one of the functions behind an aggregate volatile? The aggregate itself is never marked so. */
 static bool
@@ -91,24 +91,30 @@ is_unstable(Node *node, void *context)
 	return expression_tree_walker(node, is_unstable, context);
 }
 
+/* Where our own functions are. */
+typedef struct Home
+{
+	Oid			schema;
+	Oid			extension;
+} Home;
+
 /*
  * Our queries call our functions by name. Somebody who may create functions in our schema could offer
  * ones that fit better; they would run with the caller's rights.
  */
 static void
-check_ours(Oid function, const DpermSource *source)
+check_ours(Oid function, const Home *home)
 {
 	static const char *const ours[] = {"dp_bin", "dp_bounded", "dp_decision", "dp_label",
 	"dp_moments_agg", "dp_moments_vector_agg", "dp_portion", "dp_predict", "dp_text"};
-	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
 	char	   *name;
 
-	if (get_func_namespace(function) != source->extension_schema)
+	if (get_func_namespace(function) != home->schema)
 		return;
 	name = get_func_name(function);
 	for (int i = 0; i < lengthof(ours); i++)
 		if (strcmp(name, ours[i]) == 0 &&
-			getExtensionOfObject(ProcedureRelationId, function) != extension)
+			getExtensionOfObject(ProcedureRelationId, function) != home->extension)
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_FUNCTION),
 					 errmsg("function %s stands in the way of dperm's own",
@@ -118,26 +124,26 @@ check_ours(Oid function, const DpermSource *source)
 
 /* Check every function of a query. */
 static bool
-check_functions(Node *node, void *source)
+check_functions(Node *node, void *home)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Aggref))
-		check_ours(((Aggref *) node)->aggfnoid, source);
+		check_ours(((Aggref *) node)->aggfnoid, home);
 	if (IsA(node, FuncExpr))
-		check_ours(((FuncExpr *) node)->funcid, source);
+		check_ours(((FuncExpr *) node)->funcid, home);
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, check_functions, source, 0);
-	return expression_tree_walker(node, check_functions, source);
+		return query_tree_walker((Query *) node, check_functions, home, 0);
+	return expression_tree_walker(node, check_functions, home);
 }
 
 /* Raise for a query that is not fit to be a pass. */
 void
-dperm_check_query(const DpermSource *source, Query *tree)
+dperm_query_check(Oid schema, Oid moments_type, Query *tree)
 {
-	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
+	Home		home = {schema, getExtensionOfObject(TypeRelationId, moments_type)};
 
-	check_functions((Node *) tree, (void *) source);
+	check_functions((Node *) tree, &home);
 	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -148,7 +154,7 @@ dperm_check_query(const DpermSource *source, Query *tree)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source reads what may change from pass to pass"),
 				 errhint("TABLESAMPLE needs REPEATABLE; row locks, sequences and the columns xmin, xmax, cmin and cmax cannot be used. Or store the rows first, for example in a materialized view.")));
-	if (dperm_depends_on_order(tree, extension))
+	if (dperm_depends_on_order(tree, home.extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source depends on the order in which rows are read, which may change from pass to pass"),

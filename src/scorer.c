@@ -34,13 +34,14 @@ struct DpermScorer
 	bool		is_row;
 	bool		is_literal;
 	Oid			type;			/* of the features */
-	DpermModelOpener open;
+	DpermScorerOpener open;
 	FmgrInfo	literal_in;		/* the input function of float8[] */
 	Oid			literal_param;
 
 	/* The model at hand; everything below lives in model_cxt. */
 	MemoryContext model_cxt;
-	DpermModel *model;			/* NULL: none */
+	bool		valid;			/* is there one? */
+	DpermScored scored;
 	double	   *frequencies;
 	DpermValue *values;
 	double	   *encoded;
@@ -92,17 +93,15 @@ static void
 replace_model(DpermScorer *scorer, Datum value)
 {
 	MemoryContext caller;
-	DpermModel *model;
-	const DpermEncoder *encoder;
+	const DpermEncoder *encoder = &scorer->scored.encoder;
 
-	scorer->model = NULL;		/* should decoding raise */
+	scorer->valid = false;		/* should decoding raise */
 	scorer->readers_valid = false;
 	MemoryContextReset(scorer->model_cxt);
 	caller = MemoryContextSwitchTo(scorer->model_cxt);
 	scorer->row_cxt = AllocSetContextCreate(scorer->model_cxt, "dperm row type",
 											ALLOCSET_SMALL_SIZES);
-	model = scorer->open(value, scorer->type);
-	encoder = &model->encoder;
+	scorer->open(value, scorer->type, &scorer->scored);
 	scorer->frequencies = dperm_frequencies(encoder);
 	scorer->values = palloc0(sizeof(DpermValue) * encoder->block_count);
 	scorer->encoded = palloc(sizeof(double) * dperm_encoder_dim(encoder));
@@ -114,7 +113,7 @@ replace_model(DpermScorer *scorer, Datum value)
 		memcpy(scorer->bytes, DatumGetPointer(value), scorer->size);
 	}
 	MemoryContextSwitchTo(caller);
-	scorer->model = model;
+	scorer->valid = true;
 }
 
 /*
@@ -133,7 +132,7 @@ use_model(DpermScorer *scorer, Datum value)
 
 		VARATT_EXTERNAL_GET_POINTER(pointer, flat);
 		/* Four 32-bit fields, no padding between them. */
-		if (scorer->model && scorer->on_disk &&
+		if (scorer->valid && scorer->on_disk &&
 			memcmp(&pointer, &scorer->pointer, sizeof(pointer)) == 0)
 			return;
 		scorer->on_disk = true;
@@ -145,7 +144,7 @@ use_model(DpermScorer *scorer, Datum value)
 	/* Any other pointer leads to memory that may change: look at what it holds. */
 	if (VARATT_IS_EXTERNAL(flat))
 		flat = PG_DETOAST_DATUM_PACKED(value);
-	if (!(scorer->model && !scorer->on_disk && VARSIZE_ANY(flat) == scorer->size &&
+	if (!(scorer->valid && !scorer->on_disk && VARSIZE_ANY(flat) == scorer->size &&
 		  memcmp(flat, scorer->bytes, scorer->size) == 0))
 	{
 		scorer->on_disk = false;
@@ -157,15 +156,16 @@ use_model(DpermScorer *scorer, Datum value)
 }
 
 /* The opener for a dp_model. */
-DpermModel *
-dperm_scorer_open_model(Datum value, Oid features_type)
+void
+dperm_scorer_open_model(Datum value, Oid features_type, DpermScored *out)
 {
-	return dperm_model_open(value);
+	out->model = dperm_model_open(value);
+	out->encoder = out->model->encoder;
 }
 
 /* The scorer of a call site, with the model of this row at hand. */
 DpermScorer *
-dperm_scorer_get(FunctionCallInfo fcinfo, DpermModelOpener open)
+dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open)
 {
 	FmgrInfo   *flinfo = fcinfo->flinfo;
 	DpermScorer *scorer = flinfo->fn_extra;
@@ -186,7 +186,13 @@ dperm_scorer_get(FunctionCallInfo fcinfo, DpermModelOpener open)
 const DpermModel *
 dperm_scorer_model(const DpermScorer *scorer)
 {
-	return scorer->model;
+	return scorer->scored.model;
+}
+
+const DpermEncoder *
+dperm_scorer_encoder(const DpermScorer *scorer)
+{
+	return &scorer->scored.encoder;
 }
 
 /* The name of a block's column. */
@@ -200,7 +206,7 @@ column_name(const DpermBlock *block)
 static void
 make_reader(DpermScorer *scorer, int i, Oid type)
 {
-	const DpermBlock *block = &scorer->model->encoder.blocks[i];
+	const DpermBlock *block = &scorer->scored.encoder.blocks[i];
 	DpermReaderKind kind = dperm_reader_kind(type, block->kind);
 	Oid		   *oids = NULL;
 
@@ -219,7 +225,7 @@ make_reader(DpermScorer *scorer, int i, Oid type)
 static void
 resolve_row(DpermScorer *scorer, HeapTupleHeader row)
 {
-	const DpermEncoder *encoder = &scorer->model->encoder;
+	const DpermEncoder *encoder = &scorer->scored.encoder;
 	TupleDesc	desc;
 	MemoryContext caller;
 
@@ -270,7 +276,7 @@ read_row(DpermScorer *scorer, Datum features)
 	if (!scorer->readers_valid || !dperm_record_fits(&scorer->record, row))
 		resolve_row(scorer, row);
 	dperm_record_read(&scorer->record, row);
-	for (int i = 0; i < scorer->model->encoder.block_count; i++)
+	for (int i = 0; i < scorer->scored.encoder.block_count; i++)
 	{
 		int			column = scorer->columns[i];
 
@@ -283,7 +289,7 @@ read_row(DpermScorer *scorer, Datum features)
 static void
 resolve_array(DpermScorer *scorer)
 {
-	const DpermEncoder *encoder = &scorer->model->encoder;
+	const DpermEncoder *encoder = &scorer->scored.encoder;
 	MemoryContext caller;
 
 	if (encoder->block_count != 1 || encoder->blocks[0].kind != DPERM_BLOCK_VECTOR)
@@ -302,7 +308,7 @@ resolve_array(DpermScorer *scorer)
 static void
 check_length(const DpermScorer *scorer, Datum features)
 {
-	int			expected = scorer->model->encoder.blocks[0].count;
+	int			expected = scorer->scored.encoder.blocks[0].count;
 	ArrayType  *array;
 	int			length;
 
@@ -363,11 +369,9 @@ read_features(DpermScorer *scorer, Datum features)
 double
 dperm_scorer_decision(DpermScorer *scorer, Datum features)
 {
-	const DpermModel *model = scorer->model;
-
 	read_features(scorer, features);
-	return dperm_score_decision(&model->encoder, scorer->frequencies, model->weights,
-								scorer->values, scorer->room);
+	return dperm_score_decision(&scorer->scored.encoder, scorer->frequencies,
+								scorer->scored.model->weights, scorer->values, scorer->room);
 }
 
 /* The encoded features of this row. */
@@ -375,7 +379,7 @@ const double *
 dperm_scorer_encode(DpermScorer *scorer, Datum features)
 {
 	read_features(scorer, features);
-	dperm_encode(&scorer->model->encoder, scorer->frequencies, scorer->values, 1,
+	dperm_encode(&scorer->scored.encoder, scorer->frequencies, scorer->values, 1,
 				 scorer->encoded, scorer->room);
 	return scorer->encoded;
 }

@@ -10,22 +10,31 @@
 
 typedef struct DpermScorer DpermScorer;
 
+/* What rows are applied to. */
+typedef struct DpermScored
+{
+	DpermEncoder encoder;
+	const DpermModel *model;	/* that the encoder is of; NULL: of none, so that there are no weights */
+} DpermScored;
+
 /*
- * Makes a model out of the first argument, in the current context. features_type is the type of the
+ * Makes it out of the first argument, in the current context. features_type is the type of the
  * second one.
  */
-typedef DpermModel *(*DpermModelOpener) (Datum value, Oid features_type);
+typedef void (*DpermScorerOpener) (Datum value, Oid features_type, DpermScored *out);
 
 /*
  * The scorer of a call site whose arguments are (model, features "any"), with the model of this row
  * at hand. open is called again only when another value comes along.
  */
-extern DpermScorer *dperm_scorer_get(FunctionCallInfo fcinfo, DpermModelOpener open);
+extern DpermScorer *dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open);
 
 /* The opener for a dp_model. */
-extern DpermModel *dperm_scorer_open_model(Datum value, Oid features_type);
+extern void dperm_scorer_open_model(Datum value, Oid features_type, DpermScored *out);
 
+/* What was opened. */
 extern const DpermModel *dperm_scorer_model(const DpermScorer *scorer);
+extern const DpermEncoder *dperm_scorer_encoder(const DpermScorer *scorer);
 
 /* w.x of the features of this row. */
 extern double dperm_scorer_decision(DpermScorer *scorer, Datum features);

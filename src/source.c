@@ -1,5 +1,5 @@
 /*
- * source.c: the relation that a learner reads, and the query of a pass over it.
+ * source.c: the relation that a learner reads.
  *
  * Names come from the caller as data: the relation as one would write it in FROM, columns as
  * plain names. They are looked up in the catalog, and only what was found there goes into the
@@ -33,7 +33,7 @@
 #include "columns.h"
 #include "core/privacy/portion.h"
 #include "domains.h"
-#include "dperm.h"
+#include "encode.h"
 #include "label.h"
 #include "moments_type.h"
 #include "source.h"
@@ -230,33 +230,32 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 	}
 }
 
-/* The names of the features of another source. */
+/* The names of features that are given as blocks. */
 static char **
-block_names(const DpermSource *like, int *count)
+block_names(const DpermBlock *blocks, int count)
 {
-	char	  **names = palloc(sizeof(char *) * like->block_count);
+	char	  **names = palloc(sizeof(char *) * count);
 
-	*count = like->block_count;
-	for (int i = 0; i < *count; i++)
-		names[i] = (char *) like->blocks[i].column.bytes;
+	for (int i = 0; i < count; i++)
+		names[i] = (char *) blocks[i].column.bytes;
 	return names;
 }
 
-/* The same features as another source. */
+/* Features that are given as blocks: the columns have to fit them. */
 static void
-copy_blocks(DpermSource *source, DpermColumn **features, const DpermSource *like)
+copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
 {
-	source->block_count = like->block_count;
-	source->blocks = palloc(sizeof(DpermBlock) * like->block_count);
-	memcpy(source->blocks, like->blocks, sizeof(DpermBlock) * like->block_count);
-	for (int i = 0; i < source->block_count; i++)
-		if (dperm_reader_kind(features[i]->type, source->blocks[i].kind) == DPERM_READ_NONE)
+	source->block_count = count;
+	source->blocks = palloc(sizeof(DpermBlock) * count);
+	memcpy(source->blocks, blocks, sizeof(DpermBlock) * count);
+	for (int i = 0; i < count; i++)
+		if (dperm_reader_kind(features[i]->type, blocks[i].kind) == DPERM_READ_NONE)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
 							get_rel_name(source->relation), format_type_be(features[i]->type)),
 					 errhint("The same column is a %s in the table that is trained on.",
-							 dperm_block_kind_name(source->blocks[i].kind))));
+							 dperm_block_kind_name(blocks[i].kind))));
 }
 
 /* How each column is read: the words for the request, and the SQL expression. */
@@ -315,60 +314,59 @@ dperm_source_schema(const DpermSource *source)
 	return quote_identifier(get_namespace_name(source->extension_schema));
 }
 
-/* The label as a boolean SQL expression; NULL stands for no label. */
-static char *
-label_sql(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
+/* How labels are read; raises for a column that cannot be one. */
+static void
+set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
 {
 	DpermLabel	reader;
-	char	   *column = psprintf("t.%s", quote_identifier(label->name));
 
 	dperm_label_init(&reader, label->type, options->positive);
 	if (options->positive)
 		source->positive = PointerGetDatum(cstring_to_text(options->positive));
-	if (getBaseType(label->type) == BOOLOID && options->positive == NULL)
-		return column;
-	return psprintf("%s.dp_label(%s, $1)", dperm_source_schema(source), column);
+	source->label_column = label->name;
+	source->label_plain = getBaseType(label->type) == BOOLOID && options->positive == NULL;
 }
 
 /* Find relation and columns and check types, domains and privileges. */
 void
-dperm_source_open(DpermSource *source, Oid function, const char *relation,
-				  const char *label_name, char **feature_names, int feature_count,
-				  Jsonb *domains, const DpermSource *like, const DpermOptions *options)
+dperm_source_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
 {
 	int			column_count;
+	int			feature_count = names->feature_count;
+	char	  **feature_names = names->features;
 	DpermColumn *columns,
 			   *label,
 			  **features;
 
 	memset(source, 0, sizeof(*source));
-	source->extension_schema = get_func_namespace(function);
+	source->extension_schema = get_func_namespace(names->function);
 	source->moments_type = dperm_source_type(source, "dp_moments");
-	source->relation = find_relation(relation);
+	source->relation = find_relation(names->relation);
 	source->from = quote_qualified_identifier(get_namespace_name(get_rel_namespace(source->relation)),
 											  get_rel_name(source->relation));
-	columns = dperm_domains_read(source->relation, domains, &column_count);
-	label = find_column(source, columns, column_count, label_name, "label");
-	if (like)
-		feature_names = block_names(like, &feature_count);
+	columns = dperm_domains_read(source->relation, names->domains, dperm_encode_length,
+								 &column_count);
+	label = find_column(source, columns, column_count, names->label, "label");
+	if (names->blocks)
+	{
+		feature_count = names->block_count;
+		feature_names = block_names(names->blocks, feature_count);
+	}
 	features = choose_features(source, columns, column_count, label, feature_names,
 							   &feature_count);
 	check_privileges(source->relation, label, features, feature_count);
-	if (like)
-		copy_blocks(source, features, like);
+	if (names->blocks)
+		copy_blocks(source, features, names->blocks, names->block_count);
 	else
 	{
 		check_domains_used(columns, column_count, features, feature_count);
 		make_blocks(source, features, feature_count, options);
 	}
 	source->columns = make_readers(source, features);
-
-	source->label_column = label->name;
-	source->label = label_sql(source, label, options);
+	set_label(source, label, options);
 	source->spec.loss = options->loss;
 	source->spec.encoder = dperm_options_encoder(options, source->blocks,
 												 source->block_count);
-	dperm_source_prepare(source);
 }
 
 /* A type of ours. */

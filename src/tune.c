@@ -21,25 +21,16 @@
 
 #include "core/privacy/selection.h"
 #include "core/model/tuning.h"
+#include "arguments.h"
 #include "dperm.h"
 #include "model_type.h"
+#include "option_table.h"
+#include "queries.h"
+#include "tasks.h"
 #include "train.h"
-#include "train_args.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_tune);
-PG_FUNCTION_INFO_V1(dp_logreg_tune_array);
 PG_FUNCTION_INFO_V1(dp_svm_tune);
-PG_FUNCTION_INFO_V1(dp_svm_tune_array);
-
-/* Arguments behind those of training: for a logistic regression; two later for the other. */
-enum
-{
-	TUNE_CANDIDATES,
-	TUNE_LAMBDAS,
-	TUNE_SELECTION,
-	TUNE_HOLDOUT,
-	TUNE_IDENTITY
-};
 
 /* The grid by default: these multiples of the default lambda. */
 static const double default_factors[] = {0.01, 0.1, 1, 10, 100};
@@ -62,24 +53,14 @@ typedef struct Candidate
 typedef struct Tuning
 {
 	FunctionCallInfo fcinfo;
-	bool		svm;
-	bool		as_array;
-	int			first_arg;		/* of the tuning arguments */
 	DpermOptions base;
+	DpermSourceNames names;		/* of the private table */
+	Jsonb	   *candidates_arg; /* NULL: not given */
 	DpermSelection selection;
 	char	   *identity;
 	Candidate  *candidates;
 	int			count;
 } Tuning;
-
-/* Is an argument of the tuning given? */
-static bool
-has_arg(const Tuning *tuning, int n)
-{
-	FunctionCallInfo fcinfo = tuning->fcinfo;
-
-	return !PG_ARGISNULL(tuning->first_arg + n);
-}
 
 /* Check the number of candidates and make room for them. */
 static void
@@ -98,10 +79,8 @@ make_candidates(Tuning *tuning, int count)
 
 /* Candidates from lambdas float8[]. */
 static void
-read_lambdas(Tuning *tuning)
+read_lambdas(Tuning *tuning, ArrayType *array)
 {
-	FunctionCallInfo fcinfo = tuning->fcinfo;
-	ArrayType  *array = PG_GETARG_ARRAYTYPE_P(tuning->first_arg + TUNE_LAMBDAS);
 	Datum	   *lambdas;
 	bool	   *nulls;
 	int			count;
@@ -115,8 +94,7 @@ read_lambdas(Tuning *tuning)
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("lambdas must not contain nulls")));
-		dperm_options_set_lambda(&tuning->candidates[i].options,
-								 DatumGetFloat8(lambdas[i]));
+		dperm_option_table_set(&tuning->candidates[i].options, "lambda", lambdas[i], false);
 	}
 }
 
@@ -124,8 +102,7 @@ read_lambdas(Tuning *tuning)
 static void
 read_candidates(Tuning *tuning)
 {
-	FunctionCallInfo fcinfo = tuning->fcinfo;
-	Jsonb	   *json = PG_GETARG_JSONB_P(tuning->first_arg + TUNE_CANDIDATES);
+	Jsonb	   *json = tuning->candidates_arg;
 
 	if (!JB_ROOT_IS_ARRAY(json) || JB_ROOT_IS_SCALAR(json))
 		ereport(ERROR,
@@ -144,8 +121,7 @@ read_candidates(Tuning *tuning)
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("a candidate is too long"),
 					 errhint("A candidate is a few arguments with their values.")));
-		options->lambda_as_key = true;
-		dperm_options_set_jsonb(options, object);
+		dperm_option_table_jsonb(options, DPERM_PLACE_CANDIDATE, object);
 		if (options->positive != tuning->base.positive)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -158,15 +134,11 @@ read_candidates(Tuning *tuning)
 static char *
 candidates_json(const Tuning *tuning)
 {
-	FunctionCallInfo fcinfo = tuning->fcinfo;
 	StringInfoData text;
 
-	if (has_arg(tuning, TUNE_CANDIDATES))
-	{
-		Jsonb	   *json = PG_GETARG_JSONB_P(tuning->first_arg + TUNE_CANDIDATES);
-
-		return JsonbToCString(NULL, &json->root, VARSIZE(json));
-	}
+	if (tuning->candidates_arg)
+		return JsonbToCString(NULL, &tuning->candidates_arg->root,
+							  VARSIZE(tuning->candidates_arg));
 	initStringInfo(&text);
 	for (int i = 0; i < tuning->count; i++)
 		appendStringInfo(&text, "%s{\"lambda\": %s}", i == 0 ? "[" : ", ",
@@ -196,29 +168,32 @@ static void
 read_arguments(Tuning *tuning)
 {
 	FunctionCallInfo fcinfo = tuning->fcinfo;
-	char	   *selection = dperm_text_arg(fcinfo, tuning->first_arg + TUNE_SELECTION);
+	char	   *selection = dperm_arguments_text(fcinfo, "selection");
+	Datum		lambdas = 0;
+	bool		has_lambdas = dperm_arguments_get(fcinfo, "lambdas", FLOAT8ARRAYOID, &lambdas);
 
-	dperm_train_options(fcinfo, tuning->svm, &tuning->base);
-	tuning->identity = dperm_text_arg(fcinfo, tuning->first_arg + TUNE_IDENTITY);
+	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
+	tuning->identity = dperm_arguments_text(fcinfo, "identity");
+	tuning->candidates_arg = dperm_arguments_jsonb(fcinfo, "candidates");
 	if (selection && !dperm_selection_parse(selection, &tuning->selection))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown selection \"%s\"", selection),
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
-	if (has_arg(tuning, TUNE_CANDIDATES) && has_arg(tuning, TUNE_LAMBDAS))
+	if (tuning->candidates_arg && has_lambdas)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("candidates and lambdas cannot both be given"),
 				 errhint("lambdas is the short form of candidates.")));
-	if (tuning->base.lambda >= 0 && !has_arg(tuning, TUNE_CANDIDATES))
+	if (tuning->base.lambda >= 0 && !tuning->candidates_arg)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("lambda is what is to be chosen"),
 				 errhint("Give lambdas to choose from, or candidates that differ in something else.")));
-	if (has_arg(tuning, TUNE_CANDIDATES))
+	if (tuning->candidates_arg)
 		read_candidates(tuning);
-	else if (has_arg(tuning, TUNE_LAMBDAS))
-		read_lambdas(tuning);
+	else if (has_lambdas)
+		read_lambdas(tuning, DatumGetArrayTypeP(lambdas));
 	else
 	{
 		make_candidates(tuning, lengthof(default_factors));
@@ -230,25 +205,21 @@ read_arguments(Tuning *tuning)
 	check_candidates(tuning);
 }
 
-/* Open the relation for every candidate; features and domains like those of other, if given. */
+/* Open the relation of the names for every candidate; with the features of the source before, if that is asked. */
 static void
-open_sources(Tuning *tuning, const char *relation, bool like_before)
+open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 {
-	FunctionCallInfo fcinfo = tuning->fcinfo;
-	char	   *label = dperm_required_text_arg(fcinfo, DPERM_ARG_LABEL, "label");
-	int			feature_count;
-	char	  **features = dperm_train_features(fcinfo, tuning->as_array, &feature_count);
-	Jsonb	   *domains = PG_ARGISNULL(DPERM_ARG_DOMAINS) ? NULL :
-		PG_GETARG_JSONB_P(DPERM_ARG_DOMAINS);
-
 	for (int i = 0; i < tuning->count; i++)
 	{
 		Candidate  *candidate = &tuning->candidates[i];
-		DpermSource before = candidate->source;
+		DpermSourceNames own = *names;
 
-		dperm_source_open(&candidate->source, fcinfo->flinfo->fn_oid, relation, label,
-						  features, feature_count, domains, like_before ? &before : NULL,
-						  &candidate->options);
+		if (like_before)
+		{
+			own.blocks = candidate->source.blocks;
+			own.block_count = candidate->source.block_count;
+		}
+		dperm_queries_open(&candidate->source, &own, &candidate->options);
 		dperm_options_check(&candidate->options,
 							dperm_encoder_dim(&candidate->source.spec.encoder));
 	}
@@ -258,11 +229,11 @@ open_sources(Tuning *tuning, const char *relation, bool like_before)
 static void
 divide_sources(Tuning *tuning, int portions, bool is_public)
 {
-	Datum		key = dperm_source_key();
+	Datum		key = dperm_queries_key();
 
 	for (int i = 0; i < tuning->count; i++)
-		dperm_source_divide(&tuning->candidates[i].source, portions, tuning->identity, is_public,
-							key);
+		dperm_queries_divide(&tuning->candidates[i].source, portions, tuning->identity,
+							 is_public, key);
 }
 
 /* See that each candidate can be trained on so many rows, before one of them is. */
@@ -294,7 +265,8 @@ settle_factors(Tuning *tuning, int64 rows)
 			continue;
 		lambda = dperm_calibrate_default_lambda(candidate->options.epsilon, rows, dim);
 		lambda = Min(candidate->factor * lambda, DPERM_LAMBDA_MAX);
-		dperm_options_set_lambda(&candidate->options, Max(lambda, DPERM_LAMBDA_MIN));
+		dperm_option_table_set(&candidate->options, "lambda",
+							   Float8GetDatum(Max(lambda, DPERM_LAMBDA_MIN)), false);
 	}
 }
 
@@ -371,8 +343,8 @@ count_mistakes(Tuning *tuning, int portion, int64 rows, const Datum *models, int
 		if (tuning->candidates[i].source.blocks[0].count > source->blocks[0].count)
 			source = &tuning->candidates[i].source;
 	source->portion = portion;
-	if (dperm_source_mistakes(source, models, count, mistakes) != rows)
-		dperm_rows_changed();
+	if (dperm_queries_mistakes(source, models, count, mistakes) != rows)
+		dperm_tasks_rows_changed();
 }
 
 /* Algorithm 4: the chosen model, or NULL if there are no rows. */
@@ -401,7 +373,7 @@ tune_privately(Tuning *tuning)
 	settle_factors(tuning, Max(total / portions, 1));
 	for (int i = 0; i < tuning->count; i++)
 		tasks[i] = (DpermTask) {.options = &tuning->candidates[i].options, .rows = sets[i]};
-	dperm_train_tasks(tasks, tuning->count);
+	dperm_tasks_run(tasks, tuning->count);
 	for (int i = 0; i < tuning->count; i++)
 		datums[i] = dperm_model_make(tasks[i].model);
 	count_mistakes(tuning, tuning->count, rows[tuning->count], datums, tuning->count, mistakes);
@@ -428,8 +400,8 @@ count_rows(const DpermSource *source)
 	int64		rows;
 	bool		isnull;
 
-	dperm_source_execute(source, psprintf("SELECT pg_catalog.count(*) FROM %s AS t", source->from),
-						 "dp_model", NULL, 0);
+	dperm_queries_execute(source, psprintf("SELECT pg_catalog.count(*) FROM %s AS t", source->from),
+						  "dp_model", NULL, 0);
 	rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	SPI_freetuptable(SPI_tuptable);
 	return rows;
@@ -467,7 +439,7 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 		for (int r = 0; r < HOLDOUT_REPEATS; r++)
 			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = sets[i]};
 	}
-	dperm_train_tasks(tasks, trainings);
+	dperm_tasks_run(tasks, trainings);
 	for (int i = 0; i < trainings; i++)
 		datums[i] = dperm_model_make(tasks[i].model);
 	count_mistakes(tuning, 1, rows[1], datums, trainings, mistakes);
@@ -501,9 +473,9 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	settle_factors(tuning, rows);
 	check_candidates_on(tuning, rows);
 	best = best_on_holdout(tuning, rows);
-	model = dperm_train_rows(&tuning->candidates[best].options, &private[best]);
+	model = dperm_tasks_train(&tuning->candidates[best].options, &private[best]);
 	if (model == NULL || model->rows != rows)
-		dperm_rows_changed();
+		dperm_tasks_rows_changed();
 	initStringInfo(&text);
 	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
 	escape_json(&text, holdout);
@@ -517,11 +489,13 @@ static DpermSource *
 open_holdout(Tuning *tuning, const char *holdout)
 {
 	DpermSource *private = palloc(sizeof(DpermSource) * tuning->count);
+	DpermSourceNames names = tuning->names;
 
 	for (int i = 0; i < tuning->count; i++)
 		private[i] = tuning->candidates[i].source;
-	open_sources(tuning, holdout, true);
-	if (dperm_source_overlap(&tuning->candidates[0].source, &private[0]))
+	names.relation = holdout;
+	open_sources(tuning, &names, true);
+	if (dperm_queries_overlap(&tuning->candidates[0].source, &private[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout reads from the table that is to be protected"),
@@ -531,19 +505,24 @@ open_holdout(Tuning *tuning, const char *holdout)
 
 /* Tune as the arguments say. */
 static Datum
-tune(FunctionCallInfo fcinfo, bool svm, bool as_array)
+tune(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Tuning		tuning = {.fcinfo = fcinfo, .svm = svm, .as_array = as_array};
-	char	   *relation = dperm_required_text_arg(fcinfo, DPERM_ARG_SOURCE, "source");
+	Tuning		tuning = {.fcinfo = fcinfo};
+	DpermSourceNames *names = &tuning.names;
 	char	   *holdout;
 	DpermSource *private = NULL;
 	DpermModel *model;
 
-	tuning.first_arg = svm ? DPERM_ARG_H + 1 : DPERM_ARG_LOSS;
+	names->function = fcinfo->flinfo->fn_oid;
+	names->relation = dperm_arguments_required_text(fcinfo, "source");
+	dperm_options_init(&tuning.base, learner);
 	read_arguments(&tuning);
-	open_sources(&tuning, relation, false);
-	holdout = dperm_text_arg(fcinfo, tuning.first_arg + TUNE_HOLDOUT);
+	names->label = dperm_arguments_required_text(fcinfo, "label");
+	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
+	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
+	open_sources(&tuning, names, false);
+	holdout = dperm_arguments_text(fcinfo, "holdout");
 	if (holdout)
 		private = open_holdout(&tuning, holdout);
 	divide_sources(&tuning, holdout ? 2 : tuning.count + 1, holdout != NULL);
@@ -554,30 +533,16 @@ tune(FunctionCallInfo fcinfo, bool svm, bool as_array)
 	return dperm_train_result(fcinfo, caller, model);
 }
 
-/* dp_logreg_tune(source, label, features text, epsilon, ...): see sql/dperm.sql */
+/* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_logreg_tune(PG_FUNCTION_ARGS)
 {
-	return tune(fcinfo, false, false);
+	return tune(fcinfo, DPERM_LEARNER_LOGREG);
 }
 
-/* The same with features text[]. */
-Datum
-dp_logreg_tune_array(PG_FUNCTION_ARGS)
-{
-	return tune(fcinfo, false, true);
-}
-
-/* dp_svm_tune(source, label, features text, epsilon, ...): see sql/dperm.sql */
+/* dp_svm_tune(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_svm_tune(PG_FUNCTION_ARGS)
 {
-	return tune(fcinfo, true, false);
-}
-
-/* The same with features text[]. */
-Datum
-dp_svm_tune_array(PG_FUNCTION_ARGS)
-{
-	return tune(fcinfo, true, true);
+	return tune(fcinfo, DPERM_LEARNER_SVM);
 }

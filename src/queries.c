@@ -1,5 +1,5 @@
 /*
- * source_query.c: the queries that are run over a source.
+ * queries.c: the queries that are run over a source.
  *
  * All of them see the snapshot of the calling query, use parallel workers where the planner likes,
  * and are checked before they run: nothing in them may change the rows from pass to pass, and no
@@ -16,39 +16,37 @@
 #include "utils/lsyscache.h"
 #include "utils/plancache.h"
 
-#include "columns.h"
 #include "core/privacy/portion.h"
 #include "dperm.h"
 #include "identity.h"
-#include "moments_type.h"
+#include "queries.h"
+#include "query_check.h"
 #include "reach.h"
-#include "source.h"
 
-/* Of our queries: $1 positive, $2 key, $3 portions, $4 portion. */
-#define PARAMETERS (DPERM_EXTRA - 1)
-
-/* A parameter. */
+/* A parameter, by its number. */
 static void
-set_param(ParamListInfo params, int i, Oid type, Datum value, bool isnull)
+set_param(ParamListInfo params, int number, Oid type, Datum value, bool isnull)
 {
-	params->params[i].ptype = type;
-	params->params[i].value = value;
-	params->params[i].isnull = isnull;
-	params->params[i].pflags = PARAM_FLAG_CONST;
+	ParamExternData *param = &params->params[number - 1];
+
+	param->ptype = type;
+	param->value = value;
+	param->isnull = isnull;
+	param->pflags = PARAM_FLAG_CONST;
 }
 
 /* The parameters of our queries, and some more. */
 static ParamListInfo
 make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int extra_count)
 {
-	ParamListInfo params = makeParamList(PARAMETERS + extra_count);
+	ParamListInfo params = makeParamList(DPERM_PARAM_EXTRA - 1 + extra_count);
 
-	set_param(params, 0, TEXTOID, source->positive, source->positive == 0);
-	set_param(params, 1, BYTEAOID, source->key, source->key == 0);
-	set_param(params, 2, INT4OID, Int32GetDatum(source->portions), false);
-	set_param(params, 3, INT4OID, Int32GetDatum(source->portion), false);
+	set_param(params, DPERM_PARAM_POSITIVE, TEXTOID, source->positive, source->positive == 0);
+	set_param(params, DPERM_PARAM_KEY, BYTEAOID, source->key, source->key == 0);
+	set_param(params, DPERM_PARAM_PORTIONS, INT4OID, Int32GetDatum(source->portions), false);
+	set_param(params, DPERM_PARAM_PORTION, INT4OID, Int32GetDatum(source->portion), false);
 	for (int i = 0; i < extra_count; i++)
-		set_param(params, PARAMETERS + i, extra_type, extras[i], extras[i] == 0);
+		set_param(params, DPERM_PARAM_EXTRA + i, extra_type, extras[i], extras[i] == 0);
 	return params;
 }
 
@@ -74,7 +72,7 @@ checked_plan(const DpermSource *source, const char *query, const ParamListInfo p
 	{
 		Query	   *tree = linitial_node(Query, ((CachedPlanSource *) lfirst(cell))->query_list);
 
-		dperm_check_query(source, tree);
+		dperm_query_check(source->extension_schema, source->moments_type, tree);
 	}
 	return plan;
 }
@@ -83,7 +81,18 @@ checked_plan(const DpermSource *source, const char *query, const ParamListInfo p
 static char *
 portion_sql(const DpermSource *source)
 {
-	return psprintf("%s.dp_portion($2, $3, %s)", dperm_source_schema(source), source->identity);
+	return psprintf("%s.dp_portion($%d, $%d, %s)", dperm_source_schema(source), DPERM_PARAM_KEY,
+					DPERM_PARAM_PORTIONS, source->identity);
+}
+
+/* The label of a row: boolean, NULL for no label. */
+static char *
+label_sql(const DpermSource *source)
+{
+	char	   *column = psprintf("t.%s", quote_identifier(source->label_column));
+
+	return source->label_plain ? column :
+		psprintf("%s.dp_label(%s, $%d)", dperm_source_schema(source), column, DPERM_PARAM_POSITIVE);
 }
 
 /*
@@ -123,7 +132,7 @@ run_query(const DpermSource *source, const char *query, ParamListInfo params,
 
 /* Run a query of ours with values of a type of ours. */
 void
-dperm_source_execute(const DpermSource *source, const char *query, const char *type,
+dperm_queries_execute(const DpermSource *source, const char *query, const char *type,
 					 const Datum *extras, int extra_count)
 {
 	run_query(source, query, make_params(source, dperm_source_type(source, type), extras,
@@ -137,7 +146,7 @@ read_query(const DpermSource *source)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s", source->label);
+	appendStringInfo(&sql, "SELECT %s", label_sql(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
 	if (source->portions > 0)
@@ -148,7 +157,7 @@ read_query(const DpermSource *source)
 
 /* Read all rows, once. Workers would only send them here. */
 void
-dperm_source_read(const DpermSource *source, DestReceiver *receiver)
+dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 {
 	run_query(source, read_query(source), make_params(source, InvalidOid, NULL, 0), receiver, 0);
 }
@@ -186,24 +195,24 @@ pass_query(const DpermSource *source, int count, const int *portions)
 	initStringInfo(&sql);
 	for (int i = 0; i < count; i++)
 		appendStringInfo(&sql, "%s $%d AS w%d", i == 0 ? "WITH w AS MATERIALIZED (SELECT" : ",",
-						 DPERM_EXTRA + i, i);
+						 DPERM_PARAM_EXTRA + i, i);
 	for (int i = 0; i < count; i++)
 	{
 		appendStringInfo(&sql, "%s %s.%s((SELECT w%d FROM w), %s, ", i == 0 ? ") SELECT" : ",",
 						 dperm_source_schema(source), aggregate, i,
-						 portions ? "s.label" : source->label);
+						 portions ? "s.label" : label_sql(source));
 		append_columns(&sql, source, portions != NULL);
 		appendStringInfoChar(&sql, ')');
 		if (portions)
 			appendStringInfo(&sql, " FILTER (WHERE s.portion OPERATOR(pg_catalog.=) %d AND $%d IS NOT NULL)",
-							 portions[i], DPERM_EXTRA + i);
+							 portions[i], DPERM_PARAM_EXTRA + i);
 	}
 	if (!portions)
 	{
 		appendStringInfo(&sql, " FROM %s AS t", source->from);
 		return sql.data;
 	}
-	appendStringInfo(&sql, " FROM (SELECT %s AS label, %s AS portion", source->label,
+	appendStringInfo(&sql, " FROM (SELECT %s AS label, %s AS portion", label_sql(source),
 					 portion_sql(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s AS c%d", source->columns[i], i);
@@ -244,8 +253,8 @@ try_open(const DpermSource *source, const char *query, const char *type, int opt
 }
 
 /* Check the queries over the source, before the first of them is run. */
-void
-dperm_source_prepare(const DpermSource *source)
+static void
+check_queries(const DpermSource *source)
 {
 	int			portion = 0;
 
@@ -256,9 +265,17 @@ dperm_source_prepare(const DpermSource *source)
 	SPI_finish();
 }
 
+/* Open a source, and check the queries over it. */
+void
+dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
+{
+	dperm_source_open(source, names, options);
+	check_queries(source);
+}
+
 /* Run one pass. */
 void
-dperm_source_pass(const DpermSource *source, int count, const Datum *requests,
+dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
 				  const int *portions, Datum *results)
 {
 	MemoryContext caller = CurrentMemoryContext;
@@ -266,7 +283,7 @@ dperm_source_pass(const DpermSource *source, int count, const Datum *requests,
 
 	/* without portions there is no condition that leaves out a request of 0 */
 	Assert(portions || (count == 1 && requests[0]));
-	dperm_source_execute(source, pass_query(source, count, portions), "dp_moments", requests,
+	dperm_queries_execute(source, pass_query(source, count, portions), "dp_moments", requests,
 						 count);
 	if (SPI_processed != 1)
 		elog(ERROR, "a pass over the rows failed");
@@ -285,7 +302,7 @@ dperm_source_pass(const DpermSource *source, int count, const Datum *requests,
 
 /* A fresh key. */
 Datum
-dperm_source_key(void)
+dperm_queries_key(void)
 {
 	bytea	   *key = palloc(VARHDRSZ + DPERM_PORTION_KEY);
 
@@ -312,13 +329,13 @@ label_alias(const DpermSource *source)
 
 /* The labels and features of the portion as a subquery: rows that a model can be applied to. */
 char *
-dperm_source_rows_sql(const DpermSource *source, char **label)
+dperm_queries_rows_sql(const DpermSource *source, char **label)
 {
 	StringInfoData sql;
 
 	*label = label_alias(source);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "(SELECT %s AS %s", source->label, *label);
+	appendStringInfo(&sql, "(SELECT %s AS %s", label_sql(source), *label);
 	for (int i = 0; i < source->block_count; i++)
 	{
 		const char *column = quote_identifier(source->blocks[i].column.bytes);
@@ -332,7 +349,8 @@ dperm_source_rows_sql(const DpermSource *source, char **label)
 	}
 	appendStringInfo(&sql, " FROM %s AS t", source->from);
 	if (source->portions > 0)
-		appendStringInfo(&sql, " WHERE %s OPERATOR(pg_catalog.=) $4", portion_sql(source));
+		appendStringInfo(&sql, " WHERE %s OPERATOR(pg_catalog.=) $%d", portion_sql(source),
+						 DPERM_PARAM_PORTION);
 	appendStringInfoString(&sql, ") AS r");
 	return sql.data;
 }
@@ -343,27 +361,27 @@ mistakes_query(const DpermSource *source, int count)
 {
 	StringInfoData sql;
 	char	   *label;
-	char	   *rows = dperm_source_rows_sql(source, &label);
+	char	   *rows = dperm_queries_rows_sql(source, &label);
 
 	initStringInfo(&sql);
 	appendStringInfoString(&sql, "SELECT pg_catalog.count(*)");
 	for (int i = 0; i < count; i++)
 		appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s.dp_predict($%d, r.*) OPERATOR(pg_catalog.<>) r.%s)",
-						 dperm_source_schema(source), DPERM_EXTRA + i, label);
+						 dperm_source_schema(source), DPERM_PARAM_EXTRA + i, label);
 	appendStringInfo(&sql, " FROM %s", rows);
 	return sql.data;
 }
 
 /* Divide the rows into portions by a key. */
 void
-dperm_source_divide(DpermSource *source, int portions, const char *identity, bool is_public,
+dperm_queries_divide(DpermSource *source, int portions, const char *identity, bool is_public,
 					Datum key)
 {
 	source->portions = portions;
 	source->portion = 0;
 	source->key = key;
 	source->identity = dperm_identity_sql(source, identity, is_public);
-	dperm_source_prepare(source);
+	check_queries(source);
 	SPI_connect();
 	try_open(source, mistakes_query(source, 1), "dp_model", CURSOR_OPT_PARALLEL_OK);
 	SPI_finish();
@@ -371,13 +389,13 @@ dperm_source_divide(DpermSource *source, int portions, const char *identity, boo
 
 /* How many rows with a label each model gets wrong. */
 int64
-dperm_source_mistakes(const DpermSource *source, const Datum *models, int count,
+dperm_queries_mistakes(const DpermSource *source, const Datum *models, int count,
 					  int64 *mistakes)
 {
 	int64		rows;
 	bool		isnull;
 
-	dperm_source_execute(source, mistakes_query(source, count), "dp_model", models, count);
+	dperm_queries_execute(source, mistakes_query(source, count), "dp_model", models, count);
 	rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 	for (int i = 0; i < count; i++)
 		mistakes[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
@@ -401,7 +419,7 @@ source_tables(const DpermSource *source)
 
 /* Do two sources read from a common table? */
 bool
-dperm_source_overlap(const DpermSource *a, const DpermSource *b)
+dperm_queries_overlap(const DpermSource *a, const DpermSource *b)
 {
 	bool		overlap = false;
 	List	   *others;

@@ -1,5 +1,5 @@
 /*
- * fit_agg.c: dp_logreg and dp_svm, the aggregates that train one model per group.
+ * aggregate.c: dp_logreg and dp_svm, the aggregates that train one model per group.
  *
  * The state keeps the encoded rows of the group in chunks; the final function runs the whole
  * mechanism over them. Its memory depends on the number of rows and their dimension alone,
@@ -20,15 +20,14 @@
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 
-#include "args.h"
 #include "cache.h"
-#include "core/mechanism/fit.h"
-#include "core/model/model.h"
 #include "dperm.h"
+#include "encode.h"
 #include "label.h"
 #include "model_type.h"
+#include "option_table.h"
 #include "rows.h"
-#include "vector_length.h"
+#include "training.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_step);
 PG_FUNCTION_INFO_V1(dp_svm_step);
@@ -75,26 +74,23 @@ has_arg(FunctionCallInfo fcinfo, int n)
 
 /* Options as of the first row. */
 static void
-read_options(FunctionCallInfo fcinfo, bool svm, FitState *state)
+read_options(FunctionCallInfo fcinfo, DpermLearner learner, FitState *state)
 {
 	DpermOptions *options = &state->options;
 
-	if (!has_arg(fcinfo, ARG_EPSILON))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("epsilon must not be null"),
-				 errhint("Common values lie between 0.1 and 10; 'Infinity' trains without privacy.")));
-	dperm_options_init(options, svm, PG_GETARG_FLOAT8(ARG_EPSILON));
+	dperm_options_init(options, learner);
+	dperm_option_table_set(options, "epsilon", PG_GETARG_DATUM(ARG_EPSILON),
+						   PG_ARGISNULL(ARG_EPSILON));
 	state->lambda_null = !has_arg(fcinfo, ARG_LAMBDA);
 	if (!state->lambda_null)
 	{
 		state->lambda_arg = PG_GETARG_FLOAT8(ARG_LAMBDA);
-		dperm_options_set_lambda(options, state->lambda_arg);
+		dperm_option_table_set(options, "lambda", PG_GETARG_DATUM(ARG_LAMBDA), false);
 	}
 	if (has_arg(fcinfo, ARG_OPTIONS))
 	{
 		state->options_arg = PG_GETARG_JSONB_P_COPY(ARG_OPTIONS);
-		dperm_options_set_jsonb(options, state->options_arg);
+		dperm_option_table_jsonb(options, DPERM_PLACE_AGGREGATE, state->options_arg);
 	}
 	dperm_options_settle(options);
 }
@@ -139,7 +135,7 @@ vector_length(FunctionCallInfo fcinfo, const DpermOptions *options)
 		TargetEntry *features = list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1);
 
 		/* the context of an aggregate's call is its node of the plan */
-		length = dperm_vector_length((Node *) features->expr,
+		length = dperm_encode_length((Node *) features->expr,
 									 castNode(AggState, fcinfo->context)->ss.ps.state->es_param_list_info);
 	}
 	if (length == 0)
@@ -195,7 +191,7 @@ check_call(FunctionCallInfo fcinfo)
 
 /* The state for the first row of a group. */
 static FitState *
-make_state(FunctionCallInfo fcinfo, MemoryContext context, bool svm)
+make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner)
 {
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	FitState   *state = palloc0(sizeof(*state));
@@ -203,7 +199,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, bool svm)
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
 	int			length;
 
-	read_options(fcinfo, svm, state);
+	read_options(fcinfo, learner, state);
 	state->element = dperm_rows_element_type(features_type);
 	if (!OidIsValid(state->element))
 		ereport(ERROR,
@@ -250,7 +246,7 @@ add_row(FitState *state, int sign, ArrayType *array)
 
 /* Transition: (internal, label "any", features "any", epsilon [, lambda [, options]]) */
 static Datum
-step(FunctionCallInfo fcinfo, bool svm)
+step(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext context;
 	FitState   *state;
@@ -269,7 +265,7 @@ step(FunctionCallInfo fcinfo, bool svm)
 	if (PG_ARGISNULL(0))
 	{
 		check_call(fcinfo);
-		state = make_state(fcinfo, context, svm);
+		state = make_state(fcinfo, context, learner);
 	}
 	else
 	{
@@ -292,13 +288,13 @@ step(FunctionCallInfo fcinfo, bool svm)
 Datum
 dp_logreg_step(PG_FUNCTION_ARGS)
 {
-	return step(fcinfo, false);
+	return step(fcinfo, DPERM_LEARNER_LOGREG);
 }
 
 Datum
 dp_svm_step(PG_FUNCTION_ARGS)
 {
-	return step(fcinfo, true);
+	return step(fcinfo, DPERM_LEARNER_SVM);
 }
 
 /*
@@ -336,60 +332,28 @@ check_first_time(FunctionCallInfo fcinfo)
 Datum
 dp_fit_final(PG_FUNCTION_ARGS)
 {
-	FitState   *state;
 	FitState   *group;
-	const DpermLayout *layout;
-	DpermMatrix matrix;
-	DpermEntropy entropy;
-	DpermStatus status;
-	DpermFit	fit = {0};
-	DpermModel	model = {0};
-	double	   *weights;
-	double	   *room;
+	DpermTraining training;
 	Datum		result;
-	MemoryContext caller;
+	MemoryContext caller = CurrentMemoryContext;
 
 	if (AggCheckCallContext(fcinfo, NULL) != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate final function called in non-aggregate context");
 	check_first_time(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
-	group = state = (FitState *) PG_GETARG_POINTER(0);
+	group = (FitState *) PG_GETARG_POINTER(0);
 	if (group->released)
 		PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(group->released)));
-	layout = &state->cache.feed.layout;
-	fit.setup = dperm_options_setup(&state->options, layout->dim, state->cache.keep.used);
-	fit.calibration = dperm_checked_calibration(&fit.setup);
-	dperm_cache_end(&state->cache);
-	matrix = dperm_matrix_of(&state->cache.keep, layout, state->options.loss);
-	matrix.rough = dperm_fit_rough(&fit);
-	matrix.poll = dperm_interrupts;
-	matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
-										 dperm_moments_room(layout->dim, true));
-	room = MemoryContextAllocHuge(CurrentMemoryContext,
-								  sizeof(double) * dperm_fit_room(layout->dim));
-	weights = palloc(sizeof(double) * layout->dim);
-	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
-	fit.rows.answer = dperm_matrix_answer;
-	fit.rows.arg = &matrix;
-	fit.sample = &matrix;
-	fit.entropy = &entropy;
-	fit.poll = dperm_interrupts;
-
-	status = dperm_fit(&fit, weights, room);
-	dperm_matrix_wipe(&matrix);
-	dperm_entropy_wipe(&entropy);
-	dperm_check_status(status);
-
-	model.dimension_source = DPERM_DIMENSION_DECLARED;
-	dperm_model_fill(&model, &fit.setup, &fit.calibration, &state->encoder, weights);
-	result = dperm_model_make(&model);
-	pfree(matrix.room);
-	pfree(room);
-	pfree(weights);
+	dperm_cache_end(&group->cache);
+	dperm_training_begin(&training, &group->options, &group->cache, group->cache.keep.used, true);
+	while (training.active)
+		dperm_training_answer(&training);
+	dperm_check_status(dperm_training_finish(&training));
+	result = dperm_model_make(dperm_training_model(&training, &group->encoder, NULL, group->options.positive, caller));
 
 	/* kept first: nobody may see a model that another could follow */
-	caller = MemoryContextSwitchTo(GetMemoryChunkContext(group));
+	MemoryContextSwitchTo(GetMemoryChunkContext(group));
 	group->released = PG_DETOAST_DATUM_COPY(result);
 	MemoryContextSwitchTo(caller);
 	PG_RETURN_DATUM(result);

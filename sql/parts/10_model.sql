@@ -1,0 +1,71 @@
+--
+-- dp_model: a trained model
+--
+
+CREATE TYPE dp_model;
+
+CREATE FUNCTION dp_model_in(cstring) RETURNS dp_model
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_in(cstring) IS 'text input of dp_model: JSON';
+
+CREATE FUNCTION dp_model_out(dp_model) RETURNS cstring
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_out(dp_model) IS 'text output of dp_model: JSON';
+
+CREATE FUNCTION dp_model_recv(internal) RETURNS dp_model
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_recv(internal) IS 'binary input of dp_model';
+
+CREATE FUNCTION dp_model_send(dp_model) RETURNS bytea
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_send(dp_model) IS 'binary output of dp_model';
+
+CREATE TYPE dp_model (
+	INPUT = dp_model_in,
+	OUTPUT = dp_model_out,
+	RECEIVE = dp_model_recv,
+	SEND = dp_model_send,
+	STORAGE = extended
+);
+COMMENT ON TYPE dp_model IS
+	'a trained classifier: its weights, every public parameter of its training, and its privacy guarantee';
+
+CREATE FUNCTION dp_model_to_jsonb(model dp_model) RETURNS jsonb
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_to_jsonb(dp_model) IS 'the model as jsonb: what the cast uses';
+
+CREATE FUNCTION dp_model_from_jsonb(model jsonb) RETURNS dp_model
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_model_from_jsonb(jsonb) IS 'a model out of its jsonb: what the cast uses';
+
+CREATE CAST (dp_model AS jsonb) WITH FUNCTION dp_model_to_jsonb(dp_model) AS ASSIGNMENT;
+COMMENT ON CAST (dp_model AS jsonb) IS 'the model with all its parameters, exactly';
+
+CREATE CAST (jsonb AS dp_model) WITH FUNCTION dp_model_from_jsonb(jsonb);
+COMMENT ON CAST (jsonb AS dp_model) IS 'the way back; the guarantee is written anew from the parameters';
+
+CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_weights(dp_model) IS
+	'the weights, one per feature; with an intercept, its weight comes last';
+
+CREATE FUNCTION dp_coefficients(model dp_model,
+	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
+COMMENT ON FUNCTION dp_coefficients(dp_model) IS
+	'the weights of a model with the column, and the category or element, that each belongs to';
+
+CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_guarantee(dp_model) IS
+	'what the model promises about the rows it was trained on, in one paragraph';

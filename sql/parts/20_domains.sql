@@ -1,0 +1,12 @@
+--
+-- Domains
+--
+-- What is publicly known of the values of a column: bounds, a list of categories, the dimension
+-- of a vector. It comes from the catalog alone, never from rows.
+
+CREATE FUNCTION dp_domains(relation regclass)
+	RETURNS TABLE (column_name name, column_type regtype, domain jsonb, origin text)
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_domains(regclass) IS
+	'the domain of each column that can be a feature, as CHECK constraints, enum labels and types declare it, in the form that domains takes; NULL where there is none';

@@ -1,0 +1,28 @@
+--
+-- Rows and labels, as the queries of training read them
+--
+
+CREATE FUNCTION dp_text(value "any") RETURNS text
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_text("any") IS
+	'internal to training: the output of a type as text, NULL if the value is too large to be looked at';
+
+CREATE FUNCTION dp_bounded(value anyelement) RETURNS anyelement
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_bounded(anyelement) IS
+	'internal to training: a value, or NULL if it is too large to be looked at';
+
+CREATE FUNCTION dp_label(value "any", positive text) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_label("any", text) IS
+	'a label as training reads it: true, false, or NULL for no label';
+
+CREATE FUNCTION dp_portion(key bytea, portions integer, relation oid, place tid) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_portion_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_portion(bytea, integer, oid, tid) IS
+	'the portion of a row, by a keyed hash of its place';
+
+CREATE FUNCTION dp_portion(key bytea, portions integer, identity text) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_portion_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_portion(bytea, integer, text) IS
+	'the portion of a row, by a keyed hash of what identifies it';

@@ -1,0 +1,56 @@
+--
+-- Training
+--
+-- Arguments are found by their names, so their order is free: a new option is an argument here and in 51_tuning.sql, and
+-- an entry of the table in src/option_table.c.
+--
+-- features is a column name or an array of column names. It is declared anycompatible, so that one function takes text,
+-- text[], varchar, name and arrays of those; any other type is refused when the function is called. PostgreSQL resolves
+-- a literal, NULL and a parameter without a type to text, so no call is ambiguous; '{a,b}' is then read as an array.
+-- With "any" instead, a parameter without a type would be an error, and many drivers send no types.
+
+CREATE FUNCTION dp_logreg_train(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_train IS
+	'train a differentially private logistic regression on the rows of a relation';
+
+CREATE FUNCTION dp_svm_train(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	loss text DEFAULT 'huber',
+	h float8 DEFAULT 0.5
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_train IS
+	'train a differentially private support vector machine on the rows of a relation';

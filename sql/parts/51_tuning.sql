@@ -1,0 +1,59 @@
+--
+-- Tuning
+--
+
+CREATE FUNCTION dp_logreg_tune(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	candidates jsonb DEFAULT NULL,
+	lambdas float8[] DEFAULT NULL,
+	selection text DEFAULT 'permute_and_flip',
+	holdout text DEFAULT NULL,
+	identity text DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_tune IS
+	'train a differentially private logistic regression with parameters that are chosen privately';
+
+CREATE FUNCTION dp_svm_tune(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	loss text DEFAULT 'huber',
+	h float8 DEFAULT 0.5,
+	candidates jsonb DEFAULT NULL,
+	lambdas float8[] DEFAULT NULL,
+	selection text DEFAULT 'permute_and_flip',
+	holdout text DEFAULT NULL,
+	identity text DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_tune IS
+	'train a differentially private support vector machine with parameters that are chosen privately';

@@ -1,0 +1,63 @@
+--
+-- One-call aggregates
+--
+
+CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8) (
+	SFUNC = dp_logreg_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_logreg("any", "any", float8) IS
+	'train a differentially private logistic regression on the rows of each group';
+
+CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8) (
+	SFUNC = dp_logreg_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8) IS
+	'train a differentially private logistic regression on the rows of each group';
+
+CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
+	SFUNC = dp_logreg_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8, jsonb) IS
+	'train a differentially private logistic regression on the rows of each group';
+
+CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8) (
+	SFUNC = dp_svm_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_svm("any", "any", float8) IS
+	'train a differentially private support vector machine on the rows of each group';
+
+CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8) (
+	SFUNC = dp_svm_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8) IS
+	'train a differentially private support vector machine on the rows of each group';
+
+CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
+	SFUNC = dp_svm_step,
+	STYPE = internal,
+	FINALFUNC = dp_fit_final,
+	FINALFUNC_MODIFY = SHAREABLE,
+	PARALLEL = RESTRICTED
+);
+COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8, jsonb) IS
+	'train a differentially private support vector machine on the rows of each group';

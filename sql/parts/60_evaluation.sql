@@ -1,0 +1,64 @@
+--
+-- Evaluation
+--
+
+CREATE FUNCTION dp_evaluate(
+	model dp_model,
+	source text,
+	label text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	positive text DEFAULT NULL,
+	features text DEFAULT NULL,
+	OUT metric text,
+	OUT value float8,
+	OUT low float8,
+	OUT high float8,
+	OUT private boolean
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
+COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text) IS
+	'how good a model is on the rows of a relation: private counts, and metrics with 95 percent intervals';
+
+CREATE FUNCTION dp_roc(
+	model dp_model,
+	source text,
+	label text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	positive text DEFAULT NULL,
+	features text DEFAULT NULL,
+	bins integer DEFAULT 50,
+	OUT threshold float8,
+	OUT true_positive_rate float8,
+	OUT false_positive_rate float8,
+	OUT auc float8
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer) IS
+	'a private ROC curve and the area under it, from a histogram of decisions with public bins';
+
+--
+-- Cost
+--
+
+CREATE FUNCTION dp_cost(
+	rows bigint,
+	dimension integer,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	loss text DEFAULT 'logistic',
+	h float8 DEFAULT 0.5,
+	OUT lambda_used float8,
+	OUT lambda_effective float8,
+	OUT epsilon_slack float8,
+	OUT epsilon_noise float8,
+	OUT epsilon_release float8,
+	OUT noise_norm float8,
+	OUT weight_bound float8,
+	OUT noise_share float8,
+	OUT rows_needed bigint
+) RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8) IS
+	'what a training would spend and with what noise, and how many rows it needs, without reading any';

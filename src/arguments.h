@@ -1,0 +1,31 @@
+/*
+ * arguments.h: the arguments of a call, by their names in the SQL declaration.
+ *
+ * No C code knows the position of an argument: an argument is added by declaring it.
+ */
+#ifndef DPERM_ARGUMENTS_H
+#define DPERM_ARGUMENTS_H
+
+#include "fmgr.h"
+#include "utils/jsonb.h"
+
+/*
+ * The value of an argument that is declared with this type, or with one of ours if that is InvalidOid; false if it is NULL
+ * or not declared.
+ */
+extern bool dperm_arguments_get(FunctionCallInfo fcinfo, const char *name, Oid type, Datum *value);
+
+/* A text argument, NULL if it is NULL; and one that must not be NULL. */
+extern char *dperm_arguments_text(FunctionCallInfo fcinfo, const char *name);
+extern char *dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name);
+
+/* A jsonb argument, NULL if it is NULL. */
+extern Jsonb *dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name);
+
+/*
+ * The names in an argument of any type that is a string or an array of strings. A string in braces is read as an
+ * array, so that the literal '{x}' means the same either way. NULL if the argument is.
+ */
+extern char **dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count);
+
+#endif							/* DPERM_ARGUMENTS_H */

@@ -1,0 +1,52 @@
+/*
+ * domain_types.h: which types can be features, and as what.
+ */
+#ifndef DPERM_DOMAIN_TYPES_H
+#define DPERM_DOMAIN_TYPES_H
+
+#include <math.h>
+
+#include "utils/date.h"
+#include "utils/timestamp.h"
+
+#include "core/encode/encoder.h"
+
+/* The kind of block of a base type: false if it cannot be a feature. */
+extern bool dperm_domain_types_kind(Oid base, DpermBlockKind *kind);
+
+/* May categories be read from a type, by an output that no setting changes? */
+extern bool dperm_domain_types_has_text(Oid base);
+
+/* pgvector's type? Its values are varlena: int16 dimension, int16 unused, float4 coordinates. */
+extern bool dperm_domain_types_is_pgvector(Oid base);
+
+/* Stored as text, or name: types whose values compare with each other as texts. */
+extern bool dperm_domain_types_is_text(Oid base);
+
+/* Days since 2000-01-01, the numbers of TIME blocks; infinite dates are infinite. */
+static inline double
+dperm_days_from_date(DateADT date)
+{
+	if (DATE_NOT_FINITE(date))
+		return DATE_IS_NOBEGIN(date) ? -INFINITY : INFINITY;
+	return (double) date;
+}
+
+static inline double
+dperm_days_from_timestamp(Timestamp time)
+{
+	if (TIMESTAMP_NOT_FINITE(time))
+		return TIMESTAMP_IS_NOBEGIN(time) ? -INFINITY : INFINITY;
+	return (double) time / (double) USECS_PER_DAY;
+}
+
+/* The length of a category's text: without the blanks that bpchar pads with. */
+static inline int
+dperm_category_length(bool padded, const char *bytes, int len)
+{
+	while (padded && len > 0 && bytes[len - 1] == ' ')
+		len--;
+	return len;
+}
+
+#endif							/* DPERM_DOMAIN_TYPES_H */

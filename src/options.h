@@ -1,0 +1,47 @@
+/*
+ * options.h: what a learner is told, as a whole; option_table.h has the options one by one.
+ */
+#ifndef DPERM_OPTIONS_H
+#define DPERM_OPTIONS_H
+
+#include "core/mechanism/calibrate.h"
+#include "core/encode/encoder.h"
+#include "core/loss/loss.h"
+
+/* Everything a learner is told, apart from where its rows are. */
+typedef struct DpermOptions
+{
+	DpermLearner learner;
+	DpermLoss	loss;
+	DpermMethod method;
+	DpermAnalysis analysis;
+	double		epsilon;
+	double		lambda;			/* < 0: by the default rule */
+	char	   *positive;		/* NULL: not given */
+	int			intercept;		/* 0, 1; < 0: not given */
+	double		norm;			/* 0: not given */
+	int			dimension;		/* 0: not given */
+	DpermKernel kernel;			/* features, gamma: 0 if not given */
+	bool		has_seed;
+} DpermOptions;
+
+/* Start from the defaults. Epsilon has none: it has to be set. */
+extern void dperm_options_init(DpermOptions *options, DpermLearner learner);
+
+/* Fill in the defaults that depend on other options, and refuse what does not go together. */
+extern void dperm_options_settle(DpermOptions *options);
+
+/* The encoder of some blocks; raises if there are too many coordinates. */
+extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
+										  const DpermBlock *blocks, int count);
+
+/* The block of a vector that is no column, or has no domain. Its count may be set later. */
+extern DpermBlock dperm_options_vector_block(const DpermOptions *options);
+
+/* Refuse options of which no number of rows makes sense. */
+extern void dperm_options_check(const DpermOptions *options, int dim);
+
+/* The setup of the mechanism once the number of rows is known. */
+extern DpermSetup dperm_options_setup(const DpermOptions *options, int dim, int64 rows);
+
+#endif							/* DPERM_OPTIONS_H */
