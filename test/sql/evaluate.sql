@@ -33,6 +33,14 @@ SELECT name, count(*) AS metrics, bool_and(e.value = h.value) AS by_hand, bool_a
        sum(e.value) FILTER (WHERE e.metric LIKE '%tives') AS labelled, max(e.value) FILTER (WHERE e.metric = 'accuracy') > 0.6 AS better_than_chance
 FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') e JOIN by_hand(m) h USING (metric)
 WHERE name IN ('columns', 'vector', 'kernel') GROUP BY name ORDER BY name;
+-- a model remembers its label, and the value that means yes
+SELECT bool_and(a.value = b.value) AS label, bool_and(a.value = c.value) AS positive, bool_and(a.value = d.value) AS other_positive
+FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') a, dp_evaluate(m, 'patients', epsilon => 'Infinity') b,
+  dp_evaluate(dp_logreg_train('patients', 'answer', '{x,age,kind}', 'Infinity', 0.001, positive => 'yes', domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}'), 'patients', epsilon => 'Infinity') c,
+  dp_evaluate(m, 'patients', 'answer', 'Infinity', 'yes') d
+WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric AND c.metric = d.metric;
+SELECT count(*) AS points, bool_and(a.auc = b.auc) AS same FROM models, dp_roc(m, 'patients', 'sick', 'Infinity', bins => 5) a JOIN dp_roc(m, 'patients', epsilon => 'Infinity', bins => 5) b USING (threshold) WHERE name = 'columns';
+SELECT m::jsonb -> 'label' AS label, m::jsonb -> 'positive' AS positive FROM models WHERE name IN ('columns', 'array') ORDER BY name DESC;
 -- other labels mean the same
 SELECT bool_and(a.value = b.value AND a.value = c.value) AS same
 FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') b, dp_evaluate(m, 'patients', 'sign', 'Infinity') c
@@ -182,7 +190,7 @@ SELECT evaluated('vector', $$ 'patients', 'sick', 1e9 $$);
 SELECT evaluated('vector', $$ 'patients', 'sick', NULL $$);
 SELECT says($$ SELECT count(*) FROM dp_evaluate(NULL, 'patients', 'sick', 1) $$);
 SELECT split_part(evaluated('vector', $$ NULL, 'sick', 1 $$), E'\n', 1);
-SELECT split_part(evaluated('vector', $$ 'patients', NULL, 1 $$), E'\n', 1);
+SELECT evaluated('array', $$ 'patients', NULL, 1, features => 'x' $$);
 SELECT evaluated('vector', $$ 'nowhere', 'sick', 1 $$);
 SELECT evaluated('vector', $$ 'patients', 'ill', 1 $$);
 SELECT evaluated('vector', $$ 'patients', 'x', 1 $$);

@@ -77,14 +77,17 @@ END $$;
 SELECT receive('empty', '', :'file');
 SELECT receive('magic', overlay(dp_model_send(model) PLACING '\x00' FROM 1), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('format', overlay(dp_model_send(model) PLACING '\x0002' FROM 5), :'file')
+SELECT receive('format', overlay(dp_model_send(model) PLACING '\x0003' FROM 5), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('longer', dp_model_send(model) || '\x00', :'file') FROM hand WHERE name = 'svm';
 SELECT receive('nan', overlay(dp_model_send(model) PLACING '\x7ff8000000000000' FROM length(dp_model_send(model)) - 7), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('features', overlay(dp_model_send(model) PLACING '\x00000002' FROM 105), :'file')
+SELECT receive('features', overlay(dp_model_send(model) PLACING '\x00000002' FROM 129), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('same', dp_model_send(model), :'file') FROM hand WHERE name = 'svm';
+-- what version 0.1 sent: a shorter header, and nothing about the label
+SELECT receive('old', overlay(overlay(substring(s FROM 1 FOR 104) PLACING '\x0001' FROM 5) PLACING '\x0000' FROM 11) || substring(s FROM 129), :'file')
+  FROM hand, LATERAL (SELECT dp_model_send(model) AS s) b WHERE name = 'svm';
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 
@@ -92,7 +95,7 @@ COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 SELECT ''::dp_model;
 SELECT '{}'::dp_model;
 SELECT '[]'::dp_model;
-SELECT '{"format": 2, "weights": "in another way"}'::dp_model;
+SELECT '{"format": 3, "weights": "in another way"}'::dp_model;
 SELECT (repeat('[', 100000))::dp_model;
 SELECT (model::text || 'x')::dp_model FROM hand WHERE name = 'svm';
 SELECT replace(model::text, '"rows": 1,', '"rows": 0,')::dp_model FROM hand WHERE name = 'svm';
