@@ -7,7 +7,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/encode/encoder.h"
 #include "core/encode/feed.h"
-#include "core/privacy/sample.h"
+#include "core/privacy/draw.h"
 #include "core/base/status.h"
 
 /* dperm.aggregate_memory and dperm.cache_memory, in kilobytes; dperm.progress. */

@@ -10,7 +10,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "core/privacy/sample.h"
+#include "core/privacy/draw.h"
 
 typedef struct TestEntropy
 {

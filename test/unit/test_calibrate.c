@@ -9,7 +9,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/solve/descent.h"
-#include "core/privacy/sample.h"
+#include "core/privacy/draw.h"
 #include "unit/goodness.h"
 
 /* The constants that the formulas give. */

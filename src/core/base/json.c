@@ -436,7 +436,7 @@ dperm_json_integer(DpermJson *r, int64_t *out)
 
 /* Consume a literal name; whatever follows must make sense to the next call. */
 static bool
-read_name(DpermJson *r, const char *name)
+read_literal(DpermJson *r, const char *name)
 {
 	size_t		len = strlen(name);
 
@@ -455,7 +455,7 @@ dperm_json_bool(DpermJson *r, bool *out)
 	if (!expect(r, DPERM_JSON_BOOL, "a boolean is expected"))
 		return false;
 	value = *r->at == 't';
-	if (!read_name(r, value ? "true" : "false"))
+	if (!read_literal(r, value ? "true" : "false"))
 		return false;
 	*out = value;
 	return true;
@@ -465,7 +465,7 @@ dperm_json_bool(DpermJson *r, bool *out)
 bool
 dperm_json_null(DpermJson *r)
 {
-	return expect(r, DPERM_JSON_NULL, "null is expected") && read_name(r, "null");
+	return expect(r, DPERM_JSON_NULL, "null is expected") && read_literal(r, "null");
 }
 
 /* Read any value and forget it; a loop, so that depth costs no stack. */

@@ -153,7 +153,7 @@ dperm_encoder_binary_size(const DpermEncoder *enc)
 }
 
 static unsigned char *
-put_text(unsigned char *at, const DpermText *text)
+write_text(unsigned char *at, const DpermText *text)
 {
 	at = dperm_bytes_put_int(at, (uint64_t) text->len, 4);
 	return dperm_bytes_put(at, text->bytes, (size_t) text->len);
@@ -163,7 +163,7 @@ static unsigned char *
 put_block(unsigned char *at, const DpermBlock *block)
 {
 	at = dperm_bytes_put_int(at, (uint64_t) block->kind, 1);
-	at = put_text(at, &block->column);
+	at = write_text(at, &block->column);
 	switch (block->kind)
 	{
 		case DPERM_BLOCK_NUMBER:
@@ -176,7 +176,7 @@ put_block(unsigned char *at, const DpermBlock *block)
 		case DPERM_BLOCK_CATEGORY:
 			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
 			for (int i = 0; i < block->count; i++)
-				at = put_text(at, &block->categories[i]);
+				at = write_text(at, &block->categories[i]);
 			break;
 		case DPERM_BLOCK_VECTOR:
 			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);

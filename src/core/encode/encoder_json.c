@@ -67,7 +67,7 @@ static const unsigned domain_keys[] = {
 
 /* Say what is wrong; returns false for the caller to pass on. */
 static bool
-refuse(const char **why, const char *what)
+reject(const char **why, const char *what)
 {
 	*why = what;
 	return false;
@@ -85,9 +85,9 @@ next_key(DpermJson *json, const Key *keys, int count, unsigned *seen, int *key, 
 		if (strcmp(keys[*key].name, name) == 0)
 			break;
 	if (*key == count)
-		return refuse(why, "a feature or the kernel holds an unknown key");
+		return reject(why, "a feature or the kernel holds an unknown key");
 	if (*seen & BIT(*key))
-		return refuse(why, "a feature or the kernel holds a key twice");
+		return reject(why, "a feature or the kernel holds a key twice");
 	*seen |= BIT(*key);
 	return true;
 }
@@ -119,7 +119,7 @@ dperm_encoder_json_text(DpermJson *json, DpermArena *arena, DpermText *out, cons
 		room = 1;
 	bytes = dperm_arena_take(arena, room);
 	if (bytes == NULL || room > INT32_MAX)
-		return refuse(why, "there is not enough memory for the texts");
+		return reject(why, "there is not enough memory for the texts");
 	if (!dperm_json_string(json, bytes, room))
 		return false;
 	out->bytes = bytes;
@@ -139,18 +139,18 @@ begin_list(DpermJson *json, DpermArena *arena, size_t size, int64_t *count,
 	*count = dperm_encoder_json_count(json);
 	if (*count > DPERM_DIM_MAX)
 	{
-		(void) refuse(why, too_many);
+		(void) reject(why, too_many);
 		return NULL;
 	}
 	list = dperm_arena_take(arena, size * (size_t) *count);
 	if (list == NULL)
-		(void) refuse(why, "there is not enough memory for the features");
+		(void) reject(why, "there is not enough memory for the features");
 	return list;
 }
 
 /* The list of categories. */
 static bool
-read_categories(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
+read_category_list(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
 {
 	int64_t		count;
 	DpermText  *categories = begin_list(json, arena, sizeof(DpermText), &count,
@@ -187,7 +187,7 @@ read_type(DpermJson *json, DpermBlock *block, const char **why)
 
 	return dperm_json_string(json, name, sizeof(name)) &&
 		(dperm_block_kind_parse(name, &block->kind) ||
-		 refuse(why, "a feature is of unknown type"));
+		 reject(why, "a feature is of unknown type"));
 }
 
 /* The value of one key of a feature. */
@@ -199,7 +199,7 @@ read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBloc
 	{
 		case K_COLUMN:
 			return dperm_encoder_json_text(json, arena, &block->column, why) &&
-				(block->column.len > 0 || refuse(why, "a feature has no column"));
+				(block->column.len > 0 || reject(why, "a feature has no column"));
 		case K_TYPE:
 			return read_type(json, block, why);
 		case K_LOW:
@@ -207,7 +207,7 @@ read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBloc
 		case K_HIGH:
 			return dperm_json_number(json, &block->high);
 		case K_VALUES:
-			return read_categories(json, arena, block, why);
+			return read_category_list(json, arena, block, why);
 		case K_DIMENSION:
 			return read_count(json, &block->count);
 		default:				/* K_NORM */
@@ -228,17 +228,17 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 		return false;
 	while (next_key(json, feature_keys, FEATURE_KEYS, &seen, &key, why))
 		if (!read_feature_value(json, (FeatureKey) key, arena, block, why))
-			return json->mistyped ? refuse(why, feature_keys[key].mistyped) : false;
+			return json->mistyped ? reject(why, feature_keys[key].mistyped) : false;
 	if (json->why || *why)
 		return false;
 	if (!(seen & BIT(K_TYPE)))
-		return refuse(why, feature_keys[K_TYPE].missing);
+		return reject(why, feature_keys[K_TYPE].missing);
 	needed = domain_keys[block->kind];
 	for (key = K_LOW; key < FEATURE_KEYS; key++)
 		if (needed & ~seen & BIT(key))
-			return refuse(why, feature_keys[key].missing);
+			return reject(why, feature_keys[key].missing);
 	if (seen & ~(needed | BIT(K_TYPE) | BIT(K_COLUMN)))
-		return refuse(why, "a feature holds a key that its type does not have");
+		return reject(why, "a feature holds a key that its type does not have");
 	if (block->kind != DPERM_BLOCK_CATEGORY && block->kind != DPERM_BLOCK_VECTOR)
 		block->count = 1;
 	return true;
@@ -276,7 +276,7 @@ read_kernel_value(DpermJson *json, KernelKey key, DpermKernel *out, const char *
 		case K_NAME:
 			return dperm_json_string(json, name, sizeof(name)) &&
 				((dperm_kernel_parse(name, &out->kind) && out->kind != DPERM_KERNEL_LINEAR) ||
-				 refuse(why, "the kernel is unknown"));
+				 reject(why, "the kernel is unknown"));
 		case K_GAMMA:
 			return dperm_json_number(json, &out->gamma);
 		case K_FEATURES:
@@ -297,11 +297,11 @@ dperm_encoder_json_kernel(DpermJson *json, DpermKernel *out, const char **why)
 		return false;
 	while (next_key(json, kernel_keys, KERNEL_KEYS, &seen, &key, why))
 		if (!read_kernel_value(json, (KernelKey) key, out, why))
-			return json->mistyped ? refuse(why, kernel_keys[key].mistyped) : false;
+			return json->mistyped ? reject(why, kernel_keys[key].mistyped) : false;
 	if (json->why || *why)
 		return false;
 	for (key = 0; key < KERNEL_KEYS; key++)
 		if (!(seen & BIT(key)))
-			return refuse(why, kernel_keys[key].missing);
+			return reject(why, kernel_keys[key].missing);
 	return true;
 }

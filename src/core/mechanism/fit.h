@@ -10,7 +10,7 @@
 #include "core/base/status.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
-#include "core/privacy/sample.h"
+#include "core/privacy/draw.h"
 #include "core/solve/matrix.h"
 #include "core/solve/minimise.h"
 

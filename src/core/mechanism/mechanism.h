@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "core/mechanism/calibrate.h"
-#include "core/privacy/sample.h"
+#include "core/privacy/draw.h"
 #include "core/solve/solver.h"
 
 struct DpermFitting;

@@ -314,7 +314,7 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 
 /* Some bytes as a text, into the arena. */
 static const char *
-read_text(DpermBytes *r, size_t len, size_t most, DpermArena *arena, DpermText *text)
+read_part(DpermBytes *r, size_t len, size_t most, DpermArena *arena, DpermText *text)
 {
 	const unsigned char *from = len <= most ? dperm_bytes_get(r, len) : NULL;
 	char	   *to;
@@ -358,13 +358,13 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 	if (r->bad)
 		return "it is not in canonical form";
 	m->has_positive = parts->positive > 0;
-	fault = read_text(r, parts->label, LABEL_MAX, arena, &m->label);
+	fault = read_part(r, parts->label, LABEL_MAX, arena, &m->label);
 	if (fault == NULL && m->has_positive)
-		fault = read_text(r, parts->positive - 1, LABEL_MAX, arena, &m->positive);
+		fault = read_part(r, parts->positive - 1, LABEL_MAX, arena, &m->positive);
 	if (fault == NULL && parts->tuning == SIZE_MAX && r->left == 0)
 		fault = "it ends before tuning does";
 	if (fault == NULL)
-		fault = read_text(r, parts->tuning == SIZE_MAX ? r->left : parts->tuning, TUNING_MAX, arena, &m->tuning);
+		fault = read_part(r, parts->tuning == SIZE_MAX ? r->left : parts->tuning, TUNING_MAX, arena, &m->tuning);
 	if (fault == NULL && r->left > 0)
 		fault = "something follows the model";
 	return fault;

@@ -243,7 +243,7 @@ read_name(Parser *p, FieldId field)
 
 /* The value of one key. */
 static bool
-read_value(Parser *p, FieldId field)
+read_field(Parser *p, FieldId field)
 {
 	DpermModel *m = &p->model;
 	DpermJson  *json = &p->json;
@@ -349,7 +349,7 @@ read_members(Parser *p, const char *in, size_t len)
 		if (p->seen & BIT(field))
 			return refuse(p, fields[field].repeated);
 		p->seen |= BIT(field);
-		if (!read_value(p, field))
+		if (!read_field(p, field))
 			return p->json.mistyped ? refuse(p, fields[field].mistyped) : false;
 	}
 	return dperm_json_close(&p->json);

@@ -42,7 +42,7 @@ read_candidate(DpermJson *json)
 
 /* Count the candidates. */
 static bool
-read_candidates(DpermJson *json, DpermTuning *out)
+read_candidate_list(DpermJson *json, DpermTuning *out)
 {
 	if (!dperm_json_array(json))
 		return false;
@@ -83,7 +83,7 @@ read_member(DpermJson *json, const char *key, DpermTuning *out)
 		return SAW_PORTIONS;
 	}
 	if (strcmp(key, "candidates") == 0)
-		return read_candidates(json, out) ? SAW_CANDIDATES : 0;
+		return read_candidate_list(json, out) ? SAW_CANDIDATES : 0;
 	if (strcmp(key, "holdout") == 0)
 		return dperm_json_string(json, NULL, 0) ? SAW_HOLDOUT : 0;
 	return 0;

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/privacy/sample.h"
+#include "core/privacy/draw.h"
 
 typedef enum DpermSelection
 {

@@ -111,13 +111,13 @@ dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem, d
 
 /* Coordinates of a wide vector. */
 static inline DpermWide
-get(const double *vector, int dim, int i)
+get_wide(const double *vector, int dim, int i)
 {
 	return (DpermWide) {vector[i], vector[dim + i]};
 }
 
 static inline void
-put(double *vector, int dim, int i, DpermWide x)
+put_wide(double *vector, int dim, int i, DpermWide x)
 {
 	vector[i] = x.high;
 	vector[dim + i] = x.low;
@@ -147,15 +147,15 @@ complete(DpermDescent *descent)
 
 	for (int i = 0; i < dim; i++)
 	{
-		DpermWide	w = get(descent->at, dim, i);
-		DpermWide	g = dperm_wide_add(get(descent->gradient, dim, i), dperm_wide_scale(w, problem->lambda));
+		DpermWide	w = get_wide(descent->at, dim, i);
+		DpermWide	g = dperm_wide_add(get_wide(descent->gradient, dim, i), dperm_wide_scale(w, problem->lambda));
 
 		if (problem->tilt)
 		{
 			g = dperm_wide_add(g, dperm_wide_of(problem->tilt[i]));
 			tilt += problem->tilt[i] * problem->tilt[i];
 		}
-		put(descent->gradient, dim, i, g);
+		put_wide(descent->gradient, dim, i, g);
 		norm += g.high * g.high;
 		point += w.high * w.high;
 	}
@@ -198,7 +198,7 @@ try_step(DpermDescent *descent, double step, DpermAsk *ask)
 
 	descent->step = step;
 	for (int i = 0; i < dim; i++)
-		put(descent->at, dim, i, dperm_wide_add(get(descent->best, dim, i), dperm_wide_product(step, descent->ahead[i])));
+		put_wide(descent->at, dim, i, dperm_wide_add(get_wide(descent->best, dim, i), dperm_wide_product(step, descent->ahead[i])));
 	return ask_gradient(descent, PHASE_REFINE, ask);
 }
 
@@ -285,15 +285,15 @@ descend(DpermDescent *descent, DpermAsk *ask)
 		return finish(descent, false);
 	for (int i = 0; i < dim; i++)
 	{
-		DpermWide	g = dperm_wide_divide(get(descent->gradient, dim, i), smooth);
-		DpermWide	y = get(descent->at, dim, i);
+		DpermWide	g = dperm_wide_divide(get_wide(descent->gradient, dim, i), smooth);
+		DpermWide	y = get_wide(descent->at, dim, i);
 		DpermWide	x = dperm_wide_subtract(y, g);
-		DpermWide	v = dperm_wide_multiply(get(descent->ahead, dim, i), less);
+		DpermWide	v = dperm_wide_multiply(get_wide(descent->ahead, dim, i), less);
 
 		v = dperm_wide_add(v, dperm_wide_scale(y, q));
 		v = dperm_wide_subtract(v, dperm_wide_divide(g, dperm_wide_of(q)));
-		put(descent->ahead, dim, i, v);
-		put(descent->at, dim, i, dperm_wide_divide(dperm_wide_add(x, dperm_wide_scale(v, q)), more));
+		put_wide(descent->ahead, dim, i, v);
+		put_wide(descent->at, dim, i, dperm_wide_divide(dperm_wide_add(x, dperm_wide_scale(v, q)), more));
 	}
 	return ask_gradient(descent, PHASE_DESCEND, ask);
 }

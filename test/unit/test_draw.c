@@ -1,5 +1,5 @@
 /*
- * test_sample.c: the random draws against their exact laws, on fixed streams, and what
+ * test_draw.c: the random draws against their exact laws, on fixed streams, and what
  * happens when the random source fails.
  */
 #include "unit/test.h"

@@ -1,5 +1,5 @@
 /*
- * test_newton.c: the solver reaches its goal from anywhere, and the goal is real: checked
+ * test_solver_goal.c: the solver reaches its goal from anywhere, and the goal is real: checked
  * in long double and against bisection.
  */
 #include "unit/test.h"

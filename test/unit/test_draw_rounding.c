@@ -1,5 +1,5 @@
 /*
- * test_sample_rounding.c: the noise in doubles against the same draw in long double: how
+ * test_draw_rounding.c: the noise in doubles against the same draw in long double: how
  * far the two are apart is part of the guarantee.
  */
 #include "unit/test.h"

@@ -1,41 +1,13 @@
 /*
- * sample.h: the random draws that protect privacy.
- *
- * All of them consume bits from one entropy callback (the server's strong random
- * source; a fixed stream in unit tests). A failed source is remembered in the
- * struct: draws made afterwards are meaningless, and the caller asks once at the
- * end with dperm_entropy_ok().
+ * draw.h: the random draws that protect privacy, out of the bits of entropy.h.
  */
-#ifndef DPERM_SAMPLE_H
-#define DPERM_SAMPLE_H
+#ifndef DPERM_DRAW_H
+#define DPERM_DRAW_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-typedef struct DpermEntropy
-{
-	bool		(*fill) (void *arg, void *bytes, size_t count);
-	void	   *arg;
-	bool		failed;
-	uint64_t	pool[32];
-	int			left;			/* words not yet used */
-	uint64_t	bits;			/* single bits not yet used */
-	int			bits_left;
-} DpermEntropy;
-
-extern void dperm_entropy_init(DpermEntropy *e, bool (*fill) (void *, void *, size_t),
-							   void *arg);
-
-/* Did every draw so far have its random bits? */
-static inline bool
-dperm_entropy_ok(const DpermEntropy *e)
-{
-	return !e->failed;
-}
-
-/* Forget the unused bits. */
-extern void dperm_entropy_wipe(DpermEntropy *e);
+#include "core/privacy/entropy.h"
 
 /* Exact draws, by integer arithmetic alone. */
 extern uint64_t dperm_draw_word(DpermEntropy *e);
@@ -67,4 +39,4 @@ extern double dperm_gamma_sphere_rounding(int dim);
 /* |b| is longer than this with probability below 2^-65. */
 extern double dperm_gamma_sphere_tail(int dim, double scale);
 
-#endif							/* DPERM_SAMPLE_H */
+#endif							/* DPERM_DRAW_H */

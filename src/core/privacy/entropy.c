@@ -1,0 +1,28 @@
+/*
+ * entropy.c: the pool of random bits.
+ */
+#include "core/privacy/entropy.h"
+
+#include <string.h>
+
+/* Start with an empty pool. */
+void
+dperm_entropy_init(DpermEntropy *e, bool (*fill) (void *, void *, size_t), void *arg)
+{
+	memset(e, 0, sizeof(*e));
+	e->fill = fill;
+	e->arg = arg;
+}
+
+/* Forget the unused bits, in a way that the compiler keeps. */
+void
+dperm_entropy_wipe(DpermEntropy *e)
+{
+	volatile uint64_t *word = e->pool;
+
+	for (size_t i = 0; i < sizeof(e->pool) / sizeof(e->pool[0]); i++)
+		word[i] = 0;
+	e->left = 0;
+	e->bits = 0;
+	e->bits_left = 0;
+}
