@@ -74,7 +74,7 @@ has_arg(FunctionCallInfo fcinfo, int n)
 
 /* Options as of the first row. */
 static void
-read_options(FunctionCallInfo fcinfo, DpermLearner learner, FitState *state)
+read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, FitState *state)
 {
 	DpermOptions *options = &state->options;
 
@@ -199,7 +199,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner)
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
 	int			length;
 
-	read_options(fcinfo, learner, state);
+	read_group_options(fcinfo, learner, state);
 	state->element = dperm_rows_element_type(features_type);
 	if (!OidIsValid(state->element))
 		ereport(ERROR,
@@ -234,7 +234,7 @@ keep_row(FitState *state, int sign, const double *raw)
 
 /* Add one row, with its vector or NULL. */
 static void
-add_row(FitState *state, int sign, ArrayType *array)
+add_group_row(FitState *state, int sign, ArrayType *array)
 {
 	const double *raw = NULL;
 
@@ -246,7 +246,7 @@ add_row(FitState *state, int sign, ArrayType *array)
 
 /* Transition: (internal, label "any", features "any", epsilon [, lambda [, options]]) */
 static Datum
-step(FunctionCallInfo fcinfo, DpermLearner learner)
+step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext context;
 	FitState   *state;
@@ -279,7 +279,7 @@ step(FunctionCallInfo fcinfo, DpermLearner learner)
 		sign = dperm_label_sign(&state->label, PG_GETARG_DATUM(ARG_LABEL));
 	if (!PG_ARGISNULL(ARG_FEATURES))
 		array = dperm_rows_get_array(PG_GETARG_DATUM(ARG_FEATURES));
-	add_row(state, sign, array);
+	add_group_row(state, sign, array);
 	if (array)
 		PG_FREE_IF_COPY(array, ARG_FEATURES);
 	PG_RETURN_POINTER(state);
@@ -288,13 +288,13 @@ step(FunctionCallInfo fcinfo, DpermLearner learner)
 Datum
 dp_logreg_step(PG_FUNCTION_ARGS)
 {
-	return step(fcinfo, DPERM_LEARNER_LOGREG);
+	return step_group(fcinfo, DPERM_LEARNER_LOGREG);
 }
 
 Datum
 dp_svm_step(PG_FUNCTION_ARGS)
 {
-	return step(fcinfo, DPERM_LEARNER_SVM);
+	return step_group(fcinfo, DPERM_LEARNER_SVM);
 }
 
 /*
@@ -350,7 +350,7 @@ dp_fit_final(PG_FUNCTION_ARGS)
 	while (training.active)
 		dperm_training_answer(&training);
 	dperm_check_status(dperm_training_finish(&training));
-	result = dperm_model_make(dperm_training_model(&training, &group->encoder, NULL, group->options.positive, caller));
+	result = dperm_model_type_make(dperm_training_model(&training, &group->encoder, NULL, group->options.positive, caller));
 
 	/* kept first: nobody may see a model that another could follow */
 	MemoryContextSwitchTo(GetMemoryChunkContext(group));

@@ -144,7 +144,7 @@ store(DpermCache *cache, const double *row, int64 place)
 
 /* Map the rows that wait, and put them where they belong. */
 static void
-settle(DpermCache *cache)
+settle_waiting(DpermCache *cache)
 {
 	int			waiting = cache->feed.waiting;
 	const double *rows;
@@ -165,7 +165,7 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign)
 
 	/* rows that go must not wait */
 	if (keep->used >= keep->capacity)
-		settle(cache);
+		settle_waiting(cache);
 	place = dperm_keep_offer(keep);
 	if (place < 0)
 		return;
@@ -183,7 +183,7 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign)
 	{
 		cache->places[cache->feed.waiting] = place;
 		if (dperm_feed_wait(&cache->feed, values, sign))
-			settle(cache);
+			settle_waiting(cache);
 	}
 }
 
@@ -197,7 +197,7 @@ dperm_cache_compact(DpermCache *cache)
 	void	  **allocated = cache->allocated;
 	int			chunk_count = cache->chunk_count;
 
-	settle(cache);
+	settle_waiting(cache);
 	cache->compact = true;
 	cache->row = MemoryContextAlloc(cache->context, row_bytes(cache));
 	keep->words = dperm_compact_words(layout);
@@ -234,7 +234,7 @@ dperm_cache_shrink(DpermCache *cache)
 {
 	DpermKeep  *keep = &cache->keep;
 
-	settle(cache);
+	settle_waiting(cache);
 	dperm_keep_shrink(keep);
 	while (cache->chunk_count > 1 &&
 		   (cache->chunk_count - 1) * keep->chunk_rows >= keep->capacity)
@@ -245,5 +245,5 @@ dperm_cache_shrink(DpermCache *cache)
 void
 dperm_cache_end(DpermCache *cache)
 {
-	settle(cache);
+	settle_waiting(cache);
 }

@@ -25,10 +25,10 @@ text_datum(const DpermText *text)
 Datum
 dp_coefficients(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_open(PG_GETARG_DATUM(0));
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 	const DpermEncoder *encoder = &model->encoder;
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_begin_result(fcinfo, &desc);
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 
 	for (int i = 0; i < dperm_encoder_dim(encoder); i++)
 	{

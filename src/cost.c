@@ -111,7 +111,7 @@ learner_of(const char *loss)
 
 /* The options of the arguments. */
 static void
-read_options(FunctionCallInfo fcinfo, DpermOptions *options)
+read_cost_options(FunctionCallInfo fcinfo, DpermOptions *options)
 {
 	dperm_options_init(options, learner_of(dperm_arguments_text(fcinfo, "loss")));
 	dperm_option_table_arguments(options, DPERM_PLACE_COST, fcinfo);
@@ -141,7 +141,7 @@ dp_cost(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("rows, dimension and epsilon must not be null"),
 				 errhint("Call dp_cost(rows => 10000, dimension => 20, epsilon => 1).")));
-	read_options(fcinfo, &options);
+	read_cost_options(fcinfo, &options);
 	dim = DatumGetInt32(dimension);
 	setup = dperm_options_setup(&options, dim, Max(DatumGetInt64(rows), 1));
 	setup.rows = DatumGetInt64(rows);

@@ -115,7 +115,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 
 /* The dimension of a vector, from the type or from constraints on its length. */
 static void
-set_dimension(DpermColumn *column, const DpermSaid *said)
+set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 {
 	double		dimension = said->low == said->high ? said->low : 0;
 
@@ -160,7 +160,7 @@ dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
 	if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		set_categories(column, &said);
 	else if (column->block.kind == DPERM_BLOCK_VECTOR)
-		set_dimension(column, &said);
+		set_vector_dimension(column, &said);
 	else
 		set_range(column, &said);
 	if (column->known && column->origin == NULL)

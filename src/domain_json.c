@@ -241,7 +241,7 @@ read_number_categories(DpermColumn *column, JsonbContainer *list)
 
 /* {"dimension": 128, "norm": 1}; the catalog may know the dimension already. */
 static void
-read_vector(DpermColumn *column, JsonbContainer *object)
+read_vector_domain(DpermColumn *column, JsonbContainer *object)
 {
 	static const char *must = "an object with a dimension and, if it is not 1, a norm";
 	int			declared = column->known ? column->block.count : 0;
@@ -344,7 +344,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 						column->name, format_type_be(column->type)),
 				 errhint("Convert it in a view, for example to text or to a number.")));
 	if (column->block.kind == DPERM_BLOCK_VECTOR)
-		read_vector(column, object_in(value));
+		read_vector_domain(column, object_in(value));
 	else if (object_in(value))
 		read_long_form(column, object_in(value));
 	else if (column->block.kind == DPERM_BLOCK_CATEGORY)

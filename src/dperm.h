@@ -4,11 +4,11 @@
 #ifndef DPERM_H
 #define DPERM_H
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/status.h"
 #include "core/encode/encoder.h"
 #include "core/encode/feed.h"
+#include "core/mechanism/calibrate.h"
 #include "core/privacy/draw.h"
-#include "core/base/status.h"
 
 /* dperm.aggregate_memory and dperm.cache_memory, in kilobytes; dperm.progress. */
 extern int	dperm_aggregate_memory;

@@ -78,7 +78,7 @@ without_nulls(Jsonb *json)
 
 /* Is the column a key of the object? */
 static bool
-is_listed(Jsonb *json, const DpermColumn *column)
+names_column(Jsonb *json, const DpermColumn *column)
 {
 	JsonbValue	key;
 
@@ -108,7 +108,7 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 	blocks = palloc(sizeof(DpermBlock) * Max(count, 1));
 	for (int i = 0; i < count; i++)
 	{
-		if (!is_listed(json, &columns[i]))
+		if (!names_column(json, &columns[i]))
 			continue;
 		if (!columns[i].known)
 			dperm_domains_missing(&columns[i]);

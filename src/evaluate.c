@@ -110,14 +110,14 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("model and epsilon must not be null"),
 				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
-	model = dperm_model_open(value);
+	model = dperm_model_type_open(value);
 	names.relation = dperm_arguments_required_text(fcinfo, "source");
 	dperm_options_init(&options, DPERM_LEARNER_LOGREG);
 	dperm_option_table_set(&options, "epsilon", epsilon, false);
 	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
-	evaluation->model = dperm_model_make(model);
+	evaluation->model = dperm_model_type_make(model);
 	evaluation->budget = dperm_select_budget(options.epsilon);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
@@ -182,7 +182,7 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	Evaluation	evaluation;
 	int64		cells[DPERM_CELLS];
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_begin_result(fcinfo, &desc);
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	double		variance;
 	bool		private;
 
@@ -265,7 +265,7 @@ dp_roc(PG_FUNCTION_ARGS)
 	double		above[2] = {0, 0};
 	double		area;
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_begin_result(fcinfo, &desc);
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 
 	if (bins < 2 || bins > BINS_MAX)
 		ereport(ERROR,

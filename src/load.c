@@ -10,10 +10,10 @@
 #include "tcop/dest.h"
 #include "utils/memutils.h"
 
-#include "columns.h"
 #include "dperm.h"
 #include "load.h"
 #include "queries.h"
+#include "reader.h"
 
 /* Memory for compact rows or samples, when rows do not fit, together and even if less is set. */
 #define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
@@ -81,7 +81,7 @@ check_room(Loader *loader, const DpermRows *set)
 
 /* Take a row into a set. */
 static void
-add_row(Loader *loader, int number, TupleTableSlot *slot)
+take_row(Loader *loader, int number, TupleTableSlot *slot)
 {
 	DpermRows  *set = &loader->sets[number];
 	DpermReader *readers = loader->readers[number];
@@ -122,7 +122,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	}
 	for (int i = 0; i < loader->count; i++)
 		if (loader->sets[i].portion == portion)
-			add_row(loader, i, slot);
+			take_row(loader, i, slot);
 	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress)
 		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader->rows)));
 	return true;
@@ -162,7 +162,7 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 
 		dperm_cache_init(&sets[i].cache, &spec->encoder, SAMPLE_BYTES / count,
 						 i > 0 ? &sets[i - 1].cache : NULL);
-		loader->readers[i] = dperm_readers_make(&spec->encoder, spec->readers);
+		loader->readers[i] = dperm_reader_make_all(&spec->encoder, spec->readers);
 		loader->values[i] = palloc0(sizeof(DpermValue) * spec->encoder.block_count);
 	}
 	if (loader->limit == 0)

@@ -53,7 +53,7 @@ print_model(const DpermModel *model, Printer printer)
 
 /* Make a datum out of a struct. */
 Datum
-dperm_model_make(const DpermModel *model)
+dperm_model_type_make(const DpermModel *model)
 {
 	size_t		size;
 	struct varlena *result;
@@ -124,7 +124,7 @@ names_are_text(const DpermModel *model, const char **why)
 
 /* Make a struct out of a datum. */
 DpermModel *
-dperm_model_open(Datum value)
+dperm_model_type_open(Datum value)
 {
 	struct varlena *flat = PG_DETOAST_DATUM_PACKED(value);
 	const char *why;
@@ -151,7 +151,7 @@ parse_text(const char *text, const char **why)
 
 	if (dperm_model_from_json(text, len, &arena, model, why) == DPERM_OK &&
 		names_are_text(model, why))
-		result = dperm_model_make(model);
+		result = dperm_model_type_make(model);
 	pfree(model);
 	return result;
 }
@@ -175,7 +175,7 @@ dp_model_in(PG_FUNCTION_ARGS)
 Datum
 dp_model_out(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_open(PG_GETARG_DATUM(0));
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
 	PG_RETURN_CSTRING(print_model(model, dperm_model_to_json));
 }
@@ -195,7 +195,7 @@ dp_model_recv(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary form of type %s", "dp_model"),
 				 errdetail("The value was refused: %s.", why)));
-	PG_RETURN_DATUM(dperm_model_make(model));
+	PG_RETURN_DATUM(dperm_model_type_make(model));
 }
 
 /* Binary output: the stored form. */
@@ -214,7 +214,7 @@ dp_model_send(PG_FUNCTION_ARGS)
 Datum
 dp_model_to_jsonb(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_open(PG_GETARG_DATUM(0));
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 	char	   *text = print_model(model, dperm_model_to_json);
 
 	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
@@ -241,7 +241,7 @@ dp_model_from_jsonb(PG_FUNCTION_ARGS)
 Datum
 dp_weights(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_open(PG_GETARG_DATUM(0));
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 	int			dim = dperm_encoder_dim(&model->encoder);
 	Datum	   *elements = palloc(dim * sizeof(Datum));
 
@@ -255,7 +255,7 @@ dp_weights(PG_FUNCTION_ARGS)
 Datum
 dp_guarantee(PG_FUNCTION_ARGS)
 {
-	DpermModel *model = dperm_model_open(PG_GETARG_DATUM(0));
+	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
 	PG_RETURN_TEXT_P(cstring_to_text(print_model(model, dperm_model_guarantee)));
 }

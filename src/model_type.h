@@ -9,13 +9,13 @@
 #include "core/model/model.h"
 
 /* A dp_model datum, in the current memory context. */
-extern Datum dperm_model_make(const DpermModel *model);
+extern Datum dperm_model_type_make(const DpermModel *model);
 
 /*
  * The struct of a dp_model datum, toasted or not, with all that it points to: one chunk of
  * the current memory context, for pfree. Raises ERRCODE_DATA_CORRUPTED for a
  * value that does not decode.
  */
-extern DpermModel *dperm_model_open(Datum value);
+extern DpermModel *dperm_model_type_open(Datum value);
 
 #endif							/* DPERM_MODEL_TYPE_H */

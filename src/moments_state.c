@@ -1,7 +1,7 @@
 /*
  * moments_state.c: the state of the pass aggregates, updated in place.
  *
- * A dp_moments value is either flat (moments_type.c) or an expanded object, as here. The rules for
+ * A dp_moments value is either flat (moments_flat.c) or an expanded object, as here. The rules for
  * the aggregate's functions, which hold on a Citus cluster too:
  *
  * - transition and combine take a flat, a read-only or a read-write expanded state; only the
@@ -15,11 +15,11 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-#include "columns.h"
 #include "core/encode/feed.h"
 #include "core/solve/moments.h"
 #include "dperm.h"
-#include "moments_type.h"
+#include "moments_flat.h"
+#include "reader.h"
 #include "record.h"
 
 PG_FUNCTION_INFO_V1(dp_moments_step);
@@ -32,7 +32,7 @@ PG_FUNCTION_INFO_V1(dp_moments_combine);
 typedef struct PassState
 {
 	ExpandedObjectHeader hdr;
-	DpermPass	pass;			/* the request; sums are brought here by settle() */
+	DpermPass	pass;			/* the request; sums are brought here by settle_state() */
 	int			dim;
 
 	/* how rows are read and encoded */
@@ -60,7 +60,7 @@ map_rows(PassState *state)
 
 /* Bring the header up to date with the sums. */
 static void
-settle(PassState *state)
+settle_state(PassState *state)
 {
 	map_rows(state);
 	dperm_moments_flush(&state->moments);
@@ -75,7 +75,7 @@ state_flat_size(ExpandedObjectHeader *header)
 {
 	PassState  *state = (PassState *) header;
 
-	settle(state);
+	settle_state(state);
 	return DPERM_FLAT_SIZE(dperm_pass_words(&state->pass));
 }
 
@@ -88,7 +88,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	const DpermPass *pass = &state->pass;
 	size_t		vector = sizeof(double) * state->dim;
 
-	settle(state);
+	settle_state(state);
 	Assert(size == DPERM_FLAT_SIZE(dperm_pass_words(pass)));
 	SET_VARSIZE(flat, size);
 	flat->padding = 0;
@@ -108,7 +108,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 						   (double *) flat->words + dperm_pass_hess_at(pass));
 	memcpy(flat->words + dperm_pass_readers_at(pass), state->reader_words,
 		   sizeof(uint64) * pass->readers);
-	dperm_flat_put_encoder(flat, pass, state->encoder_form);
+	dperm_moments_flat_put_encoder(flat, pass, state->encoder_form);
 }
 
 static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatten};
@@ -120,15 +120,15 @@ take_encoder(PassState *state, const DpermFlat *flat)
 	const DpermPass *pass = &state->pass;
 	unsigned char *form;
 
-	if (dperm_flat_open_encoder(flat, pass, &state->encoder) != NULL)
-		dperm_flat_corrupted();
+	if (dperm_moments_flat_open_encoder(flat, pass, &state->encoder) != NULL)
+		dperm_moments_flat_corrupted();
 	form = palloc(pass->encoder);
 	memcpy(form, flat->words + dperm_pass_encoder_at(pass), pass->encoder);
 	state->encoder_form = form;
 	state->reader_words = palloc(sizeof(uint64) * pass->readers);
 	memcpy(state->reader_words, flat->words + dperm_pass_readers_at(pass),
 		   sizeof(uint64) * pass->readers);
-	state->readers = dperm_readers_make(&state->encoder, state->reader_words);
+	state->readers = dperm_reader_make_all(&state->encoder, state->reader_words);
 	state->values = palloc0(sizeof(DpermValue) * state->encoder.block_count);
 	dperm_feed_make(&state->feed, &state->encoder, NULL);
 }
@@ -148,7 +148,7 @@ expand(const DpermFlat *flat, MemoryContext parent)
 	bool		hessian;
 
 	EOH_init_header(&state->hdr, &state_methods, context);
-	dperm_flat_read(flat, pass);
+	dperm_moments_flat_read(flat, pass);
 	state->dim = pass->dim;
 	hessian = dperm_pass_has_hess(pass);
 	sums = numbers + dperm_pass_gradient_at(pass);
@@ -174,7 +174,7 @@ get_state(Datum value, MemoryContext parent)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
 		return (PassState *) DatumGetEOHP(value);
-	return expand(dperm_flat_get(value), parent);
+	return expand(dperm_moments_flat_get(value), parent);
 }
 
 /* Where an aggregate's state lives; outside of an aggregate, where the caller is. */
@@ -212,7 +212,7 @@ step_state(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("a pass needs a request")));
-	state = expand(dperm_flat_get(PG_GETARG_DATUM(1)), context);
+	state = expand(dperm_moments_flat_get(PG_GETARG_DATUM(1)), context);
 	if (state->pass.rows != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -268,7 +268,7 @@ call_kinds(FunctionCallInfo fcinfo, int columns)
 
 /* Add a row whose columns are the arguments from the fourth on. */
 static Datum
-step(FunctionCallInfo fcinfo, const DpermReaderKind *kinds)
+step_pass(FunctionCallInfo fcinfo, const DpermReaderKind *kinds)
 {
 	PassState  *state = step_state(fcinfo);
 	int			sign = step_sign(fcinfo);
@@ -285,7 +285,7 @@ step(FunctionCallInfo fcinfo, const DpermReaderKind *kinds)
 Datum
 dp_moments_step(PG_FUNCTION_ARGS)
 {
-	return step(fcinfo, call_kinds(fcinfo, PG_NARGS() - 3));
+	return step_pass(fcinfo, call_kinds(fcinfo, PG_NARGS() - 3));
 }
 
 /* The same for one column of a declared type, which needs to find out nothing. */
@@ -294,7 +294,7 @@ dp_moments_step_float8(PG_FUNCTION_ARGS)
 {
 	static const DpermReaderKind kind = DPERM_READ_FLOAT8_ARRAY;
 
-	return step(fcinfo, &kind);
+	return step_pass(fcinfo, &kind);
 }
 
 Datum
@@ -302,7 +302,7 @@ dp_moments_step_float4(PG_FUNCTION_ARGS)
 {
 	static const DpermReaderKind kind = DPERM_READ_FLOAT4_ARRAY;
 
-	return step(fcinfo, &kind);
+	return step_pass(fcinfo, &kind);
 }
 
 /* Make ready for records of a type. */
@@ -355,11 +355,11 @@ Datum
 dp_moments_combine(PG_FUNCTION_ARGS)
 {
 	PassState  *state = get_state(PG_GETARG_DATUM(0), state_context(fcinfo));
-	DpermFlat *other = dperm_flat_get(PG_GETARG_DATUM(1));
+	DpermFlat *other = dperm_moments_flat_get(PG_GETARG_DATUM(1));
 	const double *numbers = (const double *) other->words;
 	DpermPass	pass;
 
-	dperm_flat_read(other, &pass);
+	dperm_moments_flat_read(other, &pass);
 	if (!dperm_pass_matches(&pass, &state->pass) ||
 		memcmp(other->words + dperm_pass_readers_at(&pass), state->reader_words,
 			   sizeof(uint64) * pass.readers) != 0 ||
@@ -378,7 +378,7 @@ dp_moments_combine(PG_FUNCTION_ARGS)
 	{
 		const double *sums = numbers + dperm_pass_gradient_at(&pass);
 
-		settle(state);
+		settle_state(state);
 		dperm_moments_merge(&state->moments, pass.rows, pass.value, sums, sums + state->dim,
 							dperm_pass_has_hess(&pass) ?
 							numbers + dperm_pass_hess_at(&pass) : NULL);

@@ -4,9 +4,9 @@
 #ifndef DPERM_OPTIONS_H
 #define DPERM_OPTIONS_H
 
-#include "core/mechanism/calibrate.h"
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
+#include "core/mechanism/calibrate.h"
 
 /* Everything a learner is told, apart from where its rows are. */
 typedef struct DpermOptions

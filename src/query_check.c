@@ -154,7 +154,7 @@ dperm_query_check(Oid schema, Oid moments_type, Query *tree)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source reads what may change from pass to pass"),
 				 errhint("TABLESAMPLE needs REPEATABLE; row locks, sequences and the columns xmin, xmax, cmin and cmax cannot be used. Or store the rows first, for example in a materialized view.")));
-	if (dperm_depends_on_order(tree, home.extension))
+	if (dperm_row_order_matters(tree, home.extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source depends on the order in which rows are read, which may change from pass to pass"),

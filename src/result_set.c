@@ -12,7 +12,7 @@
 
 /* An empty result set of the function's row type, materialised. */
 Tuplestorestate *
-dperm_begin_result(FunctionCallInfo fcinfo, TupleDesc *desc)
+dperm_result_set_begin(FunctionCallInfo fcinfo, TupleDesc *desc)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	MemoryContext caller;

@@ -307,7 +307,7 @@ depends(Node *node, void *arg)
 
 /* Does a query depend on the order in which rows are read? */
 bool
-dperm_depends_on_order(Query *query, Oid extension)
+dperm_row_order_matters(Query *query, Oid extension)
 {
 	OrderContext context = {query, extension};
 

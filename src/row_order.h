@@ -7,6 +7,6 @@
 #include "nodes/parsenodes.h"
 
 /* True unless it can be proven that it does not; extension is dperm, whose aggregates are trusted. */
-extern bool dperm_depends_on_order(Query *query, Oid extension);
+extern bool dperm_row_order_matters(Query *query, Oid extension);
 
 #endif							/* DPERM_ROW_ORDER_H */

@@ -19,10 +19,10 @@
 #include "varatt.h"
 #endif
 
-#include "columns.h"
 #include "core/model/score.h"
 #include "dperm.h"
 #include "model_type.h"
+#include "reader.h"
 #include "record.h"
 #include "rows.h"
 #include "scorer.h"
@@ -159,7 +159,7 @@ use_model(DpermScorer *scorer, Datum value)
 void
 dperm_scorer_open_model(Datum value, Oid features_type, DpermScored *out)
 {
-	out->model = dperm_model_open(value);
+	out->model = dperm_model_type_open(value);
 	out->encoder = out->model->encoder;
 }
 

@@ -8,7 +8,7 @@
 
 #include "utils/jsonb.h"
 
-#include "moments_type.h"
+#include "moments_flat.h"
 #include "options.h"
 
 /* Relation and columns, as the caller names them. */

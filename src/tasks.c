@@ -10,7 +10,7 @@
 
 #include "core/encode/fourier.h"
 #include "dperm.h"
-#include "moments_type.h"
+#include "moments_flat.h"
 #include "queries.h"
 #include "tasks.h"
 #include "training.h"
@@ -85,7 +85,7 @@ make_request(const Work *work)
 {
 	const DpermAsk *ask = &work->training.ask;
 
-	return dperm_moments_request(&work->task->rows->source->spec,
+	return dperm_moments_flat_request(&work->task->rows->source->spec,
 								 ask->weights_low ? DPERM_PASS_CAREFUL :
 								 !ask->hess ? DPERM_PASS_GRADIENT :
 								 dperm_fit_rough(&work->training.fit) ? DPERM_PASS_ROUGH :
@@ -115,7 +115,7 @@ answer_by_pass(Work *work, Datum result)
 	const double *sums;
 
 	if (result)
-		dperm_moments_open(result, &pass, &words);
+		dperm_moments_flat_open(result, &pass, &words);
 	if (!result || pass.rows != work->task->rows->count)
 		dperm_tasks_rows_changed();
 	sums = (const double *) words + dperm_pass_gradient_at(&pass);

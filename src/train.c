@@ -26,7 +26,7 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermMod
 	{
 		MemoryContext spi = MemoryContextSwitchTo(caller);
 
-		result = dperm_model_make(model);
+		result = dperm_model_type_make(model);
 		MemoryContextSwitchTo(spi);
 	}
 	SPI_finish();

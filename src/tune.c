@@ -10,18 +10,15 @@
 
 #include <math.h>
 
-#include "catalog/pg_type.h"
-#include "common/shortest_dec.h"
 #include "executor/spi.h"
 #include "fmgr.h"
-#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/jsonb.h"
 
-#include "core/privacy/selection.h"
-#include "core/model/tuning.h"
 #include "arguments.h"
+#include "candidates.h"
+#include "core/privacy/selection.h"
 #include "dperm.h"
 #include "model_type.h"
 #include "option_table.h"
@@ -32,22 +29,8 @@
 PG_FUNCTION_INFO_V1(dp_logreg_tune);
 PG_FUNCTION_INFO_V1(dp_svm_tune);
 
-/* The grid by default: these multiples of the default lambda. */
-static const double default_factors[] = {0.01, 0.1, 1, 10, 100};
-
 /* On a public table every candidate is trained this often, since each training has its noise. */
 #define HOLDOUT_REPEATS 3
-
-/* Bytes of a candidate: the list becomes a part of the model. */
-#define CANDIDATE_MAX 512
-
-/* A candidate. */
-typedef struct Candidate
-{
-	DpermOptions options;
-	DpermSource source;
-	double		factor;			/* of the default lambda; 0: lambda is in the options */
-} Candidate;
 
 /* A tuning under way. */
 typedef struct Tuning
@@ -55,113 +38,11 @@ typedef struct Tuning
 	FunctionCallInfo fcinfo;
 	DpermOptions base;
 	DpermSourceNames names;		/* of the private table */
-	Jsonb	   *candidates_arg; /* NULL: not given */
 	DpermSelection selection;
 	char	   *identity;
-	Candidate  *candidates;
-	int			count;
+	DpermCandidates candidates;
+	DpermSource *sources;		/* of each candidate */
 } Tuning;
-
-/* Check the number of candidates and make room for them. */
-static void
-make_candidates(Tuning *tuning, int count)
-{
-	if (count < 1 || count > DPERM_CANDIDATES_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("there must be between 1 and %d candidates", DPERM_CANDIDATES_MAX),
-				 errhint("Each candidate is trained on a portion of the rows: a handful is enough.")));
-	tuning->count = count;
-	tuning->candidates = palloc0(sizeof(Candidate) * count);
-	for (int i = 0; i < count; i++)
-		tuning->candidates[i].options = tuning->base;
-}
-
-/* Candidates from lambdas float8[]. */
-static void
-read_lambdas(Tuning *tuning, ArrayType *array)
-{
-	Datum	   *lambdas;
-	bool	   *nulls;
-	int			count;
-
-	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
-					  &lambdas, &nulls, &count);
-	make_candidates(tuning, count);
-	for (int i = 0; i < count; i++)
-	{
-		if (nulls[i])
-			ereport(ERROR,
-					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-					 errmsg("lambdas must not contain nulls")));
-		dperm_option_table_set(&tuning->candidates[i].options, "lambda", lambdas[i], false);
-	}
-}
-
-/* Candidates from candidates jsonb, an array of objects whose keys are argument names. */
-static void
-read_candidates(Tuning *tuning)
-{
-	Jsonb	   *json = tuning->candidates_arg;
-
-	if (!JB_ROOT_IS_ARRAY(json) || JB_ROOT_IS_SCALAR(json))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("candidates must be a JSON array of objects"),
-				 errhint("For example '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'.")));
-	make_candidates(tuning, JB_ROOT_COUNT(json));
-	for (int i = 0; i < tuning->count; i++)
-	{
-		JsonbValue *value = getIthJsonbValueFromContainer(&json->root, i);
-		DpermOptions *options = &tuning->candidates[i].options;
-		Jsonb	   *object = JsonbValueToJsonb(value);
-
-		if (VARSIZE(object) > CANDIDATE_MAX)
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("a candidate is too long"),
-					 errhint("A candidate is a few arguments with their values.")));
-		dperm_option_table_jsonb(options, DPERM_PLACE_CANDIDATE, object);
-		if (options->positive != tuning->base.positive)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("positive cannot differ between candidates"),
-					 errhint("Give it as an argument.")));
-	}
-}
-
-/* The candidates as JSON: what was given, or the lambdas of the grid. */
-static char *
-candidates_json(const Tuning *tuning)
-{
-	StringInfoData text;
-
-	if (tuning->candidates_arg)
-		return JsonbToCString(NULL, &tuning->candidates_arg->root,
-							  VARSIZE(tuning->candidates_arg));
-	initStringInfo(&text);
-	for (int i = 0; i < tuning->count; i++)
-		appendStringInfo(&text, "%s{\"lambda\": %s}", i == 0 ? "[" : ", ",
-						 double_to_shortest_decimal(Max(tuning->candidates[i].options.lambda, 0)));
-	appendStringInfoChar(&text, ']');
-	return text.data;
-}
-
-/* The list of candidates becomes a part of the model: see now that it can. */
-static void
-check_candidates(const Tuning *tuning)
-{
-	char	   *text = psprintf("{\"way\": \"holdout\", \"holdout\": \"\", \"candidates\": %s}",
-								candidates_json(tuning));
-	DpermText	checked = {text, strlen(text)};
-	DpermTuning read;
-
-	if (dperm_tuning_read(&checked, &read) != NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("candidates cannot be stored in a model"),
-				 errhint("A candidate is an object of a few plain values.")));
-}
 
 /* The arguments of a tuning, and the options of each candidate. */
 static void
@@ -169,59 +50,35 @@ read_arguments(Tuning *tuning)
 {
 	FunctionCallInfo fcinfo = tuning->fcinfo;
 	char	   *selection = dperm_arguments_text(fcinfo, "selection");
-	Datum		lambdas = 0;
-	bool		has_lambdas = dperm_arguments_get(fcinfo, "lambdas", FLOAT8ARRAYOID, &lambdas);
 
 	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
 	tuning->identity = dperm_arguments_text(fcinfo, "identity");
-	tuning->candidates_arg = dperm_arguments_jsonb(fcinfo, "candidates");
 	if (selection && !dperm_selection_parse(selection, &tuning->selection))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown selection \"%s\"", selection),
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
-	if (tuning->candidates_arg && has_lambdas)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("candidates and lambdas cannot both be given"),
-				 errhint("lambdas is the short form of candidates.")));
-	if (tuning->base.lambda >= 0 && !tuning->candidates_arg)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lambda is what is to be chosen"),
-				 errhint("Give lambdas to choose from, or candidates that differ in something else.")));
-	if (tuning->candidates_arg)
-		read_candidates(tuning);
-	else if (has_lambdas)
-		read_lambdas(tuning, DatumGetArrayTypeP(lambdas));
-	else
-	{
-		make_candidates(tuning, lengthof(default_factors));
-		for (int i = 0; i < tuning->count; i++)
-			tuning->candidates[i].factor = default_factors[i];
-	}
-	for (int i = 0; i < tuning->count; i++)
-		dperm_options_settle(&tuning->candidates[i].options);
-	check_candidates(tuning);
+	dperm_candidates_read(&tuning->candidates, fcinfo, &tuning->base);
+	tuning->sources = palloc0(sizeof(DpermSource) * tuning->candidates.count);
 }
 
 /* Open the relation of the names for every candidate; with the features of the source before, if that is asked. */
 static void
 open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 {
-	for (int i = 0; i < tuning->count; i++)
+	for (int i = 0; i < tuning->candidates.count; i++)
 	{
-		Candidate  *candidate = &tuning->candidates[i];
+		DpermSource *source = &tuning->sources[i];
+		const DpermOptions *options = &tuning->candidates.each[i].options;
 		DpermSourceNames own = *names;
 
 		if (like_before)
 		{
-			own.blocks = candidate->source.blocks;
-			own.block_count = candidate->source.block_count;
+			own.blocks = source->blocks;
+			own.block_count = source->block_count;
 		}
-		dperm_queries_open(&candidate->source, &own, &candidate->options);
-		dperm_options_check(&candidate->options,
-							dperm_encoder_dim(&candidate->source.spec.encoder));
+		dperm_queries_open(source, &own, options);
+		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder));
 	}
 }
 
@@ -231,8 +88,8 @@ divide_sources(Tuning *tuning, int portions, bool is_public)
 {
 	Datum		key = dperm_queries_key();
 
-	for (int i = 0; i < tuning->count; i++)
-		dperm_queries_divide(&tuning->candidates[i].source, portions, tuning->identity,
+	for (int i = 0; i < tuning->candidates.count; i++)
+		dperm_queries_divide(&tuning->sources[i], portions, tuning->identity,
 							 is_public, key);
 }
 
@@ -240,11 +97,10 @@ divide_sources(Tuning *tuning, int portions, bool is_public)
 static void
 check_candidates_on(const Tuning *tuning, int64 rows)
 {
-	for (int i = 0; i < tuning->count; i++)
+	for (int i = 0; i < tuning->candidates.count; i++)
 	{
-		const Candidate *candidate = &tuning->candidates[i];
-		DpermSetup	setup = dperm_options_setup(&candidate->options,
-												dperm_encoder_dim(&candidate->source.spec.encoder),
+		DpermSetup	setup = dperm_options_setup(&tuning->candidates.each[i].options,
+												dperm_encoder_dim(&tuning->sources[i].spec.encoder),
 												rows);
 
 		(void) dperm_checked_calibration(&setup);
@@ -255,10 +111,10 @@ check_candidates_on(const Tuning *tuning, int64 rows)
 static void
 settle_factors(Tuning *tuning, int64 rows)
 {
-	for (int i = 0; i < tuning->count; i++)
+	for (int i = 0; i < tuning->candidates.count; i++)
 	{
-		Candidate  *candidate = &tuning->candidates[i];
-		int			dim = dperm_encoder_dim(&candidate->source.spec.encoder);
+		DpermCandidate *candidate = &tuning->candidates.each[i];
+		int			dim = dperm_encoder_dim(&tuning->sources[i].spec.encoder);
 		double		lambda;
 
 		if (candidate->factor == 0)
@@ -312,12 +168,12 @@ same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
 static void
 load_candidates(Tuning *tuning, bool own_portions, int64 *portions, DpermRows **rows)
 {
-	DpermRows  *sets = palloc0(sizeof(DpermRows) * tuning->count);
+	DpermRows  *sets = palloc0(sizeof(DpermRows) * tuning->candidates.count);
 	int			count = 0;
 
-	for (int i = 0; i < tuning->count; i++)
+	for (int i = 0; i < tuning->candidates.count; i++)
 	{
-		const DpermSource *source = &tuning->candidates[i].source;
+		const DpermSource *source = &tuning->sources[i];
 		int			at = own_portions ? count : 0;
 
 		while (at < count && !same_rows(&sets[at].source->spec, &source->spec))
@@ -337,11 +193,11 @@ static void
 count_mistakes(Tuning *tuning, int portion, int64 rows, const Datum *models, int count,
 			   int64 *mistakes)
 {
-	DpermSource *source = &tuning->candidates[0].source;
+	DpermSource *source = &tuning->sources[0];
 
-	for (int i = 1; i < tuning->count; i++)
-		if (tuning->candidates[i].source.blocks[0].count > source->blocks[0].count)
-			source = &tuning->candidates[i].source;
+	for (int i = 1; i < tuning->candidates.count; i++)
+		if (tuning->sources[i].blocks[0].count > source->blocks[0].count)
+			source = &tuning->sources[i];
 	source->portion = portion;
 	if (dperm_queries_mistakes(source, models, count, mistakes) != rows)
 		dperm_tasks_rows_changed();
@@ -351,13 +207,13 @@ count_mistakes(Tuning *tuning, int portion, int64 rows, const Datum *models, int
 static DpermModel *
 tune_privately(Tuning *tuning)
 {
-	int			portions = tuning->count + 1;
-	DpermRows **sets = palloc(sizeof(*sets) * tuning->count);
-	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->count);
-	Datum	   *datums = palloc(sizeof(Datum) * tuning->count);
+	int			portions = tuning->candidates.count + 1;
+	DpermRows **sets = palloc(sizeof(*sets) * tuning->candidates.count);
+	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->candidates.count);
+	Datum	   *datums = palloc(sizeof(Datum) * tuning->candidates.count);
 	int64	   *rows = palloc(sizeof(int64) * portions);
-	int64	   *mistakes = palloc(sizeof(int64) * tuning->count);
-	int		   *order = palloc(sizeof(int) * tuning->count);
+	int64	   *mistakes = palloc(sizeof(int64) * tuning->candidates.count);
+	int		   *order = palloc(sizeof(int) * tuning->candidates.count);
 	int64		total = 0;
 	DpermEntropy entropy;
 	int			chosen;
@@ -371,17 +227,17 @@ tune_privately(Tuning *tuning)
 		if (rows[i] == 0)
 			too_few_rows();
 	settle_factors(tuning, Max(total / portions, 1));
-	for (int i = 0; i < tuning->count; i++)
-		tasks[i] = (DpermTask) {.options = &tuning->candidates[i].options, .rows = sets[i]};
-	dperm_tasks_run(tasks, tuning->count);
-	for (int i = 0; i < tuning->count; i++)
-		datums[i] = dperm_model_make(tasks[i].model);
-	count_mistakes(tuning, tuning->count, rows[tuning->count], datums, tuning->count, mistakes);
+	for (int i = 0; i < tuning->candidates.count; i++)
+		tasks[i] = (DpermTask) {.options = &tuning->candidates.each[i].options, .rows = sets[i]};
+	dperm_tasks_run(tasks, tuning->candidates.count);
+	for (int i = 0; i < tuning->candidates.count; i++)
+		datums[i] = dperm_model_type_make(tasks[i].model);
+	count_mistakes(tuning, tuning->candidates.count, rows[tuning->candidates.count], datums, tuning->candidates.count, mistakes);
 
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
 	chosen = dperm_select(&entropy, tuning->selection,
 						  dperm_select_budget(tuning->base.epsilon), mistakes,
-						  tuning->count, order);
+						  tuning->candidates.count, order);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
@@ -389,7 +245,7 @@ tune_privately(Tuning *tuning)
 			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"rows\": " INT64_FORMAT
 						", \"portions\": %d, \"candidates\": %s}",
 						dperm_selection_name(tuning->selection), total, portions,
-						candidates_json(tuning)));
+						dperm_candidates_json(&tuning->candidates)));
 	return tasks[chosen].model;
 }
 
@@ -414,13 +270,13 @@ count_rows(const DpermSource *source)
 static int
 best_on_holdout(Tuning *tuning, int64 private_rows)
 {
-	int			trainings = tuning->count * HOLDOUT_REPEATS;
+	int			trainings = tuning->candidates.count * HOLDOUT_REPEATS;
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
 	Datum	   *datums = palloc(sizeof(Datum) * trainings);
 	int64	   *mistakes = palloc(sizeof(int64) * trainings);
 	int64		best_mistakes = PG_INT64_MAX;
 	int64		rows[2];
-	DpermRows **sets = palloc(sizeof(*sets) * tuning->count);
+	DpermRows **sets = palloc(sizeof(*sets) * tuning->candidates.count);
 	int			best = 0;
 
 	load_candidates(tuning, false, rows, sets);
@@ -428,11 +284,11 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout has too few rows")));
-	for (int i = 0; i < tuning->count; i++)
+	for (int i = 0; i < tuning->candidates.count; i++)
 	{
 		DpermOptions *options = palloc(sizeof(*options));
 
-		*options = tuning->candidates[i].options;
+		*options = tuning->candidates.each[i].options;
 		if (!isinf(options->epsilon))
 			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
 									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
@@ -441,9 +297,9 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 	}
 	dperm_tasks_run(tasks, trainings);
 	for (int i = 0; i < trainings; i++)
-		datums[i] = dperm_model_make(tasks[i].model);
+		datums[i] = dperm_model_type_make(tasks[i].model);
 	count_mistakes(tuning, 1, rows[1], datums, trainings, mistakes);
-	for (int i = 0; i < tuning->count; i++)
+	for (int i = 0; i < tuning->candidates.count; i++)
 	{
 		int64		total = 0;
 
@@ -473,13 +329,13 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	settle_factors(tuning, rows);
 	check_candidates_on(tuning, rows);
 	best = best_on_holdout(tuning, rows);
-	model = dperm_tasks_train(&tuning->candidates[best].options, &private[best]);
+	model = dperm_tasks_train(&tuning->candidates.each[best].options, &private[best]);
 	if (model == NULL || model->rows != rows)
 		dperm_tasks_rows_changed();
 	initStringInfo(&text);
 	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
 	escape_json(&text, holdout);
-	appendStringInfo(&text, ", \"candidates\": %s}", candidates_json(tuning));
+	appendStringInfo(&text, ", \"candidates\": %s}", dperm_candidates_json(&tuning->candidates));
 	set_tuning(model, text.data);
 	return model;
 }
@@ -488,14 +344,14 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 static DpermSource *
 open_holdout(Tuning *tuning, const char *holdout)
 {
-	DpermSource *private = palloc(sizeof(DpermSource) * tuning->count);
+	DpermSource *private = palloc(sizeof(DpermSource) * tuning->candidates.count);
 	DpermSourceNames names = tuning->names;
 
-	for (int i = 0; i < tuning->count; i++)
-		private[i] = tuning->candidates[i].source;
+	for (int i = 0; i < tuning->candidates.count; i++)
+		private[i] = tuning->sources[i];
 	names.relation = holdout;
 	open_sources(tuning, &names, true);
-	if (dperm_queries_overlap(&tuning->candidates[0].source, &private[0]))
+	if (dperm_queries_overlap(&tuning->sources[0], &private[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout reads from the table that is to be protected"),
@@ -525,7 +381,7 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	holdout = dperm_arguments_text(fcinfo, "holdout");
 	if (holdout)
 		private = open_holdout(&tuning, holdout);
-	divide_sources(&tuning, holdout ? 2 : tuning.count + 1, holdout != NULL);
+	divide_sources(&tuning, holdout ? 2 : tuning.candidates.count + 1, holdout != NULL);
 
 	/* all that arguments can have wrong has been found by now: here the first row is read */
 	SPI_connect();

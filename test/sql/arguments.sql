@@ -306,11 +306,44 @@ SELECT logreg($$ 'people', 'name', 'x', 1, positive => '$1' $$);
 SELECT logreg($$ 'people', 'age', 'x', 1, positive => '1); DROP TABLE people; --' $$);
 SELECT count(*) FROM people;
 
+-- features: a name or an array of names, of any type of strings; columns and parameters have types, literals need none
+CREATE DOMAIN column_name AS text;
+CREATE TABLE two (sick boolean, a float8 CHECK (a BETWEEN 0 AND 1), b float8 CHECK (b BETWEEN 0 AND 1), "{a,b}" float8 CHECK ("{a,b}" BETWEEN 0 AND 1));
+INSERT INTO two SELECT i % 3 = 0, i / 20.0, i / 20.0, i / 20.0 FROM generate_series(1, 20) i;
+-- The columns that a call trains on, or why it does not
+CREATE FUNCTION trained_on(features text) RETURNS text LANGUAGE sql AS $$
+  SELECT says('SELECT jsonb_path_query_array(dp_logreg_train(''two'', ''sick'', ' || features || ', 1)::jsonb, ''$.features[*].column'')')
+$$;
+SELECT f || ' -> ' || trained_on(f) FROM unnest(ARRAY[
+  $$ 'a' $$, $$ '{a,b}' $$, $$ '{"a"}' $$, $$ '{"{a,b}"}' $$, $$ ARRAY['a', 'b'] $$, $$ ARRAY['{a,b}'] $$, $$ '[0:1]={a,b}'::text[] $$, $$ NULL $$, $$ NULL::text[] $$,
+  $$ (SELECT 'a') $$, $$ 'a'::text $$, $$ 'a'::varchar(1) $$, $$ 'a'::char(1) $$, $$ 'a'::name $$, $$ 'a'::column_name $$,
+  $$ '{a,b}'::text[] $$, $$ '{a,b}'::varchar[] $$, $$ '{a,b}'::name[] $$, $$ '{a,b}'::column_name[] $$, $$ '{a,b}'::text $$,
+  $$ '{}' $$, $$ ARRAY[]::name[] $$, $$ '{a,NULL}' $$, $$ ARRAY['a', NULL] $$, $$ '{a' $$, $$ '{{a},{b}}' $$,
+  $$ 1 $$, $$ 1.5 $$, $$ true $$, $$ ARRAY[1, 2] $$, $$ '{"a": 1}'::jsonb $$, $$ ROW('a') $$, $$ ''::bytea $$]) f;
+SELECT says($$ SELECT string_agg(dp_logreg_train('two', 'sick', attname, 1)::jsonb #>> '{features,0,column}', ', ' ORDER BY attnum)
+  FROM pg_attribute WHERE attrelid = 'two'::regclass AND attname IN ('a', 'b') $$);
+-- Many drivers send parameters without types
+PREPARE untyped AS SELECT dp_logreg_train($1, $2, $3, $4, lambda => $5, domains => $6)::jsonb #> '{features,1,column}';
+EXECUTE untyped('two', 'sick', '{a,b}', 1, NULL, NULL);
+PREPARE typed(text[]) AS SELECT dp_svm_train('two', 'sick', features => $1, epsilon => 1)::jsonb #> '{features,1,column}';
+EXECUTE typed(ARRAY['a', 'b']);
+SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
+DEALLOCATE ALL;
+
+-- The arguments that are not options: any other is in the table of options, and what is there is an argument
+SELECT proname, string_agg(name, ', ' ORDER BY place) FILTER (WHERE NOT is_option) AS others, count(*) FILTER (WHERE is_option) = max(options) AS all_options
+  FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(options) AS options
+        FROM pg_proc, unnest(proargnames[1:pronargs]) WITH ORDINALITY AS a (name, place),
+             LATERAL (SELECT string_to_array(replace(substring(says('SELECT dp_' || split_part(proname, '_', 2)
+                        || '_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')') FROM 'Options are (.*)\.'), ' and ', ', '), ', ')) AS h (options)
+        WHERE proname ~ '^dp_(logreg|svm)_(train|tune)$') a
+  GROUP BY proname ORDER BY proname;
+
 \pset tuples_only off
 \pset format aligned
-DROP TABLE people, columns, w, "Sché ma"."Pa""tients; --" CASCADE;
+DROP TABLE people, two, columns, w, "Sché ma"."Pa""tients; --" CASCADE;
 DROP SCHEMA "Sché ma";
 DROP SEQUENCE counter;
 DROP TYPE pair;
-DROP FUNCTION says, logreg, svm, agg, untouchable;
-DROP DOMAIN vec2;
+DROP FUNCTION says, logreg, svm, agg, untouchable, trained_on;
+DROP DOMAIN vec2, column_name;

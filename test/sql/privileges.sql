@@ -177,16 +177,14 @@ DROP DOMAIN vec;
 REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
 
 -- EXECUTE can be taken away
-REVOKE EXECUTE ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer,
-  bigint) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dp_logreg_train FROM PUBLIC;
 SET ROLE dperm_analyst;
 \set VERBOSITY terse
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1);
 \echo :LAST_ERROR_SQLSTATE
 \set VERBOSITY default
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer,
-  bigint) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dp_logreg_train TO PUBLIC;
 
 DROP SCHEMA ward, closed, trap CASCADE;
 DROP OWNED BY dperm_analyst, dperm_owner;

@@ -1,11 +1,11 @@
 /*
- * columns.h: from the datum of a column to the value that the encoder takes.
+ * reader.h: from the datum of a column to the value that the encoder takes.
  *
  * A reader is made once, from the type of the column and the block that it feeds; reading looks at
  * no catalog and never raises.
  */
-#ifndef DPERM_COLUMNS_H
-#define DPERM_COLUMNS_H
+#ifndef DPERM_READER_H
+#define DPERM_READER_H
 
 #include "fmgr.h"
 #if PG_VERSION_NUM >= 160000
@@ -84,7 +84,7 @@ extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind,
  * for each block the DpermReaderKind of its column; behind DPERM_READ_ENUM the enum value of each
  * category.
  */
-extern DpermReader *dperm_readers_make(const DpermEncoder *encoder, const uint64 *words);
+extern DpermReader *dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words);
 
 /* Read one value. What it points to lives as long as the datum and the current context. */
 extern void dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull,
@@ -103,4 +103,4 @@ dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *val
 		dperm_reader_read_any(reader, datum, isnull, value);
 }
 
-#endif							/* DPERM_COLUMNS_H */
+#endif							/* DPERM_READER_H */

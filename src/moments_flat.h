@@ -1,8 +1,8 @@
 /*
- * moments_type.h: dp_moments, the state of a pass as a SQL value.
+ * moments_flat.h: the flat form of dp_moments, the state of a pass as a SQL value.
  */
-#ifndef DPERM_MOMENTS_TYPE_H
-#define DPERM_MOMENTS_TYPE_H
+#ifndef DPERM_MOMENTS_FLAT_H
+#define DPERM_MOMENTS_FLAT_H
 
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -16,7 +16,7 @@ typedef struct DpermPassSpec
 {
 	DpermLoss	loss;
 	DpermEncoder encoder;
-	const uint64 *readers;		/* see dperm_readers_make() */
+	const uint64 *readers;		/* see dperm_reader_make_all() */
 	int			reader_words;
 } DpermPassSpec;
 
@@ -24,11 +24,11 @@ typedef struct DpermPassSpec
  * The flat value of a request: no rows yet. Weights are in the order of core/layout.h; low parts are those of a careful
  * pass, else NULL.
  */
-extern Datum dperm_moments_request(const DpermPassSpec *spec, DpermPassOrder order,
+extern Datum dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order,
 								   const double *weights, const double *weights_low);
 
 /* Open a value that a pass returned; *words points into it (or into a detoasted copy). */
-extern void dperm_moments_open(Datum value, DpermPass *pass, const uint64 **words);
+extern void dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words);
 
 /* The flat form: aligned like a double, so that the words can be read in place. */
 typedef struct DpermFlat
@@ -42,23 +42,23 @@ typedef struct DpermFlat
 #define DPERM_FLAT_WORDS(flat) ((VARSIZE(flat) - offsetof(DpermFlat, words)) / sizeof(uint64))
 
 /* A flat value out of any datum; a copy only where the datum is not flat already. */
-extern DpermFlat *dperm_flat_get(Datum value);
+extern DpermFlat *dperm_moments_flat_get(Datum value);
 
 /* A zeroed flat value with room for count words. */
-extern DpermFlat *dperm_flat_make(size_t count);
+extern DpermFlat *dperm_moments_flat_make(size_t count);
 
 /* Check a flat value and read its header. */
-extern void dperm_flat_read(const DpermFlat *flat, DpermPass *pass);
+extern void dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass);
 
 /* Write the encoder's bytes, and zeros up to the end of the word. */
-extern void dperm_flat_put_encoder(DpermFlat *flat, const DpermPass *pass,
+extern void dperm_moments_flat_put_encoder(DpermFlat *flat, const DpermPass *pass,
 								   const unsigned char *form);
 
 /* Decode the encoder into palloc'd memory and check the readers: NULL, or what is wrong. */
-extern const char *dperm_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass,
+extern const char *dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass,
 										   DpermEncoder *encoder);
 
 /* Raise the error for a flat value that cannot be ours. */
-extern void dperm_flat_corrupted(void);
+extern void dperm_moments_flat_corrupted(void);
 
-#endif							/* DPERM_MOMENTS_TYPE_H */
+#endif							/* DPERM_MOMENTS_FLAT_H */

@@ -1,5 +1,5 @@
 /*
- * columns.c: from the datum of a column to the value that the encoder takes.
+ * reader.c: from the datum of a column to the value that the encoder takes.
  */
 #include "postgres.h"
 
@@ -15,8 +15,8 @@
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
-#include "columns.h"
 #include "domain_types.h"
+#include "reader.h"
 #include "rows.h"
 
 /* The stored form of a value of the extension pgvector. */
@@ -235,7 +235,7 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 
 /* The readers for the blocks of an encoder. */
 DpermReader *
-dperm_readers_make(const DpermEncoder *encoder, const uint64 *words)
+dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
 {
 	DpermReader *readers = palloc(sizeof(DpermReader) * encoder->block_count);
 
