@@ -118,7 +118,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
 	evaluation->model = dperm_model_type_make(model);
-	evaluation->budget = dperm_select_budget(options.epsilon);
+	evaluation->budget = dperm_selection_budget(options.epsilon);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
 	dperm_queries_open(&evaluation->source, &names, &options);
@@ -131,7 +131,7 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 	DpermEntropy entropy;
 
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
-	dperm_noisy_counts(&entropy, evaluation->budget, counts, count);
+	dperm_counts_add_noise(&entropy, evaluation->budget, counts, count);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
@@ -193,13 +193,13 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	add_noise(&evaluation, cells, DPERM_CELLS);
 
 	private = evaluation.budget > 0;
-	variance = dperm_noise_variance(evaluation.budget);
+	variance = dperm_counts_variance(evaluation.budget);
 	for (int i = 0; i < DPERM_CELLS; i++)
-		put_estimate(store, desc, names[i], dperm_count_estimate(cells[i], evaluation.budget),
+		put_estimate(store, desc, names[i], dperm_counts_estimate(cells[i], evaluation.budget),
 					 private);
 	for (int i = 0; i < DPERM_METRICS; i++)
-		put_estimate(store, desc, dperm_metric_name((DpermMetric) i),
-					 dperm_metric((DpermMetric) i, cells, variance), private);
+		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
+					 dperm_counts_metric((DpermMetric) i, cells, variance), private);
 	return (Datum) 0;
 }
 
@@ -278,7 +278,7 @@ dp_roc(PG_FUNCTION_ARGS)
 	count_bins(&evaluation, bins, counts);
 	SPI_finish();
 	add_noise(&evaluation, counts, 2 * bins);
-	area = dperm_area(counts, counts + bins, bins);
+	area = dperm_counts_area(counts, counts + bins, bins);
 
 	for (int c = 0; c < 2; c++)
 		for (int i = 0; i < bins; i++)

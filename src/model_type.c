@@ -149,7 +149,7 @@ parse_text(const char *text, const char **why)
 	DpermModel *model = new_model(len, &arena);
 	Datum		result = (Datum) 0;
 
-	if (dperm_model_from_json(text, len, &arena, model, why) == DPERM_OK &&
+	if (dperm_model_parse(text, len, &arena, model, why) == DPERM_OK &&
 		names_are_text(model, why))
 		result = dperm_model_type_make(model);
 	pfree(model);
@@ -177,7 +177,7 @@ dp_model_out(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
-	PG_RETURN_CSTRING(print_model(model, dperm_model_to_json));
+	PG_RETURN_CSTRING(print_model(model, dperm_model_print));
 }
 
 /* Binary input: the stored form, once it is known to decode. */
@@ -215,7 +215,7 @@ Datum
 dp_model_to_jsonb(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	char	   *text = print_model(model, dperm_model_to_json);
+	char	   *text = print_model(model, dperm_model_print);
 
 	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
 }
@@ -257,5 +257,5 @@ dp_guarantee(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
-	PG_RETURN_TEXT_P(cstring_to_text(print_model(model, dperm_model_guarantee)));
+	PG_RETURN_TEXT_P(cstring_to_text(print_model(model, dperm_model_print_guarantee)));
 }

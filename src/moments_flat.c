@@ -69,7 +69,7 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 
 	arena.left = 16 * (size_t) pass->encoder + 256;
 	arena.at = palloc(arena.left);
-	fault = dperm_encoder_from_binary((const unsigned char *)
+	fault = dperm_encoder_form_read((const unsigned char *)
 									  (flat->words + dperm_pass_encoder_at(pass)),
 									  pass->encoder, &arena, encoder);
 	if (fault)
@@ -91,7 +91,7 @@ Datum
 dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights,
 					  const double *weights_low)
 {
-	size_t		size = dperm_encoder_binary_size(&spec->encoder);
+	size_t		size = dperm_encoder_form_size(&spec->encoder);
 	unsigned char *form = palloc(size);
 	DpermPass	pass = {
 		.order = order,
@@ -102,7 +102,7 @@ dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order, cons
 	};
 	DpermFlat *flat = dperm_moments_flat_make(dperm_pass_words(&pass));
 
-	dperm_encoder_to_binary(&spec->encoder, form);
+	dperm_encoder_form_write(&spec->encoder, form);
 	dperm_pass_write(&pass, flat->words);
 	memcpy(flat->words + dperm_pass_weights_at(&pass), weights, sizeof(double) * pass.dim);
 	if (order == DPERM_PASS_CAREFUL)

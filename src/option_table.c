@@ -93,7 +93,7 @@ set_analysis(DpermOptions *options, Value value)
 {
 	const char *name = value.text;
 
-	if (!dperm_analysis_parse(name, &options->analysis))
+	if (!dperm_calibrate_analysis_parse(name, &options->analysis))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown analysis \"%s\"", name),
@@ -134,7 +134,7 @@ set_loss(DpermOptions *options, Value value)
 	if (!dperm_loss_parse(name, &kind) || dperm_loss_entry(kind)->learner != options->learner)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown loss \"%s\" for a %s", name, dperm_learner_name(options->learner)),
+				 errmsg("unknown loss \"%s\" for a %s", name, dperm_loss_learner_name(options->learner)),
 				 errhint("Use %s.", loss_names(options->learner))));
 	options->loss.kind = kind;
 }
@@ -184,7 +184,7 @@ set_kernel(DpermOptions *options, Value value)
 {
 	const char *name = value.text;
 
-	if (!dperm_kernel_parse(name, &options->kernel.kind))
+	if (!dperm_encoder_kernel_parse(name, &options->kernel.kind))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown kernel \"%s\"", name),

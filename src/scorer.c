@@ -215,7 +215,7 @@ make_reader(DpermScorer *scorer, int i, Oid type)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("column \"%s\" is of type %s, but the model was trained on a %s",
 						column_name(block), format_type_be(type),
-						dperm_block_kind_name(block->kind))));
+						dperm_encoder_kind_name(block->kind))));
 	if (kind == DPERM_READ_ENUM)
 		oids = dperm_reader_enum_oids(type, block);
 	dperm_reader_init(&scorer->readers[i], kind, block, oids, type);
@@ -379,7 +379,7 @@ const double *
 dperm_scorer_encode(DpermScorer *scorer, Datum features)
 {
 	read_features(scorer, features);
-	dperm_encode(&scorer->scored.encoder, scorer->frequencies, scorer->values, 1,
+	dperm_encoder_encode(&scorer->scored.encoder, scorer->frequencies, scorer->values, 1,
 				 scorer->encoded, scorer->room);
 	return scorer->encoded;
 }

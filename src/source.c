@@ -241,7 +241,7 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
 							get_rel_name(source->relation), format_type_be(features[i]->type)),
 					 errhint("The same column is a %s in the table that is trained on.",
-							 dperm_block_kind_name(blocks[i].kind))));
+							 dperm_encoder_kind_name(blocks[i].kind))));
 }
 
 /* How each column is read: the words for the request, and the SQL expression. */

@@ -119,7 +119,7 @@ answer_by_pass(Work *work, Datum result)
 	if (!result || pass.rows != work->task->rows->count)
 		dperm_tasks_rows_changed();
 	sums = (const double *) words + dperm_pass_gradient_at(&pass);
-	dperm_sums_means(pass.value, sums, sums + dim, pass.rows, dim, ask);
+	dperm_matrix_sums_means(pass.value, sums, sums + dim, pass.rows, dim, ask);
 	if (ask->hess)
 	{
 		const double *packed = (const double *) words + dperm_pass_hess_at(&pass);

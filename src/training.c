@@ -39,7 +39,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 	training->weights = palloc(sizeof(double) * layout->dim);
 	training->room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 											dperm_fit_room(layout->dim));
-	dperm_fitting_start(&training->fitting, &training->fit, training->weights, training->room);
+	dperm_fit_start(&training->fitting, &training->fit, training->weights, training->room);
 	dperm_training_next(training);
 }
 
@@ -55,14 +55,14 @@ dperm_training_answer(DpermTraining *training)
 void
 dperm_training_next(DpermTraining *training)
 {
-	training->active = dperm_fitting_next(&training->fitting, &training->ask);
+	training->active = dperm_fit_next(&training->fitting, &training->ask);
 }
 
 /* End a training: release its weights, and leave no trace of the noise, of which the start is made too. */
 DpermStatus
 dperm_training_finish(DpermTraining *training)
 {
-	DpermStatus status = dperm_fitting_end(&training->fitting);
+	DpermStatus status = dperm_fit_end(&training->fitting);
 
 	dperm_matrix_wipe(&training->matrix);
 	dperm_entropy_wipe(&training->entropy);

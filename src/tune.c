@@ -148,16 +148,16 @@ too_few_rows(void)
 static bool
 same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
 {
-	size_t		size = dperm_encoder_binary_size(&a->encoder);
+	size_t		size = dperm_encoder_form_size(&a->encoder);
 	unsigned char *forms[2];
 
 	if (a->loss.kind != b->loss.kind || a->loss.h != b->loss.h ||
-		dperm_encoder_binary_size(&b->encoder) != size)
+		dperm_encoder_form_size(&b->encoder) != size)
 		return false;
 	forms[0] = palloc(size);
 	forms[1] = palloc(size);
-	dperm_encoder_to_binary(&a->encoder, forms[0]);
-	dperm_encoder_to_binary(&b->encoder, forms[1]);
+	dperm_encoder_form_write(&a->encoder, forms[0]);
+	dperm_encoder_form_write(&b->encoder, forms[1]);
 	return memcmp(forms[0], forms[1], size) == 0;
 }
 
@@ -235,8 +235,8 @@ tune_privately(Tuning *tuning)
 	count_mistakes(tuning, tuning->candidates.count, rows[tuning->candidates.count], datums, tuning->candidates.count, mistakes);
 
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
-	chosen = dperm_select(&entropy, tuning->selection,
-						  dperm_select_budget(tuning->base.epsilon), mistakes,
+	chosen = dperm_selection_choose(&entropy, tuning->selection,
+						  dperm_selection_budget(tuning->base.epsilon), mistakes,
 						  tuning->candidates.count, order);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_check_status(DPERM_NO_ENTROPY);

@@ -131,7 +131,7 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 		problem.goal *= 1 + length_of(t->dim, tilt);
 	}
 	memset(f, 0, sizeof(double) * t->dim);
-	if (dperm_newton(&problem, f, room) != DPERM_OK)
+	if (dperm_solver_solve(&problem, f, room) != DPERM_OK)
 		disagreement = INFINITY;
 }
 

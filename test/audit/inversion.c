@@ -62,7 +62,7 @@ check_p(const Case *c, const char *what, double p)
 		return;
 	smallest_p = p;
 	snprintf(smallest_p_of, sizeof(smallest_p_of), "%s; %s %s, %s, d %d, epsilon %g", what,
-			 dperm_mechanism_name(c->method), dperm_analysis_name(c->analysis),
+			 dperm_mechanism_name(c->method), dperm_calibrate_analysis_name(c->analysis),
 			 dperm_loss_name(c->loss.kind), c->dim, c->epsilon);
 }
 

@@ -95,7 +95,7 @@ encode(const Space *s, const double *inputs, double *row)
 			for (int j = 0; j < block->count; j++)
 				vector[j] = block->norm * *inputs++;
 	}
-	dperm_encode(&s->encoder, s->frequencies, values, *inputs < 0 ? -1 : 1, row, room);
+	dperm_encoder_encode(&s->encoder, s->frequencies, values, *inputs < 0 ? -1 : 1, row, room);
 }
 
 #endif							/* DPERM_TEST_SPACES_H */

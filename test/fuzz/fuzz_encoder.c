@@ -34,7 +34,7 @@ encode_rows(const DpermEncoder *enc)
 		dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
 	for (int round = 0; round < 4; round++)
 	{
-		dperm_encode(enc, frequencies, sample_row(&state, enc, &row), round % 2 ? 1 : -1, out, room);
+		dperm_encoder_encode(enc, frequencies, sample_row(&state, enc, &row), round % 2 ? 1 : -1, out, room);
 		FUZZ_REQUIRE(exact_in_ball(out, dperm_encoder_dim(enc)));
 	}
 }
@@ -48,7 +48,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (size > INPUT_MAX)
 		return 0;
-	why = dperm_encoder_from_binary(data, size, &arena, &enc);
+	why = dperm_encoder_form_read(data, size, &arena, &enc);
 	if (why)
 	{
 		FUZZ_REQUIRE(why[0] != '\0');
@@ -56,9 +56,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	FUZZ_REQUIRE(dperm_encoder_fault(&enc) == NULL);
-	FUZZ_REQUIRE(dperm_encoder_names_fault(&enc) == NULL);
-	FUZZ_REQUIRE(dperm_encoder_binary_size(&enc) == size);
-	dperm_encoder_to_binary(&enc, form);
+	FUZZ_REQUIRE(dperm_encoder_form_names_fault(&enc) == NULL);
+	FUZZ_REQUIRE(dperm_encoder_form_size(&enc) == size);
+	dperm_encoder_form_write(&enc, form);
 	FUZZ_REQUIRE(memcmp(form, data, size) == 0);
 	encode_rows(&enc);
 	return 0;
@@ -71,8 +71,8 @@ fuzz_seeds(int index, uint8_t *out, size_t room)
 	TestRandom	state = (TestRandom) index + 1;
 	const DpermEncoder *enc = sample_encoder(&state, &sampled);
 
-	if (index >= 64 || dperm_encoder_binary_size(enc) > room)
+	if (index >= 64 || dperm_encoder_form_size(enc) > room)
 		return 0;
-	dperm_encoder_to_binary(enc, out);
-	return dperm_encoder_binary_size(enc);
+	dperm_encoder_form_write(enc, out);
+	return dperm_encoder_form_size(enc);
 }

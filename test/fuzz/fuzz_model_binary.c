@@ -32,11 +32,11 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	dperm_model_to_binary(&model, form);
 	FUZZ_REQUIRE(memcmp(form, data, size) == 0);
 
-	len = dperm_model_to_json(&model, NULL, 0);
+	len = dperm_model_print(&model, NULL, 0);
 	text = malloc(len + 1);
-	FUZZ_REQUIRE(dperm_model_to_json(&model, text, len + 1) == len);
+	FUZZ_REQUIRE(dperm_model_print(&model, text, len + 1) == len);
 	arena = sample_arena(&again_memory, dperm_model_arena_size(len));
-	FUZZ_REQUIRE(dperm_model_from_json(text, len, &arena, &again, &why) == DPERM_OK);
+	FUZZ_REQUIRE(dperm_model_parse(text, len, &arena, &again, &why) == DPERM_OK);
 	FUZZ_REQUIRE(dperm_model_binary_size(&again) == size);
 	dperm_model_to_binary(&again, form);
 	FUZZ_REQUIRE(memcmp(form, data, size) == 0);

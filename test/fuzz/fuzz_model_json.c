@@ -13,9 +13,9 @@ print_model(const DpermModel *model, size_t *len)
 {
 	char	   *text;
 
-	*len = dperm_model_to_json(model, NULL, 0);
+	*len = dperm_model_print(model, NULL, 0);
 	text = malloc(*len + 1);
-	FUZZ_REQUIRE(dperm_model_to_json(model, text, *len + 1) == *len);
+	FUZZ_REQUIRE(dperm_model_print(model, text, *len + 1) == *len);
 	return text;
 }
 
@@ -47,7 +47,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				again_len;
 
 	/* Running out of memory is for texts that are no models, such as [0,0,0,0]. */
-	if (dperm_model_from_json((const char *) data, size, &arena, &model, &why) != DPERM_OK)
+	if (dperm_model_parse((const char *) data, size, &arena, &model, &why) != DPERM_OK)
 	{
 		FUZZ_REQUIRE(why != NULL && why[0] != '\0');
 		return 0;
@@ -56,7 +56,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	text = print_model(&model, &len);
 	arena = sample_arena(&again_memory, dperm_model_arena_size(len));
-	FUZZ_REQUIRE(dperm_model_from_json(text, len, &arena, &again, &why) == DPERM_OK);
+	FUZZ_REQUIRE(dperm_model_parse(text, len, &arena, &again, &why) == DPERM_OK);
 	again_text = print_model(&again, &again_len);
 	FUZZ_REQUIRE(len == again_len && memcmp(text, again_text, len) == 0);
 

@@ -146,7 +146,7 @@ tune(const Target *t, const Table *table, DpermEntropy *e)
 		for (int c = 0; c < CANDIDATES; c++)
 			if (portions[i] == CANDIDATES || t->fault == SCORED_ON_TRAINING_ROWS)
 				mistakes[c] += (weights[c] * table->x[i] > 0) != (table->y[i] > 0);
-	chosen = dperm_select(e, t->rule, dperm_select_budget(t->fault == CHOICE_SPENDS_MORE ? 20 * EPSILON :
+	chosen = dperm_selection_choose(e, t->rule, dperm_selection_budget(t->fault == CHOICE_SPENDS_MORE ? 20 * EPSILON :
 														  t->fault == SCORED_ON_TRAINING_ROWS ? INFINITY :
 														  EPSILON), mistakes, CANDIDATES, order);
 	return (Release) {chosen, rows[chosen], weights[chosen]};
@@ -380,8 +380,8 @@ TEST(few_more_mistakes_than_the_best)
 						mistakes[j] = 17 + (j == m / 2 ? 0 : (int64_t) floor(bound) + 1);
 					for (int j = 0; j < DRAWS; j++)
 					{
-						int			chosen = dperm_select(&e, (DpermSelection) r,
-														  dperm_select_budget(epsilons[i]), mistakes, m, order);
+						int			chosen = dperm_selection_choose(&e, (DpermSelection) r,
+														  dperm_selection_budget(epsilons[i]), mistakes, m, order);
 
 						beyond += (double) (mistakes[chosen] - 17) > bound;
 					}
@@ -447,7 +447,7 @@ TEST(tuned_models_are_nearly_the_best)
 					mistakes[c] += data[MODELS][i][0] * weights[0] + data[MODELS][i][1] * weights[1] <= 0;
 				fewest = mistakes[c] < fewest ? mistakes[c] : fewest;
 			}
-			chosen = dperm_select(&e, (DpermSelection) r, dperm_select_budget(1), mistakes, MODELS, order);
+			chosen = dperm_selection_choose(&e, (DpermSelection) r, dperm_selection_budget(1), mistakes, MODELS, order);
 			beyond += (double) (mistakes[chosen] - fewest) > 2 * log(MODELS / delta);
 		}
 		CHECK(binomial_lower(beyond, TUNINGS, LEVEL) <= delta);

@@ -120,8 +120,8 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 		sample.chunks = &compact_chunk;
 	}
 	fit.sample = mode == TABLE_STREAMED ? NULL : &sample;
-	dperm_fitting_start(&fitting, &fit, weights, fit_room);
-	while (dperm_fitting_next(&fitting, &ask))
+	dperm_fit_start(&fitting, &fit, weights, fit_room);
+	while (dperm_fit_next(&fitting, &ask))
 	{
 		(void) dperm_matrix_answer(&matrix, &ask);
 		run.asked++;
@@ -131,7 +131,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	run.gradient = wide_gradient(&table->rows, fit.calibration.lambda, fitting.minimise.task.tilt, weights, exact);
 	run.allowed = fit.calibration.gradient_bound +
 		(dperm_loss_curvature(table->rows.loss) + fit.calibration.lambda) * 0x1p-53 * sqrt(dperm_dot(dim, weights, weights));
-	run.status = dperm_fitting_end(&fitting);
+	run.status = dperm_fit_end(&fitting);
 	return run;
 }
 

@@ -150,7 +150,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	long double unit = DBL_EPSILON / 2;
 	long double n = (long double) s->rows;
 	long double lambda = out->lambda;
-	long double tail = dperm_gamma_sphere_tail(s->dim, out->noise_scale) +
+	long double tail = dperm_draw_gamma_sphere_tail(s->dim, out->noise_scale) +
 		(tilted ? 2 : 2 / (n * lambda));	/* under a neighbour too */
 	long double start = s->loss.kind == DPERM_LOSS_LOGISTIC ? logl(2) : 1;
 	long double pull = tilted ? tail / n / lambda : 0;
@@ -369,11 +369,11 @@ TEST(bounds_the_tail_of_the_noise)
 {
 	for (int dim = 1; dim <= DPERM_DIM_MAX; dim += 1 + dim / 7)
 	{
-		double		tail = dperm_gamma_sphere_tail(dim, 1);
+		double		tail = dperm_draw_gamma_sphere_tail(dim, 1);
 
 		CHECK(gamma_upper(dim, tail) < 0x1p-65);
 		CHECK(gamma_upper(dim, tail / 3) > 0x1p-65);
-		CHECK_NEAR(dperm_gamma_sphere_tail(dim, 7), 7 * tail, 1e-12 * tail);
+		CHECK_NEAR(dperm_draw_gamma_sphere_tail(dim, 7), 7 * tail, 1e-12 * tail);
 	}
 }
 
@@ -474,11 +474,11 @@ TEST(knows_names)
 	CHECK(dperm_mechanism_parse("objective", &method) && method == DPERM_METHOD_OBJECTIVE);
 	CHECK(!dperm_mechanism_parse("Output", &method));
 	CHECK(!dperm_mechanism_parse("", &method));
-	CHECK_TEXT(dperm_analysis_name(DPERM_ANALYSIS_SHARP), "sharp");
-	CHECK_TEXT(dperm_analysis_name(DPERM_ANALYSIS_PAPER), "paper");
-	CHECK(dperm_analysis_parse("paper", &analysis) && analysis == DPERM_ANALYSIS_PAPER);
-	CHECK(dperm_analysis_parse("sharp", &analysis) && analysis == DPERM_ANALYSIS_SHARP);
-	CHECK(!dperm_analysis_parse("sharper", &analysis));
+	CHECK_TEXT(dperm_calibrate_analysis_name(DPERM_ANALYSIS_SHARP), "sharp");
+	CHECK_TEXT(dperm_calibrate_analysis_name(DPERM_ANALYSIS_PAPER), "paper");
+	CHECK(dperm_calibrate_analysis_parse("paper", &analysis) && analysis == DPERM_ANALYSIS_PAPER);
+	CHECK(dperm_calibrate_analysis_parse("sharp", &analysis) && analysis == DPERM_ANALYSIS_SHARP);
+	CHECK(!dperm_calibrate_analysis_parse("sharper", &analysis));
 }
 
 int

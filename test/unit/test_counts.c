@@ -18,7 +18,7 @@
 static double
 ratio_of(double epsilon)
 {
-	return exp(-(double) dperm_select_budget(epsilon) / 0x1p20 / 2);
+	return exp(-(double) dperm_selection_budget(epsilon) / 0x1p20 / 2);
 }
 
 /* The law of |z| <= reach, the rest in the two outer cells. */
@@ -49,7 +49,7 @@ TEST(noise_has_its_law)
 			int64_t		counts[4] = {0, 100, -5, INT64_C(1) << 33};
 			static const int64_t truth[4] = {0, 100, -5, INT64_C(1) << 33};
 
-			dperm_noisy_counts(&e, dperm_select_budget(epsilons[i]), counts, 4);
+			dperm_counts_add_noise(&e, dperm_selection_budget(epsilons[i]), counts, 4);
 			for (int j = 0; j < 4; j++)
 			{
 				int64_t		z = counts[j] - truth[j];
@@ -79,7 +79,7 @@ TEST(other_scales_are_told_apart)
 	{
 		int64_t		z = 0;
 
-		dperm_noisy_counts(&e, dperm_select_budget(1), &z, 1);
+		dperm_counts_add_noise(&e, dperm_selection_budget(1), &z, 1);
 		seen[(z > 20 ? 20 : z < -20 ? -20 : z) + 20]++;
 	}
 	laplace_law(ratio_of(0.97), 20, law);
@@ -104,7 +104,7 @@ TEST(cells_are_independent)
 	{
 		int64_t		z[2] = {0, 0};
 
-		dperm_noisy_counts(&e, dperm_select_budget(2), z, 2);
+		dperm_counts_add_noise(&e, dperm_selection_budget(2), z, 2);
 		for (int j = 0; j < 2; j++)
 			z[j] = z[j] > 2 ? 2 : z[j] < -2 ? -2 : z[j];
 		seen[5 * (z[0] + 2) + z[1] + 2]++;
@@ -143,15 +143,15 @@ TEST(infinite_epsilon_adds_nothing)
 	DpermEntropy e;
 
 	test_entropy_init(&e, &source, 4);
-	dperm_noisy_counts(&e, dperm_select_budget(INFINITY), counts, 3);
+	dperm_counts_add_noise(&e, dperm_selection_budget(INFINITY), counts, 3);
 	CHECK(counts[0] == 1 && counts[1] == 0 && counts[2] == -7 && e.left == 0);
-	CHECK(dperm_noise_variance(0) == 0);
+	CHECK(dperm_counts_variance(0) == 0);
 
 	/* and a source that fails ends it, whatever the scale */
 	source.fail_at = 0;
-	dperm_noisy_counts(&e, 1, counts, 3);
+	dperm_counts_add_noise(&e, 1, counts, 3);
 	CHECK(!dperm_entropy_ok(&e));
-	dperm_noisy_counts(&e, UINT64_C(1) << 40, counts, 3);
+	dperm_counts_add_noise(&e, UINT64_C(1) << 40, counts, 3);
 	CHECK(!dperm_entropy_ok(&e));
 }
 
@@ -169,22 +169,22 @@ TEST(variance_is_that_of_the_law)
 
 		for (int k = 1; k < 100000 && pow(q, k) > 0; k++)
 			variance += 2.0 * k * k * (1 - q) / (1 + q) * pow(q, k);
-		CHECK_NEAR(dperm_noise_variance(dperm_select_budget(epsilons[i])) / variance, 1, 1e-9);
+		CHECK_NEAR(dperm_counts_variance(dperm_selection_budget(epsilons[i])) / variance, 1, 1e-9);
 	}
 
 	/* the smallest epsilon that there is: 2 scale^2, nearly */
-	CHECK_NEAR(dperm_noise_variance(1) / (2 * 0x1p42), 1, 1e-6);
-	CHECK(dperm_noise_variance(UINT64_C(1) << 40) == 0);
+	CHECK_NEAR(dperm_counts_variance(1) / (2 * 0x1p42), 1, 1e-6);
+	CHECK(dperm_counts_variance(UINT64_C(1) << 40) == 0);
 
 	test_entropy_init(&e, &source, 5);
 	for (int k = 0; k < DRAWS; k++)
 	{
 		int64_t		z = 0;
 
-		dperm_noisy_counts(&e, dperm_select_budget(0.3), &z, 1);
+		dperm_counts_add_noise(&e, dperm_selection_budget(0.3), &z, 1);
 		sum += (double) (z * z);
 	}
-	CHECK_NEAR(sum / DRAWS / dperm_noise_variance(dperm_select_budget(0.3)), 1, 0.03);
+	CHECK_NEAR(sum / DRAWS / dperm_counts_variance(dperm_selection_budget(0.3)), 1, 0.03);
 }
 
 /* The interval of a count holds the true one in 95 percent of all draws, and is no wider than that. */
@@ -195,8 +195,8 @@ TEST(count_interval_is_exact)
 	for (int i = 0; i < 20000; i++)
 	{
 		double		epsilon = pow(10, -6 + 9 * test_uniform(&state));
-		uint64_t	budget = i == 0 ? 1 : i == 1 ? UINT64_C(1) << 40 : dperm_select_budget(epsilon);
-		DpermEstimate at = dperm_count_estimate(-17, budget);
+		uint64_t	budget = i == 0 ? 1 : i == 1 ? UINT64_C(1) << 40 : dperm_selection_budget(epsilon);
+		DpermEstimate at = dperm_counts_estimate(-17, budget);
 		long double log_q = -(long double) budget / 0x1p21L;
 		long double q = expl(log_q);
 		double		reach = at.high + 17;
@@ -207,11 +207,11 @@ TEST(count_interval_is_exact)
 		CHECK(miss <= 0.05L + 1e-12L);
 		CHECK(reach == 0 || less > 0.05L - 1e-12L);
 	}
-	CHECK(dperm_count_estimate(5, 0).low == 5 && dperm_count_estimate(5, 0).high == 5);
+	CHECK(dperm_counts_estimate(5, 0).low == 5 && dperm_counts_estimate(5, 0).high == 5);
 
 	/* epsilon 1: q = 0.607, and 2 q^7/(1 + q) is below 0.05 for the first time */
-	CHECK(dperm_count_estimate(100, dperm_select_budget(1)).low == 94);
-	CHECK(dperm_count_estimate(100, dperm_select_budget(1)).high == 106);
+	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1)).low == 94);
+	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1)).high == 106);
 }
 
 /* A metric by its own definition, of any numbers. */
@@ -249,7 +249,7 @@ TEST(metrics_by_hand)
 
 	for (int i = 0; i < DPERM_METRICS; i++)
 	{
-		DpermEstimate at = dperm_metric((DpermMetric) i, counts, 0);
+		DpermEstimate at = dperm_counts_metric((DpermMetric) i, counts, 0);
 
 		CHECK_NEAR(at.value, values[i], 1e-15);
 		if (i < DPERM_METRIC_F1)
@@ -260,11 +260,11 @@ TEST(metrics_by_hand)
 			CHECK_NEAR(at.low, centres[i] - half, 1e-7);
 		}
 	}
-	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_ACCURACY), "accuracy");
-	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_ERROR), "error");
-	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_PRECISION), "precision");
-	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_RECALL), "recall");
-	CHECK_TEXT(dperm_metric_name(DPERM_METRIC_F1), "f1");
+	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_ACCURACY), "accuracy");
+	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_ERROR), "error");
+	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_PRECISION), "precision");
+	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_RECALL), "recall");
+	CHECK_TEXT(dperm_counts_metric_name(DPERM_METRIC_F1), "f1");
 }
 
 /* The width by numerical derivatives, for any cells, with and without noise. */
@@ -283,7 +283,7 @@ TEST(intervals_follow_the_delta_method)
 			total += cells[i] = 1 + (double) (counts[i] = 200 + test_below(&state, 1000));
 		for (int m = 0; m < DPERM_METRICS; m++)
 		{
-			DpermEstimate at = dperm_metric((DpermMetric) m, counts, noise);
+			DpermEstimate at = dperm_counts_metric((DpermMetric) m, counts, noise);
 			double		variance = 0,
 						mean = 0;
 
@@ -311,10 +311,10 @@ TEST(intervals_follow_the_delta_method)
 TEST(certainty_needs_rows)
 {
 	static const int64_t all[DPERM_CELLS] = {10, 0, 0, 10};
-	DpermEstimate at = dperm_metric(DPERM_METRIC_ACCURACY, all, 0);
+	DpermEstimate at = dperm_counts_metric(DPERM_METRIC_ACCURACY, all, 0);
 
 	CHECK(at.value == 1 && at.high == 1 && at.low > 0.7 && at.low < 0.95);
-	at = dperm_metric(DPERM_METRIC_ERROR, all, 0);
+	at = dperm_counts_metric(DPERM_METRIC_ERROR, all, 0);
 	CHECK(at.value == 0 && at.low == 0 && at.high > 0.05 && at.high < 0.3);
 }
 
@@ -330,22 +330,22 @@ TEST(odd_cells)
 	for (int i = 0; i < DPERM_METRICS; i++)
 	{
 		DpermMetric m = (DpermMetric) i;
-		DpermEstimate at = dperm_metric(m, none, 8);
+		DpermEstimate at = dperm_counts_metric(m, none, 8);
 
 		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
-		at = dperm_metric(m, negative, 8);
+		at = dperm_counts_metric(m, negative, 8);
 		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
-		at = dperm_metric(m, perfect, 8);
+		at = dperm_counts_metric(m, perfect, 8);
 		CHECK(at.value == (m == DPERM_METRIC_ERROR ? 0 : 1));
 		CHECK(at.low >= 0 && at.high <= 1 && at.high > at.low);
-		at = dperm_metric(m, huge, 8);
+		at = dperm_counts_metric(m, huge, 8);
 		CHECK_NEAR(at.value, 0.5, 1e-12);
 		CHECK(at.low <= at.value && at.high >= at.value);
 	}
-	CHECK(dperm_metric(DPERM_METRIC_ACCURACY, no_positives, 8).value == 1);
-	CHECK(isnan(dperm_metric(DPERM_METRIC_PRECISION, no_positives, 8).value));
-	CHECK(isnan(dperm_metric(DPERM_METRIC_RECALL, no_positives, 8).value));
-	CHECK(isnan(dperm_metric(DPERM_METRIC_F1, no_positives, 8).value));
+	CHECK(dperm_counts_metric(DPERM_METRIC_ACCURACY, no_positives, 8).value == 1);
+	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_PRECISION, no_positives, 8).value));
+	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_RECALL, no_positives, 8).value));
+	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_F1, no_positives, 8).value));
 }
 
 /* Intervals of samples of rows with noise hold what the metric is in truth, 95 times of 100 or so. */
@@ -359,7 +359,7 @@ check_coverage(double epsilon, int rows, const double *law, uint64_t seed)
 	TestRandom	state = seed;
 	TestEntropy source;
 	DpermEntropy e;
-	uint64_t	budget = dperm_select_budget(epsilon);
+	uint64_t	budget = dperm_selection_budget(epsilon);
 	int			held[DPERM_METRICS] = {0};
 
 	test_entropy_init(&e, &source, seed);
@@ -376,11 +376,11 @@ check_coverage(double epsilon, int rows, const double *law, uint64_t seed)
 				u -= law[cell++];
 			counts[cell]++;
 		}
-		dperm_noisy_counts(&e, budget, counts, DPERM_CELLS);
+		dperm_counts_add_noise(&e, budget, counts, DPERM_CELLS);
 		for (int m = 0; m < DPERM_METRICS; m++)
 		{
 			double		truth = metric_of((DpermMetric) m, law);
-			DpermEstimate at = dperm_metric((DpermMetric) m, counts, dperm_noise_variance(budget));
+			DpermEstimate at = dperm_counts_metric((DpermMetric) m, counts, dperm_counts_variance(budget));
 
 			held[m] += at.low <= truth && truth <= at.high;
 		}
@@ -392,7 +392,7 @@ check_coverage(double epsilon, int rows, const double *law, uint64_t seed)
 		CHECK(share > 0.93 && share < 0.985);
 		if (!(share > 0.93 && share < 0.985))
 			fprintf(stderr, "epsilon %g, %d rows, %s: %g\n", epsilon, rows,
-					dperm_metric_name((DpermMetric) m), share);
+					dperm_counts_metric_name((DpermMetric) m), share);
 	}
 }
 
@@ -444,7 +444,7 @@ TEST(area_is_mann_whitney)
 			positive[i] = test_below(&state, 40) - 10;
 			negative[i] = test_below(&state, 40) - 10;
 		}
-		area = dperm_area(positive, negative, bins);
+		area = dperm_counts_area(positive, negative, bins);
 		if (isnan(area))
 			CHECK(isnan(brute_area(positive, negative, bins)));
 		else
@@ -458,11 +458,11 @@ TEST(area_at_its_ends)
 	static const int64_t high[3] = {0, 0, 9};
 	static const int64_t none[3] = {0, -4, 0};
 
-	CHECK(dperm_area(high, low, 3) == 1);
-	CHECK(dperm_area(low, high, 3) == 0);
-	CHECK(dperm_area(low, low, 3) == 0.5);
-	CHECK(isnan(dperm_area(none, low, 3)));
-	CHECK(isnan(dperm_area(low, none, 3)));
+	CHECK(dperm_counts_area(high, low, 3) == 1);
+	CHECK(dperm_counts_area(low, high, 3) == 0);
+	CHECK(dperm_counts_area(low, low, 3) == 0.5);
+	CHECK(isnan(dperm_counts_area(none, low, 3)));
+	CHECK(isnan(dperm_counts_area(low, none, 3)));
 }
 
 int

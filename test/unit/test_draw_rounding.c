@@ -95,8 +95,8 @@ TEST(noise_is_close_to_the_ideal_draw)
 						length;
 
 			compare(&e, &wide, dim, 0.7, &error, &length);
-			CHECK(error <= dperm_gamma_sphere_rounding(dim));
-			CHECK(length <= dperm_gamma_sphere_tail(dim, 0.7));
+			CHECK(error <= dperm_draw_gamma_sphere_rounding(dim));
+			CHECK(length <= dperm_draw_gamma_sphere_tail(dim, 0.7));
 		}
 		CHECK(e.left == wide.left && e.bits_left == wide.bits_left);
 	}

@@ -40,7 +40,7 @@ encode_vector(const Vector *v, const double *vector, double sign)
 
 	CHECK(dperm_encoder_fault(&enc) == NULL);
 	CHECK(dperm_encoder_dim(&enc) == vector_dim(v));
-	dperm_encode(&enc, NULL, &value, sign, out, NULL);
+	dperm_encoder_encode(&enc, NULL, &value, sign, out, NULL);
 }
 
 /* The kinds of vectors that have broken clipping somewhere. */

@@ -18,7 +18,7 @@ read_form(const unsigned char *in, size_t len, DpermEncoder *out)
 	const char *why;
 
 	memcpy(copy, in, len);
-	why = dperm_encoder_from_binary(copy, len, &arena, out);
+	why = dperm_encoder_form_read(copy, len, &arena, out);
 	free(copy);					/* the result does not point into it */
 	return why;
 }
@@ -27,12 +27,12 @@ read_form(const unsigned char *in, size_t len, DpermEncoder *out)
 static const char *
 why_not(const DpermEncoder *enc)
 {
-	size_t		size = dperm_encoder_binary_size(enc);
+	size_t		size = dperm_encoder_form_size(enc);
 	unsigned char *form = malloc(size);
 	DpermEncoder out;
 	const char *why;
 
-	dperm_encoder_to_binary(enc, form);
+	dperm_encoder_form_write(enc, form);
 	why = read_form(form, size, &out);
 	if (why == NULL && !same_encoder(enc, &out))
 		why = "it comes back as another";
@@ -49,15 +49,15 @@ TEST(round_trips)
 		const DpermEncoder *enc = sample_encoder(&state, &sampled);
 		unsigned char form[SAMPLE_BINARY];
 		unsigned char again[SAMPLE_BINARY];
-		size_t		size = dperm_encoder_binary_size(enc);
+		size_t		size = dperm_encoder_form_size(enc);
 		DpermEncoder out;
 
 		CHECK(size <= sizeof(form));
-		dperm_encoder_to_binary(enc, form);
+		dperm_encoder_form_write(enc, form);
 		CHECK(read_form(form, size, &out) == NULL);
 		CHECK(same_encoder(enc, &out));
-		CHECK(dperm_encoder_binary_size(&out) == size);
-		dperm_encoder_to_binary(&out, again);
+		CHECK(dperm_encoder_form_size(&out) == size);
+		dperm_encoder_form_write(&out, again);
 		CHECK(memcmp(form, again, size) == 0);
 	}
 }
@@ -83,8 +83,8 @@ TEST(is_the_documented_form)
 		.kernel = {DPERM_KERNEL_LAPLACIAN, 0.5, 10, -2}};
 	unsigned char form[sizeof(expected)];
 
-	CHECK(dperm_encoder_binary_size(&enc) == sizeof(expected) - 1);
-	dperm_encoder_to_binary(&enc, form);
+	CHECK(dperm_encoder_form_size(&enc) == sizeof(expected) - 1);
+	dperm_encoder_form_write(&enc, form);
 	CHECK(memcmp(form, expected, sizeof(expected) - 1) == 0);
 }
 
@@ -97,10 +97,10 @@ TEST(refuses_other_lengths)
 	{
 		const DpermEncoder *enc = sample_encoder(&state, &sampled);
 		unsigned char form[SAMPLE_BINARY + 8] = {0};
-		size_t		size = dperm_encoder_binary_size(enc);
+		size_t		size = dperm_encoder_form_size(enc);
 		DpermEncoder out;
 
-		dperm_encoder_to_binary(enc, form);
+		dperm_encoder_form_write(enc, form);
 		for (size_t cut = 0; cut <= size + 8; cut++)
 			CHECK((read_form(form, cut, &out) == NULL) == (cut == size));
 	}
@@ -116,20 +116,20 @@ TEST(survives_flipped_bytes)
 		const DpermEncoder *enc = sample_encoder(&state, &sampled);
 		unsigned char form[SAMPLE_BINARY];
 		unsigned char again[SAMPLE_BINARY];
-		size_t		size = dperm_encoder_binary_size(enc);
+		size_t		size = dperm_encoder_form_size(enc);
 		DpermEncoder out;
 
 		for (size_t i = 0; i < size; i++)
 			for (int bit = 0; bit <= 8; bit++)
 			{
-				dperm_encoder_to_binary(enc, form);
+				dperm_encoder_form_write(enc, form);
 				form[i] ^= (unsigned char) (bit < 8 ? 1 << bit : 0xff);
 				if (read_form(form, size, &out) != NULL)
 					continue;
 				CHECK(dperm_encoder_fault(&out) == NULL);
-				CHECK(dperm_encoder_names_fault(&out) == NULL);
-				CHECK(dperm_encoder_binary_size(&out) == size);
-				dperm_encoder_to_binary(&out, again);
+				CHECK(dperm_encoder_form_names_fault(&out) == NULL);
+				CHECK(dperm_encoder_form_size(&out) == size);
+				dperm_encoder_form_write(&out, again);
 				CHECK(memcmp(form, again, size) == 0);
 			}
 	}
@@ -215,15 +215,15 @@ TEST(runs_out_of_memory_in_peace)
 	{
 		const DpermEncoder *enc = sample_encoder(&state, &sampled);
 		unsigned char form[SAMPLE_BINARY];
-		size_t		size = dperm_encoder_binary_size(enc);
+		size_t		size = dperm_encoder_form_size(enc);
 		DpermEncoder out;
 		bool		fitted = false;
 
-		dperm_encoder_to_binary(enc, form);
+		dperm_encoder_form_write(enc, form);
 		for (size_t left = 0; left <= 16 * size + 256; left += 8)
 		{
 			DpermArena	arena = sample_arena(&memory, left);
-			const char *why = dperm_encoder_from_binary(form, size, &arena, &out);
+			const char *why = dperm_encoder_form_read(form, size, &arena, &out);
 
 			if (why)
 				CHECK_TEXT(why, "there is not enough memory for the features");

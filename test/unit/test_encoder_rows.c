@@ -19,7 +19,7 @@ static void
 encode(const DpermEncoder *enc, const DpermValue *values, double sign)
 {
 	memset(out, 0x5a, sizeof(out));
-	dperm_encode(enc, frequencies, values, sign, out, room);
+	dperm_encoder_encode(enc, frequencies, values, sign, out, room);
 }
 
 TEST(stays_in_the_ball)
@@ -33,7 +33,7 @@ TEST(stays_in_the_ball)
 		double		guard = 0;
 
 		CHECK(dperm_encoder_fault(enc) == NULL);
-		CHECK(dperm_encoder_names_fault(enc) == NULL);
+		CHECK(dperm_encoder_form_names_fault(enc) == NULL);
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&enc->kernel, dperm_encoder_linear_dim(enc), frequencies, NULL);
 		memset(&guard, 0x5a, sizeof(guard));

@@ -297,16 +297,16 @@ TEST(lets_the_caller_read_rows)
 			fit.sample = method ? &sample_matrix : NULL;
 			CHECK(dperm_fit(&fit, expected, fit_room) == DPERM_OK);
 			test_entropy_init(&entropy, &source, 52);
-			dperm_fitting_start(&fitting, &fit, weights, fit_room);
-			while (dperm_fitting_next(&fitting, &ask))
+			dperm_fit_start(&fitting, &fit, weights, fit_room);
+			while (dperm_fit_next(&fitting, &ask))
 			{
 				CHECK(dperm_matrix_answer(&matrix, &ask) ==
 					  DPERM_OK);
 				asked++;
 			}
 			CHECK(asked > 1);
-			CHECK(!dperm_fitting_next(&fitting, &ask));
-			CHECK(dperm_fitting_end(&fitting) == DPERM_OK);
+			CHECK(!dperm_fit_next(&fitting, &ask));
+			CHECK(dperm_fit_end(&fitting) == DPERM_OK);
 			CHECK(memcmp(weights, expected, sizeof(weights)) == 0);
 			for (size_t i = 0; i < dperm_fit_room(DIM); i++)
 				CHECK(fit_room[i] == 0);
@@ -343,8 +343,8 @@ TEST(fits_several_at_once)
 	for (int i = 0; i < FITS; i++)
 	{
 		test_entropy_init(&entropies[i], &sources[i], 60 + (uint64_t) i);
-		dperm_fitting_start(&fittings[i], &fits[i], weights[i], rooms[i]);
-		active[i] = dperm_fitting_next(&fittings[i], &asks[i]);
+		dperm_fit_start(&fittings[i], &fits[i], weights[i], rooms[i]);
+		active[i] = dperm_fit_next(&fittings[i], &asks[i]);
 	}
 	while (left > 0)
 	{
@@ -357,13 +357,13 @@ TEST(fits_several_at_once)
 		}
 		for (int i = 0; i < FITS; i++)
 		{
-			active[i] = active[i] && dperm_fitting_next(&fittings[i], &asks[i]);
+			active[i] = active[i] && dperm_fit_next(&fittings[i], &asks[i]);
 			left += active[i];
 		}
 	}
 	for (int i = 0; i < FITS; i++)
 	{
-		CHECK(dperm_fitting_end(&fittings[i]) == DPERM_OK);
+		CHECK(dperm_fit_end(&fittings[i]) == DPERM_OK);
 		CHECK(memcmp(weights[i], expected[i], sizeof(weights[i])) == 0);
 	}
 }
@@ -380,9 +380,9 @@ TEST(asks_nothing_without_entropy)
 
 		fit.sample = &sample_matrix;
 		source.fail_at = 0;
-		dperm_fitting_start(&fitting, &fit, weights, fit_room);
-		CHECK(!dperm_fitting_next(&fitting, &ask));
-		CHECK(dperm_fitting_end(&fitting) == DPERM_NO_ENTROPY);
+		dperm_fit_start(&fitting, &fit, weights, fit_room);
+		CHECK(!dperm_fit_next(&fitting, &ask));
+		CHECK(dperm_fit_end(&fitting) == DPERM_NO_ENTROPY);
 		for (int j = 0; j < DIM; j++)
 			CHECK(weights[j] == 0);
 		for (size_t i = 0; i < dperm_fit_room(DIM); i++)
@@ -401,16 +401,16 @@ TEST(ends_at_a_fault)
 	for (int at = 0; at < 3; at++)
 	{
 		test_entropy_init(&entropy, &source, 52);
-		dperm_fitting_start(&fitting, &fit, weights, fit_room);
+		dperm_fit_start(&fitting, &fit, weights, fit_room);
 		for (int i = 0; i <= at; i++)
 		{
-			CHECK(dperm_fitting_next(&fitting, &ask));
+			CHECK(dperm_fit_next(&fitting, &ask));
 			CHECK(dperm_matrix_answer(&matrix, &ask) ==
 				  DPERM_OK);
 		}
 		fitting.status = DPERM_BAD_FORMAT;
-		CHECK(!dperm_fitting_next(&fitting, &ask));
-		CHECK(dperm_fitting_end(&fitting) == DPERM_BAD_FORMAT);
+		CHECK(!dperm_fit_next(&fitting, &ask));
+		CHECK(dperm_fit_end(&fitting) == DPERM_BAD_FORMAT);
 		for (int j = 0; j < DIM; j++)
 			CHECK(weights[j] == 0);
 		for (size_t i = 0; i < dperm_fit_room(DIM); i++)

@@ -28,7 +28,7 @@ encode_plainly(const DpermEncoder *enc, const DpermValue *values, int sign)
 	if (sign == 0)
 		memset(plain, 0, sizeof(plain));
 	else
-		dperm_encode(enc, frequencies, values, sign, plain, linear);
+		dperm_encoder_encode(enc, frequencies, values, sign, plain, linear);
 }
 
 /* What a layout says of itself: its parts fit together, and its order is one of the model's. */

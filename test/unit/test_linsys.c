@@ -94,8 +94,8 @@ TEST(solves_at_every_size)
 		for (int i = 0; i < dim; i++)
 			right[i] = x[i] = 2 * test_uniform(&state) - 1;
 		copy_lower(dim);
-		CHECK(dperm_cholesky(factor, dim, k % 2 ? &poll : NULL));
-		dperm_cholesky_solve(factor, dim, x);
+		CHECK(dperm_linsys_factor(factor, dim, k % 2 ? &poll : NULL));
+		dperm_linsys_solve(factor, dim, x);
 		CHECK(residual(dim) <= 4 * dim * DBL_EPSILON);
 		for (int j = 1; j < dim; j++)
 			CHECK(isnan(factor[(size_t) j * dim]));
@@ -111,11 +111,11 @@ TEST(factors_small_matrices)
 	static const double l[9] = {2, 6, -8, 0, 1, 5, 0, 0, 3};
 	double		one = 9;
 
-	CHECK(dperm_cholesky(m, 3, NULL));
+	CHECK(dperm_linsys_factor(m, 3, NULL));
 	for (int j = 0; j < 3; j++)
 		for (int i = j; i < 3; i++)
 			CHECK_NEAR(m[j * 3 + i], l[j * 3 + i], 1e-14);
-	CHECK(dperm_cholesky(&one, 1, NULL) && one == 3);
+	CHECK(dperm_linsys_factor(&one, 1, NULL) && one == 3);
 }
 
 /* Ill-conditioned is no reason to fail, as long as lambda holds it up. */
@@ -131,8 +131,8 @@ TEST(takes_nearly_singular_matrices)
 		for (int i = 0; i < dim; i++)
 			right[i] = x[i] = i % 2 ? 1 : -1;
 		copy_lower(dim);
-		CHECK(dperm_cholesky(factor, dim, NULL));
-		dperm_cholesky_solve(factor, dim, x);
+		CHECK(dperm_linsys_factor(factor, dim, NULL));
+		dperm_linsys_solve(factor, dim, x);
 		CHECK(residual(dim) <= 4 * dim * DBL_EPSILON);
 	}
 }
@@ -154,10 +154,10 @@ TEST(refuses_indefinite_matrices)
 			make_matrix(&state, dim, 1);
 			a[(size_t) where * dim + where] = -1;
 			copy_lower(dim);
-			CHECK(!dperm_cholesky(factor, dim, NULL));
+			CHECK(!dperm_linsys_factor(factor, dim, NULL));
 		}
 		memset(factor, 0, sizeof(double) * dim * dim);
-		CHECK(!dperm_cholesky(factor, dim, NULL));
+		CHECK(!dperm_linsys_factor(factor, dim, NULL));
 	}
 }
 

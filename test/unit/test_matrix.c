@@ -39,7 +39,7 @@ plain_means(DpermLoss loss, int dim, int64_t count)
 
 	dperm_moments_init(&m, loss, dim, true, weights, plain_room);
 	dperm_moments_add(&m, chosen, count);
-	dperm_moments_means(&m, &(DpermAsk) {.value = &expected.value, .gradient = expected.gradient,
+	dperm_matrix_means(&m, &(DpermAsk) {.value = &expected.value, .gradient = expected.gradient,
 						.hess = expected.hess});
 }
 

@@ -361,16 +361,16 @@ TEST(reads_format_1)
 	}
 }
 
-/* The encoder in its middle is what dperm_encoder_to_binary makes. */
+/* The encoder in its middle is what dperm_encoder_form_write makes. */
 TEST(holds_the_form_of_the_encoder)
 {
 	DpermModel	m = plain_model();
 	unsigned char form[BINARY_MAX];
 	unsigned char encoder[SAMPLE_BINARY];
-	size_t		size = dperm_encoder_binary_size(&m.encoder);
+	size_t		size = dperm_encoder_form_size(&m.encoder);
 
 	dperm_model_to_binary(&m, form);
-	dperm_encoder_to_binary(&m.encoder, encoder);
+	dperm_encoder_form_write(&m.encoder, encoder);
 	CHECK(form[15] == size && form[14] == 0);
 	CHECK(memcmp(form + HEADER, encoder, size) == 0);
 	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16);
@@ -385,7 +385,7 @@ TEST(states_the_guarantee)
 	DpermModel	m = plain_model();
 	char		text[GUARANTEE_MAX];
 
-	dperm_model_guarantee(&m, text, sizeof(text));
+	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "This logistic regression (logistic loss) was trained on 1000 rows") == text);
 	CHECK(strstr(text, "epsilon = 1 and delta = 0, up to a probability below 2^-65") != NULL);
 	CHECK(strstr(text, "replace-one") != NULL);
@@ -396,28 +396,28 @@ TEST(states_the_guarantee)
 	CHECK(strstr(text, "domain") == NULL && strstr(text, "kernel") == NULL);
 
 	m.dimension_source = DPERM_DIMENSION_ROWS;
-	dperm_model_guarantee(&m, text, sizeof(text));
+	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "was read from the rows and is treated as public") != NULL);
 
 	m.encoder.kernel = (DpermKernel) {DPERM_KERNEL_MATERN, 0.5, 20, -3};
-	dperm_model_guarantee(&m, text, sizeof(text));
+	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "mapped to 20 random features of the matern kernel (gamma = 0.5), which"
 				 " come from the public seed -3 and not from rows.") != NULL);
 
 	m.encoder.blocks = columns;
 	m.encoder.block_count = 2;
-	dperm_model_guarantee(&m, text, sizeof(text));
+	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "The domains of the columns (bounds, categories, lengths) are public: they"
 				 " were declared, not read from rows. Only the length") != NULL);
 	m.dimension_source = DPERM_DIMENSION_DECLARED;
 	m.encoder.block_count = 1;
-	dperm_model_guarantee(&m, text, sizeof(text));
+	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "not read from rows. The rows were") != NULL);
 	CHECK(strpbrk(text, "\"\\\n") == NULL);	/* whatever the columns are called */
 
 	CHECK(strstr(text, "candidate") == NULL);
 	m.tuning = sample_literal(tuned);
-	dperm_model_guarantee(&m, text, sizeof(text));
+	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "chosen privately among 2 candidates: a table of 3000 rows was divided at"
 				 " random into 3 portions") != NULL);
 	CHECK(strstr(text, "with the permute-and-flip rule. The guarantee, with the same epsilon,"
@@ -425,7 +425,7 @@ TEST(states_the_guarantee)
 		  != NULL);
 	CHECK(strpbrk(text, "\"\\\n") == NULL);
 	m.tuning = sample_literal(held);
-	dperm_model_guarantee(&m, text, sizeof(text));
+	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "on a table that was declared public, which costs nothing.") != NULL);
 	CHECK(strstr(text, "privately") == NULL);
 	CHECK(strpbrk(text, "\"\\\n") == NULL);	/* whatever the table is called */
@@ -437,7 +437,7 @@ TEST(states_the_guarantee)
 	m.release_scale = 0;
 	m.encoder = plain_model().encoder;
 	CHECK_TEXT(why_not(&m), "");
-	dperm_model_guarantee(&m, text, sizeof(text));
+	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "NOT PRIVATE. This support vector machine (smooth_hinge loss, h = 0.1)")
 		  == text);
 	CHECK(strstr(text, "delta") == NULL);

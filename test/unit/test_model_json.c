@@ -28,7 +28,7 @@ read_json(const char *in, size_t len, void **room, DpermModel *out)
 	DpermStatus status;
 
 	memcpy(copy, in, len);
-	status = dperm_model_from_json(copy, len, &arena, out, &why);
+	status = dperm_model_parse(copy, len, &arena, out, &why);
 	if ((status == DPERM_OK) != (why == NULL))
 		abort();
 	free(copy);					/* the result does not point into it */
@@ -46,13 +46,13 @@ TEST(round_trips_json)
 		char		again_text[JSON_MAX];
 		DpermModel	m = sample_model(&state, &room);
 		DpermModel	again;
-		size_t		len = dperm_model_to_json(&m, text, sizeof(text));
+		size_t		len = dperm_model_print(&m, text, sizeof(text));
 
 		CHECK(len < sizeof(text));
 		CHECK(strlen(text) == len);
 		CHECK(read_json(text, len, &memory, &again) == NULL);
 		CHECK(same_model(&m, &again));
-		dperm_model_to_json(&again, again_text, sizeof(again_text));
+		dperm_model_print(&again, again_text, sizeof(again_text));
 		CHECK_TEXT(again_text, text);
 	}
 }
@@ -65,7 +65,7 @@ TEST(refuses_other_lengths)
 	char		text[JSON_MAX];
 	DpermModel	m = sample_model(&state, &room);
 	DpermModel	out;
-	size_t		len = dperm_model_to_json(&m, text, sizeof(text));
+	size_t		len = dperm_model_print(&m, text, sizeof(text));
 
 	for (size_t cut = 0; cut < len; cut++)
 		CHECK(read_json(text, cut, &memory, &out) != NULL);
@@ -87,7 +87,7 @@ TEST(survives_flipped_characters)
 	DpermModel	out;
 	DpermModel	again;
 	const char *why;
-	size_t		len = dperm_model_to_json(&m, text, sizeof(text));
+	size_t		len = dperm_model_print(&m, text, sizeof(text));
 
 	for (size_t i = 0; i < len; i++)
 		for (size_t k = 0; k < sizeof(bytes); k++)
@@ -100,7 +100,7 @@ TEST(survives_flipped_characters)
 			if (why != NULL)
 				continue;
 			CHECK(dperm_model_check(&out, &why) == DPERM_OK);
-			dperm_model_to_json(&out, again_text, sizeof(again_text));
+			dperm_model_print(&out, again_text, sizeof(again_text));
 			CHECK(read_json(again_text, strlen(again_text), &again_memory, &again) == NULL);
 			CHECK(same_model(&out, &again));
 		}
@@ -116,7 +116,7 @@ why_not_edited(const DpermModel *m, const char *from, const char *to)
 	char	   *at;
 	const char *why;
 
-	dperm_model_to_json(m, original, sizeof(original));
+	dperm_model_print(m, original, sizeof(original));
 	at = strstr(original, from);
 	if (at == NULL)
 		return "the string to replace is not there";
@@ -140,7 +140,7 @@ TEST(prints_in_a_stable_order)
 	DpermModel	m = plain_model();
 	char		text[JSON_MAX];
 
-	dperm_model_to_json(&m, text, sizeof(text));
+	dperm_model_print(&m, text, sizeof(text));
 	CHECK(strncmp(text, plain_text, strlen(plain_text)) == 0);
 }
 
@@ -272,7 +272,7 @@ TEST(prints_columns_and_kernel)
 	DpermModel	again;
 	char		text[JSON_MAX];
 	char		spelt[JSON_MAX];
-	size_t		len = dperm_model_to_json(&m, text, sizeof(text));
+	size_t		len = dperm_model_print(&m, text, sizeof(text));
 	char	   *at;
 
 	CHECK(strstr(text, columns_text) != NULL);
@@ -388,7 +388,7 @@ TEST(fits_its_arena)
 			DpermArena	arena = sample_arena(&memory, left);
 			const char *why = NULL;
 
-			if (dperm_model_from_json(text, len, &arena, &out, &why) != DPERM_OK)
+			if (dperm_model_parse(text, len, &arena, &out, &why) != DPERM_OK)
 				CHECK(strstr(why, "there is not enough memory for the ") == why);
 		}
 	}
@@ -420,20 +420,20 @@ TEST(counts_like_snprintf)
 	DpermModel	m = plain_model();
 	char		full[JSON_MAX];
 	char		part[JSON_MAX];
-	size_t		len = dperm_model_to_json(&m, full, sizeof(full));
+	size_t		len = dperm_model_print(&m, full, sizeof(full));
 
-	CHECK(dperm_model_to_json(&m, NULL, 0) == len);
+	CHECK(dperm_model_print(&m, NULL, 0) == len);
 	for (size_t room = 1; room <= len + 1; room++)
 	{
 		char	   *exact = malloc(room);
 
-		CHECK(dperm_model_to_json(&m, exact, room) == len);
+		CHECK(dperm_model_print(&m, exact, room) == len);
 		CHECK(strlen(exact) == room - 1);
 		CHECK(memcmp(exact, full, room - 1) == 0);
 		free(exact);
 	}
-	len = dperm_model_guarantee(&m, full, sizeof(full));
-	CHECK(dperm_model_guarantee(&m, part, 10) == len);
+	len = dperm_model_print_guarantee(&m, full, sizeof(full));
+	CHECK(dperm_model_print_guarantee(&m, part, 10) == len);
 	CHECK(strlen(part) == 9);
 }
 
@@ -451,7 +451,7 @@ TEST(holds_the_largest_dimension)
 		weights[i] = -1.0 / (i + 3);
 	m.weights = weights;
 	m.encoder.blocks = &block;
-	len = dperm_model_to_json(&m, text, sizeof(text));
+	len = dperm_model_print(&m, text, sizeof(text));
 	CHECK(len < sizeof(text));
 	CHECK(read_json(text, len, &memory, &out) == NULL);
 	CHECK(same_model(&m, &out));

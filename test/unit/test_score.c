@@ -50,7 +50,7 @@ TEST(agrees_with_the_encoder)
 			dperm_fourier_make(&enc->kernel, linear, frequencies, NULL);
 		for (int i = 0; i < dim; i++)
 			weights[i] = test_uniform(&state) - 0.5;
-		dperm_encode(enc, frequencies, values, 1.0, encoded, blocks);
+		dperm_encoder_encode(enc, frequencies, values, 1.0, encoded, blocks);
 		for (int i = 0; i < dim; i++)
 			sum += weights[i] * encoded[i];
 

@@ -184,7 +184,7 @@ TEST(has_its_law)
 		for (int r = 0; r < 2; r++)
 		{
 			const Case *at = &cases[c];
-			uint64_t	budget = dperm_select_budget(at->epsilon);
+			uint64_t	budget = dperm_selection_budget(at->epsilon);
 			int64_t		counts[MOST] = {0};
 			double		law[MOST];
 			int			order[MOST];
@@ -193,7 +193,7 @@ TEST(has_its_law)
 			law_of(rules[r], at->mistakes, at->count, (double) budget / UNIT, law);
 			for (int k = 0; k < DRAWS; k++)
 			{
-				int			chosen = dperm_select(&e, rules[r], budget, at->mistakes,
+				int			chosen = dperm_selection_choose(&e, rules[r], budget, at->mistakes,
 												  at->count, order);
 
 				CHECK(chosen >= 0 && chosen < at->count);
@@ -225,8 +225,8 @@ TEST(knows_no_names)
 		test_entropy_init(&e, &one, 9);
 		test_entropy_init(&same, &two, 9);
 		for (int k = 0; k < 1000; k++)
-			CHECK(dperm_select(&e, rules[r], 1 << 20, near, 3, order) ==
-				  dperm_select(&same, rules[r], 1 << 20, far, 3, same_order));
+			CHECK(dperm_selection_choose(&e, rules[r], 1 << 20, near, 3, order) ==
+				  dperm_selection_choose(&same, rules[r], 1 << 20, far, 3, same_order));
 	}
 }
 
@@ -269,7 +269,7 @@ TEST(neighbours_are_within_epsilon)
 	for (size_t k = 0; k < sizeof(epsilons) / sizeof(epsilons[0]); k++)
 	{
 		double		epsilon = epsilons[k];
-		double		spent = (double) dperm_select_budget(epsilon) / UNIT;
+		double		spent = (double) dperm_selection_budget(epsilon) / UNIT;
 
 		for (int count = 1; count <= MOST; count++)
 			for (int r = 0; r < 2; r++)
@@ -327,7 +327,7 @@ TEST(rounds_the_budget_down)
 	TestRandom	state = 5;
 
 	CHECK(DPERM_EPSILON_MIN >= 1 / UNIT);	/* so that one unit is never too much */
-	CHECK(dperm_select_budget(DPERM_EPSILON_MIN) == 1);
+	CHECK(dperm_selection_budget(DPERM_EPSILON_MIN) == 1);
 	for (int i = 0; i < 100000; i++)
 	{
 		double		epsilon = pow(10, -6 + 12 * test_uniform(&state));
@@ -335,20 +335,20 @@ TEST(rounds_the_budget_down)
 
 		if (epsilon < DPERM_EPSILON_MIN)
 			continue;
-		spent = (double) dperm_select_budget(epsilon) / UNIT;
+		spent = (double) dperm_selection_budget(epsilon) / UNIT;
 		CHECK(spent <= epsilon && spent > epsilon - 1 / UNIT);
 	}
-	CHECK(dperm_select_budget(1) == 1 << 20);
-	CHECK(dperm_select_budget(nextafter(1, 0)) == (1 << 20) - 1);
-	CHECK(dperm_select_budget(0.1) == 104857);
-	CHECK(dperm_select_budget(DPERM_EPSILON_MAX) == UINT64_C(500) << 20);
+	CHECK(dperm_selection_budget(1) == 1 << 20);
+	CHECK(dperm_selection_budget(nextafter(1, 0)) == (1 << 20) - 1);
+	CHECK(dperm_selection_budget(0.1) == 104857);
+	CHECK(dperm_selection_budget(DPERM_EPSILON_MAX) == UINT64_C(500) << 20);
 
 	/* never nothing, which would stand for no privacy; and no overflow */
-	CHECK(dperm_select_budget(1e-9) == 1);
-	CHECK(dperm_select_budget(5e-324) == 1);
-	CHECK(dperm_select_budget(0x1p20) == UINT64_C(1) << 40);
-	CHECK(dperm_select_budget(1e300) == UINT64_C(1) << 40);
-	CHECK(dperm_select_budget(INFINITY) == 0);
+	CHECK(dperm_selection_budget(1e-9) == 1);
+	CHECK(dperm_selection_budget(5e-324) == 1);
+	CHECK(dperm_selection_budget(0x1p20) == UINT64_C(1) << 40);
+	CHECK(dperm_selection_budget(1e300) == UINT64_C(1) << 40);
+	CHECK(dperm_selection_budget(INFINITY) == 0);
 }
 
 /* Without privacy: the fewest mistakes, the first of those that tie, and no random bits. */
@@ -363,9 +363,9 @@ TEST(infinite_epsilon_takes_the_best)
 	source.fail_at = 0;
 	for (int r = 0; r < 2; r++)
 	{
-		CHECK(dperm_select(&e, rules[r], 0, mistakes, 5, order) == 1);
-		CHECK(dperm_select(&e, rules[r], 0, mistakes + 2, 3, order) == 1);
-		CHECK(dperm_select(&e, rules[r], 0, mistakes, 1, order) == 0);
+		CHECK(dperm_selection_choose(&e, rules[r], 0, mistakes, 5, order) == 1);
+		CHECK(dperm_selection_choose(&e, rules[r], 0, mistakes + 2, 3, order) == 1);
+		CHECK(dperm_selection_choose(&e, rules[r], 0, mistakes, 1, order) == 0);
 	}
 	CHECK(source.fills == 0 && dperm_entropy_ok(&e));
 }
@@ -387,14 +387,14 @@ TEST(ends_without_entropy)
 			source.fail_at = fail_at;
 			while (dperm_entropy_ok(&e) && draws++ < 100000)
 			{
-				int			chosen = dperm_select(&e, rules[r], 1 << 16, mistakes, 5, order);
+				int			chosen = dperm_selection_choose(&e, rules[r], 1 << 16, mistakes, 5, order);
 
 				CHECK(chosen >= 0 && chosen < 5);
 			}
 			CHECK(!dperm_entropy_ok(&e));
 
 			/* and at once from then on, however unlikely the others are */
-			CHECK(dperm_select(&e, rules[r], UINT64_C(1) << 40, mistakes, 5, order) >= 0);
+			CHECK(dperm_selection_choose(&e, rules[r], UINT64_C(1) << 40, mistakes, 5, order) >= 0);
 			CHECK(!dperm_entropy_ok(&e));
 		}
 }

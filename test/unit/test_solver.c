@@ -119,7 +119,7 @@ TEST(shares_passes)
 			Task	   *task = &tasks[i];
 
 			make_task(&state, task, 1 + test_below(&state, 12), 1 + test_below(&state, 80));
-			CHECK(dperm_newton(&task->problem, task->weights, task->room) == DPERM_OK);
+			CHECK(dperm_solver_solve(&task->problem, task->weights, task->room) == DPERM_OK);
 			memcpy(alone[i], task->weights, sizeof(alone[i]));
 			memset(task->weights, 0, sizeof(task->weights));
 			dperm_solver_start(&task->solver, &task->problem, task->weights, task->room);
@@ -180,7 +180,7 @@ TEST(begins_with_a_metric)
 		double		gradient[DIM_MAX];
 
 		make_task(&state, task, 2 + test_below(&state, 10), 100 + test_below(&state, 200));
-		CHECK(dperm_newton(&task->problem, task->weights, task->room) == DPERM_OK);
+		CHECK(dperm_solver_solve(&task->problem, task->weights, task->room) == DPERM_OK);
 		task->problem.flat = false;
 		some = task->matrix;
 		some.count /= 2;
@@ -353,7 +353,7 @@ main(void)
 	for (int i = 0; i < SOLVERS; i++)
 	{
 		tasks[i].rows.data = malloc(sizeof(double) * ROWS_MAX * DIM_MAX);
-		tasks[i].room = malloc(sizeof(double) * dperm_newton_room(DIM_MAX));
+		tasks[i].room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX));
 	}
 	RUN(shares_passes);
 	RUN(begins_with_a_metric);

@@ -89,7 +89,7 @@ solve(const Rows *rows, double lambda, bool tilted, double *goal)
 	long double norm;
 
 	*goal = problem.goal = goal_for(rows, lambda, pull);
-	if (dperm_newton(&problem, weights, room) != DPERM_OK)
+	if (dperm_solver_solve(&problem, weights, room) != DPERM_OK)
 		return false;
 	norm = wide_gradient(rows, lambda, problem.tilt, weights, exact);
 	return norm <= 2 * *goal;
@@ -261,7 +261,7 @@ TEST(passes_the_status_of_the_oracle_on)
 	int			calls;
 
 	memset(weights, 0, sizeof(weights));
-	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+	CHECK(dperm_solver_solve(&problem, weights, room) == DPERM_OK);
 	calls = liar.calls;
 	CHECK(calls > 2);
 	for (int at = 1; at <= calls; at++)
@@ -269,7 +269,7 @@ TEST(passes_the_status_of_the_oracle_on)
 		memset(weights, 0, sizeof(weights));
 		liar.calls = 0;
 		liar.fail_at = at;
-		CHECK(dperm_newton(&problem, weights, room) == DPERM_BAD_FORMAT);
+		CHECK(dperm_solver_solve(&problem, weights, room) == DPERM_BAD_FORMAT);
 		CHECK(liar.calls == at);
 	}
 }
@@ -289,7 +289,7 @@ TEST(certifies_nothing_it_did_not_see)
 		};
 
 		memset(weights, 0, sizeof(weights));
-		CHECK(dperm_newton(&problem, weights, room) == DPERM_NOT_CERTIFIED);
+		CHECK(dperm_solver_solve(&problem, weights, room) == DPERM_NOT_CERTIFIED);
 		CHECK(liar.calls < 100000);
 	}
 }
@@ -307,7 +307,7 @@ TEST(may_be_left_at_any_poll)
 	int			calls;
 
 	memset(weights, 0, sizeof(weights));
-	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+	CHECK(dperm_solver_solve(&problem, weights, room) == DPERM_OK);
 	memcpy(expected, weights, sizeof(expected));
 	calls = leave->calls;
 	CHECK(calls > 2);
@@ -318,12 +318,12 @@ TEST(may_be_left_at_any_poll)
 		memset(weights, 0, sizeof(weights));
 		if (setjmp(leave->where) == 0)
 		{
-			dperm_newton(&problem, weights, room);
+			dperm_solver_solve(&problem, weights, room);
 			CHECK(false);
 		}
 		leave->calls = 0;
 		leave->at = 0;
-		CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+		CHECK(dperm_solver_solve(&problem, weights, room) == DPERM_OK);
 		CHECK(memcmp(expected, weights, sizeof(expected)) == 0);
 	}
 	free(leave);
@@ -339,10 +339,10 @@ TEST(needs_few_evaluations)
 	DpermProblem problem = {.dim = 3, .lambda = 0.001, .goal = 1e-12, .oracle = {liar_answer, &liar}};
 
 	memset(weights, 0, sizeof(weights));
-	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+	CHECK(dperm_solver_solve(&problem, weights, room) == DPERM_OK);
 	CHECK(liar.calls <= 12);
 	liar.calls = 0;
-	CHECK(dperm_newton(&problem, weights, room) == DPERM_OK);
+	CHECK(dperm_solver_solve(&problem, weights, room) == DPERM_OK);
 	CHECK(liar.calls == 1);
 }
 
@@ -350,7 +350,7 @@ int
 main(void)
 {
 	data = malloc(sizeof(double) * 400 * DIM_MAX);
-	room = malloc(sizeof(double) * dperm_newton_room(DIM_MAX));
+	room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX));
 	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
 	RUN(converges_from_any_start);
 	RUN(converges_in_many_dimensions);

@@ -199,7 +199,7 @@ read_text(const char *text, size_t len, DpermModel *out)
 	const char *why = NULL;
 
 	memcpy(copy, text, len);
-	(void) dperm_model_from_json(copy, len, &arena, out, &why);
+	(void) dperm_model_parse(copy, len, &arena, out, &why);
 	free(copy);
 	return why ? why : "";
 }
@@ -217,7 +217,7 @@ static bool
 survives(const DpermModel *m)
 {
 	size_t		size = dperm_model_binary_size(m);
-	size_t		len = dperm_model_to_json(m, NULL, 0);
+	size_t		len = dperm_model_print(m, NULL, 0);
 	unsigned char *form = malloc(size);
 	unsigned char *again = malloc(size);
 	char	   *text = malloc(len + 1);
@@ -226,14 +226,14 @@ survives(const DpermModel *m)
 
 	/* memory is lent to one model at a time: what m points to is gone after the first reading */
 	dperm_model_to_binary(m, form);
-	dperm_model_to_json(m, text, len + 1);
+	dperm_model_print(m, text, len + 1);
 	same = *read_text(text, len, &out) == '\0' && dperm_model_binary_size(&out) == size;
 	if (same)
 	{
 		dperm_model_to_binary(&out, again);
 		same = memcmp(form, again, size) == 0;
 	}
-	same = same && *read_form(form, size, &out) == '\0' && dperm_model_to_json(&out, NULL, 0) == len;
+	same = same && *read_form(form, size, &out) == '\0' && dperm_model_print(&out, NULL, 0) == len;
 	free(form);
 	free(again);
 	free(text);
@@ -254,11 +254,11 @@ fate_of(const char *tuning)
 
 	m.tuning = sample_literal(tuning);
 	size = dperm_model_binary_size(&m);
-	len = dperm_model_to_json(&m, NULL, 0);
+	len = dperm_model_print(&m, NULL, 0);
 	form = malloc(size);
 	text = malloc(len + 1);
 	dperm_model_to_binary(&m, form);
-	dperm_model_to_json(&m, text, len + 1);
+	dperm_model_print(&m, text, len + 1);
 	fate.binary = read_form(form, size, &out);
 	if (*fate.binary == '\0')
 		fate.same = survives(&out);

@@ -12,7 +12,7 @@
 
 /* Factor a = L L', in place in the lower triangle. */
 bool
-dperm_cholesky(double *a, int dim, const DpermPoll *poll)
+dperm_linsys_factor(double *a, int dim, const DpermPoll *poll)
 {
 	const double one = 1,
 				minus = -1;
@@ -49,7 +49,7 @@ dperm_cholesky(double *a, int dim, const DpermPoll *poll)
 
 /* Solve L L' x = b in place. */
 void
-dperm_cholesky_solve(const double *a, int dim, double *x)
+dperm_linsys_solve(const double *a, int dim, double *x)
 {
 	const int	one = 1;
 

@@ -13,10 +13,10 @@
  * factor. Returns false when a is not numerically positive definite; a is spoilt then.
  * Polls between panels, so that a large matrix does not hold up a cancel.
  */
-extern bool dperm_cholesky(double *a, int dim, const DpermPoll *poll);
+extern bool dperm_linsys_factor(double *a, int dim, const DpermPoll *poll);
 
 /* Solve L L' x = b in place. */
-extern void dperm_cholesky_solve(const double *a, int dim, double *x);
+extern void dperm_linsys_solve(const double *a, int dim, double *x);
 
 /* The inner product, term after term: the same on every IEEE machine. */
 static inline double

@@ -175,7 +175,7 @@ extreme_vector(const DpermBlock *block, const double *raw, double target, double
 
 /* What a vector in the common range is multiplied by; 0 for others. */
 double
-dperm_vector_factor(const DpermBlock *block, const double *raw, double target)
+dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target)
 {
 	double		sum = dperm_sum_of_squares((size_t) block->count, raw);
 
@@ -192,7 +192,7 @@ dperm_vector_factor(const DpermBlock *block, const double *raw, double target)
 static void
 vector_block(const DpermBlock *block, const double *raw, double target, double *out)
 {
-	double		factor = dperm_vector_factor(block, raw, target);
+	double		factor = dperm_encoder_vector_factor(block, raw, target);
 
 	if (factor == 0)
 		extreme_vector(block, raw, target, out);
@@ -212,7 +212,7 @@ between(double x, double low, double high)
 
 /* One block, of norm at most |target|. */
 void
-dperm_encode_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
+dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
 {
 	if (!value->present)
 	{
@@ -263,14 +263,14 @@ encode_blocks(const DpermEncoder *enc, const DpermValue *values, double target, 
 {
 	for (int i = 0; i < enc->block_count; i++)
 	{
-		dperm_encode_block(&enc->blocks[i], &values[i], target, out);
+		dperm_encoder_encode_block(&enc->blocks[i], &values[i], target, out);
 		out += enc->blocks[i].count;
 	}
 }
 
 /* The inputs of a kernel. */
 void
-dperm_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out)
+dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out)
 {
 	encode_blocks(enc, values, share_of_ball(enc->block_count), out);
 }
@@ -284,7 +284,7 @@ dperm_encoder_kernel_target(const DpermEncoder *enc)
 
 /* One row: blocks, kernel, intercept, all times sign. */
 void
-dperm_encode(const DpermEncoder *enc, const double *frequencies, const DpermValue *values,
+dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies, const DpermValue *values,
 			 double sign, double *out, double *room)
 {
 	double		target;
@@ -297,7 +297,7 @@ dperm_encode(const DpermEncoder *enc, const double *frequencies, const DpermValu
 	else
 	{
 		target = sign * dperm_encoder_kernel_target(enc);
-		dperm_encode_inputs(enc, values, room);
+		dperm_encoder_encode_inputs(enc, values, room);
 		dperm_fourier_map(&enc->kernel, frequencies, dperm_encoder_linear_dim(enc), room,
 						  target, out);
 	}
@@ -309,13 +309,13 @@ static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "c
 static const char *const block_names[] = {"number", "time", "boolean", "category", "vector"};
 
 const char *
-dperm_kernel_name(DpermKernelKind kind)
+dperm_encoder_kernel_name(DpermKernelKind kind)
 {
 	return kernel_names[kind];
 }
 
 bool
-dperm_kernel_parse(const char *name, DpermKernelKind *kind)
+dperm_encoder_kernel_parse(const char *name, DpermKernelKind *kind)
 {
 	int			found = dperm_find_name(kernel_names, 5, name);
 
@@ -325,13 +325,13 @@ dperm_kernel_parse(const char *name, DpermKernelKind *kind)
 }
 
 const char *
-dperm_block_kind_name(DpermBlockKind kind)
+dperm_encoder_kind_name(DpermBlockKind kind)
 {
 	return block_names[kind];
 }
 
 bool
-dperm_block_kind_parse(const char *name, DpermBlockKind *kind)
+dperm_encoder_kind_parse(const char *name, DpermBlockKind *kind)
 {
 	int			found = dperm_find_name(block_names, 5, name);
 

@@ -97,7 +97,7 @@ extern const char *dperm_encoder_fault(const DpermEncoder *enc);
  * The names of an encoder that has no such fault: columns and categories are without zero bytes
  * and doubles; only a single vector may have no column. NULL, else what is wrong.
  */
-extern const char *dperm_encoder_names_fault(const DpermEncoder *enc);
+extern const char *dperm_encoder_form_names_fault(const DpermEncoder *enc);
 
 /* What a trained coordinate stands for. */
 typedef struct DpermCoordinate
@@ -116,14 +116,14 @@ extern bool dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordi
  * frequencies are the kernel's (NULL without one), room is dperm_encoder_linear_dim() doubles
  * (unused without a kernel).
  */
-extern void dperm_encode(const DpermEncoder *enc, const double *frequencies,
+extern void dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies,
 						 const DpermValue *values, double sign, double *out, double *room);
 
 /*
  * One block, of norm at most |target|, to its count coordinates; target of each block of an
  * encoder without a kernel, and of its intercept.
  */
-extern void dperm_encode_block(const DpermBlock *block, const DpermValue *value, double target,
+extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
 							   double *out);
 extern double dperm_encoder_target(const DpermEncoder *enc);
 
@@ -131,10 +131,10 @@ extern double dperm_encoder_target(const DpermEncoder *enc);
  * What a vector is multiplied by to be encoded: target over its bound or its length. 0 where that is
  * not all there is to it: lengths out of the common range, and what is no number.
  */
-extern double dperm_vector_factor(const DpermBlock *block, const double *raw, double target);
+extern double dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
 
 /* With a kernel: its inputs, dperm_encoder_linear_dim() of them, and the norm of its features. */
-extern void dperm_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
+extern void dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
 extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
 
 /* Are two kernels the same, and so their frequencies for one dimension? */
@@ -146,20 +146,20 @@ dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
 }
 
 /* "gaussian", ...; parse returns false for any other name. "linear" is no kernel. */
-extern const char *dperm_kernel_name(DpermKernelKind kind);
-extern bool dperm_kernel_parse(const char *name, DpermKernelKind *kind);
+extern const char *dperm_encoder_kernel_name(DpermKernelKind kind);
+extern bool dperm_encoder_kernel_parse(const char *name, DpermKernelKind *kind);
 
 /* "number", "time", "boolean", "category", "vector" */
-extern const char *dperm_block_kind_name(DpermBlockKind kind);
-extern bool dperm_block_kind_parse(const char *name, DpermBlockKind *kind);
+extern const char *dperm_encoder_kind_name(DpermBlockKind kind);
+extern bool dperm_encoder_kind_parse(const char *name, DpermBlockKind *kind);
 
 /*
  * Binary form: canonical, big-endian. from_binary reads exactly len bytes and makes blocks and
  * texts in the arena, which needs 16 len + 256 bytes; NULL, else what is wrong.
  */
-extern size_t dperm_encoder_binary_size(const DpermEncoder *enc);
-extern void dperm_encoder_to_binary(const DpermEncoder *enc, unsigned char *out);
-extern const char *dperm_encoder_from_binary(const unsigned char *in, size_t len,
+extern size_t dperm_encoder_form_size(const DpermEncoder *enc);
+extern void dperm_encoder_form_write(const DpermEncoder *enc, unsigned char *out);
+extern const char *dperm_encoder_form_read(const unsigned char *in, size_t len,
 											 DpermArena *arena, DpermEncoder *out);
 
 #endif							/* DPERM_ENCODER_H */

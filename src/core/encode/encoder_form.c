@@ -85,7 +85,7 @@ has_zero_byte(const DpermText *text)
 
 /* What is wrong with the names of columns and categories, or NULL. */
 const char *
-dperm_encoder_names_fault(const DpermEncoder *enc)
+dperm_encoder_form_names_fault(const DpermEncoder *enc)
 {
 	for (int i = 0; i < enc->block_count; i++)
 	{
@@ -141,7 +141,7 @@ domain_size(const DpermBlock *block)
 
 /* Bytes of the binary form. */
 size_t
-dperm_encoder_binary_size(const DpermEncoder *enc)
+dperm_encoder_form_size(const DpermEncoder *enc)
 {
 	size_t		size = HEADER_SIZE;
 
@@ -188,7 +188,7 @@ put_block(unsigned char *at, const DpermBlock *block)
 
 /* Write the binary form. */
 void
-dperm_encoder_to_binary(const DpermEncoder *enc, unsigned char *out)
+dperm_encoder_form_write(const DpermEncoder *enc, unsigned char *out)
 {
 	const DpermKernel *kernel = &enc->kernel;
 
@@ -292,7 +292,7 @@ get_kernel(DpermBytes *r, DpermKernel *kernel)
 
 /* Read a binary form, trusting none of it. The arena holds a copy of it, where the texts are. */
 const char *
-dperm_encoder_from_binary(const unsigned char *in, size_t len, DpermArena *arena,
+dperm_encoder_form_read(const unsigned char *in, size_t len, DpermArena *arena,
 						  DpermEncoder *out)
 {
 	static const char *const no_memory = "there is not enough memory for the features";
@@ -327,7 +327,7 @@ dperm_encoder_from_binary(const unsigned char *in, size_t len, DpermArena *arena
 
 	fault = dperm_encoder_fault(&enc);
 	if (fault == NULL)
-		fault = dperm_encoder_names_fault(&enc);
+		fault = dperm_encoder_form_names_fault(&enc);
 	if (fault == NULL)
 		*out = enc;
 	return fault;

@@ -186,7 +186,7 @@ read_type(DpermJson *json, DpermBlock *block, const char **why)
 	char		name[NAME_ROOM];
 
 	return dperm_json_string(json, name, sizeof(name)) &&
-		(dperm_block_kind_parse(name, &block->kind) ||
+		(dperm_encoder_kind_parse(name, &block->kind) ||
 		 reject(why, "a feature is of unknown type"));
 }
 
@@ -275,7 +275,7 @@ read_kernel_value(DpermJson *json, KernelKey key, DpermKernel *out, const char *
 	{
 		case K_NAME:
 			return dperm_json_string(json, name, sizeof(name)) &&
-				((dperm_kernel_parse(name, &out->kind) && out->kind != DPERM_KERNEL_LINEAR) ||
+				((dperm_encoder_kernel_parse(name, &out->kind) && out->kind != DPERM_KERNEL_LINEAR) ||
 				 reject(why, "the kernel is unknown"));
 		case K_GAMMA:
 			return dperm_json_number(json, &out->gamma);

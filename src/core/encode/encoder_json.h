@@ -10,7 +10,7 @@
 /*
  * The array of features, into the arena, and the object of the kernel. False if something is
  * wrong: *why says what, unless the reader stopped and says so itself. Whether the whole makes an
- * encoder is for dperm_encoder_fault and dperm_encoder_names_fault.
+ * encoder is for dperm_encoder_fault and dperm_encoder_form_names_fault.
  */
 extern bool dperm_encoder_json_features(DpermJson *json, DpermArena *arena, DpermEncoder *out,
 										const char **why);

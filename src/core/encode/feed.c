@@ -43,7 +43,7 @@ dperm_feed_wait(DpermFeed *feed, const DpermValue *values, int sign)
 	if (sign == 0)
 		memset(blocks, 0, sizeof(double) * feed->linear);
 	else
-		dperm_encode_inputs(feed->encoder, values, blocks);
+		dperm_encoder_encode_inputs(feed->encoder, values, blocks);
 	feed->targets[feed->waiting++] = sign * feed->target;
 	return feed->waiting == DPERM_FEED_ROWS;
 }

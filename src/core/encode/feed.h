@@ -52,7 +52,7 @@ dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign, doub
 	if (feed->vector && sign != 0 && values->present)
 	{
 		double		target = sign * feed->layout.unit;
-		double		factor = dperm_vector_factor(feed->vector, values->vector, target);
+		double		factor = dperm_encoder_vector_factor(feed->vector, values->vector, target);
 
 		if (factor != 0)
 		{

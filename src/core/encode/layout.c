@@ -81,7 +81,7 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 		else
 		{
 			if (sign != 0)
-				dperm_encode_block(block, value, target, row);
+				dperm_encoder_encode_block(block, value, target, row);
 			row += block->count;
 		}
 	}

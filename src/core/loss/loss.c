@@ -98,7 +98,7 @@ dperm_loss_default(DpermLearner learner)
 
 /* How a learner is called. */
 const char *
-dperm_learner_name(DpermLearner learner)
+dperm_loss_learner_name(DpermLearner learner)
 {
 	return learners[learner].name;
 }

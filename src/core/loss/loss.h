@@ -91,6 +91,6 @@ extern bool dperm_loss_parse(const char *name, DpermLossKind *kind);
 
 /* The loss of a learner by default, and how the learner is called in prose. */
 extern DpermLoss dperm_loss_default(DpermLearner learner);
-extern const char *dperm_learner_name(DpermLearner learner);
+extern const char *dperm_loss_learner_name(DpermLearner learner);
 
 #endif							/* DPERM_LOSS_H */

@@ -149,13 +149,13 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 static const char *const analysis_names[] = {"sharp", "paper"};
 
 const char *
-dperm_analysis_name(DpermAnalysis analysis)
+dperm_calibrate_analysis_name(DpermAnalysis analysis)
 {
 	return analysis_names[analysis];
 }
 
 bool
-dperm_analysis_parse(const char *name, DpermAnalysis *analysis)
+dperm_calibrate_analysis_parse(const char *name, DpermAnalysis *analysis)
 {
 	int			found = dperm_find_name(analysis_names, 2, name);
 

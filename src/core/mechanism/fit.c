@@ -57,7 +57,7 @@ dperm_fit_rough(const DpermFit *fit)
 
 /* Begin to minimise. */
 void
-dperm_fitting_minimise(DpermFitting *fitting, const double *tilt)
+dperm_fit_minimise(DpermFitting *fitting, const double *tilt)
 {
 	DpermMinimiseTask task = task_of(fitting->fit, tilt);
 
@@ -66,14 +66,14 @@ dperm_fitting_minimise(DpermFitting *fitting, const double *tilt)
 
 /* Ask on. */
 bool
-dperm_fitting_ask(DpermFitting *fitting, DpermAsk *ask)
+dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask)
 {
 	return dperm_minimise_next(&fitting->minimise, ask);
 }
 
 /* Draw the noise, and let the mechanism begin. Without noise all of them are the same. */
 void
-dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
+dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
 {
 	memset(fitting, 0, sizeof(*fitting));
 	fitting->fit = fit;
@@ -84,7 +84,7 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 	if (isinf(fit->setup.epsilon))
 	{
 		memset(weights, 0, sizeof(double) * (size_t) fit->setup.dim);
-		dperm_fitting_minimise(fitting, NULL);
+		dperm_fit_minimise(fitting, NULL);
 		return;
 	}
 	mechanism_of(fit)->draw(fit->entropy, &fit->setup, &fit->calibration, fitting->noise);
@@ -96,7 +96,7 @@ dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 
 /* What to ask of all rows next; false at the end. */
 bool
-dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask)
+dperm_fit_next(DpermFitting *fitting, DpermAsk *ask)
 {
 	return fitting->status == DPERM_OK && mechanism_of(fitting->fit)->next(fitting, ask);
 }
@@ -130,7 +130,7 @@ release(DpermFitting *fitting)
  * the noise is larger than its bound, which has a probability below delta: zeros take their place then.
  */
 DpermStatus
-dperm_fitting_end(DpermFitting *fitting)
+dperm_fit_end(DpermFitting *fitting)
 {
 	int			dim = fitting->fit->setup.dim;
 	DpermStatus status = fitting->status;
@@ -152,8 +152,8 @@ dperm_fit(const DpermFit *fit, double *weights, double *room)
 	DpermFitting fitting;
 	DpermAsk	ask;
 
-	dperm_fitting_start(&fitting, fit, weights, room);
-	while (dperm_fitting_next(&fitting, &ask))
+	dperm_fit_start(&fitting, fit, weights, room);
+	while (dperm_fit_next(&fitting, &ask))
 		fitting.status = fit->rows.answer(fit->rows.arg, &ask);
-	return dperm_fitting_end(&fitting);
+	return dperm_fit_end(&fitting);
 }

@@ -40,10 +40,10 @@ extern DpermStatus dperm_fit(const DpermFit *fit, double *weights, double *room)
 /*
  * The same with the caller in command of the rows, as in solver.h:
  *
- *   dperm_fitting_start(&fitting, &fit, weights, room);
- *   while (dperm_fitting_next(&fitting, &ask))
+ *   dperm_fit_start(&fitting, &fit, weights, room);
+ *   while (dperm_fit_next(&fitting, &ask))
  *       ... fill in what is asked: the mean over all rows ...
- *   status = dperm_fitting_end(&fitting);
+ *   status = dperm_fit_end(&fitting);
  */
 typedef struct DpermFitting
 {
@@ -55,13 +55,13 @@ typedef struct DpermFitting
 	DpermMinimise minimise;
 } DpermFitting;
 
-extern void dperm_fitting_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
+extern void dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights,
 								double *room);
-extern bool dperm_fitting_next(DpermFitting *fitting, DpermAsk *ask);
-extern DpermStatus dperm_fitting_end(DpermFitting *fitting);
+extern bool dperm_fit_next(DpermFitting *fitting, DpermAsk *ask);
+extern DpermStatus dperm_fit_end(DpermFitting *fitting);
 
 /* For mechanisms: begin to minimise the objective, with a tilt or NULL, from where weights are; and ask on. */
-extern void dperm_fitting_minimise(DpermFitting *fitting, const double *tilt);
-extern bool dperm_fitting_ask(DpermFitting *fitting, DpermAsk *ask);
+extern void dperm_fit_minimise(DpermFitting *fitting, const double *tilt);
+extern bool dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask);
 
 #endif							/* DPERM_FIT_H */

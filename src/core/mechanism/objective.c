@@ -61,12 +61,12 @@ spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 static double
 bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		tail = dperm_gamma_sphere_tail(s->dim, out->noise_scale) + 2;
+	double		tail = dperm_draw_gamma_sphere_tail(s->dim, out->noise_scale) + 2;
 	double		largest;
 
 	dperm_calibrate_solver(s, c, tail, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda;
-	out->residual = (out->gradient_bound + (dperm_gamma_sphere_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
+	out->residual = (out->gradient_bound + (dperm_draw_gamma_sphere_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
 		out->lambda + DBL_EPSILON * largest;
 	return largest;
 }
@@ -97,7 +97,7 @@ start_objective(DpermFitting *fitting)
 		fitting->noise[i] /= s->rows;
 		fitting->weights[i] = -fitting->noise[i] / lambda;
 	}
-	dperm_fitting_minimise(fitting, fitting->noise);
+	dperm_fit_minimise(fitting, fitting->noise);
 }
 
 /* The noise is in the minimiser already. */
@@ -115,6 +115,6 @@ const DpermMechanism dperm_objective = {
 	.effect = objective_effect,
 	.draw = draw_objective,
 	.start = start_objective,
-	.next = dperm_fitting_ask,
+	.next = dperm_fit_ask,
 	.end = end_objective
 };

@@ -22,12 +22,12 @@ spend_output(const DpermSetup *s, double c, DpermCalibration *out)
 static double
 bound_output(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		tail = dperm_gamma_sphere_tail(s->dim, out->noise_scale) + 2 / (s->rows * out->lambda);
+	double		tail = dperm_draw_gamma_sphere_tail(s->dim, out->noise_scale) + 2 / (s->rows * out->lambda);
 	double		largest;
 
 	dperm_calibrate_solver(s, c, 0, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda + tail;
-	out->residual = out->gradient_bound / out->lambda + dperm_gamma_sphere_rounding(s->dim) * tail +
+	out->residual = out->gradient_bound / out->lambda + dperm_draw_gamma_sphere_rounding(s->dim) * tail +
 		2 * DBL_EPSILON * largest;
 	return largest;
 }
@@ -52,7 +52,7 @@ start_output(DpermFitting *fitting)
 {
 	for (int i = 0; i < fitting->fit->setup.dim; i++)
 		fitting->weights[i] = 0;
-	dperm_fitting_minimise(fitting, NULL);
+	dperm_fit_minimise(fitting, NULL);
 }
 
 static void
@@ -70,6 +70,6 @@ const DpermMechanism dperm_output = {
 	.effect = output_effect,
 	.draw = draw_output,
 	.start = start_output,
-	.next = dperm_fitting_ask,
+	.next = dperm_fit_ask,
 	.end = end_output
 };

@@ -138,7 +138,7 @@ check_shape(const DpermModel *m)
 	const char *fault = dperm_encoder_fault(&m->encoder);
 
 	if (fault == NULL)
-		fault = dperm_encoder_names_fault(&m->encoder);
+		fault = dperm_encoder_form_names_fault(&m->encoder);
 	if (fault)
 		return fault;
 	if (m->dimension_source != DPERM_DIMENSION_DECLARED &&
@@ -201,7 +201,7 @@ dperm_model_arena_size(size_t len)
 size_t
 dperm_model_binary_size(const DpermModel *model)
 {
-	return HEADER_SIZE + dperm_encoder_binary_size(&model->encoder) +
+	return HEADER_SIZE + dperm_encoder_form_size(&model->encoder) +
 		8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
 		(size_t) model->positive.len + (size_t) model->tuning.len;
 }
@@ -210,7 +210,7 @@ dperm_model_binary_size(const DpermModel *model)
 void
 dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 {
-	size_t		encoder_size = dperm_encoder_binary_size(&model->encoder);
+	size_t		encoder_size = dperm_encoder_form_size(&model->encoder);
 
 	out = dperm_bytes_put(out, magic, sizeof(magic));
 	out = dperm_bytes_put_int(out, DPERM_MODEL_FORMAT, 2);
@@ -236,7 +236,7 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, model->has_positive ? 1 + (uint64_t) model->positive.len : 0, 4);
 	out = dperm_bytes_put_int(out, (uint64_t) model->tuning.len, 4);
 	out = dperm_bytes_put_int(out, 0, 4);
-	dperm_encoder_to_binary(&model->encoder, out);
+	dperm_encoder_form_write(&model->encoder, out);
 	out += encoder_size;
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
 		out = dperm_bytes_put_double(out, model->weights[i]);
@@ -343,7 +343,7 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 
 	if (encoder == NULL)
 		return "it ends before the features do";
-	fault = dperm_encoder_from_binary(encoder, parts->encoder, arena, &m->encoder);
+	fault = dperm_encoder_form_read(encoder, parts->encoder, arena, &m->encoder);
 	if (fault)
 		return fault;
 	dim = dperm_encoder_dim(&m->encoder);

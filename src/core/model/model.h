@@ -71,15 +71,15 @@ extern DpermStatus dperm_model_from_binary(const unsigned char *in, size_t len,
 										   const char **why);
 
 /*
- * Text form. dperm_model_to_json works as snprintf does: it returns the length
+ * Text form. dperm_model_print works as snprintf does: it returns the length
  * without the terminating zero and writes at most room bytes, the zero included.
  */
-extern size_t dperm_model_to_json(const DpermModel *model, char *out, size_t room);
-extern DpermStatus dperm_model_from_json(const char *in, size_t len,
+extern size_t dperm_model_print(const DpermModel *model, char *out, size_t room);
+extern DpermStatus dperm_model_parse(const char *in, size_t len,
 										 DpermArena *arena, DpermModel *out,
 										 const char **why);
 
 /* The guarantee in one paragraph, as snprintf does. */
-extern size_t dperm_model_guarantee(const DpermModel *model, char *out, size_t room);
+extern size_t dperm_model_print_guarantee(const DpermModel *model, char *out, size_t room);
 
 #endif							/* DPERM_MODEL_H */

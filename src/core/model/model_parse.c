@@ -212,7 +212,7 @@ read_name(Parser *p, FieldId field)
 	{
 		case F_KIND:
 			for (int i = 0; i < DPERM_LEARNER_COUNT; i++)
-				if (strcmp(name, dperm_learner_name((DpermLearner) i)) == 0)
+				if (strcmp(name, dperm_loss_learner_name((DpermLearner) i)) == 0)
 				{
 					p->says_learner = (DpermLearner) i;
 					return true;
@@ -225,7 +225,7 @@ read_name(Parser *p, FieldId field)
 			return dperm_mechanism_parse(name, &p->model.method) ||
 				refuse(p, "the method is unknown");
 		case F_ANALYSIS:
-			return dperm_analysis_parse(name, &p->model.analysis) ||
+			return dperm_calibrate_analysis_parse(name, &p->model.analysis) ||
 				refuse(p, "the analysis is unknown");
 		case F_NEIGHBOURS:
 			p->model.claim.neighbours = (DpermNeighbours) dperm_claim_neighbours_parse(name);
@@ -387,7 +387,7 @@ check_agreement(Parser *p)
 
 /* Read the text form, trusting none of it. */
 DpermStatus
-dperm_model_from_json(const char *in, size_t len, DpermArena *arena, DpermModel *out,
+dperm_model_parse(const char *in, size_t len, DpermArena *arena, DpermModel *out,
 					  const char **why)
 {
 	Parser		p;

@@ -90,7 +90,7 @@ put_member(Out *out, const char *key, double value)
 static const char *
 kind_name(const DpermModel *model)
 {
-	return dperm_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
+	return dperm_loss_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
 }
 
 /* Does its loss have an h? */
@@ -146,7 +146,7 @@ put_features_public(Out *out, const DpermModel *model)
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
 		put(out, "The rows were mapped to %d random features of the %s kernel (gamma = ",
-			enc->kernel.features, dperm_kernel_name(enc->kernel.kind));
+			enc->kernel.features, dperm_encoder_kernel_name(enc->kernel.kind));
 		put_double(out, enc->kernel.gamma);
 		put(out, "), which come from the public seed %" PRId64 " and not from rows. ",
 			enc->kernel.seed);
@@ -205,7 +205,7 @@ put_guarantee(Out *out, const DpermModel *model)
 		" Epsilon is split into ",
 		is_chosen_privately(model) ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
-		dperm_mechanism_name(model->method), dperm_analysis_name(model->analysis));
+		dperm_mechanism_name(model->method), dperm_calibrate_analysis_name(model->analysis));
 	/* Rounded for reading; the JSON has them exactly. */
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
 		put(out, "%.4g for how the minimum moves with the data (slack), ", model->claim.shares[DPERM_SHARE_SLACK]);
@@ -228,7 +228,7 @@ put_paragraph(Out *out, const DpermModel *model)
 
 /* The guarantee in one paragraph. */
 size_t
-dperm_model_guarantee(const DpermModel *model, char *out, size_t room)
+dperm_model_print_guarantee(const DpermModel *model, char *out, size_t room)
 {
 	Out			o = {out, room, 0};
 
@@ -247,7 +247,7 @@ put_feature(Out *out, const DpermBlock *block)
 		put_text(out, &block->column);
 		put(out, ", ");
 	}
-	put(out, "\"type\": \"%s\"", dperm_block_kind_name(block->kind));
+	put(out, "\"type\": \"%s\"", dperm_encoder_kind_name(block->kind));
 	switch (block->kind)
 	{
 		case DPERM_BLOCK_NUMBER:
@@ -287,7 +287,7 @@ put_encoder(Out *out, const DpermEncoder *enc)
 	put(out, "], \"intercept\": %s", enc->intercept ? "true" : "false");
 	if (kernel->kind != DPERM_KERNEL_LINEAR)
 	{
-		put(out, ", \"kernel\": {\"name\": \"%s\"", dperm_kernel_name(kernel->kind));
+		put(out, ", \"kernel\": {\"name\": \"%s\"", dperm_encoder_kernel_name(kernel->kind));
 		put_member(out, "gamma", kernel->gamma);
 		put(out, ", \"features\": %d, \"seed\": %" PRId64 "}", kernel->features, kernel->seed);
 	}
@@ -295,7 +295,7 @@ put_encoder(Out *out, const DpermEncoder *enc)
 
 /* The model as JSON, in an order made for reading. */
 size_t
-dperm_model_to_json(const DpermModel *model, char *out, size_t room)
+dperm_model_print(const DpermModel *model, char *out, size_t room)
 {
 	Out			o = {out, room, 0};
 	bool		private = dperm_claim_private(&model->claim);
@@ -323,7 +323,7 @@ dperm_model_to_json(const DpermModel *model, char *out, size_t room)
 		put_text(&o, &model->positive);
 	}
 	put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
-		dperm_mechanism_name(model->method), dperm_analysis_name(model->analysis));
+		dperm_mechanism_name(model->method), dperm_calibrate_analysis_name(model->analysis));
 	put_member(&o, "lambda", model->lambda);
 	put_member(&o, "lambda_effective", model->lambda_effective);
 	for (int i = 0; i < DPERM_SHARE_COUNT; i++)

@@ -13,11 +13,11 @@ vector_score(const DpermBlock *block, const DpermValue *value, double target,
 			 const double *weights, double *room)
 {
 	size_t		count = (size_t) block->count;
-	double		factor = dperm_vector_factor(block, value->vector, target);
+	double		factor = dperm_encoder_vector_factor(block, value->vector, target);
 
 	if (factor != 0)
 		return factor * dperm_inner(count, value->vector, weights);
-	dperm_encode_block(block, value, target, room);
+	dperm_encoder_encode_block(block, value, target, room);
 	return dperm_inner(count, room, weights);
 }
 
@@ -40,7 +40,7 @@ linear_decision(const DpermEncoder *enc, const double *weights, const DpermValue
 			sum += vector_score(block, &values[i], target, weights, room);
 		else if (block->kind != DPERM_BLOCK_CATEGORY)
 		{
-			dperm_encode_block(block, &values[i], target, room);
+			dperm_encoder_encode_block(block, &values[i], target, room);
 			sum += weights[0] * room[0];
 		}
 		else if (category >= 0 && category < block->count)
@@ -59,7 +59,7 @@ dperm_score_decision(const DpermEncoder *enc, const double *frequencies, const d
 
 	if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
 		return linear_decision(enc, weights, values, room);
-	dperm_encode(enc, frequencies, values, 1.0, room, room + dim);
+	dperm_encoder_encode(enc, frequencies, values, 1.0, room, room + dim);
 	return dperm_inner((size_t) dim, weights, room);
 }
 

@@ -12,7 +12,7 @@
 
 /* Add noise of scale 2/epsilon. */
 void
-dperm_noisy_counts(DpermEntropy *e, uint64_t budget, int64_t *counts, int count)
+dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, int64_t *counts, int count)
 {
 	/* 2/epsilon = 2^21/budget, as a fraction */
 	for (int i = 0; budget > 0 && i < count; i++)
@@ -28,7 +28,7 @@ ratio(uint64_t budget)
 
 /* The variance of the noise: 2q/(1-q)^2 for the discrete Laplace law of ratio q. */
 double
-dperm_noise_variance(uint64_t budget)
+dperm_counts_variance(uint64_t budget)
 {
 	double		q = ratio(budget);
 
@@ -38,7 +38,7 @@ dperm_noise_variance(uint64_t budget)
 static const char *const metric_names[] = {"accuracy", "error", "precision", "recall", "f1"};
 
 const char *
-dperm_metric_name(DpermMetric metric)
+dperm_counts_metric_name(DpermMetric metric)
 {
 	return metric_names[metric];
 }
@@ -68,7 +68,7 @@ metric_of(DpermMetric metric, const double *cells, double *bottom)
 
 /* A metric of noisy counts with its interval. */
 DpermEstimate
-dperm_metric(DpermMetric metric, const int64_t *counts, double noise_variance)
+dperm_counts_metric(DpermMetric metric, const int64_t *counts, double noise_variance)
 {
 	DpermEstimate result = {NAN, 0, 1};
 	double		variance = 0,
@@ -110,7 +110,7 @@ dperm_metric(DpermMetric metric, const int64_t *counts, double noise_variance)
 
 /* A noisy count with an interval for its noise. */
 DpermEstimate
-dperm_count_estimate(int64_t count, uint64_t budget)
+dperm_counts_estimate(int64_t count, uint64_t budget)
 {
 	DpermEstimate result = {(double) count, (double) count, (double) count};
 	double		q = ratio(budget);
@@ -128,7 +128,7 @@ dperm_count_estimate(int64_t count, uint64_t budget)
 
 /* The area under the curve. */
 double
-dperm_area(const int64_t *positive, const int64_t *negative, int bins)
+dperm_counts_area(const int64_t *positive, const int64_t *negative, int bins)
 {
 	double		below = 0,
 				area = 0,

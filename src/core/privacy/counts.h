@@ -11,12 +11,12 @@
 /*
  * Add discrete Laplace noise to counts of disjoint cells of rows. Replacing one row takes one from a cell
  * and gives one to another, so the counts change by 2 in all: the scale is 2/epsilon. budget is
- * dperm_select_budget(epsilon); 0 adds nothing.
+ * dperm_selection_budget(epsilon); 0 adds nothing.
  */
-extern void dperm_noisy_counts(DpermEntropy *e, uint64_t budget, int64_t *counts, int count);
+extern void dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, int64_t *counts, int count);
 
 /* The variance of that noise. */
-extern double dperm_noise_variance(uint64_t budget);
+extern double dperm_counts_variance(uint64_t budget);
 
 /* Cells of a confusion matrix. */
 enum
@@ -46,19 +46,19 @@ typedef struct DpermEstimate
 	double		high;
 } DpermEstimate;
 
-extern const char *dperm_metric_name(DpermMetric metric);
+extern const char *dperm_counts_metric_name(DpermMetric metric);
 
 /*
  * A metric of noisy counts, with an interval that allows for both the noise and the sampling of rows: the
  * delta method on the multinomial covariance plus the variance of the noise.
  */
-extern DpermEstimate dperm_metric(DpermMetric metric, const int64_t *counts,
+extern DpermEstimate dperm_counts_metric(DpermMetric metric, const int64_t *counts,
 								  double noise_variance);
 
 /* A noisy count with an interval for its noise alone, exact quantiles of the discrete Laplace law. */
-extern DpermEstimate dperm_count_estimate(int64_t count, uint64_t budget);
+extern DpermEstimate dperm_counts_estimate(int64_t count, uint64_t budget);
 
 /* The area under the curve of bins by class, low scores first: ties count half. */
-extern double dperm_area(const int64_t *positive, const int64_t *negative, int bins);
+extern double dperm_counts_area(const int64_t *positive, const int64_t *negative, int bins);
 
 #endif							/* DPERM_COUNTS_H */

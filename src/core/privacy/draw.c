@@ -182,7 +182,7 @@ dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, double *b)
 
 /* Relative rounding error of the draw above (section "Sampling the noise"). */
 double
-dperm_gamma_sphere_rounding(int dim)
+dperm_draw_gamma_sphere_rounding(int dim)
 {
 	return (64 + dim) * DBL_EPSILON;
 }
@@ -192,7 +192,7 @@ dperm_gamma_sphere_rounding(int dim)
  * probability at most e^-t. Here t = 46, once for v and once for |g|^2.
  */
 double
-dperm_gamma_sphere_tail(int dim, double scale)
+dperm_draw_gamma_sphere_tail(int dim, double scale)
 {
 	const double t = 46;
 	double		v = dim + 1 + 2 * sqrt((dim + 1) * t) + 2 * t;

@@ -34,9 +34,9 @@ extern double dperm_draw_normal(DpermEntropy *e);
 extern void dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, double *b);
 
 /* |computed - exact| <= this times |exact|, for dperm_draw_gamma_sphere. */
-extern double dperm_gamma_sphere_rounding(int dim);
+extern double dperm_draw_gamma_sphere_rounding(int dim);
 
 /* |b| is longer than this with probability below 2^-65. */
-extern double dperm_gamma_sphere_tail(int dim, double scale);
+extern double dperm_draw_gamma_sphere_tail(int dim, double scale);
 
 #endif							/* DPERM_DRAW_H */

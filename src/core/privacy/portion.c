@@ -50,7 +50,7 @@ absorb(uint64_t v[4], uint64_t word)
 
 /* SipHash-2-4. */
 uint64_t
-dperm_siphash(const unsigned char *key, const void *bytes, size_t len)
+dperm_portion_siphash(const unsigned char *key, const void *bytes, size_t len)
 {
 	const unsigned char *at = bytes;
 	uint64_t	k0 = load(key);
@@ -75,7 +75,7 @@ dperm_siphash(const unsigned char *key, const void *bytes, size_t len)
 int
 dperm_portion(const unsigned char *key, const void *identity, size_t len, int portions)
 {
-	uint64_t	hash = dperm_siphash(key, identity, len) >> 32;
+	uint64_t	hash = dperm_portion_siphash(key, identity, len) >> 32;
 
 	return (int) (hash * (uint64_t) portions >> 32);
 }

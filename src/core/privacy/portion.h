@@ -14,7 +14,7 @@
 #define DPERM_PORTION_KEY 16	/* bytes */
 
 /* The hash of some bytes. */
-extern uint64_t dperm_siphash(const unsigned char *key, const void *bytes, size_t len);
+extern uint64_t dperm_portion_siphash(const unsigned char *key, const void *bytes, size_t len);
 
 /* From 0 to portions - 1. */
 extern int	dperm_portion(const unsigned char *key, const void *identity, size_t len,

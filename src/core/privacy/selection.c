@@ -11,7 +11,7 @@
 
 /* epsilon as a fraction, rounded down. */
 uint64_t
-dperm_select_budget(double epsilon)
+dperm_selection_budget(double epsilon)
 {
 	double		units;
 
@@ -61,7 +61,7 @@ shuffle(DpermEntropy *e, int *order, int count)
 
 /* The position of the chosen candidate. */
 int
-dperm_select(DpermEntropy *e, DpermSelection rule, uint64_t budget, const int64_t *mistakes,
+dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, const int64_t *mistakes,
 			 int count, int *order)
 {
 	int			best = 0;

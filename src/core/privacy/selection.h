@@ -23,10 +23,10 @@ typedef enum DpermSelection
  * epsilon as a fraction num/2^20, rounded down so that no more is spent. At least 2^-20; an infinite
  * epsilon (num = 0) stands for the best candidate, the first of those that tie.
  */
-extern uint64_t dperm_select_budget(double epsilon);
+extern uint64_t dperm_selection_budget(double epsilon);
 
 /* The position of the chosen one among count candidates; order is room for count ints. */
-extern int	dperm_select(DpermEntropy *e, DpermSelection rule, uint64_t budget,
+extern int	dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget,
 						 const int64_t *mistakes, int count, int *order);
 
 extern const char *dperm_selection_name(DpermSelection rule);

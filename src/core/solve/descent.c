@@ -210,7 +210,7 @@ refine(DpermDescent *descent, DpermAsk *ask)
 
 	for (int i = 0; i < dim; i++)
 		descent->ahead[i] = -descent->best_gradient[i];
-	dperm_cholesky_solve(descent->hess, dim, descent->ahead);
+	dperm_linsys_solve(descent->hess, dim, descent->ahead);
 	return try_step(descent, 1, ask);
 }
 
@@ -258,7 +258,7 @@ use_hessian(DpermDescent *descent, DpermAsk *ask)
 
 	for (int i = 0; i < dim; i++)
 		descent->hess[(size_t) i * dim + i] += descent->problem.lambda;
-	if (!dperm_cholesky(descent->hess, dim, &descent->problem.poll))
+	if (!dperm_linsys_factor(descent->hess, dim, &descent->problem.poll))
 		return begin_descent(descent, ask);
 	descent->fresh = true;
 	return refine(descent, ask);

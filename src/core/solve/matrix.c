@@ -17,7 +17,7 @@ dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss
 
 /* Sums as means. */
 void
-dperm_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows, int dim,
+dperm_matrix_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows, int dim,
 				 const DpermAsk *ask)
 {
 	double		n = (double) rows;
@@ -39,12 +39,12 @@ dperm_sums_means(const double *value, const double *gradient, const double *grad
 
 /* The sums of a finished pass as means. */
 void
-dperm_moments_means(DpermMoments *m, const DpermAsk *ask)
+dperm_matrix_means(DpermMoments *m, const DpermAsk *ask)
 {
 	double		n = (double) m->rows;
 
 	dperm_moments_flush(m);
-	dperm_sums_means(m->value, m->gradient, m->gradient_low, m->rows, m->dim, ask);
+	dperm_matrix_sums_means(m->value, m->gradient, m->gradient_low, m->rows, m->dim, ask);
 	if (ask->hess)
 		for (int j = 0; j < m->dim; j++)
 			for (int i = j; i < m->dim; i++)
@@ -109,7 +109,7 @@ dperm_matrix_answer(void *matrix, const DpermAsk *ask)
 			add_piece(x, &m, rows + i * (x->chunk_rows / stripes) * row_words(x, layout),
 					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
 	}
-	dperm_moments_means(&m, ask);
+	dperm_matrix_means(&m, ask);
 	return DPERM_OK;
 }
 

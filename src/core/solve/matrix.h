@@ -41,10 +41,10 @@ extern DpermStatus dperm_matrix_answer(void *matrix, const DpermAsk *ask);
 extern void dperm_matrix_wipe(DpermMatrix *matrix);
 
 /* The sums of a finished pass as means: the answer to a question. */
-extern void dperm_moments_means(DpermMoments *m, const DpermAsk *ask);
+extern void dperm_matrix_means(DpermMoments *m, const DpermAsk *ask);
 
 /* The same for sums that come one by one: value and its low part, gradient and its low part. */
-extern void dperm_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows,
+extern void dperm_matrix_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows,
 							 int dim, const DpermAsk *ask);
 
 #endif							/* DPERM_MATRIX_H */

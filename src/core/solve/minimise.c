@@ -51,7 +51,7 @@
 size_t
 dperm_minimise_room(int dim)
 {
-	return dperm_newton_room(dim) + dperm_descent_room(dim) + VECTORS * (size_t) dim;
+	return dperm_solver_room(dim) + dperm_descent_room(dim) + VECTORS * (size_t) dim;
 }
 
 /* Is single precision enough for Hessians? */
@@ -87,7 +87,7 @@ solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, 
 		(void) dperm_matrix_answer(&rows, &ask);
 
 	/* a start need not be certified */
-	if (step > 1 && dperm_hess_cost(problem.dim) <= DPERM_CHEAP_HESS)
+	if (step > 1 && dperm_solver_hess_cost(problem.dim) <= DPERM_CHEAP_HESS)
 		rows.step = step / 2;
 	ask = dperm_solver_ask_metric(&solver, weights);
 	(void) dperm_matrix_answer(&rows, &ask);
@@ -273,7 +273,7 @@ correct(DpermMinimise *min)
 	DpermProblem problem;
 	DpermPoint	from;
 
-	dperm_point_complete(&min->problem, &min->exact);
+	dperm_solver_complete(&min->problem, &min->exact);
 	if (min->exact.norm <= goal)
 		return false;
 	keep_best(min);

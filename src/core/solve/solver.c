@@ -69,14 +69,14 @@ enum
 
 /* How many doubles of room the solver needs. */
 size_t
-dperm_newton_room(int dim)
+dperm_solver_room(int dim)
 {
 	return (size_t) dim * dim + (5 + 2 * DPERM_SOLVER_PAIRS) * (size_t) dim;
 }
 
 /* What a Hessian of rows in memory costs. */
 double
-dperm_hess_cost(int dim)
+dperm_solver_hess_cost(int dim)
 {
 	return HESS_COST + HESS_COST_EACH * dim;
 }
@@ -124,7 +124,7 @@ set_problem(DpermSolver *solver, const DpermProblem *problem)
 	solver->lambda = problem->lambda;
 	solver->goal = problem->goal;
 	if (problem->hess_cost == 0)
-		solver->problem.hess_cost = dperm_hess_cost(problem->dim);
+		solver->problem.hess_cost = dperm_solver_hess_cost(problem->dim);
 }
 
 /* Make ready. */
@@ -165,7 +165,7 @@ dperm_solver_use_metric(DpermSolver *solver)
 
 /* Add the regulariser and the tilt to an answer. */
 void
-dperm_point_complete(const DpermProblem *problem, DpermPoint *at)
+dperm_solver_complete(const DpermProblem *problem, DpermPoint *at)
 {
 	int			dim = problem->dim;
 
@@ -196,7 +196,7 @@ factor(DpermSolver *solver, double *trace)
 		*trace += *diagonal;
 	}
 	solver->pairs = 0;
-	solver->metric = dperm_cholesky(solver->hess, dim, &solver->problem.poll) ?
+	solver->metric = dperm_linsys_factor(solver->hess, dim, &solver->problem.poll) ?
 		METRIC_FACTOR : METRIC_NONE;
 }
 
@@ -233,7 +233,7 @@ find_direction(DpermSolver *solver)
 		for (int i = 0; i < dim; i++)
 			direction[i] -= share[k] * change[i];
 	}
-	dperm_cholesky_solve(solver->hess, dim, direction);
+	dperm_linsys_solve(solver->hess, dim, direction);
 	for (int k = 0; k < solver->pairs; k++)
 	{
 		const double *move = solver->moves + (size_t) k * dim;
@@ -470,14 +470,14 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 			solver->fresh = solver->metric == METRIC_NONE;
 			return ask_point(solver, &solver->at, solver->fresh, PHASE_POINT, ask);
 		case PHASE_POINT:
-			dperm_point_complete(&solver->problem, &solver->at);
+			dperm_solver_complete(&solver->problem, &solver->at);
 			return proceed(solver, ask);
 		case PHASE_AGAIN:
 			return ask_point(solver, &solver->at, false, PHASE_POINT, ask);
 		case PHASE_KNOWN:
 			return proceed(solver, ask);
 		case PHASE_TRIAL:
-			dperm_point_complete(&solver->problem, &solver->trial);
+			dperm_solver_complete(&solver->problem, &solver->trial);
 			return judge_trial(solver, ask);
 	}
 	return false;
@@ -523,7 +523,7 @@ dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const Dperm
 
 /* Solve with an oracle that answers at once. */
 DpermStatus
-dperm_newton(const DpermProblem *problem, double *weights, double *room)
+dperm_solver_solve(const DpermProblem *problem, double *weights, double *room)
 {
 	DpermSolver solver;
 	DpermAsk	ask;

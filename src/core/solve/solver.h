@@ -49,25 +49,25 @@ typedef struct DpermProblem
 	double		rounding[2];	/* or at what rounding may make of it: so much, and so much for each unit of norm of
 								 * the weights */
 	bool		flat;			/* has the loss flat pieces? They are crossed on a path of lambda. */
-	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_hess_cost() */
+	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_solver_hess_cost() */
 	double		value_error;	/* of values, for weights of norm 1, relative to 1 or more; 0: as of doubles */
-	DpermOracle oracle;			/* of dperm_newton() */
+	DpermOracle oracle;			/* of dperm_solver_solve() */
 	DpermPoll	poll;
 } DpermProblem;
 
 /* What a Hessian of rows in memory costs, in gradients; and what is cheap. */
-extern double dperm_hess_cost(int dim);
+extern double dperm_solver_hess_cost(int dim);
 #define DPERM_CHEAP_HESS 4
 
 /* How many doubles of room the solver needs. */
-extern size_t dperm_newton_room(int dim);
+extern size_t dperm_solver_room(int dim);
 
 /*
  * Improve weights until the goal is reached: DPERM_OK. DPERM_NOT_CERTIFIED when the
  * solver cannot get there (weights is then the best point seen); any other status is
  * the oracle's.
  */
-extern DpermStatus dperm_newton(const DpermProblem *problem, double *weights, double *room);
+extern DpermStatus dperm_solver_solve(const DpermProblem *problem, double *weights, double *room);
 
 /*
  * The same with the caller in command, so that several solvers can share one scan:
@@ -76,7 +76,7 @@ extern DpermStatus dperm_newton(const DpermProblem *problem, double *weights, do
  *   while (dperm_solver_next(&solver, &ask))
  *       ... answer what is asked ...
  *
- * Then solver.status is as for dperm_newton(), and weights are the result.
+ * Then solver.status is as for dperm_solver_solve(), and weights are the result.
  */
 
 /* Corrections of the metric that are remembered. */
@@ -92,7 +92,7 @@ typedef struct DpermPoint
 } DpermPoint;
 
 /* Take in the mean loss and its gradient at a point, and make them those of G. */
-extern void dperm_point_complete(const DpermProblem *problem, DpermPoint *point);
+extern void dperm_solver_complete(const DpermProblem *problem, DpermPoint *point);
 
 /* All of it is the solver's own, but for status. */
 typedef struct DpermSolver
