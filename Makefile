@@ -158,7 +158,7 @@ bench:
 # What a forgetful author breaks: a test or a part of the SQL that no list names, versions that differ, names that do not
 # tell where they are.
 # Directories that script/check-sources looks at: names after files, no circles of includes.
-CHECKED_DIRS = src
+CHECKED_DIRS = src src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
 	@$(if $(SQL_TESTS),$(foreach t,$(filter-out $(REGRESS),$(SQL_TESTS)),echo "not ok - $(t) is not in REGRESS"; exit 1;))true

@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
@@ -13,7 +15,7 @@
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "domain_catalog.h"
 #include "domain_checks.h"
 #include "domain_types.h"

@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/stratnum.h"
@@ -25,7 +27,7 @@
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "domain_checks.h"
 #include "domain_terms.h"
 

@@ -9,6 +9,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "catalog/pg_type.h"
 #include "common/shortest_dec.h"
 #include "fmgr.h"
@@ -19,7 +21,7 @@
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "domain_json.h"
 #include "domain_types.h"
 #include "rows.h"

@@ -6,6 +6,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "access/transam.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"

@@ -12,7 +12,7 @@
 #include "varatt.h"
 #endif
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "rows.h"
 
 /* Is a value larger than any that is looked at? */

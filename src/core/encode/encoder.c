@@ -11,7 +11,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "core/encode/fourier.h"
 #include "core/base/names.h"
 #include "core/base/vector.h"

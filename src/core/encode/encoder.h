@@ -14,6 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/encode/kernel.h"
 #include "core/base/arena.h"
 
 /* The range of the public norm bound: its inverse and its square stay finite. */
@@ -46,26 +47,6 @@ typedef struct DpermBlock
 	double		norm;			/* VECTOR */
 	const DpermText *categories;	/* CATEGORY: count of them */
 } DpermBlock;
-
-typedef enum DpermKernelKind
-{
-	DPERM_KERNEL_LINEAR = 0,	/* none */
-	DPERM_KERNEL_GAUSSIAN = 1,
-	DPERM_KERNEL_LAPLACIAN = 2,
-	DPERM_KERNEL_CAUCHY = 3,
-	DPERM_KERNEL_MATERN = 4
-} DpermKernelKind;
-
-typedef struct DpermKernel
-{
-	DpermKernelKind kind;
-	double		gamma;			/* bandwidth, > 0 */
-	int			features;		/* D, even */
-	int64_t		seed;			/* public */
-} DpermKernel;
-
-#define DPERM_GAMMA_MIN 1e-6
-#define DPERM_GAMMA_MAX 1e6
 
 typedef struct DpermEncoder
 {

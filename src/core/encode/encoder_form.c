@@ -17,7 +17,7 @@
 #include <string.h>
 
 #include "core/base/bytes.h"
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 
 #define HEADER_SIZE 6
 #define KERNEL_SIZE 20

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 
 /* Longer than any key and any name that is compared. */
 #define NAME_ROOM 32

@@ -16,7 +16,7 @@
 
 #include <stddef.h>
 
-#include "core/encode/encoder.h"
+#include "core/encode/kernel.h"
 #include "core/base/status.h"
 
 /* Doubles for the frequencies: D/2 rows of dim. */

@@ -1,7 +1,7 @@
 /*
  * huber.c: the paper's Huber loss: a parabola of width 2h between 0 and 1 - z.
  */
-#include "core/loss/losses.h"
+#include "core/loss/pairs.h"
 
 /* The loss and its derivatives. */
 static DpermLossAt

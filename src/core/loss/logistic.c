@@ -1,7 +1,7 @@
 /*
  * logistic.c: log(1 + exp(-z)).
  */
-#include "core/loss/losses.h"
+#include "core/loss/pairs.h"
 
 /* log(1 + exp(-z)), with exp only of what cannot overflow. */
 static DpermLossAt

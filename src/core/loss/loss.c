@@ -6,7 +6,6 @@
 #include <stddef.h>
 
 #include "core/base/names.h"
-#include "core/loss/losses.h"
 
 static const DpermLossEntry *const losses[DPERM_LOSS_COUNT] = {
 	[DPERM_LOSS_LOGISTIC] = &dperm_logistic,

@@ -74,6 +74,11 @@ typedef struct DpermLossEntry
 	DpermWide	(*slope) (double h, DpermWide z);
 } DpermLossEntry;
 
+/* The entries. */
+extern const DpermLossEntry dperm_logistic;
+extern const DpermLossEntry dperm_huber;
+extern const DpermLossEntry dperm_smooth_hinge;
+
 /* The entry of a kind; NULL for a number that is none. */
 extern const DpermLossEntry *dperm_loss_entry(int kind);
 

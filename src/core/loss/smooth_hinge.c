@@ -1,7 +1,7 @@
 /*
  * smooth_hinge.c: the paper's l_s: a quartic between 0 and 1 - z, twice differentiable.
  */
-#include "core/loss/losses.h"
+#include "core/loss/pairs.h"
 
 /* The loss and its derivatives. */
 static DpermLossAt

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/mechanism/setup.h"
 #include "core/privacy/draw.h"
 #include "core/solve/solver.h"
 

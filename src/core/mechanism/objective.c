@@ -4,6 +4,8 @@
 #include <float.h>
 #include <math.h>
 
+#include "core/base/limits.h"
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
 

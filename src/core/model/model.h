@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/mechanism/setup.h"
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
 #include "core/base/status.h"

@@ -95,7 +95,7 @@ typedef struct Parser
 
 /* Note what is wrong; returns false for the caller to pass on. */
 static bool
-refuse(Parser *p, const char *why)
+fail(Parser *p, const char *why)
 {
 	if (p->why == NULL)
 		p->why = why;
@@ -123,7 +123,7 @@ read_epsilon(Parser *p)
 	if (!dperm_json_string(&p->json, name, sizeof(name)))
 		return false;
 	if (strcmp(name, "Infinity") != 0)
-		return refuse(p, fields[F_EPSILON].mistyped);
+		return fail(p, fields[F_EPSILON].mistyped);
 	p->model.claim.epsilon = INFINITY;
 	return true;
 }
@@ -142,15 +142,15 @@ read_budget(Parser *p)
 		int			i = dperm_claim_share_parse(key);
 
 		if (i < 0)
-			return refuse(p, "key \"budget\" holds an unknown key");
+			return fail(p, "key \"budget\" holds an unknown key");
 		if (seen & (1U << i))
-			return refuse(p, "key \"budget\" holds a key twice");
+			return fail(p, "key \"budget\" holds a key twice");
 		seen |= 1U << i;
 		if (!dperm_json_number(&p->json, &p->model.claim.shares[i]))
 			return false;
 	}
 	if (p->json.why == NULL && seen != (1U << DPERM_SHARE_COUNT) - 1)
-		return refuse(p, "key \"budget\" must hold slack, noise and release");
+		return fail(p, "key \"budget\" must hold slack, noise and release");
 	return p->json.why == NULL;
 }
 
@@ -165,10 +165,10 @@ read_weights(Parser *p)
 		return false;
 	p->weights_count = dperm_encoder_json_count(&p->json);
 	if (p->weights_count > DPERM_DIM_MAX)
-		return refuse(p, "there are too many weights");
+		return fail(p, "there are too many weights");
 	weights = dperm_arena_take(p->arena, sizeof(double) * (size_t) p->weights_count);
 	if (weights == NULL)
-		return refuse(p, "there is not enough memory for the weights");
+		return fail(p, "there is not enough memory for the weights");
 	while (dperm_json_element(&p->json))
 		if (i >= p->weights_count ? !dperm_json_skip(&p->json) :	/* what could not be counted */
 			!dperm_json_number(&p->json, &weights[i++]))
@@ -186,14 +186,14 @@ read_tuning(Parser *p)
 	size_t		len;
 
 	if (dperm_json_peek(&p->json) != DPERM_JSON_OBJECT)
-		return refuse(p, fields[F_TUNING].mistyped);
+		return fail(p, fields[F_TUNING].mistyped);
 	start = p->json.at;
 	if (!dperm_json_skip(&p->json))
 		return false;
 	len = (size_t) (p->json.at - start);
 	copy = dperm_arena_take(p->arena, len);
 	if (copy == NULL || len > INT32_MAX)
-		return refuse(p, "there is not enough memory for tuning");
+		return fail(p, "there is not enough memory for tuning");
 	memcpy(copy, start, len);
 	p->model.tuning.bytes = copy;
 	p->model.tuning.len = (int) len;
@@ -217,27 +217,27 @@ read_name(Parser *p, FieldId field)
 					p->says_learner = (DpermLearner) i;
 					return true;
 				}
-			return refuse(p, "the kind is unknown");
+			return fail(p, "the kind is unknown");
 		case F_LOSS:
 			return dperm_loss_parse(name, &p->model.loss.kind) ||
-				refuse(p, "the loss is unknown");
+				fail(p, "the loss is unknown");
 		case F_METHOD:
 			return dperm_mechanism_parse(name, &p->model.method) ||
-				refuse(p, "the method is unknown");
+				fail(p, "the method is unknown");
 		case F_ANALYSIS:
 			return dperm_calibrate_analysis_parse(name, &p->model.analysis) ||
-				refuse(p, "the analysis is unknown");
+				fail(p, "the analysis is unknown");
 		case F_NEIGHBOURS:
 			p->model.claim.neighbours = (DpermNeighbours) dperm_claim_neighbours_parse(name);
-			return (int) p->model.claim.neighbours >= 0 || refuse(p, "neighbours is unknown");
+			return (int) p->model.claim.neighbours >= 0 || fail(p, "neighbours is unknown");
 		case F_UNIT:
 			p->model.claim.unit = (DpermUnit) dperm_claim_unit_parse(name);
-			return (int) p->model.claim.unit >= 0 || refuse(p, "unit is unknown");
+			return (int) p->model.claim.unit >= 0 || fail(p, "unit is unknown");
 		default:				/* F_DIMENSION_SOURCE */
 			p->model.dimension_source = strcmp(name, "rows") == 0 ?
 				DPERM_DIMENSION_ROWS : DPERM_DIMENSION_DECLARED;
 			return p->model.dimension_source == DPERM_DIMENSION_ROWS ||
-				strcmp(name, "declared") == 0 || refuse(p, "dimension_source is unknown");
+				strcmp(name, "declared") == 0 || fail(p, "dimension_source is unknown");
 	}
 }
 
@@ -318,16 +318,16 @@ check_format(Parser *p, const char *in, size_t len)
 		if (found || strcmp(key, fields[F_FORMAT].key) != 0)
 			dperm_json_skip(&p->json);
 		else if (!dperm_json_integer(&p->json, &format))
-			return p->json.mistyped ? refuse(p, fields[F_FORMAT].mistyped) : false;
+			return p->json.mistyped ? fail(p, fields[F_FORMAT].mistyped) : false;
 		else
 			found = true;
 	}
 	if (!dperm_json_close(&p->json))
 		return false;
 	if (!found)
-		return refuse(p, fields[F_FORMAT].missing);
+		return fail(p, fields[F_FORMAT].missing);
 	if (format < 1 || format > DPERM_MODEL_FORMAT)
-		return refuse(p, "the format of the model is unknown to this version of dperm");
+		return fail(p, "the format of the model is unknown to this version of dperm");
 	return true;
 }
 
@@ -345,12 +345,12 @@ read_members(Parser *p, const char *in, size_t len)
 		FieldId		field = find_field(key);
 
 		if (field == F_COUNT)
-			return refuse(p, "there is an unknown key");
+			return fail(p, "there is an unknown key");
 		if (p->seen & BIT(field))
-			return refuse(p, fields[field].repeated);
+			return fail(p, fields[field].repeated);
 		p->seen |= BIT(field);
 		if (!read_field(p, field))
-			return p->json.mistyped ? refuse(p, fields[field].mistyped) : false;
+			return p->json.mistyped ? fail(p, fields[field].mistyped) : false;
 	}
 	return dperm_json_close(&p->json);
 }
@@ -366,22 +366,22 @@ check_agreement(Parser *p)
 
 	for (int i = 0; i < F_COUNT; i++)
 		if (!((p->seen | OPTIONAL) & BIT(i)))
-			return refuse(p, fields[i].missing);
+			return fail(p, fields[i].missing);
 	if (loss->has_h && !(p->seen & BIT(F_H)))
-		return refuse(p, fields[F_H].missing);
+		return fail(p, fields[F_H].missing);
 	if (!loss->has_h && (p->seen & BIT(F_H)))
-		return refuse(p, "this loss has no h");
+		return fail(p, "this loss has no h");
 	if ((p->seen & BIT(F_KIND)) && p->says_learner != loss->learner)
-		return refuse(p, "kind and loss contradict each other");
+		return fail(p, "kind and loss contradict each other");
 	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->claim.epsilon))
-		return refuse(p, "private and epsilon contradict each other");
+		return fail(p, "private and epsilon contradict each other");
 	if (fault)
-		return refuse(p, fault);
+		return fail(p, fault);
 	dim = dperm_encoder_dim(&m->encoder);
 	if ((p->seen & BIT(F_DIMENSION)) && p->says_dimension != dim)
-		return refuse(p, "dimension is not what the features make");
+		return fail(p, "dimension is not what the features make");
 	if (p->weights_count != dim)
-		return refuse(p, "the number of weights is not the dimension");
+		return fail(p, "the number of weights is not the dimension");
 	return true;
 }
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "core/base/json.h"
 
 /* Keys that have been seen. */

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "core/solve/moments.h"
 
 #define MAGIC UINT64_C(0x6470706173730002)	/* "dppass", version 2 */

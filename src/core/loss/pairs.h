@@ -1,18 +1,14 @@
 /*
- * losses.h: the entries of the table, and what their files share. For src/core/loss alone.
+ * pairs.h: what the files of losses share: two margins at a time, and the bend.
  */
-#ifndef DPERM_LOSSES_H
-#define DPERM_LOSSES_H
+#ifndef DPERM_PAIRS_H
+#define DPERM_PAIRS_H
 
 #include <math.h>
 #include <stddef.h>
 
 #include "core/base/vector.h"
 #include "core/loss/loss.h"
-
-extern const DpermLossEntry dperm_logistic;
-extern const DpermLossEntry dperm_huber;
-extern const DpermLossEntry dperm_smooth_hinge;
 
 /*
  * Two margins at a time, and without branches: margins are as good as random, and a wrong guess costs more than all the
@@ -84,4 +80,4 @@ dperm_loss_beyond_bend(double h, DpermWide z, DpermWide *slope, DpermWide *q)
 	return false;
 }
 
-#endif							/* DPERM_LOSSES_H */
+#endif							/* DPERM_PAIRS_H */

@@ -1,0 +1,53 @@
+/*
+ * setup.h: what a mechanism is told, and the constants that follow from it.
+ */
+#ifndef DPERM_SETUP_H
+#define DPERM_SETUP_H
+
+#include <stdint.h>
+
+#include "core/loss/loss.h"
+#include "core/privacy/claim.h"
+
+/* The mechanisms: places in the table of mechanism.h, stored in models. */
+typedef enum DpermMethod
+{
+	DPERM_METHOD_OBJECTIVE = 0,
+	DPERM_METHOD_OUTPUT = 1
+} DpermMethod;
+
+typedef enum DpermAnalysis
+{
+	DPERM_ANALYSIS_SHARP = 0,
+	DPERM_ANALYSIS_PAPER = 1
+} DpermAnalysis;
+
+/* What the mechanism needs to know; all of it is public. */
+typedef struct DpermSetup
+{
+	DpermLoss	loss;
+	DpermMethod method;
+	DpermAnalysis analysis;
+	double		epsilon;		/* > 0; INFINITY trains without noise */
+	double		lambda;			/* as requested, >= 0 */
+	int64_t		rows;			/* n, public under replace-one */
+	int			dim;			/* trained dimension, intercept included */
+} DpermSetup;
+
+/* What follows from it; all of it is public too. */
+typedef struct DpermCalibration
+{
+	double		lambda;			/* effective Lambda: what the solver minimises with */
+	DpermClaim	claim;			/* what is claimed, and how epsilon is split */
+	double		noise_scale;	/* |b| ~ Gamma(dim, noise_scale); 0: no noise */
+	double		gradient_goal;	/* the solver aims at this computed norm */
+	double		gradient_bound; /* gamma: on the norm of the exact gradient at weights that are accepted */
+	double		rounding[2];	/* of a gradient in doubles: so much, and so much for each unit of norm of the weights */
+	double		weight_bound;	/* on the norm of the minimiser */
+	int64_t		descent_steps;	/* after which the slowest way to it has arrived */
+	double		residual;		/* rho: bound on |released - ideal| before rounding */
+	double		grid;			/* eta, a power of two */
+	int64_t		release_scale;	/* T: release noise has P(z) ~ exp(-|z|/T) */
+} DpermCalibration;
+
+#endif							/* DPERM_SETUP_H */
