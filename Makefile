@@ -7,10 +7,10 @@
 #   make bench                       docs/benchmarks.md, measured on this machine: an hour
 #   make audit                       the privacy audit, with planted faults: docs/audit.md
 #
-# script/test runs all of it in a throwaway cluster.
+# script/test runs all of it in a temporary cluster.
 
 EXTENSION = dperm
-EXTVERSION = 0.1.0
+EXTVERSION = 0.2.0
 MODULE_big = dperm
 
 # Sources are found from this file, so that a build in another directory works:
@@ -24,7 +24,7 @@ ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*/*.h)
 OBJS = $(PG_OBJS) $(CORE_OBJS)
 
 DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
-DATA = $(call sources,sql/*--*--*.sql)
+DATA = $(filter-out $(DATA_built),$(call sources,sql/*--*.sql))
 
 # The rounding bounds of the release stage hold for IEEE arithmetic as written.
 FP_CFLAGS = -ffp-contract=off -fno-fast-math
@@ -151,7 +151,7 @@ tap:
 	TESTDIR='$(TAP_DIR)' TESTLOGDIR='$(TAP_DIR)/log' TESTDATADIR='$(TAP_DIR)/tmp_check' \
 	prove -I $(top_builddir)/src/test/perl $(PROVE_FLAGS) $(if $(PROVE_TESTS),$(PROVE_TESTS),test/t/*.pl)
 
-# In a throwaway cluster; make bench BENCH_FLAGS=--help says what can be chosen.
+# In a temporary cluster; make bench BENCH_FLAGS=--help says what can be chosen.
 bench:
 	$(here)/test/bench/run $(BENCH_FLAGS)
 

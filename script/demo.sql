@@ -1,5 +1,5 @@
--- The story that script/demo tells. Works in any empty database that can
--- CREATE EXTENSION dperm.
+-- What script/demo shows. Works in any empty database in which dperm can be
+-- created.
 \set QUIET on
 \set ON_ERROR_STOP on
 \pset footer off
@@ -8,7 +8,7 @@ SET client_min_messages = warning;
 CREATE EXTENSION dperm;
 
 \echo
-\echo '1. The data: 20,000 made-up patients, in a table as tables are: bounds, an enum, a boolean'
+\echo '1. The data: 20,000 synthetic patients in an ordinary table with bounds, an enum and a boolean'
 \echo
 \set ECHO queries
 CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology', 'general');
@@ -37,7 +37,7 @@ SELECT id, round(pg_temp.normal(62, 15, 18, 105)), round(pg_temp.normal(28.5, 5,
        least(floor(-1.6 * ln(1 - random())), 8)
 FROM generate_series(1, 20000) AS id;
 
--- The truth that the models have to find: a logistic law of the real values.
+-- The relation that the models have to learn: logistic in the values.
 UPDATE patients SET readmitted = random() < 1 / (1 + exp(-(
     -2.4 + 0.05 * (age - 62) + 0.04 * (bmi - 28.5) + 0.02 * (systolic - 134)
     + 1.2 * (creatinine - 1.1) + 0.9 * smoker::int + 0.75 * admissions
@@ -50,9 +50,9 @@ VACUUM ANALYZE patients;
 \echo
 SELECT * FROM patients ORDER BY id LIMIT 4;
 
-\echo '2. Training on 16,000 of them: name the columns, and epsilon (small = more private).'
-\echo '   What values can be is read from the declarations above, never from the rows.'
-\echo '   epsilon = Infinity is the ordinary model, without privacy, to compare with'
+\echo '2. Training on 16,000 of them: name the columns and epsilon (smaller is more private).'
+\echo '   The possible values come from the declarations above, never from the rows.'
+\echo '   epsilon = Infinity trains an ordinary model without privacy, for comparison'
 \echo
 \set ECHO queries
 CREATE TABLE models AS
@@ -65,7 +65,7 @@ FROM unnest(ARRAY[0.1, 1, 10, 'Infinity']::float8[]) AS epsilon;
 
 \echo
 \echo '3. Accuracy on the 4,000 patients that no model has seen'
-\echo '   (epsilon 0.1 changes a little from run to run: the noise is the privacy)'
+\echo '   (at epsilon 0.1 it varies a little from run to run, because of the noise)'
 \echo
 WITH scores AS (
     SELECT 2 AS place, epsilon, avg((dp_predict(model, p) = readmitted)::int) AS accuracy
@@ -73,14 +73,14 @@ WITH scores AS (
     UNION ALL
     SELECT 1, NULL, greatest(avg(readmitted::int), 1 - avg(readmitted::int))
     FROM patients_test)
-SELECT CASE WHEN epsilon IS NULL THEN 'always guess the commoner answer'
+SELECT CASE WHEN epsilon IS NULL THEN 'always predict the more common class'
             WHEN epsilon = 'Infinity' THEN 'logistic regression, NOT PRIVATE'
             ELSE 'logistic regression, private' END AS model,
        coalesce(CASE epsilon WHEN 'Infinity' THEN 'none' ELSE epsilon::text END, '') AS epsilon,
        to_char(100 * accuracy, '990.0 %') AS accuracy
 FROM scores ORDER BY place, scores.epsilon;
 
-\echo '4. What the model has learnt'
+\echo '4. What the model has learned'
 \echo
 \set ECHO queries
 SELECT column_name, value, round(weight::numeric, 1) AS weight
@@ -96,7 +96,7 @@ FROM models, (SELECT 'oncology' AS ward, 71 AS age, 31 AS bmi, 150 AS systolic, 
 WHERE epsilon = 1;
 \set ECHO none
 
-\echo '6. What the privacy officer files: dp_guarantee(model)'
+\echo '6. The guarantee, for your records: dp_guarantee(model)'
 \echo
 \pset tuples_only on
 \pset format unaligned

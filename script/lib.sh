@@ -1,4 +1,4 @@
-# Shared by script/test, script/demo and test/bench/run: packages, a private build, a throwaway
+# Shared by script/test, script/demo and test/bench/run: packages, a private build, a temporary
 # cluster. Sourced, not run.
 #
 # Nothing is left behind but the packages that apt installs. The build and the
@@ -122,16 +122,16 @@ install_packages() {
   packages=$(missing_packages "$1" | xargs)
   [ -n "$packages" ] || return 0
   command="apt-get install --no-install-recommends $packages"
-  command -v apt-get >/dev/null || die "these Debian packages, or what they hold, are missing: $packages"
+  command -v apt-get >/dev/null || die "these Debian packages, or their contents, are missing: $packages"
   say "Missing packages: $packages"
   if [ "$(id -u)" != 0 ]; then
     command -v sudo >/dev/null && sudo -v ||
-      die "cannot install them without root or sudo. As root, run:
+      die "cannot install them without root or sudo. Run as root:
   apt-get update && $command"
   fi
   apt_get update
   packages=$(missing_packages "$1" | xargs) # the fresh lists know the right version
-  say "Installing them, a minute or so: apt-get install --no-install-recommends $packages"
+  say "Installing them, which takes about a minute: apt-get install --no-install-recommends $packages"
   case " $packages " in
     *" postgresql-"[0-9]*) install_without_cluster $packages ;;
     *) apt_get install --no-install-recommends $packages ;;
@@ -205,7 +205,7 @@ prepare() {
   mkdir "$work/src" "$work/tmp" "$work/socket"
   [ "${#as[@]}" = 0 ] || chown -R "$("${as[@]}" id -un):" "$work"
   tar -C "$repo" -cf - --exclude=./.git --exclude=./build --exclude='*.o' --exclude='*.so' \
-    --exclude='dperm--?.?.?.sql' . | "${as[@]}" tar -C "$work/src" -xf -
+    --exclude="dperm--$(sed -n "s/^default_version = '\(.*\)'/\1/p" "$repo/dperm.control").sql" . | "${as[@]}" tar -C "$work/src" -xf -
   cd "$work/src"
   export HOME=$work TMPDIR=$work/tmp
 

@@ -117,11 +117,11 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon, lambda and options must be the same for all rows of a group"),
-				 errhint("They are parameters of the model; group by what they depend on.")));
+				 errhint("They are parameters of the model. If they depend on a column, group by that column.")));
 }
 
 /*
- * The vector length: an option, or what the features argument says of itself. Never what rows hold:
+ * The dimension of the vectors: an option, or what the features argument declares. Never what rows hold:
  * the number of weights would tell it.
  */
 static int
@@ -141,12 +141,12 @@ vector_length(FunctionCallInfo fcinfo, const DpermOptions *options)
 	if (length == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the length of the feature vectors is not declared"),
-				 errhint("Give it as an option, as in dp_logreg(label, features, 1, NULL, '{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a domain with CHECK (cardinality(VALUE) = 3).")));
+				 errmsg("the dimension of the feature vectors is not declared"),
+				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, NULL, '{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a domain with CHECK (cardinality(VALUE) = 3).")));
 	return length;
 }
 
-/* Make ready for rows whose vectors have this length. */
+/* Prepare for rows whose vectors have this many elements. */
 static void
 init_rows(FitState *state, int length)
 {
@@ -181,12 +181,12 @@ check_call(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
-				 errhint("The number of distinct rows depends on what rows hold, but the number of rows is public.")));
+				 errhint("The number of rows is public, but the number of distinct rows depends on private values.")));
 	if (grouping_sets(castNode(AggState, fcinfo->context)) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several grouping sets"),
-				 errhint("A row would be in several groups, each of which costs epsilon; use GROUP BY, or one query for each grouping set.")));
+				 errhint("A row would belong to several groups, each of which costs epsilon. Use GROUP BY, or one query for each grouping set.")));
 }
 
 /* The state for the first row of a group. */
@@ -258,7 +258,7 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used as window functions"),
-				 errhint("Every frame would release a model of the same rows; use GROUP BY.")));
+				 errhint("Each frame would release another model of the same rows. Use GROUP BY.")));
 	if (where != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate transition function called in non-aggregate context");
 
@@ -320,14 +320,14 @@ check_first_time(FunctionCallInfo fcinfo)
 		!results->ecxt_aggnulls[call->aggno])
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be computed several times in one query"),
-				 errhint("Each time would release another model of the same rows. Compute them once, in WITH ... AS MATERIALIZED, or store them in a table.")));
+				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
+				 errhint("Each computation would release another model of the same rows. Compute the models once, in WITH ... AS MATERIALIZED, or store them in a table.")));
 	*asked = true;
 }
 
 /*
  * Final: run the mechanism over the rows of the group. NULL for a group without rows. PostgreSQL may ask
- * again, as it does when a hash table of groups is scanned anew: the answer is the same model.
+ * again, as it does when a hash table of groups is scanned again: the answer is the same model.
  */
 Datum
 dp_fit_final(PG_FUNCTION_ARGS)

@@ -105,7 +105,7 @@ dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("%s must not be null", name),
-				 errhint("source is a table or view, label one of its columns.")));
+				 errhint("source is a table or view, and label is one of its columns.")));
 	return text;
 }
 
@@ -149,7 +149,7 @@ array_names(const char *argument, Datum datum, Oid element, int *count)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must name at least one column", argument),
-				 errhint("NULL stands for all columns that have a domain.")));
+				 errhint("Use NULL for all columns that have a domain.")));
 	result = palloc(sizeof(char *) * *count);
 	for (int i = 0; i < *count; i++)
 	{

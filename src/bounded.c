@@ -15,7 +15,7 @@
 PG_FUNCTION_INFO_V1(dp_text);
 PG_FUNCTION_INFO_V1(dp_bounded);
 
-/* What is known of the type of a value, found out once. */
+/* What is known about the type of a value, looked up once. */
 typedef struct ValueType
 {
 	bool		varlena;

@@ -15,7 +15,7 @@
 #include "core/encode/compact.h"
 #include "dperm.h"
 
-/* Bytes of a chunk at the most; and of a huge page, of which chunks are made where there are any. */
+/* Bytes of a chunk at most; and of a huge page, of which chunks are made where there are any. */
 #define CHUNK_BYTES (8 * 1024 * 1024)
 #define HUGE_PAGE (2 * 1024 * 1024)
 
@@ -142,7 +142,7 @@ store(DpermCache *cache, const double *row, int64 place)
 		memcpy(to, row, row_bytes(cache));
 }
 
-/* Map the rows that wait, and put them where they belong. */
+/* Map the queued rows, and put them where they belong. */
 static void
 settle_waiting(DpermCache *cache)
 {
@@ -241,7 +241,7 @@ dperm_cache_shrink(DpermCache *cache)
 		pfree(cache->allocated[--cache->chunk_count]);
 }
 
-/* All rows have come. */
+/* All rows have arrived. */
 void
 dperm_cache_end(DpermCache *cache)
 {

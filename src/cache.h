@@ -69,7 +69,7 @@ extern void dperm_cache_compact(DpermCache *cache);
 /* Keep no more than a sample from now on, and release the rest of the memory. */
 extern void dperm_cache_shrink(DpermCache *cache);
 
-/* All rows have come. */
+/* All rows have arrived. */
 extern void dperm_cache_end(DpermCache *cache);
 
 #endif							/* DPERM_CACHE_H */

@@ -27,7 +27,7 @@ make_candidates(DpermCandidates *candidates, int count, const DpermOptions *base
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there must be between 1 and %d candidates", DPERM_CANDIDATES_MAX),
-				 errhint("Each candidate is trained on a portion of the rows: a handful is enough.")));
+				 errhint("Each candidate is trained on its own portion of the rows, so specify only a few.")));
 	candidates->count = count;
 	candidates->each = palloc0(sizeof(DpermCandidate) * count);
 	for (int i = 0; i < count; i++)
@@ -77,13 +77,13 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 					 errmsg("a candidate is too long"),
-					 errhint("A candidate is a few arguments with their values.")));
+					 errhint("A candidate should contain only a few arguments and their values.")));
 		dperm_option_table_jsonb(options, DPERM_PLACE_CANDIDATE, object);
 		if (options->positive != base->positive)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("positive cannot differ between candidates"),
-					 errhint("Give it as an argument.")));
+					 errhint("Specify positive as an argument of the function.")));
 	}
 }
 
@@ -116,7 +116,7 @@ check_storable(const DpermCandidates *candidates)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("candidates cannot be stored in a model"),
-				 errhint("A candidate is an object of a few plain values.")));
+				 errhint("A candidate is an object with a few plain values.")));
 }
 
 /* The candidates of the arguments, settled. */
@@ -130,13 +130,13 @@ dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo, cons
 	if (candidates->given && has_lambdas)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("candidates and lambdas cannot both be given"),
+				 errmsg("cannot specify both candidates and lambdas"),
 				 errhint("lambdas is the short form of candidates.")));
 	if (base->lambda >= 0 && !candidates->given)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lambda is what is to be chosen"),
-				 errhint("Give lambdas to choose from, or candidates that differ in something else.")));
+				 errmsg("cannot specify lambda when tuning it"),
+				 errhint("Specify lambdas to choose from, or candidates that differ in other parameters.")));
 	if (candidates->given)
 		read_objects(candidates, base);
 	else if (has_lambdas)

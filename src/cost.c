@@ -50,7 +50,7 @@ noise_norm(const DpermSetup *setup, const DpermCalibration *calibration)
 	return dperm_mechanism_entry((int) setup->method)->effect(setup, calibration) + release;
 }
 
-/* How long weights can be without noise: the loss at zero bounds the regulariser. */
+/* A bound on the norm of the weights without noise: the loss at zero bounds the regulariser. */
 static double
 weight_bound(const DpermSetup *setup, const DpermCalibration *calibration)
 {

@@ -115,7 +115,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 		column->lack = psprintf("%s: no value is left", said->origin);
 }
 
-/* The dimension of a vector, from the type or from constraints on its length. */
+/* The dimension of a vector, from the type or from constraints. */
 static void
 set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 {
@@ -141,7 +141,7 @@ set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 	if (column->origin == NULL)
 		column->origin = said->origin;
 	if (column->origin)
-		column->lack = psprintf("%s: no dimension from 1 to %d", column->origin, DPERM_DIM_MAX);
+		column->lack = psprintf("%s: the dimension is not between 1 and %d", column->origin, DPERM_DIM_MAX);
 	column->origin = NULL;
 }
 

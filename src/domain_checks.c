@@ -123,7 +123,7 @@ strategy_of(Oid op, Node *left)
 	return OidIsValid(type->btree_opf) ? get_op_opfamily_strategy(op, type->btree_opf) : 0;
 }
 
-/* column <op> constant; of whole numbers, the strict bounds are those one step inside. */
+/* column <op> constant; for integers, strict bounds are one step further in. */
 static DpermSaid
 compare(const DpermSubject *subject, int strategy, Node *constant)
 {
@@ -198,7 +198,7 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 	return said;
 }
 
-/* AND and OR. NULL passes a CHECK anyhow, so that "OR column IS NULL" adds nothing. */
+/* AND and OR. NULL passes a CHECK anyway, so that "OR column IS NULL" adds nothing. */
 static DpermSaid
 read_junction(const DpermSubject *subject, BoolExpr *junction)
 {

@@ -10,7 +10,7 @@
 
 /*
  * What is said of a column: a list of texts for categories, else an interval; of a vector's
- * length for vectors. It is a superset of the values that pass.
+ * dimension for vectors. It is a superset of the values that pass.
  */
 typedef struct DpermSaid
 {

@@ -222,7 +222,7 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 		for (int j = 0; j < i; j++)
 			if (texts[j].len == texts[i].len &&
 				memcmp(texts[j].bytes, texts[i].bytes, texts[i].len) == 0)
-				refuse(column, psprintf("a list of different categories, but \"%.*s\" is in it twice",
+				refuse(column, psprintf("a list of different categories, but \"%.*s\" appears twice",
 										texts[i].len, texts[i].bytes), domain);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -277,7 +277,7 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
 		refuse_usual(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX));
 	if (declared > 0 && dimension != declared)
-		refuse(column, psprintf("of dimension %d, as the catalog says", declared),
+		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
 			   psprintf("{\"dimension\": %d, \"norm\": 1}", declared));
 	if (!(norm >= DPERM_NORM_MIN && norm <= DPERM_NORM_MAX))
 		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
@@ -293,12 +293,12 @@ read_flag(DpermColumn *column, JsonbContainer *pair)
 	JsonbValue *values[2];
 
 	if (pair == NULL || JsonContainerSize(pair) != 2)
-		refuse_usual(column, "[false, true], or left out");
+		refuse_usual(column, "[false, true], or omitted");
 	for (int i = 0; i < 2; i++)
 		values[i] = getIthJsonbValueFromContainer(pair, i);
 	if (values[0]->type != jbvBool || values[1]->type != jbvBool ||
 		values[0]->val.boolean == values[1]->val.boolean)
-		refuse_usual(column, "[false, true], or left out");
+		refuse_usual(column, "[false, true], or omitted");
 }
 
 /* The long form: an object whose only key is "range" or "categories". */
@@ -331,7 +331,7 @@ read_long_form(DpermColumn *column, JsonbContainer *object)
 	}
 	refuse_usual(column, kind == DPERM_BLOCK_NUMBER ? "[low, high], {\"range\": [low, high]} or {\"categories\": [...]}" :
 				 kind == DPERM_BLOCK_TIME ? "[low, high] or {\"range\": [low, high]}" :
-				 kind == DPERM_BLOCK_FLAG ? "[false, true], or left out" :
+				 kind == DPERM_BLOCK_FLAG ? "[false, true], or omitted" :
 				 "a list of strings or {\"categories\": [...]}");
 }
 
@@ -342,7 +342,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	if (!column->usable)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" of type %s cannot be a feature, so it takes no domain",
+				 errmsg("column \"%s\" of type %s cannot be a feature, so it cannot have a domain",
 						column->name, format_type_be(column->type)),
 				 errhint("Convert it in a view, for example to text or to a number.")));
 	if (column->block.kind == DPERM_BLOCK_VECTOR)

@@ -38,7 +38,7 @@ is_same_kind(Oid from, Oid to)
 	return kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME;
 }
 
-/* A cast by a function of PostgreSQL's own, within a kind. Length limits of texts are none. */
+/* A cast by a function of PostgreSQL's own, within a kind. Length limits of texts do not count. */
 static bool
 is_plain_cast(FuncExpr *call)
 {
@@ -271,7 +271,7 @@ dperm_domain_terms_elements(Node *node)
 	return elements;
 }
 
-/* Is this what is compared: the column, or the length of a vector column? */
+/* Is this what is compared: the column, or the number of elements of a vector column? */
 bool
 dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node)
 {

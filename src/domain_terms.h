@@ -21,7 +21,7 @@ typedef struct DpermSubject
 /* Is this node the column, perhaps cast? */
 extern bool dperm_domain_terms_is_column(const DpermSubject *subject, Node *node);
 
-/* Is this what is compared: the column, or the length of a vector column? */
+/* Is this what is compared: the column, or the number of elements of a vector column? */
 extern bool dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node);
 
 /* The value of an expression of constants that are numbers or times; false for NULL and NaN. */

@@ -30,7 +30,7 @@ dperm_domain_types_is_text(Oid base)
 	return base == NAMEOID || (category_of(base) == TYPCATEGORY_STRING && get_typlen(base) == -1);
 }
 
-/* The type "vector" of the extension "vector": others of this name are stored otherwise. */
+/* The type "vector" of the extension "vector": others of this name are stored differently. */
 bool
 dperm_domain_types_is_pgvector(Oid base)
 {

@@ -128,7 +128,7 @@ read_given(Relation relation, DpermColumn *columns, int count, Jsonb *domains)
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
 					 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 							RelationGetRelationName(relation)),
-					 errhint("The keys of domains are names as they are stored: upper and lower case matter, and no quotes are needed.")));
+					 errhint("Names in domains are case-sensitive and are not quoted.")));
 		dperm_domain_json_parse(&columns[i], &value);
 	}
 }
@@ -155,7 +155,7 @@ open_relation(Oid oid)
 	if (!dperm_domains_has_rows(relation->rd_rel->relkind))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" has no rows to train on", RelationGetRelationName(relation)),
+				 errmsg("cannot train on \"%s\"", RelationGetRelationName(relation)),
 				 errhint("Use a table, a view, a materialized view or a foreign table.")));
 	return relation;
 }
@@ -233,15 +233,15 @@ dperm_domains_missing(const DpermColumn *column)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" of type %s has no domain", column->name,
 					format_type_be(column->type)),
-			 column->lack ? errdetail("The catalog is not enough: %s.", column->lack) : 0,
+			 column->lack ? errdetail("The catalog does not define a complete domain: %s.", column->lack) : 0,
 			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
-			 errhint("Give it, as in domains => %s, or declare it as a CHECK of the table behind the view.",
+			 errhint("Specify it, as in domains => %s, or declare it with a CHECK constraint on the table behind the view.",
 					 dperm_domain_json_example(column)) :
-			 errhint("Give it, as in domains => %s, or declare it, as in %s.",
+			 errhint("Specify it, as in domains => %s, or declare it, as in %s.",
 					 dperm_domain_json_example(column), example_declaration(column))));
 }
 
-/* Raise the error for a lone vector of unknown length. */
+/* Raise the error for a single vector column of unknown dimension. */
 void
 dperm_domains_unsized(const DpermColumn *column)
 {
@@ -249,10 +249,10 @@ dperm_domains_unsized(const DpermColumn *column)
 
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the length of the vectors in column \"%s\" is not declared", column->name),
-			 column->lack ? errdetail("The catalog is not enough: %s.", column->lack) : 0,
+			 errmsg("the dimension of the vectors in column \"%s\" is not declared", column->name),
+			 column->lack ? errdetail("The catalog does not define a complete domain: %s.", column->lack) : 0,
 			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
-			 errhint("Give it, as in dimension => 128, or declare it as a CHECK of the table behind the view.") :
-			 errhint("Give it, as in dimension => 128, or declare it, as in %s.",
+			 errhint("Specify it, as in dimension => 128, or declare it with a CHECK constraint on the table behind the view.") :
+			 errhint("Specify it, as in dimension => 128, or declare it, as in %s.",
 					 example_declaration(column))));
 }

@@ -1,7 +1,7 @@
 /*
  * domains.h: the public domain of each column, from the caller and from the catalog.
  *
- * Nothing here looks at rows or at statistics about rows: a domain learnt from data would leak.
+ * Nothing here looks at rows or at statistics about rows: a domain learned from data would leak.
  */
 #ifndef DPERM_DOMAINS_H
 #define DPERM_DOMAINS_H
@@ -34,7 +34,7 @@ extern DpermColumn *dperm_domains_read(Oid relation, Jsonb *domains, DpermLength
  */
 extern _Noreturn void dperm_domains_missing(const DpermColumn *column);
 
-/* Raise the error for a vector that is the only feature and has no declared length: as above, and the argument. */
+/* Raise the error for a vector that is the only feature and has no declared dimension: as above, and the argument. */
 extern _Noreturn void dperm_domains_unsized(const DpermColumn *column);
 
 /* The query of a view or of a materialized view, NULL for any other relation. */

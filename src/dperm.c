@@ -29,7 +29,7 @@ bool		dperm_progress = false;
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int	blas_thread_shutdown_(void) __attribute__((weak));
 
-/* Called once a backend when the library is loaded. */
+/* Called once per backend, when the library is loaded. */
 void
 _PG_init(void)
 {
@@ -40,21 +40,21 @@ _PG_init(void)
 
 	DefineCustomIntVariable("dperm.aggregate_memory",
 							"Memory that dp_logreg() and dp_svm() may use for the rows of one group.",
-							"A group that needs more fails with an error; dp_logreg_train() and dp_svm_train() have no such limit.",
+							"A group that needs more raises an error. dp_logreg_train() and dp_svm_train() have no such limit.",
 							&dperm_aggregate_memory,
 							256 * 1024, 64, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("dperm.cache_memory",
 							"Memory that training may use to keep the rows it has read.",
-							"Rows that do not fit are read again in each pass of the solver; 0 keeps none but a small sample to start from.",
+							"If the rows do not fit, training keeps a smaller, rounded form of them or of a sample in this memory or in 48 MB, whichever is more, and reads the rows again in further passes.",
 							&dperm_cache_memory,
 							256 * 1024, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomBoolVariable("dperm.progress",
-							 "Reports how far a training has come, in messages of level INFO.",
-							 "They depend on the number of rows and of candidates alone.",
+							 "Reports the progress of training in messages of level INFO.",
+							 "The messages depend only on the number of rows and the number of candidates.",
 							 &dperm_progress,
 							 false,
 							 PGC_USERSET, 0,
@@ -75,7 +75,7 @@ check_interrupts(void *arg)
 
 const DpermPoll dperm_interrupts = {check_interrupts, NULL};
 
-/* Random bits that nobody can seed. */
+/* Random bits that cannot be seeded. */
 bool
 dperm_strong_random(void *arg, void *bytes, size_t count)
 {
@@ -114,7 +114,7 @@ dperm_checked_calibration(const DpermSetup *setup)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot train with these parameters: %s", why),
-				 errhint("Leave lambda out to get the default for this many rows.")));
+				 errhint("Omit lambda to use the default for this number of rows.")));
 	return calibration;
 }
 
@@ -128,7 +128,7 @@ dperm_checked_encoder(DpermEncoder encoder)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot encode these features: %s", fault),
-				 errhint("All columns together may have %d coordinates: one per number, category and vector element.",
+				 errhint("All columns together can have at most %d coordinates, one for each number, category and vector element.",
 						 DPERM_DIM_MAX - 1)));
 	return encoder;
 }

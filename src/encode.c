@@ -3,7 +3,7 @@
  * expression makes.
  *
  * Of an expression only the text of the query and the catalog are looked at: a constant, ARRAY[a, b, c], a call of
- * dp_encode whose first argument is a constant or a parameter, a domain whose CHECK fixes the length.
+ * dp_encode whose first argument is a constant or a parameter, a domain whose CHECK fixes the dimension.
  */
 #include "postgres.h"
 
@@ -41,7 +41,7 @@ encode(FunctionCallInfo fcinfo, DpermScorerOpener open)
 										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* dp_encode(model, row): what the weights of the model are multiplied with. */
+/* dp_encode(model, row): what the weights of the model are multiplied by. */
 Datum
 dp_encode_model(PG_FUNCTION_ARGS)
 {
@@ -102,7 +102,7 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 	if (!OidIsValid(relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("domains can be applied to the rows of a table or view only"),
+				 errmsg("domains can only be applied to the rows of a table or view"),
 				 errhint("Pass the alias of a table, or encode with a model.")));
 	columns = dperm_domains_read(relation, without_nulls(json), dperm_encode_length, &count);
 	blocks = palloc(sizeof(DpermBlock) * Max(count, 1));
@@ -120,9 +120,9 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 	if (chosen != (int) JB_ROOT_COUNT(json))
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("domains has a key with the value null that is no column of \"%s\"",
+				 errmsg("a key with value null in domains is not a column of \"%s\"",
 						get_rel_name(relation)),
-				 errhint("Keys are the names of columns as they are stored.")));
+				 errhint("Keys are column names; they are case-sensitive.")));
 	out->model = NULL;
 	out->encoder = dperm_checked_encoder((DpermEncoder) {.block_count = chosen, .blocks = blocks});
 }
@@ -157,7 +157,7 @@ read_value(Node *node, ParamListInfo params, Datum *value)
 	return false;
 }
 
-/* The length of a constant vector. */
+/* The dimension of a constant vector. */
 static int
 constant_length(Const *constant)
 {
@@ -188,7 +188,7 @@ encoded_length(FuncExpr *call, ParamListInfo params)
 	return dperm_encoder_dim(&scored.encoder);
 }
 
-/* The length that an expression declares. */
+/* The dimension that an expression declares. */
 int
 dperm_encode_length(Node *node, ParamListInfo params)
 {

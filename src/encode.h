@@ -1,5 +1,5 @@
 /*
- * encode.h: the public length of the vectors that an expression makes.
+ * encode.h: the public dimension of the vectors that an expression makes.
  */
 #ifndef DPERM_ENCODE_H
 #define DPERM_ENCODE_H
@@ -8,7 +8,7 @@
 #include "nodes/primnodes.h"
 
 /*
- * The length that an expression declares whatever rows hold, 0 if it declares none. params are those
+ * The dimension that an expression declares whatever rows hold, 0 if it declares none. params are those
  * of the query, or NULL.
  */
 extern int	dperm_encode_length(Node *node, ParamListInfo params);

@@ -59,7 +59,7 @@ name_columns(DpermModel *model, const char *features)
 		if (count != 1 || blocks[0].kind != DPERM_BLOCK_VECTOR)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("features is for a model of one vector"),
+					 errmsg("features can only be specified for a model of one vector"),
 					 errhint("The model knows the names of its columns.")));
 		blocks[0].column = terminated(features, strlen(features));
 	}
@@ -68,8 +68,8 @@ name_columns(DpermModel *model, const char *features)
 		if (blocks[i].column.len == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("the model was trained on arrays and names no column"),
-					 errhint("Name the column that holds the vectors, as in features => 'x'.")));
+					 errmsg("the model was trained on arrays and does not name a column"),
+					 errhint("Specify the column that holds the vectors, as in features => 'x'.")));
 		blocks[i].column = terminated(blocks[i].column.bytes, blocks[i].column.len);
 	}
 	model->encoder.blocks = blocks;
@@ -245,7 +245,7 @@ count_bins(const Evaluation *evaluation, int bins, int64 *counts)
 	}
 }
 
-/* A share of a sum, NaN for none of nothing. */
+/* A share of a sum, NULL if the sum is zero. */
 static Datum
 share(double part, double whole, bool *isnull)
 {
@@ -271,7 +271,7 @@ dp_roc(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bins must be between 2 and %d", BINS_MAX),
-				 errhint("More bins show more of the curve and have more noise in all.")));
+				 errhint("More bins show the curve in more detail but add more noise.")));
 	open_evaluation(fcinfo, &evaluation);
 	counts = palloc(sizeof(int64) * 2 * bins);
 	SPI_connect();

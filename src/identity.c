@@ -54,7 +54,7 @@ makes_unique(Oid index, AttrNumber number)
 	return result;
 }
 
-/* Has a column of a table a unique index of its own? A partitioned table's spans its partitions. */
+/* Does a column of a table have a unique index of its own? A partitioned table's spans its partitions. */
 static bool
 has_unique_index(Relation relation, AttrNumber number)
 {
@@ -193,7 +193,7 @@ check_key(Oid relation, AttrNumber number, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("identity cannot be of type %s", format_type_be(type)),
-				 errhint("Use a key that is a whole number, a uuid or a text.")));
+				 errhint("Use a key of an integer type, uuid or text.")));
 	if (is_key(relation, number, true))
 		return;
 	ereport(ERROR,
@@ -201,9 +201,9 @@ check_key(Oid relation, AttrNumber number, const char *name)
 			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null",
 					name),
 			 has_places(relation) ?
-			 errhint("Leave identity out: the rows of \"%s\" are told apart by their places. Or declare the column, as in PRIMARY KEY (%s).",
+			 errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the column as a key, as in PRIMARY KEY (%s).",
 					 get_rel_name(relation), quote_identifier(name)) :
-			 errhint("Use a view of a single table that shows its primary key, or store the rows in a materialized view and leave identity out.")));
+			 errhint("Use a view of a single table that includes its primary key, or store the rows in a materialized view and omit identity.")));
 }
 
 /* A column that identifies rows; what is private in a row does not. */
@@ -225,13 +225,13 @@ identity_column(const DpermSource *source, const char *identity, bool is_public)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("identity cannot be the label or a feature"),
-				 errhint("It names a column that identifies rows and tells nothing else, such as a key.")));
+				 errhint("identity must be a column that only identifies rows, such as a key.")));
 	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
-				 errhint("Tuning needs SELECT on the column that identifies rows.")));
+				 errhint("Tuning requires SELECT on the column that identifies rows.")));
 	if (!is_public)
 		check_key(source->relation, number, identity);
 	return column_text(source, number, identity);
@@ -246,13 +246,13 @@ dperm_identity_sql(const DpermSource *source, const char *identity, bool is_publ
 	if (!has_places(source->relation))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the rows of \"%s\" have no identity of their own",
+				 errmsg("the rows of \"%s\" have no identity",
 						get_rel_name(source->relation)),
-				 errhint("Name a column that identifies rows, as in identity => 'id', or store the rows in a table.")));
+				 errhint("Specify a column that identifies rows, as in identity => 'id', or store the rows in a table.")));
 	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
-				 errhint("Tuning needs SELECT on the whole table, or a column that identifies rows, as in identity => 'id'.")));
+				 errhint("Tuning requires SELECT on the whole table, or a column that identifies rows, as in identity => 'id'.")));
 	return "t.tableoid, t.ctid";
 }

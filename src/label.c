@@ -48,7 +48,7 @@ is_textual(Oid type)
 static void
 positive_hint(void *arg)
 {
-	errhint("positive is one of the values of the label column, written as text.");
+	errhint("positive must be one of the values of the label column, as text.");
 }
 
 /* How to read labels of a type. */
@@ -65,14 +65,14 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("a label cannot be of type %s", format_type_be(type)),
-				 errhint("Use a boolean, a number, a text or an enum; a view can convert any other type.")));
+				 errhint("Use a boolean, a number, text or an enum. A view can convert other types.")));
 	if (!positive)
 	{
 		if (label->textual || get_typtype(label->type) == TYPTYPE_ENUM)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("a label of type %s needs a positive value", format_type_be(type)),
-					 errhint("Say which value means yes, as in positive => 'yes'.")));
+					 errmsg("a label of type %s requires a positive value", format_type_be(type)),
+					 errhint("Specify the value of the positive class, as in positive => 'yes'.")));
 		return;
 	}
 	if (label->textual)
@@ -81,7 +81,7 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
-					 errhint("Values as long as that are not looked at; a view can shorten them.")));
+					 errhint("Longer values are ignored. Use a view to shorten them.")));
 		label->bytes = pstrdup(positive);
 		label->bytes_len = dperm_category_length(label->padded, positive, strlen(positive));
 	}
@@ -118,7 +118,7 @@ number_sign(const DpermLabel *label, double value, double positive)
 	return sign_of(label->compare ? value == positive : value > 0);
 }
 
-/* The same for numeric, which may lie outside of the range of doubles. */
+/* The same for numeric, which may be outside the range of doubles. */
 static int
 numeric_label_sign(const DpermLabel *label, Numeric value)
 {
@@ -217,7 +217,7 @@ same_positive(const LabelCache *cache, FunctionCallInfo fcinfo)
 		memcmp(VARDATA_ANY(now), VARDATA_ANY(cache->positive), VARSIZE_ANY_EXHDR(now)) == 0;
 }
 
-/* The reader for the arguments of dp_label, made anew only for another positive value. */
+/* The reader for the arguments of dp_label, rebuilt only for a different positive value. */
 static const DpermLabel *
 cached_label(FunctionCallInfo fcinfo)
 {

@@ -107,7 +107,7 @@ take_row(Loader *loader, int number, TupleTableSlot *slot)
 		MemoryContextReset(loader->row_context);
 }
 
-/* A row has come. */
+/* A row has arrived. */
 static bool
 receive_row(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -138,7 +138,7 @@ end_rows(DestReceiver *self)
 {
 }
 
-/* Make ready to take rows. */
+/* Prepare to take rows. */
 static void
 init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 {

@@ -133,8 +133,8 @@ dperm_model_type_open(Datum value)
 	if (model == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("stored dp_model is damaged"),
-				 errdetail("The value was refused: %s.", why)));
+				 errmsg("stored dp_model is corrupted"),
+				 errdetail("The value is not a valid model: %s.", why)));
 	if ((Pointer) flat != DatumGetPointer(value))
 		pfree(flat);
 	return model;
@@ -167,7 +167,7 @@ dp_model_in(PG_FUNCTION_ARGS)
 		RAISE_SOFTLY(fcinfo,
 					 (errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 					  errmsg("invalid input syntax for type %s", "dp_model"),
-					  errdetail("The text was refused: %s.", why)));
+					  errdetail("The text is not a valid model: %s.", why)));
 	PG_RETURN_DATUM(result);
 }
 
@@ -194,7 +194,7 @@ dp_model_recv(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary form of type %s", "dp_model"),
-				 errdetail("The value was refused: %s.", why)));
+				 errdetail("The value is not a valid model: %s.", why)));
 	PG_RETURN_DATUM(dperm_model_type_make(model));
 }
 
@@ -233,7 +233,7 @@ dp_model_from_jsonb(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("cannot cast this jsonb to type %s", "dp_model"),
-				 errdetail("The value was refused: %s.", why)));
+				 errdetail("The value is not a valid model: %s.", why)));
 	PG_RETURN_DATUM(result);
 }
 

@@ -75,7 +75,7 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 	if (fault)
 		return fault;
 	if (dperm_encoder_dim(encoder) != pass->dim)
-		return "the encoder is of another dimension";
+		return "the dimension of the encoder does not match";
 	for (int i = 0; i < encoder->block_count; i++)
 	{
 		if (at >= pass->readers ||

@@ -177,7 +177,7 @@ get_state(Datum value, MemoryContext parent)
 	return expand(dperm_moments_flat_get(value), parent);
 }
 
-/* Where an aggregate's state lives; outside of an aggregate, where the caller is. */
+/* Where an aggregate's state lives; outside an aggregate, where the caller is. */
 static MemoryContext
 state_context(FunctionCallInfo fcinfo)
 {
@@ -246,7 +246,7 @@ check_columns(const PassState *state, int columns, const DpermReaderKind *kinds)
 				 errmsg("the columns of a pass do not match its request")));
 }
 
-/* How the columns of this call are stored, found out once. */
+/* How the columns of this call are stored, looked up once. */
 static const DpermReaderKind *
 call_kinds(FunctionCallInfo fcinfo, int columns)
 {
@@ -305,7 +305,7 @@ dp_moments_step_float4(PG_FUNCTION_ARGS)
 	return step_pass(fcinfo, &kind);
 }
 
-/* Make ready for records of a type. */
+/* Prepare for records of a type. */
 static void
 take_record_type(PassState *state, HeapTupleHeader record)
 {

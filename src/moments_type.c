@@ -72,7 +72,7 @@ dp_moments_in(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
 				 errmsg("invalid input syntax for type %s", "dp_moments"),
-				 errdetail("The value is damaged: %s.", why)));
+				 errdetail("The value is not valid: %s.", why)));
 	PG_RETURN_POINTER(flat);
 }
 
@@ -104,7 +104,7 @@ dp_moments_recv(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
 				 errmsg("invalid binary form of type %s", "dp_moments"),
-				 errdetail("The value is damaged: %s.", why)));
+				 errdetail("The value is not valid: %s.", why)));
 	PG_RETURN_POINTER(flat);
 }
 

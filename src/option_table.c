@@ -49,17 +49,17 @@ set_epsilon(DpermOptions *options, Value value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be greater than zero"),
-				 errhint("Common values lie between 0.1 and 10; 'Infinity' trains without privacy.")));
+				 errhint("Typical values are between 0.1 and 10; 'Infinity' trains without privacy.")));
 	if (epsilon < DPERM_EPSILON_MIN)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at least %g", DPERM_EPSILON_MIN),
-				 errhint("No model can be useful below; common values lie between 0.1 and 10.")));
+				 errhint("No model is useful at a smaller epsilon. Typical values are between 0.1 and 10.")));
 	if (epsilon > DPERM_EPSILON_MAX && !isinf(epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at most %d, or 'Infinity'", DPERM_EPSILON_MAX),
-				 errhint("Such an epsilon protects nothing; 'Infinity' says so.")));
+				 errhint("A larger epsilon gives no protection. Use 'Infinity' to train without privacy.")));
 	options->epsilon = epsilon;
 }
 
@@ -72,7 +72,7 @@ set_lambda(DpermOptions *options, Value value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("lambda must be between 0 and %g", DPERM_LAMBDA_MAX),
-				 errhint("Leave lambda out to get a default that does not depend on the data.")));
+				 errhint("Omit lambda to use a default that does not depend on the data.")));
 	options->lambda = lambda;
 }
 
@@ -161,7 +161,7 @@ set_norm(DpermOptions *options, Value value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("norm must be between %g and %g", DPERM_NORM_MIN, DPERM_NORM_MAX),
-				 errhint("norm is a public bound on the length of the vectors; longer ones are clipped to it.")));
+				 errhint("norm is a public bound on the norm of the vectors; larger vectors are scaled down to it.")));
 	options->norm = norm;
 }
 
@@ -175,7 +175,7 @@ set_dimension(DpermOptions *options, Value value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dimension must be a whole number between 1 and %d", DPERM_DIM_MAX - 1),
-				 errhint("dimension is the length of the feature vectors.")));
+				 errhint("dimension is the number of elements of the feature vectors.")));
 	options->dimension = (int) dimension;
 }
 
@@ -200,7 +200,7 @@ set_gamma(DpermOptions *options, Value value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("gamma must be between %g and %g", DPERM_GAMMA_MIN, DPERM_GAMMA_MAX),
-				 errhint("gamma is the bandwidth of the kernel over vectors of length at most 1.")));
+				 errhint("gamma is the bandwidth of the kernel, for vectors of norm at most 1.")));
 	options->kernel.gamma = gamma;
 }
 
@@ -214,7 +214,7 @@ set_kernel_features(DpermOptions *options, Value value)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("kernel_features must be an even number between 2 and %d",
 						DPERM_DIM_MAX - 2),
-				 errhint("More features follow the kernel more closely and need more noise.")));
+				 errhint("More features approximate the kernel better but need more noise.")));
 	options->kernel.features = (int) features;
 }
 
@@ -228,7 +228,7 @@ set_kernel_seed(DpermOptions *options, Value value)
 /* The options, in the order of the SQL declarations. */
 static const Option table[] = {
 	{"epsilon", FLOAT8OID, set_epsilon, ARGUMENT | DPERM_PLACE_COST, .required =
-	"Common values lie between 0.1 and 10; 'Infinity' trains without privacy."},
+	"Typical values are between 0.1 and 10; 'Infinity' trains without privacy."},
 	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_CANDIDATE},
 	{"method", TEXTOID, set_method, ARGUMENT | DPERM_PLACE_COST | KEY},
 	{"analysis", TEXTOID, set_analysis, ARGUMENT | DPERM_PLACE_COST | KEY},
@@ -328,7 +328,7 @@ expect_type(const char *key, JsonbValue *value, enum jbvType type, const char *w
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("option \"%s\" must be %s", key, what),
-				 errhint("Options are a JSON object such as '{\"intercept\": false, \"norm\": 2}'.")));
+				 errhint("Options are a JSON object, such as '{\"intercept\": false, \"norm\": 2}'.")));
 	return value;
 }
 
@@ -350,7 +350,7 @@ integer_of_key(const char *key, JsonbValue *value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("option \"%s\" must be a whole number", key),
-				 errhint("Its size may be 2^53 at most.")));
+				 errhint("Its absolute value must be at most 2^53.")));
 	return (int64) number;
 }
 
@@ -421,7 +421,7 @@ set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbVal
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown option \"%s\"", key),
-			 errhint("Options are %s.", allowed_names(options, place))));
+			 errhint("Valid options are %s.", allowed_names(options, place))));
 }
 
 /* Set options from a jsonb object. */

@@ -41,8 +41,8 @@ settle_kernel(DpermOptions *options)
 	else if (kernel->gamma != 0 || kernel->features != 0 || options->has_seed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("gamma, kernel_features and kernel_seed need a kernel"),
-				 errhint("Give for example kernel => 'gaussian'.")));
+				 errmsg("gamma, kernel_features and kernel_seed require a kernel"),
+				 errhint("Specify one, for example kernel => 'gaussian'.")));
 
 	/* a kernel follows constants by itself, and an intercept would cost it half of the ball */
 	if (options->intercept < 0)
@@ -64,7 +64,7 @@ dperm_options_settle(DpermOptions *options)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
 						noiseless ? "when epsilon is infinite" : "for output perturbation"),
-				 errhint("Leave lambda out to get a default that does not depend on the data.")));
+				 errhint("Omit lambda to use a default that does not depend on the data.")));
 }
 
 /* The block of a vector that is no column, or has no domain. */

@@ -117,9 +117,9 @@ check_ours(Oid function, const Home *home)
 			getExtensionOfObject(ProcedureRelationId, function) != home->extension)
 			ereport(ERROR,
 					(errcode(ERRCODE_DUPLICATE_FUNCTION),
-					 errmsg("function %s stands in the way of dperm's own",
+					 errmsg("function %s conflicts with a function of extension dperm",
 							format_procedure(function)),
-					 errhint("Drop it, and revoke CREATE on the schema of the extension.")));
+					 errhint("Drop that function, and revoke CREATE on the schema of the extension.")));
 }
 
 /* Check every function of a query. */
@@ -147,16 +147,16 @@ dperm_query_check(Oid schema, Oid moments_type, Query *tree)
 	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("source uses volatile functions, so that its rows change from pass to pass"),
+				 errmsg("source uses volatile functions, so its rows can change between passes"),
 				 errhint("Store the rows first, for example in a materialized view.")));
 	if (is_unstable((Node *) tree, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("source reads what may change from pass to pass"),
-				 errhint("TABLESAMPLE needs REPEATABLE; row locks, sequences and the columns xmin, xmax, cmin and cmax cannot be used. Or store the rows first, for example in a materialized view.")));
+				 errmsg("source reads data that can change between passes"),
+				 errhint("Use TABLESAMPLE with REPEATABLE, and do not use row locks, sequences or the columns xmin, xmax, cmin and cmax; or store the rows first, for example in a materialized view.")));
 	if (dperm_row_order_matters(tree, home.extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("source depends on the order in which rows are read, which may change from pass to pass"),
+				 errmsg("source depends on the order in which rows are read, which can change between passes"),
 				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or floating-point numbers need an ORDER BY that contains the primary key; or store the rows first, for example in a materialized view.")));
 }

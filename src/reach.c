@@ -122,7 +122,7 @@ visit_function(Reach *reach, Oid function)
 		form->prolang != INTERNALlanguageId && form->prolang != ClanguageId)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s may read any table, so that source and holdout may overlap",
+				 errmsg("function %s may read any table, so source and holdout may overlap",
 						format_procedure(function)),
 				 errhint("Store the rows in a table, or write the function in SQL with BEGIN ATOMIC, so that what it reads is known.")));
 	ReleaseSysCache(tuple);

@@ -306,7 +306,7 @@ read_text(const DpermReader *reader, Datum datum)
 	return find_text(reader, bytes, len);
 }
 
-/* The elements of an array or a vector, NULL if it is none of the right length. */
+/* The elements of an array or a vector, NULL if their number is not the right one. */
 static const double *
 read_vector(DpermReader *reader, Datum datum)
 {

@@ -24,7 +24,7 @@ read_key(FunctionCallInfo fcinfo, int *portions)
 	if (key == NULL || VARSIZE_ANY_EXHDR(key) != DPERM_PORTION_KEY || *portions < 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("dp_portion needs a key of %d bytes and at least one portion",
+				 errmsg("dp_portion requires a key of %d bytes and at least one portion",
 						DPERM_PORTION_KEY)));
 	return (const unsigned char *) VARDATA_ANY(key);
 }

@@ -39,7 +39,7 @@ dperm_rows_array_length(ArrayType *array)
 	return ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : -1;
 }
 
-/* One dimension, the expected length, and no NULL among the elements. */
+/* One dimension, the expected number of elements, and no NULL among them. */
 static inline bool
 dperm_rows_is_plain(ArrayType *array, int expected_len)
 {
@@ -65,7 +65,7 @@ dperm_rows_peek_float8(ArrayType *array, int expected_len)
 
 /*
  * Convert expected_len elements of base type elemtype to doubles. False, with out
- * untouched, for another length or number of dimensions, a NULL element, or an
+ * untouched, for another number of elements or dimensions, a NULL element, or an
  * element type that cannot be read. A numeric beyond float8 reads as infinite.
  */
 extern bool dperm_rows_read_array(ArrayType *array, Oid elemtype,

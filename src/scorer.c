@@ -257,9 +257,9 @@ resolve_row(DpermScorer *scorer, HeapTupleHeader row)
 		if (found < 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
-					 errmsg("the row has no column \"%s\", which the model needs",
+					 errmsg("the row has no column \"%s\", which the model requires",
 							column_name(&encoder->blocks[i])),
-					 errhint("Columns are found by name; rename it in a subquery if it is called otherwise.")));
+					 errhint("Columns are matched by name. If the column has another name, rename it in a subquery.")));
 		make_reader(scorer, i, TupleDescAttr(desc, found)->atttypid);
 		scorer->columns[i] = found;
 	}
@@ -285,7 +285,7 @@ read_row(DpermScorer *scorer, Datum features)
 	}
 }
 
-/* Make ready to read arrays. */
+/* Prepare to read arrays. */
 static void
 resolve_array(DpermScorer *scorer)
 {

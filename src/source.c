@@ -66,8 +66,8 @@ find_relation(const char *name)
 	if (!dperm_domains_has_rows(get_rel_relkind(relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" has no rows to train on", name),
-				 errhint("source is a table, a view, a materialized view or a foreign table.")));
+				 errmsg("cannot train on \"%s\"", name),
+				 errhint("source must be a table, a view, a materialized view or a foreign table.")));
 	return relation;
 }
 
@@ -83,12 +83,12 @@ find_column(const DpermSource *source, DpermColumn *columns, int count, const ch
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 					get_rel_name(source->relation)),
-			 errhint("%s takes the name as it is stored: upper and lower case matter, and no quotes are needed.",
+			 errhint("Names in %s are case-sensitive and are not quoted.",
 					 argument)));
 	return NULL;				/* keep compiler quiet */
 }
 
-/* May the caller read the columns? Better to say so now than halfway. */
+/* May the caller read the columns? Better to report it now than halfway. */
 static void
 check_privileges(Oid relation, const DpermColumn *label, DpermColumn **features, int count)
 {
@@ -105,7 +105,7 @@ check_privileges(Oid relation, const DpermColumn *label, DpermColumn **features,
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(relation)),
-				 errhint("Training needs SELECT on the label and the feature columns.")));
+				 errhint("Training requires SELECT on the label and the feature columns.")));
 }
 
 /* The columns that the caller named, or all that have a domain. */
@@ -126,7 +126,7 @@ choose_features(const DpermSource *source, DpermColumn *columns, int count,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("no column of relation \"%s\" has a domain",
 							get_rel_name(source->relation)),
-					 errhint("Give domains, or CHECK constraints; dp_domains('%s') shows what is known.",
+					 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows the domains that are declared.",
 							 get_rel_name(source->relation))));
 		return features;
 	}
@@ -141,7 +141,7 @@ choose_features(const DpermSource *source, DpermColumn *columns, int count,
 			if (features[j] == features[i])
 				ereport(ERROR,
 						(errcode(ERRCODE_DUPLICATE_COLUMN),
-						 errmsg("column \"%s\" is named twice in features", names[i])));
+						 errmsg("column \"%s\" appears twice in features", names[i])));
 	}
 	return features;
 }
@@ -159,9 +159,9 @@ check_domains_used(DpermColumn *columns, int count, DpermColumn **features, int 
 		if (!used)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("domains has column \"%s\", which is not among the features",
+					 errmsg("column \"%s\" in domains is not a feature",
 							columns[i].name),
-					 errhint("Add it to features, or leave it out of domains.")));
+					 errhint("Add it to features, or remove it from domains.")));
 	}
 }
 
@@ -174,8 +174,8 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 	if (column->given && (options->norm != 0 || options->dimension != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("column \"%s\" has its dimension and norm in domains", column->name),
-				 errhint("Leave out the arguments dimension and norm, or the domain.")));
+				 errmsg("the dimension and norm of column \"%s\" are specified in domains", column->name),
+				 errhint("Omit either the arguments dimension and norm, or the domain.")));
 	if (column->known)
 	{
 		if (block.count == 0)
@@ -200,8 +200,8 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 	else if (options->norm != 0 || options->dimension != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("norm and dimension are for a single vector column"),
-				 errhint("Give the bounds of columns in domains, such as '{\"age\": [0, 120], \"x\": {\"dimension\": 3, \"norm\": 1}}'.")));
+				 errmsg("norm and dimension require a single vector column"),
+				 errhint("Specify the bounds of columns in domains, such as '{\"age\": [0, 120], \"x\": {\"dimension\": 3, \"norm\": 1}}'.")));
 	else
 		for (int i = 0; i < count; i++)
 		{
@@ -240,7 +240,7 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
 							get_rel_name(source->relation), format_type_be(features[i]->type)),
-					 errhint("The same column is a %s in the table that is trained on.",
+					 errhint("The column is a %s in the table to train on.",
 							 dperm_encoder_kind_name(blocks[i].kind))));
 }
 

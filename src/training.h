@@ -17,7 +17,7 @@
 #include "core/model/model.h"
 #include "options.h"
 
-/* A training under way. */
+/* A training in progress. */
 typedef struct DpermTraining
 {
 	const DpermLayout *layout;	/* of the rows */

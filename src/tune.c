@@ -32,7 +32,7 @@ PG_FUNCTION_INFO_V1(dp_svm_tune);
 /* On a public table every candidate is trained this often, since each training has its noise. */
 #define HOLDOUT_REPEATS 3
 
-/* A tuning under way. */
+/* A tuning in progress. */
 typedef struct Tuning
 {
 	FunctionCallInfo fcinfo;
@@ -141,7 +141,7 @@ too_few_rows(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("a portion of the rows is empty"),
-			 errhint("There are too few rows for so many candidates.")));
+			 errhint("There are too few rows for this many candidates.")));
 }
 
 /* Do two candidates make the same of a row? */
@@ -354,8 +354,8 @@ open_holdout(Tuning *tuning, const char *holdout)
 	if (dperm_queries_overlap(&tuning->sources[0], &private[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("holdout reads from the table that is to be protected"),
-				 errhint("It has to be a public table; leave it out to choose privately.")));
+				 errmsg("holdout reads from the private table"),
+				 errhint("holdout must be a public table. Omit it to choose privately.")));
 	return private;
 }
 

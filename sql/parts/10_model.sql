@@ -37,18 +37,18 @@ COMMENT ON TYPE dp_model IS
 CREATE FUNCTION dp_model_to_jsonb(model dp_model) RETURNS jsonb
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_model_to_jsonb(dp_model) IS 'the model as jsonb: what the cast uses';
+COMMENT ON FUNCTION dp_model_to_jsonb(dp_model) IS 'convert a model to jsonb; used by the cast';
 
 CREATE FUNCTION dp_model_from_jsonb(model jsonb) RETURNS dp_model
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_model_from_jsonb(jsonb) IS 'a model out of its jsonb: what the cast uses';
+COMMENT ON FUNCTION dp_model_from_jsonb(jsonb) IS 'convert jsonb to a model; used by the cast';
 
 CREATE CAST (dp_model AS jsonb) WITH FUNCTION dp_model_to_jsonb(dp_model) AS ASSIGNMENT;
-COMMENT ON CAST (dp_model AS jsonb) IS 'the model with all its parameters, exactly';
+COMMENT ON CAST (dp_model AS jsonb) IS 'the complete model, without loss';
 
 CREATE CAST (jsonb AS dp_model) WITH FUNCTION dp_model_from_jsonb(jsonb);
-COMMENT ON CAST (jsonb AS dp_model) IS 'the way back; the guarantee is written anew from the parameters';
+COMMENT ON CAST (jsonb AS dp_model) IS 'read a model; its guarantee is derived again from its parameters';
 
 CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]
 	AS 'MODULE_PATHNAME'
@@ -62,10 +62,10 @@ CREATE FUNCTION dp_coefficients(model dp_model,
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
 COMMENT ON FUNCTION dp_coefficients(dp_model) IS
-	'the weights of a model with the column, and the category or element, that each belongs to';
+	'the weights of a model, each with its column and its category or vector element';
 
 CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_guarantee(dp_model) IS
-	'what the model promises about the rows it was trained on, in one paragraph';
+	'the privacy guarantee of a model, in one paragraph';

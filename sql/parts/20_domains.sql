@@ -1,7 +1,7 @@
 --
 -- Domains
 --
--- What is publicly known of the values of a column: bounds, a list of categories, the dimension
+-- What is publicly known about the values of a column: bounds, a list of categories, the dimension
 -- of a vector. It comes from the catalog alone, never from rows.
 
 CREATE FUNCTION dp_domains(relation regclass)
@@ -9,4 +9,4 @@ CREATE FUNCTION dp_domains(relation regclass)
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_domains(regclass) IS
-	'the domain of each column that can be a feature, as CHECK constraints, enum labels and types declare it, in the form that domains takes; NULL where there is none';
+	'the domain of each column that can be a feature, as declared by CHECK constraints, enum labels and types; NULL if there is none';

@@ -1,7 +1,7 @@
 --
 -- Prediction
 --
--- The features are a row whose columns are found by name; for a model of one vector also an array:
+-- The features are a row whose columns are matched by name. A model of one vector also takes an array:
 -- float8[], float4[], numeric[], smallint[], integer[], bigint[], a domain over one of these, or an
 -- untyped literal. Values that training would not have used are read as training reads them.
 
@@ -15,7 +15,7 @@ CREATE FUNCTION dp_predict_prob(model dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_predict_prob(dp_model, "any") IS
-	'the probability of the positive class, by a logistic regression';
+	'the probability of the positive class; logistic regression only';
 
 CREATE FUNCTION dp_decision(model dp_model, features "any") RETURNS float8
 	AS 'MODULE_PATHNAME'
@@ -27,10 +27,10 @@ CREATE FUNCTION dp_encode(model dp_model, features "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_encode_model'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_encode(dp_model, "any") IS
-	'the features as the model sees them: the vector that its weights are multiplied with';
+	'the features as the model sees them: the vector that its weights are multiplied by';
 
 CREATE FUNCTION dp_encode(domains jsonb, features "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dp_encode_domains'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_encode(jsonb, "any") IS
-	'a row of a table as a vector of length at most 1, by the domains of the listed columns';
+	'a row of a table as a vector of norm at most 1, encoded with the domains of the listed columns';

@@ -29,7 +29,7 @@ CREATE TYPE dp_moments (
 	STORAGE = external
 );
 COMMENT ON TYPE dp_moments IS
-	'internal to training: what is asked of one pass over the rows, and the sums it found; not private';
+	'internal to training: the request for one pass over the rows, or the sums that it computed; not private';
 
 CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float8[]) RETURNS dp_moments
 	AS 'MODULE_PATHNAME', 'dp_moments_step_float8' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;

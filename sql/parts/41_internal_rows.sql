@@ -5,24 +5,24 @@
 CREATE FUNCTION dp_text(value "any") RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_text("any") IS
-	'internal to training: the output of a type as text, NULL if the value is too large to be looked at';
+	'internal to training: the text form of a value, or NULL if the value is too large';
 
 CREATE FUNCTION dp_bounded(value anyelement) RETURNS anyelement
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_bounded(anyelement) IS
-	'internal to training: a value, or NULL if it is too large to be looked at';
+	'internal to training: a value, or NULL if it is too large';
 
 CREATE FUNCTION dp_label(value "any", positive text) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_label("any", text) IS
-	'a label as training reads it: true, false, or NULL for no label';
+	'internal to training: a label as true or false, or NULL for no label';
 
 CREATE FUNCTION dp_portion(key bytea, portions integer, relation oid, place tid) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_portion_place' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_portion(bytea, integer, oid, tid) IS
-	'the portion of a row, by a keyed hash of its place';
+	'internal to tuning: the portion of a row, by a keyed hash of its physical location';
 
 CREATE FUNCTION dp_portion(key bytea, portions integer, identity text) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_portion_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_portion(bytea, integer, text) IS
-	'the portion of a row, by a keyed hash of what identifies it';
+	'internal to tuning: the portion of a row, by a keyed hash of its identity';

@@ -27,7 +27,7 @@ CREATE FUNCTION dp_logreg_tune(
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION dp_logreg_tune IS
-	'train a differentially private logistic regression with parameters that are chosen privately';
+	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
 	source text,
@@ -56,4 +56,4 @@ CREATE FUNCTION dp_svm_tune(
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
 COMMENT ON FUNCTION dp_svm_tune IS
-	'train a differentially private support vector machine with parameters that are chosen privately';
+	'train a differentially private support vector machine with privately chosen parameters';

@@ -17,7 +17,7 @@ CREATE FUNCTION dp_evaluate(
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
 COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text) IS
-	'how good a model is on the rows of a relation: private counts, and metrics with 95 percent intervals';
+	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
 
 CREATE FUNCTION dp_roc(
 	model dp_model,
@@ -61,4 +61,4 @@ CREATE FUNCTION dp_cost(
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8) IS
-	'what a training would spend and with what noise, and how many rows it needs, without reading any';
+	'the privacy budget and the noise of a training, and the number of rows it needs, without reading any rows';

@@ -84,7 +84,7 @@ def blas(parts, machine):
     rows = [["%s × %d" % (count(r["rows"]), r["d"]), r["library"], mode, seconds(r["scan"]), seconds(r[mode]), ratio(r[mode], r["scan"])]
             for mode in MODES for r in results if mode in r]
     return ["## BLAS", "",
-            "`dp_logreg_train` as above with other libraries for linear algebra. Any BLAS gives the same models, but for rounding; the reference BLAS, "
+            "`dp_logreg_train` as above with other libraries for linear algebra. Any BLAS gives the same models, except for rounding; the reference BLAS, "
             "Debian's `libblas3`, takes longer. `apt-get install libopenblas0-serial` replaces it.%s" % measured, ""] + \
         table(["rows × d", "BLAS", "", "scan, s", "logistic, s", "scans"], rows)
 
@@ -101,7 +101,7 @@ def sklearn(result):
                      ratio(t["all_cores"], t["dperm"], "wall"), "", ""])
     return ["## Export and scikit-learn", "",
             "Binary `COPY` to the client, which turns it into a matrix, and `LogisticRegression` with the same objective: "
-            "CPU seconds of client and server, one thread. The gradient tells how exact the result is; the last column is the largest difference "
+            "CPU seconds of client and server, one thread. The gradient shows how exact the result is; the last column is the largest difference "
             "of a weight from dperm's at `epsilon => 'Infinity'`. A solver with a gradient above 1e-8 is shown, but does not count. Before each run, memory is touched by another "
             "process: on a virtual machine the first use of memory that the host had taken back costs more than anything else.", ""] + \
         table(["rows × d", "", "s", "times dperm", "gradient", "weights differ"], rows)
@@ -235,9 +235,9 @@ def main(results, docs):
     out = ["# Benchmarks", "",
            "<!-- Written by test/bench/report.py from the results of test/bench/run. -->", "",
            "How long training and prediction take, as multiples of what no method can avoid: reading the rows. Seconds differ from machine to machine, "
-           "the ratios much less. Measure yours, in a throwaway cluster, with", "",
+           "the ratios much less. To measure on your machine, in a temporary cluster, run", "",
            "```sh", "make bench", "```", "",
-           "which takes about an hour, writes this page, and installs `python3-sklearn` and `python3-psycopg2` from Debian, needed by nothing else.", "",
+           "This takes about an hour, writes this page, and installs `python3-sklearn` and `python3-psycopg2` from Debian, which nothing else needs.", "",
            "These figures: %s, %d cores, %g GB of memory, PostgreSQL %s with %s of shared buffers, dperm %s, scikit-learn %s, %s. %s seconds unless it says "
            "otherwise, the best of up to %d runs, with what is compared measured in turns. Tables are unlogged, frozen and read once before. Vectors are stored `PLAIN`, which makes a difference "
            "above d = 250 only." % (

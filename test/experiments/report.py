@@ -133,8 +133,8 @@ class Report:
                 "same epsilon for the noise, so differences there should be chance: about 4 of 100 equal pairs lie beyond two "
                 "standard errors on the bad side."]
         if bad:
-            text += ["", "Pairs that came out worse were run again with fresh noise, apart from the tables. Where the "
-                     "difference is not chance, it comes back:", "", rows(
+            text += ["", "Pairs that came out worse were run again with fresh noise, apart from the tables. A "
+                     "difference that is not due to chance appears again:", "", rows(
                          ["entry", "`'sharp'` − `'paper'`", "standard errors", "again", "standard errors", "runs of each",
                           "lambda used, `'paper'`", "`'sharp'`", "epsilon for the noise, `'paper'`", "`'sharp'`"],
                          [self.worse_row(*pair) for pair in bad])]

@@ -1,6 +1,7 @@
 /*
  * test_model.c: what a valid model is, its binary form, and the guarantee in words.
  */
+#include "core/base/limits.h"
 #include "unit/sample_model.h"
 
 #define BINARY_MAX SAMPLE_MODEL_BINARY
@@ -241,7 +242,7 @@ TEST(checks_every_field)
 	CHECK_BROKEN(m.claim.epsilon = NAN, "epsilon is out of range");
 	CHECK_BROKEN(m.claim.epsilon = -INFINITY, "epsilon is out of range");
 	CHECK_BROKEN(m.claim.epsilon = 0.99, "the budget adds up to more than epsilon");
-	CHECK_BROKEN(m.claim.epsilon = INFINITY, "a model without privacy has no noise and no budget");
+	CHECK_BROKEN(m.claim.epsilon = INFINITY, "a model without privacy cannot have noise or a budget");
 	CHECK_BROKEN(m.claim.shares[DPERM_SHARE_SLACK] = -0.1, "a share of the budget is out of range");
 	CHECK_BROKEN(m.claim.shares[DPERM_SHARE_SLACK] = 0.0, "");
 	CHECK_BROKEN(m.claim.shares[DPERM_SHARE_NOISE] = 0.0, "a share of the budget is out of range");
@@ -276,7 +277,7 @@ TEST(checks_every_field)
 				 "tuning has fewer rows than the model");
 	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.rows = 3000), "");
 	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.tuning.len--),
-				 "tuning is not as this version of dperm writes it");
+				 "tuning is not in the form that this version of dperm writes");
 	CHECK_BROKEN((m.tuning = sample_literal(held), m.rows = DPERM_ROWS_MAX), "");
 }
 
@@ -307,7 +308,7 @@ TEST(refuses_non_canonical_binary)
 	dperm_model_to_binary(&m, form);
 	form[5] = 3;
 	CHECK_TEXT(read_binary(form, size, &memory, &out),
-			   "the format of the model is unknown to this version of dperm");
+			   "this version of dperm does not know the format of the model");
 
 	/* A length of the encoder that overflows 32 bits is not believed, nor any other. */
 	dperm_model_to_binary(&m, form);
@@ -390,7 +391,7 @@ TEST(states_the_guarantee)
 	CHECK(strstr(text, "epsilon = 1 and delta = 0, up to a probability below 2^-65") != NULL);
 	CHECK(strstr(text, "replace-one") != NULL);
 	CHECK(strstr(text, "objective perturbation, with the sharp analysis") != NULL);
-	CHECK(strstr(text, "The length of the vectors, 1, was declared.") != NULL);
+	CHECK(strstr(text, "The dimension of the vectors, 1, was declared.") != NULL);
 	CHECK(strpbrk(text, "\"\\\n") == NULL);
 
 	CHECK(strstr(text, "domain") == NULL && strstr(text, "kernel") == NULL);
@@ -407,8 +408,8 @@ TEST(states_the_guarantee)
 	m.encoder.blocks = columns;
 	m.encoder.block_count = 2;
 	dperm_model_print_guarantee(&m, text, sizeof(text));
-	CHECK(strstr(text, "The domains of the columns (bounds, categories, lengths) are public: they"
-				 " were declared, not read from rows. Only the length") != NULL);
+	CHECK(strstr(text, "The domains of the columns (bounds, categories, dimensions) are public: they"
+				 " were declared, not read from rows. Only the dimension") != NULL);
 	m.dimension_source = DPERM_DIMENSION_DECLARED;
 	m.encoder.block_count = 1;
 	dperm_model_print_guarantee(&m, text, sizeof(text));

@@ -1,6 +1,7 @@
 /*
  * test_model_json.c: the text form of a model, exact and against hostile input.
  */
+#include "core/base/limits.h"
 #include "unit/sample_model.h"
 
 #define JSON_MAX 16384
@@ -148,9 +149,9 @@ TEST(explains_hostile_texts)
 {
 	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 1"), "");
 	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 0"),
-			   "the format of the model is unknown to this version of dperm");
+			   "this version of dperm does not know the format of the model");
 	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 3, \"columns\": []"),
-			   "the format of the model is unknown to this version of dperm");
+			   "this version of dperm does not know the format of the model");
 	CHECK_TEXT(why_not_text("\"format\": 2, ", ""), "key \"format\" is missing");
 	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": \"1\""),
 			   "key \"format\" must be an integer");
@@ -200,18 +201,18 @@ TEST(explains_hostile_texts)
 			   "key \"budget\" must be an object of numbers");
 	CHECK_TEXT(why_not_text("\"declared\"", "\"guessed\""), "dimension_source is unknown");
 	CHECK_TEXT(why_not_text("\"dimension\": 2", "\"dimension\": 4294967298"),
-			   "dimension is not what the features make");
+			   "dimension does not match the features");
 	CHECK_TEXT(why_not_text("\"dimension\": 2, ", ""), "");
 	CHECK_TEXT(why_not_text("\"dimension\": 1", "\"dimension\": 4294967297"),
 			   "dimension is out of range");
 	CHECK_TEXT(why_not_text("\"dimension\": 2", "\"dimension\": 3"),
-			   "dimension is not what the features make");
+			   "dimension does not match the features");
 	CHECK_TEXT(why_not_text("\"intercept\": true", "\"intercept\": \"true\""),
 			   "key \"intercept\" must be a boolean");
 	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[0.25]"),
-			   "the number of weights is not the dimension");
+			   "the number of weights does not match the dimension");
 	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[1, 2, 3, 4, 5]"),
-			   "the number of weights is not the dimension");
+			   "the number of weights does not match the dimension");
 	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[0.25, \"-1.5\"]"),
 			   "key \"weights\" must be an array of numbers");
 	CHECK_TEXT(why_not_text("[0.25, -1.5]", "[0.25, 1e999]"), "a number is out of range");

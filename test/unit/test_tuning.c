@@ -2,11 +2,12 @@
  * test_tuning.c: how a model says it was tuned: what is read of it, in both forms of a model, and what
  * is refused.
  */
+#include "core/base/limits.h"
 #include "unit/sample_model.h"
 
 #define LONGEST (1 << 20)		/* of a tuning in a model */
 #define DEPTHS 20
-#define FAULT "tuning is not as this version of dperm writes it"
+#define FAULT "tuning is not in the form that this version of dperm writes"
 
 static void *memory;
 

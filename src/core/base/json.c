@@ -51,7 +51,7 @@ dperm_json_close(DpermJson *r)
 	if (r->why)
 		return false;
 	if (r->depth > 0)
-		return stop(r, "the text is not read to its end");
+		return stop(r, "the text was not read to its end");
 	skip_space(r);
 	if (r->at < r->end)
 		return stop(r, "there is text after the value");

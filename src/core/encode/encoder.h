@@ -109,8 +109,8 @@ extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue
 extern double dperm_encoder_target(const DpermEncoder *enc);
 
 /*
- * What a vector is multiplied by to be encoded: target over its bound or its length. 0 where that is
- * not all there is to it: lengths out of the common range, and what is no number.
+ * What a vector is multiplied by to be encoded: target over its bound or its norm. 0 where that is
+ * not enough: norms out of the common range, and what is not a number.
  */
 extern double dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
 

@@ -116,7 +116,7 @@ text_size(const DpermText *text)
 	return TEXT_MIN + (size_t) text->len;
 }
 
-/* Bytes of what a block has beside its kind and column. */
+/* Bytes of what a block has besides its kind and column. */
 static size_t
 domain_size(const DpermBlock *block)
 {

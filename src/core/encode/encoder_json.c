@@ -56,7 +56,7 @@ static const Key kernel_keys[KERNEL_KEYS] = {
 
 #define BIT(key) (1U << (key))
 
-/* The keys that a feature has beside its column and its type. */
+/* The keys that a feature has besides its column and its type. */
 static const unsigned domain_keys[] = {
 	[DPERM_BLOCK_NUMBER] = BIT(K_LOW) | BIT(K_HIGH),
 	[DPERM_BLOCK_TIME] = BIT(K_LOW) | BIT(K_HIGH),

@@ -16,7 +16,7 @@ dperm_feed_room(const DpermEncoder *encoder)
 									dperm_encoder_dim(encoder));
 }
 
-/* Make ready. */
+/* Prepare. */
 void
 dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const double *frequencies,
 				int *places, double *room)
@@ -34,7 +34,7 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const double *freq
 	feed->mapped = room + DPERM_FEED_ROWS * (size_t) feed->linear;
 }
 
-/* Let a row wait. */
+/* Queue a row. */
 bool
 dperm_feed_wait(DpermFeed *feed, const DpermValue *values, int sign)
 {

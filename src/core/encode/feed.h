@@ -13,7 +13,7 @@
 #include "core/encode/layout.h"
 #include "core/base/vector.h"
 
-/* Rows that wait at the most. */
+/* Rows that wait at most. */
 #define DPERM_FEED_ROWS 32
 
 typedef struct DpermFeed

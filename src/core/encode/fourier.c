@@ -100,7 +100,7 @@ fill_normal(Stream *stream, double *out, int count)
 	}
 }
 
-/* The length of a standard normal vector. */
+/* The norm of a standard normal vector. */
 static double
 next_chi(Stream *stream, int degrees)
 {
@@ -149,7 +149,7 @@ orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
 
 /*
  * Normal frequencies, orthogonal within groups: uniformly distributed orthonormal rows with
- * independent chi lengths, so that each row by itself is a normal vector (Yu et al. 2016).
+ * independent chi norms, so that each row by itself is a normal vector (Yu et al. 2016).
  */
 static void
 fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out,

@@ -22,8 +22,8 @@
 typedef struct DpermKeep
 {
 	int			words;			/* of a row, in doubles */
-	int64_t		capacity;		/* rows at the most: 0 keeps nothing, else >= 2 */
-	int64_t		sample;			/* rows at the most once some had to go: 2 to capacity */
+	int64_t		capacity;		/* rows at most: 0 keeps nothing, else >= 2 */
+	int64_t		sample;			/* rows at most once some had to go: 2 to capacity */
 	int64_t		used;			/* rows held now */
 	int64_t		seen;			/* rows offered */
 	int64_t		stride;			/* a power of two */

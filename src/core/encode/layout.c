@@ -8,7 +8,7 @@
 /* Codes share words. */
 #define CODES_PER_WORD (sizeof(double) / sizeof(uint16_t))
 
-/* Vectors of a length. */
+/* Vectors of one dimension. */
 DpermLayout
 dperm_layout_dense(int dim)
 {

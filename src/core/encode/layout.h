@@ -37,7 +37,7 @@ enum
 	DPERM_ROW_NEGATIVE = 2
 };
 
-/* Vectors of a length. */
+/* Vectors of one dimension. */
 extern DpermLayout dperm_layout_dense(int dim);
 
 /* The layout for the rows of an encoder; places is room for dperm_encoder_dim() integers. */

@@ -54,7 +54,7 @@ logistic_block(double h, int count, double *margins, double *curves)
 		dperm_loss_pairs(logistic_pair, h, count, margins, NULL);
 }
 
-/* Margins beyond which the logistic loss has slope 0 or -1, but for e^-700. */
+/* Margins beyond which the logistic loss has slope 0 or -1, up to e^-700. */
 #define LOGISTIC_FLAT 700
 
 /* Terms of Taylor's series, and how often its argument is halved. */

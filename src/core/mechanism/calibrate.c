@@ -136,7 +136,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	}
 	if (!(out->lambda >= DPERM_LAMBDA_MIN))
 	{
-		*why = "lambda is too small here: at least 1e-10 is needed";
+		*why = "lambda is too small: it must be at least 1e-10";
 		return DPERM_BAD_ARGUMENT;
 	}
 	if (isinf(s->epsilon))

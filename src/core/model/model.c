@@ -26,6 +26,7 @@
 #include <string.h>
 
 #include "core/base/bytes.h"
+#include "core/base/limits.h"
 #include "core/model/tuning.h"
 
 #define HEADER_SIZE 128
@@ -97,7 +98,7 @@ check_privacy(const DpermModel *m)
 		return fault;
 	if (!dperm_claim_private(&m->claim))
 		return m->noise_scale != 0.0 || m->grid != 0.0 || m->release_scale != 0 ?
-			"a model without privacy has no noise and no budget" : NULL;
+			"a model without privacy cannot have noise or a budget" : NULL;
 	if (!is_positive(m->noise_scale))
 		return "noise_scale is out of range";
 	if (!is_power_of_two(m->grid))
@@ -267,7 +268,7 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 		return "it does not begin with the header of a model";
 	format = dperm_bytes_get_int(r, 2);
 	if (format < 1 || format > DPERM_MODEL_FORMAT)
-		return "the format of the model is unknown to this version of dperm";
+		return "this version of dperm does not know the format of the model";
 	if (format > 1 && r->left < HEADER_SIZE - sizeof(magic) - 2)
 		return "it does not begin with the header of a model";
 

@@ -18,11 +18,11 @@
 #include "core/base/status.h"
 #include "core/privacy/claim.h"
 
-/* Where the length of vectors was learnt from; without vectors it is declared. */
+/* Where the dimension of vectors comes from; without vectors it is declared. */
 typedef enum DpermDimensionSource
 {
 	DPERM_DIMENSION_DECLARED = 0,	/* an argument, the catalog or the query */
-	DPERM_DIMENSION_ROWS = 1	/* the most common length among the first rows: models of version 0.1 */
+	DPERM_DIMENSION_ROWS = 1	/* the most common one among the first rows: models of version 0.1 */
 } DpermDimensionSource;
 
 typedef struct DpermModel

@@ -4,9 +4,10 @@
  * Keys come in any order, so that a text survives jsonb. Every key is required
  * but kernel and those that say again what others say: kind, private, delta,
  * neighbours and dimension must agree with the rest if they are there, and guarantee
- * is a string that is neither read nor trusted: the paragraph is always made anew
+ * is a string that is neither read nor trusted: the paragraph is always derived again
  * from the model.
  */
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
 
@@ -327,7 +328,7 @@ check_format(Parser *p, const char *in, size_t len)
 	if (!found)
 		return fail(p, fields[F_FORMAT].missing);
 	if (format < 1 || format > DPERM_MODEL_FORMAT)
-		return fail(p, "the format of the model is unknown to this version of dperm");
+		return fail(p, "this version of dperm does not know the format of the model");
 	return true;
 }
 
@@ -379,9 +380,9 @@ check_agreement(Parser *p)
 		return fail(p, fault);
 	dim = dperm_encoder_dim(&m->encoder);
 	if ((p->seen & BIT(F_DIMENSION)) && p->says_dimension != dim)
-		return fail(p, "dimension is not what the features make");
+		return fail(p, "dimension does not match the features");
 	if (p->weights_count != dim)
-		return fail(p, "the number of weights is not the dimension");
+		return fail(p, "the number of weights does not match the dimension");
 	return true;
 }
 

@@ -1,6 +1,7 @@
 /*
  * model_print.c: a model as text: JSON, and the guarantee in words.
  */
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
 
@@ -121,7 +122,7 @@ put_no_guarantee(Out *out, const DpermModel *model)
 	put(out, "NOT PRIVATE. ");
 	put_subject(out, model);
 	put(out, "without noise (epsilon = Infinity). It carries no privacy guarantee and may"
-		" reveal what single rows hold: treat it like the rows themselves.");
+		" reveal the contents of individual rows: treat it like the rows themselves.");
 }
 
 /* What the guarantee says of the features: they are public, and why that is so. */
@@ -132,15 +133,15 @@ put_features_public(Out *out, const DpermModel *model)
 	bool		from_rows = model->dimension_source == DPERM_DIMENSION_ROWS;
 
 	if (enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR)
-		put(out, "The length of the vectors, %d, was %s. ", enc->blocks[0].count,
+		put(out, "The dimension of the vectors, %d, was %s. ", enc->blocks[0].count,
 			from_rows ? "read from the rows and is treated as public; the guarantee does not"
 			" cover it" : "declared");
 	else
 	{
-		put(out, "The domains of the columns (bounds, categories, lengths) are public: they"
+		put(out, "The domains of the columns (bounds, categories, dimensions) are public: they"
 			" were declared, not read from rows. ");
 		if (from_rows)
-			put(out, "Only the length of vectors was read from rows; it is treated as public,"
+			put(out, "Only the dimension of vectors was read from rows; it is treated as public,"
 				" and the guarantee does not cover it. ");
 	}
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
@@ -195,7 +196,7 @@ put_guarantee(Out *out, const DpermModel *model)
 	put_subject(out, model);
 	put(out, "with epsilon-differential privacy: epsilon = ");
 	put_double(out, model->claim.epsilon);
-	put(out, " and delta = 0, up to a probability below 2^-65 that the noise is longer than the"
+	put(out, " and delta = 0, up to a probability below 2^-65 that the noise is larger than the"
 		" rounding analysis allows for. Neighbours are two tables with the same number of rows that differ in one"
 		" row (replace-one); the number of rows is public. Whatever one row holds, no set"
 		" of models is more than exp(epsilon) times as likely to be released as it would"

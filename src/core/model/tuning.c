@@ -93,7 +93,7 @@ read_member(DpermJson *json, const char *key, DpermTuning *out)
 const char *
 dperm_tuning_read(const DpermText *text, DpermTuning *out)
 {
-	static const char fault[] = "tuning is not as this version of dperm writes it";
+	static const char fault[] = "tuning is not in the form that this version of dperm writes";
 	DpermJson	json;
 	char		key[32];
 	int			seen = 0;

@@ -41,7 +41,7 @@ typedef enum DpermMetric
 /* A number with a 95 percent interval. */
 typedef struct DpermEstimate
 {
-	double		value;			/* NaN if it cannot be told */
+	double		value;			/* NaN if it is 0/0; NULL in SQL */
 	double		low;
 	double		high;
 } DpermEstimate;

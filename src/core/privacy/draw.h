@@ -36,7 +36,7 @@ extern void dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, doub
 /* |computed - exact| <= this times |exact|, for dperm_draw_gamma_sphere. */
 extern double dperm_draw_gamma_sphere_rounding(int dim);
 
-/* |b| is longer than this with probability below 2^-65. */
+/* |b| is larger than this with probability below 2^-65. */
 extern double dperm_draw_gamma_sphere_tail(int dim, double scale);
 
 #endif							/* DPERM_DRAW_H */

@@ -50,7 +50,7 @@ typedef struct DpermDescent
 	double	   *hess;			/* dim x dim: a Hessian, then its factor */
 } DpermDescent;
 
-/* How many doubles of room it needs, beside dim x dim for hess. */
+/* How many doubles of room it needs, besides dim x dim for hess. */
 extern size_t dperm_descent_room(int dim);
 
 /* Begin at weights. room stays in use. */

@@ -202,7 +202,7 @@ start_correcting(DpermMinimise *min, bool metric, double *work)
 	min->correcting = true;
 }
 
-/* Find a start, and make ready to ask for passes over all rows. */
+/* Find a start, and prepare to ask for passes over all rows. */
 void
 dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *weights, double *room)
 {

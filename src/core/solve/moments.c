@@ -502,7 +502,7 @@ dperm_moments_pack(const DpermMoments *m, double *packed)
 	}
 }
 
-/* Roundings on the way of a product into its margin, beside a quarter of the coordinates. */
+/* Roundings on the way of a product into its margin, besides a quarter of the coordinates. */
 #define MARGIN_ROUNDINGS 16
 
 /* A bound on the rounding error of the mean gradient. */

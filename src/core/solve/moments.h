@@ -83,8 +83,8 @@ extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const Dperm
  *
  * How far off it is: a term is the product of two factors that were rounded up to 4 times each, and is
  * rounded again, and so are at most DPERM_ROUGH_ROWS - 1 sums, in whatever order. With u = 2^-24,
- * (DPERM_ROUGH_ROWS + 8) u (1 + 1e-4) sum loss'' |a_i| |a_j| bounds the error of an element; rows are at most
- * 1 long, so that of the whole matrix, in the 2-norm, is at most 3.2e-5 times rows times the curvature of the loss.
+ * (DPERM_ROUGH_ROWS + 8) u (1 + 1e-4) sum loss'' |a_i| |a_j| bounds the error of an element; rows have norm at
+ * most 1, so that of the whole matrix, in the 2-norm, is at most 3.2e-5 times rows times the curvature of the loss.
  */
 extern void dperm_moments_be_rough(DpermMoments *m);
 
@@ -97,7 +97,7 @@ extern void dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
 /* The place for one more row; the caller fills in all of its words. */
 extern double *dperm_moments_next(DpermMoments *m);
 
-/* The place for count more rows, block_rows at the most. */
+/* The place for count more rows, at most block_rows. */
 extern double *dperm_moments_next_rows(DpermMoments *m, int count);
 
 /* Add rows that lie in memory already, count of them, row after row. */
@@ -109,7 +109,7 @@ extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t
 
 /*
  * Add rows in their compact form, count of them, stride words apart; if single, a gradient (not a Hessian) is summed up in
- * single precision within each block: good to about 1e-8 for weights no longer than 1.
+ * single precision within each block: good to about 1e-8 for weights of norm at most 1.
  */
 extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
 									  size_t stride, bool single);

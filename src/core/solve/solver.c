@@ -127,7 +127,7 @@ set_problem(DpermSolver *solver, const DpermProblem *problem)
 		solver->problem.hess_cost = dperm_solver_hess_cost(problem->dim);
 }
 
-/* Make ready. */
+/* Prepare. */
 void
 dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
 				   double *room)

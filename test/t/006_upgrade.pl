@@ -1,0 +1,156 @@
+# A database that was updated from an older version has the objects of a fresh one, and the models that
+# the older version stored predict the same.
+use strict;
+use warnings;
+
+use File::Basename;
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $data = dirname(__FILE__) . '/../upgrade';
+my @old = ('0.1.0');
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+$node->start;
+
+# Everything that the catalogs say of an extension's members, one line for each, without OIDs.
+my $objects = q{
+	CREATE FUNCTION pg_temp.told(classid oid, objid oid) RETURNS text LANGUAGE plpgsql AS $$
+	DECLARE
+		told jsonb;
+		key text;
+		kind text;
+	BEGIN
+		EXECUTE format('SELECT to_jsonb(c) FROM %s c WHERE oid = %s', classid::regclass, objid) INTO STRICT told;
+		-- a node tree holds the place in the script; pg_get_function_arguments below shows what it means
+		told := told - 'proargdefaults';
+		-- an OID differs from database to database: write the name instead
+		FOR key, kind IN
+			SELECT attname, format_type(atttypid, NULL) FROM pg_attribute
+			WHERE attrelid = classid AND attnum > 0 AND format_type(atttypid, NULL) IN ('oid', 'oidvector', 'oid[]')
+		LOOP
+			told := told || jsonb_build_object(key, CASE
+				WHEN key IN ('oid', 'typarray') THEN NULL
+				WHEN key IN ('prorettype', 'proargtypes', 'proallargtypes', 'typelem', 'castsource', 'casttarget', 'provariadic', 'protrftypes', 'oprleft', 'oprright', 'oprresult', 'typbasetype')
+				THEN (SELECT string_agg(CASE t[1] WHEN '0' THEN '-' ELSE format_type(t[1]::oid, NULL) END, ', ' ORDER BY n)
+					FROM regexp_matches(told ->> key, '[0-9]+', 'g') WITH ORDINALITY s(t, n))
+				WHEN key IN ('castfunc') THEN (told ->> key)::oid::regprocedure::text
+				WHEN key ~ 'owner$' THEN (told ->> key)::oid::regrole::text
+				WHEN key ~ 'namespace$' THEN (told ->> key)::oid::regnamespace::text
+				WHEN key = 'prolang' THEN (SELECT lanname FROM pg_language WHERE oid = (told ->> key)::oid)
+				WHEN told ->> key = '0' THEN '-'
+				ELSE 'OID in ' || key END);
+		END LOOP;
+		RETURN told;
+	END $$;
+	SELECT pg_describe_object(classid, objid, 0), pg_temp.told(classid, objid),
+		(SELECT to_jsonb(a) - 'aggfnoid' || jsonb_build_object('aggtranstype', aggtranstype::regtype) FROM pg_aggregate a WHERE classid = 'pg_proc'::regclass AND a.aggfnoid = objid),
+		(SELECT pg_get_function_arguments(objid) FROM pg_proc WHERE classid = 'pg_proc'::regclass AND oid = objid AND prokind = 'f'),
+		obj_description(objid, classid::regclass::name),
+		(SELECT (p.privtype, p.initprivs) FROM pg_init_privs p WHERE p.classoid = classid AND p.objoid = objid)
+	FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
+		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm')
+	ORDER BY 1;
+	SELECT extname, extversion, extrelocatable, extconfig, extnamespace::regnamespace, obj_description(oid, 'pg_extension')
+	FROM pg_extension WHERE extname = 'dperm'};
+
+# Compares the objects of a database with those of a fresh one, and shows the lines that differ.
+my $fresh;
+sub same_objects
+{
+	my ($database, $name) = @_;
+	my $found = $node->safe_psql($database, $objects);
+	my %found = map { $_ => 1 } split /\n/, $found;
+	my %fresh = map { $_ => 1 } split /\n/, $fresh;
+	my $ok = is(join("\n", grep { !$fresh{$_} } sort keys %found), '', "$name: no other objects than in a fresh database");
+	$ok &= is(join("\n", grep { !$found{$_} } sort keys %fresh), '', "$name: all objects of a fresh database");
+	diag('the update script does not make what the install script makes: sql/dperm--*--*.sql') if !$ok;
+}
+
+# Loads the models of an older version in each of their forms, and their predictions. What a table of 0.1.0 held
+# was the binary form: the cast puts these bytes into a table without a look at them.
+sub load_models
+{
+	my ($database, $version) = @_;
+	$node->safe_psql($database, q{
+		CREATE CAST (bytea AS dp_model) WITHOUT FUNCTION;
+		CREATE TABLE forms (name text, as_text text, as_binary bytea);
+		CREATE TABLE predictions (name text, id int, decision float8, positive boolean);});
+	my $sql = slurp_file("$data/cases.sql");
+	$node->safe_psql($database, $sql);
+	foreach my $table ('forms', 'predictions')
+	{
+		my $file = "$data/" . ($table eq 'forms' ? 'models' : 'predictions') . "-$version.tsv";
+		$node->safe_psql($database, "COPY $table FROM stdin;\n" . slurp_file($file) . "\\.\n");
+	}
+	# binary COPY is the way of dp_model_recv
+	my $dir = PostgreSQL::Test::Utils::tempdir;
+	$node->safe_psql($database, qq{
+		COPY (SELECT name, as_binary FROM forms) TO '$dir/models' WITH (FORMAT binary);
+		CREATE TABLE models (form text DEFAULT 'binary', name text, model dp_model);
+		COPY models (name, model) FROM '$dir/models' WITH (FORMAT binary);
+		INSERT INTO models SELECT 'text', name, as_text::dp_model FROM forms;
+		INSERT INTO models SELECT 'stored', name, as_binary::dp_model FROM forms;});
+}
+
+# What differs from the stored predictions; nothing should. A row that does not fit gives no prediction.
+my $differences = q{
+	CREATE FUNCTION pg_temp.decision(model dp_model, c cases) RETURNS float8 LANGUAGE plpgsql AS $$
+	BEGIN
+		RETURN dp_decision(model, c);
+	EXCEPTION WHEN datatype_mismatch THEN -- a model of arrays
+		RETURN CASE WHEN cardinality(c.x) = 3 THEN dp_decision(model, c.x) END;
+	END $$;
+	SELECT form, name, id, was, is_now FROM (
+		SELECT form, p.name, id, p.decision AS was, pg_temp.decision(model, c) AS is_now, p.positive
+		FROM models JOIN predictions p USING (name) JOIN cases c USING (id)) s
+	WHERE (was IS NULL) <> (is_now IS NULL) OR abs(was - is_now) > 1e-12 * greatest(1, abs(was)) OR positive <> (is_now > 0)};
+
+$node->safe_psql('postgres', 'CREATE DATABASE fresh');
+$node->safe_psql('fresh', 'CREATE EXTENSION dperm');
+$fresh = $node->safe_psql('fresh', $objects);
+cmp_ok(scalar(my @lines = split /\n/, $fresh), '>', 60, 'a fresh database has objects');
+unlike($fresh, qr/OID in/, 'no object is described by an OID');
+
+foreach my $version (@old)
+{
+	my $database = "from_$version";
+	$node->safe_psql('postgres', qq{CREATE DATABASE "$database"});
+	$node->safe_psql($database, "CREATE EXTENSION dperm VERSION '$version'");
+	isnt($node->safe_psql($database, $objects), $fresh, "$version: was different");
+	load_models($database, $version);
+	my $count = $node->safe_psql($database, 'SELECT count(*) FROM models JOIN predictions USING (name) JOIN cases USING (id)');
+	cmp_ok($count, '>', 500, "$version: $count predictions to compare");
+	is($node->safe_psql($database, $differences), '', "$version: its models predict the same before the update");
+
+	$node->safe_psql($database, 'ALTER EXTENSION dperm UPDATE');
+	same_objects($database, "$version, updated");
+	is($node->safe_psql($database, $differences), '', "$version: updated, its models predict the same");
+	is($node->safe_psql($database, q{SELECT DISTINCT form, name FROM models WHERE model::text::dp_model::text <> model::text
+		OR dp_weights(model) <> (SELECT dp_weights(as_text::dp_model) FROM forms WHERE forms.name = models.name)}),
+		'', "$version: its models have the same weights in every form");
+	is($node->safe_psql($database, q{SELECT name FROM forms WHERE NOT as_text::dp_model::jsonb @> (as_text::jsonb - 'guarantee' - 'format')}),
+		'', "$version: its models say the same as before");
+	is($node->safe_psql($database, q{SELECT dp_logreg_train('cases', 'y', '{age,dose,stage}', 1) IS NOT NULL AND (SELECT dp_svm(y, ARRAY[age / 120.0], 1) IS NOT NULL FROM cases)}),
+		't', "$version: updated, it trains");
+
+	# into any schema, and moved
+	$node->safe_psql('postgres', qq{CREATE DATABASE "$database elsewhere"});
+	$node->safe_psql("$database elsewhere", qq{
+		CREATE SCHEMA "Odd schema";
+		CREATE EXTENSION dperm VERSION '$version' SCHEMA "Odd schema";
+		ALTER EXTENSION dperm UPDATE;
+		ALTER EXTENSION dperm SET SCHEMA public;});
+	same_objects("$database elsewhere", "$version, updated in another schema");
+}
+
+# Every version that can be installed can be updated to this one.
+is($node->safe_psql('fresh', q{SELECT v.version FROM pg_available_extension_versions v
+	WHERE v.name = 'dperm' AND NOT v.installed AND NOT EXISTS (SELECT FROM pg_extension_update_paths('dperm') p
+		WHERE p.source = v.version AND p.target = (SELECT extversion FROM pg_extension WHERE extname = 'dperm') AND p.path IS NOT NULL)}),
+	'', 'every version has an update path');
+
+$node->stop;
+done_testing();
