@@ -15,12 +15,16 @@ ALTER FUNCTION dp_logreg_step(internal, "any", "any", float8, float8, jsonb) PAR
 ALTER FUNCTION dp_svm_step(internal, "any", "any", float8) PARALLEL RESTRICTED;
 ALTER FUNCTION dp_svm_step(internal, "any", "any", float8, float8) PARALLEL RESTRICTED;
 ALTER FUNCTION dp_svm_step(internal, "any", "any", float8, float8, jsonb) PARALLEL RESTRICTED;
-ALTER FUNCTION dp_fit_final(internal) PARALLEL RESTRICTED;
+
+-- In 0.2.0 the final function has a name of its own, and its old name only raises an error: see src/compat.c.
+ALTER FUNCTION dp_fit_final(internal) RENAME TO dp_aggregate_final;
+CREATE OR REPLACE FUNCTION dp_aggregate_final(internal) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
 
 CREATE OR REPLACE AGGREGATE dp_logreg(label "any", features "any", epsilon float8) (
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -28,7 +32,7 @@ CREATE OR REPLACE AGGREGATE dp_logreg(label "any", features "any", epsilon float
 CREATE OR REPLACE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8) (
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -36,7 +40,7 @@ CREATE OR REPLACE AGGREGATE dp_logreg(label "any", features "any", epsilon float
 CREATE OR REPLACE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -44,7 +48,7 @@ CREATE OR REPLACE AGGREGATE dp_logreg(label "any", features "any", epsilon float
 CREATE OR REPLACE AGGREGATE dp_svm(label "any", features "any", epsilon float8) (
 	SFUNC = dp_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -52,7 +56,7 @@ CREATE OR REPLACE AGGREGATE dp_svm(label "any", features "any", epsilon float8) 
 CREATE OR REPLACE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8) (
 	SFUNC = dp_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -60,10 +64,204 @@ CREATE OR REPLACE AGGREGATE dp_svm(label "any", features "any", epsilon float8, 
 CREATE OR REPLACE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
 	SFUNC = dp_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
+
+-- One function takes a name or an array of names, where there were two.
+CREATE FUNCTION dp_logreg_train(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint) IS
+	'train a differentially private logistic regression on the rows of a relation';
+
+CREATE FUNCTION dp_svm_train(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	loss text DEFAULT 'huber',
+	h float8 DEFAULT 0.5
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8) IS
+	'train a differentially private support vector machine on the rows of a relation';
+
+CREATE FUNCTION dp_logreg_tune(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	candidates jsonb DEFAULT NULL,
+	lambdas float8[] DEFAULT NULL,
+	selection text DEFAULT 'permute_and_flip',
+	holdout text DEFAULT NULL,
+	identity text DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text) IS
+	'train a differentially private logistic regression with privately chosen parameters';
+
+CREATE FUNCTION dp_svm_tune(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	loss text DEFAULT 'huber',
+	h float8 DEFAULT 0.5,
+	candidates jsonb DEFAULT NULL,
+	lambdas float8[] DEFAULT NULL,
+	selection text DEFAULT 'permute_and_flip',
+	holdout text DEFAULT NULL,
+	identity text DEFAULT NULL
+) RETURNS dp_model
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text) IS
+	'train a differentially private support vector machine with privately chosen parameters';
+
+-- Whoever could call one of the two could train: both read '{a,b}' as an array. What was granted on either is granted on the
+-- new one. A script of an extension records grants as those that the extension came with, which pg_dump leaves out; these
+-- are the administrator's, so the record is removed. Where nothing was granted or revoked, nothing is done. Operators are
+-- found in pg_catalog first, and their arguments are of exactly their types.
+DO LANGUAGE plpgsql $$
+DECLARE
+	made record;
+	held record;
+BEGIN
+	FOR made IN
+		SELECT n.oid, n.oid::pg_catalog.regprocedure AS signature, n.proowner, pg_catalog.array_agg(o.oid) AS old
+		FROM pg_catalog.pg_depend d
+			JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid AND e.extname = 'dperm'
+			JOIN pg_catalog.pg_proc n ON n.oid = d.objid
+			JOIN pg_catalog.pg_proc o ON o.proname = n.proname AND o.pronamespace = n.pronamespace
+		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+			AND d.deptype = 'e'
+			AND n.proname IN ('dp_logreg_train', 'dp_svm_train', 'dp_logreg_tune', 'dp_svm_tune')
+			AND n.proargtypes[2] = 'pg_catalog.anycompatible'::pg_catalog.regtype::pg_catalog.oid
+			AND o.proargtypes[2] IN ('pg_catalog.text'::pg_catalog.regtype::pg_catalog.oid, 'pg_catalog.text[]'::pg_catalog.regtype::pg_catalog.oid)
+			AND EXISTS (SELECT FROM pg_catalog.pg_depend od WHERE od.classid = d.classid AND od.objid = o.oid
+				AND od.refclassid = d.refclassid AND od.refobjid = d.refobjid AND od.deptype = 'e')
+		GROUP BY n.oid
+		HAVING pg_catalog.count(o.proacl) > 0
+	LOOP
+		FOR held IN
+			SELECT DISTINCT CASE a.grantee WHEN '0'::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END AS grantee
+			FROM pg_catalog.pg_proc p, pg_catalog.aclexplode(COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner))) a
+			WHERE p.oid = made.oid AND a.grantee <> p.proowner
+		LOOP
+			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM %s', made.signature, held.grantee);
+		END LOOP;
+		FOR held IN
+			SELECT CASE a.grantee WHEN '0'::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END AS grantee,
+				pg_catalog.bool_or(a.is_grantable) AS is_grantable
+			FROM pg_catalog.pg_proc p, pg_catalog.aclexplode(COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner))) a
+			WHERE p.oid = ANY (made.old) AND a.grantee <> made.proowner
+			GROUP BY a.grantee
+		LOOP
+			EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', made.signature, held.grantee,
+				CASE WHEN held.is_grantable THEN ' WITH GRANT OPTION' END);
+		END LOOP;
+		DELETE FROM pg_catalog.pg_init_privs
+			WHERE classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND objoid = made.oid;
+		-- PostgreSQL 17 notes the roles in such a record
+		DELETE FROM pg_catalog.pg_shdepend
+			WHERE dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
+			AND classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND objid = made.oid AND deptype = 'i';
+	END LOOP;
+END $$;
+
+DROP FUNCTION dp_logreg_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint);
+DROP FUNCTION dp_logreg_train(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint);
+DROP FUNCTION dp_svm_train(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8);
+DROP FUNCTION dp_svm_train(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8);
+DROP FUNCTION dp_logreg_tune(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text);
+DROP FUNCTION dp_logreg_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text);
+DROP FUNCTION dp_svm_tune(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text);
+DROP FUNCTION dp_svm_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text);
+
+-- The label and epsilon have defaults: a model knows its label.
+CREATE OR REPLACE FUNCTION dp_evaluate(
+	model dp_model,
+	source text,
+	label text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	positive text DEFAULT NULL,
+	features text DEFAULT NULL,
+	OUT metric text,
+	OUT value float8,
+	OUT low float8,
+	OUT high float8,
+	OUT private boolean
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
+
+CREATE OR REPLACE FUNCTION dp_roc(
+	model dp_model,
+	source text,
+	label text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	positive text DEFAULT NULL,
+	features text DEFAULT NULL,
+	bins integer DEFAULT 50,
+	OUT threshold float8,
+	OUT true_positive_rate float8,
+	OUT false_positive_rate float8,
+	OUT auc float8
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
 
 -- Comments.
 COMMENT ON FUNCTION dp_model_to_jsonb(dp_model) IS 'convert a model to jsonb; used by the cast';
@@ -92,14 +290,6 @@ COMMENT ON FUNCTION dp_portion(bytea, integer, oid, tid) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its physical location';
 COMMENT ON FUNCTION dp_portion(bytea, integer, text) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its identity';
-COMMENT ON FUNCTION dp_logreg_tune(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text) IS
-	'train a differentially private logistic regression with privately chosen parameters';
-COMMENT ON FUNCTION dp_logreg_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text) IS
-	'train a differentially private logistic regression with privately chosen parameters';
-COMMENT ON FUNCTION dp_svm_tune(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text) IS
-	'train a differentially private support vector machine with privately chosen parameters';
-COMMENT ON FUNCTION dp_svm_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text) IS
-	'train a differentially private support vector machine with privately chosen parameters';
 COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
 COMMENT ON FUNCTION dp_bin(float8, integer) IS

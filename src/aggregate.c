@@ -31,7 +31,7 @@
 
 PG_FUNCTION_INFO_V1(dp_logreg_step);
 PG_FUNCTION_INFO_V1(dp_svm_step);
-PG_FUNCTION_INFO_V1(dp_fit_final);
+PG_FUNCTION_INFO_V1(dp_aggregate_final);
 
 /* The state of one group. */
 typedef struct FitState
@@ -330,7 +330,7 @@ check_first_time(FunctionCallInfo fcinfo)
  * again, as it does when a hash table of groups is scanned again: the answer is the same model.
  */
 Datum
-dp_fit_final(PG_FUNCTION_ARGS)
+dp_aggregate_final(PG_FUNCTION_ARGS)
 {
 	FitState   *group;
 	DpermTraining training;

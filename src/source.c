@@ -18,6 +18,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "compat.h"
 #include "domains.h"
 #include "encode.h"
 #include "label.h"
@@ -326,6 +327,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(names->function);
+	dperm_compat_check(source->extension_schema);
 	source->moments_type = dperm_source_type(source, "dp_moments");
 	source->relation = find_relation(names->relation);
 	source->from = quote_qualified_identifier(get_namespace_name(get_rel_namespace(source->relation)),

@@ -32,7 +32,7 @@ CREATE FUNCTION dp_svm_step(internal, "any", "any", float8, float8, jsonb) RETUR
 COMMENT ON FUNCTION dp_svm_step(internal, "any", "any", float8, float8, jsonb) IS
 	'internal to dp_svm: transition function';
 
-CREATE FUNCTION dp_fit_final(internal) RETURNS dp_model
+CREATE FUNCTION dp_aggregate_final(internal) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL RESTRICTED;
-COMMENT ON FUNCTION dp_fit_final(internal) IS
+COMMENT ON FUNCTION dp_aggregate_final(internal) IS
 	'internal to dp_logreg and dp_svm: train on the rows of the group';

@@ -5,7 +5,7 @@
 CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8) (
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -15,7 +15,7 @@ COMMENT ON AGGREGATE dp_logreg("any", "any", float8) IS
 CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8) (
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -25,7 +25,7 @@ COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8) IS
 CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
 	SFUNC = dp_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -35,7 +35,7 @@ COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8, jsonb) IS
 CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8) (
 	SFUNC = dp_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -45,7 +45,7 @@ COMMENT ON AGGREGATE dp_svm("any", "any", float8) IS
 CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8) (
 	SFUNC = dp_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -55,7 +55,7 @@ COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8) IS
 CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
 	SFUNC = dp_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_fit_final,
+	FINALFUNC = dp_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );

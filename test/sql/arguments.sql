@@ -335,7 +335,7 @@ SELECT proname, string_agg(name, ', ' ORDER BY place) FILTER (WHERE NOT is_optio
   FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(options) AS options
         FROM pg_proc, unnest(proargnames[1:pronargs]) WITH ORDINALITY AS a (name, place),
              LATERAL (SELECT string_to_array(replace(substring(says('SELECT dp_' || split_part(proname, '_', 2)
-                        || '_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')') FROM 'Options are (.*)\.'), ' and ', ', '), ', ')) AS h (options)
+                        || '_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')') FROM 'Valid options are (.*)\.'), ' and ', ', '), ', ')) AS h (options)
         WHERE proname ~ '^dp_(logreg|svm)_(train|tune)$') a
   GROUP BY proname ORDER BY proname;
 
