@@ -20,6 +20,7 @@
 #include "utils/jsonb.h"
 #include "utils/memutils.h"
 
+#include "aggregate_plan.h"
 #include "cache.h"
 #include "dperm.h"
 #include "encode.h"
@@ -32,6 +33,13 @@
 PG_FUNCTION_INFO_V1(dp_logreg_step);
 PG_FUNCTION_INFO_V1(dp_svm_step);
 PG_FUNCTION_INFO_V1(dp_aggregate_final);
+
+/* What is known about a call, for as long as its query runs. */
+typedef struct Watch
+{
+	AggState   *node;
+	bool		changed;		/* when it last started anew, had anything changed that its rows depend on? */
+} Watch;
 
 /* The state of one group. */
 typedef struct FitState
@@ -52,6 +60,7 @@ typedef struct FitState
 	double	   *raw;			/* a vector converted to doubles */
 	DpermCache	cache;
 
+	Watch	   *watch;			/* of the call */
 	struct varlena *released;	/* the model, once there is one; it never changes */
 } FitState;
 
@@ -158,40 +167,39 @@ init_rows(FitState *state, int length)
 	state->raw = palloc(sizeof(double) * length);
 }
 
-/* How many grouping sets does the node compute, in all of its phases? 0 or 1 without overlap. */
-static int
-grouping_sets(AggState *node)
+/* Remember whether the rows of a node may have changed when it started anew. */
+static void
+see_reset(Datum arg)
 {
-	Agg		   *agg = castNode(Agg, node->ss.ps.plan);
-	int			count = list_length(agg->groupingSets);
-	ListCell   *cell;
+	Watch	   *watch = (Watch *) DatumGetPointer(arg);
 
-	foreach(cell, agg->chain)
-		count += list_length(lfirst_node(Agg, cell)->groupingSets);
-	return count;
+	watch->changed = watch->node->ss.ps.chgParam != NULL;
 }
 
-/* Refuse calls that would release more about a row than one model of disjoint groups. */
-static void
-check_call(FunctionCallInfo fcinfo)
+/* Check a call when it has its first row, and watch it from then on. */
+static Watch *
+watch_call(FunctionCallInfo fcinfo)
 {
+	Watch	   *watch = fcinfo->flinfo->fn_extra;
 	Aggref	   *call = AggGetAggref(fcinfo);
 
-	if (call && call->aggdistinct != NIL)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
-				 errhint("The number of rows is public, but the number of distinct rows depends on private values.")));
-	if (grouping_sets(castNode(AggState, fcinfo->context)) > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several grouping sets"),
-				 errhint("A row would belong to several groups, each of which costs epsilon. Use GROUP BY, or one query for each grouping set.")));
+	if (watch == NULL)
+	{
+		AggState   *node = castNode(AggState, fcinfo->context);
+
+		if (call)
+			dperm_aggregate_plan_check(node, call, ARG_EPSILON - 1);
+		watch = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Watch));
+		watch->node = node;
+		fcinfo->flinfo->fn_extra = watch;
+	}
+	AggRegisterCallback(fcinfo, see_reset, PointerGetDatum(watch));
+	return watch;
 }
 
 /* The state for the first row of a group. */
 static FitState *
-make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner)
+make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner, Watch *watch)
 {
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	FitState   *state = palloc0(sizeof(*state));
@@ -199,6 +207,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner)
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
 	int			length;
 
+	state->watch = watch;
 	read_group_options(fcinfo, learner, state);
 	state->element = dperm_rows_element_type(features_type);
 	if (!OidIsValid(state->element))
@@ -264,8 +273,9 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 
 	if (PG_ARGISNULL(0))
 	{
-		check_call(fcinfo);
-		state = make_state(fcinfo, context, learner);
+		Watch	   *watch = watch_call(fcinfo);
+
+		state = make_state(fcinfo, context, learner, watch);
 	}
 	else
 	{
@@ -303,7 +313,7 @@ dp_svm_step(PG_FUNCTION_ARGS)
  * starts anew, and only then; ours is a pointer or null.
  */
 static void
-check_first_time(FunctionCallInfo fcinfo)
+check_first_time(FunctionCallInfo fcinfo, const FitState *group)
 {
 	AggState   *node = castNode(AggState, fcinfo->context);
 	ExprContext *results = node->ss.ps.ps_ExprContext;
@@ -315,7 +325,7 @@ check_first_time(FunctionCallInfo fcinfo)
 	if (asked == NULL)
 		asked = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
 																  sizeof(bool));
-	if (*asked && bms_is_empty(node->ss.ps.plan->extParam) &&
+	if (*asked && !group->watch->changed &&
 		DatumGetPointer(results->ecxt_aggvalues[call->aggno]) == NULL &&
 		!results->ecxt_aggnulls[call->aggno])
 		ereport(ERROR,
@@ -339,10 +349,10 @@ dp_aggregate_final(PG_FUNCTION_ARGS)
 
 	if (AggCheckCallContext(fcinfo, NULL) != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate final function called in non-aggregate context");
-	check_first_time(fcinfo);
 	if (PG_ARGISNULL(0))
 		PG_RETURN_NULL();
 	group = (FitState *) PG_GETARG_POINTER(0);
+	check_first_time(fcinfo, group);
 	if (group->released)
 		PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(group->released)));
 	dperm_cache_end(&group->cache);

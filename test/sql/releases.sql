@@ -149,6 +149,49 @@ SELECT region, :one::jsonb -> 'rows' AS rows FROM visits GROUP BY DISTINCT GROUP
 -- nor where other aggregates are grouped so
 SELECT count(*), count(m) FROM (SELECT region, count(*) FROM visits GROUP BY ROLLUP (region)) a, (SELECT :one AS m FROM visits) b;
 
+-- What a query says once is computed once: copies of a sub-select, which the planner makes for each use of its column and the parser for BETWEEN
+\set VERBOSITY terse
+SELECT (dp_weights(m))[1], (dp_weights(m))[1] FROM (SELECT (SELECT :one FROM visits) AS m) s;
+WITH s AS (SELECT (SELECT :one FROM visits) AS m) SELECT (dp_weights(m))[1], (dp_weights(m))[1] FROM s;
+SELECT dp_predict(m, v.x), dp_decision(m, v.x) FROM (SELECT (SELECT :one FROM visits) AS m) s, visits v;
+SELECT (SELECT (dp_weights(:one))[1] FROM visits) BETWEEN 0 AND 1;
+CREATE VIEW stored AS SELECT (SELECT :one FROM visits) AS m;
+SELECT (dp_weights(m))[1], (dp_weights(m))[1] FROM stored;
+-- used once, materialized, or written twice, it is no copy
+SELECT cardinality(dp_weights(m)) FROM stored;
+WITH s AS MATERIALIZED (SELECT (SELECT :one FROM visits) AS m) SELECT (dp_weights(m))[1] = (dp_weights(m))[1] AS same FROM s;
+SELECT (SELECT :one FROM visits)::text = (SELECT :one FROM visits)::text AS same;
+DROP VIEW stored;
+-- Nor is it computed anew while nothing that its rows depend on has changed, whatever parameters stand around it
+SELECT count(*), count(DISTINCT m) FROM (SELECT (SELECT m FROM (SELECT :one::text AS m FROM visits WHERE id > (SELECT 0) LIMIT 1) s WHERE length(m) > o.i) AS m
+  FROM generate_series(1, 20) o(i)) q;
+SET enable_material = off;
+SELECT count(*), count(DISTINCT m) FROM generate_series(1, 20) i LEFT JOIN (SELECT :one::text AS m FROM visits WHERE id > (SELECT 0) OFFSET 0 LIMIT 1) s ON i < length(m);
+SET enable_hashagg = off;
+SELECT count(*), count(DISTINCT m) FROM generate_series(1, 20) i LEFT JOIN (SELECT :one::text AS m FROM visits WHERE id > (SELECT 0) GROUP BY region ORDER BY region LIMIT 1) s ON i < length(m);
+RESET enable_hashagg;
+RESET enable_material;
+-- what refers to the rows around it is a call for each of them
+SELECT count(*), count(DISTINCT m) FROM (SELECT (SELECT :one::text FROM visits WHERE id > o.i) AS m FROM generate_series(1, 5) o(i)) q;
+-- one node for each partition is no copy either
+CREATE TABLE parted (LIKE visits) PARTITION BY LIST (region);
+CREATE TABLE parted_0 PARTITION OF parted FOR VALUES IN (0);
+CREATE TABLE parted_1 PARTITION OF parted FOR VALUES IN (1);
+INSERT INTO parted SELECT * FROM visits;
+SET enable_partitionwise_aggregate = on;
+SELECT region, :one::jsonb -> 'rows' AS rows FROM parted GROUP BY region ORDER BY region;
+RESET enable_partitionwise_aggregate;
+DROP TABLE parted;
+-- Parameters are not computed from rows: an error, or the number of weights, would tell what a row holds
+SELECT dp_logreg(ill, x, 1 + (id = 1 AND ill)::int, 0.1, '{"dimension": 2}') FROM visits;
+SELECT dp_logreg(ill, x, 1, id, '{"dimension": 2}') FROM visits;
+SELECT dp_logreg(ill, x, 1, 0.1, jsonb_build_object('dimension', cardinality(x))) FROM visits;
+SELECT dp_svm(ill, x, (SELECT 1.0 + v.id)) FROM visits v;
+-- but from what rows are grouped by
+SELECT region, dp_logreg(ill, x, 1 + region, 0.1, jsonb_build_object('dimension', 2 + 0 * region))::jsonb -> 'epsilon' AS epsilon FROM visits GROUP BY region ORDER BY region;
+SELECT r, dp_logreg(ill, x, 1 + r, 0.1, '{"dimension": 2}')::jsonb -> 'epsilon' AS epsilon FROM (SELECT region * 2 AS r, ill, x FROM visits) s GROUP BY r ORDER BY r;
+\set VERBOSITY default
+
 -- No window, whoever makes the aggregate
 SELECT dp_logreg(ill, x, 1) OVER () FROM visits;
 \echo :LAST_ERROR_SQLSTATE
