@@ -10,6 +10,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
@@ -23,20 +24,34 @@
 
 #include "domains.h"
 #include "identity.h"
+#include "settled.h"
 
 /* Is a column never null, by a constraint that all rows satisfy? */
 static bool
 is_not_null(Relation relation, AttrNumber number)
 {
 #if PG_VERSION_NUM >= 180000
-	return TupleDescCompactAttr(RelationGetDescr(relation), number - 1)->attnullability ==
+	/* it may have been marked long before it was validated */
+	HeapTuple	tuple = findNotNullConstraintAttnum(RelationGetRelid(relation), number);
+
+	return HeapTupleIsValid(tuple) && dperm_settled_tuple(tuple) &&
+		TupleDescCompactAttr(RelationGetDescr(relation), number - 1)->attnullability ==
 		ATTNULLABLE_VALID;
 #else
-	return TupleDescAttr(RelationGetDescr(relation), number - 1)->attnotnull;
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(RelationGetRelid(relation)),
+										Int16GetDatum(number));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u", number,
+			 RelationGetRelid(relation));
+	result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull && dperm_settled_tuple(tuple);
+	ReleaseSysCache(tuple);
+	return result;
 #endif
 }
 
-/* Does an index make a column unique, in every row and at every moment? */
+/* Does an index make a column unique, in every row that the snapshot shows and at every moment? */
 static bool
 makes_unique(Oid index, AttrNumber number)
 {
@@ -49,7 +64,7 @@ makes_unique(Oid index, AttrNumber number)
 	form = (Form_pg_index) GETSTRUCT(tuple);
 	result = form->indisunique && form->indisvalid && form->indimmediate &&
 		form->indnkeyatts == 1 && form->indkey.values[0] == number &&
-		heap_attisnull(tuple, Anum_pg_index_indpred, NULL);
+		heap_attisnull(tuple, Anum_pg_index_indpred, NULL) && dperm_settled_tuple(tuple);
 	ReleaseSysCache(tuple);
 	return result;
 }
@@ -111,8 +126,8 @@ is_key(Oid oid, AttrNumber number, bool with_children)
 	{
 		/* an index of a table does not know of the tables that inherit from it */
 		result = is_not_null(relation, number) && has_unique_index(relation, number) &&
-			(kind == RELKIND_PARTITIONED_TABLE || !with_children ||
-			 find_inheritance_children(oid, AccessShareLock) == NIL);
+			(kind == RELKIND_PARTITIONED_TABLE ? dperm_settled_partitions(oid) :
+			 !with_children || find_inheritance_children(oid, AccessShareLock) == NIL);
 	}
 	relation_close(relation, AccessShareLock);
 	return result;
@@ -201,9 +216,9 @@ check_key(Oid relation, AttrNumber number, const char *name)
 			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null",
 					name),
 			 has_places(relation) ?
-			 errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the column as a key, as in PRIMARY KEY (%s).",
+			 errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the column as a key, as in PRIMARY KEY (%s). In a transaction that began before the constraint was created, start a new one.",
 					 get_rel_name(relation), quote_identifier(name)) :
-			 errhint("Use a view of a single table that includes its primary key, or store the rows in a materialized view and omit identity.")));
+			 errhint("Use a view of a single table that includes its primary key, or store the rows in a materialized view and omit identity. In a transaction that began before the constraint was created, start a new one.")));
 }
 
 /* A column that identifies rows; what is private in a row does not. */

@@ -158,5 +158,5 @@ dperm_query_check(Oid schema, Oid moments_type, Query *tree)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source depends on the order in which rows are read, which can change between passes"),
-				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or floating-point numbers need an ORDER BY that contains the primary key; or store the rows first, for example in a materialized view.")));
+				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or floating-point numbers need an ORDER BY that contains the primary key; or store the rows first, for example in a materialized view. In a transaction that began before the primary key was created, start a new one.")));
 }

@@ -20,6 +20,7 @@
 #include "utils/lsyscache.h"
 
 #include "row_order.h"
+#include "settled.h"
 
 /* Is each of some clauses also among others? */
 static bool
@@ -89,6 +90,18 @@ subquery_differs(Query *subquery, int index, List *keys)
 	return rows_differ(subquery, behind);
 }
 
+/* Do primary keys hold for the rows that are read? */
+static bool
+are_settled(List *constraints)
+{
+	ListCell   *cell;
+
+	foreach(cell, constraints)
+		if (!dperm_settled_key(lfirst_oid(cell)))
+			return false;
+	return true;
+}
+
 /* Do some expressions contain the primary key of a table? Inheritance does not keep keys unique. */
 static bool
 has_key(Query *query, int index, List *keys)
@@ -101,7 +114,8 @@ has_key(Query *query, int index, List *keys)
 	return rte->rtekind == RTE_RELATION &&
 		(rte->relkind == RELKIND_PARTITIONED_TABLE ||
 		 (rte->relkind == RELKIND_RELATION && !(rte->inh && has_subclass(rte->relid)))) &&
-		check_functional_grouping(rte->relid, index, 0, keys, &constraints);
+		check_functional_grouping(rte->relid, index, 0, keys, &constraints) &&
+		are_settled(constraints);
 }
 
 /* Do some expressions contain the primary keys of all tables in FROM? */
@@ -254,6 +268,9 @@ picks_rows(Query *query)
 
 	if (query->hasDistinctOn &&
 		!no_ties(query, list_concat_copy(query->sortClause, query->distinctClause)))
+		return true;
+
+	if (!are_settled(query->constraintDeps))
 		return true;
 
 	/* GROUP BY a key picks the rest of its row, which a parent of other tables may have twice */
