@@ -1,8 +1,9 @@
 /*
  * reach.c: the tables that relations read from, also through views, materialized views and functions.
  *
- * The catalog knows what a view or a materialized view was made from, and so it is with SQL functions
- * whose body it has parsed. What any other function reads nobody knows.
+ * The catalog knows what a view or a materialized view was made from, and so it is with policies and SQL
+ * functions whose body it has parsed. What any other function reads nobody knows. The catalog records no
+ * dependencies on what PostgreSQL itself brings, so these are looked for in the parsed definitions.
  */
 #include "postgres.h"
 
@@ -17,12 +18,20 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_operator.h"
+#include "catalog/pg_policy.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_rewrite.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_statistic_ext_data.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 
 #include "reach.h"
@@ -60,29 +69,102 @@ follow(Reach *reach, Oid class, Oid object)
 	table_close(catalog, AccessShareLock);
 }
 
-/* Visit the definition of a view or a materialized view. */
-static void
-follow_rules(Reach *reach, Oid relation)
+/* Visit a function of a parsed definition. */
+static bool
+visit_called(Oid function, void *reach)
 {
-	Relation	catalog = table_open(RewriteRelationId, AccessShareLock);
+	visit(reach, ProcedureRelationId, function);
+	return false;
+}
+
+/* Visit the relations and functions of a parsed definition. */
+static bool
+follow_tree(Node *node, void *reach)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		if (OidIsValid(((RangeTblEntry *) node)->relid))
+			visit(reach, RelationRelationId, ((RangeTblEntry *) node)->relid);
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, follow_tree, reach, QTW_EXAMINE_RTES_BEFORE);
+	(void) check_functions_in_node(node, visit_called, reach);
+	return expression_tree_walker(node, follow_tree, reach);
+}
+
+/* Visit a parsed definition that the catalog has as text. */
+static void
+follow_text(Reach *reach, Datum definition, bool isnull)
+{
+	if (!isnull)
+		(void) follow_tree(stringToNode(TextDatumGetCString(definition)), reach);
+}
+
+/* Visit what is attached to a relation, each with an expression: its rules or its policies. */
+static void
+follow_attached(Reach *reach, Oid relation, Oid class, Oid index, AttrNumber home, AttrNumber oid,
+				AttrNumber expression)
+{
+	Relation	catalog = table_open(class, AccessShareLock);
 	ScanKeyData key;
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, Anum_pg_rewrite_ev_class, BTEqualStrategyNumber, F_OIDEQ,
-				ObjectIdGetDatum(relation));
-	scan = systable_beginscan(catalog, RewriteRelRulenameIndexId, true, NULL, 1, &key);
+	ScanKeyInit(&key, home, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
+	scan = systable_beginscan(catalog, index, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		follow(reach, RewriteRelationId, ((Form_pg_rewrite) GETSTRUCT(tuple))->oid);
+	{
+		bool		isnull;
+		Datum		value = heap_getattr(tuple, oid, RelationGetDescr(catalog), &isnull);
+
+		follow(reach, class, DatumGetObjectId(value));
+		value = heap_getattr(tuple, expression, RelationGetDescr(catalog), &isnull);
+		follow_text(reach, value, isnull);
+	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
+}
+
+/* Visit the definition of a view or a materialized view. */
+static void
+follow_rules(Reach *reach, Oid relation)
+{
+	follow_attached(reach, relation, RewriteRelationId, RewriteRelRulenameIndexId,
+					Anum_pg_rewrite_ev_class, Anum_pg_rewrite_oid, Anum_pg_rewrite_ev_action);
+}
+
+/* Visit the policies of a table, if they are enabled. */
+static void
+follow_policies(Reach *reach, Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		enabled = HeapTupleIsValid(tuple) &&
+		((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (enabled)
+		follow_attached(reach, relation, PolicyRelationId, PolicyPolrelidPolnameIndexId,
+						Anum_pg_policy_polrelid, Anum_pg_policy_oid, Anum_pg_policy_polqual);
 }
 
 /* A relation: a table with its partitions and children, or what is behind a view. */
 static void
 visit_relation(Reach *reach, Oid relation)
 {
-	switch (get_rel_relkind(relation))
+	char		kind = get_rel_relkind(relation);
+
+	if (relation == StatisticRelationId || relation == StatisticExtDataRelationId ||
+		kind == RELKIND_TOASTVALUE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("relation \"%s\" holds values of other tables, so source and holdout may overlap",
+						get_rel_name(relation)),
+				 errhint("Use a source and a holdout that do not read it.")));
+	switch (kind)
 	{
 		case RELKIND_VIEW:
 			follow_rules(reach, relation);
@@ -96,37 +178,65 @@ visit_relation(Reach *reach, Oid relation)
 		case RELKIND_FOREIGN_TABLE:
 			reach->tables = list_concat_unique_oid(reach->tables,
 												   find_all_inheritors(relation, AccessShareLock, NULL));
+			follow_policies(reach, relation);
 			break;
 		default:
 			break;
 	}
 }
 
+/* Does one of PostgreSQL's own functions read a table or run a query that its arguments name? */
+static bool
+reads_by_name(const char *name)
+{
+	static const char *const names[] = {"table_to_xml", "table_to_xmlschema",
+		"table_to_xml_and_xmlschema", "query_to_xml", "query_to_xmlschema",
+		"query_to_xml_and_xmlschema", "cursor_to_xml", "cursor_to_xmlschema", "schema_to_xml",
+		"schema_to_xmlschema", "schema_to_xml_and_xmlschema", "database_to_xml",
+	"database_to_xmlschema", "database_to_xml_and_xmlschema", "ts_stat", "ts_rewrite"};
+
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* May a function read any table? Of one with a parsed body it is known what it reads. */
+static bool
+may_read(Oid function, Form_pg_proc form, bool parsed)
+{
+	Oid			extension;
+
+	if (function < FirstNormalObjectId)
+		return reads_by_name(NameStr(form->proname));
+	if (parsed || form->provolatile == PROVOLATILE_IMMUTABLE)
+		return false;
+	extension = get_extension_oid("dperm", true);
+	return form->prolang != ClanguageId || !OidIsValid(extension) ||
+		getExtensionOfObject(ProcedureRelationId, function) != extension;
+}
+
 /* A function: refused if it may read tables, and nobody knows which. */
 static void
 visit_function(Reach *reach, Oid function)
 {
-	HeapTuple	tuple;
-	Form_pg_proc form;
-	bool		parsed;
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Datum		body;
+	bool		isnull;
 
-	if (function < FirstNormalObjectId)
-		return;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (!HeapTupleIsValid(tuple))
 		return;
-	form = (Form_pg_proc) GETSTRUCT(tuple);
-	(void) SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &parsed);
-	parsed = !parsed;			/* it said whether it is null */
-	if (form->provolatile != PROVOLATILE_IMMUTABLE && !parsed &&
-		form->prolang != INTERNALlanguageId && form->prolang != ClanguageId)
+	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
+	if (may_read(function, (Form_pg_proc) GETSTRUCT(tuple), !isnull))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("function %s may read any table, so source and holdout may overlap",
 						format_procedure(function)),
 				 errhint("Store the rows in a table, or write the function in SQL with BEGIN ATOMIC, so that what it reads is known.")));
+	follow_text(reach, body, isnull);
 	ReleaseSysCache(tuple);
-	follow(reach, ProcedureRelationId, function);
+	if (function >= FirstNormalObjectId)
+		follow(reach, ProcedureRelationId, function);
 }
 
 /* Visit an object, once. */

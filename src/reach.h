@@ -8,7 +8,8 @@
 
 /*
  * The tables behind some relations, with their partitions and children. Raises for a function that may read
- * any table: one in a language whose bodies the catalog does not know, unless it is marked IMMUTABLE.
+ * any table: one whose body the catalog does not know, unless it is marked IMMUTABLE; and for the statistics, which
+ * hold values of any table.
  */
 extern List *dperm_reach_tables(List *relations);
 
