@@ -128,6 +128,8 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	out->claim = (DpermClaim) {.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = s->epsilon};
 	if (isinf(s->epsilon))
 		out->lambda = s->lambda;
+	else if ((*why = mechanism->check(s)) != NULL)
+		return DPERM_BAD_ARGUMENT;
 	else
 	{
 		out->claim.shares[DPERM_SHARE_RELEASE] = RELEASE_SHARE * s->epsilon;

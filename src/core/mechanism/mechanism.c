@@ -28,6 +28,13 @@ dperm_mechanism_name(DpermMethod method)
 	return mechanisms[method]->name;
 }
 
+/* What the guarantee calls it. */
+const char *
+dperm_mechanism_description(DpermMethod method)
+{
+	return mechanisms[method]->description;
+}
+
 /* The method of a name, false if there is none. */
 bool
 dperm_mechanism_parse(const char *name, DpermMethod *method)

@@ -19,7 +19,11 @@ struct DpermFitting;
 typedef struct DpermMechanism
 {
 	const char *name;			/* in SQL and in models */
+	const char *description;	/* in the guarantee */
 	bool		raises_lambda;	/* is a lambda that is too small raised? Else it is refused. */
+
+	/* what is wrong with arguments that are in range by themselves, or NULL */
+	const char *(*check) (const DpermSetup *s);
 
 	/* split what is left of epsilon: effective lambda, shares, scale of the noise; c is the curvature of the loss */
 	void		(*spend) (const DpermSetup *s, double c, DpermCalibration *out);
@@ -43,6 +47,7 @@ typedef struct DpermMechanism
 extern const DpermMechanism *dperm_mechanism_entry(int method);
 
 extern const char *dperm_mechanism_name(DpermMethod method);
+extern const char *dperm_mechanism_description(DpermMethod method);
 extern bool dperm_mechanism_parse(const char *name, DpermMethod *method);
 
 /* The entries. */

@@ -45,6 +45,14 @@ paper(const DpermSetup *s, double c, DpermCalibration *out)
 	}
 }
 
+/* A lambda that is too small is raised, so every lambda will do. */
+static const char *
+check_objective(const DpermSetup *s)
+{
+	(void) s;
+	return NULL;
+}
+
 /* Effective lambda, shares and scale. */
 static void
 spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
@@ -111,6 +119,8 @@ end_objective(DpermFitting *fitting)
 
 const DpermMechanism dperm_objective = {
 	.name = "objective",
+	.description = "objective perturbation",
+	.check = check_objective,
 	.raises_lambda = true,
 	.spend = spend_objective,
 	.bound = bound_objective,

@@ -9,6 +9,13 @@
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
 
+/* Nothing raises lambda here. */
+static const char *
+check_output(const DpermSetup *s)
+{
+	return s->lambda >= DPERM_LAMBDA_MIN ? NULL : "lambda is too small here: at least 1e-10 is needed";
+}
+
 /* Shares and scale. */
 static void
 spend_output(const DpermSetup *s, double c, DpermCalibration *out)
@@ -66,6 +73,8 @@ end_output(DpermFitting *fitting)
 
 const DpermMechanism dperm_output = {
 	.name = "output",
+	.description = "output perturbation",
+	.check = check_output,
 	.raises_lambda = false,
 	.spend = spend_output,
 	.bound = bound_output,

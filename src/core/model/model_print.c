@@ -202,11 +202,11 @@ put_guarantee(Out *out, const DpermModel *model)
 		" of models is more than exp(epsilon) times as likely to be released as it would"
 		" have been with any other content of that row. Only %s computed"
 		" from what the rows hold; everything else in the model is a public parameter or"
-		" follows from public parameters. Method: %s perturbation, with the %s analysis."
+		" follows from public parameters. Method: %s, with the %s analysis."
 		" Epsilon is split into ",
 		is_chosen_privately(model) ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
-		dperm_mechanism_name(model->method), dperm_calibrate_analysis_name(model->analysis));
+		dperm_mechanism_description(model->method), dperm_calibrate_analysis_name(model->analysis));
 	/* Rounded for reading; the JSON has them exactly. */
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
 		put(out, "%.4g for how the minimum moves with the data (slack), ", model->claim.shares[DPERM_SHARE_SLACK]);

@@ -1,5 +1,5 @@
 /*
- * release_audit.c: the release stage by brute force, one dimension.
+ * release.c: the release stage by brute force, one dimension.
  *
  * Two vectors within the certified residual of one ideal output are up to 2 rho apart.
  * Whatever both are rounded to, no released integer may be more than exp(claim.shares[DPERM_SHARE_RELEASE])

@@ -1,5 +1,5 @@
 /*
- * tuning_audit.c: the tuning procedure as a whole, as a black box.
+ * tuning.c: the tuning procedure as a whole, as a black box.
  *
  * A tiny table is tuned many thousand times: portions by the hash of places under a random key, one fit
  * for each candidate on its own portion, and a choice by mistakes on the last. What is released is the
