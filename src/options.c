@@ -53,13 +53,14 @@ settle_kernel(DpermOptions *options)
 void
 dperm_options_settle(DpermOptions *options)
 {
+	DpermSetup	setup = {.lambda = options->lambda};
 	bool		noiseless = isinf(options->epsilon);
 
 	settle_kernel(options);
 
 	/* objective perturbation raises lambda by itself as far as it needs */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
-		(noiseless || !dperm_mechanism_entry((int) options->method)->raises_lambda))
+		(noiseless || dperm_mechanism_entry((int) options->method)->check(&setup) != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,

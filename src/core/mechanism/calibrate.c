@@ -138,7 +138,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	}
 	if (!(out->lambda >= DPERM_LAMBDA_MIN))
 	{
-		*why = "lambda is too small: it must be at least 1e-10";
+		*why = DPERM_LAMBDA_TOO_SMALL;
 		return DPERM_BAD_ARGUMENT;
 	}
 	if (isinf(s->epsilon))

@@ -24,6 +24,9 @@ extern double dperm_calibrate_default_lambda(double epsilon, int64_t rows, int d
 extern DpermStatus dperm_calibrate(const DpermSetup *setup, DpermCalibration *out,
 								   const char **why);
 
+/* What is wrong with an effective lambda below DPERM_LAMBDA_MIN. */
+#define DPERM_LAMBDA_TOO_SMALL "lambda is too small: it must be at least 1e-10"
+
 /*
  * For mechanisms: the bounds of the minimiser and of the certificate, when the tilt times the number of rows has a norm of
  * at most tail.

@@ -20,9 +20,8 @@ typedef struct DpermMechanism
 {
 	const char *name;			/* in SQL and in models */
 	const char *description;	/* in the guarantee */
-	bool		raises_lambda;	/* is a lambda that is too small raised? Else it is refused. */
 
-	/* what is wrong with arguments that are in range by themselves, or NULL */
+	/* what is wrong with arguments that are in range by themselves, or NULL; does not look at the number of rows */
 	const char *(*check) (const DpermSetup *s);
 
 	/* split what is left of epsilon: effective lambda, shares, scale of the noise; c is the curvature of the loss */

@@ -121,7 +121,6 @@ const DpermMechanism dperm_objective = {
 	.name = "objective",
 	.description = "objective perturbation",
 	.check = check_objective,
-	.raises_lambda = true,
 	.spend = spend_objective,
 	.bound = bound_objective,
 	.effect = objective_effect,

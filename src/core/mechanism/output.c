@@ -13,7 +13,7 @@
 static const char *
 check_output(const DpermSetup *s)
 {
-	return s->lambda >= DPERM_LAMBDA_MIN ? NULL : "lambda is too small here: at least 1e-10 is needed";
+	return s->lambda >= DPERM_LAMBDA_MIN ? NULL : DPERM_LAMBDA_TOO_SMALL;
 }
 
 /* Shares and scale. */
@@ -75,7 +75,6 @@ const DpermMechanism dperm_output = {
 	.name = "output",
 	.description = "output perturbation",
 	.check = check_output,
-	.raises_lambda = false,
 	.spend = spend_output,
 	.bound = bound_output,
 	.effect = output_effect,
