@@ -47,7 +47,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 void
 dperm_training_answer(DpermTraining *training)
 {
-	(void) dperm_matrix_answer(&training->matrix, &training->ask);
+	dperm_matrix_answer(&training->matrix, &training->ask);
 	dperm_training_next(training);
 }
 

@@ -23,6 +23,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "unit/entropy.h"
+#include "unit/oracle.h"
 #include "unit/problem.h"
 
 #define ROWS_MAX 3
@@ -122,7 +123,6 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 		memcpy(flat + i * t->dim, a[i], sizeof(double) * t->dim);
 	rows.data = flat;
 	matrix = rows_matrix(&rows, &chunk, moments_room);
-	problem.oracle = (DpermOracle) {dperm_matrix_answer, &matrix};
 	if (b)
 	{
 		for (int j = 0; j < t->dim; j++)
@@ -131,7 +131,7 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 		problem.goal *= 1 + length_of(t->dim, tilt);
 	}
 	memset(f, 0, sizeof(double) * t->dim);
-	if (dperm_solver_solve(&problem, f, room) != DPERM_OK)
+	if (oracle_solve(oracle_of(&matrix), &problem, f, room) != DPERM_OK)
 		disagreement = INFINITY;
 }
 

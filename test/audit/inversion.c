@@ -20,6 +20,7 @@
 #include "core/mechanism/fit.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
+#include "unit/oracle.h"
 #include "unit/problem.h"
 
 #define FITS 2000
@@ -115,14 +116,13 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 	DpermFit	fit = {
 		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis,
 			.epsilon = c->epsilon, .lambda = c->lambda, .rows = rows->count, .dim = c->dim},
-		.rows = {dperm_matrix_answer, &matrix},
 		.entropy = &entropy
 	};
 
 	test_entropy_init(&entropy, &source, seed);
 	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
 	for (int i = 0; i < FITS; i++)
-		if (dperm_fit(&fit, released[i], fit_room) != DPERM_OK)
+		if (oracle_fit(oracle_of(&matrix), &fit, released[i], fit_room) != DPERM_OK)
 			return false;
 	return true;
 }

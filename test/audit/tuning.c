@@ -17,6 +17,7 @@
 #include "core/privacy/portion.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
+#include "unit/oracle.h"
 
 #define ROWS 9
 #define CANDIDATES 2
@@ -112,9 +113,8 @@ train(const Target *t, const Table *table, const int *portions, int candidate, D
 	if (t->fault == TRAINING_SPENDS_MORE)
 		fit.setup.epsilon *= 4;
 	fit.setup.rows = matrix.count = matrix.chunk_rows = *rows;
-	fit.rows = (DpermOracle) {dperm_matrix_answer, &matrix};
 	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
-	CHECK(dperm_fit(&fit, &weight, room) == DPERM_OK);
+	CHECK(oracle_fit(oracle_of(&matrix), &fit, &weight, room) == DPERM_OK);
 	return weight;
 }
 
@@ -439,10 +439,10 @@ TEST(tuned_models_are_nearly_the_best)
 				DpermMatrix matrix = {.dim = 2, .count = rows[c], .chunk_rows = rows[c], .chunks = &chunk,
 				.room = moments_room};
 				DpermFit	fit = {.setup = {.epsilon = 1, .lambda = grid[c], .rows = rows[c], .dim = 2},
-				.rows = {dperm_matrix_answer, &matrix}, .entropy = &e};
+				.entropy = &e};
 
 				CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
-				CHECK(dperm_fit(&fit, weights, room) == DPERM_OK);
+				CHECK(oracle_fit(oracle_of(&matrix), &fit, weights, room) == DPERM_OK);
 				for (int i = 0; i < rows[MODELS]; i++)
 					mistakes[c] += data[MODELS][i][0] * weights[0] + data[MODELS][i][1] * weights[1] <= 0;
 				fewest = mistakes[c] < fewest ? mistakes[c] : fewest;

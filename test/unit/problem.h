@@ -164,15 +164,15 @@ make_rows(TestRandom *state, Shape shape, Rows *rows)
 }
 
 /* Ask a matrix in doubles. */
-static inline DpermStatus
+static inline void
 matrix_eval(DpermMatrix *matrix, const double *weights, double *value, double *gradient, double *hess)
 {
 	DpermAsk	ask = {.weights = weights, .value = value, .gradient = gradient, .hess = hess};
 
-	return dperm_matrix_answer(matrix, &ask);
+	dperm_matrix_answer(matrix, &ask);
 }
 
-/* An oracle over rows in one chunk. chunk and room are the caller's. */
+/* Rows in one chunk, ready for questions. chunk and room are the caller's. */
 static inline DpermMatrix
 rows_matrix(const Rows *rows, double **chunk, double *room)
 {

@@ -123,7 +123,7 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	dperm_fit_start(&fitting, &fit, weights, fit_room);
 	while (dperm_fit_next(&fitting, &ask))
 	{
-		(void) dperm_matrix_answer(&matrix, &ask);
+		dperm_matrix_answer(&matrix, &ask);
 		run.asked++;
 		run.careful += ask.weights_low != NULL;
 	}

@@ -12,6 +12,7 @@
 #include "unit/coded.h"
 #include "unit/problem.h"
 #include "unit/quad.h"
+#include "unit/vectors.h"
 
 /* A low part for a number: up to half a unit of its last place, with 40 bits, so that 113 hold both. */
 static double
@@ -117,7 +118,7 @@ careful_pass(DpermMoments *m, DpermLoss loss, const DpermLayout *layout, const d
 {
 	dperm_moments_init_rows(m, loss, layout, false, weights, room);
 	dperm_moments_be_careful(m, weights_low);
-	dperm_moments_add(m, rows, count);
+	vectors_add(m, rows, count);
 	dperm_moments_flush(m);
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/solve/moments.h"
 #include "unit/problem.h"
+#include "unit/vectors.h"
 
 #define ROWS_MAX 700
 
@@ -78,8 +79,8 @@ plain_pass(const Rows *rows, bool hessian)
 {
 	DpermMoments plain;
 
-	dperm_moments_init(&plain, rows->loss, rows->dim, hessian, weights, plain_room);
-	dperm_moments_add(&plain, rows->data, rows->count);
+	vectors_init(&plain, rows->loss, rows->dim, hessian, weights, plain_room);
+	vectors_add(&plain, rows->data, rows->count);
 	dperm_moments_flush(&plain);
 	return plain;
 }
@@ -109,7 +110,7 @@ TEST(agrees_with_vectors)
 		int64_t		done = 0;
 
 		dperm_moments_init_rows(&m, rows->loss, &problem.layout, hessian, weights, room);
-		dperm_moments_add(&m, coded, rows->count);
+		vectors_add(&m, coded, rows->count);
 		dperm_moments_flush(&m);
 		check_sums(&m, &plain, rows);
 
@@ -157,7 +158,7 @@ TEST(merges)
 		dperm_moments_init_rows(&part, rows->loss, &problem.layout, true, weights, part_room);
 		if (round % 3 == 0)
 			dperm_moments_be_rough(&part);
-		dperm_moments_add(&part, coded, first);
+		vectors_add(&part, coded, first);
 		dperm_moments_flush(&part);
 		dperm_moments_pack(&part, packed);
 		dperm_moments_init_rows(&m, rows->loss, &problem.layout, true, weights, room);
@@ -166,7 +167,7 @@ TEST(merges)
 		if (test_below(&state, 2))
 			dperm_moments_merge(&m, part.rows, part.value, part.gradient, part.gradient_low,
 								packed);
-		dperm_moments_add(&m, coded + first * problem.layout.words, rows->count - first);
+		vectors_add(&m, coded + first * problem.layout.words, rows->count - first);
 		if (m.rows < rows->count)
 			dperm_moments_merge(&m, part.rows, part.value, part.gradient, part.gradient_low,
 								packed);
@@ -228,7 +229,7 @@ TEST(rounds_within_its_bound)
 			norm += weights[j] * weights[j];
 		wide_gradient(rows, 0, NULL, weights, exact);
 		dperm_moments_init_rows(&m, rows->loss, &problem.layout, false, weights, room);
-		dperm_moments_add(&m, coded, rows->count);
+		vectors_add(&m, coded, rows->count);
 		dperm_moments_flush(&m);
 		for (int j = 0; j < rows->dim; j++)
 		{

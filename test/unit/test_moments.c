@@ -9,6 +9,7 @@
 
 #include "core/solve/moments.h"
 #include "unit/problem.h"
+#include "unit/vectors.h"
 
 #define DIM_MAX 300
 #define ROWS_MAX 1000
@@ -112,12 +113,12 @@ TEST(agrees_with_a_plain_loop)
 		free(room);
 		room = malloc(sizeof(double) * dperm_moments_room(dim, hessian));
 		naive_pass(&rows, hessian);
-		dperm_moments_init(&m, rows.loss, dim, hessian, weights, room);
-		dperm_moments_add(&m, rows.data, count);
+		vectors_init(&m, rows.loss, dim, hessian, weights, room);
+		vectors_add(&m, rows.data, count);
 		dperm_moments_flush(&m);
 		check_sums(&m, &rows);
 
-		dperm_moments_init(&m, rows.loss, dim, hessian, weights, room);
+		vectors_init(&m, rows.loss, dim, hessian, weights, room);
 		for (int64_t i = 0; i < count; i++)
 			memcpy(dperm_moments_next(&m), rows.data + i * dim, sizeof(double) * dim);
 		CHECK(m.rows == count);
@@ -126,14 +127,14 @@ TEST(agrees_with_a_plain_loop)
 		check_sums(&m, &rows);
 
 		/* pieces of random size, some of them empty, some fed row by row */
-		dperm_moments_init(&m, rows.loss, dim, hessian, weights, room);
+		vectors_init(&m, rows.loss, dim, hessian, weights, room);
 		while (done < count)
 		{
 			int64_t		some = test_below(&state, (int) (count - done) + 1);
 
-			dperm_moments_init(&part, rows.loss, dim, hessian, weights, other_room);
+			vectors_init(&part, rows.loss, dim, hessian, weights, other_room);
 			if (test_below(&state, 2))
-				dperm_moments_add(&part, rows.data + done * dim, some);
+				vectors_add(&part, rows.data + done * dim, some);
 			else
 				for (int64_t i = done; i < done + some; i++)
 					memcpy(dperm_moments_next(&part), rows.data + i * dim, sizeof(double) * dim);
@@ -160,9 +161,9 @@ check_rough(const Rows *rows)
 	DpermMoments m;
 
 	naive_pass(rows, true);
-	dperm_moments_init(&m, rows->loss, dim, true, weights, room);
+	vectors_init(&m, rows->loss, dim, true, weights, room);
 	dperm_moments_be_rough(&m);
-	dperm_moments_add(&m, rows->data, rows->count);
+	vectors_add(&m, rows->data, rows->count);
 	dperm_moments_flush(&m);
 
 	/* the rest is as exact as ever */
@@ -212,8 +213,8 @@ TEST(packs_the_lower_triangle)
 	DpermMoments m;
 
 	CHECK(dperm_packed_size(1) == 1 && dperm_packed_size(2) == 3 && dperm_packed_size(5000) == 12502500);
-	dperm_moments_init(&m, (DpermLoss) {DPERM_LOSS_LOGISTIC, 0}, 2, true, zero, room);
-	dperm_moments_add(&m, rows, 1);
+	vectors_init(&m, (DpermLoss) {DPERM_LOSS_LOGISTIC, 0}, 2, true, zero, room);
+	vectors_add(&m, rows, 1);
 	dperm_moments_flush(&m);
 	dperm_moments_pack(&m, packed);
 	CHECK_NEAR(packed[0], 0.0625, 1e-16);
@@ -230,9 +231,9 @@ TEST(takes_no_rows)
 	double		zero[3] = {0};
 	double		packed[6];
 
-	dperm_moments_init(&m, (DpermLoss) {DPERM_LOSS_LOGISTIC, 0}, 3, true, zero, room);
+	vectors_init(&m, (DpermLoss) {DPERM_LOSS_LOGISTIC, 0}, 3, true, zero, room);
 	dperm_moments_flush(&m);
-	dperm_moments_add(&m, data, 0);
+	vectors_add(&m, data, 0);
 	dperm_moments_pack(&m, packed);
 	dperm_moments_merge(&m, 0, m.value, zero, zero, packed);
 	CHECK(m.rows == 0 && m.value[0] == 0 && m.value[1] == 0);
@@ -249,7 +250,7 @@ TEST(merges_low_parts)
 	double		hess[1] = {0};
 	DpermMoments m;
 
-	dperm_moments_init(&m, (DpermLoss) {DPERM_LOSS_LOGISTIC, 0}, 1, true, zero, room);
+	vectors_init(&m, (DpermLoss) {DPERM_LOSS_LOGISTIC, 0}, 1, true, zero, room);
 	dperm_moments_merge(&m, 1, (double[]) {1e17, 0.25}, (double[]) {1e17}, (double[]) {0.5}, hess);
 	dperm_moments_merge(&m, 1, (double[]) {3, 0.125}, (double[]) {5, 0}, (double[]) {0.125}, hess);
 	dperm_moments_merge(&m, 1, (double[]) {-1e17, 1}, (double[]) {-1e17}, (double[]) {2}, hess);
@@ -300,8 +301,8 @@ TEST(rounds_within_its_bound)
 		for (int j = 0; j < dim; j++)
 			length += weights[j] * weights[j];
 		naive_pass(&rows, false);
-		dperm_moments_init(&m, rows.loss, dim, false, weights, room);
-		dperm_moments_add(&m, rows.data, rows.count);
+		vectors_init(&m, rows.loss, dim, false, weights, room);
+		vectors_add(&m, rows.data, rows.count);
 		dperm_moments_flush(&m);
 		CHECK(gradient_error(&m) <=
 			  dperm_moments_rounding(dim, dperm_loss_curvature(rows.loss), sqrt(length)));
@@ -331,9 +332,9 @@ TEST(rounds_within_its_bound_over_many_rows)
 				block[2 * i + 1] = -side * (0.7 + 1e-9 * i);
 			}
 			naive_pass(&rows, false);
-			dperm_moments_init(&m, rows.loss, 2, false, weights, room);
+			vectors_init(&m, rows.loss, 2, false, weights, room);
 			for (int k = 0; k < 2000; k++)
-				dperm_moments_add(&m, block, 512);
+				vectors_add(&m, block, 512);
 			dperm_moments_flush(&m);
 			CHECK(m.rows == 1024000);
 			for (int j = 0; j < 2; j++)

@@ -81,7 +81,6 @@ extern bool dperm_json_number(DpermJson *r, double *out);
 extern bool dperm_json_integer(DpermJson *r, int64_t *out);
 
 extern bool dperm_json_bool(DpermJson *r, bool *out);
-extern bool dperm_json_null(DpermJson *r);
 
 /* Any value, with all that it holds: checked and forgotten. */
 extern bool dperm_json_skip(DpermJson *r);

@@ -75,11 +75,4 @@ dperm_keep_offer(DpermKeep *keep)
 	return wanted ? keep->used++ : -1;
 }
 
-/* Is this all of the stream? */
-static inline bool
-dperm_keep_complete(const DpermKeep *keep)
-{
-	return keep->used == keep->seen;
-}
-
 #endif							/* DPERM_KEEP_H */

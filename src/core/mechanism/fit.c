@@ -144,16 +144,3 @@ dperm_fit_end(DpermFitting *fitting)
 		dperm_wipe(fitting->weights, dim);
 	return status;
 }
-
-/* The whole, with an oracle that answers at once. */
-DpermStatus
-dperm_fit(const DpermFit *fit, double *weights, double *room)
-{
-	DpermFitting fitting;
-	DpermAsk	ask;
-
-	dperm_fit_start(&fitting, fit, weights, room);
-	while (dperm_fit_next(&fitting, &ask))
-		fitting.status = fit->rows.answer(fit->rows.arg, &ask);
-	return dperm_fit_end(&fitting);
-}

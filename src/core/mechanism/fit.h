@@ -18,7 +18,6 @@ typedef struct DpermFit
 {
 	DpermSetup	setup;
 	DpermCalibration calibration;	/* dperm_calibrate() of the setup */
-	DpermOracle rows;			/* the mean over all rows, for dperm_fit() */
 	DpermMatrix *sample;		/* some of the rows, or all of them, perhaps compact, to start from; or NULL */
 	double		hess_cost;		/* as in DpermProblem, of all rows */
 	DpermEntropy *entropy;
@@ -32,18 +31,15 @@ extern size_t dperm_fit_room(int dim);
 extern bool dperm_fit_rough(const DpermFit *fit);
 
 /*
- * Write the released weights (dim of them). On any other status than DPERM_OK weights
- * hold nothing that may be shown.
- */
-extern DpermStatus dperm_fit(const DpermFit *fit, double *weights, double *room);
-
-/*
- * The same with the caller in command of the rows, as in solver.h:
+ * The caller is in command of the rows, as in solver.h:
  *
  *   dperm_fit_start(&fitting, &fit, weights, room);
  *   while (dperm_fit_next(&fitting, &ask))
  *       ... fill in what is asked: the mean over all rows ...
  *   status = dperm_fit_end(&fitting);
+ *
+ * Then weights (dim of them) are what is released. On any other status than DPERM_OK they hold nothing that may be shown.
+ * A fault of the rows is put into fitting.status, which ends the questions.
  */
 typedef struct DpermFitting
 {

@@ -1,5 +1,5 @@
 /*
- * matrix.c: rows in memory as an oracle for the solver.
+ * matrix.c: rows in memory that answer what the solver asks.
  */
 #include "core/solve/matrix.h"
 
@@ -84,10 +84,9 @@ add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t cou
 }
 
 /* The mean over rows in memory. */
-DpermStatus
-dperm_matrix_answer(void *matrix, const DpermAsk *ask)
+void
+dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
 {
-	const DpermMatrix *x = matrix;
 	DpermLayout vectors = dperm_layout_dense(x->dim);
 	const DpermLayout *layout = x->layout ? x->layout : &vectors;
 	int64_t		stripes = x->stripes ? x->stripes : 1;
@@ -110,7 +109,6 @@ dperm_matrix_answer(void *matrix, const DpermAsk *ask)
 					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
 	}
 	dperm_matrix_means(&m, ask);
-	return DPERM_OK;
 }
 
 /* Overwrite the room. */

@@ -1,5 +1,5 @@
 /*
- * matrix.h: rows in memory as an oracle for the solver.
+ * matrix.h: rows in memory that answer what the solver asks.
  */
 #ifndef DPERM_MATRIX_H
 #define DPERM_MATRIX_H
@@ -34,8 +34,8 @@ typedef struct DpermMatrix
 extern DpermMatrix dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout,
 								   DpermLoss loss);
 
-/* The mean over the rows that count: DpermOracle.answer with arg = matrix. */
-extern DpermStatus dperm_matrix_answer(void *matrix, const DpermAsk *ask);
+/* The mean over the rows that count. */
+extern void dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask);
 
 /* Overwrite the weights that were looked at, and all else in the room. */
 extern void dperm_matrix_wipe(DpermMatrix *matrix);

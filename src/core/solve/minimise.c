@@ -84,13 +84,13 @@ solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, 
 	if (metric)
 		dperm_solver_use_metric(&solver);
 	while (dperm_solver_next(&solver, &ask))
-		(void) dperm_matrix_answer(&rows, &ask);
+		dperm_matrix_answer(&rows, &ask);
 
 	/* a start need not be certified */
 	if (step > 1 && dperm_solver_hess_cost(problem.dim) <= DPERM_CHEAP_HESS)
 		rows.step = step / 2;
 	ask = dperm_solver_ask_metric(&solver, weights);
-	(void) dperm_matrix_answer(&rows, &ask);
+	dperm_matrix_answer(&rows, &ask);
 }
 
 /* From every step-th row to more of them: by and by to one stripe, then to all. */
@@ -162,7 +162,7 @@ solve_compact(DpermMinimise *min)
 			continue;
 		}
 		rows.single = rows.single && dperm_solver_at(solver)->norm > SINGLE_NORM;
-		(void) dperm_matrix_answer(&rows, &ask);
+		dperm_matrix_answer(&rows, &ask);
 	}
 
 	/* what is known there may be of another leg, so nothing can be corrected by it */

@@ -79,16 +79,6 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->weights[d] = 0;
 }
 
-/* Start a pass over vectors. */
-void
-dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
-				   const double *weights, double *room)
-{
-	DpermLayout layout = dperm_layout_dense(dim);
-
-	dperm_moments_init_rows(m, loss, &layout, hessian, weights, room);
-}
-
 /* A gradient in twice the precision. */
 void
 dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
@@ -455,13 +445,6 @@ dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count, int6
 		rows += some * stride;
 		count -= some;
 	}
-}
-
-/* Add rows that lie in memory already. */
-void
-dperm_moments_add(DpermMoments *m, const double *rows, int64_t count)
-{
-	dperm_moments_add_every(m, rows, count, 1);
 }
 
 /* Add sums that another pass made at the same weights. */

@@ -69,11 +69,7 @@ typedef struct DpermMoments
 /* How many doubles of room a pass needs. */
 extern size_t dperm_moments_room(int dim, bool hessian);
 
-/* Start a pass over vectors with zero sums; room stays in use. */
-extern void dperm_moments_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian,
-							   const double *weights, double *room);
-
-/* The same over rows of any layout; there is room for them where there is for vectors. */
+/* Start a pass over rows of a layout, with zero sums; room stays in use. There is room for any layout where there is for vectors. */
 extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layout,
 									bool hessian, const double *weights, double *room);
 
@@ -100,10 +96,7 @@ extern double *dperm_moments_next(DpermMoments *m);
 /* The place for count more rows, at most block_rows. */
 extern double *dperm_moments_next_rows(DpermMoments *m, int count);
 
-/* Add rows that lie in memory already, count of them, row after row. */
-extern void dperm_moments_add(DpermMoments *m, const double *rows, int64_t count);
-
-/* The same for every step-th row of those: count is how many of them are added. */
+/* Add every step-th of rows that lie in memory already, row after row: count is how many of them are added. */
 extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count,
 									int64_t step);
 

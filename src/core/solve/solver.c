@@ -520,21 +520,3 @@ dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const Dperm
 			solver->steps = FIRST_STEPS - FEW_STEPS;
 	}
 }
-
-/* Solve with an oracle that answers at once. */
-DpermStatus
-dperm_solver_solve(const DpermProblem *problem, double *weights, double *room)
-{
-	DpermSolver solver;
-	DpermAsk	ask;
-
-	dperm_solver_start(&solver, problem, weights, room);
-	while (dperm_solver_next(&solver, &ask))
-	{
-		DpermStatus status = problem->oracle.answer(problem->oracle.arg, &ask);
-
-		if (status != DPERM_OK)
-			return status;
-	}
-	return solver.status;
-}

@@ -1,5 +1,5 @@
 /*
- * solver.h: minimise a regularised empirical risk through an oracle.
+ * solver.h: minimise a regularised empirical risk by asking about it.
  *
  *   G(f) = mean loss(f) + (lambda/2) |f|^2 + tilt . f
  *
@@ -33,13 +33,6 @@ typedef struct DpermAsk
 	double	   *hess;			/* NULL: not needed */
 } DpermAsk;
 
-/* Who answers it. */
-typedef struct DpermOracle
-{
-	DpermStatus (*answer) (void *arg, const DpermAsk *ask);
-	void	   *arg;
-} DpermOracle;
-
 typedef struct DpermProblem
 {
 	int			dim;
@@ -51,7 +44,6 @@ typedef struct DpermProblem
 	bool		flat;			/* has the loss flat pieces? They are crossed on a path of lambda. */
 	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_solver_hess_cost() */
 	double		value_error;	/* of values, for weights of norm 1, relative to 1 or more; 0: as of doubles */
-	DpermOracle oracle;			/* of dperm_solver_solve() */
 	DpermPoll	poll;
 } DpermProblem;
 
@@ -63,20 +55,14 @@ extern double dperm_solver_hess_cost(int dim);
 extern size_t dperm_solver_room(int dim);
 
 /*
- * Improve weights until the goal is reached: DPERM_OK. DPERM_NOT_CERTIFIED when the
- * solver cannot get there (weights is then the best point seen); any other status is
- * the oracle's.
- */
-extern DpermStatus dperm_solver_solve(const DpermProblem *problem, double *weights, double *room);
-
-/*
- * The same with the caller in command, so that several solvers can share one scan:
+ * Improve weights until the goal is reached. The caller is in command, so that several solvers can share one scan:
  *
  *   dperm_solver_start(&solver, &problem, weights, room);
  *   while (dperm_solver_next(&solver, &ask))
  *       ... answer what is asked ...
  *
- * Then solver.status is as for dperm_solver_solve(), and weights are the result.
+ * Then solver.status is DPERM_OK and weights are the result; or it is DPERM_NOT_CERTIFIED, because the solver cannot get
+ * there, and weights are the best point seen.
  */
 
 /* Corrections of the metric that are remembered. */

@@ -1,0 +1,63 @@
+/*
+ * oracle.h: solvers and fits run to their end, by someone who answers every question at once.
+ */
+#ifndef DPERM_TEST_ORACLE_H
+#define DPERM_TEST_ORACLE_H
+
+#include "core/mechanism/fit.h"
+#include "core/solve/matrix.h"
+#include "core/solve/solver.h"
+
+/* Who answers. */
+typedef struct Oracle
+{
+	DpermStatus (*answer) (void *arg, const DpermAsk *ask);
+	void	   *arg;
+} Oracle;
+
+static inline DpermStatus
+oracle_matrix_answer(void *arg, const DpermAsk *ask)
+{
+	dperm_matrix_answer(arg, ask);
+	return DPERM_OK;
+}
+
+/* Rows in memory as an oracle. */
+static inline Oracle
+oracle_of(DpermMatrix *matrix)
+{
+	return (Oracle) {oracle_matrix_answer, matrix};
+}
+
+/* Solve a problem: the status of the solver, or the first that is not DPERM_OK of the oracle. */
+static inline DpermStatus
+oracle_solve(Oracle oracle, const DpermProblem *problem, double *weights, double *room)
+{
+	DpermSolver solver;
+	DpermAsk	ask;
+
+	dperm_solver_start(&solver, problem, weights, room);
+	while (dperm_solver_next(&solver, &ask))
+	{
+		DpermStatus status = oracle.answer(oracle.arg, &ask);
+
+		if (status != DPERM_OK)
+			return status;
+	}
+	return solver.status;
+}
+
+/* Run a fit, the release included. */
+static inline DpermStatus
+oracle_fit(Oracle oracle, const DpermFit *fit, double *weights, double *room)
+{
+	DpermFitting fitting;
+	DpermAsk	ask;
+
+	dperm_fit_start(&fitting, fit, weights, room);
+	while (dperm_fit_next(&fitting, &ask))
+		fitting.status = oracle.answer(oracle.arg, &ask);
+	return dperm_fit_end(&fitting);
+}
+
+#endif							/* DPERM_TEST_ORACLE_H */

@@ -1,0 +1,25 @@
+/*
+ * vectors.h: passes over plain vectors that lie in memory, one after the other.
+ */
+#ifndef DPERM_TEST_VECTORS_H
+#define DPERM_TEST_VECTORS_H
+
+#include "core/solve/moments.h"
+
+/* Start a pass over vectors. */
+static inline void
+vectors_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian, const double *weights, double *room)
+{
+	DpermLayout layout = dperm_layout_dense(dim);
+
+	dperm_moments_init_rows(m, loss, &layout, hessian, weights, room);
+}
+
+/* Add all of some rows, vectors or others. */
+static inline void
+vectors_add(DpermMoments *m, const double *rows, int64_t count)
+{
+	dperm_moments_add_every(m, rows, count, 1);
+}
+
+#endif							/* DPERM_TEST_VECTORS_H */
