@@ -157,7 +157,7 @@ bench:
 
 # What a forgetful author breaks: a test or a part of the SQL that no list names, versions that differ, names that do not
 # tell where they are.
-# Directories that script/check-sources looks at: names after files, no circles of includes.
+# Directories that script/check-sources looks at: names after files, no circles of includes, headers that compile by themselves.
 CHECKED_DIRS = src src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
@@ -166,7 +166,7 @@ lint:
 		test -e $(here)/test/$$t || { echo "not ok - no test/$$t"; exit 1; }; done
 	@for p in $(filter-out $(SQL_PARTS:%=sql/parts/%.sql),$(call sources,sql/parts/*)); do \
 		echo "not ok - $$p is not in SQL_PARTS"; exit 1; done
-	@$(here)/script/check-sources $(here) $(CHECKED_DIRS)
+	@COMPILE='$(CC) $(CPPFLAGS) -Wall -Werror' $(here)/script/check-sources $(here) $(CHECKED_DIRS)
 	@grep -q "^default_version = '$(EXTVERSION)'" $(here)/dperm.control || \
 		{ echo "not ok - dperm.control is not of version $(EXTVERSION)"; exit 1; }
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json

@@ -4,8 +4,9 @@
 #ifndef DPERM_CACHE_H
 #define DPERM_CACHE_H
 
+#include "core/encode/encoder.h"
 #include "core/encode/feed.h"
-#include "core/solve/matrix.h"
+#include "core/encode/keep.h"
 
 typedef struct DpermCache
 {

@@ -12,7 +12,9 @@
 #include "utils/builtins.h"
 
 #include "arguments.h"
+#include "core/base/limits.h"
 #include "core/loss/loss.h"
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "dperm.h"
 #include "option_table.h"

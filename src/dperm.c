@@ -10,7 +10,9 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "core/base/limits.h"
 #include "core/encode/fourier.h"
+#include "core/mechanism/calibrate.h"
 #include "dperm.h"
 
 PG_MODULE_MAGIC;

@@ -7,8 +7,7 @@
 #include "core/base/status.h"
 #include "core/encode/encoder.h"
 #include "core/encode/feed.h"
-#include "core/mechanism/calibrate.h"
-#include "core/privacy/draw.h"
+#include "core/mechanism/setup.h"
 
 /* dperm.aggregate_memory and dperm.cache_memory, in kilobytes; dperm.progress. */
 extern int	dperm_aggregate_memory;

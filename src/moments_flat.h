@@ -9,6 +9,7 @@
 #endif
 
 #include "core/encode/encoder.h"
+#include "core/loss/loss.h"
 #include "core/solve/pass.h"
 
 /* What a pass is told about the rows, apart from its order and its weights. */

@@ -11,6 +11,9 @@
 #include "utils/numeric.h"
 
 #include "arguments.h"
+#include "core/base/limits.h"
+#include "core/loss/loss.h"
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "option_table.h"
 

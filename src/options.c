@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "core/base/limits.h"
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "dperm.h"
 #include "options.h"

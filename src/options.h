@@ -5,8 +5,9 @@
 #define DPERM_OPTIONS_H
 
 #include "core/encode/encoder.h"
+#include "core/encode/kernel.h"
 #include "core/loss/loss.h"
-#include "core/mechanism/calibrate.h"
+#include "core/mechanism/setup.h"
 
 /* Everything a learner is told, apart from where its rows are. */
 typedef struct DpermOptions

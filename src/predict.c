@@ -7,6 +7,7 @@
 
 #include "fmgr.h"
 
+#include "core/loss/loss.h"
 #include "core/model/score.h"
 #include "scorer.h"
 

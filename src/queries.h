@@ -8,6 +8,7 @@
 
 #include "tcop/dest.h"
 
+#include "options.h"
 #include "source.h"
 
 /* The parameters of our queries, by number: these in all of them, and values of a type of ours from the last one on. */

@@ -6,6 +6,7 @@
 
 #include "fmgr.h"
 
+#include "core/encode/encoder.h"
 #include "core/model/model.h"
 
 typedef struct DpermScorer DpermScorer;

@@ -8,6 +8,7 @@
 
 #include "utils/jsonb.h"
 
+#include "core/encode/encoder.h"
 #include "moments_flat.h"
 #include "options.h"
 

@@ -9,6 +9,7 @@
 #include "utils/memutils.h"
 
 #include "core/encode/fourier.h"
+#include "core/solve/matrix.h"
 #include "dperm.h"
 #include "moments_flat.h"
 #include "queries.h"

@@ -7,6 +7,7 @@
 #include "core/model/model.h"
 #include "load.h"
 #include "options.h"
+#include "source.h"
 
 /* A training: what is asked, and the model. */
 typedef struct DpermTask

@@ -12,9 +12,15 @@
 #ifndef DPERM_TRAINING_H
 #define DPERM_TRAINING_H
 
-#include "cache.h"
+#include "core/base/status.h"
+#include "core/encode/encoder.h"
+#include "core/encode/layout.h"
 #include "core/mechanism/fit.h"
 #include "core/model/model.h"
+#include "core/privacy/entropy.h"
+#include "core/solve/matrix.h"
+#include "core/solve/solver.h"
+#include "cache.h"
 #include "options.h"
 
 /* A training in progress. */

@@ -18,6 +18,8 @@
 
 #include "arguments.h"
 #include "candidates.h"
+#include "core/base/limits.h"
+#include "core/mechanism/calibrate.h"
 #include "core/privacy/selection.h"
 #include "dperm.h"
 #include "model_type.h"

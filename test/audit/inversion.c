@@ -17,7 +17,9 @@
 
 #include <stdlib.h>
 
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
+#include "core/mechanism/mechanism.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 #include "unit/oracle.h"

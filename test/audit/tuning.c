@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "audit/binomial.h"
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/privacy/portion.h"
 #include "core/privacy/selection.h"

@@ -4,7 +4,7 @@
  */
 #include <stdlib.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "fuzz/fuzz.h"
 #include "unit/sample_pass.h"
 

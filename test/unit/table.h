@@ -9,9 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "core/encode/compact.h"
-#include "core/mechanism/fit.h"
 #include "core/base/linsys.h"
+#include "core/encode/compact.h"
+#include "core/mechanism/calibrate.h"
+#include "core/mechanism/fit.h"
+#include "core/mechanism/mechanism.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
 

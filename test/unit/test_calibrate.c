@@ -6,6 +6,7 @@
 
 #include <float.h>
 
+#include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/solve/descent.h"

@@ -6,7 +6,7 @@
 #include <float.h>
 #include <stdlib.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "core/encode/encoder.h"
 #include "unit/exact.h"
 

@@ -4,7 +4,7 @@
 #include "unit/sample_encoder.h"
 
 #include "core/base/bytes.h"
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 
 static SampleEncoder sampled;
 static void *memory;

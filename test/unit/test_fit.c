@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "core/encode/compact.h"
+#include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "core/solve/pass.h"
 #include "unit/sample_pass.h"
 

@@ -6,7 +6,7 @@
  */
 #include "unit/test.h"
 
-#include "core/mechanism/calibrate.h"
+#include "core/base/limits.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"

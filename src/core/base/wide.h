@@ -9,7 +9,6 @@
 #define DPERM_WIDE_H
 
 #include <float.h>
-#include <math.h>
 
 /* Double arithmetic is double arithmetic: no wider registers, whose second rounding these algorithms do not survive. */
 _Static_assert(FLT_EVAL_METHOD == 0, "doubles must be evaluated as doubles");

@@ -10,6 +10,7 @@
 #define DPERM_COMPACT_H
 
 #include <stddef.h>
+#include <stdint.h>
 
 #include "core/encode/layout.h"
 

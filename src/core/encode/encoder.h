@@ -12,10 +12,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-#include "core/encode/kernel.h"
 #include "core/base/arena.h"
+#include "core/encode/kernel.h"
 
 /* The range of the public norm bound: its inverse and its square stay finite. */
 #define DPERM_NORM_MIN 1e-100

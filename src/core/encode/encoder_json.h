@@ -4,8 +4,13 @@
 #ifndef DPERM_ENCODER_JSON_H
 #define DPERM_ENCODER_JSON_H
 
-#include "core/encode/encoder.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/arena.h"
 #include "core/base/json.h"
+#include "core/encode/encoder.h"
+#include "core/encode/kernel.h"
 
 /*
  * The array of features, into the arena, and the object of the kernel. False if something is

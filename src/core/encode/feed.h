@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "core/encode/layout.h"
 #include "core/base/vector.h"
+#include "core/encode/encoder.h"
+#include "core/encode/layout.h"
 
 /* Rows that wait at most. */
 #define DPERM_FEED_ROWS 32

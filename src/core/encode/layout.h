@@ -14,7 +14,6 @@
 #ifndef DPERM_LAYOUT_H
 #define DPERM_LAYOUT_H
 
-#include <stddef.h>
 #include <stdint.h>
 
 #include "core/encode/encoder.h"

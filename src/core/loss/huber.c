@@ -1,6 +1,10 @@
 /*
  * huber.c: the paper's Huber loss: a parabola of width 2h between 0 and 1 - z.
  */
+#include <math.h>
+
+#include "core/base/wide.h"
+#include "core/loss/loss.h"
 #include "core/loss/pairs.h"
 
 /* The loss and its derivatives. */

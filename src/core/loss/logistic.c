@@ -1,6 +1,10 @@
 /*
  * logistic.c: log(1 + exp(-z)).
  */
+#include <math.h>
+
+#include "core/base/wide.h"
+#include "core/loss/loss.h"
 #include "core/loss/pairs.h"
 
 /* log(1 + exp(-z)), with exp only of what cannot overflow. */

@@ -5,10 +5,11 @@
 #define DPERM_PAIRS_H
 
 #include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "core/base/vector.h"
-#include "core/loss/loss.h"
+#include "core/base/wide.h"
 
 /*
  * Two margins at a time, and without branches: margins are as good as random, and a wrong guess costs more than all the

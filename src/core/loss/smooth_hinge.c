@@ -1,6 +1,10 @@
 /*
  * smooth_hinge.c: the paper's l_s: a quartic between 0 and 1 - z, twice differentiable.
  */
+#include <math.h>
+
+#include "core/base/wide.h"
+#include "core/loss/loss.h"
 #include "core/loss/pairs.h"
 
 /* The loss and its derivatives. */

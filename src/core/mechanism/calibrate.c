@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/base/limits.h"
+#include "core/loss/loss.h"
 #include "core/solve/descent.h"
 #include "core/solve/moments.h"
 #include "core/base/names.h"

@@ -10,7 +10,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/base/limits.h"
 #include "core/base/status.h"
 #include "core/mechanism/setup.h"
 

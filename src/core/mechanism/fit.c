@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/base/linsys.h"
+#include "core/mechanism/mechanism.h"
 #include "core/privacy/release.h"
 
 /* The entry of the mechanism. */

@@ -4,15 +4,15 @@
 #ifndef DPERM_FIT_H
 #define DPERM_FIT_H
 
+#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 #include "core/base/status.h"
-#include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
-#include "core/privacy/draw.h"
+#include "core/mechanism/setup.h"
+#include "core/privacy/entropy.h"
 #include "core/solve/matrix.h"
 #include "core/solve/minimise.h"
+#include "core/solve/solver.h"
 
 typedef struct DpermFit
 {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "core/mechanism/setup.h"
-#include "core/privacy/draw.h"
+#include "core/privacy/entropy.h"
 #include "core/solve/solver.h"
 
 struct DpermFitting;

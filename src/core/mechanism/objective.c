@@ -8,6 +8,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
+#include "core/privacy/draw.h"
 
 /* What the Jacobian may take of epsilon at most, in the sharp analysis. */
 #define SLACK_SHARE 0.1

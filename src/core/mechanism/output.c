@@ -8,6 +8,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
+#include "core/privacy/draw.h"
 
 /* Nothing raises lambda here. */
 static const char *

@@ -9,13 +9,15 @@
 #ifndef DPERM_MODEL_H
 #define DPERM_MODEL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "core/mechanism/setup.h"
+#include "core/base/arena.h"
+#include "core/base/status.h"
 #include "core/encode/encoder.h"
 #include "core/loss/loss.h"
-#include "core/base/status.h"
+#include "core/mechanism/setup.h"
 #include "core/privacy/claim.h"
 
 /* Where the dimension of vectors comes from; without vectors it is declared. */

@@ -7,6 +7,8 @@
  * is a string that is neither read nor trusted: the paragraph is always derived again
  * from the model.
  */
+#include "core/base/limits.h"
+#include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/model/model.h"

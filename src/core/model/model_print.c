@@ -1,6 +1,7 @@
 /*
  * model_print.c: a model as text: JSON, and the guarantee in words.
  */
+#include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "core/model/model.h"

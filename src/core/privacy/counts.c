@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "core/privacy/draw.h"
+
 #define BUDGET_UNIT 0x1p20
 
 /* The 97.5 percent quantile of the normal law. */

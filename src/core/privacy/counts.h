@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "core/privacy/draw.h"
+#include "core/privacy/entropy.h"
 
 /*
  * Add discrete Laplace noise to counts of disjoint cells of rows. Replacing one row takes one from a cell

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "core/privacy/draw.h"
+
 /*
  * Grid points are clamped here before noise is added. The calibration makes the grid so
  * coarse that the clamp is out of reach but for the tail event of the noise; a clamp is a

@@ -6,7 +6,7 @@
 
 #include <stdint.h>
 
-#include "core/privacy/draw.h"
+#include "core/privacy/entropy.h"
 
 /*
  * Replace each weight by grid * (nearest grid point + discrete Laplace of the given

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/base/names.h"
+#include "core/privacy/draw.h"
 
 #define BUDGET_BITS 20
 

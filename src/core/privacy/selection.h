@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/privacy/draw.h"
+#include "core/privacy/entropy.h"
 
 typedef enum DpermSelection
 {

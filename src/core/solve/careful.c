@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "core/base/wide.h"
+
 /* A number of an array of high and one of low parts. */
 static inline DpermWide
 wide_at(const double *high, const double *low, size_t i)

@@ -13,7 +13,6 @@
 
 #include "core/encode/layout.h"
 #include "core/loss/loss.h"
-#include "core/base/wide.h"
 
 /*
  * The sum of the gradients of count rows, stride words apart. Weights and sums are dim high parts and dim low parts.

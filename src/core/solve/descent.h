@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "core/base/status.h"
 #include "core/solve/solver.h"
 
 /* What is to be minimised, and what is known about it in advance. */

@@ -4,12 +4,15 @@
 #ifndef DPERM_MATRIX_H
 #define DPERM_MATRIX_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
+#include "core/base/status.h"
 #include "core/encode/keep.h"
+#include "core/encode/layout.h"
+#include "core/loss/loss.h"
 #include "core/solve/moments.h"
 #include "core/solve/solver.h"
-#include "core/base/status.h"
 
 /* Encoded rows in chunks of equal size but for the last, each in stripes or in one piece. */
 typedef struct DpermMatrix
