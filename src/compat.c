@@ -27,7 +27,7 @@ raise_outdated(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("extension dperm of this database is older than the installed library"),
+			 errmsg("extension dperm in this database is older than the installed library"),
 			 errhint("Run ALTER EXTENSION dperm UPDATE.")));
 }
 

@@ -2,7 +2,8 @@
 -- Training
 --
 -- Arguments are found by their names, so their order is free: a new option is an argument here and in 51_tuning.sql, and
--- an entry of the table in src/option_table.c.
+-- an entry of the table in src/option_table.c. Comments list the types of the arguments, because a schema may hold another
+-- function of the same name.
 --
 -- features is a column name or an array of column names. It is declared anycompatible, so that one function takes text,
 -- text[], varchar, name and arrays of those; any other type is refused when the function is called. PostgreSQL resolves
@@ -28,7 +29,7 @@ CREATE FUNCTION dp_logreg_train(
 	kernel_seed bigint DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -52,5 +53,5 @@ CREATE FUNCTION dp_svm_train(
 	h float8 DEFAULT 0.5
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8) IS
 	'train a differentially private support vector machine on the rows of a relation';

@@ -123,7 +123,7 @@ sub refused_before_update
 	push @calls, map { "SELECT * FROM $_((SELECT model FROM models LIMIT 1), 'cases', 'y', 1, features => 'x')" } 'dp_evaluate', 'dp_roc';
 	my @answers = map { my ($stdout, $stderr) = ('', ''); $node->psql($database, "\\set VERBOSITY verbose\n$_;",
 		stdout => \$stdout, stderr => \$stderr); [ $_, $stdout, $stderr ] } @calls;
-	my $wanted = qr/ERROR:  55000: extension dperm of this database is older .*\nHINT:  Run ALTER EXTENSION dperm UPDATE\./;
+	my $wanted = qr/ERROR:  55000: extension dperm in this database is older .*\nHINT:  Run ALTER EXTENSION dperm UPDATE\./;
 	my @released = grep { $_->[1] ne '' || ($_->[2] !~ $wanted && $_->[0] !~ /ROLLUP/) || $_->[2] !~ /ERROR/ } @answers;
 	is(join("\n", map { "@$_" } @released), '', "$version: before the update, " . @calls . ' calls are refused');
 }
@@ -217,6 +217,19 @@ foreach my $version (@old)
 		ALTER EXTENSION dperm UPDATE;
 		ALTER EXTENSION dperm SET SCHEMA public;});
 	same_objects("$database elsewhere", "$version, updated in another schema");
+}
+
+# Functions of other types with the names of ours, made before the extension: it is installed and updated all the same.
+foreach my $version ('', map { " VERSION '$_'" } @old)
+{
+	my $database = "crowded$version";
+	my @names = split /\n/, $node->safe_psql('fresh', q{SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^dp_' AND prokind = 'f'});
+	$node->safe_psql('postgres', qq{CREATE DATABASE "$database"});
+	$node->safe_psql($database, join ';', map { "CREATE FUNCTION $_(int) RETURNS int LANGUAGE sql AS 'SELECT 1'" } @names);
+	$node->safe_psql($database, "CREATE EXTENSION dperm$version");
+	$node->safe_psql($database, 'ALTER EXTENSION dperm UPDATE') if $version;
+	$node->safe_psql($database, 'DROP FUNCTION ' . join ', ', map { "$_(int)" } @names);
+	same_objects($database, "$database, in a schema with functions of the same names");
 }
 
 # Every version that can be installed can be updated to this one.
