@@ -134,37 +134,37 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
  * the number of weights would tell it.
  */
 static int
-vector_length(FunctionCallInfo fcinfo, const DpermOptions *options)
+declared_dimension(FunctionCallInfo fcinfo, const DpermOptions *options)
 {
 	Aggref	   *call = AggGetAggref(fcinfo);
-	int			length = options->dimension;
+	int			dimension = options->dimension;
 
-	if (length == 0 && call)
+	if (dimension == 0 && call)
 	{
 		TargetEntry *features = list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1);
 
 		/* the context of an aggregate's call is its node of the plan */
-		length = dperm_encode_length((Node *) features->expr,
-									 castNode(AggState, fcinfo->context)->ss.ps.state->es_param_list_info);
+		dimension = dperm_encode_dimension((Node *) features->expr,
+										   castNode(AggState, fcinfo->context)->ss.ps.state->es_param_list_info);
 	}
-	if (length == 0)
+	if (dimension == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the dimension of the feature vectors is not declared"),
 				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, NULL, '{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a domain with CHECK (cardinality(VALUE) = 3).")));
-	return length;
+	return dimension;
 }
 
 /* Prepare for rows whose vectors have this many elements. */
 static void
-init_rows(FitState *state, int length)
+init_rows(FitState *state, int dimension)
 {
 	state->block = dperm_options_vector_block(&state->options);
-	state->block.count = length;
+	state->block.count = dimension;
 	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
 	dperm_options_check(&state->options, dperm_encoder_dim(&state->encoder));
 	dperm_cache_init(&state->cache, &state->encoder, 0, NULL);
-	state->raw = palloc(sizeof(double) * length);
+	state->raw = palloc(sizeof(double) * dimension);
 }
 
 /* Remember whether the rows of a node may have changed when it started anew. */
@@ -205,7 +205,7 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	FitState   *state = palloc0(sizeof(*state));
 	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_LABEL);
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
-	int			length;
+	int			dimension;
 
 	state->watch = watch;
 	read_group_options(fcinfo, learner, state);
@@ -217,9 +217,9 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 				 errhint("Pass an array of numbers, such as double precision[].")));
 	dperm_label_init(&state->label, label_type, state->options.positive);
 	MemoryContextSwitchTo(caller);
-	length = vector_length(fcinfo, &state->options);
+	dimension = declared_dimension(fcinfo, &state->options);
 	MemoryContextSwitchTo(context);
-	init_rows(state, length);
+	init_rows(state, dimension);
 	MemoryContextSwitchTo(caller);
 	return state;
 }

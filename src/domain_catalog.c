@@ -126,9 +126,9 @@ set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 		dimension = column->typmod;
 		column->origin = "type modifier";
 	}
-	if (dimension == 0 && column->made_length > 0)
+	if (dimension == 0 && column->made_dimension > 0)
 	{
-		dimension = column->made_length;
+		dimension = column->made_dimension;
 		column->origin = "definition of the view";
 	}
 	if (dimension >= 1 && dimension <= DPERM_DIM_MAX)

@@ -382,7 +382,7 @@ dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
 
 /* The length that the constraints of a type of arrays declare. */
 int
-dperm_domain_checks_length(Oid type)
+dperm_domain_checks_dimension(Oid type)
 {
 	DpermSubject subject = make_subject(DPERM_BLOCK_VECTOR, getBaseType(type), 0);
 	DpermSaid	said = all_values();

@@ -29,7 +29,7 @@ typedef struct DpermSaid
  */
 extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column);
 
-/* The length that the constraints of a domain over arrays declare, 0 if they do not. */
-extern int	dperm_domain_checks_length(Oid type);
+/* The number of elements that the constraints of a domain over arrays declare, 0 if they do not. */
+extern int	dperm_domain_checks_dimension(Oid type);
 
 #endif							/* DPERM_DOMAIN_CHECKS_H */

@@ -24,7 +24,7 @@ typedef struct DpermColumn
 	char	   *lack;			/* what the catalog says, if that is no domain; else NULL */
 	Oid			relation;		/* where its constraints are: through views, a table's column */
 	AttrNumber	home;			/* its number there */
-	int			made_length;	/* of the vectors that a view makes: ARRAY[a, b]; else 0 */
+	int			made_dimension;	/* of the vectors that a view makes: ARRAY[a, b]; else 0 */
 } DpermColumn;
 
 #endif							/* DPERM_DOMAIN_COLUMN_H */

@@ -22,7 +22,7 @@ dp_domains(PG_FUNCTION_ARGS)
 	TupleDesc	tuple;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &tuple);
 	int			count;
-	DpermColumn *columns = dperm_domains_read(PG_GETARG_OID(0), NULL, dperm_encode_length, &count);
+	DpermColumn *columns = dperm_domains_read(PG_GETARG_OID(0), NULL, dperm_encode_dimension, &count);
 
 	for (int i = 0; i < count; i++)
 	{

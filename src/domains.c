@@ -72,7 +72,7 @@ shown_column(Query *query, AttrNumber number, Oid *relation)
 
 /* Follow a column through views to the table that has its constraints. */
 static void
-find_home(DpermColumn *column, Relation relation, DpermLengthOf length_of)
+find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)
 {
 	Query	   *query = dperm_domains_view_query(relation);
 	Relation	next;
@@ -86,14 +86,14 @@ find_home(DpermColumn *column, Relation relation, DpermLengthOf length_of)
 	if ((var = shown_column(query, column->home, &oid)) == NULL)
 	{
 		if (column->usable && column->block.kind == DPERM_BLOCK_VECTOR && !query->setOperations)
-			column->made_length =
-				length_of((Node *) list_nth_node(TargetEntry, query->targetList,
-												 column->home - 1)->expr, NULL);
+			column->made_dimension =
+				dimension_of((Node *) list_nth_node(TargetEntry, query->targetList,
+													column->home - 1)->expr, NULL);
 		return;
 	}
 	column->home = var->varattno;
 	next = relation_open(oid, AccessShareLock);
-	find_home(column, next, length_of);
+	find_home(column, next, dimension_of);
 	relation_close(next, AccessShareLock);
 }
 
@@ -162,7 +162,7 @@ open_relation(Oid oid)
 
 /* All live columns of a relation, in order. */
 DpermColumn *
-dperm_domains_read(Oid oid, Jsonb *domains, DpermLengthOf length_of, int *count)
+dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *count)
 {
 	Relation	relation = open_relation(oid);
 	TupleDesc	tuple = RelationGetDescr(relation);
@@ -186,7 +186,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermLengthOf length_of, int *count)
 		column->usable = dperm_domain_types_kind(column->base, &column->block.kind);
 		column->block.column.bytes = column->name;
 		column->block.column.len = strlen(column->name);
-		find_home(column, relation, length_of);
+		find_home(column, relation, dimension_of);
 		if (column->usable)
 			dperm_domain_catalog_read(&cache, oid, column);
 	}

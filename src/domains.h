@@ -13,19 +13,19 @@
 
 #include "domain_column.h"
 
-/* The length of the vectors that an expression makes whatever rows hold, 0 if it does not say; params may be NULL. */
-typedef int (*DpermLengthOf) (Node *node, ParamListInfo params);
+/* The dimension of the vectors that an expression makes whatever rows hold, 0 if it does not say; params may be NULL. */
+typedef int (*DpermDimensionOf) (Node *node, ParamListInfo params);
 
 /*
  * All live columns of a relation, in order. domains is the caller's jsonb object or NULL; it takes
  * precedence over the catalog. Raises for keys that are no columns and for domains that make no
- * sense for the column's type. length_of is for the expressions of views. Everything is palloc'd in the current context.
+ * sense for the column's type. dimension_of is for the expressions of views. Everything is palloc'd in the current context.
  *
  * An integer or numeric(p,s) column that the caller gave categories has a CATEGORY block.
  * Categories are the text output of base; those of bpchar have lost their trailing blanks, as
  * dperm_category_length() says.
  */
-extern DpermColumn *dperm_domains_read(Oid relation, Jsonb *domains, DpermLengthOf length_of,
+extern DpermColumn *dperm_domains_read(Oid relation, Jsonb *domains, DpermDimensionOf dimension_of,
 									   int *count);
 
 /*

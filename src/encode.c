@@ -1,5 +1,5 @@
 /*
- * encode.c: dp_encode, a row as the vector that a learner sees; and the public length of the vectors that an
+ * encode.c: dp_encode, a row as the vector that a learner sees; and the public dimension of the vectors that an
  * expression makes.
  *
  * Of an expression only the text of the query and the catalog are looked at: a constant, ARRAY[a, b, c], a call of
@@ -104,7 +104,7 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("domains can only be applied to the rows of a table or view"),
 				 errhint("Pass the alias of a table, or encode with a model.")));
-	columns = dperm_domains_read(relation, without_nulls(json), dperm_encode_length, &count);
+	columns = dperm_domains_read(relation, without_nulls(json), dperm_encode_dimension, &count);
 	blocks = palloc(sizeof(DpermBlock) * Max(count, 1));
 	for (int i = 0; i < count; i++)
 	{
@@ -159,16 +159,16 @@ read_value(Node *node, ParamListInfo params, Datum *value)
 
 /* The dimension of a constant vector. */
 static int
-constant_length(Const *constant)
+constant_dimension(Const *constant)
 {
 	if (constant->constisnull || !OidIsValid(get_element_type(getBaseType(constant->consttype))))
 		return 0;
-	return Max(dperm_rows_array_length(DatumGetArrayTypeP(constant->constvalue)), 0);
+	return Max(dperm_rows_array_elements(DatumGetArrayTypeP(constant->constvalue)), 0);
 }
 
-/* The length of what a call of dp_encode makes, 0 if the function is another. */
+/* The dimension of what a call of dp_encode makes, 0 if the function is another. */
 static int
-encoded_length(FuncExpr *call, ParamListInfo params)
+encoded_dimension(FuncExpr *call, ParamListInfo params)
 {
 	DpermScorerOpener open;
 	DpermScored scored;
@@ -190,27 +190,27 @@ encoded_length(FuncExpr *call, ParamListInfo params)
 
 /* The dimension that an expression declares. */
 int
-dperm_encode_length(Node *node, ParamListInfo params)
+dperm_encode_dimension(Node *node, ParamListInfo params)
 {
-	int			length = dperm_domain_checks_length(exprType(node));
+	int			dimension = dperm_domain_checks_dimension(exprType(node));
 
 	check_stack_depth();
-	if (length > 0)
-		return length;
+	if (dimension > 0)
+		return dimension;
 	switch (nodeTag(node))
 	{
 		case T_Const:
-			return constant_length((Const *) node);
+			return constant_dimension((Const *) node);
 		case T_ArrayExpr:
 			return ((ArrayExpr *) node)->multidims ? 0 : list_length(((ArrayExpr *) node)->elements);
 		case T_FuncExpr:
-			return encoded_length((FuncExpr *) node, params);
+			return encoded_dimension((FuncExpr *) node, params);
 		case T_RelabelType:
-			return dperm_encode_length((Node *) ((RelabelType *) node)->arg, params);
+			return dperm_encode_dimension((Node *) ((RelabelType *) node)->arg, params);
 		case T_CoerceToDomain:
-			return dperm_encode_length((Node *) ((CoerceToDomain *) node)->arg, params);
+			return dperm_encode_dimension((Node *) ((CoerceToDomain *) node)->arg, params);
 		case T_ArrayCoerceExpr:
-			return dperm_encode_length((Node *) ((ArrayCoerceExpr *) node)->arg, params);
+			return dperm_encode_dimension((Node *) ((ArrayCoerceExpr *) node)->arg, params);
 		default:
 			return 0;
 	}

@@ -11,6 +11,6 @@
  * The dimension that an expression declares whatever rows hold, 0 if it declares none. params are those
  * of the query, or NULL.
  */
-extern int	dperm_encode_length(Node *node, ParamListInfo params);
+extern int	dperm_encode_dimension(Node *node, ParamListInfo params);
 
 #endif							/* DPERM_ENCODE_H */

@@ -87,7 +87,7 @@ name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *n
 	if (model->label.len == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("the model does not know the column of its label"),
+				 errmsg("the model does not name a label column"),
 				 errhint("Name the column that holds the labels, as in label => 'y'.")));
 	names->label = terminated(model->label.bytes, model->label.len).bytes;
 	if (options->positive == NULL && model->has_positive)

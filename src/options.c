@@ -60,13 +60,13 @@ dperm_options_settle(DpermOptions *options)
 
 	settle_kernel(options);
 
-	/* objective perturbation raises lambda by itself as far as it needs */
+	/* some mechanisms raise lambda by themselves as far as they need */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
 		(noiseless || dperm_mechanism_entry((int) options->method)->check(&setup) != NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
-						noiseless ? "when epsilon is infinite" : "for output perturbation"),
+						noiseless ? "when epsilon is infinite" : psprintf("for %s", dperm_mechanism_description(options->method))),
 				 errhint("Omit lambda to use a default that does not depend on the data.")));
 }
 

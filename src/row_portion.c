@@ -1,5 +1,5 @@
 /*
- * portion.c: dp_portion, the portion of a row by its identity.
+ * row_portion.c: dp_portion, the portion of a row by its identity.
  */
 #include "postgres.h"
 

@@ -34,7 +34,7 @@ extern Oid	dperm_rows_element_type(Oid arraytype);
 
 /* The number of elements; -1 unless the array has exactly one dimension. */
 static inline int
-dperm_rows_array_length(ArrayType *array)
+dperm_rows_array_elements(ArrayType *array)
 {
 	return ARR_NDIM(array) == 1 ? ARR_DIMS(array)[0] : -1;
 }
@@ -44,7 +44,7 @@ static inline bool
 dperm_rows_is_plain(ArrayType *array, int expected_len)
 {
 	return expected_len >= 0 &&
-		dperm_rows_array_length(array) == expected_len &&
+		dperm_rows_array_elements(array) == expected_len &&
 		!(ARR_HASNULL(array) && array_contains_nulls(array));
 }
 

@@ -306,32 +306,32 @@ resolve_array(DpermScorer *scorer)
 
 /* A mistake in the query, not in the data: a vector that cannot fit the model. */
 static void
-check_length(const DpermScorer *scorer, Datum features)
+check_elements(const DpermScorer *scorer, Datum features)
 {
 	int			expected = scorer->scored.encoder.blocks[0].count;
 	ArrayType  *array;
-	int			length;
+	int			elements;
 
 	if (scorer->readers[0].kind == DPERM_READ_VECTOR)
 	{
 		/* pgvector: int16 dimension behind the header */
-		length = *(int16 *) VARDATA(PG_DETOAST_DATUM(features));
+		elements = *(int16 *) VARDATA(PG_DETOAST_DATUM(features));
 	}
 	else
 	{
 		array = DatumGetArrayTypeP(features);
-		length = dperm_rows_array_length(array);
+		elements = dperm_rows_array_elements(array);
 		if (ARR_NDIM(array) > 1)
 			ereport(ERROR,
 					(errcode(ERRCODE_DATA_EXCEPTION),
 					 errmsg("features must be a one-dimensional array")));
 	}
-	if (length != expected)
+	if (elements != expected)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATA_EXCEPTION),
 				 errmsg_plural("model expects %d feature, got %d",
 							   "model expects %d features, got %d",
-							   expected, expected, Max(length, 0))));
+							   expected, expected, Max(elements, 0))));
 }
 
 /* Read the value of an array or a literal. */
@@ -351,7 +351,7 @@ read_array(DpermScorer *scorer, Datum features)
 					 errmsg("features are larger than %d bytes", DPERM_VALUE_MAX)));
 		features = PointerGetDatum(PG_DETOAST_DATUM(features));
 	}
-	check_length(scorer, features);
+	check_elements(scorer, features);
 	dperm_reader_read(&scorer->readers[0], features, false, &scorer->values[0]);
 }
 

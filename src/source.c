@@ -332,7 +332,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	source->relation = find_relation(names->relation);
 	source->from = quote_qualified_identifier(get_namespace_name(get_rel_namespace(source->relation)),
 											  get_rel_name(source->relation));
-	columns = dperm_domains_read(source->relation, names->domains, dperm_encode_length,
+	columns = dperm_domains_read(source->relation, names->domains, dperm_encode_dimension,
 								 &column_count);
 	label = find_column(source, columns, column_count, names->label, "label");
 	if (names->blocks)

@@ -189,7 +189,7 @@ load_candidates(Tuning *tuning, bool own_portions, int64 *portions, DpermRows **
 
 /*
  * How many mistakes models make on a portion, which has so many rows: those that nobody was trained on. The rows are read
- * by the source of the candidate with the longest vectors: shorter ones would not get to see them whole.
+ * by the source of the candidate with the most elements per vector: the others would not get to see them whole.
  */
 static void
 count_mistakes(Tuning *tuning, int portion, int64 rows, const Datum *models, int count,

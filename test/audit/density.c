@@ -68,7 +68,7 @@ log_determinant(int dim, double a[][DIM_MAX])
 }
 
 static double
-length_of(int dim, const double *x)
+norm_of(int dim, const double *x)
 {
 	double		sum = 0;
 
@@ -128,7 +128,7 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 		for (int j = 0; j < t->dim; j++)
 			tilt[j] = b[j] / t->rows;
 		problem.tilt = tilt;
-		problem.goal *= 1 + length_of(t->dim, tilt);
+		problem.goal *= 1 + norm_of(t->dim, tilt);
 	}
 	memset(f, 0, sizeof(double) * t->dim);
 	if (oracle_solve(oracle_of(&matrix), &problem, f, room) != DPERM_OK)
@@ -168,10 +168,10 @@ privacy_loss(const Target *t, const double *point)
 		minimise(t, theirs, NULL, b_theirs);
 		for (int j = 0; j < t->dim; j++)
 			b[j] -= b_theirs[j];
-		return length_of(t->dim, b) / t->scale;
+		return norm_of(t->dim, b) / t->scale;
 	}
 	ratio = explain(t, ours, output_of(t, point), b) - explain(t, theirs, output_of(t, point), b_theirs);
-	return (length_of(t->dim, b_theirs) - length_of(t->dim, b)) / t->scale + ratio;
+	return (norm_of(t->dim, b_theirs) - norm_of(t->dim, b)) / t->scale + ratio;
 }
 
 /* Does the solver, given the noise that belongs to f, come back to f? */
@@ -190,7 +190,7 @@ check_solver(const Target *t, const double *point)
 	minimise(t, ours, b, back);
 	for (int j = 0; j < t->dim; j++)
 		back[j] -= f[j];
-	off = length_of(t->dim, back) / (1 + length_of(t->dim, f));
+	off = norm_of(t->dim, back) / (1 + norm_of(t->dim, f));
 	disagreement = fmax(disagreement, isnan(off) ? INFINITY : off);
 }
 
@@ -285,7 +285,7 @@ make_start(const Target *t, TestRandom *state, double *point)
 		point[(t->rows + 1) * inputs - 1] = point[inputs - 1] < 0 ? 1 : -1;
 	}
 	encode(t->space, point + (opposite ? 0 : test_below(state, t->rows + 1)) * inputs, along);
-	size = length_of(t->dim, along);
+	size = norm_of(t->dim, along);
 	random_row(state, t->dim, f);
 	for (int j = 0; j < t->dim; j++)
 		f[j] = bend * (size > 0 ? along[j] / (size * size) : f[j]);

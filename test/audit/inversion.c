@@ -6,7 +6,7 @@
  *	objective	b = -n Lambda f - sum_i loss'(f.a_i) a_i
  *	output		b = f - argmin J
  *
- * Its length has to be Gamma(d, scale) and its direction uniform, with the scale computed
+ * Its norm has to be Gamma(d, scale) and its direction uniform, with the scale computed
  * here from the formulas of the guarantee document, and the noise of one call must tell nothing
  * about that of the next. The same comparison with a scale that is off by a factor of 1.3,
  * either way, has to fail: otherwise it proves nothing.
@@ -49,7 +49,7 @@ static int	failures;			/* ways to train that ended with an error */
 
 static double data[ROWS * DIM_MAX];
 static double released[FITS][DIM_MAX];
-static double lengths[FITS];
+static double norms[FITS];
 static double coordinates[FITS];
 static double scratch[FITS];
 static double fit_room[DIM_MAX * DIM_MAX + 100 * DIM_MAX];
@@ -137,7 +137,7 @@ minimise(const Rows *rows, double lambda, double *f)
 
 	memset(f, 0, sizeof(double) * rows->dim);
 
-	/* plain gradient steps of length 1/(c + lambda): slow and sure */
+	/* plain gradient steps of size 1/(c + lambda): slow and sure */
 	for (int i = 0; i < 200000; i++)
 	{
 		double		c = dperm_loss_curvature(rows->loss);
@@ -167,16 +167,16 @@ invert(const Case *c, const Rows *rows, double lambda, const double *best, const
 		b[j] = -(double) (gradient[j] * rows->count);
 }
 
-/* KS p-value of the lengths against Gamma(dim, scale). */
+/* KS p-value of the norms against Gamma(dim, scale). */
 static double
-lengths_p(int dim, double scale)
+norms_p(int dim, double scale)
 {
 	for (int i = 0; i < FITS; i++)
-		scratch[i] = 1 - gamma_upper(dim, lengths[i] / scale);
+		scratch[i] = 1 - gamma_upper(dim, norms[i] / scale);
 	return uniform_p(scratch, FITS);
 }
 
-/* Direction: one coordinate's law, the mean vector, and no relation with the length. */
+/* Direction: one coordinate's law, the mean vector, and no relation with the norm. */
 static void
 check_direction(const Case *c, const double *mean, const double *first)
 {
@@ -191,27 +191,27 @@ check_direction(const Case *c, const double *mean, const double *first)
 		square += mean[j] * mean[j] / FITS / FITS;
 	check_p(c, "mean direction", chi_square_p(FITS * dim * square, dim));
 	for (int i = 0; i < FITS; i++)
-		average += lengths[i] / FITS;
+		average += norms[i] / FITS;
 	for (int i = 0; i < FITS; i++)
 	{
-		double		off = lengths[i] - average;
+		double		off = norms[i] - average;
 
 		spread += off * off;
 		with_first += off * first[i] * sqrt(dim);
 		with_square += off * (first[i] * first[i] * dim - 1);
 	}
-	check_z(c, "length and direction", with_first / sqrt(spread));
+	check_z(c, "norm and direction", with_first / sqrt(spread));
 	if (dim == 1)
 		return;
 
 	/* a squared coordinate times dim has mean 1 and variance 2(d - 1)/(d + 2) */
-	check_z(c, "length and direction", with_square / sqrt(spread * 2 * (dim - 1) / (dim + 2)));
+	check_z(c, "norm and direction", with_square / sqrt(spread * 2 * (dim - 1) / (dim + 2)));
 	for (int i = 0; i < FITS; i++)
 		scratch[i] = direction_cdf(dim, first[i]);
 	check_p(c, "direction", uniform_p(scratch, FITS));
 }
 
-/* Consecutive calls: the cosines of their noise, whose variance is 1/dim, and the lengths. */
+/* Consecutive calls: the cosines of their noise, whose variance is 1/dim, and the norms. */
 static void
 check_calls(const Case *c, double cosines)
 {
@@ -221,14 +221,14 @@ check_calls(const Case *c, double cosines)
 
 	check_z(c, "directions of two calls", cosines * sqrt((double) c->dim / (FITS - 1)));
 	for (int i = 0; i < FITS; i++)
-		average += lengths[i] / FITS;
+		average += norms[i] / FITS;
 	for (int i = 0; i < FITS; i++)
 	{
-		spread += (lengths[i] - average) * (lengths[i] - average);
+		spread += (norms[i] - average) * (norms[i] - average);
 		if (i > 0)
-			product += (lengths[i] - average) * (lengths[i - 1] - average);
+			product += (norms[i] - average) * (norms[i - 1] - average);
 	}
-	check_z(c, "lengths of two calls", product / spread * sqrt(FITS));
+	check_z(c, "norms of two calls", product / spread * sqrt(FITS));
 }
 
 /* One way to train, tested and tested for teeth. */
@@ -261,18 +261,18 @@ check_case(const Case *c, uint64_t seed)
 		invert(c, &rows, lambda, best, released[i], b);
 		for (int j = 0; j < c->dim; j++)
 			sum += b[j] * b[j];
-		lengths[i] = sqrt(sum);
+		norms[i] = sqrt(sum);
 		for (int j = 0; j < c->dim; j++)
 		{
-			mean[j] += b[j] / lengths[i];
-			cosines += b[j] / lengths[i] * last[j];
-			last[j] = b[j] / lengths[i];
+			mean[j] += b[j] / norms[i];
+			cosines += b[j] / norms[i] * last[j];
+			last[j] = b[j] / norms[i];
 		}
 		coordinates[i] = last[(int) (seed % (uint64_t) c->dim)];
 	}
-	check_p(c, "length", lengths_p(c->dim, scale));
-	CHECK(lengths_p(c->dim, scale * OFF) < P_REJECT);
-	CHECK(lengths_p(c->dim, scale / OFF) < P_REJECT);
+	check_p(c, "norm", norms_p(c->dim, scale));
+	CHECK(norms_p(c->dim, scale * OFF) < P_REJECT);
+	CHECK(norms_p(c->dim, scale / OFF) < P_REJECT);
 	check_direction(c, mean, coordinates);
 	check_calls(c, cosines);
 }

@@ -116,7 +116,7 @@ typedef enum Shape
 	SHAPE_SEPARABLE,			/* one direction explains all labels */
 	SHAPE_DUPLICATES,			/* equal columns */
 	SHAPE_ZERO,					/* nothing but zeros */
-	SHAPE_TINY,					/* rows of very different lengths */
+	SHAPE_TINY,					/* rows of very different norms */
 	SHAPE_ONE_POINT,			/* the same row over and over */
 	SHAPES
 } Shape;

@@ -26,7 +26,7 @@ typedef struct Problem
 } Problem;
 
 static Problem
-make_problem(TestRandom *state, int64_t count, double length)
+make_problem(TestRandom *state, int64_t count, double norm)
 {
 	const DpermEncoder *enc = sample_coded_encoder(state, &sampled);
 	Problem		problem = {.layout = dperm_layout_make(enc, places),
@@ -46,7 +46,7 @@ make_problem(TestRandom *state, int64_t count, double length)
 	}
 	random_row(state, layout->dim, weights);
 	for (int j = 0; j < layout->dim; j++)
-		weights[j] *= length;
+		weights[j] *= norm;
 	return problem;
 }
 
@@ -213,9 +213,9 @@ TEST(rounds_within_its_bound)
 
 	for (int round = 0; round < 1500; round++)
 	{
-		double		length = pow(10, 10 * test_uniform(&state) - 2);
+		double		size = pow(10, 10 * test_uniform(&state) - 2);
 		Problem		problem = make_problem(&state, 1 + test_below(&state, round % 5 ? 60 : ROWS_MAX),
-										   length);
+										   size);
 		const Rows *rows = &problem.rows;
 		double	   *room = exact_room(rows->dim, false);
 		double		norm = 0;
@@ -224,7 +224,7 @@ TEST(rounds_within_its_bound)
 
 		/* margins that are the differences of large terms, near the bend */
 		for (int j = 0; round % 2 && j < rows->dim; j++)
-			weights[j] = (j % 2 ? -1 : 1) * length / sqrt(rows->dim) * (1 + (j == 0) / length);
+			weights[j] = (j % 2 ? -1 : 1) * size / sqrt(rows->dim) * (1 + (j == 0) / size);
 		for (int j = 0; j < rows->dim; j++)
 			norm += weights[j] * weights[j];
 		wide_gradient(rows, 0, NULL, weights, exact);

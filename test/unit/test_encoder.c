@@ -47,8 +47,8 @@ encode_vector(const Vector *v, const double *vector, double sign)
 typedef enum Kind
 {
 	SMALL_INTEGERS,
-	NEAR_ONE,					/* length within a few units in the last place of the bound */
-	EQUAL,						/* all coordinates alike, length 1 */
+	NEAR_ONE,					/* norm within a few units in the last place of the bound */
+	EQUAL,						/* all coordinates alike, norm 1 */
 	HUGE_ONES,					/* around 1e308 */
 	DENORMAL,
 	MIXED,						/* magnitudes all over the range */
@@ -127,7 +127,7 @@ make_raw(TestRandom *state, Kind kind, int dim, double norm)
 
 /* Length of the block in long double, scaled by the largest so that it cannot overflow. */
 static long double
-length_of(const double *x, int dim)
+norm_of(const double *x, int dim)
 {
 	long double largest = 0;
 	long double sum = 0;
@@ -146,9 +146,9 @@ static void
 check_vector(const Vector *enc, double sign)
 {
 	int			dim = enc->dimension;
-	long double length = length_of(raw, dim);
+	long double norm = norm_of(raw, dim);
 	long double target = enc->intercept ? sqrtl(0.5L) : 1;
-	long double divisor = fmaxl(length, enc->norm);
+	long double divisor = fmaxl(norm, enc->norm);
 	double		tolerance = 1e-13 + 4 * dim * DBL_EPSILON;
 
 	/* past the end nothing is written */
@@ -167,7 +167,7 @@ check_vector(const Vector *enc, double sign)
 		long double expected = sign * target * (raw[i] / divisor);
 
 		/* inside the bound the value is plain division, but for the last digits */
-		if (length < enc->norm * (1 - tolerance))
+		if (norm < enc->norm * (1 - tolerance))
 			CHECK(fabsl(out[i] - expected) <= 1e-13L * fabsl(expected) + 1e-300L);
 		else
 			CHECK(fabsl(out[i] - expected) <= tolerance * fabsl(expected) + 1e-300L);
@@ -213,7 +213,7 @@ TEST(stays_in_the_ball_when_long)
 			}
 }
 
-/* Sums that round down the most: the computed length is as far below as it gets. */
+/* Sums that round down the most: the computed norm is as far below as it gets. */
 TEST(stays_in_the_ball_against_rounding)
 {
 	for (int dim = 2; dim <= DPERM_DIM_MAX; dim = dim * 3 / 2 + 1)

@@ -197,7 +197,7 @@ TEST(has_norm_one)
 	}
 }
 
-/* Rows of one block are at right angles, their lengths are free; blocks end where they should. */
+/* Rows of one block are at right angles, their norms are free; blocks end where they should. */
 TEST(gaussian_rows_are_orthogonal)
 {
 	for (int dim = 1; dim <= DIM; dim++)
@@ -219,7 +219,7 @@ TEST(gaussian_rows_are_orthogonal)
 				else if (i / dim == j / dim)
 					CHECK_NEAR(product, 0, 1e-13);
 			}
-		/* squared lengths are chi-squared: mean dim, variance 2 dim */
+		/* squared norms are chi-squared: mean dim, variance 2 dim */
 		CHECK_NEAR(mean, dim, 5 * sqrt(2.0 * dim / rows));
 	}
 }

@@ -270,7 +270,7 @@ TEST(checks_every_field)
 	CHECK_BROKEN(m.claim.delta = 0.1, "delta is not 0");
 	CHECK_BROKEN(m.label = sample_literal("sick"), "");
 	CHECK_BROKEN((m.label = (DpermText) {"a\0b", 3}), "label or positive holds a zero byte");
-	CHECK_BROKEN(m.positive = sample_literal("yes"), "positive is not said to be there");
+	CHECK_BROKEN(m.positive = sample_literal("yes"), "positive is not expected");
 	CHECK_BROKEN((m.positive = sample_literal("yes"), m.has_positive = true), "");
 	CHECK_BROKEN(m.tuning = sample_literal(tuned), "");
 	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.rows = 3001),

@@ -59,9 +59,9 @@ naive_pass(const Rows *rows, bool hessian)
 	}
 }
 
-/* A problem with weights of a given length. */
+/* A problem with weights of a given norm. */
 static Rows
-make_problem(TestRandom *state, int dim, int64_t count, double length)
+make_problem(TestRandom *state, int dim, int64_t count, double norm)
 {
 	Rows		rows = {.loss = {.kind = (DpermLossKind) test_below(state, 3)}, .dim = dim,
 	.count = count, .data = data};
@@ -71,7 +71,7 @@ make_problem(TestRandom *state, int dim, int64_t count, double length)
 	make_rows(state, (Shape) test_below(state, SHAPES), &rows);
 	random_row(state, dim, weights);
 	for (int j = 0; j < dim; j++)
-		weights[j] *= length;
+		weights[j] *= norm;
 	return rows;
 }
 
@@ -282,8 +282,8 @@ TEST(rounds_within_its_bound)
 	for (int round = 0; round < 400; round++)
 	{
 		int			dim = 1 + test_below(&state, round % 10 ? 10 : DIM_MAX);
-		double		length = pow(10, 10 * test_uniform(&state) - 2);
-		Rows		rows = make_problem(&state, dim, 1 + test_below(&state, ROWS_MAX), length);
+		double		norm = pow(10, 10 * test_uniform(&state) - 2);
+		Rows		rows = make_problem(&state, dim, 1 + test_below(&state, ROWS_MAX), norm);
 		DpermMoments m;
 
 		/* rows whose margin is the difference of two large terms, near the bend */
@@ -295,17 +295,17 @@ TEST(rounds_within_its_bound)
 				for (int j = 0; j < dim; j++)
 					row[j] = 0.7 / sqrt(dim) * (1 + 1e-3 * row[j]);
 				for (int j = 0; j < dim; j++)
-					weights[j] = (j % 2 ? -1 : 1) * length / sqrt(dim) * (1 + (j == 0) / length);
+					weights[j] = (j % 2 ? -1 : 1) * norm / sqrt(dim) * (1 + (j == 0) / norm);
 			}
-		length = 0;
+		norm = 0;
 		for (int j = 0; j < dim; j++)
-			length += weights[j] * weights[j];
+			norm += weights[j] * weights[j];
 		naive_pass(&rows, false);
 		vectors_init(&m, rows.loss, dim, false, weights, room);
 		vectors_add(&m, rows.data, rows.count);
 		dperm_moments_flush(&m);
 		CHECK(gradient_error(&m) <=
-			  dperm_moments_rounding(dim, dperm_loss_curvature(rows.loss), sqrt(length)));
+			  dperm_moments_rounding(dim, dperm_loss_curvature(rows.loss), sqrt(norm)));
 	}
 }
 

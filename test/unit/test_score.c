@@ -115,11 +115,11 @@ TEST(clips_long_vectors)
 {
 	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 2, .norm = 1.0};
 	double		weights[2] = {3.0, 4.0};
-	double		lengths[] = {1.0, 10.0, 1e10, 1e150, 1e200, 1e308};
+	double		norms[] = {1.0, 10.0, 1e10, 1e150, 1e200, 1e308};
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
+	for (size_t i = 0; i < sizeof(norms) / sizeof(norms[0]); i++)
 	{
-		double		raw[2] = {0.6 * lengths[i], 0.8 * lengths[i]};
+		double		raw[2] = {0.6 * norms[i], 0.8 * norms[i]};
 
 		CHECK_NEAR(decide_vector(&block, false, weights, raw), 5.0, 1e-9);
 		CHECK(decide_vector(&block, false, weights, raw) <= 5.0);

@@ -35,12 +35,12 @@ typedef struct Task
 static Task tasks[SOLVERS];
 static double *moments_room;
 
-/* The goal that calibrations set for weights of this length. */
+/* The goal that calibrations set for weights of this norm. */
 static double
-goal_for(const Rows *rows, double lambda, double length)
+goal_for(const Rows *rows, double lambda, double norm)
 {
-	return 1e-13 + dperm_moments_rounding(rows->dim, dperm_loss_curvature(rows->loss), length) +
-		8 * DBL_EPSILON * (1 + lambda * length);
+	return 1e-13 + dperm_moments_rounding(rows->dim, dperm_loss_curvature(rows->loss), norm) +
+		8 * DBL_EPSILON * (1 + lambda * norm);
 }
 
 /* A problem of any kind. */

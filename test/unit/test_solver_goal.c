@@ -47,7 +47,7 @@ goal_for(const Rows *rows, double lambda, double pull)
 
 /* Length of a vector. */
 static double
-length_of(const double *x, int dim)
+norm_of(const double *x, int dim)
 {
 	double		sum = 0;
 
@@ -79,7 +79,7 @@ solve(const Rows *rows, double lambda, bool tilted, double *goal)
 {
 	double	   *chunk;
 	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
-	double		pull = tilted ? length_of(tilt, rows->dim) : 0;
+	double		pull = tilted ? norm_of(tilt, rows->dim) : 0;
 	DpermProblem problem = {
 		.dim = rows->dim,
 		.lambda = lambda,
@@ -99,23 +99,23 @@ solve(const Rows *rows, double lambda, bool tilted, double *goal)
 static void
 make_start(TestRandom *state, const Rows *rows, int kind)
 {
-	static const double lengths[] = {0, 1, 1e3, 1e6, 0};
+	static const double norms[] = {0, 1, 1e3, 1e6, 0};
 
 	random_row(state, rows->dim, weights);
 	for (int j = 0; j < rows->dim; j++)
-		weights[j] *= lengths[kind];
+		weights[j] *= norms[kind];
 	if (kind == 4)				/* against the first row, and far */
 		for (int j = 0; j < rows->dim; j++)
 			weights[j] = -1e4 * rows->data[j];
 }
 
-/* A tilt so long that the weights are of the given length. */
+/* A tilt so large that the weights are of the given norm. */
 static void
-make_tilt(TestRandom *state, const Rows *rows, double lambda, double length)
+make_tilt(TestRandom *state, const Rows *rows, double lambda, double norm)
 {
 	random_row(state, rows->dim, tilt);
 	for (int j = 0; j < rows->dim; j++)
-		tilt[j] *= lambda * length;
+		tilt[j] *= lambda * norm;
 }
 
 TEST(converges_from_any_start)

@@ -1,5 +1,5 @@
 /*
- * test_vector.c: the inner loops over numbers against plain ones, at every length and alignment.
+ * test_vector.c: the inner loops over numbers against plain ones, at every dimension and alignment.
  */
 #include "unit/test.h"
 
@@ -143,37 +143,37 @@ TEST(turns_around_the_circle)
 	}
 }
 
-/* Rows with gaps between them, of every number and length: no product is left out, nothing beyond is read. */
+/* Rows with gaps between them, of every number and dimension: no product is left out, nothing beyond is read. */
 TEST(multiplies_rows)
 {
 	TestRandom	state = 85;
 
-	for (size_t length = 0; length <= 20; length++)
+	for (size_t dim = 0; dim <= 20; dim++)
 		for (size_t count = 0; count <= 20; count++)
 		{
-			size_t		stride = length + (size_t) test_below(&state, 3);
-			size_t		end = count == 0 ? 0 : (count - 1) * stride + length;
+			size_t		stride = dim + (size_t) test_below(&state, 3);
+			size_t		end = count == 0 ? 0 : (count - 1) * stride + dim;
 			double	   *rows = make_numbers(&state, end);
-			double	   *y = make_numbers(&state, length);
+			double	   *y = make_numbers(&state, dim);
 			double	   *factors = make_numbers(&state, count);
 			double	   *inner = make_numbers(&state, count);
-			double	   *sum = make_numbers(&state, length);
+			double	   *sum = make_numbers(&state, dim);
 
-			dperm_rows_inner(count, rows + 1, stride, length, y + 1, inner + 1);
+			dperm_rows_inner(count, rows + 1, stride, dim, y + 1, inner + 1);
 			for (size_t i = 0; i < count; i++)
 			{
 				long double exact = 0,
 							size = 0;
 
-				for (size_t j = 0; j < length; j++)
+				for (size_t j = 0; j < dim; j++)
 				{
 					exact += (long double) rows[1 + i * stride + j] * y[1 + j];
 					size += fabsl((long double) rows[1 + i * stride + j] * y[1 + j]);
 				}
-				CHECK(fabsl(inner[1 + i] - exact) <= (length + 1) * (DBL_EPSILON / 2) * size);
+				CHECK(fabsl(inner[1 + i] - exact) <= (dim + 1) * (DBL_EPSILON / 2) * size);
 			}
-			dperm_rows_sum(count, rows + 1, stride, length, factors + 1, sum + 1);
-			for (size_t j = 0; j < length; j++)
+			dperm_rows_sum(count, rows + 1, stride, dim, factors + 1, sum + 1);
+			for (size_t j = 0; j < dim; j++)
 			{
 				long double exact = 0,
 							size = 0;
@@ -198,44 +198,44 @@ TEST(multiplies_rows_in_single_precision)
 {
 	TestRandom	state = 87;
 
-	for (size_t length = 0; length <= 20; length++)
+	for (size_t dim = 0; dim <= 20; dim++)
 		for (size_t count = 0; count <= 20; count++)
 		{
-			float	   *rows = malloc(sizeof(float) * (count * length + 1));
-			float	   *y = malloc(sizeof(float) * (length + 1));
+			float	   *rows = malloc(sizeof(float) * (count * dim + 1));
+			float	   *y = malloc(sizeof(float) * (dim + 1));
 			float	   *factors = malloc(sizeof(float) * (count + 1));
 			double	   *inner = malloc(sizeof(double) * (count + 1));
-			float	   *sum = malloc(sizeof(float) * (length + 1));
+			float	   *sum = malloc(sizeof(float) * (dim + 1));
 
-			for (size_t i = 0; i < count * length; i++)
+			for (size_t i = 0; i < count * dim; i++)
 				rows[i] = (float) (test_uniform(&state) - 0.5);
-			for (size_t j = 0; j < length; j++)
+			for (size_t j = 0; j < dim; j++)
 				y[j] = (float) (test_uniform(&state) - 0.5);
 			for (size_t i = 0; i < count; i++)
 				factors[i] = (float) (test_uniform(&state) - 0.5);
-			dperm_rows_inner_single(count, rows, length, y, inner);
+			dperm_rows_inner_single(count, rows, dim, y, inner);
 			for (size_t i = 0; i < count; i++)
 			{
 				double		exact = 0,
 							size = 0;
 
-				for (size_t j = 0; j < length; j++)
+				for (size_t j = 0; j < dim; j++)
 				{
-					exact += (double) rows[i * length + j] * y[j];
-					size += fabs((double) rows[i * length + j] * y[j]);
+					exact += (double) rows[i * dim + j] * y[j];
+					size += fabs((double) rows[i * dim + j] * y[j]);
 				}
-				CHECK(fabs(inner[i] - exact) <= (length + 1) * (FLT_EPSILON / 2) * size);
+				CHECK(fabs(inner[i] - exact) <= (dim + 1) * (FLT_EPSILON / 2) * size);
 			}
-			dperm_rows_sum_single(count, rows, length, factors, sum);
-			for (size_t j = 0; j < length; j++)
+			dperm_rows_sum_single(count, rows, dim, factors, sum);
+			for (size_t j = 0; j < dim; j++)
 			{
 				double		exact = 0,
 							size = 0;
 
 				for (size_t i = 0; i < count; i++)
 				{
-					exact += (double) rows[i * length + j] * factors[i];
-					size += fabs((double) rows[i * length + j] * factors[i]);
+					exact += (double) rows[i * dim + j] * factors[i];
+					size += fabs((double) rows[i * dim + j] * factors[i]);
 				}
 				CHECK(fabs(sum[j] - exact) <= (count + 1) * (FLT_EPSILON / 2) * size);
 			}

@@ -110,7 +110,7 @@ dperm_scale(size_t count, double factor, const double *restrict x, double *restr
 
 /* The inner product of each of some rows, stride apart, with y: row after row is how memory is read fastest. */
 static inline void
-dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t length, const double *restrict y,
+dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t dim, const double *restrict y,
 				 double *restrict out)
 {
 	for (size_t i = 0; i < count; i++, rows += stride)
@@ -120,12 +120,12 @@ dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_
 		size_t		j = 0;
 		double		rest = 0;
 
-		for (; j + 4 <= length; j += 4)
+		for (; j + 4 <= dim; j += 4)
 		{
 			a = dperm_multiply_add(dperm_pair_at(rows + j), dperm_pair_at(y + j), a);
 			b = dperm_multiply_add(dperm_pair_at(rows + j + 2), dperm_pair_at(y + j + 2), b);
 		}
-		for (; j < length; j++)
+		for (; j < dim; j++)
 			rest += rows[j] * y[j];
 		a += b;
 		out[i] = a[0] + a[1] + rest;
@@ -134,7 +134,7 @@ dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_
 
 /* Add eight rows, each times its factor, to a sum. */
 static inline void
-dperm_add_eight(const double *restrict rows, size_t stride, size_t length, const double *restrict factors,
+dperm_add_eight(const double *restrict rows, size_t stride, size_t dim, const double *restrict factors,
 				double *restrict sum)
 {
 	const double *r0 = rows,
@@ -154,7 +154,7 @@ dperm_add_eight(const double *restrict rows, size_t stride, size_t length, const
 				f6 = factors[6],
 				f7 = factors[7];
 
-	for (size_t j = 0; j < length; j++)
+	for (size_t j = 0; j < dim; j++)
 	{
 		double		even = dperm_fused(r0[j], f0, sum[j]);
 		double		odd = r1[j] * f1;
@@ -171,17 +171,17 @@ dperm_add_eight(const double *restrict rows, size_t stride, size_t length, const
 
 /* The sum of rows, stride apart, each times its factor. */
 static inline void
-dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t length,
+dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t dim,
 			   const double *restrict factors, double *restrict sum)
 {
 	size_t		i = 0;
 
-	for (size_t j = 0; j < length; j++)
+	for (size_t j = 0; j < dim; j++)
 		sum[j] = 0;
 	for (; i + 8 <= count; i += 8)
-		dperm_add_eight(rows + i * stride, stride, length, factors + i, sum);
+		dperm_add_eight(rows + i * stride, stride, dim, factors + i, sum);
 	for (; i < count; i++)
-		for (size_t j = 0; j < length; j++)
+		for (size_t j = 0; j < dim; j++)
 			sum[j] += rows[i * stride + j] * factors[i];
 }
 
@@ -215,24 +215,24 @@ dperm_multiply_add_single(DpermQuad a, DpermQuad b, DpermQuad c)
 }
 
 static inline void
-dperm_rows_inner_single(size_t count, const float *restrict rows, size_t length, const float *restrict y,
+dperm_rows_inner_single(size_t count, const float *restrict rows, size_t dim, const float *restrict y,
 						double *restrict out)
 {
-	for (size_t i = 0; i < count; i++, rows += length)
+	for (size_t i = 0; i < count; i++, rows += dim)
 	{
 		DpermQuad	a = {0},
 					b = {0};
 		size_t		j = 0;
 		float		rest = 0;
 
-		for (; j + 8 <= length; j += 8)
+		for (; j + 8 <= dim; j += 8)
 		{
 			a = dperm_multiply_add_single(dperm_quad_at(rows + j), dperm_quad_at(y + j), a);
 			b = dperm_multiply_add_single(dperm_quad_at(rows + j + 4), dperm_quad_at(y + j + 4), b);
 		}
-		for (; j + 4 <= length; j += 4)
+		for (; j + 4 <= dim; j += 4)
 			a = dperm_multiply_add_single(dperm_quad_at(rows + j), dperm_quad_at(y + j), a);
-		for (; j < length; j++)
+		for (; j < dim; j++)
 			rest += rows[j] * y[j];
 		a += b;
 		out[i] = (a[0] + a[1]) + (a[2] + a[3]) + rest;
@@ -240,16 +240,16 @@ dperm_rows_inner_single(size_t count, const float *restrict rows, size_t length,
 }
 
 static inline void
-dperm_add_eight_single(const float *restrict rows, size_t length, const float *restrict factors,
+dperm_add_eight_single(const float *restrict rows, size_t dim, const float *restrict factors,
 					   float *restrict sum)
 {
-	const float *r1 = rows + length,
-			   *r2 = r1 + length,
-			   *r3 = r2 + length,
-			   *r4 = r3 + length,
-			   *r5 = r4 + length,
-			   *r6 = r5 + length,
-			   *r7 = r6 + length;
+	const float *r1 = rows + dim,
+			   *r2 = r1 + dim,
+			   *r3 = r2 + dim,
+			   *r4 = r3 + dim,
+			   *r5 = r4 + dim,
+			   *r6 = r5 + dim,
+			   *r7 = r6 + dim;
 	float		f0 = factors[0],
 				f1 = factors[1],
 				f2 = factors[2],
@@ -259,7 +259,7 @@ dperm_add_eight_single(const float *restrict rows, size_t length, const float *r
 				f6 = factors[6],
 				f7 = factors[7];
 
-	for (size_t j = 0; j < length; j++)
+	for (size_t j = 0; j < dim; j++)
 	{
 		float		even = dperm_fused_single(rows[j], f0, sum[j]);
 		float		odd = r1[j] * f1;
@@ -275,18 +275,18 @@ dperm_add_eight_single(const float *restrict rows, size_t length, const float *r
 }
 
 static inline void
-dperm_rows_sum_single(size_t count, const float *restrict rows, size_t length, const float *restrict factors,
+dperm_rows_sum_single(size_t count, const float *restrict rows, size_t dim, const float *restrict factors,
 					  float *restrict sum)
 {
 	size_t		i = 0;
 
-	for (size_t j = 0; j < length; j++)
+	for (size_t j = 0; j < dim; j++)
 		sum[j] = 0;
 	for (; i + 8 <= count; i += 8)
-		dperm_add_eight_single(rows + i * length, length, factors + i, sum);
+		dperm_add_eight_single(rows + i * dim, dim, factors + i, sum);
 	for (; i < count; i++)
-		for (size_t j = 0; j < length; j++)
-			sum[j] += rows[i * length + j] * factors[i];
+		for (size_t j = 0; j < dim; j++)
+			sum[j] += rows[i * dim + j] * factors[i];
 }
 
 /* Two integers, and angles up to here for dperm_cos_sin(). */

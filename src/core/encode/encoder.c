@@ -146,7 +146,7 @@ extreme_vector(const DpermBlock *block, const double *raw, double target, double
 {
 	double		largest = 0;
 	double		sum = 0;
-	double		length;
+	double		norm;
 
 	for (int i = 0; i < block->count; i++)
 	{
@@ -164,13 +164,13 @@ extreme_vector(const DpermBlock *block, const double *raw, double target, double
 	}
 	for (int i = 0; i < block->count; i++)
 		sum += (raw[i] / largest) * (raw[i] / largest);
-	length = sqrt(sum) * MARGIN(block->count);
-	if (largest / block->norm * length <= 1)
+	norm = sqrt(sum) * MARGIN(block->count);
+	if (largest / block->norm * norm <= 1)
 		for (int i = 0; i < block->count; i++)
 			out[i] = raw[i] / block->norm * target;
 	else
 		for (int i = 0; i < block->count; i++)
-			out[i] = raw[i] / largest * (target / length);
+			out[i] = raw[i] / largest * (target / norm);
 }
 
 /* What a vector in the common range is multiplied by; 0 for others. */

@@ -126,7 +126,7 @@ orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
 	for (int i = 0; i < count; i++)
 	{
 		double	   *row = rows + (size_t) i * dim;
-		double		length;
+		double		norm;
 
 		dperm_poll(poll);
 		for (int round = 0; round < 2; round++)
@@ -138,9 +138,9 @@ orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
 				for (int k = 0; k < dim; k++)
 					row[k] -= along * other[k];
 			}
-		length = sqrt(dperm_dot(dim, row, row));
+		norm = sqrt(dperm_dot(dim, row, row));
 		for (int k = 0; k < dim; k++)
-			row[k] /= length;
+			row[k] /= norm;
 	}
 }
 
@@ -166,10 +166,10 @@ fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out,
 		orthonormalise(count, dim, block, poll);
 		for (int i = 0; i < count; i++)
 		{
-			double		length = scale * next_chi(stream, dim);
+			double		norm = scale * next_chi(stream, dim);
 
 			for (int k = 0; k < dim; k++)
-				block[(size_t) i * dim + k] *= length;
+				block[(size_t) i * dim + k] *= norm;
 		}
 	}
 }

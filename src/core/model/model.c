@@ -115,7 +115,7 @@ check_label(const DpermModel *m)
 	if (m->label.len > LABEL_MAX || m->positive.len > LABEL_MAX)
 		return "label is too long";
 	if (!m->has_positive && m->positive.len > 0)
-		return "positive is not said to be there";
+		return "positive is not expected";
 	if ((m->label.len > 0 && memchr(m->label.bytes, 0, (size_t) m->label.len)) ||
 		(m->positive.len > 0 && memchr(m->positive.bytes, 0, (size_t) m->positive.len)))
 		return "label or positive holds a zero byte";

@@ -12,7 +12,7 @@
 
 /*
  * Refinement: a step is good with no more of the gradient left than this, and taken if it removes this share of what it
- * could. So many gradients are asked for at most, and no step is shorter than this.
+ * could. So many gradients are asked for at most, and no step is smaller than this.
  */
 #define REFINE_LEFT 0.5
 #define REFINE_SHARE 0.125
