@@ -86,10 +86,12 @@ CREATE FUNCTION dp_logreg_train(
 	kernel text DEFAULT NULL,
 	gamma float8 DEFAULT NULL,
 	kernel_features integer DEFAULT NULL,
-	kernel_seed bigint DEFAULT NULL
+	kernel_seed bigint DEFAULT NULL,
+	noise text DEFAULT NULL,
+	slack float8 DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -110,10 +112,12 @@ CREATE FUNCTION dp_svm_train(
 	kernel_features integer DEFAULT NULL,
 	kernel_seed bigint DEFAULT NULL,
 	loss text DEFAULT 'huber',
-	h float8 DEFAULT 0.5
+	h float8 DEFAULT 0.5,
+	noise text DEFAULT NULL,
+	slack float8 DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
 CREATE FUNCTION dp_logreg_tune(
@@ -137,10 +141,12 @@ CREATE FUNCTION dp_logreg_tune(
 	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
 	holdout text DEFAULT NULL,
-	identity text DEFAULT NULL
+	identity text DEFAULT NULL,
+	noise text DEFAULT NULL,
+	slack float8 DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -166,10 +172,12 @@ CREATE FUNCTION dp_svm_tune(
 	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
 	holdout text DEFAULT NULL,
-	identity text DEFAULT NULL
+	identity text DEFAULT NULL,
+	noise text DEFAULT NULL,
+	slack float8 DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
 -- Whoever could call one of the two could train: both read '{a,b}' as an array. What was granted on either is granted on the

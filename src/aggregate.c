@@ -60,6 +60,11 @@ typedef struct FitState
 	double	   *raw;			/* a vector converted to doubles */
 	DpermCache	cache;
 
+	/* vectors that dp_encode makes lie in these shapes, and so the noise has one; else 0 and NULL */
+	int			shape_count;
+	DpermShape *shapes;
+	const DpermNoise *noise;
+
 	Watch	   *watch;			/* of the call */
 	struct varlena *released;	/* the model, once there is one; it never changes */
 } FitState;
@@ -155,14 +160,37 @@ declared_dimension(FunctionCallInfo fcinfo, const DpermOptions *options)
 	return dimension;
 }
 
-/* Prepare for rows whose vectors have this many elements. */
+/* The encoder of dp_encode, if the features argument is a call of it whose vectors have so many elements. */
+static bool
+encoder_of_call(FunctionCallInfo fcinfo, int dimension, DpermEncoder *encoder)
+{
+	Aggref	   *call = AggGetAggref(fcinfo);
+	TargetEntry *features;
+
+	if (call == NULL)
+		return false;
+	features = list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1);
+	return dperm_encode_encoder((Node *) features->expr,
+								castNode(AggState, fcinfo->context)->ss.ps.state->es_param_list_info, encoder) &&
+		dperm_encoder_dim(encoder) == dimension;
+}
+
+/* Prepare for rows whose vectors have this many elements, and were made by an encoder if that is known. */
 static void
-init_rows(FitState *state, int dimension)
+init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 {
 	state->block = dperm_options_vector_block(&state->options);
 	state->block.count = dimension;
 	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
-	dperm_options_check(&state->options, dperm_encoder_dim(&state->encoder));
+	if (made_by && state->encoder.kernel.kind == DPERM_KERNEL_LINEAR)
+	{
+		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(made_by));
+		state->shape_count = dperm_shape_list(made_by, false, state->shapes);
+		state->noise = dperm_options_noise_within(&state->options, made_by, &state->encoder);
+	}
+	else
+		state->noise = dperm_options_noise(&state->options, &state->encoder, false);
+	dperm_options_check(&state->options, dperm_encoder_dim(&state->encoder), state->noise);
 	dperm_cache_init(&state->cache, &state->encoder, 0, NULL);
 	state->raw = palloc(sizeof(double) * dimension);
 }
@@ -205,6 +233,8 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	FitState   *state = palloc0(sizeof(*state));
 	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_LABEL);
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
+	DpermEncoder made_by;
+	bool		known;
 	int			dimension;
 
 	state->watch = watch;
@@ -218,8 +248,9 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	dperm_label_init(&state->label, label_type, state->options.positive);
 	MemoryContextSwitchTo(caller);
 	dimension = declared_dimension(fcinfo, &state->options);
+	known = encoder_of_call(fcinfo, dimension, &made_by);
 	MemoryContextSwitchTo(context);
-	init_rows(state, dimension);
+	init_rows(state, dimension, known ? &made_by : NULL);
 	MemoryContextSwitchTo(caller);
 	return state;
 }
@@ -241,6 +272,16 @@ keep_row(FitState *state, int sign, const double *raw)
 	dperm_cache_add(&state->cache, &value, sign);
 }
 
+/* Is the vector where dp_encode leaves it? It always is; but privacy rests on it, so it is looked at. */
+static bool
+in_shape(const FitState *state)
+{
+	for (int i = 0; i < state->shape_count; i++)
+		if (!dperm_shape_contains(&state->shapes[i], state->raw))
+			return false;
+	return true;
+}
+
 /* Add one row, with its vector or NULL. */
 static void
 add_group_row(FitState *state, int sign, ArrayType *array)
@@ -248,7 +289,7 @@ add_group_row(FitState *state, int sign, ArrayType *array)
 	const double *raw = NULL;
 
 	if (array && dperm_rows_read_array(array, state->element, state->block.count,
-									   state->raw))
+									   state->raw) && in_shape(state))
 		raw = state->raw;
 	keep_row(state, sign, raw);
 }
@@ -356,7 +397,7 @@ dp_aggregate_final(PG_FUNCTION_ARGS)
 	if (group->released)
 		PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(group->released)));
 	dperm_cache_end(&group->cache);
-	dperm_training_begin(&training, &group->options, &group->cache, group->cache.keep.used, true);
+	dperm_training_begin(&training, &group->options, &group->cache, group->noise, group->cache.keep.used, true);
 	while (training.active)
 		dperm_training_answer(&training);
 	dperm_check_status(dperm_training_finish(&training));

@@ -14,7 +14,7 @@
 #include "option_table.h"
 
 /* The grid by default: these multiples of the default lambda. */
-static const double default_factors[] = {0.01, 0.1, 1, 10, 100};
+static const double default_scales[] = {0.01, 0.1, 1, 10, 100};
 
 /* Bytes of a candidate: the list becomes a part of the model. */
 #define CANDIDATE_MAX 512
@@ -29,9 +29,9 @@ make_candidates(DpermCandidates *candidates, int count, const DpermOptions *base
 				 errmsg("there must be between 1 and %d candidates", DPERM_CANDIDATES_MAX),
 				 errhint("Each candidate is trained on its own portion of the rows, so specify only a few.")));
 	candidates->count = count;
-	candidates->each = palloc0(sizeof(DpermCandidate) * count);
+	candidates->each = palloc0(sizeof(DpermOptions) * count);
 	for (int i = 0; i < count; i++)
-		candidates->each[i].options = *base;
+		candidates->each[i] = *base;
 }
 
 /* Candidates from lambdas float8[]. */
@@ -51,7 +51,7 @@ read_lambdas(DpermCandidates *candidates, const DpermOptions *base, ArrayType *a
 			ereport(ERROR,
 					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 					 errmsg("lambdas must not contain nulls")));
-		dperm_option_table_set(&candidates->each[i].options, "lambda", lambdas[i], false);
+		dperm_option_table_set(&candidates->each[i], "lambda", lambdas[i], false);
 	}
 }
 
@@ -70,7 +70,7 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 	for (int i = 0; i < candidates->count; i++)
 	{
 		JsonbValue *value = getIthJsonbValueFromContainer(&json->root, i);
-		DpermOptions *options = &candidates->each[i].options;
+		DpermOptions *options = &candidates->each[i];
 		Jsonb	   *object = JsonbValueToJsonb(value);
 
 		if (VARSIZE(object) > CANDIDATE_MAX)
@@ -87,7 +87,7 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 	}
 }
 
-/* The candidates as JSON: what was given, or the lambdas of the grid. */
+/* The candidates as JSON: what was given, or the lambdas or scales of the grid. */
 char *
 dperm_candidates_json(const DpermCandidates *candidates)
 {
@@ -97,8 +97,12 @@ dperm_candidates_json(const DpermCandidates *candidates)
 		return JsonbToCString(NULL, &candidates->given->root, VARSIZE(candidates->given));
 	initStringInfo(&text);
 	for (int i = 0; i < candidates->count; i++)
-		appendStringInfo(&text, "%s{\"lambda\": %s}", i == 0 ? "[" : ", ",
-						 double_to_shortest_decimal(Max(candidates->each[i].options.lambda, 0)));
+	{
+		const DpermOptions *options = &candidates->each[i];
+
+		appendStringInfo(&text, "%s{\"%s\": %s}", i == 0 ? "[" : ", ", options->lambda >= 0 ? "lambda" : "scale",
+						 double_to_shortest_decimal(options->lambda >= 0 ? options->lambda : options->scale));
+	}
 	appendStringInfoChar(&text, ']');
 	return text.data;
 }
@@ -143,11 +147,11 @@ dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo, cons
 		read_lambdas(candidates, base, DatumGetArrayTypeP(lambdas));
 	else
 	{
-		make_candidates(candidates, lengthof(default_factors), base);
+		make_candidates(candidates, lengthof(default_scales), base);
 		for (int i = 0; i < candidates->count; i++)
-			candidates->each[i].factor = default_factors[i];
+			candidates->each[i].scale = default_scales[i];
 	}
 	for (int i = 0; i < candidates->count; i++)
-		dperm_options_settle(&candidates->each[i].options);
+		dperm_options_settle(&candidates->each[i]);
 	check_storable(candidates);
 }

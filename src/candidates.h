@@ -9,17 +9,11 @@
 
 #include "options.h"
 
-typedef struct DpermCandidate
-{
-	DpermOptions options;
-	double		factor;			/* of the default lambda; 0: lambda is in the options */
-} DpermCandidate;
-
 typedef struct DpermCandidates
 {
-	DpermCandidate *each;
+	DpermOptions *each;
 	int			count;
-	Jsonb	   *given;			/* the argument; NULL: they differ in lambda alone */
+	Jsonb	   *given;			/* the argument; NULL: they differ in lambda or scale alone */
 } DpermCandidates;
 
 /*
@@ -29,7 +23,7 @@ typedef struct DpermCandidates
 extern void dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 								  const DpermOptions *base);
 
-/* The candidates as JSON: what was given, or the lambdas, once factors are settled. */
+/* The candidates as JSON: what was given, or what they differ in. */
 extern char *dperm_candidates_json(const DpermCandidates *candidates);
 
 #endif							/* DPERM_CANDIDATES_H */

@@ -65,7 +65,7 @@ weight_bound(const DpermSetup *setup, const DpermCalibration *calibration)
 static double
 noise_share(const DpermOptions *options, int dim, int64 rows)
 {
-	DpermSetup	setup = dperm_options_setup(options, dim, rows);
+	DpermSetup	setup = dperm_options_setup(options, dim, NULL, rows);
 	DpermCalibration calibration;
 	const char *why;
 
@@ -145,7 +145,7 @@ dp_cost(PG_FUNCTION_ARGS)
 				 errhint("Call dp_cost(rows => 10000, dimension => 20, epsilon => 1).")));
 	read_cost_options(fcinfo, &options);
 	dim = DatumGetInt32(dimension);
-	setup = dperm_options_setup(&options, dim, Max(DatumGetInt64(rows), 1));
+	setup = dperm_options_setup(&options, dim, NULL, Max(DatumGetInt64(rows), 1));
 	setup.rows = DatumGetInt64(rows);
 	calibration = dperm_checked_calibration(&setup);
 

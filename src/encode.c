@@ -166,9 +166,9 @@ constant_dimension(Const *constant)
 	return Max(dperm_rows_array_elements(DatumGetArrayTypeP(constant->constvalue)), 0);
 }
 
-/* The dimension of what a call of dp_encode makes, 0 if the function is another. */
-static int
-encoded_dimension(FuncExpr *call, ParamListInfo params)
+/* The encoder of a call of dp_encode; false if the function is another, or its first argument not known yet. */
+static bool
+called_encoder(FuncExpr *call, ParamListInfo params, DpermEncoder *encoder)
 {
 	DpermScorerOpener open;
 	DpermScored scored;
@@ -176,16 +176,35 @@ encoded_dimension(FuncExpr *call, ParamListInfo params)
 	Datum		value;
 
 	if (list_length(call->args) != 2 || !read_value(linitial(call->args), params, &value))
-		return 0;
+		return false;
 	fmgr_info(call->funcid, &function);
 	if (function.fn_addr == dp_encode_domains)
 		open = open_domains;
 	else if (function.fn_addr == dp_encode_model)
 		open = dperm_scorer_open_model;
 	else
-		return 0;
+		return false;
 	open(value, getBaseType(exprType(lsecond(call->args))), &scored);
-	return dperm_encoder_dim(&scored.encoder);
+	*encoder = scored.encoder;
+	return true;
+}
+
+/* The encoder of an expression. Nothing may stand in between that rounds: a cast to real[] would. */
+bool
+dperm_encode_encoder(Node *node, ParamListInfo params, DpermEncoder *encoder)
+{
+	check_stack_depth();
+	switch (nodeTag(node))
+	{
+		case T_FuncExpr:
+			return called_encoder((FuncExpr *) node, params, encoder);
+		case T_RelabelType:
+			return dperm_encode_encoder((Node *) ((RelabelType *) node)->arg, params, encoder);
+		case T_CoerceToDomain:
+			return dperm_encode_encoder((Node *) ((CoerceToDomain *) node)->arg, params, encoder);
+		default:
+			return false;
+	}
 }
 
 /* The dimension that an expression declares. */
@@ -193,6 +212,7 @@ int
 dperm_encode_dimension(Node *node, ParamListInfo params)
 {
 	int			dimension = dperm_domain_checks_dimension(exprType(node));
+	DpermEncoder encoder;
 
 	check_stack_depth();
 	if (dimension > 0)
@@ -204,7 +224,7 @@ dperm_encode_dimension(Node *node, ParamListInfo params)
 		case T_ArrayExpr:
 			return ((ArrayExpr *) node)->multidims ? 0 : list_length(((ArrayExpr *) node)->elements);
 		case T_FuncExpr:
-			return encoded_dimension((FuncExpr *) node, params);
+			return called_encoder((FuncExpr *) node, params, &encoder) ? dperm_encoder_dim(&encoder) : 0;
 		case T_RelabelType:
 			return dperm_encode_dimension((Node *) ((RelabelType *) node)->arg, params);
 		case T_CoerceToDomain:

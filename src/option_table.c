@@ -41,6 +41,10 @@ typedef struct Option
 #define ARGUMENT (DPERM_PLACE_TRAIN | DPERM_PLACE_TUNE)
 #define KEY (DPERM_PLACE_AGGREGATE | DPERM_PLACE_CANDIDATE)
 
+/* Multiples of the default lambda. */
+#define SCALE_MIN 1e-6
+#define SCALE_MAX 1e6
+
 #define SVM (1 << DPERM_LEARNER_SVM)
 
 static void
@@ -101,6 +105,48 @@ set_analysis(DpermOptions *options, Value value)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown analysis \"%s\"", name),
 				 errhint("Use 'sharp' or 'paper'.")));
+}
+
+static void
+set_noise(DpermOptions *options, Value value)
+{
+	const char *name = value.text;
+
+	if (strcmp(name, "shaped") == 0)
+		options->noise = DPERM_NOISE_SHAPED;
+	else if (strcmp(name, "ball") == 0)
+		options->noise = DPERM_NOISE_BALL;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown noise \"%s\"", name),
+				 errhint("Use 'shaped' or 'ball'.")));
+}
+
+static void
+set_slack(DpermOptions *options, Value value)
+{
+	double		slack = value.number;
+
+	if (!(slack > 0 && slack <= DPERM_SLACK_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slack must be greater than 0 and at most %g", DPERM_SLACK_MAX),
+				 errhint("slack is a share of epsilon. Omit it to have it chosen by a rule that does not depend on the data.")));
+	options->slack = slack;
+}
+
+static void
+set_scale(DpermOptions *options, Value value)
+{
+	double		scale = value.number;
+
+	if (!(scale >= SCALE_MIN && scale <= SCALE_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("scale must be between %g and %g", SCALE_MIN, SCALE_MAX),
+				 errhint("scale is a multiple of the default lambda.")));
+	options->scale = scale;
 }
 
 static void
@@ -243,6 +289,9 @@ static const Option table[] = {
 	{"gamma", FLOAT8OID, set_gamma, ARGUMENT | KEY},
 	{"kernel_features", INT4OID, set_kernel_features, ARGUMENT | KEY},
 	{"kernel_seed", INT8OID, set_kernel_seed, ARGUMENT | KEY},
+	{"noise", TEXTOID, set_noise, ARGUMENT | KEY},
+	{"slack", FLOAT8OID, set_slack, ARGUMENT | DPERM_PLACE_COST | KEY},
+	{"scale", FLOAT8OID, set_scale, DPERM_PLACE_CANDIDATE},
 	{"loss", TEXTOID, set_loss, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM},
 	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM}
 };

@@ -51,6 +51,29 @@ settle_kernel(DpermOptions *options)
 		options->intercept = kernel->kind == DPERM_KERNEL_LINEAR;
 }
 
+/* Noise of a shape is for one method and one analysis; a share of the slack too. */
+static void
+settle_noise(const DpermOptions *options)
+{
+	bool		sharp = options->method == DPERM_METHOD_OBJECTIVE && options->analysis == DPERM_ANALYSIS_SHARP;
+
+	if (options->noise == DPERM_NOISE_SHAPED && !sharp)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise 'shaped' requires method 'objective' and analysis 'sharp'"),
+				 errhint("Omit noise: with other methods it is always 'ball'.")));
+	if (options->slack > 0 && !sharp)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slack requires method 'objective' and analysis 'sharp'"),
+				 errhint("Omit slack: other methods have none to choose.")));
+	if (options->lambda >= 0 && options->scale > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both lambda and scale"),
+				 errhint("scale is a multiple of the default lambda.")));
+}
+
 /* Fill in the defaults that depend on other options, and refuse what does not go together. */
 void
 dperm_options_settle(DpermOptions *options)
@@ -59,6 +82,7 @@ dperm_options_settle(DpermOptions *options)
 	bool		noiseless = isinf(options->epsilon);
 
 	settle_kernel(options);
+	settle_noise(options);
 
 	/* some mechanisms raise lambda by themselves as far as they need */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
@@ -98,9 +122,51 @@ dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int
 	return dperm_checked_encoder(encoder);
 }
 
+/* Does the noise take a shape at all? Without noise it has none. */
+static bool
+takes_shape(const DpermOptions *options)
+{
+	return options->noise != DPERM_NOISE_BALL && options->method == DPERM_METHOD_OBJECTIVE &&
+		options->analysis == DPERM_ANALYSIS_SHARP && !isinf(options->epsilon);
+}
+
+/* Plan noise for shapes. */
+static const DpermNoise *
+plan_noise(const DpermShape *shapes, int count)
+{
+	DpermArena	arena = {.left = dperm_noise_room(count)};
+
+	arena.at = palloc(arena.left);
+	return dperm_noise_plan(shapes, count, &arena);
+}
+
+/* The noise for the rows of an encoder. */
+const DpermNoise *
+dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last)
+{
+	DpermShape *shapes;
+
+	if (!takes_shape(options))
+		return NULL;
+	shapes = palloc(sizeof(DpermShape) * dperm_shape_most(encoder));
+	return plan_noise(shapes, dperm_shape_list(encoder, codes_last, shapes));
+}
+
+/* The noise for vectors that another encoder has made. A kernel would take them apart. */
+const DpermNoise *
+dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner, const DpermEncoder *encoder)
+{
+	DpermShape *shapes;
+
+	if (!takes_shape(options) || encoder->kernel.kind != DPERM_KERNEL_LINEAR)
+		return dperm_options_noise(options, encoder, false);
+	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner) + 1));
+	return plan_noise(shapes, dperm_shape_list_within(inner, encoder, shapes));
+}
+
 /* The setup of the mechanism, with lambda by default if it was not given. */
 DpermSetup
-dperm_options_setup(const DpermOptions *options, int dim, int64 rows)
+dperm_options_setup(const DpermOptions *options, int dim, const DpermNoise *noise, int64 rows)
 {
 	DpermSetup	setup = {
 		.loss = options->loss,
@@ -109,20 +175,26 @@ dperm_options_setup(const DpermOptions *options, int dim, int64 rows)
 		.epsilon = options->epsilon,
 		.lambda = options->lambda,
 		.rows = rows,
-		.dim = dim
+		.dim = dim,
+		.noise = noise,
+		.slack = options->slack
 	};
 
 	if (options->lambda < 0)
-		setup.lambda = dperm_calibrate_default_lambda(options->epsilon, rows, dim);
+	{
+		setup.lambda = dperm_calibrate_default_lambda(&setup);
+		if (options->scale > 0)
+			setup.lambda = Min(Max(options->scale * setup.lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
+	}
 	return setup;
 }
 
 /* Refuse options of which no number of rows makes sense: effective lambda only falls as rows are added. */
 void
-dperm_options_check(const DpermOptions *options, int dim)
+dperm_options_check(const DpermOptions *options, int dim, const DpermNoise *noise)
 {
-	DpermSetup	few = dperm_options_setup(options, dim, 1);
-	DpermSetup	many = dperm_options_setup(options, dim, DPERM_ROWS_MAX);
+	DpermSetup	few = dperm_options_setup(options, dim, noise, 1);
+	DpermSetup	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
 	DpermCalibration calibration;
 	const char *why;
 

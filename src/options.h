@@ -9,6 +9,14 @@
 #include "core/loss/loss.h"
 #include "core/mechanism/setup.h"
 
+/* The shape that noise is to have. */
+typedef enum DpermNoiseChoice
+{
+	DPERM_NOISE_DEFAULT = 0,	/* that of the data, where the mechanism allows it */
+	DPERM_NOISE_SHAPED,
+	DPERM_NOISE_BALL
+} DpermNoiseChoice;
+
 /* Everything a learner is told, apart from where its rows are. */
 typedef struct DpermOptions
 {
@@ -18,6 +26,9 @@ typedef struct DpermOptions
 	DpermAnalysis analysis;
 	double		epsilon;
 	double		lambda;			/* < 0: by the default rule */
+	double		scale;			/* of the default lambda; 0: not given */
+	double		slack;			/* 0: not given */
+	DpermNoiseChoice noise;
 	char	   *positive;		/* NULL: not given */
 	int			intercept;		/* 0, 1; < 0: not given */
 	double		norm;			/* 0: not given */
@@ -39,10 +50,18 @@ extern DpermEncoder dperm_options_encoder(const DpermOptions *options,
 /* The block of a vector that is no column, or has no domain. Its count may be set later. */
 extern DpermBlock dperm_options_vector_block(const DpermOptions *options);
 
-/* Refuse options of which no number of rows makes sense. */
-extern void dperm_options_check(const DpermOptions *options, int dim);
+/*
+ * The shape of the noise for the rows of an encoder, in the order of the model or with codes behind all else, made in the
+ * current memory context; NULL for the ball. For vectors that another encoder has made: by that one.
+ */
+extern const DpermNoise *dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last);
+extern const DpermNoise *dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
+													const DpermEncoder *encoder);
 
-/* The setup of the mechanism once the number of rows is known. */
-extern DpermSetup dperm_options_setup(const DpermOptions *options, int dim, int64 rows);
+/* Refuse options of which no number of rows makes sense. */
+extern void dperm_options_check(const DpermOptions *options, int dim, const DpermNoise *noise);
+
+/* The setup of the mechanism once the number of rows is known. The noise stays in use. */
+extern DpermSetup dperm_options_setup(const DpermOptions *options, int dim, const DpermNoise *noise, int64 rows);
 
 #endif							/* DPERM_OPTIONS_H */

@@ -42,6 +42,15 @@ report_step(int *reported, bool end)
 	}
 }
 
+/* The shape of the noise of a task, in the order of its rows in memory. */
+static const DpermNoise *
+noise_of(const DpermTask *task)
+{
+	const DpermFeed *feed = &task->rows->cache.feed;
+
+	return dperm_options_noise(task->options, feed->encoder, feed->layout.place != NULL);
+}
+
 /* Begin the training of a task. */
 static void
 begin_work(Work *work, DpermTask *task)
@@ -49,7 +58,7 @@ begin_work(Work *work, DpermTask *task)
 	const DpermRows *rows = task->rows;
 
 	work->task = task;
-	dperm_training_begin(&work->training, task->options, &rows->cache, rows->count, rows->complete);
+	dperm_training_begin(&work->training, task->options, &rows->cache, noise_of(task), rows->count, rows->complete);
 }
 
 /* Make the model of a task whose training has ended, in a context. */
@@ -240,7 +249,7 @@ dperm_tasks_run(DpermTask *tasks, int count)
 	{
 		const DpermRows *rows = tasks[i].rows;
 		DpermSetup	setup = dperm_options_setup(tasks[i].options, rows->cache.feed.layout.dim,
-												rows->count);
+												noise_of(&tasks[i]), rows->count);
 
 		(void) dperm_checked_calibration(&setup);
 	}

@@ -54,7 +54,8 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 	dperm_option_table_arguments(&options, DPERM_PLACE_TRAIN, fcinfo);
 	dperm_options_settle(&options);
 	dperm_queries_open(&source, &names, &options);
-	dperm_options_check(&options, dperm_encoder_dim(&source.spec.encoder));
+	dperm_options_check(&options, dperm_encoder_dim(&source.spec.encoder),
+						dperm_options_noise(&options, &source.spec.encoder, false));
 
 	SPI_connect();
 	return dperm_train_result(fcinfo, caller, dperm_tasks_train(&options, &source));

@@ -17,13 +17,13 @@
 /* Begin a training: noise, and a start from the rows in memory. */
 void
 dperm_training_begin(DpermTraining *training, const DpermOptions *options, const DpermCache *cache,
-					 int64 rows, bool complete)
+					 const DpermNoise *noise, int64 rows, bool complete)
 {
 	const DpermLayout *layout = &cache->feed.layout;
 
 	memset(training, 0, sizeof(*training));
 	training->layout = layout;
-	training->fit.setup = dperm_options_setup(options, layout->dim, rows);
+	training->fit.setup = dperm_options_setup(options, layout->dim, noise, rows);
 	training->fit.calibration = dperm_checked_calibration(&training->fit.setup);
 	dperm_entropy_init(&training->entropy, dperm_strong_random, NULL);
 	training->matrix = dperm_matrix_of(&cache->keep, layout, options->loss);
@@ -80,6 +80,26 @@ copy_text(const char *text, MemoryContext context)
 	return copy;
 }
 
+/* The shape of the noise in the order of the model, in a context. */
+static const DpermNoise *
+copy_noise(const DpermNoise *noise, const DpermLayout *layout, MemoryContext context)
+{
+	DpermNoise *copy;
+
+	if (noise == NULL)
+		return NULL;
+	copy = MemoryContextAlloc(context, sizeof(*copy));
+	*copy = *noise;
+	copy->groups = MemoryContextAlloc(context, sizeof(DpermNoiseGroup) * noise->group_count);
+	memcpy(copy->groups, noise->groups, sizeof(DpermNoiseGroup) * noise->group_count);
+	copy->shapes = MemoryContextAlloc(context, sizeof(DpermShape) * noise->shape_count);
+	memcpy(copy->shapes, noise->shapes, sizeof(DpermShape) * noise->shape_count);
+	if (layout->place)
+		for (int i = 0; i < copy->shape_count; i++)
+			copy->shapes[i].first = layout->place[copy->shapes[i].first];
+	return copy;
+}
+
 /* The model of a training that has ended, made in a context. */
 DpermModel *
 dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label, const char *positive,
@@ -94,6 +114,7 @@ dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const
 	model->has_positive = positive != NULL;
 	model->positive = copy_text(positive, result);
 	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration, encoder, weights);
+	model->noise = copy_noise(model->noise, training->layout, result);
 	pfree(training->matrix.room);
 	pfree(training->weights);
 	pfree(training->room);

@@ -71,7 +71,7 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 	for (int i = 0; i < tuning->candidates.count; i++)
 	{
 		DpermSource *source = &tuning->sources[i];
-		const DpermOptions *options = &tuning->candidates.each[i].options;
+		const DpermOptions *options = &tuning->candidates.each[i];
 		DpermSourceNames own = *names;
 
 		if (like_before)
@@ -80,7 +80,8 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 			own.block_count = source->block_count;
 		}
 		dperm_queries_open(source, &own, options);
-		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder));
+		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
+							dperm_options_noise(options, &source->spec.encoder, false));
 	}
 }
 
@@ -95,37 +96,23 @@ divide_sources(Tuning *tuning, int portions, bool is_public)
 							 is_public, key);
 }
 
-/* See that each candidate can be trained on so many rows, before one of them is. */
-static void
+/* See that each candidate can be trained on so many rows, before one of them is. Returns the lambdas. */
+static double *
 check_candidates_on(const Tuning *tuning, int64 rows)
 {
+	double	   *lambdas = palloc(sizeof(double) * tuning->candidates.count);
+
 	for (int i = 0; i < tuning->candidates.count; i++)
 	{
-		DpermSetup	setup = dperm_options_setup(&tuning->candidates.each[i].options,
-												dperm_encoder_dim(&tuning->sources[i].spec.encoder),
-												rows);
+		const DpermOptions *options = &tuning->candidates.each[i];
+		const DpermEncoder *encoder = &tuning->sources[i].spec.encoder;
+		DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
+												dperm_options_noise(options, encoder, false), rows);
 
 		(void) dperm_checked_calibration(&setup);
+		lambdas[i] = setup.lambda;
 	}
-}
-
-/* Turn factors into lambdas, for so many rows. */
-static void
-settle_factors(Tuning *tuning, int64 rows)
-{
-	for (int i = 0; i < tuning->candidates.count; i++)
-	{
-		DpermCandidate *candidate = &tuning->candidates.each[i];
-		int			dim = dperm_encoder_dim(&tuning->sources[i].spec.encoder);
-		double		lambda;
-
-		if (candidate->factor == 0)
-			continue;
-		lambda = dperm_calibrate_default_lambda(candidate->options.epsilon, rows, dim);
-		lambda = Min(candidate->factor * lambda, DPERM_LAMBDA_MAX);
-		dperm_option_table_set(&candidate->options, "lambda",
-							   Float8GetDatum(Max(lambda, DPERM_LAMBDA_MIN)), false);
-	}
+	return lambdas;
 }
 
 /* Attach to a model how it was chosen. */
@@ -228,9 +215,8 @@ tune_privately(Tuning *tuning)
 	for (int i = 0; i < portions; i++)
 		if (rows[i] == 0)
 			too_few_rows();
-	settle_factors(tuning, Max(total / portions, 1));
 	for (int i = 0; i < tuning->candidates.count; i++)
-		tasks[i] = (DpermTask) {.options = &tuning->candidates.each[i].options, .rows = sets[i]};
+		tasks[i] = (DpermTask) {.options = &tuning->candidates.each[i], .rows = sets[i]};
 	dperm_tasks_run(tasks, tuning->candidates.count);
 	for (int i = 0; i < tuning->candidates.count; i++)
 		datums[i] = dperm_model_type_make(tasks[i].model);
@@ -267,10 +253,10 @@ count_rows(const DpermSource *source)
 
 /*
  * The best candidate on a public table: one half trains, one half counts. Noise is to be as large as it
- * will be on the private rows, so epsilon is scaled by the numbers of rows.
+ * will be on the private rows, so epsilon is scaled by the numbers of rows, and lambda is what it will be.
  */
 static int
-best_on_holdout(Tuning *tuning, int64 private_rows)
+best_on_holdout(Tuning *tuning, int64 private_rows, const double *lambdas)
 {
 	int			trainings = tuning->candidates.count * HOLDOUT_REPEATS;
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
@@ -290,7 +276,8 @@ best_on_holdout(Tuning *tuning, int64 private_rows)
 	{
 		DpermOptions *options = palloc(sizeof(*options));
 
-		*options = tuning->candidates.each[i].options;
+		*options = tuning->candidates.each[i];
+		options->lambda = lambdas[i];
 		if (!isinf(options->epsilon))
 			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
 									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
@@ -321,6 +308,7 @@ static DpermModel *
 tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 {
 	int64		rows;
+	double	   *lambdas;
 	int			best;
 	DpermModel *model;
 	StringInfoData text;
@@ -328,10 +316,9 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	rows = count_rows(&private[0]);
 	if (rows == 0)
 		return NULL;
-	settle_factors(tuning, rows);
-	check_candidates_on(tuning, rows);
-	best = best_on_holdout(tuning, rows);
-	model = dperm_tasks_train(&tuning->candidates.each[best].options, &private[best]);
+	lambdas = check_candidates_on(tuning, rows);
+	best = best_on_holdout(tuning, rows, lambdas);
+	model = dperm_tasks_train(&tuning->candidates.each[best], &private[best]);
 	if (model == NULL || model->rows != rows)
 		dperm_tasks_rows_changed();
 	initStringInfo(&text);

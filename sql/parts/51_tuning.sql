@@ -23,10 +23,12 @@ CREATE FUNCTION dp_logreg_tune(
 	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
 	holdout text DEFAULT NULL,
-	identity text DEFAULT NULL
+	identity text DEFAULT NULL,
+	noise text DEFAULT NULL,
+	slack float8 DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -52,8 +54,10 @@ CREATE FUNCTION dp_svm_tune(
 	lambdas float8[] DEFAULT NULL,
 	selection text DEFAULT 'permute_and_flip',
 	holdout text DEFAULT NULL,
-	identity text DEFAULT NULL
+	identity text DEFAULT NULL,
+	noise text DEFAULT NULL,
+	slack float8 DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8) IS
 	'train a differentially private support vector machine with privately chosen parameters';

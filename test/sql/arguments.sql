@@ -330,9 +330,9 @@ EXECUTE typed(ARRAY['a', 'b']);
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
 DEALLOCATE ALL;
 
--- The arguments that are not options: any other is in the table of options, and what is there is an argument
+-- The arguments that are not options: any other is in the table of options, and what is there is an argument, but for scale, which is for candidates alone
 SELECT proname, string_agg(name, ', ' ORDER BY place) FILTER (WHERE NOT is_option) AS others, count(*) FILTER (WHERE is_option) = max(options) AS all_options
-  FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(options) AS options
+  FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(array_remove(options, 'scale')) AS options
         FROM pg_proc, unnest(proargnames[1:pronargs]) WITH ORDINALITY AS a (name, place),
              LATERAL (SELECT string_to_array(replace(substring(says('SELECT dp_' || split_part(proname, '_', 2)
                         || '_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')') FROM 'Valid options are (.*)\.'), ' and ', ', '), ', ')) AS h (options)

@@ -11,7 +11,8 @@
 #include "core/model/tuning.h"
 
 #define SAMPLE_TUNING 1024
-#define SAMPLE_MODEL_BINARY (104 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING)
+#define SAMPLE_NOISE (1 << 16)
+#define SAMPLE_MODEL_BINARY (128 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
 
 /* What a sampled model points to. */
 typedef struct SampleModel
@@ -19,6 +20,7 @@ typedef struct SampleModel
 	SampleEncoder encoder;
 	double		weights[SAMPLE_DIM_MAX];
 	char		tuning[SAMPLE_TUNING];
+	char		noise[SAMPLE_NOISE];
 } SampleModel;
 
 /* A model of two weights, good in every respect; tests break one thing at a time. */
@@ -49,6 +51,24 @@ plain_model(void)
 	return m;
 }
 
+/* Are the groups the same, with what follows from them? */
+static inline bool
+same_noise(const DpermNoise *a, const DpermNoise *b)
+{
+	bool		same = (a == NULL) == (b == NULL);
+
+	if (!same || a == NULL)
+		return same;
+	same = a->group_count == b->group_count && a->shape_count == b->shape_count && a->spread == b->spread;
+	for (int i = 0; same && i < a->group_count; i++)
+		same = a->groups[i].first == b->groups[i].first && a->groups[i].count == b->groups[i].count &&
+			a->groups[i].dim == b->groups[i].dim && a->groups[i].share == b->groups[i].share;
+	for (int i = 0; same && i < a->shape_count; i++)
+		same = a->shapes[i].kind == b->shapes[i].kind && a->shapes[i].first == b->shapes[i].first &&
+			a->shapes[i].count == b->shapes[i].count && a->shapes[i].radius == b->shapes[i].radius;
+	return same;
+}
+
 /* Are all fields equal, weights and all? Doubles by value, so that 0 equals -0. */
 static inline bool
 same_model(const DpermModel *a, const DpermModel *b)
@@ -65,7 +85,7 @@ same_model(const DpermModel *a, const DpermModel *b)
 
 	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
 		same = a->weights[i] == b->weights[i];
-	return same;
+	return same && same_noise(a->noise, b->noise);
 }
 
 /* A weight: on the release grid, zero, tiny, or any finite double. */
@@ -143,6 +163,16 @@ sample_tuning(TestRandom *state, int64_t rows, char *room)
 	return (DpermText) {room, len};
 }
 
+/* The noise that fits an encoder. */
+static inline const DpermNoise *
+sample_noise(const DpermEncoder *encoder, char *room)
+{
+	static DpermShape shapes[SAMPLE_DIM_MAX + 1];
+	DpermArena	arena = {room, SAMPLE_NOISE};
+
+	return dperm_noise_plan(shapes, dperm_shape_list(encoder, false, shapes), &arena);
+}
+
 /* A valid model; room is what it points to. A third says how it was tuned. */
 static inline DpermModel
 sample_model(TestRandom *state, SampleModel *room)
@@ -175,6 +205,8 @@ sample_model(TestRandom *state, SampleModel *room)
 		if (m.release_scale < 1)
 			m.release_scale = INT64_MAX;
 	}
+	if (!isinf(m.claim.epsilon) && m.method == DPERM_METHOD_OBJECTIVE && test_below(state, 2))
+		m.noise = sample_noise(&m.encoder, room->noise);
 	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
 		room->weights[i] = sample_weight(state);
 	m.weights = room->weights;

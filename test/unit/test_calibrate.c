@@ -54,7 +54,7 @@ expect(const DpermSetup *s)
 	}
 	if (s->analysis == DPERM_ANALYSIS_SHARP)
 	{
-		long double least = c / (n * expm1l(eps / 10));
+		long double least = c / (n * expm1l(s->slack * eps));
 
 		if (e.lambda < least)
 			e.lambda = least;
@@ -108,6 +108,7 @@ any_setup(TestRandom *state)
 	s.rows = (int64_t) power_between(state, 0, 9.9);
 	s.dim = (int) power_between(state, 0, log10(DPERM_DIM_MAX));
 	s.lambda = power_between(state, -10, test_below(state, 4) ? 2 : 9);
+	s.slack = test_below(state, 2) ? 0.1 : 0.01 + 0.89 * test_uniform(state);
 	return s;
 }
 
@@ -116,7 +117,7 @@ static DpermSetup
 plain_setup(void)
 {
 	return (DpermSetup) {.loss = {DPERM_LOSS_LOGISTIC, 0}, .epsilon = 1, .lambda = 0.01,
-		.rows = 1000, .dim = 10};
+		.rows = 1000, .dim = 10, .slack = 0.1};
 }
 
 /* Calibrate what has to be good. */
@@ -397,13 +398,97 @@ TEST(needs_no_noise_without_privacy)
 	}
 }
 
-TEST(has_a_default_lambda)
+TEST(has_a_plain_default)
 {
-	CHECK_NEAR(dperm_calibrate_default_lambda(0.5, 1000, 20), 0.004, 1e-17);
-	CHECK_NEAR(dperm_calibrate_default_lambda(INFINITY, 1000, 20), 0.001, 1e-18);
-	CHECK(dperm_calibrate_default_lambda(1e9, DPERM_ROWS_MAX, 1) == DPERM_LAMBDA_MIN);
-	CHECK(dperm_calibrate_default_lambda(1e-6, 1, 5000) == 5e8);
-	CHECK(dperm_calibrate_default_lambda(1e-9, 1, 5000) == DPERM_LAMBDA_MAX);
+	DpermSetup	s = {.method = DPERM_METHOD_OUTPUT, .epsilon = 0.5, .rows = 1000, .dim = 20};
+
+	CHECK_NEAR(dperm_calibrate_default_lambda(&s), 0.004, 1e-17);
+	s.method = DPERM_METHOD_OBJECTIVE;
+	s.analysis = DPERM_ANALYSIS_PAPER;
+	CHECK_NEAR(dperm_calibrate_default_lambda(&s), 0.004, 1e-17);
+	s.epsilon = INFINITY;
+	CHECK_NEAR(dperm_calibrate_default_lambda(&s), 0.001, 1e-18);
+	s = (DpermSetup) {.method = DPERM_METHOD_OUTPUT, .epsilon = 1e9, .rows = DPERM_ROWS_MAX, .dim = 1};
+	CHECK(dperm_calibrate_default_lambda(&s) == DPERM_LAMBDA_MIN);
+	s = (DpermSetup) {.method = DPERM_METHOD_OUTPUT, .epsilon = 1e-6, .rows = 1, .dim = 5000};
+	CHECK(dperm_calibrate_default_lambda(&s) == 5e8);
+	s.epsilon = 1e-9;
+	CHECK(dperm_calibrate_default_lambda(&s) == DPERM_LAMBDA_MAX);
+}
+
+/* The proxy of the excess risk, as the design has it: over the share q of the noise, with lambda by q. */
+static long double
+design_risk(const DpermSetup *s, long double spread, long double q)
+{
+	long double n = (long double) s->rows;
+	long double eps = 0.99L * s->epsilon;
+	long double lambda = fmaxl(sqrtl(spread) / (q * eps * n * 20), curvature(s->loss) / (n * expm1l((1 - q) * eps)));
+
+	lambda = fminl(fmaxl(lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
+	return spread / (2 * (q * eps * n) * (q * eps * n) * lambda) + lambda * 200;
+}
+
+/* The default has the least risk of all, found by trying shares, but for its three digits. */
+TEST(chooses_lambda_by_the_criterion)
+{
+	TestRandom	state = 29;
+
+	for (int i = 0; i < 300; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+		DpermNoise	noise = {.spread = 0};
+		DpermCalibration out;
+		long double spread = (long double) s.dim * (s.dim + 1) * 4;
+		long double best = INFINITY;
+		long double found;
+
+		s.method = DPERM_METHOD_OBJECTIVE;
+		s.analysis = DPERM_ANALYSIS_SHARP;
+		s.slack = 0;
+		if (i % 2)
+		{
+			noise.spread = dperm_noise_spread(NULL, s.dim) * power_between(&state, -2, 0);
+			spread = 4 * (long double) noise.spread;
+			s.noise = &noise;
+		}
+		s.lambda = dperm_calibrate_default_lambda(&s);
+		for (int k = 1; k < 20000; k++)
+			best = fminl(best, design_risk(&s, spread, k / 20000.0L));
+		found = design_risk(&s, spread, 1 - log1pl(curvature(s.loss) / (s.rows * (long double) s.lambda)) / (0.99L * s.epsilon));
+		CHECK(found <= best * 1.001L);
+
+		/* and is taken as it is, with the slack that it needs, where rounding is paid for */
+		s.noise = NULL;
+		s.lambda = dperm_calibrate_default_lambda(&s);
+		out = calibrated(&s);
+		CHECK(close_to(out.lambda, s.lambda, 1e-9L) || out.claim.shares[DPERM_SHARE_SLACK] > 0.899 * s.epsilon);
+		CHECK(out.claim.shares[DPERM_SHARE_NOISE] > 0.08 * s.epsilon);
+	}
+}
+
+/* A lambda of the caller's is raised only where the slack would take more than a tenth, or than the criterion gives it. */
+TEST(keeps_lambda_where_it_can)
+{
+	TestRandom	state = 31;
+
+	for (int i = 0; i < 2000; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+		DpermSetup	free = s;
+		DpermCalibration out,
+					best;
+		double		most;
+
+		s.method = free.method = DPERM_METHOD_OBJECTIVE;
+		s.analysis = free.analysis = DPERM_ANALYSIS_SHARP;
+		s.slack = free.slack = 0;
+		free.lambda = dperm_calibrate_default_lambda(&free);
+		best = calibrated(&free);
+		out = calibrated(&s);
+		most = fmax(0.1 * s.epsilon, best.claim.shares[DPERM_SHARE_SLACK]);
+		CHECK(out.claim.shares[DPERM_SHARE_SLACK] <= most * (1 + 1e-9));
+		CHECK(out.lambda == s.lambda || out.claim.shares[DPERM_SHARE_SLACK] >= most * (1 - 1e-9));
+	}
 }
 
 /* Each parameter just outside its range. */
@@ -491,7 +576,9 @@ main(void)
 	RUN(is_monotone);
 	RUN(bounds_the_tail_of_the_noise);
 	RUN(needs_no_noise_without_privacy);
-	RUN(has_a_default_lambda);
+	RUN(has_a_plain_default);
+	RUN(chooses_lambda_by_the_criterion);
+	RUN(keeps_lambda_where_it_can);
 	RUN(refuses_bad_arguments);
 	RUN(knows_names);
 	return test_report();

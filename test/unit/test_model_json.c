@@ -14,7 +14,7 @@ static const char *const plain_text =
 " \"epsilon\": 1, \"delta\": 0, \"neighbours\": \"replace\", \"unit\": \"row\", \"rows\": 1000,"
 " \"method\": \"objective\", \"analysis\": \"sharp\", \"lambda\": 0.01,"
 " \"lambda_effective\": 0.02, \"budget\": {\"slack\": 0.0625, \"noise\": 0.875,"
-" \"release\": 0.0625}, \"noise_scale\": 2.5, \"grid\": 9.094947017729282e-13,"
+" \"release\": 0.0625}, \"noise\": \"ball\", \"noise_scale\": 2.5, \"grid\": 9.094947017729282e-13,"
 " \"release_scale\": 12345, \"dimension\": 2, \"dimension_source\": \"declared\","
 " \"features\": [{\"type\": \"vector\", \"dimension\": 1, \"norm\": 1}], \"intercept\": true,"
 " \"weights\": [0.25, -1.5], \"guarantee\": \"";

@@ -18,9 +18,6 @@
 #include "core/base/names.h"
 #include "core/mechanism/mechanism.h"
 
-/* The share of epsilon that the release stage takes. */
-#define RELEASE_SHARE 0.01
-
 /*
  * The gradient at weights that are accepted: at most this, or this divided by the number of rows, which keeps release noise
  * below a hundredth of the main noise. Without noise, this on top of what rounding may hide.
@@ -36,11 +33,19 @@
 /* Relative room for the rounding of the constants computed here. */
 #define NUDGE (1 + 1e-12)
 
-/* The data-independent default of lambda. */
+/* The rule of version 0.1: a tenth of what the noise of the ball would be per row. */
 double
-dperm_calibrate_default_lambda(double epsilon, int64_t rows, int dim)
+dperm_calibrate_plain_lambda(const DpermSetup *s)
 {
-	double		lambda = isinf(epsilon) ? 1.0 / rows : 0.1 * dim / (rows * epsilon);
+	return 0.1 * s->dim / (s->rows * s->epsilon);
+}
+
+/* The default of lambda. */
+double
+dperm_calibrate_default_lambda(const DpermSetup *s)
+{
+	double		lambda = isinf(s->epsilon) ? 1.0 / s->rows :
+		dperm_mechanism_entry((int) s->method)->lambda(s, dperm_loss_curvature(s->loss));
 
 	return fmin(fmax(lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
 }
@@ -60,6 +65,8 @@ check(const DpermSetup *s, const char **why)
 		*why = "the number of rows is out of range";
 	else if (s->dim < 1 || s->dim > DPERM_DIM_MAX)
 		*why = "the dimension is out of range";
+	else if (!(s->slack >= 0 && s->slack <= DPERM_SLACK_MAX))
+		*why = "slack must be between 0 and 0.9";
 	else if (dperm_mechanism_entry((int) s->method) == NULL)
 		*why = "the method is unknown";
 	else
@@ -134,7 +141,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_BAD_ARGUMENT;
 	else
 	{
-		out->claim.shares[DPERM_SHARE_RELEASE] = RELEASE_SHARE * s->epsilon;
+		out->claim.shares[DPERM_SHARE_RELEASE] = DPERM_RELEASE_SHARE * s->epsilon;
 		mechanism->spend(s, c, out);
 		out->noise_scale *= NUDGE;
 	}

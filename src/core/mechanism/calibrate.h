@@ -13,8 +13,14 @@
 #include "core/base/status.h"
 #include "core/mechanism/setup.h"
 
-/* The data-independent default: 0.1 dim/(rows epsilon), or 1/rows without noise. */
-extern double dperm_calibrate_default_lambda(double epsilon, int64_t rows, int dim);
+/* The default of lambda, which does not depend on the data: the mechanism's, or 1/rows without noise. */
+extern double dperm_calibrate_default_lambda(const DpermSetup *setup);
+
+/* For mechanisms: the rule of version 0.1, 0.1 dim/(rows epsilon). */
+extern double dperm_calibrate_plain_lambda(const DpermSetup *setup);
+
+/* The share of epsilon that the release stage takes. */
+#define DPERM_RELEASE_SHARE 0.01
 
 /*
  * DPERM_BAD_ARGUMENT when a parameter is out of range or the effective Lambda

@@ -24,6 +24,9 @@ typedef struct DpermMechanism
 	/* what is wrong with arguments that are in range by themselves, or NULL; does not look at the number of rows */
 	const char *(*check) (const DpermSetup *s);
 
+	/* a lambda that does not depend on the data; may be out of range */
+	double		(*lambda) (const DpermSetup *s, double c);
+
 	/* split what is left of epsilon: effective lambda, shares, scale of the noise; c is the curvature of the loss */
 	void		(*spend) (const DpermSetup *s, double c, DpermCalibration *out);
 

@@ -10,14 +10,85 @@
 #include "core/mechanism/mechanism.h"
 #include "core/privacy/draw.h"
 
-/* What the Jacobian may take of epsilon at most, in the sharp analysis. */
+/* What the slack may always take of epsilon, in the sharp analysis. */
 #define SLACK_SHARE 0.1
+
+/* The norm of weights that the criterion expects. */
+#define TYPICAL_NORM 20
+
+/* Steps of the search for the least risk: each takes off more than a third, and the risk is flat there. */
+#define SEARCH_STEPS 60
+
+/* What is left for noise at a lambda, when the slack takes what it needs. */
+static double
+left_for_noise(const DpermSetup *s, double c, double lambda)
+{
+	return (1 - DPERM_RELEASE_SHARE) * s->epsilon - log1p(c / (s->rows * lambda));
+}
+
+/*
+ * A proxy of the excess risk at a lambda, of public quantities alone (section "The criterion"): what the noise adds to the
+ * objective, and what the regulariser takes from weights of a typical norm.
+ */
+static double
+risk(const DpermSetup *s, double c, double lambda)
+{
+	double		left = left_for_noise(s, c, lambda) * s->rows;
+	double		spread = 4 * dperm_noise_spread(s->noise, s->dim);
+
+	return left > 0 ? spread / (2 * left * left * lambda) + lambda * TYPICAL_NORM * TYPICAL_NORM / 2 : INFINITY;
+}
+
+/* Rounded to three digits, for people, and so that it is the same wherever logarithms round differently. */
+static double
+three_digits(double lambda)
+{
+	int			power = (int) floor(log10(lambda)) - 2;
+
+	return power < 0 ? rint(lambda * pow(10, -power)) / pow(10, -power) : rint(lambda / pow(10, power)) * pow(10, power);
+}
+
+/* The lambda of least risk. The risk is convex in it, so golden sections of its logarithm find it. */
+static double
+best_lambda(const DpermSetup *s, double c)
+{
+	const double golden = 0.6180339887498949;
+	double		low = log(DPERM_LAMBDA_MIN);
+	double		high = log(DPERM_LAMBDA_MAX);
+
+	for (int i = 0; i < SEARCH_STEPS; i++)
+	{
+		double		left = high - golden * (high - low);
+		double		right = low + golden * (high - low);
+
+		/* where the slack would take everything both are infinite, and too small */
+		if (risk(s, c, exp(left)) < risk(s, c, exp(right)))
+			high = right;
+		else
+			low = left;
+	}
+	return three_digits(exp(high));
+}
+
+/*
+ * The most that the slack may take: what the caller says; else a tenth of epsilon, or what the criterion would give it if that
+ * is more.
+ */
+static double
+most_slack(const DpermSetup *s, double c)
+{
+	double		slack = s->slack * s->epsilon;
+
+	if (s->slack == 0)
+		slack = fmax(SLACK_SHARE * s->epsilon, log1p(c / (s->rows * best_lambda(s, c))));
+	return fmin(slack, DPERM_SLACK_MAX * s->epsilon);
+}
 
 /* One determinant factor and a capped slack (section "Sharp analysis"). */
 static void
 sharp(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		least = c / (s->rows * expm1(SLACK_SHARE * s->epsilon));
+	double		least = c / (s->rows * expm1(most_slack(s, c)));
 
 	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least);
 	out->claim.shares[DPERM_SHARE_SLACK] = log1p(c / (s->rows * out->lambda));
@@ -54,6 +125,13 @@ check_objective(const DpermSetup *s)
 	return NULL;
 }
 
+/* The default: of least risk, or the old one with the analysis that is as printed. */
+static double
+objective_lambda(const DpermSetup *s, double c)
+{
+	return s->analysis == DPERM_ANALYSIS_SHARP ? best_lambda(s, c) : dperm_calibrate_plain_lambda(s);
+}
+
 /* Effective lambda, shares and scale. */
 static void
 spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
@@ -72,28 +150,28 @@ spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 static double
 bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		tail = dperm_draw_gamma_sphere_tail(s->dim, out->noise_scale) + 2;
+	double		tail = dperm_noise_tail(s->noise, s->dim, out->noise_scale) + 2;
 	double		largest;
 
 	dperm_calibrate_solver(s, c, tail, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda;
-	out->residual = (out->gradient_bound + (dperm_draw_gamma_sphere_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
+	out->residual = (out->gradient_bound + (dperm_noise_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
 		out->lambda + DBL_EPSILON * largest;
 	return largest;
 }
 
-/* |b| has mean dim times scale, and moves the minimum by at most |b|/(n lambda). */
+/* |b| has a mean of at most the root of that of its square, and moves the minimum by at most |b|/(n lambda). */
 static double
 objective_effect(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return s->dim * cal->noise_scale / (s->rows * cal->lambda);
+	return sqrt(dperm_noise_spread(s->noise, s->dim)) * cal->noise_scale / (s->rows * cal->lambda);
 }
 
-/* Density proportional to exp(-|b|/scale). */
+/* In the shape of the data, or in the ball. */
 static void
 draw_objective(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise)
 {
-	dperm_draw_gamma_sphere(e, s->dim, cal->noise_scale, noise);
+	dperm_noise_draw(e, s->noise, s->dim, cal->noise_scale, noise);
 }
 
 /* Minimise the tilted objective, from where its minimum would be without data: right when the noise dominates. */
@@ -122,6 +200,7 @@ const DpermMechanism dperm_objective = {
 	.name = "objective",
 	.description = "objective perturbation",
 	.check = check_objective,
+	.lambda = objective_lambda,
 	.spend = spend_objective,
 	.bound = bound_objective,
 	.effect = objective_effect,

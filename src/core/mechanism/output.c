@@ -17,6 +17,14 @@ check_output(const DpermSetup *s)
 	return s->lambda >= DPERM_LAMBDA_MIN ? NULL : DPERM_LAMBDA_TOO_SMALL;
 }
 
+/* The default. */
+static double
+output_lambda(const DpermSetup *s, double c)
+{
+	(void) c;
+	return dperm_calibrate_plain_lambda(s);
+}
+
 /* Shares and scale. */
 static void
 spend_output(const DpermSetup *s, double c, DpermCalibration *out)
@@ -76,6 +84,7 @@ const DpermMechanism dperm_output = {
 	.name = "output",
 	.description = "output perturbation",
 	.check = check_output,
+	.lambda = output_lambda,
 	.spend = spend_output,
 	.bound = bound_output,
 	.effect = output_effect,

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "core/loss/loss.h"
+#include "core/mechanism/noise.h"
 #include "core/privacy/claim.h"
 
 /* The mechanisms: places in the table of mechanism.h, stored in models. */
@@ -32,6 +33,8 @@ typedef struct DpermSetup
 	double		lambda;			/* as requested, >= 0 */
 	int64_t		rows;			/* n, public under replace-one */
 	int			dim;			/* trained dimension, intercept included */
+	const DpermNoise *noise;	/* the shape of the noise; NULL: the ball, as where the mechanism has no other */
+	double		slack;			/* the most of epsilon that the slack may take, as a share; 0: by the criterion */
 } DpermSetup;
 
 /* What follows from it; all of it is public too. */
@@ -39,7 +42,7 @@ typedef struct DpermCalibration
 {
 	double		lambda;			/* effective Lambda: what the solver minimises with */
 	DpermClaim	claim;			/* what is claimed, and how epsilon is split */
-	double		noise_scale;	/* |b| ~ Gamma(dim, noise_scale); 0: no noise */
+	double		noise_scale;	/* of the noise, whatever its shape (noise.h); 0: no noise */
 	double		gradient_goal;	/* the solver aims at this computed norm */
 	double		gradient_bound; /* gamma: on the norm of the exact gradient at weights that are accepted */
 	double		rounding[2];	/* of a gradient in doubles: so much, and so much for each unit of norm of the weights */

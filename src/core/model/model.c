@@ -14,8 +14,8 @@
  *	80	eps_release			88	noise_scale			96	grid
  *	104	delta				112	length of label, 32 bits
  *	116	1 + length of positive, or 0, 32 bits
- *	120	length of tuning, 32 bits			124	zero, 32 bits
- *	128	the encoder, the weights, label, positive, tuning
+ *	120	length of tuning, 32 bits			124	length of noise, 32 bits
+ *	128	the encoder, the weights, label, positive, tuning, noise (model_noise.h)
  *
  * Format 1 had "tuned, 0 or 1" and a zero at 10, ended its header at 104, and had tuning up to the end.
  */
@@ -27,13 +27,14 @@
 
 #include "core/base/bytes.h"
 #include "core/base/limits.h"
+#include "core/model/model_noise.h"
 #include "core/model/tuning.h"
 
 #define HEADER_SIZE 128
 #define HEADER_SIZE_1 104
 
-/* Arena per coordinate: a block, a category, a weight, and what aligning them and texts costs. */
-#define ARENA_PER_DIM 160
+/* Arena per coordinate: a block, a category, a weight, a shape, and what aligning them and texts costs. */
+#define ARENA_PER_DIM 224
 #define ARENA_BASE 512
 
 /* Longer than the candidates of any tuning, and than any label. */
@@ -97,10 +98,12 @@ check_privacy(const DpermModel *m)
 	if (fault)
 		return fault;
 	if (!dperm_claim_private(&m->claim))
-		return m->noise_scale != 0.0 || m->grid != 0.0 || m->release_scale != 0 ?
+		return m->noise_scale != 0.0 || m->grid != 0.0 || m->release_scale != 0 || m->noise != NULL ?
 			"a model without privacy cannot have noise or a budget" : NULL;
 	if (!is_positive(m->noise_scale))
 		return "noise_scale is out of range";
+	if (m->noise && m->method != DPERM_METHOD_OBJECTIVE)
+		return "noise of this method has no shape";
 	if (!is_power_of_two(m->grid))
 		return "grid is not a power of two";
 	if (m->release_scale < 1)
@@ -150,7 +153,7 @@ check_shape(const DpermModel *m)
 	for (int i = 0; i < dperm_encoder_dim(&m->encoder); i++)
 		if (!isfinite(m->weights[i]))
 			return "a weight is not finite";
-	return NULL;
+	return dperm_noise_fault(m->noise, dperm_encoder_dim(&m->encoder));
 }
 
 /* How the parameters were chosen, if that is said. */
@@ -204,7 +207,7 @@ dperm_model_binary_size(const DpermModel *model)
 {
 	return HEADER_SIZE + dperm_encoder_form_size(&model->encoder) +
 		8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
-		(size_t) model->positive.len + (size_t) model->tuning.len;
+		(size_t) model->positive.len + (size_t) model->tuning.len + dperm_model_noise_size(model->noise);
 }
 
 /* Write the binary form. */
@@ -236,14 +239,15 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, (uint64_t) model->label.len, 4);
 	out = dperm_bytes_put_int(out, model->has_positive ? 1 + (uint64_t) model->positive.len : 0, 4);
 	out = dperm_bytes_put_int(out, (uint64_t) model->tuning.len, 4);
-	out = dperm_bytes_put_int(out, 0, 4);
+	out = dperm_bytes_put_int(out, dperm_model_noise_size(model->noise), 4);
 	dperm_encoder_form_write(&model->encoder, out);
 	out += encoder_size;
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
 		out = dperm_bytes_put_double(out, model->weights[i]);
 	out = dperm_bytes_put(out, model->label.bytes, (size_t) model->label.len);
 	out = dperm_bytes_put(out, model->positive.bytes, (size_t) model->positive.len);
-	dperm_bytes_put(out, model->tuning.bytes, (size_t) model->tuning.len);
+	out = dperm_bytes_put(out, model->tuning.bytes, (size_t) model->tuning.len);
+	dperm_model_noise_write(model->noise, out);
 }
 
 /* How long the parts are. */
@@ -253,6 +257,7 @@ typedef struct Parts
 	size_t		label;
 	size_t		positive;		/* and one more, or 0 for none */
 	size_t		tuning;
+	size_t		noise;
 } Parts;
 
 /* The header, and the lengths of what comes after it. */
@@ -305,8 +310,7 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 		parts->label = (size_t) dperm_bytes_get_int(r, 4);
 		parts->positive = (size_t) dperm_bytes_get_int(r, 4);
 		parts->tuning = (size_t) dperm_bytes_get_int(r, 4);
-		if (dperm_bytes_get_int(r, 4) != 0)
-			r->bad = true;
+		parts->noise = (size_t) dperm_bytes_get_int(r, 4);
 	}
 	else if (tuned)
 		parts->tuning = SIZE_MAX;	/* up to the end */
@@ -366,8 +370,10 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 		fault = "it ends before tuning does";
 	if (fault == NULL)
 		fault = read_part(r, parts->tuning == SIZE_MAX ? r->left : parts->tuning, TUNING_MAX, arena, &m->tuning);
-	if (fault == NULL && r->left > 0)
-		fault = "something follows the model";
+	if (fault == NULL && r->left != parts->noise)
+		fault = r->left < parts->noise ? "it ends before the noise does" : "something follows the model";
+	if (fault == NULL)
+		fault = dperm_model_noise_read(r->at, r->left, dim, arena, &m->noise);
 	return fault;
 }
 
@@ -405,6 +411,7 @@ dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 	model->encoder = *encoder;
 	model->lambda_effective = calibration->lambda;
 	model->noise_scale = calibration->noise_scale;
+	model->noise = dperm_claim_private(&calibration->claim) ? setup->noise : NULL;
 	model->grid = calibration->grid;
 	model->release_scale = calibration->release_scale;
 	model->weights = weights;

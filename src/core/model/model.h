@@ -41,6 +41,7 @@ typedef struct DpermModel
 	/* From the calibration; zero without noise, except lambda_effective. */
 	double		lambda_effective;
 	double		noise_scale;
+	const DpermNoise *noise;	/* its shape, in the order of the weights; NULL: the ball */
 	double		grid;
 	int64_t		release_scale;
 

@@ -18,6 +18,7 @@
 
 #include "core/encode/encoder_json.h"
 #include "core/base/json.h"
+#include "core/model/model_noise.h"
 
 /* One key of the object, with its static messages. */
 typedef struct Field
@@ -36,7 +37,7 @@ typedef enum FieldId
 {
 	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_UNIT, F_ROWS,
 	F_LABEL, F_POSITIVE,
-	F_METHOD, F_ANALYSIS, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE_SCALE, F_GRID,
+	F_METHOD, F_ANALYSIS, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE, F_NOISE_GROUPS, F_NOISE_SCALE, F_GRID,
 	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_FEATURES, F_INTERCEPT, F_KERNEL,
 	F_WEIGHTS, F_TUNING, F_GUARANTEE,
 	F_COUNT
@@ -60,6 +61,8 @@ static const Field fields[F_COUNT] = {
 	[F_LAMBDA] = FIELD("lambda", "a number"),
 	[F_LAMBDA_EFFECTIVE] = FIELD("lambda_effective", "a number"),
 	[F_BUDGET] = FIELD("budget", "an object of numbers"),
+	[F_NOISE] = FIELD("noise", "a string"),
+	[F_NOISE_GROUPS] = FIELD("noise_groups", "an array of objects"),
 	[F_NOISE_SCALE] = FIELD("noise_scale", "a number"),
 	[F_GRID] = FIELD("grid", "a number"),
 	[F_RELEASE_SCALE] = FIELD("release_scale", "an integer"),
@@ -77,7 +80,8 @@ static const Field fields[F_COUNT] = {
 
 /* What may be left out; h is required of some losses and refused of the other. */
 #define OPTIONAL (BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
-				  BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
+				  BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | \
+				  BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
 				  BIT(F_GUARANTEE))
 
 /* Longer than any key and any name that is compared. */
@@ -93,6 +97,7 @@ typedef struct Parser
 	uint32_t	seen;			/* BIT(field) of each key so far */
 	DpermLearner says_learner;	/* kind, private: to be compared at the end */
 	bool		says_private;
+	bool		says_shaped;
 	const char *why;
 } Parser;
 
@@ -230,6 +235,9 @@ read_name(Parser *p, FieldId field)
 		case F_ANALYSIS:
 			return dperm_calibrate_analysis_parse(name, &p->model.analysis) ||
 				fail(p, "the analysis is unknown");
+		case F_NOISE:
+			p->says_shaped = strcmp(name, "shaped") == 0;
+			return p->says_shaped || strcmp(name, "ball") == 0 || fail(p, "the noise is unknown");
 		case F_NEIGHBOURS:
 			p->model.claim.neighbours = (DpermNeighbours) dperm_claim_neighbours_parse(name);
 			return (int) p->model.claim.neighbours >= 0 || fail(p, "neighbours is unknown");
@@ -272,6 +280,8 @@ read_field(Parser *p, FieldId field)
 			return dperm_json_number(json, &m->lambda_effective);
 		case F_BUDGET:
 			return read_budget(p);
+		case F_NOISE_GROUPS:
+			return dperm_model_noise_parse(json, p->arena, &m->noise, &p->why);
 		case F_NOISE_SCALE:
 			return dperm_json_number(json, &m->noise_scale);
 		case F_GRID:
@@ -378,6 +388,8 @@ check_agreement(Parser *p)
 		return fail(p, "kind and loss contradict each other");
 	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->claim.epsilon))
 		return fail(p, "private and epsilon contradict each other");
+	if ((p->seen & (BIT(F_NOISE) | BIT(F_NOISE_GROUPS))) && p->says_shaped != (m->noise != NULL))
+		return fail(p, "noise and noise_groups contradict each other");
 	if (fault)
 		return fail(p, fault);
 	dim = dperm_encoder_dim(&m->encoder);

@@ -203,11 +203,12 @@ put_guarantee(Out *out, const DpermModel *model)
 		" of models is more than exp(epsilon) times as likely to be released as it would"
 		" have been with any other content of that row. Only %s computed"
 		" from what the rows hold; everything else in the model is a public parameter or"
-		" follows from public parameters. Method: %s, with the %s analysis."
+		" follows from public parameters. Method: %s, with the %s analysis%s."
 		" Epsilon is split into ",
 		is_chosen_privately(model) ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
-		dperm_mechanism_description(model->method), dperm_calibrate_analysis_name(model->analysis));
+		dperm_mechanism_description(model->method), dperm_calibrate_analysis_name(model->analysis),
+		model->noise ? " and noise in the shape of the encoded columns" : "");
 	/* Rounded for reading; the JSON has them exactly. */
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
 		put(out, "%.4g for how the minimum moves with the data (slack), ", model->claim.shares[DPERM_SHARE_SLACK]);
@@ -295,6 +296,30 @@ put_encoder(Out *out, const DpermEncoder *enc)
 	}
 }
 
+/* Append what shape the noise has; coordinates are numbered from 1, as in SQL. */
+static void
+put_noise(Out *out, const DpermNoise *noise)
+{
+	put(out, ", \"noise\": \"%s\"", noise ? "shaped" : "ball");
+	for (int i = 0; noise && i < noise->group_count; i++)
+	{
+		const DpermNoiseGroup *group = &noise->groups[i];
+
+		put(out, "%s{\"share\": ", i == 0 ? ", \"noise_groups\": [" : ", ");
+		put_double(out, group->share);
+		for (int j = group->first; j < group->first + group->count; j++)
+		{
+			const DpermShape *shape = &noise->shapes[j];
+
+			put(out, "%s{\"shape\": \"%s\", \"first\": %d, \"count\": %d", j == group->first ? ", \"shapes\": [" : ", ",
+				dperm_shape_name(shape->kind), shape->first + 1, shape->count);
+			put_member(out, "radius", shape->radius);
+			put(out, "}");
+		}
+		put(out, "]}%s", i == noise->group_count - 1 ? "]" : "");
+	}
+}
+
 /* The model as JSON, in an order made for reading. */
 size_t
 dperm_model_print(const DpermModel *model, char *out, size_t room)
@@ -334,6 +359,8 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 		put_double(&o, model->claim.shares[i]);
 	}
 	put(&o, "}");
+	if (private)
+		put_noise(&o, model->noise);
 	put_member(&o, "noise_scale", model->noise_scale);
 	put_member(&o, "grid", model->grid);
 	put(&o, ", \"release_scale\": %" PRId64 ", \"dimension\": %d, \"dimension_source\": \"%s\"",

@@ -165,6 +165,63 @@ draw_chi_squared(DpermEntropy *e, int degrees)
 	return sum;
 }
 
+/* Uniform between -1 and 1, relatively exact near zero too. */
+double
+dperm_draw_between(DpermEntropy *e)
+{
+	double		size = 2 * draw_half_uniform(e);
+
+	return dperm_draw_bit(e) ? size : -size;
+}
+
+/* Gamma with a whole shape: a sum of exponentials. */
+double
+dperm_draw_gamma(DpermEntropy *e, int shape)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < shape; i++)
+		sum += dperm_draw_exponential(e);
+	return sum;
+}
+
+/*
+ * A point that is uniform in the ball: dim coordinates of a point of the sphere in dim + 2 dimensions. The sum of
+ * squares is positive and relatively exact, so the quotients are too.
+ */
+void
+dperm_draw_in_ball(DpermEntropy *e, int dim, double radius, double *b, int stride)
+{
+	double		sum = 2 * dperm_draw_exponential(e);
+	double		factor;
+
+	for (int i = 0; i < dim; i++)
+	{
+		b[i * stride] = dperm_draw_normal(e);
+		sum += b[i * stride] * b[i * stride];
+	}
+	factor = radius / sqrt(sum);
+	for (int i = 0; i < dim; i++)
+		b[i * stride] *= factor;
+}
+
+/* A point that is uniform where the absolute values add up to at most radius: dim of dim + 1 shares, with random signs. */
+void
+dperm_draw_in_cross(DpermEntropy *e, int dim, double radius, double *b)
+{
+	double		sum = dperm_draw_exponential(e);
+	double		factor;
+
+	for (int i = 0; i < dim; i++)
+	{
+		b[i] = dperm_draw_exponential(e);
+		sum += b[i];
+	}
+	factor = radius / sum;
+	for (int i = 0; i < dim; i++)
+		b[i] *= dperm_draw_bit(e) ? factor : -factor;
+}
+
 /*
  * b = scale sqrt(v) g with v ~ chi-squared(dim + 1), g standard normal: the density of
  * that is proportional to exp(-|b|/scale) (section "Sampling the noise"). Unlike a normalised
@@ -187,16 +244,28 @@ dperm_draw_gamma_sphere_rounding(int dim)
 	return (64 + dim) * DBL_EPSILON;
 }
 
+/* The tails of the noise are given up beyond a probability of e^-46 each. */
+#define TAIL 46
+
 /*
  * Laurent and Massart (2000), Lemma 1: chi-squared(k) exceeds k + 2 sqrt(k t) + 2t with
- * probability at most e^-t. Here t = 46, once for v and once for |g|^2.
+ * probability at most e^-t, once for v and once for |g|^2.
  */
 double
 dperm_draw_gamma_sphere_tail(int dim, double scale)
 {
-	const double t = 46;
+	const double t = TAIL;
 	double		v = dim + 1 + 2 * sqrt((dim + 1) * t) + 2 * t;
 	double		g = dim + 2 * sqrt(dim * t) + 2 * t;
 
 	return scale * sqrt(v) * sqrt(g);
+}
+
+/* The same for half of chi-squared(2 shape). */
+double
+dperm_draw_gamma_tail(int shape, double more)
+{
+	const double t = TAIL + more;
+
+	return shape + sqrt(2 * shape * t) + t;
 }

@@ -26,6 +26,12 @@ extern int64_t dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, i
 /* Draws of doubles that lie within a few units in the last place of an exact draw, relatively. */
 extern double dperm_draw_exponential(DpermEntropy *e);
 extern double dperm_draw_normal(DpermEntropy *e);
+extern double dperm_draw_between(DpermEntropy *e);	/* uniform between -1 and 1 */
+extern double dperm_draw_gamma(DpermEntropy *e, int shape); /* density proportional to x^(shape-1) exp(-x) */
+
+/* Points that are uniform in a ball, and where the sum of absolute values is at most radius. Coordinates are stride apart. */
+extern void dperm_draw_in_ball(DpermEntropy *e, int dim, double radius, double *b, int stride);
+extern void dperm_draw_in_cross(DpermEntropy *e, int dim, double radius, double *b);
 
 /*
  * A vector b of dim coordinates with density proportional to exp(-|b|/scale): its norm
@@ -38,5 +44,8 @@ extern double dperm_draw_gamma_sphere_rounding(int dim);
 
 /* |b| is larger than this with probability below 2^-65. */
 extern double dperm_draw_gamma_sphere_tail(int dim, double scale);
+
+/* dperm_draw_gamma is larger than this with probability at most exp(-46 - more). */
+extern double dperm_draw_gamma_tail(int shape, double more);
 
 #endif							/* DPERM_DRAW_H */

@@ -1,0 +1,194 @@
+/*
+ * shape.c: the public sets that the parts of an encoded row lie in.
+ */
+#include "core/encode/shape.h"
+
+#include <float.h>
+#include <math.h>
+#include <stddef.h>
+
+#include "core/base/names.h"
+
+/* For the rounding of a radius that is computed; docs/guarantee.md, Lemma 13. */
+#define RADIUS_NUDGE (1 + 16 * DBL_EPSILON)
+
+/* The shape of a block whose norm is at most target. */
+static DpermShape
+block_shape(const DpermBlock *block, double target)
+{
+	DpermShape	shape = {.kind = DPERM_SHAPE_BOX, .count = block->count, .radius = target};
+
+	switch (block->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+		case DPERM_BLOCK_FLAG:
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			shape.kind = DPERM_SHAPE_CROSS;
+			break;
+		case DPERM_BLOCK_VECTOR:
+			shape.kind = DPERM_SHAPE_BALL;
+			break;
+	}
+
+	/* all of them are intervals in one dimension, and then have one name */
+	if (shape.count == 1)
+		shape.kind = DPERM_SHAPE_BOX;
+	return shape;
+}
+
+/* Append a shape behind the others. */
+static void
+append(DpermShape *out, int *count, DpermShape shape)
+{
+	shape.first = *count == 0 ? 0 : out[*count - 1].first + out[*count - 1].count;
+	out[(*count)++] = shape;
+}
+
+/* The shapes of an encoder, in the order of its coordinates. */
+int
+dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
+{
+	double		target = dperm_encoder_target(enc);
+	int			count = 0;
+
+	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+	{
+		target = dperm_encoder_kernel_target(enc);
+		append(out, &count, (DpermShape) {
+			.kind = DPERM_SHAPE_DISCS,
+			.count = enc->kernel.features,
+			.radius = target * sqrt(2.0 / enc->kernel.features) * RADIUS_NUDGE
+		});
+	}
+	else
+		for (int i = 0; i < enc->block_count; i++)
+			if (!codes_last || enc->blocks[i].kind != DPERM_BLOCK_CATEGORY)
+				append(out, &count, block_shape(&enc->blocks[i], target));
+	if (enc->intercept)
+		append(out, &count, (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target});
+	if (enc->kernel.kind == DPERM_KERNEL_LINEAR && codes_last)
+		for (int i = 0; i < enc->block_count; i++)
+			if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY)
+				append(out, &count, block_shape(&enc->blocks[i], target));
+	return count;
+}
+
+/* The shapes of vectors that an encoder made, once they are encoded as vectors. */
+int
+dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out)
+{
+	double		target = dperm_encoder_target(outer);
+	int			count = dperm_shape_list(inner, false, out);
+
+	for (int i = 0; i < count; i++)
+		out[i].radius *= target / outer->blocks[0].norm * RADIUS_NUDGE;
+	if (outer->intercept)
+		append(out, &count, (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target});
+	return count;
+}
+
+/* Is the sum of squares of coordinates that are stride apart at most that of the radius, in exact arithmetic? */
+static bool
+within_ball(const double *x, int count, int stride, double radius)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < count; i++)
+		sum += x[i * stride] * x[i * stride];
+	return sum * (1 + (count / 2.0 + 2) * DBL_EPSILON) <= radius * radius;
+}
+
+/* Is at most one coordinate not zero? */
+static bool
+one_axis(const double *x, int count)
+{
+	int			others = 0;
+
+	for (int i = 0; i < count; i++)
+		others += x[i] != 0;
+	return others <= 1;
+}
+
+/* Is a vector in a shape? NaN is in none. */
+bool
+dperm_shape_contains(const DpermShape *shape, const double *x)
+{
+	double		sum = 0;
+
+	x += shape->first;
+	switch (shape->kind)
+	{
+		case DPERM_SHAPE_BALL:
+			return within_ball(x, shape->count, 1, shape->radius);
+		case DPERM_SHAPE_BOX:
+			for (int i = 0; i < shape->count; i++)
+				if (!(fabs(x[i]) <= shape->radius))
+					return false;
+			return true;
+		case DPERM_SHAPE_CROSS:
+			for (int i = 0; i < shape->count; i++)
+				sum += fabs(x[i]);
+			/* most often one of them is not zero, and the sum exact */
+			return sum <= shape->radius && (sum * (1 + shape->count * DBL_EPSILON) <= shape->radius || one_axis(x, shape->count));
+		case DPERM_SHAPE_DISCS:
+			for (int i = 0; i < shape->count / 2; i++)
+				if (!within_ball(x + i, 2, shape->count / 2, shape->radius))
+					return false;
+			return true;
+	}
+	return false;
+}
+
+/* The mean of the squared norm, uniform in the shape. */
+double
+dperm_shape_mean_square(const DpermShape *shape)
+{
+	double		k = shape->count;
+	double		square = shape->radius * shape->radius;
+
+	switch (shape->kind)
+	{
+		case DPERM_SHAPE_BALL:
+			return square * k / (k + 2);
+		case DPERM_SHAPE_BOX:
+			return square * k / 3;
+		case DPERM_SHAPE_CROSS:
+			return square * 2 * k / ((k + 1) * (k + 2));
+		case DPERM_SHAPE_DISCS:
+			return square * k / 4;
+	}
+	return 0;
+}
+
+/* The largest norm in the shape. */
+double
+dperm_shape_norm(const DpermShape *shape)
+{
+	switch (shape->kind)
+	{
+		case DPERM_SHAPE_BALL:
+		case DPERM_SHAPE_CROSS:
+			return shape->radius;
+		case DPERM_SHAPE_BOX:
+			return shape->radius * sqrt(shape->count);
+		case DPERM_SHAPE_DISCS:
+			return shape->radius * sqrt(shape->count / 2.0);
+	}
+	return 0;
+}
+
+static const char *const shape_names[DPERM_SHAPE_KINDS] = {"ball", "box", "cross", "discs"};
+
+const char *
+dperm_shape_name(DpermShapeKind kind)
+{
+	return shape_names[kind];
+}
+
+int
+dperm_shape_parse(const char *name)
+{
+	return dperm_find_name(shape_names, DPERM_SHAPE_KINDS, name);
+}

@@ -1,0 +1,326 @@
+/*
+ * noise.c: groups of shapes, their shares of epsilon, and the draw.
+ */
+#include "core/mechanism/noise.h"
+
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "core/base/limits.h"
+#include "core/privacy/draw.h"
+
+/* Bytes that the arena may lose by aligning what is taken. */
+#define ALIGNING (8 * 16)
+
+/* Shapes of one kind, of which the best groups have all or none. */
+typedef struct Class
+{
+	int			first;			/* its shapes */
+	int			count;
+	double		dim;			/* of this class and all before it */
+	double		square;			/* the same of mean squares */
+	double		cost;			/* of the best groups up to here */
+	int			from;			/* the first class of the last of these groups */
+} Class;
+
+/* Bytes for so many shapes. */
+size_t
+dperm_noise_room(int shapes)
+{
+	size_t		each = sizeof(DpermShape) + sizeof(DpermNoiseGroup) + sizeof(Class);
+
+	return sizeof(DpermNoise) + each * ((size_t) shapes + 1) + ALIGNING;
+}
+
+/* The mean square of a shape for each of its coordinates: by this the best groups are contiguous. */
+static double
+square_ratio(const DpermShape *shape)
+{
+	return dperm_shape_mean_square(shape) / shape->count;
+}
+
+/* Copy the shapes, ordered by their ratio. There are few. */
+static void
+sort_shapes(const DpermShape *shapes, int count, DpermShape *out)
+{
+	for (int i = 0; i < count; i++)
+	{
+		int			at = i;
+
+		for (; at > 0 && square_ratio(&out[at - 1]) > square_ratio(&shapes[i]); at--)
+			out[at] = out[at - 1];
+		out[at] = shapes[i];
+	}
+}
+
+/* Those of one ratio are one class. Returns how many there are, behind an empty one. */
+static int
+make_classes(const DpermShape *shapes, int count, Class *classes)
+{
+	int			last = 0;
+
+	classes[0] = (Class) {0};
+	for (int i = 0; i < count; i++)
+	{
+		if (last == 0 || square_ratio(&shapes[i]) != square_ratio(&shapes[i - 1]))
+		{
+			classes[last + 1] = classes[last];
+			last++;
+			classes[last].first = i;
+			classes[last].count = 0;
+		}
+		classes[last].count++;
+		classes[last].dim += shapes[i].count;
+		classes[last].square += dperm_shape_mean_square(&shapes[i]);
+	}
+	return last;
+}
+
+/*
+ * What a group of dim coordinates adds to the cube root of the spread: the cube root of the mean of |b|^2 at epsilon 1, which
+ * is (dim+1)(dim+2) times the mean square of a point of its shapes. It is also what its share is proportional to.
+ */
+static double
+group_cost(double dim, double square)
+{
+	return cbrt((dim + 1) * (dim + 2) * square);
+}
+
+/* The cost of the classes from + 1 to to as one group. */
+static double
+classes_cost(const Class *classes, int from, int to)
+{
+	return group_cost(classes[to].dim - classes[from].dim, classes[to].square - classes[from].square);
+}
+
+/* The best groups up to each class. */
+static void
+find_groups(Class *classes, int count)
+{
+	for (int to = 1; to <= count; to++)
+	{
+		classes[to].cost = INFINITY;
+		for (int from = 0; from < to; from++)
+		{
+			double		cost = classes[from].cost + classes_cost(classes, from, to);
+
+			if (cost < classes[to].cost)
+			{
+				classes[to].cost = cost;
+				classes[to].from = from;
+			}
+		}
+	}
+}
+
+/* The dimensions of groups, and the spread. */
+void
+dperm_noise_measure(DpermNoise *noise)
+{
+	noise->spread = 0;
+	for (int i = 0; i < noise->group_count; i++)
+	{
+		DpermNoiseGroup *group = &noise->groups[i];
+		double		square = 0;
+
+		group->dim = 0;
+		for (int j = group->first; j < group->first + group->count; j++)
+		{
+			group->dim += noise->shapes[j].count;
+			square += dperm_shape_mean_square(&noise->shapes[j]);
+		}
+		noise->spread += (group->dim + 1.0) * (group->dim + 2.0) * square / (group->share * group->share);
+	}
+}
+
+/* Write the best groups, the last of them first. */
+static void
+write_groups(const Class *classes, int count, DpermNoise *noise)
+{
+	double		total = classes[count].cost;
+	int			at = 0;
+
+	for (int to = count; to > 0; to = classes[to].from)
+		at++;
+	noise->group_count = at;
+	for (int to = count; to > 0; to = classes[to].from)
+	{
+		const Class *first = &classes[classes[to].from + 1];
+
+		noise->groups[--at] = (DpermNoiseGroup) {
+			.first = first->first,
+			.count = classes[to].first + classes[to].count - first->first,
+			.share = classes_cost(classes, classes[to].from, to) / total
+		};
+	}
+	dperm_noise_measure(noise);
+}
+
+/* The groups and shares that make the noise least, unless the ball is as good. */
+const DpermNoise *
+dperm_noise_plan(const DpermShape *shapes, int count, DpermArena *arena)
+{
+	DpermNoise *noise = dperm_arena_take(arena, sizeof(DpermNoise));
+	DpermShape *sorted = dperm_arena_take(arena, sizeof(DpermShape) * (size_t) count);
+	DpermNoiseGroup *groups = dperm_arena_take(arena, sizeof(DpermNoiseGroup) * (size_t) count);
+	Class	   *classes = dperm_arena_take(arena, sizeof(Class) * ((size_t) count + 1));
+	int			class_count;
+
+	if (count == 0 || noise == NULL || sorted == NULL || groups == NULL || classes == NULL)
+		return NULL;
+	sort_shapes(shapes, count, sorted);
+	class_count = make_classes(sorted, count, classes);
+	find_groups(classes, class_count);
+	*noise = (DpermNoise) {.shape_count = count, .shapes = sorted, .groups = groups};
+	write_groups(classes, class_count, noise);
+
+	/* a lone vector is the ball, and its spread is the same but for rounding */
+	return noise->spread < 0.999999 * dperm_noise_spread(NULL, (int) classes[class_count].dim) ? noise : NULL;
+}
+
+/* The mean of |b|^2 at scale 1; the norm of the ball is Gamma(dim). */
+double
+dperm_noise_spread(const DpermNoise *noise, int dim)
+{
+	return noise ? noise->spread : (double) dim * (dim + 1.0);
+}
+
+/* Is a group in range, and behind the one before it? */
+static const char *
+group_fault(const DpermNoise *noise, const DpermNoiseGroup *group, int first)
+{
+	if (group->first != first || group->count < 1 || group->count > noise->shape_count - first)
+		return "the groups of the noise are out of order";
+	for (int i = group->first; i < group->first + group->count; i++)
+	{
+		const DpermShape *shape = &noise->shapes[i];
+
+		if ((int) shape->kind < 0 || (int) shape->kind >= DPERM_SHAPE_KINDS || shape->count < 1 || shape->count > DPERM_DIM_MAX ||
+			shape->first < 0 || shape->first > DPERM_DIM_MAX || (shape->kind == DPERM_SHAPE_DISCS && shape->count % 2 != 0))
+			return "a shape of the noise is out of range";
+		if (!(shape->radius > 0 && isfinite(shape->radius)))
+			return "a radius of the noise is out of range";
+	}
+	return group->share > 0 && group->share <= 1 ? NULL : "a share of the noise is out of range";
+}
+
+/* Do the shapes cover every coordinate once? None overlaps another, and they add up. */
+static bool
+covers_all(const DpermNoise *noise, int dim)
+{
+	int64_t		sum = 0;
+
+	for (int i = 0; i < noise->shape_count; i++)
+	{
+		const DpermShape *a = &noise->shapes[i];
+
+		sum += a->count;
+		if (a->first + a->count > dim)
+			return false;
+		for (int j = 0; j < i; j++)
+			if (a->first < noise->shapes[j].first + noise->shapes[j].count && noise->shapes[j].first < a->first + a->count)
+				return false;
+	}
+	return sum == dim;
+}
+
+/* What is wrong with noise. */
+const char *
+dperm_noise_fault(const DpermNoise *noise, int dim)
+{
+	double		shares = 0;
+	int			first = 0;
+
+	if (noise == NULL)
+		return NULL;
+	if (noise->shape_count < 1 || noise->shape_count > dim || noise->group_count < 1 || noise->group_count > noise->shape_count)
+		return "the number of groups of the noise is out of range";
+	for (int i = 0; i < noise->group_count; i++)
+	{
+		const char *fault = group_fault(noise, &noise->groups[i], first);
+
+		if (fault)
+			return fault;
+		first += noise->groups[i].count;
+		shares += noise->groups[i].share;
+	}
+	if (first != noise->shape_count || !covers_all(noise, dim))
+		return "the shapes of the noise do not cover each coordinate once";
+	if (!(shares <= 1 + 1e-9))
+		return "the shares of the noise add up to more than 1";
+	return isfinite(noise->spread) && noise->spread > 0 ? NULL : "the spread of the noise is out of range";
+}
+
+/* A point that is uniform in a shape, times factor. */
+static void
+draw_in_shape(DpermEntropy *e, const DpermShape *shape, double factor, double *b)
+{
+	double		reach = factor * shape->radius;
+
+	b += shape->first;
+	switch (shape->kind)
+	{
+		case DPERM_SHAPE_BALL:
+			dperm_draw_in_ball(e, shape->count, reach, b, 1);
+			break;
+		case DPERM_SHAPE_BOX:
+			for (int i = 0; i < shape->count; i++)
+				b[i] = reach * dperm_draw_between(e);
+			break;
+		case DPERM_SHAPE_CROSS:
+			dperm_draw_in_cross(e, shape->count, reach, b);
+			break;
+		case DPERM_SHAPE_DISCS:
+			for (int i = 0; i < shape->count / 2; i++)
+				dperm_draw_in_ball(e, 2, reach, b + i, shape->count / 2);
+			break;
+	}
+}
+
+/* Each group: a radius that all its shapes share, and a point in each of them. */
+void
+dperm_noise_draw(DpermEntropy *e, const DpermNoise *noise, int dim, double scale, double *b)
+{
+	if (noise == NULL)
+	{
+		dperm_draw_gamma_sphere(e, dim, scale, b);
+		return;
+	}
+	for (int i = 0; i < noise->group_count; i++)
+	{
+		const DpermNoiseGroup *group = &noise->groups[i];
+		double		factor = scale / group->share * dperm_draw_gamma(e, group->dim + 1);
+
+		for (int j = group->first; j < group->first + group->count; j++)
+			draw_in_shape(e, &noise->shapes[j], factor, b);
+	}
+}
+
+/* Both draws stay below this (sections "Sampling the noise" and "Sampling in shapes"). */
+double
+dperm_noise_rounding(int dim)
+{
+	return dperm_draw_gamma_sphere_rounding(dim);
+}
+
+/* Every group has its radius, and every shape its largest norm (section "Sampling in shapes"). */
+double
+dperm_noise_tail(const DpermNoise *noise, int dim, double scale)
+{
+	double		sum = 0;
+
+	if (noise == NULL)
+		return dperm_draw_gamma_sphere_tail(dim, scale);
+	for (int i = 0; i < noise->group_count; i++)
+	{
+		const DpermNoiseGroup *group = &noise->groups[i];
+		double		largest = 0;
+		double		radius = scale / group->share * dperm_draw_gamma_tail(group->dim + 1, log(noise->group_count));
+
+		for (int j = group->first; j < group->first + group->count; j++)
+			largest += dperm_shape_norm(&noise->shapes[j]) * dperm_shape_norm(&noise->shapes[j]);
+		sum += radius * radius * largest;
+	}
+	return sqrt(sum) * (1 + 1e-9);
+}
