@@ -61,7 +61,7 @@ dp_coefficients(PG_FUNCTION_ARGS)
 				values[2] = text_datum(&at.block->categories[at.within]);
 				nulls[2] = false;
 			}
-			else if (at.block->kind == DPERM_BLOCK_VECTOR)
+			else if (at.block->kind == DPERM_BLOCK_VECTOR || at.block->kind == DPERM_BLOCK_BOX)
 			{
 				values[2] = CStringGetTextDatum(psprintf("[%d]", at.within + 1));
 				nulls[2] = false;

@@ -145,6 +145,19 @@ set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 	column->origin = NULL;
 }
 
+/* The range of the elements of a vector whose dimension is known, if both bounds are there. */
+static void
+set_vector_range(DpermColumn *column, const DpermSaid *said)
+{
+	if (!isfinite(said->low) || !isfinite(said->high) || !(said->low / 2 < said->high / 2))
+		return;
+	column->block.kind = DPERM_BLOCK_BOX;
+	column->block.norm = 0;
+	column->block.low = said->low;
+	column->block.high = said->high;
+	column->origin = said->origin;
+}
+
 /* The domain that the catalog knows. */
 void
 dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
@@ -167,4 +180,9 @@ dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
 		set_range(column, &said);
 	if (column->known && column->origin == NULL)
 		column->origin = said.origin;
+	if (column->known && column->block.kind == DPERM_BLOCK_VECTOR)
+	{
+		said = dperm_domain_checks_elements(cache, relation, column);
+		set_vector_range(column, &said);
+	}
 }

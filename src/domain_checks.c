@@ -198,6 +198,19 @@ read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 	return said;
 }
 
+/* constant <op> ALL (column): a bound of every element. */
+static DpermSaid
+read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
+{
+	int			strategy;
+
+	if (op->useOr || !dperm_domain_terms_is_array(subject, lsecond(op->args)))
+		return all_values();
+	strategy = strategy_of(op->opno, linitial(op->args));
+	return strategy == 0 ? all_values() :
+		compare(subject, BTMaxStrategyNumber + 1 - strategy, linitial(op->args));
+}
+
 /* AND and OR. NULL passes a CHECK anyway, so that "OR column IS NULL" adds nothing. */
 static DpermSaid
 read_junction(const DpermSubject *subject, BoolExpr *junction)
@@ -234,9 +247,10 @@ read_condition(const DpermSubject *subject, Node *node)
 		case T_BoolExpr:
 			return read_junction(subject, (BoolExpr *) node);
 		case T_OpExpr:
-			return read_comparison(subject, (OpExpr *) node);
+			return subject->elements ? all_values() : read_comparison(subject, (OpExpr *) node);
 		case T_ScalarArrayOpExpr:
-			return read_any(subject, (ScalarArrayOpExpr *) node);
+			return subject->elements ? read_all(subject, (ScalarArrayOpExpr *) node) :
+				read_any(subject, (ScalarArrayOpExpr *) node);
 		default:
 			return all_values();
 	}
@@ -355,18 +369,17 @@ add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
 	}
 }
 
-/* What the constraints of the table and of the column's type say. */
-DpermSaid
-dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
+/* What the constraints of the table and of the column's type say about the subject; they are added to the origin. */
+static DpermSaid
+read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSubject subject, char *origin)
 {
 	DpermSaid	said = all_values();
-	DpermSubject subject = make_subject(column->block.kind, column->base, column->home);
 	ListCell   *cell;
 
+	said.origin = origin;
 	foreach(cell, checks_of(cache, column->relation, InvalidOid))
 	{
 		Check	   *check = lfirst(cell);
-		char	   *origin;
 
 		if (!add_check(&said, &subject, check))
 			continue;
@@ -378,6 +391,24 @@ dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
 	subject.number = 0;
 	add_type(&said, cache, &subject, column->type);
 	return said;
+}
+
+/* What they say about the column. */
+DpermSaid
+dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column)
+{
+	return read_constraints(cache, relation, column,
+							make_subject(column->block.kind, column->base, column->home), NULL);
+}
+
+/* What they say about the elements of a vector column. */
+DpermSaid
+dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column)
+{
+	DpermSubject subject = make_subject(DPERM_BLOCK_NUMBER, column->base, column->home);
+
+	subject.elements = true;
+	return read_constraints(cache, relation, column, subject, column->origin);
 }
 
 /* The length that the constraints of a type of arrays declare. */

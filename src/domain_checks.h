@@ -29,6 +29,12 @@ typedef struct DpermSaid
  */
 extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column);
 
+/*
+ * The same about the elements of a vector column: an interval that holds all of them. Constraints that say
+ * something are added to the origin of the column.
+ */
+extern DpermSaid dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column);
+
 /* The number of elements that the constraints of a domain over arrays declare, 0 if they do not. */
 extern int	dperm_domain_checks_dimension(Oid type);
 

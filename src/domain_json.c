@@ -5,7 +5,7 @@
  *   date, time    ["2015-01-01", "2025-12-31"], {"range": ...}
  *   boolean       [false, true]
  *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
- *   vector        {"dimension": 128, "norm": 1}
+ *   vector        {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]}, {"range": [[0, 1], [-5, 5]]}
  */
 #include "postgres.h"
 
@@ -26,6 +26,9 @@
 #include "domain_types.h"
 #include "rows.h"
 
+/* The domain of a vector with bounds, in hints. */
+static const char box_example[] = "{\"dimension\": 8, \"range\": [0, 1]}";
+
 /* The domain of the example in hints, by kind. */
 static const char *
 example_of_kind(DpermBlockKind kind)
@@ -41,6 +44,7 @@ example_of_kind(DpermBlockKind kind)
 		case DPERM_BLOCK_CATEGORY:
 			return "[\"A\", \"B\"]";
 		case DPERM_BLOCK_VECTOR:
+		case DPERM_BLOCK_BOX:
 			break;
 	}
 	return "{\"dimension\": 128, \"norm\": 1}";
@@ -145,32 +149,40 @@ read_time(const DpermColumn *column, JsonbValue *value)
 		dperm_days_from_timestamp(DatumGetTimestamp(datum));
 }
 
-/* [low, high] */
+/* A pair of bounds, in order; an error begins with what they are bounds of. */
 static void
-read_range(DpermColumn *column, JsonbContainer *pair)
+read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, const char *domain,
+			double *low, double *high)
 {
 	bool		time = column->block.kind == DPERM_BLOCK_TIME;
-	const char *must = time ? "two dates as strings, the lower one first" :
-		"two numbers, the lower one first";
+	const char *must = psprintf("%s%s, the lower one first", of, time ? "two dates as strings" : "two numbers");
 	double		bounds[2];
 
 	if (pair == NULL || JsonContainerSize(pair) != 2)
-		refuse_usual(column, must);
+		refuse(column, must, domain);
 	for (int i = 0; i < 2; i++)
 	{
 		JsonbValue *bound = getIthJsonbValueFromContainer(pair, i);
 
 		if (bound->type != (time ? jbvString : jbvNumeric))
-			refuse_usual(column, must);
+			refuse(column, must, domain);
 		bounds[i] = time ? read_time(column, bound) : number_in(bound);
 		if (!isfinite(bounds[i]))
-			refuse_usual(column, time ? "two finite dates" :
-						 "two numbers within the range of double precision");
+			refuse(column, psprintf("%s%s", of, time ? "two finite dates" :
+									"two numbers within the range of double precision"), domain);
 	}
-	if (!(bounds[0] < bounds[1]))
-		refuse_usual(column, must);
-	column->block.low = bounds[0];
-	column->block.high = bounds[1];
+	if (!(bounds[0] / 2 < bounds[1] / 2))	/* as dperm_encoder_fault() has it */
+		refuse(column, must, domain);
+	*low = bounds[0];
+	*high = bounds[1];
+}
+
+/* [low, high] */
+static void
+read_range(DpermColumn *column, JsonbContainer *pair)
+{
+	read_bounds(column, pair, "", example_of_kind(column->block.kind), &column->block.low,
+				&column->block.high);
 	column->block.count = 1;
 }
 
@@ -241,49 +253,86 @@ read_number_categories(DpermColumn *column, JsonbContainer *list)
 	read_categories(column, list);
 }
 
-/* {"dimension": 128, "norm": 1}; the catalog may know the dimension already. */
+/* The range of a vector's elements: [low, high] of all of them, or a list of such pairs, one for each. */
+static void
+read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
+{
+	static const char *of = "an object with a range of ";
+	JsonbContainer *list = list_in(value);
+	int			count = list == NULL ? 0 : JsonContainerSize(list);
+	double	   *bounds;
+
+	if (count == 0 || list_in(getIthJsonbValueFromContainer(list, 0)) == NULL)
+	{
+		read_bounds(column, list, of, box_example, &block->low, &block->high);
+		return;
+	}
+	if (count > DPERM_DIM_MAX)
+		refuse(column, psprintf("an object with at most %d ranges", DPERM_DIM_MAX), box_example);
+	bounds = palloc(sizeof(double) * 2 * count);
+	for (int i = 0; i < count; i++)
+		read_bounds(column, list_in(getIthJsonbValueFromContainer(list, i)), "an object whose ranges are all ",
+					"{\"range\": [[0, 1], [-5, 5]]}", &bounds[2 * i], &bounds[2 * i + 1]);
+	block->bounds = bounds;
+	block->count = count;
+}
+
+/* {"dimension": 128, "norm": 1} or {"dimension": 8, "range": [0, 1]}; the catalog may know the dimension already. */
 static void
 read_vector_domain(DpermColumn *column, JsonbContainer *object)
 {
-	static const char *must = "an object with a dimension and, if it is not 1, a norm";
+	static const char *must = "an object with a dimension and either a norm, which is 1 by default, or a range";
 	int			declared = column->known ? column->block.count : 0;
-	JsonbIterator *it;
-	JsonbIteratorToken token;
-	JsonbValue	key,
-				value;
+	JsonbValue	room;
+	JsonbValue *value;
+	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .column = column->block.column, .norm = 1};
+	bool		range = false;
+	uint32		keys = 0;
 	double		dimension = declared;
-	double		norm = 1;
 
 	if (object == NULL)
 		refuse_usual(column, must);
-	it = JsonbIteratorInit(object);
-	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
+	if ((value = getKeyJsonValueFromContainer(object, "range", strlen("range"), &room)) != NULL)
 	{
-		char	   *name;
-
-		if (token != WJB_KEY)
-			continue;
-		name = pnstrdup(key.val.string.val, key.val.string.len);
-		(void) JsonbIteratorNext(&it, &value, true);
-		if (value.type != jbvNumeric)
-			refuse_usual(column, must);
-		if (strcmp(name, "dimension") == 0)
-			dimension = number_in(&value);
-		else if (strcmp(name, "norm") == 0)
-			norm = number_in(&value);
-		else
-			refuse_usual(column, must);
+		range = true;
+		block.kind = DPERM_BLOCK_BOX;
+		block.norm = 0;
+		read_vector_range(column, value, &block);
+		if (block.count > 0)
+			dimension = block.count;
+		keys++;
 	}
+	if ((value = getKeyJsonValueFromContainer(object, "dimension", strlen("dimension"), &room)) != NULL)
+	{
+		if (value->type != jbvNumeric)
+			refuse_usual(column, must);
+		dimension = number_in(value);
+		keys++;
+	}
+	if ((value = getKeyJsonValueFromContainer(object, "norm", strlen("norm"), &room)) != NULL)
+	{
+		if (range || value->type != jbvNumeric)
+			refuse_usual(column, must);
+		block.norm = number_in(value);
+		keys++;
+	}
+	if (keys != JsonContainerSize(object))
+		refuse_usual(column, must);
 	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
-		refuse_usual(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX));
+		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
+			   range ? box_example : example_of_kind(DPERM_BLOCK_VECTOR));
+	if (block.count > 0 && dimension != block.count)
+		refuse(column, psprintf("an object with as many ranges as its dimension: %g, not %d", dimension, block.count),
+			   "{\"range\": [[0, 1], [-5, 5]]}");
 	if (declared > 0 && dimension != declared)
 		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
-			   psprintf("{\"dimension\": %d, \"norm\": 1}", declared));
-	if (!(norm >= DPERM_NORM_MIN && norm <= DPERM_NORM_MAX))
+			   psprintf("{\"dimension\": %d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
+	if (!range && !(block.norm >= DPERM_NORM_MIN && block.norm <= DPERM_NORM_MAX))
 		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
 									  DPERM_NORM_MAX));
-	column->block.count = (int) dimension;
-	column->block.norm = norm;
+	block.count = (int) dimension;
+	dperm_encoder_box_settle(&block);
+	column->block = block;
 }
 
 /* [false, true]: what dp_domains shows; nothing else can be said of a boolean. */
@@ -345,7 +394,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 				 errmsg("column \"%s\" of type %s cannot be a feature, so it cannot have a domain",
 						column->name, format_type_be(column->type)),
 				 errhint("Convert it in a view, for example to text or to a number.")));
-	if (column->block.kind == DPERM_BLOCK_VECTOR)
+	if (column->block.kind == DPERM_BLOCK_VECTOR || column->block.kind == DPERM_BLOCK_BOX)
 		read_vector_domain(column, object_in(value));
 	else if (object_in(value))
 		read_long_form(column, object_in(value));
@@ -398,6 +447,20 @@ print_categories(StringInfo out, const DpermBlock *block)
 	appendStringInfoChar(out, ']');
 }
 
+/* A vector with bounds. */
+static void
+print_box(StringInfo out, const DpermBlock *block)
+{
+	int			ranges = block->bounds ? block->count : 1;
+
+	appendStringInfo(out, "{\"dimension\": %d, \"range\": %s", block->count, block->bounds ? "[" : "");
+	for (int i = 0; i < ranges; i++)
+		appendStringInfo(out, "%s[%s, %s]", i > 0 ? ", " : "",
+						 double_to_shortest_decimal(dperm_encoder_box_low(block, i)),
+						 double_to_shortest_decimal(dperm_encoder_box_high(block, i)));
+	appendStringInfo(out, "%s}", block->bounds ? "]" : "");
+}
+
 /* Append a known domain. */
 void
 dperm_domain_json_print(StringInfo out, const DpermColumn *column)
@@ -432,6 +495,9 @@ dperm_domain_json_print(StringInfo out, const DpermColumn *column)
 		case DPERM_BLOCK_VECTOR:
 			appendStringInfo(out, "{\"dimension\": %d, \"norm\": %s}", block->count,
 							 double_to_shortest_decimal(block->norm));
+			break;
+		case DPERM_BLOCK_BOX:
+			print_box(out, block);
 			break;
 	}
 }

@@ -230,6 +230,32 @@ dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 	return text;
 }
 
+/* The array of which a node casts each element so that their order is kept, or NULL. */
+static Node *
+peel_elements(Node *node)
+{
+	Node	   *cast;
+	Node	   *inner;
+
+	if (!IsA(node, ArrayCoerceExpr))
+		return NULL;
+	cast = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
+	while ((inner = peel_cast(cast)) != NULL)
+		cast = inner;
+	return IsA(cast, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
+}
+
+/* Is this node an array column whose elements are compared, perhaps cast? */
+bool
+dperm_domain_terms_is_array(const DpermSubject *subject, Node *node)
+{
+	Node	   *inner;
+
+	while ((inner = peel_elements(node)) != NULL || (inner = peel(node)) != NULL)
+		node = inner;
+	return dperm_domain_terms_is_column(subject, node);
+}
+
 /* The elements of an array of constants as nodes; NIL if it is something else. */
 List *
 dperm_domain_terms_elements(Node *node)
@@ -244,16 +270,7 @@ dperm_domain_terms_elements(Node *node)
 	bool	   *nulls;
 	int			count;
 
-	if (IsA(node, ArrayCoerceExpr))
-	{
-		Node	   *cast = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
-
-		while ((inner = peel_cast(cast)) != NULL)
-			cast = inner;
-		return IsA(cast, CaseTestExpr) ?
-			dperm_domain_terms_elements((Node *) ((ArrayCoerceExpr *) node)->arg) : NIL;
-	}
-	if ((inner = peel(node)) != NULL)
+	if ((inner = peel_elements(node)) != NULL || (inner = peel(node)) != NULL)
 		return dperm_domain_terms_elements(inner);
 	if (IsA(node, ArrayExpr))
 		return ((ArrayExpr *) node)->multidims ? NIL : ((ArrayExpr *) node)->elements;

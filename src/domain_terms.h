@@ -16,6 +16,7 @@ typedef struct DpermSubject
 	Oid			base;
 	AttrNumber	number;			/* in constraints of a relation; 0 in those of a type */
 	bool		discrete;		/* whole numbers or days */
+	bool		elements;		/* read for the elements of a vector column */
 } DpermSubject;
 
 /* Is this node the column, perhaps cast? */
@@ -23,6 +24,9 @@ extern bool dperm_domain_terms_is_column(const DpermSubject *subject, Node *node
 
 /* Is this what is compared: the column, or the number of elements of a vector column? */
 extern bool dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node);
+
+/* Is this node an array column whose elements are compared, perhaps cast? */
+extern bool dperm_domain_terms_is_array(const DpermSubject *subject, Node *node);
 
 /* The value of an expression of constants that are numbers or times; false for NULL and NaN. */
 extern bool dperm_domain_terms_number(Node *node, double *out);

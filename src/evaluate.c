@@ -56,7 +56,7 @@ name_columns(DpermModel *model, const char *features)
 	memcpy(blocks, model->encoder.blocks, sizeof(DpermBlock) * count);
 	if (features)
 	{
-		if (count != 1 || blocks[0].kind != DPERM_BLOCK_VECTOR)
+		if (count != 1 || (blocks[0].kind != DPERM_BLOCK_VECTOR && blocks[0].kind != DPERM_BLOCK_BOX))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("features can only be specified for a model of one vector"),

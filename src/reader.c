@@ -102,6 +102,7 @@ dperm_reader_kind(Oid type, DpermBlockKind kind)
 		case DPERM_BLOCK_CATEGORY:
 			return category_kind(type);
 		case DPERM_BLOCK_VECTOR:
+		case DPERM_BLOCK_BOX:
 			return vector_kind(type);
 	}
 	return DPERM_READ_NONE;
@@ -149,7 +150,7 @@ dperm_reader_fits(uint64 kind, DpermBlockKind block)
 		case DPERM_READ_FLOAT8_ARRAY:
 		case DPERM_READ_FLOAT4_ARRAY:
 		case DPERM_READ_VECTOR:
-			return block == DPERM_BLOCK_VECTOR;
+			return block == DPERM_BLOCK_VECTOR || block == DPERM_BLOCK_BOX;
 		default:
 			return false;
 	}
@@ -219,7 +220,7 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 	reader->oids = oids;
 	if (block->kind == DPERM_BLOCK_CATEGORY)
 		index_categories(reader);
-	if (block->kind == DPERM_BLOCK_VECTOR)
+	if (block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX)
 		reader->vector = palloc(sizeof(double) * block->count);
 	if (kind == DPERM_READ_NUMBER_ARRAY)
 		reader->element = dperm_rows_element_type(type);

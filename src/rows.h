@@ -4,7 +4,7 @@
  * What a row holds must not be able to cause an error (it would be a leak), so
  * every reader answers "not a usable vector" with false or NULL and leaves the
  * meaning of that to its caller. NaN and infinities are passed on: the encoder
- * turns them into a zero block.
+ * knows what they mean.
  */
 #ifndef DPERM_ROWS_H
 #define DPERM_ROWS_H

@@ -292,7 +292,8 @@ resolve_array(DpermScorer *scorer)
 	const DpermEncoder *encoder = &scorer->scored.encoder;
 	MemoryContext caller;
 
-	if (encoder->block_count != 1 || encoder->blocks[0].kind != DPERM_BLOCK_VECTOR)
+	if (encoder->block_count != 1 ||
+		(encoder->blocks[0].kind != DPERM_BLOCK_VECTOR && encoder->blocks[0].kind != DPERM_BLOCK_BOX))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the model was trained on columns, not on arrays"),

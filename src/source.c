@@ -166,7 +166,7 @@ check_domains_used(DpermColumn *columns, int count, DpermColumn **features, int 
 	}
 }
 
-/* The block of a feature that is the only one and a vector: norm and dimension are arguments. */
+/* The block of a feature that is the only one and a vector: norm and dimension are arguments, unless there is a range. */
 static DpermBlock
 lone_vector(const DpermColumn *column, const DpermOptions *options)
 {
@@ -175,8 +175,17 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 	if (column->given && (options->norm != 0 || options->dimension != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the dimension and norm of column \"%s\" are specified in domains", column->name),
+				 errmsg("the dimension and %s of column \"%s\" are specified in domains",
+						column->block.kind == DPERM_BLOCK_BOX ? "range" : "norm", column->name),
 				 errhint("Omit either the arguments dimension and norm, or the domain.")));
+	if (column->block.kind == DPERM_BLOCK_BOX && options->norm == 0)
+	{
+		/* one that the catalog declares has the same range for all elements */
+		block = column->block;
+		if (options->dimension != 0)
+			block.count = options->dimension;
+		return block;
+	}
 	if (column->known)
 	{
 		if (block.count == 0)
@@ -196,7 +205,8 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 {
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
-	if (count == 1 && features[0]->usable && features[0]->block.kind == DPERM_BLOCK_VECTOR)
+	if (count == 1 && features[0]->usable &&
+		(features[0]->block.kind == DPERM_BLOCK_VECTOR || features[0]->block.kind == DPERM_BLOCK_BOX))
 		source->blocks[0] = lone_vector(features[0], options);
 	else if (options->norm != 0 || options->dimension != 0)
 		ereport(ERROR,

@@ -125,6 +125,21 @@ SELECT t, c, checked(t, c) FROM (VALUES
   ('float8[]', 'array_length(x, 2) = 3'), ('float8[]', 'cardinality(x) <= 3'), ('float8[]', 'cardinality(x) = 0'),
   ('float8[]', 'cardinality(x) = 5001'), ('float8[]', 'array_ndims(x) = 1'), ('float8[]', 'x <> ''{}'''),
   ('float8[]', 'x[1] BETWEEN 0 AND 1'), ('float8[3]', 'true'), ('float8[]', 'array_ndims(x) = 1 AND cardinality(x) = 3 AND x IS NOT NULL')) v(t, c);
+-- The range of its elements: both bounds, and a dimension
+SELECT t, c, checked(t, c) FROM (VALUES
+  ('float8[]', 'cardinality(x) = 3 AND 0 <= ALL (x) AND 1 >= ALL (x)'), ('float8[]', 'cardinality(x) = 3 AND -2.5 < ALL (x) AND 10 - 1 > ALL (x) OR x IS NULL'),
+  ('float4[]', 'array_length(x, 1) = 2 AND 0 <= ALL (x) AND 1 >= ALL (x)'), ('float4[]', 'cardinality(x) = 2 AND 0 <= ALL (x::numeric[]) AND 1 >= ALL (x)'),
+  ('float8[]', 'cardinality(x) = 2 AND (0 <= ALL (x) AND 1 >= ALL (x) OR 2 <= ALL (x) AND 3 >= ALL (x))'),
+  ('float8[]', 'cardinality(x) = 2 AND 0 <= ALL (x) AND 1 >= ALL (x) AND 0.5 >= ALL (x)'),
+  ('float8[]', '0 <= ALL (x) AND 1 >= ALL (x)'), ('float8[]', 'cardinality(x) = 2 AND 0 <= ALL (x)'), ('float8[]', 'cardinality(x) = 2 AND 0 <= ANY (x) AND 1 >= ANY (x)'),
+  ('float8[]', 'cardinality(x) = 2 AND 1 <= ALL (x) AND 0 >= ALL (x)'), ('float8[]', 'cardinality(x) = 2 AND 1 <= ALL (x) AND 1 >= ALL (x)'),
+  ('float8[]', 'cardinality(x) = 2 AND NOT (0 > ANY (x) OR 1 < ANY (x))'), ('float8[]', 'cardinality(x) = 2 AND 0 <= ALL (x[1:1]) AND 1 >= ALL (x)'),
+  ('float8[]', 'cardinality(x) = 2 AND 0 <= ALL (x::int[]) AND 1 >= ALL (x)'), ('float8[]', 'cardinality(x) = 2 AND ''-Infinity'' <= ALL (x) AND 1 >= ALL (x)'),
+  ('float8[]', 'cardinality(x) = 2 AND 0 <= ALL (x) AND NULL >= ALL (x)'), ('float8[]', 'cardinality(x) = 2 AND 0 <> ALL (x) AND 1 >= ALL (x)')) v(t, c);
+CREATE DOMAIN share AS float8[] CHECK (cardinality(VALUE) = 2) CONSTRAINT low CHECK (0 <= ALL (VALUE)) CONSTRAINT high CHECK (1 >= ALL (VALUE));
+CREATE TABLE shares (a share, b share CONSTRAINT half CHECK (0.5 >= ALL (b)));
+CREATE VIEW shown_shares AS SELECT b, a FROM shares;
+SELECT shown('shares') UNION ALL SELECT shown('shown_shares');
 
 -- Several columns and several constraints
 CREATE TABLE several (a int CHECK (a >= 0), b int, "C" int, CHECK (a > 2 AND b < 5), CHECK (a < b),
@@ -272,6 +287,8 @@ SELECT feature, domain, given(feature, jsonb_build_object(feature, domain::jsonb
   ('b', '[false, true]'), ('b', '[true, false]'), ('t', '["a", "A", "", " ", "null"]'), ('t', '{"categories": ["a"]}'),
   ('v', '["abc"]'), ('c', '["a", "bc "]'), ('m', '["sad", "happy"]'), ('u', '["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"]'),
   ('x', '{"dimension": 3}'), ('x', '{"norm": 2.5, "dimension": 3}'), ('x3', '{"norm": 2}'), ('x3', '{}'),
+  ('x', '{"dimension": 8, "range": [0, 1]}'), ('x', '{"range": [[0, 1], [-5, 5]]}'), ('x', '{"range": [[0, 1], [-5, 5]], "dimension": 2}'), ('x', '{"range": [[-1e308, 1e308]]}'),
+  ('x3', '{"range": [0, 1]}'), ('x3', '{"range": [[0, 1], [0, 1], [0, 2]]}'), ('x3', '{"range": [0, 1], "dimension": 3}'),
   ('Größe "x"', '[0, 1]'), ('it''s', '["it''s"]')) v(feature, domain);
 SELECT feature, domain, given(feature, jsonb_build_object(feature, domain::jsonb)) FROM (VALUES
   ('i', '[5, 5]'), ('i', '[6, 5]'), ('i', '[1]'), ('i', '[1, 2, 3]'), ('i', '[]'), ('i', '[0, "9"]'), ('i', '["NaN", "Infinity"]'),
@@ -286,8 +303,16 @@ SELECT feature, domain, given(feature, jsonb_build_object(feature, domain::jsonb
   ('u', '["A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"]'),
   ('x', '[1, 2]'), ('x', '{}'), ('x', '{"norm": 1}'), ('x', '{"dimension": 0}'), ('x', '{"dimension": 2.5}'), ('x', '{"dimension": 5001}'),
   ('x', '{"dimension": "3"}'), ('x', '{"dimension": 3, "norm": 0}'), ('x', '{"dimension": 3, "norm": -1}'), ('x', '{"dimension": 3, "norm": 1e400}'),
-  ('x', '{"dimension": 3, "size": 3}'), ('x3', '{"dimension": 4}'), ('r', '[0, 1]'), ('Größe "x"', '[1, 0]'), ('it''s', '[]')) v(feature, domain);
+  ('x', '{"dimension": 3, "size": 3}'), ('x3', '{"dimension": 4}'),
+  ('x', '{"range": [0, 1]}'), ('x', '{"range": [[0, 1]], "norm": 1}'), ('x', '{"dimension": 3, "range": [0, 1], "norm": 1}'), ('x', '{"dimension": 3, "range": [1, 0]}'),
+  ('x', '{"dimension": 3, "range": [0, 0]}'), ('x', '{"dimension": 3, "range": []}'), ('x', '{"dimension": 3, "range": [0]}'), ('x', '{"dimension": 3, "range": [0, 1, 2]}'),
+  ('x', '{"dimension": 3, "range": 1}'), ('x', '{"dimension": 3, "range": null}'), ('x', '{"dimension": 3, "range": "[0, 1]"}'), ('x', '{"dimension": 3, "range": {"low": 0}}'),
+  ('x', '{"dimension": 3, "range": [0, 1e400]}'), ('x', '{"dimension": 3, "range": ["0", 1]}'), ('x', '{"dimension": 3, "range": [0, null]}'), ('x', '{"dimension": 3, "range": [0, [1, 2]]}'),
+  ('x', '{"range": [[0, 1], 2]}'), ('x', '{"range": [[0, 1], [1]]}'), ('x', '{"range": [[0, 1], [1, 1]]}'), ('x', '{"range": [[0, 1], [0, "1"]]}'), ('x', '{"range": [[0, 1], [[0, 1], 2]]}'),
+  ('x', '{"dimension": 3, "range": [[0, 1], [0, 2]]}'), ('x', '{"dimension": 0, "range": [0, 1]}'), ('x', '{"dimension": 5001, "range": [0, 1]}'), ('x', '{"dimension": "3", "range": [0, 1]}'),
+  ('x', '{"dimension": 3, "range": [0, 1], "size": 3}'), ('x', '{"dimension": 3, "range": [0, 5e-324]}'), ('x3', '{"range": [[0, 1], [0, 1]]}'), ('x3', '{"dimension": 4, "range": [0, 1]}'), ('r', '[0, 1]'), ('Größe "x"', '[1, 0]'), ('it''s', '[]')) v(feature, domain);
 SELECT given('t', jsonb_build_object('t', (SELECT jsonb_agg(i::text) FROM generate_series(1, 5001) i)));
+SELECT given('x', jsonb_build_object('x', jsonb_build_object('range', (SELECT jsonb_agg(jsonb_build_array(0, i)) FROM generate_series(1, 5001) i))));
 SELECT domains, given('i', domains) FROM unnest('{"[]","[1, 2]",5,null,"\"i\"","{\"I\": [0, 1]}","{\"ctid\": [0, 1]}","{\"\": [0, 1]}"}'::jsonb[]) domains;
 
 -- A column without a domain: both ways to give one

@@ -29,6 +29,10 @@ SELECT count(*), round(min(cost) ^ 3, 6), round((SELECT sum((d + 1) * (d + 2) * 
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussian', kernel_features => 20));
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussian', kernel_features => 20, intercept => true));
 
+-- a vector with a range: a box, each coordinate of which has its share
+SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false, domains => '{"x": {"range": [-1, 1]}}'));
+SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, domains => '{"x": {"range": [[-1, 1], [0, 2]]}}'));
+
 -- The ball: on request, of a lone vector, with other methods, without noise there is none
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, noise => 'ball'));
 SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false));

@@ -23,6 +23,7 @@ typedef struct SampleEncoder
 	DpermEncoder encoder;
 	DpermBlock	blocks[SAMPLE_BLOCKS];
 	DpermText	categories[SAMPLE_BLOCKS][SAMPLE_COUNT];
+	double		bounds[SAMPLE_BLOCKS][2 * SAMPLE_COUNT];
 	char		names[SAMPLE_BLOCKS][SAMPLE_TEXT];
 	char		texts[SAMPLE_BLOCKS][SAMPLE_COUNT][SAMPLE_TEXT];
 } SampleEncoder;
@@ -112,6 +113,27 @@ sample_bounds(TestRandom *state, DpermBlock *block)
 	} while (!(block->low / 2 < block->high / 2));
 }
 
+/* The ranges of a box: one for all coordinates, or different ones, of which the first two may be the same. */
+static inline void
+sample_ranges(TestRandom *state, DpermBlock *block, double *room)
+{
+	DpermBlock	one;
+
+	sample_bounds(state, block);
+	if (block->count == 1 || test_below(state, 2))
+		return;
+	do
+		for (int k = 0; k < block->count; k++)
+		{
+			sample_bounds(state, &one);
+			room[2 * k] = k == 1 && test_below(state, 2) ? room[0] : one.low;
+			room[2 * k + 1] = room[2 * k] == room[0] && k > 0 ? room[1] : one.high;
+		}
+	while (room[2 * block->count - 2] == room[0] && room[2 * block->count - 1] == room[1]);
+	block->low = block->high = 0;
+	block->bounds = room;
+}
+
 /* A block of any kind. */
 static inline void
 sample_block(TestRandom *state, SampleEncoder *room, int i)
@@ -119,7 +141,7 @@ sample_block(TestRandom *state, SampleEncoder *room, int i)
 	DpermBlock *block = &room->blocks[i];
 
 	memset(block, 0, sizeof(*block));
-	block->kind = (DpermBlockKind) test_below(state, 5);
+	block->kind = (DpermBlockKind) test_below(state, 6);
 	block->column = sample_text(state, i, room->names[i]);
 	block->count = 1;
 	switch (block->kind)
@@ -142,6 +164,10 @@ sample_block(TestRandom *state, SampleEncoder *room, int i)
 			block->count = 1 + test_below(state, SAMPLE_COUNT);
 			block->norm = test_below(state, 4) ? sample_positive(state) :
 				test_below(state, 2) ? DPERM_NORM_MIN : DPERM_NORM_MAX;
+			break;
+		case DPERM_BLOCK_BOX:
+			block->count = 1 + test_below(state, SAMPLE_COUNT);
+			sample_ranges(state, block, room->bounds[i]);
 			break;
 	}
 }
@@ -202,6 +228,10 @@ same_encoder(const DpermEncoder *a, const DpermEncoder *b)
 			x->high == y->high && x->count == y->count && x->norm == y->norm;
 		for (int k = 0; same && x->kind == DPERM_BLOCK_CATEGORY && k < x->count; k++)
 			same = same_text(&x->categories[k], &y->categories[k]);
+		for (int k = 0; same && x->kind == DPERM_BLOCK_BOX && k < x->count; k++)
+			same = dperm_encoder_box_low(x, k) == dperm_encoder_box_low(y, k) &&
+				dperm_encoder_box_high(x, k) == dperm_encoder_box_high(y, k);
+		same = same && (x->bounds == NULL) == (y->bounds == NULL);
 	}
 	return same;
 }
@@ -225,12 +255,25 @@ sample_number(TestRandom *state, const DpermBlock *block)
 	}
 }
 
-/* A vector: near its bound, of any bits, or not of numbers. */
+/* A vector: near its bound or bounds, of any bits, or not of numbers. */
 static inline void
 sample_vector(TestRandom *state, const DpermBlock *block, double *out)
 {
 	int			how = test_below(state, 4);
 
+	if (block->kind == DPERM_BLOCK_BOX)
+	{
+		for (int k = 0; k < block->count; k++)
+		{
+			DpermBlock	number = {.low = dperm_encoder_box_low(block, k),
+				.high = dperm_encoder_box_high(block, k)};
+
+			/* often at the bounds, where the block is at its longest */
+			out[k] = how == 0 ? (test_below(state, 2) ? number.low : number.high) :
+				sample_number(state, &number);
+		}
+		return;
+	}
 	for (int k = 0; k < block->count; k++)
 		out[k] = how == 0 ? sample_finite(state) :
 			how == 1 ? sample_number(state, block) :

@@ -66,26 +66,95 @@ TEST(round_trips)
 TEST(is_the_documented_form)
 {
 	static const unsigned char expected[] =
-	"\0\0\0\3" "\1" "\2"
+	"\0\0\0\5" "\1" "\2"
 	"\x3f\xe0\0\0\0\0\0\0" "\0\0\0\12" "\xff\xff\xff\xff\xff\xff\xff\xfe"
 	"\0" "\0\0\0\1" "n" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
 	"\3" "\0\0\0\2" "cc" "\0\0\0\2" "\0\0\0\0" "\0\0\0\1" "x"
-	"\4" "\0\0\0\1" "v" "\0\0\1\0" "\x40\0\0\0\0\0\0\0";
+	"\4" "\0\0\0\1" "v" "\0\0\1\0" "\x40\0\0\0\0\0\0\0"
+	"\5" "\0\0\0\1" "a" "\0\0\1\0" "\0\0\0\1" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
+	"\5" "\0\0\0\1" "b" "\0\0\0\2" "\0\0\0\2" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
+	"\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0";
 	DpermText	categories[2] = {sample_literal(""), sample_literal("x")};
-	DpermBlock	blocks[3] = {
+	DpermBlock	blocks[5] = {
 		{.kind = DPERM_BLOCK_NUMBER, .column = sample_literal("n"), .count = 1,
 		.low = -0.0, .high = 1, .norm = 5},
 		{.kind = DPERM_BLOCK_CATEGORY, .column = sample_literal("cc"), .count = 2,
 		.categories = categories},
-		{.kind = DPERM_BLOCK_VECTOR, .column = sample_literal("v"), .count = 256, .norm = 2}
+		{.kind = DPERM_BLOCK_VECTOR, .column = sample_literal("v"), .count = 256, .norm = 2},
+		{.kind = DPERM_BLOCK_BOX, .column = sample_literal("a"), .count = 256, .high = 1},
+		{.kind = DPERM_BLOCK_BOX, .column = sample_literal("b"), .count = 2,
+		.bounds = (double[]) {0, 1, -0.0, 2}}
 	};
-	DpermEncoder enc = {.block_count = 3, .blocks = blocks, .intercept = true,
+	DpermEncoder enc = {.block_count = 5, .blocks = blocks, .intercept = true,
 		.kernel = {DPERM_KERNEL_LAPLACIAN, 0.5, 10, -2}};
 	unsigned char form[sizeof(expected)];
 
 	CHECK(dperm_encoder_form_size(&enc) == sizeof(expected) - 1);
 	dperm_encoder_form_write(&enc, form);
 	CHECK(memcmp(form, expected, sizeof(expected) - 1) == 0);
+}
+
+/* Bounds that are all the same are written once, however they are given; a form that repeats them is refused. */
+TEST(writes_equal_ranges_once)
+{
+	DpermBlock	block = {.kind = DPERM_BLOCK_BOX, .column = sample_literal("b"), .count = 2,
+		.bounds = (double[]) {0, 1, 0, 2}};
+	DpermEncoder enc = {.block_count = 1, .blocks = &block};
+	DpermEncoder out;
+	unsigned char form[64];
+	size_t		size = dperm_encoder_form_size(&enc);
+
+	CHECK(size == 6 + 6 + 8 + 32);
+	dperm_encoder_form_write(&enc, form);
+	CHECK(read_form(form, size, &out) == NULL);
+	form[size - 8] = 0x3f;		/* 2 becomes 1 */
+	form[size - 7] = 0xf0;
+	CHECK_TEXT(read_form(form, size, &out), "the features are not in canonical form");
+	form[size - 6] = 1;			/* and a little more */
+	CHECK(read_form(form, size, &out) == NULL);
+	for (int ranges = 0; ranges < 5; ranges++)
+	{
+		form[19] = (unsigned char) ranges;
+		CHECK((read_form(form, size, &out) == NULL) == (ranges == 2));
+	}
+	form[19] = 2;
+	for (int dimension = 0; dimension < 5; dimension++)
+	{
+		form[15] = (unsigned char) dimension;
+		CHECK((read_form(form, size, &out) == NULL) == (dimension == 2));
+	}
+	block.bounds = (double[]) {0, 1, 0, 1};
+	CHECK(dperm_encoder_form_size(&enc) == size - 16);
+	dperm_encoder_form_write(&enc, form);
+	CHECK(read_form(form, size - 16, &out) == NULL);
+	CHECK(out.blocks[0].bounds == NULL && out.blocks[0].low == 0 && out.blocks[0].high == 1);
+	CHECK(out.blocks[0].count == 2);
+	block.column.len = 0;
+	CHECK_TEXT(why_not(&enc), "a feature has no column");
+}
+
+/* The documented memory is enough for as many coordinates and as many blocks as there may be. */
+TEST(fits_its_arena)
+{
+	static double bounds[2 * DPERM_DIM_MAX];
+	static DpermBlock blocks[DPERM_DIM_MAX];
+	static char names[DPERM_DIM_MAX][8];
+	DpermBlock	block = {.kind = DPERM_BLOCK_BOX, .column = sample_literal("b"),
+		.count = DPERM_DIM_MAX, .bounds = bounds};
+	DpermEncoder one = {.block_count = 1, .blocks = &block};
+	DpermEncoder many = {.block_count = DPERM_DIM_MAX, .blocks = blocks};
+
+	for (int i = 0; i < DPERM_DIM_MAX; i++)
+	{
+		bounds[2 * i] = -i;
+		bounds[2 * i + 1] = 1;
+		sprintf(names[i], "%d", i);
+		blocks[i] = (DpermBlock) {.kind = DPERM_BLOCK_BOX, .column = sample_literal(names[i]),
+			.count = 1, .low = -i, .high = 1};
+	}
+	CHECK_TEXT(why_not(&one), "");
+	CHECK_TEXT(why_not(&many), "");
+	_Static_assert(5 * 16 >= 5 + sizeof(DpermBlock), "a block of five bytes, and its copy");
 }
 
 /* Nothing but the full length decodes. */
@@ -266,6 +335,8 @@ main(void)
 {
 	RUN(round_trips);
 	RUN(is_the_documented_form);
+	RUN(writes_equal_ranges_once);
+	RUN(fits_its_arena);
 	RUN(refuses_other_lengths);
 	RUN(survives_flipped_bytes);
 	RUN(checks_names);

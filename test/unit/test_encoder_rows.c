@@ -4,6 +4,7 @@
  */
 #include "unit/sample_encoder.h"
 
+#include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
 #include "core/encode/fourier.h"
 #include "unit/exact.h"
@@ -130,6 +131,122 @@ TEST(keeps_the_order_of_numbers)
 		while (isnan(y));
 		CHECK(encode_number(DPERM_BLOCK_NUMBER, block.low, block.high, fmin(x, y)) <=
 			  encode_number(DPERM_BLOCK_NUMBER, block.low, block.high, fmax(x, y)));
+	}
+}
+
+/* Encode a box of one to three coordinates that is alone in the ball. */
+static void
+encode_box(const DpermBlock *block, double x, double y, double z)
+{
+	DpermEncoder enc = {.block_count = 1, .blocks = block};
+	DpermValue	value = {.present = true, .vector = (double[]) {x, y, z}};
+
+	CHECK(dperm_encoder_fault(&enc) == NULL);
+	encode(&enc, &value, 1);
+}
+
+TEST(maps_boxes)
+{
+	static const double bounds[] = {0, 120, -DBL_MAX, DBL_MAX, 1, 2};
+	DpermBlock	block = {.kind = DPERM_BLOCK_BOX, .count = 3, .bounds = bounds};
+	double		each = dperm_encoder_box_target(&block, 1);
+
+	CHECK_NEAR(each, 1 / sqrt(3), 1e-15);
+	encode_box(&block, 90, DBL_MAX / 2, 1.5);
+	CHECK(out[0] == each / 2 && out[1] == each / 2 && out[2] == 0);
+	encode_box(&block, -5, -INFINITY, INFINITY);
+	CHECK(out[0] == -each && out[1] == -each && out[2] == each);
+	encode_box(&block, NAN, DBL_MAX, NAN);
+	CHECK(out[0] == 0 && out[1] == each && out[2] == 0);
+	block = (DpermBlock) {.kind = DPERM_BLOCK_BOX, .count = 2, .low = -1, .high = 3};
+	each = dperm_encoder_box_target(&block, 1);
+	encode_box(&block, 0, 7, 0);
+	CHECK(out[0] == -each / 2 && out[1] == each);
+	CHECK(dperm_encoder_box_target(&block, -0.5) == -each / 2);
+}
+
+/* As many squares of the bound as there are coordinates are at most the square of target: exactly, and not by far. */
+TEST(bounds_the_coordinates_of_boxes)
+{
+	static double all[DPERM_DIM_MAX];
+
+	for (int count = 1; count <= DPERM_DIM_MAX; count++)
+	{
+		DpermBlock	block = {.kind = DPERM_BLOCK_BOX, .count = count, .high = 1};
+		double		each = dperm_encoder_box_target(&block, 1);
+
+		for (int i = 0; i < count; i++)
+			all[i] = each;
+		CHECK(exact_in_ball(all, count));
+		CHECK(count * each * each > 1 - 1e-13);
+		CHECK(count > 1 || each == 1);
+	}
+	for (int shares = 2; shares <= 50; shares++)
+		for (int count = 1; count <= 300; count++)
+		{
+			DpermBlock	blocks[49] = {{.kind = DPERM_BLOCK_BOX, .count = count, .high = 1}};
+			DpermEncoder enc = {.block_count = shares - 1, .blocks = blocks, .intercept = true};
+			double		target = dperm_encoder_target(&enc);
+			double		each = dperm_encoder_box_target(&blocks[0], target);
+
+			/* the other shares are full */
+			for (int i = 0; i < count; i++)
+				all[i] = each;
+			for (int i = count; i < count + shares - 1; i++)
+				all[i] = target;
+			CHECK(exact_in_ball(all, count + shares - 1));
+		}
+}
+
+/* Whatever a box holds, no coordinate is above its bound, which values at the bounds reach. */
+TEST(keeps_to_the_bounds_of_boxes)
+{
+	TestRandom	state = 6;
+	int			reached = 0;
+	int			boxes = 0;
+
+	for (int round = 0; round < 60000; round++)
+	{
+		const DpermEncoder *enc = sample_encoder(&state, &sampled);
+		int			at = 0;
+		double		target = dperm_encoder_target(enc);
+
+		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
+			continue;
+		encode(enc, sample_row(&state, enc, &row), test_below(&state, 2) ? 1 : -1);
+		for (int i = 0; i < enc->block_count; at += enc->blocks[i++].count)
+			for (int k = 0; enc->blocks[i].kind == DPERM_BLOCK_BOX && k < enc->blocks[i].count; k++)
+			{
+				double		each = dperm_encoder_box_target(&enc->blocks[i], target);
+
+				CHECK(fabs(out[at + k]) <= each);
+				reached += fabs(out[at + k]) == each;
+				boxes++;
+			}
+	}
+	CHECK(boxes > 10000 && reached > boxes / 4);
+}
+
+/* A box of one coordinate is a number. */
+TEST(takes_short_boxes_as_numbers)
+{
+	TestRandom	state = 7;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		DpermBlock	blocks[2] = {{.count = 1}, {.kind = DPERM_BLOCK_FLAG, .count = 1}};
+		DpermEncoder enc = {.block_count = 2, .blocks = blocks, .intercept = true};
+		DpermValue	values[2] = {{.present = true}, {0}};
+		double		number;
+
+		sample_bounds(&state, &blocks[0]);
+		values[0].number = sample_number(&state, &blocks[0]);
+		values[0].vector = &values[0].number;
+		encode(&enc, values, 1);
+		number = out[0];
+		blocks[0].kind = DPERM_BLOCK_BOX;
+		encode(&enc, values, 1);
+		CHECK(out[0] == number);
 	}
 }
 
@@ -276,6 +393,7 @@ TEST(refuses_what_is_out_of_range)
 	const DpermKernel none = {.kind = DPERM_KERNEL_LINEAR};
 	const DpermBlock flag = {.kind = DPERM_BLOCK_FLAG, .count = 1};
 	const char *bounds = "the bounds of a number are out of order";
+	const char *box = "the bounds of a vector are out of order";
 	const char *features = "the number of kernel features is out of range";
 	DpermEncoder empty = {.block_count = 0};
 
@@ -290,13 +408,23 @@ TEST(refuses_what_is_out_of_range)
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 1), none, true), bounds);
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_CATEGORY, .count = 0), none, true),
 			   "the number of categories is out of range");
-	CHECK_TEXT(why_not(BLOCK(.kind = (DpermBlockKind) 5, .count = 1), none, true),
+	CHECK_TEXT(why_not(BLOCK(.kind = (DpermBlockKind) 6, .count = 1), none, true),
 			   "a feature is of unknown type");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 1, .norm = 1e101), none, true),
 			   "norm is out of range");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 5000, .norm = 1), none, true),
 			   "the dimension is out of range");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 5000, .norm = 1), none, false), "");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 5000, .high = 1), none, false), "");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 5001, .high = 1), none, false),
+			   "dimension is out of range");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 0, .high = 1), none, false),
+			   "dimension is out of range");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2), none, true), box);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, 1, 2, 1}), none, true), box);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, 1, NAN, 1}), none, true), box);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, INFINITY, 0, 1}), none, true), box);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_BOX, .count = 2, .bounds = (double[]) {0, 1, 2, 3}), none, true), "");
 	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 4998, 7), true), "");
 	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_MATERN, 1, 5000, 7), true),
 			   "the dimension is out of range");
@@ -318,6 +446,10 @@ main(void)
 	RUN(fills_the_ball);
 	RUN(maps_numbers_and_times);
 	RUN(keeps_the_order_of_numbers);
+	RUN(maps_boxes);
+	RUN(bounds_the_coordinates_of_boxes);
+	RUN(keeps_to_the_bounds_of_boxes);
+	RUN(takes_short_boxes_as_numbers);
 	RUN(maps_booleans_and_categories);
 	RUN(leaves_missing_values_out);
 	RUN(turns_with_the_sign);

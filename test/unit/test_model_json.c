@@ -233,7 +233,9 @@ static const char *const columns_text =
 " {\"column\": \"smo\\\"k\\\\er\", \"type\": \"boolean\"},"
 " {\"column\": \"diagnosis\", \"type\": \"category\","
 " \"values\": [\"A\", \"\", \"tab\\u0009\\u000a\", \"\xc3\xa4\x7f\xff/'\"]},"
-" {\"column\": \"embedding\", \"type\": \"vector\", \"dimension\": 128, \"norm\": 1}],"
+" {\"column\": \"embedding\", \"type\": \"vector\", \"dimension\": 128, \"norm\": 1},"
+" {\"column\": \"cube\", \"type\": \"vector\", \"dimension\": 3000, \"range\": [0, 0.5]},"
+" {\"column\": \"box\", \"type\": \"vector\", \"dimension\": 2, \"range\": [[0, 9], [-5.5, 5]]}],"
 " \"intercept\": true,"
 " \"kernel\": {\"name\": \"gaussian\", \"gamma\": 0.5, \"features\": 20,"
 " \"seed\": -9223372036854775808}, \"weights\": [0,";
@@ -244,7 +246,8 @@ columns_model(void)
 {
 	static const double weights[21];
 	static DpermText values[4];
-	static DpermBlock blocks[5];
+	static DpermBlock blocks[7];
+	static const double bounds[4] = {0, 9, -5.5, 5};
 	DpermModel	m = plain_model();
 
 	values[0] = sample_literal("A");
@@ -261,7 +264,11 @@ columns_model(void)
 		.column = sample_literal("diagnosis"), .count = 4, .categories = values};
 	blocks[4] = (DpermBlock) {.kind = DPERM_BLOCK_VECTOR, .column = sample_literal("embedding"),
 		.count = 128, .norm = 1};
-	m.encoder = (DpermEncoder) {.block_count = 5, .blocks = blocks, .intercept = true,
+	blocks[5] = (DpermBlock) {.kind = DPERM_BLOCK_BOX, .column = sample_literal("cube"),
+		.count = 3000, .low = 0, .high = 0.5};
+	blocks[6] = (DpermBlock) {.kind = DPERM_BLOCK_BOX, .column = sample_literal("box"),
+		.count = 2, .bounds = bounds};
+	m.encoder = (DpermEncoder) {.block_count = 7, .blocks = blocks, .intercept = true,
 		.kernel = {DPERM_KERNEL_GAUSSIAN, 0.5, 20, INT64_MIN}};
 	m.weights = weights;
 	return m;
@@ -280,6 +287,12 @@ TEST(prints_columns_and_kernel)
 	CHECK(read_json(text, len, &memory, &again) == NULL);
 	CHECK(same_model(&m, &again));
 
+	/* the same range for each coordinate is one for all */
+	at = strstr(text, "[[0, 9], [-5.5, 5]]");
+	snprintf(spelt, sizeof(spelt), "%.*s[[0, 9], [0e3, 9.0]]%s", (int) (at - text), text, at + 19);
+	CHECK(read_json(spelt, strlen(spelt), &memory, &again) == NULL);
+	CHECK(again.encoder.blocks[6].bounds == NULL && again.encoder.blocks[6].high == 9);
+
 	/* other escapes for the same characters */
 	at = strstr(text, "tab\\u0009");
 	snprintf(spelt, sizeof(spelt), "%.*s\\u0074ab\\t%s", (int) (at - text), text, at + 9);
@@ -294,6 +307,46 @@ why_not_columns(const char *from, const char *to)
 	DpermModel	m = columns_model();
 
 	return why_not_edited(&m, from, to);
+}
+
+TEST(explains_hostile_ranges)
+{
+	const char *from = "[0, 0.5]";
+	const char *list = "[[0, 9], [-5.5, 5]]";
+	const char *pair = "a range of a feature is not two numbers";
+	const char *typed = "key \"range\" of a feature must be an array of two numbers, or of such arrays";
+	const char *bounds = "the bounds of a vector are out of order";
+	const char *each = "a feature does not have a range for each element";
+
+	CHECK_TEXT(why_not_columns(from, "[-1, 0.5]"), "");
+	CHECK_TEXT(why_not_columns(from, "[0.5, 0]"), bounds);
+	CHECK_TEXT(why_not_columns(from, "[0, 0]"), bounds);
+	CHECK_TEXT(why_not_columns(from, "[0]"), pair);
+	CHECK_TEXT(why_not_columns(from, "[0, 1, 2]"), pair);
+	CHECK_TEXT(why_not_columns(from, "[0, [1]]"), typed);
+	CHECK_TEXT(why_not_columns(from, "[null, 1]"), typed);
+	CHECK_TEXT(why_not_columns(from, "[\"0\", 1]"), typed);
+	CHECK_TEXT(why_not_columns(from, "[[0, 1], 2]"), typed);
+	CHECK_TEXT(why_not_columns(from, "0"), typed);
+	CHECK_TEXT(why_not_columns(from, "{}"), typed);
+	CHECK_TEXT(why_not_columns(from, "[]"), each);
+	CHECK_TEXT(why_not_columns(from, "[[0, 1]]"), each);
+	CHECK_TEXT(why_not_columns(list, "[[0, 9], [5, -5.5]]"), bounds);
+	CHECK_TEXT(why_not_columns(list, "[[0, 9]]"), each);
+	CHECK_TEXT(why_not_columns(list, "[[0, 9], [0, 9], [0, 9]]"), each);
+	CHECK_TEXT(why_not_columns(list, "[[0, 9], []]"), pair);
+	CHECK_TEXT(why_not_columns(list, "[[0, 9], [1, 2, 3]]"), pair);
+	CHECK_TEXT(why_not_columns(list, "[[0, 9], [1, 2e400]]"), "a number is out of range");
+	CHECK_TEXT(why_not_columns("\"dimension\": 2, ", ""), "key \"dimension\" of a feature is missing");
+	CHECK_TEXT(why_not_columns("\"dimension\": 2,", "\"dimension\": 0,"), each);
+	CHECK_TEXT(why_not_columns(", \"range\": [0, 0.5]", ""), "key \"norm\" of a feature is missing");
+	CHECK_TEXT(why_not_columns(", \"range\": [0, 0.5]", ", \"low\": 0"), "key \"norm\" of a feature is missing");
+	CHECK_TEXT(why_not_columns(from, "[0, 1], \"norm\": 1"), "a feature holds a key that its type does not have");
+	CHECK_TEXT(why_not_columns("\"boolean\"", "\"boolean\", \"range\": [0, 1]"),
+			   "a feature holds a key that its type does not have");
+	CHECK_TEXT(why_not_columns("\"dimension\": 3000", "\"dimension\": 5001"), "dimension is out of range");
+	CHECK_TEXT(why_not_columns("\"dimension\": 3000", "\"dimension\": 5000"), "the dimension is out of range");
+	CHECK_TEXT(why_not_columns("\"column\": \"cube\", ", ""), "a feature has no column");
 }
 
 TEST(explains_hostile_features)
@@ -472,6 +525,7 @@ main(void)
 	RUN(prints_in_a_stable_order);
 	RUN(explains_hostile_texts);
 	RUN(prints_columns_and_kernel);
+	RUN(explains_hostile_ranges);
 	RUN(explains_hostile_features);
 	RUN(fits_its_arena);
 	RUN(reads_any_order);

@@ -69,6 +69,34 @@ dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
 	return true;
 }
 
+/* Finite, in order, and apart also when halved. */
+static bool
+are_bounds(double low, double high)
+{
+	return isfinite(low) && isfinite(high) && low / 2 < high / 2;
+}
+
+/* Do all coordinates of a box have the same bounds? */
+bool
+dperm_encoder_box_is_cube(const DpermBlock *block)
+{
+	for (int i = 1; block->bounds && i < block->count; i++)
+		if (block->bounds[2 * i] != block->bounds[0] || block->bounds[2 * i + 1] != block->bounds[1])
+			return false;
+	return true;
+}
+
+/* Take bounds that are all the same into low and high. */
+void
+dperm_encoder_box_settle(DpermBlock *block)
+{
+	if (block->bounds == NULL || block->count < 1 || !dperm_encoder_box_is_cube(block))
+		return;
+	block->low = block->bounds[0];
+	block->high = block->bounds[1];
+	block->bounds = NULL;
+}
+
 /* What is wrong with one block, or NULL. */
 static const char *
 block_fault(const DpermBlock *block)
@@ -77,8 +105,7 @@ block_fault(const DpermBlock *block)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			if (block->count != 1 || !isfinite(block->low) || !isfinite(block->high) ||
-				!(block->low / 2 < block->high / 2))
+			if (block->count != 1 || !are_bounds(block->low, block->high))
 				return "the bounds of a number are out of order";
 			return NULL;
 		case DPERM_BLOCK_FLAG:
@@ -91,6 +118,13 @@ block_fault(const DpermBlock *block)
 				return "dimension is out of range";
 			if (!(block->norm >= DPERM_NORM_MIN && block->norm <= DPERM_NORM_MAX))
 				return "norm is out of range";
+			return NULL;
+		case DPERM_BLOCK_BOX:
+			if (block->count < 1 || block->count > DPERM_DIM_MAX)
+				return "dimension is out of range";
+			for (int i = 0; i < block->count; i++)
+				if (!are_bounds(dperm_encoder_box_low(block, i), dperm_encoder_box_high(block, i)))
+					return "the bounds of a vector are out of order";
 			return NULL;
 	}
 	return "a feature is of unknown type";
@@ -210,6 +244,41 @@ between(double x, double low, double high)
 	return fmax(-1, fmin(1, 2 * share - 1));
 }
 
+/*
+ * A double not above 1/sqrt(shares), so that shares blocks of this norm fill the ball: its
+ * square, rounded up, is at most 1/shares.
+ */
+static double
+share_of_ball(int shares)
+{
+	return shares == 1 ? 1 : sqrt(1.0 / shares) * (1 - 4 * DBL_EPSILON);
+}
+
+/* The bound on each coordinate of a box: the share leaves room for the rounding of this product. */
+double
+dperm_encoder_box_target(const DpermBlock *block, double target)
+{
+	return target * share_of_ball(block->count);
+}
+
+/* A number between its bounds, times target; NaN is 0. */
+static inline double
+bounded_number(double x, double low, double high, double target)
+{
+	return isnan(x) ? 0 : target * between(x, low, high);
+}
+
+/* A vector whose coordinates are numbers between bounds. */
+static void
+box_block(const DpermBlock *block, const double *raw, double target, double *out)
+{
+	double		each = dperm_encoder_box_target(block, target);
+
+	for (int i = 0; i < block->count; i++)
+		out[i] = bounded_number(raw[i], dperm_encoder_box_low(block, i),
+								dperm_encoder_box_high(block, i), each);
+}
+
 /* One block, of norm at most |target|. */
 void
 dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
@@ -223,8 +292,7 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			out[0] = isnan(value->number) ? 0 :
-				target * between(value->number, block->low, block->high);
+			out[0] = bounded_number(value->number, block->low, block->high, target);
 			break;
 		case DPERM_BLOCK_FLAG:
 			out[0] = value->number > 0 ? target : -target;
@@ -237,17 +305,10 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 		case DPERM_BLOCK_VECTOR:
 			vector_block(block, value->vector, target, out);
 			break;
+		case DPERM_BLOCK_BOX:
+			box_block(block, value->vector, target, out);
+			break;
 	}
-}
-
-/*
- * A double not above 1/sqrt(shares), so that shares blocks of this norm fill the ball: its
- * square, rounded up, is at most 1/shares.
- */
-static double
-share_of_ball(int shares)
-{
-	return shares == 1 ? 1 : sqrt(1.0 / shares) * (1 - 4 * DBL_EPSILON);
 }
 
 /* The norm of one block or the intercept, without a kernel. */
@@ -306,7 +367,7 @@ dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies, const D
 }
 
 static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "cauchy", "matern"};
-static const char *const block_names[] = {"number", "time", "boolean", "category", "vector"};
+static const char *const block_names[] = {"number", "time", "boolean", "category", "vector", "vector"};
 
 const char *
 dperm_encoder_kernel_name(DpermKernelKind kind)

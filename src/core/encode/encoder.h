@@ -33,18 +33,20 @@ typedef enum DpermBlockKind
 	DPERM_BLOCK_TIME = 1,		/* the same, in days since 2000-01-01 */
 	DPERM_BLOCK_FLAG = 2,		/* -1 or +1 */
 	DPERM_BLOCK_CATEGORY = 3,	/* one-hot; all zeros for an unlisted value */
-	DPERM_BLOCK_VECTOR = 4		/* divided by norm, clipped to norm 1 */
+	DPERM_BLOCK_VECTOR = 4,		/* divided by norm, clipped to norm 1 */
+	DPERM_BLOCK_BOX = 5			/* a vector whose coordinates are clamped and mapped like numbers */
 } DpermBlockKind;
 
 typedef struct DpermBlock
 {
 	DpermBlockKind kind;
 	DpermText	column;			/* empty for an array that is no column */
-	double		low;			/* NUMBER, TIME */
+	double		low;			/* NUMBER, TIME; BOX: of all coordinates, unless bounds has them */
 	double		high;
 	int			count;			/* coordinates: 1, the categories, the dimension */
 	double		norm;			/* VECTOR */
 	const DpermText *categories;	/* CATEGORY: count of them */
+	const double *bounds;		/* BOX: low and high of each coordinate, or NULL */
 } DpermBlock;
 
 typedef struct DpermEncoder
@@ -61,7 +63,7 @@ typedef struct DpermValue
 	bool		present;		/* false: a zero block */
 	double		number;			/* NUMBER, TIME; FLAG: < 0 or > 0 */
 	int			category;		/* CATEGORY: its position, -1 for an unlisted value */
-	const double *vector;		/* VECTOR: count numbers */
+	const double *vector;		/* VECTOR, BOX: count numbers */
 } DpermValue;
 
 /* Coordinates of the blocks, before a kernel. */
@@ -113,6 +115,30 @@ extern double dperm_encoder_target(const DpermEncoder *enc);
  */
 extern double dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
 
+/*
+ * The bound on each coordinate of a BOX of norm at most |target|: of what is encoded, none is larger in
+ * absolute value than that of this double, and count squares of it are at most the square of target, exactly.
+ */
+extern double dperm_encoder_box_target(const DpermBlock *block, double target);
+
+/* The bounds of coordinate i of a BOX; do all coordinates have the same ones? */
+static inline double
+dperm_encoder_box_low(const DpermBlock *block, int i)
+{
+	return block->bounds ? block->bounds[2 * i] : block->low;
+}
+
+static inline double
+dperm_encoder_box_high(const DpermBlock *block, int i)
+{
+	return block->bounds ? block->bounds[2 * i + 1] : block->high;
+}
+
+extern bool dperm_encoder_box_is_cube(const DpermBlock *block);
+
+/* Take bounds that are all the same into low and high. */
+extern void dperm_encoder_box_settle(DpermBlock *block);
+
 /* With a kernel: its inputs, dperm_encoder_linear_dim() of them, and the norm of its features. */
 extern void dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
 extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
@@ -129,7 +155,7 @@ dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
 extern const char *dperm_encoder_kernel_name(DpermKernelKind kind);
 extern bool dperm_encoder_kernel_parse(const char *name, DpermKernelKind *kind);
 
-/* "number", "time", "boolean", "category", "vector" */
+/* "number", "time", "boolean", "category", "vector"; a BOX is a "vector" too, and has a range in place of a norm */
 extern const char *dperm_encoder_kind_name(DpermBlockKind kind);
 extern bool dperm_encoder_kind_parse(const char *name, DpermBlockKind *kind);
 

@@ -8,7 +8,9 @@
  *	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
  *	each block	kind, 8 bits; column, a text; then, by its kind,
  *				low and high | nothing | number of categories, 32 bits, and as many texts |
- *				dimension, 32 bits, and norm
+ *				dimension, 32 bits, and norm |
+ *				dimension and number of ranges, 32 bits each, and low and high of as many: one
+ *				range if it is that of all coordinates, else one for each
  *	a text		length, 32 bits, and the bytes
  */
 #include "core/encode/encoder.h"
@@ -23,6 +25,7 @@
 #define KERNEL_SIZE 20
 #define BLOCK_MIN 5				/* kind and the length of its column */
 #define TEXT_MIN 4
+#define RANGE_SIZE 16
 
 /* A table of texts for finding doubles: the number of its slots is a power of two. */
 #define SLOTS_MAX 16384
@@ -116,6 +119,13 @@ text_size(const DpermText *text)
 	return TEXT_MIN + (size_t) text->len;
 }
 
+/* The ranges of a box in its form: one if all are the same. */
+static int
+range_count(const DpermBlock *block)
+{
+	return dperm_encoder_box_is_cube(block) ? 1 : block->count;
+}
+
 /* Bytes of what a block has besides its kind and column. */
 static size_t
 domain_size(const DpermBlock *block)
@@ -135,6 +145,8 @@ domain_size(const DpermBlock *block)
 			return size;
 		case DPERM_BLOCK_VECTOR:
 			return 12;
+		case DPERM_BLOCK_BOX:
+			return 8 + RANGE_SIZE * (size_t) range_count(block);
 	}
 	return 0;
 }
@@ -162,6 +174,8 @@ write_text(unsigned char *at, const DpermText *text)
 static unsigned char *
 put_block(unsigned char *at, const DpermBlock *block)
 {
+	int			ranges;
+
 	at = dperm_bytes_put_int(at, (uint64_t) block->kind, 1);
 	at = write_text(at, &block->column);
 	switch (block->kind)
@@ -181,6 +195,16 @@ put_block(unsigned char *at, const DpermBlock *block)
 		case DPERM_BLOCK_VECTOR:
 			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
 			at = dperm_bytes_put_double(at, block->norm);
+			break;
+		case DPERM_BLOCK_BOX:
+			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
+			ranges = range_count(block);
+			at = dperm_bytes_put_int(at, (uint64_t) ranges, 4);
+			for (int i = 0; i < ranges; i++)
+			{
+				at = dperm_bytes_put_double(at, dperm_encoder_box_low(block, i));
+				at = dperm_bytes_put_double(at, dperm_encoder_box_high(block, i));
+			}
 			break;
 	}
 	return at;
@@ -247,6 +271,34 @@ get_categories(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 	return true;
 }
 
+/* The ranges of a box: one for all coordinates, or one for each that are not all the same. */
+static bool
+get_ranges(DpermBytes *r, DpermArena *arena, DpermBlock *block)
+{
+	int			ranges;
+	double	   *bounds;
+
+	block->count = get_count(r, 0);
+	ranges = get_count(r, RANGE_SIZE);
+	bounds = dperm_arena_take(arena, sizeof(double) * 2 * (size_t) ranges);
+	if (bounds == NULL)
+		return false;
+	for (int i = 0; i < 2 * ranges; i++)
+		bounds[i] = dperm_bytes_get_double(r);
+	if (r->bad)
+		return true;
+	if (ranges == 1)
+	{
+		block->low = bounds[0];
+		block->high = bounds[1];
+		return true;
+	}
+	block->bounds = bounds;
+	if (ranges != block->count || dperm_encoder_box_is_cube(block))
+		r->bad = true;
+	return true;
+}
+
 /* One block; false if there is no memory. */
 static bool
 get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
@@ -271,6 +323,8 @@ get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 			block->count = get_count(r, 0);
 			block->norm = dperm_bytes_get_double(r);
 			return true;
+		case DPERM_BLOCK_BOX:
+			return get_ranges(r, arena, block);
 	}
 	return true;				/* unknown: dperm_encoder_fault says so */
 }

@@ -27,7 +27,7 @@ typedef struct Key
 
 typedef enum FeatureKey
 {
-	K_COLUMN, K_TYPE, K_LOW, K_HIGH, K_VALUES, K_DIMENSION, K_NORM,
+	K_COLUMN, K_TYPE, K_LOW, K_HIGH, K_VALUES, K_DIMENSION, K_NORM, K_RANGE,
 	FEATURE_KEYS
 } FeatureKey;
 
@@ -38,7 +38,8 @@ static const Key feature_keys[FEATURE_KEYS] = {
 	[K_HIGH] = KEY("high", "a feature", "a number"),
 	[K_VALUES] = KEY("values", "a feature", "an array of strings"),
 	[K_DIMENSION] = KEY("dimension", "a feature", "an integer"),
-	[K_NORM] = KEY("norm", "a feature", "a number")
+	[K_NORM] = KEY("norm", "a feature", "a number"),
+	[K_RANGE] = KEY("range", "a feature", "an array of two numbers, or of such arrays")
 };
 
 typedef enum KernelKey
@@ -62,7 +63,8 @@ static const unsigned domain_keys[] = {
 	[DPERM_BLOCK_TIME] = BIT(K_LOW) | BIT(K_HIGH),
 	[DPERM_BLOCK_FLAG] = 0,
 	[DPERM_BLOCK_CATEGORY] = BIT(K_VALUES),
-	[DPERM_BLOCK_VECTOR] = BIT(K_DIMENSION) | BIT(K_NORM)
+	[DPERM_BLOCK_VECTOR] = BIT(K_DIMENSION) | BIT(K_NORM),
+	[DPERM_BLOCK_BOX] = BIT(K_DIMENSION) | BIT(K_RANGE)
 };
 
 /* Say what is wrong; returns false for the caller to pass on. */
@@ -168,6 +170,52 @@ read_category_list(DpermJson *json, DpermArena *arena, DpermBlock *block, const 
 	return json->why == NULL;
 }
 
+/* The elements of an array that was entered: two numbers and no more. */
+static bool
+read_pair(DpermJson *json, double *out, const char **why)
+{
+	int			i = 0;
+
+	for (; dperm_json_element(json); i++)
+		if (i == 2)
+			return reject(why, "a range of a feature is not two numbers");
+		else if (!dperm_json_number(json, &out[i]))
+			return false;
+	return json->why == NULL && (i == 2 || reject(why, "a range of a feature is not two numbers"));
+}
+
+/* [low, high] of all coordinates, or a list of such pairs, how many: the dimension may come later. */
+static bool
+read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, const char **why)
+{
+	DpermJson	ahead = *json;
+	double		pair[2];
+	int64_t		count;
+	double	   *bounds;
+	int			i = 0;
+
+	*ranges = 0;
+	if (dperm_json_array(&ahead) && dperm_json_element(&ahead) &&
+		dperm_json_peek(&ahead) != DPERM_JSON_ARRAY)
+	{
+		if (!dperm_json_array(json) || !read_pair(json, pair, why))
+			return false;
+		block->low = pair[0];
+		block->high = pair[1];
+		return true;
+	}
+	bounds = begin_list(json, arena, sizeof(pair), &count, "dimension is out of range", why);
+	if (bounds == NULL)
+		return false;
+	while (dperm_json_element(json))
+		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
+			!(dperm_json_array(json) && read_pair(json, bounds + 2 * i++, why)))
+			return false;
+	block->bounds = bounds;
+	*ranges = i;
+	return json->why == NULL;
+}
+
 /* An integer that is a number of coordinates; what is out of range stays out of range. */
 static bool
 read_count(DpermJson *json, int *out)
@@ -190,10 +238,10 @@ read_type(DpermJson *json, DpermBlock *block, const char **why)
 		 reject(why, "a feature is of unknown type"));
 }
 
-/* The value of one key of a feature. */
+/* The value of one key of a feature; ranges is how many a list of them has. */
 static bool
 read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBlock *block,
-				   const char **why)
+				   int *ranges, const char **why)
 {
 	switch (key)
 	{
@@ -210,8 +258,10 @@ read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBloc
 			return read_category_list(json, arena, block, why);
 		case K_DIMENSION:
 			return read_count(json, &block->count);
-		default:				/* K_NORM */
+		case K_NORM:
 			return dperm_json_number(json, &block->norm);
+		default:				/* K_RANGE */
+			return read_ranges(json, arena, block, ranges, why);
 	}
 }
 
@@ -221,25 +271,31 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 {
 	unsigned	seen = 0;
 	unsigned	needed;
+	int			ranges = 0;
 	int			key;
 
 	memset(block, 0, sizeof(*block));
 	if (!dperm_json_object(json))
 		return false;
 	while (next_key(json, feature_keys, FEATURE_KEYS, &seen, &key, why))
-		if (!read_feature_value(json, (FeatureKey) key, arena, block, why))
+		if (!read_feature_value(json, (FeatureKey) key, arena, block, &ranges, why))
 			return json->mistyped ? reject(why, feature_keys[key].mistyped) : false;
 	if (json->why || *why)
 		return false;
 	if (!(seen & BIT(K_TYPE)))
 		return reject(why, feature_keys[K_TYPE].missing);
+	if (block->kind == DPERM_BLOCK_VECTOR && (seen & BIT(K_RANGE)))
+		block->kind = DPERM_BLOCK_BOX;
 	needed = domain_keys[block->kind];
 	for (key = K_LOW; key < FEATURE_KEYS; key++)
 		if (needed & ~seen & BIT(key))
 			return reject(why, feature_keys[key].missing);
 	if (seen & ~(needed | BIT(K_TYPE) | BIT(K_COLUMN)))
 		return reject(why, "a feature holds a key that its type does not have");
-	if (block->kind != DPERM_BLOCK_CATEGORY && block->kind != DPERM_BLOCK_VECTOR)
+	if (block->bounds && ranges != block->count)
+		return reject(why, "a feature does not have a range for each element");
+	dperm_encoder_box_settle(block);
+	if (block->kind == DPERM_BLOCK_NUMBER || block->kind == DPERM_BLOCK_TIME || block->kind == DPERM_BLOCK_FLAG)
 		block->count = 1;
 	return true;
 }

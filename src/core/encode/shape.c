@@ -30,6 +30,9 @@ block_shape(const DpermBlock *block, double target)
 		case DPERM_BLOCK_VECTOR:
 			shape.kind = DPERM_SHAPE_BALL;
 			break;
+		case DPERM_BLOCK_BOX:
+			shape.radius = dperm_encoder_box_target(block, target);
+			break;
 	}
 
 	/* all of them are intervals in one dimension, and then have one name */

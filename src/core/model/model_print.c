@@ -239,6 +239,35 @@ dperm_model_print_guarantee(const DpermModel *model, char *out, size_t room)
 	return o.len;
 }
 
+/* Append a pair of bounds. */
+static void
+put_pair(Out *out, double low, double high)
+{
+	put(out, "[");
+	put_double(out, low);
+	put(out, ", ");
+	put_double(out, high);
+	put(out, "]");
+}
+
+/* Append the range of a box, or that of each coordinate. */
+static void
+put_ranges(Out *out, const DpermBlock *block)
+{
+	put(out, ", \"range\": ");
+	if (dperm_encoder_box_is_cube(block))
+	{
+		put_pair(out, dperm_encoder_box_low(block, 0), dperm_encoder_box_high(block, 0));
+		return;
+	}
+	for (int i = 0; i < block->count; i++)
+	{
+		put(out, i == 0 ? "[" : ", ");
+		put_pair(out, dperm_encoder_box_low(block, i), dperm_encoder_box_high(block, i));
+	}
+	put(out, "]");
+}
+
 /* Append one feature. */
 static void
 put_feature(Out *out, const DpermBlock *block)
@@ -271,6 +300,10 @@ put_feature(Out *out, const DpermBlock *block)
 		case DPERM_BLOCK_VECTOR:
 			put(out, ", \"dimension\": %d", block->count);
 			put_member(out, "norm", block->norm);
+			break;
+		case DPERM_BLOCK_BOX:
+			put(out, ", \"dimension\": %d", block->count);
+			put_ranges(out, block);
 			break;
 	}
 	put(out, "}");

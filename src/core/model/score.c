@@ -41,7 +41,8 @@ linear_decision(const DpermEncoder *enc, const double *weights, const DpermValue
 		else if (block->kind != DPERM_BLOCK_CATEGORY)
 		{
 			dperm_encoder_encode_block(block, &values[i], target, room);
-			sum += weights[0] * room[0];
+			sum += block->count == 1 ? weights[0] * room[0] :
+				dperm_inner((size_t) block->count, room, weights);	/* a box */
 		}
 		else if (category >= 0 && category < block->count)
 			sum += weights[category] * target;
