@@ -180,8 +180,73 @@ CREATE FUNCTION dp_svm_tune(
 COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
+-- It shows more, of the noise that a source needs too.
+CREATE FUNCTION dp_cost(
+	rows bigint,
+	dimension integer,
+	epsilon float8,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	loss text DEFAULT 'logistic',
+	h float8 DEFAULT 0.5,
+	slack float8 DEFAULT NULL,
+	OUT noise text,
+	OUT lambda_used float8,
+	OUT lambda_effective float8,
+	OUT epsilon_slack float8,
+	OUT epsilon_noise float8,
+	OUT epsilon_release float8,
+	OUT noise_norm float8,
+	OUT weight_error float8,
+	OUT weight_bound float8,
+	OUT noise_share float8,
+	OUT rows_needed bigint
+) RETURNS record
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8) IS
+	'the privacy budget and the noise of a training, and the number of rows it needs, for any rows of a dimension';
+
+CREATE FUNCTION dp_cost(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	rows bigint,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	loss text DEFAULT 'logistic',
+	h float8 DEFAULT 0.5,
+	noise text DEFAULT NULL,
+	slack float8 DEFAULT NULL,
+	OUT noise text,
+	OUT lambda_used float8,
+	OUT lambda_effective float8,
+	OUT epsilon_slack float8,
+	OUT epsilon_noise float8,
+	OUT epsilon_release float8,
+	OUT noise_norm float8,
+	OUT weight_error float8,
+	OUT weight_bound float8,
+	OUT noise_share float8,
+	OUT rows_needed bigint
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8) IS
+	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';
+
 -- Whoever could call one of the two could train: both read '{a,b}' as an array. What was granted on either is granted on the
--- new one. A script of an extension records grants as those that the extension came with, which pg_dump leaves out; these
+-- new one, and what was granted on dp_cost on both that are now. A script of an extension records grants as those that the extension came with, which pg_dump leaves out; these
 -- are the administrator's, so the record is removed. Where nothing was granted or revoked, nothing is done. Operators are
 -- found in pg_catalog first, and their arguments are of exactly their types.
 DO LANGUAGE plpgsql $$
@@ -197,9 +262,10 @@ BEGIN
 			JOIN pg_catalog.pg_proc o ON o.proname = n.proname AND o.pronamespace = n.pronamespace
 		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
 			AND d.deptype = 'e'
-			AND n.proname IN ('dp_logreg_train', 'dp_svm_train', 'dp_logreg_tune', 'dp_svm_tune')
-			AND n.proargtypes[2] = 'pg_catalog.anycompatible'::pg_catalog.regtype::pg_catalog.oid
-			AND o.proargtypes[2] IN ('pg_catalog.text'::pg_catalog.regtype::pg_catalog.oid, 'pg_catalog.text[]'::pg_catalog.regtype::pg_catalog.oid)
+			AND (n.proname = 'dp_cost' AND n.pronargs > 8 AND o.pronargs = 8
+				OR n.proname IN ('dp_logreg_train', 'dp_svm_train', 'dp_logreg_tune', 'dp_svm_tune')
+				AND n.proargtypes[2] = 'pg_catalog.anycompatible'::pg_catalog.regtype::pg_catalog.oid
+				AND o.proargtypes[2] IN ('pg_catalog.text'::pg_catalog.regtype::pg_catalog.oid, 'pg_catalog.text[]'::pg_catalog.regtype::pg_catalog.oid))
 			AND EXISTS (SELECT FROM pg_catalog.pg_depend od WHERE od.classid = d.classid AND od.objid = o.oid
 				AND od.refclassid = d.refclassid AND od.refobjid = d.refobjid AND od.deptype = 'e')
 		GROUP BY n.oid
@@ -239,6 +305,7 @@ DROP FUNCTION dp_logreg_tune(text, text, text, float8, float8, text, text, text,
 DROP FUNCTION dp_logreg_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text);
 DROP FUNCTION dp_svm_tune(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text);
 DROP FUNCTION dp_svm_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text);
+DROP FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8);
 
 -- The label and epsilon have defaults: a model knows its label.
 CREATE OR REPLACE FUNCTION dp_evaluate(
@@ -302,7 +369,5 @@ COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
 COMMENT ON FUNCTION dp_bin(float8, integer) IS
 	'internal to dp_roc: the bin that a decision falls into';
-COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8) IS
-	'the privacy budget and the noise of a training, and the number of rows it needs, without reading any rows';
 COMMENT ON FUNCTION dp_domains(regclass) IS
 	'the domain of each column that can be a feature, as declared by CHECK constraints, enum labels and types; NULL if there is none';

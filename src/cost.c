@@ -10,6 +10,7 @@
 #include "fmgr.h"
 #include "funcapi.h"
 #include "utils/builtins.h"
+#include "utils/tuplestore.h"
 
 #include "arguments.h"
 #include "core/base/limits.h"
@@ -18,29 +19,26 @@
 #include "core/mechanism/mechanism.h"
 #include "dperm.h"
 #include "option_table.h"
+#include "result_set.h"
+#include "train.h"
 
 PG_FUNCTION_INFO_V1(dp_cost);
+PG_FUNCTION_INFO_V1(dp_cost_source);
 
 /* A model is likely to be useful when the noise is at most this share of what weights can be. */
 #define USEFUL_SHARE 0.5
 
-/* Columns of the result. */
-enum
+/* A training as it is planned, before it reads a row. */
+typedef struct Planned
 {
-	COST_LAMBDA,
-	COST_LAMBDA_EFFECTIVE,
-	COST_SLACK,
-	COST_NOISE,
-	COST_RELEASE,
-	COST_NOISE_NORM,
-	COST_WEIGHT_BOUND,
-	COST_NOISE_SHARE,
-	COST_ROWS_NEEDED,
-	COST_COLUMNS
-};
+	DpermOptions options;
+	const DpermNoise *noise;	/* NULL: the ball */
+	int			dim;
+	int64		rows;
+} Planned;
 
 /*
- * A bound on the expected norm of the noise in the weights: what the mechanism adds, and the release noise, of variance
+ * A bound on the root mean square norm of the noise in the weights: what the mechanism adds, and the release noise, of variance
  * 2 T^2 per coordinate, in grid steps.
  */
 static double
@@ -61,11 +59,11 @@ weight_bound(const DpermSetup *setup, const DpermCalibration *calibration)
 	return Min(sqrt(2 * start / calibration->lambda), 1 / calibration->lambda);
 }
 
-/* The noise as a share of the weights, infinite where the parameters make no sense. */
+/* The noise as a share of the weights with so many rows, infinite where the parameters make no sense. */
 static double
-noise_share(const DpermOptions *options, int dim, int64 rows)
+noise_share(const Planned *planned, int64 rows)
 {
-	DpermSetup	setup = dperm_options_setup(options, dim, NULL, rows);
+	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, rows);
 	DpermCalibration calibration;
 	const char *why;
 
@@ -74,14 +72,14 @@ noise_share(const DpermOptions *options, int dim, int64 rows)
 	return noise_norm(&setup, &calibration) / weight_bound(&setup, &calibration);
 }
 
-/* The smallest number of rows with a useful share, 0 if there is none. */
+/* The number of rows at which the share becomes useful, 0 if there is none. */
 static int64
-rows_needed(const DpermOptions *options, int dim)
+rows_needed(const Planned *planned)
 {
 	int64		low = 0;
 	int64		high = 1;
 
-	while (noise_share(options, dim, high) > USEFUL_SHARE)
+	while (noise_share(planned, high) > USEFUL_SHARE)
 	{
 		if (high > DPERM_ROWS_MAX / 2)
 			return 0;
@@ -92,12 +90,58 @@ rows_needed(const DpermOptions *options, int dim)
 	{
 		int64		middle = low + (high - low) / 2;
 
-		if (noise_share(options, dim, middle) > USEFUL_SHARE)
+		if (noise_share(planned, middle) > USEFUL_SHARE)
 			low = middle;
 		else
 			high = middle;
 	}
 	return high;
+}
+
+/* Write a column of the result, if it has one of that name: before an update its columns are those of an older version. */
+static void
+put_column(TupleDesc desc, const char *name, Datum value, bool isnull, Datum *values, bool *nulls)
+{
+	for (int i = 0; i < desc->natts; i++)
+		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+		{
+			values[i] = value;
+			nulls[i] = isnull;
+		}
+}
+
+/* Write a column that is a number. */
+static void
+put_number(TupleDesc desc, const char *name, double value, Datum *values, bool *nulls)
+{
+	put_column(desc, name, Float8GetDatum(value), false, values, nulls);
+}
+
+/* What a training costs: one row of the result. */
+static void
+fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
+{
+	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, Max(planned->rows, 1));
+	DpermCalibration calibration;
+	int64		needed;
+	double		norm;
+
+	setup.rows = planned->rows;
+	calibration = dperm_checked_calibration(&setup);
+	norm = noise_norm(&setup, &calibration);
+	needed = rows_needed(planned);
+	memset(nulls, true, sizeof(bool) * desc->natts);
+	put_column(desc, "noise", CStringGetTextDatum(planned->noise ? "shaped" : "ball"), isinf(setup.epsilon), values, nulls);
+	put_number(desc, "lambda_used", setup.lambda, values, nulls);
+	put_number(desc, "lambda_effective", calibration.lambda, values, nulls);
+	put_number(desc, "epsilon_slack", calibration.claim.shares[DPERM_SHARE_SLACK], values, nulls);
+	put_number(desc, "epsilon_noise", calibration.claim.shares[DPERM_SHARE_NOISE], values, nulls);
+	put_number(desc, "epsilon_release", calibration.claim.shares[DPERM_SHARE_RELEASE], values, nulls);
+	put_number(desc, "noise_norm", norm, values, nulls);
+	put_number(desc, "weight_error", norm / sqrt(setup.dim), values, nulls);
+	put_number(desc, "weight_bound", weight_bound(&setup, &calibration), values, nulls);
+	put_number(desc, "noise_share", noise_share(planned, setup.rows), values, nulls);
+	put_column(desc, "rows_needed", Int64GetDatum(needed), needed == 0, values, nulls);
 }
 
 /* The learner that a loss belongs to; setting a loss that there is not says so. */
@@ -111,27 +155,14 @@ learner_of(const char *loss)
 	return dperm_loss_parse(loss, &kind) ? dperm_loss_entry((int) kind)->learner : DPERM_LEARNER_SVM;
 }
 
-/* The options of the arguments. */
-static void
-read_cost_options(FunctionCallInfo fcinfo, DpermOptions *options)
-{
-	dperm_options_init(options, learner_of(dperm_arguments_text(fcinfo, "loss")));
-	dperm_option_table_arguments(options, DPERM_PLACE_COST, fcinfo);
-	dperm_options_settle(options);
-}
-
-/* dp_cost(rows, dimension, epsilon, lambda, method, analysis, loss, h) */
+/* dp_cost(rows, dimension, epsilon, lambda, method, analysis, loss, h, slack): of any rows with so many coordinates */
 Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
-	DpermOptions options;
-	DpermSetup	setup;
-	DpermCalibration calibration;
+	Planned		planned = {.noise = NULL};
 	TupleDesc	desc;
-	Datum		values[COST_COLUMNS];
-	bool		nulls[COST_COLUMNS] = {false};
-	int64		needed;
-	int			dim;
+	Datum	   *values;
+	bool	   *nulls;
 	Datum		rows,
 				dimension,
 				epsilon;
@@ -143,24 +174,55 @@ dp_cost(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("rows, dimension and epsilon must not be null"),
 				 errhint("Call dp_cost(rows => 10000, dimension => 20, epsilon => 1).")));
-	read_cost_options(fcinfo, &options);
-	dim = DatumGetInt32(dimension);
-	setup = dperm_options_setup(&options, dim, NULL, Max(DatumGetInt64(rows), 1));
-	setup.rows = DatumGetInt64(rows);
-	calibration = dperm_checked_calibration(&setup);
+	planned.rows = DatumGetInt64(rows);
+	planned.dim = DatumGetInt32(dimension);
+	dperm_options_init(&planned.options, learner_of(dperm_arguments_text(fcinfo, "loss")));
+	dperm_option_table_arguments(&planned.options, DPERM_PLACE_COST, fcinfo);
+	dperm_options_settle(&planned.options);
 
 	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
-	values[COST_LAMBDA] = Float8GetDatum(setup.lambda);
-	values[COST_LAMBDA_EFFECTIVE] = Float8GetDatum(calibration.lambda);
-	values[COST_SLACK] = Float8GetDatum(calibration.claim.shares[DPERM_SHARE_SLACK]);
-	values[COST_NOISE] = Float8GetDatum(calibration.claim.shares[DPERM_SHARE_NOISE]);
-	values[COST_RELEASE] = Float8GetDatum(calibration.claim.shares[DPERM_SHARE_RELEASE]);
-	values[COST_NOISE_NORM] = Float8GetDatum(noise_norm(&setup, &calibration));
-	values[COST_WEIGHT_BOUND] = Float8GetDatum(weight_bound(&setup, &calibration));
-	values[COST_NOISE_SHARE] = Float8GetDatum(noise_share(&options, dim, setup.rows));
-	needed = rows_needed(&options, dim);
-	values[COST_ROWS_NEEDED] = Int64GetDatum(needed);
-	nulls[COST_ROWS_NEEDED] = needed == 0;
+	values = palloc(sizeof(Datum) * desc->natts);
+	nulls = palloc(sizeof(bool) * desc->natts);
+	fill_row(&planned, desc, values, nulls);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/*
+ * dp_cost(source, label, features, epsilon, rows, ...): of a training with these arguments. Unless the caller chooses the
+ * noise, the ball is shown too where it is not what the training would draw.
+ */
+Datum
+dp_cost_source(PG_FUNCTION_ARGS)
+{
+	Planned		planned;
+	DpermSource source;
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	Datum	   *values;
+	bool	   *nulls;
+	Datum		rows;
+
+	if (!dperm_arguments_get(fcinfo, "rows", INT8OID, &rows))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("rows must not be null"),
+				 errhint("rows is the number of rows to expect, for example rows => 10000. The rows of source are not counted.")));
+	planned.rows = DatumGetInt64(rows);
+	planned.noise = dperm_train_open(fcinfo, learner_of(dperm_arguments_text(fcinfo, "loss")), &planned.options, &source);
+	planned.dim = dperm_encoder_dim(&source.spec.encoder);
+
+	store = dperm_result_set_begin(fcinfo, &desc);
+	values = palloc(sizeof(Datum) * desc->natts);
+	nulls = palloc(sizeof(bool) * desc->natts);
+	fill_row(&planned, desc, values, nulls);
+	tuplestore_putvalues(store, desc, values, nulls);
+	if (planned.noise && planned.options.noise == DPERM_NOISE_DEFAULT)
+	{
+		planned.options.noise = DPERM_NOISE_BALL;
+		planned.noise = NULL;
+		fill_row(&planned, desc, values, nulls);
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
 }

@@ -35,6 +35,28 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermMod
 	PG_RETURN_DATUM(result);
 }
 
+/* Read the arguments of a training, and open its source. */
+const DpermNoise *
+dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options, DpermSource *source)
+{
+	DpermSourceNames names = {
+		.function = fcinfo->flinfo->fn_oid,
+		.relation = dperm_arguments_required_text(fcinfo, "source"),
+		.label = dperm_arguments_required_text(fcinfo, "label")
+	};
+	const DpermNoise *noise;
+
+	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
+	names.domains = dperm_arguments_jsonb(fcinfo, "domains");
+	dperm_options_init(options, learner);
+	dperm_option_table_arguments(options, DPERM_PLACE_TRAIN, fcinfo);
+	dperm_options_settle(options);
+	dperm_queries_open(source, &names, options);
+	noise = dperm_options_noise(options, &source->spec.encoder, false);
+	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder), noise);
+	return noise;
+}
+
 /* Train as the arguments say. */
 static Datum
 train(FunctionCallInfo fcinfo, DpermLearner learner)
@@ -42,21 +64,8 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 	MemoryContext caller = CurrentMemoryContext;
 	DpermOptions options;
 	DpermSource source;
-	DpermSourceNames names = {
-		.function = fcinfo->flinfo->fn_oid,
-		.relation = dperm_arguments_required_text(fcinfo, "source"),
-		.label = dperm_arguments_required_text(fcinfo, "label")
-	};
 
-	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
-	names.domains = dperm_arguments_jsonb(fcinfo, "domains");
-	dperm_options_init(&options, learner);
-	dperm_option_table_arguments(&options, DPERM_PLACE_TRAIN, fcinfo);
-	dperm_options_settle(&options);
-	dperm_queries_open(&source, &names, &options);
-	dperm_options_check(&options, dperm_encoder_dim(&source.spec.encoder),
-						dperm_options_noise(&options, &source.spec.encoder, false));
-
+	(void) dperm_train_open(fcinfo, learner, &options, &source);
 	SPI_connect();
 	return dperm_train_result(fcinfo, caller, dperm_tasks_train(&options, &source));
 }

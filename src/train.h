@@ -1,5 +1,5 @@
 /*
- * train.h: what dp_logreg_train, dp_svm_train and their tuning counterparts share.
+ * train.h: what dp_logreg_train, dp_svm_train, their tuning counterparts and dp_cost share.
  */
 #ifndef DPERM_TRAIN_H
 #define DPERM_TRAIN_H
@@ -7,6 +7,15 @@
 #include "fmgr.h"
 
 #include "core/model/model.h"
+#include "options.h"
+#include "source.h"
+
+/*
+ * Read the arguments of a training, and open its source: every mistake is an error here, before any row is read. Returns the
+ * shape of the noise, in the order of the model; NULL for the ball.
+ */
+extern const DpermNoise *dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options,
+										  DpermSource *source);
 
 /* The result of a training function, made in its caller's context; ends the SPI connection. */
 extern Datum dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller,

@@ -40,6 +40,10 @@ COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer) IS
 -- Cost
 --
 
+-- By the number of rows and the dimension; and by the number of rows and the arguments of a training. The second looks at the
+-- source as a training does before it reads a row: it opens queries, so it is not parallel safe. No default comes before rows,
+-- so that three or four parameters without types still mean the first.
+
 CREATE FUNCTION dp_cost(
 	rows bigint,
 	dimension integer,
@@ -49,16 +53,57 @@ CREATE FUNCTION dp_cost(
 	analysis text DEFAULT 'sharp',
 	loss text DEFAULT 'logistic',
 	h float8 DEFAULT 0.5,
+	slack float8 DEFAULT NULL,
+	OUT noise text,
 	OUT lambda_used float8,
 	OUT lambda_effective float8,
 	OUT epsilon_slack float8,
 	OUT epsilon_noise float8,
 	OUT epsilon_release float8,
 	OUT noise_norm float8,
+	OUT weight_error float8,
 	OUT weight_bound float8,
 	OUT noise_share float8,
 	OUT rows_needed bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8) IS
-	'the privacy budget and the noise of a training, and the number of rows it needs, without reading any rows';
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8) IS
+	'the privacy budget and the noise of a training, and the number of rows it needs, for any rows of a dimension';
+
+CREATE FUNCTION dp_cost(
+	source text,
+	label text,
+	features anycompatible,
+	epsilon float8,
+	rows bigint,
+	lambda float8 DEFAULT NULL,
+	method text DEFAULT 'objective',
+	analysis text DEFAULT 'sharp',
+	positive text DEFAULT NULL,
+	intercept boolean DEFAULT NULL,
+	norm float8 DEFAULT NULL,
+	dimension integer DEFAULT NULL,
+	domains jsonb DEFAULT NULL,
+	kernel text DEFAULT NULL,
+	gamma float8 DEFAULT NULL,
+	kernel_features integer DEFAULT NULL,
+	kernel_seed bigint DEFAULT NULL,
+	loss text DEFAULT 'logistic',
+	h float8 DEFAULT 0.5,
+	noise text DEFAULT NULL,
+	slack float8 DEFAULT NULL,
+	OUT noise text,
+	OUT lambda_used float8,
+	OUT lambda_effective float8,
+	OUT epsilon_slack float8,
+	OUT epsilon_noise float8,
+	OUT epsilon_release float8,
+	OUT noise_norm float8,
+	OUT weight_error float8,
+	OUT weight_bound float8,
+	OUT noise_share float8,
+	OUT rows_needed bigint
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8) IS
+	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

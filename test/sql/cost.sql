@@ -3,8 +3,8 @@
 --
 SET extra_float_digits = 0;
 
--- The formulas of the guarantee document: objective perturbation by the sharp analysis, by the paper's, and output perturbation
-CREATE FUNCTION by_hand(n numeric, d numeric, e numeric, lambda numeric, method text, analysis text, c numeric, start numeric)
+-- The formulas of the guarantee document: objective perturbation by the sharp analysis, where the slack may take a tenth, and output perturbation
+CREATE FUNCTION by_hand(n numeric, d numeric, e numeric, lambda numeric, method text, c numeric, start numeric)
 RETURNS TABLE (lambda_used float8, lambda_effective float8, slack float8, noise float8, release float8, noise_norm float8, weight_bound float8) LANGUAGE plpgsql AS $$
 DECLARE
   l numeric := lambda;
@@ -12,12 +12,12 @@ DECLARE
   s numeric := 0;
   b numeric;
 BEGIN
-  IF method = 'objective' AND analysis = 'sharp' THEN
+  IF method = 'objective' THEN
     l := greatest(lambda, c / (n * (exp(0.1 * e) - 1)));
     s := ln(1 + c / (n * l));
   END IF;
   b := e - s - r;
-  RETURN QUERY SELECT lambda::float8, l::float8, s::float8, b::float8, r::float8, (2 * d / (b * n * l))::float8, least(sqrt(2 * start / l), 1 / l)::float8;
+  RETURN QUERY SELECT lambda::float8, l::float8, s::float8, b::float8, r::float8, (2 * sqrt(d * (d + 1)) / (b * n * l))::float8, least(sqrt(2 * start / l), 1 / l)::float8;
 END $$;
 CREATE TABLE setups AS
   SELECT n, d, e, lambda, method, loss, h, CASE loss WHEN 'logistic' THEN 0.25 WHEN 'huber' THEN 1 / (2 * h) ELSE 3 / (4 * h) END AS c
@@ -26,15 +26,32 @@ CREATE TABLE setups AS
 -- the loss of a row at zero weights, where training starts, is log 2, and 1 for the hinges; the noise of the release stage comes on top and is small
 SELECT method, loss, count(*) AS setups, bool_and(abs(c.lambda_used / b.lambda_used - 1) < 1e-9) AS lambda_used, bool_and(abs(c.lambda_effective / b.lambda_effective - 1) < 1e-9) AS lambda_effective,
        bool_and(abs(c.epsilon_slack - b.slack) < 1e-9) AS slack, bool_and(abs(c.epsilon_noise - b.noise) < 1e-9) AS noise, bool_and(abs(c.epsilon_release - b.release) < 1e-9) AS release,
-       bool_and(c.epsilon_slack + c.epsilon_noise + c.epsilon_release <= e) AS within_epsilon,
-       bool_and(c.noise_norm / b.noise_norm BETWEEN 1 - 1e-9 AND 1.05) AS noise_norm, bool_and(abs(c.weight_bound / b.weight_bound - 1) < 1e-9) AS weight_bound,
-       bool_and(abs(c.noise_share * c.weight_bound / c.noise_norm - 1) < 1e-9) AS noise_share
-FROM setups s, dp_cost(n, d, e, lambda, method => s.method, loss => s.loss, h => s.h) c,
-     by_hand(n, d, e, lambda, s.method, 'sharp', s.c, CASE loss WHEN 'logistic' THEN ln(2::numeric) ELSE 1 END) b
+       bool_and(c.epsilon_slack + c.epsilon_noise + c.epsilon_release <= e::float8 * (1 + 2.3e-16::float8)) AS within_epsilon,
+       bool_and(c.noise_norm / b.noise_norm BETWEEN 1 - 1e-9 AND 1.05) AS noise_norm, bool_and(abs(c.weight_error * sqrt(d) / c.noise_norm - 1) < 1e-9) AS weight_error,
+       bool_and(abs(c.weight_bound / b.weight_bound - 1) < 1e-9) AS weight_bound, bool_and(abs(c.noise_share * c.weight_bound / c.noise_norm - 1) < 1e-9) AS noise_share, bool_and(c.noise = 'ball') AS ball
+FROM setups s, dp_cost(n, d, e, lambda, method => s.method, loss => s.loss, h => s.h, slack => CASE s.method WHEN 'objective' THEN 0.1 END) c,
+     by_hand(n, d, e, lambda, s.method, s.c, CASE loss WHEN 'logistic' THEN ln(2::numeric) ELSE 1 END) b
 GROUP BY method, loss ORDER BY method, loss;
--- the default lambda
-SELECT n, d, e, abs(lambda_used * n * e / d - 0.1) < 1e-9 AS by_default FROM (VALUES (100, 3, 1), (50000, 100, 0.1), (1000000, 10, 8)) v(n, d, e), dp_cost(n, d, e);
-SELECT lambda_used, lambda_effective, epsilon_slack, epsilon_noise, epsilon_release, noise_norm, noise_share, rows_needed FROM dp_cost(500, 10, 'Infinity');
+
+-- The criterion: the default is the lambda of least risk, in three digits, and there the slack takes what it needs. spread is the mean square of the noise at scale 1
+CREATE FUNCTION risk(lambda float8, n float8, spread float8, e float8, c float8) RETURNS float8 LANGUAGE sql AS
+  'SELECT CASE WHEN l > 0 THEN 4 * spread / (2 * (l * n) ^ 2 * lambda) + lambda * 20 ^ 2 / 2 ELSE ''Infinity'' END FROM (SELECT 0.99 * e - ln((1 + c / (n * lambda))::numeric)::float8) s(l)';
+-- the risk is convex, so it falls up to the least and rises from there; three digits are within half a percent
+CREATE FUNCTION is_best(lambda float8, n float8, spread float8, e float8, c float8) RETURNS boolean LANGUAGE sql AS
+  'SELECT risk(lambda / 1.007, n, spread, e, c) > risk(lambda / 1.006, n, spread, e, c) AND risk(lambda * 1.007, n, spread, e, c) > risk(lambda * 1.006, n, spread, e, c)
+     AND (SELECT min(risk(lambda * 10 ^ (k / 25.0), n, spread, e, c)) FROM generate_series(-100, 100) k WHERE k <> 0) > risk(lambda, n, spread, e, c)
+     AND abs(digits - round(digits)) < 1e-9 FROM (SELECT lambda * 10 ^ (2 - floor(log(lambda)))) t(digits)';
+SELECT loss, count(*) AS setups, bool_and(is_best(lambda_used, n, d * (d + 1), e, s.c)) AS least_risk, bool_and(abs(lambda_effective / lambda_used - 1) < 1e-9) AS not_raised,
+       bool_and(abs(epsilon_slack - ln(1 + s.c / (n * lambda_used::numeric))) < 1e-9) AS slack, count(*) FILTER (WHERE epsilon_slack > 0.1 * e::float8) AS more_than_a_tenth
+FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, loss => s.loss, h => s.h) GROUP BY loss ORDER BY loss;
+-- a lambda of the caller's is kept as far as the slack may take what it needs: a tenth, or what it takes at the default
+SELECT count(*) AS setups, bool_and(abs(own.lambda_effective / greatest(lambda, s.c / (n * (exp(greatest(0.1 * e, ln(1 + s.c / (n * best.lambda_used::numeric)))) - 1)))::float8 - 1) < 1e-9) AS as_far,
+       count(*) FILTER (WHERE own.lambda_effective > lambda) AS raised, count(*) FILTER (WHERE own.epsilon_slack > 0.1001 * e::float8) AS more_than_a_tenth
+FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, loss => s.loss, h => s.h) best, dp_cost(n, d, e, lambda, loss => s.loss, h => s.h) own;
+-- the default of output perturbation and of the paper's analysis
+SELECT n, d, e, abs(a.lambda_used * n * e / d - 0.1) < 1e-9 AS output, abs(b.lambda_used * n * e / d - 0.1) < 1e-9 AS paper
+FROM (VALUES (100, 3, 1), (50000, 100, 0.1), (1000000, 10, 8)) v(n, d, e), dp_cost(n, d, e, method => 'output') a, dp_cost(n, d, e, analysis => 'paper') b;
+SELECT noise, lambda_used, lambda_effective, epsilon_slack, epsilon_noise, epsilon_release, noise_norm, weight_error, noise_share, rows_needed FROM dp_cost(500, 10, 'Infinity');
 -- the paper's analysis: lambda is raised only where slack takes all
 SELECT e, round(lambda_effective::numeric, 9) AS lambda, round(epsilon_slack::numeric, 6) AS slack, round(epsilon_noise::numeric, 6) AS noise
 FROM (VALUES (0.01), (0.1), (1)) v(e), dp_cost(10000, 10, e, 0.001, analysis => 'paper') ORDER BY e;
@@ -43,7 +60,7 @@ FROM (VALUES (0.01), (0.1), (1)) v(e), dp_cost(10000, 10, e, 0.001, analysis => 
 SELECT noise_share > 100 AS all_noise, rows_needed BETWEEN 1000000 AND 100000000 AS millions FROM dp_cost(200, 500, 0.01);
 -- and what is easy
 SELECT noise_share < 0.5 AS useful, rows_needed BETWEEN 2 AND 100000 AS fewer FROM dp_cost(100000, 10, 1);
--- rows_needed is the smallest number of rows with a share of at most a half
+-- rows_needed is where the share falls to a half
 SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
 FROM (VALUES (10, 1, NULL), (500, 0.01, NULL), (3, 10, NULL), (20, 0.5, 0.01), (20, 0.5, 1), (100, 2, 0.0001)) v(d, e, lambda), (VALUES ('objective'), ('output')) m(method),
      dp_cost(1000, d, e, lambda, method => method) c, dp_cost(c.rows_needed, d, e, lambda, method => method) here, dp_cost(c.rows_needed - 1, d, e, lambda, method => method) before;
@@ -51,37 +68,107 @@ FROM (VALUES (10, 1, NULL), (500, 0.01, NULL), (3, 10, NULL), (20, 0.5, 0.01), (
 SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_with_rows, bool_and(b.noise_share >= a.noise_share) AS more_with_dimensions, bool_and(e.noise_share <= a.noise_share) AS fewer_with_epsilon
 FROM generate_series(1, 8) i, dp_cost((10 ^ i)::bigint, 10, 1) a, dp_cost(2 * (10 ^ i)::bigint, 10, 1) c, dp_cost((10 ^ i)::bigint, 20, 1) b, dp_cost((10 ^ i)::bigint, 10, 2) e;
 
--- What it says is what a model gets
-CREATE DOMAIN vec3 AS float8[] CHECK (cardinality(VALUE) = 3);
-CREATE TABLE trained_on AS SELECT i % 3 = 0 AS y, ARRAY[sin(i), cos(i), 0.5]::vec3 AS x FROM generate_series(1, 300) i;
-CREATE TABLE models AS
-  SELECT 'logistic' AS loss, 0.5 AS h, 'objective' AS method, 'sharp' AS analysis, NULL::float8 AS lambda, 1.0 AS e, dp_logreg_train('trained_on', 'y', 'x', 1) AS m
-  UNION ALL SELECT 'logistic', 0.5, 'objective', 'paper', 0.001, 0.1, dp_logreg_train('trained_on', 'y', 'x', 0.1, 0.001, analysis => 'paper')
-  UNION ALL SELECT 'logistic', 0.5, 'output', 'sharp', 0.02, 3, dp_logreg_train('trained_on', 'y', 'x', 3, 0.02, method => 'output')
-  UNION ALL SELECT 'huber', 0.5, 'objective', 'sharp', 0, 2, dp_svm_train('trained_on', 'y', 'x', 2, 0)
-  UNION ALL SELECT 'smooth_hinge', 0.1, 'objective', 'sharp', 1e-5, 0.5, dp_svm_train('trained_on', 'y', 'x', 0.5, 1e-5, loss => 'smooth_hinge', h => 0.1)
-  UNION ALL SELECT 'logistic', 0.5, 'objective', 'sharp', NULL, 'Infinity', dp_logreg_train('trained_on', 'y', 'x', 'Infinity');
-SELECT s.loss, s.method, s.analysis, c.lambda_used = (j ->> 'lambda')::float8 AS lambda, c.lambda_effective = (j ->> 'lambda_effective')::float8 AS effective,
-       c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8 AS slack, c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8 AS noise, c.epsilon_release = (j -> 'budget' ->> 'release')::float8 AS release
-FROM (SELECT *, m::jsonb AS j FROM models) s, dp_cost(300, 4, e::float8, lambda, method => s.method, analysis => s.analysis, loss => s.loss, h => s.h) c ORDER BY e;
+-- With a source: the noise in the shape of its columns, and the ball to compare with
+CREATE TABLE patients (sick boolean, age int CHECK (age BETWEEN 0 AND 120), bmi float8 CHECK (bmi BETWEEN 10 AND 60), ward text CHECK (ward IN ('north', 'south', 'east', 'west', 'tower')),
+  smoker boolean, x float8[] CHECK (cardinality(x) = 3), notes text);
+-- shapes: dimension and mean square of each; groups: the group of each
+CREATE FUNCTION spread(shapes float8[], VARIADIC groups int[]) RETURNS float8 LANGUAGE sql AS
+  'SELECT sum(root) ^ 3 FROM (SELECT ((sum(shapes[i][1]) + 1) * (sum(shapes[i][1]) + 2) * sum(shapes[i][2])) ^ (1 / 3.0) FROM unnest(groups) WITH ORDINALITY g(g, i) GROUP BY g) s(root)';
+-- the mean square of an interval of radius t is t^2/3, of a category of k values 2k t^2/((k + 1)(k + 2)), of a disc t^2/2, of a ball of dimension k it is k t^2/(k + 2)
+CREATE TABLE shapes AS SELECT * FROM (VALUES
+  ('numbers', 4, $$'{age,bmi,smoker}'$$, '', spread(ARRAY[[4, 4 / 12.0]], 1)),
+  ('number alone', 1, $$'age'$$, 'intercept => false', 2),
+  ('number, category', 7, $$'{age,ward}'$$, '', (SELECT min(spread(ARRAY[[2, 2 / 9.0], [5, 10 / 42.0 / 3]], 1, g)) FROM generate_series(1, 2) g)),
+  ('number, two values', 4, $$'{age,ward}'$$, $$domains => '{"ward": ["north", "south"]}'$$, (SELECT min(spread(ARRAY[[2, 2 / 9.0], [2, 4 / 12.0 / 3]], 1, g)) FROM generate_series(1, 2) g)),
+  ('all', 12, 'NULL', '', (SELECT min(spread(ARRAY[[4, 4 / 18.0], [5, 10 / 42.0 / 6], [3, 3 / 5.0 / 6]], 1, g, h)) FROM generate_series(1, 3) g, generate_series(1, 3) h)),
+  ('vector', 4, $$'x'$$, '', (SELECT min(spread(ARRAY[[3, 3 / 5.0 / 2], [1, 1 / 6.0]], 1, g)) FROM generate_series(1, 2) g)),
+  ('vector alone', 3, $$'x'$$, 'intercept => false', 12),
+  ('kernel', 50, $$'x'$$, $$kernel => 'gaussian', kernel_features => 50$$, spread(ARRAY[[50, 1 / 2.0]], 1))) v(name, d, features, options, spread);
+CREATE FUNCTION costs(features text, options text) RETURNS TABLE (noise text, lambda float8, epsilon_noise float8, noise_norm float8, weight_error float8) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('SELECT noise, lambda_used, epsilon_noise, noise_norm, weight_error FROM dp_cost(%s)', concat_ws(', ', '''patients'', ''sick''', features, '0.1, 30000', nullif(options, '')));
+END $$;
+-- the ball has a mean square of d(d + 1)
+SELECT name, noise, round((spread / d / (d + 1))::numeric, 3) AS of_ball, is_best(lambda, 30000, s, 0.1, 0.25) AS least_risk, noise_norm / (2 * sqrt(s) / (epsilon_noise * 30000 * lambda)) BETWEEN 1 - 1e-9 AND 1.01 AS noise_norm,
+       abs(weight_error * sqrt(d) / noise_norm - 1) < 1e-9 AS weight_error
+FROM shapes, costs(features, options), LATERAL (SELECT CASE noise WHEN 'shaped' THEN spread ELSE d * (d + 1) END) t(s) ORDER BY name COLLATE "C", noise DESC;
+-- the ball is that of the dimension; either row comes alone if it is asked for
+WITH shaped AS (SELECT c FROM dp_cost('patients', 'sick', NULL, 0.5, 1000, noise => 'shaped') c), ball AS (SELECT c FROM dp_cost('patients', 'sick', NULL, 0.5, 1000, noise => 'ball') c),
+     both_rows AS (SELECT c FROM dp_cost('patients', 'sick', NULL, 0.5, 1000) c)
+SELECT (SELECT array_agg(c) FROM both_rows) = (SELECT array_agg(c) FROM (TABLE shaped UNION ALL TABLE ball) s) AS one_by_one, (TABLE ball) = dp_cost(1000, 12, 0.5) AS of_dimension, (TABLE shaped) <> (TABLE ball) AS differ;
+-- no other method has a shape, and without noise there is none
+SELECT noise, count(*) FROM dp_cost('patients', 'sick', NULL, 1, 1000, method => 'output') GROUP BY noise;
+SELECT noise, count(*) FROM dp_cost('patients', 'sick', NULL, 1, 1000, analysis => 'paper') GROUP BY noise;
+SELECT noise, count(*) FROM dp_cost('patients', 'sick', NULL, 'Infinity', 1000) GROUP BY noise;
+-- rows needed, with and without shape
+SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
+FROM (VALUES (0.01), (0.1), (1), (3)) v(e), (VALUES ('shaped'), ('ball')) m(noise), (VALUES ('logistic'), ('huber')) l(loss), dp_cost('patients', 'sick', NULL, e, 1000, noise => m.noise, loss => loss) c,
+     dp_cost('patients', 'sick', NULL, e, c.rows_needed, noise => m.noise, loss => loss) here, dp_cost('patients', 'sick', NULL, e, c.rows_needed - 1, noise => m.noise, loss => loss) before;
+SELECT e, s.noise_share < b.noise_share AS less_noise, s.rows_needed < b.rows_needed AS fewer_rows
+FROM (VALUES (0.1), (1)) v(e), dp_cost('patients', 'sick', NULL, e, 10000, noise => 'shaped') s, dp_cost('patients', 'sick', NULL, e, 10000, noise => 'ball') b;
+
+-- No row is read: not of a table, nor of a view that cannot be read at all
+CREATE FUNCTION fails(float8) RETURNS float8 LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE EXCEPTION 'a row was read'; END $$;
+CREATE VIEW unreadable AS SELECT sick, age, fails(bmi) AS bmi FROM patients;
+INSERT INTO patients SELECT i % 3 = 0, i % 100, 20 + i % 30, (ARRAY['north', 'south', 'east', NULL])[1 + i % 4], i % 7 = 0, ARRAY[sin(i), cos(i), 0.5] FROM generate_series(1, 300) i;
+BEGIN;
+SELECT count(*) FROM dp_cost('unreadable', 'sick', '{age,bmi}', 1, 1000, domains => '{"bmi": [10, 60]}');
+SELECT count(*) FROM dp_cost('patients', 'sick', NULL, 1, 1000);
+SELECT coalesce(seq_scan, 0) + coalesce(idx_scan, 0) AS scans FROM pg_stat_xact_user_tables WHERE relname = 'patients';
+SELECT dp_logreg_train('patients', 'sick', NULL, 1) IS NOT NULL AS trained;
+SELECT seq_scan > 0 AS scanned FROM pg_stat_xact_user_tables WHERE relname = 'patients';
+\set VERBOSITY terse
+SELECT dp_logreg_train('unreadable', 'sick', '{age,bmi}', 1, domains => '{"bmi": [10, 60]}');
+\set VERBOSITY default
+ROLLBACK;
+-- and rows are not counted
+CREATE TABLE no_patients (LIKE patients INCLUDING ALL);
+SELECT (SELECT array_agg(c) FROM dp_cost('patients', 'sick', NULL, 1, 1000) c) = (SELECT array_agg(c) FROM dp_cost('no_patients', 'sick', NULL, 1, 1000) c) AS same;
+
+-- What it says is what a model gets, with the same arguments
+CREATE FUNCTION told(learner text, arguments text, by_dimension text DEFAULT NULL)
+RETURNS TABLE (shape text, lambda boolean, effective boolean, slack boolean, noise boolean, release boolean, scale boolean) LANGUAGE plpgsql AS $$
+DECLARE
+  j jsonb;
+  c record;
+BEGIN
+  EXECUTE format('SELECT dp_%s_train(''patients'', ''sick'', %s)', learner, arguments) INTO j;
+  EXECUTE format('SELECT * FROM dp_cost(%s)', coalesce(by_dimension,
+    format('''patients'', ''sick'', %s, rows => 300%s', arguments, CASE WHEN learner = 'svm' AND arguments !~ 'loss' THEN ', loss => ''huber''' END))) INTO c;
+  RETURN QUERY SELECT CASE WHEN c.noise IS NOT DISTINCT FROM j ->> 'noise' THEN coalesce(c.noise, 'none') ELSE 'differs' END, c.lambda_used = (j ->> 'lambda')::float8, c.lambda_effective = (j ->> 'lambda_effective')::float8,
+    c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8, c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8, c.epsilon_release = (j -> 'budget' ->> 'release')::float8,
+    CASE WHEN c.noise IS NULL THEN (j ->> 'noise_scale')::float8 = 0
+         ELSE abs((j ->> 'noise_scale')::float8 / (2 / c.epsilon_noise / CASE j ->> 'method' WHEN 'output' THEN 300 * c.lambda_used ELSE 1 END) - 1) < 1e-9 END;
+END $$;
+SELECT learner, arguments, t.* FROM (VALUES
+  (1, 'logreg', $$NULL, 1$$), (2, 'logreg', $$'{age,ward}', 0.1, noise => 'ball'$$), (3, 'logreg', $$ARRAY['age', 'ward'], 0.1, lambda => 1e-5, slack => 0.3$$), (4, 'logreg', $$'x', 1$$),
+  (5, 'logreg', $$'x', 1, intercept => false, norm => 2$$), (6, 'logreg', $$'x', 3, kernel => 'gaussian', kernel_features => 20, gamma => 2, kernel_seed => 3$$), (7, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$),
+  (8, 'logreg', $$NULL, 0.1, lambda => 0.001, analysis => 'paper'$$), (9, 'logreg', $$NULL, 'Infinity'$$), (10, 'logreg', $$'age', 1, domains => '{"age": [0, 200]}'$$), (11, 'svm', $$NULL, 2, lambda => 0$$),
+  (12, 'svm', $$NULL, 0.5, lambda => 1e-5, loss => 'smooth_hinge', h => 0.1$$), (13, 'svm', $$'{smoker,bmi}', 0.1, method => 'output'$$)) v(i, learner, arguments), told(learner, arguments) t ORDER BY i;
+-- by the dimension, where the noise is the ball
+SELECT by_dimension, t.* FROM (VALUES (1, 'logreg', $$'x', 1, noise => 'ball'$$, '300, 4, 1'), (2, 'logreg', $$'x', 1, intercept => false$$, '300, 3, 1'),
+  (3, 'svm', $$NULL, 0.5, 1e-5, slack => 0.2, noise => 'ball'$$, $$300, 12, 0.5, 1e-5, loss => 'huber', slack => 0.2$$), (4, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$, $$300, 12, 3, 0.02, 'output'$$),
+  (5, 'logreg', $$'x', 0.1, 0.001, analysis => 'paper'$$, $$300, 4, 0.1, 0.001, analysis => 'paper'$$), (6, 'logreg', $$NULL, 'Infinity'$$, $$300, 12, 'Infinity'$$))
+  v(i, learner, arguments, by_dimension), told(learner, arguments, by_dimension) t ORDER BY i;
 
 -- Arguments
-CREATE FUNCTION cost(arguments text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION failure(command text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
-  result text;
   state text;
+  message text;
   hint text;
 BEGIN
-  EXECUTE 'SELECT ''told'' FROM dp_cost(' || arguments || ')' INTO result;
-  RETURN coalesce(result, 'NULL');
+  EXECUTE command;
+  RETURN 'none';
 EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-  RETURN state || ': ' || result || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, message = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
+  RETURN state || ': ' || message || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
 END $$;
+CREATE FUNCTION cost(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT failure(format('SELECT * FROM dp_cost(%s)', arguments)) $$;
 \pset format unaligned
 \pset tuples_only on
 SELECT cost($$ rows => 1000, dimension => 10, epsilon => 1 $$);
-SELECT cost($$ 1000, 10, 1, NULL, NULL, NULL, NULL, NULL $$);
+SELECT cost($$ 1000, 10, 1, NULL, NULL, NULL, NULL, NULL, NULL $$);
 SELECT cost($$ NULL, 10, 1 $$);
 SELECT cost($$ 1000, NULL, 1 $$);
 SELECT cost($$ 1000, 10, NULL $$);
@@ -108,10 +195,44 @@ SELECT cost($$ 1000, 10, 1, analysis => 'blunt' $$);
 SELECT split_part(cost($$ 1000, 10, 1, loss => 'hinge' $$), E'\n', 1);
 SELECT cost($$ 1000, 10, 1, loss => 'huber', h => 0 $$);
 SELECT cost($$ 1000, 10, 1, loss => 'huber', h => 1 $$);
+SELECT cost($$ 1000, 10, 1, slack => 0 $$);
+SELECT cost($$ 1000, 10, 1, slack => 0.1, analysis => 'paper' $$);
+-- parameters without a type
+PREPARE untyped AS SELECT rows_needed FROM dp_cost($1, $2, $3);
+PREPARE untyped_lambda AS SELECT rows_needed FROM dp_cost($1, $2, $3, $4);
+PREPARE untyped_source AS SELECT rows_needed FROM dp_cost($1, $2, $3, $4, rows => $5);
+SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name COLLATE "C";
+DEALLOCATE ALL;
+-- with a source
+SELECT cost($$ rows => 1000, epsilon => 1, source => 'patients', label => 'sick', features => NULL $$);
+SELECT cost($$ 'patients', 'sick', 'age', 1, 1000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL $$);
+SELECT cost($$ 'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000 $$);
+SELECT cost($$ 'patients', 'sick', NULL, 1, rows => NULL $$);
+SELECT cost($$ 'patients', 'sick', NULL, 1, 0 $$);
+SELECT cost($$ 'patients', 'sick', NULL, 1, 8589934593 $$);
+SELECT split_part(cost($$ 'patients', 'sick', NULL, 1, 1000, loss => 'hinge' $$), E'\n', 1);
+-- mistakes are those of a training
+CREATE TABLE refused (i serial, arguments text);
+INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL, 'sick', NULL, 1$$), ($$'patients', NULL, NULL, 1$$), ($$'patients', 'well', NULL, 1$$), ($$'patients', 'ward', NULL, 1$$), ($$'patients', 'sick', '{}', 1$$),
+  ($$'patients', 'sick', 3, 1$$), ($$'patients', 'sick', 'notes', 1$$), ($$'patients', 'sick', '{age,sick}', 1$$), ($$'patients', 'sick', 'age', 1, domains => '{"bmi": [1, 2]}'$$), ($$'patients', 'sick', NULL, NULL$$),
+  ($$'patients', 'sick', NULL, 1, lambda => -1$$), ($$'patients', 'sick', NULL, 1, noise => 'loud'$$), ($$'patients', 'sick', NULL, 1, noise => 'shaped', method => 'output'$$), ($$'patients', 'sick', NULL, 1, norm => 2$$),
+  ($$'patients', 'sick', NULL, 1, gamma => 1$$), ($$'patients', 'sick', NULL, 'Infinity', lambda => 0$$), ($$'shuffled', 'sick', 'age', 1$$);
+CREATE VIEW shuffled AS SELECT sick, age FROM patients WHERE random() < 0.5;
+SELECT CASE WHEN cost = train THEN cost ELSE 'differs: ' || cost || ' / ' || train END
+FROM (SELECT i, failure(format('SELECT dp_logreg_train(%s)', arguments)) AS train, cost(arguments || ', rows => 1000') AS cost FROM refused) s ORDER BY i;
+-- and so are missing privileges
+CREATE ROLE dperm_curious;
+GRANT SELECT (sick, age) ON patients TO dperm_curious;
+SET ROLE dperm_curious;
+SELECT cost($$ 'patients', 'sick', '{age}', 1, 1000 $$);
+SELECT cost($$ 'patients', 'sick', '{age,bmi}', 1, 1000 $$);
+SELECT failure($$ SELECT dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
+RESET ROLE;
 \pset tuples_only off
 \pset format aligned
 
-DROP TABLE setups, trained_on, models;
-DROP DOMAIN vec3;
-DROP FUNCTION by_hand, cost;
+DROP VIEW unreadable, shuffled;
+DROP TABLE setups, shapes, patients, no_patients, refused;
+DROP ROLE dperm_curious;
+DROP FUNCTION by_hand, risk, is_best, spread, costs, fails, told, cost, failure;
 RESET extra_float_digits;

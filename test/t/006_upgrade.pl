@@ -135,12 +135,13 @@ sub keeps_grants
 	my ($database, $version) = @_;
 	my $text = 'text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint';
 	(my $array = $text) =~ s/text, text, text,/text, text, text[],/;
+	my $cost = 'text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8';
 	my $dump = PostgreSQL::Test::Utils::tempdir . '/dump.sql';
 	my $granted = q{SELECT proname, pronargs, (SELECT string_agg(grantee || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ' ORDER BY grantee COLLATE "C")
 			FROM (SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee, is_grantable
 				FROM aclexplode(proacl) a WHERE a.grantee <> proowner) g)
-		FROM pg_proc WHERE proacl IS NOT NULL AND proname ~ '^dp_' ORDER BY proname COLLATE "C"};
-	my $wanted = qq{dp_aggregate_final|1|\ndp_logreg_train|16|"An ""analyst" grantor*\ndp_svm|3|\ndp_svm_train|18|"An ""analyst" PUBLIC};
+		FROM pg_proc WHERE proacl IS NOT NULL AND proname ~ '^dp_' ORDER BY proname COLLATE "C", pronargs};
+	my $wanted = qq{dp_aggregate_final|1|\ndp_cost|9|"An ""analyst"\ndp_cost|21|"An ""analyst"\ndp_logreg_train|18|"An ""analyst" grantor*\ndp_svm|3|\ndp_svm_train|20|"An ""analyst" PUBLIC};
 	my $roles = q{"An ""analyst", grantor};
 
 	$node->safe_psql('postgres', qq{CREATE DATABASE "$database"});
@@ -152,6 +153,8 @@ sub keeps_grants
 		GRANT EXECUTE ON FUNCTION dp_logreg_train($array) TO grantor WITH GRANT OPTION;
 		REVOKE EXECUTE ON FUNCTION dp_svm_train($text, text, float8) FROM PUBLIC;
 		GRANT EXECUTE ON FUNCTION dp_svm_train($text, text, float8) TO "An ""analyst";
+		REVOKE EXECUTE ON FUNCTION dp_cost FROM PUBLIC;
+		GRANT EXECUTE ON FUNCTION dp_cost TO "An ""analyst";
 		REVOKE EXECUTE ON FUNCTION dp_fit_final(internal), dp_svm("any", "any", float8) FROM PUBLIC;
 		ALTER EXTENSION dperm UPDATE});
 	is($node->safe_psql($database, $granted), $wanted, "$version: grants are kept");
@@ -162,7 +165,10 @@ sub keeps_grants
 	$node->safe_psql('postgres', qq{DROP DATABASE "$database restored"});
 
 	# nothing else refers to the roles
-	$node->safe_psql($database, "REVOKE ALL ON FUNCTION dp_logreg_train, dp_svm_train FROM $roles; DROP ROLE $roles");
+	$node->safe_psql($database, "REVOKE ALL ON FUNCTION dp_logreg_train, dp_svm_train FROM $roles;
+		REVOKE ALL ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8),
+			dp_cost($cost) FROM $roles;
+		DROP ROLE $roles");
 	is($node->safe_psql($database, q{SELECT count(*) FROM pg_init_privs i JOIN pg_proc p ON p.oid = objoid WHERE proname ~ '^dp_'}), 0, "$version: no trace is left");
 }
 
@@ -183,15 +189,19 @@ foreach my $version (@old)
 	cmp_ok($count, '>', 500, "$version: $count predictions to compare");
 	is($node->safe_psql($database, $differences), '', "$version: its models predict the same before the update");
 	refused_before_update($database, $version);
+	# dp_cost reads no rows: it answers, in the columns that it had
+	my $cost = $node->safe_psql($database, 'SELECT to_jsonb(c) FROM dp_cost(10000, 5, 1) c');
 
 	$node->safe_psql($database, 'ALTER EXTENSION dperm UPDATE');
 	same_objects($database, "$version, updated");
+	is($node->safe_psql($database, q{SELECT to_jsonb(c) - '{noise,weight_error}'::text[] FROM dp_cost(10000, 5, 1) c}), $cost, "$version: the cost is as it was before the update");
 	is($node->safe_psql($database, $differences), '', "$version: updated, its models predict the same");
 	is($node->safe_psql($database, q{SELECT DISTINCT form, name FROM models WHERE model::text::dp_model::text <> model::text
 		OR dp_weights(model) <> (SELECT dp_weights(as_text::dp_model) FROM forms WHERE forms.name = models.name)}),
 		'', "$version: its models have the same weights in every form");
 	is($node->safe_psql($database, q{SELECT name FROM forms WHERE as_text::dp_model::jsonb - 'guarantee'
 			IS DISTINCT FROM as_text::jsonb - 'guarantee' || '{"format": 2, "neighbours": "replace", "unit": "row"}'
+				|| CASE WHEN (as_text::jsonb ->> 'private')::boolean THEN '{"noise": "ball"}' ELSE '{}' END::jsonb
 			OR as_text::jsonb ->> 'neighbours' IS DISTINCT FROM 'replace-one' OR as_text::jsonb ? 'unit'}),
 		'', "$version: its models say the same as before, in the words of format 2");
 	is($node->safe_psql($database, q{SELECT dp_logreg_train('cases', 'y', '{age,dose,stage}', 1) IS NOT NULL AND (SELECT dp_svm(y, ARRAY[age / 120.0], 1) IS NOT NULL FROM cases)}),

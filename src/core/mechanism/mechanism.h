@@ -33,7 +33,7 @@ typedef struct DpermMechanism
 	/* the certificate and the residual (dperm_calibrate_solver() and more); returns the largest norm of what is released */
 	double		(*bound) (const DpermSetup *s, double c, DpermCalibration *out);
 
-	/* a bound on the expected norm of what the noise adds to the weights */
+	/* a bound on the root mean square norm of what the noise adds to the weights, and so on the mean of the norm */
 	double		(*effect) (const DpermSetup *s, const DpermCalibration *cal);
 
 	/* draw the noise: dim doubles */

@@ -2,6 +2,7 @@
  * output.c: output perturbation: the noise is added to the minimiser (docs/guarantee.md, "Output perturbation").
  */
 #include <float.h>
+#include <math.h>
 #include <stddef.h>
 
 #include "core/base/limits.h"
@@ -50,11 +51,11 @@ bound_output(const DpermSetup *s, double c, DpermCalibration *out)
 	return largest;
 }
 
-/* |b| has mean dim times scale. */
+/* |b| has a mean of at most the root of that of its square. */
 static double
 output_effect(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return s->dim * cal->noise_scale;
+	return sqrt(dperm_noise_spread(NULL, s->dim)) * cal->noise_scale;
 }
 
 /* Density proportional to exp(-|b|/scale). */
