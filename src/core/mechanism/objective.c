@@ -70,27 +70,30 @@ best_lambda(const DpermSetup *s, double c)
 	return three_digits(exp(high));
 }
 
+/* The lambda at which the slack takes a share of epsilon. */
+static double
+lambda_at(const DpermSetup *s, double c, double share)
+{
+	return c / (s->rows * expm1(share * s->epsilon));
+}
+
 /*
- * The most that the slack may take: what the caller says; else a tenth of epsilon, or what the criterion would give it if that
- * is more.
+ * The least lambda: where the slack takes what the caller says; else a tenth of epsilon, or what it takes at the default if
+ * that is more.
  */
 static double
-most_slack(const DpermSetup *s, double c)
+least_lambda(const DpermSetup *s, double c)
 {
-	double		slack = s->slack * s->epsilon;
+	double		least = s->slack > 0 ? lambda_at(s, c, s->slack) : fmin(lambda_at(s, c, SLACK_SHARE), best_lambda(s, c));
 
-	if (s->slack == 0)
-		slack = fmax(SLACK_SHARE * s->epsilon, log1p(c / (s->rows * best_lambda(s, c))));
-	return fmin(slack, DPERM_SLACK_MAX * s->epsilon);
+	return fmax(least, lambda_at(s, c, DPERM_SLACK_MAX));
 }
 
 /* One determinant factor and a capped slack (section "Sharp analysis"). */
 static void
 sharp(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		least = c / (s->rows * expm1(most_slack(s, c)));
-
-	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least);
+	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least_lambda(s, c));
 	out->claim.shares[DPERM_SHARE_SLACK] = log1p(c / (s->rows * out->lambda));
 	out->claim.shares[DPERM_SHARE_NOISE] = s->epsilon - out->claim.shares[DPERM_SHARE_SLACK] - out->claim.shares[DPERM_SHARE_RELEASE];
 }
