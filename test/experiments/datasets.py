@@ -107,6 +107,29 @@ def coordinates(session, dataset):
     return terms + ["1"]
 
 
+def made(session, name):
+    """What a table was made from, or nothing."""
+    return session.value(f"SELECT coalesce(obj_description(to_regclass('{name}'), 'pg_class'), '')")
+
+
+def prepare(session):
+    session.run("""
+        CREATE EXTENSION IF NOT EXISTS dperm;
+        -- uniform in [0, 1), the same in every run
+        CREATE OR REPLACE FUNCTION chance(purpose text, id bigint) RETURNS float8
+        IMMUTABLE PARALLEL SAFE LANGUAGE sql
+        AS $$ SELECT ('x' || substr(md5(purpose || ' ' || id), 1, 12))::bit(48)::bigint / 2.0 ^ 48 $$""")
+
+
+def read(session, dataset, paths):
+    """Makes the temporary table raw, the file as it is, and the view kept, the rows that are used."""
+    columns = [f"{c} {'float8' if c in dataset.numbers.split() else 'text'}" for c in dataset.columns.split()]
+    session.run(f"""
+        CREATE TEMP TABLE raw (id bigserial, {', '.join(columns)});
+        CREATE TEMP VIEW kept AS SELECT * FROM raw WHERE {dataset.keep}""")
+    session.run(f"COPY raw ({', '.join(dataset.columns.split())}) FROM STDIN (FORMAT csv)", lines(dataset, paths))
+
+
 def load(session, dataset, folder, folds, rows):
     """Makes the table NAME, and NAME_all of the rows that were not drawn too, unless they are there.
 
@@ -114,18 +137,9 @@ def load(session, dataset, folder, folds, rows):
     name, paths = dataset.name, find(dataset, folder)
     rows = dataset.rows and (rows or dataset.rows)
     made_from = f"{VERSION} {checksum(paths)} {folds} {rows}"
-    if session.value(f"SELECT coalesce(obj_description(to_regclass('{name}'), 'pg_class'), '')") == made_from:
+    if made(session, name) == made_from:
         return made_from
-    columns = [f"{c} {'float8' if c in dataset.numbers.split() else 'text'}" for c in dataset.columns.split()]
-    session.run(f"""
-        CREATE EXTENSION IF NOT EXISTS dperm;
-        -- uniform in [0, 1), the same in every run
-        CREATE OR REPLACE FUNCTION chance(purpose text, id bigint) RETURNS float8
-        IMMUTABLE PARALLEL SAFE LANGUAGE sql
-        AS $$ SELECT ('x' || substr(md5(purpose || ' ' || id), 1, 12))::bit(48)::bigint / 2.0 ^ 48 $$;
-        CREATE TEMP TABLE raw (id bigserial, {', '.join(columns)});
-        CREATE TEMP VIEW kept AS SELECT * FROM raw WHERE {dataset.keep}""")
-    session.run(f"COPY raw ({', '.join(dataset.columns.split())}) FROM STDIN (FORMAT csv)", lines(dataset, paths))
+    read(session, dataset, paths)
     terms = coordinates(session, dataset)
     session.run(f"""
         DROP TABLE IF EXISTS {name}, {name}_all CASCADE;

@@ -4,11 +4,15 @@ import os
 
 import datasets
 import paper
+import raw_report
 import runs
+from database import Failed
+from page import LOSS, Page, figure, rows, times, wide
 from results import gain, mean, worse
 from svgplot import line_plot
 
-LOSS = {"logistic": "Logistic regression", "huber": "Huber SVM"}
+# Around the text about raw columns, which may be of another run than the rest.
+RAW = ("<!-- raw columns -->\n", "<!-- end of raw columns -->\n")
 METHOD = {"non-private": "non-private", "output": "output", "paper": "objective, `'paper'`",
           "sharp": "objective, `'sharp'`", "diffprivlib": "diffprivlib"}
 PLAIN = {"sharp": "objective, sharp", "paper": "objective, paper", "output": "output",
@@ -17,29 +21,6 @@ PLAIN = {"sharp": "objective, sharp", "paper": "objective, paper", "output": "ou
 
 def power(exponent):
     return f"10<sup>{exponent.replace('-', '−')}</sup>" if exponent.lstrip("-")[0].isdigit() else exponent
-
-
-def number(value):
-    return f"{value:.4f}".replace("-", "−")
-
-
-def figure(found, mark=""):
-    """Mean and standard error in a table."""
-    return f"{number(found[0])} ± {found[1]:.4f}{mark}" if found else "–"
-
-
-def rows(header, lines):
-    return "\n".join(["| " + " | ".join(header) + " |", "|" + "---|" * len(header),
-                      *("| " + " | ".join(line) + " |" for line in lines)])
-
-
-UNFINISHED = " Some of its runs are still to be done: – marks what is missing, and a line of a plot that is only a point is one of these."
-
-
-def times(repetitions):
-    """From numbers that start at 0."""
-    count = max((int(each) for each in repetitions if each.isdigit()), default=0) + 1
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def rounding(text):
@@ -77,10 +58,12 @@ class Cell:
         return f"{datasets.ALL[data].title}, {LOSS[loss]}, {METHOD[method]}, {power(exponent)}"
 
 
-class Report:
+class Report(Page):
+    """The paper's experiments."""
+
     def __init__(self, results, best, docs):
-        self.results, self.best, self.docs = results, best, docs
-        self.about = results.about()
+        super().__init__("paper", results, docs)
+        self.best = best
         self.cells = {(data, loss, method, exponent): Cell(results, data, loss, method, exponent)
                       for data in datasets.ALL for loss in runs.LOSSES for method in ["non-private", *runs.PRIVATE]
                       for exponent in paper.LAMBDAS[data]}
@@ -233,49 +216,17 @@ class Report:
     # ----------------------------------------------------------- document
 
     def write(self):
-        os.makedirs(self.docs, exist_ok=True)
+        """The plots; returns the text."""
         for data in datasets.ALL:
             self.plot_epsilon(data, "logistic", f"experiments-{data}-epsilon.svg")
             self.plot_epsilon(data, "huber", f"experiments-{data}-epsilon-huber.svg")
         for loss in runs.LOSSES:
             for epsilon in runs.LEARNING_EPSILONS:
                 self.plot_learning(loss, epsilon, learning_file(loss, epsilon))
-        path = os.path.join(self.docs, "experiments.md")
-        with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "document.md"), encoding="utf-8") as file:
-            text = file.read()
-        with open(path, "w", encoding="utf-8") as file:
-            text = self.fill(text)
-            missing = any(line.startswith("|") and "–" in line for line in text.splitlines())
-            file.write(text.replace("<unfinished>", UNFINISHED if missing else ""))
-        return path
-
-    def fill(self, text):
-        """Replaces {{name arguments}} by what the method of that name returns."""
-        done = ""
-        while "{{" in text:
-            before, _, text = text.partition("{{")
-            call, _, text = text.partition("}}")
-            name, *words = call.split()
-            done += before + getattr(self, "say_" + name, getattr(self, name, None))(*words)
-        return done + text
-
-    def say_rows(self, data):
-        return f"{self.about['data'][data]['rows']:,}"
+        return self.text("document.md")
 
     def say_all(self, data):
         return f"{self.about['data'][data]['all']:,}"
-
-    def say_dimension(self, data):
-        return str(self.about["data"][data]["dimension"])
-
-    def say_positive(self, data):
-        return f"{self.about['data'][data]['positive']:.3f}"
-
-    def say_runs(self):
-        return f"{len(self.results.errors):,}"
-
-    def say_minutes(self):
-        return f"{sum(self.results.seconds.values()) / 60:.0f}"
 
     def say_repetitions(self):
         return times(run.repetition for run in self.results.errors if run.method == "sharp")
@@ -289,21 +240,12 @@ class Report:
     def say_learning_repetitions(self):
         return times(run.repetition for run in self.results.errors if run.size)
 
-    def say_about(self, key):
-        return str(self.about.get(key, "–"))
-
     def say_error(self, data, loss, method, exponent):
         return figure(self.cells[data, loss, method, exponent].found)
 
     def say_diffprivlib(self):
         return ("It was: its curve is in the plots and tables of logistic regression." if self.about["diffprivlib"] else
                 "In the run shown here it was not.")
-
-
-def wide(series):
-    """Whether a logarithmic axis is of use."""
-    values = [point[1] for one in series for point in one["points"] if point[1] > 0]
-    return len(values) > 0 and max(values) > 3 * min(values)
 
 
 def learning_file(loss, epsilon):
@@ -334,5 +276,28 @@ def why(cell):
     return "may be chance: one entry in twenty is expected to be this far off" if abs(cell.off) < 3 else "not known"
 
 
+def divide(text, path):
+    """A document: before the text about raw columns, that text, and after it."""
+    before, begin, rest = text.partition(RAW[0])
+    inner, end, after = rest.partition(RAW[1])
+    if not begin or not end:
+        raise Failed(f"there are no results of one part of the document, and {path} does not have it either")
+    return before + begin, inner, end + after
+
+
 def write(results, best, docs):
-    return Report(results, best, docs).write()
+    """Writes the document and the plots. What there are no results of stays as it is in the document."""
+    path = os.path.join(docs, "experiments.md")
+    os.makedirs(docs, exist_ok=True)
+    old = ""
+    if os.path.exists(path):
+        with open(path, encoding="utf-8") as file:
+            old = file.read()
+    before, inner, after = divide(Report(results, best, docs).write() if results.about("paper") else old, path)
+    if results.about("raw"):
+        inner = raw_report.Report(results, docs).write()
+    elif results.about("paper"):
+        inner = divide(old, path)[1]
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(before + inner + after)
+    return path

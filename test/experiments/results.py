@@ -43,20 +43,22 @@ class Results:
         except BlockingIOError:
             raise Failed(f"another run writes to {self.folder}") from None
 
-    def about(self, **facts):
-        """What the results were made with. Those of other data or other folds are not mixed in."""
+    def about(self, part, **facts):
+        """What the results of a part were made with. Those of other data, settings or versions are not mixed in."""
         known = {}
         if os.path.exists(self.about_path):
             with open(self.about_path, encoding="utf-8") as file:
                 known = json.load(file)
-        if "made_from" in facts and known.get("made_from", facts["made_from"]) != facts["made_from"]:
-            raise Failed(f"the results in {self.folder} are of other data or other settings; "
-                         "move them away, or name another folder with --output")
+        mine = known.setdefault(part, {})
+        for key in {"made_from", "dperm"} & facts.keys():
+            if mine.get(key, facts[key]) != facts[key]:
+                raise Failed(f"the results in {self.folder} are of other data, other settings or another version of dperm; "
+                             "move them away, or name another folder with --output")
         if facts:
-            known.update(facts)
+            mine.update(facts)
             with open(self.about_path, "w", encoding="utf-8") as file:
                 json.dump(known, file, indent=1)
-        return known
+        return mine
 
     def add(self, run, error, seconds):
         self.errors[run], self.seconds[run] = error, seconds

@@ -4,6 +4,7 @@ import time
 from collections import namedtuple
 
 import paper
+import raw
 
 LOSSES = ["logistic", "huber"]
 PRIVATE = ["output", "paper", "sharp"]
@@ -16,7 +17,7 @@ PORTIONS = 1 + len(LEARNING_LAMBDAS[True])
 AGAIN = "again "  # starts the number of a repetition that is kept apart
 
 # lambda: a power of ten, "default" or "tuned". size: rows of a portion, "" outside of the learning
-# curves. fold: in the learning curves the permutation.
+# curves. fold: in the learning curves the permutation, with raw columns the split.
 FIELDS = ["data", "loss", "method", "lambda_", "epsilon", "size", "fold", "repetition"]
 Run = namedtuple("Run", FIELDS)
 
@@ -81,6 +82,15 @@ def learning(permutation, repetition, settings):
             for size in settings.sizes]
 
 
+def split(data, settings):
+    """Raw columns with declared domains, the default lambda, by noise; every split, and without noise once in each."""
+    return [Run(data, loss, method, "default", epsilon_of(method, epsilon), "", str(s), str(repetition))
+            for loss in LOSSES for repetition in range(settings.raw_repetitions)
+            for epsilon in settings.raw_epsilons for method in ["non-private", *raw.METHODS]
+            if method != "non-private" or (epsilon == settings.raw_epsilons[0] and repetition == 0)
+            for s in range(settings.splits)]
+
+
 def calibration(session, data, rows, dimension):
     """The lambda that objective perturbation uses in the tables, and the part of epsilon that is left for its
     noise: by loss, lambda and analysis."""
@@ -119,8 +129,9 @@ def execute(session, run):
         import other
         error = other.error(session, run)
     else:
-        call, tested = training(run)
+        call, tested = (raw.training if run.data in raw.ALL else training)(run)
+        row = "tested" if run.data in raw.ALL else "x"
         error = float(session.value(f"""
             WITH m AS MATERIALIZED (SELECT {call} AS model)
-            SELECT avg((dp_predict(model, x) <> label)::int)::float8 FROM {tested}, m"""))
+            SELECT avg((dp_predict(model, {row}) <> label)::int)::float8 FROM {tested} AS tested, m"""))
     return error, time.monotonic() - start
