@@ -101,6 +101,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	DpermOptions options;
 	DpermModel *model;
 	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid};
+	List	   *tried = NIL;
 	Datum		value,
 				epsilon;
 
@@ -121,7 +122,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	evaluation->budget = dperm_selection_budget(options.epsilon);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
-	dperm_queries_open(&evaluation->source, &names, &options);
+	dperm_queries_open(&evaluation->source, &names, &options, &tried);
 }
 
 /* Add the noise. */

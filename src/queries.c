@@ -232,15 +232,25 @@ pass_plan(const DpermSource *source)
 
 /*
  * Do all that comes before the first row of a query with one value of a type of ours: check it, plan it, and let the
- * executor look at privileges and at what it would read. Within SPI.
+ * executor look at privileges and at what it would read. Not again for a query that was tried before.
  */
 static void
-try_open(const DpermSource *source, const char *query, const char *type, int options)
+try_open(const DpermSource *source, char *query, const char *type, int options, List **tried)
 {
 	Datum		none = 0;
-	ParamListInfo params = make_params(source, dperm_source_type(source, type), &none, 1);
-	int			level = hide_plans();
-	SPIPlanPtr	plan = checked_plan(source, query, params, options);
+	ParamListInfo params;
+	SPIPlanPtr	plan;
+	int			level;
+	ListCell   *cell;
+
+	foreach(cell, *tried)
+		if (strcmp(lfirst(cell), query) == 0)
+			return;
+	*tried = lappend(*tried, query);
+	SPI_connect();
+	params = make_params(source, dperm_source_type(source, type), &none, 1);
+	level = hide_plans();
+	plan = checked_plan(source, query, params, options);
 
 	/* the NULL that stands for a value must not simplify the plan */
 	for (int i = 0; i < params->numParams; i++)
@@ -248,27 +258,27 @@ try_open(const DpermSource *source, const char *query, const char *type, int opt
 	SPI_cursor_close(SPI_cursor_open_with_paramlist(NULL, plan, params, true));
 	SPI_freeplan(plan);
 	AtEOXact_GUC(true, level);
+	SPI_finish();
 }
 
 /* Check the queries over the source, before the first of them is run. */
 static void
-check_queries(const DpermSource *source)
+check_queries(const DpermSource *source, List **tried)
 {
 	int			portion = 0;
 
-	SPI_connect();
 	try_open(source, pass_query(source, 1, source->portions > 0 ? &portion : NULL), "dp_moments",
-			 CURSOR_OPT_PARALLEL_OK);
-	try_open(source, read_query(source), "dp_moments", 0);
-	SPI_finish();
+			 CURSOR_OPT_PARALLEL_OK, tried);
+	try_open(source, read_query(source), "dp_moments", 0, tried);
 }
 
 /* Open a source, and check the queries over it. */
 void
-dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
+dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
+				   List **tried)
 {
 	dperm_source_open(source, names, options);
-	check_queries(source);
+	check_queries(source, tried);
 }
 
 /* Run one pass. */
@@ -373,16 +383,14 @@ mistakes_query(const DpermSource *source, int count)
 /* Divide the rows into portions by a key. */
 void
 dperm_queries_divide(DpermSource *source, int portions, const char *identity, bool is_public,
-					Datum key)
+					Datum key, List **tried)
 {
 	source->portions = portions;
 	source->portion = 0;
 	source->key = key;
 	source->identity = dperm_identity_sql(source, identity, is_public);
-	check_queries(source);
-	SPI_connect();
-	try_open(source, mistakes_query(source, 1), "dp_model", CURSOR_OPT_PARALLEL_OK);
-	SPI_finish();
+	check_queries(source, tried);
+	try_open(source, mistakes_query(source, 1), "dp_model", CURSOR_OPT_PARALLEL_OK, tried);
 }
 
 /* How many rows with a label each model gets wrong. */

@@ -21,9 +21,13 @@ enum
 	DPERM_PARAM_EXTRA
 };
 
-/* Open a source, and check the queries over it: nothing but rows can make one of them fail later. */
+/*
+ * Open a source, and check the queries over it: nothing but rows can make one of them fail later. *tried, NIL in the
+ * beginning, is a list of the queries that have been checked: sources that differ in what comes after the rows have the
+ * same ones.
+ */
 extern void dperm_queries_open(DpermSource *source, const DpermSourceNames *names,
-							   const DpermOptions *options);
+							   const DpermOptions *options, List **tried);
 
 /* Random bits by which rows are divided, fresh for each call. */
 extern Datum dperm_queries_key(void);
@@ -35,7 +39,7 @@ extern Datum dperm_queries_key(void);
  * portions are checked, those of dperm_queries_mistakes() too.
  */
 extern void dperm_queries_divide(DpermSource *source, int portions, const char *identity,
-								bool is_public, Datum key);
+								bool is_public, Datum key, List **tried);
 
 /*
  * The labels and features of the portion as a subquery called r, for FROM; *label is the name of the

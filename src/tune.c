@@ -44,6 +44,7 @@ typedef struct Tuning
 	char	   *identity;
 	DpermCandidates candidates;
 	DpermSource *sources;		/* of each candidate */
+	List	   *tried;			/* queries that have been checked */
 } Tuning;
 
 /* The arguments of a tuning, and the options of each candidate. */
@@ -79,7 +80,7 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 			own.blocks = source->blocks;
 			own.block_count = source->block_count;
 		}
-		dperm_queries_open(source, &own, options);
+		dperm_queries_open(source, &own, options, &tuning->tried);
 		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
 							dperm_options_noise(options, &source->spec.encoder, false));
 	}
@@ -93,7 +94,7 @@ divide_sources(Tuning *tuning, int portions, bool is_public)
 
 	for (int i = 0; i < tuning->candidates.count; i++)
 		dperm_queries_divide(&tuning->sources[i], portions, tuning->identity,
-							 is_public, key);
+							 is_public, key, &tuning->tried);
 }
 
 /* See that each candidate can be trained on so many rows, before one of them is. Returns the lambdas. */

@@ -397,7 +397,7 @@ def columns_curve(bench):
 def curve(bench, shapes, axis):
     points = []
     solvers = list(peers.SOLVERS)
-    madlib = peers.madlib_version(bench.session)
+    madlib = None if bench.options.no_peers else peers.madlib_version(bench.session)
     for n, d in shapes:
         known = "v_%d_%d" % (n, d) in bench.made
         table = bench.vectors(n, d)
@@ -410,7 +410,7 @@ def curve(bench, shapes, axis):
         things["scan"] = lambda: scan.cost(scan_sql(table))
         best = interleave(things, bench.options.repeat, limit=60)
         others = {}
-        if peers.memory_for(n, d) < 0.8 * peers.free_memory():
+        if not bench.options.no_peers and peers.memory_for(n, d) < 0.8 * peers.free_memory():
             copier = Session()
             sessions.append(copier)
             kept = {solver: {} for solver in solvers}

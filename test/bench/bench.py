@@ -19,6 +19,7 @@ try:
     import sklearn
     from threadpoolctl import threadpool_info
     from bars import PARTS, Bench
+    from measure import turns
 except ImportError as error:
     sys.exit("bench.py: %s; on Debian: apt-get install python3-psycopg2 python3-sklearn" % error)
 
@@ -48,6 +49,8 @@ def main():
     parser.add_argument("--quick", action="store_true", help="small tables: does it work?")
     parser.add_argument("--only", nargs="+", metavar="PART", choices=list(PARTS), help=", ".join(PARTS))
     parser.add_argument("--reference", action="store_true", help="the server uses the reference BLAS: only what that changes")
+    parser.add_argument("--no-peers", action="store_true", help="neither scikit-learn nor MADlib")
+    parser.add_argument("--turns", type=int, metavar="DESCRIPTOR", help="how test/bench/compare runs two of these in turns")
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the fastest counts")
     parser.add_argument("--data", metavar="FOLDER", help="with adult.csv.gz; by default such rows are made up")
     parser.add_argument("--template", metavar="DATABASE", default="template0",
@@ -55,6 +58,8 @@ def main():
     parser.add_argument("--scan", required=True, help="the module of bench_scan.c")
     parser.add_argument("--results", required=True, metavar="FOLDER", help="for a JSON file per part")
     options = parser.parse_args()
+    if options.turns is not None:
+        turns.begin(options.turns)
 
     admin = psycopg2.connect(os.environ.get("PGDATABASE") and "" or "dbname=postgres")
     admin.autocommit = True

@@ -1,10 +1,45 @@
 """Sessions that know what their statements cost, and how measurements are repeated."""
+import atexit
 import os
+import socket
 import subprocess
 import sys
 import time
 
 import psycopg2
+
+
+class Turns:
+    """Two benchmarks side by side, test/bench/compare, work in turns: each until it is about to measure."""
+
+    def __init__(self):
+        self.other = None
+
+    def begin(self, descriptor):
+        """Wait for the first turn. The descriptor is a socket whose other end the other benchmark has."""
+        self.other = socket.socket(fileno=descriptor)
+        atexit.register(self.end)
+        self.wait()
+
+    def wait(self):
+        if not self.other.recv(1):
+            self.other = None  # it has ended
+
+    def give(self):
+        """The other one's turn, until it is about to measure."""
+        if self.other:
+            try:
+                self.other.send(b".")
+                self.wait()
+            except OSError:
+                self.other = None
+
+    def end(self):
+        if self.other:
+            self.other.shutdown(socket.SHUT_RDWR)
+
+
+turns = Turns()
 
 
 class Cost:
@@ -89,6 +124,7 @@ class Session:
 
     def cost(self, sql, arguments=None):
         """What a statement costs. CPU seconds are the leader's alone if there are workers."""
+        turns.give()
         before = cpu_seconds(self.pid) if self.local else None
         start = time.perf_counter()
         self.cursor.execute(sql, arguments)
