@@ -39,6 +39,11 @@ typedef struct Watch
 {
 	AggState   *node;
 	bool		changed;		/* when it last started anew, had anything changed that its rows depend on? */
+
+	/* what the features argument says about its vectors, in the query and the catalog */
+	int			dimension;		/* 0: nothing */
+	bool		encoded;		/* are they made by dp_encode, with this encoder? */
+	DpermEncoder made_by;
 } Watch;
 
 /* The state of one group. */
@@ -134,45 +139,33 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 				 errhint("They are parameters of the model. If they depend on a column, group by that column.")));
 }
 
-/*
- * The dimension of the vectors: an option, or what the features argument declares. Never what rows hold:
- * the number of weights would tell it.
- */
-static int
-declared_dimension(FunctionCallInfo fcinfo, const DpermOptions *options)
+/* What the features argument says about its vectors: never what rows hold, since the number of weights would tell it. */
+static void
+look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
 {
-	Aggref	   *call = AggGetAggref(fcinfo);
-	int			dimension = options->dimension;
+	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	TargetEntry *features = list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1);
 
-	if (dimension == 0 && call)
-	{
-		TargetEntry *features = list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1);
+	/* the context of an aggregate's call is its node of the plan */
+	ParamListInfo params = watch->node->ss.ps.state->es_param_list_info;
 
-		/* the context of an aggregate's call is its node of the plan */
-		dimension = dperm_encode_dimension((Node *) features->expr,
-										   castNode(AggState, fcinfo->context)->ss.ps.state->es_param_list_info);
-	}
+	watch->encoded = dperm_encode_encoder((Node *) features->expr, params, &watch->made_by);
+	watch->dimension = dperm_encode_dimension((Node *) features->expr, params);
+	MemoryContextSwitchTo(caller);
+}
+
+/* The dimension of the vectors: an option, or what the features argument declares. */
+static int
+declared_dimension(const Watch *watch, const DpermOptions *options)
+{
+	int			dimension = options->dimension == 0 ? watch->dimension : options->dimension;
+
 	if (dimension == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the dimension of the feature vectors is not declared"),
 				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, NULL, '{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a domain with CHECK (cardinality(VALUE) = 3).")));
 	return dimension;
-}
-
-/* The encoder of dp_encode, if the features argument is a call of it whose vectors have so many elements. */
-static bool
-encoder_of_call(FunctionCallInfo fcinfo, int dimension, DpermEncoder *encoder)
-{
-	Aggref	   *call = AggGetAggref(fcinfo);
-	TargetEntry *features;
-
-	if (call == NULL)
-		return false;
-	features = list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1);
-	return dperm_encode_encoder((Node *) features->expr,
-								castNode(AggState, fcinfo->context)->ss.ps.state->es_param_list_info, encoder) &&
-		dperm_encoder_dim(encoder) == dimension;
 }
 
 /* Prepare for rows whose vectors have this many elements, and were made by an encoder if that is known. */
@@ -219,6 +212,8 @@ watch_call(FunctionCallInfo fcinfo)
 			dperm_aggregate_plan_check(node, call, ARG_EPSILON - 1);
 		watch = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Watch));
 		watch->node = node;
+		if (call)
+			look_at_features(fcinfo, call, watch);
 		fcinfo->flinfo->fn_extra = watch;
 	}
 	AggRegisterCallback(fcinfo, see_reset, PointerGetDatum(watch));
@@ -233,8 +228,6 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 	FitState   *state = palloc0(sizeof(*state));
 	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_LABEL);
 	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
-	DpermEncoder made_by;
-	bool		known;
 	int			dimension;
 
 	state->watch = watch;
@@ -246,11 +239,8 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 				 errmsg("features cannot be of type %s", format_type_be(features_type)),
 				 errhint("Pass an array of numbers, such as double precision[].")));
 	dperm_label_init(&state->label, label_type, state->options.positive);
-	MemoryContextSwitchTo(caller);
-	dimension = declared_dimension(fcinfo, &state->options);
-	known = encoder_of_call(fcinfo, dimension, &made_by);
-	MemoryContextSwitchTo(context);
-	init_rows(state, dimension, known ? &made_by : NULL);
+	dimension = declared_dimension(watch, &state->options);
+	init_rows(state, dimension, watch->encoded && dperm_encoder_dim(&watch->made_by) == dimension ? &watch->made_by : NULL);
 	MemoryContextSwitchTo(caller);
 	return state;
 }

@@ -128,10 +128,10 @@ set_slack(DpermOptions *options, Value value)
 {
 	double		slack = value.number;
 
-	if (!(slack > 0 && slack <= DPERM_SLACK_MAX))
+	if (!(slack >= DPERM_SLACK_MIN && slack <= DPERM_SLACK_MAX))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("slack must be greater than 0 and at most %g", DPERM_SLACK_MAX),
+				 errmsg("slack must be between %g and %g", DPERM_SLACK_MIN, DPERM_SLACK_MAX),
 				 errhint("slack is a share of epsilon. Omit it to have it chosen by a rule that does not depend on the data.")));
 	options->slack = slack;
 }

@@ -5,9 +5,10 @@
  * its solver the minimisers. For the ideal output f of objective perturbation the log of the density
  * ratio under two neighbours D, D' is then known in closed form,
  *
- *	(|b'| - |b|)/scale + log det A_D - log det A_D',
+ *	(N(b') - N(b))/scale + log det A_D - log det A_D',
  *
- * and for output perturbation its supremum over f is |f*(D) - f*(D')|/scale. Both are climbed over f,
+ * where N is the norm of the noise: |b|, or that of the shapes of the columns (unit/shaped.h) with the groups and shares that
+ * the library plans; and for output perturbation its supremum over f is |f*(D) - f*(D')|/scale. Both are climbed over f,
  * the row that differs and the rows in common, from many starts. What is found never exceeds epsilon
  * less the share of the release stage; it comes close to it where the analysis is tight; and it exceeds
  * it as soon as a constant is wrong. The closed form holds for a solver that minimises what it should:
@@ -19,15 +20,19 @@
 
 #include <stdlib.h>
 
+#include "audit/simplex.h"
 #include "audit/spaces.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
+#include "unit/shaped.h"
 
 #define ROWS_MAX 3
 #define POINT_MAX ((ROWS_MAX + 1) * INPUTS_MAX + DIM_MAX)
+_Static_assert(POINT_MAX <= SIMPLEX_MAX, "too many numbers to climb over");
+#define BALL_DIM_MAX 4
 #define DISAGREEMENT_MAX 1e-7
 
 /* What is attacked: the mechanism's constants, and the true loss. */
@@ -40,6 +45,7 @@ typedef struct Target
 	int			rows;
 	double		lambda;
 	double		scale;
+	const DpermNoise *noise;	/* NULL: the ball */
 	double		allowed;		/* epsilon less the share of the release stage */
 } Target;
 
@@ -47,8 +53,8 @@ typedef double Row[DIM_MAX];
 
 /* The highest share of the claim, of all and by space and method; where the solver went elsewhere. */
 static double highest;
-static char highest_at[100] = "nowhere";
-static double shares[2][SPACES];
+static char highest_at[200] = "nowhere";
+static double shares[3][SPACES];	/* objective, output, objective with noise in shapes */
 static double disagreement;
 
 /* Log of the determinant of a positive matrix, lower triangle; it is overwritten. */
@@ -114,8 +120,8 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 	double		flat[ROWS_MAX * DIM_MAX];
 	double		tilt[DIM_MAX];
 	double	   *chunk;
-	static double moments_room[20000];
-	static double room[200];
+	static double moments_room[40000];
+	static double room[1000];
 	DpermMatrix matrix;
 	DpermProblem problem = {.dim = t->dim, .lambda = t->lambda, .goal = 1e-12};
 
@@ -153,8 +159,9 @@ output_of(const Target *t, const double *point)
 
 /* The privacy loss at a point: what is behind the rows in common and the two rows; f. */
 static double
-privacy_loss(const Target *t, const double *point)
+privacy_loss(const void *arg, const double *point)
 {
+	const Target *t = arg;
 	Row			ours[ROWS_MAX];
 	Row			theirs[ROWS_MAX];
 	Row			b;
@@ -171,7 +178,7 @@ privacy_loss(const Target *t, const double *point)
 		return norm_of(t->dim, b) / t->scale;
 	}
 	ratio = explain(t, ours, output_of(t, point), b) - explain(t, theirs, output_of(t, point), b_theirs);
-	return (norm_of(t->dim, b_theirs) - norm_of(t->dim, b)) / t->scale + ratio;
+	return (shaped_norm(t->noise, t->dim, b_theirs) - shaped_norm(t->noise, t->dim, b)) / t->scale + ratio;
 }
 
 /* Does the solver, given the noise that belongs to f, come back to f? */
@@ -192,70 +199,6 @@ check_solver(const Target *t, const double *point)
 		back[j] -= f[j];
 	off = norm_of(t->dim, back) / (1 + norm_of(t->dim, f));
 	disagreement = fmax(disagreement, isnan(off) ? INFINITY : off);
-}
-
-/* Climb from a point by Nelder and Mead's simplex; returns the height. */
-static double
-climb(const Target *t, double *point, int free_numbers, double size, int steps)
-{
-	double		simplex[POINT_MAX + 1][POINT_MAX];
-	double		height[POINT_MAX + 1];
-	int			n = free_numbers;
-
-	for (int i = 0; i <= n; i++)
-	{
-		memcpy(simplex[i], point, sizeof(double) * n);
-		if (i > 0)
-			simplex[i][i - 1] += size;
-		height[i] = privacy_loss(t, simplex[i]);
-	}
-	for (int step = 0; step < steps; step++)
-	{
-		double		centre[POINT_MAX] = {0};
-		double		trial[POINT_MAX];
-		int			worst = 0,
-					best = 0;
-		double		found = 0;
-		static const double factors[] = {1, 2, 0.5, -0.5};
-		bool		better = false;
-
-		for (int i = 1; i <= n; i++)
-		{
-			worst = height[i] < height[worst] ? i : worst;
-			best = height[i] > height[best] ? i : best;
-		}
-		for (int i = 0; i <= n; i++)
-			for (int j = 0; i != worst && j < n; j++)
-				centre[j] += simplex[i][j] / n;
-		for (int k = 0; k < 4 && !better; k++)
-		{
-			for (int j = 0; j < n; j++)
-				trial[j] = centre[j] + factors[k] * (centre[j] - simplex[worst][j]);
-			found = privacy_loss(t, trial);
-			better = found > height[worst];
-		}
-		if (better)
-		{
-			memcpy(simplex[worst], trial, sizeof(double) * n);
-			height[worst] = found;
-			continue;
-		}
-		for (int i = 0; i <= n; i++)
-			if (i != best)
-			{
-				for (int j = 0; j < n; j++)
-					simplex[i][j] = (simplex[i][j] + simplex[best][j]) / 2;
-				height[i] = privacy_loss(t, simplex[i]);
-			}
-	}
-	for (int i = 1; i <= n; i++)
-		if (height[i] > height[0])
-		{
-			height[0] = height[i];
-			memcpy(simplex[0], simplex[i], sizeof(double) * n);
-		}
-	memcpy(point, simplex[0], sizeof(double) * n);
-	return height[0];
 }
 
 /*
@@ -307,8 +250,8 @@ attack(const Target *t, uint64_t seed, int starts)
 		most = fmax(most, privacy_loss(t, point));
 		if (i % 4)
 			continue;
-		most = fmax(most, climb(t, point, free_numbers, 0.3, t->output ? 40 : 120));
-		most = fmax(most, climb(t, point, free_numbers, 0.01, t->output ? 20 : 80));
+		most = fmax(most, simplex_climb(privacy_loss, t, point, free_numbers, 0.3, t->output ? 40 : 120));
+		most = fmax(most, simplex_climb(privacy_loss, t, point, free_numbers, 0.01, t->output ? 20 : 80));
 		if (!t->output)
 			check_solver(t, point);
 	}
@@ -322,7 +265,7 @@ calibrated(const DpermSetup *s, int space)
 	DpermCalibration cal;
 	const char *why;
 	Target		t = {.space = &spaces[space], .loss = s->loss,
-	.output = s->method == DPERM_METHOD_OUTPUT, .dim = s->dim, .rows = (int) s->rows};
+	.output = s->method == DPERM_METHOD_OUTPUT, .dim = s->dim, .rows = (int) s->rows, .noise = s->noise};
 
 	CHECK(dperm_calibrate(s, &cal, &why) == DPERM_OK);
 	t.lambda = cal.lambda;
@@ -334,9 +277,12 @@ calibrated(const DpermSetup *s, int space)
 static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5},
 {DPERM_LOSS_HUBER, 0.05}, {DPERM_LOSS_SMOOTH_HINGE, 0.5}};
 
-/* Call something for every small setup of a method and analysis. */
+/*
+ * Call something for every small setup of a method and analysis. Noise in shapes is for spaces where it is better than the ball,
+ * and leaves the slack to the criterion; the ball is for the smaller ones, where the search is quick.
+ */
 static void
-for_all(DpermMethod method, DpermAnalysis analysis, int starts,
+for_all(DpermMethod method, DpermAnalysis analysis, bool shaped, int starts,
 		void (*check) (const DpermSetup *, int, int, uint64_t))
 {
 	static const double epsilons[] = {0.1, 1, 5};
@@ -351,10 +297,12 @@ for_all(DpermMethod method, DpermAnalysis analysis, int starts,
 					{
 						DpermSetup	s = {.loss = losses[l], .method = method, .analysis = analysis,
 							.epsilon = epsilons[e], .lambda = lambdas[k], .rows = rows,
-							.dim = spaces[space].dim
+							.dim = spaces[space].dim, .noise = shaped ? spaces[space].noise : NULL,
+							.slack = shaped ? 0 : 0.1
 						};
 
-						check(&s, space, starts, seed++);
+						if (shaped ? s.noise != NULL : s.dim <= BALL_DIM_MAX)
+							check(&s, space, starts, seed++);
 					}
 }
 
@@ -366,29 +314,34 @@ check_private(const DpermSetup *s, int space, int starts, uint64_t seed)
 	double		most = attack(&t, seed, starts);
 
 	CHECK(most <= t.allowed + 1e-9);
-	shares[t.output][space] = fmax(shares[t.output][space], most / t.allowed);
+	shares[t.noise ? 2 : t.output][space] = fmax(shares[t.noise ? 2 : t.output][space], most / t.allowed);
 	if (most / t.allowed > highest)
 	{
 		highest = most / t.allowed;
-		snprintf(highest_at, sizeof(highest_at), "%s, %s, %s, n %d, epsilon %g",
-				 dperm_mechanism_name(s->method), dperm_loss_name(s->loss.kind), t.space->name, t.rows,
-				 s->epsilon);
+		snprintf(highest_at, sizeof(highest_at), "%s, %s noise, %s, %s, n %d, epsilon %g",
+				 dperm_mechanism_name(s->method), t.noise ? "shaped" : "ball", dperm_loss_name(s->loss.kind), t.space->name,
+				 t.rows, s->epsilon);
 	}
 }
 
 TEST(sharp_objective_is_private)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, 40, check_private);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, false, 40, check_private);
 }
 
 TEST(paper_objective_is_private)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_PAPER, 20, check_private);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_PAPER, false, 20, check_private);
+}
+
+TEST(shaped_objective_is_private)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, true, 16, check_private);
 }
 
 TEST(output_is_private)
 {
-	for_all(DPERM_METHOD_OUTPUT, DPERM_ANALYSIS_SHARP, 4, check_private);
+	for_all(DPERM_METHOD_OUTPUT, DPERM_ANALYSIS_SHARP, false, 4, check_private);
 }
 
 TEST(solver_minimises_what_it_should)
@@ -412,7 +365,12 @@ check_tight(const DpermSetup *s, int space, int starts, uint64_t seed)
 
 TEST(sharp_objective_is_nearly_tight)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, 80, check_tight);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, false, 80, check_tight);
+}
+
+TEST(shaped_objective_is_nearly_tight)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, true, 40, check_tight);
 }
 
 /* For a flat slope on both sides the minimisers are 2/(n Lambda) apart. */
@@ -467,7 +425,55 @@ check_faults(const DpermSetup *s, int space, int starts, uint64_t seed)
 
 TEST(finds_wrong_constants)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, 80, check_faults);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, false, 80, check_faults);
+}
+
+/* Is more than the claim found with wrong shapes or shares? */
+static bool
+is_found(Target t, const DpermShape *shapes, const DpermNoiseGroup *groups, uint64_t seed, int starts)
+{
+	DpermNoise	wrong = *t.noise;
+
+	wrong.shapes = (DpermShape *) shapes;
+	wrong.groups = (DpermNoiseGroup *) groups;
+	t.noise = &wrong;
+	return attack(&t, seed, starts) > t.allowed + 1e-6;
+}
+
+/* Wrong shapes and shares, made here as a wrong plan would. */
+static void
+check_shaped_faults(const DpermSetup *s, int space, int starts, uint64_t seed)
+{
+	Target		t = calibrated(s, space);
+	DpermShape	shapes[BLOCKS_MAX + 1];
+	DpermNoiseGroup groups[BLOCKS_MAX + 1];
+	Target		off = t;
+
+	if (s->loss.kind != DPERM_LOSS_HUBER || s->rows > 1 || s->epsilon != 1 || t.lambda * (1 - s->loss.h) < 1.01)
+		return;
+	off.scale = t.scale / 1.02;
+	CHECK(attack(&off, seed, starts) > t.allowed + 1e-6);
+
+	/* each radius a little too small: the largest of a group counts, so each by itself shows */
+	for (int i = 0; i < t.noise->shape_count; i++)
+	{
+		memcpy(shapes, t.noise->shapes, sizeof(DpermShape) * (size_t) t.noise->shape_count);
+		shapes[i].radius /= 1.05;
+		CHECK(is_found(t, shapes, t.noise->groups, seed, starts));
+	}
+
+	/* and so with shares: they add up to more than 1 */
+	for (int i = 0; i < t.noise->group_count; i++)
+	{
+		memcpy(groups, t.noise->groups, sizeof(DpermNoiseGroup) * (size_t) t.noise->group_count);
+		groups[i].share *= 1.05;
+		CHECK(is_found(t, t.noise->shapes, groups, seed, starts));
+	}
+}
+
+TEST(finds_wrong_shapes)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, true, 80, check_shaped_faults);
 }
 
 /* In the paper's analysis half of the slack is spare, so only gross faults show. */
@@ -494,17 +500,20 @@ main(void)
 
 	RUN(prepare_spaces);
 	RUN(sharp_objective_is_private);
+	RUN(shaped_objective_is_private);
 	RUN(paper_objective_is_private);
 	RUN(output_is_private);
 	RUN(solver_minimises_what_it_should);
 	RUN(sharp_objective_is_nearly_tight);
+	RUN(shaped_objective_is_nearly_tight);
 	RUN(output_is_tight);
 	RUN(finds_wrong_constants);
+	RUN(finds_wrong_shapes);
 	RUN(finds_wrong_constants_of_the_paper);
 	result = test_report();
 	for (int i = 0; i < SPACES; i++)
-		printf("%s (d = %d): objective %.6f, output %.6f\n", spaces[i].name, spaces[i].dim,
-			   shares[0][i], shares[1][i]);
+		printf("%s (d = %d, %d groups): objective %.6f, output %.6f, in shapes %.6f\n", spaces[i].name, spaces[i].dim,
+			   spaces[i].noise ? spaces[i].noise->group_count : 0, shares[0][i], shares[1][i], shares[2][i]);
 	printf("the solver comes back to within %.1e\n", disagreement);
 	if (disagreement > DISAGREEMENT_MAX)
 		printf("note solver off\n");

@@ -11,12 +11,17 @@
  * about that of the next. The same comparison with a scale that is off by a factor of 1.3,
  * either way, has to fail: otherwise it proves nothing.
  *
+ * Noise in the shapes of columns is recovered in the same way and compared with its own law
+ * (unit/shaped.h): shapes, groups and shares are computed anew, the groups by trying all. Draws with wrong
+ * shares, radii, shapes or dimensions have to be rejected.
+ *
  * The last line of the output has the smallest p-value, and whether it is a fault.
  */
 #include "unit/test.h"
 
 #include <stdlib.h>
 
+#include "audit/columns.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
@@ -24,11 +29,11 @@
 #include "unit/goodness.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
+#include "unit/shaped.h"
 
 #define FITS 2000
 #define ROWS 15
-#define DIM_MAX 12
-#define P_PASS 1e-6				/* of some 700 comparisons; the streams are fixed */
+#define P_PASS 1e-6				/* of some 1400 comparisons; the streams are fixed */
 #define P_REJECT 1e-8
 #define OFF 1.3
 
@@ -41,14 +46,18 @@ typedef struct Case
 	int			dim;
 	double		epsilon;
 	double		lambda;
+	double		slack;			/* the most that it may take, as a share */
+	const Columns *columns;		/* NULL: vectors, and noise in the ball */
+	const DpermNoise *noise;
 } Case;
 
 static double smallest_p = 1;
-static char smallest_p_of[100] = "nothing";
+static char smallest_p_of[200] = "nothing";
 static int	failures;			/* ways to train that ended with an error */
 
 static double data[ROWS * DIM_MAX];
 static double released[FITS][DIM_MAX];
+static double recovered[FITS * DIM_MAX];
 static double norms[FITS];
 static double coordinates[FITS];
 static double scratch[FITS];
@@ -64,9 +73,9 @@ check_p(const Case *c, const char *what, double p)
 	if (p >= smallest_p)
 		return;
 	smallest_p = p;
-	snprintf(smallest_p_of, sizeof(smallest_p_of), "%s; %s %s, %s, d %d, epsilon %g", what,
+	snprintf(smallest_p_of, sizeof(smallest_p_of), "%s; %s %s, %s, %s, d %d, epsilon %g", what,
 			 dperm_mechanism_name(c->method), dperm_calibrate_analysis_name(c->analysis),
-			 dperm_loss_name(c->loss.kind), c->dim, c->epsilon);
+			 dperm_loss_name(c->loss.kind), c->columns ? c->columns->name : "ball", c->dim, c->epsilon);
 }
 
 /* The same for a standard normal. */
@@ -89,7 +98,7 @@ expected_law(const Case *c, double *lambda, double *scale)
 		*scale = 2 / (ROWS * c->lambda * budget);
 	else if (c->analysis == DPERM_ANALYSIS_SHARP)
 	{
-		*lambda = fmax(c->lambda, curvature / (ROWS * (exp(0.1 * c->epsilon) - 1)));
+		*lambda = fmax(c->lambda, curvature / (ROWS * (exp(c->slack * c->epsilon) - 1)));
 		*scale = 2 / (budget - log(1 + curvature / (ROWS * *lambda)));
 	}
 	else
@@ -117,7 +126,8 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 	const char *why;
 	DpermFit	fit = {
 		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis,
-			.epsilon = c->epsilon, .lambda = c->lambda, .rows = rows->count, .dim = c->dim},
+			.epsilon = c->epsilon, .lambda = c->lambda, .rows = rows->count, .dim = c->dim,
+			.noise = c->noise, .slack = c->slack},
 		.entropy = &entropy
 	};
 
@@ -277,12 +287,12 @@ check_case(const Case *c, uint64_t seed)
 	check_calls(c, cosines);
 }
 
+static const double epsilons[] = {0.1, 1, 8};
+static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5}, {DPERM_LOSS_SMOOTH_HINGE, 0.25}};
+
 TEST(noise_follows_its_law)
 {
-	static const int dims[] = {1, 2, 5, DIM_MAX};
-	static const double epsilons[] = {0.1, 1, 8};
-	static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5},
-	{DPERM_LOSS_SMOOTH_HINGE, 0.25}};
+	static const int dims[] = {1, 2, 5, 12};
 	uint64_t	seed = 1;
 
 	for (int way = 0; way < 3; way++)
@@ -294,7 +304,7 @@ TEST(noise_follows_its_law)
 						.method = way == 2 ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE,
 						.analysis = way == 1 ? DPERM_ANALYSIS_PAPER : DPERM_ANALYSIS_SHARP,
 						.loss = losses[l], .dim = dims[d], .epsilon = epsilons[e],
-						.lambda = seed % 2 ? 0.01 : 0.5
+						.lambda = seed % 2 ? 0.01 : 0.5, .slack = 0.1
 					};
 
 					check_case(&c, ++seed);
@@ -302,12 +312,148 @@ TEST(noise_follows_its_law)
 	CHECK(failures == 0);
 }
 
+/* A comparison with noise in shapes. */
+static void
+check_shaped_p(void *arg, const char *what, double p)
+{
+	check_p(arg, what, p);
+}
+
+/* One way to train with noise in shapes, against the law that belongs to the columns. */
+static void
+check_shaped_case(Case *c, uint64_t seed)
+{
+	TestRandom	state = seed * 77 + 1;
+	Rows		rows = {.loss = c->loss, .dim = c->dim, .count = ROWS, .data = data};
+	Law			law;
+	Plan		plan;
+	double		lambda;
+	double		scale;
+
+	make_columns_rows(c->columns, &state, ROWS, data);
+	expected_law(c, &lambda, &scale);
+	make_law(c->columns, &law);
+	c->noise = make_plan(c->columns, &plan);
+	if (c->noise == NULL || !train(c, &rows, seed))
+	{
+		failures++;
+		return;
+	}
+	for (int i = 0; i < FITS; i++)
+		invert(c, &rows, lambda, NULL, released[i], recovered + i * c->dim);
+	shaped_check(&(ShapedSample) {
+		.noise = &law.noise, .dim = c->dim, .scale = scale, .count = FITS, .b = recovered, .report = check_shaped_p, .arg = c
+	});
+}
+
+TEST(shaped_noise_follows_its_law)
+{
+	uint64_t	seed = 1000;
+
+	for (int k = 0; k < COLUMNS; k++)
+		for (int e = 0; e < 3; e++)
+			for (int l = 0; l < 3; l++)
+			{
+				Case		c = {
+					.loss = losses[l], .dim = columns[k].dim, .epsilon = epsilons[e], .columns = &columns[k],
+					.lambda = seed % 2 ? 0.01 : 0.5, .slack = seed % 3 ? 0.1 : 0.5
+				};
+
+				check_shaped_case(&c, ++seed);
+			}
+	CHECK(failures == 0);
+}
+
+/* The smallest p-value of all comparisons. */
+static void
+keep_smallest(void *arg, const char *what, double p)
+{
+	(void) what;
+	*(double *) arg = fmin(*(double *) arg, isnan(p) ? 0 : p);
+}
+
+/* How well draws of some noise fit a law. */
+static double
+draws_p(const DpermNoise *noise, double scale, const Law *law, int dim, uint64_t seed)
+{
+	double		smallest = 1;
+	TestEntropy source;
+	DpermEntropy entropy;
+
+	test_entropy_init(&entropy, &source, seed);
+	for (int i = 0; i < FITS; i++)
+		dperm_noise_draw(&entropy, noise, dim, scale, recovered + i * dim);
+	shaped_check(&(ShapedSample) {
+		.noise = &law->noise, .dim = dim, .scale = 1, .count = FITS, .b = recovered, .report = keep_smallest, .arg = &smallest
+	});
+	return smallest;
+}
+
+/* Draws that are wrong in one way each are told from the law. */
+TEST(finds_wrong_draws)
+{
+	for (int k = 0; k < COLUMNS; k++)
+	{
+		int			dim = columns[k].dim;
+		Law			law;
+		Law			wrong;
+		double		shares = 0;
+
+		make_law(&columns[k], &law);
+		CHECK(draws_p(&law.noise, 1, &law, dim, 1) > P_PASS);
+
+		/* without the factor 2, and a little off */
+		CHECK(draws_p(&law.noise, 0.5, &law, dim, 2) < P_REJECT);
+		CHECK(draws_p(&law.noise, OFF, &law, dim, 3) < P_REJECT);
+		CHECK(draws_p(&law.noise, 1 / OFF, &law, dim, 4) < P_REJECT);
+
+		/* a radius of Gamma(D) where Gamma(D + 1) belongs */
+		copy_law(&law, &wrong);
+		for (int i = 0; i < law.noise.group_count; i++)
+			wrong.groups[i].dim--;
+		CHECK(draws_p(&wrong.noise, 1, &law, dim, 5) < P_REJECT);
+
+		/* balls in place of crosses, and crosses in place of balls */
+		copy_law(&law, &wrong);
+		for (int i = 0; i < law.noise.shape_count; i++)
+			wrong.shapes[i].kind = law.shapes[i].kind == DPERM_SHAPE_CROSS ? DPERM_SHAPE_BALL :
+				law.shapes[i].kind == DPERM_SHAPE_BALL ? DPERM_SHAPE_CROSS : law.shapes[i].kind;
+		if (columns[k].encoder.kernel.kind == DPERM_KERNEL_LINEAR)
+			CHECK(draws_p(&wrong.noise, 1, &law, dim, 6) < P_REJECT);
+
+		/* one shape of half its radius */
+		copy_law(&law, &wrong);
+		wrong.shapes[0].radius /= 2;
+		CHECK(draws_p(&wrong.noise, 1, &law, dim, 7) < P_REJECT);
+		if (law.noise.group_count == 1)
+			continue;
+
+		/* equal shares; shares by square roots, where that makes a difference; all of epsilon for each group */
+		copy_law(&law, &wrong);
+		for (int i = 0; i < law.noise.group_count; i++)
+			wrong.groups[i].share = 1.0 / law.noise.group_count;
+		CHECK(draws_p(&wrong.noise, 1, &law, dim, 8) < P_REJECT);
+		for (int i = 0; i < law.noise.group_count; i++)
+			shares += pow(law.groups[i].share, 1.5);
+		for (int i = 0; i < law.noise.group_count; i++)
+			wrong.groups[i].share = pow(law.groups[i].share, 1.5) / shares;
+		if (fabs(log(law.groups[0].share / law.groups[1].share)) > 0.4)
+			CHECK(draws_p(&wrong.noise, 1, &law, dim, 9) < P_REJECT);
+		for (int i = 0; i < law.noise.group_count; i++)
+			wrong.groups[i].share = 1;
+		CHECK(draws_p(&wrong.noise, 1, &law, dim, 10) < P_REJECT);
+	}
+}
+
 int
 main(void)
 {
 	int			result;
 
+	prepare_columns();
 	RUN(noise_follows_its_law);
+	RUN(shaped_noise_follows_its_law);
+	RUN(finds_wrong_draws);
 	result = test_report();
 	if (failures > 0)
 		printf("note errors\n");

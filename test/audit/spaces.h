@@ -6,9 +6,10 @@
 
 #include "core/encode/encoder.h"
 #include "core/encode/fourier.h"
+#include "core/mechanism/noise.h"
 #include "unit/test.h"
 
-#define DIM_MAX 4
+#define DIM_MAX 9
 #define INPUTS_MAX 4			/* numbers behind a row: its values, and its label */
 #define BLOCKS_MAX 2
 
@@ -20,13 +21,16 @@ typedef struct Space
 	double		frequencies[2];
 	int			inputs;
 	int			dim;
+	const DpermNoise *noise;	/* in its shapes; NULL where the ball is as good */
+	_Alignas(16) char memory[1024];
 } Space;
 
 #define NUMBER {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = 1}
 #define CATEGORY(n) {.kind = DPERM_BLOCK_CATEGORY, .count = n}
 #define VECTOR(n) {.kind = DPERM_BLOCK_VECTOR, .count = n, .norm = 3}
+#define BOX(n) {.kind = DPERM_BLOCK_BOX, .low = -2, .high = 6, .count = n}
 #define BLOCKS(n, ...) .block_count = n, .blocks = (const DpermBlock[]) {__VA_ARGS__}
-#define KERNEL(which) .kernel = {.kind = which, .gamma = 0.7, .features = 2, .seed = 1}
+#define KERNEL(which, n) .kernel = {.kind = which, .gamma = 0.7, .features = n, .seed = 1}
 
 static Space spaces[] = {
 	{.name = "short vector", .encoder = {BLOCKS(1, VECTOR(1))}},
@@ -36,14 +40,18 @@ static Space spaces[] = {
 	{.name = "two numbers", .encoder = {BLOCKS(2, NUMBER, NUMBER)}},
 	{.name = "category", .encoder = {BLOCKS(1, CATEGORY(2))}},
 	{.name = "category, number, intercept", .encoder = {BLOCKS(2, CATEGORY(2), NUMBER), .intercept = true}},
-	{.name = "gaussian kernel", .encoder = {BLOCKS(1, VECTOR(2)), KERNEL(DPERM_KERNEL_GAUSSIAN)}},
-	{.name = "laplacian kernel", .encoder = {BLOCKS(2, NUMBER, CATEGORY(1)), KERNEL(DPERM_KERNEL_LAPLACIAN)}},
-	{.name = "matern kernel, intercept", .encoder = {BLOCKS(1, NUMBER), .intercept = true, KERNEL(DPERM_KERNEL_MATERN)}}
+	{.name = "category of 8, number", .encoder = {BLOCKS(2, CATEGORY(8), NUMBER)}},
+	{.name = "vector of 2, intercept", .encoder = {BLOCKS(1, VECTOR(2)), .intercept = true}},
+	{.name = "vector with bounds, number", .encoder = {BLOCKS(2, BOX(2), NUMBER)}},
+	{.name = "gaussian kernel of 4 features", .encoder = {BLOCKS(1, NUMBER), KERNEL(DPERM_KERNEL_GAUSSIAN, 4)}},
+	{.name = "gaussian kernel", .encoder = {BLOCKS(1, VECTOR(2)), KERNEL(DPERM_KERNEL_GAUSSIAN, 2)}},
+	{.name = "laplacian kernel", .encoder = {BLOCKS(2, NUMBER, CATEGORY(1)), KERNEL(DPERM_KERNEL_LAPLACIAN, 2)}},
+	{.name = "matern kernel, intercept", .encoder = {BLOCKS(1, NUMBER), .intercept = true, KERNEL(DPERM_KERNEL_MATERN, 2)}}
 };
 
 #define SPACES ((int) (sizeof(spaces) / sizeof(spaces[0])))
 
-/* Dimensions and frequencies. */
+/* Dimensions, frequencies and noise. */
 static inline void
 prepare_spaces(void)
 {
@@ -51,17 +59,21 @@ prepare_spaces(void)
 	{
 		Space	   *s = &spaces[i];
 		DpermPoll	poll = {0};
+		DpermArena	arena = {s->memory, sizeof(s->memory)};
+		DpermShape	shapes[BLOCKS_MAX + 1];
 
 		CHECK(dperm_encoder_fault(&s->encoder) == NULL);
 		s->dim = dperm_encoder_dim(&s->encoder);
 		s->inputs = 1;
 		for (int j = 0; j < s->encoder.block_count; j++)
-			s->inputs += s->encoder.blocks[j].kind == DPERM_BLOCK_VECTOR ?
+			s->inputs += s->encoder.blocks[j].kind == DPERM_BLOCK_VECTOR || s->encoder.blocks[j].kind == DPERM_BLOCK_BOX ?
 				s->encoder.blocks[j].count : 1;
 		CHECK(s->dim <= DIM_MAX && s->inputs <= INPUTS_MAX);
 		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
 							   s->frequencies, &poll);
+		CHECK(dperm_noise_room(BLOCKS_MAX + 1) <= sizeof(s->memory));
+		s->noise = dperm_noise_plan(shapes, dperm_shape_list(&s->encoder, false, shapes), &arena);
 	}
 }
 
@@ -93,7 +105,8 @@ encode(const Space *s, const double *inputs, double *row)
 		}
 		else
 			for (int j = 0; j < block->count; j++)
-				vector[j] = block->norm * *inputs++;
+				vector[j] = block->kind == DPERM_BLOCK_VECTOR ? block->norm * *inputs++ :
+					(block->low + block->high) / 2 + (block->high - block->low) / 2 * *inputs++;
 	}
 	dperm_encoder_encode(&s->encoder, s->frequencies, values, *inputs < 0 ? -1 : 1, row, room);
 }

@@ -1,6 +1,6 @@
 /*
- * exact.h: the sum of squares of doubles in [-1, 1] as one long integer, with no rounding
- * at all, the same on machines with and without a wide long double.
+ * exact.h: sums of products of doubles as one long integer, with no rounding at all, the same on
+ * machines with and without a wide long double.
  */
 #ifndef DPERM_TEST_EXACT_H
 #define DPERM_TEST_EXACT_H
@@ -35,26 +35,65 @@ exact_add_shifted(ExactSum *sum, uint64_t bits, int shift)
 	}
 }
 
+/* Add |a b|, which is below 2^100. */
+static inline void
+exact_add_product(ExactSum *sum, double a, double b)
+{
+	int			exponents[2];
+	uint64_t	wholes[2] = {(uint64_t) ldexp(frexp(fabs(a), &exponents[0]), 53),
+	(uint64_t) ldexp(frexp(fabs(b), &exponents[1]), 53)};
+	unsigned __int128 product = (unsigned __int128) wholes[0] * wholes[1];
+	int			shift = 64 * EXACT_ONE + exponents[0] + exponents[1] - 106;
+
+	if (product == 0)
+		return;
+
+	/* below 2^-1022 the last bits of a whole are zeros, so nothing is lost */
+	while (shift < 0)
+	{
+		product >>= 1;
+		shift++;
+	}
+	exact_add_shifted(sum, (uint64_t) product, shift);
+	exact_add_shifted(sum, (uint64_t) (product >> 64), shift + 64);
+}
+
 /* Add x * x, |x| <= 1. */
 static inline void
 exact_add_square(ExactSum *sum, double x)
 {
-	int			exponent;
-	uint64_t	whole = (uint64_t) ldexp(frexp(fabs(x), &exponent), 53);
-	unsigned __int128 square = (unsigned __int128) whole * whole;
-	int			shift = 64 * EXACT_ONE + 2 * (exponent - 53);
+	exact_add_product(sum, x, x);
+}
 
-	if (x == 0)
-		return;
+/* -1, 0 or 1: is a below, at or above b? */
+static inline int
+exact_compare(const ExactSum *a, const ExactSum *b)
+{
+	for (int i = EXACT_WORDS - 1; i >= 0; i--)
+		if (a->words[i] != b->words[i])
+			return a->words[i] > b->words[i] ? 1 : -1;
+	return 0;
+}
 
-	/* below 2^-1022 the last bits of whole are zeros, so nothing is lost */
-	while (shift < 0)
-	{
-		square >>= 1;
-		shift++;
-	}
-	exact_add_shifted(sum, (uint64_t) square, shift);
-	exact_add_shifted(sum, (uint64_t) (square >> 64), shift + 64);
+/* A number with a sign: what is added, and what is taken away. */
+typedef struct ExactNumber
+{
+	ExactSum	plus;
+	ExactSum	minus;
+} ExactNumber;
+
+/* Add a b. */
+static inline void
+exact_number_add(ExactNumber *number, double a, double b)
+{
+	exact_add_product((a < 0) == (b < 0) ? &number->plus : &number->minus, a, b);
+}
+
+/* -1, 0 or 1. */
+static inline int
+exact_sign(const ExactNumber *number)
+{
+	return exact_compare(&number->plus, &number->minus);
 }
 
 /* Is the sum of the squares of count doubles at most 1? */

@@ -205,7 +205,8 @@ sample_model(TestRandom *state, SampleModel *room)
 		if (m.release_scale < 1)
 			m.release_scale = INT64_MAX;
 	}
-	if (!isinf(m.claim.epsilon) && m.method == DPERM_METHOD_OBJECTIVE && test_below(state, 2))
+	if (!isinf(m.claim.epsilon) && m.method == DPERM_METHOD_OBJECTIVE && m.analysis == DPERM_ANALYSIS_SHARP &&
+		test_below(state, 2))
 		m.noise = sample_noise(&m.encoder, room->noise);
 	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
 		room->weights[i] = sample_weight(state);

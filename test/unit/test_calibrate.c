@@ -152,7 +152,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	long double unit = DBL_EPSILON / 2;
 	long double n = (long double) s->rows;
 	long double lambda = out->lambda;
-	long double tail = dperm_draw_gamma_sphere_tail(s->dim, out->noise_scale) +
+	long double tail = dperm_noise_tail(tilted ? s->noise : NULL, s->dim, out->noise_scale) +
 		(tilted ? 2 : 2 / (n * lambda));	/* under a neighbour too */
 	long double start = s->loss.kind == DPERM_LOSS_LOGISTIC ? logl(2) : 1;
 	long double pull = tilted ? tail / n / lambda : 0;
@@ -254,6 +254,65 @@ TEST(follows_the_formulas)
 
 		check_setup(&s);
 	}
+}
+
+/* Noise of some groups of shapes for so many coordinates. */
+static const DpermNoise *
+any_noise(TestRandom *state, int dim)
+{
+	static DpermShape shapes[20];
+	static DpermNoiseGroup groups[20];
+	static DpermNoise noise;
+	double		left = 1;
+
+	noise = (DpermNoise) {.shapes = shapes, .groups = groups};
+	for (int at = 0; at < dim; noise.shape_count++)
+	{
+		int			some = noise.shape_count == 19 ? dim - at : 1 + test_below(state, dim - at);
+		bool		discs = some % 2 == 0 && test_below(state, 4) == 0;
+
+		shapes[noise.shape_count] = (DpermShape) {.kind = discs ? DPERM_SHAPE_DISCS : (DpermShapeKind) test_below(state, 3),
+			.first = at, .count = some, .radius = power_between(state, -2, 0)};
+		if (noise.shape_count == 0 || test_below(state, 2))
+		{
+			double		share = left * (0.1 + 0.8 * test_uniform(state));
+
+			groups[noise.group_count++] = (DpermNoiseGroup) {.first = noise.shape_count, .share = share};
+			left -= share;
+		}
+		groups[noise.group_count - 1].count++;
+		at += some;
+	}
+	dperm_noise_measure(&noise);
+	CHECK(dperm_noise_fault(&noise, dim) == NULL);
+	return &noise;
+}
+
+/* The same with noise in shapes: the scale and the shares of epsilon are those of the ball, the bounds are not. */
+TEST(follows_the_formulas_in_shapes)
+{
+	TestRandom	state = 17;
+	int			tighter = 0;
+
+	for (int i = 0; i < 6000; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+		DpermSetup	plain;
+		DpermCalibration ball;
+		DpermCalibration shaped;
+
+		s.method = DPERM_METHOD_OBJECTIVE;
+		s.analysis = DPERM_ANALYSIS_SHARP;
+		plain = s;
+		s.noise = any_noise(&state, s.dim);
+		check_setup(&s);
+		ball = calibrated(&plain);
+		shaped = calibrated(&s);
+		CHECK(ball.noise_scale == shaped.noise_scale && ball.lambda == shaped.lambda);
+		CHECK(memcmp(&ball.claim, &shaped.claim, sizeof(ball.claim)) == 0);
+		tighter += shaped.weight_bound < ball.weight_bound;
+	}
+	CHECK(tighter > 300 && tighter < 6000);
 }
 
 /* On both sides of the paper's eps' = 0, and close to it. */
@@ -571,6 +630,7 @@ int
 main(void)
 {
 	RUN(follows_the_formulas);
+	RUN(follows_the_formulas_in_shapes);
 	RUN(follows_the_paper_across_its_jump);
 	RUN(gives_known_numbers);
 	RUN(is_monotone);

@@ -4,6 +4,7 @@
  */
 #include "unit/test.h"
 
+#include "core/mechanism/noise.h"
 #include "unit/entropy.h"
 
 #define DIM_MAX 200
@@ -54,17 +55,87 @@ wide_gamma_sphere(DpermEntropy *e, int dim, long double scale, long double *b)
 		b[i] = scale * sqrtl(v) * wide_normal(e);
 }
 
+/* Uniform between -1 and 1. */
+static long double
+wide_between(DpermEntropy *e)
+{
+	long double size = 2 * wide_half_uniform(e);
+
+	return dperm_draw_bit(e) ? size : -size;
+}
+
+/* Uniform in a ball: coordinates of a sphere of two more dimensions. */
+static void
+wide_in_ball(DpermEntropy *e, int dim, long double radius, long double *b, int stride)
+{
+	long double sum = 2 * wide_exponential(e);
+
+	for (int i = 0; i < dim; i++)
+	{
+		b[i * stride] = wide_normal(e);
+		sum += b[i * stride] * b[i * stride];
+	}
+	for (int i = 0; i < dim; i++)
+		b[i * stride] *= radius / sqrtl(sum);
+}
+
+/* Uniform where absolute values add up to at most radius: shares of exponentials. */
+static void
+wide_in_cross(DpermEntropy *e, int dim, long double radius, long double *b)
+{
+	long double sum = wide_exponential(e);
+
+	for (int i = 0; i < dim; i++)
+		sum += b[i] = wide_exponential(e);
+	for (int i = 0; i < dim; i++)
+		b[i] *= (dperm_draw_bit(e) ? radius : -radius) / sum;
+}
+
+/* The noise of groups. */
+static void
+wide_noise(DpermEntropy *e, const DpermNoise *noise, long double scale, long double *b)
+{
+	for (int i = 0; i < noise->group_count; i++)
+	{
+		const DpermNoiseGroup *group = &noise->groups[i];
+		long double radius = 0;
+
+		for (int j = 0; j <= group->dim; j++)
+			radius += wide_exponential(e);
+		radius *= scale / group->share;
+		for (int j = group->first; j < group->first + group->count; j++)
+		{
+			const DpermShape *s = &noise->shapes[j];
+			int			half = s->count / 2;
+
+			if (s->kind == DPERM_SHAPE_BALL)
+				wide_in_ball(e, s->count, radius * s->radius, b + s->first, 1);
+			else if (s->kind == DPERM_SHAPE_CROSS)
+				wide_in_cross(e, s->count, radius * s->radius, b + s->first);
+			else if (s->kind == DPERM_SHAPE_BOX)
+				for (int k = 0; k < s->count; k++)
+					b[s->first + k] = radius * s->radius * wide_between(e);
+			else
+				for (int k = 0; k < half; k++)
+					wide_in_ball(e, 2, radius * s->radius, b + s->first + k, half);
+		}
+	}
+}
+
 /* The largest relative error of a coordinate and |ideal|, from two copies of a stream. */
 static void
-compare(DpermEntropy *e, DpermEntropy *wide, int dim, double scale, long double *error,
-		long double *length)
+compare(DpermEntropy *e, DpermEntropy *wide, const DpermNoise *noise, int dim, double scale,
+		long double *error, long double *length)
 {
 	static double b[DIM_MAX];
 	static long double ideal[DIM_MAX];
 	long double lengths = 0;
 
-	dperm_draw_gamma_sphere(e, dim, scale, b);
-	wide_gamma_sphere(wide, dim, scale, ideal);
+	dperm_noise_draw(e, noise, dim, scale, b);
+	if (noise)
+		wide_noise(wide, noise, scale, ideal);
+	else
+		wide_gamma_sphere(wide, dim, scale, ideal);
 	*error = 0;
 	for (int i = 0; i < dim; i++)
 	{
@@ -94,11 +165,80 @@ TEST(noise_is_close_to_the_ideal_draw)
 			long double error,
 						length;
 
-			compare(&e, &wide, dim, 0.7, &error, &length);
+			compare(&e, &wide, NULL, dim, 0.7, &error, &length);
 			CHECK(error <= dperm_draw_gamma_sphere_rounding(dim));
 			CHECK(length <= dperm_draw_gamma_sphere_tail(dim, 0.7));
 		}
 		CHECK(e.left == wide.left && e.bits_left == wide.bits_left);
+	}
+}
+
+/* The same in shapes: one of each kind and all together, of many sizes. */
+TEST(noise_in_shapes_is_close_to_the_ideal_draw)
+{
+	static const int sizes[] = {1, 2, 3, 8, 25, 50};
+
+	for (int i = 0; i < 6; i++)
+		for (int kind = 0; kind <= DPERM_SHAPE_KINDS; kind++)
+		{
+			DpermShape	shapes[DPERM_SHAPE_KINDS];
+			DpermNoiseGroup groups[] = {{.first = 0, .count = 1, .share = 1 / 3.0}, {.first = 1, .count = 3, .share = 2 / 3.0}};
+			DpermNoise	noise = {.shapes = shapes, .groups = groups, .group_count = 1};
+			int			dim = 0;
+			TestEntropy source,
+						wide_source;
+			DpermEntropy e,
+						wide;
+
+			for (int k = 0; k < DPERM_SHAPE_KINDS; k++)
+				if (k == kind || kind == DPERM_SHAPE_KINDS)
+				{
+					int			count = kind == k ? 4 * sizes[i] : k == DPERM_SHAPE_DISCS ? (sizes[i] + 1) / 2 * 2 : sizes[i];
+
+					shapes[noise.shape_count++] = (DpermShape) {.kind = (DpermShapeKind) k, .first = dim, .count = count,
+						.radius = 1 / sqrt(3)};
+					dim += count;
+				}
+			noise.group_count = kind == DPERM_SHAPE_KINDS ? 2 : 1;
+			dperm_noise_measure(&noise);
+			test_entropy_init(&e, &source, 177 + (uint64_t) i);
+			test_entropy_init(&wide, &wide_source, 177 + (uint64_t) i);
+			for (int k = 0; k < 10000 / (dim + 3); k++)
+			{
+				long double error,
+							length;
+
+				compare(&e, &wide, &noise, dim, 0.7, &error, &length);
+				CHECK(error <= dperm_noise_rounding(dim));
+				CHECK(length <= dperm_noise_tail(&noise, dim, 0.7));
+			}
+			CHECK(e.left == wide.left && e.bits_left == wide.bits_left);
+		}
+}
+
+/* Each radius is as exact, group by group, when it is of many exponentials. */
+TEST(noise_of_a_large_group_is_close_to_the_ideal_draw)
+{
+	static long double ideal[5000];
+	static double b[5000];
+
+	for (int kind = 0; kind < DPERM_SHAPE_KINDS; kind++)
+	{
+		DpermShape	shape = {.kind = (DpermShapeKind) kind, .count = 5000, .radius = 0.3};
+		DpermNoiseGroup group = {.count = 1, .share = 0.7};
+		DpermNoise	noise = {.shape_count = 1, .shapes = &shape, .group_count = 1, .groups = &group};
+		TestEntropy source,
+					wide_source;
+		DpermEntropy e,
+					wide;
+
+		dperm_noise_measure(&noise);
+		test_entropy_init(&e, &source, 277);
+		test_entropy_init(&wide, &wide_source, 277);
+		dperm_noise_draw(&e, &noise, 5000, 0.7, b);
+		wide_noise(&wide, &noise, 0.7, ideal);
+		for (int i = 0; i < 5000; i++)
+			CHECK(fabsl((b[i] - ideal[i]) / ideal[i]) <= dperm_noise_rounding(5000) / 10);
 	}
 }
 
@@ -125,6 +265,8 @@ int
 main(void)
 {
 	RUN(noise_is_close_to_the_ideal_draw);
+	RUN(noise_in_shapes_is_close_to_the_ideal_draw);
+	RUN(noise_of_a_large_group_is_close_to_the_ideal_draw);
 	RUN(exponentials_are_relatively_exact);
 	return test_report();
 }

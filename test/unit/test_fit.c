@@ -173,13 +173,67 @@ TEST(releases_on_the_grid)
 		}
 }
 
+/* Noise in shapes: a category of three values, a number, an intercept, in two groups. */
+static const DpermNoise *
+shaped_noise(void)
+{
+	static DpermShape shapes[] = {{DPERM_SHAPE_CROSS, 2, 3, 0.5}, {DPERM_SHAPE_BOX, 0, 1, 0.5}, {DPERM_SHAPE_BOX, 1, 1, 0.5}};
+	static DpermNoiseGroup groups[] = {{.first = 0, .count = 1, .share = 0.7}, {.first = 1, .count = 2, .share = 0.3}};
+	static DpermNoise noise = {.shape_count = 3, .shapes = shapes, .group_count = 2, .groups = groups};
+
+	dperm_noise_measure(&noise);
+	CHECK(dperm_noise_fault(&noise, DIM) == NULL);
+	return &noise;
+}
+
+/*
+ * What is released minimises the objective that the noise tilts, but for the residual and the release: with the noise that
+ * the first bits make, of the calibrated scale, in the shape that was asked for.
+ */
+TEST(releases_the_tilted_minimum)
+{
+	for (int shaped = 0; shaped < 2; shaped++)
+		for (int round = 0; round < 30; round++)
+		{
+			DpermFit	fit = make_fit((DpermLossKind) (round % 3), DPERM_METHOD_OBJECTIVE, 0.5, 0.1);
+			Rows		rows = all_rows(&fit);
+			const DpermNoise *noise = shaped ? shaped_noise() : NULL;
+			const char *why;
+			double		weights[DIM];
+			double		tilt[DIM];
+			long double gradient[DIM];
+			double		reach;
+
+			fit.setup.noise = noise;
+			CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+			test_entropy_init(&entropy, &source, 300 + (uint64_t) round);
+			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
+			for (size_t i = 0; i < dperm_fit_room(DIM); i++)
+				CHECK(fit_room[i] == 0);
+			reach = (1 + fit.calibration.lambda) *
+				(fit.calibration.residual + 60 * DIM * fit.calibration.grid * (double) fit.calibration.release_scale);
+			for (int other = 0; other < 2; other++)
+			{
+				/* the noise of the other shape does not explain it */
+				test_entropy_init(&entropy, &source, 300 + (uint64_t) round);
+				dperm_noise_draw(&entropy, shaped == other ? NULL : shaped_noise(), DIM, fit.calibration.noise_scale, tilt);
+				for (int j = 0; j < DIM; j++)
+					tilt[j] /= COUNT;
+				CHECK((wide_gradient(&rows, fit.calibration.lambda, tilt, weights, gradient) <= reach) == (other == 0));
+			}
+		}
+}
+
 TEST(fails_when_entropy_does)
 {
-	for (int method = 0; method < 2; method++)
+	for (int way = 0; way < 3; way++)
 	{
+		int			method = way % 2;
 		DpermFit	fit = make_fit(DPERM_LOSS_HUBER, (DpermMethod) method, 0.5, 0.1);
 		double		weights[DIM];
 		int64_t		fills;
+
+		fit.setup.noise = way == 2 ? shaped_noise() : NULL;
 
 		/* how many fills a good run takes */
 		source.fail_at = INT64_MAX;
@@ -628,6 +682,7 @@ main(void)
 	RUN(does_not_depend_on_the_sample);
 	RUN(takes_rows_in_chunks);
 	RUN(releases_on_the_grid);
+	RUN(releases_the_tilted_minimum);
 	RUN(fails_when_entropy_does);
 	RUN(passes_faults_of_the_oracle_on);
 	RUN(survives_a_useless_sample);

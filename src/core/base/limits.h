@@ -10,7 +10,8 @@
 #define DPERM_EPSILON_MAX 500	/* of a finite one: beyond, the proof does not hold */
 #define DPERM_LAMBDA_MIN 1e-10	/* of the effective Lambda */
 #define DPERM_LAMBDA_MAX 1e9	/* of the requested one */
-#define DPERM_SLACK_MAX 0.9		/* of the share of epsilon that the slack may take */
+#define DPERM_SLACK_MIN 1e-3		/* of the share of epsilon that the slack may take: less would need an enormous lambda */
+#define DPERM_SLACK_MAX 0.9
 #define DPERM_DIM_MAX 5000
 #define DPERM_ROWS_MAX (INT64_C(1) << 33)	/* see core/solve/moments.h: compensated sums */
 

@@ -41,6 +41,17 @@ block_shape(const DpermBlock *block, double target)
 	return shape;
 }
 
+/* The shape of all features of a kernel. */
+static DpermShape
+kernel_shape(const DpermEncoder *enc)
+{
+	return (DpermShape) {
+		.kind = DPERM_SHAPE_DISCS,
+		.count = enc->kernel.features,
+		.radius = dperm_encoder_kernel_target(enc) * sqrt(2.0 / enc->kernel.features) * RADIUS_NUDGE
+	};
+}
+
 /* Append a shape behind the others. */
 static void
 append(DpermShape *out, int *count, DpermShape shape)
@@ -59,11 +70,7 @@ dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
 		target = dperm_encoder_kernel_target(enc);
-		append(out, &count, (DpermShape) {
-			.kind = DPERM_SHAPE_DISCS,
-			.count = enc->kernel.features,
-			.radius = target * sqrt(2.0 / enc->kernel.features) * RADIUS_NUDGE
-		});
+		append(out, &count, kernel_shape(enc));
 	}
 	else
 		for (int i = 0; i < enc->block_count; i++)
@@ -90,6 +97,22 @@ dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, Dp
 	if (outer->intercept)
 		append(out, &count, (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target});
 	return count;
+}
+
+/* Is a shape one of an encoder's? */
+bool
+dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape)
+{
+	bool		kernel = enc->kernel.kind != DPERM_KERNEL_LINEAR;
+	double		target = kernel ? dperm_encoder_kernel_target(enc) : dperm_encoder_target(enc);
+	DpermCoordinate coordinate;
+	DpermShape	own;
+
+	if (!dperm_encoder_coordinate(enc, shape->first, &coordinate) || coordinate.within != 0)
+		return false;
+	own = coordinate.intercept ? (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target} :
+		kernel ? kernel_shape(enc) : block_shape(coordinate.block, target);
+	return own.kind == shape->kind && own.count == shape->count && fabs(own.radius - shape->radius) <= 1e-9 * own.radius;
 }
 
 /* Is the sum of squares of coordinates that are stride apart at most that of the radius, in exact arithmetic? */

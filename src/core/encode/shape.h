@@ -49,6 +49,9 @@ extern int	dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape
  */
 extern int	dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out);
 
+/* Is a shape one of an encoder's, but for what a radius may be rounded by? */
+extern bool dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape);
+
 /* Is a vector in a shape, rounding included? A vector just within its border may be said to be outside. */
 extern bool dperm_shape_contains(const DpermShape *shape, const double *x);
 

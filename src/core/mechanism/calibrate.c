@@ -65,8 +65,8 @@ check(const DpermSetup *s, const char **why)
 		*why = "the number of rows is out of range";
 	else if (s->dim < 1 || s->dim > DPERM_DIM_MAX)
 		*why = "the dimension is out of range";
-	else if (!(s->slack >= 0 && s->slack <= DPERM_SLACK_MAX))
-		*why = "slack must be between 0 and 0.9";
+	else if (!(s->slack == 0 || (s->slack >= DPERM_SLACK_MIN && s->slack <= DPERM_SLACK_MAX)))
+		*why = "slack must be between 0.001 and 0.9";
 	else if (dperm_mechanism_entry((int) s->method) == NULL)
 		*why = "the method is unknown";
 	else

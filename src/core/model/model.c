@@ -102,8 +102,8 @@ check_privacy(const DpermModel *m)
 			"a model without privacy cannot have noise or a budget" : NULL;
 	if (!is_positive(m->noise_scale))
 		return "noise_scale is out of range";
-	if (m->noise && m->method != DPERM_METHOD_OBJECTIVE)
-		return "noise of this method has no shape";
+	if (m->noise && (m->method != DPERM_METHOD_OBJECTIVE || m->analysis != DPERM_ANALYSIS_SHARP))
+		return "noise of this method and analysis has no shape";
 	if (!is_power_of_two(m->grid))
 		return "grid is not a power of two";
 	if (m->release_scale < 1)
@@ -135,6 +135,20 @@ has_vector(const DpermEncoder *enc)
 	return false;
 }
 
+/* The shape of the noise: that of the features, but for a lone vector, which dp_encode may have made. */
+static const char *
+check_noise(const DpermModel *m)
+{
+	const DpermEncoder *enc = &m->encoder;
+	bool		lone = enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR && enc->kernel.kind == DPERM_KERNEL_LINEAR;
+	const char *fault = dperm_noise_fault(m->noise, dperm_encoder_dim(enc));
+
+	for (int i = 0; fault == NULL && m->noise && !lone && i < m->noise->shape_count; i++)
+		if (!dperm_shape_belongs(enc, &m->noise->shapes[i]))
+			fault = "the shapes of the noise are not those of the features";
+	return fault;
+}
+
 /* The features and their weights. */
 static const char *
 check_shape(const DpermModel *m)
@@ -153,7 +167,7 @@ check_shape(const DpermModel *m)
 	for (int i = 0; i < dperm_encoder_dim(&m->encoder); i++)
 		if (!isfinite(m->weights[i]))
 			return "a weight is not finite";
-	return dperm_noise_fault(m->noise, dperm_encoder_dim(&m->encoder));
+	return check_noise(m);
 }
 
 /* How the parameters were chosen, if that is said. */

@@ -193,6 +193,7 @@ parse_group(DpermJson *json, DpermNoise *noise, int64_t most, const char **why)
 	char		key[NAME_ROOM];
 	DpermNoiseGroup *group = &noise->groups[noise->group_count++];
 	bool		has_share = false;
+	bool		has_shapes = false;
 
 	*group = (DpermNoiseGroup) {.first = noise->shape_count};
 	if (!dperm_json_object(json))
@@ -205,8 +206,9 @@ parse_group(DpermJson *json, DpermNoise *noise, int64_t most, const char **why)
 			if (!dperm_json_number(json, &group->share))
 				return false;
 		}
-		else if (strcmp(key, "shapes") == 0 && group->count == 0)
+		else if (strcmp(key, "shapes") == 0 && !has_shapes)
 		{
+			has_shapes = true;
 			if (!parse_shapes(json, noise, most, why))
 				return false;
 			group->count = noise->shape_count - group->first;
