@@ -67,7 +67,7 @@ END $$;
 SELECT says(format('SELECT (jsonb_set(m::jsonb, %L, %L))::dp_model::text <> '''' FROM models', path, value)) FROM (VALUES
   ('{noise}', '"ball"'), ('{noise}', '"round"'), ('{noise_groups}', '[]'), ('{noise_groups,0,share}', '0'), ('{noise_groups,0,share}', '2'), ('{noise_groups,0,shapes,0,first}', '7'),
   ('{noise_groups,0,shapes,0,count}', '2'), ('{noise_groups,0,shapes,0,radius}', '-1'), ('{noise_groups,0,shapes,0,shape}', '"cube"'), ('{noise_groups,0,shapes}', '[]'),
-  ('{noise_groups,0,shapes,0,odd}', '1'), ('{method}', '"output"')) v (path, value);
+  ('{noise_groups,0,shapes,0,odd}', '1'), ('{method}', '"output"'), ('{analysis}', '"paper"'), ('{noise_groups,0,shapes,0,radius}', '0.001')) v (path, value);
 
 -- The criterion: lambda by default is where the risk is least, here by trying many; the slack takes what that lambda needs
 CREATE FUNCTION least_risk(n float8, eps float8, c float8, spread float8) RETURNS float8 LANGUAGE plpgsql AS $$
@@ -128,6 +128,7 @@ SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, noise => 'shap
 SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, noise => 'shaped', analysis => 'paper') $$);
 SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 0) $$);
 SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 0.95) $$);
+SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 5e-324) $$);
 SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 'NaN') $$);
 SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 0.2, method => 'output') $$);
 SELECT says($$ SELECT dp_logreg_tune('people', 'sick', 'age', 1, candidates => '[{"scale": 0}]') $$);
