@@ -37,7 +37,7 @@ SHLIB_LINK = $(LINALG)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver steady hostile privileges noise tuning evaluate cost
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver steady hostile privileges noise tuning evaluate cost delta compose
 REGRESS_OPTS = --inputdir=$(here)/test
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(here)/test
@@ -65,7 +65,7 @@ endif
 # The install script: its parts in order, those that others need first.
 SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
 	40_internal_passes 41_internal_rows 42_internal_aggregates 43_internal_evaluation \
-	50_training 51_tuning 52_aggregates 60_evaluation
+	50_training 51_tuning 52_aggregates 53_composition 60_evaluation
 
 $(DATA_built): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@

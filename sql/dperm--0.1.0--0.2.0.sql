@@ -76,7 +76,7 @@ CREATE FUNCTION dp_logreg_train(
 	features anycompatible,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -88,10 +88,12 @@ CREATE FUNCTION dp_logreg_train(
 	kernel_features integer DEFAULT NULL,
 	kernel_seed bigint DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL
+	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, float8, text) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -100,7 +102,7 @@ CREATE FUNCTION dp_svm_train(
 	features anycompatible,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -114,10 +116,12 @@ CREATE FUNCTION dp_svm_train(
 	loss text DEFAULT 'huber',
 	h float8 DEFAULT 0.5,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL
+	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
 CREATE FUNCTION dp_logreg_tune(
@@ -126,7 +130,7 @@ CREATE FUNCTION dp_logreg_tune(
 	features anycompatible,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -143,10 +147,12 @@ CREATE FUNCTION dp_logreg_tune(
 	holdout text DEFAULT NULL,
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL
+	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -155,7 +161,7 @@ CREATE FUNCTION dp_svm_tune(
 	features anycompatible,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -174,10 +180,12 @@ CREATE FUNCTION dp_svm_tune(
 	holdout text DEFAULT NULL,
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL
+	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
 -- It shows more, of the noise that a source needs too.
@@ -186,12 +194,17 @@ CREATE FUNCTION dp_cost(
 	dimension integer,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	loss text DEFAULT 'logistic',
 	h float8 DEFAULT 0.5,
 	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace',
+	OUT method text,
 	OUT noise text,
+	OUT delta float8,
+	OUT neighbours text,
 	OUT lambda_used float8,
 	OUT lambda_effective float8,
 	OUT epsilon_slack float8,
@@ -204,7 +217,7 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8) IS
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8, float8, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, for any rows of a dimension';
 
 CREATE FUNCTION dp_cost(
@@ -214,7 +227,7 @@ CREATE FUNCTION dp_cost(
 	epsilon float8,
 	rows bigint,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -229,7 +242,12 @@ CREATE FUNCTION dp_cost(
 	h float8 DEFAULT 0.5,
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace',
+	OUT method text,
 	OUT noise text,
+	OUT delta float8,
+	OUT neighbours text,
 	OUT lambda_used float8,
 	OUT lambda_effective float8,
 	OUT epsilon_slack float8,
@@ -242,11 +260,49 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8) IS
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';
 
+-- The label and epsilon have defaults: a model knows its label.
+CREATE FUNCTION dp_evaluate(
+	model dp_model,
+	source text,
+	label text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	positive text DEFAULT NULL,
+	features text DEFAULT NULL,
+	neighbours text DEFAULT 'replace',
+	OUT metric text,
+	OUT value float8,
+	OUT low float8,
+	OUT high float8,
+	OUT private boolean
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
+COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text) IS
+	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
+
+CREATE FUNCTION dp_roc(
+	model dp_model,
+	source text,
+	label text DEFAULT NULL,
+	epsilon float8 DEFAULT NULL,
+	positive text DEFAULT NULL,
+	features text DEFAULT NULL,
+	bins integer DEFAULT 50,
+	neighbours text DEFAULT 'replace',
+	OUT threshold float8,
+	OUT true_positive_rate float8,
+	OUT false_positive_rate float8,
+	OUT auc float8
+) RETURNS SETOF record
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text) IS
+	'a private ROC curve and the area under it, from a histogram of decisions with public bins';
+
 -- Whoever could call one of the two could train: both read '{a,b}' as an array. What was granted on either is granted on the
--- new one, and what was granted on dp_cost on both that are now. A script of an extension records grants as those that the extension came with, which pg_dump leaves out; these
+-- new one, what was granted on dp_cost on both that are now, and what was granted on dp_evaluate and dp_roc on those with one
+-- argument more. A script of an extension records grants as those that the extension came with, which pg_dump leaves out; these
 -- are the administrator's, so the record is removed. Where nothing was granted or revoked, nothing is done. Operators are
 -- found in pg_catalog first, and their arguments are of exactly their types.
 DO LANGUAGE plpgsql $$
@@ -263,6 +319,8 @@ BEGIN
 		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
 			AND d.deptype = 'e'
 			AND (n.proname = 'dp_cost' AND n.pronargs > 8 AND o.pronargs = 8
+				OR n.proname = 'dp_evaluate' AND n.pronargs = 7 AND o.pronargs = 6
+				OR n.proname = 'dp_roc' AND n.pronargs = 8 AND o.pronargs = 7
 				OR n.proname IN ('dp_logreg_train', 'dp_svm_train', 'dp_logreg_tune', 'dp_svm_tune')
 				AND n.proargtypes[2] = 'pg_catalog.anycompatible'::pg_catalog.regtype::pg_catalog.oid
 				AND o.proargtypes[2] IN ('pg_catalog.text'::pg_catalog.regtype::pg_catalog.oid, 'pg_catalog.text[]'::pg_catalog.regtype::pg_catalog.oid))
@@ -306,37 +364,8 @@ DROP FUNCTION dp_logreg_tune(text, text, text[], float8, float8, text, text, tex
 DROP FUNCTION dp_svm_tune(text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text);
 DROP FUNCTION dp_svm_tune(text, text, text[], float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text);
 DROP FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8);
-
--- The label and epsilon have defaults: a model knows its label.
-CREATE OR REPLACE FUNCTION dp_evaluate(
-	model dp_model,
-	source text,
-	label text DEFAULT NULL,
-	epsilon float8 DEFAULT NULL,
-	positive text DEFAULT NULL,
-	features text DEFAULT NULL,
-	OUT metric text,
-	OUT value float8,
-	OUT low float8,
-	OUT high float8,
-	OUT private boolean
-) RETURNS SETOF record
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
-
-CREATE OR REPLACE FUNCTION dp_roc(
-	model dp_model,
-	source text,
-	label text DEFAULT NULL,
-	epsilon float8 DEFAULT NULL,
-	positive text DEFAULT NULL,
-	features text DEFAULT NULL,
-	bins integer DEFAULT 50,
-	OUT threshold float8,
-	OUT true_positive_rate float8,
-	OUT false_positive_rate float8,
-	OUT auc float8
-) RETURNS SETOF record
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
+DROP FUNCTION dp_evaluate(dp_model, text, text, float8, text, text);
+DROP FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer);
 
 -- Comments.
 COMMENT ON FUNCTION dp_model_to_jsonb(dp_model) IS 'convert a model to jsonb; used by the cast';
@@ -365,9 +394,100 @@ COMMENT ON FUNCTION dp_portion(bytea, integer, oid, tid) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its physical location';
 COMMENT ON FUNCTION dp_portion(bytea, integer, text) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its identity';
-COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text) IS
-	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
 COMMENT ON FUNCTION dp_bin(float8, integer) IS
 	'internal to dp_roc: the bin that a decision falls into';
 COMMENT ON FUNCTION dp_domains(regclass) IS
 	'the domain of each column that can be a feature, as declared by CHECK constraints, enum labels and types; NULL if there is none';
+
+-- What several releases cost together.
+CREATE FUNCTION dp_compose_model_step(internal, dp_model) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_compose_model_step(internal, dp_model) IS
+	'internal to dp_compose: transition function';
+
+CREATE FUNCTION dp_compose_model_step(internal, dp_model, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_compose_model_step(internal, dp_model, float8) IS
+	'internal to dp_compose: transition function';
+
+CREATE FUNCTION dp_compose_claim_step(internal, jsonb) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_compose_claim_step(internal, jsonb) IS
+	'internal to dp_compose: transition function';
+
+CREATE FUNCTION dp_compose_claim_step(internal, jsonb, float8) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_compose_claim_step(internal, jsonb, float8) IS
+	'internal to dp_compose: transition function';
+
+CREATE FUNCTION dp_compose_combine(internal, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_compose_combine(internal, internal) IS
+	'internal to dp_compose: combine the states of two workers';
+
+CREATE FUNCTION dp_compose_serialize(internal) RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_compose_serialize(internal) IS
+	'internal to dp_compose: the state as bytes';
+
+CREATE FUNCTION dp_compose_deserialize(bytea, internal) RETURNS internal
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_compose_deserialize(bytea, internal) IS
+	'internal to dp_compose: the state from bytes';
+
+CREATE FUNCTION dp_compose_final(internal) RETURNS jsonb
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_compose_final(internal) IS
+	'internal to dp_compose: what the releases cost together';
+
+CREATE AGGREGATE dp_compose(model dp_model) (
+	SFUNC = dp_compose_model_step,
+	STYPE = internal,
+	SSPACE = 16384,
+	FINALFUNC = dp_compose_final,
+	COMBINEFUNC = dp_compose_combine,
+	SERIALFUNC = dp_compose_serialize,
+	DESERIALFUNC = dp_compose_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_compose(dp_model) IS
+	'what several models cost together: the sums of their epsilons and deltas';
+
+CREATE AGGREGATE dp_compose(model dp_model, delta float8) (
+	SFUNC = dp_compose_model_step,
+	STYPE = internal,
+	SSPACE = 16384,
+	FINALFUNC = dp_compose_final,
+	COMBINEFUNC = dp_compose_combine,
+	SERIALFUNC = dp_compose_serialize,
+	DESERIALFUNC = dp_compose_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_compose(dp_model, float8) IS
+	'what several models cost together: the least epsilon at a delta, by sums or by Renyi divergences';
+
+CREATE AGGREGATE dp_compose(claim jsonb) (
+	SFUNC = dp_compose_claim_step,
+	STYPE = internal,
+	SSPACE = 16384,
+	FINALFUNC = dp_compose_final,
+	COMBINEFUNC = dp_compose_combine,
+	SERIALFUNC = dp_compose_serialize,
+	DESERIALFUNC = dp_compose_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_compose(jsonb) IS
+	'what several releases cost together: the sums of their epsilons and deltas';
+
+CREATE AGGREGATE dp_compose(claim jsonb, delta float8) (
+	SFUNC = dp_compose_claim_step,
+	STYPE = internal,
+	SSPACE = 16384,
+	FINALFUNC = dp_compose_final,
+	COMBINEFUNC = dp_compose_combine,
+	SERIALFUNC = dp_compose_serialize,
+	DESERIALFUNC = dp_compose_deserialize,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_compose(jsonb, float8) IS
+	'what several releases cost together: the least epsilon at a delta, by sums or by Renyi divergences';

@@ -39,6 +39,7 @@ typedef struct Watch
 {
 	AggState   *node;
 	bool		changed;		/* when it last started anew, had anything changed that its rows depend on? */
+	bool		advised;		/* was there a warning of delta? */
 
 	/* what the features argument says about its vectors, in the query and the catalog */
 	int			dimension;		/* 0: nothing */
@@ -68,7 +69,7 @@ typedef struct FitState
 	/* vectors that dp_encode makes lie in these shapes, and so the noise has one; else 0 and NULL */
 	int			shape_count;
 	DpermShape *shapes;
-	const DpermNoise *noise;
+	DpermNoisePlans noise;
 
 	Watch	   *watch;			/* of the call */
 	struct varlena *released;	/* the model, once there is one; it never changes */
@@ -366,6 +367,18 @@ check_first_time(FunctionCallInfo fcinfo, const FitState *group)
 	*asked = true;
 }
 
+/* Warn of a large delta, once per call: there may be many groups. */
+static void
+advise_group(FitState *group)
+{
+	DpermSetup	setup = dperm_options_setup(&group->options, group->cache.feed.layout.dim, group->noise, group->cache.keep.used);
+	bool		large = setup.delta > 0 && setup.delta >= 1.0 / setup.rows;
+
+	if (large && !group->watch->advised)
+		dperm_options_advise(&setup, setup.rows);
+	group->watch->advised = group->watch->advised || large;
+}
+
 /*
  * Final: run the mechanism over the rows of the group. NULL for a group without rows. PostgreSQL may ask
  * again, as it does when a hash table of groups is scanned again: the answer is the same model.
@@ -387,6 +400,7 @@ dp_aggregate_final(PG_FUNCTION_ARGS)
 	if (group->released)
 		PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(group->released)));
 	dperm_cache_end(&group->cache);
+	advise_group(group);
 	dperm_training_begin(&training, &group->options, &group->cache, group->noise, group->cache.keep.used, true);
 	while (training.active)
 		dperm_training_answer(&training);

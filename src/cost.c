@@ -9,6 +9,7 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/tuplestore.h"
 
@@ -32,7 +33,7 @@ PG_FUNCTION_INFO_V1(dp_cost_source);
 typedef struct Planned
 {
 	DpermOptions options;
-	const DpermNoise *noise;	/* NULL: the ball */
+	DpermNoisePlans noise;
 	int			dim;
 	int64		rows;
 } Planned;
@@ -66,6 +67,8 @@ noise_share(const Planned *planned, int64 rows)
 	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, rows);
 	DpermCalibration calibration;
 	const char *why;
+
+	CHECK_FOR_INTERRUPTS();
 
 	if (dperm_calibrate(&setup, &calibration, &why) != DPERM_OK)
 		return INFINITY;
@@ -131,7 +134,11 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	norm = noise_norm(&setup, &calibration);
 	needed = rows_needed(planned);
 	memset(nulls, true, sizeof(bool) * desc->natts);
-	put_column(desc, "noise", CStringGetTextDatum(planned->noise ? "shaped" : "ball"), isinf(setup.epsilon), values, nulls);
+	put_column(desc, "noise", CStringGetTextDatum(setup.noise ? "shaped" : "ball"), isinf(setup.epsilon), values, nulls);
+	put_column(desc, "method", CStringGetTextDatum(dperm_mechanism_name(setup.method)), isinf(setup.epsilon), values, nulls);
+	put_column(desc, "neighbours", CStringGetTextDatum(dperm_claim_neighbours_name(setup.neighbours)), isinf(setup.epsilon),
+			   values, nulls);
+	put_number(desc, "delta", setup.delta, values, nulls);
 	put_number(desc, "lambda_used", setup.lambda, values, nulls);
 	put_number(desc, "lambda_effective", calibration.lambda, values, nulls);
 	put_number(desc, "epsilon_slack", calibration.claim.shares[DPERM_SHARE_SLACK], values, nulls);
@@ -159,7 +166,7 @@ learner_of(const char *loss)
 Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
-	Planned		planned = {.noise = NULL};
+	Planned		planned = {.noise = {{NULL}}};
 	TupleDesc	desc;
 	Datum	   *values;
 	bool	   *nulls;
@@ -217,10 +224,11 @@ dp_cost_source(PG_FUNCTION_ARGS)
 	nulls = palloc(sizeof(bool) * desc->natts);
 	fill_row(&planned, desc, values, nulls);
 	tuplestore_putvalues(store, desc, values, nulls);
-	if (planned.noise && planned.options.noise == DPERM_NOISE_DEFAULT)
+	if (dperm_options_setup(&planned.options, planned.dim, planned.noise, Max(planned.rows, 1)).noise &&
+		planned.options.noise == DPERM_NOISE_DEFAULT)
 	{
 		planned.options.noise = DPERM_NOISE_BALL;
-		planned.noise = NULL;
+		planned.noise = (DpermNoisePlans) {{NULL}};
 		fill_row(&planned, desc, values, nulls);
 		tuplestore_putvalues(store, desc, values, nulls);
 	}

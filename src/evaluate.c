@@ -115,11 +115,13 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	names.relation = dperm_arguments_required_text(fcinfo, "source");
 	dperm_options_init(&options, DPERM_LEARNER_LOGREG);
 	dperm_option_table_set(&options, "epsilon", epsilon, false);
+	if (dperm_arguments_text(fcinfo, "neighbours"))
+		dperm_option_table_set(&options, "neighbours", CStringGetTextDatum(dperm_arguments_text(fcinfo, "neighbours")), false);
 	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
 	evaluation->model = dperm_model_type_make(model);
-	evaluation->budget = dperm_selection_budget(options.epsilon);
+	evaluation->budget = dperm_selection_budget_for(options.epsilon, options.neighbours);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
 	dperm_queries_open(&evaluation->source, &names, &options, &tried);

@@ -71,6 +71,33 @@ set_epsilon(DpermOptions *options, Value value)
 }
 
 static void
+set_delta(DpermOptions *options, Value value)
+{
+	double		delta = value.number;
+
+	if (!(delta == 0 || (delta >= DPERM_DELTA_MIN && delta < 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
+				 errhint("delta should be much smaller than 1 divided by the number of rows. 0 is pure epsilon.")));
+	options->delta = delta;
+}
+
+static void
+set_neighbours(DpermOptions *options, Value value)
+{
+	int			neighbours = dperm_claim_neighbours_parse(value.text);
+
+	/* the name that it has in models of version 0.1 is none here */
+	if (neighbours < 0 || strcmp(value.text, dperm_claim_neighbours_name((DpermNeighbours) neighbours)) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown neighbours \"%s\"", value.text),
+				 errhint("Use 'replace' or 'remove'.")));
+	options->neighbours = (DpermNeighbours) neighbours;
+}
+
+static void
 set_lambda(DpermOptions *options, Value value)
 {
 	double		lambda = value.number;
@@ -88,11 +115,12 @@ set_method(DpermOptions *options, Value value)
 {
 	const char *name = value.text;
 
-	if (!dperm_mechanism_parse(name, &options->method))
+	options->automatic = strcmp(name, "auto") == 0;
+	if (!options->automatic && !dperm_mechanism_parse(name, &options->method))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown method \"%s\"", name),
-				 errhint("Use 'objective' or 'output'.")));
+				 errhint("Use 'auto', 'objective' or 'output'.")));
 }
 
 static void
@@ -291,6 +319,8 @@ static const Option table[] = {
 	{"kernel_seed", INT8OID, set_kernel_seed, ARGUMENT | KEY},
 	{"noise", TEXTOID, set_noise, ARGUMENT | KEY},
 	{"slack", FLOAT8OID, set_slack, ARGUMENT | DPERM_PLACE_COST | KEY},
+	{"delta", FLOAT8OID, set_delta, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
+	{"neighbours", TEXTOID, set_neighbours, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
 	{"scale", FLOAT8OID, set_scale, DPERM_PLACE_CANDIDATE},
 	{"loss", TEXTOID, set_loss, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM},
 	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM}
@@ -470,6 +500,12 @@ set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbVal
 			set_json(options, &table[i], value);
 			return;
 		}
+	for (int i = 0; i < lengthof(table); i++)
+		if (strcmp(table[i].name, key) == 0 && place == DPERM_PLACE_CANDIDATE && is_allowed(&table[i], options, DPERM_PLACE_TUNE))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s cannot differ between candidates", key),
+					 errhint("Specify %s as an argument of the function.", key)));
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("unknown option \"%s\"", key),

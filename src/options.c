@@ -18,6 +18,7 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	memset(options, 0, sizeof(*options));
 	options->learner = learner;
 	options->loss = dperm_loss_default(learner);
+	options->automatic = true;
 	options->method = DPERM_METHOD_OBJECTIVE;
 	options->analysis = DPERM_ANALYSIS_SHARP;
 	options->epsilon = NAN;
@@ -51,18 +52,23 @@ settle_kernel(DpermOptions *options)
 		options->intercept = kernel->kind == DPERM_KERNEL_LINEAR;
 }
 
+/* May the method be objective perturbation with the sharp analysis? */
+static bool
+may_be_sharp(const DpermOptions *options)
+{
+	return (options->automatic || options->method == DPERM_METHOD_OBJECTIVE) && options->analysis == DPERM_ANALYSIS_SHARP;
+}
+
 /* Noise of a shape is for one method and one analysis; a share of the slack too. */
 static void
-settle_noise(const DpermOptions *options)
+settle_noise(DpermOptions *options)
 {
-	bool		sharp = options->method == DPERM_METHOD_OBJECTIVE && options->analysis == DPERM_ANALYSIS_SHARP;
-
-	if (options->noise == DPERM_NOISE_SHAPED && !sharp)
+	if (options->noise == DPERM_NOISE_SHAPED && !may_be_sharp(options))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("noise 'shaped' requires method 'objective' and analysis 'sharp'"),
 				 errhint("Omit noise: with other methods it is always 'ball'.")));
-	if (options->slack > 0 && !sharp)
+	if (options->slack > 0 && !may_be_sharp(options))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slack requires method 'objective' and analysis 'sharp'"),
@@ -72,6 +78,21 @@ settle_noise(const DpermOptions *options)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify both lambda and scale"),
 				 errhint("scale is a multiple of the default lambda.")));
+	if (options->delta > 0 && isinf(options->epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify delta when epsilon is infinite"),
+				 errhint("Omit delta: without noise nothing is guaranteed.")));
+	if (options->delta > 0 && options->analysis == DPERM_ANALYSIS_PAPER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta requires analysis 'sharp'"),
+				 errhint("The analysis of the paper is for pure epsilon.")));
+
+	/* what is said about objective perturbation asks for it; without noise all methods are the same */
+	if (options->noise == DPERM_NOISE_SHAPED || options->slack > 0 || options->analysis == DPERM_ANALYSIS_PAPER ||
+		isinf(options->epsilon))
+		options->objective_only = true;
 }
 
 /* Fill in the defaults that depend on other options, and refuse what does not go together. */
@@ -86,7 +107,7 @@ dperm_options_settle(DpermOptions *options)
 
 	/* some mechanisms raise lambda by themselves as far as they need */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
-		(noiseless || dperm_mechanism_entry((int) options->method)->check(&setup) != NULL))
+		(noiseless || (!options->automatic && dperm_mechanism_entry((int) options->method)->check(&setup) != NULL)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
@@ -126,34 +147,40 @@ dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int
 static bool
 takes_shape(const DpermOptions *options)
 {
-	return options->noise != DPERM_NOISE_BALL && options->method == DPERM_METHOD_OBJECTIVE &&
-		options->analysis == DPERM_ANALYSIS_SHARP && !isinf(options->epsilon);
+	return options->noise != DPERM_NOISE_BALL && may_be_sharp(options) && !isinf(options->epsilon);
 }
 
-/* Plan noise for shapes. */
-static const DpermNoise *
-plan_noise(const DpermShape *shapes, int count)
+/* Plan noise for shapes, of each law that may be asked for. */
+static DpermNoisePlans
+plan_noise(const DpermOptions *options, const DpermShape *shapes, int count)
 {
-	DpermArena	arena = {.left = dperm_noise_room(count)};
+	DpermNoisePlans plans = {{NULL}};
 
-	arena.at = palloc(arena.left);
-	return dperm_noise_plan(shapes, count, &arena);
+	for (int law = 0; law < DPERM_LAW_COUNT; law++)
+		if (law == DPERM_LAW_NORM || options->delta > 0)
+		{
+			DpermArena	arena = {.left = dperm_noise_room(count)};
+
+			arena.at = palloc(arena.left);
+			plans.of[law] = dperm_noise_plan((DpermNoiseLaw) law, shapes, count, &arena);
+		}
+	return plans;
 }
 
 /* The noise for the rows of an encoder. */
-const DpermNoise *
+DpermNoisePlans
 dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last)
 {
 	DpermShape *shapes;
 
 	if (!takes_shape(options))
-		return NULL;
+		return (DpermNoisePlans) {{NULL}};
 	shapes = palloc(sizeof(DpermShape) * dperm_shape_most(encoder));
-	return plan_noise(shapes, dperm_shape_list(encoder, codes_last, shapes));
+	return plan_noise(options, shapes, dperm_shape_list(encoder, codes_last, shapes));
 }
 
 /* The noise for vectors that another encoder has made. A kernel would take them apart. */
-const DpermNoise *
+DpermNoisePlans
 dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner, const DpermEncoder *encoder)
 {
 	DpermShape *shapes;
@@ -161,23 +188,25 @@ dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inne
 	if (!takes_shape(options) || encoder->kernel.kind != DPERM_KERNEL_LINEAR)
 		return dperm_options_noise(options, encoder, false);
 	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner) + 1));
-	return plan_noise(shapes, dperm_shape_list_within(inner, encoder, shapes));
+	return plan_noise(options, shapes, dperm_shape_list_within(inner, encoder, shapes));
 }
 
-/* The setup of the mechanism, with lambda by default if it was not given. */
-DpermSetup
-dperm_options_setup(const DpermOptions *options, int dim, const DpermNoise *noise, int64 rows)
+/* The setup of a mechanism and a law, with lambda by default if it was not given. */
+static DpermSetup
+setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int dim, DpermNoisePlans noise, int64 rows)
 {
 	DpermSetup	setup = {
 		.loss = options->loss,
-		.method = options->method,
+		.method = method,
 		.analysis = options->analysis,
+		.neighbours = options->neighbours,
 		.epsilon = options->epsilon,
+		.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
 		.lambda = options->lambda,
 		.rows = rows,
 		.dim = dim,
-		.noise = noise,
-		.slack = options->slack
+		.noise = method == DPERM_METHOD_OBJECTIVE ? noise.of[law] : NULL,
+		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0
 	};
 
 	if (options->lambda < 0)
@@ -189,9 +218,47 @@ dperm_options_setup(const DpermOptions *options, int dim, const DpermNoise *nois
 	return setup;
 }
 
+/* The setup of the mechanism: the one that was asked for, or the one of least risk. */
+DpermSetup
+dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows)
+{
+	bool		choose = options->automatic && !options->objective_only;
+	DpermMethod method = options->automatic ? DPERM_METHOD_OBJECTIVE : options->method;
+	DpermSetup	best = setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM, dim, noise, rows);
+	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
+	double		least = INFINITY;
+	int			count = 0;
+
+	if (!options->automatic || isinf(options->epsilon) || rows < 1)
+		return best;
+	for (int m = 0; m < DPERM_METHOD_COUNT; m++)
+		for (int law = 0; law < DPERM_LAW_COUNT; law++)
+		{
+			DpermSetup	setup;
+			double		risk;
+
+			if ((m != DPERM_METHOD_OBJECTIVE && !choose) || (law == DPERM_LAW_GAUSSIAN && options->delta == 0) ||
+				(law == DPERM_LAW_NORM && options->gaussian_only))
+				continue;
+			setup = setup_of(options, (DpermMethod) m, (DpermNoiseLaw) law, dim, noise, rows);
+			risk = dperm_calibrate_expected_risk(&setup);
+			if (isinf(risk))
+				continue;
+			alternatives[count++] = (DpermAlternative) {(DpermMethod) m, (DpermNoiseLaw) law, risk};
+			if (risk < least)
+			{
+				least = risk;
+				best = setup;
+			}
+		}
+	best.alternative_count = count;
+	memcpy(best.alternatives, alternatives, sizeof(DpermAlternative) * count);
+	return best;
+}
+
 /* Refuse options of which no number of rows makes sense: effective lambda only falls as rows are added. */
 void
-dperm_options_check(const DpermOptions *options, int dim, const DpermNoise *noise)
+dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 {
 	DpermSetup	few = dperm_options_setup(options, dim, noise, 1);
 	DpermSetup	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
@@ -200,4 +267,14 @@ dperm_options_check(const DpermOptions *options, int dim, const DpermNoise *nois
 
 	if (dperm_calibrate(&many, &calibration, &why) != DPERM_OK)
 		(void) dperm_checked_calibration(&few);
+}
+
+/* A delta of one in n would allow it to publish a row at random. */
+void
+dperm_options_advise(const DpermSetup *setup, int64 rows)
+{
+	if (setup->delta > 0 && setup->delta >= 1.0 / rows)
+		ereport(WARNING,
+				(errmsg("delta is not smaller than 1 divided by the number of rows, " INT64_FORMAT, rows),
+				 errhint("A method that publishes one row at random would satisfy such a delta. Choose a much smaller one.")));
 }

@@ -17,14 +17,25 @@ typedef enum DpermNoiseChoice
 	DPERM_NOISE_BALL
 } DpermNoiseChoice;
 
+/* The shapes of the noise, one for each law: of the one that is chosen. NULL for the ball. */
+typedef struct DpermNoisePlans
+{
+	const DpermNoise *of[DPERM_LAW_COUNT];
+} DpermNoisePlans;
+
 /* Everything a learner is told, apart from where its rows are. */
 typedef struct DpermOptions
 {
 	DpermLearner learner;
 	DpermLoss	loss;
-	DpermMethod method;
+	bool		automatic;		/* is the method chosen by its risk? */
+	DpermMethod method;			/* unless it is */
+	bool		objective_only;	/* do other options leave no choice? */
+	bool		gaussian_only;	/* is delta spent anyway? */
 	DpermAnalysis analysis;
 	double		epsilon;
+	double		delta;			/* 0: pure epsilon */
+	DpermNeighbours neighbours;
 	double		lambda;			/* < 0: by the default rule */
 	double		scale;			/* of the default lambda; 0: not given */
 	double		slack;			/* 0: not given */
@@ -52,16 +63,22 @@ extern DpermBlock dperm_options_vector_block(const DpermOptions *options);
 
 /*
  * The shape of the noise for the rows of an encoder, in the order of the model or with codes behind all else, made in the
- * current memory context; NULL for the ball. For vectors that another encoder has made: by that one.
+ * current memory context. For vectors that another encoder has made: by that one.
  */
-extern const DpermNoise *dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last);
-extern const DpermNoise *dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
-													const DpermEncoder *encoder);
+extern DpermNoisePlans dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last);
+extern DpermNoisePlans dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
+												  const DpermEncoder *encoder);
 
 /* Refuse options of which no number of rows makes sense. */
-extern void dperm_options_check(const DpermOptions *options, int dim, const DpermNoise *noise);
+extern void dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise);
 
-/* The setup of the mechanism once the number of rows is known. The noise stays in use. */
-extern DpermSetup dperm_options_setup(const DpermOptions *options, int dim, const DpermNoise *noise, int64 rows);
+/*
+ * The setup of the mechanism once the number of rows is known, with the method of least risk if it is to be chosen. The noise
+ * stays in use.
+ */
+extern DpermSetup dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows);
+
+/* Warn of a delta that is in use and not smaller than one in so many rows, of which the number is public. */
+extern void dperm_options_advise(const DpermSetup *setup, int64 rows);
 
 #endif							/* DPERM_OPTIONS_H */

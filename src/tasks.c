@@ -43,7 +43,7 @@ report_step(int *reported, bool end)
 }
 
 /* The shape of the noise of a task, in the order of its rows in memory. */
-static const DpermNoise *
+static DpermNoisePlans
 noise_of(const DpermTask *task)
 {
 	const DpermFeed *feed = &task->rows->cache.feed;
@@ -286,7 +286,12 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 	dperm_load(&rows, 1, NULL);
 	MemoryContextSwitchTo(caller);
 	if (rows.count > 0)
+	{
+		DpermSetup	setup = dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
+
+		dperm_options_advise(&setup, rows.count);
 		dperm_tasks_run(&task, 1);
+	}
 	MemoryContextDelete(load);
 	return task.model;
 }

@@ -36,7 +36,7 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermMod
 }
 
 /* Read the arguments of a training, and open its source. */
-const DpermNoise *
+DpermNoisePlans
 dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options, DpermSource *source)
 {
 	DpermSourceNames names = {
@@ -44,7 +44,7 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *op
 		.relation = dperm_arguments_required_text(fcinfo, "source"),
 		.label = dperm_arguments_required_text(fcinfo, "label")
 	};
-	const DpermNoise *noise;
+	DpermNoisePlans noise;
 	List	   *tried = NIL;
 
 	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);

@@ -14,7 +14,7 @@
  * Read the arguments of a training, and open its source: every mistake is an error here, before any row is read. Returns the
  * shape of the noise, in the order of the model; NULL for the ball.
  */
-extern const DpermNoise *dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options,
+extern DpermNoisePlans dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options,
 										  DpermSource *source);
 
 /* The result of a training function, made in its caller's context; ends the SPI connection. */

@@ -17,7 +17,7 @@
 /* Begin a training: noise, and a start from the rows in memory. */
 void
 dperm_training_begin(DpermTraining *training, const DpermOptions *options, const DpermCache *cache,
-					 const DpermNoise *noise, int64 rows, bool complete)
+					 DpermNoisePlans noise, int64 rows, bool complete)
 {
 	const DpermLayout *layout = &cache->feed.layout;
 

@@ -42,7 +42,7 @@ typedef struct DpermTraining
  * the order of the rows in memory, or NULL; rows is their public number; complete says whether all of them are in the cache, as they are, so that it can answer.
  */
 extern void dperm_training_begin(DpermTraining *training, const DpermOptions *options,
-								 const DpermCache *cache, const DpermNoise *noise, int64 rows, bool complete);
+								 const DpermCache *cache, DpermNoisePlans noise, int64 rows, bool complete);
 
 /* Answer by the rows in memory, which are complete, and go on. */
 extern void dperm_training_answer(DpermTraining *training);

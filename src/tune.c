@@ -97,23 +97,52 @@ divide_sources(Tuning *tuning, int portions, bool is_public)
 							 is_public, key, &tuning->tried);
 }
 
-/* See that each candidate can be trained on so many rows, before one of them is. Returns the lambdas. */
-static double *
+/* The setup of a candidate that is trained on so many rows. */
+static DpermSetup
+setup_of_candidate(const Tuning *tuning, int candidate, int64 rows)
+{
+	const DpermOptions *options = &tuning->candidates.each[candidate];
+	const DpermEncoder *encoder = &tuning->sources[candidate].spec.encoder;
+
+	return dperm_options_setup(options, dperm_encoder_dim(encoder), dperm_options_noise(options, encoder, false), rows);
+}
+
+/* See that each candidate can be trained on so many rows, before one of them is. Returns how they will be. */
+static DpermSetup *
 check_candidates_on(const Tuning *tuning, int64 rows)
 {
-	double	   *lambdas = palloc(sizeof(double) * tuning->candidates.count);
+	DpermSetup *setups = palloc(sizeof(DpermSetup) * tuning->candidates.count);
 
 	for (int i = 0; i < tuning->candidates.count; i++)
 	{
-		const DpermOptions *options = &tuning->candidates.each[i];
-		const DpermEncoder *encoder = &tuning->sources[i].spec.encoder;
-		DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
-												dperm_options_noise(options, encoder, false), rows);
-
-		(void) dperm_checked_calibration(&setup);
-		lambdas[i] = setup.lambda;
+		setups[i] = setup_of_candidate(tuning, i, rows);
+		(void) dperm_checked_calibration(&setups[i]);
 	}
-	return lambdas;
+	return setups;
+}
+
+/*
+ * A candidate with Gaussian noise spends delta whether or not it is chosen, since its mistakes have a say in the choice. So if
+ * one has, all have, and the model that is released says so; else none has. Numbers of rows are public.
+ */
+static void
+settle_delta(Tuning *tuning, const int64 *rows, int64 total)
+{
+	DpermSetup	spends = {.delta = 0};
+
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		DpermSetup	setup = setup_of_candidate(tuning, i, rows[i]);
+
+		if (setup.delta > 0)
+			spends = setup;
+	}
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		tuning->candidates.each[i].gaussian_only = spends.delta > 0;
+		tuning->candidates.each[i].delta = spends.delta;
+	}
+	dperm_options_advise(&spends, total);
 }
 
 /* Attach to a model how it was chosen. */
@@ -216,6 +245,7 @@ tune_privately(Tuning *tuning)
 	for (int i = 0; i < portions; i++)
 		if (rows[i] == 0)
 			too_few_rows();
+	settle_delta(tuning, rows, total);
 	for (int i = 0; i < tuning->candidates.count; i++)
 		tasks[i] = (DpermTask) {.options = &tuning->candidates.each[i], .rows = sets[i]};
 	dperm_tasks_run(tasks, tuning->candidates.count);
@@ -225,7 +255,7 @@ tune_privately(Tuning *tuning)
 
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
-						  dperm_selection_budget(tuning->base.epsilon), mistakes,
+						  dperm_selection_budget_for(tuning->base.epsilon, tuning->base.neighbours), mistakes,
 						  tuning->candidates.count, order);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_check_status(DPERM_NO_ENTROPY);
@@ -254,10 +284,10 @@ count_rows(const DpermSource *source)
 
 /*
  * The best candidate on a public table: one half trains, one half counts. Noise is to be as large as it
- * will be on the private rows, so epsilon is scaled by the numbers of rows, and lambda is what it will be.
+ * will be on the private rows, so epsilon is scaled by the numbers of rows; method, law and lambda are what they will be.
  */
 static int
-best_on_holdout(Tuning *tuning, int64 private_rows, const double *lambdas)
+best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 {
 	int			trainings = tuning->candidates.count * HOLDOUT_REPEATS;
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
@@ -278,7 +308,10 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const double *lambdas)
 		DpermOptions *options = palloc(sizeof(*options));
 
 		*options = tuning->candidates.each[i];
-		options->lambda = lambdas[i];
+		options->automatic = false;
+		options->method = setups[i].method;
+		options->delta = setups[i].delta;
+		options->lambda = setups[i].lambda;
 		if (!isinf(options->epsilon))
 			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
 									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
@@ -309,7 +342,7 @@ static DpermModel *
 tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 {
 	int64		rows;
-	double	   *lambdas;
+	DpermSetup *setups;
 	int			best;
 	DpermModel *model;
 	StringInfoData text;
@@ -317,8 +350,8 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	rows = count_rows(&private[0]);
 	if (rows == 0)
 		return NULL;
-	lambdas = check_candidates_on(tuning, rows);
-	best = best_on_holdout(tuning, rows, lambdas);
+	setups = check_candidates_on(tuning, rows);
+	best = best_on_holdout(tuning, rows, setups);
 	model = dperm_tasks_train(&tuning->candidates.each[best], &private[best]);
 	if (model == NULL || model->rows != rows)
 		dperm_tasks_rows_changed();

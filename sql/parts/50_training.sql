@@ -16,7 +16,7 @@ CREATE FUNCTION dp_logreg_train(
 	features anycompatible,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -28,10 +28,12 @@ CREATE FUNCTION dp_logreg_train(
 	kernel_features integer DEFAULT NULL,
 	kernel_seed bigint DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL
+	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, float8, text) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -40,7 +42,7 @@ CREATE FUNCTION dp_svm_train(
 	features anycompatible,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -54,8 +56,10 @@ CREATE FUNCTION dp_svm_train(
 	loss text DEFAULT 'huber',
 	h float8 DEFAULT 0.5,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL
+	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text) IS
 	'train a differentially private support vector machine on the rows of a relation';

@@ -8,7 +8,7 @@ CREATE FUNCTION dp_logreg_tune(
 	features anycompatible,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -25,10 +25,12 @@ CREATE FUNCTION dp_logreg_tune(
 	holdout text DEFAULT NULL,
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL
+	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -37,7 +39,7 @@ CREATE FUNCTION dp_svm_tune(
 	features anycompatible,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -56,8 +58,10 @@ CREATE FUNCTION dp_svm_tune(
 	holdout text DEFAULT NULL,
 	identity text DEFAULT NULL,
 	noise text DEFAULT NULL,
-	slack float8 DEFAULT NULL
+	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';

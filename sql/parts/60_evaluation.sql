@@ -9,6 +9,7 @@ CREATE FUNCTION dp_evaluate(
 	epsilon float8 DEFAULT NULL,
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
+	neighbours text DEFAULT 'replace',
 	OUT metric text,
 	OUT value float8,
 	OUT low float8,
@@ -16,7 +17,7 @@ CREATE FUNCTION dp_evaluate(
 	OUT private boolean
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
-COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text) IS
+COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
 
 CREATE FUNCTION dp_roc(
@@ -27,13 +28,14 @@ CREATE FUNCTION dp_roc(
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
 	bins integer DEFAULT 50,
+	neighbours text DEFAULT 'replace',
 	OUT threshold float8,
 	OUT true_positive_rate float8,
 	OUT false_positive_rate float8,
 	OUT auc float8
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
-COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer) IS
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text) IS
 	'a private ROC curve and the area under it, from a histogram of decisions with public bins';
 
 --
@@ -49,12 +51,17 @@ CREATE FUNCTION dp_cost(
 	dimension integer,
 	epsilon float8,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	loss text DEFAULT 'logistic',
 	h float8 DEFAULT 0.5,
 	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace',
+	OUT method text,
 	OUT noise text,
+	OUT delta float8,
+	OUT neighbours text,
 	OUT lambda_used float8,
 	OUT lambda_effective float8,
 	OUT epsilon_slack float8,
@@ -67,7 +74,7 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8) IS
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8, float8, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, for any rows of a dimension';
 
 CREATE FUNCTION dp_cost(
@@ -77,7 +84,7 @@ CREATE FUNCTION dp_cost(
 	epsilon float8,
 	rows bigint,
 	lambda float8 DEFAULT NULL,
-	method text DEFAULT 'objective',
+	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	positive text DEFAULT NULL,
 	intercept boolean DEFAULT NULL,
@@ -92,7 +99,12 @@ CREATE FUNCTION dp_cost(
 	h float8 DEFAULT 0.5,
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace',
+	OUT method text,
 	OUT noise text,
+	OUT delta float8,
+	OUT neighbours text,
 	OUT lambda_used float8,
 	OUT lambda_effective float8,
 	OUT epsilon_slack float8,
@@ -105,5 +117,5 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8) IS
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

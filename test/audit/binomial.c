@@ -108,6 +108,43 @@ TEST(epsilon_is_covered)
 			   log(pow(level / 2, 1.0 / RUNS) / (1 - pow(level / 2, 1.0 / RUNS))), 1e-9);
 }
 
+/* So is the bound on delta. */
+TEST(delta_is_covered)
+{
+	enum
+	{
+		RUNS = 60
+	};
+	static const double level = 0.1;
+	static const double epsilon = 0.7;
+	static double bounds[RUNS + 1][RUNS + 1];
+	long double ours[RUNS + 1];
+	long double theirs[RUNS + 1];
+	long double most = 0;
+
+	for (int a = 0; a <= RUNS; a++)
+		for (int b = 0; b <= RUNS; b++)
+			bounds[a][b] = binomial_delta(a, b, RUNS, epsilon, level);
+	for (int i = 1; i < 20; i++)
+		for (int k = 1; k <= i; k++)
+		{
+			double		p = i / 20.0;
+			double		q = k / 20.0;
+			long double wrong = 0;
+
+			masses(RUNS, p, ours);
+			masses(RUNS, q, theirs);
+			for (int a = 0; a <= RUNS; a++)
+				for (int b = 0; b <= RUNS; b++)
+					if (bounds[a][b] > p - exp(epsilon) * q)
+						wrong += ours[a] * theirs[b];
+			CHECK(wrong <= level);
+			most = fmaxl(most, wrong);
+		}
+	CHECK(most > 0.005L);
+	CHECK_NEAR(bounds[RUNS][0], pow(level / 2, 1.0 / RUNS) - exp(epsilon) * (1 - pow(level / 2, 1.0 / RUNS)), 1e-9);
+}
+
 int
 main(void)
 {
@@ -115,5 +152,6 @@ main(void)
 	RUN(solves_its_equation);
 	RUN(agrees_with_the_normal_law);
 	RUN(epsilon_is_covered);
+	RUN(delta_is_covered);
 	return test_report();
 }

@@ -65,4 +65,11 @@ binomial_epsilon(int ours, int theirs, int n, double level)
 	return log(binomial_lower(ours, n, level / 2) / binomial_upper(theirs, n, level / 2));
 }
 
+/* The same about delta at an epsilon: P - e^epsilon P' is less than this with probability level at most. */
+static inline double
+binomial_delta(int ours, int theirs, int n, double epsilon, double level)
+{
+	return binomial_lower(ours, n, level / 2) - exp(epsilon) * binomial_upper(theirs, n, level / 2);
+}
+
 #endif							/* DPERM_TEST_BINOMIAL_H */

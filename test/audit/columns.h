@@ -87,24 +87,22 @@ make_columns_rows(const Columns *c, TestRandom *state, int count, double *data)
 
 /* The noise that the library plans. */
 static inline const DpermNoise *
-make_plan(const Columns *c, Plan *plan)
+make_plan(DpermNoiseLaw law, const Columns *c, Plan *plan)
 {
 	DpermArena	arena = {plan->memory, sizeof(plan->memory)};
 	DpermShape	shapes[COLUMNS_SHAPES];
 
-	return dperm_noise_plan(shapes, dperm_shape_list(&c->encoder, false, shapes), &arena);
+	return dperm_noise_plan(law, shapes, dperm_shape_list(&c->encoder, false, shapes), &arena);
 }
 
-/* The law that the guarantee promises: shapes by kind of column, radius 1/sqrt(blocks and intercept), the best groups. */
-static inline void
-make_law(const Columns *c, Law *law)
+/* The shapes that the guarantee promises: by kind of column, radius 1/sqrt(blocks and intercept); returns how many. */
+static inline int
+make_shapes(const Columns *c, DpermShape *shapes)
 {
 	const DpermEncoder *enc = &c->encoder;
 	bool		kernel = enc->kernel.kind != DPERM_KERNEL_LINEAR;
 	int			count = kernel ? 1 : enc->block_count;
 	double		radius = 1 / sqrt(count + enc->intercept);
-	DpermShape	shapes[COLUMNS_SHAPES];
-	ShapedPartition best;
 	int			at = 0;
 
 	for (int i = 0; i < count; i++)
@@ -123,7 +121,17 @@ make_law(const Columns *c, Law *law)
 	}
 	if (enc->intercept)
 		shapes[count++] = (DpermShape) {.kind = DPERM_SHAPE_BOX, .first = at, .count = 1, .radius = radius};
-	best = shaped_best(shapes, count);
+	return count;
+}
+
+/* The law of pure epsilon: the best groups of these shapes. */
+static inline void
+make_law(const Columns *c, Law *law)
+{
+	DpermShape	shapes[COLUMNS_SHAPES];
+	int			count = make_shapes(c, shapes);
+	ShapedPartition best = shaped_best(shapes, count);
+
 	law->noise = shaped_noise(&best, law->shapes, law->groups);
 }
 

@@ -20,142 +20,15 @@
 
 #include <stdlib.h>
 
-#include "audit/simplex.h"
-#include "audit/spaces.h"
-#include "core/mechanism/calibrate.h"
-#include "core/mechanism/mechanism.h"
-#include "unit/entropy.h"
-#include "unit/oracle.h"
-#include "unit/problem.h"
+#include "audit/target.h"
 #include "unit/shaped.h"
 
-#define ROWS_MAX 3
-#define POINT_MAX ((ROWS_MAX + 1) * INPUTS_MAX + DIM_MAX)
-_Static_assert(POINT_MAX <= SIMPLEX_MAX, "too many numbers to climb over");
 #define BALL_DIM_MAX 4
-#define DISAGREEMENT_MAX 1e-7
 
-/* What is attacked: the mechanism's constants, and the true loss. */
-typedef struct Target
-{
-	const Space *space;
-	DpermLoss	loss;
-	bool		output;
-	int			dim;
-	int			rows;
-	double		lambda;
-	double		scale;
-	const DpermNoise *noise;	/* NULL: the ball */
-	double		allowed;		/* epsilon less the share of the release stage */
-} Target;
-
-typedef double Row[DIM_MAX];
-
-/* The highest share of the claim, of all and by space and method; where the solver went elsewhere. */
+/* The highest share of the claim, of all and by space and method. */
 static double highest;
 static char highest_at[200] = "nowhere";
 static double shares[3][SPACES];	/* objective, output, objective with noise in shapes */
-static double disagreement;
-
-/* Log of the determinant of a positive matrix, lower triangle; it is overwritten. */
-static double
-log_determinant(int dim, double a[][DIM_MAX])
-{
-	double		sum = 0;
-
-	for (int j = 0; j < dim; j++)
-	{
-		sum += log(a[j][j]);
-		for (int i = j + 1; i < dim; i++)
-			for (int k = j + 1; k <= i; k++)
-				a[i][k] -= a[i][j] * a[k][j] / a[j][j];
-	}
-	return sum;
-}
-
-static double
-norm_of(int dim, const double *x)
-{
-	double		sum = 0;
-
-	for (int j = 0; j < dim; j++)
-		sum += x[j] * x[j];
-	return sqrt(sum);
-}
-
-/* Noise that belongs to output f, and the log of the Jacobian determinant there. */
-static double
-explain(const Target *t, const Row *a, const double *f, double *b)
-{
-	double		hess[DIM_MAX][DIM_MAX] = {{0}};
-
-	for (int j = 0; j < t->dim; j++)
-	{
-		b[j] = -t->rows * t->lambda * f[j];
-		hess[j][j] = t->rows * t->lambda;
-	}
-	for (int i = 0; i < t->rows; i++)
-	{
-		double		margin = 0;
-		DpermLossAt at;
-
-		for (int j = 0; j < t->dim; j++)
-			margin += a[i][j] * f[j];
-		at = dperm_loss_at(t->loss, margin);
-		for (int j = 0; j < t->dim; j++)
-		{
-			b[j] -= at.slope * a[i][j];
-			for (int k = 0; k <= j; k++)
-				hess[j][k] += at.curve * a[i][j] * a[i][k];
-		}
-	}
-	return log_determinant(t->dim, hess);
-}
-
-/* The library's minimiser of J plus b.f/n, b = NULL for none. */
-static void
-minimise(const Target *t, const Row *a, const double *b, double *f)
-{
-	Rows		rows = {.loss = t->loss, .dim = t->dim, .count = t->rows};
-	double		flat[ROWS_MAX * DIM_MAX];
-	double		tilt[DIM_MAX];
-	double	   *chunk;
-	static double moments_room[40000];
-	static double room[1000];
-	DpermMatrix matrix;
-	DpermProblem problem = {.dim = t->dim, .lambda = t->lambda, .goal = 1e-12};
-
-	for (int i = 0; i < t->rows; i++)
-		memcpy(flat + i * t->dim, a[i], sizeof(double) * t->dim);
-	rows.data = flat;
-	matrix = rows_matrix(&rows, &chunk, moments_room);
-	if (b)
-	{
-		for (int j = 0; j < t->dim; j++)
-			tilt[j] = b[j] / t->rows;
-		problem.tilt = tilt;
-		problem.goal *= 1 + norm_of(t->dim, tilt);
-	}
-	memset(f, 0, sizeof(double) * t->dim);
-	if (oracle_solve(oracle_of(&matrix), &problem, f, room) != DPERM_OK)
-		disagreement = INFINITY;
-}
-
-/* The rows of two neighbours. */
-static void
-tables_of(const Target *t, const double *point, Row *ours, Row *theirs)
-{
-	for (int i = 0; i < t->rows; i++)
-		encode(t->space, point + i * t->space->inputs, ours[i]);
-	memcpy(theirs, ours, sizeof(Row) * t->rows);
-	encode(t->space, point + t->rows * t->space->inputs, theirs[0]);
-}
-
-static const double *
-output_of(const Target *t, const double *point)
-{
-	return point + (t->rows + 1) * t->space->inputs;
-}
 
 /* The privacy loss at a point: what is behind the rows in common and the two rows; f. */
 static double
@@ -181,60 +54,7 @@ privacy_loss(const void *arg, const double *point)
 	return (shaped_norm(t->noise, t->dim, b_theirs) - shaped_norm(t->noise, t->dim, b)) / t->scale + ratio;
 }
 
-/* Does the solver, given the noise that belongs to f, come back to f? */
-static void
-check_solver(const Target *t, const double *point)
-{
-	const double *f = output_of(t, point);
-	Row			ours[ROWS_MAX];
-	Row			theirs[ROWS_MAX];
-	Row			b;
-	Row			back;
-	double		off;
-
-	tables_of(t, point, ours, theirs);
-	explain(t, ours, f, b);
-	minimise(t, ours, b, back);
-	for (int j = 0; j < t->dim; j++)
-		back[j] -= f[j];
-	off = norm_of(t->dim, back) / (1 + norm_of(t->dim, f));
-	disagreement = fmax(disagreement, isnan(off) ? INFINITY : off);
-}
-
-/*
- * A start: values at the ends of their domains, inside or beyond; f where margins meet a bend of the loss.
- * Every other one is of the kind that the analysis is tight for: two rows that differ in their label, and
- * f along them, just beyond the bend.
- */
-static void
-make_start(const Target *t, TestRandom *state, double *point)
-{
-	static const double corners[] = {1, -1, 0, 2, -3};
-	int			inputs = t->space->inputs;
-	double	   *f = point + (t->rows + 1) * inputs;
-	double		h = t->loss.kind == DPERM_LOSS_LOGISTIC ? 1 : t->loss.h;
-	double		bends[] = {1 - h, 0, 1 + h, 1, -1, 10, 1 / (t->rows * t->lambda)};
-	bool		at_corners = test_below(state, 3) > 0;
-	bool		opposite = test_below(state, 2);
-	double		bend = bends[opposite ? 0 : test_below(state, 7)] * (1 + 1e-9);
-	Row			along;
-	double		size;
-
-	for (int i = 0; i < (t->rows + 1) * inputs; i++)
-		point[i] = at_corners ? corners[test_below(state, 5)] : 3 * test_uniform(state) - 1.5;
-	if (opposite)
-	{
-		memcpy(point + t->rows * inputs, point, sizeof(double) * inputs);
-		point[(t->rows + 1) * inputs - 1] = point[inputs - 1] < 0 ? 1 : -1;
-	}
-	encode(t->space, point + (opposite ? 0 : test_below(state, t->rows + 1)) * inputs, along);
-	size = norm_of(t->dim, along);
-	random_row(state, t->dim, f);
-	for (int j = 0; j < t->dim; j++)
-		f[j] = bend * (size > 0 ? along[j] / (size * size) : f[j]);
-}
-
-/* The largest privacy loss that many climbs find. */
+/* The largest privacy loss that many climbs find, in one direction. */
 static double
 attack(const Target *t, uint64_t seed, int starts)
 {
@@ -258,31 +78,12 @@ attack(const Target *t, uint64_t seed, int starts)
 	return most;
 }
 
-/* The constants that the library gives. */
-static Target
-calibrated(const DpermSetup *s, int space)
-{
-	DpermCalibration cal;
-	const char *why;
-	Target		t = {.space = &spaces[space], .loss = s->loss,
-	.output = s->method == DPERM_METHOD_OUTPUT, .dim = s->dim, .rows = (int) s->rows, .noise = s->noise};
-
-	CHECK(dperm_calibrate(s, &cal, &why) == DPERM_OK);
-	t.lambda = cal.lambda;
-	t.scale = cal.noise_scale;
-	t.allowed = s->epsilon - cal.claim.shares[DPERM_SHARE_RELEASE];
-	return t;
-}
-
-static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5},
-{DPERM_LOSS_HUBER, 0.05}, {DPERM_LOSS_SMOOTH_HINGE, 0.5}};
-
 /*
  * Call something for every small setup of a method and analysis. Noise in shapes is for spaces where it is better than the ball,
  * and leaves the slack to the criterion; the ball is for the smaller ones, where the search is quick.
  */
 static void
-for_all(DpermMethod method, DpermAnalysis analysis, bool shaped, int starts,
+for_all(DpermMethod method, DpermAnalysis analysis, DpermNeighbours neighbours, bool shaped, int starts,
 		void (*check) (const DpermSetup *, int, int, uint64_t))
 {
 	static const double epsilons[] = {0.1, 1, 5};
@@ -296,7 +97,7 @@ for_all(DpermMethod method, DpermAnalysis analysis, bool shaped, int starts,
 					for (int k = 0; k < 3; k++)
 					{
 						DpermSetup	s = {.loss = losses[l], .method = method, .analysis = analysis,
-							.epsilon = epsilons[e], .lambda = lambdas[k], .rows = rows,
+							.neighbours = neighbours, .epsilon = epsilons[e], .lambda = lambdas[k], .rows = rows,
 							.dim = spaces[space].dim, .noise = shaped ? spaces[space].noise : NULL,
 							.slack = shaped ? 0 : 0.1
 						};
@@ -313,35 +114,46 @@ check_private(const DpermSetup *s, int space, int starts, uint64_t seed)
 	Target		t = calibrated(s, space);
 	double		most = attack(&t, seed, starts);
 
+	t.reverse = true;
+	if (s->neighbours == DPERM_NEIGHBOURS_REMOVE)
+		most = fmax(most, attack(&t, seed, starts));
 	CHECK(most <= t.allowed + 1e-9);
 	shares[t.noise ? 2 : t.output][space] = fmax(shares[t.noise ? 2 : t.output][space], most / t.allowed);
 	if (most / t.allowed > highest)
 	{
 		highest = most / t.allowed;
-		snprintf(highest_at, sizeof(highest_at), "%s, %s noise, %s, %s, n %d, epsilon %g",
-				 dperm_mechanism_name(s->method), t.noise ? "shaped" : "ball", dperm_loss_name(s->loss.kind), t.space->name,
+		snprintf(highest_at, sizeof(highest_at), "%s, %s, %s noise, %s, %s, n %d, epsilon %g",
+				 dperm_mechanism_name(s->method), dperm_claim_neighbours_name(s->neighbours), t.noise ? "shaped" : "ball", dperm_loss_name(s->loss.kind), t.space->name,
 				 t.rows, s->epsilon);
 	}
 }
 
 TEST(sharp_objective_is_private)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, false, 40, check_private);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, false, 40, check_private);
 }
 
 TEST(paper_objective_is_private)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_PAPER, false, 20, check_private);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_PAPER, DPERM_NEIGHBOURS_REPLACE, false, 20, check_private);
 }
 
 TEST(shaped_objective_is_private)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, true, 16, check_private);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, true, 16, check_private);
 }
 
 TEST(output_is_private)
 {
-	for_all(DPERM_METHOD_OUTPUT, DPERM_ANALYSIS_SHARP, false, 4, check_private);
+	for_all(DPERM_METHOD_OUTPUT, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, false, 4, check_private);
+}
+
+/* A row that is removed, and one that is added. */
+TEST(removing_is_private)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, false, 4, check_private);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, true, 4, check_private);
+	for_all(DPERM_METHOD_OUTPUT, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, false, 1, check_private);
 }
 
 TEST(solver_minimises_what_it_should)
@@ -361,28 +173,41 @@ check_tight(const DpermSetup *s, int space, int starts, uint64_t seed)
 		return;
 	most = attack(&t, seed, starts);
 	CHECK(most > (t.rows == 1 ? 0.9999 : 0.8) * t.allowed);
+
+	/* a row that is added costs no slack */
+	t.reverse = true;
+	if (t.rows == 1 && s->neighbours == DPERM_NEIGHBOURS_REMOVE)
+		CHECK(attack(&t, seed, starts) > 0.9999 / t.scale);
 }
 
 TEST(sharp_objective_is_nearly_tight)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, false, 80, check_tight);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, false, 80, check_tight);
 }
 
 TEST(shaped_objective_is_nearly_tight)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, true, 40, check_tight);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, true, 40, check_tight);
 }
 
-/* For a flat slope on both sides the minimisers are 2/(n Lambda) apart. */
+TEST(removing_is_nearly_tight)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, false, 20, check_tight);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, true, 24, check_tight);
+}
+
+/* For a flat slope on both sides the minimisers are 2/(n Lambda) apart, or 1/(n Lambda) if one row is empty. */
 TEST(output_is_tight)
 {
 	DpermSetup	s = {.loss = losses[1], .method = DPERM_METHOD_OUTPUT, .epsilon = 1, .lambda = 3,
 	.rows = 1};
 
-	for (int space = 0; space < SPACES; space++)
+	for (int i = 0; i < 2 * SPACES; i++)
 	{
+		int			space = i / 2;
 		Target		t;
 
+		s.neighbours = (DpermNeighbours) (i % 2);
 		s.dim = spaces[space].dim;
 		t = calibrated(&s, space);
 		CHECK(attack(&t, (uint64_t) space + 1, 30) > 0.9999 * t.allowed);
@@ -425,7 +250,28 @@ check_faults(const DpermSetup *s, int space, int starts, uint64_t seed)
 
 TEST(finds_wrong_constants)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, false, 80, check_faults);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, false, 80, check_faults);
+}
+
+/* The constant of rows that are removed, where they are replaced; and two hundredths less noise where they are removed. */
+static void
+check_wrong_relation(const DpermSetup *s, int space, int starts, uint64_t seed)
+{
+	Target		t = calibrated(s, space);
+
+	if (s->loss.kind != DPERM_LOSS_HUBER || s->rows > 1 || s->epsilon != 1 || t.lambda * (1 - s->loss.h) < 1.01)
+		return;
+	t.neighbours = DPERM_NEIGHBOURS_REPLACE;
+	CHECK(attack(&t, seed, starts) > t.allowed + 1e-3);
+	t.neighbours = DPERM_NEIGHBOURS_REMOVE;
+	t.scale /= 1.02;
+	CHECK(attack(&t, seed, starts) > t.allowed + 1e-6);
+}
+
+TEST(finds_the_constant_of_the_other_relation)
+{
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, false, 20, check_wrong_relation);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, true, 24, check_wrong_relation);
 }
 
 /* Is more than the claim found with wrong shapes or shares? */
@@ -473,7 +319,7 @@ check_shaped_faults(const DpermSetup *s, int space, int starts, uint64_t seed)
 
 TEST(finds_wrong_shapes)
 {
-	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, true, 80, check_shaped_faults);
+	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, true, 80, check_shaped_faults);
 }
 
 /* In the paper's analysis half of the slack is spare, so only gross faults show. */
@@ -503,12 +349,15 @@ main(void)
 	RUN(shaped_objective_is_private);
 	RUN(paper_objective_is_private);
 	RUN(output_is_private);
+	RUN(removing_is_private);
 	RUN(solver_minimises_what_it_should);
 	RUN(sharp_objective_is_nearly_tight);
 	RUN(shaped_objective_is_nearly_tight);
+	RUN(removing_is_nearly_tight);
 	RUN(output_is_tight);
 	RUN(finds_wrong_constants);
 	RUN(finds_wrong_shapes);
+	RUN(finds_the_constant_of_the_other_relation);
 	RUN(finds_wrong_constants_of_the_paper);
 	result = test_report();
 	for (int i = 0; i < SPACES; i++)

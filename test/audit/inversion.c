@@ -15,6 +15,10 @@
  * (unit/shaped.h): shapes, groups and shares are computed anew, the groups by trying all. Draws with wrong
  * shares, radii, shapes or dimensions have to be rejected.
  *
+ * Gaussian noise has to be independent normal numbers, with the deviation of each block and a scale that is computed from
+ * the definition of (epsilon, delta) by quadrature (sigma.h). A scale that is off by 3 percent, one deviation
+ * for all blocks and wrong shares have to be rejected.
+ *
  * The last line of the output has the smallest p-value, and whether it is a fault.
  */
 #include "unit/test.h"
@@ -22,47 +26,26 @@
 #include <stdlib.h>
 
 #include "audit/columns.h"
-#include "core/mechanism/calibrate.h"
-#include "core/mechanism/fit.h"
+#include "audit/recover.h"
 #include "core/mechanism/mechanism.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
-#include "unit/oracle.h"
+#include "unit/normal.h"
 #include "unit/problem.h"
 #include "unit/shaped.h"
 
-#define FITS 2000
-#define ROWS 15
-#define P_PASS 1e-6				/* of some 1400 comparisons; the streams are fixed */
+#define P_PASS 1e-6				/* of some 2800 comparisons; the streams are fixed */
 #define P_REJECT 1e-8
 #define OFF 1.3
-
-/* One way to train. */
-typedef struct Case
-{
-	DpermMethod method;
-	DpermAnalysis analysis;
-	DpermLoss	loss;
-	int			dim;
-	double		epsilon;
-	double		lambda;
-	double		slack;			/* the most that it may take, as a share */
-	const Columns *columns;		/* NULL: vectors, and noise in the ball */
-	const DpermNoise *noise;
-} Case;
 
 static double smallest_p = 1;
 static char smallest_p_of[200] = "nothing";
 static int	failures;			/* ways to train that ended with an error */
 
-static double data[ROWS * DIM_MAX];
-static double released[FITS][DIM_MAX];
 static double recovered[FITS * DIM_MAX];
 static double norms[FITS];
 static double coordinates[FITS];
 static double scratch[FITS];
-static double fit_room[DIM_MAX * DIM_MAX + 100 * DIM_MAX];
-static double moments_room[100000];
 
 /* One comparison. */
 static void
@@ -73,9 +56,10 @@ check_p(const Case *c, const char *what, double p)
 	if (p >= smallest_p)
 		return;
 	smallest_p = p;
-	snprintf(smallest_p_of, sizeof(smallest_p_of), "%s; %s %s, %s, %s, d %d, epsilon %g", what,
+	snprintf(smallest_p_of, sizeof(smallest_p_of), "%s; %s %s, %s, %s, %s, d %d, epsilon %g, delta %g", what,
 			 dperm_mechanism_name(c->method), dperm_calibrate_analysis_name(c->analysis),
-			 dperm_loss_name(c->loss.kind), c->columns ? c->columns->name : "ball", c->dim, c->epsilon);
+			 dperm_claim_neighbours_name(c->neighbours), dperm_loss_name(c->loss.kind),
+			 c->columns ? c->columns->name : "ball", c->dim, c->epsilon, c->delta);
 }
 
 /* The same for a standard normal. */
@@ -83,98 +67,6 @@ static void
 check_z(const Case *c, const char *what, double z)
 {
 	check_p(c, what, erfc(fabs(z) / sqrt(2)));
-}
-
-/* Lambda and the scale of the noise, as the guarantee document has them. */
-static void
-expected_law(const Case *c, double *lambda, double *scale)
-{
-	double		curvature = c->loss.kind == DPERM_LOSS_LOGISTIC ? 0.25 :
-		c->loss.kind == DPERM_LOSS_HUBER ? 1 / (2 * c->loss.h) : 3 / (4 * c->loss.h);
-	double		budget = c->epsilon - c->epsilon / 100;
-
-	*lambda = c->lambda;
-	if (c->method == DPERM_METHOD_OUTPUT)
-		*scale = 2 / (ROWS * c->lambda * budget);
-	else if (c->analysis == DPERM_ANALYSIS_SHARP)
-	{
-		*lambda = fmax(c->lambda, curvature / (ROWS * (exp(c->slack * c->epsilon) - 1)));
-		*scale = 2 / (budget - log(1 + curvature / (ROWS * *lambda)));
-	}
-	else
-	{
-		double		ratio = curvature / (ROWS * c->lambda);
-		double		left = budget - log(1 + 2 * ratio + ratio * ratio);
-
-		if (left <= 0)
-		{
-			*lambda += curvature / (ROWS * (exp(budget / 4) - 1)) - c->lambda;
-			left = budget / 2;
-		}
-		*scale = 2 / left;
-	}
-}
-
-/* Train FITS times on the same rows; false at the first error. */
-static bool
-train(const Case *c, const Rows *rows, uint64_t seed)
-{
-	double	   *chunk;
-	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
-	TestEntropy source;
-	DpermEntropy entropy;
-	const char *why;
-	DpermFit	fit = {
-		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis,
-			.epsilon = c->epsilon, .lambda = c->lambda, .rows = rows->count, .dim = c->dim,
-			.noise = c->noise, .slack = c->slack},
-		.entropy = &entropy
-	};
-
-	test_entropy_init(&entropy, &source, seed);
-	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
-	for (int i = 0; i < FITS; i++)
-		if (oracle_fit(oracle_of(&matrix), &fit, released[i], fit_room) != DPERM_OK)
-			return false;
-	return true;
-}
-
-/* The minimiser without noise: damped Newton steps in one dimension after the other. */
-static void
-minimise(const Rows *rows, double lambda, double *f)
-{
-	long double gradient[DIM_MAX];
-
-	memset(f, 0, sizeof(double) * rows->dim);
-
-	/* plain gradient steps of size 1/(c + lambda): slow and sure */
-	for (int i = 0; i < 200000; i++)
-	{
-		double		c = dperm_loss_curvature(rows->loss);
-
-		if (wide_gradient(rows, lambda, NULL, f, gradient) < 1e-10L * lambda)
-			break;
-		for (int j = 0; j < rows->dim; j++)
-			f[j] -= (double) (gradient[j] / (c + lambda));
-	}
-}
-
-/* The noise that explains released weights. */
-static void
-invert(const Case *c, const Rows *rows, double lambda, const double *best, const double *f,
-	   double *b)
-{
-	long double gradient[DIM_MAX];
-
-	if (c->method == DPERM_METHOD_OUTPUT)
-	{
-		for (int j = 0; j < c->dim; j++)
-			b[j] = f[j] - best[j];
-		return;
-	}
-	wide_gradient(rows, lambda, NULL, f, gradient);
-	for (int j = 0; j < c->dim; j++)
-		b[j] = -(double) (gradient[j] * rows->count);
 }
 
 /* KS p-value of the norms against Gamma(dim, scale). */
@@ -295,19 +187,23 @@ TEST(noise_follows_its_law)
 	static const int dims[] = {1, 2, 5, 12};
 	uint64_t	seed = 1;
 
-	for (int way = 0; way < 3; way++)
+	for (int way = 0; way < 5; way++)
 		for (int d = 0; d < 4; d++)
 			for (int e = 0; e < 3; e++)
 				for (int l = 0; l < 3; l++)
 				{
 					Case		c = {
-						.method = way == 2 ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE,
+						.method = way == 2 || way == 4 ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE,
 						.analysis = way == 1 ? DPERM_ANALYSIS_PAPER : DPERM_ANALYSIS_SHARP,
+						.neighbours = way > 2 ? DPERM_NEIGHBOURS_REMOVE : DPERM_NEIGHBOURS_REPLACE,
 						.loss = losses[l], .dim = dims[d], .epsilon = epsilons[e],
 						.lambda = seed % 2 ? 0.01 : 0.5, .slack = 0.1
 					};
 
-					check_case(&c, ++seed);
+					/* of each relation the same, but for the scale */
+					if (way < 3 || seed % 3 == 0)
+						check_case(&c, seed + 1);
+					seed++;
 				}
 	CHECK(failures == 0);
 }
@@ -333,7 +229,7 @@ check_shaped_case(Case *c, uint64_t seed)
 	make_columns_rows(c->columns, &state, ROWS, data);
 	expected_law(c, &lambda, &scale);
 	make_law(c->columns, &law);
-	c->noise = make_plan(c->columns, &plan);
+	c->noise = make_plan(DPERM_LAW_NORM, c->columns, &plan);
 	if (c->noise == NULL || !train(c, &rows, seed))
 	{
 		failures++;
@@ -356,12 +252,111 @@ TEST(shaped_noise_follows_its_law)
 			{
 				Case		c = {
 					.loss = losses[l], .dim = columns[k].dim, .epsilon = epsilons[e], .columns = &columns[k],
-					.lambda = seed % 2 ? 0.01 : 0.5, .slack = seed % 3 ? 0.1 : 0.5
+					.lambda = seed % 2 ? 0.01 : 0.5, .slack = seed % 3 ? 0.1 : 0.5,
+					.neighbours = l == 2 ? DPERM_NEIGHBOURS_REMOVE : DPERM_NEIGHBOURS_REPLACE
 				};
 
 				check_shaped_case(&c, ++seed);
 			}
 	CHECK(failures == 0);
+}
+
+/* The squares of all noise of a method and relation, divided by their deviations, and how many there are. */
+static double squares[2][2];
+static double square_count[2][2];
+
+/* Scales that are off by this are told from the right one by all noise of a method and relation. */
+#define SLIGHTLY 1.03
+
+/* One way to train with Gaussian noise, in the ball or in shapes. */
+static void
+check_gaussian_case(Case *c, uint64_t seed)
+{
+	TestRandom	state = seed * 77 + 1;
+	Rows		rows = {.loss = c->loss, .dim = c->dim, .count = ROWS, .data = data};
+	DpermShape	shapes[COLUMNS_SHAPES];
+	Plan		plan;
+	double		deviations[DIM_MAX];
+	double		best[DIM_MAX];
+	double		lambda;
+	double		scale;
+
+	for (int j = 0; j < c->dim; j++)
+		deviations[j] = 1;
+	if (c->columns)
+	{
+		make_columns_rows(c->columns, &state, ROWS, data);
+		c->noise = make_plan(DPERM_LAW_GAUSSIAN, c->columns, &plan);
+		CHECK(c->noise != NULL);
+
+		/* output perturbation does not look at shapes */
+		if (c->method == DPERM_METHOD_OBJECTIVE)
+			normal_deviations(shapes, make_shapes(c->columns, shapes), deviations);
+	}
+	else
+		make_rows(&state, seed % 2 ? SHAPE_NOISY : SHAPE_SEPARABLE, &rows);
+	expected_law(c, &lambda, &scale);
+	if (!train(c, &rows, seed))
+	{
+		failures++;
+		return;
+	}
+	if (c->method == DPERM_METHOD_OUTPUT)
+		minimise(&rows, lambda, best);
+	for (int i = 0; i < FITS; i++)
+	{
+		double	   *b = recovered + i * c->dim;
+
+		invert(c, &rows, lambda, best, released[i], b);
+		for (int j = 0; j < c->dim; j++)
+			squares[c->method][c->neighbours] += pow(b[j] / (scale * deviations[j]), 2);
+	}
+	square_count[c->method][c->neighbours] += FITS * c->dim;
+	normal_check(&(NormalSample) {
+		.dim = c->dim, .count = FITS, .deviations = deviations, .scale = scale, .b = recovered, .report = check_shaped_p, .arg = c
+	});
+}
+
+/* The p-value of all squares of a method and relation, if the scale were that much larger. */
+static double
+squares_p(int method, int neighbours, double off)
+{
+	double		count = square_count[method][neighbours];
+
+	return normal_p((squares[method][neighbours] / (off * off) - count) / sqrt(2 * count));
+}
+
+TEST(gaussian_noise_follows_its_law)
+{
+	static const int dims[] = {1, 2, 5, 12};
+	static const double deltas[] = {1e-6, 1e-3, 0.05};
+	uint64_t	seed = 2000;
+
+	for (int method = 0; method < 2; method++)
+		for (int neighbours = 0; neighbours < 2; neighbours++)
+			for (int k = 0; k < 4 + COLUMNS; k++)
+				for (int l = 0; l < 3; l++)
+				{
+					int			turn = (int) (++seed % 9);
+					Case		c = {
+						.method = (DpermMethod) method, .neighbours = (DpermNeighbours) neighbours, .loss = losses[l],
+						.epsilon = epsilons[turn % 3], .delta = deltas[turn / 3], .dim = k < 4 ? dims[k] : columns[k - 4].dim,
+						.columns = k < 4 ? NULL : &columns[k - 4], .lambda = seed % 2 ? 0.01 : 0.5, .slack = seed % 5 < 3 ? 0.1 : 0.5
+					};
+
+					/* shapes are nothing to output perturbation: one case shows it */
+					if (method == DPERM_METHOD_OBJECTIVE || k <= 4)
+						check_gaussian_case(&c, seed);
+				}
+	CHECK(failures == 0);
+	for (int i = 0; i < 4; i++)
+	{
+		Case		c = {.method = (DpermMethod) (i / 2), .neighbours = (DpermNeighbours) (i % 2), .delta = NAN};
+
+		check_p(&c, "deviation of all noise", squares_p(i / 2, i % 2, 1));
+		CHECK(squares_p(i / 2, i % 2, SLIGHTLY) < P_REJECT);
+		CHECK(squares_p(i / 2, i % 2, 1 / SLIGHTLY) < P_REJECT);
+	}
 }
 
 /* The smallest p-value of all comparisons. */
@@ -382,7 +377,7 @@ draws_p(const DpermNoise *noise, double scale, const Law *law, int dim, uint64_t
 
 	test_entropy_init(&entropy, &source, seed);
 	for (int i = 0; i < FITS; i++)
-		dperm_noise_draw(&entropy, noise, dim, scale, recovered + i * dim);
+		dperm_noise_draw(&entropy, DPERM_LAW_NORM, noise, dim, scale, recovered + i * dim);
 	shaped_check(&(ShapedSample) {
 		.noise = &law->noise, .dim = dim, .scale = 1, .count = FITS, .b = recovered, .report = keep_smallest, .arg = &smallest
 	});
@@ -445,6 +440,59 @@ TEST(finds_wrong_draws)
 	}
 }
 
+/* How well draws of a law fit deviations, or those of the ball. */
+static double
+gaussian_p(DpermNoiseLaw law, const DpermNoise *noise, double scale, const double *deviations, int dim, uint64_t seed)
+{
+	double		smallest = 1;
+	int			count = FITS * DIM_MAX / dim;
+	TestEntropy source;
+	DpermEntropy entropy;
+
+	test_entropy_init(&entropy, &source, seed);
+	for (int i = 0; i < count; i++)
+		dperm_noise_draw(&entropy, law, noise, dim, scale, recovered + i * dim);
+	normal_check(&(NormalSample) {
+		.dim = dim, .count = count, .deviations = deviations, .scale = 1, .b = recovered, .report = keep_smallest, .arg = &smallest
+	});
+	return smallest;
+}
+
+/* Gaussian draws that are wrong in one way each. */
+TEST(finds_wrong_gaussian_draws)
+{
+	for (int k = 0; k < COLUMNS; k++)
+	{
+		int			dim = columns[k].dim;
+		Plan		plan;
+		const DpermNoise *noise = make_plan(DPERM_LAW_GAUSSIAN, &columns[k], &plan);
+		DpermNoiseGroup wrong_groups[COLUMNS_SHAPES];
+		DpermNoise	wrong = *noise;
+		DpermShape	shapes[COLUMNS_SHAPES];
+		double		deviations[DIM_MAX];
+
+		normal_deviations(shapes, make_shapes(&columns[k], shapes), deviations);
+		CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, noise, 1, deviations, dim, 11) > P_PASS);
+
+		/* for half the sensitivity, and a little off */
+		CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, noise, 0.5, deviations, dim, 12) < P_REJECT);
+		CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, noise, SLIGHTLY, deviations, dim, 13) < P_REJECT);
+		CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, noise, 1 / SLIGHTLY, deviations, dim, 14) < P_REJECT);
+
+		/* the same deviation for all, equal shares, all of the norm for each block, the other law */
+		CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, NULL, 1, deviations, dim, 15) < P_REJECT);
+		wrong.groups = wrong_groups;
+		for (int all = 0; all < 2; all++)
+		{
+			memcpy(wrong_groups, noise->groups, sizeof(DpermNoiseGroup) * (size_t) noise->group_count);
+			for (int i = 0; i < noise->group_count; i++)
+				wrong_groups[i].share = all ? 1 : 1.0 / noise->group_count;
+			CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, &wrong, 1, deviations, dim, 16 + (uint64_t) all) < P_REJECT);
+		}
+		CHECK(gaussian_p(DPERM_LAW_NORM, noise, 1, deviations, dim, 18) < P_REJECT);
+	}
+}
+
 int
 main(void)
 {
@@ -453,7 +501,9 @@ main(void)
 	prepare_columns();
 	RUN(noise_follows_its_law);
 	RUN(shaped_noise_follows_its_law);
+	RUN(gaussian_noise_follows_its_law);
 	RUN(finds_wrong_draws);
+	RUN(finds_wrong_gaussian_draws);
 	result = test_report();
 	if (failures > 0)
 		printf("note errors\n");

@@ -1,13 +1,13 @@
 /*
- * proof.c: what two samples prove about epsilon.
+ * proof.c: what two samples prove about epsilon, or about delta.
  *
- *	proof CLAIM LEAST LEVEL OURS THEIRS
+ *	proof EPSILON DELTA LEAST LEVEL OURS THEIRS
  *
  * OURS and THEIRS are files of one number per line: what was released in independent runs on two
  * neighbouring tables. An interval that tells them apart is chosen on the first half of each; Clopper
- * and Pearson's bounds on its probabilities, from the second halves, bound epsilon from below, wrongly
- * with probability LEVEL at most. The result is 1 if that is above CLAIM, and 2 if it is below
- * LEAST times CLAIM: an audit that finds so little would not find a fault.
+ * and Pearson's bounds on its probabilities P and P', from the second halves, bound epsilon from below, or if DELTA is
+ * not 0 the delta P - e^EPSILON P', wrongly with probability LEVEL at most. The result is 1 if that is above the claim, and 2 if it is below
+ * LEAST times the claim, if that is not 0: an audit that finds so little would not find a fault.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -103,19 +103,28 @@ count_event(const Sample *sample, const Event *event)
 	return count;
 }
 
+/* What is claimed: epsilon alone, or delta at an epsilon. */
+typedef struct Claim
+{
+	double		epsilon;
+	double		delta;
+} Claim;
+
 /* About what counts would prove, quickly: bounds of a normal law that err on the safe side. */
 static double
-promise(double ours, double theirs, double n, double deviate)
+promise(const Claim *claim, double ours, double theirs, double n, double deviate)
 {
 	double		low = ours - deviate * sqrt(ours * (1 - ours / n));
 	double		high = theirs + deviate * sqrt(theirs) + deviate * deviate;
 
+	if (claim->delta > 0)
+		return (low - exp(claim->epsilon) * fmin(high, n)) / n;
 	return low > 0 ? log(low / high) : -INFINITY;
 }
 
 /* The event that promises most on the first halves. */
 static Event
-learn(const Sample *samples, double level)
+learn(const Claim *claim, const Sample *samples, double level)
 {
 	double		cuts[CUTS + 1];
 	int			ranks[2][CUTS + 1];
@@ -140,7 +149,7 @@ learn(const Sample *samples, double level)
 		for (int j = i + 1; j <= CUTS; j++)
 			for (int swapped = 0; swapped < 2; swapped++)
 			{
-				double		found = promise(ranks[swapped][j] - ranks[swapped][i],
+				double		found = promise(claim, ranks[swapped][j] - ranks[swapped][i],
 											ranks[!swapped][j] - ranks[!swapped][i],
 											samples[0].half, deviate);
 
@@ -156,7 +165,8 @@ learn(const Sample *samples, double level)
 int
 main(int argc, char **argv)
 {
-	double		claim,
+	Claim		claim;
+	double		claimed,
 				least,
 				level,
 				proven;
@@ -164,22 +174,31 @@ main(int argc, char **argv)
 	Event		event;
 	int			counts[2];
 
-	if (argc != 6)
-		fail("arguments", "CLAIM LEAST LEVEL OURS THEIRS");
-	claim = atof(argv[1]);
-	least = atof(argv[2]);
-	level = atof(argv[3]);
-	if (!(claim > 0 && least >= 0 && least < 1 && level > 0 && level < 1))
+	if (argc != 7)
+		fail("arguments", "EPSILON DELTA LEAST LEVEL OURS THEIRS");
+	claim = (Claim) {atof(argv[1]), atof(argv[2])};
+	least = atof(argv[3]);
+	level = atof(argv[4]);
+	if (!(claim.epsilon > 0 && claim.delta >= 0 && claim.delta < 1 && least >= 0 && least < 1 && level > 0 && level < 1))
 		fail("arguments", "out of range");
 	for (int side = 0; side < 2; side++)
-		samples[side] = read_sample(argv[4 + side]);
+		samples[side] = read_sample(argv[5 + side]);
 	if (samples[0].half != samples[1].half)
-		fail("not as many numbers", argv[5]);
-	event = learn(samples, level);
+		fail("not as many numbers", argv[6]);
+	event = learn(&claim, samples, level);
 	for (int side = 0; side < 2; side++)
 		counts[side] = count_event(&samples[side], &event);
-	proven = binomial_epsilon(counts[event.swapped], counts[!event.swapped], samples[0].half, level);
-	printf("%.3f %.3f of %g proven: (%.4g, %.4g] %d and %d times of %d\n", proven / claim, proven,
-		   claim, event.low, event.high, counts[0], counts[1], samples[0].half);
-	return proven > claim ? 1 : proven < least * claim ? 2 : 0;
+	if (claim.delta > 0)
+	{
+		claimed = claim.delta;
+		proven = binomial_delta(counts[event.swapped], counts[!event.swapped], samples[0].half, claim.epsilon, level);
+	}
+	else
+	{
+		claimed = claim.epsilon;
+		proven = binomial_epsilon(counts[event.swapped], counts[!event.swapped], samples[0].half, level);
+	}
+	printf("%.3f %.3f of %s %g proven: (%.4g, %.4g] %d and %d times of %d\n", proven / claimed, proven,
+		   claim.delta > 0 ? "delta" : "epsilon", claimed, event.low, event.high, counts[0], counts[1], samples[0].half);
+	return proven > claimed ? 1 : least > 0 && proven < least * claimed ? 2 : 0;
 }

@@ -15,7 +15,7 @@ simplex_climb(double (*height_at) (const void *arg, const double *point), const 
 			  int steps)
 {
 	double		simplex[SIMPLEX_MAX + 1][SIMPLEX_MAX];
-	double		height[SIMPLEX_MAX + 1];
+	double		height[SIMPLEX_MAX + 1] = {0};
 
 	for (int i = 0; i <= n; i++)
 	{

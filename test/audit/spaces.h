@@ -22,7 +22,8 @@ typedef struct Space
 	int			inputs;
 	int			dim;
 	const DpermNoise *noise;	/* in its shapes; NULL where the ball is as good */
-	_Alignas(16) char memory[1024];
+	const DpermNoise *gaussian; /* the same with a delta */
+	_Alignas(16) char memory[2][1024];
 } Space;
 
 #define NUMBER {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = 1}
@@ -59,8 +60,10 @@ prepare_spaces(void)
 	{
 		Space	   *s = &spaces[i];
 		DpermPoll	poll = {0};
-		DpermArena	arena = {s->memory, sizeof(s->memory)};
+		DpermArena	arena = {s->memory[0], sizeof(s->memory[0])};
+		DpermArena	other = {s->memory[1], sizeof(s->memory[1])};
 		DpermShape	shapes[BLOCKS_MAX + 1];
+		int			count;
 
 		CHECK(dperm_encoder_fault(&s->encoder) == NULL);
 		s->dim = dperm_encoder_dim(&s->encoder);
@@ -72,8 +75,10 @@ prepare_spaces(void)
 		if (s->encoder.kernel.kind != DPERM_KERNEL_LINEAR)
 			dperm_fourier_make(&s->encoder.kernel, dperm_encoder_linear_dim(&s->encoder),
 							   s->frequencies, &poll);
-		CHECK(dperm_noise_room(BLOCKS_MAX + 1) <= sizeof(s->memory));
-		s->noise = dperm_noise_plan(shapes, dperm_shape_list(&s->encoder, false, shapes), &arena);
+		CHECK(dperm_noise_room(BLOCKS_MAX + 1) <= sizeof(s->memory[0]));
+		count = dperm_shape_list(&s->encoder, false, shapes);
+		s->noise = dperm_noise_plan(DPERM_LAW_NORM, shapes, count, &arena);
+		s->gaussian = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count, &other);
 	}
 }
 

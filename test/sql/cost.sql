@@ -24,14 +24,14 @@ CREATE TABLE setups AS
   FROM (VALUES (100), (10000), (1000000)) a(n), (VALUES (2), (100)) b(d), (VALUES (0.1), (1), (5)) c(e), (VALUES (0.0001), (0.01), (3)) f(lambda),
        (VALUES ('objective'), ('output')) g(method), (VALUES ('logistic', 0.5), ('huber', 0.5), ('huber', 0.1), ('smooth_hinge', 0.25)) i(loss, h);
 -- the loss of a row at zero weights, where training starts, is log 2, and 1 for the hinges; the noise of the release stage comes on top and is small
-SELECT method, loss, count(*) AS setups, bool_and(abs(c.lambda_used / b.lambda_used - 1) < 1e-9) AS lambda_used, bool_and(abs(c.lambda_effective / b.lambda_effective - 1) < 1e-9) AS lambda_effective,
+SELECT s.method, loss, count(*) AS setups, bool_and(abs(c.lambda_used / b.lambda_used - 1) < 1e-9) AS lambda_used, bool_and(abs(c.lambda_effective / b.lambda_effective - 1) < 1e-9) AS lambda_effective,
        bool_and(abs(c.epsilon_slack - b.slack) < 1e-9) AS slack, bool_and(abs(c.epsilon_noise - b.noise) < 1e-9) AS noise, bool_and(abs(c.epsilon_release - b.release) < 1e-9) AS release,
        bool_and(c.epsilon_slack + c.epsilon_noise + c.epsilon_release <= e::float8 * (1 + 2.3e-16::float8)) AS within_epsilon,
        bool_and(c.noise_norm / b.noise_norm BETWEEN 1 - 1e-9 AND 1.05) AS noise_norm, bool_and(abs(c.weight_error * sqrt(d) / c.noise_norm - 1) < 1e-9) AS weight_error,
        bool_and(abs(c.weight_bound / b.weight_bound - 1) < 1e-9) AS weight_bound, bool_and(abs(c.noise_share * c.weight_bound / c.noise_norm - 1) < 1e-9) AS noise_share, bool_and(c.noise = 'ball') AS ball
 FROM setups s, dp_cost(n, d, e, lambda, method => s.method, loss => s.loss, h => s.h, slack => CASE s.method WHEN 'objective' THEN 0.1 END) c,
      by_hand(n, d, e, lambda, s.method, s.c, CASE loss WHEN 'logistic' THEN ln(2::numeric) ELSE 1 END) b
-GROUP BY method, loss ORDER BY method, loss;
+GROUP BY s.method, loss ORDER BY s.method, loss;
 
 -- The criterion: the default is the lambda of least risk, in three digits, and there the slack takes what it needs. spread is the mean square of the noise at scale 1
 CREATE FUNCTION risk(lambda float8, n float8, spread float8, e float8, c float8) RETURNS float8 LANGUAGE sql AS
@@ -43,14 +43,24 @@ CREATE FUNCTION is_best(lambda float8, n float8, spread float8, e float8, c floa
      AND abs(digits - round(digits)) < 1e-9 FROM (SELECT lambda * 10 ^ (2 - floor(log(lambda)))) t(digits)';
 SELECT loss, count(*) AS setups, bool_and(is_best(lambda_used, n, d * (d + 1), e, s.c)) AS least_risk, bool_and(abs(lambda_effective / lambda_used - 1) < 1e-9) AS not_raised,
        bool_and(abs(epsilon_slack - ln(1 + s.c / (n * lambda_used::numeric))) < 1e-9) AS slack, count(*) FILTER (WHERE epsilon_slack > 0.1 * e::float8) AS more_than_a_tenth
-FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, loss => s.loss, h => s.h) GROUP BY loss ORDER BY loss;
+FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) GROUP BY loss ORDER BY loss;
 -- a lambda of the caller's is kept as far as the slack may take what it needs: a tenth, or what it takes at the default
 SELECT count(*) AS setups, bool_and(abs(own.lambda_effective / greatest(lambda, s.c / (n * (exp(greatest(0.1 * e, ln(1 + s.c / (n * best.lambda_used::numeric)))) - 1)))::float8 - 1) < 1e-9) AS as_far,
        count(*) FILTER (WHERE own.lambda_effective > lambda) AS raised, count(*) FILTER (WHERE own.epsilon_slack > 0.1001 * e::float8) AS more_than_a_tenth
-FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, loss => s.loss, h => s.h) best, dp_cost(n, d, e, lambda, loss => s.loss, h => s.h) own;
--- the default of output perturbation and of the paper's analysis
-SELECT n, d, e, abs(a.lambda_used * n * e / d - 0.1) < 1e-9 AS output, abs(b.lambda_used * n * e / d - 0.1) < 1e-9 AS paper
-FROM (VALUES (100, 3, 1), (50000, 100, 0.1), (1000000, 10, 8)) v(n, d, e), dp_cost(n, d, e, method => 'output') a, dp_cost(n, d, e, analysis => 'paper') b;
+FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) best, dp_cost(n, d, e, lambda, 'objective', loss => s.loss, h => s.h) own;
+-- the default of the paper's analysis
+SELECT n, d, e, abs(lambda_used * n * e / d - 0.1) < 1e-9 AS paper FROM (VALUES (100, 3, 1), (50000, 100, 0.1), (1000000, 10, 8)) v(n, d, e), dp_cost(n, d, e, analysis => 'paper');
+-- that of output perturbation: the noise is the same in all directions, and meets the mean of the curvatures
+CREATE FUNCTION output_risk(lambda float8, n float8, d float8, e float8, c float8) RETURNS float8 LANGUAGE sql AS
+  'SELECT (2 / (n * lambda * 0.99 * e)) ^ 2 * d * (d + 1) * (lambda + c / d) / 2 + lambda * 20 ^ 2 / 2';
+SELECT loss, count(*) AS setups, bool_and((SELECT min(output_risk(lambda_used * 10 ^ (k / 25.0), n, d, e, s.c)) FROM generate_series(-100, 100) k WHERE k <> 0) > output_risk(lambda_used, n, d, e, s.c)) AS least_risk,
+       bool_and(output_risk(lambda_used / 1.007, n, d, e, s.c) > output_risk(lambda_used / 1.006, n, d, e, s.c) AND output_risk(lambda_used * 1.007, n, d, e, s.c) > output_risk(lambda_used * 1.006, n, d, e, s.c)) AS falls_and_rises
+FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, method => 'output', loss => s.loss, h => s.h) GROUP BY loss ORDER BY loss;
+-- by itself the one of less risk is taken
+SELECT loss, count(*) AS setups, bool_and(a.method = CASE WHEN output_risk(o.lambda_used, n, d, e, s.c) < risk(b.lambda_used, n, d * (d + 1), e, s.c) THEN 'output' ELSE 'objective' END) AS least_risk,
+       bool_and(a.lambda_used = CASE a.method WHEN 'output' THEN o.lambda_used ELSE b.lambda_used END AND a.noise_norm = CASE a.method WHEN 'output' THEN o.noise_norm ELSE b.noise_norm END) AS as_if_asked_for, count(*) FILTER (WHERE a.method = 'output') AS output
+FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, loss => s.loss, h => s.h) a, dp_cost(n, d, e, method => 'output', loss => s.loss, h => s.h) o,
+     dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) b GROUP BY loss ORDER BY loss;
 SELECT noise, lambda_used, lambda_effective, epsilon_slack, epsilon_noise, epsilon_release, noise_norm, weight_error, noise_share, rows_needed FROM dp_cost(500, 10, 'Infinity');
 -- the paper's analysis: lambda is raised only where slack takes all
 SELECT e, round(lambda_effective::numeric, 9) AS lambda, round(epsilon_slack::numeric, 6) AS slack, round(epsilon_noise::numeric, 6) AS noise
@@ -63,7 +73,7 @@ SELECT noise_share < 0.5 AS useful, rows_needed BETWEEN 2 AND 100000 AS fewer FR
 -- rows_needed is where the share falls to a half
 SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
 FROM (VALUES (10, 1, NULL), (500, 0.01, NULL), (3, 10, NULL), (20, 0.5, 0.01), (20, 0.5, 1), (100, 2, 0.0001)) v(d, e, lambda), (VALUES ('objective'), ('output')) m(method),
-     dp_cost(1000, d, e, lambda, method => method) c, dp_cost(c.rows_needed, d, e, lambda, method => method) here, dp_cost(c.rows_needed - 1, d, e, lambda, method => method) before;
+     dp_cost(1000, d, e, lambda, method => m.method) c, dp_cost(c.rows_needed, d, e, lambda, method => m.method) here, dp_cost(c.rows_needed - 1, d, e, lambda, method => m.method) before;
 -- more rows, less dimensions, more epsilon: less noise
 SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_with_rows, bool_and(b.noise_share >= a.noise_share) AS more_with_dimensions, bool_and(e.noise_share <= a.noise_share) AS fewer_with_epsilon
 FROM generate_series(1, 8) i, dp_cost((10 ^ i)::bigint, 10, 1) a, dp_cost(2 * (10 ^ i)::bigint, 10, 1) c, dp_cost((10 ^ i)::bigint, 20, 1) b, dp_cost((10 ^ i)::bigint, 10, 2) e;

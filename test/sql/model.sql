@@ -80,13 +80,13 @@ SELECT receive('magic', overlay(dp_model_send(model) PLACING '\x00' FROM 1), :'f
 SELECT receive('format', overlay(dp_model_send(model) PLACING '\x0003' FROM 5), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('longer', dp_model_send(model) || '\x00', :'file') FROM hand WHERE name = 'svm';
-SELECT receive('nan', overlay(dp_model_send(model) PLACING '\x7ff8000000000000' FROM length(dp_model_send(model)) - 7), :'file')
+SELECT receive('nan', overlay(dp_model_send(model) PLACING '\x7ff8000000000000' FROM length(dp_model_send(model)) - 8), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('features', overlay(dp_model_send(model) PLACING '\x00000002' FROM 129), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('same', dp_model_send(model), :'file') FROM hand WHERE name = 'svm';
--- what version 0.1 sent: a shorter header, and nothing about the label
-SELECT receive('old', overlay(overlay(substring(s FROM 1 FOR 104) PLACING '\x0001' FROM 5) PLACING '\x0000' FROM 11) || substring(s FROM 129), :'file')
+-- what version 0.1 sent: a shorter header, nothing about the label, and no number of alternatives
+SELECT receive('old', overlay(overlay(substring(s FROM 1 FOR 104) PLACING '\x0001' FROM 5) PLACING '\x0000' FROM 11) || substring(s FROM 129 FOR length(s) - 129), :'file')
   FROM hand, LATERAL (SELECT dp_model_send(model) AS s) b WHERE name = 'svm';
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';

@@ -135,13 +135,13 @@ sub keeps_grants
 	my ($database, $version) = @_;
 	my $text = 'text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint';
 	(my $array = $text) =~ s/text, text, text,/text, text, text[],/;
-	my $cost = 'text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8';
+	my $cost = 'text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text';
 	my $dump = PostgreSQL::Test::Utils::tempdir . '/dump.sql';
 	my $granted = q{SELECT proname, pronargs, (SELECT string_agg(grantee || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ' ORDER BY grantee COLLATE "C")
 			FROM (SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee, is_grantable
 				FROM aclexplode(proacl) a WHERE a.grantee <> proowner) g)
 		FROM pg_proc WHERE proacl IS NOT NULL AND proname ~ '^dp_' ORDER BY proname COLLATE "C", pronargs};
-	my $wanted = qq{dp_aggregate_final|1|\ndp_cost|9|"An ""analyst"\ndp_cost|21|"An ""analyst"\ndp_logreg_train|18|"An ""analyst" grantor*\ndp_svm|3|\ndp_svm_train|20|"An ""analyst" PUBLIC};
+	my $wanted = qq{dp_aggregate_final|1|\ndp_cost|11|"An ""analyst"\ndp_cost|23|"An ""analyst"\ndp_evaluate|7|grantor*\ndp_logreg_train|20|"An ""analyst" grantor*\ndp_roc|8|"An ""analyst"\ndp_svm|3|\ndp_svm_train|22|"An ""analyst" PUBLIC};
 	my $roles = q{"An ""analyst", grantor};
 
 	$node->safe_psql('postgres', qq{CREATE DATABASE "$database"});
@@ -155,6 +155,9 @@ sub keeps_grants
 		GRANT EXECUTE ON FUNCTION dp_svm_train($text, text, float8) TO "An ""analyst";
 		REVOKE EXECUTE ON FUNCTION dp_cost FROM PUBLIC;
 		GRANT EXECUTE ON FUNCTION dp_cost TO "An ""analyst";
+		REVOKE EXECUTE ON FUNCTION dp_evaluate, dp_roc FROM PUBLIC;
+		GRANT EXECUTE ON FUNCTION dp_evaluate TO grantor WITH GRANT OPTION;
+		GRANT EXECUTE ON FUNCTION dp_roc TO "An ""analyst";
 		REVOKE EXECUTE ON FUNCTION dp_fit_final(internal), dp_svm("any", "any", float8) FROM PUBLIC;
 		ALTER EXTENSION dperm UPDATE});
 	is($node->safe_psql($database, $granted), $wanted, "$version: grants are kept");
@@ -165,8 +168,8 @@ sub keeps_grants
 	$node->safe_psql('postgres', qq{DROP DATABASE "$database restored"});
 
 	# nothing else refers to the roles
-	$node->safe_psql($database, "REVOKE ALL ON FUNCTION dp_logreg_train, dp_svm_train FROM $roles;
-		REVOKE ALL ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8),
+	$node->safe_psql($database, "REVOKE ALL ON FUNCTION dp_logreg_train, dp_svm_train, dp_evaluate, dp_roc FROM $roles;
+		REVOKE ALL ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8, float8, text),
 			dp_cost($cost) FROM $roles;
 		DROP ROLE $roles");
 	is($node->safe_psql($database, q{SELECT count(*) FROM pg_init_privs i JOIN pg_proc p ON p.oid = objoid WHERE proname ~ '^dp_'}), 0, "$version: no trace is left");
@@ -194,7 +197,7 @@ foreach my $version (@old)
 
 	$node->safe_psql($database, 'ALTER EXTENSION dperm UPDATE');
 	same_objects($database, "$version, updated");
-	is($node->safe_psql($database, q{SELECT to_jsonb(c) - '{noise,weight_error}'::text[] FROM dp_cost(10000, 5, 1) c}), $cost, "$version: the cost is as it was before the update");
+	is($node->safe_psql($database, q{SELECT to_jsonb(c) - '{method,noise,delta,neighbours,weight_error}'::text[] FROM dp_cost(10000, 5, 1) c}), $cost, "$version: the cost is as it was before the update");
 	is($node->safe_psql($database, $differences), '', "$version: updated, its models predict the same");
 	is($node->safe_psql($database, q{SELECT DISTINCT form, name FROM models WHERE model::text::dp_model::text <> model::text
 		OR dp_weights(model) <> (SELECT dp_weights(as_text::dp_model) FROM forms WHERE forms.name = models.name)}),

@@ -12,7 +12,7 @@
 
 #define SAMPLE_TUNING 1024
 #define SAMPLE_NOISE (1 << 16)
-#define SAMPLE_MODEL_BINARY (128 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
+#define SAMPLE_MODEL_BINARY (256 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
 
 /* What a sampled model points to. */
 typedef struct SampleModel
@@ -75,6 +75,8 @@ same_model(const DpermModel *a, const DpermModel *b)
 {
 	bool		same = a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
 		a->method == b->method && a->analysis == b->analysis && a->claim.epsilon == b->claim.epsilon &&
+		a->claim.delta == b->claim.delta && a->claim.neighbours == b->claim.neighbours && a->claim.unit == b->claim.unit &&
+		a->alternative_count == b->alternative_count &&
 		a->lambda == b->lambda && a->lambda_effective == b->lambda_effective &&
 		a->rows == b->rows && same_encoder(&a->encoder, &b->encoder) &&
 		a->dimension_source == b->dimension_source && a->claim.shares[DPERM_SHARE_SLACK] == b->claim.shares[DPERM_SHARE_SLACK] &&
@@ -85,6 +87,9 @@ same_model(const DpermModel *a, const DpermModel *b)
 
 	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
 		same = a->weights[i] == b->weights[i];
+	for (int i = 0; same && i < a->alternative_count; i++)
+		same = a->alternatives[i].method == b->alternatives[i].method && a->alternatives[i].law == b->alternatives[i].law &&
+			a->alternatives[i].risk == b->alternatives[i].risk;
 	return same && same_noise(a->noise, b->noise);
 }
 
@@ -163,14 +168,29 @@ sample_tuning(TestRandom *state, int64_t rows, char *room)
 	return (DpermText) {room, len};
 }
 
-/* The noise that fits an encoder. */
+/* The noise of a law that fits an encoder. */
 static inline const DpermNoise *
-sample_noise(const DpermEncoder *encoder, char *room)
+sample_noise(DpermNoiseLaw law, const DpermEncoder *encoder, char *room)
 {
 	static DpermShape shapes[SAMPLE_DIM_MAX + 1];
 	DpermArena	arena = {room, SAMPLE_NOISE};
 
-	return dperm_noise_plan(shapes, dperm_shape_list(encoder, false, shapes), &arena);
+	return dperm_noise_plan(law, shapes, dperm_shape_list(encoder, false, shapes), &arena);
+}
+
+/* The ways that a method was chosen from: its own, of least risk, among others. */
+static inline void
+sample_alternatives(TestRandom *state, DpermModel *m)
+{
+	for (int method = 0; method < DPERM_METHOD_COUNT; method++)
+		for (int law = 0; law < DPERM_LAW_COUNT; law++)
+		{
+			bool		own = method == (int) m->method && law == (int) dperm_model_law(m);
+
+			if (own || test_below(state, 2))
+				m->alternatives[m->alternative_count++] = (DpermAlternative) {(DpermMethod) method, (DpermNoiseLaw) law,
+					0.125 + (own ? 0 : sample_positive(state))};
+		}
 }
 
 /* A valid model; room is what it points to. A third says how it was tuned. */
@@ -186,6 +206,13 @@ sample_model(TestRandom *state, SampleModel *room)
 	m.method = (DpermMethod) test_below(state, 2);
 	m.analysis = (DpermAnalysis) test_below(state, 2);
 	m.claim.epsilon = test_below(state, 4) == 0 ? INFINITY : sample_positive(state);
+	m.claim.neighbours = (DpermNeighbours) test_below(state, 2);
+	if (!isinf(m.claim.epsilon) && test_below(state, 2))
+		m.claim.delta = pow(10, -15 * test_uniform(state)) * (1 - 0x1p-53);
+	if (m.claim.delta < DPERM_DELTA_MIN)
+		m.claim.delta = 0;
+	if (m.claim.delta > 0)
+		m.analysis = DPERM_ANALYSIS_SHARP;
 	m.lambda = test_below(state, 4) == 0 ? 0.0 : sample_positive(state);
 	m.lambda_effective = m.lambda + (test_below(state, 2) ? sample_positive(state) : 0.0);
 	if (m.lambda_effective == 0.0)
@@ -207,7 +234,9 @@ sample_model(TestRandom *state, SampleModel *room)
 	}
 	if (!isinf(m.claim.epsilon) && m.method == DPERM_METHOD_OBJECTIVE && m.analysis == DPERM_ANALYSIS_SHARP &&
 		test_below(state, 2))
-		m.noise = sample_noise(&m.encoder, room->noise);
+		m.noise = sample_noise(dperm_model_law(&m), &m.encoder, room->noise);
+	if (!isinf(m.claim.epsilon) && test_below(state, 2))
+		sample_alternatives(state, &m);
 	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
 		room->weights[i] = sample_weight(state);
 	m.weights = room->weights;

@@ -12,6 +12,7 @@
 #include "core/solve/descent.h"
 #include "core/privacy/draw.h"
 #include "unit/goodness.h"
+#include "unit/hockey.h"
 
 /* The constants that the formulas give. */
 typedef struct Expected
@@ -34,6 +35,13 @@ curvature(DpermLoss loss)
 	return 0.25L;
 }
 
+/* One row against another, or against none. */
+static long double
+apart(const DpermSetup *s)
+{
+	return s->neighbours == DPERM_NEIGHBOURS_REMOVE ? 1 : 2;
+}
+
 /* Algorithms 1 and 2 with a hundredth of epsilon set aside. */
 static Expected
 expect(const DpermSetup *s)
@@ -49,7 +57,7 @@ expect(const DpermSetup *s)
 	if (s->method == DPERM_METHOD_OUTPUT)
 	{
 		e.noise = eps - e.release;
-		e.scale = 2 / (n * e.lambda * e.noise);
+		e.scale = apart(s) / (n * e.lambda * e.noise);
 		return e;
 	}
 	if (s->analysis == DPERM_ANALYSIS_SHARP)
@@ -76,7 +84,7 @@ expect(const DpermSetup *s)
 			e.slack = e.noise = left / 2;
 		}
 	}
-	e.scale = 2 / e.noise;
+	e.scale = apart(s) / e.noise;
 	return e;
 }
 
@@ -109,6 +117,7 @@ any_setup(TestRandom *state)
 	s.dim = (int) power_between(state, 0, log10(DPERM_DIM_MAX));
 	s.lambda = power_between(state, -10, test_below(state, 4) ? 2 : 9);
 	s.slack = test_below(state, 2) ? 0.1 : 0.01 + 0.89 * test_uniform(state);
+	s.neighbours = (DpermNeighbours) test_below(state, 2);
 	return s;
 }
 
@@ -152,7 +161,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	long double unit = DBL_EPSILON / 2;
 	long double n = (long double) s->rows;
 	long double lambda = out->lambda;
-	long double tail = dperm_noise_tail(tilted ? s->noise : NULL, s->dim, out->noise_scale) +
+	long double tail = dperm_noise_tail(dperm_setup_law(s), tilted ? s->noise : NULL, s->dim, out->noise_scale) +
 		(tilted ? 2 : 2 / (n * lambda));	/* under a neighbour too */
 	long double start = s->loss.kind == DPERM_LOSS_LOGISTIC ? logl(2) : 1;
 	long double pull = tilted ? tail / n / lambda : 0;
@@ -222,7 +231,7 @@ check_setup(const DpermSetup *s)
 	Expected	e = expect(s);
 	long double n = (long double) s->rows;
 	long double ratio = curvature(s->loss) / (n * out.lambda);
-	long double sensitivity = s->method == DPERM_METHOD_OUTPUT ? 2 / (n * out.lambda) : 2;
+	long double sensitivity = s->method == DPERM_METHOD_OUTPUT ? apart(s) / (n * out.lambda) : apart(s);
 	long double jacobian = s->method == DPERM_METHOD_OUTPUT ? 0 : log1pl(ratio);
 	long double spent;
 
@@ -283,7 +292,7 @@ any_noise(TestRandom *state, int dim)
 		groups[noise.group_count - 1].count++;
 		at += some;
 	}
-	dperm_noise_measure(&noise);
+	dperm_noise_measure(DPERM_LAW_NORM, &noise);
 	CHECK(dperm_noise_fault(&noise, dim) == NULL);
 	return &noise;
 }
@@ -459,20 +468,82 @@ TEST(needs_no_noise_without_privacy)
 
 TEST(has_a_plain_default)
 {
-	DpermSetup	s = {.method = DPERM_METHOD_OUTPUT, .epsilon = 0.5, .rows = 1000, .dim = 20};
+	DpermSetup	s = {.method = DPERM_METHOD_OBJECTIVE, .analysis = DPERM_ANALYSIS_PAPER, .epsilon = 0.5, .rows = 1000, .dim = 20};
 
-	CHECK_NEAR(dperm_calibrate_default_lambda(&s), 0.004, 1e-17);
-	s.method = DPERM_METHOD_OBJECTIVE;
-	s.analysis = DPERM_ANALYSIS_PAPER;
 	CHECK_NEAR(dperm_calibrate_default_lambda(&s), 0.004, 1e-17);
 	s.epsilon = INFINITY;
 	CHECK_NEAR(dperm_calibrate_default_lambda(&s), 0.001, 1e-18);
-	s = (DpermSetup) {.method = DPERM_METHOD_OUTPUT, .epsilon = 1e9, .rows = DPERM_ROWS_MAX, .dim = 1};
+	s = (DpermSetup) {.analysis = DPERM_ANALYSIS_PAPER, .epsilon = 1e9, .rows = DPERM_ROWS_MAX, .dim = 1};
 	CHECK(dperm_calibrate_default_lambda(&s) == DPERM_LAMBDA_MIN);
-	s = (DpermSetup) {.method = DPERM_METHOD_OUTPUT, .epsilon = 1e-6, .rows = 1, .dim = 5000};
+	s = (DpermSetup) {.analysis = DPERM_ANALYSIS_PAPER, .epsilon = 1e-6, .rows = 1, .dim = 5000};
 	CHECK(dperm_calibrate_default_lambda(&s) == 5e8);
 	s.epsilon = 1e-9;
 	CHECK(dperm_calibrate_default_lambda(&s) == DPERM_LAMBDA_MAX);
+}
+
+/* Pure noise: what is left of it when rows are removed is a half, and nothing else changes. */
+TEST(removing_needs_half_the_noise)
+{
+	TestRandom	state = 37;
+
+	for (int i = 0; i < 5000; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+		DpermSetup	removed = s;
+		DpermCalibration a,
+					b;
+
+		s.neighbours = DPERM_NEIGHBOURS_REPLACE;
+		removed.neighbours = DPERM_NEIGHBOURS_REMOVE;
+		a = calibrated(&s);
+		b = calibrated(&removed);
+		CHECK_NEAR(b.noise_scale, a.noise_scale / 2, 1e-14 * a.noise_scale);
+		CHECK(b.lambda == a.lambda && memcmp(a.claim.shares, b.claim.shares, sizeof(a.claim.shares)) == 0);
+		CHECK(a.claim.neighbours == DPERM_NEIGHBOURS_REPLACE && b.claim.neighbours == DPERM_NEIGHBOURS_REMOVE && b.claim.delta == 0);
+	}
+}
+
+/* With delta: what an adversary can learn, from first principles, is within it, and the noise is not twice what it needs. */
+TEST(gaussian_noise_is_enough)
+{
+	TestRandom	state = 41;
+
+	for (int i = 0; i < 400; i++)
+	{
+		DpermSetup	s = any_setup(&state);
+		DpermCalibration out;
+		double		epsilon,
+					ratio;
+
+		s.analysis = DPERM_ANALYSIS_SHARP;
+		s.delta = pow(10, -15 * test_uniform(&state)) * 0.9;
+		s.delta = fmax(s.delta, DPERM_DELTA_MIN);
+		out = calibrated(&s);
+		CHECK(sane(&out) && out.claim.delta == s.delta);
+
+		/* what is left of epsilon, once the Jacobian and the release are paid for; of delta the tail takes its part */
+		ratio = s.method == DPERM_METHOD_OUTPUT ? 0 : (double) (curvature(s.loss) / (s.rows * (long double) out.lambda));
+		epsilon = s.epsilon - log1p(ratio) - out.claim.shares[DPERM_SHARE_RELEASE];
+		CHECK(epsilon > 0 && out.claim.shares[DPERM_SHARE_NOISE] <= epsilon * (1 + 1e-12));
+		if (s.method == DPERM_METHOD_OBJECTIVE && s.neighbours == DPERM_NEIGHBOURS_REPLACE)
+		{
+			if (i % 4 == 0)
+			{
+				CHECK(hockey_replace_most(out.noise_scale, epsilon, 8) + 0x1p-65 <= s.delta * (1 + 1e-5));
+				CHECK(epsilon * out.noise_scale * out.noise_scale < 2.1 ||
+					  hockey_replace_most(0.98 * out.noise_scale, epsilon, 8) > s.delta);
+			}
+		}
+		else
+		{
+			long double mu = s.method == DPERM_METHOD_OUTPUT ? apart(&s) / (s.rows * (long double) out.lambda) / out.noise_scale :
+				apart(&s) / out.noise_scale;
+
+			CHECK(hockey_closed(mu, epsilon) + 0x1p-65L <= s.delta);
+			CHECK(hockey_closed(mu * 1.001L, epsilon) > s.delta - 0x1p-63L);
+		}
+		check_release(&s, &out);
+	}
 }
 
 /* The proxy of the excess risk, as the design has it: over the share q of the noise, with lambda by q. */
@@ -497,7 +568,7 @@ TEST(chooses_lambda_by_the_criterion)
 		DpermSetup	s = any_setup(&state);
 		DpermNoise	noise = {.spread = 0};
 		DpermCalibration out;
-		long double spread = (long double) s.dim * (s.dim + 1) * 4;
+		long double spread = (long double) s.dim * (s.dim + 1) * apart(&s) * apart(&s);
 		long double best = INFINITY;
 		long double found;
 
@@ -506,8 +577,8 @@ TEST(chooses_lambda_by_the_criterion)
 		s.slack = 0;
 		if (i % 2)
 		{
-			noise.spread = dperm_noise_spread(NULL, s.dim) * power_between(&state, -2, 0);
-			spread = 4 * (long double) noise.spread;
+			noise.spread = dperm_noise_spread(DPERM_LAW_NORM, NULL, s.dim) * power_between(&state, -2, 0);
+			spread = apart(&s) * apart(&s) * (long double) noise.spread;
 			s.noise = &noise;
 		}
 		s.lambda = dperm_calibrate_default_lambda(&s);
@@ -579,6 +650,17 @@ TEST(refuses_bad_arguments)
 	TAKEN(s.epsilon = 1e-6);
 	TAKEN(s.epsilon = 500);
 	REFUSED(s.epsilon = nextafter(500, 501));
+	REFUSED(s.delta = -1e-6);
+	REFUSED(s.delta = NAN);
+	REFUSED(s.delta = 1);
+	REFUSED(s.delta = nextafter(DPERM_DELTA_MIN, 0));
+	TAKEN(s.delta = DPERM_DELTA_MIN);
+	TAKEN(s.delta = 1 - 0x1p-53);
+	TAKEN((s.delta = 1e-6, s.method = DPERM_METHOD_OUTPUT));
+	REFUSED((s.delta = 1e-6, s.epsilon = INFINITY));
+	REFUSED((s.delta = 1e-6, s.analysis = DPERM_ANALYSIS_PAPER));
+	REFUSED(s.neighbours = (DpermNeighbours) 2);
+	TAKEN(s.neighbours = DPERM_NEIGHBOURS_REMOVE);
 	REFUSED(s.lambda = -1e-300);
 	REFUSED(s.lambda = NAN);
 	REFUSED(s.lambda = INFINITY);
@@ -637,6 +719,8 @@ main(void)
 	RUN(bounds_the_tail_of_the_noise);
 	RUN(needs_no_noise_without_privacy);
 	RUN(has_a_plain_default);
+	RUN(removing_needs_half_the_noise);
+	RUN(gaussian_noise_is_enough);
 	RUN(chooses_lambda_by_the_criterion);
 	RUN(keeps_lambda_where_it_can);
 	RUN(refuses_bad_arguments);

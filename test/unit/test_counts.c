@@ -136,6 +136,27 @@ TEST(neighbours_are_within_epsilon)
 	}
 }
 
+/* A row that is removed takes one from a single cell, so that half of the noise does. */
+TEST(removed_rows_are_within_epsilon)
+{
+	static const double epsilons[] = {1e-6, 0.1, 1, 1.0 / 3, 5};
+
+	for (size_t i = 0; i < sizeof(epsilons) / sizeof(epsilons[0]); i++)
+	{
+		double		step = (double) dperm_selection_budget_for(epsilons[i], DPERM_NEIGHBOURS_REMOVE) / 0x1p20 / 2;
+		double		worst = 0;
+
+		for (int a = -3; a <= 3; a++)
+			worst = fmax(worst, step * abs(abs(a - 1) - abs(a)));
+		CHECK(worst <= epsilons[i] * (1 + 1e-9));
+		CHECK(worst > epsilons[i] - 0x1p-20 - 1e-9);
+	}
+
+	/* and the law is that of twice the epsilon */
+	CHECK(dperm_counts_variance(dperm_selection_budget_for(0.5, DPERM_NEIGHBOURS_REMOVE)) ==
+		  dperm_counts_variance(dperm_selection_budget(1)));
+}
+
 TEST(infinite_epsilon_adds_nothing)
 {
 	int64_t		counts[3] = {1, 0, -7};
@@ -472,6 +493,7 @@ main(void)
 	RUN(other_scales_are_told_apart);
 	RUN(cells_are_independent);
 	RUN(neighbours_are_within_epsilon);
+	RUN(removed_rows_are_within_epsilon);
 	RUN(infinite_epsilon_adds_nothing);
 	RUN(variance_is_that_of_the_law);
 	RUN(count_interval_is_exact);

@@ -131,7 +131,7 @@ compare(DpermEntropy *e, DpermEntropy *wide, const DpermNoise *noise, int dim, d
 	static long double ideal[DIM_MAX];
 	long double lengths = 0;
 
-	dperm_noise_draw(e, noise, dim, scale, b);
+	dperm_noise_draw(e, DPERM_LAW_NORM, noise, dim, scale, b);
 	if (noise)
 		wide_noise(wide, noise, scale, ideal);
 	else
@@ -200,7 +200,7 @@ TEST(noise_in_shapes_is_close_to_the_ideal_draw)
 					dim += count;
 				}
 			noise.group_count = kind == DPERM_SHAPE_KINDS ? 2 : 1;
-			dperm_noise_measure(&noise);
+			dperm_noise_measure(DPERM_LAW_NORM, &noise);
 			test_entropy_init(&e, &source, 177 + (uint64_t) i);
 			test_entropy_init(&wide, &wide_source, 177 + (uint64_t) i);
 			for (int k = 0; k < 10000 / (dim + 3); k++)
@@ -210,7 +210,7 @@ TEST(noise_in_shapes_is_close_to_the_ideal_draw)
 
 				compare(&e, &wide, &noise, dim, 0.7, &error, &length);
 				CHECK(error <= dperm_noise_rounding(dim));
-				CHECK(length <= dperm_noise_tail(&noise, dim, 0.7));
+				CHECK(length <= dperm_noise_tail(DPERM_LAW_NORM, &noise, dim, 0.7));
 			}
 			CHECK(e.left == wide.left && e.bits_left == wide.bits_left);
 		}
@@ -232,14 +232,51 @@ TEST(noise_of_a_large_group_is_close_to_the_ideal_draw)
 		DpermEntropy e,
 					wide;
 
-		dperm_noise_measure(&noise);
+		dperm_noise_measure(DPERM_LAW_NORM, &noise);
 		test_entropy_init(&e, &source, 277);
 		test_entropy_init(&wide, &wide_source, 277);
-		dperm_noise_draw(&e, &noise, 5000, 0.7, b);
+		dperm_noise_draw(&e, DPERM_LAW_NORM, &noise, 5000, 0.7, b);
 		wide_noise(&wide, &noise, 0.7, ideal);
 		for (int i = 0; i < 5000; i++)
 			CHECK(fabsl((b[i] - ideal[i]) / ideal[i]) <= dperm_noise_rounding(5000) / 10);
 	}
+}
+
+/* Gaussian noise: a normal times a factor, whatever the shape. */
+TEST(gaussian_noise_is_close_to_the_ideal_draw)
+{
+	static DpermShape shapes[] = {{DPERM_SHAPE_CROSS, 2, 40, 0.5}, {DPERM_SHAPE_BOX, 0, 2, 0.4}, {DPERM_SHAPE_DISCS, 42, 8, 0.3}};
+	static const double largest[] = {0.5 * 0.5, 2 * 0.4 * 0.4, 4 * 0.3 * 0.3};
+	static DpermNoiseGroup groups[] = {{.first = 0, .count = 1, .share = 0.7}, {.first = 1, .count = 1, .share = 0.1},
+	{.first = 2, .count = 1, .share = 0.2}};
+	DpermNoise	noise = {.shape_count = 3, .shapes = shapes, .group_count = 3, .groups = groups};
+	TestEntropy source,
+				wide_source;
+	DpermEntropy e,
+				wide;
+
+	dperm_noise_measure(DPERM_LAW_GAUSSIAN, &noise);
+	test_entropy_init(&e, &source, 377);
+	test_entropy_init(&wide, &wide_source, 377);
+	for (int round = 0; round < 200; round++)
+		for (int ball = 0; ball < 2; ball++)
+		{
+			double		b[50];
+			double		length = 0;
+
+			dperm_noise_draw(&e, DPERM_LAW_GAUSSIAN, ball ? NULL : &noise, 50, 0.7, b);
+			for (int i = 0; i < 3; i++)
+				for (int j = 0; j < shapes[i].count; j++)
+				{
+					int			at = ball ? (i == 0 ? 0 : i == 1 ? 40 : 42) + j : shapes[i].first + j;
+					long double ideal = wide_normal(&wide) * 0.7L * (ball ? 1 : sqrtl(largest[i] / (long double) groups[i].share));
+
+					CHECK(fabsl((b[at] - ideal) / ideal) <= dperm_noise_rounding(1));
+					length += b[at] * b[at];
+				}
+			CHECK(sqrt(length) <= dperm_noise_tail(DPERM_LAW_GAUSSIAN, ball ? NULL : &noise, 50, 0.7));
+		}
+	CHECK(e.left == wide.left && e.bits_left == wide.bits_left);
 }
 
 /* An exponential close to 0 keeps its digits. */
@@ -267,6 +304,7 @@ main(void)
 	RUN(noise_is_close_to_the_ideal_draw);
 	RUN(noise_in_shapes_is_close_to_the_ideal_draw);
 	RUN(noise_of_a_large_group_is_close_to_the_ideal_draw);
+	RUN(gaussian_noise_is_close_to_the_ideal_draw);
 	RUN(exponentials_are_relatively_exact);
 	return test_report();
 }

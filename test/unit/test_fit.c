@@ -175,36 +175,37 @@ TEST(releases_on_the_grid)
 
 /* Noise in shapes: a category of three values, a number, an intercept, in two groups. */
 static const DpermNoise *
-shaped_noise(void)
+shaped_noise(DpermNoiseLaw law)
 {
 	static DpermShape shapes[] = {{DPERM_SHAPE_CROSS, 2, 3, 0.5}, {DPERM_SHAPE_BOX, 0, 1, 0.5}, {DPERM_SHAPE_BOX, 1, 1, 0.5}};
 	static DpermNoiseGroup groups[] = {{.first = 0, .count = 1, .share = 0.7}, {.first = 1, .count = 2, .share = 0.3}};
 	static DpermNoise noise = {.shape_count = 3, .shapes = shapes, .group_count = 2, .groups = groups};
 
-	dperm_noise_measure(&noise);
+	dperm_noise_measure(law, &noise);
 	CHECK(dperm_noise_fault(&noise, DIM) == NULL);
 	return &noise;
 }
 
 /*
  * What is released minimises the objective that the noise tilts, but for the residual and the release: with the noise that
- * the first bits make, of the calibrated scale, in the shape that was asked for.
+ * the first bits make, of the calibrated scale, in the shape and with the law that was asked for.
  */
 TEST(releases_the_tilted_minimum)
 {
-	for (int shaped = 0; shaped < 2; shaped++)
-		for (int round = 0; round < 30; round++)
+	for (int way = 0; way < 4; way++)
+		for (int round = 0; round < 12; round++)
 		{
 			DpermFit	fit = make_fit((DpermLossKind) (round % 3), DPERM_METHOD_OBJECTIVE, 0.5, 0.1);
 			Rows		rows = all_rows(&fit);
-			const DpermNoise *noise = shaped ? shaped_noise() : NULL;
 			const char *why;
 			double		weights[DIM];
 			double		tilt[DIM];
 			long double gradient[DIM];
 			double		reach;
 
-			fit.setup.noise = noise;
+			fit.setup.delta = way / 2 ? 1e-4 : 0;
+			fit.setup.noise = way % 2 ? shaped_noise((DpermNoiseLaw) (way / 2)) : NULL;
+			fit.setup.neighbours = (DpermNeighbours) (round / 3 % 2);
 			CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
 			test_entropy_init(&entropy, &source, 300 + (uint64_t) round);
 			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
@@ -212,28 +213,67 @@ TEST(releases_the_tilted_minimum)
 				CHECK(fit_room[i] == 0);
 			reach = (1 + fit.calibration.lambda) *
 				(fit.calibration.residual + 60 * DIM * fit.calibration.grid * (double) fit.calibration.release_scale);
-			for (int other = 0; other < 2; other++)
+			for (int other = 0; other < 4; other++)
 			{
-				/* the noise of the other shape does not explain it */
+				DpermNoiseLaw law = (DpermNoiseLaw) (other / 2);
+
+				/* no other noise explains it */
 				test_entropy_init(&entropy, &source, 300 + (uint64_t) round);
-				dperm_noise_draw(&entropy, shaped == other ? NULL : shaped_noise(), DIM, fit.calibration.noise_scale, tilt);
+				dperm_noise_draw(&entropy, law, other % 2 ? shaped_noise(law) : NULL, DIM, fit.calibration.noise_scale, tilt);
 				for (int j = 0; j < DIM; j++)
 					tilt[j] /= COUNT;
-				CHECK((wide_gradient(&rows, fit.calibration.lambda, tilt, weights, gradient) <= reach) == (other == 0));
+				CHECK((wide_gradient(&rows, fit.calibration.lambda, tilt, weights, gradient) <= reach) == (other == way));
+			}
+		}
+}
+
+/* The same of output perturbation, which has no shapes. */
+TEST(releases_the_minimum_and_noise)
+{
+	for (int law = 0; law < DPERM_LAW_COUNT; law++)
+		for (int round = 0; round < 6; round++)
+		{
+			DpermFit	fit = make_fit((DpermLossKind) (round % 3), DPERM_METHOD_OUTPUT, 0.5, 0.1);
+			Rows		rows = all_rows(&fit);
+			const char *why;
+			double		weights[DIM];
+			double		noise[DIM];
+			double		without[DIM];
+			long double gradient[DIM];
+			double		reach;
+
+			fit.setup.delta = law ? 1e-4 : 0;
+			fit.setup.noise = round % 2 ? shaped_noise((DpermNoiseLaw) law) : NULL;
+			fit.setup.neighbours = (DpermNeighbours) (round / 3 % 2);
+			CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+			test_entropy_init(&entropy, &source, 400 + (uint64_t) round);
+			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
+			reach = (1 + fit.calibration.lambda) *
+				(fit.calibration.residual + 60 * DIM * fit.calibration.grid * (double) fit.calibration.release_scale);
+			for (int other = 0; other < DPERM_LAW_COUNT; other++)
+			{
+				test_entropy_init(&entropy, &source, 400 + (uint64_t) round);
+				dperm_noise_draw(&entropy, (DpermNoiseLaw) other, NULL, DIM, fit.calibration.noise_scale, noise);
+				for (int j = 0; j < DIM; j++)
+					without[j] = weights[j] - noise[j];
+				CHECK((wide_gradient(&rows, fit.calibration.lambda, NULL, without, gradient) <= reach) == (other == law));
 			}
 		}
 }
 
 TEST(fails_when_entropy_does)
 {
-	for (int way = 0; way < 3; way++)
+	for (int way = 0; way < 5; way++)
 	{
 		int			method = way % 2;
 		DpermFit	fit = make_fit(DPERM_LOSS_HUBER, (DpermMethod) method, 0.5, 0.1);
 		double		weights[DIM];
 		int64_t		fills;
+		const char *why;
 
-		fit.setup.noise = way == 2 ? shaped_noise() : NULL;
+		fit.setup.noise = way == 2 ? shaped_noise(DPERM_LAW_NORM) : NULL;
+		fit.setup.delta = way > 2 ? 1e-5 : 0;
+		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
 
 		/* how many fills a good run takes */
 		source.fail_at = INT64_MAX;
@@ -683,6 +723,7 @@ main(void)
 	RUN(takes_rows_in_chunks);
 	RUN(releases_on_the_grid);
 	RUN(releases_the_tilted_minimum);
+	RUN(releases_the_minimum_and_noise);
 	RUN(fails_when_entropy_does);
 	RUN(passes_faults_of_the_oracle_on);
 	RUN(survives_a_useless_sample);

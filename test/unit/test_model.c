@@ -216,6 +216,18 @@ static const char *const tuned = "{\"way\": \"private\", \"selection\": \"permut
 static const char *const held = "{\"way\": \"holdout\", \"holdout\": \"public\\\"\","
 " \"candidates\": [{}]}";
 
+/* A model whose method was chosen. */
+static DpermModel
+chosen_model(void)
+{
+	DpermModel	m = plain_model();
+
+	m.alternative_count = 2;
+	m.alternatives[0] = (DpermAlternative) {DPERM_METHOD_OBJECTIVE, DPERM_LAW_NORM, 0.125};
+	m.alternatives[1] = (DpermAlternative) {DPERM_METHOD_OUTPUT, DPERM_LAW_NORM, 0.25};
+	return m;
+}
+
 TEST(checks_every_field)
 {
 	static const double bad_weights[2] = {0.0, NAN};
@@ -267,7 +279,26 @@ TEST(checks_every_field)
 	CHECK_BROKEN(block.norm = 0.0, "norm is out of range");
 	CHECK_BROKEN(block.norm = INFINITY, "norm is out of range");
 	CHECK_BROKEN(m.weights = bad_weights, "a weight is not finite");
-	CHECK_BROKEN(m.claim.delta = 0.1, "delta is not 0");
+	CHECK_BROKEN(m.claim.delta = 0.1, "");
+	CHECK_BROKEN(m.claim.delta = 1e-15, "");
+	CHECK_BROKEN(m.claim.delta = 9e-16, "delta is out of range");
+	CHECK_BROKEN(m.claim.delta = -1e-6, "delta is out of range");
+	CHECK_BROKEN(m.claim.delta = 1, "delta is out of range");
+	CHECK_BROKEN(m.claim.delta = NAN, "delta is out of range");
+	CHECK_BROKEN(m.claim.delta = INFINITY, "delta is out of range");
+	CHECK_BROKEN(m.claim.neighbours = DPERM_NEIGHBOURS_REMOVE, "");
+	CHECK_BROKEN(m.claim.neighbours = (DpermNeighbours) 2, "neighbours is unknown");
+	CHECK_BROKEN(m = chosen_model(), "");
+	CHECK_BROKEN((m = chosen_model(), m.alternative_count = 5), "there are too many alternatives");
+	CHECK_BROKEN((m = chosen_model(), m.alternative_count = -1), "there are too many alternatives");
+	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].risk = 0), "the risk of an alternative is out of range");
+	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].risk = NAN), "the risk of an alternative is out of range");
+	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].risk = INFINITY), "the risk of an alternative is out of range");
+	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].method = (DpermMethod) 2), "an alternative is unknown");
+	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].law = (DpermNoiseLaw) 2), "an alternative is unknown");
+	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].risk = 0.3), "the method is not the alternative of least risk");
+	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].law = DPERM_LAW_GAUSSIAN), "the method is none of the alternatives");
+	CHECK_BROKEN((m = chosen_model(), m.claim.delta = 0.1), "the method is none of the alternatives");
 	CHECK_BROKEN(m.label = sample_literal("sick"), "");
 	CHECK_BROKEN((m.label = (DpermText) {"a\0b", 3}), "label or positive holds a zero byte");
 	CHECK_BROKEN(m.positive = sample_literal("yes"), "positive is not expected");
@@ -287,10 +318,10 @@ TEST(refuses_non_canonical_binary)
 	DpermModel	out;
 	unsigned char form[BINARY_MAX];
 	size_t		size = dperm_model_binary_size(&m);
-	unsigned char *weights = form + size - 16;
+	unsigned char *weights = form + size - 17;	/* and the number of alternatives */
 
 	dperm_model_to_binary(&m, form);
-	form[127] = 1;
+	form[127] = 2;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the noise does");
 	dperm_model_to_binary(&m, form);
 	form[11] = 1;
@@ -318,11 +349,20 @@ TEST(refuses_non_canonical_binary)
 	form[15]++;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "the features are not in canonical form");
 	dperm_model_to_binary(&m, form);
-	CHECK_TEXT(read_binary(form, size - 8, &memory, &out),
+	CHECK_TEXT(read_binary(form, size - 9, &memory, &out),
 			   "it ends before the weights do");
+
+	/* alternatives: as many as are said, and no more */
+	CHECK_TEXT(read_binary(form, size - 1, &memory, &out), "it ends before the alternatives do");
+	form[size - 1] = 1;
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the alternatives do");
+	form[size - 1] = 200;
+	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the alternatives do");
+	form[size - 1] = 0;
+	CHECK_TEXT(read_binary(form, size + 10, &memory, &out), "something follows the model");
 }
 
-/* The form that version 0.1 wrote, out of a newer one: no label, a shorter header. */
+/* The form that version 0.1 wrote, out of a newer one: no label, a shorter header, no alternatives. */
 static size_t
 to_format_1(const DpermModel *m, unsigned char *out)
 {
@@ -334,8 +374,8 @@ to_format_1(const DpermModel *m, unsigned char *out)
 	out[5] = 1;
 	out[10] = m->tuning.len > 0;
 	out[11] = 0;
-	memcpy(out + 104, newer + 128, size - 128);
-	return size - 24;
+	memcpy(out + 104, newer + 128, size - 128 - 1);
+	return size - 24 - 1;
 }
 
 TEST(reads_format_1)
@@ -353,6 +393,9 @@ TEST(reads_format_1)
 		m.label.len = m.positive.len = 0;
 		m.noise = NULL;
 		m.has_positive = false;
+		m.claim.delta = 0;
+		m.claim.neighbours = DPERM_NEIGHBOURS_REPLACE;
+		m.alternative_count = 0;
 		size = to_format_1(&m, form);
 		CHECK(read_binary(form, size, &memory, &out) == NULL);
 		CHECK(same_model(&m, &out));
@@ -375,7 +418,45 @@ TEST(holds_the_form_of_the_encoder)
 	dperm_encoder_form_write(&m.encoder, encoder);
 	CHECK(form[15] == size && form[14] == 0);
 	CHECK(memcmp(form + HEADER, encoder, size) == 0);
-	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16);
+	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16 + 1);
+}
+
+/* What delta, neighbours and a choice change in it. */
+TEST(states_other_guarantees)
+{
+	DpermModel	m = chosen_model();
+	char		text[GUARANTEE_MAX];
+
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "least excess risk, 0.125, of 2 that were considered, by an estimate that does not look at rows; the"
+				 " next best, output perturbation with pure noise, has 0.25. ") != NULL);
+	m.alternative_count = 1;
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "least excess risk") == NULL);
+
+	m = plain_model();
+	m.claim.neighbours = DPERM_NEIGHBOURS_REMOVE;
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "with epsilon-differential privacy: epsilon = 1 and delta = 0, up to a probability below 2^-65") != NULL);
+	CHECK(strstr(text, "with one row removed: an empty row, without a label and without features, is in its place (remove);"
+				 " the number of rows is the same, and public.") != NULL);
+	CHECK(strstr(text, "with it as without it, or without it as with it. ") != NULL);
+	CHECK(strstr(text, "replace") == NULL);
+
+	m.claim.delta = 1e-6;
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "with (epsilon, delta)-differential privacy: epsilon = 1 and delta = 1e-06, which includes a"
+				 " probability below 2^-64") != NULL);
+	CHECK(strstr(text, "without it as with it, apart from a further probability of at most delta. ") != NULL);
+	CHECK(strstr(text, "with the sharp analysis and Gaussian noise. Epsilon is split") != NULL);
+	CHECK(strstr(text, "adds its own epsilon and delta to these.") != NULL);
+	CHECK(strpbrk(text, "\"\\\n") == NULL);
+
+	m.claim.neighbours = DPERM_NEIGHBOURS_REPLACE;
+	m.tuning = sample_literal(tuned);
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "any other content of that row, apart from a further probability of at most delta. ") != NULL);
+	CHECK(strstr(text, "The guarantee, with the same epsilon and delta, covers") != NULL);
 }
 
 TEST(states_the_guarantee)
@@ -390,7 +471,8 @@ TEST(states_the_guarantee)
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "This logistic regression (logistic loss) was trained on 1000 rows") == text);
 	CHECK(strstr(text, "epsilon = 1 and delta = 0, up to a probability below 2^-65") != NULL);
-	CHECK(strstr(text, "replace-one") != NULL);
+	CHECK(strstr(text, "differ in one row (replace); the number of rows is public") != NULL);
+	CHECK(strstr(text, "least excess risk") == NULL && strstr(text, "Gaussian") == NULL && strstr(text, "removed") == NULL);
 	CHECK(strstr(text, "objective perturbation, with the sharp analysis") != NULL);
 	CHECK(strstr(text, "The dimension of the vectors, 1, was declared.") != NULL);
 	CHECK(strpbrk(text, "\"\\\n") == NULL);
@@ -459,6 +541,7 @@ main(void)
 	RUN(refuses_non_canonical_binary);
 	RUN(checks_every_field);
 	RUN(states_the_guarantee);
+	RUN(states_other_guarantees);
 	free(memory);
 	return test_report();
 }

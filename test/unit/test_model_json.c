@@ -184,7 +184,24 @@ TEST(explains_hostile_texts)
 	CHECK_TEXT(why_not_text("\"epsilon\": 1", "\"epsilon\": NaN"), "a value is expected");
 	CHECK_TEXT(why_not_text("\"epsilon\": 1", "\"epsilon\": null"),
 			   "key \"epsilon\" must be a number or \"Infinity\"");
-	CHECK_TEXT(why_not_text("\"delta\": 0", "\"delta\": 0.1"), "delta is not 0");
+	CHECK_TEXT(why_not_text("\"delta\": 0", "\"delta\": 0.1"), "");
+	CHECK_TEXT(why_not_text("\"delta\": 0", "\"delta\": 1"), "delta is out of range");
+	CHECK_TEXT(why_not_text("\"delta\": 0", "\"delta\": -1e-6"), "delta is out of range");
+	CHECK_TEXT(why_not_text("\"delta\": 0", "\"delta\": 1e-20"), "delta is out of range");
+	CHECK_TEXT(why_not_text("\"delta\": 0", "\"delta\": \"0\""), "key \"delta\" must be a number");
+	CHECK_TEXT(why_not_text("\"replace\"", "\"remove\""), "");
+#define ALTERNATIVES(list) why_not_text("\"analysis\"", "\"alternatives\": " list ", \"analysis\"")
+	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"pure\", \"risk\": 1}]"), "");
+	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"output\", \"noise\": \"pure\", \"risk\": 1}]"),
+			   "the method is none of the alternatives");
+	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"gaussian\", \"risk\": 1}]"),
+			   "the method is none of the alternatives");
+	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"pure\", \"risk\": 1}, {\"method\": \"output\", \"noise\":"
+							" \"pure\", \"risk\": 0.5}]"), "the method is not the alternative of least risk");
+	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"white\", \"risk\": 1}]"), "an alternative is unknown");
+	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"pure\"}]"), "an alternative must have method, noise and risk");
+	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"pure\", \"risk\": 1, \"risk\": 1}]"),
+			   "an alternative holds an unknown key, or one twice");
 	CHECK_TEXT(why_not_text("\"delta\": 0, ", ""), "");
 	CHECK_TEXT(why_not_text("\"replace\"", "\"add-remove\""), "neighbours is unknown");
 	CHECK_TEXT(why_not_text("\"replace\"", "\"replace-one\""), "");

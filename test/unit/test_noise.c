@@ -10,6 +10,7 @@
 #include "core/mechanism/noise.h"
 #include "core/privacy/draw.h"
 #include "unit/entropy.h"
+#include "unit/normal.h"
 #include "unit/shaped.h"
 
 #define SHAPES_MAX 1700
@@ -25,7 +26,7 @@ plan(int count)
 	DpermArena	arena = {memory, dperm_noise_room(count)};
 
 	CHECK(dperm_noise_room(count) <= sizeof(memory));
-	return dperm_noise_plan(shapes, count, &arena);
+	return dperm_noise_plan(DPERM_LAW_NORM, shapes, count, &arena);
 }
 
 /* Append a shape. */
@@ -76,7 +77,7 @@ check_plan(const DpermNoise *noise, int count)
 	bool		seen[DPERM_DIM_MAX + 1] = {false};
 
 	CHECK(dperm_noise_fault(noise, coordinates_of(count)) == NULL);
-	CHECK(noise->shape_count == count && dperm_noise_spread(noise, coordinates_of(count)) == noise->spread);
+	CHECK(noise->shape_count == count && dperm_noise_spread(DPERM_LAW_NORM, noise, coordinates_of(count)) == noise->spread);
 	for (int i = 0; i < noise->group_count; i++)
 	{
 		const DpermNoiseGroup *g = &noise->groups[i];
@@ -143,12 +144,83 @@ TEST(plans_are_the_best)
 				other.groups = groups;
 				groups[0].share += sign * moved;
 				groups[i].share -= sign * moved;
-				dperm_noise_measure(&other);
+				dperm_noise_measure(DPERM_LAW_NORM, &other);
 				CHECK(other.spread > spread);
 			}
 		}
 	}
 	CHECK(balls > 50 && mixed > 300);
+}
+
+/* Gaussian noise: shares add up to 1, the deviations are those of the formula, and no other shares have less noise. */
+TEST(gaussian_plans_are_the_best)
+{
+	TestRandom	state = 2;
+	int			balls = 0;
+
+	for (int round = 0; round < 400; round++)
+	{
+		int			count = any_shapes(&state);
+		int			dim = coordinates_of(count);
+		DpermArena	arena = {memory, dperm_noise_room(count)};
+		const DpermNoise *noise = dperm_noise_plan(DPERM_LAW_GAUSSIAN, shapes, count, &arena);
+		double		sum = 0;
+		double		shares = 0;
+		double		squares = 0;
+		double		tail;
+
+		normal_deviations(shapes, count, b);
+		for (int i = 0; i < dim; i++)
+			sum += b[i] * b[i];
+		if (noise == NULL)
+		{
+			balls++;
+			CHECK(sum >= 0.999998 * dim);
+			continue;
+		}
+		CHECK(dperm_noise_fault(noise, dim) == NULL && noise->group_count == count && noise->shape_count == count);
+		CHECK(dperm_noise_spread(DPERM_LAW_GAUSSIAN, noise, dim) == noise->spread && noise->spread < dim);
+		CHECK_NEAR(noise->spread, sum, 1e-12 * sum);
+		for (int i = 0; i < count; i++)
+		{
+			double		radius = normal_radius(&noise->shapes[i]);
+
+			CHECK(noise->groups[i].first == i && noise->groups[i].count == 1 && noise->groups[i].dim == noise->shapes[i].count);
+			shares += noise->groups[i].share;
+			squares += pow(radius / b[noise->shapes[i].first], 2);
+		}
+		CHECK_NEAR(shares, 1, 1e-12);
+
+		/* divided by their deviations, rows have norm 1 at most */
+		CHECK_NEAR(squares, 1, 1e-12);
+		tail = dperm_noise_tail(DPERM_LAW_GAUSSIAN, noise, dim, 1);
+		CHECK_NEAR(dperm_noise_tail(DPERM_LAW_GAUSSIAN, noise, dim, 7), 7 * tail, 1e-12 * 7 * tail);
+		for (int i = 0; i < count; i++)
+			CHECK(gamma_upper(dim / 2.0, pow(tail / b[shapes[i].first], 2) / 2) < 0x1p-65);
+		for (int i = 1; i < noise->group_count; i++)
+			for (int sign = -1; sign <= 1; sign += 2)
+			{
+				DpermNoiseGroup groups[8];
+				DpermNoise	other = *noise;
+				double		moved = 1e-3 * fmin(noise->groups[0].share, noise->groups[i].share);
+
+				memcpy(groups, noise->groups, sizeof(DpermNoiseGroup) * (size_t) noise->group_count);
+				other.groups = groups;
+				groups[0].share += sign * moved;
+				groups[i].share -= sign * moved;
+				dperm_noise_measure(DPERM_LAW_GAUSSIAN, &other);
+				CHECK(other.spread > noise->spread);
+			}
+	}
+	CHECK(balls > 10 && balls < 300);
+
+	/* the ball itself */
+	CHECK(dperm_noise_spread(DPERM_LAW_GAUSSIAN, NULL, 12) == 12);
+	for (int k = 1; k <= DPERM_DIM_MAX; k = 4 * k)
+	{
+		CHECK(gamma_upper(k / 2.0, pow(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, k, 1), 2) / 2) < 0x1p-65);
+		CHECK(gamma_upper(k / 2.0, pow(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, k, 1) / 2, 2) / 2) > 0x1p-65);
+	}
 }
 
 /* A lone vector, a lone interval: the ball. Nothing to plan, or nowhere to. */
@@ -173,8 +245,8 @@ TEST(leaves_the_ball_to_vectors)
 	count = 0;
 	add(&count, DPERM_SHAPE_CROSS, 3, 1);
 	CHECK(plan(1) != NULL);
-	CHECK(dperm_noise_plan(shapes, 1, &none) == NULL);
-	CHECK(dperm_noise_spread(NULL, 12) == 156);
+	CHECK(dperm_noise_plan(DPERM_LAW_NORM, shapes, 1, &none) == NULL);
+	CHECK(dperm_noise_spread(DPERM_LAW_NORM, NULL, 12) == 156);
 }
 
 /* The columns of Adult: a tenth of the noise of the ball. */
@@ -191,7 +263,7 @@ TEST(plans_for_adult)
 	noise = plan(count);
 	CHECK(noise != NULL);
 	check_plan(noise, count);
-	CHECK(4 * dperm_noise_spread(NULL, 104) == 43680);
+	CHECK(4 * dperm_noise_spread(DPERM_LAW_NORM, NULL, 104) == 43680);
 	CHECK(4 * noise->spread > 4157 && 4 * noise->spread < 4375);
 	CHECK(noise->group_count == 4);
 }
@@ -231,12 +303,12 @@ tail_p(const DpermNoise *noise, double tail)
 static void
 check_tail(const DpermNoise *noise, int dim, uint64_t seed)
 {
-	double		tail = dperm_noise_tail(noise, dim, 1);
+	double		tail = dperm_noise_tail(DPERM_LAW_NORM, noise, dim, 1);
 	TestEntropy source;
 	DpermEntropy e;
 
 	CHECK(isfinite(tail) && tail_p(noise, tail) < 0x1p-65 && tail_p(noise, tail) > 0x1p-75);
-	CHECK_NEAR(dperm_noise_tail(noise, dim, 7), 7 * tail, 1e-12 * tail);
+	CHECK_NEAR(dperm_noise_tail(DPERM_LAW_NORM, noise, dim, 7), 7 * tail, 1e-12 * tail);
 	CHECK(tail > 2 * sqrt(noise->spread) * sqrt(0.2));
 	test_entropy_init(&e, &source, seed);
 	for (int i = 0; i < 3; i++)
@@ -244,7 +316,7 @@ check_tail(const DpermNoise *noise, int dim, uint64_t seed)
 		double		sum = 0;
 
 		memset(b, 0xff, sizeof(b));
-		dperm_noise_draw(&e, noise, dim, 1, b);
+		dperm_noise_draw(&e, DPERM_LAW_NORM, noise, dim, 1, b);
 		for (int j = 0; j < dim; j++)
 		{
 			CHECK(isfinite(b[j]) && b[j] != 0);
@@ -275,9 +347,9 @@ TEST(bounds_the_tail)
 		DpermNoiseGroup group = {.count = 1, .share = 1};
 		DpermNoise	noise = {.shape_count = 1, .shapes = &shape, .group_count = 1, .groups = &group};
 
-		dperm_noise_measure(&noise);
-		CHECK(gamma_upper(k, dperm_noise_tail(&noise, k, 1)) < 0x1p-65);
-		CHECK(gamma_upper(k, dperm_noise_tail(&noise, k, 1) / 2) > 0x1p-65);
+		dperm_noise_measure(DPERM_LAW_NORM, &noise);
+		CHECK(gamma_upper(k, dperm_noise_tail(DPERM_LAW_NORM, &noise, k, 1)) < 0x1p-65);
+		CHECK(gamma_upper(k, dperm_noise_tail(DPERM_LAW_NORM, &noise, k, 1) / 2) > 0x1p-65);
 	}
 }
 
@@ -320,7 +392,7 @@ TEST(refuses_broken_noise)
 
 #define FAULT(change) \
 	(memcpy(s, good_shapes, sizeof(s)), memcpy(g, good_groups, sizeof(g)), dim = 6, \
-	 noise = (DpermNoise) {.shape_count = 3, .shapes = s, .group_count = 2, .groups = g}, dperm_noise_measure(&noise), \
+	 noise = (DpermNoise) {.shape_count = 3, .shapes = s, .group_count = 2, .groups = g}, dperm_noise_measure(DPERM_LAW_NORM, &noise), \
 	 (void) (change), dperm_noise_fault(&noise, dim))
 #define REFUSED(change) CHECK(FAULT(change) != NULL)
 	CHECK(dperm_noise_fault(NULL, 6) == NULL);
@@ -378,6 +450,7 @@ int
 main(void)
 {
 	RUN(plans_are_the_best);
+	RUN(gaussian_plans_are_the_best);
 	RUN(leaves_the_ball_to_vectors);
 	RUN(plans_for_adult);
 	RUN(bounds_the_tail);

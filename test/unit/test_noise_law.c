@@ -6,6 +6,7 @@
 #include "core/mechanism/noise.h"
 #include "core/privacy/draw.h"
 #include "unit/entropy.h"
+#include "unit/normal.h"
 #include "unit/shaped.h"
 
 #define P_MIN 1e-4				/* streams are fixed: this is no matter of luck */
@@ -38,7 +39,7 @@ check_draws(const DpermNoise *noise, const char *name, int count, uint64_t seed)
 	CHECK((size_t) count * (size_t) dim <= sizeof(draws) / sizeof(draws[0]));
 	test_entropy_init(&e, &source, seed);
 	for (int i = 0; i < count; i++)
-		dperm_noise_draw(&e, noise, dim, scale, draws + (size_t) i * (size_t) dim);
+		dperm_noise_draw(&e, DPERM_LAW_NORM, noise, dim, scale, draws + (size_t) i * (size_t) dim);
 	CHECK(dperm_entropy_ok(&e));
 	shaped_check(&(ShapedSample) {
 		.noise = noise, .dim = dim, .scale = scale, .count = count, .b = draws, .report = check_p, .arg = (void *) name
@@ -62,7 +63,7 @@ TEST(lone_shapes_have_their_law)
 
 			if (shape.count == 0)
 				continue;
-			dperm_noise_measure(&noise);
+			dperm_noise_measure(DPERM_LAW_NORM, &noise);
 			check_draws(&noise, names[kind], 20000, 100 + 10 * (uint64_t) kind + (uint64_t) i);
 		}
 }
@@ -78,13 +79,13 @@ TEST(coordinates_have_their_laws)
 	int			count = 20000;
 	double		products = 0;
 
-	dperm_noise_measure(&noise);
+	dperm_noise_measure(DPERM_LAW_NORM, &noise);
 	test_entropy_init(&e, &source, 3);
 	for (int i = 0; i < count; i++)
 	{
 		double		x;
 
-		dperm_noise_draw(&e, &noise, 6, 2, b);
+		dperm_noise_draw(&e, DPERM_LAW_NORM, &noise, 6, 2, b);
 		x = b[i % 6];
 		draws[i] = x < 0 ? exp(x) / 2 : 1 - exp(-x) / 2;
 		products += (fabs(b[0]) - 1) * (fabs(b[1]) - 1);
@@ -98,7 +99,7 @@ TEST(coordinates_have_their_laws)
 	{
 		double		x;
 
-		dperm_noise_draw(&e, &noise, 6, 2, b);
+		dperm_noise_draw(&e, DPERM_LAW_NORM, &noise, 6, 2, b);
 		x = fabs(b[i % 6]);
 		draws[i] = 1 - gamma_upper(7, x) + x / 6 * gamma_upper(6, x);
 	}
@@ -110,7 +111,7 @@ TEST(coordinates_have_their_laws)
 	{
 		double		x;
 
-		dperm_noise_draw(&e, &noise, 6, 2, b);
+		dperm_noise_draw(&e, DPERM_LAW_NORM, &noise, 6, 2, b);
 		x = hypot(b[i % 3], b[3 + i % 3]);
 		draws[i] = 1 - gamma_upper(7, x) + x * x / 30 * gamma_upper(5, x);
 	}
@@ -138,9 +139,40 @@ TEST(groups_have_their_law)
 
 	for (int i = 0; i < 3; i++)
 	{
-		dperm_noise_measure(&noises[i]);
+		dperm_noise_measure(DPERM_LAW_NORM, &noises[i]);
 		CHECK(dperm_noise_fault(&noises[i], 20) == NULL);
 		check_draws(&noises[i], i == 0 ? "one group" : i == 1 ? "three groups" : "six groups", 20000, 200 + (uint64_t) i);
+	}
+}
+
+/* Gaussian noise as it is planned: normal numbers, a deviation for each shape. */
+TEST(gaussian_noise_has_its_law)
+{
+	static const DpermShape mixed[] = {
+		{DPERM_SHAPE_CROSS, 7, 5, 0.3}, {DPERM_SHAPE_BOX, 0, 1, 0.2}, {DPERM_SHAPE_BALL, 1, 3, 0.4},
+		{DPERM_SHAPE_DISCS, 12, 6, 0.1}, {DPERM_SHAPE_BOX, 4, 3, 0.3}, {DPERM_SHAPE_CROSS, 18, 2, 0.6}
+	};
+	static const double ones[20] = {1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
+	static char memory[4096];
+	DpermArena	arena = {memory, sizeof(memory)};
+	const DpermNoise *noise = dperm_noise_plan(DPERM_LAW_GAUSSIAN, mixed, 6, &arena);
+	double		deviations[20];
+
+	CHECK(noise != NULL && noise->group_count == 6 && dperm_noise_fault(noise, 20) == NULL);
+	normal_deviations(mixed, 6, deviations);
+	for (int ball = 0; ball < 2; ball++)
+	{
+		NormalSample sample = {.dim = 20, .count = 10000, .deviations = ball ? ones : deviations, .scale = 0.37, .b = draws,
+			.report = check_p, .arg = (void *) (ball ? "the Gaussian ball" : "Gaussian noise in shapes")
+		};
+		TestEntropy source;
+		DpermEntropy e;
+
+		test_entropy_init(&e, &source, 300 + (uint64_t) ball);
+		for (int i = 0; i < sample.count; i++)
+			dperm_noise_draw(&e, DPERM_LAW_GAUSSIAN, ball ? NULL : noise, 20, 0.37, draws + i * 20);
+		CHECK(dperm_entropy_ok(&e));
+		normal_check(&sample);
 	}
 }
 
@@ -153,10 +185,10 @@ TEST(nothing_is_the_ball)
 
 	test_entropy_init(&e[0], &sources[0], 4);
 	test_entropy_init(&e[1], &sources[1], 4);
-	dperm_noise_draw(&e[0], NULL, 9, 0.3, b);
+	dperm_noise_draw(&e[0], DPERM_LAW_NORM, NULL, 9, 0.3, b);
 	dperm_draw_gamma_sphere(&e[1], 9, 0.3, sphere);
 	CHECK(memcmp(b, sphere, sizeof(sphere)) == 0);
-	CHECK(dperm_noise_tail(NULL, 9, 0.3) == dperm_draw_gamma_sphere_tail(9, 0.3));
+	CHECK(dperm_noise_tail(DPERM_LAW_NORM, NULL, 9, 0.3) == dperm_draw_gamma_sphere_tail(9, 0.3));
 	CHECK(dperm_noise_rounding(9) >= dperm_draw_gamma_sphere_rounding(9));
 }
 
@@ -171,27 +203,30 @@ TEST(reports_a_failed_source)
 	DpermEntropy e;
 	int64_t		fills;
 
-	dperm_noise_measure(&noise);
-	test_entropy_init(&e, &source, 6);
-	source.fail_at = INT64_MAX;
-	dperm_noise_draw(&e, &noise, 24, 1, b);
-	fills = source.fills;
-	CHECK(fills >= 3 && dperm_entropy_ok(&e));
-	for (int64_t at = 0; at < fills - 1; at++)
-		for (int left = 0; left < 32; left++)
-		{
-			test_entropy_init(&e, &source, 6);
-			source.fail_at = left > 0 && at == 0 ? 1 : at;
-			for (int i = 0; i < left; i++)
-				dperm_draw_word(&e);
-			dperm_noise_draw(&e, &noise, 24, 1, b);
-			CHECK(!dperm_entropy_ok(&e));
-			CHECK(source.fills == source.fail_at + 1);
-		}
-	dperm_entropy_init(&e, test_entropy_zeros, NULL);
-	dperm_noise_draw(&e, &noise, 24, 1, b);
-	for (int i = 0; i < 24; i++)
-		CHECK(isfinite(b[i]));
+	for (int law = 0; law < DPERM_LAW_COUNT; law++)
+	{
+		dperm_noise_measure((DpermNoiseLaw) law, &noise);
+		test_entropy_init(&e, &source, 6);
+		source.fail_at = INT64_MAX;
+		dperm_noise_draw(&e, (DpermNoiseLaw) law, &noise, 24, 1, b);
+		fills = source.fills;
+		CHECK(fills >= 2 && dperm_entropy_ok(&e));
+		for (int64_t at = 0; at < fills - 1; at++)
+			for (int left = 0; left < 32; left++)
+			{
+				test_entropy_init(&e, &source, 6);
+				source.fail_at = left > 0 && at == 0 ? 1 : at;
+				for (int i = 0; i < left; i++)
+					dperm_draw_word(&e);
+				dperm_noise_draw(&e, (DpermNoiseLaw) law, &noise, 24, 1, b);
+				CHECK(!dperm_entropy_ok(&e));
+				CHECK(source.fills == source.fail_at + 1);
+			}
+		dperm_entropy_init(&e, test_entropy_zeros, NULL);
+		dperm_noise_draw(&e, (DpermNoiseLaw) law, &noise, 24, 1, b);
+		for (int i = 0; i < 24; i++)
+			CHECK(isfinite(b[i]));
+	}
 }
 
 int
@@ -200,6 +235,7 @@ main(void)
 	RUN(lone_shapes_have_their_law);
 	RUN(coordinates_have_their_laws);
 	RUN(groups_have_their_law);
+	RUN(gaussian_noise_has_its_law);
 	RUN(nothing_is_the_ball);
 	RUN(reports_a_failed_source);
 	return test_report();

@@ -261,6 +261,65 @@ worst_loss(DpermSelection rule, double epsilon, int count, int base)
 	return worst;
 }
 
+/* Removing a row takes one from some of the counts and adds to none; adding it back is the other direction. */
+static double
+worst_loss_removed(DpermSelection rule, double preference, int count, int base)
+{
+	int64_t		mistakes[MOST] = {0};
+	double		worst = 0;
+
+	do
+	{
+		int64_t		steps[MOST] = {0};
+		double		law[MOST];
+
+		law_of(rule, mistakes, count, preference, law);
+		do
+		{
+			int64_t		neighbour[MOST];
+			double		other[MOST];
+
+			for (int i = 0; i < count; i++)
+				neighbour[i] = mistakes[i] - steps[i];
+			law_of(rule, neighbour, count, preference, other);
+			for (int i = 0; i < count; i++)
+				worst = fmax(worst, fabs(log(law[i] / other[i])));
+		} while (next_vector(steps, count, 2));
+	} while (next_vector(mistakes, count, base));
+	return worst;
+}
+
+/* So twice the budget is within epsilon when rows are removed, and just so, and not when they are replaced. */
+TEST(removed_rows_are_within_epsilon)
+{
+	static const double epsilons[] = {1e-6, 0.05, 1.0 / 3, 1, 2.5, 8};
+	static const int bases[] = {0, 3, 12, 7, 5, 3};
+
+	for (size_t k = 0; k < sizeof(epsilons) / sizeof(epsilons[0]); k++)
+	{
+		double		epsilon = epsilons[k];
+		double		preference = (double) dperm_selection_budget_for(epsilon, DPERM_NEIGHBOURS_REMOVE) / UNIT;
+
+		CHECK(dperm_selection_budget_for(epsilon, DPERM_NEIGHBOURS_REPLACE) == dperm_selection_budget(epsilon));
+		CHECK(preference > epsilon && preference <= 2 * epsilon);
+		for (int count = 1; count <= MOST; count++)
+			for (int r = 0; r < 2; r++)
+			{
+				double		worst = worst_loss_removed(rules[r], preference, count, bases[count]);
+
+				CHECK(worst <= epsilon * (1 + 1e-12) + 1e-12);
+				if (count == 2 && rules[r] == DPERM_SELECT_PERMUTE_AND_FLIP)
+				{
+					CHECK_NEAR(worst, preference / 2, 1e-12);
+					CHECK(worst_loss(rules[r], preference, count, bases[count]) > 1.5 * epsilon);
+				}
+			}
+		CHECK(worst_loss_removed(DPERM_SELECT_PERMUTE_AND_FLIP, 2 * preference, 2, 6) > 1.5 * epsilon);
+	}
+	CHECK(dperm_selection_budget_for(INFINITY, DPERM_NEIGHBOURS_REMOVE) == 0);
+	CHECK(dperm_selection_budget_for(DPERM_EPSILON_MAX, DPERM_NEIGHBOURS_REMOVE) == UINT64_C(1000) << 20);
+}
+
 TEST(neighbours_are_within_epsilon)
 {
 	static const double epsilons[] = {1e-6, 0.05, 1.0 / 3, 1, 2.5, 8};
@@ -419,6 +478,7 @@ main(void)
 	RUN(has_its_law);
 	RUN(knows_no_names);
 	RUN(neighbours_are_within_epsilon);
+	RUN(removed_rows_are_within_epsilon);
 	RUN(permute_and_flip_is_never_worse);
 	RUN(rounds_the_budget_down);
 	RUN(infinite_epsilon_takes_the_best);

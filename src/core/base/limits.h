@@ -8,6 +8,7 @@
 
 #define DPERM_EPSILON_MIN 1e-6
 #define DPERM_EPSILON_MAX 500	/* of a finite one: beyond, the proof does not hold */
+#define DPERM_DELTA_MIN 1e-15	/* unless it is 0: well above the tail of the noise */
 #define DPERM_LAMBDA_MIN 1e-10	/* of the effective Lambda */
 #define DPERM_LAMBDA_MAX 1e9	/* of the requested one */
 #define DPERM_SLACK_MIN 1e-3		/* of the share of epsilon that the slack may take: less would need an enormous lambda */

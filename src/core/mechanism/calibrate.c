@@ -30,24 +30,66 @@
 #define GRID_MIN 0x1p-40
 #define GRID_POINTS 0x1p50
 
+/* Steps of the search for the least risk: each takes off more than a third, and the risk is flat there. */
+#define SEARCH_STEPS 60
+
 /* Relative room for the rounding of the constants computed here. */
 #define NUDGE (1 + 1e-12)
 
-/* The rule of version 0.1: a tenth of what the noise of the ball would be per row. */
-double
-dperm_calibrate_plain_lambda(const DpermSetup *s)
+/* Rounded to three digits, for people, and so that it is the same wherever logarithms round differently. */
+static double
+three_digits(double lambda)
 {
-	return 0.1 * s->dim / (s->rows * s->epsilon);
+	int			power = (int) floor(log10(lambda)) - 2;
+
+	return power < 0 ? rint(lambda * pow(10, -power)) / pow(10, -power) : rint(lambda / pow(10, power)) * pow(10, power);
 }
 
-/* The default of lambda. */
+/* The risk that the mechanism expects. */
+double
+dperm_calibrate_risk(const DpermSetup *s, double lambda)
+{
+	return dperm_mechanism_entry((int) s->method)->risk(s, dperm_loss_curvature(s->loss), lambda);
+}
+
+/* The lambda of least risk. The risk is convex in it, so golden sections of its logarithm find it. */
+double
+dperm_calibrate_best_lambda(const DpermSetup *s)
+{
+	const double golden = 0.6180339887498949;
+	double		low = log(DPERM_LAMBDA_MIN);
+	double		high = log(DPERM_LAMBDA_MAX);
+
+	for (int i = 0; i < SEARCH_STEPS; i++)
+	{
+		double		left = high - golden * (high - low);
+		double		right = low + golden * (high - low);
+
+		/* where the slack would take everything both are infinite, and too small */
+		if (dperm_calibrate_risk(s, exp(left)) < dperm_calibrate_risk(s, exp(right)))
+			high = right;
+		else
+			low = left;
+	}
+	return three_digits(exp(high));
+}
+
+/* The default of lambda; with the analysis that is as printed, the rule of version 0.1. */
 double
 dperm_calibrate_default_lambda(const DpermSetup *s)
 {
-	double		lambda = isinf(s->epsilon) ? 1.0 / s->rows :
-		dperm_mechanism_entry((int) s->method)->lambda(s, dperm_loss_curvature(s->loss));
+	bool		printed = s->method == DPERM_METHOD_OBJECTIVE && s->analysis == DPERM_ANALYSIS_PAPER;
+	double		lambda = isinf(s->epsilon) ? 1.0 / s->rows : printed ? 0.1 * s->dim / (s->rows * s->epsilon) :
+		dperm_calibrate_best_lambda(s);
 
 	return fmin(fmax(lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
+}
+
+/* What is left of delta: the tail of the noise is below 2^-65, cut loops far below. */
+double
+dperm_calibrate_delta(const DpermSetup *s)
+{
+	return s->delta - 0x1p-64;
 }
 
 /* Are the parameters such that the formulas below make sense? */
@@ -59,6 +101,12 @@ check(const DpermSetup *s, const char **why)
 		*why = "epsilon must be at least 1e-6";
 	else if (s->epsilon > DPERM_EPSILON_MAX && !isinf(s->epsilon))
 		*why = "epsilon must be at most 500, or infinite";
+	else if (!(s->delta == 0 || (s->delta >= DPERM_DELTA_MIN && s->delta < 1)))
+		*why = "delta must be 0, or at least 1e-15 and less than 1";
+	else if (s->delta > 0 && isinf(s->epsilon))
+		*why = "without noise there is no delta";
+	else if ((int) s->neighbours < 0 || (int) s->neighbours > DPERM_NEIGHBOURS_REMOVE)
+		*why = "neighbours is unknown";
 	else if (!(s->lambda >= 0 && s->lambda <= DPERM_LAMBDA_MAX))
 		*why = "lambda must be between 0 and 1e9";
 	else if (s->rows < 1 || s->rows > DPERM_ROWS_MAX)
@@ -134,7 +182,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_BAD_ARGUMENT;
 	c = dperm_loss_curvature(s->loss);
 
-	out->claim = (DpermClaim) {.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = s->epsilon};
+	out->claim = (DpermClaim) {.neighbours = s->neighbours, .unit = DPERM_UNIT_ROW, .epsilon = s->epsilon, .delta = s->delta};
 	if (isinf(s->epsilon))
 		out->lambda = s->lambda;
 	else if ((*why = mechanism->check(s)) != NULL)
@@ -143,6 +191,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	{
 		out->claim.shares[DPERM_SHARE_RELEASE] = DPERM_RELEASE_SHARE * s->epsilon;
 		mechanism->spend(s, c, out);
+		out->noise_scale = mechanism->scale(s, out);
 		out->noise_scale *= NUDGE;
 	}
 	if (!(out->lambda >= DPERM_LAMBDA_MIN))
@@ -155,6 +204,21 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	else
 		release_stage(s, mechanism->bound(s, c, out), out);
 	return DPERM_OK;
+}
+
+/* The risk at the lambda that a setup would use. */
+double
+dperm_calibrate_expected_risk(const DpermSetup *s)
+{
+	const DpermMechanism *mechanism = dperm_mechanism_entry((int) s->method);
+	DpermCalibration out = {.claim = {.epsilon = s->epsilon}};
+	const char *why;
+
+	if (check(s, &why) != DPERM_OK || mechanism->check(s) != NULL)
+		return INFINITY;
+	out.claim.shares[DPERM_SHARE_RELEASE] = DPERM_RELEASE_SHARE * s->epsilon;
+	mechanism->spend(s, dperm_loss_curvature(s->loss), &out);
+	return out.lambda >= DPERM_LAMBDA_MIN ? dperm_calibrate_risk(s, out.lambda) : INFINITY;
 }
 
 static const char *const analysis_names[] = {"sharp", "paper"};

@@ -16,8 +16,18 @@
 /* The default of lambda, which does not depend on the data: the mechanism's, or 1/rows without noise. */
 extern double dperm_calibrate_default_lambda(const DpermSetup *setup);
 
-/* For mechanisms: the rule of version 0.1, 0.1 dim/(rows epsilon). */
-extern double dperm_calibrate_plain_lambda(const DpermSetup *setup);
+/* The lambda of least risk, and the risk at a lambda (section "The criterion"). */
+extern double dperm_calibrate_best_lambda(const DpermSetup *setup);
+extern double dperm_calibrate_risk(const DpermSetup *setup, double lambda);
+
+/* The risk at the lambda that a setup would use; INFINITY if it cannot be used. */
+extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
+
+/* For mechanisms: the norm of weights that the criterion expects. */
+#define DPERM_TYPICAL_NORM 20
+
+/* For mechanisms: what is left of delta for the noise, once its tail and cut loops are paid for. */
+extern double dperm_calibrate_delta(const DpermSetup *setup);
 
 /* The share of epsilon that the release stage takes. */
 #define DPERM_RELEASE_SHARE 0.01

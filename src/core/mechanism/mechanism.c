@@ -7,7 +7,7 @@
 
 #include "core/base/names.h"
 
-#define COUNT 2
+#define COUNT DPERM_METHOD_COUNT
 
 static const DpermMechanism *const mechanisms[COUNT] = {
 	[DPERM_METHOD_OBJECTIVE] = &dperm_objective,

@@ -24,11 +24,14 @@ typedef struct DpermMechanism
 	/* what is wrong with arguments that are in range by themselves, or NULL; does not look at the number of rows */
 	const char *(*check) (const DpermSetup *s);
 
-	/* a lambda that does not depend on the data; may be out of range */
-	double		(*lambda) (const DpermSetup *s, double c);
+	/* a proxy of the excess risk at a lambda, of public quantities alone; INFINITY where there is no epsilon left */
+	double		(*risk) (const DpermSetup *s, double c, double lambda);
 
-	/* split what is left of epsilon: effective lambda, shares, scale of the noise; c is the curvature of the loss */
+	/* split what is left of epsilon: effective lambda and shares; c is the curvature of the loss */
 	void		(*spend) (const DpermSetup *s, double c, DpermCalibration *out);
+
+	/* the scale of the noise that follows; takes milliseconds if it is Gaussian */
+	double		(*scale) (const DpermSetup *s, const DpermCalibration *cal);
 
 	/* the certificate and the residual (dperm_calibrate_solver() and more); returns the largest norm of what is released */
 	double		(*bound) (const DpermSetup *s, double c, DpermCalibration *out);

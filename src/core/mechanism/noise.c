@@ -114,9 +114,30 @@ find_groups(Class *classes, int count)
 	}
 }
 
+/* The largest squared norm in the shapes of a group. */
+static double
+largest_square(const DpermNoise *noise, const DpermNoiseGroup *group)
+{
+	double		sum = 0;
+
+	for (int i = group->first; i < group->first + group->count; i++)
+		sum += dperm_shape_norm(&noise->shapes[i]) * dperm_shape_norm(&noise->shapes[i]);
+	return sum;
+}
+
+/*
+ * The factor of a group of Gaussian noise: divided by it, rows have a squared norm of at most its share, and so of 1 in all
+ * groups together.
+ */
+static double
+gaussian_factor(const DpermNoise *noise, const DpermNoiseGroup *group)
+{
+	return sqrt(largest_square(noise, group) / group->share);
+}
+
 /* The dimensions of groups, and the spread. */
 void
-dperm_noise_measure(DpermNoise *noise)
+dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise)
 {
 	noise->spread = 0;
 	for (int i = 0; i < noise->group_count; i++)
@@ -130,7 +151,8 @@ dperm_noise_measure(DpermNoise *noise)
 			group->dim += noise->shapes[j].count;
 			square += dperm_shape_mean_square(&noise->shapes[j]);
 		}
-		noise->spread += (group->dim + 1.0) * (group->dim + 2.0) * square / (group->share * group->share);
+		noise->spread += law == DPERM_LAW_GAUSSIAN ? group->dim * largest_square(noise, group) / group->share :
+			(group->dim + 1.0) * (group->dim + 2.0) * square / (group->share * group->share);
 	}
 }
 
@@ -154,12 +176,30 @@ write_groups(const Class *classes, int count, DpermNoise *noise)
 			.share = classes_cost(classes, classes[to].from, to) / total
 		};
 	}
-	dperm_noise_measure(noise);
+	dperm_noise_measure(DPERM_LAW_NORM, noise);
+}
+
+/* Gaussian noise: every shape is a group, with a share proportional to its norm times the root of its dimension. */
+static void
+write_gaussian(DpermNoise *noise)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < noise->shape_count; i++)
+		sum += dperm_shape_norm(&noise->shapes[i]) * sqrt(noise->shapes[i].count);
+	for (int i = 0; i < noise->shape_count; i++)
+		noise->groups[i] = (DpermNoiseGroup) {
+			.first = i,
+			.count = 1,
+			.share = dperm_shape_norm(&noise->shapes[i]) * sqrt(noise->shapes[i].count) / sum
+		};
+	noise->group_count = noise->shape_count;
+	dperm_noise_measure(DPERM_LAW_GAUSSIAN, noise);
 }
 
 /* The groups and shares that make the noise least, unless the ball is as good. */
 const DpermNoise *
-dperm_noise_plan(const DpermShape *shapes, int count, DpermArena *arena)
+dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena)
 {
 	DpermNoise *noise = dperm_arena_take(arena, sizeof(DpermNoise));
 	DpermShape *sorted = dperm_arena_take(arena, sizeof(DpermShape) * (size_t) count);
@@ -171,19 +211,24 @@ dperm_noise_plan(const DpermShape *shapes, int count, DpermArena *arena)
 		return NULL;
 	sort_shapes(shapes, count, sorted);
 	class_count = make_classes(sorted, count, classes);
-	find_groups(classes, class_count);
 	*noise = (DpermNoise) {.shape_count = count, .shapes = sorted, .groups = groups};
-	write_groups(classes, class_count, noise);
+	if (law == DPERM_LAW_GAUSSIAN)
+		write_gaussian(noise);
+	else
+	{
+		find_groups(classes, class_count);
+		write_groups(classes, class_count, noise);
+	}
 
 	/* a lone vector is the ball, and its spread is the same but for rounding */
-	return noise->spread < 0.999999 * dperm_noise_spread(NULL, (int) classes[class_count].dim) ? noise : NULL;
+	return noise->spread < 0.999999 * dperm_noise_spread(law, NULL, (int) classes[class_count].dim) ? noise : NULL;
 }
 
-/* The mean of |b|^2 at scale 1; the norm of the ball is Gamma(dim). */
+/* The mean of |b|^2 at scale 1; the norm of the ball is Gamma(dim), or its square chi-squared. */
 double
-dperm_noise_spread(const DpermNoise *noise, int dim)
+dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim)
 {
-	return noise ? noise->spread : (double) dim * (dim + 1.0);
+	return noise ? noise->spread : law == DPERM_LAW_GAUSSIAN ? dim : (double) dim * (dim + 1.0);
 }
 
 /* Is a group in range, and behind the one before it? */
@@ -278,23 +323,39 @@ draw_in_shape(DpermEntropy *e, const DpermShape *shape, double factor, double *b
 	}
 }
 
-/* Each group: a radius that all its shapes share, and a point in each of them. */
-void
-dperm_noise_draw(DpermEntropy *e, const DpermNoise *noise, int dim, double scale, double *b)
+/* Normal numbers of one standard deviation. */
+static void
+draw_normals(DpermEntropy *e, int count, double scale, double *b)
 {
-	if (noise == NULL)
-	{
-		dperm_draw_gamma_sphere(e, dim, scale, b);
-		return;
-	}
-	for (int i = 0; i < noise->group_count; i++)
-	{
-		const DpermNoiseGroup *group = &noise->groups[i];
-		double		factor = scale / group->share * dperm_draw_gamma(e, group->dim + 1);
+	for (int i = 0; i < count; i++)
+		b[i] = scale * dperm_draw_normal(e);
+}
 
-		for (int j = group->first; j < group->first + group->count; j++)
-			draw_in_shape(e, &noise->shapes[j], factor, b);
-	}
+/* One group: a radius that all its shapes share, and a point in each of them; or normal numbers. */
+static void
+draw_group(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, const DpermNoiseGroup *group, double scale, double *b)
+{
+	double		factor = law == DPERM_LAW_GAUSSIAN ? scale * gaussian_factor(noise, group) :
+		scale / group->share * dperm_draw_gamma(e, group->dim + 1);
+
+	for (int i = group->first; i < group->first + group->count; i++)
+		if (law == DPERM_LAW_GAUSSIAN)
+			draw_normals(e, noise->shapes[i].count, factor, b + noise->shapes[i].first);
+		else
+			draw_in_shape(e, &noise->shapes[i], factor, b);
+}
+
+/* All groups, or the ball. */
+void
+dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale, double *b)
+{
+	if (noise)
+		for (int i = 0; i < noise->group_count; i++)
+			draw_group(e, law, noise, &noise->groups[i], scale, b);
+	else if (law == DPERM_LAW_GAUSSIAN)
+		draw_normals(e, dim, scale, b);
+	else
+		dperm_draw_gamma_sphere(e, dim, scale, b);
 }
 
 /* Both draws stay below this (sections "Sampling the noise" and "Sampling in shapes"). */
@@ -304,23 +365,33 @@ dperm_noise_rounding(int dim)
 	return dperm_draw_gamma_sphere_rounding(dim);
 }
 
+/* Normal numbers are at most as large as if all had the largest factor. */
+static double
+gaussian_tail(const DpermNoise *noise, int dim, double scale)
+{
+	double		factor = noise ? 0 : 1;
+
+	for (int i = 0; noise && i < noise->group_count; i++)
+		factor = fmax(factor, gaussian_factor(noise, &noise->groups[i]));
+	return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim)) * (1 + 1e-9);
+}
+
 /* Every group has its radius, and every shape its largest norm (section "Sampling in shapes"). */
 double
-dperm_noise_tail(const DpermNoise *noise, int dim, double scale)
+dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale)
 {
 	double		sum = 0;
 
+	if (law == DPERM_LAW_GAUSSIAN)
+		return gaussian_tail(noise, dim, scale);
 	if (noise == NULL)
 		return dperm_draw_gamma_sphere_tail(dim, scale);
 	for (int i = 0; i < noise->group_count; i++)
 	{
 		const DpermNoiseGroup *group = &noise->groups[i];
-		double		largest = 0;
 		double		radius = scale / group->share * dperm_draw_gamma_tail(group->dim + 1, log(noise->group_count));
 
-		for (int j = group->first; j < group->first + group->count; j++)
-			largest += dperm_shape_norm(&noise->shapes[j]) * dperm_shape_norm(&noise->shapes[j]);
-		sum += radius * radius * largest;
+		sum += radius * radius * largest_square(noise, group);
 	}
 	return sqrt(sum) * (1 + 1e-9);
 }

@@ -14,15 +14,24 @@
 #include "core/encode/shape.h"
 #include "core/privacy/entropy.h"
 
+/* The law of the noise, whatever its shape. */
+typedef enum DpermNoiseLaw
+{
+	DPERM_LAW_NORM = 0,			/* density proportional to exp(-N(b)/scale) */
+	DPERM_LAW_GAUSSIAN = 1		/* normal, of standard deviation scale times a factor for each shape */
+} DpermNoiseLaw;
+
+#define DPERM_LAW_COUNT 2
+
 typedef struct DpermNoiseGroup
 {
 	int			first;			/* its shapes */
 	int			count;
 	int			dim;			/* their coordinates */
-	double		share;			/* of the epsilon of the noise */
+	double		share;			/* of the epsilon of the noise; Gaussian: of the squared norm that rows may have */
 } DpermNoiseGroup;
 
-/* Where functions take one, NULL stands for the ball: density proportional to exp(-|b|/scale). */
+/* Where functions take one, NULL stands for the ball: N is the Euclidean norm, all factors are 1. */
 typedef struct DpermNoise
 {
 	int			shape_count;
@@ -39,24 +48,24 @@ extern size_t dperm_noise_room(int shapes);
  * The groups and shares that make the noise least; shapes cover all coordinates. NULL when the ball is as good, in which case
  * nothing of the arena is in use.
  */
-extern const DpermNoise *dperm_noise_plan(const DpermShape *shapes, int count, DpermArena *arena);
+extern const DpermNoise *dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena);
 
 /* Fill in what follows from the shapes and shares: dimensions and spread. */
-extern void dperm_noise_measure(DpermNoise *noise);
+extern void dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise);
 
 /* The mean of |b|^2 at scale 1. */
-extern double dperm_noise_spread(const DpermNoise *noise, int dim);
+extern double dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim);
 
 /* What is wrong with noise of dim coordinates that somebody claims to have used, or NULL. */
 extern const char *dperm_noise_fault(const DpermNoise *noise, int dim);
 
 /* Draw dim coordinates. */
-extern void dperm_noise_draw(DpermEntropy *e, const DpermNoise *noise, int dim, double scale, double *b);
+extern void dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale, double *b);
 
 /* |computed - exact| <= this times |exact|, coordinate by coordinate. */
 extern double dperm_noise_rounding(int dim);
 
 /* |b| is larger than this with probability below 2^-65. */
-extern double dperm_noise_tail(const DpermNoise *noise, int dim, double scale);
+extern double dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale);
 
 #endif							/* DPERM_NOISE_H */

@@ -8,16 +8,11 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
+#include "core/privacy/gaussian.h"
 #include "core/privacy/draw.h"
 
 /* What the slack may always take of epsilon, in the sharp analysis. */
 #define SLACK_SHARE 0.1
-
-/* The norm of weights that the criterion expects. */
-#define TYPICAL_NORM 20
-
-/* Steps of the search for the least risk: each takes off more than a third, and the risk is flat there. */
-#define SEARCH_STEPS 60
 
 /* What is left for noise at a lambda, when the slack takes what it needs. */
 static double
@@ -31,43 +26,18 @@ left_for_noise(const DpermSetup *s, double c, double lambda)
  * objective, and what the regulariser takes from weights of a typical norm.
  */
 static double
-risk(const DpermSetup *s, double c, double lambda)
+objective_risk(const DpermSetup *s, double c, double lambda)
 {
-	double		left = left_for_noise(s, c, lambda) * s->rows;
-	double		spread = 4 * dperm_noise_spread(s->noise, s->dim);
+	double		left = left_for_noise(s, c, lambda);
+	double		scale;
 
-	return left > 0 ? spread / (2 * left * left * lambda) + lambda * TYPICAL_NORM * TYPICAL_NORM / 2 : INFINITY;
-}
+	if (!(left > 0))
+		return INFINITY;
 
-/* Rounded to three digits, for people, and so that it is the same wherever logarithms round differently. */
-static double
-three_digits(double lambda)
-{
-	int			power = (int) floor(log10(lambda)) - 2;
-
-	return power < 0 ? rint(lambda * pow(10, -power)) / pow(10, -power) : rint(lambda / pow(10, power)) * pow(10, power);
-}
-
-/* The lambda of least risk. The risk is convex in it, so golden sections of its logarithm find it. */
-static double
-best_lambda(const DpermSetup *s, double c)
-{
-	const double golden = 0.6180339887498949;
-	double		low = log(DPERM_LAMBDA_MIN);
-	double		high = log(DPERM_LAMBDA_MAX);
-
-	for (int i = 0; i < SEARCH_STEPS; i++)
-	{
-		double		left = high - golden * (high - low);
-		double		right = low + golden * (high - low);
-
-		/* where the slack would take everything both are infinite, and too small */
-		if (risk(s, c, exp(left)) < risk(s, c, exp(right)))
-			high = right;
-		else
-			low = left;
-	}
-	return three_digits(exp(high));
+	/* what two means that far apart need is close enough here to what replacing a row does */
+	scale = dperm_claim_rows_apart(s->neighbours) * (s->delta > 0 ? dperm_gaussian_sigma(left, s->delta) : 1 / left);
+	return scale * scale * dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim) / (2.0 * s->rows * s->rows * lambda) +
+		lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
 }
 
 /* The lambda at which the slack takes a share of epsilon. */
@@ -84,7 +54,7 @@ lambda_at(const DpermSetup *s, double c, double share)
 static double
 least_lambda(const DpermSetup *s, double c)
 {
-	double		least = s->slack > 0 ? lambda_at(s, c, s->slack) : fmin(lambda_at(s, c, SLACK_SHARE), best_lambda(s, c));
+	double		least = s->slack > 0 ? lambda_at(s, c, s->slack) : fmin(lambda_at(s, c, SLACK_SHARE), dperm_calibrate_best_lambda(s));
 
 	return fmax(least, lambda_at(s, c, DPERM_SLACK_MAX));
 }
@@ -124,18 +94,23 @@ paper(const DpermSetup *s, double c, DpermCalibration *out)
 static const char *
 check_objective(const DpermSetup *s)
 {
-	(void) s;
-	return NULL;
+	return s->delta > 0 && s->analysis == DPERM_ANALYSIS_PAPER ? "the analysis of the paper has no delta" : NULL;
 }
 
-/* The default: of least risk, or the old one with the analysis that is as printed. */
+/* The scale of the noise for its share of epsilon (sections "Objective perturbation" and "Gaussian noise"). */
 static double
-objective_lambda(const DpermSetup *s, double c)
+objective_scale(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return s->analysis == DPERM_ANALYSIS_SHARP ? best_lambda(s, c) : dperm_calibrate_plain_lambda(s);
+	double		epsilon = cal->claim.shares[DPERM_SHARE_NOISE];
+
+	if (s->delta == 0)
+		return dperm_claim_rows_apart(s->neighbours) / epsilon;
+	if (s->neighbours == DPERM_NEIGHBOURS_REPLACE)
+		return dperm_gaussian_replace_sigma(epsilon, dperm_calibrate_delta(s));
+	return dperm_gaussian_sigma(epsilon, dperm_calibrate_delta(s));
 }
 
-/* Effective lambda, shares and scale. */
+/* Effective lambda and shares. */
 static void
 spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 {
@@ -143,7 +118,6 @@ spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 		sharp(s, c, out);
 	else
 		paper(s, c, out);
-	out->noise_scale = 2 / out->claim.shares[DPERM_SHARE_NOISE];
 }
 
 /*
@@ -153,7 +127,7 @@ spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 static double
 bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		tail = dperm_noise_tail(s->noise, s->dim, out->noise_scale) + 2;
+	double		tail = dperm_noise_tail(dperm_setup_law(s), s->noise, s->dim, out->noise_scale) + 2;
 	double		largest;
 
 	dperm_calibrate_solver(s, c, tail, out);
@@ -167,14 +141,14 @@ bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
 static double
 objective_effect(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return sqrt(dperm_noise_spread(s->noise, s->dim)) * cal->noise_scale / (s->rows * cal->lambda);
+	return sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim)) * cal->noise_scale / (s->rows * cal->lambda);
 }
 
 /* In the shape of the data, or in the ball. */
 static void
 draw_objective(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise)
 {
-	dperm_noise_draw(e, s->noise, s->dim, cal->noise_scale, noise);
+	dperm_noise_draw(e, dperm_setup_law(s), s->noise, s->dim, cal->noise_scale, noise);
 }
 
 /* Minimise the tilted objective, from where its minimum would be without data: right when the noise dominates. */
@@ -203,8 +177,9 @@ const DpermMechanism dperm_objective = {
 	.name = "objective",
 	.description = "objective perturbation",
 	.check = check_objective,
-	.lambda = objective_lambda,
+	.risk = objective_risk,
 	.spend = spend_objective,
+	.scale = objective_scale,
 	.bound = bound_objective,
 	.effect = objective_effect,
 	.draw = draw_objective,

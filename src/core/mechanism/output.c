@@ -9,6 +9,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
+#include "core/privacy/gaussian.h"
 #include "core/privacy/draw.h"
 
 /* Nothing raises lambda here. */
@@ -18,15 +19,29 @@ check_output(const DpermSetup *s)
 	return s->lambda >= DPERM_LAMBDA_MIN ? NULL : DPERM_LAMBDA_TOO_SMALL;
 }
 
-/* The default. */
+/* The scale of the noise at a lambda, for its share of epsilon: the minimum moves by a row's share over lambda at most. */
 static double
-output_lambda(const DpermSetup *s, double c)
+scale_at(const DpermSetup *s, double lambda, double epsilon, double delta)
 {
-	(void) c;
-	return dperm_calibrate_plain_lambda(s);
+	double		reach = dperm_claim_rows_apart(s->neighbours) / (s->rows * lambda);
+
+	return s->delta > 0 ? reach * dperm_gaussian_sigma(epsilon, delta) : reach / epsilon;
 }
 
-/* Shares and scale. */
+/*
+ * A proxy of the excess risk (section "The criterion"). Noise is the same in all directions, so it meets the mean of the
+ * curvatures, whose sum is at most c and lambda in each direction.
+ */
+static double
+output_risk(const DpermSetup *s, double c, double lambda)
+{
+	double		scale = scale_at(s, lambda, (1 - DPERM_RELEASE_SHARE) * s->epsilon, s->delta);
+
+	return scale * scale * dperm_noise_spread(dperm_setup_law(s), NULL, s->dim) * (lambda + c / s->dim) / 2 +
+		lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
+}
+
+/* Shares. */
 static void
 spend_output(const DpermSetup *s, double c, DpermCalibration *out)
 {
@@ -34,19 +49,25 @@ spend_output(const DpermSetup *s, double c, DpermCalibration *out)
 	out->lambda = s->lambda;
 	out->claim.shares[DPERM_SHARE_SLACK] = 0;
 	out->claim.shares[DPERM_SHARE_NOISE] = s->epsilon - out->claim.shares[DPERM_SHARE_RELEASE];
-	out->noise_scale = 2 / (s->rows * s->lambda * out->claim.shares[DPERM_SHARE_NOISE]);
+}
+
+/* The scale of the noise. */
+static double
+output_scale(const DpermSetup *s, const DpermCalibration *cal)
+{
+	return scale_at(s, cal->lambda, cal->claim.shares[DPERM_SHARE_NOISE], dperm_calibrate_delta(s));
 }
 
 /* As for objective perturbation; the noise is added to the weights, in doubles. */
 static double
 bound_output(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		tail = dperm_draw_gamma_sphere_tail(s->dim, out->noise_scale) + 2 / (s->rows * out->lambda);
+	double		tail = dperm_noise_tail(dperm_setup_law(s), NULL, s->dim, out->noise_scale) + 2 / (s->rows * out->lambda);
 	double		largest;
 
 	dperm_calibrate_solver(s, c, 0, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda + tail;
-	out->residual = out->gradient_bound / out->lambda + dperm_draw_gamma_sphere_rounding(s->dim) * tail +
+	out->residual = out->gradient_bound / out->lambda + dperm_noise_rounding(s->dim) * tail +
 		2 * DBL_EPSILON * largest;
 	return largest;
 }
@@ -55,14 +76,14 @@ bound_output(const DpermSetup *s, double c, DpermCalibration *out)
 static double
 output_effect(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return sqrt(dperm_noise_spread(NULL, s->dim)) * cal->noise_scale;
+	return sqrt(dperm_noise_spread(dperm_setup_law(s), NULL, s->dim)) * cal->noise_scale;
 }
 
-/* Density proportional to exp(-|b|/scale). */
+/* The same in all directions. */
 static void
 draw_output(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise)
 {
-	dperm_draw_gamma_sphere(e, s->dim, cal->noise_scale, noise);
+	dperm_noise_draw(e, dperm_setup_law(s), NULL, s->dim, cal->noise_scale, noise);
 }
 
 /* Minimise the objective as it is. */
@@ -85,8 +106,9 @@ const DpermMechanism dperm_output = {
 	.name = "output",
 	.description = "output perturbation",
 	.check = check_output,
-	.lambda = output_lambda,
+	.risk = output_risk,
 	.spend = spend_output,
+	.scale = output_scale,
 	.bound = bound_output,
 	.effect = output_effect,
 	.draw = draw_output,

@@ -17,11 +17,23 @@ typedef enum DpermMethod
 	DPERM_METHOD_OUTPUT = 1
 } DpermMethod;
 
+#define DPERM_METHOD_COUNT 2
+
 typedef enum DpermAnalysis
 {
 	DPERM_ANALYSIS_SHARP = 0,
 	DPERM_ANALYSIS_PAPER = 1
 } DpermAnalysis;
+
+/* A way to train that was considered, and the risk that is expected of it; all of it is public. */
+typedef struct DpermAlternative
+{
+	DpermMethod method;
+	DpermNoiseLaw law;
+	double		risk;
+} DpermAlternative;
+
+#define DPERM_ALTERNATIVES_MAX 4
 
 /* What the mechanism needs to know; all of it is public. */
 typedef struct DpermSetup
@@ -29,12 +41,16 @@ typedef struct DpermSetup
 	DpermLoss	loss;
 	DpermMethod method;
 	DpermAnalysis analysis;
+	DpermNeighbours neighbours;
 	double		epsilon;		/* > 0; INFINITY trains without noise */
+	double		delta;			/* 0: pure epsilon, else Gaussian noise */
 	double		lambda;			/* as requested, >= 0 */
 	int64_t		rows;			/* n, public under replace-one */
 	int			dim;			/* trained dimension, intercept included */
 	const DpermNoise *noise;	/* the shape of the noise; NULL: the ball, as where the mechanism has no other */
 	double		slack;			/* the most of epsilon that the slack may take, as a share; 0: by the criterion */
+	int			alternative_count;	/* ways that the method was chosen from; 0: it was given */
+	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 } DpermSetup;
 
 /* What follows from it; all of it is public too. */
@@ -52,5 +68,12 @@ typedef struct DpermCalibration
 	double		grid;			/* eta, a power of two */
 	int64_t		release_scale;	/* T: release noise has P(z) ~ exp(-|z|/T) */
 } DpermCalibration;
+
+/* The law of the noise. */
+static inline DpermNoiseLaw
+dperm_setup_law(const DpermSetup *setup)
+{
+	return setup->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
+}
 
 #endif							/* DPERM_SETUP_H */

@@ -16,6 +16,7 @@
  *	116	1 + length of positive, or 0, 32 bits
  *	120	length of tuning, 32 bits			124	length of noise, 32 bits
  *	128	the encoder, the weights, label, positive, tuning, noise (model_noise.h)
+ *		the number of alternatives, 8 bits; for each method and law, 8 bits each, and risk
  *
  * Format 1 had "tuned, 0 or 1" and a zero at 10, ended its header at 104, and had tuning up to the end.
  */
@@ -32,6 +33,7 @@
 
 #define HEADER_SIZE 128
 #define HEADER_SIZE_1 104
+#define ALTERNATIVE_SIZE 10
 
 /* Arena per coordinate: a block, a category, a weight, a shape, and what aligning them and texts costs. */
 #define ARENA_PER_DIM 224
@@ -102,6 +104,10 @@ check_privacy(const DpermModel *m)
 			"a model without privacy cannot have noise or a budget" : NULL;
 	if (!is_positive(m->noise_scale))
 		return "noise_scale is out of range";
+	if (m->claim.delta > 0 && m->analysis != DPERM_ANALYSIS_SHARP)
+		return "the analysis of the paper has no delta";
+	if (m->method == DPERM_METHOD_OUTPUT && m->claim.shares[DPERM_SHARE_SLACK] != 0)
+		return "output perturbation has no slack";
 	if (m->noise && (m->method != DPERM_METHOD_OBJECTIVE || m->analysis != DPERM_ANALYSIS_SHARP))
 		return "noise of this method and analysis has no shape";
 	if (!is_power_of_two(m->grid))
@@ -170,6 +176,38 @@ check_shape(const DpermModel *m)
 	return check_noise(m);
 }
 
+/* The ways that the method was chosen from. */
+static const char *
+check_alternatives(const DpermModel *m)
+{
+	double		least = INFINITY;
+	double		own = m->alternative_count > 0 ? INFINITY : 0;
+
+	if (m->alternative_count < 0 || m->alternative_count > DPERM_ALTERNATIVES_MAX)
+		return "there are too many alternatives";
+	if (m->alternative_count > 0 && !dperm_claim_private(&m->claim))
+		return "a model without privacy has no alternatives";
+	for (int i = 0; i < m->alternative_count; i++)
+	{
+		const DpermAlternative *alternative = &m->alternatives[i];
+
+		if (dperm_mechanism_entry((int) alternative->method) == NULL ||
+			(alternative->law != DPERM_LAW_NORM && alternative->law != DPERM_LAW_GAUSSIAN))
+			return "an alternative is unknown";
+		if (i > 0 && (alternative->method < alternative[-1].method ||
+					  (alternative->method == alternative[-1].method && alternative->law <= alternative[-1].law)))
+			return "the alternatives are out of order";
+		if (!is_positive(alternative->risk))
+			return "the risk of an alternative is out of range";
+		least = fmin(least, alternative->risk);
+		if (alternative->method == m->method && alternative->law == dperm_model_law(m))
+			own = fmin(own, alternative->risk);
+	}
+	if (isinf(own))
+		return "the method is none of the alternatives";
+	return own <= least ? NULL : "the method is not the alternative of least risk";
+}
+
 /* How the parameters were chosen, if that is said. */
 static const char *
 check_tuning(const DpermModel *m)
@@ -197,6 +235,8 @@ dperm_model_check(const DpermModel *model, const char **why)
 	if (*why == NULL)
 		*why = check_shape(model);
 	if (*why == NULL)
+		*why = check_alternatives(model);
+	if (*why == NULL)
 		*why = check_label(model);
 	if (*why == NULL)
 		*why = check_tuning(model);
@@ -221,7 +261,8 @@ dperm_model_binary_size(const DpermModel *model)
 {
 	return HEADER_SIZE + dperm_encoder_form_size(&model->encoder) +
 		8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
-		(size_t) model->positive.len + (size_t) model->tuning.len + dperm_model_noise_size(model->noise);
+		(size_t) model->positive.len + (size_t) model->tuning.len + dperm_model_noise_size(model->noise) +
+		1 + ALTERNATIVE_SIZE * (size_t) model->alternative_count;
 }
 
 /* Write the binary form. */
@@ -261,7 +302,14 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put(out, model->label.bytes, (size_t) model->label.len);
 	out = dperm_bytes_put(out, model->positive.bytes, (size_t) model->positive.len);
 	out = dperm_bytes_put(out, model->tuning.bytes, (size_t) model->tuning.len);
-	dperm_model_noise_write(model->noise, out);
+	out = dperm_model_noise_write(model->noise, out);
+	out = dperm_bytes_put_int(out, (uint64_t) model->alternative_count, 1);
+	for (int i = 0; i < model->alternative_count; i++)
+	{
+		out = dperm_bytes_put_int(out, (uint64_t) model->alternatives[i].method, 1);
+		out = dperm_bytes_put_int(out, (uint64_t) model->alternatives[i].law, 1);
+		out = dperm_bytes_put_double(out, model->alternatives[i].risk);
+	}
 }
 
 /* How long the parts are. */
@@ -272,6 +320,7 @@ typedef struct Parts
 	size_t		positive;		/* and one more, or 0 for none */
 	size_t		tuning;
 	size_t		noise;
+	bool		alternatives;	/* may there be some? */
 } Parts;
 
 /* The header, and the lengths of what comes after it. */
@@ -325,6 +374,7 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 		parts->positive = (size_t) dperm_bytes_get_int(r, 4);
 		parts->tuning = (size_t) dperm_bytes_get_int(r, 4);
 		parts->noise = (size_t) dperm_bytes_get_int(r, 4);
+		parts->alternatives = true;
 	}
 	else if (tuned)
 		parts->tuning = SIZE_MAX;	/* up to the end */
@@ -348,6 +398,24 @@ read_part(DpermBytes *r, size_t len, size_t most, DpermArena *arena, DpermText *
 	memcpy(to, from, len);
 	text->bytes = to;
 	text->len = (int) len;
+	return NULL;
+}
+
+/* The ways that the method was chosen from. */
+static const char *
+get_alternatives(DpermBytes *r, DpermModel *m)
+{
+	uint64_t	count = r->left > 0 ? dperm_bytes_get_int(r, 1) : DPERM_ALTERNATIVES_MAX + 1;
+
+	if (count > DPERM_ALTERNATIVES_MAX || r->left < ALTERNATIVE_SIZE * count)
+		return "it ends before the alternatives do";
+	m->alternative_count = (int) count;
+	for (int i = 0; i < m->alternative_count; i++)
+	{
+		m->alternatives[i].method = (DpermMethod) dperm_bytes_get_int(r, 1);
+		m->alternatives[i].law = (DpermNoiseLaw) dperm_bytes_get_int(r, 1);
+		m->alternatives[i].risk = dperm_bytes_get_double(r);
+	}
 	return NULL;
 }
 
@@ -384,11 +452,16 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 		fault = "it ends before tuning does";
 	if (fault == NULL)
 		fault = read_part(r, parts->tuning == SIZE_MAX ? r->left : parts->tuning, TUNING_MAX, arena, &m->tuning);
-	if (fault == NULL && r->left != parts->noise)
-		fault = r->left < parts->noise ? "it ends before the noise does" : "something follows the model";
+	if (fault == NULL && r->left < parts->noise)
+		fault = "it ends before the noise does";
 	if (fault == NULL)
-		fault = dperm_model_noise_read(r->at, r->left, dim, arena, &m->noise);
-	return fault;
+		fault = dperm_model_noise_read(dperm_bytes_get(r, parts->noise), parts->noise, dim, dperm_model_law(m), arena,
+									   &m->noise);
+	if (fault == NULL && parts->alternatives)
+		fault = get_alternatives(r, m);
+	if (fault == NULL && r->left > 0)
+		fault = "something follows the model";
+	return fault == NULL && r->bad ? "it is not in canonical form" : fault;
 }
 
 /* Read a binary form, trusting none of it. */
@@ -426,6 +499,8 @@ dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 	model->lambda_effective = calibration->lambda;
 	model->noise_scale = calibration->noise_scale;
 	model->noise = dperm_claim_private(&calibration->claim) ? setup->noise : NULL;
+	model->alternative_count = dperm_claim_private(&calibration->claim) ? setup->alternative_count : 0;
+	memcpy(model->alternatives, setup->alternatives, sizeof(model->alternatives));
 	model->grid = calibration->grid;
 	model->release_scale = calibration->release_scale;
 	model->weights = weights;

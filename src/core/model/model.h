@@ -45,12 +45,23 @@ typedef struct DpermModel
 	double		grid;
 	int64_t		release_scale;
 
+	/* how the method was chosen, if it was */
+	int			alternative_count;
+	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
+
 	const double *weights;		/* dperm_encoder_dim(&encoder) of them */
 	DpermText	label;			/* the column that was learnt; empty if it was an expression */
 	bool		has_positive;	/* was a value of it named? */
 	DpermText	positive;
 	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
 } DpermModel;
+
+/* The law of its noise. */
+static inline DpermNoiseLaw
+dperm_model_law(const DpermModel *model)
+{
+	return model->claim.delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
+}
 
 /* What is written; format 1, of version 0.1, is read too. */
 #define DPERM_MODEL_FORMAT 2

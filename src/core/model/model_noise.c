@@ -67,7 +67,8 @@ take_noise(DpermArena *arena, size_t groups, size_t shapes)
 
 /* Read the binary form. */
 const char *
-dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermArena *arena, const DpermNoise **out)
+dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermNoiseLaw law, DpermArena *arena,
+					   const DpermNoise **out)
 {
 	DpermBytes	r = {in, len, false};
 	DpermNoise *noise;
@@ -107,7 +108,7 @@ dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermArena 
 	}
 	if (r.bad || r.left > 0 || (size_t) noise->shape_count != shapes)
 		return "the noise is not in canonical form";
-	dperm_noise_measure(noise);
+	dperm_noise_measure(law, noise);
 	*out = noise;
 	return NULL;
 }
@@ -241,7 +242,7 @@ count_shapes(const DpermJson *json)
 
 /* The groups of the noise. */
 bool
-dperm_model_noise_parse(DpermJson *json, DpermArena *arena, const DpermNoise **out, const char **why)
+dperm_model_noise_parse(DpermJson *json, DpermArena *arena, DpermNoise **out, const char **why)
 {
 	int64_t		groups;
 	int64_t		shapes;
@@ -261,7 +262,6 @@ dperm_model_noise_parse(DpermJson *json, DpermArena *arena, const DpermNoise **o
 			return json->why == NULL && *why == NULL ? not_noise(why, "there are too many groups in the noise") : false;
 	if (json->why)
 		return false;
-	dperm_noise_measure(noise);
 	*out = noise;
 	return true;
 }

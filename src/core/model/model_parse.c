@@ -37,7 +37,7 @@ typedef enum FieldId
 {
 	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_UNIT, F_ROWS,
 	F_LABEL, F_POSITIVE,
-	F_METHOD, F_ANALYSIS, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE, F_NOISE_GROUPS, F_NOISE_SCALE, F_GRID,
+	F_METHOD, F_ANALYSIS, F_ALTERNATIVES, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE, F_NOISE_GROUPS, F_NOISE_SCALE, F_GRID,
 	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_FEATURES, F_INTERCEPT, F_KERNEL,
 	F_WEIGHTS, F_TUNING, F_GUARANTEE,
 	F_COUNT
@@ -58,6 +58,7 @@ static const Field fields[F_COUNT] = {
 	[F_POSITIVE] = FIELD("positive", "a string"),
 	[F_METHOD] = FIELD("method", "a string"),
 	[F_ANALYSIS] = FIELD("analysis", "a string"),
+	[F_ALTERNATIVES] = FIELD("alternatives", "an array of objects"),
 	[F_LAMBDA] = FIELD("lambda", "a number"),
 	[F_LAMBDA_EFFECTIVE] = FIELD("lambda_effective", "a number"),
 	[F_BUDGET] = FIELD("budget", "an object of numbers"),
@@ -80,7 +81,7 @@ static const Field fields[F_COUNT] = {
 
 /* What may be left out; h is required of some losses and refused of the other. */
 #define OPTIONAL (BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
-				  BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | \
+				  BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_ALTERNATIVES) | BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | \
 				  BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
 				  BIT(F_GUARANTEE))
 
@@ -98,6 +99,7 @@ typedef struct Parser
 	DpermLearner says_learner;	/* kind, private: to be compared at the end */
 	bool		says_private;
 	bool		says_shaped;
+	DpermNoise *noise;			/* to be measured once the law is known */
 	const char *why;
 } Parser;
 
@@ -182,6 +184,54 @@ read_weights(Parser *p)
 			!dperm_json_number(&p->json, &weights[i++]))
 			return false;
 	p->model.weights = weights;
+	return p->json.why == NULL;
+}
+
+/* One of the ways that the method was chosen from. */
+static bool
+read_alternative(Parser *p, DpermAlternative *alternative)
+{
+	char		text[NAME_ROOM];
+	unsigned	seen = 0;
+
+	if (!dperm_json_object(&p->json))
+		return false;
+	while (dperm_json_key(&p->json, text, sizeof(text)))
+	{
+		int			key = strcmp(text, "method") == 0 ? 0 : strcmp(text, "noise") == 0 ? 1 : strcmp(text, "risk") == 0 ? 2 : 3;
+
+		if (key == 3 || (seen & 1U << key))
+			return fail(p, "an alternative holds an unknown key, or one twice");
+		seen |= 1U << key;
+		if (key == 2 ? !dperm_json_number(&p->json, &alternative->risk) : !dperm_json_string(&p->json, text, sizeof(text)))
+			return false;
+		if (key == 0 && !dperm_mechanism_parse(text, &alternative->method))
+			return fail(p, "an alternative is unknown");
+		if (key == 1)
+		{
+			alternative->law = strcmp(text, "gaussian") == 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
+			if (alternative->law == DPERM_LAW_NORM && strcmp(text, "pure") != 0)
+				return fail(p, "an alternative is unknown");
+		}
+	}
+	if (p->json.why == NULL && seen != 7)
+		return fail(p, "an alternative must have method, noise and risk");
+	return p->json.why == NULL;
+}
+
+/* All of them. */
+static bool
+read_alternatives(Parser *p)
+{
+	if (!dperm_json_array(&p->json))
+		return false;
+	while (dperm_json_element(&p->json))
+	{
+		if (p->model.alternative_count >= DPERM_ALTERNATIVES_MAX)
+			return fail(p, "there are too many alternatives");
+		if (!read_alternative(p, &p->model.alternatives[p->model.alternative_count++]))
+			return false;
+	}
 	return p->json.why == NULL;
 }
 
@@ -280,8 +330,10 @@ read_field(Parser *p, FieldId field)
 			return dperm_json_number(json, &m->lambda_effective);
 		case F_BUDGET:
 			return read_budget(p);
+		case F_ALTERNATIVES:
+			return read_alternatives(p);
 		case F_NOISE_GROUPS:
-			return dperm_model_noise_parse(json, p->arena, &m->noise, &p->why);
+			return dperm_model_noise_parse(json, p->arena, &p->noise, &p->why);
 		case F_NOISE_SCALE:
 			return dperm_json_number(json, &m->noise_scale);
 		case F_GRID:
@@ -388,7 +440,7 @@ check_agreement(Parser *p)
 		return fail(p, "kind and loss contradict each other");
 	if ((p->seen & BIT(F_PRIVATE)) && p->says_private == (bool) isinf(m->claim.epsilon))
 		return fail(p, "private and epsilon contradict each other");
-	if ((p->seen & (BIT(F_NOISE) | BIT(F_NOISE_GROUPS))) && p->says_shaped != (m->noise != NULL))
+	if ((p->seen & (BIT(F_NOISE) | BIT(F_NOISE_GROUPS))) && p->says_shaped != (p->noise != NULL))
 		return fail(p, "noise and noise_groups contradict each other");
 	if (fault)
 		return fail(p, fault);
@@ -416,6 +468,9 @@ dperm_model_parse(const char *in, size_t len, DpermArena *arena, DpermModel *out
 		*why = p.why ? p.why : p.json.why;
 		return DPERM_BAD_FORMAT;
 	}
+	if (p.noise)
+		dperm_noise_measure(dperm_model_law(&p.model), p.noise);
+	p.model.noise = p.noise;
 	if (dperm_model_check(&p.model, why) != DPERM_OK)
 		return DPERM_BAD_FORMAT;
 	*out = p.model;

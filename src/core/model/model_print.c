@@ -170,11 +170,11 @@ put_tuning(Out *out, const DpermModel *model)
 		put(out, "The parameters were chosen privately among %d candidates: a table of %" PRId64
 			" rows was divided at random into %d portions, one for each candidate to be trained"
 			" on and one to count their mistakes, by which one was chosen with the %s rule. The"
-			" guarantee, with the same epsilon, covers all rows of that table and the choice;"
+			" guarantee, with the same epsilon%s, covers all rows of that table and the choice;"
 			" the counts are not released. ",
 			tuning.candidates, tuning.rows, tuning.portions,
 			tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" :
-			"permute-and-flip");
+			"permute-and-flip", model->claim.delta > 0 ? " and delta" : "");
 }
 
 /* Was the model chosen by what private rows hold? */
@@ -187,6 +187,54 @@ is_chosen_privately(const DpermModel *model)
 		!tuning.holdout;
 }
 
+/* What is promised of which tables. */
+static void
+put_promise(Out *out, const DpermModel *model)
+{
+	bool		remove = model->claim.neighbours == DPERM_NEIGHBOURS_REMOVE;
+	bool		gaussian = model->claim.delta > 0;
+
+	put(out, "with %s-differential privacy: epsilon = ", gaussian ? "(epsilon, delta)" : "epsilon");
+	put_double(out, model->claim.epsilon);
+	put(out, " and delta = ");
+	put_double(out, model->claim.delta);
+	put(out, ", %s that the noise is larger than the rounding analysis allows for. ",
+		gaussian ? "which includes a probability below 2^-64" : "up to a probability below 2^-65");
+	if (remove)
+		put(out, "Neighbours are two tables of which one is the other with one row removed: an empty row, without a"
+			" label and without features, is in its place (remove); the number of rows is the same, and public."
+			" Whatever one row holds, no set of models is more than exp(epsilon) times as likely to be released with"
+			" it as without it, or without it as with it");
+	else
+		put(out, "Neighbours are two tables with the same number of rows that differ in one row (replace); the number"
+			" of rows is public. Whatever one row holds, no set of models is more than exp(epsilon) times as likely to"
+			" be released as it would have been with any other content of that row");
+	put(out, "%s. ", gaussian ? ", apart from a further probability of at most delta" : "");
+}
+
+/* Which way was chosen, and by how much; risks are rounded for reading, the JSON has them exactly. */
+static void
+put_choice(Out *out, const DpermModel *model)
+{
+	const DpermAlternative *own = NULL;
+	const DpermAlternative *next = NULL;
+
+	for (int i = 0; i < model->alternative_count; i++)
+	{
+		const DpermAlternative *at = &model->alternatives[i];
+
+		if (own == NULL && at->method == model->method && at->law == dperm_model_law(model))
+			own = at;
+		else if (next == NULL || at->risk < next->risk)
+			next = at;
+	}
+	if (own == NULL || next == NULL)
+		return;
+	put(out, "That is the way with the least excess risk, %.3g, of %d that were considered, by an estimate that does not"
+		" look at rows; the next best, %s with %s noise, has %.3g. ", own->risk, model->alternative_count,
+		dperm_mechanism_description(next->method), next->law == DPERM_LAW_GAUSSIAN ? "Gaussian" : "pure", next->risk);
+}
+
 /*
  * The paragraph for a private model. It goes into JSON as it is, so it holds no
  * character that would need an escape.
@@ -195,28 +243,25 @@ static void
 put_guarantee(Out *out, const DpermModel *model)
 {
 	put_subject(out, model);
-	put(out, "with epsilon-differential privacy: epsilon = ");
-	put_double(out, model->claim.epsilon);
-	put(out, " and delta = 0, up to a probability below 2^-65 that the noise is larger than the"
-		" rounding analysis allows for. Neighbours are two tables with the same number of rows that differ in one"
-		" row (replace-one); the number of rows is public. Whatever one row holds, no set"
-		" of models is more than exp(epsilon) times as likely to be released as it would"
-		" have been with any other content of that row. Only %s computed"
-		" from what the rows hold; everything else in the model is a public parameter or"
-		" follows from public parameters. Method: %s, with the %s analysis%s."
-		" Epsilon is split into ",
+	put_promise(out, model);
+	put(out, "Only %s computed from what the rows hold; everything else in the model is a public parameter or"
+		" follows from public parameters. Method: %s, with the %s analysis%s%s. ",
 		is_chosen_privately(model) ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
 		dperm_mechanism_description(model->method), dperm_calibrate_analysis_name(model->analysis),
-		model->noise ? " and noise in the shape of the encoded columns" : "");
+		model->claim.delta > 0 ? " and Gaussian noise" : model->noise ? " and noise" : "",
+		model->noise ? " in the shape of the encoded columns" : "");
+	put_choice(out, model);
 	/* Rounded for reading; the JSON has them exactly. */
+	put(out, "Epsilon is split into ");
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
 		put(out, "%.4g for how the minimum moves with the data (slack), ", model->claim.shares[DPERM_SHARE_SLACK]);
 	put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
 		model->claim.shares[DPERM_SHARE_NOISE], model->claim.shares[DPERM_SHARE_RELEASE]);
 	put_features_public(out, model);
 	put_tuning(out, model);
-	put(out, "Each further release from the same rows adds its own epsilon to this one.");
+	put(out, "Each further release from the same rows adds its own %s to %s.",
+		model->claim.delta > 0 ? "epsilon and delta" : "epsilon", model->claim.delta > 0 ? "these" : "this one");
 }
 
 /* Append the paragraph that fits the model. */
@@ -353,6 +398,21 @@ put_noise(Out *out, const DpermNoise *noise)
 	}
 }
 
+/* Append the ways that the method was chosen from. */
+static void
+put_alternatives(Out *out, const DpermModel *model)
+{
+	for (int i = 0; i < model->alternative_count; i++)
+	{
+		const DpermAlternative *alternative = &model->alternatives[i];
+
+		put(out, "%s{\"method\": \"%s\", \"noise\": \"%s\"", i == 0 ? ", \"alternatives\": [" : ", ",
+			dperm_mechanism_name(alternative->method), alternative->law == DPERM_LAW_GAUSSIAN ? "gaussian" : "pure");
+		put_member(out, "risk", alternative->risk);
+		put(out, "}%s", i == model->alternative_count - 1 ? "]" : "");
+	}
+}
+
 /* The model as JSON, in an order made for reading. */
 size_t
 dperm_model_print(const DpermModel *model, char *out, size_t room)
@@ -384,6 +444,7 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 	}
 	put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
 		dperm_mechanism_name(model->method), dperm_calibrate_analysis_name(model->analysis));
+	put_alternatives(&o, model);
 	put_member(&o, "lambda", model->lambda);
 	put_member(&o, "lambda_effective", model->lambda_effective);
 	for (int i = 0; i < DPERM_SHARE_COUNT; i++)

@@ -7,9 +7,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "core/base/limits.h"
 #include "core/base/names.h"
 
-static const char *const neighbours_names[] = {"replace"};
+static const char *const neighbours_names[] = {"replace", "remove"};
 static const char *const unit_names[] = {"row"};
 static const char *const share_names[DPERM_SHARE_COUNT] = {"slack", "noise", "release"};
 
@@ -20,6 +21,13 @@ bool
 dperm_claim_private(const DpermClaim *claim)
 {
 	return !isinf(claim->epsilon);
+}
+
+/* How many rows neighbours differ by. */
+int
+dperm_claim_rows_apart(DpermNeighbours neighbours)
+{
+	return neighbours == DPERM_NEIGHBOURS_REMOVE ? 1 : 2;
 }
 
 /* What is wrong with a claim, or NULL. */
@@ -34,8 +42,8 @@ dperm_claim_fault(const DpermClaim *claim)
 		return "unit is unknown";
 	if (!(claim->epsilon > 0))
 		return "epsilon is out of range";
-	if (claim->delta != 0)
-		return "delta is not 0";
+	if (!(claim->delta == 0 || (claim->delta >= DPERM_DELTA_MIN && claim->delta < 1)))
+		return "delta is out of range";
 	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
 	{
 		if (!(isfinite(claim->shares[i]) && claim->shares[i] >= 0))
@@ -43,7 +51,7 @@ dperm_claim_fault(const DpermClaim *claim)
 		spent += claim->shares[i];
 	}
 	if (!dperm_claim_private(claim))
-		return spent == 0 ? NULL : "a model without privacy cannot have noise or a budget";
+		return spent == 0 && claim->delta == 0 ? NULL : "a model without privacy cannot have noise or a budget";
 	if (!(claim->shares[DPERM_SHARE_NOISE] > 0 && claim->shares[DPERM_SHARE_RELEASE] > 0))
 		return "a share of the budget is out of range";
 	return spent <= claim->epsilon * (1 + 1e-9) ? NULL : "the budget adds up to more than epsilon";

@@ -12,7 +12,8 @@
 /* Which tables are neighbours; stored in models, so the numbers stay. */
 typedef enum DpermNeighbours
 {
-	DPERM_NEIGHBOURS_REPLACE = 0	/* the same number of rows, one of which differs */
+	DPERM_NEIGHBOURS_REPLACE = 0,	/* the same number of rows, one of which differs */
+	DPERM_NEIGHBOURS_REMOVE = 1 /* the same number of rows, one of which is empty in one of the tables */
 } DpermNeighbours;
 
 /* Whose data differs between neighbours. */
@@ -35,9 +36,12 @@ typedef struct DpermClaim
 	DpermNeighbours neighbours;
 	DpermUnit	unit;
 	double		epsilon;		/* INFINITY: nothing is claimed */
-	double		delta;			/* beside the tail of the noise, below 2^-65 */
+	double		delta;			/* 0: none but the tail of the noise, below 2^-65; else that is a part of it */
 	double		shares[DPERM_SHARE_COUNT];	/* of epsilon; zero if nothing is claimed */
 } DpermClaim;
+
+/* How many rows the difference of neighbours is made of: 2 if one is replaced by another, 1 if it is removed. */
+extern int	dperm_claim_rows_apart(DpermNeighbours neighbours);
 
 /* Is anything claimed? */
 extern bool dperm_claim_private(const DpermClaim *claim);

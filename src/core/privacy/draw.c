@@ -247,18 +247,20 @@ dperm_draw_gamma_sphere_rounding(int dim)
 /* The tails of the noise are given up beyond a probability of e^-46 each. */
 #define TAIL 46
 
-/*
- * Laurent and Massart (2000), Lemma 1: chi-squared(k) exceeds k + 2 sqrt(k t) + 2t with
- * probability at most e^-t, once for v and once for |g|^2.
- */
+/* Laurent and Massart (2000), Lemma 1: chi-squared(k) exceeds k + 2 sqrt(k t) + 2t with probability at most e^-t. */
+double
+dperm_draw_chi_squared_tail(int degrees)
+{
+	const double t = TAIL;
+
+	return degrees + 2 * sqrt(degrees * t) + 2 * t;
+}
+
+/* Once for v and once for |g|^2. */
 double
 dperm_draw_gamma_sphere_tail(int dim, double scale)
 {
-	const double t = TAIL;
-	double		v = dim + 1 + 2 * sqrt((dim + 1) * t) + 2 * t;
-	double		g = dim + 2 * sqrt(dim * t) + 2 * t;
-
-	return scale * sqrt(v) * sqrt(g);
+	return scale * sqrt(dperm_draw_chi_squared_tail(dim + 1)) * sqrt(dperm_draw_chi_squared_tail(dim));
 }
 
 /* The same for half of chi-squared(2 shape). */

@@ -45,6 +45,9 @@ extern double dperm_draw_gamma_sphere_rounding(int dim);
 /* |b| is larger than this with probability below 2^-65. */
 extern double dperm_draw_gamma_sphere_tail(int dim, double scale);
 
+/* Chi-squared, the squared norm of degrees normal numbers, is larger than this with probability at most exp(-46). */
+extern double dperm_draw_chi_squared_tail(int degrees);
+
 /* dperm_draw_gamma is larger than this with probability at most exp(-46 - more). */
 extern double dperm_draw_gamma_tail(int shape, double more);
 

@@ -24,6 +24,13 @@ dperm_selection_budget(double epsilon)
 	return units < 1 ? 1 : (uint64_t) units;
 }
 
+/* The same for either relation. */
+uint64_t
+dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours)
+{
+	return dperm_selection_budget(epsilon) * (neighbours == DPERM_NEIGHBOURS_REMOVE ? 2 : 1);
+}
+
 /* true with probability exp(-excess epsilon/2), epsilon = budget/2^20. */
 static bool
 accept(DpermEntropy *e, int64_t excess, uint64_t budget)

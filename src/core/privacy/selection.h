@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "core/privacy/claim.h"
 #include "core/privacy/entropy.h"
 
 typedef enum DpermSelection
@@ -24,6 +25,12 @@ typedef enum DpermSelection
  * epsilon (num = 0) stands for the best candidate, the first of those that tie.
  */
 extern uint64_t dperm_selection_budget(double epsilon);
+
+/*
+ * The same for either relation: twice as much if a row is removed, since counts then change by half of what they change by
+ * when another takes its place, or all of them in one direction.
+ */
+extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours);
 
 /* The position of the chosen one among count candidates; order is room for count ints. */
 extern int	dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget,

@@ -1,0 +1,54 @@
+/*
+ * model_release.c: from the parameters of a model to its Renyi curve (docs/guarantee.md, "Curves").
+ */
+#include "core/model/model_release.h"
+
+#include <math.h>
+
+#include "core/model/tuning.h"
+
+/* Relative room for rounding, and for what the shares of a shape may add up to beyond 1. */
+#define NUDGE (1 + 1e-9)
+
+/* Was it chosen on private rows? Then others were trained too, and what is known about this one is not all. */
+static bool
+chosen_privately(const DpermModel *model)
+{
+	DpermTuning tuning;
+
+	return model->tuning.len > 0 && (dperm_tuning_read(&model->tuning, &tuning) != NULL || !tuning.holdout);
+}
+
+/* The claim and the curve. */
+DpermRelease
+dperm_model_release(const DpermModel *model)
+{
+	const DpermClaim *claim = &model->claim;
+	double		flat = model->rows * model->lambda_effective;
+	DpermRelease release = {
+		.neighbours = claim->neighbours,
+		.unit = claim->unit,
+		.epsilon = claim->epsilon,
+		.delta = claim->delta,
+		.curve = DPERM_CURVE_PURE
+	};
+
+	if (!dperm_claim_private(claim) || dperm_model_law(model) == DPERM_LAW_NORM)
+		return release;
+	release.curve = DPERM_CURVE_NONE;
+	release.stage = claim->shares[DPERM_SHARE_RELEASE] * NUDGE;
+	if (chosen_privately(model))
+		return release;
+	if (model->method == DPERM_METHOD_OUTPUT)
+	{
+		release.curve = DPERM_CURVE_SHIFT;
+		release.mu = dperm_claim_rows_apart(claim->neighbours) / (flat * model->noise_scale) * NUDGE;
+	}
+	else if (model->method == DPERM_METHOD_OBJECTIVE)
+	{
+		release.curve = claim->neighbours == DPERM_NEIGHBOURS_REMOVE ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE;
+		release.mu = 1 / model->noise_scale * NUDGE;
+		release.kappa = log1p(dperm_loss_curvature(model->loss) / flat) * NUDGE;
+	}
+	return release;
+}

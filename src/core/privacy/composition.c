@@ -1,0 +1,377 @@
+/*
+ * composition.c: what several releases cost together: sums, Renyi divergences, and the smaller of both.
+ *
+ * Section names are those of docs/guarantee.md.
+ */
+#include "core/privacy/composition.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#define SQRT_HALF 0.70710678118654752440
+
+/* Where formulas that do not overflow take over from those that do not cancel. */
+#define LARGE 1
+#define LARGE_MOMENT 30
+
+/* Room for the rounding of sums whose terms cancel, relative to the terms. */
+#define CANCELLED 1e-12
+
+/* Relative room for the rounding of the formulas here; what is not below the ceiling counts as infinite. */
+#define NUDGE (1 + 1e-10)
+#define CEILING 1e9
+
+/* What goes into delta for each release: the tail of its noise, below 2^-65, and cut loops, far below up to EPSILON_MAX. */
+#define TAIL 0x1p-64
+#define EPSILON_MAX 600
+
+/* Renyi divergences are worth a delta that sums do not spend if epsilon becomes smaller than this times the sum. */
+#define WORTH 0.99
+
+/* Digits of a result: as many as sums of doubles have, and fewer where logarithms round differently from place to place. */
+#define DIGITS_SUM 15
+#define DIGITS 6
+
+/* Order i of the list. */
+double
+dperm_composition_order(int i)
+{
+	return 1 + pow(10, i / 32.0 - 2);
+}
+
+/*
+ * Randomised response, the worst of all that is epsilon-private: the logarithm of cosh((order-1/2) epsilon)/cosh(epsilon/2),
+ * over order - 1 ("Curves").
+ */
+static double
+pure_curve(double epsilon, double order)
+{
+	double		above = order - 1;
+	double		log_moment;
+
+	if (order * epsilon > LARGE)
+		log_moment = above * epsilon + log1p(exp(-(order + above) * epsilon)) - log1p(exp(-epsilon));
+	else
+		log_moment = log1p(2 * sinh(order * epsilon / 2) * sinh(above * epsilon / 2) / cosh(epsilon / 2));
+	return log_moment / above;
+}
+
+/*
+ * The divergence for a moment that is larger than 1 by a sum of terms, some of which are negative; size is that of all of
+ * them. Where the moment is large, the bound that has none of these is as good.
+ */
+static double
+divergence_of(double excess, double size, double order)
+{
+	return log1p(fmax(excess, 0) + CANCELLED * size) / (order - 1);
+}
+
+/*
+ * Gaussian objective perturbation, a row removed ("Curves"). The loss is at most kappa + W+, with W normal of mean mu^2/2 and
+ * variance mu^2, and at least -V - mu^2/8, with V = (-W)+; or kappa is on the other side. With h(loss) = e^((order-1) loss) +
+ * (order-1) (e^-loss - 1), the moment is at most the mean of e^((order-1) loss) at its upper bound; and that of h at its upper
+ * bound, and at its lower one, less 1.
+ */
+static double
+remove_curve(double mu, double kappa, double order)
+{
+	double		above = order - 1;
+	double		power = order * above * mu * mu / 2;
+	double		low = mu / 2 * SQRT_HALF;
+	double		high = (order - 0.5) * mu * SQRT_HALF;
+	double		plain;
+	double		shrunk;
+	double		most = 0;
+	double		size = 0;
+
+	/* the mean of e^((order-1) W+) is e^power Phi(high) + Phi(-low), and Phi(x) is (1 + erf)/2 */
+	if (power > LARGE)
+		plain = power + log(0.5 * erfc(-high) + 0.5 * erfc(low) * exp(-power));
+	else
+		plain = log1p(0.5 * erfc(-low) * expm1(power) + exp(power) * 0.5 * (erf(high) - erf(low)));
+	if (above * kappa + plain > LARGE_MOMENT)
+		return kappa + plain / above;
+
+	/* of e^-((order-1) V) */
+	shrunk = log1p(0.5 * (expm1(power) * erfc(high) + (erf(low) - erf(high))));
+	for (int side = 0; side < 2; side++)
+	{
+		double		over = side == 0 ? kappa : 0;
+		double		under = (side == 0 ? 0 : kappa) + mu * mu / 8;
+		double		terms[] = {
+			expm1(above * over + plain), above * expm1(-over) * erfc(low), -above * erf(low),
+			expm1(shrunk - above * under), above * expm1(under) * (1 + erf(low)), above * erf(low)
+		};
+		double		sum = 0;
+		double		sizes = 0;
+
+		for (int i = 0; i < 6; i++)
+		{
+			sum += terms[i];
+			sizes += fabs(terms[i]);
+		}
+		most = fmax(most, sum);
+		size = fmax(size, sizes);
+	}
+	return fmin(kappa + plain / above, divergence_of(most, size, order));
+}
+
+/*
+ * The same, a row replaced: the loss is between -u and u = kappa + 2 mu^2 + 2 mu |Z|, as far as means of convex functions go.
+ * From order 2 on h is larger at u than at -u; and divergences grow with the order.
+ */
+static double
+replace_curve(double mu, double kappa, double order)
+{
+	double		above = order - 1;
+	double		plain = kappa + 2 * order * mu * mu + log1p(erf(2 * above * mu * SQRT_HALF)) / above;
+	double		first;
+	double		second;
+
+	if (order < 2)
+		return fmin(plain, replace_curve(mu, kappa, 2));
+	if (above * plain > LARGE_MOMENT)
+		return plain;
+	first = expm1(above * plain);
+	second = above * (expm1(-kappa) * erfc(2 * mu * SQRT_HALF) - erf(2 * mu * SQRT_HALF));
+	return fmin(plain, divergence_of(first + second, first - second, order));
+}
+
+/* A bound on the Renyi divergence ("Curves"). */
+double
+dperm_composition_curve(const DpermRelease *r, double order)
+{
+	double		divergence;
+
+	if (r->curve == DPERM_CURVE_PURE)
+		divergence = pure_curve(r->epsilon, order);
+	else
+	{
+		if (r->curve == DPERM_CURVE_SHIFT)
+			divergence = order * r->mu * r->mu / 2;
+		else if (r->curve == DPERM_CURVE_REMOVE)
+			divergence = remove_curve(r->mu, r->kappa, order);
+		else
+			divergence = replace_curve(r->mu, r->kappa, order);
+		divergence += pure_curve(r->stage, order);
+	}
+	divergence *= NUDGE;
+	return divergence < CEILING ? divergence : CEILING;
+}
+
+/* The epsilon of a Renyi divergence ("From Renyi to epsilon and delta"), with room for the rounding of its terms. */
+double
+dperm_composition_convert(double divergence, double order, double delta)
+{
+	double		above = order - 1;
+	double		gain = log1p(above) - log(above);
+	double		price = (-log(delta) - log(order)) / above;
+	double		room = 1e-12 * (divergence + fabs(gain) + (fabs(log(delta)) + log(order)) / above);
+
+	return divergence < CEILING ? fmax(divergence - gain + price + room, 0) : INFINITY;
+}
+
+/* Rounded to a number of digits: to the nearest, or up. */
+static double
+to_digits(double x, int digits, bool up)
+{
+	int			power;
+	double		unit;
+	double		scaled;
+
+	if (!(x > 1e-280 && isfinite(x)))
+		return x;
+	power = digits - 1 - (int) floor(log10(x));
+
+	/* powers of ten are exact doubles where they are small, and the quotient of two is the nearest to its decimal */
+	unit = pow(10, abs(power));
+	scaled = power > 0 ? x * unit : x / unit;
+	scaled = up ? ceil(scaled) : rint(scaled);
+	return power > 0 ? scaled / unit : scaled * unit;
+}
+
+/* How much is known about a release. */
+static int
+known(const DpermRelease *r)
+{
+	return r->curve == DPERM_CURVE_NONE ? DPERM_KNOWN_BOUND : r->curve == DPERM_CURVE_PURE ? DPERM_KNOWN_PURE : DPERM_KNOWN_GAUSSIAN;
+}
+
+/* Of all kinds together. */
+int64_t
+dperm_composition_releases(const DpermComposition *sums)
+{
+	int64_t		count = 0;
+
+	for (int k = 0; k < DPERM_KNOWN_COUNT; k++)
+		count += sums->releases[k];
+	return count;
+}
+
+/* Do numbers make sense? A curve for delta 0 says that there is no delta. */
+static bool
+in_range(const DpermRelease *r)
+{
+	bool		gaussian = known(r) == DPERM_KNOWN_GAUSSIAN;
+
+	return r->epsilon > 0 && isfinite(r->epsilon) && r->delta >= 0 && r->delta < 1 &&
+		(r->delta == 0) == (r->curve == DPERM_CURVE_PURE) &&
+		(!gaussian || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
+}
+
+/* Are the relation and the unit those of what is there already? */
+static DpermCompositionFault
+match(DpermComposition *sums, DpermNeighbours neighbours, DpermUnit unit)
+{
+	if (dperm_composition_releases(sums) == 0)
+	{
+		sums->neighbours = neighbours;
+		sums->unit = unit;
+	}
+	return sums->neighbours != neighbours ? DPERM_COMPOSITION_NEIGHBOURS :
+		sums->unit != unit ? DPERM_COMPOSITION_UNITS : DPERM_COMPOSITION_FITS;
+}
+
+/* Add a release. */
+DpermCompositionFault
+dperm_composition_add(DpermComposition *sums, const DpermRelease *r)
+{
+	int			k = known(r);
+	DpermCompositionFault fault;
+
+	if (isinf(r->epsilon))
+		return DPERM_COMPOSITION_NOT_PRIVATE;
+	if (!in_range(r))
+		return DPERM_COMPOSITION_OUT_OF_RANGE;
+	fault = match(sums, r->neighbours, r->unit);
+	if (fault != DPERM_COMPOSITION_FITS)
+		return fault;
+	sums->releases[k]++;
+	sums->epsilon[k] = dperm_wide_add(sums->epsilon[k], dperm_wide_of(r->epsilon));
+	sums->delta[k] = dperm_wide_add(sums->delta[k], dperm_wide_of(r->delta));
+	for (int i = 0; r->curve != DPERM_CURVE_NONE && i < DPERM_ORDER_COUNT; i++)
+		sums->curves[k][i] = dperm_wide_add(sums->curves[k][i],
+											dperm_wide_of(dperm_composition_curve(r, dperm_composition_order(i))));
+	return DPERM_COMPOSITION_FITS;
+}
+
+/* Add the sums of some more releases. */
+DpermCompositionFault
+dperm_composition_merge(DpermComposition *sums, const DpermComposition *more)
+{
+	DpermCompositionFault fault;
+
+	if (dperm_composition_releases(more) == 0)
+		return DPERM_COMPOSITION_FITS;
+	fault = match(sums, more->neighbours, more->unit);
+	if (fault != DPERM_COMPOSITION_FITS)
+		return fault;
+	for (int k = 0; k < DPERM_KNOWN_COUNT; k++)
+	{
+		sums->releases[k] += more->releases[k];
+		sums->epsilon[k] = dperm_wide_add(sums->epsilon[k], more->epsilon[k]);
+		sums->delta[k] = dperm_wide_add(sums->delta[k], more->delta[k]);
+		for (int i = 0; i < DPERM_ORDER_COUNT; i++)
+			sums->curves[k][i] = dperm_wide_add(sums->curves[k][i], more->curves[k][i]);
+	}
+	return DPERM_COMPOSITION_FITS;
+}
+
+/* How many releases are of the kinds from one to before another. */
+static int64_t
+count_kinds(const DpermComposition *sums, int from, int to)
+{
+	int64_t		count = 0;
+
+	for (int k = from; k < to; k++)
+		count += sums->releases[k];
+	return count;
+}
+
+/* The sum over kinds before one. */
+static double
+sum_kinds(const DpermWide *each, int to)
+{
+	DpermWide	sum = dperm_wide_of(0);
+
+	for (int k = 0; k < to; k++)
+		sum = dperm_wide_add(sum, each[k]);
+	return to_digits(sum.high, DIGITS_SUM, false);
+}
+
+/* All by sums. A delta that is stated includes the tails of the noise, one of 0 does not. */
+static DpermComposed
+by_sums(const DpermComposition *sums)
+{
+	DpermComposed out = {
+		.epsilon = sum_kinds(sums->epsilon, DPERM_KNOWN_COUNT),
+		.delta = sum_kinds(sums->delta, DPERM_KNOWN_COUNT),
+		.summed = dperm_composition_releases(sums)
+	};
+
+	if (out.delta > 0)
+		out.delta = to_digits(out.delta + (double) sums->releases[DPERM_KNOWN_PURE] * TAIL, DIGITS_SUM, false);
+	return out;
+}
+
+/* What of delta is spent when the kinds before one are summed: theirs, and all tails. */
+static double
+spent_delta(const DpermComposition *sums, int summed)
+{
+	return (sum_kinds(sums->delta, summed) + (double) dperm_composition_releases(sums) * TAIL) * (1 + 1e-12);
+}
+
+/*
+ * Sums of the kinds before one, Renyi divergences of the others, at a delta that includes all tails: the best of all orders.
+ * They were fixed before anything was released, so the best one may be used.
+ */
+static DpermComposed
+by_orders(const DpermComposition *sums, int summed, double delta)
+{
+	double		left = delta - spent_delta(sums, summed);
+	double		added = sum_kinds(sums->epsilon, summed);
+	DpermComposed out = {.epsilon = INFINITY, .delta = delta, .summed = count_kinds(sums, 0, summed)};
+
+	for (int i = 0; left > 0 && i < DPERM_ORDER_COUNT; i++)
+	{
+		double		order = dperm_composition_order(i);
+		double		divergence = 0;
+		double		epsilon;
+
+		for (int k = summed; k < DPERM_KNOWN_COUNT; k++)
+			divergence += sums->curves[k][i].high;
+		epsilon = to_digits(added + dperm_composition_convert(divergence, order, left), DIGITS, true);
+		if (epsilon < out.epsilon && epsilon <= EPSILON_MAX)
+		{
+			out.epsilon = epsilon;
+			out.order = order;
+		}
+	}
+	return out;
+}
+
+/* The smallest of all that is valid. */
+bool
+dperm_composition_total(const DpermComposition *sums, double delta, DpermComposed *out)
+{
+	bool		fits;
+
+	*out = by_sums(sums);
+	fits = delta == 0 || out->delta <= delta;
+	if (!fits)
+		out->epsilon = INFINITY;
+	for (int summed = 1; delta > 0 && summed < DPERM_KNOWN_COUNT; summed++)
+	{
+		DpermComposed some = by_orders(sums, summed, delta);
+
+		if (count_kinds(sums, summed, DPERM_KNOWN_COUNT) > 0 &&
+			some.epsilon < (out->order > 0 ? out->epsilon : WORTH * out->epsilon))
+			*out = some;
+	}
+	if (fits || !isinf(out->epsilon))
+		return true;
+
+	/* too little delta, or too large an epsilon */
+	out->delta = spent_delta(sums, 1);
+	return out->delta < delta;
+}

@@ -1,0 +1,102 @@
+/*
+ * composition.h: what several releases cost together (docs/guarantee.md, "Composition of models").
+ *
+ * Epsilons and deltas add up. With a delta to spend, Renyi divergences of releases whose law is known add up too, at each of a
+ * list of orders that is fixed here; the smallest epsilon that follows is the answer. Every number is an upper bound, rounding
+ * included.
+ */
+#ifndef DPERM_COMPOSITION_H
+#define DPERM_COMPOSITION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "core/base/wide.h"
+#include "core/privacy/claim.h"
+
+/* What is known about the law of a release beyond epsilon and delta: how its Renyi divergence is bounded. */
+typedef enum DpermCurve
+{
+	DPERM_CURVE_NONE,			/* nothing */
+	DPERM_CURVE_PURE,			/* delta is 0: no worse than randomised response */
+	DPERM_CURVE_SHIFT,			/* Gaussian noise added to what is released */
+	DPERM_CURVE_REMOVE,			/* Gaussian objective perturbation, a row removed */
+	DPERM_CURVE_REPLACE			/* the same, a row replaced */
+} DpermCurve;
+
+/* A release, as far as it matters here. */
+typedef struct DpermRelease
+{
+	DpermNeighbours neighbours;
+	DpermUnit	unit;
+	double		epsilon;
+	double		delta;
+	DpermCurve	curve;
+
+	/* of Gaussian noise */
+	double		mu;				/* how far a row moves the mean, in standard deviations; objective: 1/sigma */
+	double		kappa;			/* the slack that determinants take; 0 but for objective perturbation */
+	double		stage;			/* the epsilon of the release stage */
+} DpermRelease;
+
+/* Orders: 32 a decade, from 1.01 to a million. */
+#define DPERM_ORDER_COUNT 257
+extern double dperm_composition_order(int i);
+
+/* A bound on the Renyi divergence of an order above 1; the release has a curve. */
+extern double dperm_composition_curve(const DpermRelease *release, double order);
+
+/* The epsilon that follows from a Renyi divergence of an order, at a delta. */
+extern double dperm_composition_convert(double divergence, double order, double delta);
+
+/* Kinds of releases, by what is known about them: sums are taken of the first, Renyi divergences of the rest, or only sums. */
+enum
+{
+	DPERM_KNOWN_BOUND,			/* epsilon and delta, no more */
+	DPERM_KNOWN_GAUSSIAN,
+	DPERM_KNOWN_PURE,
+	DPERM_KNOWN_COUNT
+};
+
+typedef struct DpermComposition
+{
+	DpermNeighbours neighbours; /* of all, once there is one; and so the unit */
+	DpermUnit	unit;
+	int64_t		releases[DPERM_KNOWN_COUNT];
+	DpermWide	epsilon[DPERM_KNOWN_COUNT];
+	DpermWide	delta[DPERM_KNOWN_COUNT];
+	DpermWide	curves[DPERM_KNOWN_COUNT][DPERM_ORDER_COUNT];	/* the first is not used */
+} DpermComposition;
+
+/* Why a release cannot be added. */
+typedef enum DpermCompositionFault
+{
+	DPERM_COMPOSITION_FITS,
+	DPERM_COMPOSITION_NOT_PRIVATE,
+	DPERM_COMPOSITION_OUT_OF_RANGE,
+	DPERM_COMPOSITION_NEIGHBOURS,
+	DPERM_COMPOSITION_UNITS
+} DpermCompositionFault;
+
+/* All bytes zero is a composition of nothing. */
+extern int64_t dperm_composition_releases(const DpermComposition *sums);
+extern DpermCompositionFault dperm_composition_add(DpermComposition *sums, const DpermRelease *release);
+extern DpermCompositionFault dperm_composition_merge(DpermComposition *sums, const DpermComposition *more);
+
+/* What it comes to. */
+typedef struct DpermComposed
+{
+	double		epsilon;		/* INFINITY: too large for the deltas to mean anything */
+	double		delta;			/* as for a claim: 0 is none but the tails of the noise */
+	double		order;			/* of the Renyi divergence; 0: all were added up */
+	int64_t		summed;			/* releases whose epsilons and deltas were added */
+} DpermComposed;
+
+/*
+ * The smallest epsilon at a delta, or with delta 0 the sums; these are also taken where they are larger by less than a hundredth.
+ * False if the releases take more than this delta: out->delta then
+ * says how much. There is at least one release.
+ */
+extern bool dperm_composition_total(const DpermComposition *sums, double delta, DpermComposed *out);
+
+#endif							/* DPERM_COMPOSITION_H */

@@ -1,0 +1,22 @@
+/*
+ * gaussian.h: how much Gaussian noise (epsilon, delta) asks for (docs/guarantee.md, "Gaussian noise").
+ *
+ * Every delta is an upper bound and every sigma large enough, rounding included.
+ */
+#ifndef DPERM_GAUSSIAN_H
+#define DPERM_GAUSSIAN_H
+
+/* The delta at epsilon of two normal laws of variance 1 whose means are mu apart (Balle and Wang 2018). */
+extern double dperm_gaussian_delta(double mu, double epsilon);
+
+/* The standard deviation that two means at distance 1 need. */
+extern double dperm_gaussian_sigma(double epsilon, double delta);
+
+/*
+ * The same for objective perturbation when a row is replaced, once the slack is taken off epsilon: rows have norm 1 at most,
+ * and noise has standard deviation sigma.
+ */
+extern double dperm_gaussian_replace_delta(double sigma, double epsilon);
+extern double dperm_gaussian_replace_sigma(double epsilon, double delta);
+
+#endif							/* DPERM_GAUSSIAN_H */

@@ -1,0 +1,148 @@
+/*
+ * recover.h: training many times, and recovering the noise from what was released.
+ */
+#ifndef DPERM_TEST_RECOVER_H
+#define DPERM_TEST_RECOVER_H
+
+#include "audit/columns.h"
+#include "audit/sigma.h"
+#include "core/mechanism/calibrate.h"
+#include "core/mechanism/fit.h"
+#include "unit/entropy.h"
+#include "unit/oracle.h"
+#include "unit/problem.h"
+
+#define FITS 2000
+#define ROWS 15
+
+/* One way to train. */
+typedef struct Case
+{
+	DpermMethod method;
+	DpermAnalysis analysis;
+	DpermNeighbours neighbours;
+	DpermLoss	loss;
+	int			dim;
+	double		epsilon;
+	double		delta;			/* 0: pure epsilon, else Gaussian noise */
+	double		lambda;
+	double		slack;			/* the most that it may take, as a share */
+	const Columns *columns;		/* NULL: vectors, and noise in the ball */
+	const DpermNoise *noise;
+} Case;
+
+static double data[ROWS * DIM_MAX];
+static double released[FITS][DIM_MAX];
+static double fit_room[DIM_MAX * DIM_MAX + 100 * DIM_MAX];
+static double moments_room[100000];
+
+/* The curvature of a loss, from the table of the guarantee document. */
+static inline double
+curvature_of(DpermLoss loss)
+{
+	return loss.kind == DPERM_LOSS_LOGISTIC ? 0.25 : loss.kind == DPERM_LOSS_HUBER ? 1 / (2 * loss.h) : 3 / (4 * loss.h);
+}
+
+/* The scale of noise for a share of epsilon, when rows that differ are reach apart at most. */
+static inline double
+expected_scale(const Case *c, double epsilon, double reach)
+{
+	if (c->delta == 0)
+		return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach / epsilon;
+	if (c->method == DPERM_METHOD_OBJECTIVE)
+		return sigma_for(epsilon, c->delta, c->neighbours == DPERM_NEIGHBOURS_REPLACE);
+	return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach * sigma_for(epsilon, c->delta, false);
+}
+
+/* Lambda and the scale of the noise, as the guarantee document has them. */
+static inline void
+expected_law(const Case *c, double *lambda, double *scale)
+{
+	double		curvature = curvature_of(c->loss);
+	double		budget = c->epsilon - c->epsilon / 100;
+
+	*lambda = c->lambda;
+	if (c->method == DPERM_METHOD_OUTPUT)
+		*scale = expected_scale(c, budget, 1 / (ROWS * c->lambda));
+	else if (c->analysis == DPERM_ANALYSIS_SHARP)
+	{
+		*lambda = fmax(c->lambda, curvature / (ROWS * (exp(c->slack * c->epsilon) - 1)));
+		*scale = expected_scale(c, budget - log(1 + curvature / (ROWS * *lambda)), 1);
+	}
+	else
+	{
+		double		ratio = curvature / (ROWS * c->lambda);
+		double		left = budget - log(1 + 2 * ratio + ratio * ratio);
+
+		if (left <= 0)
+		{
+			*lambda += curvature / (ROWS * (exp(budget / 4) - 1)) - c->lambda;
+			left = budget / 2;
+		}
+		*scale = expected_scale(c, left, 1);
+	}
+}
+
+/* Train FITS times on the same rows; false at the first error. */
+static inline bool
+train(const Case *c, const Rows *rows, uint64_t seed)
+{
+	double	   *chunk;
+	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
+	TestEntropy source;
+	DpermEntropy entropy;
+	const char *why;
+	DpermFit	fit = {
+		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis,
+			.neighbours = c->neighbours, .epsilon = c->epsilon, .delta = c->delta, .lambda = c->lambda, .rows = rows->count, .dim = c->dim,
+			.noise = c->noise, .slack = c->slack},
+		.entropy = &entropy
+	};
+
+	test_entropy_init(&entropy, &source, seed);
+	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+	for (int i = 0; i < FITS; i++)
+		if (oracle_fit(oracle_of(&matrix), &fit, released[i], fit_room) != DPERM_OK)
+			return false;
+	return true;
+}
+
+/* The minimiser without noise: damped Newton steps in one dimension after the other. */
+static inline void
+minimise(const Rows *rows, double lambda, double *f)
+{
+	long double gradient[DIM_MAX];
+
+	memset(f, 0, sizeof(double) * rows->dim);
+
+	/* plain gradient steps of size 1/(c + lambda): slow and sure */
+	for (int i = 0; i < 200000; i++)
+	{
+		double		c = dperm_loss_curvature(rows->loss);
+
+		if (wide_gradient(rows, lambda, NULL, f, gradient) < 1e-10L * lambda)
+			break;
+		for (int j = 0; j < rows->dim; j++)
+			f[j] -= (double) (gradient[j] / (c + lambda));
+	}
+}
+
+/* The noise that explains released weights. */
+static inline void
+invert(const Case *c, const Rows *rows, double lambda, const double *best, const double *f,
+	   double *b)
+{
+	long double gradient[DIM_MAX];
+
+	if (c->method == DPERM_METHOD_OUTPUT)
+	{
+		for (int j = 0; j < c->dim; j++)
+			b[j] = f[j] - best[j];
+		return;
+	}
+	wide_gradient(rows, lambda, NULL, f, gradient);
+	for (int j = 0; j < c->dim; j++)
+		b[j] = -(double) (gradient[j] * rows->count);
+}
+
+#endif							/* DPERM_TEST_RECOVER_H */

@@ -1,0 +1,223 @@
+/*
+ * target.h: two small neighbouring tables, and what leads to an output on each of them.
+ *
+ * Values go through the library's encoder, its calibration gives Lambda and the scale of the noise, and its solver the
+ * minimisers. The noise that leads to an output f, and the Jacobian determinant there, have a closed form.
+ */
+#ifndef DPERM_TEST_TARGET_H
+#define DPERM_TEST_TARGET_H
+
+#include "audit/simplex.h"
+#include "audit/spaces.h"
+#include "core/mechanism/calibrate.h"
+#include "core/mechanism/mechanism.h"
+#include "unit/entropy.h"
+#include "unit/oracle.h"
+#include "unit/problem.h"
+
+#define ROWS_MAX 3
+#define POINT_MAX ((ROWS_MAX + 1) * INPUTS_MAX + DIM_MAX)
+_Static_assert(POINT_MAX <= SIMPLEX_MAX, "too many numbers to climb over");
+#define DISAGREEMENT_MAX 1e-7
+
+/* What is attacked: the mechanism's constants, and the true loss. */
+typedef struct Target
+{
+	const Space *space;
+	DpermLoss	loss;
+	bool		output;
+	DpermNeighbours neighbours;
+	bool		reverse;		/* remove: the row is empty in the first table, not in the second */
+	int			dim;
+	int			rows;
+	double		lambda;
+	double		scale;
+	const DpermNoise *noise;	/* NULL: the ball */
+	double		allowed;		/* epsilon less the share of the release stage */
+	double		delta;
+} Target;
+
+typedef double Row[DIM_MAX];
+
+/* How far the solver went from where it should be. */
+static double disagreement;
+
+static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5},
+{DPERM_LOSS_HUBER, 0.05}, {DPERM_LOSS_SMOOTH_HINGE, 0.5}};
+
+/* Log of the determinant of a positive matrix, lower triangle; it is overwritten. */
+static inline double
+log_determinant(int dim, double a[][DIM_MAX])
+{
+	double		sum = 0;
+
+	for (int j = 0; j < dim; j++)
+	{
+		sum += log(a[j][j]);
+		for (int i = j + 1; i < dim; i++)
+			for (int k = j + 1; k <= i; k++)
+				a[i][k] -= a[i][j] * a[k][j] / a[j][j];
+	}
+	return sum;
+}
+
+static inline double
+norm_of(int dim, const double *x)
+{
+	double		sum = 0;
+
+	for (int j = 0; j < dim; j++)
+		sum += x[j] * x[j];
+	return sqrt(sum);
+}
+
+/* Noise that belongs to output f, and the log of the Jacobian determinant there. */
+static inline double
+explain(const Target *t, const Row *a, const double *f, double *b)
+{
+	double		hess[DIM_MAX][DIM_MAX] = {{0}};
+
+	for (int j = 0; j < t->dim; j++)
+	{
+		b[j] = -t->rows * t->lambda * f[j];
+		hess[j][j] = t->rows * t->lambda;
+	}
+	for (int i = 0; i < t->rows; i++)
+	{
+		double		margin = 0;
+		DpermLossAt at;
+
+		for (int j = 0; j < t->dim; j++)
+			margin += a[i][j] * f[j];
+		at = dperm_loss_at(t->loss, margin);
+		for (int j = 0; j < t->dim; j++)
+		{
+			b[j] -= at.slope * a[i][j];
+			for (int k = 0; k <= j; k++)
+				hess[j][k] += at.curve * a[i][j] * a[i][k];
+		}
+	}
+	return log_determinant(t->dim, hess);
+}
+
+/* The library's minimiser of J plus b.f/n, b = NULL for none. */
+static inline void
+minimise(const Target *t, const Row *a, const double *b, double *f)
+{
+	Rows		rows = {.loss = t->loss, .dim = t->dim, .count = t->rows};
+	double		flat[ROWS_MAX * DIM_MAX];
+	double		tilt[DIM_MAX];
+	double	   *chunk;
+	static double moments_room[40000];
+	static double room[1000];
+	DpermMatrix matrix;
+	DpermProblem problem = {.dim = t->dim, .lambda = t->lambda, .goal = 1e-12};
+
+	for (int i = 0; i < t->rows; i++)
+		memcpy(flat + i * t->dim, a[i], sizeof(double) * t->dim);
+	rows.data = flat;
+	matrix = rows_matrix(&rows, &chunk, moments_room);
+	if (b)
+	{
+		for (int j = 0; j < t->dim; j++)
+			tilt[j] = b[j] / t->rows;
+		problem.tilt = tilt;
+		problem.goal *= 1 + norm_of(t->dim, tilt);
+	}
+	memset(f, 0, sizeof(double) * t->dim);
+	if (oracle_solve(oracle_of(&matrix), &problem, f, room) != DPERM_OK)
+		disagreement = INFINITY;
+}
+
+/* The rows of two neighbours: one is another row, or it is empty in one of the tables. */
+static inline void
+tables_of(const Target *t, const double *point, Row *ours, Row *theirs)
+{
+	for (int i = 0; i < t->rows; i++)
+		encode(t->space, point + i * t->space->inputs, ours[i]);
+	memcpy(theirs, ours, sizeof(Row) * t->rows);
+	if (t->neighbours == DPERM_NEIGHBOURS_REPLACE)
+		encode(t->space, point + t->rows * t->space->inputs, theirs[0]);
+	else
+		memset(t->reverse ? ours[0] : theirs[0], 0, sizeof(Row));
+}
+
+static inline const double *
+output_of(const Target *t, const double *point)
+{
+	return point + (t->rows + 1) * t->space->inputs;
+}
+
+/* Does the solver, given the noise that belongs to f, come back to f? */
+static inline void
+check_solver(const Target *t, const double *point)
+{
+	const double *f = output_of(t, point);
+	Row			ours[ROWS_MAX];
+	Row			theirs[ROWS_MAX];
+	Row			b;
+	Row			back;
+	double		off;
+
+	tables_of(t, point, ours, theirs);
+	explain(t, ours, f, b);
+	minimise(t, ours, b, back);
+	for (int j = 0; j < t->dim; j++)
+		back[j] -= f[j];
+	off = norm_of(t->dim, back) / (1 + norm_of(t->dim, f));
+	disagreement = fmax(disagreement, isnan(off) ? INFINITY : off);
+}
+
+/*
+ * A start: values at the ends of their domains, inside or beyond; f where margins meet a bend of the loss.
+ * Every other one is of the kind that the analysis is tight for: two rows that differ in their label, and
+ * f along them, just beyond the bend.
+ */
+static inline void
+make_start(const Target *t, TestRandom *state, double *point)
+{
+	static const double corners[] = {1, -1, 0, 2, -3};
+	int			inputs = t->space->inputs;
+	double	   *f = point + (t->rows + 1) * inputs;
+	double		h = t->loss.kind == DPERM_LOSS_LOGISTIC ? 1 : t->loss.h;
+	double		bends[] = {1 - h, 0, 1 + h, 1, -1, 10, 1 / (t->rows * t->lambda)};
+	bool		at_corners = test_below(state, 3) > 0;
+	bool		opposite = test_below(state, 2);
+	double		bend = bends[opposite ? 0 : test_below(state, 7)] * (1 + 1e-9);
+	Row			along;
+	double		size;
+
+	/* a row that is added shows on the other side */
+	if (t->reverse && opposite)
+		bend = -bend;
+	for (int i = 0; i < (t->rows + 1) * inputs; i++)
+		point[i] = at_corners ? corners[test_below(state, 5)] : 3 * test_uniform(state) - 1.5;
+	if (opposite)
+	{
+		memcpy(point + t->rows * inputs, point, sizeof(double) * inputs);
+		point[(t->rows + 1) * inputs - 1] = point[inputs - 1] < 0 ? 1 : -1;
+	}
+	encode(t->space, point + (opposite ? 0 : test_below(state, t->rows + 1)) * inputs, along);
+	size = norm_of(t->dim, along);
+	random_row(state, t->dim, f);
+	for (int j = 0; j < t->dim; j++)
+		f[j] = bend * (size > 0 ? along[j] / (size * size) : f[j]);
+}
+
+/* The constants that the library gives. */
+static inline Target
+calibrated(const DpermSetup *s, int space)
+{
+	DpermCalibration cal;
+	const char *why;
+	Target		t = {.space = &spaces[space], .loss = s->loss,
+	.output = s->method == DPERM_METHOD_OUTPUT, .neighbours = s->neighbours, .delta = s->delta, .dim = s->dim, .rows = (int) s->rows, .noise = s->noise};
+
+	CHECK(dperm_calibrate(s, &cal, &why) == DPERM_OK);
+	t.lambda = cal.lambda;
+	t.scale = cal.noise_scale;
+	t.allowed = s->epsilon - cal.claim.shares[DPERM_SHARE_RELEASE];
+	return t;
+}
+
+#endif							/* DPERM_TEST_TARGET_H */

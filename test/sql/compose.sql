@@ -1,0 +1,128 @@
+--
+-- dp_compose: what several releases cost together
+--
+-- A model's part is a function of public parameters, so results are the same in every run.
+
+CREATE TABLE composed (id integer PRIMARY KEY, label boolean, x double precision[]);
+INSERT INTO composed SELECT i, i % 3 = 0, ARRAY[cos(i), sin(i)] FROM generate_series(1, 3000) AS i;
+CREATE TABLE models (id integer, kind text, model dp_model);
+CREATE FUNCTION made(epsilon float8, method text, delta float8, neighbours text) RETURNS dp_model LANGUAGE sql AS
+	$$ SELECT dp_logreg_train('composed', 'label', 'x', $1, 0.01, method => $2, dimension => 2, delta => $3, neighbours => $4) $$;
+INSERT INTO models SELECT i, 'pure', made(0.1, 'objective', 0, 'replace') FROM generate_series(1, 2) AS i;
+INSERT INTO models SELECT i, 'output', made(0.5, 'output', 1e-6, 'replace') FROM generate_series(3, 4) AS i;
+INSERT INTO models SELECT i, 'objective', made(0.5, 'objective', 1e-6, 'replace') FROM generate_series(5, 6) AS i;
+INSERT INTO models SELECT 7, 'removed', made(0.5, 'objective', 1e-6, 'remove');
+INSERT INTO models SELECT 8, 'exact', made('Infinity', 'objective', 0, 'replace');
+
+-- sums
+SELECT dp_compose(model) FROM models WHERE kind = 'pure';
+SELECT dp_compose(model, 0) FROM models WHERE kind = 'pure';
+SELECT dp_compose(model, NULL) FROM models WHERE kind = 'pure';
+SELECT kind, dp_compose(model) FROM models WHERE kind <> 'exact' GROUP BY kind ORDER BY kind;
+SELECT dp_compose('{"epsilon": 0.1}'::jsonb) FROM generate_series(1, 50);
+SELECT dp_compose('{"epsilon": 0.1, "delta": 1e-7, "neighbours": "remove", "unit": "row"}'::jsonb) FROM generate_series(1, 10);
+SELECT dp_compose(model) FROM models WHERE id IN (1, 3);
+
+-- fifty pure releases of 0.1 at delta 1e-6: optimal composition has 3.17, sums have 5
+SELECT dp_compose('{"epsilon": 0.1}'::jsonb, 1e-6) FROM generate_series(1, 50);
+-- few: sums are better, and spend no delta
+SELECT dp_compose('{"epsilon": 0.1}'::jsonb, 1e-6) FROM generate_series(1, 3);
+-- some that say no more than epsilon and delta are added
+SELECT dp_compose(claim::jsonb, 1e-6) FROM (SELECT '{"epsilon": 0.1}' FROM generate_series(1, 50)
+	UNION ALL SELECT '{"epsilon": 0.2, "delta": 1e-7}') AS c (claim);
+
+-- many models: the same one fifty times counts fifty times
+SELECT m.kind, round((c->>'epsilon')::numeric, 3) AS epsilon, c->'delta' AS delta, c->'releases' AS releases, c->'by' AS by, c->'neighbours' AS neighbours
+FROM (SELECT kind, dp_compose(model, 1e-6) AS c FROM models, generate_series(1, 50) WHERE kind <> 'exact' GROUP BY kind) AS m ORDER BY kind;
+-- models and claims together: a model as jsonb keeps its curve
+SELECT round((c->>'epsilon')::numeric, 3) AS epsilon, c - 'epsilon' - 'order' AS rest FROM (
+	SELECT dp_compose(claim, 1e-5) AS c FROM (
+		SELECT model::jsonb FROM models, generate_series(1, 20) WHERE id <= 6
+		UNION ALL SELECT '{"epsilon": 0.05}' FROM generate_series(1, 20)
+		UNION ALL SELECT '{"epsilon": 0.05, "delta": 1e-6}') AS a (claim)) AS b;
+
+-- sums are never exceeded
+SELECT bool_and((c->>'epsilon')::float8 <= (s->>'epsilon')::float8) AS never_above_sums
+FROM (SELECT dp_compose(model, 1e-4) AS c, dp_compose(model) AS s FROM models WHERE kind NOT IN ('exact', 'removed') GROUP BY id) AS a;
+
+-- one that was chosen on private rows is known by its claim alone
+INSERT INTO models SELECT 9, 'tuned', dp_logreg_tune('composed', 'label', 'x', 0.5, dimension => 2, method => 'objective', delta => 1e-6, lambdas => '{0.01,0.1}');
+SELECT dp_compose(model, 1e-4) FROM models, generate_series(1, 50) WHERE kind = 'tuned';
+SELECT dp_compose(model, 1e-6) FROM models, generate_series(1, 50) WHERE kind = 'tuned';
+
+-- NULLs are ignored
+SELECT dp_compose(CASE WHEN id = 1 THEN model END, 1e-6) FROM models;
+SELECT dp_compose(CASE WHEN i < 3 THEN '{"epsilon": 0.25}'::jsonb END) FROM generate_series(1, 5) AS i;
+
+-- order does not matter, nor do workers
+CREATE TABLE claims AS SELECT i, CASE WHEN i % 5 = 0 THEN format('{"epsilon": %s, "delta": 1e-9}', 0.001 * (i % 17 + 1))
+	ELSE format('{"epsilon": %s}', 0.01 * (i % 23 + 1)) END::jsonb AS claim FROM generate_series(1, 2000) AS i;
+ANALYZE claims;
+SELECT dp_compose(claim, 1e-5 ORDER BY i) = dp_compose(claim, 1e-5 ORDER BY i DESC) AND
+	dp_compose(claim, 1e-5 ORDER BY i) = dp_compose(claim, 1e-5 ORDER BY hashint4(i)) AS same FROM claims;
+SELECT dp_compose(claim, 1e-5) AS alone FROM claims \gset
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+SET max_parallel_workers_per_gather = 2;
+SET parallel_leader_participation = off;
+EXPLAIN (COSTS OFF) SELECT dp_compose(claim, 1e-5) FROM claims;
+SELECT dp_compose(claim, 1e-5) = :'alone' AS same FROM claims;
+SELECT dp_compose(claim, 1e-5) - 'order' FROM claims;
+ALTER TABLE models SET (parallel_workers = 2);
+SELECT dp_compose(model) FROM models WHERE kind = 'pure';
+-- also where workers have nothing, or what does not fit; which process meets it is a matter of luck
+\set SHOW_CONTEXT never
+SELECT dp_compose(claim, 1e-5) FROM claims WHERE i = 1;
+SELECT dp_compose(claim, 1e-5) FROM claims WHERE i < 0;
+SELECT dp_compose(CASE WHEN i > 1000 THEN claim || '{"neighbours": "remove"}' ELSE claim END) FROM claims;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+RESET max_parallel_workers_per_gather;
+RESET parallel_leader_participation;
+\set SHOW_CONTEXT errors
+
+-- as a window function: what has been spent so far
+SELECT i, dp_compose(claim) OVER (ORDER BY i)->'epsilon' AS epsilon FROM claims WHERE i <= 4;
+
+-- errors
+SELECT dp_compose(model, 1e-6) FROM models WHERE kind IN ('objective', 'removed');
+SELECT dp_compose(model, 1e-6) FROM models WHERE kind IN ('pure', 'exact');
+SELECT dp_compose(model, -0.1) FROM models;
+SELECT dp_compose(model, 1) FROM models;
+SELECT dp_compose(model, 'NaN') FROM models;
+SELECT dp_compose(model, 1e-16) FROM models;
+SELECT dp_compose(NULL::dp_model, 2) FROM models;
+SELECT dp_compose(model, id * 1e-6) FROM models WHERE kind = 'pure';
+SELECT dp_compose(model) FROM models WHERE false;
+SELECT dp_compose(NULL::jsonb, 1e-6) FROM models;
+SELECT kind, dp_compose(model) FROM models WHERE false GROUP BY kind;
+SELECT dp_compose('{"epsilon": 0.1, "delta": 1e-6}'::jsonb, 1e-6) FROM generate_series(1, 2);
+SELECT dp_compose(format('{"epsilon": 0.1, "neighbours": "%s"}', n)::jsonb) FROM unnest('{replace,remove}'::text[]) AS n;
+SELECT dp_compose('{"epsilon": 0.1, "neighbours": "add"}'::jsonb);
+SELECT dp_compose('{"epsilon": 0.1, "unit": "household"}'::jsonb);
+SELECT dp_compose('{"epsilon": 0.1, "unit": 1}'::jsonb);
+SELECT dp_compose('{"epsilon": 0.1, "lambda": 1}'::jsonb);
+SELECT dp_compose('{"delta": 0.1}'::jsonb);
+SELECT dp_compose('{"epsilon": "much"}'::jsonb);
+SELECT dp_compose('{"epsilon": "Infinity"}'::jsonb);
+SELECT dp_compose('{"epsilon": 0}'::jsonb);
+SELECT dp_compose('{"epsilon": -1}'::jsonb);
+SELECT dp_compose('{"epsilon": 1, "delta": 1}'::jsonb);
+SELECT dp_compose('{"epsilon": 1, "delta": -1e-9}'::jsonb);
+SELECT dp_compose('{"epsilon": {"a": 1}}'::jsonb);
+SELECT dp_compose('[0.1]'::jsonb);
+SELECT dp_compose('0.1'::jsonb);
+SELECT dp_compose('null'::jsonb);
+SELECT dp_compose('{"format": 2}'::jsonb);
+
+-- marks
+SELECT p.oid::regprocedure, p.prokind, p.provolatile, p.proparallel, p.proisstrict FROM pg_proc AS p
+WHERE p.proname LIKE 'dp\_compose%' ORDER BY p.oid::regprocedure::text COLLATE "C";
+-- nobody else calls what is internal
+SELECT dp_compose_final(NULL);
+SELECT dp_compose_deserialize('\x00', NULL);
+
+DROP FUNCTION made;
+DROP TABLE composed, models, claims;

@@ -1,0 +1,170 @@
+--
+-- Delta, neighbours and the method that is chosen: (epsilon, delta), removing rows, and why a method won
+--
+SET extra_float_digits = 0;
+
+CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  hint text;
+  result text;
+BEGIN
+  EXECUTE query INTO result;
+  RETURN 'done';
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
+  RETURN SQLSTATE || ': ' || SQLERRM || coalesce(E'\n  hint: ' || nullif(hint, ''), '');
+END $$;
+CREATE TABLE people AS SELECT i AS id, i % 3 = 0 AS sick, (i * 37) % 100 AS age, sin(i) AS dose, (ARRAY['north', 'south', 'east', 'west', 'tower'])[1 + i % 5] AS ward,
+  ARRAY(SELECT sin(i * k) FROM generate_series(1, 3) k) AS x FROM generate_series(1, 2000) i;
+ALTER TABLE people ADD PRIMARY KEY (id), ADD CHECK (age BETWEEN 0 AND 120), ADD CHECK (dose BETWEEN -1 AND 1), ADD CHECK (ward IN ('north', 'south', 'east', 'west', 'tower')), ADD CHECK (cardinality(x) = 3);
+CREATE TABLE wide AS SELECT i AS id, i % 2 = 0 AS y, ARRAY(SELECT sin(i * k) FROM generate_series(1, 300) k) AS x FROM generate_series(1, 400) i;
+ALTER TABLE wide ADD PRIMARY KEY (id), ADD CHECK (cardinality(x) = 300);
+ANALYZE people, wide;
+CREATE FUNCTION a_row_was_read() RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE EXCEPTION 'a row was read'; END $$;
+CREATE VIEW mine AS SELECT id, a_row_was_read() AS sick, age, x FROM people;
+
+-- Bad values, before any row is read
+\pset format unaligned
+\pset tuples_only on
+SELECT says(format('SELECT dp_logreg_train(''mine'', ''sick'', ''age'', 1, delta => %s)', delta)) FROM unnest(ARRAY['-1e-6', '1', '1.5', '''NaN''', '''Infinity''', '1e-20', '9.9e-16']) delta;
+SELECT says(format('SELECT dp_logreg_train(''mine'', ''sick'', ''age'', 1, delta => %s)', delta)) FROM unnest(ARRAY['0', '1e-15', 'NULL']) delta;
+SELECT says($$ SELECT dp_logreg_train('mine', 'sick', 'age', 'Infinity', delta => 1e-6) $$);
+SELECT says($$ SELECT dp_svm_train('mine', 'sick', 'age', 1, analysis => 'paper', delta => 1e-6) $$);
+SELECT says($$ SELECT dp_svm_train('mine', 'sick', 'age', 1, method => 'output', analysis => 'paper', delta => 1e-6) $$);
+SELECT says(format('SELECT dp_svm_train(''mine'', ''sick'', ''age'', 1, neighbours => %L)', neighbours)) FROM unnest(ARRAY['removed', 'add-remove', 'Replace', '', NULL]) neighbours;
+SELECT says($$ SELECT dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', delta => 1) $$);
+SELECT says($$ SELECT dp_svm_tune('mine', 'sick', 'age', 1, identity => 'id', neighbours => 'add') $$);
+SELECT says($$ SELECT dp_svm_tune('mine', 'sick', 'age', 1, identity => 'id', delta => 1e-6, candidates => '[{}, {"analysis": "paper"}]') $$);
+-- candidates differ in neither: the table has one guarantee
+SELECT says($$ SELECT dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', candidates => '[{"delta": 1e-6}, {}]') $$);
+SELECT says($$ SELECT dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', candidates => '[{"neighbours": "remove"}, {}]') $$);
+SELECT says(format('SELECT dp_logreg(sick, ARRAY[age], 1, NULL, %L) FROM people', options))
+  FROM unnest(ARRAY['{"delta": -1}', '{"delta": 1}', '{"delta": 1e-20}', '{"delta": "small"}', '{"neighbours": "add"}', '{"neighbours": 1}', '{"delta": 1e-6, "analysis": "paper"}']) options;
+SELECT says($$ SELECT dp_logreg(sick, ARRAY[age], 'Infinity', NULL, '{"delta": 1e-6}') FROM people $$);
+SELECT says($$ SELECT dp_cost(1000, 10, 1, delta => 2) $$);
+SELECT says($$ SELECT dp_cost(1000, 10, 1, neighbours => 'both') $$);
+SELECT says($$ SELECT dp_cost(1000, 10, 'Infinity', delta => 1e-6) $$);
+SELECT says($$ SELECT dp_evaluate(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'add') $$);
+SELECT says($$ SELECT dp_roc(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$);
+\pset tuples_only off
+\pset format aligned
+
+-- Which way has the least risk: pure noise in the shape of a few columns; Gaussian noise of many, once there is a delta
+CREATE FUNCTION alternatives(model jsonb) RETURNS text LANGUAGE sql AS
+  $$ SELECT string_agg(concat_ws(' ', a ->> 'method', a ->> 'noise'), ', ' ORDER BY (a ->> 'risk')::float8) FROM jsonb_array_elements(model -> 'alternatives') a $$;
+CREATE TABLE models AS
+  SELECT 'few, pure' AS name, dp_logreg_train('people', 'sick', '{age,dose}', 1) AS model
+  UNION ALL SELECT 'few, delta', dp_logreg_train('people', 'sick', '{age,dose}', 1, delta => 1e-6)
+  UNION ALL SELECT 'few, remove', dp_svm_train('people', 'sick', '{age,ward}', 0.5, delta => 1e-6, neighbours => 'remove')
+  UNION ALL SELECT 'many, pure', dp_logreg_train('wide', 'y', 'x', 1)
+  UNION ALL SELECT 'many, delta', dp_logreg_train('wide', 'y', 'x', 1, delta => 1e-6)
+  UNION ALL SELECT 'many, remove', dp_logreg_train('wide', 'y', 'x', 1, delta => 1e-6, neighbours => 'remove')
+  UNION ALL SELECT 'all columns', dp_logreg_train('people', 'sick', NULL, 1, delta => 1e-5, method => 'objective')
+  UNION ALL SELECT 'objective', dp_logreg_train('people', 'sick', '{age,dose}', 1, method => 'objective', delta => 1e-6)
+  UNION ALL SELECT 'output', dp_logreg_train('people', 'sick', '{age,dose}', 1, method => 'output', delta => 1e-6)
+  UNION ALL SELECT 'shaped', dp_logreg_train('people', 'sick', '{age,dose}', 1, noise => 'shaped', delta => 1e-6)
+  UNION ALL SELECT 'paper', dp_logreg_train('people', 'sick', '{age,dose}', 1, analysis => 'paper')
+  UNION ALL SELECT 'without noise', dp_logreg_train('people', 'sick', '{age,dose}', 'Infinity')
+  UNION ALL SELECT 'aggregate', (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 1e-6, "neighbours": "remove", "method": "output"}') FROM people)
+  UNION ALL SELECT 'aggregate, chosen', (SELECT dp_svm(y, x, 1, NULL, '{"dimension": 300, "delta": 1e-7}') FROM wide);
+SELECT name, j ->> 'method' AS method, j ->> 'noise' AS noise, j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, alternatives(j) FROM models, LATERAL (SELECT model::jsonb) s(j) ORDER BY name COLLATE "C";
+-- in every form
+CREATE TABLE again AS SELECT name, model::text::dp_model AS by_text, model::jsonb::dp_model AS by_jsonb FROM models;
+SELECT count(*) AS models, bool_and(by_text::text = model::text AND by_jsonb::text = model::text AND dp_model_send(by_text) = dp_model_send(model) AND dp_model_send(by_jsonb) = dp_model_send(model)) AS same FROM again JOIN models USING (name);
+\set file `echo "${PG_ABS_BUILDDIR:-$PWD}/results/delta.data"`
+COPY models TO :'file' WITH (FORMAT binary);
+CREATE TABLE received (LIKE models);
+COPY received FROM :'file' WITH (FORMAT binary);
+SELECT count(*) AS models, bool_and(r.model::text = m.model::text) AS same FROM received r JOIN models m USING (name);
+
+-- The risks by hand. The delta of two normal laws mu apart is an integral; the sigma for delta by halving
+CREATE FUNCTION normal_delta(mu float8, epsilon float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
+  SELECT sum(CASE WHEN i IN (0, 600) THEN 1 WHEN i % 2 = 1 THEN 4 ELSE 2 END * exp(-least(t * t / 2, 700)) * (1 - exp(-least(mu * (t - t0), 700)))) * max(w) / 600 / 3 / sqrt(2 * pi())
+  FROM (SELECT epsilon / mu - mu / 2, least(9, 40 / greatest(epsilon / mu - mu / 2, 1))) s(t0, w), LATERAL (SELECT i, t0 + i * w / 600 FROM generate_series(0, 600) i) g(i, t) $$;
+CREATE FUNCTION sigma(epsilon float8, delta float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$
+DECLARE
+  low float8 := 0.1;
+  high float8 := 1000;
+BEGIN
+  WHILE high / low > 1 + 1e-6 LOOP
+    IF normal_delta(1 / sqrt(low * high), epsilon) > delta THEN low := sqrt(low * high); ELSE high := sqrt(low * high); END IF;
+  END LOOP;
+  RETURN high;
+END $$;
+SELECT round(sigma(1, 1e-6)::numeric, 3) AS known, abs(sigma(0.5, 1e-5) / 7.03 - 1) < 0.01 AS known_too;
+-- objective: apart is how many rows neighbours differ by, spread the mean square of the noise at scale 1; output: the mean of the curvatures
+CREATE FUNCTION risk(method text, gaussian boolean, lambda float8, n float8, d float8, spread float8, epsilon float8, delta float8, apart float8, c float8) RETURNS float8 LANGUAGE sql AS $$
+  SELECT CASE method WHEN 'objective' THEN (apart * s) ^ 2 * spread / (2 * n ^ 2 * lambda) ELSE (apart * s / (n * lambda)) ^ 2 * CASE WHEN gaussian THEN d ELSE d * (d + 1) END * (lambda + c / d) / 2 END + lambda * 200
+  FROM (SELECT 0.99 * epsilon - CASE method WHEN 'objective' THEN ln(1 + c / (n * lambda)) ELSE 0 END) l(l), LATERAL (SELECT CASE WHEN gaussian THEN sigma(l, delta) ELSE 1 / l END) m(s) $$;
+-- two numbers and an intercept are intervals of radius 1/sqrt(3), and a category of five values a cross: pure noise in the better of one group and two; Gaussian noise of shares by norm and root of the dimension
+CREATE TABLE chosen AS SELECT * FROM (VALUES
+  ('few, delta', 'people', 'sick', '{age,dose}', 2000, 3, 1.0, 0.25, 4 * 5 / 3.0, 3.0, 2),
+  ('few, remove', 'people', 'sick', '{age,ward}', 2000, 7, 0.5, 1.0, least(8 * 9 * (2 / 9.0 + 10 / 42.0 / 3), ((3 * 4 * 2 / 9.0) ^ (1 / 3.0) + (6 * 7 * 10 / 42.0 / 3) ^ (1 / 3.0)) ^ 3), ((2 + sqrt(5)) / sqrt(3)) ^ 2, 1),
+  ('many, delta', 'wide', 'y', '{x}', 400, 301, 1.0, 0.25, NULL, ((sqrt(300) + 1) / sqrt(2)) ^ 2, 2),
+  ('many, remove', 'wide', 'y', '{x}', 400, 301, 1.0, 0.25, NULL, ((sqrt(300) + 1) / sqrt(2)) ^ 2, 1)) v(name, source, label, features, n, d, e, c, pure_spread, gaussian_spread, apart);
+-- a vector of 300 and an intercept: the same
+UPDATE chosen SET pure_spread = least(302 * 303 * (300 / 302.0 / 2 + 1 / 6.0), ((301 * 302 * 300 / 302.0 / 2) ^ (1 / 3.0) + (2 * 3 / 6.0) ^ (1 / 3.0)) ^ 3) WHERE pure_spread IS NULL;
+SELECT name, a.method, a.noise, abs(risk / risk(a.method, gaussian, cost.lambda_effective, n, d, CASE WHEN gaussian THEN gaussian_spread ELSE pure_spread END, e, 1e-6, apart, c) - 1) < 1e-4 AS risk,
+       j ->> 'method' = a.method AND ((j ->> 'delta')::float8 > 0) = gaussian AS chosen
+FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j), jsonb_to_recordset(j -> 'alternatives') a(method text, noise text, risk float8), LATERAL (SELECT a.noise = 'gaussian') g(gaussian),
+     LATERAL dp_cost(source, label, features::text[], e, n, method => a.method, delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', loss => j ->> 'loss') WITH ORDINALITY cost
+WHERE ordinality = 1 ORDER BY name COLLATE "C", risk;
+
+-- dp_cost says what a model gets
+SELECT name, (c.method, c.noise, c.delta, c.neighbours) = (j ->> 'method', j ->> 'noise', (j ->> 'delta')::float8, j ->> 'neighbours') AS same, c.lambda_used = (j ->> 'lambda')::float8 AND c.lambda_effective = (j ->> 'lambda_effective')::float8 AS lambda,
+       c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8 AND c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8 AS budget
+FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
+     LATERAL dp_cost(source, label, features::text[], e, n, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, loss => j ->> 'loss') WITH ORDINALITY c
+WHERE ordinality = 1 ORDER BY name COLLATE "C";
+SELECT method, noise, delta, neighbours FROM dp_cost(1000, 10, 'Infinity');
+
+-- The scale of the noise: half of it when rows are removed, without delta; with delta what the law asks for, of which the tail of the noise takes 2^-64
+SELECT round((a.noise_norm / b.noise_norm)::numeric, 3) AS output, a.epsilon_noise = b.epsilon_noise AS same_epsilon
+FROM dp_cost(1000, 10, 1, 0.01, method => 'output') a, dp_cost(1000, 10, 1, 0.01, method => 'output', neighbours => 'remove') b;
+SELECT round((a.noise_norm / b.noise_norm)::numeric, 3) AS objective, a.epsilon_noise = b.epsilon_noise AS same_epsilon
+FROM dp_cost(1000, 10, 1, 0.01, method => 'objective') a, dp_cost(1000, 10, 1, 0.01, method => 'objective', neighbours => 'remove') b;
+SELECT v.neighbours, j ->> 'method' AS method, round(((j ->> 'noise_scale')::float8 / (wanted * CASE j ->> 'method' WHEN 'output' THEN 1 / (2000 * (j ->> 'lambda')::float8) ELSE 1 END))::numeric, 3) AS scale
+FROM (VALUES ('replace', 2), ('remove', 1)) v(neighbours, apart), (VALUES ('output'), ('objective')) m(method),
+     LATERAL (SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, 0.01, m.method, delta => 1e-6, neighbours => v.neighbours)::jsonb) s(j), LATERAL (SELECT apart * sigma((j -> 'budget' ->> 'noise')::float8, 1e-6)) w(wanted) ORDER BY 2, 1;
+
+-- The guarantee says all of it
+\pset format unaligned
+SELECT name, dp_guarantee(model) AS guarantee FROM models WHERE name IN ('few, remove', 'many, delta', 'all columns') ORDER BY name COLLATE "C";
+\pset format aligned
+
+-- Advice: a delta of one in n rows protects nobody. Once per call, and only if the delta is used
+SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta => 0.0005) IS NOT NULL AS trained;
+SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta => 0.0004) IS NOT NULL AS trained;
+SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, delta => 0.0005)::jsonb ->> 'delta' AS pure_is_better;
+SELECT dp_logreg_tune('people', 'sick', 'age', 1, delta => 0.001, candidates => '[{"method": "objective"}, {"method": "output"}]') IS NOT NULL AS tuned;
+SELECT count(m) AS groups FROM (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 0.03, "method": "output"}') AS m FROM people GROUP BY id % 40) s;
+-- nobody is told about rows: the same when the table has other rows
+BEGIN;
+UPDATE people SET sick = NULL, age = 0 WHERE id = 1;
+SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta => 0.0005) IS NOT NULL AS trained;
+ROLLBACK;
+
+-- Tuning: one delta for all candidates. One that has Gaussian noise spends it whether or not it is chosen, so all have
+SELECT count(*) AS tunings, string_agg(DISTINCT j ->> 'delta', ' ') AS delta, bool_and((j -> 'budget' ->> 'noise')::float8 > 0) AS noise
+FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-6, candidates => '[{"method": "objective", "lambda": 1000}, {"method": "auto"}]')::jsonb AS j FROM generate_series(1, 12)) s;
+-- if none has, none spends it
+SELECT string_agg(DISTINCT j ->> 'delta', ' ') AS delta, string_agg(DISTINCT j ->> 'neighbours', ' ') AS neighbours, bool_and(j ->> 'guarantee' ~ 'The guarantee, with the same epsilon, covers') AS told
+FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-9, neighbours => 'remove', candidates => '[{}, {"scale": 2}]')::jsonb AS j FROM generate_series(1, 4)) s;
+SELECT j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, alternatives(j), j ->> 'guarantee' ~ 'The guarantee, with the same epsilon and delta, covers' AS told
+FROM (SELECT dp_svm_tune('wide', 'y', 'x', 1, delta => 1e-6, neighbours => 'remove', lambdas => '{0.1, 1}')::jsonb) s(j);
+-- by holdout too
+CREATE TABLE public_people AS TABLE people;
+ALTER TABLE public_people ADD PRIMARY KEY (id);
+SELECT j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, j ->> 'method' AS method, j -> 'tuning' ->> 'way' AS way
+FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-6, neighbours => 'remove', holdout => 'public_people', candidates => '[{"method": "objective"}]')::jsonb) s(j);
+
+-- Evaluation: a row that is removed leaves one cell, one that is replaced changes two. So noise of epsilon is that of 2 epsilon
+CREATE TABLE judged AS SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1) AS model;
+SELECT metric, round((a.high - a.low)::numeric, 6) = round((b.high - b.low)::numeric, 6) AS as_of_twice, a.high - a.low < c.high - c.low AS less
+FROM judged, dp_evaluate(model, 'people', epsilon => 0.1, neighbours => 'remove') a JOIN dp_evaluate((TABLE judged), 'people', epsilon => 0.2) b USING (metric)
+  JOIN dp_evaluate((TABLE judged), 'people', epsilon => 0.1, neighbours => 'replace') c USING (metric) WHERE metric ~ 'ves$' ORDER BY metric;
+SELECT count(*) AS bins, bool_and(auc IS NOT NULL) AS auc FROM judged, dp_roc(model, 'people', epsilon => 1, bins => 10, neighbours => 'remove');
+SELECT count(*) AS exact FROM judged, dp_evaluate(model, 'people', epsilon => 'Infinity', neighbours => 'remove') WHERE NOT private AND metric ~ 'ves$' AND high = low;
+
+DROP TABLE people, wide, models, again, received, chosen, public_people, judged CASCADE;
+DROP FUNCTION says(text), a_row_was_read(), alternatives(jsonb), normal_delta(float8, float8), sigma(float8, float8), risk(text, boolean, float8, float8, float8, float8, float8, float8, float8, float8);

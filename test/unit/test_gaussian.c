@@ -1,0 +1,155 @@
+/*
+ * test_gaussian.c: how much Gaussian noise (epsilon, delta) asks for, against integrals by brute force. Never too little, and
+ * hardly ever more than need be.
+ */
+#include "unit/test.h"
+
+#include "core/base/limits.h"
+#include "core/privacy/gaussian.h"
+#include "unit/hockey.h"
+
+#define ANGLES 8
+
+static const double epsilons[] = {1e-6, 1e-4, 0.01, 0.1, 0.5, 1, 3, 10, 50, 200, 500};
+static const double deltas[] = {1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 0.01, 0.2, 0.9};
+
+#define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
+
+/* Integral, closed form and the library agree where the loss can be anything, and the library is above. */
+TEST(delta_is_the_divergence)
+{
+	for (int i = 0; i < COUNT(epsilons); i++)
+		for (double mu = 1e-7; mu < 60; mu *= 1.17)
+		{
+			double		found = dperm_gaussian_delta(mu, epsilons[i]);
+			double		brute = hockey_normals(mu, epsilons[i]);
+			double		first = erfc((epsilons[i] / mu - mu / 2) * M_SQRT1_2) / 2;
+
+			if (first < 1e-40)
+				continue;
+			CHECK(found >= (double) hockey_closed(mu, epsilons[i]));
+			CHECK(found >= brute * (1 - 1e-7));
+			CHECK(found <= brute * (1 + 1e-7) + first * 1e-10);
+			CHECK(found <= 1);
+		}
+}
+
+TEST(delta_has_known_values)
+{
+	/* epsilon 0: the total variation 2 Phi(mu/2) - 1; Phi(0.5) - e Phi(-1.5) = 0.69146246 - 0.18160080 */
+	CHECK_NEAR(dperm_gaussian_delta(1, 1e-300), erf(0.5 * M_SQRT1_2), 1e-10);
+	CHECK_NEAR(dperm_gaussian_delta(1, 1), 0.12693673750664, 1e-11);
+	CHECK_NEAR(dperm_gaussian_delta(2, 1), 0.50986166006158, 1e-10);
+}
+
+/* Enough, and a ten thousandth less is not. */
+TEST(sigma_is_the_least)
+{
+	for (int i = 0; i < COUNT(epsilons); i++)
+		for (int j = 0; j < COUNT(deltas); j++)
+		{
+			double		sigma = dperm_gaussian_sigma(epsilons[i], deltas[j]);
+
+			CHECK(hockey_closed(1 / (long double) sigma, epsilons[i]) <= deltas[j]);
+			CHECK(hockey_normals(1 / sigma, epsilons[i]) <= deltas[j] * (1 + 1e-7));
+			CHECK(hockey_closed(1 / (sigma * (1 - 1e-4L)), epsilons[i]) > deltas[j]);
+		}
+
+	/* the classical bound sqrt(2 log(1.25/delta))/epsilon asks for more */
+	CHECK(dperm_gaussian_sigma(0.5, 1e-6) < sqrt(2 * log(1.25e6)) / 0.5);
+	CHECK(dperm_gaussian_sigma(0.5, 1e-6) > 0.7 * sqrt(2 * log(1.25e6)) / 0.5);
+}
+
+TEST(replace_is_bounded_for_every_angle)
+{
+	for (int i = 0; i < COUNT(epsilons); i++)
+		for (double times = 0.55; times < 12; times *= 1.7)
+		{
+			/* around where the rest is as large as the noise */
+			double		sigma = times * 2 * dperm_gaussian_sigma(epsilons[i], 0.01);
+			double		found = dperm_gaussian_replace_delta(sigma, epsilons[i]);
+			double		most;
+
+			most = hockey_replace_most(sigma, epsilons[i], ANGLES);
+			if (most < 1e-18)
+				continue;
+			CHECK(found >= most * (1 - 1e-5));
+			CHECK(found <= most * 1.04 || found == 1);
+			if (!(found <= most * 1.04) || !(found >= most * (1 - 1e-5)))
+				fprintf(stderr, "epsilon %g, sigma %g: %g instead of %g\n", epsilons[i], sigma, found, most);
+		}
+}
+
+/* A sigma that does, at every angle, and two percent less does not. */
+TEST(replace_sigma_is_enough)
+{
+	for (int i = 0; i < COUNT(epsilons); i++)
+		for (int j = 0; j < COUNT(deltas); j++)
+		{
+			double		sigma = dperm_gaussian_replace_sigma(epsilons[i], deltas[j]);
+			double		least = 2 * dperm_gaussian_sigma(epsilons[i], deltas[j]);
+
+			CHECK(hockey_replace_most(sigma, epsilons[i], ANGLES) <= deltas[j] * (1 + 1e-5));
+			CHECK(hockey_replace_most(0.98 * sigma, epsilons[i], ANGLES) > deltas[j]);
+
+			/* two means at distance 2 are among what it has to hide */
+			CHECK(sigma >= least * (1 - 1e-4));
+			if (!(sigma >= least * (1 - 1e-4)))
+				fprintf(stderr, "epsilon %g, delta %g: %g below %g\n", epsilons[i], deltas[j], sigma, least);
+		}
+}
+
+/* More epsilon or more delta never asks for more noise, but for what bounds are off by. */
+TEST(falls)
+{
+	TestRandom	state = 3;
+
+	for (int round = 0; round < 200; round++)
+	{
+		double		epsilon = pow(10, -6 + 8.69 * test_uniform(&state));
+		double		delta = pow(10, -15 * test_uniform(&state)) * 0.9;
+		double		more = 1 + test_uniform(&state);
+
+		CHECK(dperm_gaussian_sigma(epsilon * more, delta) <= dperm_gaussian_sigma(epsilon, delta) * (1 + 2e-5));
+		CHECK(dperm_gaussian_sigma(epsilon, fmin(delta * more, 0.99)) <= dperm_gaussian_sigma(epsilon, delta) * (1 + 2e-5));
+		CHECK(dperm_gaussian_delta(more, epsilon) >= dperm_gaussian_delta(1, epsilon) * (1 - 1e-9));
+		if (round % 4 == 0)
+		{
+			double		sigma = dperm_gaussian_replace_sigma(epsilon, delta);
+
+			CHECK(dperm_gaussian_replace_sigma(epsilon * more, delta) <= sigma * 1.002);
+			CHECK(dperm_gaussian_replace_sigma(epsilon, fmin(delta * more, 0.99)) <= sigma * 1.002);
+		}
+	}
+}
+
+/* The whole range of arguments gives finite numbers, in little time. */
+TEST(holds_at_the_limits)
+{
+	static const double ends[] = {DPERM_EPSILON_MIN / 100, DPERM_EPSILON_MAX};
+	static const double small[] = {DPERM_DELTA_MIN - 0x1p-64, 1 - 0x1p-53};
+
+	for (int i = 0; i < 2; i++)
+		for (int j = 0; j < 2; j++)
+		{
+			double		one = dperm_gaussian_sigma(ends[i], small[j]);
+			double		two = dperm_gaussian_replace_sigma(ends[i], small[j]);
+
+			CHECK(isfinite(one) && one > 0 && isfinite(two) && two > 0);
+			CHECK(dperm_gaussian_delta(1 / one, ends[i]) <= small[j]);
+			CHECK(dperm_gaussian_replace_delta(two, ends[i]) <= small[j] * 1.02);
+		}
+}
+
+int
+main(void)
+{
+	RUN(delta_is_the_divergence);
+	RUN(delta_has_known_values);
+	RUN(sigma_is_the_least);
+	RUN(replace_is_bounded_for_every_angle);
+	RUN(replace_sigma_is_enough);
+	RUN(falls);
+	RUN(holds_at_the_limits);
+	return test_report();
+}
