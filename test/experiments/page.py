@@ -15,6 +15,10 @@ def figure(found, mark=""):
     return f"{number(found[0])} ± {found[1]:.4f}{mark}" if found else "–"
 
 
+def power(exponent):
+    return f"10<sup>{exponent.replace('-', '−')}</sup>" if exponent.lstrip("-")[0].isdigit() else exponent
+
+
 def rows(header, lines):
     return "\n".join(["| " + " | ".join(header) + " |", "|" + "---|" * len(header),
                       *("| " + " | ".join(line) + " |" for line in lines)])

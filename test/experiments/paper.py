@@ -38,3 +38,8 @@ def error(data, loss, method, exponent):
     """The paper's error, or None where it has none."""
     row = TABLES.get((data, loss, method))
     return row.split()[LAMBDAS[data].index(exponent)] if row else None
+
+
+def best(data, loss):
+    """The lambda that is best for the paper's objective perturbation, by its own table."""
+    return min(LAMBDAS[data], key=lambda exponent: float(error(data, loss, "paper", exponent)))

@@ -3,24 +3,22 @@ import math
 import os
 
 import datasets
+import delta_report
 import paper
 import raw_report
 import runs
 from database import Failed
-from page import LOSS, Page, figure, rows, times, wide
+from page import LOSS, Page, figure, power, rows, times, wide
 from results import gain, mean, worse
 from svgplot import line_plot
 
-# Around the text about raw columns, which may be of another run than the rest.
-RAW = ("<!-- raw columns -->\n", "<!-- end of raw columns -->\n")
+# Parts of the document that may be of another run than the rest: their report, and what is around their text.
+PARTS = {part: (report, f"<!-- {name} -->\n", f"<!-- end of {name} -->\n") for part, report, name in (
+    ("raw", raw_report.Report, "raw columns"), ("delta", delta_report.Report, "delta and neighbours"))}
 METHOD = {"non-private": "non-private", "output": "output", "paper": "objective, `'paper'`",
           "sharp": "objective, `'sharp'`", "diffprivlib": "diffprivlib"}
 PLAIN = {"sharp": "objective, sharp", "paper": "objective, paper", "output": "output",
          "diffprivlib": "diffprivlib"}
-
-
-def power(exponent):
-    return f"10<sup>{exponent.replace('-', '−')}</sup>" if exponent.lstrip("-")[0].isdigit() else exponent
 
 
 def rounding(text):
@@ -276,10 +274,10 @@ def why(cell):
     return "may be chance: one entry in twenty is expected to be this far off" if abs(cell.off) < 3 else "not known"
 
 
-def divide(text, path):
-    """A document: before the text about raw columns, that text, and after it."""
-    before, begin, rest = text.partition(RAW[0])
-    inner, end, after = rest.partition(RAW[1])
+def divide(text, part, path):
+    """A document: before the text of a part, that text, and after it."""
+    before, begin, rest = text.partition(PARTS[part][1])
+    inner, end, after = rest.partition(PARTS[part][2])
     if not begin or not end:
         raise Failed(f"there are no results of one part of the document, and {path} does not have it either")
     return before + begin, inner, end + after
@@ -293,11 +291,14 @@ def write(results, best, docs):
     if os.path.exists(path):
         with open(path, encoding="utf-8") as file:
             old = file.read()
-    before, inner, after = divide(Report(results, best, docs).write() if results.about("paper") else old, path)
-    if results.about("raw"):
-        inner = raw_report.Report(results, docs).write()
-    elif results.about("paper"):
-        inner = divide(old, path)[1]
+    text = Report(results, best, docs).write() if results.about("paper") else old
+    for part, (report, _, _) in PARTS.items():
+        before, inner, after = divide(text, part, path)
+        if results.about(part):
+            inner = report(results, docs).write()
+        elif results.about("paper"):
+            inner = divide(old, part, path)[1]
+        text = before + inner + after
     with open(path, "w", encoding="utf-8") as file:
-        file.write(before + inner + after)
+        file.write(text)
     return path

@@ -95,6 +95,11 @@ def worse(results):
     return [pair for pair in pairs if gains[pair] and gains[pair][0] > 2 * gains[pair][1]]
 
 
+def best(results, lambdas, data, loss, method):
+    """The lambda of the smallest error at epsilon = 0.1."""
+    return min(lambdas, key=lambda exponent: (mean(results.folds(data, loss, method, exponent, paper.EPSILON)) or [2])[0])
+
+
 def mean(folds):
     """Mean and standard error over folds. A fold's own mean holds the noise of its repetitions."""
     if len(folds) < 2:

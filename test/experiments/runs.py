@@ -3,6 +3,7 @@ import itertools
 import time
 from collections import namedtuple
 
+import delta
 import paper
 import raw
 
@@ -17,12 +18,13 @@ PORTIONS = 1 + len(LEARNING_LAMBDAS[True])
 AGAIN = "again "  # starts the number of a repetition that is kept apart
 
 # lambda: a power of ten, "default" or "tuned". size: rows of a portion, "" outside of the learning
-# curves. fold: in the learning curves the permutation, with raw columns the split.
+# curves. fold: in the learning curves the permutation, with raw columns the split, with wide vectors
+# the repetition.
 FIELDS = ["data", "loss", "method", "lambda_", "epsilon", "size", "fold", "repetition"]
 Run = namedtuple("Run", FIELDS)
 
-OPTIONS = {"non-private": "", "output": ", method => 'output'", "paper": ", analysis => 'paper'",
-           "sharp": ", analysis => 'sharp'"}
+OPTIONS = {"non-private": "", "output": ", method => 'output'", "paper": ", method => 'objective', analysis => 'paper'",
+           "sharp": ", method => 'objective', analysis => 'sharp'"}
 
 
 def epsilon_of(method, epsilon):
@@ -91,6 +93,37 @@ def split(data, settings):
             for s in range(settings.splits)]
 
 
+def related(data, settings):
+    """Delta and neighbours: every lambda, and the call without one, at epsilon = 0.1."""
+    return repeated(data, LOSSES, lambda loss: itertools.chain(
+        [("non-private", delta.PLAIN_LAMBDA, None)],
+        itertools.product(delta.MODES, [*settings.delta_lambdas, "default"], [paper.EPSILON])),
+        lambda method, _: 1 if method == "non-private" else settings.delta_repetitions, settings)
+
+
+def aimed(best, settings):
+    """The entries with an aim once more, at the best lambda, apart from the tables: there the best is partly luck."""
+    return [Run(data, loss, mode, best(data, loss, mode), paper.EPSILON, "", str(fold), f"{AGAIN}{repetition}")
+            for data, loss, mode in delta.AIMS for repetition in range(4 * settings.delta_repetitions)
+            for fold in range(settings.folds)]
+
+
+def related_curve(data, settings):
+    """The call without lambda against epsilon, next to the curves of before."""
+    return repeated(data, LOSSES, lambda loss: itertools.chain(
+        itertools.product([*delta.MODES, "0.1.0"], ["default"], settings.delta_epsilons),
+        (("paper", paper.best(delta.ALL[data], loss), epsilon) for epsilon in settings.delta_epsilons)),
+        lambda *_: settings.delta_curve_repetitions, settings)
+
+
+def wide(settings):
+    """Wide vectors, the call without lambda; without noise, once."""
+    return [Run("wide", loss, method, "default", epsilon_of(method, epsilon), "", str(draw), "0")
+            for draw in range(settings.wide_repetitions) for loss in LOSSES
+            for epsilon in settings.wide_epsilons for method in ["non-private", *delta.WIDE_MODES]
+            if method != "non-private" or (epsilon == settings.wide_epsilons[0] and draw == 0)]
+
+
 def calibration(session, data, rows, dimension):
     """The lambda that objective perturbation uses in the tables, and the part of epsilon that is left for its
     noise: by loss, lambda and analysis."""
@@ -129,9 +162,12 @@ def execute(session, run):
         import other
         error = other.error(session, run)
     else:
-        call, tested = (raw.training if run.data in raw.ALL else training)(run)
+        made = raw if run.data in raw.ALL else delta if run.data in (*delta.ALL, "wide") else None
+        call, tested = (made.training if made else training)(run)
         row = "tested" if run.data in raw.ALL else "x"
+        memory = f"'{delta.CACHE}'" if run.data == "wide" else "DEFAULT"
         error = float(session.value(f"""
+            SET dperm.cache_memory = {memory};
             WITH m AS MATERIALIZED (SELECT {call} AS model)
             SELECT avg((dp_predict(model, {row}) <> label)::int)::float8 FROM {tested} AS tested, m"""))
     return error, time.monotonic() - start
