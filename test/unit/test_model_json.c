@@ -291,6 +291,29 @@ columns_model(void)
 	return m;
 }
 
+/* Format 1 is read as far as version 0.1 could write it. */
+TEST(keeps_format_1_to_what_it_had)
+{
+	static const char beyond[] = "format 1 has no delta, removed rows, shapes of noise or alternatives";
+	TestRandom	state = 31;
+	int			seen[5] = {0};	/* models without anything new, and with one new thing alone */
+
+	for (int round = 0; round < 2000; round++)
+	{
+		SampleModel room;
+		DpermModel	m = sample_model(&state, &room);
+		bool		news[] = {m.claim.delta > 0, m.claim.neighbours == DPERM_NEIGHBOURS_REMOVE, m.noise != NULL, m.alternative_count > 0};
+		int			count = news[0] + news[1] + news[2] + news[3];
+
+		CHECK_TEXT(why_not_edited(&m, "\"format\": 2", "\"format\": 1"), count ? beyond : "");
+		seen[0] += count == 0;
+		for (int i = 0; i < 4; i++)
+			seen[i + 1] += count == 1 && news[i];
+	}
+	for (int i = 0; i < 5; i++)
+		CHECK(seen[i] > 0);
+}
+
 TEST(prints_columns_and_kernel)
 {
 	DpermModel	m = columns_model();
@@ -541,6 +564,7 @@ main(void)
 	RUN(survives_flipped_characters);
 	RUN(prints_in_a_stable_order);
 	RUN(explains_hostile_texts);
+	RUN(keeps_format_1_to_what_it_had);
 	RUN(prints_columns_and_kernel);
 	RUN(explains_hostile_ranges);
 	RUN(explains_hostile_features);

@@ -95,6 +95,7 @@ typedef struct Parser
 	DpermArena *arena;
 	int64_t		weights_count;
 	int64_t		says_dimension;
+	int64_t		format;
 	uint32_t	seen;			/* BIT(field) of each key so far */
 	DpermLearner says_learner;	/* kind, private: to be compared at the end */
 	bool		says_private;
@@ -373,7 +374,6 @@ check_format(Parser *p, const char *in, size_t len)
 {
 	char		key[NAME_ROOM];
 	bool		found = false;
-	int64_t		format = 0;
 
 	dperm_json_open(&p->json, in, len);
 	if (!dperm_json_object(&p->json))
@@ -382,7 +382,7 @@ check_format(Parser *p, const char *in, size_t len)
 	{
 		if (found || strcmp(key, fields[F_FORMAT].key) != 0)
 			dperm_json_skip(&p->json);
-		else if (!dperm_json_integer(&p->json, &format))
+		else if (!dperm_json_integer(&p->json, &p->format))
 			return p->json.mistyped ? fail(p, fields[F_FORMAT].mistyped) : false;
 		else
 			found = true;
@@ -391,7 +391,7 @@ check_format(Parser *p, const char *in, size_t len)
 		return false;
 	if (!found)
 		return fail(p, fields[F_FORMAT].missing);
-	if (format < 1 || format > DPERM_MODEL_FORMAT)
+	if (p->format < 1 || p->format > DPERM_MODEL_FORMAT)
 		return fail(p, "this version of dperm does not know the format of the model");
 	return true;
 }
@@ -420,6 +420,16 @@ read_members(Parser *p, const char *in, size_t len)
 	return dperm_json_close(&p->json);
 }
 
+/* Does a model say more than its format could? Version 0.1 wrote format 1, and would read such a model as another one. */
+static bool
+is_beyond_format(const Parser *p)
+{
+	const DpermClaim *claim = &p->model.claim;
+
+	return p->format == 1 && (claim->delta != 0 || claim->neighbours != DPERM_NEIGHBOURS_REPLACE || p->noise != NULL ||
+							  (p->seen & BIT(F_ALTERNATIVES)));
+}
+
 /* What the keys say about each other; the ranges are for dperm_model_check. */
 static bool
 check_agreement(Parser *p)
@@ -442,6 +452,8 @@ check_agreement(Parser *p)
 		return fail(p, "private and epsilon contradict each other");
 	if ((p->seen & (BIT(F_NOISE) | BIT(F_NOISE_GROUPS))) && p->says_shaped != (p->noise != NULL))
 		return fail(p, "noise and noise_groups contradict each other");
+	if (is_beyond_format(p))
+		return fail(p, "format 1 has no delta, removed rows, shapes of noise or alternatives");
 	if (fault)
 		return fail(p, fault);
 	dim = dperm_encoder_dim(&m->encoder);
