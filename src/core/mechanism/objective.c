@@ -49,13 +49,15 @@ lambda_at(const DpermSetup *s, double c, double share)
 
 /*
  * The least lambda: where the slack takes what the caller says; else a tenth of epsilon, or what it takes at the default if
- * that is more.
+ * that is more. The default is searched for, so not where a tenth will do.
  */
 static double
 least_lambda(const DpermSetup *s, double c)
 {
-	double		least = s->slack > 0 ? lambda_at(s, c, s->slack) : fmin(lambda_at(s, c, SLACK_SHARE), dperm_calibrate_best_lambda(s));
+	double		least = lambda_at(s, c, s->slack > 0 ? s->slack : SLACK_SHARE);
 
+	if (s->slack == 0 && s->lambda < least)
+		least = fmin(least, dperm_calibrate_best_lambda(s));
 	return fmax(least, lambda_at(s, c, DPERM_SLACK_MAX));
 }
 
