@@ -120,16 +120,31 @@ put_number(TupleDesc desc, const char *name, double value, Datum *values, bool *
 	put_column(desc, name, Float8GetDatum(value), false, values, nulls);
 }
 
-/* What a training costs: one row of the result. */
+/* The number of rows and the dimension are the caller's words here, so the errors name the arguments. */
 static void
+check_size(const Planned *planned)
+{
+	if (planned->rows < 1 || planned->rows > DPERM_ROWS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows must be between 1 and " INT64_FORMAT, (int64) DPERM_ROWS_MAX),
+				 errhint("rows is the number of rows to expect, for example rows => 10000.")));
+	if (planned->dim < 1 || planned->dim > DPERM_DIM_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dimension must be between 1 and %d", DPERM_DIM_MAX),
+				 errhint("dimension is the number of weights: one for each number, category and vector element, and one for the intercept.")));
+}
+
+/* What a training costs: one row of the result. Returns what it would be set up with. */
+static DpermSetup
 fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 {
-	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, Max(planned->rows, 1));
+	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, planned->rows);
 	DpermCalibration calibration;
 	int64		needed;
 	double		norm;
 
-	setup.rows = planned->rows;
 	calibration = dperm_checked_calibration(&setup);
 	norm = noise_norm(&setup, &calibration);
 	needed = rows_needed(planned);
@@ -149,6 +164,7 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	put_number(desc, "weight_bound", weight_bound(&setup, &calibration), values, nulls);
 	put_number(desc, "noise_share", noise_share(planned, setup.rows), values, nulls);
 	put_column(desc, "rows_needed", Int64GetDatum(needed), needed == 0, values, nulls);
+	return setup;
 }
 
 /* The learner that a loss belongs to; setting a loss that there is not says so. */
@@ -167,6 +183,7 @@ Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
 	Planned		planned = {.noise = {{NULL}}};
+	DpermSetup	setup;
 	TupleDesc	desc;
 	Datum	   *values;
 	bool	   *nulls;
@@ -183,6 +200,7 @@ dp_cost(PG_FUNCTION_ARGS)
 				 errhint("Call dp_cost(rows => 10000, dimension => 20, epsilon => 1).")));
 	planned.rows = DatumGetInt64(rows);
 	planned.dim = DatumGetInt32(dimension);
+	check_size(&planned);
 	dperm_options_init(&planned.options, learner_of(dperm_arguments_text(fcinfo, "loss")));
 	dperm_option_table_arguments(&planned.options, DPERM_PLACE_COST, fcinfo);
 	dperm_options_settle(&planned.options);
@@ -191,7 +209,8 @@ dp_cost(PG_FUNCTION_ARGS)
 		elog(ERROR, "return type must be a row type");
 	values = palloc(sizeof(Datum) * desc->natts);
 	nulls = palloc(sizeof(bool) * desc->natts);
-	fill_row(&planned, desc, values, nulls);
+	setup = fill_row(&planned, desc, values, nulls);
+	dperm_options_advise(&setup, planned.rows);
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
@@ -203,6 +222,7 @@ Datum
 dp_cost_source(PG_FUNCTION_ARGS)
 {
 	Planned		planned;
+	DpermSetup	setup;
 	DpermSource source;
 	Tuplestorestate *store;
 	TupleDesc	desc;
@@ -218,18 +238,19 @@ dp_cost_source(PG_FUNCTION_ARGS)
 	planned.rows = DatumGetInt64(rows);
 	planned.noise = dperm_train_open(fcinfo, learner_of(dperm_arguments_text(fcinfo, "loss")), &planned.options, &source);
 	planned.dim = dperm_encoder_dim(&source.spec.encoder);
+	check_size(&planned);
 
 	store = dperm_result_set_begin(fcinfo, &desc);
 	values = palloc(sizeof(Datum) * desc->natts);
 	nulls = palloc(sizeof(bool) * desc->natts);
-	fill_row(&planned, desc, values, nulls);
+	setup = fill_row(&planned, desc, values, nulls);
 	tuplestore_putvalues(store, desc, values, nulls);
-	if (dperm_options_setup(&planned.options, planned.dim, planned.noise, Max(planned.rows, 1)).noise &&
-		planned.options.noise == DPERM_NOISE_DEFAULT)
+	dperm_options_advise(&setup, planned.rows);
+	if (setup.noise && planned.options.noise == DPERM_NOISE_DEFAULT)
 	{
 		planned.options.noise = DPERM_NOISE_BALL;
 		planned.noise = (DpermNoisePlans) {{NULL}};
-		fill_row(&planned, desc, values, nulls);
+		(void) fill_row(&planned, desc, values, nulls);
 		tuplestore_putvalues(store, desc, values, nulls);
 	}
 	return (Datum) 0;

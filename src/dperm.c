@@ -116,7 +116,7 @@ dperm_checked_calibration(const DpermSetup *setup)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot train with these parameters: %s", why),
-				 errhint("Omit lambda to use the default for this number of rows.")));
+				 strcmp(why, DPERM_LAMBDA_TOO_SMALL) == 0 ? errhint("Omit lambda to use the default for this number of rows.") : 0));
 	return calibration;
 }
 

@@ -138,6 +138,12 @@ SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta 
 SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, delta => 0.0005)::jsonb ->> 'delta' AS pure_is_better;
 SELECT dp_logreg_tune('people', 'sick', 'age', 1, delta => 0.001, candidates => '[{"method": "objective"}, {"method": "output"}]') IS NOT NULL AS tuned;
 SELECT count(m) AS groups FROM (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 0.03, "method": "output"}') AS m FROM people GROUP BY id % 40) s;
+-- dp_cost warns as the training does, of the number of rows that it is told, and once however many rows it returns
+SELECT method, delta FROM dp_cost(2000, 10, 1, method => 'objective', delta => 0.0005);
+SELECT method, delta FROM dp_cost(2000, 10, 1, method => 'objective', delta => 0.0004);
+SELECT method, delta FROM dp_cost(2000, 2, 1, delta => 0.0005);
+SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, 2000, method => 'objective', delta => 0.0005);
+SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, 1999, method => 'objective', delta => 0.0005);
 -- nobody is told about rows: the same when the table has other rows
 BEGIN;
 UPDATE people SET sick = NULL, age = 0 WHERE id = 1;
