@@ -11,6 +11,7 @@
 #include "libpq/pqformat.h"
 #include "utils/builtins.h"
 #include "utils/jsonb.h"
+#include "utils/numeric.h"
 
 #include "core/base/json.h"
 #include "core/base/limits.h"
@@ -109,7 +110,8 @@ check_fit(DpermCompositionFault fault)
 		case DPERM_COMPOSITION_OUT_OF_RANGE:
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("epsilon of a claim must be positive, and its delta at least 0 and less than 1")));
+					 errmsg("epsilon of a claim must be positive and at most %g, and its delta at least 0 and less than 1",
+							DPERM_COMPOSITION_EPSILON_MAX)));
 			break;
 		case DPERM_COMPOSITION_NEIGHBOURS:
 			ereport(ERROR,
@@ -213,6 +215,19 @@ claim_number(DpermJson *json, const char *what)
 	return number;
 }
 
+/* The sign of a number of a claim: one that is not zero must not be taken for zero because it is tiny. */
+static int
+claim_sign(Jsonb *value, const char *key)
+{
+	JsonbValue *number = findJsonbValueFromContainer(&value->root, JB_FOBJECT,
+													 &(JsonbValue) {.type = jbvString, .val.string = {strlen(key), (char *) key}});
+
+	if (number == NULL || number->type != jbvNumeric)
+		return 0;
+	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(number->val.numeric),
+											 NumericGetDatum(int64_to_numeric(0))));
+}
+
 /* A claim of something else than a model. */
 static DpermRelease
 read_claim(Jsonb *value)
@@ -242,6 +257,8 @@ read_claim(Jsonb *value)
 		bad_claim("It cannot be read.");
 	if (isnan(release.epsilon))
 		bad_claim("It has no epsilon.");
+	if (claim_sign(value, "delta") != (release.delta > 0) - (release.delta < 0))
+		bad_claim("delta is too close to 0.");
 	release.curve = release.delta == 0 ? DPERM_CURVE_PURE : DPERM_CURVE_NONE;
 	pfree(text);
 	return release;
@@ -384,8 +401,13 @@ dp_compose_final(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the releases take more than a delta of %s", number_text(state->delta)),
-				 errdetail("Those of which only epsilon and delta are known take %.6g.", total.delta),
+				 errdetail("Those of which only epsilon and delta are known take %.6g, the tails of the noise of all included.", total.delta),
 				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
+	if (total.delta >= 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the releases protect nothing"),
+				 errdetail("Their deltas add up to %.6g.", total.delta)));
 	if (isinf(total.epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -214,7 +214,7 @@ in_range(const DpermRelease *r)
 {
 	bool		gaussian = known(r) == DPERM_KNOWN_GAUSSIAN;
 
-	return r->epsilon > 0 && isfinite(r->epsilon) && r->delta >= 0 && r->delta < 1 &&
+	return r->epsilon > 0 && r->epsilon <= DPERM_COMPOSITION_EPSILON_MAX && r->delta >= 0 && r->delta < 1 &&
 		(r->delta == 0) == (r->curve == DPERM_CURVE_PURE) &&
 		(!gaussian || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
 }

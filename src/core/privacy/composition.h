@@ -39,6 +39,9 @@ typedef struct DpermRelease
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
 
+/* The largest epsilon of a release: sums of any number of them are finite. It protects nothing long before. */
+#define DPERM_COMPOSITION_EPSILON_MAX 1e9
+
 /* Orders: 32 a decade, from 1.01 to a million. */
 #define DPERM_ORDER_COUNT 257
 extern double dperm_composition_order(int i);

@@ -19,9 +19,18 @@
 #define SIGMA_MIN 1e-3
 #define FIRST_STEP 1.05
 
-/* Cells of angles that are looked at: with more of them, sigma would fall by less than it is raised by. */
-#define CELLS_MAX 60
+/*
+ * Cells of angles that are looked at: few, which will do where delta is below epsilon, or more, where sigma would be up to a
+ * hundredth larger with few. With still more it would be smaller by less than half a hundredth.
+ */
+#define CELLS_FEW 60
+#define CELLS_MORE 300
+
+/* A sigma is raised until the bound holds, by steps that double, and then lowered again to this, relatively. */
 #define RAISE 1.0005
+
+/* Raised by less, it is not worth more cells. */
+#define RAISE_LITTLE 1.002
 #define GUESS_ANGLES 4
 
 /* Steps of an integral, for a bound and for a guess. */
@@ -159,10 +168,8 @@ bound_between(double sigma, double epsilon, double low, double high, double goal
 
 /* For all angles; those above a quarter of pi have the factors exchanged. */
 static double
-bound_all(double sigma, double epsilon, double goal, bool decide)
+bound_all(double sigma, double epsilon, double goal, bool decide, int cells)
 {
-	int			cells = CELLS_MAX;
-
 	return fmin(bound_between(sigma, epsilon, 0, QUARTER_PI * (1 + 1e-15), goal, decide, &cells), 1);
 }
 
@@ -170,12 +177,44 @@ bound_all(double sigma, double epsilon, double goal, bool decide)
 double
 dperm_gaussian_replace_delta(double sigma, double epsilon)
 {
-	return bound_all(sigma, epsilon, fmin(1.03 * guess_delta(sigma, epsilon), 1), false);
+	return bound_all(sigma, epsilon, fmin(1.03 * guess_delta(sigma, epsilon), 1), false, CELLS_FEW);
+}
+
+/* Lower a sigma at which the bound holds as far as that is seen with so many cells, but not below low. */
+static double
+lower_sigma(double low, double high, double epsilon, double delta, int cells)
+{
+	while (high > low * RAISE)
+	{
+		double		middle = sqrt(low * high);
+
+		if (bound_all(middle, epsilon, delta, true, cells) > delta)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* A sigma at which the bound holds, from a guess at it. */
+static double
+settle_sigma(double guess, double epsilon, double delta)
+{
+	double		low = guess;
+	double		high = guess * RAISE;
+
+	for (double step = RAISE; bound_all(high, epsilon, delta, true, CELLS_FEW) > delta; step *= step)
+	{
+		low = high;
+		high *= step;
+	}
+	high = lower_sigma(low, high, epsilon, delta, CELLS_FEW);
+	return high < guess * RAISE_LITTLE ? high : lower_sigma(guess, high, epsilon, delta, CELLS_MORE);
 }
 
 /*
- * A guess, made larger until the bound holds. The plain one is for rows that are opposites, and a bound from below. All that
- * takes milliseconds, and who trains many groups asks the same for each of them: the last answer is kept.
+ * The plain one is for rows that are opposites, and a bound from below. All that takes some milliseconds, or a fifth of a
+ * second where delta is far above epsilon; and who trains many groups asks the same for each of them: the last answer is kept.
  */
 double
 dperm_gaussian_replace_sigma(double epsilon, double delta)
@@ -186,9 +225,7 @@ dperm_gaussian_replace_sigma(double epsilon, double delta)
 
 	if (answer > 0 && epsilon == asked[0] && delta == asked[1])
 		return answer;
-	sigma = find_sigma(guess_delta, epsilon, delta, 1.999 * dperm_gaussian_sigma(epsilon, delta)) * RAISE;
-	while (bound_all(sigma, epsilon, delta, true) > delta)
-		sigma *= RAISE;
+	sigma = settle_sigma(find_sigma(guess_delta, epsilon, delta, 1.999 * dperm_gaussian_sigma(epsilon, delta)), epsilon, delta);
 	asked[0] = epsilon;
 	asked[1] = delta;
 	answer = sigma;
