@@ -37,7 +37,7 @@ SHLIB_LINK = $(LINALG)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver steady hostile privileges noise tuning evaluate cost delta compose
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver steady hostile privileges noise tuning evaluate cost delta compose persons
 REGRESS_OPTS = --inputdir=$(here)/test
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(here)/test

@@ -90,10 +90,11 @@ CREATE FUNCTION dp_logreg_train(
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
-	neighbours text DEFAULT 'replace'
+	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, float8, text) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, float8, text, text) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -118,10 +119,11 @@ CREATE FUNCTION dp_svm_train(
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
-	neighbours text DEFAULT 'replace'
+	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
 	'train a differentially private support vector machine on the rows of a relation';
 
 CREATE FUNCTION dp_logreg_tune(
@@ -149,10 +151,11 @@ CREATE FUNCTION dp_logreg_tune(
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
-	neighbours text DEFAULT 'replace'
+	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -182,10 +185,11 @@ CREATE FUNCTION dp_svm_tune(
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
-	neighbours text DEFAULT 'replace'
+	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';
 
 -- It shows more, of the noise that a source needs too.
@@ -244,6 +248,7 @@ CREATE FUNCTION dp_cost(
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL,
 	OUT method text,
 	OUT noise text,
 	OUT delta float8,
@@ -260,7 +265,7 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text) IS
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';
 
 -- The label and epsilon have defaults: a model knows its label.
@@ -272,6 +277,7 @@ CREATE FUNCTION dp_evaluate(
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
 	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL,
 	OUT metric text,
 	OUT value float8,
 	OUT low float8,
@@ -279,7 +285,7 @@ CREATE FUNCTION dp_evaluate(
 	OUT private boolean
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
-COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text) IS
+COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
 
 CREATE FUNCTION dp_roc(
@@ -291,18 +297,19 @@ CREATE FUNCTION dp_roc(
 	features text DEFAULT NULL,
 	bins integer DEFAULT 50,
 	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL,
 	OUT threshold float8,
 	OUT true_positive_rate float8,
 	OUT false_positive_rate float8,
 	OUT auc float8
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
-COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text) IS
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text) IS
 	'a private ROC curve and the area under it, from a histogram of decisions with public bins';
 
 -- Whoever could call one of the two could train: both read '{a,b}' as an array. What was granted on either is granted on the
--- new one, what was granted on dp_cost on both that are now, and what was granted on dp_evaluate and dp_roc on those with one
--- argument more. A script of an extension records grants as those that the extension came with, which pg_dump leaves out; these
+-- new one, what was granted on dp_cost on both that are now, and what was granted on dp_evaluate and dp_roc on those with more
+-- arguments. A script of an extension records grants as those that the extension came with, which pg_dump leaves out; these
 -- are the administrator's, so the record is removed. Where nothing was granted or revoked, nothing is done. Operators are
 -- found in pg_catalog first, and their arguments are of exactly their types.
 DO LANGUAGE plpgsql $$
@@ -319,8 +326,8 @@ BEGIN
 		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
 			AND d.deptype = 'e'
 			AND (n.proname = 'dp_cost' AND n.pronargs > 8 AND o.pronargs = 8
-				OR n.proname = 'dp_evaluate' AND n.pronargs = 7 AND o.pronargs = 6
-				OR n.proname = 'dp_roc' AND n.pronargs = 8 AND o.pronargs = 7
+				OR n.proname = 'dp_evaluate' AND n.pronargs = 8 AND o.pronargs = 6
+				OR n.proname = 'dp_roc' AND n.pronargs = 9 AND o.pronargs = 7
 				OR n.proname IN ('dp_logreg_train', 'dp_svm_train', 'dp_logreg_tune', 'dp_svm_tune')
 				AND n.proargtypes[2] = 'pg_catalog.anycompatible'::pg_catalog.regtype::pg_catalog.oid
 				AND o.proargtypes[2] IN ('pg_catalog.text'::pg_catalog.regtype::pg_catalog.oid, 'pg_catalog.text[]'::pg_catalog.regtype::pg_catalog.oid))

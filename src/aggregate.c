@@ -185,7 +185,7 @@ init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 	else
 		state->noise = dperm_options_noise(&state->options, &state->encoder, false);
 	dperm_options_check(&state->options, dperm_encoder_dim(&state->encoder), state->noise);
-	dperm_cache_init(&state->cache, &state->encoder, 0, NULL);
+	dperm_cache_init(&state->cache, &state->encoder, 0, NULL, false);
 	state->raw = palloc(sizeof(double) * dimension);
 }
 
@@ -260,7 +260,7 @@ keep_row(FitState *state, int sign, const double *raw)
 				 errmsg("a group needs more than dperm.aggregate_memory (%d kB)",
 						dperm_aggregate_memory),
 				 errhint("Raise dperm.aggregate_memory, or train this group from a view with dp_logreg_train() or dp_svm_train(), which read rows in passes.")));
-	dperm_cache_add(&state->cache, &value, sign);
+	dperm_cache_add(&state->cache, &value, sign, 0);
 }
 
 /* Is the vector where dp_encode leaves it? It always is; but privacy rests on it, so it is looked at. */

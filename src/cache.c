@@ -43,13 +43,18 @@ sample_rows(Size bytes, int words)
 /* Start a cache. */
 void
 dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
-				 const DpermCache *like)
+				 const DpermCache *like, bool weighted)
 {
 	int			words;
 
 	memset(cache, 0, sizeof(*cache));
 	cache->context = CurrentMemoryContext;
 	dperm_feed_make(&cache->feed, encoder, like ? &like->feed : NULL);
+	if (weighted)
+	{
+		dperm_layout_weigh(&cache->feed.layout);
+		cache->row = palloc(sizeof(double) * cache->feed.layout.words);
+	}
 	words = cache->feed.layout.words;
 	cache->sample_bytes = sample_bytes;
 	dperm_keep_init(&cache->keep, words, PG_INT64_MAX, sample_rows(sample_bytes, words), FIRST_ROWS);
@@ -130,12 +135,17 @@ grow(DpermCache *cache)
 	cache->chunk_count++;
 }
 
-/* Put an encoded row in its place. */
+/* Put an encoded row in its place, and into the spool. */
 static void
 store(DpermCache *cache, const double *row, int64 place)
 {
-	double	   *to = dperm_keep_row(&cache->keep, place);
+	double	   *to;
 
+	if (cache->spool)
+		memcpy(dperm_spool_next(cache->spool), row, sizeof(double) * cache->feed.layout.words);
+	if (place < 0)
+		return;
+	to = dperm_keep_row(&cache->keep, place);
 	if (cache->compact)
 		dperm_compact_put(&cache->feed.layout, row, to);
 	else
@@ -153,12 +163,22 @@ settle_waiting(DpermCache *cache)
 		return;
 	rows = dperm_feed_map(&cache->feed);
 	for (int i = 0; i < waiting; i++)
-		store(cache, rows + (size_t) i * cache->feed.layout.words, cache->places[i]);
+	{
+		const double *row = rows + (size_t) i * cache->feed.layout.dim;
+
+		if (cache->feed.layout.weighted)
+		{
+			memcpy(cache->row, row, sizeof(double) * cache->feed.layout.dim);
+			*dperm_row_weight(&cache->feed.layout, cache->row) = cache->owners[i];
+			row = cache->row;
+		}
+		store(cache, row, cache->places[i]);
+	}
 }
 
 /* Encode and keep a row. */
 void
-dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign)
+dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 owner)
 {
 	DpermKeep  *keep = &cache->keep;
 	int64		place;
@@ -167,7 +187,7 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign)
 	if (keep->used >= keep->capacity)
 		settle_waiting(cache);
 	place = dperm_keep_offer(keep);
-	if (place < 0)
+	if (place < 0 && !cache->spool)
 		return;
 	if (place >= dperm_cache_room(cache))
 		grow(cache);
@@ -176,15 +196,31 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign)
 		double	   *row = cache->compact ? cache->row : dperm_keep_row(keep, place);
 
 		dperm_feed_write(&cache->feed, values, sign, row);
+		if (cache->feed.layout.weighted)
+			*dperm_row_weight(&cache->feed.layout, row) = (double) owner;
 		if (cache->compact)
 			store(cache, row, place);
 	}
 	else
 	{
 		cache->places[cache->feed.waiting] = place;
+		cache->owners[cache->feed.waiting] = (double) owner;
 		if (dperm_feed_wait(&cache->feed, values, sign))
 			settle_waiting(cache);
 	}
+}
+
+/* Bring all rows to a spool. */
+void
+dperm_cache_spill(DpermCache *cache)
+{
+	MemoryContext caller = MemoryContextSwitchTo(cache->context);
+
+	settle_waiting(cache);
+	cache->spool = dperm_spool_make(cache->feed.layout.words);
+	for (int64 i = 0; i < cache->keep.used; i++)
+		memcpy(dperm_spool_next(cache->spool), dperm_keep_row(&cache->keep, i), row_bytes(cache));
+	MemoryContextSwitchTo(caller);
 }
 
 /* Keep rows in their compact form: a chunk is released as soon as its rows are elsewhere. */
@@ -193,13 +229,17 @@ dperm_cache_compact(DpermCache *cache)
 {
 	DpermKeep  *keep = &cache->keep;
 	const DpermLayout *layout = &cache->feed.layout;
-	DpermKeep	before = *keep;
+	DpermKeep	before;
+	DpermSpool *spool = cache->spool;
 	void	  **allocated = cache->allocated;
 	int			chunk_count = cache->chunk_count;
 
 	settle_waiting(cache);
+	before = *keep;
 	cache->compact = true;
-	cache->row = MemoryContextAlloc(cache->context, row_bytes(cache));
+	cache->spool = NULL;		/* these rows are there already */
+	if (cache->row == NULL)
+		cache->row = MemoryContextAlloc(cache->context, row_bytes(cache));
 	keep->words = dperm_compact_words(layout);
 	keep->sample = sample_rows(cache->sample_bytes, keep->words);
 	keep->chunks = NULL;
@@ -226,6 +266,7 @@ dperm_cache_compact(DpermCache *cache)
 		pfree(allocated);
 		pfree(before.chunks);
 	}
+	cache->spool = spool;
 }
 
 /* Keep no more than a sample. */
@@ -246,4 +287,23 @@ void
 dperm_cache_end(DpermCache *cache)
 {
 	settle_waiting(cache);
+}
+
+/* What rows weigh. */
+void
+dperm_cache_weigh(DpermCache *cache, const double *weights)
+{
+	const DpermLayout *layout = &cache->feed.layout;
+
+	for (int64 i = 0; i < cache->keep.used; i++)
+	{
+		double	   *row = dperm_keep_row(&cache->keep, i);
+		double	   *word = cache->compact ? dperm_compact_weight(layout, row) : dperm_row_weight(layout, row);
+
+		*word = *word < 0 ? 0 : weights[(int64) *word];
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (cache->spool)
+		cache->spool->weights = weights;
 }

@@ -49,14 +49,14 @@ _PG_init(void)
 							NULL, NULL, NULL);
 	DefineCustomIntVariable("dperm.cache_memory",
 							"Memory that training may use to keep the rows it has read.",
-							"If the rows do not fit, training keeps a smaller, rounded form of them or of a sample in this memory or in 48 MB, whichever is more, and reads the rows again in further passes.",
+							"If the rows do not fit, training keeps a smaller, rounded form of them or of a sample in this memory or in 48 MB, whichever is more, and reads the rows again in further passes: from the table or, where it may be read only once, from a temporary file.",
 							&dperm_cache_memory,
 							256 * 1024, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomBoolVariable("dperm.progress",
 							 "Reports the progress of training in messages of level INFO.",
-							 "The messages depend only on the number of rows and the number of candidates.",
+							 "The messages depend only on the number of rows, or not even on that where persons are protected, and on the number of candidates.",
 							 &dperm_progress,
 							 false,
 							 PGC_USERSET, 0,

@@ -13,12 +13,14 @@
 
 #include "arguments.h"
 #include "core/privacy/counts.h"
+#include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "dperm.h"
 #include "model_type.h"
 #include "option_table.h"
 #include "queries.h"
 #include "result_set.h"
+#include "tally.h"
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
@@ -31,7 +33,9 @@ typedef struct Evaluation
 {
 	DpermSource source;
 	Datum		model;
+	DpermModel *opened;
 	uint64		budget;
+	uint64		parts;			/* of a unit that counts are of */
 } Evaluation;
 
 /* A copy of a text, terminated. */
@@ -120,11 +124,14 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
+	evaluation->opened = model;
 	evaluation->model = dperm_model_type_make(model);
 	evaluation->budget = dperm_selection_budget_for(options.epsilon, options.neighbours);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
+	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_queries_open(&evaluation->source, &names, &options, &tried);
+	evaluation->parts = dperm_person_parts(evaluation->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 }
 
 /* Add the noise. */
@@ -134,10 +141,19 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 	DpermEntropy entropy;
 
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
-	dperm_counts_add_noise(&entropy, evaluation->budget, counts, count);
+	dperm_counts_add_noise(&entropy, evaluation->budget, evaluation->parts, counts, count);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
+}
+
+/* The cell of a decision in the confusion matrix. */
+static int
+cell_of_decision(double decision, bool positive, int argument)
+{
+	if (decision > 0)
+		return positive ? DPERM_TRUE_POSITIVE : DPERM_FALSE_POSITIVE;
+	return positive ? DPERM_FALSE_NEGATIVE : DPERM_TRUE_NEGATIVE;
 }
 
 /* Count the cells of the confusion matrix; rows without a label are in none. */
@@ -154,6 +170,11 @@ count_cells(const Evaluation *evaluation, int64 *cells)
 								 label, dperm_source_schema(&evaluation->source),
 								 DPERM_PARAM_EXTRA, rows);
 
+	if (evaluation->source.once)
+	{
+		dperm_tally(&evaluation->source, evaluation->opened, cell_of_decision, 0, cells, DPERM_CELLS);
+		return;
+	}
 	dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
 	for (int i = 0; i < DPERM_CELLS; i++)
 	{
@@ -176,7 +197,7 @@ put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEsti
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
-/* dp_evaluate(model, source, label, epsilon, positive, features) */
+/* dp_evaluate(model, source, label, epsilon, positive, features, neighbours, unit) */
 Datum
 dp_evaluate(PG_FUNCTION_ARGS)
 {
@@ -196,29 +217,40 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	add_noise(&evaluation, cells, DPERM_CELLS);
 
 	private = evaluation.budget > 0;
-	variance = dperm_counts_variance(evaluation.budget);
+	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
 	for (int i = 0; i < DPERM_CELLS; i++)
-		put_estimate(store, desc, names[i], dperm_counts_estimate(cells[i], evaluation.budget),
+		put_estimate(store, desc, names[i], dperm_counts_estimate(cells[i], evaluation.budget, evaluation.parts),
 					 private);
 	for (int i = 0; i < DPERM_METRICS; i++)
 		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
-					 dperm_counts_metric((DpermMetric) i, cells, variance), private);
+					 dperm_counts_metric((DpermMetric) i, cells, evaluation.parts, variance), private);
 	return (Datum) 0;
 }
 
 /*
- * dp_bin(decision, bins): which of the bins a decision is in. They are equal parts of the range of the arcus
- * tangent, which is bounded, so that they are public. Arithmetic in SQL would raise for a decision close
- * to zero (underflow); here nothing does.
+ * Which of the bins a decision is in. They are equal parts of the range of the arcus
+ * tangent, which is bounded, so that they are public.
  */
+static int
+bin_of(double decision, int bins)
+{
+	double		place = isnan(decision) ? 0 : floor((atan(decision) / M_PI + 0.5) * bins);
+
+	return (int) fmax(0, fmin(place, bins - 1));
+}
+
+/* dp_bin(decision, bins). Arithmetic in SQL would raise for a decision close to zero (underflow); here nothing does. */
 Datum
 dp_bin(PG_FUNCTION_ARGS)
 {
-	double		decision = PG_GETARG_FLOAT8(0);
-	int			bins = PG_GETARG_INT32(1);
-	double		place = isnan(decision) ? 0 : floor((atan(decision) / M_PI + 0.5) * bins);
+	PG_RETURN_INT32(bin_of(PG_GETARG_FLOAT8(0), PG_GETARG_INT32(1)));
+}
 
-	PG_RETURN_INT32((int32) fmax(0, fmin(place, bins - 1)));
+/* The cell of a decision in a histogram by class. */
+static int
+cell_of_bin(double decision, bool positive, int bins)
+{
+	return (positive ? 0 : bins) + bin_of(decision, bins);
 }
 
 /* Count rows by class and bin of their decision. */
@@ -233,6 +265,11 @@ count_bins(const Evaluation *evaluation, int bins, int64 *counts)
 								 "WHERE y IS NOT NULL GROUP BY 1, 2",
 								 label, schema, schema, DPERM_PARAM_EXTRA, bins, rows);
 
+	if (evaluation->source.once)
+	{
+		dperm_tally(&evaluation->source, evaluation->opened, cell_of_bin, bins, counts, 2 * bins);
+		return;
+	}
 	memset(counts, 0, sizeof(int64) * 2 * bins);
 	dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
 	for (uint64 i = 0; i < SPI_processed; i++)
@@ -256,7 +293,7 @@ share(double part, double whole, bool *isnull)
 	return Float8GetDatum(*isnull ? 0 : part / whole);
 }
 
-/* dp_roc(model, source, label, epsilon, positive, features, bins) */
+/* dp_roc(model, source, label, epsilon, positive, features, bins, neighbours, unit) */
 Datum
 dp_roc(PG_FUNCTION_ARGS)
 {

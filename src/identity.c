@@ -24,6 +24,7 @@
 
 #include "domains.h"
 #include "identity.h"
+#include "roster.h"
 #include "settled.h"
 
 /* Is a column never null, by a constraint that all rows satisfy? */
@@ -133,31 +134,6 @@ is_key(Oid oid, AttrNumber number, bool with_children)
 	return result;
 }
 
-/* Are values that differ different as text, whatever the settings of the session? */
-static bool
-is_told_by_text(Oid base)
-{
-	switch (base)
-	{
-		case INT2OID:
-		case INT4OID:
-		case INT8OID:
-		case OIDOID:
-		case NUMERICOID:
-		case UUIDOID:
-		case NAMEOID:
-		case TEXTOID:
-		case VARCHAROID:
-		case BPCHAROID:
-		case BYTEAOID:
-		case DATEOID:
-		case TIMESTAMPOID:
-			return true;
-		default:
-			return get_typtype(base) == TYPTYPE_ENUM;
-	}
-}
-
 /* The text of a column. A text that an index can hold is short enough to be read as a whole. */
 static char *
 column_text(const DpermSource *source, AttrNumber number, const char *name)
@@ -204,7 +180,7 @@ check_key(Oid relation, AttrNumber number, const char *name)
 {
 	Oid			type = get_atttype(relation, number);
 
-	if (!is_told_by_text(getBaseType(type)))
+	if (!dperm_roster_told_by_text(getBaseType(type)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("identity cannot be of type %s", format_type_be(type)),

@@ -2,18 +2,24 @@
  * load.c: rows of a source into memory, in one pass.
  *
  * The executor hands each row to a receiver of ours, which encodes it right away. How much is kept
- * depends on the number of rows and on the encoders alone.
+ * depends on the number of rows and on the encoders alone. Of a source that is read once, rows that do not fit go to a spool,
+ * and persons and portions are settled here: docs in src/README.md, "Reading once".
  */
 #include "postgres.h"
 
 #include "executor/tuptable.h"
+#include "miscadmin.h"
 #include "tcop/dest.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "core/base/limits.h"
+#include "core/privacy/draw.h"
 #include "dperm.h"
 #include "load.h"
 #include "queries.h"
 #include "reader.h"
+#include "roster.h"
 
 /* Memory for compact rows or samples, when rows do not fit, together and even if less is set. */
 #define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
@@ -25,16 +31,22 @@
 typedef struct Loader
 {
 	DestReceiver pub;			/* must be first */
+	const DpermSource *source;
 	DpermRows  *sets;
 	int			count;
 	Size		limit;			/* of all caches together */
 	bool		compact;		/* are rows kept in their compact form? */
 	bool		sampled;		/* did rows have to go? */
-	int64	   *portions;		/* rows of each, or NULL */
+	int64	   *portions;		/* units of each, or NULL */
 	int64		rows;
 	MemoryContext row_context;	/* reset after each row */
 	DpermReader **readers;		/* of each set */
 	DpermValue **values;
+
+	/* of a source that is read once */
+	DpermEntropy entropy;		/* for portions */
+	DpermRoster *roster;		/* if persons are the units; else NULL */
+	int64		missing;		/* rows of nobody, or of all, that are known of and have not come */
 } Loader;
 
 /* Keep compact rows from now on. */
@@ -44,7 +56,11 @@ compact(Loader *loader)
 	loader->compact = true;
 	loader->limit = Max(loader->limit, SAMPLE_BYTES);
 	for (int i = 0; i < loader->count; i++)
+	{
+		if (loader->source->once)
+			dperm_cache_spill(&loader->sets[i].cache);
 		dperm_cache_compact(&loader->sets[i].cache);
+	}
 }
 
 /* Keep samples from now on. */
@@ -79,15 +95,17 @@ check_room(Loader *loader, const DpermRows *set)
 		shrink(loader);
 }
 
-/* Take a row into a set. */
+/*
+ * Take a row into a set; one without a slot is empty, and so is one without a sign. The owner is that of a row with a weight. Values
+ * are read in any case: what is fetched for them must not depend on the label, nor on the owner.
+ */
 static void
-take_row(Loader *loader, int number, TupleTableSlot *slot)
+take_row(Loader *loader, int number, TupleTableSlot *slot, int sign, int64 owner)
 {
 	DpermRows  *set = &loader->sets[number];
 	DpermReader *readers = loader->readers[number];
 	DpermValue *values = loader->values[number];
 	MemoryContext caller;
-	int			sign = 0;
 
 	if (!dperm_cache_wants(&set->cache))
 	{
@@ -95,16 +113,30 @@ take_row(Loader *loader, int number, TupleTableSlot *slot)
 		return;
 	}
 	check_room(loader, set);
-	if (!slot->tts_isnull[0])
-		sign = DatumGetBool(slot->tts_values[0]) ? 1 : -1;
 	caller = MemoryContextSwitchTo(loader->row_context);
-	for (int i = 0; i < set->source->block_count; i++)
+	for (int i = 0; slot && i < set->source->block_count; i++)
 		dperm_reader_read(&readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1],
 						  &values[i]);
-	dperm_cache_add(&set->cache, values, sign);
+	dperm_cache_add(&set->cache, values, sign, owner);
 	MemoryContextSwitchTo(caller);
 	if (!loader->row_context->isReset || loader->row_context->firstchild)
 		MemoryContextReset(loader->row_context);
+}
+
+/* Take a row into every set of its portion. */
+static void
+take_into(Loader *loader, int portion, TupleTableSlot *slot, int sign, int64 owner)
+{
+	for (int i = 0; i < loader->count; i++)
+		if (loader->sets[i].portion == portion)
+			take_row(loader, i, slot, sign, owner);
+}
+
+/* The sign of a row: that of its label, or 0 for none. */
+static int
+sign_of_row(const TupleTableSlot *slot)
+{
+	return slot->tts_isnull[0] ? 0 : DatumGetBool(slot->tts_values[0]) ? 1 : -1;
 }
 
 /* A row has arrived. */
@@ -120,17 +152,113 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 		portion = DatumGetInt32(slot->tts_values[slot->tts_nvalid - 1]);
 		loader->portions[portion]++;
 	}
-	for (int i = 0; i < loader->count; i++)
-		if (loader->sets[i].portion == portion)
-			take_row(loader, i, slot);
+	take_into(loader, portion, slot, sign_of_row(slot), 0);
 	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress)
 		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader->rows)));
 	return true;
 }
 
+/* A portion for what has none. */
+static int
+draw_portion(Loader *loader)
+{
+	return loader->source->portions > 0 ? (int) dperm_draw_below(&loader->entropy, loader->source->portions) : -1;
+}
+
+/* The portion of a person. */
+static int
+portion_of(const Loader *loader, const DpermPerson *person)
+{
+	return loader->source->portions > 0 ? person->portion : -1;
+}
+
+/* The person whose unit is the last value of a row. */
+static int64
+find_person(Loader *loader, TupleTableSlot *slot)
+{
+	int			last = slot->tts_nvalid - 1;
+	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
+	int64		person = dperm_roster_enter(loader->roster, slot->tts_values[last], slot->tts_isnull[last]);
+
+	MemoryContextSwitchTo(caller);
+	return person;
+}
+
+/* One of the rows that a person, or nobody, is known to have has arrived. */
+static void
+expect_less(const Loader *loader, int64 *missing)
+{
+	if (loader->source->census && --*missing < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("source shows rows that the table behind it does not have"),
+				 errhint("Store the rows first, for example in a materialized view.")));
+}
+
+/*
+ * A row of a source that is read once has arrived. A row of nobody is kept as an empty one: how much is kept is to depend on the
+ * number of rows alone.
+ */
+static bool
+receive_once(TupleTableSlot *slot, DestReceiver *self)
+{
+	Loader	   *loader = (Loader *) self;
+
+	slot_getallattrs(slot);
+	if (++loader->rows > DPERM_ROWS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("source has too many rows")));	/* for the bounds on rounding */
+	if (loader->roster)
+	{
+		int64		number = find_person(loader, slot);
+		DpermPerson *person = number == DPERM_NOBODY ? NULL : dperm_roster_person(loader->roster, number);
+		int			sign = person ? sign_of_row(slot) : 0;
+
+		expect_less(loader, person ? &person->missing : &loader->missing);
+		if (sign != 0)
+			person->labelled++;
+		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), slot, sign,
+				  sign != 0 ? number : DPERM_NOBODY);
+	}
+	else
+	{
+		expect_less(loader, &loader->missing);
+		take_into(loader, draw_portion(loader), slot, sign_of_row(slot), DPERM_NOBODY);
+	}
+	if (!loader->row_context->isReset)
+		MemoryContextReset(loader->row_context);
+	return true;
+}
+
+/* The unit of a row of the table behind the source, or the number of its rows. */
+static bool
+receive_census(TupleTableSlot *slot, DestReceiver *self)
+{
+	Loader	   *loader = (Loader *) self;
+
+	slot_getallattrs(slot);
+	if (loader->roster)
+	{
+		int64		number = find_person(loader, slot);
+
+		(*(number == DPERM_NOBODY ? &loader->missing : &dperm_roster_person(loader->roster, number)->missing))++;
+		MemoryContextReset(loader->row_context);
+	}
+	else
+		loader->missing = DatumGetInt64(slot->tts_values[0]);
+	return true;
+}
+
+/* Rows are about to arrive. The roster reads units as they are, so their type has to be its own. */
 static void
 start_rows(DestReceiver *self, int operation, TupleDesc desc)
 {
+	Loader	   *loader = (Loader *) self;
+
+	if (loader->roster &&
+		getBaseType(TupleDescAttr(desc, desc->natts - 1)->atttypid) != getBaseType(loader->source->unit_type))
+		elog(ERROR, "a query over the rows has a unit of another type");
 }
 
 static void
@@ -138,22 +266,33 @@ end_rows(DestReceiver *self)
 {
 }
 
-/* Prepare to take rows. */
+/* Prepare to receive, as a source is read. */
 static void
-init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
+init_receiver(Loader *loader, const DpermSource *source)
 {
 	memset(loader, 0, sizeof(*loader));
-	loader->pub.receiveSlot = receive_row;
+	loader->pub.receiveSlot = source->once ? receive_once : receive_row;
 	loader->pub.rStartup = start_rows;
 	loader->pub.rShutdown = end_rows;
 	loader->pub.rDestroy = end_rows;
 	loader->pub.mydest = DestTuplestore;	/* anything that SPI does not make itself */
+	loader->source = source;
+	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
+												ALLOCSET_DEFAULT_SIZES);
+	dperm_entropy_init(&loader->entropy, dperm_strong_random, NULL);
+	if (source->unit)
+		loader->roster = dperm_roster_make(source->unit_type, source->unit_collation, source->portions, &loader->entropy);
+}
+
+/* Prepare to take rows. */
+static void
+init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
+{
+	init_receiver(loader, sets[0].source);
 	loader->sets = sets;
 	loader->count = count;
 	loader->portions = portions;
 	loader->limit = (Size) dperm_cache_memory * 1024;
-	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
-												ALLOCSET_DEFAULT_SIZES);
 	loader->readers = palloc(sizeof(DpermReader *) * count);
 	loader->values = palloc(sizeof(DpermValue *) * count);
 	for (int i = 0; i < count; i++)
@@ -161,7 +300,7 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 		const DpermPassSpec *spec = &sets[i].source->spec;
 
 		dperm_cache_init(&sets[i].cache, &spec->encoder, SAMPLE_BYTES / count,
-						 i > 0 ? &sets[i - 1].cache : NULL);
+						 i > 0 ? &sets[i - 1].cache : NULL, loader->roster != NULL);
 		loader->readers[i] = dperm_reader_make_all(&spec->encoder, spec->readers);
 		loader->values[i] = palloc0(sizeof(DpermValue) * spec->encoder.block_count);
 	}
@@ -169,24 +308,137 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 		compact(loader);
 }
 
+/* Look at the table behind the source. */
+static void
+take_census(Loader *loader)
+{
+	if (loader->source->census == NULL)
+		return;
+	loader->pub.receiveSlot = receive_census;
+	dperm_queries_census(loader->source, &loader->pub);
+	loader->pub.receiveSlot = receive_once;
+}
+
+/* Empty rows in place of those of a person, or of nobody, that the source does not show. */
+static void
+fill_up(Loader *loader, const DpermPerson *person, int64 missing)
+{
+	for (int64 i = 0; i < missing; i++)
+	{
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL, 0, DPERM_NOBODY);
+	}
+}
+
+/* All random bits have been drawn: there must have been some. */
+static void
+end_draws(Loader *loader)
+{
+	if (!dperm_entropy_ok(&loader->entropy))
+		dperm_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&loader->entropy);
+}
+
+/* All rows have arrived: those that are missing are empty. */
+static void
+settle_units(Loader *loader)
+{
+	DpermRoster *roster = loader->roster;
+	int64		persons = roster ? dperm_roster_count(roster) : 0;
+
+	fill_up(loader, NULL, loader->missing);
+	for (int64 i = 0; i < persons; i++)
+		fill_up(loader, dperm_roster_person(roster, i), dperm_roster_person(roster, i)->missing);
+	end_draws(loader);
+}
+
+/* The number of units of each portion, or of all. */
+static void
+count_units(Loader *loader)
+{
+	DpermRoster *roster = loader->roster;
+
+	for (int i = 0; i < loader->count; i++)
+		loader->sets[i].count = roster ? dperm_roster_count(roster) : loader->sets[i].cache.keep.seen;
+	if (loader->portions == NULL || !loader->source->once)
+		return;
+	if (roster)
+		for (int64 i = 0; i < dperm_roster_count(roster); i++)
+			loader->portions[dperm_roster_person(roster, i)->portion]++;
+	for (int i = 0; i < loader->count; i++)
+	{
+		/* every portion has a set, and all sets of it saw the same rows */
+		if (roster)
+			loader->sets[i].count = loader->portions[loader->sets[i].portion];
+		else
+			loader->portions[loader->sets[i].portion] = loader->sets[i].count;
+	}
+}
+
 /* Read rows. */
 void
 dperm_load(DpermRows *sets, int count, int64 *portions)
 {
 	const DpermSource *source = sets[0].source;
+	double	   *weights;
 	Loader		loader;
 
 	if (portions)
 		memset(portions, 0, sizeof(int64) * source->portions);
 	init_loader(&loader, sets, count, portions);
+	take_census(&loader);
 	dperm_queries_read(source, &loader.pub);
+	if (source->once)
+		settle_units(&loader);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_cache_end(&sets[i].cache);
-		sets[i].count = sets[i].cache.keep.seen;
 		sets[i].complete = !loader.compact;
 	}
+	count_units(&loader);
+	if (loader.roster)
+	{
+		weights = dperm_roster_weights(loader.roster);
+		dperm_roster_free(loader.roster);
+		for (int i = 0; i < count; i++)
+			dperm_cache_weigh(&sets[i].cache, weights);
+	}
 	MemoryContextDelete(loader.row_context);
-	if (dperm_progress && loader.rows % REPORT_ROWS != 0)
+	if (dperm_progress && source->once)
+		ereport(INFO, (errmsg("dperm: all rows read")));
+	else if (dperm_progress && loader.rows % REPORT_ROWS != 0)
 		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader.rows)));
+}
+
+/* Let go of files. */
+void
+dperm_load_close(DpermRows *sets, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		dperm_spool_close(sets[i].cache.spool);
+		sets[i].cache.spool = NULL;
+	}
+}
+
+/* The number of units, by a scan of its own. */
+int64
+dperm_load_count(const DpermSource *source)
+{
+	DpermSource counted = *source;
+	Loader		loader;
+	int64		count;
+
+	counted.portions = 0;
+	if (counted.census == NULL)
+		counted.census = dperm_queries_own_census(source);
+	init_receiver(&loader, &counted);
+	take_census(&loader);
+	end_draws(&loader);
+	count = loader.roster ? dperm_roster_count(loader.roster) : loader.missing;
+	if (loader.roster)
+		dperm_roster_free(loader.roster);
+	MemoryContextDelete(loader.row_context);
+	return count;
 }

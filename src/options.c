@@ -115,6 +115,18 @@ dperm_options_settle(DpermOptions *options)
 				 errhint("Omit lambda to use a default that does not depend on the data.")));
 }
 
+/* Say whether persons are the units. */
+void
+dperm_options_set_unit(DpermOptions *options, bool persons)
+{
+	options->unit = persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW;
+	if (persons && options->analysis == DPERM_ANALYSIS_PAPER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a unit requires analysis 'sharp'"),
+				 errhint("The analysis of the paper is for rows, not for persons.")));
+}
+
 /* The block of a vector that is no column, or has no domain. */
 DpermBlock
 dperm_options_vector_block(const DpermOptions *options)
@@ -200,6 +212,7 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 		.method = method,
 		.analysis = options->analysis,
 		.neighbours = options->neighbours,
+		.unit = options->unit,
 		.epsilon = options->epsilon,
 		.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
 		.lambda = options->lambda,
@@ -273,8 +286,11 @@ dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 void
 dperm_options_advise(const DpermSetup *setup, int64 rows)
 {
+	bool		persons = setup->unit == DPERM_UNIT_PERSON;
+
 	if (setup->delta > 0 && setup->delta >= 1.0 / rows)
 		ereport(WARNING,
-				(errmsg("delta is not smaller than 1 divided by the number of rows, " INT64_FORMAT, rows),
-				 errhint("A method that publishes one row at random would satisfy such a delta. Choose a much smaller one.")));
+				(errmsg("delta is not smaller than 1 divided by the number of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
+				 errhint("A method that publishes one %s at random would satisfy such a delta. Choose a much smaller one.",
+						 persons ? "person" : "row")));
 }

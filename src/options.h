@@ -36,6 +36,7 @@ typedef struct DpermOptions
 	double		epsilon;
 	double		delta;			/* 0: pure epsilon */
 	DpermNeighbours neighbours;
+	DpermUnit	unit;
 	double		lambda;			/* < 0: by the default rule */
 	double		scale;			/* of the default lambda; 0: not given */
 	double		slack;			/* 0: not given */
@@ -53,6 +54,9 @@ extern void dperm_options_init(DpermOptions *options, DpermLearner learner);
 
 /* Fill in the defaults that depend on other options, and refuse what does not go together. */
 extern void dperm_options_settle(DpermOptions *options);
+
+/* Say whether persons are the units, which is known once the source is; refuses what does not go together with them. */
+extern void dperm_options_set_unit(DpermOptions *options, bool persons);
 
 /* The encoder of some blocks; raises if there are too many coordinates. */
 extern DpermEncoder dperm_options_encoder(const DpermOptions *options,

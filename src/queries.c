@@ -147,7 +147,9 @@ read_query(const DpermSource *source)
 	appendStringInfo(&sql, "SELECT %s", label_sql(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
-	if (source->portions > 0)
+	if (source->unit)
+		appendStringInfo(&sql, ", %s", source->unit);
+	if (source->portions > 0 && !source->once)
 		appendStringInfo(&sql, ", %s", portion_sql(source));
 	appendStringInfo(&sql, " FROM %s AS t", source->from);
 	return sql.data;
@@ -158,6 +160,20 @@ void
 dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 {
 	run_query(source, read_query(source), make_params(source, InvalidOid, NULL, 0), receiver, 0);
+}
+
+/* The census of a source that shows all rows. */
+char *
+dperm_queries_own_census(const DpermSource *source)
+{
+	return psprintf("SELECT %s FROM %s AS t", source->unit ? source->unit : "pg_catalog.count(*)", source->from);
+}
+
+/* Run the census. */
+void
+dperm_queries_census(const DpermSource *source, DestReceiver *receiver)
+{
+	run_query(source, source->census, make_params(source, InvalidOid, NULL, 0), receiver, 0);
 }
 
 /* The columns as arguments of an aggregate, renamed or not. */
@@ -267,6 +283,14 @@ check_queries(const DpermSource *source, List **tried)
 {
 	int			portion = 0;
 
+	/* what is read once has no passes */
+	if (source->once)
+	{
+		try_open(source, read_query(source), "dp_moments", 0, tried);
+		if (source->census)
+			try_open(source, source->census, "dp_moments", 0, tried);
+		return;
+	}
 	try_open(source, pass_query(source, 1, source->portions > 0 ? &portion : NULL), "dp_moments",
 			 CURSOR_OPT_PARALLEL_OK, tried);
 	try_open(source, read_query(source), "dp_moments", 0, tried);

@@ -56,9 +56,13 @@ extern void dperm_queries_execute(const DpermSource *source, const char *query, 
 
 /*
  * Read all rows, once: each comes to the receiver as label, features and, of a divided source, its
- * portion. The receiver's process alone reads, in no order.
+ * portion; or, of a source that is read once and has a unit, that. The receiver's process alone reads, in no order.
  */
 extern void dperm_queries_read(const DpermSource *source, DestReceiver *receiver);
+
+/* The census of a source that shows all rows, as source->census is; and run the census of a source that has one. */
+extern char *dperm_queries_own_census(const DpermSource *source);
+extern void dperm_queries_census(const DpermSource *source, DestReceiver *receiver);
 
 /* Do two sources read from a common table? */
 extern bool dperm_queries_overlap(const DpermSource *a, const DpermSource *b);

@@ -23,6 +23,7 @@
 #include "encode.h"
 #include "label.h"
 #include "reader.h"
+#include "roster.h"
 #include "source.h"
 
 #define SOURCE_HINT \
@@ -112,7 +113,7 @@ check_privileges(Oid relation, const DpermColumn *label, DpermColumn **features,
 /* The columns that the caller named, or all that have a domain. */
 static DpermColumn **
 choose_features(const DpermSource *source, DpermColumn *columns, int count,
-				const DpermColumn *label, char **names, int *chosen)
+				const DpermColumn *label, const char *unit, char **names, int *chosen)
 {
 	DpermColumn **features = palloc(sizeof(*features) * Max(count, *chosen));
 
@@ -120,7 +121,7 @@ choose_features(const DpermSource *source, DpermColumn *columns, int count,
 	{
 		*chosen = 0;
 		for (int i = 0; i < count; i++)
-			if (columns[i].known && &columns[i] != label)
+			if (columns[i].known && &columns[i] != label && !(unit && strcmp(columns[i].name, unit) == 0))
 				features[(*chosen)++] = &columns[i];
 		if (*chosen == 0)
 			ereport(ERROR,
@@ -324,6 +325,52 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->label_plain = getBaseType(label->type) == BOOLOID && options->positive == NULL;
 }
 
+/* Is a column the label or a feature? */
+static bool
+is_used(const DpermSource *source, const char *column)
+{
+	for (int i = 0; i < source->block_count; i++)
+		if (strcmp(column, source->blocks[i].column.bytes) == 0)
+			return true;
+	return strcmp(column, source->label_column) == 0;
+}
+
+/* Let the persons of a column be the units of a source whose label and features are known. */
+static void
+set_unit(DpermSource *source, const char *column)
+{
+	AttrNumber	number = get_attnum(source->relation, column);
+	int32		typmod;
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
+						get_rel_name(source->relation)),
+				 errhint("unit names the column that identifies persons. Names are case-sensitive and are not quoted.")));
+	if (is_used(source, column))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unit cannot be the label or a feature"),
+				 errhint("unit must be a column that only identifies persons, such as a foreign key.")));
+	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod, &source->unit_collation);
+	if (!dperm_roster_takes(source->unit_type) ||
+		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))	/* equality would raise */
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("unit cannot be of type %s", format_type_be(source->unit_type)),
+				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, date or timestamp.")));
+	if (!OidIsValid(source->run_as) &&
+		pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
+				 errhint("Training requires SELECT on the column that identifies persons.")));
+	source->unit = psprintf("t.%s", quote_identifier(column));
+	source->once = true;
+}
+
 /* Find relation and columns and check types, domains and privileges. */
 void
 dperm_source_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
@@ -350,7 +397,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		feature_count = names->block_count;
 		feature_names = block_names(names->blocks, feature_count);
 	}
-	features = choose_features(source, columns, column_count, label, feature_names,
+	features = choose_features(source, columns, column_count, label, names->unit, feature_names,
 							   &feature_count);
 	check_privileges(source->relation, label, features, feature_count);
 	if (names->blocks)
@@ -362,6 +409,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	}
 	source->columns = make_readers(source, features);
 	set_label(source, label, options);
+	if (names->unit)
+		set_unit(source, names->unit);
 	source->spec.loss = options->loss;
 	source->spec.encoder = dperm_options_encoder(options, source->blocks,
 												 source->block_count);

@@ -18,6 +18,7 @@ typedef struct DpermSourceNames
 	Oid			function;		/* the SQL function that was called */
 	const char *relation;		/* as in FROM */
 	const char *label;
+	const char *unit;			/* column that tells persons apart; NULL: rows are the units */
 	char	  **features;		/* NULL: every column that has a domain */
 	int			feature_count;
 	Jsonb	   *domains;		/* NULL: those of the catalog */
@@ -37,6 +38,18 @@ typedef struct DpermSource
 	bool		label_plain;	/* is it a boolean as it is, or read by dp_label()? */
 	char	  **columns;		/* SQL expressions of the features */
 	Datum		positive;		/* text, or 0 for NULL */
+
+	char	   *unit;			/* SQL expression of the column that tells persons apart, or NULL: rows are the units */
+	Oid			unit_type;
+	Oid			unit_collation;
+	bool		once;			/* may its rows be read only once? Always so with a unit */
+
+	/*
+	 * For a source that is read once and need not show all rows of the table behind it, a query over that table: with a unit,
+	 * the unit of each of its rows; else one row, their number, as bigint. Rows that are not shown count as empty ones. Or NULL.
+	 */
+	char	   *census;
+	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
 
 	/* only the rows of one portion, see dperm_queries_divide() */
 	int			portions;		/* 0: all rows */

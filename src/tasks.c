@@ -1,7 +1,8 @@
 /*
  * tasks.c: trainings over the rows of a source, several at a time.
  *
- * Rows that are all in memory answer by themselves; else passes over the table do, and trainings share them.
+ * Rows that are all in memory answer by themselves, and so do those in a spool; else passes over the table do, and trainings
+ * share them.
  */
 #include "postgres.h"
 
@@ -71,9 +72,9 @@ end_work(Work *work, MemoryContext result)
 											 work->task->options->positive, result);
 }
 
-/* Train on rows that are all in memory; one of several trainings has no reports of its own. */
+/* Train on rows that are all in memory, or in a spool; one of several trainings has no reports of its own. */
 static void
-train_in_memory(DpermTask *task, bool one_of_several, MemoryContext result)
+train_alone(DpermTask *task, bool one_of_several, MemoryContext result)
 {
 	Work		work;
 	int			reported = one_of_several ? REPORTED_STEPS : 0;
@@ -81,7 +82,10 @@ train_in_memory(DpermTask *task, bool one_of_several, MemoryContext result)
 	begin_work(&work, task);
 	while (work.training.active)
 	{
-		dperm_training_answer(&work.training);
+		if (task->rows->complete)
+			dperm_training_answer(&work.training);
+		else
+			dperm_training_answer_spool(&work.training, task->rows->cache.spool);
 		report_step(&reported, false);
 	}
 	report_step(&reported, true);
@@ -256,8 +260,8 @@ dperm_tasks_run(DpermTask *tasks, int count)
 	for (int done = 0; done < count;)
 	{
 		MemoryContextSwitchTo(work);
-		if (tasks[done].rows->complete)
-			train_in_memory(&tasks[done++], count > 1, caller);
+		if (tasks[done].rows->complete || tasks[done].rows->source->once)
+			train_alone(&tasks[done++], count > 1, caller);
 		else
 		{
 			int			some = sharing(tasks + done, count - done);
@@ -292,6 +296,7 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 		dperm_options_advise(&setup, rows.count);
 		dperm_tasks_run(&task, 1);
 	}
+	dperm_load_close(&rows, 1);
 	MemoryContextDelete(load);
 	return task.model;
 }

@@ -49,10 +49,12 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *op
 
 	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
 	names.domains = dperm_arguments_jsonb(fcinfo, "domains");
+	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_options_init(options, learner);
 	dperm_option_table_arguments(options, DPERM_PLACE_TRAIN, fcinfo);
 	dperm_options_settle(options);
 	dperm_queries_open(source, &names, options, &tried);
+	dperm_options_set_unit(options, source->unit != NULL);
 	noise = dperm_options_noise(options, &source->spec.encoder, false);
 	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder), noise);
 	return noise;

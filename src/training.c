@@ -28,12 +28,17 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 	dperm_entropy_init(&training->entropy, dperm_strong_random, NULL);
 	training->matrix = dperm_matrix_of(&cache->keep, layout, options->loss);
 	training->matrix.compact = cache->compact;
+	if (layout->weighted)
+	{
+		training->matrix.of = cache->keep.seen;
+		training->matrix.units = (double) rows;
+	}
 	training->matrix.rough = dperm_fit_rough(&training->fit);
 	training->matrix.poll = dperm_interrupts;
 	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 												   dperm_moments_room(layout->dim, true));
 	training->fit.sample = &training->matrix;
-	training->fit.hess_cost = complete ? 0 : STREAMED_HESS_COST * layout->dim;
+	training->fit.hess_cost = complete || cache->spool ? 0 : STREAMED_HESS_COST * layout->dim;
 	training->fit.entropy = &training->entropy;
 	training->fit.poll = dperm_interrupts;
 	training->weights = palloc(sizeof(double) * layout->dim);
@@ -48,6 +53,22 @@ void
 dperm_training_answer(DpermTraining *training)
 {
 	dperm_matrix_answer(&training->matrix, &training->ask);
+	dperm_training_next(training);
+}
+
+/* Answer by all rows in a spool. */
+void
+dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool)
+{
+	DpermMoments moments;
+	double	   *rows;
+	int			count;
+
+	dperm_matrix_start(&training->matrix, &training->ask, &moments);
+	dperm_spool_rewind(spool);
+	while ((rows = dperm_spool_read(spool, &count)) != NULL)
+		dperm_moments_add_every(&moments, rows, count, 1);
+	dperm_matrix_means(&moments, (double) training->fit.setup.rows, &training->ask);
 	dperm_training_next(training);
 }
 

@@ -39,13 +39,16 @@ typedef struct DpermTraining
 
 /*
  * Begin a training, in the current memory context: draw the noise, and start from the rows in memory. noise is its shape, in
- * the order of the rows in memory, or NULL; rows is their public number; complete says whether all of them are in the cache, as they are, so that it can answer.
+ * the order of the rows in memory, or NULL; rows is the public number of units; complete says whether all of them are in the cache, as they are, so that it can answer.
  */
 extern void dperm_training_begin(DpermTraining *training, const DpermOptions *options,
 								 const DpermCache *cache, DpermNoisePlans noise, int64 rows, bool complete);
 
 /* Answer by the rows in memory, which are complete, and go on. */
 extern void dperm_training_answer(DpermTraining *training);
+
+/* Answer by all rows as they are in a spool, and go on. */
+extern void dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool);
 
 /* Go on: somebody has filled in what was asked. */
 extern void dperm_training_next(DpermTraining *training);

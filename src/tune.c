@@ -20,8 +20,10 @@
 #include "candidates.h"
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
+#include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "dperm.h"
+#include "mistakes.h"
 #include "model_type.h"
 #include "option_table.h"
 #include "queries.h"
@@ -44,6 +46,10 @@ typedef struct Tuning
 	char	   *identity;
 	DpermCandidates candidates;
 	DpermSource *sources;		/* of each candidate */
+	DpermRows  *sets;			/* rows that are loaded, each for one candidate or more, */
+	int			set_count;
+	DpermRows **trained_on;		/* by each candidate, */
+	DpermRows **tested_on;		/* and that its mistakes are counted on, if rows may be read only once */
 	List	   *tried;			/* queries that have been checked */
 } Tuning;
 
@@ -63,6 +69,8 @@ read_arguments(Tuning *tuning)
 				 errhint("Use 'permute_and_flip' or 'exponential'.")));
 	dperm_candidates_read(&tuning->candidates, fcinfo, &tuning->base);
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->candidates.count);
+	tuning->trained_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
+	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
 }
 
 /* Open the relation of the names for every candidate; with the features of the source before, if that is asked. */
@@ -72,7 +80,7 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 	for (int i = 0; i < tuning->candidates.count; i++)
 	{
 		DpermSource *source = &tuning->sources[i];
-		const DpermOptions *options = &tuning->candidates.each[i];
+		DpermOptions *options = &tuning->candidates.each[i];
 		DpermSourceNames own = *names;
 
 		if (like_before)
@@ -81,17 +89,26 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 			own.block_count = source->block_count;
 		}
 		dperm_queries_open(source, &own, options, &tuning->tried);
+		if (!like_before)
+			dperm_options_set_unit(options, source->unit != NULL);
 		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
 							dperm_options_noise(options, &source->spec.encoder, false));
 	}
 }
 
-/* Divide the rows of every candidate, by one fresh key. */
+/* Divide the rows of every candidate, by one fresh key. Where they are read once, they or their persons draw their portions. */
 static void
 divide_sources(Tuning *tuning, int portions, bool is_public)
 {
-	Datum		key = dperm_queries_key();
+	Datum		key;
 
+	if (tuning->sources[0].once)
+	{
+		for (int i = 0; i < tuning->candidates.count; i++)
+			tuning->sources[i].portions = portions;
+		return;
+	}
+	key = dperm_queries_key();
 	for (int i = 0; i < tuning->candidates.count; i++)
 		dperm_queries_divide(&tuning->sources[i], portions, tuning->identity,
 							 is_public, key, &tuning->tried);
@@ -153,14 +170,21 @@ set_tuning(DpermModel *model, char *text)
 	model->tuning.len = strlen(text);
 }
 
-/* The number of rows is public, and which of them are in a portion does not depend on what they hold. */
+/* What the units are called. */
+static const char *
+units_name(const Tuning *tuning)
+{
+	return tuning->candidates.each[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows";
+}
+
+/* The number of units is public, and which of them are in a portion does not depend on what they hold. */
 static void
-too_few_rows(void)
+too_few_units(const Tuning *tuning)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("a portion of the rows is empty"),
-			 errhint("There are too few rows for this many candidates.")));
+			 errmsg("a portion of the %s is empty", units_name(tuning)),
+			 errhint("There are too few %s for this many candidates.", units_name(tuning))));
 }
 
 /* Do two candidates make the same of a row? */
@@ -180,28 +204,37 @@ same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
 	return memcmp(forms[0], forms[1], size) == 0;
 }
 
+/* The set of a portion for a source: one from first on that is the same, or a new one. */
+static DpermRows *
+find_set(Tuning *tuning, const DpermSource *source, int portion, int first)
+{
+	int			at = first;
+
+	while (at < tuning->set_count && !same_rows(&tuning->sets[at].source->spec, &source->spec))
+		at++;
+	if (at == tuning->set_count)
+		tuning->sets[tuning->set_count++] = (DpermRows) {.source = source, .portion = portion};
+	return &tuning->sets[at];
+}
+
 /*
  * Load the rows of each candidate, in one pass: its own portion, or the first one for all, which is kept once for all
- * that make the same of it.
+ * that make the same of it. The last portion too, in the same way, if it cannot be read later.
  */
 static void
-load_candidates(Tuning *tuning, bool own_portions, int64 *portions, DpermRows **rows)
+load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
 {
-	DpermRows  *sets = palloc0(sizeof(DpermRows) * tuning->candidates.count);
-	int			count = 0;
+	int			count = tuning->candidates.count;
+	int			last;
 
-	for (int i = 0; i < tuning->candidates.count; i++)
-	{
-		const DpermSource *source = &tuning->sources[i];
-		int			at = own_portions ? count : 0;
-
-		while (at < count && !same_rows(&sets[at].source->spec, &source->spec))
-			at++;
-		if (at == count)
-			sets[count++] = (DpermRows) {.source = source, .portion = own_portions ? i : 0};
-		rows[i] = &sets[at];
-	}
-	dperm_load(sets, count, portions);
+	tuning->sets = palloc0(sizeof(DpermRows) * 2 * count);
+	for (int i = 0; i < count; i++)
+		tuning->trained_on[i] = find_set(tuning, &tuning->sources[i], own_portions ? i : 0,
+										 own_portions ? tuning->set_count : 0);
+	last = tuning->set_count;
+	for (int i = 0; tuning->sources[0].once && i < count; i++)
+		tuning->tested_on[i] = find_set(tuning, &tuning->sources[i], tuning->sources[0].portions - 1, last);
+	dperm_load(tuning->sets, tuning->set_count, portions);
 }
 
 /*
@@ -222,14 +255,31 @@ count_mistakes(Tuning *tuning, int portion, int64 rows, const Datum *models, int
 		dperm_tasks_rows_changed();
 }
 
+/* The mistakes of the models of all candidates on the last portion, which has so many units. */
+static void
+test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
+{
+	int			count = tuning->candidates.count;
+	Datum	   *models;
+
+	if (tuning->sources[0].once)
+	{
+		for (int i = 0; i < count; i++)
+			mistakes[i] = dperm_mistakes(tuning->tested_on[i], tasks[i].model);
+		return;
+	}
+	models = palloc(sizeof(Datum) * count);
+	for (int i = 0; i < count; i++)
+		models[i] = dperm_model_type_make(tasks[i].model);
+	count_mistakes(tuning, count, units, models, count, mistakes);
+}
+
 /* Algorithm 4: the chosen model, or NULL if there are no rows. */
 static DpermModel *
 tune_privately(Tuning *tuning)
 {
 	int			portions = tuning->candidates.count + 1;
-	DpermRows **sets = palloc(sizeof(*sets) * tuning->candidates.count);
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->candidates.count);
-	Datum	   *datums = palloc(sizeof(Datum) * tuning->candidates.count);
 	int64	   *rows = palloc(sizeof(int64) * portions);
 	int64	   *mistakes = palloc(sizeof(int64) * tuning->candidates.count);
 	int		   *order = palloc(sizeof(int) * tuning->candidates.count);
@@ -237,44 +287,49 @@ tune_privately(Tuning *tuning)
 	DpermEntropy entropy;
 	int			chosen;
 
-	load_candidates(tuning, true, rows, sets);
+	load_candidates(tuning, true, rows);
 	for (int i = 0; i < portions; i++)
 		total += rows[i];
 	if (total == 0)
+	{
+		dperm_load_close(tuning->sets, tuning->set_count);
 		return NULL;
+	}
 	for (int i = 0; i < portions; i++)
 		if (rows[i] == 0)
-			too_few_rows();
+			too_few_units(tuning);
 	settle_delta(tuning, rows, total);
 	for (int i = 0; i < tuning->candidates.count; i++)
-		tasks[i] = (DpermTask) {.options = &tuning->candidates.each[i], .rows = sets[i]};
+		tasks[i] = (DpermTask) {.options = &tuning->candidates.each[i], .rows = tuning->trained_on[i]};
 	dperm_tasks_run(tasks, tuning->candidates.count);
-	for (int i = 0; i < tuning->candidates.count; i++)
-		datums[i] = dperm_model_type_make(tasks[i].model);
-	count_mistakes(tuning, tuning->candidates.count, rows[tuning->candidates.count], datums, tuning->candidates.count, mistakes);
+	test_candidates(tuning, tasks, rows[tuning->candidates.count], mistakes);
+	dperm_load_close(tuning->sets, tuning->set_count);
 
 	dperm_entropy_init(&entropy, dperm_strong_random, NULL);
 	chosen = dperm_selection_choose(&entropy, tuning->selection,
-						  dperm_selection_budget_for(tuning->base.epsilon, tuning->base.neighbours), mistakes,
+						  dperm_selection_budget_for(tuning->base.epsilon, tuning->base.neighbours),
+						  dperm_person_parts(tuning->candidates.each[0].unit), mistakes,
 						  tuning->candidates.count, order);
 	if (!dperm_entropy_ok(&entropy))
 		dperm_check_status(DPERM_NO_ENTROPY);
 	dperm_entropy_wipe(&entropy);
 	set_tuning(tasks[chosen].model,
-			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"rows\": " INT64_FORMAT
+			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
 						", \"portions\": %d, \"candidates\": %s}",
-						dperm_selection_name(tuning->selection), total, portions,
+						dperm_selection_name(tuning->selection), units_name(tuning), total, portions,
 						dperm_candidates_json(&tuning->candidates)));
 	return tasks[chosen].model;
 }
 
-/* The number of rows that a source has, all of them. */
+/* The number of units that a source has, all of them. */
 static int64
-count_rows(const DpermSource *source)
+count_units_of(const DpermSource *source)
 {
 	int64		rows;
 	bool		isnull;
 
+	if (source->once)
+		return dperm_load_count(source);
 	dperm_queries_execute(source, psprintf("SELECT pg_catalog.count(*) FROM %s AS t", source->from),
 						  "dp_model", NULL, 0);
 	rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
@@ -295,10 +350,9 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 	int64	   *mistakes = palloc(sizeof(int64) * trainings);
 	int64		best_mistakes = PG_INT64_MAX;
 	int64		rows[2];
-	DpermRows **sets = palloc(sizeof(*sets) * tuning->candidates.count);
 	int			best = 0;
 
-	load_candidates(tuning, false, rows, sets);
+	load_candidates(tuning, false, rows);
 	if (rows[0] == 0 || rows[1] == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -316,7 +370,7 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
 									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
 		for (int r = 0; r < HOLDOUT_REPEATS; r++)
-			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = sets[i]};
+			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = tuning->trained_on[i]};
 	}
 	dperm_tasks_run(tasks, trainings);
 	for (int i = 0; i < trainings; i++)
@@ -347,7 +401,7 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	DpermModel *model;
 	StringInfoData text;
 
-	rows = count_rows(&private[0]);
+	rows = count_units_of(&private[0]);
 	if (rows == 0)
 		return NULL;
 	setups = check_candidates_on(tuning, rows);
@@ -373,6 +427,7 @@ open_holdout(Tuning *tuning, const char *holdout)
 	for (int i = 0; i < tuning->candidates.count; i++)
 		private[i] = tuning->sources[i];
 	names.relation = holdout;
+	names.unit = NULL;			/* public rows are rows */
 	open_sources(tuning, &names, true);
 	if (dperm_queries_overlap(&tuning->sources[0], &private[0]))
 		ereport(ERROR,
@@ -400,6 +455,12 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	names->label = dperm_arguments_required_text(fcinfo, "label");
 	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
 	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
+	names->unit = dperm_arguments_text(fcinfo, "unit");
+	if (names->unit && tuning.identity && dperm_arguments_text(fcinfo, "holdout") == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both unit and identity"),
+				 errhint("Omit identity: persons are divided into portions, each with all of their rows.")));
 	open_sources(&tuning, names, false);
 	holdout = dperm_arguments_text(fcinfo, "holdout");
 	if (holdout)

@@ -27,10 +27,11 @@ CREATE FUNCTION dp_logreg_tune(
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
-	neighbours text DEFAULT 'replace'
+	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -60,8 +61,9 @@ CREATE FUNCTION dp_svm_tune(
 	noise text DEFAULT NULL,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
-	neighbours text DEFAULT 'replace'
+	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';

@@ -10,6 +10,7 @@ CREATE FUNCTION dp_evaluate(
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
 	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL,
 	OUT metric text,
 	OUT value float8,
 	OUT low float8,
@@ -17,7 +18,7 @@ CREATE FUNCTION dp_evaluate(
 	OUT private boolean
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
-COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text) IS
+COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
 
 CREATE FUNCTION dp_roc(
@@ -29,13 +30,14 @@ CREATE FUNCTION dp_roc(
 	features text DEFAULT NULL,
 	bins integer DEFAULT 50,
 	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL,
 	OUT threshold float8,
 	OUT true_positive_rate float8,
 	OUT false_positive_rate float8,
 	OUT auc float8
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
-COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text) IS
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text) IS
 	'a private ROC curve and the area under it, from a histogram of decisions with public bins';
 
 --
@@ -101,6 +103,7 @@ CREATE FUNCTION dp_cost(
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
+	unit text DEFAULT NULL,
 	OUT method text,
 	OUT noise text,
 	OUT delta float8,
@@ -117,5 +120,5 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text) IS
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

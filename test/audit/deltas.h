@@ -56,11 +56,11 @@ range_of(const Target *t, const Row *a, const double *deviations, int j, double 
 	*high = REACH * deviations[j];
 	for (int i = 0; i < t->rows; i++)
 	{
-		*low += fmin(0, a[i][j]);
-		*high += fmax(0, a[i][j]);
+		*low += fmin(0, weight_of(t, i) * a[i][j]);
+		*high += fmax(0, weight_of(t, i) * a[i][j]);
 	}
-	*low /= t->rows * t->lambda;
-	*high /= t->rows * t->lambda;
+	*low /= t->units * t->lambda;
+	*high /= t->units * t->lambda;
 }
 
 /* One weight: the log of the ratio of densities less epsilon. */
@@ -180,7 +180,7 @@ integrate_line(const Target *t, const Row *ours, const Row *theirs, const double
 
 	range_of(t, ours, deviations, last, &low, &high);
 	pieces = pieces_of(t, ours, theirs, f, low, high, cuts);
-	step *= deviations[last] / (t->rows * t->lambda);
+	step *= deviations[last] / (t->units * t->lambda);
 	for (int i = 0; i < pieces; i++)
 	{
 		int			count = 1 + (int) ((cuts[i + 1] - cuts[i]) / step);
@@ -222,7 +222,7 @@ plane_delta(const Target *t, const Row *ours, const Row *theirs, double step, do
 	for (int j = 0; j < t->dim - 1; j++)
 	{
 		range_of(t, ours, deviations, j, &low[j], &high[j]);
-		counts[j] = (int) ((high[j] - low[j]) * t->rows * t->lambda / (step * deviations[j])) + 1;
+		counts[j] = (int) ((high[j] - low[j]) * t->units * t->lambda / (step * deviations[j])) + 1;
 		area *= (high[j] - low[j]) / counts[j];
 	}
 	for (int i = 0; i < counts[0]; i++)

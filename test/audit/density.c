@@ -29,6 +29,7 @@
 static double highest;
 static char highest_at[200] = "nowhere";
 static double shares[3][SPACES];	/* objective, output, objective with noise in shapes */
+static double person_shares[3]; /* the same for persons */
 
 /* The privacy loss at a point: what is behind the rows in common and the two rows; f. */
 static double
@@ -59,7 +60,7 @@ static double
 attack(const Target *t, uint64_t seed, int starts)
 {
 	TestRandom	state = seed * 1000003 + 17;
-	int			free_numbers = (t->rows + 1) * t->space->inputs + (t->output ? 0 : t->dim);
+	int			free_numbers = inputs_of(t) + (t->output ? 0 : t->dim);
 	double		most = -INFINITY;
 
 	for (int i = 0; i < starts; i++)
@@ -92,7 +93,7 @@ for_all(DpermMethod method, DpermAnalysis analysis, DpermNeighbours neighbours, 
 
 	for (int l = 0; l < 4; l++)
 		for (int space = 0; space < SPACES; space++)
-			for (int rows = 1; rows <= ROWS_MAX; rows++)
+			for (int rows = 1; rows <= UNITS_MAX; rows++)
 				for (int e = 0; e < 3; e++)
 					for (int k = 0; k < 3; k++)
 					{
@@ -109,23 +110,100 @@ for_all(DpermMethod method, DpermAnalysis analysis, DpermNeighbours neighbours, 
 
 /* Nothing is found above what is allowed. */
 static void
-check_private(const DpermSetup *s, int space, int starts, uint64_t seed)
+check_target(const DpermSetup *s, Target t, int starts, uint64_t seed)
 {
-	Target		t = calibrated(s, space);
 	double		most = attack(&t, seed, starts);
+	bool		person = s->unit == DPERM_UNIT_PERSON;
+	double	   *share = person ? &person_shares[t.noise ? 2 : t.output] : &shares[t.noise ? 2 : t.output][t.space - spaces];
 
 	t.reverse = true;
 	if (s->neighbours == DPERM_NEIGHBOURS_REMOVE)
 		most = fmax(most, attack(&t, seed, starts));
 	CHECK(most <= t.allowed + 1e-9);
-	shares[t.noise ? 2 : t.output][space] = fmax(shares[t.noise ? 2 : t.output][space], most / t.allowed);
+	*share = fmax(*share, most / t.allowed);
 	if (most / t.allowed > highest)
 	{
 		highest = most / t.allowed;
-		snprintf(highest_at, sizeof(highest_at), "%s, %s, %s noise, %s, %s, n %d, epsilon %g",
+		snprintf(highest_at, sizeof(highest_at), "%s, %s, %s noise, %s, %s, n %d, %s of %d, epsilon %g",
 				 dperm_mechanism_name(s->method), dperm_claim_neighbours_name(s->neighbours), t.noise ? "shaped" : "ball", dperm_loss_name(s->loss.kind), t.space->name,
-				 t.rows, s->epsilon);
+				 t.units, dperm_claim_unit_name(s->unit), t.own, s->epsilon);
 	}
+}
+
+static void
+check_private(const DpermSetup *s, int space, int starts, uint64_t seed)
+{
+	check_target(s, calibrated(s, space), starts, seed);
+}
+
+/* Call something for setups for persons, where most of epsilon may be slack. */
+static void
+for_persons(DpermMethod method, bool shaped, int starts, void (*check) (const DpermSetup *, Target, int, uint64_t))
+{
+	static const double epsilons[] = {0.1, 1, 5};
+	static const double lambdas[] = {0.01, 3};
+	static const double slacks[] = {0.9, 0.1, 0.5};
+	uint64_t	seed = 5000;
+
+	for (int l = 0; l < 4; l++)
+		for (int space = 0; space < SPACES; space++)
+			for (int e = 0; e < 3; e++)
+				for (int k = 0; k < 4; k++)
+				{
+					DpermSetup	s = {.loss = losses[l], .method = method, .neighbours = (DpermNeighbours) (k % 2),
+						.unit = DPERM_UNIT_PERSON, .epsilon = epsilons[e], .lambda = lambdas[k / 2], .rows = 1 + (k + e) % 2,
+						.dim = spaces[space].dim, .noise = shaped ? spaces[space].noise : NULL,
+						.slack = method == DPERM_METHOD_OUTPUT ? 0 : slacks[(l + e + k) % 3]
+					};
+					Target		t;
+
+					if (shaped ? s.noise == NULL : s.dim > BALL_DIM_MAX)
+						continue;
+					t = calibrated(&s, space);
+					take_rows(&t, 2 + (int) (seed % 2));
+					check(&s, t, starts, seed++);
+				}
+}
+
+/* Persons with rows of different directions. */
+TEST(persons_are_private)
+{
+	for_persons(DPERM_METHOD_OBJECTIVE, false, 12, check_target);
+	for_persons(DPERM_METHOD_OBJECTIVE, true, 8, check_target);
+	for_persons(DPERM_METHOD_OUTPUT, false, 4, check_target);
+}
+
+/* How often wrong constants for persons were found. */
+static int	slack_found;
+static int	weights_found;
+
+/* The slack of a row where it makes a difference; rows that weigh 1 each. */
+static void
+check_person_faults(const DpermSetup *s, Target t, int starts, uint64_t seed)
+{
+	Target		good = t;
+	double		ratio = dperm_loss_curvature(s->loss) / (t.units * t.lambda);
+	double		slack = dperm_calibrate_slack(DPERM_UNIT_PERSON, t.dim, ratio);
+	double		left = t.allowed - log1p(ratio);
+
+	if (s->loss.kind != DPERM_LOSS_HUBER || t.units > 1 || s->epsilon != 5)
+		return;
+	if (t.dim > 1 && slack > 2.5)
+	{
+		t.scale = dperm_claim_rows_apart(s->neighbours) / left;
+		slack_found += attack(&t, seed, starts) > t.allowed + 1e-3;
+	}
+	t = good;
+	t.weight = 1;
+	weights_found += attack(&t, seed, starts) > t.allowed + 1e-3;
+}
+
+TEST(finds_wrong_constants_for_persons)
+{
+	for_persons(DPERM_METHOD_OBJECTIVE, false, 24, check_person_faults);
+	for_persons(DPERM_METHOD_OBJECTIVE, true, 24, check_person_faults);
+	CHECK(slack_found >= 5);
+	CHECK(weights_found >= 20);
 }
 
 TEST(sharp_objective_is_private)
@@ -169,7 +247,7 @@ check_tight(const DpermSetup *s, int space, int starts, uint64_t seed)
 	double		most;
 
 	/* at the bend: both slopes 1 there, as long as |b| is in the way of neither */
-	if (s->loss.kind != DPERM_LOSS_HUBER || t.rows * t.lambda * (1 - s->loss.h) < 1.01)
+	if (s->loss.kind != DPERM_LOSS_HUBER || t.units * t.lambda * (1 - s->loss.h) < 1.01)
 		return;
 	most = attack(&t, seed, starts);
 	CHECK(most > (t.rows == 1 ? 0.9999 : 0.8) * t.allowed);
@@ -350,12 +428,14 @@ main(void)
 	RUN(paper_objective_is_private);
 	RUN(output_is_private);
 	RUN(removing_is_private);
+	RUN(persons_are_private);
 	RUN(solver_minimises_what_it_should);
 	RUN(sharp_objective_is_nearly_tight);
 	RUN(shaped_objective_is_nearly_tight);
 	RUN(removing_is_nearly_tight);
 	RUN(output_is_tight);
 	RUN(finds_wrong_constants);
+	RUN(finds_wrong_constants_for_persons);
 	RUN(finds_wrong_shapes);
 	RUN(finds_the_constant_of_the_other_relation);
 	RUN(finds_wrong_constants_of_the_paper);
@@ -363,6 +443,8 @@ main(void)
 	for (int i = 0; i < SPACES; i++)
 		printf("%s (d = %d, %d groups): objective %.6f, output %.6f, in shapes %.6f\n", spaces[i].name, spaces[i].dim,
 			   spaces[i].noise ? spaces[i].noise->group_count : 0, shares[0][i], shares[1][i], shares[2][i]);
+	printf("persons: objective %.6f, output %.6f, in shapes %.6f; the slack of a row found %d times, forgotten weights %d times\n",
+		   person_shares[0], person_shares[1], person_shares[2], slack_found, weights_found);
 	printf("the solver comes back to within %.1e\n", disagreement);
 	if (disagreement > DISAGREEMENT_MAX)
 		printf("note solver off\n");

@@ -19,18 +19,20 @@
 #include "audit/deltas.h"
 #include "audit/sigma.h"
 #include "audit/target.h"
+#include "core/privacy/gaussian.h"
 
 /* The highest share of delta, of all and by relation, method and number of weights. */
 static double highest;
 static char highest_at[200] = "nowhere";
 static double shares[2][2][DIVERGENCE_DIM_MAX];
+static double person_shares[2][DIVERGENCE_DIM_MAX];
 
 /* The largest delta that some climbs find, in one direction. */
 static double
 attack(const Target *t, uint64_t seed, int starts, int steps)
 {
 	TestRandom	state = seed * 1000003 + 17;
-	int			free_numbers = (t->rows + 1) * t->space->inputs;
+	int			free_numbers = inputs_of(t);
 	double		best[POINT_MAX] = {0};
 	double		most = -INFINITY;
 
@@ -94,21 +96,27 @@ room_of(const Target *t)
 	return t->output || t->dim == 1 ? 1e-7 : QUADRATURE;
 }
 
-/* Nothing is found above delta. */
+/* Nothing is found above delta; a person has two rows or three. */
 static void
 check_private(const DpermSetup *s, int space, uint64_t seed)
 {
 	Target		t = calibrated(s, space);
-	double		most = attack_both(&t, seed);
-	double	   *share = &shares[t.neighbours][t.output][t.output ? 0 : t.dim - 1];
+	bool		person = s->unit == DPERM_UNIT_PERSON;
+	double	   *share = person ? &person_shares[t.neighbours][t.output ? 0 : t.dim - 1] :
+		&shares[t.neighbours][t.output][t.output ? 0 : t.dim - 1];
+	double		most;
+
+	if (person)
+		take_rows(&t, 2 + (int) (seed % 2));
+	most = attack_both(&t, seed);
 
 	CHECK(most <= t.delta * (1 + room_of(&t)));
 	*share = fmax(*share, most / t.delta);
 	if (most / t.delta / (1 + room_of(&t)) > highest)
 	{
 		highest = most / t.delta / (1 + room_of(&t));
-		snprintf(highest_at, sizeof(highest_at), "%s, %s, %s, %s, n %d, epsilon %g, delta %g", dperm_mechanism_name(s->method),
-				 dperm_claim_neighbours_name(s->neighbours), dperm_loss_name(s->loss.kind), t.space->name, t.rows, s->epsilon, s->delta);
+		snprintf(highest_at, sizeof(highest_at), "%s, %s, %s, %s, n %d, %s, epsilon %g, delta %g", dperm_mechanism_name(s->method),
+				 dperm_claim_neighbours_name(s->neighbours), dperm_loss_name(s->loss.kind), t.space->name, t.units, dperm_claim_unit_name(s->unit), s->epsilon, s->delta);
 	}
 }
 
@@ -134,7 +142,7 @@ any_setup(int space, DpermMethod method, DpermNeighbours neighbours, uint64_t se
 
 /* Both relations and all spaces of so many weights. */
 static void
-check_spaces(DpermMethod method, int dim, int setups)
+check_spaces(DpermMethod method, DpermUnit unit, int dim, int setups)
 {
 	uint64_t	seed = 100 * (uint64_t) dim;
 
@@ -144,29 +152,65 @@ check_spaces(DpermMethod method, int dim, int setups)
 			{
 				DpermSetup	s = any_setup(space, method, (DpermNeighbours) (i % 2), seed += i % 2 ? 0 : 1);
 
+				s.unit = unit;
 				check_private(&s, space, seed);
 			}
 }
 
 TEST(one_weight_is_private)
 {
-	check_spaces(DPERM_METHOD_OBJECTIVE, 1, 40);
+	check_spaces(DPERM_METHOD_OBJECTIVE, DPERM_UNIT_ROW, 1, 40);
 }
 
 TEST(two_weights_are_private)
 {
-	check_spaces(DPERM_METHOD_OBJECTIVE, 2, 2);
+	check_spaces(DPERM_METHOD_OBJECTIVE, DPERM_UNIT_ROW, 2, 2);
 }
 
 TEST(three_weights_are_private)
 {
-	check_spaces(DPERM_METHOD_OBJECTIVE, 3, 2);
+	check_spaces(DPERM_METHOD_OBJECTIVE, DPERM_UNIT_ROW, 3, 2);
 }
 
 TEST(output_is_private)
 {
 	for (int dim = 1; dim <= 4; dim++)
-		check_spaces(DPERM_METHOD_OUTPUT, dim, 8);
+		check_spaces(DPERM_METHOD_OUTPUT, DPERM_UNIT_ROW, dim, 8);
+}
+
+/* Persons with rows of different directions. */
+TEST(persons_are_private)
+{
+	check_spaces(DPERM_METHOD_OBJECTIVE, DPERM_UNIT_PERSON, 1, 30);
+	check_spaces(DPERM_METHOD_OBJECTIVE, DPERM_UNIT_PERSON, 2, 2);
+	check_spaces(DPERM_METHOD_OUTPUT, DPERM_UNIT_PERSON, 2, 4);
+}
+
+/* What one row needs that is removed, where persons are replaced; and rows that weigh 1 each. */
+TEST(finds_wrong_constants_for_persons)
+{
+	int			close = 0;
+
+	for (int space = 0; space < SPACES; space++)
+	{
+		DpermSetup	s = {.loss = losses[1], .unit = DPERM_UNIT_PERSON, .epsilon = 1, .delta = 1e-3, .lambda = 1e5, .rows = 1,
+		.dim = spaces[space].dim, .noise = spaces[space].gaussian};
+		Target		t = calibrated(&s, space);
+
+		if (t.dim > 2)
+			continue;
+		take_rows(&t, 2);
+		close += attack(&t, 1, 32, 0) > 0.5 * t.delta;
+		t.scale = dperm_gaussian_sigma(t.allowed, t.delta);
+		CHECK(attack(&t, 1, 32, 0) > 2 * t.delta);
+		t = calibrated(&s, space);
+		take_rows(&t, 2);
+		t.weight = 1;
+		CHECK(attack(&t, 1, 32, 0) > 2 * t.delta);
+	}
+
+	/* where two rows of a start are one direction, as they are among few values */
+	CHECK(close >= 5);
 }
 
 TEST(solver_minimises_what_it_should)
@@ -252,7 +296,7 @@ TEST(finds_forgotten_slack)
 		.rows = 1, .dim = 1, .slack = 0.9};
 		Target		t = calibrated(&s, 0);
 
-		t.scale = sigma_for(t.allowed, t.delta, neighbours == DPERM_NEIGHBOURS_REPLACE);
+		t.scale = sigma_for(t.allowed, t.delta, neighbours == DPERM_NEIGHBOURS_REPLACE ? SIGMA_REPLACED : SIGMA_PLAIN);
 		CHECK(attack(&t, 3, 24, 60) > 10 * t.delta);
 		t.reverse = true;
 		if (neighbours == DPERM_NEIGHBOURS_REMOVE)
@@ -305,15 +349,20 @@ main(void)
 	RUN(two_weights_are_private);
 	RUN(three_weights_are_private);
 	RUN(output_is_private);
+	RUN(persons_are_private);
 	RUN(delta_is_attained);
 	RUN(solver_minimises_what_it_should);
 	RUN(finds_wrong_scales);
+	RUN(finds_wrong_constants_for_persons);
 	RUN(finds_forgotten_slack);
 	RUN(finds_wrong_deviations);
 	result = test_report();
 	for (int i = 0; i < 2; i++)
 		printf("%s: %.6f of delta with one weight, %.4f with two, %.4f with three, %.6f by output perturbation\n",
 			   dperm_claim_neighbours_name((DpermNeighbours) i), shares[i][0][0], shares[i][0][1], shares[i][0][2], shares[i][1][0]);
+	for (int i = 0; i < 2; i++)
+		printf("persons, %s: %.6f of delta with one weight or by output perturbation, %.4f with two\n",
+			   dperm_claim_neighbours_name((DpermNeighbours) i), person_shares[i][0], person_shares[i][1]);
 	printf("the solver comes back to within %.1e, densities add up to 1 within %.1e\n", disagreement, mass_off);
 	if (disagreement > DISAGREEMENT_MAX)
 		printf("note solver off\n");

@@ -19,6 +19,8 @@
  * the definition of (epsilon, delta) by quadrature (sigma.h). A scale that is off by 3 percent, one deviation
  * for all blocks and wrong shares have to be rejected.
  *
+ * Persons have one to five rows each, which weigh 1 together; the slack and sigma of their noise are computed anew, too.
+ *
  * The last line of the output has the smallest p-value, and whether it is a fault.
  */
 #include "unit/test.h"
@@ -56,9 +58,9 @@ check_p(const Case *c, const char *what, double p)
 	if (p >= smallest_p)
 		return;
 	smallest_p = p;
-	snprintf(smallest_p_of, sizeof(smallest_p_of), "%s; %s %s, %s, %s, %s, d %d, epsilon %g, delta %g", what,
+	snprintf(smallest_p_of, sizeof(smallest_p_of), "%s; %s %s, %s, %s, %s, %s, d %d, epsilon %g, delta %g", what,
 			 dperm_mechanism_name(c->method), dperm_calibrate_analysis_name(c->analysis),
-			 dperm_claim_neighbours_name(c->neighbours), dperm_loss_name(c->loss.kind),
+			 dperm_claim_neighbours_name(c->neighbours), dperm_claim_unit_name(c->unit), dperm_loss_name(c->loss.kind),
 			 c->columns ? c->columns->name : "ball", c->dim, c->epsilon, c->delta);
 }
 
@@ -146,6 +148,8 @@ check_case(const Case *c, uint64_t seed)
 	double		lambda;
 	double		scale;
 
+	if (c->unit == DPERM_UNIT_PERSON)
+		take_persons(&rows);
 	make_rows(&state, seed % 2 ? SHAPE_NOISY : SHAPE_SEPARABLE, &rows);
 	expected_law(c, &lambda, &scale);
 	if (!train(c, &rows, seed))
@@ -294,7 +298,11 @@ check_gaussian_case(Case *c, uint64_t seed)
 			normal_deviations(shapes, make_shapes(c->columns, shapes), deviations);
 	}
 	else
+	{
+		if (c->unit == DPERM_UNIT_PERSON)
+			take_persons(&rows);
 		make_rows(&state, seed % 2 ? SHAPE_NOISY : SHAPE_SEPARABLE, &rows);
+	}
 	expected_law(c, &lambda, &scale);
 	if (!train(c, &rows, seed))
 	{
@@ -354,6 +362,41 @@ TEST(gaussian_noise_follows_its_law)
 		Case		c = {.method = (DpermMethod) (i / 2), .neighbours = (DpermNeighbours) (i % 2), .delta = NAN};
 
 		check_p(&c, "deviation of all noise", squares_p(i / 2, i % 2, 1));
+		CHECK(squares_p(i / 2, i % 2, SLIGHTLY) < P_REJECT);
+		CHECK(squares_p(i / 2, i % 2, 1 / SLIGHTLY) < P_REJECT);
+	}
+}
+
+/* Persons: the noise is recovered with the weights of their rows; its scale has their slack, and their sigma. */
+TEST(noise_of_persons_follows_its_law)
+{
+	static const int dims[] = {1, 3, 12};
+	uint64_t	seed = 4000;
+
+	memset(squares, 0, sizeof(squares));
+	memset(square_count, 0, sizeof(square_count));
+	for (int way = 0; way < 8; way++)
+		for (int d = 0; d < 3; d++)
+			for (int e = 0; e < 2; e++)
+			{
+				Case		c = {
+					.method = (DpermMethod) (way / 2 % 2), .neighbours = (DpermNeighbours) (way % 2), .unit = DPERM_UNIT_PERSON,
+					.loss = losses[(way + d + e) % 3], .dim = dims[d], .epsilon = epsilons[1 + e], .delta = way < 4 ? 0 : e ? 1e-3 : 1e-6,
+					.lambda = seed % 2 ? 0.01 : 0.5, .slack = seed % 3 ? 0.5 : 0.1
+				};
+
+				seed++;
+				if (way < 4)
+					check_case(&c, seed);
+				else
+					check_gaussian_case(&c, seed);
+			}
+	CHECK(failures == 0);
+	for (int i = 0; i < 4; i++)
+	{
+		Case		c = {.method = (DpermMethod) (i / 2), .neighbours = (DpermNeighbours) (i % 2), .unit = DPERM_UNIT_PERSON, .delta = NAN};
+
+		check_p(&c, "deviation of all noise of persons", squares_p(i / 2, i % 2, 1));
 		CHECK(squares_p(i / 2, i % 2, SLIGHTLY) < P_REJECT);
 		CHECK(squares_p(i / 2, i % 2, 1 / SLIGHTLY) < P_REJECT);
 	}
@@ -502,6 +545,7 @@ main(void)
 	RUN(noise_follows_its_law);
 	RUN(shaped_noise_follows_its_law);
 	RUN(gaussian_noise_follows_its_law);
+	RUN(noise_of_persons_follows_its_law);
 	RUN(finds_wrong_draws);
 	RUN(finds_wrong_gaussian_draws);
 	result = test_report();

@@ -8,12 +8,14 @@
 #include "audit/sigma.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
+#include "core/privacy/person.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
 
 #define FITS 2000
-#define ROWS 15
+#define ROWS 15					/* or persons */
+#define OWN_MAX 5				/* rows of a person */
 
 /* One way to train. */
 typedef struct Case
@@ -21,6 +23,7 @@ typedef struct Case
 	DpermMethod method;
 	DpermAnalysis analysis;
 	DpermNeighbours neighbours;
+	DpermUnit	unit;
 	DpermLoss	loss;
 	int			dim;
 	double		epsilon;
@@ -31,7 +34,9 @@ typedef struct Case
 	const DpermNoise *noise;
 } Case;
 
-static double data[ROWS * DIM_MAX];
+static double data[ROWS * OWN_MAX * DIM_MAX];
+static double weighted[ROWS * OWN_MAX * (DIM_MAX + 1)];
+static double row_weights[ROWS * OWN_MAX];
 static double released[FITS][DIM_MAX];
 static double fit_room[DIM_MAX * DIM_MAX + 100 * DIM_MAX];
 static double moments_room[100000];
@@ -49,9 +54,11 @@ expected_scale(const Case *c, double epsilon, double reach)
 {
 	if (c->delta == 0)
 		return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach / epsilon;
+	if (c->method == DPERM_METHOD_OBJECTIVE && c->unit == DPERM_UNIT_PERSON)
+		return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * sigma_for(epsilon, c->delta, SIGMA_PERSON);
 	if (c->method == DPERM_METHOD_OBJECTIVE)
-		return sigma_for(epsilon, c->delta, c->neighbours == DPERM_NEIGHBOURS_REPLACE);
-	return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach * sigma_for(epsilon, c->delta, false);
+		return sigma_for(epsilon, c->delta, c->neighbours == DPERM_NEIGHBOURS_REPLACE ? SIGMA_REPLACED : SIGMA_PLAIN);
+	return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach * sigma_for(epsilon, c->delta, SIGMA_PLAIN);
 }
 
 /* Lambda and the scale of the noise, as the guarantee document has them. */
@@ -66,8 +73,10 @@ expected_law(const Case *c, double *lambda, double *scale)
 		*scale = expected_scale(c, budget, 1 / (ROWS * c->lambda));
 	else if (c->analysis == DPERM_ANALYSIS_SHARP)
 	{
-		*lambda = fmax(c->lambda, curvature / (ROWS * (exp(c->slack * c->epsilon) - 1)));
-		*scale = expected_scale(c, budget - log(1 + curvature / (ROWS * *lambda)), 1);
+		int			rank = c->unit == DPERM_UNIT_PERSON ? c->dim : 1;
+
+		*lambda = fmax(c->lambda, curvature / (rank * ROWS * (exp(c->slack * c->epsilon / rank) - 1)));
+		*scale = expected_scale(c, budget - rank * log(1 + curvature / (rank * ROWS * *lambda)), 1);
 	}
 	else
 	{
@@ -83,22 +92,58 @@ expected_law(const Case *c, double *lambda, double *scale)
 	}
 }
 
+/* Rows of persons: one to five of each, which weigh 1 together. */
+static inline void
+take_persons(Rows *rows)
+{
+	rows->units = ROWS;
+	rows->weights = row_weights;
+	rows->count = 0;
+	for (int i = 0; i < ROWS; i++)
+	{
+		int			own = 1 + i % OWN_MAX;
+
+		for (int k = 0; k < own; k++)
+			row_weights[rows->count++] = 1.0 / own;
+	}
+}
+
+/* Let a matrix have these weights. */
+static inline void
+weigh(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chunk)
+{
+	*layout = dperm_layout_dense(rows->dim);
+	dperm_layout_weigh(layout);
+	for (int64_t i = 0; i < rows->count; i++)
+	{
+		memcpy(weighted + i * layout->words, rows->data + i * rows->dim, sizeof(double) * (size_t) rows->dim);
+		*dperm_row_weight(layout, weighted + i * layout->words) = dperm_person_weight((int64_t) rint(1 / rows->weights[i]));
+	}
+	*chunk = weighted;
+	matrix->layout = layout;
+	matrix->units = rows->units;
+	matrix->of = rows->count;
+}
+
 /* Train FITS times on the same rows; false at the first error. */
 static inline bool
 train(const Case *c, const Rows *rows, uint64_t seed)
 {
 	double	   *chunk;
 	DpermMatrix matrix = rows_matrix(rows, &chunk, moments_room);
+	DpermLayout layout;
 	TestEntropy source;
 	DpermEntropy entropy;
 	const char *why;
 	DpermFit	fit = {
-		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis,
-			.neighbours = c->neighbours, .epsilon = c->epsilon, .delta = c->delta, .lambda = c->lambda, .rows = rows->count, .dim = c->dim,
+		.setup = {.loss = c->loss, .method = c->method, .analysis = c->analysis, .unit = c->unit,
+			.neighbours = c->neighbours, .epsilon = c->epsilon, .delta = c->delta, .lambda = c->lambda, .rows = ROWS, .dim = c->dim,
 			.noise = c->noise, .slack = c->slack},
 		.entropy = &entropy
 	};
 
+	if (rows->weights)
+		weigh(rows, &matrix, &layout, &chunk);
 	test_entropy_init(&entropy, &source, seed);
 	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
 	for (int i = 0; i < FITS; i++)
@@ -142,7 +187,7 @@ invert(const Case *c, const Rows *rows, double lambda, const double *best, const
 	}
 	wide_gradient(rows, lambda, NULL, f, gradient);
 	for (int j = 0; j < c->dim; j++)
-		b[j] = -(double) (gradient[j] * rows->count);
+		b[j] = -(double) (gradient[j] * ROWS);
 }
 
 #endif							/* DPERM_TEST_RECOVER_H */

@@ -57,9 +57,53 @@ sigma_replace_delta(double sigma, double epsilon)
 	return most;
 }
 
-/* The least sigma for rows that are replaced, or for two means at distance 1. */
+/*
+ * The least over p >= 0 of e^-p times the mean of max(0, max(0, Y) - epsilon + e^p - 1 - p), Y normal with variance mu^2 and mean
+ * mu^2/2: persons.
+ */
 static inline double
-sigma_for(double epsilon, double delta, bool replaced)
+sigma_person_delta(double mu, double epsilon)
+{
+	const double pi = 3.14159265358979323846;
+	double		least = 1;
+
+	for (double p = 0; p < 8; p = 1.1 * p + 1e-4)
+	{
+		double		from = epsilon - (exp(p) - 1 - p);
+		double		start = fmax((fmax(from, 0) - mu * mu / 2) / mu, -9);
+		double		step = (start > 0 ? fmin(9, 50 / start) : 9 - start) / SIGMA_STEPS;
+		double		sum = fmax(-from, 0);
+
+		for (int i = 0; i < SIGMA_STEPS; i++)
+		{
+			double		z = start + (i + 0.5) * step;
+
+			sum += exp(-z * z / 2) / sqrt(2 * pi) * (mu * z + mu * mu / 2 - fmax(from, 0)) * step;
+		}
+		least = fmin(least, exp(-p) * sum);
+	}
+	return least;
+}
+
+/* What is to be hidden. */
+typedef enum SigmaKind
+{
+	SIGMA_PLAIN,				/* two means at distance 1 */
+	SIGMA_REPLACED,				/* rows that are replaced */
+	SIGMA_PERSON				/* persons, at distance 1 */
+} SigmaKind;
+
+/* Its delta. */
+static inline double
+sigma_delta(SigmaKind kind, double sigma, double epsilon)
+{
+	return kind == SIGMA_REPLACED ? sigma_replace_delta(sigma, epsilon) : kind == SIGMA_PERSON ? sigma_person_delta(1 / sigma, epsilon) :
+		sigma_plain_delta(1 / sigma, epsilon);
+}
+
+/* The least sigma. */
+static inline double
+sigma_for(double epsilon, double delta, SigmaKind kind)
 {
 	double		low = 1e-3;
 	double		high = 1e6;
@@ -68,7 +112,7 @@ sigma_for(double epsilon, double delta, bool replaced)
 	{
 		double		sigma = sqrt(low * high);
 
-		if ((replaced ? sigma_replace_delta(sigma, epsilon) : sigma_plain_delta(1 / sigma, epsilon)) > delta)
+		if (sigma_delta(kind, sigma, epsilon) > delta)
 			low = sigma;
 		else
 			high = sigma;

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define SIMPLEX_MAX 32
+#define SIMPLEX_MAX 48
 
 /* Climb from a point by Nelder and Mead's simplex; returns the height. */
 static inline double

@@ -11,12 +11,15 @@
 #include "audit/spaces.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
+#include "core/privacy/person.h"
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
 
-#define ROWS_MAX 3
-#define POINT_MAX ((ROWS_MAX + 1) * INPUTS_MAX + DIM_MAX)
+#define UNITS_MAX 3
+#define OWN_MAX 3				/* rows of the person who differs */
+#define ROWS_MAX (UNITS_MAX - 1 + OWN_MAX)
+#define POINT_MAX ((ROWS_MAX + OWN_MAX) * INPUTS_MAX + DIM_MAX)
 _Static_assert(POINT_MAX <= SIMPLEX_MAX, "too many numbers to climb over");
 #define DISAGREEMENT_MAX 1e-7
 
@@ -29,7 +32,10 @@ typedef struct Target
 	DpermNeighbours neighbours;
 	bool		reverse;		/* remove: the row is empty in the first table, not in the second */
 	int			dim;
-	int			rows;
+	int			units;			/* n */
+	int			own;			/* rows of the unit that differs, which come first: 1 unless that is a person */
+	int			rows;			/* in all */
+	double		weight;			/* of each of these; the others weigh 1 */
 	double		lambda;
 	double		scale;
 	const DpermNoise *noise;	/* NULL: the ball */
@@ -71,6 +77,13 @@ norm_of(int dim, const double *x)
 	return sqrt(sum);
 }
 
+/* What a row weighs. */
+static inline double
+weight_of(const Target *t, int row)
+{
+	return row < t->own ? t->weight : 1;
+}
+
 /* Noise that belongs to output f, and the log of the Jacobian determinant there. */
 static inline double
 explain(const Target *t, const Row *a, const double *f, double *b)
@@ -79,8 +92,8 @@ explain(const Target *t, const Row *a, const double *f, double *b)
 
 	for (int j = 0; j < t->dim; j++)
 	{
-		b[j] = -t->rows * t->lambda * f[j];
-		hess[j][j] = t->rows * t->lambda;
+		b[j] = -t->units * t->lambda * f[j];
+		hess[j][j] = t->units * t->lambda;
 	}
 	for (int i = 0; i < t->rows; i++)
 	{
@@ -92,9 +105,9 @@ explain(const Target *t, const Row *a, const double *f, double *b)
 		at = dperm_loss_at(t->loss, margin);
 		for (int j = 0; j < t->dim; j++)
 		{
-			b[j] -= at.slope * a[i][j];
+			b[j] -= weight_of(t, i) * at.slope * a[i][j];
 			for (int k = 0; k <= j; k++)
-				hess[j][k] += at.curve * a[i][j] * a[i][k];
+				hess[j][k] += weight_of(t, i) * at.curve * a[i][j] * a[i][k];
 		}
 	}
 	return log_determinant(t->dim, hess);
@@ -105,7 +118,8 @@ static inline void
 minimise(const Target *t, const Row *a, const double *b, double *f)
 {
 	Rows		rows = {.loss = t->loss, .dim = t->dim, .count = t->rows};
-	double		flat[ROWS_MAX * DIM_MAX];
+	double		flat[ROWS_MAX * (DIM_MAX + 1)];
+	DpermLayout layout = dperm_layout_dense(t->dim);
 	double		tilt[DIM_MAX];
 	double	   *chunk;
 	static double moments_room[40000];
@@ -113,14 +127,21 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 	DpermMatrix matrix;
 	DpermProblem problem = {.dim = t->dim, .lambda = t->lambda, .goal = 1e-12};
 
+	dperm_layout_weigh(&layout);
 	for (int i = 0; i < t->rows; i++)
-		memcpy(flat + i * t->dim, a[i], sizeof(double) * t->dim);
+	{
+		memcpy(flat + i * layout.words, a[i], sizeof(double) * t->dim);
+		*dperm_row_weight(&layout, flat + i * layout.words) = weight_of(t, i);
+	}
 	rows.data = flat;
 	matrix = rows_matrix(&rows, &chunk, moments_room);
+	matrix.layout = &layout;
+	matrix.of = t->rows;
+	matrix.units = t->units;
 	if (b)
 	{
 		for (int j = 0; j < t->dim; j++)
-			tilt[j] = b[j] / t->rows;
+			tilt[j] = b[j] / t->units;
 		problem.tilt = tilt;
 		problem.goal *= 1 + norm_of(t->dim, tilt);
 	}
@@ -129,23 +150,31 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 		disagreement = INFINITY;
 }
 
-/* The rows of two neighbours: one is another row, or it is empty in one of the tables. */
+/* The rows of two neighbours: some are others, or empty in one of the tables. */
 static inline void
 tables_of(const Target *t, const double *point, Row *ours, Row *theirs)
 {
 	for (int i = 0; i < t->rows; i++)
 		encode(t->space, point + i * t->space->inputs, ours[i]);
 	memcpy(theirs, ours, sizeof(Row) * t->rows);
-	if (t->neighbours == DPERM_NEIGHBOURS_REPLACE)
-		encode(t->space, point + t->rows * t->space->inputs, theirs[0]);
-	else
-		memset(t->reverse ? ours[0] : theirs[0], 0, sizeof(Row));
+	for (int i = 0; i < t->own; i++)
+		if (t->neighbours == DPERM_NEIGHBOURS_REPLACE)
+			encode(t->space, point + (t->rows + i) * t->space->inputs, theirs[i]);
+		else
+			memset(t->reverse ? ours[i] : theirs[i], 0, sizeof(Row));
+}
+
+/* How many numbers are behind them. */
+static inline int
+inputs_of(const Target *t)
+{
+	return (t->rows + t->own) * t->space->inputs;
 }
 
 static inline const double *
 output_of(const Target *t, const double *point)
 {
-	return point + (t->rows + 1) * t->space->inputs;
+	return point + inputs_of(t);
 }
 
 /* Does the solver, given the noise that belongs to f, come back to f? */
@@ -171,16 +200,16 @@ check_solver(const Target *t, const double *point)
 /*
  * A start: values at the ends of their domains, inside or beyond; f where margins meet a bend of the loss.
  * Every other one is of the kind that the analysis is tight for: two rows that differ in their label, and
- * f along them, just beyond the bend.
+ * f along them, just beyond the bend. For a person f is beyond the bends of all rows, if they are orthogonal.
  */
 static inline void
 make_start(const Target *t, TestRandom *state, double *point)
 {
 	static const double corners[] = {1, -1, 0, 2, -3};
 	int			inputs = t->space->inputs;
-	double	   *f = point + (t->rows + 1) * inputs;
+	double	   *f = point + inputs_of(t);
 	double		h = t->loss.kind == DPERM_LOSS_LOGISTIC ? 1 : t->loss.h;
-	double		bends[] = {1 - h, 0, 1 + h, 1, -1, 10, 1 / (t->rows * t->lambda)};
+	double		bends[] = {1 - h, 0, 1 + h, 1, -1, 10, 1 / (t->units * t->lambda)};
 	bool		at_corners = test_below(state, 3) > 0;
 	bool		opposite = test_below(state, 2);
 	double		bend = bends[opposite ? 0 : test_below(state, 7)] * (1 + 1e-9);
@@ -190,18 +219,31 @@ make_start(const Target *t, TestRandom *state, double *point)
 	/* a row that is added shows on the other side */
 	if (t->reverse && opposite)
 		bend = -bend;
-	for (int i = 0; i < (t->rows + 1) * inputs; i++)
+	for (int i = 0; i < inputs_of(t); i++)
 		point[i] = at_corners ? corners[test_below(state, 5)] : 3 * test_uniform(state) - 1.5;
 	if (opposite)
 	{
-		memcpy(point + t->rows * inputs, point, sizeof(double) * inputs);
-		point[(t->rows + 1) * inputs - 1] = point[inputs - 1] < 0 ? 1 : -1;
+		memcpy(point + t->rows * inputs, point, sizeof(double) * inputs * t->own);
+		for (int i = 0; i < t->own; i++)
+			point[(t->rows + i + 1) * inputs - 1] = point[(i + 1) * inputs - 1] < 0 ? 1 : -1;
 	}
-	encode(t->space, point + (opposite ? 0 : test_below(state, t->rows + 1)) * inputs, along);
-	size = norm_of(t->dim, along);
 	random_row(state, t->dim, f);
-	for (int j = 0; j < t->dim; j++)
-		f[j] = bend * (size > 0 ? along[j] / (size * size) : f[j]);
+	for (int i = 0; i < (opposite ? t->own : 1); i++)
+	{
+		encode(t->space, point + (opposite ? i : test_below(state, t->rows + 1)) * inputs, along);
+		size = norm_of(t->dim, along);
+		for (int j = 0; j < t->dim; j++)
+			f[j] = (i > 0 ? f[j] : 0) + bend * (size > 0 ? along[j] / (size * size) : f[j]);
+	}
+}
+
+/* Let the unit that differs have so many rows. */
+static inline void
+take_rows(Target *t, int own)
+{
+	t->own = own;
+	t->rows = t->units - 1 + own;
+	t->weight = dperm_person_weight(own);
 }
 
 /* The constants that the library gives. */
@@ -211,12 +253,14 @@ calibrated(const DpermSetup *s, int space)
 	DpermCalibration cal;
 	const char *why;
 	Target		t = {.space = &spaces[space], .loss = s->loss,
-	.output = s->method == DPERM_METHOD_OUTPUT, .neighbours = s->neighbours, .delta = s->delta, .dim = s->dim, .rows = (int) s->rows, .noise = s->noise};
+	.output = s->method == DPERM_METHOD_OUTPUT, .neighbours = s->neighbours, .delta = s->delta, .dim = s->dim, .noise = s->noise};
 
 	CHECK(dperm_calibrate(s, &cal, &why) == DPERM_OK);
 	t.lambda = cal.lambda;
 	t.scale = cal.noise_scale;
 	t.allowed = s->epsilon - cal.claim.shares[DPERM_SHARE_RELEASE];
+	t.units = (int) s->rows;
+	take_rows(&t, 1);
 	return t;
 }
 

@@ -20,10 +20,10 @@ $node->safe_psql(
 	'postgres', q{
 	CREATE EXTENSION dperm;
 	-- minutes of linear algebra
-	CREATE TABLE wide AS SELECT i % 3 = 0 AS y, (SELECT array_agg(sin(i * k)) FROM generate_series(1, 400) k) AS x
+	CREATE TABLE wide AS SELECT i % 1000 AS p, i % 3 = 0 AS y, (SELECT array_agg(sin(i * k)) FROM generate_series(1, 400) k) AS x
 	  FROM generate_series(1, 3000) i;
 	-- minutes of reading
-	CREATE VIEW long AS SELECT i % 3 = 0 AS y, ARRAY[sin(i), cos(i)] AS x
+	CREATE VIEW long AS SELECT i % 100000 AS p, i % 3 = 0 AS y, ARRAY[sin(i), cos(i)] AS x
 	  FROM (SELECT generate_series(1, 2000000000) AS i) s;
 	-- minutes of waiting, in parallel workers
 	CREATE TABLE slow_rows AS SELECT i, i % 3 = 0 AS y, ARRAY[sin(i)] AS x FROM generate_series(1, 100000) i;
@@ -45,6 +45,10 @@ my %training = (
 	  [ "SET dperm.aggregate_memory = '4GB'", "SELECT dp_logreg(y, NULL::float8[], 0.1, 0.1, '{\"dimension\": 1}') FROM long" ],
 	'solver of dp_logreg' =>
 	  [ '', "SELECT dp_logreg(y, x, 'Infinity', 1e-6, '{\"dimension\": 4900}') FROM wide" ],
+	'rows of persons on their way to a file' =>
+	  [ 'SET dperm.cache_memory = 0', "SELECT dp_logreg_train('long', 'y', 'x', 0.1, dimension => 2, unit => 'p')" ],
+	'solver over a file' =>
+	  [ 'SET dperm.cache_memory = 0', "SELECT dp_logreg_train('wide', 'y', 'x', 'Infinity', 1e-6, dimension => 4900, unit => 'p')" ],
 	'parallel workers' =>
 	  [ $parallel, "SELECT dp_logreg_train('slow', 'y', 'x', 0.1, dimension => 1)" ]);
 
@@ -95,6 +99,11 @@ foreach my $what (sort keys %training)
 	my $name = 'training' . ++$number;
 	my $s = start_training($name, $setup, $query);
 	wait_for_training($name, $processes);
+	if ($what =~ /file/)
+	{
+		my @files = glob($node->data_dir . '/base/pgsql_tmp/*');
+		cmp_ok(scalar(@files), '>', 0, "$what: there is a file");
+	}
 	my $start = time();
 	$node->safe_psql('postgres', "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = '$name' AND backend_type = 'client backend'");
 	$s->{handle}->finish;

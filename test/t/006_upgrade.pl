@@ -135,13 +135,13 @@ sub keeps_grants
 	my ($database, $version) = @_;
 	my $text = 'text, text, text, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint';
 	(my $array = $text) =~ s/text, text, text,/text, text, text[],/;
-	my $cost = 'text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text';
+	my $cost = 'text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text';
 	my $dump = PostgreSQL::Test::Utils::tempdir . '/dump.sql';
 	my $granted = q{SELECT proname, pronargs, (SELECT string_agg(grantee || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ' ORDER BY grantee COLLATE "C")
 			FROM (SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee, is_grantable
 				FROM aclexplode(proacl) a WHERE a.grantee <> proowner) g)
 		FROM pg_proc WHERE proacl IS NOT NULL AND proname ~ '^dp_' ORDER BY proname COLLATE "C", pronargs};
-	my $wanted = qq{dp_aggregate_final|1|\ndp_cost|11|"An ""analyst"\ndp_cost|23|"An ""analyst"\ndp_evaluate|7|grantor*\ndp_logreg_train|20|"An ""analyst" grantor*\ndp_roc|8|"An ""analyst"\ndp_svm|3|\ndp_svm_train|22|"An ""analyst" PUBLIC};
+	my $wanted = qq{dp_aggregate_final|1|\ndp_cost|11|"An ""analyst"\ndp_cost|24|"An ""analyst"\ndp_evaluate|8|grantor*\ndp_logreg_train|21|"An ""analyst" grantor*\ndp_roc|9|"An ""analyst"\ndp_svm|3|\ndp_svm_train|23|"An ""analyst" PUBLIC};
 	my $roles = q{"An ""analyst", grantor};
 
 	$node->safe_psql('postgres', qq{CREATE DATABASE "$database"});

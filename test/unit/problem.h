@@ -61,6 +61,8 @@ typedef struct Rows
 	int			dim;
 	int64_t		count;
 	double	   *data;
+	const double *weights;		/* what each weighs; NULL: 1 */
+	int64_t		units;			/* what the mean is over; 0: the rows */
 } Rows;
 
 /* The exact gradient of the mean loss plus regulariser plus tilt; returns its norm. */
@@ -80,13 +82,13 @@ wide_gradient(const Rows *rows, double lambda, const double *tilt, const double 
 
 		for (int j = 0; j < rows->dim; j++)
 			margin += (long double) row[j] * weights[j];
-		slope = wide_loss(rows->loss, margin).slope;
+		slope = wide_loss(rows->loss, margin).slope * (rows->weights ? rows->weights[i] : 1);
 		for (int j = 0; j < rows->dim; j++)
 			gradient[j] += slope * row[j];
 	}
 	for (int j = 0; j < rows->dim; j++)
 	{
-		gradient[j] = gradient[j] / rows->count + (long double) lambda * weights[j] +
+		gradient[j] = gradient[j] / (rows->units ? rows->units : rows->count) + (long double) lambda * weights[j] +
 			(tilt ? tilt[j] : 0);
 		norm += gradient[j] * gradient[j];
 	}

@@ -126,9 +126,9 @@ sample_candidate(TestRandom *state)
 	return candidates[test_below(state, 6)];
 }
 
-/* How a model of so many rows was tuned, the keys in any order. */
+/* How a model of so many rows or persons was tuned, the keys in any order. */
 static inline DpermText
-sample_tuning(TestRandom *state, int64_t rows, char *room)
+sample_tuning(TestRandom *state, DpermUnit unit, int64_t rows, char *room)
 {
 	bool		holdout = test_below(state, 3) == 0;
 	int			count = 1 + test_below(state, 5);
@@ -157,7 +157,7 @@ sample_tuning(TestRandom *state, int64_t rows, char *room)
 							"exponential" : "permute_and_flip");
 				break;
 			case 3:
-				len += sprintf(room + len, "\"rows\": %lld", (long long)
+				len += sprintf(room + len, "\"%s\": %lld", unit == DPERM_UNIT_PERSON ? "persons" : "rows", (long long)
 							   (rows + (DPERM_ROWS_MAX - rows) / (1 + test_below(state, 1000))));
 				break;
 			default:
@@ -207,11 +207,12 @@ sample_model(TestRandom *state, SampleModel *room)
 	m.analysis = (DpermAnalysis) test_below(state, 2);
 	m.claim.epsilon = test_below(state, 4) == 0 ? INFINITY : sample_positive(state);
 	m.claim.neighbours = (DpermNeighbours) test_below(state, 2);
+	m.claim.unit = (DpermUnit) test_below(state, 2);
 	if (!isinf(m.claim.epsilon) && test_below(state, 2))
 		m.claim.delta = pow(10, -15 * test_uniform(state)) * (1 - 0x1p-53);
 	if (m.claim.delta < DPERM_DELTA_MIN)
 		m.claim.delta = 0;
-	if (m.claim.delta > 0)
+	if (m.claim.delta > 0 || m.claim.unit == DPERM_UNIT_PERSON)
 		m.analysis = DPERM_ANALYSIS_SHARP;
 	m.lambda = test_below(state, 4) == 0 ? 0.0 : sample_positive(state);
 	m.lambda_effective = m.lambda + (test_below(state, 2) ? sample_positive(state) : 0.0);
@@ -246,7 +247,7 @@ sample_model(TestRandom *state, SampleModel *room)
 	if (m.has_positive && test_below(state, 3))
 		m.positive = sample_literal("yes");
 	if (test_below(state, 3) == 0)
-		m.tuning = sample_tuning(state, m.rows, room->tuning);
+		m.tuning = sample_tuning(state, m.claim.unit, m.rows, room->tuning);
 	return m;
 }
 

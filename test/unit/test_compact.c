@@ -97,7 +97,7 @@ TEST(passes_over_compact_rows)
 			weights[j] *= 3;
 		vectors_init(&plain, loss, layout.dim, true, weights, plain_room);
 		vectors_add(&plain, vectors, count);
-		dperm_matrix_means(&plain, &(DpermAsk) {.value = &value[0], .gradient = expected, .hess = expected + dim});
+		dperm_matrix_means(&plain, (double) plain.rows, &(DpermAsk) {.value = &value[0], .gradient = expected, .hess = expected + dim});
 
 		matrix.loss = loss;
 		for (int way = 0; way < 4; way++)

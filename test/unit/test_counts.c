@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "core/privacy/counts.h"
+#include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
@@ -49,7 +50,7 @@ TEST(noise_has_its_law)
 			int64_t		counts[4] = {0, 100, -5, INT64_C(1) << 33};
 			static const int64_t truth[4] = {0, 100, -5, INT64_C(1) << 33};
 
-			dperm_counts_add_noise(&e, dperm_selection_budget(epsilons[i]), counts, 4);
+			dperm_counts_add_noise(&e, dperm_selection_budget(epsilons[i]), 1, counts, 4);
 			for (int j = 0; j < 4; j++)
 			{
 				int64_t		z = counts[j] - truth[j];
@@ -79,7 +80,7 @@ TEST(other_scales_are_told_apart)
 	{
 		int64_t		z = 0;
 
-		dperm_counts_add_noise(&e, dperm_selection_budget(1), &z, 1);
+		dperm_counts_add_noise(&e, dperm_selection_budget(1), 1, &z, 1);
 		seen[(z > 20 ? 20 : z < -20 ? -20 : z) + 20]++;
 	}
 	laplace_law(ratio_of(0.97), 20, law);
@@ -104,7 +105,7 @@ TEST(cells_are_independent)
 	{
 		int64_t		z[2] = {0, 0};
 
-		dperm_counts_add_noise(&e, dperm_selection_budget(2), z, 2);
+		dperm_counts_add_noise(&e, dperm_selection_budget(2), 1, z, 2);
 		for (int j = 0; j < 2; j++)
 			z[j] = z[j] > 2 ? 2 : z[j] < -2 ? -2 : z[j];
 		seen[5 * (z[0] + 2) + z[1] + 2]++;
@@ -153,8 +154,166 @@ TEST(removed_rows_are_within_epsilon)
 	}
 
 	/* and the law is that of twice the epsilon */
-	CHECK(dperm_counts_variance(dperm_selection_budget_for(0.5, DPERM_NEIGHBOURS_REMOVE)) ==
-		  dperm_counts_variance(dperm_selection_budget(1)));
+	CHECK(dperm_counts_variance(dperm_selection_budget_for(0.5, DPERM_NEIGHBOURS_REMOVE), 1) ==
+		  dperm_counts_variance(dperm_selection_budget(1), 1));
+}
+
+/* Counts in parts of a person: the same law with that many times the scale, seen in cells of equal width. */
+TEST(noise_of_persons_has_its_law)
+{
+	static const uint64_t parts[] = {2, 7, DPERM_PERSON_PARTS};
+	static const double epsilons[] = {0.3, 1, 4};
+	TestEntropy source;
+	DpermEntropy e;
+
+	test_entropy_init(&e, &source, 11);
+	for (int i = 0; i < 9; i++)
+	{
+		uint64_t	whole = parts[i / 3];
+		double		epsilon = epsilons[i % 3];
+		double		step = (double) dperm_selection_budget(epsilon) / 0x1p21 / (double) whole;
+		int64_t		width = whole < 100 ? 1 : (int64_t) (whole / 4);
+		int			reach = 2 + (int) (16 / epsilon / (double) width * (double) whole);
+		int64_t		seen[CELLS_MAX] = {0};
+		double		law[CELLS_MAX];
+
+		CHECK(2 * reach + 1 <= CELLS_MAX);
+		for (int k = 0; k < DRAWS; k++)
+		{
+			int64_t		z = 5;
+			int64_t		cell;
+
+			dperm_counts_add_noise(&e, dperm_selection_budget(epsilon), whole, &z, 1);
+			z -= 5;
+
+			/* cells are 0; 1 to width; and so on, on both sides */
+			cell = z >= 0 ? (z + width - 1) / width : -((-z + width - 1) / width);
+			seen[(cell > reach ? reach : cell < -reach ? -reach : cell) + reach]++;
+		}
+		for (int k = 0; k <= reach; k++)
+		{
+			/* P(|z| > j) on one side is q^(j+1)/(1+q) */
+			double		above = exp(-step * (double) (k == 0 ? 0 : (k - 1) * width + 1));
+			double		beyond = k == reach ? 0 : exp(-step * (double) (k * width + 1));
+
+			law[reach + k] = law[reach - k] = (above - beyond) / (1 + exp(-step));
+		}
+		law[reach] = -expm1(-step) / (1 + exp(-step));
+		CHECK(counts_fit_p(seen, law, 2 * reach + 1, DRAWS) > P_MIN);
+	}
+	CHECK(dperm_entropy_ok(&e));
+}
+
+#define PERSON_CELLS 3
+
+/* The next way to divide so many parts, or less, among cells; false after the last. */
+static bool
+next_division(int *cells, int parts)
+{
+	for (int i = 0; i < PERSON_CELLS; i++)
+	{
+		int			sum = 0;
+
+		cells[i]++;
+		for (int j = 0; j < PERSON_CELLS; j++)
+			sum += cells[j];
+		if (sum <= parts)
+			return true;
+		cells[i] = 0;
+	}
+	return false;
+}
+
+/* The privacy loss of noisy counts, largest over them, when one person takes the place of another. */
+static double
+worst_between(const int *ours, const int *theirs, double step)
+{
+	double		worst = 0;
+
+	for (int i = 0; i < PERSON_CELLS; i++)
+	{
+		double		most = 0;
+
+		for (int z = -1; z <= 200; z++)
+			most = fmax(most, step * (abs(z - theirs[i]) - abs(z - ours[i])));
+		worst += most;
+	}
+	return worst;
+}
+
+/*
+ * All persons against all others, and against none: within epsilon, and just so. A person whose rows each count for one
+ * would not be.
+ */
+TEST(persons_are_within_epsilon)
+{
+	enum
+	{
+		PARTS = 4
+	};
+	static const double epsilons[] = {1e-6, 0.1, 1.0 / 3, 5};
+
+	for (int i = 0; i < 4; i++)
+		for (int neighbours = 0; neighbours < 2; neighbours++)
+		{
+			double		budget = (double) dperm_selection_budget_for(epsilons[i], (DpermNeighbours) neighbours) / 0x1p20;
+			int			ours[PERSON_CELLS] = {0};
+			int			rows[PERSON_CELLS] = {50 * PARTS, 0, 0};
+			int			none[PERSON_CELLS] = {0};
+			double		worst = 0;
+
+			do
+			{
+				int			theirs[PERSON_CELLS] = {0};
+
+				do
+				{
+					worst = fmax(worst, worst_between(ours, theirs, budget / 2 / PARTS));
+				} while (neighbours == DPERM_NEIGHBOURS_REPLACE && next_division(theirs, PARTS));
+			} while (next_division(ours, PARTS));
+			CHECK(worst <= epsilons[i] * (1 + 1e-9));
+			CHECK(worst > epsilons[i] - 0x1p-20 - 1e-9);
+			CHECK(worst_between(rows, none, budget / 2 / PARTS) > epsilons[i]);
+		}
+}
+
+/* In whole persons: variance, intervals and metrics. */
+TEST(persons_are_shown_whole)
+{
+	static const int64_t rows[DPERM_CELLS] = {30, 10, 20, 40};
+	TestRandom	state = 12;
+	int64_t		persons[DPERM_CELLS];
+
+	for (int i = 0; i < DPERM_CELLS; i++)
+		persons[i] = rows[i] * (int64_t) DPERM_PERSON_PARTS;
+	for (int m = 0; m < DPERM_METRICS; m++)
+	{
+		DpermEstimate a = dperm_counts_metric((DpermMetric) m, rows, 1, 7);
+		DpermEstimate b = dperm_counts_metric((DpermMetric) m, persons, DPERM_PERSON_PARTS, 7);
+
+		CHECK(a.value == b.value && a.low == b.low && a.high == b.high);
+	}
+	CHECK(dperm_counts_estimate(3 << 19, 0, DPERM_PERSON_PARTS).value == 1.5);
+	for (int i = 0; i < 2000; i++)
+	{
+		uint64_t	budget = dperm_selection_budget(pow(10, -6 + 9 * test_uniform(&state)));
+		uint64_t	parts = i % 2 ? DPERM_PERSON_PARTS : 1 + (uint64_t) test_below(&state, 1000);
+		DpermEstimate at = dperm_counts_estimate(-17, budget, parts);
+		long double log_q = -(long double) budget / 0x1p21L / parts;
+		double		reach = rint((at.high - at.value) * (double) parts);
+		long double q = expl(log_q);
+
+		CHECK(at.value == -17 / (double) parts);
+		CHECK_NEAR(at.value - at.low, at.high - at.value, 1e-9 * fabs(at.value) + 1e-12);
+		CHECK(2 * expl(log_q * (reach + 1)) / (1 + q) <= 0.05L + 1e-9L);
+		CHECK(reach == 0 || 2 * expl(log_q * reach) / (1 + q) > 0.05L - 1e-9L);
+		CHECK_NEAR(dperm_counts_variance(budget, parts) * (double) parts * (double) parts,
+				   (double) (2 * q / (expm1l(log_q) * expm1l(log_q))), 1e-9 * (double) (2 * q / (expm1l(log_q) * expm1l(log_q))));
+	}
+	CHECK(dperm_counts_variance(0, DPERM_PERSON_PARTS) == 0);
+
+	/* about that of the law of Laplace with scale 2/epsilon */
+	CHECK_NEAR(dperm_counts_variance(dperm_selection_budget(1), DPERM_PERSON_PARTS), 8, 1e-9);
 }
 
 TEST(infinite_epsilon_adds_nothing)
@@ -164,15 +323,15 @@ TEST(infinite_epsilon_adds_nothing)
 	DpermEntropy e;
 
 	test_entropy_init(&e, &source, 4);
-	dperm_counts_add_noise(&e, dperm_selection_budget(INFINITY), counts, 3);
+	dperm_counts_add_noise(&e, dperm_selection_budget(INFINITY), 1, counts, 3);
 	CHECK(counts[0] == 1 && counts[1] == 0 && counts[2] == -7 && e.left == 0);
-	CHECK(dperm_counts_variance(0) == 0);
+	CHECK(dperm_counts_variance(0, 1) == 0);
 
 	/* and a source that fails ends it, whatever the scale */
 	source.fail_at = 0;
-	dperm_counts_add_noise(&e, 1, counts, 3);
+	dperm_counts_add_noise(&e, 1, 1, counts, 3);
 	CHECK(!dperm_entropy_ok(&e));
-	dperm_counts_add_noise(&e, UINT64_C(1) << 40, counts, 3);
+	dperm_counts_add_noise(&e, UINT64_C(1) << 40, 1, counts, 3);
 	CHECK(!dperm_entropy_ok(&e));
 }
 
@@ -190,22 +349,22 @@ TEST(variance_is_that_of_the_law)
 
 		for (int k = 1; k < 100000 && pow(q, k) > 0; k++)
 			variance += 2.0 * k * k * (1 - q) / (1 + q) * pow(q, k);
-		CHECK_NEAR(dperm_counts_variance(dperm_selection_budget(epsilons[i])) / variance, 1, 1e-9);
+		CHECK_NEAR(dperm_counts_variance(dperm_selection_budget(epsilons[i]), 1) / variance, 1, 1e-9);
 	}
 
 	/* the smallest epsilon that there is: 2 scale^2, nearly */
-	CHECK_NEAR(dperm_counts_variance(1) / (2 * 0x1p42), 1, 1e-6);
-	CHECK(dperm_counts_variance(UINT64_C(1) << 40) == 0);
+	CHECK_NEAR(dperm_counts_variance(1, 1) / (2 * 0x1p42), 1, 1e-6);
+	CHECK(dperm_counts_variance(UINT64_C(1) << 40, 1) == 0);
 
 	test_entropy_init(&e, &source, 5);
 	for (int k = 0; k < DRAWS; k++)
 	{
 		int64_t		z = 0;
 
-		dperm_counts_add_noise(&e, dperm_selection_budget(0.3), &z, 1);
+		dperm_counts_add_noise(&e, dperm_selection_budget(0.3), 1, &z, 1);
 		sum += (double) (z * z);
 	}
-	CHECK_NEAR(sum / DRAWS / dperm_counts_variance(dperm_selection_budget(0.3)), 1, 0.03);
+	CHECK_NEAR(sum / DRAWS / dperm_counts_variance(dperm_selection_budget(0.3), 1), 1, 0.03);
 }
 
 /* The interval of a count holds the true one in 95 percent of all draws, and is no wider than that. */
@@ -217,7 +376,7 @@ TEST(count_interval_is_exact)
 	{
 		double		epsilon = pow(10, -6 + 9 * test_uniform(&state));
 		uint64_t	budget = i == 0 ? 1 : i == 1 ? UINT64_C(1) << 40 : dperm_selection_budget(epsilon);
-		DpermEstimate at = dperm_counts_estimate(-17, budget);
+		DpermEstimate at = dperm_counts_estimate(-17, budget, 1);
 		long double log_q = -(long double) budget / 0x1p21L;
 		long double q = expl(log_q);
 		double		reach = at.high + 17;
@@ -228,11 +387,11 @@ TEST(count_interval_is_exact)
 		CHECK(miss <= 0.05L + 1e-12L);
 		CHECK(reach == 0 || less > 0.05L - 1e-12L);
 	}
-	CHECK(dperm_counts_estimate(5, 0).low == 5 && dperm_counts_estimate(5, 0).high == 5);
+	CHECK(dperm_counts_estimate(5, 0, 1).low == 5 && dperm_counts_estimate(5, 0, 1).high == 5);
 
 	/* epsilon 1: q = 0.607, and 2 q^7/(1 + q) is below 0.05 for the first time */
-	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1)).low == 94);
-	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1)).high == 106);
+	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1), 1).low == 94);
+	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1), 1).high == 106);
 }
 
 /* A metric by its own definition, of any numbers. */
@@ -270,7 +429,7 @@ TEST(metrics_by_hand)
 
 	for (int i = 0; i < DPERM_METRICS; i++)
 	{
-		DpermEstimate at = dperm_counts_metric((DpermMetric) i, counts, 0);
+		DpermEstimate at = dperm_counts_metric((DpermMetric) i, counts, 1, 0);
 
 		CHECK_NEAR(at.value, values[i], 1e-15);
 		if (i < DPERM_METRIC_F1)
@@ -304,7 +463,7 @@ TEST(intervals_follow_the_delta_method)
 			total += cells[i] = 1 + (double) (counts[i] = 200 + test_below(&state, 1000));
 		for (int m = 0; m < DPERM_METRICS; m++)
 		{
-			DpermEstimate at = dperm_counts_metric((DpermMetric) m, counts, noise);
+			DpermEstimate at = dperm_counts_metric((DpermMetric) m, counts, 1, noise);
 			double		variance = 0,
 						mean = 0;
 
@@ -332,10 +491,10 @@ TEST(intervals_follow_the_delta_method)
 TEST(certainty_needs_rows)
 {
 	static const int64_t all[DPERM_CELLS] = {10, 0, 0, 10};
-	DpermEstimate at = dperm_counts_metric(DPERM_METRIC_ACCURACY, all, 0);
+	DpermEstimate at = dperm_counts_metric(DPERM_METRIC_ACCURACY, all, 1, 0);
 
 	CHECK(at.value == 1 && at.high == 1 && at.low > 0.7 && at.low < 0.95);
-	at = dperm_counts_metric(DPERM_METRIC_ERROR, all, 0);
+	at = dperm_counts_metric(DPERM_METRIC_ERROR, all, 1, 0);
 	CHECK(at.value == 0 && at.low == 0 && at.high > 0.05 && at.high < 0.3);
 }
 
@@ -351,22 +510,22 @@ TEST(odd_cells)
 	for (int i = 0; i < DPERM_METRICS; i++)
 	{
 		DpermMetric m = (DpermMetric) i;
-		DpermEstimate at = dperm_counts_metric(m, none, 8);
+		DpermEstimate at = dperm_counts_metric(m, none, 1, 8);
 
 		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
-		at = dperm_counts_metric(m, negative, 8);
+		at = dperm_counts_metric(m, negative, 1, 8);
 		CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
-		at = dperm_counts_metric(m, perfect, 8);
+		at = dperm_counts_metric(m, perfect, 1, 8);
 		CHECK(at.value == (m == DPERM_METRIC_ERROR ? 0 : 1));
 		CHECK(at.low >= 0 && at.high <= 1 && at.high > at.low);
-		at = dperm_counts_metric(m, huge, 8);
+		at = dperm_counts_metric(m, huge, 1, 8);
 		CHECK_NEAR(at.value, 0.5, 1e-12);
 		CHECK(at.low <= at.value && at.high >= at.value);
 	}
-	CHECK(dperm_counts_metric(DPERM_METRIC_ACCURACY, no_positives, 8).value == 1);
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_PRECISION, no_positives, 8).value));
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_RECALL, no_positives, 8).value));
-	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_F1, no_positives, 8).value));
+	CHECK(dperm_counts_metric(DPERM_METRIC_ACCURACY, no_positives, 1, 8).value == 1);
+	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_PRECISION, no_positives, 1, 8).value));
+	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_RECALL, no_positives, 1, 8).value));
+	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_F1, no_positives, 1, 8).value));
 }
 
 /* Intervals of samples of rows with noise hold what the metric is in truth, 95 times of 100 or so. */
@@ -397,11 +556,11 @@ check_coverage(double epsilon, int rows, const double *law, uint64_t seed)
 				u -= law[cell++];
 			counts[cell]++;
 		}
-		dperm_counts_add_noise(&e, budget, counts, DPERM_CELLS);
+		dperm_counts_add_noise(&e, budget, 1, counts, DPERM_CELLS);
 		for (int m = 0; m < DPERM_METRICS; m++)
 		{
 			double		truth = metric_of((DpermMetric) m, law);
-			DpermEstimate at = dperm_counts_metric((DpermMetric) m, counts, dperm_counts_variance(budget));
+			DpermEstimate at = dperm_counts_metric((DpermMetric) m, counts, 1, dperm_counts_variance(budget, 1));
 
 			held[m] += at.low <= truth && truth <= at.high;
 		}
@@ -494,6 +653,9 @@ main(void)
 	RUN(cells_are_independent);
 	RUN(neighbours_are_within_epsilon);
 	RUN(removed_rows_are_within_epsilon);
+	RUN(noise_of_persons_has_its_law);
+	RUN(persons_are_within_epsilon);
+	RUN(persons_are_shown_whole);
 	RUN(infinite_epsilon_adds_nothing);
 	RUN(variance_is_that_of_the_law);
 	RUN(count_interval_is_exact);

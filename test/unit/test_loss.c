@@ -177,7 +177,7 @@ TEST(agrees_in_blocks)
 			alone[i] = margins[i];
 			sum += dperm_loss_at(loss, margins[i]).value;
 		}
-		value = dperm_loss_block(loss, count, margins, curves);
+		value = dperm_loss_block(loss, count, margins, curves, NULL);
 		CHECK(isfinite(value) && fabsl(value - sum) <= 4 * (count + 4) * DBL_EPSILON * (1 + sum));
 		for (int i = 0; i < count; i++)
 		{
@@ -190,7 +190,7 @@ TEST(agrees_in_blocks)
 		}
 
 		/* the same without curvatures */
-		CHECK(dperm_loss_block(loss, count, alone, NULL) == value);
+		CHECK(dperm_loss_block(loss, count, alone, NULL, NULL) == value);
 		CHECK(memcmp(alone, margins, sizeof(double) * count) == 0);
 		free(margins);
 		free(alone);
@@ -213,12 +213,12 @@ TEST(survives_full_blocks)
 
 			for (int i = 0; i < DPERM_LOSS_BLOCK; i++)
 				margins[i] = ends[k];
-			value = dperm_loss_block(losses[l], DPERM_LOSS_BLOCK, margins, curves);
+			value = dperm_loss_block(losses[l], DPERM_LOSS_BLOCK, margins, curves, NULL);
 			CHECK_NEAR(value, DPERM_LOSS_BLOCK * at.value, 1e-13 * (1 + DPERM_LOSS_BLOCK * at.value));
 			for (int i = 0; i < DPERM_LOSS_BLOCK; i++)
 				CHECK_NEAR(margins[i], at.slope, 4 * DBL_EPSILON);
 		}
-	CHECK(dperm_loss_block(losses[0], 0, margins, curves) == 0);
+	CHECK(dperm_loss_block(losses[0], 0, margins, curves, NULL) == 0);
 }
 
 TEST(knows_names)

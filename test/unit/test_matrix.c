@@ -40,7 +40,7 @@ plain_means(DpermLoss loss, int dim, int64_t count)
 
 	vectors_init(&m, loss, dim, true, weights, plain_room);
 	vectors_add(&m, chosen, count);
-	dperm_matrix_means(&m, &(DpermAsk) {.value = &expected.value, .gradient = expected.gradient,
+	dperm_matrix_means(&m, (double) m.rows, &(DpermAsk) {.value = &expected.value, .gradient = expected.gradient,
 						.hess = expected.hess});
 }
 

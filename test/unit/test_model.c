@@ -310,6 +310,11 @@ TEST(checks_every_field)
 	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.tuning.len--),
 				 "tuning is not in the form that this version of dperm writes");
 	CHECK_BROKEN((m.tuning = sample_literal(held), m.rows = DPERM_ROWS_MAX), "");
+	CHECK_BROKEN(m.claim.unit = DPERM_UNIT_PERSON, "");
+	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.analysis = DPERM_ANALYSIS_PAPER),
+				 "the analysis of the paper is for rows, not for persons");
+	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.tuning = sample_literal(tuned)), "tuning and unit contradict each other");
+	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.tuning = sample_literal(held)), "");
 }
 
 TEST(refuses_non_canonical_binary)
@@ -324,7 +329,7 @@ TEST(refuses_non_canonical_binary)
 	form[127] = 2;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the noise does");
 	dperm_model_to_binary(&m, form);
-	form[11] = 1;
+	form[11] = 2;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "unit is unknown");
 	dperm_model_to_binary(&m, form);
 	form[10] = 9;
@@ -395,13 +400,16 @@ TEST(reads_format_1)
 		m.has_positive = false;
 		m.claim.delta = 0;
 		m.claim.neighbours = DPERM_NEIGHBOURS_REPLACE;
+		if (m.claim.unit == DPERM_UNIT_PERSON)
+			m.tuning.len = 0;	/* it speaks of persons */
+		m.claim.unit = DPERM_UNIT_ROW;
 		m.alternative_count = 0;
 		size = to_format_1(&m, form);
 		CHECK(read_binary(form, size, &memory, &out) == NULL);
 		CHECK(same_model(&m, &out));
 		CHECK(out.claim.neighbours == DPERM_NEIGHBOURS_REPLACE && out.claim.unit == DPERM_UNIT_ROW && out.claim.delta == 0);
 		CHECK(read_binary(form, size - 1, &memory, &out) != NULL);
-		form[11] = 1;
+		form[11] = 2;
 		CHECK(read_binary(form, size, &memory, &out) != NULL);
 	}
 }
@@ -422,6 +430,33 @@ TEST(holds_the_form_of_the_encoder)
 }
 
 /* What delta, neighbours and a choice change in it. */
+TEST(states_the_guarantee_of_persons)
+{
+	static const char tuned[] = "{\"way\": \"private\", \"selection\": \"exponential\", \"persons\": 3000,"
+	" \"portions\": 3, \"candidates\": [{}, {}]}";
+	DpermModel	m = plain_model();
+	char		text[8192];
+
+	m.claim.unit = DPERM_UNIT_PERSON;
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "was trained on the rows of 1000 persons with") != NULL);
+	CHECK(strstr(text, "A person is all rows that share a value of the unit column: together they weigh as much as one."
+				 " Neighbours are two tables with the same number of persons that differ in all rows of one person (replace);"
+				 " the number of persons is public, the number of rows is not.") != NULL);
+	CHECK(strstr(text, "as it would have been with any other rows of that person. ") != NULL);
+	CHECK(strstr(text, "further release about the same persons adds") != NULL);
+	m.claim.neighbours = DPERM_NEIGHBOURS_REMOVE;
+	m.rows = 1;
+	m.tuning = sample_literal(tuned);
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strstr(text, "was trained on the rows of 1 person with") != NULL);
+	CHECK(strstr(text, "without any row of one person, who is counted all the same (remove)") != NULL);
+	CHECK(strstr(text, "a table of 3000 persons was divided") != NULL && strstr(text, "covers all persons of that table") != NULL);
+	m.claim = (DpermClaim) {.unit = DPERM_UNIT_PERSON, .epsilon = INFINITY};
+	dperm_model_print_guarantee(&m, text, sizeof(text));
+	CHECK(strncmp(text, "NOT PRIVATE.", 12) == 0 && strstr(text, "the rows of 1 person without noise") != NULL);
+}
+
 TEST(states_other_guarantees)
 {
 	DpermModel	m = chosen_model();
@@ -541,6 +576,7 @@ main(void)
 	RUN(refuses_non_canonical_binary);
 	RUN(checks_every_field);
 	RUN(states_the_guarantee);
+	RUN(states_the_guarantee_of_persons);
 	RUN(states_other_guarantees);
 	free(memory);
 	return test_report();

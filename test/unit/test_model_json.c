@@ -145,6 +145,26 @@ TEST(prints_in_a_stable_order)
 	CHECK(strncmp(text, plain_text, strlen(plain_text)) == 0);
 }
 
+/* Persons are counted where rows are, under their own name. */
+TEST(prints_persons)
+{
+	DpermModel	m = plain_model();
+	char		text[JSON_MAX];
+
+	m.claim.unit = DPERM_UNIT_PERSON;
+	dperm_model_print(&m, text, sizeof(text));
+	CHECK(strstr(text, "\"neighbours\": \"replace\", \"unit\": \"person\", \"persons\": 1000, \"method\"") != NULL);
+	CHECK(strstr(text, "\"rows\"") == NULL);
+	CHECK_TEXT(why_not_edited(&m, "\"persons\"", "\"rows\""), "a model for persons has no rows");
+	CHECK_TEXT(why_not_edited(&m, "\"persons\": 1000", "\"persons\": 1000, \"rows\": 1000"), "a model for persons has no rows");
+	CHECK_TEXT(why_not_edited(&m, "\"persons\": 1000, ", ""), "key \"persons\" is missing");
+	CHECK_TEXT(why_not_edited(&m, "\"persons\": 1000", "\"persons\": 0"), "the number of persons is out of range");
+	CHECK_TEXT(why_not_edited(&m, "\"sharp\"", "\"paper\""), "the analysis of the paper is for rows, not for persons");
+	CHECK_TEXT(why_not_edited(&m, "\"unit\": \"person\"", "\"unit\": \"row\""), "a model for rows has no persons");
+	CHECK_TEXT(why_not_text("\"unit\": \"row\"", "\"unit\": \"household\""), "unit is unknown");
+	CHECK_TEXT(why_not_text("\"rows\": 1000", "\"rows\": 1000, \"persons\": 1000"), "a model for rows has no persons");
+}
+
 TEST(explains_hostile_texts)
 {
 	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 1"), "");
@@ -563,6 +583,7 @@ main(void)
 	RUN(refuses_other_lengths);
 	RUN(survives_flipped_characters);
 	RUN(prints_in_a_stable_order);
+	RUN(prints_persons);
 	RUN(explains_hostile_texts);
 	RUN(keeps_format_1_to_what_it_had);
 	RUN(prints_columns_and_kernel);

@@ -7,6 +7,7 @@
 #include "unit/test.h"
 
 #include "core/base/limits.h"
+#include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
@@ -193,7 +194,7 @@ TEST(has_its_law)
 			law_of(rules[r], at->mistakes, at->count, (double) budget / UNIT, law);
 			for (int k = 0; k < DRAWS; k++)
 			{
-				int			chosen = dperm_selection_choose(&e, rules[r], budget, at->mistakes,
+				int			chosen = dperm_selection_choose(&e, rules[r], budget, 1, at->mistakes,
 												  at->count, order);
 
 				CHECK(chosen >= 0 && chosen < at->count);
@@ -205,6 +206,84 @@ TEST(has_its_law)
 				fprintf(stderr, "case %zu, rule %d: p = %g\n", c, r, p);
 		}
 	CHECK(dperm_entropy_ok(&e));
+}
+
+/* Mistakes in parts of a person: excess over parts in the place of excess, whatever the sizes. */
+TEST(has_its_law_for_persons)
+{
+	static const Case persons[] = {
+		{1, 3, {0, 1, 2}},
+		{0.3, 3, {0, 4, 9}},
+		{2, 4, {3, 2, 1, 0}},
+		{1.0 / 3, 3, {1, 6, 3}},
+		{8, 2, {1, 0}},
+		{1e6, 3, {4, 3, 3}},
+		{1e6, 2, {INT64_C(1) << 33, 0}},
+		{1e-6, 3, {0, 3 * (1 << 20), (1 << 22) + 5}},
+		{1e-6, 2, {INT64_C(1) << 33, 0}}
+	};
+	static const uint64_t parts[] = {3, 1000, DPERM_PERSON_PARTS};
+	TestEntropy source;
+	DpermEntropy e;
+
+	test_entropy_init(&e, &source, 21);
+	for (size_t c = 0; c < sizeof(persons) / sizeof(persons[0]); c++)
+		for (int r = 0; r < 2; r++)
+			for (int p = 0; p < 3; p++)
+			{
+				const Case *at = &persons[c];
+				int64_t		whole = (int64_t) parts[p];
+				uint64_t	budget = dperm_selection_budget_for(at->epsilon, (DpermNeighbours) (p % 2));
+				int64_t		mistakes[MOST];
+				int64_t		counts[MOST] = {0};
+				double		law[MOST];
+				int			order[MOST];
+
+				/* and some parts of a person more, two fifths of one for the first */
+				for (int i = 0; i < at->count; i++)
+					mistakes[i] = at->mistakes[i] * whole + (i + 2) * whole / 5;
+				law_of(rules[r], mistakes, at->count, (double) budget / UNIT / (double) whole, law);
+				for (int k = 0; k < DRAWS / 2; k++)
+					counts[dperm_selection_choose(&e, rules[r], budget, parts[p], mistakes, at->count, order)]++;
+				CHECK(counts_fit_p(counts, law, at->count, DRAWS / 2) > P_MIN);
+			}
+	CHECK(dperm_entropy_ok(&e));
+}
+
+/* Replacing a person changes every count by its parts at most, in any fraction. */
+TEST(persons_are_within_epsilon)
+{
+	enum
+	{
+		PARTS = 3
+	};
+	int64_t		mistakes[3] = {0};
+	double		spent = (double) dperm_selection_budget(1) / UNIT;
+	double		worst[2] = {0, 0};
+
+	do
+	{
+		int64_t		steps[3] = {0};
+
+		do
+		{
+			for (int r = 0; r < 2; r++)
+			{
+				double		law[MOST],
+							other[MOST];
+				int64_t		neighbour[3];
+
+				for (int i = 0; i < 3; i++)
+					neighbour[i] = mistakes[i] + steps[i] - PARTS;
+				law_of(rules[r], mistakes, 3, spent / PARTS, law);
+				law_of(rules[r], neighbour, 3, spent / PARTS, other);
+				for (int i = 0; i < 3; i++)
+					worst[r] = fmax(worst[r], log(law[i] / other[i]));
+			}
+		} while (next_vector(steps, 3, 2 * PARTS + 1));
+	} while (next_vector(mistakes, 3, 8));
+	CHECK(worst[0] <= 1 + 1e-12 && worst[1] <= 1 + 1e-12);
+	CHECK(worst[0] > 0.75);
 }
 
 /* A choice depends on the differences of counts, and not on how they are numbered. */
@@ -225,8 +304,8 @@ TEST(knows_no_names)
 		test_entropy_init(&e, &one, 9);
 		test_entropy_init(&same, &two, 9);
 		for (int k = 0; k < 1000; k++)
-			CHECK(dperm_selection_choose(&e, rules[r], 1 << 20, near, 3, order) ==
-				  dperm_selection_choose(&same, rules[r], 1 << 20, far, 3, same_order));
+			CHECK(dperm_selection_choose(&e, rules[r], 1 << 20, 1, near, 3, order) ==
+				  dperm_selection_choose(&same, rules[r], 1 << 20, 1, far, 3, same_order));
 	}
 }
 
@@ -422,9 +501,9 @@ TEST(infinite_epsilon_takes_the_best)
 	source.fail_at = 0;
 	for (int r = 0; r < 2; r++)
 	{
-		CHECK(dperm_selection_choose(&e, rules[r], 0, mistakes, 5, order) == 1);
-		CHECK(dperm_selection_choose(&e, rules[r], 0, mistakes + 2, 3, order) == 1);
-		CHECK(dperm_selection_choose(&e, rules[r], 0, mistakes, 1, order) == 0);
+		CHECK(dperm_selection_choose(&e, rules[r], 0, 1, mistakes, 5, order) == 1);
+		CHECK(dperm_selection_choose(&e, rules[r], 0, 1, mistakes + 2, 3, order) == 1);
+		CHECK(dperm_selection_choose(&e, rules[r], 0, 1, mistakes, 1, order) == 0);
 	}
 	CHECK(source.fills == 0 && dperm_entropy_ok(&e));
 }
@@ -446,14 +525,14 @@ TEST(ends_without_entropy)
 			source.fail_at = fail_at;
 			while (dperm_entropy_ok(&e) && draws++ < 100000)
 			{
-				int			chosen = dperm_selection_choose(&e, rules[r], 1 << 16, mistakes, 5, order);
+				int			chosen = dperm_selection_choose(&e, rules[r], 1 << 16, 1, mistakes, 5, order);
 
 				CHECK(chosen >= 0 && chosen < 5);
 			}
 			CHECK(!dperm_entropy_ok(&e));
 
 			/* and at once from then on, however unlikely the others are */
-			CHECK(dperm_selection_choose(&e, rules[r], UINT64_C(1) << 40, mistakes, 5, order) >= 0);
+			CHECK(dperm_selection_choose(&e, rules[r], UINT64_C(1) << 40, 1, mistakes, 5, order) >= 0);
 			CHECK(!dperm_entropy_ok(&e));
 		}
 }
@@ -476,6 +555,8 @@ main(void)
 {
 	RUN(closed_forms_agree);
 	RUN(has_its_law);
+	RUN(has_its_law_for_persons);
+	RUN(persons_are_within_epsilon);
 	RUN(knows_no_names);
 	RUN(neighbours_are_within_epsilon);
 	RUN(removed_rows_are_within_epsilon);

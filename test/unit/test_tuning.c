@@ -60,6 +60,13 @@ TEST(reads_both_ways)
 	CHECK_TEXT(why_not("{\"way\": \"private\", \"rows\": 2, \"portions\": 2, \"selection\":"
 					   " \"permute_and_flip\", \"candidates\": [{}]}", &out), "");
 	CHECK(out.selection == DPERM_SELECT_PERMUTE_AND_FLIP && out.rows == 2);
+
+	/* persons in place of rows, and never both */
+	CHECK(!out.persons);
+	CHECK_TEXT(why_not("{\"way\": \"private\", \"persons\": 2, \"portions\": 2, \"selection\":"
+					   " \"permute_and_flip\", \"candidates\": [{}]}", &out), "");
+	CHECK(out.persons && out.rows == 2);
+	CHECK_TEXT(why_not_edited(private_text, "\"rows\": 5000", "\"rows\": 5000, \"persons\": 5000"), FAULT);
 }
 
 TEST(refuses_what_nobody_writes)
@@ -167,7 +174,7 @@ TEST(reads_what_is_sampled)
 	for (int i = 0; i < 5000; i++)
 	{
 		int64_t		rows = 1 + (int64_t) (test_random(&state) % (uint64_t) DPERM_ROWS_MAX);
-		DpermText	text = sample_tuning(&state, rows, room);
+		DpermText	text = sample_tuning(&state, (DpermUnit) test_below(&state, 2), rows, room);
 
 		CHECK(text.len < SAMPLE_TUNING);
 		CHECK(dperm_tuning_read(&text, &out) == NULL);
@@ -322,6 +329,8 @@ TEST(both_forms_of_a_model_carry_it)
 			   " \"candidates\": [{}]}", false);	/* the model has 1000 rows */
 	CHECK_FATE("{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 1000, \"portions\": 2,"
 			   " \"candidates\": [{}]}", true);
+	CHECK_FATE("{\"way\": \"private\", \"selection\": \"exponential\", \"persons\": 1000, \"portions\": 2,"
+			   " \"candidates\": [{}]}", false);	/* the model is for rows */
 
 	text = long_tuning(100000);
 	CHECK_FATE(text, true);

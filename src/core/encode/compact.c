@@ -23,7 +23,7 @@ dperm_compact_words(const DpermLayout *layout)
 {
 	size_t		numbers = (size_t) layout->dense + code_count(layout);
 
-	return (int) ((numbers + NUMBERS_PER_WORD - 1) / NUMBERS_PER_WORD);
+	return (int) ((numbers + NUMBERS_PER_WORD - 1) / NUMBERS_PER_WORD) + (layout->weighted ? 1 : 0);
 }
 
 /* A coordinate in units: adding a large number leaves the nearest integer in the last bits. */
@@ -49,6 +49,8 @@ dperm_compact_put(const DpermLayout *layout, const double *restrict row, double 
 	memcpy(numbers + dense, dperm_row_codes(layout, row), sizeof(uint16_t) * code_count(layout));
 	for (size_t j = dense + code_count(layout); j % NUMBERS_PER_WORD != 0; j++)
 		numbers[j] = 0;			/* the padding */
+	if (layout->weighted)
+		*dperm_compact_weight(layout, compact) = row[layout->words - 1];
 }
 
 /* The rows that compact ones stand for. */
@@ -58,6 +60,7 @@ dperm_compact_get(const DpermLayout *layout, const double *restrict compact, siz
 {
 	size_t		dense = (size_t) layout->dense;
 	size_t		codes = code_count(layout);
+	int			weight = dperm_compact_words(layout) - 1;
 
 	for (int i = 0; i < count; i++, compact += from, rows += layout->words)
 	{
@@ -68,6 +71,8 @@ dperm_compact_get(const DpermLayout *layout, const double *restrict compact, siz
 			rows[j] = (float) numbers[j] * (1.0f / UNITS);
 		if (codes > 0)
 			memcpy(rows + dense, dperm_compact_codes(layout, compact), sizeof(uint16_t) * codes);
+		if (layout->weighted)
+			rows[layout->words - 1] = compact[weight];
 	}
 }
 

@@ -2,7 +2,7 @@
  * compact.h: encoded rows at a quarter of their size.
  *
  * Coordinates are at most 1, so a compact row has them as multiples of 1/32767, in 16 bits each; codes
- * (layout.h) stay what they are. The minimiser over compact rows is close to that over the rows themselves,
+ * and weights (layout.h) stay what they are. The minimiser over compact rows is close to that over the rows themselves,
  * and their Hessians are closer still: fit.c corrects the one by few gradients over the rows themselves.
  * What is released does not depend on compact rows beyond the certified residual.
  */
@@ -27,6 +27,13 @@ extern void dperm_compact_get(const DpermLayout *layout, const double *compact, 
 /* Their numbers alone, in single precision. */
 extern void dperm_compact_get_single(const DpermLayout *layout, const double *compact, size_t from,
 									 int count, float *rows);
+
+/* Where the weight of a compact row is. */
+static inline double *
+dperm_compact_weight(const DpermLayout *layout, double *compact)
+{
+	return compact + dperm_compact_words(layout) - 1;
+}
 
 /* The codes of a compact row. */
 static inline const uint16_t *

@@ -49,6 +49,14 @@ dperm_layout_make(const DpermEncoder *enc, int *places)
 	return layout;
 }
 
+/* Let rows have weights. */
+void
+dperm_layout_weigh(DpermLayout *layout)
+{
+	layout->weighted = true;
+	layout->words++;
+}
+
 /* Encode a row: each block where the layout has it. */
 void
 dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
@@ -61,7 +69,7 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 	if (sign == 0)
 		memset(row, 0, sizeof(double) * layout->words);
 	else if (layout->codes > 0)
-		row[layout->words - 1] = 0; /* the padding behind the codes */
+		row[layout->words - (layout->weighted ? 2 : 1)] = 0;	/* the padding behind the codes */
 	if (layout->codes > 0)
 		*codes++ = sign == 0 ? DPERM_ROW_ZERO : sign > 0 ? DPERM_ROW_POSITIVE :
 			DPERM_ROW_NEGATIVE;

@@ -5,8 +5,9 @@
  * kept as one code and not as a vector of zeros: a pass costs the number of columns, not of
  * coordinates. The trained coordinates are numbered anew for this, those that are numbers first:
  *
- *   numbers dense | codes, 16 bits each, padded to a word
+ *   numbers dense | codes, 16 bits each, padded to a word | what the row weighs
  *
+ * Weights are there where the unit of privacy is a person: rows of one weigh as much as one row together. Else each weighs 1.
  * The first code is the sign of the row, the others are coordinates, or dim for none. The objective,
  * the noise and the release do not care for the order of coordinates; the model does, so weights are
  * put into its order at the end.
@@ -14,6 +15,7 @@
 #ifndef DPERM_LAYOUT_H
 #define DPERM_LAYOUT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/encode/encoder.h"
@@ -24,6 +26,7 @@ typedef struct DpermLayout
 	int			dense;			/* of them numbers; they come first */
 	int			codes;			/* columns that are codes */
 	int			words;			/* of a row, in doubles */
+	bool		weighted;		/* is the last word what the row weighs? */
 	double		unit;			/* the norm of a block, and so the coordinate of a category */
 	const int  *place;			/* dim: where a coordinate is in the model; NULL: where it is here */
 } DpermLayout;
@@ -48,6 +51,9 @@ extern DpermLayout dperm_layout_make(const DpermEncoder *enc, int *places);
 extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 								const DpermValue *values, int sign, double *row);
 
+/* Let rows have weights, each at most 1, in a last word that encoding leaves alone, except that a row without a label weighs 0. */
+extern void dperm_layout_weigh(DpermLayout *layout);
+
 /* Weights in the order of the model. */
 extern void dperm_layout_restore(const DpermLayout *layout, const double *weights, double *out);
 
@@ -64,6 +70,13 @@ dperm_row_unit(const DpermLayout *layout, const uint16_t *codes)
 {
 	return codes[0] == DPERM_ROW_ZERO ? 0 :
 		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
+}
+
+/* Where the weight of a row is. */
+static inline double *
+dperm_row_weight(const DpermLayout *layout, double *row)
+{
+	return row + layout->words - 1;
 }
 
 #endif							/* DPERM_LAYOUT_H */

@@ -43,10 +43,9 @@ huber_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 
 /* A block of margins. */
 static double
-huber_block(double h, int count, double *margins, double *curves)
+huber_block(double h, int count, double *margins, double *curves, const double *weights)
 {
-	return curves ? dperm_loss_pairs(huber_pair, h, count, margins, curves) :
-		dperm_loss_pairs(huber_pair, h, count, margins, NULL);
+	return dperm_loss_any_pairs(huber_pair, h, count, margins, curves, weights);
 }
 
 /* -(1 + q)/2 on the bend, in twice the precision. */

@@ -52,10 +52,9 @@ logistic_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 
 /* A block of margins. */
 static double
-logistic_block(double h, int count, double *margins, double *curves)
+logistic_block(double h, int count, double *margins, double *curves, const double *weights)
 {
-	return curves ? dperm_loss_pairs(logistic_pair, h, count, margins, curves) :
-		dperm_loss_pairs(logistic_pair, h, count, margins, NULL);
+	return dperm_loss_any_pairs(logistic_pair, h, count, margins, curves, weights);
 }
 
 /* Margins beyond which the logistic loss has slope 0 or -1, up to e^-700. */

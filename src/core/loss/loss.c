@@ -39,9 +39,9 @@ dperm_loss_at(DpermLoss loss, double z)
 
 /* Losses, slopes and curvatures of a block. */
 double
-dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves)
+dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, const double *weights)
 {
-	return losses[loss.kind]->block(loss.h, count, margins, curves);
+	return losses[loss.kind]->block(loss.h, count, margins, curves, weights);
 }
 
 /* The bound c on the curvature (docs/guarantee.md, "Losses"). */

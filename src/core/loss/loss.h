@@ -66,9 +66,9 @@ typedef struct DpermLossEntry
 
 	/*
 	 * The same for a block of margins: slopes take their place, curves (unless NULL) gets the curvatures. Returns the
-	 * sum of the losses. A NaN, of weights that nobody would certify, is taken for any margin.
+	 * sum of the losses. All of them are multiplied by weights, unless that is NULL. A NaN, of weights that nobody would certify, is taken for any margin.
 	 */
-	double		(*block) (double h, int count, double *margins, double *curves);
+	double		(*block) (double h, int count, double *margins, double *curves, const double *weights);
 
 	/* the slope in twice the precision, off by less than 2^-94 */
 	DpermWide	(*slope) (double h, DpermWide z);
@@ -84,7 +84,7 @@ extern const DpermLossEntry *dperm_loss_entry(int kind);
 
 /* What the table says, for a loss that is known. */
 extern DpermLossAt dperm_loss_at(DpermLoss loss, double z);
-extern double dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves);
+extern double dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, const double *weights);
 extern double dperm_loss_curvature(DpermLoss loss);
 extern const char *dperm_loss_name(DpermLossKind kind);
 

@@ -63,6 +63,66 @@ dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, doubl
 }
 
 /*
+ * Logarithms of numbers from 1 to 2, by the series of the inverse hyperbolic tangent of (x-1)/(x+1), of x or of x/2. Off by a few
+ * units in the last place of 1.
+ */
+static inline DpermPair
+dperm_log(DpermPair x)
+{
+	DpermInts	large = x > 1.4142135623730951;
+	DpermPair	less = dperm_choose(large, x * 0.5, x);
+	DpermPair	t = (less - 1) / (less + 1);
+	DpermPair	z = t * t;
+	DpermPair	sum = dperm_both(1.0 / 21);
+
+	for (int k = 19; k > 0; k -= 2)
+		sum = dperm_multiply_add(sum, z, dperm_both(1.0 / k));
+	return 2 * t * sum + dperm_choose(large, dperm_both(0x1.62e42fefa39efp-1), dperm_both(0));
+}
+
+/* The same as dperm_loss_pairs() for margins that have weights, by which losses, slopes and curves are multiplied. */
+static inline double
+dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves, const double *weights)
+{
+	DpermPair	total = dperm_both(0);
+
+	for (int i = 0; i < count; i += 2)
+	{
+		/* as there, a margin of infinity beside the last one adds nothing */
+		bool		last = i + 1 == count;
+		DpermPair	z = last ? (DpermPair) {margins[i], INFINITY} : dperm_pair_at(margins + i);
+		DpermPair	weight = last ? (DpermPair) {weights[i], 0} : dperm_pair_at(weights + i);
+		DpermLossSums sums = {dperm_both(0), dperm_both(1)};
+		DpermPair	curve = dperm_both(0);
+		DpermPair	slope = weight * pair(h, z, &sums, curves ? &curve : NULL);
+
+		total += weight * (sums.value + dperm_log(sums.product));
+		curve *= weight;
+		if (last)
+		{
+			margins[i] = slope[0];
+			if (curves)
+				curves[i] = curve[0];
+			break;
+		}
+		dperm_put_pair(slope, margins + i);
+		if (curves)
+			dperm_put_pair(curve, curves + i);
+	}
+	return total[0] + total[1];
+}
+
+/* The block of an entry: each case as a loop of its own. */
+static inline double
+dperm_loss_any_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves, const double *weights)
+{
+	if (weights)
+		return curves ? dperm_loss_weighted_pairs(pair, h, count, margins, curves, weights) :
+			dperm_loss_weighted_pairs(pair, h, count, margins, NULL, weights);
+	return curves ? dperm_loss_pairs(pair, h, count, margins, curves) : dperm_loss_pairs(pair, h, count, margins, NULL);
+}
+
+/*
  * The slope of a loss with a bend, in twice the precision: 0 beyond it, -1 before it, and q = (1-z)/h between -1 and 1
  * for the caller to go on with. True if it is known.
  */

@@ -45,10 +45,9 @@ smooth_hinge_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 
 /* A block of margins. */
 static double
-smooth_hinge_block(double h, int count, double *margins, double *curves)
+smooth_hinge_block(double h, int count, double *margins, double *curves, const double *weights)
 {
-	return curves ? dperm_loss_pairs(smooth_hinge_pair, h, count, margins, curves) :
-		dperm_loss_pairs(smooth_hinge_pair, h, count, margins, NULL);
+	return dperm_loss_any_pairs(smooth_hinge_pair, h, count, margins, curves, weights);
 }
 
 /* (q^3 - 3 q)/4 - 1/2 on the bend, in twice the precision. */

@@ -92,6 +92,13 @@ dperm_calibrate_delta(const DpermSetup *s)
 	return s->delta - 0x1p-64;
 }
 
+/* A row adds a matrix of rank 1 to the Hessian, a person one of any rank with the same trace: evenly spread is the worst. */
+double
+dperm_calibrate_slack(DpermUnit unit, int dim, double ratio)
+{
+	return unit == DPERM_UNIT_PERSON ? dim * log1p(ratio / dim) : log1p(ratio);
+}
+
 /* Are the parameters such that the formulas below make sense? */
 static DpermStatus
 check(const DpermSetup *s, const char **why)
@@ -107,10 +114,12 @@ check(const DpermSetup *s, const char **why)
 		*why = "without noise there is no delta";
 	else if ((int) s->neighbours < 0 || (int) s->neighbours > DPERM_NEIGHBOURS_REMOVE)
 		*why = "neighbours is unknown";
+	else if ((int) s->unit < 0 || (int) s->unit > DPERM_UNIT_PERSON)
+		*why = "unit is unknown";
 	else if (!(s->lambda >= 0 && s->lambda <= DPERM_LAMBDA_MAX))
 		*why = "lambda must be between 0 and 1e9";
 	else if (s->rows < 1 || s->rows > DPERM_ROWS_MAX)
-		*why = "the number of rows is out of range";
+		*why = s->unit == DPERM_UNIT_PERSON ? "the number of persons is out of range" : "the number of rows is out of range";
 	else if (s->dim < 1 || s->dim > DPERM_DIM_MAX)
 		*why = "the dimension is out of range";
 	else if (!(s->slack == 0 || (s->slack >= DPERM_SLACK_MIN && s->slack <= DPERM_SLACK_MAX)))
@@ -137,6 +146,8 @@ dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibrat
 
 	out->weight_bound = 1.01 * fmin(by_gradient, by_value);
 	out->rounding[0] = dperm_moments_rounding(s->dim, c, 0) + 8 * DPERM_ROUNDING_UNIT * (1 + tilt);
+	if (s->unit == DPERM_UNIT_PERSON)
+		out->rounding[0] += DPERM_ROUNDING_UNIT;	/* the product of slope and weight */
 	out->rounding[1] = dperm_moments_rounding(s->dim, c, 1) - dperm_moments_rounding(s->dim, c, 0) +
 		8 * DPERM_ROUNDING_UNIT * out->lambda;
 	if (isinf(s->epsilon))
@@ -144,7 +155,7 @@ dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibrat
 	else
 		out->gradient_bound = fmin(BOUND, BOUND_ROWS / s->rows);
 	out->gradient_bound = fmax(out->gradient_bound,
-							   4 * dperm_descent_reach(s->dim, out->lambda, c, s->rows, out->weight_bound, tilt));
+							   4 * dperm_descent_reach(s->dim, out->lambda, c, dperm_setup_most_rows(s), out->weight_bound, tilt));
 	out->gradient_goal = isinf(s->epsilon) ? out->gradient_bound - out->rounding[0] - out->rounding[1] * out->weight_bound :
 		out->gradient_bound / 2;
 	out->descent_steps = dperm_descent_steps(out->lambda, c, out->weight_bound, out->gradient_bound);
@@ -182,7 +193,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_BAD_ARGUMENT;
 	c = dperm_loss_curvature(s->loss);
 
-	out->claim = (DpermClaim) {.neighbours = s->neighbours, .unit = DPERM_UNIT_ROW, .epsilon = s->epsilon, .delta = s->delta};
+	out->claim = (DpermClaim) {.neighbours = s->neighbours, .unit = s->unit, .epsilon = s->epsilon, .delta = s->delta};
 	if (isinf(s->epsilon))
 		out->lambda = s->lambda;
 	else if ((*why = mechanism->check(s)) != NULL)

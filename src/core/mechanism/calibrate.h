@@ -29,6 +29,12 @@ extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
 /* For mechanisms: what is left of delta for the noise, once its tail and cut loops are paid for. */
 extern double dperm_calibrate_delta(const DpermSetup *setup);
 
+/*
+ * The slack: the most that the determinants of objective perturbation contribute to the privacy loss, where ratio is the
+ * curvature of the loss over n Lambda (sections "Objective perturbation" and "Persons").
+ */
+extern double dperm_calibrate_slack(DpermUnit unit, int dim, double ratio);
+
 /* The share of epsilon that the release stage takes. */
 #define DPERM_RELEASE_SHARE 0.01
 

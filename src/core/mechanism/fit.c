@@ -34,6 +34,7 @@ task_of(const DpermFit *fit, const double *tilt)
 		.loss = fit->setup.loss,
 		.dim = fit->setup.dim,
 		.rows = fit->setup.rows,
+		.most_rows = dperm_setup_most_rows(&fit->setup),
 		.lambda = cal->lambda,
 		.tilt = tilt,
 		.goal = cal->gradient_goal,

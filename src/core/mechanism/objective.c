@@ -18,7 +18,7 @@
 static double
 left_for_noise(const DpermSetup *s, double c, double lambda)
 {
-	return (1 - DPERM_RELEASE_SHARE) * s->epsilon - log1p(c / (s->rows * lambda));
+	return (1 - DPERM_RELEASE_SHARE) * s->epsilon - dperm_calibrate_slack(s->unit, s->dim, c / (s->rows * lambda));
 }
 
 /*
@@ -34,7 +34,7 @@ objective_risk(const DpermSetup *s, double c, double lambda)
 	if (!(left > 0))
 		return INFINITY;
 
-	/* what two means that far apart need is close enough here to what replacing a row does */
+	/* what two means that far apart need is close enough here to what a row or a person does */
 	scale = dperm_claim_rows_apart(s->neighbours) * (s->delta > 0 ? dperm_gaussian_sigma(left, s->delta) : 1 / left);
 	return scale * scale * dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim) / (2.0 * s->rows * s->rows * lambda) +
 		lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
@@ -44,7 +44,9 @@ objective_risk(const DpermSetup *s, double c, double lambda)
 static double
 lambda_at(const DpermSetup *s, double c, double share)
 {
-	return c / (s->rows * expm1(share * s->epsilon));
+	double		rank = s->unit == DPERM_UNIT_PERSON ? s->dim : 1;
+
+	return c / (rank * s->rows * expm1(share * s->epsilon / rank));
 }
 
 /*
@@ -61,12 +63,12 @@ least_lambda(const DpermSetup *s, double c)
 	return fmax(least, lambda_at(s, c, DPERM_SLACK_MAX));
 }
 
-/* One determinant factor and a capped slack (section "Sharp analysis"). */
+/* The factor of the determinants, and a capped slack (section "Sharp analysis"). */
 static void
 sharp(const DpermSetup *s, double c, DpermCalibration *out)
 {
 	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least_lambda(s, c));
-	out->claim.shares[DPERM_SHARE_SLACK] = log1p(c / (s->rows * out->lambda));
+	out->claim.shares[DPERM_SHARE_SLACK] = dperm_calibrate_slack(s->unit, s->dim, c / (s->rows * out->lambda));
 	out->claim.shares[DPERM_SHARE_NOISE] = s->epsilon - out->claim.shares[DPERM_SHARE_SLACK] - out->claim.shares[DPERM_SHARE_RELEASE];
 }
 
@@ -96,7 +98,11 @@ paper(const DpermSetup *s, double c, DpermCalibration *out)
 static const char *
 check_objective(const DpermSetup *s)
 {
-	return s->delta > 0 && s->analysis == DPERM_ANALYSIS_PAPER ? "the analysis of the paper has no delta" : NULL;
+	if (s->analysis == DPERM_ANALYSIS_PAPER && s->delta > 0)
+		return "the analysis of the paper has no delta";
+	if (s->analysis == DPERM_ANALYSIS_PAPER && s->unit == DPERM_UNIT_PERSON)
+		return "the analysis of the paper is for rows, not for persons";
+	return NULL;
 }
 
 /* The scale of the noise for its share of epsilon (sections "Objective perturbation" and "Gaussian noise"). */
@@ -107,9 +113,7 @@ objective_scale(const DpermSetup *s, const DpermCalibration *cal)
 
 	if (s->delta == 0)
 		return dperm_claim_rows_apart(s->neighbours) / epsilon;
-	if (s->neighbours == DPERM_NEIGHBOURS_REPLACE)
-		return dperm_gaussian_replace_sigma(epsilon, dperm_calibrate_delta(s));
-	return dperm_gaussian_sigma(epsilon, dperm_calibrate_delta(s));
+	return dperm_gaussian_objective_sigma(s->neighbours, s->unit, epsilon, dperm_calibrate_delta(s));
 }
 
 /* Effective lambda and shares. */

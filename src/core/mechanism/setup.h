@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include "core/base/limits.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/noise.h"
 #include "core/privacy/claim.h"
@@ -42,10 +43,11 @@ typedef struct DpermSetup
 	DpermMethod method;
 	DpermAnalysis analysis;
 	DpermNeighbours neighbours;
+	DpermUnit	unit;
 	double		epsilon;		/* > 0; INFINITY trains without noise */
 	double		delta;			/* 0: pure epsilon, else Gaussian noise */
 	double		lambda;			/* as requested, >= 0 */
-	int64_t		rows;			/* n, public under replace-one */
+	int64_t		rows;			/* n, public: how many units there are */
 	int			dim;			/* trained dimension, intercept included */
 	const DpermNoise *noise;	/* the shape of the noise; NULL: the ball, as where the mechanism has no other */
 	double		slack;			/* the most of epsilon that the slack may take, as a share; 0: by the criterion */
@@ -74,6 +76,16 @@ static inline DpermNoiseLaw
 dperm_setup_law(const DpermSetup *setup)
 {
 	return setup->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
+}
+
+/*
+ * How many rows there are at most: n if rows are the units. The number of rows of all persons is private, so bounds on rounding
+ * allow for as many as there can be.
+ */
+static inline int64_t
+dperm_setup_most_rows(const DpermSetup *setup)
+{
+	return setup->unit == DPERM_UNIT_PERSON ? DPERM_ROWS_MAX : setup->rows;
 }
 
 #endif							/* DPERM_SETUP_H */

@@ -81,7 +81,7 @@ check_learner(const DpermModel *m)
 	if (m->analysis != DPERM_ANALYSIS_SHARP && m->analysis != DPERM_ANALYSIS_PAPER)
 		return "the analysis is unknown";
 	if (m->rows < 1 || m->rows > DPERM_ROWS_MAX)
-		return "the number of rows is out of range";
+		return m->claim.unit == DPERM_UNIT_PERSON ? "the number of persons is out of range" : "the number of rows is out of range";
 	if (!is_nonnegative(m->lambda))
 		return "lambda is out of range";
 	/* The tolerance is for a lambda that was computed twice. */
@@ -106,6 +106,8 @@ check_privacy(const DpermModel *m)
 		return "noise_scale is out of range";
 	if (m->claim.delta > 0 && m->analysis != DPERM_ANALYSIS_SHARP)
 		return "the analysis of the paper has no delta";
+	if (m->claim.unit == DPERM_UNIT_PERSON && m->method == DPERM_METHOD_OBJECTIVE && m->analysis != DPERM_ANALYSIS_SHARP)
+		return "the analysis of the paper is for rows, not for persons";
 	if (m->method == DPERM_METHOD_OUTPUT && m->claim.shares[DPERM_SHARE_SLACK] != 0)
 		return "output perturbation has no slack";
 	if (m->noise && (m->method != DPERM_METHOD_OBJECTIVE || m->analysis != DPERM_ANALYSIS_SHARP))
@@ -220,8 +222,10 @@ check_tuning(const DpermModel *m)
 	if (m->tuning.len > TUNING_MAX)
 		return "tuning is too long";
 	fault = dperm_tuning_read(&m->tuning, &tuning);
+	if (fault == NULL && !tuning.holdout && tuning.persons != (m->claim.unit == DPERM_UNIT_PERSON))
+		fault = "tuning and unit contradict each other";
 	if (fault == NULL && !tuning.holdout && m->rows > tuning.rows)
-		fault = "tuning has fewer rows than the model";
+		fault = tuning.persons ? "tuning has fewer persons than the model" : "tuning has fewer rows than the model";
 	return fault;
 }
 

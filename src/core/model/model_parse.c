@@ -35,7 +35,7 @@ typedef struct Field
 
 typedef enum FieldId
 {
-	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_UNIT, F_ROWS,
+	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_UNIT, F_ROWS, F_PERSONS,
 	F_LABEL, F_POSITIVE,
 	F_METHOD, F_ANALYSIS, F_ALTERNATIVES, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE, F_NOISE_GROUPS, F_NOISE_SCALE, F_GRID,
 	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_FEATURES, F_INTERCEPT, F_KERNEL,
@@ -54,6 +54,7 @@ static const Field fields[F_COUNT] = {
 	[F_NEIGHBOURS] = FIELD("neighbours", "a string"),
 	[F_UNIT] = FIELD("unit", "a string"),
 	[F_ROWS] = FIELD("rows", "an integer"),
+	[F_PERSONS] = FIELD("persons", "an integer"),
 	[F_LABEL] = FIELD("label", "a string"),
 	[F_POSITIVE] = FIELD("positive", "a string"),
 	[F_METHOD] = FIELD("method", "a string"),
@@ -79,8 +80,8 @@ static const Field fields[F_COUNT] = {
 
 #define BIT(field) (UINT32_C(1) << (field))
 
-/* What may be left out; h is required of some losses and refused of the other. */
-#define OPTIONAL (BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
+/* What may be left out; h is required of some losses and refused of the other, and so are rows and persons by the unit. */
+#define OPTIONAL (BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
 				  BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_ALTERNATIVES) | BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | \
 				  BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
 				  BIT(F_GUARANTEE))
@@ -324,6 +325,7 @@ read_field(Parser *p, FieldId field)
 		case F_DELTA:
 			return dperm_json_number(json, &m->claim.delta);
 		case F_ROWS:
+		case F_PERSONS:
 			return dperm_json_integer(json, &m->rows);
 		case F_LAMBDA:
 			return dperm_json_number(json, &m->lambda);
@@ -438,10 +440,15 @@ check_agreement(Parser *p)
 	const char *fault = dperm_encoder_fault(&m->encoder);
 	int			dim;
 	const DpermLossEntry *loss = dperm_loss_entry((int) m->loss.kind);
+	bool		persons = m->claim.unit == DPERM_UNIT_PERSON;
 
 	for (int i = 0; i < F_COUNT; i++)
 		if (!((p->seen | OPTIONAL) & BIT(i)))
 			return fail(p, fields[i].missing);
+	if (p->seen & BIT(persons ? F_ROWS : F_PERSONS))
+		return fail(p, persons ? "a model for persons has no rows" : "a model for rows has no persons");
+	if (!(p->seen & BIT(persons ? F_PERSONS : F_ROWS)))
+		return fail(p, fields[persons ? F_PERSONS : F_ROWS].missing);
 	if (loss->has_h && !(p->seen & BIT(F_H)))
 		return fail(p, fields[F_H].missing);
 	if (!loss->has_h && (p->seen & BIT(F_H)))

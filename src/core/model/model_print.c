@@ -95,6 +95,13 @@ kind_name(const DpermModel *model)
 	return dperm_loss_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
 }
 
+/* Are persons what it protects? */
+static bool
+is_for_persons(const DpermModel *model)
+{
+	return model->claim.unit == DPERM_UNIT_PERSON;
+}
+
 /* Does its loss have an h? */
 static bool
 has_h(const DpermModel *model)
@@ -112,8 +119,8 @@ put_subject(Out *out, const DpermModel *model)
 		put(out, ", h = ");
 		put_double(out, model->loss.h);
 	}
-	put(out, ") was trained on %" PRId64 " %s ", model->rows,
-		model->rows == 1 ? "row" : "rows");
+	put(out, ") was trained on %s%" PRId64 " %s%s ", is_for_persons(model) ? "the rows of " : "", model->rows,
+		is_for_persons(model) ? "person" : "row", model->rows == 1 ? "" : "s");
 }
 
 /* The paragraph for a model that was trained without noise. */
@@ -168,13 +175,13 @@ put_tuning(Out *out, const DpermModel *model)
 			" nothing. ", tuning.candidates);
 	else
 		put(out, "The parameters were chosen privately among %d candidates: a table of %" PRId64
-			" rows was divided at random into %d portions, one for each candidate to be trained"
+			" %s was divided at random into %d portions, one for each candidate to be trained"
 			" on and one to count their mistakes, by which one was chosen with the %s rule. The"
-			" guarantee, with the same epsilon%s, covers all rows of that table and the choice;"
+			" guarantee, with the same epsilon%s, covers all %s of that table and the choice;"
 			" the counts are not released. ",
-			tuning.candidates, tuning.rows, tuning.portions,
+			tuning.candidates, tuning.rows, is_for_persons(model) ? "persons" : "rows", tuning.portions,
 			tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" :
-			"permute-and-flip", model->claim.delta > 0 ? " and delta" : "");
+			"permute-and-flip", model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows");
 }
 
 /* Was the model chosen by what private rows hold? */
@@ -185,6 +192,23 @@ is_chosen_privately(const DpermModel *model)
 
 	return model->tuning.len > 0 && dperm_tuning_read(&model->tuning, &tuning) == NULL &&
 		!tuning.holdout;
+}
+
+/* Which tables are neighbours when persons are the unit, and what that means. */
+static void
+put_person_neighbours(Out *out, bool remove)
+{
+	put(out, "A person is all rows that share a value of the unit column: together they weigh as much as one. ");
+	if (remove)
+		put(out, "Neighbours are two tables of which one is the other without any row of one person, who is counted all"
+			" the same (remove); the number of persons is the same, and public, the number of rows is neither. Whatever"
+			" the rows of one person hold, and however many there are, no set of models is more than exp(epsilon) times"
+			" as likely to be released with them as without them, or without them as with them");
+	else
+		put(out, "Neighbours are two tables with the same number of persons that differ in all rows of one person"
+			" (replace); the number of persons is public, the number of rows is not. Whatever the rows of one person"
+			" hold, and however many there are, no set of models is more than exp(epsilon) times as likely to be"
+			" released as it would have been with any other rows of that person");
 }
 
 /* What is promised of which tables. */
@@ -200,7 +224,9 @@ put_promise(Out *out, const DpermModel *model)
 	put_double(out, model->claim.delta);
 	put(out, ", %s that the noise is larger than the rounding analysis allows for. ",
 		gaussian ? "which includes a probability below 2^-64" : "up to a probability below 2^-65");
-	if (remove)
+	if (is_for_persons(model))
+		put_person_neighbours(out, remove);
+	else if (remove)
 		put(out, "Neighbours are two tables of which one is the other with one row removed: an empty row, without a"
 			" label and without features, is in its place (remove); the number of rows is the same, and public."
 			" Whatever one row holds, no set of models is more than exp(epsilon) times as likely to be released with"
@@ -260,8 +286,8 @@ put_guarantee(Out *out, const DpermModel *model)
 		model->claim.shares[DPERM_SHARE_NOISE], model->claim.shares[DPERM_SHARE_RELEASE]);
 	put_features_public(out, model);
 	put_tuning(out, model);
-	put(out, "Each further release from the same rows adds its own %s to %s.",
-		model->claim.delta > 0 ? "epsilon and delta" : "epsilon", model->claim.delta > 0 ? "these" : "this one");
+	put(out, "Each further release %s adds its own %s to %s.",
+		is_for_persons(model) ? "about the same persons" : "from the same rows", model->claim.delta > 0 ? "epsilon and delta" : "epsilon", model->claim.delta > 0 ? "these" : "this one");
 }
 
 /* Append the paragraph that fits the model. */
@@ -430,8 +456,9 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 	else
 		put(&o, ", \"epsilon\": \"Infinity\"");	/* JSON has no such number */
 	put_member(&o, "delta", model->claim.delta);
-	put(&o, ", \"neighbours\": \"%s\", \"unit\": \"%s\", \"rows\": %" PRId64,
-		dperm_claim_neighbours_name(model->claim.neighbours), dperm_claim_unit_name(model->claim.unit), model->rows);
+	put(&o, ", \"neighbours\": \"%s\", \"unit\": \"%s\", \"%s\": %" PRId64,
+		dperm_claim_neighbours_name(model->claim.neighbours), dperm_claim_unit_name(model->claim.unit),
+		is_for_persons(model) ? "persons" : "rows", model->rows);
 	if (model->label.len > 0)
 	{
 		put(&o, ", \"label\": ");

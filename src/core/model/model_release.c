@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "core/mechanism/calibrate.h"
 #include "core/model/tuning.h"
 
 /* Relative room for rounding, and for what the shares of a shape may add up to beyond 1. */
@@ -46,9 +47,8 @@ dperm_model_release(const DpermModel *model)
 	}
 	else if (model->method == DPERM_METHOD_OBJECTIVE)
 	{
-		release.curve = claim->neighbours == DPERM_NEIGHBOURS_REMOVE ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE;
-		release.mu = 1 / model->noise_scale * NUDGE;
-		release.kappa = log1p(dperm_loss_curvature(model->loss) / flat) * NUDGE;
+		dperm_composition_objective(&release, model->noise_scale / NUDGE);
+		release.kappa = dperm_calibrate_slack(claim->unit, dperm_encoder_dim(&model->encoder), dperm_loss_curvature(model->loss) / flat) * NUDGE;
 	}
 	return release;
 }

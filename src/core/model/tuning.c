@@ -72,8 +72,11 @@ read_member(DpermJson *json, const char *key, DpermTuning *out)
 	if (strcmp(key, "selection") == 0)
 		return dperm_json_string(json, name, sizeof(name)) &&
 			dperm_selection_parse(name, &out->selection) ? SAW_SELECTION : 0;
-	if (strcmp(key, "rows") == 0)
+	if (strcmp(key, "rows") == 0 || strcmp(key, "persons") == 0)
+	{
+		out->persons = key[0] == 'p';
 		return dperm_json_integer(json, &out->rows) ? SAW_ROWS : 0;
+	}
 	if (strcmp(key, "portions") == 0)
 	{
 		if (!dperm_json_integer(json, &number) || number < 2 ||

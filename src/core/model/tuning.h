@@ -5,6 +5,8 @@
  *
  *   {"way": "private", "selection": "permute_and_flip", "rows": 100000, "portions": 6,
  *    "candidates": [{"lambda": 0.01}, ...]}
+ * with "persons" in place of "rows" if these are the units; or
+ *
  *   {"way": "holdout", "holdout": "public_table", "candidates": [...]}
  *
  * in any order of keys. All of it is public; the candidates' scores are not in it.
@@ -21,8 +23,9 @@
 typedef struct DpermTuning
 {
 	bool		holdout;		/* on public data, at no cost; else privately */
-	DpermSelection selection;	/* private only, like the next two */
-	int64_t		rows;			/* of all portions */
+	DpermSelection selection;	/* private only, like the next three */
+	int64_t		rows;			/* of all portions; how many units there are */
+	bool		persons;		/* are persons the units? */
 	int			portions;
 	int			candidates;
 } DpermTuning;

@@ -11,7 +11,7 @@
 #include "core/base/names.h"
 
 static const char *const neighbours_names[] = {"replace", "remove"};
-static const char *const unit_names[] = {"row"};
+static const char *const unit_names[] = {"row", "person"};
 static const char *const share_names[DPERM_SHARE_COUNT] = {"slack", "noise", "release"};
 
 #define COUNT(names) ((int) (sizeof(names) / sizeof((names)[0])))

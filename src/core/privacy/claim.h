@@ -19,7 +19,8 @@ typedef enum DpermNeighbours
 /* Whose data differs between neighbours. */
 typedef enum DpermUnit
 {
-	DPERM_UNIT_ROW = 0
+	DPERM_UNIT_ROW = 0,
+	DPERM_UNIT_PERSON = 1		/* all rows that share the value of a column, which weigh as one together */
 } DpermUnit;
 
 /* What epsilon is spent on. */

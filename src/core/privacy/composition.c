@@ -67,6 +67,22 @@ divergence_of(double excess, double size, double order)
 }
 
 /*
+ * The logarithm of the mean of e^((order-1) W+), W normal of mean mu^2/2 and variance mu^2: of e^power Phi(high) + Phi(-low),
+ * where Phi(x) is (1 + erf)/2.
+ */
+static double
+log_moment_above(double mu, double order)
+{
+	double		power = order * (order - 1) * mu * mu / 2;
+	double		low = mu / 2 * SQRT_HALF;
+	double		high = (order - 0.5) * mu * SQRT_HALF;
+
+	if (power > LARGE)
+		return power + log(0.5 * erfc(-high) + 0.5 * erfc(low) * exp(-power));
+	return log1p(0.5 * erfc(-low) * expm1(power) + exp(power) * 0.5 * (erf(high) - erf(low)));
+}
+
+/*
  * Gaussian objective perturbation, a row removed ("Curves"). The loss is at most kappa + W+, with W normal of mean mu^2/2 and
  * variance mu^2, and at least -V - mu^2/8, with V = (-W)+; or kappa is on the other side. With h(loss) = e^((order-1) loss) +
  * (order-1) (e^-loss - 1), the moment is at most the mean of e^((order-1) loss) at its upper bound; and that of h at its upper
@@ -79,16 +95,11 @@ remove_curve(double mu, double kappa, double order)
 	double		power = order * above * mu * mu / 2;
 	double		low = mu / 2 * SQRT_HALF;
 	double		high = (order - 0.5) * mu * SQRT_HALF;
-	double		plain;
+	double		plain = log_moment_above(mu, order);
 	double		shrunk;
 	double		most = 0;
 	double		size = 0;
 
-	/* the mean of e^((order-1) W+) is e^power Phi(high) + Phi(-low), and Phi(x) is (1 + erf)/2 */
-	if (power > LARGE)
-		plain = power + log(0.5 * erfc(-high) + 0.5 * erfc(low) * exp(-power));
-	else
-		plain = log1p(0.5 * erfc(-low) * expm1(power) + exp(power) * 0.5 * (erf(high) - erf(low)));
 	if (above * kappa + plain > LARGE_MOMENT)
 		return kappa + plain / above;
 
@@ -137,6 +148,29 @@ replace_curve(double mu, double kappa, double order)
 	return fmin(plain, divergence_of(first + second, first - second, order));
 }
 
+/* Which one of them. */
+void
+dperm_composition_objective(DpermRelease *release, double sigma)
+{
+	bool		removed = release->neighbours == DPERM_NEIGHBOURS_REMOVE;
+
+	if (release->unit == DPERM_UNIT_PERSON)
+		release->curve = DPERM_CURVE_PERSON;
+	else
+		release->curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE;
+	release->mu = (release->unit == DPERM_UNIT_PERSON ? dperm_claim_rows_apart(release->neighbours) : 1) / sigma;
+}
+
+/*
+ * Persons, mu = apart/sigma: the loss is at most an average of kappa + W+, with W as for a row that is removed, and its absolute
+ * value at most an average of kappa + mu^2/2 + mu |Z|, as for a row that is replaced at half of mu.
+ */
+static double
+person_curve(double mu, double kappa, double order)
+{
+	return fmin(kappa + log_moment_above(mu, order) / (order - 1), replace_curve(mu / 2, kappa, order));
+}
+
 /* A bound on the Renyi divergence ("Curves"). */
 double
 dperm_composition_curve(const DpermRelease *r, double order)
@@ -151,8 +185,10 @@ dperm_composition_curve(const DpermRelease *r, double order)
 			divergence = order * r->mu * r->mu / 2;
 		else if (r->curve == DPERM_CURVE_REMOVE)
 			divergence = remove_curve(r->mu, r->kappa, order);
-		else
+		else if (r->curve == DPERM_CURVE_REPLACE)
 			divergence = replace_curve(r->mu, r->kappa, order);
+		else
+			divergence = person_curve(r->mu, r->kappa, order);
 		divergence += pure_curve(r->stage, order);
 	}
 	divergence *= NUDGE;

@@ -21,7 +21,8 @@ typedef enum DpermCurve
 	DPERM_CURVE_PURE,			/* delta is 0: no worse than randomised response */
 	DPERM_CURVE_SHIFT,			/* Gaussian noise added to what is released */
 	DPERM_CURVE_REMOVE,			/* Gaussian objective perturbation, a row removed */
-	DPERM_CURVE_REPLACE			/* the same, a row replaced */
+	DPERM_CURVE_REPLACE,		/* the same, a row replaced */
+	DPERM_CURVE_PERSON			/* the same, a person removed or replaced */
 } DpermCurve;
 
 /* A release, as far as it matters here. */
@@ -34,13 +35,16 @@ typedef struct DpermRelease
 	DpermCurve	curve;
 
 	/* of Gaussian noise */
-	double		mu;				/* how far a row moves the mean, in standard deviations; objective: 1/sigma */
+	double		mu;				/* how far a unit moves the mean, in standard deviations; objective, for rows: 1/sigma */
 	double		kappa;			/* the slack that determinants take; 0 but for objective perturbation */
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
 
 /* The largest epsilon of a release: sums of any number of them are finite. It protects nothing long before. */
 #define DPERM_COMPOSITION_EPSILON_MAX 1e9
+
+/* The curve of Gaussian objective perturbation, by the release's neighbours and unit, and its mu for a sigma. */
+extern void dperm_composition_objective(DpermRelease *release, double sigma);
 
 /* Orders: 32 a decade, from 1.01 to a million. */
 #define DPERM_ORDER_COUNT 257

@@ -12,29 +12,30 @@
 /* The 97.5 percent quantile of the normal law. */
 #define NORMAL_QUANTILE 1.959963984540054
 
-/* Add noise of scale 2/epsilon. */
+/* Add noise of scale 2 parts/epsilon. */
 void
-dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, int64_t *counts, int count)
+dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, uint64_t parts, int64_t *counts, int count)
 {
 	/* 2/epsilon = 2^21/budget, as a fraction */
 	for (int i = 0; budget > 0 && i < count; i++)
-		counts[i] += dperm_draw_discrete_laplace_ratio(e, INT64_C(2) << 20, (int64_t) budget);
+		counts[i] += dperm_draw_discrete_laplace_ratio(e, (int64_t) (parts << 21), (int64_t) budget);
 }
 
-/* exp(-epsilon/2): the ratio of neighbouring probabilities. */
+/* epsilon/(2 parts): minus the logarithm of the ratio q of neighbouring probabilities. */
 static double
-ratio(uint64_t budget)
+decay(uint64_t budget, uint64_t parts)
 {
-	return exp(-(double) budget / BUDGET_UNIT / 2);
+	return (double) budget / BUDGET_UNIT / 2 / (double) parts;
 }
 
 /* The variance of the noise: 2q/(1-q)^2 for the discrete Laplace law of ratio q. */
 double
-dperm_counts_variance(uint64_t budget)
+dperm_counts_variance(uint64_t budget, uint64_t parts)
 {
-	double		q = ratio(budget);
+	double		step = decay(budget, parts);
+	double		gap = -expm1(-step) * (double) parts;
 
-	return budget == 0 ? 0 : 2 * q / ((1 - q) * (1 - q));
+	return budget == 0 ? 0 : 2 * exp(-step) / (gap * gap);
 }
 
 static const char *const metric_names[] = {"accuracy", "error", "precision", "recall", "f1"};
@@ -70,7 +71,7 @@ metric_of(DpermMetric metric, const double *cells, double *bottom)
 
 /* A metric of noisy counts with its interval. */
 DpermEstimate
-dperm_counts_metric(DpermMetric metric, const int64_t *counts, double noise_variance)
+dperm_counts_metric(DpermMetric metric, const int64_t *counts, uint64_t parts, double noise_variance)
 {
 	DpermEstimate result = {NAN, 0, 1};
 	double		variance = 0,
@@ -82,12 +83,12 @@ dperm_counts_metric(DpermMetric metric, const int64_t *counts, double noise_vari
 	double		cells[DPERM_CELLS];
 
 	for (int i = 0; i < DPERM_CELLS; i++)
-		cells[i] = counts[i] > 0 ? (double) counts[i] : 0;
+		cells[i] = counts[i] > 0 ? (double) counts[i] / (double) parts : 0;
 	result.value = metric_of(metric, cells, &bottom);
 	if (isnan(result.value))
 		return result;
 
-	/* one row more in every cell, as Agresti and Coull do: a rate of 0 or 1 is not certain either */
+	/* one unit more in every cell, as Agresti and Coull do: a rate of 0 or 1 is not certain either */
 	for (int i = 0; i < DPERM_CELLS; i++)
 		total += cells[i] += 1;
 	centre = metric_of(metric, cells, &bottom);
@@ -112,19 +113,20 @@ dperm_counts_metric(DpermMetric metric, const int64_t *counts, double noise_vari
 
 /* A noisy count with an interval for its noise. */
 DpermEstimate
-dperm_counts_estimate(int64_t count, uint64_t budget)
+dperm_counts_estimate(int64_t count, uint64_t budget, uint64_t parts)
 {
-	DpermEstimate result = {(double) count, (double) count, (double) count};
-	double		q = ratio(budget);
+	double		whole = (double) count / (double) parts;
+	DpermEstimate result = {whole, whole, whole};
+	double		step = decay(budget, parts);
 	double		reach;
 
 	if (budget == 0)
 		return result;
 
 	/* P(|z| > k) = 2 q^(k+1)/(1+q) <= 0.05 */
-	reach = fmax(0, ceil(log(0.05 * (1 + q) / 2) / log(q) - 1));
-	result.low -= reach;
-	result.high += reach;
+	reach = fmax(0, ceil(-log(0.05 * (1 + exp(-step)) / 2) / step - 1));
+	result.low -= reach / (double) parts;
+	result.high += reach / (double) parts;
 	return result;
 }
 

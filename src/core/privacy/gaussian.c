@@ -7,6 +7,7 @@
 #include <stdbool.h>
 
 #define SQRT_HALF 0.70710678118654752440
+#define SQRT_TWO_PI 2.50662827463100050242
 #define QUARTER_PI 0.78539816339744830962
 
 /* What sums of a few thousand terms and the error function may be off by, relatively, and more. */
@@ -32,6 +33,10 @@
 /* Raised by less, it is not worth more cells. */
 #define RAISE_LITTLE 1.002
 #define GUESS_ANGLES 4
+
+/* Steps towards the best tangent, any of which gives a bound; and how far they may go. */
+#define TANGENTS 16
+#define TANGENT_MAX 600
 
 /* Steps of an integral, for a bound and for a guess. */
 #define STEPS_BOUND 2000
@@ -90,6 +95,60 @@ double
 dperm_gaussian_sigma(double epsilon, double delta)
 {
 	return find_sigma(plain_delta, epsilon, delta, SIGMA_MIN);
+}
+
+/*
+ * The mean of (max(0, Y) - from)_+ for a normal Y with variance mu^2 and mean mu^2/2, rounded up; *above becomes the
+ * probability that this is positive.
+ */
+static double
+mean_excess(double mu, double from, double *above)
+{
+	double		z = (fmax(from, 0) - mu * mu / 2) / mu;
+	double		density = exp(-z * z / 2) / SQRT_TWO_PI;
+	double		beyond = normal_below(-z);
+	double		excess = fmax(density - z * beyond, 0) + (density + fabs(z) * beyond) * ROUNDING;
+
+	*above = from < 0 ? 1 : beyond;
+	return mu * excess + fmax(-from, 0);
+}
+
+/*
+ * What is lost, (1 - exp(epsilon - loss))_+, is no convex function of the loss, so averages cannot be taken apart; but it is
+ * below each of its tangents, and below the positive part of one: with slope e^-p, from epsilon - (e^p - 1 - p) on. Every p
+ * will do; the best one has e^p - 1 = the mean of the excess over that point, where there is one.
+ */
+double
+dperm_gaussian_average_delta(double mu, double epsilon)
+{
+	double		p = 0;
+	double		least = 1;
+
+	for (int i = 0; i < TANGENTS; i++)
+	{
+		double		above;
+		double		excess = mean_excess(mu, epsilon - (expm1(p) - p), &above);
+
+		least = fmin(least, exp(-p) * excess * (1 + ROUNDING));
+		if (!(above > 0))
+			break;
+		p = fmin(log1p(excess / above), TANGENT_MAX);
+	}
+	return least;
+}
+
+/* As a function of sigma. */
+static double
+average_delta(double sigma, double epsilon)
+{
+	return dperm_gaussian_average_delta(1 / sigma, epsilon);
+}
+
+/* The standard deviation for an average, mu = 1/sigma. */
+double
+dperm_gaussian_average_sigma(double epsilon, double delta)
+{
+	return find_sigma(average_delta, epsilon, delta, SIGMA_MIN);
 }
 
 /*
@@ -230,4 +289,15 @@ dperm_gaussian_replace_sigma(double epsilon, double delta)
 	asked[1] = delta;
 	answer = sigma;
 	return sigma;
+}
+
+/* One row that is removed has one direction, all else is an average (section "Gaussian noise"). */
+double
+dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit, double epsilon, double delta)
+{
+	if (unit == DPERM_UNIT_PERSON)
+		return dperm_claim_rows_apart(neighbours) * dperm_gaussian_average_sigma(epsilon, delta);
+	if (neighbours == DPERM_NEIGHBOURS_REPLACE)
+		return dperm_gaussian_replace_sigma(epsilon, delta);
+	return dperm_gaussian_sigma(epsilon, delta);
 }

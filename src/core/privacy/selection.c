@@ -31,24 +31,30 @@ dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours)
 	return dperm_selection_budget(epsilon) * (neighbours == DPERM_NEIGHBOURS_REMOVE ? 2 : 1);
 }
 
-/* true with probability exp(-excess epsilon/2), epsilon = budget/2^20. */
+/* true with probability exp(-excess epsilon/(2 parts)), epsilon = budget/2^20. */
 static bool
-accept(DpermEntropy *e, int64_t excess, uint64_t budget)
+accept(DpermEntropy *e, int64_t excess, uint64_t budget, uint64_t parts)
 {
-	/* the exponent is excess * budget / den; below 2^33 * 2^40 */
+	/*
+	 * The exponent is excess * budget / den: too large for a word, with up to 2^33 units, so that whole units and parts
+	 * of one are multiplied on their own. budget is 2^41 at most, parts 2^20.
+	 */
 	const uint64_t den = UINT64_C(2) << BUDGET_BITS;
-	uint64_t	whole = (uint64_t) excess / den * budget;
-	uint64_t	rest = (uint64_t) excess % den * budget;
+	uint64_t	units = (uint64_t) excess / parts;
+	uint64_t	whole = units / den * budget;
+	uint64_t	rest = units % den * budget;
 
 	whole += rest / den;
-	rest %= den;
+	rest = rest % den * parts + (uint64_t) excess % parts * budget;
+	whole += rest / (den * parts);
+	rest %= den * parts;
 	while (whole > 0 && !e->failed)
 	{
 		if (!dperm_draw_exp_minus(e, 1, 1))
 			return false;
 		whole--;
 	}
-	return dperm_draw_exp_minus(e, rest, den);
+	return dperm_draw_exp_minus(e, rest, den * parts);
 }
 
 /* A uniformly random order, by Fisher and Yates. */
@@ -69,7 +75,7 @@ shuffle(DpermEntropy *e, int *order, int count)
 
 /* The position of the chosen candidate. */
 int
-dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, const int64_t *mistakes,
+dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, uint64_t parts, const int64_t *mistakes,
 			 int count, int *order)
 {
 	int			best = 0;
@@ -83,7 +89,7 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, co
 	{
 		shuffle(e, order, count);
 		for (int i = 0; i < count; i++)
-			if (accept(e, mistakes[order[i]] - mistakes[best], budget))
+			if (accept(e, mistakes[order[i]] - mistakes[best], budget, parts))
 				return order[i];
 		return best;			/* not reached: the best one always accepts */
 	}
@@ -92,7 +98,7 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, co
 		/* a uniform draw that is kept with its weight: the exponential mechanism, exactly */
 		int			i = (int) dperm_draw_below(e, (uint64_t) count);
 
-		if (accept(e, mistakes[i] - mistakes[best], budget))
+		if (accept(e, mistakes[i] - mistakes[best], budget, parts))
 			return i;
 	}
 	return best;

@@ -1,7 +1,8 @@
 /*
  * selection.h: a private choice among candidates by their number of mistakes.
  *
- * Replacing one row changes every count by at most one. Both rules choose candidate i with an
+ * Replacing one row changes every count by at most one; replacing a person, by at most the parts that a person counts for
+ * (person.h), of which mistakes are a number. Both rules choose candidate i with an
  * exponential preference in its excess z_i - min z, and are epsilon-differentially private (docs/guarantee.md,
  * "Selection"). All arithmetic is on integers.
  */
@@ -32,8 +33,11 @@ extern uint64_t dperm_selection_budget(double epsilon);
  */
 extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours);
 
-/* The position of the chosen one among count candidates; order is room for count ints. */
-extern int	dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget,
+/*
+ * The position of the chosen one among count candidates, whose mistakes are in parts of a unit: dperm_person_parts(), 1 for
+ * rows, at most 2^20. order is room for count ints.
+ */
+extern int	dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, uint64_t parts,
 						 const int64_t *mistakes, int count, int *order);
 
 extern const char *dperm_selection_name(DpermSelection rule);

@@ -47,6 +47,8 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 			if (codes[k] < layout->dim)
 				margin = dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, codes[k]), unit));
 		slope = entry->slope(loss.h, margin);
+		if (layout->weighted)
+			slope = dperm_wide_scale(slope, rows[layout->words - 1]);
 		for (size_t j = 0; j < dense; j++)
 			add_at(gradient, gradient_low, j, dperm_wide_scale(slope, rows[j]));
 		slope = dperm_wide_scale(slope, unit);

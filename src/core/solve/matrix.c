@@ -17,11 +17,9 @@ dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss
 
 /* Sums as means. */
 void
-dperm_matrix_sums_means(const double *value, const double *gradient, const double *gradient_low, int64_t rows, int dim,
+dperm_matrix_sums_means(const double *value, const double *gradient, const double *gradient_low, double n, int dim,
 				 const DpermAsk *ask)
 {
-	double		n = (double) rows;
-
 	*ask->value = (value[0] + value[1]) / n;
 	for (int i = 0; i < dim; i++)
 	{
@@ -39,19 +37,17 @@ dperm_matrix_sums_means(const double *value, const double *gradient, const doubl
 
 /* The sums of a finished pass as means. */
 void
-dperm_matrix_means(DpermMoments *m, const DpermAsk *ask)
+dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *ask)
 {
-	double		n = (double) m->rows;
-
 	dperm_moments_flush(m);
-	dperm_matrix_sums_means(m->value, m->gradient, m->gradient_low, m->rows, m->dim, ask);
+	dperm_matrix_sums_means(m->value, m->gradient, m->gradient_low, units, m->dim, ask);
 	if (ask->hess)
 		for (int j = 0; j < m->dim; j++)
 			for (int i = j; i < m->dim; i++)
 			{
 				size_t		at = (size_t) j * m->dim + i;
 
-				ask->hess[at] = m->hess[at] / n;
+				ask->hess[at] = m->hess[at] / units;
 			}
 }
 
@@ -83,32 +79,48 @@ add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t cou
 	}
 }
 
+/* Start a pass that answers a question. */
+void
+dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
+{
+	DpermLayout vectors = dperm_layout_dense(x->dim);
+
+	dperm_moments_init_rows(m, x->loss, x->layout ? x->layout : &vectors, ask->hess != NULL, ask->weights, x->room);
+	if (x->rough)
+		dperm_moments_be_rough(m);
+	if (ask->weights_low)
+		dperm_moments_be_careful(m, ask->weights_low);
+}
+
+/* What the sums over some rows are divided by. */
+static double
+units_of(const DpermMatrix *x, int64_t rows)
+{
+	if (x->units == 0)
+		return (double) rows;
+	return rows == x->of ? x->units : x->units * ((double) rows / (double) x->of);
+}
+
 /* The mean over rows in memory. */
 void
 dperm_matrix_answer(const DpermMatrix *x, const DpermAsk *ask)
 {
-	DpermLayout vectors = dperm_layout_dense(x->dim);
-	const DpermLayout *layout = x->layout ? x->layout : &vectors;
 	int64_t		stripes = x->stripes ? x->stripes : 1;
 	int64_t		step = x->step ? x->step : 1;
 	int64_t		some = step >= stripes ? 1 : stripes / step;
 	DpermMoments m;
 
-	dperm_moments_init_rows(&m, x->loss, layout, ask->hess != NULL, ask->weights, x->room);
-	if (x->rough)
-		dperm_moments_be_rough(&m);
-	if (ask->weights_low)
-		dperm_moments_be_careful(&m, ask->weights_low);
+	dperm_matrix_start(x, ask, &m);
 	for (int64_t first = 0; first < x->count; first += x->chunk_rows)
 	{
 		const double *rows = x->chunks[first / x->chunk_rows];
 		int64_t		count = x->count - first < x->chunk_rows ? x->count - first : x->chunk_rows;
 
 		for (int64_t i = 0; i < some; i++)
-			add_piece(x, &m, rows + i * (x->chunk_rows / stripes) * row_words(x, layout),
+			add_piece(x, &m, rows + i * (x->chunk_rows / stripes) * row_words(x, &m.layout),
 					  (count - i + stripes - 1) / stripes, step > stripes ? step / stripes : 1);
 	}
-	dperm_matrix_means(&m, ask);
+	dperm_matrix_means(&m, units_of(x, m.rows), ask);
 }
 
 /* Overwrite the room. */

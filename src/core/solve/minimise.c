@@ -93,6 +93,13 @@ solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, 
 	dperm_matrix_answer(&rows, &ask);
 }
 
+/* Does the sample have all rows? */
+static bool
+has_all(const DpermMatrix *sample, int64_t rows)
+{
+	return sample->count == (sample->of > 0 ? sample->of : rows);
+}
+
 /* From every step-th row to more of them: by and by to one stripe, then to all. */
 static int64_t
 next_step(int64_t step, int64_t stripes)
@@ -117,7 +124,7 @@ approach(const DpermMinimise *min, const DpermProblem *problem, double *weights,
 
 	if (!sample || sample->count == 0)
 		return false;
-	all = sample->count == min->task.rows;
+	all = has_all(sample, min->task.rows);
 	while (sample->count / (2 * step) >= few && 2 * step <= sample->chunk_rows)
 		step *= 2;
 	if (sample->count / step < few)
@@ -228,7 +235,7 @@ dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *
 		.poll = task->poll
 	};
 	metric = approach(min, &min->problem, weights, work);
-	if (task->sample && task->sample->compact && task->sample->count == task->rows)
+	if (task->sample && task->sample->compact && has_all(task->sample, task->rows))
 	{
 		start_correcting(min, metric, work);
 		return;
@@ -313,7 +320,7 @@ certify(DpermMinimise *min, double norm, DpermAsk *ask)
 		.lambda = task->lambda,
 		.tilt = task->tilt,
 		.curvature = dperm_loss_curvature(task->loss),
-		.rows = task->rows,
+		.rows = task->most_rows,
 		.bound = task->bound,
 		.weight_bound = task->weight_bound,
 		.steps = task->descent_steps,

@@ -24,7 +24,8 @@ typedef struct DpermMinimiseTask
 {
 	DpermLoss	loss;
 	int			dim;
-	int64_t		rows;
+	int64_t		rows;			/* what the means are over: rows, or persons */
+	int64_t		most_rows;		/* that a sum may be of: more than rows if these are persons */
 	double		lambda;
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* the solver aims at this computed norm of the gradient */

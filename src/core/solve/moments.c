@@ -28,13 +28,13 @@ block_rows_for(int dim, bool hessian)
 	return rows > DPERM_BLOCK_ROWS_MAX ? DPERM_BLOCK_ROWS_MAX : rows;
 }
 
-/* How many doubles of room a pass needs; codes need a word more than the vector they stand for. */
+/* How many doubles of room a pass needs; codes need a word more than the vector they stand for, and so does a weight. */
 size_t
 dperm_moments_room(int dim, bool hessian)
 {
 	size_t		d = (size_t) dim;
 	size_t		rows = (size_t) block_rows_for(dim, hessian);
-	size_t		room = 8 * d + 2 + rows * (d + 1) + rows;
+	size_t		room = 8 * d + 2 + rows * (d + 2) + rows;
 
 	if (hessian)
 		room += d * d + rows * d + rows + d * d / 2 + 1;
@@ -64,7 +64,7 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->weights = m->group + 2 * d;
 	m->part = m->weights + d + 1;
 	m->block = m->part + d + 1;
-	m->margin = m->block + rows * (d + 1);
+	m->margin = m->block + rows * (d + 2);
 	if (hessian)
 	{
 		m->curve = m->margin + rows;
@@ -261,6 +261,17 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	m->rough_rows += curved;
 }
 
+/* What some rows weigh, stride words apart, weight words behind their beginning; NULL if they have no weights. */
+static const double *
+gather_weights(const DpermMoments *m, const double *rows, int count, size_t stride, int weight, double *weights)
+{
+	if (!m->layout.weighted)
+		return NULL;
+	for (int i = 0; i < count; i++)
+		weights[i] = rows[i * stride + weight];
+	return weights;
+}
+
 /* Bring the sum of a block into that of all. */
 static void
 add_part(DpermMoments *m)
@@ -284,6 +295,7 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	size_t		dense = (size_t) m->layout.dense;
 	const uint16_t *codes = m->layout.codes > 0 ? dperm_row_codes(&m->layout, rows) : NULL;
+	double		weights[DPERM_BLOCK_ROWS_MAX];
 
 	if (m->careful)
 	{
@@ -298,7 +310,8 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	if (codes)
 		add_code_margins(m, codes, count, stride);
 	add_compensated(&m->value[0], &m->value[1],
-					dperm_loss_block(m->loss, count, m->margin, m->curve));
+					dperm_loss_block(m->loss, count, m->margin, m->curve,
+									 gather_weights(m, rows, count, stride, m->layout.words - 1, weights)));
 
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
 	{
@@ -328,6 +341,7 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	float	   *slopes = weights + dense;
 	float	   *part = slopes + count;
 	const uint16_t *codes = m->layout.codes > 0 ? dperm_compact_codes(&m->layout, compact) : NULL;
+	double		row_weights[DPERM_BLOCK_ROWS_MAX];
 
 	for (size_t j = 0; j < dense; j++)
 		weights[j] = (float) m->weights[j];
@@ -336,7 +350,8 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	if (codes)
 		add_code_margins(m, codes, count, stride);
 	add_compensated(&m->value[0], &m->value[1],
-					dperm_loss_block(m->loss, count, m->margin, NULL));
+					dperm_loss_block(m->loss, count, m->margin, NULL,
+									 gather_weights(m, compact, count, stride, dperm_compact_words(&m->layout) - 1, row_weights)));
 
 	for (int i = 0; i < count; i++)
 		slopes[i] = (float) m->margin[i];

@@ -2,7 +2,7 @@
  * moments.h: one pass over encoded rows at given weights.
  *
  * A row enters as a = y x (the label is in its sign), so that its margin is a.w.
- * The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a'. Rows are
+ * The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a', each times the weight of the row if it has one. Rows are
  * gathered into blocks; a full block costs two matrix-vector products and one
  * symmetric rank-k update for the numbers of its rows, and a look-up for each code (layout.h). The sums of blocks are compensated, so the rounding
  * error of the gradient does not grow with the number of rows: that is what
