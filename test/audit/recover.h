@@ -54,11 +54,9 @@ expected_scale(const Case *c, double epsilon, double reach)
 {
 	if (c->delta == 0)
 		return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach / epsilon;
-	if (c->method == DPERM_METHOD_OBJECTIVE && c->unit == DPERM_UNIT_PERSON)
-		return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * sigma_for(epsilon, c->delta, SIGMA_PERSON);
-	if (c->method == DPERM_METHOD_OBJECTIVE)
-		return sigma_for(epsilon, c->delta, c->neighbours == DPERM_NEIGHBOURS_REPLACE ? SIGMA_REPLACED : SIGMA_PLAIN);
-	return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach * sigma_for(epsilon, c->delta, SIGMA_PLAIN);
+	return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach *
+		sigma_for(epsilon, c->delta, c->method == DPERM_METHOD_OBJECTIVE &&
+				  (c->unit == DPERM_UNIT_PERSON || c->neighbours == DPERM_NEIGHBOURS_REPLACE));
 }
 
 /* Lambda and the scale of the noise, as the guarantee document has them. */

@@ -11,8 +11,6 @@
 #define HOCKEY_FOLDS 60
 
 #define HOCKEY_STEPS 4000
-#define HOCKEY_RADII 160
-#define HOCKEY_ANGLES 160
 
 /* Simpson's weights: 1, 4, 2, 4, ..., 4, 1. */
 static inline double
@@ -50,66 +48,6 @@ hockey_closed(long double mu, long double epsilon)
 	long double root = sqrtl(0.5L);
 
 	return (erfcl((epsilon / mu - mu / 2) * root) - expl(epsilon) * erfcl((epsilon / mu + mu / 2) * root)) / 2;
-}
-
-/* One direction of the next: the integral over radii of r exp(-r^2/2) (1 - exp(rest - r slope))_+. */
-static inline double
-hockey_ray(double rest, double slope)
-{
-	double		from = fmax(rest / slope, 0);
-	double		length = fmin(11, HOCKEY_FOLDS / fmax(from, 1));
-	double		step = length / HOCKEY_RADII;
-	double		sum = 0;
-
-	for (int i = 0; i <= HOCKEY_RADII; i++)
-	{
-		double		r = from + i * step;
-
-		sum += hockey_weight(i, HOCKEY_RADII) * r * exp(-r * r / 2) * -expm1(rest - slope * r);
-	}
-	return sum * step / 3;
-}
-
-/*
- * Objective perturbation, a row replaced by another at the angle 2 theta: the mean of (1 - exp(rest - M/sigma))_+ for
- * M = max(2 cos(theta)|Z1|, 2 sin(theta)|Z2|) and rest = epsilon - 2/sigma^2, in polar coordinates of (Z1, Z2). There is a kink
- * where both are as large, so the directions before and after it are taken apart.
- */
-static inline double
-hockey_replace(double sigma, double epsilon, double theta)
-{
-	double		rest = epsilon - 2 / (sigma * sigma);
-	double		kink = M_PI / 2 - theta;
-	double		sum = 0;
-
-	for (int part = 0; part < 2; part++)
-	{
-		double		low = part ? kink : 0;
-		double		high = part ? M_PI / 2 : kink;
-		double		step = (high - low) / HOCKEY_ANGLES;
-
-		for (int i = 0; step > 0 && i <= HOCKEY_ANGLES; i++)
-		{
-			double		angle = low + i * step;
-			double		slope = (part ? 2 * sin(theta) * sin(angle) : 2 * cos(theta) * cos(angle)) / sigma;
-
-			/* where no noise goes that way */
-			if (slope > 1e-9)
-				sum += hockey_weight(i, HOCKEY_ANGLES) * step / 3 * hockey_ray(rest, slope);
-		}
-	}
-	return sum * 4 / (2 * M_PI);
-}
-
-/* The largest over angles, of which the ones above a quarter of pi are those below it. */
-static inline double
-hockey_replace_most(double sigma, double epsilon, int angles)
-{
-	double		most = 0;
-
-	for (int i = 0; i <= angles; i++)
-		most = fmax(most, hockey_replace(sigma, epsilon, M_PI / 4 * i / angles));
-	return most;
 }
 
 #endif							/* DPERM_TEST_HOCKEY_H */

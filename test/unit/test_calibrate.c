@@ -11,6 +11,7 @@
 #include "core/mechanism/mechanism.h"
 #include "core/solve/descent.h"
 #include "core/privacy/draw.h"
+#include "core/privacy/gaussian.h"
 #include "unit/goodness.h"
 #include "unit/hockey.h"
 
@@ -527,12 +528,10 @@ TEST(gaussian_noise_is_enough)
 		CHECK(epsilon > 0 && out.claim.shares[DPERM_SHARE_NOISE] <= epsilon * (1 + 1e-12));
 		if (s.method == DPERM_METHOD_OBJECTIVE && s.neighbours == DPERM_NEIGHBOURS_REPLACE)
 		{
-			if (i % 4 == 0)
-			{
-				CHECK(hockey_replace_most(out.noise_scale, epsilon, 8) + 0x1p-65 <= s.delta * (1 + 1e-5));
-				CHECK(epsilon * out.noise_scale * out.noise_scale < 2.1 ||
-					  hockey_replace_most(0.98 * out.noise_scale, epsilon, 8) > s.delta);
-			}
+			/* test_person has what that is compared with */
+			CHECK(dperm_gaussian_average_delta(2 / out.noise_scale, epsilon) + 0x1p-65 <= s.delta * (1 + 1e-9));
+			CHECK(dperm_gaussian_average_delta(2 / out.noise_scale * 1.001, epsilon) > s.delta * (1 - 1e-3) - 0x1p-63);
+			CHECK(hockey_closed(2 / (long double) out.noise_scale, epsilon) <= s.delta);
 		}
 		else
 		{

@@ -8,8 +8,6 @@
 #include "core/privacy/gaussian.h"
 #include "unit/hockey.h"
 
-#define ANGLES 8
-
 static const double epsilons[] = {1e-6, 1e-4, 0.01, 0.1, 0.5, 1, 3, 10, 50, 200, 500};
 static const double deltas[] = {1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 0.01, 0.2, 0.9};
 
@@ -60,45 +58,6 @@ TEST(sigma_is_the_least)
 	CHECK(dperm_gaussian_sigma(0.5, 1e-6) > 0.7 * sqrt(2 * log(1.25e6)) / 0.5);
 }
 
-TEST(replace_is_bounded_for_every_angle)
-{
-	for (int i = 0; i < COUNT(epsilons); i++)
-		for (double times = 0.55; times < 12; times *= 1.7)
-		{
-			/* around where the rest is as large as the noise */
-			double		sigma = times * 2 * dperm_gaussian_sigma(epsilons[i], 0.01);
-			double		found = dperm_gaussian_replace_delta(sigma, epsilons[i]);
-			double		most;
-
-			most = hockey_replace_most(sigma, epsilons[i], ANGLES);
-			if (most < 1e-18)
-				continue;
-			CHECK(found >= most * (1 - 1e-5));
-			CHECK(found <= most * 1.04 || found == 1);
-			if (!(found <= most * 1.04) || !(found >= most * (1 - 1e-5)))
-				fprintf(stderr, "epsilon %g, sigma %g: %g instead of %g\n", epsilons[i], sigma, found, most);
-		}
-}
-
-/* A sigma that does, at every angle, and two percent less does not. */
-TEST(replace_sigma_is_enough)
-{
-	for (int i = 0; i < COUNT(epsilons); i++)
-		for (int j = 0; j < COUNT(deltas); j++)
-		{
-			double		sigma = dperm_gaussian_replace_sigma(epsilons[i], deltas[j]);
-			double		least = 2 * dperm_gaussian_sigma(epsilons[i], deltas[j]);
-
-			CHECK(hockey_replace_most(sigma, epsilons[i], ANGLES) <= deltas[j] * (1 + 1e-5));
-			CHECK(hockey_replace_most(0.98 * sigma, epsilons[i], ANGLES) > deltas[j]);
-
-			/* two means at distance 2 are among what it has to hide */
-			CHECK(sigma >= least * (1 - 1e-4));
-			if (!(sigma >= least * (1 - 1e-4)))
-				fprintf(stderr, "epsilon %g, delta %g: %g below %g\n", epsilons[i], deltas[j], sigma, least);
-		}
-}
-
 /* More epsilon or more delta never asks for more noise, but for what bounds are off by. */
 TEST(falls)
 {
@@ -113,13 +72,6 @@ TEST(falls)
 		CHECK(dperm_gaussian_sigma(epsilon * more, delta) <= dperm_gaussian_sigma(epsilon, delta) * (1 + 2e-5));
 		CHECK(dperm_gaussian_sigma(epsilon, fmin(delta * more, 0.99)) <= dperm_gaussian_sigma(epsilon, delta) * (1 + 2e-5));
 		CHECK(dperm_gaussian_delta(more, epsilon) >= dperm_gaussian_delta(1, epsilon) * (1 - 1e-9));
-		if (round % 4 == 0)
-		{
-			double		sigma = dperm_gaussian_replace_sigma(epsilon, delta);
-
-			CHECK(dperm_gaussian_replace_sigma(epsilon * more, delta) <= sigma * 1.002);
-			CHECK(dperm_gaussian_replace_sigma(epsilon, fmin(delta * more, 0.99)) <= sigma * 1.002);
-		}
 	}
 }
 
@@ -133,11 +85,11 @@ TEST(holds_at_the_limits)
 		for (int j = 0; j < 2; j++)
 		{
 			double		one = dperm_gaussian_sigma(ends[i], small[j]);
-			double		two = dperm_gaussian_replace_sigma(ends[i], small[j]);
+			double		two = dperm_gaussian_average_sigma(ends[i], small[j]);
 
 			CHECK(isfinite(one) && one > 0 && isfinite(two) && two > 0);
 			CHECK(dperm_gaussian_delta(1 / one, ends[i]) <= small[j]);
-			CHECK(dperm_gaussian_replace_delta(two, ends[i]) <= small[j] * 1.02);
+			CHECK(dperm_gaussian_average_delta(1 / two, ends[i]) <= small[j]);
 		}
 }
 
@@ -147,8 +99,6 @@ main(void)
 	RUN(delta_is_the_divergence);
 	RUN(delta_has_known_values);
 	RUN(sigma_is_the_least);
-	RUN(replace_is_bounded_for_every_angle);
-	RUN(replace_sigma_is_enough);
 	RUN(falls);
 	RUN(holds_at_the_limits);
 	return test_report();

@@ -452,6 +452,15 @@ TEST(no_person_needs_more_noise)
 																   deltas[d]);
 				double		most = 0;
 
+				/* a row and its replacement at all angles; twice that is nothing new */
+				for (int i = 0; i <= 8 && neighbours == DPERM_NEIGHBOURS_REPLACE; i++)
+				{
+					Fan			pair = {.count = 2, .weights = {1, 1}, .angles = {0.05, 0.05 + M_PI * i / 8}};
+
+					CHECK(dperm_gaussian_objective_sigma(DPERM_NEIGHBOURS_REPLACE, DPERM_UNIT_ROW, epsilons[e], deltas[d]) == sigma);
+					most = fmax(most, fan_delta(&pair, sigma, epsilons[e]));
+				}
+
 				for (int round = 0; round < 12; round++)
 				{
 					Fan			fan = {.count = round == 0 ? 1 : 1 + test_below(&state, DIRECTIONS)};

@@ -30,7 +30,7 @@ typedef struct DpermMechanism
 	/* split what is left of epsilon: effective lambda and shares; c is the curvature of the loss */
 	void		(*spend) (const DpermSetup *s, double c, DpermCalibration *out);
 
-	/* the scale of the noise that follows; takes milliseconds, or a fifth of a second, if it is Gaussian */
+	/* the scale of the noise that follows */
 	double		(*scale) (const DpermSetup *s, const DpermCalibration *cal);
 
 	/* the certificate and the residual (dperm_calibrate_solver() and more); returns the largest norm of what is released */

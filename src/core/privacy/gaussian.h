@@ -15,13 +15,6 @@ extern double dperm_gaussian_delta(double mu, double epsilon);
 extern double dperm_gaussian_sigma(double epsilon, double delta);
 
 /*
- * The same for objective perturbation when a row is replaced, once the slack is taken off epsilon: rows have norm 1 at most,
- * and noise has standard deviation sigma.
- */
-extern double dperm_gaussian_replace_delta(double sigma, double epsilon);
-extern double dperm_gaussian_replace_sigma(double epsilon, double delta);
-
-/*
  * The same when the privacy loss is at most an average of terms max(0, Y), each Y normal with variance mu^2 at most and half of
  * its variance as its mean: what the rows of a person come to, or a row and its replacement.
  */
