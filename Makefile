@@ -21,7 +21,11 @@ sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
 PG_OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c))
 CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*/*.c))
 ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*/*.h)
-OBJS = $(PG_OBJS) $(CORE_OBJS)
+# The background worker that charges budgets starts anew for each charge, so it is a small library of its own: to load BLAS would take
+# longer than all else that it does.
+DEBIT = dperm_debit
+DEBIT_OBJS = src/debit_worker.o src/budget.o src/payer.o $(patsubst %,src/core/privacy/%.o,amount filter composition claim)
+OBJS = $(filter-out src/debit_worker.o,$(PG_OBJS)) $(CORE_OBJS)
 
 DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
 DATA = $(filter-out $(DATA_built),$(call sources,sql/*--*.sql))
@@ -37,12 +41,12 @@ SHLIB_LINK = $(LINALG)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver steady hostile privileges noise tuning evaluate cost delta compose persons
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver steady hostile privileges noise tuning evaluate cost delta compose persons protect protect_attacks
 REGRESS_OPTS = --inputdir=$(here)/test
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(here)/test
 
-EXTRA_CLEAN = build
+EXTRA_CLEAN = build $(DEBIT)$(DLSUFFIX) src/debit_worker.o
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -52,11 +56,23 @@ include $(PGXS)
 $(PG_OBJS): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 # A server built by gcc hands on flags that clang does not know, and would warn of.
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -n 1)),)
-$(OBJS): override CFLAGS += -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes
+$(OBJS) $(DEBIT_OBJS): override CFLAGS += -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes
 endif
 # Its loops over numbers are worth vectors, and nobody outside calls it.
 $(CORE_OBJS): override CFLAGS += -O3 -fvisibility=hidden
-$(OBJS): $(ALL_HEADERS)
+$(OBJS) $(DEBIT_OBJS): $(ALL_HEADERS)
+
+all: $(DEBIT)$(DLSUFFIX)
+$(DEBIT)$(DLSUFFIX): $(DEBIT_OBJS)
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDFLAGS_SL) $(if $(filter darwin,$(PORTNAME)),-bundle $(BE_DLLLIBS),-shared) -lm -o $@
+
+.PHONY: install-debit uninstall-debit
+install: install-debit
+install-debit: $(DEBIT)$(DLSUFFIX) installdirs
+	$(INSTALL_SHLIB) $< '$(DESTDIR)$(pkglibdir)/$(DEBIT)$(DLSUFFIX)'
+uninstall: uninstall-debit
+uninstall-debit:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(DEBIT)$(DLSUFFIX)'
 
 ifdef VPATH
 $(shell mkdir -p sql $(dir $(CORE_OBJS)))
@@ -65,7 +81,7 @@ endif
 # The install script: its parts in order, those that others need first.
 SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
 	40_internal_passes 41_internal_rows 42_internal_aggregates 43_internal_evaluation \
-	50_training 51_tuning 52_aggregates 53_composition 60_evaluation
+	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 70_internal_budgets 71_budgets 80_internal_registry 81_protection
 
 $(DATA_built): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@

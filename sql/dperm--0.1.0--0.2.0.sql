@@ -262,7 +262,12 @@ CREATE FUNCTION dp_cost(
 	OUT weight_error float8,
 	OUT weight_bound float8,
 	OUT noise_share float8,
-	OUT rows_needed bigint
+	OUT rows_needed bigint,
+	OUT budget text,
+	OUT epsilon_charged numeric,
+	OUT delta_charged numeric,
+	OUT epsilon_left numeric,
+	OUT epsilon_left_after numeric
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
 COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
@@ -498,3 +503,308 @@ CREATE AGGREGATE dp_compose(claim jsonb, delta float8) (
 );
 COMMENT ON AGGREGATE dp_compose(jsonb, float8) IS
 	'what several releases cost together: the least epsilon at a delta, by sums or by Renyi divergences';
+
+-- Budgets.
+CREATE TABLE dp_budget_accounts (
+	budget text COLLATE "C" PRIMARY KEY,
+	owner regrole NOT NULL,
+	epsilon numeric NOT NULL,
+	delta numeric NOT NULL,
+	renyi_order float8 NOT NULL,
+	neighbours text NOT NULL,
+	unit text,
+	since bigint NOT NULL,
+	spent_epsilon numeric NOT NULL DEFAULT 0,
+	spent_delta numeric NOT NULL DEFAULT 0,
+	spent_divergence numeric NOT NULL DEFAULT 0,
+	spent_direct numeric NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE dp_budget_accounts IS
+	'internal to dp_budgets: a row for each budget; since is the number of the entry of dp_ledger that created it';
+
+CREATE TABLE dp_budget_grants (
+	budget text COLLATE "C" NOT NULL,
+	grantee regrole NOT NULL,
+	epsilon numeric,
+	delta numeric,
+	spent_epsilon numeric NOT NULL DEFAULT 0,
+	spent_delta numeric NOT NULL DEFAULT 0,
+	PRIMARY KEY (budget, grantee)
+);
+COMMENT ON TABLE dp_budget_grants IS
+	'internal to dp_grant: a row for each role that may spend from a budget; without epsilon or delta, up to the budget';
+
+CREATE TABLE dp_ledger_entries (
+	budget text COLLATE "C" NOT NULL,
+	entry bigint NOT NULL,
+	at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	act text NOT NULL,
+	role name NOT NULL,
+	function text,
+	relation text,
+	neighbours text,
+	unit text,
+	epsilon numeric,
+	delta numeric,
+	divergence numeric,
+	direct numeric,
+	epsilon_left numeric,
+	details text,
+	PRIMARY KEY (budget, entry)
+);
+COMMENT ON TABLE dp_ledger_entries IS
+	'internal to dp_ledger: what was spent from budgets and how they were managed; entries of a budget have numbers without gaps';
+
+-- Whatever default privileges have granted
+DO $$
+DECLARE
+	held record;
+BEGIN
+	FOR held IN SELECT c.oid::pg_catalog.regclass AS object, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END AS grantee
+		FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a
+		WHERE c.relnamespace = (SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname = 'dperm') AND a.grantee <> c.relowner
+			AND c.relname IN ('dp_budget_accounts', 'dp_budget_grants', 'dp_ledger_entries')
+	LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM %s', held.object, held.grantee);
+	END LOOP;
+END $$;
+
+-- Roles that are gone take their grants with them: in another cluster, their OIDs may be those of other roles.
+SELECT pg_catalog.pg_extension_config_dump('dp_budget_accounts', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_budget_grants', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger_entries', '');
+
+CREATE FUNCTION dp_ledger_guard() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_ledger_guard() IS
+	'internal to dp_ledger: entries are only ever added';
+
+CREATE TRIGGER dp_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_ledger_guard();
+ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_ledger_guard;
+COMMENT ON TRIGGER dp_ledger_guard ON dp_ledger_entries IS
+	'internal to dp_ledger: entries are only ever added';
+
+CREATE FUNCTION dp_table_guard() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_table_guard() IS
+	'internal to budgets: only the extension writes its tables, whoever has privileges on them';
+
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_accounts
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_budget_accounts ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_budget_accounts IS
+	'internal to budgets: only the extension writes this table';
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_grants
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_budget_grants ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_budget_grants IS
+	'internal to budgets: only the extension writes this table';
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_ledger_entries IS
+	'internal to budgets: only the extension writes this table';
+
+CREATE FUNCTION dp_owners_sync() RETURNS event_trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_owners_sync() IS
+	'internal to budgets: those of roles that go are given to the owner of the extension';
+
+CREATE EVENT TRIGGER dp_owners_drop ON ddl_command_start WHEN TAG IN ('DROP OWNED') EXECUTE FUNCTION dp_owners_sync();
+COMMENT ON EVENT TRIGGER dp_owners_drop IS
+	'internal to budgets: those of roles that go are given to the owner of the extension';
+
+CREATE FUNCTION dp_budget_left(epsilon numeric, delta numeric, renyi_order float8,
+	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION dp_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric) IS
+	'internal to dp_budgets: the largest epsilon without delta that a budget still has for a single release';
+
+CREATE FUNCTION dp_budget_create(
+	budget text,
+	epsilon float8,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_budget_create(text, float8, float8, text) IS
+	'create a privacy budget, which belongs to the current user';
+
+CREATE FUNCTION dp_budget_alter(
+	budget text,
+	epsilon float8 DEFAULT NULL,
+	delta float8 DEFAULT NULL,
+	owner name DEFAULT NULL
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_budget_alter(text, float8, float8, name) IS
+	'raise or lower a privacy budget, or give it to another role';
+
+CREATE FUNCTION dp_budget_drop(budget text) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_budget_drop(text) IS
+	'drop a privacy budget that no protected relation charges; its ledger stays';
+
+CREATE FUNCTION dp_grant(
+	budget text,
+	role name,
+	epsilon float8 DEFAULT NULL,
+	delta float8 DEFAULT NULL
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_grant(text, name, float8, float8) IS
+	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change how much';
+
+CREATE FUNCTION dp_revoke(budget text, role name) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_revoke(text, name) IS
+	'no longer allow a role to spend from a privacy budget';
+
+CREATE FUNCTION dp_budget_charge(
+	budget text,
+	epsilon float8,
+	delta float8 DEFAULT 0,
+	purpose text DEFAULT NULL
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION dp_budget_charge(text, float8, float8, text) IS
+	'charge a privacy budget for a release that is made with other tools; it is never refunded, not even by ROLLBACK';
+
+CREATE VIEW dp_budgets WITH (security_barrier) AS
+	SELECT a.budget, a.owner, g.grantee AS granted_to, a.neighbours, a.unit, a.epsilon, a.delta,
+		a.spent_epsilon AS epsilon_spent, a.spent_delta AS delta_spent,
+		g.epsilon AS epsilon_granted, g.delta AS delta_granted,
+		g.spent_epsilon AS epsilon_used, g.spent_delta AS delta_used,
+		CASE WHEN g.epsilon < g.spent_epsilon THEN 0
+			ELSE least(dp_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct),
+				g.epsilon - g.spent_epsilon) END AS epsilon_left
+	FROM dp_budget_accounts a
+	LEFT JOIN dp_budget_grants g ON g.budget = a.budget AND NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
+	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL;
+COMMENT ON VIEW dp_budgets IS
+	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the most that a single release without delta can have';
+
+CREATE VIEW dp_ledger WITH (security_barrier) AS
+	SELECT e.budget, e.entry, e.at, e.act, e.role, e.function, e.relation, e.neighbours, e.unit, e.epsilon, e.delta, e.epsilon_left, e.details
+	FROM dp_ledger_entries e
+	WHERE pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
+		OR e.role = current_user
+		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.budget = e.budget AND a.since <= e.entry AND pg_catalog.pg_has_role(a.owner, 'USAGE'));
+COMMENT ON VIEW dp_ledger IS
+	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, your own entries, or all for members of pg_read_all_stats';
+
+GRANT SELECT ON dp_budgets, dp_ledger TO PUBLIC;
+
+--
+-- Registry of protected relations
+--
+-- A column is registered by its number and by its name. place tells where the numbers are right: this cluster, this database,
+-- this relation. Elsewhere, after a dump has been restored, the names are.
+
+CREATE TABLE dp_protected_relations (
+	relation regclass PRIMARY KEY,
+	budget text,
+	place text NOT NULL,
+	persons boolean NOT NULL,
+	all_columns boolean NOT NULL
+);
+COMMENT ON TABLE dp_protected_relations IS
+	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected';
+
+CREATE TABLE dp_protected_columns (
+	relation regclass NOT NULL,
+	name name NOT NULL,
+	number int2 NOT NULL,
+	listed boolean NOT NULL,
+	is_unit boolean NOT NULL,
+	domain jsonb
+);
+COMMENT ON TABLE dp_protected_columns IS
+	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain';
+
+-- Whatever default privileges have granted
+DO $$
+DECLARE
+	held record;
+BEGIN
+	FOR held IN SELECT c.oid::pg_catalog.regclass AS object, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END AS grantee
+		FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a
+		WHERE c.relnamespace = (SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname = 'dperm') AND a.grantee <> c.relowner
+			AND c.relname IN ('dp_protected_relations', 'dp_protected_columns')
+	LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM %s', held.object, held.grantee);
+	END LOOP;
+END $$;
+
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_relations
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_protected_relations IS
+	'internal to budgets: only the extension writes this table';
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_columns
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_protected_columns IS
+	'internal to budgets: only the extension writes this table';
+SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns', '');
+
+CREATE FUNCTION dp_registry_sync() RETURNS event_trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_registry_sync() IS
+	'internal to dp_protect: follow changes of protected relations';
+
+CREATE EVENT TRIGGER dp_registry_drop ON sql_drop EXECUTE FUNCTION dp_registry_sync();
+COMMENT ON EVENT TRIGGER dp_registry_drop IS
+	'internal to dp_protect: remove what has been dropped from the registry of protected relations';
+
+CREATE EVENT TRIGGER dp_registry_before ON ddl_command_start
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
+	EXECUTE FUNCTION dp_registry_sync();
+COMMENT ON EVENT TRIGGER dp_registry_before IS
+	'internal to dp_protect: find restored columns by their names, before these change';
+
+CREATE EVENT TRIGGER dp_registry_alter ON ddl_command_end
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
+	EXECUTE FUNCTION dp_registry_sync();
+COMMENT ON EVENT TRIGGER dp_registry_alter IS
+	'internal to dp_protect: follow renamed columns in the registry of protected relations';
+
+--
+-- Protected relations
+--
+
+CREATE FUNCTION dp_protect(
+	relation text,
+	budget text,
+	unit text DEFAULT NULL,
+	columns text[] DEFAULT NULL,
+	domains jsonb DEFAULT NULL
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_protect(text, text, text, text[], jsonb) IS
+	'protect a relation: analysts with a grant train on it without SELECT, and every call is charged to a budget';
+
+CREATE FUNCTION dp_unprotect(relation text) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_unprotect(text) IS
+	'protect a relation no longer';
+
+CREATE FUNCTION dp_may_spend(budget text, relation regclass) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_may_spend(text, regclass) IS
+	'may the current user train on a protected relation that is charged to a budget?';
+
+CREATE VIEW dp_protected WITH (security_barrier) AS
+	SELECT r.relation, r.budget,
+		(SELECT c.name FROM dp_protected_columns c WHERE c.relation = r.relation AND c.is_unit) AS unit,
+		CASE WHEN NOT r.all_columns THEN ARRAY(SELECT c.name FROM dp_protected_columns c
+			WHERE c.relation = r.relation AND c.listed ORDER BY c.number) END AS columns,
+		(SELECT pg_catalog.jsonb_object_agg(c.name, c.domain) FROM dp_protected_columns c
+			WHERE c.relation = r.relation AND c.domain IS NOT NULL) AS domains
+	FROM dp_protected_relations r
+	WHERE r.budget IS NOT NULL AND dp_may_spend(r.budget, r.relation);
+COMMENT ON VIEW dp_protected IS
+	'protected relations that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all) and the registered domains';
+GRANT SELECT ON dp_protected TO PUBLIC;

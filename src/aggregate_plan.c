@@ -12,6 +12,7 @@
 #include "nodes/plannodes.h"
 
 #include "aggregate_plan.h"
+#include "protection.h"
 
 /* How many grouping sets does the node compute, in all of its phases? 0 or 1 without overlap. */
 static int
@@ -106,6 +107,7 @@ dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_paramet
 	Agg		   *agg = castNode(Agg, node->ss.ps.plan);
 	ListCell   *cell;
 
+	dperm_protection_check_query(node->ss.ps.state->es_plannedstmt->relationOids);
 	if (call->aggdistinct != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -11,6 +11,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/tuplestore.h"
 
 #include "arguments.h"
@@ -21,6 +22,7 @@
 #include "dperm.h"
 #include "option_table.h"
 #include "result_set.h"
+#include "spend.h"
 #include "train.h"
 
 PG_FUNCTION_INFO_V1(dp_cost);
@@ -113,6 +115,13 @@ put_column(TupleDesc desc, const char *name, Datum value, bool isnull, Datum *va
 		}
 }
 
+/* An exact amount. */
+static Datum
+numeric_of(const char *amount)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(amount), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
 /* Write a column that is a number. */
 static void
 put_number(TupleDesc desc, const char *name, double value, Datum *values, bool *nulls)
@@ -165,6 +174,24 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	put_number(desc, "noise_share", noise_share(planned, setup.rows), values, nulls);
 	put_column(desc, "rows_needed", Int64GetDatum(needed), needed == 0, values, nulls);
 	return setup;
+}
+
+/* What a training would take from the budget of a protected relation; nothing from any other. */
+static void
+fill_charge(const Planned *planned, const DpermSource *source, Oid function, TupleDesc desc, Datum *values, bool *nulls)
+{
+	DpermCharge charge;
+	DpermQuote	quote;
+
+	if (source->registration == NULL)
+		return;
+	charge = dperm_spend_charge(source, &planned->options, DPERM_SPEND_TRAINING, function);
+	quote = dperm_debit_preview(&charge);
+	put_column(desc, "budget", CStringGetTextDatum(charge.budget), false, values, nulls);
+	put_column(desc, "epsilon_charged", numeric_of(quote.epsilon), false, values, nulls);
+	put_column(desc, "delta_charged", numeric_of(quote.delta), false, values, nulls);
+	put_column(desc, "epsilon_left", numeric_of(quote.left), false, values, nulls);
+	put_column(desc, "epsilon_left_after", numeric_of(quote.left_after), !quote.allowed, values, nulls);
 }
 
 /* The learner that a loss belongs to; setting a loss that there is not says so. */
@@ -244,6 +271,7 @@ dp_cost_source(PG_FUNCTION_ARGS)
 	values = palloc(sizeof(Datum) * desc->natts);
 	nulls = palloc(sizeof(bool) * desc->natts);
 	setup = fill_row(&planned, desc, values, nulls);
+	fill_charge(&planned, &source, fcinfo->flinfo->fn_oid, desc, values, nulls);
 	tuplestore_putvalues(store, desc, values, nulls);
 	dperm_options_advise(&setup, planned.rows);
 	if (setup.noise && planned.options.noise == DPERM_NOISE_DEFAULT)
@@ -251,6 +279,7 @@ dp_cost_source(PG_FUNCTION_ARGS)
 		planned.options.noise = DPERM_NOISE_BALL;
 		planned.noise = (DpermNoisePlans) {{NULL}};
 		(void) fill_row(&planned, desc, values, nulls);
+		fill_charge(&planned, &source, fcinfo->flinfo->fn_oid, desc, values, nulls);
 		tuplestore_putvalues(store, desc, values, nulls);
 	}
 	return (Datum) 0;

@@ -10,6 +10,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 
+#include "budget.h"
 #include "core/base/limits.h"
 #include "core/encode/fourier.h"
 #include "core/mechanism/calibrate.h"
@@ -39,6 +40,7 @@ _PG_init(void)
 		openblas_set_num_threads(1);
 	if (blas_thread_shutdown_)
 		blas_thread_shutdown_();
+	dperm_budget_init();
 
 	DefineCustomIntVariable("dperm.aggregate_memory",
 							"Memory that dp_logreg() and dp_svm() may use for the rows of one group.",

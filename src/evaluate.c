@@ -20,6 +20,8 @@
 #include "option_table.h"
 #include "queries.h"
 #include "result_set.h"
+#include "run_as.h"
+#include "spend.h"
 #include "tally.h"
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
@@ -36,6 +38,9 @@ typedef struct Evaluation
 	DpermModel *opened;
 	uint64		budget;
 	uint64		parts;			/* of a unit that counts are of */
+	DpermOptions options;
+	int			bins;			/* of a histogram; 0: the cells of the confusion matrix are counted */
+	int64	   *counts;
 } Evaluation;
 
 /* A copy of a text, terminated. */
@@ -132,6 +137,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_queries_open(&evaluation->source, &names, &options, &tried);
 	evaluation->parts = dperm_person_parts(evaluation->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+	evaluation->options = options;
 }
 
 /* Add the noise. */
@@ -169,62 +175,21 @@ count_cells(const Evaluation *evaluation, int64 *cells)
 								 "FROM (SELECT r.%s AS y, %s.dp_predict($%d, r.*) AS p FROM %s) AS s",
 								 label, dperm_source_schema(&evaluation->source),
 								 DPERM_PARAM_EXTRA, rows);
+	DpermAnswer *answer;
 
 	if (evaluation->source.once)
 	{
 		dperm_tally(&evaluation->source, evaluation->opened, cell_of_decision, 0, cells, DPERM_CELLS);
 		return;
 	}
-	dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
+	answer = dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
 	for (int i = 0; i < DPERM_CELLS; i++)
 	{
 		bool		isnull;
 
-		cells[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc,
-											   i + 1, &isnull));
+		cells[i] = DatumGetInt64(dperm_checked_value(answer, 0, i + 1, &isnull));
 	}
-}
-
-/* One row of the result of dp_evaluate. */
-static void
-put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEstimate estimate,
-			 bool private)
-{
-	Datum		values[5] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
-		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high), BoolGetDatum(private)};
-	bool		nulls[5] = {false, isnan(estimate.value), false, false, false};
-
-	tuplestore_putvalues(store, desc, values, nulls);
-}
-
-/* dp_evaluate(model, source, label, epsilon, positive, features, neighbours, unit) */
-Datum
-dp_evaluate(PG_FUNCTION_ARGS)
-{
-	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
-	"false negatives", "true negatives"};
-	Evaluation	evaluation;
-	int64		cells[DPERM_CELLS];
-	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
-	double		variance;
-	bool		private;
-
-	open_evaluation(fcinfo, &evaluation);
-	SPI_connect();
-	count_cells(&evaluation, cells);
-	SPI_finish();
-	add_noise(&evaluation, cells, DPERM_CELLS);
-
-	private = evaluation.budget > 0;
-	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
-	for (int i = 0; i < DPERM_CELLS; i++)
-		put_estimate(store, desc, names[i], dperm_counts_estimate(cells[i], evaluation.budget, evaluation.parts),
-					 private);
-	for (int i = 0; i < DPERM_METRICS; i++)
-		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
-					 dperm_counts_metric((DpermMetric) i, cells, evaluation.parts, variance), private);
-	return (Datum) 0;
+	dperm_checked_free(answer);
 }
 
 /*
@@ -264,6 +229,7 @@ count_bins(const Evaluation *evaluation, int bins, int64 *counts)
 								 "%s.dp_bin(%s.dp_decision($%d, r.*), %d) AS bin FROM %s) AS s "
 								 "WHERE y IS NOT NULL GROUP BY 1, 2",
 								 label, schema, schema, DPERM_PARAM_EXTRA, bins, rows);
+	DpermAnswer *answer;
 
 	if (evaluation->source.once)
 	{
@@ -271,18 +237,80 @@ count_bins(const Evaluation *evaluation, int bins, int64 *counts)
 		return;
 	}
 	memset(counts, 0, sizeof(int64) * 2 * bins);
-	dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
-	for (uint64 i = 0; i < SPI_processed; i++)
+	answer = dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
+	for (uint64 i = 0; i < answer->count; i++)
 	{
-		HeapTuple	tuple = SPI_tuptable->vals[i];
 		bool		isnull;
-		bool		positive = DatumGetBool(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 1,
-														  &isnull));
-		int			bin = DatumGetInt32(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 2, &isnull));
+		bool		positive = DatumGetBool(dperm_checked_value(answer, i, 1, &isnull));
+		int			bin = DatumGetInt32(dperm_checked_value(answer, i, 2, &isnull));
 
-		counts[(positive ? 0 : bins) + bin] +=
-			DatumGetInt64(SPI_getbinval(tuple, SPI_tuptable->tupdesc, 3, &isnull));
+		counts[(positive ? 0 : bins) + bin] += DatumGetInt64(dperm_checked_value(answer, i, 3, &isnull));
 	}
+	dperm_checked_free(answer);
+}
+
+/* Read the rows, and count them. */
+static void
+count_rows(void *arg)
+{
+	const Evaluation *evaluation = arg;
+
+	if (evaluation->bins > 0)
+		count_bins(evaluation, evaluation->bins, evaluation->counts);
+	else
+		count_cells(evaluation, evaluation->counts);
+}
+
+/* Count, and add the noise. */
+static void
+count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation, int bins, int64 *counts, int count)
+{
+	evaluation->bins = bins;
+	evaluation->counts = counts;
+	dperm_spend(&evaluation->source, &evaluation->options, DPERM_SPEND_EVALUATION, fcinfo->flinfo->fn_oid);
+	SPI_connect();
+	dperm_run_as_unseen(evaluation->source.run_as, count_rows, evaluation);
+	SPI_finish();
+	add_noise(evaluation, counts, count);
+}
+
+/* One row of the result of dp_evaluate. */
+static void
+put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEstimate estimate,
+			 bool private)
+{
+	Datum		values[5] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
+		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high), BoolGetDatum(private)};
+	bool		nulls[5] = {false, isnan(estimate.value), false, false, false};
+
+	tuplestore_putvalues(store, desc, values, nulls);
+}
+
+/* dp_evaluate(model, source, label, epsilon, positive, features, neighbours, unit) */
+Datum
+dp_evaluate(PG_FUNCTION_ARGS)
+{
+	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
+	"false negatives", "true negatives"};
+	Evaluation	evaluation;
+	int64		cells[DPERM_CELLS];
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	double		variance;
+	bool		private;
+
+	open_evaluation(fcinfo, &evaluation);
+	count_privately(fcinfo, &evaluation, 0, cells, DPERM_CELLS);
+
+	private = evaluation.budget > 0;
+	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
+	for (int i = 0; i < DPERM_CELLS; i++)
+		put_estimate(store, desc, names[i], dperm_counts_estimate(cells[i], evaluation.budget, evaluation.parts),
+					 private);
+	for (int i = 0; i < DPERM_METRICS; i++)
+		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
+					 dperm_counts_metric((DpermMetric) i, cells, evaluation.parts, variance), private);
+	return (Datum) 0;
 }
 
 /* A share of a sum, NULL if the sum is zero. */
@@ -314,10 +342,7 @@ dp_roc(PG_FUNCTION_ARGS)
 				 errhint("More bins show the curve in more detail but add more noise.")));
 	open_evaluation(fcinfo, &evaluation);
 	counts = palloc(sizeof(int64) * 2 * bins);
-	SPI_connect();
-	count_bins(&evaluation, bins, counts);
-	SPI_finish();
-	add_noise(&evaluation, counts, 2 * bins);
+	count_privately(fcinfo, &evaluation, bins, counts, 2 * bins);
 	area = dperm_counts_area(counts, counts + bins, bins);
 
 	for (int c = 0; c < 2; c++)

@@ -432,7 +432,10 @@ dperm_load_count(const DpermSource *source)
 
 	counted.portions = 0;
 	if (counted.census == NULL)
+	{
 		counted.census = dperm_queries_own_census(source);
+		counted.census_relation = source->relation;
+	}
 	init_receiver(&loader, &counted);
 	take_census(&loader);
 	end_draws(&loader);

@@ -8,18 +8,16 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
+#include "nodes/parsenodes.h"
 #include "utils/builtins.h"
-#include "utils/guc.h"
 #include "utils/lsyscache.h"
-#include "utils/plancache.h"
 
 #include "core/privacy/portion.h"
 #include "dperm.h"
 #include "identity.h"
 #include "queries.h"
-#include "query_check.h"
 #include "reach.h"
+#include "run_as.h"
 
 /* A parameter, by its number. */
 static void
@@ -48,33 +46,6 @@ make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int 
 	return params;
 }
 
-/*
- * The plan of one of our queries, checked. Every pass has to see the same rows: a snapshot does that
- * for tables, but a view may compute something new each time.
- */
-static SPIPlanPtr
-checked_plan(const DpermSource *source, const char *query, const ParamListInfo params,
-			 int options)
-{
-	Oid		   *types = palloc(sizeof(Oid) * params->numParams);
-	SPIPlanPtr	plan;
-	ListCell   *cell;
-
-	for (int i = 0; i < params->numParams; i++)
-		types[i] = params->params[i].ptype;
-	plan = SPI_prepare_cursor(query, params->numParams, types, options);
-	if (plan == NULL)
-		elog(ERROR, "SPI_prepare_cursor failed: %s", SPI_result_code_string(SPI_result));
-	pfree(types);
-	foreach(cell, SPI_plan_get_plan_sources(plan))
-	{
-		Query	   *tree = linitial_node(Query, ((CachedPlanSource *) lfirst(cell))->query_list);
-
-		dperm_query_check(source->extension_schema, source->moments_type, tree);
-	}
-	return plan;
-}
-
 /* The portion of a row. */
 static char *
 portion_sql(const DpermSource *source)
@@ -93,48 +64,24 @@ label_sql(const DpermSource *source)
 		psprintf("%s.dp_label(%s, $%d)", dperm_source_schema(source), column, DPERM_PARAM_POSITIVE);
 }
 
-/*
- * A plan holds the weights of a pass as a constant, and settings that anybody may change print plans, and
- * how much a sort took, to the client. Switch them off, and all messages; the caller ends the nest level.
- */
-static int
-hide_plans(void)
-{
-	static const char *const settings[][2] = {{"debug_print_parse", "off"},
-	{"debug_print_rewritten", "off"}, {"debug_print_plan", "off"}, {"trace_sort", "off"},
-	{"client_min_messages", "error"}};
-	int			level = NewGUCNestLevel();
-
-	for (int i = 0; i < lengthof(settings); i++)
-		if (GetConfigOption(settings[i][0], true, false) != NULL)	/* not every server traces */
-			(void) set_config_option(settings[i][0], settings[i][1], PGC_USERSET,
-									 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
-	return level;
-}
-
-/* Run a query of ours; its rows go to a receiver, or if that is NULL to SPI_tuptable. */
-static void
-run_query(const DpermSource *source, const char *query, ParamListInfo params,
-		  DestReceiver *receiver, int options)
-{
-	int			level = hide_plans();
-	SPIPlanPtr	plan = checked_plan(source, query, params, options);
-	SPIExecuteOptions how = {.params = params, .read_only = true, .dest = receiver};
-
-	/* no row limit: with one the executor would not use parallel workers */
-	if (SPI_execute_plan_extended(plan, &how) != SPI_OK_SELECT)
-		elog(ERROR, "a pass over the rows failed");
-	SPI_freeplan(plan);
-	AtEOXact_GUC(true, level);
-}
-
 /* Run a query of ours with values of a type of ours. */
-void
+DpermAnswer *
 dperm_queries_execute(const DpermSource *source, const char *query, const char *type,
 					 const Datum *extras, int extra_count)
 {
-	run_query(source, query, make_params(source, dperm_source_type(source, type), extras,
-										 extra_count), NULL, CURSOR_OPT_PARALLEL_OK);
+	DpermChecked checked = {source, source->relation, query,
+	make_params(source, dperm_source_type(source, type), extras, extra_count), CURSOR_OPT_PARALLEL_OK};
+
+	return dperm_checked_answer(&checked);
+}
+
+/* Run a query of ours in this process alone: workers would only send rows here. */
+static void
+read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiver *receiver)
+{
+	DpermChecked checked = {source, relation, query, make_params(source, InvalidOid, NULL, 0), 0};
+
+	dperm_checked_run(&checked, receiver);
 }
 
 /* The query that reads all rows. */
@@ -155,11 +102,11 @@ read_query(const DpermSource *source)
 	return sql.data;
 }
 
-/* Read all rows, once. Workers would only send them here. */
+/* Read all rows, once. */
 void
 dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 {
-	run_query(source, read_query(source), make_params(source, InvalidOid, NULL, 0), receiver, 0);
+	read_rows(source, source->relation, read_query(source), receiver);
 }
 
 /* The census of a source that shows all rows. */
@@ -173,7 +120,7 @@ dperm_queries_own_census(const DpermSource *source)
 void
 dperm_queries_census(const DpermSource *source, DestReceiver *receiver)
 {
-	run_query(source, source->census, make_params(source, InvalidOid, NULL, 0), receiver, 0);
+	read_rows(source, source->census_relation, source->census, receiver);
 }
 
 /* The columns as arguments of an aggregate, renamed or not. */
@@ -234,47 +181,34 @@ pass_query(const DpermSource *source, int count, const int *portions)
 	return sql.data;
 }
 
-/* The plan of a pass, checked. */
-static SPIPlanPtr
-pass_plan(const DpermSource *source)
+/* Open a query, and close it. */
+static void
+open_and_close(void *query)
 {
-	Datum		request = 0;
-	int			portion = 0;
-
-	return checked_plan(source, pass_query(source, 1, source->portions > 0 ? &portion : NULL),
-						make_params(source, source->moments_type, &request, 1),
-						CURSOR_OPT_PARALLEL_OK);
+	dperm_checked_try(query);
 }
 
 /*
  * Do all that comes before the first row of a query with one value of a type of ours: check it, plan it, and let the
- * executor look at privileges and at what it would read. Not again for a query that was tried before.
+ * executor look at privileges and at what it would read. Not again for a query that was tried before. The planner reads statistics, whose
+ * size tells about the values of columns.
  */
 static void
-try_open(const DpermSource *source, char *query, const char *type, int options, List **tried)
+try_open(const DpermSource *source, Oid relation, char *query, const char *type, int options, List **tried)
 {
 	Datum		none = 0;
-	ParamListInfo params;
-	SPIPlanPtr	plan;
-	int			level;
+	DpermChecked checked = {source, relation, query, make_params(source, dperm_source_type(source, type), &none, 1), options};
 	ListCell   *cell;
 
 	foreach(cell, *tried)
 		if (strcmp(lfirst(cell), query) == 0)
 			return;
 	*tried = lappend(*tried, query);
-	SPI_connect();
-	params = make_params(source, dperm_source_type(source, type), &none, 1);
-	level = hide_plans();
-	plan = checked_plan(source, query, params, options);
 
 	/* the NULL that stands for a value must not simplify the plan */
-	for (int i = 0; i < params->numParams; i++)
-		params->params[i].pflags = 0;
-	SPI_cursor_close(SPI_cursor_open_with_paramlist(NULL, plan, params, true));
-	SPI_freeplan(plan);
-	AtEOXact_GUC(true, level);
-	SPI_finish();
+	for (int i = 0; i < checked.params->numParams; i++)
+		checked.params->params[i].pflags = 0;
+	dperm_run_as_unseen(source->run_as, open_and_close, &checked);
 }
 
 /* Check the queries over the source, before the first of them is run. */
@@ -286,14 +220,14 @@ check_queries(const DpermSource *source, List **tried)
 	/* what is read once has no passes */
 	if (source->once)
 	{
-		try_open(source, read_query(source), "dp_moments", 0, tried);
+		try_open(source, source->relation, read_query(source), "dp_moments", 0, tried);
 		if (source->census)
-			try_open(source, source->census, "dp_moments", 0, tried);
+			try_open(source, source->census_relation, source->census, "dp_moments", 0, tried);
 		return;
 	}
-	try_open(source, pass_query(source, 1, source->portions > 0 ? &portion : NULL), "dp_moments",
+	try_open(source, source->relation, pass_query(source, 1, source->portions > 0 ? &portion : NULL), "dp_moments",
 			 CURSOR_OPT_PARALLEL_OK, tried);
-	try_open(source, read_query(source), "dp_moments", 0, tried);
+	try_open(source, source->relation, read_query(source), "dp_moments", 0, tried);
 }
 
 /* Open a source, and check the queries over it. */
@@ -310,26 +244,21 @@ void
 dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
 				  const int *portions, Datum *results)
 {
-	MemoryContext caller = CurrentMemoryContext;
-	MemoryContext spi;
+	DpermAnswer *answer;
 
 	/* without portions there is no condition that leaves out a request of 0 */
 	Assert(portions || (count == 1 && requests[0]));
-	dperm_queries_execute(source, pass_query(source, count, portions), "dp_moments", requests,
-						 count);
-	if (SPI_processed != 1)
+	answer = dperm_queries_execute(source, pass_query(source, count, portions), "dp_moments", requests, count);
+	if (answer->count != 1)
 		elog(ERROR, "a pass over the rows failed");
-	spi = MemoryContextSwitchTo(caller);
 	for (int i = 0; i < count; i++)
 	{
 		bool		isnull;
-		Datum		result = SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, i + 1,
-										   &isnull);
+		Datum		result = dperm_checked_value(answer, 0, i + 1, &isnull);
 
 		results[i] = isnull ? 0 : PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
 	}
-	MemoryContextSwitchTo(spi);
-	SPI_freetuptable(SPI_tuptable);
+	dperm_checked_free(answer);
 }
 
 /* A fresh key. */
@@ -414,7 +343,7 @@ dperm_queries_divide(DpermSource *source, int portions, const char *identity, bo
 	source->key = key;
 	source->identity = dperm_identity_sql(source, identity, is_public);
 	check_queries(source, tried);
-	try_open(source, mistakes_query(source, 1), "dp_model", CURSOR_OPT_PARALLEL_OK, tried);
+	try_open(source, source->relation, mistakes_query(source, 1), "dp_model", CURSOR_OPT_PARALLEL_OK, tried);
 }
 
 /* How many rows with a label each model gets wrong. */
@@ -422,43 +351,38 @@ int64
 dperm_queries_mistakes(const DpermSource *source, const Datum *models, int count,
 					  int64 *mistakes)
 {
+	DpermAnswer *answer = dperm_queries_execute(source, mistakes_query(source, count), "dp_model", models, count);
 	int64		rows;
 	bool		isnull;
 
-	dperm_queries_execute(source, mistakes_query(source, count), "dp_model", models, count);
-	rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	rows = DatumGetInt64(dperm_checked_value(answer, 0, 1, &isnull));
 	for (int i = 0; i < count; i++)
-		mistakes[i] = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0],
-												  SPI_tuptable->tupdesc, i + 2, &isnull));
-	SPI_freetuptable(SPI_tuptable);
+		mistakes[i] = DatumGetInt64(dperm_checked_value(answer, 0, i + 2, &isnull));
+	dperm_checked_free(answer);
 	return rows;
 }
 
-/* The tables that a source reads from, however far behind it; within SPI. */
+/* The tables that a source reads from, however far behind it. */
 static List *
 source_tables(const DpermSource *source)
 {
-	SPIPlanPtr	plan = pass_plan(source);
-	CachedPlanSource *planned = linitial(SPI_plan_get_plan_sources(plan));
-	List	   *result = dperm_reach_tables(list_append_unique_oid(list_copy(planned->relationOids),
-																   source->relation));
+	Datum		request = 0;
+	int			portion = 0;
+	DpermChecked checked = {source, source->relation, pass_query(source, 1, source->portions > 0 ? &portion : NULL),
+	make_params(source, source->moments_type, &request, 1), 0};
 
-	SPI_freeplan(plan);
-	return result;
+	return dperm_reach_tables(dperm_checked_relations(&checked));
 }
 
 /* Do two sources read from a common table? */
 bool
 dperm_queries_overlap(const DpermSource *a, const DpermSource *b)
 {
+	List	   *others = source_tables(b);
 	bool		overlap = false;
-	List	   *others;
 	ListCell   *cell;
 
-	SPI_connect();
-	others = source_tables(b);
 	foreach(cell, source_tables(a))
 		overlap = overlap || list_member_oid(others, lfirst_oid(cell));
-	SPI_finish();
 	return overlap;
 }

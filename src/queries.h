@@ -8,6 +8,7 @@
 
 #include "tcop/dest.h"
 
+#include "checked.h"
 #include "options.h"
 #include "source.h"
 
@@ -49,9 +50,9 @@ extern char *dperm_queries_rows_sql(const DpermSource *source, char **label);
 
 /*
  * Run a query with the parameters of all our queries, and values of a type of ours from
- * $DPERM_PARAM_EXTRA on; the answer is in SPI_tuptable.
+ * $DPERM_PARAM_EXTRA on. The answer is for the caller to free.
  */
-extern void dperm_queries_execute(const DpermSource *source, const char *query, const char *type,
+extern DpermAnswer *dperm_queries_execute(const DpermSource *source, const char *query, const char *type,
 								  const Datum *extras, int extra_count);
 
 /*
@@ -68,7 +69,7 @@ extern void dperm_queries_census(const DpermSource *source, DestReceiver *receiv
 extern bool dperm_queries_overlap(const DpermSource *a, const DpermSource *b);
 
 /*
- * How many rows of the portion with a label each model gets wrong; needs an SPI connection. models are count
+ * How many rows of the portion with a label each model gets wrong. models are count
  * dp_model datums. Returns the number of rows of the portion.
  */
 extern int64 dperm_queries_mistakes(const DpermSource *source, const Datum *models, int count,
@@ -77,7 +78,7 @@ extern int64 dperm_queries_mistakes(const DpermSource *source, const Datum *mode
 /*
  * Run one pass that answers several requests, count of them: each over all rows if portions is NULL, or else
  * over a portion of a divided source, where a request may be 0 for none. The results are dp_moments values in the caller's memory
- * context, 0 where there are no rows. Needs an SPI connection. All passes of a call see the same
+ * context, 0 where there are no rows. All passes of a call see the same
  * snapshot.
  */
 extern void dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,

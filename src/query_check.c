@@ -8,6 +8,7 @@
 
 #include "access/htup_details.h"
 #include "access/sysattr.h"
+#include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
@@ -91,59 +92,47 @@ is_unstable(Node *node, void *context)
 	return expression_tree_walker(node, is_unstable, context);
 }
 
-/* Where our own functions are. */
-typedef struct Home
-{
-	Oid			schema;
-	Oid			extension;
-} Home;
-
 /*
- * Our queries call our functions by name. Somebody who may create functions in our schema could offer
- * ones that fit better; they would run with the caller's rights.
+ * Our queries call our functions by name. Somebody who may create functions in our schema could offer ones that fit better, and whoever
+ * owns the schema could put another one in its place; they would run with the caller's rights.
  */
 static void
-check_ours(Oid function, const Home *home)
+check_ours(Oid function, Oid extension)
 {
-	static const char *const ours[] = {"dp_bin", "dp_bounded", "dp_decision", "dp_label",
-	"dp_moments_agg", "dp_moments_vector_agg", "dp_portion", "dp_predict", "dp_text"};
-	char	   *name;
-
-	if (get_func_namespace(function) != home->schema)
-		return;
-	name = get_func_name(function);
-	for (int i = 0; i < lengthof(ours); i++)
-		if (strcmp(name, ours[i]) == 0 &&
-			getExtensionOfObject(ProcedureRelationId, function) != home->extension)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_FUNCTION),
-					 errmsg("function %s conflicts with a function of extension dperm",
-							format_procedure(function)),
-					 errhint("Drop that function, and revoke CREATE on the schema of the extension.")));
+	if (function >= FirstNormalObjectId && getExtensionOfObject(ProcedureRelationId, function) != extension)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_FUNCTION),
+				 errmsg("function %s conflicts with a function of extension dperm",
+						format_procedure(function)),
+				 errhint("Drop that function, and revoke CREATE on the schema of the extension.")));
 }
 
 /* Check every function of a query. */
 static bool
-check_functions(Node *node, void *home)
+check_functions(Node *node, void *extension)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, Aggref))
-		check_ours(((Aggref *) node)->aggfnoid, home);
+		check_ours(((Aggref *) node)->aggfnoid, *(Oid *) extension);
 	if (IsA(node, FuncExpr))
-		check_ours(((FuncExpr *) node)->funcid, home);
+		check_ours(((FuncExpr *) node)->funcid, *(Oid *) extension);
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, check_functions, home, 0);
-	return expression_tree_walker(node, check_functions, home);
+		return query_tree_walker((Query *) node, check_functions, extension, 0);
+	return expression_tree_walker(node, check_functions, extension);
+}
+
+/* Raise for a text that has found a function of somebody else. */
+void
+dperm_query_check_text(Oid extension, Query *tree)
+{
+	(void) check_functions((Node *) tree, &extension);
 }
 
 /* Raise for a query that is not fit to be a pass. */
 void
-dperm_query_check(Oid schema, Oid moments_type, Query *tree)
+dperm_query_check(Oid extension, Query *tree)
 {
-	Home		home = {schema, getExtensionOfObject(TypeRelationId, moments_type)};
-
-	check_functions((Node *) tree, &home);
 	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -154,7 +143,7 @@ dperm_query_check(Oid schema, Oid moments_type, Query *tree)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source reads data that can change between passes"),
 				 errhint("Use TABLESAMPLE with REPEATABLE, and do not use row locks, sequences or the columns xmin, xmax, cmin and cmax; or store the rows first, for example in a materialized view.")));
-	if (dperm_row_order_matters(tree, home.extension))
+	if (dperm_row_order_matters(tree, extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source depends on the order in which rows are read, which can change between passes"),

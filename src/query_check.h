@@ -6,10 +6,10 @@
 
 #include "nodes/parsenodes.h"
 
-/*
- * Raise for an analysed query that is not fit to be a pass. Our own functions are in the schema, and belong to the
- * extension that the type belongs to.
- */
-extern void dperm_query_check(Oid schema, Oid type, Query *tree);
+/* Raise for a text of ours, analysed but with views not yet expanded, that calls a function neither of PostgreSQL nor of our extension. */
+extern void dperm_query_check_text(Oid extension, Query *tree);
+
+/* Raise for a query, with views expanded, that is not fit to be a pass. */
+extern void dperm_query_check(Oid extension, Query *tree);
 
 #endif							/* DPERM_QUERY_CHECK_H */

@@ -40,6 +40,8 @@
 typedef struct Reach
 {
 	List	   *tables;
+	List	   *relations;		/* those and views, and the parents of tables */
+	bool		all_known;		/* is what may read anything refused? */
 	ObjectAddresses *visited;
 } Reach;
 
@@ -151,12 +153,10 @@ follow_policies(Reach *reach, Oid relation)
 						Anum_pg_policy_polrelid, Anum_pg_policy_oid, Anum_pg_policy_polqual);
 }
 
-/* A relation: a table with its partitions and children, or what is behind a view. */
+/* Refuse what holds values of any table. */
 static void
-visit_relation(Reach *reach, Oid relation)
+refuse_statistics(Oid relation, char kind)
 {
-	char		kind = get_rel_relkind(relation);
-
 	if (relation == StatisticRelationId || relation == StatisticExtDataRelationId ||
 		kind == RELKIND_TOASTVALUE)
 		ereport(ERROR,
@@ -164,6 +164,42 @@ visit_relation(Reach *reach, Oid relation)
 				 errmsg("relation \"%s\" holds values of other tables, so source and holdout may overlap",
 						get_rel_name(relation)),
 				 errhint("Use a source and a holdout that do not read it.")));
+}
+
+/* The parents of a table, and their parents: its rows are rows of theirs. */
+static List *
+add_parents(List *relations, Oid table)
+{
+	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+
+		if (!list_member_oid(relations, parent))
+			relations = add_parents(lappend_oid(relations, parent), parent);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return relations;
+}
+
+/* A relation: a table with its partitions and children, or what is behind a view. */
+static void
+visit_relation(Reach *reach, Oid relation)
+{
+	char		kind = get_rel_relkind(relation);
+	List	   *children;
+	ListCell   *cell;
+
+	reach->relations = list_append_unique_oid(reach->relations, relation);
+	if (reach->all_known)
+		refuse_statistics(relation, kind);
 	switch (kind)
 	{
 		case RELKIND_VIEW:
@@ -176,8 +212,11 @@ visit_relation(Reach *reach, Oid relation)
 		case RELKIND_RELATION:
 		case RELKIND_PARTITIONED_TABLE:
 		case RELKIND_FOREIGN_TABLE:
-			reach->tables = list_concat_unique_oid(reach->tables,
-												   find_all_inheritors(relation, AccessShareLock, NULL));
+			children = find_all_inheritors(relation, AccessShareLock, NULL);
+			reach->tables = list_concat_unique_oid(reach->tables, children);
+			reach->relations = list_concat_unique_oid(reach->relations, children);
+			foreach(cell, children)
+				reach->relations = add_parents(reach->relations, lfirst_oid(cell));
 			follow_policies(reach, relation);
 			break;
 		default:
@@ -227,7 +266,7 @@ visit_function(Reach *reach, Oid function)
 	if (!HeapTupleIsValid(tuple))
 		return;
 	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
-	if (may_read(function, (Form_pg_proc) GETSTRUCT(tuple), !isnull))
+	if (reach->all_known && may_read(function, (Form_pg_proc) GETSTRUCT(tuple), !isnull))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("function %s may read any table, so source and holdout may overlap",
@@ -263,11 +302,22 @@ visit(Reach *reach, Oid class, Oid object)
 List *
 dperm_reach_tables(List *relations)
 {
-	Reach		reach = {NIL, new_object_addresses()};
+	Reach		reach = {.all_known = true, .visited = new_object_addresses()};
 	ListCell   *cell;
 
 	foreach(cell, relations)
 		visit(&reach, RelationRelationId, lfirst_oid(cell));
 	free_object_addresses(reach.visited);
 	return reach.tables;
+}
+
+/* The relations behind a relation, as far as the catalog knows them. */
+List *
+dperm_reach_relations(Oid relation)
+{
+	Reach		reach = {.all_known = false, .visited = new_object_addresses()};
+
+	visit(&reach, RelationRelationId, relation);
+	free_object_addresses(reach.visited);
+	return reach.relations;
 }

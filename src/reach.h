@@ -13,4 +13,10 @@
  */
 extern List *dperm_reach_tables(List *relations);
 
+/*
+ * The relation itself and all that it shares rows with, as far as the catalog knows: what views and materialized views read, partitions and
+ * children, and the parents of tables. Raises nothing: what a function reads that has no parsed body is left out.
+ */
+extern List *dperm_reach_relations(Oid relation);
+
 #endif							/* DPERM_REACH_H */

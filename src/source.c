@@ -18,10 +18,12 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "census.h"
 #include "compat.h"
 #include "domains.h"
 #include "encode.h"
 #include "label.h"
+#include "protection.h"
 #include "reader.h"
 #include "roster.h"
 #include "source.h"
@@ -53,8 +55,8 @@ parse_name(const char *name)
 }
 
 /* The relation of a name as in FROM, locked. */
-static Oid
-find_relation(const char *name)
+Oid
+dperm_source_find(const char *name)
 {
 	ErrorContextCallback hint = {
 		.previous = error_context_stack,
@@ -90,24 +92,61 @@ find_column(const DpermSource *source, DpermColumn *columns, int count, const ch
 	return NULL;				/* keep compiler quiet */
 }
 
-/* May the caller read the columns? Better to report it now than halfway. */
-static void
-check_privileges(Oid relation, const DpermColumn *label, DpermColumn **features, int count)
+/* May the caller read the columns? */
+static bool
+may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features, int count)
 {
 	Oid			user = GetUserId();
 	bool		allowed;
 
 	if (pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK)
-		return;
+		return true;
 	allowed = pg_attribute_aclcheck(relation, label->number, user, ACL_SELECT) == ACLCHECK_OK;
 	for (int i = 0; allowed && i < count; i++)
 		allowed = pg_attribute_aclcheck(relation, features[i]->number, user,
 										ACL_SELECT) == ACLCHECK_OK;
+	return allowed;
+}
+
+/*
+ * May the caller train? Better to report it now than halfway. A protected relation takes the right to spend instead of the right to
+ * read; any other must not share rows with one.
+ */
+static void
+check_privileges(const DpermSource *source, const DpermColumn *label, DpermColumn **features, int count)
+{
+	Oid			relation = source->relation;
+	bool		allowed = may_read_columns(relation, label, features, count);
+
+	if (source->registration)
+		allowed = dperm_protection_permitted(source->registration, allowed);
 	if (!allowed)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(relation)),
 				 errhint("Training requires SELECT on the label and the feature columns.")));
+	if (!source->registration)
+		dperm_protection_check_reach(relation);
+}
+
+/* What a protected relation allows. */
+static void
+check_protection(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options, const DpermColumn *label,
+				 DpermColumn **features, int count)
+{
+	const DpermRegistration *registration = source->registration;
+
+	dperm_protection_check_column(registration, label);
+	for (int i = 0; i < count; i++)
+	{
+		dperm_protection_check_column(registration, features[i]);
+
+		/* a model has the domains that it was trained with, and its release costs the same with any */
+		if (!names->blocks && !features[i]->known)
+			dperm_protection_check_block(registration, features[i], &features[i]->block);
+	}
+	dperm_protection_check_options(registration, options);
+	dperm_protection_check_budget(source->relation, registration->budget);
 }
 
 /* The columns that the caller named, or all that have a domain. */
@@ -121,7 +160,8 @@ choose_features(const DpermSource *source, DpermColumn *columns, int count,
 	{
 		*chosen = 0;
 		for (int i = 0; i < count; i++)
-			if (columns[i].known && &columns[i] != label && !(unit && strcmp(columns[i].name, unit) == 0))
+			if (columns[i].known && &columns[i] != label && !(unit && strcmp(columns[i].name, unit) == 0) &&
+				(source->registration == NULL || dperm_protection_lists(source->registration, &columns[i])))
 				features[(*chosen)++] = &columns[i];
 		if (*chosen == 0)
 			ereport(ERROR,
@@ -325,6 +365,16 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->label_plain = getBaseType(label->type) == BOOLOID && options->positive == NULL;
 }
 
+/* How the rows of a protected relation are read: once, with the rights of its owner, and persons as they are registered. */
+static void
+open_protected(DpermSource *source)
+{
+	source->once = true;
+	source->run_as = dperm_budget_relation_owner(source->relation);
+	source->census = dperm_census_query(source->relation, source->registration->unit, &source->census_relation);
+	dperm_census_warm(source->relation);
+}
+
 /* Is a column the label or a feature? */
 static bool
 is_used(const DpermSource *source, const char *column)
@@ -378,6 +428,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	int			column_count;
 	int			feature_count = names->feature_count;
 	char	  **feature_names = names->features;
+	const char *unit = names->unit;
 	DpermColumn *columns,
 			   *label,
 			  **features;
@@ -386,31 +437,43 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	source->extension_schema = get_func_namespace(names->function);
 	dperm_compat_check(source->extension_schema);
 	source->moments_type = dperm_source_type(source, "dp_moments");
-	source->relation = find_relation(names->relation);
+	source->relation = dperm_source_find(names->relation);
 	source->from = quote_qualified_identifier(get_namespace_name(get_rel_namespace(source->relation)),
 											  get_rel_name(source->relation));
-	columns = dperm_domains_read(source->relation, names->domains, dperm_encode_dimension,
-								 &column_count);
+	source->registration = dperm_protection_find(source->relation);
+	if (source->registration)
+		unit = dperm_protection_unit(source->registration, unit);
+	columns = source->registration ?
+		dperm_protection_columns(source->registration, names->domains, &column_count) :
+		dperm_domains_read(source->relation, names->domains, dperm_encode_dimension, &column_count);
 	label = find_column(source, columns, column_count, names->label, "label");
 	if (names->blocks)
 	{
 		feature_count = names->block_count;
 		feature_names = block_names(names->blocks, feature_count);
 	}
-	features = choose_features(source, columns, column_count, label, names->unit, feature_names,
+	features = choose_features(source, columns, column_count, label, unit, feature_names,
 							   &feature_count);
-	check_privileges(source->relation, label, features, feature_count);
+	check_privileges(source, label, features, feature_count);
+	if (source->registration)
+		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
 		copy_blocks(source, features, names->blocks, names->block_count);
 	else
 	{
 		check_domains_used(columns, column_count, features, feature_count);
 		make_blocks(source, features, feature_count, options);
+
+		/* norm and dimension are arguments, too */
+		for (int i = 0; source->registration && i < feature_count; i++)
+			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
+	if (source->registration)
+		open_protected(source);
 	source->columns = make_readers(source, features);
 	set_label(source, label, options);
-	if (names->unit)
-		set_unit(source, names->unit);
+	if (unit)
+		set_unit(source, unit);
 	source->spec.loss = options->loss;
 	source->spec.encoder = dperm_options_encoder(options, source->blocks,
 												 source->block_count);

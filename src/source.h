@@ -11,6 +11,7 @@
 #include "core/encode/encoder.h"
 #include "moments_flat.h"
 #include "options.h"
+#include "registry.h"
 
 /* Relation and columns, as the caller names them. */
 typedef struct DpermSourceNames
@@ -49,7 +50,9 @@ typedef struct DpermSource
 	 * the unit of each of its rows; else one row, their number, as bigint. Rows that are not shown count as empty ones. Or NULL.
 	 */
 	char	   *census;
+	Oid			census_relation;	/* that table */
 	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
+	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 
 	/* only the rows of one portion, see dperm_queries_divide() */
 	int			portions;		/* 0: all rows */
@@ -73,6 +76,9 @@ typedef struct DpermSource
  */
 extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names,
 							  const DpermOptions *options);
+
+/* The relation of a name as in FROM, locked in the same way; raises if it can have no rows. */
+extern Oid	dperm_source_find(const char *name);
 
 /* The schema of our own functions, quoted, and a type of ours. */
 extern const char *dperm_source_schema(const DpermSource *source);

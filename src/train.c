@@ -10,6 +10,8 @@
 #include "model_type.h"
 #include "option_table.h"
 #include "queries.h"
+#include "run_as.h"
+#include "spend.h"
 #include "tasks.h"
 #include "train.h"
 
@@ -55,9 +57,27 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *op
 	dperm_options_settle(options);
 	dperm_queries_open(source, &names, options, &tried);
 	dperm_options_set_unit(options, source->unit != NULL);
+	dperm_spend_settle(options, source);
 	noise = dperm_options_noise(options, &source->spec.encoder, false);
 	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder), noise);
 	return noise;
+}
+
+/* A training of which the rows are to be read. */
+typedef struct Training
+{
+	DpermOptions options;
+	DpermSource source;
+	DpermModel *model;
+} Training;
+
+/* Read the rows, and train on them. */
+static void
+train_on_rows(void *arg)
+{
+	Training   *training = arg;
+
+	training->model = dperm_tasks_train(&training->options, &training->source);
 }
 
 /* Train as the arguments say. */
@@ -65,12 +85,13 @@ static Datum
 train(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	DpermOptions options;
-	DpermSource source;
+	Training	training;
 
-	(void) dperm_train_open(fcinfo, learner, &options, &source);
+	(void) dperm_train_open(fcinfo, learner, &training.options, &training.source);
+	dperm_spend(&training.source, &training.options, DPERM_SPEND_TRAINING, fcinfo->flinfo->fn_oid);
 	SPI_connect();
-	return dperm_train_result(fcinfo, caller, dperm_tasks_train(&options, &source));
+	dperm_run_as_unseen(training.source.run_as, train_on_rows, &training);
+	return dperm_train_result(fcinfo, caller, training.model);
 }
 
 /* dp_logreg_train(source, label, features, epsilon, ...): see sql/parts */

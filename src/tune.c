@@ -27,6 +27,8 @@
 #include "model_type.h"
 #include "option_table.h"
 #include "queries.h"
+#include "run_as.h"
+#include "spend.h"
 #include "tasks.h"
 #include "train.h"
 
@@ -51,6 +53,9 @@ typedef struct Tuning
 	DpermRows **trained_on;		/* by each candidate, */
 	DpermRows **tested_on;		/* and that its mistakes are counted on, if rows may be read only once */
 	List	   *tried;			/* queries that have been checked */
+	const char *holdout;		/* the public table, or NULL */
+	DpermSource *private;		/* with one: the private table, for each candidate */
+	DpermModel *model;			/* that is chosen */
 } Tuning;
 
 /* The arguments of a tuning, and the options of each candidate. */
@@ -90,7 +95,10 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 		}
 		dperm_queries_open(source, &own, options, &tuning->tried);
 		if (!like_before)
+		{
 			dperm_options_set_unit(options, source->unit != NULL);
+			dperm_spend_settle(options, source);
+		}
 		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
 							dperm_options_noise(options, &source->spec.encoder, false));
 	}
@@ -325,15 +333,16 @@ tune_privately(Tuning *tuning)
 static int64
 count_units_of(const DpermSource *source)
 {
+	DpermAnswer *answer;
 	int64		rows;
 	bool		isnull;
 
 	if (source->once)
 		return dperm_load_count(source);
-	dperm_queries_execute(source, psprintf("SELECT pg_catalog.count(*) FROM %s AS t", source->from),
-						  "dp_model", NULL, 0);
-	rows = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
-	SPI_freetuptable(SPI_tuptable);
+	answer = dperm_queries_execute(source, psprintf("SELECT pg_catalog.count(*) FROM %s AS t", source->from),
+								   "dp_model", NULL, 0);
+	rows = DatumGetInt64(dperm_checked_value(answer, 0, 1, &isnull));
+	dperm_checked_free(answer);
 	return rows;
 }
 
@@ -391,30 +400,61 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 	return best;
 }
 
-/* The paper's first way: choose on public rows, train on all private ones. */
+/* Work over the private rows, in tuning on a holdout. */
+typedef struct PrivateWork
+{
+	const DpermOptions *options;
+	DpermSource *source;
+	int64		units;
+	DpermModel *model;
+} PrivateWork;
+
+/* Count the private rows. */
+static void
+count_private(void *arg)
+{
+	PrivateWork *work = arg;
+
+	work->units = count_units_of(work->source);
+}
+
+/* Train on the private rows. */
+static void
+train_private(void *arg)
+{
+	PrivateWork *work = arg;
+
+	work->model = dperm_tasks_train(work->options, work->source);
+}
+
+/*
+ * The paper's first way: choose on public rows, train on all private ones. What is done with the holdout may run code of the caller: it is
+ * counted like anything else that the caller runs, and only the private rows are read unseen.
+ */
 static DpermModel *
 tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 {
-	int64		rows;
+	PrivateWork work = {.source = &private[0]};
 	DpermSetup *setups;
 	int			best;
-	DpermModel *model;
 	StringInfoData text;
 
-	rows = count_units_of(&private[0]);
-	if (rows == 0)
+	dperm_run_as_unseen(private[0].run_as, count_private, &work);
+	if (work.units == 0)
 		return NULL;
-	setups = check_candidates_on(tuning, rows);
-	best = best_on_holdout(tuning, rows, setups);
-	model = dperm_tasks_train(&tuning->candidates.each[best], &private[best]);
-	if (model == NULL || model->rows != rows)
+	setups = check_candidates_on(tuning, work.units);
+	best = best_on_holdout(tuning, work.units, setups);
+	work.options = &tuning->candidates.each[best];
+	work.source = &private[best];
+	dperm_run_as_unseen(private[best].run_as, train_private, &work);
+	if (work.model == NULL || work.model->rows != work.units)
 		dperm_tasks_rows_changed();
 	initStringInfo(&text);
 	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
 	escape_json(&text, holdout);
 	appendStringInfo(&text, ", \"candidates\": %s}", dperm_candidates_json(&tuning->candidates));
-	set_tuning(model, text.data);
-	return model;
+	set_tuning(work.model, text.data);
+	return work.model;
 }
 
 /* Open the public table in place of the private one, and see that it is another. */
@@ -429,12 +469,26 @@ open_holdout(Tuning *tuning, const char *holdout)
 	names.relation = holdout;
 	names.unit = NULL;			/* public rows are rows */
 	open_sources(tuning, &names, true);
+	if (tuning->sources[0].registration)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("holdout is protected relation \"%s\"", holdout),
+				 errhint("holdout must be a public table. Omit it to choose privately.")));
 	if (dperm_queries_overlap(&tuning->sources[0], &private[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout reads from the private table"),
 				 errhint("holdout must be a public table. Omit it to choose privately.")));
 	return private;
+}
+
+/* Read the private rows, and tune. */
+static void
+tune_on_rows(void *arg)
+{
+	Tuning	   *tuning = arg;
+
+	tuning->model = tune_privately(tuning);
 }
 
 /* Tune as the arguments say. */
@@ -444,9 +498,7 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	MemoryContext caller = CurrentMemoryContext;
 	Tuning		tuning = {.fcinfo = fcinfo};
 	DpermSourceNames *names = &tuning.names;
-	char	   *holdout;
-	DpermSource *private = NULL;
-	DpermModel *model;
+	DpermSource first;
 
 	names->function = fcinfo->flinfo->fn_oid;
 	names->relation = dperm_arguments_required_text(fcinfo, "source");
@@ -462,15 +514,25 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 				 errmsg("cannot specify both unit and identity"),
 				 errhint("Omit identity: persons are divided into portions, each with all of their rows.")));
 	open_sources(&tuning, names, false);
-	holdout = dperm_arguments_text(fcinfo, "holdout");
-	if (holdout)
-		private = open_holdout(&tuning, holdout);
-	divide_sources(&tuning, holdout ? 2 : tuning.candidates.count + 1, holdout != NULL);
+	first = tuning.sources[0];
+	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
+	if (first.registration && tuning.identity && !tuning.holdout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify identity for protected relation \"%s\"", names->relation),
+				 errhint("Omit identity: the portions are drawn at random.")));
+	if (tuning.holdout)
+		tuning.private = open_holdout(&tuning, tuning.holdout);
+	divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1, tuning.holdout != NULL);
 
 	/* all that arguments can have wrong has been found by now: here the first row is read */
+	dperm_spend(&first, &tuning.base, DPERM_SPEND_TUNING, fcinfo->flinfo->fn_oid);
 	SPI_connect();
-	model = holdout ? tune_on_holdout(&tuning, private, holdout) : tune_privately(&tuning);
-	return dperm_train_result(fcinfo, caller, model);
+	if (tuning.holdout)
+		tuning.model = tune_on_holdout(&tuning, tuning.private, tuning.holdout);
+	else
+		dperm_run_as_unseen(first.run_as, tune_on_rows, &tuning);
+	return dperm_train_result(fcinfo, caller, tuning.model);
 }
 
 /* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */

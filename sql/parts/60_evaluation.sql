@@ -117,7 +117,12 @@ CREATE FUNCTION dp_cost(
 	OUT weight_error float8,
 	OUT weight_bound float8,
 	OUT noise_share float8,
-	OUT rows_needed bigint
+	OUT rows_needed bigint,
+	OUT budget text,
+	OUT epsilon_charged numeric,
+	OUT delta_charged numeric,
+	OUT epsilon_left numeric,
+	OUT epsilon_left_after numeric
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
 COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS

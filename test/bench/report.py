@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from svgplot import line_plot
 
-PARTS = ["train", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement"]
+PARTS = ["train", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement", "debits"]
 MODES = ["cached", "streaming"]
 
 
@@ -204,6 +204,17 @@ def agreement(result):
         table(["", "mode", "against", "difference"], rows)
 
 
+def debits(result):
+    if result is None:
+        return []
+    rows = [[{"sums": "epsilon alone", "filter": "with a delta"}[kind], "%.1f" % result[kind]["median"], "%.1f" % result[kind]["p99"],
+             "%.0f" % result[kind]["per_second"]] for kind in ("sums", "filter")]
+    return ["## Charges to a budget", "",
+            "%s charges in a row, by the clock: each is a transaction of a background worker of its own, flushed before the call goes on (fsync is %s here). "
+            "From %d sessions at once, one budget takes %.0f a second." % (count(result["count"]), result["fsync"], result["sessions"], result["together"]), ""] + \
+        table(["budget", "median, ms", "99 %, ms", "a second"], rows)
+
+
 # ---------------------------------------------------------------------------- the document
 
 def bars(parts):
@@ -246,7 +257,7 @@ def main(results, docs):
                max(part["repeat"] for part in parts.values())), ""]
     out += bars(parts)
     writers = {"train": train, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
-               "agreement": agreement}
+               "agreement": agreement, "debits": debits}
     for name, part in parts.items():
         if name == "blas":
             out += blas([parts[n] for n in ("blas", "blas_reference") if n in parts], m)

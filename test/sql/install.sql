@@ -41,13 +41,13 @@ DROP DOMAIN vec2;
 CREATE EXTENSION dperm;
 SELECT extname, extversion, extrelocatable, nspname FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'dperm';
 
--- Every object, and none without a comment
+-- Every object, and none without a comment; since PostgreSQL 17 the row types of tables and views are members too
 SELECT pg_describe_object(classid, objid, 0) COLLATE "C" AS object FROM pg_depend d
   WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
-  AND pg_describe_object(classid, objid, 0) !~ '\[\]$' ORDER BY object;
+  AND pg_describe_object(classid, objid, 0) !~ '\[\]$' AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0) ORDER BY object;
 SELECT pg_describe_object(classid, objid, 0) AS without_comment FROM pg_depend d
   WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
-  AND pg_describe_object(classid, objid, 0) !~ '\[\]$'
+  AND pg_describe_object(classid, objid, 0) !~ '\[\]$' AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0)
   AND NOT EXISTS (SELECT FROM pg_description c WHERE c.classoid = d.classid AND c.objoid = d.objid AND c.objsubid = 0 AND c.description <> '');
 SELECT obj_description(oid, 'pg_extension') IS NOT NULL AS extension_has_one FROM pg_extension WHERE extname = 'dperm';
 

@@ -222,7 +222,7 @@ SET dperm.progress = on;
 SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, unit => 'p')) AS persons;
 SELECT dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', lambdas => '{0.1, 0.01}') IS NOT NULL AS tuned;
 RESET dperm.progress;
-SELECT m.m::text ~ (SELECT count(*)::text FROM visits) OR m.m::text ~ (SELECT count(*)::text FROM visits WHERE p IS NOT NULL) AS told FROM (SELECT dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, delta => 1e-6, unit => 'p') AS m) m;
+SELECT m.m::text ~ (SELECT '\y' || count(*) || '\y' FROM visits) OR m.m::text ~ (SELECT '\y' || count(*) || '\y' FROM visits WHERE p IS NOT NULL) AS told FROM (SELECT dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, delta => 1e-6, unit => 'p') AS m) m;
 SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, delta => 0.1, method => 'output', unit => 'p')) AS persons;
 
 -- Errors, before any row is read

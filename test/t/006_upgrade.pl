@@ -26,19 +26,31 @@ my $objects = q{
 		EXECUTE format('SELECT to_jsonb(c) FROM %s c WHERE oid = %s', classid::regclass, objid) INTO STRICT told;
 		-- a node tree holds the place in the script; pg_get_function_arguments below shows what it means
 		told := told - 'proargdefaults';
+		-- tables and views: what they are made of, not where they are stored or how much is in them
+		IF classid = 'pg_class'::regclass THEN
+			told := told - '{reltype,relfilenode,reltoastrelid,relpages,reltuples,relallvisible,relallfrozen,relfrozenxid,relminmxid,reltablespace,relrewrite}'::text[]
+				|| jsonb_build_object('definition', pg_get_viewdef(objid), 'columns', (SELECT jsonb_agg(to_jsonb(x) ORDER BY attnum) FROM (
+					SELECT attnum, attname, format_type(atttypid, atttypmod) AS type, attnotnull, c.collname, pg_get_expr(adbin, adrelid) AS preset
+					FROM pg_attribute a LEFT JOIN pg_attrdef d ON adrelid = attrelid AND adnum = attnum LEFT JOIN pg_collation c ON c.oid = attcollation
+					WHERE attrelid = objid AND attnum > 0) x),
+					'constraints', (SELECT jsonb_agg(pg_get_constraintdef(c.oid) ORDER BY conname) FROM pg_constraint c WHERE conrelid = objid AND contype <> 'n'),
+					'triggers', (SELECT jsonb_agg(jsonb_build_array(pg_get_triggerdef(t.oid), tgenabled, obj_description(t.oid, 'pg_trigger')) ORDER BY tgname) FROM pg_trigger t WHERE tgrelid = objid AND NOT tgisinternal));
+		END IF;
 		-- an OID differs from database to database: write the name instead
 		FOR key, kind IN
 			SELECT attname, format_type(atttypid, NULL) FROM pg_attribute
 			WHERE attrelid = classid AND attnum > 0 AND format_type(atttypid, NULL) IN ('oid', 'oidvector', 'oid[]')
 		LOOP
+			CONTINUE WHEN NOT told ? key;
 			told := told || jsonb_build_object(key, CASE
 				WHEN key IN ('oid', 'typarray') THEN NULL
 				WHEN key IN ('prorettype', 'proargtypes', 'proallargtypes', 'typelem', 'castsource', 'casttarget', 'provariadic', 'protrftypes', 'oprleft', 'oprright', 'oprresult', 'typbasetype')
 				THEN (SELECT string_agg(CASE t[1] WHEN '0' THEN '-' ELSE format_type(t[1]::oid, NULL) END, ', ' ORDER BY n)
 					FROM regexp_matches(told ->> key, '[0-9]+', 'g') WITH ORDINALITY s(t, n))
-				WHEN key IN ('castfunc') THEN (told ->> key)::oid::regprocedure::text
+				WHEN key IN ('castfunc', 'evtfoid') THEN (told ->> key)::oid::regprocedure::text
 				WHEN key ~ 'owner$' THEN (told ->> key)::oid::regrole::text
 				WHEN key ~ 'namespace$' THEN (told ->> key)::oid::regnamespace::text
+				WHEN key = 'relam' AND told ->> key <> '0' THEN (SELECT amname FROM pg_am WHERE oid = (told ->> key)::oid)
 				WHEN key = 'prolang' THEN (SELECT lanname FROM pg_language WHERE oid = (told ->> key)::oid)
 				WHEN told ->> key = '0' THEN '-'
 				ELSE 'OID in ' || key END);
@@ -53,7 +65,7 @@ my $objects = q{
 	FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND deptype = 'e'
 		AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm')
 	ORDER BY 1;
-	SELECT extname, extversion, extrelocatable, extconfig, extnamespace::regnamespace, obj_description(oid, 'pg_extension')
+	SELECT extname, extversion, extrelocatable, (SELECT array_agg((relation::regclass, condition)::text ORDER BY relation::regclass::text) FROM unnest(extconfig, extcondition) c(relation, condition)), extnamespace::regnamespace, obj_description(oid, 'pg_extension')
 	FROM pg_extension WHERE extname = 'dperm'};
 
 # Compares the objects of a database with those of a fresh one, and shows the lines that differ.
@@ -140,7 +152,7 @@ sub keeps_grants
 	my $granted = q{SELECT proname, pronargs, (SELECT string_agg(grantee || CASE WHEN is_grantable THEN '*' ELSE '' END, ' ' ORDER BY grantee COLLATE "C")
 			FROM (SELECT CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE a.grantee::regrole::text END AS grantee, is_grantable
 				FROM aclexplode(proacl) a WHERE a.grantee <> proowner) g)
-		FROM pg_proc WHERE proacl IS NOT NULL AND proname ~ '^dp_' ORDER BY proname COLLATE "C", pronargs};
+		FROM pg_proc WHERE proacl IS NOT NULL AND proname ~ '^dp_' AND prorettype <> 'event_trigger'::regtype ORDER BY proname COLLATE "C", pronargs};
 	my $wanted = qq{dp_aggregate_final|1|\ndp_cost|11|"An ""analyst"\ndp_cost|24|"An ""analyst"\ndp_evaluate|8|grantor*\ndp_logreg_train|21|"An ""analyst" grantor*\ndp_roc|9|"An ""analyst"\ndp_svm|3|\ndp_svm_train|23|"An ""analyst" PUBLIC};
 	my $roles = q{"An ""analyst", grantor};
 
@@ -172,7 +184,7 @@ sub keeps_grants
 		REVOKE ALL ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8, float8, text),
 			dp_cost($cost) FROM $roles;
 		DROP ROLE $roles");
-	is($node->safe_psql($database, q{SELECT count(*) FROM pg_init_privs i JOIN pg_proc p ON p.oid = objoid WHERE proname ~ '^dp_'}), 0, "$version: no trace is left");
+	is($node->safe_psql($database, q{SELECT count(*) FROM pg_init_privs i JOIN pg_proc p ON p.oid = objoid WHERE proname ~ '^dp_' AND prorettype <> 'event_trigger'::regtype}), 0, "$version: no trace is left");
 }
 
 $node->safe_psql('postgres', 'CREATE DATABASE fresh');

@@ -1,0 +1,120 @@
+--
+-- Accounts behind dp_budgets and dp_ledger
+--
+-- Amounts are exact decimals: sums of the ledger are what the accounts say.
+
+CREATE TABLE dp_budget_accounts (
+	budget text COLLATE "C" PRIMARY KEY,
+	owner regrole NOT NULL,
+	epsilon numeric NOT NULL,
+	delta numeric NOT NULL,
+	renyi_order float8 NOT NULL,
+	neighbours text NOT NULL,
+	unit text,
+	since bigint NOT NULL,
+	spent_epsilon numeric NOT NULL DEFAULT 0,
+	spent_delta numeric NOT NULL DEFAULT 0,
+	spent_divergence numeric NOT NULL DEFAULT 0,
+	spent_direct numeric NOT NULL DEFAULT 0
+);
+COMMENT ON TABLE dp_budget_accounts IS
+	'internal to dp_budgets: a row for each budget; since is the number of the entry of dp_ledger that created it';
+
+CREATE TABLE dp_budget_grants (
+	budget text COLLATE "C" NOT NULL,
+	grantee regrole NOT NULL,
+	epsilon numeric,
+	delta numeric,
+	spent_epsilon numeric NOT NULL DEFAULT 0,
+	spent_delta numeric NOT NULL DEFAULT 0,
+	PRIMARY KEY (budget, grantee)
+);
+COMMENT ON TABLE dp_budget_grants IS
+	'internal to dp_grant: a row for each role that may spend from a budget; without epsilon or delta, up to the budget';
+
+CREATE TABLE dp_ledger_entries (
+	budget text COLLATE "C" NOT NULL,
+	entry bigint NOT NULL,
+	at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	act text NOT NULL,
+	role name NOT NULL,
+	function text,
+	relation text,
+	neighbours text,
+	unit text,
+	epsilon numeric,
+	delta numeric,
+	divergence numeric,
+	direct numeric,
+	epsilon_left numeric,
+	details text,
+	PRIMARY KEY (budget, entry)
+);
+COMMENT ON TABLE dp_ledger_entries IS
+	'internal to dp_ledger: what was spent from budgets and how they were managed; entries of a budget have numbers without gaps';
+
+-- Whatever default privileges have granted
+DO $$
+DECLARE
+	held record;
+BEGIN
+	FOR held IN SELECT c.oid::pg_catalog.regclass AS object, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END AS grantee
+		FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a
+		WHERE c.relnamespace = (SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname = 'dperm') AND a.grantee <> c.relowner
+			AND c.relname IN ('dp_budget_accounts', 'dp_budget_grants', 'dp_ledger_entries')
+	LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM %s', held.object, held.grantee);
+	END LOOP;
+END $$;
+
+-- Roles that are gone take their grants with them: in another cluster, their OIDs may be those of other roles.
+SELECT pg_catalog.pg_extension_config_dump('dp_budget_accounts', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_budget_grants', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger_entries', '');
+
+CREATE FUNCTION dp_ledger_guard() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_ledger_guard() IS
+	'internal to dp_ledger: entries are only ever added';
+
+CREATE TRIGGER dp_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_ledger_guard();
+ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_ledger_guard;
+COMMENT ON TRIGGER dp_ledger_guard ON dp_ledger_entries IS
+	'internal to dp_ledger: entries are only ever added';
+
+CREATE FUNCTION dp_table_guard() RETURNS trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_table_guard() IS
+	'internal to budgets: only the extension writes its tables, whoever has privileges on them';
+
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_accounts
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_budget_accounts ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_budget_accounts IS
+	'internal to budgets: only the extension writes this table';
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_grants
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_budget_grants ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_budget_grants IS
+	'internal to budgets: only the extension writes this table';
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_ledger_entries IS
+	'internal to budgets: only the extension writes this table';
+
+CREATE FUNCTION dp_owners_sync() RETURNS event_trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_owners_sync() IS
+	'internal to budgets: those of roles that go are given to the owner of the extension';
+
+CREATE EVENT TRIGGER dp_owners_drop ON ddl_command_start WHEN TAG IN ('DROP OWNED') EXECUTE FUNCTION dp_owners_sync();
+COMMENT ON EVENT TRIGGER dp_owners_drop IS
+	'internal to budgets: those of roles that go are given to the owner of the extension';
+
+CREATE FUNCTION dp_budget_left(epsilon numeric, delta numeric, renyi_order float8,
+	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric) RETURNS numeric
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
+COMMENT ON FUNCTION dp_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric) IS
+	'internal to dp_budgets: the largest epsilon without delta that a budget still has for a single release';

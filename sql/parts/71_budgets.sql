@@ -1,0 +1,78 @@
+--
+-- Budgets
+--
+
+CREATE FUNCTION dp_budget_create(
+	budget text,
+	epsilon float8,
+	delta float8 DEFAULT 0,
+	neighbours text DEFAULT 'replace'
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_budget_create(text, float8, float8, text) IS
+	'create a privacy budget, which belongs to the current user';
+
+CREATE FUNCTION dp_budget_alter(
+	budget text,
+	epsilon float8 DEFAULT NULL,
+	delta float8 DEFAULT NULL,
+	owner name DEFAULT NULL
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_budget_alter(text, float8, float8, name) IS
+	'raise or lower a privacy budget, or give it to another role';
+
+CREATE FUNCTION dp_budget_drop(budget text) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_budget_drop(text) IS
+	'drop a privacy budget that no protected relation charges; its ledger stays';
+
+CREATE FUNCTION dp_grant(
+	budget text,
+	role name,
+	epsilon float8 DEFAULT NULL,
+	delta float8 DEFAULT NULL
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_grant(text, name, float8, float8) IS
+	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change how much';
+
+CREATE FUNCTION dp_revoke(budget text, role name) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_revoke(text, name) IS
+	'no longer allow a role to spend from a privacy budget';
+
+CREATE FUNCTION dp_budget_charge(
+	budget text,
+	epsilon float8,
+	delta float8 DEFAULT 0,
+	purpose text DEFAULT NULL
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
+COMMENT ON FUNCTION dp_budget_charge(text, float8, float8, text) IS
+	'charge a privacy budget for a release that is made with other tools; it is never refunded, not even by ROLLBACK';
+
+CREATE VIEW dp_budgets WITH (security_barrier) AS
+	SELECT a.budget, a.owner, g.grantee AS granted_to, a.neighbours, a.unit, a.epsilon, a.delta,
+		a.spent_epsilon AS epsilon_spent, a.spent_delta AS delta_spent,
+		g.epsilon AS epsilon_granted, g.delta AS delta_granted,
+		g.spent_epsilon AS epsilon_used, g.spent_delta AS delta_used,
+		CASE WHEN g.epsilon < g.spent_epsilon THEN 0
+			ELSE least(dp_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct),
+				g.epsilon - g.spent_epsilon) END AS epsilon_left
+	FROM dp_budget_accounts a
+	LEFT JOIN dp_budget_grants g ON g.budget = a.budget AND NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
+	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL;
+COMMENT ON VIEW dp_budgets IS
+	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the most that a single release without delta can have';
+
+CREATE VIEW dp_ledger WITH (security_barrier) AS
+	SELECT e.budget, e.entry, e.at, e.act, e.role, e.function, e.relation, e.neighbours, e.unit, e.epsilon, e.delta, e.epsilon_left, e.details
+	FROM dp_ledger_entries e
+	WHERE pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
+		OR e.role = current_user
+		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.budget = e.budget AND a.since <= e.entry AND pg_catalog.pg_has_role(a.owner, 'USAGE'));
+COMMENT ON VIEW dp_ledger IS
+	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, your own entries, or all for members of pg_read_all_stats';
+
+GRANT SELECT ON dp_budgets, dp_ledger TO PUBLIC;

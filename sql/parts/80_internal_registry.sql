@@ -1,0 +1,74 @@
+--
+-- Registry of protected relations
+--
+-- A column is registered by its number and by its name. place tells where the numbers are right: this cluster, this database,
+-- this relation. Elsewhere, after a dump has been restored, the names are.
+
+CREATE TABLE dp_protected_relations (
+	relation regclass PRIMARY KEY,
+	budget text,
+	place text NOT NULL,
+	persons boolean NOT NULL,
+	all_columns boolean NOT NULL
+);
+COMMENT ON TABLE dp_protected_relations IS
+	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected';
+
+CREATE TABLE dp_protected_columns (
+	relation regclass NOT NULL,
+	name name NOT NULL,
+	number int2 NOT NULL,
+	listed boolean NOT NULL,
+	is_unit boolean NOT NULL,
+	domain jsonb
+);
+COMMENT ON TABLE dp_protected_columns IS
+	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain';
+
+-- Whatever default privileges have granted
+DO $$
+DECLARE
+	held record;
+BEGIN
+	FOR held IN SELECT c.oid::pg_catalog.regclass AS object, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END AS grantee
+		FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a
+		WHERE c.relnamespace = (SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname = 'dperm') AND a.grantee <> c.relowner
+			AND c.relname IN ('dp_protected_relations', 'dp_protected_columns')
+	LOOP
+		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM %s', held.object, held.grantee);
+	END LOOP;
+END $$;
+
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_relations
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_protected_relations IS
+	'internal to budgets: only the extension writes this table';
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_columns
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_protected_columns IS
+	'internal to budgets: only the extension writes this table';
+SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns', '');
+
+CREATE FUNCTION dp_registry_sync() RETURNS event_trigger
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_registry_sync() IS
+	'internal to dp_protect: follow changes of protected relations';
+
+CREATE EVENT TRIGGER dp_registry_drop ON sql_drop EXECUTE FUNCTION dp_registry_sync();
+COMMENT ON EVENT TRIGGER dp_registry_drop IS
+	'internal to dp_protect: remove what has been dropped from the registry of protected relations';
+
+CREATE EVENT TRIGGER dp_registry_before ON ddl_command_start
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
+	EXECUTE FUNCTION dp_registry_sync();
+COMMENT ON EVENT TRIGGER dp_registry_before IS
+	'internal to dp_protect: find restored columns by their names, before these change';
+
+CREATE EVENT TRIGGER dp_registry_alter ON ddl_command_end
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
+	EXECUTE FUNCTION dp_registry_sync();
+COMMENT ON EVENT TRIGGER dp_registry_alter IS
+	'internal to dp_protect: follow renamed columns in the registry of protected relations';

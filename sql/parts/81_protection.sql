@@ -1,0 +1,37 @@
+--
+-- Protected relations
+--
+
+CREATE FUNCTION dp_protect(
+	relation text,
+	budget text,
+	unit text DEFAULT NULL,
+	columns text[] DEFAULT NULL,
+	domains jsonb DEFAULT NULL
+) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_protect(text, text, text, text[], jsonb) IS
+	'protect a relation: analysts with a grant train on it without SELECT, and every call is charged to a budget';
+
+CREATE FUNCTION dp_unprotect(relation text) RETURNS void
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_unprotect(text) IS
+	'protect a relation no longer';
+
+CREATE FUNCTION dp_may_spend(budget text, relation regclass) RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_may_spend(text, regclass) IS
+	'may the current user train on a protected relation that is charged to a budget?';
+
+CREATE VIEW dp_protected WITH (security_barrier) AS
+	SELECT r.relation, r.budget,
+		(SELECT c.name FROM dp_protected_columns c WHERE c.relation = r.relation AND c.is_unit) AS unit,
+		CASE WHEN NOT r.all_columns THEN ARRAY(SELECT c.name FROM dp_protected_columns c
+			WHERE c.relation = r.relation AND c.listed ORDER BY c.number) END AS columns,
+		(SELECT pg_catalog.jsonb_object_agg(c.name, c.domain) FROM dp_protected_columns c
+			WHERE c.relation = r.relation AND c.domain IS NOT NULL) AS domains
+	FROM dp_protected_relations r
+	WHERE r.budget IS NOT NULL AND dp_may_spend(r.budget, r.relation);
+COMMENT ON VIEW dp_protected IS
+	'protected relations that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all) and the registered domains';
+GRANT SELECT ON dp_protected TO PUBLIC;

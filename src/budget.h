@@ -1,0 +1,116 @@
+/*
+ * budget.h: budgets and their ledger, for functions that manage them.
+ */
+#ifndef DPERM_BUDGET_H
+#define DPERM_BUDGET_H
+
+#include "core/privacy/claim.h"
+#include "core/privacy/filter.h"
+
+/* A budget, as its row has it. */
+typedef struct DpermBudget
+{
+	char	   *name;
+	Oid			owner;
+	DpermFilter filter;
+	DpermNeighbours neighbours;
+	bool		has_unit;		/* is its unit settled, since it has or had a protected relation? */
+	DpermUnit	unit;
+	DpermFilterSums spent;
+	int64		since;			/* the line of the ledger that created it */
+} DpermBudget;
+
+/*
+ * Queries over our own tables: as the owner of these tables, in a search path without anything of the caller's, with SPI connected.
+ * An error undoes all of it with its (sub)transaction.
+ *
+ *		DpermBudgetScope scope;
+ *
+ *		dperm_budget_enter(&scope);
+ *		... SPI_execute_with_args() with names qualified by scope.schema, which is quoted
+ *		dperm_budget_leave(&scope);
+ *
+ * What is to outlive it is made in scope.caller, a memory context.
+ */
+typedef struct DpermBudgetScope
+{
+	char	   *schema;
+	Oid			schema_oid;
+	MemoryContext caller;
+	Oid			user;
+	int			security;
+	int			settings;
+} DpermBudgetScope;
+
+/* Watch what is analysed within scopes; when a library of ours is loaded. */
+extern void dperm_budget_init(void);
+
+extern void dperm_budget_enter(DpermBudgetScope *scope);
+extern void dperm_budget_leave(DpermBudgetScope *scope);
+
+/*
+ * Do our tables have no triggers but our own? A scope raises otherwise. Somebody with the privilege TRIGGER, say by GRANT ALL ON ALL TABLES, can make one, and
+ * it would run with the rights of the owner of the table. With WARNING, false is returned.
+ */
+extern bool dperm_budget_guarded(int level);
+
+/* Run a query, in which each %s is our schema; the number of rows that SPI_tuptable then has. */
+extern uint64 dperm_budget_query(DpermBudgetScope *scope, const char *query, int count, Oid *types, Datum *values, const char *nulls);
+
+/* Columns of a row of the result, counted from 1: as text, NULL for NULL; an OID; an amount. */
+extern char *dperm_budget_value(uint64 row, int column);
+extern Oid	dperm_budget_oid(uint64 row, int column);
+extern DpermAmount dperm_budget_amount(uint64 row, int column);
+
+/* An amount as numeric. */
+extern Datum dperm_budget_numeric(DpermAmount amount);
+
+/* The owner of a relation, InvalidOid if it is gone. */
+extern Oid	dperm_budget_relation_owner(Oid relation);
+
+/* A budget, by its name, within a scope; locked FOR UPDATE on demand. Raises if there is none. Made in the current context. */
+extern DpermBudget *dperm_budget_get(DpermBudgetScope *scope, const char *name, bool lock);
+
+/* Raise unless the role is the budget's owner, a member of it, or a superuser. */
+extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
+
+/* A budget that is the role's own, locked; raises otherwise, without waiting for a lock. */
+extern DpermBudget *dperm_budget_get_own(DpermBudgetScope *scope, const char *name, Oid role);
+
+/*
+ * Settle the unit of a budget whose relations have none yet, or raise if it is another one: a budget is an account of rows, or of
+ * persons. Within a scope, with the budget locked.
+ */
+extern void dperm_budget_settle_unit(DpermBudgetScope *scope, DpermBudget *budget, DpermUnit unit);
+
+/* A line of the ledger; what is NULL is NULL in it. */
+typedef struct DpermBudgetLine
+{
+	const char *budget;
+	const char *act;
+	Oid			role;			/* who acts */
+	const char *function;
+	const char *relation;		/* its qualified name */
+	const char *neighbours;
+	const char *unit;
+	const DpermAmount *epsilon;
+	const DpermAmount *delta;
+	const DpermFilterSums *charge;	/* the rest of what is spent */
+	const DpermAmount *left;
+	const char *details;		/* for people */
+} DpermBudgetLine;
+
+/* The number that the next line of a budget gets, within a scope. */
+extern int64 dperm_budget_next_entry(DpermBudgetScope *scope, const char *budget);
+
+/* Append a line, within a scope; the budget's row is locked, or is new. */
+extern void dperm_budget_append(DpermBudgetScope *scope, const DpermBudgetLine *line);
+
+/*
+ * A line of the ledger about an act of management: "protect", "unprotect", ... within a scope. relation is its qualified name or NULL,
+ * details are free text for people, or NULL; role is who acts.
+ */
+extern void dperm_budget_note(DpermBudgetScope *scope, const char *budget, const char *act, Oid role, const char *relation,
+							  const char *details);
+
+#endif							/* DPERM_BUDGET_H */

@@ -1,0 +1,174 @@
+/*
+ * census.c: whose rows count in a protected relation.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "nodes/primnodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "census.h"
+#include "domains.h"
+#include "reach.h"
+#include "registry.h"
+
+/* Raise for a view that is not fit; what is the clause that makes it so. */
+static void
+refuse_view(Oid view, const char *what)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("view \"%s\" cannot be protected: it has %s", get_rel_name(view), what),
+			 errhint("A protected view shows columns and expressions of one table, and may have a WHERE clause. Protect the table, or store the rows in a table.")));
+}
+
+/* What a view has beyond the columns and a filter of one relation, or NULL. */
+static const char *
+beyond_one_table(const Query *query)
+{
+	if (query->commandType != CMD_SELECT || query->setOperations)
+		return "UNION, INTERSECT or EXCEPT";
+	if (query->cteList)
+		return "WITH";
+	if (query->hasAggs || query->groupClause || query->groupingSets || query->havingQual)
+		return "GROUP BY or aggregates";
+	if (query->hasWindowFuncs)
+		return "window functions";
+	if (query->hasTargetSRFs)
+		return "functions that return sets";
+	if (query->hasSubLinks)
+		return "subqueries";
+	if (query->distinctClause)
+		return "DISTINCT";
+	if (query->sortClause)
+		return "ORDER BY";
+	if (query->limitCount || query->limitOffset)
+		return "LIMIT or OFFSET";
+	if (query->rowMarks)
+		return "row locks";
+	if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef))
+		return "more than one table, or none";
+	return NULL;
+}
+
+/* The only relation in FROM of a view. */
+static RangeTblEntry *
+only_table(Oid view, Query *query)
+{
+	const char *what = query ? beyond_one_table(query) : "no definition";
+	RangeTblEntry *entry;
+
+	if (what)
+		refuse_view(view, what);
+	entry = list_nth_node(RangeTblEntry, query->rtable, linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex - 1);
+	if (entry->rtekind != RTE_RELATION)
+		refuse_view(view, "something other than a table in FROM");
+	if (entry->tablesample)
+		refuse_view(view, "TABLESAMPLE");
+	return entry;
+}
+
+/* The column behind a column of a view. */
+static AttrNumber
+column_behind(Oid view, Query *query, AttrNumber number)
+{
+	Node	   *node = (Node *) list_nth_node(TargetEntry, query->targetList, number - 1)->expr;
+
+	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 0 || ((Var *) node)->varattno <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of view \"%s\" cannot be the unit", get_attname(view, number, false), get_rel_name(view)),
+				 errhint("The unit of a view must be a column of the table behind it, not an expression.")));
+	return ((Var *) node)->varattno;
+}
+
+/* Raise unless the unit of a view is that of the relation behind it, where that is protected: one budget counts the same persons in both. */
+static void
+check_unit_behind(Oid view, Oid behind, AttrNumber unit)
+{
+	const DpermRegistration *registration = dperm_registry_find(behind);
+
+	if (registration && registration->budget && registration->persons && unit != 0 && registration->unit != unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the unit of view \"%s\" is not that of protected relation \"%s\"", get_rel_name(view), get_rel_name(behind)),
+				 errhint("Protect both with the same column as the unit: persons that are told apart in two ways cannot share a budget.")));
+}
+
+/* Raise for a table with policies that its owner is subject to. */
+static void
+check_policies(Relation relation)
+{
+	if (relation->rd_rel->relrowsecurity && relation->rd_rel->relforcerowsecurity)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("table \"%s\" cannot be protected: its policies apply to its owner", RelationGetRelationName(relation)),
+				 errhint("Rows are read with the rights of the owner. Use ALTER TABLE %s NO FORCE ROW LEVEL SECURITY.",
+						 quote_identifier(RelationGetRelationName(relation)))));
+}
+
+/* The query that counts the rows behind a view, or NULL. */
+char *
+dperm_census_query(Oid oid, AttrNumber unit, Oid *table)
+{
+	Relation	relation = relation_open(oid, AccessShareLock);
+	char	   *result = NULL;
+
+	check_stack_depth();
+	check_policies(relation);
+	if (table)
+		*table = oid;
+	if (relation->rd_rel->relkind == RELKIND_VIEW)
+	{
+		Query	   *query = dperm_domains_view_query(relation);
+		RangeTblEntry *entry = only_table(oid, query);
+		AttrNumber	behind = unit ? column_behind(oid, query, unit) : 0;
+
+		check_unit_behind(oid, entry->relid, behind);
+		result = dperm_census_query(entry->relid, behind, table);
+		if (result == NULL)
+			result = psprintf("SELECT %s FROM %s%s AS t",
+							  behind ? psprintf("t.%s", quote_identifier(get_attname(entry->relid, behind, false))) :
+							  "pg_catalog.count(*)",
+							  entry->inh ? "" : "ONLY ",
+							  quote_qualified_identifier(get_namespace_name(get_rel_namespace(entry->relid)),
+														 get_rel_name(entry->relid)));
+	}
+	relation_close(relation, AccessShareLock);
+	return result;
+}
+
+/* Open the TOAST table of a table, and its indexes. */
+static void
+warm_toast(Oid table)
+{
+	Relation	relation = relation_open(table, AccessShareLock);
+	Oid			toast = relation->rd_rel->reltoastrelid;
+
+	if (OidIsValid(toast))
+	{
+		Relation	values = relation_open(toast, AccessShareLock);
+		ListCell   *cell;
+
+		foreach(cell, RelationGetIndexList(values))
+			relation_close(relation_open(lfirst_oid(cell), AccessShareLock), AccessShareLock);
+		relation_close(values, AccessShareLock);
+	}
+	relation_close(relation, NoLock);
+}
+
+/* Fill the caches. */
+void
+dperm_census_warm(Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, dperm_reach_relations(relation))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION || get_rel_relkind(lfirst_oid(cell)) == RELKIND_MATVIEW)
+			warm_toast(lfirst_oid(cell));
+}

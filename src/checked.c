@@ -1,0 +1,312 @@
+/*
+ * checked.c: a query of ours, from its text to its rows.
+ *
+ * Text names relations, and names can change hands between two looks at them: whoever owns a schema may rename it, which no
+ * lock on a table prevents. So there is one look. The plan cache is not used, since it analyses a query anew when a name has
+ * changed, and would run what nobody has checked.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/analyze.h"
+#include "rewrite/rewriteHandler.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "budget.h"
+#include "checked.h"
+#include "owners.h"
+#include "query_check.h"
+#include "run_as.h"
+
+/* Errors name the query that they are from. */
+static void
+tell_query(void *text)
+{
+	int			position = geterrposition();
+
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery(text);
+	}
+	else
+		errcontext("SQL statement \"%s\"", (char *) text);
+}
+
+/* What text names, found by name. */
+static Query *
+analyse_text(const DpermChecked *query)
+{
+	List	   *statements = pg_parse_query(query->text);
+	Oid		   *types = palloc(sizeof(Oid) * query->params->numParams);
+
+	for (int i = 0; i < query->params->numParams; i++)
+		types[i] = query->params->params[i].ptype;
+	if (list_length(statements) != 1)
+		elog(ERROR, "a query over a source is not one statement");
+#if PG_VERSION_NUM >= 150000
+	return parse_analyze_fixedparams(linitial_node(RawStmt, statements), query->text, types, query->params->numParams, NULL);
+#else
+	return parse_analyze(linitial_node(RawStmt, statements), query->text, types, query->params->numParams, NULL);
+#endif
+}
+
+/* Does a query name a relation other than one? */
+static bool
+names_other(Node *node, void *relation)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION && ((RangeTblEntry *) node)->relid != *(Oid *) relation;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, names_other, relation, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, names_other, relation);
+}
+
+/* Raise unless a query, views not yet expanded, is about its relation, with the owner that it had. */
+static void
+check_relation(const DpermChecked *query, Query *tree)
+{
+	Oid			relation = query->relation;
+	const DpermSource *source = query->source;
+
+	if (names_other((Node *) tree, &relation) ||
+		(OidIsValid(source->run_as) && dperm_budget_relation_owner(source->relation) != source->run_as))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+				 errhint("Another relation has got its name, or it has another owner. Try again.")));
+}
+
+/* Analyse a query, and check it. */
+static Query *
+analyse(const DpermChecked *query, Oid caller)
+{
+	const DpermSource *source = query->source;
+	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
+	ErrorContextCallback context = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query->text};
+	Query	   *tree;
+	List	   *rewritten;
+
+	error_context_stack = &context;
+	tree = analyse_text(query);
+	error_context_stack = context.previous;
+	check_relation(query, tree);
+	dperm_query_check_text(extension, tree);
+
+	/* views are expanded here: their definitions stay as they are now, since they are locked */
+	error_context_stack = &context;
+	rewritten = QueryRewrite(tree);
+	error_context_stack = context.previous;
+	if (list_length(rewritten) != 1 || linitial_node(Query, rewritten)->commandType != CMD_SELECT ||
+		linitial_node(Query, rewritten)->hasModifyingCTE)
+		elog(ERROR, "a query over a source does not only read");
+	tree = linitial_node(Query, rewritten);
+	dperm_query_check(extension, tree);
+	if (OidIsValid(source->run_as))
+		dperm_owners_check(extension, tree, source->relation, source->run_as, caller);
+	return tree;
+}
+
+/* Make a query ready to run. */
+static QueryDesc *
+plan(const DpermChecked *query, Query *tree, DestReceiver *receiver)
+{
+	return CreateQueryDesc(pg_plan_query(tree, query->text, query->options, query->params), query->text, GetActiveSnapshot(),
+						   InvalidSnapshot, receiver, query->params, NULL, 0);
+}
+
+/* Let go of a query. */
+static void
+end(QueryDesc *running)
+{
+	ExecutorFinish(running);
+	ExecutorEnd(running);
+	FreeQueryDesc(running);
+}
+
+/* Run a query to its end. */
+static void
+run(QueryDesc *running)
+{
+	ExecutorStart(running, 0);
+
+	/* no row limit: with one the executor would not use parallel workers */
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(running, ForwardScanDirection, 0);
+#else
+	ExecutorRun(running, ForwardScanDirection, 0, true);
+#endif
+	end(running);
+}
+
+/*
+ * Plan a query and, with a receiver, run it, in place of a caller who may not see what its errors say. The planner calls functions, too:
+ * with values that it has statistics of.
+ */
+static QueryDesc *
+plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *receiver)
+{
+	const DpermSource *source = query->source;
+	MemoryContext context = CurrentMemoryContext;
+	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query->text};
+
+	/* after an error it is too late to ask the catalog */
+	bool		hide = OidIsValid(source->run_as) && !has_privs_of_role(caller, source->run_as);
+	char	   *relation = hide ? get_rel_name(source->relation) : NULL;
+	QueryDesc  *volatile running = NULL;
+
+	PG_TRY();
+	{
+		error_context_stack = &errors;
+		running = plan(query, tree, receiver ? receiver : None_Receiver);
+		if (receiver)
+			run(running);
+		else
+			ExecutorStart(running, 0);
+	}
+	PG_CATCH();
+	{
+		if (hide)
+		{
+			MemoryContextSwitchTo(context);
+			dperm_run_as_hide_error(relation);
+		}
+		PG_RE_THROW();
+	}
+	PG_END_TRY();
+	error_context_stack = errors.previous;
+	return running;
+}
+
+/* Run a query. */
+void
+dperm_checked_run(const DpermChecked *query, DestReceiver *receiver)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	DpermRunAs	before;
+
+	dperm_run_as_begin(&before, query->source->run_as);
+	(void) plan_and_run(query, analyse(query, before.user), before.user, receiver);
+	dperm_run_as_end(&before);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}
+
+/* Do all that comes before the first row. */
+void
+dperm_checked_try(const DpermChecked *query)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	DpermRunAs	before;
+	QueryDesc  *running;
+
+	dperm_run_as_begin(&before, query->source->run_as);
+	running = plan_and_run(query, analyse(query, before.user), before.user, NULL);
+	end(running);
+	dperm_run_as_end(&before);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}
+
+/* The relations that a query reads. */
+List *
+dperm_checked_relations(const DpermChecked *query)
+{
+	DpermRunAs	before;
+	Query	   *tree;
+	List	   *relations,
+			   *others;
+	bool		policies;
+
+	dperm_run_as_begin(&before, query->source->run_as);
+	tree = analyse(query, before.user);
+	extract_query_dependencies((Node *) tree, &relations, &others, &policies);
+	dperm_run_as_end(&before);
+	return list_append_unique_oid(relations, query->relation);
+}
+
+/* Where rows are kept. */
+typedef struct Keeper
+{
+	DestReceiver pub;
+	DpermAnswer *answer;
+} Keeper;
+
+/* Keep a row. */
+static bool
+collect_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	DpermAnswer *answer = ((Keeper *) self)->answer;
+	MemoryContext before = MemoryContextSwitchTo(answer->context);
+
+	if (answer->count == answer->room)
+	{
+		answer->room = Max(8, 2 * answer->room);
+		answer->rows = answer->rows ? repalloc(answer->rows, sizeof(HeapTuple) * answer->room) :
+			palloc(sizeof(HeapTuple) * answer->room);
+	}
+	answer->rows[answer->count++] = ExecCopySlotHeapTuple(slot);
+	MemoryContextSwitchTo(before);
+	return true;
+}
+
+/* What rows look like. */
+static void
+keep_desc(DestReceiver *self, int operation, TupleDesc desc)
+{
+	DpermAnswer *answer = ((Keeper *) self)->answer;
+	MemoryContext before = MemoryContextSwitchTo(answer->context);
+
+	answer->desc = CreateTupleDescCopy(desc);
+	MemoryContextSwitchTo(before);
+}
+
+/* Nothing is left to do at the end. */
+static void
+keep_nothing(DestReceiver *self)
+{
+}
+
+/* Run a query, and keep its rows. */
+DpermAnswer *
+dperm_checked_answer(const DpermChecked *query)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm answer", ALLOCSET_DEFAULT_SIZES);
+	DpermAnswer *answer = MemoryContextAllocZero(context, sizeof(*answer));
+	Keeper		keeper = {{collect_row, keep_desc, keep_nothing, keep_nothing, DestTuplestore}, answer};
+
+	answer->context = context;
+	dperm_checked_run(query, &keeper.pub);
+	return answer;
+}
+
+/* A value of an answer. */
+Datum
+dperm_checked_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull)
+{
+	if (row >= answer->count)
+		elog(ERROR, "a query over a source has too few rows");
+	return heap_getattr(answer->rows[row], column, answer->desc, isnull);
+}
+
+/* Free an answer. */
+void
+dperm_checked_free(DpermAnswer *answer)
+{
+	MemoryContextDelete(answer->context);
+}

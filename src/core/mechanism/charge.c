@@ -1,0 +1,108 @@
+/*
+ * charge.c: what a call takes from a budget, for any number of rows (docs/guarantee.md, "Budgets").
+ */
+#include "core/mechanism/charge.h"
+
+#include <math.h>
+
+#include "core/base/limits.h"
+#include "core/mechanism/calibrate.h"
+#include "core/privacy/composition.h"
+#include "core/privacy/gaussian.h"
+
+/* Relative room for rounding, as model_release.c has it. */
+#define NUDGE (1 + 1e-9)
+
+/* A sigma is found up to 1e-5, so that one for a larger epsilon may be larger by that. */
+#define SIGMA_ROOM (1 + 2e-5)
+
+/* Parts of the range of slacks that are bounded one by one. */
+#define CELLS 8
+
+/* What a release has that spends epsilon and delta with Gaussian noise. */
+static DpermRelease
+gaussian_release(const DpermSpend *spend, DpermCurve curve)
+{
+	DpermRelease release = {
+		.neighbours = spend->neighbours,
+		.unit = spend->unit,
+		.epsilon = spend->epsilon,
+		.delta = spend->delta,
+		.curve = curve,
+		.stage = DPERM_RELEASE_SHARE * spend->epsilon * NUDGE
+	};
+
+	return release;
+}
+
+/* Delta less what calibration takes off for the tail. */
+static double
+delta_for_noise(const DpermSpend *spend)
+{
+	DpermSetup	setup = {.delta = spend->delta};
+
+	return dperm_calibrate_delta(&setup);
+}
+
+/* Gaussian output perturbation: noise is proportional to what it hides, whatever the number of rows. */
+static double
+output_divergence(const DpermSpend *spend, double order)
+{
+	DpermRelease release = gaussian_release(spend, DPERM_CURVE_SHIFT);
+
+	release.mu = SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon - DPERM_RELEASE_SHARE * spend->epsilon, delta_for_noise(spend));
+	return dperm_composition_curve(&release, order);
+}
+
+/*
+ * Gaussian objective perturbation. The slack depends on the number of rows, and the noise has what it leaves of epsilon. Where the
+ * slack is between two bounds, the upper one and the noise of the lower one are a bound.
+ */
+static double
+objective_divergence(const DpermSpend *spend, double order)
+{
+	DpermRelease release = gaussian_release(spend, DPERM_CURVE_NONE);
+	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
+	double		largest = 0;
+
+	for (int i = 0; i < CELLS; i++)
+	{
+		double		left = spend->epsilon - most * i / CELLS - DPERM_RELEASE_SHARE * spend->epsilon;
+
+		dperm_composition_objective(&release, dperm_gaussian_objective_sigma(spend->neighbours, spend->unit, left, delta_for_noise(spend)));
+		release.mu *= SIGMA_ROOM;
+		release.kappa = most * (i + 1) / CELLS * NUDGE;
+		largest = fmax(largest, dperm_composition_curve(&release, order));
+	}
+	return largest;
+}
+
+DpermFilterSums
+dperm_charge_of(const DpermSpend *spend, double order)
+{
+	DpermFilterSums sums = dperm_filter_pure(spend->epsilon, order);
+	bool		known = !spend->bound && (spend->output || spend->objective);
+	double		divergence = 0;
+
+	if (!(spend->delta > 0))
+		return sums;
+	sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
+	if (!(order > 1))
+		return sums;
+
+	/* what is not known to be better is pure but for its delta */
+	if (!known)
+	{
+		sums.direct = sums.delta;
+		return sums;
+	}
+	if (spend->output)
+		divergence = fmax(divergence, output_divergence(spend, order));
+	if (spend->objective)
+		divergence = fmax(divergence, objective_divergence(spend, order));
+	if (!spend->pure)
+		sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
+	else if (dperm_amount_compare(dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS), sums.divergence) > 0)
+		sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
+	return sums;
+}

@@ -1,0 +1,46 @@
+/*
+ * amount.h: amounts of epsilon and delta that add up exactly: decimals with 24 digits behind the point.
+ */
+#ifndef DPERM_AMOUNT_H
+#define DPERM_AMOUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* units * 1e-12 + parts * 1e-24, with 0 <= parts < 1e12; never negative. */
+typedef struct DpermAmount
+{
+	int64_t		units;
+	int64_t		parts;
+} DpermAmount;
+
+/*
+ * The shortest decimal that reads back as a double, which is what its author wrote, to so many digits behind the point: rounded
+ * up, or down. x is at least 0; from 1e6 on, the amount is 1e6, and so are sums that are larger.
+ */
+extern DpermAmount dperm_amount_up(double x, int digits);
+extern DpermAmount dperm_amount_down(double x, int digits);
+
+/* A decimal without an exponent, as numeric prints it; false if it is none, is negative, too large, or has too many digits. */
+extern bool dperm_amount_read(const char *text, DpermAmount *out);
+
+/* Without trailing zeros behind the point. */
+#define DPERM_AMOUNT_TEXT 40
+extern void dperm_amount_print(DpermAmount a, char *text);
+
+extern DpermAmount dperm_amount_add(DpermAmount a, DpermAmount b);
+
+/* a - b, or 0 if b is larger. */
+extern DpermAmount dperm_amount_less(DpermAmount a, DpermAmount b);
+
+/* Negative, 0, or positive. */
+extern int	dperm_amount_compare(DpermAmount a, DpermAmount b);
+
+/* A fraction with a small denominator, rounded down. */
+extern DpermAmount dperm_amount_share(DpermAmount a, int numerator, int denominator);
+
+/* The nearest double. */
+extern double dperm_amount_double(DpermAmount a);
+
+#endif							/* DPERM_AMOUNT_H */

@@ -1,0 +1,59 @@
+/*
+ * filter.h: when a budget is exhausted, whatever adaptive choices are made (docs/guarantee.md, "Budgets").
+ *
+ * A budget (E, D) allows a release as long as one of two rules holds for everything so far and for the release itself:
+ * (A) epsilons add up to at most E, and deltas to at most D/2; (B) Renyi divergences of one order, which is fixed when the budget
+ * is created, add up to what converts to (E, 3D/8), and deltas of what has no divergence to at most D/8. With D = 0: epsilons add
+ * up to at most E, and there are no deltas.
+ */
+#ifndef DPERM_FILTER_H
+#define DPERM_FILTER_H
+
+#include <stdbool.h>
+
+#include "core/privacy/amount.h"
+
+/* Each release takes at least this delta: the tail of its noise, and cut loops. */
+#define DPERM_FILTER_TAIL 0x1p-64
+
+/* Digits behind the point that amounts of each kind are rounded up to. */
+#define DPERM_EPSILON_DIGITS 12
+#define DPERM_DELTA_DIGITS 24
+#define DPERM_DIVERGENCE_DIGITS 15
+
+/* A budget. */
+typedef struct DpermFilter
+{
+	DpermAmount epsilon;
+	DpermAmount delta;
+	double		order;			/* 0 without a delta */
+} DpermFilter;
+
+/* What has been spent, or what one release spends. */
+typedef struct DpermFilterSums
+{
+	DpermAmount epsilon;
+	DpermAmount delta;			/* tails included, unless the budget has no delta */
+	DpermAmount divergence;		/* Renyi, of the budget's order */
+	DpermAmount direct;			/* what of delta has no divergence */
+} DpermFilterSums;
+
+/* The order for a budget: that of most releases with a little Gaussian noise each. */
+extern double dperm_filter_order(double epsilon, double delta);
+
+/* The divergence that converts to (E, 3D/8), rounded down; 0 if there is none. */
+extern DpermAmount dperm_filter_limit(const DpermFilter *filter);
+
+/* Do these sums keep to one of the rules? */
+extern bool dperm_filter_allows(const DpermFilter *filter, const DpermFilterSums *spent);
+
+/* Sums of both. */
+extern DpermFilterSums dperm_filter_add(const DpermFilterSums *a, const DpermFilterSums *b);
+
+/* What a pure release spends, of a budget with this order; 0 if it has no delta. */
+extern DpermFilterSums dperm_filter_pure(double epsilon, double order);
+
+/* The largest epsilon of a pure release that would still be allowed, rounded down. */
+extern DpermAmount dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent);
+
+#endif							/* DPERM_FILTER_H */

@@ -1,0 +1,117 @@
+/*
+ * guard.c: who writes our own tables; and budgets of roles that go.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "commands/event_trigger.h"
+#include "commands/trigger.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/rel.h"
+
+#include "budget.h"
+#include "guard.h"
+
+PG_FUNCTION_INFO_V1(dp_ledger_guard);
+PG_FUNCTION_INFO_V1(dp_table_guard);
+PG_FUNCTION_INFO_V1(dp_owners_sync);
+
+/* The trigger of the ledger. */
+Datum
+dp_ledger_guard(PG_FUNCTION_ARGS)
+{
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		elog(ERROR, "dp_ledger_guard: not called by trigger manager");
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("entries of the ledger cannot be changed or removed")));
+	PG_RETURN_NULL();
+}
+
+/* The trigger of all of our tables. A privilege is not enough to write them: pg_write_all_data has it, and GRANT ALL gives it. */
+Datum
+dp_table_guard(PG_FUNCTION_ARGS)
+{
+	Relation	table;
+
+	if (!CALLED_AS_TRIGGER(fcinfo))
+		elog(ERROR, "dp_table_guard: not called by trigger manager");
+	table = ((TriggerData *) fcinfo->context)->tg_relation;
+	if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("table \"%s\" is written by extension dperm alone", RelationGetRelationName(table)),
+				 errhint("Use its functions.")));
+	return PointerGetDatum(NULL);
+}
+
+/* Give budgets to the owner of our tables, which is the current user within a scope. */
+static void
+give_away(DpermBudgetScope *scope, const char *which, int count, Oid *types, Datum *values, Oid role)
+{
+	uint64		found = dperm_budget_query(scope, which, count, types, values, NULL);
+	char	  **names = palloc(sizeof(char *) * Max(found, 1));
+
+	for (uint64 i = 0; i < found; i++)
+		names[i] = dperm_budget_value(i, 1);
+	for (uint64 i = 0; i < found; i++)
+	{
+		Oid			update_types[] = {TEXTOID, OIDOID};
+		Datum		update_values[] = {CStringGetTextDatum(names[i]), ObjectIdGetDatum(GetUserId())};
+
+		(void) dperm_budget_query(scope, "UPDATE %s.dp_budget_accounts SET owner = $2::regrole WHERE budget = $1", lengthof(update_types), update_types,
+								  update_values, NULL);
+		dperm_budget_note(scope, names[i], "alter", role, NULL, psprintf("owner %s", quote_identifier(GetUserNameFromId(GetUserId(), false))));
+	}
+}
+
+/*
+ * Give away the budgets of roles that are gone. No event tells of DROP ROLE. Only a superuser, or whoever owns our tables, does it: others could keep such a
+ * budget locked in an open transaction.
+ */
+void
+dperm_guard_orphans(DpermBudgetScope *scope)
+{
+	if (has_privs_of_role(scope->user, GetUserId()))
+		give_away(scope, "SELECT budget FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT FROM pg_authid AS r WHERE r.oid = a.owner)"
+				  " ORDER BY budget FOR UPDATE OF a SKIP LOCKED", 0, NULL, NULL, GetUserId());
+}
+
+/*
+ * dp_owners_sync(): before DROP OWNED. Budgets are not dropped, because what was spent stays spent. They go to the owner of the extension, before the
+ * number of a role that is gone can end up in a dump, where it may be that of another role.
+ */
+Datum
+dp_owners_sync(PG_FUNCTION_ARGS)
+{
+	Node	   *command;
+	ListCell   *cell;
+	DpermBudgetScope scope;
+
+	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("dp_owners_sync can only be called by an event trigger")));
+	command = ((EventTriggerData *) fcinfo->context)->parsetree;
+	if (!IsA(command, DropOwnedStmt) || !dperm_budget_guarded(WARNING))
+		PG_RETURN_NULL();
+	foreach(cell, ((DropOwnedStmt *) command)->roles)
+	{
+		Oid			role = get_rolespec_oid(lfirst(cell), true);
+		Oid			types[] = {OIDOID};
+		Datum		values[] = {ObjectIdGetDatum(role)};
+
+		/* the command itself raises, if it may not be done */
+		if (!OidIsValid(role) || !has_privs_of_role(GetUserId(), role))
+			continue;
+		dperm_budget_enter(&scope);
+		if (role != GetUserId())
+			give_away(&scope, "SELECT budget FROM %s.dp_budget_accounts WHERE owner = $1 ORDER BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
+		dperm_budget_leave(&scope);
+	}
+	PG_RETURN_NULL();
+}

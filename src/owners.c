@@ -1,0 +1,368 @@
+/*
+ * owners.c: whose functions run with the rights of a relation's owner.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_statistic_ext.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "domains.h"
+#include "owners.h"
+
+/* Whose functions may run, and whether there are some of the owner's own. */
+typedef struct Owners
+{
+	Oid			extension;		/* ours */
+	Oid			relation;
+	Oid			owner;			/* of the relation */
+	bool		trusted;		/* does the caller have the owner's rights, and the session, too? */
+	Oid			own;			/* a function of theirs */
+	ObjectAddresses *visited;	/* functions, types and views that have been checked */
+} Owners;
+
+static bool check_owners(Node *node, void *owners);
+static void check_dependencies(Oid class, Oid object, Owners *owners);
+
+/* Is an object seen for the first time? */
+static bool
+is_new(Owners *owners, Oid class, Oid object)
+{
+	ObjectAddress address;
+
+	ObjectAddressSet(address, class, object);
+	if (object_address_present(&address, owners->visited))
+		return false;
+	add_exact_object_address(&address, owners->visited);
+	check_stack_depth();
+	return true;
+}
+
+/* Check what a function of the owner or of a superuser runs; raise if nobody knows. */
+static void
+check_body(Oid function, HeapTuple tuple, Owners *owners)
+{
+	Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
+	bool		isnull;
+	Datum		body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
+
+	if (form->prokind == PROKIND_AGGREGATE)
+		check_dependencies(ProcedureRelationId, function, owners);
+	else if (form->prolang == SQLlanguageId && !isnull)
+		(void) check_owners(stringToNode(TextDatumGetCString(body)), owners);
+	else if (!(form->prolang == ClanguageId || form->prolang == INTERNALlanguageId) || !superuser_arg(form->proowner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("function %s cannot run with the rights of the owner of protected relation \"%s\"",
+						format_procedure(function), get_rel_name(owners->relation)),
+				 errhint("What it does can depend on what this session did before. The owner has to write it in SQL with RETURN or BEGIN ATOMIC, and so the functions that it calls.")));
+}
+
+/* Raise for a function that must not run with the owner's rights. */
+static bool
+check_owner(Oid function, void *context)
+{
+	Owners	   *owners = context;
+	HeapTuple	tuple;
+	Oid			owner;
+
+	/* what initdb has made belongs to PostgreSQL; an administrator who gives it away gives away the server */
+	if (function < FirstNormalObjectId || !is_new(owners, ProcedureRelationId, function) ||
+		getExtensionOfObject(ProcedureRelationId, function) == owners->extension)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
+	if (owner != owners->owner && !superuser_arg(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
+						format_procedure(function), get_rel_name(owners->relation)),
+				 errhint("It would run with the owner's rights. The owner of the relation, or a superuser, has to own the function.")));
+	owners->own = function;
+	if (!owners->trusted)
+		check_body(function, tuple, owners);
+	ReleaseSysCache(tuple);
+	return false;
+}
+
+/* The functions that an object depends on, also those behind operators. */
+static void
+check_dependencies(Oid class, Oid object, Owners *owners)
+{
+	Relation	catalog = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(class));
+	ScanKeyInit(&key[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(object));
+	scan = systable_beginscan(catalog, DependDependerIndexId, true, NULL, 2, key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
+
+		if (depend->refclassid == ProcedureRelationId)
+			(void) check_owner(depend->refobjid, owners);
+		else if (depend->refclassid == OperatorRelationId)
+			(void) check_owner(get_opcode(depend->refobjid), owners);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
+
+/*
+ * The functions that the planner may call for a table: it simplifies the expressions of indexes, of extended statistics and of the partition
+ * key, which can call functions of whoever made them.
+ */
+static void
+check_table(Oid table, Owners *owners)
+{
+	Relation	relation = table_open(table, AccessShareLock);
+	List	   *lists[] = {RelationGetIndexList(relation), RelationGetStatExtList(relation)};
+	ListCell   *cell;
+
+	check_dependencies(RelationRelationId, table, owners);
+	foreach(cell, lists[0])
+		check_dependencies(RelationRelationId, lfirst_oid(cell), owners);
+	foreach(cell, lists[1])
+		check_dependencies(StatisticExtRelationId, lfirst_oid(cell), owners);
+	table_close(relation, NoLock);
+}
+
+/* The query of a view that has not been expanded: one in the body of a function. */
+static void
+check_view(Oid view, Owners *owners)
+{
+	Relation	relation;
+
+	if (!is_new(owners, RelationRelationId, view))
+		return;
+	relation = table_open(view, AccessShareLock);
+	(void) check_owners((Node *) dperm_domains_view_query(relation), owners);
+	table_close(relation, NoLock);
+}
+
+/* The same for what is read: tables with their partitions and children, and views. */
+static void
+check_entry(const RangeTblEntry *entry, Owners *owners)
+{
+	ListCell   *cell;
+
+	if (entry->rtekind != RTE_RELATION)
+		return;
+	if (entry->relkind == RELKIND_VIEW)
+		check_view(entry->relid, owners);
+	else
+		foreach(cell, find_all_inheritors(entry->relid, AccessShareLock, NULL))
+			check_table(lfirst_oid(cell), owners);
+}
+
+/* The functions in the constraints of a domain. */
+static void
+check_constraints(Oid type, Owners *owners)
+{
+	Relation	catalog = table_open(ConstraintRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
+	scan = systable_beginscan(catalog, ConstraintTypidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		value = heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(catalog), &isnull);
+
+		if (!isnull)
+			(void) check_owners(stringToNode(TextDatumGetCString(value)), owners);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
+
+static void check_type(Oid type, Owners *owners);
+
+/* Raise for a type of somebody else, who can give it constraints and casts at any moment. */
+static void
+check_type_owner(Oid type, const Owners *owners)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	Oid			owner;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	owner = ((Form_pg_type) GETSTRUCT(tuple))->typowner;
+	ReleaseSysCache(tuple);
+	if (owner != owners->owner && !superuser_arg(owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("type %s does not belong to the owner of protected relation \"%s\"", format_type_be(type),
+						get_rel_name(owners->relation)),
+				 errhint("Its owner could have functions run with the rights of the relation's owner. The owner of the relation, or a superuser, has to own the type.")));
+}
+
+/* The types of the columns of a composite type. */
+static void
+check_column_list(Oid relation, Owners *owners)
+{
+	Relation	composite = relation_open(relation, AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(composite);
+
+	for (int i = 0; i < desc->natts; i++)
+		if (!TupleDescAttr(desc, i)->attisdropped)
+			check_type(TupleDescAttr(desc, i)->atttypid, owners);
+	relation_close(composite, NoLock);
+}
+
+/*
+ * The functions that values of a type are made with, beyond those of the type itself: constraints of domains, also within arrays, records and
+ * ranges, whose input is a function of PostgreSQL that calls the others.
+ */
+static void
+check_type(Oid type, Owners *owners)
+{
+	Oid			parts[] = {get_element_type(type), get_range_subtype(type), get_multirange_range(type)};
+
+	if (type < FirstNormalObjectId || !is_new(owners, TypeRelationId, type))
+		return;
+	check_type_owner(type, owners);
+	check_dependencies(TypeRelationId, type, owners);
+	for (int i = 0; i < lengthof(parts); i++)
+		if (OidIsValid(parts[i]))
+			check_type(parts[i], owners);
+	if (get_typtype(type) == TYPTYPE_DOMAIN)
+	{
+		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+		Oid			base;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for type %u", type);
+		base = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
+		ReleaseSysCache(tuple);
+		check_constraints(type, owners);
+		check_type(base, owners);
+	}
+	else if (get_typtype(type) == TYPTYPE_COMPOSITE)
+		check_column_list(get_typ_typrelid(type), owners);
+}
+
+/* Types of a list. */
+static void
+check_types(List *types, Owners *owners)
+{
+	ListCell   *cell;
+
+	foreach(cell, types)
+		check_type(lfirst_oid(cell), owners);
+}
+
+/* Is a node an expression that has a type? */
+static bool
+has_type(Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_Const:
+		case T_Param:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_CoerceViaIO:
+		case T_CoerceToDomain:
+		case T_ArrayCoerceExpr:
+		case T_ConvertRowtypeExpr:
+		case T_RelabelType:
+		case T_RowExpr:
+		case T_FieldSelect:
+		case T_Aggref:
+		case T_WindowFunc:
+#if PG_VERSION_NUM >= 160000
+		case T_JsonConstructorExpr:
+#endif
+#if PG_VERSION_NUM >= 170000
+		case T_JsonExpr:
+#endif
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Check the owner of every function of a query: also behind operators, casts and policies. */
+static bool
+check_owners(Node *node, void *owners)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		check_entry((RangeTblEntry *) node, owners);
+		return false;
+	}
+	if (IsA(node, Query))
+	{
+		Query	   *query = (Query *) node;
+
+		/* triggers, rules and defaults are not looked at: only the body of a function can have such a statement */
+		if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("a function that protected relation \"%s\" calls does not only read",
+							get_rel_name(((Owners *) owners)->relation)),
+					 errhint("It would run with the owner's rights.")));
+		return query_tree_walker(query, check_owners, owners, QTW_EXAMINE_RTES_BEFORE);
+	}
+	if (IsA(node, TableFunc))
+		check_types(((TableFunc *) node)->coltypes, owners);
+	if (IsA(node, RangeTblFunction))
+		check_types(((RangeTblFunction *) node)->funccoltypes, owners);
+	if (has_type(node))
+		check_type(exprType(node), owners);
+	(void) check_functions_in_node(node, check_owner, owners);
+	return expression_tree_walker(node, check_owners, owners);
+}
+
+/* Raise for a query whose functions must not run with the owner's rights. */
+void
+dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid caller)
+{
+	Owners		owners = {.extension = extension, .relation = relation, .owner = owner, .visited = new_object_addresses(),
+	.trusted = has_privs_of_role(GetSessionUserId(), owner) && has_privs_of_role(caller, owner)};
+	Oid			namespace,
+				toast_namespace;
+
+	(void) check_owners((Node *) tree, &owners);
+	free_object_addresses(owners.visited);
+	GetTempNamespaceState(&namespace, &toast_namespace);
+	if (OidIsValid(owners.own) && OidIsValid(namespace) && !owners.trusted)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("protected relation \"%s\" calls function %s, which might find temporary objects of this session",
+						get_rel_name(relation), format_procedure(owners.own)),
+				 errhint("Start a new session, and create no temporary objects in it.")));
+}

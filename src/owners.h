@@ -1,0 +1,19 @@
+/*
+ * owners.h: whose functions run with the rights of a relation's owner.
+ */
+#ifndef DPERM_OWNERS_H
+#define DPERM_OWNERS_H
+
+#include "nodes/parsenodes.h"
+
+/*
+ * Raise for an analysed query that is to run with the rights of a relation's owner on behalf of a caller, and calls what the caller may have
+ * a hand in. PostgreSQL's own functions and those of our extension may run. So may functions in C of a superuser, and SQL functions of the
+ * owner or a superuser whose body PostgreSQL has parsed when they were created: then all that they call is checked in the same way. What any
+ * other function does depends on what the session did before: PL/pgSQL keeps what names meant at its first call. They are for
+ * callers, and sessions, that have the owner's rights anyway. For all others, too, no function but PostgreSQL's own and ours may run while the session has
+ * temporary objects, which they could find in place of what they mean.
+ */
+extern void dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid caller);
+
+#endif							/* DPERM_OWNERS_H */

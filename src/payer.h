@@ -1,0 +1,31 @@
+/*
+ * payer.h: who may spend from a budget, and on whose grant.
+ */
+#ifndef DPERM_PAYER_H
+#define DPERM_PAYER_H
+
+#include "budget.h"
+
+typedef struct DpermPayer
+{
+	Oid			grantee;		/* whose grant it is, InvalidOid for the owners of the budget and of the relation */
+	DpermAmount spent[2];		/* of the grant: epsilon and delta, this charge included */
+	bool		limited;		/* does the grant have a limit of epsilon? */
+	DpermAmount left;			/* then what it has left before this charge */
+} DpermPayer;
+
+typedef enum DpermPayerFault
+{
+	DPERM_PAYER_FOUND,
+	DPERM_PAYER_NO_GRANT,		/* no grant, and not an owner */
+	DPERM_PAYER_NO_ROOM			/* a grant that has too little left; the payer is that one */
+} DpermPayerFault;
+
+/*
+ * Who pays for a charge of epsilon and delta, within the scope: owners of the budget or of the relation (InvalidOid: none) pay from the
+ * budget alone; others need a grant, their own or that of a role they are a member of. Grants are locked on demand.
+ */
+extern DpermPayerFault dperm_payer_find(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation, Oid role,
+										DpermAmount epsilon, DpermAmount delta, bool lock, DpermPayer *payer);
+
+#endif							/* DPERM_PAYER_H */

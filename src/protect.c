@@ -1,0 +1,275 @@
+/*
+ * protect.c: dp_protect and dp_unprotect.
+ */
+#include "postgres.h"
+
+#include "access/relation.h"
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "rewrite/rewriteHandler.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+
+#include "arguments.h"
+#include "census.h"
+#include "debit.h"
+#include "domains.h"
+#include "encode.h"
+#include "protection.h"
+#include "roster.h"
+#include "source.h"
+
+PG_FUNCTION_INFO_V1(dp_protect);
+PG_FUNCTION_INFO_V1(dp_unprotect);
+PG_FUNCTION_INFO_V1(dp_may_spend);
+
+#if PG_VERSION_NUM >= 160000
+#define is_owner(relation, role) object_ownercheck(RelationRelationId, relation, role)
+#else
+#define is_owner(relation, role) pg_class_ownercheck(relation, role)
+#endif
+
+/* A text argument that must not be NULL. */
+static char *
+text_argument(FunctionCallInfo fcinfo, const char *name)
+{
+	char	   *value = dperm_arguments_text(fcinfo, name);
+
+	if (value == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("%s must not be null", name),
+				 errhint("Call dp_protect('table', budget => 'name').")));
+	return value;
+}
+
+/* Whatever goes wrong in looking up relation, the hint is about this argument. */
+static void
+relation_hint(void *arg)
+{
+	if (geterrcode() == ERRCODE_WRONG_OBJECT_TYPE)
+		errhint("relation must be a table, a view, a materialized view or a foreign table.");
+	else
+		errhint("Write relation as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with double quotes.");
+}
+
+/* The relation of an argument, which has to be the caller's own. */
+static Oid
+own_relation(FunctionCallInfo fcinfo)
+{
+	char	   *name = text_argument(fcinfo, "relation");
+	ErrorContextCallback hint = {.previous = error_context_stack, .callback = relation_hint};
+	Oid			relation;
+
+	error_context_stack = &hint;
+	relation = dperm_source_find(name);
+	error_context_stack = hint.previous;
+	if (!is_owner(relation, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of relation %s", get_rel_name(relation)),
+				 errhint("Only its owner protects a relation.")));
+	if (relation < FirstNormalObjectId || get_rel_persistence(relation) == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot protect %s relation \"%s\"", relation < FirstNormalObjectId ? "system" : "temporary",
+						get_rel_name(relation))));
+	return relation;
+}
+
+/* Raise for a view that reads what its owner may not read: nobody could train on it. */
+static void
+check_readable(Oid view)
+{
+	Relation	relation = relation_open(view, AccessShareLock);
+	Oid			owner = relation->rd_rel->relowner;
+	ListCell   *cell;
+
+	if (relation->rd_rel->relkind == RELKIND_VIEW)
+		foreach(cell, get_view_query(relation)->rtable)
+		{
+			Oid			read = lfirst_node(RangeTblEntry, cell)->relid;
+
+			if (OidIsValid(read) && read != view && pg_class_aclcheck(read, owner, ACL_SELECT) != ACLCHECK_OK &&
+				pg_attribute_aclcheck_all(read, owner, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK)
+				ereport(ERROR,
+						(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+						 errmsg("permission denied for relation %s", get_rel_name(read)),
+						 errhint("The owner of a protected view must be able to read what it reads.")));
+		}
+	relation_close(relation, AccessShareLock);
+}
+
+/* The qualified name of a relation, for the ledger. */
+static char *
+qualified_name(Oid relation)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
+}
+
+/* A column of an argument, by its exact name. */
+static DpermRegisteredColumn *
+column_named(const char *name, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(columns[i].name, name) == 0)
+			return &registered[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist", name, get_rel_name(relation)),
+			 errhint("Names are case-sensitive and are not quoted.")));
+	return NULL;				/* keep compiler quiet */
+}
+
+/* Raise for a column whose type tells nobody apart. */
+static void
+check_unit_type(Oid relation, AttrNumber number)
+{
+	Oid			type = get_atttype(relation, number);
+
+	if (!dperm_roster_takes(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("unit cannot be of type %s", format_type_be(type)),
+				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, date or timestamp.")));
+}
+
+/* The domains of an argument, one for each column. */
+static void
+split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count,
+			  bool all_columns)
+{
+	for (int i = 0; i < count; i++)
+	{
+		JsonbValue *value;
+
+		if (!columns[i].given)
+			continue;
+		if (!all_columns && !registered[i].listed)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" in domains is not listed in columns", columns[i].name),
+					 errhint("Add it to columns, or remove it from domains.")));
+		value = getKeyJsonValueFromContainer(&domains->root, columns[i].name, strlen(columns[i].name), NULL);
+		registered[i].domain = JsonbValueToJsonb(value);
+	}
+}
+
+/* What a registration says, for the ledger. */
+static char *
+describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, int count, Jsonb *domains)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "unit: %s; columns: ", unit ? quote_identifier(unit) : "row");
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
+	appendStringInfo(&text, "%s; domains: %s", names ? "" : "all",
+					 domains ? JsonbToCString(NULL, &domains->root, VARSIZE(domains)) : "as declared");
+	return text.data;
+}
+
+/* Raise for a unit that is another than it was when the budget was charged: what has been spent was about other persons. */
+static void
+check_unit_kept(const DpermBudget *budget, const DpermRegistration *before, const DpermRegistration *after)
+{
+	if (before && before->budget && strcmp(before->budget, after->budget) == 0 && before->unit != 0 && before->unit != after->unit &&
+		budget->spent.epsilon.units > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("budget \"%s\" has been charged for relation \"%s\" with another unit", budget->name, get_rel_name(after->relation)),
+				 errhint("Create another budget.")));
+}
+
+/* dp_protect(relation, budget, unit, columns, domains) */
+Datum
+dp_protect(PG_FUNCTION_ARGS)
+{
+	char	   *unit = dperm_arguments_text(fcinfo, "unit");
+	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
+	Oid			relation = own_relation(fcinfo);
+	DpermRegistration registration = {.relation = relation,
+		.budget = text_argument(fcinfo, "budget"),
+	.persons = unit != NULL};
+	DpermRegistration *before = dperm_registry_find(relation);
+	int			listed;
+	char	  **names = dperm_arguments_names(fcinfo, "columns", &listed);
+	int			count,
+				kept = 0;
+	DpermColumn *columns = dperm_domains_read(relation, domains, dperm_encode_dimension, &count);
+	DpermRegisteredColumn *registered = palloc0(sizeof(*registered) * Max(count, 1));
+	DpermBudgetScope scope;
+	DpermBudget *budget;
+	bool		moved = before && before->budget && strcmp(before->budget, registration.budget) != 0;
+
+	for (int i = 0; i < count; i++)
+		registered[i].number = columns[i].number;
+	registration.all_columns = names == NULL;
+	for (int i = 0; names && i < listed; i++)
+		column_named(names[i], relation, columns, registered, count)->listed = true;
+	if (domains)
+		split_domains(domains, relation, columns, registered, count, names == NULL);
+	if (unit)
+	{
+		DpermRegisteredColumn *column = column_named(unit, relation, columns, registered, count);
+
+		column->is_unit = true;
+		registration.unit = column->number;
+		check_unit_type(relation, column->number);
+	}
+	(void) dperm_census_query(relation, registration.unit, NULL);
+	check_readable(relation);
+	dperm_protection_check_budget(relation, registration.budget);
+	for (int i = 0; i < count; i++)
+		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
+			registered[kept++] = registered[i];
+
+	dperm_budget_enter(&scope);
+	if (moved && strcmp(before->budget, registration.budget) < 0)
+		(void) dperm_budget_get(&scope, before->budget, true);
+	budget = dperm_budget_get_own(&scope, registration.budget, scope.user);
+	if (moved && strcmp(before->budget, registration.budget) > 0)
+		(void) dperm_budget_get(&scope, before->budget, true);
+	check_unit_kept(budget, before, &registration);
+	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+	dperm_registry_write(&scope, &registration, registered, kept);
+	if (moved)
+		dperm_budget_note(&scope, before->budget, "unprotect", scope.user, qualified_name(relation), NULL);
+	dperm_budget_note(&scope, registration.budget, "protect", scope.user, qualified_name(relation),
+					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
+	dperm_budget_leave(&scope);
+	PG_RETURN_VOID();
+}
+
+/* dp_unprotect(relation) */
+Datum
+dp_unprotect(PG_FUNCTION_ARGS)
+{
+	Oid			relation = own_relation(fcinfo);
+	DpermRegistration *registration = dperm_registry_find(relation);
+	DpermBudgetScope scope;
+
+	if (registration == NULL || registration->budget == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("relation \"%s\" is not protected", get_rel_name(relation))));
+	dperm_budget_enter(&scope);
+	(void) dperm_budget_get(&scope, registration->budget, true);
+	dperm_registry_end(&scope, relation);
+	dperm_budget_note(&scope, registration->budget, "unprotect", scope.user, qualified_name(relation), NULL);
+	dperm_budget_leave(&scope);
+	PG_RETURN_VOID();
+}
+
+/* dp_may_spend(budget, relation): may the caller? */
+Datum
+dp_may_spend(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(dperm_debit_permitted(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1), GetUserId()));
+}

@@ -1,0 +1,264 @@
+/*
+ * registry.c: the registrations of protected relations.
+ *
+ * Tables and columns are registered by OID and number, so that renaming them changes nothing. A dump has their names instead, and
+ * what is restored from it finds other OIDs and numbers: a registration also notes the place where its numbers are right, and
+ * anywhere else its names count. An event trigger keeps the names right, and removes what has been dropped (registry_sync.c).
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
+
+#include "registry.h"
+
+/* The part of a place that all relations of this database share. */
+Datum
+dperm_registry_place(void)
+{
+	return CStringGetTextDatum(psprintf(UINT64_FORMAT "/%u/", GetSystemIdentifier(), MyDatabaseId));
+}
+
+/* Run a statement over the registry, within a scope. */
+void
+dperm_registry_run(const char *statement, int count, Oid *types, Datum *values, const char *nulls, bool read_only)
+{
+	int			status = SPI_execute_with_args(statement, count, types, values, nulls, read_only, 0);
+
+	if (status < 0)
+		elog(ERROR, "a query over the registry failed: %s", SPI_result_code_string(status));
+}
+
+/* A column of the answer, 0 if it is null. */
+static Datum
+answer(uint64 row, int column)
+{
+	bool		isnull;
+	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull);
+
+	return isnull ? (Datum) 0 : value;
+}
+
+/* Enter a scope that sees what is committed by now, whatever the snapshot of the caller is. */
+static void
+enter_newest(DpermBudgetScope *scope)
+{
+	dperm_budget_enter(scope);
+
+	/* a query with parallel workers keeps to its snapshot; only aggregates look here in one */
+	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
+}
+
+/* Leave it. */
+static void
+leave_newest(DpermBudgetScope *scope)
+{
+	PopActiveSnapshot();
+	dperm_budget_leave(scope);
+}
+
+/* Fill in the columns of a registration. */
+static void
+find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
+{
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {dperm_registry_place(), ObjectIdGetDatum(registration->relation)};
+	JsonbParseState *state = NULL;
+	JsonbValue *domains;
+	bool		any = false;
+
+	dperm_registry_run(psprintf("SELECT a.attnum, a.attname, c.listed, c.is_unit, c.domain FROM %s.dp_protected_relations AS r, "
+						  "%s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
+						  "WHERE r.relation OPERATOR(pg_catalog.=) $2 AND c.relation OPERATOR(pg_catalog.=) $2 "
+						  "AND a.attrelid OPERATOR(pg_catalog.=) $2 AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
+						  "AND CASE WHEN r.place OPERATOR(pg_catalog.=) ($1 OPERATOR(pg_catalog.||) $2::pg_catalog.text) "
+						  "THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END",
+						  scope->schema, scope->schema),
+				 lengthof(types), types, values, NULL, true);
+	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		AttrNumber	number = DatumGetInt16(answer(i, 1));
+		Datum		domain = answer(i, 5);
+		MemoryContext spi = MemoryContextSwitchTo(scope->caller);
+
+		if (DatumGetBool(answer(i, 3)))
+			registration->columns = lappend_int(registration->columns, number);
+		if (DatumGetBool(answer(i, 4)))
+			registration->unit = number;
+		MemoryContextSwitchTo(spi);
+		if (domain)
+		{
+			JsonbValue	key = {.type = jbvString};
+			JsonbValue	value;
+
+			key.val.string.val = pstrdup(NameStr(*DatumGetName(answer(i, 2))));
+			key.val.string.len = strlen(key.val.string.val);
+			(void) pushJsonbValue(&state, WJB_KEY, &key);
+			JsonbToJsonbValue(DatumGetJsonbP(domain), &value);
+			(void) pushJsonbValue(&state, WJB_VALUE, &value);
+			any = true;
+		}
+	}
+	domains = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+	if (any)
+	{
+		MemoryContext spi = MemoryContextSwitchTo(scope->caller);
+
+		registration->domains = JsonbValueToJsonb(domains);
+		MemoryContextSwitchTo(spi);
+	}
+}
+
+/* The registration of a relation, or NULL. */
+DpermRegistration *
+dperm_registry_find(Oid relation)
+{
+	DpermBudgetScope scope;
+	DpermRegistration *registration = NULL;
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relation)};
+
+	enter_newest(&scope);
+	dperm_registry_run(psprintf("SELECT budget, xmin, persons, all_columns FROM %s.dp_protected_relations "
+						  "WHERE relation OPERATOR(pg_catalog.=) $1", scope.schema),
+				 lengthof(types), types, values, NULL, true);
+	if (SPI_processed > 0)
+	{
+		Datum		budget = answer(0, 1);
+
+		registration = MemoryContextAllocZero(scope.caller, sizeof(*registration));
+		registration->relation = relation;
+		if (budget)
+			registration->budget = MemoryContextStrdup(scope.caller, TextDatumGetCString(budget));
+		registration->version = DatumGetTransactionId(answer(0, 2));
+		registration->persons = DatumGetBool(answer(0, 3));
+		registration->all_columns = DatumGetBool(answer(0, 4));
+		find_columns(&scope, registration);
+	}
+	leave_newest(&scope);
+	return registration;
+}
+
+/* Is anything registered? Most databases protect nothing. */
+bool
+dperm_registry_any(void)
+{
+	DpermBudgetScope scope;
+	bool		any;
+
+	enter_newest(&scope);
+	dperm_registry_run(psprintf("SELECT FROM %s.dp_protected_relations LIMIT 1", scope.schema), 0, NULL, NULL, NULL, true);
+	any = SPI_processed > 0;
+	leave_newest(&scope);
+	return any;
+}
+
+/* Those of some relations that are protected, or were when this transaction began. */
+List *
+dperm_registry_among(List *relations)
+{
+	DpermBudgetScope scope;
+	List	   *found = NIL;
+	List	   *ordered = NIL;
+	ListCell   *cell;
+	Oid			types[] = {OIDARRAYOID};
+	Datum	   *oids = palloc(sizeof(Datum) * Max(list_length(relations), 1));
+	Datum		values[1];
+
+	for (int i = 0; i < list_length(relations); i++)
+		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
+	values[0] = PointerGetDatum(construct_array(oids, list_length(relations), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	enter_newest(&scope);
+	dperm_registry_run(psprintf("SELECT relation::pg_catalog.oid, budget, xmin FROM %s.dp_protected_relations "
+								"WHERE relation OPERATOR(pg_catalog.=) ANY ($1)", scope.schema),
+					   lengthof(types), types, values, NULL, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		if (answer(i, 2) || TransactionIdIsCurrentTransactionId(DatumGetTransactionId(answer(i, 3))))
+		{
+			MemoryContext spi = MemoryContextSwitchTo(scope.caller);
+
+			found = lappend_oid(found, DatumGetObjectId(answer(i, 1)));
+			MemoryContextSwitchTo(spi);
+		}
+	leave_newest(&scope);
+
+	/* in the order of the relations, so that errors are about the same one each time */
+	foreach(cell, relations)
+		if (list_member_oid(found, lfirst_oid(cell)))
+			ordered = lappend_oid(ordered, lfirst_oid(cell));
+	return ordered;
+}
+
+/* A relation that charges a budget. */
+char *
+dperm_registry_charging(DpermBudgetScope *scope, const char *budget)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(budget)};
+	char	   *found = NULL;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	dperm_registry_run(psprintf("SELECT relation::pg_catalog.text FROM %s.dp_protected_relations WHERE budget OPERATOR(pg_catalog.=) $1 ORDER BY 1 LIMIT 1",
+								scope->schema),
+					   lengthof(types), types, values, NULL, true);
+	PopActiveSnapshot();
+	if (SPI_processed > 0)
+		found = TextDatumGetCString(answer(0, 1));
+	return found;
+}
+
+/* Write a registration in place of another. */
+void
+dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registration, const DpermRegisteredColumn *columns,
+					 int count)
+{
+	Oid			types[] = {TEXTOID, OIDOID, TEXTOID, BOOLOID, BOOLOID};
+	Datum		values[] = {dperm_registry_place(), ObjectIdGetDatum(registration->relation),
+		CStringGetTextDatum(registration->budget), BoolGetDatum(registration->persons),
+	BoolGetDatum(registration->all_columns)};
+
+	dperm_registry_run(psprintf("INSERT INTO %s.dp_protected_relations (relation, budget, place, persons, all_columns) "
+						  "VALUES ($2::pg_catalog.regclass, $3, $1 OPERATOR(pg_catalog.||) $2::pg_catalog.text, $4, $5) "
+						  "ON CONFLICT (relation) DO UPDATE SET budget = EXCLUDED.budget, place = EXCLUDED.place, "
+						  "persons = EXCLUDED.persons, all_columns = EXCLUDED.all_columns", scope->schema),
+				 lengthof(types), types, values, NULL, false);
+	dperm_registry_run(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1", scope->schema), 1,
+				 &types[1], &values[1], NULL, false);
+	for (int i = 0; i < count; i++)
+	{
+		Oid			column_types[] = {OIDOID, NAMEOID, INT2OID, BOOLOID, BOOLOID, JSONBOID};
+		char	   *name = get_attname(registration->relation, columns[i].number, false);
+		Datum		column_values[] = {ObjectIdGetDatum(registration->relation),
+			DirectFunctionCall1(namein, CStringGetDatum(name)), Int16GetDatum(columns[i].number),
+			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
+		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0};
+
+		dperm_registry_run(psprintf("INSERT INTO %s.dp_protected_columns (relation, name, number, listed, is_unit, domain) "
+							  "VALUES ($1::pg_catalog.regclass, $2, $3, $4, $5, $6)", scope->schema),
+					 lengthof(column_types), column_types, column_values, columns[i].domain ? "      " : "     n", false);
+	}
+}
+
+/* End the protection of a relation. Its row stays until the relation goes, so that this transaction cannot train unseen. */
+void
+dperm_registry_end(DpermBudgetScope *scope, Oid relation)
+{
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relation)};
+
+	dperm_registry_run(psprintf("UPDATE %s.dp_protected_relations SET budget = NULL WHERE relation OPERATOR(pg_catalog.=) $1",
+						  scope->schema),
+				 lengthof(types), types, values, NULL, false);
+	dperm_registry_run(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1", scope->schema),
+				 lengthof(types), types, values, NULL, false);
+}

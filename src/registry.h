@@ -1,0 +1,66 @@
+/*
+ * registry.h: the registrations of protected relations.
+ *
+ * They are looked up by the OID of the relation, in the newest committed state and with the changes of this transaction, whatever
+ * the snapshot of the caller is.
+ */
+#ifndef DPERM_REGISTRY_H
+#define DPERM_REGISTRY_H
+
+#include "access/attnum.h"
+#include "nodes/pg_list.h"
+#include "utils/jsonb.h"
+
+#include "budget.h"
+
+/* How a relation is protected. */
+typedef struct DpermRegistration
+{
+	Oid			relation;
+	char	   *budget;			/* NULL: no longer protected */
+	TransactionId version;		/* which transaction wrote it */
+	bool		persons;		/* does it have a unit? */
+	AttrNumber	unit;			/* its column, 0 if that has been dropped */
+	bool		all_columns;
+	List	   *columns;		/* numbers of those that are listed, unless all are */
+	Jsonb	   *domains;		/* by the names that columns have now, or NULL */
+} DpermRegistration;
+
+/* The registration of a relation, made in the current memory context; NULL if it has none. */
+extern DpermRegistration *dperm_registry_find(Oid relation);
+
+/* Is anything registered? */
+extern bool dperm_registry_any(void);
+
+/*
+ * Those of some relations, by OID, that are protected, or whose protection this transaction has ended. What else is registered does not matter, and takes no
+ * time: everybody can register relations of their own.
+ */
+extern List *dperm_registry_among(List *relations);
+
+/* The name of a relation that charges a budget in the newest state, within a scope; NULL if none does. */
+extern char *dperm_registry_charging(DpermBudgetScope *scope, const char *budget);
+
+/* A column that is to be registered. */
+typedef struct DpermRegisteredColumn
+{
+	AttrNumber	number;
+	bool		listed;
+	bool		is_unit;
+	Jsonb	   *domain;			/* or NULL */
+} DpermRegisteredColumn;
+
+/* Write a registration in place of another, within a scope; columns are of its relation. */
+extern void dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registration,
+								 const DpermRegisteredColumn *columns, int count);
+
+/* End the protection of a relation, within a scope. */
+extern void dperm_registry_end(DpermBudgetScope *scope, Oid relation);
+
+/* Run a statement over the registry, within a scope. */
+extern void dperm_registry_run(const char *statement, int count, Oid *types, Datum *values, const char *nulls, bool read_only);
+
+/* The place of a registration but for the OID of its relation, as text. */
+extern Datum dperm_registry_place(void);
+
+#endif							/* DPERM_REGISTRY_H */

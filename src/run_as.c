@@ -1,0 +1,173 @@
+/*
+ * run_as.c: queries that run with the rights of a relation's owner, and work that leaves no trace in statistics.
+ *
+ * The caller is an adversary who may not read the rows. Nothing of theirs must run with the owner's rights: neither what a search
+ * path finds, nor what a setting switches on. And what the server counts can be read by everybody, in views that show all
+ * tables and all statements: it must not count what a call does with the rows.
+ */
+#include "postgres.h"
+
+#include "executor/instrument.h"
+#include "miscadmin.h"
+#include "utils/guc.h"
+
+#include "run_as.h"
+
+/* A setting and the value that it has meanwhile. */
+typedef struct Setting
+{
+	const char *name;
+	const char *value;
+} Setting;
+
+/*
+ * A plan holds the weights of a pass as a constant, and settings that anybody may change print plans, and
+ * how much a sort took, to the client. An error that ends the session is shown before anybody can hide it.
+ */
+static const Setting silent[] = {{"debug_print_parse", "off"},
+{"debug_print_rewritten", "off"}, {"debug_print_plan", "off"}, {"trace_sort", "off"},
+{"client_min_messages", "error"}, {"exit_on_error", "off"}};
+
+/*
+ * Names are looked up in pg_catalog, and temporary objects come last, since they cannot be left out. Policies raise an error where
+ * they would leave out rows. There is one way to read a table.
+ */
+static const Setting restricted[] = {{"search_path", "pg_catalog, pg_temp"}, {"row_security", "off"},
+{"enable_seqscan", "on"}, {"enable_indexscan", "off"}, {"enable_indexonlyscan", "off"}, {"enable_bitmapscan", "off"},
+{"enable_partition_pruning", "on"}, {"constraint_exclusion", "off"}, {"max_parallel_workers_per_gather", "0"},
+{"force_parallel_mode", "off"}, {"debug_parallel_query", "off"}, {"jit", "off"}, {"synchronize_seqscans", "off"}};
+
+/*
+ * What an expression of the owner says, and whether it fails, must not be up to the caller: one that fails under a setting if and only if some row
+ * holds a certain value would tell of it. So here is every setting of PostgreSQL 14 to 18 that anybody may change (pg_settings with
+ * context "user") and that
+ *
+ * - says how values are written or read,
+ * - says how SQL is read, in a function with SET clauses or of a session that has the owner's rights, or
+ * - has a part in the plan, which decides what is evaluated first: cpu_operator_cost alone changes the order of conditions.
+ *
+ * The values are the defaults of PostgreSQL. Left to the caller are memory, time-outs, the network, transactions, encodings of the
+ * client, logging, new objects and maintenance (work_mem, statement_timeout, client_encoding, default_tablespace, vacuum_... and such): they decide
+ * how long a query takes or whether it can run at all, not what it says. A setting that only current_setting() reads, or
+ * that another extension defines, is the owner's business: docs/owner.md. The test protect_attacks goes through pg_settings.
+ */
+static const Setting pinned[] = {
+	/* values; the first of them also has a part in how others are written */
+	{"quote_all_identifiers", "off"}, {"DateStyle", "ISO, MDY"}, {"IntervalStyle", "postgres"}, {"TimeZone", "GMT"}, {"timezone_abbreviations", "Default"},
+	{"array_nulls", "on"}, {"bytea_output", "hex"}, {"extra_float_digits", "1"}, {"xmlbinary", "base64"}, {"xmloption", "content"},
+	{"lc_monetary", "C"}, {"lc_numeric", "C"}, {"lc_time", "C"}, {"default_text_search_config", "pg_catalog.simple"},
+	{"gin_fuzzy_search_limit", "0"}, {"stats_fetch_consistency", "cache"},
+	/* SQL and PL/pgSQL */
+	{"standard_conforming_strings", "on"}, {"backslash_quote", "safe_encoding"}, {"escape_string_warning", "on"},
+	{"transform_null_equals", "off"}, {"restrict_nonsystem_relation_kind", ""},
+	{"plpgsql.extra_errors", "none"}, {"plpgsql.extra_warnings", "none"}, {"plpgsql.check_asserts", "on"}, {"plpgsql.print_strict_params", "off"},
+	/* plans */
+	{"cpu_index_tuple_cost", "0.005"}, {"cpu_operator_cost", "0.0025"}, {"cpu_tuple_cost", "0.01"}, {"seq_page_cost", "1"},
+	{"random_page_cost", "4"}, {"parallel_setup_cost", "1000"}, {"parallel_tuple_cost", "0.1"}, {"effective_cache_size", "4GB"},
+	{"recursive_worktable_factor", "10"}, {"from_collapse_limit", "8"}, {"join_collapse_limit", "8"}, {"plan_cache_mode", "auto"},
+	{"geqo", "on"}, {"geqo_effort", "5"}, {"geqo_generations", "0"}, {"geqo_pool_size", "0"}, {"geqo_seed", "0"},
+	{"geqo_selection_bias", "2"}, {"geqo_threshold", "12"}, {"min_parallel_index_scan_size", "512kB"},
+	{"min_parallel_table_scan_size", "8MB"}, {"parallel_leader_participation", "on"}, {"jit_above_cost", "100000"},
+	{"jit_inline_above_cost", "500000"}, {"jit_optimize_above_cost", "500000"}, {"jit_expressions", "on"}, {"jit_tuple_deforming", "on"},
+	{"enable_async_append", "on"}, {"enable_distinct_reordering", "on"}, {"enable_gathermerge", "on"}, {"enable_group_by_reordering", "on"},
+	{"enable_hashagg", "on"}, {"enable_hashjoin", "on"}, {"enable_incremental_sort", "on"}, {"enable_material", "on"},
+	{"enable_memoize", "on"}, {"enable_mergejoin", "on"}, {"enable_nestloop", "on"}, {"enable_parallel_append", "on"},
+	{"enable_parallel_hash", "on"}, {"enable_partitionwise_aggregate", "off"}, {"enable_partitionwise_join", "off"},
+	{"enable_presorted_aggregate", "on"}, {"enable_self_join_elimination", "on"}, {"enable_sort", "on"}, {"enable_tidscan", "on"}
+};
+
+/* What counts: tables, functions, temporary files, which are shown to the client too, statements, and plans that an administrator has logged. */
+static const Setting uncounted[] = {{"track_counts", "off"}, {"track_functions", "none"}, {"log_temp_files", "-1"},
+{"pg_stat_statements.track", "none"}, {"auto_explain.log_min_duration", "-1"}};
+
+/* Set some settings, those that this server knows, until the nest level ends. */
+static void
+set_all(const Setting *settings, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (GetConfigOption(settings[i].name, true, false) != NULL)
+			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION,
+									 GUC_ACTION_SAVE, true, 0, false);
+}
+
+/* Keep messages from the client, and take the rights of an owner. */
+void
+dperm_run_as_begin(DpermRunAs *before, Oid owner)
+{
+	before->settings = NewGUCNestLevel();
+	GetUserIdAndSecContext(&before->user, &before->security);
+	set_all(silent, lengthof(silent));
+	if (OidIsValid(owner))
+	{
+		set_all(restricted, lengthof(restricted));
+		set_all(pinned, lengthof(pinned));
+		SetUserIdAndSecContext(owner, before->security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	}
+}
+
+/* Go back to before. */
+void
+dperm_run_as_end(DpermRunAs *before)
+{
+	AtEOXact_GUC(true, before->settings);
+	SetUserIdAndSecContext(before->user, before->security);
+}
+
+/* Raise another error in place of one that may show what a row holds. */
+void
+dperm_run_as_hide_error(const char *relation)
+{
+	int			code = geterrcode();
+	int			category = ERRCODE_TO_CATEGORY(code);
+
+	/* context and detail can quote a row: of a cancel, the message alone is shown, and of what the system lacks only the code */
+	if (category == ERRCODE_OPERATOR_INTERVENTION)
+	{
+		ErrorData  *error = CopyErrorData();
+
+		FlushErrorState();
+		ereport(ERROR, (errcode(code), errmsg_internal("%s", error->message)));
+	}
+	if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR)
+	{
+		FlushErrorState();
+		ereport(ERROR,
+				(errcode(code),
+				 errmsg("protected relation \"%s\" could not be read", relation),
+				 errhint("The owner of the relation sees why.")));
+	}
+	FlushErrorState();
+	ereport(ERROR,
+			(errcode(ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
+			 errmsg("an expression of protected relation \"%s\" has failed", relation),
+			 errhint("The owner of the relation sees why. Expressions of a protected view must not fail, whatever rows hold.")));
+}
+
+/* Work that the server does not count. */
+void
+dperm_run_as_unseen(Oid owner, void (*work) (void *), void *arg)
+{
+	BufferUsage buffers = pgBufferUsage;
+	WalUsage	wal = pgWalUsage;
+	int			level;
+
+	if (!OidIsValid(owner))
+	{
+		work(arg);
+		return;
+	}
+	level = NewGUCNestLevel();
+	set_all(uncounted, lengthof(uncounted));
+	PG_TRY();
+	{
+		work(arg);
+	}
+	PG_FINALLY();
+	{
+		/* what EXPLAIN and pg_stat_statements show is a difference of these */
+		pgBufferUsage = buffers;
+		pgWalUsage = wal;
+	}
+	PG_END_TRY();
+	AtEOXact_GUC(true, level);
+}

@@ -1,0 +1,35 @@
+/*
+ * run_as.h: queries that run with the rights of a relation's owner, and work that leaves no trace in statistics.
+ */
+#ifndef DPERM_RUN_AS_H
+#define DPERM_RUN_AS_H
+
+/* The user and the settings of before. */
+typedef struct DpermRunAs
+{
+	Oid			user;
+	int			security;
+	int			settings;
+} DpermRunAs;
+
+/*
+ * From here on, messages and plans are kept from the client. With an owner (not InvalidOid), queries run with the rights of that role
+ * in a security-restricted operation, with a search path and planner settings that the caller has no say in. An error ends it with its
+ * (sub)transaction.
+ */
+extern void dperm_run_as_begin(DpermRunAs *before, Oid owner);
+extern void dperm_run_as_end(DpermRunAs *before);
+
+/*
+ * In PG_CATCH around such a query: raise another error in place of one that a row can have caused in the owner's own functions, and that may
+ * show what the row holds. Returns if the error is not about rows. relation is its name, made before the query was run.
+ */
+extern void dperm_run_as_hide_error(const char *relation);
+
+/*
+ * Do some work over the rows of a protected relation: the server counts no scans, blocks, calls or temporary files of it, so that
+ * none of the views that everybody may read tells what rows hold. With an owner of InvalidOid, just do the work.
+ */
+extern void dperm_run_as_unseen(Oid owner, void (*work) (void *), void *arg);
+
+#endif							/* DPERM_RUN_AS_H */

@@ -1,0 +1,76 @@
+/*
+ * spend.c: what a call over a protected relation is charged, before it reads its first row.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/lsyscache.h"
+
+#include "spend.h"
+
+/* May a training with a delta be objective perturbation? */
+static bool
+may_be_objective(const DpermOptions *options)
+{
+	return options->automatic || options->method == DPERM_METHOD_OBJECTIVE;
+}
+
+/* The charge must not depend on the number of rows, which nobody has counted yet: the slack is a share of epsilon that is fixed. */
+void
+dperm_spend_settle(DpermOptions *options, const DpermSource *source)
+{
+	if (source->registration && options->delta > 0 && options->slack == 0 && may_be_objective(options))
+		options->slack = DPERM_CHARGE_SLACK;
+}
+
+/* What a call may release, as far as it is known by now. */
+static DpermSpend
+spend_of(const DpermSource *source, const DpermOptions *options, DpermSpendKind kind)
+{
+	DpermSpend	spend = {
+		.neighbours = options->neighbours,
+		.unit = source->registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
+		.epsilon = options->epsilon,
+		.delta = kind == DPERM_SPEND_EVALUATION ? 0 : options->delta
+	};
+
+	if (spend.delta == 0)
+		return spend;
+
+	/* portions of their own, and a choice: each row is in one of them, but the laws of their models differ */
+	spend.bound = kind == DPERM_SPEND_TUNING;
+	spend.pure = options->automatic && !options->gaussian_only;
+	spend.output = options->automatic ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
+	spend.objective = may_be_objective(options);
+	spend.slack = options->slack;
+	return spend;
+}
+
+/* The charge of a call. */
+DpermCharge
+dperm_spend_charge(const DpermSource *source, const DpermOptions *options, DpermSpendKind kind, Oid function)
+{
+	const DpermRegistration *registration = source->registration;
+	DpermCharge charge = {
+		.budget = registration->budget,
+		.relation = source->relation,
+		.version = registration->version,
+		.role = GetUserId(),
+		.function = get_func_name(function),
+		.spend = spend_of(source, options, kind)
+	};
+
+	return charge;
+}
+
+/* Charge a call. */
+void
+dperm_spend(const DpermSource *source, const DpermOptions *options, DpermSpendKind kind, Oid function)
+{
+	DpermCharge charge;
+
+	if (source->registration == NULL)
+		return;
+	charge = dperm_spend_charge(source, options, kind, function);
+	dperm_debit(&charge);
+}

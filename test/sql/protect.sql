@@ -1,0 +1,248 @@
+--
+-- Protected relations: who protects, who trains, what is allowed and what is charged
+--
+CREATE ROLE dperm_owner;
+CREATE ROLE dperm_analyst;
+CREATE ROLE dperm_stranger;
+CREATE SCHEMA clinic AUTHORIZATION dperm_owner;
+GRANT USAGE ON SCHEMA clinic TO PUBLIC;
+SET ROLE dperm_owner;
+CREATE TABLE clinic.patients (
+	id int,
+	age int CHECK (age BETWEEN 0 AND 120),
+	bmi float8,
+	ward text,
+	salary int CHECK (salary BETWEEN 0 AND 9),
+	x float8[],
+	ill boolean
+);
+INSERT INTO clinic.patients SELECT i, i % 100, 20 + i % 20, (ARRAY['A', 'B', 'C'])[1 + i % 3], i % 10, ARRAY[sin(i), cos(i)], i % 3 = 0
+  FROM generate_series(1, 300) i;
+SELECT dp_budget_create('clinic', 100);
+
+-- Only the owner of the relation protects it, with a budget of their own
+RESET ROLE;
+SET ROLE dperm_stranger;
+SELECT dp_protect('clinic.patients', 'clinic');
+SELECT dp_budget_create('stranger', 1);
+RESET ROLE;
+SET ROLE dperm_owner;
+SELECT dp_protect('clinic.patients', 'stranger');
+SELECT dp_protect('clinic.patients', 'none');
+SELECT dp_protect('clinic.nothing', 'clinic');
+SELECT dp_protect(NULL, 'clinic');
+SELECT dp_protect('clinic.patients', NULL);
+SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,nothing}');
+SELECT dp_protect('clinic.patients', 'clinic', domains => '{"nothing": [0, 1]}');
+SELECT dp_protect('clinic.patients', 'clinic', domains => '{"bmi": [1, 0]}');
+SELECT dp_protect('clinic.patients', 'clinic', columns => '{age}', domains => '{"bmi": [10, 60]}');
+SELECT dp_protect('clinic.patients', 'clinic', unit => 'nothing');
+SELECT dp_protect('clinic.patients', 'clinic', unit => 'x');
+SELECT dp_unprotect('clinic.patients');
+CREATE TEMP TABLE passing (y boolean);
+SELECT dp_protect('passing', 'clinic');
+DROP TABLE passing;
+SELECT count(*) AS protected FROM dp_protected;
+
+SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,bmi,ward,x,ill}',
+  domains => '{"bmi": [10, 60], "ward": ["A", "B", "C"], "x": {"dimension": 2, "norm": 2}}');
+SELECT * FROM dp_protected;
+
+-- Without a grant: the usual error, and one of its own for those who may read the rows
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age,bmi}', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT count(*) AS seen FROM dp_protected;
+SELECT dp_may_spend('clinic', 'clinic.patients');
+RESET ROLE;
+GRANT SELECT ON clinic.patients TO dperm_stranger;
+SET ROLE dperm_stranger;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age,bmi}', 1);
+\echo :LAST_ERROR_SQLSTATE
+RESET ROLE;
+
+-- With a grant, and without SELECT
+SET ROLE dperm_owner;
+SELECT dp_grant('clinic', 'dperm_analyst');
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT relation, budget, unit, columns, domains FROM dp_protected;
+SELECT count(*) FROM clinic.patients;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age,bmi,ward}', 1)::jsonb ->> 'rows' AS rows;
+SELECT jsonb_path_query_array(dp_svm_train('clinic.patients', 'ill', NULL, 1)::jsonb, '$.features[*].column') AS columns;
+CREATE TEMP TABLE model AS SELECT dp_logreg_train('clinic.patients', 'ill', '{age,bmi,ward}', 2) AS model;
+SELECT metric, private FROM model, dp_evaluate(model, 'clinic.patients', epsilon => 0.5);
+SELECT count(*) AS points FROM model, dp_roc(model, 'clinic.patients', epsilon => 0.25, bins => 10);
+SELECT dp_logreg_tune('clinic.patients', 'ill', '{age,bmi}', 4, lambdas => '{0.1,0.01}')::jsonb -> 'tuning' ->> 'way' AS way;
+SELECT act, role, function, relation, neighbours, unit, epsilon, delta FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge' ORDER BY entry;
+SELECT budget, epsilon_left FROM dp_budgets;
+-- and nothing stays behind
+SELECT current_user, current_setting('search_path') AS search_path, current_setting('track_counts') AS track_counts,
+  current_setting('row_security') AS row_security, current_setting('enable_indexscan') AS enable_indexscan;
+
+-- What is asked for has to be within what is registered
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age,salary}', 1);
+SELECT dp_logreg_train('clinic.patients', 'salary', '{age}', 1, positive => '1');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age,id}', 1, domains => '{"id": [0, 1]}');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{bmi}', 1, domains => '{"bmi": [0, 60]}');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{bmi}', 1, domains => '{"bmi": [20, 40]}') IS NOT NULL AS narrower;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, domains => '{"age": [0, 150]}');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, domains => '{"age": {"categories": [1, 2]}}');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{ward}', 1, domains => '{"ward": ["A", "D"]}');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{ward}', 1, domains => '{"ward": ["C", "A"]}') IS NOT NULL AS fewer;
+SELECT dp_logreg_train('clinic.patients', 'ill', 'x', 1, dimension => 3);
+SELECT dp_logreg_train('clinic.patients', 'ill', 'x', 1, norm => 3);
+SELECT dp_logreg_train('clinic.patients', 'ill', 'x', 1, domains => '{"x": {"dimension": 2, "range": [0, 1]}}');
+SELECT dp_logreg_train('clinic.patients', 'ill', 'x', 1, norm => 1, dimension => 2) IS NOT NULL AS smaller;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 'Infinity');
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, neighbours => 'remove');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, unit => 'id');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, delta => 1e-6);
+SELECT dp_logreg_tune('clinic.patients', 'ill', '{age}', 1, identity => 'id');
+SELECT count(*) FROM model, dp_evaluate(model, 'clinic.patients', 'salary', 1, positive => '1');
+SELECT count(*) FROM model, dp_evaluate(model, 'clinic.patients', epsilon => 'Infinity');
+CREATE TEMP TABLE open_rows AS SELECT 1 AS age, true AS ill;
+SELECT dp_logreg_tune('open_rows', 'ill', '{age}', 1, domains => '{"age": [0, 2]}', holdout => 'clinic.patients');
+-- none of that has been charged but the three that trained
+SELECT count(*) AS charges, sum(epsilon) AS epsilon FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge';
+
+-- What it would cost
+SELECT budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 1, 300);
+SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 200, 300);
+SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after FROM dp_cost('open_rows', 'ill', '{age}', 1, 300, domains => '{"age": [0, 2]}');
+
+-- The owner spends without a grant, and is charged as well
+RESET ROLE;
+SET ROLE dperm_owner;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1) IS NOT NULL AS trained;
+SELECT role, epsilon FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge' ORDER BY entry DESC LIMIT 1;
+-- and so does a superuser
+RESET ROLE;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1) IS NOT NULL AS trained;
+SELECT epsilon FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge' ORDER BY entry DESC LIMIT 1;
+
+-- In a transaction that ends or changes the protection nobody trains
+SET ROLE dperm_owner;
+BEGIN;
+SELECT dp_unprotect('clinic.patients');
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1);
+ROLLBACK;
+BEGIN;
+SELECT dp_protect('clinic.patients', 'clinic');
+\set VERBOSITY terse
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1);
+\set VERBOSITY default
+ROLLBACK;
+
+-- Protected anew, with fewer columns
+SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,ill}');
+SELECT relation, columns, domains FROM dp_protected;
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{bmi}', 1);
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1) IS NOT NULL AS trained;
+
+-- Revoked
+RESET ROLE;
+SET ROLE dperm_owner;
+SELECT dp_revoke('clinic', 'dperm_analyst');
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1);
+RESET ROLE;
+
+-- Views: a filter leaves no row out of n
+SET ROLE dperm_owner;
+SELECT dp_unprotect('clinic.patients');
+SELECT count(*) AS protected FROM dp_protected;
+CREATE VIEW clinic.old AS SELECT id AS who, age / 10 AS decade, bmi, ill FROM clinic.patients WHERE age > 50;
+SELECT dp_logreg_train('clinic.old', 'ill', 'decade', 1, domains => '{"decade": [0, 12]}')::jsonb ->> 'rows' AS unprotected;
+SELECT dp_protect('clinic.old', 'clinic', domains => '{"decade": [0, 12], "bmi": [10, 60]}');
+SELECT dp_logreg_train('clinic.old', 'ill', 'decade', 1)::jsonb ->> 'rows' AS protected;
+CREATE VIEW clinic.older AS SELECT * FROM clinic.old WHERE decade > 7;
+SELECT dp_logreg_train('clinic.older', 'ill', 'bmi', 1, domains => '{"bmi": [10, 60]}');
+SELECT dp_protect('clinic.older', 'clinic', domains => '{"decade": [0, 12], "bmi": [10, 60]}');
+SELECT dp_logreg_train('clinic.older', 'ill', '{decade,bmi}', 1)::jsonb ->> 'rows' AS view_of_a_view;
+CREATE TABLE clinic.models AS SELECT dp_logreg_train('clinic.old', 'ill', 'decade', 1) AS model;
+SELECT count(*) AS metrics FROM clinic.models, dp_evaluate(model, 'clinic.older', epsilon => 1);
+SELECT dp_svm_tune('clinic.older', 'ill', 'bmi', 1, lambdas => '{0.1}')::jsonb -> 'tuning' ->> 'rows' AS tuned;
+-- what is more than a filter is refused
+CREATE VIEW clinic.counted AS SELECT age, count(*) > 1 AS ill FROM clinic.patients GROUP BY age;
+CREATE VIEW clinic.joined AS SELECT a.age, b.ill FROM clinic.patients a JOIN clinic.patients b USING (id);
+CREATE VIEW clinic.ranked AS SELECT rank() OVER (ORDER BY age) AS age, ill FROM clinic.patients;
+CREATE VIEW clinic.different AS SELECT DISTINCT age, ill FROM clinic.patients;
+CREATE VIEW clinic.first AS SELECT age, ill FROM clinic.patients ORDER BY id LIMIT 10;
+CREATE VIEW clinic.sorted AS SELECT age, ill FROM clinic.patients ORDER BY id;
+CREATE VIEW clinic.twice AS SELECT age, ill FROM clinic.patients UNION ALL SELECT age, ill FROM clinic.patients;
+CREATE VIEW clinic.many AS SELECT generate_series(1, age) AS age, ill FROM clinic.patients;
+CREATE VIEW clinic.looked AS SELECT age, ill FROM clinic.patients WHERE EXISTS (SELECT);
+CREATE VIEW clinic.made AS SELECT i AS age, i > 3 AS ill FROM generate_series(1, 9) i;
+CREATE VIEW clinic.sampled AS SELECT age, ill FROM clinic.patients TABLESAMPLE SYSTEM (50) REPEATABLE (1);
+CREATE VIEW clinic.named AS WITH w AS (SELECT age, ill FROM clinic.patients) SELECT * FROM w;
+\set VERBOSITY terse
+SELECT dp_protect('clinic.counted', 'clinic');
+SELECT dp_protect('clinic.joined', 'clinic');
+SELECT dp_protect('clinic.ranked', 'clinic');
+SELECT dp_protect('clinic.different', 'clinic');
+SELECT dp_protect('clinic.first', 'clinic');
+SELECT dp_protect('clinic.sorted', 'clinic');
+SELECT dp_protect('clinic.twice', 'clinic');
+SELECT dp_protect('clinic.many', 'clinic');
+SELECT dp_protect('clinic.looked', 'clinic');
+SELECT dp_protect('clinic.made', 'clinic');
+SELECT dp_protect('clinic.sampled', 'clinic');
+SELECT dp_protect('clinic.named', 'clinic');
+-- also if the view becomes such a one later
+CREATE OR REPLACE VIEW clinic.older AS SELECT DISTINCT * FROM clinic.old WHERE decade > 7;
+SELECT dp_logreg_train('clinic.older', 'ill', 'bmi', 1);
+-- a table with policies for its owner
+ALTER TABLE clinic.patients ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
+SELECT dp_protect('clinic.patients', 'clinic');
+SELECT dp_logreg_train('clinic.old', 'ill', 'bmi', 1);
+ALTER TABLE clinic.patients NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY;
+\set VERBOSITY default
+
+-- Persons
+SELECT dp_budget_create('persons', 100, neighbours => 'remove');
+SELECT dp_protect('clinic.patients', 'persons', unit => 'id');
+-- a view with another budget is refused from now on
+SELECT dp_logreg_train('clinic.old', 'ill', 'bmi', 1);
+CREATE TABLE clinic.visits AS SELECT i % 40 AS person, 20 + i % 20 AS bmi, i % 3 = 0 AS ill FROM generate_series(1, 300) i;
+INSERT INTO clinic.visits VALUES (NULL, 20, true), (40, NULL, NULL);
+SELECT dp_protect('clinic.visits', 'persons', unit => 'person', domains => '{"bmi": [10, 60]}');
+SELECT dp_protect('clinic.visits', 'persons', domains => '{"bmi": [10, 60]}');
+SELECT relation, unit FROM dp_protected WHERE budget = 'persons';
+CREATE VIEW clinic.thin AS SELECT person AS who, bmi, ill, person + 0 AS made FROM clinic.visits WHERE bmi < 30;
+SELECT dp_protect('clinic.thin', 'persons', unit => 'made', domains => '{"bmi": [10, 30]}');
+SELECT dp_protect('clinic.thin', 'clinic');
+SELECT dp_protect('clinic.thin', 'persons', unit => 'bmi', domains => '{"bmi": [10, 30]}');
+SELECT dp_protect('clinic.thin', 'persons', unit => 'who', domains => '{"bmi": [10, 30]}');
+SELECT dp_grant('persons', 'dperm_analyst');
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT m ->> 'unit' AS unit, m ->> 'persons' AS persons, m ->> 'rows' AS rows
+  FROM CAST(dp_logreg_train('clinic.visits', 'ill', 'bmi', 1, neighbours => 'remove') AS jsonb) m;
+SELECT m ->> 'unit' AS unit, m ->> 'persons' AS persons, m ->> 'rows' AS rows
+  FROM CAST(dp_logreg_train('clinic.thin', 'ill', 'bmi', 1, neighbours => 'remove', unit => 'who') AS jsonb) m;
+SELECT dp_logreg_train('clinic.visits', 'ill', 'bmi', 1, neighbours => 'remove', unit => 'bmi');
+SELECT count(*) AS metrics FROM model, dp_evaluate((SELECT dp_logreg_train('clinic.thin', 'ill', 'bmi', 1, neighbours => 'remove')), 'clinic.visits', epsilon => 1, neighbours => 'remove');
+SELECT dp_logreg_tune('clinic.visits', 'ill', 'bmi', 1, neighbours => 'remove', lambdas => '{0.1}')::jsonb -> 'tuning' ->> 'persons' AS persons;
+SELECT function, relation, neighbours, unit, epsilon FROM dp_ledger WHERE budget = 'persons' AND act = 'charge' ORDER BY entry;
+RESET ROLE;
+-- what has been spent was about these persons
+SET ROLE dperm_owner;
+SELECT dp_protect('clinic.visits', 'persons', unit => 'bmi');
+RESET ROLE;
+
+DROP TABLE model, open_rows;
+SET ROLE dperm_owner;
+DROP SCHEMA clinic CASCADE;
+SELECT count(*) AS protected FROM dp_protected;
+SELECT dp_budget_drop('clinic'), dp_budget_drop('persons');
+RESET ROLE;
+SET ROLE dperm_stranger;
+SELECT dp_budget_drop('stranger');
+RESET ROLE;
+DROP ROLE dperm_owner, dperm_analyst, dperm_stranger;

@@ -1,0 +1,608 @@
+--
+-- Ways around the protection of a relation, and ways to run code with the rights of its owner
+--
+CREATE ROLE dperm_owner;
+CREATE ROLE dperm_heir;
+CREATE ROLE dperm_analyst;
+CREATE ROLE dperm_reader;
+CREATE ROLE dperm_officer IN ROLE pg_read_all_stats;
+CREATE SCHEMA vault AUTHORIZATION dperm_owner;
+CREATE SCHEMA lab AUTHORIZATION dperm_analyst;
+GRANT USAGE ON SCHEMA vault, lab TO PUBLIC;
+SET ROLE dperm_owner;
+CREATE TABLE vault.people (id int PRIMARY KEY, age int CHECK (age BETWEEN 0 AND 120), bmi float8, note text, ill boolean);
+INSERT INTO vault.people SELECT i, i % 100, i % 50, 'n' || i % 5, i % 3 = 0 FROM generate_series(1, 200) i;
+SELECT dp_budget_create('vault', 500);
+SELECT dp_protect('vault.people', 'vault', domains => '{"bmi": [0, 60], "note": ["n0", "n1"]}');
+SELECT dp_grant('vault', 'dperm_analyst');
+GRANT SELECT ON vault.people TO dperm_reader;
+-- what is charged so far, for everything below
+CREATE FUNCTION vault.charged() RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public
+  AS $$ SELECT count(*) FROM dp_ledger WHERE budget = 'vault' AND act = 'charge' $$;
+RESET ROLE;
+
+-- The tables behind it are closed, for everybody but the extension
+SET ROLE dperm_analyst;
+\set VERBOSITY terse
+SELECT * FROM dp_protected_relations;
+SELECT * FROM dp_protected_columns;
+DELETE FROM dp_protected_relations;
+DELETE FROM dp_protected;
+SELECT dp_unprotect('vault.people');
+SELECT dp_protect('vault.people', 'vault');
+SELECT dp_budget_alter('vault', 400);
+SELECT dp_grant('vault', 'dperm_reader');
+SELECT dp_registry_sync();
+DROP EVENT TRIGGER dp_registry_drop;
+\set VERBOSITY default
+RESET ROLE;
+
+-- Views, materialized views and functions that read it
+SET ROLE dperm_reader;
+CREATE TEMP VIEW mine AS SELECT age, bmi, ill FROM vault.people;
+SELECT dp_logreg_train('mine', 'ill', '{age}', 1);
+\echo :LAST_ERROR_SQLSTATE
+CREATE TEMP VIEW mine_again AS SELECT age, ill FROM mine WHERE age > 1;
+SELECT dp_svm_train('mine_again', 'ill', '{age}', 1);
+CREATE TEMP VIEW joined AS SELECT a.age, b.ill FROM vault.people a, vault.people b;
+SELECT dp_logreg_tune('joined', 'ill', '{age}', 1, lambdas => '{0.1}');
+CREATE TEMP VIEW behind_subquery AS SELECT (SELECT max(age) FROM vault.people) AS age, true AS ill;
+SELECT dp_logreg_train('behind_subquery', 'ill', '{age}', 1, domains => '{"age": [0, 1]}');
+RESET ROLE;
+GRANT CREATE ON SCHEMA lab TO dperm_reader;
+SET ROLE dperm_reader;
+CREATE MATERIALIZED VIEW lab.copy AS SELECT age, ill FROM vault.people;
+SELECT dp_logreg_train('lab.copy', 'ill', '{age}', 1);
+CREATE FUNCTION lab.rows() RETURNS SETOF vault.people LANGUAGE sql STABLE BEGIN ATOMIC SELECT * FROM vault.people; END;
+CREATE VIEW lab.by_function AS SELECT * FROM lab.rows();
+SELECT dp_logreg_train('lab.by_function', 'ill', '{age}', 1, domains => '{"age": [0, 1]}');
+CREATE TABLE lab.open AS SELECT 1 AS age, true AS ill;
+ALTER TABLE lab.open ENABLE ROW LEVEL SECURITY;
+CREATE POLICY by_people ON lab.open USING (EXISTS (SELECT FROM vault.people));
+SELECT dp_logreg_train('lab.open', 'ill', '{age}', 1, domains => '{"age": [0, 1]}');
+DROP TABLE lab.open;
+SELECT dp_evaluate(dp_logreg_train('lab.copy', 'ill', '{age}', 1), 'lab.copy', epsilon => 1);
+-- somebody without SELECT gets no further than ever
+GRANT SELECT ON lab.by_function TO dperm_analyst;
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('lab.copy', 'ill', '{age}', 1);
+SELECT dp_logreg_train('lab.by_function', 'ill', '{age}', 1, domains => '{"age": [0, 1]}');
+RESET ROLE;
+-- the aggregates are charged to nobody
+SET ROLE dperm_reader;
+SELECT dp_logreg(ill, ARRAY[age / 120.0], 1) FROM vault.people;
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_svm(ill, ARRAY[age / 120.0], 1) FROM mine GROUP BY bmi > 10;
+SELECT dp_svm(ill, ARRAY[age / 120.0], 1) FROM lab.copy;
+SELECT dp_logreg(true, ARRAY[i / 10.0], 1) IS NOT NULL AS others FROM generate_series(1, 9) i;
+DROP VIEW mine CASCADE;
+DROP VIEW joined, behind_subquery;
+DROP MATERIALIZED VIEW lab.copy;
+DROP VIEW lab.by_function;
+DROP FUNCTION lab.rows;
+RESET ROLE;
+SELECT vault.charged();
+
+-- Partitions and children: a part is no way around the whole, nor the whole around a part
+SET ROLE dperm_owner;
+CREATE TABLE vault.parted (age int CHECK (age BETWEEN 0 AND 120), ill boolean, year int) PARTITION BY LIST (year);
+CREATE TABLE vault.y1 PARTITION OF vault.parted FOR VALUES IN (1);
+INSERT INTO vault.parted SELECT i % 100, i % 3 = 0, 1 FROM generate_series(1, 100) i;
+SELECT dp_protect('vault.parted', 'vault');
+SELECT dp_logreg_train('vault.y1', 'ill', '{age}', 1);
+SELECT dp_logreg_train('vault.parted', 'ill', '{age}', 1)::jsonb ->> 'rows' AS rows;
+-- a new partition is covered
+CREATE TABLE vault.y2 PARTITION OF vault.parted FOR VALUES IN (2);
+INSERT INTO vault.parted SELECT i % 100, i % 3 = 0, 2 FROM generate_series(1, 50) i;
+SELECT dp_logreg_train('vault.y2', 'ill', '{age}', 1);
+SELECT dp_logreg_train('vault.parted', 'ill', '{age}', 1)::jsonb ->> 'rows' AS rows;
+CREATE TABLE vault.y3 AS SELECT * FROM vault.y1;
+ALTER TABLE vault.y3 ADD CONSTRAINT parted_age_check CHECK (age BETWEEN 0 AND 120);
+UPDATE vault.y3 SET year = 3;
+SELECT dp_logreg_train('vault.y3', 'ill', '{age}', 1) IS NOT NULL AS not_yet;
+ALTER TABLE vault.parted ATTACH PARTITION vault.y3 FOR VALUES IN (3);
+\set VERBOSITY terse
+SELECT dp_logreg_train('vault.y3', 'ill', '{age}', 1);
+SELECT dp_unprotect('vault.parted');
+SELECT dp_protect('vault.y3', 'vault');
+SELECT dp_logreg_train('vault.parted', 'ill', '{age}', 1);
+SELECT dp_logreg_train('vault.y3', 'ill', '{age}', 1) IS NOT NULL AS itself;
+SELECT dp_logreg_train('vault.y1', 'ill', '{age}', 1) IS NOT NULL AS its_sister;
+CREATE TABLE vault.child (extra int) INHERITS (vault.people);
+SELECT dp_logreg_train('vault.child', 'ill', '{age}', 1);
+CREATE TABLE vault.parent (age int CONSTRAINT people_age_check CHECK (age BETWEEN 0 AND 120), ill boolean);
+ALTER TABLE vault.people INHERIT vault.parent;
+SELECT dp_logreg_train('vault.parent', 'ill', '{age}', 1);
+\set VERBOSITY default
+ALTER TABLE vault.people NO INHERIT vault.parent;
+DROP TABLE vault.child, vault.parent, vault.parted;
+RESET ROLE;
+
+-- Renamed, altered, dropped
+SET ROLE dperm_owner;
+SELECT dp_protect('vault.people', 'vault', columns => '{age,bmi,note,ill}', domains => '{"bmi": [0, 60], "note": ["n0", "n1"]}');
+ALTER TABLE vault.people RENAME TO persons;
+ALTER TABLE vault.persons RENAME bmi TO weight;
+SELECT relation, columns, domains FROM dp_protected WHERE relation = 'vault.persons'::regclass;
+ALTER TABLE vault.persons RENAME note TO bmi;
+SELECT relation, columns, domains FROM dp_protected WHERE relation = 'vault.persons'::regclass;
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault.persons', 'ill', '{weight,bmi}', 1)::jsonb #>> '{features,0,high}' AS weight;
+-- the name is free again, for a table of which nobody knows
+RESET ROLE;
+SET ROLE dperm_owner;
+CREATE TABLE vault.people (age int CHECK (age BETWEEN 0 AND 120), ill boolean);
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault.people', 'ill', '{age}', 1);
+RESET ROLE;
+SET ROLE dperm_owner;
+DROP TABLE vault.people;
+ALTER TABLE vault.persons RENAME TO people;
+ALTER TABLE vault.people RENAME bmi TO note;
+ALTER TABLE vault.people RENAME weight TO bmi;
+-- a column that is dropped is lost, also if another one gets its name
+ALTER TABLE vault.people DROP bmi;
+ALTER TABLE vault.people ADD bmi float8;
+SELECT columns, domains FROM dp_protected WHERE relation = 'vault.people'::regclass;
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault.people', 'ill', '{age,bmi}', 1);
+RESET ROLE;
+SET ROLE dperm_owner;
+-- another type: the domain no longer fits
+ALTER TABLE vault.people ALTER note TYPE int USING substr(note, 2)::int;
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault.people', 'ill', '{age,note}', 1);
+SELECT dp_logreg_train('vault.people', 'ill', '{age}', 1, domains => '{"age": [0, 100]}');
+RESET ROLE;
+SET ROLE dperm_owner;
+ALTER TABLE vault.people ALTER note TYPE text USING 'n' || note;
+-- into another schema
+RESET ROLE;
+CREATE SCHEMA vault2 AUTHORIZATION dperm_owner;
+GRANT USAGE ON SCHEMA vault2 TO PUBLIC;
+SET ROLE dperm_owner;
+ALTER TABLE vault.people SET SCHEMA vault2;
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault2.people', 'ill', '{age}', 1) IS NOT NULL AS moved;
+RESET ROLE;
+ALTER TABLE vault2.people SET SCHEMA vault;
+-- rewritten by other commands
+VACUUM FULL vault.people;
+CLUSTER vault.people USING people_pkey;
+ALTER TABLE vault.people SET UNLOGGED;
+ALTER TABLE vault.people SET LOGGED;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault.people', 'ill', '{age}', 1) IS NOT NULL AS rewritten;
+RESET ROLE;
+-- the unit is dropped
+SET ROLE dperm_owner;
+SELECT dp_budget_create('persons', 100);
+CREATE TABLE vault.visits AS SELECT i % 20 AS person, i % 3 = 0 AS ill, i % 50 AS age FROM generate_series(1, 100) i;
+SELECT dp_protect('vault.visits', 'persons', unit => 'person', domains => '{"age": [0, 120]}');
+ALTER TABLE vault.visits DROP person;
+SELECT relation, unit FROM dp_protected WHERE relation = 'vault.visits'::regclass;
+SELECT dp_logreg_train('vault.visits', 'ill', 'age', 1);
+ALTER TABLE vault.visits ADD person int;
+SELECT dp_logreg_train('vault.visits', 'ill', 'age', 1, unit => 'person');
+DROP TABLE vault.visits;
+SELECT relation, budget FROM dp_protected;
+SELECT act, relation FROM dp_ledger WHERE budget = 'persons' ORDER BY entry;
+SELECT dp_budget_drop('persons');
+RESET ROLE;
+
+-- Somebody else's from now on: read with their rights, and charged as before
+ALTER TABLE vault.people OWNER TO dperm_heir;
+SET ROLE dperm_analyst;
+\set VERBOSITY terse
+SELECT dp_logreg_train('vault.people', 'ill', '{age}', 1) IS NOT NULL AS by_heir;
+RESET ROLE;
+SET ROLE dperm_heir;
+SELECT dp_logreg_train('vault.people', 'ill', '{age}', 1) IS NOT NULL AS heir;
+SELECT dp_protect('vault.people', 'vault');
+RESET ROLE;
+SET ROLE dperm_owner;
+SELECT dp_unprotect('vault.people');
+\set VERBOSITY default
+RESET ROLE;
+ALTER TABLE vault.people OWNER TO dperm_owner;
+SELECT role, function, relation FROM dp_ledger WHERE budget = 'vault' AND act = 'charge' ORDER BY entry DESC LIMIT 2;
+
+-- Code of the caller: nothing of it runs with the rights of the owner
+SET ROLE dperm_analyst;
+CREATE FUNCTION lab.sprung() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE FUNCTION lab.eq(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+CREATE FUNCTION lab.gt(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+CREATE OPERATOR lab.= (LEFTARG = int, RIGHTARG = int, FUNCTION = lab.eq);
+CREATE OPERATOR lab.> (LEFTARG = int, RIGHTARG = int, FUNCTION = lab.gt);
+CREATE FUNCTION lab.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+CREATE FUNCTION lab.dp_text(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()::text';
+CREATE FUNCTION lab.count(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()::int::bigint';
+CREATE TABLE lab.people (age int, ill boolean);
+CREATE TABLE lab.t (t int);
+CREATE DOMAIN lab.int4 AS text;
+SET search_path = lab, public, pg_catalog;
+SELECT public.dp_logreg_train('vault.people', 'note', '{age}', 1::pg_catalog.float8, positive => 'n1') IS NOT NULL AS search_path;
+-- objects in the schema of temporary ones
+CREATE FUNCTION pg_temp.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+CREATE TEMP TABLE people (age int, ill boolean);
+CREATE TEMP TABLE pg_class AS SELECT 1 AS oid;
+CREATE TEMP VIEW pg_attribute AS SELECT lab.sprung();
+CREATE TEMP TABLE dp_protected_relations (relation oid, budget text);
+SELECT public.dp_logreg_train('vault.people', 'note', '{age}', 1::pg_catalog.float8, positive => 'n1')::jsonb ->> 'rows' AS pg_temp;
+RESET search_path;
+DROP TABLE people, pg_temp.pg_class, dp_protected_relations;
+DROP VIEW pg_temp.pg_attribute;
+DROP FUNCTION pg_temp.dp_label;
+RESET ROLE;
+-- functions in the schema of the extension that fit better than ours
+GRANT CREATE ON SCHEMA public TO dperm_analyst;
+SET ROLE dperm_analyst;
+CREATE FUNCTION public.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+SELECT dp_logreg_train('vault.people', 'note', '{age}', 1, positive => 'n1');
+DROP FUNCTION public.dp_label(text, text);
+RESET ROLE;
+REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
+
+-- The owner's view with functions, operators, casts and domains of somebody else, which they may change at any time
+SET ROLE dperm_analyst;
+CREATE FUNCTION lab.harmless(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT $1';
+CREATE FUNCTION lab.above(int, int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT $1 OPERATOR(pg_catalog.>) $2';
+CREATE OPERATOR lab.>>> (LEFTARG = int, RIGHTARG = int, FUNCTION = lab.above);
+CREATE FUNCTION lab.fine(text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+CREATE DOMAIN lab.noted AS text CHECK (lab.fine(VALUE));
+RESET ROLE;
+SET ROLE dperm_owner;
+CREATE VIEW vault.by_function AS SELECT lab.harmless(age) AS age, ill FROM vault.people;
+CREATE VIEW vault.by_filter AS SELECT age, ill FROM vault.people WHERE lab.harmless(age) > 1;
+CREATE VIEW vault.by_operator AS SELECT age, ill FROM vault.people WHERE age OPERATOR(lab.>>>) 1;
+CREATE VIEW vault.by_any AS SELECT age, ill FROM vault.people WHERE age OPERATOR(lab.>>>) ANY (ARRAY[1, 2]);
+CREATE VIEW vault.by_domain AS SELECT note::lab.noted AS note, ill FROM vault.people;
+CREATE VIEW vault.by_case AS SELECT CASE WHEN ill THEN coalesce(lab.harmless(age), 1) END AS age, ill FROM vault.people;
+CREATE VIEW vault.by_barrier WITH (security_barrier) AS SELECT age, ill FROM vault.people WHERE lab.harmless(age) > 1;
+CREATE VIEW vault.by_view AS SELECT age, ill FROM vault.by_filter;
+SELECT dp_protect(v, 'vault', domains => CASE v WHEN 'vault.by_domain' THEN '{"note": ["n1"]}' ELSE '{"age": [0, 120]}' END::jsonb)
+  FROM unnest(ARRAY['vault.by_function', 'vault.by_filter', 'vault.by_operator', 'vault.by_any', 'vault.by_domain', 'vault.by_case', 'vault.by_barrier', 'vault.by_view']) v;
+RESET ROLE;
+SET ROLE dperm_analyst;
+CREATE OR REPLACE FUNCTION lab.harmless(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT lab.sprung()::int';
+CREATE OR REPLACE FUNCTION lab.above(int, int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT lab.sprung()';
+CREATE OR REPLACE FUNCTION lab.fine(text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+SELECT dp_logreg_train('vault.by_function', 'ill', 'age', 1);
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
+SELECT dp_logreg_train('vault.by_filter', 'ill', 'age', 1);
+SELECT dp_logreg_train('vault.by_operator', 'ill', 'age', 1);
+SELECT dp_logreg_train('vault.by_any', 'ill', 'age', 1);
+SELECT dp_logreg_train('vault.by_domain', 'ill', 'note', 1);
+SELECT dp_logreg_train('vault.by_case', 'ill', 'age', 1);
+SELECT dp_logreg_train('vault.by_barrier', 'ill', 'age', 1);
+SELECT dp_logreg_train('vault.by_view', 'ill', 'age', 1);
+SELECT dp_cost('vault.by_view', 'ill', 'age', 1, 100);
+SELECT dp_logreg_tune('vault.by_view', 'ill', 'age', 1, lambdas => '{0.1}');
+\set VERBOSITY default
+RESET ROLE;
+-- nor what the planner calls for a table: expressions of indexes, statistics and partition keys
+SET ROLE dperm_analyst;
+CREATE FUNCTION lab.never(int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT true';
+RESET ROLE;
+SET ROLE dperm_owner;
+CREATE INDEX partial ON vault.people (age) WHERE lab.never(1);
+RESET ROLE;
+SET ROLE dperm_analyst;
+CREATE OR REPLACE FUNCTION lab.never(int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+\set VERBOSITY terse
+SELECT dp_logreg_train('vault.people', 'ill', 'age', 1);
+RESET ROLE;
+SET ROLE dperm_owner;
+DROP INDEX vault.partial;
+CREATE STATISTICS vault.guessed ON (lab.never(1)), age FROM vault.people;
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault.people', 'ill', 'age', 1);
+\set VERBOSITY default
+RESET ROLE;
+SET ROLE dperm_owner;
+DROP STATISTICS vault.guessed;
+RESET ROLE;
+-- the owner's own are fine, unless they might find objects of this session
+SET ROLE dperm_owner;
+DROP VIEW vault.by_function, vault.by_filter, vault.by_operator, vault.by_any, vault.by_domain, vault.by_case, vault.by_barrier CASCADE;
+CREATE FUNCTION vault.decade(int) RETURNS int LANGUAGE sql STABLE BEGIN ATOMIC
+  SELECT $1 / CASE WHEN to_regclass('limits') IS NULL THEN 10 ELSE 0 END; END;
+CREATE VIEW vault.decades AS SELECT vault.decade(age) AS decade, ill FROM vault.people WHERE vault.decade(age) > 1;
+SELECT dp_protect('vault.decades', 'vault', domains => '{"decade": [0, 12]}');
+RESET ROLE;
+-- (in a session of its own: temporary objects of this one stay, even dropped)
+\c -
+SET SESSION AUTHORIZATION dperm_analyst;
+SELECT dp_logreg_train('vault.decades', 'ill', 'decade', 1)::jsonb ->> 'rows' AS rows;
+CREATE TEMP TABLE limits (upper int);
+SELECT dp_logreg_train('vault.decades', 'ill', 'decade', 1);
+\echo :LAST_ERROR_SQLSTATE
+RESET SESSION AUTHORIZATION;
+-- what lies cannot create anything, nor become somebody, in a security-restricted operation
+SET ROLE dperm_owner;
+CREATE FUNCTION vault.lying(int) RETURNS int LANGUAGE sql STABLE BEGIN ATOMIC SELECT set_config('role', 'dperm_owner', false); SELECT 1; END;
+CREATE VIEW vault.lies AS SELECT vault.lying(age) AS age, ill FROM vault.people;
+SELECT dp_protect('vault.lies', 'vault', domains => '{"age": [0, 12]}');
+\c -
+SET SESSION AUTHORIZATION dperm_analyst;
+SELECT dp_logreg_train('vault.lies', 'ill', 'age', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT current_user, session_user;
+-- errors of the owner's functions do not show what rows hold
+RESET SESSION AUTHORIZATION;
+SET ROLE dperm_owner;
+CREATE OR REPLACE FUNCTION vault.lying(int) RETURNS int LANGUAGE sql STABLE RETURN ('age ' || $1)::int;
+CREATE VIEW vault.cast AS SELECT note::int AS age, ill FROM vault.people;
+SELECT dp_protect('vault.cast', 'vault', domains => '{"age": [0, 12]}');
+RESET ROLE;
+SET SESSION AUTHORIZATION dperm_analyst;
+SELECT dp_logreg_train('vault.cast', 'ill', 'age', 1);
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_logreg_train('vault.lies', 'ill', 'age', 1);
+RESET SESSION AUTHORIZATION;
+
+-- What a session did before: a function of the owner that the analyst has called in it, and that has found other types than it means
+CREATE FUNCTION public.dperm_test_tidy(w text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ DECLARE r text; BEGIN r := lower(w); RETURN r; END $$;
+SET ROLE dperm_owner;
+CREATE FUNCTION vault.tidy(w text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ DECLARE r text; BEGIN r := lower(w); RETURN r; END $$;
+CREATE FUNCTION vault.by_string(w text) RETURNS text LANGUAGE sql STABLE AS 'SELECT pg_catalog.lower(w)';
+CREATE FUNCTION vault.by_body(w text) RETURNS text LANGUAGE sql STABLE RETURN vault.tidy(w);
+CREATE VIEW vault.inside AS SELECT vault.tidy('x') AS tidy;
+CREATE FUNCTION vault.by_view(w text) RETURNS text LANGUAGE sql STABLE BEGIN ATOMIC SELECT tidy FROM vault.inside; END;
+CREATE FUNCTION vault.changes() RETURNS void LANGUAGE sql VOLATILE BEGIN ATOMIC DELETE FROM vault.people WHERE false; END;
+CREATE FUNCTION vault.by_change(w text) RETURNS text LANGUAGE sql STABLE BEGIN ATOMIC SELECT vault.changes(); SELECT w; END;
+CREATE FUNCTION vault.lowered(w text) RETURNS text LANGUAGE sql STABLE RETURN lower(w);
+CREATE FUNCTION vault.fine(w text) RETURNS text LANGUAGE sql STABLE BEGIN ATOMIC SELECT vault.lowered(w); END;
+CREATE TABLE vault.notes (note text, ill boolean);
+INSERT INTO vault.notes SELECT 'N' || i % 5, i % 3 = 0 FROM generate_series(1, 100) i;
+CREATE VIEW vault.tidy_1 AS SELECT vault.tidy(note) AS note, ill FROM vault.notes;
+CREATE VIEW vault.tidy_2 AS SELECT vault.by_string(note) AS note, ill FROM vault.notes;
+CREATE VIEW vault.tidy_3 AS SELECT vault.by_body(note) AS note, ill FROM vault.notes;
+CREATE VIEW vault.tidy_4 AS SELECT vault.by_view(note) AS note, ill FROM vault.notes;
+CREATE VIEW vault.tidy_5 AS SELECT vault.by_change(note) AS note, ill FROM vault.notes;
+CREATE VIEW vault.tidy_6 AS SELECT public.dperm_test_tidy(note) AS note, ill FROM vault.notes;
+CREATE VIEW vault.tidy_7 AS SELECT vault.fine(note) AS note, ill FROM vault.notes;
+SELECT dp_protect('vault.tidy_' || i, 'vault', domains => '{"note": ["n0", "n1"]}') FROM generate_series(1, 7) i;
+RESET ROLE;
+SET ROLE dperm_analyst;
+CREATE TABLE lab.loot (line text);
+GRANT ALL ON lab.loot TO PUBLIC;
+CREATE FUNCTION lab.evil(text) RETURNS boolean LANGUAGE plpgsql AS $$
+  BEGIN IF current_user <> 'dperm_analyst' THEN INSERT INTO lab.loot SELECT current_user || ' saw ' || n.note FROM vault.notes n LIMIT 1; END IF; RETURN true; END $$;
+CREATE DOMAIN lab.text AS pg_catalog.text CHECK (lab.evil(VALUE));
+\c -
+SET SESSION AUTHORIZATION dperm_analyst;
+SET search_path = lab, pg_catalog, public;
+SELECT vault.tidy('X'), public.dperm_test_tidy('X');
+SELECT public.dp_logreg_train('vault.tidy_1', 'ill', 'note', 1) IS NOT NULL AS run;
+\echo :LAST_ERROR_SQLSTATE
+\set VERBOSITY terse
+SELECT public.dp_logreg_train('vault.tidy_2', 'ill', 'note', 1) IS NOT NULL AS run;
+SELECT public.dp_logreg_train('vault.tidy_3', 'ill', 'note', 1) IS NOT NULL AS run;
+SELECT public.dp_logreg_train('vault.tidy_4', 'ill', 'note', 1) IS NOT NULL AS run;
+SELECT public.dp_logreg_train('vault.tidy_5', 'ill', 'note', 1) IS NOT NULL AS run;
+SELECT public.dp_logreg_train('vault.tidy_6', 'ill', 'note', 1) IS NOT NULL AS run;
+SELECT public.dp_logreg_train('vault.tidy_7', 'ill', 'note', 1)::jsonb ->> 'rows' AS rows;
+\set VERBOSITY default
+SELECT DISTINCT line FROM lab.loot;
+-- whoever has the owner's rights risks nothing; but not in a session of the analyst
+\c -
+SET SESSION AUTHORIZATION dperm_owner;
+SELECT dp_logreg_train('vault.tidy_1', 'ill', 'note', 1)::jsonb ->> 'rows' AS rows;
+CREATE FUNCTION vault.train_tidy() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public
+  AS $$ SELECT dp_logreg_train('vault.tidy_1', 'ill', 'note', 1)::jsonb ->> 'rows' $$;
+SET SESSION AUTHORIZATION dperm_analyst;
+\set VERBOSITY terse
+SELECT vault.train_tidy();
+\set VERBOSITY default
+-- types whose input calls functions of somebody else, behind arrays and records
+RESET SESSION AUTHORIZATION;
+SET ROLE dperm_analyst;
+CREATE TYPE lab.pair AS (a int, b lab.text);
+RESET ROLE;
+SET ROLE dperm_owner;
+CREATE VIEW vault.by_array AS SELECT ('{' || note || '}')::lab.text[] IS NOT NULL AS b, ill FROM vault.notes;
+CREATE VIEW vault.by_record AS SELECT ('(1,' || note || ')')::lab.pair IS NOT NULL AS b, ill FROM vault.notes;
+CREATE FUNCTION vault.from_json(w text) RETURNS boolean LANGUAGE sql STABLE BEGIN ATOMIC SELECT true FROM json_to_recordset('[{"a": 1, "b": "x"}]') AS r (a int, b lab.text); END;
+CREATE VIEW vault.by_columns AS SELECT vault.from_json(note) AS b, ill FROM vault.notes;
+SELECT dp_protect(v, 'vault', domains => '{"b": [false, true]}') FROM unnest(ARRAY['vault.by_array', 'vault.by_record', 'vault.by_columns']) v;
+\c -
+SET SESSION AUTHORIZATION dperm_analyst;
+\set VERBOSITY terse
+SELECT dp_logreg_train('vault.by_array', 'ill', 'b', 1) IS NOT NULL AS run;
+SELECT dp_logreg_train('vault.by_record', 'ill', 'b', 1) IS NOT NULL AS run;
+SELECT dp_logreg_train('vault.by_columns', 'ill', 'b', 1) IS NOT NULL AS run;
+\set VERBOSITY default
+SELECT DISTINCT line FROM lab.loot;
+RESET SESSION AUTHORIZATION;
+
+-- Settings of the session: they change neither what the owner's expressions say nor whether they fail
+SET ROLE dperm_owner;
+CREATE TABLE vault.raw (birth text, tags text, ill boolean);
+INSERT INTO vault.raw SELECT '02/13/2000', '{1,NULL}', i % 3 = 0 FROM generate_series(1, 100) i;
+CREATE VIEW vault.dated AS SELECT extract(year FROM birth::date)::int AS birth, (tags::int[])[1] AS tag, ill FROM vault.raw;
+CREATE VIEW vault.broken AS SELECT birth::int AS birth, ill FROM vault.raw;
+-- all settings that anybody may set, but for those that run_as.c sets to something else than their default, or leaves
+CREATE FUNCTION vault.changed() RETURNS text LANGUAGE sql STABLE BEGIN ATOMIC
+  SELECT coalesce(string_agg(name, ', ' ORDER BY name COLLATE "C"), '0') FROM pg_settings
+  WHERE context = 'user' AND name NOT LIKE '%.%' AND setting IS DISTINCT FROM coalesce(nullif(boot_val, ''), CASE name WHEN 'timezone_abbreviations' THEN 'Default' ELSE '' END) AND name NOT IN
+  ('search_path', 'row_security', 'client_min_messages', 'constraint_exclusion', 'enable_bitmapscan', 'enable_indexonlyscan', 'enable_indexscan', 'jit', 'max_parallel_workers_per_gather', 'synchronize_seqscans',
+   'application_name', 'client_encoding', 'client_connection_check_interval', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'idle_replication_slot_timeout', 'lock_timeout', 'statement_timeout', 'transaction_timeout',
+   'tcp_keepalives_count', 'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_user_timeout', 'transaction_deferrable', 'transaction_isolation', 'transaction_read_only',
+   'default_transaction_deferrable', 'default_transaction_isolation', 'default_transaction_read_only', 'debug_pretty_print', 'default_statistics_target', 'default_table_access_method', 'default_tablespace', 'default_toast_compression',
+   'backend_flush_after', 'check_function_bodies', 'commit_siblings', 'createrole_self_grant', 'cursor_tuple_fraction', 'file_copy_method', 'gin_pending_list_limit', 'icu_validation_level', 'io_combine_limit', 'io_max_combine_limit',
+   'local_preload_libraries', 'log_parameter_max_length_on_error', 'logical_decoding_work_mem', 'effective_io_concurrency', 'maintenance_io_concurrency', 'maintenance_work_mem', 'max_parallel_maintenance_workers', 'max_parallel_workers',
+   'debug_logical_replication_streaming', 'event_triggers', 'md5_password_warnings', 'password_encryption', 'scram_iterations', 'synchronous_commit', 'temp_buffers', 'temp_tablespaces', 'trace_notify', 'vacuum_buffer_usage_limit', 'wal_sender_timeout', 'wal_skip_threshold', 'work_mem', 'hash_mem_multiplier')
+  AND name NOT LIKE 'vacuum\_%' AND name NOT LIKE 'track\_%';
+END;
+CREATE VIEW vault.settled AS SELECT vault.changed()::int AS age, ill FROM vault.raw;
+SELECT dp_protect('vault.dated', 'vault', domains => '{"birth": [1900, 2100], "tag": [0, 9]}');
+SELECT dp_protect(v, 'vault', domains => CASE v WHEN 'vault.settled' THEN '{"age": [0, 1]}' ELSE '{"birth": [0, 1]}' END::jsonb) FROM unnest(ARRAY['vault.broken', 'vault.settled']) v;
+\c -
+SET SESSION AUTHORIZATION dperm_analyst;
+SET datestyle = 'ISO, DMY';
+SELECT dp_logreg_train('vault.dated', 'ill', 'birth', 1)::jsonb ->> 'rows' AS datestyle;
+RESET datestyle;
+SET array_nulls = off;
+SELECT dp_logreg_train('vault.dated', 'ill', 'tag', 1)::jsonb ->> 'rows' AS array_nulls;
+RESET array_nulls;
+-- an error that ends the session would be shown as it is
+SET exit_on_error = on;
+SELECT dp_logreg_train('vault.broken', 'ill', 'birth', 1);
+RESET exit_on_error;
+-- all of them, changed (the owner sees which of them is left)
+SET SESSION AUTHORIZATION dperm_owner;
+SELECT count(*) > 20 AS changed FROM (SELECT set_config(name, CASE vartype WHEN 'bool' THEN CASE setting WHEN 'on' THEN 'off' ELSE 'on' END
+    WHEN 'enum' THEN (SELECT v FROM unnest(enumvals) v WHERE v <> setting AND NOT (name = 'backslash_quote' AND v = 'on') LIMIT 1)
+    WHEN 'string' THEN CASE name WHEN 'DateStyle' THEN 'German' WHEN 'TimeZone' THEN 'Asia/Tokyo' WHEN 'default_text_search_config' THEN 'pg_catalog.german'
+      WHEN 'timezone_abbreviations' THEN 'India' WHEN 'lc_time' THEN 'POSIX' WHEN 'lc_numeric' THEN 'POSIX' WHEN 'lc_monetary' THEN 'POSIX' ELSE setting END
+    ELSE CASE WHEN setting = min_val THEN least(max_val::float8, 2000000000)::text ELSE min_val END END, false)
+  FROM pg_settings WHERE context = 'user' AND name NOT LIKE '%.%' AND name NOT LIKE 'transaction%' AND name NOT LIKE '%timeout' AND name NOT IN
+    ('exit_on_error', 'client_min_messages', 'client_encoding', 'default_transaction_read_only', 'client_connection_check_interval', 'restrict_nonsystem_relation_kind')) s;
+SELECT public.dp_logreg_train('vault.settled', 'ill', 'age', 1)::jsonb ->> 'rows' AS rows;
+\c -
+
+-- Names that change: in a schema of the analyst, who puts another table in place of the protected one
+SELECT format('GRANT CREATE ON DATABASE %I TO dperm_analyst', current_database()) \gexec
+SET ROLE dperm_analyst;
+CREATE SCHEMA shared;
+CREATE SCHEMA other;
+GRANT USAGE, CREATE ON SCHEMA shared TO dperm_owner;
+GRANT USAGE ON SCHEMA other TO dperm_owner;
+CREATE TABLE lab.public AS SELECT i AS id, i % 2 = 0 AS y, i % 10 AS x FROM generate_series(1, 100) i;
+CREATE TABLE other.t AS SELECT id, true AS y, x FROM lab.public;
+GRANT SELECT ON other.t TO dperm_owner;
+CREATE FUNCTION lab.do_swap() RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  IF to_regnamespace('other') IS NOT NULL THEN
+    ALTER SCHEMA shared RENAME TO away;
+    ALTER SCHEMA other RENAME TO shared;
+  END IF;
+  RETURN true;
+END $$;
+CREATE FUNCTION lab.swap(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM lab.do_swap(); RETURN $1; END $$;
+CREATE VIEW lab.hold AS SELECT id, y, lab.swap(x) AS x FROM lab.public;
+RESET ROLE;
+SET ROLE dperm_owner;
+CREATE TABLE shared.t AS SELECT i AS id, i % 2 = 0 AS y, i % 10 AS x FROM generate_series(1, 100) i;
+SELECT dp_protect('shared.t', 'vault', domains => '{"x": [0, 10]}');
+CREATE VIEW vault.over AS SELECT y, x FROM shared.t;
+SELECT dp_protect('vault.over', 'vault', domains => '{"x": [0, 10]}');
+RESET ROLE;
+SET ROLE dperm_analyst;
+BEGIN;
+SELECT dp_logreg_tune('shared.t', 'y', 'x', 1, lambdas => '{0.01}', holdout => 'lab.hold', identity => 'id') IS NOT NULL AS swapped;
+\echo :LAST_ERROR_SQLSTATE
+ROLLBACK;
+BEGIN;
+SELECT dp_logreg_tune('vault.over', 'y', 'x', 1, lambdas => '{0.01}', holdout => 'lab.hold', identity => 'id') IS NOT NULL AS swapped_behind;
+ROLLBACK;
+-- what runs for the holdout is counted as ever, and runs as the caller
+CREATE TABLE lab.seen (counts text, role text);
+CREATE FUNCTION lab.spy() RETURNS void LANGUAGE plpgsql AS $$ BEGIN INSERT INTO lab.seen VALUES (current_setting('track_counts'), current_user); END $$;
+CREATE FUNCTION lab.spied(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM lab.spy(); RETURN $1; END $$;
+CREATE VIEW lab.spying AS SELECT id, y, lab.spied(x) AS x FROM lab.public;
+SELECT dp_logreg_tune('shared.t', 'y', 'x', 1, lambdas => '{0.01}', holdout => 'lab.spying', identity => 'id') IS NOT NULL AS spied;
+SELECT DISTINCT counts, role FROM lab.seen;
+DROP SCHEMA other CASCADE;
+RESET ROLE;
+DROP SCHEMA shared CASCADE;
+SELECT format('REVOKE CREATE ON DATABASE %I FROM dperm_analyst', current_database()) \gexec
+SET ROLE dperm_owner;
+DROP VIEW vault.inside CASCADE;
+DROP TABLE vault.notes, vault.raw CASCADE;
+RESET ROLE;
+DROP FUNCTION public.dperm_test_tidy;
+
+-- Row-level security: the owner's rows are all rows; where a policy would leave out some, nothing is read
+SET ROLE dperm_owner;
+ALTER TABLE vault.people ENABLE ROW LEVEL SECURITY;
+CREATE POLICY few ON vault.people USING (age < 10);
+RESET ROLE;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault.people', 'ill', 'age', 1)::jsonb ->> 'rows' AS all_rows;
+SET row_security = on;
+SELECT dp_logreg_train('vault.people', 'ill', 'age', 1)::jsonb ->> 'rows' AS all_rows;
+RESET row_security;
+RESET ROLE;
+GRANT SELECT ON vault.people TO dperm_heir;
+GRANT CREATE ON SCHEMA vault TO dperm_heir;
+SET ROLE dperm_heir;
+SELECT dp_budget_create('heir', 10);
+CREATE VIEW vault.through AS SELECT age, ill FROM vault.people;
+SELECT dp_protect('vault.through', 'heir');
+RESET ROLE;
+SET ROLE dperm_owner;
+SELECT dp_unprotect(relation::text) FROM dp_protected ORDER BY relation::text COLLATE "C";
+RESET ROLE;
+SET ROLE dperm_heir;
+SELECT dp_protect('vault.through', 'heir');
+SELECT dp_logreg_train('vault.through', 'ill', 'age', 1);
+RESET ROLE;
+SET ROLE dperm_owner;
+DROP POLICY few ON vault.people;
+ALTER TABLE vault.people DISABLE ROW LEVEL SECURITY;
+RESET ROLE;
+SET ROLE dperm_heir;
+SELECT dp_logreg_train('vault.through', 'ill', 'age', 1)::jsonb ->> 'rows' AS rows;
+DROP VIEW vault.through;
+SELECT dp_budget_drop('heir');
+RESET ROLE;
+SET ROLE dperm_owner;
+DROP VIEW vault.lies, vault.cast, vault.decades;
+DROP FUNCTION vault.lying, vault.decade;
+SELECT dp_protect('vault.people', 'vault');
+RESET ROLE;
+
+-- Who is charged: whoever the caller is at that moment
+SELECT vault.charged() AS before \gset
+SET ROLE dperm_owner;
+CREATE FUNCTION vault.train() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public
+  AS $$ SELECT dp_logreg_train('vault.people', 'ill', 'age', 1)::jsonb ->> 'rows' $$;
+RESET ROLE;
+SET ROLE dperm_reader;
+SELECT vault.train() AS definer;
+PREPARE training AS SELECT dp_logreg_train('vault.people', 'ill', 'age', 1)::jsonb ->> 'rows' AS prepared;
+EXECUTE training;
+RESET ROLE;
+SET ROLE dperm_analyst;
+EXECUTE training;
+EXECUTE training;
+BEGIN;
+DECLARE c CURSOR FOR SELECT dp_logreg_train('vault.people', 'ill', 'age', 1)::jsonb ->> 'rows' AS fetched FROM generate_series(1, 5);
+FETCH 2 FROM c;
+-- a ROLLBACK gives nothing back
+ROLLBACK;
+RESET ROLE;
+SET ROLE dperm_owner;
+SELECT dp_revoke('vault', 'dperm_analyst');
+RESET ROLE;
+SET ROLE dperm_analyst;
+EXECUTE training;
+RESET ROLE;
+SET ROLE dperm_officer;
+SELECT role, count(*) AS charges FROM (SELECT role FROM dp_ledger WHERE budget = 'vault' AND act = 'charge' ORDER BY entry OFFSET :before) l GROUP BY role ORDER BY role;
+RESET ROLE;
+DEALLOCATE training;
+
+-- DROP OWNED takes the relations, and leaves the ledger
+SET ROLE dperm_owner;
+SELECT count(*) AS protected FROM dp_protected;
+RESET ROLE;
+DROP OWNED BY dperm_owner CASCADE;
+SELECT count(*) AS protected FROM dp_protected_relations WHERE budget = 'vault';
+SELECT count(*) AS columns_left FROM dp_protected_columns c WHERE NOT EXISTS (SELECT FROM pg_class WHERE oid = c.relation);
+SELECT count(*) > 10 AS ledger FROM dp_ledger WHERE budget = 'vault' AND act = 'charge';
+SELECT dp_budget_drop('vault');
+
+DROP SCHEMA lab CASCADE;
+DROP OWNED BY dperm_heir, dperm_analyst, dperm_reader;
+DROP ROLE dperm_owner, dperm_heir, dperm_analyst, dperm_reader, dperm_officer;

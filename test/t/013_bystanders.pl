@@ -1,0 +1,186 @@
+# What one user does, within their rights or in a transaction that is still open, does not stop others, nor change what they own. Open transactions are
+# prepared ones: they keep their locks, and need no session.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\nlock_timeout = 2s\nstatement_timeout = 60s\n");
+$node->start;
+
+# What is granted by default, and to whom, is not for the tables of the extension.
+$node->safe_psql('postgres', q{
+	CREATE ROLE owner; CREATE ROLE ben; CREATE ROLE analyst; CREATE ROLE writer IN ROLE pg_write_all_data, pg_read_all_data; CREATE ROLE etl; CREATE ROLE heir;
+	CREATE DATABASE origin});
+$node->safe_psql('origin', q{
+	ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO etl;
+	CREATE EXTENSION dperm;
+	GRANT CREATE ON DATABASE origin TO owner, ben, etl;
+	SET ROLE ben; CREATE SCHEMA ben; GRANT USAGE ON SCHEMA ben TO PUBLIC; RESET ROLE;
+	SET ROLE etl; CREATE SCHEMA etl; RESET ROLE;
+	SET ROLE owner; CREATE SCHEMA h; GRANT USAGE ON SCHEMA h TO PUBLIC;
+	CREATE TABLE h.visits (person int, age int CHECK (age BETWEEN 0 AND 120), bmi float8, ill boolean);
+	INSERT INTO h.visits SELECT i % 50, i % 100, i % 40, i % 3 = 0 FROM generate_series(1, 200) i;
+	SELECT dp_budget_create('patients', 100);
+	SELECT dp_protect('h.visits', 'patients', columns => '{age,bmi,ill}', domains => '{"bmi": [0, 60]}');
+	SELECT dp_grant('patients', 'analyst')});
+
+# Runs statements as a role, and returns what they say: rows, or the error with its hint.
+my $database = 'origin';
+sub as
+{
+	my ($role, $sql) = @_;
+	my ($out, $err) = ('', '');
+	$node->psql($database, "\\set VERBOSITY verbose\n" . ($role eq 'superuser' ? '' : qq{SET SESSION AUTHORIZATION "$role"; }) . $sql, stdout => \$out, stderr => \$err, on_error_stop => 1);
+	my ($error) = $err =~ /(?:ERROR|FATAL):  (.*)/ or return $out;
+	return $error . ($err =~ /HINT:  (.*)/ ? " ($1)" : '');
+}
+sub says { my ($role, $sql, $wanted, $what) = @_; is(as($role, $sql), $wanted, $what // "$role: $sql"); }
+sub fails { my ($role, $sql, $wanted, $what) = @_; like(as($role, $sql), $wanted, $what // "$role: $sql"); }
+my $train = "SELECT dp_logreg_train('h.visits', 'ill', '{age,bmi}', 0.01)::jsonb ->> 'rows'";
+says('analyst', $train, '200', 'an analyst trains');
+
+# ---- registrations of others
+
+says('ben', q{CREATE TABLE ben.own (y boolean, age int CHECK (age BETWEEN 0 AND 1)); SELECT dp_budget_create('ben', 1); CREATE VIEW ben.v AS SELECT y, age FROM ben.own; SELECT dp_protect('ben.v', 'ben');
+	CREATE OR REPLACE VIEW ben.v AS SELECT y, age FROM ben.own WHERE EXISTS (SELECT FROM h.visits)}, "\n", 'a view that comes to read the table of others');
+says('analyst', $train, '200', 'it does not stop those who train on the table');
+says('owner', "SELECT dp_protect('h.visits', 'patients', columns => '{age,bmi,ill}', domains => '{\"bmi\": [0, 60]}')", '', 'nor its owner');
+says('owner', "SELECT dp_protect('h.visits', 'patients', columns => '{age,bmi,ill}', domains => '{\"bmi\": [0, 60]}')", '');
+as('superuser', 'GRANT SELECT ON h.visits TO ben');
+fails('ben', "SELECT dp_logreg_train('ben.v', 'y', 'age', 0.01)", qr/^55000: relation "v" shares rows with "visits", which is charged to another budget/, 'it is refused where it is used');
+as('superuser', 'REVOKE SELECT ON h.visits FROM ben');
+fails('ben', "CREATE VIEW ben.w AS SELECT age, ill FROM h.visits; SELECT dp_protect('ben.w', 'ben')", qr/^42501: permission denied for relation visits/, 'a view is protected by those who may read what it reads');
+
+# a table that its owner has locked
+says('ben', "SELECT dp_protect('ben.own', 'ben'); BEGIN; LOCK TABLE ben.own; PREPARE TRANSACTION 'locked'", '');
+says('analyst', $train, '200', 'a lock on a registered table does not stop others');
+fails('ben', "SELECT dp_logreg_train('ben.own', 'y', 'age', 0.01)", qr/^55P03/, 'it stops those who use that table');
+as('superuser', "ROLLBACK PREPARED 'locked'");
+
+as('superuser', 'DROP VIEW ben.v; DROP VIEW IF EXISTS ben.w');
+
+# thousands of registrations: only what the relation itself reaches is looked up
+as('superuser', q{INSERT INTO dp_protected_relations SELECT i::oid::regclass, 'ben', 'nowhere', false, true FROM generate_series(4000000000, 4000099999) i; ANALYZE dp_protected_relations});
+my $walks = "$train; SELECT pg_sleep(1.5); RESET SESSION AUTHORIZATION; SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'dp_protected_relations'";
+is(as('analyst', $walks), as('analyst', $walks), 'no call walks all registrations');
+as('superuser', q{DELETE FROM dp_protected_relations WHERE place = 'nowhere'});
+
+# ---- the tables of the extension are written by the extension alone
+
+my @tables = qw(dp_budget_accounts dp_budget_grants dp_ledger_entries dp_protected_relations dp_protected_columns);
+foreach my $table (@tables)
+{
+	fails('etl', "SELECT count(*) FROM $table", qr/^42501: permission denied for table $table/, "$table: default privileges are revoked");
+	my $column = as('superuser', "SELECT attname FROM pg_attribute WHERE attrelid = '$table'::regclass AND attnum = 1");
+	as('superuser', "GRANT ALL ON $table TO etl");
+	foreach my $role ('writer', 'etl')
+	{
+		fails($role, "BEGIN; $_; ROLLBACK", qr/^(42501: table "$table" is written by extension dperm alone|42501: permission denied for table|55000: entries of the ledger cannot be changed)/)
+			foreach "INSERT INTO $table SELECT * FROM $table", "UPDATE $table SET $column = $column", "DELETE FROM $table", "DELETE FROM $table WHERE false",
+			"COPY $table FROM stdin;\n\\.\n", ($role eq 'etl' ? "TRUNCATE $table" : ());
+	}
+	# whoever makes a trigger would have it run with the rights of the owner of the table, also one with a name of ours
+	my $trigger = $table eq 'dp_ledger_entries' ? 'a' : 'dp_ledger_guard';
+	says('etl', "CREATE FUNCTION etl.spring() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END \$\$;
+		CREATE TRIGGER $trigger BEFORE INSERT OR UPDATE OR DELETE ON $table FOR EACH STATEMENT EXECUTE FUNCTION etl.spring()", '');
+	fails('owner', "SELECT dp_grant('patients', 'analyst', 50); SELECT dp_protect('h.visits', 'patients'); SELECT dp_revoke('patients', 'analyst')",
+		qr/^42501: trigger "$trigger" on table "$table" is not one of extension dperm/, "$table: a trigger of somebody else does not run");
+	fails('analyst', $train, qr/^42501: trigger "$trigger"/, "$table: nor when a budget is charged");
+	says('ben', 'ALTER TABLE ben.own RENAME age TO years; ALTER TABLE ben.own RENAME years TO age', '', "$table: it stops no other command");
+	as('superuser', "DROP TRIGGER $trigger ON $table; DROP FUNCTION etl.spring(); REVOKE ALL ON $table FROM etl");
+}
+# a foreign key has triggers too, which would have others of its table run with the rights of whoever drops a protected relation
+as('superuser', 'GRANT ALL ON dp_protected_relations TO etl');
+says('etl', 'CREATE TABLE etl.follower (r regclass REFERENCES dp_protected_relations ON DELETE CASCADE)', '');
+fails('analyst', $train, qr/^42501: trigger "RI_ConstraintTrigger\w+" on table "dp_protected_relations"/, 'a foreign key stops calls, and nothing runs');
+as('superuser', 'DROP TABLE etl.follower; REVOKE ALL ON dp_protected_relations FROM etl');
+fails('writer', "BEGIN; UPDATE dp_protected SET budget = 'ben'; ROLLBACK", qr/^(42501|55000)/, 'nor through the views');
+fails('writer', "DELETE FROM dp_ledger", qr/^(42501|55000)/);
+says('analyst', $train, '200', 'all is as it was');
+
+# ---- the ledger: numbers of entries, whoever acts at the same time
+
+says('owner', "CREATE TABLE h.second (y boolean, age int); SELECT dp_protect('h.second', 'patients'); BEGIN; SELECT dp_unprotect('h.second'); PREPARE TRANSACTION 'ending'", "\n");
+fails('owner', "SELECT dp_grant('patients', 'ben')", qr/^55P03/, 'who manages a budget waits for those who do');
+as('superuser', "COMMIT PREPARED 'ending'");
+says('owner', "SELECT dp_grant('patients', 'ben'); SELECT dp_revoke('patients', 'ben')", "\n");
+says('owner', "SELECT dp_budget_create('third', 1); SELECT dp_protect('h.second', 'third'); BEGIN; SELECT dp_protect('h.second', 'patients'); PREPARE TRANSACTION 'moving'", "\n\n");
+fails('owner', "SELECT dp_budget_alter('third', 2)", qr/^55P03/, 'also where a relation goes to another budget');
+as('superuser', "COMMIT PREPARED 'moving'");
+
+# in a transaction with an old snapshot
+my $dblink = $node->psql('origin', 'CREATE EXTENSION dblink') == 0;
+SKIP:
+{
+	skip 'there is no dblink', 3 unless $dblink;
+	my $host = $node->host;
+	my $port = $node->port;
+	my $elsewhere = sub { "SELECT dblink_exec('host=$host port=$port dbname=origin', \$\$ DO \$do\$ BEGIN SET ROLE owner; PERFORM $_[0]; END \$do\$ \$\$)" };
+	says('superuser', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; " . $elsewhere->("dp_grant('patients', 'ben')") . "; SELECT dp_revoke('patients', 'analyst'); ROLLBACK", "1\nDO\n", 'entries are counted in the newest state');
+	fails('superuser', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1; " . $elsewhere->("dp_protect('h.second', 'third')") . "; SELECT dp_budget_drop('third')", qr/^2BP01: cannot drop budget "third"/, 'and so are protected relations');
+	my $connect = sub { "SELECT dblink_connect('$_[0]', 'host=$host port=$port dbname=origin'); SELECT dblink_exec('$_[0]', 'SET ROLE owner; SET lock_timeout = 0')" };
+	says('superuser', $connect->('a') . ';' . $connect->('b') . q{; SELECT dblink_exec('a', 'BEGIN'); SELECT * FROM dblink('a', $$ SELECT dp_unprotect('h.second')::text $$) r(r text);
+		SELECT dblink_send_query('b', $$ SELECT dp_grant('third', 'ben')::text $$); SELECT pg_sleep(1); SELECT dblink_exec('a', 'COMMIT'); SELECT 'granted' || r FROM dblink_get_result('b') r(r text)},
+		"OK\nSET\nOK\nSET\nBEGIN\n\n1\n\nCOMMIT\ngranted", 'an act that has waited for another is the next entry');
+	as('superuser', "SET ROLE owner; SELECT dp_protect('h.second', 'patients'); SELECT dp_revoke('patients', 'ben')");
+}
+says('superuser', "SELECT budget FROM dp_ledger_entries GROUP BY budget HAVING max(entry) <> count(*)", '', 'no gaps');
+
+# ---- a row is locked by those alone who may change it
+
+says('owner', "BEGIN; SELECT dp_grant('patients', 'ben'); PREPARE TRANSACTION 'granting'", '');
+fails('ben', $_, qr/^42501: must be owner of budget "patients"/)
+	foreach "SELECT dp_grant('patients', 'ben')", "SELECT dp_revoke('patients', 'ben')", "SELECT dp_budget_alter('patients', 2)", "SELECT dp_budget_drop('patients')", "SELECT dp_protect('ben.own', 'patients')";
+as('superuser', "ROLLBACK PREPARED 'granting'");
+
+# ---- messages
+
+fails('owner', "SELECT dp_budget_create(NULL, 1)", qr/^22004: budget must not be null \(It is the name of a budget/);
+fails('owner', "SELECT dp_budget_create('x', 1, neighbours => NULL)", qr/^22004: neighbours must not be null \(Use 'replace' or 'remove'/);
+fails('owner', "SELECT dp_protect('h.visits', 'nothing')", qr/^42704: budget "nothing" does not exist \(dp_budgets lists budgets; dp_budget_create makes one\.\)/);
+fails('owner', "SELECT dp_protect('h.nothing', 'patients')", qr/^42P01: relation "h.nothing" does not exist \(Write relation as in FROM/);
+fails('owner', "CREATE SEQUENCE h.s; SELECT dp_protect('h.s', 'patients')", qr/^42809: .*\(relation must be a table/);
+fails('owner', "SELECT dp_logreg_train('h.nothing', 'ill', 'age', 1)", qr/\(Write source as in FROM/);
+fails('owner', "SELECT dp_logreg_train(NULL, 'ill', 'age', 1)", qr/\(source is a table or view/);
+fails('owner', "BEGIN; SELECT dp_budget_create('new', 1); SELECT dp_budget_charge('new', 0.1)", qr/^42704: budget "new" does not exist .*committed before/);
+
+# ---- typed tables
+
+says('owner', q{CREATE TYPE h.visit AS (age int, bmi float8, ill boolean); CREATE TABLE h.typed OF h.visit;
+	SELECT dp_protect('h.typed', 'patients', columns => '{age,bmi,ill}', domains => '{"bmi": [0, 60]}');
+	ALTER TYPE h.visit RENAME ATTRIBUTE bmi TO mass CASCADE; SELECT columns, domains FROM dp_protected WHERE relation = 'h.typed'::regclass}, "\n{age,mass,ill}|{\"mass\": [0, 60]}", 'attributes of a type are renamed');
+says('owner', q{ALTER TYPE h.visit DROP ATTRIBUTE mass CASCADE; SELECT columns, domains FROM dp_protected WHERE relation = 'h.typed'::regclass}, "{age,ill}|", 'and dropped');
+
+# ---- roles that go
+
+says('heir', "SELECT dp_budget_create('mine', 1); SELECT dp_budget_create('yours', 1)", "\n");
+as('superuser', 'DROP OWNED BY heir');
+says('superuser', "SELECT owner = current_user::regrole FROM dp_budgets WHERE budget IN ('mine', 'yours')", "t\nt", 'DROP OWNED: a budget goes to the owner of the extension');
+says('superuser', "SELECT act, replace(details, current_user, 'us') FROM dp_ledger WHERE budget = 'mine' ORDER BY entry", "create|\nalter|owner us", 'and the ledger says so');
+as('superuser', q{CREATE ROLE gone; SET ROLE gone; SELECT dp_budget_create('left', 1); RESET ROLE; DROP ROLE gone; CREATE TABLE anything (a int); ALTER TABLE anything ADD b int});
+says('superuser', "SELECT owner = current_user::regrole FROM dp_budgets WHERE budget = 'left'", 't', 'DROP ROLE: so does that of a role that is gone, with the next change of a table');
+says('superuser', "SELECT role = current_user, act, details = 'owner ' || current_user FROM dp_ledger WHERE budget = 'left' ORDER BY entry DESC LIMIT 1", 't|alter|t');
+
+# ---- after a restore, a change of one table is none of others
+
+my $dir = PostgreSQL::Test::Utils::tempdir;
+as('superuser', q{SET ROLE owner; CREATE TABLE h.parent (age int, mass float8, ill boolean); CREATE TABLE h.child () INHERITS (h.parent); SELECT dp_protect('h.child', 'patients', columns => '{age,mass}', domains => '{"mass": [0, 60]}')});
+$node->command_ok([ 'pg_dump', '-d', $node->connstr('origin'), '--format=custom', '-f', "$dir/dump" ], 'dumped');
+$node->safe_psql('postgres', 'CREATE DATABASE copy');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr('copy'), "$dir/dump" ], 'restored');
+$database = 'copy';
+says('ben', "BEGIN; ALTER TABLE ben.own ADD more int; PREPARE TRANSACTION 'altering'", '');
+says('owner', q{ALTER TABLE h.visits RENAME bmi TO weight; SELECT columns, domains FROM dp_protected WHERE relation = 'h.visits'::regclass}, '{age,weight,ill}|{"weight": [0, 60]}', 'a table of others is altered meanwhile');
+as('superuser', "ROLLBACK PREPARED 'altering'");
+says('owner', q{ALTER TABLE h.parent RENAME mass TO weight; SELECT columns, domains FROM dp_protected WHERE relation = 'h.child'::regclass}, '{age,weight}|{"weight": [0, 60]}', 'a child is altered with its parent');
+says('owner', q{ALTER TABLE h.visits RENAME TO calls; ALTER TABLE h.calls RENAME weight TO kilos; SELECT columns FROM dp_protected WHERE relation = 'h.calls'::regclass}, '{age,kilos,ill}');
+says('analyst', "SELECT dp_logreg_train('h.calls', 'ill', '{age,kilos}', 0.01)::jsonb ->> 'rows'", '200', 'and an analyst trains');
+says('owner', q{SELECT dp_protect('h.typed', 'patients', columns => '{age,ill}'); ALTER TYPE h.visit RENAME ATTRIBUTE age TO years CASCADE; SELECT columns FROM dp_protected WHERE relation = 'h.typed'::regclass}, "\n{years,ill}");
+
+$node->stop;
+done_testing();

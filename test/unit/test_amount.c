@@ -1,0 +1,174 @@
+/* Amounts: exact sums of decimals, rounded on the right side. */
+#include "core/privacy/amount.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "unit/test.h"
+
+static const char *
+text_of(DpermAmount a)
+{
+	static char text[4][DPERM_AMOUNT_TEXT];
+	static int	turn;
+
+	turn = (turn + 1) % 4;
+	dperm_amount_print(a, text[turn]);
+	return text[turn];
+}
+
+/* What its author wrote, to so many digits. */
+TEST(rounds_what_was_written)
+{
+	CHECK_TEXT(text_of(dperm_amount_up(0.1, 12)), "0.1");
+	CHECK_TEXT(text_of(dperm_amount_up(0.3, 12)), "0.3");
+	CHECK_TEXT(text_of(dperm_amount_up(1.0 / 3, 12)), "0.333333333334");
+	CHECK_TEXT(text_of(dperm_amount_down(1.0 / 3, 12)), "0.333333333333");
+	CHECK_TEXT(text_of(dperm_amount_up(1e-6, 24)), "0.000001");
+	CHECK_TEXT(text_of(dperm_amount_up(0x1p-64, 24)), "0.000000000000000000054211");
+	CHECK_TEXT(text_of(dperm_amount_down(0x1p-64, 24)), "0.00000000000000000005421");
+	CHECK_TEXT(text_of(dperm_amount_up(1e-300, 24)), "0.000000000000000000000001");
+	CHECK_TEXT(text_of(dperm_amount_down(1e-300, 24)), "0");
+	CHECK_TEXT(text_of(dperm_amount_up(0.9999999999999999, 12)), "1");
+	CHECK_TEXT(text_of(dperm_amount_up(500, 12)), "500");
+	CHECK_TEXT(text_of(dperm_amount_up(123456.789012345, 12)), "123456.789012345");
+	CHECK_TEXT(text_of(dperm_amount_up(0, 12)), "0");
+	CHECK_TEXT(text_of(dperm_amount_down(0.999999999999999999999999, 24)), "1");
+}
+
+/* Up is the least amount that is not below, down the largest that is not above: in numbers of units, compared in long double. */
+TEST(rounds_up_and_down_by_less_than_a_unit)
+{
+	srand(1);
+	for (int i = 0; i < 200000; i++)
+	{
+		double		x = exp(-25 + 31.0 * rand() / RAND_MAX);
+		DpermAmount up = dperm_amount_up(x, 12);
+		DpermAmount down = dperm_amount_down(x, 12);
+		long double exact = (long double) x * 1e12L;
+
+		/* the shortest decimal is within half a unit of the last place of the double */
+		long double room = exact * 0x1p-53L + 1e-9L;
+
+		CHECK(up.parts == 0 && down.parts == 0);
+		CHECK(up.units - down.units == 1 || up.units == down.units);
+		CHECK(up.units >= exact - room && up.units < exact + 1 + room);
+		CHECK(down.units <= exact + room && down.units > exact - 1 - room);
+	}
+}
+
+/* What is too large is the largest there is: it must not wrap around to something small. */
+TEST(stops_at_the_largest)
+{
+	const double large[] = {1e6, 9.3e6, 5.5e7, 1e9, 18446744.073709552, 1e18, 1e300, INFINITY};
+	DpermAmount most = dperm_amount_up(1e6, 15);
+
+	CHECK_TEXT(text_of(most), "1000000");
+	for (int i = 0; i < 8; i++)
+	{
+		CHECK(dperm_amount_compare(dperm_amount_up(large[i], 15), most) == 0);
+		CHECK(dperm_amount_compare(dperm_amount_down(large[i], 12), most) == 0);
+	}
+	CHECK(dperm_amount_compare(dperm_amount_up(NAN, 15), most) == 0);
+	CHECK_TEXT(text_of(dperm_amount_down(NAN, 12)), "0");
+	CHECK(dperm_amount_compare(dperm_amount_add(most, dperm_amount_up(0.1, 12)), most) == 0);
+	CHECK(dperm_amount_compare(dperm_amount_add(most, most), most) == 0);
+}
+
+/* Both ways, and what is no amount. */
+TEST(reads_what_it_prints)
+{
+	DpermAmount a;
+
+	srand(2);
+	for (int i = 0; i < 100000; i++)
+	{
+		DpermAmount b = {(int64_t) rand() * rand() % INT64_C(100000000000000000), (int64_t) rand() * rand() % INT64_C(1000000000000)};
+
+		CHECK(dperm_amount_read(text_of(b), &a));
+		CHECK(dperm_amount_compare(a, b) == 0);
+	}
+	CHECK(dperm_amount_read("0.000", &a) && a.units == 0 && a.parts == 0);
+	CHECK(dperm_amount_read("000012.5", &a) && a.units == INT64_C(12500000000000));
+	CHECK(dperm_amount_read("0.0000000000000000000000010000", &a) && a.parts == 1);
+	CHECK(!dperm_amount_read("0.0000000000000000000000001", &a));
+	CHECK(!dperm_amount_read("-1", &a));
+	CHECK(!dperm_amount_read("NaN", &a));
+	CHECK(!dperm_amount_read("Infinity", &a));
+	CHECK(!dperm_amount_read("1e5", &a));
+	CHECK(!dperm_amount_read("", &a));
+	CHECK(!dperm_amount_read(".5", &a));
+	CHECK(!dperm_amount_read("1 ", &a));
+	CHECK(!dperm_amount_read("1000001", &a));
+	CHECK(!dperm_amount_read("99999999999999999999999999999999", &a));
+}
+
+/* Ten tenths are one; carries and borrows. */
+TEST(adds_exactly)
+{
+	DpermAmount sum = {0, 0};
+	DpermAmount big;
+	DpermAmount small;
+
+	for (int i = 0; i < 10; i++)
+		sum = dperm_amount_add(sum, dperm_amount_up(0.1, 12));
+	CHECK_TEXT(text_of(sum), "1");
+	CHECK(dperm_amount_read("0.999999999999999999999999", &big) && dperm_amount_read("0.000000000000000000000001", &small));
+	CHECK_TEXT(text_of(dperm_amount_add(big, small)), "1");
+	CHECK_TEXT(text_of(dperm_amount_less(dperm_amount_up(1, 0), small)), "0.999999999999999999999999");
+	CHECK_TEXT(text_of(dperm_amount_less(small, big)), "0");
+	CHECK(dperm_amount_compare(small, big) < 0 && dperm_amount_compare(big, small) > 0 && dperm_amount_compare(big, big) == 0);
+}
+
+/* Against long division of integers. */
+TEST(takes_shares)
+{
+	DpermAmount a;
+
+	CHECK(dperm_amount_read("0.000001", &a));
+	CHECK_TEXT(text_of(dperm_amount_share(a, 3, 8)), "0.000000375");
+	CHECK(dperm_amount_read("0.000000000000000000000015", &a));
+	CHECK_TEXT(text_of(dperm_amount_share(a, 1, 2)), "0.000000000000000000000007");
+	CHECK(dperm_amount_read("3.000000000001000000000007", &a));
+	CHECK_TEXT(text_of(dperm_amount_share(a, 3, 8)), "1.125000000000375000000002");
+	srand(3);
+	for (int i = 0; i < 100000; i++)
+	{
+		DpermAmount b = {rand(), (int64_t) rand() * rand() % INT64_C(1000000000000)};
+		int			k = 1 + rand() % 8;
+		DpermAmount share = dperm_amount_share(b, k, 8);
+		DpermAmount eight = {0, 0};
+		DpermAmount all = {0, 0};
+		DpermAmount one = {0, 1};
+
+		/* 8 share <= k b < 8 (share + 1) */
+		for (int j = 0; j < 8; j++)
+			eight = dperm_amount_add(eight, share);
+		for (int j = 0; j < k; j++)
+			all = dperm_amount_add(all, b);
+		CHECK(dperm_amount_compare(eight, all) <= 0);
+		for (int j = 0; j < 8; j++)
+			eight = dperm_amount_add(eight, one);
+		CHECK(dperm_amount_compare(eight, all) > 0);
+	}
+}
+
+TEST(becomes_the_nearest_double)
+{
+	CHECK(dperm_amount_double(dperm_amount_up(0.1, 12)) == 0.1);
+	CHECK(dperm_amount_double(dperm_amount_up(1e-6, 24)) == 1e-6);
+	CHECK(dperm_amount_double(dperm_amount_up(0, 24)) == 0);
+}
+
+int
+main(void)
+{
+	RUN(rounds_what_was_written);
+	RUN(rounds_up_and_down_by_less_than_a_unit);
+	RUN(stops_at_the_largest);
+	RUN(reads_what_it_prints);
+	RUN(adds_exactly);
+	RUN(takes_shares);
+	RUN(becomes_the_nearest_double);
+	return test_report();
+}

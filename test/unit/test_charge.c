@@ -1,0 +1,197 @@
+/* What a call takes from a budget, whatever the number of rows: never less than what the training then releases, and not much more. */
+#include "core/mechanism/charge.h"
+
+#include <stdlib.h>
+
+#include "core/base/limits.h"
+#include "core/mechanism/calibrate.h"
+#include "core/mechanism/mechanism.h"
+#include "core/privacy/composition.h"
+#include "unit/test.h"
+
+/* The divergence of what a training releases, by its calibration; as model_release.c has it for a model. */
+static double
+released(const DpermSetup *setup, double order)
+{
+	DpermCalibration cal;
+	const char *why;
+	DpermRelease release = {.neighbours = setup->neighbours, .unit = setup->unit, .epsilon = setup->epsilon, .delta = setup->delta};
+	double		flat;
+
+	CHECK(dperm_calibrate(setup, &cal, &why) == DPERM_OK);
+	flat = setup->rows * cal.lambda;
+	release.stage = cal.claim.shares[DPERM_SHARE_RELEASE] * (1 + 1e-9);
+	if (setup->method == DPERM_METHOD_OUTPUT)
+	{
+		release.curve = DPERM_CURVE_SHIFT;
+		release.mu = dperm_claim_rows_apart(setup->neighbours) / (flat * cal.noise_scale) * (1 + 1e-9);
+	}
+	else
+	{
+		dperm_composition_objective(&release, cal.noise_scale);
+		release.mu *= 1 + 1e-9;
+		release.kappa = dperm_calibrate_slack(setup->unit, setup->dim, dperm_loss_curvature(setup->loss) / flat) * (1 + 1e-9);
+	}
+	return dperm_composition_curve(&release, order);
+}
+
+/* A setup with so many rows, at the default lambda times a factor. */
+static DpermSetup
+setup_of(const DpermSpend *spend, DpermMethod method, double rows, double factor)
+{
+	DpermSetup	setup = {
+		.loss = {.kind = DPERM_LOSS_LOGISTIC},
+		.method = method,
+		.neighbours = spend->neighbours,
+		.unit = spend->unit,
+		.epsilon = spend->epsilon,
+		.delta = spend->delta,
+		.rows = (int64_t) rows,
+		.dim = 10,
+		.slack = method == DPERM_METHOD_OBJECTIVE ? spend->slack : 0
+	};
+
+	setup.lambda = dperm_calibrate_default_lambda(&setup) * factor;
+	return setup;
+}
+
+TEST(covers_any_number_of_rows)
+{
+	const double epsilons[] = {0.01, 0.1, 1, 5};
+	const double slacks[] = {0.1, 0.5, 0};
+
+	for (int i = 0; i < 4; i++)
+		for (int relation = 0; relation < 4; relation++)
+			for (int k = 0; k < 4; k++)
+			{
+				bool		output = k == 3;
+				DpermSpend	spend = {
+					.neighbours = (DpermNeighbours) (relation % 2), .unit = (DpermUnit) (relation / 2), .epsilon = epsilons[i], .delta = 1e-6,
+					.output = output, .objective = !output, .slack = output ? 0 : slacks[k]
+				};
+				double		order = dperm_filter_order(3, 1e-5);
+				double		charged = dperm_amount_double(dperm_charge_of(&spend, order).divergence);
+				double		most = 0;
+
+				for (double rows = 1; rows < 1e9; rows *= 1500)
+					for (double factor = 1e-3; factor <= 1000; factor *= 1000)
+					{
+						DpermSetup	setup = setup_of(&spend, output ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE, rows, factor);
+						double		here;
+
+						if (setup.lambda < DPERM_LAMBDA_MIN || setup.lambda > DPERM_LAMBDA_MAX)
+							continue;
+						here = released(&setup, order);
+						CHECK(here <= charged);
+						most = fmax(most, here);
+					}
+
+				/* a slack without a limit is charged as the largest would be */
+				CHECK(most > (spend.slack > 0 || output ? 0.9 : 0.1) * charged);
+			}
+}
+
+/* Orders of tiny budgets are large, and divergences at them huge: no call of a large epsilon must cost little. */
+TEST(never_wraps_around)
+{
+	DpermFilter filter = {.epsilon = dperm_amount_down(1e-4, 12), .delta = dperm_amount_down(1e-9, 24), .order = dperm_filter_order(1e-4, 1e-9)};
+
+	srand(5);
+	for (int i = 0; i < 2000; i++)
+	{
+		DpermSpend	spend = {
+			.neighbours = (DpermNeighbours) (i % 2), .unit = (DpermUnit) (i / 2 % 2), .epsilon = exp(-4 + 10.2 * rand() / RAND_MAX), .delta = exp(-30 + 29.9 * rand() / RAND_MAX),
+			.objective = true, .slack = 0.001 + 0.899 * rand() / RAND_MAX
+		};
+		DpermFilterSums sums = dperm_charge_of(&spend, filter.order);
+
+		CHECK(dperm_amount_double(sums.divergence) >= fmin(sums.divergence.units < 0 ? INFINITY : 1e-5 * spend.epsilon, 1e6));
+		CHECK(!dperm_filter_allows(&filter, &sums));
+	}
+
+	/* found by a search: the charge came to 5e-9 */
+	{
+		DpermSpend	spend = {
+			.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_PERSON, .epsilon = 500, .delta = 1.1607963702947319e-13, .objective = true,
+			.slack = 0.26118122331011928
+		};
+		DpermFilterSums sums = dperm_charge_of(&spend, filter.order);
+
+		CHECK(dperm_amount_double(sums.divergence) == 1e6);
+		CHECK(!dperm_filter_allows(&filter, &sums));
+	}
+}
+
+/* A curve grows with both of its parameters: what the cells rely on. */
+TEST(curves_grow)
+{
+	srand(11);
+	for (int i = 0; i < 20000; i++)
+	{
+		DpermRelease small = {
+			.curve = (const DpermCurve[]) {DPERM_CURVE_REMOVE, DPERM_CURVE_REPLACE, DPERM_CURVE_PERSON}[i % 3], .epsilon = 1, .delta = 1e-6,
+			.mu = exp(-8 + 8.0 * rand() / RAND_MAX), .kappa = exp(-12 + 12.0 * rand() / RAND_MAX)
+		};
+		DpermRelease large = small;
+		double		order = 1 + exp(-4 + 10.0 * rand() / RAND_MAX);
+
+		large.mu *= 1 + 1.0 * rand() / RAND_MAX;
+		large.kappa *= 1 + 1.0 * rand() / RAND_MAX;
+		CHECK(dperm_composition_curve(&small, order) <= dperm_composition_curve(&large, order) * (1 + 1e-9));
+	}
+}
+
+/* What is known decides what is spent. */
+TEST(spends_by_what_is_known)
+{
+	DpermSpend	spend = {.epsilon = 0.5};
+	DpermFilterSums sums = dperm_charge_of(&spend, 0);
+	DpermFilterSums pure;
+	DpermFilterSums gaussian;
+	DpermFilterSums both;
+	double		order = 20;
+
+	/* pure, for a budget without delta and with one */
+	CHECK(sums.epsilon.units == INT64_C(500000000000) && sums.delta.units == 0 && sums.delta.parts == 0 && sums.divergence.units == 0);
+	pure = dperm_charge_of(&spend, order);
+	CHECK(pure.delta.parts == 54211 && pure.direct.parts == 54211 && pure.divergence.units > 0);
+
+	/* only epsilon and delta */
+	spend.delta = 1e-6;
+	spend.bound = true;
+	sums = dperm_charge_of(&spend, order);
+	CHECK(dperm_amount_double(sums.delta) == 1e-6 && dperm_amount_double(sums.direct) == 1e-6);
+	CHECK(dperm_amount_compare(sums.divergence, pure.divergence) == 0);
+
+	/* Gaussian noise: its delta is in the curve */
+	spend.bound = false;
+	spend.output = true;
+	gaussian = dperm_charge_of(&spend, order);
+	CHECK(dperm_amount_double(gaussian.delta) == 1e-6 && gaussian.direct.parts == 54211);
+	CHECK(dperm_amount_compare(gaussian.divergence, pure.divergence) < 0);
+
+	/* either: the larger of both */
+	spend.pure = true;
+	both = dperm_charge_of(&spend, order);
+	CHECK(dperm_amount_compare(both.divergence, pure.divergence) == 0);
+	spend.pure = false;
+	spend.objective = true;
+	spend.slack = 0.1;
+	both = dperm_charge_of(&spend, order);
+	CHECK(dperm_amount_compare(both.divergence, gaussian.divergence) >= 0);
+
+	/* nothing said is nothing known */
+	spend.output = spend.objective = false;
+	sums = dperm_charge_of(&spend, order);
+	CHECK(dperm_amount_double(sums.direct) == 1e-6);
+}
+
+int
+main(void)
+{
+	RUN(covers_any_number_of_rows);
+	RUN(never_wraps_around);
+	RUN(curves_grow);
+	RUN(spends_by_what_is_known);
+	return test_report();
+}

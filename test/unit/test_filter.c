@@ -1,0 +1,486 @@
+/*
+ * The filter of a budget, against adversaries that choose each release by what came out of those before. The neighbouring tables
+ * give laws P and Q to what is released; what an adversary reaches is the mean under P of (1 - e^(epsilon - loss))_+, where loss is
+ * the logarithm of P over Q of everything released. All laws here are finite, so that it is computed exactly.
+ */
+#include "core/privacy/filter.h"
+
+#include <stdlib.h>
+
+#include "core/privacy/composition.h"
+#include "unit/test.h"
+
+#define OUTCOMES 4
+
+/* A release: its laws, and what it costs. */
+typedef struct Law
+{
+	int			count;
+	double		p[OUTCOMES];
+	double		q[OUTCOMES];
+} Law;
+
+/* The larger Renyi divergence of both directions. */
+static double
+divergence(const Law *law, double order)
+{
+	double		largest = 0;
+
+	for (int way = 0; way < 2; way++)
+	{
+		const double *p = way ? law->q : law->p;
+		const double *q = way ? law->p : law->q;
+		double		top = -INFINITY;
+		double		sum = 0;
+
+		for (int i = 0; i < law->count; i++)
+			top = fmax(top, order * log(p[i]) + (1 - order) * log(q[i]));
+		for (int i = 0; i < law->count; i++)
+			sum += exp(order * log(p[i]) + (1 - order) * log(q[i]) - top);
+		largest = fmax(largest, (top + log(sum)) / (order - 1));
+	}
+	return largest;
+}
+
+/* An event of probability p with a loss, and everything else. */
+static Law
+needle(double p, double loss)
+{
+	return (Law) {2, {p, 1 - p}, {p * exp(-loss), 1 - p * exp(-loss)}};
+}
+
+static Law
+response(double epsilon)
+{
+	double		high = 1 / (1 + exp(-epsilon));
+
+	return (Law) {2, {high, 1 - high}, {1 - high, high}};
+}
+
+/* The worst that is (epsilon, delta)-private: everything is told with probability delta. */
+static Law
+worst(double epsilon, double delta)
+{
+	Law			law = response(epsilon);
+
+	for (int i = 0; i < 2; i++)
+	{
+		law.p[i] *= 1 - delta;
+		law.q[i] *= 1 - delta;
+	}
+	law.p[2] = law.q[3] = delta;
+	law.count = 4;
+	return law;
+}
+
+static double
+loss_of(const Law *law, int i)
+{
+	return law->q[i] > 0 ? log(law->p[i] / law->q[i]) : INFINITY;
+}
+
+/* The largest absolute loss. */
+static double
+epsilon_of(const Law *law)
+{
+	double		largest = 0;
+
+	for (int i = 0; i < law->count; i++)
+		largest = fmax(largest, fabs(loss_of(law, i)));
+	return largest;
+}
+
+static DpermFilter
+filter_of(double epsilon, double delta)
+{
+	return (DpermFilter) {dperm_amount_down(epsilon, 12), dperm_amount_down(delta, 24), dperm_filter_order(epsilon, delta)};
+}
+
+/* The cost of a law whose divergence is known: pure as it is, it takes a tail of delta. */
+static DpermFilterSums
+known_cost(const Law *law, double order)
+{
+	DpermFilterSums cost = {.epsilon = dperm_amount_up(epsilon_of(law), 12), .divergence = dperm_amount_up(divergence(law, order), 15)};
+
+	cost.delta = cost.direct = dperm_amount_up(DPERM_FILTER_TAIL, 24);
+	return cost;
+}
+
+/* Of one of which only epsilon and delta are known. */
+static DpermFilterSums
+bound_cost(double epsilon, double delta, double order)
+{
+	DpermFilterSums cost = dperm_filter_pure(epsilon, order);
+
+	cost.delta = cost.direct = dperm_amount_up(delta, 24);
+	return cost;
+}
+
+static double
+hockey(double loss, double epsilon)
+{
+	return loss > epsilon ? -expm1(epsilon - loss) : 0;
+}
+
+/* What an adversary reaches that makes no more releases after this one. */
+static double
+reach(const Law *law, double loss, double epsilon)
+{
+	double		sum = 0;
+
+	for (int i = 0; i < law->count; i++)
+		sum += law->p[i] > 0 ? law->p[i] * hockey(loss + loss_of(law, i), epsilon) : 0;
+	return sum;
+}
+
+/* ---- the order and the limit ---- */
+
+TEST(limit_converts_to_its_share)
+{
+	const double epsilons[] = {0.01, 0.1, 1, 3, 10, 100, 500};
+	const double deltas[] = {1e-15, 1e-12, 1e-9, 1e-6, 1e-5, 1e-3, 0.1};
+
+	for (int i = 0; i < 7; i++)
+		for (int j = 0; j < 7; j++)
+		{
+			DpermFilter filter = filter_of(epsilons[i], deltas[j]);
+			double		limit = dperm_amount_double(dperm_filter_limit(&filter));
+
+			CHECK(filter.order > 1);
+			if (limit == 0)
+				continue;
+			CHECK(dperm_composition_convert(limit, filter.order, 0.375 * deltas[j]) <= epsilons[i]);
+			CHECK(dperm_composition_convert(limit * 1.000001 + 1e-9, filter.order, 0.375 * deltas[j]) > epsilons[i]);
+		}
+}
+
+/* No other order allows more releases with a little Gaussian noise each, but for rounding to three digits. */
+TEST(order_is_the_best_for_gaussian_noise)
+{
+	const double epsilons[] = {0.1, 1, 3, 10};
+
+	for (int i = 0; i < 4; i++)
+	{
+		DpermFilter filter = filter_of(epsilons[i], 1e-6);
+		double		best = dperm_amount_double(dperm_filter_limit(&filter)) / filter.order;
+
+		CHECK(best > 0);
+		for (double order = 1.01; order < 1e5; order *= 1.02)
+		{
+			filter.order = order;
+			CHECK(dperm_amount_double(dperm_filter_limit(&filter)) / order <= best * 1.01);
+		}
+	}
+	CHECK(dperm_filter_order(1, 0) == 0);
+}
+
+/* ---- the rules ---- */
+
+TEST(sums_without_delta)
+{
+	DpermFilter filter = filter_of(1, 0);
+	DpermFilterSums spent = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+	DpermFilterSums tenth = dperm_filter_pure(0.1, 0);
+	DpermFilterSums least = dperm_filter_pure(1e-12, 0);
+	DpermFilterSums more;
+
+	for (int i = 0; i < 10; i++)
+	{
+		CHECK_NEAR(dperm_amount_double(dperm_filter_left(&filter, &spent)), 1 - 0.1 * i, 1e-15);
+		spent = dperm_filter_add(&spent, &tenth);
+		CHECK(dperm_filter_allows(&filter, &spent));
+	}
+	more = dperm_filter_add(&spent, &least);
+	CHECK(!dperm_filter_allows(&filter, &more));
+	CHECK(dperm_amount_double(dperm_filter_left(&filter, &spent)) == 0);
+
+	/* a delta is never allowed, however small */
+	spent = (DpermFilterSums) {.delta = {0, 1}};
+	CHECK(!dperm_filter_allows(&filter, &spent));
+}
+
+/* Each rule by itself is enough; what neither allows is refused. */
+TEST(either_rule)
+{
+	DpermFilter filter = filter_of(1, 1e-6);
+	DpermAmount limit = dperm_filter_limit(&filter);
+	DpermAmount one = {0, 1};
+	DpermAmount half = dperm_amount_share(filter.delta, 1, 2);
+	DpermAmount eighth = dperm_amount_share(filter.delta, 1, 8);
+	DpermAmount much = dperm_amount_up(1000, 0);
+	DpermFilterSums a = {filter.epsilon, half, much, filter.delta};
+	DpermFilterSums b = {much, filter.delta, limit, eighth};
+	DpermFilterSums over;
+
+	CHECK(dperm_filter_allows(&filter, &a));
+	CHECK(dperm_filter_allows(&filter, &b));
+	over = a, over.epsilon = dperm_amount_add(a.epsilon, one);
+	CHECK(!dperm_filter_allows(&filter, &over));
+	over = a, over.delta = dperm_amount_add(a.delta, one);
+	CHECK(!dperm_filter_allows(&filter, &over));
+	over = b, over.divergence = dperm_amount_add(b.divergence, one);
+	CHECK(!dperm_filter_allows(&filter, &over));
+	over = b, over.direct = dperm_amount_add(b.direct, one);
+	CHECK(!dperm_filter_allows(&filter, &over));
+}
+
+/* What is left is allowed, and a unit more is not. */
+TEST(left_is_the_largest)
+{
+	srand(5);
+	for (int i = 0; i < 200; i++)
+	{
+		double		epsilon = exp(-3 + 6.0 * rand() / RAND_MAX);
+		DpermFilter filter = filter_of(epsilon, i % 4 ? exp(-25 + 15.0 * rand() / RAND_MAX) : 0);
+		DpermFilterSums spent = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+		DpermFilterSums each = dperm_filter_pure(epsilon * exp(-6.0 * rand() / RAND_MAX), filter.order);
+		DpermAmount left;
+		DpermFilterSums next;
+
+		for (int k = rand() % 30; k > 0; k--)
+			spent = dperm_filter_add(&spent, &each);
+		left = dperm_filter_left(&filter, &spent);
+		if (left.units > 0)
+		{
+			next = dperm_filter_pure(dperm_amount_double(left), filter.order);
+			next = dperm_filter_add(&spent, &next);
+			CHECK(dperm_filter_allows(&filter, &next));
+		}
+		left.units++;
+		next = dperm_filter_pure(dperm_amount_double(left), filter.order);
+		next = dperm_filter_add(&spent, &next);
+		CHECK(!dperm_filter_allows(&filter, &next));
+	}
+}
+
+/* ---- adversaries ---- */
+
+/* The rule that is wrong: the best of all orders, for what was released. */
+static bool
+best_order_allows(const Law *first, const Law *second, double epsilon, double delta)
+{
+	for (int i = 0; i < DPERM_ORDER_COUNT; i++)
+	{
+		double		order = dperm_composition_order(i);
+
+		if (dperm_composition_convert(divergence(first, order) + divergence(second, order), order, delta) <= epsilon)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * The counter-example to the best order: what comes out of a first release chooses between two second ones, which the rule allows
+ * by different orders. Together they reach a delta of 1.77e-5 where the budget is 1e-5.
+ */
+TEST(best_order_is_no_filter)
+{
+	Law			first = needle(0.105, 0.046);
+	Law			second[] = {needle(0.0099, 0.9634), needle(0.000121, 1.0828)};
+	DpermFilter filter = filter_of(1, 1e-5);
+	DpermFilterSums cost = known_cost(&first, filter.order);
+	double		sum = 0;
+	int			allowed = 0;
+
+	for (int i = 0; i < 2; i++)
+	{
+		DpermFilterSums more = known_cost(&second[i], filter.order);
+
+		CHECK(best_order_allows(&first, &second[i], 1, 1e-5));
+		sum += first.p[i] * reach(&second[i], loss_of(&first, i), 1);
+		more = dperm_filter_add(&cost, &more);
+		allowed += dperm_filter_allows(&filter, &more);
+	}
+	CHECK(sum > 1.2e-5);
+
+	/* the filter does not allow both */
+	CHECK(allowed < 2);
+}
+
+/* The probability of a needle that spends a divergence. */
+static double
+needle_for(double loss, double order, double left)
+{
+	double		low = 0;
+	double		high = 0.999;
+
+	for (int i = 0; i < 60; i++)
+	{
+		double		middle = (low + high) / 2;
+		Law			law = needle(middle, loss);
+
+		if (middle > 0 && divergence(&law, order) > left)
+			high = middle;
+		else
+			low = middle;
+	}
+	return low;
+}
+
+/*
+ * The best of the last releases, when the loss is what it is: a needle that spends the rest by Renyi divergences, where conversion
+ * is tight; the worst of what sums still allow; the worst of which only epsilon and delta are known, by divergences.
+ */
+static double
+best_last(const DpermFilter *filter, const DpermFilterSums *spent, double loss, double epsilon)
+{
+	const double tries[] = {2, 1, 0.5, 0.25, 0.125};
+	double		most = hockey(loss, epsilon);
+	double		rest = dperm_amount_double(dperm_amount_less(dperm_filter_limit(filter), spent->divergence));
+	double		aim = fmax(epsilon - loss + log(filter->order / (filter->order - 1)), 1e-6);
+	double		left = dperm_amount_double(dperm_amount_less(filter->epsilon, spent->epsilon));
+	double		pure = dperm_amount_double(dperm_filter_left(filter, spent));
+	double		delta = dperm_amount_double(filter->delta);
+	Law			laws[11];
+	DpermFilterSums costs[11];
+	int			count = 1;
+
+	laws[0] = needle(fmax(needle_for(aim, filter->order, rest * 0.9999999), 1e-30), aim);
+	costs[0] = known_cost(&laws[0], filter->order);
+
+	/* as much delta as there may be left; the filter tells */
+	for (int i = 0; i < 5; i++)
+	{
+		double		direct = fmax(tries[i] * delta - dperm_amount_double(spent->delta), 0) * 0.999999;
+
+		laws[count] = worst(left, direct);
+		costs[count++] = bound_cost(left, direct, filter->order);
+		direct = fmax(tries[i] * delta - dperm_amount_double(spent->direct), 0) * 0.999999;
+		laws[count] = worst(pure * 0.999999, direct);
+		costs[count++] = bound_cost(pure * 0.999999, direct, filter->order);
+	}
+	for (int i = 0; i < count; i++)
+	{
+		DpermFilterSums all = dperm_filter_add(spent, &costs[i]);
+
+		if (dperm_filter_allows(filter, &all))
+			most = fmax(most, reach(&laws[i], loss, epsilon));
+	}
+	return most;
+}
+
+/* The same after some more releases of a pool, each chosen by what came before. */
+static double
+best_of(const DpermFilter *filter, const DpermFilterSums *spent, double loss, double epsilon, const Law *pool, int count, int depth)
+{
+	double		most = best_last(filter, spent, loss, epsilon);
+
+	for (int i = 0; depth > 0 && i < count; i++)
+	{
+		DpermFilterSums cost = known_cost(&pool[i], filter->order);
+		DpermFilterSums all = dperm_filter_add(spent, &cost);
+		double		sum = 0;
+
+		if (!dperm_filter_allows(filter, &all))
+			continue;
+		for (int k = 0; k < pool[i].count; k++)
+			sum += pool[i].p[k] * best_of(filter, &all, loss + loss_of(&pool[i], k), epsilon, pool, count, depth - 1);
+		most = fmax(most, sum);
+	}
+	return most;
+}
+
+/* Random pools of first releases, and the best of all that can follow. They get close to delta, and not beyond. */
+TEST(adversaries_stay_within_delta)
+{
+	const double epsilons[] = {1, 0.3, 3};
+	const double deltas[] = {1e-5, 1e-3, 1e-6};
+	double		closest = 0;
+
+	srand(7);
+	for (int i = 0; i < 36; i++)
+	{
+		double		epsilon = epsilons[i % 3];
+		double		delta = deltas[i / 3 % 3];
+		DpermFilter filter = filter_of(epsilon, delta);
+		DpermFilterSums nothing = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+		Law			pool[3];
+		double		reached;
+
+		for (int k = 0; k < 3; k++)
+		{
+			double		loss = epsilon * exp(-5.0 * rand() / RAND_MAX);
+
+			pool[k] = k == 0 ? response(loss) : needle(exp(-8.0 * rand() / RAND_MAX) * 0.9, loss);
+		}
+		reached = best_of(&filter, &nothing, 0, epsilon, pool, 3, 2);
+		CHECK(reached <= delta);
+		closest = fmax(closest, reached / delta);
+	}
+	CHECK(closest > 0.5);
+}
+
+/*
+ * Every strategy over two sizes of randomised response, without a limit on their number: by going backwards over all that the filter
+ * allows, and all losses. RATIO of the small one are as large as the other.
+ */
+#define RATIO 4
+#define MOST 600
+#define MOST_LARGE 40
+static double values[2][MOST_LARGE + 2][2 * MOST + 1];
+
+static double
+best_strategy(const DpermFilter *filter, double epsilon, double size, int *small_ones)
+{
+	static bool allowed[MOST + 2][MOST_LARGE + 2];
+	DpermFilterSums costs[] = {dperm_filter_pure(size, filter->order), dperm_filter_pure(RATIO * size, filter->order)};
+	double		high[] = {1 / (1 + exp(-size)), 1 / (1 + exp(-RATIO * size))};
+	DpermFilterSums small = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+
+	*small_ones = 0;
+	for (int i = 0; i <= MOST; i++)
+	{
+		DpermFilterSums all = small;
+
+		for (int j = 0; j <= MOST_LARGE; j++)
+		{
+			/* once too much, more is too much too */
+			allowed[i][j] = (j == 0 || allowed[i][j - 1]) && (i == 0 || allowed[i - 1][j]) && dperm_filter_allows(filter, &all);
+			all = dperm_filter_add(&all, &costs[1]);
+		}
+		if (allowed[i][0])
+			*small_ones = i;
+		small = dperm_filter_add(&small, &costs[0]);
+	}
+	for (int i = *small_ones; i >= 0; i--)
+		for (int j = MOST_LARGE; j >= 0; j--)
+			for (int at = 0; allowed[i][j] && at <= 2 * MOST; at++)
+			{
+				int			loss = at - MOST;
+				double		most = hockey(loss * size, epsilon);
+
+				if (i + 1 <= *small_ones && allowed[i + 1][j] && at > 0 && at < 2 * MOST)
+					most = fmax(most, high[0] * values[(i + 1) % 2][j][at + 1] + (1 - high[0]) * values[(i + 1) % 2][j][at - 1]);
+				if (j < MOST_LARGE && allowed[i][j + 1] && at >= RATIO && at <= 2 * MOST - RATIO)
+					most = fmax(most, high[1] * values[i % 2][j + 1][at + RATIO] + (1 - high[1]) * values[i % 2][j + 1][at - RATIO]);
+				values[i % 2][j][at] = most;
+			}
+	return values[0][0][MOST];
+}
+
+TEST(no_strategy_of_small_releases_gets_beyond_delta)
+{
+	DpermFilter filter = filter_of(0.5, 1e-3);
+	int			small_ones;
+	double		reached = best_strategy(&filter, 0.5, 0.01, &small_ones);
+
+	CHECK(reached <= 1e-3);
+	CHECK(reached > 1e-7);
+
+	/* far more than the fifty that sums allow; and all losses were in range */
+	CHECK(small_ones > 100 && small_ones < MOST);
+}
+
+int
+main(void)
+{
+	RUN(limit_converts_to_its_share);
+	RUN(order_is_the_best_for_gaussian_noise);
+	RUN(sums_without_delta);
+	RUN(either_rule);
+	RUN(left_is_the_largest);
+	RUN(best_order_is_no_filter);
+	RUN(adversaries_stay_within_delta);
+	RUN(no_strategy_of_small_releases_gets_beyond_delta);
+	return test_report();
+}
