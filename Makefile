@@ -41,7 +41,7 @@ SHLIB_LINK = $(LINALG)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver steady hostile privileges noise tuning evaluate cost delta compose persons protect protect_attacks
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons protect protect_attacks
 REGRESS_OPTS = --inputdir=$(here)/test
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(here)/test
@@ -52,11 +52,14 @@ PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
 include $(PGXS)
 
+# Libraries that only tests load, from where they are built.
+TEST_MODULES := $(patsubst test/%.c,build/%$(DLSUFFIX),$(call sources,test/modules/*.c))
+
 # PostgreSQL's own headers and macros do not pass -Wextra; src/core has to.
-$(PG_OBJS): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+$(PG_OBJS) $(TEST_MODULES): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 # A server built by gcc hands on flags that clang does not know, and would warn of.
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -n 1)),)
-$(OBJS) $(DEBIT_OBJS): override CFLAGS += -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes
+$(OBJS) $(DEBIT_OBJS) $(TEST_MODULES): override CFLAGS += -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes
 endif
 # Its loops over numbers are worth vectors, and nobody outside calls it.
 $(CORE_OBJS): override CFLAGS += -O3 -fvisibility=hidden
@@ -157,13 +160,19 @@ fuzz: $(FUZZ_TARGETS)
 	@mkdir -p $(FUZZ_TARGETS:=.corpus)
 	$(call run_each,$(FUZZ_TARGETS),-max_total_time=$(FUZZ_SECONDS) -artifact_prefix={}- {}.corpus $(wildcard $(here)/test/fuzz/corpus))
 
+$(TEST_MODULES): build/%$(DLSUFFIX): $(here)/test/%.c
+	@mkdir -p $(@D)
+	$(CC) $(CFLAGS) $(CFLAGS_SL) $(CPPFLAGS) $< \
+		$(LDFLAGS) $(LDFLAGS_SL) $(if $(filter darwin,$(PORTNAME)),-bundle $(BE_DLLLIBS),-shared) -o $@
+
 # Our own copy of prove_installcheck: that one wants t/ at the top and a server
 # configured with --enable-tap-tests. PostgreSQL 16 renamed TESTDIR.
 TAP_DIR = $(CURDIR)/build/tap
-tap:
+tap: $(TEST_MODULES)
 	rm -rf $(TAP_DIR)
 	mkdir -p $(TAP_DIR)/log $(TAP_DIR)/tmp_check
 	cd $(here) && PATH="$(bindir):$$PATH" PG_REGRESS='$(top_builddir)/src/test/regress/pg_regress' \
+	TEST_MODULES='$(CURDIR)/build/modules' DLSUFFIX='$(DLSUFFIX)' \
 	TESTDIR='$(TAP_DIR)' TESTLOGDIR='$(TAP_DIR)/log' TESTDATADIR='$(TAP_DIR)/tmp_check' \
 	prove -I $(top_builddir)/src/test/perl $(PROVE_FLAGS) $(if $(PROVE_TESTS),$(PROVE_TESTS),test/t/*.pl)
 

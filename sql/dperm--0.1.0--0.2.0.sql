@@ -8,6 +8,26 @@ DROP FUNCTION dp_bounded(anyelement, integer);
 CREATE FUNCTION dp_bounded(value anyelement) RETURNS anyelement
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
+-- Rows that a server reads which calls aggregates without the types of their arguments.
+CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, bytea) RETURNS dp_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_step_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, bytea) IS
+	'internal to training: transition function of dp_moments_row_agg';
+
+CREATE FUNCTION dp_row(VARIADIC columns "any") RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_row(VARIADIC "any") IS
+	'internal to training: the columns of a row as bytes that any server can read';
+
+CREATE AGGREGATE dp_moments_row_agg(request dp_moments, label boolean, columns bytea) (
+	SFUNC = dp_moments_step,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_row_agg(dp_moments, boolean, bytea) IS
+	'internal to training: one pass over rows that dp_row has made';
+
 -- A group is trained once, in the leader, however often the plan asks for its model.
 ALTER FUNCTION dp_logreg_step(internal, "any", "any", float8) PARALLEL RESTRICTED;
 ALTER FUNCTION dp_logreg_step(internal, "any", "any", float8, float8) PARALLEL RESTRICTED;

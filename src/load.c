@@ -250,12 +250,14 @@ receive_census(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Rows are about to arrive. The roster reads units as they are, so their type has to be its own. */
+/* Rows are about to arrive: label, features, and perhaps more. The roster reads units as they are, so their type has to be its own. */
 static void
 start_rows(DestReceiver *self, int operation, TupleDesc desc)
 {
 	Loader	   *loader = (Loader *) self;
 
+	for (int i = 0; loader->pub.receiveSlot != receive_census && i < loader->count; i++)
+		dperm_reader_bind_columns(loader->readers[i], loader->sets[i].source->block_count, desc, 1);
 	if (loader->roster &&
 		getBaseType(TupleDescAttr(desc, desc->natts - 1)->atttypid) != getBaseType(loader->source->unit_type))
 		elog(ERROR, "a query over the rows has a unit of another type");

@@ -65,7 +65,6 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 	const uint64 *readers = flat->words + dperm_pass_readers_at(pass);
 	const char *fault;
 	DpermArena	arena;
-	int64		at = 0;
 
 	arena.left = 16 * (size_t) pass->encoder + 256;
 	arena.at = palloc(arena.left);
@@ -76,14 +75,12 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 		return fault;
 	if (dperm_encoder_dim(encoder) != pass->dim)
 		return "the dimension of the encoder does not match";
+	if (pass->readers != encoder->block_count)
+		return "the readers do not match the encoder";
 	for (int i = 0; i < encoder->block_count; i++)
-	{
-		if (at >= pass->readers ||
-			!dperm_reader_fits(readers[at], encoder->blocks[i].kind))
+		if (!dperm_reader_word_fits(readers[i], &encoder->blocks[i]))
 			return "a reader is unknown";
-		at += 1 + (readers[at] == DPERM_READ_ENUM ? encoder->blocks[i].count : 0);
-	}
-	return at == pass->readers ? NULL : "the readers do not match the encoder";
+	return NULL;
 }
 
 /* The flat value of a request. */
@@ -97,7 +94,7 @@ dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order, cons
 		.order = order,
 		.loss = spec->loss,
 		.dim = dperm_encoder_dim(&spec->encoder),
-		.readers = spec->reader_words,
+		.readers = spec->encoder.block_count,
 		.encoder = size
 	};
 	DpermFlat *flat = dperm_moments_flat_make(dperm_pass_words(&pass));

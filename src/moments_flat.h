@@ -17,8 +17,7 @@ typedef struct DpermPassSpec
 {
 	DpermLoss	loss;
 	DpermEncoder encoder;
-	const uint64 *readers;		/* see dperm_reader_make_all() */
-	int			reader_words;
+	const uint64 *readers;		/* one word per block, see dperm_reader_word() */
 } DpermPassSpec;
 
 /*

@@ -8,10 +8,12 @@
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
+#include "mb/pg_wchar.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 
@@ -19,14 +21,9 @@
 #include "reader.h"
 #include "rows.h"
 
-/* The stored form of a value of the extension pgvector. */
-typedef struct StoredVector
-{
-	int32		vl_len_;		/* varlena header (do not touch directly!) */
-	int16		dim;
-	int16		unused;
-	float		x[FLEXIBLE_ARRAY_MEMBER];
-} StoredVector;
+/* A word of a request: the kind, and above it one more than an encoding, or 0. */
+#define WORD_SHIFT 16
+#define WORD_KIND ((UINT64CONST(1) << WORD_SHIFT) - 1)
 
 /* How a type can feed a number or a time. */
 static DpermReaderKind
@@ -156,9 +153,52 @@ dperm_reader_fits(uint64 kind, DpermBlockKind block)
 	}
 }
 
-/* The enum values of the categories of a block. */
-Oid *
-dperm_reader_enum_oids(Oid type, const DpermBlock *block)
+/* Are the categories of a block the same bytes in all encodings? */
+static bool
+is_plain_ascii(const DpermBlock *block)
+{
+	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
+		for (int j = 0; j < block->categories[i].len; j++)
+			if (IS_HIGHBIT_SET(block->categories[i].bytes[j]))
+				return false;
+	return true;
+}
+
+/* What a request says about a column. */
+uint64
+dperm_reader_word(DpermReaderKind kind, const DpermBlock *block)
+{
+	uint64		encoding = is_plain_ascii(block) ? 0 : GetDatabaseEncoding() + 1;
+
+	return encoding << WORD_SHIFT | kind;
+}
+
+/* May a word of a request be about a block? */
+bool
+dperm_reader_word_fits(uint64 word, const DpermBlock *block)
+{
+	return dperm_reader_fits(word & WORD_KIND, block->kind) &&
+		word >> WORD_SHIFT <= (block->kind == DPERM_BLOCK_CATEGORY ? _PG_LAST_ENCODING_ : 0);
+}
+
+/* The kind in a word of a request. */
+static DpermReaderKind
+word_kind(uint64 word)
+{
+	uint64		encoding = word >> WORD_SHIFT;
+
+	if (encoding != 0 && encoding != GetDatabaseEncoding() + 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a pass compares categories in encoding %s, but the rows are in encoding %s",
+						pg_encoding_to_char((int) encoding - 1), GetDatabaseEncodingName()),
+				 errhint("Use databases of the same encoding, or categories in ASCII.")));
+	return (DpermReaderKind) (word & WORD_KIND);
+}
+
+/* The enum values of the categories of a block; InvalidOid where there is none. */
+static Oid *
+find_labels(Oid type, const DpermBlock *block)
 {
 	Oid		   *oids = palloc(sizeof(Oid) * block->count);
 
@@ -182,44 +222,63 @@ text_hash(const char *bytes, int len)
 	return hash_bytes((const unsigned char *) bytes, len);
 }
 
-/* Index the categories by text or by enum value, with open addressing, and hardly any detours. */
-static void
-index_categories(DpermReader *reader)
+/* The index of the categories by text or, if oids are given, by enum value: with open addressing, and hardly any detours. */
+static DpermSlot *
+index_categories(DpermReader *reader, const Oid *oids)
 {
 	const DpermBlock *block = reader->block;
-	uint32		slots = 4;
+	uint32		count = 4;
+	DpermSlot  *slots;
 
-	while (slots < 4 * (uint32) block->count)
-		slots *= 2;
-	reader->mask = slots - 1;
-	reader->slots = palloc(sizeof(DpermSlot) * slots);
-	for (uint32 i = 0; i < slots; i++)
-		reader->slots[i].position = -1;
+	while (count < 4 * (uint32) block->count)
+		count *= 2;
+	reader->mask = count - 1;
+	slots = palloc(sizeof(DpermSlot) * count);
+	for (uint32 i = 0; i < count; i++)
+		slots[i].position = -1;
 	for (int i = 0; i < block->count; i++)
 	{
 		const DpermText *text = &block->categories[i];
-		uint32		hash = reader->kind == DPERM_READ_ENUM ? hash_bytes_uint32(reader->oids[i]) :
-			text_hash(text->bytes, text->len);
+		uint32		hash = oids ? hash_bytes_uint32(oids[i]) : text_hash(text->bytes, text->len);
 		uint32		at = hash & reader->mask;
 
-		while (reader->slots[at].position >= 0)
+		if (oids && !OidIsValid(oids[i]))
+			continue;
+		while (slots[at].position >= 0)
 			at = (at + 1) & reader->mask;
-		reader->slots[at].hash = hash;
-		reader->slots[at].position = i;
+		slots[at].hash = hash;
+		slots[at].position = i;
 	}
+	return slots;
+}
+
+/* Let a reader read an enum type, in the current context. */
+static void
+take_enum(DpermReader *reader, Oid type)
+{
+	Oid		   *oids = find_labels(type, reader->block);
+
+	if (reader->oid_slots)
+	{
+		pfree(reader->oid_slots);
+		pfree(reader->oids);
+	}
+	reader->oid_slots = index_categories(reader, oids);
+	reader->oids = oids;
+	reader->type = type;
 }
 
 /* Make a reader. */
 void
-dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block,
-				  const Oid *oids, Oid type)
+dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block, Oid type)
 {
 	memset(reader, 0, sizeof(*reader));
 	reader->kind = kind;
 	reader->block = block;
-	reader->oids = oids;
 	if (block->kind == DPERM_BLOCK_CATEGORY)
-		index_categories(reader);
+		reader->slots = index_categories(reader, NULL);
+	if (kind == DPERM_READ_ENUM && OidIsValid(type))
+		take_enum(reader, type);
 	if (block->kind == DPERM_BLOCK_VECTOR || block->kind == DPERM_BLOCK_BOX)
 		reader->vector = palloc(sizeof(double) * block->count);
 	if (kind == DPERM_READ_NUMBER_ARRAY)
@@ -241,20 +300,27 @@ dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
 	DpermReader *readers = palloc(sizeof(DpermReader) * encoder->block_count);
 
 	for (int i = 0; i < encoder->block_count; i++)
-	{
-		const DpermBlock *block = &encoder->blocks[i];
-		DpermReaderKind kind = (DpermReaderKind) *words++;
-		Oid		   *oids = NULL;
-
-		if (kind == DPERM_READ_ENUM)
-		{
-			oids = palloc(sizeof(Oid) * block->count);
-			for (int j = 0; j < block->count; j++)
-				oids[j] = (Oid) *words++;
-		}
-		dperm_reader_init(&readers[i], kind, block, oids, InvalidOid);
-	}
+		dperm_reader_init(&readers[i], word_kind(words[i]), &encoder->blocks[i], InvalidOid);
 	return readers;
+}
+
+/* Let one of them read an enum type. What it is given lives as long as the readers. */
+void
+dperm_reader_bind(DpermReader *readers, int i, Oid type)
+{
+	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(readers));
+
+	take_enum(&readers[i], type);
+	MemoryContextSwitchTo(caller);
+}
+
+/* Bind readers to the columns of a result. */
+void
+dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first)
+{
+	for (int i = 0; i < count; i++)
+		if (dperm_reader_is_unbound(&readers[i], TupleDescAttr(desc, first + i)->atttypid))
+			dperm_reader_bind(readers, i, TupleDescAttr(desc, first + i)->atttypid);
 }
 
 /* The position of a text among the categories, or -1. */
@@ -279,13 +345,16 @@ find_text(const DpermReader *reader, const char *bytes, int len)
 static int
 find_oid(const DpermReader *reader, Oid oid)
 {
-	const DpermSlot *slot = &reader->slots[hash_bytes_uint32(oid) & reader->mask];
+	const DpermSlot *slot;
 
+	if (reader->oid_slots == NULL)
+		elog(ERROR, "the type of an enum column is not known");
+	slot = &reader->oid_slots[hash_bytes_uint32(oid) & reader->mask];
 	while (slot->position >= 0)
 	{
 		if (reader->oids[slot->position] == oid)
 			return slot->position;
-		slot = &reader->slots[(slot - reader->slots + 1) & reader->mask];
+		slot = &reader->oid_slots[(slot - reader->oid_slots + 1) & reader->mask];
 	}
 	return -1;
 }
@@ -316,15 +385,12 @@ read_vector(DpermReader *reader, Datum datum)
 
 	if (reader->kind == DPERM_READ_VECTOR)
 	{
-		StoredVector *stored;
+		int			elements;
+		const float *stored = dperm_rows_get_pgvector(datum, &elements);
 
-		if (dperm_rows_too_large(datum, false))
+		if (stored == NULL || elements != count)
 			return NULL;
-		stored = (StoredVector *) PG_DETOAST_DATUM(datum);
-		if (VARSIZE(stored) != offsetof(StoredVector, x) + sizeof(float) * count ||
-			stored->dim != count)
-			return NULL;
-		dperm_rows_from_float4(stored->x, count, reader->vector);
+		dperm_rows_from_float4(stored, count, reader->vector);
 		return reader->vector;
 	}
 	array = dperm_rows_get_array(datum);
@@ -337,6 +403,36 @@ read_vector(DpermReader *reader, Datum datum)
 		reader->vector : NULL;
 }
 
+/* The value of a number, a time or a boolean. */
+double
+dperm_reader_number(DpermReaderKind kind, Datum datum)
+{
+	switch (kind)
+	{
+		case DPERM_READ_INT2:
+			return DatumGetInt16(datum);
+		case DPERM_READ_INT4:
+			return DatumGetInt32(datum);
+		case DPERM_READ_INT8:
+			return (double) DatumGetInt64(datum);
+		case DPERM_READ_FLOAT4:
+			return DatumGetFloat4(datum);
+		case DPERM_READ_FLOAT8:
+			return DatumGetFloat8(datum);
+		case DPERM_READ_NUMERIC:
+			/* out of range gives an infinity, where a cast would raise */
+			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, datum));
+		case DPERM_READ_BOOL:
+			return DatumGetBool(datum) ? 1 : -1;
+		case DPERM_READ_DATE:
+			return dperm_days_from_date(DatumGetDateADT(datum));
+		case DPERM_READ_TIMESTAMP:
+			return dperm_days_from_timestamp(DatumGetTimestamp(datum));
+		default:
+			elog(ERROR, "a column is not a number");
+	}
+}
+
 /* Read one value of any kind. */
 void
 dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue *value)
@@ -347,33 +443,15 @@ dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue 
 	switch (reader->kind)
 	{
 		case DPERM_READ_INT2:
-			value->number = DatumGetInt16(datum);
-			break;
 		case DPERM_READ_INT4:
-			value->number = DatumGetInt32(datum);
-			break;
 		case DPERM_READ_INT8:
-			value->number = (double) DatumGetInt64(datum);
-			break;
 		case DPERM_READ_FLOAT4:
-			value->number = DatumGetFloat4(datum);
-			break;
 		case DPERM_READ_FLOAT8:
-			value->number = DatumGetFloat8(datum);
-			break;
 		case DPERM_READ_NUMERIC:
-			/* out of range gives an infinity, where a cast would raise */
-			value->number = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
-															   datum));
-			break;
 		case DPERM_READ_BOOL:
-			value->number = DatumGetBool(datum) ? 1 : -1;
-			break;
 		case DPERM_READ_DATE:
-			value->number = dperm_days_from_date(DatumGetDateADT(datum));
-			break;
 		case DPERM_READ_TIMESTAMP:
-			value->number = dperm_days_from_timestamp(DatumGetTimestamp(datum));
+			value->number = dperm_reader_number(reader->kind, datum);
 			break;
 		case DPERM_READ_TEXT:
 		case DPERM_READ_BPCHAR:
@@ -398,6 +476,33 @@ dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue 
 			break;
 		case DPERM_READ_NONE:
 			value->present = false;
+			break;
+	}
+}
+
+/* Read a value of a tagged row, whose tag fits the block. */
+void
+dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermValue *value)
+{
+	value->present = tagged->present;
+	if (!tagged->present)
+		return;
+	switch (tagged->tag)
+	{
+		case DPERM_TAG_NUMBER:
+		case DPERM_TAG_TIME:
+		case DPERM_TAG_FLAG:
+			value->number = tagged->number;
+			break;
+		case DPERM_TAG_TEXT:
+			value->category = find_text(reader, (const char *) tagged->bytes, tagged->count);
+			break;
+		case DPERM_TAG_FLOAT8:
+		case DPERM_TAG_FLOAT4:
+			value->present = tagged->count == reader->block->count;
+			value->vector = reader->vector;
+			if (value->present)
+				dperm_tagged_elements(tagged, reader->vector);
 			break;
 	}
 }

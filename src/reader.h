@@ -2,17 +2,19 @@
  * reader.h: from the datum of a column to the value that the encoder takes.
  *
  * A reader is made once, from the type of the column and the block that it feeds; reading looks at
- * no catalog and never raises.
+ * no catalog and never raises. What a request says about readers holds on any server: whatever has an OID is looked up where the rows are.
  */
 #ifndef DPERM_READER_H
 #define DPERM_READER_H
 
+#include "access/tupdesc.h"
 #include "fmgr.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
 
 #include "core/encode/encoder.h"
+#include "core/encode/tagged.h"
 #include "rows.h"
 
 /* How a column is stored. The numbers travel in requests: append only. */
@@ -50,8 +52,10 @@ typedef struct DpermReader
 	DpermReaderKind kind;
 	const DpermBlock *block;
 	uint32		mask;			/* categories: slots - 1, a power of two less one */
-	DpermSlot  *slots;
-	const Oid  *oids;			/* ENUM: the value of each category */
+	DpermSlot  *slots;			/* by their texts */
+	Oid			type;			/* ENUM: the type of the column, once it is known */
+	Oid		   *oids;			/* and its value for each category, or InvalidOid */
+	DpermSlot  *oid_slots;		/* by these */
 	Oid			element;		/* NUMBER_ARRAY */
 	FmgrInfo	output;			/* OUTPUT */
 	double	   *vector;			/* room for converted elements */
@@ -69,22 +73,46 @@ extern DpermReaderKind dperm_reader_natural(Oid type);
 /* May a stored kind feed a kind of block, when it comes from a request? */
 extern bool dperm_reader_fits(uint64 kind, DpermBlockKind block);
 
-/* The enum values of the categories of a block; InvalidOid where there is none. */
-extern Oid *dperm_reader_enum_oids(Oid type, const DpermBlock *block);
-
 /*
- * Make a reader in the current context. oids is for DPERM_READ_ENUM, type for the kinds that are
- * for prediction only (InvalidOid otherwise).
+ * Make a reader in the current context. type is that of the column: for DPERM_READ_ENUM, unless it is bound later, and for the kinds that
+ * are for prediction only.
  */
 extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind,
-							  const DpermBlock *block, const Oid *oids, Oid type);
+							  const DpermBlock *block, Oid type);
 
 /*
- * The readers for the blocks of an encoder, in the current context. words are those of a request:
- * for each block the DpermReaderKind of its column; behind DPERM_READ_ENUM the enum value of each
- * category.
+ * What a request says about a column: its DpermReaderKind, and if a category of its block is not plain ASCII also the encoding of this
+ * database, for a server with another one would not find it. And may a word of a request be about a block?
+ */
+extern uint64 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block);
+extern bool dperm_reader_word_fits(uint64 word, const DpermBlock *block);
+
+/*
+ * The readers for the blocks of an encoder, as one chunk in the current context. words are those of a request, one for each block. Raises
+ * if they are from a database of another encoding that matters.
  */
 extern DpermReader *dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words);
+
+/*
+ * Let a DPERM_READ_ENUM among such readers read a type; looks at the catalog. A category that is no label of the type is one that no row has.
+ */
+extern void dperm_reader_bind(DpermReader *readers, int i, Oid type);
+
+/* Does a reader have to be bound to a type, before it reads a column of it? */
+static inline bool
+dperm_reader_is_unbound(const DpermReader *reader, Oid type)
+{
+	return reader->kind == DPERM_READ_ENUM && reader->type != type;
+}
+
+/* Bind readers to the columns of a result from a position on: those of the blocks in their order. */
+extern void dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first);
+
+/* The value of a number, a time or a boolean, of a kind that is stored so. */
+extern double dperm_reader_number(DpermReaderKind kind, Datum datum);
+
+/* Read a value of a tagged row, whose tag fits the block. The reader need not be bound. */
+extern void dperm_reader_read_tagged(DpermReader *reader, const DpermTagged *tagged, DpermValue *value);
 
 /* Read one value. What it points to lives as long as the datum and the current context. */
 extern void dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull,

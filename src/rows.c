@@ -15,6 +15,15 @@
 #include "core/base/limits.h"
 #include "rows.h"
 
+/* The stored form of a value of the extension pgvector. */
+typedef struct StoredVector
+{
+	int32		vl_len_;		/* varlena header (do not touch directly!) */
+	int16		dim;
+	int16		unused;
+	float		x[FLEXIBLE_ARRAY_MEMBER];
+} StoredVector;
+
 /* Is a value larger than any that is looked at? */
 bool
 dperm_rows_too_large(Datum value, bool is_array)
@@ -79,6 +88,21 @@ dperm_rows_from_float4(const float *in, int count, double *out)
 {
 	for (int i = 0; i < count; i++)
 		out[i] = (double) in[i];
+}
+
+/* The elements of a value of pgvector's type. */
+const float *
+dperm_rows_get_pgvector(Datum value, int *count)
+{
+	StoredVector *stored;
+
+	if (dperm_rows_too_large(value, false))
+		return NULL;
+	stored = (StoredVector *) PG_DETOAST_DATUM(value);
+	if (stored->dim < 0 || VARSIZE(stored) != offsetof(StoredVector, x) + sizeof(float) * stored->dim)
+		return NULL;
+	*count = stored->dim;
+	return stored->x;
 }
 
 /* Elements of variable length are walked one after the other. */

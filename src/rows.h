@@ -71,6 +71,12 @@ dperm_rows_peek_float8(ArrayType *array, int expected_len)
 extern bool dperm_rows_read_array(ArrayType *array, Oid elemtype,
 								  int expected_len, double *out);
 
+/*
+ * The elements of a value of pgvector's type, and their number; NULL if it is too large or does not have the size that it says. It is a
+ * copy unless it is where the datum points.
+ */
+extern const float *dperm_rows_get_pgvector(Datum value, int *count);
+
 /* Widen count floats. */
 extern void dperm_rows_from_float4(const float *in, int count, double *out);
 

@@ -208,7 +208,6 @@ make_reader(DpermScorer *scorer, int i, Oid type)
 {
 	const DpermBlock *block = &scorer->scored.encoder.blocks[i];
 	DpermReaderKind kind = dperm_reader_kind(type, block->kind);
-	Oid		   *oids = NULL;
 
 	if (kind == DPERM_READ_NONE)
 		ereport(ERROR,
@@ -216,9 +215,7 @@ make_reader(DpermScorer *scorer, int i, Oid type)
 				 errmsg("column \"%s\" is of type %s, but the model was trained on a %s",
 						column_name(block), format_type_be(type),
 						dperm_encoder_kind_name(block->kind))));
-	if (kind == DPERM_READ_ENUM)
-		oids = dperm_reader_enum_oids(type, block);
-	dperm_reader_init(&scorer->readers[i], kind, block, oids, type);
+	dperm_reader_init(&scorer->readers[i], kind, block, type);
 }
 
 /* Look up the columns of a row type by name. */

@@ -301,13 +301,8 @@ static char **
 make_readers(DpermSource *source, DpermColumn **features)
 {
 	char	  **expressions = palloc(sizeof(char *) * source->block_count);
-	uint64	   *words;
-	int			count = source->block_count;
+	uint64	   *words = palloc(sizeof(uint64) * source->block_count);
 
-	for (int i = 0; i < source->block_count; i++)
-		if (source->blocks[i].kind == DPERM_BLOCK_CATEGORY)
-			count += source->blocks[i].count;
-	words = palloc(sizeof(uint64) * count);
 	source->varlena = palloc(sizeof(bool) * source->block_count);
 	source->spec.readers = words;
 	for (int i = 0; i < source->block_count; i++)
@@ -330,18 +325,10 @@ make_readers(DpermSource *source, DpermColumn **features)
 									  expressions[i]);
 		if (!dperm_reader_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
-		*words++ = kind;
+		words[i] = dperm_reader_word(kind, block);
 		source->lone_array = source->block_count == 1 &&
 			(kind == DPERM_READ_FLOAT8_ARRAY || kind == DPERM_READ_FLOAT4_ARRAY);
-		if (kind == DPERM_READ_ENUM)
-		{
-			Oid		   *oids = dperm_reader_enum_oids(features[i]->type, block);
-
-			for (int j = 0; j < block->count; j++)
-				*words++ = oids[j];
-		}
 	}
-	source->spec.reader_words = words - source->spec.readers;
 	return expressions;
 }
 

@@ -91,9 +91,14 @@ receive_behind(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
+/* Rows are about to arrive: label, features, and perhaps the unit. */
 static void
 start_tally(DestReceiver *self, int operation, TupleDesc desc)
 {
+	Tally	   *tally = (Tally *) self;
+
+	if (tally->pub.receiveSlot == receive_scored)
+		dperm_reader_bind_columns(tally->readers, tally->model->encoder.block_count, desc, 1);
 }
 
 static void

@@ -51,6 +51,11 @@ CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, record) RETURNS
 COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, record) IS
 	'internal to training: transition function of dp_moments_agg';
 
+CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, bytea) RETURNS dp_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_step_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, bytea) IS
+	'internal to training: transition function of dp_moments_row_agg';
+
 CREATE FUNCTION dp_moments_combine(dp_moments, dp_moments) RETURNS dp_moments
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_moments_combine(dp_moments, dp_moments) IS
@@ -91,3 +96,12 @@ CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, columns recor
 );
 COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, record) IS
 	'internal to training: one pass over the rows';
+
+CREATE AGGREGATE dp_moments_row_agg(request dp_moments, label boolean, columns bytea) (
+	SFUNC = dp_moments_step,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_row_agg(dp_moments, boolean, bytea) IS
+	'internal to training: one pass over rows that dp_row has made';

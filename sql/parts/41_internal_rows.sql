@@ -12,6 +12,11 @@ CREATE FUNCTION dp_bounded(value anyelement) RETURNS anyelement
 COMMENT ON FUNCTION dp_bounded(anyelement) IS
 	'internal to training: a value, or NULL if it is too large';
 
+CREATE FUNCTION dp_row(VARIADIC columns "any") RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_row(VARIADIC "any") IS
+	'internal to training: the columns of a row as bytes that any server can read';
+
 CREATE FUNCTION dp_label(value "any", positive text) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_label("any", text) IS

@@ -1,0 +1,147 @@
+# Training where the rows are: a foreign table whose server runs the passes gives the weights of the same rows in a local table. The
+# two servers have nothing in common but their version: objects have other OIDs, enums have their labels in another order, and databases
+# may have another encoding.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $near = PostgreSQL::Test::Cluster->new('near');
+$near->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+$near->start;
+my $available = $near->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'");
+if (!$available)
+{
+	$near->stop;
+	plan skip_all => 'postgres_fdw is not installed';
+}
+my $far = PostgreSQL::Test::Cluster->new('far');
+$far->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+$far->append_conf('postgresql.conf', "log_statement = all\n");
+$far->start;
+
+# OIDs that the other server has for something else, or not at all
+$far->safe_psql('postgres', qq{
+	CREATE TYPE unused AS ENUM ('x', 'y', 'z');
+	CREATE FUNCTION spend_oids() RETURNS void LANGUAGE plpgsql AS \$\$
+	BEGIN
+	  FOR i IN 1..300 LOOP
+	    EXECUTE format('CREATE TYPE spent AS ENUM (%L, %L, %L)', i, 'green', 'blue');
+	    DROP TYPE spent;
+	  END LOOP;
+	END \$\$;
+	SELECT spend_oids();
+	DROP FUNCTION spend_oids();
+});
+
+my $rows = q{
+	SELECT i % 3 = 0 AS y, (ARRAY['red', 'green', 'blue', 'grey', NULL])[1 + i * 7 % 5]::color AS e,
+	  (ARRAY['low', 'high'])[1 + i % 2]::grade AS g, (ARRAY['Köln', 'Paris', 'Rome', NULL])[1 + i % 4] AS c, (ARRAY['ab', 'cd', 'ef'])[1 + i % 3]::char(4) AS p,
+	  i % 4 = 1 AS b, i % 100 AS n, sin(i) AS f, (i % 17)::numeric / 16 AS m, date '2020-01-01' + i % 300 AS d, timestamp '2020-01-01' + i * interval '1 hour' AS t,
+	  i % 3 AS k, ARRAY[sin(i), cos(2 * i), sin(i * i)] AS x, ARRAY[cos(i), sin(3 * i)]::float4[] AS x4,
+	  (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color AS ye
+	FROM generate_series(1, 2000) i};
+my $columns = 'y boolean, e color, g grade, c text, p char(4), b boolean, n integer, f float8, m numeric, d date, t timestamp, k integer, x float8[], x4 float4[], ye color';
+my $domains = '{"e": ["blue", "red", "green", "violet"], "g": ["low", "high"], "c": ["Köln", "Paris", "Rome"], "p": ["ab", "cd"], "n": [0, 100], "f": [-1, 1], "m": [0, 1], '
+  . '"d": ["2020-01-01", "2021-01-01"], "t": ["2020-01-01", "2020-04-01"], "x": {"dimension": 3, "norm": 2}, "x4": {"dimension": 2}}';
+
+# The enum is a member of an extension: postgres_fdw sends no expression with a type that is of none. Its domain is not.
+sub make_types
+{
+	my ($node, $database, @labels) = @_;
+	my $labels = join ', ', map { "'$_'" } @labels;
+	$node->safe_psql($database, qq{
+		CREATE EXTENSION dperm;
+		CREATE TYPE color AS ENUM ($labels);
+		CREATE TYPE color_base AS ENUM ('high', 'low');
+		CREATE DOMAIN grade AS color_base;
+		ALTER EXTENSION dperm ADD TYPE color;
+		ALTER EXTENSION dperm ADD TYPE color_base;
+		ALTER EXTENSION dperm ADD TYPE grade;
+	});
+}
+make_types($near, 'postgres', 'red', 'green', 'blue', 'grey', 'violet');
+# one of the labels that are asked for is not there
+make_types($far, 'postgres', 'grey', 'blue', 'green', 'red');
+$far->safe_psql('postgres', "CREATE TABLE people AS $rows");
+$near->safe_psql('postgres', qq{
+	CREATE TABLE people AS $rows;
+	CREATE EXTENSION postgres_fdw;
+});
+
+# A foreign table of a database of the other server
+sub connect_to
+{
+	my ($name, $database, $options) = @_;
+	my ($host, $port) = ($far->host, $far->port);
+	$near->safe_psql('postgres', qq{
+		CREATE SERVER $name FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname '$database', extensions 'dperm'$options);
+		CREATE USER MAPPING FOR CURRENT_USER SERVER $name;
+		CREATE FOREIGN TABLE ${name}_people ($columns) SERVER $name OPTIONS (table_name 'people');
+	});
+}
+connect_to('far', 'postgres', '');
+
+# How far the weights are from those of the local table; and whether the other server runs passes, if that is known
+sub compare
+{
+	my ($what, $source, $function, $arguments, $cache, $pushed) = @_;
+	my $before = -s $far->logfile;
+	my $distance = $near->safe_psql('postgres', qq{
+		SET dperm.cache_memory = '$cache';
+		SELECT max(abs(v - w)) FROM (SELECT $function('people', $arguments) AS a, $function('$source', $arguments) AS b) m,
+		  unnest(dp_weights(a), dp_weights(b)) u(v, w);
+	});
+	my $passes = () = substr(slurp_file($far->logfile), $before) =~ /^\s*SELECT \S*dp_moments_(?:vector_)?agg\(/mg;
+	cmp_ok($distance, '<', 1e-9, "$what: the local weights");
+	is($passes > 0 ? 'there' : 'here', $pushed, "$what: where passes run");
+}
+
+my @calls = (
+	['all columns', "'y', '{e,g,c,p,b,n,f,m,d,t,x,x4}', 'Infinity', domains => '$domains'"],
+	['an enum alone', "'y', 'e', 'Infinity', domains => '{\"e\": [\"blue\", \"red\", \"violet\"]}'"],
+	['a domain over an enum', "'y', '{g,n}', 'Infinity', domains => '{\"g\": [\"low\"], \"n\": [0, 100]}'"],
+	['an array alone', "'y', 'x', 'Infinity', dimension => 3"],
+	['a kernel', "'y', '{e,n}', 'Infinity', domains => '{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}', kernel => 'gaussian', kernel_features => 20"]);
+for my $call (@calls)
+{
+	my ($what, $arguments) = @$call;
+	compare("$what, in memory", 'far_people', 'dp_logreg_train', $arguments, '64MB', 'here');
+	compare("$what, in passes", 'far_people', 'dp_logreg_train', $arguments, '0', 'there');
+}
+compare('svm', 'far_people', 'dp_svm_train', $calls[0][1], '0', 'there');
+
+# postgres_fdw sends no functions that are only stable, such as dp_label and dp_text
+my @local = (
+	['an enum as label', "'ye', '{e,c,x}', 'Infinity', positive => 'green', domains => '{\"e\": [\"green\", \"grey\"], \"c\": [\"Köln\"], \"x\": {\"dimension\": 3}}'"],
+	['numbers as categories', "'y', '{e,k}', 'Infinity', domains => '{\"e\": [\"green\", \"grey\"], \"k\": {\"categories\": [0, 1]}}'"]);
+compare($_->[0], 'far_people', 'dp_logreg_train', $_->[1], '0', 'here') for @local;
+
+# Columns that are of another type there are an error, not another model
+$near->safe_psql('postgres', "CREATE FOREIGN TABLE other_types (y boolean, e text, n bigint) SERVER far OPTIONS (table_name 'people')");
+for my $column ('e', 'n')
+{
+	my $domain = $column eq 'e' ? '["red"]' : '[0, 100]';
+	my ($status, $out, $error) = $near->psql('postgres',
+		"SET dperm.cache_memory = 0; SELECT dp_logreg_train('other_types', 'y', '$column', 'Infinity', domains => '{\"$column\": $domain}')");
+	like($error, qr/the columns of a pass do not match its request/, "$column is of another type there");
+}
+
+# A database of another encoding has the same categories in other bytes
+$far->safe_psql('postgres', "CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+make_types($far, 'latin', 'blue', 'red', 'grey', 'green');
+$far->safe_psql('latin', "SET client_encoding = 'UTF8'; CREATE TABLE people AS $rows");
+is($far->safe_psql('latin', "SELECT octet_length(c) FROM people WHERE c LIKE 'K%' LIMIT 1"), 4, 'a letter is one byte in latin1');
+connect_to('latin', 'latin', '');
+my $ascii = "'y', '{e,c,n}', 'Infinity', domains => '{\"e\": [\"blue\", \"red\"], \"c\": [\"Paris\", \"Rome\"], \"n\": [0, 100]}'";
+compare('categories in ASCII', 'latin_people', 'dp_logreg_train', $ascii, '0', 'there');
+(my $other = $ascii) =~ s/Rome/Köln/;
+compare('categories in UTF8, in memory', 'latin_people', 'dp_logreg_train', $other, '64MB', 'here');
+my ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $other)");
+like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'categories in UTF8, in passes');
+
+$near->stop;
+$far->stop;
+done_testing();

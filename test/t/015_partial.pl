@@ -1,0 +1,135 @@
+# The aggregates of a pass, run in parts by somebody who is not the executor, as Citus does: functions are called without the types of
+# their arguments, which come out of a record; states leave a worker as text or in binary, and are combined elsewhere. The sums are those
+# of one ordinary aggregate over all rows. test/modules/partial.c drives them.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+if (!$ENV{TEST_MODULES})
+{
+	plan skip_all => 'the modules are built by make tap';
+}
+my $module = "$ENV{TEST_MODULES}/partial$ENV{DLSUFFIX}";
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+$node->start;
+
+# The workers and the coordinator are databases: enums have other OIDs, and labels in another order
+my @workers = ('worker1', 'worker2');
+my %order = (postgres => "'red', 'green', 'blue', 'grey'", worker1 => "'grey', 'blue', 'green', 'red'", worker2 => "'blue', 'red', 'grey', 'green', 'pink'");
+$node->safe_psql('postgres', "CREATE DATABASE $_") for @workers;
+for my $database ('postgres', @workers)
+{
+	$node->safe_psql($database, qq{
+		CREATE TYPE spare_$database AS ENUM ($order{$database});
+		CREATE EXTENSION dperm;
+		CREATE TYPE color AS ENUM ($order{$database});
+		CREATE FUNCTION partial_step(internal, oid, boolean, record) RETURNS internal AS '$module' LANGUAGE C;
+		CREATE FUNCTION partial_text(internal) RETURNS text AS '$module' LANGUAGE C;
+		CREATE FUNCTION partial_binary(internal) RETURNS bytea AS '$module' LANGUAGE C;
+		CREATE FUNCTION combined_text_step(internal, oid, boolean, text) RETURNS internal AS '$module' LANGUAGE C;
+		CREATE FUNCTION combined_binary_step(internal, oid, boolean, bytea) RETURNS internal AS '$module' LANGUAGE C;
+		CREATE FUNCTION call_untyped(oid, record) RETURNS bytea AS '$module' LANGUAGE C;
+		CREATE AGGREGATE partial_text(oid, boolean, record) (SFUNC = partial_step, STYPE = internal, FINALFUNC = partial_text);
+		CREATE AGGREGATE partial_binary(oid, boolean, record) (SFUNC = partial_step, STYPE = internal, FINALFUNC = partial_binary);
+		CREATE AGGREGATE combined_text(oid, boolean, text) (SFUNC = combined_text_step, STYPE = internal, FINALFUNC = partial_text);
+		CREATE AGGREGATE combined_binary(oid, boolean, bytea) (SFUNC = combined_binary_step, STYPE = internal, FINALFUNC = partial_text);
+		CREATE TABLE people AS SELECT i, CASE WHEN i % 11 > 0 THEN i % 3 > 0 END AS y, CASE WHEN i % 13 > 0 THEN i % 100 END AS n, (sin(i) * 2)::numeric AS m, i % 7 > 2 AS b,
+		    timestamp '2000-01-02' + i * interval '1 hour' AS t, (ARRAY['ab', 'cd', 'x', NULL])[1 + i % 4] AS c, (ARRAY['red', 'green', 'blue', 'grey', NULL])[1 + i * 7 % 5]::color AS e,
+		    CASE WHEN i % 9 > 0 THEN ARRAY[sin(i), cos(2 * i), sin(i * i)] END AS x, ARRAY[cos(i), sin(3 * i)]::float4[] AS x4
+		  FROM generate_series(1, 700) i;
+		CREATE FUNCTION request_of(pass_order int, readers bigint[], dimension int, encoder bytea) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS \$\$
+		  SELECT translate(encode(decode('6470706173730002', 'hex') || int8send(pass_order) || int8send(0) || float8send(0) || int8send(dimension) || int8send(cardinality(readers))
+		    || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
+		    || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(1e-18 * cos(k)), '' ORDER BY k) FROM generate_series(1, dimension) k) ELSE '' END
+		    || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
+		    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\\n', '')::dp_moments
+		\$\$;
+		CREATE FUNCTION texts(VARIADIC t text[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
+		  SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || w::bytea, '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
+		\$\$;
+		CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
+		  SELECT set_byte('\\x00', 0, kind) || int4send(length(name)) || name::bytea || rest
+		\$\$;
+		CREATE FUNCTION columns_request(pass_order int) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS \$\$
+		  SELECT request_of(pass_order, ARRAY[2, 6, 7, 9, 10, 12, 13, 14], 15, int4send(8) || '\\x0100' || block(0, 'n', float8send(0) || float8send(100))
+		    || block(0, 'm', float8send(-1) || float8send(1)) || block(2, 'b', '') || block(1, 't', float8send(0) || float8send(20)) || block(3, 'c', texts('ab', 'cd'))
+		    || block(3, 'e', texts('blue', 'red', 'pink')) || block(4, 'x', int4send(3) || float8send(2)) || block(4, 'x4', int4send(2) || float8send(1)))
+		\$\$;
+		CREATE FUNCTION vector_request(pass_order int) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS \$\$
+		  SELECT request_of(pass_order, ARRAY[13], 3, int4send(1) || '\\x0000' || block(4, '', int4send(3) || float8send(1)))
+		\$\$;
+		-- rows, value, weights and sums of an answer: all words before those about readers and encoder
+		CREATE FUNCTION numbers(m dp_moments) RETURNS float8[] LANGUAGE sql IMMUTABLE AS \$\$
+		  WITH words AS (SELECT k, ('x' || encode(substring(dp_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
+		    FROM generate_series(0, length(dp_moments_send(m)) / 8 - 1) k)
+		  SELECT array_agg(CASE WHEN k = 7 THEN w WHEN w = 0 THEN 0 ELSE sign(w) * 2::float8 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2::float8 ^ (-52)) END ORDER BY k)
+		  FROM words WHERE k BETWEEN 7 AND (SELECT max(k) FROM words) - (SELECT w FROM words WHERE k = 5) - (SELECT (w + 7) / 8 FROM words WHERE k = 6)
+		\$\$;
+	});
+}
+
+# A query on a database
+sub ask
+{
+	my ($database, $query) = @_;
+	return $node->safe_psql($database, $query);
+}
+
+# The sums of all rows by an ordinary aggregate, and by parts
+sub compare
+{
+	my ($what, $request, $whole, $oid, $arguments) = @_;
+	for my $order (1 .. 4)
+	{
+		# the third has second derivatives in single precision
+		my $tolerance = $order == 3 ? 1e-3 : 1e-12;
+		for my $told ('true', 'false')
+		{
+			for my $form ('text', 'binary')
+			{
+				my @states;
+				for my $k (0, 1)
+				{
+					push @states, ask($workers[$k],
+						"SELECT partial_$form($oid, $told, ROW((SELECT $request($order)), y, $arguments)) FROM people WHERE i % 2 = $k");
+				}
+				my $values = join ', ', map { "('$_')" } @states;
+				my $type = $form eq 'text' ? 'text' : 'bytea';
+				is( ask('postgres', qq{
+						SELECT cardinality(a) = cardinality(b) AND a[1] = 700 AND a[1] = b[1] AND (SELECT max(abs(v - w)) < $tolerance FROM unnest(a[2:], b[2:]) u(v, w))
+						FROM (SELECT numbers($whole) AS a FROM people) whole,
+						  (SELECT numbers(combined_$form($oid, $told, s::$type)::dp_moments) AS b FROM (VALUES $values) v(s)) parts
+					} =~ s/\$order/$order/gr),
+					't', "$what, order $order, " . ($told eq 'true' ? 'told' : 'not told') . ", $form");
+			}
+		}
+	}
+}
+sub aggregate { return "'$_[0]'::regprocedure::oid" }
+compare('columns as a row', 'columns_request', 'dp_moments_agg((SELECT columns_request($order)), y, n, m, b, t, c, e, x, x4)',
+	aggregate('dp_moments_row_agg(dp_moments,boolean,bytea)'), 'dp_row(n, m, b, t, c, e, x, x4)');
+compare('columns as a record', 'columns_request', 'dp_moments_agg((SELECT columns_request($order)), y, n, m, b, t, c, e, x, x4)',
+	aggregate('dp_moments_agg(dp_moments,boolean,record)'), 'ROW(n, m, b, t, c, e, x, x4)');
+compare('an array', 'vector_request', 'dp_moments_vector_agg((SELECT vector_request($order)), y, x)',
+	aggregate('dp_moments_vector_agg(dp_moments,boolean,double precision[])'), 'x');
+
+# Where types are needed and are not known, there is a clear error
+my @errors = (
+	['dp_moments_agg', "SELECT partial_text('dp_moments_agg(dp_moments,boolean,\"any\")'::regprocedure, true, ROW((SELECT columns_request(1)), y, n, m, b, t, c, e, x, x4)) FROM people",
+		qr/could not determine the types of the columns of a pass/],
+	['dp_row', "SELECT call_untyped('dp_row(\"any\")'::regprocedure, ROW(n, e)) FROM people", qr/could not determine the types of the columns of a row/],
+	['dp_text', "SELECT call_untyped('dp_text(\"any\")'::regprocedure, ROW(e)) FROM people", qr/could not determine the type of a value/],
+	['dp_label', "SELECT call_untyped('dp_label(\"any\",text)'::regprocedure, ROW(e, 'red'::text)) FROM people", qr/could not determine the type of a label/]);
+for my $call (@errors)
+{
+	my ($what, $query, $expected) = @$call;
+	my ($status, $out, $error) = $node->psql('worker1', $query);
+	like($error, $expected, "$what without types");
+}
+
+$node->stop;
+done_testing();

@@ -1,0 +1,64 @@
+/*
+ * sample_tagged.h: tagged rows of every kind, for tests and as seeds for fuzzing.
+ */
+#ifndef DPERM_SAMPLE_TAGGED_H
+#define DPERM_SAMPLE_TAGGED_H
+
+#include "unit/test.h"
+
+#include "core/encode/tagged.h"
+
+#define SAMPLE_TAGGED_VALUES 12
+#define SAMPLE_TAGGED_COUNT 20
+#define SAMPLE_TAGGED_BYTES (SAMPLE_TAGGED_VALUES * (DPERM_TAGGED_HEAD + 8 * SAMPLE_TAGGED_COUNT))
+
+/* A number of any size, or one of those that are none. */
+static inline double
+sample_number(TestRandom *state)
+{
+	static const double special[] = {0.0, -0.0, INFINITY, -INFINITY, NAN};
+
+	if (test_below(state, 4) == 0)
+		return special[test_below(state, 5)];
+	return ldexp(2 * test_uniform(state) - 1, test_below(state, 200) - 100);
+}
+
+/* Write a value and say what it is; returns what follows. */
+static inline unsigned char *
+sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned char *at)
+{
+	float		floats[SAMPLE_TAGGED_COUNT];
+
+	memset(value, 0, sizeof(*value));
+	value->tag = (DpermTag) (1 + test_below(state, 6));
+	value->present = test_below(state, 4) != 0;
+	value->encoding = value->tag == DPERM_TAG_TEXT ? (int) test_below(state, 42) : 0;
+	if (!value->present)
+		return dperm_tagged_put_null(at, value->tag, value->encoding);
+	switch (value->tag)
+	{
+		case DPERM_TAG_NUMBER:
+		case DPERM_TAG_TIME:
+			value->number = sample_number(state);
+			return dperm_tagged_put_number(at, value->tag, value->number);
+		case DPERM_TAG_FLAG:
+			value->number = test_below(state, 2) ? 1 : -1;
+			return dperm_tagged_put_number(at, value->tag, value->number);
+		default:
+			value->count = (int) test_below(state, SAMPLE_TAGGED_COUNT + 1);
+	}
+	for (int i = 0; i < value->count; i++)
+	{
+		elements[i] = sample_number(state);
+		floats[i] = (float) elements[i];
+		if (value->tag == DPERM_TAG_FLOAT4)
+			elements[i] = floats[i];
+	}
+	if (value->tag == DPERM_TAG_TEXT)
+		return dperm_tagged_put_text(at, value->encoding, (const char *) elements, value->count);
+	if (value->tag == DPERM_TAG_FLOAT8)
+		return dperm_tagged_put_float8(at, elements, value->count);
+	return dperm_tagged_put_float4(at, floats, value->count);
+}
+
+#endif							/* DPERM_SAMPLE_TAGGED_H */

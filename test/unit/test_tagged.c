@@ -1,0 +1,138 @@
+/*
+ * test_tagged.c: tagged rows, exact and against hostile bytes.
+ */
+#include "unit/test.h"
+
+#include <stdlib.h>
+
+#include "core/encode/tagged.h"
+#include "unit/sample_tagged.h"
+
+static unsigned char bytes[SAMPLE_TAGGED_BYTES];
+
+/* Equal in every bit, NaN and the signs of zeros included. */
+static bool
+same_bits(const double *a, const double *b, int count)
+{
+	return count == 0 || memcmp(a, b, sizeof(double) * (size_t) count) == 0;
+}
+
+TEST(round_trips)
+{
+	TestRandom	state = 1;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		DpermTagged values[SAMPLE_TAGGED_VALUES];
+		double		elements[SAMPLE_TAGGED_VALUES][SAMPLE_TAGGED_COUNT];
+		int			count = (int) test_below(&state, SAMPLE_TAGGED_VALUES + 1);
+		unsigned char *end = bytes;
+		DpermBytes	row = {bytes, 0, false};
+		DpermTagged value;
+
+		for (int i = 0; i < count; i++)
+			end = sample_value(&state, &values[i], elements[i], end);
+		row.left = (size_t) (end - bytes);
+		for (int i = 0; i < count; i++)
+		{
+			double		read[SAMPLE_TAGGED_COUNT];
+
+			CHECK(dperm_tagged_get(&row, &value));
+			CHECK(value.tag == values[i].tag && value.present == values[i].present && value.encoding == values[i].encoding);
+			CHECK(same_bits(&value.number, &values[i].number, 1));
+			CHECK(value.count == values[i].count);
+			if (value.tag == DPERM_TAG_TEXT)
+				CHECK(value.count == 0 || memcmp(value.bytes, elements[i], (size_t) value.count) == 0);
+			else if (value.count > 0)
+			{
+				dperm_tagged_elements(&value, read);
+				CHECK(same_bits(read, elements[i], value.count));
+			}
+		}
+		CHECK(row.left == 0 && !dperm_tagged_get(&row, &value));
+	}
+}
+
+/* The bytes are the same on every machine. */
+TEST(is_as_documented)
+{
+	static const unsigned char expected[] = {
+		1, 0x3f, 0xf8, 0, 0, 0, 0, 0, 0,	/* 1.5 */
+		2, 0xc0, 0, 0, 0, 0, 0, 0, 0,	/* two days before 2000 */
+		3, 1, 3, 0, 0x83,
+		4, 6, 0, 0, 0, 2, 'a', 'b', 0x84, 6,
+		5, 0, 0, 0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0,
+		6, 0, 0, 0, 2, 0x3f, 0x80, 0, 0, 0xbf, 0x80, 0, 0};
+	double		doubles[] = {-0.0};
+	float		floats[] = {1, -1};
+	unsigned char *at = bytes;
+
+	at = dperm_tagged_put_number(at, DPERM_TAG_NUMBER, 1.5);
+	at = dperm_tagged_put_number(at, DPERM_TAG_TIME, -2);
+	at = dperm_tagged_put_number(at, DPERM_TAG_FLAG, 1);
+	at = dperm_tagged_put_number(at, DPERM_TAG_FLAG, -1);
+	at = dperm_tagged_put_null(at, DPERM_TAG_FLAG, 6);
+	at = dperm_tagged_put_text(at, 6, "ab", 2);
+	at = dperm_tagged_put_null(at, DPERM_TAG_TEXT, 6);
+	at = dperm_tagged_put_float8(at, doubles, 1);
+	at = dperm_tagged_put_float4(at, floats, 2);
+	CHECK((size_t) (at - bytes) == sizeof(expected));
+	CHECK(memcmp(bytes, expected, sizeof(expected)) == 0);
+}
+
+/* Does a row of these bytes begin with a value? In memory that ends where they do, for the sanitizer. */
+static bool
+is_value(const void *start, size_t size)
+{
+	unsigned char *copy = malloc(size > 0 ? size : 1);
+	DpermBytes	row = {copy, size, false};
+	DpermTagged value;
+	bool		result;
+
+	memcpy(copy, start, size);
+	result = dperm_tagged_get(&row, &value);
+	free(copy);
+	return result;
+}
+
+/* A value that is cut off is none, wherever; nor are unknown tags, other flags, and lengths beyond the end. */
+TEST(refuses_damage)
+{
+	TestRandom	state = 2;
+
+	for (int round = 0; round < 2000; round++)
+	{
+		DpermTagged value;
+		double		elements[SAMPLE_TAGGED_COUNT];
+		size_t		size = (size_t) (sample_value(&state, &value, elements, bytes) - bytes);
+
+		CHECK(is_value(bytes, size));
+		for (size_t cut = 0; cut < size; cut++)
+			CHECK(!is_value(bytes, cut));
+	}
+	CHECK(!is_value("\0\0\0\0\0\0\0\0\0\0\0", 11) && !is_value("\7\0\0\0\0\0\0\0\0\0\0", 11));
+	CHECK(!is_value("\200", 1) && !is_value("\207", 1) && !is_value("\3\2", 2));
+	CHECK(!is_value("\5\377\377\377\377\0\0\0\0\0\0\0\0", 13));
+	CHECK(!is_value("\5\40\0\0\0\0\0\0\0\0\0\0\0", 13));	/* a length of 0 in 32 bits */
+	CHECK(!is_value("\4\6\200\0\0\0a", 7));
+}
+
+/* A column feeds the block of its own kind and no other. */
+TEST(fits_blocks)
+{
+	static const char *fits[] = {"1", "2", "3", "4", "56", "56"};
+
+	for (int kind = DPERM_BLOCK_NUMBER; kind <= DPERM_BLOCK_BOX; kind++)
+		for (int tag = DPERM_TAG_NUMBER; tag <= DPERM_TAG_FLOAT4; tag++)
+			CHECK(dperm_tagged_fits((DpermTag) tag, (DpermBlockKind) kind) == (strchr(fits[kind], '0' + tag) != NULL));
+}
+
+int
+main(void)
+{
+	RUN(round_trips);
+	RUN(is_as_documented);
+	RUN(refuses_damage);
+	RUN(fits_blocks);
+	return test_report();
+}
