@@ -27,7 +27,10 @@ DEBIT = dperm_debit
 DEBIT_OBJS = src/debit_worker.o src/budget.o src/payer.o $(patsubst %,src/core/privacy/%.o,amount filter composition claim)
 OBJS = $(filter-out src/debit_worker.o,$(PG_OBJS)) $(CORE_OBJS)
 
-DATA_built = sql/$(EXTENSION)--$(EXTVERSION).sql
+SQL_VERSIONS = 0.1.0--$(EXTVERSION)
+SQL_INSTALL = sql/$(EXTENSION)--$(EXTVERSION).sql
+SQL_UPDATE = sql/$(EXTENSION)--$(SQL_VERSIONS).sql
+DATA_built = $(SQL_INSTALL) $(SQL_UPDATE)
 DATA = $(filter-out $(DATA_built),$(call sources,sql/*--*.sql))
 
 # The rounding bounds of the release stage hold for IEEE arithmetic as written.
@@ -86,8 +89,13 @@ SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
 	40_internal_passes 41_internal_rows 42_internal_aggregates 43_internal_evaluation \
 	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 70_internal_budgets 71_budgets 80_internal_registry 81_protection
 
-$(DATA_built): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
+$(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@
+
+# The update script: what changes of the old version, and then the parts that are new as a whole.
+NEW_PARTS = 53_composition 70_internal_budgets 71_budgets 80_internal_registry 81_protection
+$(SQL_UPDATE): $(here)/sql/updates/$(SQL_VERSIONS).sql $(NEW_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
+	for script in updates/$(SQL_VERSIONS) $(NEW_PARTS:%=parts/%); do cat $(here)/sql/$$script.sql && echo || exit 1; done >$@
 
 # Tests of the core: one program per file, each linked with all of src/core.
 
