@@ -13,7 +13,6 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
-#include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_operator.h"
@@ -32,6 +31,7 @@
 
 #include "domains.h"
 #include "owners.h"
+#include "reach.h"
 
 /* Whose functions may run, and whether there are some of the owner's own. */
 typedef struct Owners
@@ -110,29 +110,21 @@ check_owner(Oid function, void *context)
 	return false;
 }
 
+/* An object that another depends on: a function, or one behind an operator. */
+static void
+check_dependency(Oid class, Oid object, void *owners)
+{
+	if (class == ProcedureRelationId)
+		(void) check_owner(object, owners);
+	else if (class == OperatorRelationId)
+		(void) check_owner(get_opcode(object), owners);
+}
+
 /* The functions that an object depends on, also those behind operators. */
 static void
 check_dependencies(Oid class, Oid object, Owners *owners)
 {
-	Relation	catalog = table_open(DependRelationId, AccessShareLock);
-	ScanKeyData key[2];
-	SysScanDesc scan;
-	HeapTuple	tuple;
-
-	ScanKeyInit(&key[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(class));
-	ScanKeyInit(&key[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(object));
-	scan = systable_beginscan(catalog, DependDependerIndexId, true, NULL, 2, key);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
-
-		if (depend->refclassid == ProcedureRelationId)
-			(void) check_owner(depend->refobjid, owners);
-		else if (depend->refclassid == OperatorRelationId)
-			(void) check_owner(get_opcode(depend->refobjid), owners);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+	dperm_reach_dependencies(class, object, check_dependency, owners);
 }
 
 /*

@@ -45,11 +45,11 @@ typedef struct Reach
 	ObjectAddresses *visited;
 } Reach;
 
-static void visit(Reach *reach, Oid class, Oid object);
+static void visit(Oid class, Oid object, void *context);
 
-/* Visit all that an object depends on. */
-static void
-follow(Reach *reach, Oid class, Oid object)
+/* All that an object depends on. */
+void
+dperm_reach_dependencies(Oid class, Oid object, void (*each) (Oid class, Oid object, void *arg), void *arg)
 {
 	Relation	catalog = table_open(DependRelationId, AccessShareLock);
 	ScanKeyData key[2];
@@ -65,17 +65,24 @@ follow(Reach *reach, Oid class, Oid object)
 	{
 		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
 
-		visit(reach, depend->refclassid, depend->refobjid);
+		each(depend->refclassid, depend->refobjid, arg);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
+}
+
+/* Visit all that an object depends on. */
+static void
+follow(Reach *reach, Oid class, Oid object)
+{
+	dperm_reach_dependencies(class, object, visit, reach);
 }
 
 /* Visit a function of a parsed definition. */
 static bool
 visit_called(Oid function, void *reach)
 {
-	visit(reach, ProcedureRelationId, function);
+	visit(ProcedureRelationId, function, reach);
 	return false;
 }
 
@@ -88,7 +95,7 @@ follow_tree(Node *node, void *reach)
 	if (IsA(node, RangeTblEntry))
 	{
 		if (OidIsValid(((RangeTblEntry *) node)->relid))
-			visit(reach, RelationRelationId, ((RangeTblEntry *) node)->relid);
+			visit(RelationRelationId, ((RangeTblEntry *) node)->relid, reach);
 		return false;
 	}
 	if (IsA(node, Query))
@@ -280,8 +287,9 @@ visit_function(Reach *reach, Oid function)
 
 /* Visit an object, once. */
 static void
-visit(Reach *reach, Oid class, Oid object)
+visit(Oid class, Oid object, void *context)
 {
+	Reach	   *reach = context;
 	ObjectAddress address;
 
 	ObjectAddressSet(address, class, object);
@@ -306,7 +314,7 @@ dperm_reach_tables(List *relations)
 	ListCell   *cell;
 
 	foreach(cell, relations)
-		visit(&reach, RelationRelationId, lfirst_oid(cell));
+		visit(RelationRelationId, lfirst_oid(cell), &reach);
 	free_object_addresses(reach.visited);
 	return reach.tables;
 }
@@ -317,7 +325,7 @@ dperm_reach_relations(Oid relation)
 {
 	Reach		reach = {.all_known = false, .visited = new_object_addresses()};
 
-	visit(&reach, RelationRelationId, relation);
+	visit(RelationRelationId, relation, &reach);
 	free_object_addresses(reach.visited);
 	return reach.relations;
 }
