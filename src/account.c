@@ -77,7 +77,7 @@ role_argument(FunctionCallInfo fcinfo, const char *name, Oid *role)
 static char *
 new_name(FunctionCallInfo fcinfo)
 {
-	char	   *name = dperm_arguments_required_text(fcinfo, "budget");
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 
 	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
 		ereport(ERROR,
@@ -92,7 +92,7 @@ dp_budget_create(PG_FUNCTION_ARGS)
 {
 	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID};
 	char	   *name = new_name(fcinfo);
-	char	   *neighbours = dperm_arguments_required_text(fcinfo, "neighbours");
+	char	   *neighbours = dperm_arguments_required_text(fcinfo, "neighbours", "Use 'replace' or 'remove'.");
 	double		epsilon;
 	double		delta = 0;
 	DpermAmount amounts[2];
@@ -155,7 +155,7 @@ Datum
 dp_budget_alter(PG_FUNCTION_ARGS)
 {
 	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, FLOAT8OID};
-	char	   *name = dperm_arguments_required_text(fcinfo, "budget");
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			role = GetUserId();
 	Oid			owner = InvalidOid;
 	double		epsilon = 0;
@@ -214,7 +214,7 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 Datum
 dp_budget_drop(PG_FUNCTION_ARGS)
 {
-	char	   *name = dperm_arguments_required_text(fcinfo, "budget");
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
 	Oid			role = GetUserId();
@@ -255,7 +255,7 @@ Datum
 dp_grant(PG_FUNCTION_ARGS)
 {
 	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID};
-	char	   *name = dperm_arguments_required_text(fcinfo, "budget");
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			grantee = required_role(fcinfo);
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(grantee), (Datum) 0, (Datum) 0};
 	char		nulls[] = "  nn";
@@ -298,7 +298,7 @@ Datum
 dp_revoke(PG_FUNCTION_ARGS)
 {
 	Oid			types[] = {TEXTOID, OIDOID};
-	char	   *name = dperm_arguments_required_text(fcinfo, "budget");
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			grantee = required_role(fcinfo);
 	char	   *grantee_name = GetUserNameFromId(grantee, false);
 	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(grantee)};

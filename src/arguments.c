@@ -95,20 +95,9 @@ dperm_arguments_text(FunctionCallInfo fcinfo, const char *name)
 	return dperm_arguments_get(fcinfo, name, TEXTOID, &value) ? TextDatumGetCString(value) : NULL;
 }
 
-/* What an argument is that must not be NULL. */
-static const char *
-required_hint(const char *name)
-{
-	if (strcmp(name, "budget") == 0)
-		return "It is the name of a budget, as in dp_budgets.";
-	if (strcmp(name, "neighbours") == 0)
-		return "Use 'replace' or 'remove'.";
-	return "source is a table or view, and label is one of its columns.";
-}
-
 /* A text argument that must not be NULL. */
 char *
-dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name)
+dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const char *hint)
 {
 	char	   *text = dperm_arguments_text(fcinfo, name);
 
@@ -116,7 +105,7 @@ dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("%s must not be null", name),
-				 errhint("%s", required_hint(name))));
+				 errhint("%s", hint)));
 	return text;
 }
 

@@ -15,9 +15,13 @@
  */
 extern bool dperm_arguments_get(FunctionCallInfo fcinfo, const char *name, Oid type, Datum *value);
 
-/* A text argument, NULL if it is NULL; and one that must not be NULL. */
+/* A text argument, NULL if it is NULL; and one that must not be NULL: the hint says what it is. */
 extern char *dperm_arguments_text(FunctionCallInfo fcinfo, const char *name);
-extern char *dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name);
+extern char *dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const char *hint);
+
+/* Hints for that. */
+#define DPERM_SOURCE_REQUIRED "source is a table or view, and label is one of its columns."
+#define DPERM_BUDGET_REQUIRED "It is the name of a budget, as in dp_budgets."
 
 /* A jsonb argument, NULL if it is NULL. */
 extern Jsonb *dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name);

@@ -37,9 +37,8 @@
 
 /* The schema of the extension, InvalidOid if there is none in this database, or none that is committed. */
 static Oid
-extension_schema(void)
+extension_schema(Oid extension)
 {
-	Oid			extension = get_extension_oid("dperm", true);
 	Oid			schema = InvalidOid;
 	Relation	catalog;
 	SysScanDesc scan;
@@ -76,7 +75,7 @@ dperm_budget_relation_owner(Oid relation)
 
 /* The name of a trigger on a table of ours that is not ours, or NULL. */
 static const char *
-foreign_trigger(Oid table)
+foreign_trigger(Oid table, Oid extension)
 {
 	Relation	relation;
 	const char *found = NULL;
@@ -90,7 +89,7 @@ foreign_trigger(Oid table)
 	{
 		const Trigger *trigger = &relation->trigdesc->triggers[i];
 
-		if (trigger->tgisinternal || getExtensionOfObject(ProcedureRelationId, trigger->tgfoid) != get_extension_oid("dperm", true))
+		if (trigger->tgisinternal || getExtensionOfObject(ProcedureRelationId, trigger->tgfoid) != extension)
 			found = pstrdup(trigger->tgname);
 	}
 	table_close(relation, NoLock);
@@ -98,15 +97,14 @@ foreign_trigger(Oid table)
 }
 
 /* Are all triggers ours? Rules, policies and indexes take more than a privilege. */
-bool
-dperm_budget_guarded(int level)
+static bool
+is_guarded(Oid schema, Oid extension, int level)
 {
 	static const char *const tables[] = {"dp_budget_accounts", "dp_budget_grants", "dp_ledger_entries", "dp_protected_relations", "dp_protected_columns"};
-	Oid			schema = extension_schema();
 
-	for (int i = 0; i < lengthof(tables) && OidIsValid(schema); i++)
+	for (int i = 0; i < lengthof(tables); i++)
 	{
-		const char *trigger = foreign_trigger(get_relname_relid(tables[i], schema));
+		const char *trigger = foreign_trigger(get_relname_relid(tables[i], schema), extension);
 
 		if (trigger)
 		{
@@ -132,6 +130,7 @@ static struct
 	int			depth;
 	LocalTransactionId transaction;
 	SubTransactionId sub;
+	Oid			extension;
 }			open_scope;
 
 static post_parse_analyze_hook_type previous_hook;
@@ -160,7 +159,7 @@ check_relations(Node *node, void *context)
 		Oid			relation = ((RangeTblEntry *) node)->relid;
 
 		if (((RangeTblEntry *) node)->rtekind == RTE_RELATION && relation >= FirstNormalObjectId &&
-			getExtensionOfObject(RelationRelationId, relation) != get_extension_oid("dperm", true))
+			getExtensionOfObject(RelationRelationId, relation) != open_scope.extension)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("table \"%s\" is not one of extension dperm", get_rel_name(relation)),
@@ -199,11 +198,12 @@ dperm_budget_init(void)
 	post_parse_analyze_hook = statement_analysed;
 }
 
-/* Begin. */
-void
-dperm_budget_enter(DpermBudgetScope *scope)
+/* Begin, if all triggers are ours. */
+static bool
+open_at(DpermBudgetScope *scope, int level)
 {
-	Oid			schema = extension_schema();
+	Oid			extension = get_extension_oid("dperm", true);
+	Oid			schema = extension_schema(extension);
 	Oid			owner;
 
 	if (!OidIsValid(schema))
@@ -217,7 +217,8 @@ dperm_budget_enter(DpermBudgetScope *scope)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension dperm in this database is older than the installed library"),
 				 errhint("Run ALTER EXTENSION dperm UPDATE.")));
-	(void) dperm_budget_guarded(ERROR);
+	if (!is_guarded(schema, extension, level))
+		return false;
 	scope->schema_oid = schema;
 	scope->caller = CurrentMemoryContext;
 	scope->schema = pstrdup(quote_identifier(get_namespace_name(schema)));
@@ -231,6 +232,20 @@ dperm_budget_enter(DpermBudgetScope *scope)
 	open_scope.depth++;
 	open_scope.transaction = TRANSACTION_NUMBER;
 	open_scope.sub = GetCurrentSubTransactionId();
+	open_scope.extension = extension;
+	return true;
+}
+
+void
+dperm_budget_enter(DpermBudgetScope *scope)
+{
+	(void) open_at(scope, ERROR);
+}
+
+bool
+dperm_budget_try_enter(DpermBudgetScope *scope)
+{
+	return open_at(scope, WARNING);
 }
 
 /* End. */
@@ -243,13 +258,23 @@ dperm_budget_leave(DpermBudgetScope *scope)
 	SetUserIdAndSecContext(scope->user, scope->security);
 }
 
+/* Run a statement over our tables, within a scope; the number of rows. All of them come through here. */
+uint64
+dperm_budget_execute(const char *statement, int count, Oid *types, Datum *values, const char *nulls, bool read_only)
+{
+	int			result = SPI_execute_with_args(statement, count, types, values, nulls, read_only, 0);
+
+	if (result < 0)
+		elog(ERROR, "a statement over the tables of dperm failed: %s", SPI_result_code_string(result));
+	return SPI_processed;
+}
+
 /* Run a query whose %s is our schema; the number of rows. */
 uint64
 dperm_budget_query(DpermBudgetScope *scope, const char *query, int count, Oid *types, Datum *values, const char *nulls)
 {
 	StringInfoData text;
 	const char *at;
-	int			result;
 
 	initStringInfo(&text);
 	while ((at = strstr(query, "%s")) != NULL)
@@ -259,9 +284,7 @@ dperm_budget_query(DpermBudgetScope *scope, const char *query, int count, Oid *t
 		query = at + 2;
 	}
 	appendStringInfoString(&text, query);
-	result = SPI_execute_with_args(text.data, count, types, values, nulls, false, 0);
-	if (result < 0)
-		elog(ERROR, "could not query budgets: %s", SPI_result_code_string(result));
+	(void) dperm_budget_execute(text.data, count, types, values, nulls, false);
 	pfree(text.data);
 	return SPI_processed;
 }
@@ -424,8 +447,7 @@ dperm_budget_next_entry(DpermBudgetScope *scope, const char *budget)
 	bool		isnull;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	if (SPI_execute_with_args(psprintf("SELECT coalesce(max(entry), 0) + 1 FROM %s.dp_ledger_entries WHERE budget = $1", scope->schema), 1, types, values, NULL, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not query the ledger");
+	(void) dperm_budget_execute(psprintf("SELECT coalesce(max(entry), 0) + 1 FROM %s.dp_ledger_entries WHERE budget = $1", scope->schema), 1, types, values, NULL, true);
 	PopActiveSnapshot();
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 }

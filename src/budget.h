@@ -27,7 +27,7 @@ typedef struct DpermBudget
  *		DpermBudgetScope scope;
  *
  *		dperm_budget_enter(&scope);
- *		... SPI_execute_with_args() with names qualified by scope.schema, which is quoted
+ *		... dperm_budget_query(), or dperm_budget_execute() with names qualified by scope.schema, which is quoted
  *		dperm_budget_leave(&scope);
  *
  * What is to outlive it is made in scope.caller, a memory context.
@@ -45,16 +45,19 @@ typedef struct DpermBudgetScope
 /* Watch what is analysed within scopes; when a library of ours is loaded. */
 extern void dperm_budget_init(void);
 
+/*
+ * Raises if our tables have triggers that are not ours. Somebody with the privilege TRIGGER, say by GRANT ALL ON ALL TABLES, can make one, and
+ * it would run with the rights of the owner of the table. The second one warns, and returns false, for event triggers: an error would stop everybody's
+ * commands, also the one that puts it right.
+ */
 extern void dperm_budget_enter(DpermBudgetScope *scope);
+extern bool dperm_budget_try_enter(DpermBudgetScope *scope);
 extern void dperm_budget_leave(DpermBudgetScope *scope);
 
-/*
- * Do our tables have no triggers but our own? A scope raises otherwise. Somebody with the privilege TRIGGER, say by GRANT ALL ON ALL TABLES, can make one, and
- * it would run with the rights of the owner of the table. With WARNING, false is returned.
- */
-extern bool dperm_budget_guarded(int level);
+/* Run a statement; the number of rows, which SPI_tuptable then has. All statements over our tables come through here. */
+extern uint64 dperm_budget_execute(const char *statement, int count, Oid *types, Datum *values, const char *nulls, bool read_only);
 
-/* Run a query, in which each %s is our schema; the number of rows that SPI_tuptable then has. */
+/* The same for one that writes, or locks, or sees what this transaction has written, in which each %s is our schema. */
 extern uint64 dperm_budget_query(DpermBudgetScope *scope, const char *query, int count, Oid *types, Datum *values, const char *nulls);
 
 /* Columns of a row of the result, counted from 1: as text, NULL for NULL; an OID; an amount. */

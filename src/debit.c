@@ -323,7 +323,7 @@ Datum
 dp_budget_charge(PG_FUNCTION_ARGS)
 {
 	DpermCharge charge = {
-		.budget = dperm_arguments_required_text(fcinfo, "budget"),
+		.budget = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED),
 		.role = GetUserId(),
 		.function = "dp_budget_charge",
 		.purpose = dperm_arguments_text(fcinfo, "purpose"),

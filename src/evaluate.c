@@ -121,7 +121,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 				 errmsg("model and epsilon must not be null"),
 				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
 	model = dperm_model_type_open(value);
-	names.relation = dperm_arguments_required_text(fcinfo, "source");
+	names.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
 	dperm_options_init(&options, DPERM_LEARNER_LOGREG);
 	dperm_option_table_set(&options, "epsilon", epsilon, false);
 	if (dperm_arguments_text(fcinfo, "neighbours"))

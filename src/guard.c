@@ -97,7 +97,7 @@ dp_owners_sync(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("dp_owners_sync can only be called by an event trigger")));
 	command = ((EventTriggerData *) fcinfo->context)->parsetree;
-	if (!IsA(command, DropOwnedStmt) || !dperm_budget_guarded(WARNING))
+	if (!IsA(command, DropOwnedStmt))
 		PG_RETURN_NULL();
 	foreach(cell, ((DropOwnedStmt *) command)->roles)
 	{
@@ -108,7 +108,8 @@ dp_owners_sync(PG_FUNCTION_ARGS)
 		/* the command itself raises, if it may not be done */
 		if (!OidIsValid(role) || !has_privs_of_role(GetUserId(), role))
 			continue;
-		dperm_budget_enter(&scope);
+		if (!dperm_budget_try_enter(&scope))
+			break;
 		if (role != GetUserId())
 			give_away(&scope, "SELECT budget FROM %s.dp_budget_accounts WHERE owner = $1 ORDER BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
 		dperm_budget_leave(&scope);

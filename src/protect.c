@@ -34,19 +34,7 @@ PG_FUNCTION_INFO_V1(dp_may_spend);
 #define is_owner(relation, role) pg_class_ownercheck(relation, role)
 #endif
 
-/* A text argument that must not be NULL. */
-static char *
-text_argument(FunctionCallInfo fcinfo, const char *name)
-{
-	char	   *value = dperm_arguments_text(fcinfo, name);
-
-	if (value == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("%s must not be null", name),
-				 errhint("Call dp_protect('table', budget => 'name').")));
-	return value;
-}
+#define REQUIRED_HINT "Call dp_protect('table', budget => 'name')."
 
 /* Whatever goes wrong in looking up relation, the hint is about this argument. */
 static void
@@ -62,7 +50,7 @@ relation_hint(void *arg)
 static Oid
 own_relation(FunctionCallInfo fcinfo)
 {
-	char	   *name = text_argument(fcinfo, "relation");
+	char	   *name = dperm_arguments_required_text(fcinfo, "relation", REQUIRED_HINT);
 	ErrorContextCallback hint = {.previous = error_context_stack, .callback = relation_hint};
 	Oid			relation;
 
@@ -195,7 +183,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
 	Oid			relation = own_relation(fcinfo);
 	DpermRegistration registration = {.relation = relation,
-		.budget = text_argument(fcinfo, "budget"),
+		.budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT),
 	.persons = unit != NULL};
 	DpermRegistration *before = dperm_registry_find(relation);
 	int			listed;

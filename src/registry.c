@@ -28,16 +28,6 @@ dperm_registry_place(void)
 	return CStringGetTextDatum(psprintf(UINT64_FORMAT "/%u/", GetSystemIdentifier(), MyDatabaseId));
 }
 
-/* Run a statement over the registry, within a scope. */
-void
-dperm_registry_run(const char *statement, int count, Oid *types, Datum *values, const char *nulls, bool read_only)
-{
-	int			status = SPI_execute_with_args(statement, count, types, values, nulls, read_only, 0);
-
-	if (status < 0)
-		elog(ERROR, "a query over the registry failed: %s", SPI_result_code_string(status));
-}
-
 /* A column of the answer, 0 if it is null. */
 static Datum
 answer(uint64 row, int column)
@@ -76,7 +66,7 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
 	JsonbValue *domains;
 	bool		any = false;
 
-	dperm_registry_run(psprintf("SELECT a.attnum, a.attname, c.listed, c.is_unit, c.domain FROM %s.dp_protected_relations AS r, "
+	(void) dperm_budget_execute(psprintf("SELECT a.attnum, a.attname, c.listed, c.is_unit, c.domain FROM %s.dp_protected_relations AS r, "
 						  "%s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
 						  "WHERE r.relation OPERATOR(pg_catalog.=) $2 AND c.relation OPERATOR(pg_catalog.=) $2 "
 						  "AND a.attrelid OPERATOR(pg_catalog.=) $2 AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
@@ -129,7 +119,7 @@ dperm_registry_find(Oid relation)
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
 	enter_newest(&scope);
-	dperm_registry_run(psprintf("SELECT budget, xmin, persons, all_columns FROM %s.dp_protected_relations "
+	(void) dperm_budget_execute(psprintf("SELECT budget, xmin, persons, all_columns FROM %s.dp_protected_relations "
 						  "WHERE relation OPERATOR(pg_catalog.=) $1", scope.schema),
 				 lengthof(types), types, values, NULL, true);
 	if (SPI_processed > 0)
@@ -157,8 +147,7 @@ dperm_registry_any(void)
 	bool		any;
 
 	enter_newest(&scope);
-	dperm_registry_run(psprintf("SELECT FROM %s.dp_protected_relations LIMIT 1", scope.schema), 0, NULL, NULL, NULL, true);
-	any = SPI_processed > 0;
+	any = dperm_budget_execute(psprintf("SELECT FROM %s.dp_protected_relations LIMIT 1", scope.schema), 0, NULL, NULL, NULL, true) > 0;
 	leave_newest(&scope);
 	return any;
 }
@@ -179,7 +168,7 @@ dperm_registry_among(List *relations)
 		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
 	values[0] = PointerGetDatum(construct_array(oids, list_length(relations), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	enter_newest(&scope);
-	dperm_registry_run(psprintf("SELECT relation::pg_catalog.oid, budget, xmin FROM %s.dp_protected_relations "
+	(void) dperm_budget_execute(psprintf("SELECT relation::pg_catalog.oid, budget, xmin FROM %s.dp_protected_relations "
 								"WHERE relation OPERATOR(pg_catalog.=) ANY ($1)", scope.schema),
 					   lengthof(types), types, values, NULL, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
@@ -208,7 +197,7 @@ dperm_registry_charging(DpermBudgetScope *scope, const char *budget)
 	char	   *found = NULL;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	dperm_registry_run(psprintf("SELECT relation::pg_catalog.text FROM %s.dp_protected_relations WHERE budget OPERATOR(pg_catalog.=) $1 ORDER BY 1 LIMIT 1",
+	(void) dperm_budget_execute(psprintf("SELECT relation::pg_catalog.text FROM %s.dp_protected_relations WHERE budget OPERATOR(pg_catalog.=) $1 ORDER BY 1 LIMIT 1",
 								scope->schema),
 					   lengthof(types), types, values, NULL, true);
 	PopActiveSnapshot();
@@ -227,12 +216,12 @@ dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registrat
 		CStringGetTextDatum(registration->budget), BoolGetDatum(registration->persons),
 	BoolGetDatum(registration->all_columns)};
 
-	dperm_registry_run(psprintf("INSERT INTO %s.dp_protected_relations (relation, budget, place, persons, all_columns) "
+	(void) dperm_budget_execute(psprintf("INSERT INTO %s.dp_protected_relations (relation, budget, place, persons, all_columns) "
 						  "VALUES ($2::pg_catalog.regclass, $3, $1 OPERATOR(pg_catalog.||) $2::pg_catalog.text, $4, $5) "
 						  "ON CONFLICT (relation) DO UPDATE SET budget = EXCLUDED.budget, place = EXCLUDED.place, "
 						  "persons = EXCLUDED.persons, all_columns = EXCLUDED.all_columns", scope->schema),
 				 lengthof(types), types, values, NULL, false);
-	dperm_registry_run(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1", scope->schema), 1,
+	(void) dperm_budget_execute(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1", scope->schema), 1,
 				 &types[1], &values[1], NULL, false);
 	for (int i = 0; i < count; i++)
 	{
@@ -243,7 +232,7 @@ dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registrat
 			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
 		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0};
 
-		dperm_registry_run(psprintf("INSERT INTO %s.dp_protected_columns (relation, name, number, listed, is_unit, domain) "
+		(void) dperm_budget_execute(psprintf("INSERT INTO %s.dp_protected_columns (relation, name, number, listed, is_unit, domain) "
 							  "VALUES ($1::pg_catalog.regclass, $2, $3, $4, $5, $6)", scope->schema),
 					 lengthof(column_types), column_types, column_values, columns[i].domain ? "      " : "     n", false);
 	}
@@ -256,9 +245,9 @@ dperm_registry_end(DpermBudgetScope *scope, Oid relation)
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
-	dperm_registry_run(psprintf("UPDATE %s.dp_protected_relations SET budget = NULL WHERE relation OPERATOR(pg_catalog.=) $1",
+	(void) dperm_budget_execute(psprintf("UPDATE %s.dp_protected_relations SET budget = NULL WHERE relation OPERATOR(pg_catalog.=) $1",
 						  scope->schema),
 				 lengthof(types), types, values, NULL, false);
-	dperm_registry_run(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1", scope->schema),
+	(void) dperm_budget_execute(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1", scope->schema),
 				 lengthof(types), types, values, NULL, false);
 }

@@ -57,9 +57,6 @@ extern void dperm_registry_write(DpermBudgetScope *scope, const DpermRegistratio
 /* End the protection of a relation, within a scope. */
 extern void dperm_registry_end(DpermBudgetScope *scope, Oid relation);
 
-/* Run a statement over the registry, within a scope. */
-extern void dperm_registry_run(const char *statement, int count, Oid *types, Datum *values, const char *nulls, bool read_only);
-
 /* The place of a registration but for the OID of its relation, as text. */
 extern Datum dperm_registry_place(void);
 

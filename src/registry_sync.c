@@ -89,10 +89,6 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("dp_registry_sync can only be called by an event trigger")));
-
-	/* an error would stop everybody's commands, also the one that puts it right */
-	if (!dperm_budget_guarded(WARNING))
-		PG_RETURN_NULL();
 	event = (EventTriggerData *) fcinfo->context;
 	if (strcmp(event->event, "ddl_command_start") == 0)
 	{
@@ -102,15 +98,15 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 	}
 	else if (strcmp(event->event, "ddl_command_end") == 0)
 		named = "SELECT e.objid FROM pg_catalog.pg_event_trigger_ddl_commands() AS e WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass";
-	dperm_budget_enter(&scope);
+	if (!dperm_budget_try_enter(&scope))
+		PG_RETURN_NULL();
 
 	/* most databases protect nothing, and drop and alter a lot */
-	dperm_registry_run(psprintf("SELECT FROM %s.dp_protected_relations LIMIT 1", scope.schema), 0, NULL, NULL, NULL, false);
-	any = SPI_processed > 0;
+	any = dperm_budget_query(&scope, "SELECT FROM %s.dp_protected_relations LIMIT 1", 0, NULL, NULL, NULL) > 0;
 	for (int i = 0; any && named == NULL && i < lengthof(dropped); i++)
-		dperm_registry_run(psprintf(dropped[i], scope.schema), 1, types, values, NULL, false);
+		(void) dperm_budget_execute(psprintf(dropped[i], scope.schema), 1, types, values, NULL, false);
 	for (int i = 0; any && named && i < lengthof(altered); i++)
-		dperm_registry_run(psprintf(altered[i], scope.schema, named), lengthof(types), types, values, NULL, false);
+		(void) dperm_budget_execute(psprintf(altered[i], scope.schema, named), lengthof(types), types, values, NULL, false);
 	if (named)
 		dperm_guard_orphans(&scope);
 	dperm_budget_leave(&scope);

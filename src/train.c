@@ -43,8 +43,8 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *op
 {
 	DpermSourceNames names = {
 		.function = fcinfo->flinfo->fn_oid,
-		.relation = dperm_arguments_required_text(fcinfo, "source"),
-		.label = dperm_arguments_required_text(fcinfo, "label")
+		.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED),
+		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED)
 	};
 	DpermNoisePlans noise;
 	List	   *tried = NIL;

@@ -501,10 +501,10 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	DpermSource first;
 
 	names->function = fcinfo->flinfo->fn_oid;
-	names->relation = dperm_arguments_required_text(fcinfo, "source");
+	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
 	dperm_options_init(&tuning.base, learner);
 	read_arguments(&tuning);
-	names->label = dperm_arguments_required_text(fcinfo, "label");
+	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
 	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
 	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
 	names->unit = dperm_arguments_text(fcinfo, "unit");
