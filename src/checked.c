@@ -167,7 +167,9 @@ plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *r
 	bool		hide = OidIsValid(source->run_as) && !has_privs_of_role(caller, source->run_as);
 	char	   *relation = hide ? get_rel_name(source->relation) : NULL;
 	QueryDesc  *volatile running = NULL;
+	DpermShield shield;
 
+	dperm_run_as_shield(&shield, source->run_as);
 	PG_TRY();
 	{
 		error_context_stack = &errors;
@@ -179,6 +181,7 @@ plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *r
 	}
 	PG_CATCH();
 	{
+		dperm_run_as_unshield(&shield);
 		if (hide)
 		{
 			MemoryContextSwitchTo(context);
@@ -187,6 +190,7 @@ plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *r
 		PG_RE_THROW();
 	}
 	PG_END_TRY();
+	dperm_run_as_unshield(&shield);
 	error_context_stack = errors.previous;
 	return running;
 }

@@ -15,6 +15,7 @@
 #include "core/encode/fourier.h"
 #include "core/mechanism/calibrate.h"
 #include "dperm.h"
+#include "run_as.h"
 
 PG_MODULE_MAGIC;
 
@@ -41,6 +42,7 @@ _PG_init(void)
 	if (blas_thread_shutdown_)
 		blas_thread_shutdown_();
 	dperm_budget_init();
+	dperm_run_as_init();
 
 	DefineCustomIntVariable("dperm.aggregate_memory",
 							"Memory that dp_logreg() and dp_svm() may use for the rows of one group.",

@@ -9,6 +9,7 @@
 
 #include "executor/instrument.h"
 #include "miscadmin.h"
+#include "tcop/tcopprot.h"
 #include "utils/guc.h"
 
 #include "run_as.h"
@@ -111,6 +112,84 @@ dperm_run_as_end(DpermRunAs *before)
 {
 	AtEOXact_GUC(true, before->settings);
 	SetUserIdAndSecContext(before->user, before->security);
+}
+
+/* Are rows being read that the caller may not see? */
+static bool shielded;
+
+static emit_log_hook_type previous_hook;
+
+/* A message is about to be logged and sent. One that ends the session cannot be caught; its context would quote the row that is being read. */
+static void
+message_made(ErrorData *error)
+{
+	if (shielded && error->elevel >= FATAL)
+	{
+		error->context = NULL;
+		error->detail = NULL;
+		error->detail_log = NULL;
+		error->internalquery = NULL;
+	}
+	if (previous_hook)
+		previous_hook(error);
+}
+
+/* When the library is loaded. */
+void
+dperm_run_as_init(void)
+{
+	previous_hook = emit_log_hook;
+	emit_log_hook = message_made;
+}
+
+/* The stack that a query over protected rows has, in bytes, wherever it is called; and in *all, what the server has. */
+static long
+stack_share(long *all)
+{
+	long		limit = max_stack_depth * 1024L;
+	long		system = get_stack_depth_rlimit();
+
+	*all = system > STACK_DEPTH_SLOP ? system - STACK_DEPTH_SLOP : limit;
+	return Min(limit, *all / 2);
+}
+
+/* Before rows are read. */
+void
+dperm_run_as_shield(DpermShield *before, Oid owner)
+{
+	long		all;
+	long		share = stack_share(&all);
+	char		here;
+
+	before->active = OidIsValid(owner) && !shielded;
+	if (!before->active)
+		return;
+
+	/* what is not logged does not come to our hook */
+	if (log_min_messages > FATAL)
+		(void) set_config_option("log_min_messages", "fatal", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("max_stack_depth", psprintf("%ldkB", share / 1024), PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	before->stack = set_stack_base();
+	if (labs((long) (before->stack - &here)) > all - share)
+	{
+		restore_stack_base(before->stack);
+		ereport(ERROR,
+				(errcode(ERRCODE_STATEMENT_TOO_COMPLEX),
+				 errmsg("too little of the stack is left to read a protected relation"),
+				 errhint("Call the function outside of functions that call each other.")));
+	}
+	shielded = true;
+}
+
+/* After that, also after an error. */
+void
+dperm_run_as_unshield(const DpermShield *before)
+{
+	if (before->active)
+	{
+		restore_stack_base(before->stack);
+		shielded = false;
+	}
 }
 
 /* Raise another error in place of one that may show what a row holds. */

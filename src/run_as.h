@@ -4,6 +4,8 @@
 #ifndef DPERM_RUN_AS_H
 #define DPERM_RUN_AS_H
 
+#include "miscadmin.h"
+
 /* The user and the settings of before. */
 typedef struct DpermRunAs
 {
@@ -19,6 +21,24 @@ typedef struct DpermRunAs
  */
 extern void dperm_run_as_begin(DpermRunAs *before, Oid owner);
 extern void dperm_run_as_end(DpermRunAs *before);
+
+/* What a shield has changed. */
+typedef struct DpermShield
+{
+	bool		active;
+	pg_stack_base_t stack;
+} DpermShield;
+
+/*
+ * Around the part of such a query that reads rows, in PG_TRY. How deep the caller has nested calls must not decide whether an expression over a row
+ * fails: the stack is counted from here on, up to a limit that depends on the server alone, and it is an error if there is not that much left. And a
+ * message that ends the session does not quote the row that is being read. With an owner of InvalidOid, nothing is done.
+ */
+extern void dperm_run_as_shield(DpermShield *before, Oid owner);
+extern void dperm_run_as_unshield(const DpermShield *before);
+
+/* Watch messages; when the library is loaded. */
+extern void dperm_run_as_init(void);
 
 /*
  * In PG_CATCH around such a query: raise another error in place of one that a row can have caused in the owner's own functions, and that may

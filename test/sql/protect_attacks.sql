@@ -522,6 +522,35 @@ DROP TABLE vault.notes, vault.raw CASCADE;
 RESET ROLE;
 DROP FUNCTION public.dperm_test_tidy;
 
+-- The stack: how deep the caller has nested calls does not decide whether an expression over a row fails
+SET ROLE dperm_owner;
+CREATE TABLE vault.docs AS SELECT i AS id, repeat('[', 20) || repeat(']', 20) AS doc, i % 3 = 0 AS ill FROM generate_series(1, 20) i;
+CREATE VIEW vault.lengths AS SELECT jsonb_array_length(doc::jsonb) AS n, ill FROM vault.docs;
+SELECT dp_protect('vault.lengths', 'vault', domains => '{"n": [0, 9]}');
+\c -
+SET SESSION AUTHORIZATION dperm_analyst;
+CREATE FUNCTION lab.deep(k int) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  IF k > 0 THEN PERFORM lab.deep(k - 1); ELSE PERFORM dp_logreg_train('vault.lengths', 'ill', 'n', 0.001); END IF;
+END $$;
+CREATE FUNCTION lab.deepest() RETURNS int LANGUAGE plpgsql AS $$
+DECLARE lo int := 0; hi int := 4000; message text;
+BEGIN
+  WHILE hi - lo > 1 LOOP
+    BEGIN PERFORM lab.deep((lo + hi) / 2); lo := (lo + hi) / 2; EXCEPTION WHEN OTHERS THEN hi := (lo + hi) / 2; message := sqlerrm; END;
+  END LOOP;
+  RAISE NOTICE '%', message;
+  RETURN lo;
+END $$;
+SELECT lab.deepest() > 0 AS warm;
+SELECT lab.deepest() AS shallow \gset
+RESET SESSION AUTHORIZATION;
+UPDATE vault.docs SET doc = repeat('[', 3000) || repeat(']', 3000) WHERE id = 7;
+SET SESSION AUTHORIZATION dperm_analyst;
+SELECT abs(lab.deepest() - :shallow) <= 1 AS same;
+RESET SESSION AUTHORIZATION;
+DROP TABLE vault.docs CASCADE;
+
 -- Row-level security: the owner's rows are all rows; where a policy would leave out some, nothing is read
 SET ROLE dperm_owner;
 ALTER TABLE vault.people ENABLE ROW LEVEL SECURITY;
