@@ -105,11 +105,11 @@ amount_text(DpermAmount amount)
 
 /* Find who pays, or raise. */
 static DpermPayer
-find_payer(DpermBudgetScope *scope, const DpermBudget *budget, const DpermDebitRequest *request)
+find_payer(DpermBudgetScope *scope, const DpermBudget *budget, const DpermDebitRequest *request, bool lock)
 {
 	DpermPayer	payer;
 
-	switch (dperm_payer_find(scope, budget, request->relation, request->role, request->charge.epsilon, request->delta, true, &payer))
+	switch (dperm_payer_find(scope, budget, request->relation, request->role, request->charge.epsilon, request->delta, lock, &payer))
 	{
 		case DPERM_PAYER_FOUND:
 			break;
@@ -190,10 +190,13 @@ spend(const DpermDebitRequest *request)
 
 	dperm_budget_init();
 	dperm_budget_enter(&scope);
+
+	/* nobody without a grant gets as far as the lock, which others wait for */
+	(void) find_payer(&scope, dperm_budget_get(&scope, request->budget, false), request, false);
 	budget = dperm_budget_get(&scope, request->budget, true);
 	if (OidIsValid(request->relation))
 		check_registration(&scope, request);
-	payer = find_payer(&scope, budget, request);
+	payer = find_payer(&scope, budget, request, true);
 	check_claim(budget, request);
 	spent = dperm_filter_add(&budget->spent, &request->charge);
 	if (!(budget->filter.order > 1) && request->delta.units + request->delta.parts > 0)

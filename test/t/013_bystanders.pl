@@ -136,6 +136,7 @@ says('superuser', "SELECT budget FROM dp_ledger_entries GROUP BY budget HAVING m
 says('owner', "BEGIN; SELECT dp_grant('patients', 'ben'); PREPARE TRANSACTION 'granting'", '');
 fails('ben', $_, qr/^42501: must be owner of budget "patients"/)
 	foreach "SELECT dp_grant('patients', 'ben')", "SELECT dp_revoke('patients', 'ben')", "SELECT dp_budget_alter('patients', 2)", "SELECT dp_budget_drop('patients')", "SELECT dp_protect('ben.own', 'patients')";
+fails('ben', "SELECT dp_budget_charge('patients', 0.1)", qr/^42501: permission denied for budget "patients"/, 'nor does a charge wait, if there is no grant for it');
 as('superuser', "ROLLBACK PREPARED 'granting'");
 
 # ---- messages
