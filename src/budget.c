@@ -198,7 +198,7 @@ dperm_budget_init(void)
 	post_parse_analyze_hook = statement_analysed;
 }
 
-/* Begin, if all triggers are ours. */
+/* Begin, if all triggers are ours; with a level of 0, whatever triggers there are. */
 static bool
 open_at(DpermBudgetScope *scope, int level)
 {
@@ -217,7 +217,7 @@ open_at(DpermBudgetScope *scope, int level)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension dperm in this database is older than the installed library"),
 				 errhint("Run ALTER EXTENSION dperm UPDATE.")));
-	if (!is_guarded(schema, extension, level))
+	if (level != 0 && !is_guarded(schema, extension, level))
 		return false;
 	scope->schema_oid = schema;
 	scope->caller = CurrentMemoryContext;
@@ -246,6 +246,12 @@ bool
 dperm_budget_try_enter(DpermBudgetScope *scope)
 {
 	return open_at(scope, WARNING);
+}
+
+void
+dperm_budget_enter_reading(DpermBudgetScope *scope)
+{
+	(void) open_at(scope, 0);
 }
 
 /* End. */

@@ -52,6 +52,9 @@ extern void dperm_budget_init(void);
  */
 extern void dperm_budget_enter(DpermBudgetScope *scope);
 extern bool dperm_budget_try_enter(DpermBudgetScope *scope);
+
+/* To read alone, which fires no triggers: it takes no locks on our tables that stop anybody, and does not mind triggers. */
+extern void dperm_budget_enter_reading(DpermBudgetScope *scope);
 extern void dperm_budget_leave(DpermBudgetScope *scope);
 
 /* Run a statement; the number of rows, which SPI_tuptable then has. All statements over our tables come through here. */

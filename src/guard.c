@@ -69,16 +69,20 @@ give_away(DpermBudgetScope *scope, const char *which, int count, Oid *types, Dat
 	}
 }
 
-/*
- * Give away the budgets of roles that are gone. No event tells of DROP ROLE. Only a superuser, or whoever owns our tables, does it: others could keep such a
- * budget locked in an open transaction.
- */
+#define ORPHANS_SQL "SELECT budget FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT FROM pg_authid AS r WHERE r.oid = a.owner)"
+
+/* Are there budgets of roles that are gone, and is the caller one to give them away? Others could keep such a budget locked in an open transaction. */
+bool
+dperm_guard_has_orphans(DpermBudgetScope *scope)
+{
+	return has_privs_of_role(scope->user, GetUserId()) && dperm_budget_query(scope, ORPHANS_SQL " LIMIT 1", 0, NULL, NULL, NULL) > 0;
+}
+
+/* Give them away. No event tells of DROP ROLE. */
 void
 dperm_guard_orphans(DpermBudgetScope *scope)
 {
-	if (has_privs_of_role(scope->user, GetUserId()))
-		give_away(scope, "SELECT budget FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT FROM pg_authid AS r WHERE r.oid = a.owner)"
-				  " ORDER BY budget FOR UPDATE OF a SKIP LOCKED", 0, NULL, NULL, GetUserId());
+	give_away(scope, ORPHANS_SQL " ORDER BY budget FOR UPDATE OF a SKIP LOCKED", 0, NULL, NULL, GetUserId());
 }
 
 /*

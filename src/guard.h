@@ -6,7 +6,11 @@
 
 #include "budget.h"
 
-/* Give budgets of roles that are gone to the owner of our tables, within a scope. */
+/*
+ * Budgets of roles that are gone: are there some that the caller of a scope, a superuser or the owner of our tables, can give away? And give them to that
+ * owner.
+ */
+extern bool dperm_guard_has_orphans(DpermBudgetScope *scope);
 extern void dperm_guard_orphans(DpermBudgetScope *scope);
 
 #endif							/* DPERM_GUARD_H */

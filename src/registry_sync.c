@@ -6,9 +6,11 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
-#include "executor/spi.h"
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "utils/acl.h"
+#include "utils/array.h"
 
 #include "guard.h"
 #include "registry.h"
@@ -18,12 +20,20 @@ PG_FUNCTION_INFO_V1(dp_registry_sync);
 /* Where the numbers of the columns of a relation are right: not in a copy of the database. */
 #define PLACE_SQL(relation) "($1 OPERATOR(pg_catalog.||) " relation "::pg_catalog.oid::pg_catalog.text)"
 
-/* The relations of a command: those that it names, their children, and the tables of a type. */
-#define TOUCHED_SQL \
+/* The registered ones among the relations of a command: those that it names, or has dropped, their children, and the tables of a type. */
+#define CONCERNED_SQL \
 	"WITH RECURSIVE touched (oid) AS (%2$s UNION SELECT n.oid FROM touched AS t, LATERAL (" \
 	"SELECT i.inhrelid AS oid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) t.oid " \
 	"UNION ALL SELECT p.oid FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS p WHERE c.oid OPERATOR(pg_catalog.=) t.oid " \
-	"AND c.relkind OPERATOR(pg_catalog.=) 'c' AND p.reloftype OPERATOR(pg_catalog.=) c.reltype) AS n) "
+	"AND c.relkind OPERATOR(pg_catalog.=) 'c' AND p.reloftype OPERATOR(pg_catalog.=) c.reltype) AS n) " \
+	"SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT oid FROM touched))"
+
+/* What was dropped while event triggers were disabled. */
+#define LOST_SQL " UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)"
+
+/* What an event has touched, as a query over $1, the relation that a command names. */
+#define COMMANDS_SQL(function) \
+	"SELECT e.objid FROM pg_catalog." function "() AS e WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
 
 /* The relation that a command names, before it is done; InvalidOid if there is none. Rights are the command's own business. */
 static Oid
@@ -41,8 +51,49 @@ named_relation(Node *command)
 }
 
 /*
+ * The registered relations that a command concerns, as an array, NULL if there are none. Found without a lock that would stop anybody: most commands concern
+ * none, and what they lock stays locked until their transaction ends. In *orphans, is there a budget to give away?
+ */
+static ArrayType *
+concerned_relations(const EventTriggerData *event, bool *orphans)
+{
+	bool		before = strcmp(event->event, "ddl_command_start") == 0;
+	bool		drop = strcmp(event->event, "sql_drop") == 0;
+	Oid			types[] = {OIDOID};
+
+	/* in the search path of the caller */
+	Datum		values[] = {ObjectIdGetDatum(before ? named_relation(event->parsetree) : InvalidOid)};
+	const char *named = before ? "SELECT $1" : drop ? COMMANDS_SQL("pg_event_trigger_dropped_objects") : COMMANDS_SQL("pg_event_trigger_ddl_commands");
+	ArrayType  *found = NULL;
+	DpermBudgetScope scope;
+	uint64		count;
+
+	dperm_budget_enter_reading(&scope);
+
+	/* most databases protect nothing; and only a superuser, or whoever owns our tables, walks through all registrations */
+	count = dperm_budget_query(&scope, "SELECT FROM %s.dp_protected_relations LIMIT 1", 0, NULL, NULL, NULL);
+	if (count > 0)
+		count = dperm_budget_execute(psprintf(drop && has_privs_of_role(scope.user, GetUserId()) ? CONCERNED_SQL LOST_SQL : CONCERNED_SQL, scope.schema, named),
+									 lengthof(types), types, values, NULL, false);
+	if (count > 0)
+	{
+		Datum	   *relations = palloc(sizeof(Datum) * count);
+		MemoryContext spi;
+
+		for (uint64 i = 0; i < count; i++)
+			relations[i] = ObjectIdGetDatum(dperm_budget_oid(i, 1));
+		spi = MemoryContextSwitchTo(scope.caller);
+		found = construct_array(relations, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT);
+		MemoryContextSwitchTo(spi);
+	}
+	*orphans = !drop && dperm_guard_has_orphans(&scope);
+	dperm_budget_leave(&scope);
+	return found;
+}
+
+/*
  * dp_registry_sync(): after a command that drops or alters something, and before one that may rename a column that is known by its name
- * alone. What has been dropped is removed wherever it is. Names and numbers are mended for the relations of the command alone, which it has locked anyway: a row
+ * alone. What has been dropped is removed; names and numbers are mended. All that is done for the relations of the command alone, which it has locked anyway: a row
  * of another relation would stay locked until this transaction ends, and whoever alters that relation would wait. This
  * also mends what a restored dump, or a time with disabled event triggers, has left behind. It writes nothing if nothing has changed.
  */
@@ -50,64 +101,52 @@ Datum
 dp_registry_sync(PG_FUNCTION_ARGS)
 {
 	static const char *const dropped[] = {
-		"DELETE FROM %1$s.dp_protected_relations WHERE relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r "
-		"WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation) FOR UPDATE SKIP LOCKED))",
-		"DELETE FROM %1$s.dp_protected_columns WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT c.ctid FROM %1$s.dp_protected_columns AS c "
-		"WHERE NOT EXISTS (SELECT FROM %1$s.dp_protected_relations AS r, "
+		"DELETE FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY ($2) "
+		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)",
+		"DELETE FROM %s.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) ANY ($2) "
+		"AND NOT EXISTS (SELECT FROM %s.dp_protected_relations AS r, "
 		"pg_catalog.pg_attribute AS a WHERE r.relation OPERATOR(pg_catalog.=) c.relation "
 		"AND a.attrelid OPERATOR(pg_catalog.=) c.relation AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
 		"AND CASE WHEN r.place OPERATOR(pg_catalog.=) " PLACE_SQL("r.relation") " "
-		"THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END) FOR UPDATE SKIP LOCKED))"
+		"THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END)"
 	};
 
 	/* numbers before the place that says they are right */
 	static const char *const altered[] = {
-		TOUCHED_SQL
-		"UPDATE %1$s.dp_protected_columns AS c SET name = a.attname FROM touched, %1$s.dp_protected_relations AS r, "
-		"pg_catalog.pg_attribute AS a WHERE c.relation OPERATOR(pg_catalog.=) touched.oid AND r.relation OPERATOR(pg_catalog.=) c.relation "
+		"UPDATE %s.dp_protected_columns AS c SET name = a.attname FROM %s.dp_protected_relations AS r, "
+		"pg_catalog.pg_attribute AS a WHERE c.relation OPERATOR(pg_catalog.=) ANY ($2) AND r.relation OPERATOR(pg_catalog.=) c.relation "
 		"AND r.place OPERATOR(pg_catalog.=) " PLACE_SQL("r.relation") " "
 		"AND a.attrelid OPERATOR(pg_catalog.=) c.relation AND a.attnum OPERATOR(pg_catalog.=) c.number "
 		"AND a.attname OPERATOR(pg_catalog.<>) c.name",
-		TOUCHED_SQL
-		"UPDATE %1$s.dp_protected_columns AS c SET number = a.attnum FROM touched, %1$s.dp_protected_relations AS r, "
-		"pg_catalog.pg_attribute AS a WHERE c.relation OPERATOR(pg_catalog.=) touched.oid AND r.relation OPERATOR(pg_catalog.=) c.relation "
+		"UPDATE %s.dp_protected_columns AS c SET number = a.attnum FROM %s.dp_protected_relations AS r, "
+		"pg_catalog.pg_attribute AS a WHERE c.relation OPERATOR(pg_catalog.=) ANY ($2) AND r.relation OPERATOR(pg_catalog.=) c.relation "
 		"AND r.place OPERATOR(pg_catalog.<>) " PLACE_SQL("r.relation") " "
 		"AND a.attrelid OPERATOR(pg_catalog.=) c.relation AND a.attname OPERATOR(pg_catalog.=) c.name "
 		"AND a.attnum OPERATOR(pg_catalog.<>) c.number",
-		TOUCHED_SQL
-		"UPDATE %1$s.dp_protected_relations AS r SET place = " PLACE_SQL("r.relation") " FROM touched "
-		"WHERE r.relation OPERATOR(pg_catalog.=) touched.oid AND r.place OPERATOR(pg_catalog.<>) " PLACE_SQL("r.relation")
+		"UPDATE %s.dp_protected_relations AS r SET place = " PLACE_SQL("r.relation") " "
+		"WHERE r.relation OPERATOR(pg_catalog.=) ANY ($2) AND r.place OPERATOR(pg_catalog.<>) " PLACE_SQL("r.relation")
 	};
 	EventTriggerData *event;
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {dperm_registry_place(), ObjectIdGetDatum(InvalidOid)};
-	const char *named = NULL;
+	Oid			types[] = {TEXTOID, OIDARRAYOID};
+	Datum		values[] = {dperm_registry_place(), (Datum) 0};
+	ArrayType  *relations;
 	DpermBudgetScope scope;
-	bool		any;
+	bool		drop,
+				orphans;
 
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("dp_registry_sync can only be called by an event trigger")));
 	event = (EventTriggerData *) fcinfo->context;
-	if (strcmp(event->event, "ddl_command_start") == 0)
-	{
-		/* in the search path of the caller */
-		values[1] = ObjectIdGetDatum(named_relation(event->parsetree));
-		named = "SELECT $2";
-	}
-	else if (strcmp(event->event, "ddl_command_end") == 0)
-		named = "SELECT e.objid FROM pg_catalog.pg_event_trigger_ddl_commands() AS e WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass";
-	if (!dperm_budget_try_enter(&scope))
+	drop = strcmp(event->event, "sql_drop") == 0;
+	relations = concerned_relations(event, &orphans);
+	if ((relations == NULL && !orphans) || !dperm_budget_try_enter(&scope))
 		PG_RETURN_NULL();
-
-	/* most databases protect nothing, and drop and alter a lot */
-	any = dperm_budget_query(&scope, "SELECT FROM %s.dp_protected_relations LIMIT 1", 0, NULL, NULL, NULL) > 0;
-	for (int i = 0; any && named == NULL && i < lengthof(dropped); i++)
-		(void) dperm_budget_execute(psprintf(dropped[i], scope.schema), 1, types, values, NULL, false);
-	for (int i = 0; any && named && i < lengthof(altered); i++)
-		(void) dperm_budget_execute(psprintf(altered[i], scope.schema, named), lengthof(types), types, values, NULL, false);
-	if (named)
+	values[1] = PointerGetDatum(relations);
+	for (int i = 0; relations && i < (drop ? lengthof(dropped) : lengthof(altered)); i++)
+		(void) dperm_budget_query(&scope, drop ? dropped[i] : altered[i], lengthof(types), types, values, NULL);
+	if (orphans)
 		dperm_guard_orphans(&scope);
 	dperm_budget_leave(&scope);
 	PG_RETURN_NULL();

@@ -24,6 +24,7 @@ CREATE TABLE dp_protected_columns (
 );
 COMMENT ON TABLE dp_protected_columns IS
 	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain';
+CREATE INDEX dp_protected_columns_relation ON dp_protected_columns (relation);
 
 -- Whatever default privileges have granted
 DO $$

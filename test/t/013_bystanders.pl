@@ -68,7 +68,16 @@ as('superuser', 'DROP VIEW ben.v; DROP VIEW IF EXISTS ben.w');
 as('superuser', q{INSERT INTO dp_protected_relations SELECT i::oid::regclass, 'ben', 'nowhere', false, true FROM generate_series(4000000000, 4000099999) i; ANALYZE dp_protected_relations});
 my $walks = "$train; SELECT pg_sleep(1.5); RESET SESSION AUTHORIZATION; SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'dp_protected_relations'";
 is(as('analyst', $walks), as('analyst', $walks), 'no call walks all registrations');
-as('superuser', q{DELETE FROM dp_protected_relations WHERE place = 'nowhere'});
+
+# and nobody who changes another table walks through them, nor locks them
+as('superuser', q{INSERT INTO dp_protected_columns SELECT i::oid::regclass, 'a', 1, true, false FROM generate_series(4000000000, 4000099999) i; ANALYZE dp_protected_columns;
+	CREATE FUNCTION public.walked() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT pg_sleep(1.5); SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'dp\_protected\_%' $$});
+my $changes = 'CREATE TABLE ben.other (a int); CREATE TABLE ben.child () INHERITS (ben.other); ALTER TABLE ben.other ADD b int; ALTER TABLE ben.other RENAME a TO c; ALTER TABLE ben.other DROP b; DROP TABLE ben.other CASCADE';
+my $walked = as('superuser', 'SELECT public.walked()');
+as('ben', $changes);
+cmp_ok(as('superuser', 'SELECT public.walked()') - $walked, '<', 1000, 'no change of another table walks all registrations');
+is(as('ben', "BEGIN; $changes; SELECT DISTINCT l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname LIKE 'dp\\_%' AND l.pid = pg_backend_pid(); ROLLBACK"), 'AccessShareLock', 'nor keeps them locked');
+as('superuser', q{DELETE FROM dp_protected_relations WHERE place = 'nowhere'; DELETE FROM dp_protected_columns WHERE relation >= '4000000000'::oid; DROP FUNCTION public.walked()});
 
 # ---- the tables of the extension are written by the extension alone
 
