@@ -232,6 +232,7 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 				 errhint("Protect them with another budget, or call dp_unprotect.")));
 	dperm_budget_note(&scope, name, "drop", role, NULL, NULL);
 	(void) dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget = $1", 1, types, values, NULL);
+	dperm_registry_forget(&scope, name, InvalidOid);
 	(void) dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE budget = $1", 1, types, values, NULL);
 	dperm_budget_leave(&scope);
 	PG_RETURN_VOID();

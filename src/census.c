@@ -15,7 +15,6 @@
 #include "census.h"
 #include "domains.h"
 #include "reach.h"
-#include "registry.h"
 
 /* Raise for a view that is not fit; what is the clause that makes it so. */
 static void
@@ -87,19 +86,6 @@ column_behind(Oid view, Query *query, AttrNumber number)
 	return ((Var *) node)->varattno;
 }
 
-/* Raise unless the unit of a view is that of the relation behind it, where that is protected: one budget counts the same persons in both. */
-static void
-check_unit_behind(Oid view, Oid behind, AttrNumber unit)
-{
-	const DpermRegistration *registration = dperm_registry_find(behind);
-
-	if (registration && registration->budget && registration->persons && unit != 0 && registration->unit != unit)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the unit of view \"%s\" is not that of protected relation \"%s\"", get_rel_name(view), get_rel_name(behind)),
-				 errhint("Protect both with the same column as the unit: persons that are told apart in two ways cannot share a budget.")));
-}
-
 /* Raise for a table with policies that its owner is subject to. */
 static void
 check_policies(Relation relation)
@@ -129,7 +115,6 @@ dperm_census_query(Oid oid, AttrNumber unit, Oid *table)
 		RangeTblEntry *entry = only_table(oid, query);
 		AttrNumber	behind = unit ? column_behind(oid, query, unit) : 0;
 
-		check_unit_behind(oid, entry->relid, behind);
 		result = dperm_census_query(entry->relid, behind, table);
 		if (result == NULL)
 			result = psprintf("SELECT %s FROM %s%s AS t",

@@ -23,6 +23,7 @@
 #include "protection.h"
 #include "roster.h"
 #include "source.h"
+#include "units.h"
 
 PG_FUNCTION_INFO_V1(dp_protect);
 PG_FUNCTION_INFO_V1(dp_unprotect);
@@ -163,16 +164,38 @@ describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, i
 	return text.data;
 }
 
-/* Raise for a unit that is another than it was when the budget was charged: what has been spent was about other persons. */
+/*
+ * Keep the unit of a relation for its budget, or raise if it is another than it was when the budget was charged, or than that of relations that share rows with
+ * it: what has been spent is about other persons. dp_unprotect in between does not help.
+ */
 static void
-check_unit_kept(const DpermBudget *budget, const DpermRegistration *before, const DpermRegistration *after)
+keep_unit(DpermBudgetScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
 {
-	if (before && before->budget && strcmp(before->budget, after->budget) == 0 && before->unit != 0 && before->unit != after->unit &&
-		budget->spent.epsilon.units > 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("budget \"%s\" has been charged for relation \"%s\" with another unit", budget->name, get_rel_name(after->relation)),
-				 errhint("Create another budget.")));
+	List	   *kept = dperm_registry_kept(budget->name, NIL);
+	ListCell   *cell;
+
+	foreach(cell, kept)
+	{
+		const DpermKeptUnit *own = lfirst(cell);
+
+		if (own->relation == registration->relation && own->unit != registration->unit && budget->spent.epsilon.units > 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("budget \"%s\" has been charged since relation \"%s\" was protected with another unit", budget->name,
+							get_rel_name(registration->relation)),
+					 errhint("Create another budget.")));
+	}
+	dperm_units_check(budget->name, registration->relation, registration->unit, kept);
+	dperm_registry_keep(scope, budget->name, registration->relation, registration->unit);
+}
+
+/* A relation leaves a budget. If nothing has been spent, neither is its unit kept. */
+static void
+let_go(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
+{
+	if (budget->spent.epsilon.units == 0)
+		dperm_registry_forget(scope, budget->name, relation);
+	dperm_budget_note(scope, budget->name, "unprotect", scope->user, qualified_name(relation), NULL);
 }
 
 /* dp_protect(relation, budget, unit, columns, domains) */
@@ -194,6 +217,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	DpermRegisteredColumn *registered = palloc0(sizeof(*registered) * Max(count, 1));
 	DpermBudgetScope scope;
 	DpermBudget *budget;
+	DpermBudget *old = NULL;
 	bool		moved = before && before->budget && strcmp(before->budget, registration.budget) != 0;
 
 	for (int i = 0; i < count; i++)
@@ -213,22 +237,23 @@ dp_protect(PG_FUNCTION_ARGS)
 	}
 	(void) dperm_census_query(relation, registration.unit, NULL);
 	check_readable(relation);
-	dperm_protection_check_budget(relation, registration.budget);
+	dperm_protection_check_shared(&registration);
 	for (int i = 0; i < count; i++)
 		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
 			registered[kept++] = registered[i];
 
 	dperm_budget_enter(&scope);
 	if (moved && strcmp(before->budget, registration.budget) < 0)
-		(void) dperm_budget_get(&scope, before->budget, true);
+		old = dperm_budget_get(&scope, before->budget, true);
 	budget = dperm_budget_get_own(&scope, registration.budget, scope.user);
 	if (moved && strcmp(before->budget, registration.budget) > 0)
-		(void) dperm_budget_get(&scope, before->budget, true);
-	check_unit_kept(budget, before, &registration);
+		old = dperm_budget_get(&scope, before->budget, true);
 	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_registry_write(&scope, &registration, registered, kept);
+	if (unit)
+		keep_unit(&scope, budget, &registration);
 	if (moved)
-		dperm_budget_note(&scope, before->budget, "unprotect", scope.user, qualified_name(relation), NULL);
+		let_go(&scope, old, relation);
 	dperm_budget_note(&scope, registration.budget, "protect", scope.user, qualified_name(relation),
 					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
 	dperm_budget_leave(&scope);
@@ -242,15 +267,16 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	Oid			relation = own_relation(fcinfo);
 	DpermRegistration *registration = dperm_registry_find(relation);
 	DpermBudgetScope scope;
+	DpermBudget *budget;
 
 	if (registration == NULL || registration->budget == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("relation \"%s\" is not protected", get_rel_name(relation))));
 	dperm_budget_enter(&scope);
-	(void) dperm_budget_get(&scope, registration->budget, true);
+	budget = dperm_budget_get(&scope, registration->budget, true);
 	dperm_registry_end(&scope, relation);
-	dperm_budget_note(&scope, registration->budget, "unprotect", scope.user, qualified_name(relation), NULL);
+	let_go(&scope, budget, relation);
 	dperm_budget_leave(&scope);
 	PG_RETURN_VOID();
 }

@@ -17,6 +17,7 @@
 #include "encode.h"
 #include "protection.h"
 #include "reach.h"
+#include "units.h"
 
 /* The registration of a relation, NULL if it is not protected. */
 DpermRegistration *
@@ -74,15 +75,18 @@ dperm_protection_check_query(List *relations)
 }
 
 /*
- * Raise if a relation reads, or is a part of, one that is charged to another budget. A view of others that reads this one does not matter here: it is refused
+ * Raise if a relation reads, or is a part of, one that is charged to another budget, or to the same one with another unit. A view of others that reads this one does not matter here: it is refused
  * where it is used, and anybody can make one.
  */
 void
-dperm_protection_check_budget(Oid relation, const char *budget)
+dperm_protection_check_shared(const DpermRegistration *ours)
 {
+	Oid			relation = ours->relation;
+	const char *budget = ours->budget;
+	List	   *reached = dperm_reach_relations(relation);
 	ListCell   *cell;
 
-	foreach(cell, dperm_registry_among(dperm_reach_relations(relation)))
+	foreach(cell, dperm_registry_among(reached))
 	{
 		Oid			other = lfirst_oid(cell);
 		DpermRegistration *registration;
@@ -98,6 +102,8 @@ dperm_protection_check_budget(Oid relation, const char *budget)
 					 errdetail("The budgets are \"%s\" and \"%s\".", budget, registration->budget),
 					 errhint("Protect both with the same budget.")));
 	}
+	if (ours->persons)
+		dperm_units_check(budget, relation, ours->unit, dperm_registry_kept(budget, reached));
 }
 
 /* May the caller spend? */

@@ -306,6 +306,13 @@ visit(Oid class, Oid object, void *context)
 		follow(reach, class, object);
 }
 
+/* The parents of a table. */
+List *
+dperm_reach_parents(Oid table)
+{
+	return add_parents(NIL, table);
+}
+
 /* The tables behind some relations. */
 List *
 dperm_reach_tables(List *relations)

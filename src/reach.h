@@ -19,6 +19,9 @@ extern List *dperm_reach_tables(List *relations);
  */
 extern List *dperm_reach_relations(Oid relation);
 
+/* The parents of a table, and their parents. */
+extern List *dperm_reach_parents(Oid table);
+
 /* Call a function for each object that an object depends on, as the catalog has it. */
 extern void dperm_reach_dependencies(Oid class, Oid object, void (*each) (Oid class, Oid object, void *arg), void *arg);
 

@@ -69,7 +69,7 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
 	(void) dperm_budget_execute(psprintf("SELECT a.attnum, a.attname, c.listed, c.is_unit, c.domain FROM %s.dp_protected_relations AS r, "
 						  "%s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
 						  "WHERE r.relation OPERATOR(pg_catalog.=) $2 AND c.relation OPERATOR(pg_catalog.=) $2 "
-						  "AND a.attrelid OPERATOR(pg_catalog.=) $2 AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
+						  "AND a.attrelid OPERATOR(pg_catalog.=) $2 AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped AND c.kept_by IS NULL "
 						  "AND CASE WHEN r.place OPERATOR(pg_catalog.=) ($1 OPERATOR(pg_catalog.||) $2::pg_catalog.text) "
 						  "THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END",
 						  scope->schema, scope->schema),
@@ -188,6 +188,66 @@ dperm_registry_among(List *relations)
 	return ordered;
 }
 
+/* The units that are kept for a budget. */
+List *
+dperm_registry_kept(const char *budget, List *relations)
+{
+	DpermBudgetScope scope;
+	List	   *found = NIL;
+	Oid			types[] = {TEXTOID, TEXTOID, OIDARRAYOID};
+	Datum	   *oids = palloc(sizeof(Datum) * Max(list_length(relations), 1));
+	Datum		values[] = {dperm_registry_place(), CStringGetTextDatum(budget), (Datum) 0};
+
+	for (int i = 0; i < list_length(relations); i++)
+		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
+	values[2] = PointerGetDatum(construct_array(oids, list_length(relations), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	enter_newest(&scope);
+	(void) dperm_budget_execute(psprintf("SELECT c.relation::pg_catalog.oid, a.attnum FROM %s.dp_protected_columns AS c "
+								"JOIN %s.dp_protected_relations AS r ON r.relation OPERATOR(pg_catalog.=) c.relation "
+								"LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.relation "
+								"AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
+								"AND CASE WHEN r.place OPERATOR(pg_catalog.=) ($1 OPERATOR(pg_catalog.||) c.relation::pg_catalog.oid::pg_catalog.text) "
+								"THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END "
+								"WHERE c.kept_by OPERATOR(pg_catalog.=) $2%s ORDER BY 1", scope.schema, scope.schema,
+								relations ? " AND c.relation OPERATOR(pg_catalog.=) ANY ($3)" : ""),
+					   lengthof(types), types, values, NULL, true);
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		MemoryContext spi = MemoryContextSwitchTo(scope.caller);
+		DpermKeptUnit *unit = palloc(sizeof(*unit));
+
+		*unit = (DpermKeptUnit) {.relation = DatumGetObjectId(answer(i, 1)), .unit = DatumGetInt16(answer(i, 2))};
+		found = lappend(found, unit);
+		MemoryContextSwitchTo(spi);
+	}
+	leave_newest(&scope);
+	return found;
+}
+
+/* Forget a unit, or all of a budget. */
+void
+dperm_registry_forget(DpermBudgetScope *scope, const char *budget, Oid relation)
+{
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(budget), ObjectIdGetDatum(relation)};
+
+	(void) dperm_budget_query(scope, OidIsValid(relation) ? "DELETE FROM %s.dp_protected_columns WHERE kept_by = $1 AND relation = $2" :
+							  "DELETE FROM %s.dp_protected_columns WHERE kept_by = $1", lengthof(types), types, values, NULL);
+}
+
+/* Keep a unit. */
+void
+dperm_registry_keep(DpermBudgetScope *scope, const char *budget, Oid relation, AttrNumber unit)
+{
+	Oid			types[] = {TEXTOID, OIDOID, INT2OID, NAMEOID};
+	Datum		values[] = {CStringGetTextDatum(budget), ObjectIdGetDatum(relation), Int16GetDatum(unit),
+	DirectFunctionCall1(namein, CStringGetDatum(get_attname(relation, unit, false)))};
+
+	dperm_registry_forget(scope, budget, relation);
+	(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (relation, name, number, listed, is_unit, kept_by) VALUES ($2::regclass, $4, $3, false, true, $1)",
+							  lengthof(types), types, values, NULL);
+}
+
 /* A relation that charges a budget. */
 char *
 dperm_registry_charging(DpermBudgetScope *scope, const char *budget)
@@ -216,12 +276,18 @@ dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registrat
 		CStringGetTextDatum(registration->budget), BoolGetDatum(registration->persons),
 	BoolGetDatum(registration->all_columns)};
 
+	/* units that are kept for other budgets had their numbers elsewhere, if this is a copy of the database */
+	(void) dperm_budget_execute(psprintf("UPDATE %s.dp_protected_columns AS c SET number = a.attnum FROM %s.dp_protected_relations AS r, pg_catalog.pg_attribute AS a "
+						  "WHERE c.relation OPERATOR(pg_catalog.=) $2 AND c.kept_by IS NOT NULL AND r.relation OPERATOR(pg_catalog.=) c.relation "
+						  "AND r.place OPERATOR(pg_catalog.<>) ($1 OPERATOR(pg_catalog.||) $2::pg_catalog.text) "
+						  "AND a.attrelid OPERATOR(pg_catalog.=) c.relation AND a.attname OPERATOR(pg_catalog.=) c.name", scope->schema, scope->schema),
+				 2, types, values, NULL, false);
 	(void) dperm_budget_execute(psprintf("INSERT INTO %s.dp_protected_relations (relation, budget, place, persons, all_columns) "
 						  "VALUES ($2::pg_catalog.regclass, $3, $1 OPERATOR(pg_catalog.||) $2::pg_catalog.text, $4, $5) "
 						  "ON CONFLICT (relation) DO UPDATE SET budget = EXCLUDED.budget, place = EXCLUDED.place, "
 						  "persons = EXCLUDED.persons, all_columns = EXCLUDED.all_columns", scope->schema),
 				 lengthof(types), types, values, NULL, false);
-	(void) dperm_budget_execute(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1", scope->schema), 1,
+	(void) dperm_budget_execute(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1 AND kept_by IS NULL", scope->schema), 1,
 				 &types[1], &values[1], NULL, false);
 	for (int i = 0; i < count; i++)
 	{
@@ -248,6 +314,6 @@ dperm_registry_end(DpermBudgetScope *scope, Oid relation)
 	(void) dperm_budget_execute(psprintf("UPDATE %s.dp_protected_relations SET budget = NULL WHERE relation OPERATOR(pg_catalog.=) $1",
 						  scope->schema),
 				 lengthof(types), types, values, NULL, false);
-	(void) dperm_budget_execute(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1", scope->schema),
+	(void) dperm_budget_execute(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1 AND kept_by IS NULL", scope->schema),
 				 lengthof(types), types, values, NULL, false);
 }

@@ -38,6 +38,23 @@ extern bool dperm_registry_any(void);
  */
 extern List *dperm_registry_among(List *relations);
 
+/*
+ * The unit that a relation has for a budget, or has had when that was charged: what was spent is about persons that this column told apart. Also of relations
+ * that are no longer protected, or have gone to another budget. 0: the column has been dropped.
+ */
+typedef struct DpermKeptUnit
+{
+	Oid			relation;
+	AttrNumber	unit;
+} DpermKeptUnit;
+
+/* The units that are kept for a budget: those of some relations, or all if there are none. */
+extern List *dperm_registry_kept(const char *budget, List *relations);
+
+/* Keep a unit in place of another; or forget that of a relation, or all if that is InvalidOid. Within a scope, with the budget locked. */
+extern void dperm_registry_keep(DpermBudgetScope *scope, const char *budget, Oid relation, AttrNumber unit);
+extern void dperm_registry_forget(DpermBudgetScope *scope, const char *budget, Oid relation);
+
 /* The name of a relation that charges a budget in the newest state, within a scope; NULL if none does. */
 extern char *dperm_registry_charging(DpermBudgetScope *scope, const char *budget);
 

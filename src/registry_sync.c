@@ -104,6 +104,7 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 		"DELETE FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY ($2) "
 		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)",
 		"DELETE FROM %s.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) ANY ($2) "
+		"AND NOT EXISTS (SELECT FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) c.relation AND c.kept_by IS NOT NULL) "
 		"AND NOT EXISTS (SELECT FROM %s.dp_protected_relations AS r, "
 		"pg_catalog.pg_attribute AS a WHERE r.relation OPERATOR(pg_catalog.=) c.relation "
 		"AND a.attrelid OPERATOR(pg_catalog.=) c.relation AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "

@@ -146,7 +146,7 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
 	dperm_protection_check_options(registration, options);
-	dperm_protection_check_budget(source->relation, registration->budget);
+	dperm_protection_check_shared(registration);
 }
 
 /* The columns that the caller named, or all that have a domain. */

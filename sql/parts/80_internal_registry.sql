@@ -20,11 +20,13 @@ CREATE TABLE dp_protected_columns (
 	number int2 NOT NULL,
 	listed boolean NOT NULL,
 	is_unit boolean NOT NULL,
-	domain jsonb
+	domain jsonb,
+	kept_by text COLLATE "C"
 );
 COMMENT ON TABLE dp_protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain';
+	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; with kept_by, the unit that the relation has, or had, for this budget';
 CREATE INDEX dp_protected_columns_relation ON dp_protected_columns (relation);
+CREATE INDEX dp_protected_columns_kept_by ON dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
 
 -- Whatever default privileges have granted
 DO $$

@@ -234,14 +234,95 @@ RESET ROLE;
 -- what has been spent was about these persons
 SET ROLE dperm_owner;
 SELECT dp_protect('clinic.visits', 'persons', unit => 'bmi');
+-- also if the relation has not been protected meanwhile, or with another budget
+SELECT dp_unprotect('clinic.thin');
+SELECT dp_unprotect('clinic.visits');
+SELECT dp_protect('clinic.visits', 'persons', unit => 'bmi');
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_budget_create('others', 100);
+SELECT dp_protect('clinic.visits', 'others', unit => 'bmi');
+SELECT dp_protect('clinic.visits', 'persons', unit => 'bmi');
+ALTER TABLE clinic.visits RENAME person TO patient;
+SELECT dp_protect('clinic.visits', 'persons', unit => 'patient');
+-- nothing had been spent from the other one
+SELECT dp_protect('clinic.visits', 'others', unit => 'patient');
+SELECT dp_protect('clinic.visits', 'persons', unit => 'patient');
+-- the same for what shares rows with it
+SELECT dp_unprotect('clinic.visits');
+SELECT dp_protect('clinic.thin', 'persons', unit => 'bmi');
+\echo :LAST_ERROR_SQLSTATE
+CREATE VIEW clinic.twin AS SELECT patient AS a, bmi AS b, ill FROM clinic.visits;
+CREATE MATERIALIZED VIEW clinic.stored AS SELECT t.a, t.b, p.age, t.ill FROM clinic.twin t JOIN clinic.patients p ON p.id = t.a;
+SELECT dp_protect('clinic.twin', 'persons', unit => 'b');
+SELECT dp_protect('clinic.twin', 'persons', unit => 'a');
+\set VERBOSITY terse
+SELECT dp_protect('clinic.stored', 'persons', unit => 'b');
+SELECT dp_protect('clinic.stored', 'persons', unit => 'age');
+-- nobody knows whether rows of two protected relations that are joined are the same person's
+SELECT dp_protect('clinic.stored', 'persons', unit => 'a');
+\set VERBOSITY default
+DROP MATERIALIZED VIEW clinic.stored;
+CREATE MATERIALIZED VIEW clinic.stored AS SELECT a, b, a + 0 AS c, ill FROM clinic.twin;
+\set VERBOSITY terse
+SELECT dp_protect('clinic.stored', 'persons', unit => u) FROM unnest('{b}'::text[]) u;
+SELECT dp_protect('clinic.stored', 'persons', unit => u) FROM unnest('{c}'::text[]) u;
+SELECT dp_protect('clinic.stored', 'persons', unit => 'a');
+\set VERBOSITY default
+-- views of a table that is not protected itself: whichever comes first
+SELECT dp_budget_create('fresh', 100);
+CREATE TABLE clinic.plain (person int, nurse int, age int CHECK (age BETWEEN 0 AND 120), ill boolean);
+CREATE VIEW clinic.one AS SELECT person AS u, age, ill FROM clinic.plain;
+CREATE VIEW clinic.two AS SELECT nurse AS u, age, ill FROM clinic.plain;
+SELECT dp_protect('clinic.one', 'fresh', unit => 'u');
+\set VERBOSITY terse
+SELECT dp_protect('clinic.two', 'fresh', unit => 'u');
+SELECT dp_protect('clinic.plain', 'fresh', unit => 'nurse');
+\set VERBOSITY default
+SELECT dp_unprotect('clinic.one');
+-- nothing has been spent, so nothing is kept
+SELECT dp_protect('clinic.plain', 'fresh', unit => 'nurse');
+SELECT dp_protect('clinic.two', 'fresh', unit => 'u');
+CREATE OR REPLACE VIEW clinic.two AS SELECT person AS u, age, ill FROM clinic.plain;
+\set VERBOSITY terse
+SELECT dp_logreg_train('clinic.two', 'ill', 'age', 1);
+\set VERBOSITY default
+-- partitions, also those that are attached later
+CREATE TABLE clinic.parts (person int, nurse int, age int CONSTRAINT ages CHECK (age BETWEEN 0 AND 120), ill boolean) PARTITION BY RANGE (age);
+CREATE TABLE clinic.part PARTITION OF clinic.parts FOR VALUES FROM (0) TO (50);
+CREATE TABLE clinic.loose (nurse int, person int, ill boolean, age int CONSTRAINT ages CHECK (age BETWEEN 0 AND 120));
+INSERT INTO clinic.parts SELECT i % 10, i % 3, i % 40, i % 3 = 0 FROM generate_series(1, 100) i;
+INSERT INTO clinic.loose SELECT i % 3, i % 10, i % 3 = 0, 60 + i % 40 FROM generate_series(1, 100) i;
+SELECT dp_protect('clinic.parts', 'fresh', unit => 'person');
+\set VERBOSITY terse
+SELECT dp_protect('clinic.part', 'fresh', unit => 'nurse');
+\set VERBOSITY default
+SELECT dp_protect('clinic.part', 'fresh', unit => 'person');
+SELECT dp_protect('clinic.loose', 'fresh', unit => 'nurse');
+SELECT dp_logreg_train('clinic.part', 'ill', 'age', 1) IS NOT NULL AS trained;
+SELECT dp_unprotect('clinic.part');
+ALTER TABLE clinic.parts ATTACH PARTITION clinic.loose FOR VALUES FROM (50) TO (200);
+\set VERBOSITY terse
+SELECT dp_protect('clinic.part', 'fresh', unit => 'nurse');
+SELECT dp_logreg_train('clinic.loose', 'ill', 'age', 1);
+SELECT dp_logreg_train('clinic.parts', 'ill', 'age', 1);
+\set VERBOSITY default
+ALTER TABLE clinic.parts DETACH PARTITION clinic.loose;
+SELECT dp_logreg_train('clinic.parts', 'ill', 'age', 1) IS NOT NULL AS trained;
+-- a unit that is dropped is not replaced by another one
+ALTER TABLE clinic.loose DROP COLUMN nurse;
+\set VERBOSITY terse
+SELECT dp_protect('clinic.loose', 'fresh', unit => 'person');
+\set VERBOSITY default
+SELECT dp_protect('clinic.loose', 'others', unit => 'person');
 RESET ROLE;
 
 DROP TABLE model, open_rows;
 SET ROLE dperm_owner;
 DROP SCHEMA clinic CASCADE;
 SELECT count(*) AS protected FROM dp_protected;
-SELECT dp_budget_drop('clinic'), dp_budget_drop('persons');
+SELECT dp_budget_drop(b) FROM unnest('{clinic,persons,others,fresh}'::text[]) b;
 RESET ROLE;
+SELECT count(*) AS kept FROM dp_protected_columns WHERE kept_by IN ('clinic', 'persons', 'others', 'fresh');
 SET ROLE dperm_stranger;
 SELECT dp_budget_drop('stranger');
 RESET ROLE;

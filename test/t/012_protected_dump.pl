@@ -22,6 +22,9 @@ $node->safe_psql('origin', q{
 	SET ROLE owner;
 	CREATE TABLE clinic.visits (gone int, who int, bmi float8, also_gone text, note text, ill boolean);
 	INSERT INTO clinic.visits SELECT 1, i % 50, i % 40, '', 'n' || i % 3, i % 3 = 0 FROM generate_series(1, 200) i;
+	SELECT learning.dp_budget_create('former', 100);
+	SELECT learning.dp_protect('clinic.visits', 'former', unit => 'who');
+	SELECT learning.dp_budget_charge('former', 1);
 	SELECT learning.dp_budget_create('patients', 100);
 	SELECT learning.dp_protect('clinic.visits', 'patients', unit => 'who', columns => '{bmi,note,ill,also_gone}', domains => '{"bmi": [0, 60], "note": ["n1", "n2"]}');
 	SELECT learning.dp_grant('patients', 'analyst');
@@ -69,7 +72,15 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 	isnt($node->safe_psql("copy_$name", "SELECT number FROM learning.dp_protected_columns WHERE name = 'ill'"),
 		$node->safe_psql("copy_$name", q{SELECT attnum FROM pg_attribute WHERE attrelid = 'clinic."Odd ""visits"'::regclass AND attname = 'ill'}), "$name: though numbers are others");
 	trains("copy_$name", $name);
-	is($node->safe_psql("copy_$name", q{SELECT count(*) FROM learning.dp_ledger WHERE act = 'charge'}), 4, "$name: and is charged");
+	is($node->safe_psql("copy_$name", q{SELECT count(*) FROM learning.dp_ledger WHERE act = 'charge' AND budget = 'patients'}), 4, "$name: and is charged");
+
+	# a unit that a budget has been charged with stays, also of a budget that the relation has left
+	my $protect = sub { qq{SELECT learning.dp_protect('clinic."Odd ""visits"', '$_[0]', unit => '$_[1]');} };
+	my $stderr = '';
+	$node->psql("copy_$name", 'SET ROLE owner; ' . $protect->($_, 'note'), stderr => \$stderr),
+		like($stderr, qr/ERROR:  budget "$_" has been charged since relation "Odd "visits" was protected with another unit/, "$name: budget $_ keeps its unit") foreach 'patients', 'former';
+	is($node->safe_psql("copy_$name", q{SET ROLE owner; BEGIN; SELECT learning.dp_unprotect('clinic.heavy'); } . $protect->('patients', 'person') . $protect->('former', 'person') . $protect->('patients', 'person') . q{ SELECT 'kept'; ROLLBACK}),
+		"\n\n\n\nkept", "$name: which is the same column");
 
 	# the first change brings numbers up to date; from then on names may change
 	$node->safe_psql("copy_$name", q{ALTER TABLE clinic."Odd ""visits" RENAME weight TO mass; ALTER TABLE clinic."Odd ""visits" RENAME mass TO weight});
