@@ -41,6 +41,7 @@ typedef struct Owners
 	Oid			owner;			/* of the relation */
 	bool		trusted;		/* does the caller have the owner's rights, and the session, too? */
 	Oid			own;			/* a function of theirs */
+	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
 	ObjectAddresses *visited;	/* functions, types and views that have been checked */
 } Owners;
 
@@ -74,7 +75,7 @@ check_body(Oid function, HeapTuple tuple, Owners *owners)
 	else if (form->prolang == SQLlanguageId && !isnull)
 		(void) check_owners(stringToNode(TextDatumGetCString(body)), owners);
 	else if (!(form->prolang == ClanguageId || form->prolang == INTERNALlanguageId) || !superuser_arg(form->proowner))
-		ereport(ERROR,
+		ereport(owners->level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %s cannot run with the rights of the owner of protected relation \"%s\"",
 						format_procedure(function), get_rel_name(owners->relation)),
@@ -98,14 +99,14 @@ check_owner(Oid function, void *context)
 		elog(ERROR, "cache lookup failed for function %u", function);
 	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 	if (owner != owners->owner && !superuser_arg(owner))
-		ereport(ERROR,
+		ereport(owners->level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
 						format_procedure(function), get_rel_name(owners->relation)),
 				 errhint("It would run with the owner's rights. The owner of the relation, or a superuser, has to own the function.")));
-	owners->own = function;
-	if (!owners->trusted)
+	else if (!owners->trusted)
 		check_body(function, tuple, owners);
+	owners->own = function;
 	ReleaseSysCache(tuple);
 	return false;
 }
@@ -211,7 +212,7 @@ check_type_owner(Oid type, const Owners *owners)
 	owner = ((Form_pg_type) GETSTRUCT(tuple))->typowner;
 	ReleaseSysCache(tuple);
 	if (owner != owners->owner && !superuser_arg(owner))
-		ereport(ERROR,
+		ereport(owners->level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("type %s does not belong to the owner of protected relation \"%s\"", format_type_be(type),
 						get_rel_name(owners->relation)),
@@ -322,7 +323,7 @@ check_owners(Node *node, void *owners)
 
 		/* triggers, rules and defaults are not looked at: only the body of a function can have such a statement */
 		if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
-			ereport(ERROR,
+			ereport(((Owners *) owners)->level,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("a function that protected relation \"%s\" calls does not only read",
 							get_rel_name(((Owners *) owners)->relation)),
@@ -343,7 +344,7 @@ check_owners(Node *node, void *owners)
 void
 dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid caller)
 {
-	Owners		owners = {.extension = extension, .relation = relation, .owner = owner, .visited = new_object_addresses(),
+	Owners		owners = {.extension = extension, .relation = relation, .owner = owner, .level = ERROR, .visited = new_object_addresses(),
 	.trusted = has_privs_of_role(GetSessionUserId(), owner) && has_privs_of_role(caller, owner)};
 	Oid			namespace,
 				toast_namespace;
@@ -357,4 +358,19 @@ dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid call
 				 errmsg("protected relation \"%s\" calls function %s, which might find temporary objects of this session",
 						get_rel_name(relation), format_procedure(owners.own)),
 				 errhint("Start a new session, and create no temporary objects in it.")));
+}
+
+/* Warn of what would be refused. */
+void
+dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns)
+{
+	Owners		owners = {.extension = extension, .relation = relation, .owner = owner, .level = WARNING, .visited = new_object_addresses()};
+	RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation, .relkind = get_rel_relkind(relation)};
+
+	ListCell   *cell;
+
+	check_entry(&entry, &owners);
+	foreach(cell, columns)
+		check_type(get_atttype(relation, lfirst_int(cell)), &owners);
+	free_object_addresses(owners.visited);
 }

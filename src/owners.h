@@ -16,4 +16,7 @@
  */
 extern void dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid caller);
 
+/* When a relation is protected, warn of what would be refused whenever somebody without the owner's rights uses it, and these columns, by number. */
+extern void dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns);
+
 #endif							/* DPERM_OWNERS_H */

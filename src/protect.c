@@ -6,6 +6,7 @@
 #include "access/relation.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -20,6 +21,7 @@
 #include "debit.h"
 #include "domains.h"
 #include "encode.h"
+#include "owners.h"
 #include "protection.h"
 #include "roster.h"
 #include "source.h"
@@ -218,6 +220,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	DpermBudgetScope scope;
 	DpermBudget *budget;
 	DpermBudget *old = NULL;
+	List	   *open = NIL;
 	bool		moved = before && before->budget && strcmp(before->budget, registration.budget) != 0;
 
 	for (int i = 0; i < count; i++)
@@ -239,8 +242,12 @@ dp_protect(PG_FUNCTION_ARGS)
 	check_readable(relation);
 	dperm_protection_check_shared(&registration);
 	for (int i = 0; i < count; i++)
+	{
+		if (names == NULL || registered[i].listed || registered[i].is_unit)
+			open = lappend_int(open, registered[i].number);
 		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
 			registered[kept++] = registered[i];
+	}
 
 	dperm_budget_enter(&scope);
 	if (moved && strcmp(before->budget, registration.budget) < 0)
@@ -257,6 +264,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	dperm_budget_note(&scope, registration.budget, "protect", scope.user, qualified_name(relation),
 					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
 	dperm_budget_leave(&scope);
+	dperm_owners_warn(get_extension_oid("dperm", false), relation, dperm_budget_relation_owner(relation), open);
 	PG_RETURN_VOID();
 }
 
