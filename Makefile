@@ -5,6 +5,7 @@
 #   make unit stats fuzz             tests of src/core, no server needed
 #   make tap                         tests that start servers of their own
 #   make bench                       docs/benchmarks.md, measured on this machine: an hour
+#   make citus                       tests and a benchmark on a Citus cluster; PG_CONFIG names a PostgreSQL that has Citus
 #   make audit                       the privacy audit, with planted faults: docs/audit.md
 #
 # script/test runs all of it in a temporary cluster.
@@ -86,7 +87,7 @@ endif
 
 # The install script: its parts in order, those that others need first.
 SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
-	40_internal_passes 41_internal_rows 42_internal_aggregates 43_internal_evaluation \
+	40_internal_passes 41_internal_rows 42_internal_aggregates \
 	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 70_internal_budgets 71_budgets 80_internal_registry 81_protection
 
 $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
@@ -149,7 +150,7 @@ run_each = @printf '%s\n' $(1) | OPENBLAS_NUM_THREADS=1 \
 	xargs -r -P $(JOBS) -I{} sh -c \
 	'if $(EMULATOR) {} $(2) >{}.log 2>&1; then echo "ok - {}"; else cat {}.log; echo "not ok - {}"; exit 1; fi'
 
-.PHONY: unit stats audit audit-programs fuzz tap bench lint dist
+.PHONY: unit stats audit audit-programs fuzz tap bench citus lint dist
 unit: $(UNIT)
 	$(call run_each,$(UNIT))
 
@@ -187,6 +188,10 @@ tap: $(TEST_MODULES)
 # In a temporary cluster; make bench BENCH_FLAGS=--help says what can be chosen.
 bench:
 	$(here)/test/bench/run $(BENCH_FLAGS)
+
+# A cluster of three servers on this machine, if this PostgreSQL has Citus. CITUS_FLAGS: --tests or --bench.
+citus:
+	PG_CONFIG='$(PG_CONFIG)' $(here)/test/citus/run $(CITUS_FLAGS)
 
 # What a forgetful author breaks: a test or a part of the SQL that no list names, versions that differ, names that do not
 # tell where they are.

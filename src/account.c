@@ -16,6 +16,7 @@
 #include "arguments.h"
 #include "budget.h"
 #include "core/base/limits.h"
+#include "location.h"
 #include "registry.h"
 
 PG_FUNCTION_INFO_V1(dp_budget_create);
@@ -113,6 +114,7 @@ dp_budget_create(PG_FUNCTION_ARGS)
 				 errmsg("neighbours \"%s\" is unknown", neighbours),
 				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use the same.")));
 
+	dperm_location_check_coordinator();
 	dperm_budget_enter(&scope);
 	{
 		Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(line.role), dperm_budget_numeric(amounts[0]), dperm_budget_numeric(amounts[1]),

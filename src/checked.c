@@ -62,27 +62,32 @@ analyse_text(const DpermChecked *query)
 #endif
 }
 
-/* Does a query name a relation other than one? */
+/* Does a query name a relation that it should not? */
 static bool
-names_other(Node *node, void *relation)
+names_other(Node *node, void *checked)
 {
 	if (node == NULL)
 		return false;
 	if (IsA(node, RangeTblEntry))
-		return ((RangeTblEntry *) node)->rtekind == RTE_RELATION && ((RangeTblEntry *) node)->relid != *(Oid *) relation;
+	{
+		const DpermChecked *query = checked;
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		return rte->rtekind == RTE_RELATION && rte->relid != query->relation &&
+			!list_member_oid(query->source->parts, rte->relid);
+	}
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, names_other, relation, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, names_other, relation);
+		return query_tree_walker((Query *) node, names_other, checked, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, names_other, checked);
 }
 
 /* Raise unless a query, views not yet expanded, is about its relation, with the owner that it had. */
 static void
 check_relation(const DpermChecked *query, Query *tree)
 {
-	Oid			relation = query->relation;
 	const DpermSource *source = query->source;
 
-	if (names_other((Node *) tree, &relation) ||
+	if (names_other((Node *) tree, (void *) query) ||
 		(OidIsValid(source->run_as) && dperm_budget_relation_owner(source->relation) != source->run_as))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -114,7 +119,7 @@ analyse(const DpermChecked *query, Oid caller)
 		linitial_node(Query, rewritten)->hasModifyingCTE)
 		elog(ERROR, "a query over a source does not only read");
 	tree = linitial_node(Query, rewritten);
-	dperm_query_check(extension, tree);
+	dperm_query_check(extension, tree, query->any_rows);
 	if (OidIsValid(source->run_as))
 		dperm_owners_check(extension, tree, source->relation, source->run_as, caller);
 	return tree;
@@ -225,6 +230,20 @@ dperm_checked_try(const DpermChecked *query)
 	dperm_run_as_end(&before);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
+}
+
+/* Does the server that has the rows of a query aggregate them? Then nothing of the plan is left to do here. */
+bool
+dperm_checked_runs_there(const DpermChecked *query)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	PlannedStmt *planned = pg_plan_query(analyse(query, GetUserId()), query->text, query->options, query->params);
+	bool		result = IsA(planned->planTree, ForeignScan);
+
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return result;
 }
 
 /* The relations that a query reads. */

@@ -17,10 +17,11 @@
 typedef struct DpermChecked
 {
 	const DpermSource *source;
-	Oid			relation;		/* the only one that the text may name */
+	Oid			relation;		/* the only one that the text may name, but for the parts of the source */
 	const char *text;
 	ParamListInfo params;
 	int			options;		/* for the planner: CURSOR_OPT_... */
+	bool		any_rows;		/* may it show other rows each time? */
 } DpermChecked;
 
 /* Rows of an answer, in memory of their own. */
@@ -43,6 +44,9 @@ extern void dperm_checked_free(DpermAnswer *answer);
 
 /* Do all that comes before the first row: check and plan a query, and let the executor look at privileges. */
 extern void dperm_checked_try(const DpermChecked *query);
+
+/* Is a query, one aggregation of a foreign table, run as a whole by the server that has the rows? */
+extern bool dperm_checked_runs_there(const DpermChecked *query);
 
 /* The relations that a query reads, as far as views show them. */
 extern List *dperm_checked_relations(const DpermChecked *query);

@@ -15,6 +15,7 @@
 #include "compat.h"
 
 /* of 0.1.0 */
+PG_FUNCTION_INFO_V1(dp_bin);
 PG_FUNCTION_INFO_V1(dp_fit_final);
 PG_FUNCTION_INFO_V1(dp_logreg_train_array);
 PG_FUNCTION_INFO_V1(dp_logreg_tune_array);
@@ -49,6 +50,14 @@ dperm_compat_check(Oid schema)
  */
 Datum
 dp_fit_final(PG_FUNCTION_ARGS)
+{
+	raise_outdated();
+	PG_RETURN_NULL();
+}
+
+/* The bins of dp_roc, which counts in a pass now. */
+Datum
+dp_bin(PG_FUNCTION_ARGS)
 {
 	raise_outdated();
 	PG_RETURN_NULL();

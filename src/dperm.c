@@ -23,6 +23,7 @@ PGDLLEXPORT void _PG_init(void);
 
 int			dperm_aggregate_memory = 256 * 1024;
 int			dperm_cache_memory = 256 * 1024;
+int			dperm_pull_memory = 16 * 1024;
 bool		dperm_progress = false;
 
 /*
@@ -56,6 +57,13 @@ _PG_init(void)
 							"If the rows do not fit, training keeps a smaller, rounded form of them or of a sample in this memory or in 48 MB, whichever is more, and reads the rows again in further passes: from the table or, where it may be read only once, from a temporary file.",
 							&dperm_cache_memory,
 							256 * 1024, 0, INT_MAX,
+							PGC_USERSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("dperm.pull_memory",
+							"Size up to which training brings the rows of other servers here.",
+							"The size is that of the rows as training keeps them. Passes over more rows run on the servers that have them, if they can.",
+							&dperm_pull_memory,
+							16 * 1024, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB,
 							NULL, NULL, NULL);
 	DefineCustomBoolVariable("dperm.progress",

@@ -9,9 +9,10 @@
 #include "core/encode/feed.h"
 #include "core/mechanism/setup.h"
 
-/* dperm.aggregate_memory and dperm.cache_memory, in kilobytes; dperm.progress. */
+/* dperm.aggregate_memory, dperm.cache_memory and dperm.pull_memory, in kilobytes; dperm.progress. */
 extern int	dperm_aggregate_memory;
 extern int	dperm_cache_memory;
+extern int	dperm_pull_memory;
 extern bool dperm_progress;
 
 /* CHECK_FOR_INTERRUPTS as the core's poll. */

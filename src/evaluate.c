@@ -12,12 +12,14 @@
 #include "utils/tuplestore.h"
 
 #include "arguments.h"
+#include "core/base/limits.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "dperm.h"
 #include "model_type.h"
 #include "option_table.h"
+#include "pass_query.h"
 #include "queries.h"
 #include "result_set.h"
 #include "run_as.h"
@@ -26,16 +28,12 @@
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
-PG_FUNCTION_INFO_V1(dp_bin);
-
-#define BINS_MAX 1000
 
 /* A model, the rows it is judged on, and how much that may cost. */
 typedef struct Evaluation
 {
 	DpermSource source;
-	Datum		model;
-	DpermModel *opened;
+	DpermModel *model;
 	uint64		budget;
 	uint64		parts;			/* of a unit that counts are of */
 	DpermOptions options;
@@ -129,8 +127,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
-	evaluation->opened = model;
-	evaluation->model = dperm_model_type_make(model);
+	evaluation->model = model;
 	evaluation->budget = dperm_selection_budget_for(options.epsilon, options.neighbours);
 	names.blocks = model->encoder.blocks;
 	names.block_count = model->encoder.block_count;
@@ -153,100 +150,19 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 	dperm_entropy_wipe(&entropy);
 }
 
-/* The cell of a decision in the confusion matrix. */
-static int
-cell_of_decision(double decision, bool positive, int argument)
-{
-	if (decision > 0)
-		return positive ? DPERM_TRUE_POSITIVE : DPERM_FALSE_POSITIVE;
-	return positive ? DPERM_FALSE_NEGATIVE : DPERM_TRUE_NEGATIVE;
-}
-
-/* Count the cells of the confusion matrix; rows without a label are in none. */
+/* Count rows by cells in one pass, each by what the model decides on it; rows without a label are in none. */
 static void
-count_cells(const Evaluation *evaluation, int64 *cells)
+count_by_pass(const Evaluation *evaluation, int count)
 {
-	char	   *label;
-	char	   *rows = dperm_queries_rows_sql(&evaluation->source, &label);
-	char	   *query = psprintf("SELECT pg_catalog.count(*) FILTER (WHERE y AND p), "
-								 "pg_catalog.count(*) FILTER (WHERE NOT y AND p), "
-								 "pg_catalog.count(*) FILTER (WHERE y AND NOT p), "
-								 "pg_catalog.count(*) FILTER (WHERE NOT y AND NOT p) "
-								 "FROM (SELECT r.%s AS y, %s.dp_predict($%d, r.*) AS p FROM %s) AS s",
-								 label, dperm_source_schema(&evaluation->source),
-								 DPERM_PARAM_EXTRA, rows);
-	DpermAnswer *answer;
+	DpermPassSpec spec = evaluation->source.spec;
+	Datum		request,
+				result;
 
-	if (evaluation->source.once)
-	{
-		dperm_tally(&evaluation->source, evaluation->opened, cell_of_decision, 0, cells, DPERM_CELLS);
-		return;
-	}
-	answer = dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
-	for (int i = 0; i < DPERM_CELLS; i++)
-	{
-		bool		isnull;
-
-		cells[i] = DatumGetInt64(dperm_checked_value(answer, 0, i + 1, &isnull));
-	}
-	dperm_checked_free(answer);
-}
-
-/*
- * Which of the bins a decision is in. They are equal parts of the range of the arcus
- * tangent, which is bounded, so that they are public.
- */
-static int
-bin_of(double decision, int bins)
-{
-	double		place = isnan(decision) ? 0 : floor((atan(decision) / M_PI + 0.5) * bins);
-
-	return (int) fmax(0, fmin(place, bins - 1));
-}
-
-/* dp_bin(decision, bins). Arithmetic in SQL would raise for a decision close to zero (underflow); here nothing does. */
-Datum
-dp_bin(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT32(bin_of(PG_GETARG_FLOAT8(0), PG_GETARG_INT32(1)));
-}
-
-/* The cell of a decision in a histogram by class. */
-static int
-cell_of_bin(double decision, bool positive, int bins)
-{
-	return (positive ? 0 : bins) + bin_of(decision, bins);
-}
-
-/* Count rows by class and bin of their decision. */
-static void
-count_bins(const Evaluation *evaluation, int bins, int64 *counts)
-{
-	const char *schema = dperm_source_schema(&evaluation->source);
-	char	   *label;
-	char	   *rows = dperm_queries_rows_sql(&evaluation->source, &label);
-	char	   *query = psprintf("SELECT y, bin, pg_catalog.count(*) FROM (SELECT r.%s AS y, "
-								 "%s.dp_bin(%s.dp_decision($%d, r.*), %d) AS bin FROM %s) AS s "
-								 "WHERE y IS NOT NULL GROUP BY 1, 2",
-								 label, schema, schema, DPERM_PARAM_EXTRA, bins, rows);
-	DpermAnswer *answer;
-
-	if (evaluation->source.once)
-	{
-		dperm_tally(&evaluation->source, evaluation->opened, cell_of_bin, bins, counts, 2 * bins);
-		return;
-	}
-	memset(counts, 0, sizeof(int64) * 2 * bins);
-	answer = dperm_queries_execute(&evaluation->source, query, "dp_model", &evaluation->model, 1);
-	for (uint64 i = 0; i < answer->count; i++)
-	{
-		bool		isnull;
-		bool		positive = DatumGetBool(dperm_checked_value(answer, i, 1, &isnull));
-		int			bin = DatumGetInt32(dperm_checked_value(answer, i, 2, &isnull));
-
-		counts[(positive ? 0 : bins) + bin] += DatumGetInt64(dperm_checked_value(answer, i, 3, &isnull));
-	}
-	dperm_checked_free(answer);
+	/* what the model does with a row is in its own encoder; how columns are stored, in the source */
+	spec.encoder = evaluation->model->encoder;
+	request = dperm_moments_flat_count(&spec, evaluation->model->weights, evaluation->bins);
+	dperm_queries_pass(&evaluation->source, 1, &request, NULL, &result);
+	(void) dperm_moments_flat_counts(result, evaluation->counts, count);
 }
 
 /* Read the rows, and count them. */
@@ -254,11 +170,12 @@ static void
 count_rows(void *arg)
 {
 	const Evaluation *evaluation = arg;
+	int			count = evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
 
-	if (evaluation->bins > 0)
-		count_bins(evaluation, evaluation->bins, evaluation->counts);
+	if (evaluation->source.once)
+		dperm_tally(&evaluation->source, evaluation->model, evaluation->bins, evaluation->counts, count);
 	else
-		count_cells(evaluation, evaluation->counts);
+		count_by_pass(evaluation, count);
 }
 
 /* Count, and add the noise. */
@@ -335,10 +252,10 @@ dp_roc(PG_FUNCTION_ARGS)
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 
-	if (bins < 2 || bins > BINS_MAX)
+	if (bins < 2 || bins > DPERM_BINS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("bins must be between 2 and %d", BINS_MAX),
+				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
 				 errhint("More bins show the curve in more detail but add more noise.")));
 	open_evaluation(fcinfo, &evaluation);
 	counts = palloc(sizeof(int64) * 2 * bins);

@@ -153,12 +153,15 @@ column_text(const DpermSource *source, AttrNumber number, const char *name)
 	}
 }
 
-/* Do the rows of the relation have places: are there tables at all of its leaves? */
+/* Do the rows of a source have places: are there tables at all of its leaves, on this server? */
 static bool
-has_places(Oid relation)
+has_places(const DpermSource *source)
 {
+	Oid			relation = source->relation;
 	ListCell   *cell;
 
+	if (source->location != DPERM_LOCATION_HERE)
+		return false;
 	switch (get_rel_relkind(relation))
 	{
 		case RELKIND_RELATION:
@@ -176,8 +179,9 @@ has_places(Oid relation)
 
 /* Raise unless a column tells rows apart. */
 static void
-check_key(Oid relation, AttrNumber number, const char *name)
+check_key(const DpermSource *source, AttrNumber number, const char *name)
 {
+	Oid			relation = source->relation;
 	Oid			type = get_atttype(relation, number);
 
 	if (!dperm_roster_told_by_text(getBaseType(type)))
@@ -191,7 +195,7 @@ check_key(Oid relation, AttrNumber number, const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null",
 					name),
-			 has_places(relation) ?
+			 has_places(source) ?
 			 errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the column as a key, as in PRIMARY KEY (%s). In a transaction that began before the constraint was created, start a new one.",
 					 get_rel_name(relation), quote_identifier(name)) :
 			 errhint("Use a view of a single table that includes its primary key, or store the rows in a materialized view and omit identity. In a transaction that began before the constraint was created, start a new one.")));
@@ -224,7 +228,7 @@ identity_column(const DpermSource *source, const char *identity, bool is_public)
 				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
 				 errhint("Tuning requires SELECT on the column that identifies rows.")));
 	if (!is_public)
-		check_key(source->relation, number, identity);
+		check_key(source, number, identity);
 	return column_text(source, number, identity);
 }
 
@@ -234,7 +238,7 @@ dperm_identity_sql(const DpermSource *source, const char *identity, bool is_publ
 {
 	if (identity)
 		return identity_column(source, identity, is_public);
-	if (!has_places(source->relation))
+	if (!has_places(source))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the rows of \"%s\" have no identity",

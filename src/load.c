@@ -24,6 +24,10 @@
 /* Memory for compact rows or samples, when rows do not fit, together and even if less is set. */
 #define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
 
+/* Rows that come here to start from, when the others stay where they are; for each portion at least so many of them. */
+#define SAMPLE_ROWS 20000
+#define SAMPLE_ROWS_PORTION 5000
+
 /* Rows between two reports. */
 #define REPORT_ROWS 1000000
 
@@ -39,6 +43,7 @@ typedef struct Loader
 	bool		sampled;		/* did rows have to go? */
 	int64	   *portions;		/* units of each, or NULL */
 	int64		rows;
+	int64		elsewhere;		/* rows that stay where they are, and of which a sample comes; else 0 */
 	MemoryContext row_context;	/* reset after each row */
 	DpermReader **readers;		/* of each set */
 	DpermValue **values;
@@ -150,10 +155,11 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	if (loader->portions)
 	{
 		portion = DatumGetInt32(slot->tts_values[slot->tts_nvalid - 1]);
-		loader->portions[portion]++;
+		if (loader->elsewhere == 0)
+			loader->portions[portion]++;
 	}
 	take_into(loader, portion, slot, sign_of_row(slot), 0);
-	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress)
+	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress && loader->elsewhere == 0)
 		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader->rows)));
 	return true;
 }
@@ -362,7 +368,13 @@ count_units(Loader *loader)
 	DpermRoster *roster = loader->roster;
 
 	for (int i = 0; i < loader->count; i++)
-		loader->sets[i].count = roster ? dperm_roster_count(roster) : loader->sets[i].cache.keep.seen;
+	{
+		DpermRows  *set = &loader->sets[i];
+
+		set->count = roster ? dperm_roster_count(roster) :
+			loader->elsewhere == 0 ? set->cache.keep.seen :
+			loader->portions ? loader->portions[set->portion] : loader->elsewhere;
+	}
 	if (loader->portions == NULL || !loader->source->once)
 		return;
 	if (roster)
@@ -378,6 +390,45 @@ count_units(Loader *loader)
 	}
 }
 
+/* The size of so many rows, as they are kept. */
+static Size
+size_of_rows(const Loader *loader, int64 rows)
+{
+	int			words = 0;
+
+	for (int i = 0; i < loader->count; i++)
+		words = Max(words, loader->sets[i].cache.keep.words);
+	return (Size) rows * words * sizeof(double);
+}
+
+/* Count rows that are elsewhere. Those that are many stay there. */
+static void
+count_elsewhere(Loader *loader)
+{
+	int64		rows;
+
+	if (loader->source->location == DPERM_LOCATION_HERE)
+		return;
+	rows = dperm_queries_count(loader->source, loader->portions);
+	if (size_of_rows(loader, rows) > (Size) dperm_pull_memory * 1024)
+		loader->elsewhere = rows;
+	else if (loader->portions)
+		memset(loader->portions, 0, sizeof(int64) * loader->source->portions);
+}
+
+/* Read a sample of rows that are elsewhere. They are kept compact: nothing of it is exact. */
+static void
+read_sample(Loader *loader)
+{
+	int64		sample = Max(SAMPLE_ROWS, SAMPLE_ROWS_PORTION * loader->source->portions);
+
+	if (!loader->compact)
+		compact(loader);
+	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
+	if (dperm_progress)
+		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows on other servers", loader->elsewhere)));
+}
+
 /* Read rows. */
 void
 dperm_load(DpermRows *sets, int count, int64 *portions)
@@ -390,7 +441,11 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 		memset(portions, 0, sizeof(int64) * source->portions);
 	init_loader(&loader, sets, count, portions);
 	take_census(&loader);
-	dperm_queries_read(source, &loader.pub);
+	count_elsewhere(&loader);
+	if (loader.elsewhere > 0)
+		read_sample(&loader);
+	else
+		dperm_queries_read(source, &loader.pub);
 	if (source->once)
 		settle_units(&loader);
 	for (int i = 0; i < count; i++)
@@ -409,7 +464,7 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	MemoryContextDelete(loader.row_context);
 	if (dperm_progress && source->once)
 		ereport(INFO, (errmsg("dperm: all rows read")));
-	else if (dperm_progress && loader.rows % REPORT_ROWS != 0)
+	else if (dperm_progress && loader.elsewhere == 0 && loader.rows % REPORT_ROWS != 0)
 		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader.rows)));
 }
 

@@ -83,32 +83,48 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 	return NULL;
 }
 
-/* The flat value of a request. */
+/* The flat value of a request: encoder and readers are those of the specification. */
+static DpermFlat *
+write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
+{
+	size_t		size = dperm_encoder_form_size(&spec->encoder);
+	unsigned char *form = palloc(size);
+	DpermFlat *flat;
+
+	pass->dim = dperm_encoder_dim(&spec->encoder);
+	pass->readers = spec->encoder.block_count;
+	pass->encoder = size;
+	flat = dperm_moments_flat_make(dperm_pass_words(pass));
+	dperm_encoder_form_write(&spec->encoder, form);
+	dperm_pass_write(pass, flat->words);
+	memcpy(flat->words + dperm_pass_weights_at(pass), weights, sizeof(double) * pass->dim);
+	memcpy(flat->words + dperm_pass_readers_at(pass), spec->readers,
+		   sizeof(uint64) * pass->readers);
+	dperm_moments_flat_put_encoder(flat, pass, form);
+	pfree(form);
+	return flat;
+}
+
+/* A request for sums. */
 Datum
 dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights,
 					  const double *weights_low)
 {
-	size_t		size = dperm_encoder_form_size(&spec->encoder);
-	unsigned char *form = palloc(size);
-	DpermPass	pass = {
-		.order = order,
-		.loss = spec->loss,
-		.dim = dperm_encoder_dim(&spec->encoder),
-		.readers = spec->encoder.block_count,
-		.encoder = size
-	};
-	DpermFlat *flat = dperm_moments_flat_make(dperm_pass_words(&pass));
+	DpermPass	pass = {.order = order, .loss = spec->loss};
+	DpermFlat *flat = write_request(&pass, spec, weights);
 
-	dperm_encoder_form_write(&spec->encoder, form);
-	dperm_pass_write(&pass, flat->words);
-	memcpy(flat->words + dperm_pass_weights_at(&pass), weights, sizeof(double) * pass.dim);
 	if (order == DPERM_PASS_CAREFUL)
 		memcpy(flat->words + dperm_pass_weights_at(&pass) + pass.dim, weights_low, sizeof(double) * pass.dim);
-	memcpy(flat->words + dperm_pass_readers_at(&pass), spec->readers,
-		   sizeof(uint64) * pass.readers);
-	dperm_moments_flat_put_encoder(flat, &pass, form);
-	pfree(form);
 	return PointerGetDatum(flat);
+}
+
+/* A request to count. */
+Datum
+dperm_moments_flat_count(const DpermPassSpec *spec, const double *weights, int bins)
+{
+	DpermPass	pass = {.order = DPERM_PASS_COUNT, .bins = bins};
+
+	return PointerGetDatum(write_request(&pass, spec, weights));
 }
 
 /* Open a value that a pass returned. */
@@ -119,4 +135,22 @@ dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words)
 
 	dperm_moments_flat_read(flat, pass);
 	*words = flat->words;
+}
+
+/* What a pass that counts returned. */
+int64
+dperm_moments_flat_counts(Datum value, int64 *counts, int count)
+{
+	DpermPass	pass = {.rows = 0};
+	const uint64 *words = NULL;
+
+	memset(counts, 0, sizeof(int64) * count);
+	if (value)
+		dperm_moments_flat_open(value, &pass, &words);
+	if (pass.rows == 0)
+		return 0;
+	if (dperm_pass_count_cells(&pass) != count)
+		dperm_moments_flat_corrupted();
+	memcpy(counts, words + dperm_pass_counts_at(&pass), sizeof(int64) * count);
+	return pass.rows;
 }

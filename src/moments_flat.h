@@ -27,8 +27,17 @@ typedef struct DpermPassSpec
 extern Datum dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order,
 								   const double *weights, const double *weights_low);
 
+/*
+ * The flat value of a request to count rows by what a model decides on them; spec has no say but for encoder and readers. Weights are
+ * those of the model, in its order; bins as in core/solve/pass.h.
+ */
+extern Datum dperm_moments_flat_count(const DpermPassSpec *spec, const double *weights, int bins);
+
 /* Open a value that a pass returned; *words points into it (or into a detoasted copy). */
 extern void dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words);
+
+/* The number of rows of what a pass returned that counts, and its counts, so many; all are 0 if there was no row. */
+extern int64 dperm_moments_flat_counts(Datum value, int64 *counts, int count);
 
 /* The flat form: aligned like a double, so that the words can be read in place. */
 typedef struct DpermFlat

@@ -12,48 +12,21 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "fmgr.h"
-#include "mb/pg_wchar.h"
-#include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-#include "core/encode/feed.h"
-#include "core/solve/moments.h"
+#include "core/model/score.h"
+#include "core/privacy/counts.h"
 #include "dperm.h"
-#include "moments_flat.h"
-#include "reader.h"
-#include "record.h"
+#include "moments_state.h"
 
-PG_FUNCTION_INFO_V1(dp_moments_step);
-PG_FUNCTION_INFO_V1(dp_moments_step_float8);
-PG_FUNCTION_INFO_V1(dp_moments_step_float4);
-PG_FUNCTION_INFO_V1(dp_moments_step_record);
-PG_FUNCTION_INFO_V1(dp_moments_step_row);
 PG_FUNCTION_INFO_V1(dp_moments_combine);
 
-/* The expanded form. */
-typedef struct PassState
-{
-	ExpandedObjectHeader hdr;
-	DpermPass	pass;			/* the request; sums are brought here by settle_state() */
-	int			dim;
-
-	/* how rows are read and encoded */
-	DpermEncoder encoder;
-	const unsigned char *encoder_form;	/* its binary form, pass.encoder bytes */
-	uint64	   *reader_words;
-	DpermReader *readers;		/* one per block */
-	DpermValue *values;
-	DpermRecord record;			/* the type of rows that come as records */
-	DpermFeed	feed;
-
-	DpermMoments moments;
-} PassState;
+StaticAssertDecl(DPERM_PASS_CELLS == DPERM_CELLS, "cells of the confusion matrix");
 
 /* Bring rows that wait into the block under way. */
 static void
-map_rows(PassState *state)
+map_rows(DpermMomentsState *state)
 {
 	int			waiting = state->feed.waiting;
 
@@ -62,10 +35,19 @@ map_rows(PassState *state)
 			   sizeof(double) * state->dim * waiting);
 }
 
+/* Does the state belong to a pass that counts? */
+static bool
+is_counting(const DpermMomentsState *state)
+{
+	return state->pass.order == DPERM_PASS_COUNT;
+}
+
 /* Bring the header up to date with the sums. */
 static void
-settle_state(PassState *state)
+settle_state(DpermMomentsState *state)
 {
+	if (is_counting(state))
+		return;
 	map_rows(state);
 	dperm_moments_flush(&state->moments);
 	state->pass.rows = state->moments.rows;
@@ -77,7 +59,7 @@ settle_state(PassState *state)
 static Size
 state_flat_size(ExpandedObjectHeader *header)
 {
-	PassState  *state = (PassState *) header;
+	DpermMomentsState *state = (DpermMomentsState *) header;
 
 	settle_state(state);
 	return DPERM_FLAT_SIZE(dperm_pass_words(&state->pass));
@@ -87,7 +69,7 @@ state_flat_size(ExpandedObjectHeader *header)
 static void
 state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 {
-	PassState  *state = (PassState *) header;
+	DpermMomentsState *state = (DpermMomentsState *) header;
 	DpermFlat *flat = result;
 	const DpermPass *pass = &state->pass;
 	size_t		vector = sizeof(double) * state->dim;
@@ -97,10 +79,12 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	SET_VARSIZE(flat, size);
 	flat->padding = 0;
 	dperm_pass_write(pass, flat->words);
-	memcpy(flat->words + dperm_pass_weights_at(pass), state->moments.weights, vector);
+	memcpy(flat->words + dperm_pass_weights_at(pass), state->weights, vector);
 	if (pass->order == DPERM_PASS_CAREFUL)
 		memcpy(flat->words + dperm_pass_weights_at(pass) + state->dim, state->moments.weights_low, vector);
-	if (pass->rows > 0)
+	if (pass->rows > 0 && is_counting(state))
+		memcpy(flat->words + dperm_pass_counts_at(pass), state->counts, sizeof(int64) * dperm_pass_count_cells(pass));
+	else if (pass->rows > 0)
 	{
 		double	   *sums = (double *) flat->words + dperm_pass_gradient_at(pass);
 
@@ -119,7 +103,7 @@ static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatt
 
 /* Take over how rows are read and encoded, from a flat value. */
 static void
-take_encoder(PassState *state, const DpermFlat *flat)
+take_encoder(DpermMomentsState *state, const DpermFlat *flat)
 {
 	const DpermPass *pass = &state->pass;
 	unsigned char *form;
@@ -137,53 +121,93 @@ take_encoder(PassState *state, const DpermFlat *flat)
 	dperm_feed_make(&state->feed, &state->encoder, NULL);
 }
 
+/* Add what another state of the same request has found; numbers are its words. */
+static void
+merge_found(DpermMomentsState *state, const DpermPass *pass, const double *numbers)
+{
+	const double *sums = numbers + dperm_pass_gradient_at(pass);
+
+	if (is_counting(state))
+	{
+		const int64 *counts = (const int64 *) numbers + dperm_pass_counts_at(pass);
+
+		for (int i = 0; i < dperm_pass_count_cells(pass); i++)
+			state->counts[i] += counts[i];
+		state->pass.rows += pass->rows;
+		return;
+	}
+	settle_state(state);
+	dperm_moments_merge(&state->moments, pass->rows, pass->value, sums, sums + state->dim,
+						dperm_pass_has_hess(pass) ? numbers + dperm_pass_hess_at(pass) : NULL);
+	state->pass.rows = state->moments.rows;
+}
+
+/* Prepare to sum up, at the weights of a flat value. */
+static void
+prepare_sums(DpermMomentsState *state, const double *weights)
+{
+	const DpermPass *pass = &state->pass;
+	bool		hessian = dperm_pass_has_hess(pass);
+	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
+											  dperm_moments_room(state->dim, hessian));
+
+	dperm_moments_init_rows(&state->moments, pass->loss, &state->feed.layout, hessian, weights, room);
+	state->weights = state->moments.weights;
+	if (pass->order == DPERM_PASS_ROUGH)
+		dperm_moments_be_rough(&state->moments);
+	if (pass->order == DPERM_PASS_CAREFUL)
+		dperm_moments_be_careful(&state->moments, weights + state->dim);
+}
+
+/* Prepare to count, by the weights of a flat value. */
+static void
+prepare_counts(DpermMomentsState *state, const double *weights)
+{
+	state->pass.rows = 0;
+	state->weights = palloc(sizeof(double) * state->dim);
+	memcpy(state->weights, weights, sizeof(double) * state->dim);
+	state->counts = palloc0(sizeof(int64) * dperm_pass_count_cells(&state->pass));
+	state->room = palloc(sizeof(double) * (state->dim + dperm_encoder_linear_dim(&state->encoder)));
+}
+
 /* An expanded state that continues a flat one, in a child of the given context. */
-static PassState *
-expand(const DpermFlat *flat, MemoryContext parent)
+DpermMomentsState *
+dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent)
 {
 	MemoryContext context = AllocSetContextCreate(parent, "dp_moments",
 												  ALLOCSET_START_SMALL_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	PassState  *state = palloc0(sizeof(*state));
-	DpermPass  *pass = &state->pass;
+	DpermMomentsState *state = palloc0(sizeof(*state));
 	const double *numbers = (const double *) flat->words;
-	const double *sums;
-	double	   *room;
-	bool		hessian;
+	DpermPass	found;
 
 	EOH_init_header(&state->hdr, &state_methods, context);
-	dperm_moments_flat_read(flat, pass);
-	state->dim = pass->dim;
-	hessian = dperm_pass_has_hess(pass);
-	sums = numbers + dperm_pass_gradient_at(pass);
+	dperm_moments_flat_read(flat, &found);
+	state->pass = found;
+	state->dim = found.dim;
 	take_encoder(state, flat);
-	room = MemoryContextAllocHuge(context, sizeof(double) *
-								  dperm_moments_room(state->dim, hessian));
-	dperm_moments_init_rows(&state->moments, pass->loss, &state->feed.layout, hessian,
-							numbers + dperm_pass_weights_at(pass), room);
-	if (pass->order == DPERM_PASS_ROUGH)
-		dperm_moments_be_rough(&state->moments);
-	if (pass->order == DPERM_PASS_CAREFUL)
-		dperm_moments_be_careful(&state->moments, numbers + dperm_pass_weights_at(pass) + state->dim);
-	if (pass->rows > 0)
-		dperm_moments_merge(&state->moments, pass->rows, pass->value, sums, sums + state->dim,
-							hessian ? numbers + dperm_pass_hess_at(pass) : NULL);
+	if (is_counting(state))
+		prepare_counts(state, numbers + dperm_pass_weights_at(&found));
+	else
+		prepare_sums(state, numbers + dperm_pass_weights_at(&found));
+	if (found.rows > 0)
+		merge_found(state, &found, numbers);
 	MemoryContextSwitchTo(caller);
 	return state;
 }
 
 /* The state as an expanded object that may be modified. */
-static PassState *
-get_state(Datum value, MemoryContext parent)
+DpermMomentsState *
+dperm_moments_state_get(Datum value, MemoryContext parent)
 {
 	if (VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(value)))
-		return (PassState *) DatumGetEOHP(value);
-	return expand(dperm_moments_flat_get(value), parent);
+		return (DpermMomentsState *) DatumGetEOHP(value);
+	return dperm_moments_state_expand(dperm_moments_flat_get(value), parent);
 }
 
 /* Where an aggregate's state lives; outside an aggregate, where the caller is. */
-static MemoryContext
-state_context(FunctionCallInfo fcinfo)
+MemoryContext
+dperm_moments_state_context(FunctionCallInfo fcinfo)
 {
 	MemoryContext context;
 
@@ -192,240 +216,36 @@ state_context(FunctionCallInfo fcinfo)
 	return CurrentMemoryContext;
 }
 
-/* Add the row whose values have been read: a zero row without a label. */
+/* Count the row whose values have been read. The decision is that of dp_decision, to the bit. */
 static void
-add_row(PassState *state, int sign)
+count_row(DpermMomentsState *state, int sign)
 {
-	if (!dperm_feed_waits(&state->feed))
+	double		decision = dperm_score_decision(&state->encoder, state->feed.frequencies, state->weights,
+											   state->values, state->room);
+
+	state->pass.rows++;
+	if (sign != 0)
+		state->counts[dperm_counts_cell(decision, sign > 0, state->pass.bins)]++;
+}
+
+/* Add the row whose values have been read: a zero row without a label. */
+void
+dperm_moments_state_add(DpermMomentsState *state, int sign)
+{
+	if (is_counting(state))
+		count_row(state, sign);
+	else if (!dperm_feed_waits(&state->feed))
 		dperm_feed_write(&state->feed, state->values, sign,
 						 dperm_moments_next(&state->moments));
 	else if (dperm_feed_wait(&state->feed, state->values, sign))
 		map_rows(state);
 }
 
-/* The state of a transition: the one so far, or a new one from the request. */
-static PassState *
-step_state(FunctionCallInfo fcinfo)
-{
-	MemoryContext context = state_context(fcinfo);
-	PassState  *state;
-
-	if (!PG_ARGISNULL(0))
-		return get_state(PG_GETARG_DATUM(0), context);
-	if (PG_ARGISNULL(1))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a pass needs a request")));
-	state = expand(dperm_moments_flat_get(PG_GETARG_DATUM(1)), context);
-	if (state->pass.rows != 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("a request has no rows of its own")));
-	return state;
-}
-
-/* The sign of the label argument, 0 for none. */
-static int
-step_sign(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(2))
-		return 0;
-	return PG_GETARG_BOOL(2) ? 1 : -1;
-}
-
-/* How a column of a call is stored. */
-typedef struct Column
-{
-	DpermReaderKind kind;
-	Oid			type;
-} Column;
-
-/* The columns of a call are not those of its request. */
-static void
-raise_mismatch(void)
-{
-	ereport(ERROR,
-			(errcode(ERRCODE_DATATYPE_MISMATCH),
-			 errmsg("the columns of a pass do not match its request"),
-			 errhint("The columns of a foreign table must have the types that they have on its server.")));
-}
-
-/*
- * A reader must be given what it was made for: a request is a value that anybody can write, and the
- * wrong type of datum could be read as a pointer. An enum is read by the values that its labels have here.
- */
-static void
-match_columns(PassState *state, int count, const Column *columns)
-{
-	if (count != state->encoder.block_count)
-		raise_mismatch();
-	for (int i = 0; i < count; i++)
-	{
-		if (columns[i].kind != state->readers[i].kind)
-			raise_mismatch();
-		if (dperm_reader_is_unbound(&state->readers[i], columns[i].type))
-			dperm_reader_bind(state->readers, i, columns[i].type);
-	}
-}
-
-/* How the columns of this call are stored, looked up once. */
-static const Column *
-call_columns(FunctionCallInfo fcinfo, int count)
-{
-	Column	   *columns = fcinfo->flinfo->fn_extra;
-
-	if (columns == NULL)
-	{
-		columns = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(*columns) * Max(count, 1));
-		for (int i = 0; i < count; i++)
-		{
-			columns[i].type = get_fn_expr_argtype(fcinfo->flinfo, 3 + i);
-			if (!OidIsValid(columns[i].type))
-				ereport(ERROR,
-						(errcode(ERRCODE_INDETERMINATE_DATATYPE),
-						 errmsg("could not determine the types of the columns of a pass"),
-						 errhint("Where functions are called without the types of their arguments, use dp_moments_row_agg(request, label, dp_row(columns)).")));
-			columns[i].kind = dperm_reader_natural(columns[i].type);
-		}
-		fcinfo->flinfo->fn_extra = columns;
-	}
-	return columns;
-}
-
-/* Add a row whose columns are the arguments from the fourth on. */
-static Datum
-step_pass(FunctionCallInfo fcinfo, const Column *columns)
-{
-	PassState  *state = step_state(fcinfo);
-	int			sign = step_sign(fcinfo);
-
-	match_columns(state, PG_NARGS() - 3, columns);
-	for (int i = 0; i < state->encoder.block_count; i++)
-		dperm_reader_read(&state->readers[i], PG_GETARG_DATUM(3 + i), PG_ARGISNULL(3 + i),
-						  &state->values[i]);
-	add_row(state, sign);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
-}
-
-/* Transition: (state dp_moments, request dp_moments, label boolean, VARIADIC columns) */
-Datum
-dp_moments_step(PG_FUNCTION_ARGS)
-{
-	return step_pass(fcinfo, call_columns(fcinfo, PG_NARGS() - 3));
-}
-
-/* The same for one column of a declared type, which needs to find out nothing. */
-Datum
-dp_moments_step_float8(PG_FUNCTION_ARGS)
-{
-	static const Column column = {DPERM_READ_FLOAT8_ARRAY, FLOAT8ARRAYOID};
-
-	return step_pass(fcinfo, &column);
-}
-
-Datum
-dp_moments_step_float4(PG_FUNCTION_ARGS)
-{
-	static const Column column = {DPERM_READ_FLOAT4_ARRAY, FLOAT4ARRAYOID};
-
-	return step_pass(fcinfo, &column);
-}
-
-/* Prepare for records of a type. */
-static void
-take_record_type(PassState *state, HeapTupleHeader record)
-{
-	MemoryContext caller = MemoryContextSwitchTo(state->hdr.eoh_context);
-	DpermRecord taken;
-	Column	   *columns;
-
-	dperm_record_take(&taken, record);
-	columns = palloc(sizeof(*columns) * Max(taken.desc->natts, 1));
-	for (int i = 0; i < taken.desc->natts; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(taken.desc, i);
-
-		columns[i].type = column->atttypid;
-		columns[i].kind = column->attisdropped ? DPERM_READ_NONE :
-			dperm_reader_natural(column->atttypid);
-	}
-	match_columns(state, taken.desc->natts, columns);
-	state->record = taken;
-	MemoryContextSwitchTo(caller);
-}
-
-/* The same with the columns as one record: for more of them than a function has arguments. */
-Datum
-dp_moments_step_record(PG_FUNCTION_ARGS)
-{
-	PassState  *state = step_state(fcinfo);
-	int			sign = step_sign(fcinfo);
-	HeapTupleHeader record;
-
-	if (PG_ARGISNULL(3))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a pass needs rows")));
-	record = PG_GETARG_HEAPTUPLEHEADER(3);
-	if (!dperm_record_fits(&state->record, record))
-		take_record_type(state, record);
-	dperm_record_read(&state->record, record);
-	for (int i = 0; i < state->encoder.block_count; i++)
-		dperm_reader_read(&state->readers[i], state->record.datums[i], state->record.nulls[i],
-						  &state->values[i]);
-	add_row(state, sign);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
-}
-
-/*
- * The same with the columns as a row that dp_row has made: a declared type, for servers that call aggregates without the types of their
- * arguments. All errors are about the types of columns, which every row has, so that what it holds makes no difference.
- */
-Datum
-dp_moments_step_row(PG_FUNCTION_ARGS)
-{
-	PassState  *state = step_state(fcinfo);
-	int			sign = step_sign(fcinfo);
-	bytea	   *bytes;
-	DpermBytes	row = {0};
-
-	if (PG_ARGISNULL(3))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("a pass needs rows")));
-	bytes = PG_GETARG_BYTEA_PP(3);
-	row.at = (const unsigned char *) VARDATA_ANY(bytes);
-	row.left = VARSIZE_ANY_EXHDR(bytes);
-	for (int i = 0; i < state->encoder.block_count; i++)
-	{
-		DpermTagged tagged;
-
-		if (row.left == 0)
-			raise_mismatch();
-		if (!dperm_tagged_get(&row, &tagged))
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("the value is not a row that dp_row has made")));
-		if (!dperm_tagged_fits(tagged.tag, state->encoder.blocks[i].kind))
-			raise_mismatch();
-		if (tagged.tag == DPERM_TAG_TEXT && tagged.encoding != GetDatabaseEncoding())
-			ereport(ERROR,
-					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("the row is from a database of another encoding"),
-					 errhint("Use databases of the same encoding.")));
-		dperm_reader_read_tagged(&state->readers[i], &tagged, &state->values[i]);
-	}
-	if (row.left > 0)
-		raise_mismatch();
-	add_row(state, sign);
-	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
-}
-
 /* Combine two states of the same request. STRICT. */
 Datum
 dp_moments_combine(PG_FUNCTION_ARGS)
 {
-	PassState  *state = get_state(PG_GETARG_DATUM(0), state_context(fcinfo));
+	DpermMomentsState *state = dperm_moments_state_get(PG_GETARG_DATUM(0), dperm_moments_state_context(fcinfo));
 	DpermFlat *other = dperm_moments_flat_get(PG_GETARG_DATUM(1));
 	const double *numbers = (const double *) other->words;
 	DpermPass	pass;
@@ -436,7 +256,7 @@ dp_moments_combine(PG_FUNCTION_ARGS)
 			   sizeof(uint64) * pass.readers) != 0 ||
 		memcmp(other->words + dperm_pass_encoder_at(&pass), state->encoder_form,
 			   pass.encoder) != 0 ||
-		memcmp(numbers + dperm_pass_weights_at(&pass), state->moments.weights,
+		memcmp(numbers + dperm_pass_weights_at(&pass), state->weights,
 			   sizeof(double) * state->dim) != 0 ||
 		(pass.order == DPERM_PASS_CAREFUL &&
 		 memcmp(numbers + dperm_pass_weights_at(&pass) + state->dim, state->moments.weights_low,
@@ -446,13 +266,6 @@ dp_moments_combine(PG_FUNCTION_ARGS)
 				 errmsg("cannot combine the states of two different passes")));
 
 	if (pass.rows > 0)
-	{
-		const double *sums = numbers + dperm_pass_gradient_at(&pass);
-
-		settle_state(state);
-		dperm_moments_merge(&state->moments, pass.rows, pass.value, sums, sums + state->dim,
-							dperm_pass_has_hess(&pass) ?
-							numbers + dperm_pass_hess_at(&pass) : NULL);
-	}
+		merge_found(state, &pass, numbers);
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }

@@ -21,6 +21,7 @@
 #include "debit.h"
 #include "domains.h"
 #include "encode.h"
+#include "location.h"
 #include "owners.h"
 #include "protection.h"
 #include "roster.h"
@@ -249,6 +250,7 @@ dp_protect(PG_FUNCTION_ARGS)
 			registered[kept++] = registered[i];
 	}
 
+	dperm_location_check_coordinator();
 	dperm_budget_enter(&scope);
 	if (moved && strcmp(before->budget, registration.budget) < 0)
 		old = dperm_budget_get(&scope, before->budget, true);

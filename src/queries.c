@@ -7,6 +7,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "nodes/parsenodes.h"
 #include "utils/builtins.h"
@@ -15,6 +16,7 @@
 #include "core/privacy/portion.h"
 #include "dperm.h"
 #include "identity.h"
+#include "pass_query.h"
 #include "queries.h"
 #include "reach.h"
 #include "run_as.h"
@@ -40,28 +42,9 @@ make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int 
 	set_param(params, DPERM_PARAM_POSITIVE, TEXTOID, source->positive, source->positive == 0);
 	set_param(params, DPERM_PARAM_KEY, BYTEAOID, source->key, source->key == 0);
 	set_param(params, DPERM_PARAM_PORTIONS, INT4OID, Int32GetDatum(source->portions), false);
-	set_param(params, DPERM_PARAM_PORTION, INT4OID, Int32GetDatum(source->portion), false);
 	for (int i = 0; i < extra_count; i++)
 		set_param(params, DPERM_PARAM_EXTRA + i, extra_type, extras[i], extras[i] == 0);
 	return params;
-}
-
-/* The portion of a row. */
-static char *
-portion_sql(const DpermSource *source)
-{
-	return psprintf("%s.dp_portion($%d, $%d, %s)", dperm_source_schema(source), DPERM_PARAM_KEY,
-					DPERM_PARAM_PORTIONS, source->identity);
-}
-
-/* The label of a row: boolean, NULL for no label. */
-static char *
-label_sql(const DpermSource *source)
-{
-	char	   *column = psprintf("t.%s", quote_identifier(source->label_column));
-
-	return source->label_plain ? column :
-		psprintf("%s.dp_label(%s, $%d)", dperm_source_schema(source), column, DPERM_PARAM_POSITIVE);
 }
 
 /* Run a query of ours with values of a type of ours. */
@@ -91,15 +74,75 @@ read_query(const DpermSource *source)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s", label_sql(source));
+	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
 	if (source->unit)
 		appendStringInfo(&sql, ", %s", source->unit);
 	if (source->portions > 0 && !source->once)
-		appendStringInfo(&sql, ", %s", portion_sql(source));
+		appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
 	appendStringInfo(&sql, " FROM %s AS t", source->from);
 	return sql.data;
+}
+
+/* Read a sample of rows. */
+void
+dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver)
+{
+	bool		has_places = get_rel_relkind(source->relation) != RELKIND_VIEW;
+	DpermSource keyed = *source;
+	DpermChecked checked = {.source = &keyed, .relation = source->relation, .any_rows = true};
+
+	/* by its place where it has one, else by what it holds: then equal rows are in it together, hence the limit */
+	if (keyed.key == 0)
+		keyed.key = dperm_queries_key();
+	checked.text = psprintf("%s WHERE %s.dp_portion($%d, %d, %s) OPERATOR(pg_catalog.=) 0 LIMIT " INT64_FORMAT, read_query(source),
+							dperm_source_schema(source), DPERM_PARAM_KEY, (int) Min(every, PG_INT32_MAX),
+							has_places ? "0::pg_catalog.oid, t.ctid" :
+							psprintf("pg_catalog.encode(%s, 'hex')", dperm_pass_query_row(source)), limit);
+	checked.params = make_params(&keyed, InvalidOid, NULL, 0);
+	dperm_checked_run(&checked, receiver);
+}
+
+/* The query that counts rows: one row or more, with the number of rows in a relation, or for each portion of it that one and the number. */
+static char *
+count_query(const DpermSource *source)
+{
+	List	   *relations = source->parts ? source->parts : list_make1_oid(source->relation);
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	foreach(cell, relations)
+	{
+		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*)", cell == list_head(relations) ? "" : " UNION ALL ");
+		if (source->portions > 0)
+			appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
+		appendStringInfo(&sql, " FROM %s AS t%s", dperm_source_name(lfirst_oid(cell)), source->portions > 0 ? " GROUP BY 2" : "");
+	}
+	return sql.data;
+}
+
+/* The number of rows, and of those in each portion. */
+int64
+dperm_queries_count(const DpermSource *source, int64 *portions)
+{
+	DpermAnswer *answer = dperm_queries_execute(source, count_query(source), "dp_model", NULL, 0);
+	int64		total = 0;
+
+	if (portions)
+		memset(portions, 0, sizeof(int64) * source->portions);
+	for (uint64 i = 0; i < answer->count; i++)
+	{
+		bool		isnull;
+		int64		rows = DatumGetInt64(dperm_checked_value(answer, i, 1, &isnull));
+
+		total += rows;
+		if (portions)
+			portions[DatumGetInt32(dperm_checked_value(answer, i, 2, &isnull))] += rows;
+	}
+	dperm_checked_free(answer);
+	return total;
 }
 
 /* Read all rows, once. */
@@ -121,64 +164,6 @@ void
 dperm_queries_census(const DpermSource *source, DestReceiver *receiver)
 {
 	read_rows(source, source->census_relation, source->census, receiver);
-}
-
-/* The columns as arguments of an aggregate, renamed or not. */
-static void
-append_columns(StringInfo sql, const DpermSource *source, bool renamed)
-{
-	bool		as_record = source->block_count > DPERM_COLUMN_ARGS;
-
-	appendStringInfoString(sql, as_record ? "ROW(" : "");
-	for (int i = 0; i < source->block_count; i++)
-	{
-		appendStringInfoString(sql, i > 0 ? ", " : "");
-		if (renamed)
-			appendStringInfo(sql, "s.c%d", i);
-		else
-			appendStringInfoString(sql, source->columns[i]);
-	}
-	appendStringInfoString(sql, as_record ? ")" : "");
-}
-
-/*
- * The query of a pass: an aggregate for each request. Over portions, the rows come from a subquery, so
- * that the portion of a row is computed once; OFFSET NULL leaves out nothing, but keeps the planner
- * from merging the two.
- */
-static char *
-pass_query(const DpermSource *source, int count, const int *portions)
-{
-	/* a lone array has an aggregate without polymorphic arguments, which Citus pushes down */
-	const char *aggregate = source->lone_array ? "dp_moments_vector_agg" : "dp_moments_agg";
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	for (int i = 0; i < count; i++)
-		appendStringInfo(&sql, "%s $%d AS w%d", i == 0 ? "WITH w AS MATERIALIZED (SELECT" : ",",
-						 DPERM_PARAM_EXTRA + i, i);
-	for (int i = 0; i < count; i++)
-	{
-		appendStringInfo(&sql, "%s %s.%s((SELECT w%d FROM w), %s, ", i == 0 ? ") SELECT" : ",",
-						 dperm_source_schema(source), aggregate, i,
-						 portions ? "s.label" : label_sql(source));
-		append_columns(&sql, source, portions != NULL);
-		appendStringInfoChar(&sql, ')');
-		if (portions)
-			appendStringInfo(&sql, " FILTER (WHERE s.portion OPERATOR(pg_catalog.=) %d AND $%d IS NOT NULL)",
-							 portions[i], DPERM_PARAM_EXTRA + i);
-	}
-	if (!portions)
-	{
-		appendStringInfo(&sql, " FROM %s AS t", source->from);
-		return sql.data;
-	}
-	appendStringInfo(&sql, " FROM (SELECT %s AS label, %s AS portion", label_sql(source),
-					 portion_sql(source));
-	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(&sql, ", %s AS c%d", source->columns[i], i);
-	appendStringInfo(&sql, " FROM %s AS t OFFSET NULL) AS s", source->from);
-	return sql.data;
 }
 
 /* Open a query, and close it. */
@@ -211,9 +196,40 @@ try_open(const DpermSource *source, Oid relation, char *query, const char *type,
 	dperm_run_as_unseen(source->run_as, open_and_close, &checked);
 }
 
+/* Does the server of a foreign table run passes over it? What it does not know, or what is not the same there, it does not run. */
+static bool
+runs_there(const DpermSource *source, Oid relation)
+{
+	Datum		none = 0;
+	DpermChecked checked = {source, relation, dperm_pass_query_part(source, relation),
+	make_params(source, source->moments_type, &none, 1), 0};
+
+	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
+	return dperm_checked_runs_there(&checked);
+}
+
+/* Let rows come here that are on servers which do not run passes. */
+static void
+check_location(DpermSource *source)
+{
+	ListCell   *cell;
+	bool		there = true;
+
+	if (source->location == DPERM_LOCATION_SERVER)
+		there = runs_there(source, source->relation);
+	foreach(cell, source->parts)
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			there = there && runs_there(source, lfirst_oid(cell));
+	if (!there)
+	{
+		source->location = DPERM_LOCATION_HERE;
+		source->parts = NIL;
+	}
+}
+
 /* Check the queries over the source, before the first of them is run. */
 static void
-check_queries(const DpermSource *source, List **tried)
+check_queries(DpermSource *source, List **tried)
 {
 	int			portion = 0;
 
@@ -225,7 +241,8 @@ check_queries(const DpermSource *source, List **tried)
 			try_open(source, source->census_relation, source->census, "dp_moments", 0, tried);
 		return;
 	}
-	try_open(source, source->relation, pass_query(source, 1, source->portions > 0 ? &portion : NULL), "dp_moments",
+	check_location(source);
+	try_open(source, source->relation, dperm_pass_query(source, 1, source->portions > 0 ? &portion : NULL), "dp_moments",
 			 CURSOR_OPT_PARALLEL_OK, tried);
 	try_open(source, source->relation, read_query(source), "dp_moments", 0, tried);
 }
@@ -248,7 +265,7 @@ dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
 
 	/* without portions there is no condition that leaves out a request of 0 */
 	Assert(portions || (count == 1 && requests[0]));
-	answer = dperm_queries_execute(source, pass_query(source, count, portions), "dp_moments", requests, count);
+	answer = dperm_queries_execute(source, dperm_pass_query(source, count, portions), "dp_moments", requests, count);
 	if (answer->count != 1)
 		elog(ERROR, "a pass over the rows failed");
 	for (int i = 0; i < count; i++)
@@ -273,93 +290,15 @@ dperm_queries_key(void)
 	return PointerGetDatum(key);
 }
 
-/* A name for the label that no feature has. */
-static char *
-label_alias(const DpermSource *source)
-{
-	char	   *alias = pstrdup("label");
-
-	for (int i = 0; i < source->block_count; i++)
-		if (strcmp(source->blocks[i].column.bytes, alias) == 0)
-		{
-			alias = psprintf("%s_", alias);
-			i = -1;
-		}
-	return alias;
-}
-
-/* The labels and features of the portion as a subquery: rows that a model can be applied to. */
-char *
-dperm_queries_rows_sql(const DpermSource *source, char **label)
-{
-	StringInfoData sql;
-
-	*label = label_alias(source);
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "(SELECT %s AS %s", label_sql(source), *label);
-	for (int i = 0; i < source->block_count; i++)
-	{
-		const char *column = quote_identifier(source->blocks[i].column.bytes);
-
-		/* the row is made in memory: what is too large to be of use must not get into it */
-		if (source->varlena[i])
-			appendStringInfo(&sql, ", %s.dp_bounded(t.%s) AS %s", dperm_source_schema(source),
-							 column, column);
-		else
-			appendStringInfo(&sql, ", t.%s", column);
-	}
-	appendStringInfo(&sql, " FROM %s AS t", source->from);
-	if (source->portions > 0)
-		appendStringInfo(&sql, " WHERE %s OPERATOR(pg_catalog.=) $%d", portion_sql(source),
-						 DPERM_PARAM_PORTION);
-	appendStringInfoString(&sql, ") AS r");
-	return sql.data;
-}
-
-/* The query that counts the rows of the portion, and those that each model gets wrong. */
-static char *
-mistakes_query(const DpermSource *source, int count)
-{
-	StringInfoData sql;
-	char	   *label;
-	char	   *rows = dperm_queries_rows_sql(source, &label);
-
-	initStringInfo(&sql);
-	appendStringInfoString(&sql, "SELECT pg_catalog.count(*)");
-	for (int i = 0; i < count; i++)
-		appendStringInfo(&sql, ", pg_catalog.count(*) FILTER (WHERE %s.dp_predict($%d, r.*) OPERATOR(pg_catalog.<>) r.%s)",
-						 dperm_source_schema(source), DPERM_PARAM_EXTRA + i, label);
-	appendStringInfo(&sql, " FROM %s", rows);
-	return sql.data;
-}
-
 /* Divide the rows into portions by a key. */
 void
 dperm_queries_divide(DpermSource *source, int portions, const char *identity, bool is_public,
 					Datum key, List **tried)
 {
 	source->portions = portions;
-	source->portion = 0;
 	source->key = key;
 	source->identity = dperm_identity_sql(source, identity, is_public);
 	check_queries(source, tried);
-	try_open(source, source->relation, mistakes_query(source, 1), "dp_model", CURSOR_OPT_PARALLEL_OK, tried);
-}
-
-/* How many rows with a label each model gets wrong. */
-int64
-dperm_queries_mistakes(const DpermSource *source, const Datum *models, int count,
-					  int64 *mistakes)
-{
-	DpermAnswer *answer = dperm_queries_execute(source, mistakes_query(source, count), "dp_model", models, count);
-	int64		rows;
-	bool		isnull;
-
-	rows = DatumGetInt64(dperm_checked_value(answer, 0, 1, &isnull));
-	for (int i = 0; i < count; i++)
-		mistakes[i] = DatumGetInt64(dperm_checked_value(answer, 0, i + 2, &isnull));
-	dperm_checked_free(answer);
-	return rows;
 }
 
 /* The tables that a source reads from, however far behind it. */
@@ -368,7 +307,7 @@ source_tables(const DpermSource *source)
 {
 	Datum		request = 0;
 	int			portion = 0;
-	DpermChecked checked = {source, source->relation, pass_query(source, 1, source->portions > 0 ? &portion : NULL),
+	DpermChecked checked = {source, source->relation, dperm_pass_query(source, 1, source->portions > 0 ? &portion : NULL),
 	make_params(source, source->moments_type, &request, 1), 0};
 
 	return dperm_reach_tables(dperm_checked_relations(&checked));

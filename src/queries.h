@@ -12,16 +12,6 @@
 #include "options.h"
 #include "source.h"
 
-/* The parameters of our queries, by number: these in all of them, and values of a type of ours from the last one on. */
-enum
-{
-	DPERM_PARAM_POSITIVE = 1,
-	DPERM_PARAM_KEY,
-	DPERM_PARAM_PORTIONS,
-	DPERM_PARAM_PORTION,
-	DPERM_PARAM_EXTRA
-};
-
 /*
  * Open a source, and check the queries over it: nothing but rows can make one of them fail later. *tried, NIL in the
  * beginning, is a list of the queries that have been checked: sources that differ in what comes after the rows have the
@@ -34,19 +24,12 @@ extern void dperm_queries_open(DpermSource *source, const DpermSourceNames *name
 extern Datum dperm_queries_key(void);
 
 /*
- * Divide the rows into portions by a key; dperm_queries_rows_sql() is about the portion that is set in
- * source->portion. identity names a column that identifies rows; NULL for a relation whose rows
+ * Divide the rows into portions by a key. identity names a column that identifies rows; NULL for a relation whose rows
  * have a place of their own. It has to be unique by constraints unless the rows are public. The queries over
- * portions are checked, those of dperm_queries_mistakes() too.
+ * portions are checked.
  */
 extern void dperm_queries_divide(DpermSource *source, int portions, const char *identity,
 								bool is_public, Datum key, List **tried);
-
-/*
- * The labels and features of the portion as a subquery called r, for FROM; *label is the name of the
- * label in it. A row of r can be given to dp_predict.
- */
-extern char *dperm_queries_rows_sql(const DpermSource *source, char **label);
 
 /*
  * Run a query with the parameters of all our queries, and values of a type of ours from
@@ -54,6 +37,14 @@ extern char *dperm_queries_rows_sql(const DpermSource *source, char **label);
  */
 extern DpermAnswer *dperm_queries_execute(const DpermSource *source, const char *query, const char *type,
 								  const Datum *extras, int extra_count);
+
+/*
+ * The number of rows, by a scan of its own. Of a divided source, portions, unless it is NULL, gets the number of rows in each portion.
+ */
+extern int64 dperm_queries_count(const DpermSource *source, int64 *portions);
+
+/* Read about one row in every so many, but no more than the limit: each comes as in dperm_queries_read(). Which ones is no secret, and no matter. */
+extern void dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver);
 
 /*
  * Read all rows, once: each comes to the receiver as label, features and, of a divided source, its
@@ -67,13 +58,6 @@ extern void dperm_queries_census(const DpermSource *source, DestReceiver *receiv
 
 /* Do two sources read from a common table? */
 extern bool dperm_queries_overlap(const DpermSource *a, const DpermSource *b);
-
-/*
- * How many rows of the portion with a label each model gets wrong. models are count
- * dp_model datums. Returns the number of rows of the portion.
- */
-extern int64 dperm_queries_mistakes(const DpermSource *source, const Datum *models, int count,
-								   int64 *mistakes);
 
 /*
  * Run one pass that answers several requests, count of them: each over all rows if portions is NULL, or else

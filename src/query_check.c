@@ -131,7 +131,7 @@ dperm_query_check_text(Oid extension, Query *tree)
 
 /* Raise for a query that is not fit to be a pass. */
 void
-dperm_query_check(Oid extension, Query *tree)
+dperm_query_check(Oid extension, Query *tree, bool any_rows)
 {
 	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL))
 		ereport(ERROR,
@@ -143,7 +143,7 @@ dperm_query_check(Oid extension, Query *tree)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source reads data that can change between passes"),
 				 errhint("Use TABLESAMPLE with REPEATABLE, and do not use row locks, sequences or the columns xmin, xmax, cmin and cmax; or store the rows first, for example in a materialized view.")));
-	if (dperm_row_order_matters(tree, extension))
+	if (!any_rows && dperm_row_order_matters(tree, extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source depends on the order in which rows are read, which can change between passes"),

@@ -9,7 +9,7 @@
 /* Raise for a text of ours, analysed but with views not yet expanded, that calls a function neither of PostgreSQL nor of our extension. */
 extern void dperm_query_check_text(Oid extension, Query *tree);
 
-/* Raise for a query, with views expanded, that is not fit to be a pass. */
-extern void dperm_query_check(Oid extension, Query *tree);
+/* Raise for a query, with views expanded, that is not fit to be a pass; one that may show any rows has no need for an order. */
+extern void dperm_query_check(Oid extension, Query *tree, bool any_rows);
 
 #endif							/* DPERM_QUERY_CHECK_H */

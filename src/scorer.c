@@ -218,6 +218,13 @@ make_reader(DpermScorer *scorer, int i, Oid type)
 	dperm_reader_init(&scorer->readers[i], kind, block, type);
 }
 
+/* Are the columns of a row called as ROW() calls them? */
+static bool
+lacks_names(TupleDesc desc)
+{
+	return desc->natts > 0 && desc->tdtypeid == RECORDOID && strcmp(NameStr(TupleDescAttr(desc, 0)->attname), "f1") == 0;
+}
+
 /* Look up the columns of a row type by name. */
 static void
 resolve_row(DpermScorer *scorer, HeapTupleHeader row)
@@ -256,6 +263,8 @@ resolve_row(DpermScorer *scorer, HeapTupleHeader row)
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
 					 errmsg("the row has no column \"%s\", which the model requires",
 							column_name(&encoder->blocks[i])),
+					 lacks_names(desc) ?
+					 errhint("The columns of this row have no names. Cast it to a row type, as in ROW(...)::my_table. On a Citus cluster, where the columns of a subquery or view lose their names, select from the table or add OFFSET 0 to the subquery.") :
 					 errhint("Columns are matched by name. If the column has another name, rename it in a subquery.")));
 		make_reader(scorer, i, TupleDescAttr(desc, found)->atttypid);
 		scorer->columns[i] = found;

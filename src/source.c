@@ -303,7 +303,6 @@ make_readers(DpermSource *source, DpermColumn **features)
 	char	  **expressions = palloc(sizeof(char *) * source->block_count);
 	uint64	   *words = palloc(sizeof(uint64) * source->block_count);
 
-	source->varlena = palloc(sizeof(bool) * source->block_count);
 	source->spec.readers = words;
 	for (int i = 0; i < source->block_count; i++)
 	{
@@ -319,8 +318,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 		}
 
 		/* a record is made in memory: what is too large to be of use must not get into it */
-		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
-		if (source->block_count > DPERM_COLUMN_ARGS && source->varlena[i])
+		if (source->block_count > DPERM_COLUMN_ARGS && get_typlen(getBaseType(features[i]->type)) == -1)
 			expressions[i] = psprintf("%s.dp_bounded(%s)", dperm_source_schema(source),
 									  expressions[i]);
 		if (!dperm_reader_fits(kind, block->kind))
@@ -330,6 +328,13 @@ make_readers(DpermSource *source, DpermColumn **features)
 			(kind == DPERM_READ_FLOAT8_ARRAY || kind == DPERM_READ_FLOAT4_ARRAY);
 	}
 	return expressions;
+}
+
+/* The name of a relation, quoted. */
+char *
+dperm_source_name(Oid relation)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
 }
 
 /* The schema of our own functions, quoted. */
@@ -423,10 +428,10 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(names->function);
 	dperm_compat_check(source->extension_schema);
+	dperm_location_check_coordinator();
 	source->moments_type = dperm_source_type(source, "dp_moments");
 	source->relation = dperm_source_find(names->relation);
-	source->from = quote_qualified_identifier(get_namespace_name(get_rel_namespace(source->relation)),
-											  get_rel_name(source->relation));
+	source->from = dperm_source_name(source->relation);
 	source->registration = dperm_protection_find(source->relation);
 	if (source->registration)
 		unit = dperm_protection_unit(source->registration, unit);
@@ -461,6 +466,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	set_label(source, label, options);
 	if (unit)
 		set_unit(source, unit);
+	if (!source->once)
+		source->location = dperm_location_find(source->relation, &source->parts);
 	source->spec.loss = options->loss;
 	source->spec.encoder = dperm_options_encoder(options, source->blocks,
 												 source->block_count);

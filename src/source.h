@@ -9,6 +9,7 @@
 #include "utils/jsonb.h"
 
 #include "core/encode/encoder.h"
+#include "location.h"
 #include "moments_flat.h"
 #include "options.h"
 #include "registry.h"
@@ -35,6 +36,8 @@ typedef struct DpermSource
 	Oid			moments_type;	/* dp_moments */
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
+	DpermLocation location;		/* where its rows are, if they may be read more than once */
+	List	   *parts;			/* DPERM_LOCATION_PARTS: the relations that it consists of */
 	char	   *label_column;
 	bool		label_plain;	/* is it a boolean as it is, or read by dp_label()? */
 	char	  **columns;		/* SQL expressions of the features */
@@ -54,14 +57,12 @@ typedef struct DpermSource
 	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 
-	/* only the rows of one portion, see dperm_queries_divide() */
-	int			portions;		/* 0: all rows */
-	int			portion;
+	/* rows that are divided into portions, see dperm_queries_divide() */
+	int			portions;		/* 0: they are not */
 	Datum		key;			/* bytea */
 	char	   *identity;		/* SQL list that identifies a row */
 	DpermBlock *blocks;			/* the features */
 	int			block_count;
-	bool	   *varlena;		/* is the column of variable length? */
 	bool		lone_array;		/* is the only feature an array? */
 	DpermPassSpec spec;
 } DpermSource;
@@ -79,6 +80,9 @@ extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names
 
 /* The relation of a name as in FROM, locked in the same way; raises if it can have no rows. */
 extern Oid	dperm_source_find(const char *name);
+
+/* The name of a relation, quoted, for FROM. */
+extern char *dperm_source_name(Oid relation);
 
 /* The schema of our own functions, quoted, and a type of ours. */
 extern const char *dperm_source_schema(const DpermSource *source);

@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "core/model/score.h"
+#include "core/privacy/counts.h"
 #include "core/privacy/person.h"
 #include "dperm.h"
 #include "queries.h"
@@ -29,8 +30,7 @@ typedef struct Tally
 	DpermReader *readers;
 	DpermValue *values;
 	double	   *room;
-	DpermTallyCell cell_of;
-	int			argument;
+	int			bins;
 	int64	   *counts;
 	int			count;
 	MemoryContext row_context;	/* reset after each row */
@@ -53,7 +53,7 @@ find_cell(Tally *tally, TupleTableSlot *slot)
 	for (int i = 0; i < encoder->block_count; i++)
 		dperm_reader_read(&tally->readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1], &tally->values[i]);
 	decision = dperm_score_decision(encoder, tally->frequencies, tally->model->weights, tally->values, tally->room);
-	return slot->tts_isnull[0] ? -1 : tally->cell_of(decision, DatumGetBool(slot->tts_values[0]), tally->argument);
+	return slot->tts_isnull[0] ? -1 : dperm_counts_cell(decision, DatumGetBool(slot->tts_values[0]), tally->bins);
 }
 
 /* A row has arrived. */
@@ -160,9 +160,9 @@ count_notes(Tally *tally)
 
 /* Count rows by cells. */
 void
-dperm_tally(const DpermSource *source, const DpermModel *model, DpermTallyCell cell_of, int argument, int64 *counts, int count)
+dperm_tally(const DpermSource *source, const DpermModel *model, int bins, int64 *counts, int count)
 {
-	Tally		tally = {.cell_of = cell_of, .argument = argument, .counts = counts, .count = count};
+	Tally		tally = {.bins = bins, .counts = counts, .count = count};
 
 	init_tally(&tally, source, model);
 	if (source->census && tally.roster)

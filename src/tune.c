@@ -20,11 +20,11 @@
 #include "candidates.h"
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
+#include "core/privacy/counts.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "dperm.h"
 #include "mistakes.h"
-#include "model_type.h"
 #include "option_table.h"
 #include "queries.h"
 #include "run_as.h"
@@ -245,22 +245,28 @@ load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
 	dperm_load(tuning->sets, tuning->set_count, portions);
 }
 
-/*
- * How many mistakes models make on a portion, which has so many rows: those that nobody was trained on. The rows are read
- * by the source of the candidate with the most elements per vector: the others would not get to see them whole.
- */
+/* How many mistakes the models of tasks make on a portion, which has so many rows: those that nobody was trained on. */
 static void
-count_mistakes(Tuning *tuning, int portion, int64 rows, const Datum *models, int count,
-			   int64 *mistakes)
+count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *tasks, int count, int64 *mistakes)
 {
-	DpermSource *source = &tuning->sources[0];
+	Datum	   *requests = palloc(sizeof(Datum) * count);
+	Datum	   *results = palloc(sizeof(Datum) * count);
+	int		   *portions = palloc(sizeof(int) * count);
 
-	for (int i = 1; i < tuning->candidates.count; i++)
-		if (tuning->sources[i].blocks[0].count > source->blocks[0].count)
-			source = &tuning->sources[i];
-	source->portion = portion;
-	if (dperm_queries_mistakes(source, models, count, mistakes) != rows)
-		dperm_tasks_rows_changed();
+	for (int i = 0; i < count; i++)
+	{
+		requests[i] = dperm_moments_flat_count(&tasks[i].rows->source->spec, tasks[i].model->weights, 0);
+		portions[i] = portion;
+	}
+	dperm_queries_pass(&tuning->sources[0], count, requests, portions, results);
+	for (int i = 0; i < count; i++)
+	{
+		int64		cells[DPERM_CELLS];
+
+		if (dperm_moments_flat_counts(results[i], cells, DPERM_CELLS) != rows)
+			dperm_tasks_rows_changed();
+		mistakes[i] = cells[DPERM_FALSE_POSITIVE] + cells[DPERM_FALSE_NEGATIVE];
+	}
 }
 
 /* The mistakes of the models of all candidates on the last portion, which has so many units. */
@@ -268,18 +274,12 @@ static void
 test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
 {
 	int			count = tuning->candidates.count;
-	Datum	   *models;
 
 	if (tuning->sources[0].once)
-	{
 		for (int i = 0; i < count; i++)
 			mistakes[i] = dperm_mistakes(tuning->tested_on[i], tasks[i].model);
-		return;
-	}
-	models = palloc(sizeof(Datum) * count);
-	for (int i = 0; i < count; i++)
-		models[i] = dperm_model_type_make(tasks[i].model);
-	count_mistakes(tuning, count, units, models, count, mistakes);
+	else
+		count_mistakes(tuning, count, units, tasks, count, mistakes);
 }
 
 /* Algorithm 4: the chosen model, or NULL if there are no rows. */
@@ -329,23 +329,6 @@ tune_privately(Tuning *tuning)
 	return tasks[chosen].model;
 }
 
-/* The number of units that a source has, all of them. */
-static int64
-count_units_of(const DpermSource *source)
-{
-	DpermAnswer *answer;
-	int64		rows;
-	bool		isnull;
-
-	if (source->once)
-		return dperm_load_count(source);
-	answer = dperm_queries_execute(source, psprintf("SELECT pg_catalog.count(*) FROM %s AS t", source->from),
-								   "dp_model", NULL, 0);
-	rows = DatumGetInt64(dperm_checked_value(answer, 0, 1, &isnull));
-	dperm_checked_free(answer);
-	return rows;
-}
-
 /*
  * The best candidate on a public table: one half trains, one half counts. Noise is to be as large as it
  * will be on the private rows, so epsilon is scaled by the numbers of rows; method, law and lambda are what they will be.
@@ -355,7 +338,6 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 {
 	int			trainings = tuning->candidates.count * HOLDOUT_REPEATS;
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
-	Datum	   *datums = palloc(sizeof(Datum) * trainings);
 	int64	   *mistakes = palloc(sizeof(int64) * trainings);
 	int64		best_mistakes = PG_INT64_MAX;
 	int64		rows[2];
@@ -382,9 +364,7 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = tuning->trained_on[i]};
 	}
 	dperm_tasks_run(tasks, trainings);
-	for (int i = 0; i < trainings; i++)
-		datums[i] = dperm_model_type_make(tasks[i].model);
-	count_mistakes(tuning, 1, rows[1], datums, trainings, mistakes);
+	count_mistakes(tuning, 1, rows[1], tasks, trainings, mistakes);
 	for (int i = 0; i < tuning->candidates.count; i++)
 	{
 		int64		total = 0;
@@ -415,7 +395,7 @@ count_private(void *arg)
 {
 	PrivateWork *work = arg;
 
-	work->units = count_units_of(work->source);
+	work->units = work->source->once ? dperm_load_count(work->source) : dperm_queries_count(work->source, NULL);
 }
 
 /* Train on the private rows. */

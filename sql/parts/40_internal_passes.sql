@@ -29,7 +29,7 @@ CREATE TYPE dp_moments (
 	STORAGE = external
 );
 COMMENT ON TYPE dp_moments IS
-	'internal to training: the request for one pass over the rows, or the sums that it computed; not private';
+	'internal to training: the request for one pass over the rows, or the sums or counts that it computed; not private';
 
 CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float8[]) RETURNS dp_moments
 	AS 'MODULE_PATHNAME', 'dp_moments_step_float8' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
@@ -105,3 +105,12 @@ CREATE AGGREGATE dp_moments_row_agg(request dp_moments, label boolean, columns b
 );
 COMMENT ON AGGREGATE dp_moments_row_agg(dp_moments, boolean, bytea) IS
 	'internal to training: one pass over rows that dp_row has made';
+
+CREATE AGGREGATE dp_moments_sum(dp_moments) (
+	SFUNC = dp_moments_combine,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_sum(dp_moments) IS
+	'internal to training: the results of a pass over several tables, combined';

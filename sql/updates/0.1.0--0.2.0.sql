@@ -8,6 +8,9 @@ DROP FUNCTION dp_bounded(anyelement, integer);
 CREATE FUNCTION dp_bounded(value anyelement) RETURNS anyelement
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 
+-- Evaluation counts in passes.
+DROP FUNCTION dp_bin(float8, integer);
+
 -- Rows that a server reads which calls aggregates without the types of their arguments.
 CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, bytea) RETURNS dp_moments
 	AS 'MODULE_PATHNAME', 'dp_moments_step_row' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
@@ -27,6 +30,15 @@ CREATE AGGREGATE dp_moments_row_agg(request dp_moments, label boolean, columns b
 );
 COMMENT ON AGGREGATE dp_moments_row_agg(dp_moments, boolean, bytea) IS
 	'internal to training: one pass over rows that dp_row has made';
+
+CREATE AGGREGATE dp_moments_sum(dp_moments) (
+	SFUNC = dp_moments_combine,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_sum(dp_moments) IS
+	'internal to training: the results of a pass over several tables, combined';
 
 -- A group is trained once, in the leader, however often the plan asks for its model.
 ALTER FUNCTION dp_logreg_step(internal, "any", "any", float8) PARALLEL RESTRICTED;
@@ -415,7 +427,7 @@ COMMENT ON FUNCTION dp_encode(dp_model, "any") IS
 COMMENT ON FUNCTION dp_encode(jsonb, "any") IS
 	'a row of a table as a vector of norm at most 1, encoded with the domains of the listed columns';
 COMMENT ON TYPE dp_moments IS
-	'internal to training: the request for one pass over the rows, or the sums that it computed; not private';
+	'internal to training: the request for one pass over the rows, or the sums or counts that it computed; not private';
 COMMENT ON FUNCTION dp_text("any") IS
 	'internal to training: the text form of a value, or NULL if the value is too large';
 COMMENT ON FUNCTION dp_bounded(anyelement) IS
@@ -426,8 +438,6 @@ COMMENT ON FUNCTION dp_portion(bytea, integer, oid, tid) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its physical location';
 COMMENT ON FUNCTION dp_portion(bytea, integer, text) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its identity';
-COMMENT ON FUNCTION dp_bin(float8, integer) IS
-	'internal to dp_roc: the bin that a decision falls into';
 COMMENT ON FUNCTION dp_domains(regclass) IS
 	'the domain of each column that can be a feature, as declared by CHECK constraints, enum labels and types; NULL if there is none';
 

@@ -30,12 +30,26 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_REQUIRE(pass.dim >= 1 && pass.dim <= DPERM_DIM_MAX);
 		FUZZ_REQUIRE(dperm_pass_words(&pass) == count);
 		FUZZ_REQUIRE(dperm_pass_weights_at(&pass) <= dperm_pass_gradient_at(&pass) &&
+					 dperm_pass_gradient_at(&pass) == dperm_pass_counts_at(&pass) &&
 					 dperm_pass_gradient_at(&pass) <= dperm_pass_hess_at(&pass) &&
 					 dperm_pass_hess_at(&pass) <= dperm_pass_readers_at(&pass) &&
 					 dperm_pass_readers_at(&pass) <= dperm_pass_encoder_at(&pass) &&
 					 dperm_pass_encoder_at(&pass) <= count);
 		FUZZ_REQUIRE(dperm_pass_ordered_words(in, count) == dperm_pass_encoder_at(&pass));
-		FUZZ_REQUIRE(pass.order >= DPERM_PASS_GRADIENT && pass.order <= DPERM_PASS_CAREFUL);
+		FUZZ_REQUIRE(pass.order >= DPERM_PASS_GRADIENT && pass.order <= DPERM_PASS_COUNT);
+		FUZZ_REQUIRE(pass.bins >= 0 && pass.bins <= (pass.order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
+		if (pass.order == DPERM_PASS_COUNT && pass.rows > 0)
+		{
+			int64_t		counted = 0;
+
+			/* none is negative, so that the sum tells */
+			for (int i = 0; i < dperm_pass_count_cells(&pass); i++)
+			{
+				FUZZ_REQUIRE((int64_t) in[dperm_pass_counts_at(&pass) + i] >= 0);
+				counted += (int64_t) in[dperm_pass_counts_at(&pass) + i];
+			}
+			FUZZ_REQUIRE(counted >= 0 && counted <= pass.rows);
+		}
 		FUZZ_REQUIRE(pass.rows >= 0 && pass.rows <= DPERM_ROWS_MAX);
 		FUZZ_REQUIRE(dperm_pass_matches(&pass, &pass));
 		dperm_pass_write(&pass, header);

@@ -48,6 +48,14 @@ WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric;
 SELECT a.metric, a.value = b.value AS swapped
 FROM models, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'no') b
 WHERE name = 'columns' AND (a.metric, b.metric) IN (('true positives', 'false positives'), ('false negatives', 'true negatives'), ('accuracy', 'error')) ORDER BY 1;
+-- more columns than a function has arguments, one of them by its output, and numbers that are categories
+DO $$ BEGIN EXECUTE (SELECT format('CREATE TABLE wide AS SELECT i, sick, kind, id %% 4 AS k, %s FROM patients, generate_series(1, 2) i', string_agg(format('sin(id * %s + i) AS c%s', c, c), ', ')) FROM generate_series(1, 110) c); END $$;
+CREATE TABLE wide_model AS SELECT dp_logreg_train('wide', 'sick', ARRAY['kind', 'k'] || (SELECT array_agg('c' || c) FROM generate_series(1, 110) c), 'Infinity', 0.001,
+  domains => (SELECT jsonb_object_agg('c' || c, '[-1, 1]'::jsonb) FROM generate_series(1, 110) c) || '{"kind": ["a", "b"], "k": {"categories": [0, 3]}}') AS m;
+SELECT metric, value = by_hand AS same FROM wide_model, dp_evaluate(m, 'wide', epsilon => 'Infinity'), LATERAL (SELECT ARRAY[count(*) FILTER (WHERE sick AND p), count(*) FILTER (WHERE NOT sick AND p),
+  count(*) FILTER (WHERE sick AND NOT p), count(*) FILTER (WHERE NOT sick AND NOT p)] AS cells FROM (SELECT sick, dp_predict(m, w) AS p FROM wide w) s) h,
+  LATERAL (SELECT cells[array_position(ARRAY['true positives', 'false positives', 'false negatives', 'true negatives'], metric)] AS by_hand) c WHERE by_hand IS NOT NULL;
+DROP TABLE wide, wide_model;
 -- a view, a partitioned table, and the same columns in another order and of other types
 CREATE VIEW seen AS SELECT age, x, kind, sick FROM patients WHERE id <= 300;
 CREATE TABLE parts (LIKE patients) PARTITION BY RANGE (id);
@@ -225,8 +233,8 @@ SELECT split_part(evaluated('columns', $$ 'patients', 'sick', 1 $$), E'\n', 1);
 RESET ROLE;
 GRANT CREATE ON SCHEMA public TO dperm_judge;
 SET ROLE dperm_judge;
-CREATE FUNCTION public.dp_predict(dp_model, record) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE FUNCTION public.dp_decision(dp_model, record) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec2) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE AGGREGATE public.dp_moments_vector_agg(dp_moments, boolean, vec2) (SFUNC = public.dp_moments_step, STYPE = dp_moments);
 RESET ROLE;
 SELECT evaluated('vector', $$ 'patients', 'sick', 1 $$);
 SELECT curve('vector', $$ 'patients', 'sick', 1 $$);

@@ -206,7 +206,7 @@ SELECT count(*) = 4 AS close FROM trained, LATERAL (SELECT unnest(by_hand(person
 WHERE way = 'a vector' AND learner = 'logreg' AND abs(a - coalesce(b, 0)) < 5;
 CREATE FUNCTION roc_by_hand(model dp_model, bins int) RETURNS TABLE (tpr float8, fpr float8) LANGUAGE sql AS $$
   SELECT sum(w) FILTER (WHERE y AND b >= i) / sum(w) FILTER (WHERE y), sum(w) FILTER (WHERE NOT y AND b >= i) / sum(w) FILTER (WHERE NOT y)
-  FROM (SELECT y, 1.0 / m AS w, dp_bin(dp_decision(model, v), bins) AS b FROM visits v WHERE p IS NOT NULL AND y IS NOT NULL) s, generate_series(0, bins) i GROUP BY i
+  FROM (SELECT y, 1.0 / m AS w, floor((atan(dp_decision(model, v)) / pi() + 0.5) * bins) AS b FROM visits v WHERE p IS NOT NULL AND y IS NOT NULL) s, generate_series(0, bins) i GROUP BY i
 $$;
 SELECT way, learner, count(*) AS thresholds, max(abs(r.true_positive_rate - coalesce(h.tpr, 0))) < 1e-4 AS same_tpr, max(abs(r.false_positive_rate - coalesce(h.fpr, 0))) < 1e-4 AS same_fpr
 FROM trained, LATERAL (SELECT row_number() OVER (ORDER BY threshold DESC) AS i, * FROM dp_roc(persons, 'visits', epsilon => 'Infinity', unit => 'p', bins => 20)) r

@@ -25,9 +25,9 @@ SELECT dp_row(VARIADIC ARRAY[1, 2]);
 -- Requests by hand, as in the test of passes
 CREATE FUNCTION request_of(pass_order int, weights float8[], readers bigint[], encoder bytea) RETURNS dp_moments
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
-  SELECT translate(encode(decode('6470706173730002', 'hex') || int8send(pass_order) || int8send(0) || float8send(0)
+  SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(pass_order) || int8send(0) || float8send(0)
     || int8send(cardinality(weights)) || int8send(cardinality(readers)) || int8send(length(encoder))
-    || int8send(0) || float8send(0) || float8send(0)
+    || int8send(0) || float8send(0) || float8send(0) || int8send(0) || int8send(0)
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
     || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(w * 1e-18), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)) ELSE '' END
     || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
@@ -58,7 +58,7 @@ UPDATE tagged SET c = repeat('x', 140000) WHERE i = 77;
 -- the same answer, whichever way the columns come, and in whatever pieces
 SELECT pass_order, dp_moments_send(by_row) = dp_moments_send(by_columns) AS same, dp_moments_send(by_pieces) = dp_moments_send(by_columns) AS pieces,
        dp_moments_send(by_record) = dp_moments_send(by_columns) AS record, dp_moments_send(dp_moments_combine(first, second)) = dp_moments_send(dp_moments_combine(first_columns, second)) AS combined
-  FROM generate_series(1, 4) pass_order, LATERAL (SELECT request(pass_order) AS r OFFSET 0) r,
+  FROM generate_series(1, 5) pass_order, LATERAL (SELECT request(pass_order) AS r OFFSET 0) r,
   LATERAL (SELECT dp_moments_agg(r, y, i, n, t, d, b, c, p, e, g, x, f, u) AS by_columns, dp_moments_row_agg(r, y, dp_row(i, n, t, d, b, c, p, e, g, x, f, u)) AS by_row,
              dp_moments_row_agg(r, y, dp_row(i, n, t, d, b, c) || dp_row(p, e, g) || dp_row(x, f, u)) AS by_pieces, dp_moments_agg(r, y, ROW(i, n, t, d, b, c, p, e, g, x, f, u)) AS by_record,
              dp_moments_row_agg(r, y, dp_row(i, n, t, d, b, c, p, e, g, x, f, u)) FILTER (WHERE i <= 300) AS first, dp_moments_agg(r, y, i, n, t, d, b, c, p, e, g, x, f, u) FILTER (WHERE i <= 300) AS first_columns,

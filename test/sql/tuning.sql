@@ -408,18 +408,20 @@ GRANT CREATE, USAGE ON SCHEMA traps TO dperm_meddler, PUBLIC;
 GRANT CREATE ON SCHEMA public TO dperm_meddler;
 SET ROLE dperm_meddler;
 CREATE FUNCTION traps.dp_portion(bytea, integer, oid, tid) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 1 / 0';
-CREATE FUNCTION traps.dp_predict(dp_model, record) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN 1 / 0 = 1; END $$;
+CREATE FUNCTION traps.dp_moments_step(dp_moments, dp_moments, boolean, vec2) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE AGGREGATE traps.dp_moments_vector_agg(dp_moments, boolean, vec2) (SFUNC = traps.dp_moments_step, STYPE = dp_moments);
 RESET ROLE;
 SET search_path = traps, public, pg_catalog;
 SELECT public.tune($$ 'public.visits', 'ill', 'x', 1 $$);
 RESET search_path;
 SET ROLE dperm_meddler;
-CREATE FUNCTION public.dp_predict(dp_model, record) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec2) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE AGGREGATE public.dp_moments_vector_agg(dp_moments, boolean, vec2) (SFUNC = public.dp_moments_step, STYPE = dp_moments);
 RESET ROLE;
 SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
 SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'published' $$);
 SELECT says($$ SELECT dp_logreg_train('visits', 'ill', 'x', 1) IS NOT NULL $$);
-DROP FUNCTION public.dp_predict(dp_model, record);
+DROP AGGREGATE public.dp_moments_vector_agg(dp_moments, boolean, vec2);
 SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
 \pset tuples_only off
 \pset format aligned

@@ -1,5 +1,5 @@
 # The aggregates of a pass, run in parts by somebody who is not the executor, as Citus does: functions are called without the types of
-# their arguments, which come out of a record; states leave a worker as text or in binary, and are combined elsewhere. The sums are those
+# their arguments, which come out of a record; states leave a worker as text or in binary, and are combined elsewhere. Sums and counts are those
 # of one ordinary aggregate over all rows. test/modules/partial.c drives them.
 use strict;
 use warnings;
@@ -41,9 +41,10 @@ for my $database ('postgres', @workers)
 		    timestamp '2000-01-02' + i * interval '1 hour' AS t, (ARRAY['ab', 'cd', 'x', NULL])[1 + i % 4] AS c, (ARRAY['red', 'green', 'blue', 'grey', NULL])[1 + i * 7 % 5]::color AS e,
 		    CASE WHEN i % 9 > 0 THEN ARRAY[sin(i), cos(2 * i), sin(i * i)] END AS x, ARRAY[cos(i), sin(3 * i)]::float4[] AS x4
 		  FROM generate_series(1, 700) i;
+		-- an order of 5 and more counts in so many bins less 5
 		CREATE FUNCTION request_of(pass_order int, readers bigint[], dimension int, encoder bytea) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS \$\$
-		  SELECT translate(encode(decode('6470706173730002', 'hex') || int8send(pass_order) || int8send(0) || float8send(0) || int8send(dimension) || int8send(cardinality(readers))
-		    || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
+		  SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(least(pass_order, 5)) || int8send(0) || float8send(0) || int8send(dimension) || int8send(cardinality(readers))
+		    || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(greatest(pass_order - 5, 0)) || int8send(0) || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
 		    || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(1e-18 * cos(k)), '' ORDER BY k) FROM generate_series(1, dimension) k) ELSE '' END
 		    || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
 		    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\\n', '')::dp_moments
@@ -62,6 +63,13 @@ for my $database ('postgres', @workers)
 		CREATE FUNCTION vector_request(pass_order int) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT request_of(pass_order, ARRAY[13], 3, int4send(1) || '\\x0000' || block(4, '', int4send(3) || float8send(1)))
 		\$\$;
+		-- rows and counts of an answer
+		CREATE FUNCTION counts(m dp_moments) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS \$\$
+		  WITH words AS (SELECT k, ('x' || encode(substring(dp_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
+		    FROM generate_series(0, length(dp_moments_send(m)) / 8 - 1) k)
+		  SELECT array_agg(w ORDER BY k) FROM words WHERE k = 7 OR k BETWEEN 12 + (SELECT w FROM words WHERE k = 4)
+		    AND (SELECT max(k) FROM words) - (SELECT w FROM words WHERE k = 5) - (SELECT (w + 7) / 8 FROM words WHERE k = 6)
+		\$\$;
 		-- rows, value, weights and sums of an answer: all words before those about readers and encoder
 		CREATE FUNCTION numbers(m dp_moments) RETURNS float8[] LANGUAGE sql IMMUTABLE AS \$\$
 		  WITH words AS (SELECT k, ('x' || encode(substring(dp_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
@@ -79,14 +87,15 @@ sub ask
 	return $node->safe_psql($database, $query);
 }
 
-# The sums of all rows by an ordinary aggregate, and by parts
+# The sums or counts of all rows by an ordinary aggregate, and by parts
 sub compare
 {
 	my ($what, $request, $whole, $oid, $arguments) = @_;
-	for my $order (1 .. 4)
+	for my $order (1 .. 5, 5 + 7, 5 + 1000)
 	{
-		# the third has second derivatives in single precision
-		my $tolerance = $order == 3 ? 1e-3 : 1e-12;
+		# the third has second derivatives in single precision; counts are exact
+		my $tolerance = $order >= 5 ? 1e-300 : $order == 3 ? 1e-3 : 1e-12;
+		my $numbers = $order >= 5 ? 'counts' : 'numbers';
 		for my $told ('true', 'false')
 		{
 			for my $form ('text', 'binary')
@@ -101,8 +110,8 @@ sub compare
 				my $type = $form eq 'text' ? 'text' : 'bytea';
 				is( ask('postgres', qq{
 						SELECT cardinality(a) = cardinality(b) AND a[1] = 700 AND a[1] = b[1] AND (SELECT max(abs(v - w)) < $tolerance FROM unnest(a[2:], b[2:]) u(v, w))
-						FROM (SELECT numbers($whole) AS a FROM people) whole,
-						  (SELECT numbers(combined_$form($oid, $told, s::$type)::dp_moments) AS b FROM (VALUES $values) v(s)) parts
+						FROM (SELECT $numbers($whole) AS a FROM people) whole,
+						  (SELECT $numbers(combined_$form($oid, $told, s::$type)::dp_moments) AS b FROM (VALUES $values) v(s)) parts
 					} =~ s/\$order/$order/gr),
 					't', "$what, order $order, " . ($told eq 'true' ? 'told' : 'not told') . ", $form");
 			}
@@ -116,6 +125,24 @@ compare('columns as a record', 'columns_request', 'dp_moments_agg((SELECT column
 	aggregate('dp_moments_agg(dp_moments,boolean,record)'), 'ROW(n, m, b, t, c, e, x, x4)');
 compare('an array', 'vector_request', 'dp_moments_vector_agg((SELECT vector_request($order)), y, x)',
 	aggregate('dp_moments_vector_agg(dp_moments,boolean,double precision[])'), 'x');
+
+# Counts by hand: a vector alone has the sign of its inner product with the weights, and one that is not there has none
+is(ask('postgres', 'SELECT counts(dp_moments_vector_agg((SELECT vector_request(5)), y, x)) FROM people'),
+	ask('postgres', q{SELECT ARRAY[count(*), count(*) FILTER (WHERE y AND p), count(*) FILTER (WHERE NOT y AND p), count(*) FILTER (WHERE y AND NOT p), count(*) FILTER (WHERE NOT y AND NOT p)]
+		FROM (SELECT y, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3] > 0, false) AS p FROM people) d}),
+	'counts by hand');
+is(ask('postgres', 'SELECT (SELECT array_agg(v ORDER BY k) FROM unnest(c[2:]) WITH ORDINALITY u(v, k)) FROM (SELECT counts(dp_moments_vector_agg((SELECT vector_request(5 + 2)), y, x)) AS c FROM people) a'),
+	ask('postgres', q{SELECT ARRAY[count(*) FILTER (WHERE y AND NOT p), count(*) FILTER (WHERE y AND p), count(*) FILTER (WHERE NOT y AND NOT p), count(*) FILTER (WHERE NOT y AND p)]
+		FROM (SELECT y, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3], 0) >= 0 AS p FROM people) d}),
+	'two bins by hand');
+
+# States of different counts do not mix
+for my $other ('vector_request(5 + 7)', 'vector_request(1)')
+{
+	my ($status, $out, $error) = $node->psql('postgres',
+		"SELECT dp_moments_combine(dp_moments_vector_agg((SELECT vector_request(5)), y, x), dp_moments_vector_agg((SELECT $other), y, x)) FROM people");
+	like($error, qr/cannot combine the states of two different passes/, "counts and $other");
+}
 
 # Where types are needed and are not known, there is a clear error
 my @errors = (

@@ -15,15 +15,20 @@ static inline size_t
 sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 {
 	memset(pass, 0, sizeof(*pass));
-	pass->order = (DpermPassOrder) (1 + test_below(state, 2));
-	pass->loss.kind = (DpermLossKind) test_below(state, 3);
-	if (pass->loss.kind != DPERM_LOSS_LOGISTIC)
-		pass->loss.h = 0.01 + 0.99 * test_uniform(state);
+	pass->order = (DpermPassOrder) (1 + test_below(state, DPERM_PASS_COUNT));
+	if (pass->order == DPERM_PASS_COUNT)
+		pass->bins = test_below(state, 2) ? 1 + test_below(state, 40) : 0;
+	else
+	{
+		pass->loss.kind = (DpermLossKind) test_below(state, 3);
+		if (pass->loss.kind != DPERM_LOSS_LOGISTIC)
+			pass->loss.h = 0.01 + 0.99 * test_uniform(state);
+	}
 	pass->dim = 1 + test_below(state, 12);
 	pass->readers = test_below(state, 5);
 	pass->encoder = test_below(state, 100);
 	pass->rows = test_below(state, 3) ? 1 + test_below(state, 1000) : 0;
-	if (pass->rows > 0)
+	if (pass->rows > 0 && pass->order != DPERM_PASS_COUNT)
 	{
 		pass->value[0] = 100 * test_uniform(state);
 		pass->value[1] = 1e-14 * test_uniform(state);
@@ -33,6 +38,16 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 		double		x = 2 * test_uniform(state) - 1;
 
 		memcpy(&words[i], &x, sizeof(x));
+	}
+	if (pass->order == DPERM_PASS_COUNT && pass->rows > 0)
+	{
+		int			left = (int) pass->rows;
+
+		for (int i = 0; i < dperm_pass_count_cells(pass); i++)
+		{
+			words[dperm_pass_counts_at(pass) + i] = test_below(state, left + 1);
+			left -= (int) words[dperm_pass_counts_at(pass) + i];
+		}
 	}
 	dperm_pass_write(pass, words);
 	return dperm_pass_words(pass);

@@ -645,9 +645,54 @@ TEST(area_at_its_ends)
 	CHECK(isnan(dperm_counts_area(low, none, 3)));
 }
 
+TEST(cells_of_decisions)
+{
+	static const double negative[] = {0.0, -0.0, -0x1p-1074, -1, -1e300, -INFINITY, NAN};
+	static const double positive[] = {0x1p-1074, 1e-300, 1, 1e300, INFINITY};
+
+	for (size_t i = 0; i < sizeof(negative) / sizeof(double); i++)
+	{
+		CHECK(dperm_counts_cell(negative[i], true, 0) == DPERM_FALSE_NEGATIVE);
+		CHECK(dperm_counts_cell(negative[i], false, 0) == DPERM_TRUE_NEGATIVE);
+	}
+	for (size_t i = 0; i < sizeof(positive) / sizeof(double); i++)
+	{
+		CHECK(dperm_counts_cell(positive[i], true, 0) == DPERM_TRUE_POSITIVE);
+		CHECK(dperm_counts_cell(positive[i], false, 0) == DPERM_FALSE_POSITIVE);
+	}
+}
+
+/* Bins lie between the thresholds that dp_roc shows, and the classes are apart. */
+TEST(bins_of_decisions)
+{
+	for (int bins = 1; bins <= 1000; bins += bins < 10 ? 1 : 99)
+	{
+		for (int i = 0; i < bins; i++)
+		{
+			double		middle = tan(acos(-1.0) * ((i + 0.5) / bins - 0.5));
+			double		low = tan(acos(-1.0) * ((double) i / bins - 0.5));
+
+			CHECK(dperm_counts_cell(middle, true, bins) == i);
+			CHECK(dperm_counts_cell(middle, false, bins) == bins + i);
+			if (i > 0)
+			{
+				CHECK(dperm_counts_cell(low + 1e-9 * (1 + low * low), true, bins) == i);
+				CHECK(dperm_counts_cell(low - 1e-9 * (1 + low * low), true, bins) == i - 1);
+			}
+		}
+		CHECK(dperm_counts_cell(INFINITY, true, bins) == bins - 1);
+		CHECK(dperm_counts_cell(INFINITY, false, bins) == 2 * bins - 1);
+		CHECK(dperm_counts_cell(-INFINITY, true, bins) == 0);
+		CHECK(dperm_counts_cell(NAN, true, bins) == 0);
+		CHECK(dperm_counts_cell(NAN, false, bins) == bins);
+	}
+}
+
 int
 main(void)
 {
+	RUN(cells_of_decisions);
+	RUN(bins_of_decisions);
 	RUN(noise_has_its_law);
 	RUN(other_scales_are_told_apart);
 	RUN(cells_are_independent);

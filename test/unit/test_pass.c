@@ -54,25 +54,88 @@ TEST(round_trips)
 /* Which parts there are, by order and by whether there are rows. */
 TEST(has_parts_by_order)
 {
-	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_CAREFUL; order++)
+	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_COUNT; order++)
 		for (int rows = 0; rows < 2; rows++)
 		{
 			DpermPass	pass = {.order = (DpermPassOrder) order, .rows = 7 * rows, .dim = 5,
 				.readers = 3, .encoder = 17
 			};
-			size_t		at = 10;
+			size_t		at = 12;
 
-			CHECK(DPERM_PASS_HEADER == 10);
+			CHECK(DPERM_PASS_HEADER == 12);
 			CHECK(dperm_pass_weights_at(&pass) == at);
 			at += order == DPERM_PASS_CAREFUL ? 10 : 5;
 			CHECK(dperm_pass_gradient_at(&pass) == at);
-			at += rows ? 10 : 0;
+			CHECK(dperm_pass_counts_at(&pass) == at);
+			at += !rows ? 0 : order == DPERM_PASS_COUNT ? 4 : 10;
 			CHECK(dperm_pass_hess_at(&pass) == at);
 			at += (order == DPERM_PASS_HESSIAN || order == DPERM_PASS_ROUGH) && rows ? 15 : 0;
 			CHECK(dperm_pass_readers_at(&pass) == at);
 			CHECK(dperm_pass_encoder_at(&pass) == at + 3);
 			CHECK(dperm_pass_words(&pass) == at + 6);
+			CHECK(dperm_pass_count_cells(&pass) == (order == DPERM_PASS_COUNT ? 4 : 0));
+			if (order == DPERM_PASS_COUNT)
+			{
+				pass.bins = 9;
+				CHECK(dperm_pass_count_cells(&pass) == 18);
+				CHECK(dperm_pass_words(&pass) == at + 6 + (rows ? 14 : 0));
+			}
 		}
+}
+
+/* A pass that counts has counts and no loss, and no other has bins. */
+TEST(tells_counts_from_sums)
+{
+	TestRandom	state = 6;
+	int			seen[2] = {0, 0};
+
+	for (int round = 0; round < 2000; round++)
+	{
+		DpermPass	pass;
+		DpermPass	out;
+		size_t		count = sample_pass(&state, &pass, words);
+		bool		counts = pass.order == DPERM_PASS_COUNT;
+
+		seen[counts]++;
+		if (!counts)
+		{
+			words[10] = 1;
+			CHECK_TEXT(read_words(words, count, &out), "bins in a pass that does not count");
+			continue;
+		}
+		for (size_t at = 2; at < 10; at++)
+			if (at <= 3 || at >= 8)
+			{
+				words[at] = at == 2 ? 1 : UINT64_C(0x3fe0000000000000);
+				CHECK(read_words(words, count, &out) != NULL);
+				words[at] = 0;
+			}
+		CHECK(read_words(words, count, &out) == NULL);
+		words[10] = DPERM_BINS_MAX + 1;
+		CHECK_TEXT(read_words(words, count, &out), "the number of bins is out of range");
+		words[10] = (uint64_t) pass.bins;
+
+		/* one more than there are rows, in one cell or in all, and numbers that would wrap around */
+		for (int i = 0; pass.rows > 0 && i < dperm_pass_count_cells(&pass); i++)
+		{
+			uint64_t   *cell = &words[dperm_pass_counts_at(&pass) + (size_t) i];
+			uint64_t	was = *cell;
+			uint64_t	others = 0;
+
+			for (int j = 0; j < dperm_pass_count_cells(&pass); j++)
+				others += j == i ? 0 : words[dperm_pass_counts_at(&pass) + (size_t) j];
+			*cell = (uint64_t) pass.rows - others;
+			CHECK(read_words(words, count, &out) == NULL);
+			*cell += 1;
+			CHECK_TEXT(read_words(words, count, &out), "more rows are counted than there are");
+			*cell = UINT64_MAX;
+			CHECK_TEXT(read_words(words, count, &out), "more rows are counted than there are");
+			*cell = UINT64_C(1) << 63;
+			CHECK_TEXT(read_words(words, count, &out), "more rows are counted than there are");
+			*cell = was;
+		}
+	}
+	CHECK(seen[0] > 100 && seen[1] > 100);
 }
 
 TEST(refuses_every_other_length)
@@ -98,7 +161,8 @@ check_promises(const DpermPass *pass, size_t count)
 {
 	CHECK(pass->dim >= 1 && pass->dim <= DPERM_DIM_MAX);
 	CHECK(dperm_pass_words(pass) == count);
-	CHECK(pass->order >= DPERM_PASS_GRADIENT && pass->order <= DPERM_PASS_CAREFUL);
+	CHECK(pass->order >= DPERM_PASS_GRADIENT && pass->order <= DPERM_PASS_COUNT);
+	CHECK(pass->bins >= 0 && pass->bins <= (pass->order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
 	CHECK(pass->loss.kind <= DPERM_LOSS_SMOOTH_HINGE);
 	CHECK(pass->readers >= 0 && pass->encoder >= 0);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);
@@ -167,7 +231,7 @@ TEST(refuses_numbers_that_are_none)
 		size_t		count = sample_pass(&state, &pass, words);
 
 		CHECK(dperm_pass_words(&pass) == count);
-		for (size_t at = DPERM_PASS_HEADER; at < dperm_pass_readers_at(&pass); at++)
+		for (size_t at = DPERM_PASS_HEADER; at < (pass.order == DPERM_PASS_COUNT ? dperm_pass_counts_at(&pass) : dperm_pass_readers_at(&pass)); at++)
 		{
 			uint64_t	was = words[at];
 
@@ -197,6 +261,7 @@ TEST(tells_requests_apart)
 	DIFFERS(b.order = DPERM_PASS_HESSIAN);
 	DIFFERS(b.loss.kind = DPERM_LOSS_SMOOTH_HINGE);
 	DIFFERS(b.loss.h = 0.25);
+	DIFFERS(b.bins++);
 	DIFFERS(b.dim++);
 	DIFFERS(b.readers++);
 	DIFFERS(b.encoder++);
@@ -211,6 +276,7 @@ main(void)
 {
 	RUN(round_trips);
 	RUN(has_parts_by_order);
+	RUN(tells_counts_from_sums);
 	RUN(refuses_every_other_length);
 	RUN(survives_extreme_words);
 	RUN(refuses_numbers_that_are_none);

@@ -14,6 +14,7 @@
 #define DPERM_SLACK_MIN 1e-3		/* of the share of epsilon that the slack may take: less would need an enormous lambda */
 #define DPERM_SLACK_MAX 0.9
 #define DPERM_DIM_MAX 5000
+#define DPERM_BINS_MAX 1000	/* of a histogram of decisions */
 #define DPERM_ROWS_MAX (INT64_C(1) << 33)	/* see core/solve/moments.h: compensated sums */
 
 #endif							/* DPERM_LIMITS_H */

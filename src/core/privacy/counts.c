@@ -8,9 +8,30 @@
 #include "core/privacy/draw.h"
 
 #define BUDGET_UNIT 0x1p20
+#define PI 3.14159265358979323846
 
 /* The 97.5 percent quantile of the normal law. */
 #define NORMAL_QUANTILE 1.959963984540054
+
+/* Which of the bins a decision is in. Nothing raises, not even for what is not a number. */
+static int
+bin_of(double decision, int bins)
+{
+	double		place = isnan(decision) ? 0 : floor((atan(decision) / PI + 0.5) * bins);
+
+	return (int) fmax(0, fmin(place, bins - 1));
+}
+
+/* The cell of a decision: in a histogram by class, or in the confusion matrix. */
+int
+dperm_counts_cell(double decision, bool positive, int bins)
+{
+	if (bins > 0)
+		return (positive ? 0 : bins) + bin_of(decision, bins);
+	if (decision > 0)
+		return positive ? DPERM_TRUE_POSITIVE : DPERM_FALSE_POSITIVE;
+	return positive ? DPERM_FALSE_NEGATIVE : DPERM_TRUE_NEGATIVE;
+}
 
 /* Add noise of scale 2 parts/epsilon. */
 void

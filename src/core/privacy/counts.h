@@ -4,6 +4,7 @@
 #ifndef DPERM_COUNTS_H
 #define DPERM_COUNTS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/privacy/entropy.h"
@@ -28,6 +29,12 @@ enum
 	DPERM_TRUE_NEGATIVE,
 	DPERM_CELLS
 };
+
+/*
+ * The cell of a row with a label, by what a model decides on it: one of the above if bins is 0, else one of 2 bins, those of the
+ * positive class first. Bins are equal parts of the range of the arcus tangent, which is bounded, so that they are public.
+ */
+extern int	dperm_counts_cell(double decision, bool positive, int bins);
 
 typedef enum DpermMetric
 {

@@ -9,7 +9,7 @@
 #include "core/base/limits.h"
 #include "core/solve/moments.h"
 
-#define MAGIC UINT64_C(0x6470706173730002)	/* "dppass", version 2 */
+#define MAGIC UINT64_C(0x6470706173730003)	/* "dppass", version 3 */
 
 /* Words of the header, in order. */
 enum
@@ -24,6 +24,8 @@ enum
 	AT_ROWS,
 	AT_VALUE,
 	AT_VALUE_LOW,
+	AT_BINS,
+	AT_LABEL,
 	HEADER_END
 };
 
@@ -63,10 +65,19 @@ dperm_pass_gradient_at(const DpermPass *pass)
 	return DPERM_PASS_HEADER + (pass->order == DPERM_PASS_CAREFUL ? 2 : 1) * (size_t) pass->dim;
 }
 
+/* Counts are where sums are in other passes. */
+size_t
+dperm_pass_counts_at(const DpermPass *pass)
+{
+	return dperm_pass_gradient_at(pass);
+}
+
 size_t
 dperm_pass_hess_at(const DpermPass *pass)
 {
-	return dperm_pass_gradient_at(pass) + (pass->rows > 0 ? 2 * (size_t) pass->dim : 0);
+	size_t		found = pass->order == DPERM_PASS_COUNT ? (size_t) dperm_pass_count_cells(pass) : 2 * (size_t) pass->dim;
+
+	return dperm_pass_gradient_at(pass) + (pass->rows > 0 ? found : 0);
 }
 
 size_t
@@ -104,6 +115,21 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_ROWS] = (uint64_t) pass->rows;
 	words[AT_VALUE] = from_double(pass->value[0]);
 	words[AT_VALUE_LOW] = from_double(pass->value[1]);
+	words[AT_BINS] = (uint64_t) pass->bins;
+	words[AT_LABEL] = 0;		/* reserved */
+}
+
+/* What is wrong with the fields that a pass that counts has, or does not have. */
+static const char *
+count_fault(const uint64_t *words)
+{
+	if (words[AT_ORDER] != DPERM_PASS_COUNT)
+		return words[AT_BINS] != 0 ? "bins in a pass that does not count" : NULL;
+	if (words[AT_BINS] > DPERM_BINS_MAX)
+		return "the number of bins is out of range";
+	if ((words[AT_LOSS] | words[AT_H] | words[AT_VALUE] | words[AT_VALUE_LOW]) != 0)
+		return "a loss in a pass that counts";
+	return NULL;
 }
 
 /* What is wrong with the header, or NULL. */
@@ -112,7 +138,7 @@ header_fault(const uint64_t *words)
 {
 	if (words[AT_MAGIC] != MAGIC)
 		return "not a dp_moments value of this version";
-	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_CAREFUL ||
+	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_COUNT ||
 		words[AT_LOSS] >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
 	if (dperm_loss_fault((DpermLoss) {(DpermLossKind) words[AT_LOSS], to_double(words[AT_H])}) != NULL)
@@ -125,7 +151,34 @@ header_fault(const uint64_t *words)
 		return "the row count is out of range";
 	if (!isfinite(to_double(words[AT_VALUE])) || !isfinite(to_double(words[AT_VALUE_LOW])))
 		return "a sum is not finite";
-	return NULL;
+	if (words[AT_LABEL] != 0)
+		return "unknown kind of label";
+	return count_fault(words);
+}
+
+/* Are all numbers finite, from some word to another? */
+static bool
+are_finite(const uint64_t *words, size_t from, size_t to)
+{
+	for (size_t i = from; i < to; i++)
+		if (!isfinite(to_double(words[i])))
+			return false;
+	return true;
+}
+
+/* Are no more rows counted than there are? */
+static bool
+counts_fit(const uint64_t *words, const DpermPass *pass)
+{
+	uint64_t	left = (uint64_t) pass->rows;
+
+	for (size_t i = dperm_pass_counts_at(pass); i < dperm_pass_hess_at(pass); i++)
+	{
+		if (words[i] > left)
+			return false;
+		left -= words[i];
+	}
+	return true;
 }
 
 /* Read and check a form. */
@@ -144,18 +197,14 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	pass->rows = (int64_t) words[AT_ROWS];
 	pass->value[0] = to_double(words[AT_VALUE]);
 	pass->value[1] = to_double(words[AT_VALUE_LOW]);
+	pass->bins = (int) words[AT_BINS];
 	if (count != dperm_pass_words(pass))
-	{
 		*why = "wrong length";
-		return false;
-	}
-	for (size_t i = DPERM_PASS_HEADER; i < dperm_pass_readers_at(pass); i++)
-		if (!isfinite(to_double(words[i])))
-		{
-			*why = "a number is not finite";
-			return false;
-		}
-	return true;
+	else if (!are_finite(words, DPERM_PASS_HEADER, pass->order == DPERM_PASS_COUNT ? dperm_pass_counts_at(pass) : dperm_pass_readers_at(pass)))
+		*why = "a number is not finite";
+	else if (pass->order == DPERM_PASS_COUNT && !counts_fit(words, pass))
+		*why = "more rows are counted than there are";
+	return *why == NULL;
 }
 
 /* How many leading words are words and not bytes. */
@@ -172,6 +221,6 @@ bool
 dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
 	return a->order == b->order && a->loss.kind == b->loss.kind &&
-		a->loss.h == b->loss.h && a->dim == b->dim &&
+		a->loss.h == b->loss.h && a->bins == b->bins && a->dim == b->dim &&
 		a->readers == b->readers && a->encoder == b->encoder;
 }

@@ -6,9 +6,11 @@
  * of 64-bit words, and at the end the binary form of the encoder, padded to a word:
  *
  *   header | weights dim | low parts dim | gradient dim | gradient_low dim | packed Hessian | readers | encoder
+ *   header | weights dim | counts | readers | encoder
  *
- * where the low parts of the weights are present in a careful pass, the Hessian if it was asked for, and the sums only
- * once there are rows: a request is short. Weights and sums are in the order of layout.h. Readers are words that say how the caller's columns are stored; they mean nothing here.
+ * where the low parts of the weights are present in a careful pass, the Hessian if it was asked for, and sums and counts only
+ * once there are rows: a request is short. The second is of a pass that counts rows by what a model decides on them: it has no loss
+ * and no sums. Weights and sums are in the order of layout.h; the weights of a pass that counts are in that of the model. Readers are words that say how the caller's columns are stored; they mean nothing here.
  * The decoder takes hostile words.
  */
 #ifndef DPERM_PASS_H
@@ -26,14 +28,16 @@ typedef enum DpermPassOrder
 	DPERM_PASS_GRADIENT = 1,	/* rows, loss and gradient */
 	DPERM_PASS_HESSIAN = 2,		/* and second derivatives */
 	DPERM_PASS_ROUGH = 3,		/* those in single precision, but for their sums */
-	DPERM_PASS_CAREFUL = 4		/* rows and gradient, in twice the precision */
+	DPERM_PASS_CAREFUL = 4,		/* rows and gradient, in twice the precision */
+	DPERM_PASS_COUNT = 5		/* rows, and how many of those with a label are in each cell */
 } DpermPassOrder;
 
 typedef struct DpermPass
 {
 	/* the request */
 	DpermPassOrder order;
-	DpermLoss	loss;
+	DpermLoss	loss;			/* zeros in a pass that counts */
+	int			bins;			/* of a pass that counts: by class and bin; 0: the confusion matrix */
 	int			dim;			/* trained dimension */
 	int64_t		readers;		/* words */
 	int64_t		encoder;		/* bytes */
@@ -43,7 +47,10 @@ typedef struct DpermPass
 	double		value[2];
 } DpermPass;
 
-#define DPERM_PASS_HEADER 10	/* words */
+#define DPERM_PASS_HEADER 12	/* words */
+
+/* Cells of a confusion matrix. */
+#define DPERM_PASS_CELLS 4
 
 /* Are second derivatives asked for? */
 static inline bool
@@ -52,12 +59,20 @@ dperm_pass_has_hess(const DpermPass *pass)
 	return pass->order == DPERM_PASS_HESSIAN || pass->order == DPERM_PASS_ROUGH;
 }
 
+/* How many counts there are, once there are rows; 0 in a pass that does not count. */
+static inline int
+dperm_pass_count_cells(const DpermPass *pass)
+{
+	return pass->order != DPERM_PASS_COUNT ? 0 : pass->bins > 0 ? 2 * pass->bins : DPERM_PASS_CELLS;
+}
+
 /* Words of the whole form. */
 extern size_t dperm_pass_words(const DpermPass *pass);
 
 /* Where the parts begin, in words. */
 extern size_t dperm_pass_weights_at(const DpermPass *pass);
 extern size_t dperm_pass_gradient_at(const DpermPass *pass);
+extern size_t dperm_pass_counts_at(const DpermPass *pass);
 extern size_t dperm_pass_hess_at(const DpermPass *pass);
 extern size_t dperm_pass_readers_at(const DpermPass *pass);
 extern size_t dperm_pass_encoder_at(const DpermPass *pass);
@@ -67,7 +82,7 @@ extern void dperm_pass_write(const DpermPass *pass, uint64_t *words);
 
 /*
  * Read and check a form of count words: false, and *why, unless every field is in range,
- * count is exactly right and all numbers are finite. The encoder is not looked into.
+ * count is exactly right, all numbers are finite and no more rows are counted than there are. The encoder is not looked into.
  */
 extern bool dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass,
 							const char **why);

@@ -1,0 +1,191 @@
+/*
+ * location.c: where the rows of a relation are.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_foreign_table.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_namespace.h"
+#include "commands/defrem.h"
+#include "foreign/foreign.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "location.h"
+#include "reach.h"
+
+/* The relations that Citus knows, and whose OIDs are in this column of its table: those that are distributed in one way or another. */
+#define CITUS_TABLES "pg_dist_partition"
+#define CITUS_RELATION "logicalrelid"
+
+/* And which of its servers this is. */
+#define CITUS_GROUP_TABLE "pg_dist_local_group"
+#define CITUS_GROUP "groupid"
+
+/*
+ * Does Citus know one of the relations that a relation reads? Its table is in a schema that only administrators of the server can write
+ * to. The rows of a materialized view are here, whatever they were made from.
+ */
+static bool
+is_on_citus(Oid relation)
+{
+	Oid			oid = get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE);
+	AttrNumber	column = OidIsValid(oid) ? get_attnum(oid, CITUS_RELATION) : InvalidAttrNumber;
+	Relation	table;
+	bool		found = false;
+	ListCell   *cell;
+
+	if (column == InvalidAttrNumber || get_rel_relkind(relation) == RELKIND_MATVIEW)
+		return false;
+	table = table_open(oid, AccessShareLock);
+	foreach(cell, dperm_reach_relations(relation))
+	{
+		ScanKeyData key;
+		SysScanDesc scan;
+
+		ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(lfirst_oid(cell)));
+		scan = systable_beginscan(table, InvalidOid, false, NULL, 1, &key);
+		found = found || HeapTupleIsValid(systable_getnext(scan));
+		systable_endscan(scan);
+	}
+	table_close(table, AccessShareLock);
+	return found;
+}
+
+/* Which server of a cluster this is; 0: the coordinator, or none. */
+static int32
+citus_group(void)
+{
+	Oid			oid = get_relname_relid(CITUS_GROUP_TABLE, PG_CATALOG_NAMESPACE);
+	AttrNumber	column = OidIsValid(oid) ? get_attnum(oid, CITUS_GROUP) : InvalidAttrNumber;
+	int32		group = 0;
+	Relation	table;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (column == InvalidAttrNumber)
+		return 0;
+	table = table_open(oid, AccessShareLock);
+	scan = systable_beginscan(table, InvalidOid, false, NULL, 0, NULL);
+	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		value = heap_getattr(tuple, column, RelationGetDescr(table), &isnull);
+
+		group = isnull ? 0 : DatumGetInt32(value);
+	}
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+	return group;
+}
+
+/* Raise on a worker. */
+void
+dperm_location_check_coordinator(void)
+{
+	if (citus_group() != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("this server is a worker of a Citus cluster"),
+				 errhint("Connect to the coordinator: it knows what is protected, and keeps the budgets.")));
+}
+
+/* Does a list of names, as in the option of a server, have one? */
+static bool
+lists_name(const char *names, const char *name)
+{
+	List	   *list;
+	ListCell   *cell;
+
+	if (!SplitIdentifierString(pstrdup(names), ',', &list))
+		return false;
+	foreach(cell, list)
+		if (strcmp(lfirst(cell), name) == 0)
+			return true;
+	return false;
+}
+
+/* Is a relation a foreign table of postgres_fdw whose server is said to have dperm? */
+static bool
+is_on_server(Oid relation)
+{
+	ForeignServer *server;
+	ListCell   *cell;
+
+	if (get_rel_relkind(relation) != RELKIND_FOREIGN_TABLE)
+		return false;
+	server = GetForeignServer(GetForeignTable(relation)->serverid);
+	if (strcmp(GetForeignDataWrapper(server->fdwid)->fdwname, "postgres_fdw") != 0)
+		return false;
+	foreach(cell, server->options)
+	{
+		DefElem    *option = lfirst_node(DefElem, cell);
+
+		if (strcmp(option->defname, "extensions") == 0)
+			return lists_name(defGetString(option), "dperm");
+	}
+	return false;
+}
+
+/* Does a relation have policies? They are those of the relation that a query names. */
+static bool
+has_policies(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relation);
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/*
+ * The partitions of a table that have rows, if some of them are on servers and a query may name all of them in place of the table: the caller may read
+ * them, and no policy says what is seen through one or the other. Else NIL.
+ */
+static List *
+foreign_parts(Oid relation)
+{
+	List	   *parts = NIL;
+	bool		on_server = false;
+	ListCell   *cell;
+
+	if (get_rel_relkind(relation) != RELKIND_PARTITIONED_TABLE)
+		return NIL;
+	foreach(cell, find_all_inheritors(relation, AccessShareLock, NULL))
+	{
+		Oid			part = lfirst_oid(cell);
+
+		if (has_policies(part) || pg_class_aclcheck(part, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+			return NIL;
+		if (get_rel_relkind(part) == RELKIND_PARTITIONED_TABLE)
+			continue;
+		on_server = on_server || is_on_server(part);
+		parts = lappend_oid(parts, part);
+	}
+	return on_server ? parts : NIL;
+}
+
+/* Where the rows of a relation are. */
+DpermLocation
+dperm_location_find(Oid relation, List **parts)
+{
+	*parts = NIL;
+	if (is_on_server(relation))
+		return DPERM_LOCATION_SERVER;
+	*parts = foreign_parts(relation);
+	if (*parts != NIL)
+		return DPERM_LOCATION_PARTS;
+	return is_on_citus(relation) ? DPERM_LOCATION_CITUS : DPERM_LOCATION_HERE;
+}

@@ -1,0 +1,31 @@
+/*
+ * location.h: where the rows of a relation are.
+ *
+ * Rows on other servers are not brought here if they are many: passes go to them. What a location means for queries is in pass_query.h.
+ */
+#ifndef DPERM_LOCATION_H
+#define DPERM_LOCATION_H
+
+#include "nodes/pg_list.h"
+
+typedef enum DpermLocation
+{
+	DPERM_LOCATION_HERE,		/* on this server; or elsewhere, but nothing of ours runs there */
+	DPERM_LOCATION_CITUS,		/* in a table that Citus has spread over servers, or a view over one */
+	DPERM_LOCATION_SERVER,		/* in a foreign table, on a server that has dperm */
+	DPERM_LOCATION_PARTS		/* in partitions, some of which are such foreign tables */
+} DpermLocation;
+
+/*
+ * Where the rows of a relation are, as the catalog has it; *parts gets the partitions of DPERM_LOCATION_PARTS, each of which the caller may
+ * read as they may read the relation.
+ */
+extern DpermLocation dperm_location_find(Oid relation, List **parts);
+
+/*
+ * Raise on a worker of a Citus cluster. What is protected is known to the coordinator alone: on a worker the rows of a protected relation
+ * would be like any others.
+ */
+extern void dperm_location_check_coordinator(void);
+
+#endif							/* DPERM_LOCATION_H */

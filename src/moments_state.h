@@ -1,0 +1,50 @@
+/*
+ * moments_state.h: the state of the pass aggregates, updated in place.
+ */
+#ifndef DPERM_MOMENTS_STATE_H
+#define DPERM_MOMENTS_STATE_H
+
+#include "fmgr.h"
+#include "utils/expandeddatum.h"
+
+#include "core/encode/feed.h"
+#include "core/solve/moments.h"
+#include "moments_flat.h"
+#include "reader.h"
+#include "record.h"
+
+/* The expanded form. */
+typedef struct DpermMomentsState
+{
+	ExpandedObjectHeader hdr;
+	DpermPass	pass;			/* the request; sums are brought here by settling */
+	int			dim;
+
+	/* how rows are read and encoded */
+	DpermEncoder encoder;
+	const unsigned char *encoder_form;	/* its binary form, pass.encoder bytes */
+	uint64	   *reader_words;
+	DpermReader *readers;		/* one per block */
+	DpermValue *values;
+	DpermRecord record;			/* the type of rows that come as records */
+	DpermFeed	feed;
+
+	double	   *weights;		/* those of the request */
+	DpermMoments moments;		/* of a pass that sums up */
+	int64	   *counts;			/* of a pass that counts, in the header's rows too */
+	double	   *room;			/* for a decision */
+} DpermMomentsState;
+
+/* An expanded state that continues a flat one, in a child of the given context. */
+extern DpermMomentsState *dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent);
+
+/* Any state as an expanded object that may be modified. */
+extern DpermMomentsState *dperm_moments_state_get(Datum value, MemoryContext parent);
+
+/* Where an aggregate's state lives; outside an aggregate, where the caller is. */
+extern MemoryContext dperm_moments_state_context(FunctionCallInfo fcinfo);
+
+/* Add the row whose values have been read; sign is -1 or +1, or 0 for a row without a label. */
+extern void dperm_moments_state_add(DpermMomentsState *state, int sign);
+
+#endif							/* DPERM_MOMENTS_STATE_H */

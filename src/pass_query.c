@@ -1,0 +1,197 @@
+/*
+ * pass_query.c: the text of the query of a pass, by where the rows are.
+ */
+#include "postgres.h"
+
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "pass_query.h"
+
+/* The portion of a row. */
+char *
+dperm_pass_query_portion(const DpermSource *source)
+{
+	return psprintf("%s.dp_portion($%d, $%d, %s)", dperm_source_schema(source), DPERM_PARAM_KEY,
+					DPERM_PARAM_PORTIONS, source->identity);
+}
+
+/* The label of a row: boolean, NULL for no label. */
+char *
+dperm_pass_query_label(const DpermSource *source)
+{
+	char	   *column = psprintf("t.%s", quote_identifier(source->label_column));
+
+	return source->label_plain ? column :
+		psprintf("%s.dp_label(%s, $%d)", dperm_source_schema(source), column, DPERM_PARAM_POSITIVE);
+}
+
+/* The columns as arguments of an aggregate, renamed or not. */
+static void
+append_columns(StringInfo sql, const DpermSource *source, bool renamed)
+{
+	bool		as_record = source->block_count > DPERM_COLUMN_ARGS;
+
+	appendStringInfoString(sql, as_record ? "ROW(" : "");
+	for (int i = 0; i < source->block_count; i++)
+	{
+		appendStringInfoString(sql, i > 0 ? ", " : "");
+		if (renamed)
+			appendStringInfo(sql, "s.c%d", i);
+		else
+			appendStringInfoString(sql, source->columns[i]);
+	}
+	appendStringInfoString(sql, as_record ? ")" : "");
+}
+
+/* A row as one value. A function takes so many arguments; two rows side by side are a row. */
+char *
+dperm_pass_query_row(const DpermSource *source)
+{
+	const char *schema = dperm_source_schema(source);
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, "%s%s", i == 0 ? psprintf("%s.dp_row(", schema) :
+						 i % DPERM_COLUMN_ARGS == 0 ? psprintf(") OPERATOR(pg_catalog.||) %s.dp_row(", schema) : ", ",
+						 source->columns[i]);
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/* The condition for the rows of a request. */
+static char *
+filter(const char *portion, int wanted, int request)
+{
+	return psprintf(" FILTER (WHERE %s OPERATOR(pg_catalog.=) %d AND $%d IS NOT NULL)", portion, wanted,
+					DPERM_PARAM_EXTRA + request);
+}
+
+/* A lone array has an aggregate without polymorphic arguments. */
+static const char *
+aggregate_name(const DpermSource *source)
+{
+	return source->lone_array ? "dp_moments_vector_agg" : "dp_moments_agg";
+}
+
+/*
+ * Requests as a table that is computed once: as constants each would be part of every plan and of its
+ * copies in workers.
+ */
+static void
+append_requests(StringInfo sql, int count)
+{
+	for (int i = 0; i < count; i++)
+		appendStringInfo(sql, "%s $%d AS w%d", i == 0 ? "WITH w AS MATERIALIZED (SELECT" : ",",
+						 DPERM_PARAM_EXTRA + i, i);
+	appendStringInfoString(sql, ") ");
+}
+
+/* The aggregates over one relation, straight from its columns. */
+static void
+append_direct(StringInfo sql, const DpermSource *source, const char *from, int count, const int *portions)
+{
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), %s, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
+						 aggregate_name(source), i, dperm_pass_query_label(source));
+		append_columns(sql, source, false);
+		appendStringInfo(sql, ")%s AS m%d", portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "", i);
+	}
+	appendStringInfo(sql, " FROM %s AS t", from);
+}
+
+/* On Citus: what is asked travels with the query, and a row is one value. An array is one as it is. */
+static void
+append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
+{
+	const char *aggregate = source->lone_array ? "dp_moments_vector_agg" : "dp_moments_row_agg";
+	const char *row = source->lone_array ? source->columns[0] : dperm_pass_query_row(source);
+
+	for (int i = 0; i < count; i++)
+		appendStringInfo(sql, "%s %s.%s($%d, %s, %s)%s", i == 0 ? "SELECT" : ",", dperm_source_schema(source), aggregate,
+						 DPERM_PARAM_EXTRA + i, dperm_pass_query_label(source), row,
+						 portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "");
+	appendStringInfo(sql, " FROM %s AS t", source->from);
+}
+
+/* The aggregates of all parts, combined. */
+static void
+append_parts(StringInfo sql, const DpermSource *source, int count, const int *portions)
+{
+	ListCell   *cell;
+
+	for (int i = 0; i < count; i++)
+		appendStringInfo(sql, "%s %s.dp_moments_sum(s.m%d)", i == 0 ? "SELECT" : ",", dperm_source_schema(source), i);
+	foreach(cell, source->parts)
+	{
+		appendStringInfoString(sql, cell == list_head(source->parts) ? " FROM (" : " UNION ALL ");
+		append_direct(sql, source, dperm_source_name(lfirst_oid(cell)), count, portions);
+	}
+	appendStringInfoString(sql, ") AS s");
+}
+
+/*
+ * Over portions, the rows come from a subquery, so that the portion of a row is computed once; OFFSET NULL leaves out nothing, but keeps
+ * the planner from merging the two.
+ */
+static void
+append_divided(StringInfo sql, const DpermSource *source, int count, const int *portions)
+{
+	for (int i = 0; i < count; i++)
+	{
+		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), s.label, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
+						 aggregate_name(source), i);
+		append_columns(sql, source, true);
+		appendStringInfo(sql, ")%s", filter("s.portion", portions[i], i));
+	}
+	appendStringInfo(sql, " FROM (SELECT %s AS label, %s AS portion", dperm_pass_query_label(source),
+					 dperm_pass_query_portion(source));
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(sql, ", %s AS c%d", source->columns[i], i);
+	appendStringInfo(sql, " FROM %s AS t OFFSET NULL) AS s", source->from);
+}
+
+/* The query of a pass. */
+char *
+dperm_pass_query(const DpermSource *source, int count, const int *portions)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	if (source->location != DPERM_LOCATION_CITUS)
+		append_requests(&sql, count);
+	switch (source->location)
+	{
+		case DPERM_LOCATION_CITUS:
+			append_citus(&sql, source, count, portions);
+			break;
+		case DPERM_LOCATION_PARTS:
+			append_parts(&sql, source, count, portions);
+			break;
+		case DPERM_LOCATION_SERVER:
+			append_direct(&sql, source, source->from, count, portions);
+			break;
+		case DPERM_LOCATION_HERE:
+			if (portions)
+				append_divided(&sql, source, count, portions);
+			else
+				append_direct(&sql, source, source->from, count, NULL);
+			break;
+	}
+	return sql.data;
+}
+
+/* The pass of one request over one relation. */
+char *
+dperm_pass_query_part(const DpermSource *source, Oid relation)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	append_requests(&sql, 1);
+	append_direct(&sql, source, dperm_source_name(relation), 1, NULL);
+	return sql.data;
+}

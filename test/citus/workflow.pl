@@ -1,0 +1,140 @@
+# What dperm does on a Citus cluster: passes run on the workers, and everything comes out as on the same rows in a local table.
+use strict;
+use warnings;
+
+use FindBin;
+use lib $FindBin::Bin;
+
+use CitusCluster;
+use Test::More;
+
+my $cluster = CitusCluster->start;
+my $node = $cluster->coordinator;
+
+sub sql { return $node->safe_psql('postgres', $_[0]); }
+
+# a table of many columns, and one of every type; the same rows in every kind of table
+my $wide = join ', ', map { "w$_ float8" } 1 .. 100;
+my $widths = join ', ', map { "sin(i * $_)" } 1 .. 100;
+sql(qq{
+	CREATE TYPE color AS ENUM ('red', 'green', 'blue', 'grey');
+	CREATE TABLE local (id bigint PRIMARY KEY, person int, y boolean, e color, c text, p char(4), b boolean, n int, f float8, m numeric,
+	  d date, t timestamp, k int, x float8[], x4 float4[], income text, ye color);
+	INSERT INTO local SELECT i, i / 5, (i * 7 + i / 3) % 3 = 0, (ARRAY['red', 'green', 'blue', 'grey', NULL])[1 + i * 7 % 5]::color,
+	  (ARRAY['Köln', 'Paris', 'Rome', NULL])[1 + i % 4], (ARRAY['ab', 'cd', 'ef'])[1 + i % 3], i % 4 = 1, i % 100, sin(i), (i % 17)::numeric / 16,
+	  date '2020-01-01' + i % 300, timestamp '2020-01-01' + i * interval '1 hour', i % 3, ARRAY[sin(i), cos(2 * i), sin(i * i)],
+	  ARRAY[cos(i), sin(3 * i)]::float4[], (ARRAY['<=50K', '>50K'])[1 + (i * i + i / 11) % 2], (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color
+	  FROM generate_series(1, 4000) i;
+	CREATE VIEW local_view AS SELECT y, n, e, id FROM local WHERE n < 60;
+	CREATE TABLE local_wide (id bigint PRIMARY KEY, y boolean, $wide);
+	INSERT INTO local_wide SELECT i, i % 3 = 0, $widths FROM generate_series(1, 3000) i;
+	SET citus.shard_count = 8;
+	CREATE TABLE hashed (LIKE local INCLUDING ALL);
+	SELECT create_distributed_table('hashed', 'id');
+	INSERT INTO hashed SELECT * FROM local;
+	CREATE VIEW hashed_view AS SELECT y, n, e, id FROM hashed WHERE n < 60;
+	CREATE TABLE by_person (LIKE local INCLUDING DEFAULTS, PRIMARY KEY (person, id));
+	SELECT create_distributed_table('by_person', 'person');
+	INSERT INTO by_person SELECT * FROM local;
+	CREATE TABLE hashed_wide (LIKE local_wide INCLUDING ALL);
+	SELECT create_distributed_table('hashed_wide', 'id');
+	INSERT INTO hashed_wide SELECT * FROM local_wide;
+	CREATE TABLE reference (LIKE local INCLUDING ALL);
+	SELECT create_reference_table('reference');
+	INSERT INTO reference SELECT * FROM local;
+	CREATE TABLE divided (LIKE local INCLUDING DEFAULTS) PARTITION BY RANGE (id);
+	CREATE TABLE divided_low PARTITION OF divided FOR VALUES FROM (0) TO (2000);
+	CREATE TABLE divided_high PARTITION OF divided FOR VALUES FROM (2000) TO (100000);
+	SELECT create_distributed_table('divided', 'id');
+	INSERT INTO divided SELECT * FROM local;
+	SET citus.enable_schema_based_sharding = on;
+	CREATE SCHEMA tenant;
+	CREATE TABLE tenant.people (LIKE local INCLUDING ALL);
+	INSERT INTO tenant.people SELECT * FROM local;
+	CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS
+	  'SELECT max(abs(v - w)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)';
+});
+isnt($node->safe_psql('postgres', "SELECT enumlabel || oid FROM pg_enum WHERE enumtypid = 'color'::regtype"),
+	($cluster->workers)[0]->safe_psql('postgres', "SELECT enumlabel || oid FROM pg_enum WHERE enumtypid = 'color'::regtype"), 'enums have other OIDs on a worker');
+
+my $domains = '{"e": ["blue", "red", "green"], "c": ["Köln", "Paris", "Rome"], "p": ["ab", "cd"], "n": [0, 100], "f": [-1, 1], "m": [0, 1], '
+  . '"d": ["2020-01-01", "2021-01-01"], "t": ["2020-01-01", "2020-04-01"], "k": {"categories": [0, 1]}, "x": {"dimension": 3, "norm": 2}, "x4": {"dimension": 2}}';
+my $all = "'y', '{e,c,p,b,n,f,m,d,t,k,x,x4}', 'Infinity', lambda => 0.01, domains => '$domains'";
+my $some = "'{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}'";
+
+# Does a log of the workers have a query that fetches rows, and not only a sample of them?
+sub fetches
+{
+	return scalar grep { /FROM \S+\.(?:hashed|divided|by_person|people)\S*/ && !/worker_partial_agg|dp_moments_\w+_agg|count\(|LIMIT/ } split /\n/, $_[0];
+}
+
+# The weights are the local ones, and passes run where they should.
+sub compare
+{
+	my ($what, $function, $local, $table, $arguments, $pull, $where) = @_;
+	my $mark = $cluster->mark;
+	cmp_ok(sql("SET dperm.pull_memory = '$pull'; SELECT distance($function('$local', $arguments), $function('$table', $arguments))"),
+		'<', 1e-9, "$what: the local weights");
+	my $log = $cluster->since($mark);
+	is($log =~ /dp_moments_(?:row|vector)_agg/ ? 'there' : 'here', $where, "$what: where passes run");
+	is(fetches($log), 0, "$what: no more than a sample comes here") if $where eq 'there';
+}
+my @calls = (
+	['all types', 'dp_logreg_train', 'local', $all],
+	['svm', 'dp_svm_train', 'local', $all],
+	['a vector', 'dp_logreg_train', 'local', "'y', 'x', 'Infinity', lambda => 0.01, dimension => 3"],
+	['a text as label', 'dp_logreg_train', 'local', "'income', '{e,n}', 'Infinity', lambda => 0.01, positive => '>50K', domains => $some"],
+	['an enum as label', 'dp_logreg_train', 'local', "'ye', '{e,n}', 'Infinity', lambda => 0.01, positive => 'green', domains => $some"],
+	['a kernel', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some, kernel => 'gaussian', kernel_features => 20"],
+	['output perturbation', 'dp_logreg_train', 'local', "'y', '{e,n}', 'Infinity', lambda => 0.01, method => 'output', domains => $some"]);
+for my $call (@calls)
+{
+	my ($what, $function, $local, $arguments) = @$call;
+	compare("hashed: $what", $function, $local, 'hashed', $arguments, 0, 'there');
+	compare("hashed, pulled: $what", $function, $local, 'hashed', $arguments, '16MB', 'here');
+}
+compare("$_: all types", 'dp_logreg_train', 'local', $_, $all, 0, 'there') for ('divided', 'tenant.people', 'by_person');
+compare("reference: all types", 'dp_logreg_train', 'local', 'reference', $all, 0, 'here');    # the coordinator has a copy of its own
+compare('view', 'dp_logreg_train', 'local_view', 'hashed_view', "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some", 0, 'there');
+my $many = join ',', map { "w$_" } 1 .. 100;
+my $ranges = '{' . join(', ', map { "\"w$_\": [-1, 1]" } 1 .. 100) . '}';
+compare('100 columns', 'dp_logreg_train', 'local_wide', 'hashed_wide', "'y', '{$many}', 'Infinity', lambda => 0.01, domains => '$ranges'", 0, 'there');
+
+# Persons
+compare("$_: persons", 'dp_logreg_train', 'local', $_, "'y', '{e,n}', 'Infinity', lambda => 0.01, unit => 'person', domains => $some", 0, 'here') for ('hashed');
+
+# Tuning: portions by a key that stays with its row
+my $tuning = "'y', '{e,n,c}', 'Infinity', domains => '{\"e\": [\"blue\"], \"n\": [0, 100], \"c\": [\"Paris\"]}', candidates => '[{\"lambda\": 1}, {\"lambda\": 0.001}]'";
+my $mark = $cluster->mark;
+is(sql("SET dperm.pull_memory = 0; SELECT dp_logreg_tune('hashed', $tuning, identity => 'id')::jsonb -> 'tuning' ->> 'rows'"), 4000, 'tuning: all rows');
+is(fetches($cluster->since($mark)), 0, 'tuning: no more than a sample comes here');
+my ($status, $out, $error) = $node->psql('postgres', "SELECT dp_logreg_tune('hashed', $tuning)");
+like($error, qr/the rows of "hashed" have no identity.*identity => 'id'/s, 'tuning without an identity');
+($status, $out, $error) = $node->psql('postgres', "SELECT dp_logreg_tune('by_person', $tuning, identity => 'id')");
+like($error, qr/does not identify rows/, 'tuning with an identity that no constraint makes unique');
+is(sql("SELECT dp_logreg_tune('local', $tuning, identity => 'id', holdout => 'reference')::jsonb -> 'tuning' ->> 'way'"), 'holdout', 'a holdout elsewhere');
+
+# Evaluation
+sql("CREATE TABLE models AS SELECT dp_logreg_train('local', 'y', '{e,n,c,x}', 1, domains => '{\"e\": [\"blue\"], \"n\": [0, 100], \"c\": [\"Paris\"], \"x\": {\"dimension\": 3, \"norm\": 2}}') AS model");
+for my $table ('hashed', 'reference', 'tenant.people', 'divided')
+{
+	$mark = $cluster->mark;
+	is(sql("SELECT e FROM models, dp_evaluate(model, '$table', epsilon => 'Infinity') e"), sql("SELECT e FROM models, dp_evaluate(model, 'local', epsilon => 'Infinity') e"), "$table: evaluation");
+	is(sql("SELECT r FROM models, dp_roc(model, '$table', epsilon => 'Infinity') r"), sql("SELECT r FROM models, dp_roc(model, 'local', epsilon => 'Infinity') r"), "$table: ROC");
+	is($cluster->since($mark) =~ /dp_moments_row_agg/ ? 'there' : 'here', $table eq 'reference' ? 'here' : 'there', "$table: where rows are counted");
+}
+is(sql("SELECT e FROM models, dp_evaluate(model, 'by_person', epsilon => 'Infinity', unit => 'person') e"),
+	sql("SELECT e FROM models, dp_evaluate(model, 'local', epsilon => 'Infinity', unit => 'person') e"), 'evaluation of persons');
+
+# Prediction
+my $local = sql('SELECT sum(dp_decision(model, l)::numeric(20, 9)), count(*) FILTER (WHERE dp_predict(model, l)) FROM local l, models');
+is(sql("SELECT sum(dp_decision(model, h)::numeric(20, 9)), count(*) FILTER (WHERE dp_predict(model, h)) FROM $_ h, models"), $local, "$_: prediction")
+  for ('hashed', 'reference', 'tenant.people', 'divided');
+my $model = sql('SELECT model FROM models');
+is(sql("SELECT sum(dp_decision('$model', h)::numeric(20, 9)), count(*) FILTER (WHERE dp_predict('$model', h)) FROM hashed h"), $local, 'prediction on the workers');
+($status, $out, $error) = $node->psql('postgres', "SELECT dp_predict('$model', r) FROM (SELECT x, c, n, e FROM hashed) r");
+like($error, qr/has no column "e".*OFFSET 0/s, 'columns that have lost their names');
+is(sql("SELECT sum(dp_decision('$model', h)::numeric(20, 9)), count(*) FILTER (WHERE dp_predict('$model', h)) FROM (SELECT x, c, n, e FROM hashed OFFSET 0) h"), $local, 'prediction over a subquery');
+
+$cluster->stop;
+done_testing();
