@@ -134,9 +134,9 @@ is_key(Oid oid, AttrNumber number, bool with_children)
 	return result;
 }
 
-/* The text of a column. A text that an index can hold is short enough to be read as a whole. */
+/* What dp_portion takes of a column. A text that an index can hold is short enough to be read as a whole. */
 static char *
-column_text(const DpermSource *source, AttrNumber number, const char *name)
+column_identity(const DpermSource *source, AttrNumber number, const char *name)
 {
 	const char *column = quote_identifier(name);
 
@@ -146,6 +146,12 @@ column_text(const DpermSource *source, AttrNumber number, const char *name)
 		case VARCHAROID:
 		case BPCHAROID:
 			return psprintf("t.%s::pg_catalog.text", column);
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return psprintf("t.%s::pg_catalog.int8", column);
+		case UUIDOID:
+			return psprintf("t.%s::pg_catalog.uuid", column);
 		case BYTEAOID:
 			return psprintf("pg_catalog.encode(t.%s, 'hex')", column);
 		default:
@@ -229,7 +235,7 @@ identity_column(const DpermSource *source, const char *identity, bool is_public)
 				 errhint("Tuning requires SELECT on the column that identifies rows.")));
 	if (!is_public)
 		check_key(source, number, identity);
-	return column_text(source, number, identity);
+	return column_identity(source, number, identity);
 }
 
 /* What identifies a row of the relation: a column, or the place of the row. */

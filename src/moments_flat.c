@@ -6,7 +6,9 @@
  */
 #include "postgres.h"
 
+#include "access/transam.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 
 #include "moments_flat.h"
 #include "reader.h"
@@ -48,14 +50,38 @@ dperm_moments_flat_make(size_t count)
 	return flat;
 }
 
-/* Write the encoder's bytes, and zeros up to the end of the word. */
+/* Write the bytes of the encoder and of the positive value. */
 void
-dperm_moments_flat_put_encoder(DpermFlat *flat, const DpermPass *pass, const unsigned char *form)
+dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const unsigned char *form, const char *positive)
 {
 	char	   *to = (char *) (flat->words + dperm_pass_encoder_at(pass));
 
 	memset(to, 0, (char *) (flat->words + dperm_pass_words(pass)) - to);
 	memcpy(to, form, pass->encoder);
+	if (pass->positive > 0)
+		memcpy(flat->words + dperm_pass_positive_at(pass), positive, pass->positive - 1);
+}
+
+/* The positive value, or NULL. */
+char *
+dperm_moments_flat_positive(const DpermFlat *flat, const DpermPass *pass)
+{
+	return pass->positive == 0 ? NULL :
+		pnstrdup((const char *) (flat->words + dperm_pass_positive_at(pass)), pass->positive - 1);
+}
+
+/* What is wrong with what is said about labels, or NULL. */
+static const char *
+label_fault(const DpermFlat *flat, const DpermPass *pass)
+{
+	const char *positive = (const char *) (flat->words + dperm_pass_positive_at(pass));
+
+	if (pass->label_type >= FirstGenbkiObjectId)
+		return "the type of labels is unknown";
+	if (pass->positive_encoding > _PG_LAST_ENCODING_ ||
+		(pass->positive > 1 && memchr(positive, '\0', pass->positive - 1) != NULL))
+		return "the positive value is no text";
+	return NULL;
 }
 
 /* What is wrong with the encoder and the readers of a flat value, or NULL. */
@@ -80,7 +106,7 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 	for (int i = 0; i < encoder->block_count; i++)
 		if (!dperm_reader_word_fits(readers[i], &encoder->blocks[i]))
 			return "a reader is unknown";
-	return NULL;
+	return label_fault(flat, pass);
 }
 
 /* The flat value of a request: encoder and readers are those of the specification. */
@@ -94,13 +120,19 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 	pass->dim = dperm_encoder_dim(&spec->encoder);
 	pass->readers = spec->encoder.block_count;
 	pass->encoder = size;
+	pass->label_type = spec->label_type;
+	if (spec->positive)
+	{
+		pass->positive = strlen(spec->positive) + 1;
+		pass->positive_encoding = dperm_reader_encoding(spec->positive, strlen(spec->positive));
+	}
 	flat = dperm_moments_flat_make(dperm_pass_words(pass));
 	dperm_encoder_form_write(&spec->encoder, form);
 	dperm_pass_write(pass, flat->words);
 	memcpy(flat->words + dperm_pass_weights_at(pass), weights, sizeof(double) * pass->dim);
 	memcpy(flat->words + dperm_pass_readers_at(pass), spec->readers,
 		   sizeof(uint64) * pass->readers);
-	dperm_moments_flat_put_encoder(flat, pass, form);
+	dperm_moments_flat_put_bytes(flat, pass, form, spec->positive);
 	pfree(form);
 	return flat;
 }

@@ -18,6 +18,8 @@ typedef struct DpermPassSpec
 	DpermLoss	loss;
 	DpermEncoder encoder;
 	const uint64 *readers;		/* one word per block, see dperm_reader_word() */
+	const char *positive;		/* the positive value of labels that are no booleans, or NULL */
+	Oid			label_type;		/* the base type of such labels if it is the same on all servers, or InvalidOid */
 } DpermPassSpec;
 
 /*
@@ -59,11 +61,13 @@ extern DpermFlat *dperm_moments_flat_make(size_t count);
 /* Check a flat value and read its header. */
 extern void dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass);
 
-/* Write the encoder's bytes, and zeros up to the end of the word. */
-extern void dperm_moments_flat_put_encoder(DpermFlat *flat, const DpermPass *pass,
-								   const unsigned char *form);
+/* Write the bytes of the encoder and of the positive value, each with zeros up to the end of a word. */
+extern void dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const unsigned char *form, const char *positive);
 
-/* Decode the encoder into palloc'd memory and check the readers: NULL, or what is wrong. */
+/* The positive value in palloc'd memory, or NULL. */
+extern char *dperm_moments_flat_positive(const DpermFlat *flat, const DpermPass *pass);
+
+/* Decode the encoder into palloc'd memory and check the readers, and what is said about labels: NULL, or what is wrong. */
 extern const char *dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass,
 										   DpermEncoder *encoder);
 

@@ -13,6 +13,7 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
 #include "core/model/score.h"
@@ -96,7 +97,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 						   (double *) flat->words + dperm_pass_hess_at(pass));
 	memcpy(flat->words + dperm_pass_readers_at(pass), state->reader_words,
 		   sizeof(uint64) * pass->readers);
-	dperm_moments_flat_put_encoder(flat, pass, state->encoder_form);
+	dperm_moments_flat_put_bytes(flat, pass, state->encoder_form, state->positive);
 }
 
 static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatten};
@@ -118,6 +119,7 @@ take_encoder(DpermMomentsState *state, const DpermFlat *flat)
 		   sizeof(uint64) * pass->readers);
 	state->readers = dperm_reader_make_all(&state->encoder, state->reader_words);
 	state->values = palloc0(sizeof(DpermValue) * state->encoder.block_count);
+	state->positive = dperm_moments_flat_positive(flat, pass);
 	dperm_feed_make(&state->feed, &state->encoder, NULL);
 }
 
@@ -186,6 +188,7 @@ dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent)
 	state->pass = found;
 	state->dim = found.dim;
 	take_encoder(state, flat);
+	state->direct = !is_counting(state) && !dperm_feed_waits(&state->feed);
 	if (is_counting(state))
 		prepare_counts(state, numbers + dperm_pass_weights_at(&found));
 	else
@@ -216,6 +219,24 @@ dperm_moments_state_context(FunctionCallInfo fcinfo)
 	return CurrentMemoryContext;
 }
 
+/* Let labels of a type be read. Whatever has an OID is looked up here, where the rows are. */
+bool
+dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
+{
+	const DpermPass *pass = &state->pass;
+	MemoryContext caller;
+
+	if (OidIsValid(pass->label_type) && pass->label_type != getBaseType(type))
+		return false;
+	dperm_reader_check_encoding(pass->positive_encoding);
+	caller = MemoryContextSwitchTo(state->hdr.eoh_context);
+	state->label_call = InvalidOid;
+	dperm_label_init(&state->label, type, state->positive);
+	state->label_call = type;
+	MemoryContextSwitchTo(caller);
+	return true;
+}
+
 /* Count the row whose values have been read. The decision is that of dp_decision, to the bit. */
 static void
 count_row(DpermMomentsState *state, int sign)
@@ -228,15 +249,12 @@ count_row(DpermMomentsState *state, int sign)
 		state->counts[dperm_counts_cell(decision, sign > 0, state->pass.bins)]++;
 }
 
-/* Add the row whose values have been read: a zero row without a label. */
+/* Add the row whose values have been read, unless it goes straight into the sums: a zero row without a label. */
 void
-dperm_moments_state_add(DpermMomentsState *state, int sign)
+dperm_moments_state_add_any(DpermMomentsState *state, int sign)
 {
 	if (is_counting(state))
 		count_row(state, sign);
-	else if (!dperm_feed_waits(&state->feed))
-		dperm_feed_write(&state->feed, state->values, sign,
-						 dperm_moments_next(&state->moments));
 	else if (dperm_feed_wait(&state->feed, state->values, sign))
 		map_rows(state);
 }
@@ -256,6 +274,7 @@ dp_moments_combine(PG_FUNCTION_ARGS)
 			   sizeof(uint64) * pass.readers) != 0 ||
 		memcmp(other->words + dperm_pass_encoder_at(&pass), state->encoder_form,
 			   pass.encoder) != 0 ||
+		(pass.positive > 1 && memcmp(other->words + dperm_pass_positive_at(&pass), state->positive, pass.positive - 1) != 0) ||
 		memcmp(numbers + dperm_pass_weights_at(&pass), state->weights,
 			   sizeof(double) * state->dim) != 0 ||
 		(pass.order == DPERM_PASS_CAREFUL &&

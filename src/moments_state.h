@@ -9,6 +9,7 @@
 
 #include "core/encode/feed.h"
 #include "core/solve/moments.h"
+#include "label.h"
 #include "moments_flat.h"
 #include "reader.h"
 #include "record.h"
@@ -28,6 +29,12 @@ typedef struct DpermMomentsState
 	DpermValue *values;
 	DpermRecord record;			/* the type of rows that come as records */
 	DpermFeed	feed;
+	bool		direct;			/* do rows go straight into the sums? */
+
+	/* how labels are read that are no booleans */
+	char	   *positive;		/* or NULL */
+	DpermLabel	label;
+	Oid			label_call;		/* the type that it reads, as the call has it; InvalidOid: none so far */
 
 	double	   *weights;		/* those of the request */
 	DpermMoments moments;		/* of a pass that sums up */
@@ -38,13 +45,26 @@ typedef struct DpermMomentsState
 /* An expanded state that continues a flat one, in a child of the given context. */
 extern DpermMomentsState *dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent);
 
-/* Any state as an expanded object that may be modified. */
+/* Any state as an expanded object that may be modified; one that is already stays where it is. */
 extern DpermMomentsState *dperm_moments_state_get(Datum value, MemoryContext parent);
 
 /* Where an aggregate's state lives; outside an aggregate, where the caller is. */
 extern MemoryContext dperm_moments_state_context(FunctionCallInfo fcinfo);
 
+/* Let labels of a type be read: false if the request is about those of another one. */
+extern bool dperm_moments_state_bind_label(DpermMomentsState *state, Oid type);
+
 /* Add the row whose values have been read; sign is -1 or +1, or 0 for a row without a label. */
-extern void dperm_moments_state_add(DpermMomentsState *state, int sign);
+extern void dperm_moments_state_add_any(DpermMomentsState *state, int sign);
+
+/* The same; a row that need not wait for others, in a pass that sums up, takes the shortest way. */
+static inline void
+dperm_moments_state_add(DpermMomentsState *state, int sign)
+{
+	if (state->direct)
+		dperm_feed_write(&state->feed, state->values, sign, dperm_moments_next(&state->moments));
+	else
+		dperm_moments_state_add_any(state, sign);
+}
 
 #endif							/* DPERM_MOMENTS_STATE_H */

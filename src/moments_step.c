@@ -1,7 +1,8 @@
 /*
  * moments_step.c: the transition functions of the pass aggregates.
  *
- * They differ in how the columns of a row come: as arguments, as one array, as a record, or as bytes that dp_row has made.
+ * They differ in how the columns of a row come: as arguments, as one array, as a record, or as bytes that dp_row has made. A label that
+ * is declared boolean has been read already; any other is read here, as the request says.
  */
 #include "postgres.h"
 
@@ -15,36 +16,31 @@ PG_FUNCTION_INFO_V1(dp_moments_step);
 PG_FUNCTION_INFO_V1(dp_moments_step_float8);
 PG_FUNCTION_INFO_V1(dp_moments_step_float4);
 PG_FUNCTION_INFO_V1(dp_moments_step_record);
+PG_FUNCTION_INFO_V1(dp_moments_step_any);
+PG_FUNCTION_INFO_V1(dp_moments_step_any_record);
 PG_FUNCTION_INFO_V1(dp_moments_step_row);
 
 /* The state of a transition: the one so far, or a new one from the request. */
 static DpermMomentsState *
 step_state(FunctionCallInfo fcinfo)
 {
-	MemoryContext context = dperm_moments_state_context(fcinfo);
 	DpermMomentsState *state;
 
+	/* the most common case of all */
+	if (!PG_ARGISNULL(0) && VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))))
+		return (DpermMomentsState *) DatumGetEOHP(PG_GETARG_DATUM(0));
 	if (!PG_ARGISNULL(0))
-		return dperm_moments_state_get(PG_GETARG_DATUM(0), context);
+		return dperm_moments_state_get(PG_GETARG_DATUM(0), dperm_moments_state_context(fcinfo));
 	if (PG_ARGISNULL(1))
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("a pass needs a request")));
-	state = dperm_moments_state_expand(dperm_moments_flat_get(PG_GETARG_DATUM(1)), context);
+	state = dperm_moments_state_expand(dperm_moments_flat_get(PG_GETARG_DATUM(1)), dperm_moments_state_context(fcinfo));
 	if (state->pass.rows != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a request has no rows of its own")));
 	return state;
-}
-
-/* The sign of the label argument, 0 for none. */
-static int
-step_sign(FunctionCallInfo fcinfo)
-{
-	if (PG_ARGISNULL(2))
-		return 0;
-	return PG_GETARG_BOOL(2) ? 1 : -1;
 }
 
 /* How a column of a call is stored. */
@@ -53,6 +49,13 @@ typedef struct Column
 	DpermReaderKind kind;
 	Oid			type;
 } Column;
+
+/* What is known about a call. */
+typedef struct Call
+{
+	Oid			label;			/* the type of labels; InvalidOid if it is declared, and boolean */
+	Column		columns[FLEXIBLE_ARRAY_MEMBER];
+} Call;
 
 /* The columns of a call are not those of its request. */
 static void
@@ -64,9 +67,36 @@ raise_mismatch(void)
 			 errhint("The columns of a foreign table must have the types that they have on its server.")));
 }
 
+/* The type of an argument of a call. */
+static Oid
+argument_type(FunctionCallInfo fcinfo, int i)
+{
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, i);
+
+	if (!OidIsValid(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
+				 errmsg("could not determine the types of the columns of a pass"),
+				 errhint("Where functions are called without the types of their arguments, use dp_moments_row_agg(request, label, dp_row(columns)).")));
+	return type;
+}
+
+/* The sign of the label argument, whose type is given unless it is declared: 0 for none. Nothing that a row holds raises. */
+static int
+step_sign(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
+{
+	if (OidIsValid(type) && state->label_call != type && !dperm_moments_state_bind_label(state, type))
+		raise_mismatch();
+	if (PG_ARGISNULL(2))
+		return 0;
+	if (OidIsValid(type))
+		return dperm_label_sign(&state->label, PG_GETARG_DATUM(2));
+	return PG_GETARG_BOOL(2) ? 1 : -1;
+}
+
 /*
  * A reader must be given what it was made for: a request is a value that anybody can write, and the
- * wrong type of datum could be read as a pointer. An enum is read by the values that its labels have here.
+ * wrong type of datum could be read as a pointer. An enum is read by the values that its labels have here, and any type by its own output.
  */
 static void
 match_columns(DpermMomentsState *state, int count, const Column *columns)
@@ -75,43 +105,41 @@ match_columns(DpermMomentsState *state, int count, const Column *columns)
 		raise_mismatch();
 	for (int i = 0; i < count; i++)
 	{
-		if (columns[i].kind != state->readers[i].kind)
+		if (columns[i].kind != state->readers[i].kind && state->readers[i].kind != DPERM_READ_OUTPUT)
 			raise_mismatch();
-		if (dperm_reader_is_unbound(&state->readers[i], columns[i].type))
-			dperm_reader_bind(state->readers, i, columns[i].type);
+		if (dperm_reader_is_unbound(&state->readers[i], columns[i].type) &&
+			!dperm_reader_bind(state->readers, i, columns[i].type))
+			raise_mismatch();
 	}
 }
 
-/* How the columns of this call are stored, looked up once. */
-static const Column *
-call_columns(FunctionCallInfo fcinfo, int count)
+/* What is known about this call, whose columns come as arguments or not: looked up once. */
+static const Call *
+look_up_call(FunctionCallInfo fcinfo, bool any_label, bool arguments)
 {
-	Column	   *columns = fcinfo->flinfo->fn_extra;
+	int			count = arguments ? PG_NARGS() - 3 : 0;
+	Call	   *call = fcinfo->flinfo->fn_extra;
 
-	if (columns == NULL)
+	if (call == NULL)
 	{
-		columns = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, sizeof(*columns) * Max(count, 1));
+		call = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, offsetof(Call, columns) + sizeof(Column) * count);
+		call->label = any_label ? argument_type(fcinfo, 2) : InvalidOid;
 		for (int i = 0; i < count; i++)
 		{
-			columns[i].type = get_fn_expr_argtype(fcinfo->flinfo, 3 + i);
-			if (!OidIsValid(columns[i].type))
-				ereport(ERROR,
-						(errcode(ERRCODE_INDETERMINATE_DATATYPE),
-						 errmsg("could not determine the types of the columns of a pass"),
-						 errhint("Where functions are called without the types of their arguments, use dp_moments_row_agg(request, label, dp_row(columns)).")));
-			columns[i].kind = dperm_reader_natural(columns[i].type);
+			call->columns[i].type = argument_type(fcinfo, 3 + i);
+			call->columns[i].kind = dperm_reader_natural(call->columns[i].type);
 		}
-		fcinfo->flinfo->fn_extra = columns;
+		fcinfo->flinfo->fn_extra = call;
 	}
-	return columns;
+	return call;
 }
 
 /* Add a row whose columns are the arguments from the fourth on. */
 static Datum
-step_pass(FunctionCallInfo fcinfo, const Column *columns)
+step_pass(FunctionCallInfo fcinfo, Oid label, const Column *columns)
 {
 	DpermMomentsState *state = step_state(fcinfo);
-	int			sign = step_sign(fcinfo);
+	int			sign = step_sign(state, fcinfo, label);
 
 	match_columns(state, PG_NARGS() - 3, columns);
 	for (int i = 0; i < state->encoder.block_count; i++)
@@ -125,7 +153,18 @@ step_pass(FunctionCallInfo fcinfo, const Column *columns)
 Datum
 dp_moments_step(PG_FUNCTION_ARGS)
 {
-	return step_pass(fcinfo, call_columns(fcinfo, PG_NARGS() - 3));
+	const Call *call = look_up_call(fcinfo, false, true);
+
+	return step_pass(fcinfo, call->label, call->columns);
+}
+
+/* The same for a label of any type. */
+Datum
+dp_moments_step_any(PG_FUNCTION_ARGS)
+{
+	const Call *call = look_up_call(fcinfo, true, true);
+
+	return step_pass(fcinfo, call->label, call->columns);
 }
 
 /* The same for one column of a declared type, which needs to find out nothing. */
@@ -134,7 +173,7 @@ dp_moments_step_float8(PG_FUNCTION_ARGS)
 {
 	static const Column column = {DPERM_READ_FLOAT8_ARRAY, FLOAT8ARRAYOID};
 
-	return step_pass(fcinfo, &column);
+	return step_pass(fcinfo, InvalidOid, &column);
 }
 
 Datum
@@ -142,7 +181,7 @@ dp_moments_step_float4(PG_FUNCTION_ARGS)
 {
 	static const Column column = {DPERM_READ_FLOAT4_ARRAY, FLOAT4ARRAYOID};
 
-	return step_pass(fcinfo, &column);
+	return step_pass(fcinfo, InvalidOid, &column);
 }
 
 /* Prepare for records of a type. */
@@ -169,11 +208,11 @@ take_record_type(DpermMomentsState *state, HeapTupleHeader record)
 }
 
 /* The same with the columns as one record: for more of them than a function has arguments. */
-Datum
-dp_moments_step_record(PG_FUNCTION_ARGS)
+static Datum
+step_record(FunctionCallInfo fcinfo, Oid label)
 {
 	DpermMomentsState *state = step_state(fcinfo);
-	int			sign = step_sign(fcinfo);
+	int			sign = step_sign(state, fcinfo, label);
 	HeapTupleHeader record;
 
 	if (PG_ARGISNULL(3))
@@ -191,6 +230,18 @@ dp_moments_step_record(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }
 
+Datum
+dp_moments_step_record(PG_FUNCTION_ARGS)
+{
+	return step_record(fcinfo, InvalidOid);
+}
+
+Datum
+dp_moments_step_any_record(PG_FUNCTION_ARGS)
+{
+	return step_record(fcinfo, look_up_call(fcinfo, true, false)->label);
+}
+
 /*
  * The same with the columns as a row that dp_row has made: a declared type, for servers that call aggregates without the types of their
  * arguments. All errors are about the types of columns, which every row has, so that what it holds makes no difference.
@@ -199,7 +250,7 @@ Datum
 dp_moments_step_row(PG_FUNCTION_ARGS)
 {
 	DpermMomentsState *state = step_state(fcinfo);
-	int			sign = step_sign(fcinfo);
+	int			sign = step_sign(state, fcinfo, InvalidOid);
 	bytea	   *bytes;
 	DpermBytes	row = {0};
 

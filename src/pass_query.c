@@ -17,14 +17,24 @@ dperm_pass_query_portion(const DpermSource *source)
 					DPERM_PARAM_PORTIONS, source->identity);
 }
 
+/*
+ * The label of a row as an aggregate takes it: boolean; or as it is, to be read there as the request says. Nothing in it is only stable, so that
+ * foreign servers run it.
+ */
+static char *
+raw_label(const DpermSource *source)
+{
+	return psprintf(source->label_negated ? "(NOT t.%s)" : "t.%s", quote_identifier(source->label_column));
+}
+
 /* The label of a row: boolean, NULL for no label. */
 char *
 dperm_pass_query_label(const DpermSource *source)
 {
-	char	   *column = psprintf("t.%s", quote_identifier(source->label_column));
+	char	   *label = raw_label(source);
 
-	return source->label_plain ? column :
-		psprintf("%s.dp_label(%s, $%d)", dperm_source_schema(source), column, DPERM_PARAM_POSITIVE);
+	return source->label_plain ? label :
+		psprintf("%s.dp_label(%s, $%d)", dperm_source_schema(source), label, DPERM_PARAM_POSITIVE);
 }
 
 /* The columns as arguments of an aggregate, renamed or not. */
@@ -56,7 +66,7 @@ dperm_pass_query_row(const DpermSource *source)
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, "%s%s", i == 0 ? psprintf("%s.dp_row(", schema) :
 						 i % DPERM_COLUMN_ARGS == 0 ? psprintf(") OPERATOR(pg_catalog.||) %s.dp_row(", schema) : ", ",
-						 source->columns[i]);
+						 source->output[i] ? psprintf("%s.dp_text(%s)", schema, source->columns[i]) : source->columns[i]);
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
 }
@@ -69,11 +79,11 @@ filter(const char *portion, int wanted, int request)
 					DPERM_PARAM_EXTRA + request);
 }
 
-/* A lone array has an aggregate without polymorphic arguments. */
+/* A lone array with a boolean has an aggregate without polymorphic arguments. */
 static const char *
 aggregate_name(const DpermSource *source)
 {
-	return source->lone_array ? "dp_moments_vector_agg" : "dp_moments_agg";
+	return source->lone_array && source->label_plain ? "dp_moments_vector_agg" : "dp_moments_agg";
 }
 
 /*
@@ -96,7 +106,7 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 	for (int i = 0; i < count; i++)
 	{
 		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), %s, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
-						 aggregate_name(source), i, dperm_pass_query_label(source));
+						 aggregate_name(source), i, raw_label(source));
 		append_columns(sql, source, false);
 		appendStringInfo(sql, ")%s AS m%d", portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "", i);
 	}
@@ -147,7 +157,7 @@ append_divided(StringInfo sql, const DpermSource *source, int count, const int *
 		append_columns(sql, source, true);
 		appendStringInfo(sql, ")%s", filter("s.portion", portions[i], i));
 	}
-	appendStringInfo(sql, " FROM (SELECT %s AS label, %s AS portion", dperm_pass_query_label(source),
+	appendStringInfo(sql, " FROM (SELECT %s AS label, %s AS portion", raw_label(source),
 					 dperm_pass_query_portion(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(sql, ", %s AS c%d", source->columns[i], i);

@@ -5,6 +5,7 @@
 
 #include <math.h>
 
+#include "access/transam.h"
 #include "catalog/pg_enum.h"
 #include "catalog/pg_type.h"
 #include "common/hashfn.h"
@@ -21,9 +22,11 @@
 #include "reader.h"
 #include "rows.h"
 
-/* A word of a request: the kind, and above it one more than an encoding, or 0. */
-#define WORD_SHIFT 16
-#define WORD_KIND ((UINT64CONST(1) << WORD_SHIFT) - 1)
+/* A word of a request: the kind, one more than an encoding, or 0, and a type, or 0. */
+#define WORD_KIND(word) ((word) & 0xffff)
+#define WORD_ENCODING(word) ((word) >> 16 & 0xffff)
+#define WORD_TYPE(word) ((word) >> 32)
+#define MAKE_WORD(kind, encoding, type) ((uint64) (kind) | (uint64) (encoding) << 16 | (uint64) (type) << 32)
 
 /* How a type can feed a number or a time. */
 static DpermReaderKind
@@ -122,7 +125,7 @@ dperm_reader_natural(Oid type)
 	return DPERM_READ_NONE;
 }
 
-/* May a stored kind feed a kind of block? Those for prediction only may not. */
+/* May a stored kind feed a kind of block? The one for prediction only may not. */
 bool
 dperm_reader_fits(uint64 kind, DpermBlockKind block)
 {
@@ -143,6 +146,7 @@ dperm_reader_fits(uint64 kind, DpermBlockKind block)
 		case DPERM_READ_TEXT:
 		case DPERM_READ_BPCHAR:
 		case DPERM_READ_ENUM:
+		case DPERM_READ_OUTPUT:
 			return block == DPERM_BLOCK_CATEGORY;
 		case DPERM_READ_FLOAT8_ARRAY:
 		case DPERM_READ_FLOAT4_ARRAY:
@@ -153,47 +157,60 @@ dperm_reader_fits(uint64 kind, DpermBlockKind block)
 	}
 }
 
-/* Are the categories of a block the same bytes in all encodings? */
-static bool
-is_plain_ascii(const DpermBlock *block)
+/* The encoding of a text, where it matters. */
+int
+dperm_reader_encoding(const char *bytes, int len)
 {
+	for (int i = 0; i < len; i++)
+		if (IS_HIGHBIT_SET(bytes[i]))
+			return GetDatabaseEncoding() + 1;
+	return 0;
+}
+
+/* The encoding of the categories of a block, where it matters. */
+static int
+category_encoding(const DpermBlock *block)
+{
+	int			encoding = 0;
+
 	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
-		for (int j = 0; j < block->categories[i].len; j++)
-			if (IS_HIGHBIT_SET(block->categories[i].bytes[j]))
-				return false;
-	return true;
+		encoding = Max(encoding, dperm_reader_encoding(block->categories[i].bytes, block->categories[i].len));
+	return encoding;
+}
+
+/* Types with these OIDs are the same on all servers, of whatever version. */
+Oid
+dperm_reader_common_type(Oid type)
+{
+	return type < FirstGenbkiObjectId ? type : InvalidOid;
 }
 
 /* What a request says about a column. */
 uint64
-dperm_reader_word(DpermReaderKind kind, const DpermBlock *block)
+dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
 {
-	uint64		encoding = is_plain_ascii(block) ? 0 : GetDatabaseEncoding() + 1;
-
-	return encoding << WORD_SHIFT | kind;
+	return MAKE_WORD(kind, category_encoding(block), kind == DPERM_READ_OUTPUT ? dperm_reader_common_type(getBaseType(type)) : InvalidOid);
 }
 
 /* May a word of a request be about a block? */
 bool
 dperm_reader_word_fits(uint64 word, const DpermBlock *block)
 {
-	return dperm_reader_fits(word & WORD_KIND, block->kind) &&
-		word >> WORD_SHIFT <= (block->kind == DPERM_BLOCK_CATEGORY ? _PG_LAST_ENCODING_ : 0);
+	return dperm_reader_fits(WORD_KIND(word), block->kind) &&
+		WORD_ENCODING(word) <= (block->kind == DPERM_BLOCK_CATEGORY ? _PG_LAST_ENCODING_ : 0) &&
+		WORD_TYPE(word) < (WORD_KIND(word) == DPERM_READ_OUTPUT ? FirstGenbkiObjectId : 1);
 }
 
-/* The kind in a word of a request. */
-static DpermReaderKind
-word_kind(uint64 word)
+/* Raise if texts of a request are in another encoding than the rows. */
+void
+dperm_reader_check_encoding(int encoding)
 {
-	uint64		encoding = word >> WORD_SHIFT;
-
 	if (encoding != 0 && encoding != GetDatabaseEncoding() + 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a pass compares categories in encoding %s, but the rows are in encoding %s",
-						pg_encoding_to_char((int) encoding - 1), GetDatabaseEncodingName()),
+						pg_encoding_to_char(encoding - 1), GetDatabaseEncodingName()),
 				 errhint("Use databases of the same encoding, or categories in ASCII.")));
-	return (DpermReaderKind) (word & WORD_KIND);
 }
 
 /* The enum values of the categories of a block; InvalidOid where there is none. */
@@ -268,6 +285,23 @@ take_enum(DpermReader *reader, Oid type)
 	reader->type = type;
 }
 
+/* Let a reader read the texts of a type, in the current context: false if it is to read another one. */
+static bool
+take_output(DpermReader *reader, Oid type)
+{
+	Oid			base = getBaseType(type);
+	DpermReaderKind stored = category_kind(base);
+	Oid			output;
+
+	if (stored == DPERM_READ_NONE || (OidIsValid(reader->expected) && reader->expected != base))
+		return false;
+	getTypeOutputInfo(type, &output, &reader->varlena);
+	fmgr_info_cxt(output, &reader->output, CurrentMemoryContext);
+	reader->stored = stored == DPERM_READ_TEXT || stored == DPERM_READ_BPCHAR ? stored : DPERM_READ_OUTPUT;
+	reader->type = type;
+	return true;
+}
+
 /* Make a reader. */
 void
 dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *block, Oid type)
@@ -283,14 +317,9 @@ dperm_reader_init(DpermReader *reader, DpermReaderKind kind, const DpermBlock *b
 		reader->vector = palloc(sizeof(double) * block->count);
 	if (kind == DPERM_READ_NUMBER_ARRAY)
 		reader->element = dperm_rows_element_type(type);
-	if (kind == DPERM_READ_OUTPUT)
-	{
-		Oid			output;
-		bool		varlena;
-
-		getTypeOutputInfo(type, &output, &varlena);
-		fmgr_info(output, &reader->output);
-	}
+	reader->stored = kind;
+	if (kind == DPERM_READ_OUTPUT && OidIsValid(type))
+		take_output(reader, type);
 }
 
 /* The readers for the blocks of an encoder. */
@@ -300,18 +329,27 @@ dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
 	DpermReader *readers = palloc(sizeof(DpermReader) * encoder->block_count);
 
 	for (int i = 0; i < encoder->block_count; i++)
-		dperm_reader_init(&readers[i], word_kind(words[i]), &encoder->blocks[i], InvalidOid);
+	{
+		dperm_reader_check_encoding(WORD_ENCODING(words[i]));
+		dperm_reader_init(&readers[i], (DpermReaderKind) WORD_KIND(words[i]), &encoder->blocks[i], InvalidOid);
+		readers[i].expected = WORD_TYPE(words[i]);
+	}
 	return readers;
 }
 
-/* Let one of them read an enum type. What it is given lives as long as the readers. */
-void
+/* Let one of them read a type. What it is given lives as long as the readers. */
+bool
 dperm_reader_bind(DpermReader *readers, int i, Oid type)
 {
 	MemoryContext caller = MemoryContextSwitchTo(GetMemoryChunkContext(readers));
+	bool		taken = true;
 
-	take_enum(&readers[i], type);
+	if (readers[i].kind == DPERM_READ_OUTPUT)
+		taken = take_output(&readers[i], type);
+	else
+		take_enum(&readers[i], type);
 	MemoryContextSwitchTo(caller);
+	return taken;
 }
 
 /* Bind readers to the columns of a result. */
@@ -319,8 +357,9 @@ void
 dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first)
 {
 	for (int i = 0; i < count; i++)
-		if (dperm_reader_is_unbound(&readers[i], TupleDescAttr(desc, first + i)->atttypid))
-			dperm_reader_bind(readers, i, TupleDescAttr(desc, first + i)->atttypid);
+		if (dperm_reader_is_unbound(&readers[i], TupleDescAttr(desc, first + i)->atttypid) &&
+			!dperm_reader_bind(readers, i, TupleDescAttr(desc, first + i)->atttypid))
+			elog(ERROR, "column %d is of another type than expected", i + 1);
 }
 
 /* The position of a text among the categories, or -1. */
@@ -371,9 +410,25 @@ read_text(const DpermReader *reader, Datum datum)
 		return -1;
 	text = PG_DETOAST_DATUM_PACKED(datum);
 	bytes = VARDATA_ANY(text);
-	len = dperm_category_length(reader->kind == DPERM_READ_BPCHAR, bytes,
+	len = dperm_category_length(reader->stored == DPERM_READ_BPCHAR, bytes,
 								VARSIZE_ANY_EXHDR(text));
 	return find_text(reader, bytes, len);
+}
+
+/* The category of a text that is stored, or written by the output function of a type. */
+static int
+read_output(DpermReader *reader, Datum datum)
+{
+	char	   *text;
+
+	if (!OidIsValid(reader->type))
+		elog(ERROR, "the type of a column is not known");
+	if (reader->stored != DPERM_READ_OUTPUT)
+		return read_text(reader, datum);
+	if (reader->varlena && dperm_rows_too_large(datum, false))
+		return -1;
+	text = OutputFunctionCall(&reader->output, datum);
+	return find_text(reader, text, strlen(text));
 }
 
 /* The elements of an array or a vector, NULL if their number is not the right one. */
@@ -461,12 +516,8 @@ dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue 
 			value->category = find_oid(reader, DatumGetObjectId(datum));
 			break;
 		case DPERM_READ_OUTPUT:
-			{
-				char	   *text = OutputFunctionCall(&reader->output, datum);
-
-				value->category = find_text(reader, text, strlen(text));
-				break;
-			}
+			value->category = read_output(reader, datum);
+			break;
 		case DPERM_READ_FLOAT8_ARRAY:
 		case DPERM_READ_FLOAT4_ARRAY:
 		case DPERM_READ_NUMBER_ARRAY:

@@ -37,7 +37,7 @@ typedef enum DpermReaderKind
 	DPERM_READ_FLOAT4_ARRAY,
 	DPERM_READ_NUMBER_ARRAY,	/* of another number type; prediction only */
 	DPERM_READ_VECTOR,			/* of the extension pgvector */
-	DPERM_READ_OUTPUT			/* by the type's output function; prediction only */
+	DPERM_READ_OUTPUT			/* the text of any type: as it is stored, or by its output function */
 } DpermReaderKind;
 
 /* A place in an index of categories. */
@@ -53,11 +53,14 @@ typedef struct DpermReader
 	const DpermBlock *block;
 	uint32		mask;			/* categories: slots - 1, a power of two less one */
 	DpermSlot  *slots;			/* by their texts */
-	Oid			type;			/* ENUM: the type of the column, once it is known */
-	Oid		   *oids;			/* and its value for each category, or InvalidOid */
+	Oid			type;			/* ENUM, OUTPUT: the type of the column, once it is known */
+	Oid		   *oids;			/* ENUM: its value for each category, or InvalidOid */
 	DpermSlot  *oid_slots;		/* by these */
 	Oid			element;		/* NUMBER_ARRAY */
-	FmgrInfo	output;			/* OUTPUT */
+	Oid			expected;		/* OUTPUT: the base type that the request is about; InvalidOid: any */
+	DpermReaderKind stored;		/* how the text is stored, or OUTPUT: not as text */
+	bool		varlena;
+	FmgrInfo	output;
 	double	   *vector;			/* room for converted elements */
 } DpermReader;
 
@@ -74,17 +77,18 @@ extern DpermReaderKind dperm_reader_natural(Oid type);
 extern bool dperm_reader_fits(uint64 kind, DpermBlockKind block);
 
 /*
- * Make a reader in the current context. type is that of the column: for DPERM_READ_ENUM, unless it is bound later, and for the kinds that
- * are for prediction only.
+ * Make a reader in the current context. type is that of the column: for DPERM_READ_ENUM and DPERM_READ_OUTPUT, unless it is bound later,
+ * and for the kind that is for prediction only.
  */
 extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind,
 							  const DpermBlock *block, Oid type);
 
 /*
- * What a request says about a column: its DpermReaderKind, and if a category of its block is not plain ASCII also the encoding of this
- * database, for a server with another one would not find it. And may a word of a request be about a block?
+ * What a request says about a column of a type: its DpermReaderKind, and if a category of its block is not plain ASCII also the encoding of
+ * this database, for a server with another one would not find it. What is read by its output has the base type too, if that is built in and
+ * so the same on all servers: another type may write the same value in another way. And may a word of a request be about a block?
  */
-extern uint64 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block);
+extern uint64 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type);
 extern bool dperm_reader_word_fits(uint64 word, const DpermBlock *block);
 
 /*
@@ -93,16 +97,24 @@ extern bool dperm_reader_word_fits(uint64 word, const DpermBlock *block);
  */
 extern DpermReader *dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words);
 
+/* 0 for a text that is the same bytes in all encodings, else one more than the encoding of this database. And raise if that is of another. */
+extern int	dperm_reader_encoding(const char *bytes, int len);
+extern void dperm_reader_check_encoding(int encoding);
+
+/* A type that is the same on all servers, or InvalidOid. */
+extern Oid	dperm_reader_common_type(Oid type);
+
 /*
- * Let a DPERM_READ_ENUM among such readers read a type; looks at the catalog. A category that is no label of the type is one that no row has.
+ * Let a DPERM_READ_ENUM or DPERM_READ_OUTPUT among such readers read a type; looks at the catalog. False if the request is about another
+ * type. A category that is no label of an enum is one that no row has.
  */
-extern void dperm_reader_bind(DpermReader *readers, int i, Oid type);
+extern bool dperm_reader_bind(DpermReader *readers, int i, Oid type);
 
 /* Does a reader have to be bound to a type, before it reads a column of it? */
 static inline bool
 dperm_reader_is_unbound(const DpermReader *reader, Oid type)
 {
-	return reader->kind == DPERM_READ_ENUM && reader->type != type;
+	return (reader->kind == DPERM_READ_ENUM || reader->kind == DPERM_READ_OUTPUT) && reader->type != type;
 }
 
 /* Bind readers to the columns of a result from a position on: those of the blocks in their order. */

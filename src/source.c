@@ -303,6 +303,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 	char	  **expressions = palloc(sizeof(char *) * source->block_count);
 	uint64	   *words = palloc(sizeof(uint64) * source->block_count);
 
+	source->output = palloc(sizeof(bool) * source->block_count);
 	source->spec.readers = words;
 	for (int i = 0; i < source->block_count; i++)
 	{
@@ -310,12 +311,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 		DpermReaderKind kind = dperm_reader_kind(features[i]->type, block->kind);
 
 		expressions[i] = psprintf("t.%s", quote_identifier(features[i]->name));
-		if (kind == DPERM_READ_OUTPUT)
-		{
-			/* types that are not text themselves have a text form */
-			expressions[i] = psprintf("%s.dp_text(%s)", dperm_source_schema(source), expressions[i]);
-			kind = DPERM_READ_TEXT;
-		}
+		source->output[i] = kind == DPERM_READ_OUTPUT;
 
 		/* a record is made in memory: what is too large to be of use must not get into it */
 		if (source->block_count > DPERM_COLUMN_ARGS && get_typlen(getBaseType(features[i]->type)) == -1)
@@ -323,7 +319,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 									  expressions[i]);
 		if (!dperm_reader_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
-		words[i] = dperm_reader_word(kind, block);
+		words[i] = dperm_reader_word(kind, block, features[i]->type);
 		source->lone_array = source->block_count == 1 &&
 			(kind == DPERM_READ_FLOAT8_ARRAY || kind == DPERM_READ_FLOAT4_ARRAY);
 	}
@@ -351,10 +347,17 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	DpermLabel	reader;
 
 	dperm_label_init(&reader, label->type, options->positive);
+	source->label_column = label->name;
+	source->label_plain = reader.type == BOOLOID;
+	if (source->label_plain)
+	{
+		source->label_negated = reader.compare && !DatumGetBool(reader.value);
+		return;
+	}
 	if (options->positive)
 		source->positive = PointerGetDatum(cstring_to_text(options->positive));
-	source->label_column = label->name;
-	source->label_plain = getBaseType(label->type) == BOOLOID && options->positive == NULL;
+	source->spec.positive = options->positive;
+	source->spec.label_type = dperm_reader_common_type(reader.type);
 }
 
 /* How the rows of a protected relation are read: once, with the rights of its owner, and persons as they are registered. */

@@ -39,9 +39,11 @@ typedef struct DpermSource
 	DpermLocation location;		/* where its rows are, if they may be read more than once */
 	List	   *parts;			/* DPERM_LOCATION_PARTS: the relations that it consists of */
 	char	   *label_column;
-	bool		label_plain;	/* is it a boolean as it is, or read by dp_label()? */
+	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
+	bool		label_negated;	/* is it a boolean, of which false is positive? */
 	char	  **columns;		/* SQL expressions of the features */
-	Datum		positive;		/* text, or 0 for NULL */
+	bool	   *output;			/* is a feature the text that the type of its column writes? */
+	Datum		positive;		/* text, of a label that is no boolean; or 0 for NULL */
 
 	char	   *unit;			/* SQL expression of the column that tells persons apart, or NULL: rows are the units */
 	Oid			unit_type;

@@ -31,3 +31,13 @@ CREATE FUNCTION dp_portion(key bytea, portions integer, identity text) RETURNS i
 	AS 'MODULE_PATHNAME', 'dp_portion_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_portion(bytea, integer, text) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its identity';
+
+CREATE FUNCTION dp_portion(key bytea, portions integer, identity bigint) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_portion_bigint' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_portion(bytea, integer, bigint) IS
+	'internal to tuning: the portion of a row, by a keyed hash of its identity';
+
+CREATE FUNCTION dp_portion(key bytea, portions integer, identity uuid) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_portion_uuid' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_portion(bytea, integer, uuid) IS
+	'internal to tuning: the portion of a row, by a keyed hash of its identity';

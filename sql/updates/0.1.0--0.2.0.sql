@@ -40,6 +40,45 @@ CREATE AGGREGATE dp_moments_sum(dp_moments) (
 COMMENT ON AGGREGATE dp_moments_sum(dp_moments) IS
 	'internal to training: the results of a pass over several tables, combined';
 
+-- Labels of any type, and identities of rows, without functions that other servers do not run.
+CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, "any", VARIADIC "any") RETURNS dp_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_step_any' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, "any", VARIADIC "any") IS
+	'internal to training: transition function of dp_moments_agg';
+
+CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, "any", record) RETURNS dp_moments
+	AS 'MODULE_PATHNAME', 'dp_moments_step_any_record' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, "any", record) IS
+	'internal to training: transition function of dp_moments_agg';
+
+CREATE AGGREGATE dp_moments_agg(request dp_moments, label "any", VARIADIC columns "any") (
+	SFUNC = dp_moments_step,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_agg(dp_moments, "any", VARIADIC "any") IS
+	'internal to training: one pass over the rows, with labels that are read as the request says';
+
+CREATE AGGREGATE dp_moments_agg(request dp_moments, label "any", columns record) (
+	SFUNC = dp_moments_step,
+	STYPE = dp_moments,
+	COMBINEFUNC = dp_moments_combine,
+	PARALLEL = SAFE
+);
+COMMENT ON AGGREGATE dp_moments_agg(dp_moments, "any", record) IS
+	'internal to training: one pass over the rows, with labels that are read as the request says';
+
+CREATE FUNCTION dp_portion(key bytea, portions integer, identity bigint) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_portion_bigint' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_portion(bytea, integer, bigint) IS
+	'internal to tuning: the portion of a row, by a keyed hash of its identity';
+
+CREATE FUNCTION dp_portion(key bytea, portions integer, identity uuid) RETURNS integer
+	AS 'MODULE_PATHNAME', 'dp_portion_uuid' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_portion(bytea, integer, uuid) IS
+	'internal to tuning: the portion of a row, by a keyed hash of its identity';
+
 -- A group is trained once, in the leader, however often the plan asks for its model.
 ALTER FUNCTION dp_logreg_step(internal, "any", "any", float8) PARALLEL RESTRICTED;
 ALTER FUNCTION dp_logreg_step(internal, "any", "any", float8, float8) PARALLEL RESTRICTED;

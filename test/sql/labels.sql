@@ -28,18 +28,22 @@ CREATE TABLE cases AS
     i::money AS money, ARRAY[y] AS list
   FROM generate_series(1, 30) i, LATERAL (SELECT i % 7 < 3 AS y) s;
 
--- Does this label mean the same as y (or as NOT y), in a table and in an aggregate?
+-- Does this label mean the same as y (or as NOT y), in a table, in passes and in an aggregate?
 CREATE FUNCTION means(label text, positive text, want boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   w float8[];
   a float8[];
   b float8[];
+  c float8[];
 BEGIN
   EXECUTE format('SELECT dp_weights(dp_logreg(%s, x, ''Infinity'', 0.1)) FROM cases', CASE WHEN want THEN 'y' ELSE 'NOT y' END) INTO w;
   b := dp_weights(dp_logreg_train('cases', label, 'x', 'Infinity', 0.1, positive => positive));
+  SET LOCAL dperm.cache_memory = 0;
+  c := dp_weights(dp_logreg_train('cases', label, 'x', 'Infinity', 0.1, positive => positive));
+  RESET dperm.cache_memory;
   EXECUTE format('SELECT dp_weights(dp_logreg(%I, x, ''Infinity'', 0.1, $1)) FROM cases', label) INTO a
     USING CASE WHEN positive IS NULL THEN '{}'::jsonb ELSE jsonb_build_object('positive', positive) END;
-  RETURN (SELECT bool_and(abs(p - q) < 1e-9 AND abs(p - r) < 1e-9) FROM unnest(w, b, a) u(p, q, r));
+  RETURN (SELECT bool_and(abs(p - q) < 1e-9 AND abs(p - r) < 1e-9 AND abs(p - s) < 1e-9) FROM unnest(w, b, a, c) u(p, q, r, s));
 EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS label = PG_EXCEPTION_HINT;
   RETURN SQLSTATE || ': ' || SQLERRM || CASE WHEN label <> '' THEN E'\n  hint: ' || label ELSE '' END;

@@ -270,7 +270,7 @@ SELECT what, damage((8 * at)::int, bytes) FROM (VALUES
   ('no readers', 5, int8send(0)), ('huge readers', 5, int8send(-1)),
   ('no encoder', 6, int8send(0)), ('shorter encoder', 6, int8send(22)), ('longer encoder', 6, int8send(24)), ('huge encoder', 6, int8send(-1)),
   ('rows', 7, int8send(1)), ('negative rows', 7, int8send(-1)), ('huge rows', 7, int8send(9223372036854775807)),
-  ('value', 8, float8send('NaN')), ('value', 9, float8send('Infinity')), ('bins', 10, int8send(1)), ('huge bins', 10, int8send(-1)), ('label', 11, int8send(1)),
+  ('value', 8, float8send('NaN')), ('value', 9, float8send('Infinity')), ('bins', 10, int8send(1)), ('huge bins', 10, int8send(-1)), ('empty positive value', 11, int8send(1)), ('positive value', 11, int8send(2)), ('huge positive value', 11, int8send(16777215)), ('encoding of nothing', 11, int8send(16777216)), ('type of labels', 11, int8send(4294967296 * 10000)),
   ('weight', 12, float8send('NaN')), ('weight', 14, float8send('-Infinity')), ('reader', 15, int8send(10)), ('unknown reader', 15, int8send(99)),
   ('columns', 16, int4send(2)), ('intercept', 16.5, '\x02'), ('another intercept', 16.5, '\x00'), ('kernel', 16.625, '\x01'), ('unknown kernel', 16.625, '\x09'),
   ('kind', 16.75, '\x09'), ('name', 16.875, int4send(1)), ('length', 17.375, int4send(3)), ('norm', 17.875, float8send(0)), ('NaN norm', 17.875, float8send('NaN')),

@@ -165,11 +165,14 @@ SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1) IS NOT NULL AS trains
        dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}') IS NOT NULL AS columns;
 DROP TABLE ward.with_domain;
 SET ROLE dperm_analyst;
-CREATE FUNCTION public.dp_text(uuid) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, uuid) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
+  $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE AGGREGATE public.dp_moments_agg(dp_moments, boolean, uuid) (SFUNC = dp_moments_step, STYPE = dp_moments);
 RESET ROLE;
 CREATE TABLE ward.with_uuid AS SELECT sick, '00000000-0000-0000-0000-000000000001'::uuid AS u FROM ward.patients;
 SELECT dp_logreg_train('ward.with_uuid', 'sick', 'u', 1, domains => '{"u": ["00000000-0000-0000-0000-000000000001"]}');
-DROP FUNCTION dp_text(uuid);
+DROP AGGREGATE dp_moments_agg(dp_moments, boolean, uuid);
+DROP FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, uuid);
 SELECT dp_logreg_train('ward.with_uuid', 'sick', 'u', 1, domains => '{"u": ["00000000-0000-0000-0000-000000000001"]}') IS NOT NULL AS trains_again;
 DROP TABLE ward.with_uuid;
 DROP FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, vec), dp_moments_step(dp_moments, dp_moments, boolean, vec, integer);

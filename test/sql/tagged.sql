@@ -88,12 +88,12 @@ BEGIN
   SELECT dp_moments_agg(r, y, e) INTO apart FROM generate_series(1, 3) k,
     LATERAL (VALUES (true, 'sad'::other_mood), (false, 'glad'), (true, 'none'), (true, 'sad'), (true, 'sad')) v(y, e);
   -- the gradients: at weights 0 their sums are exact in any order
-  RETURN substring(dp_moments_send(mixed) FROM 8 * 13 + 1 FOR 48) = substring(dp_moments_send(apart) FROM 8 * 13 + 1 FOR 48);
+  RETURN substring(dp_moments_send(mixed) FROM 8 * 15 + 1 FOR 48) = substring(dp_moments_send(apart) FROM 8 * 15 + 1 FOR 48);
 END $$;
 SELECT two_enums();
 -- and in one aggregate, whose records change their type from row to row
-SELECT substring(dp_moments_send(dp_moments_agg(r, true, CASE WHEN k % 2 = 0 THEN ROW('sad'::tagged_mood) ELSE ROW('glad'::other_mood) END)) FROM 8 * 13 + 1 FOR 48) =
-       substring(dp_moments_send(dp_moments_agg(r, true, CASE WHEN k % 2 = 0 THEN 'sad'::other_mood ELSE 'glad' END)) FROM 8 * 13 + 1 FOR 48) AS same
+SELECT substring(dp_moments_send(dp_moments_agg(r, true, CASE WHEN k % 2 = 0 THEN ROW('sad'::tagged_mood) ELSE ROW('glad'::other_mood) END)) FROM 8 * 15 + 1 FOR 48) =
+       substring(dp_moments_send(dp_moments_agg(r, true, CASE WHEN k % 2 = 0 THEN 'sad'::other_mood ELSE 'glad' END)) FROM 8 * 15 + 1 FOR 48) AS same
   FROM generate_series(1, 60) k, (SELECT request_of(1, '{0,0,0}', '{12}', int4send(1) || '\x0000' || block(3, 'e', texts('glad', 'none', 'sad'))) AS r) r;
 
 -- What does not fit is refused in the first row, even if it is null
@@ -116,6 +116,75 @@ SELECT what, refused(r) FROM (VALUES ('fits', dp_row(1, 'a'::text)), ('nulls', d
 SELECT DISTINCT refused(CASE WHEN k % 2 = 0 THEN substring(r FROM 1 FOR k % (length(r) + 1)) ELSE r END) COLLATE "C" AS answer
   FROM (SELECT k, set_byte(set_byte(dp_row(k, CASE WHEN k % 3 > 0 THEN repeat('a', k % 4) END), k % 11, k * 7919 % 256), k * 31 % 11, k * 104729 / 64 % 256) AS r FROM generate_series(1, 5000) k) s ORDER BY 1;
 
+-- What is in an answer, whatever it says about columns and labels
+CREATE FUNCTION word(s bytea, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT ('x' || encode(substring(s FROM 8 * n + 1 FOR 8), 'hex'))::bit(64)::bigint $$;
+CREATE FUNCTION sums(m dp_moments) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
+  SELECT overlay(substring(s FROM 1 FOR length(s) - 8 * (word(s, 5) + (word(s, 6) + 7) / 8 + (greatest(word(s, 11) & 16777215, 1) + 6) / 8)::int) PLACING int8send(0) FROM 8 * 11 + 1) FROM dp_moments_send(m) s
+$$;
+-- Texts by the output of any type, which the request may name if it is built in: those that dp_text has
+CREATE TABLE outputs AS SELECT i, CASE WHEN i % 11 > 0 THEN i % 3 > 0 END AS y, (i % 4)::int2 AS s, i % 5 - 2 AS k, CASE WHEN i % 7 > 0 THEN i % 3 END::int8 AS l, (i % 4)::numeric / 2 AS n, i % 2 = 0 AS b,
+    format('00000000-0000-0000-0000-00000000000%s', i % 3)::uuid AS u, (ARRAY['sad', 'glad', NULL])[1 + i % 3]::tagged_mood AS e, (ARRAY['ab', 'cd'])[1 + i % 2]::char(4) AS p, inet '10.0.0.1' + i % 3 AS h
+  FROM generate_series(1, 300) i;
+CREATE FUNCTION output_request(pass_order int, readers bigint[]) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS $$
+  SELECT request_of(pass_order, (SELECT array_agg(sin(k)) FROM generate_series(1, 18) k), readers,
+    int4send(9) || '\x0100' || block(3, 's', texts('0', '3')) || block(3, 'k', texts('-2', '1')) || block(3, 'l', texts('2')) || block(3, 'n', texts('0.50000000000000000000', '1.0000000000000000', '0.00000000000000000000'))
+    || block(3, 'b', texts('t')) || block(3, 'u', texts('00000000-0000-0000-0000-000000000001')) || block(3, 'e', texts('glad', 'sad')) || block(3, 'p', texts('ab', 'cd')) || block(3, 'h', texts('10.0.0.1', '10.0.0.2', '10.0.0.3')))
+$$;
+SELECT pass_order, sums(raw) = sums(texts) AS raw, sums(typed) = sums(texts) AS typed, sums(record) = sums(texts) AS record, sums(as_text) = sums(texts) AS as_text, sums(as_row) = sums(texts) AS as_row,
+       dp_moments_send(raw) <> dp_moments_send(typed) AS apart
+  FROM generate_series(1, 5) pass_order, LATERAL (SELECT output_request(pass_order, '{17,17,17,17,17,17,17,17,17}') AS r,
+    output_request(pass_order, (SELECT array_agg(17 + (t::bigint << 32) ORDER BY k) FROM unnest('{21,23,20,1700,16,2950,0,1042,869}'::oid[]) WITH ORDINALITY x(t, k))) AS t,
+    output_request(pass_order, '{10,10,10,10,10,10,10,10,10}') AS o OFFSET 0) q,
+  LATERAL (SELECT dp_moments_agg(r, y, s, k, l, n, b, u, e, p, h) AS raw, dp_moments_agg(t, y, s, k, l, n, b, u, e, p, h) AS typed, dp_moments_agg(r, y, ROW(s, k, l, n, b, u, e, p, h)) AS record,
+      dp_moments_agg(o, y, dp_text(s), dp_text(k), dp_text(l), dp_text(n), dp_text(b), dp_text(u), dp_text(e), rtrim(p), dp_text(h)) AS texts,
+      dp_moments_agg(r, y, dp_text(s), k, dp_text(l), dp_text(n), dp_text(b), u, e::text, p, dp_text(h)) AS as_text,
+      dp_moments_row_agg(r, y, dp_row(dp_text(s), dp_text(k), dp_text(l), dp_text(n), dp_text(b), u, e, p, h)) AS as_row FROM outputs) a;
+-- a value that is too large is no category, and is not fetched
+SELECT sums(dp_moments_agg(r, true, t)) = sums(dp_moments_agg(r, true, NULL::text)) AS too_large FROM (SELECT repeat('x', 140000) AS t) t, (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('a'))) AS r) r;
+-- another type than the one that the request is about may write the same value in another way; types of vectors and bytes have no text
+\set VERBOSITY terse
+SELECT dp_moments_agg(r, true, 1::int8) FROM (SELECT request_of(1, '{1}', ARRAY[17 + (23::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
+SELECT dp_moments_agg(r, true, '1'::text) FROM (SELECT request_of(1, '{1}', ARRAY[17 + (23::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
+SELECT dp_moments_agg(r, true, '{1}'::float8[]) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
+SELECT dp_moments_agg(r, true, '\x00'::bytea) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
+SELECT dp_moments_agg(r, true, '1 day'::interval) FROM (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
+SELECT request_of(1, '{1}', ARRAY[17 + (10000::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1')));
+SELECT request_of(1, '{1}', ARRAY[10 + (25::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1')));
+
+-- Labels that are read as the request says, as dp_label reads them
+CREATE FUNCTION labelled(m dp_moments, positive text, type oid DEFAULT 0, encoding int DEFAULT 0) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS $$
+  SELECT translate(encode(overlay(dp_moments_send(m) PLACING int8send(coalesce(octet_length(p) + 1, 0) + (encoding::bigint << 24) + (type::bigint << 32)) FROM 8 * 11 + 1)
+    || coalesce(p || decode(repeat('00', -octet_length(p) & 7), 'hex'), ''), 'base64'), E'\n', '')::dp_moments FROM (SELECT convert_to(positive, 'UTF8') AS p) p
+$$;
+CREATE TABLE labels AS SELECT i, i % 7 AS n, CASE WHEN i % 13 > 0 THEN i % 3 - 1 END AS i4, (i % 3)::int2 AS i2, (i % 3)::int8 << 40 AS i8, CASE i % 5 WHEN 0 THEN 'NaN' ELSE (i % 5 - 2)::float4 END AS f4,
+    CASE i % 5 WHEN 0 THEN 'NaN' ELSE (i % 5)::float8 / 10 END AS f8, CASE i % 5 WHEN 0 THEN 'NaN' WHEN 1 THEN NULL WHEN 2 THEN 1e400 ELSE 0.10 * (i % 5) END AS nu, (ARRAY['yes', 'no', '', NULL])[1 + i % 4] AS t,
+    (ARRAY['yes', 'no', ''])[1 + i % 3]::char(5) AS p, (ARRAY['sad', 'glad', NULL])[1 + i % 3]::tagged_mood AS e, (ARRAY['glad', 'sad'])[1 + i % 2]::tagged_state AS g, CASE WHEN i % 4 > 0 THEN i % 3 > 0 END AS b
+  FROM generate_series(1, 300) i;
+UPDATE labels SET t = repeat('yes', 70000) WHERE i = 100;
+CREATE FUNCTION reads(what text, positive text, type text DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
+DECLARE
+  r dp_moments := request_of(2, '{0.5,0.25}', '{2}', int4send(1) || '\x0100' || block(0, 'n', float8send(0) || float8send(6)));
+  same boolean;
+BEGIN
+  EXECUTE format('SELECT sums(dp_moments_agg($1, %1$s, n)) = sums(dp_moments_agg($2, dp_label(%1$s, $3), n)) AND sums(dp_moments_agg($1, %1$s, ROW(n))) = sums(dp_moments_agg($2, dp_label(%1$s, $3), n))
+    AND dp_moments_send(dp_moments_combine(dp_moments_agg($1, %1$s, n) FILTER (WHERE i <= 96), dp_moments_agg($1, %1$s, n) FILTER (WHERE i > 96)::text::dp_moments)) IS NOT NULL FROM labels', what)
+    INTO same USING labelled(r, positive, coalesce(type::regtype::oid, 0)), r, positive;
+  RETURN same;
+EXCEPTION WHEN OTHERS THEN
+  RETURN SQLSTATE || ' ' || SQLERRM;
+END $$;
+SELECT what, positive, type, reads(what, positive, type) FROM (VALUES ('i4', NULL, 'integer'), ('i4', '1', 'integer'), ('i4', '0', NULL), ('i2', '2', 'smallint'), ('i8', '1099511627776', 'bigint'),
+  ('f4', NULL, 'real'), ('f4', '1', 'real'), ('f8', '0.1', 'double precision'), ('nu', NULL, 'numeric'), ('nu', '0.3', 'numeric'), ('t', 'yes', 'text'), ('t', '', 'text'), ('t::varchar', 'yes', 'varchar'), ('p', 'yes ', 'character'),
+  ('e', 'sad', NULL), ('g', 'glad', NULL), ('i4', '1', 'bigint'), ('t', NULL, 'text'), ('e', NULL, NULL), ('e', 'none', NULL), ('i4', 'yes', NULL), ('ARRAY[i4]', NULL, NULL), ('i4::money', NULL, NULL)) v(what, positive, type);
+-- a boolean has been read, whatever the request says
+SELECT sums(dp_moments_agg(labelled(r, 'false'), b, n)) = sums(dp_moments_agg(r, b, n)) AS boolean FROM labels, (SELECT request_of(2, '{0.5,0.25}', '{2}', int4send(1) || '\x0100' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
+SELECT labelled(r, 'ja', encoding => 8 + 1) IS NOT NULL AS latin FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
+SELECT dp_moments_agg(labelled(r, 'ja', encoding => 8 + 1), 'ja'::text, 1) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
+SELECT labelled(r, 'ja', encoding => 200) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
+SELECT labelled(r, 'ja', type => 10000) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
+SELECT dp_moments_combine(dp_moments_agg(labelled(r, 'ja'), 'ja'::text, 1), dp_moments_agg(labelled(r, 'no'), 'ja'::text, 1)) FROM (SELECT request_of(2, '{0.5}', '{2}', int4send(1) || '\x0000' || block(0, 'n', float8send(0) || float8send(6))) AS r) r;
+\set VERBOSITY default
+
 -- In parallel, too
 ALTER TABLE stored SET (parallel_workers = 2);
 SET parallel_setup_cost = 0;
@@ -128,7 +197,7 @@ RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 RESET max_parallel_workers_per_gather;
 
-DROP TABLE tagged, stored;
-DROP FUNCTION two_enums, refused, request, request_of, texts, block;
+DROP TABLE tagged, stored, outputs, labels;
+DROP FUNCTION output_request, labelled, reads, sums, word, two_enums, refused, request, request_of, texts, block;
 DROP DOMAIN tagged_state, tagged_number;
 DROP TYPE tagged_mood, other_mood;

@@ -41,9 +41,9 @@ my $rows = q{
 	  (ARRAY['low', 'high'])[1 + i % 2]::grade AS g, (ARRAY['Köln', 'Paris', 'Rome', NULL])[1 + i % 4] AS c, (ARRAY['ab', 'cd', 'ef'])[1 + i % 3]::char(4) AS p,
 	  i % 4 = 1 AS b, i % 100 AS n, sin(i) AS f, (i % 17)::numeric / 16 AS m, date '2020-01-01' + i % 300 AS d, timestamp '2020-01-01' + i * interval '1 hour' AS t,
 	  i % 3 AS k, ARRAY[sin(i), cos(2 * i), sin(i * i)] AS x, ARRAY[cos(i), sin(3 * i)]::float4[] AS x4,
-	  (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color AS ye
+	  (ARRAY['red', 'green', 'blue'])[1 + i * i % 3]::color AS ye, format('00000000-0000-0000-0000-00000000000%s', i % 7)::uuid AS u, i AS id, i::int2 AS id2, i::int8 AS id8, 'word ' || i AS word
 	FROM generate_series(1, 2000) i};
-my $columns = 'y boolean, e color, g grade, c text, p char(4), b boolean, n integer, f float8, m numeric, d date, t timestamp, k integer, x float8[], x4 float4[], ye color';
+my $columns = 'y boolean, e color, g grade, c text, p char(4), b boolean, n integer, f float8, m numeric, d date, t timestamp, k integer, x float8[], x4 float4[], ye color, u uuid, id integer, id2 smallint, id8 bigint, word text';
 my $domains = '{"e": ["blue", "red", "green", "violet"], "g": ["low", "high"], "c": ["Köln", "Paris", "Rome"], "p": ["ab", "cd"], "n": [0, 100], "f": [-1, 1], "m": [0, 1], '
   . '"d": ["2020-01-01", "2021-01-01"], "t": ["2020-01-01", "2020-04-01"], "x": {"dimension": 3, "norm": 2}, "x4": {"dimension": 2}}';
 
@@ -113,20 +113,72 @@ for my $call (@calls)
 }
 compare('svm', 'far_people', 'dp_svm_train', $calls[0][1], '0', 'there');
 
-# postgres_fdw sends no functions that are only stable, such as dp_label and dp_text
-my @local = (
+# Labels and columns of all types are read where they are: nothing stable is around them
+my @read_there = (
 	['an enum as label', "'ye', '{e,c,x}', 'Infinity', positive => 'green', domains => '{\"e\": [\"green\", \"grey\"], \"c\": [\"Köln\"], \"x\": {\"dimension\": 3}}'"],
-	['numbers as categories', "'y', '{e,k}', 'Infinity', domains => '{\"e\": [\"green\", \"grey\"], \"k\": {\"categories\": [0, 1]}}'"]);
-compare($_->[0], 'far_people', 'dp_logreg_train', $_->[1], '0', 'here') for @local;
+	['a text as label', "'c', '{e,n}', 'Infinity', positive => 'Köln', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
+	['char(n) as label', "'p', '{e,n}', 'Infinity', positive => 'cd', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
+	['an integer as label', "'k', '{e,n}', 'Infinity', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
+	['an integer with a positive value', "'k', '{e,n}', 'Infinity', positive => '2', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
+	['a numeric with a positive value', "'m', '{e,n}', 'Infinity', positive => '0.5', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
+	['a boolean whose false is positive', "'y', '{e,n}', 'Infinity', positive => 'false', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
+	['an array and a label of text', "'c', 'x', 'Infinity', positive => 'Paris', dimension => 3"],
+	['numbers as categories', "'y', '{e,k}', 'Infinity', domains => '{\"e\": [\"green\", \"grey\"], \"k\": {\"categories\": [0, 1]}}'"],
+	['a uuid as categories', "'y', '{u,n}', 'Infinity', domains => '{\"u\": [\"00000000-0000-0000-0000-000000000001\", \"00000000-0000-0000-0000-000000000002\"], \"n\": [0, 100]}'"]);
+compare($_->[0], 'far_people', 'dp_logreg_train', $_->[1], '0', 'there') for @read_there;
+
+# Evaluation and ROC curves are one pass each, and nothing else is asked of the rows
+sub evaluate
+{
+	my ($what, $train, $function) = @_;
+	my $before = -s $far->logfile;
+	my $results = $near->safe_psql('postgres', qq{
+		WITH m AS MATERIALIZED (SELECT dp_logreg_train('people', $train) AS m)
+		SELECT bool_and(a IS NOT DISTINCT FROM b), count(*) FROM (SELECT $function(m, 'people', epsilon => 'Infinity')::text AS a, $function(m, 'far_people', epsilon => 'Infinity')::text AS b FROM m) s
+	});
+	my $log = substr(slurp_file($far->logfile), $before);
+	my $passes = () = $log =~ /^\s*SELECT \S*dp_moments_(?:vector_)?agg\(/mg;
+	my $scans = () = $log =~ /FROM public\.people/g;
+	like($results, qr/^t\|(?:9|51)$/, "$what, $function: the local numbers");
+	is("$passes of $scans", '1 of 1', "$what, $function: one pass there");
+}
+for my $call (@calls, @read_there)
+{
+	evaluate($call->[0], $call->[1], $_) for 'dp_evaluate', 'dp_roc';
+}
+
+# Tuning on a public table divides it by a key of any type: each candidate is trained there, and its mistakes are counted there
+for my $identity ('id', 'id2', 'id8', 'u', 'word')
+{
+	my $before = -s $far->logfile;
+	my $chosen = $near->safe_psql('postgres', qq{
+		SET dperm.cache_memory = 0;
+		SELECT (m::jsonb -> 'tuning' ->> 'holdout') || ' ' || (m::jsonb -> 'lambda_effective') FROM dp_logreg_tune('people', 'c', '{e,n,k}', 'Infinity', lambdas => '{0.5,0.001}', positive => 'Paris',
+		  domains => '{"e": ["green", "grey"], "n": [0, 100], "k": {"categories": [0, 1]}}', holdout => 'far_people', identity => '$identity') m
+	});
+	my $log = substr(slurp_file($far->logfile), $before);
+	my $passes = () = $log =~ /^\s*SELECT \S*dp_moments_agg\(/mg;
+	my $portions = () = $log =~ /^\s*SELECT \S*dp_moments_agg\(.*FILTER \(WHERE \(\(?\S*dp_portion\(/mg;
+	like($chosen, qr/^far_people 0\.(?:5|001)$/, "tuning by $identity");
+	cmp_ok($passes, '>', 2, "tuning by $identity: passes there");
+	is($portions, $passes, "tuning by $identity: portions there");
+}
 
 # Columns that are of another type there are an error, not another model
-$near->safe_psql('postgres', "CREATE FOREIGN TABLE other_types (y boolean, e text, n bigint) SERVER far OPTIONS (table_name 'people')");
-for my $column ('e', 'n')
+$near->safe_psql('postgres', "CREATE FOREIGN TABLE other_types (y boolean, e text, n bigint, k bigint, m float8) SERVER far OPTIONS (table_name 'people')");
+for my $column ('e', 'n', 'k')
 {
-	my $domain = $column eq 'e' ? '["red"]' : '[0, 100]';
+	my $domain = $column eq 'e' ? '["red"]' : $column eq 'n' ? '[0, 100]' : '{"categories": [0, 1]}';
 	my ($status, $out, $error) = $near->psql('postgres',
 		"SET dperm.cache_memory = 0; SELECT dp_logreg_train('other_types', 'y', '$column', 'Infinity', domains => '{\"$column\": $domain}')");
 	like($error, qr/the columns of a pass do not match its request/, "$column is of another type there");
+}
+
+for my $label ('k', 'm')
+{
+	my ($status, $out, $error) = $near->psql('postgres',
+		"SET dperm.cache_memory = 0; SELECT dp_logreg_train('other_types', '$label', 'y', 'Infinity')");
+	like($error, qr/the columns of a pass do not match its request/, "label $label is of another type there");
 }
 
 # A database of another encoding has the same categories in other bytes
@@ -141,6 +193,11 @@ compare('categories in ASCII', 'latin_people', 'dp_logreg_train', $ascii, '0', '
 compare('categories in UTF8, in memory', 'latin_people', 'dp_logreg_train', $other, '64MB', 'here');
 my ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $other)");
 like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'categories in UTF8, in passes');
+my $label = "'c', '{e,n}', 'Infinity', positive => 'Paris', domains => '{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}'";
+compare('a positive value in ASCII', 'latin_people', 'dp_logreg_train', $label, '0', 'there');
+$label =~ s/Paris/Köln/;
+($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
+like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'a positive value in UTF8, in passes');
 
 $near->stop;
 $far->stop;

@@ -27,6 +27,13 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 	pass->dim = 1 + test_below(state, 12);
 	pass->readers = test_below(state, 5);
 	pass->encoder = test_below(state, 100);
+	if (test_below(state, 2))
+	{
+		pass->positive = 1 + test_below(state, 30);
+		pass->positive_encoding = test_below(state, 256);
+	}
+	if (test_below(state, 2))
+		pass->label_type = (uint32_t) test_below(state, 10000);
 	pass->rows = test_below(state, 3) ? 1 + test_below(state, 1000) : 0;
 	if (pass->rows > 0 && pass->order != DPERM_PASS_COUNT)
 	{

@@ -83,6 +83,33 @@ TEST(has_parts_by_order)
 		}
 }
 
+/* The positive value comes last, and may be empty, which is not the same as none. */
+TEST(has_a_positive_value)
+{
+	for (int len = -1; len < 20; len++)
+	{
+		DpermPass	pass = {.order = DPERM_PASS_GRADIENT, .dim = 5, .readers = 3, .encoder = 17, .positive = len + 1,
+			.positive_encoding = len < 0 ? 0 : 255, .label_type = UINT32_MAX
+		};
+		DpermPass	out;
+		size_t		count = 12 + 5 + 3 + 3;
+
+		CHECK(dperm_pass_encoder_at(&pass) == count - 3);
+		CHECK(dperm_pass_positive_at(&pass) == count);
+		count += len < 0 ? 0 : (size_t) (len + 7) / 8;
+		CHECK(dperm_pass_words(&pass) == count);
+		memset(words, 0, sizeof(words));
+		dperm_pass_write(&pass, words);
+		CHECK(read_words(words, count, &out) == NULL);
+		CHECK(same_pass(&pass, &out));
+		CHECK(dperm_pass_ordered_words(words, count) == dperm_pass_encoder_at(&pass));
+		words[11] |= UINT64_C(0x800000);
+		CHECK_TEXT(read_words(words, count, &out), "the positive value is out of range");
+		words[11] = UINT64_C(0x01000000);
+		CHECK_TEXT(read_words(words, count, &out), "the positive value is out of range");
+	}
+}
+
 /* A pass that counts has counts and no loss, and no other has bins. */
 TEST(tells_counts_from_sums)
 {
@@ -164,7 +191,7 @@ check_promises(const DpermPass *pass, size_t count)
 	CHECK(pass->order >= DPERM_PASS_GRADIENT && pass->order <= DPERM_PASS_COUNT);
 	CHECK(pass->bins >= 0 && pass->bins <= (pass->order == DPERM_PASS_COUNT ? DPERM_BINS_MAX : 0));
 	CHECK(pass->loss.kind <= DPERM_LOSS_SMOOTH_HINGE);
-	CHECK(pass->readers >= 0 && pass->encoder >= 0);
+	CHECK(pass->readers >= 0 && pass->encoder >= 0 && pass->positive >= 0 && pass->positive <= 1 << 17);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);
 	CHECK(isfinite(pass->value[0]) && isfinite(pass->value[1]));
 	CHECK(pass->loss.kind == DPERM_LOSS_LOGISTIC ? pass->loss.h == 0 :
@@ -265,6 +292,9 @@ TEST(tells_requests_apart)
 	DIFFERS(b.dim++);
 	DIFFERS(b.readers++);
 	DIFFERS(b.encoder++);
+	DIFFERS(b.positive++);
+	DIFFERS(b.positive_encoding++);
+	DIFFERS(b.label_type++);
 	b = a;
 	b.rows++;
 	b.value[0]++;
@@ -276,6 +306,7 @@ main(void)
 {
 	RUN(round_trips);
 	RUN(has_parts_by_order);
+	RUN(has_a_positive_value);
 	RUN(tells_counts_from_sums);
 	RUN(refuses_every_other_length);
 	RUN(survives_extreme_words);

@@ -32,6 +32,14 @@ enum
 /* More than any encoder needs: names and categories of all columns. */
 #define ENCODER_MAX (INT64_C(1) << 28)
 
+/* Bytes of a positive value: no longer one is looked at. */
+#define POSITIVE_MAX (INT64_C(1) << 17)
+
+/* What is said about labels is one word: one more than the bytes of the positive value, their encoding, the type. */
+#define LABEL_POSITIVE(word) ((word) & 0xffffff)
+#define LABEL_ENCODING(word) ((word) >> 24 & 0xff)
+#define LABEL_TYPE(word) ((word) >> 32)
+
 _Static_assert(HEADER_END == DPERM_PASS_HEADER, "header words");
 
 static uint64_t
@@ -94,11 +102,31 @@ dperm_pass_encoder_at(const DpermPass *pass)
 	return dperm_pass_readers_at(pass) + (size_t) pass->readers;
 }
 
+/* Words that bytes take. */
+static size_t
+words_of_bytes(uint64_t bytes)
+{
+	return (size_t) (bytes + 7) / 8;
+}
+
+/* The same for a positive value, whose length is given as one more. */
+static size_t
+words_of_positive(uint64_t positive)
+{
+	return positive > 0 ? words_of_bytes(positive - 1) : 0;
+}
+
+size_t
+dperm_pass_positive_at(const DpermPass *pass)
+{
+	return dperm_pass_encoder_at(pass) + words_of_bytes((uint64_t) pass->encoder);
+}
+
 /* Words of the whole form. */
 size_t
 dperm_pass_words(const DpermPass *pass)
 {
-	return dperm_pass_encoder_at(pass) + ((size_t) pass->encoder + 7) / 8;
+	return dperm_pass_positive_at(pass) + words_of_positive((uint64_t) pass->positive);
 }
 
 /* Write the header. */
@@ -116,7 +144,7 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_VALUE] = from_double(pass->value[0]);
 	words[AT_VALUE_LOW] = from_double(pass->value[1]);
 	words[AT_BINS] = (uint64_t) pass->bins;
-	words[AT_LABEL] = 0;		/* reserved */
+	words[AT_LABEL] = (uint64_t) pass->positive | (uint64_t) pass->positive_encoding << 24 | (uint64_t) pass->label_type << 32;
 }
 
 /* What is wrong with the fields that a pass that counts has, or does not have. */
@@ -151,8 +179,8 @@ header_fault(const uint64_t *words)
 		return "the row count is out of range";
 	if (!isfinite(to_double(words[AT_VALUE])) || !isfinite(to_double(words[AT_VALUE_LOW])))
 		return "a sum is not finite";
-	if (words[AT_LABEL] != 0)
-		return "unknown kind of label";
+	if (LABEL_POSITIVE(words[AT_LABEL]) > POSITIVE_MAX || (LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
+		return "the positive value is out of range";
 	return count_fault(words);
 }
 
@@ -198,6 +226,9 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	pass->value[0] = to_double(words[AT_VALUE]);
 	pass->value[1] = to_double(words[AT_VALUE_LOW]);
 	pass->bins = (int) words[AT_BINS];
+	pass->positive = (int64_t) LABEL_POSITIVE(words[AT_LABEL]);
+	pass->positive_encoding = (int) LABEL_ENCODING(words[AT_LABEL]);
+	pass->label_type = (uint32_t) LABEL_TYPE(words[AT_LABEL]);
 	if (count != dperm_pass_words(pass))
 		*why = "wrong length";
 	else if (!are_finite(words, DPERM_PASS_HEADER, pass->order == DPERM_PASS_COUNT ? dperm_pass_counts_at(pass) : dperm_pass_readers_at(pass)))
@@ -212,8 +243,9 @@ size_t
 dperm_pass_ordered_words(const uint64_t *words, size_t count)
 {
 	uint64_t	bytes = count > AT_ENCODER ? words[AT_ENCODER] : 0;
+	size_t		positive = count > AT_LABEL ? words_of_positive(LABEL_POSITIVE(words[AT_LABEL])) : 0;
 
-	return bytes <= ENCODER_MAX && (bytes + 7) / 8 <= count ? count - (bytes + 7) / 8 : count;
+	return bytes <= ENCODER_MAX && words_of_bytes(bytes) + positive <= count ? count - words_of_bytes(bytes) - positive : count;
 }
 
 /* Do two forms answer the same request? */
@@ -222,5 +254,6 @@ dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
 	return a->order == b->order && a->loss.kind == b->loss.kind &&
 		a->loss.h == b->loss.h && a->bins == b->bins && a->dim == b->dim &&
-		a->readers == b->readers && a->encoder == b->encoder;
+		a->readers == b->readers && a->encoder == b->encoder && a->positive == b->positive &&
+		a->positive_encoding == b->positive_encoding && a->label_type == b->label_type;
 }

@@ -3,14 +3,14 @@
  *
  * A pass over rows starts from a request and ends in the same form with the sums filled
  * in; partial results of parallel workers and of shards are of the same form. It is a sequence
- * of 64-bit words, and at the end the binary form of the encoder, padded to a word:
+ * of 64-bit words, and at the end the binary form of the encoder and the positive value of labels, each padded to a word:
  *
- *   header | weights dim | low parts dim | gradient dim | gradient_low dim | packed Hessian | readers | encoder
- *   header | weights dim | counts | readers | encoder
+ *   header | weights dim | low parts dim | gradient dim | gradient_low dim | packed Hessian | readers | encoder | positive
+ *   header | weights dim | counts | readers | encoder | positive
  *
  * where the low parts of the weights are present in a careful pass, the Hessian if it was asked for, and sums and counts only
  * once there are rows: a request is short. The second is of a pass that counts rows by what a model decides on them: it has no loss
- * and no sums. Weights and sums are in the order of layout.h; the weights of a pass that counts are in that of the model. Readers are words that say how the caller's columns are stored; they mean nothing here.
+ * and no sums. Weights and sums are in the order of layout.h; the weights of a pass that counts are in that of the model. Readers are words that say how the caller's columns are stored; they mean nothing here, and neither does what is said about labels.
  * The decoder takes hostile words.
  */
 #ifndef DPERM_PASS_H
@@ -41,6 +41,9 @@ typedef struct DpermPass
 	int			dim;			/* trained dimension */
 	int64_t		readers;		/* words */
 	int64_t		encoder;		/* bytes */
+	int64_t		positive;		/* one more than the bytes of the positive value, or 0: there is none */
+	int			positive_encoding;	/* the caller's, 0 to 255: of its text */
+	uint32_t	label_type;		/* the caller's */
 
 	/* the sums */
 	int64_t		rows;
@@ -76,6 +79,7 @@ extern size_t dperm_pass_counts_at(const DpermPass *pass);
 extern size_t dperm_pass_hess_at(const DpermPass *pass);
 extern size_t dperm_pass_readers_at(const DpermPass *pass);
 extern size_t dperm_pass_encoder_at(const DpermPass *pass);
+extern size_t dperm_pass_positive_at(const DpermPass *pass);
 
 /* Write the header; the parts are the caller's to fill in. */
 extern void dperm_pass_write(const DpermPass *pass, uint64_t *words);
@@ -93,7 +97,7 @@ extern bool dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass
  */
 extern size_t dperm_pass_ordered_words(const uint64_t *words, size_t count);
 
-/* Do two forms answer the same request? Weights, readers and encoder are the caller's to compare. */
+/* Do two forms answer the same request? Weights, readers, encoder and positive value are the caller's to compare. */
 extern bool dperm_pass_matches(const DpermPass *a, const DpermPass *b);
 
 #endif							/* DPERM_PASS_H */
