@@ -28,20 +28,31 @@
 #include "query_check.h"
 #include "run_as.h"
 
+/* Is an error one that a server raises which does not have our functions and types? */
+static bool
+is_about_missing(int code)
+{
+	return code == ERRCODE_UNDEFINED_FUNCTION || code == ERRCODE_UNDEFINED_OBJECT || code == ERRCODE_INVALID_SCHEMA_NAME;
+}
+
 /* Errors name the query that they are from. */
 static void
-tell_query(void *text)
+tell_query(void *arg)
 {
+	const DpermChecked *query = arg;
 	int			position = geterrposition();
 
+	if (query->source->location != DPERM_LOCATION_HERE && is_about_missing(geterrcode()))
+		errhint("The servers that have the rows of \"%s\" need extension dperm, in the same version and in a schema of the same name as here.",
+				query->source->from);
 	if (position > 0)
 	{
 		errposition(0);
 		internalerrposition(position);
-		internalerrquery(text);
+		internalerrquery(query->text);
 	}
 	else
-		errcontext("SQL statement \"%s\"", (char *) text);
+		errcontext("SQL statement \"%s\"", query->text);
 }
 
 /* What text names, found by name. */
@@ -62,23 +73,36 @@ analyse_text(const DpermChecked *query)
 #endif
 }
 
-/* Does a query name a relation that it should not? */
-static bool
-names_other(Node *node, void *checked)
+/* The relations that a query names. */
+typedef struct Names
 {
+	const DpermChecked *query;
+	List	   *found;
+} Names;
+
+/* Does a query name a relation that it should not, or one twice? Then not all parts of a source are in it, and one counts double. */
+static bool
+names_other(Node *node, void *arg)
+{
+	Names	   *names = arg;
+
 	if (node == NULL)
 		return false;
 	if (IsA(node, RangeTblEntry))
 	{
-		const DpermChecked *query = checked;
-		RangeTblEntry *rte = (RangeTblEntry *) node;
+		Oid			relation = ((RangeTblEntry *) node)->relid;
 
-		return rte->rtekind == RTE_RELATION && rte->relid != query->relation &&
-			!list_member_oid(query->source->parts, rte->relid);
+		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION)
+			return false;
+		if (list_member_oid(names->found, relation) ||
+			(relation != names->query->relation && !list_member_oid(names->query->source->parts, relation)))
+			return true;
+		names->found = lappend_oid(names->found, relation);
+		return false;
 	}
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, names_other, checked, QTW_EXAMINE_RTES_BEFORE);
-	return expression_tree_walker(node, names_other, checked);
+		return query_tree_walker((Query *) node, names_other, names, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, names_other, names);
 }
 
 /* Raise unless a query, views not yet expanded, is about its relation, with the owner that it had. */
@@ -86,8 +110,9 @@ static void
 check_relation(const DpermChecked *query, Query *tree)
 {
 	const DpermSource *source = query->source;
+	Names		names = {query, NIL};
 
-	if (names_other((Node *) tree, (void *) query) ||
+	if (names_other((Node *) tree, &names) ||
 		(OidIsValid(source->run_as) && dperm_budget_relation_owner(source->relation) != source->run_as))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -101,7 +126,7 @@ analyse(const DpermChecked *query, Oid caller)
 {
 	const DpermSource *source = query->source;
 	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
-	ErrorContextCallback context = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query->text};
+	ErrorContextCallback context = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 	Query	   *tree;
 	List	   *rewritten;
 
@@ -166,7 +191,7 @@ plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *r
 {
 	const DpermSource *source = query->source;
 	MemoryContext context = CurrentMemoryContext;
-	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query->text};
+	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 
 	/* after an error it is too late to ask the catalog */
 	bool		hide = OidIsValid(source->run_as) && !has_privs_of_role(caller, source->run_as);

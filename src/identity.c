@@ -27,6 +27,9 @@
 #include "roster.h"
 #include "settled.h"
 
+#define FOREIGN_HINT \
+	"Foreign tables have no constraints that make a column unique: store the rows in a table, or choose on a public one, as in holdout => 'table'."
+
 /* Is a column never null, by a constraint that all rows satisfy? */
 static bool
 is_not_null(Relation relation, AttrNumber number)
@@ -159,23 +162,29 @@ column_identity(const DpermSource *source, AttrNumber number, const char *name)
 	}
 }
 
+/* Is a relation a foreign table, or one of its leaves? */
+static bool
+is_foreign(Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, AccessShareLock, NULL))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	return false;
+}
+
 /* Do the rows of a source have places: are there tables at all of its leaves, on this server? */
 static bool
 has_places(const DpermSource *source)
 {
-	Oid			relation = source->relation;
-	ListCell   *cell;
-
 	if (source->location != DPERM_LOCATION_HERE)
 		return false;
-	switch (get_rel_relkind(relation))
+	switch (get_rel_relkind(source->relation))
 	{
 		case RELKIND_RELATION:
 		case RELKIND_PARTITIONED_TABLE:
-			foreach(cell, find_all_inheritors(relation, AccessShareLock, NULL))
-				if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
-					return false;
-			return true;
+			return !is_foreign(source->relation);
 		case RELKIND_MATVIEW:
 			return true;
 		default:
@@ -201,6 +210,7 @@ check_key(const DpermSource *source, AttrNumber number, const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null",
 					name),
+			 is_foreign(relation) ? errhint(FOREIGN_HINT) :
 			 has_places(source) ?
 			 errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the column as a key, as in PRIMARY KEY (%s). In a transaction that began before the constraint was created, start a new one.",
 					 get_rel_name(relation), quote_identifier(name)) :
@@ -249,6 +259,7 @@ dperm_identity_sql(const DpermSource *source, const char *identity, bool is_publ
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the rows of \"%s\" have no identity",
 						get_rel_name(source->relation)),
+				 is_foreign(source->relation) && !is_public ? errhint(FOREIGN_HINT) :
 				 errhint("Specify a column that identifies rows, as in identity => 'id', or store the rows in a table.")));
 	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		ereport(ERROR,

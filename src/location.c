@@ -136,6 +136,22 @@ is_on_server(Oid relation)
 	return false;
 }
 
+/* May the caller read a relation by its name? */
+static bool
+may_name(Oid relation)
+{
+	Oid			schema = get_rel_namespace(relation);
+
+#if PG_VERSION_NUM >= 160000
+	if (object_aclcheck(NamespaceRelationId, schema, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
+		return false;
+#else
+	if (pg_namespace_aclcheck(schema, GetUserId(), ACL_USAGE) != ACLCHECK_OK)
+		return false;
+#endif
+	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+}
+
 /* Does a relation have policies? They are those of the relation that a query names. */
 static bool
 has_policies(Oid relation)
@@ -150,9 +166,25 @@ has_policies(Oid relation)
 	return result;
 }
 
+/* Does a relation have columns that are computed when they are read? Through its parent they are as the parent says, else as it says itself. */
+static bool
+has_computed_columns(Oid relation)
+{
+#if PG_VERSION_NUM >= 180000
+	Relation	table = table_open(relation, NoLock);
+	TupleConstr *constraints = RelationGetDescr(table)->constr;
+	bool		result = constraints && constraints->has_generated_virtual;
+
+	table_close(table, NoLock);
+	return result;
+#else
+	return false;
+#endif
+}
+
 /*
  * The partitions of a table that have rows, if some of them are on servers and a query may name all of them in place of the table: the caller may read
- * them, and no policy says what is seen through one or the other. Else NIL.
+ * them, and nothing says that rows look different through one or the other. Else NIL.
  */
 static List *
 foreign_parts(Oid relation)
@@ -167,7 +199,7 @@ foreign_parts(Oid relation)
 	{
 		Oid			part = lfirst_oid(cell);
 
-		if (has_policies(part) || pg_class_aclcheck(part, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		if (has_policies(part) || has_computed_columns(part) || !may_name(part))
 			return NIL;
 		if (get_rel_relkind(part) == RELKIND_PARTITIONED_TABLE)
 			continue;

@@ -37,36 +37,68 @@ dperm_pass_query_label(const DpermSource *source)
 		psprintf("%s.dp_label(%s, $%d)", dperm_source_schema(source), label, DPERM_PARAM_POSITIVE);
 }
 
-/* The columns as arguments of an aggregate, renamed or not. */
+/* Are columns one argument of an aggregate? It takes only so many. */
+static bool
+is_wide(const DpermSource *source)
+{
+	return source->block_count > DPERM_COLUMN_ARGS;
+}
+
+/* The columns as arguments of an aggregate, renamed or not. What is too large to be of use must not get into a record, which is made in memory. */
 static void
 append_columns(StringInfo sql, const DpermSource *source, bool renamed)
 {
-	bool		as_record = source->block_count > DPERM_COLUMN_ARGS;
-
-	appendStringInfoString(sql, as_record ? "ROW(" : "");
+	appendStringInfoString(sql, is_wide(source) ? "ROW(" : "");
 	for (int i = 0; i < source->block_count; i++)
 	{
+		const char *column = renamed ? psprintf("s.c%d", i) : source->columns[i];
+
 		appendStringInfoString(sql, i > 0 ? ", " : "");
-		if (renamed)
-			appendStringInfo(sql, "s.c%d", i);
+		if (is_wide(source) && source->varlena[i])
+			appendStringInfo(sql, "%s.dp_bounded(%s)", dperm_source_schema(source), column);
 		else
-			appendStringInfoString(sql, source->columns[i]);
+			appendStringInfoString(sql, column);
 	}
-	appendStringInfoString(sql, as_record ? ")" : "");
+	appendStringInfoString(sql, is_wide(source) ? ")" : "");
 }
 
-/* A row as one value. A function takes so many arguments; two rows side by side are a row. */
-char *
-dperm_pass_query_row(const DpermSource *source)
+/* A row as one value, by a function that takes so many columns; two rows side by side are a row. */
+static char *
+row_by(const DpermSource *source, const char *function)
 {
 	const char *schema = dperm_source_schema(source);
 	StringInfoData sql;
 
 	initStringInfo(&sql);
 	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(&sql, "%s%s", i == 0 ? psprintf("%s.dp_row(", schema) :
-						 i % DPERM_COLUMN_ARGS == 0 ? psprintf(") OPERATOR(pg_catalog.||) %s.dp_row(", schema) : ", ",
+		appendStringInfo(&sql, "%s%s", i == 0 ? psprintf("%s.%s(", schema, function) :
+						 i % DPERM_COLUMN_ARGS == 0 ? psprintf(") OPERATOR(pg_catalog.||) %s.%s(", schema, function) : ", ",
 						 source->output[i] ? psprintf("%s.dp_text(%s)", schema, source->columns[i]) : source->columns[i]);
+	appendStringInfoChar(&sql, ')');
+	return sql.data;
+}
+
+/* A row as one value that any server can read. */
+char *
+dperm_pass_query_row(const DpermSource *source)
+{
+	return row_by(source, "dp_row");
+}
+
+/*
+ * A condition that about one in every so many rows meets, by what it holds. It does not ask for the place of a row: a foreign table need
+ * not have places, if what is behind it is a view.
+ */
+char *
+dperm_pass_query_sample(const DpermSource *source, int every)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "%s.dp_sample($%d, %d, t.%s", dperm_source_schema(source), DPERM_PARAM_KEY, every,
+					 quote_identifier(source->label_column));
+	for (int i = 0; i < Min(source->block_count, DPERM_COLUMN_ARGS); i++)
+		appendStringInfo(&sql, ", t.%s", quote_identifier(source->blocks[i].column.bytes));
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
 }
@@ -99,15 +131,21 @@ append_requests(StringInfo sql, int count)
 	appendStringInfoString(sql, ") ");
 }
 
-/* The aggregates over one relation, straight from its columns. */
+/* The aggregates over one relation, straight from its columns. A foreign server is sent no record, and nothing that is not immutable. */
 static void
 append_direct(StringInfo sql, const DpermSource *source, const char *from, int count, const int *portions)
 {
+	bool		as_bytes = is_wide(source) && source->plain && source->location != DPERM_LOCATION_HERE;
+
 	for (int i = 0; i < count; i++)
 	{
 		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), %s, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
-						 aggregate_name(source), i, raw_label(source));
-		append_columns(sql, source, false);
+						 as_bytes ? "dp_moments_row_agg" : aggregate_name(source), i,
+						 as_bytes ? dperm_pass_query_label(source) : raw_label(source));
+		if (as_bytes)
+			appendStringInfoString(sql, row_by(source, "dp_row_plain"));
+		else
+			append_columns(sql, source, false);
 		appendStringInfo(sql, ")%s AS m%d", portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "", i);
 	}
 	appendStringInfo(sql, " FROM %s AS t", from);
@@ -199,9 +237,10 @@ char *
 dperm_pass_query_part(const DpermSource *source, Oid relation)
 {
 	StringInfoData sql;
+	int			portion = 0;
 
 	initStringInfo(&sql);
 	append_requests(&sql, 1);
-	append_direct(&sql, source, dperm_source_name(relation), 1, NULL);
+	append_direct(&sql, source, dperm_source_name(relation), 1, source->portions > 0 ? &portion : NULL);
 	return sql.data;
 }

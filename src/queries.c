@@ -89,17 +89,18 @@ read_query(const DpermSource *source)
 void
 dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver)
 {
-	bool		has_places = get_rel_relkind(source->relation) != RELKIND_VIEW;
+	bool		has_places = source->location == DPERM_LOCATION_CITUS && get_rel_relkind(source->relation) != RELKIND_VIEW;
+	int			one_in = (int) Min(every, PG_INT32_MAX);
 	DpermSource keyed = *source;
 	DpermChecked checked = {.source = &keyed, .relation = source->relation, .any_rows = true};
 
 	/* by its place where it has one, else by what it holds: then equal rows are in it together, hence the limit */
 	if (keyed.key == 0)
 		keyed.key = dperm_queries_key();
-	checked.text = psprintf("%s WHERE %s.dp_portion($%d, %d, %s) OPERATOR(pg_catalog.=) 0 LIMIT " INT64_FORMAT, read_query(source),
-							dperm_source_schema(source), DPERM_PARAM_KEY, (int) Min(every, PG_INT32_MAX),
-							has_places ? "0::pg_catalog.oid, t.ctid" :
-							psprintf("pg_catalog.encode(%s, 'hex')", dperm_pass_query_row(source)), limit);
+	checked.text = psprintf("%s WHERE %s LIMIT " INT64_FORMAT, read_query(source),
+							has_places ? psprintf("%s.dp_portion($%d, %d, 0::pg_catalog.oid, t.ctid) OPERATOR(pg_catalog.=) 0",
+												  dperm_source_schema(source), DPERM_PARAM_KEY, one_in) :
+							dperm_pass_query_sample(source, one_in), limit);
 	checked.params = make_params(&keyed, InvalidOid, NULL, 0);
 	dperm_checked_run(&checked, receiver);
 }

@@ -304,7 +304,9 @@ make_readers(DpermSource *source, DpermColumn **features)
 	uint64	   *words = palloc(sizeof(uint64) * source->block_count);
 
 	source->output = palloc(sizeof(bool) * source->block_count);
+	source->varlena = palloc(sizeof(bool) * source->block_count);
 	source->spec.readers = words;
+	source->plain = true;
 	for (int i = 0; i < source->block_count; i++)
 	{
 		DpermBlock *block = &source->blocks[i];
@@ -312,11 +314,8 @@ make_readers(DpermSource *source, DpermColumn **features)
 
 		expressions[i] = psprintf("t.%s", quote_identifier(features[i]->name));
 		source->output[i] = kind == DPERM_READ_OUTPUT;
-
-		/* a record is made in memory: what is too large to be of use must not get into it */
-		if (source->block_count > DPERM_COLUMN_ARGS && get_typlen(getBaseType(features[i]->type)) == -1)
-			expressions[i] = psprintf("%s.dp_bounded(%s)", dperm_source_schema(source),
-									  expressions[i]);
+		source->plain = source->plain && kind != DPERM_READ_OUTPUT && kind != DPERM_READ_ENUM;
+		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
 		if (!dperm_reader_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
 		words[i] = dperm_reader_word(kind, block, features[i]->type);

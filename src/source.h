@@ -65,6 +65,8 @@ typedef struct DpermSource
 	char	   *identity;		/* SQL list that identifies a row */
 	DpermBlock *blocks;			/* the features */
 	int			block_count;
+	bool	   *varlena;		/* is the column of variable length? */
+	bool		plain;			/* are columns read without the catalog: no enums, nothing by its text form? */
 	bool		lone_array;		/* is the only feature an array? */
 	DpermPassSpec spec;
 } DpermSource;

@@ -11,6 +11,7 @@
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
 #include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "core/encode/tagged.h"
@@ -19,6 +20,7 @@
 #include "rows.h"
 
 PG_FUNCTION_INFO_V1(dp_row);
+PG_FUNCTION_INFO_V1(dp_row_plain);
 
 /* How a column is written, looked up once. */
 typedef struct TaggedColumn
@@ -104,6 +106,20 @@ tagged_columns(FunctionCallInfo fcinfo)
 		flinfo->fn_extra = columns;
 	}
 	return columns;
+}
+
+/* Raise for columns that are written as the catalog or a setting says. */
+static void
+check_plain(FunctionCallInfo fcinfo)
+{
+	const TaggedColumn *columns = tagged_columns(fcinfo);
+
+	for (int i = 0; i < PG_NARGS(); i++)
+		if (columns[i].kind == DPERM_READ_ENUM || columns[i].kind == DPERM_READ_OUTPUT)
+			ereport(ERROR,
+					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+					 errmsg("dp_row_plain does not take columns of type %s",
+							format_type_be(get_fn_expr_argtype(fcinfo->flinfo, i)))));
 }
 
 /* Room for a value with so many bytes behind its head. */
@@ -212,4 +228,13 @@ dp_row(PG_FUNCTION_ARGS)
 		write_value(&row, &columns[i], PG_GETARG_DATUM(i), PG_ARGISNULL(i));
 	SET_VARSIZE(row.data, row.len);
 	PG_RETURN_BYTEA_P(row.data);
+}
+
+/* The same for columns whose bytes depend on nothing but them: it is immutable, as what foreign servers are sent has to be. */
+Datum
+dp_row_plain(PG_FUNCTION_ARGS)
+{
+	if (fcinfo->flinfo->fn_extra == NULL)
+		check_plain(fcinfo);
+	return dp_row(fcinfo);
 }

@@ -17,6 +17,16 @@ CREATE FUNCTION dp_row(VARIADIC columns "any") RETURNS bytea
 COMMENT ON FUNCTION dp_row(VARIADIC "any") IS
 	'internal to training: the columns of a row as bytes that any server can read';
 
+CREATE FUNCTION dp_row_plain(VARIADIC columns "any") RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_row_plain(VARIADIC "any") IS
+	'internal to training: dp_row for columns of numbers, texts and vectors';
+
+CREATE FUNCTION dp_sample(key bytea, every integer, VARIADIC columns "any") RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_sample(bytea, integer, VARIADIC "any") IS
+	'internal to training: is a row in a sample, by a keyed hash of what it holds?';
+
 CREATE FUNCTION dp_label(value "any", positive text) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_label("any", text) IS

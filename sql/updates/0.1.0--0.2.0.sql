@@ -22,6 +22,16 @@ CREATE FUNCTION dp_row(VARIADIC columns "any") RETURNS bytea
 COMMENT ON FUNCTION dp_row(VARIADIC "any") IS
 	'internal to training: the columns of a row as bytes that any server can read';
 
+CREATE FUNCTION dp_row_plain(VARIADIC columns "any") RETURNS bytea
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_row_plain(VARIADIC "any") IS
+	'internal to training: dp_row for columns of numbers, texts and vectors';
+
+CREATE FUNCTION dp_sample(key bytea, every integer, VARIADIC columns "any") RETURNS boolean
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
+COMMENT ON FUNCTION dp_sample(bytea, integer, VARIADIC "any") IS
+	'internal to training: is a row in a sample, by a keyed hash of what it holds?';
+
 CREATE AGGREGATE dp_moments_row_agg(request dp_moments, label boolean, columns bytea) (
 	SFUNC = dp_moments_step,
 	STYPE = dp_moments,

@@ -197,6 +197,24 @@ RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 RESET max_parallel_workers_per_gather;
 
+-- dp_row_plain writes the same, and refuses what only the catalog or a setting can write
+SELECT dp_row_plain(1::int2, 1, 1::int8, 1::float4, 1::float8, 1::numeric, date '2000-01-02', timestamp '2000-01-02', true, 'a'::text, 'a'::varchar, 'a '::char(2), '{1,NULL}'::float8[], '{1}'::float4[], '{1}'::int[], NULL::text)
+  = dp_row(1::int2, 1, 1::int8, 1::float4, 1::float8, 1::numeric, date '2000-01-02', timestamp '2000-01-02', true, 'a'::text, 'a'::varchar, 'a '::char(2), '{1,NULL}'::float8[], '{1}'::float4[], '{1}'::int[], NULL::text) AS same;
+SELECT dp_row_plain(1, 'sad'::tagged_mood);
+SELECT dp_row_plain('sad'::tagged_state);
+SELECT dp_row_plain('{}'::jsonb);
+
+-- dp_sample: one row in so many, the same ones each time, by any kind of column
+SELECT count(*) FILTER (WHERE a) BETWEEN 800 AND 1200 AS some, count(*) FILTER (WHERE a <> b) AS changed, count(*) FILTER (WHERE a <> c) > 500 AS by_key, count(*) FILTER (WHERE d) AS all
+  FROM (SELECT dp_sample(decode(repeat('01', 16), 'hex'), 10, k, sin(k)) AS a, dp_sample(decode(repeat('01', 16), 'hex'), 10, k, sin(k)) AS b, dp_sample(decode(repeat('02', 16), 'hex'), 10, k, sin(k)) AS c,
+    dp_sample(decode(repeat('01', 16), 'hex'), 1, k) AS d FROM generate_series(1, 10000) k) s;
+SELECT count(*) FILTER (WHERE dp_sample(decode(repeat('01', 16), 'hex'), 4, CASE WHEN k % 2 = 0 THEN k END, k::numeric, k::text, ARRAY[k], to_jsonb(k), ('sad'::tagged_mood), ('x' || k)::name, k % 2 = 0, point(k, k), repeat(k::text, 100000)))
+  BETWEEN 150 AND 350 AS some FROM generate_series(1, 1000) k;
+SELECT dp_sample(NULL, 2, 1);
+SELECT dp_sample('\x01', 2, 1);
+SELECT dp_sample(decode(repeat('01', 16), 'hex'), 0, 1);
+SELECT dp_sample(decode(repeat('01', 16), 'hex'), NULL, 1);
+
 DROP TABLE tagged, stored, outputs, labels;
 DROP FUNCTION output_request, labelled, reads, sums, word, two_enums, refused, request, request_of, texts, block;
 DROP DOMAIN tagged_state, tagged_number;
