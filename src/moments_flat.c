@@ -142,7 +142,7 @@ Datum
 dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights,
 					  const double *weights_low)
 {
-	DpermPass	pass = {.order = order, .loss = spec->loss};
+	DpermPass	pass = {.order = order, .loss = spec->loss, .seed = spec->seed};
 	DpermFlat *flat = write_request(&pass, spec, weights);
 
 	if (order == DPERM_PASS_CAREFUL)

@@ -19,6 +19,7 @@ typedef struct DpermPassSpec
 	DpermEncoder encoder;
 	const uint64 *readers;		/* one word per block, see dperm_reader_word() */
 	const char *positive;		/* the positive value of labels that are no booleans, or NULL */
+	uint64		seed;			/* of a digest of the rows, or 0: none; passes that count have none */
 	Oid			label_type;		/* the base type of such labels if it is the same on all servers, or InvalidOid */
 } DpermPassSpec;
 

@@ -16,6 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
+#include "core/base/digest.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
 #include "dperm.h"
@@ -139,6 +140,7 @@ merge_found(DpermMomentsState *state, const DpermPass *pass, const double *numbe
 		return;
 	}
 	settle_state(state);
+	state->pass.digest += pass->digest;
 	dperm_moments_merge(&state->moments, pass->rows, pass->value, sums, sums + state->dim,
 						dperm_pass_has_hess(pass) ? numbers + dperm_pass_hess_at(pass) : NULL);
 	state->pass.rows = state->moments.rows;
@@ -186,9 +188,10 @@ dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent)
 	EOH_init_header(&state->hdr, &state_methods, context);
 	dperm_moments_flat_read(flat, &found);
 	state->pass = found;
+	state->pass.digest = 0;		/* comes with what was found */
 	state->dim = found.dim;
 	take_encoder(state, flat);
-	state->direct = !is_counting(state) && !dperm_feed_waits(&state->feed);
+	state->direct = !is_counting(state) && !dperm_feed_waits(&state->feed) && found.seed == 0;
 	if (is_counting(state))
 		prepare_counts(state, numbers + dperm_pass_weights_at(&found));
 	else
@@ -249,14 +252,41 @@ count_row(DpermMomentsState *state, int sign)
 		state->counts[dperm_counts_cell(decision, sign > 0, state->pass.bins)]++;
 }
 
+/* Let a row wait for its kernel. Its digest is that of what the kernel is applied to. */
+static void
+wait_row(DpermMomentsState *state, int sign)
+{
+	DpermFeed  *feed = &state->feed;
+	int			place = feed->waiting;
+	bool		full = dperm_feed_wait(feed, state->values, sign);
+
+	if (state->pass.seed != 0)
+		state->pass.digest += dperm_digest(state->pass.seed, feed->blocks + (size_t) place * feed->linear, feed->linear) ^
+			dperm_digest(state->pass.seed, &feed->targets[place], 1);
+	if (full)
+		map_rows(state);
+}
+
+/* Write a row into the sums, with a digest. */
+static void
+write_row(DpermMomentsState *state, int sign)
+{
+	double	   *row = dperm_moments_next(&state->moments);
+
+	dperm_feed_write(&state->feed, state->values, sign, row);
+	state->pass.digest += dperm_digest(state->pass.seed, row, state->feed.layout.words);
+}
+
 /* Add the row whose values have been read, unless it goes straight into the sums: a zero row without a label. */
 void
 dperm_moments_state_add_any(DpermMomentsState *state, int sign)
 {
 	if (is_counting(state))
 		count_row(state, sign);
-	else if (dperm_feed_wait(&state->feed, state->values, sign))
-		map_rows(state);
+	else if (dperm_feed_waits(&state->feed))
+		wait_row(state, sign);
+	else
+		write_row(state, sign);
 }
 
 /* Combine two states of the same request. STRICT. */

@@ -226,6 +226,12 @@ check_location(DpermSource *source)
 		source->location = DPERM_LOCATION_HERE;
 		source->parts = NIL;
 	}
+
+	/* here the snapshot sees to it that all passes read the same rows; elsewhere a digest of them shows whether they do */
+	if (source->location == DPERM_LOCATION_HERE)
+		source->spec.seed = 0;
+	else if (!pg_strong_random(&source->spec.seed, sizeof(source->spec.seed)))
+		dperm_check_status(DPERM_NO_ENTROPY);
 }
 
 /* Check the queries over the source, before the first of them is run. */

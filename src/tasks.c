@@ -25,6 +25,8 @@ typedef struct Work
 {
 	DpermTask  *task;
 	DpermTraining training;
+	uint64		digest;			/* of the rows that its passes read, if passes say so */
+	bool		digested;		/* is it known? */
 } Work;
 
 /*
@@ -59,6 +61,7 @@ begin_work(Work *work, DpermTask *task)
 	const DpermRows *rows = task->rows;
 
 	work->task = task;
+	work->digested = false;
 	dperm_training_begin(&work->training, task->options, &rows->cache, noise_of(task), rows->count, rows->complete);
 }
 
@@ -114,7 +117,22 @@ dperm_tasks_rows_changed(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the number of rows in source changed during training"),
-			 errhint("Store the rows first, for example in a materialized view.")));
+			 errhint("Try again while nobody adds or deletes rows, or store them first, for example in a materialized view.")));
+}
+
+/* Raise if the rows of a pass are not those of the passes before. */
+static void
+check_rows(Work *work, const DpermPass *pass)
+{
+	if (pass->rows != work->task->rows->count)
+		dperm_tasks_rows_changed();
+	if (pass->seed != 0 && work->digested && pass->digest != work->digest)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("rows in source changed during training"),
+				 errhint("Try again while nobody changes them, or store them first, for example in a materialized view.")));
+	work->digest = pass->digest;
+	work->digested = true;
 }
 
 /* Give a training what a pass found. */
@@ -128,10 +146,10 @@ answer_by_pass(Work *work, Datum result)
 	const uint64 *words;
 	const double *sums;
 
-	if (result)
-		dperm_moments_flat_open(result, &pass, &words);
-	if (!result || pass.rows != work->task->rows->count)
+	if (!result)
 		dperm_tasks_rows_changed();
+	dperm_moments_flat_open(result, &pass, &words);
+	check_rows(work, &pass);
 	sums = (const double *) words + dperm_pass_gradient_at(&pass);
 	dperm_matrix_sums_means(pass.value, sums, sums + dim, pass.rows, dim, ask);
 	if (ask->hess)

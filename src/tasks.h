@@ -26,7 +26,7 @@ extern void dperm_tasks_run(DpermTask *tasks, int count);
 /* Load the rows of a source and train on them; NULL if there are none. Needs an SPI connection. */
 extern DpermModel *dperm_tasks_train(const DpermOptions *options, const DpermSource *source);
 
-/* Raise the error for rows that are not the same in every pass. */
+/* Raise the error for rows that are not as many, or not the same, in every pass. */
 extern void dperm_tasks_rows_changed(void) __attribute__((noreturn));
 
 #endif							/* DPERM_TASKS_H */

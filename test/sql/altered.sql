@@ -256,7 +256,7 @@ SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))
 -- Records of a pass, whose readers must not meet another type than they were made for
 CREATE FUNCTION request(weights float8[], reader bigint) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(1) || int8send(0) || float8send(0)
-    || int8send(cardinality(weights)) || int8send(1) || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(0) || int8send(0)
+    || int8send(cardinality(weights)) || int8send(1) || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(0) || int8send(0) || int8send(0) || int8send(0)
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
     || int8send(reader) || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dp_moments
   FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(cardinality(weights)) || float8send(1)) s(encoder)

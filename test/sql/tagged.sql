@@ -27,7 +27,7 @@ CREATE FUNCTION request_of(pass_order int, weights float8[], readers bigint[], e
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(pass_order) || int8send(0) || float8send(0)
     || int8send(cardinality(weights)) || int8send(cardinality(readers)) || int8send(length(encoder))
-    || int8send(0) || float8send(0) || float8send(0) || int8send(0) || int8send(0)
+    || int8send(0) || float8send(0) || float8send(0) || int8send(0) || int8send(0) || int8send(0) || int8send(0)
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
     || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(w * 1e-18), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k)) ELSE '' END
     || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))

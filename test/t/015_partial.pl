@@ -44,7 +44,7 @@ for my $database ('postgres', @workers)
 		-- an order of 5 and more counts in so many bins less 5
 		CREATE FUNCTION request_of(pass_order int, readers bigint[], dimension int, encoder bytea) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(least(pass_order, 5)) || int8send(0) || float8send(0) || int8send(dimension) || int8send(cardinality(readers))
-		    || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(greatest(pass_order - 5, 0)) || int8send(0) || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
+		    || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(greatest(pass_order - 5, 0)) || int8send(0) || int8send(CASE WHEN pass_order < 5 THEN 77 ELSE 0 END) || int8send(0) || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
 		    || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(1e-18 * cos(k)), '' ORDER BY k) FROM generate_series(1, dimension) k) ELSE '' END
 		    || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
 		    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\\n', '')::dp_moments
@@ -67,15 +67,16 @@ for my $database ('postgres', @workers)
 		CREATE FUNCTION counts(m dp_moments) RETURNS bigint[] LANGUAGE sql IMMUTABLE AS \$\$
 		  WITH words AS (SELECT k, ('x' || encode(substring(dp_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
 		    FROM generate_series(0, length(dp_moments_send(m)) / 8 - 1) k)
-		  SELECT array_agg(w ORDER BY k) FROM words WHERE k = 7 OR k BETWEEN 12 + (SELECT w FROM words WHERE k = 4)
+		  SELECT array_agg(w ORDER BY k) FROM words WHERE k = 7 OR k BETWEEN 14 + (SELECT w FROM words WHERE k = 4)
 		    AND (SELECT max(k) FROM words) - (SELECT w FROM words WHERE k = 5) - (SELECT (w + 7) / 8 FROM words WHERE k = 6)
 		\$\$;
-		-- rows, value, weights and sums of an answer: all words before those about readers and encoder
+		CREATE FUNCTION digest(m dp_moments) RETURNS bytea LANGUAGE sql IMMUTABLE AS 'SELECT substring(dp_moments_send(m) FROM 8 * 12 + 1 FOR 16)';
+		-- rows, value, weights and sums of an answer: all words before those about readers and encoder, but for seed and digest
 		CREATE FUNCTION numbers(m dp_moments) RETURNS float8[] LANGUAGE sql IMMUTABLE AS \$\$
 		  WITH words AS (SELECT k, ('x' || encode(substring(dp_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
 		    FROM generate_series(0, length(dp_moments_send(m)) / 8 - 1) k)
 		  SELECT array_agg(CASE WHEN k = 7 THEN w WHEN w = 0 THEN 0 ELSE sign(w) * 2::float8 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2::float8 ^ (-52)) END ORDER BY k)
-		  FROM words WHERE k BETWEEN 7 AND (SELECT max(k) FROM words) - (SELECT w FROM words WHERE k = 5) - (SELECT (w + 7) / 8 FROM words WHERE k = 6)
+		  FROM words WHERE k NOT IN (12, 13) AND k BETWEEN 7 AND (SELECT max(k) FROM words) - (SELECT w FROM words WHERE k = 5) - (SELECT (w + 7) / 8 FROM words WHERE k = 6)
 		\$\$;
 	});
 }
@@ -109,9 +110,9 @@ sub compare
 				my $values = join ', ', map { "('$_')" } @states;
 				my $type = $form eq 'text' ? 'text' : 'bytea';
 				is( ask('postgres', qq{
-						SELECT cardinality(a) = cardinality(b) AND a[1] = 700 AND a[1] = b[1] AND (SELECT max(abs(v - w)) < $tolerance FROM unnest(a[2:], b[2:]) u(v, w))
-						FROM (SELECT $numbers($whole) AS a FROM people) whole,
-						  (SELECT $numbers(combined_$form($oid, $told, s::$type)::dp_moments) AS b FROM (VALUES $values) v(s)) parts
+						SELECT da = db AND (length(replace(encode(da, 'hex'), '0', '')) > 5) = ($order < 5) AND cardinality(a) = cardinality(b) AND a[1] = 700 AND a[1] = b[1] AND (SELECT max(abs(v - w)) < $tolerance FROM unnest(a[2:], b[2:]) u(v, w))
+						FROM (SELECT $numbers($whole) AS a, digest($whole) AS da FROM people) whole,
+						  (SELECT $numbers(combined_$form($oid, $told, s::$type)::dp_moments) AS b, digest(combined_$form($oid, $told, s::$type)::dp_moments) AS db FROM (VALUES $values) v(s)) parts
 					} =~ s/\$order/$order/gr),
 					't', "$what, order $order, " . ($told eq 'true' ? 'told' : 'not told') . ", $form");
 			}

@@ -35,6 +35,11 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 	if (test_below(state, 2))
 		pass->label_type = (uint32_t) test_below(state, 10000);
 	pass->rows = test_below(state, 3) ? 1 + test_below(state, 1000) : 0;
+	if (test_below(state, 2) && pass->order != DPERM_PASS_COUNT)
+	{
+		pass->seed = 1 + (uint64_t) test_below(state, 1000);
+		pass->digest = pass->rows > 0 ? (uint64_t) test_below(state, 1000) << 40 : 0;
+	}
 	if (pass->rows > 0 && pass->order != DPERM_PASS_COUNT)
 	{
 		pass->value[0] = 100 * test_uniform(state);

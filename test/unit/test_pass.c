@@ -60,9 +60,9 @@ TEST(has_parts_by_order)
 			DpermPass	pass = {.order = (DpermPassOrder) order, .rows = 7 * rows, .dim = 5,
 				.readers = 3, .encoder = 17
 			};
-			size_t		at = 12;
+			size_t		at = 14;
 
-			CHECK(DPERM_PASS_HEADER == 12);
+			CHECK(DPERM_PASS_HEADER == 14);
 			CHECK(dperm_pass_weights_at(&pass) == at);
 			at += order == DPERM_PASS_CAREFUL ? 10 : 5;
 			CHECK(dperm_pass_gradient_at(&pass) == at);
@@ -92,7 +92,7 @@ TEST(has_a_positive_value)
 			.positive_encoding = len < 0 ? 0 : 255, .label_type = UINT32_MAX
 		};
 		DpermPass	out;
-		size_t		count = 12 + 5 + 3 + 3;
+		size_t		count = 14 + 5 + 3 + 3;
 
 		CHECK(dperm_pass_encoder_at(&pass) == count - 3);
 		CHECK(dperm_pass_positive_at(&pass) == count);
@@ -108,6 +108,30 @@ TEST(has_a_positive_value)
 		words[11] = UINT64_C(0x01000000);
 		CHECK_TEXT(read_words(words, count, &out), "the positive value is out of range");
 	}
+}
+
+/* A digest is of rows, by a seed; passes with other seeds are other passes. */
+TEST(has_a_digest_with_a_seed)
+{
+	DpermPass	pass = {.order = DPERM_PASS_GRADIENT, .dim = 1, .rows = 3, .seed = 7, .digest = UINT64_MAX};
+	DpermPass	other = pass;
+	DpermPass	out;
+	size_t		count = dperm_pass_words(&pass);
+
+	memset(words, 0, sizeof(words));
+	dperm_pass_write(&pass, words);
+	CHECK(read_words(words, count, &out) == NULL);
+	CHECK(out.seed == 7 && out.digest == UINT64_MAX);
+	words[12] = 0;
+	CHECK_TEXT(read_words(words, count, &out), "a digest of nothing");
+	words[12] = 7;
+	words[7] = 0;
+	CHECK_TEXT(read_words(words, 14 + 1, &out), "a digest of nothing");
+	CHECK(dperm_pass_matches(&pass, &other));
+	other.digest = 1;
+	CHECK(dperm_pass_matches(&pass, &other));
+	other.seed = 8;
+	CHECK(!dperm_pass_matches(&pass, &other));
 }
 
 /* A pass that counts has counts and no loss, and no other has bins. */
@@ -138,6 +162,9 @@ TEST(tells_counts_from_sums)
 				words[at] = 0;
 			}
 		CHECK(read_words(words, count, &out) == NULL);
+		words[12] = 5;
+		CHECK_TEXT(read_words(words, count, &out), "a digest in a pass that counts");
+		words[12] = 0;
 		words[10] = DPERM_BINS_MAX + 1;
 		CHECK_TEXT(read_words(words, count, &out), "the number of bins is out of range");
 		words[10] = (uint64_t) pass.bins;
@@ -307,6 +334,7 @@ main(void)
 	RUN(round_trips);
 	RUN(has_parts_by_order);
 	RUN(has_a_positive_value);
+	RUN(has_a_digest_with_a_seed);
 	RUN(tells_counts_from_sums);
 	RUN(refuses_every_other_length);
 	RUN(survives_extreme_words);

@@ -26,6 +26,8 @@ enum
 	AT_VALUE_LOW,
 	AT_BINS,
 	AT_LABEL,
+	AT_SEED,
+	AT_DIGEST,
 	HEADER_END
 };
 
@@ -145,6 +147,8 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_VALUE_LOW] = from_double(pass->value[1]);
 	words[AT_BINS] = (uint64_t) pass->bins;
 	words[AT_LABEL] = (uint64_t) pass->positive | (uint64_t) pass->positive_encoding << 24 | (uint64_t) pass->label_type << 32;
+	words[AT_SEED] = pass->seed;
+	words[AT_DIGEST] = pass->digest;
 }
 
 /* What is wrong with the fields that a pass that counts has, or does not have. */
@@ -157,6 +161,8 @@ count_fault(const uint64_t *words)
 		return "the number of bins is out of range";
 	if ((words[AT_LOSS] | words[AT_H] | words[AT_VALUE] | words[AT_VALUE_LOW]) != 0)
 		return "a loss in a pass that counts";
+	if (words[AT_SEED] != 0)
+		return "a digest in a pass that counts";
 	return NULL;
 }
 
@@ -181,6 +187,8 @@ header_fault(const uint64_t *words)
 		return "a sum is not finite";
 	if (LABEL_POSITIVE(words[AT_LABEL]) > POSITIVE_MAX || (LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
 		return "the positive value is out of range";
+	if (words[AT_DIGEST] != 0 && (words[AT_SEED] == 0 || words[AT_ROWS] == 0))
+		return "a digest of nothing";
 	return count_fault(words);
 }
 
@@ -229,6 +237,8 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	pass->positive = (int64_t) LABEL_POSITIVE(words[AT_LABEL]);
 	pass->positive_encoding = (int) LABEL_ENCODING(words[AT_LABEL]);
 	pass->label_type = (uint32_t) LABEL_TYPE(words[AT_LABEL]);
+	pass->seed = words[AT_SEED];
+	pass->digest = words[AT_DIGEST];
 	if (count != dperm_pass_words(pass))
 		*why = "wrong length";
 	else if (!are_finite(words, DPERM_PASS_HEADER, pass->order == DPERM_PASS_COUNT ? dperm_pass_counts_at(pass) : dperm_pass_readers_at(pass)))
@@ -255,5 +265,5 @@ dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 	return a->order == b->order && a->loss.kind == b->loss.kind &&
 		a->loss.h == b->loss.h && a->bins == b->bins && a->dim == b->dim &&
 		a->readers == b->readers && a->encoder == b->encoder && a->positive == b->positive &&
-		a->positive_encoding == b->positive_encoding && a->label_type == b->label_type;
+		a->positive_encoding == b->positive_encoding && a->label_type == b->label_type && a->seed == b->seed;
 }

@@ -44,13 +44,15 @@ typedef struct DpermPass
 	int64_t		positive;		/* one more than the bytes of the positive value, or 0: there is none */
 	int			positive_encoding;	/* the caller's, 0 to 255: of its text */
 	uint32_t	label_type;		/* the caller's */
+	uint64_t	seed;			/* of the digest of rows (digest.h); 0: there is none */
 
 	/* the sums */
 	int64_t		rows;
 	double		value[2];
+	uint64_t	digest;			/* of the rows, if there is a seed */
 } DpermPass;
 
-#define DPERM_PASS_HEADER 12	/* words */
+#define DPERM_PASS_HEADER 14	/* words */
 
 /* Cells of a confusion matrix. */
 #define DPERM_PASS_CELLS 4
