@@ -24,6 +24,7 @@
 
 #include "budget.h"
 #include "checked.h"
+#include "location.h"
 #include "owners.h"
 #include "query_check.h"
 #include "run_as.h"
@@ -113,6 +114,7 @@ check_relation(const DpermChecked *query, Query *tree)
 	Names		names = {query, NIL};
 
 	if (names_other((Node *) tree, &names) ||
+		(list_length(names.found) > 1 && list_member_oid(names.found, query->relation)) ||
 		(OidIsValid(source->run_as) && dperm_budget_relation_owner(source->relation) != source->run_as))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -233,6 +235,8 @@ dperm_checked_run(const DpermChecked *query, DestReceiver *receiver)
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	DpermRunAs	before;
 
+	if (query->source->fenced)
+		dperm_location_check_untouched();
 	dperm_run_as_begin(&before, query->source->run_as);
 	(void) plan_and_run(query, analyse(query, before.user), before.user, receiver);
 	dperm_run_as_end(&before);

@@ -66,6 +66,9 @@ has_plain_text(Oid base)
 	if (get_typtype(base) != TYPTYPE_BASE || OidIsValid(get_element_type(base)) ||
 		base == INT2VECTOROID || base == OIDVECTOROID || base == BYTEAOID)
 		return false;
+	/* how a date is written is up to settings */
+	if (base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID)
+		return false;
 	if (category == TYPCATEGORY_TIMESPAN || category == TYPCATEGORY_GEOMETRIC ||
 		(category == TYPCATEGORY_NUMERIC && base != OIDOID))
 		return false;

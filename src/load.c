@@ -154,7 +154,8 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (loader->portions)
 	{
-		portion = DatumGetInt32(slot->tts_values[slot->tts_nvalid - 1]);
+		portion = dperm_queries_checked_portion(loader->source, slot->tts_values[slot->tts_nvalid - 1],
+												slot->tts_isnull[slot->tts_nvalid - 1]);
 		if (loader->elsewhere == 0)
 			loader->portions[portion]++;
 	}

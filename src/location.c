@@ -6,6 +6,7 @@
 #include "access/genam.h"
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "access/xact.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_foreign_table.h"
 #include "catalog/pg_inherits.h"
@@ -15,6 +16,8 @@
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
+#include "utils/guc_tables.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -30,6 +33,9 @@
 /* And which of its servers this is. */
 #define CITUS_GROUP_TABLE "pg_dist_local_group"
 #define CITUS_GROUP "groupid"
+
+/* How its settings begin. */
+#define CITUS_SETTINGS "citus."
 
 /*
  * Does Citus know one of the relations that a relation reads? Its table is in a schema that only administrators of the server can write
@@ -97,6 +103,54 @@ dperm_location_check_coordinator(void)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this server is a worker of a Citus cluster"),
 				 errhint("Connect to the coordinator: it knows what is protected, and keeps the budgets.")));
+}
+
+/* Is a protected relation on a cluster? */
+bool
+dperm_location_protected_on_citus(Oid relation)
+{
+	if (!is_on_citus(relation))
+		return false;
+	if (get_rel_relkind(relation) == RELKIND_VIEW)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("\"%s\" is a view of a table that Citus has distributed", get_rel_name(relation)),
+				 errhint("Protect the table itself: what a view computes would be computed on the workers, where it can be observed.")));
+	return true;
+}
+
+/* Raise if a setting of Citus is one that the caller has chosen. */
+static void
+check_setting(const struct config_generic *setting)
+{
+	if (setting->context == PGC_USERSET && setting->source >= PGC_S_USER && setting->source != PGC_S_OVERRIDE &&
+		pg_strncasecmp(setting->name, CITUS_SETTINGS, strlen(CITUS_SETTINGS)) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("setting \"%s\" must not be changed to use a protected relation", setting->name),
+				 errhint("Settings of Citus have a part in how rows are read. RESET it; administrators set it for all, in the configuration file or with ALTER DATABASE.")));
+}
+
+/* Raise if the caller may have changed how Citus reads. */
+void
+dperm_location_check_untouched(void)
+{
+	struct config_generic **settings;
+	int			count;
+
+	if (IsTransactionBlock())
+		ereport(ERROR,
+				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
+				 errmsg("a protected relation that Citus has distributed cannot be used in a transaction block"),
+				 errhint("Call the function outside of BEGIN and COMMIT: Citus can hand on what SET LOCAL has set to the workers.")));
+#if PG_VERSION_NUM >= 160000
+	settings = get_guc_variables(&count);
+#else
+	settings = get_guc_variables();
+	count = GetNumConfigOptions();
+#endif
+	for (int i = 0; i < count; i++)
+		check_setting(settings[i]);
 }
 
 /* Does a list of names, as in the option of a server, have one? */

@@ -23,6 +23,17 @@ typedef enum DpermLocation
 extern DpermLocation dperm_location_find(Oid relation, List **parts);
 
 /*
+ * For a protected relation: is it on a Citus cluster? Raises if it cannot be read there unseen: if it is a view, whose expressions and conditions
+ * the workers would evaluate, by names and where everybody sees statistics.
+ */
+extern bool dperm_location_protected_on_citus(Oid relation);
+
+/*
+ * Raise if the caller may have changed how Citus reads: its settings of anybody's, and in a transaction block the settings that it hands on to workers.
+ */
+extern void dperm_location_check_untouched(void);
+
+/*
  * Raise on a worker of a Citus cluster. What is protected is known to the coordinator alone: on a worker the rows of a protected relation
  * would be like any others.
  */

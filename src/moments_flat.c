@@ -169,6 +169,35 @@ dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words)
 	*words = flat->words;
 }
 
+/* Raise unless a value answers a request. The rows of one may have been on another server, whose owner can return anything. */
+void
+dperm_moments_flat_check_answer(Datum value, Datum request)
+{
+	DpermFlat *answer = dperm_moments_flat_get(value);
+	DpermFlat *asked = dperm_moments_flat_get(request);
+	DpermPass	found;
+	DpermPass	wanted;
+
+	dperm_moments_flat_read(answer, &found);
+	dperm_moments_flat_read(asked, &wanted);
+	if (!dperm_pass_matches(&found, &wanted) ||
+		memcmp(answer->words + dperm_pass_weights_at(&found), asked->words + dperm_pass_weights_at(&wanted),
+			   sizeof(uint64) * (dperm_pass_gradient_at(&wanted) - dperm_pass_weights_at(&wanted))) != 0 ||
+		memcmp(answer->words + dperm_pass_readers_at(&found), asked->words + dperm_pass_readers_at(&wanted),
+			   sizeof(uint64) * (dperm_pass_words(&wanted) - dperm_pass_readers_at(&wanted))) != 0)
+		dperm_moments_flat_wrong_answer();
+}
+
+/* A server answers something else than it was asked. */
+void
+dperm_moments_flat_wrong_answer(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a server that has the rows answers another question than it was asked"),
+			 errhint("All servers must have the same version of dperm.")));
+}
+
 /* What a pass that counts returned. */
 int64
 dperm_moments_flat_counts(Datum value, int64 *counts, int count)

@@ -39,6 +39,12 @@ extern Datum dperm_moments_flat_count(const DpermPassSpec *spec, const double *w
 /* Open a value that a pass returned; *words points into it (or into a detoasted copy). */
 extern void dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words);
 
+/* Raise unless a value that a pass returned answers a request. */
+extern void dperm_moments_flat_check_answer(Datum value, Datum request);
+
+/* Raise the error for an answer to another question. */
+extern void dperm_moments_flat_wrong_answer(void) __attribute__((noreturn));
+
 /* The number of rows of what a pass returned that counts, and its counts, so many; all are 0 if there was no row. */
 extern int64 dperm_moments_flat_counts(Datum value, int64 *counts, int count);
 

@@ -251,6 +251,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	}
 
 	dperm_location_check_coordinator();
+	(void) dperm_location_protected_on_citus(relation);
 	dperm_budget_enter(&scope);
 	if (moved && strcmp(before->budget, registration.budget) < 0)
 		old = dperm_budget_get(&scope, before->budget, true);

@@ -13,9 +13,11 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "core/base/limits.h"
 #include "core/privacy/portion.h"
 #include "dperm.h"
 #include "identity.h"
+#include "moments_flat.h"
 #include "pass_query.h"
 #include "queries.h"
 #include "reach.h"
@@ -67,6 +69,30 @@ read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiv
 	dperm_checked_run(&checked, receiver);
 }
 
+/*
+ * The same where workers are to tell columns and nothing else: names of functions would be looked up there. OFFSET 0 leaves out nothing, but keeps the two
+ * queries apart.
+ */
+static char *
+fenced_query(const DpermSource *source)
+{
+	DpermSource outer = *source;
+	StringInfoData sql;
+
+	outer.label_column = "label";
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(&outer));
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, ", t.c%d", i);
+	appendStringInfo(&sql, "%s FROM (SELECT t.%s AS label", source->unit ? ", t.unit" : "", quote_identifier(source->label_column));
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, ", %s AS c%d", source->columns[i], i);
+	if (source->unit)
+		appendStringInfo(&sql, ", %s AS unit", source->unit);
+	appendStringInfo(&sql, " FROM %s AS t OFFSET 0) AS t", source->from);
+	return sql.data;
+}
+
 /* The query that reads all rows. */
 static char *
 read_query(const DpermSource *source)
@@ -74,6 +100,8 @@ read_query(const DpermSource *source)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
+	if (source->fenced)
+		return fenced_query(source);
 	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
@@ -124,6 +152,15 @@ count_query(const DpermSource *source)
 	return sql.data;
 }
 
+/* A portion that a query has told. */
+int
+dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isnull)
+{
+	if (isnull || DatumGetInt32(portion) < 0 || DatumGetInt32(portion) >= source->portions)
+		dperm_moments_flat_wrong_answer();
+	return DatumGetInt32(portion);
+}
+
 /* The number of rows, and of those in each portion. */
 int64
 dperm_queries_count(const DpermSource *source, int64 *portions)
@@ -138,9 +175,12 @@ dperm_queries_count(const DpermSource *source, int64 *portions)
 		bool		isnull;
 		int64		rows = DatumGetInt64(dperm_checked_value(answer, i, 1, &isnull));
 
+		/* it may come from another server */
+		if (isnull || rows < 0 || rows > DPERM_ROWS_MAX - total)
+			dperm_moments_flat_wrong_answer();
 		total += rows;
 		if (portions)
-			portions[DatumGetInt32(dperm_checked_value(answer, i, 2, &isnull))] += rows;
+			portions[dperm_queries_checked_portion(source, dperm_checked_value(answer, i, 2, &isnull), isnull)] += rows;
 	}
 	dperm_checked_free(answer);
 	return total;
@@ -281,6 +321,12 @@ dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
 		Datum		result = dperm_checked_value(answer, 0, i + 1, &isnull);
 
 		results[i] = isnull ? 0 : PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
+		if (results[i])
+		{
+			if (!requests[i])
+				dperm_moments_flat_wrong_answer();
+			dperm_moments_flat_check_answer(results[i], requests[i]);
+		}
 	}
 	dperm_checked_free(answer);
 }

@@ -43,6 +43,9 @@ extern DpermAnswer *dperm_queries_execute(const DpermSource *source, const char 
  */
 extern int64 dperm_queries_count(const DpermSource *source, int64 *portions);
 
+/* The portion of a row that a query, which may have run on another server, has told; raises if there is no such portion. */
+extern int	dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isnull);
+
 /* Read about one row in every so many, but no more than the limit: each comes as in dperm_queries_read(). Which ones is no secret, and no matter. */
 extern void dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver);
 

@@ -95,7 +95,7 @@ dperm_reader_kind(Oid type, DpermBlockKind kind)
 		case DPERM_BLOCK_TIME:
 			if (type == DATEOID)
 				return DPERM_READ_DATE;
-			return type == TIMESTAMPOID || type == TIMESTAMPTZOID ? DPERM_READ_TIMESTAMP :
+			return type == TIMESTAMPOID ? DPERM_READ_TIMESTAMP : type == TIMESTAMPTZOID ? DPERM_READ_TIMESTAMPTZ :
 				DPERM_READ_NONE;
 		case DPERM_BLOCK_FLAG:
 			return type == BOOLOID ? DPERM_READ_BOOL : DPERM_READ_NONE;
@@ -140,6 +140,7 @@ dperm_reader_fits(uint64 kind, DpermBlockKind block)
 			return block == DPERM_BLOCK_NUMBER;
 		case DPERM_READ_DATE:
 		case DPERM_READ_TIMESTAMP:
+		case DPERM_READ_TIMESTAMPTZ:
 			return block == DPERM_BLOCK_TIME;
 		case DPERM_READ_BOOL:
 			return block == DPERM_BLOCK_FLAG;
@@ -482,6 +483,7 @@ dperm_reader_number(DpermReaderKind kind, Datum datum)
 		case DPERM_READ_DATE:
 			return dperm_days_from_date(DatumGetDateADT(datum));
 		case DPERM_READ_TIMESTAMP:
+		case DPERM_READ_TIMESTAMPTZ:
 			return dperm_days_from_timestamp(DatumGetTimestamp(datum));
 		default:
 			elog(ERROR, "a column is not a number");
@@ -506,6 +508,7 @@ dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue 
 		case DPERM_READ_BOOL:
 		case DPERM_READ_DATE:
 		case DPERM_READ_TIMESTAMP:
+		case DPERM_READ_TIMESTAMPTZ:
 			value->number = dperm_reader_number(reader->kind, datum);
 			break;
 		case DPERM_READ_TEXT:

@@ -29,7 +29,7 @@ typedef enum DpermReaderKind
 	DPERM_READ_NUMERIC,
 	DPERM_READ_BOOL,
 	DPERM_READ_DATE,
-	DPERM_READ_TIMESTAMP,		/* with or without time zone */
+	DPERM_READ_TIMESTAMP,
 	DPERM_READ_TEXT,
 	DPERM_READ_BPCHAR,			/* trailing blanks do not count */
 	DPERM_READ_ENUM,
@@ -37,7 +37,8 @@ typedef enum DpermReaderKind
 	DPERM_READ_FLOAT4_ARRAY,
 	DPERM_READ_NUMBER_ARRAY,	/* of another number type; prediction only */
 	DPERM_READ_VECTOR,			/* of the extension pgvector */
-	DPERM_READ_OUTPUT			/* the text of any type: as it is stored, or by its output function */
+	DPERM_READ_OUTPUT,			/* the text of any type: as it is stored, or by its output function */
+	DPERM_READ_TIMESTAMPTZ		/* stored like the other one, but it means another moment */
 } DpermReaderKind;
 
 /* A place in an index of categories. */

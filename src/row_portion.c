@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "access/tupmacs.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "port/pg_bswap.h"
@@ -14,6 +15,7 @@
 #endif
 
 #include "core/privacy/portion.h"
+#include "rows.h"
 
 PG_FUNCTION_INFO_V1(dp_portion_place);
 PG_FUNCTION_INFO_V1(dp_portion_text);
@@ -99,7 +101,15 @@ append_image(StringInfo image, Datum value, Oid type)
 
 	get_typlenbyval(type, &len, &by_value);
 	if (by_value)
-		appendBinaryStringInfo(image, (char *) &value, sizeof(value));
+	{
+		Datum		stored = 0;
+
+		/* of a datum only so many bytes are the value */
+		store_att_byval(&stored, value, len);
+		appendBinaryStringInfo(image, (char *) &stored, len);
+	}
+	else if (len == -1 && dperm_rows_too_large(value, false))
+		appendStringInfoChar(image, 'l');
 	else if (len == -1)
 	{
 		struct varlena *prefix = PG_DETOAST_DATUM_SLICE(value, 0, SAMPLE_PREFIX);

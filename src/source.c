@@ -351,6 +351,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	if (source->label_plain)
 	{
 		source->label_negated = reader.compare && !DatumGetBool(reader.value);
+		source->spec.label_type = BOOLOID;
 		return;
 	}
 	if (options->positive)
@@ -364,6 +365,9 @@ static void
 open_protected(DpermSource *source)
 {
 	source->once = true;
+	source->fenced = dperm_location_protected_on_citus(source->relation);
+	if (source->fenced)
+		dperm_location_check_untouched();
 	source->run_as = dperm_budget_relation_owner(source->relation);
 	source->census = dperm_census_query(source->relation, source->registration->unit, &source->census_relation);
 	dperm_census_warm(source->relation);

@@ -56,6 +56,7 @@ typedef struct DpermSource
 	 */
 	char	   *census;
 	Oid			census_relation;	/* that table */
+	bool		fenced;			/* protected and on a Citus cluster: the workers tell columns, and nothing is computed there */
 	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 

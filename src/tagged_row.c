@@ -48,6 +48,7 @@ tag_of(DpermReaderKind kind)
 			return DPERM_TAG_NUMBER;
 		case DPERM_READ_DATE:
 		case DPERM_READ_TIMESTAMP:
+		case DPERM_READ_TIMESTAMPTZ:
 			return DPERM_TAG_TIME;
 		case DPERM_READ_BOOL:
 			return DPERM_TAG_FLAG;

@@ -52,6 +52,25 @@ like(ask($node, 'reader', "SELECT dp_logreg_train('adults', 'y', '{n,f}', 1, dom
 is(ask($node, 'owen', $train), 1001, 'the owner trains, and is charged');
 is(sql("SELECT epsilon_left FROM dp_budgets WHERE granted_to IS NULL LIMIT 1"), '0.5', 'what is left');
 
+# What the caller sets does not reach the workers, and those tell columns, nothing else: nothing there is looked up by name
+my $spent = sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1");
+for my $setting ("citus.propagate_set_commands = 'local'", 'citus.max_intermediate_result_size = 3', 'citus.enable_binary_protocol = off')
+{
+	like(ask($node, 'owen', "SET $setting; $train"), qr/ERROR:  setting "citus\.\w+" must not be changed to use a protected relation/, "not with $setting");
+}
+like(ask($node, 'owen', "BEGIN; SET LOCAL search_path = public, pg_catalog; $train; COMMIT"), qr/ERROR:  a protected relation that Citus has distributed cannot be used in a transaction block/, 'not in a transaction block');
+sql("ALTER ROLE owen SET citus.enable_binary_protocol = off");
+like(ask($node, 'owen', $train), qr/ERROR:  setting "citus.enable_binary_protocol" must not be changed/, 'not with a setting of the role');
+sql("ALTER ROLE owen RESET ALL");
+is(sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1"), $spent, 'these cost nothing');
+my $mark = $cluster->mark;
+like(ask($node, 'owen', "SELECT dp_budget_alter('patients', epsilon => 10); SELECT dp_logreg_train('patients', 'n', '{f}', 0.1, positive => '5')::jsonb ->> 'persons'; SELECT count(*) FROM dp_evaluate(dp_logreg_train('patients', 'y', '{n,f}', 0.1), 'patients', epsilon => 0.1)"),
+	qr/1001\s+9/, 'a label that is computed, and an evaluation');
+my @reads = grep { /FROM \S*patients_\d+/ } split /\n/, $cluster->since($mark);
+cmp_ok(scalar @reads, '>=', 3 * 8, 'every shard is read');
+is((grep { !/SELECT (?:\w+(?: AS \w+)?(?:, )?)+ FROM public\.patients_\d+ t WHERE true/ } @reads), 0, 'workers tell columns alone') or diag(substr join("\n", @reads), 0, 1000);
+like(ask($node, 'owen', "SELECT dp_protect('adults', budget => 'patients')"), qr/ERROR:  "adults" is a view of a table that Citus has distributed/, 'views are not protected there');
+
 for my $worker (@workers)
 {
 	my $name = $worker->name;
@@ -69,7 +88,7 @@ for my $worker (@workers)
 	}
 	like(ask($worker, 'owen', "SELECT dp_protect('patients', budget => 'patients')"), qr/this server is a worker of a Citus cluster/, "$name: nothing is protected there");
 }
-is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), 3, 'three charges');
+is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), 6, 'six charges');
 
 $cluster->stop;
 done_testing();

@@ -199,6 +199,40 @@ $label =~ s/Paris/Köln/;
 ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
 like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'a positive value in UTF8, in passes');
 
+# A server that answers something else than it was asked: a portion that there is none of, and sums without the digest that was asked for
+$far->safe_psql('postgres', 'CREATE DATABASE forger');
+make_types($far, 'forger', 'red', 'green', 'blue', 'grey', 'violet');
+$far->safe_psql('forger', qq{
+	CREATE TABLE people AS $rows;
+	ALTER EXTENSION dperm DROP FUNCTION dp_portion(bytea, integer, bigint);
+	DROP FUNCTION dp_portion(bytea, integer, bigint);
+	CREATE FUNCTION dp_portion(bytea, integer, bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 100000000';
+	CREATE FUNCTION forged(s dp_moments, r dp_moments, y boolean, n integer, k integer) RETURNS dp_moments LANGUAGE sql STABLE AS \$\$
+	  SELECT public.dp_moments_step(s, translate(encode(overlay(public.dp_moments_send(r) PLACING int8send(0) FROM 8 * 12 + 1), 'base64'), E'\\n', '')::public.dp_moments, y, n, k) \$\$;
+	CREATE AGGREGATE dp_moments_agg(dp_moments, boolean, integer, integer) (SFUNC = forged, STYPE = dp_moments);
+});
+connect_to('forger', 'forger', '');
+my $numbers = "'y', '{n,k}', 1, domains => '{\"n\": [0, 100], \"k\": [0, 3]}'";
+for my $call ("dp_logreg_train('forger_people', $numbers)", "dp_logreg_tune('people', 'y', 'n', 1, domains => '{\"n\": [0, 100]}', holdout => 'forger_people', identity => 'k', candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]')")
+{
+	my ($status, $out, $error) = $near->psql('postgres', "SET dperm.pull_memory = 0; SELECT $call");
+	like($error, qr/a server that has the rows answers another question than it was asked/, substr($call, 0, 14) . ': an answer that is forged');
+}
+
+# Columns that mean something else there
+for my $case ([ 'a time zone', 't timestamptz', "'y', 't', 'Infinity', domains => '{\"t\": [\"2020-01-01\", \"2020-04-01\"]}'" ])
+{
+	$near->safe_psql('postgres', "CREATE FOREIGN TABLE zoned (y boolean, $case->[1]) SERVER far OPTIONS (table_name 'people')");
+	my ($status, $out, $error) = $near->psql('postgres', "SET dperm.pull_memory = 0; SELECT dp_logreg_train('zoned', $case->[2])");
+	like($error, qr/the columns of a pass do not match its request/, "$case->[0] that is not there");
+}
+$near->safe_psql('postgres', "CREATE FOREIGN TABLE counted (k boolean, n integer) SERVER far OPTIONS (table_name 'people')");
+{
+	my ($status, $out, $error) = $near->psql('postgres',
+		"SET dperm.pull_memory = 0; SELECT dp_evaluate(dp_logreg_train('people', 'b', 'n', 1, domains => '{\"n\": [0, 100]}'), 'counted', label => 'k', epsilon => 1)");
+	like($error, qr/the columns of a pass do not match its request/, 'a label that is a number there');
+}
+
 $near->stop;
 $far->stop;
 done_testing();
