@@ -172,7 +172,7 @@ count_rows(void *arg)
 	const Evaluation *evaluation = arg;
 	int			count = evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
 
-	if (evaluation->source.once)
+	if (dperm_source_only_once(&evaluation->source))
 		dperm_tally(&evaluation->source, evaluation->model, evaluation->bins, evaluation->counts, count);
 	else
 		count_by_pass(evaluation, count);

@@ -44,6 +44,8 @@ typedef struct Loader
 	int64	   *portions;		/* units of each, or NULL */
 	int64		rows;
 	int64		elsewhere;		/* rows that stay where they are, and of which a sample comes; else 0 */
+	int64		units;			/* then: their units */
+	bool		once;			/* are rows read once, all of them? */
 	MemoryContext row_context;	/* reset after each row */
 	DpermReader **readers;		/* of each set */
 	DpermValue **values;
@@ -62,7 +64,7 @@ compact(Loader *loader)
 	loader->limit = Max(loader->limit, SAMPLE_BYTES);
 	for (int i = 0; i < loader->count; i++)
 	{
-		if (loader->source->once)
+		if (loader->once)
 			dperm_cache_spill(&loader->sets[i].cache);
 		dperm_cache_compact(&loader->sets[i].cache);
 	}
@@ -280,6 +282,7 @@ static void
 init_receiver(Loader *loader, const DpermSource *source)
 {
 	memset(loader, 0, sizeof(*loader));
+	loader->once = source->once;
 	loader->pub.receiveSlot = source->once ? receive_once : receive_row;
 	loader->pub.rStartup = start_rows;
 	loader->pub.rShutdown = end_rows;
@@ -291,6 +294,15 @@ init_receiver(Loader *loader, const DpermSource *source)
 	dperm_entropy_init(&loader->entropy, dperm_strong_random, NULL);
 	if (source->unit)
 		loader->roster = dperm_roster_make(source->unit_type, source->unit_collation, source->portions, &loader->entropy);
+}
+
+/* Prepare to keep rows, with weights if there is a roster. */
+static void
+init_caches(Loader *loader)
+{
+	for (int i = 0; i < loader->count; i++)
+		dperm_cache_init(&loader->sets[i].cache, &loader->sets[i].source->spec.encoder, SAMPLE_BYTES / loader->count,
+						 i > 0 ? &loader->sets[i - 1].cache : NULL, loader->roster != NULL);
 }
 
 /* Prepare to take rows. */
@@ -308,13 +320,10 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 	{
 		const DpermPassSpec *spec = &sets[i].source->spec;
 
-		dperm_cache_init(&sets[i].cache, &spec->encoder, SAMPLE_BYTES / count,
-						 i > 0 ? &sets[i - 1].cache : NULL, loader->roster != NULL);
 		loader->readers[i] = dperm_reader_make_all(&spec->encoder, spec->readers);
 		loader->values[i] = palloc0(sizeof(DpermValue) * spec->encoder.block_count);
 	}
-	if (loader->limit == 0)
-		compact(loader);
+	init_caches(loader);
 }
 
 /* Look at the table behind the source. */
@@ -374,9 +383,9 @@ count_units(Loader *loader)
 
 		set->count = roster ? dperm_roster_count(roster) :
 			loader->elsewhere == 0 ? set->cache.keep.seen :
-			loader->portions ? loader->portions[set->portion] : loader->elsewhere;
+			loader->portions ? loader->portions[set->portion] : loader->units;
 	}
-	if (loader->portions == NULL || !loader->source->once)
+	if (loader->portions == NULL || !loader->once)
 		return;
 	if (roster)
 		for (int64 i = 0; i < dperm_roster_count(roster); i++)
@@ -402,17 +411,34 @@ size_of_rows(const Loader *loader, int64 rows)
 	return (Size) rows * words * sizeof(double);
 }
 
+/* Let rows stay where they are. What comes of those of persons is not all that somebody has, so it has no weights: it is only to start from. */
+static void
+let_stay(Loader *loader, int64 rows, int64 units)
+{
+	loader->elsewhere = rows;
+	loader->units = units;
+	if (!loader->once)
+		return;
+	loader->once = false;
+	loader->pub.receiveSlot = receive_row;
+	end_draws(loader);
+	dperm_roster_free(loader->roster);
+	loader->roster = NULL;
+	init_caches(loader);
+}
+
 /* Count rows that are elsewhere. Those that are many stay there. */
 static void
 count_elsewhere(Loader *loader)
 {
-	int64		rows;
+	int64		rows,
+				units;
 
 	if (loader->source->location == DPERM_LOCATION_HERE)
 		return;
-	rows = dperm_queries_count(loader->source, loader->portions);
+	units = dperm_queries_count(loader->source, loader->portions, &rows);
 	if (size_of_rows(loader, rows) > (Size) dperm_pull_memory * 1024)
-		loader->elsewhere = rows;
+		let_stay(loader, rows, units);
 	else if (loader->portions)
 		memset(loader->portions, 0, sizeof(int64) * loader->source->portions);
 }
@@ -426,8 +452,10 @@ read_sample(Loader *loader)
 	if (!loader->compact)
 		compact(loader);
 	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
+
+	/* how many rows persons have is not public */
 	if (dperm_progress)
-		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows on other servers", loader->elsewhere)));
+		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " %s on other servers", loader->units, loader->source->unit ? "persons" : "rows")));
 }
 
 /* Read rows. */
@@ -443,16 +471,19 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	init_loader(&loader, sets, count, portions);
 	take_census(&loader);
 	count_elsewhere(&loader);
+	if (loader.limit == 0)
+		compact(&loader);
 	if (loader.elsewhere > 0)
 		read_sample(&loader);
 	else
 		dperm_queries_read(source, &loader.pub);
-	if (source->once)
+	if (loader.once)
 		settle_units(&loader);
 	for (int i = 0; i < count; i++)
 	{
 		dperm_cache_end(&sets[i].cache);
 		sets[i].complete = !loader.compact;
+		sets[i].elsewhere = loader.elsewhere > 0;
 	}
 	count_units(&loader);
 	if (loader.roster)
@@ -463,7 +494,7 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 			dperm_cache_weigh(&sets[i].cache, weights);
 	}
 	MemoryContextDelete(loader.row_context);
-	if (dperm_progress && source->once)
+	if (dperm_progress && loader.once)
 		ereport(INFO, (errmsg("dperm: all rows read")));
 	else if (dperm_progress && loader.elsewhere == 0 && loader.rows % REPORT_ROWS != 0)
 		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader.rows)));

@@ -14,6 +14,7 @@ typedef struct DpermRows
 	int			portion;		/* -1: all */
 	int64		count;			/* units: rows, or persons; public */
 	bool		complete;		/* are all rows in memory, as they are? */
+	bool		elsewhere;		/* do rows stay on other servers, of which a sample has come? */
 	DpermCache	cache;			/* the rows, or compact ones, or a sample of those; all of them in its spool if they may be read only once */
 } DpermRows;
 

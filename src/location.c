@@ -14,7 +14,10 @@
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "miscadmin.h"
+#include "nodes/primnodes.h"
+#include "nodes/readfuncs.h"
 #include "utils/acl.h"
+#include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/guc.h"
 #include "utils/guc_tables.h"
@@ -29,6 +32,12 @@
 /* The relations that Citus knows, and whose OIDs are in this column of its table: those that are distributed in one way or another. */
 #define CITUS_TABLES "pg_dist_partition"
 #define CITUS_RELATION "logicalrelid"
+
+/* How one is distributed, and by which column: the text of a Var. */
+#define CITUS_METHOD "partmethod"
+#define CITUS_METHOD_HASH 'h'
+#define CITUS_METHOD_NONE 'n'	/* its rows are on one server, or all of them on each */
+#define CITUS_KEY "partkey"
 
 /* And which of its servers this is. */
 #define CITUS_GROUP_TABLE "pg_dist_local_group"
@@ -65,6 +74,57 @@ is_on_citus(Oid relation)
 	}
 	table_close(table, AccessShareLock);
 	return found;
+}
+
+/* Does what Citus says about a relation keep rows together that share a value of a column? */
+static bool
+keeps_together(Relation table, HeapTuple tuple, AttrNumber column)
+{
+	AttrNumber	method_number = get_attnum(RelationGetRelid(table), CITUS_METHOD);
+	AttrNumber	key_number = get_attnum(RelationGetRelid(table), CITUS_KEY);
+	bool		no_method = true;
+	bool		no_key = true;
+	Datum		method = 0;
+	Datum		key = 0;
+	Node	   *var;
+
+	if (method_number != InvalidAttrNumber)
+		method = heap_getattr(tuple, method_number, RelationGetDescr(table), &no_method);
+	if (key_number != InvalidAttrNumber)
+		key = heap_getattr(tuple, key_number, RelationGetDescr(table), &no_key);
+	if (no_method)
+		return false;
+	if (DatumGetChar(method) == CITUS_METHOD_NONE)
+		return true;
+	if (DatumGetChar(method) != CITUS_METHOD_HASH || no_key)
+		return false;
+	var = stringToNode(TextDatumGetCString(key));
+	return IsA(var, Var) && ((Var *) var)->varattno == column;
+}
+
+/* Is a relation a table of Citus that keeps rows together which share a value of a column? */
+bool
+dperm_location_keeps_together(Oid relation, AttrNumber column)
+{
+	Oid			oid = get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE);
+	AttrNumber	number = OidIsValid(oid) ? get_attnum(oid, CITUS_RELATION) : InvalidAttrNumber;
+	char		kind = get_rel_relkind(relation);
+	bool		result = false;
+	Relation	table;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (number == InvalidAttrNumber || (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE))
+		return false;
+	table = table_open(oid, AccessShareLock);
+	ScanKeyInit(&key, number, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
+	scan = systable_beginscan(table, InvalidOid, false, NULL, 1, &key);
+	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		result = keeps_together(table, tuple, column);
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+	return result;
 }
 
 /* Which server of a cluster this is; 0: the coordinator, or none. */

@@ -6,6 +6,7 @@
 #ifndef DPERM_LOCATION_H
 #define DPERM_LOCATION_H
 
+#include "access/attnum.h"
 #include "nodes/pg_list.h"
 
 typedef enum DpermLocation
@@ -32,6 +33,12 @@ extern bool dperm_location_protected_on_citus(Oid relation);
  * Raise if the caller may have changed how Citus reads: its settings of anybody's, and in a transaction block the settings that it hands on to workers.
  */
 extern void dperm_location_check_untouched(void);
+
+/*
+ * Is a relation a table that Citus has spread over servers, of which each has all rows that share a value of a column? That is so by the column
+ * that it is distributed by, and where all rows are on one server.
+ */
+extern bool dperm_location_keeps_together(Oid relation, AttrNumber column);
 
 /*
  * Raise on a worker of a Citus cluster. What is protected is known to the coordinator alone: on a worker the rows of a protected relation

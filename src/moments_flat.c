@@ -120,6 +120,7 @@ write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 	pass->dim = dperm_encoder_dim(&spec->encoder);
 	pass->readers = spec->encoder.block_count;
 	pass->encoder = size;
+	pass->weighted = spec->weighted;
 	pass->label_type = spec->label_type;
 	if (spec->positive)
 	{
@@ -213,5 +214,5 @@ dperm_moments_flat_counts(Datum value, int64 *counts, int count)
 	if (dperm_pass_count_cells(&pass) != count)
 		dperm_moments_flat_corrupted();
 	memcpy(counts, words + dperm_pass_counts_at(&pass), sizeof(int64) * count);
-	return pass.rows;
+	return dperm_pass_units(&pass);
 }

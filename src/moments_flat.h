@@ -19,6 +19,7 @@ typedef struct DpermPassSpec
 	DpermEncoder encoder;
 	const uint64 *readers;		/* one word per block, see dperm_reader_word() */
 	const char *positive;		/* the positive value of labels that are no booleans, or NULL */
+	bool		weighted;		/* are the units persons, whose rows have weights in a pass? */
 	uint64		seed;			/* of a digest of the rows, or 0: none; passes that count have none */
 	Oid			label_type;		/* the base type of such labels if it is the same on all servers, or InvalidOid */
 } DpermPassSpec;
@@ -45,7 +46,7 @@ extern void dperm_moments_flat_check_answer(Datum value, Datum request);
 /* Raise the error for an answer to another question. */
 extern void dperm_moments_flat_wrong_answer(void) __attribute__((noreturn));
 
-/* The number of rows of what a pass returned that counts, and its counts, so many; all are 0 if there was no row. */
+/* The number of units of what a pass returned that counts, and its counts, so many; all are 0 if there was no row. */
 extern int64 dperm_moments_flat_counts(Datum value, int64 *counts, int count);
 
 /* The flat form: aligned like a double, so that the words can be read in place. */

@@ -19,22 +19,34 @@
 #include "core/base/digest.h"
 #include "core/model/score.h"
 #include "core/privacy/counts.h"
+#include "core/privacy/person.h"
 #include "dperm.h"
 #include "moments_state.h"
 
 PG_FUNCTION_INFO_V1(dp_moments_combine);
 
 StaticAssertDecl(DPERM_PASS_CELLS == DPERM_CELLS, "cells of the confusion matrix");
+StaticAssertDecl(DPERM_PASS_PARTS == DPERM_PERSON_PARTS, "parts of a person");
 
 /* Bring rows that wait into the block under way. */
 static void
 map_rows(DpermMomentsState *state)
 {
+	const DpermLayout *layout = &state->feed.layout;
 	int			waiting = state->feed.waiting;
+	const double *mapped;
+	double	   *rows;
 
-	if (waiting > 0)
-		memcpy(dperm_moments_next_rows(&state->moments, waiting), dperm_feed_map(&state->feed),
-			   sizeof(double) * state->dim * waiting);
+	if (waiting == 0)
+		return;
+	mapped = dperm_feed_map(&state->feed);
+	rows = dperm_moments_next_rows(&state->moments, waiting);
+	for (int i = 0; i < waiting; i++, rows += layout->words, mapped += state->dim)
+	{
+		memcpy(rows, mapped, sizeof(double) * state->dim);
+		if (layout->weighted)
+			*dperm_row_weight(layout, rows) = state->waiting[i];
+	}
 }
 
 /* Does the state belong to a pass that counts? */
@@ -122,6 +134,8 @@ take_encoder(DpermMomentsState *state, const DpermFlat *flat)
 	state->values = palloc0(sizeof(DpermValue) * state->encoder.block_count);
 	state->positive = dperm_moments_flat_positive(flat, pass);
 	dperm_feed_make(&state->feed, &state->encoder, NULL);
+	if (pass->weighted)
+		dperm_layout_weigh(&state->feed.layout);
 }
 
 /* Add what another state of the same request has found; numbers are its words. */
@@ -130,6 +144,7 @@ merge_found(DpermMomentsState *state, const DpermPass *pass, const double *numbe
 {
 	const double *sums = numbers + dperm_pass_gradient_at(pass);
 
+	state->pass.persons += pass->persons;
 	if (is_counting(state))
 	{
 		const int64 *counts = (const int64 *) numbers + dperm_pass_counts_at(pass);
@@ -189,6 +204,7 @@ dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent)
 	dperm_moments_flat_read(flat, &found);
 	state->pass = found;
 	state->pass.digest = 0;		/* comes with what was found */
+	state->pass.persons = 0;
 	state->dim = found.dim;
 	take_encoder(state, flat);
 	state->direct = !is_counting(state) && !dperm_feed_waits(&state->feed) && found.seed == 0;
@@ -242,39 +258,45 @@ dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
 
 /* Count the row whose values have been read. The decision is that of dp_decision, to the bit. */
 static void
-count_row(DpermMomentsState *state, int sign)
+count_row(DpermMomentsState *state, int sign, int64 parts)
 {
 	double		decision = dperm_score_decision(&state->encoder, state->feed.frequencies, state->weights,
 											   state->values, state->room);
 
 	state->pass.rows++;
 	if (sign != 0)
-		state->counts[dperm_counts_cell(decision, sign > 0, state->pass.bins)]++;
+		state->counts[dperm_counts_cell(decision, sign > 0, state->pass.bins)] += parts;
 }
 
 /* Let a row wait for its kernel. Its digest is that of what the kernel is applied to. */
 static void
-wait_row(DpermMomentsState *state, int sign)
+wait_row(DpermMomentsState *state, int sign, double weight)
 {
 	DpermFeed  *feed = &state->feed;
 	int			place = feed->waiting;
 	bool		full = dperm_feed_wait(feed, state->values, sign);
+	double		rest[2] = {feed->targets[place], weight};
 
+	if (state->pass.weighted)
+		state->waiting[place] = weight;
 	if (state->pass.seed != 0)
 		state->pass.digest += dperm_digest(state->pass.seed, feed->blocks + (size_t) place * feed->linear, feed->linear) ^
-			dperm_digest(state->pass.seed, &feed->targets[place], 1);
+			dperm_digest(state->pass.seed, rest, 2);
 	if (full)
 		map_rows(state);
 }
 
-/* Write a row into the sums, with a digest. */
+/* Write a row into the sums. */
 static void
-write_row(DpermMomentsState *state, int sign)
+write_row(DpermMomentsState *state, int sign, double weight)
 {
 	double	   *row = dperm_moments_next(&state->moments);
 
 	dperm_feed_write(&state->feed, state->values, sign, row);
-	state->pass.digest += dperm_digest(state->pass.seed, row, state->feed.layout.words);
+	if (state->pass.weighted)
+		*dperm_row_weight(&state->feed.layout, row) = weight;
+	if (state->pass.seed != 0)
+		state->pass.digest += dperm_digest(state->pass.seed, row, state->feed.layout.words);
 }
 
 /* Add the row whose values have been read, unless it goes straight into the sums: a zero row without a label. */
@@ -282,11 +304,26 @@ void
 dperm_moments_state_add_any(DpermMomentsState *state, int sign)
 {
 	if (is_counting(state))
-		count_row(state, sign);
+		count_row(state, sign, 1);
 	else if (dperm_feed_waits(&state->feed))
-		wait_row(state, sign);
+		wait_row(state, sign, 1);
 	else
-		write_row(state, sign);
+		write_row(state, sign, 1);
+}
+
+/* Add the row of a person. What it weighs, or counts for, is what it would when rows are read once: load.c, tally.c. */
+void
+dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 labelled, bool first)
+{
+	double		weight = sign == 0 ? 0 : dperm_person_weight(labelled);
+
+	state->pass.persons += first;
+	if (is_counting(state))
+		count_row(state, sign, sign == 0 ? 0 : dperm_person_count(1, labelled));
+	else if (dperm_feed_waits(&state->feed))
+		wait_row(state, sign, weight);
+	else
+		write_row(state, sign, weight);
 }
 
 /* Combine two states of the same request. STRICT. */

@@ -40,10 +40,17 @@ typedef struct DpermMomentsState
 	DpermMoments moments;		/* of a pass that sums up */
 	int64	   *counts;			/* of a pass that counts, in the header's rows too */
 	double	   *room;			/* for a decision */
+	double		waiting[DPERM_FEED_ROWS];	/* what rows weigh that wait in the feed, if they have weights */
 } DpermMomentsState;
 
 /* An expanded state that continues a flat one, in a child of the given context. */
 extern DpermMomentsState *dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent);
+
+/*
+ * Add the row of a person with so many rows that have a label, this one among them if it has one; rows without a label weigh nothing. first: is it the one
+ * of their rows by which the person is counted? For a pass over rows with weights, and no other is for rows without.
+ */
+extern void dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 labelled, bool first);
 
 /* Any state as an expanded object that may be modified; one that is already stays where it is. */
 extern DpermMomentsState *dperm_moments_state_get(Datum value, MemoryContext parent);

@@ -10,6 +10,7 @@
 #include "fmgr.h"
 #include "mb/pg_wchar.h"
 
+#include "core/base/limits.h"
 #include "moments_state.h"
 
 PG_FUNCTION_INFO_V1(dp_moments_step);
@@ -19,10 +20,11 @@ PG_FUNCTION_INFO_V1(dp_moments_step_record);
 PG_FUNCTION_INFO_V1(dp_moments_step_any);
 PG_FUNCTION_INFO_V1(dp_moments_step_any_record);
 PG_FUNCTION_INFO_V1(dp_moments_step_row);
+PG_FUNCTION_INFO_V1(dp_moments_step_person);
 
 /* The state of a transition: the one so far, or a new one from the request. */
 static DpermMomentsState *
-step_state(FunctionCallInfo fcinfo)
+get_state(FunctionCallInfo fcinfo)
 {
 	DpermMomentsState *state;
 
@@ -40,6 +42,20 @@ step_state(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a request has no rows of its own")));
+	return state;
+}
+
+/* The same for rows that have weights, or that have none: a row that is taken for the other would weigh anything. */
+static DpermMomentsState *
+step_state(FunctionCallInfo fcinfo, bool weighted)
+{
+	DpermMomentsState *state = get_state(fcinfo);
+
+	if (state->pass.weighted != weighted)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 weighted ? errmsg("the request is not about persons") : errmsg("the request is about persons"),
+				 errhint("Use dp_moments_person_agg for requests about persons, and for no others.")));
 	return state;
 }
 
@@ -138,7 +154,7 @@ look_up_call(FunctionCallInfo fcinfo, bool any_label, bool arguments)
 static Datum
 step_pass(FunctionCallInfo fcinfo, Oid label, const Column *columns)
 {
-	DpermMomentsState *state = step_state(fcinfo);
+	DpermMomentsState *state = step_state(fcinfo, false);
 	int			sign = step_sign(state, fcinfo, label);
 
 	match_columns(state, PG_NARGS() - 3, columns);
@@ -211,7 +227,7 @@ take_record_type(DpermMomentsState *state, HeapTupleHeader record)
 static Datum
 step_record(FunctionCallInfo fcinfo, Oid label)
 {
-	DpermMomentsState *state = step_state(fcinfo);
+	DpermMomentsState *state = step_state(fcinfo, false);
 	int			sign = step_sign(state, fcinfo, label);
 	HeapTupleHeader record;
 
@@ -243,14 +259,12 @@ dp_moments_step_any_record(PG_FUNCTION_ARGS)
 }
 
 /*
- * The same with the columns as a row that dp_row has made: a declared type, for servers that call aggregates without the types of their
- * arguments. All errors are about the types of columns, which every row has, so that what it holds makes no difference.
+ * Read the columns of a row that dp_row has made. All errors are about the types of columns, which every row has, so that what it holds makes
+ * no difference.
  */
-Datum
-dp_moments_step_row(PG_FUNCTION_ARGS)
+static void
+read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
 {
-	DpermMomentsState *state = step_state(fcinfo);
-	int			sign = step_sign(state, fcinfo, InvalidOid);
 	bytea	   *bytes;
 	DpermBytes	row = {0};
 
@@ -282,6 +296,39 @@ dp_moments_step_row(PG_FUNCTION_ARGS)
 	}
 	if (row.left > 0)
 		raise_mismatch();
+}
+
+/*
+ * The same with the columns as a row that dp_row has made: a declared type, for servers that call aggregates without the types of their
+ * arguments.
+ */
+Datum
+dp_moments_step_row(PG_FUNCTION_ARGS)
+{
+	DpermMomentsState *state = step_state(fcinfo, false);
+	int			sign = step_sign(state, fcinfo, InvalidOid);
+
+	read_columns(state, fcinfo);
 	dperm_moments_state_add(state, sign);
+	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
+}
+
+/*
+ * The same for a row of a person: (..., columns bytea, rows bigint, first boolean). rows are those of the person that have a label, and one of
+ * all their rows is the first.
+ */
+Datum
+dp_moments_step_person(PG_FUNCTION_ARGS)
+{
+	DpermMomentsState *state = step_state(fcinfo, true);
+	int			sign = step_sign(state, fcinfo, InvalidOid);
+	int64		labelled = PG_ARGISNULL(4) ? 0 : PG_GETARG_INT64(4);
+
+	if (PG_ARGISNULL(5) || labelled > DPERM_ROWS_MAX || labelled < (sign != 0 ? 1 : 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the number of rows of a person is out of range")));
+	read_columns(state, fcinfo);
+	dperm_moments_state_add_weighted(state, sign, labelled, PG_GETARG_BOOL(5));
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }

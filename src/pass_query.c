@@ -165,6 +165,24 @@ append_citus(StringInfo sql, const DpermSource *source, int count, const int *po
 	appendStringInfo(sql, " FROM %s AS t", source->from);
 }
 
+/*
+ * The same over persons. A row comes with the number of rows with a label that its person has, and one row of each, no matter which, with the word that it
+ * is the first. Rows of nobody stay out.
+ */
+static void
+append_persons(StringInfo sql, const DpermSource *source, int count, const int *portions)
+{
+	for (int i = 0; i < count; i++)
+		appendStringInfo(sql, "%s %s.dp_moments_person_agg($%d, s.label, s.columns, s.labelled, s.first)%s", i == 0 ? "SELECT" : ",",
+						 dperm_source_schema(source), DPERM_PARAM_EXTRA + i, portions ? filter("s.portion", portions[i], i) : "");
+	appendStringInfo(sql, " FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER (PARTITION BY %s) AS labelled, "
+					 "pg_catalog.row_number() OVER (PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS first",
+					 dperm_pass_query_label(source), dperm_pass_query_row(source), dperm_pass_query_label(source), source->unit, source->unit);
+	if (portions)
+		appendStringInfo(sql, ", %s AS portion", dperm_pass_query_portion(source));
+	appendStringInfo(sql, " FROM %s AS t WHERE %s IS NOT NULL) AS s", source->from, source->unit);
+}
+
 /* The aggregates of all parts, combined. */
 static void
 append_parts(StringInfo sql, const DpermSource *source, int count, const int *portions)
@@ -214,7 +232,10 @@ dperm_pass_query(const DpermSource *source, int count, const int *portions)
 	switch (source->location)
 	{
 		case DPERM_LOCATION_CITUS:
-			append_citus(&sql, source, count, portions);
+			if (dperm_source_weighs(source))
+				append_persons(&sql, source, count, portions);
+			else
+				append_citus(&sql, source, count, portions);
 			break;
 		case DPERM_LOCATION_PARTS:
 			append_parts(&sql, source, count, portions);

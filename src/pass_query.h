@@ -4,7 +4,8 @@
  * A pass is one aggregate over the rows for each request. Here it runs in this process and its parallel workers. Citus runs it in parts
  * on the servers that have the rows, and calls our functions without the types of their arguments: columns go to it as one value, dp_row. On a foreign
  * server it runs as a whole, as long as everything in it is immutable or an aggregate; of a table with foreign partitions each has an
- * aggregate of its own, and the results are combined here.
+ * aggregate of its own, and the results are combined here. Where a server of Citus has all rows of a person, it finds out how many of them have a label, and
+ * so what they weigh.
  */
 #ifndef DPERM_PASS_QUERY_H
 #define DPERM_PASS_QUERY_H

@@ -60,6 +60,18 @@ dperm_queries_execute(const DpermSource *source, const char *query, const char *
 	return dperm_checked_answer(&checked);
 }
 
+/*
+ * A pass, with requests. One over persons numbers their rows, in no order: which of them is the first makes no difference, so it is exempt from the check that the
+ * order of rows does not matter. What it reads is a table, with no view in between that could depend on an order, too; the query that reads all rows is not
+ * exempt, and checks whatever else there is.
+ */
+static DpermChecked
+make_pass(const DpermSource *source, int count, const int *portions, const Datum *requests)
+{
+	return (DpermChecked) {source, source->relation, dperm_pass_query(source, count, portions),
+		make_params(source, source->moments_type, requests, count), CURSOR_OPT_PARALLEL_OK, dperm_source_weighs(source)};
+}
+
 /* Run a query of ours in this process alone: workers would only send rows here. */
 static void
 read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiver *receiver)
@@ -93,9 +105,9 @@ fenced_query(const DpermSource *source)
 	return sql.data;
 }
 
-/* The query that reads all rows. */
+/* The query that reads all rows, once; or one that reads rows as one would that are read again, each with its portion. */
 static char *
-read_query(const DpermSource *source)
+read_query(const DpermSource *source, bool once)
 {
 	StringInfoData sql;
 
@@ -105,9 +117,9 @@ read_query(const DpermSource *source)
 	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
-	if (source->unit)
+	if (once && source->unit)
 		appendStringInfo(&sql, ", %s", source->unit);
-	if (source->portions > 0 && !source->once)
+	if (source->portions > 0 && !once)
 		appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
 	appendStringInfo(&sql, " FROM %s AS t", source->from);
 	return sql.data;
@@ -125,7 +137,8 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 	/* by its place where it has one, else by what it holds: then equal rows are in it together, hence the limit */
 	if (keyed.key == 0)
 		keyed.key = dperm_queries_key();
-	checked.text = psprintf("%s WHERE %s LIMIT " INT64_FORMAT, read_query(source),
+	checked.text = psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source, false),
+							source->unit ? psprintf("%s IS NOT NULL AND ", source->unit) : "",
 							has_places ? psprintf("%s.dp_portion($%d, %d, 0::pg_catalog.oid, t.ctid) OPERATOR(pg_catalog.=) 0",
 												  dperm_source_schema(source), DPERM_PARAM_KEY, one_in) :
 							dperm_pass_query_sample(source, one_in), limit);
@@ -133,7 +146,10 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 	dperm_checked_run(&checked, receiver);
 }
 
-/* The query that counts rows: one row or more, with the number of rows in a relation, or for each portion of it that one and the number. */
+/*
+ * The query that counts rows and units: one row or more, with the numbers of a relation, or for each portion of it with that one and the numbers. Whoever has no unit
+ * is no person, and count(DISTINCT) leaves them out.
+ */
 static char *
 count_query(const DpermSource *source)
 {
@@ -144,10 +160,11 @@ count_query(const DpermSource *source)
 	initStringInfo(&sql);
 	foreach(cell, relations)
 	{
-		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*)", cell == list_head(relations) ? "" : " UNION ALL ");
+		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*), %s", cell == list_head(relations) ? "" : " UNION ALL ",
+						 source->unit ? psprintf("pg_catalog.count(DISTINCT %s)", source->unit) : "pg_catalog.count(*)");
 		if (source->portions > 0)
 			appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
-		appendStringInfo(&sql, " FROM %s AS t%s", dperm_source_name(lfirst_oid(cell)), source->portions > 0 ? " GROUP BY 2" : "");
+		appendStringInfo(&sql, " FROM %s AS t%s", dperm_source_name(lfirst_oid(cell)), source->portions > 0 ? " GROUP BY 3" : "");
 	}
 	return sql.data;
 }
@@ -161,26 +178,33 @@ dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isn
 	return DatumGetInt32(portion);
 }
 
-/* The number of rows, and of those in each portion. */
+/* The number of units, and of those in each portion. */
 int64
-dperm_queries_count(const DpermSource *source, int64 *portions)
+dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 {
 	DpermAnswer *answer = dperm_queries_execute(source, count_query(source), "dp_model", NULL, 0);
 	int64		total = 0;
 
 	if (portions)
 		memset(portions, 0, sizeof(int64) * source->portions);
+	if (rows)
+		*rows = 0;
 	for (uint64 i = 0; i < answer->count; i++)
 	{
 		bool		isnull;
-		int64		rows = DatumGetInt64(dperm_checked_value(answer, i, 1, &isnull));
+		int64		units = DatumGetInt64(dperm_checked_value(answer, i, 2, &isnull));
+
+		bool		unknown;
+		int64		seen = DatumGetInt64(dperm_checked_value(answer, i, 1, &unknown));
 
 		/* it may come from another server */
-		if (isnull || rows < 0 || rows > DPERM_ROWS_MAX - total)
+		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - total)
 			dperm_moments_flat_wrong_answer();
-		total += rows;
+		total += units;
+		if (rows)
+			*rows += seen;
 		if (portions)
-			portions[dperm_queries_checked_portion(source, dperm_checked_value(answer, i, 2, &isnull), isnull)] += rows;
+			portions[dperm_queries_checked_portion(source, dperm_checked_value(answer, i, 3, &isnull), isnull)] += units;
 	}
 	dperm_checked_free(answer);
 	return total;
@@ -190,7 +214,7 @@ dperm_queries_count(const DpermSource *source, int64 *portions)
 void
 dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 {
-	read_rows(source, source->relation, read_query(source), receiver);
+	read_rows(source, source->relation, read_query(source, source->once), receiver);
 }
 
 /* The census of a source that shows all rows. */
@@ -215,26 +239,44 @@ open_and_close(void *query)
 }
 
 /*
- * Do all that comes before the first row of a query with one value of a type of ours: check it, plan it, and let the
+ * Do all that comes before the first row of a query: check it, plan it, and let the
  * executor look at privileges and at what it would read. Not again for a query that was tried before. The planner reads statistics, whose
  * size tells about the values of columns.
  */
 static void
-try_open(const DpermSource *source, Oid relation, char *query, const char *type, int options, List **tried)
+try_open(DpermChecked *query, List **tried)
 {
-	Datum		none = 0;
-	DpermChecked checked = {source, relation, query, make_params(source, dperm_source_type(source, type), &none, 1), options};
 	ListCell   *cell;
 
 	foreach(cell, *tried)
-		if (strcmp(lfirst(cell), query) == 0)
+		if (strcmp(lfirst(cell), query->text) == 0)
 			return;
-	*tried = lappend(*tried, query);
+	*tried = lappend(*tried, pstrdup(query->text));
 
 	/* the NULL that stands for a value must not simplify the plan */
-	for (int i = 0; i < checked.params->numParams; i++)
-		checked.params->params[i].pflags = 0;
-	dperm_run_as_unseen(source->run_as, open_and_close, &checked);
+	for (int i = 0; i < query->params->numParams; i++)
+		query->params->params[i].pflags = 0;
+	dperm_run_as_unseen(query->source->run_as, open_and_close, query);
+}
+
+/* The same for a query that reads rows. */
+static void
+try_read(const DpermSource *source, Oid relation, const char *text, List **tried)
+{
+	DpermChecked checked = {source, relation, text, make_params(source, InvalidOid, NULL, 0), 0};
+
+	try_open(&checked, tried);
+}
+
+/* The same for a pass, with one request. */
+static void
+try_pass(const DpermSource *source, List **tried)
+{
+	int			portion = 0;
+	Datum		none = 0;
+	DpermChecked checked = make_pass(source, 1, source->portions > 0 ? &portion : NULL, &none);
+
+	try_open(&checked, tried);
 }
 
 /* Does the server of a foreign table run passes over it? What it does not know, or what is not the same there, it does not run. */
@@ -278,20 +320,14 @@ check_location(DpermSource *source)
 static void
 check_queries(DpermSource *source, List **tried)
 {
-	int			portion = 0;
-
-	/* what is read once has no passes */
-	if (source->once)
-	{
-		try_open(source, source->relation, read_query(source), "dp_moments", 0, tried);
-		if (source->census)
-			try_open(source, source->census_relation, source->census, "dp_moments", 0, tried);
-		return;
-	}
 	check_location(source);
-	try_open(source, source->relation, dperm_pass_query(source, 1, source->portions > 0 ? &portion : NULL), "dp_moments",
-			 CURSOR_OPT_PARALLEL_OK, tried);
-	try_open(source, source->relation, read_query(source), "dp_moments", 0, tried);
+
+	/* what is only read once has no passes */
+	if (!dperm_source_only_once(source))
+		try_pass(source, tried);
+	try_read(source, source->relation, read_query(source, source->once), tried);
+	if (source->census)
+		try_read(source, source->census_relation, source->census, tried);
 }
 
 /* Open a source, and check the queries over it. */
@@ -308,11 +344,12 @@ void
 dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
 				  const int *portions, Datum *results)
 {
+	DpermChecked pass = make_pass(source, count, portions, requests);
 	DpermAnswer *answer;
 
 	/* without portions there is no condition that leaves out a request of 0 */
 	Assert(portions || (count == 1 && requests[0]));
-	answer = dperm_queries_execute(source, dperm_pass_query(source, count, portions), "dp_moments", requests, count);
+	answer = dperm_checked_answer(&pass);
 	if (answer->count != 1)
 		elog(ERROR, "a pass over the rows failed");
 	for (int i = 0; i < count; i++)
@@ -350,7 +387,9 @@ dperm_queries_divide(DpermSource *source, int portions, const char *identity, bo
 {
 	source->portions = portions;
 	source->key = key;
-	source->identity = dperm_identity_sql(source, identity, is_public);
+	source->identity = dperm_source_weighs(source) ?
+		psprintf("%s::pg_catalog.%s", source->unit, getBaseType(source->unit_type) == UUIDOID ? "uuid" : "int8") :
+		dperm_identity_sql(source, identity, is_public);
 	check_queries(source, tried);
 }
 
@@ -360,8 +399,7 @@ source_tables(const DpermSource *source)
 {
 	Datum		request = 0;
 	int			portion = 0;
-	DpermChecked checked = {source, source->relation, dperm_pass_query(source, 1, source->portions > 0 ? &portion : NULL),
-	make_params(source, source->moments_type, &request, 1), 0};
+	DpermChecked checked = make_pass(source, 1, source->portions > 0 ? &portion : NULL, &request);
 
 	return dperm_reach_tables(dperm_checked_relations(&checked));
 }

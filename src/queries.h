@@ -25,7 +25,7 @@ extern Datum dperm_queries_key(void);
 
 /*
  * Divide the rows into portions by a key. identity names a column that identifies rows; NULL for a relation whose rows
- * have a place of their own. It has to be unique by constraints unless the rows are public. The queries over
+ * have a place of their own, or for persons, who are divided by their unit. It has to be unique by constraints unless the rows are public. The queries over
  * portions are checked.
  */
 extern void dperm_queries_divide(DpermSource *source, int portions, const char *identity,
@@ -39,9 +39,10 @@ extern DpermAnswer *dperm_queries_execute(const DpermSource *source, const char 
 								  const Datum *extras, int extra_count);
 
 /*
- * The number of rows, by a scan of its own. Of a divided source, portions, unless it is NULL, gets the number of rows in each portion.
+ * The number of units, by a scan of its own: of rows, or of persons if they are weighed where they are. Of a divided source, portions, unless it is NULL, gets the
+ * number of units in each portion. *rows, unless NULL, gets the number of rows.
  */
-extern int64 dperm_queries_count(const DpermSource *source, int64 *portions);
+extern int64 dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows);
 
 /* The portion of a row that a query, which may have run on another server, has told; raises if there is no such portion. */
 extern int	dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isnull);

@@ -419,6 +419,22 @@ set_unit(DpermSource *source, const char *column)
 	source->once = true;
 }
 
+/*
+ * Let passes run where the rows of persons are, if they may and can: each server has all rows of a person. Values that are equal must have equal bits, or the
+ * server would be another.
+ */
+static void
+set_weights(DpermSource *source, const char *unit)
+{
+	Oid			type = getBaseType(source->unit_type);
+
+	if (source->registration || (type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
+		!dperm_location_keeps_together(source->relation, get_attnum(source->relation, unit)))
+		return;
+	source->location = DPERM_LOCATION_CITUS;
+	source->spec.weighted = true;
+}
+
 /* Find relation and columns and check types, domains and privileges. */
 void
 dperm_source_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
@@ -471,7 +487,10 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	source->columns = make_readers(source, features);
 	set_label(source, label, options);
 	if (unit)
+	{
 		set_unit(source, unit);
+		set_weights(source, unit);
+	}
 	if (!source->once)
 		source->location = dperm_location_find(source->relation, &source->parts);
 	source->spec.loss = options->loss;

@@ -36,7 +36,7 @@ typedef struct DpermSource
 	Oid			moments_type;	/* dp_moments */
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
-	DpermLocation location;		/* where its rows are, if they may be read more than once */
+	DpermLocation location;		/* where its rows are, if they may be read more than once; or if they are many, see dperm_source_weighs() */
 	List	   *parts;			/* DPERM_LOCATION_PARTS: the relations that it consists of */
 	char	   *label_column;
 	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
@@ -71,6 +71,23 @@ typedef struct DpermSource
 	bool		lone_array;		/* is the only feature an array? */
 	DpermPassSpec spec;
 } DpermSource;
+
+/*
+ * Do passes over a source with a unit run where its rows are, if these are many? Each server has all rows of a person, and so knows what they weigh. It may be
+ * read once all the same, and is if rows are few.
+ */
+static inline bool
+dperm_source_weighs(const DpermSource *source)
+{
+	return source->spec.weighted;
+}
+
+/* Are the rows of a source read once, whatever their number? */
+static inline bool
+dperm_source_only_once(const DpermSource *source)
+{
+	return source->once && !source->spec.weighted;
+}
 
 /* Columns that are arguments of an aggregate of their own; more are one record. */
 #define DPERM_COLUMN_ARGS 90

@@ -124,7 +124,7 @@ dperm_tasks_rows_changed(void)
 static void
 check_rows(Work *work, const DpermPass *pass)
 {
-	if (pass->rows != work->task->rows->count)
+	if (dperm_pass_units(pass) != work->task->rows->count)
 		dperm_tasks_rows_changed();
 	if (pass->seed != 0 && work->digested && pass->digest != work->digest)
 		ereport(ERROR,
@@ -151,7 +151,7 @@ answer_by_pass(Work *work, Datum result)
 	dperm_moments_flat_open(result, &pass, &words);
 	check_rows(work, &pass);
 	sums = (const double *) words + dperm_pass_gradient_at(&pass);
-	dperm_matrix_sums_means(pass.value, sums, sums + dim, pass.rows, dim, ask);
+	dperm_matrix_sums_means(pass.value, sums, sums + dim, n, dim, ask);
 	if (ask->hess)
 	{
 		const double *packed = (const double *) words + dperm_pass_hess_at(&pass);
@@ -278,7 +278,7 @@ dperm_tasks_run(DpermTask *tasks, int count)
 	for (int done = 0; done < count;)
 	{
 		MemoryContextSwitchTo(work);
-		if (tasks[done].rows->complete || tasks[done].rows->source->once)
+		if (tasks[done].rows->complete || (tasks[done].rows->source->once && !tasks[done].rows->elsewhere))
 			train_alone(&tasks[done++], count > 1, caller);
 		else
 		{

@@ -104,13 +104,13 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 	}
 }
 
-/* Divide the rows of every candidate, by one fresh key. Where they are read once, they or their persons draw their portions. */
+/* Divide the rows of every candidate, by one fresh key. Where they are read once, they or their persons draw their portions: of persons elsewhere that is known later. */
 static void
 divide_sources(Tuning *tuning, int portions, bool is_public)
 {
 	Datum		key;
 
-	if (tuning->sources[0].once)
+	if (dperm_source_only_once(&tuning->sources[0]))
 	{
 		for (int i = 0; i < tuning->candidates.count; i++)
 			tuning->sources[i].portions = portions;
@@ -275,7 +275,7 @@ test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mist
 {
 	int			count = tuning->candidates.count;
 
-	if (tuning->sources[0].once)
+	if (tuning->sources[0].once && !tuning->tested_on[0]->elsewhere)
 		for (int i = 0; i < count; i++)
 			mistakes[i] = dperm_mistakes(tuning->tested_on[i], tasks[i].model);
 	else
@@ -395,7 +395,7 @@ count_private(void *arg)
 {
 	PrivateWork *work = arg;
 
-	work->units = work->source->once ? dperm_load_count(work->source) : dperm_queries_count(work->source, NULL);
+	work->units = dperm_source_only_once(work->source) ? dperm_load_count(work->source) : dperm_queries_count(work->source, NULL, NULL);
 }
 
 /* Train on the private rows. */

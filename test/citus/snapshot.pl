@@ -19,6 +19,8 @@ my @workers = $cluster->workers;
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
 # A label that waits at the third look at one of the rows, for whoever holds a lock on the worker: the sample takes two, and the first pass is the third
+# And a policy that does so at its third look, which is in the
+# first pass: persons are counted with all conditions, and there are no passes over persons in a view
 $_->safe_psql('postgres', 'SET citus.enable_ddl_propagation = off; CREATE SEQUENCE looks') for $node, @workers;
 sql(q{
 	CREATE FUNCTION paused(id bigint, y boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN
@@ -34,14 +36,29 @@ sql(q{
 	CREATE TABLE people (id bigint PRIMARY KEY, y boolean, n int, f float8);
 	SELECT create_distributed_table('people', 'id');
 	CREATE VIEW gated AS SELECT id, paused(id, y) AS y, n, f FROM people;
+	CREATE FUNCTION visible(id bigint) RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN
+	  IF id = 1 AND nextval('looks') = 3 THEN
+	    PERFORM pg_advisory_lock_shared(1);
+	    PERFORM pg_advisory_unlock_shared(1);
+	  END IF;
+	  RETURN true;
+	END $$;
+	CREATE TABLE visits (id bigint, person int, y boolean, n int, f float8);
+	SELECT create_distributed_table('visits', 'person', colocate_with => 'none');
+	CREATE ROLE reader LOGIN;
+	GRANT SELECT ON visits TO reader;
+	ALTER TABLE visits ENABLE ROW LEVEL SECURITY;
+	CREATE POLICY gate ON visits USING (visible(id));
 });
+$_->safe_psql('postgres', 'SET citus.enable_ddl_propagation = off; GRANT USAGE ON SEQUENCE looks TO reader') for $node, @workers;
 my $arguments = "'y', '{n,f}', 'Infinity', lambda => 0.01, domains => '{\"n\": [0, 100], \"f\": [-1, 1]}'";
 
 # Run a call, and a change of the rows while a pass is under way
 sub meanwhile
 {
-	my ($call, $change, $isolation) = @_;
-	sql('TRUNCATE people; INSERT INTO people SELECT i, i % 3 = 0, i % 100, sin(i) FROM generate_series(1, 5000) i');
+	my ($call, $change, $isolation, $role) = @_;
+	sql('TRUNCATE people; INSERT INTO people SELECT i, i % 3 = 0, i % 100, sin(i) FROM generate_series(1, 5000) i;
+		TRUNCATE visits; INSERT INTO visits SELECT i, i / 5, i % 3 = 0, i % 100, sin(i) FROM generate_series(1, 5000) i');
 	$_->safe_psql('postgres', "ALTER SEQUENCE looks RESTART") for @workers;
 	my @holders;
 	for my $worker (@workers)
@@ -54,7 +71,7 @@ sub meanwhile
 		$s{handle}->pump_nb;
 	}
 	my ($out, $err) = ('', '');
-	my $handle = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET dperm.pull_memory = 0", '-c', "BEGIN ISOLATION LEVEL $isolation", '-c', $call, '-c', 'COMMIT' ], '<', \'', '>', \$out, '2>', \$err);
+	my $handle = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-c', "SET dperm.pull_memory = 0", '-c', 'SET ROLE ' . ($role // 'none'), '-c', "BEGIN ISOLATION LEVEL $isolation", '-c', $call, '-c', 'COMMIT' ], '<', \'', '>', \$out, '2>', \$err);
 	my $waiting = 0;
 	for (1 .. 600)
 	{
@@ -85,9 +102,11 @@ sub is_refused
 # A model of the rows
 sub is_model
 {
-	my ($what, $out, $err) = @_;
-	sql('CREATE TABLE IF NOT EXISTS local (LIKE people); TRUNCATE local; INSERT INTO local SELECT * FROM people');
-	cmp_ok(sql("SELECT distance('$out', dp_logreg_train('local', $arguments))"), '<', 1e-9, "$what: the weights of the rows as they are at the end");
+	my ($what, $out, $err, $table, $more) = @_;
+	$table //= 'people';
+	$more //= '';
+	sql("DROP TABLE IF EXISTS local; CREATE TABLE local (LIKE $table); INSERT INTO local SELECT * FROM $table");
+	cmp_ok(sql("SELECT distance('$out', dp_logreg_train('local', $arguments$more))"), '<', 1e-9, "$what: the weights of the rows as they are at the end");
 }
 
 # One or the other: a shard may not have been read yet when its rows changed
@@ -116,6 +135,17 @@ my $kernel = "SELECT dp_logreg_train('gated', $arguments, kernel => 'gaussian', 
 is_refused('a kernel, UPDATE of labels', meanwhile($kernel, sub { sql('UPDATE people SET y = NOT y') }, 'READ COMMITTED'));
 like((meanwhile($kernel, sub { sql('UPDATE people SET y = y') }, 'READ COMMITTED'))[0], qr/"weights"/, 'a kernel, an UPDATE that changes nothing');
 
+# Persons: their number is checked in every pass, and so are their rows and what they weigh
+my $persons = "SELECT dp_logreg_train('visits', $arguments, unit => 'person')";
+is_refused('a new person', meanwhile($persons, sub { sql('INSERT INTO visits VALUES (5001, 5001, true, 5, 0)') }, 'READ COMMITTED', 'reader'));
+is_refused('a person who leaves', meanwhile($persons, sub { sql('DELETE FROM visits WHERE person = 17') }, 'READ COMMITTED', 'reader'));
+is_refused('other labels of persons', meanwhile($persons, sub { sql('UPDATE visits SET y = CASE WHEN id % 7 > 0 THEN NOT y END') }, 'READ COMMITTED', 'reader'));
+for my $change ([ 'another person in place of one', 'DELETE FROM visits WHERE person = 17; INSERT INTO visits VALUES (9999, 9999, true, 99, 1)' ],
+	[ 'more rows of a person', 'INSERT INTO visits SELECT 5000 + i, 17, true, 99, 1 FROM generate_series(1, 3000) i' ], [ 'persons, an UPDATE that changes nothing', 'UPDATE visits SET y = y' ])
+{
+	is_one_set($change->[0], meanwhile($persons, sub { sql($change->[1]) }, 'READ COMMITTED', 'reader'), 'visits', ", unit => 'person'");
+}
+
 # Tuning: sizes of portions are checked in every pass
 my $tune = "SELECT dp_logreg_tune('gated', 'y', '{n,f}', 1, identity => 'id', candidates => '[{\"lambda\": 1}, {\"lambda\": 0.01}]', domains => '{\"n\": [0, 100], \"f\": [-1, 1]}')";
 my ($out, $err) = meanwhile($tune, sub { sql('INSERT INTO people SELECT i, true, 5, 0 FROM generate_series(5001, 5200) i') }, 'READ COMMITTED');
@@ -123,6 +153,12 @@ like($err, qr/the number of rows in source changed during training/, 'tuning, IN
 ($out, $err) = meanwhile($tune, sub { sql('UPDATE people SET y = NOT y') }, 'READ COMMITTED');
 like($out . $err, qr/"tuning"|rows in source changed during training/, 'tuning, UPDATE: an error, unless trainings have ended');
 like((meanwhile($tune, sub { sql('UPDATE people SET y = y') }, 'READ COMMITTED'))[0], qr/"tuning"/, 'tuning, an UPDATE that changes nothing: every row stays in its portion');
+
+my $tune_persons = "SELECT dp_logreg_tune('visits', 'y', '{n,f}', 1, unit => 'person', candidates => '[{\"lambda\": 1}, {\"lambda\": 0.01}]', domains => '{\"n\": [0, 100], \"f\": [-1, 1]}')";
+($out, $err) = meanwhile($tune_persons, sub { sql('INSERT INTO visits SELECT i, i, true, 5, 0 FROM generate_series(5001, 5200) i') }, 'READ COMMITTED', 'reader');
+like($err, qr/the number of rows in source changed during training/, 'tuning, new persons: an error');
+($out, $err) = meanwhile($tune_persons, sub { sql('UPDATE visits SET y = NOT y; INSERT INTO visits SELECT 5000 + i, i, true, 5, 0 FROM generate_series(1, 900) i') }, 'READ COMMITTED', 'reader');
+like($out . $err, qr/"tuning"|rows in source changed during training/, 'tuning, other rows of persons: an error, unless trainings have ended');
 
 $cluster->stop;
 done_testing();

@@ -39,6 +39,20 @@ sql(qq{
 	CREATE TABLE hashed_wide (LIKE local_wide INCLUDING ALL);
 	SELECT create_distributed_table('hashed_wide', 'id');
 	INSERT INTO hashed_wide SELECT * FROM local_wide;
+	CREATE TABLE local_loose AS SELECT id, CASE WHEN person % 7 > 0 THEN person END AS person, CASE WHEN id % 5 = 0 OR person % 11 > 0 THEN y END AS y, e, n, x,
+	  md5((id / 3)::text)::uuid AS token, (id / 3)::text AS name FROM local;
+	CREATE TABLE loose (LIKE local_loose);
+	SELECT create_distributed_table('loose', 'person', colocate_with => 'none');
+	INSERT INTO loose SELECT * FROM local_loose WHERE person IS NOT NULL;
+	CREATE TABLE by_token (LIKE local_loose);
+	SELECT create_distributed_table('by_token', 'token');
+	INSERT INTO by_token SELECT * FROM local_loose;
+	CREATE TABLE by_name (LIKE local_loose);
+	SELECT create_distributed_table('by_name', 'name');
+	INSERT INTO by_name SELECT * FROM local_loose;
+	CREATE TABLE alone (LIKE local_loose);
+	SELECT create_distributed_table('alone', NULL);
+	INSERT INTO alone SELECT * FROM local_loose;
 	CREATE TABLE reference (LIKE local INCLUDING ALL);
 	SELECT create_reference_table('reference');
 	INSERT INTO reference SELECT * FROM local;
@@ -65,7 +79,7 @@ my $some = "'{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}'";
 # Does a log of the workers have a query that fetches rows, and not only a sample of them?
 sub fetches
 {
-	return scalar grep { /FROM \S+\.(?:hashed|divided|by_person|people)\S*/ && !/worker_partial_agg|dp_moments_\w+_agg|count\(|LIMIT/ } split /\n/, $_[0];
+	return scalar grep { /FROM \S+\.(?:hashed|divided|by_|people|loose|alone)\S*/ && !/worker_partial_agg|dp_moments_\w+_agg|count\(|LIMIT/ } split /\n/, $_[0];
 }
 
 # The weights are the local ones, and passes run where they should.
@@ -76,8 +90,9 @@ sub compare
 	cmp_ok(sql("SET dperm.pull_memory = '$pull'; SELECT distance($function('$local', $arguments), $function('$table', $arguments))"),
 		'<', 1e-9, "$what: the local weights");
 	my $log = $cluster->since($mark);
-	is($log =~ /dp_moments_(?:row|vector)_agg/ ? 'there' : 'here', $where, "$what: where passes run");
+	is($log =~ /dp_moments_(?:row|vector|person)_agg/ ? 'there' : 'here', $where, "$what: where passes run");
 	is(fetches($log), 0, "$what: no more than a sample comes here") if $where eq 'there';
+	unlike($log, qr/IS NOT NULL|LIMIT/, "$what: rows of persons come here once, and there is no sample") if $where eq 'here' && $arguments =~ /unit/;
 }
 my @calls = (
 	['all types', 'dp_logreg_train', 'local', $all],
@@ -100,8 +115,26 @@ my $many = join ',', map { "w$_" } 1 .. 100;
 my $ranges = '{' . join(', ', map { "\"w$_\": [-1, 1]" } 1 .. 100) . '}';
 compare('100 columns', 'dp_logreg_train', 'local_wide', 'hashed_wide', "'y', '{$many}', 'Infinity', lambda => 0.01, domains => '$ranges'", 0, 'there');
 
-# Persons
-compare("$_: persons", 'dp_logreg_train', 'local', $_, "'y', '{e,n}', 'Infinity', lambda => 0.01, unit => 'person', domains => $some", 0, 'here') for ('hashed');
+# Persons: passes run where all rows of a person are on one server
+my $persons = "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some";
+compare("hashed: persons", 'dp_logreg_train', 'local', 'hashed', "$persons, unit => 'person'", 0, 'here');
+compare("by_person: persons, pulled", 'dp_logreg_train', 'local', 'by_person', "$persons, unit => 'person'", '16MB', 'here');
+compare("$_: persons", 'dp_logreg_train', 'local', $_, "$persons, unit => 'person'", 0, 'there') for ('by_person', 'tenant.people');
+compare("reference: persons", 'dp_logreg_train', 'local', 'reference', "$persons, unit => 'person'", 0, 'here');
+for my $call (@calls)
+{
+	my ($what, $function, $local, $arguments) = @$call;
+	compare("by_person: persons, $what", $function, $local, 'by_person', "$arguments, unit => 'person'", 0, 'there');
+}
+compare("$_: persons, some of whom have no label", 'dp_logreg_train', 'local_loose', $_, "$persons, unit => 'person'", 0, 'there') for ('loose', 'alone');
+compare('by_token: persons by a uuid', 'dp_logreg_train', 'local_loose', 'by_token', "$persons, unit => 'token'", 0, 'there');
+compare('by_token: another unit', 'dp_logreg_train', 'local_loose', 'by_token', "$persons, unit => 'person'", 0, 'here');
+compare('by_name: persons by a text', 'dp_logreg_train', 'local_loose', 'by_name', "$persons, unit => 'name'", 0, 'here');
+for my $table ('local_loose', 'loose', 'alone')
+{
+	is(sql("SET dperm.pull_memory = 0; SELECT dp_logreg_train('$table', $persons, unit => 'person')::jsonb ->> 'persons'"),
+		sql('SELECT count(DISTINCT person) FROM local_loose'), "$table: the number of persons");
+}
 
 # Tuning: portions by a key that stays with its row
 my $tuning = "'y', '{e,n,c}', 'Infinity', domains => '{\"e\": [\"blue\"], \"n\": [0, 100], \"c\": [\"Paris\"]}', candidates => '[{\"lambda\": 1}, {\"lambda\": 0.001}]'";
@@ -112,6 +145,18 @@ my ($status, $out, $error) = $node->psql('postgres', "SELECT dp_logreg_tune('has
 like($error, qr/the rows of "hashed" have no identity.*identity => 'id'/s, 'tuning without an identity');
 ($status, $out, $error) = $node->psql('postgres', "SELECT dp_logreg_tune('by_person', $tuning, identity => 'id')");
 like($error, qr/does not identify rows/, 'tuning with an identity that no constraint makes unique');
+for my $call (['by_person', 'person', 'local'], ['tenant.people', 'person', 'local'], ['alone', 'person', 'local_loose'], ['by_token', 'token', 'local_loose'])
+{
+	my ($table, $unit, $same) = @$call;
+	my $arguments = "'$table', 'y', '{e,n}', 'Infinity', domains => $some, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.001}]', unit => '$unit'";
+	my $count = sql("SELECT count(DISTINCT $unit) FROM $same");
+	$mark = $cluster->mark;
+	is(sql("SET dperm.pull_memory = 0; SELECT dp_logreg_tune($arguments)::jsonb -> 'tuning' ->> 'persons'"), $count, "$table: tuning over persons");
+	is(fetches($cluster->since($mark)), 0, "$table: tuning over persons brings no more than a sample here");
+	like($cluster->since($mark), qr/dp_moments_person_agg/, "$table: tuning over persons runs there");
+	is(sql("SELECT dp_logreg_tune($arguments)::jsonb -> 'tuning' ->> 'persons'"), $count, "$table: tuning over persons, pulled");
+	is(sql("SET dperm.pull_memory = 0; SELECT dp_logreg_tune($arguments, holdout => 'hashed', identity => 'id')::jsonb ->> 'persons'"), $count, "$table: persons, tuned on a holdout");
+}
 is(sql("SELECT dp_logreg_tune('local', $tuning, identity => 'id', holdout => 'reference')::jsonb -> 'tuning' ->> 'way'"), 'holdout', 'a holdout elsewhere');
 
 # Evaluation
@@ -123,8 +168,20 @@ for my $table ('hashed', 'reference', 'tenant.people', 'divided')
 	is(sql("SELECT r FROM models, dp_roc(model, '$table', epsilon => 'Infinity') r"), sql("SELECT r FROM models, dp_roc(model, 'local', epsilon => 'Infinity') r"), "$table: ROC");
 	is($cluster->since($mark) =~ /dp_moments_row_agg/ ? 'there' : 'here', $table eq 'reference' ? 'here' : 'there', "$table: where rows are counted");
 }
-is(sql("SELECT e FROM models, dp_evaluate(model, 'by_person', epsilon => 'Infinity', unit => 'person') e"),
-	sql("SELECT e FROM models, dp_evaluate(model, 'local', epsilon => 'Infinity', unit => 'person') e"), 'evaluation of persons');
+sql("CREATE TABLE person_models AS SELECT dp_logreg_train('local', 'y', '{e,n,x}', 1, domains => '{\"e\": [\"blue\"], \"n\": [0, 100], \"x\": {\"dimension\": 3, \"norm\": 2}}') AS model");
+for my $call (['by_person', 'person', 'local', 'there'], ['tenant.people', 'person', 'local', 'there'], ['reference', 'person', 'local', 'here'], ['hashed', 'person', 'local', 'here'],
+	['loose', 'person', 'local_loose', 'there'], ['alone', 'person', 'local_loose', 'there'], ['by_token', 'token', 'local_loose', 'there'])
+{
+	my ($table, $unit, $same, $where) = @$call;
+	$mark = $cluster->mark;
+	for my $function ('dp_evaluate', 'dp_roc')
+	{
+		is(sql("SELECT e FROM person_models, $function(model, '$table', epsilon => 'Infinity', unit => '$unit') e"),
+			sql("SELECT e FROM person_models, $function(model, '$same', epsilon => 'Infinity', unit => '$unit') e"), "$table: $function over persons");
+	}
+	is($cluster->since($mark) =~ /dp_moments_person_agg/ ? 'there' : 'here', $where, "$table: where persons are counted");
+	is(fetches($cluster->since($mark)), 0, "$table: no row comes here to be counted") if $where eq 'there';
+}
 
 # Prediction
 my $local = sql('SELECT sum(dp_decision(model, l)::numeric(20, 9)), count(*) FILTER (WHERE dp_predict(model, l)) FROM local l, models');

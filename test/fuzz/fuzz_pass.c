@@ -49,9 +49,10 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				FUZZ_REQUIRE((int64_t) in[dperm_pass_counts_at(&pass) + i] >= 0);
 				counted += (int64_t) in[dperm_pass_counts_at(&pass) + i];
 			}
-			FUZZ_REQUIRE(counted >= 0 && counted <= pass.rows);
+			FUZZ_REQUIRE(counted >= 0 && counted <= pass.rows * (pass.weighted ? (int64_t) DPERM_PASS_PARTS : 1));
 		}
 		FUZZ_REQUIRE(pass.rows >= 0 && pass.rows <= DPERM_ROWS_MAX);
+		FUZZ_REQUIRE(pass.persons >= 0 && pass.persons <= (pass.weighted ? pass.rows : 0));
 		FUZZ_REQUIRE(dperm_pass_matches(&pass, &pass));
 		dperm_pass_write(&pass, header);
 		FUZZ_REQUIRE(memcmp(header, in, sizeof(header)) == 0);

@@ -41,13 +41,13 @@ for my $database ('postgres', @workers)
 		    timestamp '2000-01-02' + i * interval '1 hour' AS t, (ARRAY['ab', 'cd', 'x', NULL])[1 + i % 4] AS c, (ARRAY['red', 'green', 'blue', 'grey', NULL])[1 + i * 7 % 5]::color AS e,
 		    CASE WHEN i % 9 > 0 THEN ARRAY[sin(i), cos(2 * i), sin(i * i)] END AS x, ARRAY[cos(i), sin(3 * i)]::float4[] AS x4
 		  FROM generate_series(1, 700) i;
-		-- an order of 5 and more counts in so many bins less 5
-		CREATE FUNCTION request_of(pass_order int, readers bigint[], dimension int, encoder bytea) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS \$\$
+		-- an order of 5 and more counts in so many bins less 5; 10000 more are for persons
+		CREATE FUNCTION request_of(asked int, readers bigint[], dimension int, encoder bytea) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(least(pass_order, 5)) || int8send(0) || float8send(0) || int8send(dimension) || int8send(cardinality(readers))
-		    || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(greatest(pass_order - 5, 0)) || int8send(0) || int8send(CASE WHEN pass_order < 5 THEN 77 ELSE 0 END) || int8send(0) || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
+		    || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(greatest(pass_order - 5, 0) + (asked - pass_order) / 10000 * 65536) || int8send(0) || int8send(CASE WHEN pass_order < 5 THEN 77 ELSE 0 END) || int8send(0) || (SELECT string_agg(float8send(sin(k)), '' ORDER BY k) FROM generate_series(1, dimension) k)
 		    || CASE pass_order WHEN 4 THEN (SELECT string_agg(float8send(1e-18 * cos(k)), '' ORDER BY k) FROM generate_series(1, dimension) k) ELSE '' END
 		    || (SELECT string_agg(int8send(r), '' ORDER BY k) FROM unnest(readers) WITH ORDINALITY u(r, k))
-		    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\\n', '')::dp_moments
+		    || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\\n', '')::dp_moments FROM (VALUES (asked % 10000)) o(pass_order)
 		\$\$;
 		CREATE FUNCTION texts(VARIADIC t text[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || w::bytea, '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
@@ -71,6 +71,10 @@ for my $database ('postgres', @workers)
 		    AND (SELECT max(k) FROM words) - (SELECT w FROM words WHERE k = 5) - (SELECT (w + 7) / 8 FROM words WHERE k = 6)
 		\$\$;
 		CREATE FUNCTION digest(m dp_moments) RETURNS bytea LANGUAGE sql IMMUTABLE AS 'SELECT substring(dp_moments_send(m) FROM 8 * 12 + 1 FOR 16)';
+		-- how many persons an answer is about
+		CREATE FUNCTION persons(m dp_moments) RETURNS bigint LANGUAGE sql IMMUTABLE AS \$\$
+		  SELECT (('x' || encode(substring(dp_moments_send(m) FROM 8 * 10 + 1 FOR 8), 'hex'))::bit(64)::bigint >> 16) - 1
+		\$\$;
 		-- rows, value, weights and sums of an answer: all words before those about readers and encoder, but for seed and digest
 		CREATE FUNCTION numbers(m dp_moments) RETURNS float8[] LANGUAGE sql IMMUTABLE AS \$\$
 		  WITH words AS (SELECT k, ('x' || encode(substring(dp_moments_send(m) FROM 8 * k + 1 FOR 8), 'hex'))::bit(64)::bigint AS w
@@ -126,6 +130,67 @@ compare('columns as a record', 'columns_request', 'dp_moments_agg((SELECT column
 	aggregate('dp_moments_agg(dp_moments,boolean,record)'), 'ROW(n, m, b, t, c, e, x, x4)');
 compare('an array', 'vector_request', 'dp_moments_vector_agg((SELECT vector_request($order)), y, x)',
 	aggregate('dp_moments_vector_agg(dp_moments,boolean,double precision[])'), 'x');
+
+# Persons, each of whom has all rows on one server: their rows weigh one together, and are counted in parts of a person. What one ordinary aggregate finds is
+# what comes out of parts
+ask($_, q{
+	CREATE VIEW persons AS SELECT *, count(y) OVER (PARTITION BY p) AS labelled, row_number() OVER (PARTITION BY p) = 1 AS first
+	  FROM (SELECT *, i % 2 + 2 * (i * i % 41) AS p FROM people) s}) for ('postgres', @workers);
+my $persons = ask('postgres', 'SELECT count(DISTINCT p) FROM persons');
+for my $order (1 .. 5, 5 + 7)
+{
+	my $tolerance = $order >= 5 ? 1e-300 : $order == 3 ? 1e-3 : 1e-12;
+	my $numbers = $order >= 5 ? 'counts' : 'numbers';
+	my $agg = "dp_moments_person_agg((SELECT columns_request(10000 + $order)), y, dp_row(n, m, b, t, c, e, x, x4), labelled, first)";
+	for my $form ('text', 'binary')
+	{
+		my $oid = aggregate('dp_moments_person_agg(dp_moments,boolean,bytea,bigint,boolean)');
+		my @states = map { ask($workers[$_],
+			"SELECT partial_$form($oid, true, ROW((SELECT columns_request(10000 + $order)), y, dp_row(n, m, b, t, c, e, x, x4), labelled, first)) FROM persons WHERE i % 2 = $_") } (0, 1);
+		my $values = join ', ', map { "('$_')" } @states;
+		my $type = $form eq 'text' ? 'text' : 'bytea';
+		is(ask('postgres', qq{
+				SELECT persons(a) = $persons AND persons(b) = $persons AND ($numbers(a))[1] = 700 AND ($numbers(b))[1] = 700
+				  AND (SELECT max(abs(v - w)) < $tolerance FROM unnest(($numbers(a))[case when $order < 5 then 5 else 2 end:], ($numbers(b))[case when $order < 5 then 5 else 2 end:]) u(v, w))
+				FROM (SELECT $agg AS a FROM persons) whole, (SELECT combined_$form($oid, true, s::$type)::dp_moments AS b FROM (VALUES $values) v(s)) parts}),
+			't', "persons, order $order, $form");
+	}
+}
+
+# What a pass over persons finds, by hand: each row as often as it weighs. Every person has m rows with a label; copies of a row for 60/m, over 60
+ask('postgres', q{CREATE TABLE few AS SELECT i, p, y, x, count(y) OVER (PARTITION BY p) AS labelled, row_number() OVER (PARTITION BY p ORDER BY i) = 1 AS first
+	FROM (SELECT i, CASE WHEN i % 7 > 0 THEN i % 3 > 0 END AS y, x, floor(sqrt(2 * i))::int AS p FROM people WHERE i <= 28) s});
+like(ask('postgres', 'SELECT array_agg(DISTINCT labelled) FROM few'), qr/1,2,3,4,5,6/, 'persons with many rows, and with few');
+for my $order (1, 2, 4)
+{
+	is(ask('postgres', qq{SELECT max(abs(v - w / 60)) < 1e-12 AND count(*) > 3 FROM
+			(SELECT n[2:3] || n[9:] AS a FROM (SELECT numbers(dp_moments_person_agg((SELECT vector_request(10000 + $order)), y, dp_row(x), labelled, first)) AS n FROM few) s) persons,
+			(SELECT n[2:3] || n[9:] AS b FROM (SELECT numbers(dp_moments_row_agg((SELECT vector_request($order)), y, dp_row(x))) AS n FROM few, generate_series(1, 60 / labelled) WHERE y IS NOT NULL) s) copies,
+			unnest(a, b) u(v, w)}), 't', "weights by hand, order $order");
+}
+is(ask('postgres', 'SELECT counts(dp_moments_person_agg((SELECT vector_request(10005)), y, dp_row(x), labelled, first)) FROM few'),
+	ask('postgres', q{SELECT ARRAY[count(*), sum(w) FILTER (WHERE y AND p), sum(w) FILTER (WHERE NOT y AND p), sum(w) FILTER (WHERE y AND NOT p), sum(w) FILTER (WHERE NOT y AND NOT p)]
+		FROM (SELECT y, 1048576 / nullif(labelled, 0) AS w, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3] > 0, false) AS p FROM few) d}),
+	'parts of persons by hand');
+
+# A request for persons is for no other aggregate, and the other way round; a row belongs to a person with rows
+for my $call (['dp_moments_row_agg((SELECT vector_request(10001)), y, dp_row(x))', qr/the request is about persons/],
+	['dp_moments_vector_agg((SELECT vector_request(10001)), y, x)', qr/the request is about persons/],
+	['dp_moments_agg((SELECT vector_request(10001)), y, x)', qr/the request is about persons/],
+	['dp_moments_agg((SELECT vector_request(10001)), y, ROW(x))', qr/the request is about persons/],
+	['dp_moments_person_agg((SELECT vector_request(1)), y, dp_row(x), labelled, first)', qr/the request is not about persons/],
+	['dp_moments_person_agg((SELECT vector_request(10001)), y, dp_row(x), 0, first)', qr/the number of rows of a person is out of range/],
+	['dp_moments_person_agg((SELECT vector_request(10001)), y, dp_row(x), -1, first)', qr/the number of rows of a person is out of range/],
+	['dp_moments_person_agg((SELECT vector_request(10001)), y, dp_row(x), 9223372036854775807, first)', qr/the number of rows of a person is out of range/],
+	['dp_moments_person_agg((SELECT vector_request(10001)), y, dp_row(x), NULL, first)', qr/the number of rows of a person is out of range/],
+	['dp_moments_person_agg((SELECT vector_request(10001)), y, dp_row(x), labelled, NULL)', qr/the number of rows of a person is out of range/],
+	['dp_moments_combine(dp_moments_person_agg((SELECT vector_request(10001)), y, dp_row(x), labelled, first), dp_moments_row_agg((SELECT vector_request(1)), y, dp_row(x)))',
+		qr/cannot combine the states of two different passes/],
+	['dp_moments_step(dp_moments_step(NULL, (SELECT vector_request(10001)), true, dp_row(min(x)), 1::bigint, true), NULL, true, dp_row(min(x)))', qr/the request is about persons/])
+{
+	my ($status, $out, $error) = $node->psql('postgres', "SELECT $call->[0] FROM few");
+	like($error, $call->[1], $call->[0]);
+}
 
 # Counts by hand: a vector alone has the sign of its inner product with the weights, and one that is not there has none
 is(ask('postgres', 'SELECT counts(dp_moments_vector_agg((SELECT vector_request(5)), y, x)) FROM people'),

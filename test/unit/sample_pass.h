@@ -40,6 +40,9 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 		pass->seed = 1 + (uint64_t) test_below(state, 1000);
 		pass->digest = pass->rows > 0 ? (uint64_t) test_below(state, 1000) << 40 : 0;
 	}
+	pass->weighted = test_below(state, 2);
+	if (pass->weighted)
+		pass->persons = test_below(state, (int) pass->rows + 1);
 	if (pass->rows > 0 && pass->order != DPERM_PASS_COUNT)
 	{
 		pass->value[0] = 100 * test_uniform(state);
@@ -53,7 +56,7 @@ sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 	}
 	if (pass->order == DPERM_PASS_COUNT && pass->rows > 0)
 	{
-		int			left = (int) pass->rows;
+		int			left = (int) pass->rows * (pass->weighted ? (int) DPERM_PASS_PARTS : 1);
 
 		for (int i = 0; i < dperm_pass_count_cells(pass); i++)
 		{

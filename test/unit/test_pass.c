@@ -31,7 +31,7 @@ read_words(const uint64_t *in, size_t count, DpermPass *out)
 static bool
 same_pass(const DpermPass *a, const DpermPass *b)
 {
-	return dperm_pass_matches(a, b) && a->rows == b->rows && a->value[0] == b->value[0] &&
+	return dperm_pass_matches(a, b) && a->rows == b->rows && a->persons == b->persons && a->value[0] == b->value[0] &&
 		a->value[1] == b->value[1];
 }
 
@@ -146,11 +146,13 @@ TEST(tells_counts_from_sums)
 		DpermPass	out;
 		size_t		count = sample_pass(&state, &pass, words);
 		bool		counts = pass.order == DPERM_PASS_COUNT;
+		uint64_t	units = words[10];
+		uint64_t	most = (uint64_t) pass.rows * (pass.weighted ? DPERM_PASS_PARTS : 1);
 
 		seen[counts]++;
 		if (!counts)
 		{
-			words[10] = 1;
+			words[10] |= 1;
 			CHECK_TEXT(read_words(words, count, &out), "bins in a pass that does not count");
 			continue;
 		}
@@ -165,9 +167,9 @@ TEST(tells_counts_from_sums)
 		words[12] = 5;
 		CHECK_TEXT(read_words(words, count, &out), "a digest in a pass that counts");
 		words[12] = 0;
-		words[10] = DPERM_BINS_MAX + 1;
+		words[10] = (units & ~UINT64_C(0xffff)) | (DPERM_BINS_MAX + 1);
 		CHECK_TEXT(read_words(words, count, &out), "the number of bins is out of range");
-		words[10] = (uint64_t) pass.bins;
+		words[10] = units;
 
 		/* one more than there are rows, in one cell or in all, and numbers that would wrap around */
 		for (int i = 0; pass.rows > 0 && i < dperm_pass_count_cells(&pass); i++)
@@ -178,7 +180,7 @@ TEST(tells_counts_from_sums)
 
 			for (int j = 0; j < dperm_pass_count_cells(&pass); j++)
 				others += j == i ? 0 : words[dperm_pass_counts_at(&pass) + (size_t) j];
-			*cell = (uint64_t) pass.rows - others;
+			*cell = most - others;
 			CHECK(read_words(words, count, &out) == NULL);
 			*cell += 1;
 			CHECK_TEXT(read_words(words, count, &out), "more rows are counted than there are");
@@ -190,6 +192,41 @@ TEST(tells_counts_from_sums)
 		}
 	}
 	CHECK(seen[0] > 100 && seen[1] > 100);
+}
+
+/* A pass over persons says how many of them it has seen, and is no other pass. */
+TEST(tells_persons_from_rows)
+{
+	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_COUNT; order++)
+		for (int rows = 0; rows < 4; rows++)
+			for (int persons = 0; persons <= rows; persons++)
+			{
+				DpermPass	pass = {.order = (DpermPassOrder) order, .dim = 2, .rows = rows, .weighted = true, .persons = persons,
+					.bins = order == DPERM_PASS_COUNT ? 3 : 0
+				};
+				DpermPass	plain = pass;
+				DpermPass	out;
+				size_t		count = dperm_pass_words(&pass);
+
+				memset(words, 0, sizeof(words));
+				dperm_pass_write(&pass, words);
+				CHECK(words[10] == (((uint64_t) persons + 1) << 16 | (uint64_t) pass.bins));
+				CHECK(read_words(words, count, &out) == NULL);
+				CHECK(same_pass(&pass, &out) && out.weighted && out.persons == persons);
+				CHECK(dperm_pass_units(&out) == persons);
+				words[10] = ((uint64_t) rows + 2) << 16 | (uint64_t) pass.bins;
+				CHECK_TEXT(read_words(words, count, &out), "there are more persons than rows");
+				words[10] = UINT64_MAX << 16 | (uint64_t) pass.bins;
+				CHECK_TEXT(read_words(words, count, &out), "there are more persons than rows");
+
+				/* the same without weights */
+				plain.weighted = false;
+				plain.persons = 0;
+				dperm_pass_write(&plain, words);
+				CHECK(words[10] == (uint64_t) pass.bins);
+				CHECK(read_words(words, count, &out) == NULL && !out.weighted && dperm_pass_units(&out) == rows);
+				CHECK(!dperm_pass_matches(&pass, &plain) && dperm_pass_matches(&plain, &out));
+			}
 }
 
 TEST(refuses_every_other_length)
@@ -220,6 +257,7 @@ check_promises(const DpermPass *pass, size_t count)
 	CHECK(pass->loss.kind <= DPERM_LOSS_SMOOTH_HINGE);
 	CHECK(pass->readers >= 0 && pass->encoder >= 0 && pass->positive >= 0 && pass->positive <= 1 << 17);
 	CHECK(pass->rows >= 0 && pass->rows <= DPERM_ROWS_MAX);
+	CHECK(pass->persons >= 0 && pass->persons <= (pass->weighted ? pass->rows : 0));
 	CHECK(isfinite(pass->value[0]) && isfinite(pass->value[1]));
 	CHECK(pass->loss.kind == DPERM_LOSS_LOGISTIC ? pass->loss.h == 0 :
 		  pass->loss.h >= DPERM_H_MIN && pass->loss.h <= DPERM_H_MAX);
@@ -316,6 +354,7 @@ TEST(tells_requests_apart)
 	DIFFERS(b.loss.kind = DPERM_LOSS_SMOOTH_HINGE);
 	DIFFERS(b.loss.h = 0.25);
 	DIFFERS(b.bins++);
+	DIFFERS(b.weighted = !b.weighted);
 	DIFFERS(b.dim++);
 	DIFFERS(b.readers++);
 	DIFFERS(b.encoder++);
@@ -324,6 +363,7 @@ TEST(tells_requests_apart)
 	DIFFERS(b.label_type++);
 	b = a;
 	b.rows++;
+	b.persons++;
 	b.value[0]++;
 	CHECK(dperm_pass_matches(&a, &b));
 }
@@ -336,6 +376,7 @@ main(void)
 	RUN(has_a_positive_value);
 	RUN(has_a_digest_with_a_seed);
 	RUN(tells_counts_from_sums);
+	RUN(tells_persons_from_rows);
 	RUN(refuses_every_other_length);
 	RUN(survives_extreme_words);
 	RUN(refuses_numbers_that_are_none);

@@ -24,7 +24,7 @@ enum
 	AT_ROWS,
 	AT_VALUE,
 	AT_VALUE_LOW,
-	AT_BINS,
+	AT_UNITS,
 	AT_LABEL,
 	AT_SEED,
 	AT_DIGEST,
@@ -41,6 +41,10 @@ enum
 #define LABEL_POSITIVE(word) ((word) & 0xffffff)
 #define LABEL_ENCODING(word) ((word) >> 24 & 0xff)
 #define LABEL_TYPE(word) ((word) >> 32)
+
+/* So is what is counted: bins, and one more than the number of persons, or 0 if rows are the units. */
+#define UNITS_BINS(word) ((word) & 0xffff)
+#define UNITS_PERSONS(word) ((word) >> 16)
 
 _Static_assert(HEADER_END == DPERM_PASS_HEADER, "header words");
 
@@ -145,7 +149,7 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_ROWS] = (uint64_t) pass->rows;
 	words[AT_VALUE] = from_double(pass->value[0]);
 	words[AT_VALUE_LOW] = from_double(pass->value[1]);
-	words[AT_BINS] = (uint64_t) pass->bins;
+	words[AT_UNITS] = (uint64_t) pass->bins | (pass->weighted ? (uint64_t) pass->persons + 1 : 0) << 16;
 	words[AT_LABEL] = (uint64_t) pass->positive | (uint64_t) pass->positive_encoding << 24 | (uint64_t) pass->label_type << 32;
 	words[AT_SEED] = pass->seed;
 	words[AT_DIGEST] = pass->digest;
@@ -156,8 +160,8 @@ static const char *
 count_fault(const uint64_t *words)
 {
 	if (words[AT_ORDER] != DPERM_PASS_COUNT)
-		return words[AT_BINS] != 0 ? "bins in a pass that does not count" : NULL;
-	if (words[AT_BINS] > DPERM_BINS_MAX)
+		return UNITS_BINS(words[AT_UNITS]) != 0 ? "bins in a pass that does not count" : NULL;
+	if (UNITS_BINS(words[AT_UNITS]) > DPERM_BINS_MAX)
 		return "the number of bins is out of range";
 	if ((words[AT_LOSS] | words[AT_H] | words[AT_VALUE] | words[AT_VALUE_LOW]) != 0)
 		return "a loss in a pass that counts";
@@ -183,6 +187,8 @@ header_fault(const uint64_t *words)
 		return "the encoder is out of range";
 	if (words[AT_ROWS] > DPERM_ROWS_MAX)
 		return "the row count is out of range";
+	if (UNITS_PERSONS(words[AT_UNITS]) > words[AT_ROWS] + 1)
+		return "there are more persons than rows";
 	if (!isfinite(to_double(words[AT_VALUE])) || !isfinite(to_double(words[AT_VALUE_LOW])))
 		return "a sum is not finite";
 	if (LABEL_POSITIVE(words[AT_LABEL]) > POSITIVE_MAX || (LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
@@ -202,11 +208,11 @@ are_finite(const uint64_t *words, size_t from, size_t to)
 	return true;
 }
 
-/* Are no more rows counted than there are? */
+/* Are no more rows counted than there are, or no more parts than they can have? */
 static bool
 counts_fit(const uint64_t *words, const DpermPass *pass)
 {
-	uint64_t	left = (uint64_t) pass->rows;
+	uint64_t	left = (uint64_t) pass->rows * (pass->weighted ? DPERM_PASS_PARTS : 1);
 
 	for (size_t i = dperm_pass_counts_at(pass); i < dperm_pass_hess_at(pass); i++)
 	{
@@ -233,7 +239,9 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	pass->rows = (int64_t) words[AT_ROWS];
 	pass->value[0] = to_double(words[AT_VALUE]);
 	pass->value[1] = to_double(words[AT_VALUE_LOW]);
-	pass->bins = (int) words[AT_BINS];
+	pass->bins = (int) UNITS_BINS(words[AT_UNITS]);
+	pass->weighted = UNITS_PERSONS(words[AT_UNITS]) > 0;
+	pass->persons = pass->weighted ? (int64_t) UNITS_PERSONS(words[AT_UNITS]) - 1 : 0;
 	pass->positive = (int64_t) LABEL_POSITIVE(words[AT_LABEL]);
 	pass->positive_encoding = (int) LABEL_ENCODING(words[AT_LABEL]);
 	pass->label_type = (uint32_t) LABEL_TYPE(words[AT_LABEL]);
@@ -263,7 +271,7 @@ bool
 dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
 	return a->order == b->order && a->loss.kind == b->loss.kind &&
-		a->loss.h == b->loss.h && a->bins == b->bins && a->dim == b->dim &&
+		a->loss.h == b->loss.h && a->bins == b->bins && a->weighted == b->weighted && a->dim == b->dim &&
 		a->readers == b->readers && a->encoder == b->encoder && a->positive == b->positive &&
 		a->positive_encoding == b->positive_encoding && a->label_type == b->label_type && a->seed == b->seed;
 }

@@ -10,7 +10,7 @@
  *
  * where the low parts of the weights are present in a careful pass, the Hessian if it was asked for, and sums and counts only
  * once there are rows: a request is short. The second is of a pass that counts rows by what a model decides on them: it has no loss
- * and no sums. Weights and sums are in the order of layout.h; the weights of a pass that counts are in that of the model. Readers are words that say how the caller's columns are stored; they mean nothing here, and neither does what is said about labels.
+ * and no sums. In a pass over the rows of persons each row has a weight, and is counted in parts of a person. Weights and sums are in the order of layout.h; the weights of a pass that counts are in that of the model. Readers are words that say how the caller's columns are stored; they mean nothing here, and neither does what is said about labels.
  * The decoder takes hostile words.
  */
 #ifndef DPERM_PASS_H
@@ -38,6 +38,7 @@ typedef struct DpermPass
 	DpermPassOrder order;
 	DpermLoss	loss;			/* zeros in a pass that counts */
 	int			bins;			/* of a pass that counts: by class and bin; 0: the confusion matrix */
+	bool		weighted;		/* are the units persons, whose rows weigh as much as one row together? */
 	int			dim;			/* trained dimension */
 	int64_t		readers;		/* words */
 	int64_t		encoder;		/* bytes */
@@ -48,6 +49,7 @@ typedef struct DpermPass
 
 	/* the sums */
 	int64_t		rows;
+	int64_t		persons;		/* if weighted; no more than rows */
 	double		value[2];
 	uint64_t	digest;			/* of the rows, if there is a seed */
 } DpermPass;
@@ -56,6 +58,16 @@ typedef struct DpermPass
 
 /* Cells of a confusion matrix. */
 #define DPERM_PASS_CELLS 4
+
+/* Counts of a pass over the rows of persons are in parts of a person: a row counts for so many at most. */
+#define DPERM_PASS_PARTS (UINT64_C(1) << 20)
+
+/* How many units of privacy a pass has seen. */
+static inline int64_t
+dperm_pass_units(const DpermPass *pass)
+{
+	return pass->weighted ? pass->persons : pass->rows;
+}
 
 /* Are second derivatives asked for? */
 static inline bool
