@@ -4,8 +4,11 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
 #include "nodes/primnodes.h"
 #include "utils/builtins.h"
@@ -84,6 +87,47 @@ column_behind(Oid view, Query *query, AttrNumber number)
 				 errmsg("column \"%s\" of view \"%s\" cannot be the unit", get_attname(view, number, false), get_rel_name(view)),
 				 errhint("The unit of a view must be a column of the table behind it, not an expression.")));
 	return ((Var *) node)->varattno;
+}
+
+/* Is a function another than PostgreSQL's own ones that depend on their arguments, or on settings? */
+static bool
+is_foreign(Oid function, void *context)
+{
+	return function >= FirstNormalObjectId || func_volatile(function) == PROVOLATILE_VOLATILE || dperm_reach_by_name(function);
+}
+
+/* Does an expression call such functions? */
+static bool
+calls_foreign(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return check_functions_in_node(node, is_foreign, context) || expression_tree_walker(node, calls_foreign, context);
+}
+
+/* The table behind a relation that shows it row by row. */
+Oid
+dperm_census_behind(Relation relation, AttrNumber unit, AttrNumber *behind)
+{
+	bool		stored = relation->rd_rel->relkind == RELKIND_MATVIEW;
+	Query	   *query = dperm_domains_view_query(relation);
+	RangeTblEntry *entry;
+	Node	   *shown;
+
+	if (query == NULL || beyond_one_table(query) || unit > list_length(query->targetList))
+		return InvalidOid;
+	entry = list_nth_node(RangeTblEntry, query->rtable, linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex - 1);
+	if (entry->rtekind != RTE_RELATION || entry->tablesample)
+		return InvalidOid;
+
+	/* what is stored was made by views and functions as they were then, and the number of its rows is public */
+	if (stored && (get_rel_relkind(entry->relid) == RELKIND_VIEW || query->jointree->quals || calls_foreign((Node *) query->targetList, NULL)))
+		return InvalidOid;
+	shown = unit > 0 ? (Node *) list_nth_node(TargetEntry, query->targetList, unit - 1)->expr : NULL;
+	if (shown && (!IsA(shown, Var) || ((Var *) shown)->varlevelsup != 0 || ((Var *) shown)->varattno <= 0))
+		return InvalidOid;
+	*behind = shown ? ((Var *) shown)->varattno : 0;
+	return entry->relid;
 }
 
 /* Raise for a table with policies that its owner is subject to. */

@@ -8,6 +8,7 @@
 #define DPERM_CENSUS_H
 
 #include "access/attnum.h"
+#include "utils/relcache.h"
 
 /*
  * The query that counts the rows behind a view, or with a unit (not 0) lists the units of all of them; NULL for any other relation, whose own
@@ -15,6 +16,12 @@
  * policies that its owner is subject to. *table, unless NULL, is the table that is counted.
  */
 extern char *dperm_census_query(Oid relation, AttrNumber unit, Oid *table);
+
+/*
+ * The table, or view, that a view or materialized view shows row by row, and in *behind the column of it that is shown as the unit, 0 if unit is 0. InvalidOid if it is more than that, or
+ * the unit is an expression. A materialized view must show all rows of a table as they were stored: not of a view, without a filter, and with PostgreSQL's own functions alone.
+ */
+extern Oid	dperm_census_behind(Relation relation, AttrNumber unit, AttrNumber *behind);
 
 /*
  * Bring what the server knows about the TOAST tables behind a relation into its caches: it would do so when the first value is fetched, and

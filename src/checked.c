@@ -152,12 +152,32 @@ analyse(const DpermChecked *query, Oid caller)
 	return tree;
 }
 
+/*
+ * Does a plan read what nobody has compared with the registration of its source? A partition that has been attached since may be charged to another budget, and no
+ * lock on the parent prevents that.
+ */
+static bool
+reads_other(const DpermSource *source, const PlannedStmt *planned)
+{
+	ListCell   *cell;
+
+	foreach(cell, source->registration ? planned->rtable : NIL)
+	{
+		const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (entry->rtekind == RTE_RELATION && !list_member_oid(source->reached, entry->relid))
+			return true;
+	}
+	return false;
+}
+
 /* Make a query ready to run. */
 static QueryDesc *
 plan(const DpermChecked *query, Query *tree, DestReceiver *receiver)
 {
-	return CreateQueryDesc(pg_plan_query(tree, query->text, query->options, query->params), query->text, GetActiveSnapshot(),
-						   InvalidSnapshot, receiver, query->params, NULL, 0);
+	PlannedStmt *planned = pg_plan_query(tree, query->text, query->options, query->params);
+
+	return CreateQueryDesc(planned, query->text, GetActiveSnapshot(), InvalidSnapshot, receiver, query->params, NULL, 0);
 }
 
 /* Let go of a query. */
@@ -199,6 +219,7 @@ plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *r
 	bool		hide = OidIsValid(source->run_as) && !has_privs_of_role(caller, source->run_as);
 	char	   *relation = hide ? get_rel_name(source->relation) : NULL;
 	QueryDesc  *volatile running = NULL;
+	volatile bool other = false;
 	DpermShield shield;
 
 	dperm_run_as_shield(&shield, source->run_as);
@@ -206,9 +227,10 @@ plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *r
 	{
 		error_context_stack = &errors;
 		running = plan(query, tree, receiver ? receiver : None_Receiver);
-		if (receiver)
+		other = reads_other(source, running->plannedstmt);
+		if (receiver && !other)
 			run(running);
-		else
+		else if (!other)
 			ExecutorStart(running, 0);
 	}
 	PG_CATCH();
@@ -224,6 +246,11 @@ plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *r
 	PG_END_TRY();
 	dperm_run_as_unshield(&shield);
 	error_context_stack = errors.previous;
+	if (other)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+				 errhint("It has come to read another table. Try again.")));
 	return running;
 }
 

@@ -164,7 +164,7 @@ column_identity(const DpermSource *source, AttrNumber number, const char *name)
 
 /* Is a relation a foreign table, or one of its leaves? */
 static bool
-is_foreign(Oid relation)
+is_table_elsewhere(Oid relation)
 {
 	ListCell   *cell;
 
@@ -184,7 +184,7 @@ has_places(const DpermSource *source)
 	{
 		case RELKIND_RELATION:
 		case RELKIND_PARTITIONED_TABLE:
-			return !is_foreign(source->relation);
+			return !is_table_elsewhere(source->relation);
 		case RELKIND_MATVIEW:
 			return true;
 		default:
@@ -210,7 +210,7 @@ check_key(const DpermSource *source, AttrNumber number, const char *name)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null",
 					name),
-			 is_foreign(relation) ? errhint(FOREIGN_HINT) :
+			 is_table_elsewhere(relation) ? errhint(FOREIGN_HINT) :
 			 has_places(source) ?
 			 errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the column as a key, as in PRIMARY KEY (%s). In a transaction that began before the constraint was created, start a new one.",
 					 get_rel_name(relation), quote_identifier(name)) :
@@ -259,7 +259,7 @@ dperm_identity_sql(const DpermSource *source, const char *identity, bool is_publ
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the rows of \"%s\" have no identity",
 						get_rel_name(source->relation)),
-				 is_foreign(source->relation) && !is_public ? errhint(FOREIGN_HINT) :
+				 is_table_elsewhere(source->relation) && !is_public ? errhint(FOREIGN_HINT) :
 				 errhint("Specify a column that identifies rows, as in identity => 'id', or store the rows in a table.")));
 	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		ereport(ERROR,

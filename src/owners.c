@@ -41,6 +41,7 @@ typedef struct Owners
 	Oid			owner;			/* of the relation */
 	bool		trusted;		/* does the caller have the owner's rights, and the session, too? */
 	Oid			own;			/* a function of theirs */
+	Oid			within;			/* the function whose body is looked at, InvalidOid for the query itself */
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
 	ObjectAddresses *visited;	/* functions, types and views that have been checked */
 } Owners;
@@ -62,19 +63,43 @@ is_new(Owners *owners, Oid class, Oid object)
 	return true;
 }
 
+/*
+ * Raise for a function that reads a table, or may read any. What it finds there are rows of others, so that a single person, or row, would have a hand in all rows
+ * that the function is called for. This is so whoever calls, and when a relation is protected.
+ */
+static void
+refuse_reader(Oid function, const char *what, const Owners *owners)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("function %s, which protected relation \"%s\" calls, %s", format_procedure(function), get_rel_name(owners->relation), what),
+			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, and read no table, view or catalog.")));
+}
+
 /* Check what a function of the owner or of a superuser runs; raise if nobody knows. */
 static void
 check_body(Oid function, HeapTuple tuple, Owners *owners)
 {
 	Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
+	bool		compiled = form->prolang == ClanguageId || form->prolang == INTERNALlanguageId;
 	bool		isnull;
 	Datum		body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
 
 	if (form->prokind == PROKIND_AGGREGATE)
 		check_dependencies(ProcedureRelationId, function, owners);
 	else if (form->prolang == SQLlanguageId && !isnull)
+	{
+		Oid			before = owners->within;
+
+		owners->within = function;
 		(void) check_owners(stringToNode(TextDatumGetCString(body)), owners);
-	else if (!(form->prolang == ClanguageId || form->prolang == INTERNALlanguageId) || !superuser_arg(form->proowner))
+		owners->within = before;
+	}
+
+	/* what returns rows and is not IMMUTABLE has them from somewhere */
+	else if (form->provolatile != PROVOLATILE_IMMUTABLE && (compiled ? form->proretset : owners->trusted))
+		refuse_reader(function, "may read any table", owners);
+	else if ((!compiled || !superuser_arg(form->proowner)) && !owners->trusted)
 		ereport(owners->level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %s cannot run with the rights of the owner of protected relation \"%s\"",
@@ -90,6 +115,9 @@ check_owner(Oid function, void *context)
 	HeapTuple	tuple;
 	Oid			owner;
 
+	if (dperm_reach_by_name(function))
+		refuse_reader(function, "may read any table", owners);
+
 	/* what initdb has made belongs to PostgreSQL; an administrator who gives it away gives away the server */
 	if (function < FirstNormalObjectId || !is_new(owners, ProcedureRelationId, function) ||
 		getExtensionOfObject(ProcedureRelationId, function) == owners->extension)
@@ -104,7 +132,7 @@ check_owner(Oid function, void *context)
 				 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
 						format_procedure(function), get_rel_name(owners->relation)),
 				 errhint("It would run with the owner's rights. The owner of the relation, or a superuser, has to own the function.")));
-	else if (!owners->trusted)
+	else
 		check_body(function, tuple, owners);
 	owners->own = function;
 	ReleaseSysCache(tuple);
@@ -147,7 +175,7 @@ check_table(Oid table, Owners *owners)
 	table_close(relation, NoLock);
 }
 
-/* The query of a view that has not been expanded: one in the body of a function. */
+/* The query of a view that has not been expanded: when it is protected. */
 static void
 check_view(Oid view, Owners *owners)
 {
@@ -168,6 +196,8 @@ check_entry(const RangeTblEntry *entry, Owners *owners)
 
 	if (entry->rtekind != RTE_RELATION)
 		return;
+	if (OidIsValid(owners->within))
+		refuse_reader(owners->within, psprintf("reads relation \"%s\"", get_rel_name(entry->relid)), owners);
 	if (entry->relkind == RELKIND_VIEW)
 		check_view(entry->relid, owners);
 	else

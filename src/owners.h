@@ -11,12 +11,13 @@
  * a hand in. PostgreSQL's own functions and those of our extension may run. So may functions in C of a superuser, and SQL functions of the
  * owner or a superuser whose body PostgreSQL has parsed when they were created: then all that they call is checked in the same way. What any
  * other function does depends on what the session did before: PL/pgSQL keeps what names meant at its first call. They are for
- * callers, and sessions, that have the owner's rights anyway. For all others, too, no function but PostgreSQL's own and ours may run while the session has
+ * callers, and sessions, that have the owner's rights anyway, if they are marked IMMUTABLE. For nobody may a function read a table: what is computed of a row
+ * depends on that row alone. For all others, too, no function but PostgreSQL's own and ours may run while the session has
  * temporary objects, which they could find in place of what they mean.
  */
 extern void dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid caller);
 
-/* When a relation is protected, warn of what would be refused whenever somebody without the owner's rights uses it, and these columns, by number. */
+/* When a relation is protected, raise for a function that reads a table, and warn of what would be refused whenever somebody without the owner's rights uses it, and these columns, by number. */
 extern void dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns);
 
 #endif							/* DPERM_OWNERS_H */

@@ -168,36 +168,38 @@ describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, i
 }
 
 /*
- * Keep the unit of a relation for its budget, or raise if it is another than it was when the budget was charged, or than that of relations that share rows with
- * it: what has been spent is about other persons. dp_unprotect in between does not help.
+ * If nothing has been spent from a budget, it keeps no units but those of the relations that charge it now, without this one.
+ */
+static void
+keep_present(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
+{
+	ListCell   *cell;
+
+	if (budget->spent.epsilon.units > 0)
+		return;
+	dperm_registry_forget(scope, budget->name, InvalidOid);
+	foreach(cell, dperm_registry_charge(scope, budget->name))
+		if (lfirst_oid(cell) != relation)
+			dperm_registry_keep(scope, budget->name, dperm_units_trace(lfirst_oid(cell), dperm_registry_find(lfirst_oid(cell))->unit));
+}
+
+/*
+ * Keep the unit of a relation for its budget, or raise if it is another than that of relations that share rows with it, or than it was when the budget was charged: what has
+ * been spent is about other persons. dp_unprotect in between does not help.
  */
 static void
 keep_unit(DpermBudgetScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
 {
-	List	   *kept = dperm_registry_kept(budget->name, NIL);
-	ListCell   *cell;
-
-	foreach(cell, kept)
-	{
-		const DpermKeptUnit *own = lfirst(cell);
-
-		if (own->relation == registration->relation && own->unit != registration->unit && budget->spent.epsilon.units > 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("budget \"%s\" has been charged since relation \"%s\" was protected with another unit", budget->name,
-							get_rel_name(registration->relation)),
-					 errhint("Create another budget.")));
-	}
-	dperm_units_check(budget->name, registration->relation, registration->unit, kept);
-	dperm_registry_keep(scope, budget->name, registration->relation, registration->unit);
+	keep_present(scope, budget, registration->relation);
+	dperm_units_check(budget->name, registration->relation, registration->unit, false);
+	dperm_registry_keep(scope, budget->name, dperm_units_trace(registration->relation, registration->unit));
 }
 
-/* A relation leaves a budget. If nothing has been spent, neither is its unit kept. */
+/* A relation leaves a budget. */
 static void
 let_go(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
 {
-	if (budget->spent.epsilon.units == 0)
-		dperm_registry_forget(scope, budget->name, relation);
+	keep_present(scope, budget, relation);
 	dperm_budget_note(scope, budget->name, "unprotect", scope->user, qualified_name(relation), NULL);
 }
 
@@ -260,8 +262,7 @@ dp_protect(PG_FUNCTION_ARGS)
 		old = dperm_budget_get(&scope, before->budget, true);
 	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_registry_write(&scope, &registration, registered, kept);
-	if (unit)
-		keep_unit(&scope, budget, &registration);
+	keep_unit(&scope, budget, &registration);
 	if (moved)
 		let_go(&scope, old, relation);
 	dperm_budget_note(&scope, registration.budget, "protect", scope.user, qualified_name(relation),

@@ -75,8 +75,8 @@ dperm_protection_check_query(List *relations)
 }
 
 /*
- * Raise if a relation reads, or is a part of, one that is charged to another budget, or to the same one with another unit. A view of others that reads this one does not matter here: it is refused
- * where it is used, and anybody can make one.
+ * Raise if a relation reads, or is a part of, one that is charged to another budget. A view of others that reads this one does not matter here: it is refused where
+ * it is used, and anybody can make one.
  */
 void
 dperm_protection_check_shared(const DpermRegistration *ours)
@@ -102,8 +102,13 @@ dperm_protection_check_shared(const DpermRegistration *ours)
 					 errdetail("The budgets are \"%s\" and \"%s\".", budget, registration->budget),
 					 errhint("Protect both with the same budget.")));
 	}
-	if (ours->persons)
-		dperm_units_check(budget, relation, ours->unit, dperm_registry_kept(budget, reached));
+}
+
+/* Raise unless its tables are kept as they are now. */
+void
+dperm_protection_check_units(const DpermRegistration *ours)
+{
+	dperm_units_check(ours->budget, ours->relation, ours->unit, true);
 }
 
 /* May the caller spend? */

@@ -20,8 +20,11 @@ extern void dperm_protection_check_reach(Oid relation);
 /* Raise if one of the relations of a query, which has an aggregate of ours, is protected or shares rows with one that is. */
 extern void dperm_protection_check_query(List *relations);
 
-/* Raise if a relation shares rows with one that is charged to another budget, or has another unit. */
+/* Raise if a relation shares rows with one that is charged to another budget. */
 extern void dperm_protection_check_shared(const DpermRegistration *ours);
+
+/* Raise if the tables behind it are not kept for the budget as they are now. */
+extern void dperm_protection_check_units(const DpermRegistration *ours);
 
 /* May the caller spend what the relation is charged to? If not, raise unless they may not even read it: then false. */
 extern bool dperm_protection_permitted(const DpermRegistration *registration, bool may_read);

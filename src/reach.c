@@ -247,6 +247,15 @@ reads_by_name(const char *name)
 	return false;
 }
 
+/* Is a function one of these? */
+bool
+dperm_reach_by_name(Oid function)
+{
+	char	   *name = function < FirstNormalObjectId ? get_func_name(function) : NULL;
+
+	return name && reads_by_name(name);
+}
+
 /* May a function read any table? Of one with a parsed body it is known what it reads. */
 static bool
 may_read(Oid function, Form_pg_proc form, bool parsed)
@@ -322,6 +331,17 @@ dperm_reach_tables(List *relations)
 
 	foreach(cell, relations)
 		visit(RelationRelationId, lfirst_oid(cell), &reach);
+	free_object_addresses(reach.visited);
+	return reach.tables;
+}
+
+/* The tables behind a relation, as far as the catalog knows them. */
+List *
+dperm_reach_stored(Oid relation)
+{
+	Reach		reach = {.all_known = false, .visited = new_object_addresses()};
+
+	visit(RelationRelationId, relation, &reach);
 	free_object_addresses(reach.visited);
 	return reach.tables;
 }

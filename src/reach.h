@@ -19,6 +19,12 @@ extern List *dperm_reach_tables(List *relations);
  */
 extern List *dperm_reach_relations(Oid relation);
 
+/* Of these, what has rows: tables and materialized views, without the parents of tables. */
+extern List *dperm_reach_stored(Oid relation);
+
+/* Is a function one of PostgreSQL's own that read a table, or run a query, that their arguments name? */
+extern bool dperm_reach_by_name(Oid function);
+
 /* The parents of a table, and their parents. */
 extern List *dperm_reach_parents(Oid table);
 

@@ -202,7 +202,7 @@ dperm_registry_kept(const char *budget, List *relations)
 		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
 	values[2] = PointerGetDatum(construct_array(oids, list_length(relations), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	enter_newest(&scope);
-	(void) dperm_budget_execute(psprintf("SELECT c.relation::pg_catalog.oid, a.attnum FROM %s.dp_protected_columns AS c "
+	(void) dperm_budget_execute(psprintf("SELECT c.relation::pg_catalog.oid, a.attnum, NOT c.is_unit, c.xmin FROM %s.dp_protected_columns AS c "
 								"JOIN %s.dp_protected_relations AS r ON r.relation OPERATOR(pg_catalog.=) c.relation "
 								"LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.relation "
 								"AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
@@ -216,7 +216,8 @@ dperm_registry_kept(const char *budget, List *relations)
 		MemoryContext spi = MemoryContextSwitchTo(scope.caller);
 		DpermKeptUnit *unit = palloc(sizeof(*unit));
 
-		*unit = (DpermKeptUnit) {.relation = DatumGetObjectId(answer(i, 1)), .unit = DatumGetInt16(answer(i, 2))};
+		*unit = (DpermKeptUnit) {.relation = DatumGetObjectId(answer(i, 1)), .unit = DatumGetInt16(answer(i, 2)), .mixed = DatumGetBool(answer(i, 3)),
+		.changed = TransactionIdIsCurrentTransactionId(DatumGetTransactionId(answer(i, 4)))};
 		found = lappend(found, unit);
 		MemoryContextSwitchTo(spi);
 	}
@@ -235,17 +236,25 @@ dperm_registry_forget(DpermBudgetScope *scope, const char *budget, Oid relation)
 							  "DELETE FROM %s.dp_protected_columns WHERE kept_by = $1", lengthof(types), types, values, NULL);
 }
 
-/* Keep a unit. */
+/* Keep units. */
 void
-dperm_registry_keep(DpermBudgetScope *scope, const char *budget, Oid relation, AttrNumber unit)
+dperm_registry_keep(DpermBudgetScope *scope, const char *budget, List *units)
 {
-	Oid			types[] = {TEXTOID, OIDOID, INT2OID, NAMEOID};
-	Datum		values[] = {CStringGetTextDatum(budget), ObjectIdGetDatum(relation), Int16GetDatum(unit),
-	DirectFunctionCall1(namein, CStringGetDatum(get_attname(relation, unit, false)))};
+	ListCell   *cell;
 
-	dperm_registry_forget(scope, budget, relation);
-	(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (relation, name, number, listed, is_unit, kept_by) VALUES ($2::regclass, $4, $3, false, true, $1)",
-							  lengthof(types), types, values, NULL);
+	foreach(cell, units)
+	{
+		const DpermKeptUnit *unit = lfirst(cell);
+		const char *name = unit->unit ? get_attname(unit->relation, unit->unit, false) : "";
+		Oid			types[] = {TEXTOID, OIDOID, INT2OID, NAMEOID, BOOLOID, TEXTOID};
+		Datum		values[] = {CStringGetTextDatum(budget), ObjectIdGetDatum(unit->relation), Int16GetDatum(unit->unit),
+		DirectFunctionCall1(namein, CStringGetDatum(name)), BoolGetDatum(!unit->mixed), dperm_registry_place()};
+
+		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_relations (relation, place, persons, all_columns) SELECT $2::regclass, $6 || $2::text, false, true"
+								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_relations WHERE relation = $2) ON CONFLICT DO NOTHING", lengthof(types), types, values, NULL);
+		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (relation, name, number, listed, is_unit, kept_by) SELECT $2::regclass, $4, $3, false, $5, $1"
+								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns WHERE relation = $2 AND kept_by = $1)", lengthof(types), types, values, NULL);
+	}
 }
 
 /* A relation that charges a budget. */
@@ -263,6 +272,20 @@ dperm_registry_charging(DpermBudgetScope *scope, const char *budget)
 	PopActiveSnapshot();
 	if (SPI_processed > 0)
 		found = TextDatumGetCString(answer(0, 1));
+	return found;
+}
+
+/* All relations that charge a budget. */
+List *
+dperm_registry_charge(DpermBudgetScope *scope, const char *budget)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(budget)};
+	List	   *found = NIL;
+	uint64		count = dperm_budget_query(scope, "SELECT relation::oid FROM %s.dp_protected_relations WHERE budget = $1 ORDER BY 1", lengthof(types), types, values, NULL);
+
+	for (uint64 i = 0; i < count; i++)
+		found = lappend_oid(found, dperm_budget_oid(i, 1));
 	return found;
 }
 

@@ -39,24 +39,29 @@ extern bool dperm_registry_any(void);
 extern List *dperm_registry_among(List *relations);
 
 /*
- * The unit that a relation has for a budget, or has had when that was charged: what was spent is about persons that this column told apart. Also of relations
- * that are no longer protected, or have gone to another budget. 0: the column has been dropped.
+ * The unit that the rows of a table have for a budget, or have had when that was charged: what was spent is about persons that this column told apart. Kept for the tables behind
+ * relations (units.h), also when these are no longer protected, are gone, or charge another budget. A table that is not protected itself has a row without a budget for it.
  */
 typedef struct DpermKeptUnit
 {
 	Oid			relation;
-	AttrNumber	unit;
+	AttrNumber	unit;			/* 0: rows are the units, or the column is of another table, or has been dropped */
+	bool		mixed;			/* is what charges the budget not made from its rows one by one? */
+	bool		changed;		/* by this transaction? */
 } DpermKeptUnit;
 
 /* The units that are kept for a budget: those of some relations, or all if there are none. */
 extern List *dperm_registry_kept(const char *budget, List *relations);
 
-/* Keep a unit in place of another; or forget that of a relation, or all if that is InvalidOid. Within a scope, with the budget locked. */
-extern void dperm_registry_keep(DpermBudgetScope *scope, const char *budget, Oid relation, AttrNumber unit);
+/* Keep units, unless the tables have one; or forget that of a relation, or all if that is InvalidOid. Within a scope, with the budget locked. */
+extern void dperm_registry_keep(DpermBudgetScope *scope, const char *budget, List *units);
 extern void dperm_registry_forget(DpermBudgetScope *scope, const char *budget, Oid relation);
 
 /* The name of a relation that charges a budget in the newest state, within a scope; NULL if none does. */
 extern char *dperm_registry_charging(DpermBudgetScope *scope, const char *budget);
+
+/* All of them, by OID, within a scope. */
+extern List *dperm_registry_charge(DpermBudgetScope *scope, const char *budget);
 
 /* A column that is to be registered. */
 typedef struct DpermRegisteredColumn

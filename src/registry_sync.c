@@ -20,13 +20,22 @@ PG_FUNCTION_INFO_V1(dp_registry_sync);
 /* Where the numbers of the columns of a relation are right: not in a copy of the database. */
 #define PLACE_SQL(relation) "($1 OPERATOR(pg_catalog.||) " relation "::pg_catalog.oid::pg_catalog.text)"
 
-/* The registered ones among the relations of a command: those that it names, or has dropped, their children, and the tables of a type. */
+/* The parents of relations, and their parents, whose units are kept for budgets: units (child, name, is_unit, kept_by), for those that have none of their own. */
+#define UNKEPT_SQL(relations, schema) \
+	"parents (child, parent) AS (SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) ANY (" relations ") " \
+	"UNION SELECT p.child, i.inhparent FROM parents AS p, pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) p.parent), " \
+	"unkept AS (SELECT DISTINCT ON (p.child, c.kept_by) p.child, c.name, c.is_unit, c.kept_by FROM parents AS p, " schema ".dp_protected_columns AS c " \
+	"WHERE c.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT parent FROM parents)) AND c.relation OPERATOR(pg_catalog.=) p.parent AND c.kept_by IS NOT NULL " \
+	"AND NOT EXISTS (SELECT FROM " schema ".dp_protected_columns AS k WHERE k.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT child FROM parents)) " \
+	"AND k.relation OPERATOR(pg_catalog.=) p.child AND k.kept_by OPERATOR(pg_catalog.=) c.kept_by)) "
+
+/* The registered ones among the relations of a command: those that it names, or has dropped, their children, and the tables of a type; and those that have come to be children of registered ones. */
 #define CONCERNED_SQL \
 	"WITH RECURSIVE touched (oid) AS (%2$s UNION SELECT n.oid FROM touched AS t, LATERAL (" \
 	"SELECT i.inhrelid AS oid FROM pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) t.oid " \
 	"UNION ALL SELECT p.oid FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS p WHERE c.oid OPERATOR(pg_catalog.=) t.oid " \
-	"AND c.relkind OPERATOR(pg_catalog.=) 'c' AND p.reloftype OPERATOR(pg_catalog.=) c.reltype) AS n) " \
-	"SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT oid FROM touched))"
+	"AND c.relkind OPERATOR(pg_catalog.=) 'c' AND p.reloftype OPERATOR(pg_catalog.=) c.reltype) AS n), " UNKEPT_SQL("ARRAY(SELECT oid FROM touched)", "%1$s") \
+	"SELECT u.child FROM unkept AS u UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT oid FROM touched))"
 
 /* What was dropped while event triggers were disabled. */
 #define LOST_SQL " UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)"
@@ -109,11 +118,25 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 		"pg_catalog.pg_attribute AS a WHERE r.relation OPERATOR(pg_catalog.=) c.relation "
 		"AND a.attrelid OPERATOR(pg_catalog.=) c.relation AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
 		"AND CASE WHEN r.place OPERATOR(pg_catalog.=) " PLACE_SQL("r.relation") " "
+		"THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END)",
+
+		/* the unit of a table that is dropped is lost, whatever is called so later */
+		"UPDATE %s.dp_protected_columns AS c SET name = '', number = 0 WHERE c.relation OPERATOR(pg_catalog.=) ANY ($2) AND c.kept_by IS NOT NULL AND c.number OPERATOR(pg_catalog.<>) 0 "
+		"AND NOT EXISTS (SELECT FROM %s.dp_protected_relations AS r, pg_catalog.pg_attribute AS a WHERE r.relation OPERATOR(pg_catalog.=) c.relation "
+		"AND a.attrelid OPERATOR(pg_catalog.=) c.relation AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
+		"AND CASE WHEN r.place OPERATOR(pg_catalog.=) " PLACE_SQL("r.relation") " "
 		"THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END)"
 	};
 
-	/* numbers before the place that says they are right */
+	/* what has become a partition or a child has the unit of its parent, unless it has one */
 	static const char *const altered[] = {
+		"WITH RECURSIVE " UNKEPT_SQL("$2", "%s") "INSERT INTO %s.dp_protected_relations (relation, place, persons, all_columns) "
+		"SELECT DISTINCT u.child::pg_catalog.regclass, " PLACE_SQL("u.child") ", false, true FROM unkept AS u ON CONFLICT DO NOTHING",
+		"WITH RECURSIVE " UNKEPT_SQL("$2", "%s") "INSERT INTO %s.dp_protected_columns (relation, name, number, listed, is_unit, kept_by) "
+		"SELECT u.child::pg_catalog.regclass, coalesce(a.attname, ''), coalesce(a.attnum, 0::pg_catalog.int2), false, u.is_unit, u.kept_by FROM unkept AS u LEFT JOIN pg_catalog.pg_attribute AS a "
+		"ON a.attrelid OPERATOR(pg_catalog.=) u.child AND a.attname OPERATOR(pg_catalog.=) u.name AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped",
+
+		/* numbers before the place that says they are right */
 		"UPDATE %s.dp_protected_columns AS c SET name = a.attname FROM %s.dp_protected_relations AS r, "
 		"pg_catalog.pg_attribute AS a WHERE c.relation OPERATOR(pg_catalog.=) ANY ($2) AND r.relation OPERATOR(pg_catalog.=) c.relation "
 		"AND r.place OPERATOR(pg_catalog.=) " PLACE_SQL("r.relation") " "

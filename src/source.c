@@ -24,6 +24,7 @@
 #include "encode.h"
 #include "label.h"
 #include "protection.h"
+#include "reach.h"
 #include "reader.h"
 #include "roster.h"
 #include "source.h"
@@ -369,7 +370,9 @@ open_protected(DpermSource *source)
 	if (source->fenced)
 		dperm_location_check_untouched();
 	source->run_as = dperm_budget_relation_owner(source->relation);
+	source->reached = dperm_reach_relations(source->relation);
 	source->census = dperm_census_query(source->relation, source->registration->unit, &source->census_relation);
+	dperm_protection_check_units(source->registration);
 	dperm_census_warm(source->relation);
 }
 

@@ -59,6 +59,7 @@ typedef struct DpermSource
 	bool		fenced;			/* protected and on a Citus cluster: the workers tell columns, and nothing is computed there */
 	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
+	List	   *reached;		/* with a registration, the relations that queries may read: those that it was compared with */
 
 	/* rows that are divided into portions, see dperm_queries_divide() */
 	int			portions;		/* 0: they are not */

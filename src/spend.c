@@ -6,6 +6,7 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
+#include "protection.h"
 #include "spend.h"
 
 /* May a training with a delta be objective perturbation? */
@@ -73,4 +74,8 @@ dperm_spend(const DpermSource *source, const DpermOptions *options, DpermSpendKi
 		return;
 	charge = dperm_spend_charge(source, options, kind, function);
 	dperm_debit(&charge);
+
+	/* a debit can wait for long, and relations that share rows may have come to charge another budget, or with another unit */
+	dperm_protection_check_shared(source->registration);
+	dperm_protection_check_units(source->registration);
 }

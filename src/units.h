@@ -1,5 +1,5 @@
 /*
- * units.h: do relations that share rows, and a budget, tell persons apart alike?
+ * units.h: are the rows of a table somebody's in the same way in all relations that charge a budget?
  */
 #ifndef DPERM_UNITS_H
 #define DPERM_UNITS_H
@@ -8,9 +8,15 @@
 #include "nodes/pg_list.h"
 
 /*
- * Raise if the unit of a relation is another than that of a relation that it shares rows with: one that it reads or is a part of, or that
- * reads it, or one whose unit comes from another column of the same table. kept is a list of DpermKeptUnit (registry.h), all of one budget.
+ * The tables whose rows a relation shows, as DpermKeptUnit (registry.h): with their partitions and children, and the column that is the unit; 0 if rows are, or it is none of theirs. A materialized
+ * view that is not made row by row from one table is a table, and those behind it are mixed. Raises nothing: a view that cannot be protected shows no rows.
  */
-extern void dperm_units_check(const char *budget, Oid relation, AttrNumber unit, List *kept);
+extern List *dperm_units_trace(Oid relation, AttrNumber unit);
+
+/*
+ * Raise if one of these tables, or of their parents, is kept for the budget with another unit, or is mixed in one relation and not in another. If complete, also if one is not
+ * kept at all, or only by this transaction: what a call reads has to stay known when it is rolled back.
+ */
+extern void dperm_units_check(const char *budget, Oid relation, AttrNumber unit, bool complete);
 
 #endif							/* DPERM_UNITS_H */

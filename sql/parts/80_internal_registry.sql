@@ -12,7 +12,7 @@ CREATE TABLE dp_protected_relations (
 	all_columns boolean NOT NULL
 );
 COMMENT ON TABLE dp_protected_relations IS
-	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected';
+	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected, or that only relations which show its rows are';
 
 CREATE TABLE dp_protected_columns (
 	relation regclass NOT NULL,
@@ -24,7 +24,7 @@ CREATE TABLE dp_protected_columns (
 	kept_by text COLLATE "C"
 );
 COMMENT ON TABLE dp_protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; with kept_by, the unit that the relation has, or had, for this budget';
+	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; with kept_by, the unit that its rows have, or had, for this budget: is_unit, unless a materialized view of it is not made row by row';
 CREATE INDEX dp_protected_columns_relation ON dp_protected_columns (relation);
 CREATE INDEX dp_protected_columns_kept_by ON dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
 
@@ -71,7 +71,7 @@ COMMENT ON EVENT TRIGGER dp_registry_before IS
 	'internal to dp_protect: find restored columns by their names, before these change';
 
 CREATE EVENT TRIGGER dp_registry_alter ON ddl_command_end
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
+	WHEN TAG IN ('CREATE TABLE', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
 	EXECUTE FUNCTION dp_registry_sync();
 COMMENT ON EVENT TRIGGER dp_registry_alter IS
-	'internal to dp_protect: follow renamed columns in the registry of protected relations';
+	'internal to dp_protect: follow renamed columns and new partitions in the registry of protected relations';

@@ -168,6 +168,11 @@ SELECT dp_logreg_train('clinic.older', 'ill', '{decade,bmi}', 1)::jsonb ->> 'row
 CREATE TABLE clinic.models AS SELECT dp_logreg_train('clinic.old', 'ill', 'decade', 1) AS model;
 SELECT count(*) AS metrics FROM clinic.models, dp_evaluate(model, 'clinic.older', epsilon => 1);
 SELECT dp_svm_tune('clinic.older', 'ill', 'bmi', 1, lambdas => '{0.1}')::jsonb -> 'tuning' ->> 'rows' AS tuned;
+-- an expression may name a table that it does not read
+CREATE VIEW clinic.naming AS SELECT age, ill, tableoid = 'pg_catalog.pg_class'::regclass AS named FROM clinic.patients;
+SELECT dp_protect('clinic.naming', 'clinic');
+SELECT dp_logreg_train('clinic.naming', 'ill', 'age', 1)::jsonb ->> 'rows' AS rows;
+SELECT dp_logreg_train('clinic.naming', 'ill', 'named', 1)::jsonb ->> 'rows' AS rows;
 -- what is more than a filter is refused
 CREATE VIEW clinic.counted AS SELECT age, count(*) > 1 AS ill FROM clinic.patients GROUP BY age;
 CREATE VIEW clinic.joined AS SELECT a.age, b.ill FROM clinic.patients a JOIN clinic.patients b USING (id);
@@ -262,11 +267,48 @@ SELECT dp_protect('clinic.stored', 'persons', unit => 'age');
 SELECT dp_protect('clinic.stored', 'persons', unit => 'a');
 \set VERBOSITY default
 DROP MATERIALIZED VIEW clinic.stored;
-CREATE MATERIALIZED VIEW clinic.stored AS SELECT a, b, a + 0 AS c, ill FROM clinic.twin;
+-- a materialized view goes with its table if it shows each row of it, by itself
+CREATE FUNCTION clinic.more(int) RETURNS int IMMUTABLE RETURN $1 + 1;
+CREATE MATERIALIZED VIEW clinic.stored AS SELECT patient AS a, bmi AS b, patient + 0 AS c, bmi > 30 AS d, ill FROM clinic.visits;
+CREATE MATERIALIZED VIEW clinic.stored_view AS SELECT a, b, ill FROM clinic.twin;
+CREATE MATERIALIZED VIEW clinic.stored_filter AS SELECT patient AS a, bmi AS b, ill FROM clinic.visits WHERE ill;
+CREATE MATERIALIZED VIEW clinic.stored_function AS SELECT patient AS a, clinic.more(bmi) AS b, ill FROM clinic.visits;
+CREATE MATERIALIZED VIEW clinic.stored_join AS SELECT x.patient AS a, y.bmi AS b, y.ill FROM clinic.visits x, clinic.visits y WHERE y.patient = 7;
+CREATE MATERIALIZED VIEW clinic.stored_many AS SELECT patient AS a, bmi AS b, ill FROM clinic.visits, generate_series(1, 3);
+CREATE MATERIALIZED VIEW clinic.stored_union AS SELECT patient AS a, bmi AS b, ill FROM clinic.visits UNION ALL SELECT 1, 2, true;
+CREATE MATERIALIZED VIEW clinic.stored_query AS SELECT patient AS a, bmi AS b, table_to_xml('clinic.visits', true, true, '')::text <> '' AS ill FROM clinic.visits;
 \set VERBOSITY terse
-SELECT dp_protect('clinic.stored', 'persons', unit => u) FROM unnest('{b}'::text[]) u;
-SELECT dp_protect('clinic.stored', 'persons', unit => u) FROM unnest('{c}'::text[]) u;
-SELECT dp_protect('clinic.stored', 'persons', unit => 'a');
+SELECT format('SELECT dp_protect(%L, ''persons'', unit => %L)', 'clinic.stored' || v, u) FROM (VALUES ('', 'b'), ('', 'c'), ('_view', 'a'), ('_filter', 'a'), ('_function', 'a'), ('_join', 'a'), ('_many', 'a'), ('_union', 'a'),
+  ('_query', 'a'), ('', 'a')) AS t (v, u)
+\gexec
+SELECT dp_logreg_train('clinic.stored', 'ill', 'd', 1, neighbours => 'remove') IS NOT NULL AS trained;
+\set VERBOSITY default
+SELECT dp_protect('clinic.stored_many', 'persons', unit => 'a');
+-- the same for rows: here one would count three times
+SELECT dp_budget_create('single', 100);
+CREATE TABLE clinic.singles (age int CHECK (age BETWEEN 0 AND 120), ill boolean);
+CREATE MATERIALIZED VIEW clinic.triples AS SELECT s.* FROM clinic.singles s, generate_series(1, 3);
+CREATE MATERIALIZED VIEW clinic.same AS SELECT * FROM clinic.singles;
+INSERT INTO clinic.singles SELECT i % 100, i % 3 = 0 FROM generate_series(1, 100) i;
+REFRESH MATERIALIZED VIEW clinic.triples;
+REFRESH MATERIALIZED VIEW clinic.same;
+SELECT dp_protect('clinic.triples', 'single', domains => '{"age": [0, 120]}');
+SELECT dp_logreg_train('clinic.triples', 'ill', 'age', 1) IS NOT NULL AS trained;
+\set VERBOSITY terse
+-- it is charged as a table of its own, and those behind it cannot charge the same budget
+SELECT dp_protect('clinic.singles', 'single');
+SELECT dp_protect('clinic.same', 'single', domains => '{"age": [0, 120]}');
+\set VERBOSITY default
+SELECT dp_budget_create('singles', 100);
+DROP MATERIALIZED VIEW clinic.triples;
+SELECT dp_protect('clinic.singles', 'singles');
+SELECT dp_protect('clinic.same', 'singles', domains => '{"age": [0, 120]}');
+SELECT dp_logreg_train('clinic.same', 'ill', 'age', 1) IS NOT NULL AS trained;
+CREATE MATERIALIZED VIEW clinic.triples AS SELECT s.* FROM clinic.singles s, generate_series(1, 3);
+\set VERBOSITY terse
+SELECT dp_protect('clinic.triples', 'singles', domains => '{"age": [0, 120]}');
+SELECT dp_unprotect(r) FROM unnest('{clinic.singles,clinic.same}'::text[]) r;
+SELECT dp_protect('clinic.triples', 'singles', domains => '{"age": [0, 120]}');
 \set VERBOSITY default
 -- views of a table that is not protected itself: whichever comes first
 SELECT dp_budget_create('fresh', 100);
@@ -285,6 +327,54 @@ SELECT dp_protect('clinic.two', 'fresh', unit => 'u');
 CREATE OR REPLACE VIEW clinic.two AS SELECT person AS u, age, ill FROM clinic.plain;
 \set VERBOSITY terse
 SELECT dp_logreg_train('clinic.two', 'ill', 'age', 1);
+\set VERBOSITY default
+-- units are those of the table, whatever becomes of views: replaced, dropped and made anew
+SELECT dp_budget_create(b, 100) FROM unnest('{replaced,alone,dropped,joined}'::text[]) b;
+CREATE TABLE clinic.base (person int, nurse int, age int CHECK (age BETWEEN 0 AND 120), ill boolean);
+INSERT INTO clinic.base SELECT i % 10, i % 3, i % 40, i % 3 = 0 FROM generate_series(1, 100) i;
+CREATE VIEW clinic.v1 AS SELECT person AS u, age, ill FROM clinic.base;
+CREATE VIEW clinic.v2 AS SELECT person AS u, age, ill FROM clinic.base;
+SELECT dp_protect('clinic.v1', 'replaced', unit => 'u');
+SELECT dp_protect('clinic.v2', 'replaced', unit => 'u');
+SELECT dp_logreg_train('clinic.v1', 'ill', 'age', 1) IS NOT NULL AS trained;
+CREATE OR REPLACE VIEW clinic.v2 AS SELECT nurse AS u, age, ill FROM clinic.base;
+SELECT dp_logreg_train('clinic.v2', 'ill', 'age', 1);
+\set VERBOSITY terse
+SELECT dp_protect('clinic.v2', 'replaced', unit => 'u');
+SELECT dp_logreg_train('clinic.v1', 'ill', 'age', 1) IS NOT NULL AS trained;
+-- nothing has been spent here: the unit may change, if the relation is protected again
+SELECT dp_protect('clinic.v2', 'alone', unit => 'u');
+CREATE OR REPLACE VIEW clinic.v2 AS SELECT person AS u, age, ill FROM clinic.base;
+SELECT dp_logreg_train('clinic.v2', 'ill', 'age', 1) IS NOT NULL AS trained;
+SELECT dp_protect('clinic.v2', 'alone', unit => 'u');
+SELECT dp_logreg_train('clinic.v2', 'ill', 'age', 1) IS NOT NULL AS trained;
+-- and here something has
+CREATE OR REPLACE VIEW clinic.v2 AS SELECT nurse AS u, age, ill FROM clinic.base;
+SELECT dp_protect('clinic.v2', 'alone', unit => 'u');
+SELECT dp_logreg_train('clinic.v2', 'ill', 'age', 1) IS NOT NULL AS trained;
+SELECT dp_unprotect('clinic.v2');
+CREATE VIEW clinic.v3 AS SELECT person, age, ill FROM clinic.base;
+SELECT dp_protect('clinic.v3', 'dropped', unit => 'person');
+SELECT dp_logreg_train('clinic.v3', 'ill', 'age', 1) IS NOT NULL AS trained;
+DROP VIEW clinic.v3;
+CREATE VIEW clinic.v3 AS SELECT nurse, age, ill FROM clinic.base;
+SELECT dp_protect('clinic.v3', 'dropped', unit => 'nurse');
+SELECT dp_protect('clinic.base', 'dropped', unit => 'nurse');
+ALTER TABLE clinic.base RENAME person TO patient;
+SELECT dp_protect('clinic.base', 'dropped', unit => 'patient');
+SELECT dp_unprotect('clinic.base');
+CREATE TABLE clinic.shifts (patient int, nurse int);
+CREATE MATERIALIZED VIEW clinic.m AS SELECT a.patient, b.nurse, a.age, a.ill FROM clinic.base a JOIN clinic.shifts b USING (patient);
+SELECT dp_protect('clinic.m', 'joined', unit => 'patient', domains => '{"age": [0, 120]}');
+INSERT INTO clinic.shifts SELECT i % 10, i % 3 FROM generate_series(1, 100) i;
+REFRESH MATERIALIZED VIEW clinic.m;
+SELECT dp_logreg_train('clinic.m', 'ill', 'age', 1) IS NOT NULL AS trained;
+DROP MATERIALIZED VIEW clinic.m;
+CREATE MATERIALIZED VIEW clinic.m AS SELECT b.nurse, a.patient, a.age, a.ill FROM clinic.base a JOIN clinic.shifts b USING (patient);
+SELECT dp_protect('clinic.m', 'joined', unit => 'nurse', domains => '{"age": [0, 120]}');
+SELECT dp_protect('clinic.base', 'joined', unit => 'patient');
+SELECT dp_protect('clinic.m', 'joined', unit => 'patient', domains => '{"age": [0, 120]}');
+SELECT dp_logreg_train('clinic.m', 'ill', 'age', 1) IS NOT NULL AS trained;
 \set VERBOSITY default
 -- partitions, also those that are attached later
 CREATE TABLE clinic.parts (person int, nurse int, age int CONSTRAINT ages CHECK (age BETWEEN 0 AND 120), ill boolean) PARTITION BY RANGE (age);
@@ -308,7 +398,47 @@ SELECT dp_logreg_train('clinic.parts', 'ill', 'age', 1);
 \set VERBOSITY default
 ALTER TABLE clinic.parts DETACH PARTITION clinic.loose;
 SELECT dp_logreg_train('clinic.parts', 'ill', 'age', 1) IS NOT NULL AS trained;
--- a unit that is dropped is not replaced by another one
+-- and those that are detached: also if they came after the registration
+SELECT dp_budget_create('parted', 100);
+CREATE TABLE clinic.whole (person int, nurse int, age int CONSTRAINT ages CHECK (age BETWEEN 0 AND 120), ill boolean) PARTITION BY RANGE (age);
+CREATE TABLE clinic.first_part PARTITION OF clinic.whole FOR VALUES FROM (0) TO (10);
+SELECT dp_protect('clinic.whole', 'parted', unit => 'person');
+CREATE TABLE clinic.second_part PARTITION OF clinic.whole FOR VALUES FROM (10) TO (20) PARTITION BY RANGE (age);
+CREATE TABLE clinic.inner_part PARTITION OF clinic.second_part DEFAULT;
+CREATE TABLE clinic.third_part (ill boolean, nurse int, age int CONSTRAINT ages CHECK (age BETWEEN 0 AND 120), person int);
+ALTER TABLE clinic.whole ATTACH PARTITION clinic.third_part FOR VALUES FROM (20) TO (30);
+INSERT INTO clinic.whole SELECT i % 10, i % 3, i % 30, i % 3 = 0 FROM generate_series(1, 100) i;
+SELECT dp_logreg_train('clinic.whole', 'ill', 'age', 1) IS NOT NULL AS trained;
+ALTER TABLE clinic.whole DETACH PARTITION clinic.first_part;
+ALTER TABLE clinic.whole DETACH PARTITION clinic.second_part;
+ALTER TABLE clinic.second_part DETACH PARTITION clinic.inner_part;
+ALTER TABLE clinic.whole DETACH PARTITION clinic.third_part;
+\set VERBOSITY terse
+SELECT format('SELECT dp_protect(''clinic.%s_part'', ''parted'', unit => ''nurse'')', p) FROM unnest('{first,second,inner,third}'::text[]) p
+\gexec
+SELECT dp_protect('clinic.third_part', 'parted', unit => 'person');
+-- one that is attached and read in a transaction that is rolled back
+CREATE TABLE clinic.guest (person int, nurse int, age int CONSTRAINT ages CHECK (age BETWEEN 0 AND 120), ill boolean);
+INSERT INTO clinic.guest SELECT i % 10, i % 3, 30 + i % 10, i % 3 = 0 FROM generate_series(1, 100) i;
+BEGIN;
+ALTER TABLE clinic.whole ATTACH PARTITION clinic.guest FOR VALUES FROM (30) TO (40);
+SELECT dp_logreg_train('clinic.whole', 'ill', 'age', 1);
+ROLLBACK;
+-- one that nobody has told us of
+RESET ROLE;
+SET session_replication_role = replica;
+ALTER TABLE clinic.whole ATTACH PARTITION clinic.guest FOR VALUES FROM (30) TO (40);
+RESET session_replication_role;
+SET ROLE dperm_owner;
+\set VERBOSITY default
+SELECT dp_logreg_train('clinic.whole', 'ill', 'age', 1);
+SELECT dp_protect('clinic.whole', 'parted', unit => 'person');
+SELECT dp_logreg_train('clinic.whole', 'ill', 'age', 1) IS NOT NULL AS trained;
+-- a unit that is dropped is not replaced by another one, nor by one of its name
+ALTER TABLE clinic.third_part DROP COLUMN person, ADD COLUMN person int;
+\set VERBOSITY terse
+SELECT dp_protect('clinic.third_part', 'parted', unit => 'person');
+\set VERBOSITY default
 ALTER TABLE clinic.loose DROP COLUMN nurse;
 \set VERBOSITY terse
 SELECT dp_protect('clinic.loose', 'fresh', unit => 'person');
@@ -320,9 +450,9 @@ DROP TABLE model, open_rows;
 SET ROLE dperm_owner;
 DROP SCHEMA clinic CASCADE;
 SELECT count(*) AS protected FROM dp_protected;
-SELECT dp_budget_drop(b) FROM unnest('{clinic,persons,others,fresh}'::text[]) b;
+SELECT dp_budget_drop(b) FROM unnest('{clinic,persons,others,fresh,single,singles,replaced,alone,dropped,joined,parted}'::text[]) b;
 RESET ROLE;
-SELECT count(*) AS kept FROM dp_protected_columns WHERE kept_by IN ('clinic', 'persons', 'others', 'fresh');
+SELECT count(*) AS kept FROM dp_protected_columns WHERE kept_by IN ('clinic', 'persons', 'others', 'fresh', 'single', 'singles', 'replaced', 'alone', 'dropped', 'joined', 'parted');
 SET ROLE dperm_stranger;
 SELECT dp_budget_drop('stranger');
 RESET ROLE;

@@ -35,10 +35,27 @@ $node->safe_psql('origin', q{
 	CREATE VIEW clinic.heavy AS SELECT person, weight, ill FROM clinic."Odd ""visits" WHERE weight > 20;
 	SELECT learning.dp_protect('clinic.heavy', 'patients', unit => 'person', domains => '{"weight": [0, 60]}');
 });
+
+# A table that is not protected itself, behind a view, with a partition that is: the budget knows their units
+$node->safe_psql('origin', q{
+	SET ROLE owner;
+	CREATE TABLE clinic.calls (gone int, nurse int, who int, age int CHECK (age BETWEEN 0 AND 120), ill boolean) PARTITION BY RANGE (age);
+	CREATE TABLE clinic.calls_all PARTITION OF clinic.calls DEFAULT;
+	INSERT INTO clinic.calls SELECT 1, i % 3, i % 50, i % 40, i % 3 = 0 FROM generate_series(1, 200) i;
+	ALTER TABLE clinic.calls DROP gone;
+	CREATE VIEW clinic.seen AS SELECT who AS u, age, ill FROM clinic.calls;
+	SELECT learning.dp_budget_create('calls', 100);
+	SELECT learning.dp_protect('clinic.seen', 'calls', unit => 'u');
+	SELECT learning.dp_budget_charge('calls', 1);
+	ALTER TABLE clinic.calls RENAME who TO person;
+});
+my $seen = q{SET ROLE owner; SELECT learning.dp_logreg_train('clinic.seen', 'ill', 'age', 1)::jsonb ->> 'persons'};
+is($node->safe_psql('origin', $seen), 50, 'a view of a table that is not protected');
 my $registrations = q{SELECT relation, budget, unit, columns, domains FROM learning.dp_protected ORDER BY relation::text COLLATE "C"};
 my $expected = $node->safe_psql('origin', $registrations);
 is($expected, qq{clinic."Odd ""visits"|patients|person|{weight,note,ill}|{"note": ["n1", "n2"], "weight": [0, 60]}
-clinic.heavy|patients|person||{"weight": [0, 60]}}, 'registrations have followed');
+clinic.heavy|patients|person||{"weight": [0, 60]}
+clinic.seen|calls|u||}, 'registrations have followed');
 
 # An analyst trains there, and with what was registered
 sub trains
@@ -78,9 +95,20 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 	my $protect = sub { qq{SELECT learning.dp_protect('clinic."Odd ""visits"', '$_[0]', unit => '$_[1]');} };
 	my $stderr = '';
 	$node->psql("copy_$name", 'SET ROLE owner; ' . $protect->($_, 'note'), stderr => \$stderr),
-		like($stderr, qr/ERROR:  budget "$_" has been charged since relation "Odd "visits" was protected with another unit/, "$name: budget $_ keeps its unit") foreach 'patients', 'former';
+		like($stderr, qr/ERROR:  relation "Odd "visits" has another unit in budget "$_"/, "$name: budget $_ keeps its unit") foreach 'patients', 'former';
 	is($node->safe_psql("copy_$name", q{SET ROLE owner; BEGIN; SELECT learning.dp_unprotect('clinic.heavy'); } . $protect->('patients', 'person') . $protect->('former', 'person') . $protect->('patients', 'person') . q{ SELECT 'kept'; ROLLBACK}),
 		"\n\n\n\nkept", "$name: which is the same column");
+
+	# also that of a table which views alone show, and of its partitions
+	is($node->safe_psql("copy_$name", $seen), 50, "$name: the tables behind a view are known");
+	foreach my $sql (q{CREATE OR REPLACE VIEW clinic.seen AS SELECT nurse AS u, age, ill FROM clinic.calls; SELECT learning.dp_logreg_train('clinic.seen', 'ill', 'age', 1)},
+		q{DROP VIEW clinic.seen; CREATE VIEW clinic.seen AS SELECT nurse AS u, age, ill FROM clinic.calls; SELECT learning.dp_protect('clinic.seen', 'calls', unit => 'u')},
+		q{ALTER TABLE clinic.calls DETACH PARTITION clinic.calls_all; SELECT learning.dp_protect('clinic.calls_all', 'calls', unit => 'nurse')},
+		q{DROP VIEW clinic.seen; ALTER TABLE clinic.calls DROP person, ADD person int; SELECT learning.dp_protect('clinic.calls', 'calls', unit => 'person')})
+	{
+		$node->psql("copy_$name", "SET ROLE owner; BEGIN; $sql", stderr => \$stderr);
+		like($stderr, qr/ERROR:  relation "\w+" (has another unit in budget "calls"|shares rows with "calls(_all)?", whose unit in budget "calls" is another one)/, "$name: their units stay: $sql");
+	}
 
 	# the first change brings numbers up to date; from then on names may change
 	$node->safe_psql("copy_$name", q{ALTER TABLE clinic."Odd ""visits" RENAME weight TO mass; ALTER TABLE clinic."Odd ""visits" RENAME mass TO weight});
