@@ -6,17 +6,21 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
+#include "utils/snapmgr.h"
 
 #include "arguments.h"
 #include "budget.h"
 #include "core/base/limits.h"
 #include "location.h"
+#include "reference.h"
 #include "registry.h"
 
 PG_FUNCTION_INFO_V1(dp_budget_create);
@@ -87,11 +91,34 @@ new_name(FunctionCallInfo fcinfo)
 	return name;
 }
 
+/*
+ * Raise if there is a budget of this name, in the newest state, and let nobody else make one before the end of the transaction. Names are not unique by an index: a row
+ * that somebody has made during a restore would keep all restored ones out.
+ */
+static void
+lock_name(DpermBudgetScope *scope, const char *name)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(name)};
+	uint64		found;
+
+	LockDatabaseObject(get_relname_relid("dp_budget_accounts", scope->schema_oid), DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), 0,
+					   ExclusiveLock);
+	PushActiveSnapshot(GetLatestSnapshot());
+	found = dperm_budget_execute(psprintf("SELECT FROM %s.dp_budget_accounts WHERE budget = $1", scope->schema), lengthof(types), types, values, NULL, true);
+	PopActiveSnapshot();
+	if (found > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("budget \"%s\" already exists", name),
+				 errhint("dp_budget_alter raises or lowers it.")));
+}
+
 /* dp_budget_create(budget, epsilon, delta, neighbours) */
 Datum
 dp_budget_create(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID};
+	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID, INT8OID};
 	char	   *name = new_name(fcinfo);
 	char	   *neighbours = dperm_arguments_required_text(fcinfo, "neighbours", "Use 'replace' or 'remove'.");
 	double		epsilon;
@@ -117,22 +144,18 @@ dp_budget_create(PG_FUNCTION_ARGS)
 	dperm_location_check_coordinator();
 	dperm_budget_enter(&scope);
 	{
-		Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(line.role), dperm_budget_numeric(amounts[0]), dperm_budget_numeric(amounts[1]),
-		Float8GetDatum(dperm_filter_order(epsilon, delta)), CStringGetTextDatum(neighbours)};
-		Oid			since_types[] = {TEXTOID, INT8OID};
+		Datum		values[] = {CStringGetTextDatum(name), dperm_reference_make(line.role), dperm_budget_numeric(amounts[0]), dperm_budget_numeric(amounts[1]),
+		Float8GetDatum(dperm_filter_order(epsilon, delta)), CStringGetTextDatum(neighbours), (Datum) 0};
 
-		if (dperm_budget_query(&scope,
-							   "INSERT INTO %s.dp_budget_accounts (budget, owner, epsilon, delta, renyi_order, neighbours, since)"
-							   " SELECT $1, $2::regrole, $3, $4, $5, $6, 0"
-							   " ON CONFLICT DO NOTHING", lengthof(types), types, values, NULL) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_DUPLICATE_OBJECT),
-					 errmsg("budget \"%s\" already exists", name),
-					 errhint("dp_budget_alter raises or lowers it.")));
+		types[1] = dperm_reference_type(&scope, "dp_budget_accounts", "owner_name");
+		lock_name(&scope, name);
 
 		/* only now, when nobody else has a budget of this name, is it known which entry is the next */
-		values[1] = Int64GetDatum(dperm_budget_next_entry(&scope, name));
-		(void) dperm_budget_query(&scope, "UPDATE %s.dp_budget_accounts SET since = $2 WHERE budget = $1", lengthof(since_types), since_types, values, NULL);
+		values[6] = Int64GetDatum(dperm_budget_next_entry(&scope, name));
+		if (dperm_budget_query(&scope,
+							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, delta, renyi_order, neighbours, since)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7)", lengthof(types), types, values, NULL) != 1)
+			elog(ERROR, "could not write budget \"%s\"", name);
 	}
 	dperm_budget_append(&scope, &line);
 	dperm_budget_leave(&scope);
@@ -156,7 +179,7 @@ check_delta_change(const DpermBudget *budget, double delta)
 Datum
 dp_budget_alter(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, FLOAT8OID};
+	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID};
 	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			role = GetUserId();
 	Oid			owner = InvalidOid;
@@ -197,11 +220,15 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 	if (budget->spent.epsilon.units == 0)
 		budget->filter.order = dperm_filter_order(dperm_amount_double(budget->filter.epsilon), dperm_amount_double(budget->filter.delta));
 	{
-		Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(has_owner ? owner : budget->owner),
+		Datum		values[] = {CStringGetTextDatum(budget->id), dperm_reference_make(owner),
 		dperm_budget_numeric(budget->filter.epsilon), dperm_budget_numeric(budget->filter.delta), Float8GetDatum(budget->filter.order)};
 
-		(void) dperm_budget_query(&scope, "UPDATE %s.dp_budget_accounts SET owner = $2::regrole, epsilon = $3, delta = $4, renyi_order = $5 WHERE budget = $1",
-								  lengthof(types), types, values, NULL);
+		types[1] = dperm_reference_type(&scope, "dp_budget_accounts", "owner_name");
+		if (dperm_budget_query(&scope, has_owner ?
+							   "UPDATE %s.dp_budget_accounts SET owner_name = $2, epsilon = $3, delta = $4, renyi_order = $5 WHERE id = $1::uuid" :
+							   "UPDATE %s.dp_budget_accounts SET epsilon = $3, delta = $4, renyi_order = $5 WHERE id = $1::uuid",
+							   lengthof(types), types, values, NULL) != 1)
+			elog(ERROR, "could not write to budget \"%s\"", name);
 	}
 	line.epsilon = &budget->filter.epsilon;
 	line.delta = &budget->filter.delta;
@@ -218,14 +245,16 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 {
 	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(name)};
+	Datum		values[1];
 	Oid			role = GetUserId();
 	DpermBudgetScope scope;
+	DpermBudget *budget;
 	char	   *charging;
 
 	dperm_budget_enter(&scope);
-	(void) dperm_budget_get_own(&scope, name, role);
-	charging = dperm_registry_charging(&scope, name);
+	budget = dperm_budget_get_own(&scope, name, role);
+	values[0] = CStringGetTextDatum(budget->id);
+	charging = dperm_registry_charging(&scope, budget);
 	if (charging)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
@@ -233,9 +262,10 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 				 errdetail("One of them is %s.", charging),
 				 errhint("Protect them with another budget, or call dp_unprotect.")));
 	dperm_budget_note(&scope, name, "drop", role, NULL, NULL);
-	(void) dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget = $1", 1, types, values, NULL);
+	(void) dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid", 1, types, values, NULL);
 	dperm_registry_forget(&scope, name, InvalidOid);
-	(void) dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE budget = $1", 1, types, values, NULL);
+	if (dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = $1::uuid", 1, types, values, NULL) != 1)
+		elog(ERROR, "could not drop budget \"%s\"", name);
 	dperm_budget_leave(&scope);
 	PG_RETURN_VOID();
 }
@@ -257,11 +287,11 @@ required_role(FunctionCallInfo fcinfo)
 Datum
 dp_grant(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID};
+	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID, InvalidOid};
 	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			grantee = required_role(fcinfo);
-	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(grantee), (Datum) 0, (Datum) 0};
-	char		nulls[] = "  nn";
+	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(grantee), (Datum) 0, (Datum) 0, (Datum) 0, dperm_reference_make(grantee)};
+	char		nulls[] = "  nn  ";
 	DpermBudgetLine line = {.budget = name, .act = "grant", .role = GetUserId()};
 	DpermAmount amounts[2];
 	double		number;
@@ -280,17 +310,22 @@ dp_grant(PG_FUNCTION_ARGS)
 	line.details = psprintf("to %s", quote_identifier(GetUserNameFromId(grantee, false)));
 
 	dperm_budget_enter(&scope);
-	(void) dperm_budget_get_own(&scope, name, line.role);
+	types[5] = dperm_reference_type(&scope, "dp_budget_grants", "grantee_name");
+	values[4] = CStringGetTextDatum(dperm_budget_get_own(&scope, name, line.role)->id);
 	for (int i = 0; i < lengthof(amounts); i++)
 		if (i == 0 ? line.epsilon != NULL : line.delta != NULL)
 		{
 			values[2 + i] = dperm_budget_numeric(amounts[i]);
 			nulls[2 + i] = ' ';
 		}
-	(void) dperm_budget_query(&scope,
-							  "INSERT INTO %s.dp_budget_grants (budget, grantee, epsilon, delta) VALUES ($1, $2::regrole, $3, $4)"
-							  " ON CONFLICT (budget, grantee) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta",
-							  lengthof(types), types, values, nulls);
+
+	/* with the budget locked; a restore may have added another one to that of its owner */
+	if (dperm_budget_query(&scope,
+						   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = $5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
+						   " INSERT INTO %s.dp_budget_grants (budget_id, budget, grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
+						   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), 0), coalesce(sum(spent_delta), 0) FROM former",
+						   lengthof(types), types, values, nulls) != 1)
+		elog(ERROR, "could not write a grant of budget \"%s\"", name);
 	dperm_budget_append(&scope, &line);
 	dperm_budget_leave(&scope);
 	PG_RETURN_VOID();
@@ -304,13 +339,13 @@ dp_revoke(PG_FUNCTION_ARGS)
 	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			grantee = required_role(fcinfo);
 	char	   *grantee_name = GetUserNameFromId(grantee, false);
-	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(grantee)};
+	Datum		values[] = {(Datum) 0, ObjectIdGetDatum(grantee)};
 	Oid			role = GetUserId();
 	DpermBudgetScope scope;
 
 	dperm_budget_enter(&scope);
-	(void) dperm_budget_get_own(&scope, name, role);
-	if (dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget = $1 AND grantee = $2", lengthof(types), types, values, NULL) == 0)
+	values[0] = CStringGetTextDatum(dperm_budget_get_own(&scope, name, role)->id);
+	if (dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee = $2", lengthof(types), types, values, NULL) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role \"%s\" has no grant of budget \"%s\"", grantee_name, name),

@@ -15,6 +15,7 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_proc.h"
+#include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "commands/trigger.h"
@@ -73,6 +74,32 @@ dperm_budget_relation_owner(Oid relation)
 	return owner;
 }
 
+/* Is a trigger one that our script has made? Another one of the same function could have a condition, which is anybody's code, or skip rows. */
+static bool
+is_ours(const Trigger *trigger, Oid extension)
+{
+	static const struct
+	{
+		const char *name;
+		int16		events;
+	}			known[] = {
+		{"dp_table_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
+		{"dp_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE}
+	};
+
+	for (int i = 0; i < lengthof(known); i++)
+		if (strcmp(trigger->tgname, known[i].name) == 0)
+		{
+			const char *function = get_func_name(trigger->tgfoid);
+
+			return function && strcmp(function, known[i].name) == 0 &&
+				getExtensionOfObject(ProcedureRelationId, trigger->tgfoid) == extension &&
+				trigger->tgtype == (known[i].events | TRIGGER_TYPE_BEFORE) && trigger->tgqual == NULL && trigger->tgnattr == 0 &&
+				trigger->tgnargs == 0 && !trigger->tgisinternal && !trigger->tgdeferrable;
+		}
+	return false;
+}
+
 /* The name of a trigger on a table of ours that is not ours, or NULL. */
 static const char *
 foreign_trigger(Oid table, Oid extension)
@@ -86,12 +113,8 @@ foreign_trigger(Oid table, Oid extension)
 	/* kept, so that none is made before the end of the transaction. We have no foreign keys, whose triggers are the server's own. */
 	relation = table_open(table, RecoveryInProgress() ? AccessShareLock : RowExclusiveLock);
 	for (int i = 0; relation->trigdesc && i < relation->trigdesc->numtriggers; i++)
-	{
-		const Trigger *trigger = &relation->trigdesc->triggers[i];
-
-		if (trigger->tgisinternal || getExtensionOfObject(ProcedureRelationId, trigger->tgfoid) != extension)
-			found = pstrdup(trigger->tgname);
-	}
+		if (!is_ours(&relation->trigdesc->triggers[i], extension))
+			found = pstrdup(relation->trigdesc->triggers[i].tgname);
 	table_close(relation, NoLock);
 	return found;
 }
@@ -119,7 +142,7 @@ is_guarded(Oid schema, Oid extension, int level)
 }
 
 /*
- * The scope that is open, and its (sub)transaction: an error ends both.
+ * The scopes that are open, and the (sub)transaction of the outermost: an error ends both.
  *
  * Our statements name our tables, as the owner of the extension, who is a superuser. Whoever owns the schema can rename it, at any moment, and offer
  * other tables under the same names. So each statement is looked at when it has been analysed, which may happen again between its
@@ -141,14 +164,21 @@ static post_parse_analyze_hook_type previous_hook;
 #define TRANSACTION_NUMBER (MyProc->lxid)
 #endif
 
-/* Is a scope open? */
+/* Is a scope open? Also in a subtransaction that began within it, as an exception block of PL/pgSQL does. */
 static bool
 is_open(void)
 {
-	return open_scope.depth > 0 && open_scope.transaction == TRANSACTION_NUMBER && open_scope.sub == GetCurrentSubTransactionId();
+	return open_scope.depth > 0 && open_scope.transaction == TRANSACTION_NUMBER && SubTransactionIsActive(open_scope.sub);
 }
 
-/* Raise for a statement of another relation. */
+/* Is a function neither ours nor PostgreSQL's? */
+static bool
+is_foreign_function(Oid function, void *context)
+{
+	return function >= FirstNormalObjectId && getExtensionOfObject(ProcedureRelationId, function) != open_scope.extension;
+}
+
+/* Raise for a statement of another relation, or with another function. */
 static bool
 check_relations(Node *node, void *context)
 {
@@ -163,7 +193,8 @@ check_relations(Node *node, void *context)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("table \"%s\" is not one of extension dperm", get_rel_name(relation)),
-					 errhint("The schema of the extension has been renamed. Try again; and let a superuser own the schema.")));
+					 errdetail("The schema of the extension has been renamed, or a trigger on one of its tables runs commands."),
+					 errhint("Let a superuser own the schema, revoke all privileges on the tables of the extension, and try again.")));
 		return false;
 	}
 	if (IsA(node, Query))
@@ -172,6 +203,10 @@ check_relations(Node *node, void *context)
 			elog(ERROR, "a command within a statement over budgets");
 		return query_tree_walker((Query *) node, check_relations, context, QTW_EXAMINE_RTES_BEFORE);
 	}
+	if (check_functions_in_node(node, is_foreign_function, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a function in a statement over the tables of dperm is not one of extension dperm")));
 	return expression_tree_walker(node, check_relations, context);
 }
 
@@ -227,11 +262,13 @@ open_at(DpermBudgetScope *scope, int level)
 	scope->settings = NewGUCNestLevel();
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
-	if (!is_open())
-		open_scope.depth = 0;
-	open_scope.depth++;
-	open_scope.transaction = TRANSACTION_NUMBER;
-	open_scope.sub = GetCurrentSubTransactionId();
+	scope->depth = is_open() ? open_scope.depth : 0;
+	if (scope->depth == 0)
+	{
+		open_scope.transaction = TRANSACTION_NUMBER;
+		open_scope.sub = GetCurrentSubTransactionId();
+	}
+	open_scope.depth = scope->depth + 1;
 	open_scope.extension = extension;
 	return true;
 }
@@ -258,7 +295,7 @@ dperm_budget_enter_reading(DpermBudgetScope *scope)
 void
 dperm_budget_leave(DpermBudgetScope *scope)
 {
-	open_scope.depth--;
+	open_scope.depth = scope->depth;
 	SPI_finish();
 	AtEOXact_GUC(false, scope->settings);
 	SetUserIdAndSecContext(scope->user, scope->security);
@@ -359,9 +396,24 @@ parse_word(const char *word, int (*parse) (const char *name))
 	return found;
 }
 
-/* Read a budget. */
+#define BUDGET_SQL \
+	"SELECT owner::oid, epsilon, delta, renyi_order, neighbours, unit, spent_epsilon, spent_delta, spent_divergence, spent_direct, since, id" \
+	" FROM %s.dp_budget_accounts WHERE budget = $1 ORDER BY created, id LIMIT 1"
+
+/* Read a budget, or raise. */
 DpermBudget *
 dperm_budget_get(DpermBudgetScope *scope, const char *name, bool lock)
+{
+	DpermBudget *budget = dperm_budget_find(scope, name, lock);
+
+	if (budget == NULL)
+		raise_no_budget(name);
+	return budget;
+}
+
+/* Read a budget. */
+DpermBudget *
+dperm_budget_find(DpermBudgetScope *scope, const char *name, bool lock)
 {
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
@@ -369,14 +421,11 @@ dperm_budget_get(DpermBudgetScope *scope, const char *name, bool lock)
 	char	   *unit;
 	bool		isnull;
 
-	if (dperm_budget_query(scope, lock ?
-						   "SELECT owner::oid, epsilon, delta, renyi_order, neighbours, unit, spent_epsilon, spent_delta, spent_divergence, spent_direct, since"
-						   " FROM %s.dp_budget_accounts WHERE budget = $1 FOR UPDATE" :
-						   "SELECT owner::oid, epsilon, delta, renyi_order, neighbours, unit, spent_epsilon, spent_delta, spent_divergence, spent_direct, since"
-						   " FROM %s.dp_budget_accounts WHERE budget = $1", 1, types, values, NULL) == 0)
-		raise_no_budget(name);
+	if (dperm_budget_query(scope, lock ? BUDGET_SQL " FOR UPDATE" : BUDGET_SQL, 1, types, values, NULL) == 0)
+		return NULL;
 	budget = palloc0(sizeof(DpermBudget));
 	budget->name = pstrdup(name);
+	budget->id = dperm_budget_value(0, 12);
 	budget->owner = dperm_budget_oid(0, 1);
 	budget->filter.epsilon = dperm_budget_amount(0, 2);
 	budget->filter.delta = dperm_budget_amount(0, 3);
@@ -421,7 +470,7 @@ void
 dperm_budget_settle_unit(DpermBudgetScope *scope, DpermBudget *budget, DpermUnit unit)
 {
 	Oid			types[] = {TEXTOID, TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(budget->name), CStringGetTextDatum(dperm_claim_unit_name(unit))};
+	Datum		values[] = {CStringGetTextDatum(budget->id), CStringGetTextDatum(dperm_claim_unit_name(unit))};
 
 	if (budget->has_unit && budget->unit != unit)
 		ereport(ERROR,
@@ -430,7 +479,8 @@ dperm_budget_settle_unit(DpermBudgetScope *scope, DpermBudget *budget, DpermUnit
 				 errhint("All relations that charge a budget have the same unit of privacy. Create another budget for this one.")));
 	if (budget->has_unit)
 		return;
-	(void) dperm_budget_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE budget = $1", 2, types, values, NULL);
+	if (dperm_budget_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = $1::uuid", 2, types, values, NULL) != 1)
+		elog(ERROR, "could not write to budget \"%s\"", budget->name);
 	budget->has_unit = true;
 	budget->unit = unit;
 }
@@ -462,10 +512,10 @@ dperm_budget_next_entry(DpermBudgetScope *scope, const char *budget)
 void
 dperm_budget_append(DpermBudgetScope *scope, const DpermBudgetLine *line)
 {
-	Oid			types[] = {TEXTOID, TEXTOID, NAMEOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID, INT8OID};
+	Oid			types[] = {TEXTOID, TEXTOID, NAMEOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID, INT8OID, TEXTOID};
 	Datum		values[lengthof(types)];
 	char		nulls[lengthof(types) + 1];
-	const char *texts[] = {line->budget, line->act, NULL, line->function, line->relation, line->neighbours, line->unit, NULL, NULL, NULL, NULL, NULL, line->details, NULL};
+	const char *texts[] = {line->budget, line->act, NULL, line->function, line->relation, line->neighbours, line->unit, NULL, NULL, NULL, NULL, NULL, line->details, NULL, line->id};
 
 	StaticAssertStmt(lengthof(texts) == lengthof(types), "a text for each argument");
 	for (int i = 0; i < lengthof(types); i++)
@@ -499,10 +549,12 @@ dperm_budget_append(DpermBudgetScope *scope, const DpermBudgetLine *line)
 	}
 	values[13] = Int64GetDatum(dperm_budget_next_entry(scope, line->budget));
 	nulls[13] = ' ';
-	(void) dperm_budget_query(scope,
-							  "INSERT INTO %s.dp_ledger_entries (budget, entry, act, role, function, relation, neighbours, unit, epsilon, delta, divergence, direct, epsilon_left, details)"
-							  " VALUES ($1, $14, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)",
-							  lengthof(types), types, values, nulls);
+	if (dperm_budget_query(scope,
+						   "INSERT INTO %s.dp_ledger_entries (budget_id, budget, entry, act, role, function, relation, neighbours, unit, epsilon, delta, divergence, direct, epsilon_left, details)"
+						   " SELECT coalesce($15::uuid, (SELECT a.id FROM %s.dp_budget_accounts AS a WHERE a.budget = $1 ORDER BY a.created, a.id LIMIT 1)),"
+						   " $1, $14, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13",
+						   lengthof(types), types, values, nulls) != 1)
+		elog(ERROR, "could not write to the ledger of budget \"%s\"", line->budget);
 }
 
 /* An act of management that has no amounts. */

@@ -11,7 +11,8 @@
 typedef struct DpermBudget
 {
 	char	   *name;
-	Oid			owner;
+	char	   *id;				/* a uuid, as text: no two budgets have the same, whatever their names are */
+	Oid			owner;			/* InvalidOid: a role that is not in this cluster */
 	DpermFilter filter;
 	DpermNeighbours neighbours;
 	bool		has_unit;		/* is its unit settled, since it has or had a protected relation? */
@@ -40,13 +41,14 @@ typedef struct DpermBudgetScope
 	Oid			user;
 	int			security;
 	int			settings;
+	int			depth;			/* how many others it is in */
 } DpermBudgetScope;
 
 /* Watch what is analysed within scopes; when a library of ours is loaded. */
 extern void dperm_budget_init(void);
 
 /*
- * Raises if our tables have triggers that are not ours. Somebody with the privilege TRIGGER, say by GRANT ALL ON ALL TABLES, can make one, and
+ * Raises if our tables have triggers that our script has not made. Somebody with the privilege TRIGGER, say by GRANT ALL ON ALL TABLES, can make one, and
  * it would run with the rights of the owner of the table. The second one warns, and returns false, for event triggers: an error would stop everybody's
  * commands, also the one that puts it right.
  */
@@ -74,8 +76,13 @@ extern Datum dperm_budget_numeric(DpermAmount amount);
 /* The owner of a relation, InvalidOid if it is gone. */
 extern Oid	dperm_budget_relation_owner(Oid relation);
 
-/* A budget, by its name, within a scope; locked FOR UPDATE on demand. Raises if there is none. Made in the current context. */
+/*
+ * A budget, by its name, within a scope; locked FOR UPDATE on demand. Made in the current context. If a restored one has the name of one that was made before the restore,
+ * the older one is meant. Raises if there is none; the second one returns NULL.
+ */
 extern DpermBudget *dperm_budget_get(DpermBudgetScope *scope, const char *name, bool lock);
+
+extern DpermBudget *dperm_budget_find(DpermBudgetScope *scope, const char *name, bool lock);
 
 /* Raise unless the role is the budget's owner, a member of it, or a superuser. */
 extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
@@ -93,6 +100,7 @@ extern void dperm_budget_settle_unit(DpermBudgetScope *scope, DpermBudget *budge
 typedef struct DpermBudgetLine
 {
 	const char *budget;
+	const char *id;				/* of the budget; NULL: of the one that its name means */
 	const char *act;
 	Oid			role;			/* who acts */
 	const char *function;

@@ -21,6 +21,8 @@
 #include "storage/latch.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/snapmgr.h"
 #include "utils/syscache.h"
 #include "utils/timestamp.h"
 #include "utils/wait_event.h"
@@ -35,7 +37,7 @@
 PG_FUNCTION_INFO_V1(dp_budget_charge);
 
 /* How long to wait for a free background worker, and for it to start, in milliseconds; and how long between two attempts. */
-#define SLOT_MS 3000
+#define SLOT_MS 10000
 #define START_MS 10000
 #define PAUSE_MS 10
 
@@ -94,11 +96,19 @@ prepare_request(const DpermCharge *charge, char **library)
 		.neighbours = charge->spend.neighbours,
 		.unit = charge->spend.unit
 	};
+	DpermAmount nothing = {0, 0};
 	DpermBudgetScope scope;
+	DpermBudget *budget;
+	DpermPayer	payer;
 	MemoryContext old;
 
 	dperm_budget_enter(&scope);
-	request.order = dperm_budget_get(&scope, charge->budget, false)->filter.order;
+	budget = dperm_budget_get(&scope, charge->budget, false);
+	request.order = budget->filter.order;
+
+	/* the worker looks again; but whoever has no grant shall not even start one, of which there are few */
+	if (dperm_payer_find(&scope, budget, charge->relation, charge->role, nothing, nothing, false, &payer) == DPERM_PAYER_NO_GRANT)
+		dperm_payer_raise(budget);
 	old = MemoryContextSwitchTo(scope.caller);
 	*library = worker_library(scope.schema_oid, scope.schema);
 	MemoryContextSwitchTo(old);
@@ -150,7 +160,7 @@ start_worker(const char *library, dsm_handle memory)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 					 errmsg("could not charge the budget: no background worker is free"),
-					 errhint("You may need to increase max_worker_processes.")));
+					 errhint("You may need to increase max_worker_processes, which should be more than max_parallel_workers.")));
 		wait_a_while(PAUSE_MS);
 	}
 	return handle;
@@ -303,19 +313,62 @@ dperm_debit_preview(const DpermCharge *charge)
 	return quote;
 }
 
+/* Is this the budget that a relation is registered with? One of the same name need not be. In the newest state, as registrations are. */
+static bool
+is_registered(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
+{
+	Oid			types[] = {OIDOID, TEXTOID};
+	Datum		values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(budget->id)};
+	uint64		found;
+
+	PushActiveSnapshot(GetLatestSnapshot());
+	found = dperm_budget_execute(psprintf("SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid)",
+										  scope->schema), lengthof(types), types, values, NULL, true);
+	PopActiveSnapshot();
+	return found == 1;
+}
+
 /* May the role spend at all? */
-bool
-dperm_debit_permitted(const char *budget, Oid relation, Oid role)
+static bool
+may_spend(const char *name, Oid relation, Oid role, bool *missing)
 {
 	DpermAmount nothing = {0, 0};
 	DpermBudgetScope scope;
+	DpermBudget *budget;
 	DpermPayer	payer;
-	DpermPayerFault fault;
+	bool		permitted;
 
 	dperm_budget_enter(&scope);
-	fault = dperm_payer_find(&scope, dperm_budget_get(&scope, budget, false), relation, role, nothing, nothing, false, &payer);
+	budget = dperm_budget_find(&scope, name, false);
+	*missing = budget == NULL || (OidIsValid(relation) && !is_registered(&scope, budget, relation));
+	permitted = !*missing && dperm_payer_find(&scope, budget, relation, role, nothing, nothing, false, &payer) != DPERM_PAYER_NO_GRANT;
 	dperm_budget_leave(&scope);
-	return fault != DPERM_PAYER_NO_GRANT;
+	return permitted;
+}
+
+/* May the role spend from the budget of a relation? Raises if that is missing. */
+bool
+dperm_debit_permitted(const char *budget, Oid relation, Oid role)
+{
+	bool		missing;
+	bool		permitted = may_spend(budget, relation, role, &missing);
+
+	if (missing)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" is protected, and its budget \"%s\" is missing", get_rel_name(relation), budget),
+				 errdetail("The budget has not been restored with the relation, or is another one of this name, or the relation was restored after its registration, or has two of them."),
+				 errhint("The owner of the relation has to protect it anew: dp_protect.")));
+	return permitted;
+}
+
+/* The same without an error. */
+bool
+dperm_debit_may_spend(const char *budget, Oid relation, Oid role)
+{
+	bool		missing;
+
+	return may_spend(budget, relation, role, &missing);
 }
 
 /* dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm does not make */

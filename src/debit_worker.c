@@ -57,13 +57,13 @@ static const struct
 
 /* Has the relation the registration that the session saw? What the session's own transaction did does not count. */
 static void
-check_registration(DpermBudgetScope *scope, const DpermDebitRequest *request)
+check_registration(DpermBudgetScope *scope, const DpermDebitRequest *request, const DpermBudget *budget)
 {
 	Oid			types[] = {OIDOID, TEXTOID, XIDOID};
-	Datum		values[] = {ObjectIdGetDatum(request->relation), CStringGetTextDatum(request->budget), TransactionIdGetDatum(request->version)};
+	Datum		values[] = {ObjectIdGetDatum(request->relation), CStringGetTextDatum(budget->id), TransactionIdGetDatum(request->version)};
 
-	if (dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget = $2 AND xmin = $3",
-						   lengthof(types), types, values, NULL) == 0)
+	if (dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid AND xmin = $3)",
+						   lengthof(types), types, values, NULL) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the registration of the protected relation is not committed, or has changed"),
@@ -114,10 +114,7 @@ find_payer(DpermBudgetScope *scope, const DpermBudget *budget, const DpermDebitR
 		case DPERM_PAYER_FOUND:
 			break;
 		case DPERM_PAYER_NO_GRANT:
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("permission denied for budget \"%s\"", budget->name),
-					 errhint("Its owner can allow it with dp_grant. A grant that is not committed yet does not count.")));
+			dperm_payer_raise(budget);
 			break;
 		case DPERM_PAYER_NO_ROOM:
 			ereport(ERROR,
@@ -140,22 +137,22 @@ left_of(const DpermBudget *budget, const DpermFilterSums *spent)
 
 /* Write what has been spent. */
 static void
-write_sums(DpermBudgetScope *scope, const DpermDebitRequest *request, const DpermFilterSums *spent, const DpermPayer *payer)
+write_sums(DpermBudgetScope *scope, const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer)
 {
 	Oid			types[] = {TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID};
 	Oid			grant_types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID};
-	Datum		values[] = {CStringGetTextDatum(request->budget), dperm_budget_numeric(spent->epsilon), dperm_budget_numeric(spent->delta),
+	Datum		values[] = {CStringGetTextDatum(budget->id), dperm_budget_numeric(spent->epsilon), dperm_budget_numeric(spent->delta),
 	dperm_budget_numeric(spent->divergence), dperm_budget_numeric(spent->direct)};
 	Datum		grant_values[] = {values[0], ObjectIdGetDatum(payer->grantee), dperm_budget_numeric(payer->spent[0]), dperm_budget_numeric(payer->spent[1])};
 
 	if (dperm_budget_query(scope,
-						   "UPDATE %s.dp_budget_accounts SET spent_epsilon = $2, spent_delta = $3, spent_divergence = $4, spent_direct = $5 WHERE budget = $1",
+						   "UPDATE %s.dp_budget_accounts SET spent_epsilon = $2, spent_delta = $3, spent_divergence = $4, spent_direct = $5 WHERE id = $1::uuid",
 						   lengthof(types), types, values, NULL) != 1)
-		elog(ERROR, "could not write to budget \"%s\"", request->budget);
+		elog(ERROR, "could not write to budget \"%s\"", budget->name);
 	if (OidIsValid(payer->grantee) &&
-		dperm_budget_query(scope, "UPDATE %s.dp_budget_grants SET spent_epsilon = $3, spent_delta = $4 WHERE budget = $1 AND grantee = $2",
-						   lengthof(grant_types), grant_types, grant_values, NULL) != 1)
-		elog(ERROR, "could not write to the grant of budget \"%s\"", request->budget);
+		dperm_budget_query(scope, "UPDATE %s.dp_budget_grants SET spent_epsilon = $3, spent_delta = $4 WHERE budget_id = $1::uuid AND grantee = $2",
+						   lengthof(grant_types), grant_types, grant_values, NULL) == 0)
+		elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
 }
 
 /* The name of a relation, for the ledger. */
@@ -195,7 +192,7 @@ spend(const DpermDebitRequest *request)
 	(void) find_payer(&scope, dperm_budget_get(&scope, request->budget, false), request, false);
 	budget = dperm_budget_get(&scope, request->budget, true);
 	if (OidIsValid(request->relation))
-		check_registration(&scope, request);
+		check_registration(&scope, request, budget);
 	payer = find_payer(&scope, budget, request, true);
 	check_claim(budget, request);
 	spent = dperm_filter_add(&budget->spent, &request->charge);
@@ -212,7 +209,8 @@ spend(const DpermDebitRequest *request)
 						   amount_text(request->charge.epsilon), amount_text(request->delta), amount_text(left_of(budget, &budget->spent))),
 				 errhint("Use a smaller epsilon, or ask the owner of the budget to raise it: dp_budget_alter.")));
 	left = left_of(budget, &spent);
-	write_sums(&scope, request, &spent, &payer);
+	write_sums(&scope, budget, &spent, &payer);
+	line.id = budget->id;
 	line.relation = relation_name(request->relation);
 	line.neighbours = dperm_claim_neighbours_name(budget->neighbours);
 	if (budget->has_unit)

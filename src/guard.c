@@ -15,6 +15,7 @@
 
 #include "budget.h"
 #include "guard.h"
+#include "reference.h"
 
 PG_FUNCTION_INFO_V1(dp_ledger_guard);
 PG_FUNCTION_INFO_V1(dp_table_guard);
@@ -36,11 +37,13 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
 Datum
 dp_table_guard(PG_FUNCTION_ARGS)
 {
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	Relation	table;
 
-	if (!CALLED_AS_TRIGGER(fcinfo))
-		elog(ERROR, "dp_table_guard: not called by trigger manager");
-	table = ((TriggerData *) fcinfo->context)->tg_relation;
+	/* for a row, what it returns would have the row skipped */
+	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) || !TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event))
+		elog(ERROR, "dp_table_guard: not called by trigger manager before a statement");
+	table = trigger->tg_relation;
 	if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -54,22 +57,24 @@ static void
 give_away(DpermBudgetScope *scope, const char *which, int count, Oid *types, Datum *values, Oid role)
 {
 	uint64		found = dperm_budget_query(scope, which, count, types, values, NULL);
-	char	  **names = palloc(sizeof(char *) * Max(found, 1));
+	DpermBudgetLine *lines = palloc0(sizeof(DpermBudgetLine) * Max(found, 1));
 
 	for (uint64 i = 0; i < found; i++)
-		names[i] = dperm_budget_value(i, 1);
+		lines[i] = (DpermBudgetLine) {.budget = dperm_budget_value(i, 1), .id = dperm_budget_value(i, 2), .act = "alter", .role = role,
+		.details = psprintf("owner %s", quote_identifier(GetUserNameFromId(GetUserId(), false)))};
 	for (uint64 i = 0; i < found; i++)
 	{
-		Oid			update_types[] = {TEXTOID, OIDOID};
-		Datum		update_values[] = {CStringGetTextDatum(names[i]), ObjectIdGetDatum(GetUserId())};
+		Oid			update_types[] = {TEXTOID, dperm_reference_type(scope, "dp_budget_accounts", "owner_name")};
+		Datum		update_values[] = {CStringGetTextDatum(lines[i].id), dperm_reference_make(GetUserId())};
 
-		(void) dperm_budget_query(scope, "UPDATE %s.dp_budget_accounts SET owner = $2::regrole WHERE budget = $1", lengthof(update_types), update_types,
-								  update_values, NULL);
-		dperm_budget_note(scope, names[i], "alter", role, NULL, psprintf("owner %s", quote_identifier(GetUserNameFromId(GetUserId(), false))));
+		if (dperm_budget_query(scope, "UPDATE %s.dp_budget_accounts SET owner_name = $2 WHERE id = $1::uuid", lengthof(update_types),
+							   update_types, update_values, NULL) != 1)
+			elog(ERROR, "could not give away budget \"%s\"", lines[i].budget);
+		dperm_budget_append(scope, &lines[i]);
 	}
 }
 
-#define ORPHANS_SQL "SELECT budget FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT FROM pg_authid AS r WHERE r.oid = a.owner)"
+#define ORPHANS_SQL "SELECT budget, id FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT FROM pg_authid AS r WHERE r.oid = a.owner)"
 
 /* Are there budgets of roles that are gone, and is the caller one to give them away? Others could keep such a budget locked in an open transaction. */
 bool
@@ -115,7 +120,7 @@ dp_owners_sync(PG_FUNCTION_ARGS)
 		if (!dperm_budget_try_enter(&scope))
 			break;
 		if (role != GetUserId())
-			give_away(&scope, "SELECT budget FROM %s.dp_budget_accounts WHERE owner = $1 ORDER BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
+			give_away(&scope, "SELECT budget, id FROM %s.dp_budget_accounts WHERE owner = $1 ORDER BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
 		dperm_budget_leave(&scope);
 	}
 	PG_RETURN_NULL();

@@ -9,6 +9,16 @@
 
 #include "payer.h"
 
+/* No grant. */
+void
+dperm_payer_raise(const DpermBudget *budget)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for budget \"%s\"", budget->name),
+			 errhint("Its owner can allow it with dp_grant. A grant that is not committed yet does not count.")));
+}
+
 /* Is a limit kept to? A column that is NULL is none. */
 static bool
 has_room(uint64 row, int column, DpermAmount spent)
@@ -22,7 +32,7 @@ dperm_payer_find(DpermBudgetScope *scope, const DpermBudget *budget, Oid relatio
 				 bool lock, DpermPayer *payer)
 {
 	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(budget->name), ObjectIdGetDatum(role)};
+	Datum		values[] = {CStringGetTextDatum(budget->id), ObjectIdGetDatum(role)};
 	Oid			owner = OidIsValid(relation) ? dperm_budget_relation_owner(relation) : InvalidOid;
 	DpermPayerFault fault = DPERM_PAYER_NO_GRANT;
 	uint64		count;
@@ -31,9 +41,9 @@ dperm_payer_find(DpermBudgetScope *scope, const DpermBudget *budget, Oid relatio
 	if (has_privs_of_role(role, budget->owner) || (OidIsValid(owner) && has_privs_of_role(role, owner)))
 		return DPERM_PAYER_FOUND;
 	count = dperm_budget_query(scope, lock ?
-							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget = $1"
+							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee <> 0"
 							   " ORDER BY grantee <> $2, grantee FOR UPDATE" :
-							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget = $1"
+							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee <> 0"
 							   " ORDER BY grantee <> $2, grantee", lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < count; i++)
 	{

@@ -28,4 +28,7 @@ typedef enum DpermPayerFault
 extern DpermPayerFault dperm_payer_find(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation, Oid role,
 										DpermAmount epsilon, DpermAmount delta, bool lock, DpermPayer *payer);
 
+/* The error for DPERM_PAYER_NO_GRANT. */
+extern void dperm_payer_raise(const DpermBudget *budget) pg_attribute_noreturn();
+
 #endif							/* DPERM_PAYER_H */

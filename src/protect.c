@@ -11,6 +11,7 @@
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "rewrite/rewriteHandler.h"
+#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -71,6 +72,9 @@ own_relation(FunctionCallInfo fcinfo)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot protect %s relation \"%s\"", relation < FirstNormalObjectId ? "system" : "temporary",
 						get_rel_name(relation))));
+
+	/* one registration at a time */
+	LockRelationOid(relation, ShareUpdateExclusiveLock);
 	return relation;
 }
 
@@ -199,8 +203,23 @@ keep_unit(DpermBudgetScope *scope, const DpermBudget *budget, const DpermRegistr
 static void
 let_go(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
 {
+	if (budget == NULL)			/* it is missing */
+		return;
 	keep_present(scope, budget, relation);
 	dperm_budget_note(scope, budget->name, "unprotect", scope->user, qualified_name(relation), NULL);
+}
+
+/* The id of a budget by its name, as it is before it is locked. */
+static char *
+budget_id(const char *name)
+{
+	DpermBudgetScope scope;
+	char	   *id;
+
+	dperm_budget_enter(&scope);
+	id = MemoryContextStrdup(scope.caller, dperm_budget_get(&scope, name, false)->id);
+	dperm_budget_leave(&scope);
+	return id;
 }
 
 /* dp_protect(relation, budget, unit, columns, domains) */
@@ -243,6 +262,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	}
 	(void) dperm_census_query(relation, registration.unit, NULL);
 	check_readable(relation);
+	registration.budget_id = budget_id(registration.budget);
 	dperm_protection_check_shared(&registration);
 	for (int i = 0; i < count; i++)
 	{
@@ -256,10 +276,15 @@ dp_protect(PG_FUNCTION_ARGS)
 	(void) dperm_location_protected_on_citus(relation);
 	dperm_budget_enter(&scope);
 	if (moved && strcmp(before->budget, registration.budget) < 0)
-		old = dperm_budget_get(&scope, before->budget, true);
+		old = dperm_registry_budget(&scope, before, true);
 	budget = dperm_budget_get_own(&scope, registration.budget, scope.user);
 	if (moved && strcmp(before->budget, registration.budget) > 0)
-		old = dperm_budget_get(&scope, before->budget, true);
+		old = dperm_registry_budget(&scope, before, true);
+	if (strcmp(budget->id, registration.budget_id) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("budget \"%s\" has changed", budget->name),
+				 errhint("Try again.")));
 	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	dperm_registry_write(&scope, &registration, registered, kept);
 	keep_unit(&scope, budget, &registration);
@@ -286,7 +311,7 @@ dp_unprotect(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("relation \"%s\" is not protected", get_rel_name(relation))));
 	dperm_budget_enter(&scope);
-	budget = dperm_budget_get(&scope, registration->budget, true);
+	budget = dperm_registry_budget(&scope, registration, true);
 	dperm_registry_end(&scope, relation);
 	let_go(&scope, budget, relation);
 	dperm_budget_leave(&scope);
@@ -297,5 +322,5 @@ dp_unprotect(PG_FUNCTION_ARGS)
 Datum
 dp_may_spend(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(dperm_debit_permitted(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1), GetUserId()));
+	PG_RETURN_BOOL(dperm_debit_may_spend(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1), GetUserId()));
 }

@@ -94,7 +94,7 @@ dperm_protection_check_shared(const DpermRegistration *ours)
 		if (other == relation)
 			continue;
 		registration = dperm_registry_find(other);
-		if (registration && registration->budget && strcmp(registration->budget, budget) != 0)
+		if (registration && registration->budget && !dperm_registry_same_budget(registration, ours))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("relation \"%s\" shares rows with \"%s\", which is charged to another budget",

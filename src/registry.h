@@ -18,6 +18,7 @@ typedef struct DpermRegistration
 {
 	Oid			relation;
 	char	   *budget;			/* NULL: no longer protected */
+	char	   *budget_id;		/* of the budget: one of this name need not be it; NULL if it is not known yet */
 	TransactionId version;		/* which transaction wrote it */
 	bool		persons;		/* does it have a unit? */
 	AttrNumber	unit;			/* its column, 0 if that has been dropped */
@@ -58,7 +59,11 @@ extern void dperm_registry_keep(DpermBudgetScope *scope, const char *budget, Lis
 extern void dperm_registry_forget(DpermBudgetScope *scope, const char *budget, Oid relation);
 
 /* The name of a relation that charges a budget in the newest state, within a scope; NULL if none does. */
-extern char *dperm_registry_charging(DpermBudgetScope *scope, const char *budget);
+extern char *dperm_registry_charging(DpermBudgetScope *scope, const DpermBudget *budget);
+
+/* The budget of a registration, within a scope, locked on demand; NULL if it is missing. Are those of two registrations the same? */
+extern DpermBudget *dperm_registry_budget(DpermBudgetScope *scope, const DpermRegistration *registration, bool lock);
+extern bool dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *b);
 
 /* All of them, by OID, within a scope. */
 extern List *dperm_registry_charge(DpermBudgetScope *scope, const char *budget);
@@ -75,6 +80,9 @@ typedef struct DpermRegisteredColumn
 /* Write a registration in place of another, within a scope; columns are of its relation. */
 extern void dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registration,
 								 const DpermRegisteredColumn *columns, int count);
+
+/* Let registrations that were restored before a relation, and have its name, be about it, within a scope. */
+extern void dperm_registry_settle(DpermBudgetScope *scope, Oid relation);
 
 /* End the protection of a relation, within a scope. */
 extern void dperm_registry_end(DpermBudgetScope *scope, Oid relation);

@@ -9,6 +9,7 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "tcop/cmdtag.h"
 #include "utils/acl.h"
 #include "utils/array.h"
 
@@ -38,7 +39,7 @@ PG_FUNCTION_INFO_V1(dp_registry_sync);
 	"SELECT u.child FROM unkept AS u UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT oid FROM touched))"
 
 /* What was dropped while event triggers were disabled. */
-#define LOST_SQL " UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)"
+#define LOST_SQL " UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)"
 
 /* What an event has touched, as a query over $1, the relation that a command names. */
 #define COMMANDS_SQL(function) \
@@ -101,6 +102,57 @@ concerned_relations(const EventTriggerData *event, bool *orphans)
 }
 
 /*
+ * A relation has been made, and there may be registrations that were restored before it. It has to be a superuser who makes it, as a restore does: others could
+ * have relations of theirs charged to a budget.
+ */
+static void
+settle_created(void)
+{
+	Oid		   *made;
+	uint64		count;
+	DpermBudgetScope scope;
+	bool		any;
+
+	dperm_budget_enter_reading(&scope);
+	any = dperm_budget_query(&scope, "SELECT FROM %s.dp_protected_relations WHERE pending IS NOT NULL LIMIT 1", 0, NULL, NULL, NULL) > 0;
+	dperm_budget_leave(&scope);
+	if (!any || !dperm_budget_try_enter(&scope))
+		return;
+	count = dperm_budget_query(&scope, COMMANDS_SQL("pg_event_trigger_ddl_commands"), 0, NULL, NULL, NULL);
+	made = palloc(sizeof(Oid) * Max(count, 1));
+	for (uint64 i = 0; i < count; i++)
+		made[i] = dperm_budget_oid(i, 1);
+	for (uint64 i = 0; i < count; i++)
+		dperm_registry_settle(&scope, made[i]);
+	dperm_budget_leave(&scope);
+}
+
+/* What has become a partition or a child has the unit of its parent, unless it has one. */
+static void
+keep_children(DpermBudgetScope *scope, ArrayType *relations)
+{
+	Oid			types[] = {OIDARRAYOID};
+	Datum		values[] = {PointerGetDatum(relations)};
+	uint64		count = dperm_budget_query(scope, "WITH RECURSIVE " UNKEPT_SQL("$1", "%s") "SELECT u.child, u.is_unit, u.kept_by, a.attnum FROM unkept AS u LEFT JOIN pg_catalog.pg_attribute AS a "
+										   "ON a.attrelid OPERATOR(pg_catalog.=) u.child AND a.attname OPERATOR(pg_catalog.=) u.name AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped",
+										   lengthof(types), types, values, NULL);
+	DpermKeptUnit *units = palloc0(sizeof(*units) * Max(count, 1));
+	char	  **budgets = palloc(sizeof(char *) * Max(count, 1));
+
+	for (uint64 i = 0; i < count; i++)
+	{
+		char	   *number = dperm_budget_value(i, 4);
+
+		units[i].relation = dperm_budget_oid(i, 1);
+		units[i].mixed = strcmp(dperm_budget_value(i, 2), "t") != 0;
+		units[i].unit = number ? (AttrNumber) atoi(number) : 0;
+		budgets[i] = dperm_budget_value(i, 3);
+	}
+	for (uint64 i = 0; i < count; i++)
+		dperm_registry_keep(scope, budgets[i], list_make1(&units[i]));
+}
+
+/*
  * dp_registry_sync(): after a command that drops or alters something, and before one that may rename a column that is known by its name
  * alone. What has been dropped is removed; names and numbers are mended. All that is done for the relations of the command alone, which it has locked anyway: a row
  * of another relation would stay locked until this transaction ends, and whoever alters that relation would wait. This
@@ -128,14 +180,7 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 		"THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END)"
 	};
 
-	/* what has become a partition or a child has the unit of its parent, unless it has one */
 	static const char *const altered[] = {
-		"WITH RECURSIVE " UNKEPT_SQL("$2", "%s") "INSERT INTO %s.dp_protected_relations (relation, place, persons, all_columns) "
-		"SELECT DISTINCT u.child::pg_catalog.regclass, " PLACE_SQL("u.child") ", false, true FROM unkept AS u ON CONFLICT DO NOTHING",
-		"WITH RECURSIVE " UNKEPT_SQL("$2", "%s") "INSERT INTO %s.dp_protected_columns (relation, name, number, listed, is_unit, kept_by) "
-		"SELECT u.child::pg_catalog.regclass, coalesce(a.attname, ''), coalesce(a.attnum, 0::pg_catalog.int2), false, u.is_unit, u.kept_by FROM unkept AS u LEFT JOIN pg_catalog.pg_attribute AS a "
-		"ON a.attrelid OPERATOR(pg_catalog.=) u.child AND a.attname OPERATOR(pg_catalog.=) u.name AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped",
-
 		/* numbers before the place that says they are right */
 		"UPDATE %s.dp_protected_columns AS c SET name = a.attname FROM %s.dp_protected_relations AS r, "
 		"pg_catalog.pg_attribute AS a WHERE c.relation OPERATOR(pg_catalog.=) ANY ($2) AND r.relation OPERATOR(pg_catalog.=) c.relation "
@@ -164,10 +209,19 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 				 errmsg("dp_registry_sync can only be called by an event trigger")));
 	event = (EventTriggerData *) fcinfo->context;
 	drop = strcmp(event->event, "sql_drop") == 0;
+	if (!drop && strncmp(GetCommandTagName(event->tag), "CREATE ", 7) == 0)
+	{
+		if (superuser())
+			settle_created();
+		if (event->tag != CMDTAG_CREATE_TABLE && event->tag != CMDTAG_CREATE_FOREIGN_TABLE)
+			PG_RETURN_NULL();
+	}
 	relations = concerned_relations(event, &orphans);
 	if ((relations == NULL && !orphans) || !dperm_budget_try_enter(&scope))
 		PG_RETURN_NULL();
 	values[1] = PointerGetDatum(relations);
+	if (relations && !drop)
+		keep_children(&scope, relations);
 	for (int i = 0; relations && i < (drop ? lengthof(dropped) : lengthof(altered)); i++)
 		(void) dperm_budget_query(&scope, drop ? dropped[i] : altered[i], lengthof(types), types, values, NULL);
 	if (orphans)

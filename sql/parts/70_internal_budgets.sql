@@ -3,9 +3,30 @@
 --
 -- Amounts are exact decimals: sums of the ledger are what the accounts say.
 
+-- A dump has the names of roles and relations, and is restored table by table. dp_role_name and dp_relation_name take any name, so that
+-- one that is not there keeps no other row out; for the same reason nothing is unique but what nobody can choose. A budget is known by a number that is
+-- drawn at random: one of the same name that somebody makes before, or in place of, a restored one is another one.
+
+CREATE TYPE dp_role_name;
+CREATE FUNCTION dp_role_name_in(cstring) RETURNS dp_role_name
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_role_name_in(cstring) IS 'internal to budgets: I/O of dp_role_name';
+CREATE FUNCTION dp_role_name_out(dp_role_name) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_role_name_out(dp_role_name) IS 'internal to budgets: I/O of dp_role_name';
+CREATE TYPE dp_role_name (INPUT = dp_role_name_in, OUTPUT = dp_role_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
+COMMENT ON TYPE dp_role_name IS
+	'internal to budgets: a role, as regrole; or a name that no role had when it was restored, which stands for nobody';
+CREATE FUNCTION dp_role_of(dp_role_name) RETURNS regrole
+	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_role_of(dp_role_name) IS 'internal to budgets: the role';
+
 CREATE TABLE dp_budget_accounts (
-	budget text COLLATE "C" PRIMARY KEY,
-	owner regrole NOT NULL,
+	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
+	budget text COLLATE "C" NOT NULL,
+	created timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	owner_name dp_role_name NOT NULL,
+	owner regrole GENERATED ALWAYS AS (dp_role_of(owner_name)) STORED,
 	epsilon numeric NOT NULL,
 	delta numeric NOT NULL,
 	renyi_order float8 NOT NULL,
@@ -18,21 +39,25 @@ CREATE TABLE dp_budget_accounts (
 	spent_direct numeric NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_budget_accounts IS
-	'internal to dp_budgets: a row for each budget; since is the number of the entry of dp_ledger that created it';
+	'internal to dp_budgets: a row for each budget; the oldest of a name is meant by it; since is the number of the entry of dp_ledger that created it';
+CREATE INDEX dp_budget_accounts_budget ON dp_budget_accounts (budget);
 
 CREATE TABLE dp_budget_grants (
+	budget_id uuid NOT NULL,
 	budget text COLLATE "C" NOT NULL,
-	grantee regrole NOT NULL,
+	grantee_name dp_role_name NOT NULL,
+	grantee regrole GENERATED ALWAYS AS (dp_role_of(grantee_name)) STORED,
 	epsilon numeric,
 	delta numeric,
 	spent_epsilon numeric NOT NULL DEFAULT 0,
-	spent_delta numeric NOT NULL DEFAULT 0,
-	PRIMARY KEY (budget, grantee)
+	spent_delta numeric NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_budget_grants IS
 	'internal to dp_grant: a row for each role that may spend from a budget; without epsilon or delta, up to the budget';
+CREATE INDEX dp_budget_grants_budget_id ON dp_budget_grants (budget_id);
 
 CREATE TABLE dp_ledger_entries (
+	budget_id uuid NOT NULL,
 	budget text COLLATE "C" NOT NULL,
 	entry bigint NOT NULL,
 	at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
@@ -47,11 +72,11 @@ CREATE TABLE dp_ledger_entries (
 	divergence numeric,
 	direct numeric,
 	epsilon_left numeric,
-	details text,
-	PRIMARY KEY (budget, entry)
+	details text
 );
 COMMENT ON TABLE dp_ledger_entries IS
 	'internal to dp_ledger: what was spent from budgets and how they were managed; entries of a budget have numbers without gaps';
+CREATE INDEX dp_ledger_entries_entry ON dp_ledger_entries (budget, entry);
 
 -- Whatever default privileges have granted
 DO $$
@@ -76,6 +101,7 @@ CREATE FUNCTION dp_ledger_guard() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_ledger_guard() IS
 	'internal to dp_ledger: entries are only ever added';
+REVOKE EXECUTE ON FUNCTION dp_ledger_guard() FROM PUBLIC;
 
 CREATE TRIGGER dp_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_ledger_guard();
@@ -87,6 +113,7 @@ CREATE FUNCTION dp_table_guard() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_table_guard() IS
 	'internal to budgets: only the extension writes its tables, whoever has privileges on them';
+REVOKE EXECUTE ON FUNCTION dp_table_guard() FROM PUBLIC;
 
 CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_accounts
 	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();

@@ -61,7 +61,7 @@ CREATE VIEW dp_budgets WITH (security_barrier) AS
 			ELSE least(dp_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct),
 				g.epsilon - g.spent_epsilon) END AS epsilon_left
 	FROM dp_budget_accounts a
-	LEFT JOIN dp_budget_grants g ON g.budget = a.budget AND NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
+	LEFT JOIN dp_budget_grants g ON g.budget_id = a.id AND NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
 	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL;
 COMMENT ON VIEW dp_budgets IS
 	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the most that a single release without delta can have';
@@ -71,7 +71,7 @@ CREATE VIEW dp_ledger WITH (security_barrier) AS
 	FROM dp_ledger_entries e
 	WHERE pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
 		OR e.role = current_user
-		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.budget = e.budget AND a.since <= e.entry AND pg_catalog.pg_has_role(a.owner, 'USAGE'));
+		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id = e.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE'));
 COMMENT ON VIEW dp_ledger IS
 	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, your own entries, or all for members of pg_read_all_stats';
 

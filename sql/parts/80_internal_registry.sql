@@ -4,18 +4,43 @@
 -- A column is registered by its number and by its name. place tells where the numbers are right: this cluster, this database,
 -- this relation. Elsewhere, after a dump has been restored, the names are.
 
+CREATE TYPE dp_relation_name;
+CREATE FUNCTION dp_relation_name_in(cstring) RETURNS dp_relation_name
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dp_relation_name';
+CREATE FUNCTION dp_relation_name_out(dp_relation_name) RETURNS cstring
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_relation_name_out(dp_relation_name) IS 'internal to dp_protect: I/O of dp_relation_name';
+CREATE TYPE dp_relation_name (INPUT = dp_relation_name_in, OUTPUT = dp_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
+COMMENT ON TYPE dp_relation_name IS
+	'internal to dp_protect: a relation, as regclass; or a name that no relation had when it was restored';
+CREATE FUNCTION dp_relation_of(dp_relation_name) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_relation_of(dp_relation_name) IS 'internal to dp_protect: the relation';
+CREATE FUNCTION dp_relation_pending(dp_relation_name) RETURNS text
+	AS 'MODULE_PATHNAME', 'dp_name_pending' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_relation_pending(dp_relation_name) IS 'internal to dp_protect: a name without a relation';
+
 CREATE TABLE dp_protected_relations (
-	relation regclass PRIMARY KEY,
+	relation_name dp_relation_name NOT NULL,
+	relation regclass GENERATED ALWAYS AS (dp_relation_of(relation_name)) STORED,
+	pending text COLLATE "C" GENERATED ALWAYS AS (dp_relation_pending(relation_name)) STORED,
 	budget text,
+	budget_id uuid,
 	place text NOT NULL,
 	persons boolean NOT NULL,
 	all_columns boolean NOT NULL
 );
 COMMENT ON TABLE dp_protected_relations IS
-	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected, or that only relations which show its rows are';
+	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected, or that only relations which show its rows are; pending if it was restored before the relation';
+CREATE INDEX dp_protected_relations_relation ON dp_protected_relations (relation);
+CREATE INDEX dp_protected_relations_pending ON dp_protected_relations (pending) WHERE pending IS NOT NULL;
+CREATE INDEX dp_protected_relations_budget_id ON dp_protected_relations (budget_id);
 
 CREATE TABLE dp_protected_columns (
-	relation regclass NOT NULL,
+	relation_name dp_relation_name NOT NULL,
+	relation regclass GENERATED ALWAYS AS (dp_relation_of(relation_name)) STORED,
+	pending text COLLATE "C" GENERATED ALWAYS AS (dp_relation_pending(relation_name)) STORED,
 	name name NOT NULL,
 	number int2 NOT NULL,
 	listed boolean NOT NULL,
@@ -26,6 +51,7 @@ CREATE TABLE dp_protected_columns (
 COMMENT ON TABLE dp_protected_columns IS
 	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; with kept_by, the unit that its rows have, or had, for this budget: is_unit, unless a materialized view of it is not made row by row';
 CREATE INDEX dp_protected_columns_relation ON dp_protected_columns (relation);
+CREATE INDEX dp_protected_columns_pending ON dp_protected_columns (pending) WHERE pending IS NOT NULL;
 CREATE INDEX dp_protected_columns_kept_by ON dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
 
 -- Whatever default privileges have granted
@@ -75,3 +101,9 @@ CREATE EVENT TRIGGER dp_registry_alter ON ddl_command_end
 	EXECUTE FUNCTION dp_registry_sync();
 COMMENT ON EVENT TRIGGER dp_registry_alter IS
 	'internal to dp_protect: follow renamed columns and new partitions in the registry of protected relations';
+
+CREATE EVENT TRIGGER dp_registry_create ON ddl_command_end
+	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE')
+	EXECUTE FUNCTION dp_registry_sync();
+COMMENT ON EVENT TRIGGER dp_registry_create IS
+	'internal to dp_protect: find registrations that were restored before their relations';

@@ -31,7 +31,7 @@ CREATE VIEW dp_protected WITH (security_barrier) AS
 		(SELECT pg_catalog.jsonb_object_agg(c.name, c.domain) FROM dp_protected_columns c
 			WHERE c.relation = r.relation AND c.domain IS NOT NULL) AS domains
 	FROM dp_protected_relations r
-	WHERE r.budget IS NOT NULL AND dp_may_spend(r.budget, r.relation);
+	WHERE r.budget IS NOT NULL AND r.pending IS NULL AND dp_may_spend(r.budget, r.relation);
 COMMENT ON VIEW dp_protected IS
 	'protected relations that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all) and the registered domains';
 GRANT SELECT ON dp_protected TO PUBLIC;

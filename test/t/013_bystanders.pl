@@ -65,19 +65,19 @@ as('superuser', "ROLLBACK PREPARED 'locked'");
 as('superuser', 'DROP VIEW ben.v; DROP VIEW IF EXISTS ben.w');
 
 # thousands of registrations: only what the relation itself reaches is looked up
-as('superuser', q{INSERT INTO dp_protected_relations SELECT i::oid::regclass, 'ben', 'nowhere', false, true FROM generate_series(4000000000, 4000099999) i; ANALYZE dp_protected_relations});
+as('superuser', q{INSERT INTO dp_protected_relations (relation_name, budget, place, persons, all_columns) SELECT ('"nowhere"."' || i || '"')::dp_relation_name, 'ben', 'nowhere', false, true FROM generate_series(1, 100000) i; ANALYZE dp_protected_relations});
 my $walks = "$train; SELECT pg_sleep(1.5); RESET SESSION AUTHORIZATION; SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'dp_protected_relations'";
 is(as('analyst', $walks), as('analyst', $walks), 'no call walks all registrations');
 
 # and nobody who changes another table walks through them, nor locks them
-as('superuser', q{INSERT INTO dp_protected_columns SELECT i::oid::regclass, 'a', 1, true, false, NULL, CASE WHEN i % 2 = 0 THEN 'ben' END FROM generate_series(4000000000, 4000099999) i; ANALYZE dp_protected_columns;
+as('superuser', q{INSERT INTO dp_protected_columns (relation_name, name, number, listed, is_unit, kept_by) SELECT ('"nowhere"."' || i || '"')::dp_relation_name, 'a', 1, true, false, CASE WHEN i % 2 = 0 THEN 'ben' END FROM generate_series(1, 100000) i; ANALYZE dp_protected_columns;
 	CREATE FUNCTION public.walked() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT pg_sleep(1.5); SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'dp\_protected\_%' $$});
 my $changes = 'CREATE TABLE ben.other (a int); CREATE TABLE ben.child () INHERITS (ben.other); ALTER TABLE ben.other ADD b int; ALTER TABLE ben.other RENAME a TO c; ALTER TABLE ben.other DROP b; DROP TABLE ben.other CASCADE';
 my $walked = as('superuser', 'SELECT public.walked()');
 as('ben', $changes);
 cmp_ok(as('superuser', 'SELECT public.walked()') - $walked, '<', 1000, 'no change of another table walks all registrations');
 is(as('ben', "BEGIN; $changes; SELECT DISTINCT l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname LIKE 'dp\\_%' AND l.pid = pg_backend_pid(); ROLLBACK"), 'AccessShareLock', 'nor keeps them locked');
-as('superuser', q{DELETE FROM dp_protected_relations WHERE place = 'nowhere'; DELETE FROM dp_protected_columns WHERE relation >= '4000000000'::oid; DROP FUNCTION public.walked()});
+as('superuser', q{DELETE FROM dp_protected_relations WHERE place = 'nowhere'; DELETE FROM dp_protected_columns WHERE relation = 0; DROP FUNCTION public.walked()});
 
 # ---- the tables of the extension are written by the extension alone
 
@@ -90,7 +90,7 @@ foreach my $table (@tables)
 	foreach my $role ('writer', 'etl')
 	{
 		fails($role, "BEGIN; $_; ROLLBACK", qr/^(42501: table "$table" is written by extension dperm alone|42501: permission denied for table|55000: entries of the ledger cannot be changed)/)
-			foreach "INSERT INTO $table SELECT * FROM $table", "UPDATE $table SET $column = $column", "DELETE FROM $table", "DELETE FROM $table WHERE false",
+			foreach "INSERT INTO $table DEFAULT VALUES", "UPDATE $table SET $column = $column", "DELETE FROM $table", "DELETE FROM $table WHERE false",
 			"COPY $table FROM stdin;\n\\.\n", ($role eq 'etl' ? "TRUNCATE $table" : ());
 	}
 	# whoever makes a trigger would have it run with the rights of the owner of the table, also one with a name of ours
@@ -103,11 +103,38 @@ foreach my $table (@tables)
 	says('ben', 'ALTER TABLE ben.own RENAME age TO years; ALTER TABLE ben.own RENAME years TO age', '', "$table: it stops no other command");
 	as('superuser', "DROP TRIGGER $trigger ON $table; DROP FUNCTION etl.spring(); REVOKE ALL ON $table FROM etl");
 }
-# a foreign key has triggers too, which would have others of its table run with the rights of whoever drops a protected relation
-as('superuser', 'GRANT ALL ON dp_protected_relations TO etl');
-says('etl', 'CREATE TABLE etl.follower (r regclass REFERENCES dp_protected_relations ON DELETE CASCADE)', '');
-fails('analyst', $train, qr/^42501: trigger "RI_ConstraintTrigger\w+" on table "dp_protected_relations"/, 'a foreign key stops calls, and nothing runs');
-as('superuser', 'DROP TABLE etl.follower; REVOKE ALL ON dp_protected_relations FROM etl');
+# nor does a trigger of our own function, by which somebody adds a condition of theirs, or has rows skipped
+as('superuser', 'GRANT ALL ON dp_ledger_entries TO etl');
+as('etl', q{CREATE TABLE etl.loot (who text); GRANT ALL ON etl.loot TO PUBLIC; CREATE FUNCTION etl.evil(text) RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+	BEGIN INSERT INTO etl.loot VALUES (current_user); EXCEPTION WHEN division_by_zero THEN NULL; END; RETURN true; END $$});
+foreach my $shape ('BEFORE INSERT ON dp_ledger_entries FOR EACH ROW WHEN (etl.evil(NEW.budget))', 'BEFORE INSERT ON dp_ledger_entries FOR EACH ROW', 'AFTER INSERT ON dp_ledger_entries',
+	'BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries', 'BEFORE UPDATE OF budget ON dp_ledger_entries')
+{
+	foreach my $function ('dp_table_guard', 'dp_ledger_guard')
+	{
+		fails('etl', "CREATE TRIGGER z $shape EXECUTE FUNCTION $function()", qr/^42501: permission denied for function $function/, "$shape: nobody may use $function");
+		as('superuser', "GRANT EXECUTE ON FUNCTION $function() TO etl");
+		says('etl', "CREATE TRIGGER z $shape EXECUTE FUNCTION $function()", '');
+		fails($_->[0], $_->[1], qr/^42501: trigger "z" on table "dp_ledger_entries" is not one of extension dperm/, "$shape: $function is known in its places alone")
+			foreach [ 'analyst', $train ], [ 'etl', "SELECT dp_budget_create('etl', 1)" ];
+		as('superuser', "DROP TRIGGER z ON dp_ledger_entries; REVOKE EXECUTE ON FUNCTION $function() FROM etl");
+	}
+}
+says('superuser', 'SELECT * FROM etl.loot', '', 'nothing of theirs has run');
+as('superuser', 'GRANT EXECUTE ON FUNCTION dp_table_guard() TO etl');
+fails('etl', 'CREATE TABLE etl.plain (a int); CREATE TRIGGER z BEFORE INSERT ON etl.plain FOR EACH ROW EXECUTE FUNCTION dp_table_guard(); INSERT INTO etl.plain VALUES (1)', qr/^XX000: dp_table_guard: not called by trigger manager before a statement/, 'it skips no row');
+
+# whatever gets past that runs no statement of other tables, not even in a subtransaction: here, in a function that an index of a superuser calls
+as('superuser', q{CREATE FUNCTION etl.fixed(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN BEGIN PERFORM FROM etl.loot; EXCEPTION WHEN division_by_zero THEN NULL; END; RETURN true; END $$; CREATE INDEX z ON dp_ledger_entries (etl.fixed(budget)); TRUNCATE etl.loot});
+fails('owner', "SELECT dp_grant('patients', 'ben')", qr/^42501: table "loot" is not one of extension dperm/, 'a statement in a subtransaction is looked at too');
+says('superuser', 'DROP INDEX z; TABLE etl.loot', '');
+as('superuser', 'REVOKE ALL ON dp_ledger_entries FROM etl; REVOKE EXECUTE ON FUNCTION dp_table_guard() FROM etl');
+
+# a foreign key has triggers too, which would have others of its table run with the rights of whoever drops a budget
+as('superuser', 'GRANT ALL ON dp_budget_accounts TO etl');
+says('etl', 'CREATE TABLE etl.follower (r uuid REFERENCES dp_budget_accounts ON DELETE CASCADE)', '');
+fails('analyst', $train, qr/^42501: trigger "RI_ConstraintTrigger\w+" on table "dp_budget_accounts"/, 'a foreign key stops calls, and nothing runs');
+as('superuser', 'DROP TABLE etl.follower; REVOKE ALL ON dp_budget_accounts FROM etl');
 fails('writer', "BEGIN; UPDATE dp_protected SET budget = 'ben'; ROLLBACK", qr/^(42501|55000)/, 'nor through the views');
 fails('writer', "DELETE FROM dp_ledger", qr/^(42501|55000)/);
 says('analyst', $train, '200', 'all is as it was');
@@ -146,6 +173,10 @@ says('owner', "BEGIN; SELECT dp_grant('patients', 'ben'); PREPARE TRANSACTION 'g
 fails('ben', $_, qr/^42501: must be owner of budget "patients"/)
 	foreach "SELECT dp_grant('patients', 'ben')", "SELECT dp_revoke('patients', 'ben')", "SELECT dp_budget_alter('patients', 2)", "SELECT dp_budget_drop('patients')", "SELECT dp_protect('ben.own', 'patients')";
 fails('ben', "SELECT dp_budget_charge('patients', 0.1)", qr/^42501: permission denied for budget "patients"/, 'nor does a charge wait, if there is no grant for it');
+# nor does it start a background worker, which others need: the error is raised in the session itself
+$node->psql($database, q{\\set VERBOSITY verbose
+	SET SESSION AUTHORIZATION ben; SELECT dp_budget_charge('patients', 0.1)}, stderr => \my $where);
+like($where, qr/LOCATION:  dperm_payer_raise/, 'nor does it start a background worker');
 as('superuser', "ROLLBACK PREPARED 'granting'");
 
 # ---- messages

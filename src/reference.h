@@ -1,0 +1,19 @@
+/*
+ * reference.h: roles and relations in our tables, which a dump has by name.
+ */
+#ifndef DPERM_REFERENCE_H
+#define DPERM_REFERENCE_H
+
+#include "budget.h"
+
+/*
+ * An object as an argument of a statement over our tables: its value, and the type, that of a column such as dp_budget_accounts.owner_name, within a scope. A statement names no function or type
+ * of ours: whoever renames the schema could offer another one.
+ */
+extern Datum dperm_reference_make(Oid object);
+extern Oid	dperm_reference_type(const DpermBudgetScope *scope, const char *table, const char *column);
+
+/* The name of a relation as a dump has it: with its schema, both quoted, whatever the words of this version are; empty if it is gone. */
+extern char *dperm_reference_relation(Oid relation);
+
+#endif							/* DPERM_REFERENCE_H */
