@@ -263,7 +263,7 @@ dperm_checked_run(const DpermChecked *query, DestReceiver *receiver)
 	DpermRunAs	before;
 
 	if (query->source->fenced)
-		dperm_location_check_untouched();
+		dperm_location_check_untouched(GetUserId(), query->source->run_as);
 	dperm_run_as_begin(&before, query->source->run_as);
 	(void) plan_and_run(query, analyse(query, before.user), before.user, receiver);
 	dperm_run_as_end(&before);

@@ -12,7 +12,9 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "commands/defrem.h"
+#include "fmgr.h"
 #include "foreign/foreign.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "nodes/readfuncs.h"
@@ -183,6 +185,9 @@ dperm_location_protected_on_citus(Oid relation)
 static void
 check_setting(const struct config_generic *setting)
 {
+	/* Citus sets this one itself */
+	if (pg_strcasecmp(setting->name, CITUS_SETTINGS "enable_local_execution") == 0)
+		return;
 	if (setting->context == PGC_USERSET && setting->source >= PGC_S_USER && setting->source != PGC_S_OVERRIDE &&
 		pg_strncasecmp(setting->name, CITUS_SETTINGS, strlen(CITUS_SETTINGS)) == 0)
 		ereport(ERROR,
@@ -191,18 +196,37 @@ check_setting(const struct config_generic *setting)
 				 errhint("Settings of Citus have a part in how rows are read. RESET it; administrators set it for all, in the configuration file or with ALTER DATABASE.")));
 }
 
+/*
+ * Does Citus have settings of this transaction that it hands on to workers? It keeps the statements in a variable of its own, from which nothing removes them
+ * before the end, also not what set them; a build that hides the variable is taken for one that has some.
+ */
+static bool
+hands_on_settings(void)
+{
+	StringInfo *statements = (StringInfo *) load_external_function("$libdir/citus", "activeSetStmts", false, NULL);
+
+	return statements == NULL || (*statements != NULL && (*statements)->len > 0);
+}
+
 /* Raise if the caller may have changed how Citus reads. */
 void
-dperm_location_check_untouched(void)
+dperm_location_check_untouched(Oid caller, Oid owner)
 {
 	struct config_generic **settings;
 	int			count;
 
-	if (IsTransactionBlock())
+	if (has_privs_of_role(caller, owner))
+		return;
+	if (IsTransactionBlock() || GetCurrentTransactionNestLevel() > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("a protected relation that Citus has distributed cannot be used in a transaction block"),
-				 errhint("Call the function outside of BEGIN and COMMIT: Citus can hand on what SET LOCAL has set to the workers.")));
+				 errhint("Call the function outside of BEGIN and COMMIT, and of blocks with EXCEPTION: Citus can hand on what SET LOCAL has set to the workers.")));
+	if (hands_on_settings())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("Citus may hand on settings of this transaction to the workers"),
+				 errhint("Call the function before SET LOCAL. Builds of Citus that do not show whether there are such settings let only the owner use a protected relation.")));
 #if PG_VERSION_NUM >= 160000
 	settings = get_guc_variables(&count);
 #else

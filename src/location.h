@@ -30,9 +30,9 @@ extern DpermLocation dperm_location_find(Oid relation, List **parts);
 extern bool dperm_location_protected_on_citus(Oid relation);
 
 /*
- * Raise if the caller may have changed how Citus reads: its settings of anybody's, and in a transaction block the settings that it hands on to workers.
+ * Raise if a caller, unless they have an owner's rights, may have changed how Citus reads: by a setting of Citus, or by settings that it hands on to workers.
  */
-extern void dperm_location_check_untouched(void);
+extern void dperm_location_check_untouched(Oid caller, Oid owner);
 
 /*
  * Is a relation a table that Citus has spread over servers, of which each has all rows that share a value of a column? That is so by the column

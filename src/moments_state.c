@@ -208,6 +208,13 @@ dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent)
 	state->dim = found.dim;
 	take_encoder(state, flat);
 	state->direct = !is_counting(state) && !dperm_feed_waits(&state->feed) && found.seed == 0;
+	if (found.seed != 0)
+	{
+		size_t		most = Max(state->feed.layout.words, state->feed.linear) + 2;
+
+		state->digest_keys = palloc(sizeof(uint64) * dperm_digest_room(most));
+		dperm_digest_keys(found.seed, most, state->digest_keys);
+	}
 	if (is_counting(state))
 		prepare_counts(state, numbers + dperm_pass_weights_at(&found));
 	else
@@ -279,9 +286,8 @@ wait_row(DpermMomentsState *state, int sign, double weight)
 
 	if (state->pass.weighted)
 		state->waiting[place] = weight;
-	if (state->pass.seed != 0)
-		state->pass.digest += dperm_digest(state->pass.seed, feed->blocks + (size_t) place * feed->linear, feed->linear) ^
-			dperm_digest(state->pass.seed, rest, 2);
+	if (state->digest_keys)
+		state->pass.digest += dperm_digest(state->digest_keys, feed->blocks + (size_t) place * feed->linear, feed->linear, rest, 2);
 	if (full)
 		map_rows(state);
 }
@@ -295,8 +301,8 @@ write_row(DpermMomentsState *state, int sign, double weight)
 	dperm_feed_write(&state->feed, state->values, sign, row);
 	if (state->pass.weighted)
 		*dperm_row_weight(&state->feed.layout, row) = weight;
-	if (state->pass.seed != 0)
-		state->pass.digest += dperm_digest(state->pass.seed, row, state->feed.layout.words);
+	if (state->digest_keys)
+		state->pass.digest += dperm_digest(state->digest_keys, row, state->feed.layout.words, NULL, 0);
 }
 
 /* Add the row whose values have been read, unless it goes straight into the sums: a zero row without a label. */

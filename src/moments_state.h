@@ -29,6 +29,7 @@ typedef struct DpermMomentsState
 	DpermValue *values;
 	DpermRecord record;			/* the type of rows that come as records */
 	DpermFeed	feed;
+	uint64	   *digest_keys;	/* of rows, if the request asks for a digest; else NULL */
 	bool		direct;			/* do rows go straight into the sums? */
 
 	/* how labels are read that are no booleans */

@@ -245,6 +245,8 @@ dp_protect(PG_FUNCTION_ARGS)
 	List	   *open = NIL;
 	bool		moved = before && before->budget && strcmp(before->budget, registration.budget) != 0;
 
+	dperm_location_check_coordinator();
+	(void) dperm_location_protected_on_citus(relation);
 	for (int i = 0; i < count; i++)
 		registered[i].number = columns[i].number;
 	registration.all_columns = names == NULL;
@@ -272,8 +274,6 @@ dp_protect(PG_FUNCTION_ARGS)
 			registered[kept++] = registered[i];
 	}
 
-	dperm_location_check_coordinator();
-	(void) dperm_location_protected_on_citus(relation);
 	dperm_budget_enter(&scope);
 	if (moved && strcmp(before->budget, registration.budget) < 0)
 		old = dperm_registry_budget(&scope, before, true);

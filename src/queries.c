@@ -221,6 +221,9 @@ dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 char *
 dperm_queries_own_census(const DpermSource *source)
 {
+	/* counted here: workers are to tell columns and nothing else */
+	if (source->fenced && !source->unit)
+		return psprintf("SELECT pg_catalog.count(*) FROM (SELECT t.%s FROM %s AS t OFFSET 0) AS t", quote_identifier(source->label_column), source->from);
 	return psprintf("SELECT %s FROM %s AS t", source->unit ? source->unit : "pg_catalog.count(*)", source->from);
 }
 

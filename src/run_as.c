@@ -76,7 +76,8 @@ static const Setting pinned[] = {
 	{"enable_parallel_hash", "on"}, {"enable_partitionwise_aggregate", "off"}, {"enable_partitionwise_join", "off"},
 	{"enable_presorted_aggregate", "on"}, {"enable_self_join_elimination", "on"}, {"enable_sort", "on"}, {"enable_tidscan", "on"},
 	/* of Citus, those whose value matters even where an administrator has set it; the caller has left all alone: location.h */
-	{"citus.max_intermediate_result_size", "-1"}, {"citus.propagate_set_commands", "none"}, {"citus.enable_binary_protocol", "on"}
+	{"citus.max_intermediate_result_size", "-1"}, {"citus.propagate_set_commands", "none"}, {"citus.enable_binary_protocol", "on"},
+	{"citus.task_assignment_policy", "greedy"}, {"citus.enable_local_execution", "on"}
 };
 
 /* What counts: tables, functions, temporary files, which are shown to the client too, statements, and plans that an administrator has logged. */

@@ -367,9 +367,9 @@ open_protected(DpermSource *source)
 {
 	source->once = true;
 	source->fenced = dperm_location_protected_on_citus(source->relation);
-	if (source->fenced)
-		dperm_location_check_untouched();
 	source->run_as = dperm_budget_relation_owner(source->relation);
+	if (source->fenced)
+		dperm_location_check_untouched(GetUserId(), source->run_as);
 	source->reached = dperm_reach_relations(source->relation);
 	source->census = dperm_census_query(source->relation, source->registration->unit, &source->census_relation);
 	dperm_protection_check_units(source->registration);

@@ -53,17 +53,25 @@ is(ask($node, 'owen', $train), 1001, 'the owner trains, and is charged');
 is(sql("SELECT epsilon_left FROM dp_budgets WHERE granted_to IS NULL LIMIT 1"), '0.5', 'what is left');
 
 # What the caller sets does not reach the workers, and those tell columns, nothing else: nothing there is looked up by name
+my $cheap = "SELECT dp_logreg_train('patients', 'y', '{n,f}', 0.01)";
+my $mark = $cluster->mark;
 my $spent = sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1");
 for my $setting ("citus.propagate_set_commands = 'local'", 'citus.max_intermediate_result_size = 3', 'citus.enable_binary_protocol = off')
 {
-	like(ask($node, 'owen', "SET $setting; $train"), qr/ERROR:  setting "citus\.\w+" must not be changed to use a protected relation/, "not with $setting");
+	like(ask($node, 'ana', "SET $setting; $cheap"), qr/ERROR:  setting "citus\.\w+" must not be changed to use a protected relation/, "not with $setting");
 }
-like(ask($node, 'owen', "BEGIN; SET LOCAL search_path = public, pg_catalog; $train; COMMIT"), qr/ERROR:  a protected relation that Citus has distributed cannot be used in a transaction block/, 'not in a transaction block');
-sql("ALTER ROLE owen SET citus.enable_binary_protocol = off");
-like(ask($node, 'owen', $train), qr/ERROR:  setting "citus.enable_binary_protocol" must not be changed/, 'not with a setting of the role');
-sql("ALTER ROLE owen RESET ALL");
-is(sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1"), $spent, 'these cost nothing');
-my $mark = $cluster->mark;
+like(ask($node, 'ana', "BEGIN; SET LOCAL search_path = public, pg_catalog; $cheap; COMMIT"), qr/ERROR:  a protected relation that Citus has distributed cannot be used in a transaction block/, 'not in a transaction block');
+for my $block ("SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL search_path = public, pg_catalog; RESET citus.propagate_set_commands; PERFORM dp_logreg_train('patients', 'y', '{n,f}', 0.01);",
+	"BEGIN PERFORM dp_logreg_train('patients', 'y', '{n,f}', 0.01); EXCEPTION WHEN division_by_zero THEN NULL; END;")
+{
+	like(ask($node, 'ana', "DO \$\$ BEGIN $block END \$\$"), qr/ERROR:  (?:Citus may hand on settings|setting "citus|a protected relation that Citus)/, 'not after settings that Citus hands on, nor within a subtransaction');
+}
+like(ask($node, 'ana', "CREATE TEMP TABLE held AS SELECT i % 2 = 0 AS y, 50 AS n, sin(i) AS f, i FROM generate_series(1, 200) i;
+	SELECT dp_logreg_tune('patients', 'y', '{n,f}', 0.01, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]', holdout => 'held', identity => 'i')"), qr/"holdout"/, 'tuning on a holdout');
+sql("ALTER ROLE ana SET citus.enable_binary_protocol = off");
+like(ask($node, 'ana', $cheap), qr/ERROR:  setting "citus.enable_binary_protocol" must not be changed/, 'not with a setting of the role');
+sql("ALTER ROLE ana RESET ALL");
+cmp_ok(sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1") - $spent, '<', 0.0101, 'these cost nothing, but for the tuning');
 like(ask($node, 'owen', "SELECT dp_budget_alter('patients', epsilon => 10); SELECT dp_logreg_train('patients', 'n', '{f}', 0.1, positive => '5')::jsonb ->> 'persons'; SELECT count(*) FROM dp_evaluate(dp_logreg_train('patients', 'y', '{n,f}', 0.1), 'patients', epsilon => 0.1)"),
 	qr/1001\s+9/, 'a label that is computed, and an evaluation');
 my @reads = grep { /FROM \S*patients_\d+/ } split /\n/, $cluster->since($mark);
@@ -88,7 +96,7 @@ for my $worker (@workers)
 	}
 	like(ask($worker, 'owen', "SELECT dp_protect('patients', budget => 'patients')"), qr/this server is a worker of a Citus cluster/, "$name: nothing is protected there");
 }
-is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), 6, 'six charges');
+is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), 7, 'seven charges');
 
 $cluster->stop;
 done_testing();

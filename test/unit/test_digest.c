@@ -8,6 +8,17 @@
 #include "core/base/digest.h"
 
 #define ROWS 200000
+#define WORDS 12
+
+static uint64_t keys[2 * WORDS + 3];
+
+/* The number of a row under a seed. */
+static uint64_t
+digest_of(uint64_t seed, const double *row, size_t count)
+{
+	dperm_digest_keys(seed, WORDS, keys);
+	return dperm_digest(keys, row, count, NULL, 0);
+}
 
 /* Rows that differ in a bit, in the order of their numbers, or in their length have other digests. */
 TEST(tells_rows_apart)
@@ -22,10 +33,10 @@ TEST(tells_rows_apart)
 
 		for (int i = 0; i < 9; i++)
 			row[i] = test_uniform(&state) - 0.5;
-		digest = dperm_digest(seed, row, 9);
-		CHECK(dperm_digest(seed, row, 9) == digest);
-		CHECK(dperm_digest(seed + 1, row, 9) != digest);
-		CHECK(dperm_digest(seed, row, 8) != digest);
+		digest = digest_of(seed, row, 9);
+		CHECK(digest_of(seed, row, 9) == digest);
+		CHECK(digest_of(seed + 1, row, 9) != digest);
+		CHECK(digest_of(seed, row, 8) != digest);
 		for (int i = 0; i < 9; i++)
 			for (int bit = 0; bit < 64; bit++)
 			{
@@ -35,7 +46,7 @@ TEST(tells_rows_apart)
 				memcpy(&word, &row[i], sizeof(word));
 				word ^= UINT64_C(1) << bit;
 				memcpy(&row[i], &word, sizeof(word));
-				CHECK(dperm_digest(seed, row, 9) != digest);
+				CHECK(digest_of(seed, row, 9) != digest);
 				row[i] = was;
 			}
 		for (int i = 0; i < 9; i++)
@@ -45,7 +56,7 @@ TEST(tells_rows_apart)
 
 				row[i] = row[j];
 				row[j] = swap;
-				CHECK(dperm_digest(seed, row, 9) != digest);
+				CHECK(digest_of(seed, row, 9) != digest);
 				row[j] = row[i];
 				row[i] = swap;
 			}
@@ -69,14 +80,42 @@ TEST(sums_tell_sets_apart)
 		}
 		c[round % 5] = b[round % 5];
 		d[round % 5] = a[round % 5];
-		CHECK(dperm_digest(seed, a, 5) + dperm_digest(seed, b, 5) != dperm_digest(seed, c, 5) + dperm_digest(seed, d, 5));
+		CHECK(digest_of(seed, a, 5) + digest_of(seed, b, 5) != digest_of(seed, c, 5) + digest_of(seed, d, 5));
 		for (int i = 0; i < 5; i++)
 		{
 			c[i] = -a[i];
 			d[i] = -b[i];
 		}
-		CHECK(dperm_digest(seed, a, 5) + dperm_digest(seed, b, 5) != dperm_digest(seed, c, 5) + dperm_digest(seed, b, 5) || a[0] + a[1] + a[2] + a[3] + a[4] == 0);
-		CHECK(dperm_digest(seed, a, 5) + dperm_digest(seed, d, 5) != dperm_digest(seed, c, 5) + dperm_digest(seed, b, 5) || a[0] + a[1] + a[2] + a[3] + a[4] == 0);
+		CHECK(digest_of(seed, a, 5) + digest_of(seed, b, 5) != digest_of(seed, c, 5) + digest_of(seed, b, 5) || a[0] + a[1] + a[2] + a[3] + a[4] == 0);
+		CHECK(digest_of(seed, a, 5) + digest_of(seed, d, 5) != digest_of(seed, c, 5) + digest_of(seed, b, 5) || a[0] + a[1] + a[2] + a[3] + a[4] == 0);
+	}
+}
+
+/* A row in two pieces is the row; and words whose changes would cancel out in a chain of multiplications do not here. */
+TEST(holds_against_differences)
+{
+	TestRandom	state = 3;
+
+	for (int round = 0; round < 20000; round++)
+	{
+		uint64_t	seed = 1 + (uint64_t) test_below(&state, 1 << 30) * 4099;
+		double		row[10];
+		double		other[10];
+		uint64_t	word;
+		int			i = round % 5;
+
+		for (int k = 0; k < 10; k++)
+			other[k] = row[k] = test_uniform(&state);
+		dperm_digest_keys(seed, WORDS, keys);
+		CHECK(dperm_digest(keys, row, 10, NULL, 0) == dperm_digest(keys, row, (size_t) (round % 11), row + round % 11, (size_t) (10 - round % 11)));
+		other[i] = -other[i];
+		memcpy(&word, &other[i + 4], sizeof(word));
+		word ^= UINT64_C(0x8000000080000000);
+		memcpy(&other[i + 4], &word, sizeof(word));
+		CHECK(dperm_digest(keys, row, 10, NULL, 0) != dperm_digest(keys, other, 10, NULL, 0));
+		for (int k = 0; k < 10; k++)
+			other[k] = row[k] == 0 ? 1 : -row[k];
+		CHECK(dperm_digest(keys, row, 10, NULL, 0) != dperm_digest(keys, other, 10, NULL, 0));
 	}
 }
 
@@ -88,7 +127,7 @@ TEST(is_even)
 	for (int i = 0; i < ROWS; i++)
 	{
 		double		row[3] = {i % 100, i / 100, 1};
-		uint64_t	digest = dperm_digest(12345, row, 3);
+		uint64_t	digest = digest_of(12345, row, 3);
 
 		for (int bit = 0; bit < 64; bit++)
 			set[bit] += (int) (digest >> bit & 1);
@@ -102,6 +141,7 @@ main(void)
 {
 	RUN(tells_rows_apart);
 	RUN(sums_tell_sets_apart);
+	RUN(holds_against_differences);
 	RUN(is_even);
 	return test_report();
 }

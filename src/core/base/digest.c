@@ -5,34 +5,47 @@
 
 #include <string.h>
 
-/* Chains that are under way at once: each is one multiplication after the other. */
-#define LANES 4
+/* Twice the bits. */
+typedef unsigned __int128 Wide;
 
-/* Mix a word: both steps can be undone, so that nothing is lost, and every bit reaches the upper half. */
+/* Mix the bits of a word; this can be undone, so that nothing is lost (splitmix64). */
 static uint64_t
-mix(uint64_t hash, uint64_t word)
+mix(uint64_t word)
 {
-	hash = (hash ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-	return hash ^ hash >> 32;
+	word = (word ^ word >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	word = (word ^ word >> 27) * UINT64_C(0x94d049bb133111eb);
+	return word ^ word >> 31;
 }
 
-/* The number of a row. */
-uint64_t
-dperm_digest(uint64_t seed, const double *row, size_t count)
+/* Make the keys. */
+void
+dperm_digest_keys(uint64_t seed, size_t words, uint64_t *keys)
 {
-	uint64_t	lanes[LANES];
-	uint64_t	hash = seed;
+	for (size_t i = 0; i < dperm_digest_room(words); i++)
+		keys[i] = mix(mix(seed) + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
+}
 
-	for (int k = 0; k < LANES; k++)
-		lanes[k] = mix(seed, (uint64_t) k + 1);
+/* The sum of keys times words, modulo 2^128: of 128 bits each, and of 64. */
+static Wide
+inner(const uint64_t *keys, const double *row, size_t count)
+{
+	Wide		sum = 0;
+
 	for (size_t i = 0; i < count; i++)
 	{
 		uint64_t	word;
 
 		memcpy(&word, &row[i], sizeof(word));
-		lanes[i % LANES] = mix(lanes[i % LANES], word);
+		sum += (Wide) keys[2 * i] * word + ((Wide) (keys[2 * i + 1] * word) << 64);
 	}
-	for (int k = 0; k < LANES; k++)
-		hash = mix(mix(hash, lanes[k]), seed >> 7);
-	return hash;
+	return sum;
+}
+
+/* The number of a row. The upper half of the sum is strongly universal (Lemire and Kaser 2014, multilinear). */
+uint64_t
+dperm_digest(const uint64_t *keys, const double *row, size_t count, const double *rest, size_t rest_count)
+{
+	Wide		sum = ((Wide) keys[0] << 64 | keys[1]) + inner(keys + 3, row, count) + inner(keys + 3 + 2 * count, rest, rest_count);
+
+	return mix(mix((uint64_t) (sum >> 64)) ^ keys[2]);
 }
