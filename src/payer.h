@@ -29,6 +29,6 @@ extern DpermPayerFault dperm_payer_find(DpermBudgetScope *scope, const DpermBudg
 										DpermAmount epsilon, DpermAmount delta, bool lock, DpermPayer *payer);
 
 /* The error for DPERM_PAYER_NO_GRANT. */
-extern void dperm_payer_raise(const DpermBudget *budget) pg_attribute_noreturn();
+extern void dperm_payer_raise(const DpermBudget *budget) __attribute__((noreturn));
 
 #endif							/* DPERM_PAYER_H */
