@@ -51,6 +51,7 @@ my $objects = q{
 				WHEN key ~ 'owner$' THEN (told ->> key)::oid::regrole::text
 				WHEN key ~ 'namespace$' THEN (told ->> key)::oid::regnamespace::text
 				WHEN key = 'relam' AND told ->> key <> '0' THEN (SELECT amname FROM pg_am WHERE oid = (told ->> key)::oid)
+				WHEN key = 'typrelid' AND told ->> key <> '0' THEN (SELECT relname FROM pg_class WHERE oid = (told ->> key)::oid)
 				WHEN key = 'prolang' THEN (SELECT lanname FROM pg_language WHERE oid = (told ->> key)::oid)
 				WHEN told ->> key = '0' THEN '-'
 				ELSE 'OID in ' || key END);

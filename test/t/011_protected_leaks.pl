@@ -33,17 +33,21 @@ foreach my $schema ('calm', 'wild')
 {
 	my $wild = $schema eq 'wild' ? 'true' : 'false';
 
-	# Dependencies are looked up in blocks that no cache holds. All of a schema are in one block, which begins with them: how many blocks are looked at would depend on what else the catalog has.
-	$node->safe_psql('postgres', qq{DO \$\$
-		DECLARE
-			last float8 := (SELECT (max(ctid)::text::point)[0] FROM pg_depend);
-			i int := 0;
-		BEGIN
-			WHILE (SELECT (max(ctid)::text::point)[0] FROM pg_depend) = last LOOP
-				i := i + 1;
-				EXECUTE format('CREATE DOMAIN filler_${schema}_%s AS int', i);
-			END LOOP;
-		END \$\$});
+	# Columns and dependencies are looked up in blocks that no cache holds. All of a schema are in blocks that begin with them: how many blocks are looked at would depend on what else the catalog has.
+	foreach my $filler ([ 'pg_attribute', 'TYPE', 'AS (a int)' ], [ 'pg_depend', 'DOMAIN', 'AS int' ])
+	{
+		my ($catalog, $kind, $definition) = @$filler;
+		$node->safe_psql('postgres', qq{DO \$\$
+			DECLARE
+				last float8 := (SELECT (max(ctid)::text::point)[0] FROM $catalog);
+				i int := 0;
+			BEGIN
+				WHILE (SELECT (max(ctid)::text::point)[0] FROM $catalog) = last LOOP
+					i := i + 1;
+					EXECUTE format('CREATE $kind filler_${catalog}_${schema}_%s $definition', i);
+				END LOOP;
+			END \$\$});
+	}
 	$node->safe_psql('postgres', qq{
 		CREATE SCHEMA $schema AUTHORIZATION owner;
 		GRANT USAGE ON SCHEMA $schema TO analyst;
