@@ -222,7 +222,7 @@ dperm_registry_kept(const char *budget, List *relations)
 								"AND CASE WHEN r.place OPERATOR(pg_catalog.=) ($1 OPERATOR(pg_catalog.||) c.relation::pg_catalog.oid::pg_catalog.text) "
 								"THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END "
 								"WHERE c.kept_by OPERATOR(pg_catalog.=) $2%s ORDER BY 1", scope.schema, scope.schema,
-								relations ? " AND c.relation OPERATOR(pg_catalog.=) ANY ($3)" : ""),
+								relations ? " AND c.relation OPERATOR(pg_catalog.=) ANY ($3) AND r.relation OPERATOR(pg_catalog.=) ANY ($3)" : ""),
 					   lengthof(types), types, values, NULL, true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
