@@ -87,16 +87,17 @@ endif
 
 # The install script: its parts in order, those that others need first.
 SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
-	40_internal_passes 41_internal_rows 42_internal_aggregates \
+	40_internal_passes 41_internal_rows 42_internal_aggregates 43_internal_elsewhere \
 	50_training 51_tuning 52_aggregates 53_composition 60_evaluation 70_internal_budgets 71_budgets 80_internal_registry 81_protection
 
 $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@
 
-# The update script: what changes of the old version, and then the parts that are new as a whole.
-NEW_PARTS = 53_composition 70_internal_budgets 71_budgets 80_internal_registry 81_protection
-$(SQL_UPDATE): $(here)/sql/updates/$(SQL_VERSIONS).sql $(NEW_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
-	for script in updates/$(SQL_VERSIONS) $(NEW_PARTS:%=parts/%); do cat $(here)/sql/$$script.sql && echo || exit 1; done >$@
+# The update script: what changes of the old version, with parts of the install script where a line names one.
+$(SQL_UPDATE): $(here)/sql/updates/$(SQL_VERSIONS).sql $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
+	awk '/^-- part / { part = "$(here)/sql/parts/" $$3 ".sql"; lines = 0; while ((getline line < part) > 0) { print line; lines++ } \
+		if (!lines) { print "there is no part " $$3 >"/dev/stderr"; exit 1 } print ""; next } { print }' $< >$@.new
+	mv $@.new $@
 
 # Tests of the core: one program per file, each linked with all of src/core.
 

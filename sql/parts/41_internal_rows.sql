@@ -12,21 +12,6 @@ CREATE FUNCTION dp_bounded(value anyelement) RETURNS anyelement
 COMMENT ON FUNCTION dp_bounded(anyelement) IS
 	'internal to training: a value, or NULL if it is too large';
 
-CREATE FUNCTION dp_row(VARIADIC columns "any") RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_row(VARIADIC "any") IS
-	'internal to training: the columns of a row as bytes that any server can read';
-
-CREATE FUNCTION dp_row_plain(VARIADIC columns "any") RETURNS bytea
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_row_plain(VARIADIC "any") IS
-	'internal to training: dp_row for columns of numbers, texts and vectors';
-
-CREATE FUNCTION dp_sample(key bytea, every integer, VARIADIC columns "any") RETURNS boolean
-	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_sample(bytea, integer, VARIADIC "any") IS
-	'internal to training: is a row in a sample, by a keyed hash of what it holds?';
-
 CREATE FUNCTION dp_label(value "any", positive text) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_label("any", text) IS
@@ -40,14 +25,4 @@ COMMENT ON FUNCTION dp_portion(bytea, integer, oid, tid) IS
 CREATE FUNCTION dp_portion(key bytea, portions integer, identity text) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dp_portion_text' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dp_portion(bytea, integer, text) IS
-	'internal to tuning: the portion of a row, by a keyed hash of its identity';
-
-CREATE FUNCTION dp_portion(key bytea, portions integer, identity bigint) RETURNS integer
-	AS 'MODULE_PATHNAME', 'dp_portion_bigint' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_portion(bytea, integer, bigint) IS
-	'internal to tuning: the portion of a row, by a keyed hash of its identity';
-
-CREATE FUNCTION dp_portion(key bytea, portions integer, identity uuid) RETURNS integer
-	AS 'MODULE_PATHNAME', 'dp_portion_uuid' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_portion(bytea, integer, uuid) IS
 	'internal to tuning: the portion of a row, by a keyed hash of its identity';

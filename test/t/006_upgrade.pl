@@ -79,7 +79,7 @@ sub same_objects
 	my %fresh = map { $_ => 1 } split /\n/, $fresh;
 	my $ok = is(join("\n", grep { !$fresh{$_} } sort keys %found), '', "$name: no other objects than in a fresh database");
 	$ok &= is(join("\n", grep { !$found{$_} } sort keys %fresh), '', "$name: all objects of a fresh database");
-	diag('the update script does not make what the install script makes: sql/updates, and NEW_PARTS in the Makefile') if !$ok;
+	diag('the update script does not make what the install script makes: sql/updates, and the parts that it names') if !$ok;
 }
 
 # Loads the models of an older version in each of their forms, and their predictions. What a table of 0.1.0 held
