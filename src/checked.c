@@ -254,38 +254,38 @@ plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *r
 	return running;
 }
 
-/* Run a query. */
-void
-dperm_checked_run(const DpermChecked *query, DestReceiver *receiver)
-{
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
-	MemoryContext caller = MemoryContextSwitchTo(context);
-	DpermRunAs	before;
-
-	if (query->source->fenced)
-		dperm_location_check_untouched(GetUserId(), query->source->run_as);
-	dperm_run_as_begin(&before, query->source->run_as);
-	(void) plan_and_run(query, analyse(query, before.user), before.user, receiver);
-	dperm_run_as_end(&before);
-	MemoryContextSwitchTo(caller);
-	MemoryContextDelete(context);
-}
-
-/* Do all that comes before the first row. */
-void
-dperm_checked_try(const DpermChecked *query)
+/* Run a query, with a receiver; without one do all that comes before the first row. */
+static void
+execute(const DpermChecked *query, DestReceiver *receiver)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	DpermRunAs	before;
 	QueryDesc  *running;
 
+	if (query->source->fenced)
+		dperm_location_check_untouched(GetUserId(), query->source->run_as);
 	dperm_run_as_begin(&before, query->source->run_as);
-	running = plan_and_run(query, analyse(query, before.user), before.user, NULL);
-	end(running);
+	running = plan_and_run(query, analyse(query, before.user), before.user, receiver);
+	if (!receiver)
+		end(running);
 	dperm_run_as_end(&before);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
+}
+
+/* Run a query. */
+void
+dperm_checked_run(const DpermChecked *query, DestReceiver *receiver)
+{
+	execute(query, receiver);
+}
+
+/* Do all that comes before the first row. */
+void
+dperm_checked_try(const DpermChecked *query)
+{
+	execute(query, NULL);
 }
 
 /* Does the server that has the rows of a query aggregate them? Then nothing of the plan is left to do here. */

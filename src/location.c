@@ -48,119 +48,127 @@
 /* How its settings begin. */
 #define CITUS_SETTINGS "citus."
 
+/* What is done with a row of a table of Citus: false, if no more are wanted. */
+typedef bool (*CitusVisitor) (Relation table, HeapTuple tuple, void *arg);
+
 /*
- * Does Citus know one of the relations that a relation reads? Its table is in a schema that only administrators of the server can write
- * to. The rows of a materialized view are here, whatever they were made from.
+ * Look at the rows of a table of Citus, or of those whose column is an OID; at none if there is no such table. It is in a schema that only administrators of
+ * the server can write to.
  */
+static void
+visit_citus(const char *name, const char *column, Oid oid, CitusVisitor visitor, void *arg)
+{
+	Oid			relation = get_relname_relid(name, PG_CATALOG_NAMESPACE);
+	AttrNumber	number = OidIsValid(relation) && column ? get_attnum(relation, column) : InvalidAttrNumber;
+	Relation	table;
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (!OidIsValid(relation) || (column && number == InvalidAttrNumber))
+		return;
+	table = table_open(relation, AccessShareLock);
+	if (column)
+		ScanKeyInit(&key, number, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(oid));
+	scan = systable_beginscan(table, InvalidOid, false, NULL, column ? 1 : 0, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)) && visitor(table, tuple, arg))
+		;
+	systable_endscan(scan);
+	table_close(table, AccessShareLock);
+}
+
+/* A column of such a row, by its name; NULL if there is none. */
+static Datum
+citus_value(Relation table, HeapTuple tuple, const char *column, bool *isnull)
+{
+	AttrNumber	number = get_attnum(RelationGetRelid(table), column);
+
+	*isnull = true;
+	return number == InvalidAttrNumber ? (Datum) 0 : heap_getattr(tuple, number, RelationGetDescr(table), isnull);
+}
+
+/* There is a row. */
+static bool
+note_row(Relation table, HeapTuple tuple, void *found)
+{
+	*(bool *) found = true;
+	return false;
+}
+
+/* Does Citus know one of the relations that a relation reads? The rows of a materialized view are here, whatever they were made from. */
 static bool
 is_on_citus(Oid relation)
 {
-	Oid			oid = get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE);
-	AttrNumber	column = OidIsValid(oid) ? get_attnum(oid, CITUS_RELATION) : InvalidAttrNumber;
-	Relation	table;
 	bool		found = false;
 	ListCell   *cell;
 
-	if (column == InvalidAttrNumber || get_rel_relkind(relation) == RELKIND_MATVIEW)
+	if (!OidIsValid(get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE)) || get_rel_relkind(relation) == RELKIND_MATVIEW)
 		return false;
-	table = table_open(oid, AccessShareLock);
 	foreach(cell, dperm_reach_relations(relation))
-	{
-		ScanKeyData key;
-		SysScanDesc scan;
-
-		ScanKeyInit(&key, column, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(lfirst_oid(cell)));
-		scan = systable_beginscan(table, InvalidOid, false, NULL, 1, &key);
-		found = found || HeapTupleIsValid(systable_getnext(scan));
-		systable_endscan(scan);
-	}
-	table_close(table, AccessShareLock);
+		if (!found)
+			visit_citus(CITUS_TABLES, CITUS_RELATION, lfirst_oid(cell), note_row, &found);
 	return found;
 }
 
-/* Does what Citus says about a relation keep rows together that share a value of a column? */
-static bool
-keeps_together(Relation table, HeapTuple tuple, AttrNumber column)
+/* A column that may keep rows together which share a value of it. */
+typedef struct Together
 {
-	AttrNumber	method_number = get_attnum(RelationGetRelid(table), CITUS_METHOD);
-	AttrNumber	key_number = get_attnum(RelationGetRelid(table), CITUS_KEY);
-	bool		no_method = true;
-	bool		no_key = true;
-	Datum		method = 0;
-	Datum		key = 0;
-	Node	   *var;
+	AttrNumber	column;
+	bool		kept;
+} Together;
 
-	if (method_number != InvalidAttrNumber)
-		method = heap_getattr(tuple, method_number, RelationGetDescr(table), &no_method);
-	if (key_number != InvalidAttrNumber)
-		key = heap_getattr(tuple, key_number, RelationGetDescr(table), &no_key);
-	if (no_method)
-		return false;
-	if (DatumGetChar(method) == CITUS_METHOD_NONE)
-		return true;
-	if (DatumGetChar(method) != CITUS_METHOD_HASH || no_key)
-		return false;
-	var = stringToNode(TextDatumGetCString(key));
-	return IsA(var, Var) && ((Var *) var)->varattno == column;
+/* Does what Citus says about a relation keep them together? */
+static bool
+note_together(Relation table, HeapTuple tuple, void *arg)
+{
+	Together   *together = arg;
+	bool		no_method,
+				no_key;
+	Datum		method = citus_value(table, tuple, CITUS_METHOD, &no_method);
+	Datum		key = citus_value(table, tuple, CITUS_KEY, &no_key);
+
+	if (!no_method && DatumGetChar(method) == CITUS_METHOD_NONE)
+		together->kept = true;
+	else if (!no_method && DatumGetChar(method) == CITUS_METHOD_HASH && !no_key)
+	{
+		Node	   *var = stringToNode(TextDatumGetCString(key));
+
+		together->kept = IsA(var, Var) && ((Var *) var)->varattno == together->column;
+	}
+	return false;
 }
 
 /* Is a relation a table of Citus that keeps rows together which share a value of a column? */
 bool
 dperm_location_keeps_together(Oid relation, AttrNumber column)
 {
-	Oid			oid = get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE);
-	AttrNumber	number = OidIsValid(oid) ? get_attnum(oid, CITUS_RELATION) : InvalidAttrNumber;
 	char		kind = get_rel_relkind(relation);
-	bool		result = false;
-	Relation	table;
-	ScanKeyData key;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	Together	together = {.column = column};
 
-	if (number == InvalidAttrNumber || (kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE))
-		return false;
-	table = table_open(oid, AccessShareLock);
-	ScanKeyInit(&key, number, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
-	scan = systable_beginscan(table, InvalidOid, false, NULL, 1, &key);
-	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
-		result = keeps_together(table, tuple, column);
-	systable_endscan(scan);
-	table_close(table, AccessShareLock);
-	return result;
+	if (kind == RELKIND_RELATION || kind == RELKIND_PARTITIONED_TABLE)
+		visit_citus(CITUS_TABLES, CITUS_RELATION, relation, note_together, &together);
+	return together.kept;
 }
 
-/* Which server of a cluster this is; 0: the coordinator, or none. */
-static int32
-citus_group(void)
+/* Which server of a cluster this is. */
+static bool
+note_group(Relation table, HeapTuple tuple, void *group)
 {
-	Oid			oid = get_relname_relid(CITUS_GROUP_TABLE, PG_CATALOG_NAMESPACE);
-	AttrNumber	column = OidIsValid(oid) ? get_attnum(oid, CITUS_GROUP) : InvalidAttrNumber;
-	int32		group = 0;
-	Relation	table;
-	SysScanDesc scan;
-	HeapTuple	tuple;
+	bool		isnull;
+	Datum		value = citus_value(table, tuple, CITUS_GROUP, &isnull);
 
-	if (column == InvalidAttrNumber)
-		return 0;
-	table = table_open(oid, AccessShareLock);
-	scan = systable_beginscan(table, InvalidOid, false, NULL, 0, NULL);
-	if (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		bool		isnull;
-		Datum		value = heap_getattr(tuple, column, RelationGetDescr(table), &isnull);
-
-		group = isnull ? 0 : DatumGetInt32(value);
-	}
-	systable_endscan(scan);
-	table_close(table, AccessShareLock);
-	return group;
+	*(int32 *) group = isnull ? 0 : DatumGetInt32(value);
+	return false;
 }
 
 /* Raise on a worker. */
 void
 dperm_location_check_coordinator(void)
 {
-	if (citus_group() != 0)
+	int32		group = 0;			/* the coordinator, or no cluster */
+
+	visit_citus(CITUS_GROUP_TABLE, NULL, InvalidOid, note_group, &group);
+	if (group != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this server is a worker of a Citus cluster"),

@@ -305,31 +305,34 @@ write_row(DpermMomentsState *state, int sign, double weight)
 		state->pass.digest += dperm_digest(state->digest_keys, row, state->feed.layout.words, NULL, 0);
 }
 
+/* Add the row whose values have been read, with what it weighs in sums and how many parts it has in counts. */
+static void
+add_row(DpermMomentsState *state, int sign, double weight, int64 parts)
+{
+	if (is_counting(state))
+		count_row(state, sign, parts);
+	else if (dperm_feed_waits(&state->feed))
+		wait_row(state, sign, weight);
+	else
+		write_row(state, sign, weight);
+}
+
 /* Add the row whose values have been read, unless it goes straight into the sums: a zero row without a label. */
 void
 dperm_moments_state_add_any(DpermMomentsState *state, int sign)
 {
-	if (is_counting(state))
-		count_row(state, sign, 1);
-	else if (dperm_feed_waits(&state->feed))
-		wait_row(state, sign, 1);
-	else
-		write_row(state, sign, 1);
+	add_row(state, sign, 1, 1);
 }
 
 /* Add the row of a person. What it weighs, or counts for, is what it would when rows are read once: load.c, tally.c. */
 void
 dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 labelled, bool first)
 {
-	double		weight = sign == 0 ? 0 : dperm_person_weight(labelled);
-
 	state->pass.persons += first;
-	if (is_counting(state))
-		count_row(state, sign, sign == 0 ? 0 : dperm_person_count(1, labelled));
-	else if (dperm_feed_waits(&state->feed))
-		wait_row(state, sign, weight);
+	if (sign == 0)
+		add_row(state, sign, 0, 0);
 	else
-		write_row(state, sign, weight);
+		add_row(state, sign, dperm_person_weight(labelled), dperm_person_count(1, labelled));
 }
 
 /* Combine two states of the same request. STRICT. */

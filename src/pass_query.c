@@ -78,13 +78,6 @@ row_by(const DpermSource *source, const char *function)
 	return sql.data;
 }
 
-/* A row as one value that any server can read. */
-char *
-dperm_pass_query_row(const DpermSource *source)
-{
-	return row_by(source, "dp_row");
-}
-
 /*
  * A condition that about one in every so many rows meets, by what it holds. It does not ask for the place of a row: a foreign table need
  * not have places, if what is behind it is a view.
@@ -156,7 +149,7 @@ static void
 append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
 	const char *aggregate = source->lone_array ? "dp_moments_vector_agg" : "dp_moments_row_agg";
-	const char *row = source->lone_array ? source->columns[0] : dperm_pass_query_row(source);
+	const char *row = source->lone_array ? source->columns[0] : row_by(source, "dp_row");
 
 	for (int i = 0; i < count; i++)
 		appendStringInfo(sql, "%s %s.%s($%d, %s, %s)%s", i == 0 ? "SELECT" : ",", dperm_source_schema(source), aggregate,
@@ -177,7 +170,7 @@ append_persons(StringInfo sql, const DpermSource *source, int count, const int *
 						 dperm_source_schema(source), DPERM_PARAM_EXTRA + i, portions ? filter("s.portion", portions[i], i) : "");
 	appendStringInfo(sql, " FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER (PARTITION BY %s) AS labelled, "
 					 "pg_catalog.row_number() OVER (PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS first",
-					 dperm_pass_query_label(source), dperm_pass_query_row(source), dperm_pass_query_label(source), source->unit, source->unit);
+					 dperm_pass_query_label(source), row_by(source, "dp_row"), dperm_pass_query_label(source), source->unit, source->unit);
 	if (portions)
 		appendStringInfo(sql, ", %s AS portion", dperm_pass_query_portion(source));
 	appendStringInfo(sql, " FROM %s AS t WHERE %s IS NOT NULL) AS s", source->from, source->unit);

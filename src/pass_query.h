@@ -37,7 +37,4 @@ extern char *dperm_pass_query_portion(const DpermSource *source);
 /* SQL: a condition that about one in every so many rows of the relation t meets, by $DPERM_PARAM_KEY and what they hold. */
 extern char *dperm_pass_query_sample(const DpermSource *source, int every);
 
-/* SQL: a row of the relation t as one value that any server can read. */
-extern char *dperm_pass_query_row(const DpermSource *source);
-
 #endif							/* DPERM_PASS_QUERY_H */

@@ -101,13 +101,6 @@ check_readable(Oid view)
 	relation_close(relation, AccessShareLock);
 }
 
-/* The qualified name of a relation, for the ledger. */
-static char *
-qualified_name(Oid relation)
-{
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
-}
-
 /* A column of an argument, by its exact name. */
 static DpermRegisteredColumn *
 column_named(const char *name, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count)
@@ -206,7 +199,7 @@ let_go(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
 	if (budget == NULL)			/* it is missing */
 		return;
 	keep_present(scope, budget, relation);
-	dperm_budget_note(scope, budget->name, "unprotect", scope->user, qualified_name(relation), NULL);
+	dperm_budget_note(scope, budget->name, "unprotect", scope->user, dperm_source_name(relation), NULL);
 }
 
 /* The id of a budget by its name, as it is before it is locked. */
@@ -290,7 +283,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	keep_unit(&scope, budget, &registration);
 	if (moved)
 		let_go(&scope, old, relation);
-	dperm_budget_note(&scope, registration.budget, "protect", scope.user, qualified_name(relation),
+	dperm_budget_note(&scope, registration.budget, "protect", scope.user, dperm_source_name(relation),
 					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
 	dperm_budget_leave(&scope);
 	dperm_owners_warn(get_extension_oid("dperm", false), relation, dperm_budget_relation_owner(relation), open);

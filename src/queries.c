@@ -13,6 +13,7 @@
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "checked.h"
 #include "core/base/limits.h"
 #include "core/privacy/portion.h"
 #include "dperm.h"
@@ -49,17 +50,6 @@ make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int 
 	return params;
 }
 
-/* Run a query of ours with values of a type of ours. */
-DpermAnswer *
-dperm_queries_execute(const DpermSource *source, const char *query, const char *type,
-					 const Datum *extras, int extra_count)
-{
-	DpermChecked checked = {source, source->relation, query,
-	make_params(source, dperm_source_type(source, type), extras, extra_count), CURSOR_OPT_PARALLEL_OK};
-
-	return dperm_checked_answer(&checked);
-}
-
 /*
  * A pass, with requests. One over persons numbers their rows, in no order: which of them is the first makes no difference, so it is exempt from the check that the
  * order of rows does not matter. What it reads is a table, with no view in between that could depend on an order, too; the query that reads all rows is not
@@ -82,8 +72,8 @@ read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiv
 }
 
 /*
- * The same where workers are to tell columns and nothing else: names of functions would be looked up there. OFFSET 0 leaves out nothing, but keeps the two
- * queries apart.
+ * The query that reads all rows where workers are to tell columns and nothing else: names of functions would be looked up there. OFFSET 0 leaves out nothing,
+ * but keeps the two queries apart.
  */
 static char *
 fenced_query(const DpermSource *source)
@@ -111,9 +101,9 @@ read_query(const DpermSource *source, bool once)
 {
 	StringInfoData sql;
 
-	initStringInfo(&sql);
 	if (source->fenced)
 		return fenced_query(source);
+	initStringInfo(&sql);
 	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
@@ -182,7 +172,8 @@ dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isn
 int64
 dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 {
-	DpermAnswer *answer = dperm_queries_execute(source, count_query(source), "dp_model", NULL, 0);
+	DpermChecked checked = {source, source->relation, count_query(source), make_params(source, InvalidOid, NULL, 0), CURSOR_OPT_PARALLEL_OK};
+	DpermAnswer *answer = dperm_checked_answer(&checked);
 	int64		total = 0;
 
 	if (portions)
@@ -191,11 +182,10 @@ dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 		*rows = 0;
 	for (uint64 i = 0; i < answer->count; i++)
 	{
-		bool		isnull;
-		int64		units = DatumGetInt64(dperm_checked_value(answer, i, 2, &isnull));
-
-		bool		unknown;
+		bool		isnull,
+					unknown;
 		int64		seen = DatumGetInt64(dperm_checked_value(answer, i, 1, &unknown));
+		int64		units = DatumGetInt64(dperm_checked_value(answer, i, 2, &isnull));
 
 		/* it may come from another server */
 		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - total)

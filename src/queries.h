@@ -8,7 +8,6 @@
 
 #include "tcop/dest.h"
 
-#include "checked.h"
 #include "options.h"
 #include "source.h"
 
@@ -30,13 +29,6 @@ extern Datum dperm_queries_key(void);
  */
 extern void dperm_queries_divide(DpermSource *source, int portions, const char *identity,
 								bool is_public, Datum key, List **tried);
-
-/*
- * Run a query with the parameters of all our queries, and values of a type of ours from
- * $DPERM_PARAM_EXTRA on. The answer is for the caller to free.
- */
-extern DpermAnswer *dperm_queries_execute(const DpermSource *source, const char *query, const char *type,
-								  const Datum *extras, int extra_count);
 
 /*
  * The number of units, by a scan of its own: of rows, or of persons if they are weighed where they are. Of a divided source, portions, unless it is NULL, gets the

@@ -322,37 +322,36 @@ dperm_reach_parents(Oid table)
 	return add_parents(NIL, table);
 }
 
-/* The tables behind some relations. */
-List *
-dperm_reach_tables(List *relations)
+/* All that is behind some relations; what a function may read that is not known is left out, or refused. */
+static Reach
+reach_from(List *relations, bool all_known)
 {
-	Reach		reach = {.all_known = true, .visited = new_object_addresses()};
+	Reach		reach = {.all_known = all_known, .visited = new_object_addresses()};
 	ListCell   *cell;
 
 	foreach(cell, relations)
 		visit(RelationRelationId, lfirst_oid(cell), &reach);
 	free_object_addresses(reach.visited);
-	return reach.tables;
+	return reach;
+}
+
+/* The tables behind some relations. */
+List *
+dperm_reach_tables(List *relations)
+{
+	return reach_from(relations, true).tables;
 }
 
 /* The tables behind a relation, as far as the catalog knows them. */
 List *
 dperm_reach_stored(Oid relation)
 {
-	Reach		reach = {.all_known = false, .visited = new_object_addresses()};
-
-	visit(RelationRelationId, relation, &reach);
-	free_object_addresses(reach.visited);
-	return reach.tables;
+	return reach_from(list_make1_oid(relation), false).tables;
 }
 
 /* The relations behind a relation, as far as the catalog knows them. */
 List *
 dperm_reach_relations(Oid relation)
 {
-	Reach		reach = {.all_known = false, .visited = new_object_addresses()};
-
-	visit(RelationRelationId, relation, &reach);
-	free_object_addresses(reach.visited);
-	return reach.relations;
+	return reach_from(list_make1_oid(relation), false).relations;
 }

@@ -125,9 +125,9 @@ dperm_reader_natural(Oid type)
 	return DPERM_READ_NONE;
 }
 
-/* May a stored kind feed a kind of block? The one for prediction only may not. */
-bool
-dperm_reader_fits(uint64 kind, DpermBlockKind block)
+/* The tag of a kind. */
+DpermTag
+dperm_reader_tag(DpermReaderKind kind)
 {
 	switch (kind)
 	{
@@ -137,25 +137,30 @@ dperm_reader_fits(uint64 kind, DpermBlockKind block)
 		case DPERM_READ_FLOAT4:
 		case DPERM_READ_FLOAT8:
 		case DPERM_READ_NUMERIC:
-			return block == DPERM_BLOCK_NUMBER;
+			return DPERM_TAG_NUMBER;
 		case DPERM_READ_DATE:
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
-			return block == DPERM_BLOCK_TIME;
+			return DPERM_TAG_TIME;
 		case DPERM_READ_BOOL:
-			return block == DPERM_BLOCK_FLAG;
-		case DPERM_READ_TEXT:
-		case DPERM_READ_BPCHAR:
-		case DPERM_READ_ENUM:
-		case DPERM_READ_OUTPUT:
-			return block == DPERM_BLOCK_CATEGORY;
+			return DPERM_TAG_FLAG;
 		case DPERM_READ_FLOAT8_ARRAY:
+		case DPERM_READ_NUMBER_ARRAY:
+			return DPERM_TAG_FLOAT8;
 		case DPERM_READ_FLOAT4_ARRAY:
 		case DPERM_READ_VECTOR:
-			return block == DPERM_BLOCK_VECTOR || block == DPERM_BLOCK_BOX;
+			return DPERM_TAG_FLOAT4;
 		default:
-			return false;
+			return DPERM_TAG_TEXT;
 	}
+}
+
+/* May a stored kind feed a kind of block? The one for prediction only may not. */
+bool
+dperm_reader_fits(uint64 kind, DpermBlockKind block)
+{
+	return kind > DPERM_READ_NONE && kind <= DPERM_READ_LAST && kind != DPERM_READ_NUMBER_ARRAY &&
+		dperm_tagged_fits(dperm_reader_tag((DpermReaderKind) kind), block);
 }
 
 /* The encoding of a text, where it matters. */

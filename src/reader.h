@@ -38,7 +38,8 @@ typedef enum DpermReaderKind
 	DPERM_READ_NUMBER_ARRAY,	/* of another number type; prediction only */
 	DPERM_READ_VECTOR,			/* of the extension pgvector */
 	DPERM_READ_OUTPUT,			/* the text of any type: as it is stored, or by its output function */
-	DPERM_READ_TIMESTAMPTZ		/* stored like the other one, but it means another moment */
+	DPERM_READ_TIMESTAMPTZ,		/* stored like the other one, but it means another moment */
+	DPERM_READ_LAST = DPERM_READ_TIMESTAMPTZ
 } DpermReaderKind;
 
 /* A place in an index of categories. */
@@ -73,6 +74,9 @@ extern DpermReaderKind dperm_reader_kind(Oid type, DpermBlockKind kind);
  * first. A reader must only be given datums of the type that it was made for.
  */
 extern DpermReaderKind dperm_reader_natural(Oid type);
+
+/* How a kind is written in a tagged row: by its text, if by nothing else. */
+extern DpermTag dperm_reader_tag(DpermReaderKind kind);
 
 /* May a stored kind feed a kind of block, when it comes from a request? */
 extern bool dperm_reader_fits(uint64 kind, DpermBlockKind block);

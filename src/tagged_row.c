@@ -33,36 +33,6 @@ typedef struct TaggedColumn
 	FmgrInfo	output;			/* of a text by output */
 } TaggedColumn;
 
-/* The tag of a kind. */
-static DpermTag
-tag_of(DpermReaderKind kind)
-{
-	switch (kind)
-	{
-		case DPERM_READ_INT2:
-		case DPERM_READ_INT4:
-		case DPERM_READ_INT8:
-		case DPERM_READ_FLOAT4:
-		case DPERM_READ_FLOAT8:
-		case DPERM_READ_NUMERIC:
-			return DPERM_TAG_NUMBER;
-		case DPERM_READ_DATE:
-		case DPERM_READ_TIMESTAMP:
-		case DPERM_READ_TIMESTAMPTZ:
-			return DPERM_TAG_TIME;
-		case DPERM_READ_BOOL:
-			return DPERM_TAG_FLAG;
-		case DPERM_READ_FLOAT8_ARRAY:
-		case DPERM_READ_NUMBER_ARRAY:
-			return DPERM_TAG_FLOAT8;
-		case DPERM_READ_FLOAT4_ARRAY:
-		case DPERM_READ_VECTOR:
-			return DPERM_TAG_FLOAT4;
-		default:
-			return DPERM_TAG_TEXT;
-	}
-}
-
 /* Find out about a column; what is neither number nor vector is written as text. */
 static void
 init_column(TaggedColumn *column, Oid type, MemoryContext context)
@@ -77,7 +47,7 @@ init_column(TaggedColumn *column, Oid type, MemoryContext context)
 	column->is_array = OidIsValid(get_element_type(getBaseType(type)));
 	if (column->kind == DPERM_READ_NONE)
 		column->kind = OidIsValid(column->element) ? DPERM_READ_NUMBER_ARRAY : DPERM_READ_OUTPUT;
-	column->tag = tag_of(column->kind);
+	column->tag = dperm_reader_tag(column->kind);
 	if (column->kind == DPERM_READ_ENUM || column->kind == DPERM_READ_OUTPUT)
 	{
 		Oid			output;

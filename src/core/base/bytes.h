@@ -22,16 +22,32 @@ dperm_bytes_put_int(unsigned char *at, uint64_t value, int bytes)
 	return at;
 }
 
+/* The bits of a double, and back. */
+static inline uint64_t
+dperm_bytes_bits(double value)
+{
+	uint64_t	bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	return bits;
+}
+
+static inline double
+dperm_bytes_double(uint64_t bits)
+{
+	double		value;
+
+	memcpy(&value, &bits, sizeof(value));
+	return value;
+}
+
 /* A double with the sign of zero taken off, so that equal values are equal bytes. */
 static inline unsigned char *
 dperm_bytes_put_double(unsigned char *at, double value)
 {
-	uint64_t	bits;
-
 	if (value == 0.0)
 		value = 0.0;
-	memcpy(&bits, &value, sizeof(bits));
-	return dperm_bytes_put_int(at, bits, 8);
+	return dperm_bytes_put_int(at, dperm_bytes_bits(value), 8);
 }
 
 /* Bytes as they are; none at all may come from NULL. */
@@ -94,9 +110,8 @@ static inline double
 dperm_bytes_get_double(DpermBytes *r)
 {
 	uint64_t	bits = dperm_bytes_get_int(r, 8);
-	double		value;
+	double		value = dperm_bytes_double(bits);
 
-	memcpy(&value, &bits, sizeof(value));
 	if (value == 0.0 && bits != 0)
 		r->bad = true;
 	return value;

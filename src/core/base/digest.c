@@ -3,7 +3,7 @@
  */
 #include "core/base/digest.h"
 
-#include <string.h>
+#include "core/base/bytes.h"
 
 /* Twice the bits. */
 typedef unsigned __int128 Wide;
@@ -33,9 +33,8 @@ inner(const uint64_t *keys, const double *row, size_t count)
 
 	for (size_t i = 0; i < count; i++)
 	{
-		uint64_t	word;
+		uint64_t	word = dperm_bytes_bits(row[i]);
 
-		memcpy(&word, &row[i], sizeof(word));
 		sum += (Wide) keys[2 * i] * word + ((Wide) (keys[2 * i + 1] * word) << 64);
 	}
 	return sum;

@@ -6,25 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/* The bits of a double as they are: even the sign of a zero is kept. */
-static unsigned char *
-put_bits(unsigned char *at, double number)
-{
-	uint64_t	bits;
-
-	memcpy(&bits, &number, sizeof(bits));
-	return dperm_bytes_put_int(at, bits, 8);
-}
-
-static double
-to_number(uint64_t bits)
-{
-	double		number;
-
-	memcpy(&number, &bits, sizeof(number));
-	return number;
-}
-
+/* Doubles are written with their bits as they are, even with the sign of a zero; floats too. */
 static float
 to_float(uint32_t bits)
 {
@@ -47,7 +29,7 @@ unsigned char *
 dperm_tagged_put_number(unsigned char *at, DpermTag tag, double number)
 {
 	at = dperm_bytes_put_int(at, (uint64_t) tag, 1);
-	return tag == DPERM_TAG_FLAG ? dperm_bytes_put_int(at, number > 0, 1) : put_bits(at, number);
+	return tag == DPERM_TAG_FLAG ? dperm_bytes_put_int(at, number > 0, 1) : dperm_bytes_put_int(at, dperm_bytes_bits(number), 8);
 }
 
 /* A text. */
@@ -67,7 +49,7 @@ dperm_tagged_put_float8(unsigned char *at, const double *elements, int count)
 	at = dperm_bytes_put_int(at, DPERM_TAG_FLOAT8, 1);
 	at = dperm_bytes_put_int(at, (uint64_t) count, 4);
 	for (int i = 0; i < count; i++)
-		at = put_bits(at, elements[i]);
+		at = dperm_bytes_put_int(at, dperm_bytes_bits(elements[i]), 8);
 	return at;
 }
 
@@ -123,7 +105,7 @@ dperm_tagged_get(DpermBytes *row, DpermTagged *value)
 	{
 		case DPERM_TAG_NUMBER:
 		case DPERM_TAG_TIME:
-			value->number = to_number(dperm_bytes_get_int(row, 8));
+			value->number = dperm_bytes_double(dperm_bytes_get_int(row, 8));
 			break;
 		case DPERM_TAG_FLAG:
 			flag = dperm_bytes_get_int(row, 1);
@@ -152,7 +134,7 @@ dperm_tagged_elements(const DpermTagged *value, double *out)
 	DpermBytes	elements = {value->bytes, (size_t) value->count * size, false};
 
 	for (int i = 0; i < value->count; i++)
-		out[i] = size == 8 ? to_number(dperm_bytes_get_int(&elements, 8)) :
+		out[i] = size == 8 ? dperm_bytes_double(dperm_bytes_get_int(&elements, 8)) :
 			(double) to_float((uint32_t) dperm_bytes_get_int(&elements, 4));
 }
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "core/base/bytes.h"
 #include "core/base/limits.h"
 #include "core/solve/moments.h"
 
@@ -47,24 +48,6 @@ enum
 #define UNITS_PERSONS(word) ((word) >> 16)
 
 _Static_assert(HEADER_END == DPERM_PASS_HEADER, "header words");
-
-static uint64_t
-from_double(double x)
-{
-	uint64_t	word;
-
-	memcpy(&word, &x, sizeof(word));
-	return word;
-}
-
-static double
-to_double(uint64_t word)
-{
-	double		x;
-
-	memcpy(&x, &word, sizeof(x));
-	return x;
-}
 
 size_t
 dperm_pass_weights_at(const DpermPass *pass)
@@ -142,13 +125,13 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_MAGIC] = MAGIC;
 	words[AT_ORDER] = (uint64_t) pass->order;
 	words[AT_LOSS] = (uint64_t) pass->loss.kind;
-	words[AT_H] = from_double(pass->loss.h);
+	words[AT_H] = dperm_bytes_bits(pass->loss.h);
 	words[AT_DIM] = (uint64_t) pass->dim;
 	words[AT_READERS] = (uint64_t) pass->readers;
 	words[AT_ENCODER] = (uint64_t) pass->encoder;
 	words[AT_ROWS] = (uint64_t) pass->rows;
-	words[AT_VALUE] = from_double(pass->value[0]);
-	words[AT_VALUE_LOW] = from_double(pass->value[1]);
+	words[AT_VALUE] = dperm_bytes_bits(pass->value[0]);
+	words[AT_VALUE_LOW] = dperm_bytes_bits(pass->value[1]);
 	words[AT_UNITS] = (uint64_t) pass->bins | (pass->weighted ? (uint64_t) pass->persons + 1 : 0) << 16;
 	words[AT_LABEL] = (uint64_t) pass->positive | (uint64_t) pass->positive_encoding << 24 | (uint64_t) pass->label_type << 32;
 	words[AT_SEED] = pass->seed;
@@ -179,7 +162,7 @@ header_fault(const uint64_t *words)
 	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_COUNT ||
 		words[AT_LOSS] >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
-	if (dperm_loss_fault((DpermLoss) {(DpermLossKind) words[AT_LOSS], to_double(words[AT_H])}) != NULL)
+	if (dperm_loss_fault((DpermLoss) {(DpermLossKind) words[AT_LOSS], dperm_bytes_double(words[AT_H])}) != NULL)
 		return "h is out of range";
 	if (words[AT_DIM] < 1 || words[AT_DIM] > DPERM_DIM_MAX)
 		return "the dimension is out of range";
@@ -189,7 +172,7 @@ header_fault(const uint64_t *words)
 		return "the row count is out of range";
 	if (UNITS_PERSONS(words[AT_UNITS]) > words[AT_ROWS] + 1)
 		return "there are more persons than rows";
-	if (!isfinite(to_double(words[AT_VALUE])) || !isfinite(to_double(words[AT_VALUE_LOW])))
+	if (!isfinite(dperm_bytes_double(words[AT_VALUE])) || !isfinite(dperm_bytes_double(words[AT_VALUE_LOW])))
 		return "a sum is not finite";
 	if (LABEL_POSITIVE(words[AT_LABEL]) > POSITIVE_MAX || (LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
 		return "the positive value is out of range";
@@ -203,7 +186,7 @@ static bool
 are_finite(const uint64_t *words, size_t from, size_t to)
 {
 	for (size_t i = from; i < to; i++)
-		if (!isfinite(to_double(words[i])))
+		if (!isfinite(dperm_bytes_double(words[i])))
 			return false;
 	return true;
 }
@@ -232,13 +215,13 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 		return false;
 	pass->order = (DpermPassOrder) words[AT_ORDER];
 	pass->loss.kind = (DpermLossKind) words[AT_LOSS];
-	pass->loss.h = to_double(words[AT_H]);
+	pass->loss.h = dperm_bytes_double(words[AT_H]);
 	pass->dim = (int) words[AT_DIM];
 	pass->readers = (int64_t) words[AT_READERS];
 	pass->encoder = (int64_t) words[AT_ENCODER];
 	pass->rows = (int64_t) words[AT_ROWS];
-	pass->value[0] = to_double(words[AT_VALUE]);
-	pass->value[1] = to_double(words[AT_VALUE_LOW]);
+	pass->value[0] = dperm_bytes_double(words[AT_VALUE]);
+	pass->value[1] = dperm_bytes_double(words[AT_VALUE_LOW]);
 	pass->bins = (int) UNITS_BINS(words[AT_UNITS]);
 	pass->weighted = UNITS_PERSONS(words[AT_UNITS]) > 0;
 	pass->persons = pass->weighted ? (int64_t) UNITS_PERSONS(words[AT_UNITS]) - 1 : 0;
