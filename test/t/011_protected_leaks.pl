@@ -173,7 +173,7 @@ sub observe
 	my ($status, $out, $err) = $node->psql('postgres', "\\set VERBOSITY verbose\n$sql", extra_params => [ '-U', 'analyst' ], on_error_stop => 0);
 	my $changes = changes($before, statistics());
 	$node->safe_psql('postgres', "ALTER SCHEMA clinic RENAME TO $schema");
-	for ($out, $err) { s/(pg_toast_\d+)/$toast{$1} \/\/ $1/ge; s/psql:<stdin>:\d+: //g; s/:constvalue \d+ \[[^\]]*\]/:constvalue/g; s/oid = '\d+'/oid = N/g; s/\(o [\d ]+\)/(o)/g; s/:relid \d+/:relid/g; s/\d+(?=::regclass|'::oid)/N/g }
+	for ($out, $err) { s/(pg_toast_\d+)/$toast{$1} \/\/ $1/ge; s/psql:<stdin>:\d+: //g; s/CPU: user: .*//g; s/:constvalue \d+ \[[^\]]*\]/:constvalue/g; s/oid = '\d+'/oid = N/g; s/\(o [\d ]+\)/(o)/g; s/:relid \d+/:relid/g; s/\d+(?=::regclass|'::oid)/N/g }
 	return { results => $out, messages => $err, statistics => $changes };
 }
 
@@ -189,7 +189,8 @@ foreach my $name (sort keys %sessions)
 	like($calm[0]->{results}, qr/^t$|rows=/m, "$name: there are results");
 	foreach my $part ('results', 'messages')
 	{
-		next if ok($wild->{$part} eq $calm[0]->{$part}, "$name: same $part");
+		# a leak shows each time; that the tables of the ledger grow, and their plans cost more, once in a while
+		next if ok((grep { my $one = $_->{$part}; grep { $_->{$part} eq $one } @calm } $wild, $again), "$name: same $part");
 		my @now = split /\n/, $wild->{$part};
 		my @then = split /\n/, $calm[0]->{$part};
 		my ($at) = grep { ($now[$_] // '') ne ($then[$_] // '') } 0 .. $#then;
