@@ -22,11 +22,12 @@ sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
 PG_OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c))
 CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*/*.c))
 ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*/*.h)
-# The background worker that charges budgets starts anew for each charge, so it is a small library of its own: to load BLAS would take
-# longer than all else that it does.
+# The background worker that charges budgets starts anew for each charge, so it is a small library of its own, with all functions that its statements
+# call: to load BLAS would take longer than all else that it does.
 DEBIT = dperm_debit
-DEBIT_OBJS = src/debit_worker.o src/budget.o src/payer.o $(patsubst %,src/core/privacy/%.o,amount filter composition claim)
-OBJS = $(filter-out src/debit_worker.o,$(PG_OBJS)) $(CORE_OBJS)
+DEBIT_ONLY = src/debit_worker.o src/table_guard.o
+DEBIT_OBJS = $(DEBIT_ONLY) src/budget.o src/payer.o src/reference.o $(patsubst %,src/core/privacy/%.o,amount filter composition claim)
+OBJS = $(filter-out $(DEBIT_ONLY),$(PG_OBJS)) $(CORE_OBJS)
 
 SQL_VERSIONS = 0.1.0--$(EXTVERSION)
 SQL_INSTALL = sql/$(EXTENSION)--$(EXTVERSION).sql
@@ -50,7 +51,7 @@ REGRESS_OPTS = --inputdir=$(here)/test
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(here)/test
 
-EXTRA_CLEAN = build $(DEBIT)$(DLSUFFIX) src/debit_worker.o
+EXTRA_CLEAN = build $(DEBIT)$(DLSUFFIX) $(DEBIT_ONLY)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)

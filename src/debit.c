@@ -60,7 +60,7 @@ check_spend(const DpermSpend *spend)
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN)));
 }
 
-/* The library of the worker: in the directory of the one that our functions are in, as the catalog has it. */
+/* The library of the worker, as the catalog has it. */
 static char *
 worker_library(Oid schema_oid, const char *schema)
 {
@@ -68,19 +68,15 @@ worker_library(Oid schema_oid, const char *schema)
 										ObjectIdGetDatum(schema_oid));
 	bool		isnull = true;
 	Datum		path = 0;
-	char	   *ours;
-	char	   *name;
+	char	   *library;
 
 	if (HeapTupleIsValid(tuple))
 		path = SysCacheGetAttr(PROCNAMEARGSNSP, tuple, Anum_pg_proc_probin, &isnull);
 	if (isnull)
 		elog(ERROR, "could not find the module of dp_ledger_guard in schema %s", schema);
-	ours = TextDatumGetCString(path);
+	library = TextDatumGetCString(path);
 	ReleaseSysCache(tuple);
-	name = last_dir_separator(ours);
-	if (name)
-		name[1] = '\0';
-	return psprintf("%sdperm_debit", name ? ours : "");
+	return library;
 }
 
 /* What the session reads of the budget, and of our own extension. */

@@ -1,5 +1,5 @@
 /*
- * guard.h: who writes our own tables; and budgets of roles that go.
+ * guard.h: budgets of roles that go.
  */
 #ifndef DPERM_GUARD_H
 #define DPERM_GUARD_H

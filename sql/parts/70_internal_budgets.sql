@@ -9,16 +9,16 @@
 
 CREATE TYPE dp_role_name;
 CREATE FUNCTION dp_role_name_in(cstring) RETURNS dp_role_name
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_role_name_in(cstring) IS 'internal to budgets: I/O of dp_role_name';
 CREATE FUNCTION dp_role_name_out(dp_role_name) RETURNS cstring
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_role_name_out(dp_role_name) IS 'internal to budgets: I/O of dp_role_name';
 CREATE TYPE dp_role_name (INPUT = dp_role_name_in, OUTPUT = dp_role_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dp_role_name IS
 	'internal to budgets: a role, as regrole; or a name that no role had when it was restored, which stands for nobody';
 CREATE FUNCTION dp_role_of(dp_role_name) RETURNS regrole
-	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_role_of(dp_role_name) IS 'internal to budgets: the role';
 
 CREATE TABLE dp_budget_accounts (
@@ -98,7 +98,7 @@ SELECT pg_catalog.pg_extension_config_dump('dp_budget_grants', 'WHERE EXISTS (SE
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger_entries', '');
 
 CREATE FUNCTION dp_ledger_guard() RETURNS trigger
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_ledger_guard() IS
 	'internal to dp_ledger: entries are only ever added';
 REVOKE EXECUTE ON FUNCTION dp_ledger_guard() FROM PUBLIC;
@@ -110,7 +110,7 @@ COMMENT ON TRIGGER dp_ledger_guard ON dp_ledger_entries IS
 	'internal to dp_ledger: entries are only ever added';
 
 CREATE FUNCTION dp_table_guard() RETURNS trigger
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_table_guard() IS
 	'internal to budgets: only the extension writes its tables, whoever has privileges on them';
 REVOKE EXECUTE ON FUNCTION dp_table_guard() FROM PUBLIC;

@@ -6,19 +6,19 @@
 
 CREATE TYPE dp_relation_name;
 CREATE FUNCTION dp_relation_name_in(cstring) RETURNS dp_relation_name
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dp_relation_name';
 CREATE FUNCTION dp_relation_name_out(dp_relation_name) RETURNS cstring
-	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_name_out(dp_relation_name) IS 'internal to dp_protect: I/O of dp_relation_name';
 CREATE TYPE dp_relation_name (INPUT = dp_relation_name_in, OUTPUT = dp_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dp_relation_name IS
 	'internal to dp_protect: a relation, as regclass; or a name that no relation had when it was restored';
 CREATE FUNCTION dp_relation_of(dp_relation_name) RETURNS regclass
-	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_of(dp_relation_name) IS 'internal to dp_protect: the relation';
 CREATE FUNCTION dp_relation_pending(dp_relation_name) RETURNS text
-	AS 'MODULE_PATHNAME', 'dp_name_pending' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit', 'dp_name_pending' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_pending(dp_relation_name) IS 'internal to dp_protect: a name without a relation';
 
 CREATE TABLE dp_protected_relations (

@@ -154,6 +154,35 @@ def train(bench):
     return {"tables": rows}
 
 
+def persons(bench):
+    """Training for which a person is one, however many rows they have."""
+    n, d = bench.size(1000000), 20
+    count = n // 10
+    table = bench.vectors(n, d)
+    if bench.session.value("SELECT to_regproc('dp_budget_charge')") is None:
+        bench.say("  this dperm has no persons")
+        return None
+    bench.say("  (giving the rows to %d persons)" % count)
+    bench.session.run("DROP TABLE IF EXISTS persons_rows")
+    bench.session.run("CREATE UNLOGGED TABLE persons_rows (person bigint, x float8[], y boolean)")
+    bench.session.run("ALTER TABLE persons_rows ALTER x SET STORAGE PLAIN")
+    # the rows of a person are apart
+    bench.session.run("INSERT INTO persons_rows SELECT (row_number() OVER () * 7919) %% %d, x, y FROM %s" % (count, table))
+    tables.settle(bench.session, "persons_rows")
+    row = {"rows": n, "d": d, "persons": count}
+    for mode in bench.modes():
+        session = bench.open(mode, n, d)
+        best = interleave({"rows": lambda s=session: s.cost(train_sql("persons_rows", more=", dimension => %d" % d)),
+                           "persons": lambda s=session: s.cost(train_sql("persons_rows", more=", dimension => %d, unit => 'person'" % d))},
+                          bench.options.repeat)
+        row["rows_" + mode], row["persons_" + mode] = best["rows"].json(), best["persons"].json()
+        bench.check("%s, %d persons, %s: with unit / without" % (name_of(n, d), count, mode), best["persons"].cpu / best["rows"].cpu, 2)
+        bench.check("%s, %d persons, %s: the same by the clock" % (name_of(n, d), count, mode), best["persons"].wall / best["rows"].wall, 2)
+        session.close()
+    bench.drop("persons_rows")
+    return row
+
+
 def sklearn(bench):
     """Export and scikit-learn."""
     rows = []
@@ -501,5 +530,5 @@ def blas(bench):
     return result
 
 
-PARTS = {"train": train, "blas": blas, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
+PARTS = {"train": train, "persons": persons, "blas": blas, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
          "agreement": agreement, "rows": rows_curve, "columns": columns_curve, "debits": debits}

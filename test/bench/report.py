@@ -15,7 +15,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 
 from svgplot import line_plot
 
-PARTS = ["train", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement", "debits"]
+PARTS = ["train", "persons", "blas", "blas_reference", "sklearn", "raw", "kernel", "predict", "tuning", "rows", "columns", "agreement", "debits"]
 MODES = ["cached", "streaming"]
 
 
@@ -204,6 +204,17 @@ def agreement(result):
         table(["", "mode", "against", "difference"], rows)
 
 
+def persons(result):
+    if result is None:
+        return []
+    rows = [[mode] + ["%.2f" % result["%s_%s" % (what, mode)][clock] for clock in ("cpu", "wall") for what in ("rows", "persons")]
+            for mode in ("cached", "streaming") if "rows_" + mode in result]
+    return ["## Persons", "",
+            "%s rows, d = %d, of %s persons whose rows are apart: seconds to train for rows, and with `unit`, so that each person weighs as one."
+            % (count(result["rows"]), result["d"], count(result["persons"])), ""] + \
+        table(["mode", "rows, CPU", "persons, CPU", "rows, clock", "persons, clock"], rows)
+
+
 def debits(result):
     if result is None:
         return []
@@ -257,7 +268,7 @@ def main(results, docs):
                max(part["repeat"] for part in parts.values())), ""]
     out += bars(parts)
     writers = {"train": train, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
-               "agreement": agreement, "debits": debits}
+               "agreement": agreement, "debits": debits, "persons": persons}
     for name, part in parts.items():
         if name == "blas":
             out += blas([parts[n] for n in ("blas", "blas_reference") if n in parts], m)
