@@ -203,7 +203,7 @@ like(charge(qq{SET client_encoding = 'UTF8'; SELECT "Äußerst 'odd'".dp_budget_
 	SELECT "Äußerst 'odd'".dp_budget_charge('Größe', 0.4)}, database => 'latin'), qr/budget "Größe" is exhausted/, 'names and messages in LATIN1');
 is($node->safe_psql('latin', q{SET client_encoding = 'UTF8'; SELECT epsilon, details FROM "Äußerst 'odd'".dp_ledger WHERE act = 'charge'}), '0.4|für Öffentlichkeit', 'and the ledger');
 $node->safe_psql('latin', qq{ALTER EXTENSION dperm SET SCHEMA public;
-	CREATE OR REPLACE FUNCTION dp_ledger_guard() RETURNS trigger AS '$lib/dperm' LANGUAGE C VOLATILE PARALLEL UNSAFE});
+	CREATE OR REPLACE FUNCTION dp_ledger_guard() RETURNS trigger AS '$lib/dperm_debit' LANGUAGE C VOLATILE PARALLEL UNSAFE});
 is(charge("SET client_encoding = 'UTF8'; SELECT dp_budget_charge('Größe', 0.1)", database => 'latin'), '', 'with the path of the library, moved to another schema');
 
 # A database where errors end sessions: the worker still says what is wrong.
