@@ -46,7 +46,7 @@ SHLIB_LINK = $(LINALG)
 # are not worth inlining.
 override with_llvm = no
 
-REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons protect protect_attacks
+REGRESS = install arguments before labels model logreg foreign svm reference domains ranges columns rows altered kernels aggregate releases large_values passes modes solver tagged steady hostile privileges noise tuning evaluate cost delta compose persons protect protect_attacks callees
 REGRESS_OPTS = --inputdir=$(here)/test
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(here)/test

@@ -4,8 +4,10 @@
 #include "postgres.h"
 
 #include "access/relation.h"
+#include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_proc.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
@@ -27,6 +29,17 @@ refuse_view(Oid view, const char *what)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("view \"%s\" cannot be protected: it has %s", get_rel_name(view), what),
 			 errhint("A protected view shows columns and expressions of one table, and may have a WHERE clause. Protect the table, or store the rows in a table.")));
+}
+
+/* Does an expression have a system column? Where a row lies, and when it was written, is a matter of other rows; not so in which partition it is. */
+static bool
+has_system_column(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var) && ((Var *) node)->varattno < 0 && ((Var *) node)->varattno != TableOidAttributeNumber)
+		return true;
+	return expression_tree_walker(node, has_system_column, context);
 }
 
 /* What a view has beyond the columns and a filter of one relation, or NULL. */
@@ -55,6 +68,8 @@ beyond_one_table(const Query *query)
 		return "row locks";
 	if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef))
 		return "more than one table, or none";
+	if (has_system_column((Node *) query->targetList, NULL) || has_system_column(query->jointree->quals, NULL))
+		return "system columns other than tableoid";
 	return NULL;
 }
 
@@ -96,13 +111,31 @@ is_foreign(Oid function, void *context)
 	return function >= FirstNormalObjectId || func_volatile(function) == PROVOLATILE_VOLATILE || dperm_reach_by_name(function);
 }
 
-/* Does an expression call such functions? */
+/* Does an expression call such functions? Types of others have casts, which PostgreSQL's own functions may find. */
 static bool
 calls_foreign(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
+	if (dperm_reach_type(node) >= FirstNormalObjectId)
+		return true;
 	return check_functions_in_node(node, is_foreign, context) || expression_tree_walker(node, calls_foreign, context);
+}
+
+/* Does a list show more than columns, and what PostgreSQL makes of them? */
+static bool
+shows_foreign(const List *targets)
+{
+	ListCell   *cell;
+
+	foreach(cell, targets)
+	{
+		Node	   *shown = (Node *) lfirst_node(TargetEntry, cell)->expr;
+
+		if (!(IsA(shown, Var) && ((Var *) shown)->varattno > 0) && calls_foreign(shown, NULL))
+			return true;
+	}
+	return false;
 }
 
 /* The table behind a relation that shows it row by row. */
@@ -121,7 +154,7 @@ dperm_census_behind(Relation relation, AttrNumber unit, AttrNumber *behind)
 		return InvalidOid;
 
 	/* what is stored was made by views and functions as they were then, and the number of its rows is public */
-	if (stored && (get_rel_relkind(entry->relid) == RELKIND_VIEW || query->jointree->quals || calls_foreign((Node *) query->targetList, NULL)))
+	if (stored && (get_rel_relkind(entry->relid) == RELKIND_VIEW || query->jointree->quals || shows_foreign(query->targetList)))
 		return InvalidOid;
 	shown = unit > 0 ? (Node *) list_nth_node(TargetEntry, query->targetList, unit - 1)->expr : NULL;
 	if (shown && (!IsA(shown, Var) || ((Var *) shown)->varlevelsup != 0 || ((Var *) shown)->varattno <= 0))
@@ -170,6 +203,16 @@ dperm_census_query(Oid oid, AttrNumber unit, Oid *table)
 	}
 	relation_close(relation, AccessShareLock);
 	return result;
+}
+
+/* Warn of a public number. */
+void
+dperm_census_warn(Oid relation, bool has_unit)
+{
+	if (has_superclass(relation))
+		ereport(WARNING,
+				(errmsg("the number of %s in \"%s\", which is a part of another table, is public", has_unit ? "persons" : "rows", get_rel_name(relation)),
+				 errhint("If it is private who is in this part, protect that table, and a view of it with WHERE.")));
 }
 
 /* Open the TOAST table of a table, and its indexes. */

@@ -23,6 +23,9 @@ extern char *dperm_census_query(Oid relation, AttrNumber unit, Oid *table);
  */
 extern Oid	dperm_census_behind(Relation relation, AttrNumber unit, AttrNumber *behind);
 
+/* Warn of a relation whose number of rows may tell of them: a partition or child, which rows come to by what they hold. */
+extern void dperm_census_warn(Oid relation, bool has_unit);
+
 /*
  * Bring what the server knows about the TOAST tables behind a relation into its caches: it would do so when the first value is fetched, and
  * what a session finds in its caches shows in EXPLAIN (BUFFERS).

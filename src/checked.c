@@ -122,9 +122,9 @@ check_relation(const DpermChecked *query, Query *tree)
 				 errhint("Another relation has got its name, or it has another owner. Try again.")));
 }
 
-/* Analyse a query, and check it. */
+/* Analyse a query, and check it; what it calls, if it is to run with the rights of an owner. */
 static Query *
-analyse(const DpermChecked *query, Oid caller)
+analyse(const DpermChecked *query, Oid caller, DpermCallees *callees)
 {
 	const DpermSource *source = query->source;
 	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
@@ -148,7 +148,7 @@ analyse(const DpermChecked *query, Oid caller)
 	tree = linitial_node(Query, rewritten);
 	dperm_query_check(extension, tree, query->any_rows);
 	if (OidIsValid(source->run_as))
-		dperm_owners_check(extension, tree, source->relation, source->run_as, caller);
+		*callees = dperm_owners_check(extension, tree, source->relation, source->run_as, caller);
 	return tree;
 }
 
@@ -209,20 +209,20 @@ run(QueryDesc *running)
  * with values that it has statistics of.
  */
 static QueryDesc *
-plan_and_run(const DpermChecked *query, Query *tree, Oid caller, DestReceiver *receiver)
+plan_and_run(const DpermChecked *query, Query *tree, const DpermCallees *callees, Oid caller, DestReceiver *receiver)
 {
 	const DpermSource *source = query->source;
 	MemoryContext context = CurrentMemoryContext;
 	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 
 	/* after an error it is too late to ask the catalog */
-	bool		hide = OidIsValid(source->run_as) && !has_privs_of_role(caller, source->run_as);
+	bool		hide = OidIsValid(source->run_as) && !dperm_owners_trust(source->run_as, caller);
 	char	   *relation = hide ? get_rel_name(source->relation) : NULL;
 	QueryDesc  *volatile running = NULL;
 	volatile bool other = false;
 	DpermShield shield;
 
-	dperm_run_as_shield(&shield, source->run_as);
+	dperm_run_as_shield(&shield, source->run_as, callees);
 	PG_TRY();
 	{
 		error_context_stack = &errors;
@@ -261,12 +261,15 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	DpermRunAs	before;
+	DpermCallees callees;
 	QueryDesc  *running;
+	Query	   *tree;
 
 	if (query->source->fenced)
 		dperm_location_check_untouched(GetUserId(), query->source->run_as);
 	dperm_run_as_begin(&before, query->source->run_as);
-	running = plan_and_run(query, analyse(query, before.user), before.user, receiver);
+	tree = analyse(query, before.user, &callees);
+	running = plan_and_run(query, tree, &callees, before.user, receiver);
 	if (!receiver)
 		end(running);
 	dperm_run_as_end(&before);
@@ -294,7 +297,8 @@ dperm_checked_runs_there(const DpermChecked *query)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	PlannedStmt *planned = pg_plan_query(analyse(query, GetUserId()), query->text, query->options, query->params);
+	DpermCallees callees;
+	PlannedStmt *planned = pg_plan_query(analyse(query, GetUserId(), &callees), query->text, query->options, query->params);
 	bool		result = IsA(planned->planTree, ForeignScan);
 
 	MemoryContextSwitchTo(caller);
@@ -307,13 +311,14 @@ List *
 dperm_checked_relations(const DpermChecked *query)
 {
 	DpermRunAs	before;
+	DpermCallees callees;
 	Query	   *tree;
 	List	   *relations,
 			   *others;
 	bool		policies;
 
 	dperm_run_as_begin(&before, query->source->run_as);
-	tree = analyse(query, before.user);
+	tree = analyse(query, before.user, &callees);
 	extract_query_dependencies((Node *) tree, &relations, &others, &policies);
 	dperm_run_as_end(&before);
 	return list_append_unique_oid(relations, query->relation);

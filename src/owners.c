@@ -11,14 +11,18 @@
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_cast.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
+#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_operator.h"
+#include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_type.h"
+#include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/acl.h"
@@ -41,6 +45,8 @@ typedef struct Owners
 	Oid			owner;			/* of the relation */
 	bool		trusted;		/* does the caller have the owner's rights, and the session, too? */
 	Oid			own;			/* a function of theirs */
+	bool		aside;			/* is what is looked at only possibly called? */
+	List	   *functions;		/* all that have been checked */
 	Oid			within;			/* the function whose body is looked at, InvalidOid for the query itself */
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
 	ObjectAddresses *visited;	/* functions, types and views that have been checked */
@@ -48,6 +54,7 @@ typedef struct Owners
 
 static bool check_owners(Node *node, void *owners);
 static void check_dependencies(Oid class, Oid object, Owners *owners);
+static void check_type(Oid type, Owners *owners);
 
 /* Is an object seen for the first time? */
 static bool
@@ -107,6 +114,31 @@ check_body(Oid function, HeapTuple tuple, Owners *owners)
 				 errhint("What it does can depend on what this session did before. The owner has to write it in SQL with RETURN or BEGIN ATOMIC, and so the functions that it calls.")));
 }
 
+/* An expression that the catalog has as text. */
+static void
+check_text(Datum expression, bool isnull, Owners *owners)
+{
+	if (!isnull)
+		(void) check_owners(stringToNode(TextDatumGetCString(expression)), owners);
+}
+
+/* What the planner adds to a call, which no query shows: default arguments, and casts to the types that a function returns and takes. */
+static void
+check_signature(HeapTuple tuple, Owners *owners)
+{
+	bool		isnull;
+	Datum		defaults = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargdefaults, &isnull);
+	Oid		   *types;
+	char	  **names;
+	char	   *modes;
+	int			count = get_func_arg_info(tuple, &types, &names, &modes);
+
+	check_text(defaults, isnull, owners);
+	check_type(((Form_pg_proc) GETSTRUCT(tuple))->prorettype, owners);
+	for (int i = 0; i < count; i++)
+		check_type(types[i], owners);
+}
+
 /* Raise for a function that must not run with the owner's rights. */
 static bool
 check_owner(Oid function, void *context)
@@ -119,9 +151,13 @@ check_owner(Oid function, void *context)
 		refuse_reader(function, "may read any table", owners);
 
 	/* what initdb has made belongs to PostgreSQL; an administrator who gives it away gives away the server */
-	if (function < FirstNormalObjectId || !is_new(owners, ProcedureRelationId, function) ||
-		getExtensionOfObject(ProcedureRelationId, function) == owners->extension)
+	if (function < FirstNormalObjectId || getExtensionOfObject(ProcedureRelationId, function) == owners->extension)
 		return false;
+	if (!owners->aside)
+		owners->own = function;
+	if (!is_new(owners, ProcedureRelationId, function))
+		return false;
+	owners->functions = lappend_oid(owners->functions, function);
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
@@ -134,19 +170,71 @@ check_owner(Oid function, void *context)
 				 errhint("It would run with the owner's rights. The owner of the relation, or a superuser, has to own the function.")));
 	else
 		check_body(function, tuple, owners);
-	owners->own = function;
+	check_signature(tuple, owners);
 	ReleaseSysCache(tuple);
 	return false;
 }
 
-/* An object that another depends on: a function, or one behind an operator. */
+/* The functions behind an operator. The planner may put its negator or its commutator in its place. */
+static void
+check_operator(Oid operator, Owners *owners)
+{
+	HeapTuple	tuple;
+	Form_pg_operator form;
+
+	if (operator < FirstNormalObjectId || !is_new(owners, OperatorRelationId, operator))
+		return;
+	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for operator %u", operator);
+	form = (Form_pg_operator) GETSTRUCT(tuple);
+	{
+		Oid			functions[] = {form->oprcode, form->oprrest, form->oprjoin};
+
+		for (int i = 0; i < lengthof(functions); i++)
+			if (OidIsValid(functions[i]))
+				(void) check_owner(functions[i], owners);
+	}
+	check_operator(form->oprnegate, owners);
+	check_operator(form->oprcom, owners);
+	ReleaseSysCache(tuple);
+}
+
+/* The operators of an expression; their functions are looked at with all others. */
+static void
+check_operators(Node *node, Owners *owners)
+{
+	ListCell   *cell;
+
+	switch (nodeTag(node))
+	{
+		case T_OpExpr:
+		case T_DistinctExpr:
+		case T_NullIfExpr:
+			check_operator(((OpExpr *) node)->opno, owners);
+			break;
+		case T_ScalarArrayOpExpr:
+			check_operator(((ScalarArrayOpExpr *) node)->opno, owners);
+			break;
+		case T_RowCompareExpr:
+			foreach(cell, ((RowCompareExpr *) node)->opnos)
+				check_operator(lfirst_oid(cell), owners);
+			break;
+		default:
+			break;
+	}
+}
+
+/* An object that another depends on. */
 static void
 check_dependency(Oid class, Oid object, void *owners)
 {
 	if (class == ProcedureRelationId)
 		(void) check_owner(object, owners);
 	else if (class == OperatorRelationId)
-		(void) check_owner(get_opcode(object), owners);
+		check_operator(object, owners);
+	else if (class == TypeRelationId)
+		check_type(object, owners);
 }
 
 /* The functions that an object depends on, also those behind operators. */
@@ -156,22 +244,39 @@ check_dependencies(Oid class, Oid object, Owners *owners)
 	dperm_reach_dependencies(class, object, check_dependency, owners);
 }
 
+/* An expression of a row of the catalog. */
+static void
+check_attribute(int cache, Oid key, AttrNumber attribute, Owners *owners)
+{
+	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(key));
+	Datum		value;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	value = SysCacheGetAttr(cache, tuple, attribute, &isnull);
+	check_text(value, isnull, owners);
+	ReleaseSysCache(tuple);
+}
+
 /*
  * The functions that the planner may call for a table: it simplifies the expressions of indexes, of extended statistics and of the partition
- * key, which can call functions of whoever made them.
+ * key, which can call functions of whoever made them. They are taken from the catalog: the relation cache has simplified them already.
  */
 static void
 check_table(Oid table, Owners *owners)
 {
 	Relation	relation = table_open(table, AccessShareLock);
-	List	   *lists[] = {RelationGetIndexList(relation), RelationGetStatExtList(relation)};
 	ListCell   *cell;
 
-	check_dependencies(RelationRelationId, table, owners);
-	foreach(cell, lists[0])
-		check_dependencies(RelationRelationId, lfirst_oid(cell), owners);
-	foreach(cell, lists[1])
-		check_dependencies(StatisticExtRelationId, lfirst_oid(cell), owners);
+	check_attribute(PARTRELID, table, Anum_pg_partitioned_table_partexprs, owners);
+	foreach(cell, RelationGetIndexList(relation))
+	{
+		check_attribute(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indexprs, owners);
+		check_attribute(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indpred, owners);
+	}
+	foreach(cell, RelationGetStatExtList(relation))
+		check_attribute(STATEXTOID, lfirst_oid(cell), Anum_pg_statistic_ext_stxexprs, owners);
 	table_close(relation, NoLock);
 }
 
@@ -221,14 +326,33 @@ check_constraints(Oid type, Owners *owners)
 		bool		isnull;
 		Datum		value = heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(catalog), &isnull);
 
-		if (!isnull)
-			(void) check_owners(stringToNode(TextDatumGetCString(value)), owners);
+		check_text(value, isnull, owners);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 }
 
-static void check_type(Oid type, Owners *owners);
+/* The casts from and to a type. Some functions of PostgreSQL look for one when they are called: those that make text or JSON of anything. */
+static void
+check_casts(Oid type, Owners *owners)
+{
+	Relation	catalog = table_open(CastRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	bool		before = owners->aside;
+	HeapTuple	tuple;
+
+	owners->aside = true;
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_cast form = (Form_pg_cast) GETSTRUCT(tuple);
+
+		if ((form->castsource == type || form->casttarget == type) && OidIsValid(form->castfunc))
+			(void) check_owner(form->castfunc, owners);
+	}
+	owners->aside = before;
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
 
 /* Raise for a type of somebody else, who can give it constraints and casts at any moment. */
 static void
@@ -263,7 +387,7 @@ check_column_list(Oid relation, Owners *owners)
 }
 
 /*
- * The functions that values of a type are made with, beyond those of the type itself: constraints of domains, also within arrays, records and
+ * The functions that values of a type are made with, beyond those of the type itself: casts, and constraints of domains, also within arrays, records and
  * ranges, whose input is a function of PostgreSQL that calls the others.
  */
 static void
@@ -275,6 +399,7 @@ check_type(Oid type, Owners *owners)
 		return;
 	check_type_owner(type, owners);
 	check_dependencies(TypeRelationId, type, owners);
+	check_casts(type, owners);
 	for (int i = 0; i < lengthof(parts); i++)
 		if (OidIsValid(parts[i]))
 			check_type(parts[i], owners);
@@ -302,38 +427,6 @@ check_types(List *types, Owners *owners)
 
 	foreach(cell, types)
 		check_type(lfirst_oid(cell), owners);
-}
-
-/* Is a node an expression that has a type? */
-static bool
-has_type(Node *node)
-{
-	switch (nodeTag(node))
-	{
-		case T_Var:
-		case T_Const:
-		case T_Param:
-		case T_FuncExpr:
-		case T_OpExpr:
-		case T_CoerceViaIO:
-		case T_CoerceToDomain:
-		case T_ArrayCoerceExpr:
-		case T_ConvertRowtypeExpr:
-		case T_RelabelType:
-		case T_RowExpr:
-		case T_FieldSelect:
-		case T_Aggref:
-		case T_WindowFunc:
-#if PG_VERSION_NUM >= 160000
-		case T_JsonConstructorExpr:
-#endif
-#if PG_VERSION_NUM >= 170000
-		case T_JsonExpr:
-#endif
-			return true;
-		default:
-			return false;
-	}
 }
 
 /* Check the owner of every function of a query: also behind operators, casts and policies. */
@@ -364,18 +457,25 @@ check_owners(Node *node, void *owners)
 		check_types(((TableFunc *) node)->coltypes, owners);
 	if (IsA(node, RangeTblFunction))
 		check_types(((RangeTblFunction *) node)->funccoltypes, owners);
-	if (has_type(node))
-		check_type(exprType(node), owners);
+	check_type(dperm_reach_type(node), owners);
+	check_operators(node, owners);
 	(void) check_functions_in_node(node, check_owner, owners);
 	return expression_tree_walker(node, check_owners, owners);
 }
 
+/* Has the caller the owner's rights? And the session, whose past a function of the owner's that it calls knows nothing of? */
+bool
+dperm_owners_trust(Oid owner, Oid caller)
+{
+	return has_privs_of_role(GetSessionUserId(), owner) && has_privs_of_role(caller, owner);
+}
+
 /* Raise for a query whose functions must not run with the owner's rights. */
-void
+DpermCallees
 dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid caller)
 {
 	Owners		owners = {.extension = extension, .relation = relation, .owner = owner, .level = ERROR, .visited = new_object_addresses(),
-	.trusted = has_privs_of_role(GetSessionUserId(), owner) && has_privs_of_role(caller, owner)};
+	.trusted = dperm_owners_trust(owner, caller)};
 	Oid			namespace,
 				toast_namespace;
 
@@ -388,6 +488,7 @@ dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid call
 				 errmsg("protected relation \"%s\" calls function %s, which might find temporary objects of this session",
 						get_rel_name(relation), format_procedure(owners.own)),
 				 errhint("Start a new session, and create no temporary objects in it.")));
+	return (DpermCallees) {.limited = !owners.trusted, .functions = owners.functions};
 }
 
 /* Warn of what would be refused. */

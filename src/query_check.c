@@ -14,8 +14,10 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
+#include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
 #include "utils/syscache.h"
@@ -61,6 +63,34 @@ has_volatile_aggregate(Node *node, void *context)
 	if (IsA(node, Query))
 		return query_tree_walker((Query *) node, has_volatile_aggregate, context, 0);
 	return expression_tree_walker(node, has_volatile_aggregate, context);
+}
+
+/* Does a query leave out an argument whose default is volatile? PostgreSQL looks only at what is written. */
+static bool
+has_volatile_default(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid >= FirstNormalObjectId)
+	{
+		HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(((FuncExpr *) node)->funcid));
+		bool		isnull;
+		Datum		value;
+		Node	   *defaults;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for function %u", ((FuncExpr *) node)->funcid);
+		value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargdefaults, &isnull);
+		isnull = isnull || list_length(((FuncExpr *) node)->args) >= ((Form_pg_proc) GETSTRUCT(tuple))->pronargs;
+		defaults = isnull ? NULL : stringToNode(TextDatumGetCString(value));
+		ReleaseSysCache(tuple);
+		check_stack_depth();
+		if (contain_volatile_functions(defaults) || has_volatile_default(defaults, context))
+			return true;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_volatile_default, context, 0);
+	return expression_tree_walker(node, has_volatile_default, context);
 }
 
 /*
@@ -133,7 +163,7 @@ dperm_query_check_text(Oid extension, Query *tree)
 void
 dperm_query_check(Oid extension, Query *tree, bool any_rows)
 {
-	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL))
+	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL) || has_volatile_default((Node *) tree, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source uses volatile functions, so its rows can change between passes"),

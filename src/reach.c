@@ -78,6 +78,48 @@ follow(Reach *reach, Oid class, Oid object)
 	dperm_reach_dependencies(class, object, visit, reach);
 }
 
+/* The type of an expression. */
+Oid
+dperm_reach_type(Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_Const:
+		case T_Param:
+		case T_Aggref:
+		case T_WindowFunc:
+		case T_SubscriptingRef:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_NullIfExpr:
+		case T_SubLink:
+		case T_FieldSelect:
+		case T_FieldStore:
+		case T_RelabelType:
+		case T_CoerceViaIO:
+		case T_ArrayCoerceExpr:
+		case T_ConvertRowtypeExpr:
+		case T_CaseExpr:
+		case T_CaseTestExpr:
+		case T_ArrayExpr:
+		case T_RowExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_CoerceToDomain:
+		case T_CoerceToDomainValue:
+#if PG_VERSION_NUM >= 160000
+		case T_JsonConstructorExpr:
+#endif
+#if PG_VERSION_NUM >= 170000
+		case T_JsonExpr:
+#endif
+			return exprType(node);
+		default:
+			return InvalidOid;
+	}
+}
+
 /* Visit a function of a parsed definition. */
 static bool
 visit_called(Oid function, void *reach)

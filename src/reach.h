@@ -4,6 +4,7 @@
 #ifndef DPERM_REACH_H
 #define DPERM_REACH_H
 
+#include "nodes/nodes.h"
 #include "nodes/pg_list.h"
 
 /*
@@ -24,6 +25,9 @@ extern List *dperm_reach_stored(Oid relation);
 
 /* Is a function one of PostgreSQL's own that read a table, or run a query, that their arguments name? */
 extern bool dperm_reach_by_name(Oid function);
+
+/* The type of a node that is an expression, else InvalidOid. */
+extern Oid	dperm_reach_type(Node *node);
 
 /* The parents of a table, and their parents. */
 extern List *dperm_reach_parents(Oid table);

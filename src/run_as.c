@@ -7,10 +7,16 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
+#include "access/transam.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_proc.h"
 #include "executor/instrument.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
+#include "utils/syscache.h"
 
 #include "run_as.h"
 
@@ -117,10 +123,12 @@ dperm_run_as_end(DpermRunAs *before)
 	SetUserIdAndSecContext(before->user, before->security);
 }
 
-/* Are rows being read that the caller may not see? */
+/* Are rows being read that the caller may not see? And what may be called meanwhile? */
 static bool shielded;
+static const DpermCallees *callees;
 
 static emit_log_hook_type previous_hook;
+static needs_fmgr_hook_type previous_call;
 
 /* A message is about to be logged and sent. One that ends the session cannot be caught; its context would quote the row that is being read. */
 static void
@@ -137,10 +145,43 @@ message_made(ErrorData *error)
 		previous_hook(error);
 }
 
+/* Is a function in C, and a superuser's? */
+static bool
+is_compiled(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	bool		result = false;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
+
+		result = (form->prolang == ClanguageId || form->prolang == INTERNALlanguageId) && superuser_arg(form->proowner);
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/*
+ * A function is about to be called, or put in line. All that a query calls has been looked at before; should PostgreSQL find a function in a way that
+ * nobody has thought of, it does not run.
+ */
+static bool
+function_called(Oid function)
+{
+	if (shielded && callees && callees->limited && function >= FirstNormalObjectId && !list_member_oid(callees->functions, function) && !is_compiled(function))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("function %u cannot run with the rights of the owner of a protected relation", function)));
+	return previous_call && previous_call(function);
+}
+
 /* When the library is loaded. */
 void
 dperm_run_as_init(void)
 {
+	previous_call = needs_fmgr_hook;
+	needs_fmgr_hook = function_called;
 	previous_hook = emit_log_hook;
 	emit_log_hook = message_made;
 }
@@ -158,7 +199,7 @@ stack_share(long *all)
 
 /* Before rows are read. */
 void
-dperm_run_as_shield(DpermShield *before, Oid owner)
+dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *allowed)
 {
 	long		all;
 	long		share = stack_share(&all);
@@ -182,6 +223,7 @@ dperm_run_as_shield(DpermShield *before, Oid owner)
 				 errhint("Call the function outside of functions that call each other.")));
 	}
 	shielded = true;
+	callees = allowed;
 }
 
 /* After that, also after an error. */
@@ -192,6 +234,7 @@ dperm_run_as_unshield(const DpermShield *before)
 	{
 		restore_stack_base(before->stack);
 		shielded = false;
+		callees = NULL;
 	}
 }
 

@@ -5,6 +5,7 @@
 #define DPERM_RUN_AS_H
 
 #include "miscadmin.h"
+#include "nodes/pg_list.h"
 
 /* The user and the settings of before. */
 typedef struct DpermRunAs
@@ -22,6 +23,13 @@ typedef struct DpermRunAs
 extern void dperm_run_as_begin(DpermRunAs *before, Oid owner);
 extern void dperm_run_as_end(DpermRunAs *before);
 
+/* The functions that may run in a query, beside those of PostgreSQL and those in C of a superuser; or all. */
+typedef struct DpermCallees
+{
+	bool		limited;
+	List	   *functions;
+} DpermCallees;
+
 /* What a shield has changed. */
 typedef struct DpermShield
 {
@@ -32,12 +40,13 @@ typedef struct DpermShield
 /*
  * Around the part of such a query that reads rows, in PG_TRY. How deep the caller has nested calls must not decide whether an expression over a row
  * fails: the stack is counted from here on, up to a limit that depends on the server alone, and it is an error if there is not that much left. And a
- * message that ends the session does not quote the row that is being read. With an owner of InvalidOid, nothing is done.
+ * message that ends the session does not quote the row that is being read. A function that is not among those that may run is an error, whoever calls it. With
+ * an owner of InvalidOid, nothing is done.
  */
-extern void dperm_run_as_shield(DpermShield *before, Oid owner);
+extern void dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *callees);
 extern void dperm_run_as_unshield(const DpermShield *before);
 
-/* Watch messages; when the library is loaded. */
+/* Watch messages and calls; when the library is loaded. */
 extern void dperm_run_as_init(void);
 
 /*

@@ -85,6 +85,22 @@ $s = start('owner', 'SET ROLE owner', "SELECT dp_logreg_train('wrong', 'ill', '{
 $s->{handle}->finish;
 like($s->{err}, qr/secret/, 'the owner sees it');
 
+# A function of the owner's that runs with their rights shows errors of rows no more than the call itself.
+$node->safe_psql('postgres', q{
+	SET ROLE owner;
+	CREATE TABLE codes AS SELECT i AS age, i % 3 = 0 AS ill, CASE i WHEN 7 THEN 'secret words' ELSE i::text END AS code FROM generate_series(1, 100) i;
+	CREATE VIEW numbers AS SELECT age, ill, code::int AS code FROM codes;
+	SELECT dp_protect('codes', 'patients', domains => '{"age": [0, 120]}'), dp_protect('numbers', 'patients', domains => '{"age": [0, 120], "code": [0, 100]}');
+	CREATE FUNCTION train_for_all() RETURNS boolean LANGUAGE sql SECURITY DEFINER SET search_path = public AS
+		$$ SELECT dp_logreg_train('numbers', 'ill', 'code', 0.1) IS NOT NULL $$});
+foreach my $call ("dp_logreg_train('numbers', 'ill', 'code', 0.1)", 'train_for_all()')
+{
+	$s = start('ana', "SELECT $call");
+	$s->{handle}->finish;
+	like($s->{err}, qr/ERROR:  39000: an expression of protected relation "numbers" has failed/, "$call: the error is replaced");
+	unlike($s->{err}, qr/secret/, "$call: no row");
+}
+
 $holder->{handle}->kill_kill;
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'the holder'");
 done_testing();
