@@ -83,10 +83,10 @@ DO $$
 DECLARE
 	held record;
 BEGIN
-	FOR held IN SELECT c.oid::pg_catalog.regclass AS object, CASE a.grantee WHEN 0 THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END AS grantee
+	FOR held IN SELECT c.oid::pg_catalog.regclass AS object, CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END AS grantee
 		FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a
-		WHERE c.relnamespace = (SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname = 'dperm') AND a.grantee <> c.relowner
-			AND c.relname IN ('dp_budget_accounts', 'dp_budget_grants', 'dp_ledger_entries')
+		WHERE c.relnamespace OPERATOR(pg_catalog.=) (SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'dperm') AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
+			AND c.relname OPERATOR(pg_catalog.=) ANY (ARRAY['dp_budget_accounts', 'dp_budget_grants', 'dp_ledger_entries']::pg_catalog.name[])
 	LOOP
 		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM %s', held.object, held.grantee);
 	END LOOP;
@@ -94,7 +94,7 @@ END $$;
 
 -- Roles that are gone take their grants with them: in another cluster, their OIDs may be those of other roles.
 SELECT pg_catalog.pg_extension_config_dump('dp_budget_accounts', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_budget_grants', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
+SELECT pg_catalog.pg_extension_config_dump('dp_budget_grants', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger_entries', '');
 
 CREATE FUNCTION dp_ledger_guard() RETURNS trigger

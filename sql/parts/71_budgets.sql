@@ -57,11 +57,11 @@ CREATE VIEW dp_budgets WITH (security_barrier) AS
 		a.spent_epsilon AS epsilon_spent, a.spent_delta AS delta_spent,
 		g.epsilon AS epsilon_granted, g.delta AS delta_granted,
 		g.spent_epsilon AS epsilon_used, g.spent_delta AS delta_used,
-		CASE WHEN g.epsilon < g.spent_epsilon THEN 0
+		CASE WHEN g.epsilon OPERATOR(pg_catalog.<) g.spent_epsilon THEN 0
 			ELSE least(dp_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct),
-				g.epsilon - g.spent_epsilon) END AS epsilon_left
+				g.epsilon OPERATOR(pg_catalog.-) g.spent_epsilon) END AS epsilon_left
 	FROM dp_budget_accounts a
-	LEFT JOIN dp_budget_grants g ON g.budget_id = a.id AND NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
+	LEFT JOIN dp_budget_grants g ON g.budget_id OPERATOR(pg_catalog.=) a.id AND NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
 	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL;
 COMMENT ON VIEW dp_budgets IS
 	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the most that a single release without delta can have';
@@ -70,8 +70,8 @@ CREATE VIEW dp_ledger WITH (security_barrier) AS
 	SELECT e.budget, e.entry, e.at, e.act, e.role, e.function, e.relation, e.neighbours, e.unit, e.epsilon, e.delta, e.epsilon_left, e.details
 	FROM dp_ledger_entries e
 	WHERE pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
-		OR e.role = current_user
-		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id = e.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE'));
+		OR e.role OPERATOR(pg_catalog.=) current_user
+		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE'));
 COMMENT ON VIEW dp_ledger IS
 	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, your own entries, or all for members of pg_read_all_stats';
 

@@ -85,8 +85,7 @@ CREATE OR REPLACE AGGREGATE dp_svm(label "any", features "any", epsilon float8, 
 -- Whoever could call one of the two could train: both read '{a,b}' as an array. What was granted on either is granted on the
 -- new one, what was granted on dp_cost on both that are now, and what was granted on dp_evaluate and dp_roc on those with more
 -- arguments. A script of an extension records grants as those that the extension came with, which pg_dump leaves out; these
--- are the administrator's, so the record is removed. Where nothing was granted or revoked, nothing is done. Operators are
--- found in pg_catalog first, and their arguments are of exactly their types.
+-- are the administrator's, so the record is removed. Where nothing was granted or revoked, nothing is done.
 DO LANGUAGE plpgsql $$
 DECLARE
 	made record;
@@ -95,45 +94,45 @@ BEGIN
 	FOR made IN
 		SELECT n.oid, n.oid::pg_catalog.regprocedure AS signature, n.proowner, pg_catalog.array_agg(o.oid) AS old
 		FROM pg_catalog.pg_depend d
-			JOIN pg_catalog.pg_extension e ON e.oid = d.refobjid AND e.extname = 'dperm'
-			JOIN pg_catalog.pg_proc n ON n.oid = d.objid
-			JOIN pg_catalog.pg_proc o ON o.proname = n.proname AND o.pronamespace = n.pronamespace
-		WHERE d.classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND d.refclassid = 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
-			AND d.deptype = 'e'
-			AND (n.proname = 'dp_cost' AND n.pronargs > 8 AND o.pronargs = 8
-				OR n.proname = 'dp_evaluate' AND n.pronargs = 8 AND o.pronargs = 6
-				OR n.proname = 'dp_roc' AND n.pronargs = 9 AND o.pronargs = 7
-				OR n.proname IN ('dp_logreg_train', 'dp_svm_train', 'dp_logreg_tune', 'dp_svm_tune')
-				AND n.proargtypes[2] = 'pg_catalog.anycompatible'::pg_catalog.regtype::pg_catalog.oid
-				AND o.proargtypes[2] IN ('pg_catalog.text'::pg_catalog.regtype::pg_catalog.oid, 'pg_catalog.text[]'::pg_catalog.regtype::pg_catalog.oid))
-			AND EXISTS (SELECT FROM pg_catalog.pg_depend od WHERE od.classid = d.classid AND od.objid = o.oid
-				AND od.refclassid = d.refclassid AND od.refobjid = d.refobjid AND od.deptype = 'e')
+			JOIN pg_catalog.pg_extension e ON e.oid OPERATOR(pg_catalog.=) d.refobjid AND e.extname OPERATOR(pg_catalog.=) 'dperm'
+			JOIN pg_catalog.pg_proc n ON n.oid OPERATOR(pg_catalog.=) d.objid
+			JOIN pg_catalog.pg_proc o ON o.proname OPERATOR(pg_catalog.=) n.proname AND o.pronamespace OPERATOR(pg_catalog.=) n.pronamespace
+		WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass::pg_catalog.oid
+			AND d.deptype OPERATOR(pg_catalog.=) 'e'
+			AND (n.proname OPERATOR(pg_catalog.=) 'dp_cost' AND n.pronargs OPERATOR(pg_catalog.>) 8 AND o.pronargs OPERATOR(pg_catalog.=) 8
+				OR n.proname OPERATOR(pg_catalog.=) 'dp_evaluate' AND n.pronargs OPERATOR(pg_catalog.=) 8 AND o.pronargs OPERATOR(pg_catalog.=) 6
+				OR n.proname OPERATOR(pg_catalog.=) 'dp_roc' AND n.pronargs OPERATOR(pg_catalog.=) 9 AND o.pronargs OPERATOR(pg_catalog.=) 7
+				OR n.proname OPERATOR(pg_catalog.=) ANY (ARRAY['dp_logreg_train', 'dp_svm_train', 'dp_logreg_tune', 'dp_svm_tune']::pg_catalog.name[])
+				AND n.proargtypes[2] OPERATOR(pg_catalog.=) 'pg_catalog.anycompatible'::pg_catalog.regtype::pg_catalog.oid
+				AND o.proargtypes[2] OPERATOR(pg_catalog.=) ANY (ARRAY['pg_catalog.text'::pg_catalog.regtype::pg_catalog.oid, 'pg_catalog.text[]'::pg_catalog.regtype::pg_catalog.oid]))
+			AND EXISTS (SELECT FROM pg_catalog.pg_depend od WHERE od.classid OPERATOR(pg_catalog.=) d.classid AND od.objid OPERATOR(pg_catalog.=) o.oid
+				AND od.refclassid OPERATOR(pg_catalog.=) d.refclassid AND od.refobjid OPERATOR(pg_catalog.=) d.refobjid AND od.deptype OPERATOR(pg_catalog.=) 'e')
 		GROUP BY n.oid
-		HAVING pg_catalog.count(o.proacl) > 0
+		HAVING pg_catalog.count(o.proacl) OPERATOR(pg_catalog.>) 0
 	LOOP
 		FOR held IN
-			SELECT DISTINCT CASE a.grantee WHEN '0'::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END AS grantee
+			SELECT DISTINCT CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END AS grantee
 			FROM pg_catalog.pg_proc p, pg_catalog.aclexplode(COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner))) a
-			WHERE p.oid = made.oid AND a.grantee <> p.proowner
+			WHERE p.oid OPERATOR(pg_catalog.=) made.oid AND a.grantee OPERATOR(pg_catalog.<>) p.proowner
 		LOOP
 			EXECUTE pg_catalog.format('REVOKE ALL ON FUNCTION %s FROM %s', made.signature, held.grantee);
 		END LOOP;
 		FOR held IN
-			SELECT CASE a.grantee WHEN '0'::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END AS grantee,
+			SELECT CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)::pg_catalog.text) END AS grantee,
 				pg_catalog.bool_or(a.is_grantable) AS is_grantable
 			FROM pg_catalog.pg_proc p, pg_catalog.aclexplode(COALESCE(p.proacl, pg_catalog.acldefault('f', p.proowner))) a
-			WHERE p.oid = ANY (made.old) AND a.grantee <> made.proowner
+			WHERE p.oid OPERATOR(pg_catalog.=) ANY (made.old) AND a.grantee OPERATOR(pg_catalog.<>) made.proowner
 			GROUP BY a.grantee
 		LOOP
 			EXECUTE pg_catalog.format('GRANT EXECUTE ON FUNCTION %s TO %s%s', made.signature, held.grantee,
 				CASE WHEN held.is_grantable THEN ' WITH GRANT OPTION' END);
 		END LOOP;
 		DELETE FROM pg_catalog.pg_init_privs
-			WHERE classoid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND objoid = made.oid;
+			WHERE classoid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND objoid OPERATOR(pg_catalog.=) made.oid;
 		-- PostgreSQL 17 notes the roles in such a record
 		DELETE FROM pg_catalog.pg_shdepend
-			WHERE dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database())
-			AND classid = 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND objid = made.oid AND deptype = 'i';
+			WHERE dbid OPERATOR(pg_catalog.=) (SELECT oid FROM pg_catalog.pg_database WHERE datname OPERATOR(pg_catalog.=) pg_catalog.current_database())
+			AND classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass::pg_catalog.oid AND objid OPERATOR(pg_catalog.=) made.oid AND deptype OPERATOR(pg_catalog.=) 'i';
 	END LOOP;
 END $$;
 
