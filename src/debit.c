@@ -19,6 +19,7 @@
 #include "storage/dsm.h"
 #include "storage/ipc.h"
 #include "storage/latch.h"
+#include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
@@ -40,6 +41,9 @@ PG_FUNCTION_INFO_V1(dp_budget_charge);
 #define SLOT_MS 10000
 #define START_MS 10000
 #define PAUSE_MS 10
+
+/* Locks of places are advisory ones of a class that no SQL function makes: those are 1 and 2. */
+#define PLACE_CLASS 0x6470
 
 /* A charge that cannot be computed, whatever the budget. */
 static void
@@ -128,6 +132,36 @@ wait_a_while(long milliseconds)
 	CHECK_FOR_INTERRUPTS();
 }
 
+/*
+ * Take one of the places that a role has for its charges, in all databases together, and return the lock: a worker can be made to wait for seconds, by a budget that is
+ * locked, and whoever starts many of these must not keep everybody else from charging. An error gives the place back with the transaction's resources.
+ */
+static LOCKTAG
+take_place(void)
+{
+	Oid			role = GetSessionUserId();
+	int			places = Max(max_worker_processes / 4, 1);
+	TimestampTz start = GetCurrentTimestamp();
+	LOCKTAG		tag;
+
+	for (;;)
+	{
+		for (int i = 0; i < places; i++)
+		{
+			SET_LOCKTAG_ADVISORY(tag, InvalidOid, role, i, PLACE_CLASS);
+			if (LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
+				return tag;
+		}
+		if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), SLOT_MS))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+					 errmsg("could not charge the budget: too many charges by role \"%s\" at the same time", GetUserNameFromId(role, false)),
+					 errdetail("At most %d can be under way for a role, a quarter of max_worker_processes.", places),
+					 errhint("Its other charges may be waiting for a budget that an open transaction has changed. Try again when that has ended.")));
+		wait_a_while(PAUSE_MS);
+	}
+}
+
 /* Start the worker. When all slots are taken, one may be free in a moment: other debits take milliseconds. */
 static BackgroundWorkerHandle *
 start_worker(const char *library, dsm_handle memory)
@@ -213,6 +247,7 @@ dperm_debit(const DpermCharge *charge)
 	BackgroundWorkerHandle *handle;
 	dsm_segment *segment;
 	char	   *library;
+	LOCKTAG		place;
 
 	check_spend(&charge->spend);
 	if (RecoveryInProgress())
@@ -221,6 +256,7 @@ dperm_debit(const DpermCharge *charge)
 				 errmsg("cannot charge a budget during recovery"),
 				 errhint("Connect to the primary server.")));
 	asked = prepare_request(charge, &library);
+	place = take_place();
 
 	/* an error detaches the memory with the transaction's resources */
 	segment = dsm_create(sizeof(DpermDebitRequest), 0);
@@ -242,6 +278,7 @@ dperm_debit(const DpermCharge *charge)
 	answer = *request;
 	dsm_detach(segment);
 	pfree(handle);
+	(void) LockRelease(&place, ExclusiveLock, false);
 	check_answer(&answer);
 }
 

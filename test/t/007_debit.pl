@@ -16,7 +16,7 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(allows_streaming => 1, extra => [ '--encoding=UTF8', '--no-locale' ]);
 
 # What was not flushed at commit would be lost in a crash.
-$node->append_conf('postgresql.conf', "wal_writer_delay = 10s\nlog_min_messages = warning\nrestart_after_crash = on\n");
+$node->append_conf('postgresql.conf', "wal_writer_delay = 10s\nlog_min_messages = warning\nrestart_after_crash = on\nmax_connections = 50\nmax_worker_processes = 8\n");
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION dperm;
@@ -192,6 +192,47 @@ ok($node->poll_query_until('postgres', "SELECT count(*) = 0 FROM pg_stat_activit
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'waiting'");
 $holder->{handle}->finish;
 is(spent('long'), $expected, 'nothing of that is spent');
+
+# A role whose own budget is locked cannot keep others from charging theirs: it has a quarter of the background workers, two of eight.
+$node->safe_psql('postgres', "$write CREATE ROLE ana LOGIN; CREATE ROLE hospital LOGIN; SET SESSION AUTHORIZATION ana; SELECT dp_budget_create('mine', 100);
+	SET SESSION AUTHORIZATION hospital; SELECT dp_budget_create('patients', 100)");
+sub start_as
+{
+	local $ENV{PGUSER} = shift;
+	return start_waiting(@_);
+}
+$holder = start_as('ana', $write, 'BEGIN', "SELECT dp_budget_alter('mine', 99)", 'SELECT wait_here()');
+waits();
+my @blocked = map { start_as('ana', "\\set VERBOSITY verbose", "SELECT dp_budget_charge('mine', 0.001)") } 1 .. 12;
+my $workers = "FROM pg_stat_activity WHERE backend_type = 'dperm debit'";
+$node->poll_query_until('postgres', "SELECT count(*) >= 2 $workers AND wait_event_type = 'Lock'") or die 'no workers';
+my ($most, $slowest) = (0, 0);
+foreach (1 .. 5)
+{
+	my $at = time();
+	my $charged = start_as('hospital', "SELECT dp_budget_charge('patients', 1)");
+	$charged->{handle}->finish;
+	is($charged->{err}, '', 'hospital charges');
+	$slowest = time() - $at if time() - $at > $slowest;
+	my $now = $node->safe_psql('postgres', "SELECT count(*) $workers AND wait_event_type = 'Lock'");
+	$most = $now if $now > $most;
+}
+cmp_ok($slowest, '<', 2.5, 'at once');
+cmp_ok($most, '<=', 2, 'two workers at a time wait for a role');
+cmp_ok($most, '>=', 1, 'which waits');
+$_->{handle}->finish foreach @blocked;
+my @told = grep { $_->{err} =~ /could not charge the budget: too many charges by role "ana" at the same time\nDETAIL:  At most 2 .*\nHINT:/ } @blocked;
+my @locked = grep { $_->{err} =~ /could not lock budget "mine" in time/ } @blocked;
+cmp_ok(scalar(@told), '>=', 1, 'those that got no worker are told why');
+cmp_ok(scalar(@locked), '>=', 2, 'and the others, too');
+is(@told + @locked, 12, 'all of them');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'waiting'");
+$holder->{handle}->finish;
+is($node->safe_psql('postgres', "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"), 0, 'no place is left taken');
+my $freed = start_as('ana', "BEGIN", "SELECT dp_budget_charge('mine', 0.001)", "SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'");
+$freed->{handle}->finish;
+is("$freed->{out}$freed->{err}", "\n0\n", 'a charge gives its place back at once, not with the transaction');
+is($node->safe_psql('postgres', "SELECT budget, epsilon_spent FROM dp_budgets WHERE budget IN ('mine', 'patients') ORDER BY 1"), "mine|0.001\npatients|5", 'and what was charged is spent');
 
 # In any encoding, any schema, and wherever the library is.
 $node->safe_psql('postgres', "$write CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
