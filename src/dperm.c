@@ -16,6 +16,7 @@
 #include "core/mechanism/calibrate.h"
 #include "dperm.h"
 #include "run_as.h"
+#include "utility.h"
 
 PG_MODULE_MAGIC;
 
@@ -44,6 +45,7 @@ _PG_init(void)
 		blas_thread_shutdown_();
 	dperm_budget_init();
 	dperm_run_as_init();
+	dperm_utility_init();
 
 	DefineCustomIntVariable("dperm.aggregate_memory",
 							"Memory that dp_logreg() and dp_svm() may use for the rows of one group.",

@@ -30,6 +30,7 @@
 
 #include "location.h"
 #include "reach.h"
+#include "utility.h"
 
 /* The relations that Citus knows, and whose OIDs are in this column of its table: those that are distributed in one way or another. */
 #define CITUS_TABLES "pg_dist_partition"
@@ -204,16 +205,34 @@ check_setting(const struct config_generic *setting)
 				 errhint("Settings of Citus have a part in how rows are read. RESET it; administrators set it for all, in the configuration file or with ALTER DATABASE.")));
 }
 
-/*
- * Does Citus have settings of this transaction that it hands on to workers? It keeps the statements in a variable of its own, from which nothing removes them
- * before the end, also not what set them; a build that hides the variable is taken for one that has some.
- */
-static bool
-hands_on_settings(void)
+/* Raise if Citus has, or may have, settings of this transaction that it hands on to workers. */
+static void
+check_handed_on(void)
 {
-	StringInfo *statements = (StringInfo *) load_external_function("$libdir/citus", "activeSetStmts", false, NULL);
+	DpermHandedOn handed_on = dperm_utility_handed_on();
 
-	return statements == NULL || (*statements != NULL && (*statements)->len > 0);
+	/*
+	 * Citus keeps the statements in a variable of its own, from which nothing removes them before the end of the (sub)transaction, also not what set them. Builds for PostgreSQL 16
+	 * and later hide it.
+	 */
+	if (handed_on == DPERM_HANDED_ON_UNKNOWN)
+	{
+		StringInfo *statements = (StringInfo *) load_external_function("$libdir/citus", "activeSetStmts", false, NULL);
+
+		if (statements)
+			handed_on = *statements && (*statements)->len > 0 ? DPERM_HANDED_ON_SOME : DPERM_HANDED_ON_NONE;
+	}
+	if (handed_on == DPERM_HANDED_ON_SOME)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("Citus may hand on settings of this transaction to the workers"),
+				 errhint("Call the function in a transaction of its own, before SET LOCAL and RESET.")));
+	if (handed_on == DPERM_HANDED_ON_UNKNOWN)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("it is not known whether Citus hands on settings of this transaction to the workers"),
+				 errdetail("The library of dperm was loaded in the middle of the transaction."),
+				 errhint("Call the function again. Administrators can add dperm to session_preload_libraries.")));
 }
 
 /* Raise if the caller may have changed how Citus reads. */
@@ -223,18 +242,20 @@ dperm_location_check_untouched(Oid caller, Oid owner)
 	struct config_generic **settings;
 	int			count;
 
-	if (has_privs_of_role(caller, owner))
+	/* a function of the owner, with the owner's rights, runs in a session that others have prepared */
+	if (has_privs_of_role(caller, owner) && has_privs_of_role(GetSessionUserId(), owner))
 		return;
 	if (IsTransactionBlock() || GetCurrentTransactionNestLevel() > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
 				 errmsg("a protected relation that Citus has distributed cannot be used in a transaction block"),
 				 errhint("Call the function outside of BEGIN and COMMIT, and of blocks with EXCEPTION: Citus can hand on what SET LOCAL has set to the workers.")));
-	if (hands_on_settings())
+	if (dperm_utility_is_from_citus())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("Citus may hand on settings of this transaction to the workers"),
-				 errhint("Call the function before SET LOCAL. Builds of Citus that do not show whether there are such settings let only the owner use a protected relation.")));
+				 errmsg("application_name \"%s\" must not be used with a protected relation", application_name),
+				 errhint("Citus takes a session whose name begins with \"citus_\" for one of its own. RESET application_name.")));
+	check_handed_on();
 #if PG_VERSION_NUM >= 160000
 	settings = get_guc_variables(&count);
 #else
@@ -243,6 +264,9 @@ dperm_location_check_untouched(Oid caller, Oid owner)
 #endif
 	for (int i = 0; i < count; i++)
 		check_setting(settings[i]);
+
+	/* the transactions on workers outlive the call */
+	dperm_utility_refuse_settings();
 }
 
 /* Does a list of names, as in the option of a server, have one? */

@@ -30,7 +30,8 @@ extern DpermLocation dperm_location_find(Oid relation, List **parts);
 extern bool dperm_location_protected_on_citus(Oid relation);
 
 /*
- * Raise if a caller, unless they have an owner's rights, may have changed how Citus reads: by a setting of Citus, or by settings that it hands on to workers.
+ * Before a protected relation is read: raise if a caller may have changed how Citus reads, by a setting of Citus, or by settings that it hands on to workers; and keep them from doing so
+ * until the transaction ends. Owners may, if it is their own session.
  */
 extern void dperm_location_check_untouched(Oid caller, Oid owner);
 

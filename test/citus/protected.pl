@@ -98,5 +98,78 @@ for my $worker (@workers)
 }
 is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), 7, 'seven charges');
 
+# A read leaves transactions of the owner on the workers until the caller's transaction ends, and Citus sends SET to them, with all that stands behind it: a payload that opens the shards
+my $payload = q{SET LOCAL work_mem = '8MB'; DO $x$ DECLARE r regclass; BEGIN FOR r IN SELECT oid FROM pg_class WHERE relname ~ '^patients_[0-9]+$' AND pg_try_advisory_xact_lock(1) LOOP EXECUTE format('GRANT SELECT ON %s TO ana', r); END LOOP; END $x$};
+my $perform = "PERFORM dp_logreg_train('patients', 'y', '{n,f}', 0.001);";
+my $local = "PERFORM set_config('citus.propagate_set_commands', 'local', true);";
+my $refused = qr/ERROR:  settings cannot be changed by SET or RESET after a protected relation.*HINT:  Commit or roll back first/s;
+my $handed_on = qr/ERROR:  Citus may hand on settings of this transaction to the workers/;
+
+sub opened
+{
+	my $count = 0;
+	$count += $_->safe_psql('postgres', "SET citus.override_table_visibility = off; SELECT count(*) FROM pg_class WHERE relname ~ '^patients_[0-9]+\$' AND relacl::text ~ 'ana='") for @workers;
+	ask($node, 'owen', 'REVOKE ALL ON patients FROM ana') if $count;
+	return $count;
+}
+
+# An attack by the analyst: what it is told, and that no shard is open
+sub refuses
+{
+	my ($attack, $message, $what) = @_;
+	like(ask($node, 'ana', $attack), $message, $what);
+	is(opened(), 0, "$what: no code as the owner");
+}
+
+refuses("DO \$d\$ BEGIN $perform SET LOCAL citus.propagate_set_commands = 'local'; EXECUTE \$e\$$payload\$e\$; END \$d\$", $refused, 'SET LOCAL after the read');
+refuses("DO \$d\$ BEGIN $perform $local EXECUTE \$e\$$payload\$e\$; END \$d\$", $refused, 'SET LOCAL after set_config');
+refuses("DO \$d\$ BEGIN $perform $local EXECUTE \$e\$" . $payload =~ s/SET LOCAL work_mem = '8MB'/RESET work_mem/r . "\$e\$; END \$d\$", $refused, 'RESET after the read');
+refuses("DO \$d\$ BEGIN $perform $local EXECUTE \$e\$" . $payload =~ s/SET LOCAL work_mem = '8MB'/RESET ALL/r . "\$e\$; END \$d\$", $refused, 'RESET ALL after the read');
+refuses("DO \$d\$ BEGIN $perform $local EXECUTE \$e\$" . $payload =~ s/SET LOCAL work_mem = '8MB'/SET TRANSACTION READ WRITE/r . "\$e\$; END \$d\$", $refused, 'SET TRANSACTION after the read');
+refuses("DO \$d\$ BEGIN $perform $local BEGIN EXECUTE \$e\$$payload\$e\$; EXCEPTION WHEN object_not_in_prerequisite_state THEN NULL; END; EXECUTE \$e\$$payload\$e\$; END \$d\$",
+	$refused, 'once more, when the first error is caught');
+my $later = "CREATE FUNCTION pg_temp.later(text) RETURNS text LANGUAGE plpgsql AS \$f\$ BEGIN $local EXECUTE \$e\$$payload\$e\$; RETURN 'done'; END \$f\$;";
+refuses("$later SELECT pg_temp.later(($cheap)::text)", $refused, 'a function that gets the model');
+refuses("SET citus.propagate_set_commands = 'none'; RESET citus.propagate_set_commands; $cheap\\; $payload", qr/cannot be used in a transaction block/, 'one query of several commands');
+refuses("CREATE TEMP TABLE later (model text);
+	CREATE FUNCTION pg_temp.at_end() RETURNS trigger LANGUAGE plpgsql AS \$f\$ BEGIN $local EXECUTE \$e\$$payload\$e\$; RETURN NULL; END \$f\$;
+	CREATE CONSTRAINT TRIGGER at_end AFTER INSERT ON later DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION pg_temp.at_end();
+	INSERT INTO later $cheap;", $refused, 'a trigger at the end of the transaction');
+my $script = PostgreSQL::Test::Utils::tempdir() . '/pipeline.sql';
+PostgreSQL::Test::Utils::append_to_file($script, "\\startpipeline\n$cheap;\nDO \$d\$ BEGIN $local EXECUTE \$e\$$payload\$e\$; END \$d\$;\n\\endpipeline\n");
+my $charges = sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'");
+$node->command_checks_all([ 'pgbench', '-n', '-t', 1, '-M', 'extended', '-f', $script, '-U', 'ana', 'postgres' ], 2, [qr/./], [qr/settings cannot be changed by SET or RESET/], 'a pipeline');
+is(opened(), 0, 'a pipeline: no code as the owner');
+is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), $charges + 1, 'it was charged');
+like(ask($node, 'ana', "$cheap; BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; COMMIT; SELECT 'set'"), qr/\nset/, 'the next transaction can have settings');
+like(ask($node, 'ana', "CREATE PROCEDURE pg_temp.both() LANGUAGE plpgsql AS \$p\$ BEGIN $perform COMMIT; SET LOCAL work_mem = '8MB'; END \$p\$; CALL pg_temp.both(); SELECT 'set'"), qr/set/, 'also in a procedure');
+
+# Settings before the read, whether the library saw them or not
+for my $first ('', "DO \$d\$ BEGIN $perform END \$d\$; ")
+{
+	my $when = $first ? 'the library is loaded before' : 'the library is loaded in the same transaction';
+	refuses("${first}DO \$d\$ BEGIN $local EXECUTE \$e\$$payload\$e\$; PERFORM set_config('citus.propagate_set_commands', 'none', true); $perform END \$d\$", qr/$handed_on|permission denied/, "SET LOCAL before the read; $when");
+	refuses("${first}DO \$d\$ BEGIN $local EXECUTE \$e\$RESET work_mem; SELECT 1\$e\$; RESET citus.propagate_set_commands; $perform END \$d\$", $handed_on, "RESET before the read; $when");
+}
+refuses("DO \$d\$ BEGIN $perform END \$d\$; DO \$d\$ BEGIN BEGIN $local SET LOCAL work_mem = '8MB'; RAISE division_by_zero; EXCEPTION WHEN division_by_zero THEN NULL; END; $perform END \$d\$",
+	$handed_on, 'also if a subtransaction did so');
+like(ask($node, 'ana', "DO \$d\$ BEGIN SET LOCAL work_mem = '8MB'; $perform END \$d\$; SELECT 'trained'"), qr/trained/, 'a setting that is not handed on does no harm');
+
+# The rights of the owner in the session of another
+ask($node, 'owen', "CREATE FUNCTION owen_train() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS \$\$ SELECT left(dp_logreg_train('public.patients', 'y', '{n,f}', 0.001)::text, 9) \$\$");
+refuses("BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; DO \$d\$ BEGIN EXECUTE \$e\$" . $payload =~ s/'GRANT/CASE current_user WHEN 'owen' THEN 'GRANT/r =~ s/TO ana'/TO ana' ELSE 'SELECT 1 -- %s' END/r . "\$e\$; END \$d\$; SELECT owen_train(); COMMIT",
+	qr/cannot be used in a transaction block/, 'a function with the rights of the owner');
+refuses("SET citus.propagate_set_commands = 'local'; SELECT owen_train()", qr/setting "citus.propagate_set_commands" must not be changed/, 'nor with a setting');
+is(ask($node, 'ana', 'SELECT owen_train()'), '{"format"', 'it can be called by itself');
+like(ask($node, 'owen', "BEGIN; SET LOCAL work_mem = '8MB'; $cheap; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '9MB'; COMMIT; SELECT 'done'"), qr/done/, 'the owner does as they like');
+
+# Sessions that Citus takes for its own
+$spent = sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1");
+for my $name ('citus_internal gpid=10000000001', 'citus_rebalancer gpid=10000000001', 'citus_run_command gpid=10000000001')
+{
+	like(ask($node, 'ana', "SET application_name = '$name'; $cheap"), qr/ERROR:  application_name "$name" must not be used with a protected relation/, "not as $name");
+}
+is(sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1"), $spent, 'that costs nothing');
+
 $cluster->stop;
 done_testing();
