@@ -12,9 +12,11 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_namespace.h"
 #include "commands/defrem.h"
+#include "common/hashfn.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "nodes/readfuncs.h"
@@ -41,6 +43,10 @@
 #define CITUS_METHOD_HASH 'h'
 #define CITUS_METHOD_NONE 'n'	/* its rows are on one server, or all of them on each */
 #define CITUS_KEY "partkey"
+
+/* The shards of one, by their numbers. */
+#define CITUS_SHARDS "pg_dist_shard"
+#define CITUS_SHARD "shardid"
 
 /* And which of its servers this is. */
 #define CITUS_GROUP_TABLE "pg_dist_local_group"
@@ -96,6 +102,119 @@ note_row(Relation table, HeapTuple tuple, void *found)
 	return false;
 }
 
+/* Does this database have Citus? */
+bool
+dperm_location_has_citus(void)
+{
+	return OidIsValid(get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE));
+}
+
+/* Some relations, in order, the numbers at the end of their names, in order, and what Citus says about shards. */
+typedef struct Shards
+{
+	Oid		   *relations;
+	int64	   *numbers;
+	int			count,
+				numbered;
+	List	   *found;
+} Shards;
+
+/* For the order of numbers. */
+static int
+compare_numbers(const void *a, const void *b)
+{
+	int64		first = *(const int64 *) a;
+	int64		second = *(const int64 *) b;
+
+	return first < second ? -1 : first > second;
+}
+
+/* Does the name of a relation end with the number of a shard, as far as the name tells? */
+static bool
+ends_with_number(Oid relation, int64 *number)
+{
+	const char *name = get_rel_name(relation);
+	const char *separator = name ? strrchr(name, '_') : NULL;
+	char	   *end;
+
+	if (separator == NULL || separator[1] < '0' || separator[1] > '9')
+		return false;
+	errno = 0;
+	*number = strtoll(separator + 1, &end, 10);
+	return *end == '\0' && errno == 0;
+}
+
+/* The name of a shard: a long one has a hash in place of its end. */
+static char *
+shard_name(const char *table, int64 shard)
+{
+	char	   *number = psprintf("_" INT64_FORMAT, shard);
+	int			length = strlen(table);
+	int			room = NAMEDATALEN - (int) strlen(number);
+
+	if (length < room)
+		return psprintf("%s%s", table, number);
+	return psprintf("%.*s_%.8x%s", pg_mbcliplen(table, length, room - 10), table, DatumGetUInt32(hash_any((const unsigned char *) table, length)), number);
+}
+
+/* Is a relation one of those? */
+static bool
+is_among(const Shards *shards, Oid relation)
+{
+	return bsearch(&relation, shards->relations, shards->count, sizeof(Oid), oid_cmp) != NULL;
+}
+
+/* Is a shard one of the relations, or of one of them? */
+static bool
+note_shard(Relation table, HeapTuple tuple, void *arg)
+{
+	Shards	   *shards = arg;
+	bool		no_relation,
+				no_number;
+	Oid			relation = DatumGetObjectId(citus_value(table, tuple, CITUS_RELATION, &no_relation));
+	Datum		value = citus_value(table, tuple, CITUS_SHARD, &no_number);
+	int64		number = no_number ? 0 : DatumGetInt64(value);
+	bool		ours;
+	char	   *name;
+	Oid			shard;
+
+	if (no_relation || no_number)
+		return true;
+	ours = is_among(shards, relation);
+
+	/* most are of others */
+	if (!ours && bsearch(&number, shards->numbers, shards->numbered, sizeof(int64), compare_numbers) == NULL)
+		return true;
+	name = get_rel_name(relation);
+	shard = name ? get_relname_relid(shard_name(name, number), get_rel_namespace(relation)) : InvalidOid;
+	if (OidIsValid(shard) && ours)
+		shards->found = lappend_oid(shards->found, shard);
+	else if (OidIsValid(shard) && is_among(shards, shard))
+		shards->found = lappend_oid(shards->found, relation);
+	return true;
+}
+
+/* The shards of relations on this server, and the relations of shards. */
+List *
+dperm_location_shards(List *relations)
+{
+	int			count = Max(list_length(relations), 1);
+	Shards		shards = {.relations = palloc(sizeof(Oid) * count), .numbers = palloc(sizeof(int64) * count)};
+	ListCell   *cell;
+
+	if (!dperm_location_has_citus())
+		return NIL;
+	foreach(cell, relations)
+	{
+		shards.relations[shards.count++] = lfirst_oid(cell);
+		shards.numbered += ends_with_number(lfirst_oid(cell), &shards.numbers[shards.numbered]);
+	}
+	qsort(shards.relations, shards.count, sizeof(Oid), oid_cmp);
+	qsort(shards.numbers, shards.numbered, sizeof(int64), compare_numbers);
+	visit_citus(CITUS_SHARDS, NULL, InvalidOid, note_shard, &shards);
+	return shards.found;
+}
+
 /* Does Citus know one of the relations that a relation reads? The rows of a materialized view are here, whatever they were made from. */
 static bool
 is_on_citus(Oid relation)
@@ -103,7 +222,7 @@ is_on_citus(Oid relation)
 	bool		found = false;
 	ListCell   *cell;
 
-	if (!OidIsValid(get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE)) || get_rel_relkind(relation) == RELKIND_MATVIEW)
+	if (!dperm_location_has_citus() || get_rel_relkind(relation) == RELKIND_MATVIEW)
 		return false;
 	foreach(cell, dperm_reach_relations(relation))
 		if (!found)

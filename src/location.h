@@ -23,6 +23,14 @@ typedef enum DpermLocation
  */
 extern DpermLocation dperm_location_find(Oid relation, List **parts);
 
+/* Does this database have Citus? */
+extern bool dperm_location_has_citus(void);
+
+/*
+ * The tables of this server that have rows of relations since they are their shards in Citus; and, if there are shards among the relations, what they are shards of.
+ */
+extern List *dperm_location_shards(List *relations);
+
 /*
  * For a protected relation: is it on a Citus cluster? Raises if it cannot be read there unseen: if it is a view, whose expressions and conditions
  * the workers would evaluate, by names and where everybody sees statistics.

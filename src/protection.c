@@ -15,6 +15,7 @@
 #include "domain_narrow.h"
 #include "domains.h"
 #include "encode.h"
+#include "location.h"
 #include "protection.h"
 #include "reach.h"
 #include "units.h"
@@ -37,15 +38,34 @@ dperm_protection_find(Oid relation)
 	return NULL;
 }
 
+/* Raise if a relation, by what it reads, shares rows with a protected one that is a shard of it, or that it is a shard of. */
+static void
+check_shards(Oid relation, List *reached)
+{
+	List	   *others = dperm_location_shards(reached);
+
+	if (others != NIL)
+		others = dperm_registry_among(others);
+	if (others != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" shares rows with protected relation \"%s\"", get_rel_name(relation), get_rel_name(linitial_oid(others))),
+				 errdetail("One of them is a shard in Citus."),
+				 errhint("Use the distributed table. If it is the shard that is protected, its owner should call dp_unprotect for the shard, and dp_protect for the distributed table, with the same budget and unit.")));
+}
+
 /* Raise for a relation that shares rows with a protected one. */
 void
 dperm_protection_check_reach(Oid relation)
 {
+	List	   *reached;
 	ListCell   *cell;
 
 	if (!dperm_registry_any())
 		return;
-	foreach(cell, dperm_registry_among(dperm_reach_relations(relation)))
+	reached = dperm_reach_relations(relation);
+	check_shards(relation, reached);
+	foreach(cell, dperm_registry_among(reached))
 		if (lfirst_oid(cell) != relation)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -66,6 +86,8 @@ dperm_protection_check_query(List *relations)
 		return;
 	foreach(cell, relations)
 		reached = list_concat_unique_oid(reached, dperm_reach_relations(lfirst_oid(cell)));
+	if (reached != NIL)
+		check_shards(linitial_oid(relations), reached);
 	foreach(cell, dperm_registry_among(reached))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -86,6 +108,7 @@ dperm_protection_check_shared(const DpermRegistration *ours)
 	List	   *reached = dperm_reach_relations(relation);
 	ListCell   *cell;
 
+	check_shards(relation, reached);
 	foreach(cell, dperm_registry_among(reached))
 	{
 		Oid			other = lfirst_oid(cell);

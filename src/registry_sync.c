@@ -14,7 +14,9 @@
 #include "utils/array.h"
 
 #include "guard.h"
+#include "location.h"
 #include "registry.h"
+#include "utility.h"
 
 PG_FUNCTION_INFO_V1(dp_registry_sync);
 
@@ -99,6 +101,55 @@ concerned_relations(const EventTriggerData *event, bool *orphans)
 	*orphans = !drop && dperm_guard_has_orphans(&scope);
 	dperm_budget_leave(&scope);
 	return found;
+}
+
+/* Does a command name a relation as Citus names shards? */
+static bool
+makes_shard(Node *command)
+{
+	const RenameStmt *rename = (const RenameStmt *) command;
+	const char *separator;
+
+	/* the name of a column, or of a constraint, is something else */
+	if (!IsA(command, RenameStmt) || rename->relation == NULL || rename->subname != NULL)
+		return false;
+	separator = strrchr(rename->newname, '_');
+	return separator && separator[1] && strspn(separator + 1, "0123456789") == strlen(separator + 1);
+}
+
+/*
+ * Raise if Citus is about to put another table in the place of a protected one, which would not be protected: it drops the old one, or makes it a shard of the new one. Both are commands
+ * within a command of the user. Functions of users can have such commands, too.
+ */
+static void
+check_replaced(const EventTriggerData *event)
+{
+	bool		drop = strcmp(event->event, "sql_drop") == 0;
+	bool		before = strcmp(event->event, "ddl_command_start") == 0;
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(InvalidOid)};
+	char	   *name = NULL;
+	DpermBudgetScope scope;
+
+	if (!(drop || (before && makes_shard(event->parsetree))) || !dperm_location_has_citus() || dperm_utility_is_own(event->parsetree))
+		return;
+	if (before)
+		values[0] = ObjectIdGetDatum(named_relation(event->parsetree));
+	dperm_budget_enter_reading(&scope);
+	if (dperm_budget_query(&scope, drop ?
+						   "SELECT e.object_identity FROM pg_catalog.pg_event_trigger_dropped_objects() AS e, %s.dp_protected_relations AS r "
+						   "WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass AND e.objsubid OPERATOR(pg_catalog.=) 0 "
+						   "AND r.relation OPERATOR(pg_catalog.=) e.objid AND r.budget IS NOT NULL ORDER BY 1 LIMIT 1" :
+						   "SELECT r.relation::pg_catalog.text FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $1 AND r.budget IS NOT NULL LIMIT 1",
+						   drop ? 0 : lengthof(types), types, values, NULL) > 0)
+		name = MemoryContextStrdup(scope.caller, dperm_budget_value(0, 1));
+	dperm_budget_leave(&scope);
+	if (name)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("protected relation %s cannot be %s within another command", name, drop ? "dropped" : "renamed like a shard"),
+				 errdetail("Citus does so to put another table in its place, which would not be protected."),
+				 errhint("Call dp_unprotect first, and dp_protect afterwards, with the same budget and unit.")));
 }
 
 /*
@@ -216,6 +267,7 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 		if (event->tag != CMDTAG_CREATE_TABLE && event->tag != CMDTAG_CREATE_FOREIGN_TABLE)
 			PG_RETURN_NULL();
 	}
+	check_replaced(event);
 	relations = concerned_relations(event, &orphans);
 	if ((relations == NULL && !orphans) || !dperm_budget_try_enter(&scope))
 		PG_RETURN_NULL();

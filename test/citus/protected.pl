@@ -171,5 +171,66 @@ for my $name ('citus_internal gpid=10000000001', 'citus_rebalancer gpid=10000000
 }
 is(sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1"), $spent, 'that costs nothing');
 
+# Commands by which Citus puts another table in the place of a protected one
+my $set = "budget => 'rows', domains => '{\"n\": [0, 100]}', columns => '{y,n}'";
+my $domains = "domains => '{\"n\": [0, 100]}'";
+my $tables = join ' ', map { "CREATE TABLE $_ (id bigint PRIMARY KEY, h int, y boolean, n int); INSERT INTO $_ SELECT i, i % 10, i % 3 = 0, i % 100 FROM generate_series(1, 1000) i;" } 'near', 'spread', 'linked';
+my $made = ask($node, 'owen', "SELECT dp_budget_create('rows', epsilon => 30, delta => 1e-6);
+	CREATE TABLE hospitals (id int PRIMARY KEY);
+	SELECT create_reference_table('hospitals');
+	INSERT INTO hospitals SELECT generate_series(0, 9);
+	$tables
+	SELECT create_distributed_table('spread', 'id');
+	ALTER TABLE linked ADD FOREIGN KEY (h) REFERENCES hospitals;
+	SELECT dp_protect(t, $set) FROM unnest('{near,spread,linked}'::text[]) t");
+unlike($made, qr/ERROR/, 'protected: a local table, a distributed one, and one that Citus knows by its foreign key');
+$_->safe_psql('postgres', 'CREATE ACCESS METHOD heap2 TYPE TABLE HANDLER heap_tableam_handler') for $node, @workers;
+sub registered { return sql("SELECT string_agg(relation::text, ' ' ORDER BY relation::text) FROM dp_protected WHERE budget = 'rows'"); }
+for my $command ("SELECT alter_distributed_table('spread', shard_count := 4)", "SELECT alter_table_set_access_method('spread', 'heap2')", "SELECT undistribute_table('spread')", "SELECT undistribute_table('linked', cascade_via_foreign_keys => true)", 'ALTER TABLE linked DROP CONSTRAINT linked_h_fkey',
+	'DROP TABLE hospitals CASCADE', "SELECT citus_add_local_table_to_metadata('near')", 'ALTER TABLE near ADD FOREIGN KEY (h) REFERENCES hospitals', "SELECT create_distributed_table_concurrently('near', 'id')",
+	'DO $$ BEGIN DROP TABLE near; END $$', 'DO $$ BEGIN ALTER TABLE near RENAME TO near_102008; END $$')
+{
+	for my $first ('', 'CREATE TEMP TABLE passing (); DROP TABLE passing; ')
+	{
+		like(ask($node, 'owen', "$first$command"), qr/ERROR:  protected relation (?:public\.)?\w+ cannot be (?:dropped|renamed like a shard) within another command.*HINT:  Call dp_unprotect first, and dp_protect afterwards/s, $command);
+		is(registered(), 'linked near spread', 'it stays protected');
+	}
+}
+
+# Others keep it
+sql('GRANT CREATE ON DATABASE postgres TO owen');
+unlike(ask($node, 'owen', "CREATE SCHEMA clinic;
+	CREATE TABLE clinic.seen (id bigint PRIMARY KEY, y boolean, n int);
+	CREATE TABLE small (id bigint PRIMARY KEY, y boolean, n int);
+	SELECT dp_protect(t, $set) FROM unnest('{clinic.seen,small}'::text[]) t;
+	SELECT citus_schema_distribute('clinic');
+	SELECT create_reference_table('small')"), qr/ERROR/, 'tables become distributed');
+is(registered(), 'clinic.seen linked near small spread', 'and stay protected');
+like(ask($node, 'owen', "SELECT citus_schema_undistribute('clinic')"), qr/ERROR:  protected relation clinic\.seen cannot be dropped within another command/, 'a schema is not undistributed');
+like(ask($node, 'owen', 'ALTER TABLE clinic.seen SET SCHEMA public'), qr/ERROR:  protected relation clinic\.seen cannot be dropped within another command/, 'nor left');
+unlike(ask($node, 'owen', 'SET client_min_messages = warning; DROP SCHEMA clinic CASCADE; DROP TABLE small'), qr/ERROR/, 'the owner drops them');
+is(registered(), 'linked near spread', 'they are gone');
+unlike(ask($node, 'owen', "SELECT dp_unprotect('near'); ALTER TABLE near ADD FOREIGN KEY (h) REFERENCES hospitals; SELECT dp_protect('near', $set)"), qr/ERROR/, 'unprotect, change, protect');
+
+# What is a shard here has the rows of its table
+my $shard = sql("SELECT shard_name(logicalrelid, shardid) FROM pg_dist_shard WHERE logicalrelid = 'near'::regclass");
+my $shares = qr/ERROR:  relation "\w+" shares rows with protected relation "\w+".*One of them is a shard/s;
+like(ask($node, 'owen', "SELECT dp_logreg_train('$shard', 'y', '{n}', 1, $domains)"), $shares, 'no training on a shard');
+like(ask($node, 'owen', "SELECT dp_logreg(y, ARRAY[n / 100.0], 1, 1) FROM $shard"), $shares, 'nor an aggregate over it');
+like(ask($node, 'owen', "CREATE VIEW shown AS SELECT * FROM $shard; SELECT dp_logreg_train('shown', 'y', '{n}', 1, $domains)"), $shares, 'nor a view of it');
+like(ask($node, 'owen', "DROP VIEW shown; SELECT dp_protect('$shard', $set)"), $shares, 'it is not protected, too');
+unlike(ask($node, 'owen', "SELECT dp_unprotect('near'); SELECT dp_protect('$shard', $set)"), qr/ERROR/, 'a protected shard, as Citus makes it while event triggers are disabled');
+like(ask($node, 'owen', "SELECT dp_logreg_train('near', 'y', '{n}', 1, $domains)"), $shares, 'no training on its table');
+like(ask($node, 'owen', "SELECT dp_protect('near', $set)"), $shares, 'which is not protected before');
+like(ask($node, 'owen', 'DROP TABLE near'), qr/ERROR:  protected relation public\.$shard cannot be dropped/, 'nor dropped');
+like(ask($node, 'owen', "SELECT dp_unprotect('$shard'); SELECT dp_protect('near', $set); SELECT dp_logreg_train('near', 'y', '{n}', 1)"), qr/"format"/, 'the protection moves to the table');
+
+# What the owner drops and renames is theirs
+is(ask($node, 'owen', 'ALTER TABLE near RENAME TO near_1; ALTER TABLE near_1 RENAME TO near_2'), '', 'the owner renames a table');
+is(registered(), 'linked near_2 spread', 'which stays protected');
+is(ask($node, 'owen', 'DROP TABLE near_2'), '', 'the owner drops a table');
+is(ask($node, 'owen', 'CREATE TEMP TABLE passing (); DROP TABLE passing; DROP TABLE linked; DROP TABLE spread'), '', 'and others');
+is(registered(), '', 'nothing is left');
+
 $cluster->stop;
 done_testing();
