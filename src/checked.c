@@ -146,9 +146,9 @@ analyse(const DpermChecked *query, Oid caller, DpermCallees *callees)
 		linitial_node(Query, rewritten)->hasModifyingCTE)
 		elog(ERROR, "a query over a source does not only read");
 	tree = linitial_node(Query, rewritten);
-	dperm_query_check(extension, tree, query->any_rows);
 	if (OidIsValid(source->run_as))
 		*callees = dperm_owners_check(extension, tree, source->relation, source->run_as, caller);
+	dperm_query_check(extension, tree, query->any_rows);
 	return tree;
 }
 

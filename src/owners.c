@@ -11,6 +11,10 @@
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
 #include "catalog/pg_cast.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_constraint.h"
@@ -18,15 +22,18 @@
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_operator.h"
+#include "catalog/pg_opfamily.h"
 #include "catalog/pg_partitioned_table.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_type.h"
+#include "commands/defrem.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
+#include "utils/catcache.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/regproc.h"
@@ -53,8 +60,10 @@ typedef struct Owners
 } Owners;
 
 static bool check_owners(Node *node, void *owners);
+static bool check_owner(Oid function, void *context);
 static void check_dependencies(Oid class, Oid object, Owners *owners);
 static void check_type(Oid type, Owners *owners);
+static void check_operator(Oid operator, Owners *owners);
 
 /* Is an object seen for the first time? */
 static bool
@@ -83,6 +92,30 @@ refuse_reader(Oid function, const char *what, const Owners *owners)
 			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, and read no table, view or catalog.")));
 }
 
+/* What an aggregate is made of. Functions of PostgreSQL are no dependencies, and neither is the type of the state. */
+static void
+check_aggregate(Oid aggregate, Owners *owners)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	Form_pg_aggregate form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	{
+		Oid			functions[] = {form->aggtransfn, form->aggfinalfn, form->aggcombinefn, form->aggserialfn, form->aggdeserialfn,
+		form->aggmtransfn, form->aggminvtransfn, form->aggmfinalfn};
+
+		for (int i = 0; i < lengthof(functions); i++)
+			if (OidIsValid(functions[i]))
+				(void) check_owner(functions[i], owners);
+	}
+	check_type(form->aggtranstype, owners);
+	check_type(form->aggmtranstype, owners);
+	check_operator(form->aggsortop, owners);
+	ReleaseSysCache(tuple);
+}
+
 /* Check what a function of the owner or of a superuser runs; raise if nobody knows. */
 static void
 check_body(Oid function, HeapTuple tuple, Owners *owners)
@@ -93,7 +126,7 @@ check_body(Oid function, HeapTuple tuple, Owners *owners)
 	Datum		body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
 
 	if (form->prokind == PROKIND_AGGREGATE)
-		check_dependencies(ProcedureRelationId, function, owners);
+		check_aggregate(function, owners);
 	else if (form->prolang == SQLlanguageId && !isnull)
 	{
 		Oid			before = owners->within;
@@ -151,8 +184,13 @@ check_owner(Oid function, void *context)
 		refuse_reader(function, "may read any table", owners);
 
 	/* what initdb has made belongs to PostgreSQL; an administrator who gives it away gives away the server */
-	if (function < FirstNormalObjectId || getExtensionOfObject(ProcedureRelationId, function) == owners->extension)
+	if (function < FirstNormalObjectId)
 		return false;
+	if (getExtensionOfObject(ProcedureRelationId, function) == owners->extension)
+	{
+		owners->functions = lappend_oid(owners->functions, function);
+		return false;
+	}
 	if (!owners->aside)
 		owners->own = function;
 	if (!is_new(owners, ProcedureRelationId, function))
@@ -175,14 +213,43 @@ check_owner(Oid function, void *context)
 	return false;
 }
 
-/* The functions behind an operator. The planner may put its negator or its commutator in its place. */
+/* The functions of an operator family: how values are compared and hashed, wherever PostgreSQL does so. */
+static void
+check_family(Oid family, Owners *owners)
+{
+	bool		before = owners->aside;
+	CatCList   *functions;
+	CatCList   *operators;
+
+	if (family < FirstNormalObjectId || !is_new(owners, OperatorFamilyRelationId, family))
+		return;
+	owners->aside = true;
+	functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(family));
+	for (int i = 0; i < functions->n_members; i++)
+		(void) check_owner(((Form_pg_amproc) GETSTRUCT(&functions->members[i]->tuple))->amproc, owners);
+	ReleaseSysCacheList(functions);
+	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
+	for (int i = 0; i < operators->n_members; i++)
+		check_operator(((Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple))->amopopr, owners);
+	ReleaseSysCacheList(operators);
+	owners->aside = before;
+}
+
+/* The functions behind an operator. The planner may put its negator or its commutator in its place, and hash or compare by a family that it is in. */
 static void
 check_operator(Oid operator, Owners *owners)
 {
 	HeapTuple	tuple;
 	Form_pg_operator form;
+	CatCList   *members;
 
-	if (operator < FirstNormalObjectId || !is_new(owners, OperatorRelationId, operator))
+	if (!OidIsValid(operator) || !is_new(owners, OperatorRelationId, operator))
+		return;
+	members = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
+	for (int i = 0; i < members->n_members; i++)
+		check_family(((Form_pg_amop) GETSTRUCT(&members->members[i]->tuple))->amopfamily, owners);
+	ReleaseSysCacheList(members);
+	if (operator < FirstNormalObjectId)
 		return;
 	tuple = SearchSysCache1(OPEROID, ObjectIdGetDatum(operator));
 	if (!HeapTupleIsValid(tuple))
@@ -259,6 +326,24 @@ check_attribute(int cache, Oid key, AttrNumber attribute, Owners *owners)
 	ReleaseSysCache(tuple);
 }
 
+/* How the values of a partition key are compared, or hashed: the planner does so to leave out partitions. */
+static void
+check_partition_classes(Oid table, Owners *owners)
+{
+	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(table));
+	oidvector  *classes;
+	Datum		value;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass, &isnull);
+	classes = isnull ? NULL : (oidvector *) DatumGetPointer(value);
+	for (int i = 0; classes && i < classes->dim1; i++)
+		check_family(get_opclass_family(classes->values[i]), owners);
+	ReleaseSysCache(tuple);
+}
+
 /*
  * The functions that the planner may call for a table: it simplifies the expressions of indexes, of extended statistics and of the partition
  * key, which can call functions of whoever made them. They are taken from the catalog: the relation cache has simplified them already.
@@ -270,6 +355,7 @@ check_table(Oid table, Owners *owners)
 	ListCell   *cell;
 
 	check_attribute(PARTRELID, table, Anum_pg_partitioned_table_partexprs, owners);
+	check_partition_classes(table, owners);
 	foreach(cell, RelationGetIndexList(relation))
 	{
 		check_attribute(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indexprs, owners);
@@ -332,6 +418,54 @@ check_constraints(Oid type, Owners *owners)
 	table_close(catalog, AccessShareLock);
 }
 
+/* How values of a type are compared and hashed by default. PostgreSQL does so in GREATEST, in arrays and in records, and keeps the functions for the session. */
+static void
+check_ordering(Oid type, Owners *owners)
+{
+	Oid			methods[] = {BTREE_AM_OID, HASH_AM_OID};
+
+	for (int i = 0; i < lengthof(methods); i++)
+	{
+		Oid			class = GetDefaultOpClass(type, methods[i]);
+
+		if (OidIsValid(class))
+			check_family(get_opclass_family(class), owners);
+	}
+}
+
+/* The functions for a type in any operator family, also in one of PostgreSQL. */
+static void
+check_members(Oid type, Owners *owners)
+{
+	Relation	catalog = table_open(AccessMethodProcedureRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	bool		before = owners->aside;
+	HeapTuple	tuple;
+
+	owners->aside = true;
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_amproc form = (Form_pg_amproc) GETSTRUCT(tuple);
+
+		if (form->amproclefttype == type || form->amprocrighttype == type)
+			(void) check_owner(form->amproc, owners);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	catalog = table_open(AccessMethodOperatorRelationId, AccessShareLock);
+	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(tuple);
+
+		if (form->amoplefttype == type || form->amoprighttype == type)
+			check_operator(form->amopopr, owners);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	owners->aside = before;
+}
+
 /* The casts from and to a type. Some functions of PostgreSQL look for one when they are called: those that make text or JSON of anything. */
 static void
 check_casts(Oid type, Owners *owners)
@@ -387,7 +521,7 @@ check_column_list(Oid relation, Owners *owners)
 }
 
 /*
- * The functions that values of a type are made with, beyond those of the type itself: casts, and constraints of domains, also within arrays, records and
+ * The functions that values of a type are made and compared with, beyond those of the type itself: casts, operator families, and constraints of domains, also within arrays, records and
  * ranges, whose input is a function of PostgreSQL that calls the others.
  */
 static void
@@ -395,14 +529,20 @@ check_type(Oid type, Owners *owners)
 {
 	Oid			parts[] = {get_element_type(type), get_range_subtype(type), get_multirange_range(type)};
 
-	if (type < FirstNormalObjectId || !is_new(owners, TypeRelationId, type))
+	if (!OidIsValid(type) || !is_new(owners, TypeRelationId, type))
 		return;
-	check_type_owner(type, owners);
-	check_dependencies(TypeRelationId, type, owners);
-	check_casts(type, owners);
+	check_ordering(type, owners);
+	if (type >= FirstNormalObjectId)
+	{
+		check_type_owner(type, owners);
+		check_dependencies(TypeRelationId, type, owners);
+		check_casts(type, owners);
+		check_members(type, owners);
+	}
 	for (int i = 0; i < lengthof(parts); i++)
-		if (OidIsValid(parts[i]))
-			check_type(parts[i], owners);
+		check_type(parts[i], owners);
+	if (type < FirstNormalObjectId)
+		return;
 	if (get_typtype(type) == TYPTYPE_DOMAIN)
 	{
 		HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));

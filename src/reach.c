@@ -273,7 +273,7 @@ visit_relation(Reach *reach, Oid relation)
 	}
 }
 
-/* Does one of PostgreSQL's own functions read a table or run a query that its arguments name? */
+/* Does one of PostgreSQL's own functions read a table, its statistics or a type, or run a query, that its arguments name? */
 static bool
 reads_by_name(const char *name)
 {
@@ -281,8 +281,11 @@ reads_by_name(const char *name)
 		"table_to_xml_and_xmlschema", "query_to_xml", "query_to_xmlschema",
 		"query_to_xml_and_xmlschema", "cursor_to_xml", "cursor_to_xmlschema", "schema_to_xml",
 		"schema_to_xmlschema", "schema_to_xml_and_xmlschema", "database_to_xml",
-	"database_to_xmlschema", "database_to_xml_and_xmlschema", "ts_stat", "ts_rewrite"};
+	"database_to_xmlschema", "database_to_xml_and_xmlschema", "ts_stat", "ts_rewrite", "pg_input_is_valid", "pg_input_error_info"};
+	static const char counters[] = "pg_stat_get_";
 
+	if (strncmp(name, counters, strlen(counters)) == 0)
+		return true;
 	for (int i = 0; i < lengthof(names); i++)
 		if (strcmp(name, names[i]) == 0)
 			return true;

@@ -23,7 +23,7 @@ extern List *dperm_reach_relations(Oid relation);
 /* Of these, what has rows: tables and materialized views, without the parents of tables. */
 extern List *dperm_reach_stored(Oid relation);
 
-/* Is a function one of PostgreSQL's own that read a table, or run a query, that their arguments name? */
+/* Is a function one of PostgreSQL's own that read a table, its statistics or a type, or run a query, that their arguments name? */
 extern bool dperm_reach_by_name(Oid function);
 
 /* The type of a node that is an expression, else InvalidOid. */

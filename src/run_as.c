@@ -128,7 +128,8 @@ static bool shielded;
 static const DpermCallees *callees;
 
 static emit_log_hook_type previous_hook;
-static needs_fmgr_hook_type previous_call;
+static needs_fmgr_hook_type previous_lookup;
+static fmgr_hook_type previous_call;
 
 /* A message is about to be logged and sent. One that ends the session cannot be caught; its context would quote the row that is being read. */
 static void
@@ -162,26 +163,45 @@ is_compiled(Oid function)
 	return result;
 }
 
-/*
- * A function is about to be called, or put in line. All that a query calls has been looked at before; should PostgreSQL find a function in a way that
- * nobody has thought of, it does not run.
- */
-static bool
-function_called(Oid function)
+/* Raise for a function that must not run while rows are read. */
+static void
+check_call(Oid function)
 {
 	if (shielded && callees && callees->limited && function >= FirstNormalObjectId && !list_member_oid(callees->functions, function) && !is_compiled(function))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %u cannot run with the rights of the owner of a protected relation", function)));
-	return previous_call && previous_call(function);
+}
+
+/*
+ * A function is looked up, to be called or put in line. All that a query calls has been looked at before; should PostgreSQL find a function in a way that
+ * nobody has thought of, it does not run.
+ */
+static bool
+function_looked_up(Oid function)
+{
+	check_call(function);
+	return previous_lookup && previous_lookup(function);
+}
+
+/* A function with SET clauses or SECURITY DEFINER is called. The other hook is not asked about these. */
+static void
+function_called(FmgrHookEventType event, FmgrInfo *function, Datum *state)
+{
+	if (event == FHET_START)
+		check_call(function->fn_oid);
+	if (previous_call)
+		previous_call(event, function, state);
 }
 
 /* When the library is loaded. */
 void
 dperm_run_as_init(void)
 {
-	previous_call = needs_fmgr_hook;
-	needs_fmgr_hook = function_called;
+	previous_lookup = needs_fmgr_hook;
+	needs_fmgr_hook = function_looked_up;
+	previous_call = fmgr_hook;
+	fmgr_hook = function_called;
 	previous_hook = emit_log_hook;
 	emit_log_hook = message_made;
 }
@@ -197,6 +217,17 @@ stack_share(long *all)
 	return Min(limit, *all / 2);
 }
 
+/* Raise if rows of a protected relation are being read. */
+void
+dperm_run_as_check_free(void)
+{
+	if (shielded)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a protected relation cannot be used while another one is read"),
+				 errhint("Do not call it from a function that a protected relation calls.")));
+}
+
 /* Before rows are read. */
 void
 dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *allowed)
@@ -205,9 +236,10 @@ dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *allowed)
 	long		share = stack_share(&all);
 	char		here;
 
-	before->active = OidIsValid(owner) && !shielded;
+	before->active = OidIsValid(owner);
 	if (!before->active)
 		return;
+	dperm_run_as_check_free();
 
 	/* what is not logged does not come to our hook */
 	if (log_min_messages > FATAL)

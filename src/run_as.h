@@ -46,6 +46,9 @@ typedef struct DpermShield
 extern void dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *callees);
 extern void dperm_run_as_unshield(const DpermShield *before);
 
+/* Raise if a shield is up: there is one at a time. */
+extern void dperm_run_as_check_free(void);
+
 /* Watch messages and calls; when the library is loaded. */
 extern void dperm_run_as_init(void);
 

@@ -27,6 +27,7 @@
 #include "reach.h"
 #include "reader.h"
 #include "roster.h"
+#include "run_as.h"
 #include "source.h"
 
 #define SOURCE_HINT \
@@ -365,6 +366,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 static void
 open_protected(DpermSource *source)
 {
+	dperm_run_as_check_free();
 	source->once = true;
 	source->fenced = dperm_location_protected_on_citus(source->relation);
 	source->run_as = dperm_budget_relation_owner(source->relation);

@@ -77,6 +77,27 @@ CREATE FUNCTION callees.final(callees.state) RETURNS float8 IMMUTABLE RETURN 0.5
 CREATE AGGREGATE callees.total(float8) (SFUNC = callees.step, STYPE = callees.state, INITCOND = '0', FINALFUNC = callees.final);
 CREATE FUNCTION callees.sum_up(a float8[]) RETURNS float8 IMMUTABLE RETURN (SELECT callees.total(q) FROM unnest(a) q);
 CALL callees.define('stated', 'SELECT person, callees.sum_up(v) AS x, y FROM callees.people');
+CREATE FUNCTION callees.fits_utc(p float8) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET TimeZone = 'UTC' AS $$ BEGIN PERFORM callees.ran(); RETURN true; END $$;
+CREATE DOMAIN callees.part_of_state AS float8 CHECK (callees.fits_utc(VALUE));
+CREATE TYPE callees.record_state AS (last callees.part_of_state);
+CREATE AGGREGATE callees.fold(jsonb) (SFUNC = jsonb_populate_record, STYPE = callees.record_state, FINALFUNC = to_jsonb, INITCOND = '(0)');
+CREATE FUNCTION callees.last_of(a float8[]) RETURNS float8 IMMUTABLE RETURN (SELECT (callees.fold(jsonb_build_object('last', q)) ->> 'last')::float8 FROM unnest(a) q);
+CALL callees.define('folded', 'SELECT person, callees.last_of(v) AS x, y FROM callees.people');
+-- operator classes of a superuser: how values are compared in GREATEST and in arrays
+CREATE TYPE callees.version AS (major int, minor int);
+CREATE TABLE callees.versions (person int, v callees.version, vs callees.version[], x float8, y boolean);
+INSERT INTO callees.versions SELECT i, ROW(i % 3, 0)::callees.version, ARRAY[ROW(i % 3, 0)::callees.version], i % 10 / 10.0, i % 3 = 0 FROM generate_series(1, 300) i;
+RESET ROLE;
+SELECT format('CREATE FUNCTION callees.version_%s(p callees.version, q callees.version) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $f$ BEGIN PERFORM callees.ran(); RETURN (p).major %s (q).major; END $f$; '
+  'CREATE OPERATOR callees.%s# (FUNCTION = callees.version_%s, LEFTARG = callees.version, RIGHTARG = callees.version)', name, op, op, name)
+  FROM unnest('{lt,le,eq,ge,gt}'::text[], '{<,<=,=,>=,>}'::text[]) AS u(name, op) \gexec
+CREATE FUNCTION callees.version_cmp(p callees.version, q callees.version) RETURNS int LANGUAGE plpgsql IMMUTABLE SET search_path = pg_catalog AS
+  $$ BEGIN PERFORM callees.ran(); RETURN (p).major - (q).major; END $$;
+CREATE OPERATOR CLASS callees.version_ops DEFAULT FOR TYPE callees.version USING btree AS OPERATOR 1 callees.<#, OPERATOR 2 callees.<=#, OPERATOR 3 callees.=#,
+  OPERATOR 4 callees.>=#, OPERATOR 5 callees.>#, FUNCTION 1 callees.version_cmp(callees.version, callees.version);
+SET ROLE callees_owner;
+CALL callees.define('greatest', $$SELECT person, x, (greatest(v, '(1,0)'::callees.version)).major > 1 AS y FROM callees.versions$$);
+CALL callees.define('array_equal', $$SELECT person, x, vs = ARRAY['(1,0)'::callees.version] AS y FROM callees.versions$$);
 -- what owners may do: SQL functions with a parsed body, default arguments and operators of their own
 CREATE FUNCTION callees.half(x float8, by float8 DEFAULT 1 + 1) RETURNS float8 IMMUTABLE RETURN x / by;
 CREATE OPERATOR callees.<| (FUNCTION = callees.half, LEFTARG = float8, RIGHTARG = float8);
@@ -85,6 +106,8 @@ CALL callees.define('sound', 'SELECT person, callees.half(x) OPERATOR(callees.<|
 -- Nothing runs for the analyst, and what is sound can be used
 \c -
 \set VERBOSITY terse
+-- the session has compared such values before, and knows the functions
+SELECT ARRAY['(1,0)'::callees.version] = ARRAY['(1,0)'::callees.version] AS equal, greatest('(1,0)'::callees.version, '(2,0)') AS greatest, set_config('callees.ran', '', false) AS ran;
 SET ROLE callees_analyst;
 SELECT dp_logreg_train('callees.plain', 'y', 'x', 1) IS NOT NULL AS plain;
 SELECT dp_logreg_train('callees.sound', 'y', 'x', 1) IS NOT NULL AS sound;
@@ -100,8 +123,33 @@ SELECT dp_logreg_train('callees.text_cast', 'y', 'x', 1) IS NOT NULL AS text_cas
 SELECT dp_logreg_train('callees.array_cast', 'y', 'x', 1) IS NOT NULL AS array_cast;
 SELECT dp_logreg_train('callees.result_cast', 'y', 'x', 1) IS NOT NULL AS result_cast;
 SELECT dp_logreg_train('callees.stated', 'y', 'x', 1) IS NOT NULL AS stated;
+SELECT dp_logreg_train('callees.folded', 'y', 'x', 1) IS NOT NULL AS folded;
+SELECT dp_logreg_train('callees.greatest', 'y', 'x', 1) IS NOT NULL AS greatest;
+SELECT dp_logreg_train('callees.array_equal', 'y', 'x', 1) IS NOT NULL AS array_equal;
 SELECT coalesce(current_setting('callees.ran', true), '') AS ran_as;
 RESET ROLE;
+-- how words are hashed to leave out partitions; the same family may serve wherever words are compared
+CREATE FUNCTION callees.hash_word(p text, seed int8) RETURNS int8 LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM callees.ran(); RETURN length(p); END $$;
+CREATE OPERATOR CLASS callees.word_ops FOR TYPE text USING hash AS OPERATOR 1 =, FUNCTION 2 callees.hash_word(text, int8);
+SET ROLE callees_owner;
+CREATE TABLE callees.hashed (person int, word text, x float8, y boolean) PARTITION BY HASH (word callees.word_ops);
+CREATE TABLE callees.hashed_0 PARTITION OF callees.hashed FOR VALUES WITH (MODULUS 2, REMAINDER 0);
+CREATE TABLE callees.hashed_1 PARTITION OF callees.hashed FOR VALUES WITH (MODULUS 2, REMAINDER 1);
+INSERT INTO callees.hashed SELECT person, word, x, y FROM callees.people;
+SET client_min_messages = error;
+CALL callees.define('pruned', $$SELECT person, x, y FROM callees.hashed WHERE word = 'a1'$$);
+RESET client_min_messages;
+RESET ROLE;
+SELECT satisfies_hash_partition('callees.hashed'::regclass, 2, 1, 'a1'::text) IS NOT NULL AS hashed, set_config('callees.ran', '', false) AS ran;
+SET ROLE callees_analyst;
+SELECT dp_logreg_train('callees.pruned', 'y', 'x', 1) IS NOT NULL AS pruned;
+SELECT dp_logreg_train('callees.negator', 'y', 'x', 1) IS NOT NULL AS negator;
+SELECT dp_logreg_train('callees.plain', 'y', 'x', 1) IS NOT NULL AS plain;
+SELECT current_setting('callees.ran') AS ran_as;
+RESET ROLE;
+SET client_min_messages = error;
+DROP OPERATOR FAMILY callees.word_ops USING hash CASCADE;
+RESET client_min_messages;
 
 -- The same ways to a function that reads a table, and so has one person's row in the rows of others: refused when a relation is protected
 SET ROLE callees_owner;
@@ -115,12 +163,40 @@ CREATE TABLE callees.read AS SELECT person, 'r'::callees.rkind AS kind, x, y FRO
 SELECT dp_protect('callees.read', 'callees', unit => 'person', columns => '{x,y}', domains => '{"x": [0, 1]}');
 CALL callees.define('read_cast', $$SELECT person, x, 'a' || kind = 'atrue' AS y FROM callees.read$$);
 CALL callees.define('stored_cast', $$SELECT person, x, 'a' || kind = 'atrue' AS y FROM callees.read$$, 'MATERIALIZED VIEW');
+CREATE AGGREGATE callees.rewrite(text) (SFUNC = ts_rewrite, STYPE = tsquery, INITCOND = 'a');
+CREATE FUNCTION callees.look(a text[]) RETURNS boolean IMMUTABLE RETURN (SELECT callees.rewrite(q) = 'b'::tsquery FROM unnest(a) q);
+CALL callees.define('read_aggregate', $$SELECT person, x, callees.look(ARRAY['SELECT ''a''::tsquery, ''b''::tsquery FROM callees.people WHERE person = 7 AND y']) AS y FROM callees.people$$);
+CALL callees.define('read_counters', $$SELECT person, x, pg_stat_get_live_tuples('callees.people'::regclass) > 1000 AS y FROM callees.people$$);
 -- where a row lies is a matter of how large the others are
 CALL callees.define('place', 'SELECT person, x, (ctid::text::point)[0] > 0 AS y FROM callees.people');
 CALL callees.define('chosen', 'SELECT person, x, y FROM callees.people WHERE (ctid::text::point)[0] > 0');
 CALL callees.define('stored_place', 'SELECT person, x, (ctid::text::point)[0] > 0 AS y FROM callees.people', 'MATERIALIZED VIEW');
 -- rows and expressions of PostgreSQL alone, stored
 CALL callees.define('stored', 'SELECT person, x / 2 AS x, y FROM callees.people', 'MATERIALIZED VIEW');
+RESET ROLE;
+
+-- A protected relation of the analyst's own, which they may fill with any function: others are not used from within it
+CREATE SCHEMA callees_nest AUTHORIZATION callees_analyst;
+SET ROLE callees_analyst;
+SELECT dp_budget_create('callees nest', 100);
+CREATE TABLE callees_nest.own AS SELECT i AS person, i % 10 / 10.0::float8 AS x, i % 3 = 0 AS y FROM generate_series(1, 20) i;
+CREATE FUNCTION callees_nest.within(p int, y boolean) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$
+BEGIN
+	IF p = 1 THEN
+		PERFORM public.dp_logreg_train('callees.plain', 'y', 'x', 1);
+	END IF;
+	RETURN y;
+EXCEPTION WHEN OTHERS THEN
+	PERFORM set_config('callees.within', SQLERRM, false);
+	RETURN y;
+END $$;
+CREATE VIEW callees_nest.view AS SELECT person, x, callees_nest.within(person, y) AS y FROM callees_nest.own;
+SET client_min_messages = error;
+SELECT dp_protect('callees_nest.view', 'callees nest', unit => 'person', domains => '{"x": [0, 1]}');
+RESET client_min_messages;
+SELECT dp_logreg_train('callees_nest.view', 'y', 'x', 1) IS NOT NULL AS trained;
+SELECT current_setting('callees.within') AS within;
+SELECT dp_logreg_train('callees.plain', 'y', 'x', 1) IS NOT NULL AS again;
 RESET ROLE;
 
 -- An argument that is left out, and different in each pass, is as bad as one that is written
@@ -138,5 +214,5 @@ RESET ROLE;
 
 SET client_min_messages = error;
 DROP OWNED BY callees_owner, callees_analyst CASCADE;
-SELECT dp_budget_drop('callees');
+SELECT dp_budget_drop('callees'), dp_budget_drop('callees nest');
 DROP ROLE callees_owner, callees_analyst;
