@@ -175,9 +175,14 @@ keep_present(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
 	if (budget->spent.epsilon.units > 0)
 		return;
 	dperm_registry_forget(scope, budget->name, InvalidOid);
-	foreach(cell, dperm_registry_charge(scope, budget->name))
-		if (lfirst_oid(cell) != relation)
-			dperm_registry_keep(scope, budget->name, dperm_units_trace(lfirst_oid(cell), dperm_registry_find(lfirst_oid(cell))->unit));
+	foreach(cell, dperm_registry_charge(scope, budget))
+	{
+		DpermRegistration *present = lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
+
+		/* somebody may have dropped it, or ended its protection, since */
+		if (present && present->budget_id && strcmp(present->budget_id, budget->id) == 0)
+			dperm_registry_keep(scope, budget->name, dperm_units_trace(present->relation, present->unit));
+	}
 }
 
 /*

@@ -291,13 +291,17 @@ dperm_registry_charging(DpermBudgetScope *scope, const DpermBudget *budget)
 
 /* All relations that charge a budget. */
 List *
-dperm_registry_charge(DpermBudgetScope *scope, const char *budget)
+dperm_registry_charge(DpermBudgetScope *scope, const DpermBudget *budget)
 {
 	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(budget)};
+	Datum		values[] = {CStringGetTextDatum(budget->id)};
 	List	   *found = NIL;
-	uint64		count = dperm_budget_query(scope, "SELECT relation::oid FROM %s.dp_protected_relations WHERE budget = $1 ORDER BY 1", lengthof(types), types, values, NULL);
+	uint64		count;
 
+	PushActiveSnapshot(GetLatestSnapshot());
+	count = dperm_budget_execute(psprintf("SELECT relation::pg_catalog.oid FROM %s.dp_protected_relations WHERE budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid AND pending IS NULL ORDER BY 1",
+										  scope->schema), lengthof(types), types, values, NULL, true);
+	PopActiveSnapshot();
 	for (uint64 i = 0; i < count; i++)
 		found = lappend_oid(found, dperm_budget_oid(i, 1));
 	return found;

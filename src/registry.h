@@ -65,8 +65,8 @@ extern char *dperm_registry_charging(DpermBudgetScope *scope, const DpermBudget 
 extern DpermBudget *dperm_registry_budget(DpermBudgetScope *scope, const DpermRegistration *registration, bool lock);
 extern bool dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *b);
 
-/* All of them, by OID, within a scope. */
-extern List *dperm_registry_charge(DpermBudgetScope *scope, const char *budget);
+/* All of them, by OID. What one says has to be looked up then, and it may be gone by that time. */
+extern List *dperm_registry_charge(DpermBudgetScope *scope, const DpermBudget *budget);
 
 /* A column that is to be registered. */
 typedef struct DpermRegisteredColumn
