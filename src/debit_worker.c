@@ -135,23 +135,25 @@ left_of(const DpermBudget *budget, const DpermFilterSums *spent)
 	return dperm_filter_left(&budget->filter, spent);
 }
 
-/* Write what has been spent. */
+/* Write what has been spent. A grant may have two rows (payer.c), whose sums count. */
 static void
-write_sums(DpermBudgetScope *scope, const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer)
+write_sums(DpermBudgetScope *scope, const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer, const DpermDebitRequest *request)
 {
 	Oid			types[] = {TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID};
 	Oid			grant_types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID};
 	Datum		values[] = {CStringGetTextDatum(budget->id), dperm_budget_numeric(spent->epsilon), dperm_budget_numeric(spent->delta),
 	dperm_budget_numeric(spent->divergence), dperm_budget_numeric(spent->direct)};
-	Datum		grant_values[] = {values[0], ObjectIdGetDatum(payer->grantee), dperm_budget_numeric(payer->spent[0]), dperm_budget_numeric(payer->spent[1])};
+	Datum		grant_values[] = {values[0], ObjectIdGetDatum(payer->grantee), dperm_budget_numeric(request->charge.epsilon), dperm_budget_numeric(request->delta)};
 
 	if (dperm_budget_query(scope,
 						   "UPDATE %s.dp_budget_accounts SET spent_epsilon = $2, spent_delta = $3, spent_divergence = $4, spent_direct = $5 WHERE id = $1::uuid",
 						   lengthof(types), types, values, NULL) != 1)
 		elog(ERROR, "could not write to budget \"%s\"", budget->name);
 	if (OidIsValid(payer->grantee) &&
-		dperm_budget_query(scope, "UPDATE %s.dp_budget_grants SET spent_epsilon = $3, spent_delta = $4 WHERE budget_id = $1::uuid AND grantee = $2",
-						   lengthof(grant_types), grant_types, grant_values, NULL) == 0)
+		dperm_budget_query(scope, "UPDATE %s.dp_budget_grants SET spent_epsilon = spent_epsilon OPERATOR(pg_catalog.+) $3, spent_delta = spent_delta OPERATOR(pg_catalog.+) $4"
+						   " WHERE ctid OPERATOR(pg_catalog.=) (SELECT g.ctid FROM %s.dp_budget_grants AS g WHERE g.budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid"
+						   " AND g.grantee OPERATOR(pg_catalog.=) $2 ORDER BY g.ctid LIMIT 1)",
+						   lengthof(grant_types), grant_types, grant_values, NULL) != 1)
 		elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
 }
 
@@ -209,7 +211,7 @@ spend(const DpermDebitRequest *request)
 						   amount_text(request->charge.epsilon), amount_text(request->delta), amount_text(left_of(budget, &budget->spent))),
 				 errhint("Use a smaller epsilon, or ask the owner of the budget to raise it: dp_budget_alter.")));
 	left = left_of(budget, &spent);
-	write_sums(&scope, budget, &spent, &payer);
+	write_sums(&scope, budget, &spent, &payer, request);
 	line.id = budget->id;
 	line.relation = relation_name(request->relation);
 	line.neighbours = dperm_claim_neighbours_name(budget->neighbours);

@@ -19,11 +19,36 @@ dperm_payer_raise(const DpermBudget *budget)
 			 errhint("Its owner can allow it with dp_grant. A grant that is not committed yet does not count.")));
 }
 
-/* Is a limit kept to? A column that is NULL is none. */
-static bool
-has_room(uint64 row, int column, DpermAmount spent)
+/* A grant: the sums of its rows, and the lowest of their limits. A restore may have added a row to that of the owner. */
+typedef struct Grant
 {
-	return dperm_budget_value(row, column) == NULL || dperm_amount_compare(spent, dperm_budget_amount(row, column)) <= 0;
+	Oid			grantee;
+	bool		limited[2];		/* of epsilon, of delta */
+	DpermAmount limit[2];
+	DpermAmount spent[2];
+} Grant;
+
+/* Add a row to a grant. */
+static void
+add_grant_row(Grant *grant, uint64 row)
+{
+	grant->grantee = dperm_budget_oid(row, 1);
+	for (int i = 0; i < 2; i++)
+	{
+		grant->spent[i] = dperm_amount_add(grant->spent[i], dperm_budget_amount(row, 4 + i));
+		if (dperm_budget_value(row, 2 + i) == NULL)
+			continue;			/* no limit */
+		if (!grant->limited[i] || dperm_amount_compare(dperm_budget_amount(row, 2 + i), grant->limit[i]) < 0)
+			grant->limit[i] = dperm_budget_amount(row, 2 + i);
+		grant->limited[i] = true;
+	}
+}
+
+/* Is a limit kept to? */
+static bool
+has_room(const Grant *grant, int which, DpermAmount more)
+{
+	return !grant->limited[which] || dperm_amount_compare(dperm_amount_add(grant->spent[which], more), grant->limit[which]) <= 0;
 }
 
 /* The role's own grant first, then those of roles that it is a member of. */
@@ -45,17 +70,19 @@ dperm_payer_find(DpermBudgetScope *scope, const DpermBudget *budget, Oid relatio
 							   " ORDER BY grantee <> $2, grantee FOR UPDATE" :
 							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee <> 0"
 							   " ORDER BY grantee <> $2, grantee", lengthof(types), types, values, NULL);
-	for (uint64 i = 0; i < count; i++)
+	for (uint64 i = 0; i < count;)
 	{
-		DpermPayer	found = {.grantee = dperm_budget_oid(i, 1), .limited = dperm_budget_value(i, 2) != NULL};
+		Grant		grant = {.grantee = InvalidOid};
+		DpermPayer	found;
 
-		if (!has_privs_of_role(role, found.grantee))
+		for (add_grant_row(&grant, i++); i < count && dperm_budget_oid(i, 1) == grant.grantee; i++)
+			add_grant_row(&grant, i);
+		if (!has_privs_of_role(role, grant.grantee))
 			continue;
-		found.spent[0] = dperm_amount_add(dperm_budget_amount(i, 4), epsilon);
-		found.spent[1] = dperm_amount_add(dperm_budget_amount(i, 5), delta);
+		found = (DpermPayer) {.grantee = grant.grantee, .limited = grant.limited[0]};
 		if (found.limited)
-			found.left = dperm_amount_less(dperm_budget_amount(i, 2), dperm_budget_amount(i, 4));
-		if (has_room(i, 2, found.spent[0]) && has_room(i, 3, found.spent[1]))
+			found.left = dperm_amount_less(grant.limit[0], grant.spent[0]);
+		if (has_room(&grant, 0, epsilon) && has_room(&grant, 1, delta))
 		{
 			*payer = found;
 			return DPERM_PAYER_FOUND;

@@ -9,7 +9,6 @@
 typedef struct DpermPayer
 {
 	Oid			grantee;		/* whose grant it is, InvalidOid for the owners of the budget and of the relation */
-	DpermAmount spent[2];		/* of the grant: epsilon and delta, this charge included */
 	bool		limited;		/* does the grant have a limit of epsilon? */
 	DpermAmount left;			/* then what it has left before this charge */
 } DpermPayer;
