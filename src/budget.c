@@ -100,26 +100,41 @@ is_ours(const Trigger *trigger, Oid extension)
 	return false;
 }
 
-/* The name of a trigger on a table of ours that is not ours, or NULL. */
+/* What is wrong with the triggers of a table of ours: the name of one that is not ours; or that of one of ours that would not fire, in *idle. NULL if nothing is. */
 static const char *
-foreign_trigger(Oid table, Oid extension)
+trigger_fault(Oid table, Oid extension, bool ledger, bool *idle)
 {
 	Relation	relation;
 	const char *found = NULL;
+	bool		guarded = false;
+	bool		appended = !ledger;
 
+	*idle = false;
 	if (!OidIsValid(table))
 		return NULL;
 
 	/* kept, so that none is made before the end of the transaction. We have no foreign keys, whose triggers are the server's own. */
 	relation = table_open(table, RecoveryInProgress() ? AccessShareLock : RowExclusiveLock);
 	for (int i = 0; relation->trigdesc && i < relation->trigdesc->numtriggers; i++)
-		if (!is_ours(&relation->trigdesc->triggers[i], extension))
-			found = pstrdup(relation->trigdesc->triggers[i].tgname);
+	{
+		const Trigger *trigger = &relation->trigdesc->triggers[i];
+
+		if (!is_ours(trigger, extension))
+			found = pstrdup(trigger->tgname);
+
+		/* pg_restore --disable-triggers leaves them enabled, but not always */
+		else if (trigger->tgenabled == TRIGGER_FIRES_ALWAYS || trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN)
+		{
+			guarded |= strcmp(trigger->tgname, "dp_table_guard") == 0;
+			appended |= strcmp(trigger->tgname, "dp_ledger_guard") == 0;
+		}
+	}
 	table_close(relation, NoLock);
-	return found;
+	*idle = found == NULL && !(guarded && appended);
+	return *idle ? guarded ? "dp_ledger_guard" : "dp_table_guard" : found;
 }
 
-/* Are all triggers ours? Rules, policies and indexes take more than a privilege. */
+/* Are all triggers ours, and would ours fire? Rules, policies and indexes take more than a privilege. */
 static bool
 is_guarded(Oid schema, Oid extension, int level)
 {
@@ -127,16 +142,23 @@ is_guarded(Oid schema, Oid extension, int level)
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{
-		const char *trigger = foreign_trigger(get_relname_relid(tables[i], schema), extension);
+		bool		idle;
+		const char *trigger = trigger_fault(get_relname_relid(tables[i], schema), extension, strcmp(tables[i], "dp_ledger_entries") == 0, &idle);
 
-		if (trigger)
-		{
+		if (trigger == NULL)
+			continue;
+		if (idle)
+			ereport(level,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("trigger \"%s\" on table \"%s\" is disabled, or missing", trigger, tables[i]),
+					 errhint("A superuser has to enable it: ALTER TABLE %s ENABLE ALWAYS TRIGGER %s.",
+							 quote_qualified_identifier(get_namespace_name(schema), tables[i]), trigger)));
+		else
 			ereport(level,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("trigger \"%s\" on table \"%s\" is not one of extension dperm", trigger, tables[i]),
 					 errhint("A superuser has to drop it, and should revoke all privileges on the table.")));
-			return false;
-		}
+		return false;
 	}
 	return true;
 }

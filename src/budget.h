@@ -48,7 +48,7 @@ typedef struct DpermBudgetScope
 extern void dperm_budget_init(void);
 
 /*
- * Raises if our tables have triggers that our script has not made. Somebody with the privilege TRIGGER, say by GRANT ALL ON ALL TABLES, can make one, and
+ * Raises if our tables have triggers that our script has not made, or lack those that it has. Somebody with the privilege TRIGGER, say by GRANT ALL ON ALL TABLES, can make one, and
  * it would run with the rights of the owner of the table. The second one warns, and returns false, for event triggers: an error would stop everybody's
  * commands, also the one that puts it right.
  */
