@@ -263,7 +263,7 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 				 errhint("Protect them with another budget, or call dp_unprotect.")));
 	dperm_budget_note(&scope, name, "drop", role, NULL, NULL);
 	(void) dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid", 1, types, values, NULL);
-	dperm_registry_forget(&scope, name, InvalidOid);
+	dperm_registry_forget(&scope, budget);
 	if (dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = $1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);
 	dperm_budget_leave(&scope);

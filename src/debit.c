@@ -346,24 +346,36 @@ dperm_debit_preview(const DpermCharge *charge)
 	return quote;
 }
 
-/* Is this the budget that a relation is registered with? One of the same name need not be. In the newest state, as registrations are. */
-static bool
-is_registered(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
+/* What keeps everybody from spending on a relation. */
+typedef enum Hindrance
 {
-	Oid			types[] = {OIDOID, TEXTOID};
-	Datum		values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(budget->id)};
+	NOT_HINDERED,
+	HINDERED_BY_BUDGET,			/* it is not the one that the relation is registered with: one of the same name need not be */
+	HINDERED_BY_OWNER			/* the relation has come to belong to another role */
+} Hindrance;
+
+/* Find it, in the newest state, as registrations are. */
+static Hindrance
+find_hindrance(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
+{
+	Oid			types[] = {OIDOID, TEXTOID, OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(budget->id), ObjectIdGetDatum(dperm_budget_relation_owner(relation))};
 	uint64		found;
+	bool		owned;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	found = dperm_budget_execute(psprintf("SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid)",
-										  scope->schema), lengthof(types), types, values, NULL, true);
+	found = dperm_budget_execute(psprintf("SELECT pg_catalog.bool_and(owner OPERATOR(pg_catalog.=) $3) FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL"
+										  " HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid)", scope->schema), lengthof(types), types, values, NULL, true);
 	PopActiveSnapshot();
-	return found == 1;
+	if (found != 1)
+		return HINDERED_BY_BUDGET;
+	owned = strcmp(dperm_budget_value(0, 1), "t") == 0;
+	return owned ? NOT_HINDERED : HINDERED_BY_OWNER;
 }
 
 /* May the role spend at all? */
 static bool
-may_spend(const char *name, Oid relation, Oid role, bool *missing)
+may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
 {
 	DpermAmount nothing = {0, 0};
 	DpermBudgetScope scope;
@@ -373,25 +385,31 @@ may_spend(const char *name, Oid relation, Oid role, bool *missing)
 
 	dperm_budget_enter(&scope);
 	budget = dperm_budget_find(&scope, name, false);
-	*missing = budget == NULL || (OidIsValid(relation) && !is_registered(&scope, budget, relation));
-	permitted = !*missing && dperm_payer_find(&scope, budget, relation, role, nothing, nothing, false, &payer) != DPERM_PAYER_NO_GRANT;
+	*hindrance = budget == NULL ? HINDERED_BY_BUDGET : OidIsValid(relation) ? find_hindrance(&scope, budget, relation) : NOT_HINDERED;
+	permitted = *hindrance == NOT_HINDERED && dperm_payer_find(&scope, budget, relation, role, nothing, nothing, false, &payer) != DPERM_PAYER_NO_GRANT;
 	dperm_budget_leave(&scope);
 	return permitted;
 }
 
-/* May the role spend from the budget of a relation? Raises if that is missing. */
+/* May the role spend from the budget of a relation? Raises if nobody may. */
 bool
 dperm_debit_permitted(const char *budget, Oid relation, Oid role)
 {
-	bool		missing;
-	bool		permitted = may_spend(budget, relation, role, &missing);
+	Hindrance	hindrance;
+	bool		permitted = may_spend(budget, relation, role, &hindrance);
 
-	if (missing)
+	if (hindrance == HINDERED_BY_BUDGET)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" is protected, and its budget \"%s\" is missing", get_rel_name(relation), budget),
 				 errdetail("The budget has not been restored with the relation, or is another one of this name, or the relation was restored after its registration, or has two of them."),
 				 errhint("The owner of the relation has to protect it anew: dp_protect.")));
+	if (hindrance == HINDERED_BY_OWNER)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("protected relation \"%s\" has another owner than when it was protected", get_rel_name(relation)),
+				 errdetail("Its budget is \"%s\", which another role has chosen.", budget),
+				 errhint("Its owner has to protect it anew, with dp_protect, or call dp_unprotect.")));
 	return permitted;
 }
 
@@ -399,9 +417,9 @@ dperm_debit_permitted(const char *budget, Oid relation, Oid role)
 bool
 dperm_debit_may_spend(const char *budget, Oid relation, Oid role)
 {
-	bool		missing;
+	Hindrance	hindrance;
 
-	return may_spend(budget, relation, role, &missing);
+	return may_spend(budget, relation, role, &hindrance);
 }
 
 /* dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm does not make */

@@ -20,7 +20,7 @@
  * the owner of our tables, whatever the current user is.
  *
  * The worker checks against what is committed: the budget is there; one row of dp_protected_relations is about this relation,
- * it has the id of this budget, and its xmin is version, so that a registration made or changed
+ * it has the id of this budget and the owner of the relation, and its xmin is version, so that a registration made or changed
  * by the caller's own transaction, or since its snapshot, is refused; neighbours and unit are the budget's; the role may spend
  * (below); the filter allows it.
  */
@@ -59,8 +59,8 @@ extern DpermQuote dperm_debit_preview(const DpermCharge *charge);
 /*
  * May this role spend from a budget at all? The budget's owner, the owner of the relation (InvalidOid: none), members of these, and
  * who has a grant or is a member of a role that has. As the caller's snapshot has it: for the permission error that comes before any
- * other, since the worker checks again. If the budget is not the one that the relation was registered with, nobody may: the first one
- * raises an error, the second one returns false.
+ * other, since the worker checks again. If the budget is not the one that the relation was registered with, or the relation has got
+ * another owner since, nobody may: the first one raises an error, the second one returns false.
  */
 extern bool dperm_debit_permitted(const char *budget, Oid relation, Oid role);
 extern bool dperm_debit_may_spend(const char *budget, Oid relation, Oid role);

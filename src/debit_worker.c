@@ -55,14 +55,15 @@ static const struct
 	{"extra_float_digits", "1"}
 };
 
-/* Has the relation the registration that the session saw? What the session's own transaction did does not count. */
+/* Has the relation the registration that the session saw, and the owner who made it? What the session's own transaction did does not count. */
 static void
 check_registration(DpermBudgetScope *scope, const DpermDebitRequest *request, const DpermBudget *budget)
 {
-	Oid			types[] = {OIDOID, TEXTOID, XIDOID};
-	Datum		values[] = {ObjectIdGetDatum(request->relation), CStringGetTextDatum(budget->id), TransactionIdGetDatum(request->version)};
+	Oid			types[] = {OIDOID, TEXTOID, XIDOID, OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(request->relation), CStringGetTextDatum(budget->id), TransactionIdGetDatum(request->version),
+	ObjectIdGetDatum(dperm_budget_relation_owner(request->relation))};
 
-	if (dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid AND xmin = $3)",
+	if (dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid AND xmin = $3 AND owner = $4)",
 						   lengthof(types), types, values, NULL) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -9,8 +9,8 @@
 #include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/parsenodes.h"
-#include "rewrite/rewriteHandler.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -78,26 +78,58 @@ own_relation(FunctionCallInfo fcinfo)
 	return relation;
 }
 
-/* Raise for a view that reads what its owner may not read: nobody could train on it. */
+/* A view whose query is looked at, and the role that it reads with. */
+typedef struct ReadView
+{
+	Oid			view;
+	Oid			role;
+} ReadView;
+
+static void check_view_readable(Oid view, Oid reader);
+
+/* Raise for a part of a query that reads what a role may not read. */
+static bool
+check_readable(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		Oid			relation = ((RangeTblEntry *) node)->relid;
+		Oid			role = ((ReadView *) context)->role;
+
+		/* a view has entries of itself, which stand for its old and new rows */
+		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION || relation == ((ReadView *) context)->view)
+			return false;
+		if (pg_class_aclcheck(relation, role, ACL_SELECT) != ACLCHECK_OK &&
+			pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for relation %s", get_rel_name(relation)),
+					 errhint("The owner of a protected view must be able to read what it reads.")));
+		check_view_readable(relation, role);
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, check_readable, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, check_readable, context);
+}
+
+/* Raise for a view, materialized or not, that reads what its owner may not read, itself or through others: nobody could train on it, and nothing is to be kept for that. */
 static void
-check_readable(Oid view)
+check_view_readable(Oid view, Oid reader)
 {
 	Relation	relation = relation_open(view, AccessShareLock);
-	Oid			owner = relation->rd_rel->relowner;
-	ListCell   *cell;
+	Query	   *query = dperm_domains_view_query(relation);
+	ReadView	context = {view, relation->rd_rel->relowner};
 
-	if (relation->rd_rel->relkind == RELKIND_VIEW)
-		foreach(cell, get_view_query(relation)->rtable)
-		{
-			Oid			read = lfirst_node(RangeTblEntry, cell)->relid;
-
-			if (OidIsValid(read) && read != view && pg_class_aclcheck(read, owner, ACL_SELECT) != ACLCHECK_OK &&
-				pg_attribute_aclcheck_all(read, owner, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK)
-				ereport(ERROR,
-						(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-						 errmsg("permission denied for relation %s", get_rel_name(read)),
-						 errhint("The owner of a protected view must be able to read what it reads.")));
-		}
+	check_stack_depth();
+#if PG_VERSION_NUM >= 150000
+	if (relation->rd_rel->relkind == RELKIND_VIEW && RelationHasSecurityInvoker(relation))
+		context.role = reader;
+#endif
+	if (query)
+		(void) check_readable((Node *) query, &context);
 	relation_close(relation, AccessShareLock);
 }
 
@@ -174,14 +206,14 @@ keep_present(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
 
 	if (budget->spent.epsilon.units > 0)
 		return;
-	dperm_registry_forget(scope, budget->name, InvalidOid);
+	dperm_registry_forget(scope, budget);
 	foreach(cell, dperm_registry_charge(scope, budget))
 	{
 		DpermRegistration *present = lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
 
 		/* somebody may have dropped it, or ended its protection, since */
 		if (present && present->budget_id && strcmp(present->budget_id, budget->id) == 0)
-			dperm_registry_keep(scope, budget->name, dperm_units_trace(present->relation, present->unit));
+			dperm_registry_keep(scope, budget->id, dperm_units_trace(present->relation, present->unit));
 	}
 }
 
@@ -193,8 +225,8 @@ static void
 keep_unit(DpermBudgetScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
 {
 	keep_present(scope, budget, registration->relation);
-	dperm_units_check(budget->name, registration->relation, registration->unit, false);
-	dperm_registry_keep(scope, budget->name, dperm_units_trace(registration->relation, registration->unit));
+	dperm_units_check(registration, false);
+	dperm_registry_keep(scope, budget->id, dperm_units_trace(registration->relation, registration->unit));
 }
 
 /* A relation leaves a budget. */
@@ -241,7 +273,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	DpermBudget *budget;
 	DpermBudget *old = NULL;
 	List	   *open = NIL;
-	bool		moved = before && before->budget && strcmp(before->budget, registration.budget) != 0;
+	bool		moved = before && before->budget && !before->waiting && strcmp(before->budget, registration.budget) != 0;
 
 	dperm_location_check_coordinator();
 	(void) dperm_location_protected_on_citus(relation);
@@ -261,7 +293,7 @@ dp_protect(PG_FUNCTION_ARGS)
 		check_unit_type(relation, column->number);
 	}
 	(void) dperm_census_query(relation, registration.unit, NULL);
-	check_readable(relation);
+	check_view_readable(relation, dperm_budget_relation_owner(relation));
 	registration.budget_id = budget_id(registration.budget);
 	dperm_protection_check_shared(&registration);
 	for (int i = 0; i < count; i++)
@@ -310,6 +342,11 @@ dp_unprotect(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("relation \"%s\" is not protected", get_rel_name(relation))));
 	dperm_budget_enter(&scope);
+	if (registration->waiting && !dperm_registry_settle(&scope, relation, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" has the name of a protected relation of another role", get_rel_name(relation)),
+				 errhint("That one has not been restored. Rename yours, or protect it with dp_protect.")));
 	budget = dperm_registry_budget(&scope, registration, true);
 	dperm_registry_end(&scope, relation);
 	let_go(&scope, budget, relation);

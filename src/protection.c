@@ -131,7 +131,7 @@ dperm_protection_check_shared(const DpermRegistration *ours)
 void
 dperm_protection_check_units(const DpermRegistration *ours)
 {
-	dperm_units_check(ours->budget, ours->relation, ours->unit, true);
+	dperm_units_check(ours, true);
 }
 
 /* May the caller spend? */

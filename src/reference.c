@@ -1,13 +1,15 @@
 /*
- * reference.c: dp_role_name and dp_relation_name: roles and relations in our tables, which a dump has by name.
+ * reference.c: dp_role_name, dp_relation_name and dp_column_name: roles, relations and columns in our tables, which a dump has by name.
  *
- * They are like regrole and regclass: an OID here, whatever the object is called by now, and its name in a dump. But they take any name. A dump is
- * restored table by table, and each of ours has rows of many owners: one name that is not there, or not yet, must not keep the others out. Such a name
- * stays a name, and stands for nobody.
+ * They are like regrole and regclass: an OID here, and the number of a column, whatever the object is called by now, and its name in a dump. But they take any name.
+ * A dump is restored table by table, and each of ours has rows of many owners: one name that is not there, or not yet, must not keep the others out. Such a name
+ * stays a name, and stands for nobody. No number is ever dumped: elsewhere it would be that of another column.
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
@@ -15,6 +17,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/syscache.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
 #endif
@@ -25,10 +28,14 @@ PG_FUNCTION_INFO_V1(dp_role_name_in);
 PG_FUNCTION_INFO_V1(dp_role_name_out);
 PG_FUNCTION_INFO_V1(dp_relation_name_in);
 PG_FUNCTION_INFO_V1(dp_relation_name_out);
+PG_FUNCTION_INFO_V1(dp_column_name_in);
+PG_FUNCTION_INFO_V1(dp_column_name_out);
 PG_FUNCTION_INFO_V1(dp_name_oid);
 PG_FUNCTION_INFO_V1(dp_name_pending);
+PG_FUNCTION_INFO_V1(dp_column_number);
+PG_FUNCTION_INFO_V1(dp_column_pending);
 
-/* Both types. */
+/* A role or a relation. */
 typedef struct DpermReference
 {
 	int32		vl_len_;
@@ -36,7 +43,16 @@ typedef struct DpermReference
 	char		name[FLEXIBLE_ARRAY_MEMBER];	/* then the name, else empty; with its end */
 } DpermReference;
 
-/* Make one. */
+/* A column. It begins as the others do. */
+typedef struct DpermColumnReference
+{
+	int32		vl_len_;
+	Oid			relation;		/* InvalidOid: there was none of this name */
+	int32		number;			/* 0: no column, or one that its relation does not have */
+	char		name[FLEXIBLE_ARRAY_MEMBER];	/* all of the name if there was no relation, else empty; with its end */
+} DpermColumnReference;
+
+/* Make a role or a relation. */
 static Datum
 make_reference(Oid object, const char *name)
 {
@@ -49,11 +65,32 @@ make_reference(Oid object, const char *name)
 	return PointerGetDatum(reference);
 }
 
+/* Make a column. */
+static Datum
+make_column(Oid relation, AttrNumber number, const char *name)
+{
+	Size		size = offsetof(DpermColumnReference, name) + strlen(name) + 1;
+	DpermColumnReference *reference = palloc0(size);
+
+	SET_VARSIZE(reference, size);
+	reference->relation = relation;
+	reference->number = number;
+	strcpy(reference->name, name);
+	return PointerGetDatum(reference);
+}
+
 /* Refer to an object. */
 Datum
 dperm_reference_make(Oid object)
 {
 	return make_reference(object, "");
+}
+
+/* Refer to a column. */
+Datum
+dperm_reference_column(Oid relation, AttrNumber number)
+{
+	return make_column(relation, number, "");
 }
 
 /* The type of a column. */
@@ -66,6 +103,7 @@ dperm_reference_type(const DpermBudgetScope *scope, const char *table, const cha
 }
 
 #define GET_REFERENCE(n) ((DpermReference *) PG_DETOAST_DATUM(PG_GETARG_DATUM(n)))
+#define GET_COLUMN(n) ((DpermColumnReference *) PG_DETOAST_DATUM(PG_GETARG_DATUM(n)))
 
 /* dp_role_name: the name as it is, without quotes */
 Datum
@@ -141,29 +179,54 @@ read_quoted(const char *text, char *name)
 	return NULL;
 }
 
+/* Read the names of a relation; what follows them, or NULL if that is not what is there. */
+static const char *
+read_relation(const char *text, char *schema, char *name)
+{
+	text = read_quoted(text, schema);
+	return text && *text == '.' ? read_quoted(text + 1, name) : NULL;
+}
+
+/* Read the names of a column; false if that is not what is there. In *length, how much of it is the name of the relation. */
+static bool
+read_column(const char *text, char *schema, char *name, char *column, int *length)
+{
+	const char *end = read_relation(text, schema, name);
+
+	if (end == NULL || *end != '.')
+		return false;
+	*length = end - text;
+	end = read_quoted(end + 1, column);
+	return end && *end == '\0';
+}
+
 /* The relation of a name, InvalidOid if there is none. */
 static Oid
-find_relation(const char *text)
+find_relation(const char *schema, const char *name)
 {
-	char		schema[NAMEDATALEN];
-	char		name[NAMEDATALEN];
-	Oid			namespace;
+	Oid			namespace = get_namespace_oid(schema, true);
 
-	text = read_quoted(text, schema);
-	if (text == NULL || *text++ != '.' || (text = read_quoted(text, name)) == NULL || *text != '\0')
-		return InvalidOid;
-	namespace = get_namespace_oid(schema, true);
 	return OidIsValid(namespace) ? get_relname_relid(name, namespace) : InvalidOid;
+}
+
+/* The column of a relation that has a name, 0 if there is none. */
+static AttrNumber
+number_of(Oid relation, const char *name)
+{
+	return Max(get_attnum(relation, name), 0);
 }
 
 /* dp_relation_name */
 Datum
 dp_relation_name_in(PG_FUNCTION_ARGS)
 {
-	char	   *name = PG_GETARG_CSTRING(0);
-	Oid			relation = find_relation(name);
+	char	   *text = PG_GETARG_CSTRING(0);
+	char		schema[NAMEDATALEN];
+	char		name[NAMEDATALEN];
+	const char *end = read_relation(text, schema, name);
+	Oid			relation = end && *end == '\0' ? find_relation(schema, name) : InvalidOid;
 
-	PG_RETURN_DATUM(make_reference(relation, OidIsValid(relation) ? "" : name));
+	PG_RETURN_DATUM(make_reference(relation, OidIsValid(relation) ? "" : text));
 }
 
 Datum
@@ -174,7 +237,63 @@ dp_relation_name_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(OidIsValid(reference->object) ? dperm_reference_relation(reference->object) : pstrdup(reference->name));
 }
 
-/* dp_role_of(dp_role_name), dp_relation_of(dp_relation_name): the OID, as regrole and regclass */
+/* dp_column_name: that of the relation, a dot, and the column in quotes. A relation without this column has lost it, whatever is called so later. */
+Datum
+dp_column_name_in(PG_FUNCTION_ARGS)
+{
+	char	   *text = PG_GETARG_CSTRING(0);
+	char		schema[NAMEDATALEN];
+	char		name[NAMEDATALEN];
+	char		column[NAMEDATALEN];
+	int			length;
+	Oid			relation = read_column(text, schema, name, column, &length) ? find_relation(schema, name) : InvalidOid;
+
+	PG_RETURN_DATUM(OidIsValid(relation) ? make_column(relation, number_of(relation, column), "") : make_column(InvalidOid, 0, text));
+}
+
+/* A column that is gone has an empty name, which none can have. */
+Datum
+dp_column_name_out(PG_FUNCTION_ARGS)
+{
+	DpermColumnReference *reference = GET_COLUMN(0);
+	HeapTuple	tuple;
+	StringInfoData text;
+
+	if (!OidIsValid(reference->relation))
+		PG_RETURN_CSTRING(pstrdup(reference->name));
+	initStringInfo(&text);
+	appendStringInfoString(&text, dperm_reference_relation(reference->relation));
+	if (text.len == 0)
+		PG_RETURN_CSTRING(text.data);
+	appendStringInfoChar(&text, '.');
+	tuple = reference->number > 0 ? SearchSysCacheAttNum(reference->relation, reference->number) : NULL;
+	append_quoted(&text, tuple ? NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname) : "");
+	if (tuple)
+		ReleaseSysCache(tuple);
+	PG_RETURN_CSTRING(text.data);
+}
+
+/* The same column, now that there is a relation of its name. */
+Datum
+dperm_reference_settle(Datum reference, Oid relation)
+{
+	const DpermColumnReference *pending = (DpermColumnReference *) PG_DETOAST_DATUM(reference);
+	char		schema[NAMEDATALEN];
+	char		name[NAMEDATALEN];
+	char		column[NAMEDATALEN];
+	int			length;
+
+	return make_column(relation, read_column(pending->name, schema, name, column, &length) ? number_of(relation, column) : 0, "");
+}
+
+/* Its number. */
+AttrNumber
+dperm_reference_number(Datum reference)
+{
+	return ((DpermColumnReference *) PG_DETOAST_DATUM(reference))->number;
+}
+
+/* dp_role_of(dp_role_name), dp_relation_of(dp_relation_name), dp_column_relation(dp_column_name): the OID, as regrole and regclass */
 Datum
 dp_name_oid(PG_FUNCTION_ARGS)
 {
@@ -190,4 +309,28 @@ dp_name_pending(PG_FUNCTION_ARGS)
 	if (OidIsValid(reference->object))
 		PG_RETURN_NULL();
 	PG_RETURN_TEXT_P(cstring_to_text(reference->name));
+}
+
+/* dp_column_number(dp_column_name): its number, 0 if it has none */
+Datum
+dp_column_number(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT16(GET_COLUMN(0)->number);
+}
+
+/* dp_column_pending(dp_column_name): the name of its relation if there is none, or NULL */
+Datum
+dp_column_pending(PG_FUNCTION_ARGS)
+{
+	DpermColumnReference *reference = GET_COLUMN(0);
+	char		schema[NAMEDATALEN];
+	char		name[NAMEDATALEN];
+	char		column[NAMEDATALEN];
+	int			length;
+
+	if (OidIsValid(reference->relation))
+		PG_RETURN_NULL();
+	if (!read_column(reference->name, schema, name, column, &length))
+		length = strlen(reference->name);
+	PG_RETURN_TEXT_P(cstring_to_text_with_len(reference->name, length));
 }

@@ -1,8 +1,10 @@
 /*
- * reference.h: roles and relations in our tables, which a dump has by name.
+ * reference.h: roles, relations and columns in our tables, which a dump has by name.
  */
 #ifndef DPERM_REFERENCE_H
 #define DPERM_REFERENCE_H
+
+#include "access/attnum.h"
 
 #include "budget.h"
 
@@ -11,9 +13,14 @@
  * of ours: whoever renames the schema could offer another one.
  */
 extern Datum dperm_reference_make(Oid object);
+extern Datum dperm_reference_column(Oid relation, AttrNumber number);
 extern Oid	dperm_reference_type(const DpermBudgetScope *scope, const char *table, const char *column);
 
 /* The name of a relation as a dump has it: with its schema, both quoted, whatever the words of this version are; empty if it is gone. */
 extern char *dperm_reference_relation(Oid relation);
+
+/* A column whose relation was not there when it was restored, as one of a relation that has the name by now; and the number of a column, 0 if it is not there. */
+extern Datum dperm_reference_settle(Datum reference, Oid relation);
+extern AttrNumber dperm_reference_number(Datum reference);
 
 #endif							/* DPERM_REFERENCE_H */

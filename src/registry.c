@@ -1,15 +1,13 @@
 /*
  * registry.c: the registrations of protected relations.
  *
- * Tables and columns are registered by OID and number, so that renaming them changes nothing. A dump has their names instead, and
- * what is restored from it finds other OIDs and numbers: a registration also notes the place where its numbers are right, and
- * anywhere else its names count. A relation that was not there yet when its registration was restored is known by its name, and cannot be used
- * until that is settled. An event trigger keeps the names right, and removes what has been dropped (registry_sync.c).
+ * Tables and columns are registered by OID and number, so that renaming them changes nothing. A dump has their names instead, and each row of it finds its
+ * own OID and number when it is restored (reference.c). A relation that was not there yet when its registration was restored is known by its name, and cannot be used
+ * until that is settled. An event trigger settles it, and removes what has been dropped (registry_sync.c).
  */
 #include "postgres.h"
 
 #include "access/xact.h"
-#include "access/xlog.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -22,13 +20,6 @@
 
 #include "reference.h"
 #include "registry.h"
-
-/* The part of a place that all relations of this database share. */
-Datum
-dperm_registry_place(void)
-{
-	return CStringGetTextDatum(psprintf(UINT64_FORMAT "/%u/", GetSystemIdentifier(), MyDatabaseId));
-}
 
 /* A column of the answer, 0 if it is null. */
 static Datum
@@ -62,19 +53,16 @@ leave_newest(DpermBudgetScope *scope)
 static void
 find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
 {
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {dperm_registry_place(), ObjectIdGetDatum(registration->relation)};
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(registration->relation)};
 	JsonbParseState *state = NULL;
 	JsonbValue *domains;
-	bool		any = false;
+	bool		any = false,
+				ambiguous = false;
 
-	(void) dperm_budget_execute(psprintf("SELECT a.attnum, a.attname, c.listed, c.is_unit, c.domain FROM %s.dp_protected_relations AS r, "
-						  "%s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
-						  "WHERE r.relation OPERATOR(pg_catalog.=) $2 AND c.relation OPERATOR(pg_catalog.=) $2 "
-						  "AND a.attrelid OPERATOR(pg_catalog.=) $2 AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped AND c.kept_by IS NULL "
-						  "AND CASE WHEN r.place OPERATOR(pg_catalog.=) ($1 OPERATOR(pg_catalog.||) $2::pg_catalog.text) "
-						  "THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END",
-						  scope->schema, scope->schema),
+	(void) dperm_budget_execute(psprintf("SELECT a.attnum, a.attname, c.listed, c.is_unit, c.domain FROM %s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
+						  "WHERE c.relation OPERATOR(pg_catalog.=) $1 AND c.kept_by IS NULL AND a.attrelid OPERATOR(pg_catalog.=) $1 "
+						  "AND a.attnum OPERATOR(pg_catalog.=) c.number AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped", scope->schema),
 				 lengthof(types), types, values, NULL, true);
 	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (uint64 i = 0; i < SPI_processed; i++)
@@ -86,7 +74,10 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
 		if (DatumGetBool(answer(i, 3)))
 			registration->columns = lappend_int(registration->columns, number);
 		if (DatumGetBool(answer(i, 4)))
+		{
+			ambiguous |= registration->unit && registration->unit != number;
 			registration->unit = number;
+		}
 		MemoryContextSwitchTo(spi);
 		if (domain)
 		{
@@ -102,6 +93,10 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
 		}
 	}
 	domains = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
+
+	/* rows of two registrations: what is restored comes in addition to what is there */
+	if (ambiguous)
+		registration->unit = 0;
 	if (any)
 	{
 		MemoryContext spi = MemoryContextSwitchTo(scope->caller);
@@ -122,9 +117,9 @@ dperm_registry_find(Oid relation)
 
 	enter_newest(&scope);
 
-	/* there may be two, after a restore; which one does not matter then (debit.c) as long as it has a budget */
-	(void) dperm_budget_execute(psprintf("SELECT budget, xmin, persons, all_columns, budget_id FROM %s.dp_protected_relations "
-						  "WHERE relation = $1 OR pending = $2 ORDER BY budget IS NULL", scope.schema),
+	/* there may be two, after a restore; which one does not matter then (debit.c) as long as it has a budget. One that waits for its relation need not be of this one. */
+	(void) dperm_budget_execute(psprintf("SELECT budget, xmin, persons, all_columns, budget_id, pending IS NOT NULL FROM %s.dp_protected_relations "
+						  "WHERE relation = $1 OR pending = $2 ORDER BY budget IS NULL, pending IS NOT NULL", scope.schema),
 				 lengthof(types), types, values, NULL, true);
 	if (SPI_processed > 0)
 	{
@@ -139,6 +134,7 @@ dperm_registry_find(Oid relation)
 		registration->version = DatumGetTransactionId(answer(0, 2));
 		registration->persons = DatumGetBool(answer(0, 3));
 		registration->all_columns = DatumGetBool(answer(0, 4));
+		registration->waiting = DatumGetBool(answer(0, 6));
 		find_columns(&scope, registration);
 	}
 	leave_newest(&scope);
@@ -158,6 +154,23 @@ dperm_registry_any(void)
 	return any;
 }
 
+/* Some relations as arguments of a statement: their OIDs, and their names, which what was restored before them may have. */
+static void
+relation_arrays(List *relations, Datum *values)
+{
+	int			count = list_length(relations);
+	Datum	   *oids = palloc(sizeof(Datum) * Max(count, 1));
+	Datum	   *names = palloc(sizeof(Datum) * Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+	{
+		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
+		names[i] = CStringGetTextDatum(dperm_reference_relation(list_nth_oid(relations, i)));
+	}
+	values[0] = PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	values[1] = PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
 /* Those of some relations that are protected, or were when this transaction began. */
 List *
 dperm_registry_among(List *relations)
@@ -167,18 +180,9 @@ dperm_registry_among(List *relations)
 	List	   *ordered = NIL;
 	ListCell   *cell;
 	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID};
-	int			count = list_length(relations);
-	Datum	   *oids = palloc(sizeof(Datum) * Max(count, 1));
-	Datum	   *names = palloc(sizeof(Datum) * Max(count, 1));
 	Datum		values[2];
 
-	for (int i = 0; i < count; i++)
-	{
-		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
-		names[i] = CStringGetTextDatum(dperm_reference_relation(list_nth_oid(relations, i)));
-	}
-	values[0] = PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	values[1] = PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
+	relation_arrays(relations, values);
 	enter_newest(&scope);
 	(void) dperm_budget_execute(psprintf("SELECT relation::oid, budget, xmin FROM %s.dp_protected_relations WHERE relation = ANY ($1) "
 								"UNION ALL SELECT ($1)[array_position($2, pending)], budget, xmin FROM %s.dp_protected_relations WHERE pending = ANY ($2)",
@@ -203,27 +207,23 @@ dperm_registry_among(List *relations)
 
 /* The units that are kept for a budget. */
 List *
-dperm_registry_kept(const char *budget, List *relations)
+dperm_registry_kept(const char *id, List *relations)
 {
 	DpermBudgetScope scope;
 	List	   *found = NIL;
-	Oid			types[] = {TEXTOID, TEXTOID, OIDARRAYOID};
-	Datum	   *oids = palloc(sizeof(Datum) * Max(list_length(relations), 1));
-	Datum		values[] = {dperm_registry_place(), CStringGetTextDatum(budget), (Datum) 0};
+	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID, TEXTOID};
+	Datum		values[3];
 
-	for (int i = 0; i < list_length(relations); i++)
-		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
-	values[2] = PointerGetDatum(construct_array(oids, list_length(relations), OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	relation_arrays(relations, values);
+	values[2] = id ? CStringGetTextDatum(id) : (Datum) 0;
 	enter_newest(&scope);
-	(void) dperm_budget_execute(psprintf("SELECT c.relation::pg_catalog.oid, a.attnum, NOT c.is_unit, c.xmin FROM %s.dp_protected_columns AS c "
-								"JOIN %s.dp_protected_relations AS r ON r.relation OPERATOR(pg_catalog.=) c.relation "
+	(void) dperm_budget_execute(psprintf("SELECT c.relation::pg_catalog.oid, a.attnum, NOT c.is_unit, c.xmin, NULL, NULL FROM %s.dp_protected_columns AS c "
 								"LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.relation "
-								"AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
-								"AND CASE WHEN r.place OPERATOR(pg_catalog.=) ($1 OPERATOR(pg_catalog.||) c.relation::pg_catalog.oid::pg_catalog.text) "
-								"THEN a.attnum OPERATOR(pg_catalog.=) c.number ELSE a.attname OPERATOR(pg_catalog.=) c.name END "
-								"WHERE c.kept_by OPERATOR(pg_catalog.=) $2%s ORDER BY 1", scope.schema, scope.schema,
-								relations ? " AND c.relation OPERATOR(pg_catalog.=) ANY ($3) AND r.relation OPERATOR(pg_catalog.=) ANY ($3)" : ""),
-					   lengthof(types), types, values, NULL, true);
+								"AND a.attnum OPERATOR(pg_catalog.=) c.number AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
+								"WHERE c.kept_by OPERATOR(pg_catalog.=) $3::pg_catalog.uuid AND c.relation OPERATOR(pg_catalog.=) ANY ($1) "
+								"UNION ALL SELECT ($1)[pg_catalog.array_position($2, c.pending)], 0::pg_catalog.int2, NOT c.is_unit, c.xmin, c.column_name, true FROM %s.dp_protected_columns AS c "
+								"WHERE c.kept_by OPERATOR(pg_catalog.=) $3::pg_catalog.uuid AND c.pending OPERATOR(pg_catalog.=) ANY ($2) ORDER BY 1", scope.schema, scope.schema),
+					   lengthof(types), types, values, id ? "   " : "  n", true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		MemoryContext spi = MemoryContextSwitchTo(scope.caller);
@@ -231,6 +231,8 @@ dperm_registry_kept(const char *budget, List *relations)
 
 		*unit = (DpermKeptUnit) {.relation = DatumGetObjectId(answer(i, 1)), .unit = DatumGetInt16(answer(i, 2)), .mixed = DatumGetBool(answer(i, 3)),
 		.changed = TransactionIdIsCurrentTransactionId(DatumGetTransactionId(answer(i, 4)))};
+		if (answer(i, 5))
+			unit->unit = dperm_reference_number(dperm_reference_settle(answer(i, 5), unit->relation));
 		found = lappend(found, unit);
 		MemoryContextSwitchTo(spi);
 	}
@@ -238,36 +240,33 @@ dperm_registry_kept(const char *budget, List *relations)
 	return found;
 }
 
-/* Forget a unit, or all of a budget. */
+/* Forget all units of a budget. */
 void
-dperm_registry_forget(DpermBudgetScope *scope, const char *budget, Oid relation)
+dperm_registry_forget(DpermBudgetScope *scope, const DpermBudget *budget)
 {
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(budget), ObjectIdGetDatum(relation)};
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(budget->id)};
 
-	(void) dperm_budget_query(scope, OidIsValid(relation) ? "DELETE FROM %s.dp_protected_columns WHERE kept_by = $1 AND relation = $2" :
-							  "DELETE FROM %s.dp_protected_columns WHERE kept_by = $1", lengthof(types), types, values, NULL);
+	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", lengthof(types), types, values, NULL);
 }
 
 /* Keep units. */
 void
-dperm_registry_keep(DpermBudgetScope *scope, const char *budget, List *units)
+dperm_registry_keep(DpermBudgetScope *scope, const char *id, List *units)
 {
-	Oid			reference = dperm_reference_type(scope, "dp_protected_columns", "relation_name");
+	Oid			reference = dperm_reference_type(scope, "dp_protected_columns", "column_name");
 	ListCell   *cell;
 
 	foreach(cell, units)
 	{
 		const DpermKeptUnit *unit = lfirst(cell);
-		const char *name = unit->unit ? get_attname(unit->relation, unit->unit, false) : "";
-		Oid			types[] = {TEXTOID, OIDOID, INT2OID, NAMEOID, BOOLOID, TEXTOID, reference};
-		Datum		values[] = {CStringGetTextDatum(budget), ObjectIdGetDatum(unit->relation), Int16GetDatum(unit->unit),
-		DirectFunctionCall1(namein, CStringGetDatum(name)), BoolGetDatum(!unit->mixed), dperm_registry_place(), dperm_reference_make(unit->relation)};
+		Oid			types[] = {TEXTOID, OIDOID, BOOLOID, reference, TEXTOID};
+		Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(unit->relation), BoolGetDatum(!unit->mixed),
+		dperm_reference_column(unit->relation, unit->unit), CStringGetTextDatum(dperm_reference_relation(unit->relation))};
 
-		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, place, persons, all_columns) SELECT $7, $6 || $2::text, false, true"
-								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_relations WHERE relation = $2)", lengthof(types), types, values, NULL);
-		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (relation_name, name, number, listed, is_unit, kept_by) SELECT $7, $4, $3, false, $5, $1"
-								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns WHERE relation = $2 AND kept_by = $1)", lengthof(types), types, values, NULL);
+		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, kept_by) SELECT $4, false, $3, $1::pg_catalog.uuid"
+								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE (c.relation OPERATOR(pg_catalog.=) $2 OR c.pending OPERATOR(pg_catalog.=) $5)"
+								  " AND c.kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid)", lengthof(types), types, values, NULL);
 	}
 }
 
@@ -323,19 +322,62 @@ dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *
 	return a->budget && b->budget && a->budget_id && b->budget_id && strcmp(a->budget, b->budget) == 0 && strcmp(a->budget_id, b->budget_id) == 0;
 }
 
-/* Settle a relation. */
-void
-dperm_registry_settle(DpermBudgetScope *scope, Oid relation)
+/* Those of some relations whose names restored registrations have. */
+List *
+dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
 {
-	static const char *const statements[] = {
-		"UPDATE %s.dp_protected_relations SET relation_name = $1 WHERE pending = $2",
-		"UPDATE %s.dp_protected_columns SET relation_name = $1 WHERE pending = $2"
-	};
-	Oid			types[] = {dperm_reference_type(scope, "dp_protected_relations", "relation_name"), TEXTOID};
-	Datum		values[] = {dperm_reference_make(relation), CStringGetTextDatum(dperm_reference_relation(relation))};
+	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID};
+	Datum		values[2];
+	List	   *found = NIL;
 
-	for (int i = 0; i < lengthof(statements); i++)
-		(void) dperm_budget_query(scope, statements[i], lengthof(types), types, values, NULL);
+	if (relations == NIL)
+		return NIL;
+	relation_arrays(relations, values);
+	(void) dperm_budget_query(scope, "SELECT ($1)[pg_catalog.array_position($2, n.pending)] FROM (SELECT r.pending FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) ANY ($2)"
+							  " UNION SELECT c.pending FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) ANY ($2)) AS n", lengthof(types), types, values, NULL);
+	for (uint64 i = 0; i < SPI_processed; i++)
+		found = lappend_oid(found, dperm_budget_oid(i, 1));
+	return found;
+}
+
+/* Let columns that have the name of a relation be of it: all of them, or those alone that are kept for budgets. */
+static void
+settle_columns(DpermBudgetScope *scope, Oid relation, Datum name, bool all)
+{
+	Oid			types[] = {TIDOID, dperm_reference_type(scope, "dp_protected_columns", "column_name"), TEXTOID};
+	uint64		count = dperm_budget_query(scope, all ? "SELECT ctid, column_name FROM %s.dp_protected_columns WHERE pending OPERATOR(pg_catalog.=) $1 FOR UPDATE" :
+										   "SELECT ctid, column_name FROM %s.dp_protected_columns WHERE pending OPERATOR(pg_catalog.=) $1 AND kept_by IS NOT NULL FOR UPDATE",
+										   1, &types[2], &name, NULL);
+	SPITupleTable *rows = SPI_tuptable;
+
+	for (uint64 i = 0; i < count; i++)
+	{
+		bool		isnull;
+		Datum		column = SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull);
+		Datum		values[] = {SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull), dperm_reference_settle(column, relation)};
+
+		if (dperm_budget_query(scope, "UPDATE %s.dp_protected_columns SET column_name = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", 2, types, values, NULL) != 1)
+			elog(ERROR, "could not settle a registered column");
+	}
+}
+
+/*
+ * Settle a relation. A registration is of the role that owned its relation; others could have relations of theirs charged to a budget, or end what is not about them. A
+ * superuser is believed where units are kept of a relation that is not registered itself, and where they protect the relation.
+ */
+bool
+dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own)
+{
+	Oid			types[] = {dperm_reference_type(scope, "dp_protected_relations", "relation_name"), TEXTOID, OIDOID, BOOLOID};
+	bool		superuser = superuser_arg(scope->user);
+	Datum		values[] = {dperm_reference_make(relation), CStringGetTextDatum(dperm_reference_relation(relation)),
+	ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(own && superuser)};
+	bool		found = dperm_budget_query(scope, "UPDATE %s.dp_protected_relations SET relation_name = $1 WHERE pending OPERATOR(pg_catalog.=) $2 AND (owner OPERATOR(pg_catalog.=) $3 OR $4)",
+										   lengthof(types), types, values, NULL) > 0;
+
+	if (found || (superuser && dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending OPERATOR(pg_catalog.=) $1", 1, &types[1], &values[1], NULL) == 0))
+		settle_columns(scope, relation, values[1], found);
+	return found;
 }
 
 /* Write a registration in place of another. */
@@ -343,39 +385,30 @@ void
 dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registration, const DpermRegisteredColumn *columns,
 					 int count)
 {
-	Oid			types[] = {TEXTOID, OIDOID, TEXTOID, BOOLOID, BOOLOID, TEXTOID, dperm_reference_type(scope, "dp_protected_relations", "relation_name")};
-	Datum		values[] = {dperm_registry_place(), ObjectIdGetDatum(registration->relation),
-		CStringGetTextDatum(registration->budget), BoolGetDatum(registration->persons),
-	BoolGetDatum(registration->all_columns), CStringGetTextDatum(registration->budget_id), dperm_reference_make(registration->relation)};
+	Oid			types[] = {OIDOID, TEXTOID, BOOLOID, BOOLOID, TEXTOID, dperm_reference_type(scope, "dp_protected_relations", "relation_name"),
+	dperm_reference_type(scope, "dp_protected_relations", "owner_name")};
+	Datum		values[] = {ObjectIdGetDatum(registration->relation), CStringGetTextDatum(registration->budget), BoolGetDatum(registration->persons),
+		BoolGetDatum(registration->all_columns), CStringGetTextDatum(registration->budget_id), dperm_reference_make(registration->relation),
+	dperm_reference_make(dperm_budget_relation_owner(registration->relation))};
+	Oid			column_type = dperm_reference_type(scope, "dp_protected_columns", "column_name");
 
-	dperm_registry_settle(scope, registration->relation);
-
-	/* units that are kept for other budgets had their numbers elsewhere, if this is a copy of the database */
-	(void) dperm_budget_execute(psprintf("UPDATE %s.dp_protected_columns AS c SET number = a.attnum FROM %s.dp_protected_relations AS r, pg_catalog.pg_attribute AS a "
-						  "WHERE c.relation OPERATOR(pg_catalog.=) $2 AND c.kept_by IS NOT NULL AND r.relation OPERATOR(pg_catalog.=) c.relation "
-						  "AND r.place OPERATOR(pg_catalog.<>) ($1 OPERATOR(pg_catalog.||) $2::pg_catalog.text) "
-						  "AND a.attrelid OPERATOR(pg_catalog.=) c.relation AND a.attname OPERATOR(pg_catalog.=) c.name", scope->schema, scope->schema),
-				 2, types, values, NULL, false);
+	(void) dperm_registry_settle(scope, registration->relation, true);
 
 	/* the relation is locked, so that there is one */
-	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_relations WHERE relation = $1", 1, &types[1], &values[1], NULL);
-	if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, budget, budget_id, place, persons, all_columns)"
-						   " VALUES ($7, $3, $6::uuid, $1 || $2::text, $4, $5)", lengthof(types), types, values, NULL) != 1)
+	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_relations WHERE relation = $1", 1, types, values, NULL);
+	if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, owner_name, budget, budget_id, persons, all_columns)"
+						   " VALUES ($6, $7, $2, $5::uuid, $3, $4)", lengthof(types), types, values, NULL) != 1)
 		elog(ERROR, "could not write a registration");
-	(void) dperm_budget_execute(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1 AND kept_by IS NULL", scope->schema), 1,
-				 &types[1], &values[1], NULL, false);
+	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1 AND kept_by IS NULL", 1, types, values, NULL);
 	for (int i = 0; i < count; i++)
 	{
-		Oid			column_types[] = {types[6], NAMEOID, INT2OID, BOOLOID, BOOLOID, JSONBOID};
-		char	   *name = get_attname(registration->relation, columns[i].number, false);
-		Datum		column_values[] = {values[6],
-			DirectFunctionCall1(namein, CStringGetDatum(name)), Int16GetDatum(columns[i].number),
+		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID};
+		Datum		column_values[] = {dperm_reference_column(registration->relation, columns[i].number),
 			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
 		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0};
 
-		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (relation_name, name, number, listed, is_unit, domain)"
-							   " VALUES ($1, $2, $3, $4, $5, $6)",
-							   lengthof(column_types), column_types, column_values, columns[i].domain ? "      " : "     n") != 1)
+		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, domain) VALUES ($1, $2, $3, $4)",
+							   lengthof(column_types), column_types, column_values, columns[i].domain ? "    " : "   n") != 1)
 			elog(ERROR, "could not write a registration");
 	}
 }
@@ -387,9 +420,7 @@ dperm_registry_end(DpermBudgetScope *scope, Oid relation)
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
-	dperm_registry_settle(scope, relation);
 	if (dperm_budget_query(scope, "UPDATE %s.dp_protected_relations SET budget = NULL, budget_id = NULL WHERE relation = $1", lengthof(types), types, values, NULL) == 0)
 		elog(ERROR, "could not end a registration");
-	(void) dperm_budget_execute(psprintf("DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1 AND kept_by IS NULL", scope->schema),
-				 lengthof(types), types, values, NULL, false);
+	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1 AND kept_by IS NULL", lengthof(types), types, values, NULL);
 }

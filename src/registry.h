@@ -20,6 +20,7 @@ typedef struct DpermRegistration
 	char	   *budget;			/* NULL: no longer protected */
 	char	   *budget_id;		/* of the budget: one of this name need not be it; NULL if it is not known yet */
 	TransactionId version;		/* which transaction wrote it */
+	bool		waiting;		/* has it the name of the relation alone, and may be about another one? */
 	bool		persons;		/* does it have a unit? */
 	AttrNumber	unit;			/* its column, 0 if that has been dropped */
 	bool		all_columns;
@@ -41,7 +42,7 @@ extern List *dperm_registry_among(List *relations);
 
 /*
  * The unit that the rows of a table have for a budget, or have had when that was charged: what was spent is about persons that this column told apart. Kept for the tables behind
- * relations (units.h), also when these are no longer protected, are gone, or charge another budget. A table that is not protected itself has a row without a budget for it.
+ * relations (units.h), also when these are no longer protected, are gone, or charge another budget, and for the budget of an id, whatever its name is.
  */
 typedef struct DpermKeptUnit
 {
@@ -51,12 +52,12 @@ typedef struct DpermKeptUnit
 	bool		changed;		/* by this transaction? */
 } DpermKeptUnit;
 
-/* The units that are kept for a budget: those of some relations, or all if there are none. */
-extern List *dperm_registry_kept(const char *budget, List *relations);
+/* The units that are kept for the budget of an id, of some relations; also of those that only have the name of what was restored. */
+extern List *dperm_registry_kept(const char *id, List *relations);
 
-/* Keep units, unless the tables have one; or forget that of a relation, or all if that is InvalidOid. Within a scope, with the budget locked. */
-extern void dperm_registry_keep(DpermBudgetScope *scope, const char *budget, List *units);
-extern void dperm_registry_forget(DpermBudgetScope *scope, const char *budget, Oid relation);
+/* Keep units, unless the tables have one; or forget all. Within a scope, with the budget locked. */
+extern void dperm_registry_keep(DpermBudgetScope *scope, const char *id, List *units);
+extern void dperm_registry_forget(DpermBudgetScope *scope, const DpermBudget *budget);
 
 /* The name of a relation that charges a budget in the newest state, within a scope; NULL if none does. */
 extern char *dperm_registry_charging(DpermBudgetScope *scope, const DpermBudget *budget);
@@ -81,13 +82,16 @@ typedef struct DpermRegisteredColumn
 extern void dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registration,
 								 const DpermRegisteredColumn *columns, int count);
 
-/* Let registrations that were restored before a relation, and have its name, be about it, within a scope. */
-extern void dperm_registry_settle(DpermBudgetScope *scope, Oid relation);
+/*
+ * Let registrations that were restored before a relation, and have its name, be about it if they are of its owner; or all, if a superuser protects it or ends its protection. Are there any? Within a
+ * scope.
+ */
+extern bool dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own);
 
-/* End the protection of a relation, within a scope. */
+/* Those of some relations that have the name of such a registration, within a scope. */
+extern List *dperm_registry_awaited(DpermBudgetScope *scope, List *relations);
+
+/* End the protection of a relation, whose registration is settled, within a scope. */
 extern void dperm_registry_end(DpermBudgetScope *scope, Oid relation);
-
-/* The place of a registration but for the OID of its relation, as text. */
-extern Datum dperm_registry_place(void);
 
 #endif							/* DPERM_REGISTRY_H */

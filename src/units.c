@@ -20,7 +20,6 @@
 #include "census.h"
 #include "domains.h"
 #include "reach.h"
-#include "registry.h"
 #include "units.h"
 
 /* Add a table, unless it is there. */
@@ -195,21 +194,23 @@ check_origin(Oid relation, List *units)
 
 /* Raise unless the tables behind a relation are kept as they are now. */
 void
-dperm_units_check(const char *budget, Oid relation, AttrNumber unit, bool complete)
+dperm_units_check(const DpermRegistration *ours, bool complete)
 {
-	List	   *ours = dperm_units_trace(relation, unit);
-	List	   *all = with_parents(ours);
+	const char *budget = ours->budget;
+	Oid			relation = ours->relation;
+	List	   *tables = dperm_units_trace(relation, ours->unit);
+	List	   *all = with_parents(tables);
 	List	   *relations = NIL;
 	List	   *known = NIL;
 	List	   *kept;
 	ListCell   *cell,
 			   *inner;
 
-	if (unit)
-		check_origin(relation, ours);
+	if (ours->unit)
+		check_origin(relation, tables);
 	foreach(cell, all)
 		relations = lappend_oid(relations, ((DpermKeptUnit *) lfirst(cell))->relation);
-	kept = dperm_registry_kept(budget, relations);
+	kept = dperm_registry_kept(ours->budget_id, relations);
 	foreach(cell, kept)
 	{
 		const DpermKeptUnit *other = lfirst(cell);
@@ -228,7 +229,7 @@ dperm_units_check(const char *budget, Oid relation, AttrNumber unit, bool comple
 					 errhint("Commit first.")));
 		known = lappend_oid(known, other->relation);
 	}
-	foreach(cell, complete ? ours : NIL)
+	foreach(cell, complete ? tables : NIL)
 		if (!list_member_oid(known, ((DpermKeptUnit *) lfirst(cell))->relation))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -4,8 +4,7 @@
 #ifndef DPERM_UNITS_H
 #define DPERM_UNITS_H
 
-#include "access/attnum.h"
-#include "nodes/pg_list.h"
+#include "registry.h"
 
 /*
  * The tables whose rows a relation shows, as DpermKeptUnit (registry.h): with their partitions and children, and the column that is the unit; 0 if rows are, or it is none of theirs. A materialized
@@ -14,9 +13,9 @@
 extern List *dperm_units_trace(Oid relation, AttrNumber unit);
 
 /*
- * Raise if one of these tables, or of their parents, is kept for the budget with another unit, or is mixed in one relation and not in another. If complete, also if one is not
+ * Raise if one of the tables behind a registered relation, or of their parents, is kept for the budget with another unit, or is mixed in one relation and not in another. If complete, also if one is not
  * kept at all, or only by this transaction: what a call reads has to stay known when it is rolled back.
  */
-extern void dperm_units_check(const char *budget, Oid relation, AttrNumber unit, bool complete);
+extern void dperm_units_check(const DpermRegistration *ours, bool complete);
 
 #endif							/* DPERM_UNITS_H */

@@ -1,8 +1,8 @@
 --
 -- Registry of protected relations
 --
--- A column is registered by its number and by its name. place tells where the numbers are right: this cluster, this database,
--- this relation. Elsewhere, after a dump has been restored, the names are.
+-- A relation is registered by its OID and a column by its number, whatever they are called; a dump has their names alone. owner_name is the owner of the relation
+-- who called dp_protect: if it comes to belong to somebody else, nobody uses it until they protect it.
 
 CREATE TYPE dp_relation_name;
 CREATE FUNCTION dp_relation_name_in(cstring) RETURNS dp_relation_name
@@ -21,35 +21,55 @@ CREATE FUNCTION dp_relation_pending(dp_relation_name) RETURNS text
 	AS 'MODULE_PATHNAME_debit', 'dp_name_pending' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_pending(dp_relation_name) IS 'internal to dp_protect: a name without a relation';
 
+CREATE TYPE dp_column_name;
+CREATE FUNCTION dp_column_name_in(cstring) RETURNS dp_column_name
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_column_name_in(cstring) IS 'internal to dp_protect: I/O of dp_column_name';
+CREATE FUNCTION dp_column_name_out(dp_column_name) RETURNS cstring
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_column_name_out(dp_column_name) IS 'internal to dp_protect: I/O of dp_column_name';
+CREATE TYPE dp_column_name (INPUT = dp_column_name_in, OUTPUT = dp_column_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
+COMMENT ON TYPE dp_column_name IS
+	'internal to dp_protect: a column of a relation, by their numbers, which a dump has by name; or a name whose relation was not there when it was restored';
+CREATE FUNCTION dp_column_relation(dp_column_name) RETURNS regclass
+	AS 'MODULE_PATHNAME_debit', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_column_relation(dp_column_name) IS 'internal to dp_protect: the relation of a column';
+CREATE FUNCTION dp_column_number(dp_column_name) RETURNS int2
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_column_number(dp_column_name) IS 'internal to dp_protect: the number of a column, 0 for one that its relation does not have';
+CREATE FUNCTION dp_column_pending(dp_column_name) RETURNS text
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_column_pending(dp_column_name) IS 'internal to dp_protect: the name of a relation that is not there';
+
 CREATE TABLE dp_protected_relations (
 	relation_name dp_relation_name NOT NULL,
 	relation regclass GENERATED ALWAYS AS (dp_relation_of(relation_name)) STORED,
 	pending text COLLATE "C" GENERATED ALWAYS AS (dp_relation_pending(relation_name)) STORED,
+	owner_name dp_role_name NOT NULL,
+	owner regrole GENERATED ALWAYS AS (dp_role_of(owner_name)) STORED,
 	budget text,
 	budget_id uuid,
-	place text NOT NULL,
 	persons boolean NOT NULL,
 	all_columns boolean NOT NULL
 );
 COMMENT ON TABLE dp_protected_relations IS
-	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected, or that only relations which show its rows are; pending if it was restored before the relation';
+	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected; pending if it was restored before the relation; owner is that of the relation when it was protected';
 CREATE INDEX dp_protected_relations_relation ON dp_protected_relations (relation);
 CREATE INDEX dp_protected_relations_pending ON dp_protected_relations (pending) WHERE pending IS NOT NULL;
 CREATE INDEX dp_protected_relations_budget_id ON dp_protected_relations (budget_id);
 
 CREATE TABLE dp_protected_columns (
-	relation_name dp_relation_name NOT NULL,
-	relation regclass GENERATED ALWAYS AS (dp_relation_of(relation_name)) STORED,
-	pending text COLLATE "C" GENERATED ALWAYS AS (dp_relation_pending(relation_name)) STORED,
-	name name NOT NULL,
-	number int2 NOT NULL,
+	column_name dp_column_name NOT NULL,
+	relation regclass GENERATED ALWAYS AS (dp_column_relation(column_name)) STORED,
+	number int2 GENERATED ALWAYS AS (dp_column_number(column_name)) STORED,
+	pending text COLLATE "C" GENERATED ALWAYS AS (dp_column_pending(column_name)) STORED,
 	listed boolean NOT NULL,
 	is_unit boolean NOT NULL,
 	domain jsonb,
-	kept_by text COLLATE "C"
+	kept_by uuid
 );
 COMMENT ON TABLE dp_protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; with kept_by, the unit that its rows have, or had, for this budget: is_unit, unless a materialized view of it is not made row by row';
+	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; with kept_by, the unit that its rows have, or had, for the budget of this id: is_unit, unless a materialized view of it is not made row by row';
 CREATE INDEX dp_protected_columns_relation ON dp_protected_columns (relation);
 CREATE INDEX dp_protected_columns_pending ON dp_protected_columns (pending) WHERE pending IS NOT NULL;
 CREATE INDEX dp_protected_columns_kept_by ON dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
@@ -91,19 +111,13 @@ COMMENT ON EVENT TRIGGER dp_registry_drop IS
 	'internal to dp_protect: remove what has been dropped from the registry of protected relations';
 
 CREATE EVENT TRIGGER dp_registry_before ON ddl_command_start
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
 	EXECUTE FUNCTION dp_registry_sync();
 COMMENT ON EVENT TRIGGER dp_registry_before IS
-	'internal to dp_protect: find restored columns by their names, before these change';
+	'internal to dp_protect: refuse to rename a protected relation like a shard of Citus';
 
 CREATE EVENT TRIGGER dp_registry_alter ON ddl_command_end
-	WHEN TAG IN ('CREATE TABLE', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER TYPE')
+	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
 	EXECUTE FUNCTION dp_registry_sync();
 COMMENT ON EVENT TRIGGER dp_registry_alter IS
-	'internal to dp_protect: follow renamed columns and new partitions in the registry of protected relations';
-
-CREATE EVENT TRIGGER dp_registry_create ON ddl_command_end
-	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE')
-	EXECUTE FUNCTION dp_registry_sync();
-COMMENT ON EVENT TRIGGER dp_registry_create IS
-	'internal to dp_protect: find registrations that were restored before their relations';
+	'internal to dp_protect: follow new partitions of protected relations, and find registrations that were restored before their relations';

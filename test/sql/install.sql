@@ -66,7 +66,7 @@ SELECT DISTINCT proname AS function, probin AS library FROM pg_proc p JOIN pg_de
   WHERE prolang = (SELECT oid FROM pg_language WHERE lanname = 'c') AND (
     (d.classid = 'pg_trigger'::regclass AND EXISTS (SELECT FROM pg_trigger t WHERE t.oid = d.objid AND tgrelid::regclass::text ~ '^dp_')) OR
     (d.classid = 'pg_attrdef'::regclass AND EXISTS (SELECT FROM pg_attrdef a WHERE a.oid = d.objid AND adrelid::regclass::text ~ '^dp_')) OR
-    (d.classid = 'pg_type'::regclass AND d.objid::regtype::text IN ('dp_role_name', 'dp_relation_name'))) ORDER BY 1;
+    (d.classid = 'pg_type'::regclass AND d.objid::regtype::text IN ('dp_role_name', 'dp_relation_name', 'dp_column_name'))) ORDER BY 1;
 
 -- The settings
 SELECT name, setting, unit, context, vartype, min_val, boot_val FROM pg_settings WHERE name ~ '^dperm\.' ORDER BY name COLLATE "C";

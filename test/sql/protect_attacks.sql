@@ -196,7 +196,7 @@ SELECT act, relation FROM dp_ledger WHERE budget = 'persons' ORDER BY entry;
 SELECT dp_budget_drop('persons');
 RESET ROLE;
 
--- Somebody else's from now on: read with their rights, and charged as before
+-- Somebody else's from now on: nobody trains on it until they protect it
 ALTER TABLE vault.people OWNER TO dperm_heir;
 SET ROLE dperm_analyst;
 \set VERBOSITY terse
@@ -211,6 +211,9 @@ SELECT dp_unprotect('vault.people');
 \set VERBOSITY default
 RESET ROLE;
 ALTER TABLE vault.people OWNER TO dperm_owner;
+SET ROLE dperm_analyst;
+SELECT dp_logreg_train('vault.people', 'ill', '{age}', 1) IS NOT NULL AS by_owner;
+RESET ROLE;
 SELECT role, function, relation FROM dp_ledger WHERE budget = 'vault' AND act = 'charge' ORDER BY entry DESC LIMIT 2;
 
 -- Code of the caller: nothing of it runs with the rights of the owner

@@ -86,8 +86,8 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 		$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr("copy_$name"), "$dir/$name" ], "$name: restored");
 	}
 	is($node->safe_psql("copy_$name", $registrations), $expected, "$name: the same registrations");
-	isnt($node->safe_psql("copy_$name", "SELECT number FROM learning.dp_protected_columns WHERE name = 'ill'"),
-		$node->safe_psql("copy_$name", q{SELECT attnum FROM pg_attribute WHERE attrelid = 'clinic."Odd ""visits"'::regclass AND attname = 'ill'}), "$name: though numbers are others");
+	my $number = q{SELECT DISTINCT number FROM learning.dp_protected_columns WHERE column_name::text LIKE '%"ill"'};
+	isnt($node->safe_psql("copy_$name", $number), $node->safe_psql('origin', $number), "$name: though numbers are others");
 	trains("copy_$name", $name);
 	is($node->safe_psql("copy_$name", q{SELECT count(*) FROM learning.dp_ledger WHERE act = 'charge' AND budget = 'patients'}), 4, "$name: and is charged");
 
@@ -110,7 +110,7 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 		like($stderr, qr/ERROR:  relation "\w+" (has another unit in budget "calls"|shares rows with "calls(_all)?", whose unit in budget "calls" is another one)/, "$name: their units stay: $sql");
 	}
 
-	# the first change brings numbers up to date; from then on names may change
+	# names may change
 	$node->safe_psql("copy_$name", q{ALTER TABLE clinic."Odd ""visits" RENAME weight TO mass; ALTER TABLE clinic."Odd ""visits" RENAME mass TO weight});
 	is($node->safe_psql("copy_$name", $registrations), $expected, "$name: renamed there and back");
 	trains("copy_$name", "$name, later");
@@ -126,15 +126,14 @@ trains('second', 'a copy of a copy');
 $node->safe_psql('postgres', 'CREATE DATABASE twin TEMPLATE origin');
 trains('twin', 'by template');
 
-# Renamed while event triggers are disabled: numbers count at use, and names catch up with the next change
+# Renamed while event triggers are disabled: numbers count, and nothing has to catch up
 $node->safe_psql('twin', q{ALTER TABLE clinic."Odd ""visits" RENAME ill TO sick; ALTER TABLE clinic."Odd ""visits" RENAME sick TO ill;
 	SET session_replication_role = replica;
 	ALTER TABLE clinic."Odd ""visits" RENAME note TO remark;
 	ALTER TABLE clinic."Odd ""visits" RENAME weight TO note;
 	ALTER TABLE clinic."Odd ""visits" RENAME remark TO weight;});
 is($node->safe_psql('twin', q{SET ROLE analyst; SELECT learning.dp_logreg_train('clinic."Odd ""visits"', 'ill', 'note', 1)::jsonb #>> '{features,0,high}'}), 60, 'numbers count');
-$node->safe_psql('twin', 'ALTER TABLE clinic."Odd ""visits" RENAME note TO bmi');
-is($node->safe_psql('twin', q{SELECT domains FROM learning.dp_protected WHERE relation = 'clinic."Odd ""visits"'::regclass}), '{"bmi": [0, 60], "weight": ["n1", "n2"]}', 'names catch up');
+is($node->safe_psql('twin', q{SELECT domains FROM learning.dp_protected WHERE relation = 'clinic."Odd ""visits"'::regclass}), '{"note": [0, 60], "weight": ["n1", "n2"]}', 'names are those of now');
 
 # Another schema
 $node->safe_psql('copy_plain', 'ALTER EXTENSION dperm SET SCHEMA public; CREATE TABLE other (a int); ALTER TABLE other RENAME a TO b; DROP TABLE other');

@@ -65,19 +65,19 @@ as('superuser', "ROLLBACK PREPARED 'locked'");
 as('superuser', 'DROP VIEW ben.v; DROP VIEW IF EXISTS ben.w');
 
 # thousands of registrations: only what the relation itself reaches is looked up
-as('superuser', q{INSERT INTO dp_protected_relations (relation_name, budget, place, persons, all_columns) SELECT ('"nowhere"."' || i || '"')::dp_relation_name, 'ben', 'nowhere', false, true FROM generate_series(1, 100000) i; ANALYZE dp_protected_relations});
+as('superuser', q{INSERT INTO dp_protected_relations (relation_name, owner_name, budget, persons, all_columns) SELECT ('"nowhere"."' || i || '"')::dp_relation_name, 'ben', 'ben', false, true FROM generate_series(1, 100000) i; ANALYZE dp_protected_relations});
 my $walks = "$train; SELECT pg_sleep(1.5); RESET SESSION AUTHORIZATION; SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'dp_protected_relations'";
 is(as('analyst', $walks), as('analyst', $walks), 'no call walks all registrations');
 
 # and nobody who changes another table walks through them, nor locks them
-as('superuser', q{INSERT INTO dp_protected_columns (relation_name, name, number, listed, is_unit, kept_by) SELECT ('"nowhere"."' || i || '"')::dp_relation_name, 'a', 1, true, false, CASE WHEN i % 2 = 0 THEN 'ben' END FROM generate_series(1, 100000) i; ANALYZE dp_protected_columns;
+as('superuser', q{INSERT INTO dp_protected_columns (column_name, listed, is_unit, kept_by) SELECT ('"nowhere"."' || i || '"."a"')::dp_column_name, true, false, CASE WHEN i % 2 = 0 THEN (SELECT id FROM dp_budget_accounts WHERE budget = 'ben') END FROM generate_series(1, 100000) i; ANALYZE dp_protected_columns;
 	CREATE FUNCTION public.walked() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT pg_sleep(1.5); SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'dp\_protected\_%' $$});
 my $changes = 'CREATE TABLE ben.other (a int); CREATE TABLE ben.child () INHERITS (ben.other); ALTER TABLE ben.other ADD b int; ALTER TABLE ben.other RENAME a TO c; ALTER TABLE ben.other DROP b; DROP TABLE ben.other CASCADE';
 my $walked = as('superuser', 'SELECT public.walked()');
 as('ben', $changes);
 cmp_ok(as('superuser', 'SELECT public.walked()') - $walked, '<', 1000, 'no change of another table walks all registrations');
 is(as('ben', "BEGIN; $changes; SELECT DISTINCT l.mode FROM pg_locks l JOIN pg_class c ON c.oid = l.relation WHERE c.relname LIKE 'dp\\_%' AND l.pid = pg_backend_pid(); ROLLBACK"), 'AccessShareLock', 'nor keeps them locked');
-as('superuser', q{DELETE FROM dp_protected_relations WHERE place = 'nowhere'; DELETE FROM dp_protected_columns WHERE relation = 0; DROP FUNCTION public.walked()});
+as('superuser', q{DELETE FROM dp_protected_relations WHERE relation = 0; DELETE FROM dp_protected_columns WHERE relation = 0; DROP FUNCTION public.walked()});
 
 # ---- the tables of the extension are written by the extension alone
 

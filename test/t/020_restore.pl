@@ -59,8 +59,8 @@ sub says { my ($role, $sql, $wanted, $what) = @_; is(as($role, $sql), $wanted, "
 sub fails { my ($role, $sql, $wanted, $what) = @_; like(as($role, $sql), $wanted, "$database: " . ($what // "$role: $sql")); }
 sub train { my ($relation, $epsilon) = @_; "SELECT dp_logreg_train('$relation', 'ill', 'age', $epsilon)::jsonb ->> 'persons'" }
 my $state = q{SELECT budget, owner, epsilon, spent_epsilon FROM dp_budget_accounts ORDER BY 1; SELECT budget, grantee, epsilon, spent_epsilon FROM dp_budget_grants WHERE grantee::text !~ '^([0-9]+|-)$' ORDER BY 1, grantee::text;
-	SELECT budget, entry, at, act, role, relation, epsilon FROM dp_ledger_entries ORDER BY 1, 2; SELECT relation, budget, persons, all_columns FROM dp_protected_relations ORDER BY relation::text COLLATE "C";
-	SELECT relation, name, listed, is_unit, domain, kept_by FROM dp_protected_columns ORDER BY relation::text COLLATE "C", 2, 3, 4, 6};
+	SELECT budget, entry, at, act, role, relation, epsilon FROM dp_ledger_entries ORDER BY 1, 2; SELECT relation, owner, budget, persons, all_columns FROM dp_protected_relations ORDER BY relation::text COLLATE "C";
+	SELECT relation, column_name, listed, is_unit, domain, kept_by FROM dp_protected_columns ORDER BY relation::text COLLATE "C", column_name::text COLLATE "C", 3, 4, 6};
 my $registered = q{SELECT relation, budget, unit, columns, domains FROM dp_protected ORDER BY relation::text COLLATE "C"};
 my $before = as('superuser', $state);
 my $registrations = as('superuser', $registered);

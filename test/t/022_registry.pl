@@ -1,0 +1,260 @@
+# A registration is about the columns that its owner named and the budget that they chose, wherever it is restored, in whatever order, and whoever the relation has come to belong to.
+use strict;
+use warnings;
+
+use IPC::Run ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+$node->append_conf('postgresql.conf', "max_prepared_transactions = 5\nlock_timeout = 5s\n");
+$node->start;
+my $dir = PostgreSQL::Test::Utils::tempdir;
+$node->safe_psql('postgres', 'CREATE ROLE hospital; CREATE ROLE ana; CREATE ROLE heir; CREATE DATABASE named; CREATE DATABASE origin');
+
+# a budget that is older than one of the same name
+$node->safe_psql('named', "CREATE EXTENSION dperm; CREATE SCHEMA ana AUTHORIZATION ana; SET ROLE ana; CREATE TABLE ana.mine (y boolean); SELECT dp_budget_create('patients', 1)");
+
+# Runs statements as a role, and returns what they say: rows, or the error with its hint.
+my $database = 'origin';
+sub as
+{
+	my ($role, $sql) = @_;
+	my ($out, $err) = ('', '');
+	$node->psql($database, "\\set VERBOSITY verbose\n" . ($role eq 'superuser' ? '' : qq{SET SESSION AUTHORIZATION "$role"; }) . $sql, stdout => \$out, stderr => \$err, on_error_stop => 1);
+	my ($error) = $err =~ /(?:ERROR|FATAL):  (.*)/ or return $out;
+	return $error . ($err =~ /HINT:  (.*)/ ? " ($1)" : '');
+}
+sub says { my ($role, $sql, $wanted, $what) = @_; is(as($role, $sql), $wanted, "$database: " . ($what // "$role: $sql")); }
+sub fails { my ($role, $sql, $wanted, $what) = @_; like(as($role, $sql), $wanted, "$database: " . ($what // "$role: $sql")); }
+sub start { ($database) = @_; $node->safe_psql('postgres', "CREATE DATABASE $database"); }
+
+# What another session does in the middle of a script.
+sub meanwhile { my ($role, $sql) = @_; qq{\n\\! psql -XAtq -d "@{[ $node->connstr($database) ]}" -c "SET SESSION AUTHORIZATION $role" -c "$sql"\n} }
+
+# Dumps, and restores those entries of the list that match, with options.
+sub dump_of { my ($name, @options) = @_; $node->command_ok([ 'pg_dump', '-d', $node->connstr($database), '--format=directory', '-f', "$dir/$name", @options ], "$name: dumped"); }
+sub restore
+{
+	my ($name, $matching, @options) = @_;
+	my @list = grep { !/^;/ && /$matching/ } split /^/, `pg_restore -l $dir/$name`;
+	PostgreSQL::Test::Utils::append_to_file("$dir/list", join('', @list));
+	IPC::Run::run([ 'pg_restore', @options, '-d', $node->connstr($database), '-L', "$dir/list", "$dir/$name" ], '2>', \my $err);
+	unlink "$dir/list";
+	return $err;
+}
+
+# Numbers of columns are others in a copy of the table, since one has been dropped.
+my $rows = 'SELECT i % 40, i, i % 100, i % 3 = 0, i % 5 = 0 FROM generate_series(1, 200) i';
+my $columns = 'person int, visit int, age int CHECK (age BETWEEN 0 AND 120), ill boolean, secret boolean';
+$node->safe_psql('origin', qq{
+	CREATE EXTENSION dperm;
+	CREATE SCHEMA h AUTHORIZATION hospital; CREATE SCHEMA ana AUTHORIZATION ana; CREATE SCHEMA heir AUTHORIZATION heir; GRANT USAGE ON SCHEMA h, ana, heir TO PUBLIC;
+	SET ROLE hospital;
+	SELECT dp_budget_create('patients', 100);
+	SELECT dp_grant('patients', 'ana');
+	DO \$\$ BEGIN FOR i IN 1..10 LOOP
+		EXECUTE format('CREATE TABLE h.visits%s (gone int, $columns); ALTER TABLE h.visits%1\$s DROP gone; INSERT INTO h.visits%1\$s ', i) || '$rows';
+		PERFORM dp_protect('h.visits' || i, 'patients', unit => 'person', columns => '{age,ill}', domains => '{"age": [0, 100]}');
+	END LOOP; END \$\$});
+my $registered = q{SELECT relation, unit, columns, domains FROM dp_protected ORDER BY relation::text COLLATE "C"};
+my $registrations = as('superuser', $registered);
+like($registrations, qr/^h\.visits1\|person\|\{age,ill\}\|\{"age": \[0, 100\]\}$/m, 'registered');
+sub train { my ($relation, $epsilon, $label, $feature) = @_; sprintf "SELECT coalesce(m ->> 'persons', m ->> 'rows') FROM (SELECT dp_logreg_train('%s', '%s', '%s', %s)::jsonb) t(m)", $relation, $label // 'ill', $feature // 'age', $epsilon // 0.1; }
+says('ana', train('h.visits1'), 40);
+dump_of('dump');
+
+# ---- the order of a restore
+
+sub same
+{
+	my ($what) = @_;
+	says('superuser', $registered, $registrations, "$what: all is as it was");
+	says('superuser', 'ALTER TABLE h.visits1 ADD more int; ' . $registered, $registrations, "$what: also after a change");
+	says('ana', train("h.visits$_"), 40, "$what: persons are counted: $_") foreach 1, 2, 10;
+	fails('ana', train('h.visits3', 0.1, 'secret'), qr/^42501: column "secret" of protected relation "visits3" is not open to training/, "$what: other columns are not open");
+	fails('hospital', "SELECT dp_protect('h.visits1', 'patients', unit => 'visit')", qr/^55000: relation "visits1" has another unit in budget "patients"/, "$what: the budget has kept the unit");
+}
+start('columns_last');
+is(restore('dump', qr/^(?!.*dp_protected_columns)/), '', 'restored without columns');
+fails('ana', train('h.visits1'), qr/^(55000: the unit of protected relation "visits1" has been dropped|42501: column "ill" of)/, 'nobody trains without them');
+says('superuser', "ALTER TABLE h.visits$_ ADD extra int", '') foreach 1 .. 10;
+is(restore('dump', qr/TABLE DATA public dp_protected_columns/), '', 'restored columns');
+same('columns come last');
+start('columns_first');
+is(restore('dump', qr/^(?!.*TABLE DATA)/), '', 'restored definitions');
+is(restore('dump', qr/TABLE DATA public dp_protected_columns/), '', 'restored columns');
+says('superuser', 'ALTER TABLE h.visits1 ADD extra int', '');
+is(restore('dump', qr/TABLE DATA(?! public dp_protected_columns)/), '', 'restored the rest');
+same('columns come first');
+start('parallel');
+is(restore('dump', '', '-j', '4'), '', 'restored by four');
+same('in parallel');
+
+# somebody gets in between, who can read nothing
+start('between');
+is(restore('dump', qr/^(?!.*TABLE DATA)/), '', 'restored definitions');
+as('ana', "CREATE VIEW ana.inner AS SELECT person FROM h.visits2; SELECT dp_budget_create('hers', 1)");
+my $n = 0;
+foreach my $query ('SELECT person FROM h.visits1', 'SELECT person FROM ana.inner', 'SELECT v.person FROM (SELECT person FROM h.visits1) v', 'WITH v AS (SELECT person FROM h.visits1) SELECT person FROM v',
+	'SELECT i AS person FROM generate_series(1, 2) i WHERE EXISTS (SELECT FROM h.visits1)')
+{
+	foreach my $kind ('MATERIALIZED VIEW', 'VIEW')
+	{
+		my $view = 'ana.v' . $n++;
+		fails('ana', "CREATE $kind $view AS $query" . ($kind eq 'VIEW' ? '' : ' WITH NO DATA') . "; SELECT dp_protect('$view', 'hers')", qr/^(42501: permission denied for relation visits[12] \(The owner of a protected view|0A000|42809)/, "ana protects no $kind of what she cannot read: $query");
+	}
+}
+says('superuser', 'SELECT count(*) FROM dp_protected_columns', 0, 'nothing is kept of it');
+is(restore('dump', qr/TABLE DATA/), '', 'restored data');
+same('somebody was there');
+
+# ---- names that no event trigger has seen change
+
+$database = 'origin';
+as('hospital', "CREATE TABLE h.renamed ($columns); INSERT INTO h.renamed $rows");
+says('hospital', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;' . meanwhile('hospital', "SELECT dp_protect('h.renamed', 'patients', unit => 'person')") .
+	'ALTER TABLE h.renamed RENAME person TO p; ALTER TABLE h.renamed RENAME visit TO person; COMMIT', "1\n", 'renamed in a transaction that does not see the registration');
+dump_of('renamed');
+start('renamed');
+is(restore('renamed', ''), '', 'restored');
+says('superuser', "SELECT unit FROM dp_protected WHERE relation = 'h.renamed'::regclass", 'p', 'its unit is the same column');
+says('ana', train('h.renamed'), 40);
+as('hospital', 'ALTER TABLE h.renamed DROP p; ALTER TABLE h.renamed ADD p int');
+fails('ana', train('h.renamed'), qr/^55000: the unit of protected relation "renamed" has been dropped/, 'one that is dropped is lost');
+dump_of('dropped');
+start('dropped');
+is(restore('dropped', ''), '', 'restored');
+fails('ana', train('h.renamed'), qr/^55000: the unit of protected relation "renamed" has been dropped/, 'also in a copy, where a column has its name');
+fails('hospital', "SELECT dp_protect('h.renamed', 'patients', unit => 'p')", qr/^55000: relation "renamed" has another unit in budget "patients"/);
+
+# ---- a relation that has come to belong to somebody else
+
+$database = 'origin';
+as('hospital', "CREATE TABLE h.hidden (age int CHECK (age BETWEEN 0 AND 120), ill boolean); INSERT INTO h.hidden SELECT i % 100, i % 3 = 0 FROM generate_series(1, 200) i");
+as('ana', "CREATE TABLE ana.x (age int CHECK (age BETWEEN 0 AND 120), ill boolean); INSERT INTO ana.x VALUES (1, true), (2, false);
+	CREATE VIEW ana.v AS SELECT age, ill FROM ana.x; CREATE TABLE ana.own (LIKE ana.x INCLUDING ALL); INSERT INTO ana.own TABLE ana.x;
+	SELECT dp_budget_create('mine', 500); SELECT dp_protect('ana.v', 'mine', domains => '{\"age\": [0, 120]}'), dp_protect('ana.own', 'mine')");
+says('ana', train($_, 1), 2) foreach 'ana.v', 'ana.own';
+as('ana', 'CREATE OR REPLACE VIEW ana.v AS SELECT age, ill FROM h.hidden');
+dump_of('given');
+my $given = sub { qr/^55000: protected relation "$_[0]" has another owner than when it was protected \(Its owner has to protect it anew, with dp_protect, or call dp_unprotect\.\)/ };
+as('superuser', 'ALTER VIEW ana.v OWNER TO hospital; ALTER TABLE ana.own OWNER TO hospital');
+foreach my $role ('ana', 'hospital', 'superuser', 'heir')
+{
+	fails($role, train($_, 100), $given->($_ =~ s/.*\.//r), "whoever owns the budget does not train on what others own: $role, $_") foreach 'ana.v', 'ana.own';
+	says($role, "SELECT count(*) FROM dp_protected WHERE budget = 'mine'", 0, "nor is it listed: $role");
+}
+fails('ana', "SELECT * FROM dp_cost('ana.own', 'ill', 'age'::text, 0.1, 50)", $given->('own'));
+fails('ana', "SELECT dp_protect('ana.own', 'mine')", qr/^42501: must be owner of relation own/);
+says('hospital', "SELECT dp_budget_create('rows', 5); SELECT dp_protect('ana.own', 'rows'); " . train('ana.own', 0.1), "\n\n2", 'its new owner protects it, and it is charged to them');
+fails('ana', train('ana.own', 0.1), qr/^42501: permission denied/, 'and no longer to others');
+says('hospital', "SELECT dp_unprotect('ana.v')", '', 'or ends it');
+as('superuser', 'ALTER TABLE ana.own OWNER TO ana');
+fails('hospital', train('ana.own', 0.1), $given->('own'), 'the other way round');
+as('superuser', 'ALTER TABLE ana.own OWNER TO hospital');
+says('hospital', train('ana.own', 0.1), 2, 'back again');
+# what the caller's own transaction has done does not count
+fails('superuser', "ALTER TABLE ana.own OWNER TO ana; BEGIN; ALTER TABLE ana.own OWNER TO hospital; " . train('ana.own', 0.1), qr/^55(000|P03)/, 'not even within a transaction');
+start('no_owner');
+is(restore('given', '', '--no-owner'), '', 'restored without owners');
+fails('ana', train('ana.v', 100), $given->('v'), 'what belongs to a superuser is not open to ana');
+fails('ana', train('h.visits1', 1), $given->('visits1'));
+start('reassigned');
+is(restore('given', ''), '', 'restored');
+says('ana', train('ana.own', 1), 2);
+as('superuser', 'REASSIGN OWNED BY ana TO hospital');
+fails('ana', train($_, 100), $given->($_ =~ s/.*\.//r), "REASSIGN OWNED: $_") foreach 'ana.v', 'ana.own';
+
+# ---- names that others have come to have
+
+start('adopted');
+is(restore('given', qr/^(?!.* TABLE (DATA )?ana own|.*CONSTRAINT ana own)/), '', 'restored without a table of ana');
+my $awaited = qr/^55000: relation "own" is protected, and its budget "mine" is missing/;
+as('superuser', "CREATE TABLE ana.own (age int CHECK (age BETWEEN 0 AND 120), ill boolean); INSERT INTO ana.own TABLE h.hidden");
+fails('ana', train('ana.own', 100), $awaited, 'a table of a superuser with that name is not open to ana');
+as('superuser', 'ALTER TABLE ana.own OWNER TO heir');
+fails($_, train('ana.own', 100), $awaited, "nor one of somebody else: $_") foreach 'ana', 'heir';
+fails('heir', "SELECT dp_unprotect('ana.own')", qr/^55000: relation "own" has the name of a protected relation of another role \(That one has not been restored/);
+says('heir', "SELECT dp_budget_create('of heir', 1); SELECT dp_protect('ana.own', 'of heir'); " . train('ana.own', 0.1), "\n\n200", 'who protects it with a budget of theirs');
+says('superuser', "SELECT count(*) FROM dp_ledger WHERE budget = 'mine' AND role = 'heir'", 0, 'and has nothing to do with that of ana');
+as('superuser', 'DROP TABLE ana.own');
+is(restore('given', qr/ TABLE (DATA )?ana own/), '', 'restored at last');
+fails('heir', train('ana.own', 0.1), qr/^42501: permission denied/);
+says('ana', train('ana.own', 0.1) . "; SELECT role, relation, epsilon FROM dp_ledger WHERE budget = 'mine' AND act = 'charge' ORDER BY entry DESC LIMIT 1", "2\nana|ana.own|0.1", 'the table is charged as before');
+start('named_before');
+as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA ana; GRANT USAGE ON SCHEMA ana TO PUBLIC; CREATE TABLE ana.own (age int CHECK (age BETWEEN 0 AND 120), ill boolean); ALTER TABLE ana.own OWNER TO heir');
+restore('given', qr/TABLE DATA public dp_/);
+fails('ana', train('ana.own', 100), $given->('own'), 'a table that was there before the registration');
+
+# the table of a pending registration, made by its owner, keeps it under any name
+start('pending');
+as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital');
+restore('dump', qr/TABLE DATA public dp_/);
+as('hospital', "CREATE TABLE h.visits1 ($columns); INSERT INTO h.visits1 $rows; ALTER TABLE h.visits1 RENAME TO other");
+says('hospital', train('h.other') . "; SELECT relation, epsilon FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.other|0.1", 'a registration that has waited for its table is charged, whatever the table is called');
+as('hospital', "CREATE TABLE h.fresh ($columns); INSERT INTO h.fresh $rows; ALTER TABLE h.fresh RENAME TO visits2; ALTER TABLE h.visits2 RENAME TO another");
+says('hospital', train('h.another') . "; SELECT relation FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.another", 'so is one that has got its name');
+says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", 2);
+
+# ---- an open transaction of somebody who shows rows of a table in a view of theirs
+
+$database = 'origin';
+as('hospital', "GRANT SELECT ON h.hidden TO ana");
+says('ana', "CREATE VIEW ana.shown AS SELECT age, ill FROM h.hidden; BEGIN; SELECT dp_protect('ana.shown', 'mine'); PREPARE TRANSACTION 'shown'", '');
+says('hospital', "SELECT dp_protect('h.hidden', 'rows'); " . train('h.hidden'), "\n200", 'nobody waits for it');
+as('superuser', "ROLLBACK PREPARED 'shown'");
+says('hospital', "BEGIN; CREATE TABLE h.two (LIKE h.hidden INCLUDING ALL); INSERT INTO h.two TABLE h.hidden; CREATE VIEW h.show AS SELECT age, ill FROM h.two; SELECT dp_protect('h.show', 'rows'); " . train('h.two'), "\n200", 'the table behind is as it was');
+
+# ---- budgets of the same name
+
+as('hospital', "SELECT dp_unprotect('h.visits10')");
+dump_of('named');
+$database = 'named';
+restore('named', qr/^(?!.*(SCHEMA - ana |EXTENSION))/);
+says('ana', "SELECT dp_protect('ana.mine', 'patients'); SELECT dp_unprotect('ana.mine'); SELECT dp_budget_drop('patients')", "\n\n", 'ana has one of the same name');
+fails('hospital', "SELECT dp_protect('h.visits10', 'patients', unit => 'visit')", qr/^55000: relation "visits10" has another unit in budget "patients"/, 'what a budget keeps does not go with one of its name');
+
+# ---- grants that are restored twice
+
+$database = 'origin';
+as('hospital', "SELECT dp_budget_create('twice', 5); SELECT dp_grant('twice', 'ana', 1)");
+dump_of('twice');
+says('ana', "SELECT dp_budget_charge('twice', 0.5)", '');
+restore('twice', qr/TABLE DATA public dp_budget_grants/, '--data-only');
+fails('ana', "SELECT dp_budget_charge('twice', 0.6)", qr/^54000: the grant of budget "twice" to "ana" is exhausted/, 'a grant that is restored again is the same grant');
+says('ana', "SELECT dp_budget_charge('twice', 0.5)", '', 'and has what was left');
+fails('ana', "SELECT dp_budget_charge('twice', 0.01)", qr/^54000/);
+says('hospital', "SELECT dp_grant('twice', 'ana', 2)", '', 'granted anew');
+says('superuser', "SELECT epsilon, spent_epsilon FROM dp_budget_grants WHERE budget = 'twice'", '2|1.0');
+
+# ---- sessions with an old snapshot
+
+as('ana', "CREATE TABLE ana.z (y boolean); SELECT dp_budget_create('unspent', 1); CREATE VIEW ana.w AS SELECT y FROM ana.z; SELECT dp_protect('ana.w', 'unspent')");
+says('ana', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;' . meanwhile('ana', 'DROP VIEW ana.w') . "SELECT dp_protect('ana.z', 'unspent'); COMMIT", "1\n", 'a relation of the budget is dropped meanwhile');
+says('superuser', "SELECT c.column_name FROM dp_protected_columns c JOIN dp_budget_accounts a ON a.id = c.kept_by WHERE a.budget = 'unspent'", '"ana"."z".""');
+
+# ---- triggers of our tables
+
+foreach my $table ('dp_budget_accounts', 'dp_ledger_entries', 'dp_protected_columns')
+{
+	my @guards = ('dp_table_guard', $table eq 'dp_ledger_entries' ? 'dp_ledger_guard' : ());
+	foreach my $guard (@guards)
+	{
+		as('superuser', "ALTER TABLE $table ENABLE TRIGGER $guard");
+		says('ana', "SELECT dp_budget_charge('mine', 0.001)", '', "$table: enabled, as pg_restore --disable-triggers leaves $guard");
+		foreach my $state ('DISABLE', 'ENABLE REPLICA')
+		{
+			as('superuser', "ALTER TABLE $table $state TRIGGER $guard");
+			fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "$guard" on table "$table" is disabled, or missing \(A superuser has to enable it: ALTER TABLE public.$table ENABLE ALWAYS TRIGGER $guard\.\)/, "$table: $state $guard");
+		}
+		as('superuser', "ALTER TABLE $table ENABLE ALWAYS TRIGGER $guard");
+	}
+}
+as('superuser', "ALTER EXTENSION dperm DROP FUNCTION dp_ledger_guard(); DROP TRIGGER dp_ledger_guard ON dp_ledger_entries");
+fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "dp_ledger_guard" on table "dp_ledger_entries" is disabled, or missing/, 'a trigger is missing');
+
+$node->stop;
+done_testing();
