@@ -402,7 +402,7 @@ dperm_debit_permitted(const char *budget, Oid relation, Oid role)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" is protected, and its budget \"%s\" is missing", get_rel_name(relation), budget),
-				 errdetail("The budget has not been restored with the relation, or is another one of this name, or the relation was restored after its registration, or has two of them."),
+				 errdetail("The budget has not been restored with the relation, or is another one of this name, or the registration is of a relation of this name and another owner, or there are two of them."),
 				 errhint("The owner of the relation has to protect it anew: dp_protect.")));
 	if (hindrance == HINDERED_BY_OWNER)
 		ereport(ERROR,

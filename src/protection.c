@@ -26,6 +26,9 @@ dperm_protection_find(Oid relation)
 {
 	DpermRegistration *registration = dperm_registry_find(relation);
 
+	/* rather this error than one about columns, which have not been found either */
+	if (registration && registration->budget && registration->waiting)
+		(void) dperm_debit_permitted(registration->budget, relation, GetUserId());
 	if (registration == NULL || registration->budget)
 		return registration;
 

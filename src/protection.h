@@ -8,7 +8,7 @@
 #include "options.h"
 #include "registry.h"
 
-/* The registration of a relation, NULL if it is not protected. Raises if this transaction has ended its protection. */
+/* The registration of a relation, NULL if it is not protected. Raises if this transaction has ended its protection, or if it is not known whether the registration is about this relation. */
 extern DpermRegistration *dperm_protection_find(Oid relation);
 
 /*

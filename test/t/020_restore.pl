@@ -160,7 +160,7 @@ is(restore(qr/^(?!.*(MATERIALIZED VIEW|RULE))/), '', 'restored without materiali
 as('superuser', 'GRANT CREATE ON SCHEMA h TO ana; CREATE TABLE public.any (a int); DROP TABLE public.any');
 says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE relation = 0", 2, 'registrations wait for their relations');
 as('ana', 'CREATE TABLE h.late (person int, age int, ill boolean)');
-fails('ana', train('h.late', 1), qr/$missing|^55000: the unit of protected relation "late" has been dropped/, 'what ana makes in place of one is charged to nobody');
+fails('ana', train('h.late', 1), $missing, 'what ana makes in place of one is charged to nobody');
 as('superuser', 'DROP TABLE h.late');
 is(restore(qr/MATERIALIZED VIEW|RULE/), '', 'restored at last');
 says('superuser', $registered, $registrations);
