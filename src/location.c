@@ -30,6 +30,7 @@
 #include "utils/syscache.h"
 #include "utils/varlena.h"
 
+#include "budget.h"
 #include "location.h"
 #include "reach.h"
 #include "utility.h"
@@ -187,6 +188,10 @@ note_shard(Relation table, HeapTuple tuple, void *arg)
 		return true;
 	name = get_rel_name(relation);
 	shard = name ? get_relname_relid(shard_name(name, number), get_rel_namespace(relation)) : InvalidOid;
+
+	/* anybody can give such a name to a table; a shard belongs to the owner of its table */
+	if (OidIsValid(shard) && dperm_budget_relation_owner(shard) != dperm_budget_relation_owner(relation))
+		return true;
 	if (OidIsValid(shard) && ours)
 		shards->found = lappend_oid(shards->found, shard);
 	else if (OidIsValid(shard) && is_among(shards, shard))
@@ -329,18 +334,15 @@ static void
 check_handed_on(void)
 {
 	DpermHandedOn handed_on = dperm_utility_handed_on();
+	StringInfo *statements;
 
 	/*
-	 * Citus keeps the statements in a variable of its own, from which nothing removes them before the end of the (sub)transaction, also not what set them. Builds for PostgreSQL 16
-	 * and later hide it.
+	 * Citus keeps the statements in a variable of its own, from which nothing removes them before the end of the (sub)transaction, also not what set them. Where there have been none, it is NULL,
+	 * unless we are in a subtransaction; what it points to may be gone. Builds for PostgreSQL 16 and later hide it.
 	 */
-	if (handed_on == DPERM_HANDED_ON_UNKNOWN)
-	{
-		StringInfo *statements = (StringInfo *) load_external_function("$libdir/citus", "activeSetStmts", false, NULL);
-
-		if (statements)
-			handed_on = *statements && (*statements)->len > 0 ? DPERM_HANDED_ON_SOME : DPERM_HANDED_ON_NONE;
-	}
+	statements = (StringInfo *) load_external_function("$libdir/citus", "activeSetStmts", false, NULL);
+	if (statements)
+		handed_on = *statements || handed_on == DPERM_HANDED_ON_SOME ? DPERM_HANDED_ON_SOME : DPERM_HANDED_ON_NONE;
 	if (handed_on == DPERM_HANDED_ON_SOME)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),

@@ -4,12 +4,16 @@
  * Citus reads shards in transactions on the workers, under the login of the role that reads, and keeps them open until the transaction here ends. With
  * citus.propagate_set_commands, which anybody may set, SET LOCAL, SET TRANSACTION and RESET are sent to all of them, whoever they belong to, and to those that are opened later: not the
  * command alone, but the whole string that it is part of, with all that stands behind it. Nothing else that a client has written is sent to transactions of another login: savepoints have
- * numbers there, and COMMIT, PREPARE and the calls for the cluster's clock are Citus' own; SET CONSTRAINTS and DISCARD are not sent at all.
+ * numbers there, and COMMIT and the calls for the cluster's clock are Citus' own; SET CONSTRAINTS and DISCARD are not sent at all.
+ *
+ * For Citus a transaction ends with COMMIT or ROLLBACK. PREPARE TRANSACTION leaves its connections as they are, and pointers to what has been freed.
  *
  * So we have to see SET before Citus does. The hook that is set last runs first, and Citus refuses to be loaded if there is one already.
  */
 #include "postgres.h"
 
+#include "access/xact.h"
+#include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 #include "tcop/pquery.h"
@@ -17,7 +21,6 @@
 #include "utils/guc.h"
 #include "utils/portal.h"
 
-#include "transaction.h"
 #include "utility.h"
 
 /* The setting by which Citus hands on settings, and the value by which it does not. */
@@ -27,13 +30,13 @@
 /* How the names of sessions begin that the servers of a cluster have with each other. */
 #define CITUS_NAMES "citus_"
 
-/* Transactions by their numbers, InvalidLocalTransactionId for none. */
+/* What holds until the next COMMIT or ROLLBACK of a top transaction. */
 static struct
 {
-	LocalTransactionId loaded;	/* in which the library was loaded: what came before is not known */
-	LocalTransactionId handed_on;	/* the last one with a setting that Citus may hand on */
-	LocalTransactionId refused; /* the last one in which there must be none from now on */
-}			transactions;
+	bool		unknown;		/* the library was loaded in the middle of a transaction */
+	bool		handed_on;		/* there was a setting that Citus may hand on */
+	bool		refused;		/* there must be none from now on */
+}			state;
 
 /* The commands that are running, one within the other, as far as we have seen them begin. */
 static struct
@@ -50,7 +53,7 @@ note_setting(void)
 {
 	const char *propagate;
 
-	if (transactions.refused == DPERM_TRANSACTION_NUMBER && LocalTransactionIdIsValid(transactions.refused))
+	if (state.refused)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("settings cannot be changed by SET or RESET after a protected relation that Citus has distributed was used in the same transaction"),
@@ -60,7 +63,7 @@ note_setting(void)
 	/* Citus looks at it before the command takes effect, too */
 	propagate = GetConfigOption(PROPAGATE, true, false);
 	if (propagate && strcmp(propagate, PROPAGATE_NOTHING) != 0)
-		transactions.handed_on = DPERM_TRANSACTION_NUMBER;
+		state.handed_on = true;
 }
 
 /* A command is about to run. */
@@ -86,12 +89,26 @@ command_given(PlannedStmt *statement, const char *text, bool read_only, ProcessU
 	PG_END_TRY();
 }
 
+/* A transaction ends, or is prepared. */
+static void
+transaction_ends(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_PRE_PREPARE && state.refused)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("a transaction that has used a protected relation that Citus has distributed cannot be prepared"),
+				 errhint("Commit it, or roll it back.")));
+	if (event == XACT_EVENT_COMMIT || event == XACT_EVENT_ABORT)
+		memset(&state, 0, sizeof(state));
+}
+
 /* When the library is loaded. */
 void
 dperm_utility_init(void)
 {
-	/* the postmaster is in no transaction */
-	transactions.loaded = MyProc ? DPERM_TRANSACTION_NUMBER : InvalidLocalTransactionId;
+	/* as libraries that are preloaded are not; a session may have prepared a transaction before, which leaves its traces */
+	state.unknown = IsTransactionState();
+	RegisterXactCallback(transaction_ends, NULL);
 	previous_hook = ProcessUtility_hook;
 	ProcessUtility_hook = command_given;
 }
@@ -100,16 +117,16 @@ dperm_utility_init(void)
 DpermHandedOn
 dperm_utility_handed_on(void)
 {
-	if (transactions.handed_on == DPERM_TRANSACTION_NUMBER)
+	if (state.handed_on)
 		return DPERM_HANDED_ON_SOME;
-	return transactions.loaded == DPERM_TRANSACTION_NUMBER ? DPERM_HANDED_ON_UNKNOWN : DPERM_HANDED_ON_NONE;
+	return state.unknown ? DPERM_HANDED_ON_UNKNOWN : DPERM_HANDED_ON_NONE;
 }
 
 /* Refuse settings until the transaction ends. */
 void
 dperm_utility_refuse_settings(void)
 {
-	transactions.refused = DPERM_TRANSACTION_NUMBER;
+	state.refused = true;
 }
 
 /* Are the commands of this session, by its name, those of another server of a cluster? */
@@ -117,6 +134,24 @@ bool
 dperm_utility_is_from_citus(void)
 {
 	return application_name && strncmp(application_name, CITUS_NAMES, strlen(CITUS_NAMES)) == 0;
+}
+
+/* A command as it was sent: Citus adds the schema where a name has none. */
+static Node *
+as_sent(Node *command, Node *sent)
+{
+	Node	   *copy = copyObject(command);
+	ListCell   *name,
+			   *sent_name;
+
+	if (IsA(copy, RenameStmt) && IsA(sent, RenameStmt) && ((RenameStmt *) copy)->relation &&
+		((RenameStmt *) sent)->relation && ((RenameStmt *) sent)->relation->schemaname == NULL)
+		((RenameStmt *) copy)->relation->schemaname = NULL;
+	if (IsA(copy, DropStmt) && IsA(sent, DropStmt) && list_length(((DropStmt *) copy)->objects) == list_length(((DropStmt *) sent)->objects))
+		forboth(name, ((DropStmt *) copy)->objects, sent_name, ((DropStmt *) sent)->objects)
+			if (IsA(lfirst(name), List) && IsA(lfirst(sent_name), List) && list_length(lfirst(sent_name)) == 1 && list_length(lfirst(name)) > 1)
+				lfirst(name) = list_make1(llast(lfirst(name)));
+	return copy;
 }
 
 /* Is a command the one that the client has sent? */
@@ -134,5 +169,5 @@ dperm_utility_is_own(Node *command)
 	if (ActivePortal == NULL || list_length(ActivePortal->stmts) != 1)
 		return false;
 	sent = linitial_node(PlannedStmt, ActivePortal->stmts);
-	return sent->utilityStmt && equal(sent->utilityStmt, command);
+	return sent->utilityStmt && equal(sent->utilityStmt, as_sent(command, sent->utilityStmt));
 }

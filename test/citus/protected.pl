@@ -142,6 +142,20 @@ $node->command_checks_all([ 'pgbench', '-n', '-t', 1, '-M', 'extended', '-f', $s
 is(opened(), 0, 'a pipeline: no code as the owner');
 is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), $charges + 1, 'it was charged');
 like(ask($node, 'ana', "$cheap; BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; COMMIT; SELECT 'set'"), qr/\nset/, 'the next transaction can have settings');
+
+# For Citus, PREPARE TRANSACTION does not end a transaction: its connections, and what it hands on, are still there in the next one
+$script = PostgreSQL::Test::Utils::tempdir() . '/prepared.sql';
+PostgreSQL::Test::Utils::append_to_file($script, "\\startpipeline\n$cheap;\nBEGIN;\nSELECT set_config('application_name', 'citus_internal gpid=10000000001', false), set_config('citus.propagate_set_commands', 'local', false);\n"
+	  . "PREPARE TRANSACTION 'p';\n\\endpipeline\nBEGIN;\nDO \$d\$ BEGIN EXECUTE \$e\$$payload\$e\$; END \$d\$;\nCOMMIT;\n");
+$node->command_checks_all([ 'pgbench', '-n', '-t', 1, '-M', 'extended', '-f', $script, '-U', 'ana', 'postgres' ], 2, [qr/./], [qr/cannot be prepared/], 'PREPARE TRANSACTION after the read');
+is(opened(), 0, 'PREPARE TRANSACTION after the read: no code as the owner');
+for my $first ('', "DO \$d\$ BEGIN $perform END \$d\$; ")
+{
+	refuses("${first}BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; PREPARE TRANSACTION 'q'; $cheap", $handed_on,
+		'PREPARE TRANSACTION before the read, the library is loaded ' . ($first ? 'before' : 'afterwards'));
+	sql("ROLLBACK PREPARED 'q'");
+	like(ask($node, 'ana', "${first}BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; PREPARE TRANSACTION 'q'; ROLLBACK PREPARED 'q'; $cheap; SELECT 'trained'"), qr/trained/, 'after ROLLBACK PREPARED all is well');
+}
 like(ask($node, 'ana', "CREATE PROCEDURE pg_temp.both() LANGUAGE plpgsql AS \$p\$ BEGIN $perform COMMIT; SET LOCAL work_mem = '8MB'; END \$p\$; CALL pg_temp.both(); SELECT 'set'"), qr/set/, 'also in a procedure');
 
 # Settings before the read, whether the library saw them or not
@@ -225,7 +239,17 @@ like(ask($node, 'owen', "SELECT dp_protect('near', $set)"), $shares, 'which is n
 like(ask($node, 'owen', 'DROP TABLE near'), qr/ERROR:  protected relation public\.$shard cannot be dropped/, 'nor dropped');
 like(ask($node, 'owen', "SELECT dp_unprotect('$shard'); SELECT dp_protect('near', $set); SELECT dp_logreg_train('near', 'y', '{n}', 1)"), qr/"format"/, 'the protection moves to the table');
 
+# A name like that of a shard does not make a table one
+sql("CREATE ROLE mal LOGIN; GRANT CREATE ON SCHEMA public TO mal");
+my $shard = sql("SELECT 'patients_' || min(shardid) FROM pg_dist_shard WHERE logicalrelid = 'patients'::regclass");
+ask($node, 'mal', "CREATE TABLE foo (y boolean, n int); SELECT dp_budget_create('mal', 1); SELECT dp_protect('foo', 'mal', domains => '{\"n\": [0, 100]}')");
+is(ask($node, 'mal', "ALTER TABLE foo RENAME TO $shard"), '', 'a protected table is renamed like a shard');
+like(ask($node, 'ana', "$cheap; SELECT 'trained'"), qr/trained/, 'the table whose shard it would be can still be used');
+sql("SET citus.enable_manual_changes_to_shards = on; DROP TABLE $shard");
+
 # What the owner drops and renames is theirs
+like(ask($node, 'owen', "CREATE TABLE here (y boolean, n int); CREATE VIEW here_view AS SELECT * FROM here; SELECT dp_protect('here_view', $set); SELECT 'done'"), qr/done/, 'a protected view of a local table');
+is(ask($node, 'owen', 'DROP VIEW here_view'), '', 'the first command of a session, without a schema');
 is(ask($node, 'owen', 'ALTER TABLE near RENAME TO near_1; ALTER TABLE near_1 RENAME TO near_2'), '', 'the owner renames a table');
 is(registered(), 'linked near_2 spread', 'which stays protected');
 is(ask($node, 'owen', 'DROP TABLE near_2'), '', 'the owner drops a table');
