@@ -153,8 +153,8 @@ dperm_census_behind(Relation relation, AttrNumber unit, AttrNumber *behind)
 	if (entry->rtekind != RTE_RELATION || entry->tablesample)
 		return InvalidOid;
 
-	/* what is stored was made by views and functions as they were then, and the number of its rows is public */
-	if (stored && (get_rel_relkind(entry->relid) == RELKIND_VIEW || query->jointree->quals || shows_foreign(query->targetList)))
+	/* what is stored was made by views, functions and policies as they were then, and the number of its rows is public */
+	if (stored && (get_rel_relkind(entry->relid) == RELKIND_VIEW || dperm_reach_has_policies(entry->relid) || query->jointree->quals || shows_foreign(query->targetList)))
 		return InvalidOid;
 	shown = unit > 0 ? (Node *) list_nth_node(TargetEntry, query->targetList, unit - 1)->expr : NULL;
 	if (shown && (!IsA(shown, Var) || ((Var *) shown)->varlevelsup != 0 || ((Var *) shown)->varattno <= 0))

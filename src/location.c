@@ -443,20 +443,6 @@ may_name(Oid relation)
 	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
-/* Does a relation have policies? They are those of the relation that a query names. */
-static bool
-has_policies(Oid relation)
-{
-	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	bool		result;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for relation %u", relation);
-	result = ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
-	ReleaseSysCache(tuple);
-	return result;
-}
-
 /* Does a relation have columns that are computed when they are read? Through its parent they are as the parent says, else as it says itself. */
 static bool
 has_computed_columns(Oid relation)
@@ -490,7 +476,7 @@ foreign_parts(Oid relation)
 	{
 		Oid			part = lfirst_oid(cell);
 
-		if (has_policies(part) || has_computed_columns(part) || !may_name(part))
+		if (dperm_reach_has_policies(part) || has_computed_columns(part) || !may_name(part))
 			return NIL;
 		if (get_rel_relkind(part) == RELKIND_PARTITIONED_TABLE)
 			continue;

@@ -21,6 +21,7 @@
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
+#include "catalog/pg_opclass.h"
 #include "catalog/pg_operator.h"
 #include "catalog/pg_opfamily.h"
 #include "catalog/pg_partitioned_table.h"
@@ -89,7 +90,7 @@ refuse_reader(Oid function, const char *what, const Owners *owners)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s, which protected relation \"%s\" calls, %s", format_procedure(function), get_rel_name(owners->relation), what),
-			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, and read no table, view or catalog.")));
+			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, read no table, view or catalog, and call nothing volatile.")));
 }
 
 /* What an aggregate is made of. Functions of PostgreSQL are no dependencies, and neither is the type of the state. */
@@ -183,6 +184,11 @@ check_owner(Oid function, void *context)
 	if (dperm_reach_by_name(function))
 		refuse_reader(function, "may read any table", owners);
 
+	/* those of the query itself are refused; of others the mark is believed, as it is of the function that calls them */
+	if (OidIsValid(owners->within) && func_volatile(function) == PROVOLATILE_VOLATILE &&
+		(function < FirstNormalObjectId || getExtensionOfObject(ProcedureRelationId, function) == owners->extension))
+		refuse_reader(owners->within, psprintf("calls volatile function %s", format_procedure(function)), owners);
+
 	/* what initdb has made belongs to PostgreSQL; an administrator who gives it away gives away the server */
 	if (function < FirstNormalObjectId)
 		return false;
@@ -267,9 +273,16 @@ check_operator(Oid operator, Owners *owners)
 	ReleaseSysCache(tuple);
 }
 
-/* The operators of an expression; their functions are looked at with all others. */
+/* Is a function one of PostgreSQL's own that make values of a type which an argument names? In a cast the type is known. */
+static bool
+takes_type(Oid function)
+{
+	return function == F_ARRAY_IN || function == F_DOMAIN_IN || function == F_RANGE_IN || function == F_MULTIRANGE_IN || function == F_RECORD_IN || function == F_ENUM_IN;
+}
+
+/* What else PostgreSQL calls for an expression or clause; its functions are looked at with all others. */
 static void
-check_operators(Node *node, Owners *owners)
+check_calls(Node *node, Owners *owners)
 {
 	ListCell   *cell;
 
@@ -287,6 +300,20 @@ check_operators(Node *node, Owners *owners)
 			foreach(cell, ((RowCompareExpr *) node)->opnos)
 				check_operator(lfirst_oid(cell), owners);
 			break;
+		case T_SortGroupClause:
+			check_operator(((SortGroupClause *) node)->eqop, owners);
+			check_operator(((SortGroupClause *) node)->sortop, owners);
+			break;
+		case T_WindowClause:
+			if (OidIsValid(((WindowClause *) node)->startInRangeFunc))
+				(void) check_owner(((WindowClause *) node)->startInRangeFunc, owners);
+			if (OidIsValid(((WindowClause *) node)->endInRangeFunc))
+				(void) check_owner(((WindowClause *) node)->endInRangeFunc, owners);
+			break;
+		case T_FuncExpr:
+			if (takes_type(((FuncExpr *) node)->funcid))
+				refuse_reader(((FuncExpr *) node)->funcid, "makes values of a type that its arguments name", owners);
+			break;
 		default:
 			break;
 	}
@@ -302,6 +329,8 @@ check_dependency(Oid class, Oid object, void *owners)
 		check_operator(object, owners);
 	else if (class == TypeRelationId)
 		check_type(object, owners);
+	else if (class == OperatorClassRelationId)
+		check_family(get_opclass_family(object), owners);
 }
 
 /* The functions that an object depends on, also those behind operators. */
@@ -326,21 +355,28 @@ check_attribute(int cache, Oid key, AttrNumber attribute, Owners *owners)
 	ReleaseSysCache(tuple);
 }
 
-/* How the values of a partition key are compared, or hashed: the planner does so to leave out partitions. */
+/* The key of a partitioned table: its expressions, and how its values are compared or hashed. PostgreSQL does so when it looks for partitions. */
 static void
-check_partition_classes(Oid table, Owners *owners)
+check_partition_key(Oid table, Owners *owners)
 {
 	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(table));
+	Form_pg_partitioned_table form;
 	oidvector  *classes;
 	Datum		value;
 	bool		isnull;
 
 	if (!HeapTupleIsValid(tuple))
 		return;
+	form = (Form_pg_partitioned_table) GETSTRUCT(tuple);
+	for (int i = 0; i < form->partnatts; i++)
+		if (form->partattrs.values[i] > 0)
+			check_type(get_atttype(table, form->partattrs.values[i]), owners);
 	value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass, &isnull);
 	classes = isnull ? NULL : (oidvector *) DatumGetPointer(value);
 	for (int i = 0; classes && i < classes->dim1; i++)
 		check_family(get_opclass_family(classes->values[i]), owners);
+	value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partexprs, &isnull);
+	check_text(value, isnull, owners);
 	ReleaseSysCache(tuple);
 }
 
@@ -354,8 +390,7 @@ check_table(Oid table, Owners *owners)
 	Relation	relation = table_open(table, AccessShareLock);
 	ListCell   *cell;
 
-	check_attribute(PARTRELID, table, Anum_pg_partitioned_table_partexprs, owners);
-	check_partition_classes(table, owners);
+	check_partition_key(table, owners);
 	foreach(cell, RelationGetIndexList(relation))
 	{
 		check_attribute(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indexprs, owners);
@@ -392,8 +427,13 @@ check_entry(const RangeTblEntry *entry, Owners *owners)
 	if (entry->relkind == RELKIND_VIEW)
 		check_view(entry->relid, owners);
 	else
+	{
+		/* what a partition may hold, its parents' keys tell */
+		foreach(cell, dperm_reach_parents(entry->relid))
+			check_partition_key(lfirst_oid(cell), owners);
 		foreach(cell, find_all_inheritors(entry->relid, AccessShareLock, NULL))
 			check_table(lfirst_oid(cell), owners);
+	}
 }
 
 /* The functions in the constraints of a domain. */
@@ -466,6 +506,35 @@ check_members(Oid type, Owners *owners)
 	owners->aside = before;
 }
 
+/* Is a type somebody else's? */
+static bool
+is_strange(Oid type, const Owners *owners)
+{
+	HeapTuple	tuple;
+	Oid			owner;
+
+	if (type < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", type);
+	owner = ((Form_pg_type) GETSTRUCT(tuple))->typowner;
+	ReleaseSysCache(tuple);
+	return owner != owners->owner && !superuser_arg(owner);
+}
+
+/* Raise for a type of somebody else, who can give it constraints and casts at any moment. */
+static void
+check_type_owner(Oid type, const Owners *owners)
+{
+	if (is_strange(type, owners))
+		ereport(owners->level,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("type %s does not belong to the owner of protected relation \"%s\"", format_type_be(type),
+						get_rel_name(owners->relation)),
+				 errhint("Its owner could have functions run with the rights of the relation's owner. The owner of the relation, or a superuser, has to own the type.")));
+}
+
 /* The casts from and to a type. Some functions of PostgreSQL look for one when they are called: those that make text or JSON of anything. */
 static void
 check_casts(Oid type, Owners *owners)
@@ -480,31 +549,14 @@ check_casts(Oid type, Owners *owners)
 	{
 		Form_pg_cast form = (Form_pg_cast) GETSTRUCT(tuple);
 
-		if ((form->castsource == type || form->casttarget == type) && OidIsValid(form->castfunc))
+		/* whoever owns one of the types can make a cast; values of a stranger's type are refused anyway */
+		if ((form->castsource == type || form->casttarget == type) && OidIsValid(form->castfunc) &&
+			!is_strange(form->castsource, owners) && !is_strange(form->casttarget, owners))
 			(void) check_owner(form->castfunc, owners);
 	}
 	owners->aside = before;
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
-}
-
-/* Raise for a type of somebody else, who can give it constraints and casts at any moment. */
-static void
-check_type_owner(Oid type, const Owners *owners)
-{
-	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
-	Oid			owner;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for type %u", type);
-	owner = ((Form_pg_type) GETSTRUCT(tuple))->typowner;
-	ReleaseSysCache(tuple);
-	if (owner != owners->owner && !superuser_arg(owner))
-		ereport(owners->level,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("type %s does not belong to the owner of protected relation \"%s\"", format_type_be(type),
-						get_rel_name(owners->relation)),
-				 errhint("Its owner could have functions run with the rights of the relation's owner. The owner of the relation, or a superuser, has to own the type.")));
 }
 
 /* The types of the columns of a composite type. */
@@ -591,14 +643,14 @@ check_owners(Node *node, void *owners)
 					 errmsg("a function that protected relation \"%s\" calls does not only read",
 							get_rel_name(((Owners *) owners)->relation)),
 					 errhint("It would run with the owner's rights.")));
-		return query_tree_walker(query, check_owners, owners, QTW_EXAMINE_RTES_BEFORE);
+		return query_tree_walker(query, check_owners, owners, QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
 	}
 	if (IsA(node, TableFunc))
 		check_types(((TableFunc *) node)->coltypes, owners);
 	if (IsA(node, RangeTblFunction))
 		check_types(((RangeTblFunction *) node)->funccoltypes, owners);
 	check_type(dperm_reach_type(node), owners);
-	check_operators(node, owners);
+	check_calls(node, owners);
 	(void) check_functions_in_node(node, check_owner, owners);
 	return expression_tree_walker(node, check_owners, owners);
 }

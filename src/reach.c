@@ -78,6 +78,20 @@ follow(Reach *reach, Oid class, Oid object)
 	dperm_reach_dependencies(class, object, visit, reach);
 }
 
+/* Does a relation have policies? */
+bool
+dperm_reach_has_policies(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relation);
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
 /* The type of an expression. */
 Oid
 dperm_reach_type(Node *node)
@@ -281,7 +295,8 @@ reads_by_name(const char *name)
 		"table_to_xml_and_xmlschema", "query_to_xml", "query_to_xmlschema",
 		"query_to_xml_and_xmlschema", "cursor_to_xml", "cursor_to_xmlschema", "schema_to_xml",
 		"schema_to_xmlschema", "schema_to_xml_and_xmlschema", "database_to_xml",
-	"database_to_xmlschema", "database_to_xml_and_xmlschema", "ts_stat", "ts_rewrite", "pg_input_is_valid", "pg_input_error_info"};
+	"database_to_xmlschema", "database_to_xml_and_xmlschema", "ts_stat", "ts_rewrite", "pg_input_is_valid", "pg_input_error_info",
+	"satisfies_hash_partition"};
 	static const char counters[] = "pg_stat_get_";
 
 	if (strncmp(name, counters, strlen(counters)) == 0)

@@ -26,6 +26,9 @@ extern List *dperm_reach_stored(Oid relation);
 /* Is a function one of PostgreSQL's own that read a table, its statistics or a type, or run a query, that their arguments name? */
 extern bool dperm_reach_by_name(Oid function);
 
+/* Is row-level security enabled for a relation? */
+extern bool dperm_reach_has_policies(Oid relation);
+
 /* The type of a node that is an expression, else InvalidOid. */
 extern Oid	dperm_reach_type(Node *node);
 

@@ -13,6 +13,7 @@
 #include "catalog/pg_proc.h"
 #include "executor/instrument.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
@@ -53,8 +54,7 @@ static const Setting restricted[] = {{"search_path", "pg_catalog, pg_temp"}, {"r
  * - says how SQL is read, in a function with SET clauses or of a session that has the owner's rights, or
  * - has a part in the plan, which decides what is evaluated first: cpu_operator_cost alone changes the order of conditions.
  *
- * The values are the defaults of PostgreSQL. Left to the caller are memory, time-outs, the network, transactions, encodings of the
- * client, logging, new objects and maintenance (work_mem, statement_timeout, client_encoding, default_tablespace, vacuum_... and such): they decide
+ * The values are the defaults of PostgreSQL. Left to the caller are memory, time-outs, the network, transactions, logging, new objects and maintenance (work_mem, statement_timeout, client_encoding, default_tablespace, vacuum_... and such): they decide
  * how long a query takes or whether it can run at all, not what it says. A setting that only current_setting() reads, or
  * that another extension defines, is the owner's business: docs/owner.md. The test protect_attacks goes through pg_settings.
  */
@@ -254,6 +254,8 @@ dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *allowed)
 				 errmsg("too little of the stack is left to read a protected relation"),
 				 errhint("Call the function outside of functions that call each other.")));
 	}
+	before->encoding = pg_get_client_encoding();
+	(void) SetClientEncoding(GetDatabaseEncoding());
 	shielded = true;
 	callees = allowed;
 }
@@ -265,6 +267,7 @@ dperm_run_as_unshield(const DpermShield *before)
 	if (before->active)
 	{
 		restore_stack_base(before->stack);
+		(void) SetClientEncoding(before->encoding);
 		shielded = false;
 		callees = NULL;
 	}

@@ -35,12 +35,14 @@ typedef struct DpermShield
 {
 	bool		active;
 	pg_stack_base_t stack;
+	int			encoding;		/* of the client */
 } DpermShield;
 
 /*
  * Around the part of such a query that reads rows, in PG_TRY. How deep the caller has nested calls must not decide whether an expression over a row
  * fails: the stack is counted from here on, up to a limit that depends on the server alone, and it is an error if there is not that much left. And a
- * message that ends the session does not quote the row that is being read. A function that is not among those that may run is an error, whoever calls it. With
+ * message that ends the session does not quote the row that is being read. Text that is made for a client, as functions such as textsend do, has the encoding of the
+ * server: whether a character can be converted would be an error that the caller can ask for. A function that is not among those that may run is an error, whoever calls it. With
  * an owner of InvalidOid, nothing is done.
  */
 extern void dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *callees);

@@ -95,7 +95,25 @@ CREATE FUNCTION callees.version_cmp(p callees.version, q callees.version) RETURN
   $$ BEGIN PERFORM callees.ran(); RETURN (p).major - (q).major; END $$;
 CREATE OPERATOR CLASS callees.version_ops DEFAULT FOR TYPE callees.version USING btree AS OPERATOR 1 callees.<#, OPERATOR 2 callees.<=#, OPERATOR 3 callees.=#,
   OPERATOR 4 callees.>=#, OPERATOR 5 callees.>#, FUNCTION 1 callees.version_cmp(callees.version, callees.version);
+SELECT format('CREATE FUNCTION callees.text_%s(p text, q text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $f$ BEGIN PERFORM callees.ran(); RETURN p OPERATOR(pg_catalog.%s) q; END $f$; '
+  'CREATE OPERATOR callees.%s# (FUNCTION = callees.text_%s, LEFTARG = text, RIGHTARG = text)', name, op, op, name)
+  FROM unnest('{lt,le,eq,ge,gt}'::text[], '{<,<=,=,>=,>}'::text[]) AS u(name, op) \gexec
+CREATE FUNCTION callees.text_cmp(p text, q text) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN PERFORM callees.ran(); RETURN bttextcmp(p, q); END $$;
+CREATE OPERATOR CLASS callees.text_ops FOR TYPE text USING btree AS OPERATOR 1 callees.<#, OPERATOR 2 callees.<=#, OPERATOR 3 callees.=#,
+  OPERATOR 4 callees.>=#, OPERATOR 5 callees.>#, FUNCTION 1 callees.text_cmp(text, text);
 SET ROLE callees_owner;
+CREATE TYPE callees.span AS RANGE (SUBTYPE = text, SUBTYPE_OPCLASS = callees.text_ops);
+CREATE TABLE callees.spans AS SELECT person, callees.span(word, 'b') AS span, x, y FROM callees.people;
+CALL callees.define('range', $$SELECT person, x, span @> 'a1'::text AS y FROM callees.spans$$);
+CREATE TABLE callees.keyed (person int, span callees.span, x float8, y boolean) PARTITION BY LIST (span);
+CREATE TABLE callees.keyed_rest PARTITION OF callees.keyed DEFAULT PARTITION BY RANGE (x);
+CREATE TABLE callees.keyed_rest_0 PARTITION OF callees.keyed_rest DEFAULT;
+INSERT INTO callees.keyed SELECT person, callees.span(word, 'b'), x, y FROM callees.people;
+CALL callees.define('keys', 'SELECT person, x, y FROM callees.keyed');
+CALL callees.define('keys_of_parents', 'SELECT person, x, y FROM callees.keyed_rest');
+CALL callees.define('named_type', $$SELECT person, x, range_in('[a,b]', 'callees.span'::regtype, -1) IS NULL AS y FROM callees.people$$);
+CREATE FUNCTION callees.least_of(a text[]) RETURNS boolean IMMUTABLE RETURN (SELECT (array_agg(q ORDER BY q USING OPERATOR(callees.<#)))[1] IS NULL FROM unnest(a) q);
+CALL callees.define('sorted', 'SELECT person, x, callees.least_of(ARRAY[word]) AS y FROM callees.people');
 CALL callees.define('greatest', $$SELECT person, x, (greatest(v, '(1,0)'::callees.version)).major > 1 AS y FROM callees.versions$$);
 CALL callees.define('array_equal', $$SELECT person, x, vs = ARRAY['(1,0)'::callees.version] AS y FROM callees.versions$$);
 -- what owners may do: SQL functions with a parsed body, default arguments and operators of their own
@@ -126,6 +144,10 @@ SELECT dp_logreg_train('callees.stated', 'y', 'x', 1) IS NOT NULL AS stated;
 SELECT dp_logreg_train('callees.folded', 'y', 'x', 1) IS NOT NULL AS folded;
 SELECT dp_logreg_train('callees.greatest', 'y', 'x', 1) IS NOT NULL AS greatest;
 SELECT dp_logreg_train('callees.array_equal', 'y', 'x', 1) IS NOT NULL AS array_equal;
+SELECT dp_logreg_train('callees.range', 'y', 'x', 1) IS NOT NULL AS range;
+SELECT dp_logreg_train('callees.keys', 'y', 'x', 1) IS NOT NULL AS keys;
+SELECT dp_logreg_train('callees.keys_of_parents', 'y', 'x', 1) IS NOT NULL AS keys_of_parents;
+SELECT dp_logreg_train('callees.sorted', 'y', 'x', 1) IS NOT NULL AS sorted;
 SELECT coalesce(current_setting('callees.ran', true), '') AS ran_as;
 RESET ROLE;
 -- how words are hashed to leave out partitions; the same family may serve wherever words are compared
@@ -151,6 +173,20 @@ SET client_min_messages = error;
 DROP OPERATOR FAMILY callees.word_ops USING hash CASCADE;
 RESET client_min_messages;
 
+-- a cast of somebody else, which their own type lets them make, is nobody's concern
+CREATE ROLE callees_stranger;
+CREATE SCHEMA callees_stranger AUTHORIZATION callees_stranger;
+GRANT USAGE ON SCHEMA callees TO callees_stranger;
+SET ROLE callees_owner;
+CALL callees.define('kinds', $$SELECT person, x, kind = 'r' AS y FROM callees.people$$);
+SET ROLE callees_stranger;
+CREATE TYPE callees_stranger.t AS ENUM ('r');
+CREATE FUNCTION callees_stranger.f(callees_stranger.t) RETURNS callees.kind LANGUAGE sql AS $$ SELECT 'r'::callees.kind $$;
+CREATE CAST (callees_stranger.t AS callees.kind) WITH FUNCTION callees_stranger.f;
+SET ROLE callees_analyst;
+SELECT dp_logreg_train('callees.kinds', 'y', 'x', 1) IS NOT NULL AS kinds;
+RESET ROLE;
+
 -- The same ways to a function that reads a table, and so has one person's row in the rows of others: refused when a relation is protected
 SET ROLE callees_owner;
 CREATE FUNCTION callees.seven() RETURNS boolean STABLE BEGIN ATOMIC SELECT y FROM callees.people WHERE person = 7; END;
@@ -167,6 +203,16 @@ CREATE AGGREGATE callees.rewrite(text) (SFUNC = ts_rewrite, STYPE = tsquery, INI
 CREATE FUNCTION callees.look(a text[]) RETURNS boolean IMMUTABLE RETURN (SELECT callees.rewrite(q) = 'b'::tsquery FROM unnest(a) q);
 CALL callees.define('read_aggregate', $$SELECT person, x, callees.look(ARRAY['SELECT ''a''::tsquery, ''b''::tsquery FROM callees.people WHERE person = 7 AND y']) AS y FROM callees.people$$);
 CALL callees.define('read_counters', $$SELECT person, x, pg_stat_get_live_tuples('callees.people'::regclass) > 1000 AS y FROM callees.people$$);
+-- nor may a body carry something from row to row
+CREATE FUNCTION callees.carry(p int, y boolean) RETURNS boolean IMMUTABLE RETURN CASE p WHEN 1 THEN set_config('callees.c', y::text, false)::boolean ELSE current_setting('callees.c')::boolean END;
+CALL callees.define('carried', 'SELECT person, x, callees.carry(person, y) AS y FROM callees.people');
+CREATE FUNCTION callees.size() RETURNS boolean IMMUTABLE RETURN pg_relation_size('callees.people') > 100000;
+CALL callees.define('sized', 'SELECT person, x, callees.size() AS y FROM callees.people');
+-- nor be stored through policies
+CREATE TABLE callees.policed AS SELECT person, x, y FROM callees.people;
+ALTER TABLE callees.policed ENABLE ROW LEVEL SECURITY;
+SELECT dp_protect('callees.policed', 'callees', unit => 'person', domains => '{"x": [0, 1]}');
+CALL callees.define('stored_policed', 'SELECT person, x, y FROM callees.policed', 'MATERIALIZED VIEW');
 -- where a row lies is a matter of how large the others are
 CALL callees.define('place', 'SELECT person, x, (ctid::text::point)[0] > 0 AS y FROM callees.people');
 CALL callees.define('chosen', 'SELECT person, x, y FROM callees.people WHERE (ctid::text::point)[0] > 0');
@@ -213,6 +259,6 @@ SELECT dp_logreg_train('callees.written', 'y', 'x', 1, domains => '{"x": [0, 1]}
 RESET ROLE;
 
 SET client_min_messages = error;
-DROP OWNED BY callees_owner, callees_analyst CASCADE;
+DROP OWNED BY callees_owner, callees_analyst, callees_stranger CASCADE;
 SELECT dp_budget_drop('callees'), dp_budget_drop('callees nest');
-DROP ROLE callees_owner, callees_analyst;
+DROP ROLE callees_owner, callees_analyst, callees_stranger;
