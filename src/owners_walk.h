@@ -1,0 +1,39 @@
+/*
+ * owners_walk.h: a walk through all that PostgreSQL may call for a query; within owners.c and owners_types.c.
+ */
+#ifndef DPERM_OWNERS_WALK_H
+#define DPERM_OWNERS_WALK_H
+
+#include "catalog/dependency.h"
+#include "nodes/pg_list.h"
+
+/* Whose functions may run, and whether there are some of the owner's own. */
+typedef struct DpermOwners
+{
+	Oid			extension;		/* ours */
+	Oid			relation;
+	Oid			owner;			/* of the relation */
+	bool		trusted;		/* does the caller have the owner's rights, and the session, too? */
+	Oid			own;			/* a function of theirs */
+	bool		aside;			/* is what is looked at only possibly called? */
+	List	   *functions;		/* all that have been checked */
+	Oid			within;			/* the function whose body is looked at, InvalidOid for the query itself */
+	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
+	ObjectAddresses *visited;	/* functions, types and views that have been checked */
+} DpermOwners;
+
+/* Is an object seen for the first time? */
+extern bool dperm_owners_is_new(DpermOwners *owners, Oid class, Oid object);
+
+/* Raise for a function that must not run with the owner's rights; false, for check_functions_in_node. */
+extern bool dperm_owners_function(Oid function, void *owners);
+
+/* An expression that the catalog has as text. */
+extern void dperm_owners_text(Datum expression, bool isnull, DpermOwners *owners);
+
+/* The functions of a type, an operator, or an operator family, if it is not InvalidOid. */
+extern void dperm_owners_type(Oid type, DpermOwners *owners);
+extern void dperm_owners_operator(Oid operator, DpermOwners *owners);
+extern void dperm_owners_family(Oid family, DpermOwners *owners);
+
+#endif							/* DPERM_OWNERS_WALK_H */
