@@ -110,6 +110,16 @@ dperm_location_has_citus(void)
 	return OidIsValid(get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE));
 }
 
+/* Warn of sessions that we do not see. */
+void
+dperm_location_warn(void)
+{
+	if (dperm_location_has_citus() && !dperm_utility_sees_all())
+		ereport(WARNING,
+				(errmsg("library dperm is not preloaded, so roles that can create tables can have Citus run commands as a superuser"),
+				 errhint("Add dperm to shared_preload_libraries, after citus, or to session_preload_libraries.")));
+}
+
 /* Some relations, in order, the numbers at the end of their names, in order, and what Citus says about shards. */
 typedef struct Shards
 {

@@ -26,6 +26,9 @@ extern DpermLocation dperm_location_find(Oid relation, List **parts);
 /* Does this database have Citus? */
 extern bool dperm_location_has_citus(void);
 
+/* Warn of a cluster on which sessions need not have our library. */
+extern void dperm_location_warn(void);
+
 /*
  * The tables of this server that have rows of relations since they are their shards in Citus; and, if there are shards among the relations, what they are shards of.
  */

@@ -34,6 +34,20 @@
 
 static bool check_owners(Node *node, void *owners);
 
+/* Is an object seen for the first time? */
+bool
+dperm_owners_is_new(DpermOwners *owners, Oid class, Oid object)
+{
+	ObjectAddress address;
+
+	ObjectAddressSet(address, class, object);
+	if (object_address_present(&address, owners->visited))
+		return false;
+	add_exact_object_address(&address, owners->visited);
+	check_stack_depth();
+	return true;
+}
+
 /*
  * Raise for a function that reads a table, or may read any. What it finds there are rows of others, so that a single person, or row, would have a hand in all rows
  * that the function is called for. This is so whoever calls, and when a relation is protected.
@@ -65,9 +79,9 @@ check_aggregate(Oid aggregate, DpermOwners *owners)
 			if (OidIsValid(functions[i]))
 				(void) dperm_owners_function(functions[i], owners);
 	}
-	dperm_owners_type(form->aggtranstype, owners);
-	dperm_owners_type(form->aggmtranstype, owners);
-	dperm_owners_operator(form->aggsortop, owners);
+	dperm_owners_types_check(form->aggtranstype, owners);
+	dperm_owners_types_check(form->aggmtranstype, owners);
+	dperm_owners_types_operator(form->aggsortop, owners);
 	ReleaseSysCache(tuple);
 }
 
@@ -122,9 +136,9 @@ check_signature(HeapTuple tuple, DpermOwners *owners)
 	int			count = get_func_arg_info(tuple, &types, &names, &modes);
 
 	dperm_owners_text(defaults, isnull, owners);
-	dperm_owners_type(((Form_pg_proc) GETSTRUCT(tuple))->prorettype, owners);
+	dperm_owners_types_check(((Form_pg_proc) GETSTRUCT(tuple))->prorettype, owners);
 	for (int i = 0; i < count; i++)
-		dperm_owners_type(types[i], owners);
+		dperm_owners_types_check(types[i], owners);
 }
 
 /* Raise for a function that must not run with the owner's rights. */
@@ -191,18 +205,18 @@ check_calls(Node *node, DpermOwners *owners)
 		case T_OpExpr:
 		case T_DistinctExpr:
 		case T_NullIfExpr:
-			dperm_owners_operator(((OpExpr *) node)->opno, owners);
+			dperm_owners_types_operator(((OpExpr *) node)->opno, owners);
 			break;
 		case T_ScalarArrayOpExpr:
-			dperm_owners_operator(((ScalarArrayOpExpr *) node)->opno, owners);
+			dperm_owners_types_operator(((ScalarArrayOpExpr *) node)->opno, owners);
 			break;
 		case T_RowCompareExpr:
 			foreach(cell, ((RowCompareExpr *) node)->opnos)
-				dperm_owners_operator(lfirst_oid(cell), owners);
+				dperm_owners_types_operator(lfirst_oid(cell), owners);
 			break;
 		case T_SortGroupClause:
-			dperm_owners_operator(((SortGroupClause *) node)->eqop, owners);
-			dperm_owners_operator(((SortGroupClause *) node)->sortop, owners);
+			dperm_owners_types_operator(((SortGroupClause *) node)->eqop, owners);
+			dperm_owners_types_operator(((SortGroupClause *) node)->sortop, owners);
 			break;
 		case T_WindowClause:
 			if (OidIsValid(((WindowClause *) node)->startInRangeFunc))
@@ -249,11 +263,11 @@ check_partition_key(Oid table, DpermOwners *owners)
 	form = (Form_pg_partitioned_table) GETSTRUCT(tuple);
 	for (int i = 0; i < form->partnatts; i++)
 		if (form->partattrs.values[i] > 0)
-			dperm_owners_type(get_atttype(table, form->partattrs.values[i]), owners);
+			dperm_owners_types_check(get_atttype(table, form->partattrs.values[i]), owners);
 	value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass, &isnull);
 	classes = isnull ? NULL : (oidvector *) DatumGetPointer(value);
 	for (int i = 0; classes && i < classes->dim1; i++)
-		dperm_owners_family(get_opclass_family(classes->values[i]), owners);
+		dperm_owners_types_family(get_opclass_family(classes->values[i]), owners);
 	value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partexprs, &isnull);
 	dperm_owners_text(value, isnull, owners);
 	ReleaseSysCache(tuple);
@@ -322,7 +336,7 @@ check_types(List *types, DpermOwners *owners)
 	ListCell   *cell;
 
 	foreach(cell, types)
-		dperm_owners_type(lfirst_oid(cell), owners);
+		dperm_owners_types_check(lfirst_oid(cell), owners);
 }
 
 /* Check the owner of every function of a query: also behind operators, casts and policies. */
@@ -353,7 +367,7 @@ check_owners(Node *node, void *owners)
 		check_types(((TableFunc *) node)->coltypes, owners);
 	if (IsA(node, RangeTblFunction))
 		check_types(((RangeTblFunction *) node)->funccoltypes, owners);
-	dperm_owners_type(dperm_reach_type(node), owners);
+	dperm_owners_types_check(dperm_reach_type(node), owners);
 	check_calls(node, owners);
 	(void) check_functions_in_node(node, dperm_owners_function, owners);
 	return expression_tree_walker(node, check_owners, owners);
@@ -398,6 +412,6 @@ dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns)
 
 	check_entry(&entry, &owners);
 	foreach(cell, columns)
-		dperm_owners_type(get_atttype(relation, lfirst_int(cell)), &owners);
+		dperm_owners_types_check(get_atttype(relation, lfirst_int(cell)), &owners);
 	free_object_addresses(owners.visited);
 }

@@ -32,23 +32,9 @@
 #include "owners_walk.h"
 #include "reach.h"
 
-/* Is an object seen for the first time? */
-bool
-dperm_owners_is_new(DpermOwners *owners, Oid class, Oid object)
-{
-	ObjectAddress address;
-
-	ObjectAddressSet(address, class, object);
-	if (object_address_present(&address, owners->visited))
-		return false;
-	add_exact_object_address(&address, owners->visited);
-	check_stack_depth();
-	return true;
-}
-
 /* The functions of an operator family: how values are compared and hashed, wherever PostgreSQL does so. */
 void
-dperm_owners_family(Oid family, DpermOwners *owners)
+dperm_owners_types_family(Oid family, DpermOwners *owners)
 {
 	bool		before = owners->aside;
 	CatCList   *functions;
@@ -63,14 +49,14 @@ dperm_owners_family(Oid family, DpermOwners *owners)
 	ReleaseSysCacheList(functions);
 	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
 	for (int i = 0; i < operators->n_members; i++)
-		dperm_owners_operator(((Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple))->amopopr, owners);
+		dperm_owners_types_operator(((Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple))->amopopr, owners);
 	ReleaseSysCacheList(operators);
 	owners->aside = before;
 }
 
 /* The functions behind an operator. The planner may put its negator or its commutator in its place, and hash or compare by a family that it is in. */
 void
-dperm_owners_operator(Oid operator, DpermOwners *owners)
+dperm_owners_types_operator(Oid operator, DpermOwners *owners)
 {
 	HeapTuple	tuple;
 	Form_pg_operator form;
@@ -80,7 +66,7 @@ dperm_owners_operator(Oid operator, DpermOwners *owners)
 		return;
 	members = SearchSysCacheList1(AMOPOPID, ObjectIdGetDatum(operator));
 	for (int i = 0; i < members->n_members; i++)
-		dperm_owners_family(((Form_pg_amop) GETSTRUCT(&members->members[i]->tuple))->amopfamily, owners);
+		dperm_owners_types_family(((Form_pg_amop) GETSTRUCT(&members->members[i]->tuple))->amopfamily, owners);
 	ReleaseSysCacheList(members);
 	if (operator < FirstNormalObjectId)
 		return;
@@ -95,8 +81,8 @@ dperm_owners_operator(Oid operator, DpermOwners *owners)
 			if (OidIsValid(functions[i]))
 				(void) dperm_owners_function(functions[i], owners);
 	}
-	dperm_owners_operator(form->oprnegate, owners);
-	dperm_owners_operator(form->oprcom, owners);
+	dperm_owners_types_operator(form->oprnegate, owners);
+	dperm_owners_types_operator(form->oprcom, owners);
 	ReleaseSysCache(tuple);
 }
 
@@ -107,11 +93,11 @@ check_dependency(Oid class, Oid object, void *owners)
 	if (class == ProcedureRelationId)
 		(void) dperm_owners_function(object, owners);
 	else if (class == OperatorRelationId)
-		dperm_owners_operator(object, owners);
+		dperm_owners_types_operator(object, owners);
 	else if (class == TypeRelationId)
-		dperm_owners_type(object, owners);
+		dperm_owners_types_check(object, owners);
 	else if (class == OperatorClassRelationId)
-		dperm_owners_family(get_opclass_family(object), owners);
+		dperm_owners_types_family(get_opclass_family(object), owners);
 }
 
 /* The functions that an object depends on, also those behind operators. */
@@ -154,7 +140,7 @@ check_ordering(Oid type, DpermOwners *owners)
 		Oid			class = GetDefaultOpClass(type, methods[i]);
 
 		if (OidIsValid(class))
-			dperm_owners_family(get_opclass_family(class), owners);
+			dperm_owners_types_family(get_opclass_family(class), owners);
 	}
 }
 
@@ -184,7 +170,7 @@ check_members(Oid type, DpermOwners *owners)
 		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(tuple);
 
 		if (form->amoplefttype == type || form->amoprighttype == type)
-			dperm_owners_operator(form->amopopr, owners);
+			dperm_owners_types_operator(form->amopopr, owners);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
@@ -253,7 +239,7 @@ check_column_list(Oid relation, DpermOwners *owners)
 
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
-			dperm_owners_type(TupleDescAttr(desc, i)->atttypid, owners);
+			dperm_owners_types_check(TupleDescAttr(desc, i)->atttypid, owners);
 	relation_close(composite, NoLock);
 }
 
@@ -262,7 +248,7 @@ check_column_list(Oid relation, DpermOwners *owners)
  * ranges, whose input is a function of PostgreSQL that calls the others.
  */
 void
-dperm_owners_type(Oid type, DpermOwners *owners)
+dperm_owners_types_check(Oid type, DpermOwners *owners)
 {
 	Oid			parts[] = {get_element_type(type), get_range_subtype(type), get_multirange_range(type)};
 
@@ -277,7 +263,7 @@ dperm_owners_type(Oid type, DpermOwners *owners)
 		check_members(type, owners);
 	}
 	for (int i = 0; i < lengthof(parts); i++)
-		dperm_owners_type(parts[i], owners);
+		dperm_owners_types_check(parts[i], owners);
 	if (type < FirstNormalObjectId)
 		return;
 	if (get_typtype(type) == TYPTYPE_DOMAIN)
@@ -290,7 +276,7 @@ dperm_owners_type(Oid type, DpermOwners *owners)
 		base = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
 		ReleaseSysCache(tuple);
 		check_constraints(type, owners);
-		dperm_owners_type(base, owners);
+		dperm_owners_types_check(base, owners);
 	}
 	else if (get_typtype(type) == TYPTYPE_COMPOSITE)
 		check_column_list(get_typ_typrelid(type), owners);

@@ -32,8 +32,8 @@ extern bool dperm_owners_function(Oid function, void *owners);
 extern void dperm_owners_text(Datum expression, bool isnull, DpermOwners *owners);
 
 /* The functions of a type, an operator, or an operator family, if it is not InvalidOid. */
-extern void dperm_owners_type(Oid type, DpermOwners *owners);
-extern void dperm_owners_operator(Oid operator, DpermOwners *owners);
-extern void dperm_owners_family(Oid family, DpermOwners *owners);
+extern void dperm_owners_types_check(Oid type, DpermOwners *owners);
+extern void dperm_owners_types_operator(Oid operator, DpermOwners *owners);
+extern void dperm_owners_types_family(Oid family, DpermOwners *owners);
 
 #endif							/* DPERM_OWNERS_WALK_H */

@@ -324,6 +324,7 @@ dp_protect(PG_FUNCTION_ARGS)
 					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
 	dperm_budget_leave(&scope);
 	dperm_census_warn(relation, unit != NULL);
+	dperm_location_warn();
 	dperm_owners_warn(get_extension_oid("dperm", false), relation, dperm_budget_relation_owner(relation), open);
 	PG_RETURN_VOID();
 }

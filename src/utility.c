@@ -6,6 +6,9 @@
  * command alone, but the whole string that it is part of, with all that stands behind it. Nothing else that a client has written is sent to transactions of another login: savepoints have
  * numbers there, and COMMIT and the calls for the cluster's clock are Citus' own; SET CONSTRAINTS and DISCARD are not sent at all.
  *
+ * Worse, for some commands over tables and types, which anybody can give who may create something in a schema, Citus opens such transactions as a superuser. So only superusers may
+ * have settings handed on, in sessions that have loaded us: docs/distributed.md asks for that in all of them.
+ *
  * For Citus a transaction ends with COMMIT or ROLLBACK. PREPARE TRANSACTION leaves its connections as they are, and pointers to what has been freed.
  *
  * So we have to see SET before Citus does. The hook that is set last runs first, and Citus refuses to be loaded if there is one already.
@@ -13,10 +16,12 @@
 #include "postgres.h"
 
 #include "access/xact.h"
+#include "commands/extension.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "nodes/plannodes.h"
 #include "tcop/pquery.h"
+#include "tcop/tcopprot.h"
 #include "tcop/utility.h"
 #include "utils/guc.h"
 #include "utils/portal.h"
@@ -37,6 +42,9 @@ static struct
 	bool		handed_on;		/* there was a setting that Citus may hand on */
 	bool		refused;		/* there must be none from now on */
 }			state;
+
+/* Was the library loaded before the first command of the session? */
+static bool preloaded;
 
 /* The commands that are running, one within the other, as far as we have seen them begin. */
 static struct
@@ -62,8 +70,15 @@ note_setting(void)
 
 	/* Citus looks at it before the command takes effect, too */
 	propagate = GetConfigOption(PROPAGATE, true, false);
-	if (propagate && strcmp(propagate, PROPAGATE_NOTHING) != 0)
-		state.handed_on = true;
+	if (propagate == NULL || strcmp(propagate, PROPAGATE_NOTHING) == 0)
+		return;
+	if (!superuser() && OidIsValid(get_extension_oid("dperm", true)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("only superusers can change settings while %s is \"%s\"", PROPAGATE, propagate),
+				 errdetail("Citus hands them on over connections of superusers, with all that stands in the same string, if it has some open. Rows of protected relations could be read so."),
+				 errhint("Use SELECT set_config('%s', '%s', false), or a new session.", PROPAGATE, PROPAGATE_NOTHING)));
+	state.handed_on = true;
 }
 
 /* A command is about to run. */
@@ -108,6 +123,7 @@ dperm_utility_init(void)
 {
 	/* as libraries that are preloaded are not; a session may have prepared a transaction before, which leaves its traces */
 	state.unknown = IsTransactionState();
+	preloaded = debug_query_string == NULL;
 	RegisterXactCallback(transaction_ends, NULL);
 	previous_hook = ProcessUtility_hook;
 	ProcessUtility_hook = command_given;
@@ -127,6 +143,13 @@ void
 dperm_utility_refuse_settings(void)
 {
 	state.refused = true;
+}
+
+/* Have we seen all commands? */
+bool
+dperm_utility_sees_all(void)
+{
+	return preloaded;
 }
 
 /* Are the commands of this session, by its name, those of another server of a cluster? */

@@ -24,6 +24,9 @@ extern DpermHandedOn dperm_utility_handed_on(void);
  */
 extern void dperm_utility_refuse_settings(void);
 
+/* Does this session see all commands, from the first one on, because the library is preloaded? */
+extern bool dperm_utility_sees_all(void);
+
 /* Does Citus take this session for one of its own, by its application_name? Anybody can have such a name. */
 extern bool dperm_utility_is_from_citus(void);
 

@@ -103,7 +103,7 @@ my $payload = q{SET LOCAL work_mem = '8MB'; DO $x$ DECLARE r regclass; BEGIN FOR
 my $perform = "PERFORM dp_logreg_train('patients', 'y', '{n,f}', 0.001);";
 my $local = "PERFORM set_config('citus.propagate_set_commands', 'local', true);";
 my $refused = qr/ERROR:  settings cannot be changed by SET or RESET after a protected relation.*HINT:  Commit or roll back first/s;
-my $handed_on = qr/ERROR:  Citus may hand on settings of this transaction to the workers/;
+my $handed_on = qr/ERROR:  Citus may hand on settings of this transaction to the workers|ERROR:  only superusers can change settings while citus.propagate_set_commands is "local"/;
 
 sub opened
 {
@@ -141,7 +141,7 @@ my $charges = sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'");
 $node->command_checks_all([ 'pgbench', '-n', '-t', 1, '-M', 'extended', '-f', $script, '-U', 'ana', 'postgres' ], 2, [qr/./], [qr/settings cannot be changed by SET or RESET/], 'a pipeline');
 is(opened(), 0, 'a pipeline: no code as the owner');
 is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), $charges + 1, 'it was charged');
-like(ask($node, 'ana', "$cheap; BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; COMMIT; SELECT 'set'"), qr/\nset/, 'the next transaction can have settings');
+like(ask($node, 'ana', "$cheap; BEGIN; SET LOCAL citus.propagate_set_commands = 'none'; SET LOCAL work_mem = '8MB'; COMMIT; SELECT 'set'"), qr/\nset/, 'the next transaction can have settings');
 
 # For Citus, PREPARE TRANSACTION does not end a transaction: its connections, and what it hands on, are still there in the next one
 $script = PostgreSQL::Test::Utils::tempdir() . '/prepared.sql';
@@ -149,13 +149,10 @@ PostgreSQL::Test::Utils::append_to_file($script, "\\startpipeline\n$cheap;\nBEGI
 	  . "PREPARE TRANSACTION 'p';\n\\endpipeline\nBEGIN;\nDO \$d\$ BEGIN EXECUTE \$e\$$payload\$e\$; END \$d\$;\nCOMMIT;\n");
 $node->command_checks_all([ 'pgbench', '-n', '-t', 1, '-M', 'extended', '-f', $script, '-U', 'ana', 'postgres' ], 2, [qr/./], [qr/cannot be prepared/], 'PREPARE TRANSACTION after the read');
 is(opened(), 0, 'PREPARE TRANSACTION after the read: no code as the owner');
-for my $first ('', "DO \$d\$ BEGIN $perform END \$d\$; ")
-{
-	refuses("${first}BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; PREPARE TRANSACTION 'q'; $cheap", $handed_on,
-		'PREPARE TRANSACTION before the read, the library is loaded ' . ($first ? 'before' : 'afterwards'));
-	sql("ROLLBACK PREPARED 'q'");
-	like(ask($node, 'ana', "${first}BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; PREPARE TRANSACTION 'q'; ROLLBACK PREPARED 'q'; $cheap; SELECT 'trained'"), qr/trained/, 'after ROLLBACK PREPARED all is well');
-}
+my $prepare = "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; PREPARE TRANSACTION 'q'";
+refuses("$prepare; $cheap", $handed_on, 'PREPARE TRANSACTION before the read');
+sql("ROLLBACK PREPARED 'q'");
+like(ask($node, 'ana', "$prepare; ROLLBACK PREPARED 'q'; $cheap; SELECT 'trained'"), qr/trained/, 'after ROLLBACK PREPARED all is well');
 like(ask($node, 'ana', "CREATE PROCEDURE pg_temp.both() LANGUAGE plpgsql AS \$p\$ BEGIN $perform COMMIT; SET LOCAL work_mem = '8MB'; END \$p\$; CALL pg_temp.both(); SELECT 'set'"), qr/set/, 'also in a procedure');
 
 # Settings before the read, whether the library saw them or not
@@ -169,13 +166,28 @@ refuses("DO \$d\$ BEGIN $perform END \$d\$; DO \$d\$ BEGIN BEGIN $local SET LOCA
 	$handed_on, 'also if a subtransaction did so');
 like(ask($node, 'ana', "DO \$d\$ BEGIN SET LOCAL work_mem = '8MB'; $perform END \$d\$; SELECT 'trained'"), qr/trained/, 'a setting that is not handed on does no harm');
 
+my $set = "budget => 'rows', domains => '{\"n\": [0, 100]}', columns => '{y,n}'";
+
+# For some commands Citus has connections of a superuser, to which it hands on settings, too: only superusers can have some in sessions with our library
+sql("CREATE SCHEMA anas AUTHORIZATION ana");
+my $super = "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; CREATE TABLE anas.e (a int); SELECT create_distributed_table('anas.e', 'a', colocate_with => 'none', shard_count => 2); DO \$d\$ BEGIN EXECUTE \$e\$$payload\$e\$; END \$d\$; COMMIT";
+sql("ALTER DATABASE postgres SET session_preload_libraries = 'dperm'");
+refuses($super, qr/only superusers can change settings/, 'connections of a superuser');
+like(ask($node, 'ana', "SET citus.propagate_set_commands = 'local'; SELECT set_config('citus.propagate_set_commands', 'none', false); SET work_mem = '8MB'; SELECT 'set'"), qr/set$/, 'there is a way out');
+my $preload = $set =~ s/'rows'/'preload'/r;
+# with an error at the end, messages are shown
+unlike(ask($node, 'owen', "SELECT dp_budget_create('preload', 1); CREATE TABLE quiet (y boolean, n int); SELECT dp_protect('quiet', $preload); DROP TABLE quiet; SELECT 1/0"), qr/WARNING|ERROR:  (?!division)/, 'no warning where dperm is preloaded');
+sql("ALTER DATABASE postgres RESET session_preload_libraries");
+like(ask($node, 'owen', "CREATE TABLE loud (y boolean, n int); SELECT dp_protect('loud', $preload); SELECT 1/0"), qr/WARNING:  library dperm is not preloaded/, 'a warning where it is not');
+ask($node, 'owen', 'DROP TABLE loud');
+
 # The rights of the owner in the session of another
 ask($node, 'owen', "CREATE FUNCTION owen_train() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS \$\$ SELECT left(dp_logreg_train('public.patients', 'y', '{n,f}', 0.001)::text, 9) \$\$");
 refuses("BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; DO \$d\$ BEGIN EXECUTE \$e\$" . $payload =~ s/'GRANT/CASE current_user WHEN 'owen' THEN 'GRANT/r =~ s/TO ana'/TO ana' ELSE 'SELECT 1 -- %s' END/r . "\$e\$; END \$d\$; SELECT owen_train(); COMMIT",
 	qr/cannot be used in a transaction block/, 'a function with the rights of the owner');
 refuses("SET citus.propagate_set_commands = 'local'; SELECT owen_train()", qr/setting "citus.propagate_set_commands" must not be changed/, 'nor with a setting');
 is(ask($node, 'ana', 'SELECT owen_train()'), '{"format"', 'it can be called by itself');
-like(ask($node, 'owen', "BEGIN; SET LOCAL work_mem = '8MB'; $cheap; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '9MB'; COMMIT; SELECT 'done'"), qr/done/, 'the owner does as they like');
+like(ask($node, 'owen', "BEGIN; SET LOCAL work_mem = '8MB'; $cheap; SET LOCAL work_mem = '9MB'; COMMIT; SELECT 'done'"), qr/done/, 'the owner does as they like');
 
 # Sessions that Citus takes for its own
 $spent = sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1");
@@ -186,7 +198,6 @@ for my $name ('citus_internal gpid=10000000001', 'citus_rebalancer gpid=10000000
 is(sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1"), $spent, 'that costs nothing');
 
 # Commands by which Citus puts another table in the place of a protected one
-my $set = "budget => 'rows', domains => '{\"n\": [0, 100]}', columns => '{y,n}'";
 my $domains = "domains => '{\"n\": [0, 100]}'";
 my $tables = join ' ', map { "CREATE TABLE $_ (id bigint PRIMARY KEY, h int, y boolean, n int); INSERT INTO $_ SELECT i, i % 10, i % 3 = 0, i % 100 FROM generate_series(1, 1000) i;" } 'near', 'spread', 'linked';
 my $made = ask($node, 'owen', "SELECT dp_budget_create('rows', epsilon => 30, delta => 1e-6);
