@@ -228,13 +228,25 @@ dperm_run_as_check_free(void)
 				 errhint("Do not call it from a function that a protected relation calls.")));
 }
 
+/* Where the stack has got to. A variable may be elsewhere: tools that look for wrong addresses put some on the heap. */
+static const char *
+stack_top(void)
+{
+#if defined(__GNUC__)
+	return __builtin_frame_address(0);
+#else
+	char		here;
+
+	return &here;
+#endif
+}
+
 /* Before rows are read. */
 void
 dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *allowed)
 {
 	long		all;
 	long		share = stack_share(&all);
-	char		here;
 
 	before->active = OidIsValid(owner);
 	if (!before->active)
@@ -246,7 +258,7 @@ dperm_run_as_shield(DpermShield *before, Oid owner, const DpermCallees *allowed)
 		(void) set_config_option("log_min_messages", "fatal", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	(void) set_config_option("max_stack_depth", psprintf("%ldkB", share / 1024), PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	before->stack = set_stack_base();
-	if (labs((long) (before->stack - &here)) > all - share)
+	if (labs((long) (before->stack - stack_top())) > all - share)
 	{
 		restore_stack_base(before->stack);
 		ereport(ERROR,
