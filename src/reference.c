@@ -34,6 +34,7 @@ PG_FUNCTION_INFO_V1(dp_name_oid);
 PG_FUNCTION_INFO_V1(dp_name_pending);
 PG_FUNCTION_INFO_V1(dp_column_number);
 PG_FUNCTION_INFO_V1(dp_column_pending);
+PG_FUNCTION_INFO_V1(dp_column_in);
 
 /* A role or a relation. */
 typedef struct DpermReference
@@ -291,6 +292,36 @@ AttrNumber
 dperm_reference_number(Datum reference)
 {
 	return ((DpermColumnReference *) PG_DETOAST_DATUM(reference))->number;
+}
+
+/* Its number in a relation, which it is of, or has the name of; 0 if it is not there. */
+AttrNumber
+dperm_reference_number_in(Datum reference, Oid relation)
+{
+	const DpermColumnReference *column = (DpermColumnReference *) PG_DETOAST_DATUM(reference);
+	char		schema[NAMEDATALEN];
+	char		name[NAMEDATALEN];
+	char		attribute[NAMEDATALEN];
+	int			length;
+	AttrNumber	number = 0;
+	HeapTuple	tuple;
+
+	if (OidIsValid(column->relation))
+		number = column->relation == relation ? column->number : 0;
+	else if (read_column(column->name, schema, name, attribute, &length) && find_relation(schema, name) == relation)
+		number = number_of(relation, attribute);
+	tuple = number > 0 ? SearchSysCacheAttNum(relation, number) : NULL;
+	if (tuple == NULL)
+		return 0;
+	ReleaseSysCache(tuple);
+	return number;
+}
+
+/* dp_column_in(dp_column_name, regclass): the same */
+Datum
+dp_column_in(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT16(dperm_reference_number_in(PG_GETARG_DATUM(0), PG_GETARG_OID(1)));
 }
 
 /* dp_role_of(dp_role_name), dp_relation_of(dp_relation_name), dp_column_relation(dp_column_name): the OID, as regrole and regclass */

@@ -23,4 +23,7 @@ extern char *dperm_reference_relation(Oid relation);
 extern Datum dperm_reference_settle(Datum reference, Oid relation);
 extern AttrNumber dperm_reference_number(Datum reference);
 
+/* The number of a column in a relation, which it is of, or has the name of if it was restored before it; 0 if it is not there, or no longer. */
+extern AttrNumber dperm_reference_number_in(Datum reference, Oid relation);
+
 #endif							/* DPERM_REFERENCE_H */

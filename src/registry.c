@@ -49,31 +49,32 @@ leave_newest(DpermBudgetScope *scope)
 	dperm_budget_leave(scope);
 }
 
-/* Fill in the columns of a registration. */
+/* Fill in the columns of a registration: those that it was made with, whatever else has been restored of a relation of this name. */
 static void
-find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
+find_columns(DpermBudgetScope *scope, DpermRegistration *registration, const char *id)
 {
-	Oid			types[] = {OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(registration->relation)};
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(id)};
 	JsonbParseState *state = NULL;
 	JsonbValue *domains;
 	bool		any = false,
 				ambiguous = false;
 
-	(void) dperm_budget_execute(psprintf("SELECT a.attnum, a.attname, c.listed, c.is_unit, c.domain FROM %s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
-						  "WHERE c.relation OPERATOR(pg_catalog.=) $1 AND c.kept_by IS NULL AND a.attrelid OPERATOR(pg_catalog.=) $1 "
-						  "AND a.attnum OPERATOR(pg_catalog.=) c.number AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped", scope->schema),
+	(void) dperm_budget_execute(psprintf("SELECT column_name, listed, is_unit, domain FROM %s.dp_protected_columns WHERE registered_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", scope->schema),
 				 lengthof(types), types, values, NULL, true);
 	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		AttrNumber	number = DatumGetInt16(answer(i, 1));
-		Datum		domain = answer(i, 5);
-		MemoryContext spi = MemoryContextSwitchTo(scope->caller);
+		AttrNumber	number = dperm_reference_number_in(answer(i, 1), registration->relation);
+		Datum		domain = answer(i, 4);
+		MemoryContext spi;
 
+		if (number == 0)
+			continue;
+		spi = MemoryContextSwitchTo(scope->caller);
+		if (DatumGetBool(answer(i, 2)))
+			registration->columns = list_append_unique_int(registration->columns, number);
 		if (DatumGetBool(answer(i, 3)))
-			registration->columns = lappend_int(registration->columns, number);
-		if (DatumGetBool(answer(i, 4)))
 		{
 			ambiguous |= registration->unit && registration->unit != number;
 			registration->unit = number;
@@ -84,7 +85,7 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
 			JsonbValue	key = {.type = jbvString};
 			JsonbValue	value;
 
-			key.val.string.val = pstrdup(NameStr(*DatumGetName(answer(i, 2))));
+			key.val.string.val = get_attname(registration->relation, number, false);
 			key.val.string.len = strlen(key.val.string.val);
 			(void) pushJsonbValue(&state, WJB_KEY, &key);
 			JsonbToJsonbValue(DatumGetJsonbP(domain), &value);
@@ -94,7 +95,7 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration)
 	}
 	domains = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
 
-	/* rows of two registrations: what is restored comes in addition to what is there */
+	/* a registration has one; if its rows say otherwise, nobody knows which */
 	if (ambiguous)
 		registration->unit = 0;
 	if (any)
@@ -118,7 +119,7 @@ dperm_registry_find(Oid relation)
 	enter_newest(&scope);
 
 	/* there may be two, after a restore; which one does not matter then (debit.c) as long as it has a budget. One that waits for its relation need not be of this one. */
-	(void) dperm_budget_execute(psprintf("SELECT budget, xmin, persons, all_columns, budget_id, pending IS NOT NULL FROM %s.dp_protected_relations "
+	(void) dperm_budget_execute(psprintf("SELECT budget, xmin, persons, all_columns, budget_id, pending IS NOT NULL, id FROM %s.dp_protected_relations "
 						  "WHERE relation = $1 OR pending = $2 ORDER BY budget IS NULL, pending IS NOT NULL", scope.schema),
 				 lengthof(types), types, values, NULL, true);
 	if (SPI_processed > 0)
@@ -135,7 +136,7 @@ dperm_registry_find(Oid relation)
 		registration->persons = DatumGetBool(answer(0, 3));
 		registration->all_columns = DatumGetBool(answer(0, 4));
 		registration->waiting = DatumGetBool(answer(0, 6));
-		find_columns(&scope, registration);
+		find_columns(&scope, registration, dperm_budget_value(0, 7));
 	}
 	leave_newest(&scope);
 	return registration;
@@ -340,14 +341,16 @@ dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
 	return found;
 }
 
-/* Let columns that have the name of a relation be of it: all of them, or those alone that are kept for budgets. */
+/* Let columns that have the name of a relation be of it: those of registrations of its owner, or of all if a superuser says so, and on demand those that are kept for budgets. */
 static void
-settle_columns(DpermBudgetScope *scope, Oid relation, Datum name, bool all)
+settle_columns(DpermBudgetScope *scope, Oid relation, Datum name, bool all, bool kept)
 {
-	Oid			types[] = {TIDOID, dperm_reference_type(scope, "dp_protected_columns", "column_name"), TEXTOID};
-	uint64		count = dperm_budget_query(scope, all ? "SELECT ctid, column_name FROM %s.dp_protected_columns WHERE pending OPERATOR(pg_catalog.=) $1 FOR UPDATE" :
-										   "SELECT ctid, column_name FROM %s.dp_protected_columns WHERE pending OPERATOR(pg_catalog.=) $1 AND kept_by IS NOT NULL FOR UPDATE",
-										   1, &types[2], &name, NULL);
+	Oid			types[] = {TIDOID, dperm_reference_type(scope, "dp_protected_columns", "column_name")};
+	Oid			find_types[] = {TEXTOID, OIDOID, OIDOID, BOOLOID, BOOLOID};
+	Datum		find_values[] = {name, ObjectIdGetDatum(relation), ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(all), BoolGetDatum(kept)};
+	uint64		count = dperm_budget_query(scope, "SELECT c.ctid, c.column_name FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1 AND ((c.kept_by IS NOT NULL AND $5) OR EXISTS "
+										   "(SELECT FROM %s.dp_protected_relations AS r WHERE r.id OPERATOR(pg_catalog.=) c.registered_by AND r.relation OPERATOR(pg_catalog.=) $2 AND (r.owner OPERATOR(pg_catalog.=) $3 OR $4))) FOR UPDATE OF c",
+										   lengthof(find_types), find_types, find_values, NULL);
 	SPITupleTable *rows = SPI_tuptable;
 
 	for (uint64 i = 0; i < count; i++)
@@ -374,10 +377,21 @@ dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own)
 	ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(own && superuser)};
 	bool		found = dperm_budget_query(scope, "UPDATE %s.dp_protected_relations SET relation_name = $1 WHERE pending OPERATOR(pg_catalog.=) $2 AND (owner OPERATOR(pg_catalog.=) $3 OR $4)",
 										   lengthof(types), types, values, NULL) > 0;
+	bool		kept = found || (superuser && dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending OPERATOR(pg_catalog.=) $1", 1, &types[1], &values[1], NULL) == 0);
 
-	if (found || (superuser && dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending OPERATOR(pg_catalog.=) $1", 1, &types[1], &values[1], NULL) == 0))
-		settle_columns(scope, relation, values[1], found);
+	settle_columns(scope, relation, values[1], own && superuser, kept);
 	return found;
+}
+
+/* Forget the columns of the registrations of a relation; also those that have not found it. */
+static void
+forget_columns(DpermBudgetScope *scope, Oid relation)
+{
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(relation)};
+
+	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns AS c WHERE c.registered_by OPERATOR(pg_catalog.=) ANY"
+							  " (ARRAY(SELECT r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $1))", lengthof(types), types, values, NULL);
 }
 
 /* Write a registration in place of another. */
@@ -395,20 +409,21 @@ dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registrat
 	(void) dperm_registry_settle(scope, registration->relation, true);
 
 	/* the relation is locked, so that there is one */
+	forget_columns(scope, registration->relation);
 	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_relations WHERE relation = $1", 1, types, values, NULL);
 	if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, owner_name, budget, budget_id, persons, all_columns)"
 						   " VALUES ($6, $7, $2, $5::uuid, $3, $4)", lengthof(types), types, values, NULL) != 1)
 		elog(ERROR, "could not write a registration");
-	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1 AND kept_by IS NULL", 1, types, values, NULL);
 	for (int i = 0; i < count; i++)
 	{
-		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID};
+		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID, OIDOID};
 		Datum		column_values[] = {dperm_reference_column(registration->relation, columns[i].number),
 			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
-		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0};
+		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0]};
 
-		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, domain) VALUES ($1, $2, $3, $4)",
-							   lengthof(column_types), column_types, column_values, columns[i].domain ? "    " : "   n") != 1)
+		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, domain, registered_by)"
+							   " SELECT $1, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $5",
+							   lengthof(column_types), column_types, column_values, columns[i].domain ? "     " : "   n ") != 1)
 			elog(ERROR, "could not write a registration");
 	}
 }
@@ -422,5 +437,5 @@ dperm_registry_end(DpermBudgetScope *scope, Oid relation)
 
 	if (dperm_budget_query(scope, "UPDATE %s.dp_protected_relations SET budget = NULL, budget_id = NULL WHERE relation = $1", lengthof(types), types, values, NULL) == 0)
 		elog(ERROR, "could not end a registration");
-	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE relation OPERATOR(pg_catalog.=) $1 AND kept_by IS NULL", lengthof(types), types, values, NULL);
+	forget_columns(scope, relation);
 }

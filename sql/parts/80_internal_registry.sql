@@ -40,8 +40,12 @@ COMMENT ON FUNCTION dp_column_number(dp_column_name) IS 'internal to dp_protect:
 CREATE FUNCTION dp_column_pending(dp_column_name) RETURNS text
 	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_column_pending(dp_column_name) IS 'internal to dp_protect: the name of a relation that is not there';
+CREATE FUNCTION dp_column_in(dp_column_name, regclass) RETURNS int2
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dp_column_in(dp_column_name, regclass) IS 'internal to dp_protect: the number of a column in a relation, which it is of, or has the name of; 0 if it is not there';
 
 CREATE TABLE dp_protected_relations (
+	id uuid NOT NULL DEFAULT pg_catalog.gen_random_uuid(),
 	relation_name dp_relation_name NOT NULL,
 	relation regclass GENERATED ALWAYS AS (dp_relation_of(relation_name)) STORED,
 	pending text COLLATE "C" GENERATED ALWAYS AS (dp_relation_pending(relation_name)) STORED,
@@ -54,6 +58,7 @@ CREATE TABLE dp_protected_relations (
 );
 COMMENT ON TABLE dp_protected_relations IS
 	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected; pending if it was restored before the relation; owner is that of the relation when it was protected';
+CREATE INDEX dp_protected_relations_id ON dp_protected_relations (id);
 CREATE INDEX dp_protected_relations_relation ON dp_protected_relations (relation);
 CREATE INDEX dp_protected_relations_pending ON dp_protected_relations (pending) WHERE pending IS NOT NULL;
 CREATE INDEX dp_protected_relations_budget_id ON dp_protected_relations (budget_id);
@@ -66,12 +71,15 @@ CREATE TABLE dp_protected_columns (
 	listed boolean NOT NULL,
 	is_unit boolean NOT NULL,
 	domain jsonb,
-	kept_by uuid
+	registered_by uuid,
+	kept_by uuid,
+	CHECK ((registered_by IS NULL) OPERATOR(pg_catalog.<>) (kept_by IS NULL))
 );
 COMMENT ON TABLE dp_protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; with kept_by, the unit that its rows have, or had, for the budget of this id: is_unit, unless a materialized view of it is not made row by row';
+	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain, registered_by the row of this id; with kept_by, the unit that its rows have, or had, for the budget of this id: is_unit, unless a materialized view of it is not made row by row';
 CREATE INDEX dp_protected_columns_relation ON dp_protected_columns (relation);
 CREATE INDEX dp_protected_columns_pending ON dp_protected_columns (pending) WHERE pending IS NOT NULL;
+CREATE INDEX dp_protected_columns_registered_by ON dp_protected_columns (registered_by) WHERE registered_by IS NOT NULL;
 CREATE INDEX dp_protected_columns_kept_by ON dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
 
 -- Whatever default privileges have granted

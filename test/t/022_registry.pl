@@ -93,6 +93,42 @@ start('parallel');
 is(restore('dump', '', '-j', '4'), '', 'restored by four');
 same('in parallel');
 
+# columns first, then the table, then the registration: it has its columns, and whoever protects the table anew is rid of them
+start('columns_before_table');
+is(restore('dump', qr/EXTENSION|SCHEMA|ACL|TABLE DATA public dp_(protected_columns|budget|ledger)/), '', 'restored columns');
+is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
+is(restore('dump', qr/TABLE DATA public dp_protected_relations/), '', 'restored registrations');
+says('superuser', "SELECT count(*) FROM dp_protected_columns WHERE pending IS NOT NULL AND registered_by IS NOT NULL", 30, 'columns have names alone');
+says('superuser', $registered, $registrations, 'all is as it was');
+says('ana', train('h.visits1'), 40, 'persons are counted');
+says('hospital', "SELECT dp_protect('h.visits4', 'patients', unit => 'person', columns => '{visit,ill}', domains => '{\"visit\": [0, 9]}')", '', 'protected anew');
+says('ana', "SELECT columns, domains FROM dp_protected WHERE relation = 'h.visits4'::regclass", '{visit,ill}|{"visit": [0, 9]}', 'columns are those that its owner has named now');
+fails('ana', train('h.visits4'), qr/^42501: column "age" of protected relation "visits4" is not open to training/, 'others are no longer open');
+says('hospital', "SELECT dp_unprotect('h.visits5'); SELECT count(*) FROM dp_protected WHERE relation = 'h.visits5'::regclass", "\n0");
+says('superuser', q{SELECT count(*) FROM dp_protected_columns WHERE column_name::text LIKE '"h"."visits5"%' AND kept_by IS NULL}, 0, 'none is left of what has been ended');
+dump_of('anew');
+start('anew');
+is(restore('anew', ''), '', 'restored');
+says('ana', "SELECT columns, domains FROM dp_protected WHERE relation = 'h.visits4'::regclass", '{visit,ill}|{"visit": [0, 9]}', 'so is a copy');
+fails('ana', train('h.visits4'), qr/^42501: column "age" of protected relation "visits4" is not open to training/);
+
+# two databases are put together: registrations of two roles have the same name, each with its own columns
+start('theirs');
+as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h; GRANT ALL ON SCHEMA h TO PUBLIC');
+says('ana', "CREATE TABLE h.visits1 ($columns); SELECT dp_budget_create('anas', 500); SELECT dp_protect('h.visits1', 'anas', columns => '{secret,visit}', domains => '{\"visit\": [0, 9]}')", "\n");
+dump_of('theirs');
+foreach my $order ('hers first', 'hers last')
+{
+	start($order =~ s/ /_/r);
+	as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
+	my @dumps = $order eq 'hers first' ? ('theirs', 'dump') : ('dump', 'theirs');
+	is(restore($_, qr/TABLE DATA public dp_/), '', "$order: data of $_") foreach @dumps;
+	is(restore('dump', qr/ TABLE (DATA )?h visits/), '', "$order: tables of hospital");
+	says('ana', "SELECT unit, columns, domains FROM dp_protected WHERE relation = 'h.visits1'::regclass", 'person|{age,ill}|{"age": [0, 100]}', "$order: columns are those of the owner's registration");
+	fails('ana', train('h.visits1', 0.1, 'ill', $_), qr/^42501: column "$_" of protected relation "visits1" is not open to training/, "$order: not those of ana's: $_") foreach 'secret', 'visit';
+	says('ana', train('h.visits1'), 40, "$order: it is charged");
+}
+
 # somebody gets in between, who can read nothing
 start('between');
 is(restore('dump', qr/^(?!.*TABLE DATA)/), '', 'restored definitions');
