@@ -10,9 +10,11 @@
 #include "access/htup_details.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -140,43 +142,60 @@ append_quoted(StringInfo text, const char *name)
 	appendStringInfoChar(text, '"');
 }
 
+/* Names in quotes, with dots between them; the last one may be NULL. */
+static char *
+quote_names(const char *schema, const char *name, const char *column)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	append_quoted(&text, schema);
+	appendStringInfoChar(&text, '.');
+	append_quoted(&text, name);
+	if (column)
+	{
+		appendStringInfoChar(&text, '.');
+		append_quoted(&text, column);
+	}
+	return text.data;
+}
+
 /* The name of a relation. */
 char *
 dperm_reference_relation(Oid relation)
 {
 	char	   *name = get_rel_name(relation);
 	char	   *schema = name ? get_namespace_name(get_rel_namespace(relation)) : NULL;
-	StringInfoData text;
 
-	initStringInfo(&text);
-	if (schema)
-	{
-		append_quoted(&text, schema);
-		appendStringInfoChar(&text, '.');
-		append_quoted(&text, name);
-	}
-	return text.data;
+	return schema ? quote_names(schema, name, NULL) : pstrdup("");
 }
 
-/* Read a name in quotes; what follows it, or NULL if that is not what is there. */
+/*
+ * Read a name in quotes; what follows it, or NULL if that is not what is there. A long one is cut as PostgreSQL cuts that of the relation itself: in the encoding of this database it may be longer than
+ * where it comes from.
+ */
 static const char *
 read_quoted(const char *text, char *name)
 {
+	char	   *whole;
 	int			length = 0;
 
 	if (*text++ != '"')
 		return NULL;
+	whole = palloc(strlen(text) + 1);
 	for (; *text; text++)
 	{
 		if (*text == '"' && *++text != '"')
 		{
+			length = pg_mbcliplen(whole, length, NAMEDATALEN - 1);
+			memcpy(name, whole, length);
 			name[length] = '\0';
+			pfree(whole);
 			return text;
 		}
-		if (length == NAMEDATALEN - 1)
-			return NULL;
-		name[length++] = *text;
+		whole[length++] = *text;
 	}
+	pfree(whole);
 	return NULL;
 }
 
@@ -201,13 +220,31 @@ read_column(const char *text, char *schema, char *name, char *column, int *lengt
 	return end && *end == '\0';
 }
 
+/* Can it be protected, by its kind? Indexes, sequences and types have names of the same kind. */
+bool
+dperm_reference_is_kind(Oid relation)
+{
+	switch (get_rel_relkind(relation))
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_VIEW:
+		case RELKIND_MATVIEW:
+		case RELKIND_FOREIGN_TABLE:
+			return true;
+		default:
+			return false;
+	}
+}
+
 /* The relation of a name, InvalidOid if there is none. */
 static Oid
 find_relation(const char *schema, const char *name)
 {
 	Oid			namespace = get_namespace_oid(schema, true);
+	Oid			relation = OidIsValid(namespace) ? get_relname_relid(name, namespace) : InvalidOid;
 
-	return OidIsValid(namespace) ? get_relname_relid(name, namespace) : InvalidOid;
+	return OidIsValid(relation) && dperm_reference_is_kind(relation) ? relation : InvalidOid;
 }
 
 /* The column of a relation that has a name, 0 if there is none. */
@@ -225,9 +262,10 @@ dp_relation_name_in(PG_FUNCTION_ARGS)
 	char		schema[NAMEDATALEN];
 	char		name[NAMEDATALEN];
 	const char *end = read_relation(text, schema, name);
-	Oid			relation = end && *end == '\0' ? find_relation(schema, name) : InvalidOid;
+	bool		is_name = end && *end == '\0';
+	Oid			relation = is_name ? find_relation(schema, name) : InvalidOid;
 
-	PG_RETURN_DATUM(make_reference(relation, OidIsValid(relation) ? "" : text));
+	PG_RETURN_DATUM(make_reference(relation, OidIsValid(relation) ? "" : is_name ? quote_names(schema, name, NULL) : text));
 }
 
 Datum
@@ -247,9 +285,11 @@ dp_column_name_in(PG_FUNCTION_ARGS)
 	char		name[NAMEDATALEN];
 	char		column[NAMEDATALEN];
 	int			length;
-	Oid			relation = read_column(text, schema, name, column, &length) ? find_relation(schema, name) : InvalidOid;
+	bool		is_name = read_column(text, schema, name, column, &length);
+	Oid			relation = is_name ? find_relation(schema, name) : InvalidOid;
 
-	PG_RETURN_DATUM(OidIsValid(relation) ? make_column(relation, number_of(relation, column), "") : make_column(InvalidOid, 0, text));
+	PG_RETURN_DATUM(OidIsValid(relation) ? make_column(relation, number_of(relation, column), "") :
+					make_column(InvalidOid, 0, is_name ? quote_names(schema, name, column) : text));
 }
 
 /* A column that is gone has an empty name, which none can have. */

@@ -16,6 +16,9 @@ extern Datum dperm_reference_make(Oid object);
 extern Datum dperm_reference_column(Oid relation, AttrNumber number);
 extern Oid	dperm_reference_type(const DpermBudgetScope *scope, const char *table, const char *column);
 
+/* Is a relation a table, a view, a materialized view or a foreign table? */
+extern bool dperm_reference_is_kind(Oid relation);
+
 /* The name of a relation as a dump has it: with its schema, both quoted, whatever the words of this version are; empty if it is gone. */
 extern char *dperm_reference_relation(Oid relation);
 

@@ -329,11 +329,16 @@ dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
 {
 	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID};
 	Datum		values[2];
+	List	   *tables = NIL;
 	List	   *found = NIL;
+	ListCell   *cell;
 
-	if (relations == NIL)
+	foreach(cell, relations)
+		if (dperm_reference_is_kind(lfirst_oid(cell)))
+			tables = lappend_oid(tables, lfirst_oid(cell));
+	if (tables == NIL)
 		return NIL;
-	relation_arrays(relations, values);
+	relation_arrays(tables, values);
 	(void) dperm_budget_query(scope, "SELECT ($1)[pg_catalog.array_position($2, n.pending)] FROM (SELECT r.pending FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) ANY ($2)"
 							  " UNION SELECT c.pending FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) ANY ($2)) AS n", lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < SPI_processed; i++)

@@ -106,8 +106,11 @@ CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON d
 ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_table_guard;
 COMMENT ON TRIGGER dp_table_guard ON dp_protected_columns IS
 	'internal to budgets: only the extension writes this table';
-SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations', '');
-SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns', '');
+-- What has been dropped, in a transaction that did not see it registered, has no name.
+SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
+	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
+SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns',
+	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
 
 CREATE FUNCTION dp_registry_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

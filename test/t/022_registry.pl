@@ -129,6 +129,45 @@ foreach my $order ('hers first', 'hers last')
 	says('ana', train('h.visits1'), 40, "$order: it is charged");
 }
 
+# an index, a sequence or a type that has the name is not the relation, whenever it comes
+foreach my $thing ('TABLE h.thing (a int CONSTRAINT visits1 UNIQUE)', 'SEQUENCE h.visits1', 'TYPE h.visits1 AS (a int)')
+{
+	foreach my $when ('before', 'after')
+	{
+		start(lc("kind_$when" . ($thing =~ s/ .*//r)));
+		as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
+		as('hospital', "CREATE $thing") if $when eq 'before';
+		is(restore('dump', qr/TABLE DATA public dp_/), '', 'restored registrations');
+		as('hospital', "CREATE $thing") if $when eq 'after';
+		says('superuser', 'SELECT count(*) FROM dp_protected_relations WHERE pending IS NOT NULL', 10, "$when: CREATE $thing");
+		as('hospital', 'DROP ' . ($thing =~ s/^(\w+ [\w.]+).*/$1/r));
+		is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
+		says('superuser', $registered, $registrations, 'all is as it was');
+		says('ana', train('h.visits1'), 40, 'persons are counted');
+	}
+}
+
+# long names, in an encoding in which they are longer: PostgreSQL cuts them
+$database = 'latin';
+$node->safe_psql('postgres', "CREATE DATABASE latin TEMPLATE template0 ENCODING LATIN1 LC_COLLATE 'C' LC_CTYPE 'C'");
+as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
+as('hospital', qq{SET client_encoding = 'UTF8'; SELECT dp_budget_create('long', 100); SELECT dp_grant('long', 'ana');
+	SELECT format('CREATE TABLE h.%1\$I (%2\$I int, age int CHECK (age BETWEEN 0 AND 120), ill boolean); INSERT INTO h.%1\$I SELECT i %% 40, i, i %% 3 = 0 FROM generate_series(1, 120) i', n, 'u' || n), 'SELECT dp_protect(' || quote_literal('h.' || quote_ident(n)) || ', ''long'', unit => ' || quote_literal('u' || n) || ')'
+	FROM repeat(chr(228), 40) n
+	\\gexec
+});
+says('superuser', "SELECT length(relation::text), length(unit) FROM dp_protected", '44|41', 'registered');
+dump_of('latin');
+my $trained = "DO \$\$ BEGIN PERFORM dp_logreg_train('h.' || quote_ident(relname), 'ill', 'age', 0.1) FROM pg_class WHERE relnamespace = 'h'::regnamespace AND relkind = 'r'; END \$\$; SELECT epsilon_spent FROM dp_budgets";
+foreach my $order ('tables first', 'tables last')
+{
+	start($order =~ s/ /_/r);
+	as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
+	is(restore('latin', $_), '', "$order: restored") foreach $order eq 'tables first' ? (qr/ TABLE (DATA )?h /, qr/TABLE DATA public dp_/) : (qr/TABLE DATA public dp_/, qr/ TABLE (DATA )?h /);
+	says('superuser', "SELECT length(relation::text), length(unit) FROM dp_protected", '35|32', "$order: it has its relation and its unit");
+	says('hospital', $trained, '0.1', "$order: it is charged");
+}
+
 # somebody gets in between, who can read nothing
 start('between');
 is(restore('dump', qr/^(?!.*TABLE DATA)/), '', 'restored definitions');
@@ -271,6 +310,15 @@ says('superuser', "SELECT epsilon, spent_epsilon FROM dp_budget_grants WHERE bud
 as('ana', "CREATE TABLE ana.z (y boolean); SELECT dp_budget_create('unspent', 1); CREATE VIEW ana.w AS SELECT y FROM ana.z; SELECT dp_protect('ana.w', 'unspent')");
 says('ana', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;' . meanwhile('ana', 'DROP VIEW ana.w') . "SELECT dp_protect('ana.z', 'unspent'); COMMIT", "1\n", 'a relation of the budget is dropped meanwhile');
 says('superuser', "SELECT c.column_name FROM dp_protected_columns c JOIN dp_budget_accounts a ON a.id = c.kept_by WHERE a.budget = 'unspent'", '"ana"."z".""');
+as('ana', "CREATE TABLE ana.lost (y boolean); SELECT dp_budget_create('lost', 1)");
+says('ana', 'BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT 1;' . meanwhile('ana', "SELECT dp_protect('ana.lost', 'lost')") . "DROP TABLE ana.lost; COMMIT", "1\n", 'a relation is dropped by a transaction that does not see its registration');
+dump_of('lost');
+says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE budget = 'lost' AND pending IS NULL AND NOT EXISTS (SELECT FROM pg_class WHERE oid = relation)", 1, 'it is still there');
+start('lost');
+is(restore('lost', ''), '', 'restored');
+says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE budget = 'lost'; SELECT count(*) FROM dp_protected_columns WHERE column_name::text = ''", "0\n0", 'it is not in a dump');
+says('ana', "SELECT dp_budget_drop('lost')", '', 'and holds no budget');
+$database = 'origin';
 
 # ---- triggers of our tables
 
