@@ -8,10 +8,14 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "commands/trigger.h"
+#include "executor/spi.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
@@ -19,6 +23,7 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -37,6 +42,7 @@ PG_FUNCTION_INFO_V1(dp_name_pending);
 PG_FUNCTION_INFO_V1(dp_column_number);
 PG_FUNCTION_INFO_V1(dp_column_pending);
 PG_FUNCTION_INFO_V1(dp_column_in);
+PG_FUNCTION_INFO_V1(dp_registry_bind);
 
 /* A role or a relation. */
 typedef struct DpermReference
@@ -254,7 +260,7 @@ number_of(Oid relation, const char *name)
 	return Max(get_attnum(relation, name), 0);
 }
 
-/* dp_relation_name */
+/* dp_relation_name: a name alone; dp_registry_bind looks for the relation. */
 Datum
 dp_relation_name_in(PG_FUNCTION_ARGS)
 {
@@ -262,10 +268,8 @@ dp_relation_name_in(PG_FUNCTION_ARGS)
 	char		schema[NAMEDATALEN];
 	char		name[NAMEDATALEN];
 	const char *end = read_relation(text, schema, name);
-	bool		is_name = end && *end == '\0';
-	Oid			relation = is_name ? find_relation(schema, name) : InvalidOid;
 
-	PG_RETURN_DATUM(make_reference(relation, OidIsValid(relation) ? "" : is_name ? quote_names(schema, name, NULL) : text));
+	PG_RETURN_DATUM(make_reference(InvalidOid, end && *end == '\0' ? quote_names(schema, name, NULL) : text));
 }
 
 Datum
@@ -276,7 +280,7 @@ dp_relation_name_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(OidIsValid(reference->object) ? dperm_reference_relation(reference->object) : pstrdup(reference->name));
 }
 
-/* dp_column_name: that of the relation, a dot, and the column in quotes. A relation without this column has lost it, whatever is called so later. */
+/* dp_column_name: that of the relation, a dot, and the column in quotes. */
 Datum
 dp_column_name_in(PG_FUNCTION_ARGS)
 {
@@ -285,11 +289,8 @@ dp_column_name_in(PG_FUNCTION_ARGS)
 	char		name[NAMEDATALEN];
 	char		column[NAMEDATALEN];
 	int			length;
-	bool		is_name = read_column(text, schema, name, column, &length);
-	Oid			relation = is_name ? find_relation(schema, name) : InvalidOid;
 
-	PG_RETURN_DATUM(OidIsValid(relation) ? make_column(relation, number_of(relation, column), "") :
-					make_column(InvalidOid, 0, is_name ? quote_names(schema, name, column) : text));
+	PG_RETURN_DATUM(make_column(InvalidOid, 0, read_column(text, schema, name, column, &length) ? quote_names(schema, name, column) : text));
 }
 
 /* A column that is gone has an empty name, which none can have. */
@@ -325,6 +326,64 @@ dperm_reference_settle(Datum reference, Oid relation)
 	int			length;
 
 	return make_column(relation, read_column(pending->name, schema, name, column, &length) ? number_of(relation, column) : 0, "");
+}
+
+/* The relation or column of a name, if it is there and is the role's; else the name. */
+static Datum
+bind_reference(Datum reference, bool is_column, Oid role)
+{
+	const DpermReference *pending = (DpermReference *) PG_DETOAST_DATUM(reference);
+	const char *text = is_column ? ((const DpermColumnReference *) pending)->name : pending->name;
+	char		schema[NAMEDATALEN];
+	char		name[NAMEDATALEN];
+	const char *end;
+	Oid			relation;
+
+	/* what we write ourselves has it */
+	if (OidIsValid(pending->object))
+		return reference;
+	end = read_relation(text, schema, name);
+	relation = end && *end == (is_column ? '.' : '\0') ? find_relation(schema, name) : InvalidOid;
+	if (!OidIsValid(relation) || !OidIsValid(role) || dperm_budget_relation_owner(relation) != role)
+		return reference;
+
+	/* a relation without this column has lost it, whatever is called so later */
+	return is_column ? dperm_reference_settle(reference, relation) : dperm_reference_make(relation);
+}
+
+/*
+ * dp_registry_bind(): before a row of a registration is inserted. One that is restored has names. It is about a relation if that belongs to the role that owned it then; otherwise
+ * it waits for one that does (registry.c): whoever has the name first would take it along when they rename theirs, or drop it.
+ */
+Datum
+dp_registry_bind(PG_FUNCTION_ARGS)
+{
+	TriggerData *trigger = (TriggerData *) fcinfo->context;
+	TupleDesc	row;
+	int			names[2];
+	Datum		values[2];
+	bool		isnull[2];
+	bool		is_column;
+
+	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) ||
+		getExtensionOfObject(RelationRelationId, RelationGetRelid(trigger->tg_relation)) != get_extension_oid("dperm", false))
+		ereport(ERROR,
+				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
+				 errmsg("dp_registry_bind can only be called by a trigger of extension dperm")));
+	row = RelationGetDescr(trigger->tg_relation);
+	is_column = SPI_fnumber(row, "column_name") > 0;
+	names[0] = SPI_fnumber(row, is_column ? "column_name" : "relation_name");
+	names[1] = SPI_fnumber(row, "owner_name");
+	for (int i = 0; i < lengthof(names); i++)
+	{
+		values[i] = names[i] > 0 ? SPI_getbinval(trigger->tg_trigtuple, row, names[i], &isnull[i]) : (Datum) 0;
+
+		/* NOT NULL says so */
+		if (names[i] <= 0 || isnull[i])
+			return PointerGetDatum(trigger->tg_trigtuple);
+	}
+	values[0] = bind_reference(values[0], is_column, ((DpermReference *) PG_DETOAST_DATUM(values[1]))->object);
+	return PointerGetDatum(heap_modify_tuple_by_cols(trigger->tg_trigtuple, row, 1, names, values, isnull));
 }
 
 /* Its number. */

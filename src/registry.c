@@ -2,7 +2,7 @@
  * registry.c: the registrations of protected relations.
  *
  * Tables and columns are registered by OID and number, so that renaming them changes nothing. A dump has their names instead, and each row of it finds its
- * own OID and number when it is restored (reference.c). A relation that was not there yet when its registration was restored is known by its name, and cannot be used
+ * own OID and number when it is restored (reference.c). A relation that was not there yet, or was somebody else's, when its registration was restored is known by its name, and cannot be used
  * until that is settled. An event trigger settles it, and removes what has been dropped (registry_sync.c).
  */
 #include "postgres.h"
@@ -251,21 +251,49 @@ dperm_registry_forget(DpermBudgetScope *scope, const DpermBudget *budget)
 	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", lengthof(types), types, values, NULL);
 }
 
+/* Let columns that have the name of a relation be of it: those that are kept of its owner, or for the budget of an id, or all on demand, and those of its registrations. */
+static void
+settle_columns(DpermBudgetScope *scope, Oid relation, Datum name, const char *id, bool all)
+{
+	Oid			types[] = {TIDOID, dperm_reference_type(scope, "dp_protected_columns", "column_name")};
+	Oid			find_types[] = {TEXTOID, OIDOID, OIDOID, BOOLOID, TEXTOID};
+	Datum		find_values[] = {name, ObjectIdGetDatum(relation), ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(all),
+	id ? CStringGetTextDatum(id) : (Datum) 0};
+	uint64		count = dperm_budget_query(scope, "SELECT c.ctid, c.column_name FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1 AND ((c.kept_by IS NOT NULL AND (c.owner OPERATOR(pg_catalog.=) $3 OR $4 OR c.kept_by OPERATOR(pg_catalog.=) $5::pg_catalog.uuid)) OR EXISTS "
+										   "(SELECT FROM %s.dp_protected_relations AS r WHERE r.id OPERATOR(pg_catalog.=) c.registered_by AND r.relation OPERATOR(pg_catalog.=) $2)) FOR UPDATE OF c",
+										   lengthof(find_types), find_types, find_values, id ? "     " : "    n");
+	SPITupleTable *rows = SPI_tuptable;
+
+	for (uint64 i = 0; i < count; i++)
+	{
+		bool		isnull;
+		Datum		column = SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull);
+		Datum		values[] = {SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull), dperm_reference_settle(column, relation)};
+
+		if (dperm_budget_query(scope, "UPDATE %s.dp_protected_columns SET column_name = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", 2, types, values, NULL) != 1)
+			elog(ERROR, "could not settle a registered column");
+	}
+}
+
 /* Keep units. */
 void
 dperm_registry_keep(DpermBudgetScope *scope, const char *id, List *units)
 {
 	Oid			reference = dperm_reference_type(scope, "dp_protected_columns", "column_name");
+	Oid			role = dperm_reference_type(scope, "dp_protected_columns", "owner_name");
 	ListCell   *cell;
 
 	foreach(cell, units)
 	{
 		const DpermKeptUnit *unit = lfirst(cell);
-		Oid			types[] = {TEXTOID, OIDOID, BOOLOID, reference, TEXTOID};
+		Oid			types[] = {TEXTOID, OIDOID, BOOLOID, reference, TEXTOID, role};
 		Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(unit->relation), BoolGetDatum(!unit->mixed),
-		dperm_reference_column(unit->relation, unit->unit), CStringGetTextDatum(dperm_reference_relation(unit->relation))};
+		dperm_reference_column(unit->relation, unit->unit), CStringGetTextDatum(dperm_reference_relation(unit->relation)),
+		dperm_reference_make(dperm_budget_relation_owner(unit->relation))};
 
-		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, kept_by) SELECT $4, false, $3, $1::pg_catalog.uuid"
+		/* whose name it has, restored for this budget, is this table */
+		settle_columns(scope, unit->relation, values[4], id, false);
+		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, owner_name, listed, is_unit, kept_by) SELECT $4, $6, false, $3, $1::pg_catalog.uuid"
 								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE (c.relation OPERATOR(pg_catalog.=) $2 OR c.pending OPERATOR(pg_catalog.=) $5)"
 								  " AND c.kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid)", lengthof(types), types, values, NULL);
 	}
@@ -346,45 +374,21 @@ dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
 	return found;
 }
 
-/* Let columns that have the name of a relation be of it: those of registrations of its owner, or of all if a superuser says so, and on demand those that are kept for budgets. */
-static void
-settle_columns(DpermBudgetScope *scope, Oid relation, Datum name, bool all, bool kept)
-{
-	Oid			types[] = {TIDOID, dperm_reference_type(scope, "dp_protected_columns", "column_name")};
-	Oid			find_types[] = {TEXTOID, OIDOID, OIDOID, BOOLOID, BOOLOID};
-	Datum		find_values[] = {name, ObjectIdGetDatum(relation), ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(all), BoolGetDatum(kept)};
-	uint64		count = dperm_budget_query(scope, "SELECT c.ctid, c.column_name FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1 AND ((c.kept_by IS NOT NULL AND $5) OR EXISTS "
-										   "(SELECT FROM %s.dp_protected_relations AS r WHERE r.id OPERATOR(pg_catalog.=) c.registered_by AND r.relation OPERATOR(pg_catalog.=) $2 AND (r.owner OPERATOR(pg_catalog.=) $3 OR $4))) FOR UPDATE OF c",
-										   lengthof(find_types), find_types, find_values, NULL);
-	SPITupleTable *rows = SPI_tuptable;
-
-	for (uint64 i = 0; i < count; i++)
-	{
-		bool		isnull;
-		Datum		column = SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull);
-		Datum		values[] = {SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull), dperm_reference_settle(column, relation)};
-
-		if (dperm_budget_query(scope, "UPDATE %s.dp_protected_columns SET column_name = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", 2, types, values, NULL) != 1)
-			elog(ERROR, "could not settle a registered column");
-	}
-}
-
 /*
  * Settle a relation. A registration is of the role that owned its relation; others could have relations of theirs charged to a budget, or end what is not about them. A
- * superuser is believed where units are kept of a relation that is not registered itself, and where they protect the relation.
+ * superuser is believed where they protect the relation.
  */
 bool
 dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own)
 {
 	Oid			types[] = {dperm_reference_type(scope, "dp_protected_relations", "relation_name"), TEXTOID, OIDOID, BOOLOID};
-	bool		superuser = superuser_arg(scope->user);
+	bool		all = own && superuser_arg(scope->user);
 	Datum		values[] = {dperm_reference_make(relation), CStringGetTextDatum(dperm_reference_relation(relation)),
-	ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(own && superuser)};
+	ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(all)};
 	bool		found = dperm_budget_query(scope, "UPDATE %s.dp_protected_relations SET relation_name = $1 WHERE pending OPERATOR(pg_catalog.=) $2 AND (owner OPERATOR(pg_catalog.=) $3 OR $4)",
 										   lengthof(types), types, values, NULL) > 0;
-	bool		kept = found || (superuser && dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending OPERATOR(pg_catalog.=) $1", 1, &types[1], &values[1], NULL) == 0);
 
-	settle_columns(scope, relation, values[1], own && superuser, kept);
+	settle_columns(scope, relation, values[1], NULL, all);
 	return found;
 }
 
@@ -421,14 +425,14 @@ dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registrat
 		elog(ERROR, "could not write a registration");
 	for (int i = 0; i < count; i++)
 	{
-		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID, OIDOID};
+		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID, OIDOID, types[6]};
 		Datum		column_values[] = {dperm_reference_column(registration->relation, columns[i].number),
 			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
-		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0]};
+		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0], values[6]};
 
-		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, domain, registered_by)"
-							   " SELECT $1, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $5",
-							   lengthof(column_types), column_types, column_values, columns[i].domain ? "     " : "   n ") != 1)
+		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, owner_name, listed, is_unit, domain, registered_by)"
+							   " SELECT $1, $6, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $5",
+							   lengthof(column_types), column_types, column_values, columns[i].domain ? "      " : "   n  ") != 1)
 			elog(ERROR, "could not write a registration");
 	}
 }

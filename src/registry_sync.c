@@ -120,6 +120,30 @@ named_relation(Node *command)
 	return name ? RangeVarGetRelid(name, NoLock, true) : InvalidOid;
 }
 
+/*
+ * Before a relation, or a column of it, gets another name: let restored registrations that have this one, and are of its owner, be about it. Most are by now; but no event tells of
+ * REASSIGN OWNED, and columns may have been restored before their registration.
+ */
+static void
+settle_named(Node *command)
+{
+	Oid			relation = IsA(command, RenameStmt) || IsA(command, AlterObjectSchemaStmt) ? named_relation(command) : InvalidOid;
+	Oid			owner = OidIsValid(relation) ? dperm_budget_relation_owner(relation) : InvalidOid;
+	DpermBudgetScope scope;
+	bool		awaited;
+
+	/* the command itself raises, if it may not be done */
+	if (!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner))
+		return;
+	dperm_budget_enter_reading(&scope);
+	awaited = dperm_registry_awaited(&scope, list_make1_oid(relation)) != NIL;
+	dperm_budget_leave(&scope);
+	if (!awaited || !dperm_budget_try_enter(&scope))
+		return;
+	(void) dperm_registry_settle(&scope, relation, false);
+	dperm_budget_leave(&scope);
+}
+
 /* Does a command name a relation as Citus names shards? */
 static bool
 makes_shard(Node *command)
@@ -214,7 +238,7 @@ remove_dropped(DpermBudgetScope *scope, ArrayType *relations)
 }
 
 /*
- * dp_registry_sync(): after a command that drops, makes or alters relations, and before one that renames them, for Citus. All that is done is for the relations of the command alone, which it has locked anyway: a row
+ * dp_registry_sync(): after a command that drops, makes or alters relations, and before one that renames them. All that is done is for the relations of the command alone, which it has locked anyway: a row
  * of another relation would stay locked until this transaction ends, and whoever alters that relation would wait. Nothing has to be done for columns: those that are
  * renamed are known by their numbers, and those that are dropped by nothing.
  */
@@ -236,7 +260,10 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 	event = (EventTriggerData *) fcinfo->context;
 	check_replaced(event);
 	if (strcmp(event->event, "ddl_command_start") == 0)
+	{
+		settle_named(event->parsetree);
 		PG_RETURN_NULL();
+	}
 	drop = strcmp(event->event, "sql_drop") == 0;
 	relations = concerned_relations(drop, &orphans, &awaited);
 	if ((relations == NULL && !orphans && awaited == NIL) || !dperm_budget_try_enter(&scope))

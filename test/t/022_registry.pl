@@ -68,6 +68,8 @@ dump_of('dump');
 
 # ---- the order of a restore
 
+my $n = 0;
+
 sub same
 {
 	my ($what) = @_;
@@ -147,6 +149,28 @@ foreach my $thing ('TABLE h.thing (a int CONSTRAINT visits1 UNIQUE)', 'SEQUENCE 
 	}
 }
 
+# a table of somebody else has the name when registrations are restored: they wait for the right one, whatever happens to the other
+foreach my $what ('ALTER TABLE h.visits1 RENAME TO hers', 'DROP TABLE h.visits1', "SELECT dp_protect('h.visits1', 'anas'); ALTER TABLE h.visits1 RENAME TO hers", 'SELECT dp_unprotect(\'h.visits1\')',
+	'ALTER TABLE h.visits1 RENAME age TO years; ALTER TABLE h.visits1 RENAME visit TO age; ALTER TABLE h.visits1 RENAME TO hers', 'ALTER TABLE h.visits1 SET SCHEMA ana')
+{
+	start('squatted' . ++$n);
+	as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO PUBLIC; CREATE SCHEMA ana AUTHORIZATION ana');
+	as('ana', "CREATE TABLE h.visits1 ($columns); SELECT dp_budget_create('anas', 500)");
+	is(restore('dump', qr/TABLE DATA public dp_/), '', 'restored registrations');
+	says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL; SELECT count(*) FROM dp_protected_columns WHERE pending IS NULL", "0\n0", "they wait: $what");
+	if ($what =~ /unprotect/)
+	{
+		fails('ana', $what, qr/^55000: relation "visits1" has the name of a protected relation of another role/, "ana does not end what is not hers");
+		as('ana', 'DROP TABLE h.visits1');
+	}
+	else { unlike(as('ana', $what), qr/^[0-9A-Z]{5}: /, $what); }
+	says('superuser', "SELECT count(*) FROM dp_ledger_entries WHERE budget = 'patients' AND role::text = 'ana' AND act <> 'charge'", 0, 'nothing of it is in the ledger of hospital');
+	is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
+	says('superuser', "SELECT relation, unit, columns, domains FROM dp_protected WHERE budget = 'patients' ORDER BY relation::text COLLATE \"C\"", $registrations, "all is as it was: $what");
+	says('ana', train('h.visits1'), 40, 'it is charged');
+	fails('hospital', "SELECT dp_protect('h.visits1', 'patients', unit => 'visit')", qr/^55000: relation "visits1" has another unit in budget "patients"/, 'the budget has kept the unit');
+}
+
 # long names, in an encoding in which they are longer: PostgreSQL cuts them
 $database = 'latin';
 $node->safe_psql('postgres', "CREATE DATABASE latin TEMPLATE template0 ENCODING LATIN1 LC_COLLATE 'C' LC_CTYPE 'C'");
@@ -168,11 +192,19 @@ foreach my $order ('tables first', 'tables last')
 	says('hospital', $trained, '0.1', "$order: it is charged");
 }
 
+# without triggers, registrations stay names until their relations are altered
+start('disabled');
+is(restore('dump', qr/^(?!.*TABLE DATA)/), '', 'restored definitions');
+is(restore('dump', qr/TABLE DATA/, '--data-only', '--disable-triggers'), '', 'restored data without triggers');
+foreach my $role ('ana', 'hospital', 'superuser') { fails($role, train('h.visits1'), qr/^55000: relation "visits1" is protected, and its budget "patients" is missing/, "nobody trains: $role"); }
+as('hospital', "ALTER TABLE h.visits$_ ADD extra int") foreach 1 .. 10;
+same('altered');
+
 # somebody gets in between, who can read nothing
 start('between');
 is(restore('dump', qr/^(?!.*TABLE DATA)/), '', 'restored definitions');
 as('ana', "CREATE VIEW ana.inner AS SELECT person FROM h.visits2; SELECT dp_budget_create('hers', 1)");
-my $n = 0;
+$n = 0;
 foreach my $query ('SELECT person FROM h.visits1', 'SELECT person FROM ana.inner', 'SELECT v.person FROM (SELECT person FROM h.visits1) v', 'WITH v AS (SELECT person FROM h.visits1) SELECT person FROM v',
 	'SELECT i AS person FROM generate_series(1, 2) i WHERE EXISTS (SELECT FROM h.visits1)')
 {
@@ -235,8 +267,9 @@ says('hospital', train('ana.own', 0.1), 2, 'back again');
 fails('superuser', "ALTER TABLE ana.own OWNER TO ana; BEGIN; ALTER TABLE ana.own OWNER TO hospital; " . train('ana.own', 0.1), qr/^55(000|P03)/, 'not even within a transaction');
 start('no_owner');
 is(restore('given', '', '--no-owner'), '', 'restored without owners');
-fails('ana', train('ana.v', 100), $given->('v'), 'what belongs to a superuser is not open to ana');
-fails('ana', train('h.visits1', 1), $given->('visits1'));
+my $elsewhere = sub { qr/^55000: relation "$_[0]" is protected, and its budget "\w+" is missing/ };
+fails('ana', train('ana.v', 100), $elsewhere->('v'), 'what belongs to a superuser is not open to ana');
+fails('ana', train('h.visits1', 1), $elsewhere->('visits1'));
 start('reassigned');
 is(restore('given', ''), '', 'restored');
 says('ana', train('ana.own', 1), 2);
@@ -262,7 +295,7 @@ says('ana', train('ana.own', 0.1) . "; SELECT role, relation, epsilon FROM dp_le
 start('named_before');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA ana; GRANT USAGE ON SCHEMA ana TO PUBLIC; CREATE TABLE ana.own (age int CHECK (age BETWEEN 0 AND 120), ill boolean); ALTER TABLE ana.own OWNER TO heir');
 restore('given', qr/TABLE DATA public dp_/);
-fails('ana', train('ana.own', 100), $given->('own'), 'a table that was there before the registration');
+fails('ana', train('ana.own', 100), $elsewhere->('own'), 'a table that was there before the registration');
 
 # the table of a pending registration, made by its owner, keeps it under any name
 start('pending');
@@ -273,6 +306,45 @@ says('hospital', train('h.other') . "; SELECT relation, epsilon FROM dp_ledger W
 as('hospital', "CREATE TABLE h.fresh ($columns); INSERT INTO h.fresh $rows; ALTER TABLE h.fresh RENAME TO visits2; ALTER TABLE h.visits2 RENAME TO another");
 says('hospital', train('h.another') . "; SELECT relation FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.another", 'so is one that has got its name');
 says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", 2);
+
+# tables that come by other commands, and one that has got its owner without an event: renamed, they stay protected
+foreach my $how ("SELECT t.* INTO h.visits1 FROM ($rows) t(person, visit, age, ill, secret)", "CREATE SCHEMA h CREATE TABLE visits1 ($columns)", 'REASSIGN')
+{
+	start('tag' . ++$n);
+	as('superuser', "CREATE EXTENSION dperm; GRANT CREATE ON DATABASE $database TO hospital, heir");
+	restore('dump', qr/TABLE DATA public dp_/);
+	as('hospital', 'CREATE SCHEMA h') unless $how =~ /SCHEMA/;
+	if ($how eq 'REASSIGN')
+	{
+		as('superuser', 'GRANT ALL ON SCHEMA h TO heir');
+		as('heir', "CREATE TABLE h.visits1 ($columns)");
+		as('superuser', 'REASSIGN OWNED BY heir TO hospital');
+	}
+	else { as('hospital', $how); }
+	says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", $how eq 'REASSIGN' ? 0 : 1, $how);
+	as('hospital', 'INSERT INTO h.visits1 ' . $rows) if $how !~ /INTO/;
+	says('hospital', 'ALTER TABLE h.visits1 RENAME person TO p; ALTER TABLE h.visits1 RENAME visit TO person; ALTER TABLE h.visits1 RENAME TO visits', '');
+	says('superuser', "SELECT relation, unit FROM dp_protected", 'h.visits|p', 'it stays protected, by the same unit');
+	says('hospital', 'ALTER TABLE h.visits ADD CHECK (age BETWEEN 0 AND 120); ' . train('h.visits') . "; SELECT relation FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.visits", 'and is charged');
+}
+
+# what is kept of a table behind a view goes with the table, whoever restores it
+$database = 'origin';
+as('hospital', "CREATE TABLE h.behind ($columns); INSERT INTO h.behind $rows; CREATE VIEW h.front AS SELECT * FROM h.behind; SELECT dp_budget_create('front', 5), dp_grant('front', 'ana'); SELECT dp_protect('h.front', 'front', unit => 'person')");
+says('ana', train('h.front'), 40);
+dump_of('front');
+start('front');
+as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT USAGE ON SCHEMA h TO PUBLIC');
+restore('front', qr/TABLE DATA public dp_/);
+as('hospital', "CREATE TABLE h.behind ($columns); INSERT INTO h.behind $rows; CREATE VIEW h.front AS SELECT * FROM h.behind; ALTER TABLE h.behind RENAME TO behind2");
+says('ana', train('h.front'), 40, 'a view is charged though the table behind it has another name by now');
+fails('hospital', "SELECT dp_protect('h.front', 'front', unit => 'visit')", qr/^55000: relation "front" shares rows with "behind2", whose unit in budget "front" is another one/, 'the unit is kept');
+start('passed_on');
+as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION heir; GRANT USAGE ON SCHEMA h TO PUBLIC');
+restore('front', qr/TABLE DATA public dp_/);
+as('superuser', "UPDATE dp_budget_accounts SET owner_name = 'heir' WHERE budget = 'front'");
+says('heir', "CREATE TABLE h.behind ($columns); CREATE VIEW h.front AS SELECT * FROM h.behind; SELECT dp_protect('h.front', 'front', unit => 'person'); ALTER TABLE h.behind RENAME TO behind2", '', 'protected by whoever has the budget now');
+fails('heir', "SELECT dp_protect('h.front', 'front', unit => 'visit')", qr/^55000: relation "front" shares rows with "behind2", whose unit in budget "front" is another one/, 'the unit is kept of their table');
 
 # ---- an open transaction of somebody who shows rows of a table in a view of theirs
 
