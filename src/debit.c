@@ -324,7 +324,7 @@ dperm_debit_preview(const DpermCharge *charge)
 	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
-	dperm_budget_enter(&scope);
+	dperm_budget_enter_reading(&scope);
 	budget = dperm_budget_get(&scope, charge->budget, false);
 	taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	spent = dperm_filter_add(&budget->spent, &taken);
@@ -383,7 +383,7 @@ may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
 	DpermPayer	payer;
 	bool		permitted;
 
-	dperm_budget_enter(&scope);
+	dperm_budget_enter_reading(&scope);
 	budget = dperm_budget_find(&scope, name, false);
 	*hindrance = budget == NULL ? HINDERED_BY_BUDGET : OidIsValid(relation) ? find_hindrance(&scope, budget, relation) : NOT_HINDERED;
 	permitted = *hindrance == NOT_HINDERED && dperm_payer_find(&scope, budget, relation, role, nothing, nothing, false, &payer) != DPERM_PAYER_NO_GRANT;

@@ -246,7 +246,7 @@ budget_id(const char *name)
 	DpermBudgetScope scope;
 	char	   *id;
 
-	dperm_budget_enter(&scope);
+	dperm_budget_enter_reading(&scope);
 	id = MemoryContextStrdup(scope.caller, dperm_budget_get(&scope, name, false)->id);
 	dperm_budget_leave(&scope);
 	return id;

@@ -164,7 +164,7 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("epsilon must be finite on protected relation \"%s\"", get_rel_name(registration->relation)),
 				 errhint("Without noise nothing is private, and no budget allows it.")));
-	dperm_budget_enter(&scope);
+	dperm_budget_enter_reading(&scope);
 	neighbours = dperm_budget_get(&scope, registration->budget, false)->neighbours;
 	dperm_budget_leave(&scope);
 	if (options->neighbours != neighbours)

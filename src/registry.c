@@ -35,7 +35,7 @@ answer(uint64 row, int column)
 static void
 enter_newest(DpermBudgetScope *scope)
 {
-	dperm_budget_enter(scope);
+	dperm_budget_enter_reading(scope);
 
 	/* a query with parallel workers keeps to its snapshot; only aggregates look here in one */
 	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());

@@ -61,7 +61,8 @@ CREATE VIEW dp_budgets WITH (security_barrier) AS
 			ELSE least(dp_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct),
 				g.epsilon OPERATOR(pg_catalog.-) g.spent_epsilon) END AS epsilon_left
 	FROM dp_budget_accounts a
-	LEFT JOIN dp_budget_grants g ON g.budget_id OPERATOR(pg_catalog.=) a.id AND NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
+	LEFT JOIN LATERAL (SELECT r.grantee, pg_catalog.min(r.epsilon) AS epsilon, pg_catalog.min(r.delta) AS delta, pg_catalog.sum(r.spent_epsilon) AS spent_epsilon, pg_catalog.sum(r.spent_delta) AS spent_delta
+		FROM dp_budget_grants r WHERE r.budget_id OPERATOR(pg_catalog.=) a.id GROUP BY r.grantee) g ON NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
 	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL;
 COMMENT ON VIEW dp_budgets IS
 	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the most that a single release without delta can have';

@@ -374,6 +374,7 @@ restore('twice', qr/TABLE DATA public dp_budget_grants/, '--data-only');
 fails('ana', "SELECT dp_budget_charge('twice', 0.6)", qr/^54000: the grant of budget "twice" to "ana" is exhausted/, 'a grant that is restored again is the same grant');
 says('ana', "SELECT dp_budget_charge('twice', 0.5)", '', 'and has what was left');
 fails('ana', "SELECT dp_budget_charge('twice', 0.01)", qr/^54000/);
+says('ana', "SELECT epsilon_granted, epsilon_used, epsilon_left FROM dp_budgets WHERE budget = 'twice'", '1|1.0|0.0', 'dp_budgets shows one grant');
 says('hospital', "SELECT dp_grant('twice', 'ana', 2)", '', 'granted anew');
 says('superuser', "SELECT epsilon, spent_epsilon FROM dp_budget_grants WHERE budget = 'twice'", '2|1.0');
 
@@ -391,6 +392,10 @@ is(restore('lost', ''), '', 'restored');
 says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE budget = 'lost'; SELECT count(*) FROM dp_protected_columns WHERE column_name::text = ''", "0\n0", 'it is not in a dump');
 says('ana', "SELECT dp_budget_drop('lost')", '', 'and holds no budget');
 $database = 'origin';
+
+# ---- whoever only reads keeps nobody from our tables
+
+says('heir', "BEGIN; SELECT count(*) >= 0 FROM dp_protected; SELECT count(*) >= 0 FROM dp_budgets; SELECT DISTINCT mode FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN (SELECT objid FROM pg_depend WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND classid = 'pg_class'::regclass)", "t\nt\nAccessShareLock");
 
 # ---- triggers of our tables
 
