@@ -124,8 +124,9 @@ COMMENT ON TRIGGER dp_registry_bind ON dp_protected_columns IS
 -- What has been dropped, in a transaction that did not see it registered, has no name.
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
 	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
+-- Nor has a column that is registered for somebody who no longer owns it: its present owner calls it what they like, and that may be the name of another column in a table that the former one makes.
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns',
-	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
+	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation AND (kept_by IS NOT NULL OR p.relowner OPERATOR(pg_catalog.=) owner))');
 
 CREATE FUNCTION dp_registry_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

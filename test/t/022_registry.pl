@@ -276,6 +276,22 @@ says('ana', train('ana.own', 1), 2);
 as('superuser', 'REASSIGN OWNED BY ana TO hospital');
 fails('ana', train($_, 100), $given->($_ =~ s/.*\.//r), "REASSIGN OWNED: $_") foreach 'ana.v', 'ana.own';
 
+# whoever a table is given to does not choose, by the names of its columns, what is open in the next table of its former owner
+start('handed_on');
+as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO PUBLIC');
+as('hospital', "CREATE TABLE h.t ($columns); SELECT dp_budget_create('t', 10), dp_grant('t', 'ana'); SELECT dp_protect('h.t', 't', unit => 'person', columns => '{age,ill}')");
+as('superuser', 'ALTER TABLE h.t OWNER TO ana');
+says('ana', 'ALTER TABLE h.t RENAME secret TO s; ALTER TABLE h.t RENAME ill TO secret', '');
+dump_of('handed_on');
+start('handed_on_copy');
+is(restore('handed_on', ''), '', 'restored');
+says('ana', 'DROP TABLE h.t', '');
+as('hospital', "CREATE TABLE h.t ($columns); INSERT INTO h.t $rows");
+fails('ana', train('h.t', 0.1, 'secret'), qr/^(42501: column "secret" of protected relation "t" is not open|55000: the unit of protected relation "t" has been dropped)/, 'a column that hospital has not listed is not open');
+fails('hospital', train('h.t'), qr/^55000: the unit of protected relation "t" has been dropped/, 'the table is protected');
+says('hospital', "SELECT dp_protect('h.t', 't', unit => 'person', columns => '{age,ill}')", '', 'until its owner says how');
+says('ana', train('h.t'), 40);
+
 # ---- names that others have come to have
 
 start('adopted');
