@@ -16,9 +16,10 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION dperm;
 	CREATE ROLE owner; CREATE ROLE ana LOGIN;
 	GRANT CREATE, USAGE ON SCHEMA public TO owner;
+	CREATE FUNCTION hold(bigint) RETURNS void LANGUAGE internal STRICT STABLE AS 'pg_advisory_xact_lock_shared_int8';
 	SET SESSION AUTHORIZATION owner;
 	CREATE TABLE people AS SELECT i AS id, i % 3 = 0 AS ill, i % 50 AS age FROM generate_series(1, 200) i;
-	CREATE FUNCTION waits(i int) RETURNS int LANGUAGE sql STABLE BEGIN ATOMIC SELECT pg_advisory_xact_lock_shared(7); SELECT i; END;
+	CREATE FUNCTION waits(i int) RETURNS int LANGUAGE sql STABLE BEGIN ATOMIC SELECT hold(7); SELECT i; END;
 	CREATE VIEW patients AS SELECT ill, waits(age) AS age FROM people;
 	SELECT dp_budget_create('patients', 100), dp_budget_create('empty', 0.1);
 	SELECT dp_protect('patients', 'patients', domains => '{"age": [0, 50]}');
