@@ -24,6 +24,7 @@
 #include "nodes/nodeFuncs.h"
 #include "parser/analyze.h"
 #include "postmaster/bgworker.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -34,7 +35,6 @@
 #include "utils/syscache.h"
 
 #include "budget.h"
-#include "transaction.h"
 
 /* The schema of the extension, InvalidOid if there is none in this database, or none that is committed. */
 static Oid
@@ -181,11 +181,18 @@ static struct
 
 static post_parse_analyze_hook_type previous_hook;
 
+/* The number of the top transaction, whatever subtransactions there are. */
+#if PG_VERSION_NUM >= 170000
+#define TRANSACTION_NUMBER (MyProc->vxid.lxid)
+#else
+#define TRANSACTION_NUMBER (MyProc->lxid)
+#endif
+
 /* Is a scope open? Also in a subtransaction that began within it, as an exception block of PL/pgSQL does. */
 static bool
 is_open(void)
 {
-	return open_scope.depth > 0 && open_scope.transaction == DPERM_TRANSACTION_NUMBER && SubTransactionIsActive(open_scope.sub);
+	return open_scope.depth > 0 && open_scope.transaction == TRANSACTION_NUMBER && SubTransactionIsActive(open_scope.sub);
 }
 
 /* Is a function neither ours nor PostgreSQL's? */
@@ -282,7 +289,7 @@ open_at(DpermBudgetScope *scope, int level)
 	scope->depth = is_open() ? open_scope.depth : 0;
 	if (scope->depth == 0)
 	{
-		open_scope.transaction = DPERM_TRANSACTION_NUMBER;
+		open_scope.transaction = TRANSACTION_NUMBER;
 		open_scope.sub = GetCurrentSubTransactionId();
 	}
 	open_scope.depth = scope->depth + 1;

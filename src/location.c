@@ -32,6 +32,7 @@
 
 #include "budget.h"
 #include "location.h"
+#include "owners.h"
 #include "reach.h"
 #include "utility.h"
 
@@ -374,7 +375,7 @@ dperm_location_check_untouched(Oid caller, Oid owner)
 	int			count;
 
 	/* a function of the owner, with the owner's rights, runs in a session that others have prepared */
-	if (has_privs_of_role(caller, owner) && has_privs_of_role(GetSessionUserId(), owner))
+	if (dperm_owners_trust(owner, caller))
 		return;
 	if (IsTransactionBlock() || GetCurrentTransactionNestLevel() > 1)
 		ereport(ERROR,

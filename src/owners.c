@@ -61,24 +61,18 @@ refuse_reader(Oid function, const char *what, const DpermOwners *owners)
 			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, read no table, view or catalog, and call nothing volatile.")));
 }
 
-/* What an aggregate is made of. Functions of PostgreSQL are no dependencies, and neither is the type of the state. */
+/* What an aggregate is made of, beside its functions: the type of the state is no dependency. */
 static void
 check_aggregate(Oid aggregate, DpermOwners *owners)
 {
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	HeapTuple	tuple;
 	Form_pg_aggregate form;
 
+	(void) dperm_reach_aggregate(aggregate, dperm_owners_function, owners);
+	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
 	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	{
-		Oid			functions[] = {form->aggtransfn, form->aggfinalfn, form->aggcombinefn, form->aggserialfn, form->aggdeserialfn,
-		form->aggmtransfn, form->aggminvtransfn, form->aggmfinalfn};
-
-		for (int i = 0; i < lengthof(functions); i++)
-			if (OidIsValid(functions[i]))
-				(void) dperm_owners_function(functions[i], owners);
-	}
 	dperm_owners_types_check(form->aggtranstype, owners);
 	dperm_owners_types_check(form->aggmtranstype, owners);
 	dperm_owners_types_operator(form->aggsortop, owners);

@@ -144,37 +144,41 @@ check_ordering(Oid type, DpermOwners *owners)
 	}
 }
 
-/* The functions for a type in any operator family, also in one of PostgreSQL. */
+/* Look at all rows of a catalog that has no index by types. What is found so is only possibly called. */
 static void
-check_members(Oid type, DpermOwners *owners)
+check_catalog(Oid catalog, void (*check) (HeapTuple tuple, Oid type, DpermOwners *owners), Oid type, DpermOwners *owners)
 {
-	Relation	catalog = table_open(AccessMethodProcedureRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
+	Relation	relation = table_open(catalog, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(relation, InvalidOid, false, NULL, 0, NULL);
 	bool		before = owners->aside;
 	HeapTuple	tuple;
 
 	owners->aside = true;
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_amproc form = (Form_pg_amproc) GETSTRUCT(tuple);
-
-		if (form->amproclefttype == type || form->amprocrighttype == type)
-			(void) dperm_owners_function(form->amproc, owners);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
-	catalog = table_open(AccessMethodOperatorRelationId, AccessShareLock);
-	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_amop form = (Form_pg_amop) GETSTRUCT(tuple);
-
-		if (form->amoplefttype == type || form->amoprighttype == type)
-			dperm_owners_types_operator(form->amopopr, owners);
-	}
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+		check(tuple, type, owners);
 	owners->aside = before;
+	systable_endscan(scan);
+	table_close(relation, AccessShareLock);
+}
+
+/* A function in an operator family, if it is for a type. */
+static void
+check_support(HeapTuple tuple, Oid type, DpermOwners *owners)
+{
+	Form_pg_amproc form = (Form_pg_amproc) GETSTRUCT(tuple);
+
+	if (form->amproclefttype == type || form->amprocrighttype == type)
+		(void) dperm_owners_function(form->amproc, owners);
+}
+
+/* An operator in an operator family, if it is for a type. */
+static void
+check_member(HeapTuple tuple, Oid type, DpermOwners *owners)
+{
+	Form_pg_amop form = (Form_pg_amop) GETSTRUCT(tuple);
+
+	if (form->amoplefttype == type || form->amoprighttype == type)
+		dperm_owners_types_operator(form->amopopr, owners);
 }
 
 /* Is a type somebody else's? */
@@ -206,28 +210,16 @@ check_type_owner(Oid type, const DpermOwners *owners)
 				 errhint("Its owner could have functions run with the rights of the relation's owner. The owner of the relation, or a superuser, has to own the type.")));
 }
 
-/* The casts from and to a type. Some functions of PostgreSQL look for one when they are called: those that make text or JSON of anything. */
+/* A cast, if it is from or to a type. Some functions of PostgreSQL look for one when they are called: those that make text or JSON of anything. */
 static void
-check_casts(Oid type, DpermOwners *owners)
+check_cast(HeapTuple tuple, Oid type, DpermOwners *owners)
 {
-	Relation	catalog = table_open(CastRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(catalog, InvalidOid, false, NULL, 0, NULL);
-	bool		before = owners->aside;
-	HeapTuple	tuple;
+	Form_pg_cast form = (Form_pg_cast) GETSTRUCT(tuple);
 
-	owners->aside = true;
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_cast form = (Form_pg_cast) GETSTRUCT(tuple);
-
-		/* whoever owns one of the types can make a cast; values of a stranger's type are refused anyway */
-		if ((form->castsource == type || form->casttarget == type) && OidIsValid(form->castfunc) &&
-			!is_strange(form->castsource, owners) && !is_strange(form->casttarget, owners))
-			(void) dperm_owners_function(form->castfunc, owners);
-	}
-	owners->aside = before;
-	systable_endscan(scan);
-	table_close(catalog, AccessShareLock);
+	/* whoever owns one of the types can make a cast; values of a stranger's type are refused anyway */
+	if ((form->castsource == type || form->casttarget == type) && OidIsValid(form->castfunc) &&
+		!is_strange(form->castsource, owners) && !is_strange(form->casttarget, owners))
+		(void) dperm_owners_function(form->castfunc, owners);
 }
 
 /* The types of the columns of a composite type. */
@@ -259,8 +251,11 @@ dperm_owners_types_check(Oid type, DpermOwners *owners)
 	{
 		check_type_owner(type, owners);
 		check_dependencies(TypeRelationId, type, owners);
-		check_casts(type, owners);
-		check_members(type, owners);
+		check_catalog(CastRelationId, check_cast, type, owners);
+
+		/* in any operator family, also in one of PostgreSQL */
+		check_catalog(AccessMethodProcedureRelationId, check_support, type, owners);
+		check_catalog(AccessMethodOperatorRelationId, check_member, type, owners);
 	}
 	for (int i = 0; i < lengthof(parts); i++)
 		dperm_owners_types_check(parts[i], owners);

@@ -10,7 +10,6 @@
 #include "access/sysattr.h"
 #include "access/transam.h"
 #include "catalog/dependency.h"
-#include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
@@ -23,30 +22,21 @@
 #include "utils/syscache.h"
 
 #include "query_check.h"
+#include "reach.h"
 #include "row_order.h"
+
+/* Is a function volatile? */
+static bool
+is_volatile(Oid function, void *context)
+{
+	return func_volatile(function) == PROVOLATILE_VOLATILE;
+}
 
 /* Is one of the functions behind an aggregate volatile? The aggregate itself is never marked so. */
 static bool
 is_volatile_aggregate(Oid aggregate)
 {
-	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
-	bool		result = false;
-	Form_pg_aggregate form;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
-	form = (Form_pg_aggregate) GETSTRUCT(tuple);
-	{
-		Oid			functions[] = {form->aggtransfn, form->aggfinalfn, form->aggcombinefn,
-			form->aggserialfn, form->aggdeserialfn, form->aggmtransfn, form->aggminvtransfn,
-			form->aggmfinalfn};
-
-		for (int i = 0; i < lengthof(functions); i++)
-			result = result || (OidIsValid(functions[i]) &&
-								func_volatile(functions[i]) == PROVOLATILE_VOLATILE);
-	}
-	ReleaseSysCache(tuple);
-	return result;
+	return dperm_reach_aggregate(aggregate, is_volatile, NULL);
 }
 
 /* Is there a volatile aggregate? PostgreSQL looks for volatile functions, but not behind aggregates. */

@@ -13,6 +13,7 @@
 #include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
+#include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_depend.h"
 #include "catalog/pg_inherits.h"
@@ -76,6 +77,29 @@ static void
 follow(Reach *reach, Oid class, Oid object)
 {
 	dperm_reach_dependencies(class, object, visit, reach);
+}
+
+/* Is one of the functions behind an aggregate such a one? */
+bool
+dperm_reach_aggregate(Oid aggregate, check_function_callback is_such, void *arg)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	bool		result = false;
+	Form_pg_aggregate form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	{
+		Oid			functions[] = {form->aggtransfn, form->aggfinalfn, form->aggcombinefn,
+			form->aggserialfn, form->aggdeserialfn, form->aggmtransfn, form->aggminvtransfn,
+			form->aggmfinalfn};
+
+		for (int i = 0; i < lengthof(functions); i++)
+			result = result || (OidIsValid(functions[i]) && is_such(functions[i], arg));
+	}
+	ReleaseSysCache(tuple);
+	return result;
 }
 
 /* Does a relation have policies? */

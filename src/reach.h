@@ -4,7 +4,7 @@
 #ifndef DPERM_REACH_H
 #define DPERM_REACH_H
 
-#include "nodes/nodes.h"
+#include "nodes/nodeFuncs.h"
 #include "nodes/pg_list.h"
 
 /*
@@ -25,6 +25,9 @@ extern List *dperm_reach_stored(Oid relation);
 
 /* Is a function one of PostgreSQL's own that read a table, its statistics or a type, or run a query, that their arguments name? */
 extern bool dperm_reach_by_name(Oid function);
+
+/* Is one of the functions behind an aggregate one for which a callback is true? The catalog records no dependency on those of PostgreSQL. */
+extern bool dperm_reach_aggregate(Oid aggregate, check_function_callback is_such, void *arg);
 
 /* Is row-level security enabled for a relation? */
 extern bool dperm_reach_has_policies(Oid relation);
