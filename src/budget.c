@@ -84,8 +84,7 @@ is_ours(const Trigger *trigger, Oid extension)
 		int16		events;
 	}			known[] = {
 		{"dp_table_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
-		{"dp_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
-		{"dp_registry_bind", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_ROW}
+		{"dp_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE}
 	};
 
 	for (int i = 0; i < lengthof(known); i++)

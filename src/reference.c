@@ -4,18 +4,17 @@
  * They are like regrole and regclass: an OID here, and the number of a column, whatever the object is called by now, and its name in a dump. But they take any name.
  * A dump is restored table by table, and each of ours has rows of many owners: one name that is not there, or not yet, must not keep the others out. Such a name
  * stays a name, and stands for nobody. No number is ever dumped: elsewhere it would be that of another column.
+ *
+ * A relation has its owner beside its name: "schema"."relation" "owner", and a column "schema"."relation"."column" "owner". Where they are restored, somebody else may have a relation of
+ * this name, whenever it comes, and would rename it, or drop it; that is another one.
  */
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "catalog/dependency.h"
 #include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
-#include "commands/extension.h"
-#include "commands/trigger.h"
-#include "executor/spi.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "mb/pg_wchar.h"
@@ -23,7 +22,6 @@
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
-#include "utils/rel.h"
 #include "utils/syscache.h"
 #if PG_VERSION_NUM >= 160000
 #include "varatt.h"
@@ -38,11 +36,9 @@ PG_FUNCTION_INFO_V1(dp_relation_name_out);
 PG_FUNCTION_INFO_V1(dp_column_name_in);
 PG_FUNCTION_INFO_V1(dp_column_name_out);
 PG_FUNCTION_INFO_V1(dp_name_oid);
-PG_FUNCTION_INFO_V1(dp_name_pending);
+PG_FUNCTION_INFO_V1(dp_relation_pending);
 PG_FUNCTION_INFO_V1(dp_column_number);
 PG_FUNCTION_INFO_V1(dp_column_pending);
-PG_FUNCTION_INFO_V1(dp_column_in);
-PG_FUNCTION_INFO_V1(dp_registry_bind);
 
 /* A role or a relation. */
 typedef struct DpermReference
@@ -148,9 +144,9 @@ append_quoted(StringInfo text, const char *name)
 	appendStringInfoChar(text, '"');
 }
 
-/* Names in quotes, with dots between them; the last one may be NULL. */
+/* Names in quotes, with dots between them, and that of an owner after a space; those of the column and of the owner may be NULL. */
 static char *
-quote_names(const char *schema, const char *name, const char *column)
+quote_names(const char *schema, const char *name, const char *column, const char *owner)
 {
 	StringInfoData text;
 
@@ -163,6 +159,11 @@ quote_names(const char *schema, const char *name, const char *column)
 		appendStringInfoChar(&text, '.');
 		append_quoted(&text, column);
 	}
+	if (owner)
+	{
+		appendStringInfoChar(&text, ' ');
+		append_quoted(&text, owner);
+	}
 	return text.data;
 }
 
@@ -173,7 +174,18 @@ dperm_reference_relation(Oid relation)
 	char	   *name = get_rel_name(relation);
 	char	   *schema = name ? get_namespace_name(get_rel_namespace(relation)) : NULL;
 
-	return schema ? quote_names(schema, name, NULL) : pstrdup("");
+	return schema ? quote_names(schema, name, NULL, NULL) : pstrdup("");
+}
+
+/* What a dump has of a relation, or of a column of it: empty if the relation is gone. A role that is gone has an empty name, which none can have. */
+static char *
+dumped_name(Oid relation, const char *column)
+{
+	char	   *name = get_rel_name(relation);
+	char	   *schema = name ? get_namespace_name(get_rel_namespace(relation)) : NULL;
+	char	   *owner = schema ? GetUserNameFromId(dperm_budget_relation_owner(relation), true) : NULL;
+
+	return schema ? quote_names(schema, name, column, owner ? owner : "") : pstrdup("");
 }
 
 /*
@@ -205,25 +217,28 @@ read_quoted(const char *text, char *name)
 	return NULL;
 }
 
-/* Read the names of a relation; what follows them, or NULL if that is not what is there. */
-static const char *
-read_relation(const char *text, char *schema, char *name)
+/* The names that a dump has. */
+typedef struct DumpedName
 {
-	text = read_quoted(text, schema);
-	return text && *text == '.' ? read_quoted(text + 1, name) : NULL;
-}
+	char		schema[NAMEDATALEN];
+	char		name[NAMEDATALEN];
+	char		column[NAMEDATALEN];
+	char		owner[NAMEDATALEN];
+	int			length;			/* of the text that is the name of the relation */
+} DumpedName;
 
-/* Read the names of a column; false if that is not what is there. In *length, how much of it is the name of the relation. */
+/* Read them, of a relation or of a column; false if that is not what is there. */
 static bool
-read_column(const char *text, char *schema, char *name, char *column, int *length)
+read_names(const char *text, bool is_column, DumpedName *names)
 {
-	const char *end = read_relation(text, schema, name);
+	const char *rest = read_quoted(text, names->schema);
 
-	if (end == NULL || *end != '.')
-		return false;
-	*length = end - text;
-	end = read_quoted(end + 1, column);
-	return end && *end == '\0';
+	rest = rest && *rest == '.' ? read_quoted(rest + 1, names->name) : NULL;
+	names->length = rest ? rest - text : 0;
+	if (is_column)
+		rest = rest && *rest == '.' ? read_quoted(rest + 1, names->column) : NULL;
+	rest = rest && *rest == ' ' ? read_quoted(rest + 1, names->owner) : NULL;
+	return rest && *rest == '\0';
 }
 
 /* Can it be protected, by its kind? Indexes, sequences and types have names of the same kind. */
@@ -260,16 +275,29 @@ number_of(Oid relation, const char *name)
 	return Max(get_attnum(relation, name), 0);
 }
 
-/* dp_relation_name: a name alone; dp_registry_bind looks for the relation. */
+/* The relation or column of a name: bound to a relation of this name and owner if there is one, else as it is. */
+static Datum
+bind_name(const char *text, bool is_column)
+{
+	DumpedName	names;
+	bool		is_name = read_names(text, is_column, &names);
+	Oid			relation = is_name ? find_relation(names.schema, names.name) : InvalidOid;
+	Oid			owner = OidIsValid(relation) ? get_role_oid(names.owner, true) : InvalidOid;
+
+	if (OidIsValid(owner) && dperm_budget_relation_owner(relation) == owner)
+
+		/* a relation without this column has lost it, whatever is called so later */
+		return is_column ? make_column(relation, number_of(relation, names.column), "") : make_reference(relation, "");
+	if (is_name)
+		text = quote_names(names.schema, names.name, is_column ? names.column : NULL, names.owner);
+	return is_column ? make_column(InvalidOid, 0, text) : make_reference(InvalidOid, text);
+}
+
+/* dp_relation_name: as a dump has it */
 Datum
 dp_relation_name_in(PG_FUNCTION_ARGS)
 {
-	char	   *text = PG_GETARG_CSTRING(0);
-	char		schema[NAMEDATALEN];
-	char		name[NAMEDATALEN];
-	const char *end = read_relation(text, schema, name);
-
-	PG_RETURN_DATUM(make_reference(InvalidOid, end && *end == '\0' ? quote_names(schema, name, NULL) : text));
+	PG_RETURN_DATUM(bind_name(PG_GETARG_CSTRING(0), false));
 }
 
 Datum
@@ -277,20 +305,14 @@ dp_relation_name_out(PG_FUNCTION_ARGS)
 {
 	DpermReference *reference = GET_REFERENCE(0);
 
-	PG_RETURN_CSTRING(OidIsValid(reference->object) ? dperm_reference_relation(reference->object) : pstrdup(reference->name));
+	PG_RETURN_CSTRING(OidIsValid(reference->object) ? dumped_name(reference->object, NULL) : pstrdup(reference->name));
 }
 
-/* dp_column_name: that of the relation, a dot, and the column in quotes. */
+/* dp_column_name: as a dump has it */
 Datum
 dp_column_name_in(PG_FUNCTION_ARGS)
 {
-	char	   *text = PG_GETARG_CSTRING(0);
-	char		schema[NAMEDATALEN];
-	char		name[NAMEDATALEN];
-	char		column[NAMEDATALEN];
-	int			length;
-
-	PG_RETURN_DATUM(make_column(InvalidOid, 0, read_column(text, schema, name, column, &length) ? quote_names(schema, name, column) : text));
+	PG_RETURN_DATUM(bind_name(PG_GETARG_CSTRING(0), true));
 }
 
 /* A column that is gone has an empty name, which none can have. */
@@ -299,91 +321,37 @@ dp_column_name_out(PG_FUNCTION_ARGS)
 {
 	DpermColumnReference *reference = GET_COLUMN(0);
 	HeapTuple	tuple;
-	StringInfoData text;
+	char	   *text;
 
 	if (!OidIsValid(reference->relation))
 		PG_RETURN_CSTRING(pstrdup(reference->name));
-	initStringInfo(&text);
-	appendStringInfoString(&text, dperm_reference_relation(reference->relation));
-	if (text.len == 0)
-		PG_RETURN_CSTRING(text.data);
-	appendStringInfoChar(&text, '.');
 	tuple = reference->number > 0 ? SearchSysCacheAttNum(reference->relation, reference->number) : NULL;
-	append_quoted(&text, tuple ? NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname) : "");
+	text = dumped_name(reference->relation, tuple ? NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname) : "");
 	if (tuple)
 		ReleaseSysCache(tuple);
-	PG_RETURN_CSTRING(text.data);
+	PG_RETURN_CSTRING(text);
 }
 
-/* The same column, now that there is a relation of its name. */
+/* Is it a name that has found its relation since? */
+bool
+dperm_reference_bind(Datum *reference, bool is_column)
+{
+	const DpermReference *pending = (DpermReference *) PG_DETOAST_DATUM(*reference);
+
+	if (OidIsValid(pending->object))
+		return false;
+	*reference = bind_name(is_column ? ((const DpermColumnReference *) pending)->name : pending->name, is_column);
+	return OidIsValid(((DpermReference *) DatumGetPointer(*reference))->object);
+}
+
+/* The same column of a relation that has the name. */
 Datum
 dperm_reference_settle(Datum reference, Oid relation)
 {
 	const DpermColumnReference *pending = (DpermColumnReference *) PG_DETOAST_DATUM(reference);
-	char		schema[NAMEDATALEN];
-	char		name[NAMEDATALEN];
-	char		column[NAMEDATALEN];
-	int			length;
+	DumpedName	names;
 
-	return make_column(relation, read_column(pending->name, schema, name, column, &length) ? number_of(relation, column) : 0, "");
-}
-
-/* The relation or column of a name, if it is there and is the role's; else the name. */
-static Datum
-bind_reference(Datum reference, bool is_column, Oid role)
-{
-	const DpermReference *pending = (DpermReference *) PG_DETOAST_DATUM(reference);
-	const char *text = is_column ? ((const DpermColumnReference *) pending)->name : pending->name;
-	char		schema[NAMEDATALEN];
-	char		name[NAMEDATALEN];
-	const char *end;
-	Oid			relation;
-
-	/* what we write ourselves has it */
-	if (OidIsValid(pending->object))
-		return reference;
-	end = read_relation(text, schema, name);
-	relation = end && *end == (is_column ? '.' : '\0') ? find_relation(schema, name) : InvalidOid;
-	if (!OidIsValid(relation) || !OidIsValid(role) || dperm_budget_relation_owner(relation) != role)
-		return reference;
-
-	/* a relation without this column has lost it, whatever is called so later */
-	return is_column ? dperm_reference_settle(reference, relation) : dperm_reference_make(relation);
-}
-
-/*
- * dp_registry_bind(): before a row of a registration is inserted. One that is restored has names. It is about a relation if that belongs to the role that owned it then; otherwise
- * it waits for one that does (registry.c): whoever has the name first would take it along when they rename theirs, or drop it.
- */
-Datum
-dp_registry_bind(PG_FUNCTION_ARGS)
-{
-	TriggerData *trigger = (TriggerData *) fcinfo->context;
-	TupleDesc	row;
-	int			names[2];
-	Datum		values[2];
-	bool		isnull[2];
-	bool		is_column;
-
-	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger->tg_event) || !TRIGGER_FIRED_BY_INSERT(trigger->tg_event) ||
-		getExtensionOfObject(RelationRelationId, RelationGetRelid(trigger->tg_relation)) != get_extension_oid("dperm", false))
-		ereport(ERROR,
-				(errcode(ERRCODE_E_R_I_E_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("dp_registry_bind can only be called by a trigger of extension dperm")));
-	row = RelationGetDescr(trigger->tg_relation);
-	is_column = SPI_fnumber(row, "column_name") > 0;
-	names[0] = SPI_fnumber(row, is_column ? "column_name" : "relation_name");
-	names[1] = SPI_fnumber(row, "owner_name");
-	for (int i = 0; i < lengthof(names); i++)
-	{
-		values[i] = names[i] > 0 ? SPI_getbinval(trigger->tg_trigtuple, row, names[i], &isnull[i]) : (Datum) 0;
-
-		/* NOT NULL says so */
-		if (names[i] <= 0 || isnull[i])
-			return PointerGetDatum(trigger->tg_trigtuple);
-	}
-	values[0] = bind_reference(values[0], is_column, ((DpermReference *) PG_DETOAST_DATUM(values[1]))->object);
-	return PointerGetDatum(heap_modify_tuple_by_cols(trigger->tg_trigtuple, row, 1, names, values, isnull));
+	return make_column(relation, read_names(pending->name, true, &names) ? number_of(relation, names.column) : 0, "");
 }
 
 /* Its number. */
@@ -393,36 +361,6 @@ dperm_reference_number(Datum reference)
 	return ((DpermColumnReference *) PG_DETOAST_DATUM(reference))->number;
 }
 
-/* Its number in a relation, which it is of, or has the name of; 0 if it is not there. */
-AttrNumber
-dperm_reference_number_in(Datum reference, Oid relation)
-{
-	const DpermColumnReference *column = (DpermColumnReference *) PG_DETOAST_DATUM(reference);
-	char		schema[NAMEDATALEN];
-	char		name[NAMEDATALEN];
-	char		attribute[NAMEDATALEN];
-	int			length;
-	AttrNumber	number = 0;
-	HeapTuple	tuple;
-
-	if (OidIsValid(column->relation))
-		number = column->relation == relation ? column->number : 0;
-	else if (read_column(column->name, schema, name, attribute, &length) && find_relation(schema, name) == relation)
-		number = number_of(relation, attribute);
-	tuple = number > 0 ? SearchSysCacheAttNum(relation, number) : NULL;
-	if (tuple == NULL)
-		return 0;
-	ReleaseSysCache(tuple);
-	return number;
-}
-
-/* dp_column_in(dp_column_name, regclass): the same */
-Datum
-dp_column_in(PG_FUNCTION_ARGS)
-{
-	PG_RETURN_INT16(dperm_reference_number_in(PG_GETARG_DATUM(0), PG_GETARG_OID(1)));
-}
-
 /* dp_role_of(dp_role_name), dp_relation_of(dp_relation_name), dp_column_relation(dp_column_name): the OID, as regrole and regclass */
 Datum
 dp_name_oid(PG_FUNCTION_ARGS)
@@ -430,15 +368,24 @@ dp_name_oid(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(GET_REFERENCE(0)->object);
 }
 
+/* The name of a relation that is not there, without what follows it. */
+static Datum
+pending_name(const char *text, bool is_column)
+{
+	DumpedName	names;
+
+	return PointerGetDatum(cstring_to_text_with_len(text, read_names(text, is_column, &names) ? names.length : (int) strlen(text)));
+}
+
 /* dp_relation_pending(dp_relation_name): a name without a relation, or NULL */
 Datum
-dp_name_pending(PG_FUNCTION_ARGS)
+dp_relation_pending(PG_FUNCTION_ARGS)
 {
 	DpermReference *reference = GET_REFERENCE(0);
 
 	if (OidIsValid(reference->object))
 		PG_RETURN_NULL();
-	PG_RETURN_TEXT_P(cstring_to_text(reference->name));
+	PG_RETURN_DATUM(pending_name(reference->name, false));
 }
 
 /* dp_column_number(dp_column_name): its number, 0 if it has none */
@@ -453,14 +400,8 @@ Datum
 dp_column_pending(PG_FUNCTION_ARGS)
 {
 	DpermColumnReference *reference = GET_COLUMN(0);
-	char		schema[NAMEDATALEN];
-	char		name[NAMEDATALEN];
-	char		column[NAMEDATALEN];
-	int			length;
 
 	if (OidIsValid(reference->relation))
 		PG_RETURN_NULL();
-	if (!read_column(reference->name, schema, name, column, &length))
-		length = strlen(reference->name);
-	PG_RETURN_TEXT_P(cstring_to_text_with_len(reference->name, length));
+	PG_RETURN_DATUM(pending_name(reference->name, true));
 }

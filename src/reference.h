@@ -22,11 +22,11 @@ extern bool dperm_reference_is_kind(Oid relation);
 /* The name of a relation as a dump has it: with its schema, both quoted, whatever the words of this version are; empty if it is gone. */
 extern char *dperm_reference_relation(Oid relation);
 
-/* A column whose relation was not there when it was restored, as one of a relation that has the name by now; and the number of a column, 0 if it is not there. */
+/* Let a relation or column that was restored before its relation be of it, if that is there by now, with the owner that the dump tells. Is it? */
+extern bool dperm_reference_bind(Datum *reference, bool is_column);
+
+/* Such a column as one of a relation that has the name, whoever owns it; and the number of a column, 0 if it is not there. */
 extern Datum dperm_reference_settle(Datum reference, Oid relation);
 extern AttrNumber dperm_reference_number(Datum reference);
-
-/* The number of a column in a relation, which it is of, or has the name of if it was restored before it; 0 if it is not there, or no longer. */
-extern AttrNumber dperm_reference_number_in(Datum reference, Oid relation);
 
 #endif							/* DPERM_REFERENCE_H */

@@ -1,9 +1,9 @@
 /*
  * registry.c: the registrations of protected relations.
  *
- * Tables and columns are registered by OID and number, so that renaming them changes nothing. A dump has their names instead, and each row of it finds its
+ * Tables and columns are registered by OID and number, so that renaming them changes nothing. A dump has their names and owners instead, and each row of it finds its
  * own OID and number when it is restored (reference.c). A relation that was not there yet, or was somebody else's, when its registration was restored is known by its name, and cannot be used
- * until that is settled. An event trigger settles it, and removes what has been dropped (registry_sync.c).
+ * until that is settled. An event trigger settles it, before names change, and removes what has been dropped (registry_sync.c).
  */
 #include "postgres.h"
 
@@ -49,29 +49,28 @@ leave_newest(DpermBudgetScope *scope)
 	dperm_budget_leave(scope);
 }
 
-/* Fill in the columns of a registration: those that it was made with, whatever else has been restored of a relation of this name. */
+/* Fill in the columns of a registration: those that it was made with, whatever else has been restored of a relation of this name. One that has not found the relation is not there. */
 static void
 find_columns(DpermBudgetScope *scope, DpermRegistration *registration, const char *id)
 {
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(id)};
+	Oid			types[] = {TEXTOID, OIDOID};
+	Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(registration->relation)};
 	JsonbParseState *state = NULL;
 	JsonbValue *domains;
 	bool		any = false,
 				ambiguous = false;
 
-	(void) dperm_budget_execute(psprintf("SELECT column_name, listed, is_unit, domain FROM %s.dp_protected_columns WHERE registered_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", scope->schema),
-				 lengthof(types), types, values, NULL, true);
+	(void) dperm_budget_execute(psprintf("SELECT a.attnum, c.listed, c.is_unit, c.domain, a.attname FROM %s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
+										 "WHERE c.registered_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid AND c.relation OPERATOR(pg_catalog.=) $2 AND a.attrelid OPERATOR(pg_catalog.=) $2 "
+										 "AND a.attnum OPERATOR(pg_catalog.=) c.number AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped", scope->schema),
+								lengthof(types), types, values, NULL, true);
 	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
-		AttrNumber	number = dperm_reference_number_in(answer(i, 1), registration->relation);
+		AttrNumber	number = DatumGetInt16(answer(i, 1));
 		Datum		domain = answer(i, 4);
-		MemoryContext spi;
+		MemoryContext spi = MemoryContextSwitchTo(scope->caller);
 
-		if (number == 0)
-			continue;
-		spi = MemoryContextSwitchTo(scope->caller);
 		if (DatumGetBool(answer(i, 2)))
 			registration->columns = list_append_unique_int(registration->columns, number);
 		if (DatumGetBool(answer(i, 3)))
@@ -85,7 +84,7 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration, const cha
 			JsonbValue	key = {.type = jbvString};
 			JsonbValue	value;
 
-			key.val.string.val = get_attname(registration->relation, number, false);
+			key.val.string.val = dperm_budget_value(i, 5);
 			key.val.string.len = strlen(key.val.string.val);
 			(void) pushJsonbValue(&state, WJB_KEY, &key);
 			JsonbToJsonbValue(DatumGetJsonbP(domain), &value);
@@ -251,28 +250,53 @@ dperm_registry_forget(DpermBudgetScope *scope, const DpermBudget *budget)
 	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", lengthof(types), types, values, NULL);
 }
 
-/* Let columns that have the name of a relation be of it: those that are kept of its owner, or for the budget of an id, or all on demand, and those of its registrations. */
+/* Write that a row of one of our tables, of a column or of a relation, is about a relation. */
 static void
-settle_columns(DpermBudgetScope *scope, Oid relation, Datum name, const char *id, bool all)
+write_reference(DpermBudgetScope *scope, bool is_column, Datum row, Datum reference)
 {
-	Oid			types[] = {TIDOID, dperm_reference_type(scope, "dp_protected_columns", "column_name")};
-	Oid			find_types[] = {TEXTOID, OIDOID, OIDOID, BOOLOID, TEXTOID};
-	Datum		find_values[] = {name, ObjectIdGetDatum(relation), ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(all),
-	id ? CStringGetTextDatum(id) : (Datum) 0};
-	uint64		count = dperm_budget_query(scope, "SELECT c.ctid, c.column_name FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1 AND ((c.kept_by IS NOT NULL AND (c.owner OPERATOR(pg_catalog.=) $3 OR $4 OR c.kept_by OPERATOR(pg_catalog.=) $5::pg_catalog.uuid)) OR EXISTS "
-										   "(SELECT FROM %s.dp_protected_relations AS r WHERE r.id OPERATOR(pg_catalog.=) c.registered_by AND r.relation OPERATOR(pg_catalog.=) $2)) FOR UPDATE OF c",
-										   lengthof(find_types), find_types, find_values, id ? "     " : "    n");
+	const char *table = is_column ? "dp_protected_columns" : "dp_protected_relations";
+	const char *name = is_column ? "column_name" : "relation_name";
+	Oid			types[] = {TIDOID, dperm_reference_type(scope, table, name)};
+	Datum		values[] = {row, reference};
+
+	if (dperm_budget_execute(psprintf("UPDATE %s.%s SET %s = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", scope->schema, table, name), lengthof(types), types, values, NULL, false) != 1)
+		elog(ERROR, "could not settle a registration");
+}
+
+/*
+ * Let the rows of one of our tables that have the name of a relation be about it, if they have its owner, too; or, whatever owner they have, those of columns that are kept for the budget of an id, or
+ * all on demand. Are there any?
+ */
+static bool
+settle_rows(DpermBudgetScope *scope, Oid relation, bool is_column, const char *id, bool all)
+{
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(dperm_reference_relation(relation))};
+	uint64		count = dperm_budget_query(scope, is_column ?
+										   "SELECT c.ctid, c.column_name, c.kept_by FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1 FOR UPDATE" :
+										   "SELECT r.ctid, r.relation_name, NULL FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) $1 FOR UPDATE",
+										   lengthof(types), types, values, NULL);
 	SPITupleTable *rows = SPI_tuptable;
+	bool		found = false;
 
 	for (uint64 i = 0; i < count; i++)
 	{
 		bool		isnull;
-		Datum		column = SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull);
-		Datum		values[] = {SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull), dperm_reference_settle(column, relation)};
+		Datum		row = SPI_getbinval(rows->vals[i], rows->tupdesc, 1, &isnull);
+		Datum		pending = SPI_getbinval(rows->vals[i], rows->tupdesc, 2, &isnull);
+		char	   *kept_by = id ? SPI_getvalue(rows->vals[i], rows->tupdesc, 3) : NULL;
+		Datum		reference = pending;
 
-		if (dperm_budget_query(scope, "UPDATE %s.dp_protected_columns SET column_name = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", 2, types, values, NULL) != 1)
-			elog(ERROR, "could not settle a registered column");
+		if (!dperm_reference_bind(&reference, is_column))
+		{
+			if (!all && !(kept_by && strcmp(kept_by, id) == 0))
+				continue;
+			reference = is_column ? dperm_reference_settle(pending, relation) : dperm_reference_make(relation);
+		}
+		write_reference(scope, is_column, row, reference);
+		found = true;
 	}
+	return found;
 }
 
 /* Keep units. */
@@ -280,22 +304,19 @@ void
 dperm_registry_keep(DpermBudgetScope *scope, const char *id, List *units)
 {
 	Oid			reference = dperm_reference_type(scope, "dp_protected_columns", "column_name");
-	Oid			role = dperm_reference_type(scope, "dp_protected_columns", "owner_name");
 	ListCell   *cell;
 
 	foreach(cell, units)
 	{
 		const DpermKeptUnit *unit = lfirst(cell);
-		Oid			types[] = {TEXTOID, OIDOID, BOOLOID, reference, TEXTOID, role};
+		Oid			types[] = {TEXTOID, OIDOID, BOOLOID, reference};
 		Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(unit->relation), BoolGetDatum(!unit->mixed),
-		dperm_reference_column(unit->relation, unit->unit), CStringGetTextDatum(dperm_reference_relation(unit->relation)),
-		dperm_reference_make(dperm_budget_relation_owner(unit->relation))};
+		dperm_reference_column(unit->relation, unit->unit)};
 
 		/* whose name it has, restored for this budget, is this table */
-		settle_columns(scope, unit->relation, values[4], id, false);
-		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, owner_name, listed, is_unit, kept_by) SELECT $4, $6, false, $3, $1::pg_catalog.uuid"
-								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE (c.relation OPERATOR(pg_catalog.=) $2 OR c.pending OPERATOR(pg_catalog.=) $5)"
-								  " AND c.kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid)", lengthof(types), types, values, NULL);
+		(void) settle_rows(scope, unit->relation, true, id, false);
+		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, kept_by) SELECT $4, false, $3, $1::pg_catalog.uuid"
+								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) $2 AND c.kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid)", lengthof(types), types, values, NULL);
 	}
 }
 
@@ -375,20 +396,16 @@ dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
 }
 
 /*
- * Settle a relation. A registration is of the role that owned its relation; others could have relations of theirs charged to a budget, or end what is not about them. A
+ * Settle a relation. A registration is about a relation of the role that owned it when it was dumped; others could have relations of theirs charged to a budget, or end what is not about them. A
  * superuser is believed where they protect the relation.
  */
 bool
 dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own)
 {
-	Oid			types[] = {dperm_reference_type(scope, "dp_protected_relations", "relation_name"), TEXTOID, OIDOID, BOOLOID};
 	bool		all = own && superuser_arg(scope->user);
-	Datum		values[] = {dperm_reference_make(relation), CStringGetTextDatum(dperm_reference_relation(relation)),
-	ObjectIdGetDatum(dperm_budget_relation_owner(relation)), BoolGetDatum(all)};
-	bool		found = dperm_budget_query(scope, "UPDATE %s.dp_protected_relations SET relation_name = $1 WHERE pending OPERATOR(pg_catalog.=) $2 AND (owner OPERATOR(pg_catalog.=) $3 OR $4)",
-										   lengthof(types), types, values, NULL) > 0;
+	bool		found = settle_rows(scope, relation, false, NULL, all);
 
-	settle_columns(scope, relation, values[1], NULL, all);
+	(void) settle_rows(scope, relation, true, NULL, all);
 	return found;
 }
 
@@ -425,14 +442,14 @@ dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registrat
 		elog(ERROR, "could not write a registration");
 	for (int i = 0; i < count; i++)
 	{
-		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID, OIDOID, types[6]};
+		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID, OIDOID};
 		Datum		column_values[] = {dperm_reference_column(registration->relation, columns[i].number),
 			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
-		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0], values[6]};
+		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0]};
 
-		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, owner_name, listed, is_unit, domain, registered_by)"
-							   " SELECT $1, $6, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $5",
-							   lengthof(column_types), column_types, column_values, columns[i].domain ? "      " : "   n  ") != 1)
+		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, domain, registered_by)"
+							   " SELECT $1, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $5",
+							   lengthof(column_types), column_types, column_values, columns[i].domain ? "     " : "   n ") != 1)
 			elog(ERROR, "could not write a registration");
 	}
 }

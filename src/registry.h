@@ -83,7 +83,7 @@ extern void dperm_registry_write(DpermBudgetScope *scope, const DpermRegistratio
 								 const DpermRegisteredColumn *columns, int count);
 
 /*
- * Let registrations that were restored before a relation, and have its name, be about it if they are of its owner; or all, if a superuser protects it or ends its protection. Are there any? Within a
+ * Let registrations that were restored before a relation, and have its name, be about it if they have its owner, too; or all, if a superuser protects it or ends its protection. Are there any? Within a
  * scope.
  */
 extern bool dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own);

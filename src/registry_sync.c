@@ -6,6 +6,7 @@
 #include "catalog/namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
+#include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
@@ -49,25 +50,35 @@ PG_FUNCTION_INFO_V1(dp_registry_sync);
 	" UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)" \
 	" UNION SELECT c.relation::pg_catalog.oid FROM %1$s.dp_protected_columns AS c WHERE c.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) c.relation)"
 
+/* Does a registration wait for its relation? Hardly ever. */
+static bool
+any_pending(DpermBudgetScope *scope)
+{
+	return dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending IS NOT NULL UNION ALL SELECT FROM %s.dp_protected_columns WHERE pending IS NOT NULL LIMIT 1",
+							  0, NULL, NULL, NULL) > 0;
+}
+
+/* A list, in the memory of the caller of a scope. */
+static List *
+kept_list(DpermBudgetScope *scope, List *list)
+{
+	MemoryContext spi = MemoryContextSwitchTo(scope->caller);
+
+	list = list_copy(list);
+	MemoryContextSwitchTo(spi);
+	return list;
+}
+
 /* The relations of a command, which have been made, or have got another name or owner, that registrations wait for: those that were restored before their relations. */
 static List *
 awaited_relations(DpermBudgetScope *scope)
 {
 	List	   *altered = NIL;
-	List	   *awaited;
-	uint64		count = dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending IS NOT NULL UNION ALL SELECT FROM %s.dp_protected_columns WHERE pending IS NOT NULL LIMIT 1",
-										   0, NULL, NULL, NULL);
-	MemoryContext spi;
+	uint64		count = any_pending(scope) ? dperm_budget_query(scope, ALTERED_SQL, 0, NULL, NULL, NULL) : 0;
 
-	if (count > 0)
-		count = dperm_budget_query(scope, ALTERED_SQL, 0, NULL, NULL, NULL);
 	for (uint64 i = 0; i < count; i++)
 		altered = lappend_oid(altered, dperm_budget_oid(i, 1));
-	awaited = dperm_registry_awaited(scope, altered);
-	spi = MemoryContextSwitchTo(scope->caller);
-	awaited = list_copy(awaited);
-	MemoryContextSwitchTo(spi);
-	return awaited;
+	return kept_list(scope, dperm_registry_awaited(scope, altered));
 }
 
 /*
@@ -120,27 +131,61 @@ named_relation(Node *command)
 	return name ? RangeVarGetRelid(name, NoLock, true) : InvalidOid;
 }
 
+/* The OIDs that a query tells. */
+static List *
+found_relations(DpermBudgetScope *scope, const char *sql, Oid argument)
+{
+	Oid			types[] = {OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(argument)};
+	uint64		count = dperm_budget_execute(sql, lengthof(types), types, values, NULL, true);
+	List	   *found = NIL;
+
+	for (uint64 i = 0; i < count; i++)
+		found = lappend_oid(found, dperm_budget_oid(i, 1));
+	return found;
+}
+
+/* The relations that a command may give another name, owner or columns: the one that it names, with those that inherit from it or are of its type; or all of a schema. */
+static List *
+renamed_relations(DpermBudgetScope *scope, Node *command)
+{
+	const RenameStmt *rename = (const RenameStmt *) command;
+	Oid			relation = named_relation(command);
+	Oid			schema = InvalidOid;
+
+	if (IsA(command, RenameStmt) && rename->renameType == OBJECT_SCHEMA)
+		schema = get_namespace_oid(rename->subname, true);
+	if (OidIsValid(schema))
+		return found_relations(scope, "SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relnamespace OPERATOR(pg_catalog.=) $1", schema);
+	if (IsA(command, AlterObjectSchemaStmt) && ((AlterObjectSchemaStmt *) command)->objectType == OBJECT_EXTENSION)
+		return found_relations(scope, "SELECT d.objid FROM pg_catalog.pg_depend AS d WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass "
+							   "AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid OPERATOR(pg_catalog.=) $1 AND d.deptype OPERATOR(pg_catalog.=) 'e'",
+							   get_extension_oid(strVal(((AlterObjectSchemaStmt *) command)->object), true));
+	if (!OidIsValid(relation))
+		return NIL;
+	return found_relations(scope, "WITH RECURSIVE heirs (oid) AS (SELECT c.oid FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS n WHERE n.oid OPERATOR(pg_catalog.=) $1 "
+						   "AND (c.oid OPERATOR(pg_catalog.=) n.oid OR (n.relkind OPERATOR(pg_catalog.=) 'c' AND c.reloftype OPERATOR(pg_catalog.=) n.reltype)) "
+						   "UNION SELECT i.inhrelid FROM heirs AS h, pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) h.oid) SELECT h.oid FROM heirs AS h", relation);
+}
+
 /*
- * Before a relation, or a column of it, gets another name: let restored registrations that have this one, and are of its owner, be about it. Most are by now; but no event tells of
- * REASSIGN OWNED, and columns may have been restored before their registration.
+ * Before relations, or columns of them, get other names or owners: let restored registrations that have these be about them. Most are by now; but no event tells of REASSIGN OWNED.
  */
 static void
 settle_named(Node *command)
 {
-	Oid			relation = IsA(command, RenameStmt) || IsA(command, AlterObjectSchemaStmt) ? named_relation(command) : InvalidOid;
-	Oid			owner = OidIsValid(relation) ? dperm_budget_relation_owner(relation) : InvalidOid;
 	DpermBudgetScope scope;
-	bool		awaited;
+	List	   *awaited;
+	ListCell   *cell;
 
-	/* the command itself raises, if it may not be done */
-	if (!OidIsValid(owner) || !has_privs_of_role(GetUserId(), owner))
-		return;
 	dperm_budget_enter_reading(&scope);
-	awaited = dperm_registry_awaited(&scope, list_make1_oid(relation)) != NIL;
+	awaited = any_pending(&scope) ? dperm_registry_awaited(&scope, renamed_relations(&scope, command)) : NIL;
+	awaited = kept_list(&scope, awaited);
 	dperm_budget_leave(&scope);
-	if (!awaited || !dperm_budget_try_enter(&scope))
+	if (awaited == NIL || !dperm_budget_try_enter(&scope))
 		return;
-	(void) dperm_registry_settle(&scope, relation, false);
+	foreach(cell, awaited)
+		(void) dperm_registry_settle(&scope, lfirst_oid(cell), false);
 	dperm_budget_leave(&scope);
 }
 

@@ -1,12 +1,12 @@
 --
 -- Registry of protected relations
 --
--- A relation is registered by its OID and a column by its number, whatever they are called; a dump has their names alone. owner_name is the owner of the relation
--- who called dp_protect, or that of a table whose unit is kept: what is restored is about a relation that is theirs alone. If it comes to belong to somebody else, nobody uses it until they protect it.
+-- A relation is registered by its OID and a column by its number, whatever they are called; a dump has their names, and that of the owner: what is restored is about a relation of the same
+-- name and owner alone. owner_name is the owner of the relation who called dp_protect. If it comes to belong to somebody else, nobody uses it until they protect it.
 
 CREATE TYPE dp_relation_name;
 CREATE FUNCTION dp_relation_name_in(cstring) RETURNS dp_relation_name
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dp_relation_name';
 CREATE FUNCTION dp_relation_name_out(dp_relation_name) RETURNS cstring
 	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -18,12 +18,12 @@ CREATE FUNCTION dp_relation_of(dp_relation_name) RETURNS regclass
 	AS 'MODULE_PATHNAME_debit', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_of(dp_relation_name) IS 'internal to dp_protect: the relation';
 CREATE FUNCTION dp_relation_pending(dp_relation_name) RETURNS text
-	AS 'MODULE_PATHNAME_debit', 'dp_name_pending' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_pending(dp_relation_name) IS 'internal to dp_protect: a name without a relation';
 
 CREATE TYPE dp_column_name;
 CREATE FUNCTION dp_column_name_in(cstring) RETURNS dp_column_name
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_column_name_in(cstring) IS 'internal to dp_protect: I/O of dp_column_name';
 CREATE FUNCTION dp_column_name_out(dp_column_name) RETURNS cstring
 	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
@@ -40,9 +40,6 @@ COMMENT ON FUNCTION dp_column_number(dp_column_name) IS 'internal to dp_protect:
 CREATE FUNCTION dp_column_pending(dp_column_name) RETURNS text
 	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_column_pending(dp_column_name) IS 'internal to dp_protect: the name of a relation that is not there';
-CREATE FUNCTION dp_column_in(dp_column_name, regclass) RETURNS int2
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_column_in(dp_column_name, regclass) IS 'internal to dp_protect: the number of a column in a relation, which it is of, or has the name of; 0 if it is not there';
 
 CREATE TABLE dp_protected_relations (
 	id uuid NOT NULL DEFAULT pg_catalog.gen_random_uuid(),
@@ -68,8 +65,6 @@ CREATE TABLE dp_protected_columns (
 	relation regclass GENERATED ALWAYS AS (dp_column_relation(column_name)) STORED,
 	number int2 GENERATED ALWAYS AS (dp_column_number(column_name)) STORED,
 	pending text COLLATE "C" GENERATED ALWAYS AS (dp_column_pending(column_name)) STORED,
-	owner_name dp_role_name NOT NULL,
-	owner regrole GENERATED ALWAYS AS (dp_role_of(owner_name)) STORED,
 	listed boolean NOT NULL,
 	is_unit boolean NOT NULL,
 	domain jsonb,
@@ -108,25 +103,11 @@ CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON d
 ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_table_guard;
 COMMENT ON TRIGGER dp_table_guard ON dp_protected_columns IS
 	'internal to budgets: only the extension writes this table';
-CREATE FUNCTION dp_registry_bind() RETURNS trigger
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_registry_bind() IS
-	'internal to dp_protect: find the relation of a registration that is restored';
-REVOKE EXECUTE ON FUNCTION dp_registry_bind() FROM PUBLIC;
-CREATE TRIGGER dp_registry_bind BEFORE INSERT ON dp_protected_relations FOR EACH ROW EXECUTE FUNCTION dp_registry_bind();
-ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dp_registry_bind;
-COMMENT ON TRIGGER dp_registry_bind ON dp_protected_relations IS
-	'internal to dp_protect: find the relation of a registration that is restored';
-CREATE TRIGGER dp_registry_bind BEFORE INSERT ON dp_protected_columns FOR EACH ROW EXECUTE FUNCTION dp_registry_bind();
-ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_registry_bind;
-COMMENT ON TRIGGER dp_registry_bind ON dp_protected_columns IS
-	'internal to dp_protect: find the relation of a registration that is restored';
 -- What has been dropped, in a transaction that did not see it registered, has no name.
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
 	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
--- Nor has a column that is registered for somebody who no longer owns it: its present owner calls it what they like, and that may be the name of another column in a table that the former one makes.
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns',
-	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation AND (kept_by IS NOT NULL OR p.relowner OPERATOR(pg_catalog.=) owner))');
+	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
 
 CREATE FUNCTION dp_registry_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
@@ -138,10 +119,10 @@ COMMENT ON EVENT TRIGGER dp_registry_drop IS
 	'internal to dp_protect: remove what has been dropped from the registry of protected relations';
 
 CREATE EVENT TRIGGER dp_registry_before ON ddl_command_start
-	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
+	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER TYPE', 'ALTER SCHEMA', 'ALTER EXTENSION')
 	EXECUTE FUNCTION dp_registry_sync();
 COMMENT ON EVENT TRIGGER dp_registry_before IS
-	'internal to dp_protect: refuse to rename a protected relation like a shard of Citus, and find registrations that have the old name';
+	'internal to dp_protect: refuse to rename a protected relation like a shard of Citus, and find registrations that have the old names';
 
 CREATE EVENT TRIGGER dp_registry_alter ON ddl_command_end
 	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'SELECT INTO', 'CREATE SCHEMA', 'IMPORT FOREIGN SCHEMA', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')

@@ -27,13 +27,13 @@ CREATE VIEW dp_protected WITH (security_barrier) AS
 	SELECT r.relation, r.budget,
 		(SELECT a.attname FROM dp_protected_columns c, pg_catalog.pg_attribute a
 			WHERE c.registered_by OPERATOR(pg_catalog.=) r.id AND a.attrelid OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.>) 0
-				AND a.attnum OPERATOR(pg_catalog.=) dp_column_in(c.column_name, r.relation) AND c.is_unit LIMIT 1) AS unit,
+				AND c.relation OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.=) c.number AND NOT a.attisdropped AND c.is_unit LIMIT 1) AS unit,
 		CASE WHEN NOT r.all_columns THEN ARRAY(SELECT a.attname FROM dp_protected_columns c, pg_catalog.pg_attribute a
 			WHERE c.registered_by OPERATOR(pg_catalog.=) r.id AND a.attrelid OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.>) 0
-				AND a.attnum OPERATOR(pg_catalog.=) dp_column_in(c.column_name, r.relation) AND c.listed ORDER BY a.attnum) END AS columns,
+				AND c.relation OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.=) c.number AND NOT a.attisdropped AND c.listed ORDER BY a.attnum) END AS columns,
 		(SELECT pg_catalog.jsonb_object_agg(a.attname, c.domain) FROM dp_protected_columns c, pg_catalog.pg_attribute a
 			WHERE c.registered_by OPERATOR(pg_catalog.=) r.id AND a.attrelid OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.>) 0
-				AND a.attnum OPERATOR(pg_catalog.=) dp_column_in(c.column_name, r.relation) AND c.domain IS NOT NULL) AS domains
+				AND c.relation OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.=) c.number AND NOT a.attisdropped AND c.domain IS NOT NULL) AS domains
 	FROM dp_protected_relations r
 	WHERE r.budget IS NOT NULL AND r.pending IS NULL AND dp_may_spend(r.budget, r.relation);
 COMMENT ON VIEW dp_protected IS

@@ -65,12 +65,12 @@ as('superuser', "ROLLBACK PREPARED 'locked'");
 as('superuser', 'DROP VIEW ben.v; DROP VIEW IF EXISTS ben.w');
 
 # thousands of registrations: only what the relation itself reaches is looked up
-as('superuser', q{INSERT INTO dp_protected_relations (relation_name, owner_name, budget, persons, all_columns) SELECT ('"nowhere"."' || i || '"')::dp_relation_name, 'ben', 'ben', false, true FROM generate_series(1, 100000) i; ANALYZE dp_protected_relations});
+as('superuser', q{INSERT INTO dp_protected_relations (relation_name, owner_name, budget, persons, all_columns) SELECT ('"nowhere"."' || i || '" "ben"')::dp_relation_name, 'ben', 'ben', false, true FROM generate_series(1, 100000) i; ANALYZE dp_protected_relations});
 my $walks = "$train; SELECT pg_sleep(1.5); RESET SESSION AUTHORIZATION; SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'dp_protected_relations'";
 is(as('analyst', $walks), as('analyst', $walks), 'no call walks all registrations');
 
 # and nobody who changes another table walks through them, nor locks them
-as('superuser', q{INSERT INTO dp_protected_columns (column_name, owner_name, listed, is_unit, registered_by, kept_by) SELECT ('"nowhere"."' || i || '"."a"')::dp_column_name, 'ben', true, false, CASE WHEN i % 2 = 1 THEN gen_random_uuid() END, CASE WHEN i % 2 = 0 THEN (SELECT id FROM dp_budget_accounts WHERE budget = 'ben') END FROM generate_series(1, 100000) i; ANALYZE dp_protected_columns;
+as('superuser', q{INSERT INTO dp_protected_columns (column_name, listed, is_unit, registered_by, kept_by) SELECT ('"nowhere"."' || i || '"."a" "ben"')::dp_column_name, true, false, CASE WHEN i % 2 = 1 THEN gen_random_uuid() END, CASE WHEN i % 2 = 0 THEN (SELECT id FROM dp_budget_accounts WHERE budget = 'ben') END FROM generate_series(1, 100000) i; ANALYZE dp_protected_columns;
 	CREATE FUNCTION public.walked() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT pg_sleep(1.5); SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'dp\_protected\_%' $$});
 my $changes = 'CREATE TABLE ben.other (a int); CREATE TABLE ben.child () INHERITS (ben.other); ALTER TABLE ben.other ADD b int; ALTER TABLE ben.other RENAME a TO c; ALTER TABLE ben.other DROP b; DROP TABLE ben.other CASCADE';
 my $walked = as('superuser', 'SELECT public.walked()');
