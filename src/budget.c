@@ -20,6 +20,7 @@
 #include "commands/extension.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/analyze.h"
@@ -531,6 +532,17 @@ dperm_budget_next_entry(DpermBudgetScope *scope, const char *budget)
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 }
 
+/* A text for the ledger, cut between characters if it is too long. */
+static const char *
+clip_details(const char *text)
+{
+	int			len = strlen(text);
+
+	if (len <= DPERM_BUDGET_DETAILS)
+		return text;
+	return psprintf("%.*s...", pg_mbcliplen(text, len, DPERM_BUDGET_DETAILS - (int) strlen("...")), text);
+}
+
 /* Append a line. Whoever does holds a lock on the budget's row, so that numbers have no gaps. */
 void
 dperm_budget_append(DpermBudgetScope *scope, const DpermBudgetLine *line)
@@ -538,7 +550,7 @@ dperm_budget_append(DpermBudgetScope *scope, const DpermBudgetLine *line)
 	Oid			types[] = {TEXTOID, TEXTOID, NAMEOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID, INT8OID, TEXTOID};
 	Datum		values[lengthof(types)];
 	char		nulls[lengthof(types) + 1];
-	const char *texts[] = {line->budget, line->act, NULL, line->function, line->relation, line->neighbours, line->unit, NULL, NULL, NULL, NULL, NULL, line->details, NULL, line->id};
+	const char *texts[] = {line->budget, line->act, NULL, line->function, line->relation, line->neighbours, line->unit, NULL, NULL, NULL, NULL, NULL, line->details ? clip_details(line->details) : NULL, NULL, line->id};
 
 	StaticAssertStmt(lengthof(texts) == lengthof(types), "a text for each argument");
 	for (int i = 0; i < lengthof(types); i++)

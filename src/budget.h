@@ -96,6 +96,9 @@ extern DpermBudget *dperm_budget_get_own(DpermBudgetScope *scope, const char *na
  */
 extern void dperm_budget_settle_unit(DpermBudgetScope *scope, DpermBudget *budget, DpermUnit unit);
 
+/* Bytes of the details of a line, which has a part in every dump for good. The rest of its texts are names. */
+#define DPERM_BUDGET_DETAILS 8192
+
 /* A line of the ledger; what is NULL is NULL in it. */
 typedef struct DpermBudgetLine
 {
@@ -111,7 +114,7 @@ typedef struct DpermBudgetLine
 	const DpermAmount *delta;
 	const DpermFilterSums *charge;	/* the rest of what is spent */
 	const DpermAmount *left;
-	const char *details;		/* for people */
+	const char *details;		/* for people; cut, with "..." at the end, if it is too long */
 } DpermBudgetLine;
 
 /* The number that the next line of a budget gets, within a scope. */

@@ -3,9 +3,11 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/relation.h"
 #include "access/transam.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
@@ -13,8 +15,10 @@
 #include "nodes/parsenodes.h"
 #include "storage/lmgr.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/numeric.h"
 #include "utils/rel.h"
 
 #include "arguments.h"
@@ -38,6 +42,9 @@ PG_FUNCTION_INFO_V1(dp_may_spend);
 #else
 #define is_owner(relation, role) pg_class_ownercheck(relation, role)
 #endif
+
+/* Bytes of the domains of a registration, as text: it is in every dump. */
+#define DOMAINS_TEXT (1024 * 1024)
 
 #define REQUIRED_HINT "Call dp_protect('table', budget => 'name')."
 
@@ -76,6 +83,65 @@ own_relation(FunctionCallInfo fcinfo)
 	/* one registration at a time */
 	LockRelationOid(relation, ShareUpdateExclusiveLock);
 	return relation;
+}
+
+/* The names in columns, NULL if it is NULL. */
+static char **
+columns_argument(FunctionCallInfo fcinfo, int *count)
+{
+	Datum		value;
+
+	if (dperm_arguments_get(fcinfo, "columns", TEXTARRAYOID, &value))
+	{
+		const ArrayType *array = DatumGetArrayTypeP(value);
+
+		if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > MaxHeapAttributeNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_TOO_MANY_COLUMNS),
+					 errmsg("columns must name at most %d columns", MaxHeapAttributeNumber),
+					 errhint("Use NULL for all columns.")));
+	}
+	return dperm_arguments_names(fcinfo, "columns", count);
+}
+
+/* Do domains have at most so many bytes as text? A number that takes a few bytes can have thousands of digits, so they are added up before the text is made. */
+static bool
+domains_fit(Jsonb *domains, size_t limit)
+{
+	JsonbIterator *it = JsonbIteratorInit(&domains->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	size_t		size = 0;
+
+	while (size <= limit && (token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
+	{
+		if (token != WJB_KEY && token != WJB_VALUE && token != WJB_ELEM)
+			continue;
+		if (value.type == jbvNumeric)
+		{
+			char	   *number = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value.val.numeric)));
+
+			size += strlen(number);
+			pfree(number);
+		}
+		else
+			size += value.type == jbvString ? value.val.string.len : 1;
+	}
+	return size <= limit && strlen(JsonbToCString(NULL, &domains->root, VARSIZE(domains))) <= limit;
+}
+
+/* The domains as they are given, NULL if they are NULL. */
+static Jsonb *
+domains_argument(FunctionCallInfo fcinfo)
+{
+	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
+
+	if (domains && !domains_fit(domains, DOMAINS_TEXT))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("domains must have at most %d bytes as text", DOMAINS_TEXT),
+				 errhint("Declare long lists of categories in the catalog, with an enum or a CHECK constraint.")));
+	return domains;
 }
 
 /* A view whose query is looked at, and the role that it reads with. */
@@ -145,6 +211,22 @@ column_named(const char *name, Oid relation, const DpermColumn *columns, DpermRe
 			 errmsg("column \"%s\" of relation \"%s\" does not exist", name, get_rel_name(relation)),
 			 errhint("Names are case-sensitive and are not quoted.")));
 	return NULL;				/* keep compiler quiet */
+}
+
+/* Mark the columns that are listed. */
+static void
+list_columns(char **names, int listed, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count)
+{
+	for (int i = 0; i < listed; i++)
+	{
+		DpermRegisteredColumn *column = column_named(names[i], relation, columns, registered, count);
+
+		if (column->listed)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column \"%s\" appears twice in columns", names[i])));
+		column->listed = true;
+	}
 }
 
 /* Raise for a column whose type tells nobody apart. */
@@ -257,14 +339,14 @@ Datum
 dp_protect(PG_FUNCTION_ARGS)
 {
 	char	   *unit = dperm_arguments_text(fcinfo, "unit");
-	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
+	Jsonb	   *domains = domains_argument(fcinfo);
+	int			listed;
+	char	  **names = columns_argument(fcinfo, &listed);
 	Oid			relation = own_relation(fcinfo);
 	DpermRegistration registration = {.relation = relation,
 		.budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT),
 	.persons = unit != NULL};
 	DpermRegistration *before = dperm_registry_find(relation);
-	int			listed;
-	char	  **names = dperm_arguments_names(fcinfo, "columns", &listed);
 	int			count,
 				kept = 0;
 	DpermColumn *columns = dperm_domains_read(relation, domains, dperm_encode_dimension, &count);
@@ -280,8 +362,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	for (int i = 0; i < count; i++)
 		registered[i].number = columns[i].number;
 	registration.all_columns = names == NULL;
-	for (int i = 0; names && i < listed; i++)
-		column_named(names[i], relation, columns, registered, count)->listed = true;
+	list_columns(names, listed, relation, columns, registered, count);
 	if (domains)
 		split_domains(domains, relation, columns, registered, count, names == NULL);
 	if (unit)

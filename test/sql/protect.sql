@@ -36,6 +36,16 @@ SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,nothing}');
 SELECT dp_protect('clinic.patients', 'clinic', domains => '{"nothing": [0, 1]}');
 SELECT dp_protect('clinic.patients', 'clinic', domains => '{"bmi": [1, 0]}');
 SELECT dp_protect('clinic.patients', 'clinic', columns => '{age}', domains => '{"bmi": [10, 60]}');
+-- What is registered is in every dump: no column twice, no more columns than a table can have, no domains beyond 1 MB
+SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,bmi,age}');
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_protect('clinic.patients', 'clinic', columns => array_fill('age'::text, ARRAY[100000]));
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_protect('clinic.patients', 'clinic', domains => jsonb_build_object('ward', (SELECT jsonb_agg(repeat('w', 1000) || i) FROM generate_series(1, 1100) i)));
+\echo :LAST_ERROR_SQLSTATE
+-- as text, that is: a number that is short to store may be long to read
+SELECT dp_protect('clinic.patients', 'clinic', domains => jsonb_build_object('x', jsonb_build_object('range', (SELECT jsonb_agg('[1e-16000, 1]'::jsonb) FROM generate_series(1, 70)))));
+\echo :LAST_ERROR_SQLSTATE
 SELECT dp_protect('clinic.patients', 'clinic', unit => 'nothing');
 SELECT dp_protect('clinic.patients', 'clinic', unit => 'x');
 SELECT dp_unprotect('clinic.patients');
@@ -47,6 +57,14 @@ SELECT count(*) AS protected FROM dp_protected;
 SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,bmi,ward,x,ill}',
   domains => '{"bmi": [10, 60], "ward": ["A", "B", "C"], "x": {"dimension": 2, "norm": 2}}');
 SELECT * FROM dp_protected;
+
+-- What the ledger says about a registration is cut at 8 kB, between characters
+CREATE TABLE clinic.many (age int CHECK (age BETWEEN 0 AND 120), wards text, ill boolean);
+SELECT dp_budget_create('many', 1), dp_protect('clinic.many', 'many', domains => jsonb_build_object('wards', (SELECT jsonb_agg(repeat('ä', 100) || i) FROM generate_series(1000, 1999) i)));
+SELECT octet_length(details) AS bytes, left(details, 46) AS begins, right(details, 4) AS ends FROM dp_ledger WHERE budget = 'many' AND act = 'protect';
+SELECT jsonb_array_length(domains -> 'wards') AS kept FROM dp_protected WHERE budget = 'many';
+SELECT dp_unprotect('clinic.many');
+DROP TABLE clinic.many;
 
 -- Without a grant: the usual error, and one of its own for those who may read the rows
 RESET ROLE;
