@@ -421,34 +421,25 @@ parse_word(const char *word, int (*parse) (const char *name))
 }
 
 #define BUDGET_SQL \
-	"SELECT owner::oid, epsilon, delta, renyi_order, neighbours, unit, spent_epsilon, spent_delta, spent_divergence, spent_direct, since, id" \
-	" FROM %s.dp_budget_accounts WHERE budget = $1 ORDER BY created, id LIMIT 1"
+	"SELECT owner::oid, epsilon, delta, renyi_order, neighbours, unit, spent_epsilon, spent_delta, spent_divergence, spent_direct, since, id, budget" \
+	" FROM %s.dp_budget_accounts WHERE "
+#define BY_NAME_SQL BUDGET_SQL "budget OPERATOR(pg_catalog.=) $1 ORDER BY created, id LIMIT 1"
+#define BY_ID_SQL BUDGET_SQL "id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid"
 
-/* Read a budget, or raise. */
-DpermBudget *
-dperm_budget_get(DpermBudgetScope *scope, const char *name, bool lock)
-{
-	DpermBudget *budget = dperm_budget_find(scope, name, lock);
-
-	if (budget == NULL)
-		raise_no_budget(name);
-	return budget;
-}
-
-/* Read a budget. */
-DpermBudget *
-dperm_budget_find(DpermBudgetScope *scope, const char *name, bool lock)
+/* Read the budget that a query finds by a name or an id, or return NULL. */
+static DpermBudget *
+fetch_budget(DpermBudgetScope *scope, const char *query, const char *key)
 {
 	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(name)};
+	Datum		values[] = {CStringGetTextDatum(key)};
 	DpermBudget *budget;
 	char	   *unit;
 	bool		isnull;
 
-	if (dperm_budget_query(scope, lock ? BUDGET_SQL " FOR UPDATE" : BUDGET_SQL, 1, types, values, NULL) == 0)
+	if (dperm_budget_query(scope, query, 1, types, values, NULL) == 0)
 		return NULL;
 	budget = palloc0(sizeof(DpermBudget));
-	budget->name = pstrdup(name);
+	budget->name = dperm_budget_value(0, 13);
 	budget->id = dperm_budget_value(0, 12);
 	budget->owner = dperm_budget_oid(0, 1);
 	budget->filter.epsilon = dperm_budget_amount(0, 2);
@@ -464,6 +455,35 @@ dperm_budget_find(DpermBudgetScope *scope, const char *name, bool lock)
 	budget->spent.divergence = dperm_budget_amount(0, 9);
 	budget->spent.direct = dperm_budget_amount(0, 10);
 	budget->since = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 11, &isnull));
+	return budget;
+}
+
+/* Read a budget. */
+DpermBudget *
+dperm_budget_find(DpermBudgetScope *scope, const char *name, bool lock)
+{
+	return fetch_budget(scope, lock ? BY_NAME_SQL " FOR UPDATE" : BY_NAME_SQL, name);
+}
+
+/* Read a budget, or raise. */
+DpermBudget *
+dperm_budget_get(DpermBudgetScope *scope, const char *name, bool lock)
+{
+	DpermBudget *budget = dperm_budget_find(scope, name, lock);
+
+	if (budget == NULL)
+		raise_no_budget(name);
+	return budget;
+}
+
+/* Read a budget by its id, or raise. */
+DpermBudget *
+dperm_budget_get_by_id(DpermBudgetScope *scope, const char *id, const char *name, bool lock)
+{
+	DpermBudget *budget = fetch_budget(scope, lock ? BY_ID_SQL " FOR UPDATE" : BY_ID_SQL, id);
+
+	if (budget == NULL)
+		raise_no_budget(name);
 	return budget;
 }
 

@@ -84,6 +84,9 @@ extern DpermBudget *dperm_budget_get(DpermBudgetScope *scope, const char *name, 
 
 extern DpermBudget *dperm_budget_find(DpermBudgetScope *scope, const char *name, bool lock);
 
+/* The same by its id; its name is for the error if there is none. */
+extern DpermBudget *dperm_budget_get_by_id(DpermBudgetScope *scope, const char *id, const char *name, bool lock);
+
 /* Raise unless the role is the budget's owner, a member of it, or a superuser. */
 extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
 

@@ -13,6 +13,7 @@
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
@@ -105,6 +106,8 @@ prepare_request(const DpermCharge *charge, char **library)
 	dperm_budget_enter(&scope);
 	budget = dperm_budget_get(&scope, charge->budget, false);
 	request.order = budget->filter.order;
+	if (strlcpy(request.budget_id, budget->id, sizeof(request.budget_id)) >= sizeof(request.budget_id))
+		elog(ERROR, "the id of budget \"%s\" is too long", budget->name);
 
 	/* the worker looks again; but whoever has no grant shall not even start one, of which there are few */
 	if (dperm_payer_find(&scope, budget, charge->relation, charge->role, nothing, nothing, false, &payer) == DPERM_PAYER_NO_GRANT)
@@ -116,7 +119,7 @@ prepare_request(const DpermCharge *charge, char **library)
 
 	request.charge = dperm_charge_of(&charge->spend, request.order);
 	request.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
-	strlcpy(request.budget, charge->budget, sizeof(request.budget));
+	memcpy(request.budget, charge->budget, pg_mbcliplen(charge->budget, strlen(charge->budget), sizeof(request.budget) - 1));
 	strlcpy(request.function, charge->function, sizeof(request.function));
 	if (charge->purpose)
 		strlcpy(request.purpose, charge->purpose, sizeof(request.purpose));

@@ -19,7 +19,7 @@
  * tells why not. It needs no SPI connection, and may be called with one. What it reads in the caller's own transaction is read as
  * the owner of our tables, whatever the current user is.
  *
- * The worker checks against what is committed: the budget is there; one row of dp_protected_relations is about this relation,
+ * The worker checks against what is committed: the budget that the name means to the session is there, by its id; one row of dp_protected_relations is about this relation,
  * it has the id of this budget and the owner of the relation, and its xmin is version, so that a registration made or changed
  * by the caller's own transaction, or since its snapshot, is refused; neighbours and unit are the budget's; the role may spend
  * (below); the filter allows it.

@@ -177,7 +177,6 @@ spend(const DpermDebitRequest *request)
 	DpermFilterSums spent;
 	DpermAmount left;
 	DpermBudgetLine line = {
-		.budget = request->budget,
 		.act = "charge",
 		.role = request->role,
 		.function = request->function,
@@ -192,8 +191,8 @@ spend(const DpermDebitRequest *request)
 	dperm_budget_enter(&scope);
 
 	/* nobody without a grant gets as far as the lock, which others wait for */
-	(void) find_payer(&scope, dperm_budget_get(&scope, request->budget, false), request, false);
-	budget = dperm_budget_get(&scope, request->budget, true);
+	(void) find_payer(&scope, dperm_budget_get_by_id(&scope, request->budget_id, request->budget, false), request, false);
+	budget = dperm_budget_get_by_id(&scope, request->budget_id, request->budget, true);
 	if (OidIsValid(request->relation))
 		check_registration(&scope, request, budget);
 	payer = find_payer(&scope, budget, request, true);
@@ -213,6 +212,7 @@ spend(const DpermDebitRequest *request)
 				 errhint("Use a smaller epsilon, or ask the owner of the budget to raise it: dp_budget_alter.")));
 	left = left_of(budget, &spent);
 	write_sums(&scope, budget, &spent, &payer, request);
+	line.budget = budget->name;
 	line.id = budget->id;
 	line.relation = relation_name(request->relation);
 	line.neighbours = dperm_claim_neighbours_name(budget->neighbours);

@@ -13,6 +13,9 @@
 /* Room for what a caller says about a release, and for each part of an error. */
 #define DPERM_DEBIT_TEXT 1024
 
+/* Room for a uuid as text. */
+#define DPERM_DEBIT_ID 37
+
 typedef struct DpermDebitRequest
 {
 	/* asked by the session */
@@ -21,7 +24,8 @@ typedef struct DpermDebitRequest
 	Oid			relation;		/* InvalidOid: none */
 	TransactionId version;
 	Oid			role;
-	char		budget[NAMEDATALEN];
+	char		budget_id[DPERM_DEBIT_ID];	/* of the budget that is charged, whatever others are called */
+	char		budget[DPERM_DEBIT_TEXT];	/* its name, for messages alone: one that was restored from another encoding can be longer than others */
 	char		function[NAMEDATALEN];
 	char		purpose[DPERM_DEBIT_TEXT];	/* empty: none */
 	DpermNeighbours neighbours; /* these two only matter with a relation */

@@ -17,11 +17,12 @@ $node->safe_psql('postgres', q{
 $node->safe_psql('origin', 'CREATE SCHEMA privacy; CREATE EXTENSION dperm SCHEMA privacy; GRANT USAGE ON SCHEMA privacy TO PUBLIC; GRANT CREATE ON SCHEMA public TO stranger');
 
 # Runs statements as a role, and returns what they say: rows, or the error.
+my $database = 'origin';
 sub as
 {
 	my ($role, $sql) = @_;
 	my ($out, $err) = ('', '');
-	$node->psql('origin', qq{\\set VERBOSITY verbose\nSET SESSION AUTHORIZATION "$role"; SET search_path = privacy; $sql}, stdout => \$out, stderr => \$err, on_error_stop => 1);
+	$node->psql($database, qq{\\set VERBOSITY verbose\nSET SESSION AUTHORIZATION "$role"; SET search_path = privacy; $sql}, stdout => \$out, stderr => \$err, on_error_stop => 1);
 	return $err =~ /ERROR:  (.*)/ ? $1 : $out;
 }
 sub says { my ($role, $sql, $wanted, $what) = @_; is(as($role, $sql), $wanted, $what // "$role: $sql"); }
@@ -144,6 +145,30 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 	is($node->safe_psql("copy_$name", "SELECT max(entry), sum(epsilon) FILTER (WHERE act = 'charge') FROM privacy.dp_ledger WHERE budget = 'pure'"), '7|1.00', "$name: and so does its ledger");
 }
 isnt($before, '', 'there was something to dump');
+
+# ---- a name that is longer in the encoding that it is restored into is that of its budget alone
+
+my ($long, $short) = map { "'x' || repeat(chr(228), $_)" } 40, 31;	# the long one has 81 bytes in UTF8; the first 63 of them are the short one
+$node->safe_psql('postgres', "CREATE DATABASE latin TEMPLATE template0 ENCODING LATIN1 LC_COLLATE 'C' LC_CTYPE 'C'; CREATE DATABASE wide TEMPLATE template0 ENCODING UTF8 LC_COLLATE 'C' LC_CTYPE 'C'");
+$node->safe_psql('latin', qq{CREATE SCHEMA privacy; CREATE EXTENSION dperm SCHEMA privacy; GRANT USAGE ON SCHEMA privacy TO PUBLIC; CREATE SCHEMA h AUTHORIZATION owner; GRANT USAGE ON SCHEMA h TO PUBLIC;
+	SET ROLE owner; SET search_path = privacy; CREATE TABLE h.t (age int CHECK (age BETWEEN 0 AND 120), ill boolean); INSERT INTO h.t SELECT i % 100, i % 3 = 0 FROM generate_series(1, 200) i;
+	SELECT dp_budget_create($long, 10), dp_grant($long, 'stranger', 1), dp_protect('h.t', $long)});
+$node->command_ok([ 'pg_dump', '-d', $node->connstr('latin'), '--format=custom', '-f', "$dir/latin" ], 'another encoding: dumped');
+$node->command_ok([ 'pg_restore', '--exit-on-error', '-d', $node->connstr('wide'), "$dir/latin" ], 'another encoding: restored');
+$database = 'wide';
+my $train = "SELECT dp_logreg_train('h.t', 'ill', 'age', 0.1)::jsonb ->> 'rows'";
+says('stranger', $train, '200', 'a name that is too long for a new budget: an analyst trains');
+fails('stranger', "SELECT dp_budget_create($long, 500)", qr/^42602:/);
+says('stranger', "SELECT dp_budget_create($short, 500)", '', 'somebody makes a budget of the name that is left if it is cut');
+says('stranger', $train, '200', 'nothing changes for analysts');
+says('stranger', "SELECT dp_budget_charge($long, 0.5)", '', 'nor for other charges');
+fails('stranger', "SELECT dp_budget_charge($long, 5)", qr/^54000: the grant of budget "x(?:\xc3\xa4){40}" to "stranger" is exhausted/);
+says('stranger', 'SELECT length(budget), owner, epsilon_spent FROM dp_budgets ORDER BY 1', "32|stranger|0\n41|owner|0.7", 'and each budget is charged for itself');
+says('owner', 'SELECT length(budget), count(*) FROM dp_ledger GROUP BY budget', '41|6', 'as the ledger says');
+fails('stranger', "BEGIN; SELECT dp_budget_charge($short, 0.5); SELECT dp_budget_drop($short); SELECT dp_budget_create($short, 500); SELECT dp_budget_charge($short, 0.5)",
+	qr/^42704: budget "x(?:\xc3\xa4){31}" does not exist/);
+says('stranger', "SELECT epsilon_spent FROM dp_budgets WHERE budget = $short", '0.5', 'nor is another budget of the same name charged');
+$database = 'origin';
 
 # ---- and gone
 
