@@ -39,7 +39,8 @@ give_away(DpermBudgetScope *scope, const char *which, int count, Oid *types, Dat
 	}
 }
 
-#define ORPHANS_SQL "SELECT budget, id FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT FROM pg_authid AS r WHERE r.oid = a.owner)"
+/* Not pg_authid, which only superusers read: whoever owns our tables was one when the extension was made, and need not be one any more. */
+#define ORPHANS_SQL "SELECT budget, id FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles AS r WHERE r.oid OPERATOR(pg_catalog.=) a.owner)"
 
 /* Are there budgets of roles that are gone, and is the caller one to give them away? Others could keep such a budget locked in an open transaction. */
 bool

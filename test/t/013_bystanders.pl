@@ -223,5 +223,23 @@ says('owner', q{ALTER TABLE h.visits RENAME TO calls; ALTER TABLE h.calls RENAME
 says('analyst', "SELECT dp_logreg_train('h.calls', 'ill', '{age,kilos}', 0.01)::jsonb ->> 'rows'", '200', 'and an analyst trains');
 says('owner', q{SELECT dp_protect('h.typed', 'patients', columns => '{age,ill}'); ALTER TYPE h.visit RENAME ATTRIBUTE age TO years CASCADE; SELECT columns FROM dp_protected WHERE relation = 'h.typed'::regclass}, "\n{years,ill}");
 
+# ---- the role that installed the extension need not stay a superuser
+
+$node->safe_psql('postgres', 'CREATE DATABASE demoted; CREATE ROLE admin SUPERUSER; CREATE ROLE gone');
+$node->safe_psql('demoted', q{SET ROLE admin; CREATE EXTENSION dperm; RESET ROLE;
+	CREATE SCHEMA h AUTHORIZATION owner; GRANT USAGE ON SCHEMA h TO PUBLIC;
+	SET ROLE owner; CREATE TABLE h.visits (age int CHECK (age BETWEEN 0 AND 120), bmi float8, ill boolean); INSERT INTO h.visits SELECT i % 100, i % 40, i % 3 = 0 FROM generate_series(1, 200) i;
+	SELECT dp_budget_create('patients', 100), dp_grant('patients', 'analyst'); RESET ROLE;
+	SET ROLE gone; SELECT dp_budget_create('left', 1); RESET ROLE;
+	ALTER ROLE admin NOSUPERUSER; DROP ROLE gone});
+$database = 'demoted';
+says('superuser', 'CREATE TABLE anything (a int)', '', 'the installer is no superuser any more: a superuser makes a table');
+says('superuser', "SELECT owner FROM dp_budgets WHERE budget = 'left'", 'admin', 'and gives the budget of a role that is gone to the owner of the extension');
+says('owner', q{SELECT dp_protect('h.visits', 'patients', domains => '{"bmi": [0, 60]}'); ALTER TABLE h.visits ADD more int}, '', 'an owner protects and alters');
+says('analyst', $train, '200', 'an analyst trains');
+says('admin', 'CREATE TEMP TABLE own (a int); DROP TABLE own', '', 'the installer makes and drops a table');
+$node->command_ok([ 'pg_dump', '-d', $node->connstr('demoted'), '-f', "$dir/demoted" ], 'a superuser dumps');
+says('superuser', 'DROP OWNED BY owner; SELECT count(*) FROM dp_protected_relations', '0', 'DROP OWNED');
+
 $node->stop;
 done_testing();
