@@ -58,7 +58,7 @@ refuse_reader(Oid function, const char *what, const DpermOwners *owners)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s, which protected relation \"%s\" calls, %s", format_procedure(function), get_rel_name(owners->relation), what),
-			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, read no table, view or catalog, and call nothing volatile.")));
+			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, read no table, view or catalog, depend neither on the session nor on its settings, and call nothing volatile.")));
 }
 
 /* What an aggregate is made of, beside its functions: the type of the state is no dependency. */
@@ -135,6 +135,16 @@ check_signature(HeapTuple tuple, DpermOwners *owners)
 		dperm_owners_types_check(types[i], owners);
 }
 
+/* Raise for a function of PostgreSQL or of our own that has a fault; of others the mark is believed. */
+static void
+check_fault(Oid function, const char *fault, const DpermOwners *owners)
+{
+	if (fault && OidIsValid(owners->within))
+		refuse_reader(owners->within, psprintf("calls function %s, which %s", format_procedure(function), fault), owners);
+	else if (fault)
+		refuse_reader(function, fault, owners);
+}
+
 /* Raise for a function that must not run with the owner's rights. */
 bool
 dperm_owners_function(Oid function, void *context)
@@ -143,19 +153,15 @@ dperm_owners_function(Oid function, void *context)
 	HeapTuple	tuple;
 	Oid			owner;
 
-	if (dperm_reach_by_name(function))
-		refuse_reader(function, "may read any table", owners);
-
-	/* those of the query itself are refused; of others the mark is believed, as it is of the function that calls them */
-	if (OidIsValid(owners->within) && func_volatile(function) == PROVOLATILE_VOLATILE &&
-		(function < FirstNormalObjectId || getExtensionOfObject(ProcedureRelationId, function) == owners->extension))
-		refuse_reader(owners->within, psprintf("calls volatile function %s", format_procedure(function)), owners);
-
 	/* what initdb has made belongs to PostgreSQL; an administrator who gives it away gives away the server */
 	if (function < FirstNormalObjectId)
+	{
+		check_fault(function, dperm_owners_builtin_fault(function, !owners->planned), owners);
 		return false;
+	}
 	if (getExtensionOfObject(ProcedureRelationId, function) == owners->extension)
 	{
+		check_fault(function, func_volatile(function) == PROVOLATILE_VOLATILE ? "is volatile" : NULL, owners);
 		owners->functions = lappend_oid(owners->functions, function);
 		return false;
 	}
@@ -272,20 +278,69 @@ check_partition_key(Oid table, DpermOwners *owners)
  * key, which can call functions of whoever made them. They are taken from the catalog: the relation cache has simplified them already.
  */
 static void
-check_table(Oid table, DpermOwners *owners)
+check_planned(Relation table, DpermOwners *owners)
 {
-	Relation	relation = table_open(table, AccessShareLock);
 	ListCell   *cell;
 
-	check_partition_key(table, owners);
-	foreach(cell, RelationGetIndexList(relation))
+	check_partition_key(RelationGetRelid(table), owners);
+	foreach(cell, RelationGetIndexList(table))
 	{
 		check_attribute(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indexprs, owners);
 		check_attribute(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indpred, owners);
 	}
-	foreach(cell, RelationGetStatExtList(relation))
+	foreach(cell, RelationGetStatExtList(table))
 		check_attribute(STATEXTOID, lfirst_oid(cell), Anum_pg_statistic_ext_stxexprs, owners);
-	table_close(relation, NoLock);
+}
+
+/* Generated columns that are computed when they are read. Those that are stored are columns as any other. */
+static void
+check_virtual(Relation table, DpermOwners *owners)
+{
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
+	TupleDesc	desc = RelationGetDescr(table);
+
+	for (int i = 0; desc->constr && i < desc->constr->num_defval; i++)
+	{
+		AttrDefault *def = &desc->constr->defval[i];
+
+		if (TupleDescAttr(desc, def->adnum - 1)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+			(void) check_owners(stringToNode(def->adbin), owners);
+	}
+#endif
+}
+
+/* Begin, or end, to look at what is only planned with. No row gets there; so what has been seen there has not been seen where rows do. */
+static void
+switch_planned(DpermOwners *owners)
+{
+	ObjectAddresses *visited = owners->visited;
+
+	owners->visited = owners->visited_elsewhere;
+	owners->visited_elsewhere = visited;
+	owners->planned = !owners->planned;
+}
+
+/* A table with its partitions and children. */
+static void
+check_table(Oid table, DpermOwners *owners)
+{
+	ListCell   *cell;
+
+	/* what a partition may hold, its parents' keys tell */
+	switch_planned(owners);
+	foreach(cell, dperm_reach_parents(table))
+		check_partition_key(lfirst_oid(cell), owners);
+	switch_planned(owners);
+	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
+	{
+		Relation	relation = table_open(lfirst_oid(cell), AccessShareLock);
+
+		switch_planned(owners);
+		check_planned(relation, owners);
+		switch_planned(owners);
+		check_virtual(relation, owners);
+		table_close(relation, NoLock);
+	}
 }
 
 /* The query of a view that has not been expanded: when it is protected. */
@@ -305,8 +360,6 @@ check_view(Oid view, DpermOwners *owners)
 static void
 check_entry(const RangeTblEntry *entry, DpermOwners *owners)
 {
-	ListCell   *cell;
-
 	if (entry->rtekind != RTE_RELATION)
 		return;
 	if (OidIsValid(owners->within))
@@ -314,13 +367,7 @@ check_entry(const RangeTblEntry *entry, DpermOwners *owners)
 	if (entry->relkind == RELKIND_VIEW)
 		check_view(entry->relid, owners);
 	else
-	{
-		/* what a partition may hold, its parents' keys tell */
-		foreach(cell, dperm_reach_parents(entry->relid))
-			check_partition_key(lfirst_oid(cell), owners);
-		foreach(cell, find_all_inheritors(entry->relid, AccessShareLock, NULL))
-			check_table(lfirst_oid(cell), owners);
-	}
+		check_table(entry->relid, owners);
 }
 
 /* Types of a list. */
@@ -379,12 +426,13 @@ DpermCallees
 dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid caller)
 {
 	DpermOwners		owners = {.extension = extension, .relation = relation, .owner = owner, .level = ERROR, .visited = new_object_addresses(),
-	.trusted = dperm_owners_trust(owner, caller)};
+	.visited_elsewhere = new_object_addresses(), .trusted = dperm_owners_trust(owner, caller)};
 	Oid			namespace,
 				toast_namespace;
 
 	(void) check_owners((Node *) tree, &owners);
 	free_object_addresses(owners.visited);
+	free_object_addresses(owners.visited_elsewhere);
 	GetTempNamespaceState(&namespace, &toast_namespace);
 	if (OidIsValid(owners.own) && OidIsValid(namespace) && !owners.trusted)
 		ereport(ERROR,
@@ -399,7 +447,8 @@ dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid call
 void
 dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns)
 {
-	DpermOwners		owners = {.extension = extension, .relation = relation, .owner = owner, .level = WARNING, .visited = new_object_addresses()};
+	DpermOwners		owners = {.extension = extension, .relation = relation, .owner = owner, .level = WARNING, .visited = new_object_addresses(),
+	.visited_elsewhere = new_object_addresses()};
 	RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation, .relkind = get_rel_relkind(relation)};
 
 	ListCell   *cell;
@@ -408,4 +457,5 @@ dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns)
 	foreach(cell, columns)
 		dperm_owners_types_check(get_atttype(relation, lfirst_int(cell)), &owners);
 	free_object_addresses(owners.visited);
+	free_object_addresses(owners.visited_elsewhere);
 }

@@ -1,5 +1,5 @@
 /*
- * owners_walk.h: a walk through all that PostgreSQL may call for a query; within owners.c and owners_types.c.
+ * owners_walk.h: a walk through all that PostgreSQL may call for a query; within owners.c, owners_types.c and owners_builtin.c.
  */
 #ifndef DPERM_OWNERS_WALK_H
 #define DPERM_OWNERS_WALK_H
@@ -19,7 +19,9 @@ typedef struct DpermOwners
 	List	   *functions;		/* all that have been checked */
 	Oid			within;			/* the function whose body is looked at, InvalidOid for the query itself */
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
+	bool		planned;		/* is what is looked at called by the planner alone, and for no row? */
 	ObjectAddresses *visited;	/* functions, types and views that have been checked */
+	ObjectAddresses *visited_elsewhere; /* if planned where rows get, else where they do not */
 } DpermOwners;
 
 /* Is an object seen for the first time? */
@@ -27,6 +29,9 @@ extern bool dperm_owners_is_new(DpermOwners *owners, Oid class, Oid object);
 
 /* Raise for a function that must not run with the owner's rights; false, for check_functions_in_node. */
 extern bool dperm_owners_function(Oid function, void *owners);
+
+/* What keeps a function of PostgreSQL from being called for rows, or only by the planner; NULL if nothing does. */
+extern const char *dperm_owners_builtin_fault(Oid function, bool rows);
 
 /* An expression that the catalog has as text. */
 extern void dperm_owners_text(Datum expression, bool isnull, DpermOwners *owners);
