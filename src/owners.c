@@ -61,6 +61,19 @@ refuse_reader(Oid function, const char *what, const DpermOwners *owners)
 			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, read no table, view or catalog, depend neither on the session nor on its settings, and call nothing volatile.")));
 }
 
+/*
+ * Raise for a function in PL/pgSQL or another such language. It keeps in the session what it has compiled and planned, which can tell what branch some row took; and our hooks
+ * do not see all that it calls.
+ */
+static void
+refuse_language(Oid function, Oid language, const DpermOwners *owners)
+{
+	ereport(owners->level,
+			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+			 errmsg("function %s, which protected relation \"%s\" calls, is in language %s", format_procedure(function), get_rel_name(owners->relation), get_language_name(language, false)),
+			 errhint("Write it in SQL with RETURN or BEGIN ATOMIC, or keep its result in a column of the table.")));
+}
+
 /* What an aggregate is made of, beside its functions: the type of the state is no dependency. */
 static void
 check_aggregate(Oid aggregate, DpermOwners *owners)
@@ -98,6 +111,10 @@ check_body(Oid function, HeapTuple tuple, DpermOwners *owners)
 		(void) check_owners(stringToNode(TextDatumGetCString(body)), owners);
 		owners->within = before;
 	}
+
+	/* the planner calls it for constants alone: those who have the owner's rights may have it in an index */
+	else if (!compiled && form->prolang != SQLlanguageId && !owners->planned)
+		refuse_language(function, form->prolang, owners);
 
 	/* what returns rows and is not IMMUTABLE has them from somewhere */
 	else if (form->provolatile != PROVOLATILE_IMMUTABLE && (compiled ? form->proretset : owners->trusted))

@@ -12,8 +12,9 @@
  * Raise for an analysed query that is to run with the rights of a relation's owner on behalf of a caller, and calls what the caller may have
  * a hand in. Functions of our extension may run, and those of PostgreSQL that depend on their arguments alone, and on settings that have fixed values. So may functions in C of a superuser, and SQL functions of the
  * owner or a superuser whose body PostgreSQL has parsed when they were created: then all that they call is checked in the same way. What any
- * other function does depends on what the session did before: PL/pgSQL keeps what names meant at its first call. They are for
- * callers, and sessions, that have the owner's rights anyway, if they are marked IMMUTABLE. For nobody may a function read a table: what is computed of a row
+ * other function does depends on what the session did before. SQL functions with a body in quotes are for
+ * callers, and sessions, that have the owner's rights anyway, if they are marked IMMUTABLE. PL/pgSQL and other languages, which keep what rows made them plan, are for nobody, but in indexes and such, which
+ * no row gets to. For nobody may a function read a table: what is computed of a row
  * depends on that row alone. For all others, too, no function but PostgreSQL's own and ours may run while the session has
  * temporary objects, which they could find in place of what they mean.
  *

@@ -257,6 +257,15 @@ CALL callees.define('usual', $$SELECT person, x, words @@ 'a1'::tsquery AND arra
   AND to_char(x, '0.0') <> '' AND concat(word, x) <> format('%s', word) AND to_jsonb(word) <> jsonb_build_object('a', birth) AND tableoid::regclass::text LIKE '%texts%' AND array_to_string(ARRAY[x], ',') <> '' AND current_date > birth
   AND convert_to(word, 'UTF8') <> '' AND word::date IS NULL AS y FROM callees.texts_searched WHERE y IS NULL$$);
 SELECT dp_logreg_train('callees.usual', 'y', 'x', 1) IS NOT NULL AS usual;
+-- Functions in PL/pgSQL keep things in the session: not for the owner either, unless no row gets there, as in indexes, or none in reading, as in CHECK and stored columns
+CREATE FUNCTION callees.fast(x float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN x; END $$;
+CREATE TABLE callees.fast (person int, x float8 CHECK (callees.fast(x) < 2), y boolean, z float8 GENERATED ALWAYS AS (callees.fast(x)) STORED);
+CREATE INDEX ON callees.fast (callees.fast(x));
+INSERT INTO callees.fast SELECT person, x, y FROM callees.people;
+CALL callees.define('fast_columns', 'SELECT person, x, z > 0.5 AS y FROM callees.fast');
+CALL callees.define('fast_calls', 'SELECT person, callees.fast(x) AS x, y FROM callees.fast');
+SELECT dp_logreg_train('callees.fast_columns', 'y', 'x', 1) IS NOT NULL AS columns;
+SELECT dp_logreg_train('callees.fast_calls', 'y', 'x', 1) IS NOT NULL AS calls;
 -- what changes after a view has been protected is found by the call
 CALL callees.define('later', 'SELECT person, x, y FROM callees.people');
 CREATE OR REPLACE VIEW callees.later AS SELECT person, x, pg_column_size(word) > 3 AS y FROM callees.people;
