@@ -14,6 +14,7 @@
 #include "catalog/pg_authid.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_extension.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
 #include "catalog/pg_type.h"
@@ -255,6 +256,30 @@ dperm_budget_init(void)
 	done = true;
 	previous_hook = post_parse_analyze_hook;
 	post_parse_analyze_hook = statement_analysed;
+}
+
+/* Can their owner reach our tables? */
+bool
+dperm_budget_reachable(void)
+{
+	Oid			schema = extension_schema(get_extension_oid("dperm", true));
+	Oid			owner = OidIsValid(schema) ? dperm_budget_relation_owner(get_relname_relid("dp_budget_accounts", schema)) : InvalidOid;
+	AclResult	result;
+
+	if (!OidIsValid(owner))
+		return true;
+#if PG_VERSION_NUM >= 160000
+	result = object_aclcheck(NamespaceRelationId, schema, owner, ACL_USAGE);
+#else
+	result = pg_namespace_aclcheck(schema, owner, ACL_USAGE);
+#endif
+	if (result != ACLCHECK_OK)
+		ereport(WARNING,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("role \"%s\", who owns the tables of dperm, cannot use their schema", GetUserNameFromId(owner, false)),
+				 errdetail("Protected relations cannot be used, and changes of them are not followed."),
+				 errhint("GRANT USAGE ON SCHEMA %s TO %s.", quote_identifier(get_namespace_name(schema)), quote_identifier(GetUserNameFromId(owner, false)))));
+	return result == ACLCHECK_OK;
 }
 
 /* Begin, if all triggers are ours; with a level of 0, whatever triggers there are. */

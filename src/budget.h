@@ -55,6 +55,9 @@ extern void dperm_budget_init(void);
 extern void dperm_budget_enter(DpermBudgetScope *scope);
 extern bool dperm_budget_try_enter(DpermBudgetScope *scope);
 
+/* Can the owner of our tables, who need not be a superuser any more, reach them? Warns if not: for event triggers, too. */
+extern bool dperm_budget_reachable(void);
+
 /* To read alone, which fires no triggers: it takes no locks on our tables that stop anybody, and does not mind triggers. */
 extern void dperm_budget_enter_reading(DpermBudgetScope *scope);
 extern void dperm_budget_leave(DpermBudgetScope *scope);

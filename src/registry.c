@@ -250,8 +250,8 @@ dperm_registry_forget(DpermBudgetScope *scope, const DpermBudget *budget)
 	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", lengthof(types), types, values, NULL);
 }
 
-/* Write that a row of one of our tables, of a column or of a relation, is about a relation. */
-static void
+/* Write that a row of one of our tables, of a column or of a relation, is about a relation; false if it has just changed, by somebody who wrote the same. */
+static bool
 write_reference(DpermBudgetScope *scope, bool is_column, Datum row, Datum reference)
 {
 	const char *table = is_column ? "dp_protected_columns" : "dp_protected_relations";
@@ -259,13 +259,12 @@ write_reference(DpermBudgetScope *scope, bool is_column, Datum row, Datum refere
 	Oid			types[] = {TIDOID, dperm_reference_type(scope, table, name)};
 	Datum		values[] = {row, reference};
 
-	if (dperm_budget_execute(psprintf("UPDATE %s.%s SET %s = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", scope->schema, table, name), lengthof(types), types, values, NULL, false) != 1)
-		elog(ERROR, "could not settle a registration");
+	return dperm_budget_execute(psprintf("UPDATE %s.%s SET %s = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", scope->schema, table, name), lengthof(types), types, values, NULL, false) > 0;
 }
 
 /*
  * Let the rows of one of our tables that have the name of a relation be about it, if they have its owner, too; or, whatever owner they have, those of columns that are kept for the budget of an id, or
- * all on demand. Are there any?
+ * all on demand. Are there any? Others stay as they are, and are not locked: their owner may be about to change them.
  */
 static bool
 settle_rows(DpermBudgetScope *scope, Oid relation, bool is_column, const char *id, bool all)
@@ -273,8 +272,8 @@ settle_rows(DpermBudgetScope *scope, Oid relation, bool is_column, const char *i
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(dperm_reference_relation(relation))};
 	uint64		count = dperm_budget_query(scope, is_column ?
-										   "SELECT c.ctid, c.column_name, c.kept_by FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1 FOR UPDATE" :
-										   "SELECT r.ctid, r.relation_name, NULL FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) $1 FOR UPDATE",
+										   "SELECT c.ctid, c.column_name, c.kept_by FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1" :
+										   "SELECT r.ctid, r.relation_name, NULL FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) $1",
 										   lengthof(types), types, values, NULL);
 	SPITupleTable *rows = SPI_tuptable;
 	bool		found = false;
@@ -293,8 +292,7 @@ settle_rows(DpermBudgetScope *scope, Oid relation, bool is_column, const char *i
 				continue;
 			reference = is_column ? dperm_reference_settle(pending, relation) : dperm_reference_make(relation);
 		}
-		write_reference(scope, is_column, row, reference);
-		found = true;
+		found |= write_reference(scope, is_column, row, reference);
 	}
 	return found;
 }
@@ -388,8 +386,8 @@ dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
 	if (tables == NIL)
 		return NIL;
 	relation_arrays(tables, values);
-	(void) dperm_budget_query(scope, "SELECT ($1)[pg_catalog.array_position($2, n.pending)] FROM (SELECT r.pending FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) ANY ($2)"
-							  " UNION SELECT c.pending FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) ANY ($2)) AS n", lengthof(types), types, values, NULL);
+	(void) dperm_budget_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS (SELECT FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) n.name)"
+							  " OR EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) n.name)", lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < SPI_processed; i++)
 		found = lappend_oid(found, dperm_budget_oid(i, 1));
 	return found;

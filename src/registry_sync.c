@@ -3,7 +3,9 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "catalog/namespace.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
 #include "commands/extension.h"
@@ -12,6 +14,7 @@
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
 #include "utils/array.h"
+#include "utils/syscache.h"
 
 #include "guard.h"
 #include "location.h"
@@ -131,9 +134,9 @@ named_relation(Node *command)
 	return name ? RangeVarGetRelid(name, NoLock, true) : InvalidOid;
 }
 
-/* The OIDs that a query tells. */
+/* The relations that a query tells, within a scope. */
 static List *
-found_relations(DpermBudgetScope *scope, const char *sql, Oid argument)
+found_relations(const char *sql, Oid argument)
 {
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(argument)};
@@ -145,47 +148,76 @@ found_relations(DpermBudgetScope *scope, const char *sql, Oid argument)
 	return found;
 }
 
-/* The relations that a command may give another name, owner or columns: the one that it names, with those that inherit from it or are of its type; or all of a schema. */
-static List *
-renamed_relations(DpermBudgetScope *scope, Node *command)
+/* The schema that a command renames, InvalidOid if it does something else. */
+static Oid
+renamed_schema(Node *command)
 {
 	const RenameStmt *rename = (const RenameStmt *) command;
-	Oid			relation = named_relation(command);
-	Oid			schema = InvalidOid;
 
-	if (IsA(command, RenameStmt) && rename->renameType == OBJECT_SCHEMA)
-		schema = get_namespace_oid(rename->subname, true);
-	if (OidIsValid(schema))
-		return found_relations(scope, "SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relnamespace OPERATOR(pg_catalog.=) $1", schema);
-	if (IsA(command, AlterObjectSchemaStmt) && ((AlterObjectSchemaStmt *) command)->objectType == OBJECT_EXTENSION)
-		return found_relations(scope, "SELECT d.objid FROM pg_catalog.pg_depend AS d WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass "
-							   "AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid OPERATOR(pg_catalog.=) $1 AND d.deptype OPERATOR(pg_catalog.=) 'e'",
-							   get_extension_oid(strVal(((AlterObjectSchemaStmt *) command)->object), true));
-	if (!OidIsValid(relation))
-		return NIL;
-	return found_relations(scope, "WITH RECURSIVE heirs (oid) AS (SELECT c.oid FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS n WHERE n.oid OPERATOR(pg_catalog.=) $1 "
-						   "AND (c.oid OPERATOR(pg_catalog.=) n.oid OR (n.relkind OPERATOR(pg_catalog.=) 'c' AND c.reloftype OPERATOR(pg_catalog.=) n.reltype)) "
-						   "UNION SELECT i.inhrelid FROM heirs AS h, pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) h.oid) SELECT h.oid FROM heirs AS h", relation);
+	return IsA(command, RenameStmt) && rename->renameType == OBJECT_SCHEMA ? get_namespace_oid(rename->subname, true) : InvalidOid;
+}
+
+/* The extension whose objects a command moves, InvalidOid if it does something else. */
+static Oid
+moved_extension(Node *command)
+{
+	const AlterObjectSchemaStmt *move = (const AlterObjectSchemaStmt *) command;
+
+	return IsA(command, AlterObjectSchemaStmt) && move->objectType == OBJECT_EXTENSION ? get_extension_oid(strVal(move->object), true) : InvalidOid;
+}
+
+/* The owner of a schema, InvalidOid if it is gone. */
+static Oid
+schema_owner(Oid schema)
+{
+	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
 }
 
 /*
- * Before relations, or columns of them, get other names or owners: let restored registrations that have these be about them. Most are by now; but no event tells of REASSIGN OWNED.
+ * Before relations, or columns of them, get other names or owners: let restored registrations that have these be about them. Most are by now; but no event tells of REASSIGN OWNED. They are the
+ * relation that a command names, with those that inherit from it or are of its type, or all of a schema or an extension. Names are looked up as the command does it. Where the caller may not do what they want, the command itself raises, and nothing is done.
  */
 static void
 settle_named(Node *command)
 {
+	Oid			role = GetUserId();
+	Oid			relation = named_relation(command);
+	Oid			schema = renamed_schema(command);
+	Oid			extension = moved_extension(command);
+	List	   *awaited = NIL;
 	DpermBudgetScope scope;
-	List	   *awaited;
 	ListCell   *cell;
 
+	if (OidIsValid(schema) && !has_privs_of_role(role, schema_owner(schema)))
+		return;
 	dperm_budget_enter_reading(&scope);
-	awaited = any_pending(&scope) ? dperm_registry_awaited(&scope, renamed_relations(&scope, command)) : NIL;
-	awaited = kept_list(&scope, awaited);
+	if (any_pending(&scope))
+	{
+		if (OidIsValid(schema))
+			awaited = found_relations("SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relnamespace OPERATOR(pg_catalog.=) $1", schema);
+		else if (OidIsValid(extension))
+			awaited = found_relations("SELECT d.objid FROM pg_catalog.pg_depend AS d WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass "
+									  "AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid OPERATOR(pg_catalog.=) $1 AND d.deptype OPERATOR(pg_catalog.=) 'e'", extension);
+		else if (OidIsValid(relation))
+			awaited = found_relations("WITH RECURSIVE heirs (oid) AS (SELECT c.oid FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS n WHERE n.oid OPERATOR(pg_catalog.=) $1 "
+									  "AND (c.oid OPERATOR(pg_catalog.=) n.oid OR (n.relkind OPERATOR(pg_catalog.=) 'c' AND c.reloftype OPERATOR(pg_catalog.=) n.reltype)) "
+									  "UNION SELECT i.inhrelid FROM heirs AS h, pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) h.oid) SELECT h.oid FROM heirs AS h", relation);
+		awaited = kept_list(&scope, dperm_registry_awaited(&scope, awaited));
+	}
 	dperm_budget_leave(&scope);
 	if (awaited == NIL || !dperm_budget_try_enter(&scope))
 		return;
 	foreach(cell, awaited)
-		(void) dperm_registry_settle(&scope, lfirst_oid(cell), false);
+		if (OidIsValid(schema) || has_privs_of_role(role, dperm_budget_relation_owner(lfirst_oid(cell))))
+			(void) dperm_registry_settle(&scope, lfirst_oid(cell), false);
 	dperm_budget_leave(&scope);
 }
 
@@ -303,6 +335,8 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("dp_registry_sync can only be called by an event trigger")));
 	event = (EventTriggerData *) fcinfo->context;
+	if (!dperm_budget_reachable())
+		PG_RETURN_NULL();
 	check_replaced(event);
 	if (strcmp(event->event, "ddl_command_start") == 0)
 	{

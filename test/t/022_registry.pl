@@ -356,18 +356,31 @@ foreach my $how (
 	[ 'ALTER TYPE h.visit RENAME ATTRIBUTE person TO p CASCADE; ALTER TYPE h.visit RENAME ATTRIBUTE visit TO person CASCADE', 'h.child', 'h.child|p|{age,ill}' ])
 {
 	my ($sql, $relation, $wanted) = @$how;
-	start('waits' . ++$n);
-	as('superuser', "CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO heir; GRANT USAGE ON SCHEMA h TO ana; GRANT CREATE ON DATABASE $database TO hospital");
-	restore('waits', qr/TABLE DATA public dp_/);
-	as('heir', $sql =~ /TYPE/ ? 'CREATE TYPE h.visit AS (person int, visit int, age int, ill boolean, secret boolean); CREATE TABLE h.child OF h.visit' :
-		"CREATE TABLE h.parent ($columns); CREATE TABLE h.child () INHERITS (h.parent)");
-	as('superuser', 'REASSIGN OWNED BY heir TO hospital');
-	says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", 0, 'no event tells of the owner');
-	says('hospital', $sql, '');
-	says('superuser', "SELECT relation, unit, columns FROM dp_protected", $wanted, $sql);
-	as('hospital', "ALTER TABLE $relation ADD CHECK (age BETWEEN 0 AND 120); INSERT INTO $relation (age) VALUES (1), (2)");
-	fails('ana', train($relation, 0.1, 'ill'), qr/^42501: column "ill" of protected relation "child" is not open to training/, 'another column of that name is not open') if $wanted !~ /ill/;
+	foreach my $path ('', 'h, public')
+	{
+		$sql = "SET search_path = $path; " . $sql =~ s/(?<!SCHEMA )\bh\.//gr if $path;
+		start('waits' . ++$n);
+		as('superuser', "CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO heir; GRANT USAGE ON SCHEMA h TO ana; GRANT CREATE ON DATABASE $database TO hospital");
+		restore('waits', qr/TABLE DATA public dp_/);
+		as('heir', $sql =~ /TYPE/ ? 'CREATE TYPE h.visit AS (person int, visit int, age int, ill boolean, secret boolean); CREATE TABLE h.child OF h.visit' :
+			"CREATE TABLE h.parent ($columns); CREATE TABLE h.child () INHERITS (h.parent)");
+		as('superuser', 'REASSIGN OWNED BY heir TO hospital');
+		says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", 0, 'no event tells of the owner');
+		says('hospital', $sql, '');
+		says('superuser', "SELECT relation, unit, columns FROM dp_protected", $wanted, $sql);
+		as('hospital', "ALTER TABLE $relation ADD CHECK (age BETWEEN 0 AND 120); INSERT INTO $relation (age) VALUES (1), (2)");
+		fails('ana', train($relation, 0.1, 'ill'), qr/^42501: column "ill" of protected relation "child" is not open to training/, 'another column of that name is not open') if $wanted !~ /ill/;
+	}
 }
+
+# whoever alters a relation of theirs that has such a name keeps nobody waiting
+start('open');
+as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO PUBLIC');
+as('ana', "CREATE TABLE h.visits1 ($columns)");
+is(restore('dump', qr/TABLE DATA public dp_| TABLE (DATA )?h visits(?!1 )/), '', 'restored without a table');
+says('ana', "BEGIN; ALTER TABLE h.visits1 ADD more int; PREPARE TRANSACTION 'altered'", '');
+says('hospital', "SELECT dp_protect('h.visits2', 'patients', unit => 'person'); SELECT dp_unprotect('h.visits3')", "\n", 'hospital does not wait');
+as('superuser', "ROLLBACK PREPARED 'altered'");
 
 # a table that somebody else has by now is theirs in a copy, too: it waits for no other one, and the budget still knows its unit
 start('heirs');
