@@ -102,6 +102,14 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 	}
 }
 
+/* Raise for a type that is not the one of the labels. */
+void
+dperm_label_check(const DpermLabel *label, Oid type)
+{
+	if (getBaseType(type) != label->type)
+		elog(ERROR, "a query over the rows has a label of another type");
+}
+
 /* +1 or -1. */
 static inline int
 sign_of(bool positive)

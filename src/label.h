@@ -25,7 +25,10 @@ typedef struct DpermLabel
  */
 extern void dperm_label_init(DpermLabel *label, Oid type, const char *positive);
 
-/* -1 or +1, or 0 when the value says nothing. */
+/* Raise unless labels of a type can be read so. */
+extern void dperm_label_check(const DpermLabel *label, Oid type);
+
+/* -1 or +1, or 0 when the value says nothing; it may leave something in the current memory context. */
 extern int	dperm_label_sign(const DpermLabel *label, Datum value);
 
 #endif							/* DPERM_LABEL_H */

@@ -141,9 +141,13 @@ take_into(Loader *loader, int portion, TupleTableSlot *slot, int sign, int64 own
 
 /* The sign of a row: that of its label, or 0 for none. */
 static int
-sign_of_row(const TupleTableSlot *slot)
+sign_of_row(const Loader *loader, const TupleTableSlot *slot)
 {
-	return slot->tts_isnull[0] ? 0 : DatumGetBool(slot->tts_values[0]) ? 1 : -1;
+	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
+	int			sign = slot->tts_isnull[0] ? 0 : dperm_label_sign(&loader->source->label, slot->tts_values[0]);
+
+	MemoryContextSwitchTo(caller);
+	return sign;
 }
 
 /* A row has arrived. */
@@ -161,7 +165,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 		if (loader->elsewhere == 0)
 			loader->portions[portion]++;
 	}
-	take_into(loader, portion, slot, sign_of_row(slot), 0);
+	take_into(loader, portion, slot, sign_of_row(loader, slot), 0);
 	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress && loader->elsewhere == 0)
 		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader->rows)));
 	return true;
@@ -222,8 +226,10 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 	{
 		int64		number = find_person(loader, slot);
 		DpermPerson *person = number == DPERM_NOBODY ? NULL : dperm_roster_person(loader->roster, number);
-		int			sign = person ? sign_of_row(slot) : 0;
+		int			sign = sign_of_row(loader, slot);
 
+		if (!person)
+			sign = 0;
 		expect_less(loader, person ? &person->missing : &loader->missing);
 		if (sign != 0)
 			person->labelled++;
@@ -233,14 +239,14 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 	else
 	{
 		expect_less(loader, &loader->missing);
-		take_into(loader, draw_portion(loader), slot, sign_of_row(slot), DPERM_NOBODY);
+		take_into(loader, draw_portion(loader), slot, sign_of_row(loader, slot), DPERM_NOBODY);
 	}
 	if (!loader->row_context->isReset)
 		MemoryContextReset(loader->row_context);
 	return true;
 }
 
-/* The unit of a row of the table behind the source, or the number of its rows. */
+/* The unit of a row of the table behind the source, or the number of its rows; or a row, to be counted here. */
 static bool
 receive_census(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -254,19 +260,25 @@ receive_census(TupleTableSlot *slot, DestReceiver *self)
 		(*(number == DPERM_NOBODY ? &loader->missing : &dperm_roster_person(loader->roster, number)->missing))++;
 		MemoryContextReset(loader->row_context);
 	}
+	else if (loader->source->fenced)
+		loader->missing++;
 	else
 		loader->missing = DatumGetInt64(slot->tts_values[0]);
 	return true;
 }
 
-/* Rows are about to arrive: label, features, and perhaps more. The roster reads units as they are, so their type has to be its own. */
+/* Rows are about to arrive: label, features, and perhaps more. Labels and units are read as they are, so their types have to be those that are expected. */
 static void
 start_rows(DestReceiver *self, int operation, TupleDesc desc)
 {
 	Loader	   *loader = (Loader *) self;
 
-	for (int i = 0; loader->pub.receiveSlot != receive_census && i < loader->count; i++)
-		dperm_reader_bind_columns(loader->readers[i], loader->sets[i].source->block_count, desc, 1);
+	if (loader->pub.receiveSlot != receive_census)
+	{
+		dperm_label_check(&loader->source->label, TupleDescAttr(desc, 0)->atttypid);
+		for (int i = 0; i < loader->count; i++)
+			dperm_reader_bind_columns(loader->readers[i], loader->sets[i].source->block_count, desc, 1);
+	}
 	if (loader->roster &&
 		getBaseType(TupleDescAttr(desc, desc->natts - 1)->atttypid) != getBaseType(loader->source->unit_type))
 		elog(ERROR, "a query over the rows has a unit of another type");

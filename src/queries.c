@@ -72,26 +72,21 @@ read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiv
 }
 
 /*
- * The query that reads all rows where workers are to tell columns and nothing else: names of functions would be looked up there. OFFSET 0 leaves out nothing,
- * but keeps the two queries apart.
+ * The query that reads all rows where servers are to tell columns and nothing else: names of functions, operators and types would be looked up there, and somebody else may have made
+ * one that fits better. Whoever receives the rows reads the labels.
  */
 static char *
 fenced_query(const DpermSource *source)
 {
-	DpermSource outer = *source;
 	StringInfoData sql;
 
-	outer.label_column = "label";
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(&outer));
+	appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
 	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(&sql, ", t.c%d", i);
-	appendStringInfo(&sql, "%s FROM (SELECT t.%s AS label", source->unit ? ", t.unit" : "", quote_identifier(source->label_column));
-	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(&sql, ", %s AS c%d", source->columns[i], i);
+		appendStringInfo(&sql, ", %s", source->columns[i]);
 	if (source->unit)
-		appendStringInfo(&sql, ", %s AS unit", source->unit);
-	appendStringInfo(&sql, " FROM %s AS t OFFSET 0) AS t", source->from);
+		appendStringInfo(&sql, ", %s", source->unit);
+	appendStringInfo(&sql, " FROM %s AS t", source->from);
 	return sql.data;
 }
 
@@ -211,9 +206,9 @@ dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 char *
 dperm_queries_own_census(const DpermSource *source)
 {
-	/* counted here: workers are to tell columns and nothing else */
+	/* counted by whoever receives the rows: servers are to tell columns and nothing else */
 	if (source->fenced && !source->unit)
-		return psprintf("SELECT pg_catalog.count(*) FROM (SELECT t.%s FROM %s AS t OFFSET 0) AS t", quote_identifier(source->label_column), source->from);
+		return psprintf("SELECT t.%s FROM %s AS t", quote_identifier(source->label_column), source->from);
 	return psprintf("SELECT %s FROM %s AS t", source->unit ? source->unit : "pg_catalog.count(*)", source->from);
 }
 

@@ -44,7 +44,7 @@ extern void dperm_queries_sample(const DpermSource *source, int64 every, int64 l
 
 /*
  * Read all rows, once: each comes to the receiver as label, features and, of a divided source, its
- * portion; or, of a source that is read once and has a unit, that. The receiver's process alone reads, in no order.
+ * portion; or, of a source that is read once and has a unit, that. source->label says how the label is read. The receiver's process alone reads, in no order.
  */
 extern void dperm_queries_read(const DpermSource *source, DestReceiver *receiver);
 

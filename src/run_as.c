@@ -81,9 +81,10 @@ static const Setting pinned[] = {
 	{"enable_memoize", "on"}, {"enable_mergejoin", "on"}, {"enable_nestloop", "on"}, {"enable_parallel_append", "on"},
 	{"enable_parallel_hash", "on"}, {"enable_partitionwise_aggregate", "off"}, {"enable_partitionwise_join", "off"},
 	{"enable_presorted_aggregate", "on"}, {"enable_self_join_elimination", "on"}, {"enable_sort", "on"}, {"enable_tidscan", "on"},
-	/* of Citus, those whose value matters even where an administrator has set it; the caller has left all alone: location.h */
+	/* of Citus, those whose value matters even where an administrator has set it; the caller has left all alone: location.h. The last one puts shards into a plan, in place of their table */
 	{"citus.max_intermediate_result_size", "-1"}, {"citus.propagate_set_commands", "none"}, {"citus.enable_binary_protocol", "on"},
-	{"citus.task_assignment_policy", "greedy"}, {"citus.enable_local_execution", "on"}
+	{"citus.task_assignment_policy", "greedy"}, {"citus.enable_local_execution", "on"},
+	{"citus.enable_fast_path_router_planner", "off"}
 };
 
 /* What counts: tables, functions, temporary files, which are shown to the client too, statements, and plans that an administrator has logged. */

@@ -22,7 +22,6 @@
 #include "compat.h"
 #include "domains.h"
 #include "encode.h"
-#include "label.h"
 #include "protection.h"
 #include "reach.h"
 #include "reader.h"
@@ -350,6 +349,12 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	dperm_label_init(&reader, label->type, options->positive);
 	source->label_column = label->name;
 	source->label_plain = reader.type == BOOLOID;
+
+	/* elsewhere the query has read it */
+	if (source->fenced)
+		source->label = reader;
+	else
+		dperm_label_init(&source->label, BOOLOID, NULL);
 	if (source->label_plain)
 	{
 		source->label_negated = reader.compare && !DatumGetBool(reader.value);

@@ -9,6 +9,7 @@
 #include "utils/jsonb.h"
 
 #include "core/encode/encoder.h"
+#include "label.h"
 #include "location.h"
 #include "moments_flat.h"
 #include "options.h"
@@ -41,6 +42,7 @@ typedef struct DpermSource
 	char	   *label_column;
 	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
 	bool		label_negated;	/* is it a boolean, of which false is positive? */
+	DpermLabel	label;			/* how the label of a row is read that comes here: a boolean, or the column as it is */
 	char	  **columns;		/* SQL expressions of the features */
 	bool	   *output;			/* is a feature the text that the type of its column writes? */
 	Datum		positive;		/* text, of a label that is no boolean; or 0 for NULL */

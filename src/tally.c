@@ -25,6 +25,7 @@
 typedef struct Tally
 {
 	DestReceiver pub;			/* must be first */
+	const DpermLabel *label;
 	const DpermModel *model;
 	double	   *frequencies;
 	DpermReader *readers;
@@ -49,11 +50,13 @@ find_cell(Tally *tally, TupleTableSlot *slot)
 {
 	const DpermEncoder *encoder = &tally->model->encoder;
 	double		decision;
+	int			sign;
 
 	for (int i = 0; i < encoder->block_count; i++)
 		dperm_reader_read(&tally->readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1], &tally->values[i]);
 	decision = dperm_score_decision(encoder, tally->frequencies, tally->model->weights, tally->values, tally->room);
-	return slot->tts_isnull[0] ? -1 : dperm_counts_cell(decision, DatumGetBool(slot->tts_values[0]), tally->bins);
+	sign = slot->tts_isnull[0] ? 0 : dperm_label_sign(tally->label, slot->tts_values[0]);
+	return sign == 0 ? -1 : dperm_counts_cell(decision, sign > 0, tally->bins);
 }
 
 /* A row has arrived. */
@@ -97,8 +100,10 @@ start_tally(DestReceiver *self, int operation, TupleDesc desc)
 {
 	Tally	   *tally = (Tally *) self;
 
-	if (tally->pub.receiveSlot == receive_scored)
-		dperm_reader_bind_columns(tally->readers, tally->model->encoder.block_count, desc, 1);
+	if (tally->pub.receiveSlot != receive_scored)
+		return;
+	dperm_label_check(tally->label, TupleDescAttr(desc, 0)->atttypid);
+	dperm_reader_bind_columns(tally->readers, tally->model->encoder.block_count, desc, 1);
 }
 
 static void
@@ -117,6 +122,7 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 	tally->pub.rShutdown = end_tally;
 	tally->pub.rDestroy = end_tally;
 	tally->pub.mydest = DestTuplestore;	/* anything that SPI does not make itself */
+	tally->label = &source->label;
 	tally->model = model;
 	tally->frequencies = dperm_frequencies(encoder);
 	tally->readers = dperm_reader_make_all(&source->spec.encoder, source->spec.readers);
