@@ -272,6 +272,8 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 	running = plan_and_run(query, tree, &callees, before.user, receiver);
 	if (!receiver)
 		end(running);
+	if (query->source->fenced)
+		dperm_location_note_read();
 	dperm_run_as_end(&before);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);

@@ -20,6 +20,7 @@
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "nodes/readfuncs.h"
+#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -54,8 +55,16 @@
 #define CITUS_GROUP_TABLE "pg_dist_local_group"
 #define CITUS_GROUP "groupid"
 
-/* How its settings begin. */
+/* How its settings begin, and the one by which it reads shards of this server by itself. */
 #define CITUS_SETTINGS "citus."
+#define CITUS_LOCAL CITUS_SETTINGS "enable_local_execution"
+
+/* What Citus says if it has read shards of this server over a connection: it does so for the rest of the transaction, whatever the setting. */
+#define CITUS_NOT_LOCAL 2
+typedef int (*CitusLocalStatus) (void);
+
+/* The transaction in which it says so because of a query of ours. */
+static LocalTransactionId read_over_connection = InvalidLocalTransactionId;
 
 /* What is done with a row of a table of Citus: false, if no more are wanted. */
 typedef bool (*CitusVisitor) (Relation table, HeapTuple tuple, void *arg);
@@ -329,14 +338,12 @@ dperm_location_protected_on_citus(Oid relation)
 static void
 check_setting(const struct config_generic *setting)
 {
-	/* Citus sets this one itself */
-	if (pg_strcasecmp(setting->name, CITUS_SETTINGS "enable_local_execution") == 0)
-		return;
 	if (setting->context == PGC_USERSET && setting->source >= PGC_S_USER && setting->source != PGC_S_OVERRIDE &&
 		pg_strncasecmp(setting->name, CITUS_SETTINGS, strlen(CITUS_SETTINGS)) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("setting \"%s\" must not be changed to use a protected relation", setting->name),
+				 pg_strcasecmp(setting->name, CITUS_LOCAL) == 0 ? errdetail("In a database with Citus, EXPLAIN changes it, too.") : 0,
 				 errhint("Settings of Citus have a part in how rows are read. RESET it; administrators set it for all, in the configuration file or with ALTER DATABASE.")));
 }
 
@@ -365,6 +372,45 @@ check_handed_on(void)
 				 errmsg("it is not known whether Citus hands on settings of this transaction to the workers"),
 				 errdetail("The library of dperm was loaded in the middle of the transaction."),
 				 errhint("Call the function again. Administrators can add dperm to session_preload_libraries.")));
+}
+
+/* Has Citus read shards of this server over a connection? Builds for PostgreSQL 16 and later do not tell. */
+static bool
+is_not_local(void)
+{
+	CitusLocalStatus status = (CitusLocalStatus) (void *) load_external_function("$libdir/citus", "GetCurrentLocalExecutionStatus", false, NULL);
+
+	return status && status() == CITUS_NOT_LOCAL;
+}
+
+/* The number of this transaction in this session. */
+static LocalTransactionId
+this_transaction(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return MyProc->vxid.lxid;
+#else
+	return MyProc->lxid;
+#endif
+}
+
+/* A query of ours was run: Citus reads over connections where a table has shards here and elsewhere. */
+void
+dperm_location_note_read(void)
+{
+	if (is_not_local())
+		read_over_connection = this_transaction();
+}
+
+/* Raise if the caller has made Citus read shards of this server over a connection: it sees other rows and other functions than this transaction does, and what it counts is seen. */
+static void
+check_local(void)
+{
+	if (is_not_local() && read_over_connection != this_transaction())
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("this transaction has used tables of this server over a connection of Citus"),
+				 errhint("Call the function in a transaction of its own.")));
 }
 
 /* Raise if the caller may have changed how Citus reads. */
@@ -396,6 +442,7 @@ dperm_location_check_untouched(Oid caller, Oid owner)
 #endif
 	for (int i = 0; i < count; i++)
 		check_setting(settings[i]);
+	check_local();
 
 	/* the transactions on workers outlive the call */
 	dperm_utility_refuse_settings();

@@ -46,6 +46,9 @@ extern bool dperm_location_protected_on_citus(Oid relation);
  */
 extern void dperm_location_check_untouched(Oid caller, Oid owner);
 
+/* After one was read: how Citus reads for the rest of the transaction is our doing. */
+extern void dperm_location_note_read(void);
+
 /*
  * Is a relation a table that Citus has spread over servers, of which each has all rows that share a value of a column? That is so by the column
  * that it is distributed by, and where all rows are on one server.
