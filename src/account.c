@@ -18,6 +18,7 @@
 
 #include "arguments.h"
 #include "budget.h"
+#include "cluster.h"
 #include "core/base/limits.h"
 #include "location.h"
 #include "reference.h"
@@ -328,6 +329,8 @@ dp_grant(PG_FUNCTION_ARGS)
 		elog(ERROR, "could not write a grant of budget \"%s\"", name);
 	dperm_budget_append(&scope, &line);
 	dperm_budget_leave(&scope);
+	if (dperm_location_has_citus())
+		dperm_cluster_warn_of(grantee);
 	PG_RETURN_VOID();
 }
 

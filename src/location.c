@@ -32,6 +32,7 @@
 #include "utils/varlena.h"
 
 #include "budget.h"
+#include "cluster.h"
 #include "location.h"
 #include "owners.h"
 #include "reach.h"
@@ -118,16 +119,6 @@ bool
 dperm_location_has_citus(void)
 {
 	return OidIsValid(get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE));
-}
-
-/* Warn of sessions that we do not see. */
-void
-dperm_location_warn(void)
-{
-	if (dperm_location_has_citus() && !dperm_utility_sees_all())
-		ereport(WARNING,
-				(errmsg("library dperm is not preloaded, so roles that can create tables can have Citus run commands as a superuser"),
-				 errhint("Add dperm to shared_preload_libraries, after citus, or to session_preload_libraries.")));
 }
 
 /* Some relations, in order, the numbers at the end of their names, in order, and what Citus says about shards. */
@@ -324,6 +315,8 @@ dperm_location_check_coordinator(void)
 bool
 dperm_location_protected_on_citus(Oid relation)
 {
+	ListCell   *cell;
+
 	if (!is_on_citus(relation))
 		return false;
 	if (get_rel_relkind(relation) == RELKIND_VIEW)
@@ -331,6 +324,8 @@ dperm_location_protected_on_citus(Oid relation)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("\"%s\" is a view of a table that Citus has distributed", get_rel_name(relation)),
 				 errhint("Protect the table itself: what a view computes would be computed on the workers, where it can be observed.")));
+	foreach(cell, dperm_reach_relations(relation))
+		dperm_cluster_check_holders(lfirst_oid(cell), dperm_budget_relation_owner(relation));
 	return true;
 }
 

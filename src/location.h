@@ -26,9 +26,6 @@ extern DpermLocation dperm_location_find(Oid relation, List **parts);
 /* Does this database have Citus? */
 extern bool dperm_location_has_citus(void);
 
-/* Warn of a cluster on which sessions need not have our library. */
-extern void dperm_location_warn(void);
-
 /*
  * The tables of this server that have rows of relations since they are their shards in Citus; and, if there are shards among the relations, what they are shards of.
  */
@@ -36,7 +33,7 @@ extern List *dperm_location_shards(List *relations);
 
 /*
  * For a protected relation: is it on a Citus cluster? Raises if it cannot be read there unseen: if it is a view, whose expressions and conditions
- * the workers would evaluate, by names and where everybody sees statistics.
+ * the workers would evaluate, by names and where everybody sees statistics; or if somebody else can replace its shards.
  */
 extern bool dperm_location_protected_on_citus(Oid relation);
 

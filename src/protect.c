@@ -23,6 +23,7 @@
 
 #include "arguments.h"
 #include "census.h"
+#include "cluster.h"
 #include "debit.h"
 #include "domains.h"
 #include "encode.h"
@@ -355,10 +356,11 @@ dp_protect(PG_FUNCTION_ARGS)
 	DpermBudget *budget;
 	DpermBudget *old = NULL;
 	List	   *open = NIL;
+	bool		distributed;
 	bool		moved = before && before->budget && !before->waiting && strcmp(before->budget, registration.budget) != 0;
 
 	dperm_location_check_coordinator();
-	(void) dperm_location_protected_on_citus(relation);
+	distributed = dperm_location_protected_on_citus(relation);
 	for (int i = 0; i < count; i++)
 		registered[i].number = columns[i].number;
 	registration.all_columns = names == NULL;
@@ -405,7 +407,8 @@ dp_protect(PG_FUNCTION_ARGS)
 					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
 	dperm_budget_leave(&scope);
 	dperm_census_warn(relation, unit != NULL);
-	dperm_location_warn();
+	if (dperm_location_has_citus())
+		dperm_cluster_warn(relation, distributed);
 	dperm_owners_warn(get_extension_oid("dperm", false), relation, dperm_budget_relation_owner(relation), open);
 	PG_RETURN_VOID();
 }

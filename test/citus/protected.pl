@@ -176,10 +176,140 @@ refuses($super, qr/only superusers can change settings/, 'connections of a super
 like(ask($node, 'ana', "SET citus.propagate_set_commands = 'local'; SELECT set_config('citus.propagate_set_commands', 'none', false); SET work_mem = '8MB'; SELECT 'set'"), qr/set$/, 'there is a way out');
 my $preload = $set =~ s/'rows'/'preload'/r;
 # with an error at the end, messages are shown
-unlike(ask($node, 'owen', "SELECT dp_budget_create('preload', 1); CREATE TABLE quiet (y boolean, n int); SELECT dp_protect('quiet', $preload); DROP TABLE quiet; SELECT 1/0"), qr/WARNING|ERROR:  (?!division)/, 'no warning where dperm is preloaded');
+my $rule = qr/WARNING:  roles that can create objects can have Citus run commands as a superuser on the workers\nHINT:  Analysts must have CREATE on no schema, nor on the database\./;
+my $quiet = ask($node, 'owen', "SELECT dp_budget_create('preload', 1); CREATE TABLE quiet (y boolean, n int); SELECT dp_protect('quiet', $preload); DROP TABLE quiet; SELECT 1/0");
+like($quiet, qr/$rule\n/, 'a warning, also where dperm is preloaded');
+unlike($quiet, qr/WARNING:  (?!roles)|preload_libraries|ERROR:  (?!division)/, 'and no other');
 sql("ALTER DATABASE postgres RESET session_preload_libraries");
-like(ask($node, 'owen', "CREATE TABLE loud (y boolean, n int); SELECT dp_protect('loud', $preload); SELECT 1/0"), qr/WARNING:  library dperm is not preloaded/, 'a warning where it is not');
+like(ask($node, 'owen', "CREATE TABLE loud (y boolean, n int); SELECT dp_protect('loud', $preload); SELECT 1/0"), qr/$rule Add dperm to shared_preload_libraries/, 'where it is not, the hint says so');
 ask($node, 'owen', 'DROP TABLE loud');
+
+# Whoever can create functions on a worker can offer one that fits better than ours. Where a table is one shard, or here, Citus sends or runs the query as a whole: it must name nothing but columns
+sql("ALTER DATABASE postgres SET citus.log_local_commands = on; GRANT CREATE ON SCHEMA public TO ana; GRANT USAGE ON SCHEMA anas TO PUBLIC; GRANT CREATE ON DATABASE postgres TO owen");
+my $whole = ask($node, 'owen', q{
+	SELECT dp_budget_create('whole', epsilon => 500);
+	CREATE SCHEMA tenant;
+	GRANT USAGE ON SCHEMA tenant TO ana;
+	SELECT citus_schema_distribute('tenant');
+	CREATE TYPE mood AS ENUM ('good', 'bad');
+	CREATE TABLE single (id bigint PRIMARY KEY, b boolean, n int, w text, m mood, d numeric);
+	CREATE TABLE wards (LIKE single INCLUDING ALL);
+	CREATE TABLE tenant.visits (LIKE single INCLUDING ALL);
+	SELECT create_distributed_table('single', NULL, colocate_with => 'none');
+	SELECT create_reference_table('wards');
+	INSERT INTO single SELECT i, i % 4 = 0, i % 5, 'w' || i % 5, CASE WHEN i % 4 = 0 THEN 'good' ELSE 'bad' END::mood, i % 5 FROM generate_series(1, 1000) i;
+	INSERT INTO wards SELECT * FROM single;
+	INSERT INTO tenant.visits SELECT * FROM single;
+	SELECT dp_protect(t, 'whole', domains => '{"n": [0, 5], "w": ["w0", "w1", "w2"]}', columns => '{b,n,w,m,d}') FROM unnest('{single,wards,tenant.visits}'::text[]) t;
+	SELECT dp_grant('whole', 'ana');
+	SELECT 1/0;
+});
+like($whole, qr/ERROR:  division/, 'one shard, a reference table, a distributed schema');
+unlike($whole, qr/ERROR:  (?!division)/, 'they are protected');
+like($whole, qr/WARNING:  role "ana" can create objects in schema "(?:public|anas)".*HINT:  Revoke CREATE on all schemas/s, 'a grant warns of roles that create objects');
+like(ask($node, 'owen', "SELECT dp_grant('whole', 'reader'); SELECT 1/0"), qr/^(?!.*WARNING)/s, 'not of others');
+my $traps = join ' ', map { "CREATE FUNCTION public.$_ LANGUAGE plpgsql AS \$\$ BEGIN INSERT INTO anas.loot VALUES (current_user); RETURN NULL; END \$\$;" }
+	'dp_label(int, text) RETURNS boolean', 'dp_label(text, text) RETURNS boolean', 'dp_label(numeric, text) RETURNS boolean', 'dp_text(text) RETURNS text', 'dp_text(mood) RETURNS text';
+ask($_, 'ana', "SET citus.enable_ddl_propagation = off; SET citus.enable_metadata_sync = off; CREATE TABLE anas.loot (who text); GRANT INSERT ON anas.loot TO PUBLIC; $traps") for @workers;
+$mark = $cluster->mark;
+my $here = -s $node->logfile;
+for my $table ('single', 'wards', 'tenant.visits')
+{
+	for my $label ('b', 'b: false', 'n', 'n: 2', 'w: w2', 'm: good', 'd', 'd: 2')
+	{
+		my ($column, $positive) = split /: /, $label;
+		my $call = "'$table', '$column', '{" . ($column eq 'n' ? 'w' : 'n') . "}', 1" . ($positive ? ", positive => '$positive'" : '');
+		my $expected = { 'b' => 250, 'b: false' => 750, 'n' => 800, 'n: 2' => 200, 'w: w2' => 200, 'm: good' => 250, 'd' => 800, 'd: 2' => 200 }->{$label};
+		is(ask($node, 'owen', "SELECT round(sum(value) / 10) * 10 FROM dp_evaluate(dp_logreg_train($call), '$table', epsilon => 5) WHERE metric IN ('true positives', 'false negatives')"), $expected, "$table, $label: labels are read");
+	}
+	for my $label ("'n'", "'w', positive => 'w2'")
+	{
+		my ($column, $positive) = split /, /, $label;
+		my $call = "'$table', $column, '{" . ($column eq "'n'" ? 'w' : 'n') . "}', 0.1" . ($positive ? ", $positive" : '');
+		like(ask($node, 'ana', "SELECT dp_logreg_train($call); SELECT dp_logreg_tune($call, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]')"), qr/"format".*"format"/s, "an analyst trains and tunes on $table, $label");
+	}
+}
+like(ask($node, 'ana', "CREATE TEMP TABLE held AS SELECT i % 2 = 0 AS b, i % 5 AS n, i FROM generate_series(1, 200) i;
+	SELECT dp_logreg_tune('single', 'b', '{n}', 0.01, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]', holdout => 'held', identity => 'i')"), qr/"holdout"/, 'tuning on a holdout');
+@reads = grep { /(?:SELECT|command locally).*FROM \S*(?:single|wards|visits)_\d+/ } split /\n/, $cluster->since($mark) . substr PostgreSQL::Test::Utils::slurp_file($node->logfile), $here;
+for my $table ('single', 'wards', 'visits')
+{
+	cmp_ok((grep { /FROM \S*${table}_\d+/ } @reads), '>=', 12, "$table is read");
+}
+is((grep { !/SELECT (?:\w+(?:, )?)+ FROM \w+\.\w+_\d+ t(?: WHERE true)?$/ } @reads), 0, 'by its columns alone') or diag(substr join("\n", @reads), 0, 2000);
+is($_->safe_psql('postgres', 'SELECT count(*) FROM anas.loot'), 0, 'nothing of the analyst has run on ' . $_->name) for @workers;
+sql("ALTER DATABASE postgres RESET citus.log_local_commands; REVOKE CREATE ON SCHEMA public FROM ana");
+
+# Nor does the analyst make Citus read tables of this server over a connection, which sees what others see
+ask($node, 'ana', "CREATE TABLE anas.mine (a int); SELECT create_reference_table('anas.mine'); INSERT INTO anas.mine VALUES (1)");
+my $wards = "dp_logreg_train('wards', 'b', '{n}', 0.01)";
+$charges = sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'");
+my $not_changed = qr/ERROR:  setting "citus.enable_local_execution" must not be changed to use a protected relation/;
+like(ask($node, 'ana', "SET citus.enable_local_execution = off; SELECT $wards"), $not_changed, 'not over a connection');
+like(ask($node, 'ana', "EXPLAIN ANALYZE SELECT $wards"), qr/$not_changed.*DETAIL:.*EXPLAIN changes it, too/s, 'EXPLAIN would have it so');
+my $away = "PERFORM set_config('citus.enable_local_execution', 'off', true); PERFORM count(*) FROM anas.mine;";
+like(ask($node, 'ana', "DO \$d\$ BEGIN $away PERFORM $wards; END \$d\$"), $not_changed, 'nor in a transaction with such a setting');
+like(ask($node, 'ana', "DO \$d\$ BEGIN $away RESET citus.enable_local_execution; PERFORM $wards; END \$d\$"), qr/ERROR:  this transaction has used tables of this server over a connection of Citus/, 'nor after one');
+is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), $charges, 'that costs nothing');
+like(ask($node, 'ana', "DO \$d\$ BEGIN PERFORM count(*) FROM anas.mine; PERFORM $wards; PERFORM $wards; END \$d\$; SELECT 'trained'"), qr/trained/, 'other tables may be read before');
+sql("SELECT citus_set_node_property(nodename, nodeport, 'shouldhaveshards', true) FROM pg_dist_node WHERE groupid = 0");
+like(ask($node, 'owen', "CREATE TABLE strewn (LIKE single INCLUDING ALL); SELECT create_distributed_table('strewn', 'id', colocate_with => 'none', shard_count => 6); INSERT INTO strewn SELECT * FROM single;
+	SELECT dp_protect('strewn', 'whole', domains => '{\"n\": [0, 5]}', columns => '{b,n,w}'); SELECT 'done'"), qr/done/, 'a table with shards here, too');
+like(ask($node, 'ana', "SELECT count(*) FROM dp_evaluate(dp_logreg_train('strewn', 'w', '{n}', 0.01, positive => 'w1'), 'strewn', epsilon => 0.01)"), qr/^9$/, 'it can be read twice in a transaction');
+ask($node, 'owen', 'DROP TABLE strewn');
+sql("SELECT citus_set_node_property(nodename, nodeport, 'shouldhaveshards', false) FROM pg_dist_node WHERE groupid = 0");
+
+# The owner of a schema can replace shards, by views that run with the rights of whoever reads them
+my $foreign = qr/ERROR:  schema "\w+" of protected table "\w+" belongs to role "ana".*HINT:  It must belong to the table's owner, "owen"/s;
+sql("GRANT CREATE, USAGE ON SCHEMA anas TO owen");
+like(ask($node, 'owen', "CREATE TABLE anas.placed (LIKE single INCLUDING ALL); SELECT create_reference_table('anas.placed'); SELECT dp_protect('anas.placed', 'whole')"), $foreign, 'a table in the schema of another role is not protected');
+like(ask($node, 'owen', "CREATE TABLE anas.local (LIKE single); SELECT dp_protect('anas.local', 'whole', columns => '{b,n}', domains => '{\"n\": [0, 5]}'); SELECT 'done'"), qr/done/, 'unless it is not distributed');
+like(ask($node, 'owen', "DROP TABLE anas.placed; SELECT create_reference_table('anas.local'); SELECT dp_logreg_train('anas.local', 'b', '{n}', 1)"), $foreign, 'once it is, it cannot be used');
+sql("ALTER SCHEMA tenant OWNER TO ana");
+my $visits = "SELECT left(dp_logreg_train('tenant.visits', 'b', '{n}', 0.01)::text, 9)";
+like(ask($node, 'ana', $visits), $foreign, 'nor can one whose schema gets another owner');
+sql("ALTER SCHEMA tenant OWNER TO CURRENT_USER; GRANT USAGE ON SCHEMA tenant TO ana, owen");
+is(ask($node, 'ana', $visits), '{"format"', 'that of a superuser is fine');
+sql("ALTER SCHEMA tenant OWNER TO owen");
+my $dba = sql('SELECT current_user');
+sql('ALTER DATABASE postgres OWNER TO ana');
+like(ask($node, 'ana', $cheap), $foreign, 'a schema of the owner of the database') if sql("SELECT nspowner::regrole FROM pg_namespace WHERE nspname = 'public'") eq 'pg_database_owner';
+sql("ALTER DATABASE postgres OWNER TO $dba");
+like(ask($node, 'owen', "DROP TABLE anas.local; $cheap"), qr/"format"/, 'all is as before');
+like(ask($node, 'owen', "CREATE TABLE parted (id bigint, b boolean, n int) PARTITION BY RANGE (id); CREATE TABLE part PARTITION OF parted FOR VALUES FROM (0) TO (2000); SELECT create_distributed_table('parted', 'id', colocate_with => 'none', shard_count => 2);
+	INSERT INTO parted SELECT id, b, n FROM single; SELECT dp_protect('parted', 'whole', columns => '{b,n}', domains => '{\"n\": [0, 5]}'); SELECT 'done'"), qr/done/, 'a table with a partition');
+my $parted = "SELECT left(dp_logreg_train('parted', 'b', '{n}', 0.01)::text, 9)";
+is(ask($node, 'ana', $parted), '{"format"', 'it can be used');
+sql('ALTER TABLE part OWNER TO ana');
+like(ask($node, 'ana', $parted), qr/ERROR:  partition "part" of a protected table belongs to role "ana"/, 'not if the partition belongs to another role');
+sql('ALTER TABLE part OWNER TO owen');
+ask($node, 'owen', 'DROP TABLE parted');
+
+# What sessions of the owner count on the workers, everybody sees
+my $long = "(SELECT string_agg(md5(j::text), '') FROM generate_series(1, 200) j)";
+my $notes = ask($node, 'owen', "CREATE TABLE notes (id bigint PRIMARY KEY, y boolean, a text); SELECT create_distributed_table('notes', 'id', colocate_with => 'none', shard_count => 2);
+	INSERT INTO notes SELECT i, i % 3 = 0, CASE WHEN i % 20 = 7 THEN $long ELSE 'short' END FROM generate_series(1, 200) i;
+	SELECT dp_protect('notes', 'whole', domains => '{\"a\": [\"short\", \"none\"]}', columns => '{y,a}'); SELECT 1/0");
+like($notes, qr/WARNING:  statistics of the workers show how many long values a call on "notes" reads.*HINT:  A superuser should run: ALTER ROLE owen SET track_counts = off\n/s, 'a warning');
+sub counted
+{
+	return join ' ', map { $_->safe_psql('postgres', "SET citus.override_table_visibility = off; SELECT string_agg(s.seq_scan || ',' || s.seq_tup_read || ',' || t.idx_scan || ',' || t.idx_tup_fetch, ' ' ORDER BY c.relname)
+		FROM pg_class c JOIN pg_stat_all_tables s ON s.relid = c.oid JOIN pg_stat_all_tables t ON t.relid = c.reltoastrelid WHERE c.relname ~ '^notes_[0-9]+\$'") } @workers;
+}
+sub settled { my $last = ''; for (1 .. 20) { sleep 1; my $now = counted(); return $now if $now eq $last; $last = $now; } return $last; }
+my $train_notes = "SELECT left(dp_logreg_train('notes', 'y', '{a}', 0.01)::text, 9)";
+my $before = settled();
+is(ask($node, 'ana', $train_notes), '{"format"', 'an analyst trains on them');
+isnt(settled(), $before, 'as it says');
+sql('ALTER ROLE owen SET track_counts = off');
+unlike(ask($node, 'owen', "SELECT dp_unprotect('notes'); SELECT dp_protect('notes', 'whole', domains => '{\"a\": [\"short\", \"none\"]}', columns => '{y,a}'); SELECT 1/0"), qr/WARNING:  statistics/, 'no warning if the owner does not count');
+$before = settled();
+is(ask($node, 'ana', $train_notes), '{"format"', 'an analyst trains on them');
+is(settled(), $before, 'then nothing shows, scans neither');
+sql('ALTER ROLE owen IN DATABASE postgres SET track_counts = on');
+like(ask($node, 'owen', "SELECT dp_protect('notes', 'whole', domains => '{\"a\": [\"short\", \"none\"]}', columns => '{y,a}'); SELECT 1/0"), qr/WARNING:  statistics/, 'a setting for the database comes first');
+sql('ALTER ROLE owen IN DATABASE postgres RESET track_counts');
+ask($node, 'owen', 'SET client_min_messages = warning; DROP TABLE notes, single, wards; DROP SCHEMA tenant CASCADE');
 
 # The rights of the owner in the session of another
 ask($node, 'owen', "CREATE FUNCTION owen_train() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS \$\$ SELECT left(dp_logreg_train('public.patients', 'y', '{n,f}', 0.001)::text, 9) \$\$");

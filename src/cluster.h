@@ -1,0 +1,22 @@
+/*
+ * cluster.h: what roles can do on the servers of a Citus cluster.
+ */
+#ifndef DPERM_CLUSTER_H
+#define DPERM_CLUSTER_H
+
+/*
+ * Raise if somebody without the rights of an owner can put something else in the place of shards of a table: whoever owns it, or its schema, can drop them on a worker and make views of
+ * their names, which would be read with the owner's rights.
+ */
+extern void dperm_cluster_check_holders(Oid table, Oid owner);
+
+/*
+ * Warn of what a relation, distributed or not, is exposed to when it is protected in a database with Citus: roles that create objects, which Citus creates on the workers as a superuser;
+ * and what the sessions of its owner count there.
+ */
+extern void dperm_cluster_warn(Oid relation, bool distributed);
+
+/* Warn of a role that can create objects there, if it is to use what is protected. */
+extern void dperm_cluster_warn_of(Oid role);
+
+#endif							/* DPERM_CLUSTER_H */
