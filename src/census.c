@@ -20,6 +20,7 @@
 #include "census.h"
 #include "domains.h"
 #include "reach.h"
+#include "traces.h"
 
 /* Raise for a view that is not fit; what is the clause that makes it so. */
 static void
@@ -215,32 +216,13 @@ dperm_census_warn(Oid relation, bool has_unit)
 				 errhint("If it is private who is in this part, protect that table, and a view of it with WHERE.")));
 }
 
-/* Open the TOAST table of a table, and its indexes. */
-static void
-warm_toast(Oid table)
-{
-	Relation	relation = relation_open(table, AccessShareLock);
-	Oid			toast = relation->rd_rel->reltoastrelid;
-
-	if (OidIsValid(toast))
-	{
-		Relation	values = relation_open(toast, AccessShareLock);
-		ListCell   *cell;
-
-		foreach(cell, RelationGetIndexList(values))
-			relation_close(relation_open(lfirst_oid(cell), AccessShareLock), AccessShareLock);
-		relation_close(values, AccessShareLock);
-	}
-	relation_close(relation, NoLock);
-}
-
-/* Fill the caches. */
+/* Take the locks. */
 void
-dperm_census_warm(Oid relation)
+dperm_census_hold(Oid relation)
 {
 	ListCell   *cell;
 
 	foreach(cell, dperm_reach_relations(relation))
 		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION || get_rel_relkind(lfirst_oid(cell)) == RELKIND_MATVIEW)
-			warm_toast(lfirst_oid(cell));
+			dperm_traces_hold_table(lfirst_oid(cell));
 }

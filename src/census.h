@@ -27,9 +27,9 @@ extern Oid	dperm_census_behind(Relation relation, AttrNumber unit, AttrNumber *b
 extern void dperm_census_warn(Oid relation, bool has_unit);
 
 /*
- * Bring what the server knows about the TOAST tables behind a relation into its caches: it would do so when the first value is fetched, and
- * what a session finds in its caches shows in EXPLAIN (BUFFERS).
+ * Lock the tables behind a relation, and their TOAST tables, until the transaction ends: PostgreSQL would lock a TOAST table when the first value is fetched from it, and
+ * everybody sees locks.
  */
-extern void dperm_census_warm(Oid relation);
+extern void dperm_census_hold(Oid relation);
 
 #endif							/* DPERM_CENSUS_H */

@@ -28,6 +28,7 @@
 #include "owners.h"
 #include "query_check.h"
 #include "run_as.h"
+#include "traces.h"
 
 /* Is an error one that a server raises which does not have our functions and types? */
 static bool
@@ -269,6 +270,8 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 		dperm_location_check_untouched(GetUserId(), query->source->run_as);
 	dperm_run_as_begin(&before, query->source->run_as);
 	tree = analyse(query, before.user, &callees);
+	if (OidIsValid(query->source->run_as))
+		dperm_traces_prepare_query(tree, callees.functions);
 	running = plan_and_run(query, tree, &callees, before.user, receiver);
 	if (!receiver)
 		end(running);

@@ -186,7 +186,7 @@ count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation, int bins, int64
 	evaluation->counts = counts;
 	dperm_spend(&evaluation->source, &evaluation->options, DPERM_SPEND_EVALUATION, fcinfo->flinfo->fn_oid);
 	SPI_connect();
-	dperm_run_as_unseen(evaluation->source.run_as, count_rows, evaluation);
+	dperm_run_as_unseen(evaluation->source.run_as, evaluation->source.fenced, count_rows, evaluation);
 	SPI_finish();
 	add_noise(evaluation, counts, count);
 }

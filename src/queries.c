@@ -244,7 +244,7 @@ try_open(DpermChecked *query, List **tried)
 	/* the NULL that stands for a value must not simplify the plan */
 	for (int i = 0; i < query->params->numParams; i++)
 		query->params->params[i].pflags = 0;
-	dperm_run_as_unseen(query->source->run_as, open_and_close, query);
+	dperm_run_as_unseen(query->source->run_as, query->source->fenced, open_and_close, query);
 }
 
 /* The same for a query that reads rows. */

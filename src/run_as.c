@@ -9,6 +9,7 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "executor/instrument.h"
@@ -17,9 +18,12 @@
 #include "miscadmin.h"
 #include "tcop/tcopprot.h"
 #include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/resowner.h"
 #include "utils/syscache.h"
 
 #include "run_as.h"
+#include "traces.h"
 
 /* A setting and the value that it has meanwhile. */
 typedef struct Setting
@@ -195,6 +199,20 @@ function_called(FmgrHookEventType event, FmgrInfo *function, Datum *state)
 		previous_call(event, function, state);
 }
 
+/* Is work going on that is part of no subtransaction? */
+static bool alone;
+
+/* A transaction ends. */
+static void
+transaction_undone(XactEvent event, void *arg)
+{
+	if (event == XACT_EVENT_ABORT && alone)
+	{
+		alone = false;
+		dperm_traces_forget_labels();
+	}
+}
+
 /* When the library is loaded. */
 void
 dperm_run_as_init(void)
@@ -205,6 +223,7 @@ dperm_run_as_init(void)
 	fmgr_hook = function_called;
 	previous_hook = emit_log_hook;
 	emit_log_hook = message_made;
+	RegisterXactCallback(transaction_undone, NULL);
 }
 
 /* The stack that a query over protected rows has, in bytes, wherever it is called; and in *all, what the server has. */
@@ -316,9 +335,57 @@ dperm_run_as_hide_error(const char *relation)
 			 errhint("The owner of the relation sees why. Expressions of a protected view must not fail, whatever rows hold.")));
 }
 
+/*
+ * Do some work, and forget what it has looked up, also if it fails. While an error is handled the catalog cannot be read, and relations that are open must be read anew: so the work has a
+ * subtransaction of its own, which is undone first. No cancel comes in between.
+ */
+static void
+work_and_forget(void (*work) (void *), void *arg)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner resources = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		work(arg);
+		HOLD_INTERRUPTS();
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		HOLD_INTERRUPTS();
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = resources;
+	dperm_traces_forget();
+	RESUME_INTERRUPTS();
+	if (error)
+		ReThrowError(error);
+}
+
+/* The same without a subtransaction, which Citus would tell to the workers. An error ends the transaction. */
+static void
+work_alone(void (*work) (void *), void *arg)
+{
+	alone = true;
+	work(arg);
+	HOLD_INTERRUPTS();
+	dperm_traces_forget();
+	alone = false;
+	RESUME_INTERRUPTS();
+}
+
 /* Work that the server does not count. */
 void
-dperm_run_as_unseen(Oid owner, void (*work) (void *), void *arg)
+dperm_run_as_unseen(Oid owner, bool fenced, void (*work) (void *), void *arg)
 {
 	BufferUsage buffers = pgBufferUsage;
 	WalUsage	wal = pgWalUsage;
@@ -333,7 +400,11 @@ dperm_run_as_unseen(Oid owner, void (*work) (void *), void *arg)
 	set_all(uncounted, lengthof(uncounted));
 	PG_TRY();
 	{
-		work(arg);
+		dperm_traces_prepare();
+		if (fenced)
+			work_alone(work, arg);
+		else
+			work_and_forget(work, arg);
 	}
 	PG_FINALLY();
 	{

@@ -62,8 +62,9 @@ extern void dperm_run_as_hide_error(const char *relation);
 
 /*
  * Do some work over the rows of a protected relation: the server counts no scans, blocks, calls or temporary files of it, so that
- * none of the views that everybody may read tells what rows hold. With an owner of InvalidOid, just do the work.
+ * none of the views that everybody may read tells what rows hold; and the session keeps nothing that the work has looked up in the catalog, whether it fails or not (traces.h). fenced
+ * is that of the source: then there is no subtransaction. With an owner of InvalidOid, just do the work.
  */
-extern void dperm_run_as_unseen(Oid owner, void (*work) (void *), void *arg);
+extern void dperm_run_as_unseen(Oid owner, bool fenced, void (*work) (void *), void *arg);
 
 #endif							/* DPERM_RUN_AS_H */

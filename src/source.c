@@ -380,7 +380,7 @@ open_protected(DpermSource *source)
 	source->reached = dperm_reach_relations(source->relation);
 	source->census = dperm_census_query(source->relation, source->registration->unit, &source->census_relation);
 	dperm_protection_check_units(source->registration);
-	dperm_census_warm(source->relation);
+	dperm_census_hold(source->relation);
 }
 
 /* Is a column the label or a feature? */

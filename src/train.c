@@ -90,7 +90,7 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 	(void) dperm_train_open(fcinfo, learner, &training.options, &training.source);
 	dperm_spend(&training.source, &training.options, DPERM_SPEND_TRAINING, fcinfo->flinfo->fn_oid);
 	SPI_connect();
-	dperm_run_as_unseen(training.source.run_as, train_on_rows, &training);
+	dperm_run_as_unseen(training.source.run_as, training.source.fenced, train_on_rows, &training);
 	return dperm_train_result(fcinfo, caller, training.model);
 }
 

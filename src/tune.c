@@ -419,14 +419,14 @@ tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
 	int			best;
 	StringInfoData text;
 
-	dperm_run_as_unseen(private[0].run_as, count_private, &work);
+	dperm_run_as_unseen(private[0].run_as, private[0].fenced, count_private, &work);
 	if (work.units == 0)
 		return NULL;
 	setups = check_candidates_on(tuning, work.units);
 	best = best_on_holdout(tuning, work.units, setups);
 	work.options = &tuning->candidates.each[best];
 	work.source = &private[best];
-	dperm_run_as_unseen(private[best].run_as, train_private, &work);
+	dperm_run_as_unseen(private[best].run_as, private[best].fenced, train_private, &work);
 	if (work.model == NULL || work.model->rows != work.units)
 		dperm_tasks_rows_changed();
 	initStringInfo(&text);
@@ -511,7 +511,7 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	if (tuning.holdout)
 		tuning.model = tune_on_holdout(&tuning, tuning.private, tuning.holdout);
 	else
-		dperm_run_as_unseen(first.run_as, tune_on_rows, &tuning);
+		dperm_run_as_unseen(first.run_as, first.fenced, tune_on_rows, &tuning);
 	return dperm_train_result(fcinfo, caller, tuning.model);
 }
 

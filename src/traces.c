@@ -1,0 +1,332 @@
+/*
+ * traces.c: what work over protected rows leaves in a session, and in the server's table of locks.
+ *
+ * A lock that the transaction has already takes no room that is shared, and shows in pg_locks once. So all locks are taken before the first row, and are kept. And
+ * the caches of the catalog are emptied after the last one, as the server does when it has missed what other sessions changed: that can happen whenever any
+ * lock is taken, so every running query is ready for it.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_am.h"
+#include "catalog/pg_amop.h"
+#include "catalog/pg_amproc.h"
+#include "catalog/pg_attrdef.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_auth_members.h"
+#include "catalog/pg_authid.h"
+#include "catalog/pg_cast.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_collation.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_conversion.h"
+#include "catalog/pg_database.h"
+#include "catalog/pg_enum.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_namespace.h"
+#include "catalog/pg_opclass.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_opfamily.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_range.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_statistic_ext.h"
+#include "catalog/pg_statistic_ext_data.h"
+#include "catalog/pg_ts_config.h"
+#include "catalog/pg_ts_config_map.h"
+#include "catalog/pg_ts_dict.h"
+#include "catalog/pg_ts_parser.h"
+#include "catalog/pg_ts_template.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "storage/lmgr.h"
+#include "utils/builtins.h"
+#include "utils/catcache.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/pg_locale.h"
+#include "utils/syscache.h"
+#include "utils/typcache.h"
+
+#include "reach.h"
+#include "traces.h"
+
+/* The catalogs that are looked at for a value, or because of one. */
+static const Oid catalogs[] = {
+	/* how values of a type are read, written, checked, cast and compared; names of objects, for types such as regclass */
+	TypeRelationId, EnumRelationId, RangeRelationId, ConstraintRelationId, CastRelationId, CollationRelationId, ConversionRelationId,
+	OperatorRelationId, OperatorClassRelationId, OperatorFamilyRelationId, AccessMethodRelationId, AccessMethodOperatorRelationId,
+	AccessMethodProcedureRelationId, NamespaceRelationId, AuthIdRelationId, AuthMemRelationId, DatabaseRelationId,
+
+	/* functions that are called for some rows only, and the plans of their bodies */
+	ProcedureRelationId, LanguageRelationId, AggregateRelationId,
+
+	/* text search */
+	TSConfigRelationId, TSConfigMapRelationId, TSDictionaryRelationId, TSParserRelationId, TSTemplateRelationId,
+
+	/* what the planner knows about columns; a value in it may be out of line */
+	StatisticRelationId, StatisticExtRelationId, StatisticExtDataRelationId,
+
+	/* what is known about a relation, be it one of the above */
+	RelationRelationId, AttributeRelationId, AttrDefaultRelationId, IndexRelationId
+};
+
+/* The indexes of a table, without a look at the table itself. */
+static List *
+indexes_of(Oid table)
+{
+	Relation	indexes = table_open(IndexRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+	List	   *result = NIL;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(indexes, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		result = lappend_oid(result, ((Form_pg_index) GETSTRUCT(tuple))->indexrelid);
+	systable_endscan(scan);
+	table_close(indexes, AccessShareLock);
+	return result;
+}
+
+/* The TOAST table of a table, or InvalidOid. */
+static Oid
+toast_of(Oid table)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(table));
+	Oid			result = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/* The relations of the catalogs above, indexes and TOAST tables among them: always the same ones, so they are looked up once in a session. */
+static List *
+catalog_relations(void)
+{
+	static List *known = NIL;
+	MemoryContext before;
+	List	   *found = NIL;
+
+	if (known)
+		return known;
+	for (int i = 0; i < lengthof(catalogs); i++)
+	{
+		Oid			toast = toast_of(catalogs[i]);
+
+		found = list_concat(lappend_oid(found, catalogs[i]), indexes_of(catalogs[i]));
+		if (OidIsValid(toast))
+			found = list_concat(lappend_oid(found, toast), indexes_of(toast));
+	}
+	before = MemoryContextSwitchTo(TopMemoryContext);
+	known = list_copy(found);
+	MemoryContextSwitchTo(before);
+	return known;
+}
+
+/* Lock relations until the transaction ends. */
+static void
+hold(const List *relations)
+{
+	ListCell   *cell;
+
+	foreach(cell, relations)
+		LockRelationOid(lfirst_oid(cell), AccessShareLock);
+}
+
+/* Keep a table locked, and its TOAST table. */
+void
+dperm_traces_hold_table(Oid table)
+{
+	Oid			toast;
+
+	LockRelationOid(table, AccessShareLock);
+	toast = toast_of(table);
+	if (OidIsValid(toast))
+	{
+		LockRelationOid(toast, AccessShareLock);
+		hold(indexes_of(toast));
+	}
+}
+
+/* The enum types with a label whose OID is odd: it was added in between, and OIDs do not tell the order. */
+static List *
+unsorted_enums(void)
+{
+	Relation	labels = table_open(EnumRelationId, AccessShareLock);
+	SysScanDesc scan = systable_beginscan(labels, InvalidOid, false, NULL, 0, NULL);
+	HeapTuple	tuple;
+	List	   *result = NIL;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_enum form = (Form_pg_enum) GETSTRUCT(tuple);
+
+		if (form->oid & 1)
+			result = list_append_unique_oid(result, form->enumtypid);
+	}
+	systable_endscan(scan);
+	table_close(labels, AccessShareLock);
+	return result;
+}
+
+/*
+ * Load the order of the labels of an enum. PostgreSQL does so when it compares one that has an odd OID, or one that it does not know yet, and never
+ * forgets it.
+ */
+static void
+load_order(Oid type)
+{
+	CatCList   *labels = SearchSysCacheList1(ENUMTYPOIDNAME, ObjectIdGetDatum(type));
+
+	for (int i = 1; i < labels->n_members; i++)
+		(void) compare_values_of_enum(lookup_type_cache(type, 0), ((Form_pg_enum) GETSTRUCT(&labels->members[0]->tuple))->oid,
+									  ((Form_pg_enum) GETSTRUCT(&labels->members[i]->tuple))->oid);
+	ReleaseSysCacheList(labels);
+}
+
+/* Before work over rows. */
+void
+dperm_traces_prepare(void)
+{
+	ListCell   *cell;
+
+	hold(catalog_relations());
+	foreach(cell, unsorted_enums())
+		load_order(lfirst_oid(cell));
+}
+
+/* The types that have been looked at. */
+typedef struct Seen
+{
+	List	   *types;
+	List	   *collations;
+} Seen;
+
+/* A collation, which PostgreSQL does not forget, either, once it has compared something by it. */
+static void
+load_collation(Oid collation, Seen *seen)
+{
+	if (!OidIsValid(collation) || list_member_oid(seen->collations, collation))
+		return;
+	seen->collations = lappend_oid(seen->collations, collation);
+#if PG_VERSION_NUM < 180000
+	(void) lc_collate_is_c(collation);
+	(void) lc_ctype_is_c(collation);
+	if (lc_collate_is_c(collation) && lc_ctype_is_c(collation))
+		return;
+#endif
+	(void) pg_newlocale_from_collation(collation);
+}
+
+/* The number of columns of a relation, 0 if it is gone. */
+static int
+columns_of(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	int			result = 0;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_class) GETSTRUCT(tuple))->relnatts;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/* Hold the relation behind a type, if there is one, and those behind the types that it is made of. */
+static void
+hold_type(Oid type, Seen *seen)
+{
+	Oid			relation;
+
+	check_stack_depth();
+	if (!OidIsValid(type) || list_member_oid(seen->types, type))
+		return;
+	seen->types = lappend_oid(seen->types, type);
+	hold_type(getBaseType(type), seen);
+	hold_type(get_element_type(type), seen);
+	hold_type(get_range_subtype(type), seen);
+	hold_type(get_multirange_range(type), seen);
+	load_collation(get_typcollation(type), seen);
+	relation = get_typ_typrelid(type);
+	if (!OidIsValid(relation))
+		return;
+	LockRelationOid(relation, AccessShareLock);
+	for (int i = columns_of(relation); i > 0; i--)
+		hold_type(get_atttype(relation, (AttrNumber) i), seen);
+}
+
+/* The same for all that is in an expression or query. */
+static bool
+hold_node(Node *node, void *seen)
+{
+	if (node == NULL)
+		return false;
+	if (OidIsValid(dperm_reach_type(node)))
+	{
+		hold_type(dperm_reach_type(node), seen);
+		load_collation(exprCollation(node), seen);
+		load_collation(exprInputCollation(node), seen);
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, hold_node, seen, 0);
+	return expression_tree_walker(node, hold_node, seen);
+}
+
+/* The body of a function that PostgreSQL has parsed, or NULL. */
+static Node *
+body_of(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Node	   *result = NULL;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		bool		isnull;
+		Datum		body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
+
+		result = isnull ? NULL : stringToNode(TextDatumGetCString(body));
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/* Before a query is planned. */
+void
+dperm_traces_prepare_query(Query *query, const List *functions)
+{
+	Seen		seen = {NIL, NIL};
+	ListCell   *cell;
+
+	(void) hold_node((Node *) query, &seen);
+	foreach(cell, functions)
+		(void) hold_node(body_of(lfirst_oid(cell)), &seen);
+}
+
+/* Forget what was looked up. */
+void
+dperm_traces_forget(void)
+{
+	InvalidateSystemCaches();
+}
+
+/* Forget values that were looked up, and read nothing. */
+void
+dperm_traces_forget_labels(void)
+{
+	ResetCatalogCaches();
+}
