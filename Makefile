@@ -26,7 +26,7 @@ ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*/*.h)
 # call: to load BLAS would take longer than all else that it does.
 DEBIT = dperm_debit
 DEBIT_ONLY = src/debit_worker.o src/table_guard.o
-DEBIT_OBJS = $(DEBIT_ONLY) src/budget.o src/payer.o src/reference.o $(patsubst %,src/core/privacy/%.o,amount filter composition claim)
+DEBIT_OBJS = $(DEBIT_ONLY) src/tables.o src/budget.o src/payer.o src/reference.o $(patsubst %,src/core/privacy/%.o,amount filter composition claim)
 OBJS = $(filter-out $(DEBIT_ONLY),$(PG_OBJS)) $(CORE_OBJS)
 
 SQL_VERSIONS = 0.1.0--$(EXTVERSION)

@@ -97,7 +97,7 @@ new_name(FunctionCallInfo fcinfo)
  * that somebody has made during a restore would keep all restored ones out.
  */
 static void
-lock_name(DpermBudgetScope *scope, const char *name)
+lock_name(DpermTablesScope *scope, const char *name)
 {
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(name)};
@@ -106,7 +106,7 @@ lock_name(DpermBudgetScope *scope, const char *name)
 	LockDatabaseObject(get_relname_relid("dp_budget_accounts", scope->schema_oid), DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), 0,
 					   ExclusiveLock);
 	PushActiveSnapshot(GetLatestSnapshot());
-	found = dperm_budget_execute(psprintf("SELECT FROM %s.dp_budget_accounts WHERE budget = $1", scope->schema), lengthof(types), types, values, NULL, true);
+	found = dperm_tables_execute(psprintf("SELECT FROM %s.dp_budget_accounts WHERE budget = $1", scope->schema), lengthof(types), types, values, NULL, true);
 	PopActiveSnapshot();
 	if (found > 0)
 		ereport(ERROR,
@@ -125,7 +125,7 @@ dp_budget_create(PG_FUNCTION_ARGS)
 	double		epsilon;
 	double		delta = 0;
 	DpermAmount amounts[2];
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudgetLine line = {.budget = name, .act = "create", .role = GetUserId(), .neighbours = neighbours, .epsilon = &amounts[0], .delta = &amounts[1]};
 
 	if (!number_argument(fcinfo, "epsilon", &epsilon))
@@ -143,9 +143,9 @@ dp_budget_create(PG_FUNCTION_ARGS)
 				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use the same.")));
 
 	dperm_location_check_coordinator();
-	dperm_budget_enter(&scope);
+	dperm_tables_enter(&scope);
 	{
-		Datum		values[] = {CStringGetTextDatum(name), dperm_reference_make(line.role), dperm_budget_numeric(amounts[0]), dperm_budget_numeric(amounts[1]),
+		Datum		values[] = {CStringGetTextDatum(name), dperm_reference_make(line.role), dperm_tables_numeric(amounts[0]), dperm_tables_numeric(amounts[1]),
 		Float8GetDatum(dperm_filter_order(epsilon, delta)), CStringGetTextDatum(neighbours), (Datum) 0};
 
 		types[1] = dperm_reference_type(&scope, "dp_budget_accounts", "owner_name");
@@ -153,13 +153,13 @@ dp_budget_create(PG_FUNCTION_ARGS)
 
 		/* only now, when nobody else has a budget of this name, is it known which entry is the next */
 		values[6] = Int64GetDatum(dperm_budget_next_entry(&scope, name));
-		if (dperm_budget_query(&scope,
+		if (dperm_tables_query(&scope,
 							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, delta, renyi_order, neighbours, since)"
 							   " VALUES ($1, $2, $3, $4, $5, $6, $7)", lengthof(types), types, values, NULL) != 1)
 			elog(ERROR, "could not write budget \"%s\"", name);
 	}
 	dperm_budget_append(&scope, &line);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
 
@@ -190,7 +190,7 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 	bool		has_delta = number_argument(fcinfo, "delta", &delta);
 	bool		has_owner = role_argument(fcinfo, "owner", &owner);
 	DpermBudgetLine line = {.budget = name, .act = "alter", .role = role};
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudget *budget;
 
 	if (!has_epsilon && !has_delta && !has_owner)
@@ -203,7 +203,7 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 	if (has_delta)
 		(void) limit_delta(delta);
 
-	dperm_budget_enter(&scope);
+	dperm_tables_enter(&scope);
 	budget = dperm_budget_get_own(&scope, name, role);
 	if (has_owner && !has_privs_of_role(role, owner))
 		ereport(ERROR,
@@ -222,10 +222,10 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 		budget->filter.order = dperm_filter_order(dperm_amount_double(budget->filter.epsilon), dperm_amount_double(budget->filter.delta));
 	{
 		Datum		values[] = {CStringGetTextDatum(budget->id), dperm_reference_make(owner),
-		dperm_budget_numeric(budget->filter.epsilon), dperm_budget_numeric(budget->filter.delta), Float8GetDatum(budget->filter.order)};
+		dperm_tables_numeric(budget->filter.epsilon), dperm_tables_numeric(budget->filter.delta), Float8GetDatum(budget->filter.order)};
 
 		types[1] = dperm_reference_type(&scope, "dp_budget_accounts", "owner_name");
-		if (dperm_budget_query(&scope, has_owner ?
+		if (dperm_tables_query(&scope, has_owner ?
 							   "UPDATE %s.dp_budget_accounts SET owner_name = $2, epsilon = $3, delta = $4, renyi_order = $5 WHERE id = $1::uuid" :
 							   "UPDATE %s.dp_budget_accounts SET epsilon = $3, delta = $4, renyi_order = $5 WHERE id = $1::uuid",
 							   lengthof(types), types, values, NULL) != 1)
@@ -236,7 +236,7 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 	if (has_owner)
 		line.details = psprintf("owner %s", quote_identifier(GetUserNameFromId(owner, false)));
 	dperm_budget_append(&scope, &line);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
 
@@ -248,11 +248,11 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 	Oid			types[] = {TEXTOID};
 	Datum		values[1];
 	Oid			role = GetUserId();
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudget *budget;
 	char	   *charging;
 
-	dperm_budget_enter(&scope);
+	dperm_tables_enter(&scope);
 	budget = dperm_budget_get_own(&scope, name, role);
 	values[0] = CStringGetTextDatum(budget->id);
 	charging = dperm_registry_charging(&scope, budget);
@@ -263,11 +263,11 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 				 errdetail("One of them is %s.", charging),
 				 errhint("Protect them with another budget, or call dp_unprotect.")));
 	dperm_budget_note(&scope, name, "drop", role, NULL, NULL);
-	(void) dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid", 1, types, values, NULL);
+	(void) dperm_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid", 1, types, values, NULL);
 	dperm_registry_forget(&scope, budget);
-	if (dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = $1::uuid", 1, types, values, NULL) != 1)
+	if (dperm_tables_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = $1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
 
@@ -296,7 +296,7 @@ dp_grant(PG_FUNCTION_ARGS)
 	DpermBudgetLine line = {.budget = name, .act = "grant", .role = GetUserId()};
 	DpermAmount amounts[2];
 	double		number;
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 
 	if (number_argument(fcinfo, "epsilon", &number))
 	{
@@ -310,25 +310,25 @@ dp_grant(PG_FUNCTION_ARGS)
 	}
 	line.details = psprintf("to %s", quote_identifier(GetUserNameFromId(grantee, false)));
 
-	dperm_budget_enter(&scope);
+	dperm_tables_enter(&scope);
 	types[5] = dperm_reference_type(&scope, "dp_budget_grants", "grantee_name");
 	values[4] = CStringGetTextDatum(dperm_budget_get_own(&scope, name, line.role)->id);
 	for (int i = 0; i < lengthof(amounts); i++)
 		if (i == 0 ? line.epsilon != NULL : line.delta != NULL)
 		{
-			values[2 + i] = dperm_budget_numeric(amounts[i]);
+			values[2 + i] = dperm_tables_numeric(amounts[i]);
 			nulls[2 + i] = ' ';
 		}
 
 	/* with the budget locked; a restore may have added another one to that of its owner */
-	if (dperm_budget_query(&scope,
+	if (dperm_tables_query(&scope,
 						   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = $5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
 						   " INSERT INTO %s.dp_budget_grants (budget_id, budget, grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
 						   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), 0), coalesce(sum(spent_delta), 0) FROM former",
 						   lengthof(types), types, values, nulls) != 1)
 		elog(ERROR, "could not write a grant of budget \"%s\"", name);
 	dperm_budget_append(&scope, &line);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn_of(grantee);
 	PG_RETURN_VOID();
@@ -344,17 +344,17 @@ dp_revoke(PG_FUNCTION_ARGS)
 	char	   *grantee_name = GetUserNameFromId(grantee, false);
 	Datum		values[] = {(Datum) 0, ObjectIdGetDatum(grantee)};
 	Oid			role = GetUserId();
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 
-	dperm_budget_enter(&scope);
+	dperm_tables_enter(&scope);
 	values[0] = CStringGetTextDatum(dperm_budget_get_own(&scope, name, role)->id);
-	if (dperm_budget_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee = $2", lengthof(types), types, values, NULL) == 0)
+	if (dperm_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee = $2", lengthof(types), types, values, NULL) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role \"%s\" has no grant of budget \"%s\"", grantee_name, name),
 				 errhint("A role that this one is a member of may have one; the owners of the budget and of its relations need none.")));
 	dperm_budget_note(&scope, name, "revoke", role, NULL, psprintf("from %s", quote_identifier(grantee_name)));
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
 
@@ -376,5 +376,5 @@ dp_budget_left(PG_FUNCTION_ARGS)
 		!amount_argument(fcinfo, 3, &spent.epsilon) || !amount_argument(fcinfo, 4, &spent.delta) ||
 		!amount_argument(fcinfo, 5, &spent.divergence) || !amount_argument(fcinfo, 6, &spent.direct) || !isfinite(filter.order))
 		PG_RETURN_NULL();
-	PG_RETURN_DATUM(dperm_budget_numeric(dperm_filter_left(&filter, &spent)));
+	PG_RETURN_DATUM(dperm_tables_numeric(dperm_filter_left(&filter, &spent)));
 }

@@ -116,7 +116,7 @@ check_relation(const DpermChecked *query, Query *tree)
 
 	if (names_other((Node *) tree, &names) ||
 		(list_length(names.found) > 1 && list_member_oid(names.found, query->relation)) ||
-		(OidIsValid(source->run_as) && dperm_budget_relation_owner(source->relation) != source->run_as))
+		(OidIsValid(source->run_as) && dperm_tables_relation_owner(source->relation) != source->run_as))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),

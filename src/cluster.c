@@ -125,7 +125,7 @@ is_counted(Oid role)
 void
 dperm_cluster_warn(Oid relation, bool distributed)
 {
-	Oid			owner = dperm_budget_relation_owner(relation);
+	Oid			owner = dperm_tables_relation_owner(relation);
 
 	ereport(WARNING,
 			(errmsg("roles that can create objects can have Citus run commands as a superuser on the workers"),
@@ -139,8 +139,8 @@ dperm_cluster_warn(Oid relation, bool distributed)
 }
 
 /* The owner of a schema; a predefined role stands for the owner of the database. */
-static Oid
-schema_owner(Oid schema)
+Oid
+dperm_cluster_schema_owner(Oid schema)
 {
 	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
 	Oid			owner;
@@ -163,12 +163,12 @@ schema_owner(Oid schema)
 void
 dperm_cluster_check_holders(Oid table, Oid owner)
 {
-	Oid			holder = dperm_budget_relation_owner(table);
+	Oid			holder = dperm_tables_relation_owner(table);
 	Oid			schema = get_rel_namespace(table);
 	bool		by_schema = has_privs_of_role(holder, owner);
 
 	if (by_schema)
-		holder = schema_owner(schema);
+		holder = dperm_cluster_schema_owner(schema);
 	if (has_privs_of_role(holder, owner))
 		return;
 	ereport(ERROR,

@@ -4,6 +4,9 @@
 #ifndef DPERM_CLUSTER_H
 #define DPERM_CLUSTER_H
 
+/* The owner of a schema, or that of the database where a predefined role stands for them. */
+extern Oid	dperm_cluster_schema_owner(Oid schema);
+
 /*
  * Raise if somebody without the rights of an owner can put something else in the place of shards of a table: whoever owns it, or its schema, can drop them on a worker and make views of
  * their names, which would be read with the owner's rights.

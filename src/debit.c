@@ -98,12 +98,12 @@ prepare_request(const DpermCharge *charge, char **library)
 		.unit = charge->spend.unit
 	};
 	DpermAmount nothing = {0, 0};
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermPayer	payer;
 	MemoryContext old;
 
-	dperm_budget_enter(&scope);
+	dperm_tables_enter(&scope);
 	budget = dperm_budget_get(&scope, charge->budget, false);
 	request.order = budget->filter.order;
 	if (strlcpy(request.budget_id, budget->id, sizeof(request.budget_id)) >= sizeof(request.budget_id))
@@ -115,7 +115,7 @@ prepare_request(const DpermCharge *charge, char **library)
 	old = MemoryContextSwitchTo(scope.caller);
 	*library = worker_library(scope.schema_oid, scope.schema);
 	MemoryContextSwitchTo(old);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 
 	request.charge = dperm_charge_of(&charge->spend, request.order);
 	request.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
@@ -319,7 +319,7 @@ dperm_debit_preview(const DpermCharge *charge)
 {
 	DpermQuote	quote = {.allowed = false};
 	DpermAmount claimed = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermPayer	payer;
 	DpermPayerFault fault;
@@ -327,7 +327,7 @@ dperm_debit_preview(const DpermCharge *charge)
 	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
-	dperm_budget_enter_reading(&scope);
+	dperm_tables_enter_reading(&scope);
 	budget = dperm_budget_get(&scope, charge->budget, false);
 	taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	spent = dperm_filter_add(&budget->spent, &taken);
@@ -345,7 +345,7 @@ dperm_debit_preview(const DpermCharge *charge)
 		payer.left = dperm_amount_less(payer.left, taken.epsilon);
 		dperm_amount_print(left_for(budget, &spent, &payer), quote.left_after);
 	}
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	return quote;
 }
 
@@ -359,20 +359,20 @@ typedef enum Hindrance
 
 /* Find it, in the newest state, as registrations are. */
 static Hindrance
-find_hindrance(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
+find_hindrance(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 {
 	Oid			types[] = {OIDOID, TEXTOID, OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(budget->id), ObjectIdGetDatum(dperm_budget_relation_owner(relation))};
+	Datum		values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(budget->id), ObjectIdGetDatum(dperm_tables_relation_owner(relation))};
 	uint64		found;
 	bool		owned;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	found = dperm_budget_execute(psprintf("SELECT pg_catalog.bool_and(owner OPERATOR(pg_catalog.=) $3) FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL"
+	found = dperm_tables_execute(psprintf("SELECT pg_catalog.bool_and(owner OPERATOR(pg_catalog.=) $3) FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL"
 										  " HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid)", scope->schema), lengthof(types), types, values, NULL, true);
 	PopActiveSnapshot();
 	if (found != 1)
 		return HINDERED_BY_BUDGET;
-	owned = strcmp(dperm_budget_value(0, 1), "t") == 0;
+	owned = strcmp(dperm_tables_value(0, 1), "t") == 0;
 	return owned ? NOT_HINDERED : HINDERED_BY_OWNER;
 }
 
@@ -381,16 +381,16 @@ static bool
 may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
 {
 	DpermAmount nothing = {0, 0};
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermPayer	payer;
 	bool		permitted;
 
-	dperm_budget_enter_reading(&scope);
+	dperm_tables_enter_reading(&scope);
 	budget = dperm_budget_find(&scope, name, false);
 	*hindrance = budget == NULL ? HINDERED_BY_BUDGET : OidIsValid(relation) ? find_hindrance(&scope, budget, relation) : NOT_HINDERED;
 	permitted = *hindrance == NOT_HINDERED && dperm_payer_find(&scope, budget, relation, role, nothing, nothing, false, &payer) != DPERM_PAYER_NO_GRANT;
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	return permitted;
 }
 

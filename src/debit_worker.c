@@ -57,13 +57,13 @@ static const struct
 
 /* Has the relation the registration that the session saw, and the owner who made it? What the session's own transaction did does not count. */
 static void
-check_registration(DpermBudgetScope *scope, const DpermDebitRequest *request, const DpermBudget *budget)
+check_registration(DpermTablesScope *scope, const DpermDebitRequest *request, const DpermBudget *budget)
 {
 	Oid			types[] = {OIDOID, TEXTOID, XIDOID, OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(request->relation), CStringGetTextDatum(budget->id), TransactionIdGetDatum(request->version),
-	ObjectIdGetDatum(dperm_budget_relation_owner(request->relation))};
+	ObjectIdGetDatum(dperm_tables_relation_owner(request->relation))};
 
-	if (dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid AND xmin = $3 AND owner = $4)",
+	if (dperm_tables_query(scope, "SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid AND xmin = $3 AND owner = $4)",
 						   lengthof(types), types, values, NULL) != 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -106,7 +106,7 @@ amount_text(DpermAmount amount)
 
 /* Find who pays, or raise. */
 static DpermPayer
-find_payer(DpermBudgetScope *scope, const DpermBudget *budget, const DpermDebitRequest *request, bool lock)
+find_payer(DpermTablesScope *scope, const DpermBudget *budget, const DpermDebitRequest *request, bool lock)
 {
 	DpermPayer	payer;
 
@@ -138,20 +138,20 @@ left_of(const DpermBudget *budget, const DpermFilterSums *spent)
 
 /* Write what has been spent. A grant may have two rows (payer.c), whose sums count. */
 static void
-write_sums(DpermBudgetScope *scope, const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer, const DpermDebitRequest *request)
+write_sums(DpermTablesScope *scope, const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer, const DpermDebitRequest *request)
 {
 	Oid			types[] = {TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID};
 	Oid			grant_types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID};
-	Datum		values[] = {CStringGetTextDatum(budget->id), dperm_budget_numeric(spent->epsilon), dperm_budget_numeric(spent->delta),
-	dperm_budget_numeric(spent->divergence), dperm_budget_numeric(spent->direct)};
-	Datum		grant_values[] = {values[0], ObjectIdGetDatum(payer->grantee), dperm_budget_numeric(request->charge.epsilon), dperm_budget_numeric(request->delta)};
+	Datum		values[] = {CStringGetTextDatum(budget->id), dperm_tables_numeric(spent->epsilon), dperm_tables_numeric(spent->delta),
+	dperm_tables_numeric(spent->divergence), dperm_tables_numeric(spent->direct)};
+	Datum		grant_values[] = {values[0], ObjectIdGetDatum(payer->grantee), dperm_tables_numeric(request->charge.epsilon), dperm_tables_numeric(request->delta)};
 
-	if (dperm_budget_query(scope,
+	if (dperm_tables_query(scope,
 						   "UPDATE %s.dp_budget_accounts SET spent_epsilon = $2, spent_delta = $3, spent_divergence = $4, spent_direct = $5 WHERE id = $1::uuid",
 						   lengthof(types), types, values, NULL) != 1)
 		elog(ERROR, "could not write to budget \"%s\"", budget->name);
 	if (OidIsValid(payer->grantee) &&
-		dperm_budget_query(scope, "UPDATE %s.dp_budget_grants SET spent_epsilon = spent_epsilon OPERATOR(pg_catalog.+) $3, spent_delta = spent_delta OPERATOR(pg_catalog.+) $4"
+		dperm_tables_query(scope, "UPDATE %s.dp_budget_grants SET spent_epsilon = spent_epsilon OPERATOR(pg_catalog.+) $3, spent_delta = spent_delta OPERATOR(pg_catalog.+) $4"
 						   " WHERE ctid OPERATOR(pg_catalog.=) (SELECT g.ctid FROM %s.dp_budget_grants AS g WHERE g.budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid"
 						   " AND g.grantee OPERATOR(pg_catalog.=) $2 ORDER BY g.ctid LIMIT 1)",
 						   lengthof(grant_types), grant_types, grant_values, NULL) != 1)
@@ -171,7 +171,7 @@ relation_name(Oid relation)
 static void
 spend(const DpermDebitRequest *request)
 {
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermPayer	payer;
 	DpermFilterSums spent;
@@ -187,8 +187,8 @@ spend(const DpermDebitRequest *request)
 		.details = request->purpose[0] ? request->purpose : NULL
 	};
 
-	dperm_budget_init();
-	dperm_budget_enter(&scope);
+	dperm_tables_init();
+	dperm_tables_enter(&scope);
 
 	/* nobody without a grant gets as far as the lock, which others wait for */
 	(void) find_payer(&scope, dperm_budget_get_by_id(&scope, request->budget_id, request->budget, false), request, false);
@@ -219,7 +219,7 @@ spend(const DpermDebitRequest *request)
 	if (budget->has_unit)
 		line.unit = dperm_claim_unit_name(budget->unit);
 	dperm_budget_append(&scope, &line);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 }
 
 /* A part of an error, as much of it as there is room for. */

@@ -43,7 +43,7 @@ _PG_init(void)
 		openblas_set_num_threads(1);
 	if (blas_thread_shutdown_)
 		blas_thread_shutdown_();
-	dperm_budget_init();
+	dperm_tables_init();
 	dperm_run_as_init();
 	dperm_utility_init();
 

@@ -19,20 +19,20 @@ PG_FUNCTION_INFO_V1(dp_owners_sync);
 
 /* Give budgets to the owner of our tables, which is the current user within a scope. */
 static void
-give_away(DpermBudgetScope *scope, const char *which, int count, Oid *types, Datum *values, Oid role)
+give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Datum *values, Oid role)
 {
-	uint64		found = dperm_budget_query(scope, which, count, types, values, NULL);
+	uint64		found = dperm_tables_query(scope, which, count, types, values, NULL);
 	DpermBudgetLine *lines = palloc0(sizeof(DpermBudgetLine) * Max(found, 1));
 
 	for (uint64 i = 0; i < found; i++)
-		lines[i] = (DpermBudgetLine) {.budget = dperm_budget_value(i, 1), .id = dperm_budget_value(i, 2), .act = "alter", .role = role,
+		lines[i] = (DpermBudgetLine) {.budget = dperm_tables_value(i, 1), .id = dperm_tables_value(i, 2), .act = "alter", .role = role,
 		.details = psprintf("owner %s", quote_identifier(GetUserNameFromId(GetUserId(), false)))};
 	for (uint64 i = 0; i < found; i++)
 	{
 		Oid			update_types[] = {TEXTOID, dperm_reference_type(scope, "dp_budget_accounts", "owner_name")};
 		Datum		update_values[] = {CStringGetTextDatum(lines[i].id), dperm_reference_make(GetUserId())};
 
-		if (dperm_budget_query(scope, "UPDATE %s.dp_budget_accounts SET owner_name = $2 WHERE id = $1::uuid", lengthof(update_types),
+		if (dperm_tables_query(scope, "UPDATE %s.dp_budget_accounts SET owner_name = $2 WHERE id = $1::uuid", lengthof(update_types),
 							   update_types, update_values, NULL) != 1)
 			elog(ERROR, "could not give away budget \"%s\"", lines[i].budget);
 		dperm_budget_append(scope, &lines[i]);
@@ -44,14 +44,14 @@ give_away(DpermBudgetScope *scope, const char *which, int count, Oid *types, Dat
 
 /* Are there budgets of roles that are gone, and is the caller one to give them away? Others could keep such a budget locked in an open transaction. */
 bool
-dperm_guard_has_orphans(DpermBudgetScope *scope)
+dperm_guard_has_orphans(DpermTablesScope *scope)
 {
-	return has_privs_of_role(scope->user, GetUserId()) && dperm_budget_query(scope, ORPHANS_SQL " LIMIT 1", 0, NULL, NULL, NULL) > 0;
+	return has_privs_of_role(scope->user, GetUserId()) && dperm_tables_query(scope, ORPHANS_SQL " LIMIT 1", 0, NULL, NULL, NULL) > 0;
 }
 
 /* Give them away. No event tells of DROP ROLE. */
 void
-dperm_guard_orphans(DpermBudgetScope *scope)
+dperm_guard_orphans(DpermTablesScope *scope)
 {
 	give_away(scope, ORPHANS_SQL " ORDER BY budget FOR UPDATE OF a SKIP LOCKED", 0, NULL, NULL, GetUserId());
 }
@@ -65,7 +65,7 @@ dp_owners_sync(PG_FUNCTION_ARGS)
 {
 	Node	   *command;
 	ListCell   *cell;
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
 		ereport(ERROR,
@@ -83,11 +83,11 @@ dp_owners_sync(PG_FUNCTION_ARGS)
 		/* the command itself raises, if it may not be done */
 		if (!OidIsValid(role) || !has_privs_of_role(GetUserId(), role))
 			continue;
-		if (!dperm_budget_try_enter(&scope))
+		if (!dperm_tables_try_enter(&scope))
 			break;
 		if (role != GetUserId())
 			give_away(&scope, "SELECT budget, id FROM %s.dp_budget_accounts WHERE owner = $1 ORDER BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
-		dperm_budget_leave(&scope);
+		dperm_tables_leave(&scope);
 	}
 	PG_RETURN_NULL();
 }

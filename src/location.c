@@ -201,7 +201,7 @@ note_shard(Relation table, HeapTuple tuple, void *arg)
 	shard = name ? get_relname_relid(shard_name(name, number), get_rel_namespace(relation)) : InvalidOid;
 
 	/* anybody can give such a name to a table; a shard belongs to the owner of its table */
-	if (OidIsValid(shard) && dperm_budget_relation_owner(shard) != dperm_budget_relation_owner(relation))
+	if (OidIsValid(shard) && dperm_tables_relation_owner(shard) != dperm_tables_relation_owner(relation))
 		return true;
 	if (OidIsValid(shard) && ours)
 		shards->found = lappend_oid(shards->found, shard);
@@ -325,7 +325,7 @@ dperm_location_protected_on_citus(Oid relation)
 				 errmsg("\"%s\" is a view of a table that Citus has distributed", get_rel_name(relation)),
 				 errhint("Protect the table itself: what a view computes would be computed on the workers, where it can be observed.")));
 	foreach(cell, dperm_reach_relations(relation))
-		dperm_cluster_check_holders(lfirst_oid(cell), dperm_budget_relation_owner(relation));
+		dperm_cluster_check_holders(lfirst_oid(cell), dperm_tables_relation_owner(relation));
 	return true;
 }
 

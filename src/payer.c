@@ -32,14 +32,14 @@ typedef struct Grant
 static void
 add_grant_row(Grant *grant, uint64 row)
 {
-	grant->grantee = dperm_budget_oid(row, 1);
+	grant->grantee = dperm_tables_oid(row, 1);
 	for (int i = 0; i < 2; i++)
 	{
-		grant->spent[i] = dperm_amount_add(grant->spent[i], dperm_budget_amount(row, 4 + i));
-		if (dperm_budget_value(row, 2 + i) == NULL)
+		grant->spent[i] = dperm_amount_add(grant->spent[i], dperm_tables_amount(row, 4 + i));
+		if (dperm_tables_value(row, 2 + i) == NULL)
 			continue;			/* no limit */
-		if (!grant->limited[i] || dperm_amount_compare(dperm_budget_amount(row, 2 + i), grant->limit[i]) < 0)
-			grant->limit[i] = dperm_budget_amount(row, 2 + i);
+		if (!grant->limited[i] || dperm_amount_compare(dperm_tables_amount(row, 2 + i), grant->limit[i]) < 0)
+			grant->limit[i] = dperm_tables_amount(row, 2 + i);
 		grant->limited[i] = true;
 	}
 }
@@ -53,19 +53,19 @@ has_room(const Grant *grant, int which, DpermAmount more)
 
 /* The role's own grant first, then those of roles that it is a member of. */
 DpermPayerFault
-dperm_payer_find(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon, DpermAmount delta,
+dperm_payer_find(DpermTablesScope *scope, const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon, DpermAmount delta,
 				 bool lock, DpermPayer *payer)
 {
 	Oid			types[] = {TEXTOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(budget->id), ObjectIdGetDatum(role)};
-	Oid			owner = OidIsValid(relation) ? dperm_budget_relation_owner(relation) : InvalidOid;
+	Oid			owner = OidIsValid(relation) ? dperm_tables_relation_owner(relation) : InvalidOid;
 	DpermPayerFault fault = DPERM_PAYER_NO_GRANT;
 	uint64		count;
 
 	*payer = (DpermPayer) {.grantee = InvalidOid};
 	if (has_privs_of_role(role, budget->owner) || (OidIsValid(owner) && has_privs_of_role(role, owner)))
 		return DPERM_PAYER_FOUND;
-	count = dperm_budget_query(scope, lock ?
+	count = dperm_tables_query(scope, lock ?
 							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee <> 0"
 							   " ORDER BY grantee <> $2, grantee FOR UPDATE" :
 							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee <> 0"
@@ -75,7 +75,7 @@ dperm_payer_find(DpermBudgetScope *scope, const DpermBudget *budget, Oid relatio
 		Grant		grant = {.grantee = InvalidOid};
 		DpermPayer	found;
 
-		for (add_grant_row(&grant, i++); i < count && dperm_budget_oid(i, 1) == grant.grantee; i++)
+		for (add_grant_row(&grant, i++); i < count && dperm_tables_oid(i, 1) == grant.grantee; i++)
 			add_grant_row(&grant, i);
 		if (!has_privs_of_role(role, grant.grantee))
 			continue;

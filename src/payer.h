@@ -24,7 +24,7 @@ typedef enum DpermPayerFault
  * Who pays for a charge of epsilon and delta, within the scope: owners of the budget or of the relation (InvalidOid: none) pay from the
  * budget alone; others need a grant, their own or that of a role they are a member of. Grants are locked on demand.
  */
-extern DpermPayerFault dperm_payer_find(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation, Oid role,
+extern DpermPayerFault dperm_payer_find(DpermTablesScope *scope, const DpermBudget *budget, Oid relation, Oid role,
 										DpermAmount epsilon, DpermAmount delta, bool lock, DpermPayer *payer);
 
 /* The error for DPERM_PAYER_NO_GRANT. */

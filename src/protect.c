@@ -283,7 +283,7 @@ describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, i
  * If nothing has been spent from a budget, it keeps no units but those of the relations that charge it now, without this one.
  */
 static void
-keep_present(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
+keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 {
 	ListCell   *cell;
 
@@ -305,7 +305,7 @@ keep_present(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
  * been spent is about other persons. dp_unprotect in between does not help.
  */
 static void
-keep_unit(DpermBudgetScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
+keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
 {
 	keep_present(scope, budget, registration->relation);
 	dperm_units_check(registration, false);
@@ -314,7 +314,7 @@ keep_unit(DpermBudgetScope *scope, const DpermBudget *budget, const DpermRegistr
 
 /* A relation leaves a budget. */
 static void
-let_go(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
+let_go(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 {
 	if (budget == NULL)			/* it is missing */
 		return;
@@ -326,12 +326,12 @@ let_go(DpermBudgetScope *scope, const DpermBudget *budget, Oid relation)
 static char *
 budget_id(const char *name)
 {
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	char	   *id;
 
-	dperm_budget_enter_reading(&scope);
+	dperm_tables_enter_reading(&scope);
 	id = MemoryContextStrdup(scope.caller, dperm_budget_get(&scope, name, false)->id);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	return id;
 }
 
@@ -352,7 +352,7 @@ dp_protect(PG_FUNCTION_ARGS)
 				kept = 0;
 	DpermColumn *columns = dperm_domains_read(relation, domains, dperm_encode_dimension, &count);
 	DpermRegisteredColumn *registered = palloc0(sizeof(*registered) * Max(count, 1));
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermBudget *old = NULL;
 	List	   *open = NIL;
@@ -376,7 +376,7 @@ dp_protect(PG_FUNCTION_ARGS)
 		check_unit_type(relation, column->number);
 	}
 	(void) dperm_census_query(relation, registration.unit, NULL);
-	check_view_readable(relation, dperm_budget_relation_owner(relation));
+	check_view_readable(relation, dperm_tables_relation_owner(relation));
 	registration.budget_id = budget_id(registration.budget);
 	dperm_protection_check_shared(&registration);
 	for (int i = 0; i < count; i++)
@@ -387,7 +387,7 @@ dp_protect(PG_FUNCTION_ARGS)
 			registered[kept++] = registered[i];
 	}
 
-	dperm_budget_enter(&scope);
+	dperm_tables_enter(&scope);
 	if (moved && strcmp(before->budget, registration.budget) < 0)
 		old = dperm_registry_budget(&scope, before, true);
 	budget = dperm_budget_get_own(&scope, registration.budget, scope.user);
@@ -405,11 +405,11 @@ dp_protect(PG_FUNCTION_ARGS)
 		let_go(&scope, old, relation);
 	dperm_budget_note(&scope, registration.budget, "protect", scope.user, dperm_source_name(relation),
 					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	dperm_census_warn(relation, unit != NULL);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn(relation, distributed);
-	dperm_owners_warn(get_extension_oid("dperm", false), relation, dperm_budget_relation_owner(relation), open);
+	dperm_owners_warn(get_extension_oid("dperm", false), relation, dperm_tables_relation_owner(relation), open);
 	PG_RETURN_VOID();
 }
 
@@ -419,14 +419,14 @@ dp_unprotect(PG_FUNCTION_ARGS)
 {
 	Oid			relation = own_relation(fcinfo);
 	DpermRegistration *registration = dperm_registry_find(relation);
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermBudget *budget;
 
 	if (registration == NULL || registration->budget == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("relation \"%s\" is not protected", get_rel_name(relation))));
-	dperm_budget_enter(&scope);
+	dperm_tables_enter(&scope);
 	if (registration->waiting && !dperm_registry_settle(&scope, relation, true))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -435,7 +435,7 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	budget = dperm_registry_budget(&scope, registration, true);
 	dperm_registry_end(&scope, relation);
 	let_go(&scope, budget, relation);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
 

@@ -156,7 +156,7 @@ dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
 void
 dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options)
 {
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermNeighbours neighbours;
 
 	if (isinf(options->epsilon))
@@ -164,9 +164,9 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("epsilon must be finite on protected relation \"%s\"", get_rel_name(registration->relation)),
 				 errhint("Without noise nothing is private, and no budget allows it.")));
-	dperm_budget_enter_reading(&scope);
+	dperm_tables_enter_reading(&scope);
 	neighbours = dperm_budget_get(&scope, registration->budget, false)->neighbours;
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	if (options->neighbours != neighbours)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -100,7 +100,7 @@ dperm_reference_column(Oid relation, AttrNumber number)
 
 /* The type of a column. */
 Oid
-dperm_reference_type(const DpermBudgetScope *scope, const char *table, const char *column)
+dperm_reference_type(const DpermTablesScope *scope, const char *table, const char *column)
 {
 	Oid			relation = get_relname_relid(table, scope->schema_oid);
 
@@ -183,7 +183,7 @@ dumped_name(Oid relation, const char *column)
 {
 	char	   *name = get_rel_name(relation);
 	char	   *schema = name ? get_namespace_name(get_rel_namespace(relation)) : NULL;
-	char	   *owner = schema ? GetUserNameFromId(dperm_budget_relation_owner(relation), true) : NULL;
+	char	   *owner = schema ? GetUserNameFromId(dperm_tables_relation_owner(relation), true) : NULL;
 
 	return schema ? quote_names(schema, name, column, owner ? owner : "") : pstrdup("");
 }
@@ -284,7 +284,7 @@ bind_name(const char *text, bool is_column)
 	Oid			relation = is_name ? find_relation(names.schema, names.name) : InvalidOid;
 	Oid			owner = OidIsValid(relation) ? get_role_oid(names.owner, true) : InvalidOid;
 
-	if (OidIsValid(owner) && dperm_budget_relation_owner(relation) == owner)
+	if (OidIsValid(owner) && dperm_tables_relation_owner(relation) == owner)
 
 		/* a relation without this column has lost it, whatever is called so later */
 		return is_column ? make_column(relation, number_of(relation, names.column), "") : make_reference(relation, "");

@@ -6,7 +6,7 @@
 
 #include "access/attnum.h"
 
-#include "budget.h"
+#include "tables.h"
 
 /*
  * An object as an argument of a statement over our tables: its value, and the type, that of a column such as dp_budget_accounts.owner_name, within a scope. A statement names no function or type
@@ -14,7 +14,7 @@
  */
 extern Datum dperm_reference_make(Oid object);
 extern Datum dperm_reference_column(Oid relation, AttrNumber number);
-extern Oid	dperm_reference_type(const DpermBudgetScope *scope, const char *table, const char *column);
+extern Oid	dperm_reference_type(const DpermTablesScope *scope, const char *table, const char *column);
 
 /* Is a relation a table, a view, a materialized view or a foreign table? */
 extern bool dperm_reference_is_kind(Oid relation);

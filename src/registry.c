@@ -33,9 +33,9 @@ answer(uint64 row, int column)
 
 /* Enter a scope that sees what is committed by now, whatever the snapshot of the caller is. */
 static void
-enter_newest(DpermBudgetScope *scope)
+enter_newest(DpermTablesScope *scope)
 {
-	dperm_budget_enter_reading(scope);
+	dperm_tables_enter_reading(scope);
 
 	/* a query with parallel workers keeps to its snapshot; only aggregates look here in one */
 	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
@@ -43,15 +43,15 @@ enter_newest(DpermBudgetScope *scope)
 
 /* Leave it. */
 static void
-leave_newest(DpermBudgetScope *scope)
+leave_newest(DpermTablesScope *scope)
 {
 	PopActiveSnapshot();
-	dperm_budget_leave(scope);
+	dperm_tables_leave(scope);
 }
 
 /* Fill in the columns of a registration: those that it was made with, whatever else has been restored of a relation of this name. One that has not found the relation is not there. */
 static void
-find_columns(DpermBudgetScope *scope, DpermRegistration *registration, const char *id)
+find_columns(DpermTablesScope *scope, DpermRegistration *registration, const char *id)
 {
 	Oid			types[] = {TEXTOID, OIDOID};
 	Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(registration->relation)};
@@ -60,7 +60,7 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration, const cha
 	bool		any = false,
 				ambiguous = false;
 
-	(void) dperm_budget_execute(psprintf("SELECT a.attnum, c.listed, c.is_unit, c.domain, a.attname FROM %s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
+	(void) dperm_tables_execute(psprintf("SELECT a.attnum, c.listed, c.is_unit, c.domain, a.attname FROM %s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
 										 "WHERE c.registered_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid AND c.relation OPERATOR(pg_catalog.=) $2 AND a.attrelid OPERATOR(pg_catalog.=) $2 "
 										 "AND a.attnum OPERATOR(pg_catalog.=) c.number AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped", scope->schema),
 								lengthof(types), types, values, NULL, true);
@@ -84,7 +84,7 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration, const cha
 			JsonbValue	key = {.type = jbvString};
 			JsonbValue	value;
 
-			key.val.string.val = dperm_budget_value(i, 5);
+			key.val.string.val = dperm_tables_value(i, 5);
 			key.val.string.len = strlen(key.val.string.val);
 			(void) pushJsonbValue(&state, WJB_KEY, &key);
 			JsonbToJsonbValue(DatumGetJsonbP(domain), &value);
@@ -110,7 +110,7 @@ find_columns(DpermBudgetScope *scope, DpermRegistration *registration, const cha
 DpermRegistration *
 dperm_registry_find(Oid relation)
 {
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	DpermRegistration *registration = NULL;
 	Oid			types[] = {OIDOID, TEXTOID};
 	Datum		values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(dperm_reference_relation(relation))};
@@ -118,7 +118,7 @@ dperm_registry_find(Oid relation)
 	enter_newest(&scope);
 
 	/* there may be two, after a restore; which one does not matter then (debit.c) as long as it has a budget. One that waits for its relation need not be of this one. */
-	(void) dperm_budget_execute(psprintf("SELECT budget, xmin, persons, all_columns, budget_id, pending IS NOT NULL, id FROM %s.dp_protected_relations "
+	(void) dperm_tables_execute(psprintf("SELECT budget, xmin, persons, all_columns, budget_id, pending IS NOT NULL, id FROM %s.dp_protected_relations "
 						  "WHERE relation = $1 OR pending = $2 ORDER BY budget IS NULL, pending IS NOT NULL", scope.schema),
 				 lengthof(types), types, values, NULL, true);
 	if (SPI_processed > 0)
@@ -130,12 +130,12 @@ dperm_registry_find(Oid relation)
 		if (budget)
 			registration->budget = MemoryContextStrdup(scope.caller, TextDatumGetCString(budget));
 		if (answer(0, 5))
-			registration->budget_id = MemoryContextStrdup(scope.caller, dperm_budget_value(0, 5));
+			registration->budget_id = MemoryContextStrdup(scope.caller, dperm_tables_value(0, 5));
 		registration->version = DatumGetTransactionId(answer(0, 2));
 		registration->persons = DatumGetBool(answer(0, 3));
 		registration->all_columns = DatumGetBool(answer(0, 4));
 		registration->waiting = DatumGetBool(answer(0, 6));
-		find_columns(&scope, registration, dperm_budget_value(0, 7));
+		find_columns(&scope, registration, dperm_tables_value(0, 7));
 	}
 	leave_newest(&scope);
 	return registration;
@@ -145,11 +145,11 @@ dperm_registry_find(Oid relation)
 bool
 dperm_registry_any(void)
 {
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	bool		any;
 
 	enter_newest(&scope);
-	any = dperm_budget_execute(psprintf("SELECT FROM %s.dp_protected_relations LIMIT 1", scope.schema), 0, NULL, NULL, NULL, true) > 0;
+	any = dperm_tables_execute(psprintf("SELECT FROM %s.dp_protected_relations LIMIT 1", scope.schema), 0, NULL, NULL, NULL, true) > 0;
 	leave_newest(&scope);
 	return any;
 }
@@ -175,7 +175,7 @@ relation_arrays(List *relations, Datum *values)
 List *
 dperm_registry_among(List *relations)
 {
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	List	   *found = NIL;
 	List	   *ordered = NIL;
 	ListCell   *cell;
@@ -184,7 +184,7 @@ dperm_registry_among(List *relations)
 
 	relation_arrays(relations, values);
 	enter_newest(&scope);
-	(void) dperm_budget_execute(psprintf("SELECT relation::oid, budget, xmin FROM %s.dp_protected_relations WHERE relation = ANY ($1) "
+	(void) dperm_tables_execute(psprintf("SELECT relation::oid, budget, xmin FROM %s.dp_protected_relations WHERE relation = ANY ($1) "
 								"UNION ALL SELECT ($1)[array_position($2, pending)], budget, xmin FROM %s.dp_protected_relations WHERE pending = ANY ($2)",
 								scope.schema, scope.schema),
 					   lengthof(types), types, values, NULL, true);
@@ -209,7 +209,7 @@ dperm_registry_among(List *relations)
 List *
 dperm_registry_kept(const char *id, List *relations)
 {
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	List	   *found = NIL;
 	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID, TEXTOID};
 	Datum		values[3];
@@ -217,7 +217,7 @@ dperm_registry_kept(const char *id, List *relations)
 	relation_arrays(relations, values);
 	values[2] = id ? CStringGetTextDatum(id) : (Datum) 0;
 	enter_newest(&scope);
-	(void) dperm_budget_execute(psprintf("SELECT c.relation::pg_catalog.oid, a.attnum, NOT c.is_unit, c.xmin, NULL, NULL FROM %s.dp_protected_columns AS c "
+	(void) dperm_tables_execute(psprintf("SELECT c.relation::pg_catalog.oid, a.attnum, NOT c.is_unit, c.xmin, NULL, NULL FROM %s.dp_protected_columns AS c "
 								"LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.relation "
 								"AND a.attnum OPERATOR(pg_catalog.=) c.number AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
 								"WHERE c.kept_by OPERATOR(pg_catalog.=) $3::pg_catalog.uuid AND c.relation OPERATOR(pg_catalog.=) ANY ($1) "
@@ -242,24 +242,24 @@ dperm_registry_kept(const char *id, List *relations)
 
 /* Forget all units of a budget. */
 void
-dperm_registry_forget(DpermBudgetScope *scope, const DpermBudget *budget)
+dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget)
 {
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(budget->id)};
 
-	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns WHERE kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", lengthof(types), types, values, NULL);
+	(void) dperm_tables_query(scope, "DELETE FROM %s.dp_protected_columns WHERE kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", lengthof(types), types, values, NULL);
 }
 
 /* Write that a row of one of our tables, of a column or of a relation, is about a relation; false if it has just changed, by somebody who wrote the same. */
 static bool
-write_reference(DpermBudgetScope *scope, bool is_column, Datum row, Datum reference)
+write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum reference)
 {
 	const char *table = is_column ? "dp_protected_columns" : "dp_protected_relations";
 	const char *name = is_column ? "column_name" : "relation_name";
 	Oid			types[] = {TIDOID, dperm_reference_type(scope, table, name)};
 	Datum		values[] = {row, reference};
 
-	return dperm_budget_execute(psprintf("UPDATE %s.%s SET %s = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", scope->schema, table, name), lengthof(types), types, values, NULL, false) > 0;
+	return dperm_tables_execute(psprintf("UPDATE %s.%s SET %s = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", scope->schema, table, name), lengthof(types), types, values, NULL, false) > 0;
 }
 
 /*
@@ -267,11 +267,11 @@ write_reference(DpermBudgetScope *scope, bool is_column, Datum row, Datum refere
  * all on demand. Are there any? Others stay as they are, and are not locked: their owner may be about to change them.
  */
 static bool
-settle_rows(DpermBudgetScope *scope, Oid relation, bool is_column, const char *id, bool all)
+settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *id, bool all)
 {
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(dperm_reference_relation(relation))};
-	uint64		count = dperm_budget_query(scope, is_column ?
+	uint64		count = dperm_tables_query(scope, is_column ?
 										   "SELECT c.ctid, c.column_name, c.kept_by FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1" :
 										   "SELECT r.ctid, r.relation_name, NULL FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) $1",
 										   lengthof(types), types, values, NULL);
@@ -299,7 +299,7 @@ settle_rows(DpermBudgetScope *scope, Oid relation, bool is_column, const char *i
 
 /* Keep units. */
 void
-dperm_registry_keep(DpermBudgetScope *scope, const char *id, List *units)
+dperm_registry_keep(DpermTablesScope *scope, const char *id, List *units)
 {
 	Oid			reference = dperm_reference_type(scope, "dp_protected_columns", "column_name");
 	ListCell   *cell;
@@ -313,21 +313,21 @@ dperm_registry_keep(DpermBudgetScope *scope, const char *id, List *units)
 
 		/* whose name it has, restored for this budget, is this table */
 		(void) settle_rows(scope, unit->relation, true, id, false);
-		(void) dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, kept_by) SELECT $4, false, $3, $1::pg_catalog.uuid"
+		(void) dperm_tables_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, kept_by) SELECT $4, false, $3, $1::pg_catalog.uuid"
 								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) $2 AND c.kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid)", lengthof(types), types, values, NULL);
 	}
 }
 
 /* A relation that charges a budget. */
 char *
-dperm_registry_charging(DpermBudgetScope *scope, const DpermBudget *budget)
+dperm_registry_charging(DpermTablesScope *scope, const DpermBudget *budget)
 {
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(budget->id)};
 	char	   *found = NULL;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	(void) dperm_budget_execute(psprintf("SELECT coalesce(pending, relation::text) FROM %s.dp_protected_relations WHERE budget_id = $1::uuid ORDER BY 1 LIMIT 1",
+	(void) dperm_tables_execute(psprintf("SELECT coalesce(pending, relation::text) FROM %s.dp_protected_relations WHERE budget_id = $1::uuid ORDER BY 1 LIMIT 1",
 								scope->schema),
 					   lengthof(types), types, values, NULL, true);
 	PopActiveSnapshot();
@@ -338,7 +338,7 @@ dperm_registry_charging(DpermBudgetScope *scope, const DpermBudget *budget)
 
 /* All relations that charge a budget. */
 List *
-dperm_registry_charge(DpermBudgetScope *scope, const DpermBudget *budget)
+dperm_registry_charge(DpermTablesScope *scope, const DpermBudget *budget)
 {
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(budget->id)};
@@ -346,17 +346,17 @@ dperm_registry_charge(DpermBudgetScope *scope, const DpermBudget *budget)
 	uint64		count;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	count = dperm_budget_execute(psprintf("SELECT relation::pg_catalog.oid FROM %s.dp_protected_relations WHERE budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid AND pending IS NULL ORDER BY 1",
+	count = dperm_tables_execute(psprintf("SELECT relation::pg_catalog.oid FROM %s.dp_protected_relations WHERE budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid AND pending IS NULL ORDER BY 1",
 										  scope->schema), lengthof(types), types, values, NULL, true);
 	PopActiveSnapshot();
 	for (uint64 i = 0; i < count; i++)
-		found = lappend_oid(found, dperm_budget_oid(i, 1));
+		found = lappend_oid(found, dperm_tables_oid(i, 1));
 	return found;
 }
 
 /* The budget of a registration. */
 DpermBudget *
-dperm_registry_budget(DpermBudgetScope *scope, const DpermRegistration *registration, bool lock)
+dperm_registry_budget(DpermTablesScope *scope, const DpermRegistration *registration, bool lock)
 {
 	DpermBudget *budget = registration->budget && registration->budget_id ? dperm_budget_find(scope, registration->budget, lock) : NULL;
 
@@ -372,7 +372,7 @@ dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *
 
 /* Those of some relations whose names restored registrations have. */
 List *
-dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
+dperm_registry_awaited(DpermTablesScope *scope, List *relations)
 {
 	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID};
 	Datum		values[2];
@@ -386,10 +386,10 @@ dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
 	if (tables == NIL)
 		return NIL;
 	relation_arrays(tables, values);
-	(void) dperm_budget_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS (SELECT FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) n.name)"
+	(void) dperm_tables_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS (SELECT FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) n.name)"
 							  " OR EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) n.name)", lengthof(types), types, values, NULL);
 	for (uint64 i = 0; i < SPI_processed; i++)
-		found = lappend_oid(found, dperm_budget_oid(i, 1));
+		found = lappend_oid(found, dperm_tables_oid(i, 1));
 	return found;
 }
 
@@ -398,7 +398,7 @@ dperm_registry_awaited(DpermBudgetScope *scope, List *relations)
  * superuser is believed where they protect the relation.
  */
 bool
-dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own)
+dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own)
 {
 	bool		all = own && superuser_arg(scope->user);
 	bool		found = settle_rows(scope, relation, false, NULL, all);
@@ -409,33 +409,33 @@ dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own)
 
 /* Forget the columns of the registrations of a relation; also those that have not found it. */
 static void
-forget_columns(DpermBudgetScope *scope, Oid relation)
+forget_columns(DpermTablesScope *scope, Oid relation)
 {
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
-	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_columns AS c WHERE c.registered_by OPERATOR(pg_catalog.=) ANY"
+	(void) dperm_tables_query(scope, "DELETE FROM %s.dp_protected_columns AS c WHERE c.registered_by OPERATOR(pg_catalog.=) ANY"
 							  " (ARRAY(SELECT r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $1))", lengthof(types), types, values, NULL);
 }
 
 /* Write a registration in place of another. */
 void
-dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registration, const DpermRegisteredColumn *columns,
+dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registration, const DpermRegisteredColumn *columns,
 					 int count)
 {
 	Oid			types[] = {OIDOID, TEXTOID, BOOLOID, BOOLOID, TEXTOID, dperm_reference_type(scope, "dp_protected_relations", "relation_name"),
 	dperm_reference_type(scope, "dp_protected_relations", "owner_name")};
 	Datum		values[] = {ObjectIdGetDatum(registration->relation), CStringGetTextDatum(registration->budget), BoolGetDatum(registration->persons),
 		BoolGetDatum(registration->all_columns), CStringGetTextDatum(registration->budget_id), dperm_reference_make(registration->relation),
-	dperm_reference_make(dperm_budget_relation_owner(registration->relation))};
+	dperm_reference_make(dperm_tables_relation_owner(registration->relation))};
 	Oid			column_type = dperm_reference_type(scope, "dp_protected_columns", "column_name");
 
 	(void) dperm_registry_settle(scope, registration->relation, true);
 
 	/* the relation is locked, so that there is one */
 	forget_columns(scope, registration->relation);
-	(void) dperm_budget_query(scope, "DELETE FROM %s.dp_protected_relations WHERE relation = $1", 1, types, values, NULL);
-	if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, owner_name, budget, budget_id, persons, all_columns)"
+	(void) dperm_tables_query(scope, "DELETE FROM %s.dp_protected_relations WHERE relation = $1", 1, types, values, NULL);
+	if (dperm_tables_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, owner_name, budget, budget_id, persons, all_columns)"
 						   " VALUES ($6, $7, $2, $5::uuid, $3, $4)", lengthof(types), types, values, NULL) != 1)
 		elog(ERROR, "could not write a registration");
 	for (int i = 0; i < count; i++)
@@ -445,7 +445,7 @@ dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registrat
 			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
 		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0]};
 
-		if (dperm_budget_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, domain, registered_by)"
+		if (dperm_tables_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, domain, registered_by)"
 							   " SELECT $1, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $5",
 							   lengthof(column_types), column_types, column_values, columns[i].domain ? "     " : "   n ") != 1)
 			elog(ERROR, "could not write a registration");
@@ -454,12 +454,12 @@ dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registrat
 
 /* End the protection of a relation. Its row stays until the relation goes, so that this transaction cannot train unseen. */
 void
-dperm_registry_end(DpermBudgetScope *scope, Oid relation)
+dperm_registry_end(DpermTablesScope *scope, Oid relation)
 {
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
-	if (dperm_budget_query(scope, "UPDATE %s.dp_protected_relations SET budget = NULL, budget_id = NULL WHERE relation = $1", lengthof(types), types, values, NULL) == 0)
+	if (dperm_tables_query(scope, "UPDATE %s.dp_protected_relations SET budget = NULL, budget_id = NULL WHERE relation = $1", lengthof(types), types, values, NULL) == 0)
 		elog(ERROR, "could not end a registration");
 	forget_columns(scope, relation);
 }

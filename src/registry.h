@@ -56,18 +56,18 @@ typedef struct DpermKeptUnit
 extern List *dperm_registry_kept(const char *id, List *relations);
 
 /* Keep units, unless the tables have one; or forget all. Within a scope, with the budget locked. */
-extern void dperm_registry_keep(DpermBudgetScope *scope, const char *id, List *units);
-extern void dperm_registry_forget(DpermBudgetScope *scope, const DpermBudget *budget);
+extern void dperm_registry_keep(DpermTablesScope *scope, const char *id, List *units);
+extern void dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget);
 
 /* The name of a relation that charges a budget in the newest state, within a scope; NULL if none does. */
-extern char *dperm_registry_charging(DpermBudgetScope *scope, const DpermBudget *budget);
+extern char *dperm_registry_charging(DpermTablesScope *scope, const DpermBudget *budget);
 
 /* The budget of a registration, within a scope, locked on demand; NULL if it is missing. Are those of two registrations the same? */
-extern DpermBudget *dperm_registry_budget(DpermBudgetScope *scope, const DpermRegistration *registration, bool lock);
+extern DpermBudget *dperm_registry_budget(DpermTablesScope *scope, const DpermRegistration *registration, bool lock);
 extern bool dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *b);
 
 /* All of them, by OID. What one says has to be looked up then, and it may be gone by that time. */
-extern List *dperm_registry_charge(DpermBudgetScope *scope, const DpermBudget *budget);
+extern List *dperm_registry_charge(DpermTablesScope *scope, const DpermBudget *budget);
 
 /* A column that is to be registered. */
 typedef struct DpermRegisteredColumn
@@ -79,19 +79,19 @@ typedef struct DpermRegisteredColumn
 } DpermRegisteredColumn;
 
 /* Write a registration in place of another, within a scope; columns are of its relation. */
-extern void dperm_registry_write(DpermBudgetScope *scope, const DpermRegistration *registration,
+extern void dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registration,
 								 const DpermRegisteredColumn *columns, int count);
 
 /*
  * Let registrations that were restored before a relation, and have its name, be about it if they have its owner, too; or all, if a superuser protects it or ends its protection. Are there any? Within a
  * scope.
  */
-extern bool dperm_registry_settle(DpermBudgetScope *scope, Oid relation, bool own);
+extern bool dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own);
 
 /* Those of some relations that have the name of such a registration, within a scope. */
-extern List *dperm_registry_awaited(DpermBudgetScope *scope, List *relations);
+extern List *dperm_registry_awaited(DpermTablesScope *scope, List *relations);
 
 /* End the protection of a relation, whose registration is settled, within a scope. */
-extern void dperm_registry_end(DpermBudgetScope *scope, Oid relation);
+extern void dperm_registry_end(DpermTablesScope *scope, Oid relation);
 
 #endif							/* DPERM_REGISTRY_H */

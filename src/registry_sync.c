@@ -3,9 +3,7 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
 #include "catalog/namespace.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/event_trigger.h"
 #include "commands/extension.h"
@@ -14,8 +12,8 @@
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
 #include "utils/array.h"
-#include "utils/syscache.h"
 
+#include "cluster.h"
 #include "guard.h"
 #include "location.h"
 #include "registry.h"
@@ -55,15 +53,15 @@ PG_FUNCTION_INFO_V1(dp_registry_sync);
 
 /* Does a registration wait for its relation? Hardly ever. */
 static bool
-any_pending(DpermBudgetScope *scope)
+any_pending(DpermTablesScope *scope)
 {
-	return dperm_budget_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending IS NOT NULL UNION ALL SELECT FROM %s.dp_protected_columns WHERE pending IS NOT NULL LIMIT 1",
+	return dperm_tables_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending IS NOT NULL UNION ALL SELECT FROM %s.dp_protected_columns WHERE pending IS NOT NULL LIMIT 1",
 							  0, NULL, NULL, NULL) > 0;
 }
 
 /* A list, in the memory of the caller of a scope. */
 static List *
-kept_list(DpermBudgetScope *scope, List *list)
+kept_list(DpermTablesScope *scope, List *list)
 {
 	MemoryContext spi = MemoryContextSwitchTo(scope->caller);
 
@@ -74,13 +72,13 @@ kept_list(DpermBudgetScope *scope, List *list)
 
 /* The relations of a command, which have been made, or have got another name or owner, that registrations wait for: those that were restored before their relations. */
 static List *
-awaited_relations(DpermBudgetScope *scope)
+awaited_relations(DpermTablesScope *scope)
 {
 	List	   *altered = NIL;
-	uint64		count = any_pending(scope) ? dperm_budget_query(scope, ALTERED_SQL, 0, NULL, NULL, NULL) : 0;
+	uint64		count = any_pending(scope) ? dperm_tables_query(scope, ALTERED_SQL, 0, NULL, NULL, NULL) : 0;
 
 	for (uint64 i = 0; i < count; i++)
-		altered = lappend_oid(altered, dperm_budget_oid(i, 1));
+		altered = lappend_oid(altered, dperm_tables_oid(i, 1));
 	return kept_list(scope, dperm_registry_awaited(scope, altered));
 }
 
@@ -92,15 +90,15 @@ static ArrayType *
 concerned_relations(bool drop, bool *orphans, List **awaited)
 {
 	ArrayType  *found = NULL;
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	uint64		count;
 
-	dperm_budget_enter_reading(&scope);
+	dperm_tables_enter_reading(&scope);
 
 	/* most databases protect nothing; and only a superuser, or whoever owns our tables, walks through all registrations */
-	count = dperm_budget_query(&scope, "SELECT FROM %s.dp_protected_relations UNION ALL SELECT FROM %s.dp_protected_columns LIMIT 1", 0, NULL, NULL, NULL);
+	count = dperm_tables_query(&scope, "SELECT FROM %s.dp_protected_relations UNION ALL SELECT FROM %s.dp_protected_columns LIMIT 1", 0, NULL, NULL, NULL);
 	if (count > 0)
-		count = dperm_budget_execute(psprintf(!drop ? CHILDREN_SQL : has_privs_of_role(scope.user, GetUserId()) ? GONE_SQL LOST_SQL : GONE_SQL, scope.schema),
+		count = dperm_tables_execute(psprintf(!drop ? CHILDREN_SQL : has_privs_of_role(scope.user, GetUserId()) ? GONE_SQL LOST_SQL : GONE_SQL, scope.schema),
 									 0, NULL, NULL, NULL, false);
 	if (count > 0)
 	{
@@ -108,14 +106,14 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 		MemoryContext spi;
 
 		for (uint64 i = 0; i < count; i++)
-			relations[i] = ObjectIdGetDatum(dperm_budget_oid(i, 1));
+			relations[i] = ObjectIdGetDatum(dperm_tables_oid(i, 1));
 		spi = MemoryContextSwitchTo(scope.caller);
 		found = construct_array(relations, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT);
 		MemoryContextSwitchTo(spi);
 	}
 	*orphans = !drop && dperm_guard_has_orphans(&scope);
 	*awaited = drop ? NIL : awaited_relations(&scope);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	return found;
 }
 
@@ -140,11 +138,11 @@ found_relations(const char *sql, Oid argument)
 {
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(argument)};
-	uint64		count = dperm_budget_execute(sql, lengthof(types), types, values, NULL, true);
+	uint64		count = dperm_tables_execute(sql, lengthof(types), types, values, NULL, true);
 	List	   *found = NIL;
 
 	for (uint64 i = 0; i < count; i++)
-		found = lappend_oid(found, dperm_budget_oid(i, 1));
+		found = lappend_oid(found, dperm_tables_oid(i, 1));
 	return found;
 }
 
@@ -166,21 +164,6 @@ moved_extension(Node *command)
 	return IsA(command, AlterObjectSchemaStmt) && move->objectType == OBJECT_EXTENSION ? get_extension_oid(strVal(move->object), true) : InvalidOid;
 }
 
-/* The owner of a schema, InvalidOid if it is gone. */
-static Oid
-schema_owner(Oid schema)
-{
-	HeapTuple	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
-	Oid			owner = InvalidOid;
-
-	if (HeapTupleIsValid(tuple))
-	{
-		owner = ((Form_pg_namespace) GETSTRUCT(tuple))->nspowner;
-		ReleaseSysCache(tuple);
-	}
-	return owner;
-}
-
 /*
  * Before relations, or columns of them, get other names or owners: let restored registrations that have these be about them. Most are by now; but no event tells of REASSIGN OWNED. They are the
  * relation that a command names, with those that inherit from it or are of its type, or all of a schema or an extension. Names are looked up as the command does it. Where the caller may not do what they want, the command itself raises, and nothing is done.
@@ -193,12 +176,12 @@ settle_named(Node *command)
 	Oid			schema = renamed_schema(command);
 	Oid			extension = moved_extension(command);
 	List	   *awaited = NIL;
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	ListCell   *cell;
 
-	if (OidIsValid(schema) && !has_privs_of_role(role, schema_owner(schema)))
+	if (OidIsValid(schema) && !has_privs_of_role(role, dperm_cluster_schema_owner(schema)))
 		return;
-	dperm_budget_enter_reading(&scope);
+	dperm_tables_enter_reading(&scope);
 	if (any_pending(&scope))
 	{
 		if (OidIsValid(schema))
@@ -212,13 +195,13 @@ settle_named(Node *command)
 									  "UNION SELECT i.inhrelid FROM heirs AS h, pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) h.oid) SELECT h.oid FROM heirs AS h", relation);
 		awaited = kept_list(&scope, dperm_registry_awaited(&scope, awaited));
 	}
-	dperm_budget_leave(&scope);
-	if (awaited == NIL || !dperm_budget_try_enter(&scope))
+	dperm_tables_leave(&scope);
+	if (awaited == NIL || !dperm_tables_try_enter(&scope))
 		return;
 	foreach(cell, awaited)
-		if (OidIsValid(schema) || has_privs_of_role(role, dperm_budget_relation_owner(lfirst_oid(cell))))
+		if (OidIsValid(schema) || has_privs_of_role(role, dperm_tables_relation_owner(lfirst_oid(cell))))
 			(void) dperm_registry_settle(&scope, lfirst_oid(cell), false);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 }
 
 /* Does a command name a relation as Citus names shards? */
@@ -247,21 +230,21 @@ check_replaced(const EventTriggerData *event)
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(InvalidOid)};
 	char	   *name = NULL;
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 
 	if (!(drop || (before && makes_shard(event->parsetree))) || !dperm_location_has_citus() || dperm_utility_is_own(event->parsetree))
 		return;
 	if (before)
 		values[0] = ObjectIdGetDatum(named_relation(event->parsetree));
-	dperm_budget_enter_reading(&scope);
-	if (dperm_budget_query(&scope, drop ?
+	dperm_tables_enter_reading(&scope);
+	if (dperm_tables_query(&scope, drop ?
 						   "SELECT e.object_identity FROM pg_catalog.pg_event_trigger_dropped_objects() AS e, %s.dp_protected_relations AS r "
 						   "WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass AND e.objsubid OPERATOR(pg_catalog.=) 0 "
 						   "AND r.relation OPERATOR(pg_catalog.=) e.objid AND r.budget IS NOT NULL ORDER BY 1 LIMIT 1" :
 						   "SELECT r.relation::pg_catalog.text FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $1 AND r.budget IS NOT NULL LIMIT 1",
 						   drop ? 0 : lengthof(types), types, values, NULL) > 0)
-		name = MemoryContextStrdup(scope.caller, dperm_budget_value(0, 1));
-	dperm_budget_leave(&scope);
+		name = MemoryContextStrdup(scope.caller, dperm_tables_value(0, 1));
+	dperm_tables_leave(&scope);
 	if (name)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
@@ -272,11 +255,11 @@ check_replaced(const EventTriggerData *event)
 
 /* What has become a partition or a child has the unit of its parent, unless it has one. */
 static void
-keep_children(DpermBudgetScope *scope, ArrayType *relations)
+keep_children(DpermTablesScope *scope, ArrayType *relations)
 {
 	Oid			types[] = {OIDARRAYOID};
 	Datum		values[] = {PointerGetDatum(relations)};
-	uint64		count = dperm_budget_execute(psprintf("WITH RECURSIVE " UNKEPT_SQL("$1") "SELECT u.child, u.is_unit, u.kept_by, a.attnum FROM unkept AS u LEFT JOIN pg_catalog.pg_attribute AS n "
+	uint64		count = dperm_tables_execute(psprintf("WITH RECURSIVE " UNKEPT_SQL("$1") "SELECT u.child, u.is_unit, u.kept_by, a.attnum FROM unkept AS u LEFT JOIN pg_catalog.pg_attribute AS n "
 										   "ON n.attrelid OPERATOR(pg_catalog.=) u.parent AND n.attnum OPERATOR(pg_catalog.=) u.number AND n.attnum OPERATOR(pg_catalog.>) 0 AND NOT n.attisdropped "
 										   "LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) u.child AND a.attname OPERATOR(pg_catalog.=) n.attname "
 										   "AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped", scope->schema),
@@ -286,12 +269,12 @@ keep_children(DpermBudgetScope *scope, ArrayType *relations)
 
 	for (uint64 i = 0; i < count; i++)
 	{
-		char	   *number = dperm_budget_value(i, 4);
+		char	   *number = dperm_tables_value(i, 4);
 
-		units[i].relation = dperm_budget_oid(i, 1);
-		units[i].mixed = strcmp(dperm_budget_value(i, 2), "t") != 0;
+		units[i].relation = dperm_tables_oid(i, 1);
+		units[i].mixed = strcmp(dperm_tables_value(i, 2), "t") != 0;
 		units[i].unit = number ? (AttrNumber) atoi(number) : 0;
-		budgets[i] = dperm_budget_value(i, 3);
+		budgets[i] = dperm_tables_value(i, 3);
 	}
 	for (uint64 i = 0; i < count; i++)
 		dperm_registry_keep(scope, budgets[i], list_make1(&units[i]));
@@ -299,7 +282,7 @@ keep_children(DpermBudgetScope *scope, ArrayType *relations)
 
 /* Remove relations that are gone. */
 static void
-remove_dropped(DpermBudgetScope *scope, ArrayType *relations)
+remove_dropped(DpermTablesScope *scope, ArrayType *relations)
 {
 	static const char *const statements[] = {
 		"DELETE FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY ($1) "
@@ -311,7 +294,7 @@ remove_dropped(DpermBudgetScope *scope, ArrayType *relations)
 	Datum		values[] = {PointerGetDatum(relations)};
 
 	for (int i = 0; i < lengthof(statements); i++)
-		(void) dperm_budget_query(scope, statements[i], lengthof(types), types, values, NULL);
+		(void) dperm_tables_query(scope, statements[i], lengthof(types), types, values, NULL);
 }
 
 /*
@@ -324,7 +307,7 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 {
 	const EventTriggerData *event;
 	ArrayType  *relations;
-	DpermBudgetScope scope;
+	DpermTablesScope scope;
 	List	   *awaited;
 	ListCell   *cell;
 	bool		drop,
@@ -335,7 +318,7 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
 				 errmsg("dp_registry_sync can only be called by an event trigger")));
 	event = (EventTriggerData *) fcinfo->context;
-	if (!dperm_budget_reachable())
+	if (!dperm_tables_reachable())
 		PG_RETURN_NULL();
 	check_replaced(event);
 	if (strcmp(event->event, "ddl_command_start") == 0)
@@ -345,7 +328,7 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 	}
 	drop = strcmp(event->event, "sql_drop") == 0;
 	relations = concerned_relations(drop, &orphans, &awaited);
-	if ((relations == NULL && !orphans && awaited == NIL) || !dperm_budget_try_enter(&scope))
+	if ((relations == NULL && !orphans && awaited == NIL) || !dperm_tables_try_enter(&scope))
 		PG_RETURN_NULL();
 	foreach(cell, awaited)
 		(void) dperm_registry_settle(&scope, lfirst_oid(cell), false);
@@ -355,6 +338,6 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 		keep_children(&scope, relations);
 	if (orphans)
 		dperm_guard_orphans(&scope);
-	dperm_budget_leave(&scope);
+	dperm_tables_leave(&scope);
 	PG_RETURN_NULL();
 }

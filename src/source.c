@@ -374,7 +374,7 @@ open_protected(DpermSource *source)
 	dperm_run_as_check_free();
 	source->once = true;
 	source->fenced = dperm_location_protected_on_citus(source->relation);
-	source->run_as = dperm_budget_relation_owner(source->relation);
+	source->run_as = dperm_tables_relation_owner(source->relation);
 	if (source->fenced)
 		dperm_location_check_untouched(GetUserId(), source->run_as);
 	source->reached = dperm_reach_relations(source->relation);
