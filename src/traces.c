@@ -49,12 +49,13 @@
 #include "utils/builtins.h"
 #include "utils/catcache.h"
 #include "utils/fmgroids.h"
+#include "utils/formatting.h"
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
-#include "utils/pg_locale.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
+#include "utils/varlena.h"
 
 #include "reach.h"
 #include "traces.h"
@@ -216,20 +217,15 @@ typedef struct Seen
 	List	   *collations;
 } Seen;
 
-/* A collation, which PostgreSQL does not forget, either, once it has compared something by it. */
+/* A collation, which PostgreSQL does not forget, either, once it has compared something by it, or changed its case. */
 static void
 load_collation(Oid collation, Seen *seen)
 {
 	if (!OidIsValid(collation) || list_member_oid(seen->collations, collation))
 		return;
 	seen->collations = lappend_oid(seen->collations, collation);
-#if PG_VERSION_NUM < 180000
-	(void) lc_collate_is_c(collation);
-	(void) lc_ctype_is_c(collation);
-	if (lc_collate_is_c(collation) && lc_ctype_is_c(collation))
-		return;
-#endif
-	(void) pg_newlocale_from_collation(collation);
+	(void) varstr_cmp("a", 1, "b", 1, collation);
+	pfree(str_tolower("A", 1, collation));
 }
 
 /* The number of columns of a relation, 0 if it is gone. */
