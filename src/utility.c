@@ -86,8 +86,6 @@ static void
 command_given(PlannedStmt *statement, const char *text, bool read_only, ProcessUtilityContext context, ParamListInfo params, QueryEnvironment *environment,
 			  DestReceiver *receiver, QueryCompletion *completion)
 {
-	ProcessUtility_hook_type next = previous_hook ? previous_hook : standard_ProcessUtility;
-
 	if (IsA(statement->utilityStmt, VariableSetStmt))
 		note_setting();
 	if (running.depth == 0)
@@ -95,7 +93,7 @@ command_given(PlannedStmt *statement, const char *text, bool read_only, ProcessU
 	running.depth++;
 	PG_TRY();
 	{
-		next(statement, text, read_only, context, params, environment, receiver, completion);
+		(previous_hook ? previous_hook : standard_ProcessUtility) (statement, text, read_only, context, params, environment, receiver, completion);
 	}
 	PG_FINALLY();
 	{
