@@ -78,7 +78,10 @@ SELECT b.way, units(b.model) AS persons, distance(a.model, b.model) < 1e-5 AS sa
 -- the file counts against temp_file_limit; its blocks do not show in EXPLAIN, since how often they are read depends on what rows hold
 SET dperm.cache_memory = 0;
 SET temp_file_limit = '1MB';
+-- versions word it differently
+\set VERBOSITY sqlstate
 SELECT dp_logreg_train('many', 'y', 'x', 1, dimension => 6, unit => 'p');
+\set VERBOSITY default
 RESET temp_file_limit;
 CREATE FUNCTION temporary_blocks(query text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
