@@ -81,7 +81,8 @@ is_ours(const Trigger *trigger, Oid extension)
 		int16		events;
 	}			known[] = {
 		{"dp_table_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
-		{"dp_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE}
+		{"dp_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
+		{"dp_replica_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_ROW}
 	};
 
 	for (int i = 0; i < lengthof(known); i++)

@@ -131,6 +131,30 @@ ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_table_guard;
 COMMENT ON TRIGGER dp_table_guard ON dp_ledger_entries IS
 	'internal to budgets: only the extension writes this table';
 
+CREATE FUNCTION dp_replica_guard() RETURNS trigger
+	AS 'MODULE_PATHNAME_debit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+COMMENT ON FUNCTION dp_replica_guard() IS
+	'internal to budgets: what logical replication brings is not written to the tables of the extension';
+REVOKE EXECUTE ON FUNCTION dp_replica_guard() FROM PUBLIC;
+
+CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_budget_accounts
+	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
+ALTER TABLE dp_budget_accounts ENABLE ALWAYS TRIGGER dp_replica_guard;
+COMMENT ON TRIGGER dp_replica_guard ON dp_budget_accounts IS
+	'internal to budgets: logical replication does not write this table';
+CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_budget_grants
+	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
+ALTER TABLE dp_budget_grants ENABLE ALWAYS TRIGGER dp_replica_guard;
+COMMENT ON TRIGGER dp_replica_guard ON dp_budget_grants IS
+	'internal to budgets: logical replication does not write this table';
+CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_ledger_entries
+	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
+ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_replica_guard;
+COMMENT ON TRIGGER dp_replica_guard ON dp_ledger_entries IS
+	'internal to budgets: logical replication does not write this table';
+-- A publication for all tables would keep everybody from writing a table without a key.
+ALTER TABLE dp_budget_grants REPLICA IDENTITY FULL;
+
 CREATE FUNCTION dp_owners_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_owners_sync() IS

@@ -103,6 +103,18 @@ CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON d
 ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_table_guard;
 COMMENT ON TRIGGER dp_table_guard ON dp_protected_columns IS
 	'internal to budgets: only the extension writes this table';
+CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protected_relations
+	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
+ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dp_replica_guard;
+COMMENT ON TRIGGER dp_replica_guard ON dp_protected_relations IS
+	'internal to budgets: logical replication does not write this table';
+CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protected_columns
+	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
+ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_replica_guard;
+COMMENT ON TRIGGER dp_replica_guard ON dp_protected_columns IS
+	'internal to budgets: logical replication does not write this table';
+ALTER TABLE dp_protected_relations REPLICA IDENTITY FULL;
+ALTER TABLE dp_protected_columns REPLICA IDENTITY FULL;
 -- What has been dropped, in a transaction that did not see it registered, has no name.
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
 	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');

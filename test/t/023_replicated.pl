@@ -1,0 +1,58 @@
+# Logical replication of all tables: budgets of publisher and subscriber are their own, and go on.
+use strict;
+use warnings;
+
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(allows_streaming => 'logical', extra => [ '--encoding=UTF8', '--no-locale' ]);
+$node->start;
+$node->safe_psql('postgres', 'CREATE ROLE hospital; CREATE ROLE ana; CREATE DATABASE publisher; CREATE DATABASE subscriber');
+
+sub as
+{
+	my ($database, $role, $sql) = @_;
+	my ($out, $err) = ('', '');
+	$node->psql($database, "\\set VERBOSITY verbose\n" . ($role eq 'superuser' ? '' : "SET SESSION AUTHORIZATION $role; ") . $sql, stdout => \$out, stderr => \$err, on_error_stop => 1);
+	return $err =~ /ERROR:  (.*)/ ? $1 : $out;
+}
+sub says { my ($database, $role, $sql, $wanted, $what) = @_; is(as($database, $role, $sql), $wanted, "$database: $what"); }
+sub train { return "SELECT dp_logreg_train('visits', 'ill', 'age', $_[0])::jsonb ->> 'rows'"; }
+my $spent = 'SELECT spent_epsilon FROM dp_budget_accounts';
+my $rows = 'SELECT i, i % 100, i % 3 = 0 FROM generate_series(1, 200) i';
+
+foreach my $database ('publisher', 'subscriber')
+{
+	as($database, 'superuser', 'CREATE EXTENSION dperm; GRANT ALL ON SCHEMA public TO hospital; GRANT USAGE ON SCHEMA public TO PUBLIC');
+	as($database, 'hospital', "CREATE TABLE visits (id int PRIMARY KEY, age int CHECK (age BETWEEN 0 AND 120), ill boolean); SELECT dp_budget_create('$database', 10); SELECT dp_grant('$database', 'ana'); SELECT dp_protect('visits', '$database')");
+}
+as('publisher', 'hospital', "INSERT INTO visits $rows");
+as('publisher', 'superuser', "CREATE PUBLICATION everything FOR ALL TABLES; SELECT pg_create_logical_replication_slot('everything', 'pgoutput')");
+as('subscriber', 'superuser', "CREATE SUBSCRIPTION everything CONNECTION '" . ($node->connstr('publisher') =~ s/'/''/gr) . "' PUBLICATION everything WITH (create_slot = false)");
+$node->poll_query_until('subscriber', "SELECT count(*) = 200 FROM visits") or die 'rows did not come';
+$node->poll_query_until('subscriber', "SELECT bool_and(srsubstate = 'r') FROM pg_subscription_rel") or die 'tables were not synchronised';
+
+# the marker comes after all that was written before it
+my $marker = 1000;
+sub caught_up
+{
+	$marker++;
+	as('publisher', 'hospital', "INSERT INTO visits VALUES ($marker, 1, true)");
+	$node->poll_query_until('subscriber', "SELECT count(*) = 1 FROM visits WHERE id = $marker") or die 'the subscriber is behind';
+}
+
+says('subscriber', 'superuser', "SELECT string_agg(budget, ' ') FROM dp_budget_accounts; SELECT string_agg(DISTINCT budget, ' ') FROM dp_ledger_entries; SELECT count(*) FROM dp_budget_grants; SELECT count(*) FROM dp_protected_relations", "subscriber\nsubscriber\n1\n1", 'it has its own budgets');
+says('subscriber', 'ana', train(6), 200, 'ana trains');
+says('publisher', 'ana', train(0.5), 200, 'ana trains there, too: a publication for all tables stops nobody');
+says('publisher', 'hospital', "SELECT dp_grant('publisher', 'ana', 1); SELECT dp_unprotect('visits'); SELECT dp_protect('visits', 'publisher')", "\n\n", 'nor their owner');
+caught_up();
+says('subscriber', 'superuser', $spent, '6', 'what is spent here stays');
+says('publisher', 'superuser', $spent, '0.5', 'and there');
+is(as('subscriber', 'ana', train(6)), '54000: budget "subscriber" is exhausted', 'subscriber: it stops at the limit');
+says('publisher', 'hospital', 'CREATE TABLE other (a int); DROP TABLE other; DROP TABLE visits', '', 'a protected table is dropped');
+
+as('subscriber', 'superuser', $_) foreach 'ALTER SUBSCRIPTION everything DISABLE', 'ALTER SUBSCRIPTION everything SET (slot_name = NONE)', 'DROP SUBSCRIPTION everything';
+$node->stop;
+done_testing();
