@@ -19,6 +19,7 @@
 
 #include "census.h"
 #include "domains.h"
+#include "location.h"
 #include "reach.h"
 #include "traces.h"
 
@@ -220,9 +221,12 @@ dperm_census_warn(Oid relation, bool has_unit)
 void
 dperm_census_hold(Oid relation)
 {
+	List	   *tables = dperm_reach_relations(relation);
 	ListCell   *cell;
 
-	foreach(cell, dperm_reach_relations(relation))
+	/* of a table of Citus, shards on this server are read */
+	tables = list_concat(tables, dperm_location_shards(tables));
+	foreach(cell, tables)
 		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION || get_rel_relkind(lfirst_oid(cell)) == RELKIND_MATVIEW)
 			dperm_traces_hold_table(lfirst_oid(cell));
 }

@@ -129,8 +129,9 @@ dperm_cluster_warn(Oid relation, bool distributed)
 
 	ereport(WARNING,
 			(errmsg("roles that can create objects can have Citus run commands as a superuser on the workers"),
-			 dperm_utility_sees_all() ? errhint("Analysts must have CREATE on no schema, nor on the database.") :
-			 errhint("Analysts must have CREATE on no schema, nor on the database. Add dperm to shared_preload_libraries, after citus, or to session_preload_libraries, which prevents one way of it.")));
+			 errdetail("Roles that can log in on the workers see what sessions of the table's owner lock there."),
+			 dperm_utility_sees_all() ? errhint("Analysts must have CREATE on no schema, nor on the database, and must not be able to log in on the workers.") :
+			 errhint("Analysts must have CREATE on no schema, nor on the database, and must not be able to log in on the workers. Add dperm to shared_preload_libraries, after citus, or to session_preload_libraries, which prevents one way of it.")));
 	if (distributed && is_counted(owner))
 		ereport(WARNING,
 				(errmsg("statistics of the workers show how many long values a call on \"%s\" reads", get_rel_name(relation)),

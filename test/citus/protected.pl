@@ -176,7 +176,7 @@ refuses($super, qr/only superusers can change settings/, 'connections of a super
 like(ask($node, 'ana', "SET citus.propagate_set_commands = 'local'; SELECT set_config('citus.propagate_set_commands', 'none', false); SET work_mem = '8MB'; SELECT 'set'"), qr/set$/, 'there is a way out');
 my $preload = $set =~ s/'rows'/'preload'/r;
 # with an error at the end, messages are shown
-my $rule = qr/WARNING:  roles that can create objects can have Citus run commands as a superuser on the workers\nHINT:  Analysts must have CREATE on no schema, nor on the database\./;
+my $rule = qr/WARNING:  roles that can create objects can have Citus run commands as a superuser on the workers\nDETAIL:  Roles that can log in on the workers see what sessions of the table's owner lock there\.\nHINT:  Analysts must have CREATE on no schema, nor on the database, and must not be able to log in on the workers\./;
 my $quiet = ask($node, 'owen', "SELECT dp_budget_create('preload', 1); CREATE TABLE quiet (y boolean, n int); SELECT dp_protect('quiet', $preload); DROP TABLE quiet; SELECT 1/0");
 like($quiet, qr/$rule\n/, 'a warning, also where dperm is preloaded');
 unlike($quiet, qr/WARNING:  (?!roles)|preload_libraries|ERROR:  (?!division)/, 'and no other');
@@ -387,6 +387,27 @@ ask($node, 'mal', "CREATE TABLE foo (y boolean, n int); SELECT dp_budget_create(
 is(ask($node, 'mal', "ALTER TABLE foo RENAME TO $shard"), '', 'a protected table is renamed like a shard');
 like(ask($node, 'ana', "$cheap; SELECT 'trained'"), qr/trained/, 'the table whose shard it would be can still be used');
 sql("SET citus.enable_manual_changes_to_shards = on; DROP TABLE $shard");
+
+# Shards that are here are locked with their long values before rows are read; and analysts need no login on workers
+ask($node, 'owen', "CREATE TABLE everywhere (y boolean, n int, note text); SELECT create_reference_table('everywhere'); INSERT INTO everywhere SELECT i % 3 = 0, i % 100, 'x' FROM generate_series(1, 200) i;
+	SELECT dp_budget_create('everywhere', 5); SELECT dp_grant('everywhere', 'ana'); SELECT dp_protect('everywhere', 'everywhere', domains => '{\"n\": [0, 100]}')");
+my $everywhere = "SELECT (dp_logreg_train('everywhere', 'y', '{n}', 0.01)::jsonb ->> 'rows')";
+my $values = sql("SET citus.override_table_visibility = off; SELECT reltoastrelid FROM pg_class WHERE relname ~ '^everywhere_[0-9]+\$'");
+is(ask($node, 'ana', "$everywhere || ' ' || (SELECT string_agg(mode, ' ') FROM pg_locks WHERE relation = $values AND pid = pg_backend_pid())"), '200 AccessShareLock', 'the long values of a shard are locked');
+foreach my $worker (@workers)
+{
+	my $hba = $worker->data_dir . '/pg_hba.conf';
+	my $lines = PostgreSQL::Test::Utils::slurp_file($hba);
+	open my $file, '>', $hba or die $!;
+	print $file "local all ana reject\nhost all ana all reject\n$lines";
+	close $file;
+	$worker->reload;
+}
+like(ask($workers[0], 'ana', 'SELECT 1'), qr/pg_hba\.conf rejects connection/, 'an analyst cannot log in on a worker');
+is(ask($node, 'ana', $everywhere), 200, 'and trains on a reference table');
+like(ask($node, 'ana', "$cheap; SELECT 'trained'"), qr/trained/, 'and on a distributed one');
+unlike(ask($node, 'ana', "SELECT result FROM run_command_on_workers('SELECT count(*) FROM pg_locks')"), qr/^\d+$/m, 'nor does Citus run commands there for an analyst');
+ask($node, 'owen', "SELECT dp_unprotect('everywhere')");
 
 # What the owner drops and renames is theirs
 like(ask($node, 'owen', "CREATE TABLE here (y boolean, n int); CREATE VIEW here_view AS SELECT * FROM here; SELECT dp_protect('here_view', $set); SELECT 'done'"), qr/done/, 'a protected view of a local table');
