@@ -55,10 +55,11 @@ static const Setting restricted[] = {{"search_path", "pg_catalog, pg_temp"}, {"r
  * context "user") and that
  *
  * - says how values are written or read,
- * - says how SQL is read, in a function with SET clauses or of a session that has the owner's rights, or
- * - has a part in the plan, which decides what is evaluated first: cpu_operator_cost alone changes the order of conditions.
+ * - says how SQL is read, in a function with SET clauses or of a session that has the owner's rights,
+ * - has a part in the plan, which decides what is evaluated first: cpu_operator_cost alone changes the order of conditions, or
+ * - says when and where a sort within an expression writes temporary files, which everybody can see grow.
  *
- * The values are the defaults of PostgreSQL. Left to the caller are memory, time-outs, the network, transactions, logging, new objects and maintenance (work_mem, statement_timeout, client_encoding, default_tablespace, vacuum_... and such): they decide
+ * The values are the defaults of PostgreSQL, but for memory. Left to the caller are time-outs, the network, transactions, logging, new objects and maintenance (statement_timeout, client_encoding, default_tablespace, vacuum_... and such): they decide
  * how long a query takes or whether it can run at all, not what it says. A setting that only current_setting() reads, or
  * that another extension defines, is the owner's business: docs/owner.md. The test protect_attacks goes through pg_settings.
  */
@@ -85,6 +86,8 @@ static const Setting pinned[] = {
 	{"enable_memoize", "on"}, {"enable_mergejoin", "on"}, {"enable_nestloop", "on"}, {"enable_parallel_append", "on"},
 	{"enable_parallel_hash", "on"}, {"enable_partitionwise_aggregate", "off"}, {"enable_partitionwise_join", "off"},
 	{"enable_presorted_aggregate", "on"}, {"enable_self_join_elimination", "on"}, {"enable_sort", "on"}, {"enable_tidscan", "on"},
+	/* memory, and temporary files: what one row can make a sort need shall fit */
+	{"work_mem", "64MB"}, {"hash_mem_multiplier", "1"}, {"temp_tablespaces", ""},
 	/* of Citus, those whose value matters even where an administrator has set it; the caller has left all alone: location.h. The last one puts shards into a plan, in place of their table */
 	{"citus.max_intermediate_result_size", "-1"}, {"citus.propagate_set_commands", "none"}, {"citus.enable_binary_protocol", "on"},
 	{"citus.task_assignment_policy", "greedy"}, {"citus.enable_local_execution", "on"},

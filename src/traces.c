@@ -37,6 +37,7 @@
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_statistic_ext_data.h"
+#include "catalog/pg_tablespace.h"
 #include "catalog/pg_ts_config.h"
 #include "catalog/pg_ts_config_map.h"
 #include "catalog/pg_ts_dict.h"
@@ -75,6 +76,9 @@ static const Oid catalogs[] = {
 
 	/* what the planner knows about columns; a value in it may be out of line */
 	StatisticRelationId, StatisticExtRelationId, StatisticExtDataRelationId,
+
+	/* where temporary files are */
+	TableSpaceRelationId,
 
 	/* what is known about a relation, be it one of the above */
 	RelationRelationId, AttributeRelationId, AttrDefaultRelationId, IndexRelationId

@@ -512,14 +512,14 @@ CREATE VIEW vault.broken AS SELECT birth::int AS birth, ill FROM vault.raw;
 -- all settings that anybody may set, but for those that run_as.c sets to something else than their default, or leaves; a body that is not looked at is for the owner alone
 CREATE FUNCTION vault.changed(boolean) RETURNS text LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(string_agg(name, ', ' ORDER BY name COLLATE "C"), '0') FROM pg_show_all_settings()
-  WHERE context = 'user' AND name NOT LIKE '%.%' AND setting IS DISTINCT FROM coalesce(nullif(boot_val, ''), CASE name WHEN 'timezone_abbreviations' THEN 'Default' ELSE '' END) AND name NOT IN
+  WHERE context = 'user' AND name NOT LIKE '%.%' AND setting IS DISTINCT FROM CASE name WHEN 'work_mem' THEN '65536' WHEN 'hash_mem_multiplier' THEN '1' ELSE coalesce(nullif(boot_val, ''), CASE name WHEN 'timezone_abbreviations' THEN 'Default' ELSE '' END) END AND name NOT IN
   ('search_path', 'row_security', 'client_min_messages', 'constraint_exclusion', 'enable_bitmapscan', 'enable_indexonlyscan', 'enable_indexscan', 'jit', 'max_parallel_workers_per_gather', 'synchronize_seqscans',
    'application_name', 'client_encoding', 'client_connection_check_interval', 'idle_in_transaction_session_timeout', 'idle_session_timeout', 'idle_replication_slot_timeout', 'lock_timeout', 'statement_timeout', 'transaction_timeout',
    'tcp_keepalives_count', 'tcp_keepalives_idle', 'tcp_keepalives_interval', 'tcp_user_timeout', 'transaction_deferrable', 'transaction_isolation', 'transaction_read_only',
    'default_transaction_deferrable', 'default_transaction_isolation', 'default_transaction_read_only', 'debug_pretty_print', 'default_statistics_target', 'default_table_access_method', 'default_tablespace', 'default_toast_compression',
    'backend_flush_after', 'check_function_bodies', 'commit_siblings', 'createrole_self_grant', 'cursor_tuple_fraction', 'file_copy_method', 'gin_pending_list_limit', 'icu_validation_level', 'io_combine_limit', 'io_max_combine_limit',
    'local_preload_libraries', 'log_parameter_max_length_on_error', 'logical_decoding_work_mem', 'effective_io_concurrency', 'maintenance_io_concurrency', 'maintenance_work_mem', 'max_parallel_maintenance_workers', 'max_parallel_workers',
-   'debug_logical_replication_streaming', 'event_triggers', 'md5_password_warnings', 'password_encryption', 'scram_iterations', 'synchronous_commit', 'temp_buffers', 'temp_tablespaces', 'trace_notify', 'vacuum_buffer_usage_limit', 'wal_sender_timeout', 'wal_skip_threshold', 'work_mem', 'hash_mem_multiplier')
+   'debug_logical_replication_streaming', 'event_triggers', 'md5_password_warnings', 'password_encryption', 'scram_iterations', 'synchronous_commit', 'temp_buffers', 'trace_notify', 'vacuum_buffer_usage_limit', 'wal_sender_timeout', 'wal_skip_threshold')
   AND name NOT LIKE 'vacuum\_%' AND name NOT LIKE 'track\_%';
 $$;
 CREATE VIEW vault.settled AS SELECT vault.changed(ill)::int AS age, ill FROM vault.raw;
@@ -542,7 +542,7 @@ SET SESSION AUTHORIZATION dperm_owner;
 SELECT count(*) > 20 AS changed FROM (SELECT set_config(name, CASE vartype WHEN 'bool' THEN CASE setting WHEN 'on' THEN 'off' ELSE 'on' END
     WHEN 'enum' THEN (SELECT v FROM unnest(enumvals) v WHERE v <> setting AND NOT (name = 'backslash_quote' AND v = 'on') LIMIT 1)
     WHEN 'string' THEN CASE name WHEN 'DateStyle' THEN 'German' WHEN 'TimeZone' THEN 'Asia/Tokyo' WHEN 'default_text_search_config' THEN 'pg_catalog.german'
-      WHEN 'timezone_abbreviations' THEN 'India' WHEN 'lc_time' THEN 'POSIX' WHEN 'lc_numeric' THEN 'POSIX' WHEN 'lc_monetary' THEN 'POSIX' ELSE setting END
+      WHEN 'timezone_abbreviations' THEN 'India' WHEN 'temp_tablespaces' THEN 'pg_default' WHEN 'lc_time' THEN 'POSIX' WHEN 'lc_numeric' THEN 'POSIX' WHEN 'lc_monetary' THEN 'POSIX' ELSE setting END
     ELSE CASE WHEN setting = min_val THEN least(max_val::float8, 2000000000)::text ELSE min_val END END, false)
   FROM pg_settings WHERE context = 'user' AND name NOT LIKE '%.%' AND name NOT LIKE 'transaction%' AND name NOT LIKE '%timeout' AND name NOT IN
     ('exit_on_error', 'client_min_messages', 'client_encoding', 'default_transaction_read_only', 'client_connection_check_interval', 'restrict_nonsystem_relation_kind')) s;

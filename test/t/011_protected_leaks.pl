@@ -269,10 +269,10 @@ foreach my $schema ('calm', 'wild')
 		SELECT string_agg(t.name, ' ' ORDER BY t.name COLLATE "C") FROM (
 			SELECT 'TOAST' AS name, reltoastrelid AS oid FROM pg_class WHERE oid = '$schema.people'::regclass
 			UNION ALL SELECT 'index of TOAST', indexrelid FROM pg_index, pg_class c WHERE indrelid = reltoastrelid AND c.oid = '$schema.people'::regclass
-			UNION ALL SELECT oid::regclass::text, oid FROM unnest('{pg_enum,pg_enum_oid_index,pg_proc,pg_cast,pg_ts_dict,pg_statistic,2840,2841}'::regclass[]) oid) t
+			UNION ALL SELECT oid::regclass::text, oid FROM unnest('{pg_enum,pg_enum_oid_index,pg_proc,pg_cast,pg_ts_dict,pg_tablespace,pg_statistic,2840,2841}'::regclass[]) oid) t
 		WHERE oid IN (SELECT relation FROM pg_locks WHERE pid = pg_backend_pid() AND mode = 'AccessShareLock');
 	}, extra_params => [ '-U', 'analyst' ]);
-	is($held, 'TOAST index of TOAST pg_cast pg_enum pg_enum_oid_index pg_proc pg_statistic pg_toast.pg_toast_2619 pg_toast.pg_toast_2619_index pg_ts_dict', "$schema: locks stay");
+	is($held, 'TOAST index of TOAST pg_cast pg_enum pg_enum_oid_index pg_proc pg_statistic pg_tablespace pg_toast.pg_toast_2619 pg_toast.pg_toast_2619_index pg_ts_dict', "$schema: locks stay");
 }
 
 # The method sees what it should: the same reads by somebody who may read are counted, in the same views.
