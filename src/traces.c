@@ -44,6 +44,7 @@
 #include "catalog/pg_ts_parser.h"
 #include "catalog/pg_ts_template.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "storage/lmgr.h"
@@ -54,6 +55,7 @@
 #include "utils/inval.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/rel.h"
 #include "utils/syscache.h"
 #include "utils/typcache.h"
 #include "utils/varlena.h"
@@ -167,27 +169,6 @@ dperm_traces_hold_table(Oid table)
 	}
 }
 
-/* The enum types with a label whose OID is odd: it was added in between, and OIDs do not tell the order. */
-static List *
-unsorted_enums(void)
-{
-	Relation	labels = table_open(EnumRelationId, AccessShareLock);
-	SysScanDesc scan = systable_beginscan(labels, InvalidOid, false, NULL, 0, NULL);
-	HeapTuple	tuple;
-	List	   *result = NIL;
-
-	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
-	{
-		Form_pg_enum form = (Form_pg_enum) GETSTRUCT(tuple);
-
-		if (form->oid & 1)
-			result = list_append_unique_oid(result, form->enumtypid);
-	}
-	systable_endscan(scan);
-	table_close(labels, AccessShareLock);
-	return result;
-}
-
 /*
  * Load the order of the labels of an enum. PostgreSQL does so when it compares one that has an odd OID, or one that it does not know yet, and never
  * forgets it.
@@ -207,11 +188,7 @@ load_order(Oid type)
 void
 dperm_traces_prepare(void)
 {
-	ListCell   *cell;
-
 	hold(catalog_relations());
-	foreach(cell, unsorted_enums())
-		load_order(lfirst_oid(cell));
 }
 
 /* The types that have been looked at. */
@@ -247,27 +224,132 @@ columns_of(Oid relation)
 	return result;
 }
 
-/* Hold the relation behind a type, if there is one, and those behind the types that it is made of. */
+static void hold_type(Oid type, Seen *seen);
+static bool hold_node(Node *node, void *seen);
+
+/* An expression that the catalog has as text. */
+static void
+hold_text(Datum expression, bool isnull, Seen *seen)
+{
+	if (!isnull)
+		(void) hold_node(stringToNode(TextDatumGetCString(expression)), seen);
+}
+
+/* The constraints of a domain. They are expressions that no query shows. */
+static void
+hold_constraints(Oid domain, Seen *seen)
+{
+	Relation	catalog = table_open(ConstraintRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(domain));
+	scan = systable_beginscan(catalog, ConstraintTypidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		value = heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(catalog), &isnull);
+
+		hold_text(value, isnull, seen);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
+
+/* The type that a domain is made of, which can be another domain; else InvalidOid. */
+static Oid
+type_under(Oid type)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(type));
+	Oid			result = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		result = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
+		ReleaseSysCache(tuple);
+	}
+	return result;
+}
+
+/* The types and collations of the columns of a relation. */
+static void
+hold_columns(Oid relation, Seen *seen)
+{
+	LockRelationOid(relation, AccessShareLock);
+	for (int i = columns_of(relation); i > 0; i--)
+	{
+		Oid			type,
+					collation;
+		int32		modifier;
+
+		get_atttypetypmodcoll(relation, (AttrNumber) i, &type, &modifier, &collation);
+
+		/* the collation of a dropped column may be gone */
+		if (OidIsValid(type))
+		{
+			hold_type(type, seen);
+			load_collation(collation, seen);
+		}
+	}
+}
+
+/*
+ * Hold the relation behind a type, if there is one, and those behind the types that it is made of. Load how its values are compared and hashed, how a range is made, and the order of an
+ * enum: PostgreSQL looks for these when it comes to a value, and never forgets them.
+ */
 static void
 hold_type(Oid type, Seen *seen)
 {
-	Oid			relation;
-
 	check_stack_depth();
 	if (!OidIsValid(type) || list_member_oid(seen->types, type))
 		return;
 	seen->types = lappend_oid(seen->types, type);
-	hold_type(getBaseType(type), seen);
+	hold_type(type_under(type), seen);
 	hold_type(get_element_type(type), seen);
 	hold_type(get_range_subtype(type), seen);
 	hold_type(get_multirange_range(type), seen);
 	load_collation(get_typcollation(type), seen);
-	relation = get_typ_typrelid(type);
-	if (!OidIsValid(relation))
-		return;
-	LockRelationOid(relation, AccessShareLock);
-	for (int i = columns_of(relation); i > 0; i--)
-		hold_type(get_atttype(relation, (AttrNumber) i), seen);
+	load_collation(get_range_collation(type), seen);
+	if (OidIsValid(get_typ_typrelid(type)))
+		hold_columns(get_typ_typrelid(type), seen);
+	(void) lookup_type_cache(type, TYPECACHE_EQ_OPR_FINFO | TYPECACHE_CMP_PROC_FINFO | TYPECACHE_HASH_PROC_FINFO | TYPECACHE_HASH_EXTENDED_PROC_FINFO |
+							 TYPECACHE_RANGE_INFO | TYPECACHE_MULTIRANGE_INFO | TYPECACHE_DOMAIN_BASE_INFO);
+	if (get_typtype(type) == TYPTYPE_ENUM)
+		load_order(type);
+	if (get_typtype(type) == TYPTYPE_DOMAIN)
+		hold_constraints(type, seen);
+}
+
+/* Load the collations that an expression compares by. */
+static void
+load_collations(Node *node, Seen *seen)
+{
+	ListCell   *cell;
+
+	load_collation(exprInputCollation(node), seen);
+	if (OidIsValid(dperm_reach_type(node)))
+		load_collation(exprCollation(node), seen);
+	if (IsA(node, CollateExpr))
+		load_collation(((CollateExpr *) node)->collOid, seen);
+	if (IsA(node, RowCompareExpr))
+		foreach(cell, ((RowCompareExpr *) node)->inputcollids)
+			load_collation(lfirst_oid(cell), seen);
+}
+
+/* Generated columns that are computed when they are read: the planner puts their expressions in. */
+static void
+hold_virtual(Oid table, Seen *seen)
+{
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
+	Relation	relation = table_open(table, AccessShareLock);
+	TupleDesc	desc = RelationGetDescr(relation);
+
+	for (int i = 0; desc->constr && i < desc->constr->num_defval; i++)
+		if (TupleDescAttr(desc, desc->constr->defval[i].adnum - 1)->attgenerated == ATTRIBUTE_GENERATED_VIRTUAL)
+			(void) hold_node(stringToNode(desc->constr->defval[i].adbin), seen);
+	table_close(relation, NoLock);
+#endif
 }
 
 /* The same for all that is in an expression or query. */
@@ -276,33 +358,44 @@ hold_node(Node *node, void *seen)
 {
 	if (node == NULL)
 		return false;
-	if (OidIsValid(dperm_reach_type(node)))
+	if (IsA(node, RangeTblEntry))
 	{
-		hold_type(dperm_reach_type(node), seen);
-		load_collation(exprCollation(node), seen);
-		load_collation(exprInputCollation(node), seen);
+		if (((RangeTblEntry *) node)->rtekind == RTE_RELATION)
+			hold_virtual(((RangeTblEntry *) node)->relid, seen);
+		return false;
 	}
+	hold_type(dperm_reach_type(node), seen);
+	load_collations(node, seen);
 	if (IsA(node, Query))
-		return query_tree_walker((Query *) node, hold_node, seen, 0);
+		return query_tree_walker((Query *) node, hold_node, seen, QTW_EXAMINE_RTES_BEFORE);
 	return expression_tree_walker(node, hold_node, seen);
 }
 
-/* The body of a function that PostgreSQL has parsed, or NULL. */
-static Node *
-body_of(Oid function)
+/*
+ * A function that a query may call. Of one in C, load the library: it stays loaded, and can define settings. Of one in SQL, look at the body that PostgreSQL has parsed; of each, at the
+ * defaults of arguments, which the planner adds.
+ */
+static void
+hold_function(Oid function, Seen *seen)
 {
 	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	Node	   *result = NULL;
+	bool		isnull;
+	Datum		value;
 
-	if (HeapTupleIsValid(tuple))
+	if (!HeapTupleIsValid(tuple))
+		return;
+	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
+	hold_text(value, isnull, seen);
+	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargdefaults, &isnull);
+	hold_text(value, isnull, seen);
+	value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_probin, &isnull);
+	if (((Form_pg_proc) GETSTRUCT(tuple))->prolang == ClanguageId && !isnull)
 	{
-		bool		isnull;
-		Datum		body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
+		Datum		symbol = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosrc, &isnull);
 
-		result = isnull ? NULL : stringToNode(TextDatumGetCString(body));
-		ReleaseSysCache(tuple);
+		(void) load_external_function(TextDatumGetCString(value), TextDatumGetCString(symbol), false, NULL);
 	}
-	return result;
+	ReleaseSysCache(tuple);
 }
 
 /* Before a query is planned. */
@@ -314,7 +407,7 @@ dperm_traces_prepare_query(Query *query, const List *functions)
 
 	(void) hold_node((Node *) query, &seen);
 	foreach(cell, functions)
-		(void) hold_node(body_of(lfirst_oid(cell)), &seen);
+		hold_function(lfirst_oid(cell), &seen);
 }
 
 /* Forget what was looked up. */

@@ -12,12 +12,15 @@
 #include "nodes/pg_list.h"
 
 /*
- * Before work over rows, and before the planner looks at what is known about them: take all locks on the catalog that it may need, until the transaction ends, and load what cannot be
- * forgotten. All of it is the same whatever rows hold.
+ * Before work over rows, and before the planner looks at what is known about them: take all locks on the catalog that it may need, until the transaction ends. They are the same
+ * whatever rows hold.
  */
 extern void dperm_traces_prepare(void);
 
-/* The same for the types and collations in a query, and in SQL functions that it may call; before it is planned. */
+/*
+ * Before a query is planned: take the locks that its types need, and load what cannot be forgotten of its types and collations, and of those in the functions that it may call; and the
+ * libraries of these.
+ */
 extern void dperm_traces_prepare_query(Query *query, const List *functions);
 
 /* Keep a table, its TOAST table and the indexes of that locked until the transaction ends. */

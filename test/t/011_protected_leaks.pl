@@ -21,6 +21,10 @@ if ($has_statements)
 	$node->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
 }
 
+# Extensions that come with PostgreSQL: a type that is compared by functions in C, and a library with a setting
+my ($has_citext, $has_trgm) = map { $node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions WHERE name = '$_'") } qw(citext pg_trgm);
+$node->safe_psql('postgres', 'CREATE EXTENSION citext') if $has_citext;
+
 # Two schemas with the same relations, charged to budgets of their own. In the wild one, one row, or all rows of one person, are others: by far
 # in values, in their size, which is that of many pages out of line, and in the number of rows.
 $node->safe_psql('postgres', q{
@@ -30,6 +34,7 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION noise(n int) RETURNS text LANGUAGE sql AS $$ SELECT string_agg(md5(i::text), '') FROM generate_series(1, n) i $$;
 	CREATE FUNCTION pause(seconds float8) RETURNS void LANGUAGE internal STABLE STRICT AS 'pg_sleep';
 });
+$node->safe_psql('postgres', q{CREATE FUNCTION alike(text, text) RETURNS real LANGUAGE C IMMUTABLE STRICT SECURITY DEFINER AS '$libdir/pg_trgm', 'similarity'}) if $has_trgm;
 foreach my $schema ('calm', 'wild')
 {
 	my $wild = $schema eq 'wild' ? 'true' : 'false';
@@ -64,7 +69,10 @@ foreach my $schema ('calm', 'wild')
 		INSERT INTO $schema.visits SELECT 7, true, 1e300, noise(3000) FROM generate_series(1, 200);
 	}) if $schema eq 'wild';
 
-	# Of the cases, the wild row makes expressions look up what no other row needs: a label, a function, an order, a collation. Of the notes, it makes the statistics of the column so long that they are out of line.
+	my $more = ($has_citext ? ", ARRAY[age::text::citext] < ARRAY['k'::citext]" : '') . ($has_trgm ? ", alike(age::text, '7')" : '');
+
+	# Of the cases, the wild row makes expressions look up what no other row needs: a label, a function, an order, a collation, a type, a library. Of the notes, it makes the statistics of one column so long that they are out of line, and puts a
+	# value into those of another.
 	$node->safe_psql('postgres', qq{
 		SET ROLE owner;
 		CREATE TYPE $schema.kind AS ENUM ('common', 'other', 'rare');
@@ -72,6 +80,13 @@ foreach my $schema ('calm', 'wild')
 		ALTER TYPE $schema.grade ADD VALUE 'b' BEFORE 'c';
 		CREATE COLLATION $schema.bytes (provider = libc, locale = 'C');
 		CREATE COLLATION $schema.octets (provider = libc, locale = 'C');
+		CREATE COLLATION $schema.of_column (provider = libc, locale = 'C');
+		CREATE COLLATION $schema.of_range (provider = libc, locale = 'C');
+		CREATE COLLATION $schema.of_domain (provider = libc, locale = 'C');
+		CREATE COLLATION $schema.of_list (provider = libc, locale = 'C');
+		CREATE TYPE $schema.pair AS (a int, b text COLLATE $schema.of_column);
+		CREATE TYPE $schema.span AS RANGE (subtype = text, collation = $schema.of_range);
+		CREATE DOMAIN $schema.name AS text CHECK (VALUE > '' COLLATE $schema.of_domain);
 		CREATE FUNCTION $schema.score(x float8) RETURNS float8 IMMUTABLE RETURN (SELECT max(log(q + 1)) FROM unnest(ARRAY[x, x / 2]) q);
 		CREATE TABLE $schema.cases AS SELECT id, id % 3 = 0 AS ill, (id % 100)::float8 AS age,
 			CASE WHEN $wild AND id = 7 THEN 'rare' WHEN id % 2 = 0 THEN 'common' ELSE 'other' END::$schema.kind AS kind,
@@ -80,11 +95,17 @@ foreach my $schema ('calm', 'wild')
 		CREATE VIEW $schema.scores AS SELECT id, ill, CASE WHEN kind = 'rare' THEN $schema.score(age) ELSE age END AS x FROM $schema.cases;
 		CREATE VIEW $schema.grades AS SELECT id, ill, grade > 'a' AS x FROM $schema.cases;
 		CREATE VIEW $schema.sorted AS SELECT id, ill, CASE WHEN kind = 'rare' THEN age::text COLLATE $schema.bytes > '5' ELSE age > 5 END AS x FROM $schema.cases;
+		CREATE VIEW $schema.typed AS SELECT id, ill, CASE WHEN kind = 'rare' THEN num_nonnulls(lower(int4range(id, 9)), $schema.span(age::text, 'z') @> 'k'::text) > 0 ELSE age > 5 END AS x FROM $schema.cases;
+		CREATE VIEW $schema.composed AS SELECT id, ill, CASE WHEN kind = 'rare' THEN ROW(id, age)::$schema.pair < ROW(id, 'z')::$schema.pair ELSE age > 5 END AS x FROM $schema.cases;
+		CREATE VIEW $schema.named AS SELECT id, ill, CASE WHEN kind = 'rare' THEN age::text::$schema.name COLLATE $schema.of_list IN ('a', 'b') ELSE age > 5 END AS x FROM $schema.cases;
+		CREATE VIEW $schema.extended AS SELECT id, ill, CASE WHEN kind = 'rare' THEN num_nonnulls(age$more) > 0 ELSE age > 5 END AS x FROM $schema.cases;
 		CREATE VIEW $schema.sorted_failing AS SELECT id, ill, CASE WHEN kind = 'rare' THEN age::text COLLATE $schema.octets > '5' ELSE 1 / (id - 900) = 0 END AS x FROM $schema.cases;
 		CREATE VIEW $schema.labels_failing AS SELECT id, ill, kind::text || 1 / (id - 900) AS x FROM $schema.cases;
 		CREATE VIEW $schema.labels_waiting AS SELECT id, ill, kind::text || CASE id WHEN 900 THEN pause(3600)::text ELSE '' END AS x FROM $schema.cases;
 		CREATE TABLE $schema.notes AS SELECT id, id % 3 = 0 AS ill, id::float8 AS x,
-			left(CASE WHEN $wild AND id = 7 THEN (SELECT string_agg(md5(i::text), '') FROM generate_series(100, 140) i) ELSE left(md5(id::text), 20) END, 1010) AS note FROM generate_series(1, 40) id;
+			left(CASE WHEN $wild AND id = 7 THEN (SELECT string_agg(md5(i::text), '') FROM generate_series(100, 140) i) ELSE left(md5(id::text), 20) END, 1010) AS note,
+			ROW(CASE WHEN $wild AND id = 7 THEN 8 ELSE id END, 'x')::$schema.pair AS pair FROM generate_series(1, 40) id;
+		CREATE VIEW $schema.paired AS SELECT id, ill, x FROM $schema.notes WHERE pair <> ROW(8, 'x')::$schema.pair;
 		CREATE VIEW $schema.noted AS SELECT id, ill, x FROM $schema.notes WHERE note > 'a';
 	});
 	$node->safe_psql('postgres', qq{
@@ -95,8 +116,8 @@ foreach my $schema ('calm', 'wild')
 			dp_protect('$schema.visits', '$schema persons', unit => 'person', domains => '{"age": [0, 100], "note": ["c1", "c2"]}'),
 			dp_grant('$schema', 'analyst'), dp_grant('$schema persons', 'analyst');
 		SELECT dp_protect('$schema.' || name, '$schema', domains => CASE
-			WHEN name ~ 'labels' THEN '{"x": ["common", "other"]}' WHEN name ~ 'scores|note' THEN '{"x": [0, 100]}' END::jsonb)
-		FROM unnest('{cases,labels,scores,grades,sorted,sorted_failing,labels_failing,labels_waiting,notes,noted}'::text[]) name;
+			WHEN name ~ 'labels' THEN '{"x": ["common", "other"]}' WHEN name ~ 'scores|note|paired' THEN '{"x": [0, 100]}' END::jsonb)
+		FROM unnest('{cases,labels,scores,grades,sorted,typed,composed,named,extended,sorted_failing,labels_failing,labels_waiting,notes,noted,paired}'::text[]) name;
 	});
 }
 $node->safe_psql('postgres', q{
@@ -157,11 +178,16 @@ my %lookups = (
 	grades => "'b'::clinic.grade > 'c'::clinic.grade",
 	sorted => "'b' > 'c' COLLATE clinic.bytes",
 	sorted_failing => "'b' > 'c' COLLATE clinic.octets",
+	range => 'int4range(1, i) FROM generate_series(1, 2) i',
+	citext => "ARRAY[i::text::citext] < ARRAY['k'::citext] FROM generate_series(1, 2) i",
+	(map { $_ => "'b' > 'c' COLLATE clinic.$_" } qw(of_column of_range of_domain of_list)),
 	noted => 'pg_relation_size(2840)');
 my %look = map { $_ => "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT $lookups{$_};\n" } keys %lookups;
 sub train { return "SELECT dp_logreg_train('clinic.$_[0]', 'ill', 'x', 0.1) IS NOT NULL;\n" }
-$sessions{'what rows leave in caches'} = "SET enable_seqscan = off;\n" . join('', map { train($_) . $look{$_} } qw(labels scores grades sorted));
-$sessions{'what the planner leaves in caches'} = "SELECT method FROM dp_cost('clinic.noted', 'ill', 'x', 1, 40);\n" . $look{noted} . train('noted') . $look{noted};
+$sessions{'what rows leave in caches'} = "SET enable_seqscan = off;\n" . join('', map { train($_) . $look{$_} } qw(labels scores grades sorted))
+  . join('', map { train($_) } qw(typed composed named extended)) . join('', @look{ qw(range of_column of_range of_domain of_list), $has_citext ? 'citext' : () }) . "SELECT current_setting('pg_trgm.similarity_threshold', true);\n";
+$sessions{'what the planner leaves in caches'} = "SELECT method FROM dp_cost('clinic.noted', 'ill', 'x', 1, 40);\n" . $look{noted} . train('noted') . $look{noted}
+  . "SELECT method FROM dp_cost('clinic.paired', 'ill', 'x', 1, 40);\n" . $look{of_column};
 $sessions{'what failed calls leave in caches'} = train('labels_failing') . $look{labels}
   . "BEGIN;\nSAVEPOINT here;\n" . train('labels_failing') . "ROLLBACK TO here;\n$look{labels}COMMIT;\n"
   . "DO \$\$ BEGIN PERFORM dp_logreg_train('clinic.sorted_failing', 'ill', 'x', 0.1); EXCEPTION WHEN OTHERS THEN NULL; END \$\$;\n$look{sorted_failing}"
