@@ -24,6 +24,7 @@
 
 #include "budget.h"
 #include "checked.h"
+#include "inlined.h"
 #include "location.h"
 #include "owners.h"
 #include "query_check.h"
@@ -221,6 +222,7 @@ plan_and_run(const DpermChecked *query, Query *tree, const DpermCallees *callees
 	char	   *relation = hide ? get_rel_name(source->relation) : NULL;
 	QueryDesc  *volatile running = NULL;
 	volatile bool other = false;
+	volatile Oid called = InvalidOid;
 	DpermShield shield;
 
 	dperm_run_as_shield(&shield, source->run_as, callees);
@@ -229,9 +231,13 @@ plan_and_run(const DpermChecked *query, Query *tree, const DpermCallees *callees
 		error_context_stack = &errors;
 		running = plan(query, tree, receiver ? receiver : None_Receiver);
 		other = reads_other(source, running->plannedstmt);
-		if (receiver && !other)
+
+		/* on the workers of a cluster, queries have bare columns */
+		if (OidIsValid(source->run_as) && !source->fenced)
+			called = dperm_inlined_left(running->plannedstmt, callees->constraints);
+		if (receiver && !other && !OidIsValid(called))
 			run(running);
-		else if (!other)
+		else if (!other && !OidIsValid(called))
 			ExecutorStart(running, 0);
 	}
 	PG_CATCH();
@@ -252,6 +258,8 @@ plan_and_run(const DpermChecked *query, Query *tree, const DpermCallees *callees
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
 				 errhint("It has come to read another table. Try again.")));
+	if (OidIsValid(called))
+		dperm_inlined_refuse(ERROR, called, source->relation);
 	return running;
 }
 

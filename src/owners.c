@@ -28,6 +28,7 @@
 #include "utils/syscache.h"
 
 #include "domains.h"
+#include "inlined.h"
 #include "owners.h"
 #include "owners_walk.h"
 #include "reach.h"
@@ -48,6 +49,14 @@ dperm_owners_is_new(DpermOwners *owners, Oid class, Oid object)
 	return true;
 }
 
+/* The level of a message that is about to be raised. */
+int
+dperm_owners_level(DpermOwners *owners)
+{
+	owners->warned = true;
+	return owners->level;
+}
+
 /*
  * Raise for a function that reads a table, or may read any. What it finds there are rows of others, so that a single person, or row, would have a hand in all rows
  * that the function is called for. This is so whoever calls, and when a relation is protected.
@@ -66,9 +75,9 @@ refuse_reader(Oid function, const char *what, const DpermOwners *owners)
  * do not see all that it calls.
  */
 static void
-refuse_language(Oid function, Oid language, const DpermOwners *owners)
+refuse_language(Oid function, Oid language, DpermOwners *owners)
 {
-	ereport(owners->level,
+	ereport(dperm_owners_level(owners),
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s, which protected relation \"%s\" calls, is in language %s", format_procedure(function), get_rel_name(owners->relation), get_language_name(language, false)),
 			 errhint("Write it in SQL with RETURN or BEGIN ATOMIC, or keep its result in a column of the table.")));
@@ -81,7 +90,7 @@ check_aggregate(Oid aggregate, DpermOwners *owners)
 	HeapTuple	tuple;
 	Form_pg_aggregate form;
 
-	(void) dperm_reach_aggregate(aggregate, dperm_owners_function, owners);
+	(void) dperm_reach_aggregate(aggregate, dperm_owners_support, owners);
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
@@ -120,7 +129,7 @@ check_body(Oid function, HeapTuple tuple, DpermOwners *owners)
 	else if (form->provolatile != PROVOLATILE_IMMUTABLE && (compiled ? form->proretset : owners->trusted))
 		refuse_reader(function, "may read any table", owners);
 	else if ((!compiled || !superuser_arg(form->proowner)) && !owners->trusted)
-		ereport(owners->level,
+		ereport(dperm_owners_level(owners),
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %s cannot run with the rights of the owner of protected relation \"%s\"",
 						format_procedure(function), get_rel_name(owners->relation)),
@@ -192,7 +201,7 @@ dperm_owners_function(Oid function, void *context)
 		elog(ERROR, "cache lookup failed for function %u", function);
 	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
 	if (owner != owners->owner && !superuser_arg(owner))
-		ereport(owners->level,
+		ereport(dperm_owners_level(owners),
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
 						format_procedure(function), get_rel_name(owners->relation)),
@@ -202,6 +211,17 @@ dperm_owners_function(Oid function, void *context)
 	check_signature(tuple, owners);
 	ReleaseSysCache(tuple);
 	return false;
+}
+
+/* Raise for a function that PostgreSQL calls by itself, if it must not run, or is in SQL. */
+bool
+dperm_owners_support(Oid function, void *context)
+{
+	DpermOwners *owners = context;
+
+	if (!owners->planned && dperm_inlined_is_sql(function))
+		dperm_inlined_refuse_support(dperm_owners_level(owners), function, owners->relation);
+	return dperm_owners_function(function, owners);
 }
 
 /* Is a function one of PostgreSQL's own that make values of a type which an argument names? In a cast the type is known. */
@@ -237,14 +257,26 @@ check_calls(Node *node, DpermOwners *owners)
 			break;
 		case T_WindowClause:
 			if (OidIsValid(((WindowClause *) node)->startInRangeFunc))
-				(void) dperm_owners_function(((WindowClause *) node)->startInRangeFunc, owners);
+				(void) dperm_owners_support(((WindowClause *) node)->startInRangeFunc, owners);
 			if (OidIsValid(((WindowClause *) node)->endInRangeFunc))
-				(void) dperm_owners_function(((WindowClause *) node)->endInRangeFunc, owners);
+				(void) dperm_owners_support(((WindowClause *) node)->endInRangeFunc, owners);
 			break;
 		case T_FuncExpr:
 			if (takes_type(((FuncExpr *) node)->funcid))
 				refuse_reader(((FuncExpr *) node)->funcid, "makes values of a type that its arguments name", owners);
 			break;
+		case T_SQLValueFunction:
+			if (((SQLValueFunction *) node)->op == SVFOP_SESSION_USER)
+				ereport(ERROR,
+						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+						 errmsg("protected relation \"%s\" uses SESSION_USER", get_rel_name(owners->relation)),
+						 errhint("What is computed of a row may depend on that row alone, and not on the session. CURRENT_USER is the owner of the relation.")));
+			break;
+#if PG_VERSION_NUM >= 170000
+		case T_JsonExpr:
+			dperm_owners_types_refuse_names(exprType(node), exprType(node), owners);
+			break;
+#endif
 		default:
 			break;
 	}
@@ -387,14 +419,17 @@ check_entry(const RangeTblEntry *entry, DpermOwners *owners)
 		check_table(entry->relid, owners);
 }
 
-/* Types of a list. */
+/* Types of a list of columns, whose values a function may read from text. */
 static void
 check_types(List *types, DpermOwners *owners)
 {
 	ListCell   *cell;
 
 	foreach(cell, types)
+	{
+		dperm_owners_types_refuse_names(lfirst_oid(cell), lfirst_oid(cell), owners);
 		dperm_owners_types_check(lfirst_oid(cell), owners);
+	}
 }
 
 /* Check the owner of every function of a query: also behind operators, casts and policies. */
@@ -414,7 +449,7 @@ check_owners(Node *node, void *owners)
 
 		/* triggers, rules and defaults are not looked at: only the body of a function can have such a statement */
 		if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
-			ereport(((DpermOwners *) owners)->level,
+			ereport(dperm_owners_level(owners),
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("a function that protected relation \"%s\" calls does not only read",
 							get_rel_name(((DpermOwners *) owners)->relation)),
@@ -457,7 +492,7 @@ dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid call
 				 errmsg("protected relation \"%s\" calls function %s, which might find temporary objects of this session",
 						get_rel_name(relation), format_procedure(owners.own)),
 				 errhint("Start a new session, and create no temporary objects in it.")));
-	return (DpermCallees) {.limited = !owners.trusted, .functions = owners.functions};
+	return (DpermCallees) {.limited = !owners.trusted, .functions = owners.functions, .constraints = owners.constraints};
 }
 
 /* Warn of what would be refused. */
@@ -475,4 +510,8 @@ dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns)
 		dperm_owners_types_check(get_atttype(relation, lfirst_int(cell)), &owners);
 	free_object_addresses(owners.visited);
 	free_object_addresses(owners.visited_elsewhere);
+
+	/* the planner calls functions: not if there are some that must not run */
+	if (entry.relkind == RELKIND_VIEW && !owners.warned)
+		dperm_inlined_warn(relation, owner, owners.constraints);
 }

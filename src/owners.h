@@ -15,7 +15,8 @@
  * other function does depends on what the session did before. SQL functions with a body in quotes are for
  * callers, and sessions, that have the owner's rights anyway, if they are marked IMMUTABLE. PL/pgSQL and other languages, which keep what rows made them plan, are for nobody, but in indexes and such, which
  * no row gets to. For nobody may a function read a table: what is computed of a row
- * depends on that row alone. For all others, too, no function but PostgreSQL's own and ours may run while the session has
+ * depends on that row alone. Nor may a function be in SQL that PostgreSQL calls without an expression that shows it, as in aggregates and operator families: it cannot be put in line, and leaves in the session what a row made it do. Those that
+ * expressions show are found when the query has been planned: inlined.h. For all others, too, no function but PostgreSQL's own and ours may run while the session has
  * temporary objects, which they could find in place of what they mean.
  *
  * Not all that runs stands in a query. PostgreSQL adds default arguments, negators and commutators of operators, and casts; all of these are looked at. The

@@ -19,8 +19,8 @@
 #include "reach.h"
 
 /* Is a type one that stands for an object of the catalog: regclass, regconfig, regdictionary and such? */
-static bool
-names_object(Oid type)
+bool
+dperm_owners_builtin_names_object(Oid type)
 {
 	return strncmp(format_type_be(type), "reg", 3) == 0;
 }
@@ -97,7 +97,7 @@ dperm_owners_builtin_fault(Oid function, bool rows)
 		fault = "is volatile";
 
 	/* also if they are IMMUTABLE: a text search configuration can be somebody else's, and is looked up when the function is called */
-	else if (rows && function != F_REGCLASSOUT && (takes(form, names_object) || function == F_TS_PARSE_OID_TEXT || function == F_TS_TOKEN_TYPE_OID))
+	else if (rows && function != F_REGCLASSOUT && (takes(form, dperm_owners_builtin_names_object) || function == F_TS_PARSE_OID_TEXT || function == F_TS_TOKEN_TYPE_OID))
 		fault = "depends on what the catalog has under a name";
 	else if (rows && form->provolatile == PROVOLATILE_STABLE && !takes(form, is_internal) && !takes(form, is_time) && !is_known(NameStr(form->proname)))
 		fault = "can depend on the session, the catalog or how a row is stored";

@@ -28,9 +28,19 @@
 #include "utils/rel.h"
 #include "utils/syscache.h"
 
+#include "inlined.h"
 #include "owners.h"
 #include "owners_walk.h"
 #include "reach.h"
+
+/* An operator that PostgreSQL itself calls, be it as a member of a family or in place of another one. */
+static void
+check_member_operator(Oid operator, DpermOwners *owners)
+{
+	if (OidIsValid(operator) && OidIsValid(get_opcode(operator)))
+		(void) dperm_owners_support(get_opcode(operator), owners);
+	dperm_owners_types_operator(operator, owners);
+}
 
 /* The functions of an operator family: how values are compared and hashed, wherever PostgreSQL does so. */
 void
@@ -45,11 +55,11 @@ dperm_owners_types_family(Oid family, DpermOwners *owners)
 	owners->aside = true;
 	functions = SearchSysCacheList1(AMPROCNUM, ObjectIdGetDatum(family));
 	for (int i = 0; i < functions->n_members; i++)
-		(void) dperm_owners_function(((Form_pg_amproc) GETSTRUCT(&functions->members[i]->tuple))->amproc, owners);
+		(void) dperm_owners_support(((Form_pg_amproc) GETSTRUCT(&functions->members[i]->tuple))->amproc, owners);
 	ReleaseSysCacheList(functions);
 	operators = SearchSysCacheList1(AMOPSTRATEGY, ObjectIdGetDatum(family));
 	for (int i = 0; i < operators->n_members; i++)
-		dperm_owners_types_operator(((Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple))->amopopr, owners);
+		check_member_operator(((Form_pg_amop) GETSTRUCT(&operators->members[i]->tuple))->amopopr, owners);
 	ReleaseSysCacheList(operators);
 	owners->aside = before;
 }
@@ -81,8 +91,18 @@ dperm_owners_types_operator(Oid operator, DpermOwners *owners)
 			if (OidIsValid(functions[i]))
 				(void) dperm_owners_function(functions[i], owners);
 	}
-	dperm_owners_types_operator(form->oprnegate, owners);
-	dperm_owners_types_operator(form->oprcom, owners);
+
+	/* if the body of this one is put in line, nothing is left to put another one in place of */
+	if (dperm_inlined_is_sql(form->oprcode))
+	{
+		dperm_owners_types_operator(form->oprnegate, owners);
+		dperm_owners_types_operator(form->oprcom, owners);
+	}
+	else
+	{
+		check_member_operator(form->oprnegate, owners);
+		check_member_operator(form->oprcom, owners);
+	}
 	ReleaseSysCache(tuple);
 }
 
@@ -91,7 +111,7 @@ static void
 check_dependency(Oid class, Oid object, void *owners)
 {
 	if (class == ProcedureRelationId)
-		(void) dperm_owners_function(object, owners);
+		(void) dperm_owners_support(object, owners);
 	else if (class == OperatorRelationId)
 		dperm_owners_types_operator(object, owners);
 	else if (class == TypeRelationId)
@@ -124,6 +144,8 @@ check_constraints(Oid type, DpermOwners *owners)
 		Datum		value = heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(catalog), &isnull);
 
 		dperm_owners_text(value, isnull, owners);
+		if (!isnull && !owners->planned)
+			owners->constraints = lappend(owners->constraints, stringToNode(TextDatumGetCString(value)));
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
@@ -168,7 +190,7 @@ check_support(HeapTuple tuple, Oid type, DpermOwners *owners)
 	Form_pg_amproc form = (Form_pg_amproc) GETSTRUCT(tuple);
 
 	if (form->amproclefttype == type || form->amprocrighttype == type)
-		(void) dperm_owners_function(form->amproc, owners);
+		(void) dperm_owners_support(form->amproc, owners);
 }
 
 /* An operator in an operator family, if it is for a type. */
@@ -178,7 +200,7 @@ check_member(HeapTuple tuple, Oid type, DpermOwners *owners)
 	Form_pg_amop form = (Form_pg_amop) GETSTRUCT(tuple);
 
 	if (form->amoplefttype == type || form->amoprighttype == type)
-		dperm_owners_types_operator(form->amopopr, owners);
+		check_member_operator(form->amopopr, owners);
 }
 
 /* Is a type somebody else's? */
@@ -200,10 +222,10 @@ is_strange(Oid type, const DpermOwners *owners)
 
 /* Raise for a type of somebody else, who can give it constraints and casts at any moment. */
 static void
-check_type_owner(Oid type, const DpermOwners *owners)
+check_type_owner(Oid type, DpermOwners *owners)
 {
 	if (is_strange(type, owners))
-		ereport(owners->level,
+		ereport(dperm_owners_level(owners),
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("type %s does not belong to the owner of protected relation \"%s\"", format_type_be(type),
 						get_rel_name(owners->relation)),
@@ -219,7 +241,24 @@ check_cast(HeapTuple tuple, Oid type, DpermOwners *owners)
 	/* whoever owns one of the types can make a cast; values of a stranger's type are refused anyway */
 	if ((form->castsource == type || form->casttarget == type) && OidIsValid(form->castfunc) &&
 		!is_strange(form->castsource, owners) && !is_strange(form->casttarget, owners))
-		(void) dperm_owners_function(form->castfunc, owners);
+	{
+		/* to JSON: all other casts are in the query, or become part of it */
+		if (form->casttarget == JSONOID || form->casttarget == JSONBOID)
+			(void) dperm_owners_support(form->castfunc, owners);
+		else
+			(void) dperm_owners_function(form->castfunc, owners);
+	}
+}
+
+/* Raise for a type whose values PostgreSQL reads from text by way of the catalog, where no function shows it. */
+void
+dperm_owners_types_refuse_names(Oid type, Oid part, DpermOwners *owners)
+{
+	if (!owners->planned && OidIsValid(part) && dperm_owners_builtin_names_object(part))
+		ereport(dperm_owners_level(owners),
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("values of type %s behind protected relation \"%s\" depend on what the catalog has under a name", format_type_be(type), get_rel_name(owners->relation)),
+				 errhint("What is computed of a row may depend on that row alone.")));
 }
 
 /* The types of the columns of a composite type. */
@@ -231,7 +270,10 @@ check_column_list(Oid relation, DpermOwners *owners)
 
 	for (int i = 0; i < desc->natts; i++)
 		if (!TupleDescAttr(desc, i)->attisdropped)
+		{
+			dperm_owners_types_refuse_names(desc->tdtypeid, TupleDescAttr(desc, i)->atttypid, owners);
 			dperm_owners_types_check(TupleDescAttr(desc, i)->atttypid, owners);
+		}
 	relation_close(composite, NoLock);
 }
 
@@ -258,7 +300,10 @@ dperm_owners_types_check(Oid type, DpermOwners *owners)
 		check_catalog(AccessMethodOperatorRelationId, check_member, type, owners);
 	}
 	for (int i = 0; i < lengthof(parts); i++)
+	{
+		dperm_owners_types_refuse_names(type, parts[i], owners);
 		dperm_owners_types_check(parts[i], owners);
+	}
 	if (type < FirstNormalObjectId)
 		return;
 	if (get_typtype(type) == TYPTYPE_DOMAIN)
@@ -271,6 +316,7 @@ dperm_owners_types_check(Oid type, DpermOwners *owners)
 		base = ((Form_pg_type) GETSTRUCT(tuple))->typbasetype;
 		ReleaseSysCache(tuple);
 		check_constraints(type, owners);
+		dperm_owners_types_refuse_names(type, base, owners);
 		dperm_owners_types_check(base, owners);
 	}
 	else if (get_typtype(type) == TYPTYPE_COMPOSITE)

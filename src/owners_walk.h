@@ -17,8 +17,10 @@ typedef struct DpermOwners
 	Oid			own;			/* a function of theirs */
 	bool		aside;			/* is what is looked at only possibly called? */
 	List	   *functions;		/* all that have been checked */
+	List	   *constraints;	/* of domains that values of rows may be checked with */
 	Oid			within;			/* the function whose body is looked at, InvalidOid for the query itself */
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
+	bool		warned;			/* has there been one? */
 	bool		planned;		/* is what is looked at called by the planner alone, and for no row? */
 	ObjectAddresses *visited;	/* functions, types and views that have been checked */
 	ObjectAddresses *visited_elsewhere; /* if planned where rows get, else where they do not */
@@ -29,6 +31,18 @@ extern bool dperm_owners_is_new(DpermOwners *owners, Oid class, Oid object);
 
 /* Raise for a function that must not run with the owner's rights; false, for check_functions_in_node. */
 extern bool dperm_owners_function(Oid function, void *owners);
+
+/* The same for one that PostgreSQL looks up and calls by itself: for such a function there is no expression to put its body into. */
+extern bool dperm_owners_support(Oid function, void *owners);
+
+/* The level of a message that is about to be raised. */
+extern int	dperm_owners_level(DpermOwners *owners);
+
+/* Is a type one that stands for an object of the catalog: regclass, regconfig, regdictionary and such? */
+extern bool dperm_owners_builtin_names_object(Oid type);
+
+/* Raise for a type whose values PostgreSQL reads from text by way of the catalog, where no function shows it. */
+extern void dperm_owners_types_refuse_names(Oid type, Oid part, DpermOwners *owners);
 
 /* What keeps a function of PostgreSQL from being called for rows, or only by the planner; NULL if nothing does. */
 extern const char *dperm_owners_builtin_fault(Oid function, bool rows);

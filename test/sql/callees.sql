@@ -275,6 +275,74 @@ CREATE TABLE callees.policed AS SELECT person, x, y FROM callees.people;
 ALTER TABLE callees.policed ENABLE ROW LEVEL SECURITY;
 SELECT dp_protect('callees.policed', 'callees', unit => 'person', domains => '{"x": [0, 1]}');
 CALL callees.define('stored_policed', 'SELECT person, x, y FROM callees.policed', 'MATERIALIZED VIEW');
+-- Functions in SQL that PostgreSQL does not put in line leave plans and more in the session, and so tell whether some row got there: not for the owner either. dp_protect warns
+CREATE FUNCTION callees.inline(x float8) RETURNS float8 IMMUTABLE RETURN x / 2;
+CREATE FUNCTION callees.inline_too(x float8) RETURNS float8 IMMUTABLE RETURN CASE WHEN x > 0 THEN callees.inline(x) ELSE 0 END;
+CREATE FUNCTION callees.inline_strict(x float8) RETURNS float8 IMMUTABLE STRICT RETURN x / 2;
+CREATE FUNCTION callees.strict(x float8) RETURNS float8 IMMUTABLE STRICT RETURN coalesce(x, 0);
+CREATE FUNCTION callees.set(x float8) RETURNS float8 IMMUTABLE SET extra_float_digits = 0 RETURN x / 2;
+CREATE FUNCTION callees.definer(x float8) RETURNS float8 IMMUTABLE SECURITY DEFINER RETURN x / 2;
+CREATE FUNCTION callees.statements(x float8) RETURNS float8 IMMUTABLE BEGIN ATOMIC SELECT 1; SELECT x / 2; END;
+CREATE FUNCTION callees.aggregate(x float8) RETURNS float8 IMMUTABLE RETURN (SELECT max(q) FROM unnest(ARRAY[x, x / 2]) q);
+CREATE FUNCTION callees.outer(x float8) RETURNS float8 IMMUTABLE RETURN callees.statements(x) / 2;
+CREATE FUNCTION callees.quoted(x float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT 1; SELECT x / 2';
+CREATE FUNCTION callees.is_word(w text) RETURNS boolean IMMUTABLE RETURN w <> 'b';
+CREATE FUNCTION callees.is_word_too(w text) RETURNS boolean IMMUTABLE BEGIN ATOMIC SELECT 1; SELECT w <> 'b'; END;
+CREATE DOMAIN callees.word AS text CHECK (callees.is_word(VALUE));
+CREATE DOMAIN callees.word_too AS text CHECK (callees.is_word_too(VALUE));
+CREATE TYPE callees.ikind AS ENUM ('r', 's');
+CREATE FUNCTION callees.ikind(p callees.ikind) RETURNS float8 IMMUTABLE BEGIN ATOMIC SELECT 1; SELECT CASE p WHEN 'r' THEN 0.5 ELSE 0 END; END;
+CREATE CAST (callees.ikind AS float8) WITH FUNCTION callees.ikind(callees.ikind);
+CREATE TYPE callees.okind AS ENUM ('r', 's');
+CREATE FUNCTION callees.okind(p callees.okind) RETURNS float8 IMMUTABLE RETURN CASE p WHEN 'r' THEN 0.5 ELSE 0 END;
+CREATE CAST (callees.okind AS float8) WITH FUNCTION callees.okind(callees.okind);
+CREATE TYPE callees.lkind AS ENUM ('r', 's');
+CREATE FUNCTION callees.lkind(p callees.lkind) RETURNS json IMMUTABLE RETURN '{}'::json;
+CREATE CAST (callees.lkind AS json) WITH FUNCTION callees.lkind(callees.lkind);
+CREATE FUNCTION callees.unlike(p text, q text) RETURNS boolean IMMUTABLE RETURN p <> q;
+CREATE OPERATOR callees.!=== (FUNCTION = callees.unlike, LEFTARG = text, RIGHTARG = text);
+CREATE OPERATOR callees.==== (FUNCTION = pg_catalog.texteq, LEFTARG = text, RIGHTARG = text, NEGATOR = OPERATOR(callees.!===), RESTRICT = eqsel);
+CREATE FUNCTION callees.step_up(s float8, v float8) RETURNS float8 IMMUTABLE RETURN s + v;
+CREATE AGGREGATE callees.add_up(float8) (SFUNC = callees.step_up, STYPE = float8, INITCOND = '0');
+CREATE FUNCTION callees.added_up(a float8[]) RETURNS float8 IMMUTABLE RETURN (SELECT callees.add_up(q) FROM unnest(a) q);
+CREATE TYPE callees.named AS (r regclass);
+CREATE DOMAIN callees.named_too AS regclass;
+CREATE FUNCTION callees.populated(w text) RETURNS boolean STABLE RETURN (SELECT bool_or(r IS NULL) FROM jsonb_to_recordset(jsonb_build_array(jsonb_build_object('r', w))) AS t (r regclass));
+CREATE VIEW callees.left_warned AS SELECT person, callees.strict(x) AS x, y FROM callees.people;
+SET client_min_messages = warning;
+SELECT dp_protect('callees.left_warned', 'callees', unit => 'person', domains => '{"x": [0, 1]}');
+SET client_min_messages = error;
+CREATE TABLE callees.cases (name text, x text, y text);
+INSERT INTO callees.cases VALUES ('inline', 'callees.inline(x)', 'y'), ('inline_too', 'callees.inline_too(x)', 'y'), ('inline_strict', 'callees.inline_strict(x)', 'y'),
+  ('folded', 'x * callees.statements(0.5)', 'y'), ('strict', 'callees.strict(x)', 'y'), ('set', 'callees.set(x)', 'y'), ('definer', 'callees.definer(x)', 'y'), ('statements', 'callees.statements(x)', 'y'),
+  ('aggregate', 'callees.aggregate(x)', 'y'), ('outer', 'callees.outer(x)', 'y'), ('quoted', 'callees.quoted(x)', 'y'), ('branch', 'CASE WHEN person = 7 THEN callees.statements(x) ELSE x END', 'y'),
+  ('domain', 'x', 'word::callees.word IS NULL'), ('domain_too', 'x', 'word::callees.word_too IS NULL'), ('domain_array', 'x', 'ARRAY[word]::callees.word_too[] IS NULL'),
+  ('cast', 'kind::text::callees.okind::float8', 'y'), ('cast_too', 'kind::text::callees.ikind::float8', 'y'), ('cast_json', 'x', 'to_jsonb(kind::text::callees.lkind) IS NULL'),
+  ('negator', 'x', $$word OPERATOR(callees.====) 'a1'$$), ('added_up', 'callees.added_up(v)', 'y'),
+  ('named_array', 'x', $$('{' || word || '}')::regclass[] IS NULL$$), ('named_elements', 'x', 'ARRAY[word]::regclass[] IS NULL'), ('named_record', 'x', $$('(' || word || ')')::callees.named IS NULL$$),
+  ('named_json', 'x', $$jsonb_populate_record(NULL::callees.named, jsonb_build_object('r', word)) IS NULL$$), ('named_domain', 'x', 'word::callees.named_too IS NULL'), ('named_columns', 'x', 'callees.populated(word)'),
+  ('named_table', 'x', $$tableoid::regclass::text LIKE '%people'$$), ('session_user', 'x', 'session_user = word'), ('current_user', 'x', 'current_user = word');
+SELECT format('CALL callees.define(%L, %L)', 'left_' || name, format('SELECT person, %s AS x, %s AS y FROM callees.people', x, y)) FROM callees.cases \gexec
+SELECT format('SELECT dp_logreg_train(%L, ''y'', ''x'', 1) IS NOT NULL AS %I', 'callees.left_' || name, name) FROM callees.cases WHERE to_regclass('callees.left_' || name) IS NOT NULL \gexec
+-- also a column that JSON is read into, which PostgreSQL 17 has
+DO $$ BEGIN
+	IF current_setting('server_version_num')::int >= 170000 THEN
+		EXECUTE $c$ CREATE VIEW callees.left_value AS SELECT person, x, json_value(jsonb_build_object('r', word), '$.r' RETURNING regclass) IS NULL AS y FROM callees.people $c$;
+		PERFORM dp_protect('callees.left_value', 'callees', unit => 'person', domains => '{"x": [0, 1]}');
+		PERFORM dp_cost('callees.left_value', 'y', 'x', 1, 300);
+		RAISE 'accepted';
+	END IF;
+EXCEPTION WHEN feature_not_supported THEN
+	NULL;
+END $$;
+-- nor is anything charged for it, whoever asks
+SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'callees' AND act = 'charge' \gset
+SET ROLE callees_analyst;
+SELECT dp_logreg_train('callees.left_warned', 'y', 'x', 1) IS NOT NULL AS left_warned;
+\echo :LAST_ERROR_SQLSTATE
+SELECT budget FROM dp_cost('callees.left_warned', 'y', 'x', 1, 300);
+SET ROLE callees_owner;
+SELECT count(*) = :charges AS nothing_charged FROM dp_ledger WHERE budget = 'callees' AND act = 'charge';
 -- where a row lies is a matter of how large the others are
 CALL callees.define('place', 'SELECT person, x, (ctid::text::point)[0] > 0 AS y FROM callees.people');
 CALL callees.define('chosen', 'SELECT person, x, y FROM callees.people WHERE (ctid::text::point)[0] > 0');
@@ -290,7 +358,7 @@ SELECT dp_budget_create('callees nest', 100);
 CREATE TABLE callees_nest.own AS SELECT i AS person, i % 10 / 10.0::float8 AS x, i % 3 = 0 AS y FROM generate_series(1, 20) i;
 CREATE FUNCTION callees_nest.within(p int, y boolean) RETURNS boolean LANGUAGE sql IMMUTABLE AS
   $$ SELECT CASE p WHEN 1 THEN public.dp_logreg_train('callees.plain', 'y', 'x', 1) IS NOT NULL ELSE y END $$;
-CREATE VIEW callees_nest.view AS SELECT person, x, callees_nest.within(person, y) AS y FROM callees_nest.own;
+CREATE VIEW callees_nest.view AS SELECT person, x, callees_nest.within(1, true) AND y AS y FROM callees_nest.own;
 SET client_min_messages = error;
 SELECT dp_protect('callees_nest.view', 'callees nest', unit => 'person', domains => '{"x": [0, 1]}');
 RESET client_min_messages;
