@@ -229,12 +229,17 @@ plan_and_run(const DpermChecked *query, Query *tree, const DpermCallees *callees
 	PG_TRY();
 	{
 		error_context_stack = &errors;
-		running = plan(query, tree, receiver ? receiver : None_Receiver);
-		other = reads_other(source, running->plannedstmt);
 
 		/* on the workers of a cluster, queries have bare columns */
 		if (OidIsValid(source->run_as) && !source->fenced)
-			called = dperm_inlined_left(running->plannedstmt, callees->constraints);
+			called = dperm_inlined_left_unseen(callees->unseen);
+		if (!OidIsValid(called))
+		{
+			running = plan(query, tree, receiver ? receiver : None_Receiver);
+			other = reads_other(source, running->plannedstmt);
+			if (OidIsValid(source->run_as) && !source->fenced)
+				called = dperm_inlined_left(running->plannedstmt);
+		}
 		if (receiver && !other && !OidIsValid(called))
 			run(running);
 		else if (!other && !OidIsValid(called))

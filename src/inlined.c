@@ -8,8 +8,10 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
+#include "nodes/makefuncs.h"
 #include "nodes/nodes.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
@@ -64,17 +66,48 @@ find_called(const void *planned)
 	return result;
 }
 
-/* The same for a plan and the constraints of domains, which the type cache plans when the first value comes. */
+/* The same for a plan. */
 Oid
-dperm_inlined_left(const PlannedStmt *planned, const List *constraints)
+dperm_inlined_left(const PlannedStmt *planned)
 {
-	Oid			result = find_called(planned);
+	return find_called(planned);
+}
+
+/* The same for expressions that no plan shows. */
+Oid
+dperm_inlined_left_unseen(const List *expressions)
+{
+	Oid			result = InvalidOid;
 	ListCell   *cell;
 
-	foreach(cell, constraints)
+	foreach(cell, expressions)
 		if (!OidIsValid(result))
 			result = find_called(expression_planner(copyObject(lfirst(cell))));
 	return result;
+}
+
+/* A call of an operator with any values. */
+Node *
+dperm_inlined_call(Oid operator)
+{
+	Oid			types[2];
+	List	   *args = NIL;
+
+	op_input_types(operator, &types[0], &types[1]);
+	for (int i = 0; i < lengthof(types); i++)
+		if (OidIsValid(types[i]))
+		{
+			Param	   *param = makeNode(Param);
+
+			param->paramkind = PARAM_EXTERN;
+			param->paramid = i + 1;
+			param->paramtype = types[i];
+			param->paramtypmod = -1;
+			param->paramcollid = get_typcollation(types[i]);
+			param->location = -1;
+			args = lappend(args, param);
+		}
+	return (Node *) make_opclause(operator, get_op_rettype(operator), false, linitial(args), list_length(args) > 1 ? lsecond(args) : NULL, InvalidOid, DEFAULT_COLLATION_OID);
 }
 
 /* Raise, or warn, for a function that is left. */
@@ -99,7 +132,7 @@ dperm_inlined_refuse_support(int level, Oid function, Oid relation)
 
 /* Warn of a function that would be refused in a view. */
 void
-dperm_inlined_warn(Oid view, Oid owner, const List *constraints)
+dperm_inlined_warn(Oid view, Oid owner, const List *unseen)
 {
 	Relation	relation = table_open(view, AccessShareLock);
 	Query	   *query = copyObject(dperm_domains_view_query(relation));
@@ -112,7 +145,9 @@ dperm_inlined_warn(Oid view, Oid owner, const List *constraints)
 	(void) set_config_option("row_security", "on", PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	AcquireRewriteLocks(query, true, false);
 	query = linitial_node(Query, QueryRewrite(query));
-	function = dperm_inlined_left(pg_plan_query(query, "", 0, NULL), constraints);
+	function = dperm_inlined_left_unseen(unseen);
+	if (!OidIsValid(function))
+		function = dperm_inlined_left(pg_plan_query(query, "", 0, NULL));
 	dperm_run_as_end(&before);
 	table_close(relation, NoLock);
 	if (OidIsValid(function))

@@ -492,7 +492,7 @@ dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid call
 				 errmsg("protected relation \"%s\" calls function %s, which might find temporary objects of this session",
 						get_rel_name(relation), format_procedure(owners.own)),
 				 errhint("Start a new session, and create no temporary objects in it.")));
-	return (DpermCallees) {.limited = !owners.trusted, .functions = owners.functions, .constraints = owners.constraints};
+	return (DpermCallees) {.limited = !owners.trusted, .functions = owners.functions, .unseen = owners.unseen};
 }
 
 /* Warn of what would be refused. */
@@ -513,5 +513,5 @@ dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns)
 
 	/* the planner calls functions: not if there are some that must not run */
 	if (entry.relkind == RELKIND_VIEW && !owners.warned)
-		dperm_inlined_warn(relation, owner, owners.constraints);
+		dperm_inlined_warn(relation, owner, owners.unseen);
 }

@@ -17,7 +17,7 @@ typedef struct DpermOwners
 	Oid			own;			/* a function of theirs */
 	bool		aside;			/* is what is looked at only possibly called? */
 	List	   *functions;		/* all that have been checked */
-	List	   *constraints;	/* of domains that values of rows may be checked with */
+	List	   *unseen;			/* expressions for rows that no plan shows: constraints of domains, and operators that the planner calls with values of the statistics */
 	Oid			within;			/* the function whose body is looked at, InvalidOid for the query itself */
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
 	bool		warned;			/* has there been one? */

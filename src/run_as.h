@@ -28,7 +28,7 @@ typedef struct DpermCallees
 {
 	bool		limited;
 	List	   *functions;
-	List	   *constraints;	/* of domains: expressions that no plan shows */
+	List	   *unseen;			/* expressions that no plan shows */
 } DpermCallees;
 
 /* What a shield has changed. */
