@@ -8,10 +8,8 @@
 
 #include "access/htup_details.h"
 #include "access/table.h"
-#include "catalog/pg_collation.h"
 #include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
-#include "nodes/makefuncs.h"
 #include "nodes/nodes.h"
 #include "optimizer/optimizer.h"
 #include "rewrite/rewriteHandler.h"
@@ -86,30 +84,6 @@ dperm_inlined_left_unseen(const List *expressions)
 	return result;
 }
 
-/* A call of an operator with any values. */
-Node *
-dperm_inlined_call(Oid operator)
-{
-	Oid			types[2];
-	List	   *args = NIL;
-
-	op_input_types(operator, &types[0], &types[1]);
-	for (int i = 0; i < lengthof(types); i++)
-		if (OidIsValid(types[i]))
-		{
-			Param	   *param = makeNode(Param);
-
-			param->paramkind = PARAM_EXTERN;
-			param->paramid = i + 1;
-			param->paramtype = types[i];
-			param->paramtypmod = -1;
-			param->paramcollid = get_typcollation(types[i]);
-			param->location = -1;
-			args = lappend(args, param);
-		}
-	return (Node *) make_opclause(operator, get_op_rettype(operator), false, linitial(args), list_length(args) > 1 ? lsecond(args) : NULL, InvalidOid, DEFAULT_COLLATION_OID);
-}
-
 /* Raise, or warn, for a function that is left. */
 void
 dperm_inlined_refuse(int level, Oid function, Oid relation)
@@ -127,7 +101,7 @@ dperm_inlined_refuse_support(int level, Oid function, Oid relation)
 	ereport(level,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s behind protected relation \"%s\" is not inlined", format_procedure(function), get_rel_name(relation)),
-			 errhint("PostgreSQL calls it within an aggregate, or to compare, hash or convert values, and such a function cannot be in SQL. Keep its result in a column of the table.")));
+			 errhint("PostgreSQL calls it within an aggregate, to compare, hash or convert values, or to estimate how many rows there are, and such a function cannot be in SQL. Keep its result in a column of the table, or make its operator without RESTRICT and JOIN.")));
 }
 
 /* Warn of a function that would be refused in a view. */

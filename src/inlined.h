@@ -15,9 +15,6 @@ extern Oid	dperm_inlined_left(const PlannedStmt *planned);
 /* The same for expressions that no plan shows, once they are planned. The planner calls functions: a shield has to be up. */
 extern Oid	dperm_inlined_left_unseen(const List *expressions);
 
-/* A call of an operator with any values. */
-extern Node *dperm_inlined_call(Oid operator);
-
 /* Raise, or warn, for such a function; of one that PostgreSQL itself looks up and calls, whatever its body is. */
 extern void dperm_inlined_refuse(int level, Oid function, Oid relation);
 extern void dperm_inlined_refuse_support(int level, Oid function, Oid relation);

@@ -125,6 +125,9 @@ check_body(Oid function, HeapTuple tuple, DpermOwners *owners)
 	else if (!compiled && form->prolang != SQLlanguageId && !owners->planned)
 		refuse_language(function, form->prolang, owners);
 
+	else if (compiled && !owners->planned && dperm_owners_builtin_compiled_fault(function))
+		refuse_reader(function, dperm_owners_builtin_compiled_fault(function), owners);
+
 	/* what returns rows and is not IMMUTABLE has them from somewhere */
 	else if (form->provolatile != PROVOLATILE_IMMUTABLE && (compiled ? form->proretset : owners->trusted))
 		refuse_reader(function, "may read any table", owners);
@@ -133,7 +136,7 @@ check_body(Oid function, HeapTuple tuple, DpermOwners *owners)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %s cannot run with the rights of the owner of protected relation \"%s\"",
 						format_procedure(function), get_rel_name(owners->relation)),
-				 errhint("What it does can depend on what this session did before. The owner has to write it in SQL with RETURN or BEGIN ATOMIC, and so the functions that it calls.")));
+				 errhint("What it does can depend on what this session did before. The owner has to write it in SQL with RETURN or BEGIN ATOMIC, and so the functions that it calls; or keep its result in a column of the table.")));
 }
 
 /* An expression that the catalog has as text. */

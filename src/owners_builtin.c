@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/transam.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
 #include "utils/builtins.h"
@@ -18,11 +19,11 @@
 #include "owners_walk.h"
 #include "reach.h"
 
-/* Is a type one that stands for an object of the catalog: regclass, regconfig, regdictionary and such? */
+/* Is a type one that stands for an object of the catalog, or has the name of one: regclass, regconfig, regdictionary and such, or aclitem? */
 bool
 dperm_owners_builtin_names_object(Oid type)
 {
-	return strncmp(format_type_be(type), "reg", 3) == 0;
+	return type == ACLITEMOID || (type < FirstNormalObjectId && strncmp(format_type_be(type), "reg", 3) == 0);
 }
 
 /* Is a type one of dates or times? Their functions depend on TimeZone, DateStyle and IntervalStyle, and on the time of the transaction. */
@@ -79,6 +80,36 @@ is_known(const char *name)
 	return false;
 }
 
+/* What does so whoever made the function? */
+static const char *
+compiled_fault(HeapTuple tuple)
+{
+	Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
+
+	/* also if they are IMMUTABLE: a text search configuration can be somebody else's, and is looked up when the function is called */
+	if (form->oid != F_REGCLASSOUT && takes(form, dperm_owners_builtin_names_object))
+		return "depends on what the catalog has under a name";
+
+	/* its columns are its own, and their type may be made when the first row gets there */
+	if (form->prorettype == RECORDOID && !form->proretset && !heap_attisnull(tuple, Anum_pg_proc_proallargtypes, NULL))
+		return "returns a record, whose type the session keeps";
+	return NULL;
+}
+
+/* The same for a function that need not be PostgreSQL's. */
+const char *
+dperm_owners_builtin_compiled_fault(Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	const char *fault;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	fault = compiled_fault(tuple);
+	ReleaseSysCache(tuple);
+	return fault;
+}
+
 /* What keeps a function of PostgreSQL from being called for rows, or only by the planner? NULL if nothing does. */
 const char *
 dperm_owners_builtin_fault(Oid function, bool rows)
@@ -96,8 +127,9 @@ dperm_owners_builtin_fault(Oid function, bool rows)
 	if (form->provolatile == PROVOLATILE_VOLATILE)
 		fault = "is volatile";
 
-	/* also if they are IMMUTABLE: a text search configuration can be somebody else's, and is looked up when the function is called */
-	else if (rows && function != F_REGCLASSOUT && (takes(form, dperm_owners_builtin_names_object) || function == F_TS_PARSE_OID_TEXT || function == F_TS_TOKEN_TYPE_OID))
+	else if (rows && compiled_fault(tuple))
+		fault = compiled_fault(tuple);
+	else if (rows && (function == F_TS_PARSE_OID_TEXT || function == F_TS_TOKEN_TYPE_OID))
 		fault = "depends on what the catalog has under a name";
 	else if (rows && form->provolatile == PROVOLATILE_STABLE && !takes(form, is_internal) && !takes(form, is_time) && !is_known(NameStr(form->proname)))
 		fault = "can depend on the session, the catalog or how a row is stored";

@@ -64,18 +64,6 @@ dperm_owners_types_family(Oid family, DpermOwners *owners)
 	owners->aside = before;
 }
 
-/* An operator in SQL. The planner calls one that has an estimator with values of the statistics, before there is a plan, unless its body has been put in line by then. */
-static void
-check_estimated(Form_pg_operator form, DpermOwners *owners)
-{
-	if (owners->planned || !(OidIsValid(form->oprrest) || OidIsValid(form->oprjoin)))
-		return;
-	if (IsPolymorphicType(form->oprleft) || IsPolymorphicType(form->oprright))
-		(void) dperm_owners_support(form->oprcode, owners);
-	else
-		owners->unseen = lappend(owners->unseen, dperm_inlined_call(form->oid));
-}
-
 /* The functions behind an operator. The planner may put its negator or its commutator in its place, and hash or compare by a family that it is in. */
 void
 dperm_owners_types_operator(Oid operator, DpermOwners *owners)
@@ -107,7 +95,9 @@ dperm_owners_types_operator(Oid operator, DpermOwners *owners)
 	/* if the body of this one is put in line, nothing is left to put another one in place of */
 	if (dperm_inlined_is_sql(form->oprcode))
 	{
-		check_estimated(form, owners);
+		/* the planner calls one that has an estimator with values of the statistics, before there is a plan */
+		if (OidIsValid(form->oprrest) || OidIsValid(form->oprjoin))
+			(void) dperm_owners_support(form->oprcode, owners);
 		dperm_owners_types_operator(form->oprnegate, owners);
 		dperm_owners_types_operator(form->oprcom, owners);
 	}

@@ -17,7 +17,7 @@ typedef struct DpermOwners
 	Oid			own;			/* a function of theirs */
 	bool		aside;			/* is what is looked at only possibly called? */
 	List	   *functions;		/* all that have been checked */
-	List	   *unseen;			/* expressions for rows that no plan shows: constraints of domains, and operators that the planner calls with values of the statistics */
+	List	   *unseen;			/* expressions for rows that no plan shows: constraints of domains */
 	Oid			within;			/* the function whose body is looked at, InvalidOid for the query itself */
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
 	bool		warned;			/* has there been one? */
@@ -38,11 +38,14 @@ extern bool dperm_owners_support(Oid function, void *owners);
 /* The level of a message that is about to be raised. */
 extern int	dperm_owners_level(DpermOwners *owners);
 
-/* Is a type one that stands for an object of the catalog: regclass, regconfig, regdictionary and such? */
+/* Is a type one that stands for an object of the catalog, or has the name of one: regclass, regconfig, regdictionary and such, or aclitem? */
 extern bool dperm_owners_builtin_names_object(Oid type);
 
 /* Raise for a type whose values PostgreSQL reads from text by way of the catalog, where no function shows it. */
 extern void dperm_owners_types_refuse_names(Oid type, Oid part, DpermOwners *owners);
+
+/* What keeps a function in C, be it of PostgreSQL or of an extension, from being called for rows; NULL if nothing does. */
+extern const char *dperm_owners_builtin_compiled_fault(Oid function);
 
 /* What keeps a function of PostgreSQL from being called for rows, or only by the planner; NULL if nothing does. */
 extern const char *dperm_owners_builtin_fault(Oid function, bool rows);

@@ -120,6 +120,17 @@ toast_of(Oid table)
 	return result;
 }
 
+/* Indexes, opened once: PostgreSQL keeps for the session what an operator class of one is made of. */
+static List *
+opened(List *indexes)
+{
+	ListCell   *cell;
+
+	foreach(cell, indexes)
+		index_close(index_open(lfirst_oid(cell), AccessShareLock), NoLock);
+	return indexes;
+}
+
 /* The relations of the catalogs above, indexes and TOAST tables among them: always the same ones, so they are looked up once in a session. */
 static List *
 catalog_relations(void)
@@ -134,9 +145,9 @@ catalog_relations(void)
 	{
 		Oid			toast = toast_of(catalogs[i]);
 
-		found = list_concat(lappend_oid(found, catalogs[i]), indexes_of(catalogs[i]));
+		found = list_concat(lappend_oid(found, catalogs[i]), opened(indexes_of(catalogs[i])));
 		if (OidIsValid(toast))
-			found = list_concat(lappend_oid(found, toast), indexes_of(toast));
+			found = list_concat(lappend_oid(found, toast), opened(indexes_of(toast)));
 	}
 	before = MemoryContextSwitchTo(TopMemoryContext);
 	known = list_copy(found);

@@ -305,6 +305,7 @@ CREATE OPERATOR callees.==== (FUNCTION = pg_catalog.texteq, LEFTARG = text, RIGH
 CREATE FUNCTION callees.like(p text, q text) RETURNS boolean IMMUTABLE RETURN p = q;
 CREATE FUNCTION callees.like_too(p text, q text) RETURNS boolean IMMUTABLE BEGIN ATOMIC SELECT 1; SELECT 1 / (length(p) - 2) = 0; END;
 CREATE OPERATOR callees.~= (FUNCTION = callees.like, LEFTARG = text, RIGHTARG = text, COMMUTATOR = OPERATOR(callees.~=), RESTRICT = eqsel);
+CREATE OPERATOR callees.#= (FUNCTION = callees.like, LEFTARG = text, RIGHTARG = text);
 CREATE OPERATOR callees.~== (FUNCTION = callees.like_too, LEFTARG = text, RIGHTARG = text, RESTRICT = eqsel);
 CREATE FUNCTION callees.step_up(s float8, v float8) RETURNS float8 IMMUTABLE RETURN s + v;
 CREATE AGGREGATE callees.add_up(float8) (SFUNC = callees.step_up, STYPE = float8, INITCOND = '0');
@@ -322,7 +323,7 @@ INSERT INTO callees.cases VALUES ('inline', 'callees.inline(x)', 'y'), ('inline_
   ('aggregate', 'callees.aggregate(x)', 'y'), ('outer', 'callees.outer(x)', 'y'), ('quoted', 'callees.quoted(x)', 'y'), ('branch', 'CASE WHEN person = 7 THEN callees.statements(x) ELSE x END', 'y'),
   ('domain', 'x', 'word::callees.word IS NULL'), ('domain_too', 'x', 'word::callees.word_too IS NULL'), ('domain_array', 'x', 'ARRAY[word]::callees.word_too[] IS NULL'),
   ('cast', 'kind::text::callees.okind::float8', 'y'), ('cast_too', 'kind::text::callees.ikind::float8', 'y'), ('cast_json', 'x', 'to_jsonb(kind::text::callees.lkind) IS NULL'),
-  ('negator', 'x', $$word OPERATOR(callees.====) 'a1'$$), ('operator', 'x', $$word OPERATOR(callees.~=) 'a1'$$), ('operator_too', 'x', $$word OPERATOR(callees.~==) 'a1'$$), ('added_up', 'callees.added_up(v)', 'y'),
+  ('negator', 'x', $$word OPERATOR(callees.====) 'a1'$$), ('operator', 'x', $$word OPERATOR(callees.#=) 'a1'$$), ('operator_too', 'x', $$word OPERATOR(callees.~==) 'a1'$$), ('added_up', 'callees.added_up(v)', 'y'),
   ('named_array', 'x', $$('{' || word || '}')::regclass[] IS NULL$$), ('named_elements', 'x', 'ARRAY[word]::regclass[] IS NULL'), ('named_record', 'x', $$('(' || word || ')')::callees.named IS NULL$$),
   ('named_json', 'x', $$jsonb_populate_record(NULL::callees.named, jsonb_build_object('r', word)) IS NULL$$), ('named_domain', 'x', 'word::callees.named_too IS NULL'), ('named_columns', 'x', 'callees.populated(word)'),
   ('named_table', 'x', $$tableoid::regclass::text LIKE '%people'$$), ('session_user', 'x', 'session_user = word'), ('current_user', 'x', 'current_user = word');
@@ -344,6 +345,12 @@ CALL callees.define('left_estimated', $$SELECT person, x, y FROM callees.people 
 SELECT dp_logreg_train('callees.left_estimated', 'y', 'x', 1) IS NOT NULL AS estimated;
 CALL callees.define('left_estimated_inline', $$SELECT person, x, y FROM callees.people WHERE word OPERATOR(callees.~=) 'a1'$$);
 SELECT dp_logreg_train('callees.left_estimated_inline', 'y', 'x', 1) IS NOT NULL AS estimated_inline;
+CALL callees.define('left_estimated_any', $$SELECT person, x, y FROM callees.people WHERE word OPERATOR(callees.~=) ANY (ARRAY['a1', 'a2'])$$);
+SELECT dp_logreg_train('callees.left_estimated_any', 'y', 'x', 1) IS NOT NULL AS estimated_any;
+-- functions in C that make a type for the session, or look up a name, and types that hold one
+CALL callees.define('blessed', $$SELECT person, CASE WHEN x > 1e9 THEN (pg_walfile_name_offset('0/0'::pg_lsn + person)).file_offset ELSE x END AS x, y FROM callees.people$$);
+CALL callees.define('granted', $$SELECT person, x, (('{' || word || '=r/postgres}')::aclitem[] IS NULL) AS y FROM callees.people$$);
+SELECT dp_logreg_train('callees.granted', 'y', 'x', 1) IS NOT NULL AS granted;
 -- nor is anything charged for it, whoever asks
 SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'callees' AND act = 'charge' \gset
 SET ROLE callees_analyst;

@@ -93,7 +93,7 @@ foreach my $schema ('calm', 'wild')
 			CASE WHEN $wild AND id = 7 THEN 'b' WHEN id % 2 = 0 THEN 'a' ELSE 'c' END::$schema.grade AS grade FROM generate_series(1, 1000) id;
 		CREATE VIEW $schema.labels AS SELECT id, ill, kind::text AS x FROM $schema.cases;
 		CREATE VIEW $schema.scores AS SELECT id, ill, CASE WHEN kind = 'rare' THEN $schema.score(age) ELSE age END AS x FROM $schema.cases;
-		CREATE VIEW $schema.grades AS SELECT id, ill, grade > 'a' AS x FROM $schema.cases;
+		CREATE VIEW $schema.grades AS SELECT id, ill, CASE WHEN kind = 'rare' THEN enum_first(grade) < grade ELSE grade > 'a' END AS x FROM $schema.cases;
 		CREATE VIEW $schema.sorted AS SELECT id, ill, CASE WHEN kind = 'rare' THEN age::text COLLATE $schema.bytes > '5' ELSE age > 5 END AS x FROM $schema.cases;
 		CREATE VIEW $schema.typed AS SELECT id, ill, CASE WHEN kind = 'rare' THEN num_nonnulls(lower(int4range(id, 9)), $schema.span(age::text, 'z') @> 'k'::text) > 0 ELSE age > 5 END AS x FROM $schema.cases;
 		CREATE VIEW $schema.composed AS SELECT id, ill, CASE WHEN kind = 'rare' THEN ROW(id, age)::$schema.pair < ROW(id, 'z')::$schema.pair ELSE age > 5 END AS x FROM $schema.cases;
@@ -176,6 +176,7 @@ my %lookups = (
 	labels => "('rare'::clinic.kind)::text",
 	scores => "max(q) FROM unnest('{1}'::float8[]) q",
 	grades => "'b'::clinic.grade > 'c'::clinic.grade",
+	first => "enum_first('b'::clinic.grade)",
 	sorted => "'b' > 'c' COLLATE clinic.bytes",
 	sorted_failing => "'b' > 'c' COLLATE clinic.octets",
 	range => 'int4range(1, i) FROM generate_series(1, 2) i',
@@ -185,7 +186,7 @@ my %lookups = (
 my %look = map { $_ => "EXPLAIN (ANALYZE, BUFFERS, COSTS OFF, TIMING OFF, SUMMARY OFF) SELECT $lookups{$_};\n" } keys %lookups;
 sub train { return "SELECT dp_logreg_train('clinic.$_[0]', 'ill', 'x', 0.1) IS NOT NULL;\n" }
 $sessions{'what rows leave in caches'} = "SET enable_seqscan = off;\n" . join('', map { train($_) . $look{$_} } qw(labels scores grades sorted))
-  . join('', map { train($_) } qw(typed composed named extended)) . join('', @look{ qw(range of_column of_range of_domain of_list), $has_citext ? 'citext' : () }) . "SELECT current_setting('pg_trgm.similarity_threshold', true);\n";
+  . join('', map { train($_) } qw(typed composed named extended)) . join('', @look{ qw(first range of_column of_range of_domain of_list), $has_citext ? 'citext' : () }) . "SELECT current_setting('pg_trgm.similarity_threshold', true);\n";
 $sessions{'what the planner leaves in caches'} = "SELECT method FROM dp_cost('clinic.noted', 'ill', 'x', 1, 40);\n" . $look{noted} . train('noted') . $look{noted}
   . "SELECT method FROM dp_cost('clinic.paired', 'ill', 'x', 1, 40);\n" . $look{of_column};
 $sessions{'what failed calls leave in caches'} = train('labels_failing') . $look{labels}
