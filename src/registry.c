@@ -7,7 +7,9 @@
  */
 #include "postgres.h"
 
+#include "access/htup_details.h"
 #include "access/xact.h"
+#include "catalog/pg_attribute.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "fmgr.h"
@@ -17,6 +19,7 @@
 #include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 
 #include "reference.h"
 #include "registry.h"
@@ -49,6 +52,21 @@ leave_newest(DpermTablesScope *scope)
 	dperm_tables_leave(scope);
 }
 
+/* The name of a column, NULL if it has been dropped. */
+static char *
+present_name(Oid relation, AttrNumber number)
+{
+	HeapTuple	tuple = SearchSysCacheAttNum(relation, number);
+	char	   *name = NULL;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		name = pstrdup(NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname));
+		ReleaseSysCache(tuple);
+	}
+	return name;
+}
+
 /* Fill in the columns of a registration: those that it was made with, whatever else has been restored of a relation of this name. One that has not found the relation is not there. */
 static void
 find_columns(DpermTablesScope *scope, DpermRegistration *registration, const char *id)
@@ -60,17 +78,19 @@ find_columns(DpermTablesScope *scope, DpermRegistration *registration, const cha
 	bool		any = false,
 				ambiguous = false;
 
-	(void) dperm_tables_execute(psprintf("SELECT a.attnum, c.listed, c.is_unit, c.domain, a.attname FROM %s.dp_protected_columns AS c, pg_catalog.pg_attribute AS a "
-										 "WHERE c.registered_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid AND c.relation OPERATOR(pg_catalog.=) $2 AND a.attrelid OPERATOR(pg_catalog.=) $2 "
-										 "AND a.attnum OPERATOR(pg_catalog.=) c.number AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped", scope->schema),
-								lengthof(types), types, values, NULL, true);
+	(void) dperm_tables_execute(psprintf("SELECT number, listed, is_unit, domain FROM %s.dp_protected_columns WHERE registered_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid "
+										 "AND relation OPERATOR(pg_catalog.=) $2", scope->schema), lengthof(types), types, values, NULL, true);
 	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		AttrNumber	number = DatumGetInt16(answer(i, 1));
+		char	   *name = number > 0 ? present_name(registration->relation, number) : NULL;
 		Datum		domain = answer(i, 4);
-		MemoryContext spi = MemoryContextSwitchTo(scope->caller);
+		MemoryContext spi;
 
+		if (name == NULL)
+			continue;
+		spi = MemoryContextSwitchTo(scope->caller);
 		if (DatumGetBool(answer(i, 2)))
 			registration->columns = list_append_unique_int(registration->columns, number);
 		if (DatumGetBool(answer(i, 3)))
@@ -84,8 +104,8 @@ find_columns(DpermTablesScope *scope, DpermRegistration *registration, const cha
 			JsonbValue	key = {.type = jbvString};
 			JsonbValue	value;
 
-			key.val.string.val = dperm_tables_value(i, 5);
-			key.val.string.len = strlen(key.val.string.val);
+			key.val.string.val = name;
+			key.val.string.len = strlen(name);
 			(void) pushJsonbValue(&state, WJB_KEY, &key);
 			JsonbToJsonbValue(DatumGetJsonbP(domain), &value);
 			(void) pushJsonbValue(&state, WJB_VALUE, &value);
