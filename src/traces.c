@@ -45,8 +45,10 @@
 #include "catalog/pg_ts_template.h"
 #include "catalog/pg_type.h"
 #include "fmgr.h"
+#include "libpq/pqsignal.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
+#include "regex/regex.h"
 #include "storage/lmgr.h"
 #include "utils/builtins.h"
 #include "utils/catcache.h"
@@ -195,10 +197,47 @@ load_order(Oid type)
 	ReleaseSysCacheList(labels);
 }
 
+/* How many compiled regular expressions PostgreSQL keeps in a session: the ones that were used last. */
+#define KEPT_EXPRESSIONS 32
+
+/*
+ * Have PostgreSQL keep expressions of ours in place of all others: whether one has been compiled can be seen at the end of the stack, where there is no room to compile it. That must not fail, whatever of
+ * the stack the caller has used; nor by a signal, since a request to cancel ends a compilation even where interrupts are held.
+ */
+static void
+replace_expressions(void)
+{
+	pg_stack_base_t base = set_stack_base();
+	bool		pending;
+	sigset_t	signals;
+
+	sigprocmask(SIG_SETMASK, &BlockSig, &signals);
+	pending = InterruptPending;
+	InterruptPending = false;
+	PG_TRY();
+	{
+		for (int i = 0; i < KEPT_EXPRESSIONS; i++)
+		{
+			text	   *expression = cstring_to_text(psprintf("%d", i));
+
+			(void) RE_compile_and_cache(expression, REG_ADVANCED, C_COLLATION_OID);
+			pfree(expression);
+		}
+	}
+	PG_FINALLY();
+	{
+		InterruptPending = pending;
+		sigprocmask(SIG_SETMASK, &signals, NULL);
+		restore_stack_base(base);
+	}
+	PG_END_TRY();
+}
+
 /* Before work over rows. */
 void
 dperm_traces_prepare(void)
 {
+	replace_expressions();
 	hold(catalog_relations());
 }
 
@@ -425,6 +464,7 @@ dperm_traces_prepare_query(Query *query, const List *functions)
 void
 dperm_traces_forget(void)
 {
+	replace_expressions();
 	InvalidateSystemCaches();
 }
 
