@@ -20,7 +20,6 @@
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
 #include "nodes/readfuncs.h"
-#include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
@@ -378,30 +377,19 @@ is_not_local(void)
 	return status && status() == CITUS_NOT_LOCAL;
 }
 
-/* The number of this transaction in this session. */
-static LocalTransactionId
-this_transaction(void)
-{
-#if PG_VERSION_NUM >= 170000
-	return MyProc->vxid.lxid;
-#else
-	return MyProc->lxid;
-#endif
-}
-
 /* A query of ours was run: Citus reads over connections where a table has shards here and elsewhere. */
 void
 dperm_location_note_read(void)
 {
 	if (is_not_local())
-		read_over_connection = this_transaction();
+		read_over_connection = dperm_tables_transaction();
 }
 
 /* Raise if the caller has made Citus read shards of this server over a connection: it sees other rows and other functions than this transaction does, and what it counts is seen. */
 static void
 check_local(void)
 {
-	if (is_not_local() && read_over_connection != this_transaction())
+	if (is_not_local() && read_over_connection != dperm_tables_transaction())
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this transaction has used tables of this server over a connection of Citus"),

@@ -362,16 +362,13 @@ dperm_registry_charge(DpermTablesScope *scope, const DpermBudget *budget)
 {
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(budget->id)};
-	List	   *found = NIL;
 	uint64		count;
 
 	PushActiveSnapshot(GetLatestSnapshot());
 	count = dperm_tables_execute(psprintf("SELECT relation::pg_catalog.oid FROM %s.dp_protected_relations WHERE budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid AND pending IS NULL ORDER BY 1",
 										  scope->schema), lengthof(types), types, values, NULL, true);
 	PopActiveSnapshot();
-	for (uint64 i = 0; i < count; i++)
-		found = lappend_oid(found, dperm_tables_oid(i, 1));
-	return found;
+	return dperm_tables_oids(count, 1);
 }
 
 /* The budget of a registration. */
@@ -397,7 +394,6 @@ dperm_registry_awaited(DpermTablesScope *scope, List *relations)
 	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID};
 	Datum		values[2];
 	List	   *tables = NIL;
-	List	   *found = NIL;
 	ListCell   *cell;
 
 	foreach(cell, relations)
@@ -408,9 +404,7 @@ dperm_registry_awaited(DpermTablesScope *scope, List *relations)
 	relation_arrays(tables, values);
 	(void) dperm_tables_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS (SELECT FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) n.name)"
 							  " OR EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) n.name)", lengthof(types), types, values, NULL);
-	for (uint64 i = 0; i < SPI_processed; i++)
-		found = lappend_oid(found, dperm_tables_oid(i, 1));
-	return found;
+	return dperm_tables_oids(SPI_processed, 1);
 }
 
 /*

@@ -74,12 +74,9 @@ kept_list(DpermTablesScope *scope, List *list)
 static List *
 awaited_relations(DpermTablesScope *scope)
 {
-	List	   *altered = NIL;
 	uint64		count = any_pending(scope) ? dperm_tables_query(scope, ALTERED_SQL, 0, NULL, NULL, NULL) : 0;
 
-	for (uint64 i = 0; i < count; i++)
-		altered = lappend_oid(altered, dperm_tables_oid(i, 1));
-	return kept_list(scope, dperm_registry_awaited(scope, altered));
+	return kept_list(scope, dperm_registry_awaited(scope, dperm_tables_oids(count, 1)));
 }
 
 /*
@@ -138,12 +135,8 @@ found_relations(const char *sql, Oid argument)
 {
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(argument)};
-	uint64		count = dperm_tables_execute(sql, lengthof(types), types, values, NULL, true);
-	List	   *found = NIL;
 
-	for (uint64 i = 0; i < count; i++)
-		found = lappend_oid(found, dperm_tables_oid(i, 1));
-	return found;
+	return dperm_tables_oids(dperm_tables_execute(sql, lengthof(types), types, values, NULL, true), 1);
 }
 
 /* The schema that a command renames, InvalidOid if it does something else. */

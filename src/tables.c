@@ -179,17 +179,21 @@ static struct
 static post_parse_analyze_hook_type previous_hook;
 
 /* The number of the top transaction, whatever subtransactions there are. */
+LocalTransactionId
+dperm_tables_transaction(void)
+{
 #if PG_VERSION_NUM >= 170000
-#define TRANSACTION_NUMBER (MyProc->vxid.lxid)
+	return MyProc->vxid.lxid;
 #else
-#define TRANSACTION_NUMBER (MyProc->lxid)
+	return MyProc->lxid;
 #endif
+}
 
 /* Is a scope open? Also in a subtransaction that began within it, as an exception block of PL/pgSQL does. */
 static bool
 is_open(void)
 {
-	return open_scope.depth > 0 && open_scope.transaction == TRANSACTION_NUMBER && SubTransactionIsActive(open_scope.sub);
+	return open_scope.depth > 0 && open_scope.transaction == dperm_tables_transaction() && SubTransactionIsActive(open_scope.sub);
 }
 
 /* Is a function neither ours nor PostgreSQL's? */
@@ -310,7 +314,7 @@ open_at(DpermTablesScope *scope, int level)
 	scope->depth = is_open() ? open_scope.depth : 0;
 	if (scope->depth == 0)
 	{
-		open_scope.transaction = TRANSACTION_NUMBER;
+		open_scope.transaction = dperm_tables_transaction();
 		open_scope.sub = GetCurrentSubTransactionId();
 	}
 	open_scope.depth = scope->depth + 1;
@@ -391,6 +395,17 @@ dperm_tables_oid(uint64 row, int column)
 	bool		isnull;
 
 	return DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull));
+}
+
+/* A column of OIDs. */
+List *
+dperm_tables_oids(uint64 count, int column)
+{
+	List	   *result = NIL;
+
+	for (uint64 i = 0; i < count; i++)
+		result = lappend_oid(result, dperm_tables_oid(i, column));
+	return result;
 }
 
 /* A column that is an amount. */

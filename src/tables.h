@@ -4,6 +4,8 @@
 #ifndef DPERM_TABLES_H
 #define DPERM_TABLES_H
 
+#include "nodes/pg_list.h"
+
 #include "core/privacy/amount.h"
 
 /*
@@ -58,8 +60,14 @@ extern char *dperm_tables_value(uint64 row, int column);
 extern Oid	dperm_tables_oid(uint64 row, int column);
 extern DpermAmount dperm_tables_amount(uint64 row, int column);
 
+/* A column of OIDs, as a list. */
+extern List *dperm_tables_oids(uint64 count, int column);
+
 /* An amount as numeric. */
 extern Datum dperm_tables_numeric(DpermAmount amount);
+
+/* The number of this transaction in this session, whatever subtransactions there are. */
+extern LocalTransactionId dperm_tables_transaction(void);
 
 /* The owner of a relation, InvalidOid if it is gone. */
 extern Oid	dperm_tables_relation_owner(Oid relation);

@@ -218,8 +218,11 @@ replace_expressions(void)
 	{
 		for (int i = 0; i < KEPT_EXPRESSIONS; i++)
 		{
-			text	   *expression = cstring_to_text(psprintf("%d", i));
+			char		digits[12];
+			text	   *expression;
 
+			snprintf(digits, sizeof(digits), "%d", i);
+			expression = cstring_to_text(digits);
 			(void) RE_compile_and_cache(expression, REG_ADVANCED, C_COLLATION_OID);
 			pfree(expression);
 		}
