@@ -2,8 +2,8 @@
  * identity.c: what identifies the rows of a source, so that they can be divided into portions.
  *
  * No two rows may share an identity: then portions are as independent of what rows hold as the hash is
- * random (docs/guarantee.md, "Portions"). Places in a table are different by nature; a column has to be
- * unique and not null by constraints, and its text form has to tell its values apart.
+ * random (docs/guarantee.md, "Portions"). Places in a table are different by nature; columns have to be
+ * unique together and not null by constraints, and their text forms have to tell their values apart.
  */
 #include "postgres.h"
 
@@ -14,10 +14,14 @@
 #include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
 #include "utils/acl.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -27,8 +31,31 @@
 #include "roster.h"
 #include "settled.h"
 
+/* Columns that identify rows together. */
+typedef struct Key
+{
+	int			count;
+	AttrNumber	numbers[INDEX_MAX_KEYS];
+} Key;
+
 #define FOREIGN_HINT \
 	"Foreign tables have no constraints that make a column unique: store the rows in a table, or choose on a public one, as in holdout => 'table'."
+
+#define CITUS_HINT \
+	"Create a key, which in Citus includes the distribution column, and specify all of its columns, as in identity => '{tenant,id}'; or store the rows in a local table or a materialized view and omit identity."
+
+/* Names, quoted where they have to be. */
+static char *
+quoted_list(List *names)
+{
+	StringInfoData list;
+	ListCell   *cell;
+
+	initStringInfo(&list);
+	foreach(cell, names)
+		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", quote_identifier(lfirst(cell)));
+	return list.data;
+}
 
 /* Is a column never null, by a constraint that all rows satisfy? */
 static bool
@@ -55,46 +82,85 @@ is_not_null(Relation relation, AttrNumber number)
 #endif
 }
 
-/* Does an index make a column unique, in every row that the snapshot shows and at every moment? */
+/* Is a column one of a key? */
 static bool
-makes_unique(Oid index, AttrNumber number)
+is_part(const Key *key, AttrNumber number)
+{
+	for (int i = 0; i < key->count; i++)
+		if (key->numbers[i] == number)
+			return true;
+	return false;
+}
+
+/* The columns that an index makes unique together, in every row that the snapshot shows and at every moment: none, if it does not. */
+static Key
+unique_columns(Oid index)
 {
 	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
 	Form_pg_index form;
-	bool		result;
+	Key			key = {0};
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for index %u", index);
 	form = (Form_pg_index) GETSTRUCT(tuple);
-	result = form->indisunique && form->indisvalid && form->indimmediate &&
-		form->indnkeyatts == 1 && form->indkey.values[0] == number &&
-		heap_attisnull(tuple, Anum_pg_index_indpred, NULL) && dperm_settled_tuple(tuple);
+	if (form->indisunique && form->indisvalid && form->indimmediate &&
+		heap_attisnull(tuple, Anum_pg_index_indpred, NULL) && dperm_settled_tuple(tuple))
+	{
+		key.count = form->indnkeyatts;
+		for (int i = 0; i < key.count; i++)
+			key.numbers[i] = form->indkey.values[i];
+	}
 	ReleaseSysCache(tuple);
-	return result;
+
+	/* an expression has no number */
+	return is_part(&key, InvalidAttrNumber) ? (Key) {0} : key;
 }
 
-/* Does a column of a table have a unique index of its own? A partitioned table's spans its partitions. */
+/* Are all columns of a key among those of another? */
 static bool
-has_unique_index(Relation relation, AttrNumber number)
+is_within(const Key *key, const Key *other)
+{
+	for (int i = 0; i < key->count; i++)
+		if (!is_part(other, key->numbers[i]))
+			return false;
+	return key->count > 0;
+}
+
+/* Does a unique index of a table have these columns, or some of them? A partitioned table's spans its partitions. */
+static bool
+has_unique_index(Relation relation, const Key *key)
 {
 	List	   *indexes = RelationGetIndexList(relation);
 	ListCell   *cell;
 	bool		found = false;
 
 	foreach(cell, indexes)
-		found = found || makes_unique(lfirst_oid(cell), number);
+	{
+		Key			unique = unique_columns(lfirst_oid(cell));
+
+		found = found || is_within(&unique, key);
+	}
 	list_free(indexes);
 	return found;
 }
 
+/* Are all columns of a key never null? */
+static bool
+all_not_null(Relation relation, const Key *key)
+{
+	for (int i = 0; i < key->count; i++)
+		if (!is_not_null(relation, key->numbers[i]))
+			return false;
+	return true;
+}
+
 /*
- * The relation that a query shows rows of, each at most once, and its column behind an output column; NULL for
+ * The relation that a query shows rows of, each at most once, and its columns behind output columns; NULL for
  * a query that may show a row twice.
  */
 static RangeTblEntry *
-shown_once(Query *query, AttrNumber *number)
+shown_once(Query *query, Key *key)
 {
-	Node	   *node;
 	int			index;
 
 	if (query->setOperations || query->groupClause || query->groupingSets || query->hasAggs ||
@@ -102,17 +168,21 @@ shown_once(Query *query, AttrNumber *number)
 		!IsA(linitial(query->jointree->fromlist), RangeTblRef))
 		return NULL;
 	index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
-	node = (Node *) list_nth_node(TargetEntry, query->targetList, *number - 1)->expr;
-	if (!IsA(node, Var) || ((Var *) node)->varno != index || ((Var *) node)->varlevelsup != 0 ||
-		((Var *) node)->varattno <= 0)
-		return NULL;
-	*number = ((Var *) node)->varattno;
+	for (int i = 0; i < key->count; i++)
+	{
+		Node	   *node = (Node *) list_nth_node(TargetEntry, query->targetList, key->numbers[i] - 1)->expr;
+
+		if (!IsA(node, Var) || ((Var *) node)->varno != index || ((Var *) node)->varlevelsup != 0 ||
+			((Var *) node)->varattno <= 0)
+			return NULL;
+		key->numbers[i] = ((Var *) node)->varattno;
+	}
 	return list_nth_node(RangeTblEntry, query->rtable, index - 1);
 }
 
-/* Do constraints say that no two rows have the same value in a column, and none has NULL? */
+/* Do constraints say that no two rows have the same values in some columns, and none has NULL? */
 static bool
-is_key(Oid oid, AttrNumber number, bool with_children)
+is_key(Oid oid, Key key, bool with_children)
 {
 	Relation	relation = relation_open(oid, AccessShareLock);
 	char		kind = relation->rd_rel->relkind;
@@ -122,14 +192,14 @@ is_key(Oid oid, AttrNumber number, bool with_children)
 	if (kind == RELKIND_VIEW)
 	{
 		Query	   *query = dperm_domains_view_query(relation);
-		RangeTblEntry *table = query ? shown_once(query, &number) : NULL;
+		RangeTblEntry *table = query ? shown_once(query, &key) : NULL;
 
-		result = table && table->rtekind == RTE_RELATION && is_key(table->relid, number, table->inh);
+		result = table && table->rtekind == RTE_RELATION && is_key(table->relid, key, table->inh);
 	}
 	else if (kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_RELATION)
 	{
 		/* an index of a table does not know of the tables that inherit from it */
-		result = is_not_null(relation, number) && has_unique_index(relation, number) &&
+		result = all_not_null(relation, &key) && has_unique_index(relation, &key) &&
 			(kind == RELKIND_PARTITIONED_TABLE ? dperm_settled_partitions(oid) :
 			 !with_children || find_inheritance_children(oid, AccessShareLock) == NIL);
 	}
@@ -162,6 +232,42 @@ column_identity(const DpermSource *source, AttrNumber number, const char *name)
 	}
 }
 
+/* The same as a text, to be put together with others. */
+static char *
+column_text(const DpermSource *source, AttrNumber number, const char *name)
+{
+	switch (getBaseType(get_atttype(source->relation, number)))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case UUIDOID:
+			return psprintf("t.%s::pg_catalog.text", quote_identifier(name));
+		default:
+			return column_identity(source, number, name);
+	}
+}
+
+/* What dp_portion takes of several columns: their texts, each but the last with its length before it, so that no two lists of values give the same. */
+static char *
+columns_identity(const DpermSource *source, List *names)
+{
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	foreach(cell, names)
+	{
+		char	   *text = column_text(source, get_attnum(source->relation, lfirst(cell)), lfirst(cell));
+
+		if (lnext(names, cell))
+			appendStringInfo(&sql, "pg_catalog.octet_length(%s)::pg_catalog.text OPERATOR(pg_catalog.||) ':' OPERATOR(pg_catalog.||) %s OPERATOR(pg_catalog.||) ", text, text);
+		else
+			appendStringInfoString(&sql, text);
+	}
+	return sql.data;
+}
+
 /* Is a relation a foreign table, or one of its leaves? */
 static bool
 is_table_elsewhere(Oid relation)
@@ -192,47 +298,122 @@ has_places(const DpermSource *source)
 	}
 }
 
-/* Raise unless a column tells rows apart. */
-static void
-check_key(const DpermSource *source, AttrNumber number, const char *name)
+/* Is a column the label or a feature? */
+static bool
+is_private(const DpermSource *source, const char *name)
 {
-	Oid			relation = source->relation;
-	Oid			type = get_atttype(relation, number);
+	for (int i = 0; i < source->block_count; i++)
+		if (strcmp(name, source->blocks[i].column.bytes) == 0)
+			return true;
+	return strcmp(name, source->label_column) == 0;
+}
 
-	if (!dperm_roster_told_by_text(getBaseType(type)))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATATYPE_MISMATCH),
-				 errmsg("identity cannot be of type %s", format_type_be(type)),
-				 errhint("Use a key of an integer type, uuid or text.")));
-	if (is_key(relation, number, true))
+/* Can all columns of a key be in an identity? */
+static bool
+takes_key(const DpermSource *source, const Key *key)
+{
+	for (int i = 0; i < key->count; i++)
+		if (!dperm_roster_told_by_text(getBaseType(get_atttype(source->relation, key->numbers[i]))) ||
+			is_private(source, get_attname(source->relation, key->numbers[i], false)))
+			return false;
+	return key->count > 0 && is_key(source->relation, *key, true);
+}
+
+/* A key as the argument has it: the name of a column, or an array. */
+static char *
+key_argument(Oid relation, const Key *key)
+{
+	Datum		names[INDEX_MAX_KEYS];
+
+	for (int i = 0; i < key->count; i++)
+		names[i] = CStringGetTextDatum(get_attname(relation, key->numbers[i], false));
+	return quote_literal_cstr(key->count == 1 ? TextDatumGetCString(names[0]) :
+							  OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(construct_array(names, key->count, TEXTOID, -1, false, TYPALIGN_INT))));
+}
+
+/* What to specify as identity of the rows of a table, NULL if it has no key that can be. */
+static char *
+suggest_identity(const DpermSource *source)
+{
+	Relation	relation = relation_open(source->relation, AccessShareLock);
+	List	   *indexes = relation->rd_rel->relkind == RELKIND_RELATION || relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
+		RelationGetIndexList(relation) : NIL;
+	ListCell   *cell;
+	char	   *result = NULL;
+
+	foreach(cell, indexes)
+	{
+		Key			key = unique_columns(lfirst_oid(cell));
+
+		if (result == NULL && takes_key(source, &key))
+			result = key_argument(source->relation, &key);
+	}
+	relation_close(relation, AccessShareLock);
+	return result;
+}
+
+/* Is a source a table of Citus, and not a view over one? */
+static bool
+is_citus_table(const DpermSource *source)
+{
+	return source->location == DPERM_LOCATION_CITUS && get_rel_relkind(source->relation) != RELKIND_VIEW;
+}
+
+/* A hint for columns that do not tell rows apart. */
+static int
+hint_of_key(const DpermSource *source, List *names)
+{
+	char	   *suggestion = suggest_identity(source);
+
+	if (is_table_elsewhere(source->relation))
+		return errhint(FOREIGN_HINT);
+	if (has_places(source))
+		return errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the %s as a key, as in PRIMARY KEY (%s). In a transaction that began before the constraint was created, start a new one.",
+					   get_rel_name(source->relation), list_length(names) == 1 ? "column" : "columns", quoted_list(names));
+	if (suggestion)
+		return errhint("Specify all columns of a key, as in identity => %s.", suggestion);
+	if (is_citus_table(source))
+		return errhint(CITUS_HINT);
+	return errhint("Use a view of a single table that includes its primary key, and specify all columns of it, or store the rows in a materialized view and omit identity. In a transaction that began before the constraint was created, start a new one.");
+}
+
+/* Raise unless columns tell rows apart. */
+static void
+check_key(const DpermSource *source, const Key *key, List *names)
+{
+	for (int i = 0; i < key->count; i++)
+	{
+		Oid			type = get_atttype(source->relation, key->numbers[i]);
+
+		if (!dperm_roster_told_by_text(getBaseType(type)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("identity cannot be of type %s", format_type_be(type)),
+					 errhint("Use a key of an integer type, uuid or text.")));
+	}
+	if (is_key(source->relation, *key, true))
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null",
-					name),
-			 is_table_elsewhere(relation) ? errhint(FOREIGN_HINT) :
-			 has_places(source) ?
-			 errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the column as a key, as in PRIMARY KEY (%s). In a transaction that began before the constraint was created, start a new one.",
-					 get_rel_name(relation), quote_identifier(name)) :
-			 errhint("Use a view of a single table that includes its primary key, or store the rows in a materialized view and omit identity. In a transaction that began before the constraint was created, start a new one.")));
+			 key->count == 1 ?
+			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null", (char *) linitial(names)) :
+			 errmsg("columns %s do not identify rows: no constraint makes them unique together and not null", quoted_list(names)),
+			 hint_of_key(source, names)));
 }
 
-/* A column that identifies rows; what is private in a row does not. */
-static char *
-identity_column(const DpermSource *source, const char *identity, bool is_public)
+/* The number of a column that is to identify rows; what is private in a row does not. */
+static AttrNumber
+identifying_column(const DpermSource *source, const char *name)
 {
-	AttrNumber	number = get_attnum(source->relation, identity);
-	bool		is_private = strcmp(identity, source->label_column) == 0;
+	AttrNumber	number = get_attnum(source->relation, name);
 
 	if (number <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
-				 errmsg("column \"%s\" of relation \"%s\" does not exist", identity,
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 						get_rel_name(source->relation)),
 				 errhint("identity names a column that identifies rows, such as a key.")));
-	for (int i = 0; i < source->block_count; i++)
-		is_private = is_private || strcmp(identity, source->blocks[i].column.bytes) == 0;
-	if (is_private)
+	if (is_private(source, name))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("identity cannot be the label or a feature"),
@@ -243,24 +424,54 @@ identity_column(const DpermSource *source, const char *identity, bool is_public)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
 				 errhint("Tuning requires SELECT on the column that identifies rows.")));
-	if (!is_public)
-		check_key(source, number, identity);
-	return column_identity(source, number, identity);
+	return number;
 }
 
-/* What identifies a row of the relation: a column, or the place of the row. */
+/* Columns that identify rows. */
+static char *
+identity_columns(const DpermSource *source, List *names, bool is_public)
+{
+	Key			key = {0};
+	ListCell   *cell;
+
+	if (list_length(names) > INDEX_MAX_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("identity cannot be more than %d columns", INDEX_MAX_KEYS)));
+	foreach(cell, names)
+		key.numbers[key.count++] = identifying_column(source, lfirst(cell));
+	if (!is_public)
+		check_key(source, &key, names);
+	return key.count == 1 ? column_identity(source, key.numbers[0], linitial(names)) : columns_identity(source, names);
+}
+
+/* A hint for rows that have no places. */
+static int
+hint_of_identity(const DpermSource *source, bool is_public)
+{
+	char	   *suggestion = suggest_identity(source);
+
+	if (is_table_elsewhere(source->relation) && !is_public)
+		return errhint(FOREIGN_HINT);
+	if (!suggestion && is_citus_table(source) && !is_public)
+		return errhint(CITUS_HINT);
+	if (!suggestion)
+		return errhint("Specify a column that identifies rows, as in identity => 'id', or several, as in identity => '{a,b}', or store the rows in a table.");
+	return errhint("Specify what identifies rows, as in identity => %s, or store the rows in a table.", suggestion);
+}
+
+/* What identifies a row of the relation: columns, or the place of the row. */
 char *
-dperm_identity_sql(const DpermSource *source, const char *identity, bool is_public)
+dperm_identity_sql(const DpermSource *source, List *identity, bool is_public)
 {
 	if (identity)
-		return identity_column(source, identity, is_public);
+		return identity_columns(source, identity, is_public);
 	if (!has_places(source))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("the rows of \"%s\" have no identity",
 						get_rel_name(source->relation)),
-				 is_table_elsewhere(source->relation) && !is_public ? errhint(FOREIGN_HINT) :
-				 errhint("Specify a column that identifies rows, as in identity => 'id', or store the rows in a table.")));
+				 hint_of_identity(source, is_public)));
 	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),

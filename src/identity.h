@@ -4,12 +4,14 @@
 #ifndef DPERM_IDENTITY_H
 #define DPERM_IDENTITY_H
 
+#include "nodes/pg_list.h"
+
 #include "source.h"
 
 /*
- * The SQL list that identifies a row, for dp_portion: of a column, or if that is NULL of the place of the row. Raises
+ * The SQL list that identifies a row, for dp_portion: of columns, by their names, or if there are none of the place of the row. Raises
  * unless constraints say that no two rows share it; of rows that are public anything will do.
  */
-extern char *dperm_identity_sql(const DpermSource *source, const char *identity, bool is_public);
+extern char *dperm_identity_sql(const DpermSource *source, List *identity, bool is_public);
 
 #endif							/* DPERM_IDENTITY_H */

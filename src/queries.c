@@ -370,7 +370,7 @@ dperm_queries_key(void)
 
 /* Divide the rows into portions by a key. */
 void
-dperm_queries_divide(DpermSource *source, int portions, const char *identity, bool is_public,
+dperm_queries_divide(DpermSource *source, int portions, List *identity, bool is_public,
 					Datum key, List **tried)
 {
 	source->portions = portions;

@@ -23,11 +23,11 @@ extern void dperm_queries_open(DpermSource *source, const DpermSourceNames *name
 extern Datum dperm_queries_key(void);
 
 /*
- * Divide the rows into portions by a key. identity names a column that identifies rows; NULL for a relation whose rows
- * have a place of their own, or for persons, who are divided by their unit. It has to be unique by constraints unless the rows are public. The queries over
+ * Divide the rows into portions by a key. identity names columns that identify rows; NIL for a relation whose rows
+ * have a place of their own, or for persons, who are divided by their unit. They have to be unique by constraints unless the rows are public. The queries over
  * portions are checked.
  */
-extern void dperm_queries_divide(DpermSource *source, int portions, const char *identity,
+extern void dperm_queries_divide(DpermSource *source, int portions, List *identity,
 								bool is_public, Datum key, List **tried);
 
 /*

@@ -45,7 +45,7 @@ typedef struct Tuning
 	DpermOptions base;
 	DpermSourceNames names;		/* of the private table */
 	DpermSelection selection;
-	char	   *identity;
+	List	   *identity;		/* names of columns */
 	DpermCandidates candidates;
 	DpermSource *sources;		/* of each candidate */
 	DpermRows  *sets;			/* rows that are loaded, each for one candidate or more, */
@@ -64,9 +64,13 @@ read_arguments(Tuning *tuning)
 {
 	FunctionCallInfo fcinfo = tuning->fcinfo;
 	char	   *selection = dperm_arguments_text(fcinfo, "selection");
+	char	  **identity;
+	int			count;
 
 	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
-	tuning->identity = dperm_arguments_text(fcinfo, "identity");
+	identity = dperm_arguments_names(fcinfo, "identity", &count);
+	for (int i = 0; i < count; i++)
+		tuning->identity = lappend(tuning->identity, identity[i]);
 	if (selection && !dperm_selection_parse(selection, &tuning->selection))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -191,10 +191,14 @@ CREATE FUNCTION told(source text, identity text) RETURNS text LANGUAGE sql AS $$
   SELECT split_part(tune(format($a$ %L, 'ill', 'x', 1, lambdas => '{0.1}', identity => %L $a$, source, identity)), E'\n', 1)
 $$;
 SELECT format('%s: %s', c, told('keyed', c)) FROM unnest('{id,u,t,d,e,more,both_of,nullable,late,late_too,part,expr,plain,twice,infected,f,tz}'::text[]) c;
+-- or several together, some of which a constraint makes unique, and none of which can be null
+SELECT format('%s: %s', c, told('keyed', c)) FROM unnest('{"{both_of,them}","{them,t,both_of}","{id,plain}","{d,u,e,id}","{id}","{both_of,plain}","{both_of,nullable}","{id,nullable}","{part,expr}","{late,late_too}","{id,f}","{id,ill}","{id,nr}","{}"}'::text[]) c;
+SELECT tune($$ 'keyed', 'ill', 'x', 1, identity => '{both_of,"infected"}' $$);
 SELECT tune($$ 'keyed', 'ill', 'x', 1, identity => 'infected' $$);
 SELECT tune($$ 'keyed', 'ill', 'x', 1, identity => 'f' $$);
 -- through views of one table that show its key; not where a row may come twice
 CREATE VIEW v_plain AS SELECT x, ill, id FROM keyed;
+CREATE VIEW v_both AS SELECT x, ill, them AS a, both_of AS b, id % 2 AS c FROM keyed;
 CREATE VIEW v_deep AS SELECT id AS nr, ill, x FROM v_plain WHERE id > 10 ORDER BY id LIMIT 900;
 CREATE VIEW v_join AS SELECT k.id, k.ill, k.x FROM keyed k JOIN visits v ON k.id = v.id;
 CREATE VIEW v_cross AS SELECT k.id, k.ill, k.x FROM keyed k, generate_series(1, 2);
@@ -206,9 +210,9 @@ CREATE VIEW v_distinct AS SELECT DISTINCT id, ill, x FROM keyed;
 CREATE VIEW v_expression AS SELECT id % 2 AS id, ill, x FROM keyed;
 CREATE VIEW v_lateral AS SELECT id, ill, x FROM keyed WHERE id IN (SELECT id FROM visits);
 SELECT format('%s: %s', v, told(v, 'id')) FROM unnest('{v_plain,v_join,v_cross,v_union,v_subquery,v_unnest,v_group,v_distinct,v_expression,v_lateral}'::text[]) v;
-SELECT told('v_deep', 'nr');
+SELECT told('v_deep', 'nr'), told('v_both', '{a,b}'), told('v_both', '{a,c}'), told('v_both', 'a');
 SELECT tune($$ 'v_cross', 'ill', 'x', 1, identity => 'id' $$);
-DROP VIEW v_deep, v_plain, v_join, v_cross, v_union, v_subquery, v_unnest, v_group, v_distinct, v_expression, v_lateral;
+DROP VIEW v_both, v_deep, v_plain, v_join, v_cross, v_union, v_subquery, v_unnest, v_group, v_distinct, v_expression, v_lateral;
 -- a materialized view has places; a key of a parent says nothing of its children, but of itself
 CREATE MATERIALIZED VIEW m_keyed AS SELECT id, ill, x FROM keyed;
 CREATE UNIQUE INDEX ON m_keyed (id);
@@ -229,6 +233,11 @@ CREATE TABLE long_keys (id text PRIMARY KEY, same char(150000) NOT NULL UNIQUE, 
 INSERT INTO long_keys SELECT repeat('k', 150000) || i, i || repeat('k', 140000), convert_to(repeat('k', 150000) || i, 'UTF8'), i % 2 = 0, ARRAY[sin(i), cos(i)] FROM generate_series(1, 60) i;
 SELECT format('%s: %s', c, tune(format($$ 'long_keys', 'ill', 'x', 1, lambdas => '{0.1}', identity => %L $$, c))) FROM unnest('{id,same,b}'::text[]) c;
 DROP TABLE long_keys;
+-- and keys whose columns are the same when they are put together
+CREATE TABLE wide_keys (a text, b varchar(200), c bytea, ill boolean, x vec2, PRIMARY KEY (a, b, c));
+INSERT INTO wide_keys SELECT repeat('1:', i), repeat('1:', 61 - i), '', i % 2 = 0, ARRAY[sin(i), cos(i)] FROM generate_series(1, 60) i;
+SELECT tune($$ 'wide_keys', 'ill', 'x', 1, lambdas => '{0.1}', identity => '{a,b,c}' $$);
+DROP TABLE wide_keys;
 -- Who chooses reads just the rows that training left out: a view whose rows go away in between is found out
 CREATE FUNCTION stays(id int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
