@@ -145,13 +145,13 @@ static void
 look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
 {
 	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
-	TargetEntry *features = list_nth_node(TargetEntry, call->args, ARG_FEATURES - 1);
+	Node	   *features = dperm_aggregate_plan_argument(watch->node, call, ARG_FEATURES - 1);
 
 	/* the context of an aggregate's call is its node of the plan */
 	ParamListInfo params = watch->node->ss.ps.state->es_param_list_info;
 
-	watch->encoded = dperm_encode_encoder((Node *) features->expr, params, &watch->made_by);
-	watch->dimension = dperm_encode_dimension((Node *) features->expr, params);
+	watch->encoded = dperm_encode_encoder(features, params, &watch->made_by);
+	watch->dimension = dperm_encode_dimension(features, params);
 	MemoryContextSwitchTo(caller);
 }
 

@@ -12,6 +12,7 @@
 #include "nodes/plannodes.h"
 
 #include "aggregate_plan.h"
+#include "gathered.h"
 #include "protection.h"
 
 /* How many grouping sets does the node compute, in all of its phases? 0 or 1 without overlap. */
@@ -100,14 +101,125 @@ count_copies(const PlannedStmt *statement, const Aggref *call)
 	return count;
 }
 
+/* The tables of a statement. What Citus has planned names them in the range table alone. */
+static List *
+statement_tables(const PlannedStmt *statement)
+{
+	List	   *tables = list_copy(statement->relationOids);
+	ListCell   *cell;
+
+	foreach(cell, statement->rtable)
+		if (lfirst_node(RangeTblEntry, cell)->rtekind == RTE_RELATION)
+			tables = list_append_unique_oid(tables, lfirst_node(RangeTblEntry, cell)->relid);
+	return tables;
+}
+
+/* What the groups of a node are made by, as servers of Citus compute it for the columns of its input. */
+static List *
+gathered_groups(const Agg *agg, List *columns)
+{
+	List	   *groups = NIL;
+
+	for (int i = 0; i < agg->numCols; i++)
+		groups = lappend(groups, list_nth(columns, agg->grpColIdx[i] - 1));
+	return groups;
+}
+
+/* Raise unless the parameters of a call are the same for all rows of a group, whatever the rows hold. */
+static void
+check_parameters(Agg *agg, const Aggref *call, int first_parameter)
+{
+	List	   *columns;
+	bool		gathered = dperm_gathered_columns(&agg->plan, &columns);
+	List	   *groups = columns ? gathered_groups(agg, columns) : NIL;
+	ListCell   *cell;
+
+	if (gathered && columns == NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg and dp_svm cannot read how this version of Citus has planned the query"),
+				 errhint("Use dp_logreg_train or dp_svm_train, or group by the distribution column.")));
+	foreach(cell, call->args)
+	{
+		TargetEntry *argument = lfirst_node(TargetEntry, cell);
+		Node	   *expression = (Node *) argument->expr;
+
+		/* what rows are sorted by is no argument */
+		if (argument->resjunk || foreach_current_index(cell) < first_parameter)
+			continue;
+		if (gathered ? dperm_gathered_varies(dperm_gathered_expression(expression, columns), groups) : has_ungrouped_column(expression, agg))
+			ereport(ERROR,
+					(errcode(ERRCODE_GROUPING_ERROR),
+					 errmsg("epsilon, lambda and options of dp_logreg and dp_svm must be constants or depend on columns of GROUP BY"),
+					 gathered ?
+					 errhint("They are parameters of the model, not values of rows. Citus computes them with the rows, so they cannot contain subqueries, or functions that are not immutable.") :
+					 errhint("They are parameters of the model, not values of rows.")));
+	}
+}
+
+/* An argument as the statement has it. */
+Node *
+dperm_aggregate_plan_argument(const AggState *node, const Aggref *call, int number)
+{
+	Node	   *expression = (Node *) list_nth_node(TargetEntry, call->args, number)->expr;
+	List	   *columns;
+
+	return dperm_gathered_columns(node->ss.ps.plan, &columns) && columns ? dperm_gathered_expression(expression, columns) : expression;
+}
+
+/* A call, and what servers of Citus compute for the columns of its input. */
+typedef struct Gathered
+{
+	const Aggref *call;
+	List	   *columns;
+} Gathered;
+
+/* Are two expressions over the input the same for the servers? */
+static bool
+same_there(const Gathered *gathered, void *a, void *b)
+{
+	return equal(dperm_gathered_expression(a, gathered->columns), dperm_gathered_expression(b, gathered->columns));
+}
+
+/*
+ * Is a call in an expression once more? PostgreSQL computes equal calls of one node once. Citus has columns of their own for the arguments of
+ * each, so to PostgreSQL they are not equal any more.
+ */
+static bool
+has_twin(Node *expression, void *arg)
+{
+	Gathered   *gathered = arg;
+
+	if (expression == NULL)
+		return false;
+	if (IsA(expression, Aggref))
+	{
+		Aggref	   *other = (Aggref *) expression;
+		const Aggref *call = gathered->call;
+
+		return other->aggno != call->aggno && other->aggfnoid == call->aggfnoid && equal(other->aggorder, call->aggorder) &&
+			same_there(gathered, other->args, call->args) && same_there(gathered, other->aggfilter, call->aggfilter);
+	}
+	return expression_tree_walker(expression, has_twin, arg);
+}
+
+/* Does a node have a call twice? */
+static bool
+node_has_twin(const Agg *agg, const Aggref *call)
+{
+	Gathered	gathered = {.call = call};
+
+	return dperm_gathered_columns(&agg->plan, &gathered.columns) &&
+		(has_twin((Node *) agg->plan.targetlist, &gathered) || has_twin((Node *) agg->plan.qual, &gathered));
+}
+
 /* Check a call. */
 void
 dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_parameter)
 {
 	Agg		   *agg = castNode(Agg, node->ss.ps.plan);
-	ListCell   *cell;
 
-	dperm_protection_check_query(node->ss.ps.state->es_plannedstmt->relationOids);
+	dperm_protection_check_query(statement_tables(node->ss.ps.state->es_plannedstmt));
 	if (call->aggdistinct != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -118,22 +230,11 @@ dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_paramet
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several grouping sets"),
 				 errhint("A row would belong to several groups, each of which costs epsilon. Use GROUP BY, or one query for each grouping set.")));
-	foreach(cell, call->args)
-	{
-		TargetEntry *argument = lfirst_node(TargetEntry, cell);
-
-		/* what rows are sorted by is no argument */
-		if (!argument->resjunk && foreach_current_index(cell) >= first_parameter &&
-			has_ungrouped_column((Node *) argument->expr, agg))
-			ereport(ERROR,
-					(errcode(ERRCODE_GROUPING_ERROR),
-					 errmsg("epsilon, lambda and options of dp_logreg and dp_svm must be constants or depend on columns of GROUP BY"),
-					 errhint("They are parameters of the model, not values of rows.")));
-	}
-	if (count_copies(node->ss.ps.state->es_plannedstmt, call) > 1)
+	check_parameters(agg, call, first_parameter);
+	if (count_copies(node->ss.ps.state->es_plannedstmt, call) > 1 || node_has_twin(agg, call))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
-				 errdetail("The planner has made several copies of one call."),
+				 errdetail("There are several copies of one call in the plan."),
 				 errhint("Compute the models once, in WITH ... AS MATERIALIZED, or store them in a table.")));
 }
