@@ -18,20 +18,20 @@
 #include "option_table.h"
 
 /* A value of an option; which one is by its type. */
-typedef union Value
+typedef union OptionValue
 {
 	double		number;			/* float8, and integer: a JSON number need not be whole */
 	int64		integer;		/* bigint */
 	bool		flag;			/* boolean */
 	char	   *text;			/* text */
-} Value;
+} OptionValue;
 
 /* An entry of the table. */
 typedef struct Option
 {
 	const char *name;
 	Oid			type;			/* of the SQL argument */
-	void		(*set) (DpermOptions *options, Value value);	/* raises for a value out of range */
+	void		(*set) (DpermOptions *options, OptionValue value);	/* raises for a value out of range */
 	int			places;			/* DpermOptionPlace, any number of them */
 	int			learners;		/* 1 << DpermLearner, any number of them; 0: all */
 	const char *required;		/* the hint for NULL; NULL: there is a default */
@@ -48,7 +48,7 @@ typedef struct Option
 #define SVM (1 << DPERM_LEARNER_SVM)
 
 static void
-set_epsilon(DpermOptions *options, Value value)
+set_epsilon(DpermOptions *options, OptionValue value)
 {
 	double		epsilon = value.number;
 
@@ -71,7 +71,7 @@ set_epsilon(DpermOptions *options, Value value)
 }
 
 static void
-set_delta(DpermOptions *options, Value value)
+set_delta(DpermOptions *options, OptionValue value)
 {
 	double		delta = value.number;
 
@@ -84,7 +84,7 @@ set_delta(DpermOptions *options, Value value)
 }
 
 static void
-set_neighbours(DpermOptions *options, Value value)
+set_neighbours(DpermOptions *options, OptionValue value)
 {
 	int			neighbours = dperm_claim_neighbours_parse(value.text);
 
@@ -98,7 +98,7 @@ set_neighbours(DpermOptions *options, Value value)
 }
 
 static void
-set_lambda(DpermOptions *options, Value value)
+set_lambda(DpermOptions *options, OptionValue value)
 {
 	double		lambda = value.number;
 
@@ -111,7 +111,7 @@ set_lambda(DpermOptions *options, Value value)
 }
 
 static void
-set_method(DpermOptions *options, Value value)
+set_method(DpermOptions *options, OptionValue value)
 {
 	const char *name = value.text;
 
@@ -124,7 +124,7 @@ set_method(DpermOptions *options, Value value)
 }
 
 static void
-set_analysis(DpermOptions *options, Value value)
+set_analysis(DpermOptions *options, OptionValue value)
 {
 	const char *name = value.text;
 
@@ -136,7 +136,7 @@ set_analysis(DpermOptions *options, Value value)
 }
 
 static void
-set_noise(DpermOptions *options, Value value)
+set_noise(DpermOptions *options, OptionValue value)
 {
 	const char *name = value.text;
 
@@ -152,7 +152,7 @@ set_noise(DpermOptions *options, Value value)
 }
 
 static void
-set_slack(DpermOptions *options, Value value)
+set_slack(DpermOptions *options, OptionValue value)
 {
 	double		slack = value.number;
 
@@ -165,7 +165,7 @@ set_slack(DpermOptions *options, Value value)
 }
 
 static void
-set_scale(DpermOptions *options, Value value)
+set_scale(DpermOptions *options, OptionValue value)
 {
 	double		scale = value.number;
 
@@ -178,13 +178,13 @@ set_scale(DpermOptions *options, Value value)
 }
 
 static void
-set_positive(DpermOptions *options, Value value)
+set_positive(DpermOptions *options, OptionValue value)
 {
 	options->positive = value.text;
 }
 
 static void
-set_intercept(DpermOptions *options, Value value)
+set_intercept(DpermOptions *options, OptionValue value)
 {
 	options->intercept = value.flag;
 }
@@ -203,7 +203,7 @@ loss_names(DpermLearner learner)
 }
 
 static void
-set_loss(DpermOptions *options, Value value)
+set_loss(DpermOptions *options, OptionValue value)
 {
 	const char *name = value.text;
 	DpermLossKind kind;
@@ -217,7 +217,7 @@ set_loss(DpermOptions *options, Value value)
 }
 
 static void
-set_h(DpermOptions *options, Value value)
+set_h(DpermOptions *options, OptionValue value)
 {
 	double		h = value.number;
 
@@ -230,7 +230,7 @@ set_h(DpermOptions *options, Value value)
 }
 
 static void
-set_norm(DpermOptions *options, Value value)
+set_norm(DpermOptions *options, OptionValue value)
 {
 	double		norm = value.number;
 
@@ -243,7 +243,7 @@ set_norm(DpermOptions *options, Value value)
 }
 
 static void
-set_dimension(DpermOptions *options, Value value)
+set_dimension(DpermOptions *options, OptionValue value)
 {
 	double		dimension = value.number;
 
@@ -257,7 +257,7 @@ set_dimension(DpermOptions *options, Value value)
 }
 
 static void
-set_kernel(DpermOptions *options, Value value)
+set_kernel(DpermOptions *options, OptionValue value)
 {
 	const char *name = value.text;
 
@@ -269,7 +269,7 @@ set_kernel(DpermOptions *options, Value value)
 }
 
 static void
-set_gamma(DpermOptions *options, Value value)
+set_gamma(DpermOptions *options, OptionValue value)
 {
 	double		gamma = value.number;
 
@@ -282,7 +282,7 @@ set_gamma(DpermOptions *options, Value value)
 }
 
 static void
-set_kernel_features(DpermOptions *options, Value value)
+set_kernel_features(DpermOptions *options, OptionValue value)
 {
 	double		features = value.number;
 
@@ -296,7 +296,7 @@ set_kernel_features(DpermOptions *options, Value value)
 }
 
 static void
-set_kernel_seed(DpermOptions *options, Value value)
+set_kernel_seed(DpermOptions *options, OptionValue value)
 {
 	options->kernel.seed = value.integer;
 	options->has_seed = true;
@@ -338,7 +338,7 @@ is_allowed(const Option *option, const DpermOptions *options, DpermOptionPlace p
 static void
 set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
 {
-	Value		value;
+	OptionValue value;
 
 	if (isnull)
 	{
@@ -447,7 +447,7 @@ string_of_key(const char *key, JsonbValue *value)
 static void
 set_json(DpermOptions *options, const Option *option, JsonbValue *json)
 {
-	Value		value;
+	OptionValue value;
 
 	switch (option->type)
 	{
