@@ -29,8 +29,10 @@ grouping_sets(const Agg *agg)
 
 /* Does an expression over the input of a node hold a column that it does not group by? */
 static bool
-has_ungrouped_column(Node *expression, Agg *agg)
+has_ungrouped_column(Node *expression, void *node)
 {
+	const Agg  *agg = node;
+
 	if (expression == NULL)
 		return false;
 	if (IsA(expression, Var))
@@ -40,13 +42,15 @@ has_ungrouped_column(Node *expression, Agg *agg)
 				return false;
 		return true;
 	}
-	return expression_tree_walker(expression, has_ungrouped_column, (void *) agg);
+	return expression_tree_walker(expression, has_ungrouped_column, node);
 }
 
 /* Is there a copy of a call in an expression? What comes from a stored view has no location. */
 static bool
-has_copy(Node *expression, Aggref *call)
+has_copy(Node *expression, void *original)
 {
+	const Aggref *call = original;
+
 	if (expression == NULL)
 		return false;
 	if (IsA(expression, Aggref))
@@ -56,7 +60,7 @@ has_copy(Node *expression, Aggref *call)
 		return other->aggfnoid == call->aggfnoid && other->location == call->location &&
 			(call->location >= 0 || equal(other->args, call->args));
 	}
-	return expression_tree_walker(expression, has_copy, (void *) call);
+	return expression_tree_walker(expression, has_copy, original);
 }
 
 /* Is there a copy of a call in a plan? */
@@ -70,7 +74,7 @@ plan_has_copy(Plan *plan, const Aggref *call)
 		return false;
 	check_stack_depth();
 	if (IsA(plan, Agg) &&
-		(has_copy((Node *) plan->targetlist, (Aggref *) call) || has_copy((Node *) plan->qual, (Aggref *) call)))
+		(has_copy((Node *) plan->targetlist, (void *) call) || has_copy((Node *) plan->qual, (void *) call)))
 		return true;
 	if (IsA(plan, Append))
 		children = ((Append *) plan)->appendplans;
