@@ -6,6 +6,9 @@
 -- A dump has the names of roles and relations, and is restored table by table. dp_role_name and dp_relation_name take any name, so that
 -- one that is not there keeps no other row out; for the same reason nothing is unique but what nobody can choose. A budget is known by a number that is
 -- drawn at random: one of the same name that somebody makes before, or in place of, a restored one is another one.
+--
+-- Each table whose rows are changed or removed has a key, of random numbers too: a publication for all tables would keep everybody from writing it without one. Whole rows as
+-- REPLICA IDENTITY will not do: PostgreSQL 18 refuses those with generated columns.
 
 CREATE TYPE dp_role_name;
 CREATE FUNCTION dp_role_name_in(cstring) RETURNS dp_role_name
@@ -43,6 +46,7 @@ COMMENT ON TABLE dp_budget_accounts IS
 CREATE INDEX dp_budget_accounts_budget ON dp_budget_accounts (budget);
 
 CREATE TABLE dp_budget_grants (
+	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
 	budget_id uuid NOT NULL,
 	budget text COLLATE "C" NOT NULL,
 	grantee_name dp_role_name NOT NULL,
@@ -152,8 +156,6 @@ CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_ledger_e
 ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_replica_guard;
 COMMENT ON TRIGGER dp_replica_guard ON dp_ledger_entries IS
 	'internal to budgets: logical replication does not write this table';
--- A publication for all tables would keep everybody from writing a table without a key.
-ALTER TABLE dp_budget_grants REPLICA IDENTITY FULL;
 
 CREATE FUNCTION dp_owners_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;

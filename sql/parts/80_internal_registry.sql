@@ -42,7 +42,7 @@ CREATE FUNCTION dp_column_pending(dp_column_name) RETURNS text
 COMMENT ON FUNCTION dp_column_pending(dp_column_name) IS 'internal to dp_protect: the name of a relation that is not there';
 
 CREATE TABLE dp_protected_relations (
-	id uuid NOT NULL DEFAULT pg_catalog.gen_random_uuid(),
+	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
 	relation_name dp_relation_name NOT NULL,
 	relation regclass GENERATED ALWAYS AS (dp_relation_of(relation_name)) STORED,
 	pending text COLLATE "C" GENERATED ALWAYS AS (dp_relation_pending(relation_name)) STORED,
@@ -55,12 +55,12 @@ CREATE TABLE dp_protected_relations (
 );
 COMMENT ON TABLE dp_protected_relations IS
 	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected; pending if it was restored before the relation; owner is that of the relation when it was protected';
-CREATE INDEX dp_protected_relations_id ON dp_protected_relations (id);
 CREATE INDEX dp_protected_relations_relation ON dp_protected_relations (relation);
 CREATE INDEX dp_protected_relations_pending ON dp_protected_relations (pending) WHERE pending IS NOT NULL;
 CREATE INDEX dp_protected_relations_budget_id ON dp_protected_relations (budget_id);
 
 CREATE TABLE dp_protected_columns (
+	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
 	column_name dp_column_name NOT NULL,
 	relation regclass GENERATED ALWAYS AS (dp_column_relation(column_name)) STORED,
 	number int2 GENERATED ALWAYS AS (dp_column_number(column_name)) STORED,
@@ -113,8 +113,6 @@ CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protecte
 ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_replica_guard;
 COMMENT ON TRIGGER dp_replica_guard ON dp_protected_columns IS
 	'internal to budgets: logical replication does not write this table';
-ALTER TABLE dp_protected_relations REPLICA IDENTITY FULL;
-ALTER TABLE dp_protected_columns REPLICA IDENTITY FULL;
 -- What has been dropped, in a transaction that did not see it registered, has no name.
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
 	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');

@@ -452,8 +452,11 @@ fails('hospital', "SELECT dp_protect('h.visits10', 'patients', unit => 'visit')"
 $database = 'origin';
 as('hospital', "SELECT dp_budget_create('twice', 5); SELECT dp_grant('twice', 'ana', 1)");
 dump_of('twice');
+as('hospital', "SELECT dp_grant('twice', 'ana', 1)");
 says('ana', "SELECT dp_budget_charge('twice', 0.5)", '');
+as('superuser', "DELETE FROM dp_budget_grants WHERE budget <> 'twice'"); # a row that is there already is not restored, nor is any other one with it
 restore('twice', qr/TABLE DATA public dp_budget_grants/, '--data-only');
+says('superuser', "SELECT count(*) FROM dp_budget_grants WHERE budget = 'twice'", 2, 'there are two rows');
 fails('ana', "SELECT dp_budget_charge('twice', 0.6)", qr/^54000: the grant of budget "twice" to "ana" is exhausted/, 'a grant that is restored again is the same grant');
 says('ana', "SELECT dp_budget_charge('twice', 0.5)", '', 'and has what was left');
 fails('ana', "SELECT dp_budget_charge('twice', 0.01)", qr/^54000/);

@@ -51,7 +51,26 @@ caught_up();
 says('subscriber', 'superuser', $spent, '6', 'what is spent here stays');
 says('publisher', 'superuser', $spent, '0.5', 'and there');
 is(as('subscriber', 'ana', train(6)), '54000: budget "subscriber" is exhausted', 'subscriber: it stops at the limit');
+
+# every statement that changes or removes a row of ours, in a database with such a publication
+my $all = 'all of it works';
+says('publisher', 'hospital', "SELECT dp_budget_create('other', 5); CREATE TABLE sick (age int CHECK (age BETWEEN 0 AND 120), ill boolean, person int); INSERT INTO sick SELECT i % 100, i % 3 = 0, i FROM generate_series(1, 100) i", '', $all);
+says('publisher', 'hospital', "SELECT dp_protect('sick', 'other', unit => 'person', columns => '{age,ill}'); SELECT dp_grant('other', 'ana', 2); SELECT dp_grant('other', 'ana', 3)", "\n\n", $all);
+says('publisher', 'ana', "SELECT dp_logreg_train('sick', 'ill', 'age', 1) IS NOT NULL; SELECT dp_budget_charge('other', 0.5)", "t\n", $all);
+says('publisher', 'hospital', "SELECT dp_budget_alter('other', 6); ALTER TABLE sick RENAME TO ill_people; ALTER TABLE ill_people RENAME ill TO sick; ALTER TABLE ill_people DROP person", '', $all);
+says('publisher', 'hospital', "SELECT dp_revoke('other', 'ana'); SELECT dp_unprotect('ill_people'); DROP TABLE ill_people; SELECT dp_budget_drop('other')", "\n\n", $all);
 says('publisher', 'hospital', 'CREATE TABLE other (a int); DROP TABLE other; DROP TABLE visits', '', 'a protected table is dropped');
+says('publisher', 'superuser', 'CREATE ROLE short; GRANT ALL ON SCHEMA public TO short', '', 'a role');
+says('publisher', 'short', "CREATE TABLE hers (age int CHECK (age BETWEEN 0 AND 120), ill boolean); SELECT dp_budget_create('hers', 1); SELECT dp_protect('hers', 'hers'); SELECT dp_grant('hers', 'ana')", "\n\n", 'with a budget');
+says('publisher', 'superuser', "DROP OWNED BY short; DROP ROLE short; SELECT owner FROM dp_budget_accounts WHERE budget = 'hers'", $node->safe_psql('publisher', 'SELECT current_user'), 'goes');
+
+# A row that a publication sends is known by a key of plain columns: PostgreSQL 18 sends no generated ones. Entries of the ledger are never changed.
+says('publisher', 'superuser', q{SELECT c.relname, c.relreplident, string_agg(a.attname, ' ') FILTER (WHERE a.attgenerated = '')
+	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND extname = 'dperm'
+	JOIN pg_class c ON c.oid = d.objid AND d.classid = 'pg_class'::regclass AND relkind = 'r'
+	LEFT JOIN pg_index i ON i.indrelid = c.oid AND indisprimary LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
+	GROUP BY 1, 2 ORDER BY relname COLLATE "C"},
+	join("\n", 'dp_budget_accounts|d|id', 'dp_budget_grants|d|id', 'dp_ledger_entries|d|', 'dp_protected_columns|d|id', 'dp_protected_relations|d|id'), 'keys of our tables');
 
 as('subscriber', 'superuser', $_) foreach 'ALTER SUBSCRIPTION everything DISABLE', 'ALTER SUBSCRIPTION everything SET (slot_name = NONE)', 'DROP SUBSCRIPTION everything';
 $node->stop;
