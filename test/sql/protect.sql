@@ -285,7 +285,7 @@ SELECT dp_protect('clinic.stored', 'persons', unit => 'age');
 SELECT dp_protect('clinic.stored', 'persons', unit => 'a');
 \set VERBOSITY default
 DROP MATERIALIZED VIEW clinic.stored;
--- a materialized view goes with its table if it shows each row of it, by itself
+-- a materialized view goes with its table if it shows each row of it, by itself. That of XML has no data, so that a server without libxml can make it
 CREATE FUNCTION clinic.more(int) RETURNS int IMMUTABLE RETURN $1 + 1;
 CREATE MATERIALIZED VIEW clinic.stored AS SELECT patient AS a, bmi AS b, patient + 0 AS c, bmi > 30 AS d, ill FROM clinic.visits;
 CREATE MATERIALIZED VIEW clinic.stored_view AS SELECT a, b, ill FROM clinic.twin;
@@ -294,7 +294,7 @@ CREATE MATERIALIZED VIEW clinic.stored_function AS SELECT patient AS a, clinic.m
 CREATE MATERIALIZED VIEW clinic.stored_join AS SELECT x.patient AS a, y.bmi AS b, y.ill FROM clinic.visits x, clinic.visits y WHERE y.patient = 7;
 CREATE MATERIALIZED VIEW clinic.stored_many AS SELECT patient AS a, bmi AS b, ill FROM clinic.visits, generate_series(1, 3);
 CREATE MATERIALIZED VIEW clinic.stored_union AS SELECT patient AS a, bmi AS b, ill FROM clinic.visits UNION ALL SELECT 1, 2, true;
-CREATE MATERIALIZED VIEW clinic.stored_query AS SELECT patient AS a, bmi AS b, table_to_xml('clinic.visits', true, true, '')::text <> '' AS ill FROM clinic.visits;
+CREATE MATERIALIZED VIEW clinic.stored_query AS SELECT patient AS a, bmi AS b, table_to_xml('clinic.visits', true, true, '')::text <> '' AS ill FROM clinic.visits WITH NO DATA;
 \set VERBOSITY terse
 SELECT format('SELECT dp_protect(%L, ''persons'', unit => %L)', 'clinic.stored' || v, u) FROM (VALUES ('', 'b'), ('', 'c'), ('_view', 'a'), ('_filter', 'a'), ('_function', 'a'), ('_join', 'a'), ('_many', 'a'), ('_union', 'a'),
   ('_query', 'a'), ('', 'a')) AS t (v, u)
