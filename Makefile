@@ -22,12 +22,11 @@ sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
 PG_OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c))
 CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*/*.c))
 ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*/*.h)
-# The background worker that charges budgets starts anew for each charge, so it is a small library of its own, with all functions that its statements
-# call: to load BLAS would take longer than all else that it does.
-DEBIT = dperm_debit
-DEBIT_ONLY = src/debit_worker.o src/table_guard.o
-DEBIT_OBJS = $(DEBIT_ONLY) src/tables.o src/budget.o src/payer.o src/reference.o $(patsubst %,src/core/privacy/%.o,amount filter composition claim)
-OBJS = $(filter-out $(DEBIT_ONLY),$(PG_OBJS)) $(CORE_OBJS)
+# BLAS is loaded when it is needed, as a library of its own: to load it takes longer than to train on a small table, or to predict.
+BLAS = dperm_blas
+BLAS_TABLE = src/core/base/blas.o
+BLAS_OBJS = src/blas/dperm_blas.o $(BLAS_TABLE)
+OBJS = $(PG_OBJS) $(filter-out $(BLAS_TABLE),$(CORE_OBJS))
 
 SQL_VERSIONS = 0.1.0--$(EXTVERSION)
 SQL_INSTALL = sql/$(EXTENSION)--$(EXTVERSION).sql
@@ -40,7 +39,7 @@ FP_CFLAGS = -ffp-contract=off -fno-fast-math
 PG_CFLAGS = -Wall -Wextra $(FP_CFLAGS)
 PG_CPPFLAGS = -I$(here)/src
 LINALG = -llapack -lblas -lm
-SHLIB_LINK = $(LINALG)
+SHLIB_LINK = -lm
 
 # JIT bitcode would need the very clang that built the server, for functions that
 # are not worth inlining.
@@ -51,7 +50,7 @@ REGRESS_OPTS = --inputdir=$(here)/test
 ISOLATION = $(patsubst test/specs/%.spec,%,$(call sources,test/specs/*.spec))
 ISOLATION_OPTS = --inputdir=$(here)/test
 
-EXTRA_CLEAN = build $(DEBIT)$(DLSUFFIX) $(DEBIT_ONLY)
+EXTRA_CLEAN = build $(BLAS)$(DLSUFFIX) $(BLAS_OBJS)
 
 PG_CONFIG ?= pg_config
 PGXS := $(shell $(PG_CONFIG) --pgxs)
@@ -61,29 +60,29 @@ include $(PGXS)
 TEST_MODULES := $(patsubst test/%.c,build/%$(DLSUFFIX),$(call sources,test/modules/*.c))
 
 # PostgreSQL's own headers and macros do not pass -Wextra; src/core has to.
-$(PG_OBJS) $(TEST_MODULES): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
+$(PG_OBJS) src/blas/dperm_blas.o $(TEST_MODULES): override CFLAGS += -Wno-unused-parameter -Wno-sign-compare -Wno-missing-field-initializers
 # A server built by gcc hands on flags that clang does not know, and would warn of.
 ifneq ($(findstring clang,$(shell $(CC) --version 2>/dev/null | head -n 1)),)
-$(OBJS) $(DEBIT_OBJS) $(TEST_MODULES): override CFLAGS += -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes
+$(OBJS) $(BLAS_OBJS) $(TEST_MODULES): override CFLAGS += -Wno-unknown-warning-option -Wno-ignored-optimization-argument -Wno-ignored-attributes
 endif
 # Its loops over numbers are worth vectors, and nobody outside calls it.
 $(CORE_OBJS): override CFLAGS += -O3 -fvisibility=hidden
-$(OBJS) $(DEBIT_OBJS): $(ALL_HEADERS)
+$(OBJS) $(BLAS_OBJS): $(ALL_HEADERS)
 
-all: $(DEBIT)$(DLSUFFIX)
-$(DEBIT)$(DLSUFFIX): $(DEBIT_OBJS)
-	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDFLAGS_SL) $(if $(filter darwin,$(PORTNAME)),-bundle $(BE_DLLLIBS),-shared) -lm -o $@
+all: $(BLAS)$(DLSUFFIX)
+$(BLAS)$(DLSUFFIX): $(BLAS_OBJS)
+	$(CC) $(CFLAGS) $^ $(LDFLAGS) $(LDFLAGS_SL) $(if $(filter darwin,$(PORTNAME)),-bundle $(BE_DLLLIBS),-shared) $(LINALG) $(BLAS_LINK) -o $@
 
-.PHONY: install-debit uninstall-debit
-install: install-debit
-install-debit: $(DEBIT)$(DLSUFFIX) installdirs
-	$(INSTALL_SHLIB) $< '$(DESTDIR)$(pkglibdir)/$(DEBIT)$(DLSUFFIX)'
-uninstall: uninstall-debit
-uninstall-debit:
-	rm -f '$(DESTDIR)$(pkglibdir)/$(DEBIT)$(DLSUFFIX)'
+.PHONY: install-blas uninstall-blas
+install: install-blas
+install-blas: $(BLAS)$(DLSUFFIX) installdirs
+	$(INSTALL_SHLIB) $< '$(DESTDIR)$(pkglibdir)/$(BLAS)$(DLSUFFIX)'
+uninstall: uninstall-blas
+uninstall-blas:
+	rm -f '$(DESTDIR)$(pkglibdir)/$(BLAS)$(DLSUFFIX)'
 
 ifdef VPATH
-$(shell mkdir -p sql $(dir $(CORE_OBJS)))
+$(shell mkdir -p sql src/blas $(dir $(CORE_OBJS)))
 endif
 
 # The install script: its parts in order, those that others need first.

@@ -178,19 +178,15 @@ string_names(const char *argument, char *text, int *count)
 	return result;
 }
 
-/* The names in an argument that is a string or an array of strings. */
+/* The names in an argument at a position. */
 char **
-dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count)
+dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int *count)
 {
-	Oid			declared;
-	int			at = find_argument(fcinfo, name, &declared);
-	Oid			type,
-				element;
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, at);
+	Oid			element;
+	Oid			output;
+	bool		varlena;
 
-	*count = 0;
-	if (at < 0 || PG_ARGISNULL(at))
-		return NULL;
-	type = get_fn_expr_argtype(fcinfo->flinfo, at);
 	if (!OidIsValid(type))
 		elog(ERROR, "could not determine the type of argument \"%s\"", name);
 	element = get_base_element_type(type);
@@ -202,12 +198,19 @@ dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count)
 						 name, name)));
 	if (OidIsValid(element))
 		return array_names(name, PG_GETARG_DATUM(at), element, count);
-	else
-	{
-		Oid			output;
-		bool		varlena;
+	getTypeOutputInfo(type, &output, &varlena);
+	return string_names(name, OidOutputFunctionCall(output, PG_GETARG_DATUM(at)), count);
+}
 
-		getTypeOutputInfo(type, &output, &varlena);
-		return string_names(name, OidOutputFunctionCall(output, PG_GETARG_DATUM(at)), count);
-	}
+/* The names in an argument that is a string or an array of strings. */
+char **
+dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count)
+{
+	Oid			declared;
+	int			at = find_argument(fcinfo, name, &declared);
+
+	*count = 0;
+	if (at < 0 || PG_ARGISNULL(at))
+		return NULL;
+	return dperm_arguments_names_at(fcinfo, at, name, count);
 }

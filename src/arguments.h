@@ -32,4 +32,7 @@ extern Jsonb *dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name);
  */
 extern char **dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count);
 
+/* The same for the argument at a position, which is not NULL; the name is for errors. */
+extern char **dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int *count);
+
 #endif							/* DPERM_ARGUMENTS_H */

@@ -165,8 +165,10 @@ dperm_budget_next_entry(DpermTablesScope *scope, const char *budget)
 	bool		isnull;
 
 	PushActiveSnapshot(GetLatestSnapshot());
-	(void) dperm_tables_execute(psprintf("SELECT coalesce(max(entry), 0) + 1 FROM %s.dp_ledger_entries WHERE budget = $1", scope->schema), 1, types, values, NULL, true);
+	(void) dperm_tables_execute(psprintf("SELECT entry + 1 FROM %s.dp_ledger_entries WHERE budget = $1 ORDER BY entry DESC LIMIT 1", scope->schema), 1, types, values, NULL, true);
 	PopActiveSnapshot();
+	if (SPI_processed == 0)
+		return 1;
 	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
 }
 
@@ -182,9 +184,10 @@ clip_details(const char *text)
 }
 
 /* Append a line. Whoever does holds a lock on the budget's row, so that numbers have no gaps. */
-void
+int64
 dperm_budget_append(DpermTablesScope *scope, const DpermBudgetLine *line)
 {
+	int64		entry = dperm_budget_next_entry(scope, line->budget);
 	Oid			types[] = {TEXTOID, TEXTOID, NAMEOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID, INT8OID, TEXTOID};
 	Datum		values[lengthof(types)];
 	char		nulls[lengthof(types) + 1];
@@ -220,7 +223,7 @@ dperm_budget_append(DpermTablesScope *scope, const DpermBudgetLine *line)
 		values[11] = dperm_tables_numeric(*line->left);
 		nulls[11] = ' ';
 	}
-	values[13] = Int64GetDatum(dperm_budget_next_entry(scope, line->budget));
+	values[13] = Int64GetDatum(entry);
 	nulls[13] = ' ';
 	if (dperm_tables_query(scope,
 						   "INSERT INTO %s.dp_ledger_entries (budget_id, budget, entry, act, role, function, relation, neighbours, unit, epsilon, delta, divergence, direct, epsilon_left, details)"
@@ -228,6 +231,7 @@ dperm_budget_append(DpermTablesScope *scope, const DpermBudgetLine *line)
 						   " $1, $14, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13",
 						   lengthof(types), types, values, nulls) != 1)
 		elog(ERROR, "could not write to the ledger of budget \"%s\"", line->budget);
+	return entry;
 }
 
 /* An act of management that has no amounts. */
@@ -236,5 +240,5 @@ dperm_budget_note(DpermTablesScope *scope, const char *budget, const char *act, 
 {
 	DpermBudgetLine line = {.budget = budget, .act = act, .role = role, .relation = relation, .details = details};
 
-	dperm_budget_append(scope, &line);
+	(void) dperm_budget_append(scope, &line);
 }

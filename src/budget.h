@@ -66,11 +66,19 @@ typedef struct DpermBudgetLine
 	const char *details;		/* for people; cut, with "..." at the end, if it is too long */
 } DpermBudgetLine;
 
+/* Where a line is. */
+typedef struct DpermLedgerEntry
+{
+	char	   *budget_id;
+	char	   *budget;
+	int64		entry;
+} DpermLedgerEntry;
+
 /* The number that the next line of a budget gets, within a scope. */
 extern int64 dperm_budget_next_entry(DpermTablesScope *scope, const char *budget);
 
-/* Append a line, within a scope; the budget's row is locked, or is new. */
-extern void dperm_budget_append(DpermTablesScope *scope, const DpermBudgetLine *line);
+/* Append a line, within a scope; its number. The budget's row is locked, or is new. */
+extern int64 dperm_budget_append(DpermTablesScope *scope, const DpermBudgetLine *line);
 
 /*
  * A line of the ledger about an act of management: "protect", "unprotect", ... within a scope. relation is its qualified name or NULL,

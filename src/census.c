@@ -19,9 +19,7 @@
 
 #include "census.h"
 #include "domains.h"
-#include "location.h"
 #include "reach.h"
-#include "traces.h"
 
 /* Raise for a view that is not fit; what is the clause that makes it so. */
 static void
@@ -215,18 +213,4 @@ dperm_census_warn(Oid relation, bool has_unit)
 		ereport(WARNING,
 				(errmsg("the number of %s in \"%s\", which is a part of another table, is public", has_unit ? "persons" : "rows", get_rel_name(relation)),
 				 errhint("If it is private who is in this part, protect that table, and a view of it with WHERE.")));
-}
-
-/* Take the locks. */
-void
-dperm_census_hold(Oid relation)
-{
-	List	   *tables = dperm_reach_relations(relation);
-	ListCell   *cell;
-
-	/* of a table of Citus, shards on this server are read */
-	tables = list_concat(tables, dperm_location_shards(tables));
-	foreach(cell, tables)
-		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_RELATION || get_rel_relkind(lfirst_oid(cell)) == RELKIND_MATVIEW)
-			dperm_traces_hold_table(lfirst_oid(cell));
 }

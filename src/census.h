@@ -26,10 +26,4 @@ extern Oid	dperm_census_behind(Relation relation, AttrNumber unit, AttrNumber *b
 /* Warn of a relation whose number of rows may tell of them: a partition or child, which rows come to by what they hold. */
 extern void dperm_census_warn(Oid relation, bool has_unit);
 
-/*
- * Lock the tables behind a relation, and their TOAST tables, until the transaction ends: PostgreSQL would lock a TOAST table when the first value is fetched from it, and
- * everybody sees locks.
- */
-extern void dperm_census_hold(Oid relation);
-
 #endif							/* DPERM_CENSUS_H */

@@ -24,12 +24,11 @@
 
 #include "budget.h"
 #include "checked.h"
-#include "inlined.h"
 #include "location.h"
+#include "message.h"
 #include "owners.h"
 #include "query_check.h"
 #include "run_as.h"
-#include "traces.h"
 
 /* Is an error one that a server raises which does not have our functions and types? */
 static bool
@@ -124,9 +123,9 @@ check_relation(const DpermChecked *query, Query *tree)
 				 errhint("Another relation has got its name, or it has another owner. Try again.")));
 }
 
-/* Analyse a query, and check it; what it calls, if it is to run with the rights of an owner. */
+/* Analyse a query, and check it. */
 static Query *
-analyse(const DpermChecked *query, Oid caller, DpermCallees *callees)
+analyse(const DpermChecked *query)
 {
 	const DpermSource *source = query->source;
 	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
@@ -149,17 +148,17 @@ analyse(const DpermChecked *query, Oid caller, DpermCallees *callees)
 		elog(ERROR, "a query over a source does not only read");
 	tree = linitial_node(Query, rewritten);
 	if (OidIsValid(source->run_as))
-		*callees = dperm_owners_check(extension, tree, source->relation, source->run_as, caller);
+		dperm_owners_check(extension, tree, source->relation, source->run_as);
 	dperm_query_check(extension, tree, query->any_rows);
 	return tree;
 }
 
 /*
- * Does a plan read what nobody has compared with the registration of its source? A partition that has been attached since may be charged to another budget, and no
+ * Raise if a plan reads what nobody has compared with the registration of its source. A partition that has been attached since may be charged to another budget, and no
  * lock on the parent prevents that.
  */
-static bool
-reads_other(const DpermSource *source, const PlannedStmt *planned)
+static void
+check_plan(const DpermSource *source, const PlannedStmt *planned)
 {
 	ListCell   *cell;
 
@@ -168,9 +167,15 @@ reads_other(const DpermSource *source, const PlannedStmt *planned)
 		const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
 
 		if (entry->rtekind == RTE_RELATION && !list_member_oid(source->reached, entry->relid))
-			return true;
+		{
+			/* from the catalog alone */
+			dperm_message_public();
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+					 errhint("It has come to read another table. Try again.")));
+		}
 	}
-	return false;
 }
 
 /* Make a query ready to run. */
@@ -179,6 +184,7 @@ plan(const DpermChecked *query, Query *tree, DestReceiver *receiver)
 {
 	PlannedStmt *planned = pg_plan_query(tree, query->text, query->options, query->params);
 
+	check_plan(query->source, planned);
 	return CreateQueryDesc(planned, query->text, GetActiveSnapshot(), InvalidSnapshot, receiver, query->params, NULL, 0);
 }
 
@@ -207,89 +213,31 @@ run(QueryDesc *running)
 }
 
 /*
- * Plan a query and, with a receiver, run it, in place of a caller who may not see what its errors say. The planner calls functions, too:
- * with values that it has statistics of.
+ * Run a query, with a receiver; without one do all that comes before the first row. The planner reads statistics, which are made of rows: that of a protected relation is not asked
+ * before there is a receiver.
  */
-static QueryDesc *
-plan_and_run(const DpermChecked *query, Query *tree, const DpermCallees *callees, Oid caller, DestReceiver *receiver)
-{
-	const DpermSource *source = query->source;
-	MemoryContext context = CurrentMemoryContext;
-	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
-
-	/* after an error it is too late to ask the catalog */
-	bool		hide = OidIsValid(source->run_as) && !dperm_owners_trust(source->run_as, caller);
-	char	   *relation = hide ? get_rel_name(source->relation) : NULL;
-	QueryDesc  *volatile running = NULL;
-	volatile bool other = false;
-	volatile Oid called = InvalidOid;
-	DpermShield shield;
-
-	dperm_run_as_shield(&shield, source->run_as, callees);
-	PG_TRY();
-	{
-		error_context_stack = &errors;
-
-		/* on the workers of a cluster, queries have bare columns */
-		if (OidIsValid(source->run_as) && !source->fenced)
-			called = dperm_inlined_left_unseen(callees->unseen);
-		if (!OidIsValid(called))
-		{
-			running = plan(query, tree, receiver ? receiver : None_Receiver);
-			other = reads_other(source, running->plannedstmt);
-			if (OidIsValid(source->run_as) && !source->fenced)
-				called = dperm_inlined_left(running->plannedstmt);
-		}
-		if (receiver && !other && !OidIsValid(called))
-			run(running);
-		else if (!other && !OidIsValid(called))
-			ExecutorStart(running, 0);
-	}
-	PG_CATCH();
-	{
-		dperm_run_as_unshield(&shield);
-		if (hide)
-		{
-			MemoryContextSwitchTo(context);
-			dperm_run_as_hide_error(relation);
-		}
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	dperm_run_as_unshield(&shield);
-	error_context_stack = errors.previous;
-	if (other)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
-				 errhint("It has come to read another table. Try again.")));
-	if (OidIsValid(called))
-		dperm_inlined_refuse(ERROR, called, source->relation);
-	return running;
-}
-
-/* Run a query, with a receiver; without one do all that comes before the first row. */
 static void
 execute(const DpermChecked *query, DestReceiver *receiver)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
+	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 	DpermRunAs	before;
-	DpermCallees callees;
-	QueryDesc  *running;
 	Query	   *tree;
 
-	if (query->source->fenced)
-		dperm_location_check_untouched(GetUserId(), query->source->run_as);
 	dperm_run_as_begin(&before, query->source->run_as);
-	tree = analyse(query, before.user, &callees);
-	if (OidIsValid(query->source->run_as))
-		dperm_traces_prepare_query(tree, callees.functions);
-	running = plan_and_run(query, tree, &callees, before.user, receiver);
-	if (!receiver)
-		end(running);
-	if (query->source->fenced)
-		dperm_location_note_read();
+	tree = analyse(query);
+	error_context_stack = &errors;
+	if (receiver)
+		run(plan(query, tree, receiver));
+	else if (!query->source->registration)
+	{
+		QueryDesc  *tried = plan(query, tree, None_Receiver);
+
+		ExecutorStart(tried, 0);
+		end(tried);
+	}
+	error_context_stack = errors.previous;
 	dperm_run_as_end(&before);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);
@@ -315,8 +263,7 @@ dperm_checked_runs_there(const DpermChecked *query)
 {
 	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	DpermCallees callees;
-	PlannedStmt *planned = pg_plan_query(analyse(query, GetUserId(), &callees), query->text, query->options, query->params);
+	PlannedStmt *planned = pg_plan_query(analyse(query), query->text, query->options, query->params);
 	bool		result = IsA(planned->planTree, ForeignScan);
 
 	MemoryContextSwitchTo(caller);
@@ -329,14 +276,13 @@ List *
 dperm_checked_relations(const DpermChecked *query)
 {
 	DpermRunAs	before;
-	DpermCallees callees;
 	Query	   *tree;
 	List	   *relations,
 			   *others;
 	bool		policies;
 
 	dperm_run_as_begin(&before, query->source->run_as);
-	tree = analyse(query, before.user, &callees);
+	tree = analyse(query);
 	extract_query_dependencies((Node *) tree, &relations, &others, &policies);
 	dperm_run_as_end(&before);
 	return list_append_unique_oid(relations, query->relation);

@@ -16,6 +16,7 @@
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_type.h"
 #include "commands/dbcommands.h"
+#include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/array.h"
@@ -27,7 +28,6 @@
 
 #include "budget.h"
 #include "cluster.h"
-#include "utility.h"
 
 #if PG_VERSION_NUM >= 160000
 #define may_create(class, object, role) (object_aclcheck(class, object, role, ACL_CREATE) == ACLCHECK_OK)
@@ -130,8 +130,7 @@ dperm_cluster_warn(Oid relation, bool distributed)
 	ereport(WARNING,
 			(errmsg("roles that can create objects can have Citus run commands as a superuser on the workers"),
 			 errdetail("Roles that can log in on the workers see what sessions of the table's owner lock there."),
-			 dperm_utility_sees_all() ? errhint("Analysts must have CREATE on no schema, nor on the database, and must not be able to log in on the workers.") :
-			 errhint("Analysts must have CREATE on no schema, nor on the database, and must not be able to log in on the workers. Add dperm to shared_preload_libraries, after citus, or to session_preload_libraries, which prevents one way of it.")));
+			 errhint("Analysts must have CREATE on no schema, nor on the database, and must not be able to log in on the workers.")));
 	if (distributed && is_counted(owner))
 		ereport(WARNING,
 				(errmsg("statistics of the workers show how many long values a call on \"%s\" reads", get_rel_name(relation)),
@@ -178,4 +177,32 @@ dperm_cluster_check_holders(Oid table, Oid owner)
 			 errmsg("partition \"%s\" of a protected table belongs to role \"%s\"", get_rel_name(table), GetUserNameFromId(holder, false)),
 			 errdetail("On the servers of a Citus cluster, that role can put something else in the place of shards, which would be read with the rights of the table's owner."),
 			 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role with the owner's rights.", GetUserNameFromId(owner, false))));
+}
+
+/* Raise unless an owner can connect to every server that may have shards. Citus keeps the connections for what comes next. */
+void
+dperm_cluster_connect(Oid owner)
+{
+	char	   *server = NULL;
+	MemoryContext context = CurrentMemoryContext;
+	Oid			user;
+	int			security;
+
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	SPI_connect();
+	if (SPI_execute("SELECT pg_catalog.concat(n.nodename, ':', n.nodeport) FROM pg_catalog.pg_dist_node AS n WHERE n.isactive AND n.groupid OPERATOR(pg_catalog.<>) 0"
+					" AND n.noderole::pg_catalog.text OPERATOR(pg_catalog.=) 'primary' AND NOT pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) LIMIT 1",
+					false, 1) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the servers of the cluster");
+	if (SPI_processed > 0)
+		server = MemoryContextStrdup(context, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
+	SPI_finish();
+	SetUserIdAndSecContext(user, security);
+	if (server)
+		ereport(ERROR,
+				(errcode(ERRCODE_CONNECTION_FAILURE),
+				 errmsg("could not connect to server %s of the cluster as role \"%s\"", server, GetUserNameFromId(owner, false)),
+				 errdetail("Protected tables are read with the login of their owner. Nothing has been charged."),
+				 errhint("The server must run, and the role needs LOGIN and a line of pg_hba.conf on it.")));
 }

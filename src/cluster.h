@@ -22,4 +22,10 @@ extern void dperm_cluster_warn(Oid relation, bool distributed);
 /* Warn of a role that can create objects there, if it is to use what is protected. */
 extern void dperm_cluster_warn_of(Oid role);
 
+/*
+ * Raise unless an owner, whose login reads protected tables, can connect to every server of the cluster. In a worker, before the charge: a server that is down costs
+ * nothing then.
+ */
+extern void dperm_cluster_connect(Oid owner);
+
 #endif							/* DPERM_CLUSTER_H */

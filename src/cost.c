@@ -263,7 +263,7 @@ dp_cost_source(PG_FUNCTION_ARGS)
 				 errmsg("rows must not be null"),
 				 errhint("rows is the number of rows to expect, for example rows => 10000. The rows of source are not counted.")));
 	planned.rows = DatumGetInt64(rows);
-	planned.noise = dperm_train_open(fcinfo, learner_of(dperm_arguments_text(fcinfo, "loss")), &planned.options, &source);
+	planned.noise = dperm_train_open(fcinfo, learner_of(dperm_arguments_text(fcinfo, "loss")), false, &planned.options, &source);
 	planned.dim = dperm_encoder_dim(&source.spec.encoder);
 	check_size(&planned);
 

@@ -1,50 +1,22 @@
 /*
- * debit.c: spending from a budget: dperm_debit, and dp_budget_charge for releases of other tools.
- *
- * The session computes the charge, a background worker spends it (debit_worker.c), and the session waits for that.
+ * debit.c: spending from a budget.
  */
 #include "postgres.h"
 
 #include <math.h>
 
-#include "access/htup_details.h"
-#include "access/xlog.h"
-#include "catalog/namespace.h"
-#include "catalog/pg_proc.h"
 #include "catalog/pg_type.h"
-#include "fmgr.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
-#include "pgstat.h"
-#include "postmaster/bgworker.h"
-#include "storage/dsm.h"
-#include "storage/ipc.h"
-#include "storage/latch.h"
-#include "storage/lock.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/snapmgr.h"
-#include "utils/syscache.h"
-#include "utils/timestamp.h"
-#include "utils/wait_event.h"
 
-#include "arguments.h"
 #include "budget.h"
 #include "core/base/limits.h"
 #include "debit.h"
-#include "debit_worker.h"
 #include "payer.h"
-
-PG_FUNCTION_INFO_V1(dp_budget_charge);
-
-/* How long to wait for a free background worker, and for it to start, in milliseconds; and how long between two attempts. */
-#define SLOT_MS 10000
-#define START_MS 10000
-#define PAUSE_MS 10
-
-/* Locks of places are advisory ones of a class that no SQL function makes: those are 1 and 2. */
-#define PLACE_CLASS 0x6470
 
 /* A charge that cannot be computed, whatever the budget. */
 static void
@@ -65,224 +37,187 @@ check_spend(const DpermSpend *spend)
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN)));
 }
 
-/* The library of the worker, as the catalog has it. */
-static char *
-worker_library(Oid schema_oid, const char *schema)
+/* What is being charged, in the units of the budget's filter. */
+typedef struct Debit
 {
-	HeapTuple	tuple = SearchSysCache3(PROCNAMEARGSNSP, CStringGetDatum("dp_ledger_guard"), PointerGetDatum(buildoidvector(NULL, 0)),
-										ObjectIdGetDatum(schema_oid));
-	bool		isnull = true;
-	Datum		path = 0;
-	char	   *library;
+	const DpermCharge *charge;
+	DpermFilterSums taken;
+	DpermAmount delta;			/* as it is claimed, without the tail */
+} Debit;
 
-	if (HeapTupleIsValid(tuple))
-		path = SysCacheGetAttr(PROCNAMEARGSNSP, tuple, Anum_pg_proc_probin, &isnull);
-	if (isnull)
-		elog(ERROR, "could not find the module of dp_ledger_guard in schema %s", schema);
-	library = TextDatumGetCString(path);
-	ReleaseSysCache(tuple);
-	return library;
+/* Has the relation the registration that was checked, and the owner who made it? */
+static void
+check_registration(DpermTablesScope *scope, const DpermCharge *charge, const DpermBudget *budget)
+{
+	Oid			types[] = {OIDOID, TEXTOID, XIDOID, OIDOID};
+	Datum		values[] = {ObjectIdGetDatum(charge->relation), CStringGetTextDatum(budget->id), TransactionIdGetDatum(charge->version),
+	ObjectIdGetDatum(dperm_tables_relation_owner(charge->relation))};
+
+	if (dperm_tables_query(scope, "SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid AND xmin = $3 AND owner = $4)",
+						   lengthof(types), types, values, NULL) != 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the registration of the protected relation has changed"),
+				 errhint("Try again.")));
 }
 
-/* What the session reads of the budget, and of our own extension. */
-static DpermDebitRequest
-prepare_request(const DpermCharge *charge, char **library)
+/* Is it charged for what the budget counts? */
+static void
+check_claim(const DpermBudget *budget, const DpermSpend *spend)
 {
-	DpermDebitRequest request = {
-		.database = MyDatabaseId,
-		.session = MyProc,
-		.relation = charge->relation,
-		.version = charge->version,
-		.role = charge->role,
-		.neighbours = charge->spend.neighbours,
-		.unit = charge->spend.unit
-	};
-	DpermAmount nothing = {0, 0};
+	if (spend->neighbours != budget->neighbours)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("budget \"%s\" is for neighbours '%s'", budget->name, dperm_claim_neighbours_name(budget->neighbours)),
+				 errhint("Specify neighbours => '%s'.", dperm_claim_neighbours_name(budget->neighbours))));
+	if (!budget->has_unit || spend->unit != budget->unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("budget \"%s\" has another unit of privacy", budget->name),
+				 errhint("Protect the relation anew.")));
+}
+
+/* An amount, for a message. */
+static char *
+amount_text(DpermAmount amount)
+{
+	char	   *text = palloc(DPERM_AMOUNT_TEXT);
+
+	dperm_amount_print(amount, text);
+	return text;
+}
+
+/* Find who pays, or raise. */
+static DpermPayer
+find_payer(DpermTablesScope *scope, const DpermBudget *budget, const Debit *debit, bool lock)
+{
+	DpermPayer	payer;
+
+	switch (dperm_payer_find(scope, budget, debit->charge->relation, debit->charge->role, debit->taken.epsilon, debit->delta, lock, &payer))
+	{
+		case DPERM_PAYER_FOUND:
+			break;
+		case DPERM_PAYER_NO_GRANT:
+			dperm_payer_raise(budget);
+			break;
+		case DPERM_PAYER_NO_ROOM:
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("the grant of budget \"%s\" to \"%s\" is exhausted", budget->name, GetUserNameFromId(payer.grantee, false)),
+					 errdetail("The call costs epsilon %s and delta %s; the grant has %s left.", amount_text(debit->taken.epsilon),
+							   amount_text(debit->delta), payer.limited ? psprintf("epsilon %s", amount_text(payer.left)) : "less delta"),
+					 errhint("Use a smaller epsilon, or ask the owner of the budget for a larger grant: dp_grant.")));
+			break;
+	}
+	return payer;
+}
+
+/* Write what has been spent. A grant may have two rows (payer.c), whose sums count. */
+static void
+write_sums(DpermTablesScope *scope, const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer, const Debit *debit)
+{
+	Oid			types[] = {TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID};
+	Oid			grant_types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID};
+	Datum		values[] = {CStringGetTextDatum(budget->id), dperm_tables_numeric(spent->epsilon), dperm_tables_numeric(spent->delta),
+	dperm_tables_numeric(spent->divergence), dperm_tables_numeric(spent->direct)};
+	Datum		grant_values[] = {values[0], ObjectIdGetDatum(payer->grantee), dperm_tables_numeric(debit->taken.epsilon), dperm_tables_numeric(debit->delta)};
+
+	if (dperm_tables_query(scope,
+						   "UPDATE %s.dp_budget_accounts SET spent_epsilon = $2, spent_delta = $3, spent_divergence = $4, spent_direct = $5 WHERE id = $1::uuid",
+						   lengthof(types), types, values, NULL) != 1)
+		elog(ERROR, "could not write to budget \"%s\"", budget->name);
+	if (OidIsValid(payer->grantee) &&
+		dperm_tables_query(scope, "UPDATE %s.dp_budget_grants SET spent_epsilon = spent_epsilon OPERATOR(pg_catalog.+) $3, spent_delta = spent_delta OPERATOR(pg_catalog.+) $4"
+						   " WHERE ctid OPERATOR(pg_catalog.=) (SELECT g.ctid FROM %s.dp_budget_grants AS g WHERE g.budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid"
+						   " AND g.grantee OPERATOR(pg_catalog.=) $2 ORDER BY g.ctid LIMIT 1)",
+						   lengthof(grant_types), grant_types, grant_values, NULL) != 1)
+		elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
+}
+
+/* The name of a relation, for the ledger. */
+static char *
+relation_name(Oid relation)
+{
+	char	   *name = OidIsValid(relation) ? get_rel_name(relation) : NULL;
+
+	return name ? quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name) : NULL;
+}
+
+/* Raise if the budget does not allow it; else what it has spent then. */
+static DpermFilterSums
+check_filter(const DpermBudget *budget, const Debit *debit)
+{
+	DpermFilterSums spent = dperm_filter_add(&budget->spent, &debit->taken);
+
+	if (!(budget->filter.order > 1) && debit->delta.units + debit->delta.parts > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("budget \"%s\" has no delta", budget->name),
+				 errhint("Omit delta, or ask the owner of the budget for one with a delta.")));
+	if (!dperm_filter_allows(&budget->filter, &spent))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("budget \"%s\" is exhausted", budget->name),
+				 errdetail("The call costs epsilon %s and delta %s; a single release without delta could still have epsilon %s.",
+						   amount_text(debit->taken.epsilon), amount_text(debit->delta), amount_text(dperm_filter_left(&budget->filter, &budget->spent))),
+				 errhint("Use a smaller epsilon, or ask the owner of the budget to raise it: dp_budget_alter.")));
+	return spent;
+}
+
+/* Check and spend, all in one transaction. */
+DpermLedgerEntry
+dperm_debit(const DpermCharge *charge)
+{
+	Debit		debit = {.charge = charge};
+	DpermLedgerEntry written;
 	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermPayer	payer;
-	MemoryContext old;
-
-	dperm_tables_enter(&scope);
-	budget = dperm_budget_get(&scope, charge->budget, false);
-	request.order = budget->filter.order;
-	if (strlcpy(request.budget_id, budget->id, sizeof(request.budget_id)) >= sizeof(request.budget_id))
-		elog(ERROR, "the id of budget \"%s\" is too long", budget->name);
-
-	/* the worker looks again; but whoever has no grant shall not even start one, of which there are few */
-	if (dperm_payer_find(&scope, budget, charge->relation, charge->role, nothing, nothing, false, &payer) == DPERM_PAYER_NO_GRANT)
-		dperm_payer_raise(budget);
-	old = MemoryContextSwitchTo(scope.caller);
-	*library = worker_library(scope.schema_oid, scope.schema);
-	MemoryContextSwitchTo(old);
-	dperm_tables_leave(&scope);
-
-	request.charge = dperm_charge_of(&charge->spend, request.order);
-	request.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
-	memcpy(request.budget, charge->budget, pg_mbcliplen(charge->budget, strlen(charge->budget), sizeof(request.budget) - 1));
-	strlcpy(request.function, charge->function, sizeof(request.function));
-	if (charge->purpose)
-		strlcpy(request.purpose, charge->purpose, sizeof(request.purpose));
-	return request;
-}
-
-/* Wait until the latch is set, or for some time. */
-static void
-wait_a_while(long milliseconds)
-{
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, milliseconds, PG_WAIT_EXTENSION);
-	ResetLatch(MyLatch);
-	CHECK_FOR_INTERRUPTS();
-}
-
-/*
- * Take one of the places that a role has for its charges, in all databases together, and return the lock: a worker can be made to wait for seconds, by a budget that is
- * locked, and whoever starts many of these must not keep everybody else from charging. An error gives the place back with the transaction's resources.
- */
-static LOCKTAG
-take_place(void)
-{
-	Oid			role = GetSessionUserId();
-	int			places = Max(max_worker_processes / 4, 1);
-	TimestampTz start = GetCurrentTimestamp();
-	LOCKTAG		tag;
-
-	for (;;)
-	{
-		for (int i = 0; i < places; i++)
-		{
-			SET_LOCKTAG_ADVISORY(tag, InvalidOid, role, i, PLACE_CLASS);
-			if (LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
-				return tag;
-		}
-		if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), SLOT_MS))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("could not charge the budget: too many charges by role \"%s\" at the same time", GetUserNameFromId(role, false)),
-					 errdetail("At most %d can be under way for a role, a quarter of max_worker_processes.", places),
-					 errhint("Its other charges may be waiting for a budget that an open transaction has changed. Try again when that has ended.")));
-		wait_a_while(PAUSE_MS);
-	}
-}
-
-/* Start the worker. When all slots are taken, one may be free in a moment: other debits take milliseconds. */
-static BackgroundWorkerHandle *
-start_worker(const char *library, dsm_handle memory)
-{
-	BackgroundWorker worker = {
-		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
-		.bgw_start_time = BgWorkerStart_RecoveryFinished,
-		.bgw_restart_time = BGW_NEVER_RESTART,
-		.bgw_main_arg = UInt32GetDatum(memory),
-		.bgw_notify_pid = MyProcPid
+	DpermFilterSums spent;
+	DpermAmount left;
+	DpermBudgetLine line = {
+		.act = "charge",
+		.role = charge->role,
+		.function = charge->function,
+		.epsilon = &debit.taken.epsilon,
+		.delta = &debit.taken.delta,
+		.charge = &debit.taken,
+		.left = &left,
+		.details = charge->purpose
 	};
-	TimestampTz start = GetCurrentTimestamp();
-	BackgroundWorkerHandle *handle;
-
-	if (strlen(library) >= sizeof(worker.bgw_library_name))
-		ereport(ERROR,
-				(errcode(ERRCODE_NAME_TOO_LONG),
-				 errmsg("the path of the dperm library is too long for a background worker: \"%s\"", library)));
-	strlcpy(worker.bgw_library_name, library, sizeof(worker.bgw_library_name));
-	strlcpy(worker.bgw_function_name, "dperm_debit_worker_main", BGW_MAXLEN);
-	strlcpy(worker.bgw_type, "dperm debit", BGW_MAXLEN);
-	snprintf(worker.bgw_name, BGW_MAXLEN, "dperm debit for PID %d", MyProcPid);
-	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
-	{
-		if (TimestampDifferenceExceeds(start, GetCurrentTimestamp(), SLOT_MS))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("could not charge the budget: no background worker is free"),
-					 errhint("You may need to increase max_worker_processes, which should be more than max_parallel_workers.")));
-		wait_a_while(PAUSE_MS);
-	}
-	return handle;
-}
-
-/* Wait for the answer of the worker. */
-static void
-await_answer(DpermDebitRequest *request, BackgroundWorkerHandle *handle)
-{
-	TimestampTz start = GetCurrentTimestamp();
-
-	while (pg_atomic_read_u32(&request->answered) == 0)
-	{
-		pid_t		pid;
-		BgwHandleStatus status = GetBackgroundWorkerPid(handle, &pid);
-
-		/* it may have answered and ended in between */
-		if (status == BGWH_STOPPED && pg_atomic_read_u32(&request->answered) == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INTERNAL_ERROR),
-					 errmsg("the background worker that charges the budget ended without an answer"),
-					 errdetail("The charge may have been committed or not; no row has been read."),
-					 errhint("See the server log, and dp_ledger.")));
-		if (status == BGWH_NOT_YET_STARTED && TimestampDifferenceExceeds(start, GetCurrentTimestamp(), START_MS))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-					 errmsg("could not charge the budget: the background worker did not start"),
-					 errhint("See the server log.")));
-		if (pg_atomic_read_u32(&request->answered) == 0)
-			wait_a_while(status == BGWH_NOT_YET_STARTED ? PAUSE_MS * 10 : PAUSE_MS * 100);
-	}
-	pg_read_barrier();
-}
-
-/* Raise what the worker has found. */
-static void
-check_answer(const DpermDebitRequest *request)
-{
-	if (request->sqlstate != 0)
-		ereport(ERROR,
-				(errcode(request->sqlstate),
-				 errmsg_internal("%s", request->message),
-				 request->detail[0] ? errdetail_internal("%s", request->detail) : 0,
-				 request->hint[0] ? errhint("%s", request->hint) : 0));
-}
-
-/* Spend, or raise. */
-void
-dperm_debit(const DpermCharge *charge)
-{
-	DpermDebitRequest asked;
-	DpermDebitRequest *request;
-	DpermDebitRequest answer;
-	BackgroundWorkerHandle *handle;
-	dsm_segment *segment;
-	char	   *library;
-	LOCKTAG		place;
 
 	check_spend(&charge->spend);
-	if (RecoveryInProgress())
-		ereport(ERROR,
-				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
-				 errmsg("cannot charge a budget during recovery"),
-				 errhint("Connect to the primary server.")));
-	asked = prepare_request(charge, &library);
-	place = take_place();
+	dperm_tables_enter(&scope);
+	budget = dperm_budget_get(&scope, charge->budget, false);
+	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
+	debit.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
 
-	/* an error detaches the memory with the transaction's resources */
-	segment = dsm_create(sizeof(DpermDebitRequest), 0);
-	request = dsm_segment_address(segment);
-	*request = asked;
-	pg_atomic_init_u32(&request->answered, 0);
-	handle = start_worker(library, dsm_segment_handle(segment));
-	PG_TRY();
+	/* nobody without a grant gets as far as the lock, which others wait for */
+	(void) find_payer(&scope, budget, &debit, false);
+	budget = dperm_budget_get_by_id(&scope, budget->id, budget->name, true);
+	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
+	if (OidIsValid(charge->relation))
 	{
-		await_answer(request, handle);
+		check_registration(&scope, charge, budget);
+		check_claim(budget, &charge->spend);
 	}
-	PG_CATCH();
-	{
-		/* nobody waits for it any more; what it has committed stays */
-		TerminateBackgroundWorker(handle);
-		PG_RE_THROW();
-	}
-	PG_END_TRY();
-	answer = *request;
-	dsm_detach(segment);
-	pfree(handle);
-	(void) LockRelease(&place, ExclusiveLock, false);
-	check_answer(&answer);
+	payer = find_payer(&scope, budget, &debit, true);
+	spent = check_filter(budget, &debit);
+	left = dperm_filter_left(&budget->filter, &spent);
+	write_sums(&scope, budget, &spent, &payer, &debit);
+	line.budget = budget->name;
+	line.id = budget->id;
+	line.relation = relation_name(charge->relation);
+	line.neighbours = dperm_claim_neighbours_name(budget->neighbours);
+	if (budget->has_unit)
+		line.unit = dperm_claim_unit_name(budget->unit);
+	written = (DpermLedgerEntry) {
+		.budget_id = MemoryContextStrdup(scope.caller, budget->id),
+		.budget = MemoryContextStrdup(scope.caller, budget->name),
+		.entry = dperm_budget_append(&scope, &line)
+	};
+	dperm_tables_leave(&scope);
+	return written;
 }
 
 /* Why a charge would be refused, or NULL; within a scope. */
@@ -376,6 +311,22 @@ find_hindrance(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 	return owned ? NOT_HINDERED : HINDERED_BY_OWNER;
 }
 
+/* Raise for a role that may not spend from a budget. */
+void
+dperm_debit_check_grant(const char *name, Oid role)
+{
+	DpermAmount nothing = {0, 0};
+	DpermTablesScope scope;
+	DpermBudget *budget;
+	DpermPayer	payer;
+
+	dperm_tables_enter_reading(&scope);
+	budget = dperm_budget_get(&scope, name, false);
+	if (dperm_payer_find(&scope, budget, InvalidOid, role, nothing, nothing, false, &payer) == DPERM_PAYER_NO_GRANT)
+		dperm_payer_raise(budget);
+	dperm_tables_leave(&scope);
+}
+
 /* May the role spend at all? */
 static bool
 may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
@@ -423,32 +374,4 @@ dperm_debit_may_spend(const char *budget, Oid relation, Oid role)
 	Hindrance	hindrance;
 
 	return may_spend(budget, relation, role, &hindrance);
-}
-
-/* dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm does not make */
-Datum
-dp_budget_charge(PG_FUNCTION_ARGS)
-{
-	DpermCharge charge = {
-		.budget = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED),
-		.role = GetUserId(),
-		.function = "dp_budget_charge",
-		.purpose = dperm_arguments_text(fcinfo, "purpose"),
-		.spend = {.bound = true}
-	};
-	Datum		value;
-
-	if (!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &value))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("epsilon must not be null")));
-	charge.spend.epsilon = DatumGetFloat8(value);
-	if (dperm_arguments_get(fcinfo, "delta", FLOAT8OID, &value))
-		charge.spend.delta = DatumGetFloat8(value);
-	if (charge.purpose && strlen(charge.purpose) >= DPERM_DEBIT_TEXT)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
-				 errmsg("purpose must have less than %d bytes", DPERM_DEBIT_TEXT)));
-	dperm_debit(&charge);
-	PG_RETURN_VOID();
 }

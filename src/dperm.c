@@ -15,8 +15,7 @@
 #include "core/encode/fourier.h"
 #include "core/mechanism/calibrate.h"
 #include "dperm.h"
-#include "run_as.h"
-#include "utility.h"
+#include "message.h"
 
 PG_MODULE_MAGIC;
 
@@ -27,25 +26,11 @@ int			dperm_cache_memory = 256 * 1024;
 int			dperm_pull_memory = 16 * 1024;
 bool		dperm_progress = false;
 
-/*
- * OpenBLAS, where that is the BLAS at hand, starts threads of its own when it is loaded.
- * A backend must stay single-threaded: signals are handled on any thread that does not
- * block them. The symbols are weak, so any other BLAS will do as well.
- */
-extern void openblas_set_num_threads(int threads) __attribute__((weak));
-extern int	blas_thread_shutdown_(void) __attribute__((weak));
-
 /* Called once per backend, when the library is loaded. */
 void
 _PG_init(void)
 {
-	if (openblas_set_num_threads)
-		openblas_set_num_threads(1);
-	if (blas_thread_shutdown_)
-		blas_thread_shutdown_();
 	dperm_tables_init();
-	dperm_run_as_init();
-	dperm_utility_init();
 
 	DefineCustomIntVariable("dperm.aggregate_memory",
 							"Memory that dp_logreg() and dp_svm() may use for the rows of one group.",
@@ -126,11 +111,14 @@ dperm_checked_calibration(const DpermSetup *setup)
 	DpermCalibration calibration;
 	const char *why;
 
+	/* from arguments and the number of units alone */
+	dperm_message_public();
 	if (dperm_calibrate(setup, &calibration, &why) != DPERM_OK)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot train with these parameters: %s", why),
 				 strcmp(why, DPERM_LAMBDA_TOO_SMALL) == 0 ? errhint("Omit lambda to use the default for this number of rows.") : 0));
+	dperm_message_private();
 	return calibration;
 }
 

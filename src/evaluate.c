@@ -20,11 +20,12 @@
 #include "model_type.h"
 #include "option_table.h"
 #include "pass_query.h"
+#include "protected_call.h"
 #include "queries.h"
 #include "result_set.h"
-#include "run_as.h"
 #include "spend.h"
 #include "tally.h"
+#include "worker.h"
 
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
@@ -107,7 +108,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 {
 	DpermOptions options;
 	DpermModel *model;
-	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid};
+	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid, .protected = dperm_worker_relation(fcinfo), .reads = true};
 	List	   *tried = NIL;
 	Datum		value,
 				epsilon;
@@ -167,11 +168,8 @@ count_by_pass(const Evaluation *evaluation, int count)
 
 /* Read the rows, and count them. */
 static void
-count_rows(void *arg)
+count_rows(const Evaluation *evaluation, int count)
 {
-	const Evaluation *evaluation = arg;
-	int			count = evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
-
 	if (dperm_source_only_once(&evaluation->source))
 		dperm_tally(&evaluation->source, evaluation->model, evaluation->bins, evaluation->counts, count);
 	else
@@ -186,7 +184,7 @@ count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation, int bins, int64
 	evaluation->counts = counts;
 	dperm_spend(&evaluation->source, &evaluation->options, DPERM_SPEND_EVALUATION, fcinfo->flinfo->fn_oid);
 	SPI_connect();
-	dperm_run_as_unseen(evaluation->source.run_as, evaluation->source.fenced, count_rows, evaluation);
+	count_rows(evaluation, count);
 	SPI_finish();
 	add_noise(evaluation, counts, count);
 }
@@ -211,13 +209,19 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	"false negatives", "true negatives"};
 	Evaluation	evaluation;
 	int64		cells[DPERM_CELLS];
+	Oid			protected = dperm_protected_call_relation(fcinfo);
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	Tuplestorestate *store;
 	double		variance;
 	bool		private;
 
+	if (OidIsValid(protected))
+		return dperm_protected_call(fcinfo, protected, NULL, NULL);
 	open_evaluation(fcinfo, &evaluation);
 	count_privately(fcinfo, &evaluation, 0, cells, DPERM_CELLS);
+
+	/* not before: a charge ends a transaction, with which a result set would end */
+	store = dperm_result_set_begin(fcinfo, &desc);
 
 	private = evaluation.budget > 0;
 	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
@@ -249,18 +253,23 @@ dp_roc(PG_FUNCTION_ARGS)
 	double		totals[2] = {0, 0};
 	double		above[2] = {0, 0};
 	double		area;
+	Oid			protected;
 	TupleDesc	desc;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	Tuplestorestate *store;
 
 	if (bins < 2 || bins > DPERM_BINS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
 				 errhint("More bins show the curve in more detail but add more noise.")));
+	protected = dperm_protected_call_relation(fcinfo);
+	if (OidIsValid(protected))
+		return dperm_protected_call(fcinfo, protected, NULL, NULL);
 	open_evaluation(fcinfo, &evaluation);
 	counts = palloc(sizeof(int64) * 2 * bins);
 	count_privately(fcinfo, &evaluation, bins, counts, 2 * bins);
 	area = dperm_counts_area(counts, counts + bins, bins);
+	store = dperm_result_set_begin(fcinfo, &desc);
 
 	for (int c = 0; c < 2; c++)
 		for (int i = 0; i < bins; i++)

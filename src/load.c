@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "executor/tuptable.h"
+#include "message.h"
 #include "miscadmin.h"
 #include "tcop/dest.h"
 #include "utils/lsyscache.h"
@@ -167,7 +168,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	}
 	take_into(loader, portion, slot, sign_of_row(loader, slot), 0);
 	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress && loader->elsewhere == 0)
-		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader->rows)));
+		dperm_message_progress(INT64_FORMAT " rows read", loader->rows);
 	return true;
 }
 
@@ -467,7 +468,7 @@ read_sample(Loader *loader)
 
 	/* how many rows persons have is not public */
 	if (dperm_progress)
-		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " %s on other servers", loader->units, loader->source->unit ? "persons" : "rows")));
+		dperm_message_progress(INT64_FORMAT " %s on other servers", loader->units, loader->source->unit ? "persons" : "rows");
 }
 
 /* Read rows. */
@@ -507,9 +508,9 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 	}
 	MemoryContextDelete(loader.row_context);
 	if (dperm_progress && loader.once)
-		ereport(INFO, (errmsg("dperm: all rows read")));
+		dperm_message_progress("all rows read");
 	else if (dperm_progress && loader.elsewhere == 0 && loader.rows % REPORT_ROWS != 0)
-		ereport(INFO, (errmsg("dperm: " INT64_FORMAT " rows read", loader.rows)));
+		dperm_message_progress(INT64_FORMAT " rows read", loader.rows);
 }
 
 /* Let go of files. */

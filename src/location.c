@@ -33,9 +33,7 @@
 #include "budget.h"
 #include "cluster.h"
 #include "location.h"
-#include "owners.h"
 #include "reach.h"
-#include "utility.h"
 
 /* The relations that Citus knows, and whose OIDs are in this column of its table: those that are distributed in one way or another. */
 #define CITUS_TABLES "pg_dist_partition"
@@ -54,17 +52,6 @@
 /* And which of its servers this is. */
 #define CITUS_GROUP_TABLE "pg_dist_local_group"
 #define CITUS_GROUP "groupid"
-
-/* How its settings begin, and the one by which it reads shards of this server by itself. */
-#define CITUS_SETTINGS "citus."
-#define CITUS_LOCAL CITUS_SETTINGS "enable_local_execution"
-
-/* What Citus says if it has read shards of this server over a connection: it does so for the rest of the transaction, whatever the setting. */
-#define CITUS_NOT_LOCAL 2
-typedef int (*CitusLocalStatus) (void);
-
-/* The transaction in which it says so because of a query of ours. */
-static LocalTransactionId read_over_connection = InvalidLocalTransactionId;
 
 /* What is done with a row of a table of Citus: false, if no more are wanted. */
 typedef bool (*CitusVisitor) (Relation table, HeapTuple tuple, void *arg);
@@ -326,109 +313,6 @@ dperm_location_protected_on_citus(Oid relation)
 	foreach(cell, dperm_reach_relations(relation))
 		dperm_cluster_check_holders(lfirst_oid(cell), dperm_tables_relation_owner(relation));
 	return true;
-}
-
-/* Raise if a setting of Citus is one that the caller has chosen. */
-static void
-check_setting(const struct config_generic *setting)
-{
-	if (setting->context == PGC_USERSET && setting->source >= PGC_S_USER && setting->source != PGC_S_OVERRIDE &&
-		pg_strncasecmp(setting->name, CITUS_SETTINGS, strlen(CITUS_SETTINGS)) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("setting \"%s\" must not be changed to use a protected relation", setting->name),
-				 pg_strcasecmp(setting->name, CITUS_LOCAL) == 0 ? errdetail("In a database with Citus, EXPLAIN changes it, too.") : 0,
-				 errhint("Settings of Citus have a part in how rows are read. RESET it; administrators set it for all, in the configuration file or with ALTER DATABASE.")));
-}
-
-/* Raise if Citus has, or may have, settings of this transaction that it hands on to workers. */
-static void
-check_handed_on(void)
-{
-	DpermHandedOn handed_on = dperm_utility_handed_on();
-	StringInfo *statements;
-
-	/*
-	 * Citus keeps the statements in a variable of its own, from which nothing removes them before the end of the (sub)transaction, also not what set them. Where there have been none, it is NULL,
-	 * unless we are in a subtransaction; what it points to may be gone. Builds for PostgreSQL 16 and later hide it.
-	 */
-	statements = (StringInfo *) load_external_function("$libdir/citus", "activeSetStmts", false, NULL);
-	if (statements)
-		handed_on = *statements || handed_on == DPERM_HANDED_ON_SOME ? DPERM_HANDED_ON_SOME : DPERM_HANDED_ON_NONE;
-	if (handed_on == DPERM_HANDED_ON_SOME)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("Citus may hand on settings of this transaction to the workers"),
-				 errhint("Call the function in a transaction of its own, before SET LOCAL and RESET.")));
-	if (handed_on == DPERM_HANDED_ON_UNKNOWN)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("it is not known whether Citus hands on settings of this transaction to the workers"),
-				 errdetail("The library of dperm was loaded in the middle of the transaction."),
-				 errhint("Call the function again. Administrators can add dperm to session_preload_libraries.")));
-}
-
-/* Has Citus read shards of this server over a connection? Builds for PostgreSQL 16 and later do not tell. */
-static bool
-is_not_local(void)
-{
-	CitusLocalStatus status = (CitusLocalStatus) (void *) load_external_function("$libdir/citus", "GetCurrentLocalExecutionStatus", false, NULL);
-
-	return status && status() == CITUS_NOT_LOCAL;
-}
-
-/* A query of ours was run: Citus reads over connections where a table has shards here and elsewhere. */
-void
-dperm_location_note_read(void)
-{
-	if (is_not_local())
-		read_over_connection = dperm_tables_transaction();
-}
-
-/* Raise if the caller has made Citus read shards of this server over a connection: it sees other rows and other functions than this transaction does, and what it counts is seen. */
-static void
-check_local(void)
-{
-	if (is_not_local() && read_over_connection != dperm_tables_transaction())
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("this transaction has used tables of this server over a connection of Citus"),
-				 errhint("Call the function in a transaction of its own.")));
-}
-
-/* Raise if the caller may have changed how Citus reads. */
-void
-dperm_location_check_untouched(Oid caller, Oid owner)
-{
-	struct config_generic **settings;
-	int			count;
-
-	/* a function of the owner, with the owner's rights, runs in a session that others have prepared */
-	if (dperm_owners_trust(owner, caller))
-		return;
-	if (IsTransactionBlock() || GetCurrentTransactionNestLevel() > 1)
-		ereport(ERROR,
-				(errcode(ERRCODE_ACTIVE_SQL_TRANSACTION),
-				 errmsg("a protected relation that Citus has distributed cannot be used in a transaction block"),
-				 errhint("Call the function outside of BEGIN and COMMIT, and of blocks with EXCEPTION: Citus can hand on what SET LOCAL has set to the workers.")));
-	if (dperm_utility_is_from_citus())
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("application_name \"%s\" must not be used with a protected relation", application_name),
-				 errhint("Citus takes a session whose name begins with \"citus_\" for one of its own. RESET application_name.")));
-	check_handed_on();
-#if PG_VERSION_NUM >= 160000
-	settings = get_guc_variables(&count);
-#else
-	settings = get_guc_variables();
-	count = GetNumConfigOptions();
-#endif
-	for (int i = 0; i < count; i++)
-		check_setting(settings[i]);
-	check_local();
-
-	/* the transactions on workers outlive the call */
-	dperm_utility_refuse_settings();
 }
 
 /* Does a list of names, as in the option of a server, have one? */

@@ -38,15 +38,6 @@ extern List *dperm_location_shards(List *relations);
 extern bool dperm_location_protected_on_citus(Oid relation);
 
 /*
- * Before a protected relation is read: raise if a caller may have changed how Citus reads, by a setting of Citus, or by settings that it hands on to workers; and keep them from doing so
- * until the transaction ends. Owners may, if it is their own session.
- */
-extern void dperm_location_check_untouched(Oid caller, Oid owner);
-
-/* After one was read: how Citus reads for the rest of the transaction is our doing. */
-extern void dperm_location_note_read(void);
-
-/*
  * Is a relation a table that Citus has spread over servers, of which each has all rows that share a value of a column? That is so by the column
  * that it is distributed by, and where all rows are on one server.
  */

@@ -6,20 +6,17 @@
 #include "access/htup_details.h"
 #include "access/table.h"
 #include "access/transam.h"
-#include "catalog/namespace.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_index.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_language.h"
-#include "catalog/pg_partitioned_table.h"
+#include "catalog/pg_operator.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_statistic_ext.h"
 #include "catalog/pg_type.h"
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
-#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/lsyscache.h"
@@ -28,10 +25,10 @@
 #include "utils/syscache.h"
 
 #include "domains.h"
-#include "inlined.h"
 #include "owners.h"
 #include "owners_walk.h"
 #include "reach.h"
+#include "trusted.h"
 
 static bool check_owners(Node *node, void *owners);
 
@@ -49,14 +46,6 @@ dperm_owners_is_new(DpermOwners *owners, Oid class, Oid object)
 	return true;
 }
 
-/* The level of a message that is about to be raised. */
-int
-dperm_owners_level(DpermOwners *owners)
-{
-	owners->warned = true;
-	return owners->level;
-}
-
 /*
  * Raise for a function that reads a table, or may read any. What it finds there are rows of others, so that a single person, or row, would have a hand in all rows
  * that the function is called for. This is so whoever calls, and when a relation is protected.
@@ -67,20 +56,31 @@ refuse_reader(Oid function, const char *what, const DpermOwners *owners)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s, which protected relation \"%s\" calls, %s", format_procedure(function), get_rel_name(owners->relation), what),
-			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, read no table, view or catalog, depend neither on the session nor on its settings, and call nothing volatile.")));
+			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, read no table, view or catalog, and call nothing volatile.")));
 }
 
-/*
- * Raise for a function in PL/pgSQL or another such language. It keeps in the session what it has compiled and planned, which can tell what branch some row took; and our hooks
- * do not see all that it calls.
- */
+/* Raise for a function that nobody can look into, and that is not said to depend on its arguments alone. */
 static void
-refuse_language(Oid function, Oid language, DpermOwners *owners)
+refuse_opaque(Oid function, DpermOwners *owners)
 {
-	ereport(dperm_owners_level(owners),
+	ereport(owners->level,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("function %s, which protected relation \"%s\" calls, is in language %s", format_procedure(function), get_rel_name(owners->relation), get_language_name(language, false)),
-			 errhint("Write it in SQL with RETURN or BEGIN ATOMIC, or keep its result in a column of the table.")));
+			 errmsg("function %s, which protected relation \"%s\" calls, is not IMMUTABLE", format_procedure(function), get_rel_name(owners->relation)),
+			 errhint("What is computed of a row may depend on that row alone. If it does, mark the function IMMUTABLE; or write it in SQL with RETURN or BEGIN ATOMIC, which can be looked into.")));
+}
+
+/* Raise for a function of somebody else; false if that is a warning. */
+static bool
+check_trust(Oid function, DpermOwners *owners)
+{
+	if (dperm_trusted_function(function, owners->owner, owners->extension))
+		return true;
+	ereport(owners->level,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
+					format_procedure(function), get_rel_name(owners->relation)),
+			 errhint("It would run with the owner's rights. The owner of the relation, or a superuser, has to own the function.")));
+	return false;
 }
 
 /* What an aggregate is made of, beside its functions: the type of the state is no dependency. */
@@ -90,7 +90,7 @@ check_aggregate(Oid aggregate, DpermOwners *owners)
 	HeapTuple	tuple;
 	Form_pg_aggregate form;
 
-	(void) dperm_reach_aggregate(aggregate, dperm_owners_support, owners);
+	(void) dperm_reach_aggregate(aggregate, dperm_owners_function, owners);
 	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
@@ -101,12 +101,11 @@ check_aggregate(Oid aggregate, DpermOwners *owners)
 	ReleaseSysCache(tuple);
 }
 
-/* Check what a function of the owner or of a superuser runs; raise if nobody knows. */
+/* Check what a function of the owner or of a superuser runs. The mark of one that cannot be looked into is believed. */
 static void
 check_body(Oid function, HeapTuple tuple, DpermOwners *owners)
 {
 	Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
-	bool		compiled = form->prolang == ClanguageId || form->prolang == INTERNALlanguageId;
 	bool		isnull;
 	Datum		body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
 
@@ -120,23 +119,8 @@ check_body(Oid function, HeapTuple tuple, DpermOwners *owners)
 		(void) check_owners(stringToNode(TextDatumGetCString(body)), owners);
 		owners->within = before;
 	}
-
-	/* the planner calls it for constants alone: those who have the owner's rights may have it in an index */
-	else if (!compiled && form->prolang != SQLlanguageId && !owners->planned)
-		refuse_language(function, form->prolang, owners);
-
-	else if (compiled && !owners->planned && dperm_owners_builtin_compiled_fault(function))
-		refuse_reader(function, dperm_owners_builtin_compiled_fault(function), owners);
-
-	/* what returns rows and is not IMMUTABLE has them from somewhere */
-	else if (form->provolatile != PROVOLATILE_IMMUTABLE && (compiled ? form->proretset : owners->trusted))
-		refuse_reader(function, "may read any table", owners);
-	else if ((!compiled || !superuser_arg(form->proowner)) && !owners->trusted)
-		ereport(dperm_owners_level(owners),
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("function %s cannot run with the rights of the owner of protected relation \"%s\"",
-						format_procedure(function), get_rel_name(owners->relation)),
-				 errhint("What it does can depend on what this session did before. The owner has to write it in SQL with RETURN or BEGIN ATOMIC, and so the functions that it calls; or keep its result in a column of the table.")));
+	else if (form->provolatile != PROVOLATILE_IMMUTABLE)
+		refuse_opaque(function, owners);
 }
 
 /* An expression that the catalog has as text. */
@@ -178,53 +162,29 @@ check_fault(Oid function, const char *fault, const DpermOwners *owners)
 bool
 dperm_owners_function(Oid function, void *context)
 {
-	DpermOwners	   *owners = context;
+	DpermOwners *owners = context;
 	HeapTuple	tuple;
-	Oid			owner;
 
-	/* what initdb has made belongs to PostgreSQL; an administrator who gives it away gives away the server */
 	if (function < FirstNormalObjectId)
 	{
-		check_fault(function, dperm_owners_builtin_fault(function, !owners->planned), owners);
+		check_fault(function, dperm_owners_builtin_fault(function), owners);
 		return false;
 	}
 	if (getExtensionOfObject(ProcedureRelationId, function) == owners->extension)
 	{
 		check_fault(function, func_volatile(function) == PROVOLATILE_VOLATILE ? "is volatile" : NULL, owners);
-		owners->functions = lappend_oid(owners->functions, function);
 		return false;
 	}
-	if (!owners->aside)
-		owners->own = function;
 	if (!dperm_owners_is_new(owners, ProcedureRelationId, function))
 		return false;
-	owners->functions = lappend_oid(owners->functions, function);
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for function %u", function);
-	owner = ((Form_pg_proc) GETSTRUCT(tuple))->proowner;
-	if (owner != owners->owner && !superuser_arg(owner))
-		ereport(dperm_owners_level(owners),
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
-						format_procedure(function), get_rel_name(owners->relation)),
-				 errhint("It would run with the owner's rights. The owner of the relation, or a superuser, has to own the function.")));
-	else
+	if (check_trust(function, owners))
 		check_body(function, tuple, owners);
 	check_signature(tuple, owners);
 	ReleaseSysCache(tuple);
 	return false;
-}
-
-/* Raise for a function that PostgreSQL calls by itself, if it must not run, or is in SQL. */
-bool
-dperm_owners_support(Oid function, void *context)
-{
-	DpermOwners *owners = context;
-
-	if (!owners->planned && dperm_inlined_is_sql(function))
-		dperm_inlined_refuse_support(dperm_owners_level(owners), function, owners->relation);
-	return dperm_owners_function(function, owners);
 }
 
 /* Is a function one of PostgreSQL's own that make values of a type which an argument names? In a cast the type is known. */
@@ -258,90 +218,13 @@ check_calls(Node *node, DpermOwners *owners)
 			dperm_owners_types_operator(((SortGroupClause *) node)->eqop, owners);
 			dperm_owners_types_operator(((SortGroupClause *) node)->sortop, owners);
 			break;
-		case T_WindowClause:
-			if (OidIsValid(((WindowClause *) node)->startInRangeFunc))
-				(void) dperm_owners_support(((WindowClause *) node)->startInRangeFunc, owners);
-			if (OidIsValid(((WindowClause *) node)->endInRangeFunc))
-				(void) dperm_owners_support(((WindowClause *) node)->endInRangeFunc, owners);
-			break;
 		case T_FuncExpr:
 			if (takes_type(((FuncExpr *) node)->funcid))
 				refuse_reader(((FuncExpr *) node)->funcid, "makes values of a type that its arguments name", owners);
 			break;
-		case T_SQLValueFunction:
-			if (((SQLValueFunction *) node)->op == SVFOP_SESSION_USER)
-				ereport(ERROR,
-						(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-						 errmsg("protected relation \"%s\" uses SESSION_USER", get_rel_name(owners->relation)),
-						 errhint("What is computed of a row may depend on that row alone, and not on the session. CURRENT_USER is the owner of the relation.")));
-			break;
-#if PG_VERSION_NUM >= 170000
-		case T_JsonExpr:
-			dperm_owners_types_refuse_names(exprType(node), exprType(node), owners);
-			break;
-#endif
 		default:
 			break;
 	}
-}
-
-/* An expression of a row of the catalog. */
-static void
-check_attribute(int cache, Oid key, AttrNumber attribute, DpermOwners *owners)
-{
-	HeapTuple	tuple = SearchSysCache1(cache, ObjectIdGetDatum(key));
-	Datum		value;
-	bool		isnull;
-
-	if (!HeapTupleIsValid(tuple))
-		return;
-	value = SysCacheGetAttr(cache, tuple, attribute, &isnull);
-	dperm_owners_text(value, isnull, owners);
-	ReleaseSysCache(tuple);
-}
-
-/* The key of a partitioned table: its expressions, and how its values are compared or hashed. PostgreSQL does so when it looks for partitions. */
-static void
-check_partition_key(Oid table, DpermOwners *owners)
-{
-	HeapTuple	tuple = SearchSysCache1(PARTRELID, ObjectIdGetDatum(table));
-	Form_pg_partitioned_table form;
-	oidvector  *classes;
-	Datum		value;
-	bool		isnull;
-
-	if (!HeapTupleIsValid(tuple))
-		return;
-	form = (Form_pg_partitioned_table) GETSTRUCT(tuple);
-	for (int i = 0; i < form->partnatts; i++)
-		if (form->partattrs.values[i] > 0)
-			dperm_owners_types_check(get_atttype(table, form->partattrs.values[i]), owners);
-	value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partclass, &isnull);
-	classes = isnull ? NULL : (oidvector *) DatumGetPointer(value);
-	for (int i = 0; classes && i < classes->dim1; i++)
-		dperm_owners_types_family(get_opclass_family(classes->values[i]), owners);
-	value = SysCacheGetAttr(PARTRELID, tuple, Anum_pg_partitioned_table_partexprs, &isnull);
-	dperm_owners_text(value, isnull, owners);
-	ReleaseSysCache(tuple);
-}
-
-/*
- * The functions that the planner may call for a table: it simplifies the expressions of indexes, of extended statistics and of the partition
- * key, which can call functions of whoever made them. They are taken from the catalog: the relation cache has simplified them already.
- */
-static void
-check_planned(Relation table, DpermOwners *owners)
-{
-	ListCell   *cell;
-
-	check_partition_key(RelationGetRelid(table), owners);
-	foreach(cell, RelationGetIndexList(table))
-	{
-		check_attribute(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indexprs, owners);
-		check_attribute(INDEXRELID, lfirst_oid(cell), Anum_pg_index_indpred, owners);
-	}
-	foreach(cell, RelationGetStatExtList(table))
-		check_attribute(STATEXTOID, lfirst_oid(cell), Anum_pg_statistic_ext_stxexprs, owners);
 }
 
 /* Generated columns that are computed when they are read. Those that are stored are columns as any other. */
@@ -361,35 +244,43 @@ check_virtual(Relation table, DpermOwners *owners)
 #endif
 }
 
-/* Begin, or end, to look at what is only planned with. No row gets there; so what has been seen there has not been seen where rows do. */
+/*
+ * A function that an expression of a table depends on, and those that this one does. No row gets there, so nothing but their owner matters. What has been looked at in this
+ * way has the number 1 among the visited, so that it is looked at again where rows do get; what has been looked at there is not looked at here.
+ */
 static void
-switch_planned(DpermOwners *owners)
+check_planned(Oid class, Oid object, void *owners)
 {
-	ObjectAddresses *visited = owners->visited;
+	ObjectAddress address = {.classId = class, .objectId = object, .objectSubId = 1};
 
-	owners->visited = owners->visited_elsewhere;
-	owners->visited_elsewhere = visited;
-	owners->planned = !owners->planned;
+	if (object < FirstNormalObjectId || (class != ProcedureRelationId && class != OperatorRelationId) ||
+		object_address_present(&address, ((DpermOwners *) owners)->visited))
+		return;
+	add_exact_object_address(&address, ((DpermOwners *) owners)->visited);
+	check_stack_depth();
+	if (class == ProcedureRelationId)
+		(void) check_trust(object, owners);
+	dperm_reach_dependencies(class, object, check_planned, owners);
 }
 
-/* A table with its partitions and children. */
+/* A table with its partitions and children. The planner simplifies the expressions of indexes, of extended statistics and of partition keys, also those of parents. */
 static void
 check_table(Oid table, DpermOwners *owners)
 {
-	ListCell   *cell;
+	ListCell   *cell,
+			   *object;
 
-	/* what a partition may hold, its parents' keys tell */
-	switch_planned(owners);
 	foreach(cell, dperm_reach_parents(table))
-		check_partition_key(lfirst_oid(cell), owners);
-	switch_planned(owners);
+		dperm_reach_dependencies(RelationRelationId, lfirst_oid(cell), check_planned, owners);
 	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
 	{
 		Relation	relation = table_open(lfirst_oid(cell), AccessShareLock);
 
-		switch_planned(owners);
-		check_planned(relation, owners);
-		switch_planned(owners);
+		dperm_reach_dependencies(RelationRelationId, lfirst_oid(cell), check_planned, owners);
+		foreach(object, RelationGetIndexList(relation))
+			dperm_reach_dependencies(RelationRelationId, lfirst_oid(object), check_planned, owners);
+		foreach(object, RelationGetStatExtList(relation))
+			dperm_reach_dependencies(StatisticExtRelationId, lfirst_oid(object), check_planned, owners);
 		check_virtual(relation, owners);
 		table_close(relation, NoLock);
 	}
@@ -429,10 +320,15 @@ check_types(List *types, DpermOwners *owners)
 	ListCell   *cell;
 
 	foreach(cell, types)
-	{
-		dperm_owners_types_refuse_names(lfirst_oid(cell), lfirst_oid(cell), owners);
 		dperm_owners_types_check(lfirst_oid(cell), owners);
-	}
+}
+
+/* Is a node a constant that stands for an object, but is taken as its number: as in tableoid = 'part'::regclass? */
+static bool
+is_number(Node *node)
+{
+	return IsA(node, RelabelType) && ((RelabelType *) node)->resulttype == OIDOID && IsA(((RelabelType *) node)->arg, Const) &&
+		((Const *) ((RelabelType *) node)->arg)->consttype < FirstNormalObjectId;
 }
 
 /* Check the owner of every function of a query: also behind operators, casts and policies. */
@@ -452,7 +348,7 @@ check_owners(Node *node, void *owners)
 
 		/* triggers, rules and defaults are not looked at: only the body of a function can have such a statement */
 		if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
-			ereport(dperm_owners_level(owners),
+			ereport(((DpermOwners *) owners)->level,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("a function that protected relation \"%s\" calls does not only read",
 							get_rel_name(((DpermOwners *) owners)->relation)),
@@ -463,58 +359,34 @@ check_owners(Node *node, void *owners)
 		check_types(((TableFunc *) node)->coltypes, owners);
 	if (IsA(node, RangeTblFunction))
 		check_types(((RangeTblFunction *) node)->funccoltypes, owners);
+	if (is_number(node))
+		return false;
 	dperm_owners_types_check(dperm_reach_type(node), owners);
 	check_calls(node, owners);
 	(void) check_functions_in_node(node, dperm_owners_function, owners);
 	return expression_tree_walker(node, check_owners, owners);
 }
 
-/* Has the caller the owner's rights? And the session, whose past a function of the owner's that it calls knows nothing of? */
-bool
-dperm_owners_trust(Oid owner, Oid caller)
-{
-	return has_privs_of_role(GetSessionUserId(), owner) && has_privs_of_role(caller, owner);
-}
-
 /* Raise for a query whose functions must not run with the owner's rights. */
-DpermCallees
-dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner, Oid caller)
+void
+dperm_owners_check(Oid extension, Query *tree, Oid relation, Oid owner)
 {
-	DpermOwners		owners = {.extension = extension, .relation = relation, .owner = owner, .level = ERROR, .visited = new_object_addresses(),
-	.visited_elsewhere = new_object_addresses(), .trusted = dperm_owners_trust(owner, caller)};
-	Oid			namespace,
-				toast_namespace;
+	DpermOwners owners = {.extension = extension, .relation = relation, .owner = owner, .level = ERROR, .visited = new_object_addresses()};
 
 	(void) check_owners((Node *) tree, &owners);
 	free_object_addresses(owners.visited);
-	free_object_addresses(owners.visited_elsewhere);
-	GetTempNamespaceState(&namespace, &toast_namespace);
-	if (OidIsValid(owners.own) && OidIsValid(namespace) && !owners.trusted)
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("protected relation \"%s\" calls function %s, which might find temporary objects of this session",
-						get_rel_name(relation), format_procedure(owners.own)),
-				 errhint("Start a new session, and create no temporary objects in it.")));
-	return (DpermCallees) {.limited = !owners.trusted, .functions = owners.functions, .unseen = owners.unseen};
 }
 
 /* Warn of what would be refused. */
 void
 dperm_owners_warn(Oid extension, Oid relation, Oid owner, List *columns)
 {
-	DpermOwners		owners = {.extension = extension, .relation = relation, .owner = owner, .level = WARNING, .visited = new_object_addresses(),
-	.visited_elsewhere = new_object_addresses()};
+	DpermOwners owners = {.extension = extension, .relation = relation, .owner = owner, .level = WARNING, .visited = new_object_addresses()};
 	RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation, .relkind = get_rel_relkind(relation)};
-
 	ListCell   *cell;
 
 	check_entry(&entry, &owners);
 	foreach(cell, columns)
 		dperm_owners_types_check(get_atttype(relation, lfirst_int(cell)), &owners);
 	free_object_addresses(owners.visited);
-	free_object_addresses(owners.visited_elsewhere);
-
-	/* the planner calls functions: not if there are some that must not run */
-	if (entry.relkind == RELKIND_VIEW && !owners.warned)
-		dperm_inlined_warn(relation, owner, owners.unseen);
 }

@@ -1,8 +1,8 @@
 /*
  * owners_builtin.c: which of PostgreSQL's own functions may be called for the rows of a protected relation.
  *
- * What is shown of a row depends on that row alone, and the caller has no hand in it. PostgreSQL marks most functions IMMUTABLE that are so. Those that it marks STABLE
- * depend on settings, which have fixed values meanwhile (run_as.c), or on the session, the catalog or the statistics; so of these only the ones that are known may be called,
+ * What is shown of a row depends on that row alone. PostgreSQL marks most functions IMMUTABLE that are so. Those that it marks STABLE
+ * depend on settings, which are the server's own, or on the catalog or the statistics; so of these only the ones that are known may be called,
  * and what a newer PostgreSQL adds waits until it is known, too.
  */
 #include "postgres.h"
@@ -63,8 +63,6 @@ is_known(const char *name)
 		"date_in", "time_in", "timetz_in", "timestamp_in", "timestamptz_in", "interval_in", "cash_in", "cash_out", "xml_in", "xml_send", "array_in", "array_out", "array_send",
 		"record_in", "record_out", "record_send", "range_in", "range_out", "range_send", "multirange_in", "multirange_out", "multirange_send",
 		"enum_in", "enum_out", "enum_send", "domain_in", "textsend", "varcharsend", "bpcharsend", "namesend", "convert", "convert_from", "convert_to", "length",
-		/* the table that a row is in */
-		"regclassout",
 		"to_char", "to_number", "to_date", "to_timestamp", "make_timestamptz", "money", "numeric",
 		"concat", "concat_ws", "format", "textanycat", "anytextcat", "quote_literal", "quote_nullable", "array_to_string",
 		"to_json", "to_jsonb", "row_to_json", "array_to_json", "xml", "xml_is_well_formed",
@@ -80,39 +78,9 @@ is_known(const char *name)
 	return false;
 }
 
-/* What does so whoever made the function? */
-static const char *
-compiled_fault(HeapTuple tuple)
-{
-	Form_pg_proc form = (Form_pg_proc) GETSTRUCT(tuple);
-
-	/* also if they are IMMUTABLE: a text search configuration can be somebody else's, and is looked up when the function is called */
-	if (form->oid != F_REGCLASSOUT && takes(form, dperm_owners_builtin_names_object))
-		return "depends on what the catalog has under a name";
-
-	/* its columns are its own, and their type may be made when the first row gets there */
-	if (form->prorettype == RECORDOID && !form->proretset && !heap_attisnull(tuple, Anum_pg_proc_proallargtypes, NULL))
-		return "returns a record, whose type the session keeps";
-	return NULL;
-}
-
-/* The same for a function that need not be PostgreSQL's. */
+/* What keeps a function of PostgreSQL from being called for rows? NULL if nothing does. */
 const char *
-dperm_owners_builtin_compiled_fault(Oid function)
-{
-	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	const char *fault;
-
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	fault = compiled_fault(tuple);
-	ReleaseSysCache(tuple);
-	return fault;
-}
-
-/* What keeps a function of PostgreSQL from being called for rows, or only by the planner? NULL if nothing does. */
-const char *
-dperm_owners_builtin_fault(Oid function, bool rows)
+dperm_owners_builtin_fault(Oid function)
 {
 	HeapTuple	tuple;
 	Form_pg_proc form;
@@ -127,12 +95,13 @@ dperm_owners_builtin_fault(Oid function, bool rows)
 	if (form->provolatile == PROVOLATILE_VOLATILE)
 		fault = "is volatile";
 
-	else if (rows && compiled_fault(tuple))
-		fault = compiled_fault(tuple);
-	else if (rows && (function == F_TS_PARSE_OID_TEXT || function == F_TS_TOKEN_TYPE_OID))
+	/* also if they are IMMUTABLE: a text search configuration can be somebody else's, and is looked up when the function is called */
+	else if (takes(form, dperm_owners_builtin_names_object))
 		fault = "depends on what the catalog has under a name";
-	else if (rows && form->provolatile == PROVOLATILE_STABLE && !takes(form, is_internal) && !takes(form, is_time) && !is_known(NameStr(form->proname)))
-		fault = "can depend on the session, the catalog or how a row is stored";
+	else if (function == F_TS_PARSE_OID_TEXT || function == F_TS_TOKEN_TYPE_OID)
+		fault = "depends on what the catalog has under a name";
+	else if (form->provolatile == PROVOLATILE_STABLE && !takes(form, is_internal) && !takes(form, is_time) && !is_known(NameStr(form->proname)))
+		fault = "can depend on the catalog, the server or how a row is stored";
 	ReleaseSysCache(tuple);
 	return fault;
 }

@@ -361,6 +361,8 @@ dp_protect(PG_FUNCTION_ARGS)
 
 	dperm_location_check_coordinator();
 	distributed = dperm_location_protected_on_citus(relation);
+	if (distributed)
+		dperm_cluster_connect(dperm_tables_relation_owner(relation));
 	for (int i = 0; i < count; i++)
 		registered[i].number = columns[i].number;
 	registration.all_columns = names == NULL;

@@ -22,7 +22,6 @@
 #include "pass_query.h"
 #include "queries.h"
 #include "reach.h"
-#include "run_as.h"
 
 /* A parameter, by its number. */
 static void
@@ -219,17 +218,9 @@ dperm_queries_census(const DpermSource *source, DestReceiver *receiver)
 	read_rows(source, source->census_relation, source->census, receiver);
 }
 
-/* Open a query, and close it. */
-static void
-open_and_close(void *query)
-{
-	dperm_checked_try(query);
-}
-
 /*
- * Do all that comes before the first row of a query: check it, plan it, and let the
- * executor look at privileges and at what it would read. Not again for a query that was tried before. The planner reads statistics, whose
- * size tells about the values of columns.
+ * Do all that comes before the first row of a query: check it and, unless the relation is protected, plan it, and let the
+ * executor look at privileges and at what it would read. Not again for a query that was tried before.
  */
 static void
 try_open(DpermChecked *query, List **tried)
@@ -244,7 +235,7 @@ try_open(DpermChecked *query, List **tried)
 	/* the NULL that stands for a value must not simplify the plan */
 	for (int i = 0; i < query->params->numParams; i++)
 		query->params->params[i].pflags = 0;
-	dperm_run_as_unseen(query->source->run_as, query->source->fenced, open_and_close, query);
+	dperm_checked_try(query);
 }
 
 /* The same for a query that reads rows. */

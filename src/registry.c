@@ -225,35 +225,60 @@ dperm_registry_among(List *relations)
 	return ordered;
 }
 
-/* The units that are kept for a budget. */
+/* Which of some relations a kept unit is about, by OID or by the name that it was restored with; InvalidOid for none. */
+static Oid
+kept_relation(List *relations, Oid relation, Datum pending)
+{
+	ListCell   *cell;
+
+	if (!pending)
+		return list_member_oid(relations, relation) ? relation : InvalidOid;
+	foreach(cell, relations)
+		if (strcmp(dperm_reference_relation(lfirst_oid(cell)), TextDatumGetCString(pending)) == 0)
+			return lfirst_oid(cell);
+	return InvalidOid;
+}
+
+/* A column, 0 if the relation does not have it any more. */
+static AttrNumber
+live_column(Oid relation, AttrNumber number)
+{
+	HeapTuple	tuple = number > 0 ? SearchSysCacheAttNum(relation, number) : NULL;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	ReleaseSysCache(tuple);
+	return number;
+}
+
+/* The units that are kept for a budget. One statement without a join: every process that reads a protected relation plans it anew. */
 List *
 dperm_registry_kept(const char *id, List *relations)
 {
 	DpermTablesScope scope;
 	List	   *found = NIL;
-	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID, TEXTOID};
-	Datum		values[3];
+	Oid			types[] = {TEXTOID};
+	Datum		values[] = {id ? CStringGetTextDatum(id) : (Datum) 0};
 
-	relation_arrays(relations, values);
-	values[2] = id ? CStringGetTextDatum(id) : (Datum) 0;
 	enter_newest(&scope);
-	(void) dperm_tables_execute(psprintf("SELECT c.relation::pg_catalog.oid, a.attnum, NOT c.is_unit, c.xmin, NULL, NULL FROM %s.dp_protected_columns AS c "
-								"LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.relation "
-								"AND a.attnum OPERATOR(pg_catalog.=) c.number AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped "
-								"WHERE c.kept_by OPERATOR(pg_catalog.=) $3::pg_catalog.uuid AND c.relation OPERATOR(pg_catalog.=) ANY ($1) "
-								"UNION ALL SELECT ($1)[pg_catalog.array_position($2, c.pending)], 0::pg_catalog.int2, NOT c.is_unit, c.xmin, c.column_name, true FROM %s.dp_protected_columns AS c "
-								"WHERE c.kept_by OPERATOR(pg_catalog.=) $3::pg_catalog.uuid AND c.pending OPERATOR(pg_catalog.=) ANY ($2) ORDER BY 1", scope.schema, scope.schema),
-					   lengthof(types), types, values, id ? "   " : "  n", true);
+	(void) dperm_tables_execute(psprintf("SELECT c.relation::pg_catalog.oid, c.number, c.is_unit, c.xmin, c.column_name, c.pending FROM %s.dp_protected_columns AS c "
+										 "WHERE c.kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid ORDER BY 1", scope.schema),
+								lengthof(types), types, values, id ? " " : "n", true);
 	for (uint64 i = 0; i < SPI_processed; i++)
 	{
 		MemoryContext spi = MemoryContextSwitchTo(scope.caller);
-		DpermKeptUnit *unit = palloc(sizeof(*unit));
+		Oid			relation = kept_relation(relations, DatumGetObjectId(answer(i, 1)), answer(i, 6));
+		DpermKeptUnit *unit;
 
-		*unit = (DpermKeptUnit) {.relation = DatumGetObjectId(answer(i, 1)), .unit = DatumGetInt16(answer(i, 2)), .mixed = DatumGetBool(answer(i, 3)),
-		.changed = TransactionIdIsCurrentTransactionId(DatumGetTransactionId(answer(i, 4)))};
-		if (answer(i, 5))
-			unit->unit = dperm_reference_number(dperm_reference_settle(answer(i, 5), unit->relation));
-		found = lappend(found, unit);
+		if (OidIsValid(relation))
+		{
+			unit = palloc(sizeof(*unit));
+			*unit = (DpermKeptUnit) {.relation = relation, .mixed = !DatumGetBool(answer(i, 3)),
+			.changed = TransactionIdIsCurrentTransactionId(DatumGetTransactionId(answer(i, 4)))};
+			unit->unit = answer(i, 6) ? dperm_reference_number(dperm_reference_settle(answer(i, 5), relation)) :
+				live_column(relation, DatumGetInt16(answer(i, 2)));
+			found = lappend(found, unit);
+		}
 		MemoryContextSwitchTo(spi);
 	}
 	leave_newest(&scope);

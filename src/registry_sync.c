@@ -10,16 +10,22 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/parsenodes.h"
+#include "nodes/plannodes.h"
+#include "tcop/pquery.h"
 #include "utils/acl.h"
 #include "utils/array.h"
+#include "utils/guc.h"
+#include "utils/portal.h"
 
 #include "cluster.h"
 #include "guard.h"
 #include "location.h"
 #include "registry.h"
-#include "utility.h"
 
 PG_FUNCTION_INFO_V1(dp_registry_sync);
+
+/* How the names of sessions begin that the servers of a cluster have with each other. */
+#define CITUS_NAMES "citus_"
 
 /* What an event has touched. */
 #define COMMANDS_SQL(function) \
@@ -197,6 +203,38 @@ settle_named(Node *command)
 	dperm_tables_leave(&scope);
 }
 
+/* A command as it was sent: Citus adds the schema where a name has none. */
+static Node *
+as_sent(Node *command, Node *sent)
+{
+	Node	   *copy = copyObject(command);
+	ListCell   *name,
+			   *sent_name;
+
+	if (IsA(copy, RenameStmt) && IsA(sent, RenameStmt) && ((RenameStmt *) copy)->relation &&
+		((RenameStmt *) sent)->relation && ((RenameStmt *) sent)->relation->schemaname == NULL)
+		((RenameStmt *) copy)->relation->schemaname = NULL;
+	if (IsA(copy, DropStmt) && IsA(sent, DropStmt) && list_length(((DropStmt *) copy)->objects) == list_length(((DropStmt *) sent)->objects))
+		forboth(name, ((DropStmt *) copy)->objects, sent_name, ((DropStmt *) sent)->objects)
+			if (IsA(lfirst(name), List) && IsA(lfirst(sent_name), List) && list_length(lfirst(sent_name)) == 1 && list_length(lfirst(name)) > 1)
+				lfirst(name) = list_make1(llast(lfirst(name)));
+	return copy;
+}
+
+/* Is a command the one that the client has sent, not a part of another one? Sessions that the servers of a cluster have with each other have names that tell. */
+static bool
+is_own(Node *command)
+{
+	PlannedStmt *sent;
+
+	if (application_name && strncmp(application_name, CITUS_NAMES, strlen(CITUS_NAMES)) == 0)
+		return false;
+	if (ActivePortal == NULL || list_length(ActivePortal->stmts) != 1)
+		return false;
+	sent = linitial_node(PlannedStmt, ActivePortal->stmts);
+	return sent->utilityStmt && equal(sent->utilityStmt, as_sent(command, sent->utilityStmt));
+}
+
 /* Does a command name a relation as Citus names shards? */
 static bool
 makes_shard(Node *command)
@@ -225,7 +263,7 @@ check_replaced(const EventTriggerData *event)
 	char	   *name = NULL;
 	DpermTablesScope scope;
 
-	if (!(drop || (before && makes_shard(event->parsetree))) || !dperm_location_has_citus() || dperm_utility_is_own(event->parsetree))
+	if (!(drop || (before && makes_shard(event->parsetree))) || !dperm_location_has_citus() || is_own(event->parsetree))
 		return;
 	if (before)
 		values[0] = ObjectIdGetDatum(named_relation(event->parsetree));

@@ -9,6 +9,7 @@
 #include "nodes/execnodes.h"
 
 #include "result_set.h"
+#include "worker.h"
 
 /* An empty result set of the function's row type, materialised. */
 Tuplestorestate *
@@ -27,7 +28,9 @@ dperm_result_set_begin(FunctionCallInfo fcinfo, TupleDesc *desc)
 	if (get_call_result_type(fcinfo, NULL, desc) != TYPEFUNC_COMPOSITE)
 		elog(ERROR, "return type must be a row type");
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
-	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, false,
+
+	/* a worker reads it again in another transaction, also where it does not fit into memory */
+	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, dperm_worker_is_this(),
 								  work_mem);
 	result->returnMode = SFRM_Materialize;
 	result->setResult = store;

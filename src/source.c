@@ -19,6 +19,7 @@
 #include "utils/varlena.h"
 
 #include "census.h"
+#include "cluster.h"
 #include "compat.h"
 #include "domains.h"
 #include "encode.h"
@@ -26,7 +27,6 @@
 #include "reach.h"
 #include "reader.h"
 #include "roster.h"
-#include "run_as.h"
 #include "source.h"
 
 #define SOURCE_HINT \
@@ -55,9 +55,9 @@ parse_name(const char *name)
 	return makeRangeVarFromNameList(parts);
 }
 
-/* The relation of a name as in FROM, locked. */
+/* The relation of a name as in FROM. */
 Oid
-dperm_source_find(const char *name)
+dperm_source_look_up(const char *name, LOCKMODE lock, bool missing_ok)
 {
 	ErrorContextCallback hint = {
 		.previous = error_context_stack,
@@ -66,8 +66,17 @@ dperm_source_find(const char *name)
 	Oid			relation;
 
 	error_context_stack = &hint;
-	relation = RangeVarGetRelidExtended(parse_name(name), AccessShareLock, 0, NULL, NULL);
+	relation = RangeVarGetRelidExtended(parse_name(name), lock, missing_ok ? RVR_MISSING_OK : 0, NULL, NULL);
 	error_context_stack = hint.previous;
+	return relation;
+}
+
+/* The relation of a name as in FROM, locked. */
+Oid
+dperm_source_find(const char *name)
+{
+	Oid			relation = dperm_source_look_up(name, AccessShareLock, false);
+
 	if (!dperm_domains_has_rows(get_rel_relkind(relation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
@@ -111,14 +120,17 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 
 /*
  * May the caller train? Better to report it now than halfway. A protected relation takes the right to spend instead of the right to
- * read; any other must not share rows with one.
+ * read, which the session has looked at before it has started a worker, and the charge looks at again; any other must not share rows with one.
  */
 static void
-check_privileges(const DpermSource *source, const DpermColumn *label, DpermColumn **features, int count)
+check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *label, DpermColumn **features, int count)
 {
 	Oid			relation = source->relation;
-	bool		allowed = may_read_columns(relation, label, features, count);
+	bool		allowed;
 
+	if (in_worker)
+		return;
+	allowed = may_read_columns(relation, label, features, count);
 	if (source->registration)
 		allowed = dperm_protection_permitted(source->registration, allowed);
 	if (!allowed)
@@ -371,16 +383,12 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 static void
 open_protected(DpermSource *source)
 {
-	dperm_run_as_check_free();
 	source->once = true;
 	source->fenced = dperm_location_protected_on_citus(source->relation);
 	source->run_as = dperm_tables_relation_owner(source->relation);
-	if (source->fenced)
-		dperm_location_check_untouched(GetUserId(), source->run_as);
 	source->reached = dperm_reach_relations(source->relation);
 	source->census = dperm_census_query(source->relation, source->registration->unit, &source->census_relation);
 	dperm_protection_check_units(source->registration);
-	dperm_census_hold(source->relation);
 }
 
 /* Is a column the label or a feature? */
@@ -445,6 +453,17 @@ set_weights(DpermSource *source, const char *unit)
 	source->spec.weighted = true;
 }
 
+/* Raise if a relation has come to be protected, or not to be, since it was found out which process reads it. */
+static void
+check_process(const DpermSource *source, const DpermSourceNames *names)
+{
+	if (names->reads && (source->registration != NULL) != OidIsValid(names->protected))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+				 errhint("It has come to be protected, or is no longer. Try again.")));
+}
+
 /* Find relation and columns and check types, domains and privileges. */
 void
 dperm_source_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
@@ -462,9 +481,10 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	dperm_compat_check(source->extension_schema);
 	dperm_location_check_coordinator();
 	source->moments_type = dperm_source_type(source, "dp_moments");
-	source->relation = dperm_source_find(names->relation);
+	source->relation = OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
 	source->from = dperm_source_name(source->relation);
 	source->registration = dperm_protection_find(source->relation);
+	check_process(source, names);
 	if (source->registration)
 		unit = dperm_protection_unit(source->registration, unit);
 	columns = source->registration ?
@@ -478,7 +498,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	}
 	features = choose_features(source, columns, column_count, label, unit, feature_names,
 							   &feature_count);
-	check_privileges(source, label, features, feature_count);
+	check_privileges(source, OidIsValid(names->protected), label, features, feature_count);
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
@@ -494,6 +514,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	}
 	if (source->registration)
 		open_protected(source);
+	if (source->fenced && names->reads)
+		dperm_cluster_connect(source->run_as);
 	source->columns = make_readers(source, features);
 	set_label(source, label, options);
 	if (unit)

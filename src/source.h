@@ -6,6 +6,7 @@
 #ifndef DPERM_SOURCE_H
 #define DPERM_SOURCE_H
 
+#include "storage/lockdefs.h"
 #include "utils/jsonb.h"
 
 #include "core/encode/encoder.h"
@@ -20,6 +21,8 @@ typedef struct DpermSourceNames
 {
 	Oid			function;		/* the SQL function that was called */
 	const char *relation;		/* as in FROM */
+	Oid			protected;		/* in a worker, the relation that it reads; else InvalidOid */
+	bool		reads;			/* are its rows to be read, and not only the catalog? */
 	const char *label;
 	const char *unit;			/* column that tells persons apart; NULL: rows are the units */
 	char	  **features;		/* NULL: every column that has a domain */
@@ -103,7 +106,10 @@ dperm_source_only_once(const DpermSource *source)
 extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names,
 							  const DpermOptions *options);
 
-/* The relation of a name as in FROM, locked in the same way; raises if it can have no rows. */
+/* The relation of a name as in FROM, locked on demand. */
+extern Oid	dperm_source_look_up(const char *name, LOCKMODE lock, bool missing_ok);
+
+/* The same, locked in the same way; raises if it can have no rows. */
 extern Oid	dperm_source_find(const char *name);
 
 /* The name of a relation, quoted, for FROM. */

@@ -6,8 +6,10 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
+#include "message.h"
 #include "protection.h"
 #include "spend.h"
+#include "worker.h"
 
 /* May a training with a delta be objective perturbation? */
 static bool
@@ -64,6 +66,21 @@ dperm_spend_charge(const DpermSource *source, const DpermOptions *options, Dperm
 	return charge;
 }
 
+/* Raise if what was checked before the charge is not so any more: a debit can wait for long. None of it depends on rows. */
+static void
+check_again(const DpermSource *source)
+{
+	const DpermRegistration *registration = source->registration;
+	const DpermRegistration *now = dperm_protection_find(source->relation);
+
+	if (now == NULL || now->version != registration->version || dperm_tables_relation_owner(source->relation) != source->run_as)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("the registration of protected relation \"%s\" has changed after the call was charged", get_rel_name(source->relation))));
+	dperm_protection_check_shared(registration);
+	dperm_protection_check_units(registration);
+}
+
 /* Charge a call. */
 void
 dperm_spend(const DpermSource *source, const DpermOptions *options, DpermSpendKind kind, Oid function)
@@ -73,9 +90,9 @@ dperm_spend(const DpermSource *source, const DpermOptions *options, DpermSpendKi
 	if (source->registration == NULL)
 		return;
 	charge = dperm_spend_charge(source, options, kind, function);
-	dperm_debit(&charge);
-
-	/* a debit can wait for long, and relations that share rows may have come to charge another budget, or with another unit */
-	dperm_protection_check_shared(source->registration);
-	dperm_protection_check_units(source->registration);
+	dperm_worker_charged(dperm_debit(&charge), source->run_as);
+	dperm_message_public();
+	check_again(source);
+	dperm_message_private();
+	dperm_worker_reads();
 }

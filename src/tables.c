@@ -136,12 +136,12 @@ trigger_fault(Oid table, Oid extension, bool ledger, bool *idle)
 static bool
 is_guarded(Oid schema, Oid extension, int level)
 {
-	static const char *const tables[] = {"dp_budget_accounts", "dp_budget_grants", "dp_ledger_entries", "dp_protected_relations", "dp_protected_columns"};
+	static const char *const tables[] = {"dp_budget_accounts", "dp_budget_grants", "dp_ledger_entries", "dp_ledger_releases", "dp_protected_relations", "dp_protected_columns"};
 
 	for (int i = 0; i < lengthof(tables); i++)
 	{
 		bool		idle;
-		const char *trigger = trigger_fault(get_relname_relid(tables[i], schema), extension, strcmp(tables[i], "dp_ledger_entries") == 0, &idle);
+		const char *trigger = trigger_fault(get_relname_relid(tables[i], schema), extension, strncmp(tables[i], "dp_ledger_", strlen("dp_ledger_")) == 0, &idle);
 
 		if (trigger == NULL)
 			continue;

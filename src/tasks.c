@@ -12,6 +12,7 @@
 #include "core/encode/fourier.h"
 #include "core/solve/matrix.h"
 #include "dperm.h"
+#include "message.h"
 #include "moments_flat.h"
 #include "queries.h"
 #include "tasks.h"
@@ -39,7 +40,7 @@ report_step(int *reported, bool end)
 	while (dperm_progress && *reported < REPORTED_STEPS)
 	{
 		++*reported;
-		ereport(INFO, (errmsg("dperm: solving, step %d of %d", *reported, REPORTED_STEPS)));
+		dperm_message_progress("solving, step %d of %d", *reported, REPORTED_STEPS);
 		if (!end)
 			return;
 	}
@@ -289,7 +290,7 @@ dperm_tasks_run(DpermTask *tasks, int count)
 		}
 		MemoryContextReset(work);
 		if (dperm_progress && count > 1)
-			ereport(INFO, (errmsg("dperm: %d of %d models trained", done, count)));
+			dperm_message_progress("%d of %d models trained", done, count);
 	}
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(work);

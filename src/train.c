@@ -9,11 +9,12 @@
 #include "arguments.h"
 #include "model_type.h"
 #include "option_table.h"
+#include "protected_call.h"
 #include "queries.h"
-#include "run_as.h"
 #include "spend.h"
 #include "tasks.h"
 #include "train.h"
+#include "worker.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_svm_train);
@@ -39,11 +40,13 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermMod
 
 /* Read the arguments of a training, and open its source. */
 DpermNoisePlans
-dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *options, DpermSource *source)
+dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, DpermOptions *options, DpermSource *source)
 {
 	DpermSourceNames names = {
 		.function = fcinfo->flinfo->fn_oid,
 		.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED),
+		.protected = dperm_worker_relation(fcinfo),
+		.reads = reads,
 		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED)
 	};
 	DpermNoisePlans noise;
@@ -63,35 +66,21 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, DpermOptions *op
 	return noise;
 }
 
-/* A training of which the rows are to be read. */
-typedef struct Training
-{
-	DpermOptions options;
-	DpermSource source;
-	DpermModel *model;
-} Training;
-
-/* Read the rows, and train on them. */
-static void
-train_on_rows(void *arg)
-{
-	Training   *training = arg;
-
-	training->model = dperm_tasks_train(&training->options, &training->source);
-}
-
 /* Train as the arguments say. */
 static Datum
 train(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Training	training;
+	Oid			protected = dperm_protected_call_relation(fcinfo);
+	DpermOptions options;
+	DpermSource source;
 
-	(void) dperm_train_open(fcinfo, learner, &training.options, &training.source);
-	dperm_spend(&training.source, &training.options, DPERM_SPEND_TRAINING, fcinfo->flinfo->fn_oid);
+	if (OidIsValid(protected))
+		return dperm_protected_call(fcinfo, protected, NULL, NULL);
+	(void) dperm_train_open(fcinfo, learner, true, &options, &source);
+	dperm_spend(&source, &options, DPERM_SPEND_TRAINING, fcinfo->flinfo->fn_oid);
 	SPI_connect();
-	dperm_run_as_unseen(training.source.run_as, training.source.fenced, train_on_rows, &training);
-	return dperm_train_result(fcinfo, caller, training.model);
+	return dperm_train_result(fcinfo, caller, dperm_tasks_train(&options, &source));
 }
 
 /* dp_logreg_train(source, label, features, epsilon, ...): see sql/parts */

@@ -24,13 +24,15 @@
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "dperm.h"
+#include "message.h"
 #include "mistakes.h"
 #include "option_table.h"
+#include "protected_call.h"
 #include "queries.h"
-#include "run_as.h"
 #include "spend.h"
 #include "tasks.h"
 #include "train.h"
+#include "worker.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_tune);
 PG_FUNCTION_INFO_V1(dp_svm_tune);
@@ -55,7 +57,6 @@ typedef struct Tuning
 	List	   *tried;			/* queries that have been checked */
 	const char *holdout;		/* the public table, or NULL */
 	DpermSource *private;		/* with one: the private table, for each candidate */
-	DpermModel *model;			/* that is chosen */
 } Tuning;
 
 /* The arguments of a tuning, and the options of each candidate. */
@@ -193,6 +194,7 @@ units_name(const Tuning *tuning)
 static void
 too_few_units(const Tuning *tuning)
 {
+	dperm_message_public();
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("a portion of the %s is empty", units_name(tuning)),
@@ -384,61 +386,42 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 	return best;
 }
 
-/* Work over the private rows, in tuning on a holdout. */
-typedef struct PrivateWork
+/* The number of the best candidate on the holdout, if there are so many private units: in the session of the caller, whose code the holdout may run. */
+static int
+choose_on_holdout(int64 units, void *arg)
 {
-	const DpermOptions *options;
-	DpermSource *source;
-	int64		units;
-	DpermModel *model;
-} PrivateWork;
+	Tuning	   *tuning = arg;
+	int			best;
 
-/* Count the private rows. */
-static void
-count_private(void *arg)
-{
-	PrivateWork *work = arg;
-
-	work->units = dperm_source_only_once(work->source) ? dperm_load_count(work->source) : dperm_queries_count(work->source, NULL, NULL);
+	SPI_connect();
+	best = best_on_holdout(tuning, units, check_candidates_on(tuning, units));
+	SPI_finish();
+	return best;
 }
 
-/* Train on the private rows. */
-static void
-train_private(void *arg)
-{
-	PrivateWork *work = arg;
-
-	work->model = dperm_tasks_train(work->options, work->source);
-}
-
-/*
- * The paper's first way: choose on public rows, train on all private ones. What is done with the holdout may run code of the caller: it is
- * counted like anything else that the caller runs, and only the private rows are read unseen.
- */
+/* The paper's first way: choose on public rows, train on all private ones. */
 static DpermModel *
-tune_on_holdout(Tuning *tuning, DpermSource *private, const char *holdout)
+tune_on_holdout(Tuning *tuning, DpermSource *private)
 {
-	PrivateWork work = {.source = &private[0]};
-	DpermSetup *setups;
+	int64		units = dperm_source_only_once(&private[0]) ? dperm_load_count(&private[0]) : dperm_queries_count(&private[0], NULL, NULL);
+	DpermModel *model;
 	int			best;
 	StringInfoData text;
 
-	dperm_run_as_unseen(private[0].run_as, private[0].fenced, count_private, &work);
-	if (work.units == 0)
+	if (units == 0)
 		return NULL;
-	setups = check_candidates_on(tuning, work.units);
-	best = best_on_holdout(tuning, work.units, setups);
-	work.options = &tuning->candidates.each[best];
-	work.source = &private[best];
-	dperm_run_as_unseen(private[best].run_as, private[best].fenced, train_private, &work);
-	if (work.model == NULL || work.model->rows != work.units)
+	best = dperm_worker_is_for(tuning->fcinfo) ? dperm_worker_ask(units) : choose_on_holdout(units, tuning);
+	if (best < 0 || best >= tuning->candidates.count)
+		elog(ERROR, "there is no candidate %d", best);
+	model = dperm_tasks_train(&tuning->candidates.each[best], &private[best]);
+	if (model == NULL || model->rows != units)
 		dperm_tasks_rows_changed();
 	initStringInfo(&text);
 	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
-	escape_json(&text, holdout);
+	escape_json(&text, tuning->holdout);
 	appendStringInfo(&text, ", \"candidates\": %s}", dperm_candidates_json(&tuning->candidates));
-	set_tuning(work.model, text.data);
-	return work.model;
+	set_tuning(model, text.data);
+	return model;
 }
 
 /* Open the public table in place of the private one, and see that it is another. */
@@ -452,6 +435,7 @@ open_holdout(Tuning *tuning, const char *holdout)
 		private[i] = tuning->sources[i];
 	names.relation = holdout;
 	names.unit = NULL;			/* public rows are rows */
+	names.reads = false;		/* it may be protected: see below */
 	open_sources(tuning, &names, true);
 	if (tuning->sources[0].registration)
 		ereport(ERROR,
@@ -466,15 +450,6 @@ open_holdout(Tuning *tuning, const char *holdout)
 	return private;
 }
 
-/* Read the private rows, and tune. */
-static void
-tune_on_rows(void *arg)
-{
-	Tuning	   *tuning = arg;
-
-	tuning->model = tune_privately(tuning);
-}
-
 /* Tune as the arguments say. */
 static Datum
 tune(FunctionCallInfo fcinfo, DpermLearner learner)
@@ -482,10 +457,17 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	MemoryContext caller = CurrentMemoryContext;
 	Tuning		tuning = {.fcinfo = fcinfo};
 	DpermSourceNames *names = &tuning.names;
+	Oid			protected = dperm_protected_call_relation(fcinfo);
 	DpermSource first;
+	DpermModel *model;
 
+	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
+	if (OidIsValid(protected) && tuning.holdout == NULL)
+		return dperm_protected_call(fcinfo, protected, NULL, NULL);
 	names->function = fcinfo->flinfo->fn_oid;
 	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
+	names->protected = dperm_worker_relation(fcinfo);
+	names->reads = !OidIsValid(protected);
 	dperm_options_init(&tuning.base, learner);
 	read_arguments(&tuning);
 	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
@@ -499,24 +481,29 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 				 errhint("Omit identity: persons are divided into portions, each with all of their rows.")));
 	open_sources(&tuning, names, false);
 	first = tuning.sources[0];
-	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
 	if (first.registration && tuning.identity && !tuning.holdout)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify identity for protected relation \"%s\"", names->relation),
 				 errhint("Omit identity: the portions are drawn at random.")));
-	if (tuning.holdout)
-		tuning.private = open_holdout(&tuning, tuning.holdout);
-	divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1, tuning.holdout != NULL);
+
+	/* a worker asks its session about the holdout */
+	if (dperm_worker_is_for(fcinfo) && tuning.holdout)
+		tuning.private = tuning.sources;
+	else
+	{
+		if (tuning.holdout)
+			tuning.private = open_holdout(&tuning, tuning.holdout);
+		divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1, tuning.holdout != NULL);
+	}
+	if (OidIsValid(protected))
+		return dperm_protected_call(fcinfo, protected, choose_on_holdout, &tuning);
 
 	/* all that arguments can have wrong has been found by now: here the first row is read */
 	dperm_spend(&first, &tuning.base, DPERM_SPEND_TUNING, fcinfo->flinfo->fn_oid);
 	SPI_connect();
-	if (tuning.holdout)
-		tuning.model = tune_on_holdout(&tuning, tuning.private, tuning.holdout);
-	else
-		dperm_run_as_unseen(first.run_as, first.fenced, tune_on_rows, &tuning);
-	return dperm_train_result(fcinfo, caller, tuning.model);
+	model = tuning.holdout ? tune_on_holdout(&tuning, tuning.private) : tune_privately(&tuning);
+	return dperm_train_result(fcinfo, caller, model);
 }
 
 /* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */

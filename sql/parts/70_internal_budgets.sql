@@ -12,16 +12,16 @@
 
 CREATE TYPE dp_role_name;
 CREATE FUNCTION dp_role_name_in(cstring) RETURNS dp_role_name
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_role_name_in(cstring) IS 'internal to budgets: I/O of dp_role_name';
 CREATE FUNCTION dp_role_name_out(dp_role_name) RETURNS cstring
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_role_name_out(dp_role_name) IS 'internal to budgets: I/O of dp_role_name';
 CREATE TYPE dp_role_name (INPUT = dp_role_name_in, OUTPUT = dp_role_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dp_role_name IS
 	'internal to budgets: a role, as regrole; or a name that no role had when it was restored, which stands for nobody';
 CREATE FUNCTION dp_role_of(dp_role_name) RETURNS regrole
-	AS 'MODULE_PATHNAME_debit', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_role_of(dp_role_name) IS 'internal to budgets: the role';
 
 CREATE TABLE dp_budget_accounts (
@@ -82,6 +82,21 @@ COMMENT ON TABLE dp_ledger_entries IS
 	'internal to dp_ledger: what was spent from budgets and how they were managed; entries of a budget have numbers without gaps';
 CREATE INDEX dp_ledger_entries_entry ON dp_ledger_entries (budget, entry);
 
+CREATE TABLE dp_ledger_releases (
+	budget_id uuid NOT NULL,
+	budget text COLLATE "C" NOT NULL,
+	entry bigint NOT NULL,
+	at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
+	payer_name dp_role_name,
+	payer regrole GENERATED ALWAYS AS (dp_role_of(payer_name)) STORED,
+	model dp_model,
+	metrics jsonb,
+	failure text
+);
+COMMENT ON TABLE dp_ledger_releases IS
+	'internal to dp_ledger: what was released for an entry, or why nothing was; rows are only ever added';
+CREATE INDEX dp_ledger_releases_entry ON dp_ledger_releases (budget_id, entry);
+
 -- Whatever default privileges have granted
 DO $$
 DECLARE
@@ -90,7 +105,7 @@ BEGIN
 	FOR held IN SELECT c.oid::pg_catalog.regclass AS object, CASE WHEN a.grantee OPERATOR(pg_catalog.=) 0::pg_catalog.oid THEN 'PUBLIC' ELSE pg_catalog.quote_ident(pg_catalog.pg_get_userbyid(a.grantee)) END AS grantee
 		FROM pg_catalog.pg_class c, pg_catalog.aclexplode(c.relacl) a
 		WHERE c.relnamespace OPERATOR(pg_catalog.=) (SELECT e.extnamespace FROM pg_catalog.pg_extension e WHERE e.extname OPERATOR(pg_catalog.=) 'dperm') AND a.grantee OPERATOR(pg_catalog.<>) c.relowner
-			AND c.relname OPERATOR(pg_catalog.=) ANY (ARRAY['dp_budget_accounts', 'dp_budget_grants', 'dp_ledger_entries']::pg_catalog.name[])
+			AND c.relname OPERATOR(pg_catalog.=) ANY (ARRAY['dp_budget_accounts', 'dp_budget_grants', 'dp_ledger_entries', 'dp_ledger_releases']::pg_catalog.name[])
 	LOOP
 		EXECUTE pg_catalog.format('REVOKE ALL ON %s FROM %s', held.object, held.grantee);
 	END LOOP;
@@ -100,9 +115,10 @@ END $$;
 SELECT pg_catalog.pg_extension_config_dump('dp_budget_accounts', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_budget_grants', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger_entries', '');
+SELECT pg_catalog.pg_extension_config_dump('dp_ledger_releases', '');
 
 CREATE FUNCTION dp_ledger_guard() RETURNS trigger
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_ledger_guard() IS
 	'internal to dp_ledger: entries are only ever added';
 REVOKE EXECUTE ON FUNCTION dp_ledger_guard() FROM PUBLIC;
@@ -112,9 +128,14 @@ CREATE TRIGGER dp_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_
 ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_ledger_guard;
 COMMENT ON TRIGGER dp_ledger_guard ON dp_ledger_entries IS
 	'internal to dp_ledger: entries are only ever added';
+CREATE TRIGGER dp_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_releases
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_ledger_guard();
+ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dp_ledger_guard;
+COMMENT ON TRIGGER dp_ledger_guard ON dp_ledger_releases IS
+	'internal to dp_ledger: releases are only ever added';
 
 CREATE FUNCTION dp_table_guard() RETURNS trigger
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_table_guard() IS
 	'internal to budgets: only the extension writes its tables, whoever has privileges on them';
 REVOKE EXECUTE ON FUNCTION dp_table_guard() FROM PUBLIC;
@@ -134,9 +155,14 @@ CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON d
 ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_table_guard;
 COMMENT ON TRIGGER dp_table_guard ON dp_ledger_entries IS
 	'internal to budgets: only the extension writes this table';
+CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_ledger_releases
+	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
+ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dp_table_guard;
+COMMENT ON TRIGGER dp_table_guard ON dp_ledger_releases IS
+	'internal to budgets: only the extension writes this table';
 
 CREATE FUNCTION dp_replica_guard() RETURNS trigger
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C VOLATILE PARALLEL UNSAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_replica_guard() IS
 	'internal to budgets: what logical replication brings is not written to the tables of the extension';
 REVOKE EXECUTE ON FUNCTION dp_replica_guard() FROM PUBLIC;
@@ -155,6 +181,11 @@ CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_ledger_e
 	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
 ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_replica_guard;
 COMMENT ON TRIGGER dp_replica_guard ON dp_ledger_entries IS
+	'internal to budgets: logical replication does not write this table';
+CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_ledger_releases
+	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
+ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dp_replica_guard;
+COMMENT ON TRIGGER dp_replica_guard ON dp_ledger_releases IS
 	'internal to budgets: logical replication does not write this table';
 
 CREATE FUNCTION dp_owners_sync() RETURNS event_trigger

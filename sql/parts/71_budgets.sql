@@ -68,8 +68,14 @@ COMMENT ON VIEW dp_budgets IS
 	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the most that a single release without delta can have';
 
 CREATE VIEW dp_ledger WITH (security_barrier) AS
-	SELECT e.budget, e.entry, e.at, e.act, e.role, e.function, e.relation, e.neighbours, e.unit, e.epsilon, e.delta, e.epsilon_left, e.details
+	SELECT e.budget, e.entry, e.at, e.act, e.role, e.function, e.relation, e.neighbours, e.unit, e.epsilon, e.delta, e.epsilon_left, e.details,
+		CASE WHEN e.act OPERATOR(pg_catalog.<>) 'charge' OR e.relation IS NULL THEN NULL WHEN r.entry IS NULL THEN 'not kept' ELSE coalesce(r.failure, 'kept') END AS release,
+		r.model, r.metrics
 	FROM dp_ledger_entries e
+	LEFT JOIN LATERAL (SELECT k.entry, k.failure, CASE WHEN p.may_read THEN k.model END AS model, CASE WHEN p.may_read THEN k.metrics END AS metrics
+		FROM dp_ledger_releases k, LATERAL (SELECT pg_catalog.pg_has_role(k.payer, 'USAGE')
+			OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id OPERATOR(pg_catalog.=) k.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE')) AS may_read) p
+		WHERE k.budget_id OPERATOR(pg_catalog.=) e.budget_id AND k.entry OPERATOR(pg_catalog.=) e.entry ORDER BY k.at LIMIT 1) r ON true
 	WHERE pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
 		OR e.role OPERATOR(pg_catalog.=) current_user
 		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE'));

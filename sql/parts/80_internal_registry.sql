@@ -6,39 +6,39 @@
 
 CREATE TYPE dp_relation_name;
 CREATE FUNCTION dp_relation_name_in(cstring) RETURNS dp_relation_name
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dp_relation_name';
 CREATE FUNCTION dp_relation_name_out(dp_relation_name) RETURNS cstring
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_name_out(dp_relation_name) IS 'internal to dp_protect: I/O of dp_relation_name';
 CREATE TYPE dp_relation_name (INPUT = dp_relation_name_in, OUTPUT = dp_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dp_relation_name IS
 	'internal to dp_protect: a relation, as regclass; or a name that no relation of its owner had when it was restored';
 CREATE FUNCTION dp_relation_of(dp_relation_name) RETURNS regclass
-	AS 'MODULE_PATHNAME_debit', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_of(dp_relation_name) IS 'internal to dp_protect: the relation';
 CREATE FUNCTION dp_relation_pending(dp_relation_name) RETURNS text
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_relation_pending(dp_relation_name) IS 'internal to dp_protect: a name without a relation';
 
 CREATE TYPE dp_column_name;
 CREATE FUNCTION dp_column_name_in(cstring) RETURNS dp_column_name
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_column_name_in(cstring) IS 'internal to dp_protect: I/O of dp_column_name';
 CREATE FUNCTION dp_column_name_out(dp_column_name) RETURNS cstring
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C STABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_column_name_out(dp_column_name) IS 'internal to dp_protect: I/O of dp_column_name';
 CREATE TYPE dp_column_name (INPUT = dp_column_name_in, OUTPUT = dp_column_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dp_column_name IS
 	'internal to dp_protect: a column of a relation, by their numbers, which a dump has by name; or a name whose relation was not there, or of another owner, when it was restored';
 CREATE FUNCTION dp_column_relation(dp_column_name) RETURNS regclass
-	AS 'MODULE_PATHNAME_debit', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_column_relation(dp_column_name) IS 'internal to dp_protect: the relation of a column';
 CREATE FUNCTION dp_column_number(dp_column_name) RETURNS int2
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_column_number(dp_column_name) IS 'internal to dp_protect: the number of a column, 0 for one that its relation does not have';
 CREATE FUNCTION dp_column_pending(dp_column_name) RETURNS text
-	AS 'MODULE_PATHNAME_debit' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_column_pending(dp_column_name) IS 'internal to dp_protect: the name of a relation that is not there';
 
 CREATE TABLE dp_protected_relations (

@@ -61,14 +61,8 @@ SELECT proname AS aggregate, pronargs AS args, aggcombinefn <> 0 AS combine, agg
   FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname ~ '^dp_' ORDER BY proname COLLATE "C", pronargs, p.oid;
 SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model', 'dp_moments') ORDER BY 1;
 
--- What the tables of budgets call is in the small library of the worker that charges them: to load the other one takes longer than a charge.
--- In PostgreSQL 14 it is the column that depends on the function of its generated value, later the default
-SELECT DISTINCT proname AS function, probin AS library FROM pg_proc p JOIN pg_depend d ON d.refclassid = 'pg_proc'::regclass AND d.refobjid = p.oid
-  WHERE prolang = (SELECT oid FROM pg_language WHERE lanname = 'c') AND (
-    (d.classid = 'pg_trigger'::regclass AND EXISTS (SELECT FROM pg_trigger t WHERE t.oid = d.objid AND tgrelid::regclass::text ~ '^dp_')) OR
-    (d.classid = 'pg_attrdef'::regclass AND EXISTS (SELECT FROM pg_attrdef a WHERE a.oid = d.objid AND adrelid::regclass::text ~ '^dp_')) OR
-    (d.classid = 'pg_class'::regclass AND d.objsubid > 0 AND d.objid::regclass::text ~ '^dp_') OR
-    (d.classid = 'pg_type'::regclass AND d.objid::regtype::text IN ('dp_role_name', 'dp_relation_name', 'dp_column_name'))) ORDER BY 1;
+-- One library
+SELECT DISTINCT probin AS library FROM pg_proc WHERE probin ~ 'dperm';
 
 -- The settings
 SELECT name, setting, unit, context, vartype, min_val, boot_val FROM pg_settings WHERE name ~ '^dperm\.' ORDER BY name COLLATE "C";

@@ -25,7 +25,7 @@ $node->safe_psql('shop', q{
 	GRANT ALL ON lab.loot TO PUBLIC});
 
 # What our tables look like is no secret.
-my @tables = qw(dp_budget_accounts dp_budget_grants dp_ledger_entries dp_protected_relations dp_protected_columns);
+my @tables = qw(dp_budget_accounts dp_budget_grants dp_ledger_entries dp_ledger_releases dp_protected_relations dp_protected_columns);
 $node->safe_psql('shop', "CREATE TABLE lab.$_ (LIKE ext.$_ INCLUDING ALL); ALTER TABLE lab.$_ OWNER TO dbo") foreach @tables;
 
 # Runs something as the owner of the database, in a session of its own.
@@ -69,7 +69,7 @@ foreach my $act (sort keys %acts)
 # So does the background worker that charges it. It waits for 3 seconds: on a slow machine it has given up by then.
 $node->safe_psql('shop', "SET ROLE dbo; SET search_path = ext; BEGIN; SELECT dp_budget_alter('b', 50); PREPARE TRANSACTION 'waiting'");
 my $victim = start("SELECT ext.dp_budget_charge('b', 1)");
-$node->poll_query_until('shop', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dperm debit' AND wait_event_type = 'Lock'") or die 'the worker does not wait';
+$node->poll_query_until('shop', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dperm' AND wait_event_type = 'Lock'") or die 'the worker does not wait';
 $node->safe_psql('shop', $swap);
 $node->safe_psql('shop', "COMMIT PREPARED 'waiting'");
 $victim->{handle}->finish;

@@ -70,7 +70,7 @@ says('publisher', 'superuser', q{SELECT c.relname, c.relreplident, string_agg(a.
 	JOIN pg_class c ON c.oid = d.objid AND d.classid = 'pg_class'::regclass AND relkind = 'r'
 	LEFT JOIN pg_index i ON i.indrelid = c.oid AND indisprimary LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum = ANY (i.indkey)
 	GROUP BY 1, 2 ORDER BY relname COLLATE "C"},
-	join("\n", 'dp_budget_accounts|d|id', 'dp_budget_grants|d|id', 'dp_ledger_entries|d|', 'dp_protected_columns|d|id', 'dp_protected_relations|d|id'), 'keys of our tables');
+	join("\n", 'dp_budget_accounts|d|id', 'dp_budget_grants|d|id', 'dp_ledger_entries|d|', 'dp_ledger_releases|d|', 'dp_protected_columns|d|id', 'dp_protected_relations|d|id'), 'keys of our tables');
 
 as('subscriber', 'superuser', $_) foreach 'ALTER SUBSCRIPTION everything DISABLE', 'ALTER SUBSCRIPTION everything SET (slot_name = NONE)', 'DROP SUBSCRIPTION everything';
 $node->stop;

@@ -3,28 +3,38 @@
  *
  * Fortran interface with 32-bit integers. Callers keep every dimension within
  * DPERM_DIM_MAX: reference LAPACK ends the process on a bad argument.
+ *
+ * They come as a table, because a server loads the libraries when they are first needed: to load
+ * them takes longer than to train on a small table, or to predict.
  */
 #ifndef DPERM_BLAS_H
 #define DPERM_BLAS_H
 
-extern void dgemv_(const char *trans, const int *m, const int *n, const double *alpha,
-				   const double *a, const int *lda, const double *x, const int *incx,
-				   const double *beta, double *y, const int *incy);
-extern void dsyrk_(const char *uplo, const char *trans, const int *n, const int *k,
-				   const double *alpha, const double *a, const int *lda,
-				   const double *beta, double *c, const int *ldc);
-extern void ssyrk_(const char *uplo, const char *trans, const int *n, const int *k,
-				   const float *alpha, const float *a, const int *lda,
-				   const float *beta, float *c, const int *ldc);
-extern void dgemm_(const char *transa, const char *transb, const int *m, const int *n,
-				   const int *k, const double *alpha, const double *a, const int *lda,
-				   const double *b, const int *ldb, const double *beta, double *c,
-				   const int *ldc);
-extern void dtrsm_(const char *side, const char *uplo, const char *transa,
-				   const char *diag, const int *m, const int *n, const double *alpha,
-				   const double *a, const int *lda, double *b, const int *ldb);
-extern void dtrsv_(const char *uplo, const char *trans, const char *diag, const int *n,
-				   const double *a, const int *lda, double *x, const int *incx);
-extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
+typedef struct DpermBlas
+{
+	void		(*dgemv) (const char *trans, const int *m, const int *n, const double *alpha,
+						  const double *a, const int *lda, const double *x, const int *incx,
+						  const double *beta, double *y, const int *incy);
+	void		(*dsyrk) (const char *uplo, const char *trans, const int *n, const int *k,
+						  const double *alpha, const double *a, const int *lda,
+						  const double *beta, double *c, const int *ldc);
+	void		(*ssyrk) (const char *uplo, const char *trans, const int *n, const int *k,
+						  const float *alpha, const float *a, const int *lda,
+						  const float *beta, float *c, const int *ldc);
+	void		(*dgemm) (const char *transa, const char *transb, const int *m, const int *n,
+						  const int *k, const double *alpha, const double *a, const int *lda,
+						  const double *b, const int *ldb, const double *beta, double *c,
+						  const int *ldc);
+	void		(*dtrsm) (const char *side, const char *uplo, const char *transa,
+						  const char *diag, const int *m, const int *n, const double *alpha,
+						  const double *a, const int *lda, double *b, const int *ldb);
+	void		(*dpotrf) (const char *uplo, const int *n, double *a, const int *lda, int *info);
+} DpermBlas;
+
+/* Up to this many columns, loops of our own do as well as BLAS. */
+#define DPERM_BLAS_SMALL 24
+
+/* The routines. May be left by longjmp, as a poll may. */
+extern const DpermBlas *dperm_blas(void);
 
 #endif							/* DPERM_BLAS_H */

@@ -1,8 +1,9 @@
 /*
- * linsys.c: a right-looking Cholesky factorisation over BLAS.
+ * linsys.c: a right-looking Cholesky factorisation over BLAS, and a plain one for small matrices.
  */
 #include "core/base/linsys.h"
 
+#include <math.h>
 #include <stddef.h>
 
 #include "core/base/blas.h"
@@ -10,13 +11,42 @@
 /* Columns of a panel; a panel's update of one block column is the unit between polls. */
 #define PANEL 128
 
+/* Factor a small matrix column by column; false if it is not positive definite. */
+static bool
+factor_small(double *a, int dim)
+{
+	for (int j = 0; j < dim; j++)
+	{
+		double	   *column = a + (size_t) j * dim;
+
+		for (int k = 0; k < j; k++)
+		{
+			const double *before = a + (size_t) k * dim;
+			double		factor = before[j];
+
+			for (int i = j; i < dim; i++)
+				column[i] -= factor * before[i];
+		}
+		if (!(column[j] > 0))
+			return false;
+		column[j] = sqrt(column[j]);
+		for (int i = j + 1; i < dim; i++)
+			column[i] /= column[j];
+	}
+	return true;
+}
+
 /* Factor a = L L', in place in the lower triangle. */
 bool
 dperm_linsys_factor(double *a, int dim, const DpermPoll *poll)
 {
 	const double one = 1,
 				minus = -1;
+	const DpermBlas *blas;
 
+	if (dim <= DPERM_BLAS_SMALL)
+		return factor_small(a, dim);
+	blas = dperm_blas();
 	for (int k = 0; k < dim; k += PANEL)
 	{
 		int			width = dim - k < PANEL ? dim - k : PANEL;
@@ -25,12 +55,12 @@ dperm_linsys_factor(double *a, int dim, const DpermPoll *poll)
 		double	   *panel = diagonal + width;
 		int			info = 0;
 
-		dpotrf_("L", &width, diagonal, &dim, &info);
+		blas->dpotrf("L", &width, diagonal, &dim, &info);
 		if (info != 0)
 			return false;
 		if (below == 0)
 			break;
-		dtrsm_("R", "L", "T", "N", &below, &width, &one, diagonal, &dim, panel, &dim);
+		blas->dtrsm("R", "L", "T", "N", &below, &width, &one, diagonal, &dim, panel, &dim);
 		for (int j = 0; j < below; j += PANEL)
 		{
 			int			cols = below - j < PANEL ? below - j : PANEL;
@@ -38,10 +68,10 @@ dperm_linsys_factor(double *a, int dim, const DpermPoll *poll)
 			double	   *to = a + (size_t) (k + width + j) * dim + (k + width + j);
 
 			dperm_poll(poll);
-			dsyrk_("L", "N", &cols, &width, &minus, panel + j, &dim, &one, to, &dim);
+			blas->dsyrk("L", "N", &cols, &width, &minus, panel + j, &dim, &one, to, &dim);
 			if (rest > 0)
-				dgemm_("N", "T", &rest, &cols, &width, &minus, panel + j + cols, &dim,
-					   panel + j, &dim, &one, to + cols, &dim);
+				blas->dgemm("N", "T", &rest, &cols, &width, &minus, panel + j + cols, &dim,
+							panel + j, &dim, &one, to + cols, &dim);
 		}
 	}
 	return true;
@@ -51,8 +81,21 @@ dperm_linsys_factor(double *a, int dim, const DpermPoll *poll)
 void
 dperm_linsys_solve(const double *a, int dim, double *x)
 {
-	const int	one = 1;
+	for (int j = 0; j < dim; j++)
+	{
+		const double *column = a + (size_t) j * dim;
 
-	dtrsv_("L", "N", "N", &dim, a, &dim, x, &one);
-	dtrsv_("L", "T", "N", &dim, a, &dim, x, &one);
+		x[j] /= column[j];
+		for (int i = j + 1; i < dim; i++)
+			x[i] -= x[j] * column[i];
+	}
+	for (int j = dim - 1; j >= 0; j--)
+	{
+		const double *column = a + (size_t) j * dim;
+		double		sum = x[j];
+
+		for (int i = j + 1; i < dim; i++)
+			sum -= column[i] * x[i];
+		x[j] = sum / column[j];
+	}
 }

@@ -185,6 +185,15 @@ dperm_rows_sum(size_t count, const double *restrict rows, size_t stride, size_t 
 			sum[j] += rows[i * stride + j] * factors[i];
 }
 
+/* Add the lower triangle of x x' to a matrix whose columns are stride apart. */
+static inline void
+dperm_add_square(size_t count, const double *restrict x, double *restrict sum, size_t stride)
+{
+	for (size_t j = 0; j < count; j++, sum += stride)
+		for (size_t i = j; i < count; i++)
+			sum[i] = dperm_fused(x[i], x[j], sum[i]);
+}
+
 /* The same in single precision: four floats; and three loops as above. */
 typedef float DpermQuad __attribute__((vector_size(16)));
 

@@ -270,7 +270,7 @@ dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int
 	int			rows = kernel->features / 2;
 	int			stride = kernel->features + extra;
 
-	dgemm_("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim, &zero, out, &stride);
+	dperm_blas()->dgemm("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim, &zero, out, &stride);
 	for (int i = 0; i < count; i++)
 		turn(rows, targets[i], out + (size_t) i * stride);
 }
@@ -285,6 +285,6 @@ dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
 				zero = 0;
 	int			rows = kernel->features / 2;
 
-	dgemv_("T", &dim, &rows, &unit, frequencies, &dim, x, &one, &zero, out, &one);
+	dperm_blas()->dgemv("T", &dim, &rows, &unit, frequencies, &dim, x, &one, &zero, out, &one);
 	turn(rows, target, out);
 }

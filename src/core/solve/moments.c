@@ -92,7 +92,7 @@ dperm_moments_be_careful(DpermMoments *m, const double *weights_low)
 void
 dperm_moments_be_rough(DpermMoments *m)
 {
-	m->rough = m->hessian;
+	m->rough = m->hessian && m->layout.dense > DPERM_BLAS_SMALL;
 }
 
 /* high + low += x without losing what does not fit into high (Knuth's two-sum). */
@@ -213,8 +213,11 @@ add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 					m->scaled + (size_t) curved * dense);
 		curved++;
 	}
-	if (curved > 0)
-		dsyrk_("L", "N", &dense, &curved, &unit, m->scaled, &dense, &unit, m->hess, &m->dim);
+	if (dense <= DPERM_BLAS_SMALL)
+		for (int i = 0; i < curved; i++)
+			dperm_add_square((size_t) dense, m->scaled + (size_t) i * dense, m->hess, (size_t) m->dim);
+	else if (curved > 0)
+		dperm_blas()->dsyrk("L", "N", &dense, &curved, &unit, m->scaled, &dense, &unit, m->hess, &m->dim);
 }
 
 /* Bring the update of the last few blocks into the Hessian. */
@@ -256,8 +259,8 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	if (m->rough_rows + curved > DPERM_ROUGH_ROWS)
 		fold_rough_curves(m);
 	keep = m->rough_rows > 0 ? 1 : 0;
-	ssyrk_("L", "N", &dense, &curved, &unit, m->rough_scaled, &dense, &keep, m->rough_hess,
-		   &dense);
+	dperm_blas()->ssyrk("L", "N", &dense, &curved, &unit, m->rough_scaled, &dense, &keep, m->rough_hess,
+						&dense);
 	m->rough_rows += curved;
 }
 

@@ -1,0 +1,58 @@
+/*
+ * call_message.h: what a session and the process that works for it tell each other, in shared memory.
+ *
+ * The session writes the call: values, and nothing that could be run. The worker sends messages, each of which begins with a byte
+ * for its kind; errors and notices are those of PostgreSQL's protocol.
+ */
+#ifndef DPERM_CALL_MESSAGE_H
+#define DPERM_CALL_MESSAGE_H
+
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "port/atomics.h"
+#include "storage/shm_mq.h"
+
+/* Kinds of messages to the session; beside 'E' and 'N', errors and notices. */
+#define DPERM_MESSAGE_QUESTION 'Q'	/* an int64, the number of units; the answer is an int32 */
+#define DPERM_MESSAGE_VALUE 'V'		/* the result, which is not NULL: a varlena */
+#define DPERM_MESSAGE_ROW 'R'		/* a row of the result: a minimal tuple */
+#define DPERM_MESSAGE_END 'Z'		/* that was all */
+
+/* Sizes of the queues. Messages may be larger. */
+#define DPERM_QUEUE_TO_SESSION 65536
+#define DPERM_QUEUE_TO_WORKER 1024
+
+/* Room for a setting. */
+#define DPERM_SETTING_MAX 128
+
+/* The beginning of the shared memory. The arguments follow, and then the two queues. */
+typedef struct DpermCallHeader
+{
+	Oid			database;
+	Oid			function;
+	Oid			relation;		/* that is read; InvalidOid: none */
+	Oid			role;			/* the current user of the call */
+	Oid			collation;
+	int			cache_memory;	/* settings of the session, as far as they matter */
+	bool		progress;
+	char		date_style[DPERM_SETTING_MAX];	/* how the arguments are read */
+	char		time_zone[DPERM_SETTING_MAX];
+	Size		arguments;		/* bytes of the arguments */
+
+	/* written by the worker when its charge is committed: the entry of the ledger */
+	pg_atomic_uint64 entry;
+} DpermCallHeader;
+
+/* The size of the shared memory for arguments of a size, and what is where in it. */
+extern Size dperm_call_message_size(Size arguments);
+extern char *dperm_call_message_arguments(DpermCallHeader *header);
+extern shm_mq *dperm_call_message_to_session(DpermCallHeader *header);
+extern shm_mq *dperm_call_message_to_worker(DpermCallHeader *header);
+
+/* The arguments of a call as bytes. Names of columns are an array of text, whatever strings the caller has given. */
+extern void dperm_call_message_write(StringInfo bytes, FunctionCallInfo fcinfo);
+
+/* A call from these bytes, made in the current memory context: the same function, with the same arguments. */
+extern FunctionCallInfo dperm_call_message_read(const DpermCallHeader *header, const char *bytes);
+
+#endif							/* DPERM_CALL_MESSAGE_H */

@@ -1,0 +1,433 @@
+# A call on a protected relation runs in a background worker, which is charged before it reads its first row, ends with its session, and keeps what was paid for.
+use strict;
+use warnings;
+
+use IPC::Run ();
+use PostgreSQL::Test::Cluster;
+use PostgreSQL::Test::Utils;
+use Test::More;
+use Time::HiRes qw(time sleep);
+
+my $node = PostgreSQL::Test::Cluster->new('main');
+$node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
+$node->append_conf('postgresql.conf', "max_worker_processes = 4\nmax_logical_replication_workers = 0\nmax_connections = 40\nrestart_after_crash = on\ntemp_file_limit = '1MB'\nwal_writer_delay = 10s\n");
+$node->start;
+$node->safe_psql('postgres', q{
+	CREATE EXTENSION dperm;
+	CREATE ROLE owner LOGIN; CREATE ROLE ana LOGIN; CREATE ROLE ben LOGIN; CREATE ROLE cleo LOGIN; CREATE ROLE dora LOGIN; CREATE ROLE emil LOGIN; CREATE ROLE stranger LOGIN;
+	CREATE ROLE auditor LOGIN IN ROLE pg_read_all_stats;
+	GRANT CREATE, USAGE ON SCHEMA public TO owner, ana;
+	CREATE FUNCTION definer(command text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN EXECUTE command; END $$;
+	CREATE FUNCTION with_role() RETURNS int LANGUAGE sql SET role = 'ana' AS 'SELECT 1';
+	CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$;
+	SET SESSION AUTHORIZATION owner;
+	CREATE TABLE people AS SELECT i AS id, i % 3 = 0 AS ill, i % 50 AS age, 'canary' || i AS note FROM generate_series(1, 200) i;
+	-- waits until nobody holds the lock
+	CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS
+	  $$ BEGIN WHILE NOT pg_try_advisory_xact_lock_shared(7) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN i; END $$;
+	CREATE VIEW held AS SELECT ill, waits(age) AS age FROM people;
+	SELECT dp_budget_create('b', 500), dp_budget_create('small', 1);
+	SELECT dp_protect('people', 'b', domains => '{"age": [0, 50]}'), dp_protect('held', 'b', domains => '{"age": [0, 50]}');
+	SELECT dp_grant('b', r) FROM unnest('{ana,ben,cleo,dora,emil}'::text[]) r;
+	CREATE TABLE little (age int CHECK (age BETWEEN 0 AND 50), ill boolean); INSERT INTO little VALUES (1, true), (2, false);
+	SELECT dp_protect('little', 'b');
+	CREATE TABLE scarce (age int CHECK (age BETWEEN 0 AND 50), ill boolean);
+	SELECT dp_protect('scarce', 'small'), dp_grant('small', 'ana');
+});
+$node->safe_psql('postgres', q{SET ROLE ana; CREATE TABLE made AS SELECT dp_logreg_train('people', 'ill', '{age}', 1) AS model});
+
+my $train = "SELECT dp_logreg_train('held', 'ill', '{age}', 0.01)";
+my $open = "SELECT dp_logreg_train('people', 'ill', '{age}', 0.01)::jsonb ->> 'rows'";
+
+my $superuser = $ENV{PGUSER} // scalar getpwuid($<);
+
+# ---- sessions
+
+# Starts a session of a role, which goes on when it is told more.
+sub start
+{
+	my ($role, @sql) = @_;
+	my %s = (in => join('', map { "$_\n" } "\\set VERBOSITY verbose", @sql), out => '', err => '');
+	local $ENV{PGAPPNAME} = "session of $role";
+	$s{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . " user=$role" ], '<', \$s{in}, '>', \$s{out}, '2>', \$s{err});
+	$s{handle}->pump while length $s{in};
+	return \%s;
+}
+
+# Lets a session come to its end.
+sub finish
+{
+	my ($s) = @_;
+	eval { $s->{handle}->finish; 1 } or eval { $s->{handle}->kill_kill };
+	return $s->{err};
+}
+
+sub query { return $node->safe_psql('postgres', shift); }
+sub poll { my ($sql) = @_; $node->poll_query_until('postgres', $sql) or die "never: $sql"; }
+
+# Statements of a role from beginning to end; what they say, and the errors.
+sub as
+{
+	my ($role, $sql) = @_;
+	my ($out, $err) = ('', '');
+	$node->psql('postgres', "\\set VERBOSITY verbose\nSET SESSION AUTHORIZATION $role; $sql", stdout => \$out, stderr => \$err, on_error_stop => 0);
+	return ($out, $err);
+}
+
+# A session that holds what the view waits for.
+my $holder;
+sub hold
+{
+	$holder = start($superuser, 'SELECT pg_advisory_lock(7);');
+	poll("SELECT count(*) = 1 FROM pg_locks WHERE locktype = 'advisory' AND objid = 7 AND mode = 'ExclusiveLock' AND granted");
+}
+sub let_go { finish($holder); }
+
+my $workers = "FROM pg_stat_activity WHERE backend_type = 'dperm'";
+my $reading = "SELECT count(*) = %d $workers AND wait_event = 'PgSleep'";
+
+# Starts a call, and waits until it reads.
+sub start_reading
+{
+	my $s = start(@_);
+	poll(sprintf($reading, 1));
+	return $s;
+}
+
+# The last entry of the ledger, in which numbers have no gaps, and whose sum is what was spent.
+my $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+sub ledger
+{
+	return query("SELECT CASE WHEN max(entry) = count(*) AND sum(epsilon) FILTER (WHERE act = 'charge') = (SELECT epsilon_spent FROM dp_budgets WHERE budget = 'b')
+		THEN max(entry) || ' ' || coalesce((array_agg(release ORDER BY entry DESC))[1], '') ELSE 'does not add up' END FROM dp_ledger WHERE budget = 'b'");
+}
+sub charged { my ($what, $release) = @_; $entries++; is(ledger(), "$entries $release", "$what: one entry, $release"); }
+sub not_charged { my ($what) = @_; my $now = ledger(); like($now, qr/^$entries /, "$what: nothing is charged"); }
+
+# Nothing is left of a call.
+sub nothing_left
+{
+	my ($what) = @_;
+	my $start = time();
+	poll("SELECT count(*) = 0 $workers");
+	cmp_ok(time() - $start, '<', 5, "$what: no worker trains on");
+	poll("SELECT count(*) = 0 FROM pg_locks WHERE locktype = 'advisory' AND objsubid > 2");
+}
+
+# ---- whatever ends a call that reads: it was charged before its first row, and no worker is left
+
+my $session = "FROM pg_stat_activity WHERE application_name = 'session of ana'";
+my %calls = (
+	'dp_svm_train' => "SELECT dp_svm_train('held', 'ill', '{age}', 0.01)",
+	'dp_logreg_tune' => "SELECT dp_logreg_tune('held', 'ill', '{age}', 0.01)",
+	'dp_svm_tune' => "SELECT dp_svm_tune('held', 'ill', '{age}', 0.01)",
+	'dp_evaluate' => "SELECT * FROM dp_evaluate((SELECT model FROM made), 'held', epsilon => 0.01)",
+	'dp_roc' => "SELECT * FROM dp_roc((SELECT model FROM made), 'held', epsilon => 0.01)");
+my $cancel = "SELECT pg_cancel_backend(pid) $session";
+hold();
+foreach my $case (
+	(map { [ "$_ is cancelled", [ "$calls{$_};" ], $cancel, qr/ERROR:  57014: canceling statement due to user request/, 'not kept' ] } sort keys %calls),
+	[ 'statement_timeout', [ "SET statement_timeout = '1s';", "$train;" ], undef, qr/57014: canceling statement due to statement timeout/, 'not kept' ],
+	[ 'an exception block', [ "DO \$\$ BEGIN PERFORM dp_logreg_train('held', 'ill', '{age}', 0.01); EXCEPTION WHEN query_canceled THEN NULL; END \$\$;" ], $cancel, qr/^$/, 'not kept' ],
+	[ 'a savepoint', [ 'BEGIN;', 'SAVEPOINT s;', "$train;", 'ROLLBACK TO s;', 'SELECT 1/0;' ], $cancel, qr/57014.*22012/s, 'not kept' ],
+	[ 'pg_terminate_backend of the session', [ "$train;" ], "SELECT pg_terminate_backend(pid) $session", qr/57P01: terminating connection/, 'not kept' ],
+	[ 'pg_terminate_backend of the worker', [ "$train;" ], "SELECT pg_terminate_backend(pid) $workers",
+		qr/ERROR:  XX000: the background worker of the call ended without an answer\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:/, 'not kept' ],
+	[ 'pg_cancel_backend of the worker', [ "$train;" ], "SELECT pg_cancel_backend(pid) $workers",
+		qr/ERROR:  57014: the call was cancelled after it had been charged\nHINT:  dp_ledger has the entry\./, 'cancelled' ],
+	[ 'a client that is gone', [ "SET client_connection_check_interval = '100ms';", "$train;" ], sub { $_[0]->{handle}->kill_kill }, qr/^$/, 'not kept' ])
+{
+	my ($what, $sql, $end, $error, $release) = @$case;
+	my $s = start_reading('ana', @$sql);
+	is(ledger(), ($entries + 1) . ' not kept', "$what: charged before the first row");
+	ref $end ? $end->($s) : $end ? query($end) : undef;
+	like(finish($s), $error, "$what: error");
+	nothing_left($what);
+	charged($what, $release);
+}
+
+# A client that is gone, where nobody looks: what it has paid for is kept.
+my $lost = start_reading('ana', "$train;");
+$lost->{handle}->kill_kill;
+sleep(0.3);
+let_go();
+nothing_left('lost connection');
+charged('lost connection', 'kept');
+
+# Timeouts of idle sessions do not end a call; and when they end the session, what it has paid for is kept.
+hold();
+my $idle = start_reading('ana', "SET idle_in_transaction_session_timeout = '300ms'; SET idle_session_timeout = '300ms';", 'BEGIN;', "$train;");
+sleep(0.6);
+is(query("SELECT count(*) $workers"), 1, 'idle timeouts: the call goes on');
+let_go();
+poll("SELECT count(*) = 0 $session");
+finish($idle);
+nothing_left('idle timeouts');
+charged('idle timeouts', 'kept');
+
+# ---- what was paid for is kept, for who paid and for the owner of the budget
+
+my @kept = (
+	[ 'ROLLBACK', "BEGIN; $open; ROLLBACK", qr/^$/ ],
+	[ 'ROLLBACK TO SAVEPOINT', "BEGIN; SAVEPOINT s; $open; ROLLBACK TO s; COMMIT", qr/^$/ ],
+	[ 'an error later', "BEGIN; $open; SELECT 1/0", qr/22012/ ],
+	[ 'a duplicate key', "CREATE TEMP TABLE m (i int PRIMARY KEY, model text); INSERT INTO m VALUES (1, ''); INSERT INTO m SELECT 1, dp_logreg_train('people', 'ill', '{age}', 0.01)::text", qr/23505/ ],
+	[ 'REPEATABLE READ', "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT count(*) FROM made; $open; COMMIT", qr/^$/ ],
+	[ 'SERIALIZABLE', "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT count(*) FROM made; $open; COMMIT", qr/^$/ ],
+	[ 'READ ONLY', "BEGIN READ ONLY; $open; COMMIT", qr/^$/ ],
+	[ 'a cursor', "BEGIN; DECLARE c CURSOR FOR $open; FETCH c; COMMIT", qr/^$/ ],
+	[ 'a prepared statement', "PREPARE p AS $open; EXECUTE p", qr/^$/ ],
+	[ 'a function with an exception block', "CREATE TEMP TABLE r (n text); DO \$\$ BEGIN INSERT INTO r $open; EXCEPTION WHEN OTHERS THEN RAISE; END \$\$", qr/^$/ ],
+	[ 'settings of the session', "SET lock_timeout = 1; SET work_mem = '64kB'; SET default_transaction_read_only = on; SET search_path = public; SET row_security = off; SET role = ana; $open", qr/^$/ ]);
+foreach my $case (@kept)
+{
+	my ($what, $sql, $error) = @$case;
+	my ($out, $err) = as('ana', $sql);
+	like($err, $error, "$what: as expected");
+	charged($what, 'kept');
+}
+as('ana', "SELECT * FROM dp_evaluate((SELECT model FROM made), 'people', epsilon => 0.01)");
+charged('dp_evaluate', 'kept');
+query("ALTER DATABASE postgres SET work_mem = '64kB'");
+is((as('ana', "SELECT count(*) FROM dp_roc((SELECT model FROM made), 'people', epsilon => 0.01, bins => 1000)"))[0], 1001, 'rows that do not fit into memory');
+query('ALTER DATABASE postgres RESET work_mem');
+charged('dp_roc', 'kept');
+my $sees = "SELECT count(*), count(model), count(metrics) FROM dp_ledger WHERE budget = 'b' AND role = 'ana' AND release = 'kept'";
+my $all = (as('ana', $sees))[0];
+like($all, qr/^\d\d\|\d\d\|2$/, 'who paid sees it');
+is((as('owner', $sees))[0], $all, 'so does the owner of the budget');
+is((as('auditor', $sees))[0], ($all =~ s/\|.*/|0|0/r), 'an auditor sees entries alone');
+is((as($_, $sees))[0], '0|0|0', "$_ sees nothing") foreach 'ben', 'stranger';
+is((as('ana', "SELECT count(*) FROM dp_ledger WHERE model::jsonb ->> 'rows' = '200'"))[0], $all =~ s/.*\|(.*)\|.*/$1/r, 'models are models');
+like((as($_, 'TABLE dp_ledger_releases'))[1], qr/42501: permission denied/, "$_ cannot read the table behind it") foreach 'owner', 'ana';
+like((as($superuser, $_))[1], qr/ERROR/, "the ledger is append-only: $_") foreach 'DELETE FROM dp_ledger_releases', 'UPDATE dp_ledger_releases SET failure = NULL', 'TRUNCATE dp_ledger_releases';
+
+# ---- errors before the charge are said in full, and nothing is charged
+
+foreach my $case (
+	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{nothing}', 1)", qr/ERROR:  42703: column "nothing" of relation "people" does not exist\nHINT:  Names in features/ ],
+	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{age}', 'Infinity')", qr/ERROR:  42501: epsilon must be finite on protected relation "people"\nHINT:/ ],
+	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{age}', 1, domains => '{\"age\": [0, 90]}')", qr/ERROR:  22023: the \w+ of column "age" is not within that of protected relation "people"\nHINT:/ ],
+	[ 'ana', "SELECT dp_logreg_train('people', 'ill', string_to_array(repeat('x1,', 100000), ','), 1)", qr/ERROR:  42703: column "x1"/ ],
+	[ 'ana', "SELECT dp_logreg_train('people', repeat('x', 20000000), '{age}', 1)", qr/ERROR:  42703: column "xxx/ ],
+	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{age}', 1, domains => (repeat('[', 2000) || repeat(']', 2000))::jsonb)", qr/ERROR:  22023: / ],
+	[ 'ana', "SELECT dp_logreg_train('people', 'ill', '{age}', 1, unit => 'id')", qr/ERROR:  22023: the unit of protected relation "people" is a row\nHINT:  Omit unit/ ],
+	[ 'stranger', $open, qr/ERROR:  42501: permission denied for relation people\nHINT:/ ],
+	[ 'ana', "SELECT dp_logreg_train('scarce', 'ill', '{age}', 2)", qr/ERROR:  54000: budget "small" is exhausted\nDETAIL:  .*\nHINT:/ ],
+	[ 'ana', "SELECT dp_budget_charge('small', 2)", qr/ERROR:  54000: budget "small" is exhausted\nDETAIL:  .*\nHINT:/ ],
+	[ 'owner', "BEGIN; SELECT dp_unprotect('people'); $open", qr/ERROR:  55000: the protection of relation "people" has been ended by this transaction\nHINT:  Commit first/ ],
+	[ 'owner', "BEGIN; CREATE TABLE newer AS SELECT ill, age FROM people; SELECT dp_protect('newer', 'b', domains => '{\"age\": [0, 50]}'); SELECT dp_logreg_train('newer', 'ill', '{age}', 1)",
+		qr/ERROR:  55000: .* by this transaction\nHINT:  Commit first/ ],
+	[ 'owner', "BEGIN; ALTER TABLE people ADD more int; $open", qr/ERROR:  55P03: could not lock the budget, or the protected relation, in time\nDETAIL:  Nothing has been charged\.\nHINT:/ ])
+{
+	my ($role, $sql, $error) = @$case;
+	my $what = substr("$role: $sql", 0, 120);
+	like(substr((as($role, $sql))[1], 0, 2000), $error, $what);
+	not_charged($what);
+}
+
+# ---- errors after the charge are a class; nothing of a row is in them
+
+query(q{SET SESSION AUTHORIZATION owner;
+	CREATE FUNCTION raises(code text, note text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE 'secret %', note USING ERRCODE = code, HINT = note, DETAIL = note; END $$;
+	CREATE FUNCTION says(i int, note text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'secret %', note; RAISE INFO 'secret %', note; RAISE LOG 'secret %', note; RETURN i; END $$;
+	CREATE FUNCTION recurses(note text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN public.recurses(note || 'x'); END $$;
+	CREATE FUNCTION sorts(note text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM (SELECT i FROM generate_series(1, 300000) i ORDER BY md5(i::text || note)) s); END $$;
+	CREATE FUNCTION calls_again(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.dp_logreg_train('public.people', 'ill', '{age}', 1); RETURN i; END $$;
+	CREATE FUNCTION charges(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.dp_budget_charge('b', 1); RETURN i; END $$});
+my %class = (
+	'the relation could not be read' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged\.\nHINT:  The server log has the cause\. [^\n]*\nLOCATION:[^\n]*$/,
+	'too few resources' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  53000: the server had too few resources to read the protected relation\nDETAIL:  The call has been charged\.\nHINT:[^\n]*\nLOCATION:[^\n]*$/,
+	'cancelled' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  57014: the call was cancelled after it had been charged\nHINT:[^\n]*\nLOCATION:[^\n]*$/,
+	'kept' => qr/^$/);
+foreach my $case (
+	[ 'division by zero', 'CASE WHEN id = 13 THEN 1 / (age - 13) ELSE age END', 'the relation could not be read' ],
+	[ 'a number that is none', 'CASE WHEN id = 13 THEN note::int ELSE age END', 'the relation could not be read' ],
+	[ 'a regular expression', "CASE WHEN note ~ (CASE WHEN id = 13 THEN note || '[' ELSE 'x' END) THEN 1 ELSE age END", 'the relation could not be read' ],
+	[ 'a text that is too long', "CASE WHEN id = 13 THEN length(repeat(note, 1000000000)) ELSE age END", 'the relation could not be read' ],
+	[ 'stack depth', 'CASE WHEN id = 13 THEN recurses(note) ELSE age END', 'the relation could not be read' ],
+	[ 'temp_file_limit', 'CASE WHEN id = 13 THEN sorts(note) ELSE age END', 'too few resources' ],
+	[ 'out of memory', "CASE WHEN id = 13 THEN raises('53200', note) ELSE age END", 'too few resources' ],
+	[ 'an error of the system', "CASE WHEN id = 13 THEN raises('58030', note) ELSE age END", 'too few resources' ],
+	[ 'an exception', "CASE WHEN id = 13 THEN raises('P0001', note) ELSE age END", 'the relation could not be read' ],
+	[ 'an error that cancels', "CASE WHEN id = 13 THEN raises('57014', note) ELSE age END", 'cancelled' ],
+	[ 'messages', 'says(age, note)', 'kept' ],
+	[ 'a call within a call', 'calls_again(age)', 'the relation could not be read' ],
+	[ 'a charge within a call', 'charges(age)', 'the relation could not be read' ])
+{
+	my ($what, $expression, $release) = @$case;
+	query(qq{SET SESSION AUTHORIZATION owner; DROP VIEW IF EXISTS tried; CREATE VIEW tried AS SELECT ill, ($expression)::int AS age FROM people; SELECT dp_protect('tried', 'b', domains => '{"age": [0, 50]}')});
+	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+	my ($out, $err) = as('ana', "SELECT dp_logreg_train('tried', 'ill', '{age}', 0.01)::jsonb ->> 'rows'");
+	like($err, $class{$release}, "$what: the error");
+	unlike("$out$err", qr/canary|secret/, "$what: nothing of a row");
+	charged($what, $release);
+}
+ok(slurp_file($node->logfile) !~ /secret canary|canary\d/, 'nor is it in the log');
+ok(slurp_file($node->logfile) =~ /a call on protected relation \d+ failed after it had been charged: SQLSTATE $_/, "which says what happened: $_") foreach '22012, raised by int4div', '54001, raised by check_stack_depth', '0A000, raised by check_nesting';
+
+# What depends on the number of rows alone is said in full.
+like((as('ana', "SELECT dp_logreg_tune('little', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  22023: a portion of the rows is empty\nHINT:  There are too few rows for this many candidates/, 'too few rows');
+charged('too few rows', 'the arguments do not fit the number of rows');
+
+# ---- an owner's function in the worker is the owner, and nobody else; and writes nothing
+
+query(q{SET SESSION AUTHORIZATION owner;
+	CREATE TABLE attempt (command text, refusal text); INSERT INTO attempt VALUES ('', '');
+	CREATE FUNCTION attempts() RETURNS void LANGUAGE plpgsql AS $$
+	DECLARE a public.attempt;
+	BEGIN
+	  SELECT * INTO a FROM public.attempt;
+	  BEGIN EXECUTE a.command; EXCEPTION WHEN OTHERS THEN
+	    IF SQLERRM !~ a.refusal THEN RAISE EXCEPTION 'another error' USING ERRCODE = '58030'; END IF;
+	    IF current_user <> 'owner' OR session_user <> 'owner' OR pg_has_role('ana', 'USAGE')
+	    THEN RAISE EXCEPTION 'somebody else' USING ERRCODE = '57014'; END IF;
+	    RETURN;
+	  END;
+	  RAISE 'not refused';
+	END $$;
+	CREATE FUNCTION attempted(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN IF i = 13 THEN PERFORM public.attempts(); END IF; RETURN i; END $$;
+	CREATE VIEW attempted AS SELECT ill, attempted(age) AS age FROM people; SELECT dp_protect('attempted', 'b', domains => '{"age": [0, 50]}');
+	CREATE TABLE written (i int); CREATE SEQUENCE counted});
+my $restricted = 'within security-restricted operation|within security-definer function';
+$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+foreach my $case (
+	(map { [ $_, $restricted ] } 'SET ROLE ana', 'SET ROLE NONE', 'RESET ROLE', 'RESET SESSION AUTHORIZATION', 'SET SESSION AUTHORIZATION DEFAULT', 'SET LOCAL SESSION AUTHORIZATION ana',
+		"SELECT set_config('role', 'ana', false)", "SELECT set_config('session_authorization', 'ana', true)", "SELECT public.definer('RESET SESSION AUTHORIZATION')", "SELECT public.definer('SET ROLE ana')",
+		'SELECT public.with_role()', 'DO $a$ BEGIN RESET SESSION AUTHORIZATION; END $a$', 'PREPARE p AS SELECT 1', 'DECLARE c CURSOR WITH HOLD FOR SELECT 1'),
+	[ 'COMMIT', 'transaction commands|EXECUTE of transaction' ],
+	[ 'CALL public.commits()', 'invalid transaction termination' ],
+	[ 'SET TRANSACTION READ WRITE', 'read-write mode' ],
+	[ "SET transaction_read_only = off", 'read-write mode' ],
+	[ "SELECT public.definer('SET transaction_read_only = off')", 'read-write mode' ],
+	[ 'SET log_min_messages = debug1', 'permission denied' ],
+	[ 'SET track_counts = on', 'permission denied' ],
+	[ 'INSERT INTO public.written VALUES (1)', 'read-only transaction' ],
+	[ "SELECT public.definer('INSERT INTO public.written VALUES (1)')", 'read-only transaction' ],
+	[ "SELECT public.definer('CREATE TABLE public.x ()')", 'read-only transaction|security-restricted' ],
+	[ 'CREATE TEMP TABLE x ()', 'security-restricted|read-only' ],
+	[ "SELECT nextval('public.counted')", 'read-only transaction' ],
+	[ 'SELECT FROM public.written FOR UPDATE', 'read-only transaction' ],
+	[ "COPY public.people TO PROGRAM 'cat'", 'permission denied|must be superuser' ],
+	[ "SELECT public.definer('ALTER SYSTEM SET work_mem = 64')", 'cannot run inside|cannot be executed|read-only' ],
+	[ 'LISTEN x', "background process|$restricted" ],
+	[ "UPDATE pg_settings SET setting = 'ana' WHERE name = 'role'", "read-only transaction|$restricted" ],
+	[ "SELECT public.dp_unprotect('public.people')", 'read-only transaction|cannot execute' ],
+	[ "SELECT public.dp_grant('b', 'stranger')", 'read-only transaction|cannot execute' ],
+	[ "SELECT public.dp_logreg_train('public.people', 'ill', '{age}', 1)", 'while another one is read' ],
+	[ "SELECT public.dp_logreg_tune('public.people', 'ill', '{age}', 1)", 'while another one is read' ],
+	[ "SELECT * FROM public.dp_evaluate((SELECT model FROM public.made), 'public.people', epsilon => 1)", 'while another one is read|permission denied' ])
+{
+	my ($command, $refusal) = @$case;
+	query(qq{UPDATE attempt SET command = \$a1\$$command\$a1\$, refusal = '$refusal'});
+	my ($out, $err) = as('ana', "SELECT dp_logreg_train('attempted', 'ill', '{age}', 0.01)::jsonb ->> 'rows'");
+	is("$out$err", 200, "the owner's function is refused: $command");
+	charged($command, 'kept');
+}
+
+# ---- what changes while the worker waits for its lock
+
+foreach my $case (
+	[ 'dropped, and another one made', 'DROP TABLE moving; CREATE TABLE moving (age int CHECK (age BETWEEN 0 AND 50), ill boolean)', qr/42P01: the protected relation was dropped while it was used/ ],
+	[ 'renamed, and another one made', "ALTER TABLE moving RENAME TO moved; CREATE TABLE moving (age int CHECK (age BETWEEN 0 AND 50), ill boolean)", qr/^5$/ ],
+	[ 'protected with another budget', "LOCK TABLE moving; SELECT dp_unprotect('moving'); SELECT dp_protect('moving', 'small')", qr/^5$/, 'small' ],
+	[ 'unprotected', "LOCK TABLE moving; SELECT dp_unprotect('moving')", qr/ERROR:  (55000|42501)/ ],
+	[ 'of another owner', 'ALTER TABLE moving OWNER TO emil', qr/ERROR:  (55000|42501): protected relation "moving" has another owner/ ])
+{
+	my ($what, $change, $answer, $payer) = @$case;
+	query(q{DROP TABLE IF EXISTS moving, moved; SET ROLE owner; CREATE TABLE moving (age int CHECK (age BETWEEN 0 AND 50), ill boolean);
+		INSERT INTO moving SELECT i, i % 2 = 0 FROM generate_series(1, 5) i; SELECT dp_protect('moving', 'b'), dp_grant('small', 'ana')});
+	query('GRANT CREATE ON SCHEMA public TO emil; GRANT emil TO owner');
+	my $changer = start('owner', 'BEGIN;', "$change;", "SELECT pg_sleep(1.5), 'changed';", 'COMMIT;');
+	poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE query ~ 'changed' AND wait_event = 'PgSleep' AND pid <> pg_backend_pid()");
+	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+	my $small = query("SELECT epsilon_spent FROM dp_budgets WHERE budget = 'small'");
+	my ($out, $err) = as('ana', "SELECT dp_logreg_train('moving', 'ill', '{age}', 0.01)::jsonb ->> 'rows'");
+	is(finish($changer), '', "$what: changed");
+	like("$out$err", $answer, "$what: the answer");
+	is(query("SELECT count(*) FROM dp_ledger WHERE budget = 'b' AND act = 'charge' AND entry > $entries"), $err eq '' && !$payer ? 1 : 0, "$what: charged for an answer alone");
+	is(query("SELECT trim_scale(epsilon_spent - $small) FROM dp_budgets WHERE budget = 'small'"), $payer ? '0.01' : '0', "$what: to the budget that it has then");
+	nothing_left($what);
+}
+
+# ---- slots: a role has a quarter of them, which is one; others wait until they are cancelled or there is one
+
+$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+hold();
+my @busy = map { start($_, "$train;") } 'ana', 'ben', 'cleo', 'dora';
+poll(sprintf($reading, 4));
+my $second = start('ana', "$open;");
+my $fifth = start('emil', "$open;");
+foreach my $case ([ $second, qr/NOTICE:  00000: waiting: role "ana" has 1 calls on protected relations under way\nHINT:  A role can have a quarter of max_worker_processes/ ],
+	[ $fifth, qr/NOTICE:  00000: waiting: no background worker is free\nHINT:  Increase max_worker_processes/ ])
+{
+	my ($s, $notice) = @$case;
+	my $until = time() + 30;
+	$s->{handle}->pump_nb, sleep(0.05) while $s->{err} !~ /HINT/ && time() < $until;
+	like($s->{err}, $notice, 'a call that waits says for what');
+}
+is(query("SELECT count(*) $workers"), 4, 'there are four workers');
+query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'session of emil'");
+like(finish($fifth), qr/57014: canceling statement/, 'and can be cancelled');
+is(query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid > 2"), 4, 'which gives its place back');
+$fifth = start('emil', "$open;");
+query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'session of dora'");
+finish($fifth);
+is($fifth->{out}, "200\n", 'a slot that becomes free is used');
+let_go();
+finish($_) foreach @busy, $second;
+is($second->{out}, "200\n", 'and a place');
+nothing_left('slots');
+is(query("SELECT count(*) FROM dp_ledger WHERE budget = 'b' AND entry > $entries AND release = 'kept'"), 5, 'slots: what was finished is kept');
+$entries += 6;
+not_charged('slots: but what was cancelled');
+is((as('ana', "BEGIN; $open; SELECT count(*) FROM pg_locks WHERE locktype = 'advisory'"))[0], "200\n0", 'a call gives its place back at once, not with the transaction');
+$entries++;
+
+# ---- interrupts at any moment
+
+my $hasty = start('ana', map { ("SET statement_timeout = " . 3 * $_ . ";", "$open;") } 1 .. 60);
+finish($hasty);
+nothing_left('interrupts');
+my $after = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+like(ledger(), qr/^\d+ (not )?kept$/, 'interrupts: every charge has its entry (' . ($after - $entries) . ' of 60)');
+my @answers = $hasty->{out} =~ /^200$/mg;
+cmp_ok(query("SELECT count(*) FROM dp_ledger WHERE budget = 'b' AND entry > $entries AND release = 'kept'"), '>=', scalar(@answers), 'interrupts: what was answered is kept');
+unlike($hasty->{err}, qr/ERROR:  (?!57014)/, 'interrupts: no other error');
+$entries = $after;
+
+# ---- DROP DATABASE, and crashes
+
+query('CREATE DATABASE other');
+$node->safe_psql('other', q{CREATE EXTENSION dperm; CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100); RETURN i; END $$;
+	CREATE TABLE people AS SELECT i % 2 = 0 AS ill, i FROM generate_series(1, 10) i; CREATE VIEW held AS SELECT ill, waits(i) AS age FROM people; SELECT dp_budget_create('b', 1), dp_protect('held', 'b', domains => '{"age": [0, 50]}')});
+my $doomed = start($superuser, "\\c other", "$train;");
+poll(sprintf($reading, 1));
+query('DROP DATABASE other WITH (FORCE)');
+like(finish($doomed), qr/57P01|server closed the connection/, 'DROP DATABASE ends the session');
+nothing_left('DROP DATABASE');
+
+foreach my $case (
+	[ 'kill -9 of the session', sub { kill 9, query("SELECT pid $session") } ],
+	[ 'kill -9 of the worker', sub { kill 9, query("SELECT pid $workers") } ],
+	[ 'immediate stop of the server', sub { $node->stop('immediate') } ])
+{
+	my ($what, $crash) = @$case;
+	hold();
+	my $s = start_reading('ana', 'SET synchronous_commit = off;', 'BEGIN;', "$train;");
+	$crash->();
+	finish($s);
+
+	# a server that is started would inherit the pipe of the holder; one that has not noticed yet would let the worker go on without it
+	finish($holder), $node->start if $what =~ /stop/;
+	nothing_left($what);
+	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()');
+	finish($holder) if $what !~ /stop/;
+	charged($what, 'not kept');
+}
+is((as('ana', $open))[0], 200, 'calls go on');
+my $log = slurp_file($node->logfile);
+ok($log !~ /PANIC:|TRAP:|terminated by signal (?!9)/, 'no crash in the log but those that were made');
+ok($log !~ /WARNING:  .*(leak|snapshot|you don't own)/, 'nothing leaks');
+$node->stop;
+done_testing();
