@@ -293,6 +293,14 @@ send_rows(Tuplestorestate *store, TupleDesc desc)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
+/* All is done: release the locks, and have the server count what was written, before the session goes on. */
+static void
+let_go_of_server(void)
+{
+	LockReleaseSession(DEFAULT_LOCKMETHOD);
+	(void) pgstat_report_stat(true);
+}
+
 /* Do all of it, and send what is released. */
 static void
 work(void)
@@ -310,7 +318,7 @@ work(void)
 			worker.release.model = result;
 		keep();
 	}
-	LockReleaseSession(DEFAULT_LOCKMETHOD);
+	let_go_of_server();
 	if (rows.setResult)
 		send_rows(rows.setResult, rows.setDesc);
 	else if (worker.release.model)
@@ -417,6 +425,7 @@ tell_failure(void)
 			log_place(error);
 		keep_failure(!whole ? class_of(error->sqlerrcode) : error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ? DPERM_FAILURE_CHANGED : DPERM_FAILURE_ARGUMENTS);
 	}
+	let_go_of_server();
 	MemoryContextSwitchTo(worker.context);
 	whereToSendOutput = DestRemote;
 	PG_TRY();
