@@ -10,6 +10,7 @@
 #include "fmgr.h"
 #include "lib/stringinfo.h"
 #include "port/atomics.h"
+#include "storage/lock.h"
 #include "storage/shm_mq.h"
 
 /* Kinds of messages to the session; beside 'E' and 'N', errors and notices. */
@@ -22,15 +23,23 @@
 #define DPERM_QUEUE_TO_SESSION 65536
 #define DPERM_QUEUE_TO_WORKER 1024
 
+/* Changes with the struct below, and with what the arguments look like. */
+#define DPERM_CALL_VERSION 0x64700001
+
+/* It goes with itself, and keeps out whoever looks for a free place by ExclusiveLock. */
+#define DPERM_PLACE_LOCK RowShareLock
+
 /* Room for a setting. */
 #define DPERM_SETTING_MAX 128
 
 /* The beginning of the shared memory. The arguments follow, and then the two queues. */
 typedef struct DpermCallHeader
 {
+	uint32		version;		/* an update of the library may come between session and worker */
 	Oid			database;
 	Oid			function;
 	Oid			relation;		/* that is read; InvalidOid: none */
+	LOCKTAG		place;			/* one of those that the role has for its calls: session and worker hold DPERM_PLACE_LOCK on it */
 	Oid			role;			/* the current user of the call */
 	Oid			collation;
 	int			cache_memory;	/* settings of the session, as far as they matter */

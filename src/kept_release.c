@@ -8,13 +8,12 @@
 #include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "lib/stringinfo.h"
-#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
-#include "utils/syscache.h"
 
 #include "kept_release.h"
+#include "reference.h"
 #include "tables.h"
 
 /* A value as JSON, which has no infinite numbers. */
@@ -76,18 +75,18 @@ rows_as_json(Tuplestorestate *rows, TupleDesc desc)
 void
 dperm_kept_release_write(const DpermKeptRelease *release)
 {
-	Oid			types[] = {TEXTOID, TEXTOID, INT8OID, TEXTOID, InvalidOid, TEXTOID, TEXTOID};
+	Oid			types[] = {TEXTOID, TEXTOID, INT8OID, InvalidOid, InvalidOid, TEXTOID, TEXTOID};
 	Datum		values[lengthof(types)];
 	char		nulls[] = "       ";
-	const char *role = GetUserNameFromId(release->role, true);
 	DpermTablesScope scope;
 
 	dperm_tables_enter(&scope);
-	types[4] = GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("dp_model"), ObjectIdGetDatum(scope.schema_oid));
+	types[3] = dperm_reference_type(&scope, "dp_ledger_releases", "payer_name");
+	types[4] = dperm_reference_type(&scope, "dp_ledger_releases", "model");
 	values[0] = CStringGetTextDatum(release->budget_id);
 	values[1] = CStringGetTextDatum(release->budget);
 	values[2] = Int64GetDatum(release->entry);
-	values[3] = role ? CStringGetTextDatum(quote_identifier(role)) : (Datum) 0;
+	values[3] = dperm_reference_make(release->role);
 	values[4] = release->model;
 	values[5] = release->rows ? CStringGetTextDatum(rows_as_json(release->rows, release->desc)) : (Datum) 0;
 	values[6] = release->failure ? CStringGetTextDatum(release->failure) : (Datum) 0;
@@ -95,7 +94,7 @@ dperm_kept_release_write(const DpermKeptRelease *release)
 		if (values[i] == 0)
 			nulls[i] = 'n';
 	if (dperm_tables_query(&scope, "INSERT INTO %s.dp_ledger_releases (budget_id, budget, entry, payer_name, model, metrics, failure)"
-						   " VALUES ($1::pg_catalog.uuid, $2, $3, $4::%s.dp_role_name, $5, $6::pg_catalog.jsonb, $7)", lengthof(types), types, values, nulls) != 1)
+						   " VALUES ($1::pg_catalog.uuid, $2, $3, $4, $5, $6::pg_catalog.jsonb, $7)", lengthof(types), types, values, nulls) != 1)
 		elog(ERROR, "could not keep what was released");
 	dperm_tables_leave(&scope);
 }

@@ -3,6 +3,7 @@
  */
 #include "postgres.h"
 
+#include "access/xact.h"
 #include "lib/stringinfo.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
@@ -12,10 +13,19 @@
 static bool muted;
 static bool silent;				/* at this moment */
 
+/* A subtransaction is undone: an error that was raised in public has been caught, and what comes next is not public. */
+static void
+error_caught(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		dperm_message_private();
+}
+
 void
 dperm_message_mute(void)
 {
 	muted = true;
+	RegisterSubXactCallback(error_caught, NULL);
 	dperm_message_private();
 }
 

@@ -12,7 +12,6 @@
 #include "pgstat.h"
 #include "postmaster/bgworker.h"
 #include "storage/dsm.h"
-#include "storage/ipc.h"
 #include "storage/latch.h"
 #include "storage/lock.h"
 #include "storage/proc.h"
@@ -20,6 +19,7 @@
 #include "utils/builtins.h"
 #include "utils/guc.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 #include "utils/wait_event.h"
@@ -37,11 +37,14 @@
 #define PAUSE_MS 10
 #define NOTICE_MS 1000
 
+/* Bytes of the arguments, which go to shared memory. */
+#define ARGUMENTS_MAX (64 * 1024 * 1024)
+
 /* Locks of places are advisory ones of a class that no SQL function makes: those are 1 and 2. */
 #define PLACE_CLASS 0x6470
 
-/* The call that this session waits for; NULL: none. */
-static const void *under_way;
+/* Does this session wait for a call? */
+static bool under_way;
 
 /* Raise for a call that is made while a protected relation is read, or a holdout for it: there is one at a time, and one place for it. */
 static void
@@ -88,6 +91,8 @@ dperm_protected_call_relation(FunctionCallInfo fcinfo)
 
 	if (name == NULL || dperm_worker_is_for(fcinfo))
 		return InvalidOid;
+	if (dperm_worker_is_this())
+		check_nesting();
 	relation = dperm_source_look_up(name, NoLock, true);
 	registration = OidIsValid(relation) ? dperm_protection_find(relation) : NULL;
 	if (registration == NULL)
@@ -119,7 +124,7 @@ say_waiting(TimestampTz start, bool *said, const char *what, const char *hint)
 
 /*
  * Take one of the places that a role has for its calls, in all databases together, and return the lock: a training holds its background worker for as long as it takes, and whoever
- * starts many of these must not keep everybody else from theirs. An error gives the place back with the transaction's resources.
+ * starts many of these must not keep everybody else from theirs. An error gives the place back with the transaction's resources; but it is free when the worker has ended, too.
  */
 static LOCKTAG
 take_place(void)
@@ -134,8 +139,13 @@ take_place(void)
 		for (int i = 0; i < places; i++)
 		{
 			SET_LOCKTAG_ADVISORY(tag, InvalidOid, GetSessionUserId(), i, PLACE_CLASS);
-			if (LockAcquire(&tag, ExclusiveLock, false, true) != LOCKACQUIRE_NOT_AVAIL)
-				return tag;
+			if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+				continue;
+
+			/* it is nobody's, and becomes that of this session and of its worker */
+			(void) LockAcquire(&tag, DPERM_PLACE_LOCK, false, false);
+			(void) LockRelease(&tag, ExclusiveLock, false);
+			return tag;
 		}
 		say_waiting(start, &said, psprintf("role \"%s\" has %d calls on protected relations under way", GetUserNameFromId(GetSessionUserId(), false), places),
 					"A role can have a quarter of max_worker_processes.");
@@ -143,15 +153,27 @@ take_place(void)
 	}
 }
 
-/* Start the worker, when there is a slot for it. */
-static BackgroundWorkerHandle *
-start_worker(dsm_handle memory)
+/*
+ * Nobody waits for the worker any more; what it has committed stays. Called when its memory goes: with the (sub)transaction of the call, or with the session. Code of the caller runs meanwhile, in a holdout, so that
+ * nothing can be relied on that has to be undone in order.
+ */
+static void
+stop_worker(dsm_segment *segment, Datum handle)
 {
+	TerminateBackgroundWorker((BackgroundWorkerHandle *) DatumGetPointer(handle));
+	under_way = false;
+}
+
+/* Start the worker, when there is a slot for it; and have it stopped when its memory goes, which can be at the end of the session. */
+static BackgroundWorkerHandle *
+start_worker(dsm_segment *segment)
+{
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
 	BackgroundWorker worker = {
 		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
 		.bgw_start_time = BgWorkerStart_RecoveryFinished,
 		.bgw_restart_time = BGW_NEVER_RESTART,
-		.bgw_main_arg = UInt32GetDatum(memory),
+		.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(segment)),
 		.bgw_notify_pid = MyProcPid
 	};
 	TimestampTz start = GetCurrentTimestamp();
@@ -164,9 +186,14 @@ start_worker(dsm_handle memory)
 	snprintf(worker.bgw_name, BGW_MAXLEN, "dperm worker for PID %d", MyProcPid);
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
+		MemoryContextSwitchTo(before);
 		say_waiting(start, &said, "no background worker is free", "Increase max_worker_processes, which should be more than max_parallel_workers.");
 		wait_a_while();
+		MemoryContextSwitchTo(TopMemoryContext);
 	}
+	on_dsm_detach(segment, stop_worker, PointerGetDatum(handle));
+	under_way = true;
+	MemoryContextSwitchTo(before);
 	return handle;
 }
 
@@ -186,14 +213,6 @@ typedef struct Call
 	bool		ended;
 } Call;
 
-/* Nobody waits for the worker any more; what it has committed stays. */
-static void
-stop_worker(int code, Datum arg)
-{
-	under_way = NULL;
-	TerminateBackgroundWorker(((Call *) DatumGetPointer(arg))->handle);
-}
-
 /* Put the call into shared memory. */
 static dsm_segment *
 write_call(Call *call, Oid relation)
@@ -204,9 +223,14 @@ write_call(Call *call, Oid relation)
 
 	initStringInfo(&arguments);
 	dperm_call_message_write(&arguments, call->fcinfo);
+	if (arguments.len > ARGUMENTS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the arguments of a call on a protected relation must have less than %d MB", ARGUMENTS_MAX / 1024 / 1024)));
 	segment = dsm_create(dperm_call_message_size(arguments.len), 0);
 	header = call->header = dsm_segment_address(segment);
 	*header = (DpermCallHeader) {
+		.version = DPERM_CALL_VERSION,
 		.database = MyDatabaseId,
 		.function = call->fcinfo->flinfo->fn_oid,
 		.relation = relation,
@@ -360,16 +384,14 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answer
 
 	/* an error detaches the memory with the transaction's resources */
 	segment = write_call(&call, relation);
-	call.handle = start_worker(dsm_segment_handle(segment));
-	under_way = &call;
-	PG_ENSURE_ERROR_CLEANUP(stop_worker, PointerGetDatum(&call));
-	{
-		await_result(&call, segment);
-	}
-	PG_END_ENSURE_ERROR_CLEANUP(stop_worker, PointerGetDatum(&call));
-	under_way = NULL;
+	call.header->place = place;
+	call.handle = start_worker(segment);
+	await_result(&call, segment);
+	cancel_on_dsm_detach(segment, stop_worker, PointerGetDatum(call.handle));
+	under_way = false;
+	pfree(call.handle);
 	dsm_detach(segment);
-	(void) LockRelease(&place, ExclusiveLock, false);
+	(void) LockRelease(&place, DPERM_PLACE_LOCK, false);
 	if (call.slot)
 		ExecDropSingleTupleTableSlot(call.slot);
 	fcinfo->isnull = call.result == 0 && !fcinfo->flinfo->fn_retset;

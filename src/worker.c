@@ -60,6 +60,7 @@ static const Setting always[] = {
 	{"default_transaction_deferrable", "off"},
 	{"session_replication_role", "origin"},
 	{"exit_on_error", "off"},
+	{"quote_all_identifiers", "off"},
 	{"log_min_messages", "fatal"},
 	{"log_error_verbosity", "terse"},	/* a context can quote a row */
 	{"extra_float_digits", "1"},
@@ -102,6 +103,7 @@ static struct
 	shm_mq_handle *to_worker;
 	MemoryContext context;		/* of the call, over all transactions */
 	DpermKeptRelease release;	/* what is to be kept, and by which entry */
+	int			settings;		/* the level of those that end with the transaction */
 	bool		charged;
 } worker;
 
@@ -151,6 +153,7 @@ begin_as(Oid role, bool read_only)
 		XactIsoLevel = XACT_REPEATABLE_READ;
 		XactReadOnly = true;
 	}
+	worker.settings = NewGUCNestLevel();
 	PushActiveSnapshot(GetTransactionSnapshot());
 	MemoryContextSwitchTo(worker.context);
 }
@@ -160,8 +163,11 @@ static void
 commit(void)
 {
 	PopActiveSnapshot();
-	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
+
+	/* what the owner's functions have set is not for the transactions that come */
+	AtEOXact_GUC(false, worker.settings);
 	CommitTransactionCommand();
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
 	MemoryContextSwitchTo(worker.context);
 }
 
@@ -260,6 +266,8 @@ call_function(ReturnSetInfo *rows)
 	result = FunctionCallInvoke(worker.call);
 	if (!worker.charged)
 		elog(ERROR, "function %u did not charge a budget", worker.header->function);
+	if (!XactReadOnly)
+		elog(ERROR, "a function behind relation %u may have written", worker.header->relation);
 	commit();
 	return result;
 }
@@ -495,11 +503,12 @@ dperm_worker_main(Datum handle)
 
 	/* a session that has given up meanwhile takes its memory with it */
 	segment = dsm_attach(DatumGetUInt32(handle));
-	if (segment == NULL)
+	if (segment == NULL || ((DpermCallHeader *) dsm_segment_address(segment))->version != DPERM_CALL_VERSION)
 		return;
 	attach(segment);
 	BackgroundWorkerInitializeConnectionByOid(worker.header->database, InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
 	before_shmem_exit(release_locks, 0);
+	(void) LockAcquire(&worker.header->place, DPERM_PLACE_LOCK, true, false);
 	set_all(always, lengthof(always), false);
 	dperm_cache_memory = worker.header->cache_memory;
 	dperm_progress = worker.header->progress;

@@ -10,7 +10,7 @@ use Time::HiRes qw(time sleep);
 
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
-$node->append_conf('postgresql.conf', "max_worker_processes = 4\nmax_logical_replication_workers = 0\nmax_connections = 40\nrestart_after_crash = on\ntemp_file_limit = '1MB'\nwal_writer_delay = 10s\n");
+$node->append_conf('postgresql.conf', "wal_level = replica\nmax_worker_processes = 4\nmax_logical_replication_workers = 0\nmax_connections = 40\nrestart_after_crash = on\ntemp_file_limit = '1MB'\nwal_writer_delay = 10s\n");
 $node->start;
 $node->safe_psql('postgres', q{
 	CREATE EXTENSION dperm;
@@ -369,7 +369,7 @@ foreach my $case ([ $second, qr/NOTICE:  00000: waiting: role "ana" has 1 calls 
 is(query("SELECT count(*) $workers"), 4, 'there are four workers');
 query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'session of emil'");
 like(finish($fifth), qr/57014: canceling statement/, 'and can be cancelled');
-is(query("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND objsubid > 2"), 4, 'which gives its place back');
+is(query("SELECT count(DISTINCT (classid, objid)) FROM pg_locks WHERE locktype = 'advisory' AND objsubid > 2"), 4, 'which gives its place back');
 $fifth = start('emil', "$open;");
 query("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'session of dora'");
 finish($fifth);
@@ -429,5 +429,76 @@ is((as('ana', $open))[0], 200, 'calls go on');
 my $log = slurp_file($node->logfile);
 ok($log !~ /PANIC:|TRAP:|terminated by signal (?!9)/, 'no crash in the log but those that were made');
 ok($log !~ /WARNING:  .*(leak|snapshot|you don't own)/, 'nothing leaks');
+
+# ---- what an attacker found
+
+# A release is that of the role who paid, whatever its name looks like.
+query(q{CREATE ROLE "Ana X" LOGIN; CREATE ROLE """Ana X""" LOGIN IN ROLE pg_read_all_stats; SET ROLE owner; SELECT dp_grant('b', 'Ana X')});
+like((as('"Ana X"', "$open; SELECT model IS NOT NULL FROM dp_ledger WHERE role = 'Ana X'"))[0], qr/^200\nt$/m, 'who paid sees the release');
+is((as('"""Ana X"""', "SELECT count(*), count(model) FROM dp_ledger WHERE role = 'Ana X'"))[0], '1|0', 'and nobody with a similar name');
+
+# Code in a holdout that registers something to be done at the end of its session
+query(q{
+	CREATE FUNCTION at_exit() RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
+		IF current_setting('my.done', true) IS DISTINCT FROM 'yes' THEN PERFORM set_config('my.done', 'yes', false); EXECUTE format('SELECT %s(''z'', true)', CASE WHEN current_setting('server_version_num')::int < 150000 THEN 'pg_start_backup' ELSE 'pg_backup_start' END); END IF;
+	END $$;
+	CREATE FUNCTION exits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM at_exit(); RETURN i; END $$;
+	CREATE TABLE spare AS SELECT i AS id, i % 3 = 0 AS ill, i % 50 AS age FROM generate_series(1, 200) i;
+	CREATE VIEW public_rows AS SELECT id, ill, exits(age) AS age FROM spare;
+	GRANT SELECT ON public_rows TO ana;
+});
+my $started = query('SELECT pg_postmaster_start_time(), count(*) FROM pg_stat_activity WHERE backend_type = $$checkpointer$$ GROUP BY 1');
+my ($tuned, $tuning_error) = as('ana', "SELECT dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}', holdout => 'public_rows', identity => 'id')::jsonb ->> 'rows'; $open");
+is($tuned, "200\n200", 'a holdout with something to do at the end of the session');
+unlike(slurp_file($node->logfile), qr/signal 11/, 'and the server stays');
+
+# What is public ends with the subtransaction that catches a public error; and nothing trains within a worker.
+query(q{
+	SET SESSION AUTHORIZATION owner;
+	CREATE FUNCTION chatty(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
+		BEGIN PERFORM public.dp_cost(rows => 10::bigint, dimension => 2, epsilon => 1::float8, lambda => 1e-300::float8, method => 'output'); EXCEPTION WHEN OTHERS THEN NULL; END;
+		BEGIN PERFORM public.dp_logreg_train('public.spare', 'ill', 'age'::text, 1); EXCEPTION WHEN OTHERS THEN NULL; END;
+		RAISE INFO 'canary %', i;
+		RETURN i;
+	END $$;
+	CREATE VIEW chatting AS SELECT ill, chatty(age) AS age FROM people;
+	SELECT dp_protect('chatting', 'b', domains => '{"age": [0, 50]}');
+});
+my (undef, $chat) = as('ana', "SELECT dp_logreg_train('chatting', 'ill', '{age}', 0.01) IS NOT NULL");
+unlike($chat, qr/canary/, 'no message after a public error that was caught');
+
+# Settings of the owner's functions end with the transaction, and what they write is undone.
+query(q{
+	SET SESSION AUTHORIZATION owner;
+	CREATE TABLE witness (a int);
+	CREATE FUNCTION sets(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('default_transaction_read_only', 'on', false), set_config('quote_all_identifiers', 'on', false); RETURN i; END $$;
+	CREATE VIEW setting AS SELECT ill, sets(age) AS age FROM people;
+	CREATE FUNCTION write_it() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RESET transaction_read_only; INSERT INTO public.witness VALUES (1); END $$;
+	CREATE FUNCTION writes(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.write_it(); RETURN i; END $$;
+	CREATE VIEW writing AS SELECT ill, writes(age) AS age FROM people;
+	SELECT dp_protect(v, 'b', domains => '{"age": [0, 50]}') FROM unnest('{setting,writing}'::text[]) v;
+});
+is((as('ana', "SELECT dp_logreg_train('setting', 'ill', '{age}', 0.01)::jsonb ->> 'rows'; SELECT release, model IS NOT NULL FROM dp_ledger WHERE relation = 'public.setting' AND role = 'ana'"))[0], "200\nkept|t", 'settings of a function end with the transaction that reads');
+like((as('ana', "SELECT dp_logreg_train('writing', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  39000: the protected relation could not be read/, 'a function that writes');
+is(query('SELECT count(*) FROM witness'), '0', 'has written nothing');
+
+# A worker that is not to be interrupted keeps its place when its session has been cancelled.
+query(q{
+	SET SESSION AUTHORIZATION owner;
+	CREATE FUNCTION slow(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ DECLARE a numeric := repeat('9', 60000)::numeric; r numeric; BEGIN r := }
+	. join(' + ', ('mod(a * a, 7)') x 60) . q{; RETURN i; END $$;
+	CREATE VIEW slowly AS SELECT ill, slow(age) AS age FROM people;
+	SELECT dp_protect('slowly', 'b', domains => '{"age": [0, 50]}');
+});
+my $most = 0;
+for (1 .. 3)
+{
+	as('dora', "SET statement_timeout = '400ms'; SELECT dp_logreg_train('slowly', 'ill', '{age}', 0.01)");
+	my $now = query(q{SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'dperm'});
+	$most = $now if $now > $most;
+}
+cmp_ok($most, '<=', 1, 'a role has its quarter of the workers, also of those whose sessions are gone');
+poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'dperm'});
+
 $node->stop;
 done_testing();
