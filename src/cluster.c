@@ -22,6 +22,7 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/guc.h"
 #include "utils/lsyscache.h"
 #include "utils/rel.h"
 #include "utils/syscache.h"
@@ -179,25 +180,34 @@ dperm_cluster_check_holders(Oid table, Oid owner)
 			 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role with the owner's rights.", GetUserNameFromId(owner, false))));
 }
 
+/* How long a connection may take: less than all that comes before a charge, or a server that does not answer would be taken for a lock that is not granted. */
+#define CONNECT_TIMEOUT_MS "5000"
+
 /* Raise unless an owner can connect to every server that may have shards. Citus keeps the connections for what comes next. */
 void
 dperm_cluster_connect(Oid owner)
 {
 	char	   *server = NULL;
 	MemoryContext context = CurrentMemoryContext;
+	int			settings = NewGUCNestLevel();
 	Oid			user;
 	int			security;
 
 	GetUserIdAndSecContext(&user, &security);
 	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	(void) set_config_option("citus.node_connection_timeout", CONNECT_TIMEOUT_MS, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
-	if (SPI_execute("SELECT pg_catalog.concat(n.nodename, ':', n.nodeport) FROM pg_catalog.pg_dist_node AS n WHERE n.isactive AND n.groupid OPERATOR(pg_catalog.<>) 0"
-					" AND n.noderole::pg_catalog.text OPERATOR(pg_catalog.=) 'primary' AND NOT pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) LIMIT 1",
+
+	/* CASE has no other connection tried */
+	if (SPI_execute("SELECT pg_catalog.concat(n.nodename, ':', n.nodeport) FROM pg_catalog.pg_dist_node AS n"
+					" WHERE CASE WHEN n.isactive AND n.groupid OPERATOR(pg_catalog.<>) 0 AND n.noderole::pg_catalog.text OPERATOR(pg_catalog.=) 'primary'"
+					" THEN NOT pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) ELSE false END LIMIT 1",
 					false, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the servers of the cluster");
 	if (SPI_processed > 0)
 		server = MemoryContextStrdup(context, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
 	SPI_finish();
+	AtEOXact_GUC(false, settings);
 	SetUserIdAndSecContext(user, security);
 	if (server)
 		ereport(ERROR,
