@@ -387,6 +387,10 @@ open_protected(DpermSource *source)
 	source->fenced = dperm_location_protected_on_citus(source->relation);
 	source->run_as = dperm_tables_relation_owner(source->relation);
 	source->reached = dperm_reach_relations(source->relation);
+
+	/* Citus can put a shard that is here into the plan, in place of its table */
+	if (source->fenced)
+		source->reached = list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
 	source->census = dperm_census_query(source->relation, source->registration->unit, &source->census_relation);
 	dperm_protection_check_units(source->registration);
 }
