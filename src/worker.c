@@ -48,7 +48,7 @@ typedef struct Setting
 	const char *value;
 } Setting;
 
-/* For the whole process, whatever a database or a role has set. What it has to say, its session says: only what ends the process is logged here. */
+/* For the whole process, whatever a database or a role has set; the last one keeps the connections to servers of a cluster over the transactions. What it has to say, its session says: only what ends the process is logged here. */
 static const Setting always[] = {
 	{"application_name", "dperm"},
 	{"search_path", "pg_catalog, pg_temp"},
@@ -69,7 +69,8 @@ static const Setting always[] = {
 	{"track_functions", "none"},
 	{"log_temp_files", "-1"},
 	{"pg_stat_statements.track", "none"},
-	{"auto_explain.log_min_duration", "-1"}
+	{"auto_explain.log_min_duration", "-1"},
+	{"citus.max_cached_conns_per_worker", "1"}
 };
 
 /*
