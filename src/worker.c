@@ -302,11 +302,12 @@ send_rows(Tuplestorestate *store, TupleDesc desc)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/* All is done: release the locks, and have the server count what was written, before the session goes on. */
+/* All is done: release the locks, the place of the role too, and have the server count what was written, before the session goes on. */
 static void
 let_go_of_server(void)
 {
 	LockReleaseSession(DEFAULT_LOCKMETHOD);
+	LockReleaseSession(USER_LOCKMETHOD);
 	(void) pgstat_report_stat(true);
 }
 
