@@ -1,7 +1,5 @@
 /*
  * table_guard.c: who writes our own tables.
- *
- * Triggers fire in the worker that charges budgets, so they are in its library.
  */
 #include "postgres.h"
 

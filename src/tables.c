@@ -179,8 +179,8 @@ static struct
 static post_parse_analyze_hook_type previous_hook;
 
 /* The number of the top transaction, whatever subtransactions there are. */
-LocalTransactionId
-dperm_tables_transaction(void)
+static LocalTransactionId
+top_transaction(void)
 {
 #if PG_VERSION_NUM >= 170000
 	return MyProc->vxid.lxid;
@@ -193,7 +193,7 @@ dperm_tables_transaction(void)
 static bool
 is_open(void)
 {
-	return open_scope.depth > 0 && open_scope.transaction == dperm_tables_transaction() && SubTransactionIsActive(open_scope.sub);
+	return open_scope.depth > 0 && open_scope.transaction == top_transaction() && SubTransactionIsActive(open_scope.sub);
 }
 
 /* Is a function neither ours nor PostgreSQL's? */
@@ -245,15 +245,10 @@ statement_analysed(ParseState *state, Query *query, JumbleState *jumble)
 		(void) check_relations((Node *) query, NULL);
 }
 
-/* Called by each library of ours. The second one that is loaded into a process finds this function in the first one. */
+/* When the library is loaded. */
 void
 dperm_tables_init(void)
 {
-	static bool done;
-
-	if (done)
-		return;
-	done = true;
 	previous_hook = post_parse_analyze_hook;
 	post_parse_analyze_hook = statement_analysed;
 }
@@ -314,7 +309,7 @@ open_at(DpermTablesScope *scope, int level)
 	scope->depth = is_open() ? open_scope.depth : 0;
 	if (scope->depth == 0)
 	{
-		open_scope.transaction = dperm_tables_transaction();
+		open_scope.transaction = top_transaction();
 		open_scope.sub = GetCurrentSubTransactionId();
 	}
 	open_scope.depth = scope->depth + 1;

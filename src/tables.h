@@ -31,7 +31,7 @@ typedef struct DpermTablesScope
 	int			depth;			/* how many others it is in */
 } DpermTablesScope;
 
-/* Watch what is analysed within scopes; when a library of ours is loaded. */
+/* Watch what is analysed within scopes; when the library is loaded. */
 extern void dperm_tables_init(void);
 
 /*
@@ -65,9 +65,6 @@ extern List *dperm_tables_oids(uint64 count, int column);
 
 /* An amount as numeric. */
 extern Datum dperm_tables_numeric(DpermAmount amount);
-
-/* The number of this transaction in this session, whatever subtransactions there are. */
-extern LocalTransactionId dperm_tables_transaction(void);
 
 /* The owner of a relation, InvalidOid if it is gone. */
 extern Oid	dperm_tables_relation_owner(Oid relation);
