@@ -97,18 +97,11 @@ new_name(FunctionCallInfo fcinfo)
  * that somebody has made during a restore would keep all restored ones out.
  */
 static void
-lock_name(DpermTablesScope *scope, const char *name)
+lock_name(const char *name)
 {
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(name)};
-	uint64		found;
-
-	LockDatabaseObject(get_relname_relid("dp_budget_accounts", scope->schema_oid), DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), 0,
+	LockDatabaseObject(dperm_tables_find("dp_budget_accounts"), DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), 0,
 					   ExclusiveLock);
-	PushActiveSnapshot(GetLatestSnapshot());
-	found = dperm_tables_execute(psprintf("SELECT FROM %s.dp_budget_accounts WHERE budget = $1", scope->schema), lengthof(types), types, values, NULL, true);
-	PopActiveSnapshot();
-	if (found > 0)
+	if (dperm_budget_find(name, false))
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("budget \"%s\" already exists", name),
@@ -149,16 +142,16 @@ dp_budget_create(PG_FUNCTION_ARGS)
 		Float8GetDatum(dperm_filter_order(epsilon, delta)), CStringGetTextDatum(neighbours), (Datum) 0};
 
 		types[1] = dperm_reference_type(&scope, "dp_budget_accounts", "owner_name");
-		lock_name(&scope, name);
+		lock_name(name);
 
 		/* only now, when nobody else has a budget of this name, is it known which entry is the next */
-		values[6] = Int64GetDatum(dperm_budget_next_entry(&scope, name));
+		values[6] = Int64GetDatum(dperm_budget_next_entry(name));
 		if (dperm_tables_query(&scope,
 							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, delta, renyi_order, neighbours, since)"
 							   " VALUES ($1, $2, $3, $4, $5, $6, $7)", lengthof(types), types, values, NULL) != 1)
 			elog(ERROR, "could not write budget \"%s\"", name);
 	}
-	dperm_budget_append(&scope, &line);
+	dperm_budget_append(&line);
 	dperm_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
@@ -204,7 +197,7 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 		(void) limit_delta(delta);
 
 	dperm_tables_enter(&scope);
-	budget = dperm_budget_get_own(&scope, name, role);
+	budget = dperm_budget_get_own(name, role);
 	if (has_owner && !has_privs_of_role(role, owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
@@ -235,7 +228,7 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 	line.delta = &budget->filter.delta;
 	if (has_owner)
 		line.details = psprintf("owner %s", quote_identifier(GetUserNameFromId(owner, false)));
-	dperm_budget_append(&scope, &line);
+	dperm_budget_append(&line);
 	dperm_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
@@ -253,16 +246,16 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 	char	   *charging;
 
 	dperm_tables_enter(&scope);
-	budget = dperm_budget_get_own(&scope, name, role);
+	budget = dperm_budget_get_own(name, role);
 	values[0] = CStringGetTextDatum(budget->id);
-	charging = dperm_registry_charging(&scope, budget);
+	charging = dperm_registry_charging(budget);
 	if (charging)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
 				 errmsg("cannot drop budget \"%s\" because protected relations charge it", name),
 				 errdetail("One of them is %s.", charging),
 				 errhint("Protect them with another budget, or call dp_unprotect.")));
-	dperm_budget_note(&scope, name, "drop", role, NULL, NULL);
+	dperm_budget_note(name, "drop", role, NULL, NULL);
 	(void) dperm_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid", 1, types, values, NULL);
 	dperm_registry_forget(&scope, budget);
 	if (dperm_tables_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = $1::uuid", 1, types, values, NULL) != 1)
@@ -312,7 +305,7 @@ dp_grant(PG_FUNCTION_ARGS)
 
 	dperm_tables_enter(&scope);
 	types[5] = dperm_reference_type(&scope, "dp_budget_grants", "grantee_name");
-	values[4] = CStringGetTextDatum(dperm_budget_get_own(&scope, name, line.role)->id);
+	values[4] = CStringGetTextDatum(dperm_budget_get_own(name, line.role)->id);
 	for (int i = 0; i < lengthof(amounts); i++)
 		if (i == 0 ? line.epsilon != NULL : line.delta != NULL)
 		{
@@ -327,7 +320,7 @@ dp_grant(PG_FUNCTION_ARGS)
 						   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), 0), coalesce(sum(spent_delta), 0) FROM former",
 						   lengthof(types), types, values, nulls) != 1)
 		elog(ERROR, "could not write a grant of budget \"%s\"", name);
-	dperm_budget_append(&scope, &line);
+	dperm_budget_append(&line);
 	dperm_tables_leave(&scope);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn_of(grantee);
@@ -347,13 +340,13 @@ dp_revoke(PG_FUNCTION_ARGS)
 	DpermTablesScope scope;
 
 	dperm_tables_enter(&scope);
-	values[0] = CStringGetTextDatum(dperm_budget_get_own(&scope, name, role)->id);
+	values[0] = CStringGetTextDatum(dperm_budget_get_own(name, role)->id);
 	if (dperm_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee = $2", lengthof(types), types, values, NULL) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role \"%s\" has no grant of budget \"%s\"", grantee_name, name),
 				 errhint("A role that this one is a member of may have one; the owners of the budget and of its relations need none.")));
-	dperm_budget_note(&scope, name, "revoke", role, NULL, psprintf("from %s", quote_identifier(grantee_name)));
+	dperm_budget_note(name, "revoke", role, NULL, psprintf("from %s", quote_identifier(grantee_name)));
 	dperm_tables_leave(&scope);
 	PG_RETURN_VOID();
 }

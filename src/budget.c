@@ -4,15 +4,17 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
-#include "utils/snapmgr.h"
+#include "utils/timestamp.h"
 
 #include "budget.h"
+#include "own_rows.h"
+
+#define ACCOUNTS "dp_budget_accounts"
 
 /* A budget that there is not. The worker does not see what the session has not committed. */
 static void
@@ -38,56 +40,73 @@ parse_word(const char *word, int (*parse) (const char *name))
 	return found;
 }
 
-#define BUDGET_SQL \
-	"SELECT owner::oid, epsilon, delta, renyi_order, neighbours, unit, spent_epsilon, spent_delta, spent_divergence, spent_direct, since, id, budget" \
-	" FROM %s.dp_budget_accounts WHERE "
-#define BY_NAME_SQL BUDGET_SQL "budget OPERATOR(pg_catalog.=) $1 ORDER BY created, id LIMIT 1"
-#define BY_ID_SQL BUDGET_SQL "id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid"
-
-/* Read the budget that a query finds by a name or an id, or return NULL. */
+/* A budget, of its row. */
 static DpermBudget *
-fetch_budget(DpermTablesScope *scope, const char *query, const char *key)
+make_budget(const DpermOwnRows *rows, int row)
 {
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(key)};
-	DpermBudget *budget;
-	char	   *unit;
-	bool		isnull;
+	DpermBudget *budget = palloc0(sizeof(DpermBudget));
+	char	   *unit = dperm_own_rows_text(rows, row, "unit");
 
-	if (dperm_tables_query(scope, query, 1, types, values, NULL) == 0)
-		return NULL;
-	budget = palloc0(sizeof(DpermBudget));
-	budget->name = dperm_tables_value(0, 13);
-	budget->id = dperm_tables_value(0, 12);
-	budget->owner = dperm_tables_oid(0, 1);
-	budget->filter.epsilon = dperm_tables_amount(0, 2);
-	budget->filter.delta = dperm_tables_amount(0, 3);
-	budget->filter.order = DatumGetFloat8(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 4, &isnull));
-	budget->neighbours = (DpermNeighbours) parse_word(dperm_tables_value(0, 5), dperm_claim_neighbours_parse);
-	unit = dperm_tables_value(0, 6);
+	budget->name = dperm_own_rows_text(rows, row, "budget");
+	budget->id = dperm_own_rows_text(rows, row, "id");
+	budget->owner = DatumGetObjectId(dperm_own_rows_value(rows, row, "owner"));
+	budget->filter.epsilon = dperm_own_rows_amount(rows, row, "epsilon");
+	budget->filter.delta = dperm_own_rows_amount(rows, row, "delta");
+	budget->filter.order = DatumGetFloat8(dperm_own_rows_value(rows, row, "renyi_order"));
+	budget->neighbours = (DpermNeighbours) parse_word(dperm_own_rows_text(rows, row, "neighbours"),
+													  dperm_claim_neighbours_parse);
 	budget->has_unit = unit != NULL;
 	if (unit)
 		budget->unit = (DpermUnit) parse_word(unit, dperm_claim_unit_parse);
-	budget->spent.epsilon = dperm_tables_amount(0, 7);
-	budget->spent.delta = dperm_tables_amount(0, 8);
-	budget->spent.divergence = dperm_tables_amount(0, 9);
-	budget->spent.direct = dperm_tables_amount(0, 10);
-	budget->since = DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 11, &isnull));
+	budget->spent.epsilon = dperm_own_rows_amount(rows, row, "spent_epsilon");
+	budget->spent.delta = dperm_own_rows_amount(rows, row, "spent_delta");
+	budget->spent.divergence = dperm_own_rows_amount(rows, row, "spent_divergence");
+	budget->spent.direct = dperm_own_rows_amount(rows, row, "spent_direct");
+	budget->since = DatumGetInt64(dperm_own_rows_value(rows, row, "since"));
 	return budget;
+}
+
+/* Which of some budgets is the oldest? Of two that are as old, always the same. */
+static int
+oldest(const DpermOwnRows *rows)
+{
+	int			found = 0;
+
+	for (int i = 1; i < rows->count; i++)
+	{
+		TimestampTz one = DatumGetTimestampTz(dperm_own_rows_value(rows, i, "created"));
+		TimestampTz other = DatumGetTimestampTz(dperm_own_rows_value(rows, found, "created"));
+
+		if (one < other || (one == other && strcmp(dperm_own_rows_text(rows, i, "id"),
+												   dperm_own_rows_text(rows, found, "id")) < 0))
+			found = i;
+	}
+	return found;
+}
+
+/* The budget of a row, locked on demand; NULL if there is no row. */
+static DpermBudget *
+fetch_budget(DpermOwnRows rows, bool lock)
+{
+	int			row = oldest(&rows);
+
+	if (rows.count == 0 || (lock && !dperm_own_rows_lock(&rows, row)))
+		return NULL;
+	return make_budget(&rows, row);
 }
 
 /* Read a budget. */
 DpermBudget *
-dperm_budget_find(DpermTablesScope *scope, const char *name, bool lock)
+dperm_budget_find(const char *name, bool lock)
 {
-	return fetch_budget(scope, lock ? BY_NAME_SQL " FOR UPDATE" : BY_NAME_SQL, name);
+	return fetch_budget(dperm_own_rows_find(ACCOUNTS, "budget", CStringGetTextDatum(name)), lock);
 }
 
 /* Read a budget, or raise. */
 DpermBudget *
-dperm_budget_get(DpermTablesScope *scope, const char *name, bool lock)
+dperm_budget_get(const char *name, bool lock)
 {
-	DpermBudget *budget = dperm_budget_find(scope, name, lock);
+	DpermBudget *budget = dperm_budget_find(name, lock);
 
 	if (budget == NULL)
 		raise_no_budget(name);
@@ -96,13 +115,31 @@ dperm_budget_get(DpermTablesScope *scope, const char *name, bool lock)
 
 /* Read a budget by its id, or raise. */
 DpermBudget *
-dperm_budget_get_by_id(DpermTablesScope *scope, const char *id, const char *name, bool lock)
+dperm_budget_get_by_id(const char *id, const char *name, bool lock)
 {
-	DpermBudget *budget = fetch_budget(scope, lock ? BY_ID_SQL " FOR UPDATE" : BY_ID_SQL, id);
+	DpermBudget *budget = fetch_budget(dperm_own_rows_find(ACCOUNTS, "id", dperm_own_rows_uuid(id)),
+									   lock);
 
 	if (budget == NULL)
 		raise_no_budget(name);
 	return budget;
+}
+
+/* Write what has been spent. */
+void
+dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent)
+{
+	DpermOwnRows rows = dperm_own_rows_find(ACCOUNTS, "id", dperm_own_rows_uuid(budget->id));
+	const DpermOwnField fields[] = {
+		{"spent_epsilon", dperm_tables_numeric(spent->epsilon)},
+		{"spent_delta", dperm_tables_numeric(spent->delta)},
+		{"spent_divergence", dperm_tables_numeric(spent->divergence)},
+		{"spent_direct", dperm_tables_numeric(spent->direct)}
+	};
+
+	if (rows.count != 1)
+		elog(ERROR, "could not write to budget \"%s\"", budget->name);
+	dperm_own_rows_update(&rows, 0, fields, lengthof(fields));
 }
 
 /* The owner and its members; superusers are members of all roles. */
@@ -117,12 +154,12 @@ dperm_budget_check_owner(const DpermBudget *budget, Oid role)
 
 /* A budget of the role's own, locked. Nobody else gets as far as the lock, which could make the owner wait. */
 DpermBudget *
-dperm_budget_get_own(DpermTablesScope *scope, const char *name, Oid role)
+dperm_budget_get_own(const char *name, Oid role)
 {
 	DpermBudget *budget;
 
-	dperm_budget_check_owner(dperm_budget_get(scope, name, false), role);
-	budget = dperm_budget_get(scope, name, true);
+	dperm_budget_check_owner(dperm_budget_get(name, false), role);
+	budget = dperm_budget_get(name, true);
 	dperm_budget_check_owner(budget, role);
 	return budget;
 }
@@ -156,20 +193,14 @@ role_name(Oid role)
 	return name ? name : psprintf("%u", role);
 }
 
-/* The number of the next line, in the newest state, whatever the snapshot of the transaction is. */
+/* The number of the next line. */
 int64
-dperm_budget_next_entry(DpermTablesScope *scope, const char *budget)
+dperm_budget_next_entry(const char *budget)
 {
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(budget)};
-	bool		isnull;
+	DpermOwnRows last = dperm_own_rows_last("dp_ledger_entries", "budget", CStringGetTextDatum(budget),
+											"entry");
 
-	PushActiveSnapshot(GetLatestSnapshot());
-	(void) dperm_tables_execute(psprintf("SELECT entry + 1 FROM %s.dp_ledger_entries WHERE budget = $1 ORDER BY entry DESC LIMIT 1", scope->schema), 1, types, values, NULL, true);
-	PopActiveSnapshot();
-	if (SPI_processed == 0)
-		return 1;
-	return DatumGetInt64(SPI_getbinval(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1, &isnull));
+	return last.count == 0 ? 1 : DatumGetInt64(dperm_own_rows_value(&last, 0, "entry")) + 1;
 }
 
 /* A text for the ledger, cut between characters if it is too long. */
@@ -183,62 +214,53 @@ clip_details(const char *text)
 	return psprintf("%.*s...", pg_mbcliplen(text, len, DPERM_BUDGET_DETAILS - (int) strlen("...")), text);
 }
 
+/* A text or an amount of a line, which may be missing. */
+static Datum
+text_value(const char *text)
+{
+	return text ? CStringGetTextDatum(text) : (Datum) 0;
+}
+
+static Datum
+amount_value(const DpermAmount *amount)
+{
+	return amount ? dperm_tables_numeric(*amount) : (Datum) 0;
+}
+
 /* Append a line. Whoever does holds a lock on the budget's row, so that numbers have no gaps. */
 int64
-dperm_budget_append(DpermTablesScope *scope, const DpermBudgetLine *line)
+dperm_budget_append(const DpermBudgetLine *line)
 {
-	int64		entry = dperm_budget_next_entry(scope, line->budget);
-	Oid			types[] = {TEXTOID, TEXTOID, NAMEOID, TEXTOID, TEXTOID, TEXTOID, TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID, TEXTOID, INT8OID, TEXTOID};
-	Datum		values[lengthof(types)];
-	char		nulls[lengthof(types) + 1];
-	const char *texts[] = {line->budget, line->act, NULL, line->function, line->relation, line->neighbours, line->unit, NULL, NULL, NULL, NULL, NULL, line->details ? clip_details(line->details) : NULL, NULL, line->id};
+	int64		entry = dperm_budget_next_entry(line->budget);
+	const char *id = line->id ? line->id : dperm_budget_get(line->budget, false)->id;
+	const DpermOwnField fields[] = {
+		{"budget_id", dperm_own_rows_uuid(id)},
+		{"budget", CStringGetTextDatum(line->budget)},
+		{"entry", Int64GetDatum(entry)},
+		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
+		{"act", CStringGetTextDatum(line->act)},
+		{"role", DirectFunctionCall1(namein, CStringGetDatum(role_name(line->role)))},
+		{"function", text_value(line->function)},
+		{"relation", text_value(line->relation)},
+		{"neighbours", text_value(line->neighbours)},
+		{"unit", text_value(line->unit)},
+		{"epsilon", amount_value(line->epsilon)},
+		{"delta", amount_value(line->delta)},
+		{"divergence", amount_value(line->charge ? &line->charge->divergence : NULL)},
+		{"direct", amount_value(line->charge ? &line->charge->direct : NULL)},
+		{"epsilon_left", amount_value(line->left)},
+		{"details", text_value(line->details ? clip_details(line->details) : NULL)}
+	};
 
-	StaticAssertStmt(lengthof(texts) == lengthof(types), "a text for each argument");
-	for (int i = 0; i < lengthof(types); i++)
-	{
-		nulls[i] = texts[i] ? ' ' : 'n';
-		values[i] = texts[i] ? CStringGetTextDatum(texts[i]) : (Datum) 0;
-	}
-	nulls[lengthof(types)] = '\0';
-	values[2] = DirectFunctionCall1(namein, CStringGetDatum(role_name(line->role)));
-	nulls[2] = ' ';
-	if (line->epsilon)
-	{
-		values[7] = dperm_tables_numeric(*line->epsilon);
-		nulls[7] = ' ';
-	}
-	if (line->delta)
-	{
-		values[8] = dperm_tables_numeric(*line->delta);
-		nulls[8] = ' ';
-	}
-	if (line->charge)
-	{
-		values[9] = dperm_tables_numeric(line->charge->divergence);
-		values[10] = dperm_tables_numeric(line->charge->direct);
-		nulls[9] = nulls[10] = ' ';
-	}
-	if (line->left)
-	{
-		values[11] = dperm_tables_numeric(*line->left);
-		nulls[11] = ' ';
-	}
-	values[13] = Int64GetDatum(entry);
-	nulls[13] = ' ';
-	if (dperm_tables_query(scope,
-						   "INSERT INTO %s.dp_ledger_entries (budget_id, budget, entry, act, role, function, relation, neighbours, unit, epsilon, delta, divergence, direct, epsilon_left, details)"
-						   " SELECT coalesce($15::uuid, (SELECT a.id FROM %s.dp_budget_accounts AS a WHERE a.budget = $1 ORDER BY a.created, a.id LIMIT 1)),"
-						   " $1, $14, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13",
-						   lengthof(types), types, values, nulls) != 1)
-		elog(ERROR, "could not write to the ledger of budget \"%s\"", line->budget);
+	dperm_own_rows_insert("dp_ledger_entries", fields, lengthof(fields));
 	return entry;
 }
 
 /* An act of management that has no amounts. */
 void
-dperm_budget_note(DpermTablesScope *scope, const char *budget, const char *act, Oid role, const char *relation, const char *details)
+dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation, const char *details)
 {
 	DpermBudgetLine line = {.budget = budget, .act = act, .role = role, .relation = relation, .details = details};
 
-	(void) dperm_budget_append(scope, &line);
+	(void) dperm_budget_append(&line);
 }

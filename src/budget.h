@@ -23,27 +23,30 @@ typedef struct DpermBudget
 } DpermBudget;
 
 /*
- * A budget, by its name, within a scope; locked FOR UPDATE on demand. Made in the current context. If a restored one has the name of one that was made before the restore,
+ * A budget, by its name, in the newest state; locked FOR UPDATE on demand. Made in the current context. If a restored one has the name of one that was made before the restore,
  * the older one is meant. Raises if there is none; the second one returns NULL.
  */
-extern DpermBudget *dperm_budget_get(DpermTablesScope *scope, const char *name, bool lock);
+extern DpermBudget *dperm_budget_get(const char *name, bool lock);
 
-extern DpermBudget *dperm_budget_find(DpermTablesScope *scope, const char *name, bool lock);
+extern DpermBudget *dperm_budget_find(const char *name, bool lock);
 
 /* The same by its id; its name is for the error if there is none. */
-extern DpermBudget *dperm_budget_get_by_id(DpermTablesScope *scope, const char *id, const char *name, bool lock);
+extern DpermBudget *dperm_budget_get_by_id(const char *id, const char *name, bool lock);
 
 /* Raise unless the role is the budget's owner, a member of it, or a superuser. */
 extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
 
 /* A budget that is the role's own, locked; raises otherwise, without waiting for a lock. */
-extern DpermBudget *dperm_budget_get_own(DpermTablesScope *scope, const char *name, Oid role);
+extern DpermBudget *dperm_budget_get_own(const char *name, Oid role);
 
 /*
  * Settle the unit of a budget whose relations have none yet, or raise if it is another one: a budget is an account of rows, or of
  * persons. Within a scope, with the budget locked.
  */
 extern void dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit);
+
+/* Write what has been spent of a budget, which is locked. */
+extern void dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent);
 
 /* Bytes of the details of a line, which has a part in every dump for good. The rest of its texts are names. */
 #define DPERM_BUDGET_DETAILS 8192
@@ -74,17 +77,17 @@ typedef struct DpermLedgerEntry
 	int64		entry;
 } DpermLedgerEntry;
 
-/* The number that the next line of a budget gets, within a scope. */
-extern int64 dperm_budget_next_entry(DpermTablesScope *scope, const char *budget);
+/* The number that the next line of a budget gets, in the newest state. */
+extern int64 dperm_budget_next_entry(const char *budget);
 
-/* Append a line, within a scope; its number. The budget's row is locked, or is new. */
-extern int64 dperm_budget_append(DpermTablesScope *scope, const DpermBudgetLine *line);
+/* Append a line; its number. The budget's row is locked, or is new. */
+extern int64 dperm_budget_append(const DpermBudgetLine *line);
 
 /*
- * A line of the ledger about an act of management: "protect", "unprotect", ... within a scope. relation is its qualified name or NULL,
+ * A line of the ledger about an act of management: "protect", "unprotect", ... relation is its qualified name or NULL,
  * details are free text for people, or NULL; role is who acts.
  */
-extern void dperm_budget_note(DpermTablesScope *scope, const char *budget, const char *act, Oid role, const char *relation,
+extern void dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation,
 							  const char *details);
 
 #endif							/* DPERM_BUDGET_H */

@@ -16,6 +16,7 @@
 #include "budget.h"
 #include "core/base/limits.h"
 #include "debit.h"
+#include "own_rows.h"
 #include "payer.h"
 
 /* A charge that cannot be computed, whatever the budget. */
@@ -45,16 +46,52 @@ typedef struct Debit
 	DpermAmount delta;			/* as it is claimed, without the tail */
 } Debit;
 
+/* The only registration of a relation that has a budget; -1 for none, or several. */
+static int
+only_registration(const DpermOwnRows *rows)
+{
+	int			found = -1;
+
+	for (int i = 0; i < rows->count; i++)
+		if (dperm_own_rows_value(rows, i, "budget"))
+		{
+			if (found >= 0)
+				return -1;
+			found = i;
+		}
+	return found;
+}
+
+/* What keeps everybody from spending on a relation. */
+typedef enum Hindrance
+{
+	NOT_HINDERED,
+	HINDERED_BY_BUDGET,			/* it is not the one that the relation is registered with: one of the same name need not be */
+	HINDERED_BY_OWNER			/* the relation has come to belong to another role */
+} Hindrance;
+
+/* Find it; and in *version which transaction has written the registration. */
+static Hindrance
+find_hindrance(const DpermBudget *budget, Oid relation, TransactionId *version)
+{
+	DpermOwnRows rows = dperm_own_rows_find("dp_protected_relations", "relation", ObjectIdGetDatum(relation));
+	int			row = only_registration(&rows);
+	char	   *id = row >= 0 ? dperm_own_rows_text(&rows, row, "budget_id") : NULL;
+
+	if (id == NULL || strcmp(id, budget->id) != 0)
+		return HINDERED_BY_BUDGET;
+	*version = DatumGetTransactionId(dperm_own_rows_value(&rows, row, "xmin"));
+	return DatumGetObjectId(dperm_own_rows_value(&rows, row, "owner")) == dperm_tables_relation_owner(relation) ?
+		NOT_HINDERED : HINDERED_BY_OWNER;
+}
+
 /* Has the relation the registration that was checked, and the owner who made it? */
 static void
-check_registration(DpermTablesScope *scope, const DpermCharge *charge, const DpermBudget *budget)
+check_registration(const DpermCharge *charge, const DpermBudget *budget)
 {
-	Oid			types[] = {OIDOID, TEXTOID, XIDOID, OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(charge->relation), CStringGetTextDatum(budget->id), TransactionIdGetDatum(charge->version),
-	ObjectIdGetDatum(dperm_tables_relation_owner(charge->relation))};
+	TransactionId version;
 
-	if (dperm_tables_query(scope, "SELECT FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid AND xmin = $3 AND owner = $4)",
-						   lengthof(types), types, values, NULL) != 1)
+	if (find_hindrance(budget, charge->relation, &version) != NOT_HINDERED || version != charge->version)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the registration of the protected relation has changed"),
@@ -89,11 +126,11 @@ amount_text(DpermAmount amount)
 
 /* Find who pays, or raise. */
 static DpermPayer
-find_payer(DpermTablesScope *scope, const DpermBudget *budget, const Debit *debit, bool lock)
+find_payer(const DpermBudget *budget, const Debit *debit)
 {
 	DpermPayer	payer;
 
-	switch (dperm_payer_find(scope, budget, debit->charge->relation, debit->charge->role, debit->taken.epsilon, debit->delta, lock, &payer))
+	switch (dperm_payer_find(budget, debit->charge->relation, debit->charge->role, debit->taken.epsilon, debit->delta, &payer))
 	{
 		case DPERM_PAYER_FOUND:
 			break;
@@ -110,28 +147,6 @@ find_payer(DpermTablesScope *scope, const DpermBudget *budget, const Debit *debi
 			break;
 	}
 	return payer;
-}
-
-/* Write what has been spent. A grant may have two rows (payer.c), whose sums count. */
-static void
-write_sums(DpermTablesScope *scope, const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer, const Debit *debit)
-{
-	Oid			types[] = {TEXTOID, NUMERICOID, NUMERICOID, NUMERICOID, NUMERICOID};
-	Oid			grant_types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID};
-	Datum		values[] = {CStringGetTextDatum(budget->id), dperm_tables_numeric(spent->epsilon), dperm_tables_numeric(spent->delta),
-	dperm_tables_numeric(spent->divergence), dperm_tables_numeric(spent->direct)};
-	Datum		grant_values[] = {values[0], ObjectIdGetDatum(payer->grantee), dperm_tables_numeric(debit->taken.epsilon), dperm_tables_numeric(debit->delta)};
-
-	if (dperm_tables_query(scope,
-						   "UPDATE %s.dp_budget_accounts SET spent_epsilon = $2, spent_delta = $3, spent_divergence = $4, spent_direct = $5 WHERE id = $1::uuid",
-						   lengthof(types), types, values, NULL) != 1)
-		elog(ERROR, "could not write to budget \"%s\"", budget->name);
-	if (OidIsValid(payer->grantee) &&
-		dperm_tables_query(scope, "UPDATE %s.dp_budget_grants SET spent_epsilon = spent_epsilon OPERATOR(pg_catalog.+) $3, spent_delta = spent_delta OPERATOR(pg_catalog.+) $4"
-						   " WHERE ctid OPERATOR(pg_catalog.=) (SELECT g.ctid FROM %s.dp_budget_grants AS g WHERE g.budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid"
-						   " AND g.grantee OPERATOR(pg_catalog.=) $2 ORDER BY g.ctid LIMIT 1)",
-						   lengthof(grant_types), grant_types, grant_values, NULL) != 1)
-		elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
 }
 
 /* The name of a relation, for the ledger. */
@@ -169,8 +184,6 @@ DpermLedgerEntry
 dperm_debit(const DpermCharge *charge)
 {
 	Debit		debit = {.charge = charge};
-	DpermLedgerEntry written;
-	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermPayer	payer;
 	DpermFilterSums spent;
@@ -187,37 +200,35 @@ dperm_debit(const DpermCharge *charge)
 	};
 
 	check_spend(&charge->spend);
-	dperm_tables_enter(&scope);
-	budget = dperm_budget_get(&scope, charge->budget, false);
+	budget = dperm_budget_get(charge->budget, false);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	debit.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
 
 	/* nobody without a grant gets as far as the lock, which others wait for */
-	(void) find_payer(&scope, budget, &debit, false);
-	budget = dperm_budget_get_by_id(&scope, budget->id, budget->name, true);
+	(void) find_payer(budget, &debit);
+	budget = dperm_budget_get_by_id(budget->id, budget->name, true);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	if (OidIsValid(charge->relation))
 	{
-		check_registration(&scope, charge, budget);
+		check_registration(charge, budget);
 		check_claim(budget, &charge->spend);
 	}
-	payer = find_payer(&scope, budget, &debit, true);
+	payer = find_payer(budget, &debit);
 	spent = check_filter(budget, &debit);
 	left = dperm_filter_left(&budget->filter, &spent);
-	write_sums(&scope, budget, &spent, &payer, &debit);
+	dperm_budget_write_spent(budget, &spent);
+	dperm_payer_write_spent(budget, &payer, debit.taken.epsilon, debit.delta);
 	line.budget = budget->name;
 	line.id = budget->id;
 	line.relation = relation_name(charge->relation);
 	line.neighbours = dperm_claim_neighbours_name(budget->neighbours);
 	if (budget->has_unit)
 		line.unit = dperm_claim_unit_name(budget->unit);
-	written = (DpermLedgerEntry) {
-		.budget_id = MemoryContextStrdup(scope.caller, budget->id),
-		.budget = MemoryContextStrdup(scope.caller, budget->name),
-		.entry = dperm_budget_append(&scope, &line)
+	return (DpermLedgerEntry) {
+		.budget_id = budget->id,
+		.budget = budget->name,
+		.entry = dperm_budget_append(&line)
 	};
-	dperm_tables_leave(&scope);
-	return written;
 }
 
 /* Why a charge would be refused, or NULL; within a scope. */
@@ -254,7 +265,6 @@ dperm_debit_preview(const DpermCharge *charge)
 {
 	DpermQuote	quote = {.allowed = false};
 	DpermAmount claimed = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
-	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermPayer	payer;
 	DpermPayerFault fault;
@@ -262,11 +272,10 @@ dperm_debit_preview(const DpermCharge *charge)
 	DpermFilterSums spent;
 
 	check_spend(&charge->spend);
-	dperm_tables_enter_reading(&scope);
-	budget = dperm_budget_get(&scope, charge->budget, false);
+	budget = dperm_budget_get(charge->budget, false);
 	taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	spent = dperm_filter_add(&budget->spent, &taken);
-	fault = dperm_payer_find(&scope, budget, charge->relation, charge->role, taken.epsilon, claimed, false, &payer);
+	fault = dperm_payer_find(budget, charge->relation, charge->role, taken.epsilon, claimed, &payer);
 	quote.refusal = find_refusal(budget, fault, &charge->spend, &spent);
 	quote.allowed = quote.refusal == NULL;
 	dperm_amount_print(taken.epsilon, quote.epsilon);
@@ -280,35 +289,7 @@ dperm_debit_preview(const DpermCharge *charge)
 		payer.left = dperm_amount_less(payer.left, taken.epsilon);
 		dperm_amount_print(left_for(budget, &spent, &payer), quote.left_after);
 	}
-	dperm_tables_leave(&scope);
 	return quote;
-}
-
-/* What keeps everybody from spending on a relation. */
-typedef enum Hindrance
-{
-	NOT_HINDERED,
-	HINDERED_BY_BUDGET,			/* it is not the one that the relation is registered with: one of the same name need not be */
-	HINDERED_BY_OWNER			/* the relation has come to belong to another role */
-} Hindrance;
-
-/* Find it, in the newest state, as registrations are. */
-static Hindrance
-find_hindrance(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
-{
-	Oid			types[] = {OIDOID, TEXTOID, OIDOID};
-	Datum		values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(budget->id), ObjectIdGetDatum(dperm_tables_relation_owner(relation))};
-	uint64		found;
-	bool		owned;
-
-	PushActiveSnapshot(GetLatestSnapshot());
-	found = dperm_tables_execute(psprintf("SELECT pg_catalog.bool_and(owner OPERATOR(pg_catalog.=) $3) FROM %s.dp_protected_relations WHERE relation = $1 AND budget IS NOT NULL"
-										  " HAVING count(*) = 1 AND bool_and(budget_id = $2::uuid)", scope->schema), lengthof(types), types, values, NULL, true);
-	PopActiveSnapshot();
-	if (found != 1)
-		return HINDERED_BY_BUDGET;
-	owned = strcmp(dperm_tables_value(0, 1), "t") == 0;
-	return owned ? NOT_HINDERED : HINDERED_BY_OWNER;
 }
 
 /* Raise for a role that may not spend from a budget. */
@@ -316,15 +297,11 @@ void
 dperm_debit_check_grant(const char *name, Oid role)
 {
 	DpermAmount nothing = {0, 0};
-	DpermTablesScope scope;
-	DpermBudget *budget;
+	DpermBudget *budget = dperm_budget_get(name, false);
 	DpermPayer	payer;
 
-	dperm_tables_enter_reading(&scope);
-	budget = dperm_budget_get(&scope, name, false);
-	if (dperm_payer_find(&scope, budget, InvalidOid, role, nothing, nothing, false, &payer) == DPERM_PAYER_NO_GRANT)
+	if (dperm_payer_find(budget, InvalidOid, role, nothing, nothing, &payer) == DPERM_PAYER_NO_GRANT)
 		dperm_payer_raise(budget);
-	dperm_tables_leave(&scope);
 }
 
 /* May the role spend at all? */
@@ -332,17 +309,12 @@ static bool
 may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
 {
 	DpermAmount nothing = {0, 0};
-	DpermTablesScope scope;
-	DpermBudget *budget;
+	DpermBudget *budget = dperm_budget_find(name, false);
+	TransactionId version;
 	DpermPayer	payer;
-	bool		permitted;
 
-	dperm_tables_enter_reading(&scope);
-	budget = dperm_budget_find(&scope, name, false);
-	*hindrance = budget == NULL ? HINDERED_BY_BUDGET : OidIsValid(relation) ? find_hindrance(&scope, budget, relation) : NOT_HINDERED;
-	permitted = *hindrance == NOT_HINDERED && dperm_payer_find(&scope, budget, relation, role, nothing, nothing, false, &payer) != DPERM_PAYER_NO_GRANT;
-	dperm_tables_leave(&scope);
-	return permitted;
+	*hindrance = budget == NULL ? HINDERED_BY_BUDGET : OidIsValid(relation) ? find_hindrance(budget, relation, &version) : NOT_HINDERED;
+	return *hindrance == NOT_HINDERED && dperm_payer_find(budget, relation, role, nothing, nothing, &payer) != DPERM_PAYER_NO_GRANT;
 }
 
 /* May the role spend from the budget of a relation? Raises if nobody may. */

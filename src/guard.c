@@ -35,7 +35,7 @@ give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Dat
 		if (dperm_tables_query(scope, "UPDATE %s.dp_budget_accounts SET owner_name = $2 WHERE id = $1::uuid", lengthof(update_types),
 							   update_types, update_values, NULL) != 1)
 			elog(ERROR, "could not give away budget \"%s\"", lines[i].budget);
-		dperm_budget_append(scope, &lines[i]);
+		dperm_budget_append(&lines[i]);
 	}
 }
 

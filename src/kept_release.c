@@ -9,12 +9,14 @@
 #include "executor/tuptable.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/json.h"
 #include "utils/lsyscache.h"
+#include "utils/timestamp.h"
 
 #include "kept_release.h"
+#include "own_rows.h"
 #include "reference.h"
-#include "tables.h"
 
 /* A value as JSON, which has no infinite numbers. */
 static void
@@ -75,26 +77,18 @@ rows_as_json(Tuplestorestate *rows, TupleDesc desc)
 void
 dperm_kept_release_write(const DpermKeptRelease *release)
 {
-	Oid			types[] = {TEXTOID, TEXTOID, INT8OID, InvalidOid, InvalidOid, TEXTOID, TEXTOID};
-	Datum		values[lengthof(types)];
-	char		nulls[] = "       ";
-	DpermTablesScope scope;
+	Datum		metrics = release->rows ?
+		DirectFunctionCall1(jsonb_in, CStringGetDatum(rows_as_json(release->rows, release->desc))) : (Datum) 0;
+	const DpermOwnField fields[] = {
+		{"budget_id", dperm_own_rows_uuid(release->budget_id)},
+		{"budget", CStringGetTextDatum(release->budget)},
+		{"entry", Int64GetDatum(release->entry)},
+		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
+		{"payer_name", dperm_reference_make(release->role)},
+		{"model", release->model},
+		{"metrics", metrics},
+		{"failure", release->failure ? CStringGetTextDatum(release->failure) : (Datum) 0}
+	};
 
-	dperm_tables_enter(&scope);
-	types[3] = dperm_reference_type(&scope, "dp_ledger_releases", "payer_name");
-	types[4] = dperm_reference_type(&scope, "dp_ledger_releases", "model");
-	values[0] = CStringGetTextDatum(release->budget_id);
-	values[1] = CStringGetTextDatum(release->budget);
-	values[2] = Int64GetDatum(release->entry);
-	values[3] = dperm_reference_make(release->role);
-	values[4] = release->model;
-	values[5] = release->rows ? CStringGetTextDatum(rows_as_json(release->rows, release->desc)) : (Datum) 0;
-	values[6] = release->failure ? CStringGetTextDatum(release->failure) : (Datum) 0;
-	for (int i = 0; i < lengthof(types); i++)
-		if (values[i] == 0)
-			nulls[i] = 'n';
-	if (dperm_tables_query(&scope, "INSERT INTO %s.dp_ledger_releases (budget_id, budget, entry, payer_name, model, metrics, failure)"
-						   " VALUES ($1::pg_catalog.uuid, $2, $3, $4, $5, $6::pg_catalog.jsonb, $7)", lengthof(types), types, values, nulls) != 1)
-		elog(ERROR, "could not keep what was released");
-	dperm_tables_leave(&scope);
+	dperm_own_rows_insert("dp_ledger_releases", fields, lengthof(fields));
 }

@@ -3,10 +3,9 @@
  */
 #include "postgres.h"
 
-#include "catalog/pg_type.h"
 #include "utils/acl.h"
-#include "utils/builtins.h"
 
+#include "own_rows.h"
 #include "payer.h"
 
 /* No grant. */
@@ -22,7 +21,6 @@ dperm_payer_raise(const DpermBudget *budget)
 /* A grant: the sums of its rows, and the lowest of their limits. A restore may have added a row to that of the owner. */
 typedef struct Grant
 {
-	Oid			grantee;
 	bool		limited[2];		/* of epsilon, of delta */
 	DpermAmount limit[2];
 	DpermAmount spent[2];
@@ -30,16 +28,21 @@ typedef struct Grant
 
 /* Add a row to a grant. */
 static void
-add_grant_row(Grant *grant, uint64 row)
+add_grant_row(Grant *grant, const DpermOwnRows *rows, int row)
 {
-	grant->grantee = dperm_tables_oid(row, 1);
+	static const char *const limits[] = {"epsilon", "delta"};
+	static const char *const sums[] = {"spent_epsilon", "spent_delta"};
+
 	for (int i = 0; i < 2; i++)
 	{
-		grant->spent[i] = dperm_amount_add(grant->spent[i], dperm_tables_amount(row, 4 + i));
-		if (dperm_tables_value(row, 2 + i) == NULL)
+		DpermAmount limit;
+
+		grant->spent[i] = dperm_amount_add(grant->spent[i], dperm_own_rows_amount(rows, row, sums[i]));
+		if (dperm_own_rows_value(rows, row, limits[i]) == 0)
 			continue;			/* no limit */
-		if (!grant->limited[i] || dperm_amount_compare(dperm_tables_amount(row, 2 + i), grant->limit[i]) < 0)
-			grant->limit[i] = dperm_tables_amount(row, 2 + i);
+		limit = dperm_own_rows_amount(rows, row, limits[i]);
+		if (!grant->limited[i] || dperm_amount_compare(limit, grant->limit[i]) < 0)
+			grant->limit[i] = limit;
 		grant->limited[i] = true;
 	}
 }
@@ -51,35 +54,62 @@ has_room(const Grant *grant, int which, DpermAmount more)
 	return !grant->limited[which] || dperm_amount_compare(dperm_amount_add(grant->spent[which], more), grant->limit[which]) <= 0;
 }
 
+/* The grants of a budget, by its id. */
+static DpermOwnRows
+find_grants(const DpermBudget *budget)
+{
+	return dperm_own_rows_find("dp_budget_grants", "budget_id", dperm_own_rows_uuid(budget->id));
+}
+
+/* Whose grant is a row? */
+static Oid
+grantee_of(const DpermOwnRows *rows, int row)
+{
+	return DatumGetObjectId(dperm_own_rows_value(rows, row, "grantee"));
+}
+
+/* Whose grants a role can spend, in order: its own, then those of roles that it is a member of. */
+static List *
+usable_grantees(const DpermOwnRows *rows, Oid role)
+{
+	List	   *grantees = NIL;
+	bool		own = false;
+
+	for (int i = 0; i < rows->count; i++)
+	{
+		Oid			grantee = grantee_of(rows, i);
+
+		if (grantee == role)
+			own = true;
+		else if (OidIsValid(grantee) && has_privs_of_role(role, grantee))
+			grantees = list_append_unique_oid(grantees, grantee);
+	}
+	list_sort(grantees, list_oid_cmp);
+	return own ? lcons_oid(role, grantees) : grantees;
+}
+
 /* The role's own grant first, then those of roles that it is a member of. */
 DpermPayerFault
-dperm_payer_find(DpermTablesScope *scope, const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon, DpermAmount delta,
-				 bool lock, DpermPayer *payer)
+dperm_payer_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon, DpermAmount delta, DpermPayer *payer)
 {
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(budget->id), ObjectIdGetDatum(role)};
 	Oid			owner = OidIsValid(relation) ? dperm_tables_relation_owner(relation) : InvalidOid;
 	DpermPayerFault fault = DPERM_PAYER_NO_GRANT;
-	uint64		count;
+	DpermOwnRows rows;
+	ListCell   *cell;
 
 	*payer = (DpermPayer) {.grantee = InvalidOid};
 	if (has_privs_of_role(role, budget->owner) || (OidIsValid(owner) && has_privs_of_role(role, owner)))
 		return DPERM_PAYER_FOUND;
-	count = dperm_tables_query(scope, lock ?
-							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee <> 0"
-							   " ORDER BY grantee <> $2, grantee FOR UPDATE" :
-							   "SELECT grantee::oid, epsilon, delta, spent_epsilon, spent_delta FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee <> 0"
-							   " ORDER BY grantee <> $2, grantee", lengthof(types), types, values, NULL);
-	for (uint64 i = 0; i < count;)
+	rows = find_grants(budget);
+	foreach(cell, usable_grantees(&rows, role))
 	{
-		Grant		grant = {.grantee = InvalidOid};
-		DpermPayer	found;
+		Grant		grant = {{false}};
+		DpermPayer	found = {.grantee = lfirst_oid(cell)};
 
-		for (add_grant_row(&grant, i++); i < count && dperm_tables_oid(i, 1) == grant.grantee; i++)
-			add_grant_row(&grant, i);
-		if (!has_privs_of_role(role, grant.grantee))
-			continue;
-		found = (DpermPayer) {.grantee = grant.grantee, .limited = grant.limited[0]};
+		for (int i = 0; i < rows.count; i++)
+			if (grantee_of(&rows, i) == found.grantee)
+				add_grant_row(&grant, &rows, i);
+		found.limited = grant.limited[0];
 		if (found.limited)
 			found.left = dperm_amount_less(grant.limit[0], grant.spent[0]);
 		if (has_room(&grant, 0, epsilon) && has_room(&grant, 1, delta))
@@ -92,4 +122,27 @@ dperm_payer_find(DpermTablesScope *scope, const DpermBudget *budget, Oid relatio
 		fault = DPERM_PAYER_NO_ROOM;
 	}
 	return fault;
+}
+
+/* Write what a grant has spent. It may have two rows, whose sums count. */
+void
+dperm_payer_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon, DpermAmount delta)
+{
+	DpermOwnRows rows;
+
+	if (!OidIsValid(payer->grantee))
+		return;
+	rows = find_grants(budget);
+	for (int i = 0; i < rows.count; i++)
+		if (grantee_of(&rows, i) == payer->grantee)
+		{
+			const DpermOwnField fields[] = {
+				{"spent_epsilon", dperm_tables_numeric(dperm_amount_add(dperm_own_rows_amount(&rows, i, "spent_epsilon"), epsilon))},
+				{"spent_delta", dperm_tables_numeric(dperm_amount_add(dperm_own_rows_amount(&rows, i, "spent_delta"), delta))}
+			};
+
+			dperm_own_rows_update(&rows, i, fields, lengthof(fields));
+			return;
+		}
+	elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
 }

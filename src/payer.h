@@ -21,11 +21,17 @@ typedef enum DpermPayerFault
 } DpermPayerFault;
 
 /*
- * Who pays for a charge of epsilon and delta, within the scope: owners of the budget or of the relation (InvalidOid: none) pay from the
- * budget alone; others need a grant, their own or that of a role they are a member of. Grants are locked on demand.
+ * Who pays for a charge of epsilon and delta: owners of the budget or of the
+ * relation (InvalidOid: none) pay from the budget alone; others need a grant,
+ * their own or that of a role they are a member of. Whoever writes a grant holds
+ * a lock on the budget.
  */
-extern DpermPayerFault dperm_payer_find(DpermTablesScope *scope, const DpermBudget *budget, Oid relation, Oid role,
-										DpermAmount epsilon, DpermAmount delta, bool lock, DpermPayer *payer);
+extern DpermPayerFault dperm_payer_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon,
+										DpermAmount delta, DpermPayer *payer);
+
+/* Write what is charged to the payer's grant, if there is one. */
+extern void dperm_payer_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon,
+									DpermAmount delta);
 
 /* The error for DPERM_PAYER_NO_GRANT. */
 extern void dperm_payer_raise(const DpermBudget *budget) __attribute__((noreturn));

@@ -290,7 +290,7 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 	if (budget->spent.epsilon.units > 0)
 		return;
 	dperm_registry_forget(scope, budget);
-	foreach(cell, dperm_registry_charge(scope, budget))
+	foreach(cell, dperm_registry_charge(budget))
 	{
 		DpermRegistration *present = lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
 
@@ -319,20 +319,7 @@ let_go(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 	if (budget == NULL)			/* it is missing */
 		return;
 	keep_present(scope, budget, relation);
-	dperm_budget_note(scope, budget->name, "unprotect", scope->user, dperm_source_name(relation), NULL);
-}
-
-/* The id of a budget by its name, as it is before it is locked. */
-static char *
-budget_id(const char *name)
-{
-	DpermTablesScope scope;
-	char	   *id;
-
-	dperm_tables_enter_reading(&scope);
-	id = MemoryContextStrdup(scope.caller, dperm_budget_get(&scope, name, false)->id);
-	dperm_tables_leave(&scope);
-	return id;
+	dperm_budget_note(budget->name, "unprotect", scope->user, dperm_source_name(relation), NULL);
 }
 
 /* dp_protect(relation, budget, unit, columns, domains) */
@@ -379,7 +366,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	}
 	(void) dperm_census_query(relation, registration.unit, NULL);
 	check_view_readable(relation, dperm_tables_relation_owner(relation));
-	registration.budget_id = budget_id(registration.budget);
+	registration.budget_id = dperm_budget_get(registration.budget, false)->id;
 	dperm_protection_check_shared(&registration);
 	for (int i = 0; i < count; i++)
 	{
@@ -391,10 +378,10 @@ dp_protect(PG_FUNCTION_ARGS)
 
 	dperm_tables_enter(&scope);
 	if (moved && strcmp(before->budget, registration.budget) < 0)
-		old = dperm_registry_budget(&scope, before, true);
-	budget = dperm_budget_get_own(&scope, registration.budget, scope.user);
+		old = dperm_registry_budget(before, true);
+	budget = dperm_budget_get_own(registration.budget, scope.user);
 	if (moved && strcmp(before->budget, registration.budget) > 0)
-		old = dperm_registry_budget(&scope, before, true);
+		old = dperm_registry_budget(before, true);
 	if (strcmp(budget->id, registration.budget_id) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
@@ -405,7 +392,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	keep_unit(&scope, budget, &registration);
 	if (moved)
 		let_go(&scope, old, relation);
-	dperm_budget_note(&scope, registration.budget, "protect", scope.user, dperm_source_name(relation),
+	dperm_budget_note(registration.budget, "protect", scope.user, dperm_source_name(relation),
 					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
 	dperm_tables_leave(&scope);
 	dperm_census_warn(relation, unit != NULL);
@@ -434,7 +421,7 @@ dp_unprotect(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" has the name of a protected relation of another role", get_rel_name(relation)),
 				 errhint("That one has not been restored. Rename yours, or protect it with dp_protect.")));
-	budget = dperm_registry_budget(&scope, registration, true);
+	budget = dperm_registry_budget(registration, true);
 	dperm_registry_end(&scope, relation);
 	let_go(&scope, budget, relation);
 	dperm_tables_leave(&scope);

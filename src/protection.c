@@ -156,7 +156,6 @@ dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
 void
 dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options)
 {
-	DpermTablesScope scope;
 	DpermNeighbours neighbours;
 
 	if (isinf(options->epsilon))
@@ -164,9 +163,7 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("epsilon must be finite on protected relation \"%s\"", get_rel_name(registration->relation)),
 				 errhint("Without noise nothing is private, and no budget allows it.")));
-	dperm_tables_enter_reading(&scope);
-	neighbours = dperm_budget_get(&scope, registration->budget, false)->neighbours;
-	dperm_tables_leave(&scope);
+	neighbours = dperm_budget_get(registration->budget, false)->neighbours;
 	if (options->neighbours != neighbours)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),

@@ -21,36 +21,12 @@
 #include "utils/snapmgr.h"
 #include "utils/syscache.h"
 
+#include "own_rows.h"
 #include "reference.h"
 #include "registry.h"
 
-/* A column of the answer, 0 if it is null. */
-static Datum
-answer(uint64 row, int column)
-{
-	bool		isnull;
-	Datum		value = SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull);
-
-	return isnull ? (Datum) 0 : value;
-}
-
-/* Enter a scope that sees what is committed by now, whatever the snapshot of the caller is. */
-static void
-enter_newest(DpermTablesScope *scope)
-{
-	dperm_tables_enter_reading(scope);
-
-	/* a query with parallel workers keeps to its snapshot; only aggregates look here in one */
-	PushActiveSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
-}
-
-/* Leave it. */
-static void
-leave_newest(DpermTablesScope *scope)
-{
-	PopActiveSnapshot();
-	dperm_tables_leave(scope);
-}
+#define RELATIONS "dp_protected_relations"
+#define COLUMNS "dp_protected_columns"
 
 /* The name of a column, NULL if it has been dropped. */
 static char *
@@ -69,36 +45,31 @@ present_name(Oid relation, AttrNumber number)
 
 /* Fill in the columns of a registration: those that it was made with, whatever else has been restored of a relation of this name. One that has not found the relation is not there. */
 static void
-find_columns(DpermTablesScope *scope, DpermRegistration *registration, const char *id)
+find_columns(DpermRegistration *registration, Datum id)
 {
-	Oid			types[] = {TEXTOID, OIDOID};
-	Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(registration->relation)};
+	DpermOwnRows rows = dperm_own_rows_find(COLUMNS, "registered_by", id);
 	JsonbParseState *state = NULL;
 	JsonbValue *domains;
 	bool		any = false,
 				ambiguous = false;
 
-	(void) dperm_tables_execute(psprintf("SELECT number, listed, is_unit, domain FROM %s.dp_protected_columns WHERE registered_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid "
-										 "AND relation OPERATOR(pg_catalog.=) $2", scope->schema), lengthof(types), types, values, NULL, true);
 	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
-	for (uint64 i = 0; i < SPI_processed; i++)
+	for (int i = 0; i < rows.count; i++)
 	{
-		AttrNumber	number = DatumGetInt16(answer(i, 1));
-		char	   *name = number > 0 ? present_name(registration->relation, number) : NULL;
-		Datum		domain = answer(i, 4);
-		MemoryContext spi;
+		AttrNumber	number = DatumGetInt16(dperm_own_rows_value(&rows, i, "number"));
+		bool		found = DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == registration->relation;
+		char	   *name = found && number > 0 ? present_name(registration->relation, number) : NULL;
+		Datum		domain = dperm_own_rows_value(&rows, i, "domain");
 
 		if (name == NULL)
 			continue;
-		spi = MemoryContextSwitchTo(scope->caller);
-		if (DatumGetBool(answer(i, 2)))
+		if (DatumGetBool(dperm_own_rows_value(&rows, i, "listed")))
 			registration->columns = list_append_unique_int(registration->columns, number);
-		if (DatumGetBool(answer(i, 3)))
+		if (DatumGetBool(dperm_own_rows_value(&rows, i, "is_unit")))
 		{
 			ambiguous |= registration->unit && registration->unit != number;
 			registration->unit = number;
 		}
-		MemoryContextSwitchTo(spi);
 		if (domain)
 		{
 			JsonbValue	key = {.type = jbvString};
@@ -118,46 +89,51 @@ find_columns(DpermTablesScope *scope, DpermRegistration *registration, const cha
 	if (ambiguous)
 		registration->unit = 0;
 	if (any)
-	{
-		MemoryContext spi = MemoryContextSwitchTo(scope->caller);
-
 		registration->domains = JsonbValueToJsonb(domains);
-		MemoryContextSwitchTo(spi);
-	}
+}
+
+/* The registrations of a relation, and those that have its name. */
+static DpermOwnRows
+find_rows(Oid relation)
+{
+	DpermOwnRows rows = dperm_own_rows_find(RELATIONS, "relation", ObjectIdGetDatum(relation));
+	DpermOwnRows named = dperm_own_rows_find(RELATIONS, "pending", CStringGetTextDatum(dperm_reference_relation(relation)));
+
+	dperm_own_rows_add(&rows, &named);
+	return rows;
+}
+
+/* Which of them counts? There may be two, after a restore; which one does not matter then (debit.c) as long as it has a budget. One that waits for its relation need not be of this one. */
+static int
+best_row(const DpermOwnRows *rows)
+{
+	int			best = 0;
+
+	for (int i = 1; i < rows->count; i++)
+		if (dperm_own_rows_value(rows, i, "budget") && !dperm_own_rows_value(rows, best, "budget"))
+			best = i;
+	return best;
 }
 
 /* The registration of a relation, or NULL. */
 DpermRegistration *
 dperm_registry_find(Oid relation)
 {
-	DpermTablesScope scope;
-	DpermRegistration *registration = NULL;
-	Oid			types[] = {OIDOID, TEXTOID};
-	Datum		values[] = {ObjectIdGetDatum(relation), CStringGetTextDatum(dperm_reference_relation(relation))};
+	DpermOwnRows rows = find_rows(relation);
+	int			row = best_row(&rows);
+	DpermRegistration *registration;
 
-	enter_newest(&scope);
-
-	/* there may be two, after a restore; which one does not matter then (debit.c) as long as it has a budget. One that waits for its relation need not be of this one. */
-	(void) dperm_tables_execute(psprintf("SELECT budget, xmin, persons, all_columns, budget_id, pending IS NOT NULL, id FROM %s.dp_protected_relations "
-						  "WHERE relation = $1 OR pending = $2 ORDER BY budget IS NULL, pending IS NOT NULL", scope.schema),
-				 lengthof(types), types, values, NULL, true);
-	if (SPI_processed > 0)
-	{
-		Datum		budget = answer(0, 1);
-
-		registration = MemoryContextAllocZero(scope.caller, sizeof(*registration));
-		registration->relation = relation;
-		if (budget)
-			registration->budget = MemoryContextStrdup(scope.caller, TextDatumGetCString(budget));
-		if (answer(0, 5))
-			registration->budget_id = MemoryContextStrdup(scope.caller, dperm_tables_value(0, 5));
-		registration->version = DatumGetTransactionId(answer(0, 2));
-		registration->persons = DatumGetBool(answer(0, 3));
-		registration->all_columns = DatumGetBool(answer(0, 4));
-		registration->waiting = DatumGetBool(answer(0, 6));
-		find_columns(&scope, registration, dperm_tables_value(0, 7));
-	}
-	leave_newest(&scope);
+	if (rows.count == 0)
+		return NULL;
+	registration = palloc0(sizeof(*registration));
+	registration->relation = relation;
+	registration->budget = dperm_own_rows_text(&rows, row, "budget");
+	registration->budget_id = dperm_own_rows_text(&rows, row, "budget_id");
+	registration->version = DatumGetTransactionId(dperm_own_rows_value(&rows, row, "xmin"));
+	registration->persons = DatumGetBool(dperm_own_rows_value(&rows, row, "persons"));
+	registration->all_columns = DatumGetBool(dperm_own_rows_value(&rows, row, "all_columns"));
+	registration->waiting = dperm_own_rows_value(&rows, row, "pending") != 0;
+	find_columns(registration, dperm_own_rows_value(&rows, row, "id"));
 	return registration;
 }
 
@@ -165,13 +141,26 @@ dperm_registry_find(Oid relation)
 bool
 dperm_registry_any(void)
 {
-	DpermTablesScope scope;
-	bool		any;
+	return dperm_own_rows_any(RELATIONS);
+}
 
-	enter_newest(&scope);
-	any = dperm_tables_execute(psprintf("SELECT FROM %s.dp_protected_relations LIMIT 1", scope.schema), 0, NULL, NULL, NULL, true) > 0;
-	leave_newest(&scope);
-	return any;
+/* Those of some relations that are protected, or were when this transaction began. */
+List *
+dperm_registry_among(List *relations)
+{
+	List	   *found = NIL;
+	ListCell   *cell;
+
+	foreach(cell, relations)
+	{
+		DpermOwnRows rows = find_rows(lfirst_oid(cell));
+
+		for (int i = 0; i < rows.count; i++)
+			if (dperm_own_rows_value(&rows, i, "budget") ||
+				TransactionIdIsCurrentTransactionId(DatumGetTransactionId(dperm_own_rows_value(&rows, i, "xmin"))))
+				found = list_append_unique_oid(found, lfirst_oid(cell));
+	}
+	return found;
 }
 
 /* Some relations as arguments of a statement: their OIDs, and their names, which what was restored before them may have. */
@@ -189,40 +178,6 @@ relation_arrays(List *relations, Datum *values)
 	}
 	values[0] = PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	values[1] = PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-/* Those of some relations that are protected, or were when this transaction began. */
-List *
-dperm_registry_among(List *relations)
-{
-	DpermTablesScope scope;
-	List	   *found = NIL;
-	List	   *ordered = NIL;
-	ListCell   *cell;
-	Oid			types[] = {OIDARRAYOID, TEXTARRAYOID};
-	Datum		values[2];
-
-	relation_arrays(relations, values);
-	enter_newest(&scope);
-	(void) dperm_tables_execute(psprintf("SELECT relation::oid, budget, xmin FROM %s.dp_protected_relations WHERE relation = ANY ($1) "
-								"UNION ALL SELECT ($1)[array_position($2, pending)], budget, xmin FROM %s.dp_protected_relations WHERE pending = ANY ($2)",
-								scope.schema, scope.schema),
-					   lengthof(types), types, values, NULL, true);
-	for (uint64 i = 0; i < SPI_processed; i++)
-		if (answer(i, 2) || TransactionIdIsCurrentTransactionId(DatumGetTransactionId(answer(i, 3))))
-		{
-			MemoryContext spi = MemoryContextSwitchTo(scope.caller);
-
-			found = lappend_oid(found, DatumGetObjectId(answer(i, 1)));
-			MemoryContextSwitchTo(spi);
-		}
-	leave_newest(&scope);
-
-	/* in the order of the relations, so that errors are about the same one each time */
-	foreach(cell, relations)
-		if (list_member_oid(found, lfirst_oid(cell)))
-			ordered = lappend_oid(ordered, lfirst_oid(cell));
-	return ordered;
 }
 
 /* Which of some relations a kept unit is about, by OID or by the name that it was restored with; InvalidOid for none. */
@@ -251,37 +206,44 @@ live_column(Oid relation, AttrNumber number)
 	return number;
 }
 
-/* The units that are kept for a budget. One statement without a join: every process that reads a protected relation plans it anew. */
+/* In the order of relations, so that errors are about the same one each time. */
+static int
+compare_units(const ListCell *a, const ListCell *b)
+{
+	Oid			one = ((const DpermKeptUnit *) lfirst(a))->relation;
+	Oid			other = ((const DpermKeptUnit *) lfirst(b))->relation;
+
+	return (one > other) - (one < other);
+}
+
+/* The units that are kept for a budget. */
 List *
 dperm_registry_kept(const char *id, List *relations)
 {
-	DpermTablesScope scope;
+	DpermOwnRows rows = {.count = 0};
 	List	   *found = NIL;
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {id ? CStringGetTextDatum(id) : (Datum) 0};
 
-	enter_newest(&scope);
-	(void) dperm_tables_execute(psprintf("SELECT c.relation::pg_catalog.oid, c.number, c.is_unit, c.xmin, c.column_name, c.pending FROM %s.dp_protected_columns AS c "
-										 "WHERE c.kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid ORDER BY 1", scope.schema),
-								lengthof(types), types, values, id ? " " : "n", true);
-	for (uint64 i = 0; i < SPI_processed; i++)
+	if (id)
+		rows = dperm_own_rows_find(COLUMNS, "kept_by", dperm_own_rows_uuid(id));
+	for (int i = 0; i < rows.count; i++)
 	{
-		MemoryContext spi = MemoryContextSwitchTo(scope.caller);
-		Oid			relation = kept_relation(relations, DatumGetObjectId(answer(i, 1)), answer(i, 6));
+		Datum		pending = dperm_own_rows_value(&rows, i, "pending");
+		Oid			relation = kept_relation(relations, DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")), pending);
 		DpermKeptUnit *unit;
 
-		if (OidIsValid(relation))
-		{
-			unit = palloc(sizeof(*unit));
-			*unit = (DpermKeptUnit) {.relation = relation, .mixed = !DatumGetBool(answer(i, 3)),
-			.changed = TransactionIdIsCurrentTransactionId(DatumGetTransactionId(answer(i, 4)))};
-			unit->unit = answer(i, 6) ? dperm_reference_number(dperm_reference_settle(answer(i, 5), relation)) :
-				live_column(relation, DatumGetInt16(answer(i, 2)));
-			found = lappend(found, unit);
-		}
-		MemoryContextSwitchTo(spi);
+		if (!OidIsValid(relation))
+			continue;
+		unit = palloc(sizeof(*unit));
+		*unit = (DpermKeptUnit) {
+			.relation = relation,
+			.mixed = !DatumGetBool(dperm_own_rows_value(&rows, i, "is_unit")),
+			.changed = TransactionIdIsCurrentTransactionId(DatumGetTransactionId(dperm_own_rows_value(&rows, i, "xmin")))
+		};
+		unit->unit = pending ? dperm_reference_number(dperm_reference_settle(dperm_own_rows_value(&rows, i, "column_name"), relation)) :
+			live_column(relation, DatumGetInt16(dperm_own_rows_value(&rows, i, "number")));
+		found = lappend(found, unit);
 	}
-	leave_newest(&scope);
+	list_sort(found, compare_units);
 	return found;
 }
 
@@ -363,44 +325,51 @@ dperm_registry_keep(DpermTablesScope *scope, const char *id, List *units)
 	}
 }
 
+/* The registrations that charge a budget. */
+static DpermOwnRows
+charging_rows(const DpermBudget *budget)
+{
+	return dperm_own_rows_find(RELATIONS, "budget_id", dperm_own_rows_uuid(budget->id));
+}
+
 /* A relation that charges a budget. */
 char *
-dperm_registry_charging(DpermTablesScope *scope, const DpermBudget *budget)
+dperm_registry_charging(const DpermBudget *budget)
 {
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(budget->id)};
+	DpermOwnRows rows = charging_rows(budget);
 	char	   *found = NULL;
 
-	PushActiveSnapshot(GetLatestSnapshot());
-	(void) dperm_tables_execute(psprintf("SELECT coalesce(pending, relation::text) FROM %s.dp_protected_relations WHERE budget_id = $1::uuid ORDER BY 1 LIMIT 1",
-								scope->schema),
-					   lengthof(types), types, values, NULL, true);
-	PopActiveSnapshot();
-	if (SPI_processed > 0)
-		found = TextDatumGetCString(answer(0, 1));
+	for (int i = 0; i < rows.count; i++)
+	{
+		char	   *name = dperm_own_rows_text(&rows, i, "pending");
+
+		if (name == NULL)
+			name = dperm_own_rows_text(&rows, i, "relation");
+		if (found == NULL || strcmp(name, found) < 0)
+			found = name;
+	}
 	return found;
 }
 
 /* All relations that charge a budget. */
 List *
-dperm_registry_charge(DpermTablesScope *scope, const DpermBudget *budget)
+dperm_registry_charge(const DpermBudget *budget)
 {
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(budget->id)};
-	uint64		count;
+	DpermOwnRows rows = charging_rows(budget);
+	List	   *found = NIL;
 
-	PushActiveSnapshot(GetLatestSnapshot());
-	count = dperm_tables_execute(psprintf("SELECT relation::pg_catalog.oid FROM %s.dp_protected_relations WHERE budget_id OPERATOR(pg_catalog.=) $1::pg_catalog.uuid AND pending IS NULL ORDER BY 1",
-										  scope->schema), lengthof(types), types, values, NULL, true);
-	PopActiveSnapshot();
-	return dperm_tables_oids(count, 1);
+	for (int i = 0; i < rows.count; i++)
+		if (dperm_own_rows_value(&rows, i, "pending") == 0)
+			found = lappend_oid(found, DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")));
+	list_sort(found, list_oid_cmp);
+	return found;
 }
 
 /* The budget of a registration. */
 DpermBudget *
-dperm_registry_budget(DpermTablesScope *scope, const DpermRegistration *registration, bool lock)
+dperm_registry_budget(const DpermRegistration *registration, bool lock)
 {
-	DpermBudget *budget = registration->budget && registration->budget_id ? dperm_budget_find(scope, registration->budget, lock) : NULL;
+	DpermBudget *budget = registration->budget && registration->budget_id ? dperm_budget_find(registration->budget, lock) : NULL;
 
 	return budget && strcmp(budget->id, registration->budget_id) == 0 ? budget : NULL;
 }

@@ -59,15 +59,15 @@ extern List *dperm_registry_kept(const char *id, List *relations);
 extern void dperm_registry_keep(DpermTablesScope *scope, const char *id, List *units);
 extern void dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget);
 
-/* The name of a relation that charges a budget in the newest state, within a scope; NULL if none does. */
-extern char *dperm_registry_charging(DpermTablesScope *scope, const DpermBudget *budget);
+/* The name of a relation that charges a budget in the newest state; NULL if none does. */
+extern char *dperm_registry_charging(const DpermBudget *budget);
 
-/* The budget of a registration, within a scope, locked on demand; NULL if it is missing. Are those of two registrations the same? */
-extern DpermBudget *dperm_registry_budget(DpermTablesScope *scope, const DpermRegistration *registration, bool lock);
+/* The budget of a registration, locked on demand; NULL if it is missing. Are those of two registrations the same? */
+extern DpermBudget *dperm_registry_budget(const DpermRegistration *registration, bool lock);
 extern bool dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *b);
 
 /* All of them, by OID. What one says has to be looked up then, and it may be gone by that time. */
-extern List *dperm_registry_charge(DpermTablesScope *scope, const DpermBudget *budget);
+extern List *dperm_registry_charge(const DpermBudget *budget);
 
 /* A column that is to be registered. */
 typedef struct DpermRegisteredColumn

@@ -98,67 +98,105 @@ is_ours(const Trigger *trigger, Oid extension)
 	return false;
 }
 
-/* What is wrong with the triggers of a table of ours: the name of one that is not ours; or that of one of ours that would not fire, in *idle. NULL if nothing is. */
+/*
+ * What is wrong with the triggers of a table of ours: the name of one that is not
+ * ours; or that of one of ours that would not fire, in *idle. NULL if nothing is.
+ */
 static const char *
-trigger_fault(Oid table, Oid extension, bool ledger, bool *idle)
+trigger_fault(Relation relation, Oid extension, bool *idle)
 {
-	Relation	relation;
-	const char *found = NULL;
 	bool		guarded = false;
-	bool		appended = !ledger;
+	bool		appended = strncmp(RelationGetRelationName(relation), "dp_ledger_", strlen("dp_ledger_")) != 0;
 
 	*idle = false;
-	if (!OidIsValid(table))
-		return NULL;
-
-	/* kept, so that none is made before the end of the transaction. We have no foreign keys, whose triggers are the server's own. */
-	relation = table_open(table, RecoveryInProgress() ? AccessShareLock : RowExclusiveLock);
 	for (int i = 0; relation->trigdesc && i < relation->trigdesc->numtriggers; i++)
 	{
 		const Trigger *trigger = &relation->trigdesc->triggers[i];
 
 		if (!is_ours(trigger, extension))
-			found = pstrdup(trigger->tgname);
+			return pstrdup(trigger->tgname);
 
 		/* pg_restore --disable-triggers leaves them enabled, but not always */
-		else if (trigger->tgenabled == TRIGGER_FIRES_ALWAYS || trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN)
+		if (trigger->tgenabled == TRIGGER_FIRES_ALWAYS || trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN)
 		{
 			guarded |= strcmp(trigger->tgname, "dp_table_guard") == 0;
 			appended |= strcmp(trigger->tgname, "dp_ledger_guard") == 0;
 		}
 	}
-	table_close(relation, NoLock);
-	*idle = found == NULL && !(guarded && appended);
-	return *idle ? guarded ? "dp_ledger_guard" : "dp_table_guard" : found;
+	*idle = !(guarded && appended);
+	return !*idle ? NULL : guarded ? "dp_ledger_guard" : "dp_table_guard";
 }
 
 /* Are all triggers ours, and would ours fire? Rules, policies and indexes take more than a privilege. */
 static bool
+check_triggers(Relation relation, Oid extension, int level)
+{
+	bool		idle;
+	const char *table = RelationGetRelationName(relation);
+	const char *trigger = trigger_fault(relation, extension, &idle);
+
+	if (trigger && idle)
+		ereport(level,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("trigger \"%s\" on table \"%s\" is disabled, or missing", trigger, table),
+				 errhint("A superuser has to enable it: ALTER TABLE %s ENABLE ALWAYS TRIGGER %s.",
+						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)), table), trigger)));
+	else if (trigger)
+		ereport(level,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("trigger \"%s\" on table \"%s\" is not one of extension dperm", trigger, table),
+				 errhint("A superuser has to drop it, and should revoke all privileges on the table.")));
+	return trigger == NULL;
+}
+
+/* The same of all our tables. */
+static bool
 is_guarded(Oid schema, Oid extension, int level)
 {
 	static const char *const tables[] = {"dp_budget_accounts", "dp_budget_grants", "dp_ledger_entries", "dp_ledger_releases", "dp_protected_relations", "dp_protected_columns"};
+	bool		guarded = true;
 
-	for (int i = 0; i < lengthof(tables); i++)
+	for (int i = 0; guarded && i < lengthof(tables); i++)
 	{
-		bool		idle;
-		const char *trigger = trigger_fault(get_relname_relid(tables[i], schema), extension, strncmp(tables[i], "dp_ledger_", strlen("dp_ledger_")) == 0, &idle);
+		Oid			table = get_relname_relid(tables[i], schema);
+		Relation	relation = OidIsValid(table) ? table_open(table, RecoveryInProgress() ? AccessShareLock : RowExclusiveLock) : NULL;
 
-		if (trigger == NULL)
+		if (relation == NULL)
 			continue;
-		if (idle)
-			ereport(level,
-					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("trigger \"%s\" on table \"%s\" is disabled, or missing", trigger, tables[i]),
-					 errhint("A superuser has to enable it: ALTER TABLE %s ENABLE ALWAYS TRIGGER %s.",
-							 quote_qualified_identifier(get_namespace_name(schema), tables[i]), trigger)));
-		else
-			ereport(level,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("trigger \"%s\" on table \"%s\" is not one of extension dperm", trigger, tables[i]),
-					 errhint("A superuser has to drop it, and should revoke all privileges on the table.")));
-		return false;
+		guarded = check_triggers(relation, extension, level);
+
+		/* the lock is kept, so that no trigger is made before the end of the transaction. We have no foreign keys, whose triggers are the server's own. */
+		table_close(relation, NoLock);
 	}
-	return true;
+	return guarded;
+}
+
+/* Raise for a table that somebody else's triggers could write to, or run on. */
+void
+dperm_tables_check_triggers(Relation table)
+{
+	(void) check_triggers(table, get_extension_oid("dperm", false), ERROR);
+}
+
+/* A table of ours, or raise. */
+Oid
+dperm_tables_find(const char *name)
+{
+	Oid			extension = get_extension_oid("dperm", true);
+	Oid			schema = extension_schema(extension);
+	Oid			table = OidIsValid(schema) ? get_relname_relid(name, schema) : InvalidOid;
+
+	if (!OidIsValid(schema))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension dperm is not installed in this database"),
+				 errhint("Run CREATE EXTENSION dperm, and commit.")));
+	if (!OidIsValid(table) || getExtensionOfObject(RelationRelationId, table) != extension)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("extension dperm in this database is not of the version of the installed library"),
+				 errhint("Run ALTER EXTENSION dperm UPDATE.")));
+	return table;
 }
 
 /*
@@ -281,28 +319,17 @@ dperm_tables_reachable(void)
 static bool
 open_at(DpermTablesScope *scope, int level)
 {
-	Oid			extension = get_extension_oid("dperm", true);
-	Oid			schema = extension_schema(extension);
-	Oid			owner;
+	Oid			accounts = dperm_tables_find("dp_budget_accounts");
+	Oid			extension = get_extension_oid("dperm", false);
+	Oid			schema = get_rel_namespace(accounts);
 
-	if (!OidIsValid(schema))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension dperm is not installed in this database"),
-				 errhint("Run CREATE EXTENSION dperm, and commit.")));
-	owner = dperm_tables_relation_owner(get_relname_relid("dp_budget_accounts", schema));
-	if (!OidIsValid(owner))
-		ereport(ERROR,
-				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension dperm in this database is older than the installed library"),
-				 errhint("Run ALTER EXTENSION dperm UPDATE.")));
 	if (level != 0 && !is_guarded(schema, extension, level))
 		return false;
 	scope->schema_oid = schema;
 	scope->caller = CurrentMemoryContext;
 	scope->schema = pstrdup(quote_identifier(get_namespace_name(schema)));
 	GetUserIdAndSecContext(&scope->user, &scope->security);
-	SetUserIdAndSecContext(owner, scope->security | SECURITY_LOCAL_USERID_CHANGE);
+	SetUserIdAndSecContext(dperm_tables_relation_owner(accounts), scope->security | SECURITY_LOCAL_USERID_CHANGE);
 	scope->settings = NewGUCNestLevel();
 	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();

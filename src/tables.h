@@ -5,6 +5,7 @@
 #define DPERM_TABLES_H
 
 #include "nodes/pg_list.h"
+#include "utils/relcache.h"
 
 #include "core/privacy/amount.h"
 
@@ -41,6 +42,12 @@ extern void dperm_tables_init(void);
  */
 extern void dperm_tables_enter(DpermTablesScope *scope);
 extern bool dperm_tables_try_enter(DpermTablesScope *scope);
+
+/* The same of one table that is open; raises. */
+extern void dperm_tables_check_triggers(Relation table);
+
+/* A table of ours by its name; raises if there is none. */
+extern Oid	dperm_tables_find(const char *name);
 
 /* Can the owner of our tables, who need not be a superuser any more, reach them? Warns if not: for event triggers, too. */
 extern bool dperm_tables_reachable(void);

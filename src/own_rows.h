@@ -1,0 +1,72 @@
+/*
+ * own_rows.h: rows of the tables of the extension, read and written without SQL.
+ *
+ * A statement would have to be parsed and planned by every process that reads a
+ * protected relation. Here nothing runs but our own triggers of rows, and
+ * nobody's privileges or search path matter.
+ */
+#ifndef DPERM_OWN_ROWS_H
+#define DPERM_OWN_ROWS_H
+
+#include "access/htup.h"
+#include "access/tupdesc.h"
+
+#include "core/privacy/amount.h"
+
+/* Some rows of a table, in the current memory context. */
+typedef struct DpermOwnRows
+{
+	Oid			table;
+	TupleDesc	desc;
+	int			count;
+	HeapTuple  *rows;
+} DpermOwnRows;
+
+/*
+ * The rows in which a column has a value: an oid, a uuid, or a text of collation
+ * "C". In the newest state, with the changes of this transaction, whatever its
+ * snapshot is. A query with parallel workers keeps to its snapshot.
+ */
+extern DpermOwnRows dperm_own_rows_find(const char *table, const char *column, Datum value);
+
+/* The last of these rows in the order of a column, or none. */
+extern DpermOwnRows dperm_own_rows_last(const char *table, const char *column, Datum value,
+										const char *order);
+
+/* Does the table have a row? */
+extern bool dperm_own_rows_any(const char *table);
+
+/* Add the rows of another result, of the same table. */
+extern void dperm_own_rows_add(DpermOwnRows *rows, const DpermOwnRows *more);
+
+/*
+ * Columns of a row: 0 or NULL for NULL. Text is what the output function makes.
+ */
+extern Datum dperm_own_rows_value(const DpermOwnRows *rows, int row, const char *column);
+extern char *dperm_own_rows_text(const DpermOwnRows *rows, int row, const char *column);
+extern DpermAmount dperm_own_rows_amount(const DpermOwnRows *rows, int row, const char *column);
+
+/* A uuid as a value to look for. */
+extern Datum dperm_own_rows_uuid(const char *text);
+
+/*
+ * Lock a row as FOR UPDATE does, and read it again; false if it is gone.
+ */
+extern bool dperm_own_rows_lock(DpermOwnRows *rows, int row);
+
+/* A column to write; a value of 0 is NULL. */
+typedef struct DpermOwnField
+{
+	const char *column;
+	Datum		value;
+} DpermOwnField;
+
+/*
+ * Add a row, whose other columns are NULL or generated; or change some columns
+ * of one. Raises if the table has triggers that are not ours.
+ */
+extern void dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count);
+extern void dperm_own_rows_update(const DpermOwnRows *rows, int row,
+								  const DpermOwnField *fields, int count);
+
+#endif							/* DPERM_OWN_ROWS_H */
