@@ -200,6 +200,7 @@ dperm_debit(const DpermCharge *charge)
 	};
 
 	check_spend(&charge->spend);
+	dperm_tables_check_triggers(NULL);
 	budget = dperm_budget_get(charge->budget, false);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	debit.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);

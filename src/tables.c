@@ -171,11 +171,16 @@ is_guarded(Oid schema, Oid extension, int level)
 	return guarded;
 }
 
-/* Raise for a table that somebody else's triggers could write to, or run on. */
+/* Raise for a table of ours that somebody else's triggers would run on; without one, for any. */
 void
 dperm_tables_check_triggers(Relation table)
 {
-	(void) check_triggers(table, get_extension_oid("dperm", false), ERROR);
+	Oid			extension = get_extension_oid("dperm", false);
+
+	if (table)
+		(void) check_triggers(table, extension, ERROR);
+	else
+		(void) is_guarded(extension_schema(extension), extension, ERROR);
 }
 
 /* A table of ours, or raise. */
@@ -310,7 +315,7 @@ dperm_tables_reachable(void)
 		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("role \"%s\", who owns the tables of dperm, cannot use their schema", GetUserNameFromId(owner, false)),
-				 errdetail("Protected relations cannot be used, and changes of them are not followed."),
+				 errdetail("Budgets and protection cannot be changed, and changes of protected relations are not followed."),
 				 errhint("GRANT USAGE ON SCHEMA %s TO %s.", quote_identifier(get_namespace_name(schema)), quote_identifier(GetUserNameFromId(owner, false)))));
 	return result == ACLCHECK_OK;
 }

@@ -43,7 +43,7 @@ extern void dperm_tables_init(void);
 extern void dperm_tables_enter(DpermTablesScope *scope);
 extern bool dperm_tables_try_enter(DpermTablesScope *scope);
 
-/* The same of one table that is open; raises. */
+/* The same, raising, of one table that is open; or of all, for NULL. */
 extern void dperm_tables_check_triggers(Relation table);
 
 /* A table of ours by its name; raises if there is none. */

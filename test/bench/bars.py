@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 import peers
 import tables
-from debits import debits
+from protected import protected
 from measure import Cost, Session, blas_library, interleave, memory_above_baseline, touch_memory
 
 LAMBDA = 1e-3
@@ -531,4 +531,4 @@ def blas(bench):
 
 
 PARTS = {"train": train, "persons": persons, "blas": blas, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
-         "agreement": agreement, "rows": rows_curve, "columns": columns_curve, "debits": debits}
+         "agreement": agreement, "rows": rows_curve, "columns": columns_curve, "protected": protected}

@@ -23,6 +23,9 @@ try:
 except ImportError as error:
     sys.exit("bench.py: %s; on Debian: apt-get install python3-psycopg2 python3-sklearn" % error)
 
+# What is measured again on another server.
+VARIANTS = {"reference": "blas", "preloaded": "protected"}
+
 
 def machine(session):
     """What the figures depend on."""
@@ -48,7 +51,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--quick", action="store_true", help="small tables: does it work?")
     parser.add_argument("--only", nargs="+", metavar="PART", choices=list(PARTS), help=", ".join(PARTS))
-    parser.add_argument("--reference", action="store_true", help="the server uses the reference BLAS: only what that changes")
+    parser.add_argument("--variant", choices=list(VARIANTS), help="a server with the reference BLAS, or with dperm preloaded: only what that changes")
     parser.add_argument("--no-peers", action="store_true", help="neither scikit-learn nor MADlib")
     parser.add_argument("--turns", type=int, metavar="DESCRIPTOR", help="how test/bench/compare runs two of these in turns")
     parser.add_argument("--repeat", type=int, default=3, help="runs of which the fastest counts")
@@ -88,14 +91,14 @@ def main():
             print("--quick: the tables are too small for the ratios to mean much")
         if not bench.has_cache:
             print("this dperm has no dperm.cache_memory: nothing is cached")
-        for name in ["blas"] if options.reference else options.only or PARTS:
+        for name in [VARIANTS[options.variant]] if options.variant else options.only or PARTS:
             print("\n%s: %s" % (name, PARTS[name].__doc__.splitlines()[0]), flush=True)
             bench.checks = []
             start = time.perf_counter()
             result = PARTS[name](bench)
             seconds = time.perf_counter() - start
             failed += sum(check["passed"] is False for check in bench.checks)
-            with open(os.path.join(options.results, name + ("_reference" if options.reference else "") + ".json"), "w", encoding="utf-8") as file:
+            with open(os.path.join(options.results, "_".join(filter(None, (name, options.variant))) + ".json"), "w", encoding="utf-8") as file:
                 json.dump({"part": name, "title": PARTS[name].__doc__, "quick": options.quick, "repeat": options.repeat,
                            "seconds": round(seconds, 1), "date": time.strftime("%Y-%m-%d"), "machine": facts,
                            "checks": bench.checks, "result": result}, file, indent=1)

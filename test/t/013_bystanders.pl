@@ -243,9 +243,10 @@ as('superuser', 'REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA 
 says('superuser', 'CREATE TABLE h.other (a int); ALTER TABLE h.other ADD b int; ALTER SCHEMA h RENAME TO g; ALTER SCHEMA g RENAME TO h; CREATE TEMP TABLE temporary (a int); DROP TABLE h.other', '', 'the installer cannot reach the tables of the extension: commands go on');
 $node->psql('demoted', 'CREATE TABLE h.other (a int)', stderr => \my $warned);
 like($warned, qr/WARNING:  role "admin", who owns the tables of dperm, cannot use their schema.*HINT:  GRANT USAGE ON SCHEMA public TO admin\./s, 'with a warning');
-fails('analyst', $train, qr/^42501: permission denied for schema public/, 'nobody trains');
+says('analyst', $train, '200', 'an analyst trains');
+fails('owner', "SELECT dp_grant('patients', 'analyst', 50)", qr/^42501: permission denied for schema public/, 'an owner grants nothing');
 as('superuser', 'GRANT USAGE ON SCHEMA public TO admin; DROP TABLE h.other');
-says('analyst', $train, '200', 'until it can');
+says('owner', "SELECT dp_grant('patients', 'analyst', 50)", '', 'until it can');
 says('superuser', 'DROP OWNED BY owner; SELECT count(*) FROM dp_protected_relations', '0', 'DROP OWNED');
 
 $node->stop;

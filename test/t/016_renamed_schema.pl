@@ -61,24 +61,25 @@ foreach my $act (sort keys %acts)
 	$node->safe_psql('shop', $swap);
 	$node->safe_psql('shop', "COMMIT PREPARED 'waiting'");
 	$victim->{handle}->finish;
-	like($victim->{err}, qr/ERROR:  42501: table "dp_\w+" is not one of extension dperm/, "$act: says what has happened");
+	like($victim->{err}, qr/ERROR:  (42501: table "dp_\w+" is not one of extension dperm|2BP01: cannot drop budget "b")/, "$act: says what has happened");
 	is($node->safe_psql('shop', 'SELECT line FROM lab.loot'), '', "$act: no trigger has run");
 	$node->safe_psql('shop', "$back; TRUNCATE lab.loot");
 }
 
-# So does the background worker that charges it. It waits for 3 seconds: on a slow machine it has given up by then.
+# The background worker that charges it writes to our tables, whatever their schema is called by then. It waits for 3 seconds: on a slow machine it has given up.
 $node->safe_psql('shop', "SET ROLE dbo; SET search_path = ext; BEGIN; SELECT dp_budget_alter('b', 50); PREPARE TRANSACTION 'waiting'");
 my $victim = start("SELECT ext.dp_budget_charge('b', 1)");
 $node->poll_query_until('shop', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dperm' AND wait_event_type = 'Lock'") or die 'the worker does not wait';
 $node->safe_psql('shop', $swap);
 $node->safe_psql('shop', "COMMIT PREPARED 'waiting'");
 $victim->{handle}->finish;
-like($victim->{err}, qr/ERROR:  (42501: table "dp_\w+" is not one of extension dperm|55P03)/, 'a charge: says what has happened');
+like($victim->{err}, qr/^$|ERROR:  55P03/, 'a charge: is done');
+my $charges = $victim->{err} eq '' ? 2 : 1;
 is($node->safe_psql('shop', 'SELECT line FROM lab.loot'), '', 'a charge: no trigger has run');
 $node->safe_psql('shop', $back);
 
 # Afterwards all is as it was.
-is($node->safe_psql('shop', "SET ROLE dbo; SET search_path = ext; SELECT count(*) FROM (SELECT dp_budget_charge('b', 1)) c; SELECT epsilon, epsilon_spent FROM dp_budgets"), "1\n50|1", 'the budget is charged');
+is($node->safe_psql('shop', "SET ROLE dbo; SET search_path = ext; SELECT count(*) FROM (SELECT dp_budget_charge('b', 1)) c; SELECT epsilon, epsilon_spent FROM dp_budgets"), "1\n50|$charges", 'the budget is charged');
 is($node->safe_psql('shop', 'SELECT budget FROM ext.dp_ledger_entries GROUP BY budget HAVING max(entry) <> count(*)'), '', 'the ledger has no gaps');
 
 done_testing();
