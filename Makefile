@@ -39,7 +39,8 @@ FP_CFLAGS = -ffp-contract=off -fno-fast-math
 PG_CFLAGS = -Wall -Wextra $(FP_CFLAGS)
 PG_CPPFLAGS = -I$(here)/src
 LINALG = -llapack -lblas -lm
-SHLIB_LINK = -lm
+# Symbols of ours are bound when it is linked, not by each process that loads it.
+SHLIB_LINK = -lm $(if $(filter darwin win32,$(PORTNAME)),,-Wl,-Bsymbolic)
 
 # JIT bitcode would need the very clang that built the server, for functions that
 # are not worth inlining.

@@ -71,30 +71,55 @@ dperm_tables_relation_owner(Oid relation)
 	return owner;
 }
 
+/* The number of the top transaction, whatever subtransactions there are. */
+static LocalTransactionId
+top_transaction(void)
+{
+#if PG_VERSION_NUM >= 170000
+	return MyProc->vxid.lxid;
+#else
+	return MyProc->lxid;
+#endif
+}
+
+/* The triggers that our script makes, and the functions of the same names. */
+static struct
+{
+	const char *name;
+	int16		events;
+	Oid			function;		/* as it was found to be, in the transaction */
+	LocalTransactionId transaction;
+}			our_triggers[] = {
+	{"dp_table_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
+	{"dp_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
+	{"dp_replica_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_ROW}
+};
+
+/* Is a function that of one of our triggers? */
+static bool
+is_our_function(int which, Oid function, Oid extension)
+{
+	const char *name;
+
+	if (our_triggers[which].function == function && our_triggers[which].transaction == top_transaction())
+		return true;
+	name = get_func_name(function);
+	if (name == NULL || strcmp(name, our_triggers[which].name) != 0 || getExtensionOfObject(ProcedureRelationId, function) != extension)
+		return false;
+	our_triggers[which].function = function;
+	our_triggers[which].transaction = top_transaction();
+	return true;
+}
+
 /* Is a trigger one that our script has made? Another one of the same function could have a condition, which is anybody's code, or skip rows. */
 static bool
 is_ours(const Trigger *trigger, Oid extension)
 {
-	static const struct
-	{
-		const char *name;
-		int16		events;
-	}			known[] = {
-		{"dp_table_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
-		{"dp_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
-		{"dp_replica_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_ROW}
-	};
-
-	for (int i = 0; i < lengthof(known); i++)
-		if (strcmp(trigger->tgname, known[i].name) == 0)
-		{
-			const char *function = get_func_name(trigger->tgfoid);
-
-			return function && strcmp(function, known[i].name) == 0 &&
-				getExtensionOfObject(ProcedureRelationId, trigger->tgfoid) == extension &&
-				trigger->tgtype == (known[i].events | TRIGGER_TYPE_BEFORE) && trigger->tgqual == NULL && trigger->tgnattr == 0 &&
+	for (int i = 0; i < lengthof(our_triggers); i++)
+		if (strcmp(trigger->tgname, our_triggers[i].name) == 0)
+			return is_our_function(i, trigger->tgfoid, extension) &&
+				trigger->tgtype == (our_triggers[i].events | TRIGGER_TYPE_BEFORE) && trigger->tgqual == NULL && trigger->tgnattr == 0 &&
 				trigger->tgnargs == 0 && !trigger->tgisinternal && !trigger->tgdeferrable;
-		}
 	return false;
 }
 
@@ -220,17 +245,6 @@ static struct
 }			open_scope;
 
 static post_parse_analyze_hook_type previous_hook;
-
-/* The number of the top transaction, whatever subtransactions there are. */
-static LocalTransactionId
-top_transaction(void)
-{
-#if PG_VERSION_NUM >= 170000
-	return MyProc->vxid.lxid;
-#else
-	return MyProc->lxid;
-#endif
-}
 
 /* Is a scope open? Also in a subtransaction that began within it, as an exception block of PL/pgSQL does. */
 static bool
