@@ -11,7 +11,7 @@
 # script/test runs all of it in a temporary cluster.
 
 EXTENSION = dperm
-EXTVERSION = 0.2.0
+EXTVERSION = 0.3.0
 MODULE_big = dperm
 
 # Sources are found from this file, so that a build in another directory works:
@@ -28,11 +28,8 @@ BLAS_TABLE = src/core/base/blas.o
 BLAS_OBJS = src/blas/dperm_blas.o $(BLAS_TABLE)
 OBJS = $(PG_OBJS) $(filter-out $(BLAS_TABLE),$(CORE_OBJS))
 
-SQL_VERSIONS = 0.1.0--$(EXTVERSION)
 SQL_INSTALL = sql/$(EXTENSION)--$(EXTVERSION).sql
-SQL_UPDATE = sql/$(EXTENSION)--$(SQL_VERSIONS).sql
-DATA_built = $(SQL_INSTALL) $(SQL_UPDATE)
-DATA = $(filter-out $(DATA_built),$(call sources,sql/*--*.sql))
+DATA_built = $(SQL_INSTALL)
 
 # The rounding bounds of the release stage hold for IEEE arithmetic as written.
 FP_CFLAGS = -ffp-contract=off -fno-fast-math
@@ -96,12 +93,6 @@ SQL_PARTS = 00_start 10_model 20_domains 30_prediction \
 
 $(SQL_INSTALL): $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
 	for part in $(SQL_PARTS); do cat $(here)/sql/parts/$$part.sql && echo || exit 1; done >$@
-
-# The update script: what changes of the old version, with parts of the install script where a line names one.
-$(SQL_UPDATE): $(here)/sql/updates/$(SQL_VERSIONS).sql $(SQL_PARTS:%=$(here)/sql/parts/%.sql) $(firstword $(MAKEFILE_LIST))
-	awk '/^-- part / { part = "$(here)/sql/parts/" $$3 ".sql"; lines = 0; while ((getline line < part) > 0) { print line; lines++ } \
-		if (!lines) { print "there is no part " $$3 >"/dev/stderr"; exit 1 } print ""; next } { print }' $< >$@.new
-	mv $@.new $@
 
 # Tests of the core: one program per file, each linked with all of src/core.
 

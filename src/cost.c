@@ -103,7 +103,7 @@ rows_needed(const Planned *planned)
 	return high;
 }
 
-/* Write a column of the result, if it has one of that name: before an update its columns are those of an older version. */
+/* Write a column of the result, if this version of dp_cost has it. */
 static void
 put_column(TupleDesc desc, const char *name, Datum value, bool isnull, Datum *values, bool *nulls)
 {

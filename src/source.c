@@ -20,7 +20,6 @@
 
 #include "census.h"
 #include "cluster.h"
-#include "compat.h"
 #include "domains.h"
 #include "encode.h"
 #include "protection.h"
@@ -482,7 +481,6 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(names->function);
-	dperm_compat_check(source->extension_schema);
 	dperm_location_check_coordinator();
 	source->moments_type = dperm_source_type(source, "dp_moments");
 	source->relation = OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);

@@ -224,8 +224,8 @@ dperm_tables_find(const char *name)
 	if (!OidIsValid(table) || getExtensionOfObject(RelationRelationId, table) != extension)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("extension dperm in this database is not of the version of the installed library"),
-				 errhint("Run ALTER EXTENSION dperm UPDATE.")));
+				 errmsg("extension dperm in this database is incomplete"),
+				 errdetail("It has no table \"%s\".", name)));
 	return table;
 }
 

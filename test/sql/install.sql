@@ -25,6 +25,8 @@ SET search_path = '';
 SELECT "Sché""ma".dp_logreg_train('public.rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS trained;
 RESET search_path;
 
+CREATE TABLE names AS SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^dp_' AND prokind = 'f';
+
 -- Dropped: not while it is in use
 \set VERBOSITY terse
 DROP EXTENSION dperm;
@@ -36,6 +38,26 @@ SELECT count(*) AS left_behind FROM pg_proc WHERE proname ~ '^dp_';
 DROP SCHEMA private_learning, "Sché""ma";
 DROP TABLE rows_to_learn;
 DROP DOMAIN vec2;
+
+-- Beside functions of the same names, which somebody made before: they stay as they are
+CREATE SCHEMA crowded;
+DO $$
+DECLARE
+  name text;
+BEGIN
+  FOR name IN SELECT proname FROM names LOOP
+    EXECUTE format('CREATE FUNCTION crowded.%I(int) RETURNS int LANGUAGE sql AS ''SELECT 1''', name);
+  END LOOP;
+END $$;
+CREATE EXTENSION dperm SCHEMA crowded;
+SELECT count(*) > 50 AS many, count(*) FILTER (WHERE proacl IS NOT NULL OR obj_description(p.oid, 'pg_proc') IS NOT NULL
+    OR EXISTS (SELECT FROM pg_depend d WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND deptype = 'e')) AS touched
+  FROM pg_proc p WHERE pronamespace = 'crowded'::regnamespace AND prosrc = 'SELECT 1';
+DROP EXTENSION dperm;
+SET client_min_messages = warning;
+DROP SCHEMA crowded CASCADE;
+RESET client_min_messages;
+DROP TABLE names;
 
 -- As most people do it; the other tests need it
 CREATE EXTENSION dperm;

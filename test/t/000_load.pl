@@ -17,7 +17,7 @@ $node->safe_psql('postgres', 'CREATE EXTENSION dperm');
 is( $node->safe_psql(
 		'postgres',
 		"SELECT extversion FROM pg_extension WHERE extname = 'dperm'"),
-	'0.2.0',
+	'0.3.0',
 	'CREATE EXTENSION installs this version');
 
 $node->safe_psql('postgres', 'DROP EXTENSION dperm');

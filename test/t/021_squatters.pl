@@ -18,7 +18,7 @@ $node->safe_psql('postgres', 'CREATE ROLE squatter; CREATE ROLE hospital; CREATE
 # ---- what there is to stand in for
 
 # The statements of our scripts, and what the sources in C have in quotes.
-my $scripts = join "\n", map { slurp_file($_) } glob("$root/sql/parts/*.sql"), glob("$root/sql/updates/*.sql"), glob("$root/sql/*--*.sql");
+my $scripts = join "\n", map { slurp_file($_) } glob("$root/sql/parts/*.sql");
 my $literals = join "\n", map { slurp_file($_) =~ /"((?:[^"\\\n]|\\.)*)"/g } glob("$root/src/*.c");
 my %seen;
 my @called = grep { !$seen{$_}++ } "$scripts\n$literals" =~ /\b([a-z][a-z0-9_]*)\(/g;
@@ -178,26 +178,23 @@ sub make_rows
 		INSERT INTO private.visits SELECT i / 2, i % 100, CASE WHEN i % 3 = 0 THEN 'a' ELSE 'b' END, i % 100 > 50 FROM generate_series(1, 2000) i});
 }
 
-# ---- installed, and updated
+# ---- installed beside them, and used
 
 my $internal = q{SET search_path = pg_catalog; SELECT count(*) FILTER (WHERE has_table_privilege('ben', oid, 'SELECT')), count(*) FROM pg_class
 	WHERE relname IN ('dp_budget_accounts', 'dp_budget_grants', 'dp_ledger_entries', 'dp_protected_relations', 'dp_protected_columns')};
-foreach my $version ('', '0.1.0')
-{
-	my $database = $version ? 'updated' : 'installed';
-	$node->safe_psql('postgres', "CREATE DATABASE $database");
-	# default privileges, and grants on functions that are replaced: the scripts take them back, and hand them on
-	$node->safe_psql($database, q{GRANT CREATE ON SCHEMA public TO squatter, hospital; ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ben, PUBLIC});
-	$node->safe_psql($database, "CREATE EXTENSION dperm VERSION '$version'; REVOKE EXECUTE ON FUNCTION dp_evaluate FROM PUBLIC; GRANT EXECUTE ON FUNCTION dp_evaluate TO PUBLIC, ben") if $version;
-	squat($database, 'public');
-	cmp_ok($node->safe_psql($database, q{SELECT count(*) FROM pg_catalog.pg_operator WHERE oprnamespace OPERATOR(pg_catalog.=) 'public'::pg_catalog.regnamespace::pg_catalog.oid}), '>', 10000, "$database: many operators");
-	is(traces(), '', "$database: no squatter ran before");
-	$node->safe_psql($database, $version ? 'ALTER EXTENSION dperm UPDATE' : 'CREATE EXTENSION dperm');
-	untouched($database, $database);
-	is($node->safe_psql($database, $internal), '0|5', "$database: the internal tables are nobody's, whatever the default privileges");
-	make_rows($database);
-	use_all($database, "$database, in use", 'public');
-}
+$node->safe_psql('postgres', 'CREATE DATABASE installed');
+# default privileges, which the script takes back
+$node->safe_psql('installed', q{GRANT CREATE ON SCHEMA public TO squatter, hospital;
+	ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT ON TABLES TO ben, PUBLIC});
+squat('installed', 'public');
+cmp_ok($node->safe_psql('installed', q{SELECT count(*) FROM pg_catalog.pg_operator
+	WHERE oprnamespace OPERATOR(pg_catalog.=) 'public'::pg_catalog.regnamespace::pg_catalog.oid}), '>', 10000, 'many operators');
+is(traces(), '', 'no squatter ran before');
+$node->safe_psql('installed', 'CREATE EXTENSION dperm');
+untouched('installed', 'installed');
+is($node->safe_psql('installed', $internal), '0|5', "the internal tables are nobody's, whatever the default privileges");
+make_rows('installed');
+use_all('installed', 'in use', 'public');
 
 # A function that takes what ours takes, and more by default, is not preferred to ours: the install script fails.
 $node->safe_psql('postgres', 'CREATE DATABASE ambiguous');
