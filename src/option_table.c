@@ -88,8 +88,7 @@ set_neighbours(DpermOptions *options, OptionValue value)
 {
 	int			neighbours = dperm_claim_neighbours_parse(value.text);
 
-	/* the name that it has in models of version 0.1 is none here */
-	if (neighbours < 0 || strcmp(value.text, dperm_claim_neighbours_name((DpermNeighbours) neighbours)) != 0)
+	if (neighbours < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown neighbours \"%s\"", value.text),

@@ -130,7 +130,6 @@ dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const
 	DpermModel *model = MemoryContextAllocZero(result, sizeof(*model));
 
 	dperm_layout_restore(training->layout, training->weights, weights);
-	model->dimension_source = DPERM_DIMENSION_DECLARED;
 	model->label = copy_text(label, result);
 	model->has_positive = positive != NULL;
 	model->positive = copy_text(positive, result);

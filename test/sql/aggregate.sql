@@ -72,8 +72,7 @@ SELECT distance(dp_logreg(grade, x, 'Infinity', 0.1, '{"positive": "0"}'),
        distance(dp_svm(sick, x, 'Infinity', 0.1, '{"loss": "smooth_hinge"}'),
                 dp_svm_train('visits', 'sick', 'x', 'Infinity', 0.1, loss => 'smooth_hinge')) < 1e-9 AS loss
   FROM visits;
-SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension' AS dimension, m #>> '{features,0,dimension}' AS length,
-       m ->> 'dimension_source' AS dimension_source
+SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension' AS dimension, m #>> '{features,0,dimension}' AS length
   FROM (SELECT dp_logreg(sick, x, 1, 0.1, '{"method": "output", "analysis": "paper"}')::jsonb FROM visits
         UNION ALL SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 3}')::jsonb FROM visits) s(m) ORDER BY 1;
 

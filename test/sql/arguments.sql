@@ -250,7 +250,7 @@ SELECT logreg($$ 'undeclared', 'sick', 'x', 1, domains => '{"x": {"norm": 2}}' $
 SELECT logreg($$ 'undeclared', 'sick', '{x,age}', 1, domains => '{"age": [0, 120]}' $$);
 SELECT logreg($$ 'undeclared', 'sick', NULL, 1 $$);
 CREATE FUNCTION length_of(arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT concat_ws('' '', m #>> ''{features,0,dimension}'', m ->> ''dimension_source'') FROM (SELECT dp_logreg_train(' || arguments || ')::jsonb AS m OFFSET 0) s')
+  SELECT says('SELECT m #>> ''{features,0,dimension}'' FROM (SELECT dp_logreg_train(' || arguments || ')::jsonb AS m OFFSET 0) s')
 $$;
 SELECT length_of($$ 'undeclared', 'sick', 'x', 1, dimension => 3 $$);
 SELECT length_of($$ 'undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 3}}' $$);

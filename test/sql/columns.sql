@@ -120,7 +120,7 @@ SELECT bool_and(abs(a.weight - b.weight) < 1e-9) AS same_in_any_order, count(*)
   JOIN dp_coefficients(dp_logreg_train('clinic', 'y', ARRAY['t', 'v8', 'e', 'i4'], 'Infinity')) b
     ON (a.column_name, a.value) IS NOT DISTINCT FROM (b.column_name, b.value);
 -- What the model says about it
-SELECT jsonb_pretty(m -> 'features') AS features, m -> 'dimension' AS dimension, m -> 'dimension_source' AS source, m -> 'intercept' AS intercept
+SELECT jsonb_pretty(m -> 'features') AS features, m -> 'dimension' AS dimension, m -> 'intercept' AS intercept
   FROM (SELECT dp_logreg_train('clinic', 'y', '{i4,f4,b,bp,e,d,tz,v4,sw}', 1)::jsonb) s(m);
 
 -- The same from a view, a partition, and other relations
@@ -169,7 +169,7 @@ SELECT dp_text('10.0.0.1'::inet) AS printed, '10.0.0.1'::inet::text AS as_cast, 
 -- a single vector: by arguments, by its domain, by the catalog
 SELECT distance(dp_weights(dp_logreg_train('clinic', 'y', 'v8', 'Infinity', norm => 2)),
                 dp_weights(dp_logreg_train('clinic', 'y', '{v8}', 'Infinity', domains => '{"v8": {"norm": 2}}'))) < 1e-9 AS norm,
-       dp_logreg_train('clinic', 'y', 'v8', 1)::jsonb ->> 'dimension_source' AS by_the_catalog;
+       dp_logreg_train('clinic', 'y', 'v8', 1)::jsonb #>> '{features,0,dimension}' AS by_the_catalog;
 
 -- Mistakes, each with the column that it is about
 \set VERBOSITY terse

@@ -120,7 +120,7 @@ SELECT dp_compose('{"epsilon": {"a": 1}}'::jsonb);
 SELECT dp_compose('[0.1]'::jsonb);
 SELECT dp_compose('0.1'::jsonb);
 SELECT dp_compose('null'::jsonb);
-SELECT dp_compose('{"format": 2}'::jsonb);
+SELECT dp_compose('{"format": 1}'::jsonb);
 
 -- marks
 SELECT p.oid::regprocedure, p.prokind, p.provolatile, p.proparallel, p.proisstrict FROM pg_proc AS p

@@ -90,7 +90,7 @@ SELECT distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', kernel => 'line
 -- The map on any machine: these numbers never change. A model by hand, its weights 1, 0.5, 1/3, ...
 CREATE FUNCTION by_hand(kernel text, gamma float8, features int, seed bigint, columns jsonb) RETURNS dp_model LANGUAGE sql AS $$
   SELECT jsonb_build_object('format', 1, 'loss', 'logistic', 'epsilon', 'Infinity', 'rows', 1, 'method', 'objective', 'analysis', 'sharp', 'lambda', 1, 'lambda_effective', 1,
-    'budget', '{"slack": 0, "noise": 0, "release": 0}'::jsonb, 'noise_scale', 0, 'grid', 0, 'release_scale', 0, 'dimension_source', 'declared', 'intercept', false,
+    'budget', '{"slack": 0, "noise": 0, "release": 0}'::jsonb, 'noise_scale', 0, 'grid', 0, 'release_scale', 0, 'intercept', false,
     'features', columns, 'kernel', jsonb_build_object('name', kernel, 'gamma', gamma, 'features', features, 'seed', seed),
     'weights', (SELECT jsonb_agg(1::float8 / k) FROM generate_series(1, features) k))::dp_model
 $$;

@@ -73,7 +73,7 @@ SELECT lambda, gradient(dp_logreg_train('patients', 'sick', 'x', 'Infinity', lam
 SELECT jsonb_pretty(dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.125)::jsonb - 'weights' - 'guarantee') AS noiseless;
 SELECT string_agg(key, ' ' ORDER BY key COLLATE "C") AS fields FROM jsonb_object_keys(dp_logreg_train('patients', 'sick', 'x', 1)::jsonb) key;
 SELECT m -> 'private' AS private, m -> 'rows' AS rows, m -> 'epsilon' AS epsilon, m -> 'delta' AS delta, m -> 'lambda' AS lambda,
-       m ->> 'method' AS method, m ->> 'analysis' AS analysis, m -> 'dimension' AS dimension, m ->> 'dimension_source' AS source,
+       m ->> 'method' AS method, m ->> 'analysis' AS analysis, m -> 'dimension' AS dimension,
        m #> '{features,0,dimension}' AS length, m #> '{features,0,norm}' AS norm, m -> 'intercept' AS intercept
   FROM (SELECT dp_logreg_train('patients', 'sick', 'x', 0.5)::jsonb
         UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 1, 0.25, intercept => false)::jsonb

@@ -9,15 +9,15 @@ CREATE TABLE hand (name text PRIMARY KEY, model dp_model NOT NULL);
 INSERT INTO hand VALUES ('logistic', '{"format": 1, "loss": "logistic", "epsilon": 1,
   "rows": 1000, "method": "objective", "analysis": "sharp", "lambda": 0.01,
   "lambda_effective": 0.02, "budget": {"slack": 0.0625, "noise": 0.875, "release": 0.0625},
-  "noise_scale": 2.5, "grid": 9.094947017729282e-13, "release_scale": 12345, "dimension_source": "declared",
+  "noise_scale": 2.5, "grid": 9.094947017729282e-13, "release_scale": 12345,
   "features": [{"type": "vector", "dimension": 2, "norm": 10}], "intercept": false, "weights": [2, -4]}');
 
--- A support vector machine with an intercept, its dimension read from the rows.
+-- A support vector machine with an intercept.
 INSERT INTO hand VALUES ('svm', '{"format": 1, "loss": "huber", "h": 0.5, "epsilon": 0.5,
   "rows": 1, "method": "output", "analysis": "paper", "lambda": 0.1,
   "lambda_effective": 0.1, "budget": {"slack": 0, "noise": 0.4375, "release": 0.0625},
   "noise_scale": 1e-300, "grid": 1, "release_scale": 9223372036854775807, "dimension": 3,
-  "dimension_source": "rows", "features": [{"column": "x", "type": "vector", "dimension": 2, "norm": 1}], "intercept": true,
+  "features": [{"column": "x", "type": "vector", "dimension": 2, "norm": 1}], "intercept": true,
   "weights": [-1, 1, 4]}');
 
 -- A baseline without noise.
@@ -25,7 +25,7 @@ INSERT INTO hand VALUES ('baseline', '{"format": 1, "loss": "smooth_hinge", "h":
   "epsilon": "Infinity", "rows": 12, "method": "objective", "analysis": "sharp", "lambda": 0,
   "lambda_effective": 1e-9, "budget": {"slack": 0, "noise": 0, "release": 0},
   "noise_scale": 0, "grid": 0, "release_scale": 0, "dimension": 1,
-  "dimension_source": "declared", "features": [{"norm": 1, "dimension": 1, "type": "vector"}], "intercept": false, "weights": [0.1]}');
+  "features": [{"norm": 1, "dimension": 1, "type": "vector"}], "intercept": false, "weights": [0.1]}');
 
 -- Text and accessors
 \pset format unaligned
@@ -77,17 +77,14 @@ END $$;
 SELECT receive('empty', '', :'file');
 SELECT receive('magic', overlay(dp_model_send(model) PLACING '\x00' FROM 1), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('format', overlay(dp_model_send(model) PLACING '\x0003' FROM 5), :'file')
+SELECT receive('format', overlay(dp_model_send(model) PLACING '\x0002' FROM 5), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('longer', dp_model_send(model) || '\x00', :'file') FROM hand WHERE name = 'svm';
 SELECT receive('nan', overlay(dp_model_send(model) PLACING '\x7ff8000000000000' FROM length(dp_model_send(model)) - 8), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('features', overlay(dp_model_send(model) PLACING '\x00000002' FROM 129), :'file')
+SELECT receive('features', overlay(dp_model_send(model) PLACING '\x00000002' FROM 128), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('same', dp_model_send(model), :'file') FROM hand WHERE name = 'svm';
--- what version 0.1 sent: a shorter header, nothing about the label, and no number of alternatives
-SELECT receive('old', overlay(overlay(substring(s FROM 1 FOR 104) PLACING '\x0001' FROM 5) PLACING '\x0000' FROM 11) || substring(s FROM 129 FOR length(s) - 129), :'file')
-  FROM hand, LATERAL (SELECT dp_model_send(model) AS s) b WHERE name = 'svm';
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 
@@ -95,7 +92,7 @@ COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 SELECT ''::dp_model;
 SELECT '{}'::dp_model;
 SELECT '[]'::dp_model;
-SELECT '{"format": 3, "weights": "in another way"}'::dp_model;
+SELECT '{"format": 2, "weights": "in another way"}'::dp_model;
 SELECT (repeat('[', 100000))::dp_model;
 SELECT (model::text || 'x')::dp_model FROM hand WHERE name = 'svm';
 SELECT replace(model::text, '"rows": 1,', '"rows": 0,')::dp_model FROM hand WHERE name = 'svm';
@@ -184,7 +181,7 @@ SELECT count(*), count(DISTINCT got), bool_and(abs(got - expected) < 1e-9) AS ri
 SELECT string_agg(dp_decision(('{"format": 1, "loss": "logistic", "epsilon": "Infinity", "rows": 1,
   "method": "output", "analysis": "sharp", "lambda": 1, "lambda_effective": 1, "budget":
   {"slack": 0, "noise": 0, "release": 0}, "noise_scale": 0, "grid": 0, "release_scale": 0,
-  "features": [{"type": "vector", "dimension": 1, "norm": 10}], "dimension_source": "rows", "intercept": false, "weights": ['
+  "features": [{"type": "vector", "dimension": 1, "norm": 10}], "intercept": false, "weights": ['
   || i || ']}')::dp_model, '{1}')::numeric(6, 3)::text, ' ' ORDER BY i) AS changing
   FROM generate_series(1, 9) i;
 -- a call that fails leaves the next call alone

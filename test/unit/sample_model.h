@@ -79,7 +79,7 @@ same_model(const DpermModel *a, const DpermModel *b)
 		a->alternative_count == b->alternative_count &&
 		a->lambda == b->lambda && a->lambda_effective == b->lambda_effective &&
 		a->rows == b->rows && same_encoder(&a->encoder, &b->encoder) &&
-		a->dimension_source == b->dimension_source && a->claim.shares[DPERM_SHARE_SLACK] == b->claim.shares[DPERM_SHARE_SLACK] &&
+		a->claim.shares[DPERM_SHARE_SLACK] == b->claim.shares[DPERM_SHARE_SLACK] &&
 		a->claim.shares[DPERM_SHARE_NOISE] == b->claim.shares[DPERM_SHARE_NOISE] && a->claim.shares[DPERM_SHARE_RELEASE] == b->claim.shares[DPERM_SHARE_RELEASE] &&
 		a->noise_scale == b->noise_scale && a->grid == b->grid &&
 		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) &&
@@ -220,8 +220,6 @@ sample_model(TestRandom *state, SampleModel *room)
 		m.lambda_effective = 1e-3;
 	m.rows = 1 + (int64_t) (test_random(state) % (uint64_t) DPERM_ROWS_MAX);
 	m.encoder = *sample_encoder(state, &room->encoder);
-	if (m.encoder.blocks[0].kind == DPERM_BLOCK_VECTOR)
-		m.dimension_source = (DpermDimensionSource) test_below(state, 2);
 	if (!isinf(m.claim.epsilon))
 	{
 		m.claim.shares[DPERM_SHARE_RELEASE] = 0.01 * m.claim.epsilon;

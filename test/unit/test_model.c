@@ -5,7 +5,7 @@
 #include "unit/sample_model.h"
 
 #define BINARY_MAX SAMPLE_MODEL_BINARY
-#define HEADER 128
+#define HEADER 127
 #define GUARANTEE_MAX 4096
 
 static void *memory;
@@ -271,11 +271,6 @@ TEST(checks_every_field)
 	CHECK_BROKEN(block.kind = DPERM_BLOCK_FLAG, "a feature has no column");
 	CHECK_BROKEN(m.encoder.block_count = 0, "the number of features is out of range");
 	CHECK_BROKEN(m.encoder.kernel.gamma = 1, "without a kernel there are no kernel parameters");
-	CHECK_BROKEN(m.dimension_source = (DpermDimensionSource) 7, "dimension_source is unknown");
-	CHECK_BROKEN(m.dimension_source = DPERM_DIMENSION_ROWS, "");
-	CHECK_BROKEN((block.kind = DPERM_BLOCK_FLAG, block.column = sample_literal("x"),
-				  m.dimension_source = DPERM_DIMENSION_ROWS),
-				 "dimension_source is rows, but no feature is a vector");
 	CHECK_BROKEN(block.norm = 0.0, "norm is out of range");
 	CHECK_BROKEN(block.norm = INFINITY, "norm is out of range");
 	CHECK_BROKEN(m.weights = bad_weights, "a weight is not finite");
@@ -326,13 +321,13 @@ TEST(refuses_non_canonical_binary)
 	unsigned char *weights = form + size - 17;	/* and the number of alternatives */
 
 	dperm_model_to_binary(&m, form);
-	form[127] = 2;
+	form[126] = 2;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the noise does");
 	dperm_model_to_binary(&m, form);
-	form[11] = 2;
+	form[10] = 2;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "unit is unknown");
 	dperm_model_to_binary(&m, form);
-	form[10] = 9;
+	form[9] = 9;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "neighbours is unknown");
 
 	dperm_model_to_binary(&m, form);
@@ -342,16 +337,23 @@ TEST(refuses_non_canonical_binary)
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it is not in canonical form");
 
 	dperm_model_to_binary(&m, form);
-	form[5] = 3;
-	CHECK_TEXT(read_binary(form, size, &memory, &out),
+	for (int format = 0; format < 0x10000; format++)
+	{
+		form[4] = (unsigned char) (format >> 8);
+		form[5] = (unsigned char) format;
+		CHECK(format == 1 || strcmp(read_binary(form, size, &memory, &out),
+									"this version of dperm does not know the format of the model") == 0);
+	}
+	/* whatever else a later one has, and however short it is */
+	CHECK_TEXT(read_binary(form, 6, &memory, &out),
 			   "this version of dperm does not know the format of the model");
 
 	/* A length of the encoder that overflows 32 bits is not believed, nor any other. */
 	dperm_model_to_binary(&m, form);
-	memset(form + 12, 0xff, 4);
+	memset(form + 11, 0xff, 4);
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the features do");
 	dperm_model_to_binary(&m, form);
-	form[15]++;
+	form[14]++;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "the features are not in canonical form");
 	dperm_model_to_binary(&m, form);
 	CHECK_TEXT(read_binary(form, size - 9, &memory, &out),
@@ -367,53 +369,6 @@ TEST(refuses_non_canonical_binary)
 	CHECK_TEXT(read_binary(form, size + 10, &memory, &out), "something follows the model");
 }
 
-/* The form that version 0.1 wrote, out of a newer one: no label, a shorter header, no alternatives. */
-static size_t
-to_format_1(const DpermModel *m, unsigned char *out)
-{
-	unsigned char newer[BINARY_MAX];
-	size_t		size = dperm_model_binary_size(m);
-
-	dperm_model_to_binary(m, newer);
-	memcpy(out, newer, 104);
-	out[5] = 1;
-	out[10] = m->tuning.len > 0;
-	out[11] = 0;
-	memcpy(out + 104, newer + 128, size - 128 - 1);
-	return size - 24 - 1;
-}
-
-TEST(reads_format_1)
-{
-	TestRandom	state = 17;
-	SampleModel room;
-
-	for (int round = 0; round < 2000; round++)
-	{
-		DpermModel	m = sample_model(&state, &room);
-		DpermModel	out;
-		unsigned char form[BINARY_MAX];
-		size_t		size;
-
-		m.label.len = m.positive.len = 0;
-		m.noise = NULL;
-		m.has_positive = false;
-		m.claim.delta = 0;
-		m.claim.neighbours = DPERM_NEIGHBOURS_REPLACE;
-		if (m.claim.unit == DPERM_UNIT_PERSON)
-			m.tuning.len = 0;	/* it speaks of persons */
-		m.claim.unit = DPERM_UNIT_ROW;
-		m.alternative_count = 0;
-		size = to_format_1(&m, form);
-		CHECK(read_binary(form, size, &memory, &out) == NULL);
-		CHECK(same_model(&m, &out));
-		CHECK(out.claim.neighbours == DPERM_NEIGHBOURS_REPLACE && out.claim.unit == DPERM_UNIT_ROW && out.claim.delta == 0);
-		CHECK(read_binary(form, size - 1, &memory, &out) != NULL);
-		form[11] = 2;
-		CHECK(read_binary(form, size, &memory, &out) != NULL);
-	}
-}
-
 /* The encoder in its middle is what dperm_encoder_form_write makes. */
 TEST(holds_the_form_of_the_encoder)
 {
@@ -424,7 +379,7 @@ TEST(holds_the_form_of_the_encoder)
 
 	dperm_model_to_binary(&m, form);
 	dperm_encoder_form_write(&m.encoder, encoder);
-	CHECK(form[15] == size && form[14] == 0);
+	CHECK(form[14] == size && form[13] == 0);
 	CHECK(memcmp(form + HEADER, encoder, size) == 0);
 	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16 + 1);
 }
@@ -514,10 +469,6 @@ TEST(states_the_guarantee)
 
 	CHECK(strstr(text, "domain") == NULL && strstr(text, "kernel") == NULL);
 
-	m.dimension_source = DPERM_DIMENSION_ROWS;
-	dperm_model_print_guarantee(&m, text, sizeof(text));
-	CHECK(strstr(text, "was read from the rows and is treated as public") != NULL);
-
 	m.encoder.kernel = (DpermKernel) {DPERM_KERNEL_MATERN, 0.5, 20, -3};
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "mapped to 20 random features of the matern kernel (gamma = 0.5), which"
@@ -527,8 +478,7 @@ TEST(states_the_guarantee)
 	m.encoder.block_count = 2;
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "The domains of the columns (bounds, categories, dimensions) are public: they"
-				 " were declared, not read from rows. Only the dimension") != NULL);
-	m.dimension_source = DPERM_DIMENSION_DECLARED;
+				 " were declared, not read from rows. The rows were") != NULL);
 	m.encoder.block_count = 1;
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "not read from rows. The rows were") != NULL);
@@ -570,7 +520,6 @@ main(void)
 	RUN(holds_the_largest_dimension);
 	RUN(fits_its_arena);
 	RUN(runs_out_of_memory_in_peace);
-	RUN(reads_format_1);
 	RUN(holds_the_form_of_the_encoder);
 	RUN(survives_flipped_bytes);
 	RUN(refuses_non_canonical_binary);

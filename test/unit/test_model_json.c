@@ -10,12 +10,12 @@ static void *memory;
 static void *again_memory;
 
 static const char *const plain_text =
-"{\"format\": 2, \"kind\": \"logistic regression\", \"loss\": \"logistic\", \"private\": true,"
+"{\"format\": 1, \"kind\": \"logistic regression\", \"loss\": \"logistic\", \"private\": true,"
 " \"epsilon\": 1, \"delta\": 0, \"neighbours\": \"replace\", \"unit\": \"row\", \"rows\": 1000,"
 " \"method\": \"objective\", \"analysis\": \"sharp\", \"lambda\": 0.01,"
 " \"lambda_effective\": 0.02, \"budget\": {\"slack\": 0.0625, \"noise\": 0.875,"
 " \"release\": 0.0625}, \"noise\": \"ball\", \"noise_scale\": 2.5, \"grid\": 9.094947017729282e-13,"
-" \"release_scale\": 12345, \"dimension\": 2, \"dimension_source\": \"declared\","
+" \"release_scale\": 12345, \"dimension\": 2,"
 " \"features\": [{\"type\": \"vector\", \"dimension\": 1, \"norm\": 1}], \"intercept\": true,"
 " \"weights\": [0.25, -1.5], \"guarantee\": \"";
 
@@ -167,15 +167,14 @@ TEST(prints_persons)
 
 TEST(explains_hostile_texts)
 {
-	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 1"), "");
-	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 0"),
+	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": 0"),
 			   "this version of dperm does not know the format of the model");
-	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 3, \"columns\": []"),
+	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": 2, \"columns\": []"),
 			   "this version of dperm does not know the format of the model");
-	CHECK_TEXT(why_not_text("\"format\": 2, ", ""), "key \"format\" is missing");
-	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": \"1\""),
+	CHECK_TEXT(why_not_text("\"format\": 1, ", ""), "key \"format\" is missing");
+	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": \"1\""),
 			   "key \"format\" must be an integer");
-	CHECK_TEXT(why_not_text("\"format\": 2", "\"format\": 1, \"format\": 1"),
+	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": 1, \"format\": 1"),
 			   "key \"format\" occurs twice");
 	CHECK_TEXT(why_not_text("\"rows\": 1000", "\"rows\": 1000, \"rows\": 1000"),
 			   "key \"rows\" occurs twice");
@@ -224,7 +223,6 @@ TEST(explains_hostile_texts)
 			   "an alternative holds an unknown key, or one twice");
 	CHECK_TEXT(why_not_text("\"delta\": 0, ", ""), "");
 	CHECK_TEXT(why_not_text("\"replace\"", "\"add-remove\""), "neighbours is unknown");
-	CHECK_TEXT(why_not_text("\"replace\"", "\"replace-one\""), "");
 	CHECK_TEXT(why_not_text("\"row\"", "\"column\""), "unit is unknown");
 	CHECK_TEXT(why_not_text("\"rows\": 1000", "\"rows\": 1000, \"label\": 3"), "key \"label\" must be a string");
 	CHECK_TEXT(why_not_text("\"rows\": 1000", "\"rows\": 1000, \"label\": \"y\", \"positive\": \"\""), "");
@@ -236,7 +234,6 @@ TEST(explains_hostile_texts)
 	CHECK_TEXT(why_not_text("\"slack\"", "\"slacks\""), "key \"budget\" holds an unknown key");
 	CHECK_TEXT(why_not_text("{\"slack\": 0.0625, \"noise\": 0.875, \"release\": 0.0625}", "[]"),
 			   "key \"budget\" must be an object of numbers");
-	CHECK_TEXT(why_not_text("\"declared\"", "\"guessed\""), "dimension_source is unknown");
 	CHECK_TEXT(why_not_text("\"dimension\": 2", "\"dimension\": 4294967298"),
 			   "dimension does not match the features");
 	CHECK_TEXT(why_not_text("\"dimension\": 2, ", ""), "");
@@ -264,7 +261,7 @@ TEST(explains_hostile_texts)
 
 /* Every kind of feature, a kernel, and names that need escapes. */
 static const char *const columns_text =
-"\"dimension\": 21, \"dimension_source\": \"declared\","
+"\"dimension\": 21,"
 " \"features\": [{\"column\": \"age\", \"type\": \"number\", \"low\": 0, \"high\": 120},"
 " {\"column\": \"admitted\", \"type\": \"time\", \"low\": -3652.5, \"high\": 9131},"
 " {\"column\": \"smo\\\"k\\\\er\", \"type\": \"boolean\"},"
@@ -309,29 +306,6 @@ columns_model(void)
 		.kernel = {DPERM_KERNEL_GAUSSIAN, 0.5, 20, INT64_MIN}};
 	m.weights = weights;
 	return m;
-}
-
-/* Format 1 is read as far as version 0.1 could write it. */
-TEST(keeps_format_1_to_what_it_had)
-{
-	static const char beyond[] = "format 1 has no delta, removed rows, shapes of noise or alternatives";
-	TestRandom	state = 31;
-	int			seen[5] = {0};	/* models without anything new, and with one new thing alone */
-
-	for (int round = 0; round < 2000; round++)
-	{
-		SampleModel room;
-		DpermModel	m = sample_model(&state, &room);
-		bool		news[] = {m.claim.delta > 0, m.claim.neighbours == DPERM_NEIGHBOURS_REMOVE, m.noise != NULL, m.alternative_count > 0};
-		int			count = news[0] + news[1] + news[2] + news[3];
-
-		CHECK_TEXT(why_not_edited(&m, "\"format\": 2", "\"format\": 1"), count ? beyond : "");
-		seen[0] += count == 0;
-		for (int i = 0; i < 4; i++)
-			seen[i + 1] += count == 1 && news[i];
-	}
-	for (int i = 0; i < 5; i++)
-		CHECK(seen[i] > 0);
 }
 
 TEST(prints_columns_and_kernel)
@@ -482,7 +456,7 @@ TEST(fits_its_arena)
 							   "\"method\":\"output\",\"analysis\":\"sharp\",\"lambda\":1,"
 							   "\"lambda_effective\":1,\"budget\":{\"slack\":0,\"noise\":0.5,"
 							   "\"release\":0.1},\"noise_scale\":1,\"grid\":1,\"release_scale\":1,"
-							   "\"dimension_source\":\"declared\",\"intercept\":false,\"features\":[");
+							   "\"intercept\":false,\"features\":[");
 		if (each == 0)
 			for (int i = 0; i < DPERM_DIM_MAX; i++)
 				len += (size_t) sprintf(text + len, "%s{\"column\":\"%x\",\"type\":\"boolean\"}",
@@ -517,7 +491,7 @@ TEST(reads_any_order)
 	" \"release\": 0.25}, \"format\": 1, \"lambda\": 0, \"method\": \"output\", \"epsilon\": 0.75,"
 	" \"weights\": [-0.0, 1e-300], \"analysis\": \"paper\", \"features\": [{\"norm\": 3, \"type\": \"vector\","
 	" \"dimension\": 2}], \"dimension\": 2, \"intercept\": false,"
-	" \"noise_scale\": 1e2, \"release_scale\": 1, \"dimension_source\": \"rows\","
+	" \"noise_scale\": 1e2, \"release_scale\": 1,"
 	" \"lambda_effective\": 1}\t";
 	DpermModel	m;
 
@@ -525,7 +499,7 @@ TEST(reads_any_order)
 	CHECK(m.loss.kind == DPERM_LOSS_HUBER && m.loss.h == 0.5);
 	CHECK(m.grid == 0x1p-40 && m.encoder.blocks[0].norm == 3.0 && m.rows == 7);
 	CHECK(m.method == DPERM_METHOD_OUTPUT && m.analysis == DPERM_ANALYSIS_PAPER);
-	CHECK(m.dimension_source == DPERM_DIMENSION_ROWS && m.weights[1] == 1e-300);
+	CHECK(m.weights[1] == 1e-300);
 }
 
 /* As snprintf: the length is the same whatever the room, and nothing is overrun. */
@@ -585,7 +559,6 @@ main(void)
 	RUN(prints_in_a_stable_order);
 	RUN(prints_persons);
 	RUN(explains_hostile_texts);
-	RUN(keeps_format_1_to_what_it_had);
 	RUN(prints_columns_and_kernel);
 	RUN(explains_hostile_ranges);
 	RUN(explains_hostile_features);

@@ -74,7 +74,7 @@ dperm_calibrate_best_lambda(const DpermSetup *s)
 	return three_digits(exp(high));
 }
 
-/* The default of lambda; with the analysis that is as printed, the rule of version 0.1. */
+/* The default of lambda; the analysis as printed keeps a plain rule. */
 double
 dperm_calibrate_default_lambda(const DpermSetup *s)
 {

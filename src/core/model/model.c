@@ -1,24 +1,24 @@
 /*
  * model.c: what a valid model is, and its binary form.
  *
- * The binary form is canonical: a form that decodes is, byte for byte, what encoding the result gives, unless it is of
- * an older format. So two models are equal when their forms are. All
+ * The binary form is canonical: a form that decodes is, byte for byte, what
+ * encoding the result gives. So two models are equal when their forms are. All
  * numbers are big-endian; the doubles are IEEE 754.
  *
  *	 0	magic "DPRM"		 4	format, 16 bits		 6	loss, 8 bits
- *	 7	method				 8	analysis			 9	dimension_source
- *	10	neighbours			11	unit				12	length of the encoder, 32 bits
- *	16	rows, 64 bits		24	release_scale, 64 bits
- *	32	h					40	epsilon				48	lambda
- *	56	lambda_effective	64	eps_slack			72	eps_noise
- *	80	eps_release			88	noise_scale			96	grid
- *	104	delta				112	length of label, 32 bits
- *	116	1 + length of positive, or 0, 32 bits
- *	120	length of tuning, 32 bits			124	length of noise, 32 bits
- *	128	the encoder, the weights, label, positive, tuning, noise (model_noise.h)
+ *	 7	method				 8	analysis			 9	neighbours
+ *	10	unit				11	length of the encoder, 32 bits
+ *	15	rows, 64 bits		23	release_scale, 64 bits
+ *	31	h					39	epsilon				47	lambda
+ *	55	lambda_effective	63	eps_slack			71	eps_noise
+ *	79	eps_release			87	noise_scale			95	grid
+ *	103	delta				111	length of label, 32 bits
+ *	115	1 + length of positive, or 0, 32 bits
+ *	119	length of tuning, 32 bits			123	length of noise, 32 bits
+ *	127	the encoder, the weights, label, positive, tuning, noise (model_noise.h)
  *		the number of alternatives, 8 bits; for each method and law, 8 bits each, and risk
  *
- * Format 1 had "tuned, 0 or 1" and a zero at 10, ended its header at 104, and had tuning up to the end.
+ * The magic and the format stay where they are in every later format.
  */
 #include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
@@ -31,8 +31,7 @@
 #include "core/model/model_noise.h"
 #include "core/model/tuning.h"
 
-#define HEADER_SIZE 128
-#define HEADER_SIZE_1 104
+#define HEADER_SIZE 127
 #define ALTERNATIVE_SIZE 10
 
 /* Arena per coordinate: a block, a category, a weight, a shape, and what aligning them and texts costs. */
@@ -133,16 +132,6 @@ check_label(const DpermModel *m)
 	return NULL;
 }
 
-/* Is some feature a vector? */
-static bool
-has_vector(const DpermEncoder *enc)
-{
-	for (int i = 0; i < enc->block_count; i++)
-		if (enc->blocks[i].kind == DPERM_BLOCK_VECTOR)
-			return true;
-	return false;
-}
-
 /* The shape of the noise: that of the features, but for a lone vector, which dp_encode may have made. */
 static const char *
 check_noise(const DpermModel *m)
@@ -167,11 +156,6 @@ check_shape(const DpermModel *m)
 		fault = dperm_encoder_form_names_fault(&m->encoder);
 	if (fault)
 		return fault;
-	if (m->dimension_source != DPERM_DIMENSION_DECLARED &&
-		m->dimension_source != DPERM_DIMENSION_ROWS)
-		return "dimension_source is unknown";
-	if (m->dimension_source == DPERM_DIMENSION_ROWS && !has_vector(&m->encoder))
-		return "dimension_source is rows, but no feature is a vector";
 	for (int i = 0; i < dperm_encoder_dim(&m->encoder); i++)
 		if (!isfinite(m->weights[i]))
 			return "a weight is not finite";
@@ -280,7 +264,6 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, (uint64_t) model->loss.kind, 1);
 	out = dperm_bytes_put_int(out, (uint64_t) model->method, 1);
 	out = dperm_bytes_put_int(out, (uint64_t) model->analysis, 1);
-	out = dperm_bytes_put_int(out, (uint64_t) model->dimension_source, 1);
 	out = dperm_bytes_put_int(out, (uint64_t) model->claim.neighbours, 1);
 	out = dperm_bytes_put_int(out, (uint64_t) model->claim.unit, 1);
 	out = dperm_bytes_put_int(out, encoder_size, 4);
@@ -324,7 +307,6 @@ typedef struct Parts
 	size_t		positive;		/* and one more, or 0 for none */
 	size_t		tuning;
 	size_t		noise;
-	bool		alternatives;	/* may there be some? */
 } Parts;
 
 /* The header, and the lengths of what comes after it. */
@@ -332,34 +314,20 @@ static const char *
 read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 {
 	const unsigned char *start = dperm_bytes_get(r, sizeof(magic));
-	uint64_t	format;
-	bool		tuned = false;
 
-	if (start == NULL || memcmp(start, magic, sizeof(magic)) != 0 ||
-		r->left < HEADER_SIZE_1 - sizeof(magic))
+	if (start == NULL || memcmp(start, magic, sizeof(magic)) != 0 || r->left < 2)
 		return "it does not begin with the header of a model";
-	format = dperm_bytes_get_int(r, 2);
-	if (format < 1 || format > DPERM_MODEL_FORMAT)
+	if (dperm_bytes_get_int(r, 2) != DPERM_MODEL_FORMAT)
 		return "this version of dperm does not know the format of the model";
-	if (format > 1 && r->left < HEADER_SIZE - sizeof(magic) - 2)
+	if (r->left < HEADER_SIZE - sizeof(magic) - 2)
 		return "it does not begin with the header of a model";
 
 	/* Out of range is for dperm_model_check; a byte fits any of the enums. */
 	m->loss.kind = (DpermLossKind) dperm_bytes_get_int(r, 1);
 	m->method = (DpermMethod) dperm_bytes_get_int(r, 1);
 	m->analysis = (DpermAnalysis) dperm_bytes_get_int(r, 1);
-	m->dimension_source = (DpermDimensionSource) dperm_bytes_get_int(r, 1);
-	if (format == 1)
-	{
-		tuned = dperm_bytes_get_int(r, 1) == 1;
-		if (r->at[-1] > 1 || dperm_bytes_get_int(r, 1) != 0)
-			r->bad = true;
-	}
-	else
-	{
-		m->claim.neighbours = (DpermNeighbours) dperm_bytes_get_int(r, 1);
-		m->claim.unit = (DpermUnit) dperm_bytes_get_int(r, 1);
-	}
+	m->claim.neighbours = (DpermNeighbours) dperm_bytes_get_int(r, 1);
+	m->claim.unit = (DpermUnit) dperm_bytes_get_int(r, 1);
 	parts->encoder = (size_t) dperm_bytes_get_int(r, 4);
 	m->rows = dperm_bytes_get_signed(r);
 	m->release_scale = dperm_bytes_get_signed(r);
@@ -371,17 +339,11 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 		m->claim.shares[i] = dperm_bytes_get_double(r);
 	m->noise_scale = dperm_bytes_get_double(r);
 	m->grid = dperm_bytes_get_double(r);
-	if (format > 1)
-	{
-		m->claim.delta = dperm_bytes_get_double(r);
-		parts->label = (size_t) dperm_bytes_get_int(r, 4);
-		parts->positive = (size_t) dperm_bytes_get_int(r, 4);
-		parts->tuning = (size_t) dperm_bytes_get_int(r, 4);
-		parts->noise = (size_t) dperm_bytes_get_int(r, 4);
-		parts->alternatives = true;
-	}
-	else if (tuned)
-		parts->tuning = SIZE_MAX;	/* up to the end */
+	m->claim.delta = dperm_bytes_get_double(r);
+	parts->label = (size_t) dperm_bytes_get_int(r, 4);
+	parts->positive = (size_t) dperm_bytes_get_int(r, 4);
+	parts->tuning = (size_t) dperm_bytes_get_int(r, 4);
+	parts->noise = (size_t) dperm_bytes_get_int(r, 4);
 	return r->bad ? "it is not in canonical form" : NULL;
 }
 
@@ -452,16 +414,14 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 	fault = read_part(r, parts->label, LABEL_MAX, arena, &m->label);
 	if (fault == NULL && m->has_positive)
 		fault = read_part(r, parts->positive - 1, LABEL_MAX, arena, &m->positive);
-	if (fault == NULL && parts->tuning == SIZE_MAX && r->left == 0)
-		fault = "it ends before tuning does";
 	if (fault == NULL)
-		fault = read_part(r, parts->tuning == SIZE_MAX ? r->left : parts->tuning, TUNING_MAX, arena, &m->tuning);
+		fault = read_part(r, parts->tuning, TUNING_MAX, arena, &m->tuning);
 	if (fault == NULL && r->left < parts->noise)
 		fault = "it ends before the noise does";
 	if (fault == NULL)
 		fault = dperm_model_noise_read(dperm_bytes_get(r, parts->noise), parts->noise, dim, dperm_model_law(m), arena,
 									   &m->noise);
-	if (fault == NULL && parts->alternatives)
+	if (fault == NULL)
 		fault = get_alternatives(r, m);
 	if (fault == NULL && r->left > 0)
 		fault = "something follows the model";

@@ -20,13 +20,6 @@
 #include "core/mechanism/setup.h"
 #include "core/privacy/claim.h"
 
-/* Where the dimension of vectors comes from; without vectors it is declared. */
-typedef enum DpermDimensionSource
-{
-	DPERM_DIMENSION_DECLARED = 0,	/* an argument, the catalog or the query */
-	DPERM_DIMENSION_ROWS = 1	/* the most common one among the first rows: models of version 0.1 */
-} DpermDimensionSource;
-
 typedef struct DpermModel
 {
 	DpermLoss	loss;			/* logistic: a logistic regression, else an SVM */
@@ -36,7 +29,6 @@ typedef struct DpermModel
 	double		lambda;			/* as requested or by default */
 	int64_t		rows;
 	DpermEncoder encoder;
-	DpermDimensionSource dimension_source;
 
 	/* From the calibration; zero without noise, except lambda_effective. */
 	double		lambda_effective;
@@ -63,10 +55,10 @@ dperm_model_law(const DpermModel *model)
 	return model->claim.delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
 }
 
-/* What is written; format 1, of version 0.1, is read too. */
-#define DPERM_MODEL_FORMAT 2
+/* What both forms say first, and the only format that is read. */
+#define DPERM_MODEL_FORMAT 1
 
-/* Fill in what a fit was given and made: everything but dimension_source, label and positive. */
+/* Fill in what a fit was given and made: everything but label and positive. */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,
 							 const DpermEncoder *encoder, const double *weights);

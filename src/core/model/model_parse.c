@@ -38,7 +38,7 @@ typedef enum FieldId
 	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_UNIT, F_ROWS, F_PERSONS,
 	F_LABEL, F_POSITIVE,
 	F_METHOD, F_ANALYSIS, F_ALTERNATIVES, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE, F_NOISE_GROUPS, F_NOISE_SCALE, F_GRID,
-	F_RELEASE_SCALE, F_DIMENSION, F_DIMENSION_SOURCE, F_FEATURES, F_INTERCEPT, F_KERNEL,
+	F_RELEASE_SCALE, F_DIMENSION, F_FEATURES, F_INTERCEPT, F_KERNEL,
 	F_WEIGHTS, F_TUNING, F_GUARANTEE,
 	F_COUNT
 } FieldId;
@@ -69,7 +69,6 @@ static const Field fields[F_COUNT] = {
 	[F_GRID] = FIELD("grid", "a number"),
 	[F_RELEASE_SCALE] = FIELD("release_scale", "an integer"),
 	[F_DIMENSION] = FIELD("dimension", "an integer"),
-	[F_DIMENSION_SOURCE] = FIELD("dimension_source", "a string"),
 	[F_FEATURES] = FIELD("features", "an array of objects"),
 	[F_INTERCEPT] = FIELD("intercept", "a boolean"),
 	[F_KERNEL] = FIELD("kernel", "an object"),
@@ -96,7 +95,6 @@ typedef struct Parser
 	DpermArena *arena;
 	int64_t		weights_count;
 	int64_t		says_dimension;
-	int64_t		format;
 	uint32_t	seen;			/* BIT(field) of each key so far */
 	DpermLearner says_learner;	/* kind, private: to be compared at the end */
 	bool		says_private;
@@ -293,14 +291,9 @@ read_name(Parser *p, FieldId field)
 		case F_NEIGHBOURS:
 			p->model.claim.neighbours = (DpermNeighbours) dperm_claim_neighbours_parse(name);
 			return (int) p->model.claim.neighbours >= 0 || fail(p, "neighbours is unknown");
-		case F_UNIT:
+		default:				/* F_UNIT */
 			p->model.claim.unit = (DpermUnit) dperm_claim_unit_parse(name);
 			return (int) p->model.claim.unit >= 0 || fail(p, "unit is unknown");
-		default:				/* F_DIMENSION_SOURCE */
-			p->model.dimension_source = strcmp(name, "rows") == 0 ?
-				DPERM_DIMENSION_ROWS : DPERM_DIMENSION_DECLARED;
-			return p->model.dimension_source == DPERM_DIMENSION_ROWS ||
-				strcmp(name, "declared") == 0 || fail(p, "dimension_source is unknown");
 	}
 }
 
@@ -375,6 +368,7 @@ static bool
 check_format(Parser *p, const char *in, size_t len)
 {
 	char		key[NAME_ROOM];
+	int64_t		format = 0;
 	bool		found = false;
 
 	dperm_json_open(&p->json, in, len);
@@ -384,7 +378,7 @@ check_format(Parser *p, const char *in, size_t len)
 	{
 		if (found || strcmp(key, fields[F_FORMAT].key) != 0)
 			dperm_json_skip(&p->json);
-		else if (!dperm_json_integer(&p->json, &p->format))
+		else if (!dperm_json_integer(&p->json, &format))
 			return p->json.mistyped ? fail(p, fields[F_FORMAT].mistyped) : false;
 		else
 			found = true;
@@ -393,7 +387,7 @@ check_format(Parser *p, const char *in, size_t len)
 		return false;
 	if (!found)
 		return fail(p, fields[F_FORMAT].missing);
-	if (p->format < 1 || p->format > DPERM_MODEL_FORMAT)
+	if (format != DPERM_MODEL_FORMAT)
 		return fail(p, "this version of dperm does not know the format of the model");
 	return true;
 }
@@ -420,16 +414,6 @@ read_members(Parser *p, const char *in, size_t len)
 			return p->json.mistyped ? fail(p, fields[field].mistyped) : false;
 	}
 	return dperm_json_close(&p->json);
-}
-
-/* Does a model say more than its format could? Version 0.1 wrote format 1, and would read such a model as another one. */
-static bool
-is_beyond_format(const Parser *p)
-{
-	const DpermClaim *claim = &p->model.claim;
-
-	return p->format == 1 && (claim->delta != 0 || claim->neighbours != DPERM_NEIGHBOURS_REPLACE || p->noise != NULL ||
-							  (p->seen & BIT(F_ALTERNATIVES)));
 }
 
 /* What the keys say about each other; the ranges are for dperm_model_check. */
@@ -459,8 +443,6 @@ check_agreement(Parser *p)
 		return fail(p, "private and epsilon contradict each other");
 	if ((p->seen & (BIT(F_NOISE) | BIT(F_NOISE_GROUPS))) && p->says_shaped != (p->noise != NULL))
 		return fail(p, "noise and noise_groups contradict each other");
-	if (is_beyond_format(p))
-		return fail(p, "format 1 has no delta, removed rows, shapes of noise or alternatives");
 	if (fault)
 		return fail(p, fault);
 	dim = dperm_encoder_dim(&m->encoder);

@@ -138,20 +138,12 @@ static void
 put_features_public(Out *out, const DpermModel *model)
 {
 	const DpermEncoder *enc = &model->encoder;
-	bool		from_rows = model->dimension_source == DPERM_DIMENSION_ROWS;
 
 	if (enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR)
-		put(out, "The dimension of the vectors, %d, was %s. ", enc->blocks[0].count,
-			from_rows ? "read from the rows and is treated as public; the guarantee does not"
-			" cover it" : "declared");
+		put(out, "The dimension of the vectors, %d, was declared. ", enc->blocks[0].count);
 	else
-	{
 		put(out, "The domains of the columns (bounds, categories, dimensions) are public: they"
 			" were declared, not read from rows. ");
-		if (from_rows)
-			put(out, "Only the dimension of vectors was read from rows; it is treated as public,"
-				" and the guarantee does not cover it. ");
-	}
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
 		put(out, "The rows were mapped to %d random features of the %s kernel (gamma = ",
@@ -484,9 +476,8 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 		put_noise(&o, model->noise);
 	put_member(&o, "noise_scale", model->noise_scale);
 	put_member(&o, "grid", model->grid);
-	put(&o, ", \"release_scale\": %" PRId64 ", \"dimension\": %d, \"dimension_source\": \"%s\"",
-		model->release_scale, dperm_encoder_dim(&model->encoder),
-		model->dimension_source == DPERM_DIMENSION_ROWS ? "rows" : "declared");
+	put(&o, ", \"release_scale\": %" PRId64 ", \"dimension\": %d",
+		model->release_scale, dperm_encoder_dim(&model->encoder));
 	put_encoder(&o, &model->encoder);
 	put(&o, ", \"weights\": [");
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)

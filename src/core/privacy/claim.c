@@ -5,7 +5,6 @@
 
 #include <math.h>
 #include <stddef.h>
-#include <string.h>
 
 #include "core/base/limits.h"
 #include "core/base/names.h"
@@ -63,12 +62,10 @@ dperm_claim_neighbours_name(DpermNeighbours neighbours)
 	return neighbours_names[neighbours];
 }
 
-/* Version 0.1 wrote "replace-one". */
 int
 dperm_claim_neighbours_parse(const char *name)
 {
-	return strcmp(name, "replace-one") == 0 ? DPERM_NEIGHBOURS_REPLACE :
-		dperm_find_name(neighbours_names, COUNT(neighbours_names), name);
+	return dperm_find_name(neighbours_names, COUNT(neighbours_names), name);
 }
 
 const char *
