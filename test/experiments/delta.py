@@ -12,8 +12,8 @@ MODES = {"pure": "", "remove": ", neighbours => 'remove'", "delta": ", delta => 
          "delta-remove": ", delta => 1e-6, neighbours => 'remove'"}
 WIDE_MODES = ["pure", "delta"]
 
-# To compare with, in the curves: what version 0.1.0 did by default, and the paper's algorithm.
-OLD = ["0.1.0", "paper"]
+# To compare with, in the curves: a simple rule for lambda, and the paper's algorithm.
+OTHERS = ["simple", "paper"]
 
 # Lambda is 10 to the power of these, in the tables. Without noise there is one.
 LAMBDAS = ["-3.5", "-3", "-2.75", "-2.5", "-2.25", "-2"]
@@ -78,7 +78,7 @@ def options(run, trained):
         arguments = ""
     elif run.method == "paper":
         arguments = ", method => 'objective', analysis => 'paper'"
-    elif run.method == "0.1.0":
+    elif run.method == "simple":
         arguments = (f", method => 'objective', slack => 0.1, "
                      f"lambda => (SELECT 0.1 * max(cardinality(x)) / (count(*) * {run.epsilon}) FROM {trained})")
     else:

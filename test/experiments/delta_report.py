@@ -11,9 +11,9 @@ from results import best, mean
 from svgplot import line_plot
 
 METHOD = {"pure": "epsilon alone", "remove": "epsilon alone, `'remove'`", "delta": "delta = 10<sup>−6</sup>",
-          "delta-remove": "delta = 10<sup>−6</sup>, `'remove'`", "0.1.0": "version 0.1.0", "paper": "the paper's algorithm"}
+          "delta-remove": "delta = 10<sup>−6</sup>, `'remove'`", "simple": "simple rule", "paper": "the paper's algorithm"}
 PLAIN = {"pure": "epsilon alone", "remove": "epsilon alone, a row removed", "delta": "delta = 1e-6",
-         "delta-remove": "delta = 1e-6, a row removed", "0.1.0": "version 0.1.0 by default",
+         "delta-remove": "delta = 1e-6, a row removed", "simple": "simple rule for lambda",
          "paper": "the paper's algorithm, best lambda"}
 NOISE = {"pure": "the noise of epsilon alone", "Gaussian": "Gaussian noise"}
 
@@ -62,7 +62,7 @@ class Report(Page):
         """(method, points) in the order of the plot; a point is (epsilon as text, mean and standard error or None)."""
         return [(method, [(epsilon, self.cell(data, loss, method, paper.best(delta.ALL[data], loss)
                                               if method == "paper" else "default", epsilon))
-                          for epsilon in self.about["epsilons"]]) for method in [*reversed(delta.MODES), *delta.OLD]]
+                          for epsilon in self.about["epsilons"]]) for method in [*reversed(delta.MODES), *delta.OTHERS]]
 
     def curve_table(self, data, loss):
         lines = self.lines(data, loss)

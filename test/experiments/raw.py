@@ -52,7 +52,7 @@ KDD = {
 
 VERSION = 1  # raise it when the tables change
 
-METHODS = ["0.1.0", "ball", "shaped"]
+METHODS = ["simple", "ball", "shaped"]
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,7 @@ def training(run):
     options = raw.options
     if run.method == "ball":
         options += ", noise => 'ball'"
-    elif run.method == "0.1.0":  # what that version did by default
+    elif run.method == "simple":  # no criterion
         options += (f", method => 'objective', noise => 'ball', slack => 0.1, "
                     f"lambda => (SELECT 0.1 * {raw.dimension()} / (count(*) * {run.epsilon}) FROM {trained})")
     return (f"{learner}_train('{trained}', 'label', NULL, '{run.epsilon}', domains => {literal(raw.declared())}{options})",

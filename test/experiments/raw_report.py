@@ -7,8 +7,8 @@ from page import LOSS, Page, figure, rows, times, wide
 from results import difference, mean
 from svgplot import line_plot
 
-METHOD = {"0.1.0": "version 0.1.0", "ball": "ball", "shaped": "shape (default)"}
-PLAIN = {"0.1.0": "version 0.1.0", "ball": "noise for a ball", "shaped": "dperm by default: noise in the shape of the columns"}
+METHOD = {"simple": "simple rule", "ball": "ball", "shaped": "shape (default)"}
+PLAIN = {"simple": "simple rule", "ball": "noise for a ball", "shaped": "dperm by default: noise in the shape of the columns"}
 
 
 class Report(Page):
@@ -26,8 +26,8 @@ class Report(Page):
         for epsilon in self.about["epsilons"]:
             cells = {method: self.cell(data, loss, method, epsilon) for method in raw.METHODS}
             lines.append([epsilon, *(figure(mean(cells[method])) for method in raw.METHODS),
-                          *(figure(difference(cells["shaped"], cells[method])) for method in ("ball", "0.1.0"))])
-        return rows(["epsilon", *(METHOD[method] for method in raw.METHODS), "shape − ball", "shape − 0.1.0"], lines)
+                          *(figure(difference(cells["shaped"], cells[method])) for method in ("ball", "simple"))])
+        return rows(["epsilon", *(METHOD[method] for method in raw.METHODS), "shape − ball", "shape − simple rule"], lines)
 
     def plot(self, data, loss, file):
         if not self.baseline(data, loss):
@@ -71,8 +71,8 @@ class Report(Page):
             for data in raw.ALL for loss in runs.LOSSES])
 
     def percent(self, data, loss, epsilon):
-        """How far the error is below that of version 0.1.0, with the standard error of that."""
-        old, new = (self.cell(data, loss, method, epsilon) for method in ("0.1.0", "shaped"))
+        """How far the error is below that of the simple rule, with the standard error of that."""
+        old, new = (self.cell(data, loss, method, epsilon) for method in ("simple", "shaped"))
         if len(old) < 2 or len(new) < 2:
             return "–"
         least = mean(old)[0]

@@ -111,7 +111,7 @@ def aimed(best, settings):
 def related_curve(data, settings):
     """The call without lambda against epsilon, next to the curves of before."""
     return repeated(data, LOSSES, lambda loss: itertools.chain(
-        itertools.product([*delta.MODES, "0.1.0"], ["default"], settings.delta_epsilons),
+        itertools.product([*delta.MODES, "simple"], ["default"], settings.delta_epsilons),
         (("paper", paper.best(delta.ALL[data], loss), epsilon) for epsilon in settings.delta_epsilons)),
         lambda *_: settings.delta_curve_repetitions, settings)
 
