@@ -83,7 +83,8 @@ uninstall-blas:
 	rm -f '$(DESTDIR)$(pkglibdir)/$(BLAS)$(DLSUFFIX)'
 
 ifdef VPATH
-$(shell mkdir -p sql src/blas $(dir $(CORE_OBJS)); [ -e expected ] || ln -s $(abspath $(here))/expected)
+$(shell mkdir -p sql src/blas $(dir $(CORE_OBJS)))
+$(shell [ -e expected ] || ln -s $(abspath $(here))/expected)
 endif
 
 # The install script: its parts in order, those that others need first.
@@ -195,8 +196,9 @@ citus:
 CHECKED_DIRS = src src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
-	@$(foreach t,$(filter-out $(REGRESS),$(SQL_TESTS)),echo "not ok - $(t) is not in REGRESS"; exit 1;)true
-	@for t in $(REGRESS:%=test/sql/%.sql) $(REGRESS:%=expected/%.out) $(ISOLATION:%=expected/%.out); do \
+	@for t in $(filter-out $(REGRESS),$(SQL_TESTS)); do \
+		echo "not ok - $$t is not in REGRESS"; exit 1; done
+	@for t in $(REGRESS:%=test/sql/%.sql) $(patsubst %,expected/%.out,$(REGRESS) $(ISOLATION)); do \
 		test -e $(here)/$$t || { echo "not ok - no $$t"; exit 1; }; done
 	@for p in $(filter-out $(SQL_PARTS:%=sql/parts/%.sql),$(call sources,sql/parts/*)); do \
 		echo "not ok - $$p is not in SQL_PARTS"; exit 1; done

@@ -341,8 +341,9 @@ TEST(refuses_non_canonical_binary)
 	{
 		form[4] = (unsigned char) (format >> 8);
 		form[5] = (unsigned char) format;
-		CHECK(format == 1 || strcmp(read_binary(form, size, &memory, &out),
-									"this version of dperm does not know the format of the model") == 0);
+		if (format != 1)
+			CHECK_TEXT(read_binary(form, size, &memory, &out),
+					   "this version of dperm does not know the format of the model");
 	}
 	/* whatever else a later one has, and however short it is */
 	CHECK_TEXT(read_binary(form, 6, &memory, &out),
