@@ -17,6 +17,10 @@ MODULE_big = dperm
 # Sources are found from this file, so that a build in another directory works:
 # make -f /path/to/dperm/Makefile
 here := $(patsubst %/,%,$(dir $(firstword $(MAKEFILE_LIST))))
+# PGXS sets VPATH by itself only if PostgreSQL was built with one.
+ifneq ($(realpath $(here)),$(CURDIR))
+VPATH = $(here)
+endif
 sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
 
 PG_OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c))
