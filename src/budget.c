@@ -13,6 +13,7 @@
 
 #include "budget.h"
 #include "own_rows.h"
+#include "reference.h"
 
 #define ACCOUNTS "dp_budget_accounts"
 
@@ -239,6 +240,7 @@ dperm_budget_append(const DpermBudgetLine *line)
 		{"entry", Int64GetDatum(entry)},
 		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
 		{"act", CStringGetTextDatum(line->act)},
+		{"actor_name", dperm_reference_make(line->role)},
 		{"role", DirectFunctionCall1(namein, CStringGetDatum(role_name(line->role)))},
 		{"function", text_value(line->function)},
 		{"relation", text_value(line->relation)},

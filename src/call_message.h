@@ -30,7 +30,7 @@
 #define DPERM_PLACE_LOCK RowShareLock
 
 /* Room for a setting. */
-#define DPERM_SETTING_MAX 128
+#define DPERM_SETTING_MAX 512
 
 /* The beginning of the shared memory. The arguments follow, and then the two queues. */
 typedef struct DpermCallHeader
@@ -39,7 +39,8 @@ typedef struct DpermCallHeader
 	Oid			database;
 	Oid			function;
 	Oid			relation;		/* that is read; InvalidOid: none */
-	LOCKTAG		place;			/* one of those that the role has for its calls: session and worker hold DPERM_PLACE_LOCK on it */
+	int			places;			/* one of those that the session user has for its calls, and one of the current user, if that is another */
+	LOCKTAG		place[2];		/* session and worker hold DPERM_PLACE_LOCK on them */
 	Oid			role;			/* the current user of the call */
 	Oid			collation;
 	int			cache_memory;	/* settings of the session, as far as they matter */

@@ -8,6 +8,7 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -29,6 +30,8 @@
 #include "owners.h"
 #include "query_check.h"
 #include "run_as.h"
+#include "trusted.h"
+#include "worker.h"
 
 /* Is an error one that a server raises which does not have our functions and types? */
 static bool
@@ -178,14 +181,24 @@ check_plan(const DpermSource *source, const PlannedStmt *planned)
 	}
 }
 
-/* Make a query ready to run. */
-static QueryDesc *
-plan(const DpermChecked *query, Query *tree, DestReceiver *receiver)
+/* Plan a query. */
+static PlannedStmt *
+plan(const DpermChecked *query, Query *tree)
 {
 	PlannedStmt *planned = pg_plan_query(tree, query->text, query->options, query->params);
 
 	check_plan(query->source, planned);
-	return CreateQueryDesc(planned, query->text, GetActiveSnapshot(), InvalidSnapshot, receiver, query->params, NULL, 0);
+	return planned;
+}
+
+/* Make a plan ready to run. */
+static QueryDesc *
+start(const DpermChecked *query, PlannedStmt *planned, DestReceiver *receiver)
+{
+	QueryDesc  *running = CreateQueryDesc(planned, query->text, GetActiveSnapshot(), InvalidSnapshot, receiver, query->params, NULL, 0);
+
+	ExecutorStart(running, 0);
+	return running;
 }
 
 /* Let go of a query. */
@@ -201,8 +214,6 @@ end(QueryDesc *running)
 static void
 run(QueryDesc *running)
 {
-	ExecutorStart(running, 0);
-
 	/* no row limit: with one the executor would not use parallel workers */
 #if PG_VERSION_NUM >= 180000
 	ExecutorRun(running, ForwardScanDirection, 0);
@@ -212,10 +223,84 @@ run(QueryDesc *running)
 	end(running);
 }
 
+/* A plan that this process, which reads a protected relation, has made before the charge. */
+typedef struct KeptPlan
+{
+	char	   *text;
+	Query	   *tree;			/* with views expanded */
+	PlannedStmt *planned;
+} KeptPlan;
+
+static List *kept_plans;
+
+/* Plan a query, and keep the plan for as long as this process lives. */
+static KeptPlan *
+keep_plan(const DpermChecked *query, Query *tree)
+{
+	MemoryContext before;
+	KeptPlan   *kept = MemoryContextAlloc(TopMemoryContext, sizeof(*kept));
+	PlannedStmt *planned = plan(query, copyObject(tree));
+
+	before = MemoryContextSwitchTo(TopMemoryContext);
+	kept->text = pstrdup(query->text);
+	kept->tree = copyObject(tree);
+	kept->planned = copyObject(planned);
+	kept_plans = lappend(kept_plans, kept);
+	MemoryContextSwitchTo(before);
+	return kept;
+}
+
+/* Find it. */
+static KeptPlan *
+find_plan(const DpermChecked *query)
+{
+	ListCell   *cell;
+
+	foreach(cell, kept_plans)
+		if (strcmp(((KeptPlan *) lfirst(cell))->text, query->text) == 0)
+			return lfirst(cell);
+	elog(ERROR, "a query over a protected relation has not been planned before the charge");
+}
+
 /*
- * Run a query, with a receiver; without one do all that comes before the first row. The planner reads statistics, which are made of rows: that of a protected relation is not asked
- * before there is a receiver.
+ * Before the charge: analyse, plan and start a query over a protected relation, so that whatever the catalog has against it costs nothing. What an expression of the relation says,
+ * while the planner simplifies it, is for the log alone. It cannot write.
  */
+static void
+try_protected(const DpermChecked *query)
+{
+	Query	   *tree = analyse(query);
+	KeptPlan   *kept;
+
+	if (!dperm_worker_is_this())
+		return;					/* dp_cost() reads nothing */
+	dperm_message_mute();
+	XactReadOnly = true;
+	dperm_trusted_schemas_only(true);
+	kept = keep_plan(query, tree);
+	end(start(query, copyObject(kept->planned), None_Receiver));
+	dperm_trusted_schemas_only(false);
+	XactReadOnly = false;
+	dperm_message_unmute();
+}
+
+/*
+ * After the charge: run what was planned before. Nothing is looked up by a name any more; all that it reads is locked. Whose functions and types it uses is checked again, which locks the
+ * row types among them until the end.
+ */
+static void
+run_protected(const DpermChecked *query, DestReceiver *receiver)
+{
+	const DpermSource *source = query->source;
+	KeptPlan   *kept = find_plan(query);
+
+	dperm_owners_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree, source->relation, source->run_as);
+	dperm_trusted_schemas_only(true);
+	run(start(query, copyObject(kept->planned), receiver));
+	dperm_trusted_schemas_only(false);
+}
+
+/* Run a query, with a receiver; without one do all that comes before the first row. */
 static void
 execute(const DpermChecked *query, DestReceiver *receiver)
 {
@@ -223,21 +308,28 @@ execute(const DpermChecked *query, DestReceiver *receiver)
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 	DpermRunAs	before;
-	Query	   *tree;
 
 	dperm_run_as_begin(&before, query->source->run_as);
-	tree = analyse(query);
-	error_context_stack = &errors;
-	if (receiver)
-		run(plan(query, tree, receiver));
-	else if (!query->source->registration)
+	if (query->source->registration)
 	{
-		QueryDesc  *tried = plan(query, tree, None_Receiver);
-
-		ExecutorStart(tried, 0);
-		end(tried);
+		if (receiver)
+			run_protected(query, receiver);
+		else
+			try_protected(query);
 	}
-	error_context_stack = errors.previous;
+	else
+	{
+		Query	   *tree = analyse(query);
+		QueryDesc  *running;
+
+		error_context_stack = &errors;
+		running = start(query, plan(query, tree), receiver ? receiver : None_Receiver);
+		if (receiver)
+			run(running);
+		else
+			end(running);
+		error_context_stack = errors.previous;
+	}
 	dperm_run_as_end(&before);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);

@@ -42,7 +42,7 @@ extern DpermAnswer *dperm_checked_answer(const DpermChecked *query);
 extern Datum dperm_checked_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull);
 extern void dperm_checked_free(DpermAnswer *answer);
 
-/* Do all that comes before the first row: check a query and, unless its relation is protected, plan it, and let the executor look at privileges. */
+/* Do all that comes before the first row: check a query, plan it, and let the executor look at privileges. A plan over a protected relation is what is run afterwards. */
 extern void dperm_checked_try(const DpermChecked *query);
 
 /* Is a query, one aggregation of a foreign table, run as a whole by the server that has the rows? */

@@ -23,6 +23,7 @@ PGDLLEXPORT void _PG_init(void);
 
 int			dperm_aggregate_memory = 256 * 1024;
 int			dperm_cache_memory = 256 * 1024;
+int			dperm_call_timeout;
 int			dperm_pull_memory = 16 * 1024;
 bool		dperm_progress = false;
 
@@ -52,6 +53,12 @@ _PG_init(void)
 							&dperm_pull_memory,
 							16 * 1024, 0, INT_MAX,
 							PGC_USERSET, GUC_UNIT_KB,
+							NULL, NULL, NULL);
+	DefineCustomIntVariable("dperm.call_timeout",
+							"Sets how long a call on a protected relation may read and compute.",
+							"It is charged before. 0 turns this off.",
+							&dperm_call_timeout,
+							0, 0, INT_MAX, PGC_SUSET, GUC_UNIT_MS,
 							NULL, NULL, NULL);
 	DefineCustomBoolVariable("dperm.progress",
 							 "Reports the progress of training in messages of level INFO.",

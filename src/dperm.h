@@ -12,6 +12,9 @@
 /* dperm.aggregate_memory, dperm.cache_memory and dperm.pull_memory, in kilobytes; dperm.progress. */
 extern int	dperm_aggregate_memory;
 extern int	dperm_cache_memory;
+
+/* How long a call on a protected relation may read and compute, in milliseconds; 0 for no limit. */
+extern int	dperm_call_timeout;
 extern int	dperm_pull_memory;
 extern bool dperm_progress;
 

@@ -66,6 +66,11 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("a label cannot be of type %s", format_type_be(type)),
 				 errhint("Use a boolean, a number, text or an enum. A view can convert other types.")));
+	if (positive && strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
+				 errhint("Longer values are ignored. Use a view to shorten them.")));
 	if (!positive)
 	{
 		if (label->textual || get_typtype(label->type) == TYPTYPE_ENUM)
@@ -77,11 +82,6 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 	}
 	if (label->textual)
 	{
-		if (strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
-					 errhint("Longer values are ignored. Use a view to shorten them.")));
 		label->bytes = pstrdup(positive);
 		label->bytes_len = dperm_category_length(label->padded, positive, strlen(positive));
 	}

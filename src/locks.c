@@ -132,3 +132,26 @@ dperm_locks_hold(Oid relation)
 		AcceptInvalidationMessages();
 	}
 }
+
+/* Begin to look. */
+ResourceOwner
+dperm_locks_look(void)
+{
+	ResourceOwner before = CurrentResourceOwner;
+
+	CurrentResourceOwner = ResourceOwnerCreate(before, "dperm look");
+	return before;
+}
+
+/* End it. */
+void
+dperm_locks_look_away(ResourceOwner before)
+{
+	ResourceOwner own = CurrentResourceOwner;
+
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_LOCKS, false, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+	CurrentResourceOwner = before;
+	ResourceOwnerDelete(own);
+}

@@ -30,6 +30,14 @@ dperm_message_mute(void)
 }
 
 void
+dperm_message_unmute(void)
+{
+	dperm_message_public();
+	muted = false;
+	UnregisterSubXactCallback(error_caught, NULL);
+}
+
+void
 dperm_message_public(void)
 {
 	if (muted)

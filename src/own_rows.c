@@ -13,6 +13,7 @@
 #include "executor/executor.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "tcop/utility.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
 #include "utils/fmgrprotos.h"
@@ -225,12 +226,16 @@ dperm_own_rows_uuid(const char *text)
 bool
 dperm_own_rows_lock(DpermOwnRows *rows, int row)
 {
-	Relation	table = table_open(rows->table, RowShareLock);
-	TupleTableSlot *slot = table_slot_create(table, NULL);
-	Snapshot	snapshot = newest();
+	Relation	table;
+	TupleTableSlot *slot;
+	Snapshot	snapshot;
 	TM_FailureData failure;
 	bool		locked;
 
+	PreventCommandIfReadOnly("SELECT FOR UPDATE");
+	table = table_open(rows->table, RowShareLock);
+	slot = table_slot_create(table, NULL);
+	snapshot = newest();
 	locked = table_tuple_lock(table, &rows->rows[row]->t_self, snapshot, slot,
 							  GetCurrentCommandId(false), LockTupleExclusive, LockWaitBlock,
 							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure) == TM_Ok;
@@ -257,8 +262,10 @@ typedef struct Writer
 static Writer
 begin_writing(Oid table)
 {
-	Writer		writer = {.table = table_open(table, RowExclusiveLock)};
+	Writer		writer;
 
+	PreventCommandIfReadOnly("UPDATE");
+	writer.table = table_open(table, RowExclusiveLock);
 	dperm_tables_check_triggers(writer.table);
 	GetUserIdAndSecContext(&writer.user, &writer.security);
 	SetUserIdAndSecContext(writer.table->rd_rel->relowner,

@@ -121,6 +121,13 @@ check_body(Oid function, HeapTuple tuple, DpermOwners *owners)
 	}
 	else if (form->provolatile != PROVOLATILE_IMMUTABLE)
 		refuse_opaque(function, owners);
+	else if (owners->level == WARNING && function >= FirstNormalObjectId && !dperm_trusted_schema(form->pronamespace, owners->owner))
+		ereport(WARNING,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("other roles can create objects in schema \"%s\" of function %s, which protected relation \"%s\" calls",
+						get_namespace_name(form->pronamespace), format_procedure(function), get_rel_name(owners->relation)),
+				 errdetail("What the function names there is not found when rows are read."),
+				 errhint("REVOKE CREATE ON SCHEMA %s FROM them, or move the function and what it calls to another schema.", quote_identifier(get_namespace_name(form->pronamespace)))));
 }
 
 /* An expression that the catalog has as text. */

@@ -37,6 +37,9 @@
 #define PAUSE_MS 10
 #define NOTICE_MS 1000
 
+/* How long a session waits for a lock while its worker waits for it. */
+#define ANSWER_LOCK_TIMEOUT "3s"
+
 /* Bytes of the arguments, which go to shared memory. */
 #define ARGUMENTS_MAX (64 * 1024 * 1024)
 
@@ -127,7 +130,7 @@ say_waiting(TimestampTz start, bool *said, const char *what, const char *hint)
  * starts many of these must not keep everybody else from theirs. An error gives the place back with the transaction's resources; but it is free when the worker has ended, too.
  */
 static LOCKTAG
-take_place(void)
+take_place(Oid role)
 {
 	int			places = Max(max_worker_processes / 4, 1);
 	TimestampTz start = GetCurrentTimestamp();
@@ -138,7 +141,7 @@ take_place(void)
 	{
 		for (int i = 0; i < places; i++)
 		{
-			SET_LOCKTAG_ADVISORY(tag, InvalidOid, GetSessionUserId(), i, PLACE_CLASS);
+			SET_LOCKTAG_ADVISORY(tag, InvalidOid, role, i, PLACE_CLASS);
 			if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 				continue;
 
@@ -147,7 +150,7 @@ take_place(void)
 			(void) LockRelease(&tag, ExclusiveLock, false);
 			return tag;
 		}
-		say_waiting(start, &said, psprintf("role \"%s\" has %d calls on protected relations under way", GetUserNameFromId(GetSessionUserId(), false), places),
+		say_waiting(start, &said, psprintf("role \"%s\" has %d calls on protected relations under way", GetUserNameFromId(role, false), places),
 					"A role can have a quarter of max_worker_processes.");
 		wait_a_while();
 	}
@@ -161,6 +164,7 @@ static void
 stop_worker(dsm_segment *segment, Datum handle)
 {
 	TerminateBackgroundWorker((BackgroundWorkerHandle *) DatumGetPointer(handle));
+	pfree(DatumGetPointer(handle));
 	under_way = false;
 }
 
@@ -213,6 +217,16 @@ typedef struct Call
 	bool		ended;
 } Call;
 
+/* Copy a setting, which must not be cut: it would mean something else. */
+static void
+copy_setting(char *to, const char *name)
+{
+	if (strlcpy(to, GetConfigOption(name, false, false), DPERM_SETTING_MAX) >= DPERM_SETTING_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the value of parameter \"%s\" is too long", name)));
+}
+
 /* Put the call into shared memory. */
 static dsm_segment *
 write_call(Call *call, Oid relation)
@@ -240,8 +254,8 @@ write_call(Call *call, Oid relation)
 		.progress = dperm_progress,
 		.arguments = arguments.len
 	};
-	strlcpy(header->date_style, GetConfigOption("DateStyle", false, false), DPERM_SETTING_MAX);
-	strlcpy(header->time_zone, GetConfigOption("TimeZone", false, false), DPERM_SETTING_MAX);
+	copy_setting(header->date_style, "DateStyle");
+	copy_setting(header->time_zone, "TimeZone");
 	pg_atomic_init_u64(&header->entry, 0);
 	memcpy(dperm_call_message_arguments(header), arguments.data, arguments.len);
 	pfree(arguments.data);
@@ -250,16 +264,20 @@ write_call(Call *call, Oid relation)
 	return segment;
 }
 
-/* Raise an error of the worker, or show a notice. */
+/* Raise an error of the worker, or show a notice. An error after the charge says so. */
 static void
-relay_message(const char *bytes, Size size)
+relay_message(const Call *call, const char *bytes, Size size)
 {
+	uint64		entry = pg_atomic_read_u64(&call->header->entry);
 	StringInfoData message;
 	ErrorData	error;
 
 	initStringInfo(&message);
 	appendBinaryStringInfo(&message, bytes, size);
 	pq_parse_errornotice(&message, &error);
+	if (error.elevel >= ERROR && entry > 0)
+		error.detail = psprintf("%s%sThe call has been charged, by entry " UINT64_FORMAT " of the ledger.",
+								error.detail ? error.detail : "", error.detail ? " " : "", entry);
 
 	/* the end of that process is not the end of this one */
 	error.elevel = Min(error.elevel, ERROR);
@@ -273,11 +291,17 @@ answer_question(Call *call, const char *bytes, Size size)
 {
 	int64		units;
 	int32		chosen;
+	int			settings;
 
 	if (size != sizeof(units) || call->answerer == NULL)
 		elog(ERROR, "unexpected question of a background worker");
 	memcpy(&units, bytes, sizeof(units));
+
+	/* the worker holds locks meanwhile: who waits for one of these must not be waited for */
+	settings = NewGUCNestLevel();
+	(void) set_config_option("lock_timeout", ANSWER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	chosen = call->answerer(units, call->arg);
+	AtEOXact_GUC(true, settings);
 #if PG_VERSION_NUM >= 150000
 	(void) shm_mq_send(call->to_worker, sizeof(chosen), &chosen, false, true);
 #else
@@ -304,7 +328,7 @@ receive(Call *call, const char *bytes, Size size)
 	{
 		case 'E':
 		case 'N':
-			relay_message(bytes + 1, size - 1);
+			relay_message(call, bytes + 1, size - 1);
 			break;
 		case DPERM_MESSAGE_QUESTION:
 			answer_question(call, bytes + 1, size - 1);
@@ -360,9 +384,16 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answer
 {
 	Call		call = {.fcinfo = fcinfo, .answerer = answerer, .arg = arg};
 	dsm_segment *segment;
-	LOCKTAG		place;
+	LOCKTAG		place[2];
+	int			places = 0;
 
 	check_nesting();
+
+	/* these share their locks, so that they would share a place */
+	if (IsInParallelMode())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot charge a budget during a parallel operation")));
 	if (RecoveryInProgress())
 		ereport(ERROR,
 				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
@@ -380,18 +411,22 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answer
 		call.rows = dperm_result_set_begin(fcinfo, &desc);
 		call.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	}
-	place = take_place();
+	place[places++] = take_place(GetSessionUserId());
+	if (GetUserId() != GetSessionUserId())
+		place[places++] = take_place(GetUserId());
 
 	/* an error detaches the memory with the transaction's resources */
 	segment = write_call(&call, relation);
-	call.header->place = place;
+	call.header->places = places;
+	memcpy(call.header->place, place, sizeof(LOCKTAG) * places);
 	call.handle = start_worker(segment);
 	await_result(&call, segment);
 	cancel_on_dsm_detach(segment, stop_worker, PointerGetDatum(call.handle));
 	under_way = false;
 	pfree(call.handle);
 	dsm_detach(segment);
-	(void) LockRelease(&place, DPERM_PLACE_LOCK, false);
+	while (places > 0)
+		(void) LockRelease(&place[--places], DPERM_PLACE_LOCK, false);
 	if (call.slot)
 		ExecDropSingleTupleTableSlot(call.slot);
 	fcinfo->isnull = call.result == 0 && !fcinfo->flinfo->fn_retset;

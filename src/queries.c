@@ -219,7 +219,7 @@ dperm_queries_census(const DpermSource *source, DestReceiver *receiver)
 }
 
 /*
- * Do all that comes before the first row of a query: check it and, unless the relation is protected, plan it, and let the
+ * Do all that comes before the first row of a query: check it, plan it, and let the
  * executor look at privileges and at what it would read. Not again for a query that was tried before.
  */
 static void
@@ -307,6 +307,16 @@ check_queries(DpermSource *source, List **tried)
 	try_read(source, source->relation, read_query(source, source->once), tried);
 	if (source->census)
 		try_read(source, source->census_relation, source->census, tried);
+}
+
+/* Check the query that counts the units of a source which is read once. */
+void
+dperm_queries_check_census(const DpermSource *source)
+{
+	List	   *tried = NIL;
+
+	if (source->census == NULL)
+		try_read(source, source->relation, dperm_queries_own_census(source), &tried);
 }
 
 /* Open a source, and check the queries over it. */

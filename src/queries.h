@@ -48,6 +48,9 @@ extern void dperm_queries_sample(const DpermSource *source, int64 every, int64 l
  */
 extern void dperm_queries_read(const DpermSource *source, DestReceiver *receiver);
 
+/* Check, before the charge, the query that counts units: who asks for their number needs it, and nobody else does. */
+extern void dperm_queries_check_census(const DpermSource *source);
+
 /* The census of a source that shows all rows, as source->census is; and run the census of a source that has one. */
 extern char *dperm_queries_own_census(const DpermSource *source);
 extern void dperm_queries_census(const DpermSource *source, DestReceiver *receiver);

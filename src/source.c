@@ -54,6 +54,20 @@ parse_name(const char *name)
 	return makeRangeVarFromNameList(parts);
 }
 
+/* The same name, as it is understood: nothing else of what the caller has written. */
+char *
+dperm_source_written(const char *name)
+{
+	RangeVar   *parsed = parse_name(name);
+	List	   *parts = list_make1(makeString(parsed->relname));
+
+	if (parsed->schemaname)
+		parts = lcons(makeString(parsed->schemaname), parts);
+	if (parsed->catalogname)
+		parts = lcons(makeString(parsed->catalogname), parts);
+	return NameListToQuotedString(parts);
+}
+
 /* The relation of a name as in FROM. */
 Oid
 dperm_source_look_up(const char *name, LOCKMODE lock, bool missing_ok)

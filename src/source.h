@@ -109,6 +109,9 @@ extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names
 /* The relation of a name as in FROM, locked on demand. */
 extern Oid	dperm_source_look_up(const char *name, LOCKMODE lock, bool missing_ok);
 
+/* Such a name, in the form that PostgreSQL writes it in. */
+extern char *dperm_source_written(const char *name);
+
 /* The same, locked in the same way; raises if it can have no rows. */
 extern Oid	dperm_source_find(const char *name);
 

@@ -6,6 +6,7 @@
 #include "miscadmin.h"
 #include "utils/lsyscache.h"
 
+#include "core/base/blas.h"
 #include "message.h"
 #include "protection.h"
 #include "spend.h"
@@ -89,6 +90,10 @@ dperm_spend(const DpermSource *source, const DpermOptions *options, DpermSpendKi
 
 	if (source->registration == NULL)
 		return;
+
+	/* a library that cannot be loaded costs nothing */
+	if (dperm_encoder_dim(&source->spec.encoder) >= DPERM_BLAS_SMALL)
+		(void) dperm_blas();
 	charge = dperm_spend_charge(source, options, kind, function);
 	dperm_worker_charged(dperm_debit(&charge), source->run_as);
 	dperm_message_public();

@@ -7,6 +7,7 @@
 #include "fmgr.h"
 
 #include "arguments.h"
+#include "locks.h"
 #include "model_type.h"
 #include "option_table.h"
 #include "protected_call.h"
@@ -51,6 +52,7 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	};
 	DpermNoisePlans noise;
 	List	   *tried = NIL;
+	ResourceOwner look;
 
 	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
 	names.domains = dperm_arguments_jsonb(fcinfo, "domains");
@@ -58,7 +60,11 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	dperm_options_init(options, learner);
 	dperm_option_table_arguments(options, DPERM_PLACE_TRAIN, fcinfo);
 	dperm_options_settle(options);
+	if (!reads)
+		look = dperm_locks_look();
 	dperm_queries_open(source, &names, options, &tried);
+	if (!reads)
+		dperm_locks_look_away(look);
 	dperm_options_set_unit(options, source->unit != NULL);
 	dperm_spend_settle(options, source);
 	noise = dperm_options_noise(options, &source->spec.encoder, false);

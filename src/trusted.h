@@ -1,5 +1,5 @@
 /*
- * trusted.h: whose functions may run at all in a process that reads protected rows.
+ * trusted.h: what a process that reads protected rows may do at all.
  */
 #ifndef DPERM_TRUSTED_H
 #define DPERM_TRUSTED_H
@@ -10,9 +10,22 @@
 extern bool dperm_trusted_function(Oid function, Oid owner, Oid extension);
 
 /*
- * From now on this process runs no function of anybody else, wherever it is called from: raises where PostgreSQL looks one up. So nothing that a check of the query
- * did not see, or that has been made since, gets the rights of the owner: the body of a function, an expression of an index or a partition key, an operator class.
+ * From now on this process
+ *
+ * - runs no function of anybody else, wherever it is called from: raises where
+ *   PostgreSQL looks one up. So nothing that a check of the query did not see, or
+ *   that has been made since, gets the rights of the owner: the body of a
+ *   function, an expression of an index or a partition key, an operator class;
+ * - has no other process work for it;
+ * - plans without statistics, which are made of rows.
  */
 extern void dperm_trusted_only(Oid owner);
+
+/*
+ * Then, on demand: are names looked for in schemas alone into which nobody but
+ * the owner and administrators can put something? Others do not exist.
+ */
+extern void dperm_trusted_schemas_only(bool only);
+extern bool dperm_trusted_schema(Oid schema, Oid owner);
 
 #endif							/* DPERM_TRUSTED_H */

@@ -24,6 +24,7 @@
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "dperm.h"
+#include "locks.h"
 #include "message.h"
 #include "mistakes.h"
 #include "option_table.h"
@@ -56,6 +57,7 @@ typedef struct Tuning
 	DpermRows **tested_on;		/* and that its mistakes are counted on, if rows may be read only once */
 	List	   *tried;			/* queries that have been checked */
 	const char *holdout;		/* the public table, or NULL */
+	int64		holdout_rows[2];	/* in its two halves */
 	DpermSource *private;		/* with one: the private table, for each candidate */
 } Tuning;
 
@@ -335,6 +337,17 @@ tune_privately(Tuning *tuning)
 	return tasks[chosen].model;
 }
 
+/* Load the public table. What is wrong with it shows here, before anything is charged. */
+static void
+load_holdout(Tuning *tuning)
+{
+	load_candidates(tuning, false, tuning->holdout_rows);
+	if (tuning->holdout_rows[0] == 0 || tuning->holdout_rows[1] == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("holdout has too few rows")));
+}
+
 /*
  * The best candidate on a public table: one half trains, one half counts. Noise is to be as large as it
  * will be on the private rows, so epsilon is scaled by the numbers of rows; method, law and lambda are what they will be.
@@ -346,14 +359,9 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
 	int64	   *mistakes = palloc(sizeof(int64) * trainings);
 	int64		best_mistakes = PG_INT64_MAX;
-	int64		rows[2];
+	const int64 *rows = tuning->holdout_rows;
 	int			best = 0;
 
-	load_candidates(tuning, false, rows);
-	if (rows[0] == 0 || rows[1] == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("holdout has too few rows")));
 	for (int i = 0; i < tuning->candidates.count; i++)
 	{
 		DpermOptions *options = palloc(sizeof(*options));
@@ -410,7 +418,13 @@ tune_on_holdout(Tuning *tuning, DpermSource *private)
 
 	if (units == 0)
 		return NULL;
-	best = dperm_worker_is_for(tuning->fcinfo) ? dperm_worker_ask(units) : choose_on_holdout(units, tuning);
+	if (dperm_worker_is_for(tuning->fcinfo))
+		best = dperm_worker_ask(units);
+	else
+	{
+		load_holdout(tuning);
+		best = choose_on_holdout(units, tuning);
+	}
 	if (best < 0 || best >= tuning->candidates.count)
 		elog(ERROR, "there is no candidate %d", best);
 	model = dperm_tasks_train(&tuning->candidates.each[best], &private[best]);
@@ -418,10 +432,21 @@ tune_on_holdout(Tuning *tuning, DpermSource *private)
 		dperm_tasks_rows_changed();
 	initStringInfo(&text);
 	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
-	escape_json(&text, tuning->holdout);
+	escape_json(&text, dperm_source_written(tuning->holdout));
 	appendStringInfo(&text, ", \"candidates\": %s}", dperm_candidates_json(&tuning->candidates));
 	set_tuning(model, text.data);
 	return model;
+}
+
+/* Do the public and the private table read from a common one? */
+static bool
+overlap(const Tuning *tuning, const DpermSource *private)
+{
+	ResourceOwner look = dperm_locks_look();
+	bool		result = dperm_queries_overlap(&tuning->sources[0], private);
+
+	dperm_locks_look_away(look);
+	return result;
 }
 
 /* Open the public table in place of the private one, and see that it is another. */
@@ -442,7 +467,7 @@ open_holdout(Tuning *tuning, const char *holdout)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout is protected relation \"%s\"", holdout),
 				 errhint("holdout must be a public table. Omit it to choose privately.")));
-	if (dperm_queries_overlap(&tuning->sources[0], &private[0]))
+	if (overlap(tuning, &private[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout reads from the private table"),
@@ -460,6 +485,7 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	Oid			protected = dperm_protected_call_relation(fcinfo);
 	DpermSource first;
 	DpermModel *model;
+	Datum		model_or_null;
 
 	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
 	if (OidIsValid(protected) && tuning.holdout == NULL)
@@ -479,7 +505,15 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify both unit and identity"),
 				 errhint("Omit identity: persons are divided into portions, each with all of their rows.")));
-	open_sources(&tuning, names, false);
+	if (OidIsValid(protected))
+	{
+		ResourceOwner look = dperm_locks_look();
+
+		open_sources(&tuning, names, false);
+		dperm_locks_look_away(look);
+	}
+	else
+		open_sources(&tuning, names, false);
 	first = tuning.sources[0];
 	if (first.registration && tuning.identity && !tuning.holdout)
 		ereport(ERROR,
@@ -489,7 +523,10 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 
 	/* a worker asks its session about the holdout */
 	if (dperm_worker_is_for(fcinfo) && tuning.holdout)
+	{
 		tuning.private = tuning.sources;
+		dperm_queries_check_census(&first);
+	}
 	else
 	{
 		if (tuning.holdout)
@@ -497,7 +534,12 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 		divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1, tuning.holdout != NULL);
 	}
 	if (OidIsValid(protected))
-		return dperm_protected_call(fcinfo, protected, choose_on_holdout, &tuning);
+	{
+		load_holdout(&tuning);
+		model_or_null = dperm_protected_call(fcinfo, protected, choose_on_holdout, &tuning);
+		dperm_load_close(tuning.sets, tuning.set_count);
+		return model_or_null;
+	}
 
 	/* all that arguments can have wrong has been found by now: here the first row is read */
 	dperm_spend(&first, &tuning.base, DPERM_SPEND_TUNING, fcinfo->flinfo->fn_oid);

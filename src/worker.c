@@ -26,6 +26,7 @@
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
 #include "utils/timeout.h"
+#include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
 #include "call_message.h"
@@ -48,7 +49,12 @@ typedef struct Setting
 	const char *value;
 } Setting;
 
-/* For the whole process, whatever a database or a role has set; the last one keeps the connections to servers of a cluster over the transactions. What it has to say, its session says: only what ends the process is logged here. */
+/*
+ * For the whole process, whatever a database or a role has set. There is one way
+ * to read a table. What it has to say, its session says: only what ends the process
+ * is logged here. The last one keeps the connections to servers of a cluster over
+ * the transactions.
+ */
 static const Setting always[] = {
 	{"application_name", "dperm"},
 	{"search_path", "pg_catalog, pg_temp"},
@@ -65,7 +71,13 @@ static const Setting always[] = {
 	{"log_error_verbosity", "terse"},	/* a context can quote a row */
 	{"extra_float_digits", "1"},
 	{"jit", "off"},
-	{"max_parallel_workers_per_gather", "0"},
+	{"enable_seqscan", "on"},
+	{"enable_indexscan", "off"},
+	{"enable_indexonlyscan", "off"},
+	{"enable_bitmapscan", "off"},
+	{"enable_partition_pruning", "on"},
+	{"constraint_exclusion", "off"},
+	{"synchronize_seqscans", "off"},
 	{"track_functions", "none"},
 	{"log_temp_files", "-1"},
 	{"pg_stat_statements.track", "none"},
@@ -73,20 +85,9 @@ static const Setting always[] = {
 	{"citus.max_cached_conns_per_worker", "1"}
 };
 
-/*
- * While rows are read. The server counts nothing, since everybody may read its statistics. Policies raise an error where they would leave out rows. There is one way to read a table, whatever its
- * statistics say.
- */
+/* While rows are read: the server counts nothing, since everybody may read its statistics. */
 static const Setting reading[] = {
-	{"track_counts", "off"},
-	{"row_security", "off"},
-	{"enable_seqscan", "on"},
-	{"enable_indexscan", "off"},
-	{"enable_indexonlyscan", "off"},
-	{"enable_bitmapscan", "off"},
-	{"enable_partition_pruning", "on"},
-	{"constraint_exclusion", "off"},
-	{"synchronize_seqscans", "off"}
+	{"track_counts", "off"}
 };
 
 /* What has been paid for is worth waiting, for as long as the session waits. */
@@ -104,6 +105,7 @@ static struct
 	shm_mq_handle *to_worker;
 	MemoryContext context;		/* of the call, over all transactions */
 	DpermKeptRelease release;	/* what is to be kept, and by which entry */
+	TimestampTz start;
 	int			settings;		/* the level of those that end with the transaction */
 	bool		charged;
 } worker;
@@ -195,6 +197,8 @@ dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
 	worker.charged = true;
 	dperm_message_mute();
 	begin_as(OidIsValid(owner) ? owner : worker.header->role, true);
+	if (dperm_call_timeout > 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, dperm_call_timeout);
 }
 
 /* From here on rows are read. */
@@ -250,6 +254,7 @@ call_function(ReturnSetInfo *rows)
 	ExprContext *context = makeNode(ExprContext);
 	Datum		result;
 
+	worker.start = GetCurrentTimestamp();
 	enable_timeout_after(STATEMENT_TIMEOUT, CHECK_TIMEOUT_MS);
 	begin_as(worker.header->role, false);
 	set_arguments_style();
@@ -267,8 +272,9 @@ call_function(ReturnSetInfo *rows)
 	result = FunctionCallInvoke(worker.call);
 	if (!worker.charged)
 		elog(ERROR, "function %u did not charge a budget", worker.header->function);
-	if (!XactReadOnly)
-		elog(ERROR, "a function behind relation %u may have written", worker.header->relation);
+	if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		elog(ERROR, "a function behind relation %u has written", worker.header->relation);
+	disable_timeout(STATEMENT_TIMEOUT, false);
 	commit();
 	return result;
 }
@@ -356,41 +362,45 @@ raise_class(const char *class)
 	if (strcmp(class, DPERM_FAILURE_CANCELLED) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("the call was cancelled after it had been charged"),
-				 errhint("dp_ledger has the entry.")));
+				 errmsg("the call was cancelled")));
 	if (strcmp(class, DPERM_FAILURE_RESOURCES) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
 				 errmsg("the server had too few resources to read the protected relation"),
-				 errdetail("The call has been charged."),
 				 errhint("The server log has the cause.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
 			 errmsg("the protected relation could not be read"),
-			 errdetail("The call has been charged."),
-			 errhint("The server log has the cause. Expressions of a protected view must not fail, whatever rows hold.")));
+			 worker.charged ? 0 : errdetail("Nothing has been charged."),
+			 errhint("The server log has the cause.")));
 }
 
-/* Raise an error from before the charge. That of a lock says what to do. */
+/* Raise an error as it is. One of a lock, or of all that comes before the charge and takes too long, says what to do. */
 static void
 raise_whole(ErrorData *error)
 {
-	if (!worker.charged && (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE || error->sqlerrcode == ERRCODE_QUERY_CANCELED))
+	if (!worker.charged && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("could not lock the budget, or the protected relation, in time"),
 				 errdetail("Nothing has been charged."),
 				 errhint("This or another transaction has changed the budget, its grants or the relation, and has not ended yet. Commit or roll back, and try again.")));
+	if (!worker.charged && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 TimestampDifferenceExceeds(worker.start, GetCurrentTimestamp(), CHECK_TIMEOUT_MS) ?
+				 errmsg("could not check the call within %d seconds", CHECK_TIMEOUT_MS / 1000) : errmsg("the call was cancelled"),
+				 errdetail("Nothing has been charged.")));
 	ReThrowError(error);
 }
 
-/* Log where an error after the charge comes from, but nothing that a row may have put into it. */
+/* Log where an error comes from, but nothing that a row may have put into it. */
 static void
 log_place(const ErrorData *error)
 {
 	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
 	ereport(LOG,
-			(errmsg("a call on protected relation %u failed after it had been charged: SQLSTATE %s, raised by %s in %s, line %d",
+			(errmsg("a call on protected relation %u failed: SQLSTATE %s, raised by %s in %s, line %d",
 					worker.header->relation, unpack_sql_state(error->sqlerrcode), error->funcname ? error->funcname : "?",
 					error->filename ? error->filename : "?", error->lineno)));
 	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
@@ -429,12 +439,14 @@ tell_failure(void)
 	error = CopyErrorData();
 	FlushErrorState();
 	AbortCurrentTransaction();
+
+	/* what ends a call from outside is no fault of its arguments */
+	if (worker.charged && strcmp(class_of(error->sqlerrcode), DPERM_FAILURE_CANCELLED) == 0)
+		whole = false;
+	if (!whole)
+		log_place(error);
 	if (worker.charged)
-	{
-		if (!whole)
-			log_place(error);
 		keep_failure(!whole ? class_of(error->sqlerrcode) : error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ? DPERM_FAILURE_CHANGED : DPERM_FAILURE_ARGUMENTS);
-	}
 	let_go_of_server();
 	MemoryContextSwitchTo(worker.context);
 	whereToSendOutput = DestRemote;
@@ -442,7 +454,7 @@ tell_failure(void)
 	{
 		if (whole)
 			raise_whole(error);
-		raise_class(worker.release.failure);
+		raise_class(class_of(error->sqlerrcode));
 	}
 	PG_CATCH();
 	{
@@ -510,7 +522,8 @@ dperm_worker_main(Datum handle)
 	attach(segment);
 	BackgroundWorkerInitializeConnectionByOid(worker.header->database, InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
 	before_shmem_exit(release_locks, 0);
-	(void) LockAcquire(&worker.header->place, DPERM_PLACE_LOCK, true, false);
+	for (int i = 0; i < worker.header->places; i++)
+		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
 	set_all(always, lengthof(always), false);
 	dperm_cache_memory = worker.header->cache_memory;
 	dperm_progress = worker.header->progress;

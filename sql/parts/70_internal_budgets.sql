@@ -66,6 +66,8 @@ CREATE TABLE dp_ledger_entries (
 	entry bigint NOT NULL,
 	at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	act text NOT NULL,
+	actor_name dp_role_name,
+	actor regrole GENERATED ALWAYS AS (dp_role_of(actor_name)) STORED,
 	role name NOT NULL,
 	function text,
 	relation text,

@@ -77,7 +77,7 @@ CREATE VIEW dp_ledger WITH (security_barrier) AS
 			OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id OPERATOR(pg_catalog.=) k.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE')) AS may_read) p
 		WHERE k.budget_id OPERATOR(pg_catalog.=) e.budget_id AND k.entry OPERATOR(pg_catalog.=) e.entry ORDER BY k.at LIMIT 1) r ON true
 	WHERE pg_catalog.pg_has_role('pg_read_all_stats', 'USAGE')
-		OR e.role OPERATOR(pg_catalog.=) current_user
+		OR pg_catalog.pg_has_role(e.actor, 'USAGE')
 		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE'));
 COMMENT ON VIEW dp_ledger IS
 	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, your own entries, or all for members of pg_read_all_stats';

@@ -5,7 +5,6 @@ CREATE ROLE callees_stranger;
 CREATE SCHEMA callees AUTHORIZATION callees_owner;
 CREATE SCHEMA callees_stranger AUTHORIZATION callees_stranger;
 GRANT USAGE ON SCHEMA callees, callees_stranger TO PUBLIC;
-GRANT CREATE ON SCHEMA callees TO callees_stranger;
 SET ROLE callees_owner;
 SELECT dp_budget_create('callees', 500), dp_grant('callees', 'callees_analyst');
 CREATE TYPE callees.kind AS ENUM ('r', 's');
@@ -127,8 +126,10 @@ SET ROLE callees_analyst;
 SELECT DISTINCT callees.train(name) FROM callees.cases;
 -- A stranger's are refused: most before the call is charged, with a name, and the others when PostgreSQL looks them up
 RESET ROLE;
+GRANT CREATE ON SCHEMA callees TO callees_stranger;
 SELECT format('ALTER FUNCTION %s OWNER TO callees_stranger', p.oid::regprocedure) FROM pg_proc p JOIN pg_language l ON l.oid = prolang
   WHERE pronamespace = 'callees'::regnamespace AND lanname = 'plpgsql' AND proname NOT IN ('define', 'train', 'calling', 'executing', 'setting', 'definer', 'domained') ORDER BY p.oid::regprocedure::text COLLATE "C" \gexec
+REVOKE CREATE ON SCHEMA callees FROM callees_stranger;
 SET ROLE callees_analyst;
 SELECT name, callees.train(name) FROM callees.cases ORDER BY id;
 SELECT budget FROM dp_cost('callees.shown', 'y', 'x', 1, 300);
@@ -162,6 +163,19 @@ SET ROLE callees_analyst;
 SET search_path = callees_stranger, pg_catalog, public;
 SELECT callees.lowered('A1'), callees.tidied('x');
 SELECT f AS function, callees.train(f) FROM unnest('{lowered,tidied,limited,astray,astray_too,at_home}'::pg_catalog.text[]) f;
+-- Where others can put what fits better, the names of a body find nothing: they would choose for which rows it fails
+RESET ROLE;
+GRANT CREATE ON SCHEMA callees TO callees_analyst;
+SET ROLE callees_owner;
+SELECT dp_protect('callees.at_home', 'callees', unit => 'person', domains => '{"x": [0, 1]}');
+SET ROLE callees_analyst;
+CREATE FUNCTION callees.lowered(w varchar) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN true;
+SELECT callees.train('at_home');
+DROP FUNCTION callees.lowered(varchar);
+SELECT callees.train('at_home');
+RESET ROLE;
+REVOKE CREATE ON SCHEMA callees FROM callees_analyst;
+SET ROLE callees_analyst;
 RESET search_path;
 -- What cannot be looked into has to be IMMUTABLE: the owner's word that it depends on its arguments alone
 SET ROLE callees_owner;

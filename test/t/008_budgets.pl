@@ -93,7 +93,7 @@ says('member', 'SELECT budget, granted_to, epsilon_granted, epsilon_used, epsilo
 says('stranger', 'SELECT count(*) FROM dp_budgets', '0');
 says('heir', 'SELECT budget, owner, granted_to, neighbours, epsilon, epsilon_spent, epsilon_left FROM dp_budgets', 'patients|heir||replace|4|2.2|1.8', 'what is left for the owner');
 says('stranger', 'SELECT count(*) FROM dp_ledger', '0');
-says('member', 'SELECT DISTINCT role FROM dp_ledger', 'member');
+says('member', 'SELECT DISTINCT role FROM dp_ledger ORDER BY 1', "member\nteam");
 says('heir', "SELECT count(*) FILTER (WHERE budget = 'patients') > 15, count(*) FILTER (WHERE budget <> 'patients') FROM dp_ledger", 't|0');
 says('officer', 'SELECT DISTINCT budget FROM dp_ledger ORDER BY 1', "patients\npure");
 says('officer', 'SELECT count(*) FROM dp_budgets', '0');

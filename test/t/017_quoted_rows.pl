@@ -50,12 +50,12 @@ if ($node->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 foreach my $call (@calls)
 {
 	my (undef, $err) = as($call->[0], "SET client_min_messages = debug5;\nSELECT $call->[1] IS NOT NULL");
-	like($err, qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged\./, "$call->[0], $call->[1]: what has happened");
+	like($err, qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged, by entry \d+ of the ledger\./, "$call->[0], $call->[1]: what has happened");
 	unlike($err, qr/secret|wrong, line|in\w*put syntax/, "$call->[0], $call->[1]: no row");
 }
 my $log = slurp_file($node->logfile);
 unlike($log, qr/secret words/, 'the log does not have it');
-like($log, qr/failed after it had been charged: SQLSTATE 22P02, raised by \w+ in numutils\.c/, 'but where it comes from');
+like($log, qr/failed: SQLSTATE 22P02, raised by \w+ in numutils\.c/, 'but where it comes from');
 
 # Nor does the encoding that the analyst chooses decide whether an expression fails.
 $node->safe_psql('postgres', qq{

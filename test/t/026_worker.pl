@@ -16,7 +16,7 @@ $node->safe_psql('postgres', q{
 	CREATE EXTENSION dperm;
 	CREATE ROLE owner LOGIN; CREATE ROLE ana LOGIN; CREATE ROLE ben LOGIN; CREATE ROLE cleo LOGIN; CREATE ROLE dora LOGIN; CREATE ROLE emil LOGIN; CREATE ROLE stranger LOGIN;
 	CREATE ROLE auditor LOGIN IN ROLE pg_read_all_stats;
-	GRANT CREATE, USAGE ON SCHEMA public TO owner, ana;
+	REVOKE CREATE ON SCHEMA public FROM PUBLIC; GRANT CREATE ON SCHEMA public TO owner; CREATE SCHEMA AUTHORIZATION ana; CREATE SCHEMA AUTHORIZATION stranger; GRANT USAGE ON SCHEMA stranger TO owner;
 	CREATE FUNCTION definer(command text) RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN EXECUTE command; END $$;
 	CREATE FUNCTION with_role() RETURNS int LANGUAGE sql SET role = 'ana' AS 'SELECT 1';
 	CREATE PROCEDURE commits() LANGUAGE plpgsql AS $$ BEGIN COMMIT; END $$;
@@ -134,7 +134,7 @@ foreach my $case (
 	[ 'pg_terminate_backend of the worker', [ "$train;" ], "SELECT pg_terminate_backend(pid) $workers",
 		qr/ERROR:  XX000: the background worker of the call ended without an answer\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:/, 'not kept' ],
 	[ 'pg_cancel_backend of the worker', [ "$train;" ], "SELECT pg_cancel_backend(pid) $workers",
-		qr/ERROR:  57014: the call was cancelled after it had been charged\nHINT:  dp_ledger has the entry\./, 'cancelled' ],
+		qr/ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged, by entry \d+ of the ledger\./, 'cancelled' ],
 	[ 'a client that is gone', [ "SET client_connection_check_interval = '100ms';", "$train;" ], sub { $_[0]->{handle}->kill_kill }, qr/^$/, 'not kept' ])
 {
 	my ($what, $sql, $end, $error, $release) = @$case;
@@ -236,9 +236,9 @@ query(q{SET SESSION AUTHORIZATION owner;
 	CREATE FUNCTION calls_again(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.dp_logreg_train('public.people', 'ill', '{age}', 1); RETURN i; END $$;
 	CREATE FUNCTION charges(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.dp_budget_charge('b', 1); RETURN i; END $$});
 my %class = (
-	'the relation could not be read' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged\.\nHINT:  The server log has the cause\. [^\n]*\nLOCATION:[^\n]*$/,
-	'too few resources' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  53000: the server had too few resources to read the protected relation\nDETAIL:  The call has been charged\.\nHINT:[^\n]*\nLOCATION:[^\n]*$/,
-	'cancelled' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  57014: the call was cancelled after it had been charged\nHINT:[^\n]*\nLOCATION:[^\n]*$/,
+	'the relation could not be read' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:  The server log has the cause\.\nLOCATION:[^\n]*$/,
+	'too few resources' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  53000: the server had too few resources to read the protected relation\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:[^\n]*\nLOCATION:[^\n]*$/,
+	'cancelled' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nLOCATION:[^\n]*$/,
 	'kept' => qr/^$/);
 foreach my $case (
 	[ 'division by zero', 'CASE WHEN id = 13 THEN 1 / (age - 13) ELSE age END', 'the relation could not be read' ],
@@ -264,10 +264,10 @@ foreach my $case (
 	charged($what, $release);
 }
 ok(slurp_file($node->logfile) !~ /secret canary|canary\d/, 'nor is it in the log');
-ok(slurp_file($node->logfile) =~ /a call on protected relation \d+ failed after it had been charged: SQLSTATE $_/, "which says what happened: $_") foreach '22012, raised by int4div', '54001, raised by check_stack_depth', '0A000, raised by check_nesting';
+ok(slurp_file($node->logfile) =~ /a call on protected relation \d+ failed: SQLSTATE $_/, "which says what happened: $_") foreach '22012, raised by int4div', '54001, raised by check_stack_depth', '0A000, raised by check_nesting';
 
 # What depends on the number of rows alone is said in full.
-like((as('ana', "SELECT dp_logreg_tune('little', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  22023: a portion of the rows is empty\nHINT:  There are too few rows for this many candidates/, 'too few rows');
+like((as('ana', "SELECT dp_logreg_tune('little', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  22023: a portion of the rows is empty\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:  There are too few rows for this many candidates/, 'too few rows');
 charged('too few rows', 'the arguments do not fit the number of rows');
 
 # ---- an owner's function in the worker is the owner, and nobody else; and writes nothing
@@ -316,7 +316,7 @@ foreach my $case (
 	[ "SELECT public.dp_grant('b', 'stranger')", 'read-only transaction|cannot execute' ],
 	[ "SELECT public.dp_logreg_train('public.people', 'ill', '{age}', 1)", 'while another one is read' ],
 	[ "SELECT public.dp_logreg_tune('public.people', 'ill', '{age}', 1)", 'while another one is read' ],
-	[ "SELECT * FROM public.dp_evaluate((SELECT model FROM public.made), 'public.people', epsilon => 1)", 'while another one is read|permission denied' ])
+	[ "SELECT * FROM public.dp_evaluate((SELECT model FROM ana.made), 'public.people', epsilon => 1)", 'while another one is read|permission denied' ])
 {
 	my ($command, $refusal) = @$case;
 	query(qq{UPDATE attempt SET command = \$a1\$$command\$a1\$, refusal = '$refusal'});
@@ -349,6 +349,7 @@ foreach my $case (
 	is(query("SELECT trim_scale(epsilon_spent - $small) FROM dp_budgets WHERE budget = 'small'"), $payer ? '0.01' : '0', "$what: to the budget that it has then");
 	nothing_left($what);
 }
+query('REVOKE CREATE ON SCHEMA public FROM emil');
 
 # ---- slots: a role has a quarter of them, which is one; others wait until they are cancelled or there is one
 
@@ -476,10 +477,13 @@ query(q{
 	CREATE FUNCTION write_it() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RESET transaction_read_only; INSERT INTO public.witness VALUES (1); END $$;
 	CREATE FUNCTION writes(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.write_it(); RETURN i; END $$;
 	CREATE VIEW writing AS SELECT ill, writes(age) AS age FROM people;
-	SELECT dp_protect(v, 'b', domains => '{"age": [0, 50]}') FROM unnest('{setting,writing}'::text[]) v;
+	CREATE FUNCTION hide_it() RETURNS void LANGUAGE plpgsql AS $$ BEGIN BEGIN RESET transaction_read_only; INSERT INTO public.witness VALUES (1); EXCEPTION WHEN division_by_zero THEN NULL; END; SET transaction_read_only = on; END $$;
+	CREATE FUNCTION hides(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.hide_it(); RETURN i; END $$;
+	CREATE VIEW hiding AS SELECT ill, hides(age) AS age FROM people;
+	SELECT dp_protect(v, 'b', domains => '{"age": [0, 50]}') FROM unnest('{setting,writing,hiding}'::text[]) v;
 });
 is((as('ana', "SELECT dp_logreg_train('setting', 'ill', '{age}', 0.01)::jsonb ->> 'rows'; SELECT release, model IS NOT NULL FROM dp_ledger WHERE relation = 'public.setting' AND role = 'ana'"))[0], "200\nkept|t", 'settings of a function end with the transaction that reads');
-like((as('ana', "SELECT dp_logreg_train('writing', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  39000: the protected relation could not be read/, 'a function that writes');
+like((as('ana', "SELECT dp_logreg_train('$_', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  39000: the protected relation could not be read/, "a function that writes: $_") foreach 'writing', 'hiding';
 is(query('SELECT count(*) FROM witness'), '0', 'has written nothing');
 
 # A worker that is not to be interrupted keeps its place when its session has been cancelled.
@@ -499,6 +503,86 @@ for (1 .. 3)
 }
 cmp_ok($most, '<=', 1, 'a role has its quarter of the workers, also of those whose sessions are gone');
 poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'dperm'});
+
+# What the catalog has against a call is found before the charge.
+query(q{
+	CREATE ROLE reader; GRANT reader TO owner;
+	CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing; GRANT USAGE ON FOREIGN SERVER nowhere TO owner;
+	SET SESSION AUTHORIZATION owner;
+	CREATE MATERIALIZED VIEW unfilled AS SELECT ill, age FROM people;
+	CREATE TABLE behind AS SELECT ill, age FROM people; CREATE VIEW before_it AS SELECT ill, age FROM behind;
+	CREATE FUNCTION mine(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN i; END $$;
+	CREATE VIEW calling AS SELECT ill, mine(age) AS age FROM people;
+	CREATE TABLE worded AS SELECT CASE WHEN ill THEN 'yes' ELSE 'no' END AS ill, age FROM people;
+	CREATE FOREIGN TABLE far (ill boolean, age int) SERVER nowhere;
+	SELECT dp_protect(t, 'b', domains => '{"age": [0, 50]}') FROM unnest('{unfilled,before_it,calling,worded,far}'::text[]) t;
+	REFRESH MATERIALIZED VIEW unfilled WITH NO DATA;
+	REVOKE SELECT ON behind FROM owner; REVOKE EXECUTE ON FUNCTION mine FROM owner, PUBLIC;
+});
+query("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO ana");
+$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+foreach my $relation ('unfilled', 'before_it', 'calling', 'worded', 'far')
+{
+	my $positive = $relation eq 'worded' ? ", positive => 'yes'" : '';
+	like((as('ana', "SELECT dp_logreg_train('$relation', 'ill', '{age}', 0.01$positive)"))[1],
+		qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  Nothing has been charged\./, "$relation: cannot be read");
+	not_charged($relation);
+}
+query("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO PUBLIC");
+
+# So is what is wrong with a holdout, a value or a setting.
+query(q{SET ROLE ana; CREATE TABLE none (id int, ill boolean, age int); CREATE VIEW broken AS SELECT id, ill, age / (id - 7) AS age FROM public.spare});
+query('GRANT SELECT ON spare TO ana');
+foreach my $case (
+	[ "dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}', holdout => 'none', identity => 'id')", qr/22023: holdout has too few rows/ ],
+	[ "dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}', holdout => 'broken', identity => 'id')", qr/22012: division by zero/ ],
+	[ "dp_logreg_train('people', 'ill', '{age}', 0.01, positive => repeat(' ', 3000000) || 'true')", qr/22023: positive is longer than/ ])
+{
+	like((as('ana', "SELECT $case->[0]"))[1], $case->[1], substr($case->[0], 0, 100));
+	not_charged(substr($case->[0], 0, 100));
+}
+my $parallel = query(q{SELECT name FROM pg_settings WHERE name IN ('debug_parallel_query', 'force_parallel_mode')});
+query(q{SET ROLE ana; CREATE FUNCTION ana.wraps(i int) RETURNS void PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.dp_budget_charge('b', 0.001); END $$});
+like((as('ana', "SET $parallel = on; SELECT count(ana.wraps(age)) FROM spare"))[1], qr/ERROR:  25000: cannot charge a budget during a parallel operation/, 'a call that says it may run in parallel');
+not_charged('in parallel');
+is((as('ana', q{SET timezone = '<} . 'A' x 200 . q{>5'; } . $open))[0], 200, 'a long time zone');
+charged('a long time zone', 'kept');
+is((as('ana', "SELECT length(dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}', holdout => repeat(' ', 100000) || '\"public\" . spare', identity => 'id')::text) < 5000; SELECT model::jsonb -> 'tuning' ->> 'holdout' FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1"))[0], "t\npublic.spare", 'a model has the name of its holdout, as PostgreSQL writes it');
+charged('a name', 'kept');
+
+# No lock of a relation that the caller may not read outlives what only looks at it.
+foreach my $call ("SELECT count(*) FROM dp_cost('people', 'ill', '{age}', epsilon => 0.01, rows => 100)",
+	"SELECT count(dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}', holdout => 'spare', identity => 'id'))")
+{
+	like((as('ana', "BEGIN; $call; SELECT string_agg(relation::regclass::text, ' ') FROM pg_locks WHERE pid = pg_backend_pid() AND relation IN ('people'::regclass, 'held'::regclass)"))[0], qr/^\d\n?$/, "no lock is left: $call");
+}
+charged('tuned', 'kept');
+
+# Other processes do not work for the worker: they would not know whom to trust.
+query(q{
+	SET SESSION AUTHORIZATION stranger;
+	CREATE FUNCTION stranger.spy(i int) RETURNS int IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END $$; GRANT EXECUTE ON FUNCTION stranger.spy TO PUBLIC;
+	RESET SESSION AUTHORIZATION; SET SESSION AUTHORIZATION owner;
+	CREATE FUNCTION passes(i int) RETURNS int IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RETURN stranger.spy(i); END $$;
+	CREATE FUNCTION gathers(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql SET max_parallel_workers_per_gather = 2 SET min_parallel_table_scan_size = 0 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0
+		SET parallel_leader_participation = off AS $$ BEGIN RETURN (SELECT max(public.passes(age)) FROM public.people); END $$;
+	CREATE VIEW gathering AS SELECT ill, gathers(age) AS age FROM people WHERE id < 3;
+	SELECT dp_protect('gathering', 'b', domains => '{"age": [0, 50]}');
+});
+like((as('ana', "SELECT dp_logreg_train('gathering', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  39000: the protected relation could not be read/, 'a stranger behind a parallel plan');
+
+# The owner of a server can bound how long it takes.
+query("ALTER DATABASE postgres SET dperm.call_timeout = '500ms'");
+hold();
+like((as('ben', $train))[1], qr/ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged/, 'dperm.call_timeout');
+let_go();
+query("ALTER DATABASE postgres RESET dperm.call_timeout");
+
+# Who paid has the entry, whatever the role is called by now.
+query(q{CREATE ROLE ren LOGIN; SET ROLE owner; SELECT dp_grant('b', 'ren')});
+as('ren', $open);
+query('ALTER ROLE ren RENAME TO ren2; CREATE ROLE ren LOGIN');
+is((as($_->[0], 'SELECT count(*), count(model) FROM dp_ledger'))[0], $_->[1], "renamed: $_->[0]") foreach [ 'ren2', '1|1' ], [ 'ren', '0|0' ];
 
 $node->stop;
 done_testing();
