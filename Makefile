@@ -23,9 +23,11 @@ VPATH = $(here)
 endif
 sources = $(patsubst $(here)/%,%,$(sort $(wildcard $(here)/$(1))))
 
-PG_OBJS := $(patsubst %.c,%.o,$(call sources,src/*.c))
+# The PostgreSQL side, from the top down: a room includes those that follow it.
+ROOMS = entry train query protect budget relation column base
+PG_OBJS := $(patsubst %.c,%.o,$(foreach room,$(ROOMS),$(call sources,src/$(room)/*.c)))
 CORE_OBJS := $(patsubst %.c,%.o,$(call sources,src/core/*/*.c))
-ALL_HEADERS := $(wildcard $(here)/src/*.h $(here)/src/core/*/*.h)
+ALL_HEADERS := $(wildcard $(here)/src/*/*.h $(here)/src/core/*/*.h)
 # BLAS is loaded when it is needed, as a library of its own: to load it takes longer than to train on a small table, or to predict.
 BLAS = dperm_blas
 BLAS_TABLE = src/core/base/blas.o
@@ -87,7 +89,7 @@ uninstall-blas:
 	rm -f '$(DESTDIR)$(pkglibdir)/$(BLAS)$(DLSUFFIX)'
 
 ifdef VPATH
-$(shell mkdir -p sql src/blas $(dir $(CORE_OBJS)))
+$(shell mkdir -p sql src/blas $(sort $(dir $(PG_OBJS) $(CORE_OBJS))))
 $(shell [ -e expected ] || ln -s $(abspath $(here))/expected)
 endif
 
@@ -196,8 +198,8 @@ citus:
 
 # What a forgetful author breaks: a test or a part of the SQL that no list names, versions that differ, names that do not
 # tell where they are.
-# Directories that script/check-sources looks at: names after files, no circles of includes, headers that compile by themselves.
-CHECKED_DIRS = src src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
+# Directories that script/check-sources looks at: names after files, no circles, headers that compile by themselves.
+CHECKED_DIRS = $(ROOMS:%=src/%) src/core/base src/core/encode src/core/loss src/core/solve src/core/mechanism src/core/privacy src/core/model
 SQL_TESTS := $(patsubst test/sql/%.sql,%,$(call sources,test/sql/*.sql))
 lint:
 	@for t in $(filter-out $(REGRESS),$(SQL_TESTS)); do \
@@ -206,7 +208,7 @@ lint:
 		test -e $(here)/$$t || { echo "not ok - no $$t"; exit 1; }; done
 	@for p in $(filter-out $(SQL_PARTS:%=sql/parts/%.sql),$(call sources,sql/parts/*)); do \
 		echo "not ok - $$p is not in SQL_PARTS"; exit 1; done
-	@COMPILE='$(CC) $(CPPFLAGS) -Wall -Werror' $(here)/script/check-sources $(here) $(CHECKED_DIRS)
+	@ROOMS='$(ROOMS)' COMPILE='$(CC) $(CPPFLAGS) -Wall -Werror' $(here)/script/check-sources $(here) $(CHECKED_DIRS)
 	@grep -q "^default_version = '$(EXTVERSION)'" $(here)/dperm.control || \
 		{ echo "not ok - dperm.control is not of version $(EXTVERSION)"; exit 1; }
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json

@@ -2,7 +2,7 @@
 -- Training
 --
 -- Arguments are found by their names, so their order is free: a new option is an argument here and in 51_tuning.sql, and
--- an entry of the table in src/option_table.c. Comments list the types of the arguments, because a schema may hold another
+-- an entry of the table in src/base/option_table.c. Comments list the types of the arguments, because a schema may hold another
 -- function of the same name.
 --
 -- features is a column name or an array of column names. It is declared anycompatible, so that one function takes text,

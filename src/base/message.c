@@ -1,0 +1,87 @@
+/*
+ * message.c: what a process that reads protected rows may say.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "lib/stringinfo.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+
+#include "base/message.h"
+
+static bool muted;
+static bool silent;				/* at this moment */
+
+/* A subtransaction is undone: an error that was raised in public has been caught, and what comes next is not public. */
+static void
+error_caught(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
+{
+	if (event == SUBXACT_EVENT_ABORT_SUB)
+		dperm_message_private();
+}
+
+void
+dperm_message_mute(void)
+{
+	muted = true;
+	RegisterSubXactCallback(error_caught, NULL);
+	dperm_message_private();
+}
+
+void
+dperm_message_unmute(void)
+{
+	dperm_message_public();
+	muted = false;
+	UnregisterSubXactCallback(error_caught, NULL);
+}
+
+void
+dperm_message_public(void)
+{
+	if (muted)
+	{
+		silent = false;
+		whereToSendOutput = DestRemote;
+	}
+}
+
+void
+dperm_message_private(void)
+{
+	if (muted)
+	{
+		silent = true;
+		whereToSendOutput = DestNone;
+	}
+}
+
+bool
+dperm_message_is_public(void)
+{
+	return !silent;
+}
+
+void
+dperm_message_progress(const char *format,...)
+{
+	StringInfoData text;
+	int			needed;
+
+	initStringInfo(&text);
+	do
+	{
+		va_list		arguments;
+
+		va_start(arguments, format);
+		needed = appendStringInfoVA(&text, format, arguments);
+		va_end(arguments);
+		if (needed > 0)
+			enlargeStringInfo(&text, needed);
+	} while (needed > 0);
+	dperm_message_public();
+	ereport(INFO, (errmsg_internal("dperm: %s", text.data)));
+	dperm_message_private();
+	pfree(text.data);
+}

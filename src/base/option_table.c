@@ -1,0 +1,536 @@
+/*
+ * option_table.c: every option of the learners: its name, its type, its values and where it may be given.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/numeric.h"
+
+#include "base/arguments.h"
+#include "base/option_table.h"
+#include "core/base/limits.h"
+#include "core/loss/loss.h"
+#include "core/mechanism/calibrate.h"
+#include "core/mechanism/mechanism.h"
+
+/* A value of an option; which one is by its type. */
+typedef union OptionValue
+{
+	double		number;			/* float8, and integer: a JSON number need not be whole */
+	int64		integer;		/* bigint */
+	bool		flag;			/* boolean */
+	char	   *text;			/* text */
+} OptionValue;
+
+/* An entry of the table. */
+typedef struct Option
+{
+	const char *name;
+	Oid			type;			/* of the SQL argument */
+	void		(*set) (DpermOptions *options, OptionValue value);	/* raises for a value out of range */
+	int			places;			/* DpermOptionPlace, any number of them */
+	int			learners;		/* 1 << DpermLearner, any number of them; 0: all */
+	const char *required;		/* the hint for NULL; NULL: there is a default */
+} Option;
+
+/* Places that many options share. */
+#define ARGUMENT (DPERM_PLACE_TRAIN | DPERM_PLACE_TUNE)
+#define KEY (DPERM_PLACE_AGGREGATE | DPERM_PLACE_CANDIDATE)
+
+/* Multiples of the default lambda. */
+#define SCALE_MIN 1e-6
+#define SCALE_MAX 1e6
+
+#define SVM (1 << DPERM_LEARNER_SVM)
+
+static void
+set_epsilon(DpermOptions *options, OptionValue value)
+{
+	double		epsilon = value.number;
+
+	if (isnan(epsilon) || epsilon <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be greater than zero"),
+				 errhint("Typical values are between 0.1 and 10; 'Infinity' trains without privacy.")));
+	if (epsilon < DPERM_EPSILON_MIN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be at least %g", DPERM_EPSILON_MIN),
+				 errhint("No model is useful at a smaller epsilon. Typical values are between 0.1 and 10.")));
+	if (epsilon > DPERM_EPSILON_MAX && !isinf(epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon must be at most %d, or 'Infinity'", DPERM_EPSILON_MAX),
+				 errhint("A larger epsilon gives no protection. Use 'Infinity' to train without privacy.")));
+	options->epsilon = epsilon;
+}
+
+static void
+set_delta(DpermOptions *options, OptionValue value)
+{
+	double		delta = value.number;
+
+	if (!(delta == 0 || (delta >= DPERM_DELTA_MIN && delta < 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
+				 errhint("delta should be much smaller than 1 divided by the number of rows. 0 is pure epsilon.")));
+	options->delta = delta;
+}
+
+static void
+set_neighbours(DpermOptions *options, OptionValue value)
+{
+	int			neighbours = dperm_claim_neighbours_parse(value.text);
+
+	if (neighbours < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown neighbours \"%s\"", value.text),
+				 errhint("Use 'replace' or 'remove'.")));
+	options->neighbours = (DpermNeighbours) neighbours;
+}
+
+static void
+set_lambda(DpermOptions *options, OptionValue value)
+{
+	double		lambda = value.number;
+
+	if (isnan(lambda) || lambda < 0 || lambda > DPERM_LAMBDA_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("lambda must be between 0 and %g", DPERM_LAMBDA_MAX),
+				 errhint("Omit lambda to use a default that does not depend on the data.")));
+	options->lambda = lambda;
+}
+
+static void
+set_method(DpermOptions *options, OptionValue value)
+{
+	const char *name = value.text;
+
+	options->automatic = strcmp(name, "auto") == 0;
+	if (!options->automatic && !dperm_mechanism_parse(name, &options->method))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown method \"%s\"", name),
+				 errhint("Use 'auto', 'objective' or 'output'.")));
+}
+
+static void
+set_analysis(DpermOptions *options, OptionValue value)
+{
+	const char *name = value.text;
+
+	if (!dperm_calibrate_analysis_parse(name, &options->analysis))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown analysis \"%s\"", name),
+				 errhint("Use 'sharp' or 'paper'.")));
+}
+
+static void
+set_noise(DpermOptions *options, OptionValue value)
+{
+	const char *name = value.text;
+
+	if (strcmp(name, "shaped") == 0)
+		options->noise = DPERM_NOISE_SHAPED;
+	else if (strcmp(name, "ball") == 0)
+		options->noise = DPERM_NOISE_BALL;
+	else
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown noise \"%s\"", name),
+				 errhint("Use 'shaped' or 'ball'.")));
+}
+
+static void
+set_slack(DpermOptions *options, OptionValue value)
+{
+	double		slack = value.number;
+
+	if (!(slack >= DPERM_SLACK_MIN && slack <= DPERM_SLACK_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slack must be between %g and %g", DPERM_SLACK_MIN, DPERM_SLACK_MAX),
+				 errhint("slack is a share of epsilon. Omit it to have it chosen by a rule that does not depend on the data.")));
+	options->slack = slack;
+}
+
+static void
+set_scale(DpermOptions *options, OptionValue value)
+{
+	double		scale = value.number;
+
+	if (!(scale >= SCALE_MIN && scale <= SCALE_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("scale must be between %g and %g", SCALE_MIN, SCALE_MAX),
+				 errhint("scale is a multiple of the default lambda.")));
+	options->scale = scale;
+}
+
+static void
+set_positive(DpermOptions *options, OptionValue value)
+{
+	options->positive = value.text;
+}
+
+static void
+set_intercept(DpermOptions *options, OptionValue value)
+{
+	options->intercept = value.flag;
+}
+
+/* The losses of a learner, for a hint. */
+static char *
+loss_names(DpermLearner learner)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
+		if (dperm_loss_entry(i)->learner == learner)
+			appendStringInfo(&names, "%s'%s'", names.len > 0 ? " or " : "", dperm_loss_entry(i)->name);
+	return names.data;
+}
+
+static void
+set_loss(DpermOptions *options, OptionValue value)
+{
+	const char *name = value.text;
+	DpermLossKind kind;
+
+	if (!dperm_loss_parse(name, &kind) || dperm_loss_entry(kind)->learner != options->learner)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown loss \"%s\" for a %s", name, dperm_loss_learner_name(options->learner)),
+				 errhint("Use %s.", loss_names(options->learner))));
+	options->loss.kind = kind;
+}
+
+static void
+set_h(DpermOptions *options, OptionValue value)
+{
+	double		h = value.number;
+
+	if (!(h >= DPERM_H_MIN && h <= DPERM_H_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("h must be between %g and %g", DPERM_H_MIN, DPERM_H_MAX),
+				 errhint("The default is %g.", DPERM_H_DEFAULT)));
+	options->loss.h = h;
+}
+
+static void
+set_norm(DpermOptions *options, OptionValue value)
+{
+	double		norm = value.number;
+
+	if (!(norm >= DPERM_NORM_MIN && norm <= DPERM_NORM_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("norm must be between %g and %g", DPERM_NORM_MIN, DPERM_NORM_MAX),
+				 errhint("norm is a public bound on the norm of the vectors; larger vectors are scaled down to it.")));
+	options->norm = norm;
+}
+
+static void
+set_dimension(DpermOptions *options, OptionValue value)
+{
+	double		dimension = value.number;
+
+	/* one coordinate less, so that an intercept always has its place */
+	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX - 1) || dimension != floor(dimension))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dimension must be a whole number between 1 and %d", DPERM_DIM_MAX - 1),
+				 errhint("dimension is the number of elements of the feature vectors.")));
+	options->dimension = (int) dimension;
+}
+
+static void
+set_kernel(DpermOptions *options, OptionValue value)
+{
+	const char *name = value.text;
+
+	if (!dperm_encoder_kernel_parse(name, &options->kernel.kind))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown kernel \"%s\"", name),
+				 errhint("Use 'linear', 'gaussian', 'laplacian', 'cauchy' or 'matern'.")));
+}
+
+static void
+set_gamma(DpermOptions *options, OptionValue value)
+{
+	double		gamma = value.number;
+
+	if (!(gamma >= DPERM_GAMMA_MIN && gamma <= DPERM_GAMMA_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gamma must be between %g and %g", DPERM_GAMMA_MIN, DPERM_GAMMA_MAX),
+				 errhint("gamma is the bandwidth of the kernel, for vectors of norm at most 1.")));
+	options->kernel.gamma = gamma;
+}
+
+static void
+set_kernel_features(DpermOptions *options, OptionValue value)
+{
+	double		features = value.number;
+
+	if (!(features >= 2 && features <= DPERM_DIM_MAX - 2) || fmod(features, 2) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("kernel_features must be an even number between 2 and %d",
+						DPERM_DIM_MAX - 2),
+				 errhint("More features approximate the kernel better but need more noise.")));
+	options->kernel.features = (int) features;
+}
+
+static void
+set_kernel_seed(DpermOptions *options, OptionValue value)
+{
+	options->kernel.seed = value.integer;
+	options->has_seed = true;
+}
+
+/* The options, in the order of the SQL declarations. */
+static const Option table[] = {
+	{"epsilon", FLOAT8OID, set_epsilon, ARGUMENT | DPERM_PLACE_COST, .required =
+	"Typical values are between 0.1 and 10; 'Infinity' trains without privacy."},
+	{"lambda", FLOAT8OID, set_lambda, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_CANDIDATE},
+	{"method", TEXTOID, set_method, ARGUMENT | DPERM_PLACE_COST | KEY},
+	{"analysis", TEXTOID, set_analysis, ARGUMENT | DPERM_PLACE_COST | KEY},
+	{"positive", TEXTOID, set_positive, ARGUMENT | KEY},
+	{"intercept", BOOLOID, set_intercept, ARGUMENT | KEY},
+	{"norm", FLOAT8OID, set_norm, ARGUMENT | KEY},
+	{"dimension", INT4OID, set_dimension, ARGUMENT | KEY},
+	{"kernel", TEXTOID, set_kernel, ARGUMENT | KEY},
+	{"gamma", FLOAT8OID, set_gamma, ARGUMENT | KEY},
+	{"kernel_features", INT4OID, set_kernel_features, ARGUMENT | KEY},
+	{"kernel_seed", INT8OID, set_kernel_seed, ARGUMENT | KEY},
+	{"noise", TEXTOID, set_noise, ARGUMENT | KEY},
+	{"slack", FLOAT8OID, set_slack, ARGUMENT | DPERM_PLACE_COST | KEY},
+	{"delta", FLOAT8OID, set_delta, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
+	{"neighbours", TEXTOID, set_neighbours, ARGUMENT | DPERM_PLACE_COST | DPERM_PLACE_AGGREGATE},
+	{"scale", FLOAT8OID, set_scale, DPERM_PLACE_CANDIDATE},
+	{"loss", TEXTOID, set_loss, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM},
+	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM}
+};
+
+/* May an option be given to these options, at this place? */
+static bool
+is_allowed(const Option *option, const DpermOptions *options, DpermOptionPlace place)
+{
+	return (option->places & place) != 0 &&
+		(option->learners == 0 || (option->learners & 1 << options->learner) != 0);
+}
+
+/* Set an option from a datum, or leave it at its default. */
+static void
+set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
+{
+	OptionValue value;
+
+	if (isnull)
+	{
+		if (option->required)
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("%s must not be null", option->name),
+					 errhint("%s", option->required)));
+		return;
+	}
+	switch (option->type)
+	{
+		case FLOAT8OID:
+			value.number = DatumGetFloat8(datum);
+			break;
+		case INT4OID:
+			value.number = DatumGetInt32(datum);
+			break;
+		case INT8OID:
+			value.integer = DatumGetInt64(datum);
+			break;
+		case BOOLOID:
+			value.flag = DatumGetBool(datum);
+			break;
+		case TEXTOID:
+			value.text = TextDatumGetCString(datum);
+			break;
+		default:
+			elog(ERROR, "option \"%s\" has a type without values", option->name);
+	}
+	option->set(options, value);
+}
+
+/* Set one option from a datum. */
+void
+dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull)
+{
+	for (int i = 0; i < lengthof(table); i++)
+		if (strcmp(table[i].name, name) == 0)
+		{
+			set_datum(options, &table[i], value, isnull);
+			return;
+		}
+	elog(ERROR, "there is no option \"%s\"", name);
+}
+
+/* Set all options that are arguments of a function. */
+void
+dperm_option_table_arguments(DpermOptions *options, DpermOptionPlace place, FunctionCallInfo fcinfo)
+{
+	for (int i = 0; i < lengthof(table); i++)
+	{
+		Datum		value = 0;
+
+		if (is_allowed(&table[i], options, place))
+		{
+			bool		given = dperm_arguments_get(fcinfo, table[i].name, table[i].type, &value);
+
+			set_datum(options, &table[i], value, !given);
+		}
+	}
+}
+
+/* A jsonb value of an option, or an error that names the option. */
+static JsonbValue *
+expect_type(const char *key, JsonbValue *value, enum jbvType type, const char *what)
+{
+	if (value->type != type)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must be %s", key, what),
+				 errhint("Options are a JSON object, such as '{\"intercept\": false, \"norm\": 2}'.")));
+	return value;
+}
+
+static double
+number_of_key(const char *key, JsonbValue *value)
+{
+	expect_type(key, value, jbvNumeric, "a number");
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+											  NumericGetDatum(value->val.numeric)));
+}
+
+static int64
+integer_of_key(const char *key, JsonbValue *value)
+{
+	double		number = number_of_key(key, value);
+
+	/* seeds beyond 2^53 are for the argument: here a number is a JSON number */
+	if (number != floor(number) || fabs(number) > 0x1p53)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("option \"%s\" must be a whole number", key),
+				 errhint("Its absolute value must be at most 2^53.")));
+	return (int64) number;
+}
+
+static char *
+string_of_key(const char *key, JsonbValue *value)
+{
+	expect_type(key, value, jbvString, "a string");
+	return pnstrdup(value->val.string.val, value->val.string.len);
+}
+
+/* Set an option from a value in JSON. */
+static void
+set_json(DpermOptions *options, const Option *option, JsonbValue *json)
+{
+	OptionValue value;
+
+	switch (option->type)
+	{
+		case FLOAT8OID:
+		case INT4OID:
+			value.number = number_of_key(option->name, json);
+			break;
+		case INT8OID:
+			value.integer = integer_of_key(option->name, json);
+			break;
+		case BOOLOID:
+			value.flag = expect_type(option->name, json, jbvBool, "true or false")->val.boolean;
+			break;
+		case TEXTOID:
+			value.text = string_of_key(option->name, json);
+			break;
+		default:
+			elog(ERROR, "option \"%s\" has a type without values", option->name);
+	}
+	option->set(options, value);
+}
+
+/* The options that may be given here, for a hint. */
+static char *
+allowed_names(const DpermOptions *options, DpermOptionPlace place)
+{
+	StringInfoData names;
+	const char *last = NULL;
+
+	initStringInfo(&names);
+	for (int i = 0; i < lengthof(table); i++)
+	{
+		if (!is_allowed(&table[i], options, place))
+			continue;
+		if (last)
+			appendStringInfo(&names, "%s%s", names.len > 0 ? ", " : "", last);
+		last = table[i].name;
+	}
+	appendStringInfo(&names, "%s%s", names.len > 0 ? " and " : "", last);
+	return names.data;
+}
+
+/* Set the option of one key. */
+static void
+set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbValue *value)
+{
+	for (int i = 0; i < lengthof(table); i++)
+		if (strcmp(table[i].name, key) == 0 && is_allowed(&table[i], options, place))
+		{
+			set_json(options, &table[i], value);
+			return;
+		}
+	for (int i = 0; i < lengthof(table); i++)
+		if (strcmp(table[i].name, key) == 0 && place == DPERM_PLACE_CANDIDATE && is_allowed(&table[i], options, DPERM_PLACE_TUNE))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("%s cannot differ between candidates", key),
+					 errhint("Specify %s as an argument of the function.", key)));
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("unknown option \"%s\"", key),
+			 errhint("Valid options are %s.", allowed_names(options, place))));
+}
+
+/* Set options from a jsonb object. */
+void
+dperm_option_table_jsonb(DpermOptions *options, DpermOptionPlace place, Jsonb *json)
+{
+	JsonbIterator *it;
+	JsonbIteratorToken token;
+	JsonbValue	key,
+				value;
+
+	if (!JB_ROOT_IS_OBJECT(json))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("options must be a JSON object"),
+				 errhint("For example '{\"intercept\": false}'.")));
+	it = JsonbIteratorInit(&json->root);
+	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
+	{
+		if (token != WJB_KEY)
+			continue;
+		(void) JsonbIteratorNext(&it, &value, true);
+		set_key(options, place, pnstrdup(key.val.string.val, key.val.string.len), &value);
+	}
+}

@@ -1,0 +1,299 @@
+/*
+ * options.c: what a learner is told, as a whole.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "base/host.h"
+#include "base/message.h"
+#include "base/options.h"
+#include "core/base/limits.h"
+#include "core/mechanism/calibrate.h"
+#include "core/mechanism/mechanism.h"
+
+/* Start from the defaults. */
+void
+dperm_options_init(DpermOptions *options, DpermLearner learner)
+{
+	memset(options, 0, sizeof(*options));
+	options->learner = learner;
+	options->loss = dperm_loss_default(learner);
+	options->automatic = true;
+	options->method = DPERM_METHOD_OBJECTIVE;
+	options->analysis = DPERM_ANALYSIS_SHARP;
+	options->epsilon = NAN;
+	options->lambda = -1;
+	options->intercept = -1;
+}
+
+/* The kernel's parameters: all of them, or none without a kernel. */
+static void
+settle_kernel(DpermOptions *options)
+{
+	DpermKernel *kernel = &options->kernel;
+
+	if (kernel->kind != DPERM_KERNEL_LINEAR)
+	{
+		if (kernel->gamma == 0)
+			kernel->gamma = 1;
+		if (kernel->features == 0)
+			kernel->features = 200;
+		if (!options->has_seed)
+			kernel->seed = 1;
+	}
+	else if (kernel->gamma != 0 || kernel->features != 0 || options->has_seed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("gamma, kernel_features and kernel_seed require a kernel"),
+				 errhint("Specify one, for example kernel => 'gaussian'.")));
+
+	/* a kernel follows constants by itself, and an intercept would cost it half of the ball */
+	if (options->intercept < 0)
+		options->intercept = kernel->kind == DPERM_KERNEL_LINEAR;
+}
+
+/* May the method be objective perturbation with the sharp analysis? */
+static bool
+may_be_sharp(const DpermOptions *options)
+{
+	return (options->automatic || options->method == DPERM_METHOD_OBJECTIVE) && options->analysis == DPERM_ANALYSIS_SHARP;
+}
+
+/* Noise of a shape is for one method and one analysis; a share of the slack too. */
+static void
+settle_noise(DpermOptions *options)
+{
+	if (options->noise == DPERM_NOISE_SHAPED && !may_be_sharp(options))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("noise 'shaped' requires method 'objective' and analysis 'sharp'"),
+				 errhint("Omit noise: with other methods it is always 'ball'.")));
+	if (options->slack > 0 && !may_be_sharp(options))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("slack requires method 'objective' and analysis 'sharp'"),
+				 errhint("Omit slack: other methods have none to choose.")));
+	if (options->lambda >= 0 && options->scale > 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both lambda and scale"),
+				 errhint("scale is a multiple of the default lambda.")));
+	if (options->delta > 0 && isinf(options->epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify delta when epsilon is infinite"),
+				 errhint("Omit delta: without noise nothing is guaranteed.")));
+	if (options->delta > 0 && options->analysis == DPERM_ANALYSIS_PAPER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta requires analysis 'sharp'"),
+				 errhint("The analysis of the paper is for pure epsilon.")));
+
+	/* what is said about objective perturbation asks for it; without noise all methods are the same */
+	if (options->noise == DPERM_NOISE_SHAPED || options->slack > 0 || options->analysis == DPERM_ANALYSIS_PAPER ||
+		isinf(options->epsilon))
+		options->objective_only = true;
+}
+
+/* Fill in the defaults that depend on other options, and refuse what does not go together. */
+void
+dperm_options_settle(DpermOptions *options)
+{
+	DpermSetup	setup = {.lambda = options->lambda};
+	bool		noiseless = isinf(options->epsilon);
+
+	settle_kernel(options);
+	settle_noise(options);
+
+	/* some mechanisms raise lambda by themselves as far as they need */
+	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
+		(noiseless || (!options->automatic && dperm_mechanism_entry((int) options->method)->check(&setup) != NULL)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
+						noiseless ? "when epsilon is infinite" : psprintf("for %s", dperm_mechanism_description(options->method))),
+				 errhint("Omit lambda to use a default that does not depend on the data.")));
+}
+
+/* Say whether persons are the units. */
+void
+dperm_options_set_unit(DpermOptions *options, bool persons)
+{
+	options->unit = persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW;
+	if (persons && options->analysis == DPERM_ANALYSIS_PAPER)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("a unit requires analysis 'sharp'"),
+				 errhint("The analysis of the paper is for rows, not for persons.")));
+}
+
+/* The block of a vector that is no column, or has no domain. */
+DpermBlock
+dperm_options_vector_block(const DpermOptions *options)
+{
+	DpermBlock	block = {
+		.kind = DPERM_BLOCK_VECTOR,
+		.column = {"", 0},
+		.count = options->dimension,
+		.norm = options->norm == 0 ? 1 : options->norm
+	};
+
+	return block;
+}
+
+/* The encoder of some blocks. */
+DpermEncoder
+dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int count)
+{
+	DpermEncoder encoder = {
+		.block_count = count,
+		.blocks = blocks,
+		.intercept = options->intercept > 0,
+		.kernel = options->kernel
+	};
+
+	return dperm_host_check_encoder(encoder);
+}
+
+/* Does the noise take a shape at all? Without noise it has none. */
+static bool
+takes_shape(const DpermOptions *options)
+{
+	return options->noise != DPERM_NOISE_BALL && may_be_sharp(options) && !isinf(options->epsilon);
+}
+
+/* Plan noise for shapes, of each law that may be asked for. */
+static DpermNoisePlans
+plan_noise(const DpermOptions *options, const DpermShape *shapes, int count)
+{
+	DpermNoisePlans plans = {{NULL}};
+
+	for (int law = 0; law < DPERM_LAW_COUNT; law++)
+		if (law == DPERM_LAW_NORM || options->delta > 0)
+		{
+			DpermArena	arena = {.left = dperm_noise_room(count)};
+
+			arena.at = palloc(arena.left);
+			plans.of[law] = dperm_noise_plan((DpermNoiseLaw) law, shapes, count, &arena);
+		}
+	return plans;
+}
+
+/* The noise for the rows of an encoder. */
+DpermNoisePlans
+dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bool codes_last)
+{
+	DpermShape *shapes;
+
+	if (!takes_shape(options))
+		return (DpermNoisePlans) {{NULL}};
+	shapes = palloc(sizeof(DpermShape) * dperm_shape_most(encoder));
+	return plan_noise(options, shapes, dperm_shape_list(encoder, codes_last, shapes));
+}
+
+/* The noise for vectors that another encoder has made. A kernel would take them apart. */
+DpermNoisePlans
+dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner, const DpermEncoder *encoder)
+{
+	DpermShape *shapes;
+
+	if (!takes_shape(options) || encoder->kernel.kind != DPERM_KERNEL_LINEAR)
+		return dperm_options_noise(options, encoder, false);
+	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner) + 1));
+	return plan_noise(options, shapes, dperm_shape_list_within(inner, encoder, shapes));
+}
+
+/* The setup of a mechanism and a law, with lambda by default if it was not given. */
+static DpermSetup
+setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int dim, DpermNoisePlans noise, int64 rows)
+{
+	DpermSetup	setup = {
+		.loss = options->loss,
+		.method = method,
+		.analysis = options->analysis,
+		.neighbours = options->neighbours,
+		.unit = options->unit,
+		.epsilon = options->epsilon,
+		.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
+		.lambda = options->lambda,
+		.rows = rows,
+		.dim = dim,
+		.noise = method == DPERM_METHOD_OBJECTIVE ? noise.of[law] : NULL,
+		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0
+	};
+
+	if (options->lambda < 0)
+	{
+		setup.lambda = dperm_calibrate_default_lambda(&setup);
+		if (options->scale > 0)
+			setup.lambda = Min(Max(options->scale * setup.lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
+	}
+	return setup;
+}
+
+/* The setup of the mechanism: the one that was asked for, or the one of least risk. */
+DpermSetup
+dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows)
+{
+	bool		choose = options->automatic && !options->objective_only;
+	DpermMethod method = options->automatic ? DPERM_METHOD_OBJECTIVE : options->method;
+	DpermSetup	best = setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM, dim, noise, rows);
+	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
+	double		least = INFINITY;
+	int			count = 0;
+
+	if (!options->automatic || isinf(options->epsilon) || rows < 1)
+		return best;
+	for (int m = 0; m < DPERM_METHOD_COUNT; m++)
+		for (int law = 0; law < DPERM_LAW_COUNT; law++)
+		{
+			DpermSetup	setup;
+			double		risk;
+
+			if ((m != DPERM_METHOD_OBJECTIVE && !choose) || (law == DPERM_LAW_GAUSSIAN && options->delta == 0) ||
+				(law == DPERM_LAW_NORM && options->gaussian_only))
+				continue;
+			setup = setup_of(options, (DpermMethod) m, (DpermNoiseLaw) law, dim, noise, rows);
+			risk = dperm_calibrate_expected_risk(&setup);
+			if (isinf(risk))
+				continue;
+			alternatives[count++] = (DpermAlternative) {(DpermMethod) m, (DpermNoiseLaw) law, risk};
+			if (risk < least)
+			{
+				least = risk;
+				best = setup;
+			}
+		}
+	best.alternative_count = count;
+	memcpy(best.alternatives, alternatives, sizeof(DpermAlternative) * count);
+	return best;
+}
+
+/* Refuse options of which no number of rows makes sense: effective lambda only falls as rows are added. */
+void
+dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
+{
+	DpermSetup	few = dperm_options_setup(options, dim, noise, 1);
+	DpermSetup	many = dperm_options_setup(options, dim, noise, DPERM_ROWS_MAX);
+	DpermCalibration calibration;
+	const char *why;
+
+	if (dperm_calibrate(&many, &calibration, &why) != DPERM_OK)
+		(void) dperm_host_calibrate(&few);
+}
+
+/* A delta of one in n would allow it to publish a row at random. */
+void
+dperm_options_advise(const DpermSetup *setup, int64 rows)
+{
+	bool		persons = setup->unit == DPERM_UNIT_PERSON;
+
+	dperm_message_public();
+	if (setup->delta > 0 && setup->delta >= 1.0 / rows)
+		ereport(WARNING,
+				(errmsg("delta is not smaller than 1 divided by the number of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
+				 errhint("A method that publishes one %s at random would satisfy such a delta. Choose a much smaller one.",
+						 persons ? "person" : "row")));
+	dperm_message_private();
+}

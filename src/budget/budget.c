@@ -1,0 +1,268 @@
+/*
+ * budget.c: budgets and their ledger, as our own tables have them.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "postmaster/bgworker.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/timestamp.h"
+
+#include "budget/budget.h"
+#include "budget/object_name.h"
+#include "budget/own_rows.h"
+
+#define ACCOUNTS "dp_budget_accounts"
+
+/* A budget that there is not. The worker does not see what the session has not committed. */
+static void
+raise_no_budget(const char *name)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_OBJECT),
+			 errmsg("budget \"%s\" does not exist", name),
+			 errhint(MyBgworkerEntry ? "One that this transaction has made has to be committed before it is charged." :
+					 "dp_budgets lists budgets; dp_budget_create makes one.")));
+}
+
+/* A word of the table. */
+static int
+parse_word(const char *word, int (*parse) (const char *name))
+{
+	int			found = parse(word);
+
+	if (found < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("invalid word \"%s\" in the table of budgets", word)));
+	return found;
+}
+
+/* A budget, of its row. */
+static DpermBudget *
+make_budget(const DpermOwnRows *rows, int row)
+{
+	DpermBudget *budget = palloc0(sizeof(DpermBudget));
+	char	   *unit = dperm_own_rows_text(rows, row, "unit");
+
+	budget->name = dperm_own_rows_text(rows, row, "budget");
+	budget->id = dperm_own_rows_text(rows, row, "id");
+	budget->owner = DatumGetObjectId(dperm_own_rows_value(rows, row, "owner"));
+	budget->filter.epsilon = dperm_own_rows_amount(rows, row, "epsilon");
+	budget->filter.delta = dperm_own_rows_amount(rows, row, "delta");
+	budget->filter.order = DatumGetFloat8(dperm_own_rows_value(rows, row, "renyi_order"));
+	budget->neighbours = (DpermNeighbours) parse_word(dperm_own_rows_text(rows, row, "neighbours"),
+													  dperm_claim_neighbours_parse);
+	budget->has_unit = unit != NULL;
+	if (unit)
+		budget->unit = (DpermUnit) parse_word(unit, dperm_claim_unit_parse);
+	budget->spent.epsilon = dperm_own_rows_amount(rows, row, "spent_epsilon");
+	budget->spent.delta = dperm_own_rows_amount(rows, row, "spent_delta");
+	budget->spent.divergence = dperm_own_rows_amount(rows, row, "spent_divergence");
+	budget->spent.direct = dperm_own_rows_amount(rows, row, "spent_direct");
+	budget->since = DatumGetInt64(dperm_own_rows_value(rows, row, "since"));
+	return budget;
+}
+
+/* Which of some budgets is the oldest? Of two that are as old, always the same. */
+static int
+oldest(const DpermOwnRows *rows)
+{
+	int			found = 0;
+
+	for (int i = 1; i < rows->count; i++)
+	{
+		TimestampTz one = DatumGetTimestampTz(dperm_own_rows_value(rows, i, "created"));
+		TimestampTz other = DatumGetTimestampTz(dperm_own_rows_value(rows, found, "created"));
+
+		if (one < other || (one == other && strcmp(dperm_own_rows_text(rows, i, "id"),
+												   dperm_own_rows_text(rows, found, "id")) < 0))
+			found = i;
+	}
+	return found;
+}
+
+/* The budget of a row, locked on demand; NULL if there is no row. */
+static DpermBudget *
+fetch_budget(DpermOwnRows rows, bool lock)
+{
+	int			row = oldest(&rows);
+
+	if (rows.count == 0 || (lock && !dperm_own_rows_lock(&rows, row)))
+		return NULL;
+	return make_budget(&rows, row);
+}
+
+/* Read a budget. */
+DpermBudget *
+dperm_budget_find(const char *name, bool lock)
+{
+	return fetch_budget(dperm_own_rows_find(ACCOUNTS, "budget", CStringGetTextDatum(name)), lock);
+}
+
+/* Read a budget, or raise. */
+DpermBudget *
+dperm_budget_get(const char *name, bool lock)
+{
+	DpermBudget *budget = dperm_budget_find(name, lock);
+
+	if (budget == NULL)
+		raise_no_budget(name);
+	return budget;
+}
+
+/* Read a budget by its id, or raise. */
+DpermBudget *
+dperm_budget_get_by_id(const char *id, const char *name, bool lock)
+{
+	DpermBudget *budget = fetch_budget(dperm_own_rows_find(ACCOUNTS, "id", dperm_own_rows_uuid(id)),
+									   lock);
+
+	if (budget == NULL)
+		raise_no_budget(name);
+	return budget;
+}
+
+/* Write what has been spent. */
+void
+dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent)
+{
+	DpermOwnRows rows = dperm_own_rows_find(ACCOUNTS, "id", dperm_own_rows_uuid(budget->id));
+	const DpermOwnField fields[] = {
+		{"spent_epsilon", dperm_own_tables_numeric(spent->epsilon)},
+		{"spent_delta", dperm_own_tables_numeric(spent->delta)},
+		{"spent_divergence", dperm_own_tables_numeric(spent->divergence)},
+		{"spent_direct", dperm_own_tables_numeric(spent->direct)}
+	};
+
+	if (rows.count != 1)
+		elog(ERROR, "could not write to budget \"%s\"", budget->name);
+	dperm_own_rows_update(&rows, 0, fields, lengthof(fields));
+}
+
+/* The owner and its members; superusers are members of all roles. */
+void
+dperm_budget_check_owner(const DpermBudget *budget, Oid role)
+{
+	if (!has_privs_of_role(role, budget->owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of budget \"%s\"", budget->name)));
+}
+
+/* A budget of the role's own, locked. Nobody else gets as far as the lock, which could make the owner wait. */
+DpermBudget *
+dperm_budget_get_own(const char *name, Oid role)
+{
+	DpermBudget *budget;
+
+	dperm_budget_check_owner(dperm_budget_get(name, false), role);
+	budget = dperm_budget_get(name, true);
+	dperm_budget_check_owner(budget, role);
+	return budget;
+}
+
+/* Settle the unit. */
+void
+dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit)
+{
+	Oid			types[] = {TEXTOID, TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(budget->id), CStringGetTextDatum(dperm_claim_unit_name(unit))};
+
+	if (budget->has_unit && budget->unit != unit)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("budget \"%s\" counts %ss, not %ss", budget->name, dperm_claim_unit_name(budget->unit), dperm_claim_unit_name(unit)),
+				 errhint("All relations that charge a budget have the same unit of privacy. Create another budget for this one.")));
+	if (budget->has_unit)
+		return;
+	if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = $1::uuid", 2, types, values, NULL) != 1)
+		elog(ERROR, "could not write to budget \"%s\"", budget->name);
+	budget->has_unit = true;
+	budget->unit = unit;
+}
+
+/* The name of a role, or its OID if it is gone. */
+static const char *
+role_name(Oid role)
+{
+	const char *name = GetUserNameFromId(role, true);
+
+	return name ? name : psprintf("%u", role);
+}
+
+/* The number of the next line. */
+int64
+dperm_budget_next_entry(const char *budget)
+{
+	DpermOwnRows last = dperm_own_rows_last("dp_ledger_entries", "budget", CStringGetTextDatum(budget),
+											"entry");
+
+	return last.count == 0 ? 1 : DatumGetInt64(dperm_own_rows_value(&last, 0, "entry")) + 1;
+}
+
+/* A text for the ledger, cut between characters if it is too long. */
+static const char *
+clip_details(const char *text)
+{
+	int			len = strlen(text);
+
+	if (len <= DPERM_BUDGET_DETAILS)
+		return text;
+	return psprintf("%.*s...", pg_mbcliplen(text, len, DPERM_BUDGET_DETAILS - (int) strlen("...")), text);
+}
+
+/* A text or an amount of a line, which may be missing. */
+static Datum
+text_value(const char *text)
+{
+	return text ? CStringGetTextDatum(text) : (Datum) 0;
+}
+
+static Datum
+amount_value(const DpermAmount *amount)
+{
+	return amount ? dperm_own_tables_numeric(*amount) : (Datum) 0;
+}
+
+/* Append a line. Whoever does holds a lock on the budget's row, so that numbers have no gaps. */
+int64
+dperm_budget_append(const DpermBudgetLine *line)
+{
+	int64		entry = dperm_budget_next_entry(line->budget);
+	const char *id = line->id ? line->id : dperm_budget_get(line->budget, false)->id;
+	const DpermOwnField fields[] = {
+		{"budget_id", dperm_own_rows_uuid(id)},
+		{"budget", CStringGetTextDatum(line->budget)},
+		{"entry", Int64GetDatum(entry)},
+		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
+		{"act", CStringGetTextDatum(line->act)},
+		{"actor_name", dperm_object_name_make(line->role)},
+		{"role", DirectFunctionCall1(namein, CStringGetDatum(role_name(line->role)))},
+		{"function", text_value(line->function)},
+		{"relation", text_value(line->relation)},
+		{"neighbours", text_value(line->neighbours)},
+		{"unit", text_value(line->unit)},
+		{"epsilon", amount_value(line->epsilon)},
+		{"delta", amount_value(line->delta)},
+		{"divergence", amount_value(line->charge ? &line->charge->divergence : NULL)},
+		{"direct", amount_value(line->charge ? &line->charge->direct : NULL)},
+		{"epsilon_left", amount_value(line->left)},
+		{"details", text_value(line->details ? clip_details(line->details) : NULL)}
+	};
+
+	dperm_own_rows_insert("dp_ledger_entries", fields, lengthof(fields));
+	return entry;
+}
+
+/* An act of management that has no amounts. */
+void
+dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation, const char *details)
+{
+	DpermBudgetLine line = {.budget = budget, .act = act, .role = role, .relation = relation, .details = details};
+
+	(void) dperm_budget_append(&line);
+}

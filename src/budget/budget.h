@@ -1,0 +1,93 @@
+/*
+ * budget.h: budgets and their ledger, for functions that manage them.
+ */
+#ifndef DPERM_BUDGET_H
+#define DPERM_BUDGET_H
+
+#include "budget/own_tables.h"
+#include "core/privacy/claim.h"
+#include "core/privacy/filter.h"
+
+/* A budget, as its row has it. */
+typedef struct DpermBudget
+{
+	char	   *name;
+	char	   *id;				/* a uuid, as text: no two budgets have the same, whatever their names are */
+	Oid			owner;			/* InvalidOid: a role that is not in this cluster */
+	DpermFilter filter;
+	DpermNeighbours neighbours;
+	bool		has_unit;		/* is its unit settled, since it has or had a protected relation? */
+	DpermUnit	unit;
+	DpermFilterSums spent;
+	int64		since;			/* the line of the ledger that created it */
+} DpermBudget;
+
+/*
+ * A budget, by its name, in the newest state; locked FOR UPDATE on demand. Made in the current context. If a restored one has the name of one that was made before the restore,
+ * the older one is meant. Raises if there is none; the second one returns NULL.
+ */
+extern DpermBudget *dperm_budget_get(const char *name, bool lock);
+
+extern DpermBudget *dperm_budget_find(const char *name, bool lock);
+
+/* The same by its id; its name is for the error if there is none. */
+extern DpermBudget *dperm_budget_get_by_id(const char *id, const char *name, bool lock);
+
+/* Raise unless the role is the budget's owner, a member of it, or a superuser. */
+extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
+
+/* A budget that is the role's own, locked; raises otherwise, without waiting for a lock. */
+extern DpermBudget *dperm_budget_get_own(const char *name, Oid role);
+
+/*
+ * Settle the unit of a budget whose relations have none yet, or raise if it is another one: a budget is an account of rows, or of
+ * persons. Within a scope, with the budget locked.
+ */
+extern void dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit);
+
+/* Write what has been spent of a budget, which is locked. */
+extern void dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent);
+
+/* Bytes of the details of a line, which has a part in every dump for good. The rest of its texts are names. */
+#define DPERM_BUDGET_DETAILS 8192
+
+/* A line of the ledger; what is NULL is NULL in it. */
+typedef struct DpermBudgetLine
+{
+	const char *budget;
+	const char *id;				/* of the budget; NULL: of the one that its name means */
+	const char *act;
+	Oid			role;			/* who acts */
+	const char *function;
+	const char *relation;		/* its qualified name */
+	const char *neighbours;
+	const char *unit;
+	const DpermAmount *epsilon;
+	const DpermAmount *delta;
+	const DpermFilterSums *charge;	/* the rest of what is spent */
+	const DpermAmount *left;
+	const char *details;		/* for people; cut, with "..." at the end, if it is too long */
+} DpermBudgetLine;
+
+/* Where a line is. */
+typedef struct DpermLedgerEntry
+{
+	char	   *budget_id;
+	char	   *budget;
+	int64		entry;
+} DpermLedgerEntry;
+
+/* The number that the next line of a budget gets, in the newest state. */
+extern int64 dperm_budget_next_entry(const char *budget);
+
+/* Append a line; its number. The budget's row is locked, or is new. */
+extern int64 dperm_budget_append(const DpermBudgetLine *line);
+
+/*
+ * A line of the ledger about an act of management: "protect", "unprotect", ... relation is its qualified name or NULL,
+ * details are free text for people, or NULL; role is who acts.
+ */
+extern void dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation,
+							  const char *details);
+
+#endif							/* DPERM_BUDGET_H */

@@ -1,0 +1,149 @@
+/*
+ * grants.c: who may spend from a budget, and on whose grant.
+ */
+#include "postgres.h"
+
+#include "utils/acl.h"
+
+#include "budget/grants.h"
+#include "budget/own_rows.h"
+#include "relation/relation.h"
+
+/* No grant. */
+void
+dperm_grants_raise(const DpermBudget *budget)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+			 errmsg("permission denied for budget \"%s\"", budget->name),
+			 errhint("Its owner can allow it with dp_grant. A grant that is not committed yet does not count.")));
+}
+
+/* A grant: the sums of its rows, and the lowest of their limits. A restore may have added a row to that of the owner. */
+typedef struct Grant
+{
+	bool		limited[2];		/* of epsilon, of delta */
+	DpermAmount limit[2];
+	DpermAmount spent[2];
+} Grant;
+
+/* Add a row to a grant. */
+static void
+add_grant_row(Grant *grant, const DpermOwnRows *rows, int row)
+{
+	static const char *const limits[] = {"epsilon", "delta"};
+	static const char *const sums[] = {"spent_epsilon", "spent_delta"};
+
+	for (int i = 0; i < 2; i++)
+	{
+		DpermAmount limit;
+
+		grant->spent[i] = dperm_amount_add(grant->spent[i], dperm_own_rows_amount(rows, row, sums[i]));
+		if (dperm_own_rows_value(rows, row, limits[i]) == 0)
+			continue;			/* no limit */
+		limit = dperm_own_rows_amount(rows, row, limits[i]);
+		if (!grant->limited[i] || dperm_amount_compare(limit, grant->limit[i]) < 0)
+			grant->limit[i] = limit;
+		grant->limited[i] = true;
+	}
+}
+
+/* Is a limit kept to? */
+static bool
+has_room(const Grant *grant, int which, DpermAmount more)
+{
+	return !grant->limited[which] || dperm_amount_compare(dperm_amount_add(grant->spent[which], more), grant->limit[which]) <= 0;
+}
+
+/* The grants of a budget, by its id. */
+static DpermOwnRows
+find_grants(const DpermBudget *budget)
+{
+	return dperm_own_rows_find("dp_budget_grants", "budget_id", dperm_own_rows_uuid(budget->id));
+}
+
+/* Whose grant is a row? */
+static Oid
+grantee_of(const DpermOwnRows *rows, int row)
+{
+	return DatumGetObjectId(dperm_own_rows_value(rows, row, "grantee"));
+}
+
+/* Whose grants a role can spend, in order: its own, then those of roles that it is a member of. */
+static List *
+usable_grantees(const DpermOwnRows *rows, Oid role)
+{
+	List	   *grantees = NIL;
+	bool		own = false;
+
+	for (int i = 0; i < rows->count; i++)
+	{
+		Oid			grantee = grantee_of(rows, i);
+
+		if (grantee == role)
+			own = true;
+		else if (OidIsValid(grantee) && has_privs_of_role(role, grantee))
+			grantees = list_append_unique_oid(grantees, grantee);
+	}
+	list_sort(grantees, list_oid_cmp);
+	return own ? lcons_oid(role, grantees) : grantees;
+}
+
+/* The role's own grant first, then those of roles that it is a member of. */
+DpermPayerFault
+dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon, DpermAmount delta, DpermPayer *payer)
+{
+	Oid			owner = OidIsValid(relation) ? dperm_relation_owner(relation) : InvalidOid;
+	DpermPayerFault fault = DPERM_PAYER_NO_GRANT;
+	DpermOwnRows rows;
+	ListCell   *cell;
+
+	*payer = (DpermPayer) {.grantee = InvalidOid};
+	if (has_privs_of_role(role, budget->owner) || (OidIsValid(owner) && has_privs_of_role(role, owner)))
+		return DPERM_PAYER_FOUND;
+	rows = find_grants(budget);
+	foreach(cell, usable_grantees(&rows, role))
+	{
+		Grant		grant = {{false}};
+		DpermPayer	found = {.grantee = lfirst_oid(cell)};
+
+		for (int i = 0; i < rows.count; i++)
+			if (grantee_of(&rows, i) == found.grantee)
+				add_grant_row(&grant, &rows, i);
+		found.limited = grant.limited[0];
+		if (found.limited)
+			found.left = dperm_amount_less(grant.limit[0], grant.spent[0]);
+		if (has_room(&grant, 0, epsilon) && has_room(&grant, 1, delta))
+		{
+			*payer = found;
+			return DPERM_PAYER_FOUND;
+		}
+		if (fault == DPERM_PAYER_NO_GRANT)
+			*payer = found;
+		fault = DPERM_PAYER_NO_ROOM;
+	}
+	return fault;
+}
+
+/* Write what a grant has spent. It may have two rows, whose sums count. */
+void
+dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon, DpermAmount delta)
+{
+	DpermOwnRows rows;
+
+	if (!OidIsValid(payer->grantee))
+		return;
+	rows = find_grants(budget);
+	for (int i = 0; i < rows.count; i++)
+		if (grantee_of(&rows, i) == payer->grantee)
+		{
+			const DpermOwnField fields[] = {
+				{"spent_epsilon", dperm_own_tables_numeric(dperm_amount_add(dperm_own_rows_amount(&rows, i, "spent_epsilon"), epsilon))},
+				{"spent_delta", dperm_own_tables_numeric(dperm_amount_add(dperm_own_rows_amount(&rows, i, "spent_delta"), delta))}
+			};
+
+			dperm_own_rows_update(&rows, i, fields, lengthof(fields));
+			return;
+		}
+	elog(ERROR, "could not write to the grant of budget \"%s\"", budget->name);
+}

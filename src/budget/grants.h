@@ -1,0 +1,39 @@
+/*
+ * grants.h: who may spend from a budget, and on whose grant.
+ */
+#ifndef DPERM_GRANTS_H
+#define DPERM_GRANTS_H
+
+#include "budget/budget.h"
+
+typedef struct DpermPayer
+{
+	Oid			grantee;		/* whose grant it is, InvalidOid for the owners of the budget and of the relation */
+	bool		limited;		/* does the grant have a limit of epsilon? */
+	DpermAmount left;			/* then what it has left before this charge */
+} DpermPayer;
+
+typedef enum DpermPayerFault
+{
+	DPERM_PAYER_FOUND,
+	DPERM_PAYER_NO_GRANT,		/* no grant, and not an owner */
+	DPERM_PAYER_NO_ROOM			/* a grant that has too little left; the payer is that one */
+} DpermPayerFault;
+
+/*
+ * Who pays for a charge of epsilon and delta: owners of the budget or of the
+ * relation (InvalidOid: none) pay from the budget alone; others need a grant,
+ * their own or that of a role they are a member of. Whoever writes a grant holds
+ * a lock on the budget.
+ */
+extern DpermPayerFault dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon,
+										DpermAmount delta, DpermPayer *payer);
+
+/* Write what is charged to the payer's grant, if there is one. */
+extern void dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon,
+									DpermAmount delta);
+
+/* The error for DPERM_PAYER_NO_GRANT. */
+extern void dperm_grants_raise(const DpermBudget *budget) __attribute__((noreturn));
+
+#endif							/* DPERM_GRANTS_H */

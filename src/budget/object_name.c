@@ -1,0 +1,408 @@
+/*
+ * object_name.c: dp_role_name, dp_relation_name and dp_column_name: roles, relations and columns in our tables, which a dump has by name.
+ *
+ * They are like regrole and regclass: an OID here, and the number of a column, whatever the object is called by now, and its name in a dump. But they take any name.
+ * A dump is restored table by table, and each of ours has rows of many owners: one name that is not there, or not yet, must not keep the others out. Such a name
+ * stays a name, and stands for nobody. No number is ever dumped: elsewhere it would be that of another column.
+ *
+ * A relation has its owner beside its name: "schema"."relation" "owner", and a column "schema"."relation"."column" "owner". Where they are restored, somebody else may have a relation of
+ * this name, whenever it comes, and would rename it, or drop it; that is another one.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_attribute.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
+#include "miscadmin.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "budget/object_name.h"
+#include "relation/relation.h"
+
+PG_FUNCTION_INFO_V1(dp_role_name_in);
+PG_FUNCTION_INFO_V1(dp_role_name_out);
+PG_FUNCTION_INFO_V1(dp_relation_name_in);
+PG_FUNCTION_INFO_V1(dp_relation_name_out);
+PG_FUNCTION_INFO_V1(dp_column_name_in);
+PG_FUNCTION_INFO_V1(dp_column_name_out);
+PG_FUNCTION_INFO_V1(dp_name_oid);
+PG_FUNCTION_INFO_V1(dp_relation_pending);
+PG_FUNCTION_INFO_V1(dp_column_number);
+PG_FUNCTION_INFO_V1(dp_column_pending);
+
+/* A role or a relation. */
+typedef struct DpermReference
+{
+	int32		vl_len_;
+	Oid			object;			/* InvalidOid: there was none of this name */
+	char		name[FLEXIBLE_ARRAY_MEMBER];	/* then the name, else empty; with its end */
+} DpermReference;
+
+/* A column. It begins as the others do. */
+typedef struct DpermColumnReference
+{
+	int32		vl_len_;
+	Oid			relation;		/* InvalidOid: there was none of this name */
+	int32		number;			/* 0: no column, or one that its relation does not have */
+	char		name[FLEXIBLE_ARRAY_MEMBER];	/* all of the name if there was no relation, else empty; with its end */
+} DpermColumnReference;
+
+/* Make a role or a relation. */
+static Datum
+make_reference(Oid object, const char *name)
+{
+	Size		size = offsetof(DpermReference, name) + strlen(name) + 1;
+	DpermReference *reference = palloc0(size);
+
+	SET_VARSIZE(reference, size);
+	reference->object = object;
+	strcpy(reference->name, name);
+	return PointerGetDatum(reference);
+}
+
+/* Make a column. */
+static Datum
+make_column(Oid relation, AttrNumber number, const char *name)
+{
+	Size		size = offsetof(DpermColumnReference, name) + strlen(name) + 1;
+	DpermColumnReference *reference = palloc0(size);
+
+	SET_VARSIZE(reference, size);
+	reference->relation = relation;
+	reference->number = number;
+	strcpy(reference->name, name);
+	return PointerGetDatum(reference);
+}
+
+/* Refer to an object. */
+Datum
+dperm_object_name_make(Oid object)
+{
+	return make_reference(object, "");
+}
+
+/* Refer to a column. */
+Datum
+dperm_object_name_column(Oid relation, AttrNumber number)
+{
+	return make_column(relation, number, "");
+}
+
+/* The type of a column. */
+Oid
+dperm_object_name_type(const DpermTablesScope *scope, const char *table, const char *column)
+{
+	Oid			relation = get_relname_relid(table, scope->schema_oid);
+
+	return get_atttype(relation, get_attnum(relation, column));
+}
+
+#define GET_REFERENCE(n) ((DpermReference *) PG_DETOAST_DATUM(PG_GETARG_DATUM(n)))
+#define GET_COLUMN(n) ((DpermColumnReference *) PG_DETOAST_DATUM(PG_GETARG_DATUM(n)))
+
+/* dp_role_name: the name as it is, without quotes */
+Datum
+dp_role_name_in(PG_FUNCTION_ARGS)
+{
+	char	   *name = PG_GETARG_CSTRING(0);
+	Oid			role = strlen(name) < NAMEDATALEN ? get_role_oid(name, true) : InvalidOid;
+
+	PG_RETURN_DATUM(make_reference(role, OidIsValid(role) ? "" : name));
+}
+
+/* A role that is gone has no name, and in a dump stands for nobody. */
+Datum
+dp_role_name_out(PG_FUNCTION_ARGS)
+{
+	DpermReference *reference = GET_REFERENCE(0);
+	char	   *name = OidIsValid(reference->object) ? GetUserNameFromId(reference->object, true) : reference->name;
+
+	PG_RETURN_CSTRING(pstrdup(name ? name : ""));
+}
+
+/* Append a name in quotes. */
+static void
+append_quoted(StringInfo text, const char *name)
+{
+	appendStringInfoChar(text, '"');
+	for (; *name; name++)
+	{
+		if (*name == '"')
+			appendStringInfoChar(text, '"');
+		appendStringInfoChar(text, *name);
+	}
+	appendStringInfoChar(text, '"');
+}
+
+/* Names in quotes, with dots between them, and that of an owner after a space; those of the column and of the owner may be NULL. */
+static char *
+quote_names(const char *schema, const char *name, const char *column, const char *owner)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	append_quoted(&text, schema);
+	appendStringInfoChar(&text, '.');
+	append_quoted(&text, name);
+	if (column)
+	{
+		appendStringInfoChar(&text, '.');
+		append_quoted(&text, column);
+	}
+	if (owner)
+	{
+		appendStringInfoChar(&text, ' ');
+		append_quoted(&text, owner);
+	}
+	return text.data;
+}
+
+/* The name of a relation. */
+char *
+dperm_object_name_relation(Oid relation)
+{
+	char	   *name = get_rel_name(relation);
+	char	   *schema = name ? get_namespace_name(get_rel_namespace(relation)) : NULL;
+
+	return schema ? quote_names(schema, name, NULL, NULL) : pstrdup("");
+}
+
+/* What a dump has of a relation, or of a column of it: empty if the relation is gone. A role that is gone has an empty name, which none can have. */
+static char *
+dumped_name(Oid relation, const char *column)
+{
+	char	   *name = get_rel_name(relation);
+	char	   *schema = name ? get_namespace_name(get_rel_namespace(relation)) : NULL;
+	char	   *owner = schema ? GetUserNameFromId(dperm_relation_owner(relation), true) : NULL;
+
+	return schema ? quote_names(schema, name, column, owner ? owner : "") : pstrdup("");
+}
+
+/*
+ * Read a name in quotes; what follows it, or NULL if that is not what is there. A long one is cut as PostgreSQL cuts that of the relation itself: in the encoding of this database it may be longer than
+ * where it comes from.
+ */
+static const char *
+read_quoted(const char *text, char *name)
+{
+	char	   *whole;
+	int			length = 0;
+
+	if (*text++ != '"')
+		return NULL;
+	whole = palloc(strlen(text) + 1);
+	for (; *text; text++)
+	{
+		if (*text == '"' && *++text != '"')
+		{
+			length = pg_mbcliplen(whole, length, NAMEDATALEN - 1);
+			memcpy(name, whole, length);
+			name[length] = '\0';
+			pfree(whole);
+			return text;
+		}
+		whole[length++] = *text;
+	}
+	pfree(whole);
+	return NULL;
+}
+
+/* The names that a dump has. */
+typedef struct DumpedName
+{
+	char		schema[NAMEDATALEN];
+	char		name[NAMEDATALEN];
+	char		column[NAMEDATALEN];
+	char		owner[NAMEDATALEN];
+	int			length;			/* of the text that is the name of the relation */
+} DumpedName;
+
+/* Read them, of a relation or of a column; false if that is not what is there. */
+static bool
+read_names(const char *text, bool is_column, DumpedName *names)
+{
+	const char *rest = read_quoted(text, names->schema);
+
+	rest = rest && *rest == '.' ? read_quoted(rest + 1, names->name) : NULL;
+	names->length = rest ? rest - text : 0;
+	if (is_column)
+		rest = rest && *rest == '.' ? read_quoted(rest + 1, names->column) : NULL;
+	rest = rest && *rest == ' ' ? read_quoted(rest + 1, names->owner) : NULL;
+	return rest && *rest == '\0';
+}
+
+/* Can it be protected, by its kind? Indexes, sequences and types have names of the same kind. */
+bool
+dperm_object_name_is_kind(Oid relation)
+{
+	switch (get_rel_relkind(relation))
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_VIEW:
+		case RELKIND_MATVIEW:
+		case RELKIND_FOREIGN_TABLE:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* The relation of a name, InvalidOid if there is none. */
+static Oid
+find_relation(const char *schema, const char *name)
+{
+	Oid			namespace = get_namespace_oid(schema, true);
+	Oid			relation = OidIsValid(namespace) ? get_relname_relid(name, namespace) : InvalidOid;
+
+	return OidIsValid(relation) && dperm_object_name_is_kind(relation) ? relation : InvalidOid;
+}
+
+/* The column of a relation that has a name, 0 if there is none. */
+static AttrNumber
+number_of(Oid relation, const char *name)
+{
+	return Max(get_attnum(relation, name), 0);
+}
+
+/* The relation or column of a name: bound to a relation of this name and owner if there is one, else as it is. */
+static Datum
+bind_name(const char *text, bool is_column)
+{
+	DumpedName	names;
+	bool		is_name = read_names(text, is_column, &names);
+	Oid			relation = is_name ? find_relation(names.schema, names.name) : InvalidOid;
+	Oid			owner = OidIsValid(relation) ? get_role_oid(names.owner, true) : InvalidOid;
+
+	if (OidIsValid(owner) && dperm_relation_owner(relation) == owner)
+
+		/* a relation without this column has lost it, whatever is called so later */
+		return is_column ? make_column(relation, number_of(relation, names.column), "") : make_reference(relation, "");
+	if (is_name)
+		text = quote_names(names.schema, names.name, is_column ? names.column : NULL, names.owner);
+	return is_column ? make_column(InvalidOid, 0, text) : make_reference(InvalidOid, text);
+}
+
+/* dp_relation_name: as a dump has it */
+Datum
+dp_relation_name_in(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(bind_name(PG_GETARG_CSTRING(0), false));
+}
+
+Datum
+dp_relation_name_out(PG_FUNCTION_ARGS)
+{
+	DpermReference *reference = GET_REFERENCE(0);
+
+	PG_RETURN_CSTRING(OidIsValid(reference->object) ? dumped_name(reference->object, NULL) : pstrdup(reference->name));
+}
+
+/* dp_column_name: as a dump has it */
+Datum
+dp_column_name_in(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_DATUM(bind_name(PG_GETARG_CSTRING(0), true));
+}
+
+/* A column that is gone has an empty name, which none can have. */
+Datum
+dp_column_name_out(PG_FUNCTION_ARGS)
+{
+	DpermColumnReference *reference = GET_COLUMN(0);
+	HeapTuple	tuple;
+	char	   *text;
+
+	if (!OidIsValid(reference->relation))
+		PG_RETURN_CSTRING(pstrdup(reference->name));
+	tuple = reference->number > 0 ? SearchSysCacheAttNum(reference->relation, reference->number) : NULL;
+	text = dumped_name(reference->relation, tuple ? NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname) : "");
+	if (tuple)
+		ReleaseSysCache(tuple);
+	PG_RETURN_CSTRING(text);
+}
+
+/* Is it a name that has found its relation since? */
+bool
+dperm_object_name_bind(Datum *reference, bool is_column)
+{
+	const DpermReference *pending = (DpermReference *) PG_DETOAST_DATUM(*reference);
+
+	if (OidIsValid(pending->object))
+		return false;
+	*reference = bind_name(is_column ? ((const DpermColumnReference *) pending)->name : pending->name, is_column);
+	return OidIsValid(((DpermReference *) DatumGetPointer(*reference))->object);
+}
+
+/* The same column of a relation that has the name. */
+Datum
+dperm_object_name_settle(Datum reference, Oid relation)
+{
+	const DpermColumnReference *pending = (DpermColumnReference *) PG_DETOAST_DATUM(reference);
+	DumpedName	names;
+
+	return make_column(relation, read_names(pending->name, true, &names) ? number_of(relation, names.column) : 0, "");
+}
+
+/* Its number. */
+AttrNumber
+dperm_object_name_number(Datum reference)
+{
+	return ((DpermColumnReference *) PG_DETOAST_DATUM(reference))->number;
+}
+
+/* dp_role_of(dp_role_name), dp_relation_of(dp_relation_name), dp_column_relation(dp_column_name): the OID, as regrole and regclass */
+Datum
+dp_name_oid(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_OID(GET_REFERENCE(0)->object);
+}
+
+/* The name of a relation that is not there, without what follows it. */
+static Datum
+pending_name(const char *text, bool is_column)
+{
+	DumpedName	names;
+
+	return PointerGetDatum(cstring_to_text_with_len(text, read_names(text, is_column, &names) ? names.length : (int) strlen(text)));
+}
+
+/* dp_relation_pending(dp_relation_name): a name without a relation, or NULL */
+Datum
+dp_relation_pending(PG_FUNCTION_ARGS)
+{
+	DpermReference *reference = GET_REFERENCE(0);
+
+	if (OidIsValid(reference->object))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(pending_name(reference->name, false));
+}
+
+/* dp_column_number(dp_column_name): its number, 0 if it has none */
+Datum
+dp_column_number(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_INT16(GET_COLUMN(0)->number);
+}
+
+/* dp_column_pending(dp_column_name): the name of its relation if there is none, or NULL */
+Datum
+dp_column_pending(PG_FUNCTION_ARGS)
+{
+	DpermColumnReference *reference = GET_COLUMN(0);
+
+	if (OidIsValid(reference->relation))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(pending_name(reference->name, true));
+}

@@ -1,0 +1,344 @@
+/*
+ * own_rows.c: rows of the tables of the extension, read and written without SQL.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/heapam.h"
+#include "access/heaptoast.h"
+#include "access/table.h"
+#include "access/tableam.h"
+#include "access/xact.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "executor/spi.h"
+#include "miscadmin.h"
+#include "tcop/utility.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/snapmgr.h"
+
+#include "budget/own_rows.h"
+#include "budget/own_tables.h"
+
+/* The number of a column, which may be one of the system's. */
+static AttrNumber
+column_number(TupleDesc desc, const char *column)
+{
+	int			number = SPI_fnumber(desc, column);
+
+	if (number == SPI_ERROR_NOATTRIBUTE)
+		elog(ERROR, "a table of dperm has no column \"%s\"", column);
+	return number;
+}
+
+/*
+ * The index whose name is that of the table and the column, if it can be used:
+ * one that is being built need not have all rows.
+ */
+static Relation
+open_index(Relation table, const char *column)
+{
+	char	   *name = psprintf("%s_%s", RelationGetRelationName(table),
+								strcmp(column, "id") == 0 ? "pkey" : column);
+	Oid			index = get_relname_relid(name, RelationGetNamespace(table));
+	Relation	opened = NULL;
+
+	if (list_member_oid(RelationGetIndexList(table), index))
+	{
+		opened = index_open(index, AccessShareLock);
+		if (!opened->rd_index->indisvalid || opened->rd_index->indcheckxmin)
+		{
+			index_close(opened, NoLock);
+			opened = NULL;
+		}
+	}
+	return opened;
+}
+
+/* A condition: the column has the value. */
+static ScanKeyData
+equals(TupleDesc desc, const char *column, Datum value)
+{
+	AttrNumber	number = column_number(desc, column);
+	ScanKeyData key;
+
+	switch (TupleDescAttr(desc, number - 1)->atttypid)
+	{
+		case UUIDOID:
+			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_UUID_EQ, value);
+			break;
+		case TEXTOID:
+			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_TEXTEQ, value);
+			break;
+		default:
+			ScanKeyInit(&key, number, BTEqualStrategyNumber, F_OIDEQ, value);
+			break;
+	}
+	return key;
+}
+
+/* The newest state. */
+static Snapshot
+newest(void)
+{
+	return RegisterSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
+}
+
+/* Add a copy of a row, with its long values. */
+static void
+append_row(DpermOwnRows *rows, HeapTuple tuple)
+{
+	rows->rows = rows->count == 0 ? palloc(sizeof(HeapTuple)) :
+		repalloc(rows->rows, sizeof(HeapTuple) * (rows->count + 1));
+	rows->rows[rows->count++] = HeapTupleHasExternal(tuple) ?
+		toast_flatten_tuple(tuple, rows->desc) : heap_copytuple(tuple);
+}
+
+/* Nothing yet of a table. */
+static DpermOwnRows
+none_of(Relation table)
+{
+	return (DpermOwnRows) {
+		.table = RelationGetRelid(table),
+		.desc = CreateTupleDescCopy(RelationGetDescr(table))
+	};
+}
+
+/* Find rows. */
+DpermOwnRows
+dperm_own_rows_find(const char *name, const char *column, Datum value)
+{
+	Relation	table = table_open(dperm_own_tables_find(name), AccessShareLock);
+	Relation	index = open_index(table, column);
+	DpermOwnRows found = none_of(table);
+	ScanKeyData key = equals(found.desc, column, value);
+	Snapshot	snapshot = newest();
+	SysScanDesc scan = systable_beginscan(table, index ? RelationGetRelid(index) : InvalidOid,
+										  index != NULL, snapshot, 1, &key);
+	HeapTuple	tuple;
+
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		append_row(&found, tuple);
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	if (index)
+		index_close(index, NoLock);
+	table_close(table, NoLock);
+	return found;
+}
+
+/* The row that comes last. */
+DpermOwnRows
+dperm_own_rows_last(const char *name, const char *column, Datum value, const char *order)
+{
+	Relation	table = table_open(dperm_own_tables_find(name), AccessShareLock);
+	Relation	index = open_index(table, order);
+	DpermOwnRows found = none_of(table);
+	ScanKeyData key = equals(found.desc, column, value);
+	Snapshot	snapshot = newest();
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	if (index == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("index \"%s_%s\" is missing", name, order),
+				 errhint("A superuser has to create it again, on columns %s and %s of \"%s\".",
+						 column, order, name)));
+	scan = systable_beginscan_ordered(table, index, snapshot, 1, &key);
+	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
+	if (HeapTupleIsValid(tuple))
+		append_row(&found, tuple);
+	systable_endscan_ordered(scan);
+	UnregisterSnapshot(snapshot);
+	index_close(index, NoLock);
+	table_close(table, NoLock);
+	return found;
+}
+
+/* Is there one? */
+bool
+dperm_own_rows_any(const char *name)
+{
+	Relation	table = table_open(dperm_own_tables_find(name), AccessShareLock);
+	Snapshot	snapshot = newest();
+	SysScanDesc scan = systable_beginscan(table, InvalidOid, false, snapshot, 0, NULL);
+	bool		any = HeapTupleIsValid(systable_getnext(scan));
+
+	systable_endscan(scan);
+	UnregisterSnapshot(snapshot);
+	table_close(table, NoLock);
+	return any;
+}
+
+/* Add rows. */
+void
+dperm_own_rows_add(DpermOwnRows *rows, const DpermOwnRows *more)
+{
+	for (int i = 0; i < more->count; i++)
+		append_row(rows, more->rows[i]);
+}
+
+/* A column. */
+Datum
+dperm_own_rows_value(const DpermOwnRows *rows, int row, const char *column)
+{
+	bool		isnull;
+	Datum		value = heap_getattr(rows->rows[row], column_number(rows->desc, column), rows->desc,
+									 &isnull);
+
+	return isnull ? (Datum) 0 : value;
+}
+
+/* A column as text. */
+char *
+dperm_own_rows_text(const DpermOwnRows *rows, int row, const char *column)
+{
+	return SPI_getvalue(rows->rows[row], rows->desc, column_number(rows->desc, column));
+}
+
+/* An amount. */
+DpermAmount
+dperm_own_rows_amount(const DpermOwnRows *rows, int row, const char *column)
+{
+	char	   *text = dperm_own_rows_text(rows, row, column);
+	DpermAmount amount;
+
+	if (text == NULL || !dperm_amount_read(text, &amount))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATA_CORRUPTED),
+				 errmsg("invalid amount \"%s\" in the table of budgets", text ? text : "NULL")));
+	return amount;
+}
+
+/* A uuid. */
+Datum
+dperm_own_rows_uuid(const char *text)
+{
+	return DirectFunctionCall1(uuid_in, CStringGetDatum(text));
+}
+
+/* Lock a row, in its last version. */
+bool
+dperm_own_rows_lock(DpermOwnRows *rows, int row)
+{
+	Relation	table;
+	TupleTableSlot *slot;
+	Snapshot	snapshot;
+	TM_FailureData failure;
+	bool		locked;
+
+	PreventCommandIfReadOnly("SELECT FOR UPDATE");
+	table = table_open(rows->table, RowShareLock);
+	slot = table_slot_create(table, NULL);
+	snapshot = newest();
+	locked = table_tuple_lock(table, &rows->rows[row]->t_self, snapshot, slot,
+							  GetCurrentCommandId(false), LockTupleExclusive, LockWaitBlock,
+							  TUPLE_LOCK_FLAG_FIND_LAST_VERSION, &failure) == TM_Ok;
+	if (locked)
+		rows->rows[row] = ExecCopySlotHeapTuple(slot);
+	UnregisterSnapshot(snapshot);
+	ExecDropSingleTupleTableSlot(slot);
+	table_close(table, NoLock);
+	return locked;
+}
+
+/* Writing to a table, as its owner. */
+typedef struct Writer
+{
+	Relation	table;
+	EState	   *estate;
+	ResultRelInfo *result;
+	TupleTableSlot *slot;		/* the new row */
+	Oid			user;
+	int			security;
+} Writer;
+
+/* Begin. */
+static Writer
+begin_writing(Oid table)
+{
+	Writer		writer;
+
+	PreventCommandIfReadOnly("UPDATE");
+	writer.table = table_open(table, RowExclusiveLock);
+	dperm_own_tables_check_triggers(writer.table);
+	GetUserIdAndSecContext(&writer.user, &writer.security);
+	SetUserIdAndSecContext(writer.table->rd_rel->relowner,
+						   writer.security | SECURITY_LOCAL_USERID_CHANGE);
+	writer.estate = CreateExecutorState();
+	writer.estate->es_output_cid = GetCurrentCommandId(true);
+	writer.estate->es_snapshot = GetActiveSnapshot();
+	writer.result = makeNode(ResultRelInfo);
+	InitResultRelInfo(writer.result, writer.table, 0, NULL, 0);
+	ExecOpenIndices(writer.result, false);
+	writer.slot = table_slot_create(writer.table, &writer.estate->es_tupleTable);
+	return writer;
+}
+
+/* End, so that what follows sees it. */
+static void
+end_writing(Writer *writer)
+{
+	ExecCloseIndices(writer->result);
+	ExecResetTupleTable(writer->estate->es_tupleTable, false);
+	FreeExecutorState(writer->estate);
+	table_close(writer->table, NoLock);
+	SetUserIdAndSecContext(writer->user, writer->security);
+	CommandCounterIncrement();
+}
+
+/* Set columns of the new row. */
+static void
+set_fields(Writer *writer, const DpermOwnField *fields, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		int			at = column_number(RelationGetDescr(writer->table), fields[i].column) - 1;
+
+		writer->slot->tts_values[at] = fields[i].value;
+		writer->slot->tts_isnull[at] = fields[i].value == 0;
+	}
+	ExecStoreVirtualTuple(writer->slot);
+	ExecMaterializeSlot(writer->slot);
+}
+
+/* Add a row. */
+void
+dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count)
+{
+	Writer		writer = begin_writing(dperm_own_tables_find(table));
+
+	for (int i = 0; i < RelationGetDescr(writer.table)->natts; i++)
+		writer.slot->tts_isnull[i] = true;
+	set_fields(&writer, fields, count);
+	ExecSimpleRelationInsert(writer.result, writer.estate, writer.slot);
+	end_writing(&writer);
+}
+
+/* Change a row. */
+void
+dperm_own_rows_update(const DpermOwnRows *rows, int row, const DpermOwnField *fields, int count)
+{
+	Writer		writer = begin_writing(rows->table);
+	TupleTableSlot *old = table_slot_create(writer.table, &writer.estate->es_tupleTable);
+	EPQState	recheck;
+
+#if PG_VERSION_NUM >= 160000
+	EvalPlanQualInit(&recheck, writer.estate, NULL, NIL, -1, NIL);
+#else
+	EvalPlanQualInit(&recheck, writer.estate, NULL, NIL, -1);
+#endif
+	ExecForceStoreHeapTuple(rows->rows[row], old, false);
+	old->tts_tid = rows->rows[row]->t_self;
+	heap_deform_tuple(rows->rows[row], rows->desc, writer.slot->tts_values,
+					  writer.slot->tts_isnull);
+	set_fields(&writer, fields, count);
+	ExecSimpleRelationUpdate(writer.result, writer.estate, &recheck, old, writer.slot);
+	EvalPlanQualEnd(&recheck);
+	end_writing(&writer);
+}

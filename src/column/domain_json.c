@@ -1,0 +1,503 @@
+/*
+ * domain_json.c: domains as JSON, read and written.
+ *
+ *   number        [0, 120], {"range": [0, 120]}
+ *   date, time    ["2015-01-01", "2025-12-31"], {"range": ...}
+ *   boolean       [false, true]
+ *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
+ *   vector        {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]}, {"range": [[0, 1], [-5, 5]]}
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/datetime.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "column/datum_values.h"
+#include "column/domain_json.h"
+#include "column/domain_types.h"
+#include "core/base/limits.h"
+
+/* The domain of a vector with bounds, in hints. */
+static const char box_example[] = "{\"dimension\": 8, \"range\": [0, 1]}";
+
+/* The domain of the example in hints, by kind. */
+static const char *
+example_of_kind(DpermBlockKind kind)
+{
+	switch (kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+			return "[0, 120]";
+		case DPERM_BLOCK_TIME:
+			return "[\"2015-01-01\", \"2025-12-31\"]";
+		case DPERM_BLOCK_FLAG:
+			return "[false, true]";
+		case DPERM_BLOCK_CATEGORY:
+			return "[\"A\", \"B\"]";
+		case DPERM_BLOCK_VECTOR:
+		case DPERM_BLOCK_BOX:
+			break;
+	}
+	return "{\"dimension\": 128, \"norm\": 1}";
+}
+
+/* A domains argument for one column. */
+static char *
+example(const DpermColumn *column, const char *domain)
+{
+	StringInfoData json;
+
+	initStringInfo(&json);
+	appendStringInfoChar(&json, '{');
+	escape_json(&json, column->name);
+	appendStringInfo(&json, ": %s}", domain);
+	return quote_literal_cstr(json.data);
+}
+
+/* A domain such as this column could have. */
+char *
+dperm_domain_json_example(const DpermColumn *column)
+{
+	return example(column, example_of_kind(column->block.kind));
+}
+
+/* The error for a domain that cannot be: "the domain of column x must be ..." */
+static _Noreturn void
+refuse(const DpermColumn *column, const char *must, const char *domain)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the domain of column \"%s\" of type %s must be %s", column->name,
+					format_type_be(column->type), must),
+			 errhint("For example: domains => %s.", example(column, domain))));
+}
+
+/* The same, with the usual example. */
+static _Noreturn void
+refuse_usual(const DpermColumn *column, const char *must)
+{
+	refuse(column, must, example_of_kind(column->block.kind));
+}
+
+/* The array in a JSON value, or NULL. */
+static JsonbContainer *
+list_in(JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsArray(value->val.binary.data) &&
+		!JsonContainerIsScalar(value->val.binary.data) ? value->val.binary.data : NULL;
+}
+
+/* The object in a JSON value, or NULL. */
+static JsonbContainer *
+object_in(JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data) ?
+		value->val.binary.data : NULL;
+}
+
+/* A JSON number as a double: out of range it is infinite. */
+static double
+number_in(JsonbValue *value)
+{
+	return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
+											  NumericGetDatum(value->val.numeric)));
+}
+
+/* Names the column in errors that a type's input raises. */
+static void
+add_context(void *arg)
+{
+	errcontext("domain of column \"%s\"", (const char *) arg);
+}
+
+/* The input of a column's base type. */
+static Datum
+base_input(const DpermColumn *column, char *text)
+{
+	ErrorContextCallback context = {
+		.previous = error_context_stack,
+		.callback = add_context,
+		.arg = column->name
+	};
+	Oid			input,
+				ioparam;
+	Datum		value;
+
+	getTypeInputInfo(column->base, &input, &ioparam);
+	error_context_stack = &context;
+	value = OidInputFunctionCall(input, text, ioparam, column->typmod);
+	error_context_stack = context.previous;
+	return value;
+}
+
+/* One bound of a time column. */
+static double
+read_time(const DpermColumn *column, JsonbValue *value)
+{
+	Datum		datum = base_input(column, pnstrdup(value->val.string.val, value->val.string.len));
+
+	return column->base == DATEOID ? dperm_days_from_date(DatumGetDateADT(datum)) :
+		dperm_days_from_timestamp(DatumGetTimestamp(datum));
+}
+
+/* A pair of bounds, in order; an error begins with what they are bounds of. */
+static void
+read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, const char *domain,
+			double *low, double *high)
+{
+	bool		time = column->block.kind == DPERM_BLOCK_TIME;
+	const char *must = psprintf("%s%s, the lower one first", of, time ? "two dates as strings" : "two numbers");
+	double		bounds[2];
+
+	if (pair == NULL || JsonContainerSize(pair) != 2)
+		refuse(column, must, domain);
+	for (int i = 0; i < 2; i++)
+	{
+		JsonbValue *bound = getIthJsonbValueFromContainer(pair, i);
+
+		if (bound->type != (time ? jbvString : jbvNumeric))
+			refuse(column, must, domain);
+		bounds[i] = time ? read_time(column, bound) : number_in(bound);
+		if (!isfinite(bounds[i]))
+			refuse(column, psprintf("%s%s", of, time ? "two finite dates" :
+									"two numbers within the range of double precision"), domain);
+	}
+	if (!(bounds[0] / 2 < bounds[1] / 2))	/* as dperm_encoder_fault() has it */
+		refuse(column, must, domain);
+	*low = bounds[0];
+	*high = bounds[1];
+}
+
+/* [low, high] */
+static void
+read_range(DpermColumn *column, JsonbContainer *pair)
+{
+	read_bounds(column, pair, "", example_of_kind(column->block.kind), &column->block.low,
+				&column->block.high);
+	column->block.count = 1;
+}
+
+/* One category, in the spelling of the type's output. */
+static DpermText
+read_category(const DpermColumn *column, JsonbValue *value)
+{
+	DpermText	text;
+	char	   *spelling;
+	Oid			output;
+	bool		varlena;
+
+	if (value->type == jbvNumeric)
+		spelling = DatumGetCString(DirectFunctionCall1(numeric_out,
+													   NumericGetDatum(value->val.numeric)));
+	else
+		spelling = pnstrdup(value->val.string.val, value->val.string.len);
+	getTypeOutputInfo(column->base, &output, &varlena);
+	text.bytes = OidOutputFunctionCall(output, base_input(column, spelling));
+	text.len = dperm_category_length(column->base == BPCHAROID, text.bytes, strlen(text.bytes));
+	return text;
+}
+
+/* A list of categories; numbers only where the column holds numbers. */
+static void
+read_categories(DpermColumn *column, JsonbContainer *list)
+{
+	bool		numbers = column->block.kind == DPERM_BLOCK_NUMBER;
+	const char *domain = numbers ? "{\"categories\": [1, 2, 3]}" :
+		example_of_kind(DPERM_BLOCK_CATEGORY);
+	int			count = list == NULL ? 0 : JsonContainerSize(list);
+	DpermText  *texts;
+
+	if (count == 0)
+		refuse(column, list ? "a list of at least one category" : "a list of categories", domain);
+	if (count > DPERM_DIM_MAX)
+		refuse(column, psprintf("a list of at most %d categories", DPERM_DIM_MAX), domain);
+	texts = palloc(count * sizeof(DpermText));
+	for (int i = 0; i < count; i++)
+	{
+		JsonbValue *value = getIthJsonbValueFromContainer(list, i);
+
+		if (value->type != jbvString && !(numbers && value->type == jbvNumeric))
+			refuse(column, numbers ? "a list of numbers" : "a list of strings", domain);
+		texts[i] = read_category(column, value);
+		if (texts[i].len > DPERM_VALUE_MAX - VARHDRSZ)
+			refuse(column, psprintf("a list of categories of at most %d bytes",
+									DPERM_VALUE_MAX - VARHDRSZ), domain);
+		for (int j = 0; j < i; j++)
+			if (texts[j].len == texts[i].len &&
+				memcmp(texts[j].bytes, texts[i].bytes, texts[i].len) == 0)
+				refuse(column, psprintf("a list of different categories, but \"%.*s\" appears twice",
+										texts[i].len, texts[i].bytes), domain);
+		CHECK_FOR_INTERRUPTS();
+	}
+	column->block.kind = DPERM_BLOCK_CATEGORY;
+	column->block.count = count;
+	column->block.categories = texts;
+}
+
+/* {"categories": [...]} for a column of numbers: only where equal numbers have one spelling. */
+static void
+read_number_categories(DpermColumn *column, JsonbContainer *list)
+{
+	if (column->base == FLOAT4OID || column->base == FLOAT8OID ||
+		(column->base == NUMERICOID && column->typmod < 0))
+		refuse_usual(column, "two numbers: only integers and numeric with a scale can be categories");
+	read_categories(column, list);
+}
+
+/* The range of a vector's elements: [low, high] of all of them, or a list of such pairs, one for each. */
+static void
+read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
+{
+	static const char *of = "an object with a range of ";
+	JsonbContainer *list = list_in(value);
+	int			count = list == NULL ? 0 : JsonContainerSize(list);
+	double	   *bounds;
+
+	if (count == 0 || list_in(getIthJsonbValueFromContainer(list, 0)) == NULL)
+	{
+		read_bounds(column, list, of, box_example, &block->low, &block->high);
+		return;
+	}
+	if (count > DPERM_DIM_MAX)
+		refuse(column, psprintf("an object with at most %d ranges", DPERM_DIM_MAX), box_example);
+	bounds = palloc(sizeof(double) * 2 * count);
+	for (int i = 0; i < count; i++)
+		read_bounds(column, list_in(getIthJsonbValueFromContainer(list, i)), "an object whose ranges are all ",
+					"{\"range\": [[0, 1], [-5, 5]]}", &bounds[2 * i], &bounds[2 * i + 1]);
+	block->bounds = bounds;
+	block->count = count;
+}
+
+/* {"dimension": 128, "norm": 1} or {"dimension": 8, "range": [0, 1]}; the catalog may know the dimension already. */
+static void
+read_vector_domain(DpermColumn *column, JsonbContainer *object)
+{
+	static const char *must = "an object with a dimension and either a norm, which is 1 by default, or a range";
+	int			declared = column->known ? column->block.count : 0;
+	JsonbValue	room;
+	JsonbValue *value;
+	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .column = column->block.column, .norm = 1};
+	bool		range = false;
+	uint32		keys = 0;
+	double		dimension = declared;
+
+	if (object == NULL)
+		refuse_usual(column, must);
+	if ((value = getKeyJsonValueFromContainer(object, "range", strlen("range"), &room)) != NULL)
+	{
+		range = true;
+		block.kind = DPERM_BLOCK_BOX;
+		block.norm = 0;
+		read_vector_range(column, value, &block);
+		if (block.count > 0)
+			dimension = block.count;
+		keys++;
+	}
+	if ((value = getKeyJsonValueFromContainer(object, "dimension", strlen("dimension"), &room)) != NULL)
+	{
+		if (value->type != jbvNumeric)
+			refuse_usual(column, must);
+		dimension = number_in(value);
+		keys++;
+	}
+	if ((value = getKeyJsonValueFromContainer(object, "norm", strlen("norm"), &room)) != NULL)
+	{
+		if (range || value->type != jbvNumeric)
+			refuse_usual(column, must);
+		block.norm = number_in(value);
+		keys++;
+	}
+	if (keys != JsonContainerSize(object))
+		refuse_usual(column, must);
+	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
+		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
+			   range ? box_example : example_of_kind(DPERM_BLOCK_VECTOR));
+	if (block.count > 0 && dimension != block.count)
+		refuse(column, psprintf("an object with as many ranges as its dimension: %g, not %d", dimension, block.count),
+			   "{\"range\": [[0, 1], [-5, 5]]}");
+	if (declared > 0 && dimension != declared)
+		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
+			   psprintf("{\"dimension\": %d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
+	if (!range && !(block.norm >= DPERM_NORM_MIN && block.norm <= DPERM_NORM_MAX))
+		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
+									  DPERM_NORM_MAX));
+	block.count = (int) dimension;
+	dperm_encoder_box_settle(&block);
+	column->block = block;
+}
+
+/* [false, true]: what dp_domains shows; nothing else can be said of a boolean. */
+static void
+read_flag(DpermColumn *column, JsonbContainer *pair)
+{
+	JsonbValue *values[2];
+
+	if (pair == NULL || JsonContainerSize(pair) != 2)
+		refuse_usual(column, "[false, true], or omitted");
+	for (int i = 0; i < 2; i++)
+		values[i] = getIthJsonbValueFromContainer(pair, i);
+	if (values[0]->type != jbvBool || values[1]->type != jbvBool ||
+		values[0]->val.boolean == values[1]->val.boolean)
+		refuse_usual(column, "[false, true], or omitted");
+}
+
+/* The long form: an object whose only key is "range" or "categories". */
+static void
+read_long_form(DpermColumn *column, JsonbContainer *object)
+{
+	DpermBlockKind kind = column->block.kind;
+	JsonbValue	room;
+	JsonbValue *value = NULL;
+
+	if (JsonContainerSize(object) == 1 && kind != DPERM_BLOCK_FLAG)
+	{
+		value = getKeyJsonValueFromContainer(object, "range", strlen("range"), &room);
+		if (value && kind != DPERM_BLOCK_CATEGORY)
+		{
+			read_range(column, list_in(value));
+			return;
+		}
+		value = getKeyJsonValueFromContainer(object, "categories", strlen("categories"), &room);
+		if (value && kind == DPERM_BLOCK_CATEGORY)
+		{
+			read_categories(column, list_in(value));
+			return;
+		}
+		if (value && kind == DPERM_BLOCK_NUMBER)
+		{
+			read_number_categories(column, list_in(value));
+			return;
+		}
+	}
+	refuse_usual(column, kind == DPERM_BLOCK_NUMBER ? "[low, high], {\"range\": [low, high]} or {\"categories\": [...]}" :
+				 kind == DPERM_BLOCK_TIME ? "[low, high] or {\"range\": [low, high]}" :
+				 kind == DPERM_BLOCK_FLAG ? "[false, true], or omitted" :
+				 "a list of strings or {\"categories\": [...]}");
+}
+
+/* Set a column's domain from the caller's JSON. */
+void
+dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
+{
+	if (!column->usable)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("column \"%s\" of type %s cannot be a feature, so it cannot have a domain",
+						column->name, format_type_be(column->type)),
+				 errhint("Convert it in a view, for example to text or to a number.")));
+	if (column->block.kind == DPERM_BLOCK_VECTOR || column->block.kind == DPERM_BLOCK_BOX)
+		read_vector_domain(column, object_in(value));
+	else if (object_in(value))
+		read_long_form(column, object_in(value));
+	else if (column->block.kind == DPERM_BLOCK_CATEGORY)
+		read_categories(column, list_in(value));
+	else if (column->block.kind == DPERM_BLOCK_FLAG)
+		read_flag(column, list_in(value));
+	else
+		read_range(column, list_in(value));
+
+	column->known = true;
+	column->given = true;
+	column->origin = "argument";
+	column->lack = NULL;
+}
+
+/* A bound of a time column, whatever the session's DateStyle. */
+static void
+print_time(StringInfo out, Oid base, double days)
+{
+	char		buf[MAXDATELEN + 1];
+	double		usecs = rint(days * (double) USECS_PER_DAY);
+	Datum		value;
+
+	if (base == DATEOID)
+		value = DateADTGetDatum((DateADT) days);
+	else
+	{
+		/* a bound at the very end may have been rounded over it */
+		Timestamp	time = usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
+			usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
+
+		value = TimestampGetDatum(time);
+	}
+	JsonEncodeDateTime(buf, value, base, NULL);
+	escape_json(out, buf);
+}
+
+/* The categories, as a list of strings. */
+static void
+print_categories(StringInfo out, const DpermBlock *block)
+{
+	appendStringInfoChar(out, '[');
+	for (int i = 0; i < block->count; i++)
+	{
+		if (i > 0)
+			appendStringInfoString(out, ", ");
+		escape_json(out, pnstrdup(block->categories[i].bytes, block->categories[i].len));
+	}
+	appendStringInfoChar(out, ']');
+}
+
+/* A vector with bounds. */
+static void
+print_box(StringInfo out, const DpermBlock *block)
+{
+	int			ranges = block->bounds ? block->count : 1;
+
+	appendStringInfo(out, "{\"dimension\": %d, \"range\": %s", block->count, block->bounds ? "[" : "");
+	for (int i = 0; i < ranges; i++)
+		appendStringInfo(out, "%s[%s, %s]", i > 0 ? ", " : "",
+						 double_to_shortest_decimal(dperm_encoder_box_low(block, i)),
+						 double_to_shortest_decimal(dperm_encoder_box_high(block, i)));
+	appendStringInfo(out, "%s}", block->bounds ? "]" : "");
+}
+
+/* Append a known domain. */
+void
+dperm_domain_json_print(StringInfo out, const DpermColumn *column)
+{
+	const DpermBlock *block = &column->block;
+	DpermBlockKind kind = block->kind;
+
+	switch (kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+			appendStringInfo(out, "[%s, %s]", double_to_shortest_decimal(block->low),
+							 double_to_shortest_decimal(block->high));
+			break;
+		case DPERM_BLOCK_TIME:
+			appendStringInfoChar(out, '[');
+			print_time(out, column->base, block->low);
+			appendStringInfoString(out, ", ");
+			print_time(out, column->base, block->high);
+			appendStringInfoChar(out, ']');
+			break;
+		case DPERM_BLOCK_FLAG:
+			appendStringInfoString(out, "[false, true]");
+			break;
+		case DPERM_BLOCK_CATEGORY:
+			(void) dperm_domain_types_kind(column->base, &kind);
+			if (kind == DPERM_BLOCK_NUMBER)
+				appendStringInfoString(out, "{\"categories\": ");
+			print_categories(out, block);
+			if (kind == DPERM_BLOCK_NUMBER)
+				appendStringInfoChar(out, '}');
+			break;
+		case DPERM_BLOCK_VECTOR:
+			appendStringInfo(out, "{\"dimension\": %d, \"norm\": %s}", block->count,
+							 double_to_shortest_decimal(block->norm));
+			break;
+		case DPERM_BLOCK_BOX:
+			print_box(out, block);
+			break;
+	}
+}

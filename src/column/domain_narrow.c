@@ -1,0 +1,54 @@
+/*
+ * domain_narrow.c: is a domain within another?
+ */
+#include "postgres.h"
+
+#include "column/domain_narrow.h"
+
+/* Is a category in a list? */
+static bool
+has_category(const DpermBlock *block, const DpermText *category)
+{
+	for (int i = 0; i < block->count; i++)
+		if (block->categories[i].len == category->len &&
+			memcmp(block->categories[i].bytes, category->bytes, category->len) == 0)
+			return true;
+	return false;
+}
+
+/* Are the ranges of all elements subsets? */
+static bool
+box_within(const DpermBlock *outer, const DpermBlock *inner)
+{
+	for (int i = 0; i < inner->count; i++)
+		if (dperm_encoder_box_low(inner, i) < dperm_encoder_box_low(outer, i) ||
+			dperm_encoder_box_high(inner, i) > dperm_encoder_box_high(outer, i))
+			return false;
+	return true;
+}
+
+/* What keeps a domain from being within another, or NULL. */
+const char *
+dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner)
+{
+	if (inner->kind != outer->kind)
+		return "kind";
+	switch (inner->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			return inner->low < outer->low || inner->high > outer->high ? "range" : NULL;
+		case DPERM_BLOCK_FLAG:
+			return NULL;
+		case DPERM_BLOCK_CATEGORY:
+			for (int i = 0; i < inner->count; i++)
+				if (!has_category(outer, &inner->categories[i]))
+					return "list of categories";
+			return NULL;
+		case DPERM_BLOCK_VECTOR:
+			return inner->count != outer->count ? "dimension" : inner->norm > outer->norm ? "norm" : NULL;
+		case DPERM_BLOCK_BOX:
+			return inner->count != outer->count ? "dimension" : box_within(outer, inner) ? NULL : "range";
+	}
+	return "kind";
+}

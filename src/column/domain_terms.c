@@ -1,0 +1,304 @@
+/*
+ * domain_terms.c: the terms of a CHECK constraint: a column, constants, arrays of them.
+ *
+ * Casts of constants are followed by the values they keep, not called; so nothing of a user's is
+ * run, and no cast can raise.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+
+#include "column/domain_terms.h"
+#include "column/domain_types.h"
+
+/* Can a cast from one type to the other only round, pad or trim? */
+static bool
+is_same_kind(Oid from, Oid to)
+{
+	DpermBlockKind kind,
+				other;
+
+	from = getBaseType(from);
+	to = getBaseType(to);
+	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) || kind != other)
+		return false;
+	if (kind == DPERM_BLOCK_CATEGORY)
+		return dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to);
+	return kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME;
+}
+
+/* A cast by a function of PostgreSQL's own, within a kind. Length limits of texts do not count. */
+static bool
+is_plain_cast(FuncExpr *call)
+{
+	return (call->funcformat == COERCE_IMPLICIT_CAST || call->funcformat == COERCE_EXPLICIT_CAST) &&
+		call->funcid < FirstNormalObjectId && call->args != NIL &&
+		is_same_kind(exprType(linitial(call->args)), call->funcresulttype) &&
+		(list_length(call->args) == 1 || !dperm_domain_types_is_text(call->funcresulttype));
+}
+
+/* What a node that changes no value holds, or NULL. */
+static Node *
+peel(Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_RelabelType:
+			return (Node *) ((RelabelType *) node)->arg;
+		case T_CollateExpr:
+			return (Node *) ((CollateExpr *) node)->arg;
+		case T_CoerceToDomain:
+			return (Node *) ((CoerceToDomain *) node)->arg;
+		default:
+			return NULL;
+	}
+}
+
+/* What a node that keeps the order of values holds, or NULL. */
+static Node *
+peel_cast(Node *node)
+{
+	if (IsA(node, FuncExpr))
+		return is_plain_cast((FuncExpr *) node) ? linitial(((FuncExpr *) node)->args) : NULL;
+	return peel(node);
+}
+
+/* Is this node the column, perhaps cast? */
+bool
+dperm_domain_terms_is_column(const DpermSubject *subject, Node *node)
+{
+	Node	   *inner;
+
+	while ((inner = peel_cast(node)) != NULL)
+		node = inner;
+	if (IsA(node, CoerceViaIO) && subject->kind == DPERM_BLOCK_CATEGORY &&
+		dperm_domain_types_is_text(getBaseType(((CoerceViaIO *) node)->resulttype)))
+		return dperm_domain_terms_is_column(subject, (Node *) ((CoerceViaIO *) node)->arg);
+	if (subject->number == 0)
+		return IsA(node, CoerceToDomainValue);
+	return IsA(node, Var) && ((Var *) node)->varno == 1 && ((Var *) node)->varlevelsup == 0 &&
+		((Var *) node)->varattno == subject->number;
+}
+
+/* Read a constant of a number or time type. */
+static bool
+read_number_datum(Oid type, Datum value, double *out)
+{
+	switch (type)
+	{
+		case INT2OID:
+			*out = DatumGetInt16(value);
+			return true;
+		case INT4OID:
+			*out = DatumGetInt32(value);
+			return true;
+		case INT8OID:
+			*out = (double) DatumGetInt64(value);
+			return true;
+		case FLOAT4OID:
+			*out = DatumGetFloat4(value);
+			return true;
+		case FLOAT8OID:
+			*out = DatumGetFloat8(value);
+			return true;
+		case NUMERICOID:
+			*out = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, value));
+			return true;
+		case DATEOID:
+			*out = dperm_days_from_date(DatumGetDateADT(value));
+			return true;
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* A number as a type keeps it; NaN if it cannot. */
+static double
+rounded_to(Oid type, double x)
+{
+	double		limit = INFINITY;
+
+	switch (getBaseType(type))
+	{
+		case INT2OID:
+			limit = PG_INT16_MAX;
+			break;
+		case INT4OID:
+			limit = PG_INT32_MAX;
+			break;
+		case INT8OID:
+			limit = (double) PG_INT64_MAX;
+			break;
+		case DATEOID:
+			return floor(x);
+		case FLOAT4OID:
+			return (float) x;
+		default:
+			return x;
+	}
+	return rint(x) >= -limit - 1 && rint(x) <= limit ? rint(x) : NAN;
+}
+
+/* Sums, differences and products of numbers, which people write for readability. */
+static bool
+read_arithmetic(OpExpr *op, double *out)
+{
+	DpermBlockKind kind;
+	char	   *name;
+	double		a = 0,
+				b;
+
+	if (op->opno >= FirstNormalObjectId || !dperm_domain_types_kind(op->opresulttype, &kind) ||
+		kind != DPERM_BLOCK_NUMBER || !dperm_domain_terms_number(llast(op->args), &b) ||
+		(list_length(op->args) == 2 && !dperm_domain_terms_number(linitial(op->args), &a)))
+		return false;
+	name = get_opname(op->opno);
+	if (name == NULL || !dperm_domain_types_kind(getBaseType(exprType(llast(op->args))), &kind) ||
+		kind != DPERM_BLOCK_NUMBER)
+		return false;
+	if (strcmp(name, "-") == 0)
+		*out = a - b;
+	else if (strcmp(name, "+") == 0)
+		*out = a + b;
+	else if (strcmp(name, "*") == 0 && list_length(op->args) == 2)
+		*out = a * b;
+	else
+		return false;
+	return true;
+}
+
+/* The value of an expression of constants that are numbers or times; false for NULL and NaN. */
+bool
+dperm_domain_terms_number(Node *node, double *out)
+{
+	Node	   *inner = peel_cast(node);
+
+	check_stack_depth();
+	if (inner != NULL)
+	{
+		if (!dperm_domain_terms_number(inner, out))
+			return false;
+		*out = rounded_to(exprType(node), *out);
+		return !isnan(*out);
+	}
+	if (IsA(node, OpExpr))
+		return read_arithmetic((OpExpr *) node, out) && !isnan(*out);
+	return IsA(node, Const) && !((Const *) node)->constisnull &&
+		read_number_datum(((Const *) node)->consttype, ((Const *) node)->constvalue, out) &&
+		!isnan(*out);
+}
+
+/* The text of a constant that may be compared with a category column; NULL if it cannot. */
+char *
+dperm_domain_terms_text(const DpermSubject *subject, Node *node)
+{
+	Const	   *constant;
+	Node	   *inner;
+	Oid			output;
+	bool		varlena;
+	bool		padded = subject->base == BPCHAROID;
+	char	   *text;
+
+	while ((inner = peel_cast(node)) != NULL)
+	{
+		padded |= exprType(inner) == BPCHAROID;
+		node = inner;
+	}
+	if (!IsA(node, Const) || ((Const *) node)->constisnull)
+		return NULL;
+	constant = (Const *) node;
+	if (constant->consttype != subject->base && !dperm_domain_types_is_text(constant->consttype))
+		return NULL;
+	getTypeOutputInfo(constant->consttype, &output, &varlena);
+	text = OidOutputFunctionCall(output, constant->constvalue);
+	text[dperm_category_length(padded, text, strlen(text))] = '\0';
+	return text;
+}
+
+/* The array of which a node casts each element so that their order is kept, or NULL. */
+static Node *
+peel_elements(Node *node)
+{
+	Node	   *cast;
+	Node	   *inner;
+
+	if (!IsA(node, ArrayCoerceExpr))
+		return NULL;
+	cast = (Node *) ((ArrayCoerceExpr *) node)->elemexpr;
+	while ((inner = peel_cast(cast)) != NULL)
+		cast = inner;
+	return IsA(cast, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
+}
+
+/* Is this node an array column whose elements are compared, perhaps cast? */
+bool
+dperm_domain_terms_is_array(const DpermSubject *subject, Node *node)
+{
+	Node	   *inner;
+
+	while ((inner = peel_elements(node)) != NULL || (inner = peel(node)) != NULL)
+		node = inner;
+	return dperm_domain_terms_is_column(subject, node);
+}
+
+/* The elements of an array of constants as nodes; NIL if it is something else. */
+List *
+dperm_domain_terms_elements(Node *node)
+{
+	List	   *elements = NIL;
+	Node	   *inner;
+	Oid			type;
+	int16		len;
+	bool		byval;
+	char		align;
+	Datum	   *values;
+	bool	   *nulls;
+	int			count;
+
+	if ((inner = peel_elements(node)) != NULL || (inner = peel(node)) != NULL)
+		return dperm_domain_terms_elements(inner);
+	if (IsA(node, ArrayExpr))
+		return ((ArrayExpr *) node)->multidims ? NIL : ((ArrayExpr *) node)->elements;
+	if (!IsA(node, Const) || ((Const *) node)->constisnull)
+		return NIL;
+	type = get_element_type(((Const *) node)->consttype);
+	if (!OidIsValid(type))
+		return NIL;
+	get_typlenbyvalalign(type, &len, &byval, &align);
+	deconstruct_array(DatumGetArrayTypeP(((Const *) node)->constvalue), type, len, byval, align,
+					  &values, &nulls, &count);
+	for (int i = 0; i < count; i++)
+		elements = lappend(elements, makeConst(type, -1, InvalidOid, len, values[i], nulls[i],
+											   byval));
+	return elements;
+}
+
+/* Is this what is compared: the column, or the number of elements of a vector column? */
+bool
+dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node)
+{
+	FuncExpr   *call = (FuncExpr *) node;
+	double		axis = 1;
+
+	if (subject->kind != DPERM_BLOCK_VECTOR)
+		return dperm_domain_terms_is_column(subject, node);
+	return IsA(node, FuncExpr) &&
+		(call->funcid == F_CARDINALITY || call->funcid == F_ARRAY_LENGTH) &&
+		(list_length(call->args) == 1 || (dperm_domain_terms_number(lsecond(call->args), &axis) && axis == 1)) &&
+		dperm_domain_terms_is_column(subject, linitial(call->args));
+}

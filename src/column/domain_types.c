@@ -1,0 +1,119 @@
+/*
+ * domain_types.c: which types can be features, and as what.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+
+#include "column/domain_types.h"
+
+/* The category of a type, as in pg_type.typcategory. */
+static char
+category_of(Oid type)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(type, &category, &preferred);
+	return category;
+}
+
+/* Stored as text, or name. */
+bool
+dperm_domain_types_is_text(Oid base)
+{
+	return base == NAMEOID || (category_of(base) == TYPCATEGORY_STRING && get_typlen(base) == -1);
+}
+
+/* The type "vector" of the extension "vector": others of this name are stored differently. */
+bool
+dperm_domain_types_is_pgvector(Oid base)
+{
+	HeapTuple	tuple = SearchSysCache1(TYPEOID, ObjectIdGetDatum(base));
+	bool		named;
+	Oid			extension;
+	char	   *name;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for type %u", base);
+	named = strcmp(NameStr(((Form_pg_type) GETSTRUCT(tuple))->typname), "vector") == 0 &&
+		((Form_pg_type) GETSTRUCT(tuple))->typtype == TYPTYPE_BASE &&
+		((Form_pg_type) GETSTRUCT(tuple))->typlen == -1;
+	ReleaseSysCache(tuple);
+	if (!named)
+		return false;
+	extension = getExtensionOfObject(TypeRelationId, base);
+	name = OidIsValid(extension) ? get_extension_name(extension) : NULL;
+	return name != NULL && strcmp(name, "vector") == 0;
+}
+
+/*
+ * Can the text of a type's values be a category? Not where it depends on settings of the
+ * session: regclass, money, interval, bytea, floats inside geometric types.
+ */
+static bool
+has_plain_text(Oid base)
+{
+	char		category = category_of(base);
+
+	if (get_typtype(base) == TYPTYPE_ENUM)
+		return true;
+	if (get_typtype(base) != TYPTYPE_BASE || OidIsValid(get_element_type(base)) ||
+		base == INT2VECTOROID || base == OIDVECTOROID || base == BYTEAOID)
+		return false;
+	/* how a date is written is up to settings */
+	if (base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID)
+		return false;
+	if (category == TYPCATEGORY_TIMESPAN || category == TYPCATEGORY_GEOMETRIC ||
+		(category == TYPCATEGORY_NUMERIC && base != OIDOID))
+		return false;
+
+	/* texts are compared as they are; the output of any other type must be short */
+	return dperm_domain_types_is_text(base) || get_typlen(base) > 0 ||
+		category == TYPCATEGORY_NETWORK;
+}
+
+/* May prediction read categories from a type? Numbers too, when they were given as categories. */
+bool
+dperm_domain_types_has_text(Oid base)
+{
+	return has_plain_text(base) ||
+		base == INT2OID || base == INT4OID || base == INT8OID || base == NUMERICOID;
+}
+
+/* The kind of block of a base type. */
+bool
+dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
+{
+	switch (base)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case FLOAT4OID:
+		case FLOAT8OID:
+		case NUMERICOID:
+			*kind = DPERM_BLOCK_NUMBER;
+			return true;
+		case DATEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			*kind = DPERM_BLOCK_TIME;
+			return true;
+		case BOOLOID:
+			*kind = DPERM_BLOCK_FLAG;
+			return true;
+		case FLOAT4ARRAYOID:
+		case FLOAT8ARRAYOID:
+			*kind = DPERM_BLOCK_VECTOR;
+			return true;
+		default:
+			*kind = dperm_domain_types_is_pgvector(base) ? DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
+			return *kind == DPERM_BLOCK_VECTOR || has_plain_text(base);
+	}
+}

@@ -1,0 +1,276 @@
+/*
+ * label.c: from the value of a label column to a sign.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/numeric.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "column/datum_values.h"
+#include "column/domain_types.h"
+#include "column/label.h"
+
+PG_FUNCTION_INFO_V1(dp_label);
+
+/* Is this a number, a boolean or an enum: a type whose values are compared as datums? */
+static bool
+is_plain(Oid type)
+{
+	DpermBlockKind kind;
+
+	if (dperm_domain_types_kind(type, &kind) &&
+		(kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_FLAG))
+		return true;
+	return get_typtype(type) == TYPTYPE_ENUM;
+}
+
+/* Is this stored and compared as text? */
+static bool
+is_textual(Oid type)
+{
+	char		category;
+	bool		preferred;
+
+	get_type_category_preferred(type, &category, &preferred);
+	return category == TYPCATEGORY_STRING && get_typlen(type) == -1;
+}
+
+/* A positive value that the label's type cannot read is a mistake in the call. */
+static void
+positive_hint(void *arg)
+{
+	errhint("positive must be one of the values of the label column, as text.");
+}
+
+/* How to read labels of a type. */
+void
+dperm_label_init(DpermLabel *label, Oid type, const char *positive)
+{
+	memset(label, 0, sizeof(*label));
+	label->type = getBaseType(type);
+	label->textual = is_textual(label->type);
+	label->padded = label->type == BPCHAROID;
+	label->compare = positive != NULL;
+
+	if (!label->textual && !is_plain(label->type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("a label cannot be of type %s", format_type_be(type)),
+				 errhint("Use a boolean, a number, text or an enum. A view can convert other types.")));
+	if (positive && strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
+				 errhint("Longer values are ignored. Use a view to shorten them.")));
+	if (!positive)
+	{
+		if (label->textual || get_typtype(label->type) == TYPTYPE_ENUM)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("a label of type %s requires a positive value", format_type_be(type)),
+					 errhint("Specify the value of the positive class, as in positive => 'yes'.")));
+		return;
+	}
+	if (label->textual)
+	{
+		label->bytes = pstrdup(positive);
+		label->bytes_len = dperm_category_length(label->padded, positive, strlen(positive));
+	}
+	else
+	{
+		Oid			input,
+					ioparam;
+
+		ErrorContextCallback hint = {
+			.previous = error_context_stack,
+			.callback = positive_hint
+		};
+
+		getTypeInputInfo(label->type, &input, &ioparam);
+		error_context_stack = &hint;
+		label->value = OidInputFunctionCall(input, pstrdup(positive), ioparam, -1);
+		error_context_stack = hint.previous;
+	}
+}
+
+/* Raise for a type that is not the one of the labels. */
+void
+dperm_label_check(const DpermLabel *label, Oid type)
+{
+	if (getBaseType(type) != label->type)
+		elog(ERROR, "a query over the rows has a label of another type");
+}
+
+/* +1 or -1. */
+static inline int
+sign_of(bool positive)
+{
+	return positive ? 1 : -1;
+}
+
+/* The sign of a number, 0 for NaN; with a positive value, whether it is that. */
+static int
+number_sign(const DpermLabel *label, double value, double positive)
+{
+	if (isnan(value))
+		return 0;
+	return sign_of(label->compare ? value == positive : value > 0);
+}
+
+/* The same for numeric, which may be outside the range of doubles. */
+static int
+numeric_label_sign(const DpermLabel *label, Numeric value)
+{
+	Datum		other;
+	int			order;
+
+	if (numeric_is_nan(value))
+		return 0;
+	other = label->compare ? label->value :
+		DirectFunctionCall1(int4_numeric, Int32GetDatum(0));
+	order = DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(value), other));
+	return sign_of(label->compare ? order == 0 : order > 0);
+}
+
+/* Whether a text is the positive value. */
+static int
+text_sign(const DpermLabel *label, struct varlena *value)
+{
+	const char *bytes = VARDATA_ANY(value);
+	int			len = dperm_category_length(label->padded, bytes, VARSIZE_ANY_EXHDR(value));
+
+	return sign_of(len == label->bytes_len && memcmp(bytes, label->bytes, len) == 0);
+}
+
+/* The same for integers, exactly. */
+static int
+integer_sign(const DpermLabel *label, int64 value, int64 positive)
+{
+	return sign_of(label->compare ? value == positive : value > 0);
+}
+
+/* -1 or +1, or 0 when the value says nothing. */
+int
+dperm_label_sign(const DpermLabel *label, Datum value)
+{
+	int			sign;
+
+	if (label->textual || label->type == NUMERICOID)
+	{
+		struct varlena *flat;
+
+		/* a text that is too large is not the positive one; no number is that large */
+		if (dperm_datum_values_too_large(value, false))
+			return label->textual ? -1 : 0;
+		flat = PG_DETOAST_DATUM_PACKED(value);
+
+		if (label->textual)
+			sign = text_sign(label, flat);
+		else
+			sign = numeric_label_sign(label, DatumGetNumeric(PointerGetDatum(flat)));
+		if ((Pointer) flat != DatumGetPointer(value))
+			pfree(flat);
+		return sign;
+	}
+	switch (label->type)
+	{
+		case BOOLOID:
+			return sign_of(label->compare ?
+						   DatumGetBool(value) == DatumGetBool(label->value) :
+						   DatumGetBool(value));
+		case INT2OID:
+			return integer_sign(label, DatumGetInt16(value), DatumGetInt16(label->value));
+		case INT4OID:
+			return integer_sign(label, DatumGetInt32(value), DatumGetInt32(label->value));
+		case INT8OID:
+			return integer_sign(label, DatumGetInt64(value),
+								label->compare ? DatumGetInt64(label->value) : 0);
+		case FLOAT4OID:
+			return number_sign(label, DatumGetFloat4(value), DatumGetFloat4(label->value));
+		case FLOAT8OID:
+			return number_sign(label, DatumGetFloat8(value),
+							   label->compare ? DatumGetFloat8(label->value) : 0);
+		default:				/* an enum */
+			return sign_of(DatumGetObjectId(value) == DatumGetObjectId(label->value));
+	}
+}
+
+/* What dp_label keeps between rows. */
+typedef struct LabelCache
+{
+	MemoryContext context;		/* of all below */
+	text	   *positive;		/* what the reader was made for; NULL for none */
+	DpermLabel	label;
+} LabelCache;
+
+/* Is the cached reader for this positive value? */
+static bool
+same_positive(const LabelCache *cache, FunctionCallInfo fcinfo)
+{
+	text	   *now;
+
+	if (PG_ARGISNULL(1) || cache->positive == NULL)
+		return PG_ARGISNULL(1) && cache->positive == NULL;
+	now = PG_GETARG_TEXT_PP(1);
+	return VARSIZE_ANY_EXHDR(now) == VARSIZE_ANY_EXHDR(cache->positive) &&
+		memcmp(VARDATA_ANY(now), VARDATA_ANY(cache->positive), VARSIZE_ANY_EXHDR(now)) == 0;
+}
+
+/* The reader for the arguments of dp_label, rebuilt only for a different positive value. */
+static const DpermLabel *
+cached_label(FunctionCallInfo fcinfo)
+{
+	LabelCache *cache = fcinfo->flinfo->fn_extra;
+	Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+	MemoryContext context,
+				caller;
+
+	if (cache && same_positive(cache, fcinfo))
+		return &cache->label;
+	if (!OidIsValid(type))
+		elog(ERROR, "could not determine the type of a label");
+	if (cache)
+	{
+		fcinfo->flinfo->fn_extra = NULL;
+		MemoryContextDelete(cache->context);
+	}
+	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dp_label",
+									ALLOCSET_SMALL_SIZES);
+	caller = MemoryContextSwitchTo(context);
+	cache = palloc0(sizeof(*cache));
+	cache->context = context;
+	if (!PG_ARGISNULL(1))
+		cache->positive = PG_GETARG_TEXT_P_COPY(1);
+	dperm_label_init(&cache->label, type,
+					 cache->positive ? text_to_cstring(cache->positive) : NULL);
+	MemoryContextSwitchTo(caller);
+	fcinfo->flinfo->fn_extra = cache;
+	return &cache->label;
+}
+
+/*
+ * dp_label(value "any", positive text): a label as a boolean, NULL for none. The training
+ * passes call it on label columns that are not plain booleans.
+ */
+Datum
+dp_label(PG_FUNCTION_ARGS)
+{
+	const DpermLabel *label = cached_label(fcinfo);
+	int			sign;
+
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	sign = dperm_label_sign(label, PG_GETARG_DATUM(0));
+	if (sign == 0)
+		PG_RETURN_NULL();
+	PG_RETURN_BOOL(sign > 0);
+}

@@ -1,0 +1,75 @@
+/*
+ * small_values.c: dp_text and dp_bounded, which keep large values out of a pass.
+ *
+ * A value that is too large to be of use must not be able to exhaust memory: the error would tell that
+ * it is there. What is too large is a constant, whatever the call is about; see datum_values.h.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "column/datum_values.h"
+
+PG_FUNCTION_INFO_V1(dp_text);
+PG_FUNCTION_INFO_V1(dp_bounded);
+
+/* What is known about the type of a value, looked up once. */
+typedef struct ValueType
+{
+	bool		varlena;
+	bool		is_array;
+	FmgrInfo	output;			/* dp_text */
+} ValueType;
+
+/* The type of the argument. */
+static ValueType *
+value_type(FunctionCallInfo fcinfo)
+{
+	ValueType  *result = fcinfo->flinfo->fn_extra;
+
+	if (result == NULL)
+	{
+		Oid			type = get_fn_expr_argtype(fcinfo->flinfo, 0);
+		Oid			function;
+		bool		varlena;
+
+		if (!OidIsValid(type))
+			elog(ERROR, "could not determine the type of a value");
+		result = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(*result));
+		result->varlena = get_typlen(type) == -1;
+		result->is_array = OidIsValid(get_element_type(getBaseType(type)));
+		getTypeOutputInfo(type, &function, &varlena);
+		fmgr_info_cxt(function, &result->output, fcinfo->flinfo->fn_mcxt);
+		fcinfo->flinfo->fn_extra = result;
+	}
+	return result;
+}
+
+/* Is the argument too large to be looked at? */
+static bool
+is_too_large(FunctionCallInfo fcinfo, const ValueType *type)
+{
+	return type->varlena && dperm_datum_values_too_large(PG_GETARG_DATUM(0), type->is_array);
+}
+
+/* dp_text(value "any"): the output of its type as text, or NULL. A cast may give something else. */
+Datum
+dp_text(PG_FUNCTION_ARGS)
+{
+	ValueType  *type = value_type(fcinfo);
+
+	if (is_too_large(fcinfo, type))
+		PG_RETURN_NULL();
+	PG_RETURN_TEXT_P(cstring_to_text(OutputFunctionCall(&type->output, PG_GETARG_DATUM(0))));
+}
+
+/* dp_bounded(value anyelement): the value, or NULL if it is too large. */
+Datum
+dp_bounded(PG_FUNCTION_ARGS)
+{
+	if (is_too_large(fcinfo, value_type(fcinfo)))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}

@@ -1,0 +1,416 @@
+/*
+ * aggregate.c: dp_logreg and dp_svm, the aggregates that train one model per group.
+ *
+ * The state keeps the encoded rows of the group in chunks; the final function runs the whole
+ * mechanism over them. Its memory depends on the number of rows and their dimension alone,
+ * never on what they hold: the limit is no leak.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "nodes/plannodes.h"
+#include "nodes/primnodes.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/memutils.h"
+
+#include "base/host.h"
+#include "base/option_table.h"
+#include "base/settings.h"
+#include "column/datum_values.h"
+#include "column/encode.h"
+#include "column/label.h"
+#include "column/model_type.h"
+#include "entry/aggregate_plan.h"
+#include "train/cache.h"
+#include "train/training.h"
+
+PG_FUNCTION_INFO_V1(dp_logreg_step);
+PG_FUNCTION_INFO_V1(dp_svm_step);
+PG_FUNCTION_INFO_V1(dp_aggregate_final);
+
+/* What is known about a call, for as long as its query runs. */
+typedef struct Watch
+{
+	AggState   *node;
+	bool		changed;		/* when it last started anew, had anything changed that its rows depend on? */
+	bool		advised;		/* was there a warning of delta? */
+
+	/* what the features argument says about its vectors, in the query and the catalog */
+	int			dimension;		/* 0: nothing */
+	bool		encoded;		/* are they made by dp_encode, with this encoder? */
+	DpermEncoder made_by;
+} Watch;
+
+/* The state of one group. */
+typedef struct FitState
+{
+	/* parameters, as the first row gave them; they may not change */
+	DpermOptions options;
+	double		lambda_arg;
+	bool		lambda_null;
+	Jsonb	   *options_arg;	/* NULL: none */
+
+	/* how to read a row */
+	DpermLabel	label;
+	Oid			element;		/* of the feature arrays */
+
+	/* the rows, encoded */
+	DpermBlock	block;			/* the vector, the only one */
+	DpermEncoder encoder;
+	double	   *raw;			/* a vector converted to doubles */
+	DpermCache	cache;
+
+	/* vectors that dp_encode makes lie in these shapes, and so the noise has one; else 0 and NULL */
+	int			shape_count;
+	DpermShape *shapes;
+	DpermNoisePlans noise;
+
+	Watch	   *watch;			/* of the call */
+	struct varlena *released;	/* the model, once there is one; it never changes */
+} FitState;
+
+/* Arguments of the transition function behind the state. */
+enum
+{
+	ARG_LABEL = 1,
+	ARG_FEATURES,
+	ARG_EPSILON,
+	ARG_LAMBDA,
+	ARG_OPTIONS
+};
+
+/* An argument that the caller may have left out. */
+static inline bool
+has_arg(FunctionCallInfo fcinfo, int n)
+{
+	return PG_NARGS() > n && !PG_ARGISNULL(n);
+}
+
+/* Options as of the first row. */
+static void
+read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, FitState *state)
+{
+	DpermOptions *options = &state->options;
+
+	dperm_options_init(options, learner);
+	dperm_option_table_set(options, "epsilon", PG_GETARG_DATUM(ARG_EPSILON),
+						   PG_ARGISNULL(ARG_EPSILON));
+	state->lambda_null = !has_arg(fcinfo, ARG_LAMBDA);
+	if (!state->lambda_null)
+	{
+		state->lambda_arg = PG_GETARG_FLOAT8(ARG_LAMBDA);
+		dperm_option_table_set(options, "lambda", PG_GETARG_DATUM(ARG_LAMBDA), false);
+	}
+	if (has_arg(fcinfo, ARG_OPTIONS))
+	{
+		state->options_arg = PG_GETARG_JSONB_P_COPY(ARG_OPTIONS);
+		dperm_option_table_jsonb(options, DPERM_PLACE_AGGREGATE, state->options_arg);
+	}
+	dperm_options_settle(options);
+}
+
+/* Parameters are the group's, not the row's. */
+static void
+check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
+{
+	bool		same = has_arg(fcinfo, ARG_EPSILON) &&
+		PG_GETARG_FLOAT8(ARG_EPSILON) == state->options.epsilon &&
+		has_arg(fcinfo, ARG_LAMBDA) == !state->lambda_null &&
+		(state->lambda_null || PG_GETARG_FLOAT8(ARG_LAMBDA) == state->lambda_arg) &&
+		has_arg(fcinfo, ARG_OPTIONS) == (state->options_arg != NULL);
+
+	if (same && state->options_arg)
+	{
+		Jsonb	   *now = PG_GETARG_JSONB_P(ARG_OPTIONS);
+
+		same = VARSIZE(now) == VARSIZE(state->options_arg) &&
+			memcmp(now, state->options_arg, VARSIZE(now)) == 0;
+		PG_FREE_IF_COPY(now, ARG_OPTIONS);
+	}
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon, lambda and options must be the same for all rows of a group"),
+				 errhint("They are parameters of the model. If they depend on a column, group by that column.")));
+}
+
+/* What the features argument says about its vectors: never what rows hold, since the number of weights would tell it. */
+static void
+look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
+{
+	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
+	Node	   *features = dperm_aggregate_plan_argument(watch->node, call, ARG_FEATURES - 1);
+
+	/* the context of an aggregate's call is its node of the plan */
+	ParamListInfo params = watch->node->ss.ps.state->es_param_list_info;
+
+	watch->encoded = dperm_encode_encoder(features, params, &watch->made_by);
+	watch->dimension = dperm_encode_dimension(features, params);
+	MemoryContextSwitchTo(caller);
+}
+
+/* The dimension of the vectors: an option, or what the features argument declares. */
+static int
+declared_dimension(const Watch *watch, const DpermOptions *options)
+{
+	int			dimension = options->dimension == 0 ? watch->dimension : options->dimension;
+
+	if (dimension == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the dimension of the feature vectors is not declared"),
+				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, NULL, '{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a domain with CHECK (cardinality(VALUE) = 3).")));
+	return dimension;
+}
+
+/* Prepare for rows whose vectors have this many elements, and were made by an encoder if that is known. */
+static void
+init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
+{
+	state->block = dperm_options_vector_block(&state->options);
+	state->block.count = dimension;
+	state->encoder = dperm_options_encoder(&state->options, &state->block, 1);
+	if (made_by && state->encoder.kernel.kind == DPERM_KERNEL_LINEAR)
+	{
+		state->shapes = palloc(sizeof(DpermShape) * dperm_shape_most(made_by));
+		state->shape_count = dperm_shape_list(made_by, false, state->shapes);
+		state->noise = dperm_options_noise_within(&state->options, made_by, &state->encoder);
+	}
+	else
+		state->noise = dperm_options_noise(&state->options, &state->encoder, false);
+	dperm_options_check(&state->options, dperm_encoder_dim(&state->encoder), state->noise);
+	dperm_cache_init(&state->cache, &state->encoder, 0, NULL, false);
+	state->raw = palloc(sizeof(double) * dimension);
+}
+
+/* Remember whether the rows of a node may have changed when it started anew. */
+static void
+see_reset(Datum arg)
+{
+	Watch	   *watch = (Watch *) DatumGetPointer(arg);
+
+	watch->changed = watch->node->ss.ps.chgParam != NULL;
+}
+
+/* Check a call when it has its first row, and watch it from then on. */
+static Watch *
+watch_call(FunctionCallInfo fcinfo)
+{
+	Watch	   *watch = fcinfo->flinfo->fn_extra;
+	Aggref	   *call = AggGetAggref(fcinfo);
+
+	if (watch == NULL)
+	{
+		AggState   *node = castNode(AggState, fcinfo->context);
+
+		if (call)
+			dperm_aggregate_plan_check(node, call, ARG_EPSILON - 1);
+		watch = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt, sizeof(Watch));
+		watch->node = node;
+		if (call)
+			look_at_features(fcinfo, call, watch);
+		fcinfo->flinfo->fn_extra = watch;
+	}
+	AggRegisterCallback(fcinfo, see_reset, PointerGetDatum(watch));
+	return watch;
+}
+
+/* The state for the first row of a group. */
+static FitState *
+make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner, Watch *watch)
+{
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	FitState   *state = palloc0(sizeof(*state));
+	Oid			label_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_LABEL);
+	Oid			features_type = get_fn_expr_argtype(fcinfo->flinfo, ARG_FEATURES);
+	int			dimension;
+
+	state->watch = watch;
+	read_group_options(fcinfo, learner, state);
+	state->element = dperm_datum_values_element_type(features_type);
+	if (!OidIsValid(state->element))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("features cannot be of type %s", format_type_be(features_type)),
+				 errhint("Pass an array of numbers, such as double precision[].")));
+	dperm_label_init(&state->label, label_type, state->options.positive);
+	dimension = declared_dimension(watch, &state->options);
+	init_rows(state, dimension, watch->encoded && dperm_encoder_dim(&watch->made_by) == dimension ? &watch->made_by : NULL);
+	MemoryContextSwitchTo(caller);
+	return state;
+}
+
+/* Encode and keep one row: a zero row without a label, a zero block without a vector. */
+static void
+keep_row(FitState *state, int sign, const double *raw)
+{
+	DpermValue	value = {.present = raw != NULL, .vector = raw};
+	Size		needs = dperm_cache_needs(&state->cache);
+
+	if (needs > 0 && state->cache.keep.used > 0 &&
+		dperm_cache_size(&state->cache) + needs > dperm_aggregate_memory * (Size) 1024)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a group needs more than dperm.aggregate_memory (%d kB)",
+						dperm_aggregate_memory),
+				 errhint("Raise dperm.aggregate_memory, or train this group from a view with dp_logreg_train() or dp_svm_train(), which read rows in passes.")));
+	dperm_cache_add(&state->cache, &value, sign, 0);
+}
+
+/* Is the vector where dp_encode leaves it? It always is; but privacy rests on it, so it is looked at. */
+static bool
+in_shape(const FitState *state)
+{
+	for (int i = 0; i < state->shape_count; i++)
+		if (!dperm_shape_contains(&state->shapes[i], state->raw))
+			return false;
+	return true;
+}
+
+/* Add one row, with its vector or NULL. */
+static void
+add_group_row(FitState *state, int sign, ArrayType *array)
+{
+	const double *raw = NULL;
+
+	if (array && dperm_datum_values_read_array(array, state->element, state->block.count,
+									   state->raw) && in_shape(state))
+		raw = state->raw;
+	keep_row(state, sign, raw);
+}
+
+/* Transition: (internal, label "any", features "any", epsilon [, lambda [, options]]) */
+static Datum
+step_group(FunctionCallInfo fcinfo, DpermLearner learner)
+{
+	MemoryContext context;
+	FitState   *state;
+	ArrayType  *array = NULL;
+	int			sign = 0;
+	int			where = AggCheckCallContext(fcinfo, &context);
+
+	if (where == AGG_CONTEXT_WINDOW)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg and dp_svm cannot be used as window functions"),
+				 errhint("Each frame would release another model of the same rows. Use GROUP BY.")));
+	if (where != AGG_CONTEXT_AGGREGATE)
+		elog(ERROR, "aggregate transition function called in non-aggregate context");
+
+	if (PG_ARGISNULL(0))
+	{
+		Watch	   *watch = watch_call(fcinfo);
+
+		state = make_state(fcinfo, context, learner, watch);
+	}
+	else
+	{
+		state = (FitState *) PG_GETARG_POINTER(0);
+		if (state->released)
+			elog(ERROR, "a group whose model was released cannot take more rows");
+		check_unchanged(fcinfo, state);
+	}
+
+	if (!PG_ARGISNULL(ARG_LABEL))
+		sign = dperm_label_sign(&state->label, PG_GETARG_DATUM(ARG_LABEL));
+	if (!PG_ARGISNULL(ARG_FEATURES))
+		array = dperm_datum_values_get_array(PG_GETARG_DATUM(ARG_FEATURES));
+	add_group_row(state, sign, array);
+	if (array)
+		PG_FREE_IF_COPY(array, ARG_FEATURES);
+	PG_RETURN_POINTER(state);
+}
+
+Datum
+dp_logreg_step(PG_FUNCTION_ARGS)
+{
+	return step_group(fcinfo, DPERM_LEARNER_LOGREG);
+}
+
+Datum
+dp_svm_step(PG_FUNCTION_ARGS)
+{
+	return step_group(fcinfo, DPERM_LEARNER_SVM);
+}
+
+/*
+ * A plan may compute groups anew although nothing that they depend on has changed: the caller, who wrote
+ * one subquery, would get several models of the same rows. PostgreSQL forgets the results of aggregates when it
+ * starts anew, and only then; ours is a pointer or null.
+ */
+static void
+check_first_time(FunctionCallInfo fcinfo, const FitState *group)
+{
+	AggState   *node = castNode(AggState, fcinfo->context);
+	ExprContext *results = node->ss.ps.ps_ExprContext;
+	Aggref	   *call = AggGetAggref(fcinfo);
+	bool	   *asked = fcinfo->flinfo->fn_extra;
+
+	if (call == NULL)
+		return;
+	if (asked == NULL)
+		asked = fcinfo->flinfo->fn_extra = MemoryContextAllocZero(fcinfo->flinfo->fn_mcxt,
+																  sizeof(bool));
+	if (*asked && !group->watch->changed &&
+		DatumGetPointer(results->ecxt_aggvalues[call->aggno]) == NULL &&
+		!results->ecxt_aggnulls[call->aggno])
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
+				 errhint("Each computation would release another model of the same rows. Compute the models once, in WITH ... AS MATERIALIZED, or store them in a table.")));
+	*asked = true;
+}
+
+/* Warn of a large delta, once per call: there may be many groups. */
+static void
+advise_group(FitState *group)
+{
+	DpermSetup	setup = dperm_options_setup(&group->options, group->cache.feed.layout.dim, group->noise, group->cache.keep.used);
+	bool		large = setup.delta > 0 && setup.delta >= 1.0 / setup.rows;
+
+	if (large && !group->watch->advised)
+		dperm_options_advise(&setup, setup.rows);
+	group->watch->advised = group->watch->advised || large;
+}
+
+/*
+ * Final: run the mechanism over the rows of the group. NULL for a group without rows. PostgreSQL may ask
+ * again, as it does when a hash table of groups is scanned again: the answer is the same model.
+ */
+Datum
+dp_aggregate_final(PG_FUNCTION_ARGS)
+{
+	FitState   *group;
+	DpermTraining training;
+	Datum		result;
+	MemoryContext caller = CurrentMemoryContext;
+
+	if (AggCheckCallContext(fcinfo, NULL) != AGG_CONTEXT_AGGREGATE)
+		elog(ERROR, "aggregate final function called in non-aggregate context");
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	group = (FitState *) PG_GETARG_POINTER(0);
+	check_first_time(fcinfo, group);
+	if (group->released)
+		PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(group->released)));
+	dperm_cache_end(&group->cache);
+	advise_group(group);
+	dperm_training_begin(&training, &group->options, &group->cache, group->noise, group->cache.keep.used, true);
+	while (training.active)
+		dperm_training_answer(&training);
+	dperm_host_check_status(dperm_training_finish(&training));
+	result = dperm_model_type_make(dperm_training_model(&training, &group->encoder, NULL, group->options.positive, caller));
+
+	/* kept first: nobody may see a model that another could follow */
+	MemoryContextSwitchTo(GetMemoryChunkContext(group));
+	group->released = PG_DETOAST_DATUM_COPY(result);
+	MemoryContextSwitchTo(caller);
+	PG_RETURN_DATUM(result);
+}

@@ -1,0 +1,49 @@
+/*
+ * budget_charge.c: dp_budget_charge, for releases of other tools.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+
+#include "base/arguments.h"
+#include "budget/debit.h"
+#include "protect/protected_call.h"
+#include "protect/worker.h"
+
+PG_FUNCTION_INFO_V1(dp_budget_charge);
+
+/* dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm does not make */
+Datum
+dp_budget_charge(PG_FUNCTION_ARGS)
+{
+	DpermCharge charge = {
+		.budget = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED),
+		.role = GetUserId(),
+		.function = "dp_budget_charge",
+		.purpose = dperm_arguments_text(fcinfo, "purpose"),
+		.spend = {.bound = true}
+	};
+	Datum		value;
+
+	if (charge.purpose && strlen(charge.purpose) >= DPERM_PURPOSE_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
+				 errmsg("purpose must have less than %d bytes", DPERM_PURPOSE_MAX)));
+	if (!dperm_worker_is_for(fcinfo))
+	{
+		dperm_debit_check_grant(charge.budget, charge.role);
+		(void) dperm_protected_call(fcinfo, InvalidOid, NULL, NULL);
+		PG_RETURN_VOID();
+	}
+	if (!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &value))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("epsilon must not be null")));
+	charge.spend.epsilon = DatumGetFloat8(value);
+	if (dperm_arguments_get(fcinfo, "delta", FLOAT8OID, &value))
+		charge.spend.delta = DatumGetFloat8(value);
+	dperm_worker_charged(dperm_debit(&charge), InvalidOid);
+	PG_RETURN_VOID();
+}

@@ -1,0 +1,157 @@
+/*
+ * candidates.c: the candidates of a tuning, out of its arguments.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "common/shortest_dec.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+
+#include "base/arguments.h"
+#include "base/option_table.h"
+#include "core/model/tuning.h"
+#include "entry/candidates.h"
+
+/* The grid by default: these multiples of the default lambda. */
+static const double default_scales[] = {0.01, 0.1, 1, 10, 100};
+
+/* Bytes of a candidate: the list becomes a part of the model. */
+#define CANDIDATE_MAX 512
+
+/* Check the number of candidates and make room for them. */
+static void
+make_candidates(DpermCandidates *candidates, int count, const DpermOptions *base)
+{
+	if (count < 1 || count > DPERM_CANDIDATES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there must be between 1 and %d candidates", DPERM_CANDIDATES_MAX),
+				 errhint("Each candidate is trained on its own portion of the rows, so specify only a few.")));
+	candidates->count = count;
+	candidates->each = palloc0(sizeof(DpermOptions) * count);
+	for (int i = 0; i < count; i++)
+		candidates->each[i] = *base;
+}
+
+/* Candidates from lambdas float8[]. */
+static void
+read_lambdas(DpermCandidates *candidates, const DpermOptions *base, ArrayType *array)
+{
+	Datum	   *lambdas;
+	bool	   *nulls;
+	int			count;
+
+	deconstruct_array(array, FLOAT8OID, sizeof(float8), FLOAT8PASSBYVAL, TYPALIGN_DOUBLE,
+					  &lambdas, &nulls, &count);
+	make_candidates(candidates, count, base);
+	for (int i = 0; i < count; i++)
+	{
+		if (nulls[i])
+			ereport(ERROR,
+					(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+					 errmsg("lambdas must not contain nulls")));
+		dperm_option_table_set(&candidates->each[i], "lambda", lambdas[i], false);
+	}
+}
+
+/* Candidates from candidates jsonb, an array of objects whose keys are argument names. */
+static void
+read_objects(DpermCandidates *candidates, const DpermOptions *base)
+{
+	Jsonb	   *json = candidates->given;
+
+	if (!JB_ROOT_IS_ARRAY(json) || JB_ROOT_IS_SCALAR(json))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates must be a JSON array of objects"),
+				 errhint("For example '[{\"lambda\": 0.01}, {\"lambda\": 0.001}]'.")));
+	make_candidates(candidates, JB_ROOT_COUNT(json), base);
+	for (int i = 0; i < candidates->count; i++)
+	{
+		JsonbValue *value = getIthJsonbValueFromContainer(&json->root, i);
+		DpermOptions *options = &candidates->each[i];
+		Jsonb	   *object = JsonbValueToJsonb(value);
+
+		if (VARSIZE(object) > CANDIDATE_MAX)
+			ereport(ERROR,
+					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+					 errmsg("a candidate is too long"),
+					 errhint("A candidate should contain only a few arguments and their values.")));
+		dperm_option_table_jsonb(options, DPERM_PLACE_CANDIDATE, object);
+		if (options->positive != base->positive)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("positive cannot differ between candidates"),
+					 errhint("Specify positive as an argument of the function.")));
+	}
+}
+
+/* The candidates as JSON: what was given, or the lambdas or scales of the grid. */
+char *
+dperm_candidates_json(const DpermCandidates *candidates)
+{
+	StringInfoData text;
+
+	if (candidates->given)
+		return JsonbToCString(NULL, &candidates->given->root, VARSIZE(candidates->given));
+	initStringInfo(&text);
+	for (int i = 0; i < candidates->count; i++)
+	{
+		const DpermOptions *options = &candidates->each[i];
+
+		appendStringInfo(&text, "%s{\"%s\": %s}", i == 0 ? "[" : ", ", options->lambda >= 0 ? "lambda" : "scale",
+						 double_to_shortest_decimal(options->lambda >= 0 ? options->lambda : options->scale));
+	}
+	appendStringInfoChar(&text, ']');
+	return text.data;
+}
+
+/* The list of candidates becomes a part of the model: see now that it can. */
+static void
+check_storable(const DpermCandidates *candidates)
+{
+	char	   *text = psprintf("{\"way\": \"holdout\", \"holdout\": \"\", \"candidates\": %s}",
+								dperm_candidates_json(candidates));
+	DpermText	checked = {text, strlen(text)};
+	DpermTuning read;
+
+	if (dperm_tuning_read(&checked, &read) != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("candidates cannot be stored in a model"),
+				 errhint("A candidate is an object with a few plain values.")));
+}
+
+/* The candidates of the arguments, settled. */
+void
+dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo, const DpermOptions *base)
+{
+	Datum		lambdas = 0;
+	bool		has_lambdas = dperm_arguments_get(fcinfo, "lambdas", FLOAT8ARRAYOID, &lambdas);
+
+	candidates->given = dperm_arguments_jsonb(fcinfo, "candidates");
+	if (candidates->given && has_lambdas)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both candidates and lambdas"),
+				 errhint("lambdas is the short form of candidates.")));
+	if (base->lambda >= 0 && !candidates->given)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify lambda when tuning it"),
+				 errhint("Specify lambdas to choose from, or candidates that differ in other parameters.")));
+	if (candidates->given)
+		read_objects(candidates, base);
+	else if (has_lambdas)
+		read_lambdas(candidates, base, DatumGetArrayTypeP(lambdas));
+	else
+	{
+		make_candidates(candidates, lengthof(default_scales), base);
+		for (int i = 0; i < candidates->count; i++)
+			candidates->each[i].scale = default_scales[i];
+	}
+	for (int i = 0; i < candidates->count; i++)
+		dperm_options_settle(&candidates->each[i]);
+	check_storable(candidates);
+}

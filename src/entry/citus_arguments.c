@@ -1,0 +1,183 @@
+/*
+ * citus_arguments.c: rows that Citus gathers for an aggregate.
+ *
+ * Citus cannot take dp_logreg and dp_svm apart. Unless the groups are by the distribution column, so that each server has whole groups, it asks
+ * the servers for all arguments of the call, row by row, and calls the aggregate here. Even a constant is a column then. What it was in
+ * the statement is in the query for the servers, which the node of Citus holds.
+ */
+#include "postgres.h"
+
+#include "nodes/extensible.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/parsenodes.h"
+#include "nodes/readfuncs.h"
+#include "optimizer/optimizer.h"
+
+#include "entry/citus_arguments.h"
+
+/* What Citus calls its plan, and how the query for the servers stands in the text form of it: the job that it begins with has the first one. */
+#define CITUS_PLAN "DistributedPlan"
+#define CITUS_QUERY " :jobQuery {QUERY "
+
+/* Columns in place of Vars of one kind. */
+typedef struct Replacement
+{
+	int			varno;
+	List	   *columns;
+} Replacement;
+
+/* Replace. */
+static Node *
+replace_columns(Node *node, void *arg)
+{
+	Replacement *replacement = arg;
+
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, Var))
+	{
+		Var		   *var = (Var *) node;
+
+		return var->varno == replacement->varno && var->varattno > 0 && var->varattno <= list_length(replacement->columns) ?
+			copyObject(list_nth(replacement->columns, var->varattno - 1)) : copyObject(node);
+	}
+	return expression_tree_mutator(node, replace_columns, arg);
+}
+
+/* The expressions of a target list, with columns in place of Vars of one kind. */
+static List *
+replaced_list(List *targets, int varno, List *columns)
+{
+	Replacement replacement = {.varno = varno, .columns = columns};
+	List	   *result = NIL;
+	ListCell   *cell;
+
+	foreach(cell, targets)
+		result = lappend(result, replace_columns((Node *) lfirst_node(TargetEntry, cell)->expr, &replacement));
+	return result;
+}
+
+/* Where a node ends that begins with a brace, in a text form; NULL if it does not. Braces within names and strings are escaped. */
+static const char *
+end_of_node(const char *text)
+{
+	int			depth = 0;
+
+	for (; *text; text++)
+	{
+		if (*text == '\\' && text[1])
+			text++;
+		else if (*text == '{')
+			depth++;
+		else if (*text == '}' && --depth == 0)
+			return text + 1;
+	}
+	return NULL;
+}
+
+/* The query that Citus has the servers compute, NULL if it is not known. The structs of Citus differ between versions, their text forms hardly. */
+static Query *
+query_there(const CustomScan *scan)
+{
+	char	   *text = nodeToString(linitial(scan->custom_private));
+	const char *begin = strstr(text, CITUS_QUERY);
+	const char *end;
+
+	if (begin == NULL)
+		return NULL;
+	begin = strchr(begin, '{');
+	end = end_of_node(begin);
+	return end ? (Query *) stringToNode(pnstrdup(begin, end - begin)) : NULL;
+}
+
+/* Is this a node of Citus that brings rows from servers? */
+static bool
+is_citus_scan(const Plan *plan)
+{
+	List	   *private = IsA(plan, CustomScan) ? ((const CustomScan *) plan)->custom_private : NIL;
+
+	return list_length(private) == 1 && IsA(linitial(private), ExtensibleNode) &&
+		strcmp(((ExtensibleNode *) linitial(private))->extnodename, CITUS_PLAN) == 0;
+}
+
+/* What the servers compute for the columns of a node of Citus. */
+static List *
+scan_columns(const CustomScan *scan)
+{
+	Query	   *query = query_there(scan);
+	List	   *sent = NIL;
+	ListCell   *cell;
+
+	if (query == NULL)
+		return NIL;
+	foreach(cell, query->targetList)
+		if (!lfirst_node(TargetEntry, cell)->resjunk)
+			sent = lappend(sent, lfirst_node(TargetEntry, cell)->expr);
+
+	/* what arrives, by its position, and what the node makes of it */
+	if (list_length(sent) != list_length(scan->custom_scan_tlist))
+		return NIL;
+	foreach(cell, scan->custom_scan_tlist)
+	{
+		Expr	   *expr = lfirst_node(TargetEntry, cell)->expr;
+
+		if (!IsA(expr, Var) || ((Var *) expr)->varattno != foreach_current_index(cell) + 1)
+			return NIL;
+	}
+	return replaced_list(scan->scan.plan.targetlist, INDEX_VAR, sent);
+}
+
+/* The same for a plan of one input that leaves rows as they are. */
+static bool
+plan_columns(const Plan *plan, List **columns)
+{
+	if (plan == NULL)
+		return false;
+	if (is_citus_scan(plan))
+	{
+		*columns = scan_columns((const CustomScan *) plan);
+		return true;
+	}
+	if ((!IsA(plan, Sort) && !IsA(plan, IncrementalSort) && !IsA(plan, Material) && !IsA(plan, Result)) || !plan_columns(plan->lefttree, columns))
+		return false;
+	if (*columns != NIL)
+		*columns = replaced_list(plan->targetlist, OUTER_VAR, *columns);
+	return true;
+}
+
+/* For the input of a node. */
+bool
+dperm_citus_arguments_columns(const Plan *node, List **columns)
+{
+	*columns = NIL;
+	return plan_columns(node->lefttree, columns);
+}
+
+/* For an expression over it. */
+Node *
+dperm_citus_arguments_expression(Node *expression, List *columns)
+{
+	Replacement replacement = {.varno = OUTER_VAR, .columns = columns};
+
+	return replace_columns(expression, &replacement);
+}
+
+/* Is there anything in an expression that rows, or servers, can differ in? */
+static bool
+has_variable(Node *node, void *groups)
+{
+	if (node == NULL)
+		return false;
+	if (list_member(groups, node))
+		return false;
+	if (IsA(node, Var) || IsA(node, SubLink) || IsA(node, SubPlan) || (IsA(node, Param) && ((Param *) node)->paramkind != PARAM_EXTERN))
+		return true;
+	return expression_tree_walker(node, has_variable, groups);
+}
+
+/* The same, also by functions that are not immutable: which server has a row depends on the row. */
+bool
+dperm_citus_arguments_varies(Node *expression, List *groups)
+{
+	return contain_mutable_functions(expression) || has_variable(expression, groups);
+}

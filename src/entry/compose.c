@@ -1,0 +1,418 @@
+/*
+ * compose.c: dp_compose, the aggregate that says what several releases cost together.
+ *
+ * The state is the sums of core/privacy/composition.h. It reads no rows but models and claims, which are public.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "libpq/pqformat.h"
+#include "utils/builtins.h"
+#include "utils/jsonb.h"
+#include "utils/numeric.h"
+
+#include "column/model_type.h"
+#include "core/base/json.h"
+#include "core/base/limits.h"
+#include "core/model/model_release.h"
+#include "core/privacy/composition.h"
+
+PG_FUNCTION_INFO_V1(dp_compose_model_step);
+PG_FUNCTION_INFO_V1(dp_compose_claim_step);
+PG_FUNCTION_INFO_V1(dp_compose_combine);
+PG_FUNCTION_INFO_V1(dp_compose_serialize);
+PG_FUNCTION_INFO_V1(dp_compose_deserialize);
+PG_FUNCTION_INFO_V1(dp_compose_final);
+
+/* The cast, in model_type.c. */
+extern PGDLLEXPORT Datum dp_model_from_jsonb(PG_FUNCTION_ARGS);
+
+/* The state of one group. */
+typedef struct ComposeState
+{
+	double		delta;			/* as all rows have it */
+	DpermComposition sums;
+} ComposeState;
+
+/* Doubles in the sums. */
+#define SUM_COUNT ((int) ((sizeof(DpermComposition) - offsetof(DpermComposition, epsilon)) / sizeof(double)))
+
+/* Arguments of the transition functions behind the state. */
+enum
+{
+	ARG_RELEASE = 1,
+	ARG_DELTA
+};
+
+/* delta must be in range. */
+static double
+checked_delta(FunctionCallInfo fcinfo)
+{
+	double		delta = PG_NARGS() > ARG_DELTA && !PG_ARGISNULL(ARG_DELTA) ? PG_GETARG_FLOAT8(ARG_DELTA) : 0;
+
+	if (!(delta == 0 || (delta >= DPERM_DELTA_MIN && delta < 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
+				 errhint("delta should be much smaller than 1 divided by the number of rows. With 0, epsilons and deltas are added up.")));
+	return delta;
+}
+
+/* The memory of the state. */
+static MemoryContext
+compose_context(FunctionCallInfo fcinfo)
+{
+	MemoryContext context;
+
+	if (!AggCheckCallContext(fcinfo, &context))
+		elog(ERROR, "aggregate function called in non-aggregate context");
+	return context;
+}
+
+/* The state, with a delta that is the same for all rows. */
+static ComposeState *
+open_state(FunctionCallInfo fcinfo, MemoryContext context)
+{
+	double		delta = checked_delta(fcinfo);
+	ComposeState *state;
+
+	if (!PG_ARGISNULL(0))
+	{
+		state = (ComposeState *) PG_GETARG_POINTER(0);
+		if (state->delta != delta)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("delta must be the same for all rows of a group"),
+					 errhint("It is what all releases may spend together.")));
+		return state;
+	}
+	state = MemoryContextAllocZero(context, sizeof(ComposeState));
+	state->delta = delta;
+	return state;
+}
+
+/* Raise what does not fit. */
+static void
+check_fit(DpermCompositionFault fault)
+{
+	switch (fault)
+	{
+		case DPERM_COMPOSITION_FITS:
+			return;
+		case DPERM_COMPOSITION_NOT_PRIVATE:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot compose a release that is not private"),
+					 errhint("A model that was trained with epsilon => 'Infinity' protects nothing, and neither does anything that is released with it.")));
+			break;
+		case DPERM_COMPOSITION_OUT_OF_RANGE:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("epsilon of a claim must be positive and at most %g, and its delta at least 0 and less than 1",
+							DPERM_COMPOSITION_EPSILON_MAX)));
+			break;
+		case DPERM_COMPOSITION_NEIGHBOURS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot compose releases with different neighbours"),
+					 errhint("An epsilon for 'replace' and one for 'remove' do not add up. Group by the neighbours, or train with the same.")));
+			break;
+		case DPERM_COMPOSITION_UNITS:
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("cannot compose releases with different units of privacy"),
+					 errhint("Group by the unit.")));
+			break;
+	}
+}
+
+/* Add a release to the state. */
+static Datum
+add_release(FunctionCallInfo fcinfo, ComposeState *state, const DpermRelease *release)
+{
+	check_fit(dperm_composition_add(&state->sums, release));
+	PG_RETURN_POINTER(state);
+}
+
+/* A NULL is ignored, but its delta is not. */
+static Datum
+ignore_null(FunctionCallInfo fcinfo)
+{
+	(void) checked_delta(fcinfo);
+	if (PG_ARGISNULL(0))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+}
+
+/* Transition: (internal, dp_model [, delta]) */
+Datum
+dp_compose_model_step(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = compose_context(fcinfo);
+	DpermModel *model;
+	DpermRelease release;
+
+	if (PG_ARGISNULL(ARG_RELEASE))
+		return ignore_null(fcinfo);
+	model = dperm_model_type_open(PG_GETARG_DATUM(ARG_RELEASE));
+	release = dperm_model_release(model);
+	pfree(model);
+	return add_release(fcinfo, open_state(fcinfo, context), &release);
+}
+
+/* A claim that is not one. */
+static void
+bad_claim(const char *detail)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("invalid claim"),
+			 errdetail_internal("%s", detail),
+			 errhint("A claim is an object such as {\"epsilon\": 0.1, \"delta\": 0, \"neighbours\": \"replace\", \"unit\": \"row\"}, or a model as jsonb.")));
+}
+
+/* Is it the JSON form of a model? */
+static bool
+is_model(Jsonb *json)
+{
+	return JB_ROOT_IS_OBJECT(json) &&
+		findJsonbValueFromContainer(&json->root, JB_FOBJECT,
+									&(JsonbValue) {.type = jbvString, .val.string = {strlen("format"), "format"}}) != NULL;
+}
+
+/* One member of a claim: the name of its neighbours or its unit. */
+static int
+claim_name(DpermJson *json, const char *what, int (*parse) (const char *name))
+{
+	char		name[64];
+	int			found;
+
+	if (!dperm_json_string(json, name, sizeof(name)))
+		bad_claim(psprintf("%s must be a string.", what));
+	found = parse(name);
+	if (found < 0)
+		bad_claim(psprintf("%s \"%s\" is unknown.", what, name));
+	return found;
+}
+
+/* A number of a claim; "Infinity" is what models say that are not private. */
+static double
+claim_number(DpermJson *json, const char *what)
+{
+	char		name[64];
+	double		number;
+
+	if (dperm_json_peek(json) == DPERM_JSON_STRING)
+	{
+		if (dperm_json_string(json, name, sizeof(name)) && strcmp(name, "Infinity") == 0)
+			return INFINITY;
+		bad_claim(psprintf("%s must be a number.", what));
+	}
+	if (!dperm_json_number(json, &number))
+		bad_claim(psprintf("%s must be a number.", what));
+	return number;
+}
+
+/* The sign of a number of a claim: one that is not zero must not be taken for zero because it is tiny. */
+static int
+claim_sign(Jsonb *value, const char *key)
+{
+	JsonbValue *number = findJsonbValueFromContainer(&value->root, JB_FOBJECT,
+													 &(JsonbValue) {.type = jbvString, .val.string = {strlen(key), (char *) key}});
+
+	if (number == NULL || number->type != jbvNumeric)
+		return 0;
+	return DatumGetInt32(DirectFunctionCall2(numeric_cmp, NumericGetDatum(number->val.numeric),
+											 NumericGetDatum(int64_to_numeric(0))));
+}
+
+/* A claim of something else than a model. */
+static DpermRelease
+read_claim(Jsonb *value)
+{
+	char	   *text = JsonbToCString(NULL, &value->root, VARSIZE(value));
+	DpermRelease release = {.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = NAN};
+	DpermJson	json;
+	char		key[64];
+
+	dperm_json_open(&json, text, strlen(text));
+	if (!dperm_json_object(&json))
+		bad_claim("It is not an object.");
+	while (dperm_json_key(&json, key, sizeof(key)))
+	{
+		if (strcmp(key, "epsilon") == 0)
+			release.epsilon = claim_number(&json, key);
+		else if (strcmp(key, "delta") == 0)
+			release.delta = claim_number(&json, key);
+		else if (strcmp(key, "neighbours") == 0)
+			release.neighbours = (DpermNeighbours) claim_name(&json, key, dperm_claim_neighbours_parse);
+		else if (strcmp(key, "unit") == 0)
+			release.unit = (DpermUnit) claim_name(&json, key, dperm_claim_unit_parse);
+		else
+			bad_claim(psprintf("The key \"%s\" is unknown.", key));
+	}
+	if (!dperm_json_close(&json))
+		bad_claim("It cannot be read.");
+	if (isnan(release.epsilon))
+		bad_claim("It has no epsilon.");
+	if (claim_sign(value, "delta") != (release.delta > 0) - (release.delta < 0))
+		bad_claim("delta is too close to 0.");
+	release.curve = release.delta == 0 ? DPERM_CURVE_PURE : DPERM_CURVE_NONE;
+	pfree(text);
+	return release;
+}
+
+/* Transition: (internal, jsonb [, delta]) */
+Datum
+dp_compose_claim_step(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = compose_context(fcinfo);
+	Jsonb	   *json;
+	DpermRelease release;
+
+	if (PG_ARGISNULL(ARG_RELEASE))
+		return ignore_null(fcinfo);
+	json = PG_GETARG_JSONB_P(ARG_RELEASE);
+	if (is_model(json))
+		release = dperm_model_release(dperm_model_type_open(DirectFunctionCall1(dp_model_from_jsonb, JsonbPGetDatum(json))));
+	else
+		release = read_claim(json);
+	return add_release(fcinfo, open_state(fcinfo, context), &release);
+}
+
+/* Combine the states of two workers. */
+Datum
+dp_compose_combine(PG_FUNCTION_ARGS)
+{
+	MemoryContext context = compose_context(fcinfo);
+	ComposeState *state = PG_ARGISNULL(0) ? NULL : (ComposeState *) PG_GETARG_POINTER(0);
+	ComposeState *more = PG_ARGISNULL(1) ? NULL : (ComposeState *) PG_GETARG_POINTER(1);
+
+	if (more == NULL)
+	{
+		if (state == NULL)
+			PG_RETURN_NULL();
+		PG_RETURN_POINTER(state);
+	}
+	if (state == NULL)
+	{
+		state = MemoryContextAllocZero(context, sizeof(ComposeState));
+		state->delta = more->delta;
+	}
+	if (state->delta != more->delta)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta must be the same for all rows of a group"),
+				 errhint("It is what all releases may spend together.")));
+	check_fit(dperm_composition_merge(&state->sums, &more->sums));
+	PG_RETURN_POINTER(state);
+}
+
+/* For the way from a worker to the leader. */
+Datum
+dp_compose_serialize(PG_FUNCTION_ARGS)
+{
+	ComposeState *state;
+	const double *sums;
+	StringInfoData buf;
+
+	(void) compose_context(fcinfo);
+	state = (ComposeState *) PG_GETARG_POINTER(0);
+	sums = (const double *) ((const char *) &state->sums + offsetof(DpermComposition, epsilon));
+	pq_begintypsend(&buf);
+	pq_sendfloat8(&buf, state->delta);
+	pq_sendint32(&buf, (int) state->sums.neighbours);
+	pq_sendint32(&buf, (int) state->sums.unit);
+	for (int i = 0; i < DPERM_KNOWN_COUNT; i++)
+		pq_sendint64(&buf, state->sums.releases[i]);
+	for (int i = 0; i < SUM_COUNT; i++)
+		pq_sendfloat8(&buf, sums[i]);
+	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
+}
+
+/* And back. */
+Datum
+dp_compose_deserialize(PG_FUNCTION_ARGS)
+{
+	bytea	   *bytes;
+	ComposeState *state;
+	double	   *sums;
+	StringInfoData buf;
+
+	(void) compose_context(fcinfo);
+	bytes = PG_GETARG_BYTEA_PP(0);
+	initStringInfo(&buf);
+	appendBinaryStringInfo(&buf, VARDATA_ANY(bytes), VARSIZE_ANY_EXHDR(bytes));
+	state = palloc0(sizeof(ComposeState));
+	sums = (double *) ((char *) &state->sums + offsetof(DpermComposition, epsilon));
+	state->delta = pq_getmsgfloat8(&buf);
+	state->sums.neighbours = (DpermNeighbours) pq_getmsgint(&buf, 4);
+	state->sums.unit = (DpermUnit) pq_getmsgint(&buf, 4);
+	for (int i = 0; i < DPERM_KNOWN_COUNT; i++)
+		state->sums.releases[i] = pq_getmsgint64(&buf);
+	for (int i = 0; i < SUM_COUNT; i++)
+		sums[i] = pq_getmsgfloat8(&buf);
+	pq_getmsgend(&buf);
+	pfree(buf.data);
+	PG_RETURN_POINTER(state);
+}
+
+/* A number as JSON has it: the shortest that reads back the same. */
+static char *
+number_text(double x)
+{
+	return DatumGetCString(DirectFunctionCall1(float8out, Float8GetDatum(x)));
+}
+
+/* The total, as jsonb. */
+static Datum
+describe(const ComposeState *state, const DpermComposed *total)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "{\"epsilon\": %s, \"delta\": %s, \"releases\": " INT64_FORMAT ", \"by\": \"%s\"",
+					 number_text(total->epsilon), number_text(total->delta), dperm_composition_releases(&state->sums),
+					 total->order > 0 ? "renyi" : "sum");
+	if (total->order > 0)
+		appendStringInfo(&text, ", \"order\": %.4g, \"summed\": " INT64_FORMAT, total->order, total->summed);
+	appendStringInfo(&text, ", \"neighbours\": \"%s\", \"unit\": \"%s\"}",
+					 dperm_claim_neighbours_name(state->sums.neighbours), dperm_claim_unit_name(state->sums.unit));
+	return DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data));
+}
+
+/* Final: what it comes to. The state stays as it is, for windows. */
+Datum
+dp_compose_final(PG_FUNCTION_ARGS)
+{
+	ComposeState *state;
+	DpermComposed total;
+
+	(void) compose_context(fcinfo);
+	if (PG_ARGISNULL(0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is nothing to compose"),
+				 errhint("dp_compose needs at least one model or claim that is not NULL.")));
+	state = (ComposeState *) PG_GETARG_POINTER(0);
+	if (!dperm_composition_total(&state->sums, state->delta, &total))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the releases take more than a delta of %s", number_text(state->delta)),
+				 errdetail("Those of which only epsilon and delta are known take %.6g, the tails of the noise of all included.", total.delta),
+				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
+	if (total.delta >= 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the releases protect nothing"),
+				 errdetail("Their deltas add up to %.6g.", total.delta)));
+	if (isinf(total.epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the releases protect nothing at a delta of %s", number_text(state->delta)),
+				 errdetail("Together they have an epsilon above 600."),
+				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
+	PG_RETURN_DATUM(describe(state, &total));
+}

@@ -1,0 +1,286 @@
+/*
+ * cost.c: dp_cost, what a training would spend and with what noise, before it reads a row.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "access/htup_details.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "miscadmin.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/tuplestore.h"
+
+#include "base/arguments.h"
+#include "base/host.h"
+#include "base/option_table.h"
+#include "base/result_set.h"
+#include "core/base/limits.h"
+#include "core/loss/loss.h"
+#include "core/mechanism/calibrate.h"
+#include "core/mechanism/mechanism.h"
+#include "entry/train.h"
+#include "train/call_charge.h"
+
+PG_FUNCTION_INFO_V1(dp_cost);
+PG_FUNCTION_INFO_V1(dp_cost_source);
+
+/* A model is likely to be useful when the noise is at most this share of what weights can be. */
+#define USEFUL_SHARE 0.5
+
+/* A training as it is planned, before it reads a row. */
+typedef struct Planned
+{
+	DpermOptions options;
+	DpermNoisePlans noise;
+	int			dim;
+	int64		rows;
+} Planned;
+
+/*
+ * A bound on the root mean square norm of the noise in the weights: what the mechanism adds, and the release noise, of variance
+ * 2 T^2 per coordinate, in grid steps.
+ */
+static double
+noise_norm(const DpermSetup *setup, const DpermCalibration *calibration)
+{
+	double		release = sqrt(2.0 * setup->dim) * calibration->release_scale *
+		calibration->grid;
+
+	return dperm_mechanism_entry((int) setup->method)->effect(setup, calibration) + release;
+}
+
+/* A bound on the norm of the weights without noise: the loss at zero bounds the regulariser. */
+static double
+weight_bound(const DpermSetup *setup, const DpermCalibration *calibration)
+{
+	double		start = dperm_loss_at(setup->loss, 0).value;
+
+	return Min(sqrt(2 * start / calibration->lambda), 1 / calibration->lambda);
+}
+
+/* The noise as a share of the weights with so many rows, infinite where the parameters make no sense. */
+static double
+noise_share(const Planned *planned, int64 rows)
+{
+	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, rows);
+	DpermCalibration calibration;
+	const char *why;
+
+	CHECK_FOR_INTERRUPTS();
+
+	if (dperm_calibrate(&setup, &calibration, &why) != DPERM_OK)
+		return INFINITY;
+	return noise_norm(&setup, &calibration) / weight_bound(&setup, &calibration);
+}
+
+/* The number of rows at which the share becomes useful, 0 if there is none. */
+static int64
+rows_needed(const Planned *planned)
+{
+	int64		low = 0;
+	int64		high = 1;
+
+	while (noise_share(planned, high) > USEFUL_SHARE)
+	{
+		if (high > DPERM_ROWS_MAX / 2)
+			return 0;
+		low = high;
+		high *= 2;
+	}
+	while (high - low > 1)
+	{
+		int64		middle = low + (high - low) / 2;
+
+		if (noise_share(planned, middle) > USEFUL_SHARE)
+			low = middle;
+		else
+			high = middle;
+	}
+	return high;
+}
+
+/* Write a column of the result, if this version of dp_cost has it. */
+static void
+put_column(TupleDesc desc, const char *name, Datum value, bool isnull, Datum *values, bool *nulls)
+{
+	for (int i = 0; i < desc->natts; i++)
+		if (strcmp(NameStr(TupleDescAttr(desc, i)->attname), name) == 0)
+		{
+			values[i] = value;
+			nulls[i] = isnull;
+		}
+}
+
+/* An exact amount. */
+static Datum
+numeric_of(const char *amount)
+{
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(amount), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+}
+
+/* Write a column that is a number. */
+static void
+put_number(TupleDesc desc, const char *name, double value, Datum *values, bool *nulls)
+{
+	put_column(desc, name, Float8GetDatum(value), false, values, nulls);
+}
+
+/* The number of rows and the dimension are the caller's words here, so the errors name the arguments. */
+static void
+check_size(const Planned *planned)
+{
+	if (planned->rows < 1 || planned->rows > DPERM_ROWS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows must be between 1 and " INT64_FORMAT, (int64) DPERM_ROWS_MAX),
+				 errhint("rows is the number of rows to expect, for example rows => 10000.")));
+	if (planned->dim < 1 || planned->dim > DPERM_DIM_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("dimension must be between 1 and %d", DPERM_DIM_MAX),
+				 errhint("dimension is the number of weights: one for each number, category and vector element, and one for the intercept.")));
+}
+
+/* What a training costs: one row of the result. Returns what it would be set up with. */
+static DpermSetup
+fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
+{
+	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, planned->rows);
+	DpermCalibration calibration;
+	int64		needed;
+	double		norm;
+
+	calibration = dperm_host_calibrate(&setup);
+	norm = noise_norm(&setup, &calibration);
+	needed = rows_needed(planned);
+	memset(nulls, true, sizeof(bool) * desc->natts);
+	put_column(desc, "noise", CStringGetTextDatum(setup.noise ? "shaped" : "ball"), isinf(setup.epsilon), values, nulls);
+	put_column(desc, "method", CStringGetTextDatum(dperm_mechanism_name(setup.method)), isinf(setup.epsilon), values, nulls);
+	put_column(desc, "neighbours", CStringGetTextDatum(dperm_claim_neighbours_name(setup.neighbours)), isinf(setup.epsilon),
+			   values, nulls);
+	put_number(desc, "delta", setup.delta, values, nulls);
+	put_number(desc, "lambda_used", setup.lambda, values, nulls);
+	put_number(desc, "lambda_effective", calibration.lambda, values, nulls);
+	put_number(desc, "epsilon_slack", calibration.claim.shares[DPERM_SHARE_SLACK], values, nulls);
+	put_number(desc, "epsilon_noise", calibration.claim.shares[DPERM_SHARE_NOISE], values, nulls);
+	put_number(desc, "epsilon_release", calibration.claim.shares[DPERM_SHARE_RELEASE], values, nulls);
+	put_number(desc, "noise_norm", norm, values, nulls);
+	put_number(desc, "weight_error", norm / sqrt(setup.dim), values, nulls);
+	put_number(desc, "weight_bound", weight_bound(&setup, &calibration), values, nulls);
+	put_number(desc, "noise_share", noise_share(planned, setup.rows), values, nulls);
+	put_column(desc, "rows_needed", Int64GetDatum(needed), needed == 0, values, nulls);
+	return setup;
+}
+
+/* What a training would take from the budget of a protected relation; nothing from any other. */
+static void
+fill_charge(const Planned *planned, const DpermSource *source, Oid function, TupleDesc desc, Datum *values, bool *nulls)
+{
+	DpermCharge charge;
+	DpermQuote	quote;
+
+	if (source->registration == NULL)
+		return;
+	charge = dperm_call_charge_charge(source, &planned->options, DPERM_CALL_TRAINING, function);
+	quote = dperm_debit_preview(&charge);
+	put_column(desc, "budget", CStringGetTextDatum(charge.budget), false, values, nulls);
+	put_column(desc, "epsilon_charged", numeric_of(quote.epsilon), false, values, nulls);
+	put_column(desc, "delta_charged", numeric_of(quote.delta), false, values, nulls);
+	put_column(desc, "epsilon_left", numeric_of(quote.left), false, values, nulls);
+	put_column(desc, "epsilon_left_after", numeric_of(quote.left_after), !quote.allowed, values, nulls);
+}
+
+/* The learner that a loss belongs to; setting a loss that there is not says so. */
+static DpermLearner
+learner_of(const char *loss)
+{
+	DpermLossKind kind;
+
+	if (loss == NULL)
+		return DPERM_LEARNER_LOGREG;
+	return dperm_loss_parse(loss, &kind) ? dperm_loss_entry((int) kind)->learner : DPERM_LEARNER_SVM;
+}
+
+/* dp_cost(rows, dimension, epsilon, lambda, method, analysis, loss, h, slack): of any rows with so many coordinates */
+Datum
+dp_cost(PG_FUNCTION_ARGS)
+{
+	Planned		planned = {.noise = {{NULL}}};
+	DpermSetup	setup;
+	TupleDesc	desc;
+	Datum	   *values;
+	bool	   *nulls;
+	Datum		rows,
+				dimension,
+				epsilon;
+
+	if (!dperm_arguments_get(fcinfo, "rows", INT8OID, &rows) ||
+		!dperm_arguments_get(fcinfo, "dimension", INT4OID, &dimension) ||
+		!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("rows, dimension and epsilon must not be null"),
+				 errhint("Call dp_cost(rows => 10000, dimension => 20, epsilon => 1).")));
+	planned.rows = DatumGetInt64(rows);
+	planned.dim = DatumGetInt32(dimension);
+	check_size(&planned);
+	dperm_options_init(&planned.options, learner_of(dperm_arguments_text(fcinfo, "loss")));
+	dperm_option_table_arguments(&planned.options, DPERM_PLACE_COST, fcinfo);
+	dperm_options_settle(&planned.options);
+
+	if (get_call_result_type(fcinfo, NULL, &desc) != TYPEFUNC_COMPOSITE)
+		elog(ERROR, "return type must be a row type");
+	values = palloc(sizeof(Datum) * desc->natts);
+	nulls = palloc(sizeof(bool) * desc->natts);
+	setup = fill_row(&planned, desc, values, nulls);
+	dperm_options_advise(&setup, planned.rows);
+	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
+}
+
+/*
+ * dp_cost(source, label, features, epsilon, rows, ...): of a training with these arguments. Unless the caller chooses the
+ * noise, the ball is shown too where it is not what the training would draw.
+ */
+Datum
+dp_cost_source(PG_FUNCTION_ARGS)
+{
+	Planned		planned;
+	DpermSetup	setup;
+	DpermSource source;
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	Datum	   *values;
+	bool	   *nulls;
+	Datum		rows;
+
+	if (!dperm_arguments_get(fcinfo, "rows", INT8OID, &rows))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("rows must not be null"),
+				 errhint("rows is the number of rows to expect, for example rows => 10000. The rows of source are not counted.")));
+	planned.rows = DatumGetInt64(rows);
+	planned.noise = dperm_train_open(fcinfo, learner_of(dperm_arguments_text(fcinfo, "loss")), false, &planned.options, &source);
+	planned.dim = dperm_encoder_dim(&source.spec.encoder);
+	check_size(&planned);
+
+	store = dperm_result_set_begin(fcinfo, &desc);
+	values = palloc(sizeof(Datum) * desc->natts);
+	nulls = palloc(sizeof(bool) * desc->natts);
+	setup = fill_row(&planned, desc, values, nulls);
+	fill_charge(&planned, &source, fcinfo->flinfo->fn_oid, desc, values, nulls);
+	tuplestore_putvalues(store, desc, values, nulls);
+	dperm_options_advise(&setup, planned.rows);
+	if (setup.noise && planned.options.noise == DPERM_NOISE_DEFAULT)
+	{
+		planned.options.noise = DPERM_NOISE_BALL;
+		planned.noise = (DpermNoisePlans) {{NULL}};
+		(void) fill_row(&planned, desc, values, nulls);
+		fill_charge(&planned, &source, fcinfo->flinfo->fn_oid, desc, values, nulls);
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
+}

@@ -1,0 +1,21 @@
+/*
+ * dperm.c: the library.
+ */
+#include "postgres.h"
+
+#include "fmgr.h"
+
+#include "base/settings.h"
+#include "budget/own_tables.h"
+
+PG_MODULE_MAGIC;
+
+PGDLLEXPORT void _PG_init(void);
+
+/* Called once per backend, when the library is loaded. */
+void
+_PG_init(void)
+{
+	dperm_own_tables_init();
+	dperm_settings_init();
+}

@@ -1,0 +1,295 @@
+/*
+ * evaluate.c: dp_evaluate and dp_roc: how good a model is, privately.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "base/arguments.h"
+#include "base/host.h"
+#include "base/option_table.h"
+#include "base/result_set.h"
+#include "column/model_type.h"
+#include "core/base/limits.h"
+#include "core/privacy/counts.h"
+#include "core/privacy/person.h"
+#include "core/privacy/selection.h"
+#include "protect/protected_call.h"
+#include "protect/worker.h"
+#include "query/pass_query.h"
+#include "query/queries.h"
+#include "train/call_charge.h"
+#include "train/count_decisions.h"
+
+PG_FUNCTION_INFO_V1(dp_evaluate);
+PG_FUNCTION_INFO_V1(dp_roc);
+
+/* A model, the rows it is judged on, and how much that may cost. */
+typedef struct Evaluation
+{
+	DpermSource source;
+	DpermModel *model;
+	uint64		budget;
+	uint64		parts;			/* of a unit that counts are of */
+	DpermOptions options;
+	int			bins;			/* of a histogram; 0: the cells of the confusion matrix are counted */
+	int64	   *counts;
+} Evaluation;
+
+/* A copy of a text, terminated. */
+static DpermText
+terminated(const char *bytes, int len)
+{
+	DpermText	text = {pnstrdup(bytes, len), len};
+
+	return text;
+}
+
+/*
+ * The model with a column for every feature. One that was trained on arrays has no name for its
+ * vector: the caller says which column it is.
+ */
+static DpermModel *
+name_columns(DpermModel *model, const char *features)
+{
+	int			count = model->encoder.block_count;
+	DpermBlock *blocks = palloc(sizeof(DpermBlock) * count);
+
+	memcpy(blocks, model->encoder.blocks, sizeof(DpermBlock) * count);
+	if (features)
+	{
+		if (count != 1 || (blocks[0].kind != DPERM_BLOCK_VECTOR && blocks[0].kind != DPERM_BLOCK_BOX))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("features can only be specified for a model of one vector"),
+					 errhint("The model knows the names of its columns.")));
+		blocks[0].column = terminated(features, strlen(features));
+	}
+	for (int i = 0; i < count; i++)
+	{
+		if (blocks[i].column.len == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("the model was trained on arrays and does not name a column"),
+					 errhint("Specify the column that holds the vectors, as in features => 'x'.")));
+		blocks[i].column = terminated(blocks[i].column.bytes, blocks[i].column.len);
+	}
+	model->encoder.blocks = blocks;
+	return model;
+}
+
+/* The label column and its positive value, as of the arguments or else as of training. */
+static void
+name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names, DpermOptions *options)
+{
+	names->label = dperm_arguments_text(fcinfo, "label");
+	options->positive = dperm_arguments_text(fcinfo, "positive");
+	if (names->label)
+		return;
+	if (model->label.len == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("the model does not name a label column"),
+				 errhint("Name the column that holds the labels, as in label => 'y'.")));
+	names->label = terminated(model->label.bytes, model->label.len).bytes;
+	if (options->positive == NULL && model->has_positive)
+		options->positive = pnstrdup(model->positive.bytes, model->positive.len);
+}
+
+/* Check the arguments and open the source, before any row is read. */
+static void
+open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
+{
+	DpermOptions options;
+	DpermModel *model;
+	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid, .protected = dperm_worker_relation(fcinfo), .reads = true};
+	List	   *tried = NIL;
+	Datum		value,
+				epsilon;
+
+	if (!dperm_arguments_get(fcinfo, "model", InvalidOid, &value) ||
+		!dperm_arguments_get(fcinfo, "epsilon", FLOAT8OID, &epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("model and epsilon must not be null"),
+				 errhint("Call dp_evaluate(model, 'table', epsilon => 1).")));
+	model = dperm_model_type_open(value);
+	names.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
+	dperm_options_init(&options, DPERM_LEARNER_LOGREG);
+	dperm_option_table_set(&options, "epsilon", epsilon, false);
+	if (dperm_arguments_text(fcinfo, "neighbours"))
+		dperm_option_table_set(&options, "neighbours", CStringGetTextDatum(dperm_arguments_text(fcinfo, "neighbours")), false);
+	name_label(fcinfo, model, &names, &options);
+	dperm_options_settle(&options);
+	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
+	evaluation->model = model;
+	evaluation->budget = dperm_selection_budget_for(options.epsilon, options.neighbours);
+	names.blocks = model->encoder.blocks;
+	names.block_count = model->encoder.block_count;
+	names.unit = dperm_arguments_text(fcinfo, "unit");
+	dperm_queries_open(&evaluation->source, &names, &options, &tried);
+	evaluation->parts = dperm_person_parts(evaluation->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+	evaluation->options = options;
+}
+
+/* Add the noise. */
+static void
+add_noise(const Evaluation *evaluation, int64 *counts, int count)
+{
+	DpermEntropy entropy;
+
+	dperm_entropy_init(&entropy, dperm_host_random, NULL);
+	dperm_counts_add_noise(&entropy, evaluation->budget, evaluation->parts, counts, count);
+	if (!dperm_entropy_ok(&entropy))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&entropy);
+}
+
+/* Count rows by cells in one pass, each by what the model decides on it; rows without a label are in none. */
+static void
+count_by_pass(const Evaluation *evaluation, int count)
+{
+	DpermPassSpec spec = evaluation->source.spec;
+	Datum		request,
+				result;
+
+	/* what the model does with a row is in its own encoder; how columns are stored, in the source */
+	spec.encoder = evaluation->model->encoder;
+	request = dperm_moments_flat_count(&spec, evaluation->model->weights, evaluation->bins);
+	dperm_queries_pass(&evaluation->source, 1, &request, NULL, &result);
+	(void) dperm_moments_flat_counts(result, evaluation->counts, count);
+}
+
+/* Read the rows, and count them. */
+static void
+count_rows(const Evaluation *evaluation, int count)
+{
+	if (dperm_source_only_once(&evaluation->source))
+		dperm_count_decisions(&evaluation->source, evaluation->model, evaluation->bins, evaluation->counts, count);
+	else
+		count_by_pass(evaluation, count);
+}
+
+/* Count, and add the noise. */
+static void
+count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation, int bins, int64 *counts, int count)
+{
+	evaluation->bins = bins;
+	evaluation->counts = counts;
+	dperm_call_charge(&evaluation->source, &evaluation->options, DPERM_CALL_EVALUATION, fcinfo->flinfo->fn_oid);
+	SPI_connect();
+	count_rows(evaluation, count);
+	SPI_finish();
+	add_noise(evaluation, counts, count);
+}
+
+/* One row of the result of dp_evaluate. */
+static void
+put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEstimate estimate,
+			 bool private)
+{
+	Datum		values[5] = {CStringGetTextDatum(name), Float8GetDatum(estimate.value),
+		Float8GetDatum(estimate.low), Float8GetDatum(estimate.high), BoolGetDatum(private)};
+	bool		nulls[5] = {false, isnan(estimate.value), false, false, false};
+
+	tuplestore_putvalues(store, desc, values, nulls);
+}
+
+/* dp_evaluate(model, source, label, epsilon, positive, features, neighbours, unit) */
+Datum
+dp_evaluate(PG_FUNCTION_ARGS)
+{
+	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
+	"false negatives", "true negatives"};
+	Evaluation	evaluation;
+	int64		cells[DPERM_CELLS];
+	Oid			protected = dperm_protected_call_relation(fcinfo);
+	TupleDesc	desc;
+	Tuplestorestate *store;
+	double		variance;
+	bool		private;
+
+	if (OidIsValid(protected))
+		return dperm_protected_call(fcinfo, protected, NULL, NULL);
+	open_evaluation(fcinfo, &evaluation);
+	count_privately(fcinfo, &evaluation, 0, cells, DPERM_CELLS);
+
+	/* not before: a charge ends a transaction, with which a result set would end */
+	store = dperm_result_set_begin(fcinfo, &desc);
+
+	private = evaluation.budget > 0;
+	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
+	for (int i = 0; i < DPERM_CELLS; i++)
+		put_estimate(store, desc, names[i], dperm_counts_estimate(cells[i], evaluation.budget, evaluation.parts),
+					 private);
+	for (int i = 0; i < DPERM_METRICS; i++)
+		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
+					 dperm_counts_metric((DpermMetric) i, cells, evaluation.parts, variance), private);
+	return (Datum) 0;
+}
+
+/* A share of a sum, NULL if the sum is zero. */
+static Datum
+share(double part, double whole, bool *isnull)
+{
+	*isnull = !(whole > 0);
+	return Float8GetDatum(*isnull ? 0 : part / whole);
+}
+
+/* dp_roc(model, source, label, epsilon, positive, features, bins, neighbours, unit) */
+Datum
+dp_roc(PG_FUNCTION_ARGS)
+{
+	Evaluation	evaluation;
+	Datum		value;
+	int			bins = dperm_arguments_get(fcinfo, "bins", INT4OID, &value) ? DatumGetInt32(value) : 50;
+	int64	   *counts;
+	double		totals[2] = {0, 0};
+	double		above[2] = {0, 0};
+	double		area;
+	Oid			protected;
+	TupleDesc	desc;
+	Tuplestorestate *store;
+
+	if (bins < 2 || bins > DPERM_BINS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
+				 errhint("More bins show the curve in more detail but add more noise.")));
+	protected = dperm_protected_call_relation(fcinfo);
+	if (OidIsValid(protected))
+		return dperm_protected_call(fcinfo, protected, NULL, NULL);
+	open_evaluation(fcinfo, &evaluation);
+	counts = palloc(sizeof(int64) * 2 * bins);
+	count_privately(fcinfo, &evaluation, bins, counts, 2 * bins);
+	area = dperm_counts_area(counts, counts + bins, bins);
+	store = dperm_result_set_begin(fcinfo, &desc);
+
+	for (int c = 0; c < 2; c++)
+		for (int i = 0; i < bins; i++)
+			totals[c] += Max(counts[c * bins + i], 0);
+
+	/* from the strictest threshold down */
+	for (int i = bins; i >= 0; i--)
+	{
+		Datum		values[4];
+		bool		nulls[4] = {false, false, false, isnan(area)};
+
+		if (i < bins)
+			for (int c = 0; c < 2; c++)
+				above[c] += Max(counts[c * bins + i], 0);
+		values[0] = Float8GetDatum(i == bins ? INFINITY : i == 0 ? -INFINITY :
+								   tan(M_PI * ((double) i / bins - 0.5)));
+		values[1] = share(above[0], totals[0], &nulls[1]);
+		values[2] = share(above[1], totals[1], &nulls[2]);
+		values[3] = Float8GetDatum(isnan(area) ? 0 : area);
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+	return (Datum) 0;
+}

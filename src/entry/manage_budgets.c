@@ -1,0 +1,373 @@
+/*
+ * manage_budgets.c: what owners do with budgets: dp_budget_create, dp_budget_alter, dp_budget_drop, dp_grant, dp_revoke.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/snapmgr.h"
+
+#include "base/arguments.h"
+#include "budget/budget.h"
+#include "budget/object_name.h"
+#include "core/base/limits.h"
+#include "protect/registry.h"
+#include "relation/cluster.h"
+#include "relation/location.h"
+
+PG_FUNCTION_INFO_V1(dp_budget_create);
+PG_FUNCTION_INFO_V1(dp_budget_alter);
+PG_FUNCTION_INFO_V1(dp_budget_drop);
+PG_FUNCTION_INFO_V1(dp_grant);
+PG_FUNCTION_INFO_V1(dp_revoke);
+PG_FUNCTION_INFO_V1(dp_budget_left);
+
+/* The epsilon of a limit. */
+static double
+limit_epsilon(double epsilon)
+{
+	if (!(epsilon >= DPERM_EPSILON_MIN && epsilon <= DPERM_EPSILON_MAX))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("epsilon of a budget must be between %g and %d", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX),
+				 errhint("It is what all releases may cost together. Values up to about 10 protect something.")));
+	return epsilon;
+}
+
+/* The delta of a limit. */
+static double
+limit_delta(double delta)
+{
+	if (!(delta == 0 || (delta >= DPERM_DELTA_MIN && delta < 1)))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("delta of a budget must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
+				 errhint("delta should be much smaller than 1 divided by the number of rows or persons.")));
+	return delta;
+}
+
+/* An argument that is a number, or false if it is NULL. */
+static bool
+number_argument(FunctionCallInfo fcinfo, const char *name, double *number)
+{
+	Datum		value;
+
+	if (!dperm_arguments_get(fcinfo, name, FLOAT8OID, &value))
+		return false;
+	*number = DatumGetFloat8(value);
+	return true;
+}
+
+/* An argument that names a role, or false if it is NULL. */
+static bool
+role_argument(FunctionCallInfo fcinfo, const char *name, Oid *role)
+{
+	Datum		value;
+
+	if (!dperm_arguments_get(fcinfo, name, NAMEOID, &value))
+		return false;
+	*role = get_role_oid(NameStr(*DatumGetName(value)), false);
+	return true;
+}
+
+/* The name of a new budget. */
+static char *
+new_name(FunctionCallInfo fcinfo)
+{
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
+
+	if (name[0] == '\0' || strlen(name) >= NAMEDATALEN)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("the name of a budget must have between 1 and %d bytes", NAMEDATALEN - 1)));
+	return name;
+}
+
+/*
+ * Raise if there is a budget of this name, in the newest state, and let nobody else make one before the end of the transaction. Names are not unique by an index: a row
+ * that somebody has made during a restore would keep all restored ones out.
+ */
+static void
+lock_name(const char *name)
+{
+	LockDatabaseObject(dperm_own_tables_find("dp_budget_accounts"), DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), 0,
+					   ExclusiveLock);
+	if (dperm_budget_find(name, false))
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_OBJECT),
+				 errmsg("budget \"%s\" already exists", name),
+				 errhint("dp_budget_alter raises or lowers it.")));
+}
+
+/* dp_budget_create(budget, epsilon, delta, neighbours) */
+Datum
+dp_budget_create(PG_FUNCTION_ARGS)
+{
+	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID, INT8OID};
+	char	   *name = new_name(fcinfo);
+	char	   *neighbours = dperm_arguments_required_text(fcinfo, "neighbours", "Use 'replace' or 'remove'.");
+	double		epsilon;
+	double		delta = 0;
+	DpermAmount amounts[2];
+	DpermTablesScope scope;
+	DpermBudgetLine line = {.budget = name, .act = "create", .role = GetUserId(), .neighbours = neighbours, .epsilon = &amounts[0], .delta = &amounts[1]};
+
+	if (!number_argument(fcinfo, "epsilon", &epsilon))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("epsilon must not be null"),
+				 errhint("Call dp_budget_create('patients', epsilon => 3).")));
+	(void) number_argument(fcinfo, "delta", &delta);
+	amounts[0] = dperm_amount_down(limit_epsilon(epsilon), DPERM_EPSILON_DIGITS);
+	amounts[1] = dperm_amount_down(limit_delta(delta), DPERM_DELTA_DIGITS);
+	if (dperm_claim_neighbours_parse(neighbours) < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neighbours \"%s\" is unknown", neighbours),
+				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use the same.")));
+
+	dperm_location_check_coordinator();
+	dperm_own_tables_enter(&scope);
+	{
+		Datum		values[] = {CStringGetTextDatum(name), dperm_object_name_make(line.role), dperm_own_tables_numeric(amounts[0]), dperm_own_tables_numeric(amounts[1]),
+		Float8GetDatum(dperm_filter_order(epsilon, delta)), CStringGetTextDatum(neighbours), (Datum) 0};
+
+		types[1] = dperm_object_name_type(&scope, "dp_budget_accounts", "owner_name");
+		lock_name(name);
+
+		/* only now, when nobody else has a budget of this name, is it known which entry is the next */
+		values[6] = Int64GetDatum(dperm_budget_next_entry(name));
+		if (dperm_own_tables_query(&scope,
+							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, delta, renyi_order, neighbours, since)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7)", lengthof(types), types, values, NULL) != 1)
+			elog(ERROR, "could not write budget \"%s\"", name);
+	}
+	dperm_budget_append(&line);
+	dperm_own_tables_leave(&scope);
+	PG_RETURN_VOID();
+}
+
+/* A change between a budget with a delta and one without: what was spent was counted in one way, or in the other. */
+static void
+check_delta_change(const DpermBudget *budget, double delta)
+{
+	bool		spent = budget->spent.epsilon.units > 0;
+
+	if (spent && (delta > 0) != (budget->filter.order > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("budget \"%s\" has been charged %s a delta", budget->name, budget->filter.order > 0 ? "with" : "without"),
+				 errhint("Create another budget.")));
+}
+
+/* dp_budget_alter(budget, epsilon, delta, owner) */
+Datum
+dp_budget_alter(PG_FUNCTION_ARGS)
+{
+	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID};
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
+	Oid			role = GetUserId();
+	Oid			owner = InvalidOid;
+	double		epsilon = 0;
+	double		delta = 0;
+	bool		has_epsilon = number_argument(fcinfo, "epsilon", &epsilon);
+	bool		has_delta = number_argument(fcinfo, "delta", &delta);
+	bool		has_owner = role_argument(fcinfo, "owner", &owner);
+	DpermBudgetLine line = {.budget = name, .act = "alter", .role = role};
+	DpermTablesScope scope;
+	DpermBudget *budget;
+
+	if (!has_epsilon && !has_delta && !has_owner)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("there is nothing to alter"),
+				 errhint("Specify epsilon, delta or owner.")));
+	if (has_epsilon)
+		(void) limit_epsilon(epsilon);
+	if (has_delta)
+		(void) limit_delta(delta);
+
+	dperm_own_tables_enter(&scope);
+	budget = dperm_budget_get_own(name, role);
+	if (has_owner && !has_privs_of_role(role, owner))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be member of role \"%s\"", GetUserNameFromId(owner, false))));
+	if (has_epsilon)
+		budget->filter.epsilon = dperm_amount_down(epsilon, DPERM_EPSILON_DIGITS);
+	if (has_delta)
+	{
+		check_delta_change(budget, delta);
+		budget->filter.delta = dperm_amount_down(delta, DPERM_DELTA_DIGITS);
+	}
+
+	/* the order stays once something has been spent at it */
+	if (budget->spent.epsilon.units == 0)
+		budget->filter.order = dperm_filter_order(dperm_amount_double(budget->filter.epsilon), dperm_amount_double(budget->filter.delta));
+	{
+		Datum		values[] = {CStringGetTextDatum(budget->id), dperm_object_name_make(owner),
+		dperm_own_tables_numeric(budget->filter.epsilon), dperm_own_tables_numeric(budget->filter.delta), Float8GetDatum(budget->filter.order)};
+
+		types[1] = dperm_object_name_type(&scope, "dp_budget_accounts", "owner_name");
+		if (dperm_own_tables_query(&scope, has_owner ?
+							   "UPDATE %s.dp_budget_accounts SET owner_name = $2, epsilon = $3, delta = $4, renyi_order = $5 WHERE id = $1::uuid" :
+							   "UPDATE %s.dp_budget_accounts SET epsilon = $3, delta = $4, renyi_order = $5 WHERE id = $1::uuid",
+							   lengthof(types), types, values, NULL) != 1)
+			elog(ERROR, "could not write to budget \"%s\"", name);
+	}
+	line.epsilon = &budget->filter.epsilon;
+	line.delta = &budget->filter.delta;
+	if (has_owner)
+		line.details = psprintf("owner %s", quote_identifier(GetUserNameFromId(owner, false)));
+	dperm_budget_append(&line);
+	dperm_own_tables_leave(&scope);
+	PG_RETURN_VOID();
+}
+
+/* dp_budget_drop(budget) */
+Datum
+dp_budget_drop(PG_FUNCTION_ARGS)
+{
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
+	Oid			types[] = {TEXTOID};
+	Datum		values[1];
+	Oid			role = GetUserId();
+	DpermTablesScope scope;
+	DpermBudget *budget;
+	char	   *charging;
+
+	dperm_own_tables_enter(&scope);
+	budget = dperm_budget_get_own(name, role);
+	values[0] = CStringGetTextDatum(budget->id);
+	charging = dperm_registry_charging(budget);
+	if (charging)
+		ereport(ERROR,
+				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
+				 errmsg("cannot drop budget \"%s\" because protected relations charge it", name),
+				 errdetail("One of them is %s.", charging),
+				 errhint("Protect them with another budget, or call dp_unprotect.")));
+	dperm_budget_note(name, "drop", role, NULL, NULL);
+	(void) dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid", 1, types, values, NULL);
+	dperm_registry_forget(&scope, budget);
+	if (dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = $1::uuid", 1, types, values, NULL) != 1)
+		elog(ERROR, "could not drop budget \"%s\"", name);
+	dperm_own_tables_leave(&scope);
+	PG_RETURN_VOID();
+}
+
+/* The role that something is granted to or revoked from. */
+static Oid
+required_role(FunctionCallInfo fcinfo)
+{
+	Oid			role;
+
+	if (!role_argument(fcinfo, "role", &role))
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 errmsg("role must not be null")));
+	return role;
+}
+
+/* dp_grant(budget, role, epsilon, delta) */
+Datum
+dp_grant(PG_FUNCTION_ARGS)
+{
+	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID, InvalidOid};
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
+	Oid			grantee = required_role(fcinfo);
+	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(grantee), (Datum) 0, (Datum) 0, (Datum) 0, dperm_object_name_make(grantee)};
+	char		nulls[] = "  nn  ";
+	DpermBudgetLine line = {.budget = name, .act = "grant", .role = GetUserId()};
+	DpermAmount amounts[2];
+	double		number;
+	DpermTablesScope scope;
+
+	if (number_argument(fcinfo, "epsilon", &number))
+	{
+		amounts[0] = dperm_amount_down(limit_epsilon(number), DPERM_EPSILON_DIGITS);
+		line.epsilon = &amounts[0];
+	}
+	if (number_argument(fcinfo, "delta", &number))
+	{
+		amounts[1] = dperm_amount_down(limit_delta(number), DPERM_DELTA_DIGITS);
+		line.delta = &amounts[1];
+	}
+	line.details = psprintf("to %s", quote_identifier(GetUserNameFromId(grantee, false)));
+
+	dperm_own_tables_enter(&scope);
+	types[5] = dperm_object_name_type(&scope, "dp_budget_grants", "grantee_name");
+	values[4] = CStringGetTextDatum(dperm_budget_get_own(name, line.role)->id);
+	for (int i = 0; i < lengthof(amounts); i++)
+		if (i == 0 ? line.epsilon != NULL : line.delta != NULL)
+		{
+			values[2 + i] = dperm_own_tables_numeric(amounts[i]);
+			nulls[2 + i] = ' ';
+		}
+
+	/* with the budget locked; a restore may have added another one to that of its owner */
+	if (dperm_own_tables_query(&scope,
+						   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = $5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
+						   " INSERT INTO %s.dp_budget_grants (budget_id, budget, grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
+						   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), 0), coalesce(sum(spent_delta), 0) FROM former",
+						   lengthof(types), types, values, nulls) != 1)
+		elog(ERROR, "could not write a grant of budget \"%s\"", name);
+	dperm_budget_append(&line);
+	dperm_own_tables_leave(&scope);
+	if (dperm_location_has_citus())
+		dperm_cluster_warn_of(grantee);
+	PG_RETURN_VOID();
+}
+
+/* dp_revoke(budget, role) */
+Datum
+dp_revoke(PG_FUNCTION_ARGS)
+{
+	Oid			types[] = {TEXTOID, OIDOID};
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
+	Oid			grantee = required_role(fcinfo);
+	char	   *grantee_name = GetUserNameFromId(grantee, false);
+	Datum		values[] = {(Datum) 0, ObjectIdGetDatum(grantee)};
+	Oid			role = GetUserId();
+	DpermTablesScope scope;
+
+	dperm_own_tables_enter(&scope);
+	values[0] = CStringGetTextDatum(dperm_budget_get_own(name, role)->id);
+	if (dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee = $2", lengthof(types), types, values, NULL) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("role \"%s\" has no grant of budget \"%s\"", grantee_name, name),
+				 errhint("A role that this one is a member of may have one; the owners of the budget and of its relations need none.")));
+	dperm_budget_note(name, "revoke", role, NULL, psprintf("from %s", quote_identifier(grantee_name)));
+	dperm_own_tables_leave(&scope);
+	PG_RETURN_VOID();
+}
+
+/* A numeric argument that is an amount; false if it is none. */
+static bool
+amount_argument(FunctionCallInfo fcinfo, int i, DpermAmount *amount)
+{
+	return dperm_amount_read(DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(i))), amount);
+}
+
+/* dp_budget_left(epsilon, delta, renyi_order, spent_epsilon, spent_delta, spent_divergence, spent_direct) */
+Datum
+dp_budget_left(PG_FUNCTION_ARGS)
+{
+	DpermFilter filter = {.order = PG_GETARG_FLOAT8(2)};
+	DpermFilterSums spent;
+
+	if (!amount_argument(fcinfo, 0, &filter.epsilon) || !amount_argument(fcinfo, 1, &filter.delta) ||
+		!amount_argument(fcinfo, 3, &spent.epsilon) || !amount_argument(fcinfo, 4, &spent.delta) ||
+		!amount_argument(fcinfo, 5, &spent.divergence) || !amount_argument(fcinfo, 6, &spent.direct) || !isfinite(filter.order))
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(dperm_own_tables_numeric(dperm_filter_left(&filter, &spent)));
+}

@@ -1,0 +1,437 @@
+/*
+ * protect.c: dp_protect and dp_unprotect.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "access/transam.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "commands/extension.h"
+#include "fmgr.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/parsenodes.h"
+#include "storage/lmgr.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/numeric.h"
+#include "utils/rel.h"
+
+#include "base/arguments.h"
+#include "budget/debit.h"
+#include "column/domains.h"
+#include "column/encode.h"
+#include "protect/allowed_code.h"
+#include "protect/kept_units.h"
+#include "protect/population.h"
+#include "protect/protection.h"
+#include "query/persons.h"
+#include "query/source.h"
+#include "relation/cluster.h"
+#include "relation/location.h"
+#include "relation/relation.h"
+
+PG_FUNCTION_INFO_V1(dp_protect);
+PG_FUNCTION_INFO_V1(dp_unprotect);
+PG_FUNCTION_INFO_V1(dp_may_spend);
+
+#if PG_VERSION_NUM >= 160000
+#define is_owner(relation, role) object_ownercheck(RelationRelationId, relation, role)
+#else
+#define is_owner(relation, role) pg_class_ownercheck(relation, role)
+#endif
+
+/* Bytes of the domains of a registration, as text: it is in every dump. */
+#define DOMAINS_TEXT (1024 * 1024)
+
+#define REQUIRED_HINT "Call dp_protect('table', budget => 'name')."
+
+/* Whatever goes wrong in looking up relation, the hint is about this argument. */
+static void
+relation_hint(void *arg)
+{
+	if (geterrcode() == ERRCODE_WRONG_OBJECT_TYPE)
+		errhint("relation must be a table, a view, a materialized view or a foreign table.");
+	else
+		errhint("Write relation as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with double quotes.");
+}
+
+/* The relation of an argument, which has to be the caller's own. */
+static Oid
+own_relation(FunctionCallInfo fcinfo)
+{
+	char	   *name = dperm_arguments_required_text(fcinfo, "relation", REQUIRED_HINT);
+	ErrorContextCallback hint = {.previous = error_context_stack, .callback = relation_hint};
+	Oid			relation;
+
+	error_context_stack = &hint;
+	relation = dperm_source_find(name);
+	error_context_stack = hint.previous;
+	if (!is_owner(relation, GetUserId()))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("must be owner of relation %s", get_rel_name(relation)),
+				 errhint("Only its owner protects a relation.")));
+	if (relation < FirstNormalObjectId || get_rel_persistence(relation) == RELPERSISTENCE_TEMP)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot protect %s relation \"%s\"", relation < FirstNormalObjectId ? "system" : "temporary",
+						get_rel_name(relation))));
+
+	/* one registration at a time */
+	LockRelationOid(relation, ShareUpdateExclusiveLock);
+	return relation;
+}
+
+/* The names in columns, NULL if it is NULL. */
+static char **
+columns_argument(FunctionCallInfo fcinfo, int *count)
+{
+	Datum		value;
+
+	if (dperm_arguments_get(fcinfo, "columns", TEXTARRAYOID, &value))
+	{
+		const ArrayType *array = DatumGetArrayTypeP(value);
+
+		if (ArrayGetNItems(ARR_NDIM(array), ARR_DIMS(array)) > MaxHeapAttributeNumber)
+			ereport(ERROR,
+					(errcode(ERRCODE_TOO_MANY_COLUMNS),
+					 errmsg("columns must name at most %d columns", MaxHeapAttributeNumber),
+					 errhint("Use NULL for all columns.")));
+	}
+	return dperm_arguments_names(fcinfo, "columns", count);
+}
+
+/* Do domains have at most so many bytes as text? A number that takes a few bytes can have thousands of digits, so they are added up before the text is made. */
+static bool
+domains_fit(Jsonb *domains, size_t limit)
+{
+	JsonbIterator *it = JsonbIteratorInit(&domains->root);
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	size_t		size = 0;
+
+	while (size <= limit && (token = JsonbIteratorNext(&it, &value, false)) != WJB_DONE)
+	{
+		if (token != WJB_KEY && token != WJB_VALUE && token != WJB_ELEM)
+			continue;
+		if (value.type == jbvNumeric)
+		{
+			char	   *number = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value.val.numeric)));
+
+			size += strlen(number);
+			pfree(number);
+		}
+		else
+			size += value.type == jbvString ? value.val.string.len : 1;
+	}
+	return size <= limit && strlen(JsonbToCString(NULL, &domains->root, VARSIZE(domains))) <= limit;
+}
+
+/* The domains as they are given, NULL if they are NULL. */
+static Jsonb *
+domains_argument(FunctionCallInfo fcinfo)
+{
+	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
+
+	if (domains && !domains_fit(domains, DOMAINS_TEXT))
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("domains must have at most %d bytes as text", DOMAINS_TEXT),
+				 errhint("Declare long lists of categories in the catalog, with an enum or a CHECK constraint.")));
+	return domains;
+}
+
+/* A view whose query is looked at, and the role that it reads with. */
+typedef struct ReadView
+{
+	Oid			view;
+	Oid			role;
+} ReadView;
+
+static void check_view_readable(Oid view, Oid reader);
+
+/* Raise for a part of a query that reads what a role may not read. */
+static bool
+check_readable(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		Oid			relation = ((RangeTblEntry *) node)->relid;
+		Oid			role = ((ReadView *) context)->role;
+
+		/* a view has entries of itself, which stand for its old and new rows */
+		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION || relation == ((ReadView *) context)->view)
+			return false;
+		if (pg_class_aclcheck(relation, role, ACL_SELECT) != ACLCHECK_OK &&
+			pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK)
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("permission denied for relation %s", get_rel_name(relation)),
+					 errhint("The owner of a protected view must be able to read what it reads.")));
+		check_view_readable(relation, role);
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, check_readable, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, check_readable, context);
+}
+
+/* Raise for a view, materialized or not, that reads what its owner may not read, itself or through others: nobody could train on it, and nothing is to be kept for that. */
+static void
+check_view_readable(Oid view, Oid reader)
+{
+	Relation	relation = relation_open(view, AccessShareLock);
+	Query	   *query = dperm_domains_view_query(relation);
+	ReadView	context = {view, relation->rd_rel->relowner};
+
+	check_stack_depth();
+#if PG_VERSION_NUM >= 150000
+	if (relation->rd_rel->relkind == RELKIND_VIEW && RelationHasSecurityInvoker(relation))
+		context.role = reader;
+#endif
+	if (query)
+		(void) check_readable((Node *) query, &context);
+	relation_close(relation, AccessShareLock);
+}
+
+/* A column of an argument, by its exact name. */
+static DpermRegisteredColumn *
+column_named(const char *name, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(columns[i].name, name) == 0)
+			return &registered[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist", name, get_rel_name(relation)),
+			 errhint("Names are case-sensitive and are not quoted.")));
+	return NULL;				/* keep compiler quiet */
+}
+
+/* Mark the columns that are listed. */
+static void
+list_columns(char **names, int listed, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count)
+{
+	for (int i = 0; i < listed; i++)
+	{
+		DpermRegisteredColumn *column = column_named(names[i], relation, columns, registered, count);
+
+		if (column->listed)
+			ereport(ERROR,
+					(errcode(ERRCODE_DUPLICATE_COLUMN),
+					 errmsg("column \"%s\" appears twice in columns", names[i])));
+		column->listed = true;
+	}
+}
+
+/* Raise for a column whose type tells nobody apart. */
+static void
+check_unit_type(Oid relation, AttrNumber number)
+{
+	Oid			type = get_atttype(relation, number);
+
+	if (!dperm_persons_takes(type))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("unit cannot be of type %s", format_type_be(type)),
+				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, date or timestamp.")));
+}
+
+/* The domains of an argument, one for each column. */
+static void
+split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count,
+			  bool all_columns)
+{
+	for (int i = 0; i < count; i++)
+	{
+		JsonbValue *value;
+
+		if (!columns[i].given)
+			continue;
+		if (!all_columns && !registered[i].listed)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" in domains is not listed in columns", columns[i].name),
+					 errhint("Add it to columns, or remove it from domains.")));
+		value = getKeyJsonValueFromContainer(&domains->root, columns[i].name, strlen(columns[i].name), NULL);
+		registered[i].domain = JsonbValueToJsonb(value);
+	}
+}
+
+/* What a registration says, for the ledger. */
+static char *
+describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, int count, Jsonb *domains)
+{
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "unit: %s; columns: ", unit ? quote_identifier(unit) : "row");
+	for (int i = 0; i < count; i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
+	appendStringInfo(&text, "%s; domains: %s", names ? "" : "all",
+					 domains ? JsonbToCString(NULL, &domains->root, VARSIZE(domains)) : "as declared");
+	return text.data;
+}
+
+/*
+ * If nothing has been spent from a budget, it keeps no units but those of the relations that charge it now, without this one.
+ */
+static void
+keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
+{
+	ListCell   *cell;
+
+	if (budget->spent.epsilon.units > 0)
+		return;
+	dperm_registry_forget(scope, budget);
+	foreach(cell, dperm_registry_charge(budget))
+	{
+		DpermRegistration *present = lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
+
+		/* somebody may have dropped it, or ended its protection, since */
+		if (present && present->budget_id && strcmp(present->budget_id, budget->id) == 0)
+			dperm_registry_keep(scope, budget->id, dperm_kept_units_trace(present->relation, present->unit));
+	}
+}
+
+/*
+ * Keep the unit of a relation for its budget, or raise if it is another than that of relations that share rows with it, or than it was when the budget was charged: what has
+ * been spent is about other persons. dp_unprotect in between does not help.
+ */
+static void
+keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
+{
+	keep_present(scope, budget, registration->relation);
+	dperm_kept_units_check(registration, false);
+	dperm_registry_keep(scope, budget->id, dperm_kept_units_trace(registration->relation, registration->unit));
+}
+
+/* A relation leaves a budget. */
+static void
+let_go(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
+{
+	if (budget == NULL)			/* it is missing */
+		return;
+	keep_present(scope, budget, relation);
+	dperm_budget_note(budget->name, "unprotect", scope->user, dperm_relation_name(relation), NULL);
+}
+
+/* dp_protect(relation, budget, unit, columns, domains) */
+Datum
+dp_protect(PG_FUNCTION_ARGS)
+{
+	char	   *unit = dperm_arguments_text(fcinfo, "unit");
+	Jsonb	   *domains = domains_argument(fcinfo);
+	int			listed;
+	char	  **names = columns_argument(fcinfo, &listed);
+	Oid			relation = own_relation(fcinfo);
+	DpermRegistration registration = {.relation = relation,
+		.budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT),
+	.persons = unit != NULL};
+	DpermRegistration *before = dperm_registry_find(relation);
+	int			count,
+				kept = 0;
+	DpermColumn *columns = dperm_domains_read(relation, domains, dperm_encode_dimension, &count);
+	DpermRegisteredColumn *registered = palloc0(sizeof(*registered) * Max(count, 1));
+	DpermTablesScope scope;
+	DpermBudget *budget;
+	DpermBudget *old = NULL;
+	List	   *open = NIL;
+	bool		distributed;
+	bool		moved = before && before->budget && !before->waiting && strcmp(before->budget, registration.budget) != 0;
+
+	dperm_location_check_coordinator();
+	distributed = dperm_location_protected_on_citus(relation);
+	if (distributed)
+		dperm_cluster_connect(dperm_relation_owner(relation));
+	for (int i = 0; i < count; i++)
+		registered[i].number = columns[i].number;
+	registration.all_columns = names == NULL;
+	list_columns(names, listed, relation, columns, registered, count);
+	if (domains)
+		split_domains(domains, relation, columns, registered, count, names == NULL);
+	if (unit)
+	{
+		DpermRegisteredColumn *column = column_named(unit, relation, columns, registered, count);
+
+		column->is_unit = true;
+		registration.unit = column->number;
+		check_unit_type(relation, column->number);
+	}
+	(void) dperm_population_query(relation, registration.unit, NULL);
+	check_view_readable(relation, dperm_relation_owner(relation));
+	registration.budget_id = dperm_budget_get(registration.budget, false)->id;
+	dperm_protection_check_shared(&registration);
+	for (int i = 0; i < count; i++)
+	{
+		if (names == NULL || registered[i].listed || registered[i].is_unit)
+			open = lappend_int(open, registered[i].number);
+		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
+			registered[kept++] = registered[i];
+	}
+
+	dperm_own_tables_enter(&scope);
+	if (moved && strcmp(before->budget, registration.budget) < 0)
+		old = dperm_registry_budget(before, true);
+	budget = dperm_budget_get_own(registration.budget, scope.user);
+	if (moved && strcmp(before->budget, registration.budget) > 0)
+		old = dperm_registry_budget(before, true);
+	if (strcmp(budget->id, registration.budget_id) != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("budget \"%s\" has changed", budget->name),
+				 errhint("Try again.")));
+	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+	dperm_registry_write(&scope, &registration, registered, kept);
+	keep_unit(&scope, budget, &registration);
+	if (moved)
+		let_go(&scope, old, relation);
+	dperm_budget_note(registration.budget, "protect", scope.user, dperm_relation_name(relation),
+					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
+	dperm_own_tables_leave(&scope);
+	dperm_population_warn(relation, unit != NULL);
+	if (dperm_location_has_citus())
+		dperm_cluster_warn(relation, distributed);
+	dperm_allowed_code_warn(get_extension_oid("dperm", false), relation, dperm_relation_owner(relation), open);
+	PG_RETURN_VOID();
+}
+
+/* dp_unprotect(relation) */
+Datum
+dp_unprotect(PG_FUNCTION_ARGS)
+{
+	Oid			relation = own_relation(fcinfo);
+	DpermRegistration *registration = dperm_registry_find(relation);
+	DpermTablesScope scope;
+	DpermBudget *budget;
+
+	if (registration == NULL || registration->budget == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("relation \"%s\" is not protected", get_rel_name(relation))));
+	dperm_own_tables_enter(&scope);
+	if (registration->waiting && !dperm_registry_settle(&scope, relation, true))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" has the name of a protected relation of another role", get_rel_name(relation)),
+				 errhint("That one has not been restored. Rename yours, or protect it with dp_protect.")));
+	budget = dperm_registry_budget(registration, true);
+	dperm_registry_end(&scope, relation);
+	let_go(&scope, budget, relation);
+	dperm_own_tables_leave(&scope);
+	PG_RETURN_VOID();
+}
+
+/* dp_may_spend(budget, relation): may the caller? */
+Datum
+dp_may_spend(PG_FUNCTION_ARGS)
+{
+	PG_RETURN_BOOL(dperm_debit_may_spend(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1), GetUserId()));
+}

@@ -1,0 +1,104 @@
+/*
+ * train.c: dp_logreg_train and dp_svm_train.
+ */
+#include "postgres.h"
+
+#include "executor/spi.h"
+#include "fmgr.h"
+
+#include "base/arguments.h"
+#include "base/option_table.h"
+#include "column/model_type.h"
+#include "entry/train.h"
+#include "protect/locks.h"
+#include "protect/protected_call.h"
+#include "protect/worker.h"
+#include "query/queries.h"
+#include "train/call_charge.h"
+#include "train/tasks.h"
+
+PG_FUNCTION_INFO_V1(dp_logreg_train);
+PG_FUNCTION_INFO_V1(dp_svm_train);
+
+/* The result of a training function: the model, or NULL without rows. */
+Datum
+dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermModel *model)
+{
+	Datum		result = 0;
+
+	if (model)
+	{
+		MemoryContext spi = MemoryContextSwitchTo(caller);
+
+		result = dperm_model_type_make(model);
+		MemoryContextSwitchTo(spi);
+	}
+	SPI_finish();
+	if (!model)
+		PG_RETURN_NULL();
+	PG_RETURN_DATUM(result);
+}
+
+/* Read the arguments of a training, and open its source. */
+DpermNoisePlans
+dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, DpermOptions *options, DpermSource *source)
+{
+	DpermSourceNames names = {
+		.function = fcinfo->flinfo->fn_oid,
+		.relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED),
+		.protected = dperm_worker_relation(fcinfo),
+		.reads = reads,
+		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED)
+	};
+	DpermNoisePlans noise;
+	List	   *tried = NIL;
+	ResourceOwner look;
+
+	names.features = dperm_arguments_names(fcinfo, "features", &names.feature_count);
+	names.domains = dperm_arguments_jsonb(fcinfo, "domains");
+	names.unit = dperm_arguments_text(fcinfo, "unit");
+	dperm_options_init(options, learner);
+	dperm_option_table_arguments(options, DPERM_PLACE_TRAIN, fcinfo);
+	dperm_options_settle(options);
+	if (!reads)
+		look = dperm_locks_look();
+	dperm_queries_open(source, &names, options, &tried);
+	if (!reads)
+		dperm_locks_look_away(look);
+	dperm_options_set_unit(options, source->unit != NULL);
+	dperm_call_charge_settle(options, source);
+	noise = dperm_options_noise(options, &source->spec.encoder, false);
+	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder), noise);
+	return noise;
+}
+
+/* Train as the arguments say. */
+static Datum
+train(FunctionCallInfo fcinfo, DpermLearner learner)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Oid			protected = dperm_protected_call_relation(fcinfo);
+	DpermOptions options;
+	DpermSource source;
+
+	if (OidIsValid(protected))
+		return dperm_protected_call(fcinfo, protected, NULL, NULL);
+	(void) dperm_train_open(fcinfo, learner, true, &options, &source);
+	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo->flinfo->fn_oid);
+	SPI_connect();
+	return dperm_train_result(fcinfo, caller, dperm_tasks_train(&options, &source));
+}
+
+/* dp_logreg_train(source, label, features, epsilon, ...): see sql/parts */
+Datum
+dp_logreg_train(PG_FUNCTION_ARGS)
+{
+	return train(fcinfo, DPERM_LEARNER_LOGREG);
+}
+
+/* dp_svm_train(source, label, features, epsilon, ..., loss, h): see sql/parts */
+Datum
+dp_svm_train(PG_FUNCTION_ARGS)
+{
+	return train(fcinfo, DPERM_LEARNER_SVM);
+}

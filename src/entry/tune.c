@@ -1,0 +1,564 @@
+/*
+ * tune.c: dp_logreg_tune and dp_svm_tune: training with parameters that are chosen privately.
+ *
+ * The private way (Algorithm 4 of the paper): the rows are divided into one portion per candidate and
+ * one more; each candidate is trained on its own portion with all of epsilon, and one is chosen by the
+ * mistakes on the last portion, with all of epsilon too. Each row is in one portion, so the whole costs
+ * epsilon. The holdout way: the choice is made on a public table, and the model is trained on all rows.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "executor/spi.h"
+#include "fmgr.h"
+#include "utils/builtins.h"
+#include "utils/json.h"
+#include "utils/jsonb.h"
+
+#include "base/arguments.h"
+#include "base/host.h"
+#include "base/message.h"
+#include "base/option_table.h"
+#include "core/base/limits.h"
+#include "core/mechanism/calibrate.h"
+#include "core/privacy/counts.h"
+#include "core/privacy/person.h"
+#include "core/privacy/selection.h"
+#include "entry/candidates.h"
+#include "entry/train.h"
+#include "protect/locks.h"
+#include "protect/protected_call.h"
+#include "protect/worker.h"
+#include "query/queries.h"
+#include "relation/relation.h"
+#include "train/call_charge.h"
+#include "train/count_errors.h"
+#include "train/tasks.h"
+
+PG_FUNCTION_INFO_V1(dp_logreg_tune);
+PG_FUNCTION_INFO_V1(dp_svm_tune);
+
+/* On a public table every candidate is trained this often, since each training has its noise. */
+#define HOLDOUT_REPEATS 3
+
+/* A tuning in progress. */
+typedef struct Tuning
+{
+	FunctionCallInfo fcinfo;
+	DpermOptions base;
+	DpermSourceNames names;		/* of the private table */
+	DpermSelection selection;
+	List	   *identity;		/* names of columns */
+	DpermCandidates candidates;
+	DpermSource *sources;		/* of each candidate */
+	DpermRows  *sets;			/* rows that are loaded, each for one candidate or more, */
+	int			set_count;
+	DpermRows **trained_on;		/* by each candidate, */
+	DpermRows **tested_on;		/* and that its mistakes are counted on, if rows may be read only once */
+	List	   *tried;			/* queries that have been checked */
+	const char *holdout;		/* the public table, or NULL */
+	int64		holdout_rows[2];	/* in its two halves */
+	DpermSource *private;		/* with one: the private table, for each candidate */
+} Tuning;
+
+/* The arguments of a tuning, and the options of each candidate. */
+static void
+read_arguments(Tuning *tuning)
+{
+	FunctionCallInfo fcinfo = tuning->fcinfo;
+	char	   *selection = dperm_arguments_text(fcinfo, "selection");
+	char	  **identity;
+	int			count;
+
+	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
+	identity = dperm_arguments_names(fcinfo, "identity", &count);
+	for (int i = 0; i < count; i++)
+		tuning->identity = lappend(tuning->identity, identity[i]);
+	if (selection && !dperm_selection_parse(selection, &tuning->selection))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unknown selection \"%s\"", selection),
+				 errhint("Use 'permute_and_flip' or 'exponential'.")));
+	dperm_candidates_read(&tuning->candidates, fcinfo, &tuning->base);
+	tuning->sources = palloc0(sizeof(DpermSource) * tuning->candidates.count);
+	tuning->trained_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
+	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
+}
+
+/* Open the relation of the names for every candidate; with the features of the source before, if that is asked. */
+static void
+open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
+{
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		DpermSource *source = &tuning->sources[i];
+		DpermOptions *options = &tuning->candidates.each[i];
+		DpermSourceNames own = *names;
+
+		if (like_before)
+		{
+			own.blocks = source->blocks;
+			own.block_count = source->block_count;
+		}
+		dperm_queries_open(source, &own, options, &tuning->tried);
+		if (!like_before)
+		{
+			dperm_options_set_unit(options, source->unit != NULL);
+			dperm_call_charge_settle(options, source);
+		}
+		dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
+							dperm_options_noise(options, &source->spec.encoder, false));
+	}
+}
+
+/* Divide the rows of every candidate, by one fresh key. Where they are read once, they or their persons draw their portions: of persons elsewhere that is known later. */
+static void
+divide_sources(Tuning *tuning, int portions, bool is_public)
+{
+	Datum		key;
+
+	if (dperm_source_only_once(&tuning->sources[0]))
+	{
+		for (int i = 0; i < tuning->candidates.count; i++)
+			tuning->sources[i].portions = portions;
+		return;
+	}
+	key = dperm_queries_key();
+	for (int i = 0; i < tuning->candidates.count; i++)
+		dperm_queries_divide(&tuning->sources[i], portions, tuning->identity,
+							 is_public, key, &tuning->tried);
+}
+
+/* The setup of a candidate that is trained on so many rows. */
+static DpermSetup
+setup_of_candidate(const Tuning *tuning, int candidate, int64 rows)
+{
+	const DpermOptions *options = &tuning->candidates.each[candidate];
+	const DpermEncoder *encoder = &tuning->sources[candidate].spec.encoder;
+
+	return dperm_options_setup(options, dperm_encoder_dim(encoder), dperm_options_noise(options, encoder, false), rows);
+}
+
+/* See that each candidate can be trained on so many rows, before one of them is. Returns how they will be. */
+static DpermSetup *
+check_candidates_on(const Tuning *tuning, int64 rows)
+{
+	DpermSetup *setups = palloc(sizeof(DpermSetup) * tuning->candidates.count);
+
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		setups[i] = setup_of_candidate(tuning, i, rows);
+		(void) dperm_host_calibrate(&setups[i]);
+	}
+	return setups;
+}
+
+/*
+ * A candidate with Gaussian noise spends delta whether or not it is chosen, since its mistakes have a say in the choice. So if
+ * one has, all have, and the model that is released says so; else none has. Numbers of rows are public.
+ */
+static void
+settle_delta(Tuning *tuning, const int64 *rows, int64 total)
+{
+	DpermSetup	spends = {.delta = 0};
+
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		DpermSetup	setup = setup_of_candidate(tuning, i, rows[i]);
+
+		if (setup.delta > 0)
+			spends = setup;
+	}
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		tuning->candidates.each[i].gaussian_only = spends.delta > 0;
+		tuning->candidates.each[i].delta = spends.delta;
+	}
+	dperm_options_advise(&spends, total);
+}
+
+/* Attach to a model how it was chosen. */
+static void
+set_tuning(DpermModel *model, char *text)
+{
+	model->tuning.bytes = text;
+	model->tuning.len = strlen(text);
+}
+
+/* What the units are called. */
+static const char *
+units_name(const Tuning *tuning)
+{
+	return tuning->candidates.each[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows";
+}
+
+/* The number of units is public, and which of them are in a portion does not depend on what they hold. */
+static void
+too_few_units(const Tuning *tuning)
+{
+	dperm_message_public();
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("a portion of the %s is empty", units_name(tuning)),
+			 errhint("There are too few %s for this many candidates.", units_name(tuning))));
+}
+
+/* Do two candidates make the same of a row? */
+static bool
+same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
+{
+	size_t		size = dperm_encoder_form_size(&a->encoder);
+	unsigned char *forms[2];
+
+	if (a->loss.kind != b->loss.kind || a->loss.h != b->loss.h ||
+		dperm_encoder_form_size(&b->encoder) != size)
+		return false;
+	forms[0] = palloc(size);
+	forms[1] = palloc(size);
+	dperm_encoder_form_write(&a->encoder, forms[0]);
+	dperm_encoder_form_write(&b->encoder, forms[1]);
+	return memcmp(forms[0], forms[1], size) == 0;
+}
+
+/* The set of a portion for a source: one from first on that is the same, or a new one. */
+static DpermRows *
+find_set(Tuning *tuning, const DpermSource *source, int portion, int first)
+{
+	int			at = first;
+
+	while (at < tuning->set_count && !same_rows(&tuning->sets[at].source->spec, &source->spec))
+		at++;
+	if (at == tuning->set_count)
+		tuning->sets[tuning->set_count++] = (DpermRows) {.source = source, .portion = portion};
+	return &tuning->sets[at];
+}
+
+/*
+ * Load the rows of each candidate, in one pass: its own portion, or the first one for all, which is kept once for all
+ * that make the same of it. The last portion too, in the same way, if it cannot be read later.
+ */
+static void
+load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
+{
+	int			count = tuning->candidates.count;
+	int			last;
+
+	tuning->sets = palloc0(sizeof(DpermRows) * 2 * count);
+	for (int i = 0; i < count; i++)
+		tuning->trained_on[i] = find_set(tuning, &tuning->sources[i], own_portions ? i : 0,
+										 own_portions ? tuning->set_count : 0);
+	last = tuning->set_count;
+	for (int i = 0; tuning->sources[0].once && i < count; i++)
+		tuning->tested_on[i] = find_set(tuning, &tuning->sources[i], tuning->sources[0].portions - 1, last);
+	dperm_load(tuning->sets, tuning->set_count, portions);
+}
+
+/* How many mistakes the models of tasks make on a portion, which has so many rows: those that nobody was trained on. */
+static void
+count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *tasks, int count, int64 *mistakes)
+{
+	Datum	   *requests = palloc(sizeof(Datum) * count);
+	Datum	   *results = palloc(sizeof(Datum) * count);
+	int		   *portions = palloc(sizeof(int) * count);
+
+	for (int i = 0; i < count; i++)
+	{
+		requests[i] = dperm_moments_flat_count(&tasks[i].rows->source->spec, tasks[i].model->weights, 0);
+		portions[i] = portion;
+	}
+	dperm_queries_pass(&tuning->sources[0], count, requests, portions, results);
+	for (int i = 0; i < count; i++)
+	{
+		int64		cells[DPERM_CELLS];
+
+		if (dperm_moments_flat_counts(results[i], cells, DPERM_CELLS) != rows)
+			dperm_tasks_rows_changed();
+		mistakes[i] = cells[DPERM_FALSE_POSITIVE] + cells[DPERM_FALSE_NEGATIVE];
+	}
+}
+
+/* The mistakes of the models of all candidates on the last portion, which has so many units. */
+static void
+test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
+{
+	int			count = tuning->candidates.count;
+
+	if (tuning->sources[0].once && !tuning->tested_on[0]->elsewhere)
+		for (int i = 0; i < count; i++)
+			mistakes[i] = dperm_count_errors(tuning->tested_on[i], tasks[i].model);
+	else
+		count_mistakes(tuning, count, units, tasks, count, mistakes);
+}
+
+/* Algorithm 4: the chosen model, or NULL if there are no rows. */
+static DpermModel *
+tune_privately(Tuning *tuning)
+{
+	int			portions = tuning->candidates.count + 1;
+	DpermTask  *tasks = palloc0(sizeof(DpermTask) * tuning->candidates.count);
+	int64	   *rows = palloc(sizeof(int64) * portions);
+	int64	   *mistakes = palloc(sizeof(int64) * tuning->candidates.count);
+	int		   *order = palloc(sizeof(int) * tuning->candidates.count);
+	int64		total = 0;
+	DpermEntropy entropy;
+	int			chosen;
+
+	load_candidates(tuning, true, rows);
+	for (int i = 0; i < portions; i++)
+		total += rows[i];
+	if (total == 0)
+	{
+		dperm_load_close(tuning->sets, tuning->set_count);
+		return NULL;
+	}
+	for (int i = 0; i < portions; i++)
+		if (rows[i] == 0)
+			too_few_units(tuning);
+	settle_delta(tuning, rows, total);
+	for (int i = 0; i < tuning->candidates.count; i++)
+		tasks[i] = (DpermTask) {.options = &tuning->candidates.each[i], .rows = tuning->trained_on[i]};
+	dperm_tasks_run(tasks, tuning->candidates.count);
+	test_candidates(tuning, tasks, rows[tuning->candidates.count], mistakes);
+	dperm_load_close(tuning->sets, tuning->set_count);
+
+	dperm_entropy_init(&entropy, dperm_host_random, NULL);
+	chosen = dperm_selection_choose(&entropy, tuning->selection,
+						  dperm_selection_budget_for(tuning->base.epsilon, tuning->base.neighbours),
+						  dperm_person_parts(tuning->candidates.each[0].unit), mistakes,
+						  tuning->candidates.count, order);
+	if (!dperm_entropy_ok(&entropy))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&entropy);
+	set_tuning(tasks[chosen].model,
+			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
+						", \"portions\": %d, \"candidates\": %s}",
+						dperm_selection_name(tuning->selection), units_name(tuning), total, portions,
+						dperm_candidates_json(&tuning->candidates)));
+	return tasks[chosen].model;
+}
+
+/* Load the public table. What is wrong with it shows here, before anything is charged. */
+static void
+load_holdout(Tuning *tuning)
+{
+	load_candidates(tuning, false, tuning->holdout_rows);
+	if (tuning->holdout_rows[0] == 0 || tuning->holdout_rows[1] == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("holdout has too few rows")));
+}
+
+/*
+ * The best candidate on a public table: one half trains, one half counts. Noise is to be as large as it
+ * will be on the private rows, so epsilon is scaled by the numbers of rows; method, law and lambda are what they will be.
+ */
+static int
+best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
+{
+	int			trainings = tuning->candidates.count * HOLDOUT_REPEATS;
+	DpermTask  *tasks = palloc0(sizeof(DpermTask) * trainings);
+	int64	   *mistakes = palloc(sizeof(int64) * trainings);
+	int64		best_mistakes = PG_INT64_MAX;
+	const int64 *rows = tuning->holdout_rows;
+	int			best = 0;
+
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		DpermOptions *options = palloc(sizeof(*options));
+
+		*options = tuning->candidates.each[i];
+		options->automatic = false;
+		options->method = setups[i].method;
+		options->delta = setups[i].delta;
+		options->lambda = setups[i].lambda;
+		if (!isinf(options->epsilon))
+			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
+									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
+		for (int r = 0; r < HOLDOUT_REPEATS; r++)
+			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = tuning->trained_on[i]};
+	}
+	dperm_tasks_run(tasks, trainings);
+	count_mistakes(tuning, 1, rows[1], tasks, trainings, mistakes);
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		int64		total = 0;
+
+		for (int r = 0; r < HOLDOUT_REPEATS; r++)
+			total += mistakes[i * HOLDOUT_REPEATS + r];
+		if (total < best_mistakes)
+		{
+			best_mistakes = total;
+			best = i;
+		}
+	}
+	return best;
+}
+
+/* The number of the best candidate on the holdout, if there are so many private units: in the session of the caller, whose code the holdout may run. */
+static int
+choose_on_holdout(int64 units, void *arg)
+{
+	Tuning	   *tuning = arg;
+	int			best;
+
+	SPI_connect();
+	best = best_on_holdout(tuning, units, check_candidates_on(tuning, units));
+	SPI_finish();
+	return best;
+}
+
+/* The paper's first way: choose on public rows, train on all private ones. */
+static DpermModel *
+tune_on_holdout(Tuning *tuning, DpermSource *private)
+{
+	int64		units = dperm_source_only_once(&private[0]) ? dperm_load_count(&private[0]) : dperm_queries_count(&private[0], NULL, NULL);
+	DpermModel *model;
+	int			best;
+	StringInfoData text;
+
+	if (units == 0)
+		return NULL;
+	if (dperm_worker_is_for(tuning->fcinfo))
+		best = dperm_worker_ask(units);
+	else
+	{
+		load_holdout(tuning);
+		best = choose_on_holdout(units, tuning);
+	}
+	if (best < 0 || best >= tuning->candidates.count)
+		elog(ERROR, "there is no candidate %d", best);
+	model = dperm_tasks_train(&tuning->candidates.each[best], &private[best]);
+	if (model == NULL || model->rows != units)
+		dperm_tasks_rows_changed();
+	initStringInfo(&text);
+	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
+	escape_json(&text, dperm_relation_written(tuning->holdout));
+	appendStringInfo(&text, ", \"candidates\": %s}", dperm_candidates_json(&tuning->candidates));
+	set_tuning(model, text.data);
+	return model;
+}
+
+/* Do the public and the private table read from a common one? */
+static bool
+overlap(const Tuning *tuning, const DpermSource *private)
+{
+	ResourceOwner look = dperm_locks_look();
+	bool		result = dperm_queries_overlap(&tuning->sources[0], private);
+
+	dperm_locks_look_away(look);
+	return result;
+}
+
+/* Open the public table in place of the private one, and see that it is another. */
+static DpermSource *
+open_holdout(Tuning *tuning, const char *holdout)
+{
+	DpermSource *private = palloc(sizeof(DpermSource) * tuning->candidates.count);
+	DpermSourceNames names = tuning->names;
+
+	for (int i = 0; i < tuning->candidates.count; i++)
+		private[i] = tuning->sources[i];
+	names.relation = holdout;
+	names.unit = NULL;			/* public rows are rows */
+	names.reads = false;		/* it may be protected: see below */
+	open_sources(tuning, &names, true);
+	if (tuning->sources[0].registration)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("holdout is protected relation \"%s\"", holdout),
+				 errhint("holdout must be a public table. Omit it to choose privately.")));
+	if (overlap(tuning, &private[0]))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("holdout reads from the private table"),
+				 errhint("holdout must be a public table. Omit it to choose privately.")));
+	return private;
+}
+
+/* Tune as the arguments say. */
+static Datum
+tune(FunctionCallInfo fcinfo, DpermLearner learner)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	Tuning		tuning = {.fcinfo = fcinfo};
+	DpermSourceNames *names = &tuning.names;
+	Oid			protected = dperm_protected_call_relation(fcinfo);
+	DpermSource first;
+	DpermModel *model;
+	Datum		model_or_null;
+
+	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
+	if (OidIsValid(protected) && tuning.holdout == NULL)
+		return dperm_protected_call(fcinfo, protected, NULL, NULL);
+	names->function = fcinfo->flinfo->fn_oid;
+	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
+	names->protected = dperm_worker_relation(fcinfo);
+	names->reads = !OidIsValid(protected);
+	dperm_options_init(&tuning.base, learner);
+	read_arguments(&tuning);
+	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
+	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
+	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
+	names->unit = dperm_arguments_text(fcinfo, "unit");
+	if (names->unit && tuning.identity && dperm_arguments_text(fcinfo, "holdout") == NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both unit and identity"),
+				 errhint("Omit identity: persons are divided into portions, each with all of their rows.")));
+	if (OidIsValid(protected))
+	{
+		ResourceOwner look = dperm_locks_look();
+
+		open_sources(&tuning, names, false);
+		dperm_locks_look_away(look);
+	}
+	else
+		open_sources(&tuning, names, false);
+	first = tuning.sources[0];
+	if (first.registration && tuning.identity && !tuning.holdout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify identity for protected relation \"%s\"", names->relation),
+				 errhint("Omit identity: the portions are drawn at random.")));
+
+	/* a worker asks its session about the holdout */
+	if (dperm_worker_is_for(fcinfo) && tuning.holdout)
+	{
+		tuning.private = tuning.sources;
+		dperm_queries_check_population(&first);
+	}
+	else
+	{
+		if (tuning.holdout)
+			tuning.private = open_holdout(&tuning, tuning.holdout);
+		divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1, tuning.holdout != NULL);
+	}
+	if (OidIsValid(protected))
+	{
+		load_holdout(&tuning);
+		model_or_null = dperm_protected_call(fcinfo, protected, choose_on_holdout, &tuning);
+		dperm_load_close(tuning.sets, tuning.set_count);
+		return model_or_null;
+	}
+
+	/* all that arguments can have wrong has been found by now: here the first row is read */
+	dperm_call_charge(&first, &tuning.base, DPERM_CALL_TUNING, fcinfo->flinfo->fn_oid);
+	SPI_connect();
+	model = tuning.holdout ? tune_on_holdout(&tuning, tuning.private) : tune_privately(&tuning);
+	return dperm_train_result(fcinfo, caller, model);
+}
+
+/* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */
+Datum
+dp_logreg_tune(PG_FUNCTION_ARGS)
+{
+	return tune(fcinfo, DPERM_LEARNER_LOGREG);
+}
+
+/* dp_svm_tune(source, label, features, epsilon, ...): see sql/parts */
+Datum
+dp_svm_tune(PG_FUNCTION_ARGS)
+{
+	return tune(fcinfo, DPERM_LEARNER_SVM);
+}

@@ -1,0 +1,94 @@
+/*
+ * kept_release.c: what was released and paid for, beside the ledger.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "executor/tuptable.h"
+#include "lib/stringinfo.h"
+#include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
+#include "utils/lsyscache.h"
+#include "utils/timestamp.h"
+
+#include "budget/object_name.h"
+#include "budget/own_rows.h"
+#include "protect/kept_release.h"
+
+/* A value as JSON, which has no infinite numbers. */
+static void
+append_value(StringInfo json, Datum value, bool isnull, Oid type)
+{
+	Oid			output;
+	bool		varlena;
+	char	   *text;
+
+	if (isnull)
+	{
+		appendStringInfoString(json, "null");
+		return;
+	}
+	if (type == BOOLOID)
+	{
+		appendStringInfoString(json, DatumGetBool(value) ? "true" : "false");
+		return;
+	}
+	getTypeOutputInfo(type, &output, &varlena);
+	text = OidOutputFunctionCall(output, value);
+	if (type == FLOAT8OID && isfinite(DatumGetFloat8(value)))
+		appendStringInfoString(json, text);
+	else
+		escape_json(json, text);
+	pfree(text);
+}
+
+/* Rows as JSON: an array of objects. */
+static char *
+rows_as_json(Tuplestorestate *rows, TupleDesc desc)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	StringInfoData json;
+
+	initStringInfo(&json);
+	tuplestore_rescan(rows);
+	while (tuplestore_gettupleslot(rows, true, false, slot))
+	{
+		slot_getallattrs(slot);
+		appendStringInfoString(&json, json.len == 0 ? "[{" : ", {");
+		for (int i = 0; i < desc->natts; i++)
+		{
+			if (i > 0)
+				appendStringInfoString(&json, ", ");
+			escape_json(&json, NameStr(TupleDescAttr(desc, i)->attname));
+			appendStringInfoString(&json, ": ");
+			append_value(&json, slot->tts_values[i], slot->tts_isnull[i], TupleDescAttr(desc, i)->atttypid);
+		}
+		appendStringInfoChar(&json, '}');
+	}
+	ExecDropSingleTupleTableSlot(slot);
+	appendStringInfoString(&json, json.len == 0 ? "[]" : "]");
+	return json.data;
+}
+
+/* Keep a release. */
+void
+dperm_kept_release_write(const DpermKeptRelease *release)
+{
+	Datum		metrics = release->rows ?
+		DirectFunctionCall1(jsonb_in, CStringGetDatum(rows_as_json(release->rows, release->desc))) : (Datum) 0;
+	const DpermOwnField fields[] = {
+		{"budget_id", dperm_own_rows_uuid(release->budget_id)},
+		{"budget", CStringGetTextDatum(release->budget)},
+		{"entry", Int64GetDatum(release->entry)},
+		{"at", TimestampTzGetDatum(GetCurrentTimestamp())},
+		{"payer_name", dperm_object_name_make(release->role)},
+		{"model", release->model},
+		{"metrics", metrics},
+		{"failure", release->failure ? CStringGetTextDatum(release->failure) : (Datum) 0}
+	};
+
+	dperm_own_rows_insert("dp_ledger_releases", fields, lengthof(fields));
+}

@@ -1,0 +1,157 @@
+/*
+ * locks.c: the locks that a call over a protected relation may need, taken before its first row.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_index.h"
+#include "miscadmin.h"
+#include "storage/lmgr.h"
+#include "utils/fmgroids.h"
+#include "utils/inval.h"
+#include "utils/syscache.h"
+
+#include "protect/locks.h"
+#include "relation/location.h"
+#include "relation/row_sources.h"
+
+/* Catalogs have lower OIDs; PostgreSQL 14 has another name for it. */
+#if PG_VERSION_NUM < 150000
+#define FirstUnpinnedObjectId FirstBootstrapObjectId
+#endif
+
+/* Lock a relation for this process. */
+static void
+lock_relation(Oid relation, bool shared)
+{
+	LockRelId	id = {.relId = relation, .dbId = shared ? InvalidOid : MyDatabaseId};
+
+	LockRelationIdForSession(&id, AccessShareLock);
+}
+
+/* Lock the indexes of a table. */
+static void
+lock_indexes(Oid table)
+{
+	Relation	indexes = table_open(IndexRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(indexes, IndexIndrelidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+		lock_relation(((Form_pg_index) GETSTRUCT(tuple))->indexrelid, false);
+	systable_endscan(scan);
+	table_close(indexes, AccessShareLock);
+}
+
+/* Lock a relation with its indexes, and where its long values are. */
+static void
+lock_with_values(Oid relation)
+{
+	HeapTuple	tuple;
+	Oid			toast = InvalidOid;
+
+	lock_relation(relation, false);
+	lock_indexes(relation);
+	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	if (HeapTupleIsValid(tuple))
+	{
+		toast = ((Form_pg_class) GETSTRUCT(tuple))->reltoastrelid;
+		ReleaseSysCache(tuple);
+	}
+	if (OidIsValid(toast))
+	{
+		lock_relation(toast, false);
+		lock_indexes(toast);
+	}
+}
+
+/* Lock the system catalogs, all of them, and their indexes. */
+static void
+lock_catalogs(void)
+{
+	Relation	catalog = table_open(RelationRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_class_oid, BTLessStrategyNumber, F_OIDLT, ObjectIdGetDatum(FirstGenbkiObjectId));
+	scan = systable_beginscan(catalog, ClassOidIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
+
+		if (form->relkind == RELKIND_RELATION || form->relkind == RELKIND_INDEX || form->relkind == RELKIND_TOASTVALUE)
+			lock_relation(form->oid, form->relisshared);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
+
+/* All that a relation shares rows with; of a table of Citus, shards on this server are read. */
+static List *
+related(Oid relation)
+{
+	List	   *relations = dperm_row_sources_relations(relation);
+
+	return list_concat(relations, dperm_location_shards(relations));
+}
+
+/* Take the locks. What the relation reads may change until they are there. */
+void
+dperm_locks_hold(Oid relation)
+{
+	List	   *held = NIL;
+	bool		all = false;
+	ListCell   *cell;
+
+	lock_catalogs();
+	lock_with_values(relation);
+	AcceptInvalidationMessages();
+	if (!SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_TABLE),
+				 errmsg("the protected relation was dropped while it was used")));
+	while (!all)
+	{
+		all = true;
+		foreach(cell, related(relation))
+			if (!list_member_oid(held, lfirst_oid(cell)))
+			{
+				lock_with_values(lfirst_oid(cell));
+				held = lappend_oid(held, lfirst_oid(cell));
+				all = false;
+			}
+		AcceptInvalidationMessages();
+	}
+}
+
+/* Begin to look. */
+ResourceOwner
+dperm_locks_look(void)
+{
+	ResourceOwner before = CurrentResourceOwner;
+
+	CurrentResourceOwner = ResourceOwnerCreate(before, "dperm look");
+	return before;
+}
+
+/* End it. */
+void
+dperm_locks_look_away(ResourceOwner before)
+{
+	ResourceOwner own = CurrentResourceOwner;
+
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_BEFORE_LOCKS, false, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_LOCKS, false, false);
+	ResourceOwnerRelease(own, RESOURCE_RELEASE_AFTER_LOCKS, false, false);
+	CurrentResourceOwner = before;
+	ResourceOwnerDelete(own);
+}

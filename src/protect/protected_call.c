@@ -1,0 +1,434 @@
+/*
+ * protected_call.c: a call over a protected relation, in the session of the caller.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "access/xlog.h"
+#include "catalog/namespace.h"
+#include "executor/tuptable.h"
+#include "libpq/pqmq.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
+#include "storage/latch.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/guc.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+#include "utils/wait_event.h"
+
+#include "base/arguments.h"
+#include "base/result_set.h"
+#include "base/settings.h"
+#include "protect/call_message.h"
+#include "protect/protected_call.h"
+#include "protect/protection.h"
+#include "protect/worker.h"
+#include "relation/relation.h"
+
+/* How long to wait between two attempts to get a background worker, and when to say so, in milliseconds. */
+#define PAUSE_MS 10
+#define NOTICE_MS 1000
+
+/* How long a session waits for a lock while its worker waits for it. */
+#define ANSWER_LOCK_TIMEOUT "3s"
+
+/* Bytes of the arguments, which go to shared memory. */
+#define ARGUMENTS_MAX (64 * 1024 * 1024)
+
+/* Locks of places are advisory ones of a class that no SQL function makes: those are 1 and 2. */
+#define PLACE_CLASS 0x6470
+
+/* Does this session wait for a call? */
+static bool under_way;
+
+/* Raise for a call that is made while a protected relation is read, or a holdout for it: there is one at a time, and one place for it. */
+static void
+check_nesting(void)
+{
+	if (dperm_worker_is_this() || under_way)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("a protected relation cannot be used while another one is read"),
+				 errhint("Do not call it from a function that a protected relation or a holdout calls.")));
+}
+
+/* Raise for a registration that other processes do not see. */
+static void
+check_committed(const DpermRegistration *registration)
+{
+	if (TransactionIdIsCurrentTransactionId(registration->version))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" has been protected by this transaction", get_rel_name(registration->relation)),
+				 errhint("Commit first.")));
+}
+
+/* Raise for a role that may not spend: it shall not even start a worker, of which there are few. */
+static void
+check_grant(const DpermRegistration *registration)
+{
+	bool		may_read = pg_class_aclcheck(registration->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+
+	if (!dperm_protection_permitted(registration, may_read))
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for relation %s", get_rel_name(registration->relation)),
+				 errhint("Training requires SELECT on the label and the feature columns, or a grant of its budget if it is protected.")));
+}
+
+/* The protected relation of a call. */
+Oid
+dperm_protected_call_relation(FunctionCallInfo fcinfo)
+{
+	char	   *name = dperm_arguments_text(fcinfo, "source");
+	DpermRegistration *registration;
+	Oid			relation;
+
+	if (name == NULL || dperm_worker_is_for(fcinfo))
+		return InvalidOid;
+	if (dperm_worker_is_this())
+		check_nesting();
+	relation = dperm_relation_look_up(name, NoLock, true);
+	registration = OidIsValid(relation) ? dperm_protection_find(relation) : NULL;
+	if (registration == NULL)
+		return InvalidOid;
+	check_nesting();
+	check_committed(registration);
+	check_grant(registration);
+	return relation;
+}
+
+/* Wait until the latch is set, or for some time. */
+static void
+wait_a_while(void)
+{
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS, PG_WAIT_EXTENSION);
+	ResetLatch(MyLatch);
+	CHECK_FOR_INTERRUPTS();
+}
+
+/* Say, once, what a call waits for. */
+static void
+say_waiting(TimestampTz start, bool *said, const char *what, const char *hint)
+{
+	if (*said || !TimestampDifferenceExceeds(start, GetCurrentTimestamp(), NOTICE_MS))
+		return;
+	ereport(NOTICE, (errmsg("waiting: %s", what), errhint("%s", hint)));
+	*said = true;
+}
+
+/*
+ * Take one of the places that a role has for its calls, in all databases together, and return the lock: a training holds its background worker for as long as it takes, and whoever
+ * starts many of these must not keep everybody else from theirs. An error gives the place back with the transaction's resources; but it is free when the worker has ended, too.
+ */
+static LOCKTAG
+take_place(Oid role)
+{
+	int			places = Max(max_worker_processes / 4, 1);
+	TimestampTz start = GetCurrentTimestamp();
+	bool		said = false;
+	LOCKTAG		tag;
+
+	for (;;)
+	{
+		for (int i = 0; i < places; i++)
+		{
+			SET_LOCKTAG_ADVISORY(tag, InvalidOid, role, i, PLACE_CLASS);
+			if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+				continue;
+
+			/* it is nobody's, and becomes that of this session and of its worker */
+			(void) LockAcquire(&tag, DPERM_PLACE_LOCK, false, false);
+			(void) LockRelease(&tag, ExclusiveLock, false);
+			return tag;
+		}
+		say_waiting(start, &said, psprintf("role \"%s\" has %d calls on protected relations under way", GetUserNameFromId(role, false), places),
+					"A role can have a quarter of max_worker_processes.");
+		wait_a_while();
+	}
+}
+
+/*
+ * Nobody waits for the worker any more; what it has committed stays. Called when its memory goes: with the (sub)transaction of the call, or with the session. Code of the caller runs meanwhile, in a holdout, so that
+ * nothing can be relied on that has to be undone in order.
+ */
+static void
+stop_worker(dsm_segment *segment, Datum handle)
+{
+	TerminateBackgroundWorker((BackgroundWorkerHandle *) DatumGetPointer(handle));
+	pfree(DatumGetPointer(handle));
+	under_way = false;
+}
+
+/* Start the worker, when there is a slot for it; and have it stopped when its memory goes, which can be at the end of the session. */
+static BackgroundWorkerHandle *
+start_worker(dsm_segment *segment)
+{
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+	BackgroundWorker worker = {
+		.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION,
+		.bgw_start_time = BgWorkerStart_RecoveryFinished,
+		.bgw_restart_time = BGW_NEVER_RESTART,
+		.bgw_main_arg = UInt32GetDatum(dsm_segment_handle(segment)),
+		.bgw_notify_pid = MyProcPid
+	};
+	TimestampTz start = GetCurrentTimestamp();
+	bool		said = false;
+	BackgroundWorkerHandle *handle;
+
+	strlcpy(worker.bgw_library_name, "dperm", sizeof(worker.bgw_library_name));
+	strlcpy(worker.bgw_function_name, "dperm_worker_main", BGW_MAXLEN);
+	strlcpy(worker.bgw_type, "dperm", BGW_MAXLEN);
+	snprintf(worker.bgw_name, BGW_MAXLEN, "dperm worker for PID %d", MyProcPid);
+	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
+	{
+		MemoryContextSwitchTo(before);
+		say_waiting(start, &said, "no background worker is free", "Increase max_worker_processes, which should be more than max_parallel_workers.");
+		wait_a_while();
+		MemoryContextSwitchTo(TopMemoryContext);
+	}
+	on_dsm_detach(segment, stop_worker, PointerGetDatum(handle));
+	under_way = true;
+	MemoryContextSwitchTo(before);
+	return handle;
+}
+
+/* A call under way. */
+typedef struct Call
+{
+	FunctionCallInfo fcinfo;
+	DpermCallHeader *header;
+	BackgroundWorkerHandle *handle;
+	shm_mq_handle *from_worker;
+	shm_mq_handle *to_worker;
+	Tuplestorestate *rows;		/* of a function that returns rows */
+	TupleTableSlot *slot;
+	DpermAnswerer answerer;
+	void	   *arg;
+	Datum		result;
+	bool		ended;
+} Call;
+
+/* Copy a setting, which must not be cut: it would mean something else. */
+static void
+copy_setting(char *to, const char *name)
+{
+	if (strlcpy(to, GetConfigOption(name, false, false), DPERM_SETTING_MAX) >= DPERM_SETTING_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the value of parameter \"%s\" is too long", name)));
+}
+
+/* Put the call into shared memory. */
+static dsm_segment *
+write_call(Call *call, Oid relation)
+{
+	StringInfoData arguments;
+	dsm_segment *segment;
+	DpermCallHeader *header;
+
+	initStringInfo(&arguments);
+	dperm_call_message_write(&arguments, call->fcinfo);
+	if (arguments.len > ARGUMENTS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the arguments of a call on a protected relation must have less than %d MB", ARGUMENTS_MAX / 1024 / 1024)));
+	segment = dsm_create(dperm_call_message_size(arguments.len), 0);
+	header = call->header = dsm_segment_address(segment);
+	*header = (DpermCallHeader) {
+		.version = DPERM_CALL_VERSION,
+		.database = MyDatabaseId,
+		.function = call->fcinfo->flinfo->fn_oid,
+		.relation = relation,
+		.role = GetUserId(),
+		.collation = call->fcinfo->fncollation,
+		.cache_memory = dperm_cache_memory,
+		.progress = dperm_progress,
+		.arguments = arguments.len
+	};
+	copy_setting(header->date_style, "DateStyle");
+	copy_setting(header->time_zone, "TimeZone");
+	pg_atomic_init_u64(&header->entry, 0);
+	memcpy(dperm_call_message_arguments(header), arguments.data, arguments.len);
+	pfree(arguments.data);
+	shm_mq_set_receiver(shm_mq_create(dperm_call_message_to_session(header), DPERM_QUEUE_TO_SESSION), MyProc);
+	shm_mq_set_sender(shm_mq_create(dperm_call_message_to_worker(header), DPERM_QUEUE_TO_WORKER), MyProc);
+	return segment;
+}
+
+/* Raise an error of the worker, or show a notice. An error after the charge says so. */
+static void
+relay_message(const Call *call, const char *bytes, Size size)
+{
+	uint64		entry = pg_atomic_read_u64(&call->header->entry);
+	StringInfoData message;
+	ErrorData	error;
+
+	initStringInfo(&message);
+	appendBinaryStringInfo(&message, bytes, size);
+	pq_parse_errornotice(&message, &error);
+	if (error.elevel >= ERROR && entry > 0)
+		error.detail = psprintf("%s%sThe call has been charged, by entry " UINT64_FORMAT " of the ledger.",
+								error.detail ? error.detail : "", error.detail ? " " : "", entry);
+
+	/* the end of that process is not the end of this one */
+	error.elevel = Min(error.elevel, ERROR);
+	ThrowErrorData(&error);
+	pfree(message.data);
+}
+
+/* Answer the worker's question. */
+static void
+answer_question(Call *call, const char *bytes, Size size)
+{
+	int64		units;
+	int32		chosen;
+	int			settings;
+
+	if (size != sizeof(units) || call->answerer == NULL)
+		elog(ERROR, "unexpected question of a background worker");
+	memcpy(&units, bytes, sizeof(units));
+
+	/* the worker holds locks meanwhile: who waits for one of these must not be waited for */
+	settings = NewGUCNestLevel();
+	(void) set_config_option("lock_timeout", ANSWER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	chosen = call->answerer(units, call->arg);
+	AtEOXact_GUC(true, settings);
+#if PG_VERSION_NUM >= 150000
+	(void) shm_mq_send(call->to_worker, sizeof(chosen), &chosen, false, true);
+#else
+	(void) shm_mq_send(call->to_worker, sizeof(chosen), &chosen, false);
+#endif
+}
+
+/* A row of the result. */
+static void
+add_received_row(Call *call, const char *bytes, Size size)
+{
+	MinimalTuple tuple = palloc(size);
+
+	memcpy(tuple, bytes, size);
+	ExecStoreMinimalTuple(tuple, call->slot, true);
+	tuplestore_puttupleslot(call->rows, call->slot);
+}
+
+/* Take a message. */
+static void
+receive(Call *call, const char *bytes, Size size)
+{
+	switch (bytes[0])
+	{
+		case 'E':
+		case 'N':
+			relay_message(call, bytes + 1, size - 1);
+			break;
+		case DPERM_MESSAGE_QUESTION:
+			answer_question(call, bytes + 1, size - 1);
+			break;
+		case DPERM_MESSAGE_VALUE:
+			call->result = PointerGetDatum(memcpy(palloc(size - 1), bytes + 1, size - 1));
+			break;
+		case DPERM_MESSAGE_ROW:
+			add_received_row(call, bytes + 1, size - 1);
+			break;
+		case DPERM_MESSAGE_END:
+			call->ended = true;
+			break;
+		default:
+			elog(ERROR, "unexpected message of a background worker");
+	}
+}
+
+/* Raise: the worker has ended, and has not said why. */
+static void
+worker_is_gone(const Call *call)
+{
+	uint64		entry = pg_atomic_read_u64(&call->header->entry);
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INTERNAL_ERROR),
+			 errmsg("the background worker of the call ended without an answer"),
+			 entry > 0 ? errdetail("The call has been charged, by entry " UINT64_FORMAT " of the ledger.", entry) :
+			 errdetail("The call may have been charged or not."),
+			 errhint("See dp_ledger and the server log.")));
+}
+
+/* Take messages up to the last one. */
+static void
+await_result(Call *call, dsm_segment *segment)
+{
+	call->from_worker = shm_mq_attach(dperm_call_message_to_session(call->header), segment, call->handle);
+	call->to_worker = shm_mq_attach(dperm_call_message_to_worker(call->header), segment, call->handle);
+	while (!call->ended)
+	{
+		Size		size;
+		void	   *bytes;
+
+		if (shm_mq_receive(call->from_worker, &size, &bytes, false) != SHM_MQ_SUCCESS || size == 0)
+			worker_is_gone(call);
+		receive(call, bytes, size);
+	}
+}
+
+/* Have another process do a call. */
+Datum
+dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answerer, void *arg)
+{
+	Call		call = {.fcinfo = fcinfo, .answerer = answerer, .arg = arg};
+	dsm_segment *segment;
+	LOCKTAG		place[2];
+	int			places = 0;
+
+	check_nesting();
+
+	/* these share their locks, so that they would share a place */
+	if (IsInParallelMode())
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),
+				 errmsg("cannot charge a budget during a parallel operation")));
+	if (RecoveryInProgress())
+		ereport(ERROR,
+				(errcode(ERRCODE_READ_ONLY_SQL_TRANSACTION),
+				 errmsg("cannot charge a budget during recovery"),
+				 errhint("Connect to the primary server.")));
+	if (max_worker_processes == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("this server has no background workers"),
+				 errhint("Increase max_worker_processes.")));
+	if (fcinfo->flinfo->fn_retset)
+	{
+		TupleDesc	desc;
+
+		call.rows = dperm_result_set_begin(fcinfo, &desc);
+		call.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+	}
+	place[places++] = take_place(GetSessionUserId());
+	if (GetUserId() != GetSessionUserId())
+		place[places++] = take_place(GetUserId());
+
+	/* an error detaches the memory with the transaction's resources */
+	segment = write_call(&call, relation);
+	call.header->places = places;
+	memcpy(call.header->place, place, sizeof(LOCKTAG) * places);
+	call.handle = start_worker(segment);
+	await_result(&call, segment);
+	cancel_on_dsm_detach(segment, stop_worker, PointerGetDatum(call.handle));
+	under_way = false;
+	pfree(call.handle);
+	dsm_detach(segment);
+	while (places > 0)
+		(void) LockRelease(&place[--places], DPERM_PLACE_LOCK, false);
+	if (call.slot)
+		ExecDropSingleTupleTableSlot(call.slot);
+	fcinfo->isnull = call.result == 0 && !fcinfo->flinfo->fn_retset;
+	return call.result;
+}

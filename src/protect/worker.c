@@ -1,0 +1,536 @@
+/*
+ * worker.c: the process that a call over a protected relation runs in.
+ *
+ * The caller is an adversary who may not read the rows, and whose session would keep traces of all that is done in it. This process ends with the call.
+ * It sees what is committed, and nothing of the transaction that waits for it. That one may hold locks that it needs: so it never waits for long.
+ */
+#include "postgres.h"
+
+#include "access/xact.h"
+#include "catalog/pg_authid.h"
+#include "executor/tuptable.h"
+#include "fmgr.h"
+#include "funcapi.h"
+#include "libpq/pqmq.h"
+#include "miscadmin.h"
+#include "pgstat.h"
+#include "postmaster/bgworker.h"
+#include "storage/dsm.h"
+#include "storage/ipc.h"
+#include "storage/lock.h"
+#include "storage/proc.h"
+#include "tcop/dest.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/guc.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+#include "utils/timeout.h"
+#include "utils/timestamp.h"
+#include "utils/tuplestore.h"
+
+#include "base/message.h"
+#include "base/settings.h"
+#include "budget/own_tables.h"
+#include "protect/call_message.h"
+#include "protect/kept_release.h"
+#include "protect/locks.h"
+#include "protect/worker.h"
+#include "protect/worker_rules.h"
+#include "relation/relation.h"
+
+/* How long it waits for a lock, and for all that comes before the charge. */
+#define LOCK_TIMEOUT_TEXT "3s"
+#define CHECK_TIMEOUT_MS 15000
+
+/* A setting and its value. */
+typedef struct Setting
+{
+	const char *name;
+	const char *value;
+} Setting;
+
+/*
+ * For the whole process, whatever a database or a role has set. There is one way
+ * to read a table. What it has to say, its session says: only what ends the process
+ * is logged here. The last one keeps the connections to servers of a cluster over
+ * the transactions.
+ */
+static const Setting always[] = {
+	{"application_name", "dperm"},
+	{"search_path", "pg_catalog, pg_temp"},
+	{"synchronous_commit", "on"},
+	{"lock_timeout", LOCK_TIMEOUT_TEXT},
+	{"transaction_timeout", "0"},
+	{"default_transaction_isolation", "read committed"},
+	{"default_transaction_read_only", "off"},
+	{"default_transaction_deferrable", "off"},
+	{"session_replication_role", "origin"},
+	{"exit_on_error", "off"},
+	{"quote_all_identifiers", "off"},
+	{"log_min_messages", "fatal"},
+	{"log_error_verbosity", "terse"},	/* a context can quote a row */
+	{"extra_float_digits", "1"},
+	{"jit", "off"},
+	{"enable_seqscan", "on"},
+	{"enable_indexscan", "off"},
+	{"enable_indexonlyscan", "off"},
+	{"enable_bitmapscan", "off"},
+	{"enable_partition_pruning", "on"},
+	{"constraint_exclusion", "off"},
+	{"synchronize_seqscans", "off"},
+	{"track_functions", "none"},
+	{"log_temp_files", "-1"},
+	{"pg_stat_statements.track", "none"},
+	{"auto_explain.log_min_duration", "-1"},
+	{"citus.max_cached_conns_per_worker", "1"}
+};
+
+/* While rows are read: the server counts nothing, since everybody may read its statistics. */
+static const Setting reading[] = {
+	{"track_counts", "off"}
+};
+
+/* What has been paid for is worth waiting, for as long as the session waits. */
+static const Setting keeping[] = {
+	{"lock_timeout", "0"}
+};
+
+/* What this process is doing, if it is a worker. */
+static struct
+{
+	FunctionCallInfo call;
+	DpermCallHeader *header;
+	dsm_segment *segment;
+	shm_mq_handle *to_session;
+	shm_mq_handle *to_worker;
+	MemoryContext context;		/* of the call, over all transactions */
+	DpermKeptRelease release;	/* what is to be kept, and by which entry */
+	TimestampTz start;
+	int			settings;		/* the level of those that end with the transaction */
+	bool		charged;
+} worker;
+
+/* Set some settings, those that this server knows. */
+static void
+set_all(const Setting *settings, int count, bool local)
+{
+	for (int i = 0; i < count; i++)
+	{
+		if (GetConfigOption(settings[i].name, true, false) == NULL)
+			continue;
+		if (local)
+			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+		else
+			SetConfigOption(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_OVERRIDE);
+	}
+}
+
+bool
+dperm_worker_is_this(void)
+{
+	return worker.call != NULL;
+}
+
+bool
+dperm_worker_is_for(FunctionCallInfo fcinfo)
+{
+	return worker.call != NULL && worker.call == fcinfo;
+}
+
+Oid
+dperm_worker_relation(FunctionCallInfo fcinfo)
+{
+	return dperm_worker_is_for(fcinfo) ? worker.header->relation : InvalidOid;
+}
+
+/* Begin a transaction as a role, which is the session user, too, and in which nothing can change who it is. */
+static void
+begin_as(Oid role, bool read_only)
+{
+	SetCurrentStatementStartTimestamp();
+	StartTransactionCommand();
+	SetSessionAuthorization(role, superuser_arg(role));
+	SetUserIdAndSecContext(role, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	if (read_only)
+	{
+		XactIsoLevel = XACT_REPEATABLE_READ;
+		XactReadOnly = true;
+	}
+	worker.settings = NewGUCNestLevel();
+	PushActiveSnapshot(GetTransactionSnapshot());
+	MemoryContextSwitchTo(worker.context);
+}
+
+/* End a transaction. */
+static void
+commit(void)
+{
+	PopActiveSnapshot();
+
+	/* what the owner's functions have set is not for the transactions that come */
+	AtEOXact_GUC(false, worker.settings);
+	CommitTransactionCommand();
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
+	MemoryContextSwitchTo(worker.context);
+}
+
+/* From the check to the read. */
+void
+dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
+{
+	if (!dperm_worker_is_this())
+		elog(ERROR, "a budget is charged in a session");
+	worker.release = (DpermKeptRelease) {
+		.budget_id = MemoryContextStrdup(worker.context, entry.budget_id),
+		.budget = MemoryContextStrdup(worker.context, entry.budget),
+		.entry = entry.entry,
+		.role = worker.header->role
+	};
+
+	/* the commit may have to wait for a standby: for as long as the session does */
+	disable_timeout(STATEMENT_TIMEOUT, false);
+
+	/* a timeout that has just come ends the call here, and not after it was charged */
+	CHECK_FOR_INTERRUPTS();
+	commit();
+	pg_atomic_write_u64(&worker.header->entry, entry.entry);
+	worker.charged = true;
+	dperm_message_mute();
+	begin_as(OidIsValid(owner) ? owner : worker.header->role, true);
+	if (dperm_call_timeout > 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, dperm_call_timeout);
+}
+
+/* From here on rows are read. */
+void
+dperm_worker_reads(void)
+{
+	set_all(reading, lengthof(reading), true);
+}
+
+/* Send a message. A session that is gone ends this process. */
+static void
+tell(char kind, const void *bytes, Size size)
+{
+	shm_mq_iovec parts[2] = {{&kind, 1}, {bytes, size}};
+#if PG_VERSION_NUM >= 150000
+	shm_mq_result result = shm_mq_sendv(worker.to_session, parts, lengthof(parts), false, true);
+#else
+	shm_mq_result result = shm_mq_sendv(worker.to_session, parts, lengthof(parts), false);
+#endif
+
+	if (result != SHM_MQ_SUCCESS)
+		proc_exit(0);
+}
+
+/* Ask the session. */
+int
+dperm_worker_ask(int64 units)
+{
+	Size		size;
+	void	   *answer;
+	int32		chosen;
+
+	tell(DPERM_MESSAGE_QUESTION, &units, sizeof(units));
+	if (shm_mq_receive(worker.to_worker, &size, &answer, false) != SHM_MQ_SUCCESS || size != sizeof(chosen))
+		proc_exit(0);
+	memcpy(&chosen, answer, sizeof(chosen));
+	return chosen;
+}
+
+/* Dates and times in the arguments mean what they mean to the caller; those in rows do not need settings. */
+static void
+set_arguments_style(void)
+{
+	const Setting style[] = {{"DateStyle", worker.header->date_style}, {"TimeZone", worker.header->time_zone}};
+
+	set_all(style, lengthof(style), true);
+}
+
+/* Call the function, in the first two transactions. */
+static Datum
+call_function(ReturnSetInfo *rows)
+{
+	ExprContext *context = makeNode(ExprContext);
+	Datum		result;
+
+	worker.start = GetCurrentTimestamp();
+	enable_timeout_after(STATEMENT_TIMEOUT, CHECK_TIMEOUT_MS);
+	begin_as(worker.header->role, false);
+	set_arguments_style();
+	worker.call = dperm_call_message_read(worker.header, dperm_call_message_arguments(worker.header));
+	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
+	*rows = (ReturnSetInfo) {.type = T_ReturnSetInfo, .econtext = context, .allowedModes = SFRM_Materialize};
+	if (worker.call->flinfo->fn_retset)
+		worker.call->resultinfo = (Node *) rows;
+	if (OidIsValid(worker.header->relation))
+	{
+		/* its owner stays the same from then on */
+		dperm_locks_hold(worker.header->relation);
+		dperm_worker_rules_only(dperm_relation_owner(worker.header->relation));
+	}
+	result = FunctionCallInvoke(worker.call);
+	if (!worker.charged)
+		elog(ERROR, "function %u did not charge a budget", worker.header->function);
+	if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
+		elog(ERROR, "a function behind relation %u has written", worker.header->relation);
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	commit();
+	return result;
+}
+
+/* Keep a release, in a transaction of its own. */
+static void
+keep(void)
+{
+	begin_as(BOOTSTRAP_SUPERUSERID, false);
+	set_all(keeping, lengthof(keeping), true);
+	dperm_kept_release_write(&worker.release);
+	commit();
+}
+
+/* Send rows. */
+static void
+send_rows(Tuplestorestate *store, TupleDesc desc)
+{
+	TupleTableSlot *slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
+
+	tuplestore_rescan(store);
+	while (tuplestore_gettupleslot(store, true, false, slot))
+	{
+		bool		owned;
+		MinimalTuple tuple = ExecFetchSlotMinimalTuple(slot, &owned);
+
+		tell(DPERM_MESSAGE_ROW, tuple, tuple->t_len);
+		if (owned)
+			pfree(tuple);
+	}
+	ExecDropSingleTupleTableSlot(slot);
+}
+
+/* All is done: release the locks, the place of the role too, and have the server count what was written, before the session goes on. */
+static void
+let_go_of_server(void)
+{
+	LockReleaseSession(DEFAULT_LOCKMETHOD);
+	LockReleaseSession(USER_LOCKMETHOD);
+	(void) pgstat_report_stat(true);
+}
+
+/* Do all of it, and send what is released. */
+static void
+work(void)
+{
+	ReturnSetInfo rows;
+	Datum		result = call_function(&rows);
+
+	/* the session can still end this process; a cancel could only lose what has been paid for */
+	HOLD_CANCEL_INTERRUPTS();
+	if (OidIsValid(worker.header->relation))
+	{
+		worker.release.rows = rows.setResult;
+		worker.release.desc = rows.setDesc;
+		if (!rows.setResult && !worker.call->isnull)
+			worker.release.model = result;
+		keep();
+	}
+	let_go_of_server();
+	if (rows.setResult)
+		send_rows(rows.setResult, rows.setDesc);
+	else if (worker.release.model)
+		tell(DPERM_MESSAGE_VALUE, DatumGetPointer(result), VARSIZE(DatumGetPointer(result)));
+	tell(DPERM_MESSAGE_END, "", 0);
+}
+
+/* The class of an error that may tell of rows, in words that do not. */
+static const char *
+class_of(int code)
+{
+	int			category = ERRCODE_TO_CATEGORY(code);
+
+	if (category == ERRCODE_OPERATOR_INTERVENTION)
+		return DPERM_FAILURE_CANCELLED;
+	if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR)
+		return DPERM_FAILURE_RESOURCES;
+	return DPERM_FAILURE_READ;
+}
+
+/* Raise the error of a class. */
+static void
+raise_class(const char *class)
+{
+	if (strcmp(class, DPERM_FAILURE_CANCELLED) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("the call was cancelled")));
+	if (strcmp(class, DPERM_FAILURE_RESOURCES) == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
+				 errmsg("the server had too few resources to read the protected relation"),
+				 errhint("The server log has the cause.")));
+	ereport(ERROR,
+			(errcode(ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
+			 errmsg("the protected relation could not be read"),
+			 worker.charged ? 0 : errdetail("Nothing has been charged."),
+			 errhint("The server log has the cause.")));
+}
+
+/* Raise an error as it is. One of a lock, or of all that comes before the charge and takes too long, says what to do. */
+static void
+raise_whole(ErrorData *error)
+{
+	if (!worker.charged && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
+		ereport(ERROR,
+				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
+				 errmsg("could not lock the budget, or the protected relation, in time"),
+				 errdetail("Nothing has been charged."),
+				 errhint("This or another transaction has changed the budget, its grants or the relation, and has not ended yet. Commit or roll back, and try again.")));
+	if (!worker.charged && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 TimestampDifferenceExceeds(worker.start, GetCurrentTimestamp(), CHECK_TIMEOUT_MS) ?
+				 errmsg("could not check the call within %d seconds", CHECK_TIMEOUT_MS / 1000) : errmsg("the call was cancelled"),
+				 errdetail("Nothing has been charged.")));
+	ReThrowError(error);
+}
+
+/* Log where an error comes from, but nothing that a row may have put into it. */
+static void
+log_place(const ErrorData *error)
+{
+	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
+	ereport(LOG,
+			(errmsg("a call on protected relation %u failed: SQLSTATE %s, raised by %s in %s, line %d",
+					worker.header->relation, unpack_sql_state(error->sqlerrcode), error->funcname ? error->funcname : "?",
+					error->filename ? error->filename : "?", error->lineno)));
+	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
+/* Keep why nothing was released, if that can be done. */
+static void
+keep_failure(const char *failure)
+{
+	worker.release.model = 0;
+	worker.release.rows = NULL;
+	worker.release.failure = failure;
+	PG_TRY();
+	{
+		keep();
+	}
+	PG_CATCH();
+	{
+		FlushErrorState();
+		AbortCurrentTransaction();
+	}
+	PG_END_TRY();
+}
+
+/* After an error: tell the session, in full before the charge and where nothing but public facts can be in it. */
+static void
+tell_failure(void)
+{
+	bool		whole = dperm_message_is_public();
+	ErrorData  *error;
+
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	HOLD_CANCEL_INTERRUPTS();
+	whereToSendOutput = DestNone;
+	MemoryContextSwitchTo(worker.context);
+	error = CopyErrorData();
+	FlushErrorState();
+	AbortCurrentTransaction();
+
+	/* what ends a call from outside is no fault of its arguments */
+	if (worker.charged && strcmp(class_of(error->sqlerrcode), DPERM_FAILURE_CANCELLED) == 0)
+		whole = false;
+	if (!whole)
+		log_place(error);
+	if (worker.charged)
+		keep_failure(!whole ? class_of(error->sqlerrcode) : error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ? DPERM_FAILURE_CHANGED : DPERM_FAILURE_ARGUMENTS);
+	let_go_of_server();
+	MemoryContextSwitchTo(worker.context);
+	whereToSendOutput = DestRemote;
+	PG_TRY();
+	{
+		if (whole)
+			raise_whole(error);
+		raise_class(class_of(error->sqlerrcode));
+	}
+	PG_CATCH();
+	{
+		HOLD_CANCEL_INTERRUPTS();
+		EmitErrorReport();
+		FlushErrorState();
+	}
+	PG_END_TRY();
+}
+
+/* Work, and tell the session of an error. */
+static void
+work_and_tell(void)
+{
+	PG_TRY();
+	{
+		work();
+	}
+	PG_CATCH();
+	{
+		tell_failure();
+	}
+	PG_END_TRY();
+}
+
+/* Locks of a session are not released by the end of a transaction. */
+static void
+release_locks(int code, Datum arg)
+{
+	LockReleaseSession(DEFAULT_LOCKMETHOD);
+}
+
+/* Attach to the session's memory. */
+static void
+attach(dsm_segment *segment)
+{
+	shm_mq	   *to_session,
+			   *to_worker;
+
+	worker.segment = segment;
+	worker.header = dsm_segment_address(segment);
+	to_session = dperm_call_message_to_session(worker.header);
+	to_worker = dperm_call_message_to_worker(worker.header);
+	shm_mq_set_sender(to_session, MyProc);
+	shm_mq_set_receiver(to_worker, MyProc);
+	worker.to_session = shm_mq_attach(to_session, segment, NULL);
+	worker.to_worker = shm_mq_attach(to_worker, segment, NULL);
+	pq_redirect_to_shm_mq(segment, worker.to_session);
+}
+
+/* The worker. */
+void
+dperm_worker_main(Datum handle)
+{
+	dsm_segment *segment;
+
+	pqsignal(SIGTERM, die);
+	pqsignal(SIGINT, StatementCancelHandler);
+	BackgroundWorkerUnblockSignals();
+
+	/* a session that has given up meanwhile takes its memory with it */
+	segment = dsm_attach(DatumGetUInt32(handle));
+	if (segment == NULL || ((DpermCallHeader *) dsm_segment_address(segment))->version != DPERM_CALL_VERSION)
+		return;
+	attach(segment);
+	BackgroundWorkerInitializeConnectionByOid(worker.header->database, InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
+	before_shmem_exit(release_locks, 0);
+	for (int i = 0; i < worker.header->places; i++)
+		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
+	set_all(always, lengthof(always), false);
+	dperm_cache_memory = worker.header->cache_memory;
+	dperm_progress = worker.header->progress;
+	worker.context = AllocSetContextCreate(TopMemoryContext, "dperm call", ALLOCSET_DEFAULT_SIZES);
+	MemoryContextSwitchTo(worker.context);
+	pgstat_report_activity(STATE_RUNNING, "a call on a protected relation");
+	work_and_tell();
+	dsm_detach(segment);
+}

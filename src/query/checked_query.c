@@ -1,0 +1,453 @@
+/*
+ * checked_query.c: a query of ours, from its text to its rows.
+ *
+ * Text names relations, and names can change hands between two looks at them: whoever owns a schema may rename it, which no
+ * lock on a table prevents. So there is one look. The plan cache is not used, since it analyses a query anew when a name has
+ * changed, and would run what nobody has checked.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/xact.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_type.h"
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "parser/analyze.h"
+#include "rewrite/rewriteHandler.h"
+#include "tcop/tcopprot.h"
+#include "utils/acl.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/snapmgr.h"
+
+#include "base/message.h"
+#include "budget/budget.h"
+#include "protect/allowed_code.h"
+#include "protect/as_owner.h"
+#include "protect/worker.h"
+#include "protect/worker_rules.h"
+#include "query/checked_query.h"
+#include "query/query_rules.h"
+#include "relation/location.h"
+#include "relation/relation.h"
+
+/* Is an error one that a server raises which does not have our functions and types? */
+static bool
+is_about_missing(int code)
+{
+	return code == ERRCODE_UNDEFINED_FUNCTION || code == ERRCODE_UNDEFINED_OBJECT || code == ERRCODE_INVALID_SCHEMA_NAME;
+}
+
+/* Errors name the query that they are from. */
+static void
+tell_query(void *arg)
+{
+	const DpermChecked *query = arg;
+	int			position = geterrposition();
+
+	if (query->source->location != DPERM_LOCATION_HERE && is_about_missing(geterrcode()))
+		errhint("The servers that have the rows of \"%s\" need extension dperm, in the same version and in a schema of the same name as here.",
+				query->source->from);
+	if (position > 0)
+	{
+		errposition(0);
+		internalerrposition(position);
+		internalerrquery(query->text);
+	}
+	else
+		errcontext("SQL statement \"%s\"", query->text);
+}
+
+/* What text names, found by name. */
+static Query *
+analyse_text(const DpermChecked *query)
+{
+	List	   *statements = pg_parse_query(query->text);
+	Oid		   *types = palloc(sizeof(Oid) * query->params->numParams);
+
+	for (int i = 0; i < query->params->numParams; i++)
+		types[i] = query->params->params[i].ptype;
+	if (list_length(statements) != 1)
+		elog(ERROR, "a query over a source is not one statement");
+#if PG_VERSION_NUM >= 150000
+	return parse_analyze_fixedparams(linitial_node(RawStmt, statements), query->text, types, query->params->numParams, NULL);
+#else
+	return parse_analyze(linitial_node(RawStmt, statements), query->text, types, query->params->numParams, NULL);
+#endif
+}
+
+/* The relations that a query names. */
+typedef struct Names
+{
+	const DpermChecked *query;
+	List	   *found;
+} Names;
+
+/* Does a query name a relation that it should not, or one twice? Then not all parts of a source are in it, and one counts double. */
+static bool
+names_other(Node *node, void *arg)
+{
+	Names	   *names = arg;
+
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		Oid			relation = ((RangeTblEntry *) node)->relid;
+
+		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION)
+			return false;
+		if (list_member_oid(names->found, relation) ||
+			(relation != names->query->relation && !list_member_oid(names->query->source->parts, relation)))
+			return true;
+		names->found = lappend_oid(names->found, relation);
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, names_other, names, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, names_other, names);
+}
+
+/* Raise unless a query, views not yet expanded, is about its relation, with the owner that it had. */
+static void
+check_relation(const DpermChecked *query, Query *tree)
+{
+	const DpermSource *source = query->source;
+	Names		names = {query, NIL};
+
+	if (names_other((Node *) tree, &names) ||
+		(list_length(names.found) > 1 && list_member_oid(names.found, query->relation)) ||
+		(OidIsValid(source->run_as) && dperm_relation_owner(source->relation) != source->run_as))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+				 errhint("Another relation has got its name, or it has another owner. Try again.")));
+}
+
+/* Analyse a query, and check it. */
+static Query *
+analyse(const DpermChecked *query)
+{
+	const DpermSource *source = query->source;
+	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
+	ErrorContextCallback context = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
+	Query	   *tree;
+	List	   *rewritten;
+
+	error_context_stack = &context;
+	tree = analyse_text(query);
+	error_context_stack = context.previous;
+	check_relation(query, tree);
+	dperm_query_rules_text(extension, tree);
+
+	/* views are expanded here: their definitions stay as they are now, since they are locked */
+	error_context_stack = &context;
+	rewritten = QueryRewrite(tree);
+	error_context_stack = context.previous;
+	if (list_length(rewritten) != 1 || linitial_node(Query, rewritten)->commandType != CMD_SELECT ||
+		linitial_node(Query, rewritten)->hasModifyingCTE)
+		elog(ERROR, "a query over a source does not only read");
+	tree = linitial_node(Query, rewritten);
+	if (OidIsValid(source->run_as))
+		dperm_allowed_code_check(extension, tree, source->relation, source->run_as);
+	dperm_query_rules(extension, tree, query->any_rows);
+	return tree;
+}
+
+/*
+ * Raise if a plan reads what nobody has compared with the registration of its source. A partition that has been attached since may be charged to another budget, and no
+ * lock on the parent prevents that.
+ */
+static void
+check_plan(const DpermSource *source, const PlannedStmt *planned)
+{
+	ListCell   *cell;
+
+	foreach(cell, source->registration ? planned->rtable : NIL)
+	{
+		const RangeTblEntry *entry = lfirst_node(RangeTblEntry, cell);
+
+		if (entry->rtekind == RTE_RELATION && !list_member_oid(source->reached, entry->relid))
+		{
+			/* from the catalog alone */
+			dperm_message_public();
+			ereport(ERROR,
+					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+					 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+					 errhint("It has come to read another table. Try again.")));
+		}
+	}
+}
+
+/* Plan a query. */
+static PlannedStmt *
+plan(const DpermChecked *query, Query *tree)
+{
+	PlannedStmt *planned = pg_plan_query(tree, query->text, query->options, query->params);
+
+	check_plan(query->source, planned);
+	return planned;
+}
+
+/* Make a plan ready to run. */
+static QueryDesc *
+start(const DpermChecked *query, PlannedStmt *planned, DestReceiver *receiver)
+{
+	QueryDesc  *running = CreateQueryDesc(planned, query->text, GetActiveSnapshot(), InvalidSnapshot, receiver, query->params, NULL, 0);
+
+	ExecutorStart(running, 0);
+	return running;
+}
+
+/* Let go of a query. */
+static void
+end(QueryDesc *running)
+{
+	ExecutorFinish(running);
+	ExecutorEnd(running);
+	FreeQueryDesc(running);
+}
+
+/* Run a query to its end. */
+static void
+run(QueryDesc *running)
+{
+	/* no row limit: with one the executor would not use parallel workers */
+#if PG_VERSION_NUM >= 180000
+	ExecutorRun(running, ForwardScanDirection, 0);
+#else
+	ExecutorRun(running, ForwardScanDirection, 0, true);
+#endif
+	end(running);
+}
+
+/* A plan that this process, which reads a protected relation, has made before the charge. */
+typedef struct KeptPlan
+{
+	char	   *text;
+	Query	   *tree;			/* with views expanded */
+	PlannedStmt *planned;
+} KeptPlan;
+
+static List *kept_plans;
+
+/* Plan a query, and keep the plan for as long as this process lives. */
+static KeptPlan *
+keep_plan(const DpermChecked *query, Query *tree)
+{
+	MemoryContext before;
+	KeptPlan   *kept = MemoryContextAlloc(TopMemoryContext, sizeof(*kept));
+	PlannedStmt *planned = plan(query, copyObject(tree));
+
+	before = MemoryContextSwitchTo(TopMemoryContext);
+	kept->text = pstrdup(query->text);
+	kept->tree = copyObject(tree);
+	kept->planned = copyObject(planned);
+	kept_plans = lappend(kept_plans, kept);
+	MemoryContextSwitchTo(before);
+	return kept;
+}
+
+/* Find it. */
+static KeptPlan *
+find_plan(const DpermChecked *query)
+{
+	ListCell   *cell;
+
+	foreach(cell, kept_plans)
+		if (strcmp(((KeptPlan *) lfirst(cell))->text, query->text) == 0)
+			return lfirst(cell);
+	elog(ERROR, "a query over a protected relation has not been planned before the charge");
+}
+
+/*
+ * Before the charge: analyse, plan and start a query over a protected relation, so that whatever the catalog has against it costs nothing. What an expression of the relation says,
+ * while the planner simplifies it, is for the log alone. It cannot write.
+ */
+static void
+try_protected(const DpermChecked *query)
+{
+	Query	   *tree = analyse(query);
+	KeptPlan   *kept;
+
+	if (!dperm_worker_is_this())
+		return;					/* dp_cost() reads nothing */
+	dperm_message_mute();
+	XactReadOnly = true;
+	dperm_worker_rules_schemas_only(true);
+	kept = keep_plan(query, tree);
+	end(start(query, copyObject(kept->planned), None_Receiver));
+	dperm_worker_rules_schemas_only(false);
+	XactReadOnly = false;
+	dperm_message_unmute();
+}
+
+/*
+ * After the charge: run what was planned before. Nothing is looked up by a name any more; all that it reads is locked. Whose functions and types it uses is checked again, which locks the
+ * row types among them until the end.
+ */
+static void
+run_protected(const DpermChecked *query, DestReceiver *receiver)
+{
+	const DpermSource *source = query->source;
+	KeptPlan   *kept = find_plan(query);
+
+	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree, source->relation, source->run_as);
+	dperm_worker_rules_schemas_only(true);
+	run(start(query, copyObject(kept->planned), receiver));
+	dperm_worker_rules_schemas_only(false);
+}
+
+/* Run a query, with a receiver; without one do all that comes before the first row. */
+static void
+execute(const DpermChecked *query, DestReceiver *receiver)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
+	DpermRunAs	before;
+
+	dperm_as_owner_begin(&before, query->source->run_as);
+	if (query->source->registration)
+	{
+		if (receiver)
+			run_protected(query, receiver);
+		else
+			try_protected(query);
+	}
+	else
+	{
+		Query	   *tree = analyse(query);
+		QueryDesc  *running;
+
+		error_context_stack = &errors;
+		running = start(query, plan(query, tree), receiver ? receiver : None_Receiver);
+		if (receiver)
+			run(running);
+		else
+			end(running);
+		error_context_stack = errors.previous;
+	}
+	dperm_as_owner_end(&before);
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+}
+
+/* Run a query. */
+void
+dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver)
+{
+	execute(query, receiver);
+}
+
+/* Do all that comes before the first row. */
+void
+dperm_checked_query_try(const DpermChecked *query)
+{
+	execute(query, NULL);
+}
+
+/* Does the server that has the rows of a query aggregate them? Then nothing of the plan is left to do here. */
+bool
+dperm_checked_query_runs_there(const DpermChecked *query)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext caller = MemoryContextSwitchTo(context);
+	PlannedStmt *planned = pg_plan_query(analyse(query), query->text, query->options, query->params);
+	bool		result = IsA(planned->planTree, ForeignScan);
+
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(context);
+	return result;
+}
+
+/* The relations that a query reads. */
+List *
+dperm_checked_query_relations(const DpermChecked *query)
+{
+	DpermRunAs	before;
+	Query	   *tree;
+	List	   *relations,
+			   *others;
+	bool		policies;
+
+	dperm_as_owner_begin(&before, query->source->run_as);
+	tree = analyse(query);
+	extract_query_dependencies((Node *) tree, &relations, &others, &policies);
+	dperm_as_owner_end(&before);
+	return list_append_unique_oid(relations, query->relation);
+}
+
+/* Where rows are kept. */
+typedef struct Keeper
+{
+	DestReceiver pub;
+	DpermAnswer *answer;
+} Keeper;
+
+/* Keep a row. */
+static bool
+collect_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	DpermAnswer *answer = ((Keeper *) self)->answer;
+	MemoryContext before = MemoryContextSwitchTo(answer->context);
+
+	if (answer->count == answer->room)
+	{
+		answer->room = Max(8, 2 * answer->room);
+		answer->rows = answer->rows ? repalloc(answer->rows, sizeof(HeapTuple) * answer->room) :
+			palloc(sizeof(HeapTuple) * answer->room);
+	}
+	answer->rows[answer->count++] = ExecCopySlotHeapTuple(slot);
+	MemoryContextSwitchTo(before);
+	return true;
+}
+
+/* What rows look like. */
+static void
+keep_desc(DestReceiver *self, int operation, TupleDesc desc)
+{
+	DpermAnswer *answer = ((Keeper *) self)->answer;
+	MemoryContext before = MemoryContextSwitchTo(answer->context);
+
+	answer->desc = CreateTupleDescCopy(desc);
+	MemoryContextSwitchTo(before);
+}
+
+/* Nothing is left to do at the end. */
+static void
+keep_nothing(DestReceiver *self)
+{
+}
+
+/* Run a query, and keep its rows. */
+DpermAnswer *
+dperm_checked_query_answer(const DpermChecked *query)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm answer", ALLOCSET_DEFAULT_SIZES);
+	DpermAnswer *answer = MemoryContextAllocZero(context, sizeof(*answer));
+	Keeper		keeper = {{collect_row, keep_desc, keep_nothing, keep_nothing, DestTuplestore}, answer};
+
+	answer->context = context;
+	dperm_checked_query_run(query, &keeper.pub);
+	return answer;
+}
+
+/* A value of an answer. */
+Datum
+dperm_checked_query_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull)
+{
+	if (row >= answer->count)
+		elog(ERROR, "a query over a source has too few rows");
+	return heap_getattr(answer->rows[row], column, answer->desc, isnull);
+}
+
+/* Free an answer. */
+void
+dperm_checked_query_free(DpermAnswer *answer)
+{
+	MemoryContextDelete(answer->context);
+}

@@ -1,0 +1,54 @@
+/*
+ * checked_query.h: a query of ours, from its text to its rows.
+ *
+ * It is analysed once, and what was analysed is checked, planned and run: nothing that happens meanwhile, such as another relation
+ * that gets the name, can put something else in its place.
+ */
+#ifndef DPERM_CHECKED_QUERY_H
+#define DPERM_CHECKED_QUERY_H
+
+#include "access/htup.h"
+#include "nodes/params.h"
+#include "tcop/dest.h"
+
+#include "query/source.h"
+
+/* A query over a relation. */
+typedef struct DpermChecked
+{
+	const DpermSource *source;
+	Oid			relation;		/* the only one that the text may name, but for the parts of the source */
+	const char *text;
+	ParamListInfo params;
+	int			options;		/* for the planner: CURSOR_OPT_... */
+	bool		any_rows;		/* may it show other rows each time? */
+} DpermChecked;
+
+/* Rows of an answer, in memory of their own. */
+typedef struct DpermAnswer
+{
+	MemoryContext context;
+	TupleDesc	desc;
+	HeapTuple  *rows;
+	uint64		count;
+	uint64		room;
+} DpermAnswer;
+
+/* Run a query; its rows go to a receiver. It sees the active snapshot. */
+extern void dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver);
+
+/* Run a query, and keep its rows; a value of them, columns counted from 1; and free them. */
+extern DpermAnswer *dperm_checked_query_answer(const DpermChecked *query);
+extern Datum dperm_checked_query_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull);
+extern void dperm_checked_query_free(DpermAnswer *answer);
+
+/* Do all that comes before the first row: check a query, plan it, and let the executor look at privileges. A plan over a protected relation is what is run afterwards. */
+extern void dperm_checked_query_try(const DpermChecked *query);
+
+/* Is a query, one aggregation of a foreign table, run as a whole by the server that has the rows? */
+extern bool dperm_checked_query_runs_there(const DpermChecked *query);
+
+/* The relations that a query reads, as far as views show them. */
+extern List *dperm_checked_query_relations(const DpermChecked *query);
+
+#endif							/* DPERM_CHECKED_QUERY_H */

@@ -1,0 +1,481 @@
+/*
+ * identity.c: what identifies the rows of a source, so that they can be divided into portions.
+ *
+ * No two rows may share an identity: then portions are as independent of what rows hold as the hash is
+ * random (docs/guarantee.md, "Portions"). Places in a table are different by nature; columns have to be
+ * unique together and not null by constraints, and their text forms have to tell their values apart.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/relation.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_constraint.h"
+#include "catalog/pg_index.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "miscadmin.h"
+#include "nodes/parsenodes.h"
+#include "utils/acl.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "column/domains.h"
+#include "query/identity.h"
+#include "query/persons.h"
+#include "relation/constraint_age.h"
+
+/* Columns that identify rows together. */
+typedef struct Key
+{
+	int			count;
+	AttrNumber	numbers[INDEX_MAX_KEYS];
+} Key;
+
+#define FOREIGN_HINT \
+	"Foreign tables have no constraints that make a column unique: store the rows in a table, or choose on a public one, as in holdout => 'table'."
+
+#define CITUS_HINT \
+	"Create a key, which in Citus includes the distribution column, and specify all of its columns, as in identity => '{tenant,id}'; or store the rows in a local table or a materialized view and omit identity."
+
+/* Names, quoted where they have to be. */
+static char *
+quoted_list(List *names)
+{
+	StringInfoData list;
+	ListCell   *cell;
+
+	initStringInfo(&list);
+	foreach(cell, names)
+		appendStringInfo(&list, "%s%s", list.len > 0 ? ", " : "", quote_identifier(lfirst(cell)));
+	return list.data;
+}
+
+/* Is a column never null, by a constraint that all rows satisfy? */
+static bool
+is_not_null(Relation relation, AttrNumber number)
+{
+#if PG_VERSION_NUM >= 180000
+	/* it may have been marked long before it was validated */
+	HeapTuple	tuple = findNotNullConstraintAttnum(RelationGetRelid(relation), number);
+
+	return HeapTupleIsValid(tuple) && dperm_constraint_age_tuple(tuple) &&
+		TupleDescCompactAttr(RelationGetDescr(relation), number - 1)->attnullability ==
+		ATTNULLABLE_VALID;
+#else
+	HeapTuple	tuple = SearchSysCache2(ATTNUM, ObjectIdGetDatum(RelationGetRelid(relation)),
+										Int16GetDatum(number));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for attribute %d of relation %u", number,
+			 RelationGetRelid(relation));
+	result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull && dperm_constraint_age_tuple(tuple);
+	ReleaseSysCache(tuple);
+	return result;
+#endif
+}
+
+/* Is a column one of a key? */
+static bool
+is_part(const Key *key, AttrNumber number)
+{
+	for (int i = 0; i < key->count; i++)
+		if (key->numbers[i] == number)
+			return true;
+	return false;
+}
+
+/* The columns that an index makes unique together, in every row that the snapshot shows and at every moment: none, if it does not. */
+static Key
+unique_columns(Oid index)
+{
+	HeapTuple	tuple = SearchSysCache1(INDEXRELID, ObjectIdGetDatum(index));
+	Form_pg_index form;
+	Key			key = {0};
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for index %u", index);
+	form = (Form_pg_index) GETSTRUCT(tuple);
+	if (form->indisunique && form->indisvalid && form->indimmediate &&
+		heap_attisnull(tuple, Anum_pg_index_indpred, NULL) && dperm_constraint_age_tuple(tuple))
+	{
+		key.count = form->indnkeyatts;
+		for (int i = 0; i < key.count; i++)
+			key.numbers[i] = form->indkey.values[i];
+	}
+	ReleaseSysCache(tuple);
+
+	/* an expression has no number */
+	return is_part(&key, InvalidAttrNumber) ? (Key) {0} : key;
+}
+
+/* Are all columns of a key among those of another? */
+static bool
+is_within(const Key *key, const Key *other)
+{
+	for (int i = 0; i < key->count; i++)
+		if (!is_part(other, key->numbers[i]))
+			return false;
+	return key->count > 0;
+}
+
+/* Does a unique index of a table have these columns, or some of them? A partitioned table's spans its partitions. */
+static bool
+has_unique_index(Relation relation, const Key *key)
+{
+	List	   *indexes = RelationGetIndexList(relation);
+	ListCell   *cell;
+	bool		found = false;
+
+	foreach(cell, indexes)
+	{
+		Key			unique = unique_columns(lfirst_oid(cell));
+
+		found = found || is_within(&unique, key);
+	}
+	list_free(indexes);
+	return found;
+}
+
+/* Are all columns of a key never null? */
+static bool
+all_not_null(Relation relation, const Key *key)
+{
+	for (int i = 0; i < key->count; i++)
+		if (!is_not_null(relation, key->numbers[i]))
+			return false;
+	return true;
+}
+
+/*
+ * The relation that a query shows rows of, each at most once, and its columns behind output columns; NULL for
+ * a query that may show a row twice.
+ */
+static RangeTblEntry *
+shown_once(Query *query, Key *key)
+{
+	int			index;
+
+	if (query->setOperations || query->groupClause || query->groupingSets || query->hasAggs ||
+		query->hasTargetSRFs || list_length(query->jointree->fromlist) != 1 ||
+		!IsA(linitial(query->jointree->fromlist), RangeTblRef))
+		return NULL;
+	index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
+	for (int i = 0; i < key->count; i++)
+	{
+		Node	   *node = (Node *) list_nth_node(TargetEntry, query->targetList, key->numbers[i] - 1)->expr;
+
+		if (!IsA(node, Var) || ((Var *) node)->varno != index || ((Var *) node)->varlevelsup != 0 ||
+			((Var *) node)->varattno <= 0)
+			return NULL;
+		key->numbers[i] = ((Var *) node)->varattno;
+	}
+	return list_nth_node(RangeTblEntry, query->rtable, index - 1);
+}
+
+/* Do constraints say that no two rows have the same values in some columns, and none has NULL? */
+static bool
+is_key(Oid oid, Key key, bool with_children)
+{
+	Relation	relation = relation_open(oid, AccessShareLock);
+	char		kind = relation->rd_rel->relkind;
+	bool		result = false;
+
+	check_stack_depth();
+	if (kind == RELKIND_VIEW)
+	{
+		Query	   *query = dperm_domains_view_query(relation);
+		RangeTblEntry *table = query ? shown_once(query, &key) : NULL;
+
+		result = table && table->rtekind == RTE_RELATION && is_key(table->relid, key, table->inh);
+	}
+	else if (kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_RELATION)
+	{
+		/* an index of a table does not know of the tables that inherit from it */
+		result = all_not_null(relation, &key) && has_unique_index(relation, &key) &&
+			(kind == RELKIND_PARTITIONED_TABLE ? dperm_constraint_age_partitions(oid) :
+			 !with_children || find_inheritance_children(oid, AccessShareLock) == NIL);
+	}
+	relation_close(relation, AccessShareLock);
+	return result;
+}
+
+/* What dp_portion takes of a column. A text that an index can hold is short enough to be read as a whole. */
+static char *
+column_identity(const DpermSource *source, AttrNumber number, const char *name)
+{
+	const char *column = quote_identifier(name);
+
+	switch (getBaseType(get_atttype(source->relation, number)))
+	{
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+			return psprintf("t.%s::pg_catalog.text", column);
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+			return psprintf("t.%s::pg_catalog.int8", column);
+		case UUIDOID:
+			return psprintf("t.%s::pg_catalog.uuid", column);
+		case BYTEAOID:
+			return psprintf("pg_catalog.encode(t.%s, 'hex')", column);
+		default:
+			return psprintf("%s.dp_text(t.%s)", dperm_source_schema(source), column);
+	}
+}
+
+/* The same as a text, to be put together with others. */
+static char *
+column_text(const DpermSource *source, AttrNumber number, const char *name)
+{
+	switch (getBaseType(get_atttype(source->relation, number)))
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case UUIDOID:
+			return psprintf("t.%s::pg_catalog.text", quote_identifier(name));
+		default:
+			return column_identity(source, number, name);
+	}
+}
+
+/* What dp_portion takes of several columns: their texts, each but the last with its length before it, so that no two lists of values give the same. */
+static char *
+columns_identity(const DpermSource *source, List *names)
+{
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	foreach(cell, names)
+	{
+		char	   *text = column_text(source, get_attnum(source->relation, lfirst(cell)), lfirst(cell));
+
+		if (lnext(names, cell))
+			appendStringInfo(&sql, "pg_catalog.octet_length(%s)::pg_catalog.text OPERATOR(pg_catalog.||) ':' OPERATOR(pg_catalog.||) %s OPERATOR(pg_catalog.||) ", text, text);
+		else
+			appendStringInfoString(&sql, text);
+	}
+	return sql.data;
+}
+
+/* Is a relation a foreign table, or one of its leaves? */
+static bool
+is_table_elsewhere(Oid relation)
+{
+	ListCell   *cell;
+
+	foreach(cell, find_all_inheritors(relation, AccessShareLock, NULL))
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			return true;
+	return false;
+}
+
+/* Do the rows of a source have places: are there tables at all of its leaves, on this server? */
+static bool
+has_places(const DpermSource *source)
+{
+	if (source->location != DPERM_LOCATION_HERE)
+		return false;
+	switch (get_rel_relkind(source->relation))
+	{
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+			return !is_table_elsewhere(source->relation);
+		case RELKIND_MATVIEW:
+			return true;
+		default:
+			return false;
+	}
+}
+
+/* Is a column the label or a feature? */
+static bool
+is_private(const DpermSource *source, const char *name)
+{
+	for (int i = 0; i < source->block_count; i++)
+		if (strcmp(name, source->blocks[i].column.bytes) == 0)
+			return true;
+	return strcmp(name, source->label_column) == 0;
+}
+
+/* Can all columns of a key be in an identity? */
+static bool
+takes_key(const DpermSource *source, const Key *key)
+{
+	for (int i = 0; i < key->count; i++)
+		if (!dperm_persons_told_by_text(getBaseType(get_atttype(source->relation, key->numbers[i]))) ||
+			is_private(source, get_attname(source->relation, key->numbers[i], false)))
+			return false;
+	return key->count > 0 && is_key(source->relation, *key, true);
+}
+
+/* A key as the argument has it: the name of a column, or an array. */
+static char *
+key_argument(Oid relation, const Key *key)
+{
+	Datum		names[INDEX_MAX_KEYS];
+
+	for (int i = 0; i < key->count; i++)
+		names[i] = CStringGetTextDatum(get_attname(relation, key->numbers[i], false));
+	return quote_literal_cstr(key->count == 1 ? TextDatumGetCString(names[0]) :
+							  OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(construct_array(names, key->count, TEXTOID, -1, false, TYPALIGN_INT))));
+}
+
+/* What to specify as identity of the rows of a table, NULL if it has no key that can be. */
+static char *
+suggest_identity(const DpermSource *source)
+{
+	Relation	relation = relation_open(source->relation, AccessShareLock);
+	List	   *indexes = relation->rd_rel->relkind == RELKIND_RELATION || relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
+		RelationGetIndexList(relation) : NIL;
+	ListCell   *cell;
+	char	   *result = NULL;
+
+	foreach(cell, indexes)
+	{
+		Key			key = unique_columns(lfirst_oid(cell));
+
+		if (result == NULL && takes_key(source, &key))
+			result = key_argument(source->relation, &key);
+	}
+	relation_close(relation, AccessShareLock);
+	return result;
+}
+
+/* Is a source a table of Citus, and not a view over one? */
+static bool
+is_citus_table(const DpermSource *source)
+{
+	return source->location == DPERM_LOCATION_CITUS && get_rel_relkind(source->relation) != RELKIND_VIEW;
+}
+
+/* A hint for columns that do not tell rows apart. */
+static int
+hint_of_key(const DpermSource *source, List *names)
+{
+	char	   *suggestion = suggest_identity(source);
+
+	if (is_table_elsewhere(source->relation))
+		return errhint(FOREIGN_HINT);
+	if (has_places(source))
+		return errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the %s as a key, as in PRIMARY KEY (%s). In a transaction that began before the constraint was created, start a new one.",
+					   get_rel_name(source->relation), list_length(names) == 1 ? "column" : "columns", quoted_list(names));
+	if (suggestion)
+		return errhint("Specify all columns of a key, as in identity => %s.", suggestion);
+	if (is_citus_table(source))
+		return errhint(CITUS_HINT);
+	return errhint("Use a view of a single table that includes its primary key, and specify all columns of it, or store the rows in a materialized view and omit identity. In a transaction that began before the constraint was created, start a new one.");
+}
+
+/* Raise unless columns tell rows apart. */
+static void
+check_key(const DpermSource *source, const Key *key, List *names)
+{
+	for (int i = 0; i < key->count; i++)
+	{
+		Oid			type = get_atttype(source->relation, key->numbers[i]);
+
+		if (!dperm_persons_told_by_text(getBaseType(type)))
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("identity cannot be of type %s", format_type_be(type)),
+					 errhint("Use a key of an integer type, uuid or text.")));
+	}
+	if (is_key(source->relation, *key, true))
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 key->count == 1 ?
+			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null", (char *) linitial(names)) :
+			 errmsg("columns %s do not identify rows: no constraint makes them unique together and not null", quoted_list(names)),
+			 hint_of_key(source, names)));
+}
+
+/* The number of a column that is to identify rows; what is private in a row does not. */
+static AttrNumber
+identifying_column(const DpermSource *source, const char *name)
+{
+	AttrNumber	number = get_attnum(source->relation, name);
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						get_rel_name(source->relation)),
+				 errhint("identity names a column that identifies rows, such as a key.")));
+	if (is_private(source, name))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("identity cannot be the label or a feature"),
+				 errhint("identity must be a column that only identifies rows, such as a key.")));
+	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
+				 errhint("Tuning requires SELECT on the column that identifies rows.")));
+	return number;
+}
+
+/* Columns that identify rows. */
+static char *
+identity_columns(const DpermSource *source, List *names, bool is_public)
+{
+	Key			key = {0};
+	ListCell   *cell;
+
+	if (list_length(names) > INDEX_MAX_KEYS)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("identity cannot be more than %d columns", INDEX_MAX_KEYS)));
+	foreach(cell, names)
+		key.numbers[key.count++] = identifying_column(source, lfirst(cell));
+	if (!is_public)
+		check_key(source, &key, names);
+	return key.count == 1 ? column_identity(source, key.numbers[0], linitial(names)) : columns_identity(source, names);
+}
+
+/* A hint for rows that have no places. */
+static int
+hint_of_identity(const DpermSource *source, bool is_public)
+{
+	char	   *suggestion = suggest_identity(source);
+
+	if (is_table_elsewhere(source->relation) && !is_public)
+		return errhint(FOREIGN_HINT);
+	if (!suggestion && is_citus_table(source) && !is_public)
+		return errhint(CITUS_HINT);
+	if (!suggestion)
+		return errhint("Specify a column that identifies rows, as in identity => 'id', or several, as in identity => '{a,b}', or store the rows in a table.");
+	return errhint("Specify what identifies rows, as in identity => %s, or store the rows in a table.", suggestion);
+}
+
+/* What identifies a row of the relation: columns, or the place of the row. */
+char *
+dperm_identity_sql(const DpermSource *source, List *identity, bool is_public)
+{
+	if (identity)
+		return identity_columns(source, identity, is_public);
+	if (!has_places(source))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the rows of \"%s\" have no identity",
+						get_rel_name(source->relation)),
+				 hint_of_identity(source, is_public)));
+	if (pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
+				 errhint("Tuning requires SELECT on the whole table, or a column that identifies rows, as in identity => 'id'.")));
+	return "t.tableoid, t.ctid";
+}

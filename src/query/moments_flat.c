@@ -1,0 +1,218 @@
+/*
+ * moments_flat.c: the flat form of dp_moments.
+ *
+ * It is the words of core/solve/pass.h behind a varlena header: what travels between workers, shards and memory contexts.
+ * moments_state.c has the form that rows are added to.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "fmgr.h"
+#include "mb/pg_wchar.h"
+
+#include "column/reader.h"
+#include "query/moments_flat.h"
+
+/* A flat value that did not come from us. */
+void
+dperm_moments_flat_corrupted(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_DATA_CORRUPTED),
+			 errmsg("invalid dp_moments value")));
+}
+
+/* Check a flat value and read its header. */
+void
+dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass)
+{
+	const char *why;
+
+	if (VARSIZE(flat) < DPERM_FLAT_SIZE(0) ||
+		!dperm_pass_read(flat->words, DPERM_FLAT_WORDS(flat), pass, &why))
+		dperm_moments_flat_corrupted();
+}
+
+/* A flat value out of any datum; a copy only where the datum is not flat already. */
+DpermFlat *
+dperm_moments_flat_get(Datum value)
+{
+	return (DpermFlat *) PG_DETOAST_DATUM(value);
+}
+
+/* A flat value with room for count words. */
+DpermFlat *
+dperm_moments_flat_make(size_t count)
+{
+	DpermFlat *flat = palloc0(DPERM_FLAT_SIZE(count));
+
+	SET_VARSIZE(flat, DPERM_FLAT_SIZE(count));
+	return flat;
+}
+
+/* Write the bytes of the encoder and of the positive value. */
+void
+dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const unsigned char *form, const char *positive)
+{
+	char	   *to = (char *) (flat->words + dperm_pass_encoder_at(pass));
+
+	memset(to, 0, (char *) (flat->words + dperm_pass_words(pass)) - to);
+	memcpy(to, form, pass->encoder);
+	if (pass->positive > 0)
+		memcpy(flat->words + dperm_pass_positive_at(pass), positive, pass->positive - 1);
+}
+
+/* The positive value, or NULL. */
+char *
+dperm_moments_flat_positive(const DpermFlat *flat, const DpermPass *pass)
+{
+	return pass->positive == 0 ? NULL :
+		pnstrdup((const char *) (flat->words + dperm_pass_positive_at(pass)), pass->positive - 1);
+}
+
+/* What is wrong with what is said about labels, or NULL. */
+static const char *
+label_fault(const DpermFlat *flat, const DpermPass *pass)
+{
+	const char *positive = (const char *) (flat->words + dperm_pass_positive_at(pass));
+
+	if (pass->label_type >= FirstGenbkiObjectId)
+		return "the type of labels is unknown";
+	if (pass->positive_encoding > _PG_LAST_ENCODING_ ||
+		(pass->positive > 1 && memchr(positive, '\0', pass->positive - 1) != NULL))
+		return "the positive value is no text";
+	return NULL;
+}
+
+/* What is wrong with the encoder and the readers of a flat value, or NULL. */
+const char *
+dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, DpermEncoder *encoder)
+{
+	const uint64 *readers = flat->words + dperm_pass_readers_at(pass);
+	const char *fault;
+	DpermArena	arena;
+
+	arena.left = 16 * (size_t) pass->encoder + 256;
+	arena.at = palloc(arena.left);
+	fault = dperm_encoder_form_read((const unsigned char *)
+									  (flat->words + dperm_pass_encoder_at(pass)),
+									  pass->encoder, &arena, encoder);
+	if (fault)
+		return fault;
+	if (dperm_encoder_dim(encoder) != pass->dim)
+		return "the dimension of the encoder does not match";
+	if (pass->readers != encoder->block_count)
+		return "the readers do not match the encoder";
+	for (int i = 0; i < encoder->block_count; i++)
+		if (!dperm_reader_word_fits(readers[i], &encoder->blocks[i]))
+			return "a reader is unknown";
+	return label_fault(flat, pass);
+}
+
+/* The flat value of a request: encoder and readers are those of the specification. */
+static DpermFlat *
+write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
+{
+	size_t		size = dperm_encoder_form_size(&spec->encoder);
+	unsigned char *form = palloc(size);
+	DpermFlat *flat;
+
+	pass->dim = dperm_encoder_dim(&spec->encoder);
+	pass->readers = spec->encoder.block_count;
+	pass->encoder = size;
+	pass->weighted = spec->weighted;
+	pass->label_type = spec->label_type;
+	if (spec->positive)
+	{
+		pass->positive = strlen(spec->positive) + 1;
+		pass->positive_encoding = dperm_reader_encoding(spec->positive, strlen(spec->positive));
+	}
+	flat = dperm_moments_flat_make(dperm_pass_words(pass));
+	dperm_encoder_form_write(&spec->encoder, form);
+	dperm_pass_write(pass, flat->words);
+	memcpy(flat->words + dperm_pass_weights_at(pass), weights, sizeof(double) * pass->dim);
+	memcpy(flat->words + dperm_pass_readers_at(pass), spec->readers,
+		   sizeof(uint64) * pass->readers);
+	dperm_moments_flat_put_bytes(flat, pass, form, spec->positive);
+	pfree(form);
+	return flat;
+}
+
+/* A request for sums. */
+Datum
+dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order, const double *weights,
+					  const double *weights_low)
+{
+	DpermPass	pass = {.order = order, .loss = spec->loss, .seed = spec->seed};
+	DpermFlat *flat = write_request(&pass, spec, weights);
+
+	if (order == DPERM_PASS_CAREFUL)
+		memcpy(flat->words + dperm_pass_weights_at(&pass) + pass.dim, weights_low, sizeof(double) * pass.dim);
+	return PointerGetDatum(flat);
+}
+
+/* A request to count. */
+Datum
+dperm_moments_flat_count(const DpermPassSpec *spec, const double *weights, int bins)
+{
+	DpermPass	pass = {.order = DPERM_PASS_COUNT, .bins = bins};
+
+	return PointerGetDatum(write_request(&pass, spec, weights));
+}
+
+/* Open a value that a pass returned. */
+void
+dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words)
+{
+	DpermFlat *flat = dperm_moments_flat_get(value);
+
+	dperm_moments_flat_read(flat, pass);
+	*words = flat->words;
+}
+
+/* Raise unless a value answers a request. The rows of one may have been on another server, whose owner can return anything. */
+void
+dperm_moments_flat_check_answer(Datum value, Datum request)
+{
+	DpermFlat *answer = dperm_moments_flat_get(value);
+	DpermFlat *asked = dperm_moments_flat_get(request);
+	DpermPass	found;
+	DpermPass	wanted;
+
+	dperm_moments_flat_read(answer, &found);
+	dperm_moments_flat_read(asked, &wanted);
+	if (!dperm_pass_matches(&found, &wanted) ||
+		memcmp(answer->words + dperm_pass_weights_at(&found), asked->words + dperm_pass_weights_at(&wanted),
+			   sizeof(uint64) * (dperm_pass_gradient_at(&wanted) - dperm_pass_weights_at(&wanted))) != 0 ||
+		memcmp(answer->words + dperm_pass_readers_at(&found), asked->words + dperm_pass_readers_at(&wanted),
+			   sizeof(uint64) * (dperm_pass_words(&wanted) - dperm_pass_readers_at(&wanted))) != 0)
+		dperm_moments_flat_wrong_answer();
+}
+
+/* A server answers something else than it was asked. */
+void
+dperm_moments_flat_wrong_answer(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("a server that has the rows answers another question than it was asked"),
+			 errhint("All servers must have the same version of dperm.")));
+}
+
+/* What a pass that counts returned. */
+int64
+dperm_moments_flat_counts(Datum value, int64 *counts, int count)
+{
+	DpermPass	pass = {.rows = 0};
+	const uint64 *words = NULL;
+
+	memset(counts, 0, sizeof(int64) * count);
+	if (value)
+		dperm_moments_flat_open(value, &pass, &words);
+	if (pass.rows == 0)
+		return 0;
+	if (dperm_pass_count_cells(&pass) != count)
+		dperm_moments_flat_corrupted();
+	memcpy(counts, words + dperm_pass_counts_at(&pass), sizeof(int64) * count);
+	return dperm_pass_units(&pass);
+}

@@ -1,0 +1,230 @@
+/*
+ * persons.c: the persons of a relation, by the values of the column that tells them apart.
+ *
+ * A hash table with chains: values that collide, by chance or by design, cost time and never an error. The hash has a random
+ * seed.
+ */
+#include "postgres.h"
+
+#include "access/transam.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "utils/datum.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+#include "utils/typcache.h"
+#if PG_VERSION_NUM >= 160000
+#include "varatt.h"
+#endif
+
+#include "column/datum_values.h"
+#include "core/privacy/draw.h"
+#include "core/privacy/person.h"
+#include "query/persons.h"
+
+/* Persons that there is room for in the beginning. */
+#define FIRST_PERSONS 256
+
+struct DpermPersons
+{
+	MemoryContext context;
+	Oid			collation;
+	int16		typlen;
+	bool		typbyval;
+	FmgrInfo	hash;			/* with a seed */
+	FmgrInfo	equal;
+	uint64		seed;
+	int			portions;
+	DpermEntropy *entropy;
+	int64		count;
+	int64		room;			/* a power of two: of persons, and slots of the table */
+	DpermPerson *persons;
+	int64	   *slots;			/* the first person of each, or -1 */
+};
+
+/* Are values that differ different as text, whatever the settings of the session? */
+bool
+dperm_persons_told_by_text(Oid base)
+{
+	switch (base)
+	{
+		case INT2OID:
+		case INT4OID:
+		case INT8OID:
+		case OIDOID:
+		case NUMERICOID:
+		case UUIDOID:
+		case NAMEOID:
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+		case BYTEAOID:
+		case DATEOID:
+		case TIMESTAMPOID:
+			return true;
+		default:
+			return get_typtype(base) == TYPTYPE_ENUM;
+	}
+}
+
+/* Is a type one whose values can tell persons apart? */
+bool
+dperm_persons_takes(Oid type)
+{
+	TypeCacheEntry *entry;
+
+	if (!dperm_persons_told_by_text(getBaseType(type)))
+		return false;
+	entry = lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC | TYPECACHE_EQ_OPR);
+
+	/* PostgreSQL's own functions, which raise for no value */
+	return OidIsValid(entry->hash_extended_proc) && entry->hash_extended_proc < FirstNormalObjectId &&
+		OidIsValid(entry->eq_opr) && get_opcode(entry->eq_opr) < FirstNormalObjectId;
+}
+
+/* Make the slots anew, for as many as there is room for. */
+static void
+make_slots(DpermPersons *persons)
+{
+	if (persons->slots)
+		pfree(persons->slots);
+	persons->slots = MemoryContextAllocHuge(persons->context, sizeof(int64) * persons->room);
+	memset(persons->slots, -1, sizeof(int64) * persons->room);
+	for (int64 i = 0; i < persons->count; i++)
+	{
+		int64	   *slot = &persons->slots[persons->persons[i].hash & (persons->room - 1)];
+
+		persons->persons[i].next = *slot;
+		*slot = i;
+	}
+}
+
+/* Begin a persons. */
+DpermPersons *
+dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
+{
+	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm persons", ALLOCSET_DEFAULT_SIZES);
+	TypeCacheEntry *entry = lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC | TYPECACHE_EQ_OPR);
+	DpermPersons *persons = MemoryContextAllocZero(context, sizeof(*persons));
+
+	persons->context = context;
+	persons->collation = collation;
+	get_typlenbyval(getBaseType(type), &persons->typlen, &persons->typbyval);
+	fmgr_info_cxt(entry->hash_extended_proc, &persons->hash, context);
+	fmgr_info_cxt(get_opcode(entry->eq_opr), &persons->equal, context);
+	persons->portions = portions;
+	persons->entropy = entropy;
+	persons->seed = dperm_draw_word(entropy);
+	persons->room = FIRST_PERSONS;
+	persons->persons = MemoryContextAlloc(context, sizeof(DpermPerson) * persons->room);
+	make_slots(persons);
+	return persons;
+}
+
+/* Twice the room. */
+static void
+grow(DpermPersons *persons)
+{
+	CHECK_FOR_INTERRUPTS();
+	persons->room *= 2;
+	persons->persons = repalloc_huge(persons->persons, sizeof(DpermPerson) * persons->room);
+	make_slots(persons);
+}
+
+/* A hash with a seed. Values that are in the datum itself are equal if their bits are, in all types that there are. */
+static uint64
+hash_of(DpermPersons *persons, Datum value)
+{
+	uint64		x;
+
+	if (!persons->typbyval)
+		return DatumGetUInt64(FunctionCall2Coll(&persons->hash, persons->collation, value, UInt64GetDatum(persons->seed)));
+
+	/* the finaliser of splitmix64 (Steele, Lea and Flood 2014) */
+	x = (uint64) value ^ persons->seed;
+	x = (x ^ (x >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+	x = (x ^ (x >> 27)) * UINT64CONST(0x94d049bb133111eb);
+	return x ^ (x >> 31);
+}
+
+/* Is this the value of a person? */
+static bool
+is_value_of(DpermPersons *persons, const DpermPerson *person, uint64 hash, Datum value)
+{
+	if (persons->typbyval)
+		return person->value == value;
+	return person->hash == hash &&
+		DatumGetBool(FunctionCall2Coll(&persons->equal, persons->collation, person->value, value));
+}
+
+/* One more person. */
+static int64
+add_person(DpermPersons *persons, uint64 hash, Datum value)
+{
+	DpermPerson *person;
+	MemoryContext caller;
+	int64	   *slot;
+
+	if (persons->count == persons->room)
+		grow(persons);
+	person = &persons->persons[persons->count];
+	slot = &persons->slots[hash & (persons->room - 1)];
+	caller = MemoryContextSwitchTo(persons->context);
+	*person = (DpermPerson) {.hash = hash, .next = *slot};
+	person->value = datumCopy(value, persons->typbyval, persons->typlen);
+	if (persons->portions > 0)
+		person->portion = (int) dperm_draw_below(persons->entropy, (uint64) persons->portions);
+	MemoryContextSwitchTo(caller);
+	return *slot = persons->count++;
+}
+
+/* The number of the person of a value. */
+int64
+dperm_persons_enter(DpermPersons *persons, Datum value, bool isnull)
+{
+	uint64		hash;
+
+	if (isnull)
+		return DPERM_NOBODY;
+	if (persons->typlen == -1)
+	{
+		if (dperm_datum_values_too_large(value, false))
+			return DPERM_NOBODY;
+		value = PointerGetDatum(PG_DETOAST_DATUM_PACKED(value));
+	}
+	hash = hash_of(persons, value);
+	for (int64 i = persons->slots[hash & (persons->room - 1)]; i >= 0; i = persons->persons[i].next)
+		if (is_value_of(persons, &persons->persons[i], hash, value))
+			return i;
+	return add_person(persons, hash, value);
+}
+
+int64
+dperm_persons_count(const DpermPersons *persons)
+{
+	return persons->count;
+}
+
+DpermPerson *
+dperm_persons_person(const DpermPersons *persons, int64 number)
+{
+	return &persons->persons[number];
+}
+
+/* What a row of each person weighs. */
+double *
+dperm_persons_weights(const DpermPersons *persons)
+{
+	double	   *weights = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * Max(persons->count, 1));
+
+	for (int64 i = 0; i < persons->count; i++)
+		weights[i] = persons->persons[i].labelled > 0 ? dperm_person_weight(persons->persons[i].labelled) : 0;
+	return weights;
+}
+
+/* Forget all. */
+void
+dperm_persons_free(DpermPersons *persons)
+{
+	MemoryContextDelete(persons->context);
+}

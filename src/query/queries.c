@@ -1,0 +1,408 @@
+/*
+ * queries.c: the queries that are run over a source.
+ *
+ * All of them see the snapshot of the calling query, use parallel workers where the planner likes,
+ * and are checked before they run: nothing in them may change the rows from pass to pass, and no
+ * function may stand in for one of ours.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "base/host.h"
+#include "core/base/limits.h"
+#include "core/privacy/portion.h"
+#include "query/checked_query.h"
+#include "query/identity.h"
+#include "query/moments_flat.h"
+#include "query/pass_query.h"
+#include "query/queries.h"
+#include "relation/relation.h"
+#include "relation/row_sources.h"
+
+/* A parameter, by its number. */
+static void
+set_param(ParamListInfo params, int number, Oid type, Datum value, bool isnull)
+{
+	ParamExternData *param = &params->params[number - 1];
+
+	param->ptype = type;
+	param->value = value;
+	param->isnull = isnull;
+	param->pflags = PARAM_FLAG_CONST;
+}
+
+/* The parameters of our queries, and some more. */
+static ParamListInfo
+make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int extra_count)
+{
+	ParamListInfo params = makeParamList(DPERM_PARAM_EXTRA - 1 + extra_count);
+
+	set_param(params, DPERM_PARAM_POSITIVE, TEXTOID, source->positive, source->positive == 0);
+	set_param(params, DPERM_PARAM_KEY, BYTEAOID, source->key, source->key == 0);
+	set_param(params, DPERM_PARAM_PORTIONS, INT4OID, Int32GetDatum(source->portions), false);
+	for (int i = 0; i < extra_count; i++)
+		set_param(params, DPERM_PARAM_EXTRA + i, extra_type, extras[i], extras[i] == 0);
+	return params;
+}
+
+/*
+ * A pass, with requests. One over persons numbers their rows, in no order: which of them is the first makes no difference, so it is exempt from the check that the
+ * order of rows does not matter. What it reads is a table, with no view in between that could depend on an order, too; the query that reads all rows is not
+ * exempt, and checks whatever else there is.
+ */
+static DpermChecked
+make_pass(const DpermSource *source, int count, const int *portions, const Datum *requests)
+{
+	return (DpermChecked) {source, source->relation, dperm_pass_query(source, count, portions),
+		make_params(source, source->moments_type, requests, count), CURSOR_OPT_PARALLEL_OK, dperm_source_weighs(source)};
+}
+
+/* Run a query of ours in this process alone: workers would only send rows here. */
+static void
+read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiver *receiver)
+{
+	DpermChecked checked = {source, relation, query, make_params(source, InvalidOid, NULL, 0), 0};
+
+	dperm_checked_query_run(&checked, receiver);
+}
+
+/*
+ * The query that reads all rows where servers are to tell columns and nothing else: names of functions, operators and types would be looked up there, and somebody else may have made
+ * one that fits better. Whoever receives the rows reads the labels.
+ */
+static char *
+fenced_query(const DpermSource *source)
+{
+	StringInfoData sql;
+
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, ", %s", source->columns[i]);
+	if (source->unit)
+		appendStringInfo(&sql, ", %s", source->unit);
+	appendStringInfo(&sql, " FROM %s AS t", source->from);
+	return sql.data;
+}
+
+/* The query that reads all rows, once; or one that reads rows as one would that are read again, each with its portion. */
+static char *
+read_query(const DpermSource *source, bool once)
+{
+	StringInfoData sql;
+
+	if (source->fenced)
+		return fenced_query(source);
+	initStringInfo(&sql);
+	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
+	for (int i = 0; i < source->block_count; i++)
+		appendStringInfo(&sql, ", %s", source->columns[i]);
+	if (once && source->unit)
+		appendStringInfo(&sql, ", %s", source->unit);
+	if (source->portions > 0 && !once)
+		appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
+	appendStringInfo(&sql, " FROM %s AS t", source->from);
+	return sql.data;
+}
+
+/* Read a sample of rows. */
+void
+dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver)
+{
+	bool		has_places = source->location == DPERM_LOCATION_CITUS && get_rel_relkind(source->relation) != RELKIND_VIEW;
+	int			one_in = (int) Min(every, PG_INT32_MAX);
+	DpermSource keyed = *source;
+	DpermChecked checked = {.source = &keyed, .relation = source->relation, .any_rows = true};
+
+	/* by its place where it has one, else by what it holds: then equal rows are in it together, hence the limit */
+	if (keyed.key == 0)
+		keyed.key = dperm_queries_key();
+	checked.text = psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source, false),
+							source->unit ? psprintf("%s IS NOT NULL AND ", source->unit) : "",
+							has_places ? psprintf("%s.dp_portion($%d, %d, 0::pg_catalog.oid, t.ctid) OPERATOR(pg_catalog.=) 0",
+												  dperm_source_schema(source), DPERM_PARAM_KEY, one_in) :
+							dperm_pass_query_sample(source, one_in), limit);
+	checked.params = make_params(&keyed, InvalidOid, NULL, 0);
+	dperm_checked_query_run(&checked, receiver);
+}
+
+/*
+ * The query that counts rows and units: one row or more, with the numbers of a relation, or for each portion of it with that one and the numbers. Whoever has no unit
+ * is no person, and count(DISTINCT) leaves them out.
+ */
+static char *
+count_query(const DpermSource *source)
+{
+	List	   *relations = source->parts ? source->parts : list_make1_oid(source->relation);
+	StringInfoData sql;
+	ListCell   *cell;
+
+	initStringInfo(&sql);
+	foreach(cell, relations)
+	{
+		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*), %s", cell == list_head(relations) ? "" : " UNION ALL ",
+						 source->unit ? psprintf("pg_catalog.count(DISTINCT %s)", source->unit) : "pg_catalog.count(*)");
+		if (source->portions > 0)
+			appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
+		appendStringInfo(&sql, " FROM %s AS t%s", dperm_relation_name(lfirst_oid(cell)), source->portions > 0 ? " GROUP BY 3" : "");
+	}
+	return sql.data;
+}
+
+/* A portion that a query has told. */
+int
+dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isnull)
+{
+	if (isnull || DatumGetInt32(portion) < 0 || DatumGetInt32(portion) >= source->portions)
+		dperm_moments_flat_wrong_answer();
+	return DatumGetInt32(portion);
+}
+
+/* The number of units, and of those in each portion. */
+int64
+dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
+{
+	DpermChecked checked = {source, source->relation, count_query(source), make_params(source, InvalidOid, NULL, 0), CURSOR_OPT_PARALLEL_OK};
+	DpermAnswer *answer = dperm_checked_query_answer(&checked);
+	int64		total = 0;
+
+	if (portions)
+		memset(portions, 0, sizeof(int64) * source->portions);
+	if (rows)
+		*rows = 0;
+	for (uint64 i = 0; i < answer->count; i++)
+	{
+		bool		isnull,
+					unknown;
+		int64		seen = DatumGetInt64(dperm_checked_query_value(answer, i, 1, &unknown));
+		int64		units = DatumGetInt64(dperm_checked_query_value(answer, i, 2, &isnull));
+
+		/* it may come from another server */
+		if (isnull || unknown || units < 0 || units > seen || seen > DPERM_ROWS_MAX - total)
+			dperm_moments_flat_wrong_answer();
+		total += units;
+		if (rows)
+			*rows += seen;
+		if (portions)
+			portions[dperm_queries_checked_portion(source, dperm_checked_query_value(answer, i, 3, &isnull), isnull)] += units;
+	}
+	dperm_checked_query_free(answer);
+	return total;
+}
+
+/* Read all rows, once. */
+void
+dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
+{
+	read_rows(source, source->relation, read_query(source, source->once), receiver);
+}
+
+/* The population of a source that shows all rows. */
+char *
+dperm_queries_own_population(const DpermSource *source)
+{
+	/* counted by whoever receives the rows: servers are to tell columns and nothing else */
+	if (source->fenced && !source->unit)
+		return psprintf("SELECT t.%s FROM %s AS t", quote_identifier(source->label_column), source->from);
+	return psprintf("SELECT %s FROM %s AS t", source->unit ? source->unit : "pg_catalog.count(*)", source->from);
+}
+
+/* Run the population. */
+void
+dperm_queries_population(const DpermSource *source, DestReceiver *receiver)
+{
+	read_rows(source, source->population_relation, source->population, receiver);
+}
+
+/*
+ * Do all that comes before the first row of a query: check it, plan it, and let the
+ * executor look at privileges and at what it would read. Not again for a query that was tried before.
+ */
+static void
+try_open(DpermChecked *query, List **tried)
+{
+	ListCell   *cell;
+
+	foreach(cell, *tried)
+		if (strcmp(lfirst(cell), query->text) == 0)
+			return;
+	*tried = lappend(*tried, pstrdup(query->text));
+
+	/* the NULL that stands for a value must not simplify the plan */
+	for (int i = 0; i < query->params->numParams; i++)
+		query->params->params[i].pflags = 0;
+	dperm_checked_query_try(query);
+}
+
+/* The same for a query that reads rows. */
+static void
+try_read(const DpermSource *source, Oid relation, const char *text, List **tried)
+{
+	DpermChecked checked = {source, relation, text, make_params(source, InvalidOid, NULL, 0), 0};
+
+	try_open(&checked, tried);
+}
+
+/* The same for a pass, with one request. */
+static void
+try_pass(const DpermSource *source, List **tried)
+{
+	int			portion = 0;
+	Datum		none = 0;
+	DpermChecked checked = make_pass(source, 1, source->portions > 0 ? &portion : NULL, &none);
+
+	try_open(&checked, tried);
+}
+
+/* Does the server of a foreign table run passes over it? What it does not know, or what is not the same there, it does not run. */
+static bool
+runs_there(const DpermSource *source, Oid relation)
+{
+	Datum		none = 0;
+	DpermChecked checked = {source, relation, dperm_pass_query_part(source, relation),
+	make_params(source, source->moments_type, &none, 1), 0};
+
+	checked.params->params[DPERM_PARAM_EXTRA - 1].pflags = 0;
+	return dperm_checked_query_runs_there(&checked);
+}
+
+/* Let rows come here that are on servers which do not run passes. */
+static void
+check_location(DpermSource *source)
+{
+	ListCell   *cell;
+	bool		there = true;
+
+	if (source->location == DPERM_LOCATION_SERVER)
+		there = runs_there(source, source->relation);
+	foreach(cell, source->parts)
+		if (get_rel_relkind(lfirst_oid(cell)) == RELKIND_FOREIGN_TABLE)
+			there = there && runs_there(source, lfirst_oid(cell));
+	if (!there)
+	{
+		source->location = DPERM_LOCATION_HERE;
+		source->parts = NIL;
+	}
+
+	/* here the snapshot sees to it that all passes read the same rows; elsewhere a digest of them shows whether they do */
+	if (source->location == DPERM_LOCATION_HERE)
+		source->spec.seed = 0;
+	else if (!pg_strong_random(&source->spec.seed, sizeof(source->spec.seed)))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+}
+
+/* Check the queries over the source, before the first of them is run. */
+static void
+check_queries(DpermSource *source, List **tried)
+{
+	check_location(source);
+
+	/* what is only read once has no passes */
+	if (!dperm_source_only_once(source))
+		try_pass(source, tried);
+	try_read(source, source->relation, read_query(source, source->once), tried);
+	if (source->population)
+		try_read(source, source->population_relation, source->population, tried);
+}
+
+/* Check the query that counts the units of a source which is read once. */
+void
+dperm_queries_check_population(const DpermSource *source)
+{
+	List	   *tried = NIL;
+
+	if (source->population == NULL)
+		try_read(source, source->relation, dperm_queries_own_population(source), &tried);
+}
+
+/* Open a source, and check the queries over it. */
+void
+dperm_queries_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
+				   List **tried)
+{
+	dperm_source_open(source, names, options);
+	check_queries(source, tried);
+}
+
+/* Run one pass. */
+void
+dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
+				  const int *portions, Datum *results)
+{
+	DpermChecked pass = make_pass(source, count, portions, requests);
+	DpermAnswer *answer;
+
+	/* without portions there is no condition that leaves out a request of 0 */
+	Assert(portions || (count == 1 && requests[0]));
+	answer = dperm_checked_query_answer(&pass);
+	if (answer->count != 1)
+		elog(ERROR, "a pass over the rows failed");
+	for (int i = 0; i < count; i++)
+	{
+		bool		isnull;
+		Datum		result = dperm_checked_query_value(answer, 0, i + 1, &isnull);
+
+		results[i] = isnull ? 0 : PointerGetDatum(PG_DETOAST_DATUM_COPY(result));
+		if (results[i])
+		{
+			if (!requests[i])
+				dperm_moments_flat_wrong_answer();
+			dperm_moments_flat_check_answer(results[i], requests[i]);
+		}
+	}
+	dperm_checked_query_free(answer);
+}
+
+/* A fresh key. */
+Datum
+dperm_queries_key(void)
+{
+	bytea	   *key = palloc(VARHDRSZ + DPERM_PORTION_KEY);
+
+	SET_VARSIZE(key, VARHDRSZ + DPERM_PORTION_KEY);
+	if (!pg_strong_random(VARDATA(key), DPERM_PORTION_KEY))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	return PointerGetDatum(key);
+}
+
+/* Divide the rows into portions by a key. */
+void
+dperm_queries_divide(DpermSource *source, int portions, List *identity, bool is_public,
+					Datum key, List **tried)
+{
+	source->portions = portions;
+	source->key = key;
+	source->identity = dperm_source_weighs(source) ?
+		psprintf("%s::pg_catalog.%s", source->unit, getBaseType(source->unit_type) == UUIDOID ? "uuid" : "int8") :
+		dperm_identity_sql(source, identity, is_public);
+	check_queries(source, tried);
+}
+
+/* The tables that a source reads from, however far behind it. */
+static List *
+source_tables(const DpermSource *source)
+{
+	Datum		request = 0;
+	int			portion = 0;
+	DpermChecked checked = make_pass(source, 1, source->portions > 0 ? &portion : NULL, &request);
+
+	return dperm_row_sources_tables(dperm_checked_query_relations(&checked));
+}
+
+/* Do two sources read from a common table? */
+bool
+dperm_queries_overlap(const DpermSource *a, const DpermSource *b)
+{
+	List	   *others = source_tables(b);
+	bool		overlap = false;
+	ListCell   *cell;
+
+	foreach(cell, source_tables(a))
+		overlap = overlap || list_member_oid(others, lfirst_oid(cell));
+	return overlap;
+}

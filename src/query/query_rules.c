@@ -1,0 +1,171 @@
+/*
+ * query_rules.c: what a query over a source may not contain.
+ *
+ * All passes of a call have to see the same rows: a snapshot does that for tables, but a view may
+ * compute something new each time (see also row_order.c). And no function may stand in for one of ours.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "access/sysattr.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/syscache.h"
+
+#include "query/query_rules.h"
+#include "query/row_order.h"
+#include "relation/row_sources.h"
+
+/* Is a function volatile? */
+static bool
+is_volatile(Oid function, void *context)
+{
+	return func_volatile(function) == PROVOLATILE_VOLATILE;
+}
+
+/* Is one of the functions behind an aggregate volatile? The aggregate itself is never marked so. */
+static bool
+is_volatile_aggregate(Oid aggregate)
+{
+	return dperm_row_sources_aggregate(aggregate, is_volatile, NULL);
+}
+
+/* Is there a volatile aggregate? PostgreSQL looks for volatile functions, but not behind aggregates. */
+static bool
+has_volatile_aggregate(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref) && is_volatile_aggregate(((Aggref *) node)->aggfnoid))
+		return true;
+	if (IsA(node, WindowFunc) && ((WindowFunc *) node)->winagg &&
+		is_volatile_aggregate(((WindowFunc *) node)->winfnoid))
+		return true;
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_volatile_aggregate, context, 0);
+	return expression_tree_walker(node, has_volatile_aggregate, context);
+}
+
+/* Does a query leave out an argument whose default is volatile? PostgreSQL looks only at what is written. */
+static bool
+has_volatile_default(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, FuncExpr) && ((FuncExpr *) node)->funcid >= FirstNormalObjectId)
+	{
+		HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(((FuncExpr *) node)->funcid));
+		bool		isnull;
+		Datum		value;
+		Node	   *defaults;
+
+		if (!HeapTupleIsValid(tuple))
+			elog(ERROR, "cache lookup failed for function %u", ((FuncExpr *) node)->funcid);
+		value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargdefaults, &isnull);
+		isnull = isnull || list_length(((FuncExpr *) node)->args) >= ((Form_pg_proc) GETSTRUCT(tuple))->pronargs;
+		defaults = isnull ? NULL : stringToNode(TextDatumGetCString(value));
+		ReleaseSysCache(tuple);
+		check_stack_depth();
+		if (contain_volatile_functions(defaults) || has_volatile_default(defaults, context))
+			return true;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, has_volatile_default, context, 0);
+	return expression_tree_walker(node, has_volatile_default, context);
+}
+
+/*
+ * What no snapshot holds still: a sample, a sequence, rows that are locked (the newest version of each would be
+ * read), and the columns that tell which transactions have touched a row.
+ */
+static bool
+is_unstable(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		RangeTblEntry *rte = (RangeTblEntry *) node;
+
+		return (rte->tablesample != NULL && rte->tablesample->repeatable == NULL) ||
+			(rte->rtekind == RTE_RELATION && rte->relkind == RELKIND_SEQUENCE);
+	}
+	if (IsA(node, Var))
+	{
+		AttrNumber	number = ((Var *) node)->varattno;
+
+		return number == MinTransactionIdAttributeNumber || number == MinCommandIdAttributeNumber ||
+			number == MaxTransactionIdAttributeNumber || number == MaxCommandIdAttributeNumber;
+	}
+	if (IsA(node, Query))
+		return ((Query *) node)->rowMarks != NIL ||
+			query_tree_walker((Query *) node, is_unstable, context, QTW_EXAMINE_RTES_BEFORE);
+	return expression_tree_walker(node, is_unstable, context);
+}
+
+/*
+ * Our queries call our functions by name. Somebody who may create functions in our schema could offer ones that fit better, and whoever
+ * owns the schema could put another one in its place; they would run with the caller's rights.
+ */
+static void
+check_ours(Oid function, Oid extension)
+{
+	if (function >= FirstNormalObjectId && getExtensionOfObject(ProcedureRelationId, function) != extension)
+		ereport(ERROR,
+				(errcode(ERRCODE_DUPLICATE_FUNCTION),
+				 errmsg("function %s conflicts with a function of extension dperm",
+						format_procedure(function)),
+				 errhint("Drop that function, and revoke CREATE on the schema of the extension.")));
+}
+
+/* Check every function of a query. */
+static bool
+check_functions(Node *node, void *extension)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Aggref))
+		check_ours(((Aggref *) node)->aggfnoid, *(Oid *) extension);
+	if (IsA(node, FuncExpr))
+		check_ours(((FuncExpr *) node)->funcid, *(Oid *) extension);
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, check_functions, extension, 0);
+	return expression_tree_walker(node, check_functions, extension);
+}
+
+/* Raise for a text that has found a function of somebody else. */
+void
+dperm_query_rules_text(Oid extension, Query *tree)
+{
+	(void) check_functions((Node *) tree, &extension);
+}
+
+/* Raise for a query that is not fit to be a pass. */
+void
+dperm_query_rules(Oid extension, Query *tree, bool any_rows)
+{
+	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL) || has_volatile_default((Node *) tree, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("source uses volatile functions, so its rows can change between passes"),
+				 errhint("Store the rows first, for example in a materialized view.")));
+	if (is_unstable((Node *) tree, NULL))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("source reads data that can change between passes"),
+				 errhint("Use TABLESAMPLE with REPEATABLE, and do not use row locks, sequences or the columns xmin, xmax, cmin and cmax; or store the rows first, for example in a materialized view.")));
+	if (!any_rows && dperm_row_order_matters(tree, extension))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("source depends on the order in which rows are read, which can change between passes"),
+				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or floating-point numbers need an ORDER BY that contains the primary key; or store the rows first, for example in a materialized view. In a transaction that began before the primary key was created, start a new one.")));
+}

@@ -1,0 +1,493 @@
+/*
+ * source.c: the relation that a learner reads.
+ *
+ * Names come from the caller as data: the relation as one would write it in FROM, columns as
+ * plain names. They are looked up in the catalog, and only what was found there goes into the
+ * query, quoted and schema-qualified.
+ */
+#include "postgres.h"
+
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
+#include "miscadmin.h"
+#include "storage/lockdefs.h"
+#include "utils/acl.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "column/domains.h"
+#include "column/encode.h"
+#include "column/reader.h"
+#include "protect/population.h"
+#include "protect/protection.h"
+#include "query/persons.h"
+#include "query/source.h"
+#include "relation/cluster.h"
+#include "relation/relation.h"
+#include "relation/row_sources.h"
+
+/* The relation of a name as in FROM, locked. */
+Oid
+dperm_source_find(const char *name)
+{
+	Oid			relation = dperm_relation_look_up(name, AccessShareLock, false);
+
+	if (!dperm_domains_has_rows(get_rel_relkind(relation)))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("cannot train on \"%s\"", name),
+				 errhint("source must be a table, a view, a materialized view or a foreign table.")));
+	return relation;
+}
+
+/* A column by its exact name. */
+static DpermColumn *
+find_column(const DpermSource *source, DpermColumn *columns, int count, const char *name,
+			const char *argument)
+{
+	for (int i = 0; i < count; i++)
+		if (strcmp(columns[i].name, name) == 0)
+			return &columns[i];
+	ereport(ERROR,
+			(errcode(ERRCODE_UNDEFINED_COLUMN),
+			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+					get_rel_name(source->relation)),
+			 errhint("Names in %s are case-sensitive and are not quoted.",
+					 argument)));
+	return NULL;				/* keep compiler quiet */
+}
+
+/* May the caller read the columns? */
+static bool
+may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features, int count)
+{
+	Oid			user = GetUserId();
+	bool		allowed;
+
+	if (pg_class_aclcheck(relation, user, ACL_SELECT) == ACLCHECK_OK)
+		return true;
+	allowed = pg_attribute_aclcheck(relation, label->number, user, ACL_SELECT) == ACLCHECK_OK;
+	for (int i = 0; allowed && i < count; i++)
+		allowed = pg_attribute_aclcheck(relation, features[i]->number, user,
+										ACL_SELECT) == ACLCHECK_OK;
+	return allowed;
+}
+
+/*
+ * May the caller train? Better to report it now than halfway. A protected relation takes the right to spend instead of the right to
+ * read, which the session has looked at before it has started a worker, and the charge looks at again; any other must not share rows with one.
+ */
+static void
+check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *label, DpermColumn **features, int count)
+{
+	Oid			relation = source->relation;
+	bool		allowed;
+
+	if (in_worker)
+		return;
+	allowed = may_read_columns(relation, label, features, count);
+	if (source->registration)
+		allowed = dperm_protection_permitted(source->registration, allowed);
+	if (!allowed)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for relation %s", get_rel_name(relation)),
+				 errhint("Training requires SELECT on the label and the feature columns.")));
+	if (!source->registration)
+		dperm_protection_check_reach(relation);
+}
+
+/* What a protected relation allows. */
+static void
+check_protection(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options, const DpermColumn *label,
+				 DpermColumn **features, int count)
+{
+	const DpermRegistration *registration = source->registration;
+
+	dperm_protection_check_column(registration, label);
+	for (int i = 0; i < count; i++)
+	{
+		dperm_protection_check_column(registration, features[i]);
+
+		/* a model has the domains that it was trained with, and its release costs the same with any */
+		if (!names->blocks && !features[i]->known)
+			dperm_protection_check_block(registration, features[i], &features[i]->block);
+	}
+	dperm_protection_check_options(registration, options);
+	dperm_protection_check_shared(registration);
+}
+
+/* The columns that the caller named, or all that have a domain. */
+static DpermColumn **
+choose_features(const DpermSource *source, DpermColumn *columns, int count,
+				const DpermColumn *label, const char *unit, char **names, int *chosen)
+{
+	DpermColumn **features = palloc(sizeof(*features) * Max(count, *chosen));
+
+	if (names == NULL)
+	{
+		*chosen = 0;
+		for (int i = 0; i < count; i++)
+			if (columns[i].known && &columns[i] != label && !(unit && strcmp(columns[i].name, unit) == 0) &&
+				(source->registration == NULL || dperm_protection_lists(source->registration, &columns[i])))
+				features[(*chosen)++] = &columns[i];
+		if (*chosen == 0)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("no column of relation \"%s\" has a domain",
+							get_rel_name(source->relation)),
+					 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows the domains that are declared.",
+							 get_rel_name(source->relation))));
+		return features;
+	}
+	for (int i = 0; i < *chosen; i++)
+	{
+		features[i] = find_column(source, columns, count, names[i], "features");
+		if (features[i] == label)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" is both label and feature", names[i])));
+		for (int j = 0; j < i; j++)
+			if (features[j] == features[i])
+				ereport(ERROR,
+						(errcode(ERRCODE_DUPLICATE_COLUMN),
+						 errmsg("column \"%s\" appears twice in features", names[i])));
+	}
+	return features;
+}
+
+/* A domain that nobody uses is a mistake. */
+static void
+check_domains_used(DpermColumn *columns, int count, DpermColumn **features, int chosen)
+{
+	for (int i = 0; i < count; i++)
+	{
+		bool		used = !columns[i].given;
+
+		for (int j = 0; !used && j < chosen; j++)
+			used = features[j] == &columns[i];
+		if (!used)
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" in domains is not a feature",
+							columns[i].name),
+					 errhint("Add it to features, or remove it from domains.")));
+	}
+}
+
+/* The block of a feature that is the only one and a vector: norm and dimension are arguments, unless there is a range. */
+static DpermBlock
+lone_vector(const DpermColumn *column, const DpermOptions *options)
+{
+	DpermBlock	block = dperm_options_vector_block(options);
+
+	if (column->given && (options->norm != 0 || options->dimension != 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the dimension and %s of column \"%s\" are specified in domains",
+						column->block.kind == DPERM_BLOCK_BOX ? "range" : "norm", column->name),
+				 errhint("Omit either the arguments dimension and norm, or the domain.")));
+	if (column->block.kind == DPERM_BLOCK_BOX && options->norm == 0)
+	{
+		/* one that the catalog declares has the same range for all elements */
+		block = column->block;
+		if (options->dimension != 0)
+			block.count = options->dimension;
+		return block;
+	}
+	if (column->known)
+	{
+		if (block.count == 0)
+			block.count = column->block.count;
+		if (options->norm == 0)
+			block.norm = column->block.norm;
+	}
+	else if (block.count == 0)
+		dperm_domains_unsized(column);
+	return block;
+}
+
+/* The block of every feature. */
+static void
+make_blocks(DpermSource *source, DpermColumn **features, int count,
+			const DpermOptions *options)
+{
+	source->block_count = count;
+	source->blocks = palloc0(sizeof(DpermBlock) * count);
+	if (count == 1 && features[0]->usable &&
+		(features[0]->block.kind == DPERM_BLOCK_VECTOR || features[0]->block.kind == DPERM_BLOCK_BOX))
+		source->blocks[0] = lone_vector(features[0], options);
+	else if (options->norm != 0 || options->dimension != 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("norm and dimension require a single vector column"),
+				 errhint("Specify the bounds of columns in domains, such as '{\"age\": [0, 120], \"x\": {\"dimension\": 3, \"norm\": 1}}'.")));
+	else
+		for (int i = 0; i < count; i++)
+		{
+			if (!features[i]->known)
+				dperm_domains_missing(features[i]);
+			source->blocks[i] = features[i]->block;
+		}
+	for (int i = 0; i < count; i++)
+	{
+		source->blocks[i].column.bytes = features[i]->name;
+		source->blocks[i].column.len = strlen(features[i]->name);
+	}
+}
+
+/* The names of features that are given as blocks. */
+static char **
+block_names(const DpermBlock *blocks, int count)
+{
+	char	  **names = palloc(sizeof(char *) * count);
+
+	for (int i = 0; i < count; i++)
+		names[i] = (char *) blocks[i].column.bytes;
+	return names;
+}
+
+/* Features that are given as blocks: the columns have to fit them. */
+static void
+copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
+{
+	source->block_count = count;
+	source->blocks = palloc(sizeof(DpermBlock) * count);
+	memcpy(source->blocks, blocks, sizeof(DpermBlock) * count);
+	for (int i = 0; i < count; i++)
+		if (dperm_reader_kind(features[i]->type, blocks[i].kind) == DPERM_READ_NONE)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
+							get_rel_name(source->relation), format_type_be(features[i]->type)),
+					 errhint("The column is a %s in the table to train on.",
+							 dperm_encoder_kind_name(blocks[i].kind))));
+}
+
+/* How each column is read: the words for the request, and the SQL expression. */
+static char **
+make_readers(DpermSource *source, DpermColumn **features)
+{
+	char	  **expressions = palloc(sizeof(char *) * source->block_count);
+	uint64	   *words = palloc(sizeof(uint64) * source->block_count);
+
+	source->output = palloc(sizeof(bool) * source->block_count);
+	source->varlena = palloc(sizeof(bool) * source->block_count);
+	source->spec.readers = words;
+	source->plain = true;
+	for (int i = 0; i < source->block_count; i++)
+	{
+		DpermBlock *block = &source->blocks[i];
+		DpermReaderKind kind = dperm_reader_kind(features[i]->type, block->kind);
+
+		expressions[i] = psprintf("t.%s", quote_identifier(features[i]->name));
+		source->output[i] = kind == DPERM_READ_OUTPUT;
+		source->plain = source->plain && kind != DPERM_READ_OUTPUT && kind != DPERM_READ_ENUM;
+		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
+		if (!dperm_reader_fits(kind, block->kind))
+			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
+		words[i] = dperm_reader_word(kind, block, features[i]->type);
+		source->lone_array = source->block_count == 1 &&
+			(kind == DPERM_READ_FLOAT8_ARRAY || kind == DPERM_READ_FLOAT4_ARRAY);
+	}
+	return expressions;
+}
+
+/* The schema of our own functions, quoted. */
+const char *
+dperm_source_schema(const DpermSource *source)
+{
+	return quote_identifier(get_namespace_name(source->extension_schema));
+}
+
+/* How labels are read; raises for a column that cannot be one. */
+static void
+set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
+{
+	DpermLabel	reader;
+
+	dperm_label_init(&reader, label->type, options->positive);
+	source->label_column = label->name;
+	source->label_plain = reader.type == BOOLOID;
+
+	/* elsewhere the query has read it */
+	if (source->fenced)
+		source->label = reader;
+	else
+		dperm_label_init(&source->label, BOOLOID, NULL);
+	if (source->label_plain)
+	{
+		source->label_negated = reader.compare && !DatumGetBool(reader.value);
+		source->spec.label_type = BOOLOID;
+		return;
+	}
+	if (options->positive)
+		source->positive = PointerGetDatum(cstring_to_text(options->positive));
+	source->spec.positive = options->positive;
+	source->spec.label_type = dperm_reader_common_type(reader.type);
+}
+
+/* How the rows of a protected relation are read: once, with the rights of its owner, and persons as they are registered. */
+static void
+open_protected(DpermSource *source)
+{
+	source->once = true;
+	source->fenced = dperm_location_protected_on_citus(source->relation);
+	source->run_as = dperm_relation_owner(source->relation);
+	source->reached = dperm_row_sources_relations(source->relation);
+
+	/* Citus can put a shard that is here into the plan, in place of its table */
+	if (source->fenced)
+		source->reached = list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
+	source->population = dperm_population_query(source->relation, source->registration->unit, &source->population_relation);
+	dperm_protection_check_units(source->registration);
+}
+
+/* Is a column the label or a feature? */
+static bool
+is_used(const DpermSource *source, const char *column)
+{
+	for (int i = 0; i < source->block_count; i++)
+		if (strcmp(column, source->blocks[i].column.bytes) == 0)
+			return true;
+	return strcmp(column, source->label_column) == 0;
+}
+
+/* Let the persons of a column be the units of a source whose label and features are known. */
+static void
+set_unit(DpermSource *source, const char *column)
+{
+	AttrNumber	number = get_attnum(source->relation, column);
+	int32		typmod;
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
+						get_rel_name(source->relation)),
+				 errhint("unit names the column that identifies persons. Names are case-sensitive and are not quoted.")));
+	if (is_used(source, column))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("unit cannot be the label or a feature"),
+				 errhint("unit must be a column that only identifies persons, such as a foreign key.")));
+	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod, &source->unit_collation);
+	if (!dperm_persons_takes(source->unit_type) ||
+		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))	/* equality would raise */
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("unit cannot be of type %s", format_type_be(source->unit_type)),
+				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, date or timestamp.")));
+	if (!OidIsValid(source->run_as) &&
+		pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
+				 errhint("Training requires SELECT on the column that identifies persons.")));
+	source->unit = psprintf("t.%s", quote_identifier(column));
+	source->once = true;
+}
+
+/*
+ * Let passes run where the rows of persons are, if they may and can: each server has all rows of a person. Values that are equal must have equal bits, or the
+ * server would be another.
+ */
+static void
+set_weights(DpermSource *source, const char *unit)
+{
+	Oid			type = getBaseType(source->unit_type);
+
+	if (source->registration || (type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
+		!dperm_location_keeps_together(source->relation, get_attnum(source->relation, unit)))
+		return;
+	source->location = DPERM_LOCATION_CITUS;
+	source->spec.weighted = true;
+}
+
+/* Raise if a relation has come to be protected, or not to be, since it was found out which process reads it. */
+static void
+check_process(const DpermSource *source, const DpermSourceNames *names)
+{
+	if (names->reads && (source->registration != NULL) != OidIsValid(names->protected))
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+				 errhint("It has come to be protected, or is no longer. Try again.")));
+}
+
+/* Find relation and columns and check types, domains and privileges. */
+void
+dperm_source_open(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options)
+{
+	int			column_count;
+	int			feature_count = names->feature_count;
+	char	  **feature_names = names->features;
+	const char *unit = names->unit;
+	DpermColumn *columns,
+			   *label,
+			  **features;
+
+	memset(source, 0, sizeof(*source));
+	source->extension_schema = get_func_namespace(names->function);
+	dperm_location_check_coordinator();
+	source->moments_type = dperm_source_type(source, "dp_moments");
+	source->relation = OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
+	source->from = dperm_relation_name(source->relation);
+	source->registration = dperm_protection_find(source->relation);
+	check_process(source, names);
+	if (source->registration)
+		unit = dperm_protection_unit(source->registration, unit);
+	columns = source->registration ?
+		dperm_protection_columns(source->registration, names->domains, &column_count) :
+		dperm_domains_read(source->relation, names->domains, dperm_encode_dimension, &column_count);
+	label = find_column(source, columns, column_count, names->label, "label");
+	if (names->blocks)
+	{
+		feature_count = names->block_count;
+		feature_names = block_names(names->blocks, feature_count);
+	}
+	features = choose_features(source, columns, column_count, label, unit, feature_names,
+							   &feature_count);
+	check_privileges(source, OidIsValid(names->protected), label, features, feature_count);
+	if (source->registration)
+		check_protection(source, names, options, label, features, feature_count);
+	if (names->blocks)
+		copy_blocks(source, features, names->blocks, names->block_count);
+	else
+	{
+		check_domains_used(columns, column_count, features, feature_count);
+		make_blocks(source, features, feature_count, options);
+
+		/* norm and dimension are arguments, too */
+		for (int i = 0; source->registration && i < feature_count; i++)
+			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
+	}
+	if (source->registration)
+		open_protected(source);
+	if (source->fenced && names->reads)
+		dperm_cluster_connect(source->run_as);
+	source->columns = make_readers(source, features);
+	set_label(source, label, options);
+	if (unit)
+	{
+		set_unit(source, unit);
+		set_weights(source, unit);
+	}
+	if (!source->once)
+		source->location = dperm_location_find(source->relation, &source->parts);
+	source->spec.loss = options->loss;
+	source->spec.encoder = dperm_options_encoder(options, source->blocks,
+												 source->block_count);
+}
+
+/* A type of ours. */
+Oid
+dperm_source_type(const DpermSource *source, const char *name)
+{
+	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
+						   ObjectIdGetDatum(source->extension_schema));
+}

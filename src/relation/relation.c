@@ -1,0 +1,93 @@
+/*
+ * relation.c: names and owners of relations.
+ */
+#include "postgres.h"
+
+#include "access/htup_details.h"
+#include "catalog/namespace.h"
+#include "catalog/pg_class.h"
+#include "nodes/value.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+#include "utils/syscache.h"
+#include "utils/varlena.h"
+
+#include "relation/relation.h"
+
+#define SOURCE_HINT \
+	"Write source as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with double quotes."
+
+/* Whatever goes wrong in looking up source, the hint is the same. */
+static void
+source_hint(void *arg)
+{
+	errhint(SOURCE_HINT);
+}
+
+/* A name as in FROM. */
+static RangeVar *
+parse_name(const char *name)
+{
+	List	   *parts;
+
+	if (!SplitIdentifierString(pstrdup(name), '.', &parts) || parts == NIL ||
+		list_length(parts) > 3)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_NAME),
+				 errmsg("\"%s\" is not the name of a relation", name)));
+	for (int i = 0; i < list_length(parts); i++)
+		list_nth_cell(parts, i)->ptr_value = makeString(list_nth(parts, i));
+	return makeRangeVarFromNameList(parts);
+}
+
+/* The same name, as it is understood: nothing else of what the caller has written. */
+char *
+dperm_relation_written(const char *name)
+{
+	RangeVar   *parsed = parse_name(name);
+	List	   *parts = list_make1(makeString(parsed->relname));
+
+	if (parsed->schemaname)
+		parts = lcons(makeString(parsed->schemaname), parts);
+	if (parsed->catalogname)
+		parts = lcons(makeString(parsed->catalogname), parts);
+	return NameListToQuotedString(parts);
+}
+
+/* The relation of a name as in FROM. */
+Oid
+dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok)
+{
+	ErrorContextCallback hint = {
+		.previous = error_context_stack,
+		.callback = source_hint
+	};
+	Oid			relation;
+
+	error_context_stack = &hint;
+	relation = RangeVarGetRelidExtended(parse_name(name), lock, missing_ok ? RVR_MISSING_OK : 0, NULL, NULL);
+	error_context_stack = hint.previous;
+	return relation;
+}
+
+/* The name of a relation, quoted. */
+char *
+dperm_relation_name(Oid relation)
+{
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
+}
+
+/* The owner of a relation, InvalidOid if it is gone. */
+Oid
+dperm_relation_owner(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	Oid			owner = InvalidOid;
+
+	if (HeapTupleIsValid(tuple))
+	{
+		owner = ((Form_pg_class) GETSTRUCT(tuple))->relowner;
+		ReleaseSysCache(tuple);
+	}
+	return owner;
+}

@@ -1,0 +1,24 @@
+/*
+ * relation.h: names and owners of relations.
+ */
+#ifndef DPERM_RELATION_H
+#define DPERM_RELATION_H
+
+#include "storage/lockdefs.h"
+
+/*
+ * The relation of a name as in FROM, locked; InvalidOid if there is none and
+ * that is not an error.
+ */
+extern Oid	dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok);
+
+/* Such a name, in the form that PostgreSQL writes it in. */
+extern char *dperm_relation_written(const char *name);
+
+/* The name of a relation, qualified and quoted. */
+extern char *dperm_relation_name(Oid relation);
+
+/* The owner of a relation, InvalidOid if it is gone. */
+extern Oid	dperm_relation_owner(Oid relation);
+
+#endif							/* DPERM_RELATION_H */

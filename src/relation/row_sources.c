@@ -1,0 +1,441 @@
+/*
+ * row_sources.c: the tables that relations read from, also through views, materialized views and functions.
+ *
+ * The catalog knows what a view or a materialized view was made from, and so it is with policies and SQL
+ * functions whose body it has parsed. What any other function reads nobody knows. The catalog records no
+ * dependencies on what PostgreSQL itself brings, so these are looked for in the parsed definitions.
+ */
+#include "postgres.h"
+
+#include "access/genam.h"
+#include "access/htup_details.h"
+#include "access/table.h"
+#include "access/transam.h"
+#include "catalog/dependency.h"
+#include "catalog/indexing.h"
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_class.h"
+#include "catalog/pg_depend.h"
+#include "catalog/pg_inherits.h"
+#include "catalog/pg_language.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_policy.h"
+#include "catalog/pg_proc.h"
+#include "catalog/pg_rewrite.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_statistic_ext_data.h"
+#include "commands/extension.h"
+#include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "nodes/parsenodes.h"
+#include "utils/builtins.h"
+#include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
+#include "utils/regproc.h"
+#include "utils/rel.h"
+#include "utils/syscache.h"
+
+#include "relation/row_sources.h"
+
+/* What has been found so far. */
+typedef struct Reach
+{
+	List	   *tables;
+	List	   *relations;		/* those and views, and the parents of tables */
+	bool		all_known;		/* is what may read anything refused? */
+	ObjectAddresses *visited;
+} Reach;
+
+static void visit(Oid class, Oid object, void *context);
+
+/* All that an object depends on. */
+void
+dperm_row_sources_dependencies(Oid class, Oid object, void (*each) (Oid class, Oid object, void *arg), void *arg)
+{
+	Relation	catalog = table_open(DependRelationId, AccessShareLock);
+	ScanKeyData key[2];
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key[0], Anum_pg_depend_classid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(class));
+	ScanKeyInit(&key[1], Anum_pg_depend_objid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(object));
+	scan = systable_beginscan(catalog, DependDependerIndexId, true, NULL, 2, key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Form_pg_depend depend = (Form_pg_depend) GETSTRUCT(tuple);
+
+		each(depend->refclassid, depend->refobjid, arg);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
+
+/* Visit all that an object depends on. */
+static void
+follow(Reach *reach, Oid class, Oid object)
+{
+	dperm_row_sources_dependencies(class, object, visit, reach);
+}
+
+/* Is one of the functions behind an aggregate such a one? */
+bool
+dperm_row_sources_aggregate(Oid aggregate, check_function_callback is_such, void *arg)
+{
+	HeapTuple	tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggregate));
+	bool		result = false;
+	Form_pg_aggregate form;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for aggregate %u", aggregate);
+	form = (Form_pg_aggregate) GETSTRUCT(tuple);
+	{
+		Oid			functions[] = {form->aggtransfn, form->aggfinalfn, form->aggcombinefn,
+			form->aggserialfn, form->aggdeserialfn, form->aggmtransfn, form->aggminvtransfn,
+			form->aggmfinalfn};
+
+		for (int i = 0; i < lengthof(functions); i++)
+			result = result || (OidIsValid(functions[i]) && is_such(functions[i], arg));
+	}
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* Does a relation have policies? */
+bool
+dperm_row_sources_has_policies(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		result;
+
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for relation %u", relation);
+	result = ((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+	ReleaseSysCache(tuple);
+	return result;
+}
+
+/* The type of an expression. */
+Oid
+dperm_row_sources_type(Node *node)
+{
+	switch (nodeTag(node))
+	{
+		case T_Var:
+		case T_Const:
+		case T_Param:
+		case T_Aggref:
+		case T_WindowFunc:
+		case T_SubscriptingRef:
+		case T_FuncExpr:
+		case T_OpExpr:
+		case T_NullIfExpr:
+		case T_SubLink:
+		case T_FieldSelect:
+		case T_FieldStore:
+		case T_RelabelType:
+		case T_CoerceViaIO:
+		case T_ArrayCoerceExpr:
+		case T_ConvertRowtypeExpr:
+		case T_CaseExpr:
+		case T_CaseTestExpr:
+		case T_ArrayExpr:
+		case T_RowExpr:
+		case T_CoalesceExpr:
+		case T_MinMaxExpr:
+		case T_CoerceToDomain:
+		case T_CoerceToDomainValue:
+#if PG_VERSION_NUM >= 160000
+		case T_JsonConstructorExpr:
+#endif
+#if PG_VERSION_NUM >= 170000
+		case T_JsonExpr:
+#endif
+			return exprType(node);
+		default:
+			return InvalidOid;
+	}
+}
+
+/* Visit a function of a parsed definition. */
+static bool
+visit_called(Oid function, void *reach)
+{
+	visit(ProcedureRelationId, function, reach);
+	return false;
+}
+
+/* Visit the relations and functions of a parsed definition. */
+static bool
+follow_tree(Node *node, void *reach)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, RangeTblEntry))
+	{
+		if (OidIsValid(((RangeTblEntry *) node)->relid))
+			visit(RelationRelationId, ((RangeTblEntry *) node)->relid, reach);
+		return false;
+	}
+	if (IsA(node, Query))
+		return query_tree_walker((Query *) node, follow_tree, reach, QTW_EXAMINE_RTES_BEFORE);
+	(void) check_functions_in_node(node, visit_called, reach);
+	return expression_tree_walker(node, follow_tree, reach);
+}
+
+/* Visit a parsed definition that the catalog has as text. */
+static void
+follow_text(Reach *reach, Datum definition, bool isnull)
+{
+	if (!isnull)
+		(void) follow_tree(stringToNode(TextDatumGetCString(definition)), reach);
+}
+
+/* Visit what is attached to a relation, each with an expression: its rules or its policies. */
+static void
+follow_attached(Reach *reach, Oid relation, Oid class, Oid index, AttrNumber home, AttrNumber oid,
+				AttrNumber expression)
+{
+	Relation	catalog = table_open(class, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, home, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(relation));
+	scan = systable_beginscan(catalog, index, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		bool		isnull;
+		Datum		value = heap_getattr(tuple, oid, RelationGetDescr(catalog), &isnull);
+
+		follow(reach, class, DatumGetObjectId(value));
+		value = heap_getattr(tuple, expression, RelationGetDescr(catalog), &isnull);
+		follow_text(reach, value, isnull);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+}
+
+/* Visit the definition of a view or a materialized view. */
+static void
+follow_rules(Reach *reach, Oid relation)
+{
+	follow_attached(reach, relation, RewriteRelationId, RewriteRelRulenameIndexId,
+					Anum_pg_rewrite_ev_class, Anum_pg_rewrite_oid, Anum_pg_rewrite_ev_action);
+}
+
+/* Visit the policies of a table, if they are enabled. */
+static void
+follow_policies(Reach *reach, Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	bool		enabled = HeapTupleIsValid(tuple) &&
+		((Form_pg_class) GETSTRUCT(tuple))->relrowsecurity;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	if (enabled)
+		follow_attached(reach, relation, PolicyRelationId, PolicyPolrelidPolnameIndexId,
+						Anum_pg_policy_polrelid, Anum_pg_policy_oid, Anum_pg_policy_polqual);
+}
+
+/* Refuse what holds values of any table. */
+static void
+refuse_statistics(Oid relation, char kind)
+{
+	if (relation == StatisticRelationId || relation == StatisticExtDataRelationId ||
+		kind == RELKIND_TOASTVALUE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("relation \"%s\" holds values of other tables, so source and holdout may overlap",
+						get_rel_name(relation)),
+				 errhint("Use a source and a holdout that do not read it.")));
+}
+
+/* The parents of a table, and their parents: its rows are rows of theirs. */
+static List *
+add_parents(List *relations, Oid table)
+{
+	Relation	catalog = table_open(InheritsRelationId, AccessShareLock);
+	ScanKeyData key;
+	SysScanDesc scan;
+	HeapTuple	tuple;
+
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
+	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
+	{
+		Oid			parent = ((Form_pg_inherits) GETSTRUCT(tuple))->inhparent;
+
+		if (!list_member_oid(relations, parent))
+			relations = add_parents(lappend_oid(relations, parent), parent);
+	}
+	systable_endscan(scan);
+	table_close(catalog, AccessShareLock);
+	return relations;
+}
+
+/* A relation: a table with its partitions and children, or what is behind a view. */
+static void
+visit_relation(Reach *reach, Oid relation)
+{
+	char		kind = get_rel_relkind(relation);
+	List	   *children;
+	ListCell   *cell;
+
+	reach->relations = list_append_unique_oid(reach->relations, relation);
+	if (reach->all_known)
+		refuse_statistics(relation, kind);
+	switch (kind)
+	{
+		case RELKIND_VIEW:
+			follow_rules(reach, relation);
+			break;
+		case RELKIND_MATVIEW:
+			reach->tables = list_append_unique_oid(reach->tables, relation);
+			follow_rules(reach, relation);
+			break;
+		case RELKIND_RELATION:
+		case RELKIND_PARTITIONED_TABLE:
+		case RELKIND_FOREIGN_TABLE:
+			children = find_all_inheritors(relation, AccessShareLock, NULL);
+			reach->tables = list_concat_unique_oid(reach->tables, children);
+			reach->relations = list_concat_unique_oid(reach->relations, children);
+			foreach(cell, children)
+				reach->relations = add_parents(reach->relations, lfirst_oid(cell));
+			follow_policies(reach, relation);
+			break;
+		default:
+			break;
+	}
+}
+
+/* Does one of PostgreSQL's own functions read a table, its statistics or a type, or run a query, that its arguments name? */
+static bool
+reads_by_name(const char *name)
+{
+	static const char *const names[] = {"table_to_xml", "table_to_xmlschema",
+		"table_to_xml_and_xmlschema", "query_to_xml", "query_to_xmlschema",
+		"query_to_xml_and_xmlschema", "cursor_to_xml", "cursor_to_xmlschema", "schema_to_xml",
+		"schema_to_xmlschema", "schema_to_xml_and_xmlschema", "database_to_xml",
+	"database_to_xmlschema", "database_to_xml_and_xmlschema", "ts_stat", "ts_rewrite", "pg_input_is_valid", "pg_input_error_info",
+	"satisfies_hash_partition"};
+	static const char counters[] = "pg_stat_get_";
+
+	if (strncmp(name, counters, strlen(counters)) == 0)
+		return true;
+	for (int i = 0; i < lengthof(names); i++)
+		if (strcmp(name, names[i]) == 0)
+			return true;
+	return false;
+}
+
+/* Is a function one of these? */
+bool
+dperm_row_sources_by_name(Oid function)
+{
+	char	   *name = function < FirstNormalObjectId ? get_func_name(function) : NULL;
+
+	return name && reads_by_name(name);
+}
+
+/* May a function read any table? Of one with a parsed body it is known what it reads. */
+static bool
+may_read(Oid function, Form_pg_proc form, bool parsed)
+{
+	Oid			extension;
+
+	if (function < FirstNormalObjectId)
+		return reads_by_name(NameStr(form->proname));
+	if (parsed || form->provolatile == PROVOLATILE_IMMUTABLE)
+		return false;
+	extension = get_extension_oid("dperm", true);
+	return form->prolang != ClanguageId || !OidIsValid(extension) ||
+		getExtensionOfObject(ProcedureRelationId, function) != extension;
+}
+
+/* A function: refused if it may read tables, and nobody knows which. */
+static void
+visit_function(Reach *reach, Oid function)
+{
+	HeapTuple	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	Datum		body;
+	bool		isnull;
+
+	if (!HeapTupleIsValid(tuple))
+		return;
+	body = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_prosqlbody, &isnull);
+	if (reach->all_known && may_read(function, (Form_pg_proc) GETSTRUCT(tuple), !isnull))
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("function %s may read any table, so source and holdout may overlap",
+						format_procedure(function)),
+				 errhint("Store the rows in a table, or write the function in SQL with BEGIN ATOMIC, so that what it reads is known.")));
+	follow_text(reach, body, isnull);
+	ReleaseSysCache(tuple);
+	if (function >= FirstNormalObjectId)
+		follow(reach, ProcedureRelationId, function);
+}
+
+/* Visit an object, once. */
+static void
+visit(Oid class, Oid object, void *context)
+{
+	Reach	   *reach = context;
+	ObjectAddress address;
+
+	ObjectAddressSet(address, class, object);
+	if (object_address_present(&address, reach->visited))
+		return;
+	add_exact_object_address(&address, reach->visited);
+	check_stack_depth();
+	CHECK_FOR_INTERRUPTS();
+	if (class == RelationRelationId)
+		visit_relation(reach, object);
+	else if (class == ProcedureRelationId)
+		visit_function(reach, object);
+	else if (class == OperatorRelationId)
+		follow(reach, class, object);
+}
+
+/* The parents of a table. */
+List *
+dperm_row_sources_parents(Oid table)
+{
+	return add_parents(NIL, table);
+}
+
+/* All that is behind some relations; what a function may read that is not known is left out, or refused. */
+static Reach
+reach_from(List *relations, bool all_known)
+{
+	Reach		reach = {.all_known = all_known, .visited = new_object_addresses()};
+	ListCell   *cell;
+
+	foreach(cell, relations)
+		visit(RelationRelationId, lfirst_oid(cell), &reach);
+	free_object_addresses(reach.visited);
+	return reach;
+}
+
+/* The tables behind some relations. */
+List *
+dperm_row_sources_tables(List *relations)
+{
+	return reach_from(relations, true).tables;
+}
+
+/* The tables behind a relation, as far as the catalog knows them. */
+List *
+dperm_row_sources_stored(Oid relation)
+{
+	return reach_from(list_make1_oid(relation), false).tables;
+}
+
+/* The relations behind a relation, as far as the catalog knows them. */
+List *
+dperm_row_sources_relations(Oid relation)
+{
+	return reach_from(list_make1_oid(relation), false).relations;
+}

@@ -1,0 +1,309 @@
+/*
+ * cache.c: encoded rows in memory.
+ *
+ * The memory of a cache depends on the number of rows and on their encoder alone, never on what
+ * they hold.
+ */
+#include "postgres.h"
+
+#include <sys/mman.h>
+
+#include "miscadmin.h"
+#include "utils/memutils.h"
+
+#include "base/host.h"
+#include "core/encode/compact.h"
+#include "train/cache.h"
+
+/* Bytes of a chunk at most; and of a huge page, of which chunks are made where there are any. */
+#define CHUNK_BYTES (8 * 1024 * 1024)
+#define HUGE_PAGE (2 * 1024 * 1024)
+
+/* Rows of the first chunk when it is made. */
+#define FIRST_ROWS 64
+
+/* Rows of a chunk: a power of two, so that every 2^k-th row is at the same place in each. */
+static int64
+chunk_rows(int words)
+{
+	int64		rows = FIRST_ROWS;
+
+	while (2 * rows * words * sizeof(double) <= CHUNK_BYTES)
+		rows *= 2;
+	return rows;
+}
+
+/* Rows of a sample. */
+static int64
+sample_rows(Size bytes, int words)
+{
+	return Max(bytes / (words * sizeof(double)), 2);
+}
+
+/* Start a cache. */
+void
+dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
+				 const DpermCache *like, bool weighted)
+{
+	int			words;
+
+	memset(cache, 0, sizeof(*cache));
+	cache->context = CurrentMemoryContext;
+	dperm_host_feed(&cache->feed, encoder, like ? &like->feed : NULL);
+	if (weighted)
+	{
+		dperm_layout_weigh(&cache->feed.layout);
+		cache->row = palloc(sizeof(double) * cache->feed.layout.words);
+	}
+	words = cache->feed.layout.words;
+	cache->sample_bytes = sample_bytes;
+	dperm_keep_init(&cache->keep, words, PG_INT64_MAX, sample_rows(sample_bytes, words), FIRST_ROWS);
+	cache->chunk_rows = chunk_rows(words);
+}
+
+static Size
+row_bytes(const DpermCache *cache)
+{
+	return sizeof(double) * cache->keep.words;
+}
+
+/* Bytes of the rows. */
+Size
+dperm_cache_size(const DpermCache *cache)
+{
+	return dperm_cache_room(cache) * row_bytes(cache);
+}
+
+/* Allocate a chunk, one of full size on huge pages if the system has them to give. */
+static double *
+make_chunk(const DpermCache *cache, int64 rows, void **allocated)
+{
+	Size		size = rows * row_bytes(cache);
+	char	   *start;
+
+	if (rows < cache->chunk_rows)
+		return *allocated = MemoryContextAllocHuge(cache->context, size);
+	*allocated = MemoryContextAllocHuge(cache->context, size + HUGE_PAGE);
+	start = (char *) TYPEALIGN(HUGE_PAGE, *allocated);
+#ifdef MADV_HUGEPAGE
+	(void) madvise(start, TYPEALIGN_DOWN(HUGE_PAGE, size), MADV_HUGEPAGE);
+#endif
+	return (double *) start;
+}
+
+/* Double the only chunk: it is small in the beginning, because there may be thousands of groups. */
+static void
+double_chunk(DpermCache *cache)
+{
+	DpermKeep  *keep = &cache->keep;
+	DpermKeep	before = *keep;
+	void	   *allocated = cache->allocated[0];
+	double	   *chunk = keep->chunks[0];
+
+	before.chunks = &chunk;
+	keep->chunk_rows *= 2;
+	keep->chunks[0] = make_chunk(cache, keep->chunk_rows, &cache->allocated[0]);
+	for (int64 i = 0; i < before.chunk_rows; i++)
+		memcpy(dperm_keep_row(keep, i), dperm_keep_row(&before, i), row_bytes(cache));
+	pfree(allocated);
+}
+
+/* Make room for one more row. */
+static void
+grow(DpermCache *cache)
+{
+	DpermKeep  *keep = &cache->keep;
+
+	if (cache->chunk_count == 1 && keep->chunk_rows < cache->chunk_rows)
+	{
+		double_chunk(cache);
+		return;
+	}
+	if (cache->chunk_count == cache->chunk_room)
+	{
+		int			more = Max(16, 2 * cache->chunk_room);
+
+		keep->chunks = keep->chunks ? repalloc(keep->chunks, sizeof(double *) * more) :
+			MemoryContextAlloc(cache->context, sizeof(double *) * more);
+		cache->allocated = cache->allocated ?
+			repalloc(cache->allocated, sizeof(void *) * more) :
+			MemoryContextAlloc(cache->context, sizeof(void *) * more);
+		cache->chunk_room = more;
+	}
+	keep->chunks[cache->chunk_count] = make_chunk(cache, keep->chunk_rows,
+												  &cache->allocated[cache->chunk_count]);
+	cache->chunk_count++;
+}
+
+/* Put an encoded row in its place, and into the spool. */
+static void
+store(DpermCache *cache, const double *row, int64 place)
+{
+	double	   *to;
+
+	if (cache->spool)
+		memcpy(dperm_spool_next(cache->spool), row, sizeof(double) * cache->feed.layout.words);
+	if (place < 0)
+		return;
+	to = dperm_keep_row(&cache->keep, place);
+	if (cache->compact)
+		dperm_compact_put(&cache->feed.layout, row, to);
+	else
+		memcpy(to, row, row_bytes(cache));
+}
+
+/* Map the queued rows, and put them where they belong. */
+static void
+settle_waiting(DpermCache *cache)
+{
+	int			waiting = cache->feed.waiting;
+	const double *rows;
+
+	if (waiting == 0)
+		return;
+	rows = dperm_feed_map(&cache->feed);
+	for (int i = 0; i < waiting; i++)
+	{
+		const double *row = rows + (size_t) i * cache->feed.layout.dim;
+
+		if (cache->feed.layout.weighted)
+		{
+			memcpy(cache->row, row, sizeof(double) * cache->feed.layout.dim);
+			*dperm_row_weight(&cache->feed.layout, cache->row) = cache->owners[i];
+			row = cache->row;
+		}
+		store(cache, row, cache->places[i]);
+	}
+}
+
+/* Encode and keep a row. */
+void
+dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 owner)
+{
+	DpermKeep  *keep = &cache->keep;
+	int64		place;
+
+	/* rows that go must not wait */
+	if (keep->used >= keep->capacity)
+		settle_waiting(cache);
+	place = dperm_keep_offer(keep);
+	if (place < 0 && !cache->spool)
+		return;
+	if (place >= dperm_cache_room(cache))
+		grow(cache);
+	if (!dperm_feed_waits(&cache->feed))
+	{
+		double	   *row = cache->compact ? cache->row : dperm_keep_row(keep, place);
+
+		dperm_feed_write(&cache->feed, values, sign, row);
+		if (cache->feed.layout.weighted)
+			*dperm_row_weight(&cache->feed.layout, row) = (double) owner;
+		if (cache->compact)
+			store(cache, row, place);
+	}
+	else
+	{
+		cache->places[cache->feed.waiting] = place;
+		cache->owners[cache->feed.waiting] = (double) owner;
+		if (dperm_feed_wait(&cache->feed, values, sign))
+			settle_waiting(cache);
+	}
+}
+
+/* Bring all rows to a spool. */
+void
+dperm_cache_spill(DpermCache *cache)
+{
+	MemoryContext caller = MemoryContextSwitchTo(cache->context);
+
+	settle_waiting(cache);
+	cache->spool = dperm_spool_make(cache->feed.layout.words);
+	for (int64 i = 0; i < cache->keep.used; i++)
+		memcpy(dperm_spool_next(cache->spool), dperm_keep_row(&cache->keep, i), row_bytes(cache));
+	MemoryContextSwitchTo(caller);
+}
+
+/* Keep rows in their compact form: a chunk is released as soon as its rows are elsewhere. */
+void
+dperm_cache_compact(DpermCache *cache)
+{
+	DpermKeep  *keep = &cache->keep;
+	const DpermLayout *layout = &cache->feed.layout;
+	DpermKeep	before;
+	DpermSpool *spool = cache->spool;
+	void	  **allocated = cache->allocated;
+	int			chunk_count = cache->chunk_count;
+
+	settle_waiting(cache);
+	before = *keep;
+	cache->compact = true;
+	cache->spool = NULL;		/* these rows are there already */
+	if (cache->row == NULL)
+		cache->row = MemoryContextAlloc(cache->context, row_bytes(cache));
+	keep->words = dperm_compact_words(layout);
+	keep->sample = sample_rows(cache->sample_bytes, keep->words);
+	keep->chunks = NULL;
+	keep->chunk_rows = FIRST_ROWS;
+	cache->chunk_rows = chunk_rows(keep->words);
+	cache->allocated = NULL;
+	cache->chunk_count = 0;
+	cache->chunk_room = 0;
+	for (int64 i = 0; i < before.used; i++)
+	{
+		if (i >= dperm_cache_room(cache))
+			grow(cache);
+		store(cache, dperm_keep_row(&before, i), i);
+		if ((i + 1) % before.chunk_rows == 0)
+		{
+			pfree(allocated[i / before.chunk_rows]);
+			CHECK_FOR_INTERRUPTS();
+		}
+	}
+	for (int i = before.used / before.chunk_rows; i < chunk_count; i++)
+		pfree(allocated[i]);
+	if (chunk_count > 0)
+	{
+		pfree(allocated);
+		pfree(before.chunks);
+	}
+	cache->spool = spool;
+}
+
+/* Keep no more than a sample. */
+void
+dperm_cache_shrink(DpermCache *cache)
+{
+	DpermKeep  *keep = &cache->keep;
+
+	settle_waiting(cache);
+	dperm_keep_shrink(keep);
+	while (cache->chunk_count > 1 &&
+		   (cache->chunk_count - 1) * keep->chunk_rows >= keep->capacity)
+		pfree(cache->allocated[--cache->chunk_count]);
+}
+
+/* All rows have arrived. */
+void
+dperm_cache_end(DpermCache *cache)
+{
+	settle_waiting(cache);
+}
+
+/* What rows weigh. */
+void
+dperm_cache_weigh(DpermCache *cache, const double *weights)
+{
+	const DpermLayout *layout = &cache->feed.layout;
+
+	for (int64 i = 0; i < cache->keep.used; i++)
+	{
+		double	   *row = dperm_keep_row(&cache->keep, i);
+		double	   *word = cache->compact ? dperm_compact_weight(layout, row) : dperm_row_weight(layout, row);
+
+		*word = *word < 0 ? 0 : weights[(int64) *word];
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+	}
+	if (cache->spool)
+		cache->spool->weights = weights;
+}

@@ -1,0 +1,184 @@
+/*
+ * count_decisions.c: the rows of a source that is read once, counted by cells as a model decides on them.
+ *
+ * What a row of a person counts for is known when all rows have been seen. Until then person and cell are noted in a spool, of
+ * which a row takes one word, whoever it belongs to.
+ */
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+#include "miscadmin.h"
+#include "tcop/dest.h"
+#include "utils/memutils.h"
+
+#include "base/host.h"
+#include "column/reader.h"
+#include "core/model/score.h"
+#include "core/privacy/counts.h"
+#include "core/privacy/person.h"
+#include "query/persons.h"
+#include "query/queries.h"
+#include "train/count_decisions.h"
+#include "train/spool.h"
+
+/* A receiver of rows. */
+typedef struct Tally
+{
+	DestReceiver pub;			/* must be first */
+	const DpermLabel *label;
+	const DpermModel *model;
+	double	   *frequencies;
+	DpermReader *readers;
+	DpermValue *values;
+	double	   *room;
+	int			bins;
+	int64	   *counts;
+	int			count;
+	MemoryContext row_context;	/* reset after each row */
+	DpermEntropy entropy;
+	DpermPersons *persons;		/* if persons are the units, and then the next one; else NULL */
+	DpermSpool *notes;
+	int64		behind;			/* rows of the table behind the source */
+} Tally;
+
+/* No cell. */
+#define NO_CELL (-1.0)
+
+/* The cell of a row. All values are read, whether or not the row has a label. */
+static int
+find_cell(Tally *tally, TupleTableSlot *slot)
+{
+	const DpermEncoder *encoder = &tally->model->encoder;
+	double		decision;
+	int			sign;
+
+	for (int i = 0; i < encoder->block_count; i++)
+		dperm_reader_read(&tally->readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1], &tally->values[i]);
+	decision = dperm_score_decision(encoder, tally->frequencies, tally->model->weights, tally->values, tally->room);
+	sign = slot->tts_isnull[0] ? 0 : dperm_label_sign(tally->label, slot->tts_values[0]);
+	return sign == 0 ? -1 : dperm_counts_cell(decision, sign > 0, tally->bins);
+}
+
+/* A row has arrived. */
+static bool
+receive_scored(TupleTableSlot *slot, DestReceiver *self)
+{
+	Tally	   *tally = (Tally *) self;
+	MemoryContext caller = MemoryContextSwitchTo(tally->row_context);
+	int			cell;
+
+	slot_getallattrs(slot);
+	cell = find_cell(tally, slot);
+	if (tally->persons)
+	{
+		int			last = slot->tts_nvalid - 1;
+		int64		person = dperm_persons_enter(tally->persons, slot->tts_values[last], slot->tts_isnull[last]);
+		bool		counts = cell >= 0 && person != DPERM_NOBODY;
+
+		if (counts)
+			dperm_persons_person(tally->persons, person)->labelled++;
+		*dperm_spool_next(tally->notes) = counts ? (double) (person * tally->count + cell) : NO_CELL;
+	}
+	else if (cell >= 0)
+		tally->counts[cell]++;
+	MemoryContextSwitchTo(caller);
+	MemoryContextReset(tally->row_context);
+	return true;
+}
+
+/* A row of the table behind the source. */
+static bool
+receive_behind(TupleTableSlot *slot, DestReceiver *self)
+{
+	((Tally *) self)->behind++;
+	return true;
+}
+
+/* Rows are about to arrive: label, features, and perhaps the unit. */
+static void
+start_tally(DestReceiver *self, int operation, TupleDesc desc)
+{
+	Tally	   *tally = (Tally *) self;
+
+	if (tally->pub.receiveSlot != receive_scored)
+		return;
+	dperm_label_check(tally->label, TupleDescAttr(desc, 0)->atttypid);
+	dperm_reader_bind_columns(tally->readers, tally->model->encoder.block_count, desc, 1);
+}
+
+static void
+end_tally(DestReceiver *self)
+{
+}
+
+/* Prepare to receive rows. */
+static void
+init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
+{
+	const DpermEncoder *encoder = &model->encoder;
+
+	tally->pub.receiveSlot = receive_scored;
+	tally->pub.rStartup = start_tally;
+	tally->pub.rShutdown = end_tally;
+	tally->pub.rDestroy = end_tally;
+	tally->pub.mydest = DestTuplestore;	/* anything that SPI does not make itself */
+	tally->label = &source->label;
+	tally->model = model;
+	tally->frequencies = dperm_host_frequencies(encoder);
+	tally->readers = dperm_reader_make_all(&source->spec.encoder, source->spec.readers);
+	tally->values = palloc0(sizeof(DpermValue) * encoder->block_count);
+	tally->room = palloc(sizeof(double) * (dperm_encoder_dim(encoder) + dperm_encoder_linear_dim(encoder)));
+	tally->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row", ALLOCSET_DEFAULT_SIZES);
+	memset(tally->counts, 0, sizeof(int64) * tally->count);
+	if (source->unit)
+	{
+		dperm_entropy_init(&tally->entropy, dperm_host_random, NULL);
+		tally->persons = dperm_persons_make(source->unit_type, source->unit_collation, 0, &tally->entropy);
+		if (!dperm_entropy_ok(&tally->entropy))
+			dperm_host_check_status(DPERM_NO_ENTROPY);
+		tally->notes = dperm_spool_make(1);
+	}
+}
+
+/* Count what was noted. */
+static void
+count_notes(Tally *tally)
+{
+	double	   *notes;
+	int			count;
+
+	/* as many as there are rows behind the source, whichever of them it shows */
+	while (tally->notes->rows < tally->behind)
+		*dperm_spool_next(tally->notes) = NO_CELL;
+	dperm_spool_rewind(tally->notes);
+	while ((notes = dperm_spool_read(tally->notes, &count)) != NULL)
+		for (int i = 0; i < count; i++)
+			if (notes[i] >= 0)
+			{
+				int64		note = (int64) notes[i];
+
+				tally->counts[note % tally->count] +=
+					dperm_person_count(1, dperm_persons_person(tally->persons, note / tally->count)->labelled);
+			}
+	dperm_spool_close(tally->notes);
+	dperm_persons_free(tally->persons);
+}
+
+/* Count rows by cells. */
+void
+dperm_count_decisions(const DpermSource *source, const DpermModel *model, int bins, int64 *counts, int count)
+{
+	Tally		tally = {.bins = bins, .counts = counts, .count = count};
+
+	init_tally(&tally, source, model);
+	if (source->population && tally.persons)
+	{
+		tally.pub.receiveSlot = receive_behind;
+		dperm_queries_population(source, &tally.pub);
+		tally.pub.receiveSlot = receive_scored;
+	}
+	dperm_queries_read(source, &tally.pub);
+	if (tally.persons)
+		count_notes(&tally);
+	MemoryContextDelete(tally.row_context);
+}

@@ -1,0 +1,78 @@
+/*
+ * count_errors.c: how much of the rows in memory, or in a spool, a model gets wrong.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+
+#include "core/base/vector.h"
+#include "core/privacy/person.h"
+#include "train/count_errors.h"
+
+/* The margin of a row, whose label is in its sign. */
+static double
+margin_of(const DpermLayout *layout, const double *weights, const double *row)
+{
+	double		margin = dperm_inner((size_t) layout->dense, weights, row);
+
+	if (layout->codes > 0)
+	{
+		const uint16_t *codes = dperm_row_codes(layout, row);
+		double		unit = dperm_row_unit(layout, codes);
+
+		for (int k = 1; k <= layout->codes; k++)
+			if (codes[k] < layout->dim)
+				margin += unit * weights[codes[k]];
+	}
+	return margin;
+}
+
+/* The parts that a row counts for: what it weighs, rounded down. Parts are a power of two, so the product is exact. */
+static int64
+parts_of(const DpermLayout *layout, const double *row)
+{
+	return layout->weighted ? (int64) (row[layout->words - 1] * DPERM_PERSON_PARTS) : 1;
+}
+
+/* The same for some rows one after the other. */
+static int64
+count_rows_wrong(const DpermLayout *layout, const double *weights, const double *rows, int64 count)
+{
+	int64		wrong = 0;
+
+	for (int64 i = 0; i < count; i++, rows += layout->words)
+		if (margin_of(layout, weights, rows) < 0)
+			wrong += parts_of(layout, rows);
+	return wrong;
+}
+
+/* The rows with a margin below zero. */
+int64
+dperm_count_errors(const DpermRows *rows, const DpermModel *model)
+{
+	const DpermCache *cache = &rows->cache;
+	const DpermLayout *layout = &cache->feed.layout;
+	double	   *weights = palloc(sizeof(double) * layout->dim);
+	int64		wrong = 0;
+
+	for (int i = 0; i < layout->dim; i++)
+		weights[i] = model->weights[layout->place ? layout->place[i] : i];
+	if (rows->complete)
+		for (int64 i = 0; i < cache->keep.used; i++)
+		{
+			if (i % 4096 == 0)
+				CHECK_FOR_INTERRUPTS();
+			wrong += count_rows_wrong(layout, weights, dperm_keep_row(&cache->keep, i), 1);
+		}
+	else
+	{
+		double	   *some;
+		int			count;
+
+		dperm_spool_rewind(cache->spool);
+		while ((some = dperm_spool_read(cache->spool, &count)) != NULL)
+			wrong += count_rows_wrong(layout, weights, some, count);
+	}
+	pfree(weights);
+	return wrong;
+}

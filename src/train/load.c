@@ -1,0 +1,550 @@
+/*
+ * load.c: rows of a source into memory, in one pass.
+ *
+ * The executor hands each row to a receiver of ours, which encodes it right away. How much is kept
+ * depends on the number of rows and on the encoders alone. Of a source that is read once, rows that do not fit go to a spool,
+ * and persons and portions are settled here: docs in src/README.md, "Reading once".
+ */
+#include "postgres.h"
+
+#include "executor/tuptable.h"
+#include "base/message.h"
+#include "miscadmin.h"
+#include "tcop/dest.h"
+#include "utils/lsyscache.h"
+#include "utils/memutils.h"
+
+#include "base/host.h"
+#include "base/settings.h"
+#include "column/reader.h"
+#include "core/base/limits.h"
+#include "core/privacy/draw.h"
+#include "query/persons.h"
+#include "query/queries.h"
+#include "train/load.h"
+
+/* Memory for compact rows or samples, when rows do not fit, together and even if less is set. */
+#define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
+
+/* Rows that come here to start from, when the others stay where they are; for each portion at least so many of them. */
+#define SAMPLE_ROWS 20000
+#define SAMPLE_ROWS_PORTION 5000
+
+/* Rows between two reports. */
+#define REPORT_ROWS 1000000
+
+/* A receiver of rows. */
+typedef struct Loader
+{
+	DestReceiver pub;			/* must be first */
+	const DpermSource *source;
+	DpermRows  *sets;
+	int			count;
+	Size		limit;			/* of all caches together */
+	bool		compact;		/* are rows kept in their compact form? */
+	bool		sampled;		/* did rows have to go? */
+	int64	   *portions;		/* units of each, or NULL */
+	int64		rows;
+	int64		elsewhere;		/* rows that stay where they are, and of which a sample comes; else 0 */
+	int64		units;			/* then: their units */
+	bool		once;			/* are rows read once, all of them? */
+	MemoryContext row_context;	/* reset after each row */
+	DpermReader **readers;		/* of each set */
+	DpermValue **values;
+
+	/* of a source that is read once */
+	DpermEntropy entropy;		/* for portions */
+	DpermPersons *persons;		/* if persons are the units; else NULL */
+	int64		missing;		/* rows of nobody, or of all, that are known of and have not come */
+} Loader;
+
+/* Keep compact rows from now on. */
+static void
+compact(Loader *loader)
+{
+	loader->compact = true;
+	loader->limit = Max(loader->limit, SAMPLE_BYTES);
+	for (int i = 0; i < loader->count; i++)
+	{
+		if (loader->once)
+			dperm_cache_spill(&loader->sets[i].cache);
+		dperm_cache_compact(&loader->sets[i].cache);
+	}
+}
+
+/* Keep samples from now on. */
+static void
+shrink(Loader *loader)
+{
+	loader->sampled = true;
+	for (int i = 0; i < loader->count; i++)
+		dperm_cache_shrink(&loader->sets[i].cache);
+}
+
+/* Would a set with one more row take too much memory? */
+static bool
+is_full(const Loader *loader, const DpermRows *set)
+{
+	Size		size = dperm_cache_needs(&set->cache);
+
+	if (size == 0)
+		return false;
+	for (int i = 0; i < loader->count; i++)
+		size += dperm_cache_size(&loader->sets[i].cache);
+	return size > loader->limit;
+}
+
+/* Make sure that a set can take one more row. */
+static void
+check_room(Loader *loader, const DpermRows *set)
+{
+	if (!loader->compact && is_full(loader, set))
+		compact(loader);
+	if (loader->compact && !loader->sampled && is_full(loader, set))
+		shrink(loader);
+}
+
+/*
+ * Take a row into a set; one without a slot is empty, and so is one without a sign. The owner is that of a row with a weight. Values
+ * are read in any case: what is fetched for them must not depend on the label, nor on the owner.
+ */
+static void
+take_row(Loader *loader, int number, TupleTableSlot *slot, int sign, int64 owner)
+{
+	DpermRows  *set = &loader->sets[number];
+	DpermReader *readers = loader->readers[number];
+	DpermValue *values = loader->values[number];
+	MemoryContext caller;
+
+	if (!dperm_cache_wants(&set->cache))
+	{
+		dperm_cache_skip(&set->cache);
+		return;
+	}
+	check_room(loader, set);
+	caller = MemoryContextSwitchTo(loader->row_context);
+	for (int i = 0; slot && i < set->source->block_count; i++)
+		dperm_reader_read(&readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1],
+						  &values[i]);
+	dperm_cache_add(&set->cache, values, sign, owner);
+	MemoryContextSwitchTo(caller);
+	if (!loader->row_context->isReset || loader->row_context->firstchild)
+		MemoryContextReset(loader->row_context);
+}
+
+/* Take a row into every set of its portion. */
+static void
+take_into(Loader *loader, int portion, TupleTableSlot *slot, int sign, int64 owner)
+{
+	for (int i = 0; i < loader->count; i++)
+		if (loader->sets[i].portion == portion)
+			take_row(loader, i, slot, sign, owner);
+}
+
+/* The sign of a row: that of its label, or 0 for none. */
+static int
+sign_of_row(const Loader *loader, const TupleTableSlot *slot)
+{
+	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
+	int			sign = slot->tts_isnull[0] ? 0 : dperm_label_sign(&loader->source->label, slot->tts_values[0]);
+
+	MemoryContextSwitchTo(caller);
+	return sign;
+}
+
+/* A row has arrived. */
+static bool
+receive_row(TupleTableSlot *slot, DestReceiver *self)
+{
+	Loader	   *loader = (Loader *) self;
+	int			portion = -1;
+
+	slot_getallattrs(slot);
+	if (loader->portions)
+	{
+		portion = dperm_queries_checked_portion(loader->source, slot->tts_values[slot->tts_nvalid - 1],
+												slot->tts_isnull[slot->tts_nvalid - 1]);
+		if (loader->elsewhere == 0)
+			loader->portions[portion]++;
+	}
+	take_into(loader, portion, slot, sign_of_row(loader, slot), 0);
+	if (++loader->rows % REPORT_ROWS == 0 && dperm_progress && loader->elsewhere == 0)
+		dperm_message_progress(INT64_FORMAT " rows read", loader->rows);
+	return true;
+}
+
+/* A portion for what has none. */
+static int
+draw_portion(Loader *loader)
+{
+	return loader->source->portions > 0 ? (int) dperm_draw_below(&loader->entropy, loader->source->portions) : -1;
+}
+
+/* The portion of a person. */
+static int
+portion_of(const Loader *loader, const DpermPerson *person)
+{
+	return loader->source->portions > 0 ? person->portion : -1;
+}
+
+/* The person whose unit is the last value of a row. */
+static int64
+find_person(Loader *loader, TupleTableSlot *slot)
+{
+	int			last = slot->tts_nvalid - 1;
+	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
+	int64		person = dperm_persons_enter(loader->persons, slot->tts_values[last], slot->tts_isnull[last]);
+
+	MemoryContextSwitchTo(caller);
+	return person;
+}
+
+/* One of the rows that a person, or nobody, is known to have has arrived. */
+static void
+expect_less(const Loader *loader, int64 *missing)
+{
+	if (loader->source->population && --*missing < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("source shows rows that the table behind it does not have"),
+				 errhint("Store the rows first, for example in a materialized view.")));
+}
+
+/*
+ * A row of a source that is read once has arrived. A row of nobody is kept as an empty one: how much is kept is to depend on the
+ * number of rows alone.
+ */
+static bool
+receive_once(TupleTableSlot *slot, DestReceiver *self)
+{
+	Loader	   *loader = (Loader *) self;
+
+	slot_getallattrs(slot);
+	if (++loader->rows > DPERM_ROWS_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("source has too many rows")));	/* for the bounds on rounding */
+	if (loader->persons)
+	{
+		int64		number = find_person(loader, slot);
+		DpermPerson *person = number == DPERM_NOBODY ? NULL : dperm_persons_person(loader->persons, number);
+		int			sign = sign_of_row(loader, slot);
+
+		if (!person)
+			sign = 0;
+		expect_less(loader, person ? &person->missing : &loader->missing);
+		if (sign != 0)
+			person->labelled++;
+		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), slot, sign,
+				  sign != 0 ? number : DPERM_NOBODY);
+	}
+	else
+	{
+		expect_less(loader, &loader->missing);
+		take_into(loader, draw_portion(loader), slot, sign_of_row(loader, slot), DPERM_NOBODY);
+	}
+	if (!loader->row_context->isReset)
+		MemoryContextReset(loader->row_context);
+	return true;
+}
+
+/* The unit of a row of the table behind the source, or the number of its rows; or a row, to be counted here. */
+static bool
+receive_population(TupleTableSlot *slot, DestReceiver *self)
+{
+	Loader	   *loader = (Loader *) self;
+
+	slot_getallattrs(slot);
+	if (loader->persons)
+	{
+		int64		number = find_person(loader, slot);
+
+		(*(number == DPERM_NOBODY ? &loader->missing : &dperm_persons_person(loader->persons, number)->missing))++;
+		MemoryContextReset(loader->row_context);
+	}
+	else if (loader->source->fenced)
+		loader->missing++;
+	else
+		loader->missing = DatumGetInt64(slot->tts_values[0]);
+	return true;
+}
+
+/* Rows are about to arrive: label, features, and perhaps more. Labels and units are read as they are, so their types have to be those that are expected. */
+static void
+start_rows(DestReceiver *self, int operation, TupleDesc desc)
+{
+	Loader	   *loader = (Loader *) self;
+
+	if (loader->pub.receiveSlot != receive_population)
+	{
+		dperm_label_check(&loader->source->label, TupleDescAttr(desc, 0)->atttypid);
+		for (int i = 0; i < loader->count; i++)
+			dperm_reader_bind_columns(loader->readers[i], loader->sets[i].source->block_count, desc, 1);
+	}
+	if (loader->persons &&
+		getBaseType(TupleDescAttr(desc, desc->natts - 1)->atttypid) != getBaseType(loader->source->unit_type))
+		elog(ERROR, "a query over the rows has a unit of another type");
+}
+
+static void
+end_rows(DestReceiver *self)
+{
+}
+
+/* Prepare to receive, as a source is read. */
+static void
+init_receiver(Loader *loader, const DpermSource *source)
+{
+	memset(loader, 0, sizeof(*loader));
+	loader->once = source->once;
+	loader->pub.receiveSlot = source->once ? receive_once : receive_row;
+	loader->pub.rStartup = start_rows;
+	loader->pub.rShutdown = end_rows;
+	loader->pub.rDestroy = end_rows;
+	loader->pub.mydest = DestTuplestore;	/* anything that SPI does not make itself */
+	loader->source = source;
+	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
+												ALLOCSET_DEFAULT_SIZES);
+	dperm_entropy_init(&loader->entropy, dperm_host_random, NULL);
+	if (source->unit)
+		loader->persons = dperm_persons_make(source->unit_type, source->unit_collation, source->portions, &loader->entropy);
+}
+
+/* Prepare to keep rows, with weights if there is a persons. */
+static void
+init_caches(Loader *loader)
+{
+	for (int i = 0; i < loader->count; i++)
+		dperm_cache_init(&loader->sets[i].cache, &loader->sets[i].source->spec.encoder, SAMPLE_BYTES / loader->count,
+						 i > 0 ? &loader->sets[i - 1].cache : NULL, loader->persons != NULL);
+}
+
+/* Prepare to take rows. */
+static void
+init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
+{
+	init_receiver(loader, sets[0].source);
+	loader->sets = sets;
+	loader->count = count;
+	loader->portions = portions;
+	loader->limit = (Size) dperm_cache_memory * 1024;
+	loader->readers = palloc(sizeof(DpermReader *) * count);
+	loader->values = palloc(sizeof(DpermValue *) * count);
+	for (int i = 0; i < count; i++)
+	{
+		const DpermPassSpec *spec = &sets[i].source->spec;
+
+		loader->readers[i] = dperm_reader_make_all(&spec->encoder, spec->readers);
+		loader->values[i] = palloc0(sizeof(DpermValue) * spec->encoder.block_count);
+	}
+	init_caches(loader);
+}
+
+/* Look at the table behind the source. */
+static void
+take_population(Loader *loader)
+{
+	if (loader->source->population == NULL)
+		return;
+	loader->pub.receiveSlot = receive_population;
+	dperm_queries_population(loader->source, &loader->pub);
+	loader->pub.receiveSlot = receive_once;
+}
+
+/* Empty rows in place of those of a person, or of nobody, that the source does not show. */
+static void
+fill_up(Loader *loader, const DpermPerson *person, int64 missing)
+{
+	for (int64 i = 0; i < missing; i++)
+	{
+		if (i % 4096 == 0)
+			CHECK_FOR_INTERRUPTS();
+		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL, 0, DPERM_NOBODY);
+	}
+}
+
+/* All random bits have been drawn: there must have been some. */
+static void
+end_draws(Loader *loader)
+{
+	if (!dperm_entropy_ok(&loader->entropy))
+		dperm_host_check_status(DPERM_NO_ENTROPY);
+	dperm_entropy_wipe(&loader->entropy);
+}
+
+/* All rows have arrived: those that are missing are empty. */
+static void
+settle_units(Loader *loader)
+{
+	DpermPersons *persons = loader->persons;
+	int64		count = persons ? dperm_persons_count(persons) : 0;
+
+	fill_up(loader, NULL, loader->missing);
+	for (int64 i = 0; i < count; i++)
+		fill_up(loader, dperm_persons_person(persons, i), dperm_persons_person(persons, i)->missing);
+	end_draws(loader);
+}
+
+/* The number of units of each portion, or of all. */
+static void
+count_units(Loader *loader)
+{
+	DpermPersons *persons = loader->persons;
+
+	for (int i = 0; i < loader->count; i++)
+	{
+		DpermRows  *set = &loader->sets[i];
+
+		set->count = persons ? dperm_persons_count(persons) :
+			loader->elsewhere == 0 ? set->cache.keep.seen :
+			loader->portions ? loader->portions[set->portion] : loader->units;
+	}
+	if (loader->portions == NULL || !loader->once)
+		return;
+	if (persons)
+		for (int64 i = 0; i < dperm_persons_count(persons); i++)
+			loader->portions[dperm_persons_person(persons, i)->portion]++;
+	for (int i = 0; i < loader->count; i++)
+	{
+		/* every portion has a set, and all sets of it saw the same rows */
+		if (persons)
+			loader->sets[i].count = loader->portions[loader->sets[i].portion];
+		else
+			loader->portions[loader->sets[i].portion] = loader->sets[i].count;
+	}
+}
+
+/* The size of so many rows, as they are kept. */
+static Size
+size_of_rows(const Loader *loader, int64 rows)
+{
+	int			words = 0;
+
+	for (int i = 0; i < loader->count; i++)
+		words = Max(words, loader->sets[i].cache.keep.words);
+	return (Size) rows * words * sizeof(double);
+}
+
+/* Let rows stay where they are. What comes of those of persons is not all that somebody has, so it has no weights: it is only to start from. */
+static void
+let_stay(Loader *loader, int64 rows, int64 units)
+{
+	loader->elsewhere = rows;
+	loader->units = units;
+	if (!loader->once)
+		return;
+	loader->once = false;
+	loader->pub.receiveSlot = receive_row;
+	end_draws(loader);
+	dperm_persons_free(loader->persons);
+	loader->persons = NULL;
+	init_caches(loader);
+}
+
+/* Count rows that are elsewhere. Those that are many stay there. */
+static void
+count_elsewhere(Loader *loader)
+{
+	int64		rows,
+				units;
+
+	if (loader->source->location == DPERM_LOCATION_HERE)
+		return;
+	units = dperm_queries_count(loader->source, loader->portions, &rows);
+	if (size_of_rows(loader, rows) > (Size) dperm_pull_memory * 1024)
+		let_stay(loader, rows, units);
+	else if (loader->portions)
+		memset(loader->portions, 0, sizeof(int64) * loader->source->portions);
+}
+
+/* Read a sample of rows that are elsewhere. They are kept compact: nothing of it is exact. */
+static void
+read_sample(Loader *loader)
+{
+	int64		sample = Max(SAMPLE_ROWS, SAMPLE_ROWS_PORTION * loader->source->portions);
+
+	if (!loader->compact)
+		compact(loader);
+	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
+
+	/* how many rows persons have is not public */
+	if (dperm_progress)
+		dperm_message_progress(INT64_FORMAT " %s on other servers", loader->units, loader->source->unit ? "persons" : "rows");
+}
+
+/* Read rows. */
+void
+dperm_load(DpermRows *sets, int count, int64 *portions)
+{
+	const DpermSource *source = sets[0].source;
+	double	   *weights;
+	Loader		loader;
+
+	if (portions)
+		memset(portions, 0, sizeof(int64) * source->portions);
+	init_loader(&loader, sets, count, portions);
+	take_population(&loader);
+	count_elsewhere(&loader);
+	if (loader.limit == 0)
+		compact(&loader);
+	if (loader.elsewhere > 0)
+		read_sample(&loader);
+	else
+		dperm_queries_read(source, &loader.pub);
+	if (loader.once)
+		settle_units(&loader);
+	for (int i = 0; i < count; i++)
+	{
+		dperm_cache_end(&sets[i].cache);
+		sets[i].complete = !loader.compact;
+		sets[i].elsewhere = loader.elsewhere > 0;
+	}
+	count_units(&loader);
+	if (loader.persons)
+	{
+		weights = dperm_persons_weights(loader.persons);
+		dperm_persons_free(loader.persons);
+		for (int i = 0; i < count; i++)
+			dperm_cache_weigh(&sets[i].cache, weights);
+	}
+	MemoryContextDelete(loader.row_context);
+	if (dperm_progress && loader.once)
+		dperm_message_progress("all rows read");
+	else if (dperm_progress && loader.elsewhere == 0 && loader.rows % REPORT_ROWS != 0)
+		dperm_message_progress(INT64_FORMAT " rows read", loader.rows);
+}
+
+/* Let go of files. */
+void
+dperm_load_close(DpermRows *sets, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		dperm_spool_close(sets[i].cache.spool);
+		sets[i].cache.spool = NULL;
+	}
+}
+
+/* The number of units, by a scan of its own. */
+int64
+dperm_load_count(const DpermSource *source)
+{
+	DpermSource counted = *source;
+	Loader		loader;
+	int64		count;
+
+	counted.portions = 0;
+	if (counted.population == NULL)
+	{
+		counted.population = dperm_queries_own_population(source);
+		counted.population_relation = source->relation;
+	}
+	init_receiver(&loader, &counted);
+	take_population(&loader);
+	end_draws(&loader);
+	count = loader.persons ? dperm_persons_count(loader.persons) : loader.missing;
+	if (loader.persons)
+		dperm_persons_free(loader.persons);
+	MemoryContextDelete(loader.row_context);
+	return count;
+}

@@ -1,0 +1,121 @@
+/*
+ * spool.c: encoded rows in a temporary file, written once and read in passes.
+ */
+#include "postgres.h"
+
+#include "miscadmin.h"
+#include "utils/wait_event.h"
+
+#include "train/spool.h"
+
+/* Bytes of the buffer, or one row if that is more. */
+#define BUFFER_BYTES (512 * 1024)
+
+/* The largest file: what is known about rounding in sums over rows holds up to there. */
+#define FILE_BYTES_MAX ((int64) 1 << 41)
+
+/* Begin a spool. */
+DpermSpool *
+dperm_spool_make(int words)
+{
+	DpermSpool *spool = palloc0(sizeof(*spool));
+
+	spool->words = words;
+	spool->buffer_rows = Max(BUFFER_BYTES / (sizeof(double) * words), 1);
+	spool->buffer = palloc(sizeof(double) * words * spool->buffer_rows);
+	spool->file = OpenTemporaryFile(false);
+	return spool;
+}
+
+/* Bytes of some rows. */
+static int
+bytes_of(const DpermSpool *spool, int rows)
+{
+	return (int) (sizeof(double) * spool->words * rows);
+}
+
+/* Bring what waits to the file. */
+static void
+write_waiting(DpermSpool *spool)
+{
+	int			bytes = bytes_of(spool, spool->waiting);
+
+	CHECK_FOR_INTERRUPTS();
+	if (bytes == 0)
+		return;
+	errno = 0;
+	if (spool->at + bytes > FILE_BYTES_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("the encoded rows take more than 2 terabytes")));
+	if (FileWrite(spool->file, (char *) spool->buffer, bytes, spool->at, PG_WAIT_EXTENSION) != bytes)
+	{
+		if (errno == 0)
+			errno = ENOSPC;
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not write to a temporary file: %m")));
+	}
+	spool->at += bytes;
+	spool->waiting = 0;
+}
+
+/* The place for one more row. */
+double *
+dperm_spool_next(DpermSpool *spool)
+{
+	if (spool->waiting == spool->buffer_rows)
+		write_waiting(spool);
+	spool->rows++;
+	return spool->buffer + (size_t) spool->words * spool->waiting++;
+}
+
+/* Start to read. */
+void
+dperm_spool_rewind(DpermSpool *spool)
+{
+	write_waiting(spool);
+	spool->at = 0;
+	spool->left = spool->rows;
+}
+
+/* What rows weigh, in place of their owners. */
+static void
+weigh(const DpermSpool *spool, int count)
+{
+	double	   *word = spool->buffer + spool->words - 1;
+
+	for (int i = 0; i < count; i++, word += spool->words)
+		*word = *word < 0 ? 0 : spool->weights[(int64) *word];
+}
+
+/* Some more rows. */
+double *
+dperm_spool_read(DpermSpool *spool, int *count)
+{
+	int			bytes;
+
+	CHECK_FOR_INTERRUPTS();
+	*count = (int) Min(spool->left, spool->buffer_rows);
+	if (*count == 0)
+		return NULL;
+	bytes = bytes_of(spool, *count);
+	errno = 0;
+	if (FileRead(spool->file, (char *) spool->buffer, bytes, spool->at, PG_WAIT_EXTENSION) != bytes)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from a temporary file: %m")));
+	spool->at += bytes;
+	spool->left -= *count;
+	if (spool->weights)
+		weigh(spool, *count);
+	return spool->buffer;
+}
+
+/* Let go of the file. */
+void
+dperm_spool_close(DpermSpool *spool)
+{
+	if (spool)
+		FileClose(spool->file);
+}

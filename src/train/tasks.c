@@ -1,0 +1,322 @@
+/*
+ * tasks.c: trainings over the rows of a source, several at a time.
+ *
+ * Rows that are all in memory answer by themselves, and so do those in a spool; else passes over the table do, and trainings
+ * share them.
+ */
+#include "postgres.h"
+
+#include "executor/spi.h"
+#include "utils/memutils.h"
+
+#include "base/host.h"
+#include "base/message.h"
+#include "base/settings.h"
+#include "core/encode/fourier.h"
+#include "core/solve/matrix.h"
+#include "query/moments_flat.h"
+#include "query/queries.h"
+#include "train/tasks.h"
+#include "train/training.h"
+
+/* Steps of the solver that are reported, see dperm.progress. */
+#define REPORTED_STEPS 8
+
+/* A task that is under way. */
+typedef struct Work
+{
+	DpermTask  *task;
+	DpermTraining training;
+	uint64		digest;			/* of the rows that its passes read, if passes say so */
+	bool		digested;		/* is it known? */
+} Work;
+
+/*
+ * Report a step of the solver. How many it takes depends on the rows, so no more than a fixed number of
+ * steps is reported, and at the end as many as are left of it: the reports are always the same.
+ */
+static void
+report_step(int *reported, bool end)
+{
+	while (dperm_progress && *reported < REPORTED_STEPS)
+	{
+		++*reported;
+		dperm_message_progress("solving, step %d of %d", *reported, REPORTED_STEPS);
+		if (!end)
+			return;
+	}
+}
+
+/* The shape of the noise of a task, in the order of its rows in memory. */
+static DpermNoisePlans
+noise_of(const DpermTask *task)
+{
+	const DpermFeed *feed = &task->rows->cache.feed;
+
+	return dperm_options_noise(task->options, feed->encoder, feed->layout.place != NULL);
+}
+
+/* Begin the training of a task. */
+static void
+begin_work(Work *work, DpermTask *task)
+{
+	const DpermRows *rows = task->rows;
+
+	work->task = task;
+	work->digested = false;
+	dperm_training_begin(&work->training, task->options, &rows->cache, noise_of(task), rows->count, rows->complete);
+}
+
+/* Make the model of a task whose training has ended, in a context. */
+static void
+end_work(Work *work, MemoryContext result)
+{
+	const DpermSource *source = work->task->rows->source;
+
+	work->task->model = dperm_training_model(&work->training, &source->spec.encoder, source->label_column,
+											 work->task->options->positive, result);
+}
+
+/* Train on rows that are all in memory, or in a spool; one of several trainings has no reports of its own. */
+static void
+train_alone(DpermTask *task, bool one_of_several, MemoryContext result)
+{
+	Work		work;
+	int			reported = one_of_several ? REPORTED_STEPS : 0;
+
+	begin_work(&work, task);
+	while (work.training.active)
+	{
+		if (task->rows->complete)
+			dperm_training_answer(&work.training);
+		else
+			dperm_training_answer_spool(&work.training, task->rows->cache.spool);
+		report_step(&reported, false);
+	}
+	report_step(&reported, true);
+	dperm_host_check_status(dperm_training_finish(&work.training));
+	end_work(&work, result);
+}
+
+/* The request for what a training waits for. */
+static Datum
+make_request(const Work *work)
+{
+	const DpermAsk *ask = &work->training.ask;
+
+	return dperm_moments_flat_request(&work->task->rows->source->spec,
+								 ask->weights_low ? DPERM_PASS_CAREFUL :
+								 !ask->hess ? DPERM_PASS_GRADIENT :
+								 dperm_fit_rough(&work->training.fit) ? DPERM_PASS_ROUGH :
+								 DPERM_PASS_HESSIAN,
+								 ask->weights, ask->weights_low);
+}
+
+/* Rows are not the same in every pass: a view or a foreign table that changes under one snapshot. */
+void
+dperm_tasks_rows_changed(void)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+			 errmsg("the number of rows in source changed during training"),
+			 errhint("Try again while nobody adds or deletes rows, or store them first, for example in a materialized view.")));
+}
+
+/* Raise if the rows of a pass are not those of the passes before. */
+static void
+check_rows(Work *work, const DpermPass *pass)
+{
+	if (dperm_pass_units(pass) != work->task->rows->count)
+		dperm_tasks_rows_changed();
+	if (pass->seed != 0 && work->digested && pass->digest != work->digest)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("rows in source changed during training"),
+				 errhint("Try again while nobody changes them, or store them first, for example in a materialized view.")));
+	work->digest = pass->digest;
+	work->digested = true;
+}
+
+/* Give a training what a pass found. */
+static void
+answer_by_pass(Work *work, Datum result)
+{
+	const DpermAsk *ask = &work->training.ask;
+	int			dim = work->training.fit.setup.dim;
+	double		n = (double) work->task->rows->count;
+	DpermPass	pass;
+	const uint64 *words;
+	const double *sums;
+
+	if (!result)
+		dperm_tasks_rows_changed();
+	dperm_moments_flat_open(result, &pass, &words);
+	check_rows(work, &pass);
+	sums = (const double *) words + dperm_pass_gradient_at(&pass);
+	dperm_matrix_sums_means(pass.value, sums, sums + dim, n, dim, ask);
+	if (ask->hess)
+	{
+		const double *packed = (const double *) words + dperm_pass_hess_at(&pass);
+
+		for (int j = 0; j < dim; j++)
+			for (int i = j; i < dim; i++)
+				ask->hess[(size_t) j * dim + i] = *packed++ / n;
+	}
+	dperm_training_next(&work->training);
+}
+
+/*
+ * One pass over the table, for all trainings that are active; false if none is. The query is the same in every
+ * pass, whichever those are: an error would show it.
+ */
+static bool
+run_pass(Work *works, int count)
+{
+	const DpermSource *source = works[0].task->rows->source;
+	Datum	   *requests = palloc0(sizeof(Datum) * count);
+	Datum	   *results = palloc(sizeof(Datum) * count);
+	int		   *portions = palloc(sizeof(int) * count);
+	bool		active = false;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (works[i].training.active)
+			requests[i] = make_request(&works[i]);
+		portions[i] = works[i].task->rows->portion;
+		active = active || works[i].training.active;
+	}
+	if (!active)
+		return false;
+	dperm_queries_pass(source, count, requests, source->portions > 0 ? portions : NULL, results);
+	for (int i = 0; i < count; i++)
+		if (works[i].training.active)
+			answer_by_pass(&works[i], results[i]);
+	return true;
+}
+
+/* Train on rows that are read again in every pass. */
+static void
+train_by_passes(DpermTask *tasks, int count, MemoryContext result)
+{
+	Work	   *works = palloc(sizeof(Work) * count);
+	MemoryContext work = CurrentMemoryContext;
+	MemoryContext pass = AllocSetContextCreate(work, "dperm pass", ALLOCSET_DEFAULT_SIZES);
+	DpermStatus status = DPERM_OK;
+	int			reported = 0;
+	bool		more = true;
+
+	for (int i = 0; i < count; i++)
+		begin_work(&works[i], &tasks[i]);
+	while (more)
+	{
+		MemoryContextSwitchTo(pass);
+		more = run_pass(works, count);
+		MemoryContextSwitchTo(work);
+		MemoryContextReset(pass);
+		if (more)
+			report_step(&reported, false);
+	}
+	report_step(&reported, true);
+
+	/* all of them, before one may raise */
+	for (int i = 0; i < count; i++)
+	{
+		DpermStatus one = dperm_training_finish(&works[i].training);
+
+		status = status == DPERM_OK ? one : status;
+	}
+	dperm_host_check_status(status);
+	for (int i = 0; i < count; i++)
+		end_work(&works[i], result);
+}
+
+/* Memory for the matrices of trainings that share passes, even if less is set. */
+#define SHARING_BYTES ((Size) 256 * 1024 * 1024)
+
+/*
+ * How many of the tasks can share passes: their matrices have to fit into memory together, and the results of a pass
+ * into one row, whichever trainings ask for a Hessian.
+ */
+static int
+sharing(const DpermTask *tasks, int count)
+{
+	Size		limit = Max((Size) dperm_cache_memory * 1024, SHARING_BYTES);
+	Size		size = 0;
+	Size		row = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		const DpermEncoder *encoder = &tasks[i].rows->source->spec.encoder;
+		int			dim = dperm_encoder_dim(encoder);
+
+		/* the solver's, and those of the pass in its executor's and in its flat form */
+		size += sizeof(double) * (dperm_fit_room(dim) + 3 * dperm_moments_room(dim, true));
+		if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
+			size += sizeof(double) * dperm_fourier_size(&encoder->kernel,
+														dperm_encoder_linear_dim(encoder));
+		row += sizeof(double) * (dperm_packed_size(dim) + 4 * (Size) dim);
+		if (i > 0 && (size > limit || row > MaxAllocSize / 4))
+			return i;
+	}
+	return count;
+}
+
+/* Run trainings over rows of one source. */
+void
+dperm_tasks_run(DpermTask *tasks, int count)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext work = AllocSetContextCreate(caller, "dperm training", ALLOCSET_DEFAULT_SIZES);
+
+	/* all of them, before one is trained */
+	for (int i = 0; i < count; i++)
+	{
+		const DpermRows *rows = tasks[i].rows;
+		DpermSetup	setup = dperm_options_setup(tasks[i].options, rows->cache.feed.layout.dim,
+												noise_of(&tasks[i]), rows->count);
+
+		(void) dperm_host_calibrate(&setup);
+	}
+	for (int done = 0; done < count;)
+	{
+		MemoryContextSwitchTo(work);
+		if (tasks[done].rows->complete || (tasks[done].rows->source->once && !tasks[done].rows->elsewhere))
+			train_alone(&tasks[done++], count > 1, caller);
+		else
+		{
+			int			some = sharing(tasks + done, count - done);
+
+			train_by_passes(tasks + done, some, caller);
+			done += some;
+		}
+		MemoryContextReset(work);
+		if (dperm_progress && count > 1)
+			dperm_message_progress("%d of %d models trained", done, count);
+	}
+	MemoryContextSwitchTo(caller);
+	MemoryContextDelete(work);
+}
+
+/* Load the rows of a source and train on them. */
+DpermModel *
+dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	MemoryContext load = AllocSetContextCreate(caller, "dperm rows", ALLOCSET_DEFAULT_SIZES);
+	DpermRows	rows = {.source = source, .portion = -1};
+	DpermTask	task = {.options = options, .rows = &rows};
+
+	MemoryContextSwitchTo(load);
+	dperm_load(&rows, 1, NULL);
+	MemoryContextSwitchTo(caller);
+	if (rows.count > 0)
+	{
+		DpermSetup	setup = dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
+
+		dperm_options_advise(&setup, rows.count);
+		dperm_tasks_run(&task, 1);
+	}
+	dperm_load_close(&rows, 1);
+	MemoryContextDelete(load);
+	return task.model;
+}

@@ -1,0 +1,142 @@
+/*
+ * training.c: one training, from encoded rows to a model.
+ */
+#include "postgres.h"
+
+#include "utils/memutils.h"
+
+#include "base/host.h"
+#include "train/training.h"
+
+/*
+ * What a Hessian costs in a pass over the table, in gradients: less than in memory, since reading the rows
+ * is most of the work. So many for each coordinate.
+ */
+#define STREAMED_HESS_COST (1.0 / 72)
+
+/* Begin a training: noise, and a start from the rows in memory. */
+void
+dperm_training_begin(DpermTraining *training, const DpermOptions *options, const DpermCache *cache,
+					 DpermNoisePlans noise, int64 rows, bool complete)
+{
+	const DpermLayout *layout = &cache->feed.layout;
+
+	memset(training, 0, sizeof(*training));
+	training->layout = layout;
+	training->fit.setup = dperm_options_setup(options, layout->dim, noise, rows);
+	training->fit.calibration = dperm_host_calibrate(&training->fit.setup);
+	dperm_entropy_init(&training->entropy, dperm_host_random, NULL);
+	training->matrix = dperm_matrix_of(&cache->keep, layout, options->loss);
+	training->matrix.compact = cache->compact;
+	if (layout->weighted)
+	{
+		training->matrix.of = cache->keep.seen;
+		training->matrix.units = (double) rows;
+	}
+	training->matrix.rough = dperm_fit_rough(&training->fit);
+	training->matrix.poll = dperm_host_interrupts;
+	training->matrix.room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
+												   dperm_moments_room(layout->dim, true));
+	training->fit.sample = &training->matrix;
+	training->fit.hess_cost = complete || cache->spool ? 0 : STREAMED_HESS_COST * layout->dim;
+	training->fit.entropy = &training->entropy;
+	training->fit.poll = dperm_host_interrupts;
+	training->weights = palloc(sizeof(double) * layout->dim);
+	training->room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
+											dperm_fit_room(layout->dim));
+	dperm_fit_start(&training->fitting, &training->fit, training->weights, training->room);
+	dperm_training_next(training);
+}
+
+/* Answer by the rows in memory. */
+void
+dperm_training_answer(DpermTraining *training)
+{
+	dperm_matrix_answer(&training->matrix, &training->ask);
+	dperm_training_next(training);
+}
+
+/* Answer by all rows in a spool. */
+void
+dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool)
+{
+	DpermMoments moments;
+	double	   *rows;
+	int			count;
+
+	dperm_matrix_start(&training->matrix, &training->ask, &moments);
+	dperm_spool_rewind(spool);
+	while ((rows = dperm_spool_read(spool, &count)) != NULL)
+		dperm_moments_add_every(&moments, rows, count, 1);
+	dperm_matrix_means(&moments, (double) training->fit.setup.rows, &training->ask);
+	dperm_training_next(training);
+}
+
+/* Go on with what was asked. */
+void
+dperm_training_next(DpermTraining *training)
+{
+	training->active = dperm_fit_next(&training->fitting, &training->ask);
+}
+
+/* End a training: release its weights, and leave no trace of the noise, of which the start is made too. */
+DpermStatus
+dperm_training_finish(DpermTraining *training)
+{
+	DpermStatus status = dperm_fit_end(&training->fitting);
+
+	dperm_matrix_wipe(&training->matrix);
+	dperm_entropy_wipe(&training->entropy);
+	return status;
+}
+
+/* A text that may be missing, in a context. */
+static DpermText
+copy_text(const char *text, MemoryContext context)
+{
+	DpermText	copy = {NULL, 0};
+
+	if (text)
+		copy = (DpermText) {MemoryContextStrdup(context, text), (int) strlen(text)};
+	return copy;
+}
+
+/* The shape of the noise in the order of the model, in a context. */
+static const DpermNoise *
+copy_noise(const DpermNoise *noise, const DpermLayout *layout, MemoryContext context)
+{
+	DpermNoise *copy;
+
+	if (noise == NULL)
+		return NULL;
+	copy = MemoryContextAlloc(context, sizeof(*copy));
+	*copy = *noise;
+	copy->groups = MemoryContextAlloc(context, sizeof(DpermNoiseGroup) * noise->group_count);
+	memcpy(copy->groups, noise->groups, sizeof(DpermNoiseGroup) * noise->group_count);
+	copy->shapes = MemoryContextAlloc(context, sizeof(DpermShape) * noise->shape_count);
+	memcpy(copy->shapes, noise->shapes, sizeof(DpermShape) * noise->shape_count);
+	if (layout->place)
+		for (int i = 0; i < copy->shape_count; i++)
+			copy->shapes[i].first = layout->place[copy->shapes[i].first];
+	return copy;
+}
+
+/* The model of a training that has ended, made in a context. */
+DpermModel *
+dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label, const char *positive,
+					 MemoryContext result)
+{
+	double	   *weights = MemoryContextAlloc(result, sizeof(double) * training->fit.setup.dim);
+	DpermModel *model = MemoryContextAllocZero(result, sizeof(*model));
+
+	dperm_layout_restore(training->layout, training->weights, weights);
+	model->label = copy_text(label, result);
+	model->has_positive = positive != NULL;
+	model->positive = copy_text(positive, result);
+	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration, encoder, weights);
+	model->noise = copy_noise(model->noise, training->layout, result);
+	pfree(training->matrix.room);
+	pfree(training->weights);
+	pfree(training->room);
+	return model;
+}

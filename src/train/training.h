@@ -1,0 +1,66 @@
+/*
+ * training.h: one training, from encoded rows to a model.
+ *
+ *   dperm_training_begin(&training, ...);
+ *   while (training.active)
+ *       dperm_training_answer(&training);      or fill in training.ask, and dperm_training_next(&training)
+ *   status = dperm_training_finish(&training);
+ *   model = dperm_training_model(&training, ...);
+ *
+ * Functions and aggregates train this way alike: there is no other.
+ */
+#ifndef DPERM_TRAINING_H
+#define DPERM_TRAINING_H
+
+#include "base/options.h"
+#include "core/base/status.h"
+#include "core/encode/encoder.h"
+#include "core/encode/layout.h"
+#include "core/mechanism/fit.h"
+#include "core/model/model.h"
+#include "core/privacy/entropy.h"
+#include "core/solve/matrix.h"
+#include "core/solve/solver.h"
+#include "train/cache.h"
+
+/* A training in progress. */
+typedef struct DpermTraining
+{
+	const DpermLayout *layout;	/* of the rows */
+	DpermFit	fit;
+	DpermEntropy entropy;
+	DpermMatrix matrix;			/* the rows in memory */
+	DpermFitting fitting;
+	double	   *weights;		/* in the order of the layout */
+	double	   *room;
+	DpermAsk	ask;			/* what it waits for, if active */
+	bool		active;
+} DpermTraining;
+
+/*
+ * Begin a training, in the current memory context: draw the noise, and start from the rows in memory. noise is its shape, in
+ * the order of the rows in memory, or NULL; rows is the public number of units; complete says whether all of them are in the cache, as they are, so that it can answer.
+ */
+extern void dperm_training_begin(DpermTraining *training, const DpermOptions *options,
+								 const DpermCache *cache, DpermNoisePlans noise, int64 rows, bool complete);
+
+/* Answer by the rows in memory, which are complete, and go on. */
+extern void dperm_training_answer(DpermTraining *training);
+
+/* Answer by all rows as they are in a spool, and go on. */
+extern void dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool);
+
+/* Go on: somebody has filled in what was asked. */
+extern void dperm_training_next(DpermTraining *training);
+
+/* End a training: release its weights, and leave no trace of the noise. Does not raise. */
+extern DpermStatus dperm_training_finish(DpermTraining *training);
+
+/*
+ * The model of a training that has ended well, made in a context; frees what the training used. label is the column that
+ * was learnt, NULL if it was an expression; positive the value of it that means yes, or NULL.
+ */
+extern DpermModel *dperm_training_model(DpermTraining *training, const DpermEncoder *encoder,
+										const char *label, const char *positive, MemoryContext result);
+
+#endif							/* DPERM_TRAINING_H */
