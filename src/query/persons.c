@@ -123,7 +123,7 @@ dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 
 /* Twice the room. */
 static void
-grow(DpermPersons *persons)
+grow_table(DpermPersons *persons)
 {
 	CHECK_FOR_INTERRUPTS();
 	persons->room *= 2;
@@ -166,7 +166,7 @@ add_person(DpermPersons *persons, uint64 hash, Datum value)
 	int64	   *slot;
 
 	if (persons->count == persons->room)
-		grow(persons);
+		grow_table(persons);
 	person = &persons->persons[persons->count];
 	slot = &persons->slots[hash & (persons->room - 1)];
 	caller = MemoryContextSwitchTo(persons->context);
