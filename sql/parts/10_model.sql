@@ -4,50 +4,50 @@
 
 CREATE TYPE dp_model;
 
-CREATE FUNCTION dp_model_in(cstring) RETURNS dp_model
+CREATE FUNCTION dperm_model_in(cstring) RETURNS dp_model
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_model_in(cstring) IS 'text input of dp_model: JSON';
+COMMENT ON FUNCTION dperm_model_in(cstring) IS 'text input of dp_model: JSON';
 
-CREATE FUNCTION dp_model_out(dp_model) RETURNS cstring
+CREATE FUNCTION dperm_model_out(dp_model) RETURNS cstring
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_model_out(dp_model) IS 'text output of dp_model: JSON';
+COMMENT ON FUNCTION dperm_model_out(dp_model) IS 'text output of dp_model: JSON';
 
-CREATE FUNCTION dp_model_recv(internal) RETURNS dp_model
+CREATE FUNCTION dperm_model_recv(internal) RETURNS dp_model
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_model_recv(internal) IS 'binary input of dp_model';
+COMMENT ON FUNCTION dperm_model_recv(internal) IS 'binary input of dp_model';
 
-CREATE FUNCTION dp_model_send(dp_model) RETURNS bytea
+CREATE FUNCTION dperm_model_send(dp_model) RETURNS bytea
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_model_send(dp_model) IS 'binary output of dp_model';
+COMMENT ON FUNCTION dperm_model_send(dp_model) IS 'binary output of dp_model';
 
 CREATE TYPE dp_model (
-	INPUT = dp_model_in,
-	OUTPUT = dp_model_out,
-	RECEIVE = dp_model_recv,
-	SEND = dp_model_send,
+	INPUT = dperm_model_in,
+	OUTPUT = dperm_model_out,
+	RECEIVE = dperm_model_recv,
+	SEND = dperm_model_send,
 	STORAGE = extended
 );
 COMMENT ON TYPE dp_model IS
 	'a trained classifier: its weights, every public parameter of its training, and its privacy guarantee';
 
-CREATE FUNCTION dp_model_to_jsonb(model dp_model) RETURNS jsonb
+CREATE FUNCTION dperm_model_to_jsonb(model dp_model) RETURNS jsonb
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_model_to_jsonb(dp_model) IS 'convert a model to jsonb; used by the cast';
+COMMENT ON FUNCTION dperm_model_to_jsonb(dp_model) IS 'convert a model to jsonb; used by the cast';
 
-CREATE FUNCTION dp_model_from_jsonb(model jsonb) RETURNS dp_model
+CREATE FUNCTION dperm_model_from_jsonb(model jsonb) RETURNS dp_model
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_model_from_jsonb(jsonb) IS 'convert jsonb to a model; used by the cast';
+COMMENT ON FUNCTION dperm_model_from_jsonb(jsonb) IS 'convert jsonb to a model; used by the cast';
 
-CREATE CAST (dp_model AS jsonb) WITH FUNCTION dp_model_to_jsonb(dp_model) AS ASSIGNMENT;
+CREATE CAST (dp_model AS jsonb) WITH FUNCTION dperm_model_to_jsonb(dp_model) AS ASSIGNMENT;
 COMMENT ON CAST (dp_model AS jsonb) IS 'the complete model, without loss';
 
-CREATE CAST (jsonb AS dp_model) WITH FUNCTION dp_model_from_jsonb(jsonb);
+CREATE CAST (jsonb AS dp_model) WITH FUNCTION dperm_model_from_jsonb(jsonb);
 COMMENT ON CAST (jsonb AS dp_model) IS 'read a model; its guarantee is derived again from its parameters';
 
 CREATE FUNCTION dp_weights(model dp_model) RETURNS float8[]

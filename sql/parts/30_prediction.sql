@@ -24,13 +24,13 @@ COMMENT ON FUNCTION dp_decision(dp_model, "any") IS
 	'the weighted sum of the features, scaled and clipped as in training';
 
 CREATE FUNCTION dp_encode(model dp_model, features "any") RETURNS float8[]
-	AS 'MODULE_PATHNAME', 'dp_encode_model'
+	AS 'MODULE_PATHNAME', 'dperm_encode_model'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_encode(dp_model, "any") IS
 	'the features as the model sees them: the vector that its weights are multiplied by';
 
 CREATE FUNCTION dp_encode(domains jsonb, features "any") RETURNS float8[]
-	AS 'MODULE_PATHNAME', 'dp_encode_domains'
+	AS 'MODULE_PATHNAME', 'dperm_encode_domains'
 	LANGUAGE C STABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_encode(jsonb, "any") IS
 	'a row of a table as a vector of norm at most 1, encoded with the domains of the listed columns';

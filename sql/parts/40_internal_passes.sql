@@ -1,93 +1,93 @@
 --
--- dp_moments: one pass over the rows
+-- dperm_moments: one pass over the rows
 --
 
-CREATE TYPE dp_moments;
+CREATE TYPE dperm_moments;
 
-CREATE FUNCTION dp_moments_in(cstring) RETURNS dp_moments
+CREATE FUNCTION dperm_moments_in(cstring) RETURNS dperm_moments
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_moments_in(cstring) IS 'I/O';
+COMMENT ON FUNCTION dperm_moments_in(cstring) IS 'I/O';
 
-CREATE FUNCTION dp_moments_out(dp_moments) RETURNS cstring
+CREATE FUNCTION dperm_moments_out(dperm_moments) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_moments_out(dp_moments) IS 'I/O';
+COMMENT ON FUNCTION dperm_moments_out(dperm_moments) IS 'I/O';
 
-CREATE FUNCTION dp_moments_recv(internal) RETURNS dp_moments
+CREATE FUNCTION dperm_moments_recv(internal) RETURNS dperm_moments
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_moments_recv(internal) IS 'I/O';
+COMMENT ON FUNCTION dperm_moments_recv(internal) IS 'I/O';
 
-CREATE FUNCTION dp_moments_send(dp_moments) RETURNS bytea
+CREATE FUNCTION dperm_moments_send(dperm_moments) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_moments_send(dp_moments) IS 'I/O';
+COMMENT ON FUNCTION dperm_moments_send(dperm_moments) IS 'I/O';
 
-CREATE TYPE dp_moments (
-	INPUT = dp_moments_in,
-	OUTPUT = dp_moments_out,
-	RECEIVE = dp_moments_recv,
-	SEND = dp_moments_send,
+CREATE TYPE dperm_moments (
+	INPUT = dperm_moments_in,
+	OUTPUT = dperm_moments_out,
+	RECEIVE = dperm_moments_recv,
+	SEND = dperm_moments_send,
 	ALIGNMENT = double,
 	STORAGE = external
 );
-COMMENT ON TYPE dp_moments IS
+COMMENT ON TYPE dperm_moments IS
 	'internal to training: the request for one pass over the rows, or the sums or counts that it computed; not private';
 
-CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float8[]) RETURNS dp_moments
-	AS 'MODULE_PATHNAME', 'dp_moments_step_float8' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float8[]) IS
-	'internal to training: transition function of dp_moments_agg';
+CREATE FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, float8[]) RETURNS dperm_moments
+	AS 'MODULE_PATHNAME', 'dperm_moments_step_float8' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, float8[]) IS
+	'internal to training: transition function of dperm_moments_agg';
 
-CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float4[]) RETURNS dp_moments
-	AS 'MODULE_PATHNAME', 'dp_moments_step_float4' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, float4[]) IS
-	'internal to training: transition function of dp_moments_agg';
+CREATE FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, float4[]) RETURNS dperm_moments
+	AS 'MODULE_PATHNAME', 'dperm_moments_step_float4' LANGUAGE C IMMUTABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, float4[]) IS
+	'internal to training: transition function of dperm_moments_agg';
 
-CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, VARIADIC "any") RETURNS dp_moments
-	AS 'MODULE_PATHNAME', 'dp_moments_step' LANGUAGE C STABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, VARIADIC "any") IS
-	'internal to training: transition function of dp_moments_agg';
+CREATE FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, VARIADIC "any") RETURNS dperm_moments
+	AS 'MODULE_PATHNAME', 'dperm_moments_step' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, VARIADIC "any") IS
+	'internal to training: transition function of dperm_moments_agg';
 
-CREATE FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, record) RETURNS dp_moments
-	AS 'MODULE_PATHNAME', 'dp_moments_step_record' LANGUAGE C STABLE PARALLEL SAFE COST 100;
-COMMENT ON FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, record) IS
-	'internal to training: transition function of dp_moments_agg';
+CREATE FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, record) RETURNS dperm_moments
+	AS 'MODULE_PATHNAME', 'dperm_moments_step_record' LANGUAGE C STABLE PARALLEL SAFE COST 100;
+COMMENT ON FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, record) IS
+	'internal to training: transition function of dperm_moments_agg';
 
-CREATE FUNCTION dp_moments_combine(dp_moments, dp_moments) RETURNS dp_moments
+CREATE FUNCTION dperm_moments_combine(dperm_moments, dperm_moments) RETURNS dperm_moments
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_moments_combine(dp_moments, dp_moments) IS
-	'internal to training: combine function of dp_moments_agg';
+COMMENT ON FUNCTION dperm_moments_combine(dperm_moments, dperm_moments) IS
+	'internal to training: combine function of dperm_moments_agg';
 
-CREATE AGGREGATE dp_moments_vector_agg(request dp_moments, label boolean, features float8[]) (
-	SFUNC = dp_moments_step,
-	STYPE = dp_moments,
-	COMBINEFUNC = dp_moments_combine,
+CREATE AGGREGATE dperm_moments_vector_agg(request dperm_moments, label boolean, features float8[]) (
+	SFUNC = dperm_moments_step,
+	STYPE = dperm_moments,
+	COMBINEFUNC = dperm_moments_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_moments_vector_agg(dp_moments, boolean, float8[]) IS
+COMMENT ON AGGREGATE dperm_moments_vector_agg(dperm_moments, boolean, float8[]) IS
 	'internal to training: one pass over rows with one array';
 
-CREATE AGGREGATE dp_moments_vector_agg(request dp_moments, label boolean, features float4[]) (
-	SFUNC = dp_moments_step,
-	STYPE = dp_moments,
-	COMBINEFUNC = dp_moments_combine,
+CREATE AGGREGATE dperm_moments_vector_agg(request dperm_moments, label boolean, features float4[]) (
+	SFUNC = dperm_moments_step,
+	STYPE = dperm_moments,
+	COMBINEFUNC = dperm_moments_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_moments_vector_agg(dp_moments, boolean, float4[]) IS
+COMMENT ON AGGREGATE dperm_moments_vector_agg(dperm_moments, boolean, float4[]) IS
 	'internal to training: one pass over rows with one array';
 
-CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, VARIADIC columns "any") (
-	SFUNC = dp_moments_step,
-	STYPE = dp_moments,
-	COMBINEFUNC = dp_moments_combine,
+CREATE AGGREGATE dperm_moments_agg(request dperm_moments, label boolean, VARIADIC columns "any") (
+	SFUNC = dperm_moments_step,
+	STYPE = dperm_moments,
+	COMBINEFUNC = dperm_moments_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, VARIADIC "any") IS
+COMMENT ON AGGREGATE dperm_moments_agg(dperm_moments, boolean, VARIADIC "any") IS
 	'internal to training: one pass over the rows';
 
-CREATE AGGREGATE dp_moments_agg(request dp_moments, label boolean, columns record) (
-	SFUNC = dp_moments_step,
-	STYPE = dp_moments,
-	COMBINEFUNC = dp_moments_combine,
+CREATE AGGREGATE dperm_moments_agg(request dperm_moments, label boolean, columns record) (
+	SFUNC = dperm_moments_step,
+	STYPE = dperm_moments,
+	COMBINEFUNC = dperm_moments_combine,
 	PARALLEL = SAFE
 );
-COMMENT ON AGGREGATE dp_moments_agg(dp_moments, boolean, record) IS
+COMMENT ON AGGREGATE dperm_moments_agg(dperm_moments, boolean, record) IS
 	'internal to training: one pass over the rows';

@@ -3,9 +3,9 @@
 --
 
 CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8) (
-	SFUNC = dp_logreg_step,
+	SFUNC = dperm_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_aggregate_final,
+	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -13,9 +13,9 @@ COMMENT ON AGGREGATE dp_logreg("any", "any", float8) IS
 	'train a differentially private logistic regression on the rows of each group';
 
 CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8) (
-	SFUNC = dp_logreg_step,
+	SFUNC = dperm_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_aggregate_final,
+	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -23,9 +23,9 @@ COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8) IS
 	'train a differentially private logistic regression on the rows of each group';
 
 CREATE AGGREGATE dp_logreg(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
-	SFUNC = dp_logreg_step,
+	SFUNC = dperm_logreg_step,
 	STYPE = internal,
-	FINALFUNC = dp_aggregate_final,
+	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -33,9 +33,9 @@ COMMENT ON AGGREGATE dp_logreg("any", "any", float8, float8, jsonb) IS
 	'train a differentially private logistic regression on the rows of each group';
 
 CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8) (
-	SFUNC = dp_svm_step,
+	SFUNC = dperm_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_aggregate_final,
+	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -43,9 +43,9 @@ COMMENT ON AGGREGATE dp_svm("any", "any", float8) IS
 	'train a differentially private support vector machine on the rows of each group';
 
 CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8) (
-	SFUNC = dp_svm_step,
+	SFUNC = dperm_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_aggregate_final,
+	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );
@@ -53,9 +53,9 @@ COMMENT ON AGGREGATE dp_svm("any", "any", float8, float8) IS
 	'train a differentially private support vector machine on the rows of each group';
 
 CREATE AGGREGATE dp_svm(label "any", features "any", epsilon float8, lambda float8, options jsonb) (
-	SFUNC = dp_svm_step,
+	SFUNC = dperm_svm_step,
 	STYPE = internal,
-	FINALFUNC = dp_aggregate_final,
+	FINALFUNC = dperm_aggregate_final,
 	FINALFUNC_MODIFY = SHAREABLE,
 	PARALLEL = RESTRICTED
 );

@@ -2,93 +2,93 @@
 -- Composition
 --
 
-CREATE FUNCTION dp_compose_model_step(internal, dp_model) RETURNS internal
+CREATE FUNCTION dperm_compose_model_step(internal, dp_model) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_compose_model_step(internal, dp_model) IS
+COMMENT ON FUNCTION dperm_compose_model_step(internal, dp_model) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dp_compose_model_step(internal, dp_model, float8) RETURNS internal
+CREATE FUNCTION dperm_compose_model_step(internal, dp_model, float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_compose_model_step(internal, dp_model, float8) IS
+COMMENT ON FUNCTION dperm_compose_model_step(internal, dp_model, float8) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dp_compose_claim_step(internal, jsonb) RETURNS internal
+CREATE FUNCTION dperm_compose_claim_step(internal, jsonb) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_compose_claim_step(internal, jsonb) IS
+COMMENT ON FUNCTION dperm_compose_claim_step(internal, jsonb) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dp_compose_claim_step(internal, jsonb, float8) RETURNS internal
+CREATE FUNCTION dperm_compose_claim_step(internal, jsonb, float8) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_compose_claim_step(internal, jsonb, float8) IS
+COMMENT ON FUNCTION dperm_compose_claim_step(internal, jsonb, float8) IS
 	'internal to dp_compose: transition function';
 
-CREATE FUNCTION dp_compose_combine(internal, internal) RETURNS internal
+CREATE FUNCTION dperm_compose_combine(internal, internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_compose_combine(internal, internal) IS
+COMMENT ON FUNCTION dperm_compose_combine(internal, internal) IS
 	'internal to dp_compose: combine the states of two workers';
 
-CREATE FUNCTION dp_compose_serialize(internal) RETURNS bytea
+CREATE FUNCTION dperm_compose_serialize(internal) RETURNS bytea
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_compose_serialize(internal) IS
+COMMENT ON FUNCTION dperm_compose_serialize(internal) IS
 	'internal to dp_compose: the state as bytes';
 
-CREATE FUNCTION dp_compose_deserialize(bytea, internal) RETURNS internal
+CREATE FUNCTION dperm_compose_deserialize(bytea, internal) RETURNS internal
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_compose_deserialize(bytea, internal) IS
+COMMENT ON FUNCTION dperm_compose_deserialize(bytea, internal) IS
 	'internal to dp_compose: the state from bytes';
 
-CREATE FUNCTION dp_compose_final(internal) RETURNS jsonb
+CREATE FUNCTION dperm_compose_final(internal) RETURNS jsonb
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_compose_final(internal) IS
+COMMENT ON FUNCTION dperm_compose_final(internal) IS
 	'internal to dp_compose: what the releases cost together';
 
 CREATE AGGREGATE dp_compose(model dp_model) (
-	SFUNC = dp_compose_model_step,
+	SFUNC = dperm_compose_model_step,
 	STYPE = internal,
 	SSPACE = 16384,
-	FINALFUNC = dp_compose_final,
-	COMBINEFUNC = dp_compose_combine,
-	SERIALFUNC = dp_compose_serialize,
-	DESERIALFUNC = dp_compose_deserialize,
+	FINALFUNC = dperm_compose_final,
+	COMBINEFUNC = dperm_compose_combine,
+	SERIALFUNC = dperm_compose_serialize,
+	DESERIALFUNC = dperm_compose_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_compose(dp_model) IS
 	'what several models cost together: the sums of their epsilons and deltas';
 
 CREATE AGGREGATE dp_compose(model dp_model, delta float8) (
-	SFUNC = dp_compose_model_step,
+	SFUNC = dperm_compose_model_step,
 	STYPE = internal,
 	SSPACE = 16384,
-	FINALFUNC = dp_compose_final,
-	COMBINEFUNC = dp_compose_combine,
-	SERIALFUNC = dp_compose_serialize,
-	DESERIALFUNC = dp_compose_deserialize,
+	FINALFUNC = dperm_compose_final,
+	COMBINEFUNC = dperm_compose_combine,
+	SERIALFUNC = dperm_compose_serialize,
+	DESERIALFUNC = dperm_compose_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_compose(dp_model, float8) IS
 	'what several models cost together: the least epsilon at a delta, by sums or by Renyi divergences';
 
 CREATE AGGREGATE dp_compose(claim jsonb) (
-	SFUNC = dp_compose_claim_step,
+	SFUNC = dperm_compose_claim_step,
 	STYPE = internal,
 	SSPACE = 16384,
-	FINALFUNC = dp_compose_final,
-	COMBINEFUNC = dp_compose_combine,
-	SERIALFUNC = dp_compose_serialize,
-	DESERIALFUNC = dp_compose_deserialize,
+	FINALFUNC = dperm_compose_final,
+	COMBINEFUNC = dperm_compose_combine,
+	SERIALFUNC = dperm_compose_serialize,
+	DESERIALFUNC = dperm_compose_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_compose(jsonb) IS
 	'what several releases cost together: the sums of their epsilons and deltas';
 
 CREATE AGGREGATE dp_compose(claim jsonb, delta float8) (
-	SFUNC = dp_compose_claim_step,
+	SFUNC = dperm_compose_claim_step,
 	STYPE = internal,
 	SSPACE = 16384,
-	FINALFUNC = dp_compose_final,
-	COMBINEFUNC = dp_compose_combine,
-	SERIALFUNC = dp_compose_serialize,
-	DESERIALFUNC = dp_compose_deserialize,
+	FINALFUNC = dperm_compose_final,
+	COMBINEFUNC = dperm_compose_combine,
+	SERIALFUNC = dperm_compose_serialize,
+	DESERIALFUNC = dperm_compose_deserialize,
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dp_compose(jsonb, float8) IS

@@ -124,6 +124,6 @@ CREATE FUNCTION dp_cost(
 	OUT epsilon_left numeric,
 	OUT epsilon_left_after numeric
 ) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'dp_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
+	AS 'MODULE_PATHNAME', 'dperm_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
 COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

@@ -3,33 +3,33 @@
 --
 -- Amounts are exact decimals: sums of the ledger are what the accounts say.
 
--- A dump has the names of roles and relations, and is restored table by table. dp_role_name and dp_relation_name take any name, so that
+-- A dump has the names of roles and relations, and is restored table by table. dperm_role_name and dperm_relation_name take any name, so that
 -- one that is not there keeps no other row out; for the same reason nothing is unique but what nobody can choose. A budget is known by a number that is
 -- drawn at random: one of the same name that somebody makes before, or in place of, a restored one is another one.
 --
 -- Each table whose rows are changed or removed has a key, of random numbers too: a publication for all tables would keep everybody from writing it without one. Whole rows as
 -- REPLICA IDENTITY will not do: PostgreSQL 18 refuses those with generated columns.
 
-CREATE TYPE dp_role_name;
-CREATE FUNCTION dp_role_name_in(cstring) RETURNS dp_role_name
+CREATE TYPE dperm_role_name;
+CREATE FUNCTION dperm_role_name_in(cstring) RETURNS dperm_role_name
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_role_name_in(cstring) IS 'internal to budgets: I/O of dp_role_name';
-CREATE FUNCTION dp_role_name_out(dp_role_name) RETURNS cstring
+COMMENT ON FUNCTION dperm_role_name_in(cstring) IS 'internal to budgets: I/O of dperm_role_name';
+CREATE FUNCTION dperm_role_name_out(dperm_role_name) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_role_name_out(dp_role_name) IS 'internal to budgets: I/O of dp_role_name';
-CREATE TYPE dp_role_name (INPUT = dp_role_name_in, OUTPUT = dp_role_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
-COMMENT ON TYPE dp_role_name IS
+COMMENT ON FUNCTION dperm_role_name_out(dperm_role_name) IS 'internal to budgets: I/O of dperm_role_name';
+CREATE TYPE dperm_role_name (INPUT = dperm_role_name_in, OUTPUT = dperm_role_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
+COMMENT ON TYPE dperm_role_name IS
 	'internal to budgets: a role, as regrole; or a name that no role had when it was restored, which stands for nobody';
-CREATE FUNCTION dp_role_of(dp_role_name) RETURNS regrole
-	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_role_of(dp_role_name) IS 'internal to budgets: the role';
+CREATE FUNCTION dperm_role_of(dperm_role_name) RETURNS regrole
+	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dperm_role_of(dperm_role_name) IS 'internal to budgets: the role';
 
 CREATE TABLE dp_budget_accounts (
 	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
 	budget text COLLATE "C" NOT NULL,
 	created timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	owner_name dp_role_name NOT NULL,
-	owner regrole GENERATED ALWAYS AS (dp_role_of(owner_name)) STORED,
+	owner_name dperm_role_name NOT NULL,
+	owner regrole GENERATED ALWAYS AS (dperm_role_of(owner_name)) STORED,
 	epsilon numeric NOT NULL,
 	delta numeric NOT NULL,
 	renyi_order float8 NOT NULL,
@@ -49,8 +49,8 @@ CREATE TABLE dp_budget_grants (
 	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
 	budget_id uuid NOT NULL,
 	budget text COLLATE "C" NOT NULL,
-	grantee_name dp_role_name NOT NULL,
-	grantee regrole GENERATED ALWAYS AS (dp_role_of(grantee_name)) STORED,
+	grantee_name dperm_role_name NOT NULL,
+	grantee regrole GENERATED ALWAYS AS (dperm_role_of(grantee_name)) STORED,
 	epsilon numeric,
 	delta numeric,
 	spent_epsilon numeric NOT NULL DEFAULT 0,
@@ -66,8 +66,8 @@ CREATE TABLE dp_ledger_entries (
 	entry bigint NOT NULL,
 	at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
 	act text NOT NULL,
-	actor_name dp_role_name,
-	actor regrole GENERATED ALWAYS AS (dp_role_of(actor_name)) STORED,
+	actor_name dperm_role_name,
+	actor regrole GENERATED ALWAYS AS (dperm_role_of(actor_name)) STORED,
 	role name NOT NULL,
 	function text,
 	relation text,
@@ -89,8 +89,8 @@ CREATE TABLE dp_ledger_releases (
 	budget text COLLATE "C" NOT NULL,
 	entry bigint NOT NULL,
 	at timestamptz NOT NULL DEFAULT pg_catalog.clock_timestamp(),
-	payer_name dp_role_name,
-	payer regrole GENERATED ALWAYS AS (dp_role_of(payer_name)) STORED,
+	payer_name dperm_role_name,
+	payer regrole GENERATED ALWAYS AS (dperm_role_of(payer_name)) STORED,
 	model dp_model,
 	metrics jsonb,
 	failure text
@@ -119,88 +119,88 @@ SELECT pg_catalog.pg_extension_config_dump('dp_budget_grants', 'WHERE EXISTS (SE
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger_entries', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger_releases', '');
 
-CREATE FUNCTION dp_ledger_guard() RETURNS trigger
+CREATE FUNCTION dperm_ledger_guard() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_ledger_guard() IS
+COMMENT ON FUNCTION dperm_ledger_guard() IS
 	'internal to dp_ledger: entries are only ever added';
-REVOKE EXECUTE ON FUNCTION dp_ledger_guard() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dperm_ledger_guard() FROM PUBLIC;
 
-CREATE TRIGGER dp_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_ledger_guard();
-ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_ledger_guard;
-COMMENT ON TRIGGER dp_ledger_guard ON dp_ledger_entries IS
+CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm_ledger_guard();
+ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dperm_ledger_guard;
+COMMENT ON TRIGGER dperm_ledger_guard ON dp_ledger_entries IS
 	'internal to dp_ledger: entries are only ever added';
-CREATE TRIGGER dp_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_releases
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_ledger_guard();
-ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dp_ledger_guard;
-COMMENT ON TRIGGER dp_ledger_guard ON dp_ledger_releases IS
+CREATE TRIGGER dperm_ledger_guard BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_releases
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm_ledger_guard();
+ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dperm_ledger_guard;
+COMMENT ON TRIGGER dperm_ledger_guard ON dp_ledger_releases IS
 	'internal to dp_ledger: releases are only ever added';
 
-CREATE FUNCTION dp_table_guard() RETURNS trigger
+CREATE FUNCTION dperm_table_guard() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_table_guard() IS
+COMMENT ON FUNCTION dperm_table_guard() IS
 	'internal to budgets: only the extension writes its tables, whoever has privileges on them';
-REVOKE EXECUTE ON FUNCTION dp_table_guard() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dperm_table_guard() FROM PUBLIC;
 
-CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_accounts
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
-ALTER TABLE dp_budget_accounts ENABLE ALWAYS TRIGGER dp_table_guard;
-COMMENT ON TRIGGER dp_table_guard ON dp_budget_accounts IS
+CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_accounts
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm_table_guard();
+ALTER TABLE dp_budget_accounts ENABLE ALWAYS TRIGGER dperm_table_guard;
+COMMENT ON TRIGGER dperm_table_guard ON dp_budget_accounts IS
 	'internal to budgets: only the extension writes this table';
-CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_grants
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
-ALTER TABLE dp_budget_grants ENABLE ALWAYS TRIGGER dp_table_guard;
-COMMENT ON TRIGGER dp_table_guard ON dp_budget_grants IS
+CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_grants
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm_table_guard();
+ALTER TABLE dp_budget_grants ENABLE ALWAYS TRIGGER dperm_table_guard;
+COMMENT ON TRIGGER dperm_table_guard ON dp_budget_grants IS
 	'internal to budgets: only the extension writes this table';
-CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
-ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_table_guard;
-COMMENT ON TRIGGER dp_table_guard ON dp_ledger_entries IS
+CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm_table_guard();
+ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dperm_table_guard;
+COMMENT ON TRIGGER dperm_table_guard ON dp_ledger_entries IS
 	'internal to budgets: only the extension writes this table';
-CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_ledger_releases
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
-ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dp_table_guard;
-COMMENT ON TRIGGER dp_table_guard ON dp_ledger_releases IS
+CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_ledger_releases
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm_table_guard();
+ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dperm_table_guard;
+COMMENT ON TRIGGER dperm_table_guard ON dp_ledger_releases IS
 	'internal to budgets: only the extension writes this table';
 
-CREATE FUNCTION dp_replica_guard() RETURNS trigger
+CREATE FUNCTION dperm_replica_guard() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_replica_guard() IS
+COMMENT ON FUNCTION dperm_replica_guard() IS
 	'internal to budgets: what logical replication brings is not written to the tables of the extension';
-REVOKE EXECUTE ON FUNCTION dp_replica_guard() FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dperm_replica_guard() FROM PUBLIC;
 
-CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_budget_accounts
-	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
-ALTER TABLE dp_budget_accounts ENABLE ALWAYS TRIGGER dp_replica_guard;
-COMMENT ON TRIGGER dp_replica_guard ON dp_budget_accounts IS
+CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_budget_accounts
+	FOR EACH ROW EXECUTE FUNCTION dperm_replica_guard();
+ALTER TABLE dp_budget_accounts ENABLE ALWAYS TRIGGER dperm_replica_guard;
+COMMENT ON TRIGGER dperm_replica_guard ON dp_budget_accounts IS
 	'internal to budgets: logical replication does not write this table';
-CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_budget_grants
-	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
-ALTER TABLE dp_budget_grants ENABLE ALWAYS TRIGGER dp_replica_guard;
-COMMENT ON TRIGGER dp_replica_guard ON dp_budget_grants IS
+CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_budget_grants
+	FOR EACH ROW EXECUTE FUNCTION dperm_replica_guard();
+ALTER TABLE dp_budget_grants ENABLE ALWAYS TRIGGER dperm_replica_guard;
+COMMENT ON TRIGGER dperm_replica_guard ON dp_budget_grants IS
 	'internal to budgets: logical replication does not write this table';
-CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_ledger_entries
-	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
-ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dp_replica_guard;
-COMMENT ON TRIGGER dp_replica_guard ON dp_ledger_entries IS
+CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_ledger_entries
+	FOR EACH ROW EXECUTE FUNCTION dperm_replica_guard();
+ALTER TABLE dp_ledger_entries ENABLE ALWAYS TRIGGER dperm_replica_guard;
+COMMENT ON TRIGGER dperm_replica_guard ON dp_ledger_entries IS
 	'internal to budgets: logical replication does not write this table';
-CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_ledger_releases
-	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
-ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dp_replica_guard;
-COMMENT ON TRIGGER dp_replica_guard ON dp_ledger_releases IS
+CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_ledger_releases
+	FOR EACH ROW EXECUTE FUNCTION dperm_replica_guard();
+ALTER TABLE dp_ledger_releases ENABLE ALWAYS TRIGGER dperm_replica_guard;
+COMMENT ON TRIGGER dperm_replica_guard ON dp_ledger_releases IS
 	'internal to budgets: logical replication does not write this table';
 
-CREATE FUNCTION dp_owners_sync() RETURNS event_trigger
+CREATE FUNCTION dperm_owners_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_owners_sync() IS
+COMMENT ON FUNCTION dperm_owners_sync() IS
 	'internal to budgets: those of roles that go are given to the owner of the extension';
 
-CREATE EVENT TRIGGER dp_owners_drop ON ddl_command_start WHEN TAG IN ('DROP OWNED') EXECUTE FUNCTION dp_owners_sync();
-COMMENT ON EVENT TRIGGER dp_owners_drop IS
+CREATE EVENT TRIGGER dperm_owners_drop ON ddl_command_start WHEN TAG IN ('DROP OWNED') EXECUTE FUNCTION dperm_owners_sync();
+COMMENT ON EVENT TRIGGER dperm_owners_drop IS
 	'internal to budgets: those of roles that go are given to the owner of the extension';
 
-CREATE FUNCTION dp_budget_left(epsilon numeric, delta numeric, renyi_order float8,
+CREATE FUNCTION dperm_budget_left(epsilon numeric, delta numeric, renyi_order float8,
 	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dp_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric) IS
+COMMENT ON FUNCTION dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric) IS
 	'internal to dp_budgets: the largest epsilon without delta that a budget still has for a single release';

@@ -58,7 +58,7 @@ CREATE VIEW dp_budgets WITH (security_barrier) AS
 		g.epsilon AS epsilon_granted, g.delta AS delta_granted,
 		g.spent_epsilon AS epsilon_used, g.spent_delta AS delta_used,
 		CASE WHEN g.epsilon OPERATOR(pg_catalog.<) g.spent_epsilon THEN 0
-			ELSE least(dp_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct),
+			ELSE least(dperm_budget_left(a.epsilon, a.delta, a.renyi_order, a.spent_epsilon, a.spent_delta, a.spent_divergence, a.spent_direct),
 				g.epsilon OPERATOR(pg_catalog.-) g.spent_epsilon) END AS epsilon_left
 	FROM dp_budget_accounts a
 	LEFT JOIN LATERAL (SELECT r.grantee, pg_catalog.min(r.epsilon) AS epsilon, pg_catalog.min(r.delta) AS delta, pg_catalog.sum(r.spent_epsilon) AS spent_epsilon, pg_catalog.sum(r.spent_delta) AS spent_delta

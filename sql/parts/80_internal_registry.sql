@@ -4,50 +4,50 @@
 -- A relation is registered by its OID and a column by its number, whatever they are called; a dump has their names, and that of the owner: what is restored is about a relation of the same
 -- name and owner alone. owner_name is the owner of the relation who called dp_protect. If it comes to belong to somebody else, nobody uses it until they protect it.
 
-CREATE TYPE dp_relation_name;
-CREATE FUNCTION dp_relation_name_in(cstring) RETURNS dp_relation_name
+CREATE TYPE dperm_relation_name;
+CREATE FUNCTION dperm_relation_name_in(cstring) RETURNS dperm_relation_name
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dp_relation_name';
-CREATE FUNCTION dp_relation_name_out(dp_relation_name) RETURNS cstring
+COMMENT ON FUNCTION dperm_relation_name_in(cstring) IS 'internal to dp_protect: I/O of dperm_relation_name';
+CREATE FUNCTION dperm_relation_name_out(dperm_relation_name) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_relation_name_out(dp_relation_name) IS 'internal to dp_protect: I/O of dp_relation_name';
-CREATE TYPE dp_relation_name (INPUT = dp_relation_name_in, OUTPUT = dp_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
-COMMENT ON TYPE dp_relation_name IS
+COMMENT ON FUNCTION dperm_relation_name_out(dperm_relation_name) IS 'internal to dp_protect: I/O of dperm_relation_name';
+CREATE TYPE dperm_relation_name (INPUT = dperm_relation_name_in, OUTPUT = dperm_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
+COMMENT ON TYPE dperm_relation_name IS
 	'internal to dp_protect: a relation, as regclass; or a name that no relation of its owner had when it was restored';
-CREATE FUNCTION dp_relation_of(dp_relation_name) RETURNS regclass
-	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_relation_of(dp_relation_name) IS 'internal to dp_protect: the relation';
-CREATE FUNCTION dp_relation_pending(dp_relation_name) RETURNS text
+CREATE FUNCTION dperm_relation_of(dperm_relation_name) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dperm_relation_of(dperm_relation_name) IS 'internal to dp_protect: the relation';
+CREATE FUNCTION dperm_relation_pending(dperm_relation_name) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_relation_pending(dp_relation_name) IS 'internal to dp_protect: a name without a relation';
+COMMENT ON FUNCTION dperm_relation_pending(dperm_relation_name) IS 'internal to dp_protect: a name without a relation';
 
-CREATE TYPE dp_column_name;
-CREATE FUNCTION dp_column_name_in(cstring) RETURNS dp_column_name
+CREATE TYPE dperm_column_name;
+CREATE FUNCTION dperm_column_name_in(cstring) RETURNS dperm_column_name
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_column_name_in(cstring) IS 'internal to dp_protect: I/O of dp_column_name';
-CREATE FUNCTION dp_column_name_out(dp_column_name) RETURNS cstring
+COMMENT ON FUNCTION dperm_column_name_in(cstring) IS 'internal to dp_protect: I/O of dperm_column_name';
+CREATE FUNCTION dperm_column_name_out(dperm_column_name) RETURNS cstring
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_column_name_out(dp_column_name) IS 'internal to dp_protect: I/O of dp_column_name';
-CREATE TYPE dp_column_name (INPUT = dp_column_name_in, OUTPUT = dp_column_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
-COMMENT ON TYPE dp_column_name IS
+COMMENT ON FUNCTION dperm_column_name_out(dperm_column_name) IS 'internal to dp_protect: I/O of dperm_column_name';
+CREATE TYPE dperm_column_name (INPUT = dperm_column_name_in, OUTPUT = dperm_column_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
+COMMENT ON TYPE dperm_column_name IS
 	'internal to dp_protect: a column of a relation, by their numbers, which a dump has by name; or a name whose relation was not there, or of another owner, when it was restored';
-CREATE FUNCTION dp_column_relation(dp_column_name) RETURNS regclass
-	AS 'MODULE_PATHNAME', 'dp_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_column_relation(dp_column_name) IS 'internal to dp_protect: the relation of a column';
-CREATE FUNCTION dp_column_number(dp_column_name) RETURNS int2
+CREATE FUNCTION dperm_column_relation(dperm_column_name) RETURNS regclass
+	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+COMMENT ON FUNCTION dperm_column_relation(dperm_column_name) IS 'internal to dp_protect: the relation of a column';
+CREATE FUNCTION dperm_column_number(dperm_column_name) RETURNS int2
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_column_number(dp_column_name) IS 'internal to dp_protect: the number of a column, 0 for one that its relation does not have';
-CREATE FUNCTION dp_column_pending(dp_column_name) RETURNS text
+COMMENT ON FUNCTION dperm_column_number(dperm_column_name) IS 'internal to dp_protect: the number of a column, 0 for one that its relation does not have';
+CREATE FUNCTION dperm_column_pending(dperm_column_name) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dp_column_pending(dp_column_name) IS 'internal to dp_protect: the name of a relation that is not there';
+COMMENT ON FUNCTION dperm_column_pending(dperm_column_name) IS 'internal to dp_protect: the name of a relation that is not there';
 
 CREATE TABLE dp_protected_relations (
 	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
-	relation_name dp_relation_name NOT NULL,
-	relation regclass GENERATED ALWAYS AS (dp_relation_of(relation_name)) STORED,
-	pending text COLLATE "C" GENERATED ALWAYS AS (dp_relation_pending(relation_name)) STORED,
-	owner_name dp_role_name NOT NULL,
-	owner regrole GENERATED ALWAYS AS (dp_role_of(owner_name)) STORED,
+	relation_name dperm_relation_name NOT NULL,
+	relation regclass GENERATED ALWAYS AS (dperm_relation_of(relation_name)) STORED,
+	pending text COLLATE "C" GENERATED ALWAYS AS (dperm_relation_pending(relation_name)) STORED,
+	owner_name dperm_role_name NOT NULL,
+	owner regrole GENERATED ALWAYS AS (dperm_role_of(owner_name)) STORED,
 	budget text,
 	budget_id uuid,
 	persons boolean NOT NULL,
@@ -61,10 +61,10 @@ CREATE INDEX dp_protected_relations_budget_id ON dp_protected_relations (budget_
 
 CREATE TABLE dp_protected_columns (
 	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
-	column_name dp_column_name NOT NULL,
-	relation regclass GENERATED ALWAYS AS (dp_column_relation(column_name)) STORED,
-	number int2 GENERATED ALWAYS AS (dp_column_number(column_name)) STORED,
-	pending text COLLATE "C" GENERATED ALWAYS AS (dp_column_pending(column_name)) STORED,
+	column_name dperm_column_name NOT NULL,
+	relation regclass GENERATED ALWAYS AS (dperm_column_relation(column_name)) STORED,
+	number int2 GENERATED ALWAYS AS (dperm_column_number(column_name)) STORED,
+	pending text COLLATE "C" GENERATED ALWAYS AS (dperm_column_pending(column_name)) STORED,
 	listed boolean NOT NULL,
 	is_unit boolean NOT NULL,
 	domain jsonb,
@@ -93,25 +93,25 @@ BEGIN
 	END LOOP;
 END $$;
 
-CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_relations
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
-ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dp_table_guard;
-COMMENT ON TRIGGER dp_table_guard ON dp_protected_relations IS
+CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_relations
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm_table_guard();
+ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dperm_table_guard;
+COMMENT ON TRIGGER dperm_table_guard ON dp_protected_relations IS
 	'internal to budgets: only the extension writes this table';
-CREATE TRIGGER dp_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_columns
-	FOR EACH STATEMENT EXECUTE FUNCTION dp_table_guard();
-ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_table_guard;
-COMMENT ON TRIGGER dp_table_guard ON dp_protected_columns IS
+CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_protected_columns
+	FOR EACH STATEMENT EXECUTE FUNCTION dperm_table_guard();
+ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dperm_table_guard;
+COMMENT ON TRIGGER dperm_table_guard ON dp_protected_columns IS
 	'internal to budgets: only the extension writes this table';
-CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protected_relations
-	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
-ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dp_replica_guard;
-COMMENT ON TRIGGER dp_replica_guard ON dp_protected_relations IS
+CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protected_relations
+	FOR EACH ROW EXECUTE FUNCTION dperm_replica_guard();
+ALTER TABLE dp_protected_relations ENABLE ALWAYS TRIGGER dperm_replica_guard;
+COMMENT ON TRIGGER dperm_replica_guard ON dp_protected_relations IS
 	'internal to budgets: logical replication does not write this table';
-CREATE TRIGGER dp_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protected_columns
-	FOR EACH ROW EXECUTE FUNCTION dp_replica_guard();
-ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dp_replica_guard;
-COMMENT ON TRIGGER dp_replica_guard ON dp_protected_columns IS
+CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_protected_columns
+	FOR EACH ROW EXECUTE FUNCTION dperm_replica_guard();
+ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dperm_replica_guard;
+COMMENT ON TRIGGER dperm_replica_guard ON dp_protected_columns IS
 	'internal to budgets: logical replication does not write this table';
 -- What has been dropped, in a transaction that did not see it registered, has no name.
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
@@ -119,23 +119,23 @@ SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns',
 	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
 
-CREATE FUNCTION dp_registry_sync() RETURNS event_trigger
+CREATE FUNCTION dperm_registry_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
-COMMENT ON FUNCTION dp_registry_sync() IS
+COMMENT ON FUNCTION dperm_registry_sync() IS
 	'internal to dp_protect: follow changes of protected relations';
 
-CREATE EVENT TRIGGER dp_registry_drop ON sql_drop EXECUTE FUNCTION dp_registry_sync();
-COMMENT ON EVENT TRIGGER dp_registry_drop IS
+CREATE EVENT TRIGGER dperm_registry_drop ON sql_drop EXECUTE FUNCTION dperm_registry_sync();
+COMMENT ON EVENT TRIGGER dperm_registry_drop IS
 	'internal to dp_protect: remove what has been dropped from the registry of protected relations';
 
-CREATE EVENT TRIGGER dp_registry_before ON ddl_command_start
+CREATE EVENT TRIGGER dperm_registry_before ON ddl_command_start
 	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER TYPE', 'ALTER SCHEMA', 'ALTER EXTENSION')
-	EXECUTE FUNCTION dp_registry_sync();
-COMMENT ON EVENT TRIGGER dp_registry_before IS
+	EXECUTE FUNCTION dperm_registry_sync();
+COMMENT ON EVENT TRIGGER dperm_registry_before IS
 	'internal to dp_protect: refuse to rename a protected relation like a shard of Citus, and find registrations that have the old names';
 
-CREATE EVENT TRIGGER dp_registry_alter ON ddl_command_end
+CREATE EVENT TRIGGER dperm_registry_alter ON ddl_command_end
 	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'SELECT INTO', 'CREATE SCHEMA', 'IMPORT FOREIGN SCHEMA', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
-	EXECUTE FUNCTION dp_registry_sync();
-COMMENT ON EVENT TRIGGER dp_registry_alter IS
+	EXECUTE FUNCTION dperm_registry_sync();
+COMMENT ON EVENT TRIGGER dperm_registry_alter IS
 	'internal to dp_protect: follow new partitions of protected relations, and find registrations that were restored before their relations';

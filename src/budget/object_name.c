@@ -1,5 +1,5 @@
 /*
- * object_name.c: dp_role_name, dp_relation_name and dp_column_name: roles, relations and columns in our tables, which a dump has by name.
+ * object_name.c: dperm_role_name, dperm_relation_name and dperm_column_name: roles, relations and columns in our tables, which a dump has by name.
  *
  * They are like regrole and regclass: an OID here, and the number of a column, whatever the object is called by now, and its name in a dump. But they take any name.
  * A dump is restored table by table, and each of ours has rows of many owners: one name that is not there, or not yet, must not keep the others out. Such a name
@@ -30,16 +30,16 @@
 #include "budget/object_name.h"
 #include "relation/relation.h"
 
-PG_FUNCTION_INFO_V1(dp_role_name_in);
-PG_FUNCTION_INFO_V1(dp_role_name_out);
-PG_FUNCTION_INFO_V1(dp_relation_name_in);
-PG_FUNCTION_INFO_V1(dp_relation_name_out);
-PG_FUNCTION_INFO_V1(dp_column_name_in);
-PG_FUNCTION_INFO_V1(dp_column_name_out);
-PG_FUNCTION_INFO_V1(dp_name_oid);
-PG_FUNCTION_INFO_V1(dp_relation_pending);
-PG_FUNCTION_INFO_V1(dp_column_number);
-PG_FUNCTION_INFO_V1(dp_column_pending);
+PG_FUNCTION_INFO_V1(dperm_role_name_in);
+PG_FUNCTION_INFO_V1(dperm_role_name_out);
+PG_FUNCTION_INFO_V1(dperm_relation_name_in);
+PG_FUNCTION_INFO_V1(dperm_relation_name_out);
+PG_FUNCTION_INFO_V1(dperm_column_name_in);
+PG_FUNCTION_INFO_V1(dperm_column_name_out);
+PG_FUNCTION_INFO_V1(dperm_name_oid);
+PG_FUNCTION_INFO_V1(dperm_relation_pending);
+PG_FUNCTION_INFO_V1(dperm_column_number);
+PG_FUNCTION_INFO_V1(dperm_column_pending);
 
 /* A role or a relation. */
 typedef struct DpermReference
@@ -111,9 +111,9 @@ dperm_object_name_type(const DpermTablesScope *scope, const char *table, const c
 #define GET_REFERENCE(n) ((DpermReference *) PG_DETOAST_DATUM(PG_GETARG_DATUM(n)))
 #define GET_COLUMN(n) ((DpermColumnReference *) PG_DETOAST_DATUM(PG_GETARG_DATUM(n)))
 
-/* dp_role_name: the name as it is, without quotes */
+/* dperm_role_name: the name as it is, without quotes */
 Datum
-dp_role_name_in(PG_FUNCTION_ARGS)
+dperm_role_name_in(PG_FUNCTION_ARGS)
 {
 	char	   *name = PG_GETARG_CSTRING(0);
 	Oid			role = strlen(name) < NAMEDATALEN ? get_role_oid(name, true) : InvalidOid;
@@ -123,7 +123,7 @@ dp_role_name_in(PG_FUNCTION_ARGS)
 
 /* A role that is gone has no name, and in a dump stands for nobody. */
 Datum
-dp_role_name_out(PG_FUNCTION_ARGS)
+dperm_role_name_out(PG_FUNCTION_ARGS)
 {
 	DpermReference *reference = GET_REFERENCE(0);
 	char	   *name = OidIsValid(reference->object) ? GetUserNameFromId(reference->object, true) : reference->name;
@@ -294,31 +294,31 @@ bind_name(const char *text, bool is_column)
 	return is_column ? make_column(InvalidOid, 0, text) : make_reference(InvalidOid, text);
 }
 
-/* dp_relation_name: as a dump has it */
+/* dperm_relation_name: as a dump has it */
 Datum
-dp_relation_name_in(PG_FUNCTION_ARGS)
+dperm_relation_name_in(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(bind_name(PG_GETARG_CSTRING(0), false));
 }
 
 Datum
-dp_relation_name_out(PG_FUNCTION_ARGS)
+dperm_relation_name_out(PG_FUNCTION_ARGS)
 {
 	DpermReference *reference = GET_REFERENCE(0);
 
 	PG_RETURN_CSTRING(OidIsValid(reference->object) ? dumped_name(reference->object, NULL) : pstrdup(reference->name));
 }
 
-/* dp_column_name: as a dump has it */
+/* dperm_column_name: as a dump has it */
 Datum
-dp_column_name_in(PG_FUNCTION_ARGS)
+dperm_column_name_in(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(bind_name(PG_GETARG_CSTRING(0), true));
 }
 
 /* A column that is gone has an empty name, which none can have. */
 Datum
-dp_column_name_out(PG_FUNCTION_ARGS)
+dperm_column_name_out(PG_FUNCTION_ARGS)
 {
 	DpermColumnReference *reference = GET_COLUMN(0);
 	HeapTuple	tuple;
@@ -362,9 +362,9 @@ dperm_object_name_number(Datum reference)
 	return ((DpermColumnReference *) PG_DETOAST_DATUM(reference))->number;
 }
 
-/* dp_role_of(dp_role_name), dp_relation_of(dp_relation_name), dp_column_relation(dp_column_name): the OID, as regrole and regclass */
+/* dperm_role_of(dperm_role_name), dperm_relation_of(dperm_relation_name), dperm_column_relation(dperm_column_name): the OID, as regrole and regclass */
 Datum
-dp_name_oid(PG_FUNCTION_ARGS)
+dperm_name_oid(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_OID(GET_REFERENCE(0)->object);
 }
@@ -378,9 +378,9 @@ pending_name(const char *text, bool is_column)
 	return PointerGetDatum(cstring_to_text_with_len(text, read_names(text, is_column, &names) ? names.length : (int) strlen(text)));
 }
 
-/* dp_relation_pending(dp_relation_name): a name without a relation, or NULL */
+/* dperm_relation_pending(dperm_relation_name): a name without a relation, or NULL */
 Datum
-dp_relation_pending(PG_FUNCTION_ARGS)
+dperm_relation_pending(PG_FUNCTION_ARGS)
 {
 	DpermReference *reference = GET_REFERENCE(0);
 
@@ -389,16 +389,16 @@ dp_relation_pending(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(pending_name(reference->name, false));
 }
 
-/* dp_column_number(dp_column_name): its number, 0 if it has none */
+/* dperm_column_number(dperm_column_name): its number, 0 if it has none */
 Datum
-dp_column_number(PG_FUNCTION_ARGS)
+dperm_column_number(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_INT16(GET_COLUMN(0)->number);
 }
 
-/* dp_column_pending(dp_column_name): the name of its relation if there is none, or NULL */
+/* dperm_column_pending(dperm_column_name): the name of its relation if there is none, or NULL */
 Datum
-dp_column_pending(PG_FUNCTION_ARGS)
+dperm_column_pending(PG_FUNCTION_ARGS)
 {
 	DpermColumnReference *reference = GET_COLUMN(0);
 

@@ -76,9 +76,9 @@ static struct
 	Oid			function;		/* as it was found to be, in the transaction */
 	LocalTransactionId transaction;
 }			our_triggers[] = {
-	{"dp_table_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
-	{"dp_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
-	{"dp_replica_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_ROW}
+	{"dperm_table_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
+	{"dperm_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
+	{"dperm_replica_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_ROW}
 };
 
 /* Is a function that of one of our triggers? */
@@ -130,12 +130,12 @@ trigger_fault(Relation relation, Oid extension, bool *idle)
 		/* pg_restore --disable-triggers leaves them enabled, but not always */
 		if (trigger->tgenabled == TRIGGER_FIRES_ALWAYS || trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN)
 		{
-			guarded |= strcmp(trigger->tgname, "dp_table_guard") == 0;
-			appended |= strcmp(trigger->tgname, "dp_ledger_guard") == 0;
+			guarded |= strcmp(trigger->tgname, "dperm_table_guard") == 0;
+			appended |= strcmp(trigger->tgname, "dperm_ledger_guard") == 0;
 		}
 	}
 	*idle = !(guarded && appended);
-	return !*idle ? NULL : guarded ? "dp_ledger_guard" : "dp_table_guard";
+	return !*idle ? NULL : guarded ? "dperm_ledger_guard" : "dperm_table_guard";
 }
 
 /* Are all triggers ours, and would ours fire? Rules, policies and indexes take more than a privilege. */

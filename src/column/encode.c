@@ -23,8 +23,8 @@
 #include "column/encode.h"
 #include "column/scorer.h"
 
-PG_FUNCTION_INFO_V1(dp_encode_model);
-PG_FUNCTION_INFO_V1(dp_encode_domains);
+PG_FUNCTION_INFO_V1(dperm_encode_model);
+PG_FUNCTION_INFO_V1(dperm_encode_domains);
 
 /* The encoded features of a row as an array. */
 static Datum
@@ -43,7 +43,7 @@ encode(FunctionCallInfo fcinfo, DpermScorerOpener open)
 
 /* dp_encode(model, row): what the weights of the model are multiplied by. */
 Datum
-dp_encode_model(PG_FUNCTION_ARGS)
+dperm_encode_model(PG_FUNCTION_ARGS)
 {
 	return encode(fcinfo, dperm_scorer_open_model);
 }
@@ -129,7 +129,7 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 
 /* dp_encode(domains, row): the listed columns, without intercept. */
 Datum
-dp_encode_domains(PG_FUNCTION_ARGS)
+dperm_encode_domains(PG_FUNCTION_ARGS)
 {
 	return encode(fcinfo, open_domains);
 }
@@ -178,9 +178,9 @@ called_encoder(FuncExpr *call, ParamListInfo params, DpermEncoder *encoder)
 	if (list_length(call->args) != 2 || !read_value(linitial(call->args), params, &value))
 		return false;
 	fmgr_info(call->funcid, &function);
-	if (function.fn_addr == dp_encode_domains)
+	if (function.fn_addr == dperm_encode_domains)
 		open = open_domains;
-	else if (function.fn_addr == dp_encode_model)
+	else if (function.fn_addr == dperm_encode_model)
 		open = dperm_scorer_open_model;
 	else
 		return false;

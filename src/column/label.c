@@ -19,7 +19,7 @@
 #include "column/domain_types.h"
 #include "column/label.h"
 
-PG_FUNCTION_INFO_V1(dp_label);
+PG_FUNCTION_INFO_V1(dperm_label);
 
 /* Is this a number, a boolean or an enum: a type whose values are compared as datums? */
 static bool
@@ -204,7 +204,7 @@ dperm_label_sign(const DpermLabel *label, Datum value)
 	}
 }
 
-/* What dp_label keeps between rows. */
+/* What dperm_label keeps between rows. */
 typedef struct LabelCache
 {
 	MemoryContext context;		/* of all below */
@@ -225,7 +225,7 @@ same_positive(const LabelCache *cache, FunctionCallInfo fcinfo)
 		memcmp(VARDATA_ANY(now), VARDATA_ANY(cache->positive), VARSIZE_ANY_EXHDR(now)) == 0;
 }
 
-/* The reader for the arguments of dp_label, rebuilt only for a different positive value. */
+/* The reader for the arguments of dperm_label, rebuilt only for a different positive value. */
 static const DpermLabel *
 cached_label(FunctionCallInfo fcinfo)
 {
@@ -243,7 +243,7 @@ cached_label(FunctionCallInfo fcinfo)
 		fcinfo->flinfo->fn_extra = NULL;
 		MemoryContextDelete(cache->context);
 	}
-	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dp_label",
+	context = AllocSetContextCreate(fcinfo->flinfo->fn_mcxt, "dperm_label",
 									ALLOCSET_SMALL_SIZES);
 	caller = MemoryContextSwitchTo(context);
 	cache = palloc0(sizeof(*cache));
@@ -258,11 +258,11 @@ cached_label(FunctionCallInfo fcinfo)
 }
 
 /*
- * dp_label(value "any", positive text): a label as a boolean, NULL for none. The training
+ * dperm_label(value "any", positive text): a label as a boolean, NULL for none. The training
  * passes call it on label columns that are not plain booleans.
  */
 Datum
-dp_label(PG_FUNCTION_ARGS)
+dperm_label(PG_FUNCTION_ARGS)
 {
 	const DpermLabel *label = cached_label(fcinfo);
 	int			sign;

@@ -13,12 +13,12 @@
 
 #include "column/model_type.h"
 
-PG_FUNCTION_INFO_V1(dp_model_in);
-PG_FUNCTION_INFO_V1(dp_model_out);
-PG_FUNCTION_INFO_V1(dp_model_recv);
-PG_FUNCTION_INFO_V1(dp_model_send);
-PG_FUNCTION_INFO_V1(dp_model_to_jsonb);
-PG_FUNCTION_INFO_V1(dp_model_from_jsonb);
+PG_FUNCTION_INFO_V1(dperm_model_in);
+PG_FUNCTION_INFO_V1(dperm_model_out);
+PG_FUNCTION_INFO_V1(dperm_model_recv);
+PG_FUNCTION_INFO_V1(dperm_model_send);
+PG_FUNCTION_INFO_V1(dperm_model_to_jsonb);
+PG_FUNCTION_INFO_V1(dperm_model_from_jsonb);
 PG_FUNCTION_INFO_V1(dp_weights);
 PG_FUNCTION_INFO_V1(dp_guarantee);
 
@@ -158,7 +158,7 @@ parse_text(const char *text, const char **why)
 
 /* Text input: JSON. */
 Datum
-dp_model_in(PG_FUNCTION_ARGS)
+dperm_model_in(PG_FUNCTION_ARGS)
 {
 	const char *why;
 	Datum		result = parse_text(PG_GETARG_CSTRING(0), &why);
@@ -173,7 +173,7 @@ dp_model_in(PG_FUNCTION_ARGS)
 
 /* Text output: JSON. */
 Datum
-dp_model_out(PG_FUNCTION_ARGS)
+dperm_model_out(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 
@@ -182,7 +182,7 @@ dp_model_out(PG_FUNCTION_ARGS)
 
 /* Binary input: the stored form, once it is known to decode. */
 Datum
-dp_model_recv(PG_FUNCTION_ARGS)
+dperm_model_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			len = buf->len - buf->cursor;
@@ -200,7 +200,7 @@ dp_model_recv(PG_FUNCTION_ARGS)
 
 /* Binary output: the stored form. */
 Datum
-dp_model_send(PG_FUNCTION_ARGS)
+dperm_model_send(PG_FUNCTION_ARGS)
 {
 	struct varlena *flat = PG_GETARG_VARLENA_PP(0);
 	StringInfoData buf;
@@ -212,7 +212,7 @@ dp_model_send(PG_FUNCTION_ARGS)
 
 /* Cast to jsonb. */
 Datum
-dp_model_to_jsonb(PG_FUNCTION_ARGS)
+dperm_model_to_jsonb(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
 	char	   *text = print_model(model, dperm_model_print);
@@ -222,7 +222,7 @@ dp_model_to_jsonb(PG_FUNCTION_ARGS)
 
 /* Cast from jsonb, which keeps numbers exact and forgets the order of keys. */
 Datum
-dp_model_from_jsonb(PG_FUNCTION_ARGS)
+dperm_model_from_jsonb(PG_FUNCTION_ARGS)
 {
 	Jsonb	   *json = PG_GETARG_JSONB_P(0);
 	char	   *text = JsonbToCString(NULL, &json->root, VARSIZE(json));

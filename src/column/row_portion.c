@@ -1,5 +1,5 @@
 /*
- * row_portion.c: dp_portion, the portion of a row by its identity; and dp_sample, whether it is in a sample by what it holds.
+ * row_portion.c: dperm_portion, the portion of a row by its identity; and dperm_sample, whether it is in a sample by what it holds.
  */
 #include "postgres.h"
 
@@ -17,11 +17,11 @@
 #include "column/datum_values.h"
 #include "core/privacy/portion.h"
 
-PG_FUNCTION_INFO_V1(dp_portion_place);
-PG_FUNCTION_INFO_V1(dp_portion_text);
-PG_FUNCTION_INFO_V1(dp_portion_bigint);
-PG_FUNCTION_INFO_V1(dp_portion_uuid);
-PG_FUNCTION_INFO_V1(dp_sample);
+PG_FUNCTION_INFO_V1(dperm_portion_place);
+PG_FUNCTION_INFO_V1(dperm_portion_text);
+PG_FUNCTION_INFO_V1(dperm_portion_bigint);
+PG_FUNCTION_INFO_V1(dperm_portion_uuid);
+PG_FUNCTION_INFO_V1(dperm_sample);
 
 /* As much of a value decides whether it is in a sample. */
 #define SAMPLE_PREFIX 256
@@ -41,12 +41,12 @@ read_key(FunctionCallInfo fcinfo, const char *function, int *portions)
 	return (const unsigned char *) VARDATA_ANY(key);
 }
 
-/* dp_portion(key, portions, tableoid, ctid): by the place of a row. */
+/* dperm_portion(key, portions, tableoid, ctid): by the place of a row. */
 Datum
-dp_portion_place(PG_FUNCTION_ARGS)
+dperm_portion_place(PG_FUNCTION_ARGS)
 {
 	int			portions;
-	const unsigned char *key = read_key(fcinfo, "dp_portion", &portions);
+	const unsigned char *key = read_key(fcinfo, "dperm_portion", &portions);
 	ItemPointer place = (ItemPointer) PG_GETARG_POINTER(3);
 	uint32		identity[3] = {PG_GETARG_OID(2), ItemPointerGetBlockNumberNoCheck(place),
 	ItemPointerGetOffsetNumberNoCheck(place)};
@@ -54,12 +54,12 @@ dp_portion_place(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(dperm_portion(key, identity, sizeof(identity), portions));
 }
 
-/* dp_portion(key, portions, identity): by a column. Whichever its type is, rows without an identity share a portion. */
+/* dperm_portion(key, portions, identity): by a column. Whichever its type is, rows without an identity share a portion. */
 Datum
-dp_portion_text(PG_FUNCTION_ARGS)
+dperm_portion_text(PG_FUNCTION_ARGS)
 {
 	int			portions;
-	const unsigned char *key = read_key(fcinfo, "dp_portion", &portions);
+	const unsigned char *key = read_key(fcinfo, "dperm_portion", &portions);
 	text	   *identity;
 
 	if (PG_ARGISNULL(2))
@@ -71,10 +71,10 @@ dp_portion_text(PG_FUNCTION_ARGS)
 
 /* The same by an integer: servers of any byte order give it the same portion. */
 Datum
-dp_portion_bigint(PG_FUNCTION_ARGS)
+dperm_portion_bigint(PG_FUNCTION_ARGS)
 {
 	int			portions;
-	const unsigned char *key = read_key(fcinfo, "dp_portion", &portions);
+	const unsigned char *key = read_key(fcinfo, "dperm_portion", &portions);
 	uint64		identity = PG_ARGISNULL(2) ? 0 : pg_hton64((uint64) PG_GETARG_INT64(2));
 
 	PG_RETURN_INT32(dperm_portion(key, &identity, PG_ARGISNULL(2) ? 0 : sizeof(identity), portions));
@@ -82,10 +82,10 @@ dp_portion_bigint(PG_FUNCTION_ARGS)
 
 /* The same by a UUID. */
 Datum
-dp_portion_uuid(PG_FUNCTION_ARGS)
+dperm_portion_uuid(PG_FUNCTION_ARGS)
 {
 	int			portions;
-	const unsigned char *key = read_key(fcinfo, "dp_portion", &portions);
+	const unsigned char *key = read_key(fcinfo, "dperm_portion", &portions);
 
 	if (PG_ARGISNULL(2))
 		PG_RETURN_INT32(dperm_portion(key, "", 0, portions));
@@ -121,14 +121,14 @@ append_image(StringInfo image, Datum value, Oid type)
 }
 
 /*
- * dp_sample(key, every, VARIADIC columns): is a row one of about one in so many? It looks at bytes alone, so that it is immutable for any
+ * dperm_sample(key, every, VARIADIC columns): is a row one of about one in so many? It looks at bytes alone, so that it is immutable for any
  * type of columns: foreign servers are sent nothing else.
  */
 Datum
-dp_sample(PG_FUNCTION_ARGS)
+dperm_sample(PG_FUNCTION_ARGS)
 {
 	int			every;
-	const unsigned char *key = read_key(fcinfo, "dp_sample", &every);
+	const unsigned char *key = read_key(fcinfo, "dperm_sample", &every);
 	StringInfoData image;
 
 	initStringInfo(&image);

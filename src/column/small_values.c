@@ -1,5 +1,5 @@
 /*
- * small_values.c: dp_text and dp_bounded, which keep large values out of a pass.
+ * small_values.c: dperm_text and dperm_bounded, which keep large values out of a pass.
  *
  * A value that is too large to be of use must not be able to exhaust memory: the error would tell that
  * it is there. What is too large is a constant, whatever the call is about; see datum_values.h.
@@ -12,15 +12,15 @@
 
 #include "column/datum_values.h"
 
-PG_FUNCTION_INFO_V1(dp_text);
-PG_FUNCTION_INFO_V1(dp_bounded);
+PG_FUNCTION_INFO_V1(dperm_text);
+PG_FUNCTION_INFO_V1(dperm_bounded);
 
 /* What is known about the type of a value, looked up once. */
 typedef struct ValueType
 {
 	bool		varlena;
 	bool		is_array;
-	FmgrInfo	output;			/* dp_text */
+	FmgrInfo	output;			/* dperm_text */
 } ValueType;
 
 /* The type of the argument. */
@@ -54,9 +54,9 @@ is_too_large(FunctionCallInfo fcinfo, const ValueType *type)
 	return type->varlena && dperm_datum_values_too_large(PG_GETARG_DATUM(0), type->is_array);
 }
 
-/* dp_text(value "any"): the output of its type as text, or NULL. A cast may give something else. */
+/* dperm_text(value "any"): the output of its type as text, or NULL. A cast may give something else. */
 Datum
-dp_text(PG_FUNCTION_ARGS)
+dperm_text(PG_FUNCTION_ARGS)
 {
 	ValueType  *type = value_type(fcinfo);
 
@@ -65,9 +65,9 @@ dp_text(PG_FUNCTION_ARGS)
 	PG_RETURN_TEXT_P(cstring_to_text(OutputFunctionCall(&type->output, PG_GETARG_DATUM(0))));
 }
 
-/* dp_bounded(value anyelement): the value, or NULL if it is too large. */
+/* dperm_bounded(value anyelement): the value, or NULL if it is too large. */
 Datum
-dp_bounded(PG_FUNCTION_ARGS)
+dperm_bounded(PG_FUNCTION_ARGS)
 {
 	if (is_too_large(fcinfo, value_type(fcinfo)))
 		PG_RETURN_NULL();

@@ -1,7 +1,7 @@
 /*
- * tagged_row.c: dp_row, the columns of a row as one value that any server can read.
+ * tagged_row.c: dperm_row, the columns of a row as one value that any server can read.
  *
- * Some servers call aggregates without the types of their arguments, as Citus does on its workers. dp_row is an ordinary function: its
+ * Some servers call aggregates without the types of their arguments, as Citus does on its workers. dperm_row is an ordinary function: its
  * arguments have their types wherever it runs. What it writes is in core/encode/tagged.h.
  */
 #include "postgres.h"
@@ -19,8 +19,8 @@
 #include "column/reader.h"
 #include "core/encode/tagged.h"
 
-PG_FUNCTION_INFO_V1(dp_row);
-PG_FUNCTION_INFO_V1(dp_row_plain);
+PG_FUNCTION_INFO_V1(dperm_row);
+PG_FUNCTION_INFO_V1(dperm_row_plain);
 
 /* How a column is written, looked up once. */
 typedef struct TaggedColumn
@@ -89,7 +89,7 @@ check_plain(FunctionCallInfo fcinfo)
 		if (columns[i].kind == DPERM_READ_ENUM || columns[i].kind == DPERM_READ_OUTPUT)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("dp_row_plain does not take columns of type %s",
+					 errmsg("dperm_row_plain does not take columns of type %s",
 							format_type_be(get_fn_expr_argtype(fcinfo->flinfo, i)))));
 }
 
@@ -186,9 +186,9 @@ write_value(StringInfo row, const TaggedColumn *column, Datum datum, bool isnull
 		wrote(row, dperm_tagged_put_number(room_for(row, 0), column->tag, dperm_reader_number(column->kind, datum)));
 }
 
-/* dp_row(VARIADIC columns "any"): a row as bytes. Two rows side by side are a row, too. */
+/* dperm_row(VARIADIC columns "any"): a row as bytes. Two rows side by side are a row, too. */
 Datum
-dp_row(PG_FUNCTION_ARGS)
+dperm_row(PG_FUNCTION_ARGS)
 {
 	const TaggedColumn *columns = tagged_columns(fcinfo);
 	StringInfoData row;
@@ -203,9 +203,9 @@ dp_row(PG_FUNCTION_ARGS)
 
 /* The same for columns whose bytes depend on nothing but them: it is immutable, as what foreign servers are sent has to be. */
 Datum
-dp_row_plain(PG_FUNCTION_ARGS)
+dperm_row_plain(PG_FUNCTION_ARGS)
 {
 	if (fcinfo->flinfo->fn_extra == NULL)
 		check_plain(fcinfo);
-	return dp_row(fcinfo);
+	return dperm_row(fcinfo);
 }

@@ -31,9 +31,9 @@
 #include "train/cache.h"
 #include "train/training.h"
 
-PG_FUNCTION_INFO_V1(dp_logreg_step);
-PG_FUNCTION_INFO_V1(dp_svm_step);
-PG_FUNCTION_INFO_V1(dp_aggregate_final);
+PG_FUNCTION_INFO_V1(dperm_logreg_step);
+PG_FUNCTION_INFO_V1(dperm_svm_step);
+PG_FUNCTION_INFO_V1(dperm_aggregate_final);
 
 /* What is known about a call, for as long as its query runs. */
 typedef struct Watch
@@ -329,13 +329,13 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 }
 
 Datum
-dp_logreg_step(PG_FUNCTION_ARGS)
+dperm_logreg_step(PG_FUNCTION_ARGS)
 {
 	return step_group(fcinfo, DPERM_LEARNER_LOGREG);
 }
 
 Datum
-dp_svm_step(PG_FUNCTION_ARGS)
+dperm_svm_step(PG_FUNCTION_ARGS)
 {
 	return step_group(fcinfo, DPERM_LEARNER_SVM);
 }
@@ -385,7 +385,7 @@ advise_group(FitState *group)
  * again, as it does when a hash table of groups is scanned again: the answer is the same model.
  */
 Datum
-dp_aggregate_final(PG_FUNCTION_ARGS)
+dperm_aggregate_final(PG_FUNCTION_ARGS)
 {
 	FitState   *group;
 	DpermTraining training;

@@ -19,15 +19,15 @@
 #include "core/model/model_release.h"
 #include "core/privacy/composition.h"
 
-PG_FUNCTION_INFO_V1(dp_compose_model_step);
-PG_FUNCTION_INFO_V1(dp_compose_claim_step);
-PG_FUNCTION_INFO_V1(dp_compose_combine);
-PG_FUNCTION_INFO_V1(dp_compose_serialize);
-PG_FUNCTION_INFO_V1(dp_compose_deserialize);
-PG_FUNCTION_INFO_V1(dp_compose_final);
+PG_FUNCTION_INFO_V1(dperm_compose_model_step);
+PG_FUNCTION_INFO_V1(dperm_compose_claim_step);
+PG_FUNCTION_INFO_V1(dperm_compose_combine);
+PG_FUNCTION_INFO_V1(dperm_compose_serialize);
+PG_FUNCTION_INFO_V1(dperm_compose_deserialize);
+PG_FUNCTION_INFO_V1(dperm_compose_final);
 
 /* The cast, in model_type.c. */
-extern PGDLLEXPORT Datum dp_model_from_jsonb(PG_FUNCTION_ARGS);
+extern PGDLLEXPORT Datum dperm_model_from_jsonb(PG_FUNCTION_ARGS);
 
 /* The state of one group. */
 typedef struct ComposeState
@@ -148,7 +148,7 @@ ignore_null(FunctionCallInfo fcinfo)
 
 /* Transition: (internal, dp_model [, delta]) */
 Datum
-dp_compose_model_step(PG_FUNCTION_ARGS)
+dperm_compose_model_step(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = compose_context(fcinfo);
 	DpermModel *model;
@@ -266,7 +266,7 @@ read_claim(Jsonb *value)
 
 /* Transition: (internal, jsonb [, delta]) */
 Datum
-dp_compose_claim_step(PG_FUNCTION_ARGS)
+dperm_compose_claim_step(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = compose_context(fcinfo);
 	Jsonb	   *json;
@@ -276,7 +276,7 @@ dp_compose_claim_step(PG_FUNCTION_ARGS)
 		return ignore_null(fcinfo);
 	json = PG_GETARG_JSONB_P(ARG_RELEASE);
 	if (is_model(json))
-		release = dperm_model_release(dperm_model_type_open(DirectFunctionCall1(dp_model_from_jsonb, JsonbPGetDatum(json))));
+		release = dperm_model_release(dperm_model_type_open(DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(json))));
 	else
 		release = read_claim(json);
 	return add_release(fcinfo, open_state(fcinfo, context), &release);
@@ -284,7 +284,7 @@ dp_compose_claim_step(PG_FUNCTION_ARGS)
 
 /* Combine the states of two workers. */
 Datum
-dp_compose_combine(PG_FUNCTION_ARGS)
+dperm_compose_combine(PG_FUNCTION_ARGS)
 {
 	MemoryContext context = compose_context(fcinfo);
 	ComposeState *state = PG_ARGISNULL(0) ? NULL : (ComposeState *) PG_GETARG_POINTER(0);
@@ -312,7 +312,7 @@ dp_compose_combine(PG_FUNCTION_ARGS)
 
 /* For the way from a worker to the leader. */
 Datum
-dp_compose_serialize(PG_FUNCTION_ARGS)
+dperm_compose_serialize(PG_FUNCTION_ARGS)
 {
 	ComposeState *state;
 	const double *sums;
@@ -334,7 +334,7 @@ dp_compose_serialize(PG_FUNCTION_ARGS)
 
 /* And back. */
 Datum
-dp_compose_deserialize(PG_FUNCTION_ARGS)
+dperm_compose_deserialize(PG_FUNCTION_ARGS)
 {
 	bytea	   *bytes;
 	ComposeState *state;
@@ -385,7 +385,7 @@ describe(const ComposeState *state, const DpermComposed *total)
 
 /* Final: what it comes to. The state stays as it is, for windows. */
 Datum
-dp_compose_final(PG_FUNCTION_ARGS)
+dperm_compose_final(PG_FUNCTION_ARGS)
 {
 	ComposeState *state;
 	DpermComposed total;

@@ -26,7 +26,7 @@
 #include "train/call_charge.h"
 
 PG_FUNCTION_INFO_V1(dp_cost);
-PG_FUNCTION_INFO_V1(dp_cost_source);
+PG_FUNCTION_INFO_V1(dperm_cost_source);
 
 /* A model is likely to be useful when the noise is at most this share of what weights can be. */
 #define USEFUL_SHARE 0.5
@@ -246,7 +246,7 @@ dp_cost(PG_FUNCTION_ARGS)
  * noise, the ball is shown too where it is not what the training would draw.
  */
 Datum
-dp_cost_source(PG_FUNCTION_ARGS)
+dperm_cost_source(PG_FUNCTION_ARGS)
 {
 	Planned		planned;
 	DpermSetup	setup;

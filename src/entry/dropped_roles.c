@@ -15,7 +15,7 @@
 #include "budget/object_name.h"
 #include "entry/dropped_roles.h"
 
-PG_FUNCTION_INFO_V1(dp_owners_sync);
+PG_FUNCTION_INFO_V1(dperm_owners_sync);
 
 /* Give budgets to the owner of our tables, which is the current user within a scope. */
 static void
@@ -57,11 +57,11 @@ dperm_dropped_roles_orphans(DpermTablesScope *scope)
 }
 
 /*
- * dp_owners_sync(): before DROP OWNED. Budgets are not dropped, because what was spent stays spent. They go to the owner of the extension, before the
+ * dperm_owners_sync(): before DROP OWNED. Budgets are not dropped, because what was spent stays spent. They go to the owner of the extension, before the
  * number of a role that is gone can end up in a dump, where it may be that of another role.
  */
 Datum
-dp_owners_sync(PG_FUNCTION_ARGS)
+dperm_owners_sync(PG_FUNCTION_ARGS)
 {
 	Node	   *command;
 	ListCell   *cell;
@@ -70,7 +70,7 @@ dp_owners_sync(PG_FUNCTION_ARGS)
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("dp_owners_sync can only be called by an event trigger")));
+				 errmsg("dperm_owners_sync can only be called by an event trigger")));
 	command = ((EventTriggerData *) fcinfo->context)->parsetree;
 	if (!IsA(command, DropOwnedStmt))
 		PG_RETURN_NULL();

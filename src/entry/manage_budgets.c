@@ -29,7 +29,7 @@ PG_FUNCTION_INFO_V1(dp_budget_alter);
 PG_FUNCTION_INFO_V1(dp_budget_drop);
 PG_FUNCTION_INFO_V1(dp_grant);
 PG_FUNCTION_INFO_V1(dp_revoke);
-PG_FUNCTION_INFO_V1(dp_budget_left);
+PG_FUNCTION_INFO_V1(dperm_budget_left);
 
 /* The epsilon of a limit. */
 static double
@@ -358,9 +358,9 @@ amount_argument(FunctionCallInfo fcinfo, int i, DpermAmount *amount)
 	return dperm_amount_read(DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(i))), amount);
 }
 
-/* dp_budget_left(epsilon, delta, renyi_order, spent_epsilon, spent_delta, spent_divergence, spent_direct) */
+/* dperm_budget_left(epsilon, delta, renyi_order, spent_epsilon, spent_delta, spent_divergence, spent_direct) */
 Datum
-dp_budget_left(PG_FUNCTION_ARGS)
+dperm_budget_left(PG_FUNCTION_ARGS)
 {
 	DpermFilter filter = {.order = PG_GETARG_FLOAT8(2)};
 	DpermFilterSums spent;

@@ -37,7 +37,7 @@
 
 PG_FUNCTION_INFO_V1(dp_protect);
 PG_FUNCTION_INFO_V1(dp_unprotect);
-PG_FUNCTION_INFO_V1(dp_may_spend);
+PG_FUNCTION_INFO_V1(dperm_may_spend);
 
 #if PG_VERSION_NUM >= 160000
 #define is_owner(relation, role) object_ownercheck(RelationRelationId, relation, role)
@@ -429,9 +429,9 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* dp_may_spend(budget, relation): may the caller? */
+/* dperm_may_spend(budget, relation): may the caller? */
 Datum
-dp_may_spend(PG_FUNCTION_ARGS)
+dperm_may_spend(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_BOOL(dperm_debit_may_spend(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1), GetUserId()));
 }

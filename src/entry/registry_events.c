@@ -23,7 +23,7 @@
 #include "relation/location.h"
 #include "relation/relation.h"
 
-PG_FUNCTION_INFO_V1(dp_registry_sync);
+PG_FUNCTION_INFO_V1(dperm_registry_sync);
 
 /* How the names of sessions begin that the servers of a cluster have with each other. */
 #define CITUS_NAMES "citus_"
@@ -330,12 +330,12 @@ remove_dropped(DpermTablesScope *scope, ArrayType *relations)
 }
 
 /*
- * dp_registry_sync(): after a command that drops, makes or alters relations, and before one that renames them. All that is done is for the relations of the command alone, which it has locked anyway: a row
+ * dperm_registry_sync(): after a command that drops, makes or alters relations, and before one that renames them. All that is done is for the relations of the command alone, which it has locked anyway: a row
  * of another relation would stay locked until this transaction ends, and whoever alters that relation would wait. Nothing has to be done for columns: those that are
  * renamed are known by their numbers, and those that are dropped by nothing.
  */
 Datum
-dp_registry_sync(PG_FUNCTION_ARGS)
+dperm_registry_sync(PG_FUNCTION_ARGS)
 {
 	const EventTriggerData *event;
 	ArrayType  *relations;
@@ -348,7 +348,7 @@ dp_registry_sync(PG_FUNCTION_ARGS)
 	if (!CALLED_AS_EVENT_TRIGGER(fcinfo))
 		ereport(ERROR,
 				(errcode(ERRCODE_E_R_I_E_EVENT_TRIGGER_PROTOCOL_VIOLATED),
-				 errmsg("dp_registry_sync can only be called by an event trigger")));
+				 errmsg("dperm_registry_sync can only be called by an event trigger")));
 	event = (EventTriggerData *) fcinfo->context;
 	if (!dperm_own_tables_reachable())
 		PG_RETURN_NULL();

@@ -10,16 +10,16 @@
 #include "utils/acl.h"
 #include "utils/rel.h"
 
-PG_FUNCTION_INFO_V1(dp_ledger_guard);
-PG_FUNCTION_INFO_V1(dp_replica_guard);
-PG_FUNCTION_INFO_V1(dp_table_guard);
+PG_FUNCTION_INFO_V1(dperm_ledger_guard);
+PG_FUNCTION_INFO_V1(dperm_replica_guard);
+PG_FUNCTION_INFO_V1(dperm_table_guard);
 
 /* The trigger of the ledger. */
 Datum
-dp_ledger_guard(PG_FUNCTION_ARGS)
+dperm_ledger_guard(PG_FUNCTION_ARGS)
 {
 	if (!CALLED_AS_TRIGGER(fcinfo))
-		elog(ERROR, "dp_ledger_guard: not called by trigger manager");
+		elog(ERROR, "dperm_ledger_guard: not called by trigger manager");
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("entries of the ledger cannot be changed or removed")));
@@ -30,12 +30,12 @@ dp_ledger_guard(PG_FUNCTION_ARGS)
  * The trigger of each row of our tables. What logical replication brings is skipped: it would set what is spent here back to what is spent elsewhere. It fires no triggers of statements.
  */
 Datum
-dp_replica_guard(PG_FUNCTION_ARGS)
+dperm_replica_guard(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
 	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
-		elog(ERROR, "dp_replica_guard: not called by trigger manager before a row");
+		elog(ERROR, "dperm_replica_guard: not called by trigger manager before a row");
 	if (IsLogicalWorker())
 		return PointerGetDatum(NULL);
 	return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple);
@@ -43,14 +43,14 @@ dp_replica_guard(PG_FUNCTION_ARGS)
 
 /* The trigger of all of our tables. A privilege is not enough to write them: pg_write_all_data has it, and GRANT ALL gives it. */
 Datum
-dp_table_guard(PG_FUNCTION_ARGS)
+dperm_table_guard(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	Relation	table;
 
 	/* for a row, what it returns would have the row skipped */
 	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) || !TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event))
-		elog(ERROR, "dp_table_guard: not called by trigger manager before a statement");
+		elog(ERROR, "dperm_table_guard: not called by trigger manager before a statement");
 	table = trigger->tg_relation;
 	if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
 		ereport(ERROR,

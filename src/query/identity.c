@@ -207,7 +207,7 @@ is_key(Oid oid, Key key, bool with_children)
 	return result;
 }
 
-/* What dp_portion takes of a column. A text that an index can hold is short enough to be read as a whole. */
+/* What dperm_portion takes of a column. A text that an index can hold is short enough to be read as a whole. */
 static char *
 column_identity(const DpermSource *source, AttrNumber number, const char *name)
 {
@@ -228,7 +228,7 @@ column_identity(const DpermSource *source, AttrNumber number, const char *name)
 		case BYTEAOID:
 			return psprintf("pg_catalog.encode(t.%s, 'hex')", column);
 		default:
-			return psprintf("%s.dp_text(t.%s)", dperm_source_schema(source), column);
+			return psprintf("%s.dperm_text(t.%s)", dperm_source_schema(source), column);
 	}
 }
 
@@ -248,7 +248,7 @@ column_text(const DpermSource *source, AttrNumber number, const char *name)
 	}
 }
 
-/* What dp_portion takes of several columns: their texts, each but the last with its length before it, so that no two lists of values give the same. */
+/* What dperm_portion takes of several columns: their texts, each but the last with its length before it, so that no two lists of values give the same. */
 static char *
 columns_identity(const DpermSource *source, List *names)
 {

@@ -1,5 +1,5 @@
 /*
- * moments_flat.c: the flat form of dp_moments.
+ * moments_flat.c: the flat form of dperm_moments.
  *
  * It is the words of core/solve/pass.h behind a varlena header: what travels between workers, shards and memory contexts.
  * moments_state.c has the form that rows are added to.
@@ -19,7 +19,7 @@ dperm_moments_flat_corrupted(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_DATA_CORRUPTED),
-			 errmsg("invalid dp_moments value")));
+			 errmsg("invalid dperm_moments value")));
 }
 
 /* Check a flat value and read its header. */

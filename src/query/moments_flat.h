@@ -1,5 +1,5 @@
 /*
- * moments_flat.h: the flat form of dp_moments, the state of a pass as a SQL value.
+ * moments_flat.h: the flat form of dperm_moments, the state of a pass as a SQL value.
  */
 #ifndef DPERM_MOMENTS_FLAT_H
 #define DPERM_MOMENTS_FLAT_H

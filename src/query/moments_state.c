@@ -1,7 +1,7 @@
 /*
  * moments_state.c: the state of the pass aggregates, updated in place.
  *
- * A dp_moments value is either flat (moments_flat.c) or an expanded object, as here. The rules for
+ * A dperm_moments value is either flat (moments_flat.c) or an expanded object, as here. The rules for
  * the aggregate's functions, which hold on a Citus cluster too:
  *
  * - transition and combine take a flat, a read-only or a read-write expanded state; only the
@@ -23,7 +23,7 @@
 #include "core/privacy/person.h"
 #include "query/moments_state.h"
 
-PG_FUNCTION_INFO_V1(dp_moments_combine);
+PG_FUNCTION_INFO_V1(dperm_moments_combine);
 
 StaticAssertDecl(DPERM_PASS_CELLS == DPERM_CELLS, "cells of the confusion matrix");
 StaticAssertDecl(DPERM_PASS_PARTS == DPERM_PERSON_PARTS, "parts of a person");
@@ -193,7 +193,7 @@ prepare_counts(DpermMomentsState *state, const double *weights)
 DpermMomentsState *
 dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent)
 {
-	MemoryContext context = AllocSetContextCreate(parent, "dp_moments",
+	MemoryContext context = AllocSetContextCreate(parent, "dperm_moments",
 												  ALLOCSET_START_SMALL_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
 	DpermMomentsState *state = palloc0(sizeof(*state));
@@ -337,7 +337,7 @@ dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 label
 
 /* Combine two states of the same request. STRICT. */
 Datum
-dp_moments_combine(PG_FUNCTION_ARGS)
+dperm_moments_combine(PG_FUNCTION_ARGS)
 {
 	DpermMomentsState *state = dperm_moments_state_get(PG_GETARG_DATUM(0), dperm_moments_state_context(fcinfo));
 	DpermFlat *other = dperm_moments_flat_get(PG_GETARG_DATUM(1));

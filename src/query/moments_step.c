@@ -1,7 +1,7 @@
 /*
  * moments_step.c: the transition functions of the pass aggregates.
  *
- * They differ in how the columns of a row come: as arguments, as one array, as a record, or as bytes that dp_row has made. A label that
+ * They differ in how the columns of a row come: as arguments, as one array, as a record, or as bytes that dperm_row has made. A label that
  * is declared boolean has been read already; any other is read here, as the request says.
  */
 #include "postgres.h"
@@ -13,14 +13,14 @@
 #include "core/base/limits.h"
 #include "query/moments_state.h"
 
-PG_FUNCTION_INFO_V1(dp_moments_step);
-PG_FUNCTION_INFO_V1(dp_moments_step_float8);
-PG_FUNCTION_INFO_V1(dp_moments_step_float4);
-PG_FUNCTION_INFO_V1(dp_moments_step_record);
-PG_FUNCTION_INFO_V1(dp_moments_step_any);
-PG_FUNCTION_INFO_V1(dp_moments_step_any_record);
-PG_FUNCTION_INFO_V1(dp_moments_step_row);
-PG_FUNCTION_INFO_V1(dp_moments_step_person);
+PG_FUNCTION_INFO_V1(dperm_moments_step);
+PG_FUNCTION_INFO_V1(dperm_moments_step_float8);
+PG_FUNCTION_INFO_V1(dperm_moments_step_float4);
+PG_FUNCTION_INFO_V1(dperm_moments_step_record);
+PG_FUNCTION_INFO_V1(dperm_moments_step_any);
+PG_FUNCTION_INFO_V1(dperm_moments_step_any_record);
+PG_FUNCTION_INFO_V1(dperm_moments_step_row);
+PG_FUNCTION_INFO_V1(dperm_moments_step_person);
 
 /* The state of a transition: the one so far, or a new one from the request. */
 static DpermMomentsState *
@@ -55,7 +55,7 @@ step_state(FunctionCallInfo fcinfo, bool weighted)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 weighted ? errmsg("the request is not about persons") : errmsg("the request is about persons"),
-				 errhint("Use dp_moments_person_agg for requests about persons, and for no others.")));
+				 errhint("Use dperm_moments_person_agg for requests about persons, and for no others.")));
 	return state;
 }
 
@@ -93,7 +93,7 @@ argument_type(FunctionCallInfo fcinfo, int i)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the types of the columns of a pass"),
-				 errhint("Where functions are called without the types of their arguments, use dp_moments_row_agg(request, label, dp_row(columns)).")));
+				 errhint("Where functions are called without the types of their arguments, use dperm_moments_row_agg(request, label, dperm_row(columns)).")));
 	return type;
 }
 
@@ -165,9 +165,9 @@ step_pass(FunctionCallInfo fcinfo, Oid label, const Column *columns)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }
 
-/* Transition: (state dp_moments, request dp_moments, label boolean, VARIADIC columns) */
+/* Transition: (state dperm_moments, request dperm_moments, label boolean, VARIADIC columns) */
 Datum
-dp_moments_step(PG_FUNCTION_ARGS)
+dperm_moments_step(PG_FUNCTION_ARGS)
 {
 	const Call *call = look_up_call(fcinfo, false, true);
 
@@ -176,7 +176,7 @@ dp_moments_step(PG_FUNCTION_ARGS)
 
 /* The same for a label of any type. */
 Datum
-dp_moments_step_any(PG_FUNCTION_ARGS)
+dperm_moments_step_any(PG_FUNCTION_ARGS)
 {
 	const Call *call = look_up_call(fcinfo, true, true);
 
@@ -185,7 +185,7 @@ dp_moments_step_any(PG_FUNCTION_ARGS)
 
 /* The same for one column of a declared type, which needs to find out nothing. */
 Datum
-dp_moments_step_float8(PG_FUNCTION_ARGS)
+dperm_moments_step_float8(PG_FUNCTION_ARGS)
 {
 	static const Column column = {DPERM_READ_FLOAT8_ARRAY, FLOAT8ARRAYOID};
 
@@ -193,7 +193,7 @@ dp_moments_step_float8(PG_FUNCTION_ARGS)
 }
 
 Datum
-dp_moments_step_float4(PG_FUNCTION_ARGS)
+dperm_moments_step_float4(PG_FUNCTION_ARGS)
 {
 	static const Column column = {DPERM_READ_FLOAT4_ARRAY, FLOAT4ARRAYOID};
 
@@ -247,19 +247,19 @@ step_record(FunctionCallInfo fcinfo, Oid label)
 }
 
 Datum
-dp_moments_step_record(PG_FUNCTION_ARGS)
+dperm_moments_step_record(PG_FUNCTION_ARGS)
 {
 	return step_record(fcinfo, InvalidOid);
 }
 
 Datum
-dp_moments_step_any_record(PG_FUNCTION_ARGS)
+dperm_moments_step_any_record(PG_FUNCTION_ARGS)
 {
 	return step_record(fcinfo, look_up_call(fcinfo, true, false)->label);
 }
 
 /*
- * Read the columns of a row that dp_row has made. All errors are about the types of columns, which every row has, so that what it holds makes
+ * Read the columns of a row that dperm_row has made. All errors are about the types of columns, which every row has, so that what it holds makes
  * no difference.
  */
 static void
@@ -284,7 +284,7 @@ read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
 		if (!dperm_tagged_get(&row, &tagged))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("the value is not a row that dp_row has made")));
+					 errmsg("the value is not a row that dperm_row has made")));
 		if (!dperm_tagged_fits(tagged.tag, state->encoder.blocks[i].kind))
 			raise_mismatch();
 		if (tagged.tag == DPERM_TAG_TEXT && tagged.encoding != GetDatabaseEncoding())
@@ -299,11 +299,11 @@ read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
 }
 
 /*
- * The same with the columns as a row that dp_row has made: a declared type, for servers that call aggregates without the types of their
+ * The same with the columns as a row that dperm_row has made: a declared type, for servers that call aggregates without the types of their
  * arguments.
  */
 Datum
-dp_moments_step_row(PG_FUNCTION_ARGS)
+dperm_moments_step_row(PG_FUNCTION_ARGS)
 {
 	DpermMomentsState *state = step_state(fcinfo, false);
 	int			sign = step_sign(state, fcinfo, InvalidOid);
@@ -318,7 +318,7 @@ dp_moments_step_row(PG_FUNCTION_ARGS)
  * all their rows is the first.
  */
 Datum
-dp_moments_step_person(PG_FUNCTION_ARGS)
+dperm_moments_step_person(PG_FUNCTION_ARGS)
 {
 	DpermMomentsState *state = step_state(fcinfo, true);
 	int			sign = step_sign(state, fcinfo, InvalidOid);

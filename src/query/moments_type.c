@@ -1,5 +1,5 @@
 /*
- * moments_type.c: dp_moments as a SQL type: its text and binary forms.
+ * moments_type.c: dperm_moments as a SQL type: its text and binary forms.
  */
 #include "postgres.h"
 
@@ -12,10 +12,10 @@
 #include "column/reader.h"
 #include "query/moments_flat.h"
 
-PG_FUNCTION_INFO_V1(dp_moments_in);
-PG_FUNCTION_INFO_V1(dp_moments_out);
-PG_FUNCTION_INFO_V1(dp_moments_recv);
-PG_FUNCTION_INFO_V1(dp_moments_send);
+PG_FUNCTION_INFO_V1(dperm_moments_in);
+PG_FUNCTION_INFO_V1(dperm_moments_out);
+PG_FUNCTION_INFO_V1(dperm_moments_recv);
+PG_FUNCTION_INFO_V1(dperm_moments_send);
 
 /* Words in network order to a checked flat value, NULL and *why if they are none. */
 static DpermFlat *
@@ -58,7 +58,7 @@ to_network(Datum value, size_t *size)
 
 /* Text form: base64 of the words in network order. */
 Datum
-dp_moments_in(PG_FUNCTION_ARGS)
+dperm_moments_in(PG_FUNCTION_ARGS)
 {
 	char	   *text = PG_GETARG_CSTRING(0);
 	int			len = strlen(text);
@@ -71,13 +71,13 @@ dp_moments_in(PG_FUNCTION_ARGS)
 	if (flat == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("invalid input syntax for type %s", "dp_moments"),
+				 errmsg("invalid input syntax for type %s", "dperm_moments"),
 				 errdetail("The value is not valid: %s.", why)));
 	PG_RETURN_POINTER(flat);
 }
 
 Datum
-dp_moments_out(PG_FUNCTION_ARGS)
+dperm_moments_out(PG_FUNCTION_ARGS)
 {
 	size_t		size;
 	char	   *bytes = to_network(PG_GETARG_DATUM(0), &size);
@@ -86,14 +86,14 @@ dp_moments_out(PG_FUNCTION_ARGS)
 	int			len = pg_b64_encode((void *) bytes, size, text, room);
 
 	if (len < 0)
-		elog(ERROR, "could not encode a dp_moments value");
+		elog(ERROR, "could not encode a dperm_moments value");
 	text[len] = '\0';
 	PG_RETURN_CSTRING(text);
 }
 
 /* Binary form: the words in network order. */
 Datum
-dp_moments_recv(PG_FUNCTION_ARGS)
+dperm_moments_recv(PG_FUNCTION_ARGS)
 {
 	StringInfo	buf = (StringInfo) PG_GETARG_POINTER(0);
 	int			size = buf->len - buf->cursor;
@@ -103,13 +103,13 @@ dp_moments_recv(PG_FUNCTION_ARGS)
 	if (flat == NULL)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-				 errmsg("invalid binary form of type %s", "dp_moments"),
+				 errmsg("invalid binary form of type %s", "dperm_moments"),
 				 errdetail("The value is not valid: %s.", why)));
 	PG_RETURN_POINTER(flat);
 }
 
 Datum
-dp_moments_send(PG_FUNCTION_ARGS)
+dperm_moments_send(PG_FUNCTION_ARGS)
 {
 	StringInfoData buf;
 	size_t		size;

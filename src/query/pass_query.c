@@ -14,7 +14,7 @@
 char *
 dperm_pass_query_portion(const DpermSource *source)
 {
-	return psprintf("%s.dp_portion($%d, $%d, %s)", dperm_source_schema(source), DPERM_PARAM_KEY,
+	return psprintf("%s.dperm_portion($%d, $%d, %s)", dperm_source_schema(source), DPERM_PARAM_KEY,
 					DPERM_PARAM_PORTIONS, source->identity);
 }
 
@@ -35,7 +35,7 @@ dperm_pass_query_label(const DpermSource *source)
 	char	   *label = raw_label(source);
 
 	return source->label_plain ? label :
-		psprintf("%s.dp_label(%s, $%d)", dperm_source_schema(source), label, DPERM_PARAM_POSITIVE);
+		psprintf("%s.dperm_label(%s, $%d)", dperm_source_schema(source), label, DPERM_PARAM_POSITIVE);
 }
 
 /* Are columns one argument of an aggregate? It takes only so many. */
@@ -56,7 +56,7 @@ append_columns(StringInfo sql, const DpermSource *source, bool renamed)
 
 		appendStringInfoString(sql, i > 0 ? ", " : "");
 		if (is_wide(source) && source->varlena[i])
-			appendStringInfo(sql, "%s.dp_bounded(%s)", dperm_source_schema(source), column);
+			appendStringInfo(sql, "%s.dperm_bounded(%s)", dperm_source_schema(source), column);
 		else
 			appendStringInfoString(sql, column);
 	}
@@ -74,7 +74,7 @@ row_by(const DpermSource *source, const char *function)
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, "%s%s", i == 0 ? psprintf("%s.%s(", schema, function) :
 						 i % DPERM_COLUMN_ARGS == 0 ? psprintf(") OPERATOR(pg_catalog.||) %s.%s(", schema, function) : ", ",
-						 source->output[i] ? psprintf("%s.dp_text(%s)", schema, source->columns[i]) : source->columns[i]);
+						 source->output[i] ? psprintf("%s.dperm_text(%s)", schema, source->columns[i]) : source->columns[i]);
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
 }
@@ -89,7 +89,7 @@ dperm_pass_query_sample(const DpermSource *source, int every)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "%s.dp_sample($%d, %d, t.%s", dperm_source_schema(source), DPERM_PARAM_KEY, every,
+	appendStringInfo(&sql, "%s.dperm_sample($%d, %d, t.%s", dperm_source_schema(source), DPERM_PARAM_KEY, every,
 					 quote_identifier(source->label_column));
 	for (int i = 0; i < Min(source->block_count, DPERM_COLUMN_ARGS); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(source->blocks[i].column.bytes));
@@ -109,7 +109,7 @@ filter(const char *portion, int wanted, int request)
 static const char *
 aggregate_name(const DpermSource *source)
 {
-	return source->lone_array && source->label_plain ? "dp_moments_vector_agg" : "dp_moments_agg";
+	return source->lone_array && source->label_plain ? "dperm_moments_vector_agg" : "dperm_moments_agg";
 }
 
 /*
@@ -134,10 +134,10 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 	for (int i = 0; i < count; i++)
 	{
 		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), %s, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
-						 as_bytes ? "dp_moments_row_agg" : aggregate_name(source), i,
+						 as_bytes ? "dperm_moments_row_agg" : aggregate_name(source), i,
 						 as_bytes ? dperm_pass_query_label(source) : raw_label(source));
 		if (as_bytes)
-			appendStringInfoString(sql, row_by(source, "dp_row_plain"));
+			appendStringInfoString(sql, row_by(source, "dperm_row_plain"));
 		else
 			append_columns(sql, source, false);
 		appendStringInfo(sql, ")%s AS m%d", portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "", i);
@@ -149,8 +149,8 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 static void
 append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
-	const char *aggregate = source->lone_array ? "dp_moments_vector_agg" : "dp_moments_row_agg";
-	const char *row = source->lone_array ? source->columns[0] : row_by(source, "dp_row");
+	const char *aggregate = source->lone_array ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
+	const char *row = source->lone_array ? source->columns[0] : row_by(source, "dperm_row");
 
 	for (int i = 0; i < count; i++)
 		appendStringInfo(sql, "%s %s.%s($%d, %s, %s)%s", i == 0 ? "SELECT" : ",", dperm_source_schema(source), aggregate,
@@ -167,11 +167,11 @@ static void
 append_persons(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
 	for (int i = 0; i < count; i++)
-		appendStringInfo(sql, "%s %s.dp_moments_person_agg($%d, s.label, s.columns, s.labelled, s.first)%s", i == 0 ? "SELECT" : ",",
+		appendStringInfo(sql, "%s %s.dperm_moments_person_agg($%d, s.label, s.columns, s.labelled, s.first)%s", i == 0 ? "SELECT" : ",",
 						 dperm_source_schema(source), DPERM_PARAM_EXTRA + i, portions ? filter("s.portion", portions[i], i) : "");
 	appendStringInfo(sql, " FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER (PARTITION BY %s) AS labelled, "
 					 "pg_catalog.row_number() OVER (PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS first",
-					 dperm_pass_query_label(source), row_by(source, "dp_row"), dperm_pass_query_label(source), source->unit, source->unit);
+					 dperm_pass_query_label(source), row_by(source, "dperm_row"), dperm_pass_query_label(source), source->unit, source->unit);
 	if (portions)
 		appendStringInfo(sql, ", %s AS portion", dperm_pass_query_portion(source));
 	appendStringInfo(sql, " FROM %s AS t WHERE %s IS NOT NULL) AS s", source->from, source->unit);
@@ -184,7 +184,7 @@ append_parts(StringInfo sql, const DpermSource *source, int count, const int *po
 	ListCell   *cell;
 
 	for (int i = 0; i < count; i++)
-		appendStringInfo(sql, "%s %s.dp_moments_sum(s.m%d)", i == 0 ? "SELECT" : ",", dperm_source_schema(source), i);
+		appendStringInfo(sql, "%s %s.dperm_moments_sum(s.m%d)", i == 0 ? "SELECT" : ",", dperm_source_schema(source), i);
 	foreach(cell, source->parts)
 	{
 		appendStringInfoString(sql, cell == list_head(source->parts) ? " FROM (" : " UNION ALL ");

@@ -2,7 +2,7 @@
  * pass_query.h: the text of the query of a pass, by where the rows are.
  *
  * A pass is one aggregate over the rows for each request. Here it runs in this process and its parallel workers. Citus runs it in parts
- * on the servers that have the rows, and calls our functions without the types of their arguments: columns go to it as one value, dp_row. On a foreign
+ * on the servers that have the rows, and calls our functions without the types of their arguments: columns go to it as one value, dperm_row. On a foreign
  * server it runs as a whole, as long as everything in it is immutable or an aggregate; of a table with foreign partitions each has an
  * aggregate of its own, and the results are combined here. Where a server of Citus has all rows of a person, it finds out how many of them have a label, and
  * so what they weigh.
@@ -22,7 +22,7 @@ enum
 };
 
 /*
- * The query of a pass, with requests from $DPERM_PARAM_EXTRA on: one row, with a dp_moments for each. portions are those whose rows each of
+ * The query of a pass, with requests from $DPERM_PARAM_EXTRA on: one row, with a dperm_moments for each. portions are those whose rows each of
  * them is about, or NULL: all rows. A request that is NULL has the result NULL if there are portions.
  */
 extern char *dperm_pass_query(const DpermSource *source, int count, const int *portions);

@@ -60,7 +60,7 @@ extern bool dperm_queries_overlap(const DpermSource *a, const DpermSource *b);
 
 /*
  * Run one pass that answers several requests, count of them: each over all rows if portions is NULL, or else
- * over a portion of a divided source, where a request may be 0 for none. The results are dp_moments values in the caller's memory
+ * over a portion of a divided source, where a request may be 0 for none. The results are dperm_moments values in the caller's memory
  * context, 0 where there are no rows. All passes of a call see the same
  * snapshot.
  */

@@ -434,7 +434,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(names->function);
 	dperm_location_check_coordinator();
-	source->moments_type = dperm_source_type(source, "dp_moments");
+	source->moments_type = dperm_source_type(source, "dperm_moments");
 	source->relation = OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
 	source->registration = dperm_protection_find(source->relation);

@@ -37,7 +37,7 @@ typedef struct DpermSourceNames
 typedef struct DpermSource
 {
 	Oid			extension_schema;	/* where our own functions are */
-	Oid			moments_type;	/* dp_moments */
+	Oid			moments_type;	/* dperm_moments */
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
 	DpermLocation location;		/* where its rows are, if they may be read more than once; or if they are many, see dperm_source_weighs() */

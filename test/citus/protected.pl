@@ -247,7 +247,7 @@ unlike($whole, qr/ERROR:  (?!division)/, 'they are protected');
 like($whole, qr/WARNING:  role "ana" can create objects in schema "(?:public|anas)".*HINT:  Revoke CREATE on all schemas/s, 'a grant warns of roles that create objects');
 like(ask($node, 'owen', "SELECT dp_grant('whole', 'reader'); SELECT 1/0"), qr/^(?!.*WARNING)/s, 'not of others');
 my $traps = join ' ', map { "CREATE FUNCTION public.$_ LANGUAGE plpgsql AS \$\$ BEGIN INSERT INTO anas.loot VALUES (current_user); RETURN NULL; END \$\$;" }
-	'dp_label(int, text) RETURNS boolean', 'dp_label(text, text) RETURNS boolean', 'dp_label(numeric, text) RETURNS boolean', 'dp_text(text) RETURNS text', 'dp_text(mood) RETURNS text';
+	'dperm_label(int, text) RETURNS boolean', 'dperm_label(text, text) RETURNS boolean', 'dperm_label(numeric, text) RETURNS boolean', 'dperm_text(text) RETURNS text', 'dperm_text(mood) RETURNS text';
 ask($_, 'ana', "SET citus.enable_ddl_propagation = off; SET citus.enable_metadata_sync = off; CREATE TABLE anas.loot (who text); GRANT INSERT ON anas.loot TO PUBLIC; $traps") for @workers;
 $mark = $cluster->mark;
 for my $table ('single', 'wards', 'tenant.visits')

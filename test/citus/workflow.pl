@@ -166,7 +166,7 @@ for my $call (['by_person', 'person', 'local'], ['tenant.people', 'person', 'loc
 	$mark = $cluster->mark;
 	is(sql("SET dperm.pull_memory = 0; SELECT dp_logreg_tune($arguments)::jsonb -> 'tuning' ->> 'persons'"), $count, "$table: tuning over persons");
 	is(fetches($cluster->since($mark)), 0, "$table: tuning over persons brings no more than a sample here");
-	like($cluster->since($mark), qr/dp_moments_person_agg/, "$table: tuning over persons runs there");
+	like($cluster->since($mark), qr/dperm_moments_person_agg/, "$table: tuning over persons runs there");
 	is(sql("SELECT dp_logreg_tune($arguments)::jsonb -> 'tuning' ->> 'persons'"), $count, "$table: tuning over persons, pulled");
 	is(sql("SET dperm.pull_memory = 0; SELECT dp_logreg_tune($arguments, holdout => 'hashed', identity => 'id')::jsonb ->> 'persons'"), $count, "$table: persons, tuned on a holdout");
 }
@@ -179,7 +179,7 @@ for my $table ('hashed', 'reference', 'tenant.people', 'divided')
 	$mark = $cluster->mark;
 	is(sql("SELECT e FROM models, dp_evaluate(model, '$table', epsilon => 'Infinity') e"), sql("SELECT e FROM models, dp_evaluate(model, 'local', epsilon => 'Infinity') e"), "$table: evaluation");
 	is(sql("SELECT r FROM models, dp_roc(model, '$table', epsilon => 'Infinity') r"), sql("SELECT r FROM models, dp_roc(model, 'local', epsilon => 'Infinity') r"), "$table: ROC");
-	is($cluster->since($mark) =~ /dp_moments_row_agg/ ? 'there' : 'here', $table eq 'reference' ? 'here' : 'there', "$table: where rows are counted");
+	is($cluster->since($mark) =~ /dperm_moments_row_agg/ ? 'there' : 'here', $table eq 'reference' ? 'here' : 'there', "$table: where rows are counted");
 }
 sql("CREATE TABLE person_models AS SELECT dp_logreg_train('local', 'y', '{e,n,x}', 1, domains => '{\"e\": [\"blue\"], \"n\": [0, 100], \"x\": {\"dimension\": 3, \"norm\": 2}}') AS model");
 for my $call (['by_person', 'person', 'local', 'there'], ['tenant.people', 'person', 'local', 'there'], ['reference', 'person', 'local', 'here'], ['hashed', 'person', 'local', 'here'],
@@ -192,7 +192,7 @@ for my $call (['by_person', 'person', 'local', 'there'], ['tenant.people', 'pers
 		is(sql("SELECT e FROM person_models, $function(model, '$table', epsilon => 'Infinity', unit => '$unit') e"),
 			sql("SELECT e FROM person_models, $function(model, '$same', epsilon => 'Infinity', unit => '$unit') e"), "$table: $function over persons");
 	}
-	is($cluster->since($mark) =~ /dp_moments_person_agg/ ? 'there' : 'here', $where, "$table: where persons are counted");
+	is($cluster->since($mark) =~ /dperm_moments_person_agg/ ? 'there' : 'here', $where, "$table: where persons are counted");
 	is(fetches($cluster->since($mark)), 0, "$table: no row comes here to be counted") if $where eq 'there';
 }
 

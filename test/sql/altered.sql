@@ -254,15 +254,15 @@ SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))
 SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))) AS right FROM parent p;
 
 -- Records of a pass, whose readers must not meet another type than they were made for
-CREATE FUNCTION request(weights float8[], reader bigint) RETURNS dp_moments LANGUAGE sql IMMUTABLE AS $$
+CREATE FUNCTION request(weights float8[], reader bigint) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(1) || int8send(0) || float8send(0)
     || int8send(cardinality(weights)) || int8send(1) || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(0) || int8send(0) || int8send(0) || int8send(0)
     || (SELECT string_agg(float8send(w), '' ORDER BY k) FROM unnest(weights) WITH ORDINALITY u(w, k))
-    || int8send(reader) || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dp_moments
+    || int8send(reader) || encoder || decode(repeat('00', -length(encoder) & 7), 'hex'), 'base64'), E'\n', '')::dperm_moments
   FROM (SELECT int4send(1) || decode('000004', 'hex') || int4send(0) || int4send(cardinality(weights)) || float8send(1)) s(encoder)
 $$;
-CREATE FUNCTION counted(m dp_moments) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-  SELECT ('x' || encode(substring(dp_moments_send(m) FROM 57 FOR 8), 'hex'))::bit(64)::bigint
+CREATE FUNCTION counted(m dperm_moments) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT ('x' || encode(substring(dperm_moments_send(m) FROM 57 FOR 8), 'hex'))::bit(64)::bigint
 $$;
 CREATE TYPE vector_row AS (x float8[]);
 CREATE FUNCTION vector_row(i int, change int) RETURNS record LANGUAGE plpgsql AS $$
@@ -276,8 +276,8 @@ BEGIN
     USING CASE WHEN i >= change THEN '{"x": 123456}'::jsonb ELSE '{"x": [0.5, 0.5]}' END;
   RETURN r.v;
 END $$;
-SELECT counted(dp_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;
-SELECT counted(dp_moments_agg(request('{1,0}', 13), true, vector_row(i, 10))) FROM generate_series(1, 20) i;
-SELECT counted(dp_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;
+SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;
+SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 10))) FROM generate_series(1, 20) i;
+SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;
 
 DROP SCHEMA altered_test CASCADE;

@@ -83,7 +83,7 @@ SELECT format('%s: %s', arguments, says(format('dp_%s(%s)', function, arguments)
 SELECT says($$ dp_roc(m, 'people', 'y', 1, bins => 1) $$);
 
 -- Privileges, also those that only the executor looks at
-REVOKE EXECUTE ON FUNCTION dp_portion(bytea, integer, oid, tid) FROM PUBLIC;
+REVOKE EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) FROM PUBLIC;
 REVOKE SELECT ON published FROM dperm_early;
 GRANT SELECT (y, x) ON published TO dperm_early;
 SET ROLE dperm_early;
@@ -94,15 +94,15 @@ SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout
 SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published', identity => 'id') $$);
 SELECT says($$ dp_evaluate(m, 'closed', 'y', 1) $$);
 RESET ROLE;
-GRANT EXECUTE ON FUNCTION dp_portion(bytea, integer, oid, tid) TO PUBLIC;
+GRANT EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) TO PUBLIC;
 -- and functions that stand in for ours
-CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec2) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$;
-CREATE AGGREGATE public.dp_moments_vector_agg(dp_moments, boolean, vec2) (SFUNC = public.dp_moments_step, STYPE = dp_moments);
+CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung'; END $$;
+CREATE AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2) (SFUNC = public.dperm_moments_step, STYPE = dperm_moments);
 SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}') $$);
 SELECT says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$);
 SELECT says($$ dp_evaluate(m, 'people', 'y', 1) $$), says($$ dp_roc(m, 'people', 'y', 1) $$);
-DROP AGGREGATE public.dp_moments_vector_agg(dp_moments, boolean, vec2);
-DROP FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec2);
+DROP AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2);
+DROP FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2);
 \pset tuples_only off
 \pset format aligned
 

@@ -124,10 +124,10 @@ SELECT dp_compose('{"format": 1}'::jsonb);
 
 -- marks
 SELECT p.oid::regprocedure, p.prokind, p.provolatile, p.proparallel, p.proisstrict FROM pg_proc AS p
-WHERE p.proname LIKE 'dp\_compose%' ORDER BY p.oid::regprocedure::text COLLATE "C";
+WHERE p.proname ~ '^dp(erm)?_compose' ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- nobody else calls what is internal
-SELECT dp_compose_final(NULL);
-SELECT dp_compose_deserialize('\x00', NULL);
+SELECT dperm_compose_final(NULL);
+SELECT dperm_compose_deserialize('\x00', NULL);
 
 DROP FUNCTION made;
 DROP TABLE composed, models, claims;

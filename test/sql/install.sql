@@ -25,7 +25,7 @@ SET search_path = '';
 SELECT "Sché""ma".dp_logreg_train('public.rows_to_learn', 't', 'x', 1, positive => 'a') IS NOT NULL AS trained;
 RESET search_path;
 
-CREATE TABLE names AS SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^dp_' AND prokind = 'f';
+CREATE TABLE names AS SELECT DISTINCT proname FROM pg_proc WHERE proname ~ '^dp(erm)?_' AND prokind = 'f';
 
 -- Dropped: not while it is in use
 \set VERBOSITY terse
@@ -34,7 +34,7 @@ DROP EXTENSION dperm;
 DROP TABLE models;
 DROP EXTENSION dperm;
 SELECT count(*) AS left_behind FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace WHERE nspname IN ('private_learning', 'Sché"ma');
-SELECT count(*) AS left_behind FROM pg_proc WHERE proname ~ '^dp_';
+SELECT count(*) AS left_behind FROM pg_proc WHERE proname ~ '^dp(erm)?_';
 DROP SCHEMA private_learning, "Sché""ma";
 DROP TABLE rows_to_learn;
 DROP DOMAIN vec2;
@@ -80,8 +80,12 @@ SELECT proname AS function, pronargs AS args, prokind AS kind, provolatile AS vo
   WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm')
   ORDER BY proname COLLATE "C", pronargs, pg_proc.oid;
 SELECT proname AS aggregate, pronargs AS args, aggcombinefn <> 0 AS combine, aggserialfn <> 0 AS serial, aggmtransfn <> 0 AS moving, aggfinalmodify AS modify
-  FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname ~ '^dp_' ORDER BY proname COLLATE "C", pronargs, p.oid;
-SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model', 'dp_moments') ORDER BY 1;
+  FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname ~ '^dp(erm)?_' ORDER BY proname COLLATE "C", pronargs, p.oid;
+SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model', 'dperm_moments') ORDER BY 1;
+
+-- What users call, and nothing else, begins with dp_
+SELECT string_agg(DISTINCT proname, ' ' ORDER BY proname) AS functions FROM pg_proc WHERE proname ~ '^dp_';
+SELECT string_agg(typname, ' ' ORDER BY typname) AS types FROM pg_type WHERE typname ~ '^dp_' AND typrelid = 0;
 
 -- One library
 SELECT DISTINCT probin AS library FROM pg_proc WHERE probin ~ 'dperm';

@@ -53,7 +53,7 @@ SELECT dp_guarantee(jsonb_set(model::jsonb, '{guarantee}', '"epsilon = 0"')::dp_
 
 -- Binary: the stored form is the one that is sent
 \pset format unaligned
-SELECT dp_model_send(model) FROM hand WHERE name = 'baseline';
+SELECT dperm_model_send(model) FROM hand WHERE name = 'baseline';
 \pset format aligned
 CREATE TABLE hand_again (LIKE hand);
 SELECT current_setting('data_directory') || '/dperm_model_test.bin' AS file \gset
@@ -75,16 +75,16 @@ EXCEPTION WHEN invalid_binary_representation THEN
   RETURN detail;
 END $$;
 SELECT receive('empty', '', :'file');
-SELECT receive('magic', overlay(dp_model_send(model) PLACING '\x00' FROM 1), :'file')
+SELECT receive('magic', overlay(dperm_model_send(model) PLACING '\x00' FROM 1), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('format', overlay(dp_model_send(model) PLACING '\x0002' FROM 5), :'file')
+SELECT receive('format', overlay(dperm_model_send(model) PLACING '\x0002' FROM 5), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('longer', dp_model_send(model) || '\x00', :'file') FROM hand WHERE name = 'svm';
-SELECT receive('nan', overlay(dp_model_send(model) PLACING '\x7ff8000000000000' FROM length(dp_model_send(model)) - 8), :'file')
+SELECT receive('longer', dperm_model_send(model) || '\x00', :'file') FROM hand WHERE name = 'svm';
+SELECT receive('nan', overlay(dperm_model_send(model) PLACING '\x7ff8000000000000' FROM length(dperm_model_send(model)) - 8), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('features', overlay(dp_model_send(model) PLACING '\x00000002' FROM 128), :'file')
+SELECT receive('features', overlay(dperm_model_send(model) PLACING '\x00000002' FROM 128), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('same', dp_model_send(model), :'file') FROM hand WHERE name = 'svm';
+SELECT receive('same', dperm_model_send(model), :'file') FROM hand WHERE name = 'svm';
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 
@@ -204,7 +204,7 @@ END $$;
 
 -- How the planner may use them
 SELECT proname, provolatile, proparallel, proisstrict FROM pg_proc
-  WHERE proname ~ '^dp_(model_|predict|decision|weights|guarantee)' ORDER BY proname COLLATE "C";
+  WHERE proname ~ '^dp(erm)?_(model_|predict|decision|weights|guarantee)' ORDER BY proname COLLATE "C";
 SELECT typname, typlen, typalign, typstorage FROM pg_type WHERE typname = 'dp_model';
 
 DROP VIEW scored;

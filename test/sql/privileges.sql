@@ -39,7 +39,7 @@ SELECT dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients;
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
 -- An ordinary role may use every function
 SELECT dp_predict(m, '{1,0}') IS NOT NULL AS predict, dp_predict_prob(m, '{1,0}') IS NOT NULL AS prob, dp_decision(m, '{1,0}') IS NOT NULL AS decision,
-       cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dp_label(1, NULL) AS label
+       cardinality(dp_weights(m)) AS weights, dp_guarantee(m) IS NOT NULL AS guarantee, m::jsonb IS NOT NULL AS jsonb, dperm_label(1, NULL) AS label
   FROM (SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1) AS m OFFSET 0) s;
 SELECT dp_svm(sick, x, 1, NULL, '{"dimension": 2}')::jsonb -> 'rows' AS rows FROM ward.for_analysts;
 SET dperm.aggregate_memory = '1MB';
@@ -114,16 +114,16 @@ CREATE FUNCTION trap.array_length(float8[], integer) RETURNS integer LANGUAGE sq
 CREATE FUNCTION trap.array_ndims(float8[]) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()::int';
 CREATE FUNCTION trap.equal(integer, integer) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
 CREATE OPERATOR trap.= (LEFTARG = integer, RIGHTARG = integer, FUNCTION = trap.equal);
-CREATE FUNCTION trap.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
-CREATE FUNCTION trap.dp_moments_step(dp_moments, dp_moments, boolean, float8[]) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
+CREATE FUNCTION trap.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT trap.sprung()';
+CREATE FUNCTION trap.dperm_moments_step(dperm_moments, dperm_moments, boolean, float8[]) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE trap.dp_moments_agg(dp_moments, boolean, float8[]) (SFUNC = trap.dp_moments_step, STYPE = dp_moments);
-CREATE AGGREGATE trap.dp_moments_vector_agg(dp_moments, boolean, float8[]) (SFUNC = trap.dp_moments_step, STYPE = dp_moments);
+CREATE AGGREGATE trap.dperm_moments_agg(dperm_moments, boolean, float8[]) (SFUNC = trap.dperm_moments_step, STYPE = dperm_moments);
+CREATE AGGREGATE trap.dperm_moments_vector_agg(dperm_moments, boolean, float8[]) (SFUNC = trap.dperm_moments_step, STYPE = dperm_moments);
 CREATE TABLE trap.w (w int);
 CREATE TABLE trap.t (t int);
 CREATE TABLE trap.patients (sick boolean, x float8[]);
 CREATE DOMAIN trap.float8 AS text;
-CREATE DOMAIN trap.dp_moments AS text;
+CREATE DOMAIN trap.dperm_moments AS text;
 CREATE DOMAIN trap.dp_model AS text;
 SELECT ward.train_anywhere() IS NOT NULL AS not_sprung;
 SELECT public.dp_logreg_train('ward.for_analysts', 'sick', 'x', 1::pg_catalog.float8) IS NOT NULL AS not_sprung;
@@ -138,44 +138,44 @@ RESET ROLE;
 -- Nor does a function in our own schema get in that would fit better than ours: it would run with the rights of whoever trains
 GRANT CREATE ON SCHEMA public TO dperm_analyst;
 SET ROLE dperm_analyst;
-CREATE FUNCTION public.dp_label(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
+CREATE FUNCTION public.dperm_label(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
 RESET ROLE;
 SELECT dp_logreg_train('ward.patients', 'answer', 'x', 1, positive => 'yes');
 \echo :LAST_ERROR_SQLSTATE
 SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1) IS NOT NULL AS needs_no_label;
 SET ROLE dperm_analyst;
-DROP FUNCTION public.dp_label(text, text);
+DROP FUNCTION public.dperm_label(text, text);
 CREATE DOMAIN public.vec AS float8[] CHECK (cardinality(VALUE) = 2);
-CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
+CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE public.dp_moments_vector_agg(dp_moments, boolean, vec) (SFUNC = dp_moments_step, STYPE = dp_moments);
+CREATE AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec) (SFUNC = dperm_moments_step, STYPE = dperm_moments);
 RESET ROLE;
 CREATE TABLE ward.with_domain AS SELECT sick, x::vec AS x, 1 AS a FROM ward.patients;
 SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1);
 \echo :LAST_ERROR_SQLSTATE
 SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1) IS NOT NULL AS another_type;
 SET ROLE dperm_analyst;
-CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, vec, integer) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
+CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec, integer) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE public.dp_moments_agg(dp_moments, boolean, vec, integer) (SFUNC = dp_moments_step, STYPE = dp_moments);
+CREATE AGGREGATE public.dperm_moments_agg(dperm_moments, boolean, vec, integer) (SFUNC = dperm_moments_step, STYPE = dperm_moments);
 RESET ROLE;
 SELECT dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}');
-DROP AGGREGATE dp_moments_vector_agg(dp_moments, boolean, vec), dp_moments_agg(dp_moments, boolean, vec, integer);
+DROP AGGREGATE dperm_moments_vector_agg(dperm_moments, boolean, vec), dperm_moments_agg(dperm_moments, boolean, vec, integer);
 SELECT dp_logreg_train('ward.with_domain', 'sick', 'x', 1) IS NOT NULL AS trains_again,
        dp_logreg_train('ward.with_domain', 'sick', '{x,a}', 1, domains => '{"a": [0, 2], "x": {"dimension": 2}}') IS NOT NULL AS columns;
 DROP TABLE ward.with_domain;
 SET ROLE dperm_analyst;
-CREATE FUNCTION public.dp_moments_step(dp_moments, dp_moments, boolean, uuid) RETURNS dp_moments LANGUAGE plpgsql IMMUTABLE AS
+CREATE FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, uuid) RETURNS dperm_moments LANGUAGE plpgsql IMMUTABLE AS
   $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
-CREATE AGGREGATE public.dp_moments_agg(dp_moments, boolean, uuid) (SFUNC = dp_moments_step, STYPE = dp_moments);
+CREATE AGGREGATE public.dperm_moments_agg(dperm_moments, boolean, uuid) (SFUNC = dperm_moments_step, STYPE = dperm_moments);
 RESET ROLE;
 CREATE TABLE ward.with_uuid AS SELECT sick, '00000000-0000-0000-0000-000000000001'::uuid AS u FROM ward.patients;
 SELECT dp_logreg_train('ward.with_uuid', 'sick', 'u', 1, domains => '{"u": ["00000000-0000-0000-0000-000000000001"]}');
-DROP AGGREGATE dp_moments_agg(dp_moments, boolean, uuid);
-DROP FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, uuid);
+DROP AGGREGATE dperm_moments_agg(dperm_moments, boolean, uuid);
+DROP FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, uuid);
 SELECT dp_logreg_train('ward.with_uuid', 'sick', 'u', 1, domains => '{"u": ["00000000-0000-0000-0000-000000000001"]}') IS NOT NULL AS trains_again;
 DROP TABLE ward.with_uuid;
-DROP FUNCTION dp_moments_step(dp_moments, dp_moments, boolean, vec), dp_moments_step(dp_moments, dp_moments, boolean, vec, integer);
+DROP FUNCTION dperm_moments_step(dperm_moments, dperm_moments, boolean, vec), dperm_moments_step(dperm_moments, dperm_moments, boolean, vec, integer);
 DROP DOMAIN vec;
 REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
 

@@ -72,7 +72,7 @@ SET ROLE dperm_analyst;
 SELECT dp_logreg_train('clinic.patients', 'ill', '{age,bmi}', 1);
 \echo :LAST_ERROR_SQLSTATE
 SELECT count(*) AS seen FROM dp_protected;
-SELECT dp_may_spend('clinic', 'clinic.patients');
+SELECT dperm_may_spend('clinic', 'clinic.patients');
 RESET ROLE;
 GRANT SELECT ON clinic.patients TO dperm_stranger;
 SET ROLE dperm_stranger;

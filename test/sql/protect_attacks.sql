@@ -32,8 +32,8 @@ SELECT dp_unprotect('vault.people');
 SELECT dp_protect('vault.people', 'vault');
 SELECT dp_budget_alter('vault', 400);
 SELECT dp_grant('vault', 'dperm_reader');
-SELECT dp_registry_sync();
-DROP EVENT TRIGGER dp_registry_drop;
+SELECT dperm_registry_sync();
+DROP EVENT TRIGGER dperm_registry_drop;
 \set VERBOSITY default
 RESET ROLE;
 
@@ -223,8 +223,8 @@ CREATE FUNCTION lab.eq(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELE
 CREATE FUNCTION lab.gt(int, int) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
 CREATE OPERATOR lab.= (LEFTARG = int, RIGHTARG = int, FUNCTION = lab.eq);
 CREATE OPERATOR lab.> (LEFTARG = int, RIGHTARG = int, FUNCTION = lab.gt);
-CREATE FUNCTION lab.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
-CREATE FUNCTION lab.dp_text(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()::text';
+CREATE FUNCTION lab.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+CREATE FUNCTION lab.dperm_text(text) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()::text';
 CREATE FUNCTION lab.count(bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()::int::bigint';
 CREATE TABLE lab.people (age int, ill boolean);
 CREATE TABLE lab.t (t int);
@@ -232,7 +232,7 @@ CREATE DOMAIN lab.int4 AS text;
 SET search_path = lab, public, pg_catalog;
 SELECT public.dp_logreg_train('vault.people', 'note', '{age}', 1::pg_catalog.float8, positive => 'n1') IS NOT NULL AS search_path;
 -- objects in the schema of temporary ones
-CREATE FUNCTION pg_temp.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+CREATE FUNCTION pg_temp.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
 CREATE TEMP TABLE people (age int, ill boolean);
 CREATE TEMP TABLE pg_class AS SELECT 1 AS oid;
 CREATE TEMP VIEW pg_attribute AS SELECT lab.sprung();
@@ -241,14 +241,14 @@ SELECT public.dp_logreg_train('vault.people', 'note', '{age}', 1::pg_catalog.flo
 RESET search_path;
 DROP TABLE people, pg_temp.pg_class, dp_protected_relations;
 DROP VIEW pg_temp.pg_attribute;
-DROP FUNCTION pg_temp.dp_label;
+DROP FUNCTION pg_temp.dperm_label;
 RESET ROLE;
 -- functions in the schema of the extension that fit better than ours
 GRANT CREATE ON SCHEMA public TO dperm_analyst;
 SET ROLE dperm_analyst;
-CREATE FUNCTION public.dp_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
+CREATE FUNCTION public.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
 SELECT dp_logreg_train('vault.people', 'note', '{age}', 1, positive => 'n1');
-DROP FUNCTION public.dp_label(text, text);
+DROP FUNCTION public.dperm_label(text, text);
 RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
 

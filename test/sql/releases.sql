@@ -113,7 +113,7 @@ SELECT region, count(DISTINCT m) AS models, sum(n) AS rows FROM (SELECT region, 
   GROUP BY region ORDER BY region;
 RESET parallel_leader_participation;
 SELECT proname, proparallel, aggfinalmodify FROM pg_proc p LEFT JOIN pg_aggregate a ON a.aggfnoid = p.oid
-  WHERE proname ~ '^dp_(logreg|svm)(_step)?$|^dp_aggregate_final$' GROUP BY 1, 2, 3 ORDER BY 1;
+  WHERE proname ~ '^dp(erm)?_((logreg|svm)(_step)?|aggregate_final)$' GROUP BY 1, 2, 3 ORDER BY 1;
 RESET max_parallel_workers_per_gather;
 
 -- Groups that overlap are refused, in sorted, hashed and mixed plans
@@ -195,7 +195,7 @@ SELECT r, dp_logreg(ill, x, 1 + r, 0.1, '{"dimension": 2}')::jsonb -> 'epsilon' 
 -- No window, whoever makes the aggregate
 SELECT dp_logreg(ill, x, 1) OVER () FROM visits;
 \echo :LAST_ERROR_SQLSTATE
-CREATE AGGREGATE mine("any", "any", float8, float8, jsonb) (SFUNC = dp_logreg_step, STYPE = internal, FINALFUNC = dp_aggregate_final);
+CREATE AGGREGATE mine("any", "any", float8, float8, jsonb) (SFUNC = dperm_logreg_step, STYPE = internal, FINALFUNC = dperm_aggregate_final);
 SELECT mine(ill, x, 1, 0.1, '{"dimension": 2}') OVER (ORDER BY id) FROM visits;
 \echo :LAST_ERROR_SQLSTATE
 SELECT mine(ill, x, 1, 0.1, '{"dimension": 2}') FILTER (WHERE false) OVER () FROM visits;

@@ -65,12 +65,12 @@ as('superuser', "ROLLBACK PREPARED 'locked'");
 as('superuser', 'DROP VIEW ben.v; DROP VIEW IF EXISTS ben.w');
 
 # thousands of registrations: only what the relation itself reaches is looked up
-as('superuser', q{INSERT INTO dp_protected_relations (relation_name, owner_name, budget, persons, all_columns) SELECT ('"nowhere"."' || i || '" "ben"')::dp_relation_name, 'ben', 'ben', false, true FROM generate_series(1, 100000) i; ANALYZE dp_protected_relations});
+as('superuser', q{INSERT INTO dp_protected_relations (relation_name, owner_name, budget, persons, all_columns) SELECT ('"nowhere"."' || i || '" "ben"')::dperm_relation_name, 'ben', 'ben', false, true FROM generate_series(1, 100000) i; ANALYZE dp_protected_relations});
 my $walks = "$train; SELECT pg_sleep(1.5); RESET SESSION AUTHORIZATION; SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'dp_protected_relations'";
 is(as('analyst', $walks), as('analyst', $walks), 'no call walks all registrations');
 
 # and nobody who changes another table walks through them, nor locks them
-as('superuser', q{INSERT INTO dp_protected_columns (column_name, listed, is_unit, registered_by, kept_by) SELECT ('"nowhere"."' || i || '"."a" "ben"')::dp_column_name, true, false, CASE WHEN i % 2 = 1 THEN gen_random_uuid() END, CASE WHEN i % 2 = 0 THEN (SELECT id FROM dp_budget_accounts WHERE budget = 'ben') END FROM generate_series(1, 100000) i; ANALYZE dp_protected_columns;
+as('superuser', q{INSERT INTO dp_protected_columns (column_name, listed, is_unit, registered_by, kept_by) SELECT ('"nowhere"."' || i || '"."a" "ben"')::dperm_column_name, true, false, CASE WHEN i % 2 = 1 THEN gen_random_uuid() END, CASE WHEN i % 2 = 0 THEN (SELECT id FROM dp_budget_accounts WHERE budget = 'ben') END FROM generate_series(1, 100000) i; ANALYZE dp_protected_columns;
 	CREATE FUNCTION public.walked() RETURNS bigint LANGUAGE sql SECURITY DEFINER AS $$ SELECT pg_sleep(1.5); SELECT sum(seq_tup_read)::bigint FROM pg_stat_user_tables WHERE relname LIKE 'dp\_protected\_%' $$});
 my $changes = 'CREATE TABLE ben.other (a int); CREATE TABLE ben.child () INHERITS (ben.other); ALTER TABLE ben.other ADD b int; ALTER TABLE ben.other RENAME a TO c; ALTER TABLE ben.other DROP b; DROP TABLE ben.other CASCADE';
 my $walked = as('superuser', 'SELECT public.walked()');
@@ -94,7 +94,7 @@ foreach my $table (@tables)
 			"COPY $table FROM stdin;\n\\.\n", ($role eq 'etl' ? "TRUNCATE $table" : ());
 	}
 	# whoever makes a trigger would have it run with the rights of the owner of the table, also one with a name of ours
-	my $trigger = $table eq 'dp_ledger_entries' ? 'a' : 'dp_ledger_guard';
+	my $trigger = $table eq 'dp_ledger_entries' ? 'a' : 'dperm_ledger_guard';
 	says('etl', "CREATE FUNCTION etl.spring() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END \$\$;
 		CREATE TRIGGER $trigger BEFORE INSERT OR UPDATE OR DELETE ON $table FOR EACH STATEMENT EXECUTE FUNCTION etl.spring()", '');
 	fails('owner', "SELECT dp_grant('patients', 'analyst', 50); SELECT dp_protect('h.visits', 'patients'); SELECT dp_revoke('patients', 'analyst')",
@@ -110,7 +110,7 @@ as('etl', q{CREATE TABLE etl.loot (who text); GRANT ALL ON etl.loot TO PUBLIC; C
 foreach my $shape ('BEFORE INSERT ON dp_ledger_entries FOR EACH ROW WHEN (etl.evil(NEW.budget))', 'BEFORE INSERT ON dp_ledger_entries FOR EACH ROW', 'AFTER INSERT ON dp_ledger_entries',
 	'BEFORE UPDATE OR DELETE OR TRUNCATE ON dp_ledger_entries', 'BEFORE UPDATE OF budget ON dp_ledger_entries')
 {
-	foreach my $function ('dp_table_guard', 'dp_ledger_guard')
+	foreach my $function ('dperm_table_guard', 'dperm_ledger_guard')
 	{
 		fails('etl', "CREATE TRIGGER z $shape EXECUTE FUNCTION $function()", qr/^42501: permission denied for function $function/, "$shape: nobody may use $function");
 		as('superuser', "GRANT EXECUTE ON FUNCTION $function() TO etl");
@@ -121,14 +121,14 @@ foreach my $shape ('BEFORE INSERT ON dp_ledger_entries FOR EACH ROW WHEN (etl.ev
 	}
 }
 says('superuser', 'SELECT * FROM etl.loot', '', 'nothing of theirs has run');
-as('superuser', 'GRANT EXECUTE ON FUNCTION dp_table_guard() TO etl');
-fails('etl', 'CREATE TABLE etl.plain (a int); CREATE TRIGGER z BEFORE INSERT ON etl.plain FOR EACH ROW EXECUTE FUNCTION dp_table_guard(); INSERT INTO etl.plain VALUES (1)', qr/^XX000: dp_table_guard: not called by trigger manager before a statement/, 'it skips no row');
+as('superuser', 'GRANT EXECUTE ON FUNCTION dperm_table_guard() TO etl');
+fails('etl', 'CREATE TABLE etl.plain (a int); CREATE TRIGGER z BEFORE INSERT ON etl.plain FOR EACH ROW EXECUTE FUNCTION dperm_table_guard(); INSERT INTO etl.plain VALUES (1)', qr/^XX000: dperm_table_guard: not called by trigger manager before a statement/, 'it skips no row');
 
 # whatever gets past that runs no statement of other tables, not even in a subtransaction: here, in a function that an index of a superuser calls
 as('superuser', q{CREATE FUNCTION etl.fixed(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN BEGIN PERFORM FROM etl.loot; EXCEPTION WHEN division_by_zero THEN NULL; END; RETURN true; END $$; CREATE INDEX z ON dp_ledger_entries (etl.fixed(budget)); TRUNCATE etl.loot});
 fails('owner', "SELECT dp_grant('patients', 'ben')", qr/^42501: table "loot" is not one of extension dperm/, 'a statement in a subtransaction is looked at too');
 says('superuser', 'DROP INDEX z; TABLE etl.loot', '');
-as('superuser', 'REVOKE ALL ON dp_ledger_entries FROM etl; REVOKE EXECUTE ON FUNCTION dp_table_guard() FROM etl');
+as('superuser', 'REVOKE ALL ON dp_ledger_entries FROM etl; REVOKE EXECUTE ON FUNCTION dperm_table_guard() FROM etl');
 
 # a foreign key has triggers too, which would have others of its table run with the rights of whoever drops a budget
 as('superuser', 'GRANT ALL ON dp_budget_accounts TO etl');

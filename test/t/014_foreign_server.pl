@@ -157,8 +157,8 @@ for my $identity ('id', 'id2', 'id8', 'guid', 'word')
 		  domains => '{"e": ["green", "grey"], "n": [0, 100], "k": {"categories": [0, 1]}}', holdout => 'far_people', identity => '$identity') m
 	});
 	my $log = substr(slurp_file($far->logfile), $before);
-	my $passes = () = $log =~ /^\s*SELECT \S*dp_moments_agg\(/mg;
-	my $portions = () = $log =~ /^\s*SELECT \S*dp_moments_agg\(.*FILTER \(WHERE \(\(?\S*dp_portion\(/mg;
+	my $passes = () = $log =~ /^\s*SELECT \S*dperm_moments_agg\(/mg;
+	my $portions = () = $log =~ /^\s*SELECT \S*dperm_moments_agg\(.*FILTER \(WHERE \(\(?\S*dperm_portion\(/mg;
 	like($chosen, qr/^far_people 0\.(?:5|001)$/, "tuning by $identity");
 	cmp_ok($passes, '>', 2, "tuning by $identity: passes there");
 	is($portions, $passes, "tuning by $identity: portions there");
@@ -204,12 +204,12 @@ $far->safe_psql('postgres', 'CREATE DATABASE forger');
 make_types($far, 'forger', 'red', 'green', 'blue', 'grey', 'violet');
 $far->safe_psql('forger', qq{
 	CREATE TABLE people AS $rows;
-	ALTER EXTENSION dperm DROP FUNCTION dp_portion(bytea, integer, bigint);
-	DROP FUNCTION dp_portion(bytea, integer, bigint);
-	CREATE FUNCTION dp_portion(bytea, integer, bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 100000000';
-	CREATE FUNCTION forged(s dp_moments, r dp_moments, y boolean, n integer, k integer) RETURNS dp_moments LANGUAGE sql STABLE AS \$\$
-	  SELECT public.dp_moments_step(s, translate(encode(overlay(public.dp_moments_send(r) PLACING int8send(0) FROM 8 * 12 + 1), 'base64'), E'\\n', '')::public.dp_moments, y, n, k) \$\$;
-	CREATE AGGREGATE dp_moments_agg(dp_moments, boolean, integer, integer) (SFUNC = forged, STYPE = dp_moments);
+	ALTER EXTENSION dperm DROP FUNCTION dperm_portion(bytea, integer, bigint);
+	DROP FUNCTION dperm_portion(bytea, integer, bigint);
+	CREATE FUNCTION dperm_portion(bytea, integer, bigint) RETURNS integer LANGUAGE sql IMMUTABLE AS 'SELECT 100000000';
+	CREATE FUNCTION forged(s dperm_moments, r dperm_moments, y boolean, n integer, k integer) RETURNS dperm_moments LANGUAGE sql STABLE AS \$\$
+	  SELECT public.dperm_moments_step(s, translate(encode(overlay(public.dperm_moments_send(r) PLACING int8send(0) FROM 8 * 12 + 1), 'base64'), E'\\n', '')::public.dperm_moments, y, n, k) \$\$;
+	CREATE AGGREGATE dperm_moments_agg(dperm_moments, boolean, integer, integer) (SFUNC = forged, STYPE = dperm_moments);
 });
 connect_to('forger', 'forger', '');
 my $numbers = "'y', '{n,k}', 1, domains => '{\"n\": [0, 100], \"k\": [0, 3]}'";

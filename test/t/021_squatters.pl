@@ -34,7 +34,7 @@ my @types = ('oid', 'regclass', 'regrole', 'regtype', 'regproc', 'regprocedure',
 	'int2vector', 'oidvector');
 
 # Functions of ours that expressions of our scripts call. Squatters take any number of arguments, or others.
-my %ours = (dp_budget_left => 'numeric, numeric, float8, numeric, numeric, numeric, numeric', dp_may_spend => 'text, regclass');
+my %ours = (dperm_budget_left => 'numeric, numeric, float8, numeric, numeric, numeric, numeric', dperm_may_spend => 'text, regclass');
 
 # What creates all of them in a schema. Each writes to the log, which no ROLLBACK takes back, and goes on.
 sub squat

@@ -487,7 +487,7 @@ says('heir', "BEGIN; SELECT count(*) >= 0 FROM dp_protected; SELECT count(*) >= 
 
 foreach my $table ('dp_budget_accounts', 'dp_ledger_entries', 'dp_protected_columns')
 {
-	my @guards = ('dp_table_guard', $table eq 'dp_ledger_entries' ? 'dp_ledger_guard' : ());
+	my @guards = ('dperm_table_guard', $table eq 'dp_ledger_entries' ? 'dperm_ledger_guard' : ());
 	foreach my $guard (@guards)
 	{
 		as('superuser', "ALTER TABLE $table ENABLE TRIGGER $guard");
@@ -500,8 +500,8 @@ foreach my $table ('dp_budget_accounts', 'dp_ledger_entries', 'dp_protected_colu
 		as('superuser', "ALTER TABLE $table ENABLE ALWAYS TRIGGER $guard");
 	}
 }
-as('superuser', "ALTER EXTENSION dperm DROP FUNCTION dp_ledger_guard(); DROP TRIGGER dp_ledger_guard ON dp_ledger_entries");
-fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "dp_ledger_guard" on table "dp_ledger_entries" is disabled, or missing/, 'a trigger is missing');
+as('superuser', "ALTER EXTENSION dperm DROP FUNCTION dperm_ledger_guard(); DROP TRIGGER dperm_ledger_guard ON dp_ledger_entries");
+fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "dperm_ledger_guard" on table "dp_ledger_entries" is disabled, or missing/, 'a trigger is missing');
 
 $node->stop;
 done_testing();

@@ -158,7 +158,7 @@ static const char *
 header_fault(const uint64_t *words)
 {
 	if (words[AT_MAGIC] != MAGIC)
-		return "not a dp_moments value of this version";
+		return "not a dperm_moments value of this version";
 	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_COUNT ||
 		words[AT_LOSS] >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
