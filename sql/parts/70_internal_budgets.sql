@@ -196,6 +196,7 @@ COMMENT ON FUNCTION dperm_owners_sync() IS
 	'internal to budgets: those of roles that go are given to the owner of the extension';
 
 CREATE EVENT TRIGGER dperm_owners_drop ON ddl_command_start WHEN TAG IN ('DROP OWNED') EXECUTE FUNCTION dperm_owners_sync();
+ALTER EVENT TRIGGER dperm_owners_drop DISABLE;
 COMMENT ON EVENT TRIGGER dperm_owners_drop IS
 	'internal to budgets: those of roles that go are given to the owner of the extension';
 

@@ -124,18 +124,22 @@ CREATE FUNCTION dperm_registry_sync() RETURNS event_trigger
 COMMENT ON FUNCTION dperm_registry_sync() IS
 	'internal to dp_protect: follow changes of protected relations';
 
+-- Disabled until there is a budget or a protected relation (dperm_table_guard): without one nobody's commands depend on the library.
 CREATE EVENT TRIGGER dperm_registry_drop ON sql_drop EXECUTE FUNCTION dperm_registry_sync();
+ALTER EVENT TRIGGER dperm_registry_drop DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_drop IS
 	'internal to dp_protect: remove what has been dropped from the registry of protected relations';
 
 CREATE EVENT TRIGGER dperm_registry_before ON ddl_command_start
 	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER TYPE', 'ALTER SCHEMA', 'ALTER EXTENSION')
 	EXECUTE FUNCTION dperm_registry_sync();
+ALTER EVENT TRIGGER dperm_registry_before DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_before IS
 	'internal to dp_protect: refuse to rename a protected relation like a shard of Citus, and find registrations that have the old names';
 
 CREATE EVENT TRIGGER dperm_registry_alter ON ddl_command_end
 	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'SELECT INTO', 'CREATE SCHEMA', 'IMPORT FOREIGN SCHEMA', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
 	EXECUTE FUNCTION dperm_registry_sync();
+ALTER EVENT TRIGGER dperm_registry_alter DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_alter IS
 	'internal to dp_protect: follow new partitions of protected relations, and find registrations that were restored before their relations';

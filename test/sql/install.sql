@@ -109,3 +109,26 @@ SET dperm.cache_memory = -1;
 SET dperm.progress = 'perhaps';
 \set VERBOSITY default
 RESET dperm.cache_memory;
+
+-- A library that is gone stops nobody who has no budget: event triggers are disabled until there is one
+DROP EXTENSION IF EXISTS dperm CASCADE;
+CREATE EXTENSION dperm;
+SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_' ORDER BY 1;
+BEGIN;
+UPDATE pg_proc SET probin = '$libdir/dperm_that_is_gone' WHERE probin ~ 'dperm$';
+SELECT dp_budget_create('b', 1);
+ROLLBACK;
+BEGIN;
+UPDATE pg_proc SET probin = '$libdir/dperm_that_is_gone' WHERE probin ~ 'dperm$';
+CREATE TABLE bystander (a int);
+ALTER TABLE bystander ADD b int;
+ALTER TABLE bystander RENAME TO still;
+CREATE VIEW over AS SELECT a FROM still;
+DROP TABLE still CASCADE;
+DROP EXTENSION dperm;
+ROLLBACK;
+BEGIN;
+SELECT dp_budget_create('b', 1);
+SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_' ORDER BY 1;
+ROLLBACK;
+SELECT DISTINCT evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_';
