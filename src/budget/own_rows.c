@@ -322,11 +322,20 @@ dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count)
 
 /* Change a row. */
 void
-dperm_own_rows_update(const DpermOwnRows *rows, int row, const DpermOwnField *fields, int count)
+dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, int count)
 {
-	Writer		writer = begin_writing(rows->table);
-	TupleTableSlot *old = table_slot_create(writer.table, &writer.estate->es_tupleTable);
+	Writer		writer;
+	TupleTableSlot *old;
 	EPQState	recheck;
+
+	/* a trigger of a row must find the last version of it */
+	if (!dperm_own_rows_lock(rows, row))
+		ereport(ERROR,
+				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
+				 errmsg("a row of table \"%s\" has just been removed", get_rel_name(rows->table)),
+				 errhint("Try again.")));
+	writer = begin_writing(rows->table);
+	old = table_slot_create(writer.table, &writer.estate->es_tupleTable);
 
 #if PG_VERSION_NUM >= 160000
 	EvalPlanQualInit(&recheck, writer.estate, NULL, NIL, -1, NIL);

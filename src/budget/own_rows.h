@@ -66,7 +66,7 @@ typedef struct DpermOwnField
  * of one. Raises if the table has triggers that are not ours.
  */
 extern void dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count);
-extern void dperm_own_rows_update(const DpermOwnRows *rows, int row,
+extern void dperm_own_rows_update(DpermOwnRows *rows, int row,
 								  const DpermOwnField *fields, int count);
 
 #endif							/* DPERM_OWN_ROWS_H */

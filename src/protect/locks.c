@@ -9,6 +9,7 @@
 #include "access/transam.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "miscadmin.h"
 #include "storage/lmgr.h"
@@ -131,6 +132,16 @@ dperm_locks_hold(Oid relation)
 			}
 		AcceptInvalidationMessages();
 	}
+}
+
+/* Keep extensions as they are. */
+void
+dperm_locks_extensions(void)
+{
+	LockRelId	id = {.relId = ExtensionRelationId, .dbId = MyDatabaseId};
+
+	if (IsBackgroundWorker)
+		LockRelationIdForSession(&id, ShareLock);
 }
 
 /* Begin to look. */

@@ -125,32 +125,58 @@ say_waiting(TimestampTz start, bool *said, const char *what, const char *hint)
 	*said = true;
 }
 
-/*
- * Take one of the places that a role has for its calls, in all databases together, and return the lock: a training holds its background worker for as long as it takes, and whoever
- * starts many of these must not keep everybody else from theirs. An error gives the place back with the transaction's resources; but it is free when the worker has ended, too.
- */
-static LOCKTAG
-take_place(Oid role)
+/* Take one of the places of a role, if one is free. */
+static bool
+try_place(Oid role, LOCKTAG *place)
 {
-	int			places = Max(max_worker_processes / 4, 1);
+	for (int i = 0; i < Max(max_worker_processes / 4, 1); i++)
+	{
+		SET_LOCKTAG_ADVISORY(*place, InvalidOid, role, i, PLACE_CLASS);
+		if (LockAcquire(place, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
+			continue;
+
+		/* it is nobody's, and becomes that of this session and of its worker */
+		(void) LockAcquire(place, DPERM_PLACE_LOCK, false, false);
+		(void) LockRelease(place, ExclusiveLock, false);
+		return true;
+	}
+	return false;
+}
+
+/* Give places back. */
+static void
+release_places(const LOCKTAG *places, int count)
+{
+	while (count > 0)
+		(void) LockRelease(&places[--count], DPERM_PLACE_LOCK, false);
+}
+
+/*
+ * Take one of the places that a role has for its calls, in all databases
+ * together: a training holds its background worker for as long as it takes, and
+ * whoever starts many of these must not keep everybody else from theirs. The
+ * session user and the current user need one each, if they are not the same.
+ * Nobody waits for one with the other in hand. An error gives them back with the
+ * transaction's resources; but a place is free when the worker has ended, too.
+ */
+static int
+take_places(LOCKTAG *places)
+{
+	const Oid	roles[] = {GetSessionUserId(), GetUserId()};
+	int			count = roles[0] == roles[1] ? 1 : 2;
 	TimestampTz start = GetCurrentTimestamp();
 	bool		said = false;
-	LOCKTAG		tag;
 
 	for (;;)
 	{
-		for (int i = 0; i < places; i++)
-		{
-			SET_LOCKTAG_ADVISORY(tag, InvalidOid, role, i, PLACE_CLASS);
-			if (LockAcquire(&tag, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
-				continue;
+		int			taken = 0;
 
-			/* it is nobody's, and becomes that of this session and of its worker */
-			(void) LockAcquire(&tag, DPERM_PLACE_LOCK, false, false);
-			(void) LockRelease(&tag, ExclusiveLock, false);
-			return tag;
-		}
-		say_waiting(start, &said, psprintf("role \"%s\" has %d calls on protected relations under way", GetUserNameFromId(role, false), places),
+		while (taken < count && try_place(roles[taken], &places[taken]))
+			taken++;
+		if (taken == count)
+			return count;
+		release_places(places, taken);
+		say_waiting(start, &said, psprintf("role \"%s\" has %d calls on protected relations under way", GetUserNameFromId(roles[taken], false), Max(max_worker_processes / 4, 1)),
 					"A role can have a quarter of max_worker_processes.");
 		wait_a_while();
 	}
@@ -385,7 +411,7 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answer
 	Call		call = {.fcinfo = fcinfo, .answerer = answerer, .arg = arg};
 	dsm_segment *segment;
 	LOCKTAG		place[2];
-	int			places = 0;
+	int			places;
 
 	check_nesting();
 
@@ -411,9 +437,7 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answer
 		call.rows = dperm_result_set_begin(fcinfo, &desc);
 		call.slot = MakeSingleTupleTableSlot(desc, &TTSOpsMinimalTuple);
 	}
-	place[places++] = take_place(GetSessionUserId());
-	if (GetUserId() != GetSessionUserId())
-		place[places++] = take_place(GetUserId());
+	places = take_places(place);
 
 	/* an error detaches the memory with the transaction's resources */
 	segment = write_call(&call, relation);
@@ -425,8 +449,7 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answer
 	under_way = false;
 	pfree(call.handle);
 	dsm_detach(segment);
-	while (places > 0)
-		(void) LockRelease(&place[--places], DPERM_PLACE_LOCK, false);
+	release_places(place, places);
 	if (call.slot)
 		ExecDropSingleTupleTableSlot(call.slot);
 	fcinfo->isnull = call.result == 0 && !fcinfo->flinfo->fn_retset;

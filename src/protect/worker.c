@@ -25,6 +25,7 @@
 #include "utils/guc.h"
 #include "utils/memutils.h"
 #include "utils/snapmgr.h"
+#include "utils/syscache.h"
 #include "utils/timeout.h"
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
@@ -42,6 +43,9 @@
 /* How long it waits for a lock, and for all that comes before the charge. */
 #define LOCK_TIMEOUT_TEXT "3s"
 #define CHECK_TIMEOUT_MS 15000
+
+/* How long it waits for the answer of its session. */
+#define ANSWER_TIMEOUT_MS (60 * 60 * 1000)
 
 /* A setting and its value. */
 typedef struct Setting
@@ -144,14 +148,21 @@ dperm_worker_relation(FunctionCallInfo fcinfo)
 	return dperm_worker_is_for(fcinfo) ? worker.header->relation : InvalidOid;
 }
 
-/* Begin a transaction as a role, which is the session user, too, and in which nothing can change who it is. */
+/* Be a role, as session user, too; nothing can change who it is. */
+static void
+become(Oid role)
+{
+	SetSessionAuthorization(role, superuser_arg(role));
+	SetUserIdAndSecContext(role, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+}
+
+/* Begin a transaction as a role. */
 static void
 begin_as(Oid role, bool read_only)
 {
 	SetCurrentStatementStartTimestamp();
 	StartTransactionCommand();
-	SetSessionAuthorization(role, superuser_arg(role));
-	SetUserIdAndSecContext(role, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	become(role);
 	if (read_only)
 	{
 		XactIsoLevel = XACT_REPEATABLE_READ;
@@ -224,6 +235,31 @@ tell(char kind, const void *bytes, Size size)
 		proc_exit(0);
 }
 
+/* What planning must not depend on: the caller's settings, and who the caller is. */
+void
+dperm_worker_plans(Oid owner)
+{
+	static const char *const style[] = {"DateStyle", "TimeZone"};
+
+	for (int i = 0; i < lengthof(style); i++)
+		(void) set_config_option(style[i], GetConfigOptionResetString(style[i]), PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	become(owner);
+	dperm_message_mute();
+	XactReadOnly = true;
+	dperm_worker_rules_schemas_only(true);
+}
+
+/* Back to the check. */
+void
+dperm_worker_planned(Oid owner)
+{
+	dperm_worker_rules_schemas_only(false);
+	XactReadOnly = false;
+	dperm_message_unmute();
+	become(worker.header->role);
+	SetUserIdAndSecContext(owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+}
+
 /* Ask the session. */
 int
 dperm_worker_ask(int64 units)
@@ -232,10 +268,15 @@ dperm_worker_ask(int64 units)
 	void	   *answer;
 	int32		chosen;
 
+	/* the owner's locks are held meanwhile */
+	if (dperm_call_timeout == 0)
+		enable_timeout_after(STATEMENT_TIMEOUT, ANSWER_TIMEOUT_MS);
 	tell(DPERM_MESSAGE_QUESTION, &units, sizeof(units));
 	if (shm_mq_receive(worker.to_worker, &size, &answer, false) != SHM_MQ_SUCCESS || size != sizeof(chosen))
 		proc_exit(0);
 	memcpy(&chosen, answer, sizeof(chosen));
+	if (dperm_call_timeout == 0)
+		disable_timeout(STATEMENT_TIMEOUT, false);
 	return chosen;
 }
 
@@ -258,6 +299,10 @@ call_function(ReturnSetInfo *rows)
 	worker.start = GetCurrentTimestamp();
 	enable_timeout_after(STATEMENT_TIMEOUT, CHECK_TIMEOUT_MS);
 	begin_as(worker.header->role, false);
+	if (!SearchSysCacheExists1(AUTHOID, ObjectIdGetDatum(worker.header->role)))
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_OBJECT),
+				 errmsg("role with OID %u has been dropped", worker.header->role)));
 	set_arguments_style();
 	worker.call = dperm_call_message_read(worker.header, dperm_call_message_arguments(worker.header));
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
@@ -356,24 +401,21 @@ class_of(int code)
 	return DPERM_FAILURE_READ;
 }
 
-/* Raise the error of a class. */
+/* Raise the error of a class. If it has been charged, the session says so. */
 static void
 raise_class(const char *class)
 {
-	if (strcmp(class, DPERM_FAILURE_CANCELLED) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("the call was cancelled")));
-	if (strcmp(class, DPERM_FAILURE_RESOURCES) == 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INSUFFICIENT_RESOURCES),
-				 errmsg("the server had too few resources to read the protected relation"),
-				 errhint("The server log has the cause.")));
+	bool		cancelled = strcmp(class, DPERM_FAILURE_CANCELLED) == 0;
+	bool		resources = strcmp(class, DPERM_FAILURE_RESOURCES) == 0;
+
 	ereport(ERROR,
-			(errcode(ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
+			(errcode(cancelled ? ERRCODE_QUERY_CANCELED : resources ? ERRCODE_INSUFFICIENT_RESOURCES :
+					 ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
+			 cancelled ? errmsg("the call was cancelled") :
+			 resources ? errmsg("the server had too few resources to read the protected relation") :
 			 errmsg("the protected relation could not be read"),
 			 worker.charged ? 0 : errdetail("Nothing has been charged."),
-			 errhint("The server log has the cause.")));
+			 cancelled ? 0 : errhint("The server log has the cause.")));
 }
 
 /* Raise an error as it is. One of a lock, or of all that comes before the charge and takes too long, says what to do. */

@@ -29,6 +29,10 @@ extern Oid	dperm_worker_relation(FunctionCallInfo fcinfo);
 /* The charge has been written: commit it, and go on as the owner of the relation, who may read rows. */
 extern void dperm_worker_charged(DpermLedgerEntry entry, Oid owner);
 
+/* From here on a query is planned, before the charge, as it will be run: with the server's settings, by the owner, who says and writes nothing; and no longer. */
+extern void dperm_worker_plans(Oid owner);
+extern void dperm_worker_planned(Oid owner);
+
 /* All has been checked again: rows may be read from here on. */
 extern void dperm_worker_reads(void);
 

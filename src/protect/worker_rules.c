@@ -7,21 +7,19 @@
 #include "access/transam.h"
 #include "catalog/dependency.h"
 #include "catalog/objectaccess.h"
-#include "catalog/pg_authid.h"
-#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
-#include "utils/acl.h"
-#include "utils/array.h"
 #include "utils/lsyscache.h"
+#include "utils/memutils.h"
 #include "utils/regproc.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
+#include "protect/trusted_schemas.h"
 #include "protect/worker_rules.h"
 
 /* Whom this process trusts, beside PostgreSQL and superusers. */
@@ -84,48 +82,42 @@ call(FmgrHookEventType event, FmgrInfo *function, Datum *private)
 		next_hook(event, function, private);
 }
 
-/* May a role put objects into a schema without being a stranger? Who owns a database is not one: by default it owns schema public. */
-static bool
-may_create(Oid role, Oid owner)
+/* Schemas that have been looked at, and whether they are trusted: what others do meanwhile changes nothing. */
+typedef struct KnownSchema
 {
-	return role == owner || role == ROLE_PG_DATABASE_OWNER || superuser_arg(role);
-}
-
-/* Can only the owner and administrators put objects into a schema? */
-bool
-dperm_worker_rules_schema(Oid schema, Oid owner)
-{
-	HeapTuple	tuple;
-	bool		isnull;
-	Datum		privileges;
-	Acl		   *acl;
+	Oid			schema;
 	bool		trusted;
+} KnownSchema;
 
-	if (schema < FirstNormalObjectId && schema != PG_PUBLIC_NAMESPACE)
-		return true;
-	tuple = SearchSysCache1(NAMESPACEOID, ObjectIdGetDatum(schema));
-	if (!HeapTupleIsValid(tuple))
-		return false;
-	trusted = may_create(((Form_pg_namespace) GETSTRUCT(tuple))->nspowner, owner);
-	privileges = SysCacheGetAttr(NAMESPACEOID, tuple, Anum_pg_namespace_nspacl, &isnull);
-	acl = isnull ? NULL : DatumGetAclPCopy(privileges);
-	for (int i = 0; acl && i < ACL_NUM(acl); i++)
-		if (ACL_DAT(acl)[i].ai_privs & ACL_CREATE)
-			trusted = trusted && may_create(ACL_DAT(acl)[i].ai_grantee, owner);
-	ReleaseSysCache(tuple);
-	return trusted;
+static List *known_schemas;
+
+/* Is a schema trusted? */
+static bool
+is_trusted_schema(Oid schema)
+{
+	KnownSchema *known;
+	ListCell   *cell;
+	MemoryContext before;
+
+	foreach(cell, known_schemas)
+		if (((KnownSchema *) lfirst(cell))->schema == schema)
+			return ((KnownSchema *) lfirst(cell))->trusted;
+	before = MemoryContextSwitchTo(TopMemoryContext);
+	known = palloc(sizeof(*known));
+	known->schema = schema;
+	known->trusted = dperm_trusted_schemas_has(schema, trusted_owner);
+	known_schemas = lappend(known_schemas, known);
+	MemoryContextSwitchTo(before);
+	return known->trusted;
 }
 
-/*
- * A name is looked for in a schema. What the body of a function names is looked up when a row gets there. If somebody could put an object into the schema that fits better, and that
- * is refused then, they would learn whether there is such a row.
- */
+/* A name is looked for in a schema (trusted_schemas.h). */
 static void
 search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
 {
 	if (next_access_hook)
 		next_access_hook(access, class, object, sub, arg);
-	if (access == OAT_NAMESPACE_SEARCH && only_trusted_schemas && !dperm_worker_rules_schema(object, trusted_owner))
+	if (access == OAT_NAMESPACE_SEARCH && only_trusted_schemas && !is_trusted_schema(object))
 	{
 		ObjectAccessNamespaceSearch *search = arg;
 
@@ -133,7 +125,7 @@ search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg
 		if (search->ereport_on_violation)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("others than the owner of the protected relation may create objects in schema \"%s\"", get_namespace_name(object))));
+					 errmsg("schema \"%s\" has, or may get, objects of other roles than the owner of the protected relation", get_namespace_name(object))));
 	}
 }
 

@@ -21,11 +21,7 @@ extern bool dperm_worker_rules_function(Oid function, Oid owner, Oid extension);
  */
 extern void dperm_worker_rules_only(Oid owner);
 
-/*
- * Then, on demand: are names looked for in schemas alone into which nobody but
- * the owner and administrators can put something? Others do not exist.
- */
+/* Then, on demand: are names looked for in trusted schemas alone? Others do not exist. */
 extern void dperm_worker_rules_schemas_only(bool only);
-extern bool dperm_worker_rules_schema(Oid schema, Oid owner);
 
 #endif							/* DPERM_WORKER_RULES_H */

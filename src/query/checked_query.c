@@ -8,7 +8,6 @@
 #include "postgres.h"
 
 #include "access/htup_details.h"
-#include "access/xact.h"
 #include "catalog/dependency.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
@@ -275,14 +274,10 @@ try_protected(const DpermChecked *query)
 
 	if (!dperm_worker_is_this())
 		return;					/* dp_cost() reads nothing */
-	dperm_message_mute();
-	XactReadOnly = true;
-	dperm_worker_rules_schemas_only(true);
+	dperm_worker_plans(query->source->run_as);
 	kept = keep_plan(query, tree);
 	end(start(query, copyObject(kept->planned), None_Receiver));
-	dperm_worker_rules_schemas_only(false);
-	XactReadOnly = false;
-	dperm_message_unmute();
+	dperm_worker_planned(query->source->run_as);
 }
 
 /*

@@ -79,7 +79,7 @@ my $some = "'{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}'";
 # Does a log of the workers have a query that fetches rows, and not only a sample of them?
 sub fetches
 {
-	return scalar grep { /FROM \S+\.(?:hashed|divided|by_|people|loose|alone)\S*/ && !/worker_partial_agg|dp_moments_\w+_agg|count\(|LIMIT/ } split /\n/, $_[0];
+	return scalar grep { /FROM \S+\.(?:hashed|divided|by_|people|loose|alone)\S*/ && !/worker_partial_agg|dperm_moments_\w+_agg|count\(|LIMIT/ } split /\n/, $_[0];
 }
 
 # The weights are the local ones, and passes run where they should.
@@ -90,7 +90,7 @@ sub compare
 	cmp_ok(sql("SET dperm.pull_memory = '$pull'; SELECT distance($function('$local', $arguments), $function('$table', $arguments))"),
 		'<', 1e-9, "$what: the local weights");
 	my $log = $cluster->since($mark);
-	is($log =~ /dp_moments_(?:row|vector|person)_agg/ ? 'there' : 'here', $where, "$what: where passes run");
+	is($log =~ /dperm_moments_(?:row|vector|person)_agg/ ? 'there' : 'here', $where, "$what: where passes run");
 	is(fetches($log), 0, "$what: no more than a sample comes here") if $where eq 'there';
 	unlike($log, qr/IS NOT NULL|LIMIT/, "$what: rows of persons come here once, and there is no sample") if $where eq 'here' && $arguments =~ /unit/;
 }

@@ -157,7 +157,12 @@ CREATE FUNCTION callees.tidied(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABL
 CREATE FUNCTION callees.limited(x float8) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN x < (SELECT most FROM limits); END $$;
 CREATE FUNCTION callees.astray(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET search_path = callees_stranger AS $$ BEGIN RETURN tidy(w) = 'a1'; END $$;
 CREATE FUNCTION callees.astray_too(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET search_path = callees_stranger, pg_catalog AS $$ DECLARE r text; BEGIN r := w; RETURN r = 'a1'; END $$;
-CREATE FUNCTION callees.at_home(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET search_path = callees AS $$ BEGIN RETURN lowered(w); END $$;
+RESET ROLE;
+CREATE SCHEMA callees_home AUTHORIZATION callees_owner;
+GRANT USAGE ON SCHEMA callees_home TO PUBLIC;
+SET ROLE callees_owner;
+CREATE FUNCTION callees_home.lowered(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN lower(w) = 'a1'; END $$;
+CREATE FUNCTION callees.at_home(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET search_path = callees_home AS $$ BEGIN RETURN lowered(w); END $$;
 SELECT callees.define(f, format('SELECT person, x, callees.%s(%s) AS y FROM callees.people', f, CASE f WHEN 'limited' THEN 'x' ELSE 'word' END)) FROM unnest('{lowered,tidied,limited,astray,astray_too,at_home}'::text[]) f;
 SET ROLE callees_analyst;
 SET search_path = callees_stranger, pg_catalog, public;
@@ -165,16 +170,16 @@ SELECT callees.lowered('A1'), callees.tidied('x');
 SELECT f AS function, callees.train(f) FROM unnest('{lowered,tidied,limited,astray,astray_too,at_home}'::pg_catalog.text[]) f;
 -- Where others can put what fits better, the names of a body find nothing: they would choose for which rows it fails
 RESET ROLE;
-GRANT CREATE ON SCHEMA callees TO callees_analyst;
+GRANT CREATE ON SCHEMA callees_home TO callees_analyst;
 SET ROLE callees_owner;
 SELECT dp_protect('callees.at_home', 'callees', unit => 'person', domains => '{"x": [0, 1]}');
 SET ROLE callees_analyst;
-CREATE FUNCTION callees.lowered(w varchar) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN true;
+CREATE FUNCTION callees_home.lowered(w varchar) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN true;
 SELECT callees.train('at_home');
-DROP FUNCTION callees.lowered(varchar);
+DROP FUNCTION callees_home.lowered(varchar);
 SELECT callees.train('at_home');
 RESET ROLE;
-REVOKE CREATE ON SCHEMA callees FROM callees_analyst;
+REVOKE CREATE ON SCHEMA callees_home FROM callees_analyst;
 SET ROLE callees_analyst;
 RESET search_path;
 -- What cannot be looked into has to be IMMUTABLE: the owner's word that it depends on its arguments alone

@@ -71,7 +71,7 @@ sub wait_for_training
 	my ($name, $processes) = @_;
 	$node->poll_query_until('postgres',
 		"SELECT count(*) >= $processes FROM pg_stat_activity
-		 WHERE (application_name = '$name' OR backend_type = 'parallel worker') AND state = 'active' AND query LIKE '%dp\\_%'")
+		 WHERE (application_name = '$name' OR backend_type = 'parallel worker') AND state = 'active' AND query ~ 'dp(erm)?_'")
 	  or die "$name does not start";
 	sleep(0.5);
 }

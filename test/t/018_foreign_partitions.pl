@@ -98,7 +98,7 @@ sub asked
 	while ($log =~ /DECLARE c\d+ CURSOR FOR\s+SELECT (.*)/g)
 	{
 		my $query = $1;
-		$asked{ $query =~ /^public\.dp_moments_(?:vector_|row_)?agg\(/ ? 'pass' : $query =~ /^count\(\*\)/ ? 'count' : $query =~ /WHERE.*public\.dperm_sample\(/ ? 'sample' : 'rows' }++;
+		$asked{ $query =~ /^public\.dperm_moments_(?:vector_|row_)?agg\(/ ? 'pass' : $query =~ /^count\(\*\)/ ? 'count' : $query =~ /WHERE.*public\.dperm_sample\(/ ? 'sample' : 'rows' }++;
 	}
 	return \%asked;
 }

@@ -571,6 +571,62 @@ query(q{
 });
 like((as('ana', "SELECT dp_logreg_train('gathering', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  39000: the protected relation could not be read/, 'a stranger behind a parallel plan');
 
+# A plan does not depend on the caller's settings, or on who that is.
+query(q{
+	SET SESSION AUTHORIZATION owner;
+	CREATE FUNCTION told() RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN IF current_setting('TimeZone') = 'Europe/Paris' OR session_user <> 'owner' THEN RAISE 'told'; END IF; RETURN false; END $$;
+	CREATE VIEW telling AS SELECT ill, age FROM people WHERE NOT told();
+	SELECT dp_protect('telling', 'b', domains => '{"age": [0, 50]}');
+});
+my $seen = "SELECT count(*) FROM dp_ledger WHERE relation = 'public.telling' AND release = 'kept'";
+as('ana', "SET timezone = 'Europe/Paris'; SELECT dp_logreg_train('telling', 'ill', '{age}', 0.01)");
+is(query($seen), 1, 'a view that looks at settings');
+
+# Objects of strangers in a schema, and extensions of strangers anywhere
+query(q{
+	CREATE SCHEMA ward AUTHORIZATION owner; GRANT CREATE, USAGE ON SCHEMA ward TO ana;
+	SET SESSION AUTHORIZATION ana; CREATE DOMAIN ward.code AS int;
+	RESET SESSION AUTHORIZATION; REVOKE CREATE ON SCHEMA ward FROM ana;
+});
+my (undef, $warned) = as('owner', q{CREATE FUNCTION ward.coded(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ DECLARE c ward.code; BEGIN c := i; RETURN c; END $$;
+	CREATE VIEW ward.codes AS SELECT ill, ward.coded(age) AS age FROM people; SELECT dp_protect('ward.codes', 'b', domains => '{"age": [0, 50]}')});
+like($warned, qr/WARNING:  42501: schema "ward" of function ward\.coded\(integer\), which protected relation "codes" calls, has or may get objects of other roles/, "dp_protect warns of others' objects");
+my $coded = "SELECT dp_logreg_train('ward.codes', 'ill', '{age}', 0.01)";
+my @coded = map { (as('ana', "ALTER DOMAIN ward.code DROP CONSTRAINT IF EXISTS c; ALTER DOMAIN ward.code ADD CONSTRAINT c CHECK (value <> $_) NOT VALID; $coded"))[1] =~ /ERROR:  (.*)/ } 13, 1300;
+is($coded[0], $coded[1], 'a domain of the analyst decides nothing');
+SKIP:
+{
+	skip 'no intarray', 2 unless query("SELECT count(*) FROM pg_available_extensions WHERE name = 'intarray'");
+	query('GRANT CREATE ON DATABASE postgres TO ana');
+	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+	as('ana', 'CREATE EXTENSION intarray SCHEMA pg_catalog');
+	like((as('ana', $train))[1], qr/ERROR:  42501: extension "intarray" does not belong to the owner of protected relation "held", or to an administrator/, 'an extension of the analyst');
+	not_charged('an extension of the analyst');
+	query('REVOKE CREATE ON DATABASE postgres FROM ana; DROP EXTENSION intarray');
+}
+
+# A superuser changes a grant meanwhile.
+my $changer = start($superuser, 'BEGIN;', "UPDATE dp_budget_grants SET epsilon = 400 WHERE grantee = 'dora'::regrole;", 'SELECT pg_sleep(1);', 'COMMIT;');
+poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query ~ 'pg_sleep' AND pid <> pg_backend_pid()");
+is((as('dora', $open))[0], 200, 'a charge waits for the grant');
+finish($changer);
+is(query("SELECT epsilon, spent_epsilon > 0 FROM dp_budget_grants WHERE grantee = 'dora'::regrole"), '400|t', 'and takes it as it is then');
+
+# The session user and the current user have a place each, and nobody waits with one in hand.
+query(q{CREATE FUNCTION as_ana() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$ SELECT dp_logreg_train('people', 'ill', '{age}', 0.001)::jsonb ->> 'rows' $$; ALTER FUNCTION as_ana OWNER TO ana;
+	CREATE FUNCTION as_ben() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$ SELECT dp_logreg_train('people', 'ill', '{age}', 0.001)::jsonb ->> 'rows' $$; ALTER FUNCTION as_ben OWNER TO ben});
+my @crossed = map { start($_ % 2 ? ('ana', ('SELECT as_ben();') x 5) : ('ben', ('SELECT as_ana();') x 5)) } 1 .. 6;
+finish($_) foreach @crossed;
+is(join('', map { $_->{out} } @crossed), "200\n" x 30, 'calls of two roles for each other');
+
+# A role that is gone spends nothing.
+query(q{CREATE ROLE gone LOGIN; SET ROLE owner; SELECT dp_grant('b', 'gone')});
+my $gone = start('gone', 'SELECT pg_backend_pid();');
+$gone->{handle}->pump until $gone->{out} =~ /\n/;
+query('DROP ROLE gone');
+$gone->{in} .= "$open;\n";
+like(finish($gone), qr/ERROR:  42704: role with OID \d+ has been dropped|ERROR:  42501/, 'a role that was dropped');
+
 # The owner of a server can bound how long it takes.
 query("ALTER DATABASE postgres SET dperm.call_timeout = '500ms'");
 hold();
