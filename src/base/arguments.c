@@ -15,7 +15,10 @@
 
 #include "base/arguments.h"
 
-/* What the catalog says of the input arguments of a function; kept by the call site. */
+/*
+ * What the catalog says of the input arguments of a function; kept by the call
+ * site.
+ */
 typedef struct Signature
 {
 	int			count;
@@ -149,7 +152,8 @@ array_names(const char *argument, Datum datum, Oid element, int *count)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must name at least one column", argument),
-				 strcmp(argument, "identity") == 0 ? 0 : errhint("Use NULL for all columns that have a domain.")));
+				 strcmp(argument, "identity") == 0 ? 0 : errhint("Use NULL for all columns that "
+				 	"have a domain.")));
 	result = palloc(sizeof(char *) * *count);
 	for (int i = 0; i < *count; i++)
 	{
@@ -194,7 +198,8 @@ dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int 
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("%s cannot be of type %s", name, format_type_be(type)),
-				 errhint("Name one column, as in %s => 'x', or several, as in %s => ARRAY['a', 'b'].",
+				 errhint("Name one column, as in %s => 'x', or several, as in %s => ARRAY['a', "
+						 "'b'].",
 						 name, name)));
 	if (OidIsValid(element))
 		return array_names(name, PG_GETARG_DATUM(at), element, count);

@@ -1,7 +1,8 @@
 /*
  * arguments.h: the arguments of a call, by their names in the SQL declaration.
  *
- * No C code knows the position of an argument: an argument is added by declaring it.
+ * No C code knows the position of an argument: an argument is added by
+ * declaring it.
  */
 #ifndef DPERM_ARGUMENTS_H
 #define DPERM_ARGUMENTS_H
@@ -10,14 +11,18 @@
 #include "utils/jsonb.h"
 
 /*
- * The value of an argument that is declared with this type, or with one of ours if that is InvalidOid; false if it is NULL
- * or not declared.
+ * The value of an argument that is declared with this type, or with one of ours
+ * if that is InvalidOid; false if it is NULL or not declared.
  */
 extern bool dperm_arguments_get(FunctionCallInfo fcinfo, const char *name, Oid type, Datum *value);
 
-/* A text argument, NULL if it is NULL; and one that must not be NULL: the hint says what it is. */
+/*
+ * A text argument, NULL if it is NULL; and one that must not be NULL: the hint
+ * says what it is.
+ */
 extern char *dperm_arguments_text(FunctionCallInfo fcinfo, const char *name);
-extern char *dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const char *hint);
+extern char *
+dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const char *hint);
 
 /* Hints for that. */
 #define DPERM_SOURCE_REQUIRED "source is a table or view, and label is one of its columns."
@@ -27,12 +32,17 @@ extern char *dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *
 extern Jsonb *dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name);
 
 /*
- * The names in an argument of any type that is a string or an array of strings. A string in braces is read as an
- * array, so that the literal '{x}' means the same either way. NULL if the argument is.
+ * The names in an argument of any type that is a string or an array of strings.
+ * A string in braces is read as an array, so that the literal '{x}' means the
+ * same either way. NULL if the argument is.
  */
 extern char **dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count);
 
-/* The same for the argument at a position, which is not NULL; the name is for errors. */
-extern char **dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int *count);
+/*
+ * The same for the argument at a position, which is not NULL; the name is for
+ * errors.
+ */
+extern char **
+dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int *count);
 
 #endif							/* DPERM_ARGUMENTS_H */

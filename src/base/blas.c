@@ -15,7 +15,8 @@ dperm_blas(void)
 
 	if (routines == NULL)
 	{
-		const DpermBlas *(*get) (void) = (const DpermBlas *(*) (void)) (void *) load_external_function("dperm_blas", "dperm_blas_routines", true, NULL);
+		const DpermBlas *(*get)(void) = (const DpermBlas *(*) (void) )(
+			void *) load_external_function("dperm_blas", "dperm_blas_routines", true, NULL);
 
 		routines = get();
 	}

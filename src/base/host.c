@@ -62,7 +62,8 @@ dperm_host_calibrate(const DpermSetup *setup)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot train with these parameters: %s", why),
-				 strcmp(why, DPERM_LAMBDA_TOO_SMALL) == 0 ? errhint("Omit lambda to use the default for this number of rows.") : 0));
+				 strcmp(why, DPERM_LAMBDA_TOO_SMALL) == 0 ? errhint("Omit lambda to use the "
+				 	"default for this number of rows.") : 0));
 	dperm_message_private();
 	return calibration;
 }
@@ -77,7 +78,8 @@ dperm_host_check_encoder(DpermEncoder encoder)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot encode these features: %s", fault),
-				 errhint("All columns together can have at most %d coordinates, one for each number, category and vector element.",
+				 errhint("All columns together can have at most %d coordinates, one for each "
+						 "number, category and vector element.",
 						 DPERM_DIM_MAX - 1)));
 	return encoder;
 }
@@ -97,7 +99,10 @@ dperm_host_frequencies(const DpermEncoder *encoder)
 	return frequencies;
 }
 
-/* Make a feed for an encoder, with the frequencies of another one if they are the same. */
+/*
+ * Make a feed for an encoder, with the frequencies of another one if they are
+ * the same.
+ */
 void
 dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)
 {

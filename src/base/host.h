@@ -1,5 +1,6 @@
 /*
- * host.h: what the server lends to the core: interrupts, random bits, memory, errors.
+ * host.h: what the server lends to the core: interrupts, random bits, memory,
+ * errors.
  */
 #ifndef DPERM_HOST_H
 #define DPERM_HOST_H
@@ -18,16 +19,28 @@ extern bool dperm_host_random(void *arg, void *bytes, size_t count);
 /* Raise the error for a status of the core. Nothing in it depends on rows. */
 extern void dperm_host_check_status(DpermStatus status);
 
-/* dperm_calibrate, or the error for an argument that only shows with the row count. */
+/*
+ * dperm_calibrate, or the error for an argument that only shows with the row
+ * count.
+ */
 extern DpermCalibration dperm_host_calibrate(const DpermSetup *setup);
 
-/* The encoder itself, or the error for one that cannot be: of too many coordinates, for example. */
+/*
+ * The encoder itself, or the error for one that cannot be: of too many
+ * coordinates, for example.
+ */
 extern DpermEncoder dperm_host_check_encoder(DpermEncoder encoder);
 
-/* The frequencies of an encoder's kernel in the current context; NULL without a kernel. */
+/*
+ * The frequencies of an encoder's kernel in the current context; NULL without a
+ * kernel.
+ */
 extern double *dperm_host_frequencies(const DpermEncoder *encoder);
 
-/* Make a feed for an encoder in the current context; like, if not NULL, lends what is the same and stays in use. */
+/*
+ * Make a feed for an encoder in the current context; like, if not NULL, lends
+ * what is the same and stays in use.
+ */
 extern void dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
 
 #endif							/* DPERM_HOST_H */

@@ -13,7 +13,10 @@
 static bool muted;
 static bool silent;				/* at this moment */
 
-/* A subtransaction is undone: an error that was raised in public has been caught, and what comes next is not public. */
+/*
+ * A subtransaction is undone: an error that was raised in public has been
+ * caught, and what comes next is not public.
+ */
 static void
 error_caught(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
 {

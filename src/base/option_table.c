@@ -1,5 +1,6 @@
 /*
- * option_table.c: every option of the learners: its name, its type, its values and where it may be given.
+ * option_table.c: every option of the learners: its name, its type, its values
+ * and where it may be given.
  */
 #include "postgres.h"
 
@@ -31,7 +32,8 @@ typedef struct Option
 {
 	const char *name;
 	Oid			type;			/* of the SQL argument */
-	void		(*set) (DpermOptions *options, OptionValue value);	/* raises for a value out of range */
+	/* raises for a value out of range */
+	void		(*set) (DpermOptions *options, OptionValue value);
 	int			places;			/* DpermOptionPlace, any number of them */
 	int			learners;		/* 1 << DpermLearner, any number of them; 0: all */
 	const char *required;		/* the hint for NULL; NULL: there is a default */
@@ -56,17 +58,20 @@ set_epsilon(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be greater than zero"),
-				 errhint("Typical values are between 0.1 and 10; 'Infinity' trains without privacy.")));
+				 errhint("Typical values are between 0.1 and 10; 'Infinity' trains without "
+						 "privacy.")));
 	if (epsilon < DPERM_EPSILON_MIN)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at least %g", DPERM_EPSILON_MIN),
-				 errhint("No model is useful at a smaller epsilon. Typical values are between 0.1 and 10.")));
+				 errhint("No model is useful at a smaller epsilon. Typical values are between 0.1 "
+						 "and 10.")));
 	if (epsilon > DPERM_EPSILON_MAX && !isinf(epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at most %d, or 'Infinity'", DPERM_EPSILON_MAX),
-				 errhint("A larger epsilon gives no protection. Use 'Infinity' to train without privacy.")));
+				 errhint("A larger epsilon gives no protection. Use 'Infinity' to train without "
+						 "privacy.")));
 	options->epsilon = epsilon;
 }
 
@@ -79,7 +84,8 @@ set_delta(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
-				 errhint("delta should be much smaller than 1 divided by the number of rows. 0 is pure epsilon.")));
+				 errhint("delta should be much smaller than 1 divided by the number of rows. 0 is "
+						 "pure epsilon.")));
 	options->delta = delta;
 }
 
@@ -159,7 +165,8 @@ set_slack(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slack must be between %g and %g", DPERM_SLACK_MIN, DPERM_SLACK_MAX),
-				 errhint("slack is a share of epsilon. Omit it to have it chosen by a rule that does not depend on the data.")));
+				 errhint("slack is a share of epsilon. Omit it to have it chosen by a rule that "
+						 "does not depend on the data.")));
 	options->slack = slack;
 }
 
@@ -197,7 +204,8 @@ loss_names(DpermLearner learner)
 	initStringInfo(&names);
 	for (int i = 0; i < DPERM_LOSS_COUNT; i++)
 		if (dperm_loss_entry(i)->learner == learner)
-			appendStringInfo(&names, "%s'%s'", names.len > 0 ? " or " : "", dperm_loss_entry(i)->name);
+			appendStringInfo(&names, "%s'%s'", names.len > 0 ? " or " : "",
+							 dperm_loss_entry(i)->name);
 	return names.data;
 }
 
@@ -210,7 +218,8 @@ set_loss(DpermOptions *options, OptionValue value)
 	if (!dperm_loss_parse(name, &kind) || dperm_loss_entry(kind)->learner != options->learner)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("unknown loss \"%s\" for a %s", name, dperm_loss_learner_name(options->learner)),
+				 errmsg("unknown loss \"%s\" "
+						"for a %s", name, dperm_loss_learner_name(options->learner)),
 				 errhint("Use %s.", loss_names(options->learner))));
 	options->loss.kind = kind;
 }
@@ -237,7 +246,8 @@ set_norm(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("norm must be between %g and %g", DPERM_NORM_MIN, DPERM_NORM_MAX),
-				 errhint("norm is a public bound on the norm of the vectors; larger vectors are scaled down to it.")));
+				 errhint("norm is a public bound on the norm of the vectors; larger vectors are "
+						 "scaled down to it.")));
 	options->norm = norm;
 }
 
@@ -409,7 +419,8 @@ expect_type(const char *key, JsonbValue *value, enum jbvType type, const char *w
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("option \"%s\" must be %s", key, what),
-				 errhint("Options are a JSON object, such as '{\"intercept\": false, \"norm\": 2}'.")));
+				 errhint("Options are a JSON object, such as '{\"intercept\": false, "
+						 "\"norm\": 2}'.")));
 	return value;
 }
 
@@ -500,7 +511,8 @@ set_key(DpermOptions *options, DpermOptionPlace place, const char *key, JsonbVal
 			return;
 		}
 	for (int i = 0; i < lengthof(table); i++)
-		if (strcmp(table[i].name, key) == 0 && place == DPERM_PLACE_CANDIDATE && is_allowed(&table[i], options, DPERM_PLACE_TUNE))
+		if (strcmp(table[i].name, key) == 0 && place == DPERM_PLACE_CANDIDATE &&
+			is_allowed(&table[i], options, DPERM_PLACE_TUNE))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("%s cannot differ between candidates", key),

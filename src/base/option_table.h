@@ -1,9 +1,11 @@
 /*
  * option_table.h: the options of the learners, one by one.
  *
- * The table in option_table.c is the only place that knows an option: its name, its type, what its values mean and where it may
- * be given. SQL arguments, the options of the aggregates, the candidates of a tuning, dp_cost and the hints all read it.
- * A new option is an entry of the table, a field of DpermOptions and an argument in the SQL declarations.
+ * The table in option_table.c is the only place that knows an option: its name,
+ * its type, what its values mean and where it may be given. SQL arguments, the
+ * options of the aggregates, the candidates of a tuning, dp_cost and the hints
+ * all read it. A new option is an entry of the table, a field of DpermOptions
+ * and an argument in the SQL declarations.
  */
 #ifndef DPERM_OPTION_TABLE_H
 #define DPERM_OPTION_TABLE_H
@@ -23,14 +25,24 @@ typedef enum DpermOptionPlace
 	DPERM_PLACE_CANDIDATE = 16	/* a key of a candidate of a tuning */
 } DpermOptionPlace;
 
-/* Set one option from a datum of its type; raises for a value out of range, and for NULL where there is no default. */
-extern void dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull);
+/*
+ * Set one option from a datum of its type; raises for a value out of range, and
+ * for NULL where there is no default.
+ */
+extern void
+dperm_option_table_set(DpermOptions *options, const char *name, Datum value, bool isnull);
 
-/* Set all options that are arguments of a function; NULL stands for the default. Not settled yet. */
+/*
+ * Set all options that are arguments of a function; NULL stands for the
+ * default. Not settled yet.
+ */
 extern void dperm_option_table_arguments(DpermOptions *options, DpermOptionPlace place,
 										 FunctionCallInfo fcinfo);
 
-/* Set options from a jsonb object whose keys are the names of options. Not settled yet. */
+/*
+ * Set options from a jsonb object whose keys are the names of options. Not
+ * settled yet.
+ */
 extern void dperm_option_table_jsonb(DpermOptions *options, DpermOptionPlace place, Jsonb *json);
 
 #endif							/* DPERM_OPTION_TABLE_H */

@@ -48,7 +48,10 @@ settle_kernel(DpermOptions *options)
 				 errmsg("gamma, kernel_features and kernel_seed require a kernel"),
 				 errhint("Specify one, for example kernel => 'gaussian'.")));
 
-	/* a kernel follows constants by itself, and an intercept would cost it half of the ball */
+	/*
+	 * a kernel follows constants by itself, and an intercept would cost it half
+	 * of the ball
+	 */
 	if (options->intercept < 0)
 		options->intercept = kernel->kind == DPERM_KERNEL_LINEAR;
 }
@@ -57,10 +60,14 @@ settle_kernel(DpermOptions *options)
 static bool
 may_be_sharp(const DpermOptions *options)
 {
-	return (options->automatic || options->method == DPERM_METHOD_OBJECTIVE) && options->analysis == DPERM_ANALYSIS_SHARP;
+	return (options->automatic || options->method == DPERM_METHOD_OBJECTIVE) &&
+		   options->analysis == DPERM_ANALYSIS_SHARP;
 }
 
-/* Noise of a shape is for one method and one analysis; a share of the slack too. */
+/*
+ * Noise of a shape is for one method and one analysis; a share of the slack
+ * too.
+ */
 static void
 settle_noise(DpermOptions *options)
 {
@@ -90,13 +97,19 @@ settle_noise(DpermOptions *options)
 				 errmsg("delta requires analysis 'sharp'"),
 				 errhint("The analysis of the paper is for pure epsilon.")));
 
-	/* what is said about objective perturbation asks for it; without noise all methods are the same */
-	if (options->noise == DPERM_NOISE_SHAPED || options->slack > 0 || options->analysis == DPERM_ANALYSIS_PAPER ||
-		isinf(options->epsilon))
+	/*
+	 * what is said about objective perturbation asks for it; without noise all
+	 * methods are the same
+	 */
+	if (options->noise == DPERM_NOISE_SHAPED || options->slack > 0 ||
+		options->analysis == DPERM_ANALYSIS_PAPER || isinf(options->epsilon))
 		options->objective_only = true;
 }
 
-/* Fill in the defaults that depend on other options, and refuse what does not go together. */
+/*
+ * Fill in the defaults that depend on other options, and refuse what does not
+ * go together.
+ */
 void
 dperm_options_settle(DpermOptions *options)
 {
@@ -108,12 +121,15 @@ dperm_options_settle(DpermOptions *options)
 
 	/* some mechanisms raise lambda by themselves as far as they need */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
-		(noiseless || (!options->automatic && dperm_mechanism_entry((int) options->method)->check(&setup) != NULL)))
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
-						noiseless ? "when epsilon is infinite" : psprintf("for %s", dperm_mechanism_description(options->method))),
-				 errhint("Omit lambda to use a default that does not depend on the data.")));
+		(noiseless || (!options->automatic &&
+					   dperm_mechanism_entry((int) options->method)->check(&setup) != NULL)))
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("lambda must be at least %g %s", DPERM_LAMBDA_MIN,
+							   noiseless ? "when epsilon is "
+										   "infinite" :
+										   psprintf("for %s",
+													dperm_mechanism_description(options->method))),
+						errhint("Omit lambda to use a default that does not depend on the data.")));
 }
 
 /* Say whether persons are the units. */
@@ -192,9 +208,13 @@ dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bo
 	return plan_noise(options, shapes, dperm_shape_list(encoder, codes_last, shapes));
 }
 
-/* The noise for vectors that another encoder has made. A kernel would take them apart. */
+/*
+ * The noise for vectors that another encoder has made. A kernel would take them
+ * apart.
+ */
 DpermNoisePlans
-dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner, const DpermEncoder *encoder)
+dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
+						   const DpermEncoder *encoder)
 {
 	DpermShape *shapes;
 
@@ -204,9 +224,13 @@ dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inne
 	return plan_noise(options, shapes, dperm_shape_list_within(inner, encoder, shapes));
 }
 
-/* The setup of a mechanism and a law, with lambda by default if it was not given. */
+/*
+ * The setup of a mechanism and a law, with lambda by default if it was not
+ * given.
+ */
 static DpermSetup
-setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int dim, DpermNoisePlans noise, int64 rows)
+setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int dim,
+		 DpermNoisePlans noise, int64 rows)
 {
 	DpermSetup	setup = {
 		.loss = options->loss,
@@ -227,18 +251,24 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 	{
 		setup.lambda = dperm_calibrate_default_lambda(&setup);
 		if (options->scale > 0)
-			setup.lambda = Min(Max(options->scale * setup.lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
+			setup.lambda =
+				Min(Max(options->scale * setup.lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
 	}
 	return setup;
 }
 
-/* The setup of the mechanism: the one that was asked for, or the one of least risk. */
+/*
+ * The setup of the mechanism: the one that was asked for, or the one of least
+ * risk.
+ */
 DpermSetup
 dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows)
 {
 	bool		choose = options->automatic && !options->objective_only;
 	DpermMethod method = options->automatic ? DPERM_METHOD_OBJECTIVE : options->method;
-	DpermSetup	best = setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM, dim, noise, rows);
+	DpermSetup	best =
+		setup_of(options, method, options->delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM, dim,
+				 noise, rows);
 	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 	double		least = INFINITY;
 	int			count = 0;
@@ -251,7 +281,8 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 			DpermSetup	setup;
 			double		risk;
 
-			if ((m != DPERM_METHOD_OBJECTIVE && !choose) || (law == DPERM_LAW_GAUSSIAN && options->delta == 0) ||
+			if ((m != DPERM_METHOD_OBJECTIVE && !choose) ||
+				(law == DPERM_LAW_GAUSSIAN && options->delta == 0) ||
 				(law == DPERM_LAW_NORM && options->gaussian_only))
 				continue;
 			setup = setup_of(options, (DpermMethod) m, (DpermNoiseLaw) law, dim, noise, rows);
@@ -270,7 +301,10 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 	return best;
 }
 
-/* Refuse options of which no number of rows makes sense: effective lambda only falls as rows are added. */
+/*
+ * Refuse options of which no number of rows makes sense: effective lambda only
+ * falls as rows are added.
+ */
 void
 dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 {
@@ -292,8 +326,10 @@ dperm_options_advise(const DpermSetup *setup, int64 rows)
 	dperm_message_public();
 	if (setup->delta > 0 && setup->delta >= 1.0 / rows)
 		ereport(WARNING,
-				(errmsg("delta is not smaller than 1 divided by the number of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
-				 errhint("A method that publishes one %s at random would satisfy such a delta. Choose a much smaller one.",
+				(errmsg("delta is not smaller than 1 divided by the number "
+						"of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
+				 errhint("A method that publishes one %s at random would satisfy such a delta. "
+						 "Choose a much smaller one.",
 						 persons ? "person" : "row")));
 	dperm_message_private();
 }

@@ -7,6 +7,7 @@
 #include "funcapi.h"
 #include "miscadmin.h"
 #include "nodes/execnodes.h"
+#include "postmaster/bgworker.h"
 
 #include "base/result_set.h"
 
@@ -28,9 +29,12 @@ dperm_result_set_begin(FunctionCallInfo fcinfo, TupleDesc *desc)
 		elog(ERROR, "return type must be a row type");
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 
-	/* a worker reads it again in another transaction, also where it does not fit into memory */
-	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0, IsBackgroundWorker,
-								  work_mem);
+	/*
+	 * a worker reads it again in another transaction, also where it does not
+	 * fit into memory
+	 */
+	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
+								  (MyBgworkerEntry != NULL), work_mem);
 	result->returnMode = SFRM_Materialize;
 	result->setResult = store;
 	result->setDesc = *desc = CreateTupleDescCopy(*desc);

@@ -1,5 +1,6 @@
 /*
- * dperm_blas.c: a library of its own, linked with BLAS and LAPACK, that dperm loads when it needs them.
+ * dperm_blas.c: a library of its own, linked with BLAS and LAPACK, that dperm
+ * loads when it needs them.
  */
 #include "postgres.h"
 
@@ -13,9 +14,10 @@ PGDLLEXPORT void _PG_init(void);
 extern PGDLLEXPORT const DpermBlas *dperm_blas_routines(void);
 
 /*
- * OpenBLAS, where that is the BLAS at hand, starts threads of its own when it is loaded.
- * A backend must stay single-threaded: signals are handled on any thread that does not
- * block them. The symbols are weak, so any other BLAS will do as well.
+ * OpenBLAS, where that is the BLAS at hand, starts threads of its own when it
+ * is loaded. A backend must stay single-threaded: signals are handled on any
+ * thread that does not block them. The symbols are weak, so any other BLAS will
+ * do as well.
  */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int	blas_thread_shutdown_(void) __attribute__((weak));

@@ -17,14 +17,18 @@
 
 #define ACCOUNTS "dp_budget_accounts"
 
-/* A budget that there is not. The worker does not see what the session has not committed. */
+/*
+ * A budget that there is not. The worker does not see what the session has not
+ * committed.
+ */
 static void
 raise_no_budget(const char *name)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("budget \"%s\" does not exist", name),
-			 errhint(MyBgworkerEntry ? "One that this transaction has made has to be committed before it is charged." :
+			 errhint(MyBgworkerEntry ? "One that this transaction has made has to be committed "
+									   "before it is charged." :
 					 "dp_budgets lists budgets; dp_budget_create makes one.")));
 }
 
@@ -67,7 +71,9 @@ make_budget(const DpermOwnRows *rows, int row)
 	return budget;
 }
 
-/* Which of some budgets is the oldest? Of two that are as old, always the same. */
+/*
+ * Which of some budgets is the oldest? Of two that are as old, always the same.
+ */
 static int
 oldest(const DpermOwnRows *rows)
 {
@@ -153,7 +159,10 @@ dperm_budget_check_owner(const DpermBudget *budget, Oid role)
 				 errmsg("must be owner of budget \"%s\"", budget->name)));
 }
 
-/* A budget of the role's own, locked. Nobody else gets as far as the lock, which could make the owner wait. */
+/*
+ * A budget of the role's own, locked. Nobody else gets as far as the lock,
+ * which could make the owner wait.
+ */
 DpermBudget *
 dperm_budget_get_own(const char *name, Oid role)
 {
@@ -170,16 +179,22 @@ void
 dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit)
 {
 	Oid			types[] = {TEXTOID, TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(budget->id), CStringGetTextDatum(dperm_claim_unit_name(unit))};
+	Datum		values[] = {CStringGetTextDatum(budget->id),
+					  CStringGetTextDatum(dperm_claim_unit_name(unit))};
 
 	if (budget->has_unit && budget->unit != unit)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("budget \"%s\" counts %ss, not %ss", budget->name, dperm_claim_unit_name(budget->unit), dperm_claim_unit_name(unit)),
-				 errhint("All relations that charge a budget have the same unit of privacy. Create another budget for this one.")));
+		ereport(
+			ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("budget \"%s\" counts %ss, "
+					"not %ss",
+					budget->name, dperm_claim_unit_name(budget->unit), dperm_claim_unit_name(unit)),
+			 errhint("All relations that charge a budget have the same unit of privacy. Create "
+					 "another budget for this one.")));
 	if (budget->has_unit)
 		return;
-	if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = $1::uuid", 2, types, values, NULL) != 1)
+	if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = "
+									  "$1::uuid", 2, types, values, NULL) != 1)
 		elog(ERROR, "could not write to budget \"%s\"", budget->name);
 	budget->has_unit = true;
 	budget->unit = unit;
@@ -198,8 +213,8 @@ role_name(Oid role)
 int64
 dperm_budget_next_entry(const char *budget)
 {
-	DpermOwnRows last = dperm_own_rows_last("dp_ledger_entries", "budget", CStringGetTextDatum(budget),
-											"entry");
+	DpermOwnRows last =
+		dperm_own_rows_last("dp_ledger_entries", "budget", CStringGetTextDatum(budget), "entry");
 
 	return last.count == 0 ? 1 : DatumGetInt64(dperm_own_rows_value(&last, 0, "entry")) + 1;
 }
@@ -212,7 +227,8 @@ clip_details(const char *text)
 
 	if (len <= DPERM_BUDGET_DETAILS)
 		return text;
-	return psprintf("%.*s...", pg_mbcliplen(text, len, DPERM_BUDGET_DETAILS - (int) strlen("...")), text);
+	return psprintf("%.*s...", pg_mbcliplen(text, len, DPERM_BUDGET_DETAILS - (int) strlen("...")),
+					text);
 }
 
 /* A text or an amount of a line, which may be missing. */
@@ -228,7 +244,10 @@ amount_value(const DpermAmount *amount)
 	return amount ? dperm_own_tables_numeric(*amount) : (Datum) 0;
 }
 
-/* Append a line. Whoever does holds a lock on the budget's row, so that numbers have no gaps. */
+/*
+ * Append a line. Whoever does holds a lock on the budget's row, so that numbers
+ * have no gaps.
+ */
 int64
 dperm_budget_append(const DpermBudgetLine *line)
 {
@@ -260,9 +279,11 @@ dperm_budget_append(const DpermBudgetLine *line)
 
 /* An act of management that has no amounts. */
 void
-dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation, const char *details)
+dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation,
+				  const char *details)
 {
-	DpermBudgetLine line = {.budget = budget, .act = act, .role = role, .relation = relation, .details = details};
+	DpermBudgetLine line = {
+		.budget = budget, .act = act, .role = role, .relation = relation, .details = details};
 
 	(void) dperm_budget_append(&line);
 }

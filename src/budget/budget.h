@@ -12,7 +12,10 @@
 typedef struct DpermBudget
 {
 	char	   *name;
-	char	   *id;				/* a uuid, as text: no two budgets have the same, whatever their names are */
+	/*
+	 * a uuid, as text: no two budgets have the same, whatever their names are
+	 */
+	char	   *id;
 	Oid			owner;			/* InvalidOid: a role that is not in this cluster */
 	DpermFilter filter;
 	DpermNeighbours neighbours;
@@ -23,8 +26,10 @@ typedef struct DpermBudget
 } DpermBudget;
 
 /*
- * A budget, by its name, in the newest state; locked FOR UPDATE on demand. Made in the current context. If a restored one has the name of one that was made before the restore,
- * the older one is meant. Raises if there is none; the second one returns NULL.
+ * A budget, by its name, in the newest state; locked FOR UPDATE on demand. Made
+ * in the current context. If a restored one has the name of one that was made
+ * before the restore, the older one is meant. Raises if there is none; the
+ * second one returns NULL.
  */
 extern DpermBudget *dperm_budget_get(const char *name, bool lock);
 
@@ -33,22 +38,31 @@ extern DpermBudget *dperm_budget_find(const char *name, bool lock);
 /* The same by its id; its name is for the error if there is none. */
 extern DpermBudget *dperm_budget_get_by_id(const char *id, const char *name, bool lock);
 
-/* Raise unless the role is the budget's owner, a member of it, or a superuser. */
+/*
+ * Raise unless the role is the budget's owner, a member of it, or a superuser.
+ */
 extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
 
-/* A budget that is the role's own, locked; raises otherwise, without waiting for a lock. */
+/*
+ * A budget that is the role's own, locked; raises otherwise, without waiting
+ * for a lock.
+ */
 extern DpermBudget *dperm_budget_get_own(const char *name, Oid role);
 
 /*
- * Settle the unit of a budget whose relations have none yet, or raise if it is another one: a budget is an account of rows, or of
- * persons. Within a scope, with the budget locked.
+ * Settle the unit of a budget whose relations have none yet, or raise if it is
+ * another one: a budget is an account of rows, or of persons. Within a scope,
+ * with the budget locked.
  */
 extern void dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit);
 
 /* Write what has been spent of a budget, which is locked. */
 extern void dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent);
 
-/* Bytes of the details of a line, which has a part in every dump for good. The rest of its texts are names. */
+/*
+ * Bytes of the details of a line, which has a part in every dump for good. The
+ * rest of its texts are names.
+ */
 #define DPERM_BUDGET_DETAILS 8192
 
 /* A line of the ledger; what is NULL is NULL in it. */
@@ -84,8 +98,9 @@ extern int64 dperm_budget_next_entry(const char *budget);
 extern int64 dperm_budget_append(const DpermBudgetLine *line);
 
 /*
- * A line of the ledger about an act of management: "protect", "unprotect", ... relation is its qualified name or NULL,
- * details are free text for people, or NULL; role is who acts.
+ * A line of the ledger about an act of management: "protect", "unprotect", ...
+ * relation is its qualified name or NULL, details are free text for people, or
+ * NULL; role is who acts.
  */
 extern void dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation,
 							  const char *details);

@@ -32,7 +32,8 @@ check_spend(const DpermSpend *spend)
 	if (!(spend->epsilon >= DPERM_EPSILON_MIN && spend->epsilon <= DPERM_EPSILON_MAX))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be between %g and %d", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX)));
+				 errmsg("epsilon must be between %g "
+						"and %d", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX)));
 	if (!(spend->delta == 0 || (spend->delta >= DPERM_DELTA_MIN && spend->delta < 1)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -47,7 +48,10 @@ typedef struct Debit
 	DpermAmount delta;			/* as it is claimed, without the tail */
 } Debit;
 
-/* The only registration of a relation that has a budget; -1 for none, or several. */
+/*
+ * The only registration of a relation that has a budget; -1 for none, or
+ * several.
+ */
 static int
 only_registration(const DpermOwnRows *rows)
 {
@@ -67,7 +71,11 @@ only_registration(const DpermOwnRows *rows)
 typedef enum Hindrance
 {
 	NOT_HINDERED,
-	HINDERED_BY_BUDGET,			/* it is not the one that the relation is registered with: one of the same name need not be */
+	/*
+	 * it is not the one that the relation is registered with: one of the same
+	 * name need not be
+	 */
+	HINDERED_BY_BUDGET,
 	HINDERED_BY_OWNER			/* the relation has come to belong to another role */
 } Hindrance;
 
@@ -75,24 +83,31 @@ typedef enum Hindrance
 static Hindrance
 find_hindrance(const DpermBudget *budget, Oid relation, TransactionId *version)
 {
-	DpermOwnRows rows = dperm_own_rows_find("dp_protected_relations", "relation", ObjectIdGetDatum(relation));
+	DpermOwnRows rows =
+		dperm_own_rows_find("dp_protected_relations", "relation", ObjectIdGetDatum(relation));
 	int			row = only_registration(&rows);
 	char	   *id = row >= 0 ? dperm_own_rows_text(&rows, row, "budget_id") : NULL;
 
 	if (id == NULL || strcmp(id, budget->id) != 0)
 		return HINDERED_BY_BUDGET;
 	*version = DatumGetTransactionId(dperm_own_rows_value(&rows, row, "xmin"));
-	return DatumGetObjectId(dperm_own_rows_value(&rows, row, "owner")) == dperm_relation_owner(relation) ?
-		NOT_HINDERED : HINDERED_BY_OWNER;
+	return DatumGetObjectId(dperm_own_rows_value(&rows, row, "owner")) ==
+				   dperm_relation_owner(relation) ?
+			   NOT_HINDERED :
+			   HINDERED_BY_OWNER;
 }
 
-/* Has the relation the registration that was checked, and the owner who made it? */
+/*
+ * Has the relation the registration that was checked, and the owner who made
+ * it?
+ */
 static void
 check_registration(const DpermCharge *charge, const DpermBudget *budget)
 {
 	TransactionId version;
 
-	if (find_hindrance(budget, charge->relation, &version) != NOT_HINDERED || version != charge->version)
+	if (find_hindrance(budget, charge->relation, &version) != NOT_HINDERED ||
+		version != charge->version)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the registration of the protected relation has changed"),
@@ -104,10 +119,13 @@ static void
 check_claim(const DpermBudget *budget, const DpermSpend *spend)
 {
 	if (spend->neighbours != budget->neighbours)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("budget \"%s\" is for neighbours '%s'", budget->name, dperm_claim_neighbours_name(budget->neighbours)),
-				 errhint("Specify neighbours => '%s'.", dperm_claim_neighbours_name(budget->neighbours))));
+		ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+						errmsg("budget \"%s\" is for "
+							   "neighbours '%s'",
+							   budget->name, dperm_claim_neighbours_name(budget->neighbours)),
+						errhint("Specify neighbours => "
+								"'%s'.",
+								dperm_claim_neighbours_name(budget->neighbours))));
 	if (!budget->has_unit || spend->unit != budget->unit)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -131,7 +149,8 @@ find_payer(const DpermBudget *budget, const Debit *debit)
 {
 	DpermPayer	payer;
 
-	switch (dperm_grants_find(budget, debit->charge->relation, debit->charge->role, debit->taken.epsilon, debit->delta, &payer))
+	switch (dperm_grants_find(budget, debit->charge->relation, debit->charge->role,
+							  debit->taken.epsilon, debit->delta, &payer))
 	{
 		case DPERM_PAYER_FOUND:
 			break;
@@ -141,10 +160,16 @@ find_payer(const DpermBudget *budget, const Debit *debit)
 		case DPERM_PAYER_NO_ROOM:
 			ereport(ERROR,
 					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the grant of budget \"%s\" to \"%s\" is exhausted", budget->name, GetUserNameFromId(payer.grantee, false)),
-					 errdetail("The call costs epsilon %s and delta %s; the grant has %s left.", amount_text(debit->taken.epsilon),
-							   amount_text(debit->delta), payer.limited ? psprintf("epsilon %s", amount_text(payer.left)) : "less delta"),
-					 errhint("Use a smaller epsilon, or ask the owner of the budget for a larger grant: dp_grant.")));
+					 errmsg("the grant of budget \"%s\" to \"%s\" is "
+							"exhausted",
+							budget->name, GetUserNameFromId(payer.grantee, false)),
+					 errdetail("The call costs epsilon %s and delta %s; the grant has %s "
+							   "left.",
+							   amount_text(debit->taken.epsilon), amount_text(debit->delta),
+							   payer.limited ? psprintf("epsilon %s", amount_text(payer.left)) :
+											   "less delta"),
+					 errhint("Use a smaller epsilon, or ask the owner of the budget for a larger "
+							 "grant: dp_grant.")));
 			break;
 	}
 	return payer;
@@ -156,7 +181,9 @@ relation_name(Oid relation)
 {
 	char	   *name = OidIsValid(relation) ? get_rel_name(relation) : NULL;
 
-	return name ? quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name) : NULL;
+	return name ?
+			   quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), name) :
+			   NULL;
 }
 
 /* Raise if the budget does not allow it; else what it has spent then. */
@@ -174,9 +201,12 @@ check_filter(const DpermBudget *budget, const Debit *debit)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("budget \"%s\" is exhausted", budget->name),
-				 errdetail("The call costs epsilon %s and delta %s; a single release without delta could still have epsilon %s.",
-						   amount_text(debit->taken.epsilon), amount_text(debit->delta), amount_text(dperm_filter_left(&budget->filter, &budget->spent))),
-				 errhint("Use a smaller epsilon, or ask the owner of the budget to raise it: dp_budget_alter.")));
+				 errdetail("The call costs epsilon %s and delta %s; a single release without delta "
+						   "could still have epsilon %s.",
+						   amount_text(debit->taken.epsilon), amount_text(debit->delta),
+						   amount_text(dperm_filter_left(&budget->filter, &budget->spent))),
+				 errhint("Use a smaller epsilon, or ask the owner of the budget to raise it: "
+						 "dp_budget_alter.")));
 	return spent;
 }
 
@@ -235,7 +265,8 @@ dperm_debit(const DpermCharge *charge)
 
 /* Why a charge would be refused, or NULL; within a scope. */
 static const char *
-find_refusal(const DpermBudget *budget, DpermPayerFault fault, const DpermSpend *spend, const DpermFilterSums *spent)
+find_refusal(const DpermBudget *budget, DpermPayerFault fault, const DpermSpend *spend,
+			 const DpermFilterSums *spent)
 {
 	if (spend->neighbours != budget->neighbours)
 		return "The budget has other neighbours.";
@@ -277,7 +308,8 @@ dperm_debit_preview(const DpermCharge *charge)
 	budget = dperm_budget_get(charge->budget, false);
 	taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	spent = dperm_filter_add(&budget->spent, &taken);
-	fault = dperm_grants_find(budget, charge->relation, charge->role, taken.epsilon, claimed, &payer);
+	fault =
+		dperm_grants_find(budget, charge->relation, charge->role, taken.epsilon, claimed, &payer);
 	quote.refusal = find_refusal(budget, fault, &charge->spend, &spent);
 	quote.allowed = quote.refusal == NULL;
 	dperm_amount_print(taken.epsilon, quote.epsilon);
@@ -302,7 +334,8 @@ dperm_debit_check_grant(const char *name, Oid role)
 	DpermBudget *budget = dperm_budget_get(name, false);
 	DpermPayer	payer;
 
-	if (dperm_grants_find(budget, InvalidOid, role, nothing, nothing, &payer) == DPERM_PAYER_NO_GRANT)
+	if (dperm_grants_find(budget, InvalidOid, role, nothing, nothing, &payer) ==
+		DPERM_PAYER_NO_GRANT)
 		dperm_grants_raise(budget);
 }
 
@@ -315,8 +348,10 @@ may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
 	TransactionId version;
 	DpermPayer	payer;
 
-	*hindrance = budget == NULL ? HINDERED_BY_BUDGET : OidIsValid(relation) ? find_hindrance(budget, relation, &version) : NOT_HINDERED;
-	return *hindrance == NOT_HINDERED && dperm_grants_find(budget, relation, role, nothing, nothing, &payer) != DPERM_PAYER_NO_GRANT;
+	*hindrance = budget == NULL ? HINDERED_BY_BUDGET :
+		OidIsValid(relation) ? find_hindrance(budget, relation, &version) : NOT_HINDERED;
+	return *hindrance == NOT_HINDERED && dperm_grants_find(budget, relation, role, nothing, nothing,
+														   &payer) != DPERM_PAYER_NO_GRANT;
 }
 
 /* May the role spend from the budget of a relation? Raises if nobody may. */
@@ -329,15 +364,20 @@ dperm_debit_permitted(const char *budget, Oid relation, Oid role)
 	if (hindrance == HINDERED_BY_BUDGET)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" is protected, and its budget \"%s\" is missing", get_rel_name(relation), budget),
-				 errdetail("The budget has not been restored with the relation, or is another one of this name, or the registration is of a relation of this name and another owner, or there are two of them."),
+				 errmsg("relation \"%s\" is protected, and its budget \"%s\" is "
+						"missing", get_rel_name(relation), budget),
+				 errdetail("The budget has not been restored with the relation, or is another one "
+						   "of this name, or the registration is of a relation of this name and "
+						   "another owner, or there are two of them."),
 				 errhint("The owner of the relation has to protect it anew: dp_protect.")));
 	if (hindrance == HINDERED_BY_OWNER)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("protected relation \"%s\" has another owner than when it was protected", get_rel_name(relation)),
+				 errmsg("protected relation \"%s\" has another owner than when it was "
+						"protected", get_rel_name(relation)),
 				 errdetail("Its budget is \"%s\", which another role has chosen.", budget),
-				 errhint("Its owner has to protect it anew, with dp_protect, or call dp_unprotect.")));
+				 errhint("Its owner has to protect it anew, with dp_protect, or call "
+						 "dp_unprotect.")));
 	return permitted;
 }
 

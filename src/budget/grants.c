@@ -16,10 +16,14 @@ dperm_grants_raise(const DpermBudget *budget)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for budget \"%s\"", budget->name),
-			 errhint("Its owner can allow it with dp_grant. A grant that is not committed yet does not count.")));
+			 errhint("Its owner can allow it with dp_grant. A grant that is not committed yet does "
+					 "not count.")));
 }
 
-/* A grant: the sums of its rows, and the lowest of their limits. A restore may have added a row to that of the owner. */
+/*
+ * A grant: the sums of its rows, and the lowest of their limits. A restore may
+ * have added a row to that of the owner.
+ */
 typedef struct Grant
 {
 	bool		limited[2];		/* of epsilon, of delta */
@@ -38,7 +42,8 @@ add_grant_row(Grant *grant, const DpermOwnRows *rows, int row)
 	{
 		DpermAmount limit;
 
-		grant->spent[i] = dperm_amount_add(grant->spent[i], dperm_own_rows_amount(rows, row, sums[i]));
+		grant->spent[i] =
+			dperm_amount_add(grant->spent[i], dperm_own_rows_amount(rows, row, sums[i]));
 		if (dperm_own_rows_value(rows, row, limits[i]) == 0)
 			continue;			/* no limit */
 		limit = dperm_own_rows_amount(rows, row, limits[i]);
@@ -52,7 +57,9 @@ add_grant_row(Grant *grant, const DpermOwnRows *rows, int row)
 static bool
 has_room(const Grant *grant, int which, DpermAmount more)
 {
-	return !grant->limited[which] || dperm_amount_compare(dperm_amount_add(grant->spent[which], more), grant->limit[which]) <= 0;
+	return !grant->limited[which] ||
+		   dperm_amount_compare(dperm_amount_add(grant->spent[which], more), grant->limit[which]) <=
+			   0;
 }
 
 /* The grants of a budget, by its id. */
@@ -69,7 +76,10 @@ grantee_of(const DpermOwnRows *rows, int row)
 	return DatumGetObjectId(dperm_own_rows_value(rows, row, "grantee"));
 }
 
-/* Whose grants a role can spend, in order: its own, then those of roles that it is a member of. */
+/*
+ * Whose grants a role can spend, in order: its own, then those of roles that it
+ * is a member of.
+ */
 static List *
 usable_grantees(const DpermOwnRows *rows, Oid role)
 {
@@ -91,7 +101,8 @@ usable_grantees(const DpermOwnRows *rows, Oid role)
 
 /* The role's own grant first, then those of roles that it is a member of. */
 DpermPayerFault
-dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon, DpermAmount delta, DpermPayer *payer)
+dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon,
+				  DpermAmount delta, DpermPayer *payer)
 {
 	Oid			owner = OidIsValid(relation) ? dperm_relation_owner(relation) : InvalidOid;
 	DpermPayerFault fault = DPERM_PAYER_NO_GRANT;
@@ -99,7 +110,8 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 	ListCell   *cell;
 
 	*payer = (DpermPayer) {.grantee = InvalidOid};
-	if (has_privs_of_role(role, budget->owner) || (OidIsValid(owner) && has_privs_of_role(role, owner)))
+	if (has_privs_of_role(role, budget->owner) ||
+		(OidIsValid(owner) && has_privs_of_role(role, owner)))
 		return DPERM_PAYER_FOUND;
 	rows = find_grants(budget);
 	foreach(cell, usable_grantees(&rows, role))
@@ -127,7 +139,8 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 
 /* Write what a grant has spent. It may have two rows, whose sums count. */
 void
-dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon, DpermAmount delta)
+dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon,
+						 DpermAmount delta)
 {
 	DpermOwnRows rows;
 
@@ -138,9 +151,10 @@ dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, Dpe
 		if (grantee_of(&rows, i) == payer->grantee && dperm_own_rows_lock(&rows, i))
 		{
 			const DpermOwnField fields[] = {
-				{"spent_epsilon", dperm_own_tables_numeric(dperm_amount_add(dperm_own_rows_amount(&rows, i, "spent_epsilon"), epsilon))},
-				{"spent_delta", dperm_own_tables_numeric(dperm_amount_add(dperm_own_rows_amount(&rows, i, "spent_delta"), delta))}
-			};
+				{"spent_epsilon", dperm_own_tables_numeric(dperm_amount_add(
+									  dperm_own_rows_amount(&rows, i, "spent_epsilon"), epsilon))},
+				{"spent_delta", dperm_own_tables_numeric(dperm_amount_add(
+									dperm_own_rows_amount(&rows, i, "spent_delta"), delta))}};
 
 			dperm_own_rows_update(&rows, i, fields, lengthof(fields));
 			return;

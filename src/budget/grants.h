@@ -8,7 +8,11 @@
 
 typedef struct DpermPayer
 {
-	Oid			grantee;		/* whose grant it is, InvalidOid for the owners of the budget and of the relation */
+	/*
+	 * whose grant it is, InvalidOid for the owners of the budget and of the
+	 * relation
+	 */
+	Oid			grantee;
 	bool		limited;		/* does the grant have a limit of epsilon? */
 	DpermAmount left;			/* then what it has left before this charge */
 } DpermPayer;
@@ -23,15 +27,15 @@ typedef enum DpermPayerFault
 /*
  * Who pays for a charge of epsilon and delta: owners of the budget or of the
  * relation (InvalidOid: none) pay from the budget alone; others need a grant,
- * their own or that of a role they are a member of. Whoever writes a grant holds
- * a lock on the budget.
+ * their own or that of a role they are a member of. Whoever writes a grant
+ * holds a lock on the budget.
  */
-extern DpermPayerFault dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon,
-										DpermAmount delta, DpermPayer *payer);
+extern DpermPayerFault dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role,
+										 DpermAmount epsilon, DpermAmount delta, DpermPayer *payer);
 
 /* Write what is charged to the payer's grant, if there is one. */
-extern void dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon,
-									DpermAmount delta);
+extern void dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer,
+									 DpermAmount epsilon, DpermAmount delta);
 
 /* The error for DPERM_PAYER_NO_GRANT. */
 extern void dperm_grants_raise(const DpermBudget *budget) __attribute__((noreturn));

@@ -1,12 +1,18 @@
 /*
- * object_name.c: dperm_role_name, dperm_relation_name and dperm_column_name: roles, relations and columns in our tables, which a dump has by name.
+ * object_name.c: dperm_role_name, dperm_relation_name and dperm_column_name:
+ * roles, relations and columns in our tables, which a dump has by name.
  *
- * They are like regrole and regclass: an OID here, and the number of a column, whatever the object is called by now, and its name in a dump. But they take any name.
- * A dump is restored table by table, and each of ours has rows of many owners: one name that is not there, or not yet, must not keep the others out. Such a name
- * stays a name, and stands for nobody. No number is ever dumped: elsewhere it would be that of another column.
+ * They are like regrole and regclass: an OID here, and the number of a column,
+ * whatever the object is called by now, and its name in a dump. But they take
+ * any name. A dump is restored table by table, and each of ours has rows of
+ * many owners: one name that is not there, or not yet, must not keep the others
+ * out. Such a name stays a name, and stands for nobody. No number is ever
+ * dumped: elsewhere it would be that of another column.
  *
- * A relation has its owner beside its name: "schema"."relation" "owner", and a column "schema"."relation"."column" "owner". Where they are restored, somebody else may have a relation of
- * this name, whenever it comes, and would rename it, or drop it; that is another one.
+ * A relation has its owner beside its name: "schema"."relation" "owner", and a
+ * column "schema"."relation"."column" "owner". Where they are restored,
+ * somebody else may have a relation of this name, whenever it comes, and would
+ * rename it, or drop it; that is another one.
  */
 #include "postgres.h"
 
@@ -55,7 +61,8 @@ typedef struct DpermColumnReference
 	int32		vl_len_;
 	Oid			relation;		/* InvalidOid: there was none of this name */
 	int32		number;			/* 0: no column, or one that its relation does not have */
-	char		name[FLEXIBLE_ARRAY_MEMBER];	/* all of the name if there was no relation, else empty; with its end */
+	/* all of the name if there was no relation, else empty; with its end */
+	char		name[FLEXIBLE_ARRAY_MEMBER];
 } DpermColumnReference;
 
 /* Make a role or a relation. */
@@ -126,7 +133,8 @@ Datum
 dperm_role_name_out(PG_FUNCTION_ARGS)
 {
 	DpermReference *reference = GET_REFERENCE(0);
-	char	   *name = OidIsValid(reference->object) ? GetUserNameFromId(reference->object, true) : reference->name;
+	char	   *name = OidIsValid(reference->object) ? GetUserNameFromId(reference->object, true) :
+												 reference->name;
 
 	PG_RETURN_CSTRING(pstrdup(name ? name : ""));
 }
@@ -145,7 +153,10 @@ append_quoted(StringInfo text, const char *name)
 	appendStringInfoChar(text, '"');
 }
 
-/* Names in quotes, with dots between them, and that of an owner after a space; those of the column and of the owner may be NULL. */
+/*
+ * Names in quotes, with dots between them, and that of an owner after a space;
+ * those of the column and of the owner may be NULL.
+ */
 static char *
 quote_names(const char *schema, const char *name, const char *column, const char *owner)
 {
@@ -178,7 +189,10 @@ dperm_object_name_relation(Oid relation)
 	return schema ? quote_names(schema, name, NULL, NULL) : pstrdup("");
 }
 
-/* What a dump has of a relation, or of a column of it: empty if the relation is gone. A role that is gone has an empty name, which none can have. */
+/*
+ * What a dump has of a relation, or of a column of it: empty if the relation is
+ * gone. A role that is gone has an empty name, which none can have.
+ */
 static char *
 dumped_name(Oid relation, const char *column)
 {
@@ -190,8 +204,9 @@ dumped_name(Oid relation, const char *column)
 }
 
 /*
- * Read a name in quotes; what follows it, or NULL if that is not what is there. A long one is cut as PostgreSQL cuts that of the relation itself: in the encoding of this database it may be longer than
- * where it comes from.
+ * Read a name in quotes; what follows it, or NULL if that is not what is there.
+ * A long one is cut as PostgreSQL cuts that of the relation itself: in the
+ * encoding of this database it may be longer than where it comes from.
  */
 static const char *
 read_quoted(const char *text, char *name)
@@ -228,7 +243,9 @@ typedef struct DumpedName
 	int			length;			/* of the text that is the name of the relation */
 } DumpedName;
 
-/* Read them, of a relation or of a column; false if that is not what is there. */
+/*
+ * Read them, of a relation or of a column; false if that is not what is there.
+ */
 static bool
 read_names(const char *text, bool is_column, DumpedName *names)
 {
@@ -242,7 +259,10 @@ read_names(const char *text, bool is_column, DumpedName *names)
 	return rest && *rest == '\0';
 }
 
-/* Can it be protected, by its kind? Indexes, sequences and types have names of the same kind. */
+/*
+ * Can it be protected, by its kind? Indexes, sequences and types have names of
+ * the same kind.
+ */
 bool
 dperm_object_name_is_kind(Oid relation)
 {
@@ -276,7 +296,10 @@ number_of(Oid relation, const char *name)
 	return Max(get_attnum(relation, name), 0);
 }
 
-/* The relation or column of a name: bound to a relation of this name and owner if there is one, else as it is. */
+/*
+ * The relation or column of a name: bound to a relation of this name and owner
+ * if there is one, else as it is.
+ */
 static Datum
 bind_name(const char *text, bool is_column)
 {
@@ -287,8 +310,12 @@ bind_name(const char *text, bool is_column)
 
 	if (OidIsValid(owner) && dperm_relation_owner(relation) == owner)
 
-		/* a relation without this column has lost it, whatever is called so later */
-		return is_column ? make_column(relation, number_of(relation, names.column), "") : make_reference(relation, "");
+		/*
+		 * a relation without this column has lost it, whatever is called so
+		 * later
+		 */
+		return is_column ? make_column(relation, number_of(relation, names.column), "") :
+						   make_reference(relation, "");
 	if (is_name)
 		text = quote_names(names.schema, names.name, is_column ? names.column : NULL, names.owner);
 	return is_column ? make_column(InvalidOid, 0, text) : make_reference(InvalidOid, text);
@@ -306,7 +333,8 @@ dperm_relation_name_out(PG_FUNCTION_ARGS)
 {
 	DpermReference *reference = GET_REFERENCE(0);
 
-	PG_RETURN_CSTRING(OidIsValid(reference->object) ? dumped_name(reference->object, NULL) : pstrdup(reference->name));
+	PG_RETURN_CSTRING(OidIsValid(reference->object) ? dumped_name(reference->object, NULL) :
+													  pstrdup(reference->name));
 }
 
 /* dperm_column_name: as a dump has it */
@@ -326,8 +354,10 @@ dperm_column_name_out(PG_FUNCTION_ARGS)
 
 	if (!OidIsValid(reference->relation))
 		PG_RETURN_CSTRING(pstrdup(reference->name));
-	tuple = reference->number > 0 ? SearchSysCacheAttNum(reference->relation, reference->number) : NULL;
-	text = dumped_name(reference->relation, tuple ? NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname) : "");
+	tuple =
+		reference->number > 0 ? SearchSysCacheAttNum(reference->relation, reference->number) : NULL;
+	text = dumped_name(reference->relation,
+					   tuple ? NameStr(((Form_pg_attribute) GETSTRUCT(tuple))->attname) : "");
 	if (tuple)
 		ReleaseSysCache(tuple);
 	PG_RETURN_CSTRING(text);
@@ -341,7 +371,8 @@ dperm_object_name_bind(Datum *reference, bool is_column)
 
 	if (OidIsValid(pending->object))
 		return false;
-	*reference = bind_name(is_column ? ((const DpermColumnReference *) pending)->name : pending->name, is_column);
+	*reference = bind_name(is_column ? ((const DpermColumnReference *) pending)->name :
+						   pending->name, is_column);
 	return OidIsValid(((DpermReference *) DatumGetPointer(*reference))->object);
 }
 
@@ -352,7 +383,9 @@ dperm_object_name_settle(Datum reference, Oid relation)
 	const DpermColumnReference *pending = (DpermColumnReference *) PG_DETOAST_DATUM(reference);
 	DumpedName	names;
 
-	return make_column(relation, read_names(pending->name, true, &names) ? number_of(relation, names.column) : 0, "");
+	return make_column(
+		relation, read_names(pending->name, true, &names) ? number_of(relation, names.column) : 0,
+		"");
 }
 
 /* Its number. */
@@ -362,7 +395,10 @@ dperm_object_name_number(Datum reference)
 	return ((DpermColumnReference *) PG_DETOAST_DATUM(reference))->number;
 }
 
-/* dperm_role_of(dperm_role_name), dperm_relation_of(dperm_relation_name), dperm_column_relation(dperm_column_name): the OID, as regrole and regclass */
+/*
+ * dperm_role_of(dperm_role_name), dperm_relation_of(dperm_relation_name),
+ * dperm_column_relation(dperm_column_name): the OID, as regrole and regclass
+ */
 Datum
 dperm_name_oid(PG_FUNCTION_ARGS)
 {
@@ -375,10 +411,14 @@ pending_name(const char *text, bool is_column)
 {
 	DumpedName	names;
 
-	return PointerGetDatum(cstring_to_text_with_len(text, read_names(text, is_column, &names) ? names.length : (int) strlen(text)));
+	return PointerGetDatum(cstring_to_text_with_len(
+		text, read_names(text, is_column, &names) ? names.length : (int) strlen(text)));
 }
 
-/* dperm_relation_pending(dperm_relation_name): a name without a relation, or NULL */
+/*
+ * dperm_relation_pending(dperm_relation_name): a name without a relation, or
+ * NULL
+ */
 Datum
 dperm_relation_pending(PG_FUNCTION_ARGS)
 {
@@ -396,7 +436,10 @@ dperm_column_number(PG_FUNCTION_ARGS)
 	PG_RETURN_INT16(GET_COLUMN(0)->number);
 }
 
-/* dperm_column_pending(dperm_column_name): the name of its relation if there is none, or NULL */
+/*
+ * dperm_column_pending(dperm_column_name): the name of its relation if there is
+ * none, or NULL
+ */
 Datum
 dperm_column_pending(PG_FUNCTION_ARGS)
 {

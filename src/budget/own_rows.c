@@ -1,5 +1,6 @@
 /*
- * own_rows.c: rows of the tables of the extension, read and written without SQL.
+ * own_rows.c: rows of the tables of the extension, read and written without
+ * SQL.
  */
 #include "postgres.h"
 

@@ -1,5 +1,6 @@
 /*
- * own_rows.h: rows of the tables of the extension, read and written without SQL.
+ * own_rows.h: rows of the tables of the extension, read and written without
+ * SQL.
  *
  * A statement would have to be parsed and planned by every process that reads a
  * protected relation. Here nothing runs but our own triggers of rows, and
@@ -23,9 +24,10 @@ typedef struct DpermOwnRows
 } DpermOwnRows;
 
 /*
- * The rows in which a column has a value: an oid, a uuid, or a text of collation
- * "C". In the newest state, with the changes of this transaction, whatever its
- * snapshot is. A query with parallel workers keeps to its snapshot.
+ * The rows in which a column has a value: an oid, a uuid, or a text of
+ * collation "C". In the newest state, with the changes of this transaction,
+ * whatever its snapshot is. A query with parallel workers keeps to its
+ * snapshot.
  */
 extern DpermOwnRows dperm_own_rows_find(const char *table, const char *column, Datum value);
 

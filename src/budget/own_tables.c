@@ -34,7 +34,10 @@
 #include "budget/own_tables.h"
 #include "relation/relation.h"
 
-/* The schema of the extension, InvalidOid if there is none in this database, or none that is committed. */
+/*
+ * The schema of the extension, InvalidOid if there is none in this database, or
+ * none that is committed.
+ */
 static Oid
 extension_schema(Oid extension)
 {
@@ -47,7 +50,8 @@ extension_schema(Oid extension)
 	if (!OidIsValid(extension))
 		return InvalidOid;
 	catalog = table_open(ExtensionRelationId, AccessShareLock);
-	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(extension));
+	ScanKeyInit(&key, Anum_pg_extension_oid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(extension));
 	scan = systable_beginscan(catalog, ExtensionOidIndexId, true, NULL, 1, &key);
 	tuple = systable_getnext(scan);
 	if (HeapTupleIsValid(tuple))
@@ -75,11 +79,12 @@ static struct
 	int16		events;
 	Oid			function;		/* as it was found to be, in the transaction */
 	LocalTransactionId transaction;
-}			our_triggers[] = {
-	{"dperm_table_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
+} our_triggers[] = {
+	{"dperm_table_guard",
+	 TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
 	{"dperm_ledger_guard", TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_TRUNCATE},
-	{"dperm_replica_guard", TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_ROW}
-};
+	{"dperm_replica_guard",
+	 TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_ROW}};
 
 /* Is a function that of one of our triggers? */
 static bool
@@ -87,37 +92,45 @@ is_our_function(int which, Oid function, Oid extension)
 {
 	const char *name;
 
-	if (our_triggers[which].function == function && our_triggers[which].transaction == top_transaction())
+	if (our_triggers[which].function == function &&
+		our_triggers[which].transaction == top_transaction())
 		return true;
 	name = get_func_name(function);
-	if (name == NULL || strcmp(name, our_triggers[which].name) != 0 || getExtensionOfObject(ProcedureRelationId, function) != extension)
+	if (name == NULL || strcmp(name, our_triggers[which].name) != 0 ||
+		getExtensionOfObject(ProcedureRelationId, function) != extension)
 		return false;
 	our_triggers[which].function = function;
 	our_triggers[which].transaction = top_transaction();
 	return true;
 }
 
-/* Is a trigger one that our script has made? Another one of the same function could have a condition, which is anybody's code, or skip rows. */
+/*
+ * Is a trigger one that our script has made? Another one of the same function
+ * could have a condition, which is anybody's code, or skip rows.
+ */
 static bool
 is_ours(const Trigger *trigger, Oid extension)
 {
 	for (int i = 0; i < lengthof(our_triggers); i++)
 		if (strcmp(trigger->tgname, our_triggers[i].name) == 0)
 			return is_our_function(i, trigger->tgfoid, extension) &&
-				trigger->tgtype == (our_triggers[i].events | TRIGGER_TYPE_BEFORE) && trigger->tgqual == NULL && trigger->tgnattr == 0 &&
-				trigger->tgnargs == 0 && !trigger->tgisinternal && !trigger->tgdeferrable;
+				   trigger->tgtype == (our_triggers[i].events | TRIGGER_TYPE_BEFORE) &&
+				   trigger->tgqual == NULL && trigger->tgnattr == 0 && trigger->tgnargs == 0 &&
+				   !trigger->tgisinternal && !trigger->tgdeferrable;
 	return false;
 }
 
 /*
- * What is wrong with the triggers of a table of ours: the name of one that is not
- * ours; or that of one of ours that would not fire, in *idle. NULL if nothing is.
+ * What is wrong with the triggers of a table of ours: the name of one that is
+ * not ours; or that of one of ours that would not fire, in *idle. NULL if
+ * nothing is.
  */
 static const char *
 trigger_fault(Relation relation, Oid extension, bool *idle)
 {
 	bool		guarded = false;
-	bool		appended = strncmp(RelationGetRelationName(relation), "dp_ledger_", strlen("dp_ledger_")) != 0;
+	bool		appended =
+		strncmp(RelationGetRelationName(relation), "dp_ledger_", strlen("dp_ledger_")) != 0;
 
 	*idle = false;
 	for (int i = 0; relation->trigdesc && i < relation->trigdesc->numtriggers; i++)
@@ -128,7 +141,8 @@ trigger_fault(Relation relation, Oid extension, bool *idle)
 			return pstrdup(trigger->tgname);
 
 		/* pg_restore --disable-triggers leaves them enabled, but not always */
-		if (trigger->tgenabled == TRIGGER_FIRES_ALWAYS || trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN)
+		if (trigger->tgenabled == TRIGGER_FIRES_ALWAYS ||
+			trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN)
 		{
 			guarded |= strcmp(trigger->tgname, "dperm_table_guard") == 0;
 			appended |= strcmp(trigger->tgname, "dperm_ledger_guard") == 0;
@@ -138,7 +152,10 @@ trigger_fault(Relation relation, Oid extension, bool *idle)
 	return !*idle ? NULL : guarded ? "dperm_ledger_guard" : "dperm_table_guard";
 }
 
-/* Are all triggers ours, and would ours fire? Rules, policies and indexes take more than a privilege. */
+/*
+ * Are all triggers ours, and would ours fire? Rules, policies and indexes take
+ * more than a privilege.
+ */
 static bool
 check_triggers(Relation relation, Oid extension, int level)
 {
@@ -151,12 +168,16 @@ check_triggers(Relation relation, Oid extension, int level)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("trigger \"%s\" on table \"%s\" is disabled, or missing", trigger, table),
 				 errhint("A superuser has to enable it: ALTER TABLE %s ENABLE ALWAYS TRIGGER %s.",
-						 quote_qualified_identifier(get_namespace_name(RelationGetNamespace(relation)), table), trigger)));
+						 quote_qualified_identifier(
+							 get_namespace_name(RelationGetNamespace(relation)), table),
+						 trigger)));
 	else if (trigger)
 		ereport(level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("trigger \"%s\" on table \"%s\" is not one of extension dperm", trigger, table),
-				 errhint("A superuser has to drop it, and should revoke all privileges on the table.")));
+				 errmsg("trigger \"%s\" on table \"%s\" is not one of extension "
+						"dperm", trigger, table),
+				 errhint("A superuser has to drop it, and should revoke all privileges on the "
+						 "table.")));
 	return trigger == NULL;
 }
 
@@ -164,25 +185,37 @@ check_triggers(Relation relation, Oid extension, int level)
 static bool
 is_guarded(Oid schema, Oid extension, int level)
 {
-	static const char *const tables[] = {"dp_budget_accounts", "dp_budget_grants", "dp_ledger_entries", "dp_ledger_releases", "dp_protected_relations", "dp_protected_columns"};
+	static const char *const tables[] = {"dp_budget_accounts",	   "dp_budget_grants",
+										 "dp_ledger_entries",	   "dp_ledger_releases",
+										 "dp_protected_relations", "dp_protected_columns"};
 	bool		guarded = true;
 
 	for (int i = 0; guarded && i < lengthof(tables); i++)
 	{
 		Oid			table = get_relname_relid(tables[i], schema);
-		Relation	relation = OidIsValid(table) ? table_open(table, RecoveryInProgress() ? AccessShareLock : RowExclusiveLock) : NULL;
+		Relation	relation =
+			OidIsValid(table) ?
+				table_open(table, RecoveryInProgress() ? AccessShareLock : RowExclusiveLock) :
+				NULL;
 
 		if (relation == NULL)
 			continue;
 		guarded = check_triggers(relation, extension, level);
 
-		/* the lock is kept, so that no trigger is made before the end of the transaction. We have no foreign keys, whose triggers are the server's own. */
+		/*
+		 * the lock is kept, so that no trigger is made before the end of the
+		 * transaction. We have no foreign keys, whose triggers are the server's
+		 * own.
+		 */
 		table_close(relation, NoLock);
 	}
 	return guarded;
 }
 
-/* Raise for a table of ours that somebody else's triggers would run on; without one, for any. */
+/*
+ * Raise for a table of ours that somebody else's triggers would run on; without
+ * one, for any.
+ */
 void
 dperm_own_tables_check_triggers(Relation table)
 {
@@ -216,11 +249,14 @@ dperm_own_tables_find(const char *name)
 }
 
 /*
- * The scopes that are open, and the (sub)transaction of the outermost: an error ends both.
+ * The scopes that are open, and the (sub)transaction of the outermost: an error
+ * ends both.
  *
- * Our statements name our tables, as the owner of the extension, who is a superuser. Whoever owns the schema can rename it, at any moment, and offer
- * other tables under the same names. So each statement is looked at when it has been analysed, which may happen again between its
- * preparation and its execution: all relations in it have to be ours, or PostgreSQL's.
+ * Our statements name our tables, as the owner of the extension, who is a
+ * superuser. Whoever owns the schema can rename it, at any moment, and offer
+ * other tables under the same names. So each statement is looked at when it has
+ * been analysed, which may happen again between its preparation and its
+ * execution: all relations in it have to be ours, or PostgreSQL's.
  */
 static struct
 {
@@ -232,18 +268,23 @@ static struct
 
 static post_parse_analyze_hook_type previous_hook;
 
-/* Is a scope open? Also in a subtransaction that began within it, as an exception block of PL/pgSQL does. */
+/*
+ * Is a scope open? Also in a subtransaction that began within it, as an
+ * exception block of PL/pgSQL does.
+ */
 static bool
 is_open(void)
 {
-	return open_scope.depth > 0 && open_scope.transaction == top_transaction() && SubTransactionIsActive(open_scope.sub);
+	return open_scope.depth > 0 && open_scope.transaction == top_transaction() &&
+		   SubTransactionIsActive(open_scope.sub);
 }
 
 /* Is a function neither ours nor PostgreSQL's? */
 static bool
 is_foreign_function(Oid function, void *context)
 {
-	return function >= FirstNormalObjectId && getExtensionOfObject(ProcedureRelationId, function) != open_scope.extension;
+	return function >= FirstNormalObjectId &&
+		   getExtensionOfObject(ProcedureRelationId, function) != open_scope.extension;
 }
 
 /* Raise for a statement of another relation, or with another function. */
@@ -261,8 +302,10 @@ check_relations(Node *node, void *context)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("table \"%s\" is not one of extension dperm", get_rel_name(relation)),
-					 errdetail("The schema of the extension has been renamed, or a trigger on one of its tables runs commands."),
-					 errhint("Let a superuser own the schema, revoke all privileges on the tables of the extension, and try again.")));
+					 errdetail("The schema of the extension has been renamed, or a trigger on one "
+							   "of its tables runs commands."),
+					 errhint("Let a superuser own the schema, revoke all privileges on the tables "
+							 "of the extension, and try again.")));
 		return false;
 	}
 	if (IsA(node, Query))
@@ -274,7 +317,8 @@ check_relations(Node *node, void *context)
 	if (check_functions_in_node(node, is_foreign_function, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a function in a statement over the tables of dperm is not one of extension dperm")));
+				 errmsg("a function in a statement over the tables of dperm is not one of "
+						"extension dperm")));
 	return expression_tree_walker(node, check_relations, context);
 }
 
@@ -301,7 +345,9 @@ bool
 dperm_own_tables_reachable(void)
 {
 	Oid			schema = extension_schema(get_extension_oid("dperm", true));
-	Oid			owner = OidIsValid(schema) ? dperm_relation_owner(get_relname_relid("dp_budget_accounts", schema)) : InvalidOid;
+	Oid			owner = OidIsValid(schema) ?
+					dperm_relation_owner(get_relname_relid("dp_budget_accounts", schema)) :
+					InvalidOid;
 	AclResult	result;
 
 	if (!OidIsValid(owner))
@@ -314,13 +360,22 @@ dperm_own_tables_reachable(void)
 	if (result != ACLCHECK_OK)
 		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\", who owns the tables of dperm, cannot use their schema", GetUserNameFromId(owner, false)),
-				 errdetail("Budgets and protection cannot be changed, and changes of protected relations are not followed."),
-				 errhint("GRANT USAGE ON SCHEMA %s TO %s.", quote_identifier(get_namespace_name(schema)), quote_identifier(GetUserNameFromId(owner, false)))));
+				 errmsg("role \"%s\", who owns the tables of dperm, cannot use their "
+						"schema",
+						GetUserNameFromId(owner, false)),
+				 errdetail("Budgets and protection cannot be changed, and changes of protected "
+						   "relations are not followed."),
+				 errhint("GRANT USAGE ON SCHEMA %s "
+						 "TO %s.",
+						 quote_identifier(get_namespace_name(schema)),
+						 quote_identifier(GetUserNameFromId(owner, false)))));
 	return result == ACLCHECK_OK;
 }
 
-/* Begin, if all triggers are ours; with a level of 0, whatever triggers there are. */
+/*
+ * Begin, if all triggers are ours; with a level of 0, whatever triggers there
+ * are.
+ */
 static bool
 open_at(DpermTablesScope *scope, int level)
 {
@@ -334,9 +389,13 @@ open_at(DpermTablesScope *scope, int level)
 	scope->caller = CurrentMemoryContext;
 	scope->schema = pstrdup(quote_identifier(get_namespace_name(schema)));
 	GetUserIdAndSecContext(&scope->user, &scope->security);
-	SetUserIdAndSecContext(dperm_relation_owner(accounts), scope->security | SECURITY_LOCAL_USERID_CHANGE);
+	SetUserIdAndSecContext(dperm_relation_owner(accounts),
+						   scope->security | SECURITY_LOCAL_USERID_CHANGE);
 	scope->settings = NewGUCNestLevel();
-	(void) set_config_option("search_path", "pg_catalog, pg_temp", PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("search_path",
+							 "pg_catalog, "
+							 "pg_temp",
+							 PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
 	scope->depth = is_open() ? open_scope.depth : 0;
 	if (scope->depth == 0)
@@ -377,20 +436,27 @@ dperm_own_tables_leave(DpermTablesScope *scope)
 	SetUserIdAndSecContext(scope->user, scope->security);
 }
 
-/* Run a statement over our tables, within a scope; the number of rows. All of them come through here. */
+/*
+ * Run a statement over our tables, within a scope; the number of rows. All of
+ * them come through here.
+ */
 uint64
-dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *values, const char *nulls, bool read_only)
+dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *values,
+						 const char *nulls, bool read_only)
 {
-	int			result = SPI_execute_with_args(statement, count, types, values, nulls, read_only, 0);
+	int			result = SPI_execute_with_args(statement, count, types, values, nulls,
+											   read_only, 0);
 
 	if (result < 0)
-		elog(ERROR, "a statement over the tables of dperm failed: %s", SPI_result_code_string(result));
+		elog(ERROR, "a statement over the tables of dperm "
+					"failed: %s", SPI_result_code_string(result));
 	return SPI_processed;
 }
 
 /* Run a query whose %s is our schema; the number of rows. */
 uint64
-dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count, Oid *types, Datum *values, const char *nulls)
+dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count, Oid *types,
+					   Datum *values, const char *nulls)
 {
 	StringInfoData text;
 	const char *at;
@@ -421,7 +487,8 @@ dperm_own_tables_oid(uint64 row, int column)
 {
 	bool		isnull;
 
-	return DatumGetObjectId(SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull));
+	return DatumGetObjectId(
+		SPI_getbinval(SPI_tuptable->vals[row], SPI_tuptable->tupdesc, column, &isnull));
 }
 
 /* A column of OIDs. */
@@ -456,5 +523,6 @@ dperm_own_tables_numeric(DpermAmount amount)
 	char		text[DPERM_AMOUNT_TEXT];
 
 	dperm_amount_print(amount, text);
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(text), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
 }

@@ -10,14 +10,16 @@
 #include "core/privacy/amount.h"
 
 /*
- * Queries over our own tables: as the owner of these tables, in a search path without anything of the caller's, with SPI connected.
- * An error undoes all of it with its (sub)transaction.
+ * Queries over our own tables: as the owner of these tables, in a search path
+ * without anything of the caller's, with SPI connected. An error undoes all of
+ * it with its (sub)transaction.
  *
- *		DpermTablesScope scope;
+ * 		DpermTablesScope scope;
  *
- *		dperm_own_tables_enter(&scope);
- *		... dperm_own_tables_query(), or dperm_own_tables_execute() with names qualified by scope.schema, which is quoted
- *		dperm_own_tables_leave(&scope);
+ * 		dperm_own_tables_enter(&scope);
+ * 		... dperm_own_tables_query(), or dperm_own_tables_execute() with
+ * 		names qualified by scope.schema, which is quoted
+ * 		dperm_own_tables_leave(&scope);
  *
  * What is to outlive it is made in scope.caller, a memory context.
  */
@@ -36,9 +38,11 @@ typedef struct DpermTablesScope
 extern void dperm_own_tables_init(void);
 
 /*
- * Raises if our tables have triggers that our script has not made, or lack those that it has. Somebody with the privilege TRIGGER, say by GRANT ALL ON ALL TABLES, can make one, and
- * it would run with the rights of the owner of the table. The second one warns, and returns false, for event triggers: an error would stop everybody's
- * commands, also the one that puts it right.
+ * Raises if our tables have triggers that our script has not made, or lack
+ * those that it has. Somebody with the privilege TRIGGER, say by GRANT ALL ON
+ * ALL TABLES, can make one, and it would run with the rights of the owner of
+ * the table. The second one warns, and returns false, for event triggers: an
+ * error would stop everybody's commands, also the one that puts it right.
  */
 extern void dperm_own_tables_enter(DpermTablesScope *scope);
 extern bool dperm_own_tables_try_enter(DpermTablesScope *scope);
@@ -49,20 +53,37 @@ extern void dperm_own_tables_check_triggers(Relation table);
 /* A table of ours by its name; raises if there is none. */
 extern Oid	dperm_own_tables_find(const char *name);
 
-/* Can the owner of our tables, who need not be a superuser any more, reach them? Warns if not: for event triggers, too. */
+/*
+ * Can the owner of our tables, who need not be a superuser any more, reach
+ * them? Warns if not: for event triggers, too.
+ */
 extern bool dperm_own_tables_reachable(void);
 
-/* To read alone, which fires no triggers: it takes no locks on our tables that stop anybody, and does not mind triggers. */
+/*
+ * To read alone, which fires no triggers: it takes no locks on our tables that
+ * stop anybody, and does not mind triggers.
+ */
 extern void dperm_own_tables_enter_reading(DpermTablesScope *scope);
 extern void dperm_own_tables_leave(DpermTablesScope *scope);
 
-/* Run a statement; the number of rows, which SPI_tuptable then has. All statements over our tables come through here. */
-extern uint64 dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *values, const char *nulls, bool read_only);
+/*
+ * Run a statement; the number of rows, which SPI_tuptable then has. All
+ * statements over our tables come through here.
+ */
+extern uint64 dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *values,
+									   const char *nulls, bool read_only);
 
-/* The same for one that writes, or locks, or sees what this transaction has written, in which each %s is our schema. */
-extern uint64 dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count, Oid *types, Datum *values, const char *nulls);
+/*
+ * The same for one that writes, or locks, or sees what this transaction has
+ * written, in which each %s is our schema.
+ */
+extern uint64 dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count,
+									 Oid *types, Datum *values, const char *nulls);
 
-/* Columns of a row of the result, counted from 1: as text, NULL for NULL; an OID; an amount. */
+/*
+ * Columns of a row of the result, counted from 1: as text, NULL for NULL; an
+ * OID; an amount.
+ */
 extern char *dperm_own_tables_value(uint64 row, int column);
 extern Oid	dperm_own_tables_oid(uint64 row, int column);
 extern DpermAmount dperm_own_tables_amount(uint64 row, int column);

@@ -28,7 +28,10 @@ typedef struct StoredVector
 bool
 dperm_datum_values_too_large(Datum value, bool is_array)
 {
-	/* an expanded array may be larger than a flat one can be; to ask for its size would raise */
+	/*
+	 * an expanded array may be larger than a flat one can be; to ask for its
+	 * size would raise
+	 */
 	if (is_array && VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
 		ExpandedArrayHeader *array = (ExpandedArrayHeader *) DatumGetEOHP(value);
@@ -99,7 +102,8 @@ dperm_datum_values_get_pgvector(Datum value, int *count)
 	if (dperm_datum_values_too_large(value, false))
 		return NULL;
 	stored = (StoredVector *) PG_DETOAST_DATUM(value);
-	if (stored->dim < 0 || VARSIZE(stored) != offsetof(StoredVector, x) + sizeof(float) * stored->dim)
+	if (stored->dim < 0 ||
+		VARSIZE(stored) != offsetof(StoredVector, x) + sizeof(float) * stored->dim)
 		return NULL;
 	*count = stored->dim;
 	return stored->x;
@@ -128,7 +132,9 @@ dperm_datum_values_read_array(ArrayType *array, Oid elemtype, int expected_len, 
 	if (!is_readable(elemtype) || !dperm_datum_values_is_plain(array, expected_len))
 		return false;
 
-	/* Without NULLs the elements lie side by side, also behind a NULL bitmap. */
+	/*
+	 * Without NULLs the elements lie side by side, also behind a NULL bitmap.
+	 */
 	data = ARR_DATA_PTR(array);
 	switch (elemtype)
 	{

@@ -13,22 +13,30 @@
 #include "utils/array.h"
 
 /*
- * Bytes of the largest value that is looked at, header included and not compressed; what is larger is
- * not fetched, and is no category, no label and no vector. A constant: did it depend on arguments, the
- * buffers that a call reads would compare a value's size with them.
+ * Bytes of the largest value that is looked at, header included and not
+ * compressed; what is larger is not fetched, and is no category, no label and
+ * no vector. A constant: did it depend on arguments, the buffers that a call
+ * reads would compare a value's size with them.
  */
 #define DPERM_VALUE_MAX 131072
 
-/* Is a value of variable length larger than that? Fetches nothing, raises nothing. */
+/*
+ * Is a value of variable length larger than that? Fetches nothing, raises
+ * nothing.
+ */
 extern bool dperm_datum_values_too_large(Datum value, bool is_array);
 
-/* A flat array, or NULL if it is too large. It is a copy unless it is where the datum points. */
+/*
+ * A flat array, or NULL if it is too large. It is a copy unless it is where the
+ * datum points.
+ */
 extern ArrayType *dperm_datum_values_get_array(Datum value);
 
 /*
  * The base element type of an array type whose elements can be read: float8,
  * float4, numeric, int2, int4, int8, and domains over those or over the array.
- * InvalidOid for any other type. Looks at the catalog: once per query, not per row.
+ * InvalidOid for any other type. Looks at the catalog: once per query, not per
+ * row.
  */
 extern Oid	dperm_datum_values_element_type(Oid arraytype);
 
@@ -49,9 +57,9 @@ dperm_datum_values_is_plain(ArrayType *array, int expected_len)
 }
 
 /*
- * Straight into a float8 array without NULLs of expected_len elements, else NULL.
- * The array must be detoasted with DatumGetArrayTypeP (never the packed form: a
- * short header leaves the elements unaligned).
+ * Straight into a float8 array without NULLs of expected_len elements, else
+ * NULL. The array must be detoasted with DatumGetArrayTypeP (never the packed
+ * form: a short header leaves the elements unaligned).
  */
 static inline const double *
 dperm_datum_values_peek_float8(ArrayType *array, int expected_len)
@@ -64,16 +72,18 @@ dperm_datum_values_peek_float8(ArrayType *array, int expected_len)
 }
 
 /*
- * Convert expected_len elements of base type elemtype to doubles. False, with out
- * untouched, for another number of elements or dimensions, a NULL element, or an
- * element type that cannot be read. A numeric beyond float8 reads as infinite.
+ * Convert expected_len elements of base type elemtype to doubles. False, with
+ * out untouched, for another number of elements or dimensions, a NULL element,
+ * or an element type that cannot be read. A numeric beyond float8 reads as
+ * infinite.
  */
 extern bool dperm_datum_values_read_array(ArrayType *array, Oid elemtype,
 								  int expected_len, double *out);
 
 /*
- * The elements of a value of pgvector's type, and their number; NULL if it is too large or does not have the size that it says. It is a
- * copy unless it is where the datum points.
+ * The elements of a value of pgvector's type, and their number; NULL if it is
+ * too large or does not have the size that it says. It is a copy unless it is
+ * where the datum points.
  */
 extern const float *dperm_datum_values_get_pgvector(Datum value, int *count);
 

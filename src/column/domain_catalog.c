@@ -21,7 +21,9 @@
 #include "column/domain_types.h"
 #include "core/base/limits.h"
 
-/* The labels of an enum, in order; those that a list allows, if there is one. */
+/*
+ * The labels of an enum, in order; those that a list allows, if there is one.
+ */
 static void
 read_labels(DpermColumn *column, const DpermSaid *said)
 {
@@ -141,11 +143,15 @@ set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 	if (column->origin == NULL)
 		column->origin = said->origin;
 	if (column->origin)
-		column->lack = psprintf("%s: the dimension is not between 1 and %d", column->origin, DPERM_DIM_MAX);
+		column->lack = psprintf("%s: the dimension is not between 1 "
+								"and %d", column->origin, DPERM_DIM_MAX);
 	column->origin = NULL;
 }
 
-/* The range of the elements of a vector whose dimension is known, if both bounds are there. */
+/*
+ * The range of the elements of a vector whose dimension is known, if both
+ * bounds are there.
+ */
 static void
 set_vector_range(DpermColumn *column, const DpermSaid *said)
 {

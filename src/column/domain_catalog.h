@@ -9,8 +9,8 @@
 #include "column/domain_column.h"
 
 /*
- * Fill in the domain of a column whose type can be a feature, from its type and its constraints. relation and *cache are as
- * in domain_checks.h.
+ * Fill in the domain of a column whose type can be a feature, from its type and
+ * its constraints. relation and *cache are as in domain_checks.h.
  */
 extern void dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column);
 

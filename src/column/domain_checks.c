@@ -1,10 +1,11 @@
 /*
  * domain_checks.c: from CHECK constraints to bounds and lists.
  *
- * Constraints are read as trees and never run: a tree is understood when it compares the column
- * with constants by operators of a default btree family, through casts that keep the order, and
- * says nothing otherwise. AND intersects, OR takes the hull or the union; so the result holds
- * all values that pass. Training clamps to it, hence constraints that are NOT VALID or not
+ * Constraints are read as trees and never run: a tree is understood when it
+ * compares the column with constants by operators of a default btree family,
+ * through casts that keep the order, and says nothing otherwise. AND
+ * intersects, OR takes the hull or the union; so the result holds all values
+ * that pass. Training clamps to it, hence constraints that are NOT VALID or not
  * enforced, or a view that is behind its table, do no harm.
  */
 #include "postgres.h"
@@ -38,7 +39,9 @@ typedef struct Check
 	Node	   *tree;
 } Check;
 
-/* The constraints of a relation or of a domain type; the other is InvalidOid. */
+/*
+ * The constraints of a relation or of a domain type; the other is InvalidOid.
+ */
 typedef struct Owner
 {
 	Oid			relation;
@@ -113,7 +116,10 @@ either(DpermSaid a, DpermSaid b)
 	return said;
 }
 
-/* The btree strategy of an operator whose left input is this node, 0 if it has none. */
+/*
+ * The btree strategy of an operator whose left input is this node, 0 if it has
+ * none.
+ */
 static int
 strategy_of(Oid op, Node *left)
 {
@@ -132,7 +138,8 @@ compare(const DpermSubject *subject, int strategy, Node *constant)
 
 	if (subject->kind == DPERM_BLOCK_CATEGORY)
 	{
-		char	   *text = strategy == BTEqualStrategyNumber ? dperm_domain_terms_text(subject, constant) : NULL;
+		char	   *text =
+			strategy == BTEqualStrategyNumber ? dperm_domain_terms_text(subject, constant) : NULL;
 
 		if (text)
 		{
@@ -177,7 +184,10 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 		compare(subject, strategy, right);
 }
 
-/* column = ANY (array): the union of its elements, of which one NULL lets everything pass. */
+/*
+ * column = ANY (array): the union of its elements, of which one NULL lets
+ * everything pass.
+ */
 static DpermSaid
 read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
 {
@@ -211,7 +221,10 @@ read_all(const DpermSubject *subject, ScalarArrayOpExpr *op)
 		compare(subject, BTMaxStrategyNumber + 1 - strategy, linitial(op->args));
 }
 
-/* AND and OR. NULL passes a CHECK anyway, so that "OR column IS NULL" adds nothing. */
+/*
+ * AND and OR. NULL passes a CHECK anyway, so that "OR column IS NULL" adds
+ * nothing.
+ */
 static DpermSaid
 read_junction(const DpermSubject *subject, BoolExpr *junction)
 {
@@ -322,7 +335,9 @@ add_check(DpermSaid *said, const DpermSubject *subject, const Check *check)
 	return is_narrower(&before, said);
 }
 
-/* Name a constraint that said something; a domain's constraints go by one name. */
+/*
+ * Name a constraint that said something; a domain's constraints go by one name.
+ */
 static void
 add_origin(DpermSaid *said, char *origin)
 {
@@ -332,7 +347,10 @@ add_origin(DpermSaid *said, char *origin)
 		said->origin = psprintf("%s, %s", said->origin, origin);
 }
 
-/* The column of this number that a tree is read for; 0 in the constraints of a type. */
+/*
+ * The column of this number that a tree is read for; 0 in the constraints of a
+ * type.
+ */
 static DpermSubject
 make_subject(DpermBlockKind kind, Oid base, AttrNumber number)
 {
@@ -369,9 +387,13 @@ add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
 	}
 }
 
-/* What the constraints of the table and of the column's type say about the subject; they are added to the origin. */
+/*
+ * What the constraints of the table and of the column's type say about the
+ * subject; they are added to the origin.
+ */
 static DpermSaid
-read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSubject subject, char *origin)
+read_constraints(List **cache, Oid relation, const DpermColumn *column, DpermSubject subject,
+				 char *origin)
 {
 	DpermSaid	said = all_values();
 	ListCell   *cell;

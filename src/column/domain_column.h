@@ -1,5 +1,6 @@
 /*
- * domain_column.h: a column of a relation and what is publicly known of its values.
+ * domain_column.h: a column of a relation and what is publicly known of its
+ * values.
  */
 #ifndef DPERM_DOMAIN_COLUMN_H
 #define DPERM_DOMAIN_COLUMN_H

@@ -5,7 +5,8 @@
  *   date, time    ["2015-01-01", "2025-12-31"], {"range": ...}
  *   boolean       [false, true]
  *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
- *   vector        {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]}, {"range": [[0, 1], [-5, 5]]}
+ *   vector        {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]},
+ *                 {"range": [[0, 1], [-5, 5]]}
  */
 #include "postgres.h"
 
@@ -70,7 +71,9 @@ dperm_domain_json_example(const DpermColumn *column)
 	return example(column, example_of_kind(column->block.kind));
 }
 
-/* The error for a domain that cannot be: "the domain of column x must be ..." */
+/*
+ * The error for a domain that cannot be: "the domain of column x must be ..."
+ */
 static _Noreturn void
 refuse(const DpermColumn *column, const char *must, const char *domain)
 {
@@ -155,7 +158,8 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 			double *low, double *high)
 {
 	bool		time = column->block.kind == DPERM_BLOCK_TIME;
-	const char *must = psprintf("%s%s, the lower one first", of, time ? "two dates as strings" : "two numbers");
+	const char *must = psprintf("%s%s, the lower one first", of, time ? "two dates as "
+		"strings" : "two numbers");
 	double		bounds[2];
 
 	if (pair == NULL || JsonContainerSize(pair) != 2)
@@ -234,7 +238,8 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 		for (int j = 0; j < i; j++)
 			if (texts[j].len == texts[i].len &&
 				memcmp(texts[j].bytes, texts[i].bytes, texts[i].len) == 0)
-				refuse(column, psprintf("a list of different categories, but \"%.*s\" appears twice",
+				refuse(column, psprintf("a list of different categories, but \"%.*s\" appears "
+										"twice",
 										texts[i].len, texts[i].bytes), domain);
 		CHECK_FOR_INTERRUPTS();
 	}
@@ -243,17 +248,24 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 	column->block.categories = texts;
 }
 
-/* {"categories": [...]} for a column of numbers: only where equal numbers have one spelling. */
+/*
+ * {"categories": [...]} for a column of numbers: only where equal numbers have
+ * one spelling.
+ */
 static void
 read_number_categories(DpermColumn *column, JsonbContainer *list)
 {
 	if (column->base == FLOAT4OID || column->base == FLOAT8OID ||
 		(column->base == NUMERICOID && column->typmod < 0))
-		refuse_usual(column, "two numbers: only integers and numeric with a scale can be categories");
+		refuse_usual(column, "two numbers: only integers and numeric with a scale can be "
+							 "categories");
 	read_categories(column, list);
 }
 
-/* The range of a vector's elements: [low, high] of all of them, or a list of such pairs, one for each. */
+/*
+ * The range of a vector's elements: [low, high] of all of them, or a list of
+ * such pairs, one for each.
+ */
 static void
 read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
 {
@@ -271,17 +283,22 @@ read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
 		refuse(column, psprintf("an object with at most %d ranges", DPERM_DIM_MAX), box_example);
 	bounds = palloc(sizeof(double) * 2 * count);
 	for (int i = 0; i < count; i++)
-		read_bounds(column, list_in(getIthJsonbValueFromContainer(list, i)), "an object whose ranges are all ",
+		read_bounds(column, list_in(getIthJsonbValueFromContainer(list, i)), "an object whose "
+			"ranges are all ",
 					"{\"range\": [[0, 1], [-5, 5]]}", &bounds[2 * i], &bounds[2 * i + 1]);
 	block->bounds = bounds;
 	block->count = count;
 }
 
-/* {"dimension": 128, "norm": 1} or {"dimension": 8, "range": [0, 1]}; the catalog may know the dimension already. */
+/*
+ * {"dimension": 128, "norm": 1} or {"dimension": 8, "range": [0, 1]}; the
+ * catalog may know the dimension already.
+ */
 static void
 read_vector_domain(DpermColumn *column, JsonbContainer *object)
 {
-	static const char *must = "an object with a dimension and either a norm, which is 1 by default, or a range";
+	static const char *must = "an object with a dimension and either a norm, which is 1 by "
+							  "default, or a range";
 	int			declared = column->known ? column->block.count : 0;
 	JsonbValue	room;
 	JsonbValue *value;
@@ -302,7 +319,8 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 			dimension = block.count;
 		keys++;
 	}
-	if ((value = getKeyJsonValueFromContainer(object, "dimension", strlen("dimension"), &room)) != NULL)
+	if ((value = getKeyJsonValueFromContainer(object, "dimension", strlen("dimension"), &room)) !=
+		NULL)
 	{
 		if (value->type != jbvNumeric)
 			refuse_usual(column, must);
@@ -322,11 +340,13 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
 			   range ? box_example : example_of_kind(DPERM_BLOCK_VECTOR));
 	if (block.count > 0 && dimension != block.count)
-		refuse(column, psprintf("an object with as many ranges as its dimension: %g, not %d", dimension, block.count),
+		refuse(column, psprintf("an object with as many ranges as its dimension: %g, "
+								"not %d", dimension, block.count),
 			   "{\"range\": [[0, 1], [-5, 5]]}");
 	if (declared > 0 && dimension != declared)
 		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
-			   psprintf("{\"dimension\": %d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
+			   psprintf("{\"dimension\": "
+						"%d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
 	if (!range && !(block.norm >= DPERM_NORM_MIN && block.norm <= DPERM_NORM_MAX))
 		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
 									  DPERM_NORM_MAX));
@@ -335,7 +355,9 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 	column->block = block;
 }
 
-/* [false, true]: what dp_domains shows; nothing else can be said of a boolean. */
+/*
+ * [false, true]: what dp_domains shows; nothing else can be said of a boolean.
+ */
 static void
 read_flag(DpermColumn *column, JsonbContainer *pair)
 {
@@ -378,7 +400,8 @@ read_long_form(DpermColumn *column, JsonbContainer *object)
 			return;
 		}
 	}
-	refuse_usual(column, kind == DPERM_BLOCK_NUMBER ? "[low, high], {\"range\": [low, high]} or {\"categories\": [...]}" :
+	refuse_usual(column, kind == DPERM_BLOCK_NUMBER ? "[low, high], {\"range\": [low, high]} or "
+		"{\"categories\": [...]}" :
 				 kind == DPERM_BLOCK_TIME ? "[low, high] or {\"range\": [low, high]}" :
 				 kind == DPERM_BLOCK_FLAG ? "[false, true], or omitted" :
 				 "a list of strings or {\"categories\": [...]}");
@@ -453,7 +476,8 @@ print_box(StringInfo out, const DpermBlock *block)
 {
 	int			ranges = block->bounds ? block->count : 1;
 
-	appendStringInfo(out, "{\"dimension\": %d, \"range\": %s", block->count, block->bounds ? "[" : "");
+	appendStringInfo(out, "{\"dimension\": %d, "
+						  "\"range\": %s", block->count, block->bounds ? "[" : "");
 	for (int i = 0; i < ranges; i++)
 		appendStringInfo(out, "%s[%s, %s]", i > 0 ? ", " : "",
 						 double_to_shortest_decimal(dperm_encoder_box_low(block, i)),

@@ -9,13 +9,19 @@
 
 #include "column/domain_column.h"
 
-/* Set a column's domain from the caller's JSON, or raise an error that names the column. */
+/*
+ * Set a column's domain from the caller's JSON, or raise an error that names
+ * the column.
+ */
 extern void dperm_domain_json_parse(DpermColumn *column, JsonbValue *value);
 
 /* Append a known domain, in a form that dperm_domain_json_parse reads. */
 extern void dperm_domain_json_print(StringInfo out, const DpermColumn *column);
 
-/* A domain such as this column could have, for hints: '{"age": [0, 120]}' as an SQL literal. */
+/*
+ * A domain such as this column could have, for hints: '{"age": [0, 120]}' as an
+ * SQL literal.
+ */
 extern char *dperm_domain_json_example(const DpermColumn *column);
 
 #endif							/* DPERM_DOMAIN_JSON_H */

@@ -46,9 +46,13 @@ dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner)
 					return "list of categories";
 			return NULL;
 		case DPERM_BLOCK_VECTOR:
-			return inner->count != outer->count ? "dimension" : inner->norm > outer->norm ? "norm" : NULL;
+			return inner->count != outer->count ? "dimension" :
+				   inner->norm > outer->norm	? "norm" :
+												  NULL;
 		case DPERM_BLOCK_BOX:
-			return inner->count != outer->count ? "dimension" : box_within(outer, inner) ? NULL : "range";
+			return inner->count != outer->count ? "dimension" :
+				   box_within(outer, inner)		? NULL :
+												  "range";
 	}
 	return "kind";
 }

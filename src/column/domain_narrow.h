@@ -7,8 +7,9 @@
 #include "core/encode/encoder.h"
 
 /*
- * What keeps the inner domain from being within the outer one: words for "... is not within", or NULL if it is. Ranges and categories have to be
- * subsets, dimensions the same, norms no larger.
+ * What keeps the inner domain from being within the outer one: words for "...
+ * is not within", or NULL if it is. Ranges and categories have to be subsets,
+ * dimensions the same, norms no larger.
  */
 extern const char *dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner);
 

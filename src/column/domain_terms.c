@@ -1,8 +1,9 @@
 /*
- * domain_terms.c: the terms of a CHECK constraint: a column, constants, arrays of them.
+ * domain_terms.c: the terms of a CHECK constraint: a column, constants, arrays
+ * of them.
  *
- * Casts of constants are followed by the values they keep, not called; so nothing of a user's is
- * run, and no cast can raise.
+ * Casts of constants are followed by the values they keep, not called; so
+ * nothing of a user's is run, and no cast can raise.
  */
 #include "postgres.h"
 
@@ -31,14 +32,18 @@ is_same_kind(Oid from, Oid to)
 
 	from = getBaseType(from);
 	to = getBaseType(to);
-	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) || kind != other)
+	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) ||
+		kind != other)
 		return false;
 	if (kind == DPERM_BLOCK_CATEGORY)
 		return dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to);
 	return kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME;
 }
 
-/* A cast by a function of PostgreSQL's own, within a kind. Length limits of texts do not count. */
+/*
+ * A cast by a function of PostgreSQL's own, within a kind. Length limits of
+ * texts do not count.
+ */
 static bool
 is_plain_cast(FuncExpr *call)
 {
@@ -154,7 +159,10 @@ rounded_to(Oid type, double x)
 	return rint(x) >= -limit - 1 && rint(x) <= limit ? rint(x) : NAN;
 }
 
-/* Sums, differences and products of numbers, which people write for readability. */
+/*
+ * Sums, differences and products of numbers, which people write for
+ * readability.
+ */
 static bool
 read_arithmetic(OpExpr *op, double *out)
 {
@@ -182,7 +190,10 @@ read_arithmetic(OpExpr *op, double *out)
 	return true;
 }
 
-/* The value of an expression of constants that are numbers or times; false for NULL and NaN. */
+/*
+ * The value of an expression of constants that are numbers or times; false for
+ * NULL and NaN.
+ */
 bool
 dperm_domain_terms_number(Node *node, double *out)
 {
@@ -203,7 +214,10 @@ dperm_domain_terms_number(Node *node, double *out)
 		!isnan(*out);
 }
 
-/* The text of a constant that may be compared with a category column; NULL if it cannot. */
+/*
+ * The text of a constant that may be compared with a category column; NULL if
+ * it cannot.
+ */
 char *
 dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 {
@@ -230,7 +244,10 @@ dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 	return text;
 }
 
-/* The array of which a node casts each element so that their order is kept, or NULL. */
+/*
+ * The array of which a node casts each element so that their order is kept, or
+ * NULL.
+ */
 static Node *
 peel_elements(Node *node)
 {
@@ -256,7 +273,9 @@ dperm_domain_terms_is_array(const DpermSubject *subject, Node *node)
 	return dperm_domain_terms_is_column(subject, node);
 }
 
-/* The elements of an array of constants as nodes; NIL if it is something else. */
+/*
+ * The elements of an array of constants as nodes; NIL if it is something else.
+ */
 List *
 dperm_domain_terms_elements(Node *node)
 {
@@ -288,7 +307,10 @@ dperm_domain_terms_elements(Node *node)
 	return elements;
 }
 
-/* Is this what is compared: the column, or the number of elements of a vector column? */
+/*
+ * Is this what is compared: the column, or the number of elements of a vector
+ * column?
+ */
 bool
 dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node)
 {
@@ -298,7 +320,8 @@ dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node)
 	if (subject->kind != DPERM_BLOCK_VECTOR)
 		return dperm_domain_terms_is_column(subject, node);
 	return IsA(node, FuncExpr) &&
-		(call->funcid == F_CARDINALITY || call->funcid == F_ARRAY_LENGTH) &&
-		(list_length(call->args) == 1 || (dperm_domain_terms_number(lsecond(call->args), &axis) && axis == 1)) &&
-		dperm_domain_terms_is_column(subject, linitial(call->args));
+		   (call->funcid == F_CARDINALITY || call->funcid == F_ARRAY_LENGTH) &&
+		   (list_length(call->args) == 1 ||
+			(dperm_domain_terms_number(lsecond(call->args), &axis) && axis == 1)) &&
+		   dperm_domain_terms_is_column(subject, linitial(call->args));
 }

@@ -1,5 +1,6 @@
 /*
- * domain_terms.h: the terms of a CHECK constraint: a column, constants, arrays of them.
+ * domain_terms.h: the terms of a CHECK constraint: a column, constants, arrays
+ * of them.
  */
 #ifndef DPERM_DOMAIN_TERMS_H
 #define DPERM_DOMAIN_TERMS_H
@@ -22,19 +23,30 @@ typedef struct DpermSubject
 /* Is this node the column, perhaps cast? */
 extern bool dperm_domain_terms_is_column(const DpermSubject *subject, Node *node);
 
-/* Is this what is compared: the column, or the number of elements of a vector column? */
+/*
+ * Is this what is compared: the column, or the number of elements of a vector
+ * column?
+ */
 extern bool dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node);
 
 /* Is this node an array column whose elements are compared, perhaps cast? */
 extern bool dperm_domain_terms_is_array(const DpermSubject *subject, Node *node);
 
-/* The value of an expression of constants that are numbers or times; false for NULL and NaN. */
+/*
+ * The value of an expression of constants that are numbers or times; false for
+ * NULL and NaN.
+ */
 extern bool dperm_domain_terms_number(Node *node, double *out);
 
-/* The text of a constant that may be compared with a category column; NULL if it cannot. */
+/*
+ * The text of a constant that may be compared with a category column; NULL if
+ * it cannot.
+ */
 extern char *dperm_domain_terms_text(const DpermSubject *subject, Node *node);
 
-/* The elements of an array of constants as nodes; NIL if it is something else. */
+/*
+ * The elements of an array of constants as nodes; NIL if it is something else.
+ */
 extern List *dperm_domain_terms_elements(Node *node);
 
 #endif							/* DPERM_DOMAIN_TERMS_H */

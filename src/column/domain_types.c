@@ -30,7 +30,10 @@ dperm_domain_types_is_text(Oid base)
 	return base == NAMEOID || (category_of(base) == TYPCATEGORY_STRING && get_typlen(base) == -1);
 }
 
-/* The type "vector" of the extension "vector": others of this name are stored differently. */
+/*
+ * The type "vector" of the extension "vector": others of this name are stored
+ * differently.
+ */
 bool
 dperm_domain_types_is_pgvector(Oid base)
 {
@@ -53,8 +56,9 @@ dperm_domain_types_is_pgvector(Oid base)
 }
 
 /*
- * Can the text of a type's values be a category? Not where it depends on settings of the
- * session: regclass, money, interval, bytea, floats inside geometric types.
+ * Can the text of a type's values be a category? Not where it depends on
+ * settings of the session: regclass, money, interval, bytea, floats inside
+ * geometric types.
  */
 static bool
 has_plain_text(Oid base)
@@ -73,12 +77,18 @@ has_plain_text(Oid base)
 		(category == TYPCATEGORY_NUMERIC && base != OIDOID))
 		return false;
 
-	/* texts are compared as they are; the output of any other type must be short */
+	/*
+	 * texts are compared as they are; the output of any other type must be
+	 * short
+	 */
 	return dperm_domain_types_is_text(base) || get_typlen(base) > 0 ||
 		category == TYPCATEGORY_NETWORK;
 }
 
-/* May prediction read categories from a type? Numbers too, when they were given as categories. */
+/*
+ * May prediction read categories from a type? Numbers too, when they were given
+ * as categories.
+ */
 bool
 dperm_domain_types_has_text(Oid base)
 {
@@ -113,7 +123,8 @@ dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 			*kind = DPERM_BLOCK_VECTOR;
 			return true;
 		default:
-			*kind = dperm_domain_types_is_pgvector(base) ? DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
+			*kind = dperm_domain_types_is_pgvector(base) ?
+				DPERM_BLOCK_VECTOR : DPERM_BLOCK_CATEGORY;
 			return *kind == DPERM_BLOCK_VECTOR || has_plain_text(base);
 	}
 }

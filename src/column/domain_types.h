@@ -17,13 +17,21 @@ extern bool dperm_domain_types_kind(Oid base, DpermBlockKind *kind);
 /* May categories be read from a type, by an output that no setting changes? */
 extern bool dperm_domain_types_has_text(Oid base);
 
-/* pgvector's type? Its values are varlena: int16 dimension, int16 unused, float4 coordinates. */
+/*
+ * pgvector's type? Its values are varlena: int16 dimension, int16 unused,
+ * float4 coordinates.
+ */
 extern bool dperm_domain_types_is_pgvector(Oid base);
 
-/* Stored as text, or name: types whose values compare with each other as texts. */
+/*
+ * Stored as text, or name: types whose values compare with each other as texts.
+ */
 extern bool dperm_domain_types_is_text(Oid base);
 
-/* Days since 2000-01-01, the numbers of TIME blocks; infinite dates are infinite. */
+/*
+ * Days since 2000-01-01, the numbers of TIME blocks; infinite dates are
+ * infinite.
+ */
 static inline double
 dperm_days_from_date(DateADT date)
 {

@@ -1,5 +1,6 @@
 /*
- * domains.c: the public domain of each column, from the caller and from the catalog.
+ * domains.c: the public domain of each column, from the caller and from the
+ * catalog.
  */
 #include "postgres.h"
 
@@ -37,7 +38,10 @@ dperm_domains_view_query(Relation view)
 	return NULL;
 }
 
-/* The relation's column that an output column of a query shows as it is, or NULL. */
+/*
+ * The relation's column that an output column of a query shows as it is, or
+ * NULL.
+ */
 static Var *
 shown_column(Query *query, AttrNumber number, Oid *relation)
 {
@@ -110,7 +114,8 @@ read_given(Relation relation, DpermColumn *columns, int count, Jsonb *domains)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("domains must be a JSON object"),
-				 errhint("For example: domains => '{\"age\": [0, 120], \"diagnosis\": [\"A\", \"B\"]}'.")));
+				 errhint("For example: domains => '{\"age\": [0, 120], \"diagnosis\": [\"A\", "
+						 "\"B\"]}'.")));
 	it = JsonbIteratorInit(&domains->root);
 	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
 	{
@@ -233,9 +238,11 @@ dperm_domains_missing(const DpermColumn *column)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("column \"%s\" of type %s has no domain", column->name,
 					format_type_be(column->type)),
-			 column->lack ? errdetail("The catalog does not define a complete domain: %s.", column->lack) : 0,
+			 column->lack ? errdetail("The catalog does not define a complete "
+									  "domain: %s.", column->lack) : 0,
 			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
-			 errhint("Specify it, as in domains => %s, or declare it with a CHECK constraint on the table behind the view.",
+			 errhint("Specify it, as in domains => %s, or declare it with a CHECK constraint on "
+					 "the table behind the view.",
 					 dperm_domain_json_example(column)) :
 			 errhint("Specify it, as in domains => %s, or declare it, as in %s.",
 					 dperm_domain_json_example(column), example_declaration(column))));
@@ -250,9 +257,11 @@ dperm_domains_unsized(const DpermColumn *column)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("the dimension of the vectors in column \"%s\" is not declared", column->name),
-			 column->lack ? errdetail("The catalog does not define a complete domain: %s.", column->lack) : 0,
+			 column->lack ? errdetail("The catalog does not define a complete "
+									  "domain: %s.", column->lack) : 0,
 			 kind == RELKIND_VIEW || kind == RELKIND_MATVIEW ?
-			 errhint("Specify it, as in dimension => 128, or declare it with a CHECK constraint on the table behind the view.") :
+			 errhint("Specify it, as in dimension => 128, or declare it with a CHECK constraint on "
+					 "the table behind the view.") :
 			 errhint("Specify it, as in dimension => 128, or declare it, as in %s.",
 					 example_declaration(column))));
 }

@@ -1,9 +1,10 @@
 /*
- * encode.c: dp_encode, a row as the vector that a learner sees; and the public dimension of the vectors that an
- * expression makes.
+ * encode.c: dp_encode, a row as the vector that a learner sees; and the public
+ * dimension of the vectors that an expression makes.
  *
- * Of an expression only the text of the query and the catalog are looked at: a constant, ARRAY[a, b, c], a call of
- * dp_encode whose first argument is a constant or a parameter, a domain whose CHECK fixes the dimension.
+ * Of an expression only the text of the query and the catalog are looked at: a
+ * constant, ARRAY[a, b, c], a call of dp_encode whose first argument is a
+ * constant or a parameter, a domain whose CHECK fixes the dimension.
  */
 #include "postgres.h"
 
@@ -48,7 +49,10 @@ dperm_encode_model(PG_FUNCTION_ARGS)
 	return encode(fcinfo, dperm_scorer_open_model);
 }
 
-/* The object without the keys whose value is null: those take their domain from the catalog. */
+/*
+ * The object without the keys whose value is null: those take their domain from
+ * the catalog.
+ */
 static Jsonb *
 without_nulls(Jsonb *json)
 {
@@ -124,7 +128,8 @@ open_domains(Datum value, Oid features_type, DpermScored *out)
 						get_rel_name(relation)),
 				 errhint("Keys are column names; they are case-sensitive.")));
 	out->model = NULL;
-	out->encoder = dperm_host_check_encoder((DpermEncoder) {.block_count = chosen, .blocks = blocks});
+	out->encoder =
+		dperm_host_check_encoder((DpermEncoder) {.block_count = chosen, .blocks = blocks});
 }
 
 /* dp_encode(domains, row): the listed columns, without intercept. */
@@ -134,7 +139,10 @@ dperm_encode_domains(PG_FUNCTION_ARGS)
 	return encode(fcinfo, open_domains);
 }
 
-/* The value of a constant or a parameter; false for anything else, and for NULL. */
+/*
+ * The value of a constant or a parameter; false for anything else, and for
+ * NULL.
+ */
 static bool
 read_value(Node *node, ParamListInfo params, Datum *value)
 {
@@ -166,7 +174,10 @@ constant_dimension(Const *constant)
 	return Max(dperm_datum_values_array_elements(DatumGetArrayTypeP(constant->constvalue)), 0);
 }
 
-/* The encoder of a call of dp_encode; false if the function is another, or its first argument not known yet. */
+/*
+ * The encoder of a call of dp_encode; false if the function is another, or its
+ * first argument not known yet.
+ */
 static bool
 called_encoder(FuncExpr *call, ParamListInfo params, DpermEncoder *encoder)
 {
@@ -189,7 +200,10 @@ called_encoder(FuncExpr *call, ParamListInfo params, DpermEncoder *encoder)
 	return true;
 }
 
-/* The encoder of an expression. Nothing may stand in between that rounds: a cast to real[] would. */
+/*
+ * The encoder of an expression. Nothing may stand in between that rounds: a
+ * cast to real[] would.
+ */
 bool
 dperm_encode_encoder(Node *node, ParamListInfo params, DpermEncoder *encoder)
 {
@@ -222,9 +236,12 @@ dperm_encode_dimension(Node *node, ParamListInfo params)
 		case T_Const:
 			return constant_dimension((Const *) node);
 		case T_ArrayExpr:
-			return ((ArrayExpr *) node)->multidims ? 0 : list_length(((ArrayExpr *) node)->elements);
+			return ((ArrayExpr *) node)->multidims ? 0 :
+													 list_length(((ArrayExpr *) node)->elements);
 		case T_FuncExpr:
-			return called_encoder((FuncExpr *) node, params, &encoder) ? dperm_encoder_dim(&encoder) : 0;
+			return called_encoder((FuncExpr *) node, params, &encoder) ?
+					   dperm_encoder_dim(&encoder) :
+					   0;
 		case T_RelabelType:
 			return dperm_encode_dimension((Node *) ((RelabelType *) node)->arg, params);
 		case T_CoerceToDomain:

@@ -21,7 +21,10 @@
 
 PG_FUNCTION_INFO_V1(dperm_label);
 
-/* Is this a number, a boolean or an enum: a type whose values are compared as datums? */
+/*
+ * Is this a number, a boolean or an enum: a type whose values are compared as
+ * datums?
+ */
 static bool
 is_plain(Oid type)
 {
@@ -44,7 +47,9 @@ is_textual(Oid type)
 	return category == TYPCATEGORY_STRING && get_typlen(type) == -1;
 }
 
-/* A positive value that the label's type cannot read is a mistake in the call. */
+/*
+ * A positive value that the label's type cannot read is a mistake in the call.
+ */
 static void
 positive_hint(void *arg)
 {
@@ -65,7 +70,8 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("a label cannot be of type %s", format_type_be(type)),
-				 errhint("Use a boolean, a number, text or an enum. A view can convert other types.")));
+				 errhint("Use a boolean, a number, text or an enum. A view can convert other "
+						 "types.")));
 	if (positive && strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -117,7 +123,9 @@ sign_of(bool positive)
 	return positive ? 1 : -1;
 }
 
-/* The sign of a number, 0 for NaN; with a positive value, whether it is that. */
+/*
+ * The sign of a number, 0 for NaN; with a positive value, whether it is that.
+ */
 static int
 number_sign(const DpermLabel *label, double value, double positive)
 {
@@ -168,7 +176,10 @@ dperm_label_sign(const DpermLabel *label, Datum value)
 	{
 		struct varlena *flat;
 
-		/* a text that is too large is not the positive one; no number is that large */
+		/*
+		 * a text that is too large is not the positive one; no number is that
+		 * large
+		 */
 		if (dperm_datum_values_too_large(value, false))
 			return label->textual ? -1 : 0;
 		flat = PG_DETOAST_DATUM_PACKED(value);
@@ -225,7 +236,10 @@ same_positive(const LabelCache *cache, FunctionCallInfo fcinfo)
 		memcmp(VARDATA_ANY(now), VARDATA_ANY(cache->positive), VARSIZE_ANY_EXHDR(now)) == 0;
 }
 
-/* The reader for the arguments of dperm_label, rebuilt only for a different positive value. */
+/*
+ * The reader for the arguments of dperm_label, rebuilt only for a different
+ * positive value.
+ */
 static const DpermLabel *
 cached_label(FunctionCallInfo fcinfo)
 {
@@ -258,8 +272,8 @@ cached_label(FunctionCallInfo fcinfo)
 }
 
 /*
- * dperm_label(value "any", positive text): a label as a boolean, NULL for none. The training
- * passes call it on label columns that are not plain booleans.
+ * dperm_label(value "any", positive text): a label as a boolean, NULL for none.
+ * The training passes call it on label columns that are not plain booleans.
  */
 Datum
 dperm_label(PG_FUNCTION_ARGS)

@@ -59,7 +59,9 @@ dperm_model_type_make(const DpermModel *model)
 	struct varlena *result;
 	const char *why;
 
-	/* What is stored must decode again, so a mistake of ours has to show here. */
+	/*
+	 * What is stored must decode again, so a mistake of ours has to show here.
+	 */
 	if (dperm_model_check(model, &why) != DPERM_OK)
 		elog(ERROR, "invalid model: %s", why);
 
@@ -100,8 +102,8 @@ decode(const char *bytes, size_t len, const char **why)
 }
 
 /*
- * Are the names text in the encoding of this database? Neither bytes from elsewhere nor an
- * escape in JSON have to be.
+ * Are the names text in the encoding of this database? Neither bytes from
+ * elsewhere nor an escape in JSON have to be.
  */
 static bool
 names_are_text(const DpermModel *model, const char **why)

@@ -12,9 +12,9 @@
 extern Datum dperm_model_type_make(const DpermModel *model);
 
 /*
- * The struct of a dp_model datum, toasted or not, with all that it points to: one chunk of
- * the current memory context, for pfree. Raises ERRCODE_DATA_CORRUPTED for a
- * value that does not decode.
+ * The struct of a dp_model datum, toasted or not, with all that it points to:
+ * one chunk of the current memory context, for pfree. Raises
+ * ERRCODE_DATA_CORRUPTED for a value that does not decode.
  */
 extern DpermModel *dperm_model_type_open(Datum value);
 

@@ -22,11 +22,15 @@
 #include "column/domain_types.h"
 #include "column/reader.h"
 
-/* A word of a request: the kind, one more than an encoding, or 0, and a type, or 0. */
+/*
+ * A word of a request: the kind, one more than an encoding, or 0, and a type,
+ * or 0.
+ */
 #define WORD_KIND(word) ((word) & 0xffff)
 #define WORD_ENCODING(word) ((word) >> 16 & 0xffff)
 #define WORD_TYPE(word) ((word) >> 32)
-#define MAKE_WORD(kind, encoding, type) ((uint64) (kind) | (uint64) (encoding) << 16 | (uint64) (type) << 32)
+#define MAKE_WORD(kind, encoding, type) \
+	((uint64) (kind) | (uint64) (encoding) << 16 | (uint64) (type) << 32)
 
 /* How a type can feed a number or a time. */
 static DpermReaderKind
@@ -51,7 +55,10 @@ number_kind(Oid type)
 	}
 }
 
-/* How a type can feed categories: by its bytes where it is text, else by its output. */
+/*
+ * How a type can feed categories: by its bytes where it is text, else by its
+ * output.
+ */
 static DpermReaderKind
 category_kind(Oid type)
 {
@@ -95,8 +102,9 @@ dperm_reader_kind(Oid type, DpermBlockKind kind)
 		case DPERM_BLOCK_TIME:
 			if (type == DATEOID)
 				return DPERM_READ_DATE;
-			return type == TIMESTAMPOID ? DPERM_READ_TIMESTAMP : type == TIMESTAMPTZOID ? DPERM_READ_TIMESTAMPTZ :
-				DPERM_READ_NONE;
+			return type == TIMESTAMPOID	  ? DPERM_READ_TIMESTAMP :
+				   type == TIMESTAMPTZOID ? DPERM_READ_TIMESTAMPTZ :
+											DPERM_READ_NONE;
 		case DPERM_BLOCK_FLAG:
 			return type == BOOLOID ? DPERM_READ_BOOL : DPERM_READ_NONE;
 		case DPERM_BLOCK_CATEGORY:
@@ -155,7 +163,9 @@ dperm_reader_tag(DpermReaderKind kind)
 	}
 }
 
-/* May a stored kind feed a kind of block? The one for prediction only may not. */
+/*
+ * May a stored kind feed a kind of block? The one for prediction only may not.
+ */
 bool
 dperm_reader_fits(uint64 kind, DpermBlockKind block)
 {
@@ -180,7 +190,8 @@ category_encoding(const DpermBlock *block)
 	int			encoding = 0;
 
 	for (int i = 0; block->kind == DPERM_BLOCK_CATEGORY && i < block->count; i++)
-		encoding = Max(encoding, dperm_reader_encoding(block->categories[i].bytes, block->categories[i].len));
+		encoding = Max(encoding,
+					   dperm_reader_encoding(block->categories[i].bytes, block->categories[i].len));
 	return encoding;
 }
 
@@ -195,7 +206,9 @@ dperm_reader_common_type(Oid type)
 uint64
 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
 {
-	return MAKE_WORD(kind, category_encoding(block), kind == DPERM_READ_OUTPUT ? dperm_reader_common_type(getBaseType(type)) : InvalidOid);
+	return MAKE_WORD(kind, category_encoding(block),
+					 kind == DPERM_READ_OUTPUT ? dperm_reader_common_type(getBaseType(type)) :
+												 InvalidOid);
 }
 
 /* May a word of a request be about a block? */
@@ -214,12 +227,15 @@ dperm_reader_check_encoding(int encoding)
 	if (encoding != 0 && encoding != GetDatabaseEncoding() + 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("a pass compares categories in encoding %s, but the rows are in encoding %s",
+				 errmsg("a pass compares categories in encoding %s, but the rows are in "
+						"encoding %s",
 						pg_encoding_to_char(encoding - 1), GetDatabaseEncodingName()),
 				 errhint("Use databases of the same encoding, or categories in ASCII.")));
 }
 
-/* The enum values of the categories of a block; InvalidOid where there is none. */
+/*
+ * The enum values of the categories of a block; InvalidOid where there is none.
+ */
 static Oid *
 find_labels(Oid type, const DpermBlock *block)
 {
@@ -245,7 +261,10 @@ text_hash(const char *bytes, int len)
 	return hash_bytes((const unsigned char *) bytes, len);
 }
 
-/* The index of the categories by text or, if oids are given, by enum value: with open addressing, and hardly any detours. */
+/*
+ * The index of the categories by text or, if oids are given, by enum value:
+ * with open addressing, and hardly any detours.
+ */
 static DpermSlot *
 index_categories(DpermReader *reader, const Oid *oids)
 {
@@ -291,7 +310,10 @@ take_enum(DpermReader *reader, Oid type)
 	reader->type = type;
 }
 
-/* Let a reader read the texts of a type, in the current context: false if it is to read another one. */
+/*
+ * Let a reader read the texts of a type, in the current context: false if it is
+ * to read another one.
+ */
 static bool
 take_output(DpermReader *reader, Oid type)
 {
@@ -303,7 +325,8 @@ take_output(DpermReader *reader, Oid type)
 		return false;
 	getTypeOutputInfo(type, &output, &reader->varlena);
 	fmgr_info_cxt(output, &reader->output, CurrentMemoryContext);
-	reader->stored = stored == DPERM_READ_TEXT || stored == DPERM_READ_BPCHAR ? stored : DPERM_READ_OUTPUT;
+	reader->stored =
+		stored == DPERM_READ_TEXT || stored == DPERM_READ_BPCHAR ? stored : DPERM_READ_OUTPUT;
 	reader->type = type;
 	return true;
 }
@@ -337,13 +360,16 @@ dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
 	for (int i = 0; i < encoder->block_count; i++)
 	{
 		dperm_reader_check_encoding(WORD_ENCODING(words[i]));
-		dperm_reader_init(&readers[i], (DpermReaderKind) WORD_KIND(words[i]), &encoder->blocks[i], InvalidOid);
+		dperm_reader_init(&readers[i], (DpermReaderKind) WORD_KIND(words[i]), &encoder->blocks[i],
+						  InvalidOid);
 		readers[i].expected = WORD_TYPE(words[i]);
 	}
 	return readers;
 }
 
-/* Let one of them read a type. What it is given lives as long as the readers. */
+/*
+ * Let one of them read a type. What it is given lives as long as the readers.
+ */
 bool
 dperm_reader_bind(DpermReader *readers, int i, Oid type)
 {
@@ -421,7 +447,10 @@ read_text(const DpermReader *reader, Datum datum)
 	return find_text(reader, bytes, len);
 }
 
-/* The category of a text that is stored, or written by the output function of a type. */
+/*
+ * The category of a text that is stored, or written by the output function of a
+ * type.
+ */
 static int
 read_output(DpermReader *reader, Datum datum)
 {
@@ -437,7 +466,10 @@ read_output(DpermReader *reader, Datum datum)
 	return find_text(reader, text, strlen(text));
 }
 
-/* The elements of an array or a vector, NULL if their number is not the right one. */
+/*
+ * The elements of an array or a vector, NULL if their number is not the right
+ * one.
+ */
 static const double *
 read_vector(DpermReader *reader, Datum datum)
 {

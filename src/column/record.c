@@ -8,7 +8,10 @@
 
 #include "column/record.h"
 
-/* The typmod of a row. Only anonymous types have one: newer servers keep a version there. */
+/*
+ * The typmod of a row. Only anonymous types have one: newer servers keep a
+ * version there.
+ */
 static int32
 row_typmod(HeapTupleHeader row)
 {
@@ -26,10 +29,12 @@ dperm_record_fits(const DpermRecord *record, HeapTupleHeader row)
 }
 
 /*
- * Take the type of a row. The version comes first: if the type is altered between the two looks, then
- * the version is out of date, and the next row will not fit.
+ * Take the type of a row. The version comes first: if the type is altered
+ * between the two looks, then the version is out of date, and the next row will
+ * not fit.
  *
- * natts must not be changed: the server finds what it keeps behind the attributes by their number.
+ * natts must not be changed: the server finds what it keeps behind the
+ * attributes by their number.
  */
 void
 dperm_record_take(DpermRecord *record, HeapTupleHeader row)

@@ -1,8 +1,8 @@
 /*
  * record.h: rows of a record type, taken apart.
  *
- * The descriptor of a type is kept from row to row, together with the version that it is of: a type
- * can be altered between two rows of one query.
+ * The descriptor of a type is kept from row to row, together with the version
+ * that it is of: a type can be altered between two rows of one query.
  */
 #ifndef DPERM_RECORD_H
 #define DPERM_RECORD_H
@@ -10,7 +10,9 @@
 #include "access/htup_details.h"
 #include "access/tupdesc.h"
 
-/* A record type, and the columns of the last row of it. All zero: no type yet. */
+/*
+ * A record type, and the columns of the last row of it. All zero: no type yet.
+ */
 typedef struct DpermRecord
 {
 	Oid			type;

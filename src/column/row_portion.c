@@ -1,5 +1,6 @@
 /*
- * row_portion.c: dperm_portion, the portion of a row by its identity; and dperm_sample, whether it is in a sample by what it holds.
+ * row_portion.c: dperm_portion, the portion of a row by its identity; and
+ * dperm_sample, whether it is in a sample by what it holds.
  */
 #include "postgres.h"
 
@@ -54,7 +55,10 @@ dperm_portion_place(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(dperm_portion(key, identity, sizeof(identity), portions));
 }
 
-/* dperm_portion(key, portions, identity): by a column. Whichever its type is, rows without an identity share a portion. */
+/*
+ * dperm_portion(key, portions, identity): by a column. Whichever its type is,
+ * rows without an identity share a portion.
+ */
 Datum
 dperm_portion_text(PG_FUNCTION_ARGS)
 {
@@ -69,7 +73,9 @@ dperm_portion_text(PG_FUNCTION_ARGS)
 								  portions));
 }
 
-/* The same by an integer: servers of any byte order give it the same portion. */
+/*
+ * The same by an integer: servers of any byte order give it the same portion.
+ */
 Datum
 dperm_portion_bigint(PG_FUNCTION_ARGS)
 {
@@ -77,7 +83,8 @@ dperm_portion_bigint(PG_FUNCTION_ARGS)
 	const unsigned char *key = read_key(fcinfo, "dperm_portion", &portions);
 	uint64		identity = PG_ARGISNULL(2) ? 0 : pg_hton64((uint64) PG_GETARG_INT64(2));
 
-	PG_RETURN_INT32(dperm_portion(key, &identity, PG_ARGISNULL(2) ? 0 : sizeof(identity), portions));
+	PG_RETURN_INT32(
+		dperm_portion(key, &identity, PG_ARGISNULL(2) ? 0 : sizeof(identity), portions));
 }
 
 /* The same by a UUID. */
@@ -117,12 +124,14 @@ append_image(StringInfo image, Datum value, Oid type)
 		appendBinaryStringInfo(image, VARDATA_ANY(prefix), VARSIZE_ANY_EXHDR(prefix));
 	}
 	else
-		appendBinaryStringInfo(image, DatumGetPointer(value), len < 0 ? strlen(DatumGetCString(value)) : len);
+		appendBinaryStringInfo(image, DatumGetPointer(value),
+							   len < 0 ? strlen(DatumGetCString(value)) : len);
 }
 
 /*
- * dperm_sample(key, every, VARIADIC columns): is a row one of about one in so many? It looks at bytes alone, so that it is immutable for any
- * type of columns: foreign servers are sent nothing else.
+ * dperm_sample(key, every, VARIADIC columns): is a row one of about one in so
+ * many? It looks at bytes alone, so that it is immutable for any type of
+ * columns: foreign servers are sent nothing else.
  */
 Datum
 dperm_sample(PG_FUNCTION_ARGS)

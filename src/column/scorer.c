@@ -1,10 +1,10 @@
 /*
  * scorer.c: a model and the rows it is applied to.
  *
- * The features of a row come as an array (for a model of one vector) or as a row whose columns are
- * found by name. One look at the type of the argument, once per query, picks the way; the columns
- * are looked up once per model and row type. A join with a table of models may change the model from
- * row to row.
+ * The features of a row come as an array (for a model of one vector) or as a
+ * row whose columns are found by name. One look at the type of the argument,
+ * once per query, picks the way; the columns are looked up once per model and
+ * row type. A join with a table of models may change the model from row to row.
  */
 #include "postgres.h"
 
@@ -30,7 +30,9 @@
 /* What is kept between the rows of one query. */
 struct DpermScorer
 {
-	/* How the features come: as a row, a literal without a type, or an array. */
+	/*
+	 * How the features come: as a row, a literal without a type, or an array.
+	 */
 	bool		is_row;
 	bool		is_literal;
 	Oid			type;			/* of the features */
@@ -47,7 +49,9 @@ struct DpermScorer
 	double	   *encoded;
 	double	   *room;
 
-	/* Which value it was decoded from: a toast pointer, or a copy of its bytes. */
+	/*
+	 * Which value it was decoded from: a toast pointer, or a copy of its bytes.
+	 */
 	bool		on_disk;
 	struct varatt_external pointer;
 	char	   *bytes;
@@ -118,8 +122,8 @@ replace_model(DpermScorer *scorer, Datum value)
 
 /*
  * Make sure that the model at hand is this one. An address proves nothing: the
- * executor reuses its memory from row to row. A toast pointer does, without a look
- * at the value, and so do equal bytes.
+ * executor reuses its memory from row to row. A toast pointer does, without a
+ * look at the value, and so do equal bytes.
  */
 static void
 use_model(DpermScorer *scorer, Datum value)
@@ -141,7 +145,9 @@ use_model(DpermScorer *scorer, Datum value)
 		return;
 	}
 
-	/* Any other pointer leads to memory that may change: look at what it holds. */
+	/*
+	 * Any other pointer leads to memory that may change: look at what it holds.
+	 */
 	if (VARATT_IS_EXTERNAL(flat))
 		flat = PG_DETOAST_DATUM_PACKED(value);
 	if (!(scorer->valid && !scorer->on_disk && VARSIZE_ANY(flat) == scorer->size &&
@@ -222,7 +228,8 @@ make_reader(DpermScorer *scorer, int i, Oid type)
 static bool
 lacks_names(TupleDesc desc)
 {
-	return desc->natts > 0 && desc->tdtypeid == RECORDOID && strcmp(NameStr(TupleDescAttr(desc, 0)->attname), "f1") == 0;
+	return desc->natts > 0 && desc->tdtypeid == RECORDOID &&
+		   strcmp(NameStr(TupleDescAttr(desc, 0)->attname), "f1") == 0;
 }
 
 /* Look up the columns of a row type by name. */
@@ -264,8 +271,12 @@ resolve_row(DpermScorer *scorer, HeapTupleHeader row)
 					 errmsg("the row has no column \"%s\", which the model requires",
 							column_name(&encoder->blocks[i])),
 					 lacks_names(desc) ?
-					 errhint("The columns of this row have no names. Cast it to a row type, as in ROW(...)::my_table. On a Citus cluster, where the columns of a subquery or view lose their names, select from the table or add OFFSET 0 to the subquery.") :
-					 errhint("Columns are matched by name. If the column has another name, rename it in a subquery.")));
+					 errhint("The columns of this row have no names. Cast it to a row type, as in "
+							 "ROW(...)::my_table. On a Citus cluster, where the columns of a "
+							 "subquery or view lose their names, select from the table or add "
+							 "OFFSET 0 to the subquery.") :
+					 errhint("Columns are matched by name. If the column has another name, rename "
+							 "it in a subquery.")));
 		make_reader(scorer, i, TupleDescAttr(desc, found)->atttypid);
 		scorer->columns[i] = found;
 	}
@@ -298,8 +309,8 @@ resolve_array(DpermScorer *scorer)
 	const DpermEncoder *encoder = &scorer->scored.encoder;
 	MemoryContext caller;
 
-	if (encoder->block_count != 1 ||
-		(encoder->blocks[0].kind != DPERM_BLOCK_VECTOR && encoder->blocks[0].kind != DPERM_BLOCK_BOX))
+	if (encoder->block_count != 1 || (encoder->blocks[0].kind != DPERM_BLOCK_VECTOR &&
+									  encoder->blocks[0].kind != DPERM_BLOCK_BOX))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("the model was trained on columns, not on arrays"),
@@ -311,7 +322,9 @@ resolve_array(DpermScorer *scorer)
 	scorer->readers_valid = true;
 }
 
-/* A mistake in the query, not in the data: a vector that cannot fit the model. */
+/*
+ * A mistake in the query, not in the data: a vector that cannot fit the model.
+ */
 static void
 check_elements(const DpermScorer *scorer, Datum features)
 {

@@ -15,18 +15,20 @@ typedef struct DpermScorer DpermScorer;
 typedef struct DpermScored
 {
 	DpermEncoder encoder;
-	const DpermModel *model;	/* that the encoder is of; NULL: of none, so that there are no weights */
+	/* that the encoder is of; NULL: of none, so that there are no weights */
+	const DpermModel *model;
 } DpermScored;
 
 /*
- * Makes it out of the first argument, in the current context. features_type is the type of the
- * second one.
+ * Makes it out of the first argument, in the current context. features_type is
+ * the type of the second one.
  */
 typedef void (*DpermScorerOpener) (Datum value, Oid features_type, DpermScored *out);
 
 /*
- * The scorer of a call site whose arguments are (model, features "any"), with the model of this row
- * at hand. open is called again only when another value comes along.
+ * The scorer of a call site whose arguments are (model, features "any"), with
+ * the model of this row at hand. open is called again only when another value
+ * comes along.
  */
 extern DpermScorer *dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open);
 

@@ -1,8 +1,10 @@
 /*
- * small_values.c: dperm_text and dperm_bounded, which keep large values out of a pass.
+ * small_values.c: dperm_text and dperm_bounded, which keep large values out of
+ * a pass.
  *
- * A value that is too large to be of use must not be able to exhaust memory: the error would tell that
- * it is there. What is too large is a constant, whatever the call is about; see datum_values.h.
+ * A value that is too large to be of use must not be able to exhaust memory:
+ * the error would tell that it is there. What is too large is a constant,
+ * whatever the call is about; see datum_values.h.
  */
 #include "postgres.h"
 
@@ -54,7 +56,10 @@ is_too_large(FunctionCallInfo fcinfo, const ValueType *type)
 	return type->varlena && dperm_datum_values_too_large(PG_GETARG_DATUM(0), type->is_array);
 }
 
-/* dperm_text(value "any"): the output of its type as text, or NULL. A cast may give something else. */
+/*
+ * dperm_text(value "any"): the output of its type as text, or NULL. A cast may
+ * give something else.
+ */
 Datum
 dperm_text(PG_FUNCTION_ARGS)
 {

@@ -1,8 +1,10 @@
 /*
- * tagged_row.c: dperm_row, the columns of a row as one value that any server can read.
+ * tagged_row.c: dperm_row, the columns of a row as one value that any server
+ * can read.
  *
- * Some servers call aggregates without the types of their arguments, as Citus does on its workers. dperm_row is an ordinary function: its
- * arguments have their types wherever it runs. What it writes is in core/encode/tagged.h.
+ * Some servers call aggregates without the types of their arguments, as Citus
+ * does on its workers. dperm_row is an ordinary function: its arguments have
+ * their types wherever it runs. What it writes is in core/encode/tagged.h.
  */
 #include "postgres.h"
 
@@ -33,7 +35,10 @@ typedef struct TaggedColumn
 	FmgrInfo	output;			/* of a text by output */
 } TaggedColumn;
 
-/* Find out about a column; what is neither number nor vector is written as text. */
+/*
+ * Find out about a column; what is neither number nor vector is written as
+ * text.
+ */
 static void
 init_column(TaggedColumn *column, Oid type, MemoryContext context)
 {
@@ -126,7 +131,8 @@ write_text_value(StringInfo row, const TaggedColumn *column, Datum datum)
 		struct varlena *flat = PG_DETOAST_DATUM_PACKED(datum);
 
 		text = VARDATA_ANY(flat);
-		len = dperm_category_length(column->kind == DPERM_READ_BPCHAR, text, VARSIZE_ANY_EXHDR(flat));
+		len =
+			dperm_category_length(column->kind == DPERM_READ_BPCHAR, text, VARSIZE_ANY_EXHDR(flat));
 	}
 	else
 	{
@@ -159,7 +165,8 @@ write_array(StringInfo row, const TaggedColumn *column, Datum datum)
 	if (count < 0 || !dperm_datum_values_is_plain(array, count))
 		write_null(row, column);
 	else if (column->kind == DPERM_READ_FLOAT4_ARRAY)
-		wrote(row, dperm_tagged_put_float4(room_for(row, sizeof(float) * count), (const float *) ARR_DATA_PTR(array), count));
+		wrote(row, dperm_tagged_put_float4(room_for(row, sizeof(float) * count),
+										   (const float *) ARR_DATA_PTR(array), count));
 	else
 	{
 		double	   *elements = palloc(sizeof(double) * Max(count, 1));
@@ -183,10 +190,14 @@ write_value(StringInfo row, const TaggedColumn *column, Datum datum, bool isnull
 	else if (column->tag == DPERM_TAG_FLOAT8 || column->tag == DPERM_TAG_FLOAT4)
 		write_array(row, column, datum);
 	else
-		wrote(row, dperm_tagged_put_number(room_for(row, 0), column->tag, dperm_reader_number(column->kind, datum)));
+		wrote(row, dperm_tagged_put_number(room_for(row, 0), column->tag,
+										   dperm_reader_number(column->kind, datum)));
 }
 
-/* dperm_row(VARIADIC columns "any"): a row as bytes. Two rows side by side are a row, too. */
+/*
+ * dperm_row(VARIADIC columns "any"): a row as bytes. Two rows side by side are
+ * a row, too.
+ */
 Datum
 dperm_row(PG_FUNCTION_ARGS)
 {
@@ -201,7 +212,10 @@ dperm_row(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(row.data);
 }
 
-/* The same for columns whose bytes depend on nothing but them: it is immutable, as what foreign servers are sent has to be. */
+/*
+ * The same for columns whose bytes depend on nothing but them: it is immutable,
+ * as what foreign servers are sent has to be.
+ */
 Datum
 dperm_row_plain(PG_FUNCTION_ARGS)
 {

@@ -1,9 +1,10 @@
 /*
- * aggregate.c: dp_logreg and dp_svm, the aggregates that train one model per group.
+ * aggregate.c: dp_logreg and dp_svm, the aggregates that train one model per
+ * group.
  *
- * The state keeps the encoded rows of the group in chunks; the final function runs the whole
- * mechanism over them. Its memory depends on the number of rows and their dimension alone,
- * never on what they hold: the limit is no leak.
+ * The state keeps the encoded rows of the group in chunks; the final function
+ * runs the whole mechanism over them. Its memory depends on the number of rows
+ * and their dimension alone, never on what they hold: the limit is no leak.
  */
 #include "postgres.h"
 
@@ -39,10 +40,16 @@ PG_FUNCTION_INFO_V1(dperm_aggregate_final);
 typedef struct Watch
 {
 	AggState   *node;
-	bool		changed;		/* when it last started anew, had anything changed that its rows depend on? */
+	/*
+	 * when it last started anew, had anything changed that its rows depend on?
+	 */
+	bool		changed;
 	bool		advised;		/* was there a warning of delta? */
 
-	/* what the features argument says about its vectors, in the query and the catalog */
+	/*
+	 * what the features argument says about its vectors, in the query and the
+	 * catalog
+	 */
 	int			dimension;		/* 0: nothing */
 	bool		encoded;		/* are they made by dp_encode, with this encoder? */
 	DpermEncoder made_by;
@@ -67,7 +74,10 @@ typedef struct FitState
 	double	   *raw;			/* a vector converted to doubles */
 	DpermCache	cache;
 
-	/* vectors that dp_encode makes lie in these shapes, and so the noise has one; else 0 and NULL */
+	/*
+	 * vectors that dp_encode makes lie in these shapes, and so the noise has
+	 * one; else 0 and NULL
+	 */
 	int			shape_count;
 	DpermShape *shapes;
 	DpermNoisePlans noise;
@@ -138,10 +148,14 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon, lambda and options must be the same for all rows of a group"),
-				 errhint("They are parameters of the model. If they depend on a column, group by that column.")));
+				 errhint("They are parameters of the model. If they depend on a column, group by "
+						 "that column.")));
 }
 
-/* What the features argument says about its vectors: never what rows hold, since the number of weights would tell it. */
+/*
+ * What the features argument says about its vectors: never what rows hold,
+ * since the number of weights would tell it.
+ */
 static void
 look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
 {
@@ -156,7 +170,10 @@ look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
 	MemoryContextSwitchTo(caller);
 }
 
-/* The dimension of the vectors: an option, or what the features argument declares. */
+/*
+ * The dimension of the vectors: an option, or what the features argument
+ * declares.
+ */
 static int
 declared_dimension(const Watch *watch, const DpermOptions *options)
 {
@@ -166,11 +183,16 @@ declared_dimension(const Watch *watch, const DpermOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the dimension of the feature vectors is not declared"),
-				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, NULL, '{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a domain with CHECK (cardinality(VALUE) = 3).")));
+				 errhint("Specify it as an option, as in dp_logreg(label, features, 1, NULL, "
+						 "'{\"dimension\": 3}'), or pass ARRAY[a, b, c], dp_encode(...), or a "
+						 "domain with CHECK (cardinality(VALUE) = 3).")));
 	return dimension;
 }
 
-/* Prepare for rows whose vectors have this many elements, and were made by an encoder if that is known. */
+/*
+ * Prepare for rows whose vectors have this many elements, and were made by an
+ * encoder if that is known.
+ */
 static void
 init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 {
@@ -242,12 +264,17 @@ make_state(FunctionCallInfo fcinfo, MemoryContext context, DpermLearner learner,
 				 errhint("Pass an array of numbers, such as double precision[].")));
 	dperm_label_init(&state->label, label_type, state->options.positive);
 	dimension = declared_dimension(watch, &state->options);
-	init_rows(state, dimension, watch->encoded && dperm_encoder_dim(&watch->made_by) == dimension ? &watch->made_by : NULL);
+	init_rows(state, dimension,
+			  watch->encoded && dperm_encoder_dim(&watch->made_by) == dimension ? &watch->made_by :
+																				  NULL);
 	MemoryContextSwitchTo(caller);
 	return state;
 }
 
-/* Encode and keep one row: a zero row without a label, a zero block without a vector. */
+/*
+ * Encode and keep one row: a zero row without a label, a zero block without a
+ * vector.
+ */
 static void
 keep_row(FitState *state, int sign, const double *raw)
 {
@@ -260,11 +287,15 @@ keep_row(FitState *state, int sign, const double *raw)
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("a group needs more than dperm.aggregate_memory (%d kB)",
 						dperm_aggregate_memory),
-				 errhint("Raise dperm.aggregate_memory, or train this group from a view with dp_logreg_train() or dp_svm_train(), which read rows in passes.")));
+				 errhint("Raise dperm.aggregate_memory, or train this group from a view with "
+						 "dp_logreg_train() or dp_svm_train(), which read rows in passes.")));
 	dperm_cache_add(&state->cache, &value, sign, 0);
 }
 
-/* Is the vector where dp_encode leaves it? It always is; but privacy rests on it, so it is looked at. */
+/*
+ * Is the vector where dp_encode leaves it? It always is; but privacy rests on
+ * it, so it is looked at.
+ */
 static bool
 in_shape(const FitState *state)
 {
@@ -286,7 +317,10 @@ add_group_row(FitState *state, int sign, ArrayType *array)
 	keep_row(state, sign, raw);
 }
 
-/* Transition: (internal, label "any", features "any", epsilon [, lambda [, options]]) */
+/*
+ * Transition: (internal, label "any", features "any", epsilon [, lambda [,
+ * options]])
+ */
 static Datum
 step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 {
@@ -300,7 +334,8 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used as window functions"),
-				 errhint("Each frame would release another model of the same rows. Use GROUP BY.")));
+				 errhint("Each frame would release another model of the same rows. Use "
+						 "GROUP BY.")));
 	if (where != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate transition function called in non-aggregate context");
 
@@ -341,9 +376,10 @@ dperm_svm_step(PG_FUNCTION_ARGS)
 }
 
 /*
- * A plan may compute groups anew although nothing that they depend on has changed: the caller, who wrote
- * one subquery, would get several models of the same rows. PostgreSQL forgets the results of aggregates when it
- * starts anew, and only then; ours is a pointer or null.
+ * A plan may compute groups anew although nothing that they depend on has
+ * changed: the caller, who wrote one subquery, would get several models of the
+ * same rows. PostgreSQL forgets the results of aggregates when it starts anew,
+ * and only then; ours is a pointer or null.
  */
 static void
 check_first_time(FunctionCallInfo fcinfo, const FitState *group)
@@ -364,7 +400,9 @@ check_first_time(FunctionCallInfo fcinfo, const FitState *group)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
-				 errhint("Each computation would release another model of the same rows. Compute the models once, in WITH ... AS MATERIALIZED, or store them in a table.")));
+				 errhint("Each computation would release another model of the same rows. Compute "
+						 "the models once, in WITH ... AS MATERIALIZED, or store them in a "
+						 "table.")));
 	*asked = true;
 }
 
@@ -372,7 +410,8 @@ check_first_time(FunctionCallInfo fcinfo, const FitState *group)
 static void
 advise_group(FitState *group)
 {
-	DpermSetup	setup = dperm_options_setup(&group->options, group->cache.feed.layout.dim, group->noise, group->cache.keep.used);
+	DpermSetup	setup = dperm_options_setup(&group->options, group->cache.feed.layout.dim,
+										   group->noise, group->cache.keep.used);
 	bool		large = setup.delta > 0 && setup.delta >= 1.0 / setup.rows;
 
 	if (large && !group->watch->advised)
@@ -381,8 +420,9 @@ advise_group(FitState *group)
 }
 
 /*
- * Final: run the mechanism over the rows of the group. NULL for a group without rows. PostgreSQL may ask
- * again, as it does when a hash table of groups is scanned again: the answer is the same model.
+ * Final: run the mechanism over the rows of the group. NULL for a group without
+ * rows. PostgreSQL may ask again, as it does when a hash table of groups is
+ * scanned again: the answer is the same model.
  */
 Datum
 dperm_aggregate_final(PG_FUNCTION_ARGS)
@@ -402,11 +442,13 @@ dperm_aggregate_final(PG_FUNCTION_ARGS)
 		PG_RETURN_POINTER(PG_DETOAST_DATUM_COPY(PointerGetDatum(group->released)));
 	dperm_cache_end(&group->cache);
 	advise_group(group);
-	dperm_training_begin(&training, &group->options, &group->cache, group->noise, group->cache.keep.used, true);
+	dperm_training_begin(&training, &group->options, &group->cache, group->noise,
+						 group->cache.keep.used, true);
 	while (training.active)
 		dperm_training_answer(&training);
 	dperm_host_check_status(dperm_training_finish(&training));
-	result = dperm_model_type_make(dperm_training_model(&training, &group->encoder, NULL, group->options.positive, caller));
+	result = dperm_model_type_make(
+		dperm_training_model(&training, &group->encoder, NULL, group->options.positive, caller));
 
 	/* kept first: nobody may see a model that another could follow */
 	MemoryContextSwitchTo(GetMemoryChunkContext(group));

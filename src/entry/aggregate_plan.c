@@ -1,9 +1,11 @@
 /*
  * aggregate_plan.c: how a call of dp_logreg or dp_svm is planned.
  *
- * What a query says once may be computed several times: the planner copies a sub-select for each use of its column, the
- * parser one in BETWEEN. Every copy would release another model of the same rows. And parameters could be computed from
- * rows, so that an error, or the number of weights, tells what a row holds.
+ * What a query says once may be computed several times: the planner copies a
+ * sub-select for each use of its column, the parser one in BETWEEN. Every copy
+ * would release another model of the same rows. And parameters could be
+ * computed from rows, so that an error, or the number of weights, tells what a
+ * row holds.
  */
 #include "postgres.h"
 
@@ -15,7 +17,10 @@
 #include "entry/citus_arguments.h"
 #include "protect/protection.h"
 
-/* How many grouping sets does the node compute, in all of its phases? 0 or 1 without overlap. */
+/*
+ * How many grouping sets does the node compute, in all of its phases? 0 or 1
+ * without overlap.
+ */
 static int
 grouping_sets(const Agg *agg)
 {
@@ -27,7 +32,10 @@ grouping_sets(const Agg *agg)
 	return count;
 }
 
-/* Does an expression over the input of a node hold a column that it does not group by? */
+/*
+ * Does an expression over the input of a node hold a column that it does not
+ * group by?
+ */
 static bool
 has_ungrouped_column(Node *expression, void *node)
 {
@@ -45,7 +53,10 @@ has_ungrouped_column(Node *expression, void *node)
 	return expression_tree_walker(expression, has_ungrouped_column, node);
 }
 
-/* Is there a copy of a call in an expression? What comes from a stored view has no location. */
+/*
+ * Is there a copy of a call in an expression? What comes from a stored view has
+ * no location.
+ */
 static bool
 has_copy(Node *expression, void *original)
 {
@@ -73,8 +84,8 @@ plan_has_copy(Plan *plan, const Aggref *call)
 	if (plan == NULL)
 		return false;
 	check_stack_depth();
-	if (IsA(plan, Agg) &&
-		(has_copy((Node *) plan->targetlist, (void *) call) || has_copy((Node *) plan->qual, (void *) call)))
+	if (IsA(plan, Agg) && (has_copy((Node *) plan->targetlist, (void *) call) ||
+						   has_copy((Node *) plan->qual, (void *) call)))
 		return true;
 	if (IsA(plan, Append))
 		children = ((Append *) plan)->appendplans;
@@ -91,8 +102,8 @@ plan_has_copy(Plan *plan, const Aggref *call)
 }
 
 /*
- * In how many parts of a statement is a call? Within one part it can be in several nodes, whose groups are disjoint: one
- * for each partition.
+ * In how many parts of a statement is a call? Within one part it can be in
+ * several nodes, whose groups are disjoint: one for each partition.
  */
 static int
 count_copies(const PlannedStmt *statement, const Aggref *call)
@@ -105,7 +116,10 @@ count_copies(const PlannedStmt *statement, const Aggref *call)
 	return count;
 }
 
-/* The tables of a statement. What Citus has planned names them in the range table alone. */
+/*
+ * The tables of a statement. What Citus has planned names them in the range
+ * table alone.
+ */
 static List *
 statement_tables(const PlannedStmt *statement)
 {
@@ -118,7 +132,10 @@ statement_tables(const PlannedStmt *statement)
 	return tables;
 }
 
-/* What the groups of a node are made by, as servers of Citus compute it for the columns of its input. */
+/*
+ * What the groups of a node are made by, as servers of Citus compute it for the
+ * columns of its input.
+ */
 static List *
 gathered_groups(const Agg *agg, List *columns)
 {
@@ -129,7 +146,10 @@ gathered_groups(const Agg *agg, List *columns)
 	return groups;
 }
 
-/* Raise unless the parameters of a call are the same for all rows of a group, whatever the rows hold. */
+/*
+ * Raise unless the parameters of a call are the same for all rows of a group,
+ * whatever the rows hold.
+ */
 static void
 check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 {
@@ -141,8 +161,10 @@ check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 	if (gathered && columns == NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot read how this version of Citus has planned the query"),
-				 errhint("Use dp_logreg_train or dp_svm_train, or group by the distribution column.")));
+				 errmsg("dp_logreg and dp_svm cannot read how this version of Citus has planned "
+						"the query"),
+				 errhint("Use dp_logreg_train or dp_svm_train, or group by the distribution "
+						 "column.")));
 	foreach(cell, call->args)
 	{
 		TargetEntry *argument = lfirst_node(TargetEntry, cell);
@@ -151,12 +173,17 @@ check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 		/* what rows are sorted by is no argument */
 		if (argument->resjunk || foreach_current_index(cell) < first_parameter)
 			continue;
-		if (gathered ? dperm_citus_arguments_varies(dperm_citus_arguments_expression(expression, columns), groups) : has_ungrouped_column(expression, agg))
+		if (gathered ? dperm_citus_arguments_varies(
+						   dperm_citus_arguments_expression(expression, columns), groups) :
+					   has_ungrouped_column(expression, agg))
 			ereport(ERROR,
 					(errcode(ERRCODE_GROUPING_ERROR),
-					 errmsg("epsilon, lambda and options of dp_logreg and dp_svm must be constants or depend on columns of GROUP BY"),
+					 errmsg("epsilon, lambda and options of dp_logreg and dp_svm must be constants "
+							"or depend on columns of GROUP BY"),
 					 gathered ?
-					 errhint("They are parameters of the model, not values of rows. Citus computes them with the rows, so they cannot contain subqueries, or functions that are not immutable.") :
+					 errhint("They are parameters of the model, not values of rows. Citus computes "
+							 "them with the rows, so they cannot contain subqueries, or functions "
+							 "that are not immutable.") :
 					 errhint("They are parameters of the model, not values of rows.")));
 	}
 }
@@ -168,7 +195,9 @@ dperm_aggregate_plan_argument(const AggState *node, const Aggref *call, int numb
 	Node	   *expression = (Node *) list_nth_node(TargetEntry, call->args, number)->expr;
 	List	   *columns;
 
-	return dperm_citus_arguments_columns(node->ss.ps.plan, &columns) && columns ? dperm_citus_arguments_expression(expression, columns) : expression;
+	return dperm_citus_arguments_columns(node->ss.ps.plan, &columns) && columns ?
+			   dperm_citus_arguments_expression(expression, columns) :
+			   expression;
 }
 
 /* A call, and what servers of Citus compute for the columns of its input. */
@@ -182,12 +211,14 @@ typedef struct Gathered
 static bool
 same_there(const Gathered *gathered, void *a, void *b)
 {
-	return equal(dperm_citus_arguments_expression(a, gathered->columns), dperm_citus_arguments_expression(b, gathered->columns));
+	return equal(dperm_citus_arguments_expression(a, gathered->columns),
+				 dperm_citus_arguments_expression(b, gathered->columns));
 }
 
 /*
- * Is a call in an expression once more? PostgreSQL computes equal calls of one node once. Citus has columns of their own for the arguments of
- * each, so to PostgreSQL they are not equal any more.
+ * Is a call in an expression once more? PostgreSQL computes equal calls of one
+ * node once. Citus has columns of their own for the arguments of each, so to
+ * PostgreSQL they are not equal any more.
  */
 static bool
 has_twin(Node *expression, void *arg)
@@ -201,8 +232,10 @@ has_twin(Node *expression, void *arg)
 		Aggref	   *other = (Aggref *) expression;
 		const Aggref *call = gathered->call;
 
-		return other->aggno != call->aggno && other->aggfnoid == call->aggfnoid && equal(other->aggorder, call->aggorder) &&
-			same_there(gathered, other->args, call->args) && same_there(gathered, other->aggfilter, call->aggfilter);
+		return other->aggno != call->aggno && other->aggfnoid == call->aggfnoid &&
+			   equal(other->aggorder, call->aggorder) &&
+			   same_there(gathered, other->args, call->args) &&
+			   same_there(gathered, other->aggfilter, call->aggfilter);
 	}
 	return expression_tree_walker(expression, has_twin, arg);
 }
@@ -214,7 +247,8 @@ node_has_twin(const Agg *agg, const Aggref *call)
 	Gathered	gathered = {.call = call};
 
 	return dperm_citus_arguments_columns(&agg->plan, &gathered.columns) &&
-		(has_twin((Node *) agg->plan.targetlist, &gathered) || has_twin((Node *) agg->plan.qual, &gathered));
+		   (has_twin((Node *) agg->plan.targetlist, &gathered) ||
+			has_twin((Node *) agg->plan.qual, &gathered));
 }
 
 /* Check a call. */
@@ -228,17 +262,21 @@ dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_paramet
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
-				 errhint("The number of rows is public, but the number of distinct rows depends on private values.")));
+				 errhint("The number of rows is public, but the number of distinct rows depends on "
+						 "private values.")));
 	if (grouping_sets(agg) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several grouping sets"),
-				 errhint("A row would belong to several groups, each of which costs epsilon. Use GROUP BY, or one query for each grouping set.")));
+				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several "
+						"grouping sets"),
+				 errhint("A row would belong to several groups, each of which costs epsilon. Use "
+						 "GROUP BY, or one query for each grouping set.")));
 	check_parameters(agg, call, first_parameter);
 	if (count_copies(node->ss.ps.state->es_plannedstmt, call) > 1 || node_has_twin(agg, call))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
 				 errdetail("There are several copies of one call in the plan."),
-				 errhint("Compute the models once, in WITH ... AS MATERIALIZED, or store them in a table.")));
+				 errhint("Compute the models once, in WITH ... AS MATERIALIZED, or store them in a "
+						 "table.")));
 }

@@ -14,7 +14,10 @@
 
 PG_FUNCTION_INFO_V1(dp_budget_charge);
 
-/* dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm does not make */
+/*
+ * dp_budget_charge(budget, epsilon, delta, purpose): for a release that dperm
+ * does not make
+ */
 Datum
 dp_budget_charge(PG_FUNCTION_ARGS)
 {

@@ -27,7 +27,8 @@ make_candidates(DpermCandidates *candidates, int count, const DpermOptions *base
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there must be between 1 and %d candidates", DPERM_CANDIDATES_MAX),
-				 errhint("Each candidate is trained on its own portion of the rows, so specify only a few.")));
+				 errhint("Each candidate is trained on its own portion of the rows, so specify "
+						 "only a few.")));
 	candidates->count = count;
 	candidates->each = palloc0(sizeof(DpermOptions) * count);
 	for (int i = 0; i < count; i++)
@@ -55,7 +56,10 @@ read_lambdas(DpermCandidates *candidates, const DpermOptions *base, ArrayType *a
 	}
 }
 
-/* Candidates from candidates jsonb, an array of objects whose keys are argument names. */
+/*
+ * Candidates from candidates jsonb, an array of objects whose keys are argument
+ * names.
+ */
 static void
 read_objects(DpermCandidates *candidates, const DpermOptions *base)
 {
@@ -87,7 +91,9 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 	}
 }
 
-/* The candidates as JSON: what was given, or the lambdas or scales of the grid. */
+/*
+ * The candidates as JSON: what was given, or the lambdas or scales of the grid.
+ */
 char *
 dperm_candidates_json(const DpermCandidates *candidates)
 {
@@ -100,8 +106,9 @@ dperm_candidates_json(const DpermCandidates *candidates)
 	{
 		const DpermOptions *options = &candidates->each[i];
 
-		appendStringInfo(&text, "%s{\"%s\": %s}", i == 0 ? "[" : ", ", options->lambda >= 0 ? "lambda" : "scale",
-						 double_to_shortest_decimal(options->lambda >= 0 ? options->lambda : options->scale));
+		appendStringInfo(
+			&text, "%s{\"%s\": %s}", i == 0 ? "[" : ", ", options->lambda >= 0 ? "lambda" : "scale",
+			double_to_shortest_decimal(options->lambda >= 0 ? options->lambda : options->scale));
 	}
 	appendStringInfoChar(&text, ']');
 	return text.data;
@@ -125,7 +132,8 @@ check_storable(const DpermCandidates *candidates)
 
 /* The candidates of the arguments, settled. */
 void
-dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo, const DpermOptions *base)
+dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
+					  const DpermOptions *base)
 {
 	Datum		lambdas = 0;
 	bool		has_lambdas = dperm_arguments_get(fcinfo, "lambdas", FLOAT8ARRAYOID, &lambdas);
@@ -140,7 +148,8 @@ dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo, cons
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify lambda when tuning it"),
-				 errhint("Specify lambdas to choose from, or candidates that differ in other parameters.")));
+				 errhint("Specify lambdas to choose from, or candidates that differ in other "
+						 "parameters.")));
 	if (candidates->given)
 		read_objects(candidates, base);
 	else if (has_lambdas)

@@ -17,8 +17,9 @@ typedef struct DpermCandidates
 } DpermCandidates;
 
 /*
- * The candidates of the arguments candidates and lambdas, or else the grid by default: each is base, which holds the other
- * options, with changes. Raises for mistakes, and for candidates that no model could list.
+ * The candidates of the arguments candidates and lambdas, or else the grid by
+ * default: each is base, which holds the other options, with changes. Raises
+ * for mistakes, and for candidates that no model could list.
  */
 extern void dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 								  const DpermOptions *base);

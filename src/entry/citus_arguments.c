@@ -1,9 +1,11 @@
 /*
  * citus_arguments.c: rows that Citus gathers for an aggregate.
  *
- * Citus cannot take dp_logreg and dp_svm apart. Unless the groups are by the distribution column, so that each server has whole groups, it asks
- * the servers for all arguments of the call, row by row, and calls the aggregate here. Even a constant is a column then. What it was in
- * the statement is in the query for the servers, which the node of Citus holds.
+ * Citus cannot take dp_logreg and dp_svm apart. Unless the groups are by the
+ * distribution column, so that each server has whole groups, it asks the
+ * servers for all arguments of the call, row by row, and calls the aggregate
+ * here. Even a constant is a column then. What it was in the statement is in
+ * the query for the servers, which the node of Citus holds.
  */
 #include "postgres.h"
 
@@ -15,7 +17,10 @@
 
 #include "entry/citus_arguments.h"
 
-/* What Citus calls its plan, and how the query for the servers stands in the text form of it: the job that it begins with has the first one. */
+/*
+ * What Citus calls its plan, and how the query for the servers stands in the
+ * text form of it: the job that it begins with has the first one.
+ */
 #define CITUS_PLAN "DistributedPlan"
 #define CITUS_QUERY " :jobQuery {QUERY "
 
@@ -38,13 +43,17 @@ replace_columns(Node *node, void *arg)
 	{
 		Var		   *var = (Var *) node;
 
-		return var->varno == replacement->varno && var->varattno > 0 && var->varattno <= list_length(replacement->columns) ?
-			copyObject(list_nth(replacement->columns, var->varattno - 1)) : copyObject(node);
+		return var->varno == replacement->varno && var->varattno > 0 &&
+					   var->varattno <= list_length(replacement->columns) ?
+				   copyObject(list_nth(replacement->columns, var->varattno - 1)) :
+				   copyObject(node);
 	}
 	return expression_tree_mutator(node, replace_columns, arg);
 }
 
-/* The expressions of a target list, with columns in place of Vars of one kind. */
+/*
+ * The expressions of a target list, with columns in place of Vars of one kind.
+ */
 static List *
 replaced_list(List *targets, int varno, List *columns)
 {
@@ -53,11 +62,15 @@ replaced_list(List *targets, int varno, List *columns)
 	ListCell   *cell;
 
 	foreach(cell, targets)
-		result = lappend(result, replace_columns((Node *) lfirst_node(TargetEntry, cell)->expr, &replacement));
+		result = lappend(
+			result, replace_columns((Node *) lfirst_node(TargetEntry, cell)->expr, &replacement));
 	return result;
 }
 
-/* Where a node ends that begins with a brace, in a text form; NULL if it does not. Braces within names and strings are escaped. */
+/*
+ * Where a node ends that begins with a brace, in a text form; NULL if it does
+ * not. Braces within names and strings are escaped.
+ */
 static const char *
 end_of_node(const char *text)
 {
@@ -75,7 +88,10 @@ end_of_node(const char *text)
 	return NULL;
 }
 
-/* The query that Citus has the servers compute, NULL if it is not known. The structs of Citus differ between versions, their text forms hardly. */
+/*
+ * The query that Citus has the servers compute, NULL if it is not known. The
+ * structs of Citus differ between versions, their text forms hardly.
+ */
 static Query *
 query_there(const CustomScan *scan)
 {
@@ -138,7 +154,9 @@ plan_columns(const Plan *plan, List **columns)
 		*columns = scan_columns((const CustomScan *) plan);
 		return true;
 	}
-	if ((!IsA(plan, Sort) && !IsA(plan, IncrementalSort) && !IsA(plan, Material) && !IsA(plan, Result)) || !plan_columns(plan->lefttree, columns))
+	if ((!IsA(plan, Sort) && !IsA(plan, IncrementalSort) && !IsA(plan, Material) &&
+		 !IsA(plan, Result)) ||
+		!plan_columns(plan->lefttree, columns))
 		return false;
 	if (*columns != NIL)
 		*columns = replaced_list(plan->targetlist, OUTER_VAR, *columns);
@@ -170,12 +188,16 @@ has_variable(Node *node, void *groups)
 		return false;
 	if (list_member(groups, node))
 		return false;
-	if (IsA(node, Var) || IsA(node, SubLink) || IsA(node, SubPlan) || (IsA(node, Param) && ((Param *) node)->paramkind != PARAM_EXTERN))
+	if (IsA(node, Var) || IsA(node, SubLink) || IsA(node, SubPlan) ||
+		(IsA(node, Param) && ((Param *) node)->paramkind != PARAM_EXTERN))
 		return true;
 	return expression_tree_walker(node, has_variable, groups);
 }
 
-/* The same, also by functions that are not immutable: which server has a row depends on the row. */
+/*
+ * The same, also by functions that are not immutable: which server has a row
+ * depends on the row.
+ */
 bool
 dperm_citus_arguments_varies(Node *expression, List *groups)
 {

@@ -21,7 +21,10 @@ text_datum(const DpermText *text)
 	return PointerGetDatum(cstring_to_text_with_len(text->bytes, text->len));
 }
 
-/* dp_coefficients(model): (position, column_name, value, weight) for each coordinate. */
+/*
+ * dp_coefficients(model): (position, column_name, value, weight) for each
+ * coordinate.
+ */
 Datum
 dp_coefficients(PG_FUNCTION_ARGS)
 {

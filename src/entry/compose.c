@@ -1,7 +1,9 @@
 /*
- * compose.c: dp_compose, the aggregate that says what several releases cost together.
+ * compose.c: dp_compose, the aggregate that says what several releases cost
+ * together.
  *
- * The state is the sums of core/privacy/composition.h. It reads no rows but models and claims, which are public.
+ * The state is the sums of core/privacy/composition.h. It reads no rows but
+ * models and claims, which are public.
  */
 #include "postgres.h"
 
@@ -37,7 +39,8 @@ typedef struct ComposeState
 } ComposeState;
 
 /* Doubles in the sums. */
-#define SUM_COUNT ((int) ((sizeof(DpermComposition) - offsetof(DpermComposition, epsilon)) / sizeof(double)))
+#define SUM_COUNT \
+	((int) ((sizeof(DpermComposition) - offsetof(DpermComposition, epsilon)) / sizeof(double)))
 
 /* Arguments of the transition functions behind the state. */
 enum
@@ -50,13 +53,15 @@ enum
 static double
 checked_delta(FunctionCallInfo fcinfo)
 {
-	double		delta = PG_NARGS() > ARG_DELTA && !PG_ARGISNULL(ARG_DELTA) ? PG_GETARG_FLOAT8(ARG_DELTA) : 0;
+	double		delta =
+		PG_NARGS() > ARG_DELTA && !PG_ARGISNULL(ARG_DELTA) ? PG_GETARG_FLOAT8(ARG_DELTA) : 0;
 
 	if (!(delta == 0 || (delta >= DPERM_DELTA_MIN && delta < 1)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
-				 errhint("delta should be much smaller than 1 divided by the number of rows. With 0, epsilons and deltas are added up.")));
+				 errhint("delta should be much smaller than 1 divided by the number of rows. With "
+						 "0, epsilons and deltas are added up.")));
 	return delta;
 }
 
@@ -105,19 +110,22 @@ check_fit(DpermCompositionFault fault)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("cannot compose a release that is not private"),
-					 errhint("A model that was trained with epsilon => 'Infinity' protects nothing, and neither does anything that is released with it.")));
+					 errhint("A model that was trained with epsilon => 'Infinity' protects "
+							 "nothing, and neither does anything that is released with it.")));
 			break;
 		case DPERM_COMPOSITION_OUT_OF_RANGE:
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("epsilon of a claim must be positive and at most %g, and its delta at least 0 and less than 1",
+					 errmsg("epsilon of a claim must be positive and at most %g, and its delta at "
+							"least 0 and less than 1",
 							DPERM_COMPOSITION_EPSILON_MAX)));
 			break;
 		case DPERM_COMPOSITION_NEIGHBOURS:
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("cannot compose releases with different neighbours"),
-					 errhint("An epsilon for 'replace' and one for 'remove' do not add up. Group by the neighbours, or train with the same.")));
+					 errhint("An epsilon for 'replace' and one for 'remove' do not add up. Group "
+							 "by the neighbours, or train with the same.")));
 			break;
 		case DPERM_COMPOSITION_UNITS:
 			ereport(ERROR,
@@ -170,7 +178,8 @@ bad_claim(const char *detail)
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("invalid claim"),
 			 errdetail_internal("%s", detail),
-			 errhint("A claim is an object such as {\"epsilon\": 0.1, \"delta\": 0, \"neighbours\": \"replace\", \"unit\": \"row\"}, or a model as jsonb.")));
+			 errhint("A claim is an object such as {\"epsilon\": 0.1, \"delta\": 0, "
+					 "\"neighbours\": \"replace\", \"unit\": \"row\"}, or a model as jsonb.")));
 }
 
 /* Is it the JSON form of a model? */
@@ -178,8 +187,10 @@ static bool
 is_model(Jsonb *json)
 {
 	return JB_ROOT_IS_OBJECT(json) &&
-		findJsonbValueFromContainer(&json->root, JB_FOBJECT,
-									&(JsonbValue) {.type = jbvString, .val.string = {strlen("format"), "format"}}) != NULL;
+		   findJsonbValueFromContainer(
+			   &json->root, JB_FOBJECT,
+			   &(JsonbValue) {.type = jbvString, .val.string = {strlen("format"), "format"}}) !=
+			   NULL;
 }
 
 /* One member of a claim: the name of its neighbours or its unit. */
@@ -215,12 +226,16 @@ claim_number(DpermJson *json, const char *what)
 	return number;
 }
 
-/* The sign of a number of a claim: one that is not zero must not be taken for zero because it is tiny. */
+/*
+ * The sign of a number of a claim: one that is not zero must not be taken for
+ * zero because it is tiny.
+ */
 static int
 claim_sign(Jsonb *value, const char *key)
 {
-	JsonbValue *number = findJsonbValueFromContainer(&value->root, JB_FOBJECT,
-													 &(JsonbValue) {.type = jbvString, .val.string = {strlen(key), (char *) key}});
+	JsonbValue *number = findJsonbValueFromContainer(
+		&value->root, JB_FOBJECT,
+		&(JsonbValue) {.type = jbvString, .val.string = {strlen(key), (char *) key}});
 
 	if (number == NULL || number->type != jbvNumeric)
 		return 0;
@@ -233,7 +248,8 @@ static DpermRelease
 read_claim(Jsonb *value)
 {
 	char	   *text = JsonbToCString(NULL, &value->root, VARSIZE(value));
-	DpermRelease release = {.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = NAN};
+	DpermRelease release = {
+		.neighbours = DPERM_NEIGHBOURS_REPLACE, .unit = DPERM_UNIT_ROW, .epsilon = NAN};
 	DpermJson	json;
 	char		key[64];
 
@@ -247,7 +263,8 @@ read_claim(Jsonb *value)
 		else if (strcmp(key, "delta") == 0)
 			release.delta = claim_number(&json, key);
 		else if (strcmp(key, "neighbours") == 0)
-			release.neighbours = (DpermNeighbours) claim_name(&json, key, dperm_claim_neighbours_parse);
+			release.neighbours =
+				(DpermNeighbours) claim_name(&json, key, dperm_claim_neighbours_parse);
 		else if (strcmp(key, "unit") == 0)
 			release.unit = (DpermUnit) claim_name(&json, key, dperm_claim_unit_parse);
 		else
@@ -276,7 +293,8 @@ dperm_compose_claim_step(PG_FUNCTION_ARGS)
 		return ignore_null(fcinfo);
 	json = PG_GETARG_JSONB_P(ARG_RELEASE);
 	if (is_model(json))
-		release = dperm_model_release(dperm_model_type_open(DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(json))));
+		release = dperm_model_release(dperm_model_type_open(
+			DirectFunctionCall1(dperm_model_from_jsonb, JsonbPGetDatum(json))));
 	else
 		release = read_claim(json);
 	return add_release(fcinfo, open_state(fcinfo, context), &release);
@@ -373,13 +391,17 @@ describe(const ComposeState *state, const DpermComposed *total)
 	StringInfoData text;
 
 	initStringInfo(&text);
-	appendStringInfo(&text, "{\"epsilon\": %s, \"delta\": %s, \"releases\": " INT64_FORMAT ", \"by\": \"%s\"",
-					 number_text(total->epsilon), number_text(total->delta), dperm_composition_releases(&state->sums),
-					 total->order > 0 ? "renyi" : "sum");
+	appendStringInfo(&text,
+					 "{\"epsilon\": %s, \"delta\": %s, "
+					 "\"releases\": " INT64_FORMAT ", \"by\": \"%s\"",
+					 number_text(total->epsilon), number_text(total->delta),
+					 dperm_composition_releases(&state->sums), total->order > 0 ? "renyi" : "sum");
 	if (total->order > 0)
-		appendStringInfo(&text, ", \"order\": %.4g, \"summed\": " INT64_FORMAT, total->order, total->summed);
+		appendStringInfo(&text, ", \"order\": %.4g, "
+								"\"summed\": " INT64_FORMAT, total->order, total->summed);
 	appendStringInfo(&text, ", \"neighbours\": \"%s\", \"unit\": \"%s\"}",
-					 dperm_claim_neighbours_name(state->sums.neighbours), dperm_claim_unit_name(state->sums.unit));
+					 dperm_claim_neighbours_name(state->sums.neighbours),
+					 dperm_claim_unit_name(state->sums.unit));
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data));
 }
 
@@ -401,7 +423,8 @@ dperm_compose_final(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("the releases take more than a delta of %s", number_text(state->delta)),
-				 errdetail("Those of which only epsilon and delta are known take %.6g, the tails of the noise of all included.", total.delta),
+				 errdetail("Those of which only epsilon and delta are known take %.6g, the tails "
+						   "of the noise of all included.", total.delta),
 				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
 	if (total.delta >= 1)
 		ereport(ERROR,

@@ -1,5 +1,6 @@
 /*
- * cost.c: dp_cost, what a training would spend and with what noise, before it reads a row.
+ * cost.c: dp_cost, what a training would spend and with what noise, before it
+ * reads a row.
  */
 #include "postgres.h"
 
@@ -28,7 +29,10 @@
 PG_FUNCTION_INFO_V1(dp_cost);
 PG_FUNCTION_INFO_V1(dperm_cost_source);
 
-/* A model is likely to be useful when the noise is at most this share of what weights can be. */
+/*
+ * A model is likely to be useful when the noise is at most this share of what
+ * weights can be.
+ */
 #define USEFUL_SHARE 0.5
 
 /* A training as it is planned, before it reads a row. */
@@ -41,8 +45,9 @@ typedef struct Planned
 } Planned;
 
 /*
- * A bound on the root mean square norm of the noise in the weights: what the mechanism adds, and the release noise, of variance
- * 2 T^2 per coordinate, in grid steps.
+ * A bound on the root mean square norm of the noise in the weights: what the
+ * mechanism adds, and the release noise, of variance 2 T^2 per coordinate, in
+ * grid steps.
  */
 static double
 noise_norm(const DpermSetup *setup, const DpermCalibration *calibration)
@@ -53,7 +58,10 @@ noise_norm(const DpermSetup *setup, const DpermCalibration *calibration)
 	return dperm_mechanism_entry((int) setup->method)->effect(setup, calibration) + release;
 }
 
-/* A bound on the norm of the weights without noise: the loss at zero bounds the regulariser. */
+/*
+ * A bound on the norm of the weights without noise: the loss at zero bounds the
+ * regulariser.
+ */
 static double
 weight_bound(const DpermSetup *setup, const DpermCalibration *calibration)
 {
@@ -62,7 +70,10 @@ weight_bound(const DpermSetup *setup, const DpermCalibration *calibration)
 	return Min(sqrt(2 * start / calibration->lambda), 1 / calibration->lambda);
 }
 
-/* The noise as a share of the weights with so many rows, infinite where the parameters make no sense. */
+/*
+ * The noise as a share of the weights with so many rows, infinite where the
+ * parameters make no sense.
+ */
 static double
 noise_share(const Planned *planned, int64 rows)
 {
@@ -119,7 +130,8 @@ put_column(TupleDesc desc, const char *name, Datum value, bool isnull, Datum *va
 static Datum
 numeric_of(const char *amount)
 {
-	return DirectFunctionCall3(numeric_in, CStringGetDatum(amount), ObjectIdGetDatum(InvalidOid), Int32GetDatum(-1));
+	return DirectFunctionCall3(numeric_in, CStringGetDatum(amount), ObjectIdGetDatum(InvalidOid),
+							   Int32GetDatum(-1));
 }
 
 /* Write a column that is a number. */
@@ -129,7 +141,10 @@ put_number(TupleDesc desc, const char *name, double value, Datum *values, bool *
 	put_column(desc, name, Float8GetDatum(value), false, values, nulls);
 }
 
-/* The number of rows and the dimension are the caller's words here, so the errors name the arguments. */
+/*
+ * The number of rows and the dimension are the caller's words here, so the
+ * errors name the arguments.
+ */
 static void
 check_size(const Planned *planned)
 {
@@ -142,14 +157,19 @@ check_size(const Planned *planned)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("dimension must be between 1 and %d", DPERM_DIM_MAX),
-				 errhint("dimension is the number of weights: one for each number, category and vector element, and one for the intercept.")));
+				 errhint("dimension is the number of weights: one for each number, category and "
+						 "vector element, and one for the intercept.")));
 }
 
-/* What a training costs: one row of the result. Returns what it would be set up with. */
+/*
+ * What a training costs: one row of the result. Returns what it would be set up
+ * with.
+ */
 static DpermSetup
 fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 {
-	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, planned->rows);
+	DpermSetup	setup =
+		dperm_options_setup(&planned->options, planned->dim, planned->noise, planned->rows);
 	DpermCalibration calibration;
 	int64		needed;
 	double		norm;
@@ -158,16 +178,20 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	norm = noise_norm(&setup, &calibration);
 	needed = rows_needed(planned);
 	memset(nulls, true, sizeof(bool) * desc->natts);
-	put_column(desc, "noise", CStringGetTextDatum(setup.noise ? "shaped" : "ball"), isinf(setup.epsilon), values, nulls);
-	put_column(desc, "method", CStringGetTextDatum(dperm_mechanism_name(setup.method)), isinf(setup.epsilon), values, nulls);
-	put_column(desc, "neighbours", CStringGetTextDatum(dperm_claim_neighbours_name(setup.neighbours)), isinf(setup.epsilon),
-			   values, nulls);
+	put_column(desc, "noise", CStringGetTextDatum(setup.noise ? "shaped" : "ball"),
+			   isinf(setup.epsilon), values, nulls);
+	put_column(desc, "method", CStringGetTextDatum(dperm_mechanism_name(setup.method)),
+			   isinf(setup.epsilon), values, nulls);
+	put_column(desc, "neighbours",
+			   CStringGetTextDatum(dperm_claim_neighbours_name(setup.neighbours)),
+			   isinf(setup.epsilon), values, nulls);
 	put_number(desc, "delta", setup.delta, values, nulls);
 	put_number(desc, "lambda_used", setup.lambda, values, nulls);
 	put_number(desc, "lambda_effective", calibration.lambda, values, nulls);
 	put_number(desc, "epsilon_slack", calibration.claim.shares[DPERM_SHARE_SLACK], values, nulls);
 	put_number(desc, "epsilon_noise", calibration.claim.shares[DPERM_SHARE_NOISE], values, nulls);
-	put_number(desc, "epsilon_release", calibration.claim.shares[DPERM_SHARE_RELEASE], values, nulls);
+	put_number(desc, "epsilon_release", calibration.claim.shares[DPERM_SHARE_RELEASE], values,
+			   nulls);
 	put_number(desc, "noise_norm", norm, values, nulls);
 	put_number(desc, "weight_error", norm / sqrt(setup.dim), values, nulls);
 	put_number(desc, "weight_bound", weight_bound(&setup, &calibration), values, nulls);
@@ -176,9 +200,13 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	return setup;
 }
 
-/* What a training would take from the budget of a protected relation; nothing from any other. */
+/*
+ * What a training would take from the budget of a protected relation; nothing
+ * from any other.
+ */
 static void
-fill_charge(const Planned *planned, const DpermSource *source, Oid function, TupleDesc desc, Datum *values, bool *nulls)
+fill_charge(const Planned *planned, const DpermSource *source, Oid function, TupleDesc desc,
+			Datum *values, bool *nulls)
 {
 	DpermCharge charge;
 	DpermQuote	quote;
@@ -191,10 +219,13 @@ fill_charge(const Planned *planned, const DpermSource *source, Oid function, Tup
 	put_column(desc, "epsilon_charged", numeric_of(quote.epsilon), false, values, nulls);
 	put_column(desc, "delta_charged", numeric_of(quote.delta), false, values, nulls);
 	put_column(desc, "epsilon_left", numeric_of(quote.left), false, values, nulls);
-	put_column(desc, "epsilon_left_after", numeric_of(quote.left_after), !quote.allowed, values, nulls);
+	put_column(desc, "epsilon_left_after", numeric_of(quote.left_after), !quote.allowed, values,
+			   nulls);
 }
 
-/* The learner that a loss belongs to; setting a loss that there is not says so. */
+/*
+ * The learner that a loss belongs to; setting a loss that there is not says so.
+ */
 static DpermLearner
 learner_of(const char *loss)
 {
@@ -202,10 +233,14 @@ learner_of(const char *loss)
 
 	if (loss == NULL)
 		return DPERM_LEARNER_LOGREG;
-	return dperm_loss_parse(loss, &kind) ? dperm_loss_entry((int) kind)->learner : DPERM_LEARNER_SVM;
+	return dperm_loss_parse(loss, &kind) ? dperm_loss_entry((int) kind)->learner :
+										   DPERM_LEARNER_SVM;
 }
 
-/* dp_cost(rows, dimension, epsilon, lambda, method, analysis, loss, h, slack): of any rows with so many coordinates */
+/*
+ * dp_cost(rows, dimension, epsilon, lambda, method, analysis, loss, h, slack):
+ * of any rows with so many coordinates
+ */
 Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
@@ -242,8 +277,9 @@ dp_cost(PG_FUNCTION_ARGS)
 }
 
 /*
- * dp_cost(source, label, features, epsilon, rows, ...): of a training with these arguments. Unless the caller chooses the
- * noise, the ball is shown too where it is not what the training would draw.
+ * dp_cost(source, label, features, epsilon, rows, ...): of a training with
+ * these arguments. Unless the caller chooses the noise, the ball is shown too
+ * where it is not what the training would draw.
  */
 Datum
 dperm_cost_source(PG_FUNCTION_ARGS)
@@ -261,9 +297,11 @@ dperm_cost_source(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("rows must not be null"),
-				 errhint("rows is the number of rows to expect, for example rows => 10000. The rows of source are not counted.")));
+				 errhint("rows is the number of rows to expect, for example rows => 10000. The "
+						 "rows of source are not counted.")));
 	planned.rows = DatumGetInt64(rows);
-	planned.noise = dperm_train_open(fcinfo, learner_of(dperm_arguments_text(fcinfo, "loss")), false, &planned.options, &source);
+	planned.noise = dperm_train_open(fcinfo, learner_of(dperm_arguments_text(fcinfo, "loss")),
+									 false, &planned.options, &source);
 	planned.dim = dperm_encoder_dim(&source.spec.encoder);
 	check_size(&planned);
 

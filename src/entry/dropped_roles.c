@@ -17,48 +17,71 @@
 
 PG_FUNCTION_INFO_V1(dperm_owners_sync);
 
-/* Give budgets to the owner of our tables, which is the current user within a scope. */
+/*
+ * Give budgets to the owner of our tables, which is the current user within a
+ * scope.
+ */
 static void
-give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Datum *values, Oid role)
+give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Datum *values,
+		  Oid role)
 {
 	uint64		found = dperm_own_tables_query(scope, which, count, types, values, NULL);
 	DpermBudgetLine *lines = palloc0(sizeof(DpermBudgetLine) * Max(found, 1));
 
 	for (uint64 i = 0; i < found; i++)
-		lines[i] = (DpermBudgetLine) {.budget = dperm_own_tables_value(i, 1), .id = dperm_own_tables_value(i, 2), .act = "alter", .role = role,
-		.details = psprintf("owner %s", quote_identifier(GetUserNameFromId(GetUserId(), false)))};
+		lines[i] = (DpermBudgetLine) {
+			.budget = dperm_own_tables_value(i, 1),
+			.id = dperm_own_tables_value(i, 2),
+			.act = "alter",
+			.role = role,
+			.details =
+				psprintf("owner %s", quote_identifier(GetUserNameFromId(GetUserId(), false)))};
 	for (uint64 i = 0; i < found; i++)
 	{
-		Oid			update_types[] = {TEXTOID, dperm_object_name_type(scope, "dp_budget_accounts", "owner_name")};
-		Datum		update_values[] = {CStringGetTextDatum(lines[i].id), dperm_object_name_make(GetUserId())};
+		Oid			update_types[] = {TEXTOID,
+							  dperm_object_name_type(scope, "dp_budget_accounts", "owner_name")};
+		Datum		update_values[] = {CStringGetTextDatum(lines[i].id),
+								 dperm_object_name_make(GetUserId())};
 
-		if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET owner_name = $2 WHERE id = $1::uuid", lengthof(update_types),
+		if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET owner_name = $2 WHERE "
+										  "id = $1::uuid", lengthof(update_types),
 							   update_types, update_values, NULL) != 1)
 			elog(ERROR, "could not give away budget \"%s\"", lines[i].budget);
 		dperm_budget_append(&lines[i]);
 	}
 }
 
-/* Not pg_authid, which only superusers read: whoever owns our tables was one when the extension was made, and need not be one any more. */
-#define ORPHANS_SQL "SELECT budget, id FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_roles AS r WHERE r.oid OPERATOR(pg_catalog.=) a.owner)"
+/*
+ * Not pg_authid, which only superusers read: whoever owns our tables was one
+ * when the extension was made, and need not be one any more.
+ */
+#define ORPHANS_SQL "SELECT budget, id FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT " \
+	"FROM pg_catalog.pg_roles AS r WHERE r.oid OPERATOR(pg_catalog.=) a.owner)"
 
-/* Are there budgets of roles that are gone, and is the caller one to give them away? Others could keep such a budget locked in an open transaction. */
+/*
+ * Are there budgets of roles that are gone, and is the caller one to give them
+ * away? Others could keep such a budget locked in an open transaction.
+ */
 bool
 dperm_dropped_roles_has_orphans(DpermTablesScope *scope)
 {
-	return has_privs_of_role(scope->user, GetUserId()) && dperm_own_tables_query(scope, ORPHANS_SQL " LIMIT 1", 0, NULL, NULL, NULL) > 0;
+	return has_privs_of_role(scope->user, GetUserId()) &&
+		   dperm_own_tables_query(scope, ORPHANS_SQL " LIMIT 1", 0, NULL, NULL, NULL) > 0;
 }
 
 /* Give them away. No event tells of DROP ROLE. */
 void
 dperm_dropped_roles_orphans(DpermTablesScope *scope)
 {
-	give_away(scope, ORPHANS_SQL " ORDER BY budget FOR UPDATE OF a SKIP LOCKED", 0, NULL, NULL, GetUserId());
+	give_away(scope, ORPHANS_SQL " ORDER BY budget FOR UPDATE OF a SKIP "
+								 "LOCKED", 0, NULL, NULL, GetUserId());
 }
 
 /*
- * dperm_owners_sync(): before DROP OWNED. Budgets are not dropped, because what was spent stays spent. They go to the owner of the extension, before the
- * number of a role that is gone can end up in a dump, where it may be that of another role.
+ * dperm_owners_sync(): before DROP OWNED. Budgets are not dropped, because what
+ * was spent stays spent. They go to the owner of the extension, before the
+ * number of a role that is gone can end up in a dump, where it may be that of
+ * another role.
  */
 Datum
 dperm_owners_sync(PG_FUNCTION_ARGS)
@@ -86,7 +109,8 @@ dperm_owners_sync(PG_FUNCTION_ARGS)
 		if (!dperm_own_tables_try_enter(&scope))
 			break;
 		if (role != GetUserId())
-			give_away(&scope, "SELECT budget, id FROM %s.dp_budget_accounts WHERE owner = $1 ORDER BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
+			give_away(&scope, "SELECT budget, id FROM %s.dp_budget_accounts WHERE owner = $1 ORDER "
+							  "BY budget FOR UPDATE", lengthof(types), types, values, scope.user);
 		dperm_own_tables_leave(&scope);
 	}
 	PG_RETURN_NULL();

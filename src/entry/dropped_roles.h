@@ -7,7 +7,8 @@
 #include "budget/own_tables.h"
 
 /*
- * Budgets of roles that are gone: are there some that the caller of a scope, a superuser or the owner of our tables, can give away? And give them to that
+ * Budgets of roles that are gone: are there some that the caller of a scope, a
+ * superuser or the owner of our tables, can give away? And give them to that
  * owner.
  */
 extern bool dperm_dropped_roles_has_orphans(DpermTablesScope *scope);

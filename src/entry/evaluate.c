@@ -38,7 +38,8 @@ typedef struct Evaluation
 	uint64		budget;
 	uint64		parts;			/* of a unit that counts are of */
 	DpermOptions options;
-	int			bins;			/* of a histogram; 0: the cells of the confusion matrix are counted */
+	/* of a histogram; 0: the cells of the confusion matrix are counted */
+	int			bins;
 	int64	   *counts;
 } Evaluation;
 
@@ -52,8 +53,8 @@ terminated(const char *bytes, int len)
 }
 
 /*
- * The model with a column for every feature. One that was trained on arrays has no name for its
- * vector: the caller says which column it is.
+ * The model with a column for every feature. One that was trained on arrays has
+ * no name for its vector: the caller says which column it is.
  */
 static DpermModel *
 name_columns(DpermModel *model, const char *features)
@@ -64,7 +65,8 @@ name_columns(DpermModel *model, const char *features)
 	memcpy(blocks, model->encoder.blocks, sizeof(DpermBlock) * count);
 	if (features)
 	{
-		if (count != 1 || (blocks[0].kind != DPERM_BLOCK_VECTOR && blocks[0].kind != DPERM_BLOCK_BOX))
+		if (count != 1 ||
+			(blocks[0].kind != DPERM_BLOCK_VECTOR && blocks[0].kind != DPERM_BLOCK_BOX))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("features can only be specified for a model of one vector"),
@@ -84,9 +86,13 @@ name_columns(DpermModel *model, const char *features)
 	return model;
 }
 
-/* The label column and its positive value, as of the arguments or else as of training. */
+/*
+ * The label column and its positive value, as of the arguments or else as of
+ * training.
+ */
 static void
-name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names, DpermOptions *options)
+name_label(FunctionCallInfo fcinfo, const DpermModel *model, DpermSourceNames *names,
+		   DpermOptions *options)
 {
 	names->label = dperm_arguments_text(fcinfo, "label");
 	options->positive = dperm_arguments_text(fcinfo, "positive");
@@ -108,7 +114,9 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 {
 	DpermOptions options;
 	DpermModel *model;
-	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid, .protected = dperm_worker_relation(fcinfo), .reads = true};
+	DpermSourceNames names = {.function = fcinfo->flinfo->fn_oid,
+							  .protected = dperm_worker_relation(fcinfo),
+							  .reads = true};
 	List	   *tried = NIL;
 	Datum		value,
 				epsilon;
@@ -124,7 +132,9 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	dperm_options_init(&options, DPERM_LEARNER_LOGREG);
 	dperm_option_table_set(&options, "epsilon", epsilon, false);
 	if (dperm_arguments_text(fcinfo, "neighbours"))
-		dperm_option_table_set(&options, "neighbours", CStringGetTextDatum(dperm_arguments_text(fcinfo, "neighbours")), false);
+		dperm_option_table_set(&options, "neighbours",
+							   CStringGetTextDatum(dperm_arguments_text(fcinfo, "neighbours")),
+							   false);
 	name_label(fcinfo, model, &names, &options);
 	dperm_options_settle(&options);
 	model = name_columns(model, dperm_arguments_text(fcinfo, "features"));
@@ -134,7 +144,8 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	names.block_count = model->encoder.block_count;
 	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_queries_open(&evaluation->source, &names, &options, &tried);
-	evaluation->parts = dperm_person_parts(evaluation->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+	evaluation->parts =
+		dperm_person_parts(evaluation->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	evaluation->options = options;
 }
 
@@ -151,7 +162,10 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 	dperm_entropy_wipe(&entropy);
 }
 
-/* Count rows by cells in one pass, each by what the model decides on it; rows without a label are in none. */
+/*
+ * Count rows by cells in one pass, each by what the model decides on it; rows
+ * without a label are in none.
+ */
 static void
 count_by_pass(const Evaluation *evaluation, int count)
 {
@@ -159,7 +173,10 @@ count_by_pass(const Evaluation *evaluation, int count)
 	Datum		request,
 				result;
 
-	/* what the model does with a row is in its own encoder; how columns are stored, in the source */
+	/*
+	 * what the model does with a row is in its own encoder; how columns are
+	 * stored, in the source
+	 */
 	spec.encoder = evaluation->model->encoder;
 	request = dperm_moments_flat_count(&spec, evaluation->model->weights, evaluation->bins);
 	dperm_queries_pass(&evaluation->source, 1, &request, NULL, &result);
@@ -171,7 +188,8 @@ static void
 count_rows(const Evaluation *evaluation, int count)
 {
 	if (dperm_source_only_once(&evaluation->source))
-		dperm_count_decisions(&evaluation->source, evaluation->model, evaluation->bins, evaluation->counts, count);
+		dperm_count_decisions(&evaluation->source, evaluation->model, evaluation->bins,
+							  evaluation->counts, count);
 	else
 		count_by_pass(evaluation, count);
 }
@@ -182,7 +200,8 @@ count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation, int bins, int64
 {
 	evaluation->bins = bins;
 	evaluation->counts = counts;
-	dperm_call_charge(&evaluation->source, &evaluation->options, DPERM_CALL_EVALUATION, fcinfo->flinfo->fn_oid);
+	dperm_call_charge(&evaluation->source, &evaluation->options, DPERM_CALL_EVALUATION,
+					  fcinfo->flinfo->fn_oid);
 	SPI_connect();
 	count_rows(evaluation, count);
 	SPI_finish();
@@ -201,7 +220,10 @@ put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEsti
 	tuplestore_putvalues(store, desc, values, nulls);
 }
 
-/* dp_evaluate(model, source, label, epsilon, positive, features, neighbours, unit) */
+/*
+ * dp_evaluate(model, source, label, epsilon, positive, features, neighbours,
+ * unit)
+ */
 Datum
 dp_evaluate(PG_FUNCTION_ARGS)
 {
@@ -220,17 +242,21 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	open_evaluation(fcinfo, &evaluation);
 	count_privately(fcinfo, &evaluation, 0, cells, DPERM_CELLS);
 
-	/* not before: a charge ends a transaction, with which a result set would end */
+	/*
+	 * not before: a charge ends a transaction, with which a result set would
+	 * end
+	 */
 	store = dperm_result_set_begin(fcinfo, &desc);
 
 	private = evaluation.budget > 0;
 	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
 	for (int i = 0; i < DPERM_CELLS; i++)
-		put_estimate(store, desc, names[i], dperm_counts_estimate(cells[i], evaluation.budget, evaluation.parts),
-					 private);
+		put_estimate(store, desc, names[i],
+					 dperm_counts_estimate(cells[i], evaluation.budget, evaluation.parts), private);
 	for (int i = 0; i < DPERM_METRICS; i++)
 		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
-					 dperm_counts_metric((DpermMetric) i, cells, evaluation.parts, variance), private);
+					 dperm_counts_metric((DpermMetric) i, cells, evaluation.parts, variance),
+					 private);
 	return (Datum) 0;
 }
 
@@ -242,13 +268,17 @@ share(double part, double whole, bool *isnull)
 	return Float8GetDatum(*isnull ? 0 : part / whole);
 }
 
-/* dp_roc(model, source, label, epsilon, positive, features, bins, neighbours, unit) */
+/*
+ * dp_roc(model, source, label, epsilon, positive, features, bins, neighbours,
+ * unit)
+ */
 Datum
 dp_roc(PG_FUNCTION_ARGS)
 {
 	Evaluation	evaluation;
 	Datum		value;
-	int			bins = dperm_arguments_get(fcinfo, "bins", INT4OID, &value) ? DatumGetInt32(value) : 50;
+	int			bins = dperm_arguments_get(fcinfo, "bins", INT4OID, &value) ?
+		DatumGetInt32(value) : 50;
 	int64	   *counts;
 	double		totals[2] = {0, 0};
 	double		above[2] = {0, 0};

@@ -15,14 +15,18 @@
 
 PG_FUNCTION_INFO_V1(dp_domains);
 
-/* dp_domains(relation regclass): what the catalog says about each column that can be a feature. */
+/*
+ * dp_domains(relation regclass): what the catalog says about each column that
+ * can be a feature.
+ */
 Datum
 dp_domains(PG_FUNCTION_ARGS)
 {
 	TupleDesc	tuple;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &tuple);
 	int			count;
-	DpermColumn *columns = dperm_domains_read(PG_GETARG_OID(0), NULL, dperm_encode_dimension, &count);
+	DpermColumn *columns =
+		dperm_domains_read(PG_GETARG_OID(0), NULL, dperm_encode_dimension, &count);
 
 	for (int i = 0; i < count; i++)
 	{

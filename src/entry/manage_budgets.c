@@ -1,5 +1,6 @@
 /*
- * manage_budgets.c: what owners do with budgets: dp_budget_create, dp_budget_alter, dp_budget_drop, dp_grant, dp_revoke.
+ * manage_budgets.c: what owners do with budgets: dp_budget_create,
+ * dp_budget_alter, dp_budget_drop, dp_grant, dp_revoke.
  */
 #include "postgres.h"
 
@@ -38,8 +39,10 @@ limit_epsilon(double epsilon)
 	if (!(epsilon >= DPERM_EPSILON_MIN && epsilon <= DPERM_EPSILON_MAX))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon of a budget must be between %g and %d", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX),
-				 errhint("It is what all releases may cost together. Values up to about 10 protect something.")));
+				 errmsg("epsilon of a budget must be between %g "
+						"and %d", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX),
+				 errhint("It is what all releases may cost together. Values up to about 10 protect "
+						 "something.")));
 	return epsilon;
 }
 
@@ -50,8 +53,10 @@ limit_delta(double delta)
 	if (!(delta == 0 || (delta >= DPERM_DELTA_MIN && delta < 1)))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("delta of a budget must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
-				 errhint("delta should be much smaller than 1 divided by the number of rows or persons.")));
+				 errmsg("delta of a budget must be 0, or at least %g and less "
+						"than 1", DPERM_DELTA_MIN),
+				 errhint("delta should be much smaller than 1 divided by the number of rows or "
+						 "persons.")));
 	return delta;
 }
 
@@ -93,13 +98,16 @@ new_name(FunctionCallInfo fcinfo)
 }
 
 /*
- * Raise if there is a budget of this name, in the newest state, and let nobody else make one before the end of the transaction. Names are not unique by an index: a row
- * that somebody has made during a restore would keep all restored ones out.
+ * Raise if there is a budget of this name, in the newest state, and let nobody
+ * else make one before the end of the transaction. Names are not unique by an
+ * index: a row that somebody has made during a restore would keep all restored
+ * ones out.
  */
 static void
 lock_name(const char *name)
 {
-	LockDatabaseObject(dperm_own_tables_find("dp_budget_accounts"), DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), 0,
+	LockDatabaseObject(dperm_own_tables_find("dp_budget_accounts"),
+					   DatumGetUInt32(hash_any((const unsigned char *) name, strlen(name))), 0,
 					   ExclusiveLock);
 	if (dperm_budget_find(name, false))
 		ereport(ERROR,
@@ -112,14 +120,21 @@ lock_name(const char *name)
 Datum
 dp_budget_create(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID, INT8OID};
+	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID,
+	INT8OID};
 	char	   *name = new_name(fcinfo);
-	char	   *neighbours = dperm_arguments_required_text(fcinfo, "neighbours", "Use 'replace' or 'remove'.");
+	char	   *neighbours = dperm_arguments_required_text(fcinfo, "neighbours", "Use 'replace' or "
+		"'remove'.");
 	double		epsilon;
 	double		delta = 0;
 	DpermAmount amounts[2];
 	DpermTablesScope scope;
-	DpermBudgetLine line = {.budget = name, .act = "create", .role = GetUserId(), .neighbours = neighbours, .epsilon = &amounts[0], .delta = &amounts[1]};
+	DpermBudgetLine line = {.budget = name,
+							.act = "create",
+							.role = GetUserId(),
+							.neighbours = neighbours,
+							.epsilon = &amounts[0],
+							.delta = &amounts[1]};
 
 	if (!number_argument(fcinfo, "epsilon", &epsilon))
 		ereport(ERROR,
@@ -133,22 +148,33 @@ dp_budget_create(PG_FUNCTION_ARGS)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("neighbours \"%s\" is unknown", neighbours),
-				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use the same.")));
+				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use "
+						 "the same.")));
 
 	dperm_location_check_coordinator();
 	dperm_own_tables_enter(&scope);
 	{
-		Datum		values[] = {CStringGetTextDatum(name), dperm_object_name_make(line.role), dperm_own_tables_numeric(amounts[0]), dperm_own_tables_numeric(amounts[1]),
-		Float8GetDatum(dperm_filter_order(epsilon, delta)), CStringGetTextDatum(neighbours), (Datum) 0};
+		Datum		values[] = {CStringGetTextDatum(name),
+						  dperm_object_name_make(line.role),
+						  dperm_own_tables_numeric(amounts[0]),
+						  dperm_own_tables_numeric(amounts[1]),
+						  Float8GetDatum(dperm_filter_order(epsilon, delta)),
+						  CStringGetTextDatum(neighbours),
+						  (Datum) 0};
 
 		types[1] = dperm_object_name_type(&scope, "dp_budget_accounts", "owner_name");
 		lock_name(name);
 
-		/* only now, when nobody else has a budget of this name, is it known which entry is the next */
+		/*
+		 * only now, when nobody else has a budget of this name, is it known
+		 * which entry is the next
+		 */
 		values[6] = Int64GetDatum(dperm_budget_next_entry(name));
 		if (dperm_own_tables_query(&scope,
-							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, delta, renyi_order, neighbours, since)"
-							   " VALUES ($1, $2, $3, $4, $5, $6, $7)", lengthof(types), types, values, NULL) != 1)
+							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, "
+							   "delta, renyi_order, neighbours, since)"
+							   " VALUES ($1, $2, $3, $4, $5, "
+							   "$6, $7)", lengthof(types), types, values, NULL) != 1)
 			elog(ERROR, "could not write budget \"%s\"", name);
 	}
 	dperm_budget_append(&line);
@@ -156,7 +182,10 @@ dp_budget_create(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* A change between a budget with a delta and one without: what was spent was counted in one way, or in the other. */
+/*
+ * A change between a budget with a delta and one without: what was spent was
+ * counted in one way, or in the other.
+ */
 static void
 check_delta_change(const DpermBudget *budget, double delta)
 {
@@ -165,7 +194,8 @@ check_delta_change(const DpermBudget *budget, double delta)
 	if (spent && (delta > 0) != (budget->filter.order > 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("budget \"%s\" has been charged %s a delta", budget->name, budget->filter.order > 0 ? "with" : "without"),
+				 errmsg("budget \"%s\" has been charged %s a "
+						"delta", budget->name, budget->filter.order > 0 ? "with" : "without"),
 				 errhint("Create another budget.")));
 }
 
@@ -212,15 +242,20 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 
 	/* the order stays once something has been spent at it */
 	if (budget->spent.epsilon.units == 0)
-		budget->filter.order = dperm_filter_order(dperm_amount_double(budget->filter.epsilon), dperm_amount_double(budget->filter.delta));
+		budget->filter.order = dperm_filter_order(dperm_amount_double(budget->filter.epsilon),
+												  dperm_amount_double(budget->filter.delta));
 	{
 		Datum		values[] = {CStringGetTextDatum(budget->id), dperm_object_name_make(owner),
-		dperm_own_tables_numeric(budget->filter.epsilon), dperm_own_tables_numeric(budget->filter.delta), Float8GetDatum(budget->filter.order)};
+						  dperm_own_tables_numeric(budget->filter.epsilon),
+						  dperm_own_tables_numeric(budget->filter.delta),
+						  Float8GetDatum(budget->filter.order)};
 
 		types[1] = dperm_object_name_type(&scope, "dp_budget_accounts", "owner_name");
 		if (dperm_own_tables_query(&scope, has_owner ?
-							   "UPDATE %s.dp_budget_accounts SET owner_name = $2, epsilon = $3, delta = $4, renyi_order = $5 WHERE id = $1::uuid" :
-							   "UPDATE %s.dp_budget_accounts SET epsilon = $3, delta = $4, renyi_order = $5 WHERE id = $1::uuid",
+							   "UPDATE %s.dp_budget_accounts SET owner_name = $2, epsilon = $3, "
+							   "delta = $4, renyi_order = $5 WHERE id = $1::uuid" :
+							   "UPDATE %s.dp_budget_accounts SET epsilon = $3, delta = $4, "
+							   "renyi_order = $5 WHERE id = $1::uuid",
 							   lengthof(types), types, values, NULL) != 1)
 			elog(ERROR, "could not write to budget \"%s\"", name);
 	}
@@ -256,9 +291,11 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 				 errdetail("One of them is %s.", charging),
 				 errhint("Protect them with another budget, or call dp_unprotect.")));
 	dperm_budget_note(name, "drop", role, NULL, NULL);
-	(void) dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid", 1, types, values, NULL);
+	(void) dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = "
+										  "$1::uuid", 1, types, values, NULL);
 	dperm_registry_forget(&scope, budget);
-	if (dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = $1::uuid", 1, types, values, NULL) != 1)
+	if (dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = "
+									   "$1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);
 	dperm_own_tables_leave(&scope);
 	PG_RETURN_VOID();
@@ -284,7 +321,9 @@ dp_grant(PG_FUNCTION_ARGS)
 	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID, InvalidOid};
 	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			grantee = required_role(fcinfo);
-	Datum		values[] = {CStringGetTextDatum(name), ObjectIdGetDatum(grantee), (Datum) 0, (Datum) 0, (Datum) 0, dperm_object_name_make(grantee)};
+	Datum		values[] = {
+		CStringGetTextDatum(name),		ObjectIdGetDatum(grantee), (Datum) 0, (Datum) 0, (Datum) 0,
+		dperm_object_name_make(grantee)};
 	char		nulls[] = "  nn  ";
 	DpermBudgetLine line = {.budget = name, .act = "grant", .role = GetUserId()};
 	DpermAmount amounts[2];
@@ -313,11 +352,17 @@ dp_grant(PG_FUNCTION_ARGS)
 			nulls[2 + i] = ' ';
 		}
 
-	/* with the budget locked; a restore may have added another one to that of its owner */
+	/*
+	 * with the budget locked; a restore may have added another one to that of
+	 * its owner
+	 */
 	if (dperm_own_tables_query(&scope,
-						   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = $5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
-						   " INSERT INTO %s.dp_budget_grants (budget_id, budget, grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
-						   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), 0), coalesce(sum(spent_delta), 0) FROM former",
+						   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = "
+						   "$5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
+						   " INSERT INTO %s.dp_budget_grants (budget_id, budget, grantee_name, "
+						   "epsilon, delta, spent_epsilon, spent_delta)"
+						   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), 0), "
+						   "coalesce(sum(spent_delta), 0) FROM former",
 						   lengthof(types), types, values, nulls) != 1)
 		elog(ERROR, "could not write a grant of budget \"%s\"", name);
 	dperm_budget_append(&line);
@@ -341,12 +386,17 @@ dp_revoke(PG_FUNCTION_ARGS)
 
 	dperm_own_tables_enter(&scope);
 	values[0] = CStringGetTextDatum(dperm_budget_get_own(name, role)->id);
-	if (dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid AND grantee = $2", lengthof(types), types, values, NULL) == 0)
+	if (dperm_own_tables_query(&scope,
+							   "DELETE FROM %s.dp_budget_grants WHERE budget_id = $1::uuid "
+							   "AND grantee = $2",
+							   lengthof(types), types, values, NULL) == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role \"%s\" has no grant of budget \"%s\"", grantee_name, name),
-				 errhint("A role that this one is a member of may have one; the owners of the budget and of its relations need none.")));
-	dperm_budget_note(name, "revoke", role, NULL, psprintf("from %s", quote_identifier(grantee_name)));
+				 errhint("A role that this one is a member of may have one; the owners of the "
+						 "budget and of its relations need none.")));
+	dperm_budget_note(name, "revoke", role, NULL,
+					  psprintf("from %s", quote_identifier(grantee_name)));
 	dperm_own_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
@@ -355,19 +405,25 @@ dp_revoke(PG_FUNCTION_ARGS)
 static bool
 amount_argument(FunctionCallInfo fcinfo, int i, DpermAmount *amount)
 {
-	return dperm_amount_read(DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(i))), amount);
+	return dperm_amount_read(DatumGetCString(DirectFunctionCall1(numeric_out, PG_GETARG_DATUM(i))),
+							 amount);
 }
 
-/* dperm_budget_left(epsilon, delta, renyi_order, spent_epsilon, spent_delta, spent_divergence, spent_direct) */
+/*
+ * dperm_budget_left(epsilon, delta, renyi_order, spent_epsilon, spent_delta,
+ * spent_divergence, spent_direct)
+ */
 Datum
 dperm_budget_left(PG_FUNCTION_ARGS)
 {
 	DpermFilter filter = {.order = PG_GETARG_FLOAT8(2)};
 	DpermFilterSums spent;
 
-	if (!amount_argument(fcinfo, 0, &filter.epsilon) || !amount_argument(fcinfo, 1, &filter.delta) ||
-		!amount_argument(fcinfo, 3, &spent.epsilon) || !amount_argument(fcinfo, 4, &spent.delta) ||
-		!amount_argument(fcinfo, 5, &spent.divergence) || !amount_argument(fcinfo, 6, &spent.direct) || !isfinite(filter.order))
+	if (!amount_argument(fcinfo, 0, &filter.epsilon) ||
+		!amount_argument(fcinfo, 1, &filter.delta) || !amount_argument(fcinfo, 3, &spent.epsilon) ||
+		!amount_argument(fcinfo, 4, &spent.delta) ||
+		!amount_argument(fcinfo, 5, &spent.divergence) ||
+		!amount_argument(fcinfo, 6, &spent.direct) || !isfinite(filter.order))
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(dperm_own_tables_numeric(dperm_filter_left(&filter, &spent)));
 }

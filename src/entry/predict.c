@@ -1,7 +1,8 @@
 /*
  * predict.c: dp_predict, dp_predict_prob, dp_decision.
  *
- * The features are declared "any", so that no choice between overloads can be ambiguous.
+ * The features are declared "any", so that no choice between overloads can be
+ * ambiguous.
  */
 #include "postgres.h"
 

@@ -50,14 +50,17 @@ PG_FUNCTION_INFO_V1(dperm_may_spend);
 
 #define REQUIRED_HINT "Call dp_protect('table', budget => 'name')."
 
-/* Whatever goes wrong in looking up relation, the hint is about this argument. */
+/*
+ * Whatever goes wrong in looking up relation, the hint is about this argument.
+ */
 static void
 relation_hint(void *arg)
 {
 	if (geterrcode() == ERRCODE_WRONG_OBJECT_TYPE)
 		errhint("relation must be a table, a view, a materialized view or a foreign table.");
 	else
-		errhint("Write relation as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with double quotes.");
+		errhint("Write relation as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with "
+				"double quotes.");
 }
 
 /* The relation of an argument, which has to be the caller's own. */
@@ -79,7 +82,8 @@ own_relation(FunctionCallInfo fcinfo)
 	if (relation < FirstNormalObjectId || get_rel_persistence(relation) == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("cannot protect %s relation \"%s\"", relation < FirstNormalObjectId ? "system" : "temporary",
+				 errmsg("cannot protect %s relation "
+						"\"%s\"", relation < FirstNormalObjectId ? "system" : "temporary",
 						get_rel_name(relation))));
 
 	/* one registration at a time */
@@ -106,7 +110,11 @@ columns_argument(FunctionCallInfo fcinfo, int *count)
 	return dperm_arguments_names(fcinfo, "columns", count);
 }
 
-/* Do domains have at most so many bytes as text? A number that takes a few bytes can have thousands of digits, so they are added up before the text is made. */
+/*
+ * Do domains have at most so many bytes as text? A number that takes a few
+ * bytes can have thousands of digits, so they are added up before the text is
+ * made.
+ */
 static bool
 domains_fit(Jsonb *domains, size_t limit)
 {
@@ -121,7 +129,8 @@ domains_fit(Jsonb *domains, size_t limit)
 			continue;
 		if (value.type == jbvNumeric)
 		{
-			char	   *number = DatumGetCString(DirectFunctionCall1(numeric_out, NumericGetDatum(value.val.numeric)));
+			char	   *number = DatumGetCString(
+				DirectFunctionCall1(numeric_out, NumericGetDatum(value.val.numeric)));
 
 			size += strlen(number);
 			pfree(number);
@@ -142,7 +151,8 @@ domains_argument(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("domains must have at most %d bytes as text", DOMAINS_TEXT),
-				 errhint("Declare long lists of categories in the catalog, with an enum or a CHECK constraint.")));
+				 errhint("Declare long lists of categories in the catalog, with an enum or a CHECK "
+						 "constraint.")));
 	return domains;
 }
 
@@ -167,7 +177,8 @@ check_readable(Node *node, void *context)
 		Oid			role = ((ReadView *) context)->role;
 
 		/* a view has entries of itself, which stand for its old and new rows */
-		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION || relation == ((ReadView *) context)->view)
+		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION ||
+			relation == ((ReadView *) context)->view)
 			return false;
 		if (pg_class_aclcheck(relation, role, ACL_SELECT) != ACLCHECK_OK &&
 			pg_attribute_aclcheck_all(relation, role, ACL_SELECT, ACLMASK_ANY) != ACLCHECK_OK)
@@ -183,7 +194,11 @@ check_readable(Node *node, void *context)
 	return expression_tree_walker(node, check_readable, context);
 }
 
-/* Raise for a view, materialized or not, that reads what its owner may not read, itself or through others: nobody could train on it, and nothing is to be kept for that. */
+/*
+ * Raise for a view, materialized or not, that reads what its owner may not
+ * read, itself or through others: nobody could train on it, and nothing is to
+ * be kept for that.
+ */
 static void
 check_view_readable(Oid view, Oid reader)
 {
@@ -203,25 +218,29 @@ check_view_readable(Oid view, Oid reader)
 
 /* A column of an argument, by its exact name. */
 static DpermRegisteredColumn *
-column_named(const char *name, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count)
+column_named(const char *name, Oid relation, const DpermColumn *columns,
+			 DpermRegisteredColumn *registered, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (strcmp(columns[i].name, name) == 0)
 			return &registered[i];
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
-			 errmsg("column \"%s\" of relation \"%s\" does not exist", name, get_rel_name(relation)),
+			 errmsg("column \"%s\" of relation \"%s\" does not "
+					"exist", name, get_rel_name(relation)),
 			 errhint("Names are case-sensitive and are not quoted.")));
 	return NULL;				/* keep compiler quiet */
 }
 
 /* Mark the columns that are listed. */
 static void
-list_columns(char **names, int listed, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count)
+list_columns(char **names, int listed, Oid relation, const DpermColumn *columns,
+			 DpermRegisteredColumn *registered, int count)
 {
 	for (int i = 0; i < listed; i++)
 	{
-		DpermRegisteredColumn *column = column_named(names[i], relation, columns, registered, count);
+		DpermRegisteredColumn *column =
+			column_named(names[i], relation, columns, registered, count);
 
 		if (column->listed)
 			ereport(ERROR,
@@ -241,13 +260,14 @@ check_unit_type(Oid relation, AttrNumber number)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("unit cannot be of type %s", format_type_be(type)),
-				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, date or timestamp.")));
+				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, "
+						 "date or timestamp.")));
 }
 
 /* The domains of an argument, one for each column. */
 static void
-split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns, DpermRegisteredColumn *registered, int count,
-			  bool all_columns)
+split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns,
+			  DpermRegisteredColumn *registered, int count, bool all_columns)
 {
 	for (int i = 0; i < count; i++)
 	{
@@ -260,14 +280,16 @@ split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns, DpermReg
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("column \"%s\" in domains is not listed in columns", columns[i].name),
 					 errhint("Add it to columns, or remove it from domains.")));
-		value = getKeyJsonValueFromContainer(&domains->root, columns[i].name, strlen(columns[i].name), NULL);
+		value = getKeyJsonValueFromContainer(&domains->root, columns[i].name,
+											 strlen(columns[i].name), NULL);
 		registered[i].domain = JsonbValueToJsonb(value);
 	}
 }
 
 /* What a registration says, for the ledger. */
 static char *
-describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, int count, Jsonb *domains)
+describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, int count,
+					  Jsonb *domains)
 {
 	StringInfoData text;
 
@@ -276,12 +298,14 @@ describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, i
 	for (int i = 0; i < count; i++)
 		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
 	appendStringInfo(&text, "%s; domains: %s", names ? "" : "all",
-					 domains ? JsonbToCString(NULL, &domains->root, VARSIZE(domains)) : "as declared");
+					 domains ? JsonbToCString(NULL, &domains->root, VARSIZE(domains)) :
+							   "as declared");
 	return text.data;
 }
 
 /*
- * If nothing has been spent from a budget, it keeps no units but those of the relations that charge it now, without this one.
+ * If nothing has been spent from a budget, it keeps no units but those of the
+ * relations that charge it now, without this one.
  */
 static void
 keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
@@ -293,24 +317,29 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 	dperm_registry_forget(scope, budget);
 	foreach(cell, dperm_registry_charge(budget))
 	{
-		DpermRegistration *present = lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
+		DpermRegistration *present =
+			lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
 
 		/* somebody may have dropped it, or ended its protection, since */
 		if (present && present->budget_id && strcmp(present->budget_id, budget->id) == 0)
-			dperm_registry_keep(scope, budget->id, dperm_kept_units_trace(present->relation, present->unit));
+			dperm_registry_keep(scope, budget->id,
+								dperm_kept_units_trace(present->relation, present->unit));
 	}
 }
 
 /*
- * Keep the unit of a relation for its budget, or raise if it is another than that of relations that share rows with it, or than it was when the budget was charged: what has
- * been spent is about other persons. dp_unprotect in between does not help.
+ * Keep the unit of a relation for its budget, or raise if it is another than
+ * that of relations that share rows with it, or than it was when the budget was
+ * charged: what has been spent is about other persons. dp_unprotect in between
+ * does not help.
  */
 static void
 keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
 {
 	keep_present(scope, budget, registration->relation);
 	dperm_kept_units_check(registration, false);
-	dperm_registry_keep(scope, budget->id, dperm_kept_units_trace(registration->relation, registration->unit));
+	dperm_registry_keep(scope, budget->id,
+						dperm_kept_units_trace(registration->relation, registration->unit));
 }
 
 /* A relation leaves a budget. */
@@ -345,7 +374,8 @@ dp_protect(PG_FUNCTION_ARGS)
 	DpermBudget *old = NULL;
 	List	   *open = NIL;
 	bool		distributed;
-	bool		moved = before && before->budget && !before->waiting && strcmp(before->budget, registration.budget) != 0;
+	bool		moved = before && before->budget && !before->waiting &&
+				 strcmp(before->budget, registration.budget) != 0;
 
 	dperm_location_check_coordinator();
 	distributed = dperm_location_protected_on_citus(relation);
@@ -399,7 +429,8 @@ dp_protect(PG_FUNCTION_ARGS)
 	dperm_population_warn(relation, unit != NULL);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn(relation, distributed);
-	dperm_allowed_code_warn(get_extension_oid("dperm", false), relation, dperm_relation_owner(relation), open);
+	dperm_allowed_code_warn(get_extension_oid("dperm", false), relation,
+							dperm_relation_owner(relation), open);
 	PG_RETURN_VOID();
 }
 
@@ -420,8 +451,10 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	if (registration->waiting && !dperm_registry_settle(&scope, relation, true))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" has the name of a protected relation of another role", get_rel_name(relation)),
-				 errhint("That one has not been restored. Rename yours, or protect it with dp_protect.")));
+				 errmsg("relation \"%s\" has the name of a protected relation of "
+						"another role", get_rel_name(relation)),
+				 errhint("That one has not been restored. Rename yours, or protect it with "
+						 "dp_protect.")));
 	budget = dperm_registry_budget(registration, true);
 	dperm_registry_end(&scope, relation);
 	let_go(&scope, budget, relation);
@@ -433,5 +466,6 @@ dp_unprotect(PG_FUNCTION_ARGS)
 Datum
 dperm_may_spend(PG_FUNCTION_ARGS)
 {
-	PG_RETURN_BOOL(dperm_debit_may_spend(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1), GetUserId()));
+	PG_RETURN_BOOL(dperm_debit_may_spend(text_to_cstring(PG_GETARG_TEXT_PP(0)), PG_GETARG_OID(1),
+										 GetUserId()));
 }

@@ -1,5 +1,6 @@
 /*
- * registry_events.c: the event trigger that keeps registrations of protected relations up to date.
+ * registry_events.c: the event trigger that keeps registrations of protected
+ * relations up to date.
  */
 #include "postgres.h"
 
@@ -25,44 +26,70 @@
 
 PG_FUNCTION_INFO_V1(dperm_registry_sync);
 
-/* How the names of sessions begin that the servers of a cluster have with each other. */
+/*
+ * How the names of sessions begin that the servers of a cluster have with each
+ * other.
+ */
 #define CITUS_NAMES "citus_"
 
 /* What an event has touched. */
 #define COMMANDS_SQL(function) \
-	"SELECT e.objid FROM pg_catalog." function "() AS e WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass"
+	"SELECT e.objid FROM pg_catalog." function "() AS e WHERE e.classid OPERATOR(pg_catalog.=) " \
+											   "'pg_catalog.pg_class'::pg_catalog.regclass"
 #define DROPPED_SQL COMMANDS_SQL("pg_event_trigger_dropped_objects")
 #define ALTERED_SQL COMMANDS_SQL("pg_event_trigger_ddl_commands")
 
-/* Relations that have come to be children of others whose units are kept for budgets: unkept (child, parent, number, is_unit, kept_by), for those that have none of their own. */
+/*
+ * Relations that have come to be children of others whose units are kept for
+ * budgets: unkept (child, parent, number, is_unit, kept_by), for those that
+ * have none of their own.
+ */
 #define UNKEPT_SQL(relations) \
-	"parents (child, parent) AS (SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) ANY (" relations ") " \
-	"UNION SELECT p.child, i.inhparent FROM parents AS p, pg_catalog.pg_inherits AS i WHERE i.inhrelid OPERATOR(pg_catalog.=) p.parent), " \
-	"unkept AS (SELECT DISTINCT ON (p.child, c.kept_by) p.child, p.parent, c.number, c.is_unit, c.kept_by FROM parents AS p, %1$s.dp_protected_columns AS c " \
-	"WHERE c.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT parent FROM parents)) AND c.relation OPERATOR(pg_catalog.=) p.parent AND c.kept_by IS NOT NULL " \
-	"AND NOT EXISTS (SELECT FROM %1$s.dp_protected_columns AS k WHERE k.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT child FROM parents)) " \
-	"AND k.relation OPERATOR(pg_catalog.=) p.child AND k.kept_by OPERATOR(pg_catalog.=) c.kept_by)) "
+	"parents (child, parent) AS (SELECT i.inhrelid, i.inhparent FROM pg_catalog.pg_inherits AS i " \
+	"WHERE i.inhrelid OPERATOR(pg_catalog.=) ANY (" relations ") " \
+	"UNION SELECT p.child, i.inhparent FROM parents AS p, pg_catalog.pg_inherits AS i WHERE " \
+	"i.inhrelid OPERATOR(pg_catalog.=) p.parent), " \
+	"unkept AS (SELECT DISTINCT ON (p.child, c.kept_by) p.child, p.parent, c.number, c.is_unit, " \
+	"c.kept_by FROM parents AS p, %1$s.dp_protected_columns AS c " \
+	"WHERE c.relation OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT parent FROM parents)) AND " \
+	"c.relation OPERATOR(pg_catalog.=) p.parent AND c.kept_by IS NOT NULL " \
+	"AND NOT EXISTS (SELECT FROM %1$s.dp_protected_columns AS k WHERE k.relation " \
+	"OPERATOR(pg_catalog.=) ANY (ARRAY(SELECT child FROM parents)) " \
+	"AND k.relation OPERATOR(pg_catalog.=) p.child AND k.kept_by OPERATOR(pg_catalog.=) " \
+	"c.kept_by)) "
 
 /* Among the relations of a command and their children. */
 #define CHILDREN_SQL \
-	"WITH RECURSIVE touched (oid) AS (" ALTERED_SQL " UNION SELECT i.inhrelid FROM touched AS t, pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) t.oid), " \
+	"WITH RECURSIVE touched (oid) AS (" ALTERED_SQL " UNION SELECT i.inhrelid FROM touched AS t, " \
+	"pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) t.oid), " \
 	UNKEPT_SQL("ARRAY(SELECT oid FROM touched)") "SELECT u.child FROM unkept AS u"
 
 /* The registered ones among the relations that a command has dropped. */
 #define GONE_SQL \
-	"SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY (ARRAY(" DROPPED_SQL ")) " \
-	"UNION SELECT c.relation::pg_catalog.oid FROM %1$s.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) ANY (ARRAY(" DROPPED_SQL "))"
+	"SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.relation " \
+	"OPERATOR(pg_catalog.=) ANY (ARRAY(" DROPPED_SQL ")) " \
+	"UNION SELECT c.relation::pg_catalog.oid FROM %1$s.dp_protected_columns AS c WHERE " \
+	"c.relation OPERATOR(pg_catalog.=) ANY (ARRAY(" DROPPED_SQL "))"
 
-/* What was dropped while event triggers were disabled, or in a transaction that did not see its registration. */
+/*
+ * What was dropped while event triggers were disabled, or in a transaction that
+ * did not see its registration.
+ */
 #define LOST_SQL \
-	" UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)" \
-	" UNION SELECT c.relation::pg_catalog.oid FROM %1$s.dp_protected_columns AS c WHERE c.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) c.relation)"
+	" UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE " \
+	"r.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid " \
+	"OPERATOR(pg_catalog.=) r.relation)" \
+	" UNION SELECT c.relation::pg_catalog.oid FROM %1$s.dp_protected_columns AS c WHERE " \
+	"c.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid " \
+	"OPERATOR(pg_catalog.=) c.relation)"
 
 /* Does a registration wait for its relation? Hardly ever. */
 static bool
 any_pending(DpermTablesScope *scope)
 {
-	return dperm_own_tables_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending IS NOT NULL UNION ALL SELECT FROM %s.dp_protected_columns WHERE pending IS NOT NULL LIMIT 1",
+	return dperm_own_tables_query(scope, "SELECT FROM %s.dp_protected_relations WHERE pending IS "
+										 "NOT NULL UNION ALL SELECT FROM %s.dp_protected_columns "
+										 "WHERE pending IS NOT NULL LIMIT 1",
 							  0, NULL, NULL, NULL) > 0;
 }
 
@@ -77,18 +104,26 @@ kept_list(DpermTablesScope *scope, List *list)
 	return list;
 }
 
-/* The relations of a command, which have been made, or have got another name or owner, that registrations wait for: those that were restored before their relations. */
+/*
+ * The relations of a command, which have been made, or have got another name or
+ * owner, that registrations wait for: those that were restored before their
+ * relations.
+ */
 static List *
 awaited_relations(DpermTablesScope *scope)
 {
-	uint64		count = any_pending(scope) ? dperm_own_tables_query(scope, ALTERED_SQL, 0, NULL, NULL, NULL) : 0;
+	uint64		count =
+		any_pending(scope) ? dperm_own_tables_query(scope, ALTERED_SQL, 0, NULL, NULL, NULL) : 0;
 
 	return kept_list(scope, dperm_registry_awaited(scope, dperm_own_tables_oids(count, 1)));
 }
 
 /*
- * The relations that there is something to do for, as an array, NULL if there are none. Found without a lock that would stop anybody: most commands concern
- * none, and what they lock stays locked until their transaction ends. In *orphans, is there a budget to give away; in *awaited, those of them that restored registrations wait for.
+ * The relations that there is something to do for, as an array, NULL if there
+ * are none. Found without a lock that would stop anybody: most commands concern
+ * none, and what they lock stays locked until their transaction ends. In
+ * *orphans, is there a budget to give away; in *awaited, those of them that
+ * restored registrations wait for.
  */
 static ArrayType *
 concerned_relations(bool drop, bool *orphans, List **awaited)
@@ -99,11 +134,20 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 
 	dperm_own_tables_enter_reading(&scope);
 
-	/* most databases protect nothing; and only a superuser, or whoever owns our tables, walks through all registrations */
-	count = dperm_own_tables_query(&scope, "SELECT FROM %s.dp_protected_relations UNION ALL SELECT FROM %s.dp_protected_columns LIMIT 1", 0, NULL, NULL, NULL);
+	/*
+	 * most databases protect nothing; and only a superuser, or whoever owns our
+	 * tables, walks through all registrations
+	 */
+	count = dperm_own_tables_query(&scope, "SELECT FROM %s.dp_protected_relations UNION ALL SELECT "
+										   "FROM %s.dp_protected_columns "
+										   "LIMIT 1", 0, NULL, NULL, NULL);
 	if (count > 0)
-		count = dperm_own_tables_execute(psprintf(!drop ? CHILDREN_SQL : has_privs_of_role(scope.user, GetUserId()) ? GONE_SQL LOST_SQL : GONE_SQL, scope.schema),
-									 0, NULL, NULL, NULL, false);
+		count = dperm_own_tables_execute(psprintf(!drop ? CHILDREN_SQL :
+												  has_privs_of_role(scope.user, GetUserId()) ?
+														  GONE_SQL LOST_SQL :
+														  GONE_SQL,
+												  scope.schema),
+										 0, NULL, NULL, NULL, false);
 	if (count > 0)
 	{
 		Datum	   *relations = palloc(sizeof(Datum) * count);
@@ -121,7 +165,10 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 	return found;
 }
 
-/* The relation that a command names, before it is done; InvalidOid if there is none. Rights are the command's own business. */
+/*
+ * The relation that a command names, before it is done; InvalidOid if there is
+ * none. Rights are the command's own business.
+ */
 static Oid
 named_relation(Node *command)
 {
@@ -143,7 +190,8 @@ found_relations(const char *sql, Oid argument)
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(argument)};
 
-	return dperm_own_tables_oids(dperm_own_tables_execute(sql, lengthof(types), types, values, NULL, true), 1);
+	return dperm_own_tables_oids(
+		dperm_own_tables_execute(sql, lengthof(types), types, values, NULL, true), 1);
 }
 
 /* The schema that a command renames, InvalidOid if it does something else. */
@@ -152,21 +200,32 @@ renamed_schema(Node *command)
 {
 	const RenameStmt *rename = (const RenameStmt *) command;
 
-	return IsA(command, RenameStmt) && rename->renameType == OBJECT_SCHEMA ? get_namespace_oid(rename->subname, true) : InvalidOid;
+	return IsA(command, RenameStmt) && rename->renameType == OBJECT_SCHEMA ?
+			   get_namespace_oid(rename->subname, true) :
+			   InvalidOid;
 }
 
-/* The extension whose objects a command moves, InvalidOid if it does something else. */
+/*
+ * The extension whose objects a command moves, InvalidOid if it does something
+ * else.
+ */
 static Oid
 moved_extension(Node *command)
 {
 	const AlterObjectSchemaStmt *move = (const AlterObjectSchemaStmt *) command;
 
-	return IsA(command, AlterObjectSchemaStmt) && move->objectType == OBJECT_EXTENSION ? get_extension_oid(strVal(move->object), true) : InvalidOid;
+	return IsA(command, AlterObjectSchemaStmt) && move->objectType == OBJECT_EXTENSION ?
+			   get_extension_oid(strVal(move->object), true) :
+			   InvalidOid;
 }
 
 /*
- * Before relations, or columns of them, get other names or owners: let restored registrations that have these be about them. Most are by now; but no event tells of REASSIGN OWNED. They are the
- * relation that a command names, with those that inherit from it or are of its type, or all of a schema or an extension. Names are looked up as the command does it. Where the caller may not do what they want, the command itself raises, and nothing is done.
+ * Before relations, or columns of them, get other names or owners: let restored
+ * registrations that have these be about them. Most are by now; but no event
+ * tells of REASSIGN OWNED. They are the relation that a command names, with
+ * those that inherit from it or are of its type, or all of a schema or an
+ * extension. Names are looked up as the command does it. Where the caller may
+ * not do what they want, the command itself raises, and nothing is done.
  */
 static void
 settle_named(Node *command)
@@ -185,14 +244,27 @@ settle_named(Node *command)
 	if (any_pending(&scope))
 	{
 		if (OidIsValid(schema))
-			awaited = found_relations("SELECT c.oid FROM pg_catalog.pg_class AS c WHERE c.relnamespace OPERATOR(pg_catalog.=) $1", schema);
+			awaited = found_relations("SELECT c.oid FROM pg_catalog.pg_class AS c WHERE "
+									  "c.relnamespace OPERATOR(pg_catalog.=) $1", schema);
 		else if (OidIsValid(extension))
-			awaited = found_relations("SELECT d.objid FROM pg_catalog.pg_depend AS d WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass "
-									  "AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass AND d.refobjid OPERATOR(pg_catalog.=) $1 AND d.deptype OPERATOR(pg_catalog.=) 'e'", extension);
+			awaited = found_relations("SELECT d.objid FROM pg_catalog.pg_depend AS d WHERE "
+									  "d.classid OPERATOR(pg_catalog.=) "
+									  "'pg_catalog.pg_class'::pg_catalog.regclass "
+									  "AND d.refclassid OPERATOR(pg_catalog.=) "
+									  "'pg_catalog.pg_extension'::pg_catalog.regclass AND "
+									  "d.refobjid OPERATOR(pg_catalog.=) $1 AND d.deptype "
+									  "OPERATOR(pg_catalog.=) 'e'", extension);
 		else if (OidIsValid(relation))
-			awaited = found_relations("WITH RECURSIVE heirs (oid) AS (SELECT c.oid FROM pg_catalog.pg_class AS c, pg_catalog.pg_class AS n WHERE n.oid OPERATOR(pg_catalog.=) $1 "
-									  "AND (c.oid OPERATOR(pg_catalog.=) n.oid OR (n.relkind OPERATOR(pg_catalog.=) 'c' AND c.reloftype OPERATOR(pg_catalog.=) n.reltype)) "
-									  "UNION SELECT i.inhrelid FROM heirs AS h, pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) h.oid) SELECT h.oid FROM heirs AS h", relation);
+			awaited = found_relations("WITH RECURSIVE heirs (oid) AS (SELECT c.oid FROM "
+									  "pg_catalog.pg_class AS c, pg_catalog.pg_class AS n WHERE "
+									  "n.oid OPERATOR(pg_catalog.=) $1 "
+									  "AND (c.oid OPERATOR(pg_catalog.=) n.oid OR (n.relkind "
+									  "OPERATOR(pg_catalog.=) 'c' AND c.reloftype "
+									  "OPERATOR(pg_catalog.=) n.reltype)) "
+									  "UNION SELECT i.inhrelid FROM heirs AS h, "
+									  "pg_catalog.pg_inherits AS i WHERE i.inhparent "
+									  "OPERATOR(pg_catalog.=) h.oid) SELECT h.oid FROM "
+									  "heirs AS h", relation);
 		awaited = kept_list(&scope, dperm_registry_awaited(&scope, awaited));
 	}
 	dperm_own_tables_leave(&scope);
@@ -215,14 +287,20 @@ as_sent(Node *command, Node *sent)
 	if (IsA(copy, RenameStmt) && IsA(sent, RenameStmt) && ((RenameStmt *) copy)->relation &&
 		((RenameStmt *) sent)->relation && ((RenameStmt *) sent)->relation->schemaname == NULL)
 		((RenameStmt *) copy)->relation->schemaname = NULL;
-	if (IsA(copy, DropStmt) && IsA(sent, DropStmt) && list_length(((DropStmt *) copy)->objects) == list_length(((DropStmt *) sent)->objects))
+	if (IsA(copy, DropStmt) && IsA(sent, DropStmt) &&
+		list_length(((DropStmt *) copy)->objects) == list_length(((DropStmt *) sent)->objects))
 		forboth(name, ((DropStmt *) copy)->objects, sent_name, ((DropStmt *) sent)->objects)
-			if (IsA(lfirst(name), List) && IsA(lfirst(sent_name), List) && list_length(lfirst(sent_name)) == 1 && list_length(lfirst(name)) > 1)
+			if (IsA(lfirst(name), List) && IsA(lfirst(sent_name), List) &&
+				list_length(lfirst(sent_name)) == 1 && list_length(lfirst(name)) > 1)
 				lfirst(name) = list_make1(llast(lfirst(name)));
 	return copy;
 }
 
-/* Is a command the one that the client has sent, not a part of another one? Sessions that the servers of a cluster have with each other have names that tell. */
+/*
+ * Is a command the one that the client has sent, not a part of another one?
+ * Sessions that the servers of a cluster have with each other have names that
+ * tell.
+ */
 static bool
 is_own(Node *command)
 {
@@ -247,12 +325,15 @@ makes_shard(Node *command)
 	if (!IsA(command, RenameStmt) || rename->relation == NULL || rename->subname != NULL)
 		return false;
 	separator = strrchr(rename->newname, '_');
-	return separator && separator[1] && strspn(separator + 1, "0123456789") == strlen(separator + 1);
+	return separator && separator[1] &&
+		   strspn(separator + 1, "0123456789") == strlen(separator + 1);
 }
 
 /*
- * Raise if Citus is about to put another table in the place of a protected one, which would not be protected: it drops the old one, or makes it a shard of the new one. Both are commands
- * within a command of the user. Functions of users can have such commands, too.
+ * Raise if Citus is about to put another table in the place of a protected one,
+ * which would not be protected: it drops the old one, or makes it a shard of
+ * the new one. Both are commands within a command of the user. Functions of
+ * users can have such commands, too.
  */
 static void
 check_replaced(const EventTriggerData *event)
@@ -264,38 +345,62 @@ check_replaced(const EventTriggerData *event)
 	char	   *name = NULL;
 	DpermTablesScope scope;
 
-	if (!(drop || (before && makes_shard(event->parsetree))) || !dperm_location_has_citus() || is_own(event->parsetree))
+	if (!(drop || (before && makes_shard(event->parsetree))) || !dperm_location_has_citus() ||
+		is_own(event->parsetree))
 		return;
 	if (before)
 		values[0] = ObjectIdGetDatum(named_relation(event->parsetree));
 	dperm_own_tables_enter_reading(&scope);
 	if (dperm_own_tables_query(&scope, drop ?
-						   "SELECT e.object_identity FROM pg_catalog.pg_event_trigger_dropped_objects() AS e, %s.dp_protected_relations AS r "
-						   "WHERE e.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass AND e.objsubid OPERATOR(pg_catalog.=) 0 "
-						   "AND r.relation OPERATOR(pg_catalog.=) e.objid AND r.budget IS NOT NULL ORDER BY 1 LIMIT 1" :
-						   "SELECT r.relation::pg_catalog.text FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $1 AND r.budget IS NOT NULL LIMIT 1",
+						   "SELECT e.object_identity FROM "
+						   "pg_catalog.pg_event_trigger_dropped_objects() AS e, "
+						   "%s.dp_protected_relations AS r "
+						   "WHERE e.classid OPERATOR(pg_catalog.=) "
+						   "'pg_catalog.pg_class'::pg_catalog.regclass AND e.objsubid "
+						   "OPERATOR(pg_catalog.=) 0 "
+						   "AND r.relation OPERATOR(pg_catalog.=) e.objid AND r.budget IS NOT NULL "
+						   "ORDER BY 1 LIMIT 1" :
+						   "SELECT r.relation::pg_catalog.text FROM %s.dp_protected_relations AS r "
+						   "WHERE r.relation OPERATOR(pg_catalog.=) $1 AND r.budget IS NOT NULL "
+						   "LIMIT 1",
 						   drop ? 0 : lengthof(types), types, values, NULL) > 0)
 		name = MemoryContextStrdup(scope.caller, dperm_own_tables_value(0, 1));
 	dperm_own_tables_leave(&scope);
 	if (name)
 		ereport(ERROR,
 				(errcode(ERRCODE_DEPENDENT_OBJECTS_STILL_EXIST),
-				 errmsg("protected relation %s cannot be %s within another command", name, drop ? "dropped" : "renamed like a shard"),
-				 errdetail("Citus does so to put another table in its place, which would not be protected."),
-				 errhint("Call dp_unprotect first, and dp_protect afterwards, with the same budget and unit.")));
+				 errmsg("protected relation %s cannot be %s within another "
+						"command", name, drop ? "dropped" : "renamed like a shard"),
+				 errdetail("Citus does so to put another table in its place, which would not be "
+						   "protected."),
+				 errhint("Call dp_unprotect first, and dp_protect afterwards, with the same budget "
+						 "and unit.")));
 }
 
-/* What has become a partition or a child has the unit of its parent, unless it has one. */
+/*
+ * What has become a partition or a child has the unit of its parent, unless it
+ * has one.
+ */
 static void
 keep_children(DpermTablesScope *scope, ArrayType *relations)
 {
 	Oid			types[] = {OIDARRAYOID};
 	Datum		values[] = {PointerGetDatum(relations)};
-	uint64		count = dperm_own_tables_execute(psprintf("WITH RECURSIVE " UNKEPT_SQL("$1") "SELECT u.child, u.is_unit, u.kept_by, a.attnum FROM unkept AS u LEFT JOIN pg_catalog.pg_attribute AS n "
-										   "ON n.attrelid OPERATOR(pg_catalog.=) u.parent AND n.attnum OPERATOR(pg_catalog.=) u.number AND n.attnum OPERATOR(pg_catalog.>) 0 AND NOT n.attisdropped "
-										   "LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) u.child AND a.attname OPERATOR(pg_catalog.=) n.attname "
-										   "AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT a.attisdropped", scope->schema),
-										   lengthof(types), types, values, NULL, false);
+	uint64		count = dperm_own_tables_execute(
+		psprintf(
+			"WITH RECURSIVE " UNKEPT_SQL(
+				"$1") "SELECT u.child, u.is_unit, u.kept_by, a.attnum FROM unkept AS u LEFT JOIN "
+					  "pg_catalog.pg_attribute AS n "
+					  "ON n.attrelid OPERATOR(pg_catalog.=) u.parent AND "
+					  "n.attnum OPERATOR(pg_catalog.=) u.number AND n.attnum "
+					  "OPERATOR(pg_catalog.>) 0 AND NOT n.attisdropped "
+					  "LEFT JOIN pg_catalog.pg_attribute AS a ON a.attrelid "
+					  "OPERATOR(pg_catalog.=) u.child AND a.attname "
+					  "OPERATOR(pg_catalog.=) n.attname "
+					  "AND a.attnum OPERATOR(pg_catalog.>) 0 AND NOT "
+					  "a.attisdropped",
+			scope->schema),
+		lengthof(types), types, values, NULL, false);
 	DpermKeptUnit *units = palloc0(sizeof(*units) * Max(count, 1));
 	char	  **budgets = palloc(sizeof(char *) * Max(count, 1));
 
@@ -317,10 +422,13 @@ static void
 remove_dropped(DpermTablesScope *scope, ArrayType *relations)
 {
 	static const char *const statements[] = {
-		"DELETE FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY ($1) "
-		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) r.relation)",
+		"DELETE FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) ANY "
+		"($1) "
+		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) "
+		"r.relation)",
 		"DELETE FROM %s.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) ANY ($1) "
-		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) c.relation)"
+		"AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) "
+		"c.relation)"
 	};
 	Oid			types[] = {OIDARRAYOID};
 	Datum		values[] = {PointerGetDatum(relations)};
@@ -330,8 +438,11 @@ remove_dropped(DpermTablesScope *scope, ArrayType *relations)
 }
 
 /*
- * dperm_registry_sync(): after a command that drops, makes or alters relations, and before one that renames them. All that is done is for the relations of the command alone, which it has locked anyway: a row
- * of another relation would stay locked until this transaction ends, and whoever alters that relation would wait. Nothing has to be done for columns: those that are
+ * dperm_registry_sync(): after a command that drops, makes or alters relations,
+ * and before one that renames them. All that is done is for the relations of
+ * the command alone, which it has locked anyway: a row of another relation
+ * would stay locked until this transaction ends, and whoever alters that
+ * relation would wait. Nothing has to be done for columns: those that are
  * renamed are known by their numbers, and those that are dropped by nothing.
  */
 Datum

@@ -33,22 +33,27 @@ dperm_ledger_guard(PG_FUNCTION_ARGS)
 }
 
 /*
- * The trigger of each row of our tables. What logical replication brings is skipped: it would set what is spent here back to what is spent elsewhere. It fires no triggers of statements.
+ * The trigger of each row of our tables. What logical replication brings is
+ * skipped: it would set what is spent here back to what is spent elsewhere. It
+ * fires no triggers of statements.
  */
 Datum
 dperm_replica_guard(PG_FUNCTION_ARGS)
 {
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 
-	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) || !TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
+	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
+		!TRIGGER_FIRED_FOR_ROW(trigger->tg_event))
 		elog(ERROR, "dperm_replica_guard: not called by trigger manager before a row");
 	if (IsLogicalWorker())
 		return PointerGetDatum(NULL);
-	return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple : trigger->tg_trigtuple);
+	return PointerGetDatum(TRIGGER_FIRED_BY_UPDATE(trigger->tg_event) ? trigger->tg_newtuple :
+																		trigger->tg_trigtuple);
 }
 
 /* The event triggers that our script has made, disabled. */
-static const char *const event_triggers[] = {"dperm_owners_drop", "dperm_registry_drop", "dperm_registry_before", "dperm_registry_alter"};
+static const char *const event_triggers[] = {"dperm_owners_drop", "dperm_registry_drop",
+											 "dperm_registry_before", "dperm_registry_alter"};
 
 /* Is an event trigger disabled? */
 static bool
@@ -64,8 +69,9 @@ is_disabled(const char *name)
 }
 
 /*
- * From the first budget or protected relation on, commands are followed. Before,
- * nobody's command depends on dperm, not even on its library being there.
+ * From the first budget or protected relation on, commands are followed.
+ * Before, nobody's command depends on dperm, not even on its library being
+ * there.
  */
 static void
 follow_commands(void)
@@ -88,7 +94,10 @@ follow_commands(void)
 	}
 }
 
-/* The trigger of all of our tables. A privilege is not enough to write them: pg_write_all_data has it, and GRANT ALL gives it. */
+/*
+ * The trigger of all of our tables. A privilege is not enough to write them:
+ * pg_write_all_data has it, and GRANT ALL gives it.
+ */
 Datum
 dperm_table_guard(PG_FUNCTION_ARGS)
 {
@@ -96,13 +105,15 @@ dperm_table_guard(PG_FUNCTION_ARGS)
 	Relation	table;
 
 	/* for a row, what it returns would have the row skipped */
-	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) || !TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event))
+	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
+		!TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event))
 		elog(ERROR, "dperm_table_guard: not called by trigger manager before a statement");
 	table = trigger->tg_relation;
 	if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("table \"%s\" is written by extension dperm alone", RelationGetRelationName(table)),
+				 errmsg("table \"%s\" is written by extension dperm "
+						"alone", RelationGetRelationName(table)),
 				 errhint("Use its functions.")));
 	if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 		follow_commands();

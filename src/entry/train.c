@@ -41,7 +41,8 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermMod
 
 /* Read the arguments of a training, and open its source. */
 DpermNoisePlans
-dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, DpermOptions *options, DpermSource *source)
+dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, DpermOptions *options,
+				 DpermSource *source)
 {
 	DpermSourceNames names = {
 		.function = fcinfo->flinfo->fn_oid,
@@ -96,7 +97,9 @@ dp_logreg_train(PG_FUNCTION_ARGS)
 	return train(fcinfo, DPERM_LEARNER_LOGREG);
 }
 
-/* dp_svm_train(source, label, features, epsilon, ..., loss, h): see sql/parts */
+/*
+ * dp_svm_train(source, label, features, epsilon, ..., loss, h): see sql/parts
+ */
 Datum
 dp_svm_train(PG_FUNCTION_ARGS)
 {

@@ -1,5 +1,6 @@
 /*
- * train.h: what dp_logreg_train, dp_svm_train, their tuning counterparts and dp_cost share.
+ * train.h: what dp_logreg_train, dp_svm_train, their tuning counterparts and
+ * dp_cost share.
  */
 #ifndef DPERM_TRAIN_H
 #define DPERM_TRAIN_H
@@ -11,13 +12,17 @@
 #include "query/source.h"
 
 /*
- * Read the arguments of a training, and open its source, whose rows are to be read or not: every mistake is an error here, before any row is read. Returns the
- * shape of the noise, in the order of the model; NULL for the ball.
+ * Read the arguments of a training, and open its source, whose rows are to be
+ * read or not: every mistake is an error here, before any row is read. Returns
+ * the shape of the noise, in the order of the model; NULL for the ball.
  */
 extern DpermNoisePlans dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads,
 										DpermOptions *options, DpermSource *source);
 
-/* The result of a training function, made in its caller's context; ends the SPI connection. */
+/*
+ * The result of a training function, made in its caller's context; ends the SPI
+ * connection.
+ */
 extern Datum dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller,
 								const DpermModel *model);
 

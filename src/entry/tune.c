@@ -1,10 +1,13 @@
 /*
- * tune.c: dp_logreg_tune and dp_svm_tune: training with parameters that are chosen privately.
+ * tune.c: dp_logreg_tune and dp_svm_tune: training with parameters that are
+ * chosen privately.
  *
- * The private way (Algorithm 4 of the paper): the rows are divided into one portion per candidate and
- * one more; each candidate is trained on its own portion with all of epsilon, and one is chosen by the
- * mistakes on the last portion, with all of epsilon too. Each row is in one portion, so the whole costs
- * epsilon. The holdout way: the choice is made on a public table, and the model is trained on all rows.
+ * The private way (Algorithm 4 of the paper): the rows are divided into one
+ * portion per candidate and one more; each candidate is trained on its own
+ * portion with all of epsilon, and one is chosen by the mistakes on the last
+ * portion, with all of epsilon too. Each row is in one portion, so the whole
+ * costs epsilon. The holdout way: the choice is made on a public table, and the
+ * model is trained on all rows.
  */
 #include "postgres.h"
 
@@ -39,7 +42,10 @@
 PG_FUNCTION_INFO_V1(dp_logreg_tune);
 PG_FUNCTION_INFO_V1(dp_svm_tune);
 
-/* On a public table every candidate is trained this often, since each training has its noise. */
+/*
+ * On a public table every candidate is trained this often, since each training
+ * has its noise.
+ */
 #define HOLDOUT_REPEATS 3
 
 /* A tuning in progress. */
@@ -55,7 +61,8 @@ typedef struct Tuning
 	DpermRows  *sets;			/* rows that are loaded, each for one candidate or more, */
 	int			set_count;
 	DpermRows **trained_on;		/* by each candidate, */
-	DpermRows **tested_on;		/* and that its mistakes are counted on, if rows may be read only once */
+	/* and that its mistakes are counted on, if rows may be read only once */
+	DpermRows **tested_on;
 	List	   *tried;			/* queries that have been checked */
 	const char *holdout;		/* the public table, or NULL */
 	int64		holdout_rows[2];	/* in its two halves */
@@ -86,7 +93,10 @@ read_arguments(Tuning *tuning)
 	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
 }
 
-/* Open the relation of the names for every candidate; with the features of the source before, if that is asked. */
+/*
+ * Open the relation of the names for every candidate; with the features of the
+ * source before, if that is asked.
+ */
 static void
 open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 {
@@ -112,7 +122,11 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 	}
 }
 
-/* Divide the rows of every candidate, by one fresh key. Where they are read once, they or their persons draw their portions: of persons elsewhere that is known later. */
+/*
+ * Divide the rows of every candidate, by one fresh key. Where they are read
+ * once, they or their persons draw their portions: of persons elsewhere that is
+ * known later.
+ */
 static void
 divide_sources(Tuning *tuning, int portions, bool is_public)
 {
@@ -137,10 +151,14 @@ setup_of_candidate(const Tuning *tuning, int candidate, int64 rows)
 	const DpermOptions *options = &tuning->candidates.each[candidate];
 	const DpermEncoder *encoder = &tuning->sources[candidate].spec.encoder;
 
-	return dperm_options_setup(options, dperm_encoder_dim(encoder), dperm_options_noise(options, encoder, false), rows);
+	return dperm_options_setup(options, dperm_encoder_dim(encoder),
+							   dperm_options_noise(options, encoder, false), rows);
 }
 
-/* See that each candidate can be trained on so many rows, before one of them is. Returns how they will be. */
+/*
+ * See that each candidate can be trained on so many rows, before one of them
+ * is. Returns how they will be.
+ */
 static DpermSetup *
 check_candidates_on(const Tuning *tuning, int64 rows)
 {
@@ -155,8 +173,9 @@ check_candidates_on(const Tuning *tuning, int64 rows)
 }
 
 /*
- * A candidate with Gaussian noise spends delta whether or not it is chosen, since its mistakes have a say in the choice. So if
- * one has, all have, and the model that is released says so; else none has. Numbers of rows are public.
+ * A candidate with Gaussian noise spends delta whether or not it is chosen,
+ * since its mistakes have a say in the choice. So if one has, all have, and the
+ * model that is released says so; else none has. Numbers of rows are public.
  */
 static void
 settle_delta(Tuning *tuning, const int64 *rows, int64 total)
@@ -193,7 +212,10 @@ units_name(const Tuning *tuning)
 	return tuning->candidates.each[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows";
 }
 
-/* The number of units is public, and which of them are in a portion does not depend on what they hold. */
+/*
+ * The number of units is public, and which of them are in a portion does not
+ * depend on what they hold.
+ */
 static void
 too_few_units(const Tuning *tuning)
 {
@@ -221,7 +243,10 @@ same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
 	return memcmp(forms[0], forms[1], size) == 0;
 }
 
-/* The set of a portion for a source: one from first on that is the same, or a new one. */
+/*
+ * The set of a portion for a source: one from first on that is the same, or a
+ * new one.
+ */
 static DpermRows *
 find_set(Tuning *tuning, const DpermSource *source, int portion, int first)
 {
@@ -235,8 +260,9 @@ find_set(Tuning *tuning, const DpermSource *source, int portion, int first)
 }
 
 /*
- * Load the rows of each candidate, in one pass: its own portion, or the first one for all, which is kept once for all
- * that make the same of it. The last portion too, in the same way, if it cannot be read later.
+ * Load the rows of each candidate, in one pass: its own portion, or the first
+ * one for all, which is kept once for all that make the same of it. The last
+ * portion too, in the same way, if it cannot be read later.
  */
 static void
 load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
@@ -250,13 +276,18 @@ load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
 										 own_portions ? tuning->set_count : 0);
 	last = tuning->set_count;
 	for (int i = 0; tuning->sources[0].once && i < count; i++)
-		tuning->tested_on[i] = find_set(tuning, &tuning->sources[i], tuning->sources[0].portions - 1, last);
+		tuning->tested_on[i] =
+			find_set(tuning, &tuning->sources[i], tuning->sources[0].portions - 1, last);
 	dperm_load(tuning->sets, tuning->set_count, portions);
 }
 
-/* How many mistakes the models of tasks make on a portion, which has so many rows: those that nobody was trained on. */
+/*
+ * How many mistakes the models of tasks make on a portion, which has so many
+ * rows: those that nobody was trained on.
+ */
 static void
-count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *tasks, int count, int64 *mistakes)
+count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *tasks, int count,
+			   int64 *mistakes)
 {
 	Datum	   *requests = palloc(sizeof(Datum) * count);
 	Datum	   *results = palloc(sizeof(Datum) * count);
@@ -264,7 +295,8 @@ count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *t
 
 	for (int i = 0; i < count; i++)
 	{
-		requests[i] = dperm_moments_flat_count(&tasks[i].rows->source->spec, tasks[i].model->weights, 0);
+		requests[i] =
+			dperm_moments_flat_count(&tasks[i].rows->source->spec, tasks[i].model->weights, 0);
 		portions[i] = portion;
 	}
 	dperm_queries_pass(&tuning->sources[0], count, requests, portions, results);
@@ -278,7 +310,10 @@ count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *t
 	}
 }
 
-/* The mistakes of the models of all candidates on the last portion, which has so many units. */
+/*
+ * The mistakes of the models of all candidates on the last portion, which has
+ * so many units.
+ */
 static void
 test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
 {
@@ -317,7 +352,8 @@ tune_privately(Tuning *tuning)
 			too_few_units(tuning);
 	settle_delta(tuning, rows, total);
 	for (int i = 0; i < tuning->candidates.count; i++)
-		tasks[i] = (DpermTask) {.options = &tuning->candidates.each[i], .rows = tuning->trained_on[i]};
+		tasks[i] =
+			(DpermTask) {.options = &tuning->candidates.each[i], .rows = tuning->trained_on[i]};
 	dperm_tasks_run(tasks, tuning->candidates.count);
 	test_candidates(tuning, tasks, rows[tuning->candidates.count], mistakes);
 	dperm_load_close(tuning->sets, tuning->set_count);
@@ -333,12 +369,15 @@ tune_privately(Tuning *tuning)
 	set_tuning(tasks[chosen].model,
 			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
 						", \"portions\": %d, \"candidates\": %s}",
-						dperm_selection_name(tuning->selection), units_name(tuning), total, portions,
-						dperm_candidates_json(&tuning->candidates)));
+						dperm_selection_name(tuning->selection), units_name(tuning), total,
+						portions, dperm_candidates_json(&tuning->candidates)));
 	return tasks[chosen].model;
 }
 
-/* Load the public table. What is wrong with it shows here, before anything is charged. */
+/*
+ * Load the public table. What is wrong with it shows here, before anything is
+ * charged.
+ */
 static void
 load_holdout(Tuning *tuning)
 {
@@ -350,8 +389,9 @@ load_holdout(Tuning *tuning)
 }
 
 /*
- * The best candidate on a public table: one half trains, one half counts. Noise is to be as large as it
- * will be on the private rows, so epsilon is scaled by the numbers of rows; method, law and lambda are what they will be.
+ * The best candidate on a public table: one half trains, one half counts. Noise
+ * is to be as large as it will be on the private rows, so epsilon is scaled by
+ * the numbers of rows; method, law and lambda are what they will be.
  */
 static int
 best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
@@ -376,7 +416,8 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 			options->epsilon = Min(Max(options->epsilon * private_rows / rows[0],
 									   DPERM_EPSILON_MIN), DPERM_EPSILON_MAX);
 		for (int r = 0; r < HOLDOUT_REPEATS; r++)
-			tasks[i * HOLDOUT_REPEATS + r] = (DpermTask) {.options = options, .rows = tuning->trained_on[i]};
+			tasks[i * HOLDOUT_REPEATS + r] =
+				(DpermTask) {.options = options, .rows = tuning->trained_on[i]};
 	}
 	dperm_tasks_run(tasks, trainings);
 	count_mistakes(tuning, 1, rows[1], tasks, trainings, mistakes);
@@ -395,7 +436,10 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 	return best;
 }
 
-/* The number of the best candidate on the holdout, if there are so many private units: in the session of the caller, whose code the holdout may run. */
+/*
+ * The number of the best candidate on the holdout, if there are so many private
+ * units: in the session of the caller, whose code the holdout may run.
+ */
 static int
 choose_on_holdout(int64 units, void *arg)
 {
@@ -412,7 +456,9 @@ choose_on_holdout(int64 units, void *arg)
 static DpermModel *
 tune_on_holdout(Tuning *tuning, DpermSource *private)
 {
-	int64		units = dperm_source_only_once(&private[0]) ? dperm_load_count(&private[0]) : dperm_queries_count(&private[0], NULL, NULL);
+	int64		units = dperm_source_only_once(&private[0]) ?
+					  dperm_load_count(&private[0]) :
+					  dperm_queries_count(&private[0], NULL, NULL);
 	DpermModel *model;
 	int			best;
 	StringInfoData text;
@@ -450,7 +496,10 @@ overlap(const Tuning *tuning, const DpermSource *private)
 	return result;
 }
 
-/* Open the public table in place of the private one, and see that it is another. */
+/*
+ * Open the public table in place of the private one, and see that it is
+ * another.
+ */
 static DpermSource *
 open_holdout(Tuning *tuning, const char *holdout)
 {
@@ -505,7 +554,8 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("cannot specify both unit and identity"),
-				 errhint("Omit identity: persons are divided into portions, each with all of their rows.")));
+				 errhint("Omit identity: persons are divided into portions, each with all of their "
+						 "rows.")));
 	if (OidIsValid(protected))
 	{
 		ResourceOwner look = dperm_locks_look();
@@ -532,7 +582,8 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	{
 		if (tuning.holdout)
 			tuning.private = open_holdout(&tuning, tuning.holdout);
-		divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1, tuning.holdout != NULL);
+		divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1,
+					   tuning.holdout != NULL);
 	}
 	if (OidIsValid(protected))
 	{
@@ -542,7 +593,10 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 		return model_or_null;
 	}
 
-	/* all that arguments can have wrong has been found by now: here the first row is read */
+	/*
+	 * all that arguments can have wrong has been found by now: here the first
+	 * row is read
+	 */
 	dperm_call_charge(&first, &tuning.base, DPERM_CALL_TUNING, fcinfo->flinfo->fn_oid);
 	SPI_connect();
 	model = tuning.holdout ? tune_on_holdout(&tuning, tuning.private) : tune_privately(&tuning);

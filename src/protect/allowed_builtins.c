@@ -1,9 +1,12 @@
 /*
- * allowed_builtins.c: which of PostgreSQL's own functions may be called for the rows of a protected relation.
+ * allowed_builtins.c: which of PostgreSQL's own functions may be called for the
+ * rows of a protected relation.
  *
- * What is shown of a row depends on that row alone. PostgreSQL marks most functions IMMUTABLE that are so. Those that it marks STABLE
- * depend on settings, which are the server's own, or on the catalog or the statistics; so of these only the ones that are known may be called,
- * and what a newer PostgreSQL adds waits until it is known, too.
+ * What is shown of a row depends on that row alone. PostgreSQL marks most
+ * functions IMMUTABLE that are so. Those that it marks STABLE depend on
+ * settings, which are the server's own, or on the catalog or the statistics; so
+ * of these only the ones that are known may be called, and what a newer
+ * PostgreSQL adds waits until it is known, too.
  */
 #include "postgres.h"
 
@@ -19,14 +22,21 @@
 #include "protect/allowed_builtins.h"
 #include "relation/row_sources.h"
 
-/* Is a type one that stands for an object of the catalog, or has the name of one: regclass, regconfig, regdictionary and such, or aclitem? */
+/*
+ * Is a type one that stands for an object of the catalog, or has the name of
+ * one: regclass, regconfig, regdictionary and such, or aclitem?
+ */
 bool
 dperm_allowed_builtins_names_object(Oid type)
 {
-	return type == ACLITEMOID || (type < FirstNormalObjectId && strncmp(format_type_be(type), "reg", 3) == 0);
+	return type == ACLITEMOID ||
+		   (type < FirstNormalObjectId && strncmp(format_type_be(type), "reg", 3) == 0);
 }
 
-/* Is a type one of dates or times? Their functions depend on TimeZone, DateStyle and IntervalStyle, and on the time of the transaction. */
+/*
+ * Is a type one of dates or times? Their functions depend on TimeZone,
+ * DateStyle and IntervalStyle, and on the time of the transaction.
+ */
 static bool
 is_time(Oid type)
 {
@@ -47,28 +57,38 @@ takes(Form_pg_proc form, bool (*is_such) (Oid type))
 	return false;
 }
 
-/* Only PostgreSQL itself can give such an argument: selectivities, steps of aggregates, values in binary form. */
+/*
+ * Only PostgreSQL itself can give such an argument: selectivities, steps of
+ * aggregates, values in binary form.
+ */
 static bool
 is_internal(Oid type)
 {
 	return type == INTERNALOID;
 }
 
-/* Is a STABLE function known to depend on its arguments, on types, and on settings that have fixed values? */
+/*
+ * Is a STABLE function known to depend on its arguments, on types, and on
+ * settings that have fixed values?
+ */
 static bool
 is_known(const char *name)
 {
 	static const char *const names[] = {
 		/* values as text or bytes, and back */
-		"date_in", "time_in", "timetz_in", "timestamp_in", "timestamptz_in", "interval_in", "cash_in", "cash_out", "xml_in", "xml_send", "array_in", "array_out", "array_send",
-		"record_in", "record_out", "record_send", "range_in", "range_out", "range_send", "multirange_in", "multirange_out", "multirange_send",
-		"enum_in", "enum_out", "enum_send", "domain_in", "textsend", "varcharsend", "bpcharsend", "namesend", "convert", "convert_from", "convert_to", "length",
-		"to_char", "to_number", "to_date", "to_timestamp", "make_timestamptz", "money", "numeric",
-		"concat", "concat_ws", "format", "textanycat", "anytextcat", "quote_literal", "quote_nullable", "array_to_string",
-		"to_json", "to_jsonb", "row_to_json", "array_to_json", "xml", "xml_is_well_formed",
-		"enum_first", "enum_last", "enum_range",
+		"date_in", "time_in", "timetz_in", "timestamp_in", "timestamptz_in", "interval_in",
+		"cash_in", "cash_out", "xml_in", "xml_send", "array_in", "array_out", "array_send",
+		"record_in", "record_out", "record_send", "range_in", "range_out", "range_send",
+		"multirange_in", "multirange_out", "multirange_send", "enum_in", "enum_out", "enum_send",
+		"domain_in", "textsend", "varcharsend", "bpcharsend", "namesend", "convert", "convert_from",
+		"convert_to", "length", "to_char", "to_number", "to_date", "to_timestamp",
+		"make_timestamptz", "money", "numeric", "concat", "concat_ws", "format", "textanycat",
+		"anytextcat", "quote_literal", "quote_nullable", "array_to_string", "to_json", "to_jsonb",
+		"row_to_json", "array_to_json", "xml", "xml_is_well_formed", "enum_first", "enum_last",
+		"enum_range",
 		/* the same for all rows of a call, and not up to the caller */
-		"now", "transaction_timestamp", "statement_timestamp", "current_user", "current_database", "getdatabaseencoding", "version"};
+		"now", "transaction_timestamp", "statement_timestamp", "current_user", "current_database",
+		"getdatabaseencoding", "version"};
 
 	if (strncmp(name, "json_", 5) == 0 || strncmp(name, "jsonb_", 6) == 0)
 		return strstr(name, "_to_tsvector") == NULL;
@@ -78,7 +98,10 @@ is_known(const char *name)
 	return false;
 }
 
-/* What keeps a function of PostgreSQL from being called for rows? NULL if nothing does. */
+/*
+ * What keeps a function of PostgreSQL from being called for rows? NULL if
+ * nothing does.
+ */
 const char *
 dperm_allowed_builtins_fault(Oid function)
 {
@@ -95,12 +118,16 @@ dperm_allowed_builtins_fault(Oid function)
 	if (form->provolatile == PROVOLATILE_VOLATILE)
 		fault = "is volatile";
 
-	/* also if they are IMMUTABLE: a text search configuration can be somebody else's, and is looked up when the function is called */
+	/*
+	 * also if they are IMMUTABLE: a text search configuration can be somebody
+	 * else's, and is looked up when the function is called
+	 */
 	else if (takes(form, dperm_allowed_builtins_names_object))
 		fault = "depends on what the catalog has under a name";
 	else if (function == F_TS_PARSE_OID_TEXT || function == F_TS_TOKEN_TYPE_OID)
 		fault = "depends on what the catalog has under a name";
-	else if (form->provolatile == PROVOLATILE_STABLE && !takes(form, is_internal) && !takes(form, is_time) && !is_known(NameStr(form->proname)))
+	else if (form->provolatile == PROVOLATILE_STABLE && !takes(form, is_internal) &&
+			 !takes(form, is_time) && !is_known(NameStr(form->proname)))
 		fault = "can depend on the catalog, the server or how a row is stored";
 	ReleaseSysCache(tuple);
 	return fault;

@@ -1,10 +1,14 @@
 /*
- * allowed_builtins.h: which of PostgreSQL's own functions may be called for rows.
+ * allowed_builtins.h: which of PostgreSQL's own functions may be called for
+ * rows.
  */
 #ifndef DPERM_ALLOWED_BUILTINS_H
 #define DPERM_ALLOWED_BUILTINS_H
 
-/* What keeps a function of PostgreSQL from being called for rows; NULL if nothing does. */
+/*
+ * What keeps a function of PostgreSQL from being called for rows; NULL if
+ * nothing does.
+ */
 extern const char *dperm_allowed_builtins_fault(Oid function);
 
 /*

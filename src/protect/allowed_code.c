@@ -1,8 +1,8 @@
 /*
  * allowed_code.c: whose functions run with the rights of a relation's owner.
  *
- * A walk through all that PostgreSQL may call for a query. Functions lead to types
- * and operators, and these to functions.
+ * A walk through all that PostgreSQL may call for a query. Functions lead to
+ * types and operators, and these to functions.
  */
 #include "postgres.h"
 
@@ -46,7 +46,8 @@ typedef struct Walk
 	Oid			extension;		/* ours */
 	Oid			relation;
 	Oid			owner;			/* of the relation */
-	Oid			within;			/* the function whose body is looked at, InvalidOid for the query itself */
+	/* the function whose body is looked at, InvalidOid for the query itself */
+	Oid			within;
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
 	ObjectAddresses *visited;	/* functions, types and views that have been checked */
 } Walk;
@@ -70,7 +71,10 @@ is_new(Walk *walk, Oid class, Oid object)
 	return true;
 }
 
-/* The functions behind an operator. The planner may put its negator or its commutator in its place. */
+/*
+ * The functions behind an operator. The planner may put its negator or its
+ * commutator in its place.
+ */
 static void
 check_operator(Oid operator, Walk *walk)
 {
@@ -101,12 +105,14 @@ check_constraints(Oid type, Walk *walk)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(type));
+	ScanKeyInit(&key, Anum_pg_constraint_contypid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(type));
 	scan = systable_beginscan(catalog, ConstraintTypidIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
-		Datum		value = heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(catalog), &isnull);
+		Datum		value =
+			heap_getattr(tuple, Anum_pg_constraint_conbin, RelationGetDescr(catalog), &isnull);
 
 		check_text(value, isnull, walk);
 	}
@@ -131,19 +137,28 @@ is_strange(Oid type, const Walk *walk)
 	return owner != walk->owner && !superuser_arg(owner);
 }
 
-/* Raise for a type of somebody else, who can give it constraints and casts at any moment. */
+/*
+ * Raise for a type of somebody else, who can give it constraints and casts at
+ * any moment.
+ */
 static void
 check_type_owner(Oid type, Walk *walk)
 {
 	if (is_strange(type, walk))
 		ereport(walk->level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("type %s does not belong to the owner of protected relation \"%s\"", format_type_be(type),
+				 errmsg("type %s does not belong to the owner of protected relation "
+						"\"%s\"", format_type_be(type),
 						get_rel_name(walk->relation)),
-				 errhint("Its owner could have functions run with the rights of the relation's owner. The owner of the relation, or a superuser, has to own the type.")));
+				 errhint("Its owner could have functions run with the rights of the relation's "
+						 "owner. The owner of the relation, or a superuser, has to own the "
+						 "type.")));
 }
 
-/* The functions of casts from and to a type. Some functions of PostgreSQL look for one when they are called: those that make text or JSON of anything. */
+/*
+ * The functions of casts from and to a type. Some functions of PostgreSQL look
+ * for one when they are called: those that make text or JSON of anything.
+ */
 static void
 check_casts(Oid type, Walk *walk)
 {
@@ -155,7 +170,10 @@ check_casts(Oid type, Walk *walk)
 	{
 		Form_pg_cast form = (Form_pg_cast) GETSTRUCT(tuple);
 
-		/* whoever owns one of the types can make a cast; values of a stranger's type are refused anyway */
+		/*
+		 * whoever owns one of the types can make a cast; values of a stranger's
+		 * type are refused anyway
+		 */
 		if ((form->castsource == type || form->casttarget == type) && OidIsValid(form->castfunc) &&
 			!is_strange(form->castsource, walk) && !is_strange(form->casttarget, walk))
 			(void) check_function(form->castfunc, walk);
@@ -164,15 +182,21 @@ check_casts(Oid type, Walk *walk)
 	table_close(catalog, AccessShareLock);
 }
 
-/* Raise for a type whose values stand for an object of the catalog, which can change at any moment: what is written, and read, is a name. */
+/*
+ * Raise for a type whose values stand for an object of the catalog, which can
+ * change at any moment: what is written, and read, is a name.
+ */
 static void
 refuse_names(Oid type, Walk *walk)
 {
 	if (dperm_allowed_builtins_names_object(type))
 		ereport(walk->level,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("values of type %s behind protected relation \"%s\" depend on what the catalog has under a name", format_type_be(type), get_rel_name(walk->relation)),
-				 errhint("What is computed of a row may depend on that row alone. A constant can be compared with an oid: tableoid = 'part'::regclass.")));
+				 errmsg("values of type %s behind protected relation \"%s\" depend on what the "
+						"catalog has under "
+						"a name", format_type_be(type), get_rel_name(walk->relation)),
+				 errhint("What is computed of a row may depend on that row alone. A constant can "
+						 "be compared with an oid: tableoid = 'part'::regclass.")));
 }
 
 /* The types of the columns of a composite type. */
@@ -204,8 +228,11 @@ check_domain(Oid type, Walk *walk)
 }
 
 /*
- * The functions that values of a type are made with, beyond those of the type itself: casts, and constraints of domains, also within arrays, records and
- * ranges, whose input is a function of PostgreSQL that calls the others. How values are compared, operator classes tell, which only superusers make, as they do types with functions in C.
+ * The functions that values of a type are made with, beyond those of the type
+ * itself: casts, and constraints of domains, also within arrays, records and
+ * ranges, whose input is a function of PostgreSQL that calls the others. How
+ * values are compared, operator classes tell, which only superusers make, as
+ * they do types with functions in C.
  */
 static void
 check_type(Oid type, Walk *walk)
@@ -229,26 +256,37 @@ check_type(Oid type, Walk *walk)
 }
 
 /*
- * Raise for a function that reads a table, or may read any. What it finds there are rows of others, so that a single person, or row, would have a hand in all rows
- * that the function is called for. This is so whoever calls, and when a relation is protected.
+ * Raise for a function that reads a table, or may read any. What it finds there
+ * are rows of others, so that a single person, or row, would have a hand in all
+ * rows that the function is called for. This is so whoever calls, and when a
+ * relation is protected.
  */
 static void
 refuse_reader(Oid function, const char *what, const Walk *walk)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("function %s, which protected relation \"%s\" calls, %s", format_procedure(function), get_rel_name(walk->relation), what),
-			 errhint("What is computed of a row may depend on that row alone: functions get its values as arguments, read no table, view or catalog, and call nothing volatile.")));
+			 errmsg("function %s, which protected relation \"%s\" "
+					"calls, %s", format_procedure(function), get_rel_name(walk->relation), what),
+			 errhint("What is computed of a row may depend on that row alone: functions get its "
+					 "values as arguments, read no table, view or catalog, and call nothing "
+					 "volatile.")));
 }
 
-/* Raise for a function that nobody can look into, and that is not said to depend on its arguments alone. */
+/*
+ * Raise for a function that nobody can look into, and that is not said to
+ * depend on its arguments alone.
+ */
 static void
 refuse_opaque(Oid function, Walk *walk)
 {
 	ereport(walk->level,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-			 errmsg("function %s, which protected relation \"%s\" calls, is not IMMUTABLE", format_procedure(function), get_rel_name(walk->relation)),
-			 errhint("What is computed of a row may depend on that row alone. If it does, mark the function IMMUTABLE; or write it in SQL with RETURN or BEGIN ATOMIC, which can be looked into.")));
+			 errmsg("function %s, which protected relation \"%s\" calls, is not "
+					"IMMUTABLE", format_procedure(function), get_rel_name(walk->relation)),
+			 errhint("What is computed of a row may depend on that row alone. If it does, mark the "
+					 "function IMMUTABLE; or write it in SQL with RETURN or BEGIN ATOMIC, which "
+					 "can be looked into.")));
 }
 
 /* Raise for a function of somebody else; false if that is a warning. */
@@ -261,11 +299,15 @@ check_trust(Oid function, Walk *walk)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
 					format_procedure(function), get_rel_name(walk->relation)),
-			 errhint("It would run with the owner's rights. The owner of the relation, or a superuser, has to own the function.")));
+			 errhint("It would run with the owner's rights. The owner of the relation, or a "
+					 "superuser, has to own the function.")));
 	return false;
 }
 
-/* What an aggregate is made of, beside its functions: the type of the state is no dependency. */
+/*
+ * What an aggregate is made of, beside its functions: the type of the state is
+ * no dependency.
+ */
 static void
 check_aggregate(Oid aggregate, Walk *walk)
 {
@@ -286,7 +328,8 @@ check_aggregate(Oid aggregate, Walk *walk)
 /*
  * What a body names is found when a row gets there. Raise if somebody else has
  * created an extension, and let nobody create one meanwhile: it could have what
- * fits better, in any schema. Warn if the schema of the function is not trusted.
+ * fits better, in any schema. Warn if the schema of the function is not
+ * trusted.
  */
 static void
 check_names(Form_pg_proc function, Walk *walk)
@@ -300,20 +343,28 @@ check_names(Form_pg_proc function, Walk *walk)
 	if (extension)
 		ereport(walk->level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("extension \"%s\" does not belong to the owner of protected relation \"%s\", or to an administrator",
+				 errmsg("extension \"%s\" does not belong to the owner of protected relation "
+						"\"%s\", or to an administrator",
 						extension, get_rel_name(walk->relation)),
 				 errdetail("Function %s could call what it has.", format_procedure(function->oid)),
-				 errhint("Let a superuser own it: drop and create the extension. Revoke CREATE on the database from other roles.")));
-	if (walk->level == WARNING && function->proowner == walk->owner && !dperm_trusted_schemas_has(function->pronamespace, walk->owner))
+				 errhint("Let a superuser own it: drop and create the extension. Revoke CREATE on "
+						 "the database from other roles.")));
+	if (walk->level == WARNING && function->proowner == walk->owner &&
+		!dperm_trusted_schemas_has(function->pronamespace, walk->owner))
 		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("schema \"%s\" of function %s, which protected relation \"%s\" calls, has or may get objects of other roles", schema,
+				 errmsg("schema \"%s\" of function %s, which protected relation \"%s\" calls, has "
+						"or may get objects of other roles", schema,
 						format_procedure(function->oid), get_rel_name(walk->relation)),
 				 errdetail("What the function names there is not found when rows are read."),
-				 errhint("Move the function and what it calls to a schema where only you create objects.")));
+				 errhint("Move the function and what it calls to a schema where only you create "
+						 "objects.")));
 }
 
-/* Check what a function of the owner or of a superuser runs. The mark of one that cannot be looked into is believed. */
+/*
+ * Check what a function of the owner or of a superuser runs. The mark of one
+ * that cannot be looked into is believed.
+ */
 static void
 check_body(Oid function, HeapTuple tuple, Walk *walk)
 {
@@ -345,7 +396,10 @@ check_text(Datum expression, bool isnull, Walk *walk)
 		(void) check_node(stringToNode(TextDatumGetCString(expression)), walk);
 }
 
-/* What the planner adds to a call, which no query shows: default arguments, and casts to the types that a function returns and takes. */
+/*
+ * What the planner adds to a call, which no query shows: default arguments, and
+ * casts to the types that a function returns and takes.
+ */
 static void
 check_signature(HeapTuple tuple, Walk *walk)
 {
@@ -362,12 +416,16 @@ check_signature(HeapTuple tuple, Walk *walk)
 		check_type(types[i], walk);
 }
 
-/* Raise for a function of PostgreSQL or of our own that has a fault; of others the mark is believed. */
+/*
+ * Raise for a function of PostgreSQL or of our own that has a fault; of others
+ * the mark is believed.
+ */
 static void
 check_fault(Oid function, const char *fault, const Walk *walk)
 {
 	if (fault && OidIsValid(walk->within))
-		refuse_reader(walk->within, psprintf("calls function %s, which %s", format_procedure(function), fault), walk);
+		refuse_reader(walk->within, psprintf("calls function %s, "
+											 "which %s", format_procedure(function), fault), walk);
 	else if (fault)
 		refuse_reader(function, fault, walk);
 }
@@ -386,7 +444,8 @@ check_function(Oid function, void *context)
 	}
 	if (getExtensionOfObject(ProcedureRelationId, function) == walk->extension)
 	{
-		check_fault(function, func_volatile(function) == PROVOLATILE_VOLATILE ? "is volatile" : NULL, walk);
+		check_fault(function,
+					func_volatile(function) == PROVOLATILE_VOLATILE ? "is volatile" : NULL, walk);
 		return false;
 	}
 	if (!is_new(walk, ProcedureRelationId, function))
@@ -401,14 +460,21 @@ check_function(Oid function, void *context)
 	return false;
 }
 
-/* Is a function one of PostgreSQL's own that make values of a type which an argument names? In a cast the type is known. */
+/*
+ * Is a function one of PostgreSQL's own that make values of a type which an
+ * argument names? In a cast the type is known.
+ */
 static bool
 takes_type(Oid function)
 {
-	return function == F_ARRAY_IN || function == F_DOMAIN_IN || function == F_RANGE_IN || function == F_MULTIRANGE_IN || function == F_RECORD_IN || function == F_ENUM_IN;
+	return function == F_ARRAY_IN || function == F_DOMAIN_IN || function == F_RANGE_IN ||
+		   function == F_MULTIRANGE_IN || function == F_RECORD_IN || function == F_ENUM_IN;
 }
 
-/* What else PostgreSQL calls for an expression or clause; its functions are looked at with all others. */
+/*
+ * What else PostgreSQL calls for an expression or clause; its functions are
+ * looked at with all others.
+ */
 static void
 check_calls(Node *node, Walk *walk)
 {
@@ -434,14 +500,18 @@ check_calls(Node *node, Walk *walk)
 			break;
 		case T_FuncExpr:
 			if (takes_type(((FuncExpr *) node)->funcid))
-				refuse_reader(((FuncExpr *) node)->funcid, "makes values of a type that its arguments name", walk);
+				refuse_reader(((FuncExpr *) node)->funcid, "makes values of a type that its "
+					"arguments name", walk);
 			break;
 		default:
 			break;
 	}
 }
 
-/* Generated columns that are computed when they are read. Those that are stored are columns as any other. */
+/*
+ * Generated columns that are computed when they are read. Those that are stored
+ * are columns as any other.
+ */
 static void
 check_virtual(Relation table, Walk *walk)
 {
@@ -459,15 +529,19 @@ check_virtual(Relation table, Walk *walk)
 }
 
 /*
- * A function that an expression of a table depends on, and those that this one does. No row gets there, so nothing but their owner matters. What has been looked at in this
- * way has the number 1 among the visited, so that it is looked at again where rows do get; what has been looked at there is not looked at here.
+ * A function that an expression of a table depends on, and those that this one
+ * does. No row gets there, so nothing but their owner matters. What has been
+ * looked at in this way has the number 1 among the visited, so that it is
+ * looked at again where rows do get; what has been looked at there is not
+ * looked at here.
  */
 static void
 check_planned(Oid class, Oid object, void *walk)
 {
 	ObjectAddress address = {.classId = class, .objectId = object, .objectSubId = 1};
 
-	if (object < FirstNormalObjectId || (class != ProcedureRelationId && class != OperatorRelationId) ||
+	if (object < FirstNormalObjectId ||
+		(class != ProcedureRelationId && class != OperatorRelationId) ||
 		object_address_present(&address, ((Walk *) walk)->visited))
 		return;
 	add_exact_object_address(&address, ((Walk *) walk)->visited);
@@ -477,7 +551,11 @@ check_planned(Oid class, Oid object, void *walk)
 	dperm_row_sources_dependencies(class, object, check_planned, walk);
 }
 
-/* A table with its partitions and children. The planner simplifies the expressions of indexes, of extended statistics and of partition keys, also those of parents. */
+/*
+ * A table with its partitions and children. The planner simplifies the
+ * expressions of indexes, of extended statistics and of partition keys, also
+ * those of parents.
+ */
 static void
 check_table(Oid table, Walk *walk)
 {
@@ -492,9 +570,11 @@ check_table(Oid table, Walk *walk)
 
 		dperm_row_sources_dependencies(RelationRelationId, lfirst_oid(cell), check_planned, walk);
 		foreach(object, RelationGetIndexList(relation))
-			dperm_row_sources_dependencies(RelationRelationId, lfirst_oid(object), check_planned, walk);
+			dperm_row_sources_dependencies(RelationRelationId, lfirst_oid(object), check_planned,
+										   walk);
 		foreach(object, RelationGetStatExtList(relation))
-			dperm_row_sources_dependencies(StatisticExtRelationId, lfirst_oid(object), check_planned, walk);
+			dperm_row_sources_dependencies(StatisticExtRelationId, lfirst_oid(object),
+										   check_planned, walk);
 		check_virtual(relation, walk);
 		table_close(relation, NoLock);
 	}
@@ -513,14 +593,18 @@ check_view(Oid view, Walk *walk)
 	table_close(relation, NoLock);
 }
 
-/* The same for what is read: tables with their partitions and children, and views. */
+/*
+ * The same for what is read: tables with their partitions and children, and
+ * views.
+ */
 static void
 check_entry(const RangeTblEntry *entry, Walk *walk)
 {
 	if (entry->rtekind != RTE_RELATION)
 		return;
 	if (OidIsValid(walk->within))
-		refuse_reader(walk->within, psprintf("reads relation \"%s\"", get_rel_name(entry->relid)), walk);
+		refuse_reader(walk->within, psprintf("reads relation "
+											 "\"%s\"", get_rel_name(entry->relid)), walk);
 	if (entry->relkind == RELKIND_VIEW)
 		check_view(entry->relid, walk);
 	else
@@ -537,15 +621,22 @@ check_types(List *types, Walk *walk)
 		check_type(lfirst_oid(cell), walk);
 }
 
-/* Is a node a constant that stands for an object, but is taken as its number: as in tableoid = 'part'::regclass? */
+/*
+ * Is a node a constant that stands for an object, but is taken as its number:
+ * as in tableoid = 'part'::regclass?
+ */
 static bool
 is_number(Node *node)
 {
-	return IsA(node, RelabelType) && ((RelabelType *) node)->resulttype == OIDOID && IsA(((RelabelType *) node)->arg, Const) &&
-		((Const *) ((RelabelType *) node)->arg)->consttype < FirstNormalObjectId;
+	return IsA(node, RelabelType) && ((RelabelType *) node)->resulttype == OIDOID &&
+		   IsA(((RelabelType *) node)->arg, Const) &&
+		   ((Const *) ((RelabelType *) node)->arg)->consttype < FirstNormalObjectId;
 }
 
-/* Check the owner of every function of a query: also behind operators, casts and policies. */
+/*
+ * Check the owner of every function of a query: also behind operators, casts
+ * and policies.
+ */
 static bool
 check_node(Node *node, void *walk)
 {
@@ -560,14 +651,18 @@ check_node(Node *node, void *walk)
 	{
 		Query	   *query = (Query *) node;
 
-		/* triggers, rules and defaults are not looked at: only the body of a function can have such a statement */
+		/*
+		 * triggers, rules and defaults are not looked at: only the body of a
+		 * function can have such a statement
+		 */
 		if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
 			ereport(((Walk *) walk)->level,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("a function that protected relation \"%s\" calls does not only read",
 							get_rel_name(((Walk *) walk)->relation)),
 					 errhint("It would run with the owner's rights.")));
-		return query_tree_walker(query, check_node, walk, QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
+		return query_tree_walker(query, check_node, walk,
+								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
 	}
 	if (IsA(node, TableFunc))
 		check_types(((TableFunc *) node)->coltypes, walk);
@@ -585,7 +680,11 @@ check_node(Node *node, void *walk)
 void
 dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner)
 {
-	Walk walk = {.extension = extension, .relation = relation, .owner = owner, .level = ERROR, .visited = new_object_addresses()};
+	Walk walk = {.extension = extension,
+				 .relation = relation,
+				 .owner = owner,
+				 .level = ERROR,
+				 .visited = new_object_addresses()};
 
 	(void) check_node((Node *) tree, &walk);
 	free_object_addresses(walk.visited);
@@ -595,8 +694,15 @@ dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner)
 void
 dperm_allowed_code_warn(Oid extension, Oid relation, Oid owner, List *columns)
 {
-	Walk walk = {.extension = extension, .relation = relation, .owner = owner, .level = WARNING, .visited = new_object_addresses()};
-	RangeTblEntry entry = {.type = T_RangeTblEntry, .rtekind = RTE_RELATION, .relid = relation, .relkind = get_rel_relkind(relation)};
+	Walk walk = {.extension = extension,
+				 .relation = relation,
+				 .owner = owner,
+				 .level = WARNING,
+				 .visited = new_object_addresses()};
+	RangeTblEntry entry = {.type = T_RangeTblEntry,
+						   .rtekind = RTE_RELATION,
+						   .relid = relation,
+						   .relkind = get_rel_relkind(relation)};
 	ListCell   *cell;
 
 	check_entry(&entry, &walk);

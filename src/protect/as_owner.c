@@ -1,5 +1,6 @@
 /*
- * as_owner.c: queries that say nothing to the client, and that may run with the rights of a relation's owner.
+ * as_owner.c: queries that say nothing to the client, and that may run with the
+ * rights of a relation's owner.
  */
 #include "postgres.h"
 
@@ -12,15 +13,20 @@ static void
 set_until_end(const char *name, const char *value)
 {
 	if (GetConfigOption(name, true, false) != NULL)
-		(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option(name, value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0,
+								 false);
 }
 
 /* Keep messages from the client, and take the rights of an owner. */
 void
 dperm_as_owner_begin(DpermRunAs *before, Oid owner)
 {
-	/* a plan holds the weights of a pass as a constant, and settings that anybody may change print plans, and how much a sort took, to the client */
-	static const char *const printing[] = {"debug_print_parse", "debug_print_rewritten", "debug_print_plan", "trace_sort"};
+	/*
+	 * a plan holds the weights of a pass as a constant, and settings that
+	 * anybody may change print plans, and how much a sort took, to the client
+	 */
+	static const char *const printing[] = {"debug_print_parse", "debug_print_rewritten",
+										   "debug_print_plan", "trace_sort"};
 
 	before->settings = NewGUCNestLevel();
 	GetUserIdAndSecContext(&before->user, &before->security);
@@ -31,9 +37,13 @@ dperm_as_owner_begin(DpermRunAs *before, Oid owner)
 	{
 		set_until_end("search_path", "pg_catalog, pg_temp");
 
-		/* a policy that would leave out rows raises an error, before the call is charged */
+		/*
+		 * a policy that would leave out rows raises an error, before the call
+		 * is charged
+		 */
 		set_until_end("row_security", "off");
-		SetUserIdAndSecContext(owner, before->security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+		SetUserIdAndSecContext(owner, before->security | SECURITY_LOCAL_USERID_CHANGE |
+										  SECURITY_RESTRICTED_OPERATION);
 	}
 }
 

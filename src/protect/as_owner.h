@@ -1,5 +1,6 @@
 /*
- * as_owner.h: queries that say nothing to the client, and that may run with the rights of a relation's owner.
+ * as_owner.h: queries that say nothing to the client, and that may run with the
+ * rights of a relation's owner.
  */
 #ifndef DPERM_AS_OWNER_H
 #define DPERM_AS_OWNER_H
@@ -15,8 +16,10 @@ typedef struct DpermRunAs
 } DpermRunAs;
 
 /*
- * From here on, messages and plans are kept from the client. With an owner (not InvalidOid), names are looked up with the rights of that role, in a security-restricted operation and in pg_catalog. An
- * error ends it with its (sub)transaction.
+ * From here on, messages and plans are kept from the client. With an owner (not
+ * InvalidOid), names are looked up with the rights of that role, in a
+ * security-restricted operation and in pg_catalog. An error ends it with its
+ * (sub)transaction.
  */
 extern void dperm_as_owner_begin(DpermRunAs *before, Oid owner);
 extern void dperm_as_owner_end(DpermRunAs *before);

@@ -17,7 +17,8 @@
 Size
 dperm_call_message_size(Size arguments)
 {
-	return MAXALIGN(sizeof(DpermCallHeader)) + MAXALIGN(arguments) + DPERM_QUEUE_TO_SESSION + DPERM_QUEUE_TO_WORKER;
+	return MAXALIGN(sizeof(DpermCallHeader)) + MAXALIGN(arguments) + DPERM_QUEUE_TO_SESSION +
+		   DPERM_QUEUE_TO_WORKER;
 }
 
 /* Where the arguments are. */
@@ -40,7 +41,10 @@ dperm_call_message_to_worker(DpermCallHeader *header)
 	return (shm_mq *) ((char *) dperm_call_message_to_session(header) + DPERM_QUEUE_TO_SESSION);
 }
 
-/* Is an argument one that takes names as a string of any type, or as an array of them? */
+/*
+ * Is an argument one that takes names as a string of any type, or as an array
+ * of them?
+ */
 static bool
 takes_names(Oid declared)
 {
@@ -125,8 +129,12 @@ dperm_call_message_read(const DpermCallHeader *header, const char *bytes)
 		at += sizeof(type);
 		get_typlenbyval(type, &length, &byval);
 		fcinfo->args[i].value = datumRestore(&at, &fcinfo->args[i].isnull);
-		arguments = lappend(arguments, makeConst(type, -1, InvalidOid, length, fcinfo->args[i].value, fcinfo->args[i].isnull, byval));
+		arguments =
+			lappend(arguments, makeConst(type, -1, InvalidOid, length, fcinfo->args[i].value,
+										 fcinfo->args[i].isnull, byval));
 	}
-	fmgr_info_set_expr((Node *) makeFuncExpr(header->function, result, arguments, InvalidOid, header->collation, COERCE_EXPLICIT_CALL), function);
+	fmgr_info_set_expr((Node *) makeFuncExpr(header->function, result, arguments, InvalidOid,
+											 header->collation, COERCE_EXPLICIT_CALL),
+					   function);
 	return fcinfo;
 }

@@ -1,8 +1,10 @@
 /*
- * call_message.h: what a session and the process that works for it tell each other, in shared memory.
+ * call_message.h: what a session and the process that works for it tell each
+ * other, in shared memory.
  *
- * The session writes the call: values, and nothing that could be run. The worker sends messages, each of which begins with a byte
- * for its kind; errors and notices are those of PostgreSQL's protocol.
+ * The session writes the call: values, and nothing that could be run. The
+ * worker sends messages, each of which begins with a byte for its kind; errors
+ * and notices are those of PostgreSQL's protocol.
  */
 #ifndef DPERM_CALL_MESSAGE_H
 #define DPERM_CALL_MESSAGE_H
@@ -26,20 +28,30 @@
 /* Changes with the struct below, and with what the arguments look like. */
 #define DPERM_CALL_VERSION 0x64700001
 
-/* It goes with itself, and keeps out whoever looks for a free place by ExclusiveLock. */
+/*
+ * It goes with itself, and keeps out whoever looks for a free place by
+ * ExclusiveLock.
+ */
 #define DPERM_PLACE_LOCK RowShareLock
 
 /* Room for a setting. */
 #define DPERM_SETTING_MAX 512
 
-/* The beginning of the shared memory. The arguments follow, and then the two queues. */
+/*
+ * The beginning of the shared memory. The arguments follow, and then the two
+ * queues.
+ */
 typedef struct DpermCallHeader
 {
 	uint32		version;		/* an update of the library may come between session and worker */
 	Oid			database;
 	Oid			function;
 	Oid			relation;		/* that is read; InvalidOid: none */
-	int			places;			/* one of those that the session user has for its calls, and one of the current user, if that is another */
+	/*
+	 * one of those that the session user has for its calls, and one of the
+	 * current user, if that is another
+	 */
+	int			places;
 	LOCKTAG		place[2];		/* session and worker hold DPERM_PLACE_LOCK on them */
 	Oid			role;			/* the current user of the call */
 	Oid			collation;
@@ -49,20 +61,32 @@ typedef struct DpermCallHeader
 	char		time_zone[DPERM_SETTING_MAX];
 	Size		arguments;		/* bytes of the arguments */
 
-	/* written by the worker when its charge is committed: the entry of the ledger */
+	/*
+	 * written by the worker when its charge is committed: the entry of the
+	 * ledger
+	 */
 	pg_atomic_uint64 entry;
 } DpermCallHeader;
 
-/* The size of the shared memory for arguments of a size, and what is where in it. */
+/*
+ * The size of the shared memory for arguments of a size, and what is where in
+ * it.
+ */
 extern Size dperm_call_message_size(Size arguments);
 extern char *dperm_call_message_arguments(DpermCallHeader *header);
 extern shm_mq *dperm_call_message_to_session(DpermCallHeader *header);
 extern shm_mq *dperm_call_message_to_worker(DpermCallHeader *header);
 
-/* The arguments of a call as bytes. Names of columns are an array of text, whatever strings the caller has given. */
+/*
+ * The arguments of a call as bytes. Names of columns are an array of text,
+ * whatever strings the caller has given.
+ */
 extern void dperm_call_message_write(StringInfo bytes, FunctionCallInfo fcinfo);
 
-/* A call from these bytes, made in the current memory context: the same function, with the same arguments. */
+/*
+ * A call from these bytes, made in the current memory context: the same
+ * function, with the same arguments.
+ */
 extern FunctionCallInfo dperm_call_message_read(const DpermCallHeader *header, const char *bytes);
 
 #endif							/* DPERM_CALL_MESSAGE_H */

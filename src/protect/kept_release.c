@@ -64,7 +64,8 @@ rows_as_json(Tuplestorestate *rows, TupleDesc desc)
 				appendStringInfoString(&json, ", ");
 			escape_json(&json, NameStr(TupleDescAttr(desc, i)->attname));
 			appendStringInfoString(&json, ": ");
-			append_value(&json, slot->tts_values[i], slot->tts_isnull[i], TupleDescAttr(desc, i)->atttypid);
+			append_value(&json, slot->tts_values[i], slot->tts_isnull[i],
+						 TupleDescAttr(desc, i)->atttypid);
 		}
 		appendStringInfoChar(&json, '}');
 	}
@@ -78,7 +79,9 @@ void
 dperm_kept_release_write(const DpermKeptRelease *release)
 {
 	Datum		metrics = release->rows ?
-		DirectFunctionCall1(jsonb_in, CStringGetDatum(rows_as_json(release->rows, release->desc))) : (Datum) 0;
+						DirectFunctionCall1(
+							jsonb_in, CStringGetDatum(rows_as_json(release->rows, release->desc))) :
+						(Datum) 0;
 	const DpermOwnField fields[] = {
 		{"budget_id", dperm_own_rows_uuid(release->budget_id)},
 		{"budget", CStringGetTextDatum(release->budget)},

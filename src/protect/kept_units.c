@@ -1,9 +1,13 @@
 /*
- * kept_units.c: are the rows of a table somebody's in the same way in all relations that charge a budget?
+ * kept_units.c: are the rows of a table somebody's in the same way in all
+ * relations that charge a budget?
  *
- * What a budget promises is about persons, each with all of their rows in all relations that charge it. If the same rows are somebody's in one
- * relation and somebody else's in another, there are no such persons; nor if a row of one person is made from rows of others. So a relation is followed to the tables
- * that it shows rows of, and its unit to their columns. These are kept with the budget: views come and go, and may be replaced, tables stay.
+ * What a budget promises is about persons, each with all of their rows in all
+ * relations that charge it. If the same rows are somebody's in one relation and
+ * somebody else's in another, there are no such persons; nor if a row of one
+ * person is made from rows of others. So a relation is followed to the tables
+ * that it shows rows of, and its unit to their columns. These are kept with the
+ * budget: views come and go, and may be replaced, tables stay.
  */
 #include "postgres.h"
 
@@ -46,7 +50,10 @@ column_of(Oid relation, const char *name)
 	return name ? Max(get_attnum(relation, name), 0) : 0;
 }
 
-/* The column of a table that a column of a relation shows, in *number; InvalidOid for an expression. */
+/*
+ * The column of a table that a column of a relation shows, in *number;
+ * InvalidOid for an expression.
+ */
 static Oid
 origin_of(Oid relation, AttrNumber *number)
 {
@@ -65,7 +72,8 @@ origin_of(Oid relation, AttrNumber *number)
 			TargetEntry *entry = list_nth_node(TargetEntry, query->targetList, *number - 1);
 
 			*number = entry->resorigcol;
-			origin = OidIsValid(entry->resorigtbl) ? origin_of(entry->resorigtbl, number) : InvalidOid;
+			origin =
+				OidIsValid(entry->resorigtbl) ? origin_of(entry->resorigtbl, number) : InvalidOid;
 		}
 	}
 	else
@@ -80,12 +88,16 @@ trace_mixed(List *units, Oid relation, AttrNumber unit)
 {
 	Oid			origin = origin_of(relation, &unit);
 	char	   *name = OidIsValid(origin) ? get_attname(origin, unit, true) : NULL;
-	List	   *family = OidIsValid(origin) ? find_all_inheritors(origin, AccessShareLock, NULL) : NIL;
+	List	   *family = OidIsValid(origin) ?
+		find_all_inheritors(origin, AccessShareLock, NULL) : NIL;
 	ListCell   *cell;
 
 	foreach(cell, dperm_row_sources_stored(relation))
 		if (lfirst_oid(cell) != relation && lfirst_oid(cell) >= FirstNormalObjectId)
-			units = add_unit(units, lfirst_oid(cell), list_member_oid(family, lfirst_oid(cell)) ? column_of(lfirst_oid(cell), name) : 0, true);
+			units = add_unit(
+				units, lfirst_oid(cell),
+				list_member_oid(family, lfirst_oid(cell)) ? column_of(lfirst_oid(cell), name) : 0,
+				true);
 	return units;
 }
 
@@ -143,7 +155,8 @@ with_parents(List *units)
 		char	   *name = one->unit ? get_attname(one->relation, one->unit, true) : NULL;
 
 		foreach(inner, dperm_row_sources_parents(one->relation))
-			result = add_unit(result, lfirst_oid(inner), column_of(lfirst_oid(inner), name), one->mixed);
+			result =
+				add_unit(result, lfirst_oid(inner), column_of(lfirst_oid(inner), name), one->mixed);
 	}
 	return result;
 }
@@ -155,22 +168,32 @@ refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mi
 	if (kept->mixed != mixed)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" cannot share budget \"%s\" with other relations that show rows of \"%s\"", get_rel_name(relation), budget,
+				 errmsg("relation \"%s\" cannot share budget \"%s\" with other relations that show "
+						"rows of \"%s\"", get_rel_name(relation), budget,
 						get_rel_name(kept->relation)),
-				 errhint("A materialized view shares a budget with the table behind it only if it shows each row of this table once, by columns and expressions of PostgreSQL's own functions, without WHERE. Use a view in its place.")));
+				 errhint("A materialized view shares a budget with the table behind it only if it "
+						 "shows each row of this table once, by columns and expressions of "
+						 "PostgreSQL's own functions, without WHERE. Use a view in its place.")));
 	if (kept->relation == relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" has another unit in budget \"%s\"", get_rel_name(relation), budget),
-				 errhint("Create another budget: persons that are told apart in two ways cannot share one.")));
+				 errmsg("relation \"%s\" has another unit in budget "
+						"\"%s\"", get_rel_name(relation), budget),
+				 errhint("Create another budget: persons that are told apart in two ways cannot "
+						 "share one.")));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("relation \"%s\" shares rows with \"%s\", whose unit in budget \"%s\" is another one",
+			 errmsg("relation \"%s\" shares rows with \"%s\", whose unit in budget \"%s\" is "
+					"another one",
 					get_rel_name(relation), get_rel_name(kept->relation), budget),
-			 errhint("Use the same column as the unit of both, or another budget: persons that are told apart in two ways cannot share one.")));
+			 errhint("Use the same column as the unit of both, or another budget: persons that are "
+					 "told apart in two ways cannot share one.")));
 }
 
-/* Raise unless the unit of a relation that is not made row by row can be kept: as a column of a table behind it. */
+/*
+ * Raise unless the unit of a relation that is not made row by row can be kept:
+ * as a column of a table behind it.
+ */
 static void
 check_origin(Oid relation, List *units)
 {
@@ -188,8 +211,10 @@ check_origin(Oid relation, List *units)
 	if (mixed)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the unit of relation \"%s\" is no column of a table behind it", get_rel_name(relation)),
-				 errhint("A materialized view shows its unit as it is, not as an expression or a column of a UNION. Or store the rows in a table.")));
+				 errmsg("the unit of relation \"%s\" is no column of a table "
+						"behind it", get_rel_name(relation)),
+				 errhint("A materialized view shows its unit as it is, not as an expression or a "
+						 "column of a UNION. Or store the rows in a table.")));
 }
 
 /* Raise unless the tables behind a relation are kept as they are now. */
@@ -219,13 +244,15 @@ dperm_kept_units_check(const DpermRegistration *ours, bool complete)
 		{
 			const DpermKeptUnit *one = lfirst(inner);
 
-			if (one->relation == other->relation && (one->unit != other->unit || one->mixed != other->mixed))
+			if (one->relation == other->relation &&
+				(one->unit != other->unit || one->mixed != other->mixed))
 				refuse_unit(budget, relation, other, one->mixed);
 		}
 		if (complete && other->changed)
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("rows of relation \"%s\" have been registered by this transaction", get_rel_name(other->relation)),
+					 errmsg("rows of relation \"%s\" have been registered by this "
+							"transaction", get_rel_name(other->relation)),
 					 errhint("Commit first.")));
 		known = lappend_oid(known, other->relation);
 	}
@@ -233,7 +260,9 @@ dperm_kept_units_check(const DpermRegistration *ours, bool complete)
 		if (!list_member_oid(known, ((DpermKeptUnit *) lfirst(cell))->relation))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("relation \"%s\" shows rows of \"%s\" that are not registered", get_rel_name(relation),
+					 errmsg("relation \"%s\" shows rows of \"%s\" that are not "
+							"registered", get_rel_name(relation),
 							get_rel_name(((DpermKeptUnit *) lfirst(cell))->relation)),
-					 errhint("The owner of \"%s\" has to call dp_protect again.", get_rel_name(relation))));
+					 errhint("The owner of \"%s\" has to call dp_protect "
+							 "again.", get_rel_name(relation))));
 }

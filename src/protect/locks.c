@@ -1,5 +1,6 @@
 /*
- * locks.c: the locks that a call over a protected relation may need, taken before its first row.
+ * locks.c: the locks that a call over a protected relation may need, taken
+ * before its first row.
  */
 #include "postgres.h"
 
@@ -12,6 +13,7 @@
 #include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "miscadmin.h"
+#include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -44,7 +46,8 @@ lock_indexes(Oid table)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	ScanKeyInit(&key, Anum_pg_index_indrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
 	scan = systable_beginscan(indexes, IndexIndrelidIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 		lock_relation(((Form_pg_index) GETSTRUCT(tuple))->indexrelid, false);
@@ -83,20 +86,25 @@ lock_catalogs(void)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, Anum_pg_class_oid, BTLessStrategyNumber, F_OIDLT, ObjectIdGetDatum(FirstGenbkiObjectId));
+	ScanKeyInit(&key, Anum_pg_class_oid, BTLessStrategyNumber, F_OIDLT,
+				ObjectIdGetDatum(FirstGenbkiObjectId));
 	scan = systable_beginscan(catalog, ClassOidIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		Form_pg_class form = (Form_pg_class) GETSTRUCT(tuple);
 
-		if (form->relkind == RELKIND_RELATION || form->relkind == RELKIND_INDEX || form->relkind == RELKIND_TOASTVALUE)
+		if (form->relkind == RELKIND_RELATION || form->relkind == RELKIND_INDEX ||
+			form->relkind == RELKIND_TOASTVALUE)
 			lock_relation(form->oid, form->relisshared);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 }
 
-/* All that a relation shares rows with; of a table of Citus, shards on this server are read. */
+/*
+ * All that a relation shares rows with; of a table of Citus, shards on this
+ * server are read.
+ */
 static List *
 related(Oid relation)
 {
@@ -140,7 +148,7 @@ dperm_locks_extensions(void)
 {
 	LockRelId	id = {.relId = ExtensionRelationId, .dbId = MyDatabaseId};
 
-	if (IsBackgroundWorker)
+	if (MyBgworkerEntry)
 		LockRelationIdForSession(&id, ShareLock);
 }
 

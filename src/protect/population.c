@@ -28,16 +28,21 @@ refuse_view(Oid view, const char *what)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("view \"%s\" cannot be protected: it has %s", get_rel_name(view), what),
-			 errhint("A protected view shows columns and expressions of one table, and may have a WHERE clause. Protect the table, or store the rows in a table.")));
+			 errhint("A protected view shows columns and expressions of one table, and may have a "
+					 "WHERE clause. Protect the table, or store the rows in a table.")));
 }
 
-/* Does an expression have a system column? Where a row lies, and when it was written, is a matter of other rows; not so in which partition it is. */
+/*
+ * Does an expression have a system column? Where a row lies, and when it was
+ * written, is a matter of other rows; not so in which partition it is.
+ */
 static bool
 has_system_column(Node *node, void *context)
 {
 	if (node == NULL)
 		return false;
-	if (IsA(node, Var) && ((Var *) node)->varattno < 0 && ((Var *) node)->varattno != TableOidAttributeNumber)
+	if (IsA(node, Var) && ((Var *) node)->varattno < 0 &&
+		((Var *) node)->varattno != TableOidAttributeNumber)
 		return true;
 	return expression_tree_walker(node, has_system_column, context);
 }
@@ -66,9 +71,11 @@ beyond_one_table(const Query *query)
 		return "LIMIT or OFFSET";
 	if (query->rowMarks)
 		return "row locks";
-	if (list_length(query->jointree->fromlist) != 1 || !IsA(linitial(query->jointree->fromlist), RangeTblRef))
+	if (list_length(query->jointree->fromlist) != 1 ||
+		!IsA(linitial(query->jointree->fromlist), RangeTblRef))
 		return "more than one table, or none";
-	if (has_system_column((Node *) query->targetList, NULL) || has_system_column(query->jointree->quals, NULL))
+	if (has_system_column((Node *) query->targetList, NULL) ||
+		has_system_column(query->jointree->quals, NULL))
 		return "system columns other than tableoid";
 	return NULL;
 }
@@ -82,7 +89,8 @@ only_table(Oid view, Query *query)
 
 	if (what)
 		refuse_view(view, what);
-	entry = list_nth_node(RangeTblEntry, query->rtable, linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex - 1);
+	entry = list_nth_node(RangeTblEntry, query->rtable,
+						  linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex - 1);
 	if (entry->rtekind != RTE_RELATION)
 		refuse_view(view, "something other than a table in FROM");
 	if (entry->tablesample)
@@ -99,19 +107,28 @@ column_behind(Oid view, Query *query, AttrNumber number)
 	if (!IsA(node, Var) || ((Var *) node)->varlevelsup != 0 || ((Var *) node)->varattno <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("column \"%s\" of view \"%s\" cannot be the unit", get_attname(view, number, false), get_rel_name(view)),
-				 errhint("The unit of a view must be a column of the table behind it, not an expression.")));
+				 errmsg("column \"%s\" of view \"%s\" cannot be "
+						"the unit", get_attname(view, number, false), get_rel_name(view)),
+				 errhint("The unit of a view must be a column of the table behind it, not an "
+						 "expression.")));
 	return ((Var *) node)->varattno;
 }
 
-/* Is a function another than PostgreSQL's own ones that depend on their arguments, or on settings? */
+/*
+ * Is a function another than PostgreSQL's own ones that depend on their
+ * arguments, or on settings?
+ */
 static bool
 is_foreign(Oid function, void *context)
 {
-	return function >= FirstNormalObjectId || func_volatile(function) == PROVOLATILE_VOLATILE || dperm_row_sources_by_name(function);
+	return function >= FirstNormalObjectId || func_volatile(function) == PROVOLATILE_VOLATILE ||
+		   dperm_row_sources_by_name(function);
 }
 
-/* Does an expression call such functions? Types of others have casts, which PostgreSQL's own functions may find. */
+/*
+ * Does an expression call such functions? Types of others have casts, which
+ * PostgreSQL's own functions may find.
+ */
 static bool
 calls_foreign(Node *node, void *context)
 {
@@ -119,7 +136,8 @@ calls_foreign(Node *node, void *context)
 		return false;
 	if (dperm_row_sources_type(node) >= FirstNormalObjectId)
 		return true;
-	return check_functions_in_node(node, is_foreign, context) || expression_tree_walker(node, calls_foreign, context);
+	return check_functions_in_node(node, is_foreign, context) ||
+		   expression_tree_walker(node, calls_foreign, context);
 }
 
 /* Does a list show more than columns, and what PostgreSQL makes of them? */
@@ -149,15 +167,23 @@ dperm_population_behind(Relation relation, AttrNumber unit, AttrNumber *behind)
 
 	if (query == NULL || beyond_one_table(query) || unit > list_length(query->targetList))
 		return InvalidOid;
-	entry = list_nth_node(RangeTblEntry, query->rtable, linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex - 1);
+	entry = list_nth_node(RangeTblEntry, query->rtable,
+						  linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex - 1);
 	if (entry->rtekind != RTE_RELATION || entry->tablesample)
 		return InvalidOid;
 
-	/* what is stored was made by views, functions and policies as they were then, and the number of its rows is public */
-	if (stored && (get_rel_relkind(entry->relid) == RELKIND_VIEW || dperm_row_sources_has_policies(entry->relid) || query->jointree->quals || shows_foreign(query->targetList)))
+	/*
+	 * what is stored was made by views, functions and policies as they were
+	 * then, and the number of its rows is public
+	 */
+	if (stored && (get_rel_relkind(entry->relid) == RELKIND_VIEW ||
+				   dperm_row_sources_has_policies(entry->relid) || query->jointree->quals ||
+				   shows_foreign(query->targetList)))
 		return InvalidOid;
-	shown = unit > 0 ? (Node *) list_nth_node(TargetEntry, query->targetList, unit - 1)->expr : NULL;
-	if (shown && (!IsA(shown, Var) || ((Var *) shown)->varlevelsup != 0 || ((Var *) shown)->varattno <= 0))
+	shown =
+		unit > 0 ? (Node *) list_nth_node(TargetEntry, query->targetList, unit - 1)->expr : NULL;
+	if (shown &&
+		(!IsA(shown, Var) || ((Var *) shown)->varlevelsup != 0 || ((Var *) shown)->varattno <= 0))
 		return InvalidOid;
 	*behind = shown ? ((Var *) shown)->varattno : 0;
 	return entry->relid;
@@ -170,8 +196,10 @@ check_policies(Relation relation)
 	if (relation->rd_rel->relrowsecurity && relation->rd_rel->relforcerowsecurity)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("table \"%s\" cannot be protected: its policies apply to its owner", RelationGetRelationName(relation)),
-				 errhint("Rows are read with the rights of the owner. Use ALTER TABLE %s NO FORCE ROW LEVEL SECURITY.",
+				 errmsg("table \"%s\" cannot be protected: its policies apply to its "
+						"owner", RelationGetRelationName(relation)),
+				 errhint("Rows are read with the rights of the owner. Use ALTER TABLE %s NO FORCE "
+						 "ROW LEVEL SECURITY.",
 						 quote_identifier(RelationGetRelationName(relation)))));
 }
 
@@ -194,12 +222,14 @@ dperm_population_query(Oid oid, AttrNumber unit, Oid *table)
 
 		result = dperm_population_query(entry->relid, behind, table);
 		if (result == NULL)
-			result = psprintf("SELECT %s FROM %s%s AS t",
-							  behind ? psprintf("t.%s", quote_identifier(get_attname(entry->relid, behind, false))) :
-							  "pg_catalog.count(*)",
-							  entry->inh ? "" : "ONLY ",
-							  quote_qualified_identifier(get_namespace_name(get_rel_namespace(entry->relid)),
-														 get_rel_name(entry->relid)));
+			result = psprintf(
+				"SELECT %s FROM %s%s AS t",
+				behind ?
+					psprintf("t.%s", quote_identifier(get_attname(entry->relid, behind, false))) :
+					"pg_catalog.count(*)",
+				entry->inh ? "" : "ONLY ",
+				quote_qualified_identifier(get_namespace_name(get_rel_namespace(entry->relid)),
+										   get_rel_name(entry->relid)));
 	}
 	relation_close(relation, AccessShareLock);
 	return result;
@@ -211,6 +241,8 @@ dperm_population_warn(Oid relation, bool has_unit)
 {
 	if (has_superclass(relation))
 		ereport(WARNING,
-				(errmsg("the number of %s in \"%s\", which is a part of another table, is public", has_unit ? "persons" : "rows", get_rel_name(relation)),
-				 errhint("If it is private who is in this part, protect that table, and a view of it with WHERE.")));
+				(errmsg("the number of %s in \"%s\", which is a part of another table, is "
+						"public", has_unit ? "persons" : "rows", get_rel_name(relation)),
+				 errhint("If it is private who is in this part, protect that table, and a view of "
+						 "it with WHERE.")));
 }

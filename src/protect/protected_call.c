@@ -1,5 +1,6 @@
 /*
- * protected_call.c: a call over a protected relation, in the session of the caller.
+ * protected_call.c: a call over a protected relation, in the session of the
+ * caller.
  */
 #include "postgres.h"
 
@@ -33,7 +34,10 @@
 #include "protect/worker.h"
 #include "relation/relation.h"
 
-/* How long to wait between two attempts to get a background worker, and when to say so, in milliseconds. */
+/*
+ * How long to wait between two attempts to get a background worker, and when to
+ * say so, in milliseconds.
+ */
 #define PAUSE_MS 10
 #define NOTICE_MS 1000
 
@@ -43,13 +47,19 @@
 /* Bytes of the arguments, which go to shared memory. */
 #define ARGUMENTS_MAX (64 * 1024 * 1024)
 
-/* Locks of places are advisory ones of a class that no SQL function makes: those are 1 and 2. */
+/*
+ * Locks of places are advisory ones of a class that no SQL function makes:
+ * those are 1 and 2.
+ */
 #define PLACE_CLASS 0x6470
 
 /* Does this session wait for a call? */
 static bool under_way;
 
-/* Raise for a call that is made while a protected relation is read, or a holdout for it: there is one at a time, and one place for it. */
+/*
+ * Raise for a call that is made while a protected relation is read, or a
+ * holdout for it: there is one at a time, and one place for it.
+ */
 static void
 check_nesting(void)
 {
@@ -57,7 +67,8 @@ check_nesting(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("a protected relation cannot be used while another one is read"),
-				 errhint("Do not call it from a function that a protected relation or a holdout calls.")));
+				 errhint("Do not call it from a function that a protected relation or a holdout "
+						 "calls.")));
 }
 
 /* Raise for a registration that other processes do not see. */
@@ -67,21 +78,27 @@ check_committed(const DpermRegistration *registration)
 	if (TransactionIdIsCurrentTransactionId(registration->version))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" has been protected by this transaction", get_rel_name(registration->relation)),
+				 errmsg("relation \"%s\" has been protected by this "
+						"transaction", get_rel_name(registration->relation)),
 				 errhint("Commit first.")));
 }
 
-/* Raise for a role that may not spend: it shall not even start a worker, of which there are few. */
+/*
+ * Raise for a role that may not spend: it shall not even start a worker, of
+ * which there are few.
+ */
 static void
 check_grant(const DpermRegistration *registration)
 {
-	bool		may_read = pg_class_aclcheck(registration->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
+	bool		may_read =
+		pg_class_aclcheck(registration->relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 
 	if (!dperm_protection_permitted(registration, may_read))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(registration->relation)),
-				 errhint("Training requires SELECT on the label and the feature columns, or a grant of its budget if it is protected.")));
+				 errhint("Training requires SELECT on the label and the feature columns, or a "
+						 "grant of its budget if it is protected.")));
 }
 
 /* The protected relation of a call. */
@@ -110,7 +127,8 @@ dperm_protected_call_relation(FunctionCallInfo fcinfo)
 static void
 wait_a_while(void)
 {
-	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS, PG_WAIT_EXTENSION);
+	(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, PAUSE_MS,
+					 PG_WAIT_EXTENSION);
 	ResetLatch(MyLatch);
 	CHECK_FOR_INTERRUPTS();
 }
@@ -156,8 +174,9 @@ release_places(const LOCKTAG *places, int count)
  * together: a training holds its background worker for as long as it takes, and
  * whoever starts many of these must not keep everybody else from theirs. The
  * session user and the current user need one each, if they are not the same.
- * Nobody waits for one with the other in hand. An error gives them back with the
- * transaction's resources; but a place is free when the worker has ended, too.
+ * Nobody waits for one with the other in hand. An error gives them back with
+ * the transaction's resources; but a place is free when the worker has ended,
+ * too.
  */
 static int
 take_places(LOCKTAG *places)
@@ -176,15 +195,21 @@ take_places(LOCKTAG *places)
 		if (taken == count)
 			return count;
 		release_places(places, taken);
-		say_waiting(start, &said, psprintf("role \"%s\" has %d calls on protected relations under way", GetUserNameFromId(roles[taken], false), Max(max_worker_processes / 4, 1)),
+		say_waiting(start, &said,
+					psprintf("role \"%s\" has %d calls on protected relations "
+							 "under way",
+							 GetUserNameFromId(roles[taken], false),
+							 Max(max_worker_processes / 4, 1)),
 					"A role can have a quarter of max_worker_processes.");
 		wait_a_while();
 	}
 }
 
 /*
- * Nobody waits for the worker any more; what it has committed stays. Called when its memory goes: with the (sub)transaction of the call, or with the session. Code of the caller runs meanwhile, in a holdout, so that
- * nothing can be relied on that has to be undone in order.
+ * Nobody waits for the worker any more; what it has committed stays. Called
+ * when its memory goes: with the (sub)transaction of the call, or with the
+ * session. Code of the caller runs meanwhile, in a holdout, so that nothing can
+ * be relied on that has to be undone in order.
  */
 static void
 stop_worker(dsm_segment *segment, Datum handle)
@@ -194,7 +219,10 @@ stop_worker(dsm_segment *segment, Datum handle)
 	under_way = false;
 }
 
-/* Start the worker, when there is a slot for it; and have it stopped when its memory goes, which can be at the end of the session. */
+/*
+ * Start the worker, when there is a slot for it; and have it stopped when its
+ * memory goes, which can be at the end of the session.
+ */
 static BackgroundWorkerHandle *
 start_worker(dsm_segment *segment)
 {
@@ -217,7 +245,8 @@ start_worker(dsm_segment *segment)
 	while (!RegisterDynamicBackgroundWorker(&worker, &handle))
 	{
 		MemoryContextSwitchTo(before);
-		say_waiting(start, &said, "no background worker is free", "Increase max_worker_processes, which should be more than max_parallel_workers.");
+		say_waiting(start, &said, "no background worker is free", "Increase max_worker_processes, "
+			"which should be more than max_parallel_workers.");
 		wait_a_while();
 		MemoryContextSwitchTo(TopMemoryContext);
 	}
@@ -266,7 +295,8 @@ write_call(Call *call, Oid relation)
 	if (arguments.len > ARGUMENTS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the arguments of a call on a protected relation must have less than %d MB", ARGUMENTS_MAX / 1024 / 1024)));
+				 errmsg("the arguments of a call on a protected relation must have less than "
+						"%d MB", ARGUMENTS_MAX / 1024 / 1024)));
 	segment = dsm_create(dperm_call_message_size(arguments.len), 0);
 	header = call->header = dsm_segment_address(segment);
 	*header = (DpermCallHeader) {
@@ -285,12 +315,17 @@ write_call(Call *call, Oid relation)
 	pg_atomic_init_u64(&header->entry, 0);
 	memcpy(dperm_call_message_arguments(header), arguments.data, arguments.len);
 	pfree(arguments.data);
-	shm_mq_set_receiver(shm_mq_create(dperm_call_message_to_session(header), DPERM_QUEUE_TO_SESSION), MyProc);
-	shm_mq_set_sender(shm_mq_create(dperm_call_message_to_worker(header), DPERM_QUEUE_TO_WORKER), MyProc);
+	shm_mq_set_receiver(
+		shm_mq_create(dperm_call_message_to_session(header), DPERM_QUEUE_TO_SESSION), MyProc);
+	shm_mq_set_sender(shm_mq_create(dperm_call_message_to_worker(header), DPERM_QUEUE_TO_WORKER),
+					  MyProc);
 	return segment;
 }
 
-/* Raise an error of the worker, or show a notice. An error after the charge says so. */
+/*
+ * Raise an error of the worker, or show a notice. An error after the charge
+ * says so.
+ */
 static void
 relay_message(const Call *call, const char *bytes, Size size)
 {
@@ -302,7 +337,8 @@ relay_message(const Call *call, const char *bytes, Size size)
 	appendBinaryStringInfo(&message, bytes, size);
 	pq_parse_errornotice(&message, &error);
 	if (error.elevel >= ERROR && entry > 0)
-		error.detail = psprintf("%s%sThe call has been charged, by entry " UINT64_FORMAT " of the ledger.",
+		error.detail = psprintf("%s%sThe call has been charged, by "
+								"entry " UINT64_FORMAT " of the ledger.",
 								error.detail ? error.detail : "", error.detail ? " " : "", entry);
 
 	/* the end of that process is not the end of this one */
@@ -323,9 +359,13 @@ answer_question(Call *call, const char *bytes, Size size)
 		elog(ERROR, "unexpected question of a background worker");
 	memcpy(&units, bytes, sizeof(units));
 
-	/* the worker holds locks meanwhile: who waits for one of these must not be waited for */
+	/*
+	 * the worker holds locks meanwhile: who waits for one of these must not be
+	 * waited for
+	 */
 	settings = NewGUCNestLevel();
-	(void) set_config_option("lock_timeout", ANSWER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	(void) set_config_option("lock_timeout", ANSWER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
+							 GUC_ACTION_SAVE, true, 0, false);
 	chosen = call->answerer(units, call->arg);
 	AtEOXact_GUC(true, settings);
 #if PG_VERSION_NUM >= 150000
@@ -382,7 +422,8 @@ worker_is_gone(const Call *call)
 	ereport(ERROR,
 			(errcode(ERRCODE_INTERNAL_ERROR),
 			 errmsg("the background worker of the call ended without an answer"),
-			 entry > 0 ? errdetail("The call has been charged, by entry " UINT64_FORMAT " of the ledger.", entry) :
+			 entry > 0 ? errdetail("The call has been charged, by "
+								   "entry " UINT64_FORMAT " of the ledger.", entry) :
 			 errdetail("The call may have been charged or not."),
 			 errhint("See dp_ledger and the server log.")));
 }
@@ -391,8 +432,10 @@ worker_is_gone(const Call *call)
 static void
 await_result(Call *call, dsm_segment *segment)
 {
-	call->from_worker = shm_mq_attach(dperm_call_message_to_session(call->header), segment, call->handle);
-	call->to_worker = shm_mq_attach(dperm_call_message_to_worker(call->header), segment, call->handle);
+	call->from_worker =
+		shm_mq_attach(dperm_call_message_to_session(call->header), segment, call->handle);
+	call->to_worker =
+		shm_mq_attach(dperm_call_message_to_worker(call->header), segment, call->handle);
 	while (!call->ended)
 	{
 		Size		size;

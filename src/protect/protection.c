@@ -1,5 +1,6 @@
 /*
- * protection.c: what holds for a relation that is protected, or that shares rows with one that is.
+ * protection.c: what holds for a relation that is protected, or that shares
+ * rows with one that is.
  */
 #include "postgres.h"
 
@@ -26,7 +27,10 @@ dperm_protection_find(Oid relation)
 {
 	DpermRegistration *registration = dperm_registry_find(relation);
 
-	/* rather this error than one about columns, which have not been found either */
+	/*
+	 * rather this error than one about columns, which have not been found
+	 * either
+	 */
 	if (registration && registration->budget && registration->waiting)
 		(void) dperm_debit_permitted(registration->budget, relation, GetUserId());
 	if (registration == NULL || registration->budget)
@@ -36,12 +40,16 @@ dperm_protection_find(Oid relation)
 	if (TransactionIdIsCurrentTransactionId(registration->version))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the protection of relation \"%s\" has been ended by this transaction", get_rel_name(relation)),
+				 errmsg("the protection of relation \"%s\" has been ended by this "
+						"transaction", get_rel_name(relation)),
 				 errhint("Commit first.")));
 	return NULL;
 }
 
-/* Raise if a relation, by what it reads, shares rows with a protected one that is a shard of it, or that it is a shard of. */
+/*
+ * Raise if a relation, by what it reads, shares rows with a protected one that
+ * is a shard of it, or that it is a shard of.
+ */
 static void
 check_shards(Oid relation, List *reached)
 {
@@ -52,9 +60,12 @@ check_shards(Oid relation, List *reached)
 	if (others != NIL)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" shares rows with protected relation \"%s\"", get_rel_name(relation), get_rel_name(linitial_oid(others))),
+				 errmsg("relation \"%s\" shares rows with protected relation "
+						"\"%s\"", get_rel_name(relation), get_rel_name(linitial_oid(others))),
 				 errdetail("One of them is a shard in Citus."),
-				 errhint("Use the distributed table. If it is the shard that is protected, its owner should call dp_unprotect for the shard, and dp_protect for the distributed table, with the same budget and unit.")));
+				 errhint("Use the distributed table. If it is the shard that is protected, its "
+						 "owner should call dp_unprotect for the shard, and dp_protect for the "
+						 "distributed table, with the same budget and unit.")));
 }
 
 /* Raise for a relation that shares rows with a protected one. */
@@ -72,13 +83,18 @@ dperm_protection_check_reach(Oid relation)
 		if (lfirst_oid(cell) != relation)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("relation \"%s\" reads protected relation \"%s\" and is not protected itself",
+					 errmsg("relation \"%s\" reads protected relation \"%s\" and is not protected "
+							"itself",
 							get_rel_name(relation), get_rel_name(lfirst_oid(cell))),
-					 errhint("Train on \"%s\", or have the owner of \"%s\" protect it with dp_protect.",
+					 errhint("Train on \"%s\", or have the owner of \"%s\" protect it with "
+							 "dp_protect.",
 							 get_rel_name(lfirst_oid(cell)), get_rel_name(relation))));
 }
 
-/* Raise for a query that reads protected rows: an aggregate gets them when they have been read. */
+/*
+ * Raise for a query that reads protected rows: an aggregate gets them when they
+ * have been read.
+ */
 void
 dperm_protection_check_query(List *relations)
 {
@@ -94,14 +110,16 @@ dperm_protection_check_query(List *relations)
 	foreach(cell, dperm_registry_among(reached))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("dp_logreg and dp_svm cannot be charged to the budget of protected relation \"%s\"",
+				 errmsg("dp_logreg and dp_svm cannot be charged to the budget of protected "
+						"relation \"%s\"",
 						get_rel_name(lfirst_oid(cell))),
 				 errhint("Use dp_logreg_train or dp_svm_train.")));
 }
 
 /*
- * Raise if a relation reads, or is a part of, one that is charged to another budget. A view of others that reads this one does not matter here: it is refused where
- * it is used, and anybody can make one.
+ * Raise if a relation reads, or is a part of, one that is charged to another
+ * budget. A view of others that reads this one does not matter here: it is
+ * refused where it is used, and anybody can make one.
  */
 void
 dperm_protection_check_shared(const DpermRegistration *ours)
@@ -123,7 +141,8 @@ dperm_protection_check_shared(const DpermRegistration *ours)
 		if (registration && registration->budget && !dperm_registry_same_budget(registration, ours))
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("relation \"%s\" shares rows with \"%s\", which is charged to another budget",
+					 errmsg("relation \"%s\" shares rows with \"%s\", which is charged to another "
+							"budget",
 							get_rel_name(relation), get_rel_name(other)),
 					 errdetail("The budgets are \"%s\" and \"%s\".", budget, registration->budget),
 					 errhint("Protect both with the same budget.")));
@@ -147,7 +166,8 @@ dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for budget %s", registration->budget),
-				 errhint("Relation \"%s\" is protected. The owner of the budget can grant you a share with dp_grant.",
+				 errhint("Relation \"%s\" is protected. The owner of the budget can grant you a "
+						 "share with dp_grant.",
 						 get_rel_name(registration->relation))));
 	return false;
 }
@@ -161,19 +181,25 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 	if (isinf(options->epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("epsilon must be finite on protected relation \"%s\"", get_rel_name(registration->relation)),
+				 errmsg("epsilon must be finite on protected relation "
+						"\"%s\"", get_rel_name(registration->relation)),
 				 errhint("Without noise nothing is private, and no budget allows it.")));
 	neighbours = dperm_budget_get(registration->budget, false)->neighbours;
 	if (options->neighbours != neighbours)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"", registration->budget,
-						dperm_claim_neighbours_name(neighbours), dperm_claim_neighbours_name(options->neighbours)),
-				 errhint("Specify neighbours => '%s': epsilons of different relations do not add up.",
+						dperm_claim_neighbours_name(neighbours),
+						dperm_claim_neighbours_name(options->neighbours)),
+				 errhint("Specify neighbours => '%s': epsilons of different relations do not "
+						 "add up.",
 						 dperm_claim_neighbours_name(neighbours))));
 }
 
-/* Is a column open to training? The unit tells persons apart, and is no feature of them. */
+/*
+ * Is a column open to training? The unit tells persons apart, and is no feature
+ * of them.
+ */
 bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column)
 {
@@ -189,9 +215,11 @@ dperm_protection_check_column(const DpermRegistration *registration, const Dperm
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-			 errmsg("column \"%s\" of protected relation \"%s\" is not open to training", column->name,
+			 errmsg("column \"%s\" of protected relation \"%s\" is not open to "
+					"training", column->name,
 					get_rel_name(registration->relation)),
-			 errhint("dp_protected lists the columns. The owner of the relation chooses them with dp_protect.")));
+			 errhint("dp_protected lists the columns. The owner of the relation chooses them with "
+					 "dp_protect.")));
 }
 
 /* The unit, by its name, or NULL. */
@@ -203,13 +231,16 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 	if (registration->persons && registration->unit == 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the unit of protected relation \"%s\" has been dropped", get_rel_name(registration->relation)),
+				 errmsg("the unit of protected relation \"%s\" has been "
+						"dropped", get_rel_name(registration->relation)),
 				 errhint("The owner of the relation has to protect it anew, with dp_protect.")));
-	unit = registration->persons ? get_attname(registration->relation, registration->unit, false) : NULL;
+	unit = registration->persons ? get_attname(registration->relation, registration->unit, false) :
+								   NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the unit of protected relation \"%s\" is %s", get_rel_name(registration->relation),
+				 errmsg("the unit of protected relation \"%s\" "
+						"is %s", get_rel_name(registration->relation),
 						unit ? psprintf("column \"%s\"", unit) : "a row"),
 				 errhint("Omit unit.")));
 	return unit;
@@ -217,7 +248,8 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 
 /* Raise unless a block is within the domain of its column. */
 void
-dperm_protection_check_block(const DpermRegistration *registration, const DpermColumn *column, const DpermBlock *block)
+dperm_protection_check_block(const DpermRegistration *registration, const DpermColumn *column,
+							 const DpermBlock *block)
 {
 	const char *fault;
 
@@ -226,21 +258,25 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("column \"%s\" of protected relation \"%s\" has no domain", column->name,
 						get_rel_name(registration->relation)),
-				 errhint("The owner of the relation has to register one with dp_protect, or declare it with a CHECK constraint.")));
+				 errhint("The owner of the relation has to register one with dp_protect, or "
+						 "declare it with a CHECK constraint.")));
 	fault = dperm_domain_narrow_fault(&column->block, block);
 	if (fault)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the %s of column \"%s\" is not within that of protected relation \"%s\"", fault, column->name,
+				 errmsg("the %s of column \"%s\" is not within that of protected relation "
+						"\"%s\"", fault, column->name,
 						get_rel_name(registration->relation)),
-				 errhint("Domains can be made narrower, not wider. dp_protected and dp_domains show them.")));
+				 errhint("Domains can be made narrower, not wider. dp_protected and dp_domains "
+						 "show them.")));
 }
 
 /* All live columns, with domains that the caller may have narrowed. */
 DpermColumn *
 dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, int *count)
 {
-	DpermColumn *columns = dperm_domains_read(registration->relation, registration->domains, dperm_encode_dimension, count);
+	DpermColumn *columns = dperm_domains_read(registration->relation, registration->domains,
+											  dperm_encode_dimension, count);
 	DpermColumn *asked;
 
 	/* a domain that is registered is no argument */

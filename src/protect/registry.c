@@ -1,9 +1,13 @@
 /*
  * registry.c: the registrations of protected relations.
  *
- * Tables and columns are registered by OID and number, so that renaming them changes nothing. A dump has their names and owners instead, and each row of it finds its
- * own OID and number when it is restored (object_name.c). A relation that was not there yet, or was somebody else's, when its registration was restored is known by its name, and cannot be used
- * until that is settled. An event trigger settles it, before names change, and removes what has been dropped (registry_events.c).
+ * Tables and columns are registered by OID and number, so that renaming them
+ * changes nothing. A dump has their names and owners instead, and each row of
+ * it finds its own OID and number when it is restored (object_name.c). A
+ * relation that was not there yet, or was somebody else's, when its
+ * registration was restored is known by its name, and cannot be used until that
+ * is settled. An event trigger settles it, before names change, and removes
+ * what has been dropped (registry_events.c).
  */
 #include "postgres.h"
 
@@ -44,7 +48,11 @@ present_name(Oid relation, AttrNumber number)
 	return name;
 }
 
-/* Fill in the columns of a registration: those that it was made with, whatever else has been restored of a relation of this name. One that has not found the relation is not there. */
+/*
+ * Fill in the columns of a registration: those that it was made with, whatever
+ * else has been restored of a relation of this name. One that has not found the
+ * relation is not there.
+ */
 static void
 find_columns(DpermRegistration *registration, Datum id)
 {
@@ -58,8 +66,10 @@ find_columns(DpermRegistration *registration, Datum id)
 	for (int i = 0; i < rows.count; i++)
 	{
 		AttrNumber	number = DatumGetInt16(dperm_own_rows_value(&rows, i, "number"));
-		bool		found = DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == registration->relation;
-		char	   *name = found && number > 0 ? present_name(registration->relation, number) : NULL;
+		bool		found =
+			DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")) == registration->relation;
+		char	   *name = found && number > 0 ?
+			present_name(registration->relation, number) : NULL;
 		Datum		domain = dperm_own_rows_value(&rows, i, "domain");
 
 		if (name == NULL)
@@ -98,13 +108,18 @@ static DpermOwnRows
 find_rows(Oid relation)
 {
 	DpermOwnRows rows = dperm_own_rows_find(RELATIONS, "relation", ObjectIdGetDatum(relation));
-	DpermOwnRows named = dperm_own_rows_find(RELATIONS, "pending", CStringGetTextDatum(dperm_object_name_relation(relation)));
+	DpermOwnRows named = dperm_own_rows_find(
+		RELATIONS, "pending", CStringGetTextDatum(dperm_object_name_relation(relation)));
 
 	dperm_own_rows_add(&rows, &named);
 	return rows;
 }
 
-/* Which of them counts? There may be two, after a restore; which one does not matter then (debit.c) as long as it has a budget. One that waits for its relation need not be of this one. */
+/*
+ * Which of them counts? There may be two, after a restore; which one does not
+ * matter then (debit.c) as long as it has a budget. One that waits for its
+ * relation need not be of this one.
+ */
 static int
 best_row(const DpermOwnRows *rows)
 {
@@ -145,7 +160,10 @@ dperm_registry_any(void)
 	return dperm_own_rows_any(RELATIONS);
 }
 
-/* Those of some relations that are protected, or were when this transaction began. */
+/*
+ * Those of some relations that are protected, or were when this transaction
+ * began.
+ */
 List *
 dperm_registry_among(List *relations)
 {
@@ -158,13 +176,17 @@ dperm_registry_among(List *relations)
 
 		for (int i = 0; i < rows.count; i++)
 			if (dperm_own_rows_value(&rows, i, "budget") ||
-				TransactionIdIsCurrentTransactionId(DatumGetTransactionId(dperm_own_rows_value(&rows, i, "xmin"))))
+				TransactionIdIsCurrentTransactionId(
+					DatumGetTransactionId(dperm_own_rows_value(&rows, i, "xmin"))))
 				found = list_append_unique_oid(found, lfirst_oid(cell));
 	}
 	return found;
 }
 
-/* Some relations as arguments of a statement: their OIDs, and their names, which what was restored before them may have. */
+/*
+ * Some relations as arguments of a statement: their OIDs, and their names,
+ * which what was restored before them may have.
+ */
 static void
 relation_arrays(List *relations, Datum *values)
 {
@@ -177,11 +199,15 @@ relation_arrays(List *relations, Datum *values)
 		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
 		names[i] = CStringGetTextDatum(dperm_object_name_relation(list_nth_oid(relations, i)));
 	}
-	values[0] = PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	values[0] =
+		PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
 	values[1] = PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
 }
 
-/* Which of some relations a kept unit is about, by OID or by the name that it was restored with; InvalidOid for none. */
+/*
+ * Which of some relations a kept unit is about, by OID or by the name that it
+ * was restored with; InvalidOid for none.
+ */
 static Oid
 kept_relation(List *relations, Oid relation, Datum pending)
 {
@@ -207,7 +233,9 @@ live_column(Oid relation, AttrNumber number)
 	return number;
 }
 
-/* In the order of relations, so that errors are about the same one each time. */
+/*
+ * In the order of relations, so that errors are about the same one each time.
+ */
 static int
 compare_units(const ListCell *a, const ListCell *b)
 {
@@ -229,19 +257,22 @@ dperm_registry_kept(const char *id, List *relations)
 	for (int i = 0; i < rows.count; i++)
 	{
 		Datum		pending = dperm_own_rows_value(&rows, i, "pending");
-		Oid			relation = kept_relation(relations, DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")), pending);
+		Oid			relation = kept_relation(
+			relations, DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")), pending);
 		DpermKeptUnit *unit;
 
 		if (!OidIsValid(relation))
 			continue;
 		unit = palloc(sizeof(*unit));
-		*unit = (DpermKeptUnit) {
-			.relation = relation,
-			.mixed = !DatumGetBool(dperm_own_rows_value(&rows, i, "is_unit")),
-			.changed = TransactionIdIsCurrentTransactionId(DatumGetTransactionId(dperm_own_rows_value(&rows, i, "xmin")))
-		};
-		unit->unit = pending ? dperm_object_name_number(dperm_object_name_settle(dperm_own_rows_value(&rows, i, "column_name"), relation)) :
-			live_column(relation, DatumGetInt16(dperm_own_rows_value(&rows, i, "number")));
+		*unit =
+			(DpermKeptUnit) {.relation = relation,
+							 .mixed = !DatumGetBool(dperm_own_rows_value(&rows, i, "is_unit")),
+							 .changed = TransactionIdIsCurrentTransactionId(
+								 DatumGetTransactionId(dperm_own_rows_value(&rows, i, "xmin")))};
+		unit->unit = pending ? dperm_object_name_number(dperm_object_name_settle(
+								   dperm_own_rows_value(&rows, i, "column_name"), relation)) :
+							   live_column(relation,
+										   DatumGetInt16(dperm_own_rows_value(&rows, i, "number")));
 		found = lappend(found, unit);
 	}
 	list_sort(found, compare_units);
@@ -255,10 +286,17 @@ dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget)
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(budget->id)};
 
-	(void) dperm_own_tables_query(scope, "DELETE FROM %s.dp_protected_columns WHERE kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid", lengthof(types), types, values, NULL);
+	(void) dperm_own_tables_query(scope,
+								  "DELETE FROM %s.dp_protected_columns WHERE kept_by "
+								  "OPERATOR(pg_catalog.=) "
+								  "$1::pg_catalog.uuid",
+								  lengthof(types), types, values, NULL);
 }
 
-/* Write that a row of one of our tables, of a column or of a relation, is about a relation; false if it has just changed, by somebody who wrote the same. */
+/*
+ * Write that a row of one of our tables, of a column or of a relation, is about
+ * a relation; false if it has just changed, by somebody who wrote the same.
+ */
 static bool
 write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum reference)
 {
@@ -267,12 +305,18 @@ write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum refere
 	Oid			types[] = {TIDOID, dperm_object_name_type(scope, table, name)};
 	Datum		values[] = {row, reference};
 
-	return dperm_own_tables_execute(psprintf("UPDATE %s.%s SET %s = $2 WHERE ctid OPERATOR(pg_catalog.=) $1", scope->schema, table, name), lengthof(types), types, values, NULL, false) > 0;
+	return dperm_own_tables_execute(psprintf("UPDATE %s.%s SET %s = $2 WHERE ctid "
+											 "OPERATOR(pg_catalog.=) $1",
+											 scope->schema, table, name),
+									lengthof(types), types, values, NULL, false) > 0;
 }
 
 /*
- * Let the rows of one of our tables that have the name of a relation be about it, if they have its owner, too; or, whatever owner they have, those of columns that are kept for the budget of an id, or
- * all on demand. Are there any? Others stay as they are, and are not locked: their owner may be about to change them.
+ * Let the rows of one of our tables that have the name of a relation be about
+ * it, if they have its owner, too; or, whatever owner they have, those of
+ * columns that are kept for the budget of an id, or all on demand. Are there
+ * any? Others stay as they are, and are not locked: their owner may be about to
+ * change them.
  */
 static bool
 settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *id, bool all)
@@ -280,8 +324,12 @@ settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *i
 	Oid			types[] = {TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(dperm_object_name_relation(relation))};
 	uint64		count = dperm_own_tables_query(scope, is_column ?
-										   "SELECT c.ctid, c.column_name, c.kept_by FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) $1" :
-										   "SELECT r.ctid, r.relation_name, NULL FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) $1",
+										   "SELECT c.ctid, c.column_name, c.kept_by FROM "
+										   "%s.dp_protected_columns AS c WHERE c.pending "
+										   "OPERATOR(pg_catalog.=) $1" :
+										   "SELECT r.ctid, r.relation_name, NULL FROM "
+										   "%s.dp_protected_relations AS r WHERE r.pending "
+										   "OPERATOR(pg_catalog.=) $1",
 										   lengthof(types), types, values, NULL);
 	SPITupleTable *rows = SPI_tuptable;
 	bool		found = false;
@@ -298,7 +346,8 @@ settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *i
 		{
 			if (!all && !(kept_by && strcmp(kept_by, id) == 0))
 				continue;
-			reference = is_column ? dperm_object_name_settle(pending, relation) : dperm_object_name_make(relation);
+			reference = is_column ? dperm_object_name_settle(pending, relation) :
+									dperm_object_name_make(relation);
 		}
 		found |= write_reference(scope, is_column, row, reference);
 	}
@@ -316,13 +365,19 @@ dperm_registry_keep(DpermTablesScope *scope, const char *id, List *units)
 	{
 		const DpermKeptUnit *unit = lfirst(cell);
 		Oid			types[] = {TEXTOID, OIDOID, BOOLOID, reference};
-		Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(unit->relation), BoolGetDatum(!unit->mixed),
-		dperm_object_name_column(unit->relation, unit->unit)};
+		Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(unit->relation),
+						  BoolGetDatum(!unit->mixed),
+						  dperm_object_name_column(unit->relation, unit->unit)};
 
 		/* whose name it has, restored for this budget, is this table */
 		(void) settle_rows(scope, unit->relation, true, id, false);
-		(void) dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, kept_by) SELECT $4, false, $3, $1::pg_catalog.uuid"
-								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE c.relation OPERATOR(pg_catalog.=) $2 AND c.kept_by OPERATOR(pg_catalog.=) $1::pg_catalog.uuid)", lengthof(types), types, values, NULL);
+		(void) dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, "
+											 "listed, is_unit, kept_by) SELECT $4, false, $3, "
+											 "$1::pg_catalog.uuid"
+								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c "
+								  "WHERE c.relation OPERATOR(pg_catalog.=) $2 AND c.kept_by "
+								  "OPERATOR(pg_catalog.=) "
+								  "$1::pg_catalog.uuid)", lengthof(types), types, values, NULL);
 	}
 }
 
@@ -361,7 +416,8 @@ dperm_registry_charge(const DpermBudget *budget)
 
 	for (int i = 0; i < rows.count; i++)
 		if (dperm_own_rows_value(&rows, i, "pending") == 0)
-			found = lappend_oid(found, DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")));
+			found =
+				lappend_oid(found, DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")));
 	list_sort(found, list_oid_cmp);
 	return found;
 }
@@ -370,7 +426,9 @@ dperm_registry_charge(const DpermBudget *budget)
 DpermBudget *
 dperm_registry_budget(const DpermRegistration *registration, bool lock)
 {
-	DpermBudget *budget = registration->budget && registration->budget_id ? dperm_budget_find(registration->budget, lock) : NULL;
+	DpermBudget *budget = registration->budget && registration->budget_id ?
+							  dperm_budget_find(registration->budget, lock) :
+							  NULL;
 
 	return budget && strcmp(budget->id, registration->budget_id) == 0 ? budget : NULL;
 }
@@ -379,7 +437,8 @@ dperm_registry_budget(const DpermRegistration *registration, bool lock)
 bool
 dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *b)
 {
-	return a->budget && b->budget && a->budget_id && b->budget_id && strcmp(a->budget, b->budget) == 0 && strcmp(a->budget_id, b->budget_id) == 0;
+	return a->budget && b->budget && a->budget_id && b->budget_id &&
+		   strcmp(a->budget, b->budget) == 0 && strcmp(a->budget_id, b->budget_id) == 0;
 }
 
 /* Those of some relations whose names restored registrations have. */
@@ -397,14 +456,21 @@ dperm_registry_awaited(DpermTablesScope *scope, List *relations)
 	if (tables == NIL)
 		return NIL;
 	relation_arrays(tables, values);
-	(void) dperm_own_tables_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS (SELECT FROM %s.dp_protected_relations AS r WHERE r.pending OPERATOR(pg_catalog.=) n.name)"
-							  " OR EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE c.pending OPERATOR(pg_catalog.=) n.name)", lengthof(types), types, values, NULL);
+	(void) dperm_own_tables_query(scope, "SELECT n.oid FROM ROWS FROM (pg_catalog.unnest($1), "
+										 "pg_catalog.unnest($2)) AS n (oid, name) WHERE EXISTS "
+										 "(SELECT FROM %s.dp_protected_relations AS r WHERE "
+										 "r.pending OPERATOR(pg_catalog.=) n.name)"
+							  " OR EXISTS (SELECT FROM %s.dp_protected_columns AS c WHERE "
+							  "c.pending OPERATOR(pg_catalog.=) "
+							  "n.name)", lengthof(types), types, values, NULL);
 	return dperm_own_tables_oids(SPI_processed, 1);
 }
 
 /*
- * Settle a relation. A registration is about a relation of the role that owned it when it was dumped; others could have relations of theirs charged to a budget, or end what is not about them. A
- * superuser is believed where they protect the relation.
+ * Settle a relation. A registration is about a relation of the role that owned
+ * it when it was dumped; others could have relations of theirs charged to a
+ * budget, or end what is not about them. A superuser is believed where they
+ * protect the relation.
  */
 bool
 dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own)
@@ -416,59 +482,89 @@ dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own)
 	return found;
 }
 
-/* Forget the columns of the registrations of a relation; also those that have not found it. */
+/*
+ * Forget the columns of the registrations of a relation; also those that have
+ * not found it.
+ */
 static void
 forget_columns(DpermTablesScope *scope, Oid relation)
 {
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
-	(void) dperm_own_tables_query(scope, "DELETE FROM %s.dp_protected_columns AS c WHERE c.registered_by OPERATOR(pg_catalog.=) ANY"
-							  " (ARRAY(SELECT r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $1))", lengthof(types), types, values, NULL);
+	(void) dperm_own_tables_query(scope,
+								  "DELETE FROM %s.dp_protected_columns AS c WHERE "
+								  "c.registered_by OPERATOR(pg_catalog.=) ANY"
+								  " (ARRAY(SELECT r.id FROM %s.dp_protected_relations AS r WHERE "
+								  "r.relation OPERATOR(pg_catalog.=) $1))",
+								  lengthof(types), types, values, NULL);
 }
 
 /* Write a registration in place of another. */
 void
-dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registration, const DpermRegisteredColumn *columns,
-					 int count)
+dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registration,
+					 const DpermRegisteredColumn *columns, int count)
 {
-	Oid			types[] = {OIDOID, TEXTOID, BOOLOID, BOOLOID, TEXTOID, dperm_object_name_type(scope, "dp_protected_relations", "relation_name"),
-	dperm_object_name_type(scope, "dp_protected_relations", "owner_name")};
-	Datum		values[] = {ObjectIdGetDatum(registration->relation), CStringGetTextDatum(registration->budget), BoolGetDatum(registration->persons),
-		BoolGetDatum(registration->all_columns), CStringGetTextDatum(registration->budget_id), dperm_object_name_make(registration->relation),
-	dperm_object_name_make(dperm_relation_owner(registration->relation))};
+	Oid			types[] = {OIDOID,
+				   TEXTOID,
+				   BOOLOID,
+				   BOOLOID,
+				   TEXTOID,
+				   dperm_object_name_type(scope, "dp_protected_relations", "relation_name"),
+				   dperm_object_name_type(scope, "dp_protected_relations", "owner_name")};
+	Datum		values[] = {ObjectIdGetDatum(registration->relation),
+					  CStringGetTextDatum(registration->budget),
+					  BoolGetDatum(registration->persons),
+					  BoolGetDatum(registration->all_columns),
+					  CStringGetTextDatum(registration->budget_id),
+					  dperm_object_name_make(registration->relation),
+					  dperm_object_name_make(dperm_relation_owner(registration->relation))};
 	Oid			column_type = dperm_object_name_type(scope, "dp_protected_columns", "column_name");
 
 	(void) dperm_registry_settle(scope, registration->relation, true);
 
 	/* the relation is locked, so that there is one */
 	forget_columns(scope, registration->relation);
-	(void) dperm_own_tables_query(scope, "DELETE FROM %s.dp_protected_relations WHERE relation = $1", 1, types, values, NULL);
-	if (dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, owner_name, budget, budget_id, persons, all_columns)"
-						   " VALUES ($6, $7, $2, $5::uuid, $3, $4)", lengthof(types), types, values, NULL) != 1)
+	(void) dperm_own_tables_query(scope, "DELETE FROM %s.dp_protected_relations WHERE "
+										 "relation = $1", 1, types, values, NULL);
+	if (dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_relations (relation_name, "
+									  "owner_name, budget, budget_id, persons, all_columns)"
+						   " VALUES ($6, $7, $2, $5::uuid, "
+						   "$3, $4)", lengthof(types), types, values, NULL) != 1)
 		elog(ERROR, "could not write a registration");
 	for (int i = 0; i < count; i++)
 	{
 		Oid			column_types[] = {column_type, BOOLOID, BOOLOID, JSONBOID, OIDOID};
-		Datum		column_values[] = {dperm_object_name_column(registration->relation, columns[i].number),
+		Datum		column_values[] = {
+			dperm_object_name_column(registration->relation, columns[i].number),
 			BoolGetDatum(columns[i].listed), BoolGetDatum(columns[i].is_unit),
-		columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0]};
+			columns[i].domain ? JsonbPGetDatum(columns[i].domain) : (Datum) 0, values[0]};
 
-		if (dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, listed, is_unit, domain, registered_by)"
-							   " SELECT $1, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r WHERE r.relation OPERATOR(pg_catalog.=) $5",
-							   lengthof(column_types), column_types, column_values, columns[i].domain ? "     " : "   n ") != 1)
+		if (dperm_own_tables_query(
+				scope,
+				"INSERT INTO %s.dp_protected_columns (column_name, "
+				"listed, is_unit, domain, registered_by)"
+				" SELECT $1, $2, $3, $4, r.id FROM %s.dp_protected_relations AS r "
+				"WHERE r.relation OPERATOR(pg_catalog.=) $5",
+				lengthof(column_types), column_types, column_values,
+				columns[i].domain ? "     " : "   n ") != 1)
 			elog(ERROR, "could not write a registration");
 	}
 }
 
-/* End the protection of a relation. Its row stays until the relation goes, so that this transaction cannot train unseen. */
+/*
+ * End the protection of a relation. Its row stays until the relation goes, so
+ * that this transaction cannot train unseen.
+ */
 void
 dperm_registry_end(DpermTablesScope *scope, Oid relation)
 {
 	Oid			types[] = {OIDOID};
 	Datum		values[] = {ObjectIdGetDatum(relation)};
 
-	if (dperm_own_tables_query(scope, "UPDATE %s.dp_protected_relations SET budget = NULL, budget_id = NULL WHERE relation = $1", lengthof(types), types, values, NULL) == 0)
+	if (dperm_own_tables_query(scope, "UPDATE %s.dp_protected_relations SET budget = NULL, "
+									  "budget_id = NULL WHERE "
+									  "relation = $1", lengthof(types), types, values, NULL) == 0)
 		elog(ERROR, "could not end a registration");
 	forget_columns(scope, relation);
 }

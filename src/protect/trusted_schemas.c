@@ -27,7 +27,10 @@
 
 #include "protect/trusted_schemas.h"
 
-/* Is a role no stranger? Who owns a database is not: by default it owns schema public. */
+/*
+ * Is a role no stranger? Who owns a database is not: by default it owns schema
+ * public.
+ */
 static bool
 is_trusted(Oid role, Oid owner)
 {
@@ -83,20 +86,26 @@ has_own_objects(int which, Oid schema, Oid owner)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, named[which].schema, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(schema));
+	ScanKeyInit(&key, named[which].schema, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(schema));
 	scan = systable_beginscan(catalog, InvalidOid, false, NULL, 1, &key);
 	while (own && HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
 
-		own = is_trusted(DatumGetObjectId(heap_getattr(tuple, named[which].owner, RelationGetDescr(catalog), &isnull)), owner);
+		own = is_trusted(DatumGetObjectId(heap_getattr(tuple, named[which].owner,
+													   RelationGetDescr(catalog), &isnull)),
+						 owner);
 	}
 	systable_endscan(scan);
 	table_close(catalog, AccessShareLock);
 	return own;
 }
 
-/* Is a schema trusted? Only superusers and extensions put something into those of initdb, but for public. */
+/*
+ * Is a schema trusted? Only superusers and extensions put something into those
+ * of initdb, but for public.
+ */
 bool
 dperm_trusted_schemas_has(Oid schema, Oid owner)
 {
@@ -123,7 +132,8 @@ dperm_trusted_schemas_foreign_extension(Oid owner)
 	{
 		Form_pg_extension form = (Form_pg_extension) GETSTRUCT(tuple);
 
-		if (!is_trusted(form->extowner, owner) && !has_privs_of_role(form->extowner, ROLE_PG_DATABASE_OWNER))
+		if (!is_trusted(form->extowner, owner) &&
+			!has_privs_of_role(form->extowner, ROLE_PG_DATABASE_OWNER))
 			found = pstrdup(NameStr(form->extname));
 	}
 	systable_endscan(scan);

@@ -1,8 +1,10 @@
 /*
  * worker.c: the process that a call over a protected relation runs in.
  *
- * The caller is an adversary who may not read the rows, and whose session would keep traces of all that is done in it. This process ends with the call.
- * It sees what is committed, and nothing of the transaction that waits for it. That one may hold locks that it needs: so it never waits for long.
+ * The caller is an adversary who may not read the rows, and whose session would
+ * keep traces of all that is done in it. This process ends with the call. It
+ * sees what is committed, and nothing of the transaction that waits for it.
+ * That one may hold locks that it needs: so it never waits for long.
  */
 #include "postgres.h"
 
@@ -55,10 +57,10 @@ typedef struct Setting
 } Setting;
 
 /*
- * For the whole process, whatever a database or a role has set. There is one way
- * to read a table. What it has to say, its session says: only what ends the process
- * is logged here. The last one keeps the connections to servers of a cluster over
- * the transactions.
+ * For the whole process, whatever a database or a role has set. There is one
+ * way to read a table. What it has to say, its session says: only what ends the
+ * process is logged here. The last one keeps the connections to servers of a
+ * cluster over the transactions.
  */
 static const Setting always[] = {
 	{"application_name", "dperm"},
@@ -90,7 +92,10 @@ static const Setting always[] = {
 	{"citus.max_cached_conns_per_worker", "1"}
 };
 
-/* While rows are read: the server counts nothing, since everybody may read its statistics. */
+/*
+ * While rows are read: the server counts nothing, since everybody may read its
+ * statistics.
+ */
 static const Setting reading[] = {
 	{"track_counts", "off"}
 };
@@ -124,7 +129,8 @@ set_all(const Setting *settings, int count, bool local)
 		if (GetConfigOption(settings[i].name, true, false) == NULL)
 			continue;
 		if (local)
-			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_LOCAL, true, 0, false);
+			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION,
+									 GUC_ACTION_LOCAL, true, 0, false);
 		else
 			SetConfigOption(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_OVERRIDE);
 	}
@@ -179,7 +185,9 @@ commit(void)
 {
 	PopActiveSnapshot();
 
-	/* what the owner's functions have set is not for the transactions that come */
+	/*
+	 * what the owner's functions have set is not for the transactions that come
+	 */
 	AtEOXact_GUC(false, worker.settings);
 	CommitTransactionCommand();
 	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
@@ -199,10 +207,16 @@ dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
 		.role = worker.header->role
 	};
 
-	/* the commit may have to wait for a standby: for as long as the session does */
+	/*
+	 * the commit may have to wait for a standby: for as long as the session
+	 * does
+	 */
 	disable_timeout(STATEMENT_TIMEOUT, false);
 
-	/* a timeout that has just come ends the call here, and not after it was charged */
+	/*
+	 * a timeout that has just come ends the call here, and not after it was
+	 * charged
+	 */
 	CHECK_FOR_INTERRUPTS();
 	commit();
 	pg_atomic_write_u64(&worker.header->entry, entry.entry);
@@ -235,14 +249,18 @@ tell(char kind, const void *bytes, Size size)
 		proc_exit(0);
 }
 
-/* What planning must not depend on: the caller's settings, and who the caller is. */
+/*
+ * What planning must not depend on: the caller's settings, and who the caller
+ * is.
+ */
 void
 dperm_worker_plans(Oid owner)
 {
 	static const char *const style[] = {"DateStyle", "TimeZone"};
 
 	for (int i = 0; i < lengthof(style); i++)
-		(void) set_config_option(style[i], GetConfigOptionResetString(style[i]), PGC_USERSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+		(void) set_config_option(style[i], GetConfigOptionResetString(style[i]), PGC_USERSET,
+								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	become(owner);
 	dperm_message_mute();
 	XactReadOnly = true;
@@ -272,7 +290,8 @@ dperm_worker_ask(int64 units)
 	if (dperm_call_timeout == 0)
 		enable_timeout_after(STATEMENT_TIMEOUT, ANSWER_TIMEOUT_MS);
 	tell(DPERM_MESSAGE_QUESTION, &units, sizeof(units));
-	if (shm_mq_receive(worker.to_worker, &size, &answer, false) != SHM_MQ_SUCCESS || size != sizeof(chosen))
+	if (shm_mq_receive(worker.to_worker, &size, &answer, false) != SHM_MQ_SUCCESS ||
+		size != sizeof(chosen))
 		proc_exit(0);
 	memcpy(&chosen, answer, sizeof(chosen));
 	if (dperm_call_timeout == 0)
@@ -280,11 +299,15 @@ dperm_worker_ask(int64 units)
 	return chosen;
 }
 
-/* Dates and times in the arguments mean what they mean to the caller; those in rows do not need settings. */
+/*
+ * Dates and times in the arguments mean what they mean to the caller; those in
+ * rows do not need settings.
+ */
 static void
 set_arguments_style(void)
 {
-	const Setting style[] = {{"DateStyle", worker.header->date_style}, {"TimeZone", worker.header->time_zone}};
+	const Setting style[] = {{"DateStyle", worker.header->date_style},
+							 {"TimeZone", worker.header->time_zone}};
 
 	set_all(style, lengthof(style), true);
 }
@@ -304,9 +327,14 @@ call_function(ReturnSetInfo *rows)
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role with OID %u has been dropped", worker.header->role)));
 	set_arguments_style();
-	worker.call = dperm_call_message_read(worker.header, dperm_call_message_arguments(worker.header));
+	worker.call =
+		dperm_call_message_read(worker.header, dperm_call_message_arguments(worker.header));
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
-	*rows = (ReturnSetInfo) {.type = T_ReturnSetInfo, .econtext = context, .allowedModes = SFRM_Materialize};
+	*rows = (ReturnSetInfo) {
+		.type = T_ReturnSetInfo,
+		.econtext = context,
+		.allowedModes = SFRM_Materialize
+	};
 	if (worker.call->flinfo->fn_retset)
 		worker.call->resultinfo = (Node *) rows;
 	if (OidIsValid(worker.header->relation))
@@ -354,7 +382,10 @@ send_rows(Tuplestorestate *store, TupleDesc desc)
 	ExecDropSingleTupleTableSlot(slot);
 }
 
-/* All is done: release the locks, the place of the role too, and have the server count what was written, before the session goes on. */
+/*
+ * All is done: release the locks, the place of the role too, and have the
+ * server count what was written, before the session goes on.
+ */
 static void
 let_go_of_server(void)
 {
@@ -370,7 +401,10 @@ work(void)
 	ReturnSetInfo rows;
 	Datum		result = call_function(&rows);
 
-	/* the session can still end this process; a cancel could only lose what has been paid for */
+	/*
+	 * the session can still end this process; a cancel could only lose what has
+	 * been paid for
+	 */
 	HOLD_CANCEL_INTERRUPTS();
 	if (OidIsValid(worker.header->relation))
 	{
@@ -409,16 +443,20 @@ raise_class(const char *class)
 	bool		resources = strcmp(class, DPERM_FAILURE_RESOURCES) == 0;
 
 	ereport(ERROR,
-			(errcode(cancelled ? ERRCODE_QUERY_CANCELED : resources ? ERRCODE_INSUFFICIENT_RESOURCES :
-					 ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
+			(errcode(cancelled ? ERRCODE_QUERY_CANCELED :
+					 resources ? ERRCODE_INSUFFICIENT_RESOURCES :
+								 ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
 			 cancelled ? errmsg("the call was cancelled") :
 			 resources ? errmsg("the server had too few resources to read the protected relation") :
-			 errmsg("the protected relation could not be read"),
+						 errmsg("the protected relation could not be read"),
 			 worker.charged ? 0 : errdetail("Nothing has been charged."),
 			 cancelled ? 0 : errhint("The server log has the cause.")));
 }
 
-/* Raise an error as it is. One of a lock, or of all that comes before the charge and takes too long, says what to do. */
+/*
+ * Raise an error as it is. One of a lock, or of all that comes before the
+ * charge and takes too long, says what to do.
+ */
 static void
 raise_whole(ErrorData *error)
 {
@@ -427,25 +465,30 @@ raise_whole(ErrorData *error)
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
 				 errmsg("could not lock the budget, or the protected relation, in time"),
 				 errdetail("Nothing has been charged."),
-				 errhint("This or another transaction has changed the budget, its grants or the relation, and has not ended yet. Commit or roll back, and try again.")));
+				 errhint("This or another transaction has changed the budget, its grants or the "
+						 "relation, and has not ended yet. Commit or roll back, and try again.")));
 	if (!worker.charged && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
 				 TimestampDifferenceExceeds(worker.start, GetCurrentTimestamp(), CHECK_TIMEOUT_MS) ?
-				 errmsg("could not check the call within %d seconds", CHECK_TIMEOUT_MS / 1000) : errmsg("the call was cancelled"),
+				 errmsg("could not check the call within %d "
+						"seconds", CHECK_TIMEOUT_MS / 1000) : errmsg("the call was cancelled"),
 				 errdetail("Nothing has been charged.")));
 	ReThrowError(error);
 }
 
-/* Log where an error comes from, but nothing that a row may have put into it. */
+/*
+ * Log where an error comes from, but nothing that a row may have put into it.
+ */
 static void
 log_place(const ErrorData *error)
 {
 	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
-	ereport(LOG,
-			(errmsg("a call on protected relation %u failed: SQLSTATE %s, raised by %s in %s, line %d",
-					worker.header->relation, unpack_sql_state(error->sqlerrcode), error->funcname ? error->funcname : "?",
-					error->filename ? error->filename : "?", error->lineno)));
+	ereport(LOG, (errmsg("a call on protected relation %u failed: SQLSTATE %s, raised by %s in %s, "
+						 "line %d",
+						 worker.header->relation, unpack_sql_state(error->sqlerrcode),
+						 error->funcname ? error->funcname : "?",
+						 error->filename ? error->filename : "?", error->lineno)));
 	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
@@ -468,7 +511,10 @@ keep_failure(const char *failure)
 	PG_END_TRY();
 }
 
-/* After an error: tell the session, in full before the charge and where nothing but public facts can be in it. */
+/*
+ * After an error: tell the session, in full before the charge and where nothing
+ * but public facts can be in it.
+ */
 static void
 tell_failure(void)
 {
@@ -489,7 +535,10 @@ tell_failure(void)
 	if (!whole)
 		log_place(error);
 	if (worker.charged)
-		keep_failure(!whole ? class_of(error->sqlerrcode) : error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ? DPERM_FAILURE_CHANGED : DPERM_FAILURE_ARGUMENTS);
+		keep_failure(!whole ? class_of(error->sqlerrcode) :
+					 error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ?
+							  DPERM_FAILURE_CHANGED :
+							  DPERM_FAILURE_ARGUMENTS);
 	let_go_of_server();
 	MemoryContextSwitchTo(worker.context);
 	whereToSendOutput = DestRemote;
@@ -560,10 +609,12 @@ dperm_worker_main(Datum handle)
 
 	/* a session that has given up meanwhile takes its memory with it */
 	segment = dsm_attach(DatumGetUInt32(handle));
-	if (segment == NULL || ((DpermCallHeader *) dsm_segment_address(segment))->version != DPERM_CALL_VERSION)
+	if (segment == NULL ||
+		((DpermCallHeader *) dsm_segment_address(segment))->version != DPERM_CALL_VERSION)
 		return;
 	attach(segment);
-	BackgroundWorkerInitializeConnectionByOid(worker.header->database, InvalidOid, BGWORKER_BYPASS_ALLOWCONN);
+	BackgroundWorkerInitializeConnectionByOid(worker.header->database, InvalidOid,
+											  BGWORKER_BYPASS_ALLOWCONN);
 	before_shmem_exit(release_locks, 0);
 	for (int i = 0; i < worker.header->places; i++)
 		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);

@@ -3,11 +3,14 @@
  *
  * It has three transactions:
  *
- *	check	as the caller: locks, all checks, the charge. Reads no row. Errors travel whole.
- *	read	as the owner of the relation, READ ONLY: reads and computes. Of an error only its class travels.
- *	keep	writes what was released beside the ledger.
+ * - check: as the caller. Locks, all checks, the plan, the charge. Reads no
+ *   row. Errors travel whole.
+ * - read: as the owner of the relation, READ ONLY. Reads and computes. Of an
+ *   error only its class travels.
+ * - keep: writes what was released beside the ledger.
  *
- * The function that was called runs in the first two of them, and passes from one to the other when it charges (call_charge.c). It is the same function
+ * The function that was called runs in the first two of them, and passes from
+ * one to the other when it charges (call_charge.c). It is the same function
  * that reads other relations in sessions.
  */
 #ifndef DPERM_WORKER_H
@@ -17,7 +20,10 @@
 
 #include "budget/budget.h"
 
-/* Is a call the one that this process is for? Not one that is made by a function that it calls. */
+/*
+ * Is a call the one that this process is for? Not one that is made by a
+ * function that it calls.
+ */
 extern bool dperm_worker_is_for(FunctionCallInfo fcinfo);
 
 /* Is this process such a worker? */
@@ -26,20 +32,33 @@ extern bool dperm_worker_is_this(void);
 /* The relation of that call; InvalidOid for any other call. */
 extern Oid	dperm_worker_relation(FunctionCallInfo fcinfo);
 
-/* The charge has been written: commit it, and go on as the owner of the relation, who may read rows. */
+/*
+ * The charge has been written: commit it, and go on as the owner of the
+ * relation, who may read rows.
+ */
 extern void dperm_worker_charged(DpermLedgerEntry entry, Oid owner);
 
-/* From here on a query is planned, before the charge, as it will be run: with the server's settings, by the owner, who says and writes nothing; and no longer. */
+/*
+ * From here on a query is planned, before the charge, as it will be run: with
+ * the server's settings, by the owner, who says and writes nothing; and no
+ * longer.
+ */
 extern void dperm_worker_plans(Oid owner);
 extern void dperm_worker_planned(Oid owner);
 
 /* All has been checked again: rows may be read from here on. */
 extern void dperm_worker_reads(void);
 
-/* The session's answer to the only question there is: which candidate is best on its own table, if there are so many private units? */
+/*
+ * The session's answer to the only question there is: which candidate is best
+ * on its own table, if there are so many private units?
+ */
 extern int	dperm_worker_ask(int64 units);
 
-/* What the background worker runs; its argument is the handle of the shared memory. */
+/*
+ * What the background worker runs; its argument is the handle of the shared
+ * memory.
+ */
 extern PGDLLEXPORT void dperm_worker_main(Datum handle);
 
 #endif							/* DPERM_WORKER_H */

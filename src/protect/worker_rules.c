@@ -42,7 +42,10 @@ dperm_worker_rules_function(Oid function, Oid owner, Oid extension)
 	HeapTuple	tuple;
 	Oid			its_owner;
 
-	/* what initdb has made belongs to PostgreSQL; an administrator who gives it away gives away the server */
+	/*
+	 * what initdb has made belongs to PostgreSQL; an administrator who gives it
+	 * away gives away the server
+	 */
 	if (function < FirstNormalObjectId)
 		return true;
 	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
@@ -61,7 +64,8 @@ refuse_stranger(Oid function)
 	if (!dperm_worker_rules_function(function, trusted_owner, trusted_extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("function %s does not belong to the owner of the protected relation", format_procedure(function))));
+				 errmsg("function %s does not belong to the owner of the protected "
+						"relation", format_procedure(function))));
 }
 
 /* PostgreSQL looks up a function. */
@@ -72,7 +76,10 @@ look_up(Oid function)
 	return next_needs_hook && next_needs_hook(function);
 }
 
-/* PostgreSQL calls a function that has settings of its own, or is SECURITY DEFINER; for these it does not ask before. */
+/*
+ * PostgreSQL calls a function that has settings of its own, or is SECURITY
+ * DEFINER; for these it does not ask before.
+ */
 static void
 call(FmgrHookEventType event, FmgrInfo *function, Datum *private)
 {
@@ -82,7 +89,10 @@ call(FmgrHookEventType event, FmgrInfo *function, Datum *private)
 		next_hook(event, function, private);
 }
 
-/* Schemas that have been looked at, and whether they are trusted: what others do meanwhile changes nothing. */
+/*
+ * Schemas that have been looked at, and whether they are trusted: what others
+ * do meanwhile changes nothing.
+ */
 typedef struct KnownSchema
 {
 	Oid			schema;
@@ -125,7 +135,8 @@ search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg
 		if (search->ereport_on_violation)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("schema \"%s\" has, or may get, objects of other roles than the owner of the protected relation", get_namespace_name(object))));
+					 errmsg("schema \"%s\" has, or may get, objects of other roles than the owner "
+							"of the protected relation", get_namespace_name(object))));
 	}
 }
 
@@ -136,17 +147,25 @@ dperm_worker_rules_schemas_only(bool only)
 	only_trusted_schemas = only;
 }
 
-/* A query is planned, ours or one of a function: other processes, which do not have these hooks, must not work for it. */
+/*
+ * A query is planned, ours or one of a function: other processes, which do not
+ * have these hooks, must not work for it.
+ */
 static PlannedStmt *
 plan_here(Query *query, const char *text, int options, ParamListInfo params)
 {
 	options &= ~CURSOR_OPT_PARALLEL_OK;
-	return next_planner ? next_planner(query, text, options, params) : standard_planner(query, text, options, params);
+	return next_planner ? next_planner(query, text, options, params) :
+						  standard_planner(query, text, options, params);
 }
 
-/* The planner asks for statistics: there are none, since they are made of rows. Then a plan is the same whatever rows hold. */
+/*
+ * The planner asks for statistics: there are none, since they are made of rows.
+ * Then a plan is the same whatever rows hold.
+ */
 static bool
-no_column_statistics(PlannerInfo *root, RangeTblEntry *entry, AttrNumber column, VariableStatData *data)
+no_column_statistics(PlannerInfo *root, RangeTblEntry *entry, AttrNumber column,
+					 VariableStatData *data)
 {
 	data->statsTuple = NULL;
 	return true;

@@ -1,9 +1,10 @@
 /*
  * checked_query.c: a query of ours, from its text to its rows.
  *
- * Text names relations, and names can change hands between two looks at them: whoever owns a schema may rename it, which no
- * lock on a table prevents. So there is one look. The plan cache is not used, since it analyses a query anew when a name has
- * changed, and would run what nobody has checked.
+ * Text names relations, and names can change hands between two looks at them:
+ * whoever owns a schema may rename it, which no lock on a table prevents. So
+ * there is one look. The plan cache is not used, since it analyses a query anew
+ * when a name has changed, and would run what nobody has checked.
  */
 #include "postgres.h"
 
@@ -33,11 +34,15 @@
 #include "relation/location.h"
 #include "relation/relation.h"
 
-/* Is an error one that a server raises which does not have our functions and types? */
+/*
+ * Is an error one that a server raises which does not have our functions and
+ * types?
+ */
 static bool
 is_about_missing(int code)
 {
-	return code == ERRCODE_UNDEFINED_FUNCTION || code == ERRCODE_UNDEFINED_OBJECT || code == ERRCODE_INVALID_SCHEMA_NAME;
+	return code == ERRCODE_UNDEFINED_FUNCTION || code == ERRCODE_UNDEFINED_OBJECT ||
+		   code == ERRCODE_INVALID_SCHEMA_NAME;
 }
 
 /* Errors name the query that they are from. */
@@ -48,7 +53,8 @@ tell_query(void *arg)
 	int			position = geterrposition();
 
 	if (query->source->location != DPERM_LOCATION_HERE && is_about_missing(geterrcode()))
-		errhint("The servers that have the rows of \"%s\" need extension dperm, in the same version and in a schema of the same name as here.",
+		errhint("The servers that have the rows of \"%s\" need extension dperm, in the same "
+				"version and in a schema of the same name as here.",
 				query->source->from);
 	if (position > 0)
 	{
@@ -72,9 +78,11 @@ analyse_text(const DpermChecked *query)
 	if (list_length(statements) != 1)
 		elog(ERROR, "a query over a source is not one statement");
 #if PG_VERSION_NUM >= 150000
-	return parse_analyze_fixedparams(linitial_node(RawStmt, statements), query->text, types, query->params->numParams, NULL);
+	return parse_analyze_fixedparams(linitial_node(RawStmt, statements), query->text, types,
+									 query->params->numParams, NULL);
 #else
-	return parse_analyze(linitial_node(RawStmt, statements), query->text, types, query->params->numParams, NULL);
+	return parse_analyze(linitial_node(RawStmt, statements), query->text, types,
+						 query->params->numParams, NULL);
 #endif
 }
 
@@ -85,7 +93,10 @@ typedef struct Names
 	List	   *found;
 } Names;
 
-/* Does a query name a relation that it should not, or one twice? Then not all parts of a source are in it, and one counts double. */
+/*
+ * Does a query name a relation that it should not, or one twice? Then not all
+ * parts of a source are in it, and one counts double.
+ */
 static bool
 names_other(Node *node, void *arg)
 {
@@ -100,7 +111,8 @@ names_other(Node *node, void *arg)
 		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION)
 			return false;
 		if (list_member_oid(names->found, relation) ||
-			(relation != names->query->relation && !list_member_oid(names->query->source->parts, relation)))
+			(relation != names->query->relation &&
+			 !list_member_oid(names->query->source->parts, relation)))
 			return true;
 		names->found = lappend_oid(names->found, relation);
 		return false;
@@ -110,7 +122,10 @@ names_other(Node *node, void *arg)
 	return expression_tree_walker(node, names_other, names);
 }
 
-/* Raise unless a query, views not yet expanded, is about its relation, with the owner that it had. */
+/*
+ * Raise unless a query, views not yet expanded, is about its relation, with the
+ * owner that it had.
+ */
 static void
 check_relation(const DpermChecked *query, Query *tree)
 {
@@ -122,8 +137,10 @@ check_relation(const DpermChecked *query, Query *tree)
 		(OidIsValid(source->run_as) && dperm_relation_owner(source->relation) != source->run_as))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
-				 errhint("Another relation has got its name, or it has another owner. Try again.")));
+				 errmsg("relation \"%s\" was changed while it "
+						"was used", get_rel_name(source->relation)),
+				 errhint("Another relation has got its name, or it has another owner. Try "
+						 "again.")));
 }
 
 /* Analyse a query, and check it. */
@@ -132,7 +149,8 @@ analyse(const DpermChecked *query)
 {
 	const DpermSource *source = query->source;
 	Oid			extension = getExtensionOfObject(TypeRelationId, source->moments_type);
-	ErrorContextCallback context = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
+	ErrorContextCallback context = {
+		.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 	Query	   *tree;
 	List	   *rewritten;
 
@@ -142,7 +160,10 @@ analyse(const DpermChecked *query)
 	check_relation(query, tree);
 	dperm_query_rules_text(extension, tree);
 
-	/* views are expanded here: their definitions stay as they are now, since they are locked */
+	/*
+	 * views are expanded here: their definitions stay as they are now, since
+	 * they are locked
+	 */
 	error_context_stack = &context;
 	rewritten = QueryRewrite(tree);
 	error_context_stack = context.previous;
@@ -157,8 +178,9 @@ analyse(const DpermChecked *query)
 }
 
 /*
- * Raise if a plan reads what nobody has compared with the registration of its source. A partition that has been attached since may be charged to another budget, and no
- * lock on the parent prevents that.
+ * Raise if a plan reads what nobody has compared with the registration of its
+ * source. A partition that has been attached since may be charged to another
+ * budget, and no lock on the parent prevents that.
  */
 static void
 check_plan(const DpermSource *source, const PlannedStmt *planned)
@@ -175,7 +197,8 @@ check_plan(const DpermSource *source, const PlannedStmt *planned)
 			dperm_message_public();
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-					 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+					 errmsg("relation \"%s\" was changed while it "
+							"was used", get_rel_name(source->relation)),
 					 errhint("It has come to read another table. Try again.")));
 		}
 	}
@@ -195,7 +218,8 @@ plan(const DpermChecked *query, Query *tree)
 static QueryDesc *
 start(const DpermChecked *query, PlannedStmt *planned, DestReceiver *receiver)
 {
-	QueryDesc  *running = CreateQueryDesc(planned, query->text, GetActiveSnapshot(), InvalidSnapshot, receiver, query->params, NULL, 0);
+	QueryDesc *running = CreateQueryDesc(planned, query->text, GetActiveSnapshot(), InvalidSnapshot,
+										 receiver, query->params, NULL, 0);
 
 	ExecutorStart(running, 0);
 	return running;
@@ -223,7 +247,10 @@ run(QueryDesc *running)
 	end(running);
 }
 
-/* A plan that this process, which reads a protected relation, has made before the charge. */
+/*
+ * A plan that this process, which reads a protected relation, has made before
+ * the charge.
+ */
 typedef struct KeptPlan
 {
 	char	   *text;
@@ -263,8 +290,10 @@ find_plan(const DpermChecked *query)
 }
 
 /*
- * Before the charge: analyse, plan and start a query over a protected relation, so that whatever the catalog has against it costs nothing. What an expression of the relation says,
- * while the planner simplifies it, is for the log alone. It cannot write.
+ * Before the charge: analyse, plan and start a query over a protected relation,
+ * so that whatever the catalog has against it costs nothing. What an expression
+ * of the relation says, while the planner simplifies it, is for the log alone.
+ * It cannot write.
  */
 static void
 try_protected(const DpermChecked *query)
@@ -281,8 +310,9 @@ try_protected(const DpermChecked *query)
 }
 
 /*
- * After the charge: run what was planned before. Nothing is looked up by a name any more; all that it reads is locked. Whose functions and types it uses is checked again, which locks the
- * row types among them until the end.
+ * After the charge: run what was planned before. Nothing is looked up by a name
+ * any more; all that it reads is locked. Whose functions and types it uses is
+ * checked again, which locks the row types among them until the end.
  */
 static void
 run_protected(const DpermChecked *query, DestReceiver *receiver)
@@ -290,19 +320,25 @@ run_protected(const DpermChecked *query, DestReceiver *receiver)
 	const DpermSource *source = query->source;
 	KeptPlan   *kept = find_plan(query);
 
-	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree, source->relation, source->run_as);
+	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree,
+							 source->relation, source->run_as);
 	dperm_worker_rules_schemas_only(true);
 	run(start(query, copyObject(kept->planned), receiver));
 	dperm_worker_rules_schemas_only(false);
 }
 
-/* Run a query, with a receiver; without one do all that comes before the first row. */
+/*
+ * Run a query, with a receiver; without one do all that comes before the first
+ * row.
+ */
 static void
 execute(const DpermChecked *query, DestReceiver *receiver)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	ErrorContextCallback errors = {.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
+	ErrorContextCallback errors = {
+		.previous = error_context_stack, .callback = tell_query, .arg = (void *) query};
 	DpermRunAs	before;
 
 	dperm_as_owner_begin(&before, query->source->run_as);
@@ -345,13 +381,18 @@ dperm_checked_query_try(const DpermChecked *query)
 	execute(query, NULL);
 }
 
-/* Does the server that has the rows of a query aggregate them? Then nothing of the plan is left to do here. */
+/*
+ * Does the server that has the rows of a query aggregate them? Then nothing of
+ * the plan is left to do here.
+ */
 bool
 dperm_checked_query_runs_there(const DpermChecked *query)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "dperm query", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller = MemoryContextSwitchTo(context);
-	PlannedStmt *planned = pg_plan_query(analyse(query), query->text, query->options, query->params);
+	PlannedStmt *planned =
+		pg_plan_query(analyse(query), query->text, query->options, query->params);
 	bool		result = IsA(planned->planTree, ForeignScan);
 
 	MemoryContextSwitchTo(caller);
@@ -422,9 +463,13 @@ keep_nothing(DestReceiver *self)
 DpermAnswer *
 dperm_checked_query_answer(const DpermChecked *query)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm answer", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "dperm answer", ALLOCSET_DEFAULT_SIZES);
 	DpermAnswer *answer = MemoryContextAllocZero(context, sizeof(*answer));
-	Keeper		keeper = {{collect_row, keep_desc, keep_nothing, keep_nothing, DestTuplestore}, answer};
+	Keeper		keeper = {
+		{collect_row, keep_desc, keep_nothing, keep_nothing, DestTuplestore},
+		answer
+	};
 
 	answer->context = context;
 	dperm_checked_query_run(query, &keeper.pub);

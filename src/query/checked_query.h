@@ -1,8 +1,9 @@
 /*
  * checked_query.h: a query of ours, from its text to its rows.
  *
- * It is analysed once, and what was analysed is checked, planned and run: nothing that happens meanwhile, such as another relation
- * that gets the name, can put something else in its place.
+ * It is analysed once, and what was analysed is checked, planned and run:
+ * nothing that happens meanwhile, such as another relation that gets the name,
+ * can put something else in its place.
  */
 #ifndef DPERM_CHECKED_QUERY_H
 #define DPERM_CHECKED_QUERY_H
@@ -17,7 +18,8 @@
 typedef struct DpermChecked
 {
 	const DpermSource *source;
-	Oid			relation;		/* the only one that the text may name, but for the parts of the source */
+	/* the only one that the text may name, but for the parts of the source */
+	Oid			relation;
 	const char *text;
 	ParamListInfo params;
 	int			options;		/* for the planner: CURSOR_OPT_... */
@@ -37,15 +39,26 @@ typedef struct DpermAnswer
 /* Run a query; its rows go to a receiver. It sees the active snapshot. */
 extern void dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver);
 
-/* Run a query, and keep its rows; a value of them, columns counted from 1; and free them. */
+/*
+ * Run a query, and keep its rows; a value of them, columns counted from 1; and
+ * free them.
+ */
 extern DpermAnswer *dperm_checked_query_answer(const DpermChecked *query);
-extern Datum dperm_checked_query_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull);
+extern Datum
+dperm_checked_query_value(const DpermAnswer *answer, uint64 row, int column, bool *isnull);
 extern void dperm_checked_query_free(DpermAnswer *answer);
 
-/* Do all that comes before the first row: check a query, plan it, and let the executor look at privileges. A plan over a protected relation is what is run afterwards. */
+/*
+ * Do all that comes before the first row: check a query, plan it, and let the
+ * executor look at privileges. A plan over a protected relation is what is run
+ * afterwards.
+ */
 extern void dperm_checked_query_try(const DpermChecked *query);
 
-/* Is a query, one aggregation of a foreign table, run as a whole by the server that has the rows? */
+/*
+ * Is a query, one aggregation of a foreign table, run as a whole by the server
+ * that has the rows?
+ */
 extern bool dperm_checked_query_runs_there(const DpermChecked *query);
 
 /* The relations that a query reads, as far as views show them. */

@@ -1,9 +1,11 @@
 /*
- * identity.c: what identifies the rows of a source, so that they can be divided into portions.
+ * identity.c: what identifies the rows of a source, so that they can be divided
+ * into portions.
  *
- * No two rows may share an identity: then portions are as independent of what rows hold as the hash is
- * random (docs/guarantee.md, "Portions"). Places in a table are different by nature; columns have to be
- * unique together and not null by constraints, and their text forms have to tell their values apart.
+ * No two rows may share an identity: then portions are as independent of what
+ * rows hold as the hash is random (docs/guarantee.md, "Portions"). Places in a
+ * table are different by nature; columns have to be unique together and not
+ * null by constraints, and their text forms have to tell their values apart.
  */
 #include "postgres.h"
 
@@ -39,10 +41,13 @@ typedef struct Key
 } Key;
 
 #define FOREIGN_HINT \
-	"Foreign tables have no constraints that make a column unique: store the rows in a table, or choose on a public one, as in holdout => 'table'."
+	"Foreign tables have no constraints that make a column unique: store the rows in a table, or " \
+	"choose on a public one, as in holdout => 'table'."
 
 #define CITUS_HINT \
-	"Create a key, which in Citus includes the distribution column, and specify all of its columns, as in identity => '{tenant,id}'; or store the rows in a local table or a materialized view and omit identity."
+	"Create a key, which in Citus includes the distribution column, and specify all of its " \
+	"columns, as in identity => '{tenant,id}'; or store the rows in a local table or a " \
+	"materialized view and omit identity."
 
 /* Names, quoted where they have to be. */
 static char *
@@ -76,7 +81,8 @@ is_not_null(Relation relation, AttrNumber number)
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for attribute %d of relation %u", number,
 			 RelationGetRelid(relation));
-	result = ((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull && dperm_constraint_age_tuple(tuple);
+	result =
+		((Form_pg_attribute) GETSTRUCT(tuple))->attnotnull && dperm_constraint_age_tuple(tuple);
 	ReleaseSysCache(tuple);
 	return result;
 #endif
@@ -92,7 +98,10 @@ is_part(const Key *key, AttrNumber number)
 	return false;
 }
 
-/* The columns that an index makes unique together, in every row that the snapshot shows and at every moment: none, if it does not. */
+/*
+ * The columns that an index makes unique together, in every row that the
+ * snapshot shows and at every moment: none, if it does not.
+ */
 static Key
 unique_columns(Oid index)
 {
@@ -126,7 +135,10 @@ is_within(const Key *key, const Key *other)
 	return key->count > 0;
 }
 
-/* Does a unique index of a table have these columns, or some of them? A partitioned table's spans its partitions. */
+/*
+ * Does a unique index of a table have these columns, or some of them? A
+ * partitioned table's spans its partitions.
+ */
 static bool
 has_unique_index(Relation relation, const Key *key)
 {
@@ -155,8 +167,8 @@ all_not_null(Relation relation, const Key *key)
 }
 
 /*
- * The relation that a query shows rows of, each at most once, and its columns behind output columns; NULL for
- * a query that may show a row twice.
+ * The relation that a query shows rows of, each at most once, and its columns
+ * behind output columns; NULL for a query that may show a row twice.
  */
 static RangeTblEntry *
 shown_once(Query *query, Key *key)
@@ -170,7 +182,8 @@ shown_once(Query *query, Key *key)
 	index = linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
 	for (int i = 0; i < key->count; i++)
 	{
-		Node	   *node = (Node *) list_nth_node(TargetEntry, query->targetList, key->numbers[i] - 1)->expr;
+		Node	   *node =
+			(Node *) list_nth_node(TargetEntry, query->targetList, key->numbers[i] - 1)->expr;
 
 		if (!IsA(node, Var) || ((Var *) node)->varno != index || ((Var *) node)->varlevelsup != 0 ||
 			((Var *) node)->varattno <= 0)
@@ -180,7 +193,10 @@ shown_once(Query *query, Key *key)
 	return list_nth_node(RangeTblEntry, query->rtable, index - 1);
 }
 
-/* Do constraints say that no two rows have the same values in some columns, and none has NULL? */
+/*
+ * Do constraints say that no two rows have the same values in some columns, and
+ * none has NULL?
+ */
 static bool
 is_key(Oid oid, Key key, bool with_children)
 {
@@ -198,7 +214,9 @@ is_key(Oid oid, Key key, bool with_children)
 	}
 	else if (kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_RELATION)
 	{
-		/* an index of a table does not know of the tables that inherit from it */
+		/*
+		 * an index of a table does not know of the tables that inherit from it
+		 */
 		result = all_not_null(relation, &key) && has_unique_index(relation, &key) &&
 			(kind == RELKIND_PARTITIONED_TABLE ? dperm_constraint_age_partitions(oid) :
 			 !with_children || find_inheritance_children(oid, AccessShareLock) == NIL);
@@ -207,7 +225,10 @@ is_key(Oid oid, Key key, bool with_children)
 	return result;
 }
 
-/* What dperm_portion takes of a column. A text that an index can hold is short enough to be read as a whole. */
+/*
+ * What dperm_portion takes of a column. A text that an index can hold is short
+ * enough to be read as a whole.
+ */
 static char *
 column_identity(const DpermSource *source, AttrNumber number, const char *name)
 {
@@ -248,7 +269,10 @@ column_text(const DpermSource *source, AttrNumber number, const char *name)
 	}
 }
 
-/* What dperm_portion takes of several columns: their texts, each but the last with its length before it, so that no two lists of values give the same. */
+/*
+ * What dperm_portion takes of several columns: their texts, each but the last
+ * with its length before it, so that no two lists of values give the same.
+ */
 static char *
 columns_identity(const DpermSource *source, List *names)
 {
@@ -258,10 +282,13 @@ columns_identity(const DpermSource *source, List *names)
 	initStringInfo(&sql);
 	foreach(cell, names)
 	{
-		char	   *text = column_text(source, get_attnum(source->relation, lfirst(cell)), lfirst(cell));
+		char	   *text = column_text(source, get_attnum(source->relation, lfirst(cell)),
+									   lfirst(cell));
 
 		if (lnext(names, cell))
-			appendStringInfo(&sql, "pg_catalog.octet_length(%s)::pg_catalog.text OPERATOR(pg_catalog.||) ':' OPERATOR(pg_catalog.||) %s OPERATOR(pg_catalog.||) ", text, text);
+			appendStringInfo(&sql, "pg_catalog.octet_length(%s)::pg_catalog.text "
+								   "OPERATOR(pg_catalog.||) ':' OPERATOR(pg_catalog.||) %s "
+								   "OPERATOR(pg_catalog.||) ", text, text);
 		else
 			appendStringInfoString(&sql, text);
 	}
@@ -280,7 +307,10 @@ is_table_elsewhere(Oid relation)
 	return false;
 }
 
-/* Do the rows of a source have places: are there tables at all of its leaves, on this server? */
+/*
+ * Do the rows of a source have places: are there tables at all of its leaves,
+ * on this server?
+ */
 static bool
 has_places(const DpermSource *source)
 {
@@ -313,7 +343,8 @@ static bool
 takes_key(const DpermSource *source, const Key *key)
 {
 	for (int i = 0; i < key->count; i++)
-		if (!dperm_persons_told_by_text(getBaseType(get_atttype(source->relation, key->numbers[i]))) ||
+		if (!dperm_persons_told_by_text(
+				getBaseType(get_atttype(source->relation, key->numbers[i]))) ||
 			is_private(source, get_attname(source->relation, key->numbers[i], false)))
 			return false;
 	return key->count > 0 && is_key(source->relation, *key, true);
@@ -327,17 +358,26 @@ key_argument(Oid relation, const Key *key)
 
 	for (int i = 0; i < key->count; i++)
 		names[i] = CStringGetTextDatum(get_attname(relation, key->numbers[i], false));
-	return quote_literal_cstr(key->count == 1 ? TextDatumGetCString(names[0]) :
-							  OidOutputFunctionCall(F_ARRAY_OUT, PointerGetDatum(construct_array(names, key->count, TEXTOID, -1, false, TYPALIGN_INT))));
+	return quote_literal_cstr(
+		key->count == 1 ?
+			TextDatumGetCString(names[0]) :
+			OidOutputFunctionCall(F_ARRAY_OUT,
+								  PointerGetDatum(construct_array(names, key->count, TEXTOID, -1,
+																  false, TYPALIGN_INT))));
 }
 
-/* What to specify as identity of the rows of a table, NULL if it has no key that can be. */
+/*
+ * What to specify as identity of the rows of a table, NULL if it has no key
+ * that can be.
+ */
 static char *
 suggest_identity(const DpermSource *source)
 {
 	Relation	relation = relation_open(source->relation, AccessShareLock);
-	List	   *indexes = relation->rd_rel->relkind == RELKIND_RELATION || relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
-		RelationGetIndexList(relation) : NIL;
+	List	   *indexes = relation->rd_rel->relkind == RELKIND_RELATION ||
+							relation->rd_rel->relkind == RELKIND_PARTITIONED_TABLE ?
+						RelationGetIndexList(relation) :
+						NIL;
 	ListCell   *cell;
 	char	   *result = NULL;
 
@@ -356,7 +396,8 @@ suggest_identity(const DpermSource *source)
 static bool
 is_citus_table(const DpermSource *source)
 {
-	return source->location == DPERM_LOCATION_CITUS && get_rel_relkind(source->relation) != RELKIND_VIEW;
+	return source->location == DPERM_LOCATION_CITUS &&
+		   get_rel_relkind(source->relation) != RELKIND_VIEW;
 }
 
 /* A hint for columns that do not tell rows apart. */
@@ -368,13 +409,18 @@ hint_of_key(const DpermSource *source, List *names)
 	if (is_table_elsewhere(source->relation))
 		return errhint(FOREIGN_HINT);
 	if (has_places(source))
-		return errhint("Omit identity, since the rows of \"%s\" are identified by their physical location; or declare the %s as a key, as in PRIMARY KEY (%s). In a transaction that began before the constraint was created, start a new one.",
-					   get_rel_name(source->relation), list_length(names) == 1 ? "column" : "columns", quoted_list(names));
+		return errhint("Omit identity, since the rows of \"%s\" are identified by their physical "
+					   "location; or declare the %s as a key, as in PRIMARY KEY (%s). In a "
+					   "transaction that began before the constraint was created, start a new one.",
+					   get_rel_name(source->relation),
+					   list_length(names) == 1 ? "column" : "columns", quoted_list(names));
 	if (suggestion)
 		return errhint("Specify all columns of a key, as in identity => %s.", suggestion);
 	if (is_citus_table(source))
 		return errhint(CITUS_HINT);
-	return errhint("Use a view of a single table that includes its primary key, and specify all columns of it, or store the rows in a materialized view and omit identity. In a transaction that began before the constraint was created, start a new one.");
+	return errhint("Use a view of a single table that includes its primary key, and specify all "
+				   "columns of it, or store the rows in a materialized view and omit identity. In "
+				   "a transaction that began before the constraint was created, start a new one.");
 }
 
 /* Raise unless columns tell rows apart. */
@@ -396,12 +442,17 @@ check_key(const DpermSource *source, const Key *key, List *names)
 	ereport(ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 key->count == 1 ?
-			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and not null", (char *) linitial(names)) :
-			 errmsg("columns %s do not identify rows: no constraint makes them unique together and not null", quoted_list(names)),
+			 errmsg("column \"%s\" does not identify rows: no constraint makes it unique and "
+					"not null", (char *) linitial(names)) :
+			 errmsg("columns %s do not identify rows: no constraint makes them unique together and "
+					"not null", quoted_list(names)),
 			 hint_of_key(source, names)));
 }
 
-/* The number of a column that is to identify rows; what is private in a row does not. */
+/*
+ * The number of a column that is to identify rows; what is private in a row
+ * does not.
+ */
 static AttrNumber
 identifying_column(const DpermSource *source, const char *name)
 {
@@ -442,7 +493,8 @@ identity_columns(const DpermSource *source, List *names, bool is_public)
 		key.numbers[key.count++] = identifying_column(source, lfirst(cell));
 	if (!is_public)
 		check_key(source, &key, names);
-	return key.count == 1 ? column_identity(source, key.numbers[0], linitial(names)) : columns_identity(source, names);
+	return key.count == 1 ? column_identity(source, key.numbers[0], linitial(names)) :
+							columns_identity(source, names);
 }
 
 /* A hint for rows that have no places. */
@@ -456,8 +508,10 @@ hint_of_identity(const DpermSource *source, bool is_public)
 	if (!suggestion && is_citus_table(source) && !is_public)
 		return errhint(CITUS_HINT);
 	if (!suggestion)
-		return errhint("Specify a column that identifies rows, as in identity => 'id', or several, as in identity => '{a,b}', or store the rows in a table.");
-	return errhint("Specify what identifies rows, as in identity => %s, or store the rows in a table.", suggestion);
+		return errhint("Specify a column that identifies rows, as in identity => 'id', or several, "
+					   "as in identity => '{a,b}', or store the rows in a table.");
+	return errhint("Specify what identifies rows, as in identity => %s, or store the rows in a "
+				   "table.", suggestion);
 }
 
 /* What identifies a row of the relation: columns, or the place of the row. */
@@ -476,6 +530,7 @@ dperm_identity_sql(const DpermSource *source, List *identity, bool is_public)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for relation %s", get_rel_name(source->relation)),
-				 errhint("Tuning requires SELECT on the whole table, or a column that identifies rows, as in identity => 'id'.")));
+				 errhint("Tuning requires SELECT on the whole table, or a column that identifies "
+						 "rows, as in identity => 'id'.")));
 	return "t.tableoid, t.ctid";
 }

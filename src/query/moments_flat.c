@@ -1,8 +1,9 @@
 /*
  * moments_flat.c: the flat form of dperm_moments.
  *
- * It is the words of core/solve/pass.h behind a varlena header: what travels between workers, shards and memory contexts.
- * moments_state.c has the form that rows are added to.
+ * It is the words of core/solve/pass.h behind a varlena header: what travels
+ * between workers, shards and memory contexts. moments_state.c has the form
+ * that rows are added to.
  */
 #include "postgres.h"
 
@@ -33,7 +34,10 @@ dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass)
 		dperm_moments_flat_corrupted();
 }
 
-/* A flat value out of any datum; a copy only where the datum is not flat already. */
+/*
+ * A flat value out of any datum; a copy only where the datum is not flat
+ * already.
+ */
 DpermFlat *
 dperm_moments_flat_get(Datum value)
 {
@@ -52,7 +56,8 @@ dperm_moments_flat_make(size_t count)
 
 /* Write the bytes of the encoder and of the positive value. */
 void
-dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const unsigned char *form, const char *positive)
+dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass, const unsigned char *form,
+							 const char *positive)
 {
 	char	   *to = (char *) (flat->words + dperm_pass_encoder_at(pass));
 
@@ -109,7 +114,10 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 	return label_fault(flat, pass);
 }
 
-/* The flat value of a request: encoder and readers are those of the specification. */
+/*
+ * The flat value of a request: encoder and readers are those of the
+ * specification.
+ */
 static DpermFlat *
 write_request(DpermPass *pass, const DpermPassSpec *spec, const double *weights)
 {
@@ -147,7 +155,8 @@ dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order, cons
 	DpermFlat *flat = write_request(&pass, spec, weights);
 
 	if (order == DPERM_PASS_CAREFUL)
-		memcpy(flat->words + dperm_pass_weights_at(&pass) + pass.dim, weights_low, sizeof(double) * pass.dim);
+		memcpy(flat->words + dperm_pass_weights_at(&pass) + pass.dim, weights_low,
+			   sizeof(double) * pass.dim);
 	return PointerGetDatum(flat);
 }
 
@@ -170,7 +179,10 @@ dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words)
 	*words = flat->words;
 }
 
-/* Raise unless a value answers a request. The rows of one may have been on another server, whose owner can return anything. */
+/*
+ * Raise unless a value answers a request. The rows of one may have been on
+ * another server, whose owner can return anything.
+ */
 void
 dperm_moments_flat_check_answer(Datum value, Datum request)
 {
@@ -182,9 +194,12 @@ dperm_moments_flat_check_answer(Datum value, Datum request)
 	dperm_moments_flat_read(answer, &found);
 	dperm_moments_flat_read(asked, &wanted);
 	if (!dperm_pass_matches(&found, &wanted) ||
-		memcmp(answer->words + dperm_pass_weights_at(&found), asked->words + dperm_pass_weights_at(&wanted),
-			   sizeof(uint64) * (dperm_pass_gradient_at(&wanted) - dperm_pass_weights_at(&wanted))) != 0 ||
-		memcmp(answer->words + dperm_pass_readers_at(&found), asked->words + dperm_pass_readers_at(&wanted),
+		memcmp(answer->words + dperm_pass_weights_at(&found),
+			   asked->words + dperm_pass_weights_at(&wanted),
+			   sizeof(uint64) *
+				   (dperm_pass_gradient_at(&wanted) - dperm_pass_weights_at(&wanted))) != 0 ||
+		memcmp(answer->words + dperm_pass_readers_at(&found),
+			   asked->words + dperm_pass_readers_at(&wanted),
 			   sizeof(uint64) * (dperm_pass_words(&wanted) - dperm_pass_readers_at(&wanted))) != 0)
 		dperm_moments_flat_wrong_answer();
 }

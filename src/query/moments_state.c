@@ -1,13 +1,17 @@
 /*
  * moments_state.c: the state of the pass aggregates, updated in place.
  *
- * A dperm_moments value is either flat (moments_flat.c) or an expanded object, as here. The rules for
- * the aggregate's functions, which hold on a Citus cluster too:
+ * A dperm_moments value is either flat (moments_flat.c) or an expanded object,
+ * as here. The rules for the aggregate's functions, which hold on a Citus
+ * cluster too:
  *
- * - transition and combine take a flat, a read-only or a read-write expanded state; only the
- *   last kind is modified, any other is copied into the aggregate's context first;
- * - everything a pass needs is in the request, hence in the state; no setting is looked at;
- * - nothing in a request depends on a server: no OID, and texts that are not ASCII come with their encoding;
+ * - transition and combine take a flat, a read-only or a read-write expanded
+ *   state; only the last kind is modified, any other is copied into the
+ *   aggregate's context first;
+ * - everything a pass needs is in the request, hence in the state; no setting
+ *   is looked at;
+ * - nothing in a request depends on a server: no OID, and texts that are not
+ *   ASCII come with their encoding;
  * - nothing a row holds raises an error.
  */
 #include "postgres.h"
@@ -95,9 +99,11 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 	dperm_pass_write(pass, flat->words);
 	memcpy(flat->words + dperm_pass_weights_at(pass), state->weights, vector);
 	if (pass->order == DPERM_PASS_CAREFUL)
-		memcpy(flat->words + dperm_pass_weights_at(pass) + state->dim, state->moments.weights_low, vector);
+		memcpy(flat->words + dperm_pass_weights_at(pass) + state->dim, state->moments.weights_low,
+			   vector);
 	if (pass->rows > 0 && is_counting(state))
-		memcpy(flat->words + dperm_pass_counts_at(pass), state->counts, sizeof(int64) * dperm_pass_count_cells(pass));
+		memcpy(flat->words + dperm_pass_counts_at(pass), state->counts,
+			   sizeof(int64) * dperm_pass_count_cells(pass));
 	else if (pass->rows > 0)
 	{
 		double	   *sums = (double *) flat->words + dperm_pass_gradient_at(pass);
@@ -138,7 +144,9 @@ take_encoder(DpermMomentsState *state, const DpermFlat *flat)
 		dperm_layout_weigh(&state->feed.layout);
 }
 
-/* Add what another state of the same request has found; numbers are its words. */
+/*
+ * Add what another state of the same request has found; numbers are its words.
+ */
 static void
 merge_found(DpermMomentsState *state, const DpermPass *pass, const double *numbers)
 {
@@ -170,7 +178,8 @@ prepare_sums(DpermMomentsState *state, const double *weights)
 	double	   *room = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) *
 											  dperm_moments_room(state->dim, hessian));
 
-	dperm_moments_init_rows(&state->moments, pass->loss, &state->feed.layout, hessian, weights, room);
+	dperm_moments_init_rows(&state->moments, pass->loss, &state->feed.layout, hessian, weights,
+							room);
 	state->weights = state->moments.weights;
 	if (pass->order == DPERM_PASS_ROUGH)
 		dperm_moments_be_rough(&state->moments);
@@ -189,7 +198,9 @@ prepare_counts(DpermMomentsState *state, const double *weights)
 	state->room = palloc(sizeof(double) * (state->dim + dperm_encoder_linear_dim(&state->encoder)));
 }
 
-/* An expanded state that continues a flat one, in a child of the given context. */
+/*
+ * An expanded state that continues a flat one, in a child of the given context.
+ */
 DpermMomentsState *
 dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent)
 {
@@ -234,7 +245,9 @@ dperm_moments_state_get(Datum value, MemoryContext parent)
 	return dperm_moments_state_expand(dperm_moments_flat_get(value), parent);
 }
 
-/* Where an aggregate's state lives; outside an aggregate, where the caller is. */
+/*
+ * Where an aggregate's state lives; outside an aggregate, where the caller is.
+ */
 MemoryContext
 dperm_moments_state_context(FunctionCallInfo fcinfo)
 {
@@ -245,7 +258,10 @@ dperm_moments_state_context(FunctionCallInfo fcinfo)
 	return CurrentMemoryContext;
 }
 
-/* Let labels of a type be read. Whatever has an OID is looked up here, where the rows are. */
+/*
+ * Let labels of a type be read. Whatever has an OID is looked up here, where
+ * the rows are.
+ */
 bool
 dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
 {
@@ -263,19 +279,25 @@ dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
 	return true;
 }
 
-/* Count the row whose values have been read. The decision is that of dp_decision, to the bit. */
+/*
+ * Count the row whose values have been read. The decision is that of
+ * dp_decision, to the bit.
+ */
 static void
 count_row(DpermMomentsState *state, int sign, int64 parts)
 {
-	double		decision = dperm_score_decision(&state->encoder, state->feed.frequencies, state->weights,
-											   state->values, state->room);
+	double		decision = dperm_score_decision(&state->encoder, state->feed.frequencies,
+												state->weights, state->values, state->room);
 
 	state->pass.rows++;
 	if (sign != 0)
 		state->counts[dperm_counts_cell(decision, sign > 0, state->pass.bins)] += parts;
 }
 
-/* Let a row wait for its kernel. Its digest is that of what the kernel is applied to. */
+/*
+ * Let a row wait for its kernel. Its digest is that of what the kernel is
+ * applied to.
+ */
 static void
 wait_row(DpermMomentsState *state, int sign, double weight)
 {
@@ -287,7 +309,9 @@ wait_row(DpermMomentsState *state, int sign, double weight)
 	if (state->pass.weighted)
 		state->waiting[place] = weight;
 	if (state->digest_keys)
-		state->pass.digest += dperm_digest(state->digest_keys, feed->blocks + (size_t) place * feed->linear, feed->linear, rest, 2);
+		state->pass.digest +=
+			dperm_digest(state->digest_keys, feed->blocks + (size_t) place * feed->linear,
+						 feed->linear, rest, 2);
 	if (full)
 		map_rows(state);
 }
@@ -302,10 +326,14 @@ write_row(DpermMomentsState *state, int sign, double weight)
 	if (state->pass.weighted)
 		*dperm_row_weight(&state->feed.layout, row) = weight;
 	if (state->digest_keys)
-		state->pass.digest += dperm_digest(state->digest_keys, row, state->feed.layout.words, NULL, 0);
+		state->pass.digest +=
+			dperm_digest(state->digest_keys, row, state->feed.layout.words, NULL, 0);
 }
 
-/* Add the row whose values have been read, with what it weighs in sums and how many parts it has in counts. */
+/*
+ * Add the row whose values have been read, with what it weighs in sums and how
+ * many parts it has in counts.
+ */
 static void
 add_row(DpermMomentsState *state, int sign, double weight, int64 parts)
 {
@@ -317,14 +345,20 @@ add_row(DpermMomentsState *state, int sign, double weight, int64 parts)
 		write_row(state, sign, weight);
 }
 
-/* Add the row whose values have been read, unless it goes straight into the sums: a zero row without a label. */
+/*
+ * Add the row whose values have been read, unless it goes straight into the
+ * sums: a zero row without a label.
+ */
 void
 dperm_moments_state_add_any(DpermMomentsState *state, int sign)
 {
 	add_row(state, sign, 1, 1);
 }
 
-/* Add the row of a person. What it weighs, or counts for, is what it would when rows are read once: load.c, count_decisions.c. */
+/*
+ * Add the row of a person. What it weighs, or counts for, is what it would when
+ * rows are read once: load.c, count_decisions.c.
+ */
 void
 dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 labelled, bool first)
 {
@@ -339,7 +373,8 @@ dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 label
 Datum
 dperm_moments_combine(PG_FUNCTION_ARGS)
 {
-	DpermMomentsState *state = dperm_moments_state_get(PG_GETARG_DATUM(0), dperm_moments_state_context(fcinfo));
+	DpermMomentsState *state =
+		dperm_moments_state_get(PG_GETARG_DATUM(0), dperm_moments_state_context(fcinfo));
 	DpermFlat *other = dperm_moments_flat_get(PG_GETARG_DATUM(1));
 	const double *numbers = (const double *) other->words;
 	DpermPass	pass;
@@ -348,9 +383,10 @@ dperm_moments_combine(PG_FUNCTION_ARGS)
 	if (!dperm_pass_matches(&pass, &state->pass) ||
 		memcmp(other->words + dperm_pass_readers_at(&pass), state->reader_words,
 			   sizeof(uint64) * pass.readers) != 0 ||
-		memcmp(other->words + dperm_pass_encoder_at(&pass), state->encoder_form,
-			   pass.encoder) != 0 ||
-		(pass.positive > 1 && memcmp(other->words + dperm_pass_positive_at(&pass), state->positive, pass.positive - 1) != 0) ||
+		memcmp(other->words + dperm_pass_encoder_at(&pass), state->encoder_form, pass.encoder) !=
+			0 ||
+		(pass.positive > 1 && memcmp(other->words + dperm_pass_positive_at(&pass), state->positive,
+									 pass.positive - 1) != 0) ||
 		memcmp(numbers + dperm_pass_weights_at(&pass), state->weights,
 			   sizeof(double) * state->dim) != 0 ||
 		(pass.order == DPERM_PASS_CAREFUL &&

@@ -1,8 +1,9 @@
 /*
  * moments_step.c: the transition functions of the pass aggregates.
  *
- * They differ in how the columns of a row come: as arguments, as one array, as a record, or as bytes that dperm_row has made. A label that
- * is declared boolean has been read already; any other is read here, as the request says.
+ * They differ in how the columns of a row come: as arguments, as one array, as
+ * a record, or as bytes that dperm_row has made. A label that is declared
+ * boolean has been read already; any other is read here, as the request says.
  */
 #include "postgres.h"
 
@@ -37,7 +38,8 @@ get_state(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 errmsg("a pass needs a request")));
-	state = dperm_moments_state_expand(dperm_moments_flat_get(PG_GETARG_DATUM(1)), dperm_moments_state_context(fcinfo));
+	state = dperm_moments_state_expand(dperm_moments_flat_get(PG_GETARG_DATUM(1)),
+									   dperm_moments_state_context(fcinfo));
 	if (state->pass.rows != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -45,7 +47,10 @@ get_state(FunctionCallInfo fcinfo)
 	return state;
 }
 
-/* The same for rows that have weights, or that have none: a row that is taken for the other would weigh anything. */
+/*
+ * The same for rows that have weights, or that have none: a row that is taken
+ * for the other would weigh anything.
+ */
 static DpermMomentsState *
 step_state(FunctionCallInfo fcinfo, bool weighted)
 {
@@ -54,8 +59,10 @@ step_state(FunctionCallInfo fcinfo, bool weighted)
 	if (state->pass.weighted != weighted)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 weighted ? errmsg("the request is not about persons") : errmsg("the request is about persons"),
-				 errhint("Use dperm_moments_person_agg for requests about persons, and for no others.")));
+				 weighted ? errmsg("the request is not about persons") : errmsg("the request is "
+				 	"about persons"),
+				 errhint("Use dperm_moments_person_agg for requests about persons, and for no "
+						 "others.")));
 	return state;
 }
 
@@ -80,7 +87,8 @@ raise_mismatch(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_DATATYPE_MISMATCH),
 			 errmsg("the columns of a pass do not match its request"),
-			 errhint("The columns of a foreign table must have the types that they have on its server.")));
+			 errhint("The columns of a foreign table must have the types that they have on its "
+					 "server.")));
 }
 
 /* The type of an argument of a call. */
@@ -93,15 +101,20 @@ argument_type(FunctionCallInfo fcinfo, int i)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the types of the columns of a pass"),
-				 errhint("Where functions are called without the types of their arguments, use dperm_moments_row_agg(request, label, dperm_row(columns)).")));
+				 errhint("Where functions are called without the types of their arguments, use "
+						 "dperm_moments_row_agg(request, label, dperm_row(columns)).")));
 	return type;
 }
 
-/* The sign of the label argument, whose type is given unless it is declared: 0 for none. Nothing that a row holds raises. */
+/*
+ * The sign of the label argument, whose type is given unless it is declared: 0
+ * for none. Nothing that a row holds raises.
+ */
 static int
 step_sign(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
 {
-	if (OidIsValid(type) && state->label_call != type && !dperm_moments_state_bind_label(state, type))
+	if (OidIsValid(type) && state->label_call != type &&
+		!dperm_moments_state_bind_label(state, type))
 		raise_mismatch();
 	if (PG_ARGISNULL(2))
 		return 0;
@@ -111,8 +124,10 @@ step_sign(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
 }
 
 /*
- * A reader must be given what it was made for: a request is a value that anybody can write, and the
- * wrong type of datum could be read as a pointer. An enum is read by the values that its labels have here, and any type by its own output.
+ * A reader must be given what it was made for: a request is a value that
+ * anybody can write, and the wrong type of datum could be read as a pointer. An
+ * enum is read by the values that its labels have here, and any type by its own
+ * output.
  */
 static void
 match_columns(DpermMomentsState *state, int count, const Column *columns)
@@ -121,7 +136,8 @@ match_columns(DpermMomentsState *state, int count, const Column *columns)
 		raise_mismatch();
 	for (int i = 0; i < count; i++)
 	{
-		if (columns[i].kind != state->readers[i].kind && state->readers[i].kind != DPERM_READ_OUTPUT)
+		if (columns[i].kind != state->readers[i].kind &&
+			state->readers[i].kind != DPERM_READ_OUTPUT)
 			raise_mismatch();
 		if (dperm_reader_is_unbound(&state->readers[i], columns[i].type) &&
 			!dperm_reader_bind(state->readers, i, columns[i].type))
@@ -129,7 +145,10 @@ match_columns(DpermMomentsState *state, int count, const Column *columns)
 	}
 }
 
-/* What is known about this call, whose columns come as arguments or not: looked up once. */
+/*
+ * What is known about this call, whose columns come as arguments or not: looked
+ * up once.
+ */
 static const Call *
 look_up_call(FunctionCallInfo fcinfo, bool any_label, bool arguments)
 {
@@ -138,7 +157,8 @@ look_up_call(FunctionCallInfo fcinfo, bool any_label, bool arguments)
 
 	if (call == NULL)
 	{
-		call = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt, offsetof(Call, columns) + sizeof(Column) * count);
+		call = MemoryContextAlloc(fcinfo->flinfo->fn_mcxt,
+								  offsetof(Call, columns) + sizeof(Column) * count);
 		call->label = any_label ? argument_type(fcinfo, 2) : InvalidOid;
 		for (int i = 0; i < count; i++)
 		{
@@ -165,7 +185,10 @@ step_pass(FunctionCallInfo fcinfo, Oid label, const Column *columns)
 	PG_RETURN_DATUM(EOHPGetRWDatum(&state->hdr));
 }
 
-/* Transition: (state dperm_moments, request dperm_moments, label boolean, VARIADIC columns) */
+/*
+ * Transition: (state dperm_moments, request dperm_moments, label boolean,
+ * VARIADIC columns)
+ */
 Datum
 dperm_moments_step(PG_FUNCTION_ARGS)
 {
@@ -183,7 +206,9 @@ dperm_moments_step_any(PG_FUNCTION_ARGS)
 	return step_pass(fcinfo, call->label, call->columns);
 }
 
-/* The same for one column of a declared type, which needs to find out nothing. */
+/*
+ * The same for one column of a declared type, which needs to find out nothing.
+ */
 Datum
 dperm_moments_step_float8(PG_FUNCTION_ARGS)
 {
@@ -223,7 +248,10 @@ take_record_type(DpermMomentsState *state, HeapTupleHeader record)
 	MemoryContextSwitchTo(caller);
 }
 
-/* The same with the columns as one record: for more of them than a function has arguments. */
+/*
+ * The same with the columns as one record: for more of them than a function has
+ * arguments.
+ */
 static Datum
 step_record(FunctionCallInfo fcinfo, Oid label)
 {
@@ -259,8 +287,9 @@ dperm_moments_step_any_record(PG_FUNCTION_ARGS)
 }
 
 /*
- * Read the columns of a row that dperm_row has made. All errors are about the types of columns, which every row has, so that what it holds makes
- * no difference.
+ * Read the columns of a row that dperm_row has made. All errors are about the
+ * types of columns, which every row has, so that what it holds makes no
+ * difference.
  */
 static void
 read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
@@ -299,8 +328,8 @@ read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
 }
 
 /*
- * The same with the columns as a row that dperm_row has made: a declared type, for servers that call aggregates without the types of their
- * arguments.
+ * The same with the columns as a row that dperm_row has made: a declared type,
+ * for servers that call aggregates without the types of their arguments.
  */
 Datum
 dperm_moments_step_row(PG_FUNCTION_ARGS)
@@ -314,8 +343,9 @@ dperm_moments_step_row(PG_FUNCTION_ARGS)
 }
 
 /*
- * The same for a row of a person: (..., columns bytea, rows bigint, first boolean). rows are those of the person that have a label, and one of
- * all their rows is the first.
+ * The same for a row of a person: (..., columns bytea, rows bigint, first
+ * boolean). rows are those of the person that have a label, and one of all
+ * their rows is the first.
  */
 Datum
 dperm_moments_step_person(PG_FUNCTION_ARGS)

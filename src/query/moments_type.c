@@ -17,7 +17,10 @@ PG_FUNCTION_INFO_V1(dperm_moments_out);
 PG_FUNCTION_INFO_V1(dperm_moments_recv);
 PG_FUNCTION_INFO_V1(dperm_moments_send);
 
-/* Words in network order to a checked flat value, NULL and *why if they are none. */
+/*
+ * Words in network order to a checked flat value, NULL and *why if they are
+ * none.
+ */
 static DpermFlat *
 from_network(const char *bytes, size_t size, const char **why)
 {
@@ -41,7 +44,9 @@ from_network(const char *bytes, size_t size, const char **why)
 	return *why ? NULL : flat;
 }
 
-/* The words of a value in network order; the encoder's bytes have one already. */
+/*
+ * The words of a value in network order; the encoder's bytes have one already.
+ */
 static char *
 to_network(Datum value, size_t *size)
 {

@@ -19,13 +19,15 @@ dperm_pass_query_portion(const DpermSource *source)
 }
 
 /*
- * The label of a row as an aggregate takes it: boolean; or as it is, to be read there as the request says. Nothing in it is only stable, so that
- * foreign servers run it.
+ * The label of a row as an aggregate takes it: boolean; or as it is, to be read
+ * there as the request says. Nothing in it is only stable, so that foreign
+ * servers run it.
  */
 static char *
 raw_label(const DpermSource *source)
 {
-	return psprintf(source->label_negated ? "(NOT t.%s)" : "t.%s", quote_identifier(source->label_column));
+	return psprintf(source->label_negated ? "(NOT t.%s)" : "t.%s",
+					quote_identifier(source->label_column));
 }
 
 /* The label of a row: boolean, NULL for no label. */
@@ -35,7 +37,8 @@ dperm_pass_query_label(const DpermSource *source)
 	char	   *label = raw_label(source);
 
 	return source->label_plain ? label :
-		psprintf("%s.dperm_label(%s, $%d)", dperm_source_schema(source), label, DPERM_PARAM_POSITIVE);
+								 psprintf("%s.dperm_label(%s, $%d)", dperm_source_schema(source),
+										  label, DPERM_PARAM_POSITIVE);
 }
 
 /* Are columns one argument of an aggregate? It takes only so many. */
@@ -45,7 +48,10 @@ is_wide(const DpermSource *source)
 	return source->block_count > DPERM_COLUMN_ARGS;
 }
 
-/* The columns as arguments of an aggregate, renamed or not. What is too large to be of use must not get into a record, which is made in memory. */
+/*
+ * The columns as arguments of an aggregate, renamed or not. What is too large
+ * to be of use must not get into a record, which is made in memory.
+ */
 static void
 append_columns(StringInfo sql, const DpermSource *source, bool renamed)
 {
@@ -63,7 +69,10 @@ append_columns(StringInfo sql, const DpermSource *source, bool renamed)
 	appendStringInfoString(sql, is_wide(source) ? ")" : "");
 }
 
-/* A row as one value, by a function that takes so many columns; two rows side by side are a row. */
+/*
+ * A row as one value, by a function that takes so many columns; two rows side
+ * by side are a row.
+ */
 static char *
 row_by(const DpermSource *source, const char *function)
 {
@@ -72,16 +81,23 @@ row_by(const DpermSource *source, const char *function)
 
 	initStringInfo(&sql);
 	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(&sql, "%s%s", i == 0 ? psprintf("%s.%s(", schema, function) :
-						 i % DPERM_COLUMN_ARGS == 0 ? psprintf(") OPERATOR(pg_catalog.||) %s.%s(", schema, function) : ", ",
-						 source->output[i] ? psprintf("%s.dperm_text(%s)", schema, source->columns[i]) : source->columns[i]);
+		appendStringInfo(&sql, "%s%s",
+						 i == 0						? psprintf("%s.%s(", schema, function) :
+						 i % DPERM_COLUMN_ARGS == 0 ? psprintf(") OPERATOR(pg_catalog.||) "
+															   "%s.%s(",
+															   schema, function) :
+													  ", ",
+						 source->output[i] ?
+							 psprintf("%s.dperm_text(%s)", schema, source->columns[i]) :
+							 source->columns[i]);
 	appendStringInfoChar(&sql, ')');
 	return sql.data;
 }
 
 /*
- * A condition that about one in every so many rows meets, by what it holds. It does not ask for the place of a row: a foreign table need
- * not have places, if what is behind it is a view.
+ * A condition that about one in every so many rows meets, by what it holds. It
+ * does not ask for the place of a row: a foreign table need not have places, if
+ * what is behind it is a view.
  */
 char *
 dperm_pass_query_sample(const DpermSource *source, int every)
@@ -89,7 +105,8 @@ dperm_pass_query_sample(const DpermSource *source, int every)
 	StringInfoData sql;
 
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "%s.dperm_sample($%d, %d, t.%s", dperm_source_schema(source), DPERM_PARAM_KEY, every,
+	appendStringInfo(&sql, "%s.dperm_sample($%d, "
+						   "%d, t.%s", dperm_source_schema(source), DPERM_PARAM_KEY, every,
 					 quote_identifier(source->label_column));
 	for (int i = 0; i < Min(source->block_count, DPERM_COLUMN_ARGS); i++)
 		appendStringInfo(&sql, ", t.%s", quote_identifier(source->blocks[i].column.bytes));
@@ -101,20 +118,24 @@ dperm_pass_query_sample(const DpermSource *source, int every)
 static char *
 filter(const char *portion, int wanted, int request)
 {
-	return psprintf(" FILTER (WHERE %s OPERATOR(pg_catalog.=) %d AND $%d IS NOT NULL)", portion, wanted,
+	return psprintf(" FILTER (WHERE %s OPERATOR(pg_catalog.=) %d AND $%d IS NOT "
+					"NULL)", portion, wanted,
 					DPERM_PARAM_EXTRA + request);
 }
 
-/* A lone array with a boolean has an aggregate without polymorphic arguments. */
+/*
+ * A lone array with a boolean has an aggregate without polymorphic arguments.
+ */
 static const char *
 aggregate_name(const DpermSource *source)
 {
-	return source->lone_array && source->label_plain ? "dperm_moments_vector_agg" : "dperm_moments_agg";
+	return source->lone_array && source->label_plain ? "dperm_moments_vector_agg" :
+													   "dperm_moments_agg";
 }
 
 /*
- * Requests as a table that is computed once: as constants each would be part of every plan and of its
- * copies in workers.
+ * Requests as a table that is computed once: as constants each would be part of
+ * every plan and of its copies in workers.
  */
 static void
 append_requests(StringInfo sql, int count)
@@ -125,53 +146,77 @@ append_requests(StringInfo sql, int count)
 	appendStringInfoString(sql, ") ");
 }
 
-/* The aggregates over one relation, straight from its columns. A foreign server is sent no record, and nothing that is not immutable. */
+/*
+ * The aggregates over one relation, straight from its columns. A foreign server
+ * is sent no record, and nothing that is not immutable.
+ */
 static void
-append_direct(StringInfo sql, const DpermSource *source, const char *from, int count, const int *portions)
+append_direct(StringInfo sql, const DpermSource *source, const char *from, int count,
+			  const int *portions)
 {
-	bool		as_bytes = is_wide(source) && source->plain && source->location != DPERM_LOCATION_HERE;
+	bool		as_bytes = is_wide(source) && source->plain &&
+		source->location != DPERM_LOCATION_HERE;
 
 	for (int i = 0; i < count; i++)
 	{
-		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), %s, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
+		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM "
+							  "w), %s, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
 						 as_bytes ? "dperm_moments_row_agg" : aggregate_name(source), i,
 						 as_bytes ? dperm_pass_query_label(source) : raw_label(source));
 		if (as_bytes)
 			appendStringInfoString(sql, row_by(source, "dperm_row_plain"));
 		else
 			append_columns(sql, source, false);
-		appendStringInfo(sql, ")%s AS m%d", portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "", i);
+		appendStringInfo(sql, ")%s AS m%d",
+						 portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "",
+						 i);
 	}
 	appendStringInfo(sql, " FROM %s AS t", from);
 }
 
-/* On Citus: what is asked travels with the query, and a row is one value. An array is one as it is. */
+/*
+ * On Citus: what is asked travels with the query, and a row is one value. An
+ * array is one as it is.
+ */
 static void
 append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
-	const char *aggregate = source->lone_array ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
+	const char *aggregate =
+		source->lone_array ? "dperm_moments_vector_agg" : "dperm_moments_row_agg";
 	const char *row = source->lone_array ? source->columns[0] : row_by(source, "dperm_row");
 
 	for (int i = 0; i < count; i++)
-		appendStringInfo(sql, "%s %s.%s($%d, %s, %s)%s", i == 0 ? "SELECT" : ",", dperm_source_schema(source), aggregate,
+		appendStringInfo(sql,
+						 "%s %s.%s($%d, %s, "
+						 "%s)%s",
+						 i == 0 ? "SELECT" : ",", dperm_source_schema(source), aggregate,
 						 DPERM_PARAM_EXTRA + i, dperm_pass_query_label(source), row,
 						 portions ? filter(dperm_pass_query_portion(source), portions[i], i) : "");
 	appendStringInfo(sql, " FROM %s AS t", source->from);
 }
 
 /*
- * The same over persons. A row comes with the number of rows with a label that its person has, and one row of each, no matter which, with the word that it
+ * The same over persons. A row comes with the number of rows with a label that
+ * its person has, and one row of each, no matter which, with the word that it
  * is the first. Rows of nobody stay out.
  */
 static void
 append_persons(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
 	for (int i = 0; i < count; i++)
-		appendStringInfo(sql, "%s %s.dperm_moments_person_agg($%d, s.label, s.columns, s.labelled, s.first)%s", i == 0 ? "SELECT" : ",",
-						 dperm_source_schema(source), DPERM_PARAM_EXTRA + i, portions ? filter("s.portion", portions[i], i) : "");
-	appendStringInfo(sql, " FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER (PARTITION BY %s) AS labelled, "
-					 "pg_catalog.row_number() OVER (PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS first",
-					 dperm_pass_query_label(source), row_by(source, "dperm_row"), dperm_pass_query_label(source), source->unit, source->unit);
+		appendStringInfo(sql,
+						 "%s %s.dperm_moments_person_agg($%d, s.label, s.columns, s.labelled, "
+						 "s.first)%s",
+						 i == 0 ? "SELECT" : ",", dperm_source_schema(source),
+						 DPERM_PARAM_EXTRA + i,
+						 portions ? filter("s.portion", portions[i], i) : "");
+	appendStringInfo(sql,
+					 " FROM (SELECT %s AS label, %s AS columns, pg_catalog.count(%s) OVER "
+					 "(PARTITION BY %s) AS labelled, "
+					 "pg_catalog.row_number() OVER (PARTITION BY %s) OPERATOR(pg_catalog.=) 1 AS "
+					 "first",
+					 dperm_pass_query_label(source), row_by(source, "dperm_row"),
+					 dperm_pass_query_label(source), source->unit, source->unit);
 	if (portions)
 		appendStringInfo(sql, ", %s AS portion", dperm_pass_query_portion(source));
 	appendStringInfo(sql, " FROM %s AS t WHERE %s IS NOT NULL) AS s", source->from, source->unit);
@@ -184,7 +229,8 @@ append_parts(StringInfo sql, const DpermSource *source, int count, const int *po
 	ListCell   *cell;
 
 	for (int i = 0; i < count; i++)
-		appendStringInfo(sql, "%s %s.dperm_moments_sum(s.m%d)", i == 0 ? "SELECT" : ",", dperm_source_schema(source), i);
+		appendStringInfo(sql, "%s %s.dperm_moments_sum(s.m%d)", i == 0 ? "SELECT" : ",",
+						 dperm_source_schema(source), i);
 	foreach(cell, source->parts)
 	{
 		appendStringInfoString(sql, cell == list_head(source->parts) ? " FROM (" : " UNION ALL ");
@@ -194,15 +240,17 @@ append_parts(StringInfo sql, const DpermSource *source, int count, const int *po
 }
 
 /*
- * Over portions, the rows come from a subquery, so that the portion of a row is computed once; OFFSET NULL leaves out nothing, but keeps
- * the planner from merging the two.
+ * Over portions, the rows come from a subquery, so that the portion of a row is
+ * computed once; OFFSET NULL leaves out nothing, but keeps the planner from
+ * merging the two.
  */
 static void
 append_divided(StringInfo sql, const DpermSource *source, int count, const int *portions)
 {
 	for (int i = 0; i < count; i++)
 	{
-		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), s.label, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
+		appendStringInfo(sql, "%s %s.%s((SELECT w%d FROM w), "
+							  "s.label, ", i == 0 ? "SELECT" : ",", dperm_source_schema(source),
 						 aggregate_name(source), i);
 		append_columns(sql, source, true);
 		appendStringInfo(sql, ")%s", filter("s.portion", portions[i], i));
@@ -256,6 +304,7 @@ dperm_pass_query_part(const DpermSource *source, Oid relation)
 
 	initStringInfo(&sql);
 	append_requests(&sql, 1);
-	append_direct(&sql, source, dperm_relation_name(relation), 1, source->portions > 0 ? &portion : NULL);
+	append_direct(&sql, source, dperm_relation_name(relation), 1,
+				  source->portions > 0 ? &portion : NULL);
 	return sql.data;
 }

@@ -1,8 +1,9 @@
 /*
- * persons.c: the persons of a relation, by the values of the column that tells them apart.
+ * persons.c: the persons of a relation, by the values of the column that tells
+ * them apart.
  *
- * A hash table with chains: values that collide, by chance or by design, cost time and never an error. The hash has a random
- * seed.
+ * A hash table with chains: values that collide, by chance or by design, cost
+ * time and never an error. The hash has a random seed.
  */
 #include "postgres.h"
 
@@ -42,7 +43,10 @@ struct DpermPersons
 	int64	   *slots;			/* the first person of each, or -1 */
 };
 
-/* Are values that differ different as text, whatever the settings of the session? */
+/*
+ * Are values that differ different as text, whatever the settings of the
+ * session?
+ */
 bool
 dperm_persons_told_by_text(Oid base)
 {
@@ -78,8 +82,9 @@ dperm_persons_takes(Oid type)
 	entry = lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC | TYPECACHE_EQ_OPR);
 
 	/* PostgreSQL's own functions, which raise for no value */
-	return OidIsValid(entry->hash_extended_proc) && entry->hash_extended_proc < FirstNormalObjectId &&
-		OidIsValid(entry->eq_opr) && get_opcode(entry->eq_opr) < FirstNormalObjectId;
+	return OidIsValid(entry->hash_extended_proc) &&
+		   entry->hash_extended_proc < FirstNormalObjectId && OidIsValid(entry->eq_opr) &&
+		   get_opcode(entry->eq_opr) < FirstNormalObjectId;
 }
 
 /* Make the slots anew, for as many as there is room for. */
@@ -103,8 +108,10 @@ make_slots(DpermPersons *persons)
 DpermPersons *
 dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 {
-	MemoryContext context = AllocSetContextCreate(CurrentMemoryContext, "dperm persons", ALLOCSET_DEFAULT_SIZES);
-	TypeCacheEntry *entry = lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC | TYPECACHE_EQ_OPR);
+	MemoryContext context =
+		AllocSetContextCreate(CurrentMemoryContext, "dperm persons", ALLOCSET_DEFAULT_SIZES);
+	TypeCacheEntry *entry =
+		lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC | TYPECACHE_EQ_OPR);
 	DpermPersons *persons = MemoryContextAllocZero(context, sizeof(*persons));
 
 	persons->context = context;
@@ -131,14 +138,18 @@ grow_table(DpermPersons *persons)
 	make_slots(persons);
 }
 
-/* A hash with a seed. Values that are in the datum itself are equal if their bits are, in all types that there are. */
+/*
+ * A hash with a seed. Values that are in the datum itself are equal if their
+ * bits are, in all types that there are.
+ */
 static uint64
 hash_of(DpermPersons *persons, Datum value)
 {
 	uint64		x;
 
 	if (!persons->typbyval)
-		return DatumGetUInt64(FunctionCall2Coll(&persons->hash, persons->collation, value, UInt64GetDatum(persons->seed)));
+		return DatumGetUInt64(FunctionCall2Coll(&persons->hash, persons->collation, value,
+												UInt64GetDatum(persons->seed)));
 
 	/* the finaliser of splitmix64 (Steele, Lea and Flood 2014) */
 	x = (uint64) value ^ persons->seed;
@@ -215,10 +226,13 @@ dperm_persons_person(const DpermPersons *persons, int64 number)
 double *
 dperm_persons_weights(const DpermPersons *persons)
 {
-	double	   *weights = MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * Max(persons->count, 1));
+	double	   *weights =
+		MemoryContextAllocHuge(CurrentMemoryContext, sizeof(double) * Max(persons->count, 1));
 
 	for (int64 i = 0; i < persons->count; i++)
-		weights[i] = persons->persons[i].labelled > 0 ? dperm_person_weight(persons->persons[i].labelled) : 0;
+		weights[i] = persons->persons[i].labelled > 0 ?
+						 dperm_person_weight(persons->persons[i].labelled) :
+						 0;
 	return weights;
 }
 

@@ -1,9 +1,10 @@
 /*
  * queries.c: the queries that are run over a source.
  *
- * All of them see the snapshot of the calling query, use parallel workers where the planner likes,
- * and are checked before they run: nothing in them may change the rows from pass to pass, and no
- * function may stand in for one of ours.
+ * All of them see the snapshot of the calling query, use parallel workers where
+ * the planner likes, and are checked before they run: nothing in them may
+ * change the rows from pass to pass, and no function may stand in for one of
+ * ours.
  */
 #include "postgres.h"
 
@@ -51,18 +52,26 @@ make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int 
 }
 
 /*
- * A pass, with requests. One over persons numbers their rows, in no order: which of them is the first makes no difference, so it is exempt from the check that the
- * order of rows does not matter. What it reads is a table, with no view in between that could depend on an order, too; the query that reads all rows is not
- * exempt, and checks whatever else there is.
+ * A pass, with requests. One over persons numbers their rows, in no order:
+ * which of them is the first makes no difference, so it is exempt from the
+ * check that the order of rows does not matter. What it reads is a table, with
+ * no view in between that could depend on an order, too; the query that reads
+ * all rows is not exempt, and checks whatever else there is.
  */
 static DpermChecked
 make_pass(const DpermSource *source, int count, const int *portions, const Datum *requests)
 {
-	return (DpermChecked) {source, source->relation, dperm_pass_query(source, count, portions),
-		make_params(source, source->moments_type, requests, count), CURSOR_OPT_PARALLEL_OK, dperm_source_weighs(source)};
+	return (DpermChecked) {source,
+						   source->relation,
+						   dperm_pass_query(source, count, portions),
+						   make_params(source, source->moments_type, requests, count),
+						   CURSOR_OPT_PARALLEL_OK,
+						   dperm_source_weighs(source)};
 }
 
-/* Run a query of ours in this process alone: workers would only send rows here. */
+/*
+ * Run a query of ours in this process alone: workers would only send rows here.
+ */
 static void
 read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiver *receiver)
 {
@@ -72,8 +81,10 @@ read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiv
 }
 
 /*
- * The query that reads all rows where servers are to tell columns and nothing else: names of functions, operators and types would be looked up there, and somebody else may have made
- * one that fits better. Whoever receives the rows reads the labels.
+ * The query that reads all rows where servers are to tell columns and nothing
+ * else: names of functions, operators and types would be looked up there, and
+ * somebody else may have made one that fits better. Whoever receives the rows
+ * reads the labels.
  */
 static char *
 fenced_query(const DpermSource *source)
@@ -90,7 +101,10 @@ fenced_query(const DpermSource *source)
 	return sql.data;
 }
 
-/* The query that reads all rows, once; or one that reads rows as one would that are read again, each with its portion. */
+/*
+ * The query that reads all rows, once; or one that reads rows as one would that
+ * are read again, each with its portion.
+ */
 static char *
 read_query(const DpermSource *source, bool once)
 {
@@ -114,26 +128,34 @@ read_query(const DpermSource *source, bool once)
 void
 dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestReceiver *receiver)
 {
-	bool		has_places = source->location == DPERM_LOCATION_CITUS && get_rel_relkind(source->relation) != RELKIND_VIEW;
+	bool		has_places = source->location == DPERM_LOCATION_CITUS &&
+					  get_rel_relkind(source->relation) != RELKIND_VIEW;
 	int			one_in = (int) Min(every, PG_INT32_MAX);
 	DpermSource keyed = *source;
 	DpermChecked checked = {.source = &keyed, .relation = source->relation, .any_rows = true};
 
-	/* by its place where it has one, else by what it holds: then equal rows are in it together, hence the limit */
+	/*
+	 * by its place where it has one, else by what it holds: then equal rows are
+	 * in it together, hence the limit
+	 */
 	if (keyed.key == 0)
 		keyed.key = dperm_queries_key();
-	checked.text = psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source, false),
-							source->unit ? psprintf("%s IS NOT NULL AND ", source->unit) : "",
-							has_places ? psprintf("%s.dperm_portion($%d, %d, 0::pg_catalog.oid, t.ctid) OPERATOR(pg_catalog.=) 0",
-												  dperm_source_schema(source), DPERM_PARAM_KEY, one_in) :
-							dperm_pass_query_sample(source, one_in), limit);
+	checked.text =
+		psprintf("%s WHERE %s%s LIMIT " INT64_FORMAT, read_query(source, false),
+				 source->unit ? psprintf("%s IS NOT NULL AND ", source->unit) : "",
+				 has_places ? psprintf("%s.dperm_portion($%d, %d, 0::pg_catalog.oid, "
+									   "t.ctid) OPERATOR(pg_catalog.=) 0",
+									   dperm_source_schema(source), DPERM_PARAM_KEY, one_in) :
+							  dperm_pass_query_sample(source, one_in),
+				 limit);
 	checked.params = make_params(&keyed, InvalidOid, NULL, 0);
 	dperm_checked_query_run(&checked, receiver);
 }
 
 /*
- * The query that counts rows and units: one row or more, with the numbers of a relation, or for each portion of it with that one and the numbers. Whoever has no unit
- * is no person, and count(DISTINCT) leaves them out.
+ * The query that counts rows and units: one row or more, with the numbers of a
+ * relation, or for each portion of it with that one and the numbers. Whoever
+ * has no unit is no person, and count(DISTINCT) leaves them out.
  */
 static char *
 count_query(const DpermSource *source)
@@ -145,11 +167,14 @@ count_query(const DpermSource *source)
 	initStringInfo(&sql);
 	foreach(cell, relations)
 	{
-		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*), %s", cell == list_head(relations) ? "" : " UNION ALL ",
-						 source->unit ? psprintf("pg_catalog.count(DISTINCT %s)", source->unit) : "pg_catalog.count(*)");
+		appendStringInfo(&sql, "%sSELECT pg_catalog.count(*), %s",
+						 cell == list_head(relations) ? "" : " UNION ALL ",
+						 source->unit ? psprintf("pg_catalog.count(DISTINCT %s)", source->unit) :
+										"pg_catalog.count(*)");
 		if (source->portions > 0)
 			appendStringInfo(&sql, ", %s", dperm_pass_query_portion(source));
-		appendStringInfo(&sql, " FROM %s AS t%s", dperm_relation_name(lfirst_oid(cell)), source->portions > 0 ? " GROUP BY 3" : "");
+		appendStringInfo(&sql, " FROM %s AS t%s", dperm_relation_name(lfirst_oid(cell)),
+						 source->portions > 0 ? " GROUP BY 3" : "");
 	}
 	return sql.data;
 }
@@ -167,7 +192,8 @@ dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isn
 int64
 dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 {
-	DpermChecked checked = {source, source->relation, count_query(source), make_params(source, InvalidOid, NULL, 0), CURSOR_OPT_PARALLEL_OK};
+	DpermChecked checked = {source, source->relation, count_query(source),
+							make_params(source, InvalidOid, NULL, 0), CURSOR_OPT_PARALLEL_OK};
 	DpermAnswer *answer = dperm_checked_query_answer(&checked);
 	int64		total = 0;
 
@@ -189,7 +215,8 @@ dperm_queries_count(const DpermSource *source, int64 *portions, int64 *rows)
 		if (rows)
 			*rows += seen;
 		if (portions)
-			portions[dperm_queries_checked_portion(source, dperm_checked_query_value(answer, i, 3, &isnull), isnull)] += units;
+			portions[dperm_queries_checked_portion(
+				source, dperm_checked_query_value(answer, i, 3, &isnull), isnull)] += units;
 	}
 	dperm_checked_query_free(answer);
 	return total;
@@ -206,10 +233,15 @@ dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 char *
 dperm_queries_own_population(const DpermSource *source)
 {
-	/* counted by whoever receives the rows: servers are to tell columns and nothing else */
+	/*
+	 * counted by whoever receives the rows: servers are to tell columns and
+	 * nothing else
+	 */
 	if (source->fenced && !source->unit)
-		return psprintf("SELECT t.%s FROM %s AS t", quote_identifier(source->label_column), source->from);
-	return psprintf("SELECT %s FROM %s AS t", source->unit ? source->unit : "pg_catalog.count(*)", source->from);
+		return psprintf("SELECT t.%s FROM "
+						"%s AS t", quote_identifier(source->label_column), source->from);
+	return psprintf("SELECT %s FROM "
+					"%s AS t", source->unit ? source->unit : "pg_catalog.count(*)", source->from);
 }
 
 /* Run the population. */
@@ -220,8 +252,9 @@ dperm_queries_population(const DpermSource *source, DestReceiver *receiver)
 }
 
 /*
- * Do all that comes before the first row of a query: check it, plan it, and let the
- * executor look at privileges and at what it would read. Not again for a query that was tried before.
+ * Do all that comes before the first row of a query: check it, plan it, and let
+ * the executor look at privileges and at what it would read. Not again for a
+ * query that was tried before.
  */
 static void
 try_open(DpermChecked *query, List **tried)
@@ -259,7 +292,10 @@ try_pass(const DpermSource *source, List **tried)
 	try_open(&checked, tried);
 }
 
-/* Does the server of a foreign table run passes over it? What it does not know, or what is not the same there, it does not run. */
+/*
+ * Does the server of a foreign table run passes over it? What it does not know,
+ * or what is not the same there, it does not run.
+ */
 static bool
 runs_there(const DpermSource *source, Oid relation)
 {
@@ -289,7 +325,10 @@ check_location(DpermSource *source)
 		source->parts = NIL;
 	}
 
-	/* here the snapshot sees to it that all passes read the same rows; elsewhere a digest of them shows whether they do */
+	/*
+	 * here the snapshot sees to it that all passes read the same rows;
+	 * elsewhere a digest of them shows whether they do
+	 */
 	if (source->location == DPERM_LOCATION_HERE)
 		source->spec.seed = 0;
 	else if (!pg_strong_random(&source->spec.seed, sizeof(source->spec.seed)))
@@ -378,8 +417,9 @@ dperm_queries_divide(DpermSource *source, int portions, List *identity, bool is_
 	source->portions = portions;
 	source->key = key;
 	source->identity = dperm_source_weighs(source) ?
-		psprintf("%s::pg_catalog.%s", source->unit, getBaseType(source->unit_type) == UUIDOID ? "uuid" : "int8") :
-		dperm_identity_sql(source, identity, is_public);
+						   psprintf("%s::pg_catalog.%s", source->unit,
+									getBaseType(source->unit_type) == UUIDOID ? "uuid" : "int8") :
+						   dperm_identity_sql(source, identity, is_public);
 	check_queries(source, tried);
 }
 

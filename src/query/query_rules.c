@@ -1,8 +1,9 @@
 /*
  * query_rules.c: what a query over a source may not contain.
  *
- * All passes of a call have to see the same rows: a snapshot does that for tables, but a view may
- * compute something new each time (see also row_order.c). And no function may stand in for one of ours.
+ * All passes of a call have to see the same rows: a snapshot does that for
+ * tables, but a view may compute something new each time (see also
+ * row_order.c). And no function may stand in for one of ours.
  */
 #include "postgres.h"
 
@@ -32,14 +33,20 @@ is_volatile(Oid function, void *context)
 	return func_volatile(function) == PROVOLATILE_VOLATILE;
 }
 
-/* Is one of the functions behind an aggregate volatile? The aggregate itself is never marked so. */
+/*
+ * Is one of the functions behind an aggregate volatile? The aggregate itself is
+ * never marked so.
+ */
 static bool
 is_volatile_aggregate(Oid aggregate)
 {
 	return dperm_row_sources_aggregate(aggregate, is_volatile, NULL);
 }
 
-/* Is there a volatile aggregate? PostgreSQL looks for volatile functions, but not behind aggregates. */
+/*
+ * Is there a volatile aggregate? PostgreSQL looks for volatile functions, but
+ * not behind aggregates.
+ */
 static bool
 has_volatile_aggregate(Node *node, void *context)
 {
@@ -55,7 +62,10 @@ has_volatile_aggregate(Node *node, void *context)
 	return expression_tree_walker(node, has_volatile_aggregate, context);
 }
 
-/* Does a query leave out an argument whose default is volatile? PostgreSQL looks only at what is written. */
+/*
+ * Does a query leave out an argument whose default is volatile? PostgreSQL
+ * looks only at what is written.
+ */
 static bool
 has_volatile_default(Node *node, void *context)
 {
@@ -71,7 +81,8 @@ has_volatile_default(Node *node, void *context)
 		if (!HeapTupleIsValid(tuple))
 			elog(ERROR, "cache lookup failed for function %u", ((FuncExpr *) node)->funcid);
 		value = SysCacheGetAttr(PROCOID, tuple, Anum_pg_proc_proargdefaults, &isnull);
-		isnull = isnull || list_length(((FuncExpr *) node)->args) >= ((Form_pg_proc) GETSTRUCT(tuple))->pronargs;
+		isnull = isnull || list_length(((FuncExpr *) node)->args) >=
+							   ((Form_pg_proc) GETSTRUCT(tuple))->pronargs;
 		defaults = isnull ? NULL : stringToNode(TextDatumGetCString(value));
 		ReleaseSysCache(tuple);
 		check_stack_depth();
@@ -84,8 +95,9 @@ has_volatile_default(Node *node, void *context)
 }
 
 /*
- * What no snapshot holds still: a sample, a sequence, rows that are locked (the newest version of each would be
- * read), and the columns that tell which transactions have touched a row.
+ * What no snapshot holds still: a sample, a sequence, rows that are locked (the
+ * newest version of each would be read), and the columns that tell which
+ * transactions have touched a row.
  */
 static bool
 is_unstable(Node *node, void *context)
@@ -113,13 +125,15 @@ is_unstable(Node *node, void *context)
 }
 
 /*
- * Our queries call our functions by name. Somebody who may create functions in our schema could offer ones that fit better, and whoever
- * owns the schema could put another one in its place; they would run with the caller's rights.
+ * Our queries call our functions by name. Somebody who may create functions in
+ * our schema could offer ones that fit better, and whoever owns the schema
+ * could put another one in its place; they would run with the caller's rights.
  */
 static void
 check_ours(Oid function, Oid extension)
 {
-	if (function >= FirstNormalObjectId && getExtensionOfObject(ProcedureRelationId, function) != extension)
+	if (function >= FirstNormalObjectId &&
+		getExtensionOfObject(ProcedureRelationId, function) != extension)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_FUNCTION),
 				 errmsg("function %s conflicts with a function of extension dperm",
@@ -153,7 +167,8 @@ dperm_query_rules_text(Oid extension, Query *tree)
 void
 dperm_query_rules(Oid extension, Query *tree, bool any_rows)
 {
-	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL) || has_volatile_default((Node *) tree, NULL))
+	if (contain_volatile_functions((Node *) tree) || has_volatile_aggregate((Node *) tree, NULL) ||
+		has_volatile_default((Node *) tree, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source uses volatile functions, so its rows can change between passes"),
@@ -162,10 +177,17 @@ dperm_query_rules(Oid extension, Query *tree, bool any_rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("source reads data that can change between passes"),
-				 errhint("Use TABLESAMPLE with REPEATABLE, and do not use row locks, sequences or the columns xmin, xmax, cmin and cmax; or store the rows first, for example in a materialized view.")));
+				 errhint("Use TABLESAMPLE with REPEATABLE, and do not use row locks, sequences or "
+						 "the columns xmin, xmax, cmin and cmax; or store the rows first, for "
+						 "example in a materialized view.")));
 	if (!any_rows && dperm_row_order_matters(tree, extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("source depends on the order in which rows are read, which can change between passes"),
-				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or floating-point numbers need an ORDER BY that contains the primary key; or store the rows first, for example in a materialized view. In a transaction that began before the primary key was created, start a new one.")));
+				 errmsg("source depends on the order in which rows are read, which can change "
+						"between passes"),
+				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or "
+						 "floating-point numbers need an ORDER BY that contains the primary key; "
+						 "or store the rows first, for example in a materialized view. In a "
+						 "transaction that began before the primary key was created, start a "
+						 "new one.")));
 }

@@ -1,9 +1,11 @@
 /*
- * row_order.c: does what a query returns depend on the order in which rows are read?
+ * row_order.c: does what a query returns depend on the order in which rows are
+ * read?
  *
- * That order may be another one in each scan: parallel workers share a table as they come, and a scan
- * may join one that is under way. So whatever picks, numbers or lines up rows is accepted only where the
- * order that it asks for leaves no ties, which a primary key proves.
+ * That order may be another one in each scan: parallel workers share a table as
+ * they come, and a scan may join one that is under way. So whatever picks,
+ * numbers or lines up rows is accepted only where the order that it asks for
+ * leaves no ties, which a primary key proves.
  */
 #include "postgres.h"
 
@@ -42,7 +44,10 @@ covers(List *clauses, List *some)
 	return true;
 }
 
-/* What some clauses sort or group by; a column of the grouping is looked up behind it. */
+/*
+ * What some clauses sort or group by; a column of the grouping is looked up
+ * behind it.
+ */
 static List *
 expressions(Query *query, List *clauses, List *targets)
 {
@@ -69,7 +74,10 @@ expressions(Query *query, List *clauses, List *targets)
 
 static bool rows_differ(Query *query, List *keys);
 
-/* Do the rows of a view or a subquery in FROM differ in its columns among some expressions? */
+/*
+ * Do the rows of a view or a subquery in FROM differ in its columns among some
+ * expressions?
+ */
 static bool
 subquery_differs(Query *subquery, int index, List *keys)
 {
@@ -102,7 +110,10 @@ are_settled(List *constraints)
 	return true;
 }
 
-/* Do some expressions contain the primary key of a table? Inheritance does not keep keys unique. */
+/*
+ * Do some expressions contain the primary key of a table? Inheritance does not
+ * keep keys unique.
+ */
 static bool
 has_key(Query *query, int index, List *keys)
 {
@@ -149,7 +160,10 @@ rows_differ(Query *query, List *keys)
 		from_has_keys(query, (Node *) query->jointree, keys);
 }
 
-/* Do the rows of a query, grouped if it groups, differ in what some clauses sort by? */
+/*
+ * Do the rows of a query, grouped if it groups, differ in what some clauses
+ * sort by?
+ */
 static bool
 no_ties(Query *query, List *clauses)
 {
@@ -174,7 +188,10 @@ is_builtin(Oid function, const char *const *names, int count)
 	return false;
 }
 
-/* Is the result of an aggregate the same in any order of its rows? Sums of floats are not. */
+/*
+ * Is the result of an aggregate the same in any order of its rows? Sums of
+ * floats are not.
+ */
 static bool
 in_any_order(Oid aggregate)
 {
@@ -201,7 +218,10 @@ aggregate_depends(Query *query, Aggref *call, Oid extension)
 	ListCell   *cell;
 	bool		sorted = true;
 
-	/* ours allow for it; of what is sorted by all of its arguments ties are equal */
+	/*
+	 * ours allow for it; of what is sorted by all of its arguments ties are
+	 * equal
+	 */
 	if (in_any_order(call->aggfnoid) || call->aggdistinct != NIL ||
 		(OidIsValid(extension) &&
 		 getExtensionOfObject(ProcedureRelationId, call->aggfnoid) == extension))
@@ -223,7 +243,10 @@ aggregate_depends(Query *query, Aggref *call, Oid extension)
 	return !rows_differ(query, keys);
 }
 
-/* Does a window function depend on the order of rows beyond what its window says? */
+/*
+ * Does a window function depend on the order of rows beyond what its window
+ * says?
+ */
 static bool
 window_depends(Query *query, WindowFunc *call)
 {
@@ -273,7 +296,10 @@ picks_rows(Query *query)
 	if (!are_settled(query->constraintDeps))
 		return true;
 
-	/* GROUP BY a key picks the rest of its row, which a parent of other tables may have twice */
+	/*
+	 * GROUP BY a key picks the rest of its row, which a parent of other tables
+	 * may have twice
+	 */
 	if (query->constraintDeps != NIL)
 		foreach(cell, query->rtable)
 		{

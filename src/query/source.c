@@ -1,9 +1,9 @@
 /*
  * source.c: the relation that a learner reads.
  *
- * Names come from the caller as data: the relation as one would write it in FROM, columns as
- * plain names. They are looked up in the catalog, and only what was found there goes into the
- * query, quoted and schema-qualified.
+ * Names come from the caller as data: the relation as one would write it in
+ * FROM, columns as plain names. They are looked up in the catalog, and only
+ * what was found there goes into the query, quoted and schema-qualified.
  */
 #include "postgres.h"
 
@@ -39,7 +39,8 @@ dperm_source_find(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
 				 errmsg("cannot train on \"%s\"", name),
-				 errhint("source must be a table, a view, a materialized view or a foreign table.")));
+				 errhint("source must be a table, a view, a materialized view or a foreign "
+						 "table.")));
 	return relation;
 }
 
@@ -77,11 +78,14 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 }
 
 /*
- * May the caller train? Better to report it now than halfway. A protected relation takes the right to spend instead of the right to
- * read, which the session has looked at before it has started a worker, and the charge looks at again; any other must not share rows with one.
+ * May the caller train? Better to report it now than halfway. A protected
+ * relation takes the right to spend instead of the right to read, which the
+ * session has looked at before it has started a worker, and the charge looks at
+ * again; any other must not share rows with one.
  */
 static void
-check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *label, DpermColumn **features, int count)
+check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *label,
+				 DpermColumn **features, int count)
 {
 	Oid			relation = source->relation;
 	bool		allowed;
@@ -102,8 +106,8 @@ check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *l
 
 /* What a protected relation allows. */
 static void
-check_protection(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options, const DpermColumn *label,
-				 DpermColumn **features, int count)
+check_protection(DpermSource *source, const DpermSourceNames *names, const DpermOptions *options,
+				 const DpermColumn *label, DpermColumn **features, int count)
 {
 	const DpermRegistration *registration = source->registration;
 
@@ -112,7 +116,10 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 	{
 		dperm_protection_check_column(registration, features[i]);
 
-		/* a model has the domains that it was trained with, and its release costs the same with any */
+		/*
+		 * a model has the domains that it was trained with, and its release
+		 * costs the same with any
+		 */
 		if (!names->blocks && !features[i]->known)
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
@@ -131,15 +138,18 @@ choose_features(const DpermSource *source, DpermColumn *columns, int count,
 	{
 		*chosen = 0;
 		for (int i = 0; i < count; i++)
-			if (columns[i].known && &columns[i] != label && !(unit && strcmp(columns[i].name, unit) == 0) &&
-				(source->registration == NULL || dperm_protection_lists(source->registration, &columns[i])))
+			if (columns[i].known && &columns[i] != label &&
+				!(unit && strcmp(columns[i].name, unit) == 0) &&
+				(source->registration == NULL ||
+				 dperm_protection_lists(source->registration, &columns[i])))
 				features[(*chosen)++] = &columns[i];
 		if (*chosen == 0)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("no column of relation \"%s\" has a domain",
 							get_rel_name(source->relation)),
-					 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows the domains that are declared.",
+					 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows "
+							 "the domains that are declared.",
 							 get_rel_name(source->relation))));
 		return features;
 	}
@@ -178,7 +188,10 @@ check_domains_used(DpermColumn *columns, int count, DpermColumn **features, int 
 	}
 }
 
-/* The block of a feature that is the only one and a vector: norm and dimension are arguments, unless there is a range. */
+/*
+ * The block of a feature that is the only one and a vector: norm and dimension
+ * are arguments, unless there is a range.
+ */
 static DpermBlock
 lone_vector(const DpermColumn *column, const DpermOptions *options)
 {
@@ -218,13 +231,15 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
 	if (count == 1 && features[0]->usable &&
-		(features[0]->block.kind == DPERM_BLOCK_VECTOR || features[0]->block.kind == DPERM_BLOCK_BOX))
+		(features[0]->block.kind == DPERM_BLOCK_VECTOR ||
+		 features[0]->block.kind == DPERM_BLOCK_BOX))
 		source->blocks[0] = lone_vector(features[0], options);
 	else if (options->norm != 0 || options->dimension != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("norm and dimension require a single vector column"),
-				 errhint("Specify the bounds of columns in domains, such as '{\"age\": [0, 120], \"x\": {\"dimension\": 3, \"norm\": 1}}'.")));
+				 errhint("Specify the bounds of columns in domains, such as '{\"age\": [0, 120], "
+						 "\"x\": {\"dimension\": 3, \"norm\": 1}}'.")));
 	else
 		for (int i = 0; i < count; i++)
 		{
@@ -267,7 +282,9 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 							 dperm_encoder_kind_name(blocks[i].kind))));
 }
 
-/* How each column is read: the words for the request, and the SQL expression. */
+/*
+ * How each column is read: the words for the request, and the SQL expression.
+ */
 static char **
 make_readers(DpermSource *source, DpermColumn **features)
 {
@@ -330,7 +347,10 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->spec.label_type = dperm_reader_common_type(reader.type);
 }
 
-/* How the rows of a protected relation are read: once, with the rights of its owner, and persons as they are registered. */
+/*
+ * How the rows of a protected relation are read: once, with the rights of its
+ * owner, and persons as they are registered.
+ */
 static void
 open_protected(DpermSource *source)
 {
@@ -339,10 +359,14 @@ open_protected(DpermSource *source)
 	source->run_as = dperm_relation_owner(source->relation);
 	source->reached = dperm_row_sources_relations(source->relation);
 
-	/* Citus can put a shard that is here into the plan, in place of its table */
+	/*
+	 * Citus can put a shard that is here into the plan, in place of its table
+	 */
 	if (source->fenced)
-		source->reached = list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
-	source->population = dperm_population_query(source->relation, source->registration->unit, &source->population_relation);
+		source->reached =
+			list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
+	source->population = dperm_population_query(source->relation, source->registration->unit,
+												&source->population_relation);
 	dperm_protection_check_units(source->registration);
 }
 
@@ -356,7 +380,10 @@ is_used(const DpermSource *source, const char *column)
 	return strcmp(column, source->label_column) == 0;
 }
 
-/* Let the persons of a column be the units of a source whose label and features are known. */
+/*
+ * Let the persons of a column be the units of a source whose label and features
+ * are known.
+ */
 static void
 set_unit(DpermSource *source, const char *column)
 {
@@ -368,19 +395,24 @@ set_unit(DpermSource *source, const char *column)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
 						get_rel_name(source->relation)),
-				 errhint("unit names the column that identifies persons. Names are case-sensitive and are not quoted.")));
+				 errhint("unit names the column that identifies persons. Names are case-sensitive "
+						 "and are not quoted.")));
 	if (is_used(source, column))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unit cannot be the label or a feature"),
-				 errhint("unit must be a column that only identifies persons, such as a foreign key.")));
-	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod, &source->unit_collation);
+				 errhint("unit must be a column that only identifies persons, such as a "
+						 "foreign key.")));
+	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod,
+						  &source->unit_collation);
 	if (!dperm_persons_takes(source->unit_type) ||
-		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))	/* equality would raise */
+		/* equality would raise */
+		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("unit cannot be of type %s", format_type_be(source->unit_type)),
-				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, date or timestamp.")));
+				 errhint("Use a column of an integer type, numeric, uuid, text, bytea, an enum, "
+						 "date or timestamp.")));
 	if (!OidIsValid(source->run_as) &&
 		pg_class_aclcheck(source->relation, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		pg_attribute_aclcheck(source->relation, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK)
@@ -393,29 +425,35 @@ set_unit(DpermSource *source, const char *column)
 }
 
 /*
- * Let passes run where the rows of persons are, if they may and can: each server has all rows of a person. Values that are equal must have equal bits, or the
- * server would be another.
+ * Let passes run where the rows of persons are, if they may and can: each
+ * server has all rows of a person. Values that are equal must have equal bits,
+ * or the server would be another.
  */
 static void
 set_weights(DpermSource *source, const char *unit)
 {
 	Oid			type = getBaseType(source->unit_type);
 
-	if (source->registration || (type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
+	if (source->registration ||
+		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
 		!dperm_location_keeps_together(source->relation, get_attnum(source->relation, unit)))
 		return;
 	source->location = DPERM_LOCATION_CITUS;
 	source->spec.weighted = true;
 }
 
-/* Raise if a relation has come to be protected, or not to be, since it was found out which process reads it. */
+/*
+ * Raise if a relation has come to be protected, or not to be, since it was
+ * found out which process reads it.
+ */
 static void
 check_process(const DpermSource *source, const DpermSourceNames *names)
 {
 	if (names->reads && (source->registration != NULL) != OidIsValid(names->protected))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("relation \"%s\" was changed while it was used", get_rel_name(source->relation)),
+				 errmsg("relation \"%s\" was changed while it "
+						"was used", get_rel_name(source->relation)),
 				 errhint("It has come to be protected, or is no longer. Try again.")));
 }
 
@@ -435,7 +473,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	source->extension_schema = get_func_namespace(names->function);
 	dperm_location_check_coordinator();
 	source->moments_type = dperm_source_type(source, "dperm_moments");
-	source->relation = OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
+	source->relation =
+		OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
 	source->registration = dperm_protection_find(source->relation);
 	check_process(source, names);

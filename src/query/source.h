@@ -1,7 +1,8 @@
 /*
  * source.h: the relation that a learner reads.
  *
- * What is found in the catalog is here; what is asked of the rows is in queries.h.
+ * What is found in the catalog is here; what is asked of the rows is in
+ * queries.h.
  */
 #ifndef DPERM_SOURCE_H
 #define DPERM_SOURCE_H
@@ -29,7 +30,10 @@ typedef struct DpermSourceNames
 	int			feature_count;
 	Jsonb	   *domains;		/* NULL: those of the catalog */
 
-	/* unless NULL, the features with the domains that they have: in place of those above */
+	/*
+	 * unless NULL, the features with the domains that they have: in place of
+	 * those above
+	 */
 	const DpermBlock *blocks;	/* their names end with a zero */
 	int			block_count;
 } DpermSourceNames;
@@ -40,31 +44,53 @@ typedef struct DpermSource
 	Oid			moments_type;	/* dperm_moments */
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
-	DpermLocation location;		/* where its rows are, if they may be read more than once; or if they are many, see dperm_source_weighs() */
+	/*
+	 * where its rows are, if they may be read more than once; or if they are
+	 * many, see dperm_source_weighs()
+	 */
+	DpermLocation location;
 	List	   *parts;			/* DPERM_LOCATION_PARTS: the relations that it consists of */
 	char	   *label_column;
 	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
 	bool		label_negated;	/* is it a boolean, of which false is positive? */
-	DpermLabel	label;			/* how the label of a row is read that comes here: a boolean, or the column as it is */
+	/*
+	 * how the label of a row is read that comes here: a boolean, or the column
+	 * as it is
+	 */
+	DpermLabel	label;
 	char	  **columns;		/* SQL expressions of the features */
 	bool	   *output;			/* is a feature the text that the type of its column writes? */
 	Datum		positive;		/* text, of a label that is no boolean; or 0 for NULL */
 
-	char	   *unit;			/* SQL expression of the column that tells persons apart, or NULL: rows are the units */
+	/*
+	 * SQL expression of the column that tells persons apart, or NULL: rows are
+	 * the units
+	 */
+	char	   *unit;
 	Oid			unit_type;
 	Oid			unit_collation;
 	bool		once;			/* may its rows be read only once? Always so with a unit */
 
 	/*
-	 * For a source that is read once and need not show all rows of the table behind it, a query over that table: with a unit,
-	 * the unit of each of its rows; else one row, their number, as bigint. Rows that are not shown count as empty ones. Or NULL.
+	 * For a source that is read once and need not show all rows of the table
+	 * behind it, a query over that table: with a unit, the unit of each of its
+	 * rows; else one row, their number, as bigint. Rows that are not shown
+	 * count as empty ones. Or NULL.
 	 */
 	char	   *population;
 	Oid			population_relation;	/* that table */
-	bool		fenced;			/* protected and on a Citus cluster: the workers tell columns, and nothing is computed there */
+	/*
+	 * protected and on a Citus cluster: the workers tell columns, and nothing
+	 * is computed there
+	 */
+	bool		fenced;
 	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
-	List	   *reached;		/* with a registration, the relations that queries may read: those that it was compared with */
+	/*
+	 * with a registration, the relations that queries may read: those that it
+	 * was compared with
+	 */
+	List	   *reached;
 
 	/* rows that are divided into portions, see dperm_queries_divide() */
 	int			portions;		/* 0: they are not */
@@ -73,14 +99,18 @@ typedef struct DpermSource
 	DpermBlock *blocks;			/* the features */
 	int			block_count;
 	bool	   *varlena;		/* is the column of variable length? */
-	bool		plain;			/* are columns read without the catalog: no enums, nothing by its text form? */
+	/*
+	 * are columns read without the catalog: no enums, nothing by its text form?
+	 */
+	bool		plain;
 	bool		lone_array;		/* is the only feature an array? */
 	DpermPassSpec spec;
 } DpermSource;
 
 /*
- * Do passes over a source with a unit run where its rows are, if these are many? Each server has all rows of a person, and so knows what they weigh. It may be
- * read once all the same, and is if rows are few.
+ * Do passes over a source with a unit run where its rows are, if these are
+ * many? Each server has all rows of a person, and so knows what they weigh. It
+ * may be read once all the same, and is if rows are few.
  */
 static inline bool
 dperm_source_weighs(const DpermSource *source)
@@ -95,13 +125,15 @@ dperm_source_only_once(const DpermSource *source)
 	return source->once && !source->spec.weighted;
 }
 
-/* Columns that are arguments of an aggregate of their own; more are one record. */
+/*
+ * Columns that are arguments of an aggregate of their own; more are one record.
+ */
 #define DPERM_COLUMN_ARGS 90
 
 /*
- * Find relation and columns and check types, domains and privileges; every mistake is an error
- * here, before any row is read. The relation is locked against changes of its definition until the end of
- * the transaction.
+ * Find relation and columns and check types, domains and privileges; every
+ * mistake is an error here, before any row is read. The relation is locked
+ * against changes of its definition until the end of the transaction.
  */
 extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names,
 							  const DpermOptions *options);

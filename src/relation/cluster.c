@@ -31,13 +31,19 @@
 #include "relation/relation.h"
 
 #if PG_VERSION_NUM >= 160000
-#define may_create(class, object, role) (object_aclcheck(class, object, role, ACL_CREATE) == ACLCHECK_OK)
-#else
 #define may_create(class, object, role) \
-	(((class) == DatabaseRelationId ? pg_database_aclcheck(object, role, ACL_CREATE) : pg_namespace_aclcheck(object, role, ACL_CREATE)) == ACLCHECK_OK)
+	(object_aclcheck(class, object, role, ACL_CREATE) == ACLCHECK_OK)
+#else
+#define may_create(class, object, role)                                                            \
+	(((class) == DatabaseRelationId ?                                                              \
+		  pg_database_aclcheck(object, role, ACL_CREATE) :                                         \
+		  pg_namespace_aclcheck(object, role, ACL_CREATE)) == ACLCHECK_OK)
 #endif
 
-/* What a role may create objects in: a schema, or the database. NULL for nothing. */
+/*
+ * What a role may create objects in: a schema, or the database. NULL for
+ * nothing.
+ */
 static char *
 find_creatable(Oid role)
 {
@@ -71,12 +77,18 @@ dperm_cluster_warn_of(Oid role)
 
 	if (found)
 		ereport(WARNING,
-				(errmsg("role \"%s\" can create objects in %s", GetUserNameFromId(role, false), found),
-				 errdetail("Roles that can create objects can have Citus run commands as a superuser on the workers, and read what is protected."),
-				 errhint("Revoke CREATE on all schemas, and on the database, from analysts and from PUBLIC.")));
+				(errmsg("role \"%s\" can create objects "
+						"in %s", GetUserNameFromId(role, false), found),
+				 errdetail("Roles that can create objects can have Citus run commands as a "
+						   "superuser on the workers, and read what is protected."),
+				 errhint("Revoke CREATE on all schemas, and on the database, from analysts and "
+						 "from PUBLIC.")));
 }
 
-/* A setting of a role, in a database or in all, if it is a boolean that is set: false if it is not. */
+/*
+ * A setting of a role, in a database or in all, if it is a boolean that is set:
+ * false if it is not.
+ */
 static bool
 find_role_setting(Oid database, Oid role, const char *name, bool *value)
 {
@@ -86,18 +98,23 @@ find_role_setting(Oid database, Oid role, const char *name, bool *value)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&keys[0], Anum_pg_db_role_setting_setdatabase, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(database));
-	ScanKeyInit(&keys[1], Anum_pg_db_role_setting_setrole, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(role));
-	scan = systable_beginscan(settings, DbRoleSettingDatidRolidIndexId, true, NULL, lengthof(keys), keys);
+	ScanKeyInit(&keys[0], Anum_pg_db_role_setting_setdatabase, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(database));
+	ScanKeyInit(&keys[1], Anum_pg_db_role_setting_setrole, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(role));
+	scan = systable_beginscan(settings, DbRoleSettingDatidRolidIndexId, true, NULL, lengthof(keys),
+							  keys);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
 		bool		isnull;
-		Datum		array = heap_getattr(tuple, Anum_pg_db_role_setting_setconfig, RelationGetDescr(settings), &isnull);
+		Datum		array = heap_getattr(tuple, Anum_pg_db_role_setting_setconfig,
+								   RelationGetDescr(settings), &isnull);
 		Datum	   *entries;
 		int			count = 0;
 
 		if (!isnull)
-			deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &entries, NULL, &count);
+			deconstruct_array(DatumGetArrayTypeP(array), TEXTOID, -1, false, TYPALIGN_INT, &entries,
+							  NULL, &count);
 		for (int i = 0; i < count; i++)
 		{
 			char	   *entry = TextDatumGetCString(entries[i]);
@@ -129,17 +146,25 @@ dperm_cluster_warn(Oid relation, bool distributed)
 	Oid			owner = dperm_relation_owner(relation);
 
 	ereport(WARNING,
-			(errmsg("roles that can create objects can have Citus run commands as a superuser on the workers"),
-			 errdetail("Roles that can log in on the workers see what sessions of the table's owner lock there."),
-			 errhint("Analysts must have CREATE on no schema, nor on the database, and must not be able to log in on the workers.")));
+			(errmsg("roles that can create objects can have Citus run commands as a superuser on "
+					"the workers"),
+			 errdetail("Roles that can log in on the workers see what sessions of the table's "
+					   "owner lock there."),
+			 errhint("Analysts must have CREATE on no schema, nor on the database, and must not be "
+					 "able to log in on the workers.")));
 	if (distributed && is_counted(owner))
 		ereport(WARNING,
-				(errmsg("statistics of the workers show how many long values a call on \"%s\" reads", get_rel_name(relation)),
+				(errmsg("statistics of the workers show how many long values a call on \"%s\" "
+						"reads", get_rel_name(relation)),
 				 errdetail("Workers read shards in sessions of the table's owner."),
-				 errhint("A superuser should run: ALTER ROLE %s SET track_counts = off", quote_identifier(GetUserNameFromId(owner, false)))));
+				 errhint("A superuser should run: ALTER ROLE %s SET track_counts "
+						 "= off", quote_identifier(GetUserNameFromId(owner, false)))));
 }
 
-/* The owner of a schema; a predefined role stands for the owner of the database. */
+/*
+ * The owner of a schema; a predefined role stands for the owner of the
+ * database.
+ */
 Oid
 dperm_cluster_schema_owner(Oid schema)
 {
@@ -160,7 +185,10 @@ dperm_cluster_schema_owner(Oid schema)
 	return owner;
 }
 
-/* Raise if somebody without the rights of an owner can replace shards of a table. CREATE on the schema is not enough: the names of shards are taken. */
+/*
+ * Raise if somebody without the rights of an owner can replace shards of a
+ * table. CREATE on the schema is not enough: the names of shards are taken.
+ */
 void
 dperm_cluster_check_holders(Oid table, Oid owner)
 {
@@ -174,16 +202,31 @@ dperm_cluster_check_holders(Oid table, Oid owner)
 		return;
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 by_schema ? errmsg("schema \"%s\" of protected table \"%s\" belongs to role \"%s\"", get_namespace_name(schema), get_rel_name(table), GetUserNameFromId(holder, false)) :
-			 errmsg("partition \"%s\" of a protected table belongs to role \"%s\"", get_rel_name(table), GetUserNameFromId(holder, false)),
-			 errdetail("On the servers of a Citus cluster, that role can put something else in the place of shards, which would be read with the rights of the table's owner."),
-			 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role with the owner's rights.", GetUserNameFromId(owner, false))));
+			 by_schema ? errmsg("schema \"%s\" of protected table \"%s\" belongs to role "
+								"\"%s\"",
+								get_namespace_name(schema), get_rel_name(table),
+								GetUserNameFromId(holder, false)) :
+						 errmsg("partition \"%s\" of a protected table belongs to role "
+								"\"%s\"",
+								get_rel_name(table), GetUserNameFromId(holder, false)),
+			 errdetail("On the servers of a Citus cluster, that role can put something else in the "
+					   "place of shards, which would be read with the rights of the table's "
+					   "owner."),
+			 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role "
+					 "with the owner's rights.",
+					 GetUserNameFromId(owner, false))));
 }
 
-/* How long a connection may take: less than all that comes before a charge, or a server that does not answer would be taken for a lock that is not granted. */
+/*
+ * How long a connection may take: less than all that comes before a charge, or
+ * a server that does not answer would be taken for a lock that is not granted.
+ */
 #define CONNECT_TIMEOUT_MS "5000"
 
-/* Raise unless an owner can connect to every server that may have shards. Citus keeps the connections for what comes next. */
+/*
+ * Raise unless an owner can connect to every server that may have shards. Citus
+ * keeps the connections for what comes next.
+ */
 void
 dperm_cluster_connect(Oid owner)
 {
@@ -194,25 +237,34 @@ dperm_cluster_connect(Oid owner)
 	int			security;
 
 	GetUserIdAndSecContext(&user, &security);
-	SetUserIdAndSecContext(owner, security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
-	(void) set_config_option("citus.node_connection_timeout", CONNECT_TIMEOUT_MS, PGC_SUSET, PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	SetUserIdAndSecContext(owner,
+						   security | SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+	(void) set_config_option("citus.node_connection_timeout", CONNECT_TIMEOUT_MS, PGC_SUSET,
+							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
 
 	/* CASE has no other connection tried */
-	if (SPI_execute("SELECT pg_catalog.concat(n.nodename, ':', n.nodeport) FROM pg_catalog.pg_dist_node AS n"
-					" WHERE CASE WHEN n.isactive AND n.groupid OPERATOR(pg_catalog.<>) 0 AND n.noderole::pg_catalog.text OPERATOR(pg_catalog.=) 'primary'"
-					" THEN NOT pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) ELSE false END LIMIT 1",
+	if (SPI_execute("SELECT pg_catalog.concat(n.nodename, ':', n.nodeport) FROM "
+					"pg_catalog.pg_dist_node AS n"
+					" WHERE CASE WHEN n.isactive AND n.groupid OPERATOR(pg_catalog.<>) 0 AND "
+					"n.noderole::pg_catalog.text OPERATOR(pg_catalog.=) 'primary'"
+					" THEN NOT pg_catalog.citus_check_connection_to_node(n.nodename, n.nodeport) "
+					"ELSE false END LIMIT 1",
 					false, 1) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the servers of the cluster");
 	if (SPI_processed > 0)
-		server = MemoryContextStrdup(context, SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
+		server = MemoryContextStrdup(context,
+									 SPI_getvalue(SPI_tuptable->vals[0], SPI_tuptable->tupdesc, 1));
 	SPI_finish();
 	AtEOXact_GUC(false, settings);
 	SetUserIdAndSecContext(user, security);
 	if (server)
 		ereport(ERROR,
 				(errcode(ERRCODE_CONNECTION_FAILURE),
-				 errmsg("could not connect to server %s of the cluster as role \"%s\"", server, GetUserNameFromId(owner, false)),
-				 errdetail("Protected tables are read with the login of their owner. Nothing has been charged."),
-				 errhint("The server must run, and the role needs LOGIN and a line of pg_hba.conf on it.")));
+				 errmsg("could not connect to server %s of the cluster as role "
+						"\"%s\"", server, GetUserNameFromId(owner, false)),
+				 errdetail("Protected tables are read with the login of their owner. Nothing has "
+						   "been charged."),
+				 errhint("The server must run, and the role needs LOGIN and a line of pg_hba.conf "
+						 "on it.")));
 }

@@ -1,9 +1,11 @@
 /*
- * constraint_age.c: do constraints hold for the rows that the active snapshot shows?
+ * constraint_age.c: do constraints hold for the rows that the active snapshot
+ * shows?
  *
- * The catalog is read as it is now, but rows as they were when the snapshot was taken. In between another
- * session may have deleted duplicates and created a unique index. So a constraint proves something
- * only if the snapshot shows it too. A row of the catalog that has changed for another reason counts as new:
+ * The catalog is read as it is now, but rows as they were when the snapshot was
+ * taken. In between another session may have deleted duplicates and created a
+ * unique index. So a constraint proves something only if the snapshot shows it
+ * too. A row of the catalog that has changed for another reason counts as new:
  * that only refuses what a new transaction is allowed.
  */
 #include "postgres.h"
@@ -25,13 +27,19 @@ dperm_constraint_age_tuple(HeapTuple tuple)
 	Snapshot	snapshot = GetActiveSnapshot();
 	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
 
-	/* a cursor's snapshot may be older than what its own transaction has done since */
+	/*
+	 * a cursor's snapshot may be older than what its own transaction has done
+	 * since
+	 */
 	if (TransactionIdIsCurrentTransactionId(xmin))
 		return HeapTupleHeaderGetCmin(tuple->t_data) < snapshot->curcid;
 	return !XidInMVCCSnapshot(xmin, snapshot);
 }
 
-/* Were a table's partitions, all of them, part of it by then? Attaching one changes its row in pg_class. */
+/*
+ * Were a table's partitions, all of them, part of it by then? Attaching one
+ * changes its row in pg_class.
+ */
 bool
 dperm_constraint_age_partitions(Oid relation)
 {
@@ -53,7 +61,10 @@ dperm_constraint_age_partitions(Oid relation)
 	return result;
 }
 
-/* Has a primary key been valid since then, in the table and all of its partitions? */
+/*
+ * Has a primary key been valid since then, in the table and all of its
+ * partitions?
+ */
 bool
 dperm_constraint_age_key(Oid constraint)
 {

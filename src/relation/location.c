@@ -35,7 +35,10 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
-/* The relations that Citus knows, and whose OIDs are in this column of its table: those that are distributed in one way or another. */
+/*
+ * The relations that Citus knows, and whose OIDs are in this column of its
+ * table: those that are distributed in one way or another.
+ */
 #define CITUS_TABLES "pg_dist_partition"
 #define CITUS_RELATION "logicalrelid"
 
@@ -57,14 +60,16 @@
 typedef bool (*CitusVisitor) (Relation table, HeapTuple tuple, void *arg);
 
 /*
- * Look at the rows of a table of Citus, or of those whose column is an OID; at none if there is no such table. It is in a schema that only administrators of
+ * Look at the rows of a table of Citus, or of those whose column is an OID; at
+ * none if there is no such table. It is in a schema that only administrators of
  * the server can write to.
  */
 static void
 visit_citus(const char *name, const char *column, Oid oid, CitusVisitor visitor, void *arg)
 {
 	Oid			relation = get_relname_relid(name, PG_CATALOG_NAMESPACE);
-	AttrNumber	number = OidIsValid(relation) && column ? get_attnum(relation, column) : InvalidAttrNumber;
+	AttrNumber	number =
+		OidIsValid(relation) && column ? get_attnum(relation, column) : InvalidAttrNumber;
 	Relation	table;
 	ScanKeyData key;
 	SysScanDesc scan;
@@ -89,7 +94,9 @@ citus_value(Relation table, HeapTuple tuple, const char *column, bool *isnull)
 	AttrNumber	number = get_attnum(RelationGetRelid(table), column);
 
 	*isnull = true;
-	return number == InvalidAttrNumber ? (Datum) 0 : heap_getattr(tuple, number, RelationGetDescr(table), isnull);
+	return number == InvalidAttrNumber ?
+			   (Datum) 0 :
+			   heap_getattr(tuple, number, RelationGetDescr(table), isnull);
 }
 
 /* There is a row. */
@@ -107,7 +114,10 @@ dperm_location_has_citus(void)
 	return OidIsValid(get_relname_relid(CITUS_TABLES, PG_CATALOG_NAMESPACE));
 }
 
-/* Some relations, in order, the numbers at the end of their names, in order, and what Citus says about shards. */
+/*
+ * Some relations, in order, the numbers at the end of their names, in order,
+ * and what Citus says about shards.
+ */
 typedef struct Shards
 {
 	Oid		   *relations;
@@ -127,7 +137,10 @@ compare_numbers(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-/* Does the name of a relation end with the number of a shard, as far as the name tells? */
+/*
+ * Does the name of a relation end with the number of a shard, as far as the
+ * name tells?
+ */
 static bool
 ends_with_number(Oid relation, int64 *number)
 {
@@ -152,7 +165,8 @@ shard_name(const char *table, int64 shard)
 
 	if (length < room)
 		return psprintf("%s%s", table, number);
-	return psprintf("%.*s_%.8x%s", pg_mbcliplen(table, length, room - 10), table, DatumGetUInt32(hash_any((const unsigned char *) table, length)), number);
+	return psprintf("%.*s_%.8x%s", pg_mbcliplen(table, length, room - 10), table,
+					DatumGetUInt32(hash_any((const unsigned char *) table, length)), number);
 }
 
 /* Is a relation one of those? */
@@ -169,7 +183,8 @@ note_shard(Relation table, HeapTuple tuple, void *arg)
 	Shards	   *shards = arg;
 	bool		no_relation,
 				no_number;
-	Oid			relation = DatumGetObjectId(citus_value(table, tuple, CITUS_RELATION, &no_relation));
+	Oid			relation = DatumGetObjectId(citus_value(table, tuple, CITUS_RELATION,
+														&no_relation));
 	Datum		value = citus_value(table, tuple, CITUS_SHARD, &no_number);
 	int64		number = no_number ? 0 : DatumGetInt64(value);
 	bool		ours;
@@ -181,12 +196,17 @@ note_shard(Relation table, HeapTuple tuple, void *arg)
 	ours = is_among(shards, relation);
 
 	/* most are of others */
-	if (!ours && bsearch(&number, shards->numbers, shards->numbered, sizeof(int64), compare_numbers) == NULL)
+	if (!ours &&
+		bsearch(&number, shards->numbers, shards->numbered, sizeof(int64), compare_numbers) == NULL)
 		return true;
 	name = get_rel_name(relation);
-	shard = name ? get_relname_relid(shard_name(name, number), get_rel_namespace(relation)) : InvalidOid;
+	shard = name ? get_relname_relid(shard_name(name, number), get_rel_namespace(relation)) :
+				   InvalidOid;
 
-	/* anybody can give such a name to a table; a shard belongs to the owner of its table */
+	/*
+	 * anybody can give such a name to a table; a shard belongs to the owner of
+	 * its table
+	 */
 	if (OidIsValid(shard) && dperm_relation_owner(shard) != dperm_relation_owner(relation))
 		return true;
 	if (OidIsValid(shard) && ours)
@@ -201,7 +221,8 @@ List *
 dperm_location_shards(List *relations)
 {
 	int			count = Max(list_length(relations), 1);
-	Shards		shards = {.relations = palloc(sizeof(Oid) * count), .numbers = palloc(sizeof(int64) * count)};
+	Shards		shards = {.relations = palloc(sizeof(Oid) * count),
+					 .numbers = palloc(sizeof(int64) * count)};
 	ListCell   *cell;
 
 	if (!dperm_location_has_citus())
@@ -217,7 +238,10 @@ dperm_location_shards(List *relations)
 	return shards.found;
 }
 
-/* Does Citus know one of the relations that a relation reads? The rows of a materialized view are here, whatever they were made from. */
+/*
+ * Does Citus know one of the relations that a relation reads? The rows of a
+ * materialized view are here, whatever they were made from.
+ */
 static bool
 is_on_citus(Oid relation)
 {
@@ -260,7 +284,10 @@ note_together(Relation table, HeapTuple tuple, void *arg)
 	return false;
 }
 
-/* Is a relation a table of Citus that keeps rows together which share a value of a column? */
+/*
+ * Is a relation a table of Citus that keeps rows together which share a value
+ * of a column?
+ */
 bool
 dperm_location_keeps_together(Oid relation, AttrNumber column)
 {
@@ -294,7 +321,8 @@ dperm_location_check_coordinator(void)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("this server is a worker of a Citus cluster"),
-				 errhint("Connect to the coordinator: it knows what is protected, and keeps the budgets.")));
+				 errhint("Connect to the coordinator: it knows what is protected, and keeps the "
+						 "budgets.")));
 }
 
 /* Is a protected relation on a cluster? */
@@ -308,8 +336,10 @@ dperm_location_protected_on_citus(Oid relation)
 	if (get_rel_relkind(relation) == RELKIND_VIEW)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("\"%s\" is a view of a table that Citus has distributed", get_rel_name(relation)),
-				 errhint("Protect the table itself: what a view computes would be computed on the workers, where it can be observed.")));
+				 errmsg("\"%s\" is a view of a table that Citus has "
+						"distributed", get_rel_name(relation)),
+				 errhint("Protect the table itself: what a view computes would be computed on the "
+						 "workers, where it can be observed.")));
 	foreach(cell, dperm_row_sources_relations(relation))
 		dperm_cluster_check_holders(lfirst_oid(cell), dperm_relation_owner(relation));
 	return true;
@@ -330,7 +360,10 @@ lists_name(const char *names, const char *name)
 	return false;
 }
 
-/* Is a relation a foreign table of postgres_fdw whose server is said to have dperm? */
+/*
+ * Is a relation a foreign table of postgres_fdw whose server is said to have
+ * dperm?
+ */
 static bool
 is_on_server(Oid relation)
 {
@@ -368,7 +401,10 @@ may_name(Oid relation)
 	return pg_class_aclcheck(relation, GetUserId(), ACL_SELECT) == ACLCHECK_OK;
 }
 
-/* Does a relation have columns that are computed when they are read? Through its parent they are as the parent says, else as it says itself. */
+/*
+ * Does a relation have columns that are computed when they are read? Through
+ * its parent they are as the parent says, else as it says itself.
+ */
 static bool
 has_computed_columns(Oid relation)
 {
@@ -385,8 +421,9 @@ has_computed_columns(Oid relation)
 }
 
 /*
- * The partitions of a table that have rows, if some of them are on servers and a query may name all of them in place of the table: the caller may read
- * them, and nothing says that rows look different through one or the other. Else NIL.
+ * The partitions of a table that have rows, if some of them are on servers and
+ * a query may name all of them in place of the table: the caller may read them,
+ * and nothing says that rows look different through one or the other. Else NIL.
  */
 static List *
 foreign_parts(Oid relation)

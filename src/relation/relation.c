@@ -40,7 +40,10 @@ parse_name(const char *name)
 	return makeRangeVarFromNameList(parts);
 }
 
-/* The same name, as it is understood: nothing else of what the caller has written. */
+/*
+ * The same name, as it is understood: nothing else of what the caller has
+ * written.
+ */
 char *
 dperm_relation_written(const char *name)
 {
@@ -65,7 +68,8 @@ dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok)
 	Oid			relation;
 
 	error_context_stack = &hint;
-	relation = RangeVarGetRelidExtended(parse_name(name), lock, missing_ok ? RVR_MISSING_OK : 0, NULL, NULL);
+	relation = RangeVarGetRelidExtended(parse_name(name), lock, missing_ok ? RVR_MISSING_OK : 0,
+										NULL, NULL);
 	error_context_stack = hint.previous;
 	return relation;
 }
@@ -74,7 +78,8 @@ dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok)
 char *
 dperm_relation_name(Oid relation)
 {
-	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)), get_rel_name(relation));
+	return quote_qualified_identifier(get_namespace_name(get_rel_namespace(relation)),
+									  get_rel_name(relation));
 }
 
 /* The owner of a relation, InvalidOid if it is gone. */

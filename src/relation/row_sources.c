@@ -1,9 +1,11 @@
 /*
- * row_sources.c: the tables that relations read from, also through views, materialized views and functions.
+ * row_sources.c: the tables that relations read from, also through views,
+ * materialized views and functions.
  *
- * The catalog knows what a view or a materialized view was made from, and so it is with policies and SQL
- * functions whose body it has parsed. What any other function reads nobody knows. The catalog records no
- * dependencies on what PostgreSQL itself brings, so these are looked for in the parsed definitions.
+ * The catalog knows what a view or a materialized view was made from, and so it
+ * is with policies and SQL functions whose body it has parsed. What any other
+ * function reads nobody knows. The catalog records no dependencies on what
+ * PostgreSQL itself brings, so these are looked for in the parsed definitions.
  */
 #include "postgres.h"
 
@@ -50,7 +52,8 @@ static void visit(Oid class, Oid object, void *context);
 
 /* All that an object depends on. */
 void
-dperm_row_sources_dependencies(Oid class, Oid object, void (*each) (Oid class, Oid object, void *arg), void *arg)
+dperm_row_sources_dependencies(Oid class, Oid object,
+							   void (*each)(Oid class, Oid object, void *arg), void *arg)
 {
 	Relation	catalog = table_open(DependRelationId, AccessShareLock);
 	ScanKeyData key[2];
@@ -192,7 +195,10 @@ follow_text(Reach *reach, Datum definition, bool isnull)
 		(void) follow_tree(stringToNode(TextDatumGetCString(definition)), reach);
 }
 
-/* Visit what is attached to a relation, each with an expression: its rules or its policies. */
+/*
+ * Visit what is attached to a relation, each with an expression: its rules or
+ * its policies.
+ */
 static void
 follow_attached(Reach *reach, Oid relation, Oid class, Oid index, AttrNumber home, AttrNumber oid,
 				AttrNumber expression)
@@ -248,7 +254,8 @@ refuse_statistics(Oid relation, char kind)
 		kind == RELKIND_TOASTVALUE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("relation \"%s\" holds values of other tables, so source and holdout may overlap",
+				 errmsg("relation \"%s\" holds values of other tables, so source and holdout may "
+						"overlap",
 						get_rel_name(relation)),
 				 errhint("Use a source and a holdout that do not read it.")));
 }
@@ -262,7 +269,8 @@ add_parents(List *relations, Oid table)
 	SysScanDesc scan;
 	HeapTuple	tuple;
 
-	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ, ObjectIdGetDatum(table));
+	ScanKeyInit(&key, Anum_pg_inherits_inhrelid, BTEqualStrategyNumber, F_OIDEQ,
+				ObjectIdGetDatum(table));
 	scan = systable_beginscan(catalog, InheritsRelidSeqnoIndexId, true, NULL, 1, &key);
 	while (HeapTupleIsValid(tuple = systable_getnext(scan)))
 	{
@@ -276,7 +284,10 @@ add_parents(List *relations, Oid table)
 	return relations;
 }
 
-/* A relation: a table with its partitions and children, or what is behind a view. */
+/*
+ * A relation: a table with its partitions and children, or what is behind a
+ * view.
+ */
 static void
 visit_relation(Reach *reach, Oid relation)
 {
@@ -311,16 +322,32 @@ visit_relation(Reach *reach, Oid relation)
 	}
 }
 
-/* Does one of PostgreSQL's own functions read a table, its statistics or a type, or run a query, that its arguments name? */
+/*
+ * Does one of PostgreSQL's own functions read a table, its statistics or a
+ * type, or run a query, that its arguments name?
+ */
 static bool
 reads_by_name(const char *name)
 {
-	static const char *const names[] = {"table_to_xml", "table_to_xmlschema",
-		"table_to_xml_and_xmlschema", "query_to_xml", "query_to_xmlschema",
-		"query_to_xml_and_xmlschema", "cursor_to_xml", "cursor_to_xmlschema", "schema_to_xml",
-		"schema_to_xmlschema", "schema_to_xml_and_xmlschema", "database_to_xml",
-	"database_to_xmlschema", "database_to_xml_and_xmlschema", "ts_stat", "ts_rewrite", "pg_input_is_valid", "pg_input_error_info",
-	"satisfies_hash_partition"};
+	static const char *const names[] = {"table_to_xml",
+										"table_to_xmlschema",
+										"table_to_xml_and_xmlschema",
+										"query_to_xml",
+										"query_to_xmlschema",
+										"query_to_xml_and_xmlschema",
+										"cursor_to_xml",
+										"cursor_to_xmlschema",
+										"schema_to_xml",
+										"schema_to_xmlschema",
+										"schema_to_xml_and_xmlschema",
+										"database_to_xml",
+										"database_to_xmlschema",
+										"database_to_xml_and_xmlschema",
+										"ts_stat",
+										"ts_rewrite",
+										"pg_input_is_valid",
+										"pg_input_error_info",
+										"satisfies_hash_partition"};
 	static const char counters[] = "pg_stat_get_";
 
 	if (strncmp(name, counters, strlen(counters)) == 0)
@@ -340,7 +367,10 @@ dperm_row_sources_by_name(Oid function)
 	return name && reads_by_name(name);
 }
 
-/* May a function read any table? Of one with a parsed body it is known what it reads. */
+/*
+ * May a function read any table? Of one with a parsed body it is known what it
+ * reads.
+ */
 static bool
 may_read(Oid function, Form_pg_proc form, bool parsed)
 {
@@ -371,7 +401,8 @@ visit_function(Reach *reach, Oid function)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("function %s may read any table, so source and holdout may overlap",
 						format_procedure(function)),
-				 errhint("Store the rows in a table, or write the function in SQL with BEGIN ATOMIC, so that what it reads is known.")));
+				 errhint("Store the rows in a table, or write the function in SQL with BEGIN "
+						 "ATOMIC, so that what it reads is known.")));
 	follow_text(reach, body, isnull);
 	ReleaseSysCache(tuple);
 	if (function >= FirstNormalObjectId)
@@ -406,7 +437,10 @@ dperm_row_sources_parents(Oid table)
 	return add_parents(NIL, table);
 }
 
-/* All that is behind some relations; what a function may read that is not known is left out, or refused. */
+/*
+ * All that is behind some relations; what a function may read that is not known
+ * is left out, or refused.
+ */
 static Reach
 reach_from(List *relations, bool all_known)
 {

@@ -1,8 +1,8 @@
 /*
  * cache.c: encoded rows in memory.
  *
- * The memory of a cache depends on the number of rows and on their encoder alone, never on what
- * they hold.
+ * The memory of a cache depends on the number of rows and on their encoder
+ * alone, never on what they hold.
  */
 #include "postgres.h"
 
@@ -15,14 +15,20 @@
 #include "core/encode/compact.h"
 #include "train/cache.h"
 
-/* Bytes of a chunk at most; and of a huge page, of which chunks are made where there are any. */
+/*
+ * Bytes of a chunk at most; and of a huge page, of which chunks are made where
+ * there are any.
+ */
 #define CHUNK_BYTES (8 * 1024 * 1024)
 #define HUGE_PAGE (2 * 1024 * 1024)
 
 /* Rows of the first chunk when it is made. */
 #define FIRST_ROWS 64
 
-/* Rows of a chunk: a power of two, so that every 2^k-th row is at the same place in each. */
+/*
+ * Rows of a chunk: a power of two, so that every 2^k-th row is at the same
+ * place in each.
+ */
 static int64
 chunk_rows(int words)
 {
@@ -57,7 +63,8 @@ dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_byt
 	}
 	words = cache->feed.layout.words;
 	cache->sample_bytes = sample_bytes;
-	dperm_keep_init(&cache->keep, words, PG_INT64_MAX, sample_rows(sample_bytes, words), FIRST_ROWS);
+	dperm_keep_init(&cache->keep, words, PG_INT64_MAX, sample_rows(sample_bytes, words),
+					FIRST_ROWS);
 	cache->chunk_rows = chunk_rows(words);
 }
 
@@ -74,7 +81,10 @@ dperm_cache_size(const DpermCache *cache)
 	return dperm_cache_room(cache) * row_bytes(cache);
 }
 
-/* Allocate a chunk, one of full size on huge pages if the system has them to give. */
+/*
+ * Allocate a chunk, one of full size on huge pages if the system has them to
+ * give.
+ */
 static double *
 make_chunk(const DpermCache *cache, int64 rows, void **allocated)
 {
@@ -91,7 +101,10 @@ make_chunk(const DpermCache *cache, int64 rows, void **allocated)
 	return (double *) start;
 }
 
-/* Double the only chunk: it is small in the beginning, because there may be thousands of groups. */
+/*
+ * Double the only chunk: it is small in the beginning, because there may be
+ * thousands of groups.
+ */
 static void
 double_chunk(DpermCache *cache)
 {
@@ -223,7 +236,10 @@ dperm_cache_spill(DpermCache *cache)
 	MemoryContextSwitchTo(caller);
 }
 
-/* Keep rows in their compact form: a chunk is released as soon as its rows are elsewhere. */
+/*
+ * Keep rows in their compact form: a chunk is released as soon as its rows are
+ * elsewhere.
+ */
 void
 dperm_cache_compact(DpermCache *cache)
 {
@@ -298,7 +314,8 @@ dperm_cache_weigh(DpermCache *cache, const double *weights)
 	for (int64 i = 0; i < cache->keep.used; i++)
 	{
 		double	   *row = dperm_keep_row(&cache->keep, i);
-		double	   *word = cache->compact ? dperm_compact_weight(layout, row) : dperm_row_weight(layout, row);
+		double	   *word =
+			cache->compact ? dperm_compact_weight(layout, row) : dperm_row_weight(layout, row);
 
 		*word = *word < 0 ? 0 : weights[(int64) *word];
 		if (i % 65536 == 0)

@@ -21,14 +21,20 @@ typedef struct DpermCache
 	bool		compact;		/* are the rows as in core/compact.h? */
 	double	   *row;			/* then: room for one as it was */
 	Size		sample_bytes;
-	int64		places[DPERM_FEED_ROWS];	/* of the rows that wait; -1: they go to the spool alone */
+	/* of the rows that wait; -1: they go to the spool alone */
+	int64		places[DPERM_FEED_ROWS];
 	double		owners[DPERM_FEED_ROWS];	/* of the same, if rows have weights */
-	DpermSpool *spool;			/* all rows as they are, once they do not fit into memory and may not be read again; or NULL */
+	/*
+	 * all rows as they are, once they do not fit into memory and may not be
+	 * read again; or NULL
+	 */
+	DpermSpool *spool;
 } DpermCache;
 
 /*
- * Start a cache in the current context. Once rows had to go, it keeps about sample_bytes of them. The encoder
- * stays in use, and so does like, a cache that lends what is the same, or NULL. If weighted, rows have an owner until
+ * Start a cache in the current context. Once rows had to go, it keeps about
+ * sample_bytes of them. The encoder stays in use, and so does like, a cache
+ * that lends what is the same, or NULL. If weighted, rows have an owner until
  * dperm_cache_weigh() says what they weigh.
  */
 extern void dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
@@ -41,7 +47,10 @@ dperm_cache_room(const DpermCache *cache)
 	return cache->chunk_count * cache->keep.chunk_rows;
 }
 
-/* Bytes that the next row will need beyond those in use, most often 0: the first chunk doubles, then others come. */
+/*
+ * Bytes that the next row will need beyond those in use, most often 0: the
+ * first chunk doubles, then others come.
+ */
 static inline Size
 dperm_cache_needs(const DpermCache *cache)
 {
@@ -52,10 +61,16 @@ dperm_cache_needs(const DpermCache *cache)
 /* Bytes of the rows. */
 extern Size dperm_cache_size(const DpermCache *cache);
 
-/* Encode and keep a row; sign 0: without a label. owner is for rows with weights. Waiting rows are settled by dperm_cache_end(). */
+/*
+ * Encode and keep a row; sign 0: without a label. owner is for rows with
+ * weights. Waiting rows are settled by dperm_cache_end().
+ */
 extern void dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 owner);
 
-/* Does the next row matter at all? If not, it is enough to count it with dperm_cache_skip(). */
+/*
+ * Does the next row matter at all? If not, it is enough to count it with
+ * dperm_cache_skip().
+ */
 static inline bool
 dperm_cache_wants(const DpermCache *cache)
 {
@@ -68,19 +83,27 @@ dperm_cache_skip(DpermCache *cache)
 	cache->keep.seen++;
 }
 
-/* Bring all rows, as they are, to a spool, before they are made compact; and all that come. */
+/*
+ * Bring all rows, as they are, to a spool, before they are made compact; and
+ * all that come.
+ */
 extern void dperm_cache_spill(DpermCache *cache);
 
 /* Keep rows in their compact form from now on. */
 extern void dperm_cache_compact(DpermCache *cache);
 
-/* Keep no more than a sample from now on, and release the rest of the memory. */
+/*
+ * Keep no more than a sample from now on, and release the rest of the memory.
+ */
 extern void dperm_cache_shrink(DpermCache *cache);
 
 /* All rows have arrived. */
 extern void dperm_cache_end(DpermCache *cache);
 
-/* After that: what rows weigh by their owner, who may be less than 0 for nobody and nothing. The weights stay in use. */
+/*
+ * After that: what rows weigh by their owner, who may be less than 0 for nobody
+ * and nothing. The weights stay in use.
+ */
 extern void dperm_cache_weigh(DpermCache *cache, const double *weights);
 
 #endif							/* DPERM_CACHE_H */

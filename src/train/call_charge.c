@@ -1,5 +1,6 @@
 /*
- * call_charge.c: what a call over a protected relation is charged, before it reads its first row.
+ * call_charge.c: what a call over a protected relation is charged, before it
+ * reads its first row.
  */
 #include "postgres.h"
 
@@ -20,11 +21,15 @@ may_be_objective(const DpermOptions *options)
 	return options->automatic || options->method == DPERM_METHOD_OBJECTIVE;
 }
 
-/* The charge must not depend on the number of rows, which nobody has counted yet: the slack is a share of epsilon that is fixed. */
+/*
+ * The charge must not depend on the number of rows, which nobody has counted
+ * yet: the slack is a share of epsilon that is fixed.
+ */
 void
 dperm_call_charge_settle(DpermOptions *options, const DpermSource *source)
 {
-	if (source->registration && options->delta > 0 && options->slack == 0 && may_be_objective(options))
+	if (source->registration && options->delta > 0 && options->slack == 0 &&
+		may_be_objective(options))
 		options->slack = DPERM_CHARGE_SLACK;
 }
 
@@ -42,10 +47,14 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 	if (spend.delta == 0)
 		return spend;
 
-	/* portions of their own, and a choice: each row is in one of them, but the laws of their models differ */
+	/*
+	 * portions of their own, and a choice: each row is in one of them, but the
+	 * laws of their models differ
+	 */
 	spend.bound = kind == DPERM_CALL_TUNING;
 	spend.pure = options->automatic && !options->gaussian_only;
-	spend.output = options->automatic ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
+	spend.output =
+		options->automatic ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
 	spend.objective = may_be_objective(options);
 	spend.slack = options->slack;
 	return spend;
@@ -53,7 +62,8 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 
 /* The charge of a call. */
 DpermCharge
-dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind, Oid function)
+dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
+						 Oid function)
 {
 	const DpermRegistration *registration = source->registration;
 	DpermCharge charge = {
@@ -68,24 +78,30 @@ dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
 	return charge;
 }
 
-/* Raise if what was checked before the charge is not so any more: a debit can wait for long. None of it depends on rows. */
+/*
+ * Raise if what was checked before the charge is not so any more: a debit can
+ * wait for long. None of it depends on rows.
+ */
 static void
 check_again(const DpermSource *source)
 {
 	const DpermRegistration *registration = source->registration;
 	const DpermRegistration *now = dperm_protection_find(source->relation);
 
-	if (now == NULL || now->version != registration->version || dperm_relation_owner(source->relation) != source->run_as)
+	if (now == NULL || now->version != registration->version ||
+		dperm_relation_owner(source->relation) != source->run_as)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the registration of protected relation \"%s\" has changed after the call was charged", get_rel_name(source->relation))));
+				 errmsg("the registration of protected relation \"%s\" has changed after the call "
+						"was charged", get_rel_name(source->relation))));
 	dperm_protection_check_shared(registration);
 	dperm_protection_check_units(registration);
 }
 
 /* Charge a call. */
 void
-dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind, Oid function)
+dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
+				  Oid function)
 {
 	DpermCharge charge;
 

@@ -1,5 +1,6 @@
 /*
- * call_charge.h: what a call over a protected relation is charged, before it reads its first row.
+ * call_charge.h: what a call over a protected relation is charged, before it
+ * reads its first row.
  */
 #ifndef DPERM_CALL_CHARGE_H
 #define DPERM_CALL_CHARGE_H
@@ -17,15 +18,23 @@ typedef enum DpermCallKind
 } DpermCallKind;
 
 /*
- * Fill in what the options leave open and a charge has to know: the slack of Gaussian noise. For an open source, before the options are used
- * for anything else; of any other source than a protected one nothing changes.
+ * Fill in what the options leave open and a charge has to know: the slack of
+ * Gaussian noise. For an open source, before the options are used for anything
+ * else; of any other source than a protected one nothing changes.
  */
 extern void dperm_call_charge_settle(DpermOptions *options, const DpermSource *source);
 
-/* Charge a call of a function, by its OID, or raise. Does nothing for a source that is not protected. */
-extern void dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind, Oid function);
+/*
+ * Charge a call of a function, by its OID, or raise. Does nothing for a source
+ * that is not protected.
+ */
+extern void dperm_call_charge(const DpermSource *source, const DpermOptions *options,
+							  DpermCallKind kind, Oid function);
 
-/* The charge of a training, for dperm_debit_preview(). The source is protected. */
-extern DpermCharge dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind, Oid function);
+/*
+ * The charge of a training, for dperm_debit_preview(). The source is protected.
+ */
+extern DpermCharge dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
+											DpermCallKind kind, Oid function);
 
 #endif							/* DPERM_CALL_CHARGE_H */

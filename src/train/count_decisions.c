@@ -1,8 +1,10 @@
 /*
- * count_decisions.c: the rows of a source that is read once, counted by cells as a model decides on them.
+ * count_decisions.c: the rows of a source that is read once, counted by cells
+ * as a model decides on them.
  *
- * What a row of a person counts for is known when all rows have been seen. Until then person and cell are noted in a spool, of
- * which a row takes one word, whoever it belongs to.
+ * What a row of a person counts for is known when all rows have been seen.
+ * Until then person and cell are noted in a spool, of which a row takes one
+ * word, whoever it belongs to.
  */
 #include "postgres.h"
 
@@ -44,7 +46,9 @@ typedef struct Tally
 /* No cell. */
 #define NO_CELL (-1.0)
 
-/* The cell of a row. All values are read, whether or not the row has a label. */
+/*
+ * The cell of a row. All values are read, whether or not the row has a label.
+ */
 static int
 find_cell(Tally *tally, TupleTableSlot *slot)
 {
@@ -53,8 +57,10 @@ find_cell(Tally *tally, TupleTableSlot *slot)
 	int			sign;
 
 	for (int i = 0; i < encoder->block_count; i++)
-		dperm_reader_read(&tally->readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1], &tally->values[i]);
-	decision = dperm_score_decision(encoder, tally->frequencies, tally->model->weights, tally->values, tally->room);
+		dperm_reader_read(&tally->readers[i], slot->tts_values[i + 1], slot->tts_isnull[i + 1],
+						  &tally->values[i]);
+	decision = dperm_score_decision(encoder, tally->frequencies, tally->model->weights,
+									tally->values, tally->room);
 	sign = slot->tts_isnull[0] ? 0 : dperm_label_sign(tally->label, slot->tts_values[0]);
 	return sign == 0 ? -1 : dperm_counts_cell(decision, sign > 0, tally->bins);
 }
@@ -72,12 +78,14 @@ receive_scored(TupleTableSlot *slot, DestReceiver *self)
 	if (tally->persons)
 	{
 		int			last = slot->tts_nvalid - 1;
-		int64		person = dperm_persons_enter(tally->persons, slot->tts_values[last], slot->tts_isnull[last]);
+		int64		person =
+			dperm_persons_enter(tally->persons, slot->tts_values[last], slot->tts_isnull[last]);
 		bool		counts = cell >= 0 && person != DPERM_NOBODY;
 
 		if (counts)
 			dperm_persons_person(tally->persons, person)->labelled++;
-		*dperm_spool_next(tally->notes) = counts ? (double) (person * tally->count + cell) : NO_CELL;
+		*dperm_spool_next(tally->notes) = counts ?
+			(double) (person * tally->count + cell) : NO_CELL;
 	}
 	else if (cell >= 0)
 		tally->counts[cell]++;
@@ -127,13 +135,16 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 	tally->frequencies = dperm_host_frequencies(encoder);
 	tally->readers = dperm_reader_make_all(&source->spec.encoder, source->spec.readers);
 	tally->values = palloc0(sizeof(DpermValue) * encoder->block_count);
-	tally->room = palloc(sizeof(double) * (dperm_encoder_dim(encoder) + dperm_encoder_linear_dim(encoder)));
-	tally->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row", ALLOCSET_DEFAULT_SIZES);
+	tally->room =
+		palloc(sizeof(double) * (dperm_encoder_dim(encoder) + dperm_encoder_linear_dim(encoder)));
+	tally->row_context =
+		AllocSetContextCreate(CurrentMemoryContext, "dperm row", ALLOCSET_DEFAULT_SIZES);
 	memset(tally->counts, 0, sizeof(int64) * tally->count);
 	if (source->unit)
 	{
 		dperm_entropy_init(&tally->entropy, dperm_host_random, NULL);
-		tally->persons = dperm_persons_make(source->unit_type, source->unit_collation, 0, &tally->entropy);
+		tally->persons =
+			dperm_persons_make(source->unit_type, source->unit_collation, 0, &tally->entropy);
 		if (!dperm_entropy_ok(&tally->entropy))
 			dperm_host_check_status(DPERM_NO_ENTROPY);
 		tally->notes = dperm_spool_make(1);
@@ -147,7 +158,9 @@ count_notes(Tally *tally)
 	double	   *notes;
 	int			count;
 
-	/* as many as there are rows behind the source, whichever of them it shows */
+	/*
+	 * as many as there are rows behind the source, whichever of them it shows
+	 */
 	while (tally->notes->rows < tally->behind)
 		*dperm_spool_next(tally->notes) = NO_CELL;
 	dperm_spool_rewind(tally->notes);
@@ -157,8 +170,8 @@ count_notes(Tally *tally)
 			{
 				int64		note = (int64) notes[i];
 
-				tally->counts[note % tally->count] +=
-					dperm_person_count(1, dperm_persons_person(tally->persons, note / tally->count)->labelled);
+				tally->counts[note % tally->count] += dperm_person_count(
+					1, dperm_persons_person(tally->persons, note / tally->count)->labelled);
 			}
 	dperm_spool_close(tally->notes);
 	dperm_persons_free(tally->persons);
@@ -166,7 +179,8 @@ count_notes(Tally *tally)
 
 /* Count rows by cells. */
 void
-dperm_count_decisions(const DpermSource *source, const DpermModel *model, int bins, int64 *counts, int count)
+dperm_count_decisions(const DpermSource *source, const DpermModel *model, int bins, int64 *counts,
+					  int count)
 {
 	Tally		tally = {.bins = bins, .counts = counts, .count = count};
 

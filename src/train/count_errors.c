@@ -1,5 +1,6 @@
 /*
- * count_errors.c: how much of the rows in memory, or in a spool, a model gets wrong.
+ * count_errors.c: how much of the rows in memory, or in a spool, a model gets
+ * wrong.
  */
 #include "postgres.h"
 
@@ -27,7 +28,10 @@ margin_of(const DpermLayout *layout, const double *weights, const double *row)
 	return margin;
 }
 
-/* The parts that a row counts for: what it weighs, rounded down. Parts are a power of two, so the product is exact. */
+/*
+ * The parts that a row counts for: what it weighs, rounded down. Parts are a
+ * power of two, so the product is exact.
+ */
 static int64
 parts_of(const DpermLayout *layout, const double *row)
 {

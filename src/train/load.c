@@ -1,9 +1,10 @@
 /*
  * load.c: rows of a source into memory, in one pass.
  *
- * The executor hands each row to a receiver of ours, which encodes it right away. How much is kept
- * depends on the number of rows and on the encoders alone. Of a source that is read once, rows that do not fit go to a spool,
- * and persons and portions are settled here: docs in src/README.md, "Reading once".
+ * The executor hands each row to a receiver of ours, which encodes it right
+ * away. How much is kept depends on the number of rows and on the encoders
+ * alone. Of a source that is read once, rows that do not fit go to a spool, and
+ * persons and portions are settled here: docs in src/README.md, "Reading once".
  */
 #include "postgres.h"
 
@@ -23,10 +24,16 @@
 #include "query/queries.h"
 #include "train/load.h"
 
-/* Memory for compact rows or samples, when rows do not fit, together and even if less is set. */
+/*
+ * Memory for compact rows or samples, when rows do not fit, together and even
+ * if less is set.
+ */
 #define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
 
-/* Rows that come here to start from, when the others stay where they are; for each portion at least so many of them. */
+/*
+ * Rows that come here to start from, when the others stay where they are; for
+ * each portion at least so many of them.
+ */
 #define SAMPLE_ROWS 20000
 #define SAMPLE_ROWS_PORTION 5000
 
@@ -45,7 +52,8 @@ typedef struct Loader
 	bool		sampled;		/* did rows have to go? */
 	int64	   *portions;		/* units of each, or NULL */
 	int64		rows;
-	int64		elsewhere;		/* rows that stay where they are, and of which a sample comes; else 0 */
+	/* rows that stay where they are, and of which a sample comes; else 0 */
+	int64		elsewhere;
 	int64		units;			/* then: their units */
 	bool		once;			/* are rows read once, all of them? */
 	MemoryContext row_context;	/* reset after each row */
@@ -105,8 +113,9 @@ check_room(Loader *loader, const DpermRows *set)
 }
 
 /*
- * Take a row into a set; one without a slot is empty, and so is one without a sign. The owner is that of a row with a weight. Values
- * are read in any case: what is fetched for them must not depend on the label, nor on the owner.
+ * Take a row into a set; one without a slot is empty, and so is one without a
+ * sign. The owner is that of a row with a weight. Values are read in any case:
+ * what is fetched for them must not depend on the label, nor on the owner.
  */
 static void
 take_row(Loader *loader, int number, TupleTableSlot *slot, int sign, int64 owner)
@@ -146,7 +155,8 @@ static int
 sign_of_row(const Loader *loader, const TupleTableSlot *slot)
 {
 	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
-	int			sign = slot->tts_isnull[0] ? 0 : dperm_label_sign(&loader->source->label, slot->tts_values[0]);
+	int			sign =
+		slot->tts_isnull[0] ? 0 : dperm_label_sign(&loader->source->label, slot->tts_values[0]);
 
 	MemoryContextSwitchTo(caller);
 	return sign;
@@ -162,8 +172,9 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	slot_getallattrs(slot);
 	if (loader->portions)
 	{
-		portion = dperm_queries_checked_portion(loader->source, slot->tts_values[slot->tts_nvalid - 1],
-												slot->tts_isnull[slot->tts_nvalid - 1]);
+		portion =
+			dperm_queries_checked_portion(loader->source, slot->tts_values[slot->tts_nvalid - 1],
+										  slot->tts_isnull[slot->tts_nvalid - 1]);
 		if (loader->elsewhere == 0)
 			loader->portions[portion]++;
 	}
@@ -177,7 +188,9 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 static int
 draw_portion(Loader *loader)
 {
-	return loader->source->portions > 0 ? (int) dperm_draw_below(&loader->entropy, loader->source->portions) : -1;
+	return loader->source->portions > 0 ?
+			   (int) dperm_draw_below(&loader->entropy, loader->source->portions) :
+			   -1;
 }
 
 /* The portion of a person. */
@@ -193,7 +206,8 @@ find_person(Loader *loader, TupleTableSlot *slot)
 {
 	int			last = slot->tts_nvalid - 1;
 	MemoryContext caller = MemoryContextSwitchTo(loader->row_context);
-	int64		person = dperm_persons_enter(loader->persons, slot->tts_values[last], slot->tts_isnull[last]);
+	int64		person =
+		dperm_persons_enter(loader->persons, slot->tts_values[last], slot->tts_isnull[last]);
 
 	MemoryContextSwitchTo(caller);
 	return person;
@@ -211,8 +225,8 @@ expect_less(const Loader *loader, int64 *missing)
 }
 
 /*
- * A row of a source that is read once has arrived. A row of nobody is kept as an empty one: how much is kept is to depend on the
- * number of rows alone.
+ * A row of a source that is read once has arrived. A row of nobody is kept as
+ * an empty one: how much is kept is to depend on the number of rows alone.
  */
 static bool
 receive_once(TupleTableSlot *slot, DestReceiver *self)
@@ -227,7 +241,8 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 	if (loader->persons)
 	{
 		int64		number = find_person(loader, slot);
-		DpermPerson *person = number == DPERM_NOBODY ? NULL : dperm_persons_person(loader->persons, number);
+		DpermPerson *person =
+			number == DPERM_NOBODY ? NULL : dperm_persons_person(loader->persons, number);
 		int			sign = sign_of_row(loader, slot);
 
 		if (!person)
@@ -248,7 +263,10 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* The unit of a row of the table behind the source, or the number of its rows; or a row, to be counted here. */
+/*
+ * The unit of a row of the table behind the source, or the number of its rows;
+ * or a row, to be counted here.
+ */
 static bool
 receive_population(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -259,7 +277,8 @@ receive_population(TupleTableSlot *slot, DestReceiver *self)
 	{
 		int64		number = find_person(loader, slot);
 
-		(*(number == DPERM_NOBODY ? &loader->missing : &dperm_persons_person(loader->persons, number)->missing))++;
+		(*(number == DPERM_NOBODY ? &loader->missing :
+									&dperm_persons_person(loader->persons, number)->missing))++;
 		MemoryContextReset(loader->row_context);
 	}
 	else if (loader->source->fenced)
@@ -269,7 +288,10 @@ receive_population(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* Rows are about to arrive: label, features, and perhaps more. Labels and units are read as they are, so their types have to be those that are expected. */
+/*
+ * Rows are about to arrive: label, features, and perhaps more. Labels and units
+ * are read as they are, so their types have to be those that are expected.
+ */
 static void
 start_rows(DestReceiver *self, int operation, TupleDesc desc)
 {
@@ -279,10 +301,11 @@ start_rows(DestReceiver *self, int operation, TupleDesc desc)
 	{
 		dperm_label_check(&loader->source->label, TupleDescAttr(desc, 0)->atttypid);
 		for (int i = 0; i < loader->count; i++)
-			dperm_reader_bind_columns(loader->readers[i], loader->sets[i].source->block_count, desc, 1);
+			dperm_reader_bind_columns(loader->readers[i], loader->sets[i].source->block_count, desc,
+									  1);
 	}
-	if (loader->persons &&
-		getBaseType(TupleDescAttr(desc, desc->natts - 1)->atttypid) != getBaseType(loader->source->unit_type))
+	if (loader->persons && getBaseType(TupleDescAttr(desc, desc->natts - 1)->atttypid) !=
+							   getBaseType(loader->source->unit_type))
 		elog(ERROR, "a query over the rows has a unit of another type");
 }
 
@@ -307,7 +330,8 @@ init_receiver(Loader *loader, const DpermSource *source)
 												ALLOCSET_DEFAULT_SIZES);
 	dperm_entropy_init(&loader->entropy, dperm_host_random, NULL);
 	if (source->unit)
-		loader->persons = dperm_persons_make(source->unit_type, source->unit_collation, source->portions, &loader->entropy);
+		loader->persons = dperm_persons_make(source->unit_type, source->unit_collation,
+											 source->portions, &loader->entropy);
 }
 
 /* Prepare to keep rows, with weights if there is a persons. */
@@ -315,8 +339,9 @@ static void
 init_caches(Loader *loader)
 {
 	for (int i = 0; i < loader->count; i++)
-		dperm_cache_init(&loader->sets[i].cache, &loader->sets[i].source->spec.encoder, SAMPLE_BYTES / loader->count,
-						 i > 0 ? &loader->sets[i - 1].cache : NULL, loader->persons != NULL);
+		dperm_cache_init(&loader->sets[i].cache, &loader->sets[i].source->spec.encoder,
+						 SAMPLE_BYTES / loader->count, i > 0 ? &loader->sets[i - 1].cache : NULL,
+						 loader->persons != NULL);
 }
 
 /* Prepare to take rows. */
@@ -351,7 +376,10 @@ take_population(Loader *loader)
 	loader->pub.receiveSlot = receive_once;
 }
 
-/* Empty rows in place of those of a person, or of nobody, that the source does not show. */
+/*
+ * Empty rows in place of those of a person, or of nobody, that the source does
+ * not show.
+ */
 static void
 fill_up(Loader *loader, const DpermPerson *person, int64 missing)
 {
@@ -359,7 +387,8 @@ fill_up(Loader *loader, const DpermPerson *person, int64 missing)
 	{
 		if (i % 4096 == 0)
 			CHECK_FOR_INTERRUPTS();
-		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL, 0, DPERM_NOBODY);
+		take_into(loader, person ? portion_of(loader, person) : draw_portion(loader), NULL, 0,
+				  DPERM_NOBODY);
 	}
 }
 
@@ -381,7 +410,8 @@ settle_units(Loader *loader)
 
 	fill_up(loader, NULL, loader->missing);
 	for (int64 i = 0; i < count; i++)
-		fill_up(loader, dperm_persons_person(persons, i), dperm_persons_person(persons, i)->missing);
+		fill_up(loader, dperm_persons_person(persons, i),
+				dperm_persons_person(persons, i)->missing);
 	end_draws(loader);
 }
 
@@ -425,7 +455,10 @@ size_of_rows(const Loader *loader, int64 rows)
 	return (Size) rows * words * sizeof(double);
 }
 
-/* Let rows stay where they are. What comes of those of persons is not all that somebody has, so it has no weights: it is only to start from. */
+/*
+ * Let rows stay where they are. What comes of those of persons is not all that
+ * somebody has, so it has no weights: it is only to start from.
+ */
 static void
 let_stay(Loader *loader, int64 rows, int64 units)
 {
@@ -457,7 +490,10 @@ count_elsewhere(Loader *loader)
 		memset(loader->portions, 0, sizeof(int64) * loader->source->portions);
 }
 
-/* Read a sample of rows that are elsewhere. They are kept compact: nothing of it is exact. */
+/*
+ * Read a sample of rows that are elsewhere. They are kept compact: nothing of
+ * it is exact.
+ */
 static void
 read_sample(Loader *loader)
 {
@@ -469,7 +505,9 @@ read_sample(Loader *loader)
 
 	/* how many rows persons have is not public */
 	if (dperm_progress)
-		dperm_message_progress(INT64_FORMAT " %s on other servers", loader->units, loader->source->unit ? "persons" : "rows");
+		dperm_message_progress(INT64_FORMAT " %s on other "
+											"servers",
+							   loader->units, loader->source->unit ? "persons" : "rows");
 }
 
 /* Read rows. */

@@ -15,22 +15,31 @@ typedef struct DpermRows
 	int64		count;			/* units: rows, or persons; public */
 	bool		complete;		/* are all rows in memory, as they are? */
 	bool		elsewhere;		/* do rows stay on other servers, of which a sample has come? */
-	DpermCache	cache;			/* the rows, or compact ones, or a sample of those; all of them in its spool if they may be read only once */
+	/*
+	 * the rows, or compact ones, or a sample of those; all of them in its spool
+	 * if they may be read only once
+	 */
+	DpermCache	cache;
 } DpermRows;
 
 /*
- * Read rows, in the current memory context: count sets, of sources that differ in nothing but encoder
- * and portion. All that fit into dperm.cache_memory together are kept, or else compact ones, or a sample of each. If
- * portions is not NULL, it gets the number of units of each portion. Needs an SPI connection.
+ * Read rows, in the current memory context: count sets, of sources that differ
+ * in nothing but encoder and portion. All that fit into dperm.cache_memory
+ * together are kept, or else compact ones, or a sample of each. If portions is
+ * not NULL, it gets the number of units of each portion. Needs an SPI
+ * connection.
  */
 extern void dperm_load(DpermRows *sets, int count, int64 *portions);
 
-/* Let go of the files of sets that are not used any more; their memory is that of the context. */
+/*
+ * Let go of the files of sets that are not used any more; their memory is that
+ * of the context.
+ */
 extern void dperm_load_close(DpermRows *sets, int count);
 
 /*
- * The number of units of a source that is read once, by a scan of its own: of the table behind it if there is one. Needs an SPI
- * connection.
+ * The number of units of a source that is read once, by a scan of its own: of
+ * the table behind it if there is one. Needs an SPI connection.
  */
 extern int64 dperm_load_count(const DpermSource *source);
 

@@ -11,7 +11,10 @@
 /* Bytes of the buffer, or one row if that is more. */
 #define BUFFER_BYTES (512 * 1024)
 
-/* The largest file: what is known about rounding in sums over rows holds up to there. */
+/*
+ * The largest file: what is known about rounding in sums over rows holds up to
+ * there.
+ */
 #define FILE_BYTES_MAX ((int64) 1 << 41)
 
 /* Begin a spool. */
@@ -48,7 +51,8 @@ write_waiting(DpermSpool *spool)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the encoded rows take more than 2 terabytes")));
-	if (FileWrite(spool->file, (char *) spool->buffer, bytes, spool->at, PG_WAIT_EXTENSION) != bytes)
+	if (FileWrite(spool->file, (char *) spool->buffer, bytes, spool->at, PG_WAIT_EXTENSION) !=
+		bytes)
 	{
 		if (errno == 0)
 			errno = ENOSPC;

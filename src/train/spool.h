@@ -1,10 +1,12 @@
 /*
  * spool.h: encoded rows in a temporary file, written once and read in passes.
  *
- * For rows that may be read only once from their relation, and do not fit into memory. The file is a plain one of fd.h, which
- * counts against temp_file_limit and is gone at the end of the transaction at the latest. It is not a BufFile, whose reads
- * show in EXPLAIN (BUFFERS): how many passes there are depends on what rows hold. How large the file is depends on the number
- * of rows and on their encoder alone.
+ * For rows that may be read only once from their relation, and do not fit into
+ * memory. The file is a plain one of fd.h, which counts against temp_file_limit
+ * and is gone at the end of the transaction at the latest. It is not a BufFile,
+ * whose reads show in EXPLAIN (BUFFERS): how many passes there are depends on
+ * what rows hold. How large the file is depends on the number of rows and on
+ * their encoder alone.
  */
 #ifndef DPERM_SPOOL_H
 #define DPERM_SPOOL_H
@@ -15,7 +17,11 @@ typedef struct DpermSpool
 {
 	int			words;			/* of a row, in doubles */
 	int64		rows;			/* written */
-	const double *weights;		/* by owner: unless NULL, the last word of a row on file is its owner, and is read as what it weighs */
+	/*
+	 * by owner: unless NULL, the last word of a row on file is its owner, and
+	 * is read as what it weighs
+	 */
+	const double *weights;
 	File		file;
 	off_t		at;				/* where to write or read on */
 	double	   *buffer;
@@ -33,7 +39,10 @@ extern double *dperm_spool_next(DpermSpool *spool);
 /* Start to read from the first row on; no row may be added any more. */
 extern void dperm_spool_rewind(DpermSpool *spool);
 
-/* Some more rows, row after row, and how many; NULL at the end. They last until the next call, and may be changed. */
+/*
+ * Some more rows, row after row, and how many; NULL at the end. They last until
+ * the next call, and may be changed.
+ */
 extern double *dperm_spool_read(DpermSpool *spool, int *count);
 
 /* Let go of the file; the end of the transaction does so too. NULL is none. */

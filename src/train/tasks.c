@@ -1,8 +1,8 @@
 /*
  * tasks.c: trainings over the rows of a source, several at a time.
  *
- * Rows that are all in memory answer by themselves, and so do those in a spool; else passes over the table do, and trainings
- * share them.
+ * Rows that are all in memory answer by themselves, and so do those in a spool;
+ * else passes over the table do, and trainings share them.
  */
 #include "postgres.h"
 
@@ -32,8 +32,9 @@ typedef struct Work
 } Work;
 
 /*
- * Report a step of the solver. How many it takes depends on the rows, so no more than a fixed number of
- * steps is reported, and at the end as many as are left of it: the reports are always the same.
+ * Report a step of the solver. How many it takes depends on the rows, so no
+ * more than a fixed number of steps is reported, and at the end as many as are
+ * left of it: the reports are always the same.
  */
 static void
 report_step(int *reported, bool end)
@@ -64,7 +65,8 @@ begin_work(Work *work, DpermTask *task)
 
 	work->task = task;
 	work->digested = false;
-	dperm_training_begin(&work->training, task->options, &rows->cache, noise_of(task), rows->count, rows->complete);
+	dperm_training_begin(&work->training, task->options, &rows->cache, noise_of(task), rows->count,
+						 rows->complete);
 }
 
 /* Make the model of a task whose training has ended, in a context. */
@@ -73,11 +75,15 @@ end_work(Work *work, MemoryContext result)
 {
 	const DpermSource *source = work->task->rows->source;
 
-	work->task->model = dperm_training_model(&work->training, &source->spec.encoder, source->label_column,
-											 work->task->options->positive, result);
+	work->task->model =
+		dperm_training_model(&work->training, &source->spec.encoder, source->label_column,
+							 work->task->options->positive, result);
 }
 
-/* Train on rows that are all in memory, or in a spool; one of several trainings has no reports of its own. */
+/*
+ * Train on rows that are all in memory, or in a spool; one of several trainings
+ * has no reports of its own.
+ */
 static void
 train_alone(DpermTask *task, bool one_of_several, MemoryContext result)
 {
@@ -112,14 +118,18 @@ make_request(const Work *work)
 								 ask->weights, ask->weights_low);
 }
 
-/* Rows are not the same in every pass: a view or a foreign table that changes under one snapshot. */
+/*
+ * Rows are not the same in every pass: a view or a foreign table that changes
+ * under one snapshot.
+ */
 void
 dperm_tasks_rows_changed(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the number of rows in source changed during training"),
-			 errhint("Try again while nobody adds or deletes rows, or store them first, for example in a materialized view.")));
+			 errhint("Try again while nobody adds or deletes rows, or store them first, for "
+					 "example in a materialized view.")));
 }
 
 /* Raise if the rows of a pass are not those of the passes before. */
@@ -132,7 +142,8 @@ check_rows(Work *work, const DpermPass *pass)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("rows in source changed during training"),
-				 errhint("Try again while nobody changes them, or store them first, for example in a materialized view.")));
+				 errhint("Try again while nobody changes them, or store them first, for example in "
+						 "a materialized view.")));
 	work->digest = pass->digest;
 	work->digested = true;
 }
@@ -166,8 +177,9 @@ answer_by_pass(Work *work, Datum result)
 }
 
 /*
- * One pass over the table, for all trainings that are active; false if none is. The query is the same in every
- * pass, whichever those are: an error would show it.
+ * One pass over the table, for all trainings that are active; false if none is.
+ * The query is the same in every pass, whichever those are: an error would show
+ * it.
  */
 static bool
 run_pass(Work *works, int count)
@@ -230,12 +242,15 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 		end_work(&works[i], result);
 }
 
-/* Memory for the matrices of trainings that share passes, even if less is set. */
+/*
+ * Memory for the matrices of trainings that share passes, even if less is set.
+ */
 #define SHARING_BYTES ((Size) 256 * 1024 * 1024)
 
 /*
- * How many of the tasks can share passes: their matrices have to fit into memory together, and the results of a pass
- * into one row, whichever trainings ask for a Hessian.
+ * How many of the tasks can share passes: their matrices have to fit into
+ * memory together, and the results of a pass into one row, whichever trainings
+ * ask for a Hessian.
  */
 static int
 sharing(const DpermTask *tasks, int count)
@@ -249,7 +264,10 @@ sharing(const DpermTask *tasks, int count)
 		const DpermEncoder *encoder = &tasks[i].rows->source->spec.encoder;
 		int			dim = dperm_encoder_dim(encoder);
 
-		/* the solver's, and those of the pass in its executor's and in its flat form */
+		/*
+		 * the solver's, and those of the pass in its executor's and in its flat
+		 * form
+		 */
 		size += sizeof(double) * (dperm_fit_room(dim) + 3 * dperm_moments_room(dim, true));
 		if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
 			size += sizeof(double) * dperm_fourier_size(&encoder->kernel,
@@ -280,7 +298,8 @@ dperm_tasks_run(DpermTask *tasks, int count)
 	for (int done = 0; done < count;)
 	{
 		MemoryContextSwitchTo(work);
-		if (tasks[done].rows->complete || (tasks[done].rows->source->once && !tasks[done].rows->elsewhere))
+		if (tasks[done].rows->complete ||
+			(tasks[done].rows->source->once && !tasks[done].rows->elsewhere))
 			train_alone(&tasks[done++], count > 1, caller);
 		else
 		{
@@ -311,7 +330,8 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 	MemoryContextSwitchTo(caller);
 	if (rows.count > 0)
 	{
-		DpermSetup	setup = dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
+		DpermSetup	setup =
+			dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
 
 		dperm_options_advise(&setup, rows.count);
 		dperm_tasks_run(&task, 1);

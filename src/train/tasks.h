@@ -18,15 +18,22 @@ typedef struct DpermTask
 } DpermTask;
 
 /*
- * Run trainings over rows of one source, and release a model from each. Rows that are not in memory are
- * read again in passes, which all trainings share. Needs an SPI connection.
+ * Run trainings over rows of one source, and release a model from each. Rows
+ * that are not in memory are read again in passes, which all trainings share.
+ * Needs an SPI connection.
  */
 extern void dperm_tasks_run(DpermTask *tasks, int count);
 
-/* Load the rows of a source and train on them; NULL if there are none. Needs an SPI connection. */
+/*
+ * Load the rows of a source and train on them; NULL if there are none. Needs an
+ * SPI connection.
+ */
 extern DpermModel *dperm_tasks_train(const DpermOptions *options, const DpermSource *source);
 
-/* Raise the error for rows that are not as many, or not the same, in every pass. */
+/*
+ * Raise the error for rows that are not as many, or not the same, in every
+ * pass.
+ */
 extern void dperm_tasks_rows_changed(void) __attribute__((noreturn));
 
 #endif							/* DPERM_TASKS_H */

@@ -9,8 +9,9 @@
 #include "train/training.h"
 
 /*
- * What a Hessian costs in a pass over the table, in gradients: less than in memory, since reading the rows
- * is most of the work. So many for each coordinate.
+ * What a Hessian costs in a pass over the table, in gradients: less than in
+ * memory, since reading the rows is most of the work. So many for each
+ * coordinate.
  */
 #define STREAMED_HESS_COST (1.0 / 72)
 
@@ -79,7 +80,10 @@ dperm_training_next(DpermTraining *training)
 	training->active = dperm_fit_next(&training->fitting, &training->ask);
 }
 
-/* End a training: release its weights, and leave no trace of the noise, of which the start is made too. */
+/*
+ * End a training: release its weights, and leave no trace of the noise, of
+ * which the start is made too.
+ */
 DpermStatus
 dperm_training_finish(DpermTraining *training)
 {
@@ -123,8 +127,8 @@ copy_noise(const DpermNoise *noise, const DpermLayout *layout, MemoryContext con
 
 /* The model of a training that has ended, made in a context. */
 DpermModel *
-dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label, const char *positive,
-					 MemoryContext result)
+dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label,
+					 const char *positive, MemoryContext result)
 {
 	double	   *weights = MemoryContextAlloc(result, sizeof(double) * training->fit.setup.dim);
 	DpermModel *model = MemoryContextAllocZero(result, sizeof(*model));

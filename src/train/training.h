@@ -3,7 +3,8 @@
  *
  *   dperm_training_begin(&training, ...);
  *   while (training.active)
- *       dperm_training_answer(&training);      or fill in training.ask, and dperm_training_next(&training)
+ *       dperm_training_answer(&training);
+ *       (or fill in training.ask, and dperm_training_next(&training))
  *   status = dperm_training_finish(&training);
  *   model = dperm_training_model(&training, ...);
  *
@@ -38,11 +39,14 @@ typedef struct DpermTraining
 } DpermTraining;
 
 /*
- * Begin a training, in the current memory context: draw the noise, and start from the rows in memory. noise is its shape, in
- * the order of the rows in memory, or NULL; rows is the public number of units; complete says whether all of them are in the cache, as they are, so that it can answer.
+ * Begin a training, in the current memory context: draw the noise, and start
+ * from the rows in memory. noise is its shape, in the order of the rows in
+ * memory, or NULL; rows is the public number of units; complete says whether
+ * all of them are in the cache, as they are, so that it can answer.
  */
-extern void dperm_training_begin(DpermTraining *training, const DpermOptions *options,
-								 const DpermCache *cache, DpermNoisePlans noise, int64 rows, bool complete);
+extern void
+dperm_training_begin(DpermTraining *training, const DpermOptions *options, const DpermCache *cache,
+					 DpermNoisePlans noise, int64 rows, bool complete);
 
 /* Answer by the rows in memory, which are complete, and go on. */
 extern void dperm_training_answer(DpermTraining *training);
@@ -53,14 +57,19 @@ extern void dperm_training_answer_spool(DpermTraining *training, DpermSpool *spo
 /* Go on: somebody has filled in what was asked. */
 extern void dperm_training_next(DpermTraining *training);
 
-/* End a training: release its weights, and leave no trace of the noise. Does not raise. */
+/*
+ * End a training: release its weights, and leave no trace of the noise. Does
+ * not raise.
+ */
 extern DpermStatus dperm_training_finish(DpermTraining *training);
 
 /*
- * The model of a training that has ended well, made in a context; frees what the training used. label is the column that
- * was learnt, NULL if it was an expression; positive the value of it that means yes, or NULL.
+ * The model of a training that has ended well, made in a context; frees what
+ * the training used. label is the column that was learnt, NULL if it was an
+ * expression; positive the value of it that means yes, or NULL.
  */
-extern DpermModel *dperm_training_model(DpermTraining *training, const DpermEncoder *encoder,
-										const char *label, const char *positive, MemoryContext result);
+extern DpermModel *
+dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label,
+					 const char *positive, MemoryContext result);
 
 #endif							/* DPERM_TRAINING_H */

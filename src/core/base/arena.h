@@ -1,8 +1,9 @@
 /*
  * arena.h: memory that a caller lends to a decoder.
  *
- * The decoders do not allocate; what they make points into an arena whose size the caller
- * derives from the length of the input. Running out is a bad format, never a crash.
+ * The decoders do not allocate; what they make points into an arena whose size
+ * the caller derives from the length of the input. Running out is a bad format,
+ * never a crash.
  */
 #ifndef DPERM_ARENA_H
 #define DPERM_ARENA_H
@@ -16,7 +17,10 @@ typedef struct DpermArena
 	size_t		left;
 } DpermArena;
 
-/* size bytes aligned for any type, or NULL; after a NULL there is nothing left to take. */
+/*
+ * size bytes aligned for any type, or NULL; after a NULL there is nothing left
+ * to take.
+ */
 static inline void *
 dperm_arena_take(DpermArena *arena, size_t size)
 {

@@ -1,5 +1,6 @@
 /*
- * blas.c: the routines of the libraries that this program, or this library, is linked with.
+ * blas.c: the routines of the libraries that this program, or this library, is
+ * linked with.
  */
 #include "core/base/blas.h"
 

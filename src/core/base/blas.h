@@ -4,8 +4,9 @@
  * Fortran interface with 32-bit integers. Callers keep every dimension within
  * DPERM_DIM_MAX: reference LAPACK ends the process on a bad argument.
  *
- * They come as a table, because a server loads the libraries when they are first needed: to load
- * them takes longer than to train on a small table, or to predict.
+ * They come as a table, because a server loads the libraries when they are
+ * first needed: to load them takes longer than to train on a small table, or to
+ * predict.
  */
 #ifndef DPERM_BLAS_H
 #define DPERM_BLAS_H

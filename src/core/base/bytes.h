@@ -1,9 +1,9 @@
 /*
  * bytes.h: big-endian numbers in and out of byte strings.
  *
- * The writers return what follows and trust their caller to have the room. The reader trusts
- * nothing: past the end, and for a double that no writer makes, it sets bad for good and gives
- * zeros. The doubles are IEEE 754.
+ * The writers return what follows and trust their caller to have the room. The
+ * reader trusts nothing: past the end, and for a double that no writer makes,
+ * it sets bad for good and gives zeros. The doubles are IEEE 754.
  */
 #ifndef DPERM_BYTES_H
 #define DPERM_BYTES_H
@@ -41,7 +41,10 @@ dperm_bytes_double(uint64_t bits)
 	return value;
 }
 
-/* A double with the sign of zero taken off, so that equal values are equal bytes. */
+/*
+ * A double with the sign of zero taken off, so that equal values are equal
+ * bytes.
+ */
 static inline unsigned char *
 dperm_bytes_put_double(unsigned char *at, double value)
 {
@@ -94,7 +97,10 @@ dperm_bytes_get_int(DpermBytes *r, int bytes)
 	return value;
 }
 
-/* As dperm_bytes_get_int for 64 bits with a sign, without relying on how a cast wraps. */
+/*
+ * As dperm_bytes_get_int for 64 bits with a sign, without relying on how a cast
+ * wraps.
+ */
 static inline int64_t
 dperm_bytes_get_signed(DpermBytes *r)
 {

@@ -8,7 +8,10 @@
 /* Twice the bits. */
 typedef unsigned __int128 Wide;
 
-/* Mix the bits of a word; this can be undone, so that nothing is lost (splitmix64). */
+/*
+ * Mix the bits of a word; this can be undone, so that nothing is lost
+ * (splitmix64).
+ */
 static uint64_t
 mix(uint64_t word)
 {
@@ -40,11 +43,16 @@ inner(const uint64_t *keys, const double *row, size_t count)
 	return sum;
 }
 
-/* The number of a row. The upper half of the sum is strongly universal (Lemire and Kaser 2014, multilinear). */
+/*
+ * The number of a row. The upper half of the sum is strongly universal (Lemire
+ * and Kaser 2014, multilinear).
+ */
 uint64_t
-dperm_digest(const uint64_t *keys, const double *row, size_t count, const double *rest, size_t rest_count)
+dperm_digest(const uint64_t *keys, const double *row, size_t count, const double *rest,
+			 size_t rest_count)
 {
-	Wide		sum = ((Wide) keys[0] << 64 | keys[1]) + inner(keys + 3, row, count) + inner(keys + 3 + 2 * count, rest, rest_count);
+	Wide		sum = ((Wide) keys[0] << 64 | keys[1]) + inner(keys + 3, row, count) +
+			   inner(keys + 3 + 2 * count, rest, rest_count);
 
 	return mix(mix((uint64_t) (sum >> 64)) ^ keys[2]);
 }

@@ -215,7 +215,9 @@ read_hex4(DpermJson *r, unsigned *out)
 	return true;
 }
 
-/* The rest of a \u escape, with the second half of a surrogate pair, as UTF-8. */
+/*
+ * The rest of a \u escape, with the second half of a surrogate pair, as UTF-8.
+ */
 static size_t
 read_unicode(DpermJson *r, char utf8[4])
 {
@@ -336,7 +338,10 @@ skip_digits(DpermJson *r)
 		r->at++;
 }
 
-/* Walk over one number by the grammar; *integer if it has only digits and a sign. */
+/*
+ * Walk over one number by the grammar; *integer if it has only digits and a
+ * sign.
+ */
 static bool
 read_number(DpermJson *r, char *copy, bool *integer)
 {
@@ -394,7 +399,10 @@ dperm_json_number(DpermJson *r, double *out)
 
 	if (!read_number(r, copy, &integer))
 		return false;
-	/* The server, like any C program that asks for nothing else, has LC_NUMERIC C. */
+	/*
+	 * The server, like any C program that asks for nothing else, has LC_NUMERIC
+	 * C.
+	 */
 	value = strtod(copy, NULL);
 	if (!isfinite(value))
 		return stop(r, "a number is out of range");

@@ -6,12 +6,12 @@
  * wrong in a static string. Nothing is allocated, and nothing is read past the
  * given length. Nesting is limited to DPERM_JSON_DEPTH.
  *
- *	dperm_json_open(&r, text, len);
- *	if (dperm_json_object(&r))
- *		while (dperm_json_key(&r, key, sizeof(key)))
- *			... exactly one value ...
- *	if (!dperm_json_close(&r))
- *		... r.why ...
+ * 	dperm_json_open(&r, text, len);
+ * 	if (dperm_json_object(&r))
+ * 		while (dperm_json_key(&r, key, sizeof(key)))
+ * 			... exactly one value ...
+ * 	if (!dperm_json_close(&r))
+ * 		... r.why ...
  */
 #ifndef DPERM_JSON_H
 #define DPERM_JSON_H
@@ -23,8 +23,8 @@
 #define DPERM_JSON_DEPTH 16
 
 /*
- * Longest number that is read. A double that went through jsonb comes back without
- * an exponent, so that the smallest take more than 300 digits.
+ * Longest number that is read. A double that went through jsonb comes back
+ * without an exponent, so that the smallest take more than 300 digits.
  */
 #define DPERM_JSON_NUMBER_MAX 1100
 
@@ -62,15 +62,18 @@ extern DpermJsonType dperm_json_peek(DpermJson *r);
 extern bool dperm_json_object(DpermJson *r);
 extern bool dperm_json_key(DpermJson *r, char *key, size_t room);
 
-/* Enter an array; then element says whether there is one more, or false at the end. */
+/*
+ * Enter an array; then element says whether there is one more, or false at the
+ * end.
+ */
 extern bool dperm_json_array(DpermJson *r);
 extern bool dperm_json_element(DpermJson *r);
 
 /*
- * A string, unescaped and zero-terminated. What does not fit is cut off, so give
- * more room than the longest text of interest; room 0 reads and forgets. Bytes
- * above 127 pass as they are: the text is in the encoding of its caller, but for
- * \u escapes, which become UTF-8.
+ * A string, unescaped and zero-terminated. What does not fit is cut off, so
+ * give more room than the longest text of interest; room 0 reads and forgets.
+ * Bytes above 127 pass as they are: the text is in the encoding of its caller,
+ * but for \u escapes, which become UTF-8.
  */
 extern bool dperm_json_string(DpermJson *r, char *out, size_t room);
 

@@ -11,7 +11,7 @@
 #define DPERM_DELTA_MIN 1e-15	/* unless it is 0: well above the tail of the noise */
 #define DPERM_LAMBDA_MIN 1e-10	/* of the effective Lambda */
 #define DPERM_LAMBDA_MAX 1e9	/* of the requested one */
-#define DPERM_SLACK_MIN 1e-3		/* of the share of epsilon that the slack may take: less would need an enormous lambda */
+#define DPERM_SLACK_MIN 1e-3	/* of the share of epsilon: less needs an enormous lambda */
 #define DPERM_SLACK_MAX 0.9
 #define DPERM_DIM_MAX 5000
 #define DPERM_BINS_MAX 1000	/* of a histogram of decisions */

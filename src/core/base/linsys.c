@@ -1,5 +1,6 @@
 /*
- * linsys.c: a right-looking Cholesky factorisation over BLAS, and a plain one for small matrices.
+ * linsys.c: a right-looking Cholesky factorisation over BLAS, and a plain one
+ * for small matrices.
  */
 #include "core/base/linsys.h"
 
@@ -8,10 +9,15 @@
 
 #include "core/base/blas.h"
 
-/* Columns of a panel; a panel's update of one block column is the unit between polls. */
+/*
+ * Columns of a panel; a panel's update of one block column is the unit between
+ * polls.
+ */
 #define PANEL 128
 
-/* Factor a small matrix column by column; false if it is not positive definite. */
+/*
+ * Factor a small matrix column by column; false if it is not positive definite.
+ */
 static bool
 factor_small(double *a, int dim)
 {

@@ -9,9 +9,10 @@
 #include "core/base/status.h"
 
 /*
- * Replace the lower triangle of the dim x dim matrix a (by columns) by its Cholesky
- * factor. Returns false when a is not numerically positive definite; a is spoilt then.
- * Polls between panels, so that a large matrix does not hold up a cancel.
+ * Replace the lower triangle of the dim x dim matrix a (by columns) by its
+ * Cholesky factor. Returns false when a is not numerically positive definite; a
+ * is spoilt then. Polls between panels, so that a large matrix does not hold up
+ * a cancel.
  */
 extern bool dperm_linsys_factor(double *a, int dim, const DpermPoll *poll);
 

@@ -1,8 +1,9 @@
 /*
  * vector.h: the inner loops over numbers, two lanes at a time.
  *
- * A sum is kept in eight parts, which do not wait for each other; that changes the order of additions, not
- * the bound on their rounding. GCC's vectors work on every machine, with or without such instructions.
+ * A sum is kept in eight parts, which do not wait for each other; that changes
+ * the order of additions, not the bound on their rounding. GCC's vectors work
+ * on every machine, with or without such instructions.
  */
 #ifndef DPERM_VECTOR_H
 #define DPERM_VECTOR_H
@@ -11,7 +12,10 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Two doubles; in memory they lie where doubles do, at no alignment of their own. */
+/*
+ * Two doubles; in memory they lie where doubles do, at no alignment of their
+ * own.
+ */
 typedef double DpermPair __attribute__((vector_size(16)));
 
 static inline DpermPair
@@ -108,10 +112,13 @@ dperm_scale(size_t count, double factor, const double *restrict x, double *restr
 		out[i] = x[i] * factor;
 }
 
-/* The inner product of each of some rows, stride apart, with y: row after row is how memory is read fastest. */
+/*
+ * The inner product of each of some rows, stride apart, with y: row after row
+ * is how memory is read fastest.
+ */
 static inline void
-dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t dim, const double *restrict y,
-				 double *restrict out)
+dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t dim,
+				 const double *restrict y, double *restrict out)
 {
 	for (size_t i = 0; i < count; i++, rows += stride)
 	{
@@ -134,8 +141,8 @@ dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_
 
 /* Add eight rows, each times its factor, to a sum. */
 static inline void
-dperm_add_eight(const double *restrict rows, size_t stride, size_t dim, const double *restrict factors,
-				double *restrict sum)
+dperm_add_eight(const double *restrict rows, size_t stride, size_t dim,
+				const double *restrict factors, double *restrict sum)
 {
 	const double *r0 = rows,
 			   *r1 = r0 + stride,
@@ -224,8 +231,8 @@ dperm_multiply_add_single(DpermQuad a, DpermQuad b, DpermQuad c)
 }
 
 static inline void
-dperm_rows_inner_single(size_t count, const float *restrict rows, size_t dim, const float *restrict y,
-						double *restrict out)
+dperm_rows_inner_single(size_t count, const float *restrict rows, size_t dim,
+						const float *restrict y, double *restrict out)
 {
 	for (size_t i = 0; i < count; i++, rows += dim)
 	{
@@ -284,8 +291,8 @@ dperm_add_eight_single(const float *restrict rows, size_t dim, const float *rest
 }
 
 static inline void
-dperm_rows_sum_single(size_t count, const float *restrict rows, size_t dim, const float *restrict factors,
-					  float *restrict sum)
+dperm_rows_sum_single(size_t count, const float *restrict rows, size_t dim,
+					  const float *restrict factors, float *restrict sum)
 {
 	size_t		i = 0;
 
@@ -310,13 +317,15 @@ dperm_choose(DpermInts mask, DpermPair one, DpermPair other)
 }
 
 /*
- * Exponentials of numbers from -708 to 0: a power of two times the exponential of what is left of the logarithm, at
- * most log(2)/2, where Taylor's series ends soon. Off by two units in the last place at most.
+ * Exponentials of numbers from -708 to 0: a power of two times the exponential
+ * of what is left of the logarithm, at most log(2)/2, where Taylor's series
+ * ends soon. Off by two units in the last place at most.
  */
 static inline DpermPair
 dperm_exp(DpermPair x)
 {
-	const DpermPair round = dperm_both(0x1.8p52);	/* adding it leaves an integer in the last bits */
+	/* adding it leaves an integer in the last bits */
+	const DpermPair round = dperm_both(0x1.8p52);
 	DpermPair	power = dperm_multiply_add(x, dperm_both(0x1.71547652b82fep0), round);
 	DpermInts	exponent = (DpermInts) power;
 	DpermPair	r,
@@ -331,8 +340,9 @@ dperm_exp(DpermPair x)
 	r4 = r2 * r2;
 	low = dperm_multiply_add(r2, dperm_multiply_add(r, dperm_both(1.0 / 120), dperm_both(1.0 / 24)),
 							 dperm_multiply_add(r, dperm_both(1.0 / 6), dperm_both(1.0 / 2)));
-	high = dperm_multiply_add(r2, dperm_multiply_add(r, dperm_both(1.0 / 6227020800), dperm_both(1.0 / 479001600)),
-							  dperm_multiply_add(r, dperm_both(1.0 / 39916800), dperm_both(1.0 / 3628800)));
+	high = dperm_multiply_add(
+		r2, dperm_multiply_add(r, dperm_both(1.0 / 6227020800), dperm_both(1.0 / 479001600)),
+		dperm_multiply_add(r, dperm_both(1.0 / 39916800), dperm_both(1.0 / 3628800)));
 	high = dperm_multiply_add(r4, high,
 							  dperm_multiply_add(r2, dperm_multiply_add(r, dperm_both(1.0 / 362880),
 																		dperm_both(1.0 / 40320)),
@@ -343,9 +353,11 @@ dperm_exp(DpermPair x)
 }
 
 /*
- * Cosines and sines. The angle less a multiple of pi/2, which is subtracted in three parts, is at most pi/4, where
- * Taylor's series end soon. Each is off by two units in the last place at most, up to DPERM_ANGLE_MAX; and the sum
- * of their squares is as close to 1 whatever the angle, because both are taken of the same reduced one.
+ * Cosines and sines. The angle less a multiple of pi/2, which is subtracted in
+ * three parts, is at most pi/4, where Taylor's series end soon. Each is off by
+ * two units in the last place at most, up to DPERM_ANGLE_MAX; and the sum of
+ * their squares is as close to 1 whatever the angle, because both are taken of
+ * the same reduced one.
  */
 static inline void
 dperm_cos_sin(DpermPair angle, DpermPair *cosine, DpermPair *sine)
@@ -360,7 +372,8 @@ dperm_cos_sin(DpermPair angle, DpermPair *cosine, DpermPair *sine)
 				s;
 
 	turns -= round;
-	r = ((angle - turns * 0x1.921fb54400000p+0) - turns * 0x1.0b4611a600000p-34) - turns * 0x1.3198a2e037073p-69;
+	r = ((angle - turns * 0x1.921fb54400000p+0) - turns * 0x1.0b4611a600000p-34) -
+		turns * 0x1.3198a2e037073p-69;
 	z = r * r;
 	s = z * (1.0 / 355687428096000) - 1.0 / 1307674368000;
 	s = s * z + 1.0 / 6227020800;

@@ -1,16 +1,21 @@
 /*
  * wide.h: numbers of twice the precision, as sums of two doubles.
  *
- * For the few passes in which doubles are not enough (docs/guarantee.md, "Careful passes"). The algorithms are those
- * of Dekker and Knuth, with the bounds of Joldes, Muller and Popescu (2017): a sum has a relative error below 2^-104,
- * any other operation one below 2^-102, as long as nothing overflows or underflows.
+ * For the few passes in which doubles are not enough (docs/guarantee.md,
+ * "Careful passes"). The algorithms are those of Dekker and Knuth, with the
+ * bounds of Joldes, Muller and Popescu (2017): a sum has a relative error below
+ * 2^-104, any other operation one below 2^-102, as long as nothing overflows or
+ * underflows.
  */
 #ifndef DPERM_WIDE_H
 #define DPERM_WIDE_H
 
 #include <float.h>
 
-/* Double arithmetic is double arithmetic: no wider registers, whose second rounding these algorithms do not survive. */
+/*
+ * Double arithmetic is double arithmetic: no wider registers, whose second
+ * rounding these algorithms do not survive.
+ */
 _Static_assert(FLT_EVAL_METHOD == 0, "doubles must be evaluated as doubles");
 
 /* high + low, where high is the double nearest to the sum. */

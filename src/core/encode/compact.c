@@ -26,7 +26,10 @@ dperm_compact_words(const DpermLayout *layout)
 	return (int) ((numbers + NUMBERS_PER_WORD - 1) / NUMBERS_PER_WORD) + (layout->weighted ? 1 : 0);
 }
 
-/* A coordinate in units: adding a large number leaves the nearest integer in the last bits. */
+/*
+ * A coordinate in units: adding a large number leaves the nearest integer in
+ * the last bits.
+ */
 static inline int16_t
 in_units(double x)
 {

@@ -1,10 +1,12 @@
 /*
  * compact.h: encoded rows at a quarter of their size.
  *
- * Coordinates are at most 1, so a compact row has them as multiples of 1/32767, in 16 bits each; codes
- * and weights (layout.h) stay what they are. The minimiser over compact rows is close to that over the rows themselves,
- * and their Hessians are closer still: fit.c corrects the one by few gradients over the rows themselves.
- * What is released does not depend on compact rows beyond the certified residual.
+ * Coordinates are at most 1, so a compact row has them as multiples of 1/32767,
+ * in 16 bits each; codes and weights (layout.h) stay what they are. The
+ * minimiser over compact rows is close to that over the rows themselves, and
+ * their Hessians are closer still: fit.c corrects the one by few gradients over
+ * the rows themselves. What is released does not depend on compact rows beyond
+ * the certified residual.
  */
 #ifndef DPERM_COMPACT_H
 #define DPERM_COMPACT_H
@@ -20,7 +22,10 @@ extern int	dperm_compact_words(const DpermLayout *layout);
 /* Make a row compact. */
 extern void dperm_compact_put(const DpermLayout *layout, const double *row, double *compact);
 
-/* The rows that count compact ones stand for, row after row; from is in words from one to the next. */
+/*
+ * The rows that count compact ones stand for, row after row; from is in words
+ * from one to the next.
+ */
 extern void dperm_compact_get(const DpermLayout *layout, const double *compact, size_t from,
 							  int count, double *rows);
 

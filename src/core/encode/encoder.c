@@ -1,9 +1,10 @@
 /*
  * encoder.c: blocks, clipping and scaling, rounding included.
  *
- * The invariant is |out| <= 1 in exact arithmetic. A computed norm is off by at most
- * (dimension/2 + 4) units in the last place, a scaled coordinate by three, so a vector is only
- * taken unscaled when its norm is below the bound by MARGIN, and is scaled to that otherwise.
+ * The invariant is |out| <= 1 in exact arithmetic. A computed norm is off by at
+ * most (dimension/2 + 4) units in the last place, a scaled coordinate by three,
+ * so a vector is only taken unscaled when its norm is below the bound by
+ * MARGIN, and is scaled to that otherwise.
  */
 #include "core/encode/encoder.h"
 
@@ -81,7 +82,8 @@ bool
 dperm_encoder_box_is_cube(const DpermBlock *block)
 {
 	for (int i = 1; block->bounds && i < block->count; i++)
-		if (block->bounds[2 * i] != block->bounds[0] || block->bounds[2 * i + 1] != block->bounds[1])
+		if (block->bounds[2 * i] != block->bounds[0] ||
+			block->bounds[2 * i + 1] != block->bounds[1])
 			return false;
 	return true;
 }
@@ -174,7 +176,10 @@ zero_block(int count, double *out)
 		out[i] = 0;
 }
 
-/* A vector whose squares over- or underflow: scale by the largest coordinate first. */
+/*
+ * A vector whose squares over- or underflow: scale by the largest coordinate
+ * first.
+ */
 static void
 extreme_vector(const DpermBlock *block, const double *raw, double target, double *out)
 {
@@ -217,7 +222,8 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
 		return 0;
 
 	/* most vectors are within the bound, and it is told without a root */
-	if (sum * (MARGIN(block->count) * MARGIN(block->count) * (1 + 8 * DBL_EPSILON)) <= block->norm * block->norm)
+	if (sum * (MARGIN(block->count) * MARGIN(block->count) * (1 + 8 * DBL_EPSILON)) <=
+		block->norm * block->norm)
 		return target / block->norm;
 	return target / fmax(sqrt(sum) * MARGIN(block->count), block->norm);
 }
@@ -234,7 +240,10 @@ vector_block(const DpermBlock *block, const double *raw, double target, double *
 		dperm_scale((size_t) block->count, factor, raw, out);
 }
 
-/* A number between its bounds as a number between -1 and 1; halves cannot overflow. */
+/*
+ * A number between its bounds as a number between -1 and 1; halves cannot
+ * overflow.
+ */
 static double
 between(double x, double low, double high)
 {
@@ -245,8 +254,8 @@ between(double x, double low, double high)
 }
 
 /*
- * A double not above 1/sqrt(shares), so that shares blocks of this norm fill the ball: its
- * square, rounded up, is at most 1/shares.
+ * A double not above 1/sqrt(shares), so that shares blocks of this norm fill
+ * the ball: its square, rounded up, is at most 1/shares.
  */
 static double
 share_of_ball(int shares)
@@ -254,7 +263,10 @@ share_of_ball(int shares)
 	return shares == 1 ? 1 : sqrt(1.0 / shares) * (1 - 4 * DBL_EPSILON);
 }
 
-/* The bound on each coordinate of a box: the share leaves room for the rounding of this product. */
+/*
+ * The bound on each coordinate of a box: the share leaves room for the rounding
+ * of this product.
+ */
 double
 dperm_encoder_box_target(const DpermBlock *block, double target)
 {
@@ -281,7 +293,8 @@ box_block(const DpermBlock *block, const double *raw, double target, double *out
 
 /* One block, of norm at most |target|. */
 void
-dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
+dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
+						   double *out)
 {
 	if (!value->present)
 	{
@@ -367,7 +380,8 @@ dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies, const D
 }
 
 static const char *const kernel_names[] = {"linear", "gaussian", "laplacian", "cauchy", "matern"};
-static const char *const block_names[] = {"number", "time", "boolean", "category", "vector", "vector"};
+static const char *const block_names[] = {"number",	  "time",	"boolean",
+										  "category", "vector", "vector"};
 
 const char *
 dperm_encoder_kernel_name(DpermKernelKind kind)

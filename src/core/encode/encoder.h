@@ -1,11 +1,12 @@
 /*
  * encoder.h: from the values of a row to a vector inside the unit ball.
  *
- * Each column is a block of coordinates of norm at most 1 (docs/guarantee.md, "Encoding");
- * B blocks and the intercept share the ball, so that the row is divided by sqrt(B + 1). Whatever
- * comes in, |x| <= 1 holds exactly, in real arithmetic, for the doubles that come out: every step
- * leaves room for its own rounding. With a kernel, the encoded blocks are mapped to random
- * features of norm 1 (fourier.h), and an intercept shares the ball with those.
+ * Each column is a block of coordinates of norm at most 1 (docs/guarantee.md,
+ * "Encoding"); B blocks and the intercept share the ball, so that the row is
+ * divided by sqrt(B + 1). Whatever comes in, |x| <= 1 holds exactly, in real
+ * arithmetic, for the doubles that come out: every step leaves room for its own
+ * rounding. With a kernel, the encoded blocks are mapped to random features of
+ * norm 1 (fourier.h), and an intercept shares the ball with those.
  */
 #ifndef DPERM_ENCODER_H
 #define DPERM_ENCODER_H
@@ -16,7 +17,9 @@
 #include "core/base/arena.h"
 #include "core/encode/kernel.h"
 
-/* The range of the public norm bound: its inverse and its square stay finite. */
+/*
+ * The range of the public norm bound: its inverse and its square stay finite.
+ */
 #define DPERM_NORM_MIN 1e-100
 #define DPERM_NORM_MAX 1e100
 
@@ -76,8 +79,9 @@ extern int	dperm_encoder_dim(const DpermEncoder *enc);
 extern const char *dperm_encoder_fault(const DpermEncoder *enc);
 
 /*
- * The names of an encoder that has no such fault: columns and categories are without zero bytes
- * and doubles; only a single vector may have no column. NULL, else what is wrong.
+ * The names of an encoder that has no such fault: columns and categories are
+ * without zero bytes and doubles; only a single vector may have no column.
+ * NULL, else what is wrong.
  */
 extern const char *dperm_encoder_form_names_fault(const DpermEncoder *enc);
 
@@ -94,34 +98,39 @@ typedef struct DpermCoordinate
 extern bool dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out);
 
 /*
- * Write the dperm_encoder_dim() coordinates of one row to out, times sign (-1 or +1).
- * frequencies are the kernel's (NULL without one), room is dperm_encoder_linear_dim() doubles
- * (unused without a kernel).
+ * Write the dperm_encoder_dim() coordinates of one row to out, times sign (-1
+ * or +1). frequencies are the kernel's (NULL without one), room is
+ * dperm_encoder_linear_dim() doubles (unused without a kernel).
  */
 extern void dperm_encoder_encode(const DpermEncoder *enc, const double *frequencies,
 						 const DpermValue *values, double sign, double *out, double *room);
 
 /*
- * One block, of norm at most |target|, to its count coordinates; target of each block of an
- * encoder without a kernel, and of its intercept.
+ * One block, of norm at most |target|, to its count coordinates; target of each
+ * block of an encoder without a kernel, and of its intercept.
  */
-extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, double target,
-							   double *out);
+extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value,
+									   double target, double *out);
 extern double dperm_encoder_target(const DpermEncoder *enc);
 
 /*
- * What a vector is multiplied by to be encoded: target over its bound or its norm. 0 where that is
- * not enough: norms out of the common range, and what is not a number.
+ * What a vector is multiplied by to be encoded: target over its bound or its
+ * norm. 0 where that is not enough: norms out of the common range, and what is
+ * not a number.
  */
-extern double dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
+extern double
+dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
 
 /*
- * The bound on each coordinate of a BOX of norm at most |target|: of what is encoded, none is larger in
- * absolute value than that of this double, and count squares of it are at most the square of target, exactly.
+ * The bound on each coordinate of a BOX of norm at most |target|: of what is
+ * encoded, none is larger in absolute value than that of this double, and count
+ * squares of it are at most the square of target, exactly.
  */
 extern double dperm_encoder_box_target(const DpermBlock *block, double target);
 
-/* The bounds of coordinate i of a BOX; do all coordinates have the same ones? */
+/*
+ * The bounds of coordinate i of a BOX; do all coordinates have the same ones?
+ */
 static inline double
 dperm_encoder_box_low(const DpermBlock *block, int i)
 {
@@ -139,8 +148,12 @@ extern bool dperm_encoder_box_is_cube(const DpermBlock *block);
 /* Take bounds that are all the same into low and high. */
 extern void dperm_encoder_box_settle(DpermBlock *block);
 
-/* With a kernel: its inputs, dperm_encoder_linear_dim() of them, and the norm of its features. */
-extern void dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
+/*
+ * With a kernel: its inputs, dperm_encoder_linear_dim() of them, and the norm
+ * of its features.
+ */
+extern void
+dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
 extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
 
 /* Are two kernels the same, and so their frequencies for one dimension? */
@@ -151,17 +164,24 @@ dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
 		a->seed == b->seed;
 }
 
-/* "gaussian", ...; parse returns false for any other name. "linear" is no kernel. */
+/*
+ * "gaussian", ...; parse returns false for any other name. "linear" is no
+ * kernel.
+ */
 extern const char *dperm_encoder_kernel_name(DpermKernelKind kind);
 extern bool dperm_encoder_kernel_parse(const char *name, DpermKernelKind *kind);
 
-/* "number", "time", "boolean", "category", "vector"; a BOX is a "vector" too, and has a range in place of a norm */
+/*
+ * "number", "time", "boolean", "category", "vector"; a BOX is a "vector" too,
+ * and has a range in place of a norm
+ */
 extern const char *dperm_encoder_kind_name(DpermBlockKind kind);
 extern bool dperm_encoder_kind_parse(const char *name, DpermBlockKind *kind);
 
 /*
- * Binary form: canonical, big-endian. from_binary reads exactly len bytes and makes blocks and
- * texts in the arena, which needs 16 len + 256 bytes; NULL, else what is wrong.
+ * Binary form: canonical, big-endian. from_binary reads exactly len bytes and
+ * makes blocks and texts in the arena, which needs 16 len + 256 bytes; NULL,
+ * else what is wrong.
  */
 extern size_t dperm_encoder_form_size(const DpermEncoder *enc);
 extern void dperm_encoder_form_write(const DpermEncoder *enc, unsigned char *out);

@@ -1,17 +1,19 @@
 /*
  * encoder_form.c: the names in an encoder, and its binary form.
  *
- * The binary form is canonical: what decodes is, byte for byte, what encoding the result gives.
- * All numbers are big-endian.
+ * The binary form is canonical: what decodes is, byte for byte, what encoding
+ * the result gives. All numbers are big-endian.
  *
- *	header		number of blocks, 32 bits; intercept, 8 bits, 0 or 1; kernel, 8 bits
- *	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
- *	each block	kind, 8 bits; column, a text; then, by its kind,
- *				low and high | nothing | number of categories, 32 bits, and as many texts |
- *				dimension, 32 bits, and norm |
- *				dimension and number of ranges, 32 bits each, and low and high of as many: one
- *				range if it is that of all coordinates, else one for each
- *	a text		length, 32 bits, and the bytes
+ * 	header		number of blocks, 32 bits; intercept, 8 bits, 0 or 1; kernel, 8 bits
+ * 	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
+ * 	each block	kind, 8 bits; column, a text; then, by its kind,
+ * 				low and high | nothing | number of categories, 32 bits, and
+ * 				as many texts |
+ * 				dimension, 32 bits, and norm |
+ * 				dimension and number of ranges, 32 bits each, and low and
+ * 				high of as many: one
+ * 				range if it is that of all coordinates, else one for each
+ * 	a text		length, 32 bits, and the bytes
  */
 #include "core/encode/encoder.h"
 
@@ -27,7 +29,10 @@
 #define TEXT_MIN 4
 #define RANGE_SIZE 16
 
-/* A table of texts for finding doubles: the number of its slots is a power of two. */
+/*
+ * A table of texts for finding doubles: the number of its slots is a power of
+ * two.
+ */
 #define SLOTS_MAX 16384
 
 _Static_assert(SLOTS_MAX >= 2 * DPERM_DIM_MAX, "the table must stay sparse");
@@ -229,7 +234,10 @@ dperm_encoder_form_write(const DpermEncoder *enc, unsigned char *out)
 		out = put_block(out, &enc->blocks[i]);
 }
 
-/* A number of things from 1 to DPERM_DIM_MAX that take least bytes each; 0 and bad otherwise. */
+/*
+ * A number of things from 1 to DPERM_DIM_MAX that take least bytes each; 0 and
+ * bad otherwise.
+ */
 static int
 get_count(DpermBytes *r, size_t least)
 {
@@ -255,7 +263,9 @@ get_text(DpermBytes *r)
 	return text;
 }
 
-/* The categories of a block, their texts in place; false if there is no memory. */
+/*
+ * The categories of a block, their texts in place; false if there is no memory.
+ */
 static bool
 get_categories(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 {
@@ -271,7 +281,10 @@ get_categories(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 	return true;
 }
 
-/* The ranges of a box: one for all coordinates, or one for each that are not all the same. */
+/*
+ * The ranges of a box: one for all coordinates, or one for each that are not
+ * all the same.
+ */
 static bool
 get_ranges(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 {
@@ -344,7 +357,10 @@ get_kernel(DpermBytes *r, DpermKernel *kernel)
 	kernel->seed = dperm_bytes_get_signed(r);
 }
 
-/* Read a binary form, trusting none of it. The arena holds a copy of it, where the texts are. */
+/*
+ * Read a binary form, trusting none of it. The arena holds a copy of it, where
+ * the texts are.
+ */
 const char *
 dperm_encoder_form_read(const unsigned char *in, size_t len, DpermArena *arena,
 						  DpermEncoder *out)

@@ -1,8 +1,8 @@
 /*
  * encoder_json.c: the features and the kernel of a model out of its JSON text.
  *
- * Keys come in any order, so that a text survives jsonb: a feature learns its type last. Each
- * type has its own keys, all of them required and no others.
+ * Keys come in any order, so that a text survives jsonb: a feature learns its
+ * type last. Each type has its own keys, all of them required and no others.
  */
 #include "core/encode/encoder_json.h"
 
@@ -75,7 +75,10 @@ reject(const char **why, const char *what)
 	return false;
 }
 
-/* The next key that an object has, in *key, each once; false at its end and when refused. */
+/*
+ * The next key that an object has, in *key, each once; false at its end and
+ * when refused.
+ */
 static bool
 next_key(DpermJson *json, const Key *keys, int count, unsigned *seen, int *key, const char **why)
 {
@@ -184,7 +187,10 @@ read_pair(DpermJson *json, double *out, const char **why)
 	return json->why == NULL && (i == 2 || reject(why, "a range of a feature is not two numbers"));
 }
 
-/* [low, high] of all coordinates, or a list of such pairs, how many: the dimension may come later. */
+/*
+ * [low, high] of all coordinates, or a list of such pairs, how many: the
+ * dimension may come later.
+ */
 static bool
 read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, const char **why)
 {
@@ -216,7 +222,10 @@ read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, 
 	return json->why == NULL;
 }
 
-/* An integer that is a number of coordinates; what is out of range stays out of range. */
+/*
+ * An integer that is a number of coordinates; what is out of range stays out of
+ * range.
+ */
 static bool
 read_count(DpermJson *json, int *out)
 {
@@ -295,7 +304,8 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 	if (block->bounds && ranges != block->count)
 		return reject(why, "a feature does not have a range for each element");
 	dperm_encoder_box_settle(block);
-	if (block->kind == DPERM_BLOCK_NUMBER || block->kind == DPERM_BLOCK_TIME || block->kind == DPERM_BLOCK_FLAG)
+	if (block->kind == DPERM_BLOCK_NUMBER || block->kind == DPERM_BLOCK_TIME ||
+		block->kind == DPERM_BLOCK_FLAG)
 		block->count = 1;
 	return true;
 }
@@ -331,8 +341,9 @@ read_kernel_value(DpermJson *json, KernelKey key, DpermKernel *out, const char *
 	{
 		case K_NAME:
 			return dperm_json_string(json, name, sizeof(name)) &&
-				((dperm_encoder_kernel_parse(name, &out->kind) && out->kind != DPERM_KERNEL_LINEAR) ||
-				 reject(why, "the kernel is unknown"));
+				   ((dperm_encoder_kernel_parse(name, &out->kind) &&
+					 out->kind != DPERM_KERNEL_LINEAR) ||
+					reject(why, "the kernel is unknown"));
 		case K_GAMMA:
 			return dperm_json_number(json, &out->gamma);
 		case K_FEATURES:

@@ -1,8 +1,9 @@
 /*
  * feed.h: from the values of rows to encoded rows in memory.
  *
- * Without a kernel a row is written at once. With one, rows wait until there are enough of them for
- * one matrix product, which is many times faster than a product for each.
+ * Without a kernel a row is written at once. With one, rows wait until there
+ * are enough of them for one matrix product, which is many times faster than a
+ * product for each.
  */
 #ifndef DPERM_FEED_H
 #define DPERM_FEED_H
@@ -21,7 +22,8 @@ typedef struct DpermFeed
 {
 	const DpermEncoder *encoder;
 	DpermLayout layout;
-	const DpermBlock *vector;	/* the only block, if that is a vector and there is no kernel; else NULL */
+	/* the only block, if that is a vector and there is no kernel; else NULL */
+	const DpermBlock *vector;
 	const double *frequencies;	/* of the kernel, or NULL */
 	int			linear;			/* coordinates before the kernel */
 	double		target;			/* the norm of the kernel's features */
@@ -34,7 +36,10 @@ typedef struct DpermFeed
 /* How many doubles of room a feed needs. */
 extern size_t dperm_feed_room(const DpermEncoder *encoder);
 
-/* Make ready; places is room for dperm_encoder_dim() integers. All of it stays in use. */
+/*
+ * Make ready; places is room for dperm_encoder_dim() integers. All of it stays
+ * in use.
+ */
 extern void dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder,
 							const double *frequencies, int *places, double *room);
 
@@ -45,7 +50,10 @@ dperm_feed_waits(const DpermFeed *feed)
 	return feed->frequencies != NULL;
 }
 
-/* Write a row that need not wait; sign is -1 or +1, or 0 for a row without a label. */
+/*
+ * Write a row that need not wait; sign is -1 or +1, or 0 for a row without a
+ * label.
+ */
 static inline void
 dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign, double *row)
 {
@@ -70,8 +78,9 @@ dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign, doub
 extern bool dperm_feed_wait(DpermFeed *feed, const DpermValue *values, int sign);
 
 /*
- * The rows that wait, feed.waiting of them, row after row; they last until the next row waits. None wait
- * then. The product is always of the same shape, so that a row is rounded in the same way in whatever company.
+ * The rows that wait, feed.waiting of them, row after row; they last until the
+ * next row waits. None wait then. The product is always of the same shape, so
+ * that a row is rounded in the same way in whatever company.
  */
 extern const double *dperm_feed_map(DpermFeed *feed);
 

@@ -34,8 +34,9 @@ next_uniform(Stream *stream)
 }
 
 /*
- * The natural logarithm by elementary operations, because libm's may differ in the last place
- * from machine to machine: x = m 2^e with m near 1, log m = 2 atanh((m-1)/(m+1)).
+ * The natural logarithm by elementary operations, because libm's may differ in
+ * the last place from machine to machine: x = m 2^e with m near 1, log m = 2
+ * atanh((m-1)/(m+1)).
  */
 static double
 plain_log(double x)
@@ -119,7 +120,10 @@ next_chi(Stream *stream, int degrees)
 	return sqrt(sum);
 }
 
-/* Turn count <= dim rows into orthonormal ones, by Gram and Schmidt, twice for accuracy. */
+/*
+ * Turn count <= dim rows into orthonormal ones, by Gram and Schmidt, twice for
+ * accuracy.
+ */
 static void
 orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
 {
@@ -144,12 +148,16 @@ orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
 	}
 }
 
-/* Rows that are made orthogonal together: the effort grows with it, the gain hardly. */
+/*
+ * Rows that are made orthogonal together: the effort grows with it, the gain
+ * hardly.
+ */
 #define GROUP_MAX 256
 
 /*
- * Normal frequencies, orthogonal within groups: uniformly distributed orthonormal rows with
- * independent chi norms, so that each row by itself is a normal vector (Yu et al. 2016).
+ * Normal frequencies, orthogonal within groups: uniformly distributed
+ * orthonormal rows with independent chi norms, so that each row by itself is a
+ * normal vector (Yu et al. 2016).
  */
 static void
 fill_orthogonal(Stream *stream, int rows, int dim, double scale, double *out,
@@ -191,7 +199,9 @@ dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
 
 	if (kernel->kind == DPERM_KERNEL_GAUSSIAN)
 	{
-		/* the spectral law of exp(-gamma r^2) is normal with variance 2 gamma */
+		/*
+		 * the spectral law of exp(-gamma r^2) is normal with variance 2 gamma
+		 */
 		fill_orthogonal(&stream, rows, dim, sqrt(2 * kernel->gamma), frequencies, poll);
 		return;
 	}
@@ -249,7 +259,9 @@ turn(int rows, double target, double *out)
 		dperm_put_pair(scale * sine, out + rows + i);
 	}
 
-	/* large angles: of the kernels whose frequencies have no bounded variance */
+	/*
+	 * large angles: of the kernels whose frequencies have no bounded variance
+	 */
 	for (; i < rows; i++)
 	{
 		double		angle = out[i];
@@ -270,7 +282,8 @@ dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int
 	int			rows = kernel->features / 2;
 	int			stride = kernel->features + extra;
 
-	dperm_blas()->dgemm("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim, &zero, out, &stride);
+	dperm_blas()->dgemm("T", "N", &rows, &count, &dim, &unit, frequencies, &dim, x, &dim, &zero,
+						out, &stride);
 	for (int i = 0; i < count; i++)
 		turn(rows, targets[i], out + (size_t) i * stride);
 }

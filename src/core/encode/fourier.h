@@ -1,10 +1,11 @@
 /*
  * fourier.h: random Fourier features of norm 1.
  *
- * For D features, D/2 frequencies w_k give pairs sqrt(2/D) (cos w_k.x, sin w_k.x). Their inner
- * product is an average of cos w_k.(x - x'), whose mean is the kernel when the frequencies follow
- * its spectral law (Rahimi and Recht 2007); the norm is 1 whatever x is, up to a rounding that is
- * left out at the top. The frequencies do not depend on data: their seed is public.
+ * For D features, D/2 frequencies w_k give pairs sqrt(2/D) (cos w_k.x, sin
+ * w_k.x). Their inner product is an average of cos w_k.(x - x'), whose mean is
+ * the kernel when the frequencies follow its spectral law (Rahimi and Recht
+ * 2007); the norm is 1 whatever x is, up to a rounding that is left out at the
+ * top. The frequencies do not depend on data: their seed is public.
  *
  *   gaussian   exp(-gamma |x-x'|^2)                        normal, orthogonal within blocks
  *   laplacian  exp(-gamma |x-x'|_1)                        Cauchy per coordinate
@@ -23,21 +24,25 @@
 extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
 
 /*
- * Make the frequencies of a kernel for inputs of dim coordinates. Only +, -, *, /, sqrt and
- * integer arithmetic are used, so that every IEEE machine makes the same ones.
+ * Make the frequencies of a kernel for inputs of dim coordinates. Only +, -, *,
+ * /, sqrt and integer arithmetic are used, so that every IEEE machine makes the
+ * same ones.
  */
 extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
 							   const DpermPoll *poll);
 
 /*
- * Write the D features of each of count vectors, row after row, D + extra doubles apart. Those of row i
- * are of norm at most |targets[i]|, with its sign.
+ * Write the D features of each of count vectors, row after row, D + extra
+ * doubles apart. Those of row i are of norm at most |targets[i]|, with its
+ * sign.
  */
 extern void dperm_fourier_map_rows(const DpermKernel *kernel, const double *frequencies, int dim,
 								   int count, const double *x, const double *targets,
 								   int extra, double *out);
 
-/* Write the D features of x, of norm at most |target|, with the sign of target. */
+/*
+ * Write the D features of x, of norm at most |target|, with the sign of target.
+ */
 extern void dperm_fourier_map(const DpermKernel *kernel, const double *frequencies, int dim,
 							  const double *x, double target, double *out);
 

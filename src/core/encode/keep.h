@@ -1,14 +1,16 @@
 /*
- * keep.h: the rows of a stream in memory: all of them while they fit, then an even sample.
+ * keep.h: the rows of a stream in memory: all of them while they fit, then an
+ * even sample.
  *
- * Every stride-th row is kept. While the stride is 1 that is the whole stream; when the rows do not
- * fit any more, every second kept row goes and the stride doubles, until a sample of the size that
- * was asked for is left. The solver starts from the sample; what is released does not depend on it
- * beyond the certified residual, so it needs no randomness. Rows lie in chunks, which the caller
- * allocates as they are needed and may release as they become empty.
+ * Every stride-th row is kept. While the stride is 1 that is the whole stream;
+ * when the rows do not fit any more, every second kept row goes and the stride
+ * doubles, until a sample of the size that was asked for is left. The solver
+ * starts from the sample; what is released does not depend on it beyond the
+ * certified residual, so it needs no randomness. Rows lie in chunks, which the
+ * caller allocates as they are needed and may release as they become empty.
  *
- * A chunk is dealt out in stripes, row after row to each in turn, so that a stripe is an even sample
- * of the chunk that lies in one piece.
+ * A chunk is dealt out in stripes, row after row to each in turn, so that a
+ * stripe is an even sample of the chunk that lies in one piece.
  */
 #ifndef DPERM_KEEP_H
 #define DPERM_KEEP_H
@@ -58,8 +60,9 @@ dperm_keep_wants(const DpermKeep *keep)
 }
 
 /*
- * The place for the next row, or -1 when it is not kept. The caller writes the row to
- * dperm_keep_row() of the place; it makes sure first that the chunk is there.
+ * The place for the next row, or -1 when it is not kept. The caller writes the
+ * row to dperm_keep_row() of the place; it makes sure first that the chunk is
+ * there.
  */
 static inline int64_t
 dperm_keep_offer(DpermKeep *keep)

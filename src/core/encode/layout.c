@@ -15,7 +15,10 @@ dperm_layout_dense(int dim)
 	return (DpermLayout) {.dim = dim, .dense = dim, .words = dim};
 }
 
-/* The layout for the rows of an encoder: numbers first, then the categories, both in order. */
+/*
+ * The layout for the rows of an encoder: numbers first, then the categories,
+ * both in order.
+ */
 DpermLayout
 dperm_layout_make(const DpermEncoder *enc, int *places)
 {

@@ -9,7 +9,9 @@
 
 #include "core/base/names.h"
 
-/* For the rounding of a radius that is computed; docs/guarantee.md, Lemma 13. */
+/*
+ * For the rounding of a radius that is computed; docs/guarantee.md, Lemma 13.
+ */
 #define RADIUS_NUDGE (1 + 16 * DBL_EPSILON)
 
 /* The shape of a block whose norm is at most target. */
@@ -85,7 +87,9 @@ dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
 	return count;
 }
 
-/* The shapes of vectors that an encoder made, once they are encoded as vectors. */
+/*
+ * The shapes of vectors that an encoder made, once they are encoded as vectors.
+ */
 int
 dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out)
 {
@@ -110,12 +114,18 @@ dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape)
 
 	if (!dperm_encoder_coordinate(enc, shape->first, &coordinate) || coordinate.within != 0)
 		return false;
-	own = coordinate.intercept ? (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target} :
-		kernel ? kernel_shape(enc) : block_shape(coordinate.block, target);
-	return own.kind == shape->kind && own.count == shape->count && fabs(own.radius - shape->radius) <= 1e-9 * own.radius;
+	own = coordinate.intercept ?
+			  (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target} :
+		  kernel ? kernel_shape(enc) :
+				   block_shape(coordinate.block, target);
+	return own.kind == shape->kind && own.count == shape->count &&
+		   fabs(own.radius - shape->radius) <= 1e-9 * own.radius;
 }
 
-/* Is the sum of squares of coordinates that are stride apart at most that of the radius, in exact arithmetic? */
+/*
+ * Is the sum of squares of coordinates that are stride apart at most that of
+ * the radius, in exact arithmetic?
+ */
 static bool
 within_ball(const double *x, int count, int stride, double radius)
 {
@@ -157,7 +167,9 @@ dperm_shape_contains(const DpermShape *shape, const double *x)
 			for (int i = 0; i < shape->count; i++)
 				sum += fabs(x[i]);
 			/* most often one of them is not zero, and the sum exact */
-			return sum <= shape->radius && (sum * (1 + shape->count * DBL_EPSILON) <= shape->radius || one_axis(x, shape->count));
+			return sum <= shape->radius &&
+				   (sum * (1 + shape->count * DBL_EPSILON) <= shape->radius ||
+					one_axis(x, shape->count));
 		case DPERM_SHAPE_DISCS:
 			for (int i = 0; i < shape->count / 2; i++)
 				if (!within_ball(x + i, 2, shape->count / 2, shape->radius))

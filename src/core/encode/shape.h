@@ -1,8 +1,9 @@
 /*
  * shape.h: the public sets that the parts of an encoded row lie in.
  *
- * A row fills little of the unit ball: a number is in an interval, a category on one of a few axes. Noise that hides one row
- * needs to cover no more than that (docs/guarantee.md, "Shapes").
+ * A row fills little of the unit ball: a number is in an interval, a category
+ * on one of a few axes. Noise that hides one row needs to cover no more than
+ * that (docs/guarantee.md, "Shapes").
  */
 #ifndef DPERM_SHAPE_H
 #define DPERM_SHAPE_H
@@ -15,9 +16,17 @@
 typedef enum DpermShapeKind
 {
 	DPERM_SHAPE_BALL = 0,		/* norm at most radius: a vector */
-	DPERM_SHAPE_BOX = 1,		/* each coordinate at most radius: a number, a boolean, the intercept, a vector with bounds */
+	/*
+	 * each coordinate at most radius: a number, a boolean, the intercept, a
+	 * vector with bounds
+	 */
+	DPERM_SHAPE_BOX = 1,
 	DPERM_SHAPE_CROSS = 2,		/* sum of absolute values at most radius: a category */
-	DPERM_SHAPE_DISCS = 3		/* pairs of coordinates, half of them apart, of norm at most radius: a kernel */
+	/*
+	 * pairs of coordinates, half of them apart, of norm at most radius: a
+	 * kernel
+	 */
+	DPERM_SHAPE_DISCS = 3
 } DpermShapeKind;
 
 #define DPERM_SHAPE_KINDS 4
@@ -38,24 +47,32 @@ dperm_shape_most(const DpermEncoder *enc)
 }
 
 /*
- * The shapes of an encoder, one for each block and the intercept, or for all features of a kernel; returns how many. In the
- * order of the model, or with categories behind all else as in rows of codes (layout.h).
+ * The shapes of an encoder, one for each block and the intercept, or for all
+ * features of a kernel; returns how many. In the order of the model, or with
+ * categories behind all else as in rows of codes (layout.h).
  */
 extern int	dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out);
 
 /*
- * The same for vectors that inner has made and that outer, which has one vector and no kernel, takes in; at most
- * dperm_shape_most(inner) + 1 of them.
+ * The same for vectors that inner has made and that outer, which has one vector
+ * and no kernel, takes in; at most dperm_shape_most(inner) + 1 of them.
  */
-extern int	dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out);
+extern int
+dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out);
 
 /* Is a shape one of an encoder's, but for what a radius may be rounded by? */
 extern bool dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape);
 
-/* Is a vector in a shape, rounding included? A vector just within its border may be said to be outside. */
+/*
+ * Is a vector in a shape, rounding included? A vector just within its border
+ * may be said to be outside.
+ */
 extern bool dperm_shape_contains(const DpermShape *shape, const double *x);
 
-/* The mean of the squared norm of a point that is uniform in a shape, and the largest norm. */
+/*
+ * The mean of the squared norm of a point that is uniform in a shape, and the
+ * largest norm.
+ */
 extern double dperm_shape_mean_square(const DpermShape *shape);
 extern double dperm_shape_norm(const DpermShape *shape);
 

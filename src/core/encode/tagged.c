@@ -6,7 +6,10 @@
 #include <limits.h>
 #include <string.h>
 
-/* Doubles are written with their bits as they are, even with the sign of a zero; floats too. */
+/*
+ * Doubles are written with their bits as they are, even with the sign of a
+ * zero; floats too.
+ */
 static float
 to_float(uint32_t bits)
 {
@@ -29,7 +32,8 @@ unsigned char *
 dperm_tagged_put_number(unsigned char *at, DpermTag tag, double number)
 {
 	at = dperm_bytes_put_int(at, (uint64_t) tag, 1);
-	return tag == DPERM_TAG_FLAG ? dperm_bytes_put_int(at, number > 0, 1) : dperm_bytes_put_int(at, dperm_bytes_bits(number), 8);
+	return tag == DPERM_TAG_FLAG ? dperm_bytes_put_int(at, number > 0, 1) :
+								   dperm_bytes_put_int(at, dperm_bytes_bits(number), 8);
 }
 
 /* A text. */

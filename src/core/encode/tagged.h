@@ -1,16 +1,18 @@
 /*
  * tagged.h: the values of a row as bytes that mean the same on every server.
  *
- * A row is one value after the other, so that two rows side by side are a row, too. A value is a tag that says what type its
- * column has, whether or not the value is null, and then what the tag calls for:
+ * A row is one value after the other, so that two rows side by side are a row,
+ * too. A value is a tag that says what type its column has, whether or not the
+ * value is null, and then what the tag calls for:
  *
  *   NUMBER, TIME    double
  *   FLAG            byte, 0 or 1
  *   TEXT            byte, the encoding of the text | length, 4 bytes | bytes
  *   FLOAT8, FLOAT4  number of elements, 4 bytes | elements
  *
- * A null has the tag with DPERM_TAG_NULL and nothing else, but for the encoding of a text: what is wrong with the columns of a row
- * shows in every row, whatever it holds. Numbers are big-endian. The reader takes hostile bytes.
+ * A null has the tag with DPERM_TAG_NULL and nothing else, but for the encoding
+ * of a text: what is wrong with the columns of a row shows in every row,
+ * whatever it holds. Numbers are big-endian. The reader takes hostile bytes.
  */
 #ifndef DPERM_TAGGED_H
 #define DPERM_TAGGED_H
@@ -31,7 +33,10 @@ typedef enum DpermTag
 
 #define DPERM_TAG_NULL 0x80
 
-/* Most bytes of a value before its text or its elements; and of all other values. */
+/*
+ * Most bytes of a value before its text or its elements; and of all other
+ * values.
+ */
 #define DPERM_TAGGED_HEAD 9
 
 /* A value of a row. */
@@ -45,10 +50,14 @@ typedef struct DpermTagged
 	const unsigned char *bytes; /* of these, as they are in the row */
 } DpermTagged;
 
-/* Write a value; the writers return what follows. encoding is that of a text and 0 for others, and fits into a byte. */
+/*
+ * Write a value; the writers return what follows. encoding is that of a text
+ * and 0 for others, and fits into a byte.
+ */
 extern unsigned char *dperm_tagged_put_null(unsigned char *at, DpermTag tag, int encoding);
 extern unsigned char *dperm_tagged_put_number(unsigned char *at, DpermTag tag, double number);
-extern unsigned char *dperm_tagged_put_text(unsigned char *at, int encoding, const char *text, int len);
+extern unsigned char *
+dperm_tagged_put_text(unsigned char *at, int encoding, const char *text, int len);
 extern unsigned char *dperm_tagged_put_float8(unsigned char *at, const double *elements, int count);
 extern unsigned char *dperm_tagged_put_float4(unsigned char *at, const float *elements, int count);
 

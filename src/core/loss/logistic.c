@@ -31,8 +31,8 @@ logistic_at(double h, double z)
 }
 
 /*
- * The logistic loss. The logarithms are taken of products: of the factors 1 + e, which are between 1 and 2, a block has
- * few enough not to overflow.
+ * The logistic loss. The logarithms are taken of products: of the factors 1 +
+ * e, which are between 1 and 2, a block has few enough not to overflow.
  */
 static inline DpermPair
 logistic_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
@@ -65,13 +65,15 @@ logistic_block(double h, int count, double *margins, double *curves, const doubl
 #define EXP_HALVINGS 8
 
 /*
- * The exponential of a number from -LOGISTIC_FLAT to 0: a power of two times the exponential of the rest r, that of
- * r/2^8 by Taylor's series. It is less one until the end, so that squaring keeps its relative error small.
+ * The exponential of a number from -LOGISTIC_FLAT to 0: a power of two times
+ * the exponential of the rest r, that of r/2^8 by Taylor's series. It is less
+ * one until the end, so that squaring keeps its relative error small.
  */
 static DpermWide
 wide_exp(DpermWide x)
 {
-	static const double log2[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56, 0x1.7b57a079a1934p-111};
+	static const double log2[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56,
+								  0x1.7b57a079a1934p-111};
 	static const DpermWide inverses[] = {	/* of 2 and on */
 		{0x1.0000000000000p-1, 0x0.0p+0},
 		{0x1.5555555555555p-2, 0x1.5555555555555p-56},
@@ -91,11 +93,13 @@ wide_exp(DpermWide x)
 		x = dperm_wide_subtract(x, dperm_wide_product(power, log2[i]));
 	x = (DpermWide) {ldexp(x.high, -EXP_HALVINGS), ldexp(x.low, -EXP_HALVINGS)};
 	for (int k = EXP_TERMS; k > 1; k--)
-		less_one = dperm_wide_add(dperm_wide_of(1), dperm_wide_multiply(dperm_wide_multiply(x, inverses[k - 2]),
-																		less_one));
+		less_one =
+			dperm_wide_add(dperm_wide_of(1),
+						   dperm_wide_multiply(dperm_wide_multiply(x, inverses[k - 2]), less_one));
 	less_one = dperm_wide_multiply(x, less_one);
 	for (int i = 0; i < EXP_HALVINGS; i++)
-		less_one = dperm_wide_add(dperm_wide_scale(less_one, 2), dperm_wide_multiply(less_one, less_one));
+		less_one =
+			dperm_wide_add(dperm_wide_scale(less_one, 2), dperm_wide_multiply(less_one, less_one));
 	x = dperm_wide_add(less_one, dperm_wide_of(1));
 	return (DpermWide) {ldexp(x.high, (int) power), ldexp(x.low, (int) power)};
 }

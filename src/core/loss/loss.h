@@ -1,8 +1,9 @@
 /*
  * loss.h: the margin losses, as a table.
  *
- * Every loss is convex with slope in [-1, 0] and curvature in [0, c]; the calibration rests on these bounds
- * (docs/guarantee.md, section "Losses"). A new loss is a file and an entry of the table in loss.c; whoever needs to know
+ * Every loss is convex with slope in [-1, 0] and curvature in [0, c]; the
+ * calibration rests on these bounds (docs/guarantee.md, section "Losses"). A
+ * new loss is a file and an entry of the table in loss.c; whoever needs to know
  * something about a loss asks the table.
  */
 #ifndef DPERM_LOSS_H
@@ -61,14 +62,19 @@ typedef struct DpermLossEntry
 	bool		probability;	/* does 1/(1 + exp(-margin)) estimate a probability? */
 	double		curvature;		/* the bound c; for a loss with h, c times h */
 
-	/* the loss and its first two derivatives at margin z (any z, infinities included) */
+	/*
+	 * the loss and its first two derivatives at margin z (any z, infinities
+	 * included)
+	 */
 	DpermLossAt (*at) (double h, double z);
 
 	/*
-	 * The same for a block of margins: slopes take their place, curves (unless NULL) gets the curvatures. Returns the
-	 * sum of the losses. All of them are multiplied by weights, unless that is NULL. A NaN, of weights that nobody would certify, is taken for any margin.
+	 * The same for a block of margins: slopes take their place, curves (unless
+	 * NULL) gets the curvatures. Returns the sum of the losses. All of them are
+	 * multiplied by weights, unless that is NULL. A NaN, of weights that nobody
+	 * would certify, is taken for any margin.
 	 */
-	double		(*block) (double h, int count, double *margins, double *curves, const double *weights);
+	double (*block)(double h, int count, double *margins, double *curves, const double *weights);
 
 	/* the slope in twice the precision, off by less than 2^-94 */
 	DpermWide	(*slope) (double h, DpermWide z);
@@ -84,7 +90,8 @@ extern const DpermLossEntry *dperm_loss_entry(int kind);
 
 /* What the table says, for a loss that is known. */
 extern DpermLossAt dperm_loss_at(DpermLoss loss, double z);
-extern double dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, const double *weights);
+extern double
+dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, const double *weights);
 extern double dperm_loss_curvature(DpermLoss loss);
 extern const char *dperm_loss_name(DpermLossKind kind);
 

@@ -12,8 +12,9 @@
 #include "core/base/wide.h"
 
 /*
- * Two margins at a time, and without branches: margins are as good as random, and a wrong guess costs more than all the
- * arithmetic. Sums go to DpermLossSums.
+ * Two margins at a time, and without branches: margins are as good as random,
+ * and a wrong guess costs more than all the arithmetic. Sums go to
+ * DpermLossSums.
  */
 typedef struct DpermLossSums
 {
@@ -46,7 +47,8 @@ dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, doubl
 
 	for (; i + 2 <= count; i += 2)
 	{
-		dperm_put_pair(pair(h, dperm_pair_at(margins + i), &sums, curves ? &curve : NULL), margins + i);
+		dperm_put_pair(pair(h, dperm_pair_at(margins + i), &sums, curves ? &curve : NULL),
+					   margins + i);
 		if (curves)
 			dperm_put_pair(curve, curves + i);
 	}
@@ -63,8 +65,9 @@ dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, doubl
 }
 
 /*
- * Logarithms of numbers from 1 to 2, by the series of the inverse hyperbolic tangent of (x-1)/(x+1), of x or of x/2. Off by a few
- * units in the last place of 1.
+ * Logarithms of numbers from 1 to 2, by the series of the inverse hyperbolic
+ * tangent of (x-1)/(x+1), of x or of x/2. Off by a few units in the last place
+ * of 1.
  */
 static inline DpermPair
 dperm_log(DpermPair x)
@@ -80,9 +83,13 @@ dperm_log(DpermPair x)
 	return 2 * t * sum + dperm_choose(large, dperm_both(0x1.62e42fefa39efp-1), dperm_both(0));
 }
 
-/* The same as dperm_loss_pairs() for margins that have weights, by which losses, slopes and curves are multiplied. */
+/*
+ * The same as dperm_loss_pairs() for margins that have weights, by which
+ * losses, slopes and curves are multiplied.
+ */
 static inline double
-dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves, const double *weights)
+dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves,
+						  const double *weights)
 {
 	DpermPair	total = dperm_both(0);
 
@@ -114,17 +121,20 @@ dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margi
 
 /* The block of an entry: each case as a loop of its own. */
 static inline double
-dperm_loss_any_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves, const double *weights)
+dperm_loss_any_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves,
+					 const double *weights)
 {
 	if (weights)
 		return curves ? dperm_loss_weighted_pairs(pair, h, count, margins, curves, weights) :
 			dperm_loss_weighted_pairs(pair, h, count, margins, NULL, weights);
-	return curves ? dperm_loss_pairs(pair, h, count, margins, curves) : dperm_loss_pairs(pair, h, count, margins, NULL);
+	return curves ? dperm_loss_pairs(pair, h, count, margins, curves) :
+					dperm_loss_pairs(pair, h, count, margins, NULL);
 }
 
 /*
- * The slope of a loss with a bend, in twice the precision: 0 beyond it, -1 before it, and q = (1-z)/h between -1 and 1
- * for the caller to go on with. True if it is known.
+ * The slope of a loss with a bend, in twice the precision: 0 beyond it, -1
+ * before it, and q = (1-z)/h between -1 and 1 for the caller to go on with.
+ * True if it is known.
  */
 static inline bool
 dperm_loss_beyond_bend(double h, DpermWide z, DpermWide *slope, DpermWide *q)

@@ -1,5 +1,6 @@
 /*
- * smooth_hinge.c: the paper's l_s: a quartic between 0 and 1 - z, twice differentiable.
+ * smooth_hinge.c: the paper's l_s: a quartic between 0 and 1 - z, twice
+ * differentiable.
  */
 #include <math.h>
 
@@ -36,7 +37,8 @@ smooth_hinge_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 	DpermPair	q = dperm_at_most(dperm_at_least((1 - z) / h, -1), 1);
 	DpermPair	slope = (q * q - 3) * q * 0.25 - 0.5;
 
-	sums->value += h * dperm_at_least(((q * q * (-1.0 / 16) + 3.0 / 8) * q + 0.5) * q + 3.0 / 16, 0) +
+	sums->value +=
+		h * dperm_at_least(((q * q * (-1.0 / 16) + 3.0 / 8) * q + 0.5) * q + 3.0 / 16, 0) +
 		dperm_at_least((1 - h) - z, 0);
 	if (curve)
 		*curve = 0.75 * dperm_at_least(1 - q * q, 0) / h;
@@ -59,7 +61,8 @@ smooth_hinge_slope(double h, DpermWide z)
 
 	if (dperm_loss_beyond_bend(h, z, &slope, &q))
 		return slope;
-	slope = dperm_wide_multiply(q, dperm_wide_subtract(dperm_wide_multiply(q, q), dperm_wide_of(3)));
+	slope =
+		dperm_wide_multiply(q, dperm_wide_subtract(dperm_wide_multiply(q, q), dperm_wide_of(3)));
 	return dperm_wide_subtract(dperm_wide_scale(slope, 0.25), dperm_wide_of(0.5));
 }
 

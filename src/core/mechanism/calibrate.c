@@ -1,5 +1,6 @@
 /*
- * calibrate.c: what the privacy formulas of all mechanisms share: ranges, certificate, release stage.
+ * calibrate.c: what the privacy formulas of all mechanisms share: ranges,
+ * certificate, release stage.
  *
  * Section names are those of docs/guarantee.md. Where a constant is computed in
  * doubles, it is nudged to the safe side by more than its rounding error.
@@ -19,8 +20,9 @@
 #include "core/mechanism/mechanism.h"
 
 /*
- * The gradient at weights that are accepted: at most this, or this divided by the number of rows, which keeps release noise
- * below a hundredth of the main noise. Without noise, this on top of what rounding may hide.
+ * The gradient at weights that are accepted: at most this, or this divided by
+ * the number of rows, which keeps release noise below a hundredth of the main
+ * noise. Without noise, this on top of what rounding may hide.
  */
 #define BOUND 1e-10
 #define BOUND_ROWS 6e-5
@@ -30,19 +32,26 @@
 #define GRID_MIN 0x1p-40
 #define GRID_POINTS 0x1p50
 
-/* Steps of the search for the least risk: each takes off more than a third, and the risk is flat there. */
+/*
+ * Steps of the search for the least risk: each takes off more than a third, and
+ * the risk is flat there.
+ */
 #define SEARCH_STEPS 60
 
 /* Relative room for the rounding of the constants computed here. */
 #define NUDGE (1 + 1e-12)
 
-/* Rounded to three digits, for people, and so that it is the same wherever logarithms round differently. */
+/*
+ * Rounded to three digits, for people, and so that it is the same wherever
+ * logarithms round differently.
+ */
 static double
 three_digits(double lambda)
 {
 	int			power = (int) floor(log10(lambda)) - 2;
 
-	return power < 0 ? rint(lambda * pow(10, -power)) / pow(10, -power) : rint(lambda / pow(10, power)) * pow(10, power);
+	return power < 0 ? rint(lambda * pow(10, -power)) / pow(10, -power) :
+					   rint(lambda / pow(10, power)) * pow(10, power);
 }
 
 /* The risk that the mechanism expects. */
@@ -52,7 +61,10 @@ dperm_calibrate_risk(const DpermSetup *s, double lambda)
 	return dperm_mechanism_entry((int) s->method)->risk(s, dperm_loss_curvature(s->loss), lambda);
 }
 
-/* The lambda of least risk. The risk is convex in it, so golden sections of its logarithm find it. */
+/*
+ * The lambda of least risk. The risk is convex in it, so golden sections of its
+ * logarithm find it.
+ */
 double
 dperm_calibrate_best_lambda(const DpermSetup *s)
 {
@@ -65,7 +77,10 @@ dperm_calibrate_best_lambda(const DpermSetup *s)
 		double		left = high - golden * (high - low);
 		double		right = low + golden * (high - low);
 
-		/* where the slack would take everything both are infinite, and too small */
+		/*
+		 * where the slack would take everything both are infinite, and too
+		 * small
+		 */
 		if (dperm_calibrate_risk(s, exp(left)) < dperm_calibrate_risk(s, exp(right)))
 			high = right;
 		else
@@ -78,21 +93,29 @@ dperm_calibrate_best_lambda(const DpermSetup *s)
 double
 dperm_calibrate_default_lambda(const DpermSetup *s)
 {
-	bool		printed = s->method == DPERM_METHOD_OBJECTIVE && s->analysis == DPERM_ANALYSIS_PAPER;
-	double		lambda = isinf(s->epsilon) ? 1.0 / s->rows : printed ? 0.1 * s->dim / (s->rows * s->epsilon) :
-		dperm_calibrate_best_lambda(s);
+	bool		printed = s->method == DPERM_METHOD_OBJECTIVE &&
+		s->analysis == DPERM_ANALYSIS_PAPER;
+	double		lambda = isinf(s->epsilon) ? 1.0 / s->rows :
+					printed			  ? 0.1 * s->dim / (s->rows * s->epsilon) :
+										dperm_calibrate_best_lambda(s);
 
 	return fmin(fmax(lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
 }
 
-/* What is left of delta: the tail of the noise is below 2^-65, cut loops far below. */
+/*
+ * What is left of delta: the tail of the noise is below 2^-65, cut loops far
+ * below.
+ */
 double
 dperm_calibrate_delta(const DpermSetup *s)
 {
 	return s->delta - 0x1p-64;
 }
 
-/* A row adds a matrix of rank 1 to the Hessian, a person one of any rank with the same trace: evenly spread is the worst. */
+/*
+ * A row adds a matrix of rank 1 to the Hessian, a person one of any rank with
+ * the same trace: evenly spread is the worst.
+ */
 double
 dperm_calibrate_slack(DpermUnit unit, int dim, double ratio)
 {
@@ -119,7 +142,8 @@ check(const DpermSetup *s, const char **why)
 	else if (!(s->lambda >= 0 && s->lambda <= DPERM_LAMBDA_MAX))
 		*why = "lambda must be between 0 and 1e9";
 	else if (s->rows < 1 || s->rows > DPERM_ROWS_MAX)
-		*why = s->unit == DPERM_UNIT_PERSON ? "the number of persons is out of range" : "the number of rows is out of range";
+		*why = s->unit == DPERM_UNIT_PERSON ?
+			"the number of persons is out of range" : "the number of rows is out of range";
 	else if (s->dim < 1 || s->dim > DPERM_DIM_MAX)
 		*why = "the dimension is out of range";
 	else if (!(s->slack == 0 || (s->slack >= DPERM_SLACK_MIN && s->slack <= DPERM_SLACK_MAX)))
@@ -132,8 +156,9 @@ check(const DpermSetup *s, const char **why)
 }
 
 /*
- * What the certificate rests on (sections "Bounded weights", "Rounding" and "The solver always certifies"): how large the
- * minimiser can be when |b| is at most tail, and what has to be reached there.
+ * What the certificate rests on (sections "Bounded weights", "Rounding" and
+ * "The solver always certifies"): how large the minimiser can be when |b| is at
+ * most tail, and what has to be reached there.
  */
 void
 dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibration *out)
@@ -151,14 +176,19 @@ dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibrat
 	out->rounding[1] = dperm_moments_rounding(s->dim, c, 1) - dperm_moments_rounding(s->dim, c, 0) +
 		8 * DPERM_ROUNDING_UNIT * out->lambda;
 	if (isinf(s->epsilon))
-		out->gradient_bound = GOAL_WITHOUT_NOISE + 2 * (out->rounding[0] + out->rounding[1] * out->weight_bound);
+		out->gradient_bound =
+			GOAL_WITHOUT_NOISE + 2 * (out->rounding[0] + out->rounding[1] * out->weight_bound);
 	else
 		out->gradient_bound = fmin(BOUND, BOUND_ROWS / s->rows);
-	out->gradient_bound = fmax(out->gradient_bound,
-							   4 * dperm_descent_reach(s->dim, out->lambda, c, dperm_setup_most_rows(s), out->weight_bound, tilt));
-	out->gradient_goal = isinf(s->epsilon) ? out->gradient_bound - out->rounding[0] - out->rounding[1] * out->weight_bound :
-		out->gradient_bound / 2;
-	out->descent_steps = dperm_descent_steps(out->lambda, c, out->weight_bound, out->gradient_bound);
+	out->gradient_bound =
+		fmax(out->gradient_bound,
+			 4 * dperm_descent_reach(s->dim, out->lambda, c, dperm_setup_most_rows(s),
+									 out->weight_bound, tilt));
+	out->gradient_goal = isinf(s->epsilon) ? out->gradient_bound - out->rounding[0] -
+												 out->rounding[1] * out->weight_bound :
+											 out->gradient_bound / 2;
+	out->descent_steps =
+		dperm_descent_steps(out->lambda, c, out->weight_bound, out->gradient_bound);
 }
 
 /* The grid and the release noise for a residual rho (section "Release"). */
@@ -193,7 +223,8 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_BAD_ARGUMENT;
 	c = dperm_loss_curvature(s->loss);
 
-	out->claim = (DpermClaim) {.neighbours = s->neighbours, .unit = s->unit, .epsilon = s->epsilon, .delta = s->delta};
+	out->claim = (DpermClaim) {
+		.neighbours = s->neighbours, .unit = s->unit, .epsilon = s->epsilon, .delta = s->delta};
 	if (isinf(s->epsilon))
 		out->lambda = s->lambda;
 	else if ((*why = mechanism->check(s)) != NULL)

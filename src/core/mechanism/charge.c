@@ -1,5 +1,6 @@
 /*
- * charge.c: what a call takes from a budget, for any number of rows (docs/guarantee.md, "Budgets").
+ * charge.c: what a call takes from a budget, for any number of rows
+ * (docs/guarantee.md, "Budgets").
  */
 #include "core/mechanism/charge.h"
 
@@ -13,7 +14,10 @@
 /* Relative room for rounding, as model_release.c has it. */
 #define NUDGE (1 + 1e-9)
 
-/* A sigma is found up to 1e-5, so that one for a larger epsilon may be larger by that. */
+/*
+ * A sigma is found up to 1e-5, so that one for a larger epsilon may be larger
+ * by that.
+ */
 #define SIGMA_ROOM (1 + 2e-5)
 
 /* Parts of the range of slacks that are bounded one by one. */
@@ -44,19 +48,25 @@ delta_for_noise(const DpermSpend *spend)
 	return dperm_calibrate_delta(&setup);
 }
 
-/* Gaussian output perturbation: noise is proportional to what it hides, whatever the number of rows. */
+/*
+ * Gaussian output perturbation: noise is proportional to what it hides,
+ * whatever the number of rows.
+ */
 static double
 output_divergence(const DpermSpend *spend, double order)
 {
 	DpermRelease release = gaussian_release(spend, DPERM_CURVE_SHIFT);
 
-	release.mu = SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon - DPERM_RELEASE_SHARE * spend->epsilon, delta_for_noise(spend));
+	release.mu =
+		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon - DPERM_RELEASE_SHARE * spend->epsilon,
+										  delta_for_noise(spend));
 	return dperm_composition_curve(&release, order);
 }
 
 /*
- * Gaussian objective perturbation. The slack depends on the number of rows, and the noise has what it leaves of epsilon. Where the
- * slack is between two bounds, the upper one and the noise of the lower one are a bound.
+ * Gaussian objective perturbation. The slack depends on the number of rows, and
+ * the noise has what it leaves of epsilon. Where the slack is between two
+ * bounds, the upper one and the noise of the lower one are a bound.
  */
 static double
 objective_divergence(const DpermSpend *spend, double order)
@@ -69,7 +79,9 @@ objective_divergence(const DpermSpend *spend, double order)
 	{
 		double		left = spend->epsilon - most * i / CELLS - DPERM_RELEASE_SHARE * spend->epsilon;
 
-		dperm_composition_objective(&release, dperm_gaussian_objective_sigma(spend->neighbours, spend->unit, left, delta_for_noise(spend)));
+		dperm_composition_objective(&release,
+									dperm_gaussian_objective_sigma(spend->neighbours, spend->unit,
+																   left, delta_for_noise(spend)));
 		release.mu *= SIGMA_ROOM;
 		release.kappa = most * (i + 1) / CELLS * NUDGE;
 		largest = fmax(largest, dperm_composition_curve(&release, order));
@@ -102,7 +114,8 @@ dperm_charge_of(const DpermSpend *spend, double order)
 		divergence = fmax(divergence, objective_divergence(spend, order));
 	if (!spend->pure)
 		sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
-	else if (dperm_amount_compare(dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS), sums.divergence) > 0)
+	else if (dperm_amount_compare(dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS),
+								  sums.divergence) > 0)
 		sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
 	return sums;
 }

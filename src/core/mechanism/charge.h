@@ -1,6 +1,6 @@
 /*
- * charge.h: what a call may release, as it is known before its first row is read, and what that takes from a budget
- * (docs/guarantee.md, "Budgets").
+ * charge.h: what a call may release, as it is known before its first row is
+ * read, and what that takes from a budget (docs/guarantee.md, "Budgets").
  */
 #ifndef DPERM_CHARGE_H
 #define DPERM_CHARGE_H
@@ -11,9 +11,10 @@
 #include "core/privacy/filter.h"
 
 /*
- * What a call may release. With delta 0 it is pure, and the flags do not matter. With a delta, flags say which laws the release
- * may have: several if the method is chosen by a rule that looks at the number of rows. None, or bound: nothing is known but
- * epsilon and delta.
+ * What a call may release. With delta 0 it is pure, and the flags do not
+ * matter. With a delta, flags say which laws the release may have: several if
+ * the method is chosen by a rule that looks at the number of rows. None, or
+ * bound: nothing is known but epsilon and delta.
  */
 typedef struct DpermSpend
 {
@@ -21,17 +22,31 @@ typedef struct DpermSpend
 	DpermUnit	unit;
 	double		epsilon;		/* finite: of all that the call releases */
 	double		delta;
-	bool		bound;			/* more than one release, or one of another kind: only epsilon and delta are known */
+	/*
+	 * more than one release, or one of another kind: only epsilon and delta are
+	 * known
+	 */
+	bool		bound;
 	bool		pure;			/* may it be pure after all? */
 	bool		output;			/* may it be Gaussian output perturbation? */
 	bool		objective;		/* may it be Gaussian objective perturbation? */
-	double		slack;			/* the share of epsilon that its slack takes at most: DpermOptions.slack, which has to be set */
+	/*
+	 * the share of epsilon that its slack takes at most: DpermOptions.slack,
+	 * which has to be set
+	 */
+	double		slack;
 } DpermSpend;
 
-/* The slack of Gaussian objective perturbation on a protected relation, unless the caller says otherwise. */
+/*
+ * The slack of Gaussian objective perturbation on a protected relation, unless
+ * the caller says otherwise.
+ */
 #define DPERM_CHARGE_SLACK 0.1
 
-/* What it takes from a budget with this order; 0 for a budget without delta. Rounded up, and the same for any number of rows. */
+/*
+ * What it takes from a budget with this order; 0 for a budget without delta.
+ * Rounded up, and the same for any number of rows.
+ */
 extern DpermFilterSums dperm_charge_of(const DpermSpend *spend, double order);
 
 #endif							/* DPERM_CHARGE_H */

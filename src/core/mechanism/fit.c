@@ -63,7 +63,8 @@ dperm_fit_minimise(DpermFitting *fitting, const double *tilt)
 {
 	DpermMinimiseTask task = task_of(fitting->fit, tilt);
 
-	dperm_minimise_start(&fitting->minimise, &task, fitting->weights, fitting->room + fitting->fit->setup.dim);
+	dperm_minimise_start(&fitting->minimise, &task, fitting->weights,
+						 fitting->room + fitting->fit->setup.dim);
 }
 
 /* Ask on. */
@@ -73,7 +74,10 @@ dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask)
 	return dperm_minimise_next(&fitting->minimise, ask);
 }
 
-/* Draw the noise, and let the mechanism begin. Without noise all of them are the same. */
+/*
+ * Draw the noise, and let the mechanism begin. Without noise all of them are
+ * the same.
+ */
 void
 dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
 {
@@ -110,7 +114,8 @@ plausible(const DpermFitting *fitting)
 	const DpermCalibration *cal = &fitting->fit->calibration;
 	double		norm = sqrt(dperm_dot(fitting->fit->setup.dim, fitting->weights, fitting->weights));
 
-	return fitting->minimise.certified && norm <= cal->weight_bound + cal->gradient_bound / cal->lambda;
+	return fitting->minimise.certified &&
+		   norm <= cal->weight_bound + cal->gradient_bound / cal->lambda;
 }
 
 /* Release the weights. */
@@ -122,14 +127,15 @@ release(DpermFitting *fitting)
 	if (isinf(fit->setup.epsilon))
 		return DPERM_OK;
 	mechanism_of(fit)->end(fitting);
-	dperm_release(fit->entropy, fit->setup.dim, fit->calibration.grid, fit->calibration.release_scale,
-				  fitting->weights);
+	dperm_release(fit->entropy, fit->setup.dim, fit->calibration.grid,
+				  fit->calibration.release_scale, fitting->weights);
 	return dperm_entropy_ok(fit->entropy) ? DPERM_OK : DPERM_NO_ENTROPY;
 }
 
 /*
- * Release the weights; leave no trace of the noise, nor of weights that were not released. They are certified unless
- * the noise is larger than its bound, which has a probability below delta: zeros take their place then.
+ * Release the weights; leave no trace of the noise, nor of weights that were
+ * not released. They are certified unless the noise is larger than its bound,
+ * which has a probability below delta: zeros take their place then.
  */
 DpermStatus
 dperm_fit_end(DpermFitting *fitting)

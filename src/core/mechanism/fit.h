@@ -18,7 +18,10 @@ typedef struct DpermFit
 {
 	DpermSetup	setup;
 	DpermCalibration calibration;	/* dperm_calibrate() of the setup */
-	DpermMatrix *sample;		/* some of the rows, or all of them, perhaps compact, to start from; or NULL */
+	/*
+	 * some of the rows, or all of them, perhaps compact, to start from; or NULL
+	 */
+	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, of all rows */
 	DpermEntropy *entropy;
 	DpermPoll	poll;
@@ -38,8 +41,9 @@ extern bool dperm_fit_rough(const DpermFit *fit);
  *       ... fill in what is asked: the mean over all rows ...
  *   status = dperm_fit_end(&fitting);
  *
- * Then weights (dim of them) are what is released. On any other status than DPERM_OK they hold nothing that may be shown.
- * A fault of the rows is put into fitting.status, which ends the questions.
+ * Then weights (dim of them) are what is released. On any other status than
+ * DPERM_OK they hold nothing that may be shown. A fault of the rows is put into
+ * fitting.status, which ends the questions.
  */
 typedef struct DpermFitting
 {
@@ -56,7 +60,10 @@ extern void dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *
 extern bool dperm_fit_next(DpermFitting *fitting, DpermAsk *ask);
 extern DpermStatus dperm_fit_end(DpermFitting *fitting);
 
-/* For mechanisms: begin to minimise the objective, with a tilt or NULL, from where weights are; and ask on. */
+/*
+ * For mechanisms: begin to minimise the objective, with a tilt or NULL, from
+ * where weights are; and ask on.
+ */
 extern void dperm_fit_minimise(DpermFitting *fitting, const double *tilt);
 extern bool dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask);
 

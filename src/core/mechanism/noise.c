@@ -33,7 +33,10 @@ dperm_noise_room(int shapes)
 	return sizeof(DpermNoise) + each * ((size_t) shapes + 1) + ALIGNING;
 }
 
-/* The mean square of a shape for each of its coordinates: by this the best groups are contiguous. */
+/*
+ * The mean square of a shape for each of its coordinates: by this the best
+ * groups are contiguous.
+ */
 static double
 square_ratio(const DpermShape *shape)
 {
@@ -54,7 +57,10 @@ sort_shapes(const DpermShape *shapes, int count, DpermShape *out)
 	}
 }
 
-/* Those of one ratio are one class. Returns how many there are, behind an empty one. */
+/*
+ * Those of one ratio are one class. Returns how many there are, behind an empty
+ * one.
+ */
 static int
 make_classes(const DpermShape *shapes, int count, Class *classes)
 {
@@ -78,8 +84,10 @@ make_classes(const DpermShape *shapes, int count, Class *classes)
 }
 
 /*
- * What a group of dim coordinates adds to the cube root of the spread: the cube root of the mean of |b|^2 at epsilon 1, which
- * is (dim+1)(dim+2) times the mean square of a point of its shapes. It is also what its share is proportional to.
+ * What a group of dim coordinates adds to the cube root of the spread: the cube
+ * root of the mean of |b|^2 at epsilon 1, which is (dim+1)(dim+2) times the
+ * mean square of a point of its shapes. It is also what its share is
+ * proportional to.
  */
 static double
 group_cost(double dim, double square)
@@ -91,7 +99,8 @@ group_cost(double dim, double square)
 static double
 classes_cost(const Class *classes, int from, int to)
 {
-	return group_cost(classes[to].dim - classes[from].dim, classes[to].square - classes[from].square);
+	return group_cost(classes[to].dim - classes[from].dim,
+					  classes[to].square - classes[from].square);
 }
 
 /* The best groups up to each class. */
@@ -126,8 +135,8 @@ largest_square(const DpermNoise *noise, const DpermNoiseGroup *group)
 }
 
 /*
- * The factor of a group of Gaussian noise: divided by it, rows have a squared norm of at most its share, and so of 1 in all
- * groups together.
+ * The factor of a group of Gaussian noise: divided by it, rows have a squared
+ * norm of at most its share, and so of 1 in all groups together.
  */
 static double
 gaussian_factor(const DpermNoise *noise, const DpermNoiseGroup *group)
@@ -151,8 +160,10 @@ dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise)
 			group->dim += noise->shapes[j].count;
 			square += dperm_shape_mean_square(&noise->shapes[j]);
 		}
-		noise->spread += law == DPERM_LAW_GAUSSIAN ? group->dim * largest_square(noise, group) / group->share :
-			(group->dim + 1.0) * (group->dim + 2.0) * square / (group->share * group->share);
+		noise->spread +=
+			law == DPERM_LAW_GAUSSIAN ?
+				group->dim * largest_square(noise, group) / group->share :
+				(group->dim + 1.0) * (group->dim + 2.0) * square / (group->share * group->share);
 	}
 }
 
@@ -179,7 +190,10 @@ write_groups(const Class *classes, int count, DpermNoise *noise)
 	dperm_noise_measure(DPERM_LAW_NORM, noise);
 }
 
-/* Gaussian noise: every shape is a group, with a share proportional to its norm times the root of its dimension. */
+/*
+ * Gaussian noise: every shape is a group, with a share proportional to its norm
+ * times the root of its dimension.
+ */
 static void
 write_gaussian(DpermNoise *noise)
 {
@@ -197,7 +211,9 @@ write_gaussian(DpermNoise *noise)
 	dperm_noise_measure(DPERM_LAW_GAUSSIAN, noise);
 }
 
-/* The groups and shares that make the noise least, unless the ball is as good. */
+/*
+ * The groups and shares that make the noise least, unless the ball is as good.
+ */
 const DpermNoise *
 dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena)
 {
@@ -221,10 +237,16 @@ dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermAr
 	}
 
 	/* a lone vector is the ball, and its spread is the same but for rounding */
-	return noise->spread < 0.999999 * dperm_noise_spread(law, NULL, (int) classes[class_count].dim) ? noise : NULL;
+	return noise->spread <
+				   0.999999 * dperm_noise_spread(law, NULL, (int) classes[class_count].dim) ?
+			   noise :
+			   NULL;
 }
 
-/* The mean of |b|^2 at scale 1; the norm of the ball is Gamma(dim), or its square chi-squared. */
+/*
+ * The mean of |b|^2 at scale 1; the norm of the ball is Gamma(dim), or its
+ * square chi-squared.
+ */
 double
 dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim)
 {
@@ -241,8 +263,9 @@ group_fault(const DpermNoise *noise, const DpermNoiseGroup *group, int first)
 	{
 		const DpermShape *shape = &noise->shapes[i];
 
-		if ((int) shape->kind < 0 || (int) shape->kind >= DPERM_SHAPE_KINDS || shape->count < 1 || shape->count > DPERM_DIM_MAX ||
-			shape->first < 0 || shape->first > DPERM_DIM_MAX || (shape->kind == DPERM_SHAPE_DISCS && shape->count % 2 != 0))
+		if ((int) shape->kind < 0 || (int) shape->kind >= DPERM_SHAPE_KINDS || shape->count < 1 ||
+			shape->count > DPERM_DIM_MAX || shape->first < 0 || shape->first > DPERM_DIM_MAX ||
+			(shape->kind == DPERM_SHAPE_DISCS && shape->count % 2 != 0))
 			return "a shape of the noise is out of range";
 		if (!(shape->radius > 0 && isfinite(shape->radius)))
 			return "a radius of the noise is out of range";
@@ -250,7 +273,10 @@ group_fault(const DpermNoise *noise, const DpermNoiseGroup *group, int first)
 	return group->share > 0 && group->share <= 1 ? NULL : "a share of the noise is out of range";
 }
 
-/* Do the shapes cover every coordinate once? None overlaps another, and they add up. */
+/*
+ * Do the shapes cover every coordinate once? None overlaps another, and they
+ * add up.
+ */
 static bool
 covers_all(const DpermNoise *noise, int dim)
 {
@@ -264,7 +290,8 @@ covers_all(const DpermNoise *noise, int dim)
 		if (a->first + a->count > dim)
 			return false;
 		for (int j = 0; j < i; j++)
-			if (a->first < noise->shapes[j].first + noise->shapes[j].count && noise->shapes[j].first < a->first + a->count)
+			if (a->first < noise->shapes[j].first + noise->shapes[j].count &&
+				noise->shapes[j].first < a->first + a->count)
 				return false;
 	}
 	return sum == dim;
@@ -279,7 +306,8 @@ dperm_noise_fault(const DpermNoise *noise, int dim)
 
 	if (noise == NULL)
 		return NULL;
-	if (noise->shape_count < 1 || noise->shape_count > dim || noise->group_count < 1 || noise->group_count > noise->shape_count)
+	if (noise->shape_count < 1 || noise->shape_count > dim || noise->group_count < 1 ||
+		noise->group_count > noise->shape_count)
 		return "the number of groups of the noise is out of range";
 	for (int i = 0; i < noise->group_count; i++)
 	{
@@ -294,7 +322,8 @@ dperm_noise_fault(const DpermNoise *noise, int dim)
 		return "the shapes of the noise do not cover each coordinate once";
 	if (!(shares <= 1 + 1e-9))
 		return "the shares of the noise add up to more than 1";
-	return isfinite(noise->spread) && noise->spread > 0 ? NULL : "the spread of the noise is out of range";
+	return isfinite(noise->spread) && noise->spread > 0 ? NULL : "the spread of the noise is out "
+		"of range";
 }
 
 /* A point that is uniform in a shape, times factor. */
@@ -331,9 +360,13 @@ draw_normals(DpermEntropy *e, int count, double scale, double *b)
 		b[i] = scale * dperm_draw_normal(e);
 }
 
-/* One group: a radius that all its shapes share, and a point in each of them; or normal numbers. */
+/*
+ * One group: a radius that all its shapes share, and a point in each of them;
+ * or normal numbers.
+ */
 static void
-draw_group(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, const DpermNoiseGroup *group, double scale, double *b)
+draw_group(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise,
+		   const DpermNoiseGroup *group, double scale, double *b)
 {
 	double		factor = law == DPERM_LAW_GAUSSIAN ? scale * gaussian_factor(noise, group) :
 		scale / group->share * dperm_draw_gamma(e, group->dim + 1);
@@ -347,7 +380,8 @@ draw_group(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, const Dp
 
 /* All groups, or the ball. */
 void
-dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale, double *b)
+dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale,
+				 double *b)
 {
 	if (noise)
 		for (int i = 0; i < noise->group_count; i++)
@@ -358,7 +392,10 @@ dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, in
 		dperm_draw_gamma_sphere(e, dim, scale, b);
 }
 
-/* Both draws stay below this (sections "Sampling the noise" and "Sampling in shapes"). */
+/*
+ * Both draws stay below this (sections "Sampling the noise" and "Sampling in
+ * shapes").
+ */
 double
 dperm_noise_rounding(int dim)
 {
@@ -376,7 +413,10 @@ gaussian_tail(const DpermNoise *noise, int dim, double scale)
 	return scale * factor * sqrt(dperm_draw_chi_squared_tail(dim)) * (1 + 1e-9);
 }
 
-/* Every group has its radius, and every shape its largest norm (section "Sampling in shapes"). */
+/*
+ * Every group has its radius, and every shape its largest norm (section
+ * "Sampling in shapes").
+ */
 double
 dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale)
 {
@@ -389,7 +429,8 @@ dperm_noise_tail(DpermNoiseLaw law, const DpermNoise *noise, int dim, double sca
 	for (int i = 0; i < noise->group_count; i++)
 	{
 		const DpermNoiseGroup *group = &noise->groups[i];
-		double		radius = scale / group->share * dperm_draw_gamma_tail(group->dim + 1, log(noise->group_count));
+		double		radius =
+			scale / group->share * dperm_draw_gamma_tail(group->dim + 1, log(noise->group_count));
 
 		sum += radius * radius * largest_square(noise, group);
 	}

@@ -1,8 +1,11 @@
 /*
- * noise.h: noise in the shape of the data (docs/guarantee.md, "Shapes" and "Groups").
+ * noise.h: noise in the shape of the data (docs/guarantee.md, "Shapes" and
+ * "Groups").
  *
- * The shapes of an encoded row are divided into groups, and the epsilon of the noise among the groups. Within a group the
- * noise has a density that falls with the largest of its parts, each measured by its own shape. All of it is public.
+ * The shapes of an encoded row are divided into groups, and the epsilon of the
+ * noise among the groups. Within a group the noise has a density that falls
+ * with the largest of its parts, each measured by its own shape. All of it is
+ * public.
  */
 #ifndef DPERM_NOISE_H
 #define DPERM_NOISE_H
@@ -18,7 +21,8 @@
 typedef enum DpermNoiseLaw
 {
 	DPERM_LAW_NORM = 0,			/* density proportional to exp(-N(b)/scale) */
-	DPERM_LAW_GAUSSIAN = 1		/* normal, of standard deviation scale times a factor for each shape */
+	/* normal, of standard deviation scale times a factor for each shape */
+	DPERM_LAW_GAUSSIAN = 1
 } DpermNoiseLaw;
 
 #define DPERM_LAW_COUNT 2
@@ -28,10 +32,17 @@ typedef struct DpermNoiseGroup
 	int			first;			/* its shapes */
 	int			count;
 	int			dim;			/* their coordinates */
-	double		share;			/* of the epsilon of the noise; Gaussian: of the squared norm that rows may have */
+	/*
+	 * of the epsilon of the noise; Gaussian: of the squared norm that rows may
+	 * have
+	 */
+	double		share;
 } DpermNoiseGroup;
 
-/* Where functions take one, NULL stands for the ball: N is the Euclidean norm, all factors are 1. */
+/*
+ * Where functions take one, NULL stands for the ball: N is the Euclidean norm,
+ * all factors are 1.
+ */
 typedef struct DpermNoise
 {
 	int			shape_count;
@@ -45,10 +56,12 @@ typedef struct DpermNoise
 extern size_t dperm_noise_room(int shapes);
 
 /*
- * The groups and shares that make the noise least; shapes cover all coordinates. NULL when the ball is as good, in which case
- * nothing of the arena is in use.
+ * The groups and shares that make the noise least; shapes cover all
+ * coordinates. NULL when the ball is as good, in which case nothing of the
+ * arena is in use.
  */
-extern const DpermNoise *dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena);
+extern const DpermNoise *
+dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena);
 
 /* Fill in what follows from the shapes and shares: dimensions and spread. */
 extern void dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise);
@@ -56,11 +69,15 @@ extern void dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise);
 /* The mean of |b|^2 at scale 1. */
 extern double dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim);
 
-/* What is wrong with noise of dim coordinates that somebody claims to have used, or NULL. */
+/*
+ * What is wrong with noise of dim coordinates that somebody claims to have
+ * used, or NULL.
+ */
 extern const char *dperm_noise_fault(const DpermNoise *noise, int dim);
 
 /* Draw dim coordinates. */
-extern void dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, int dim, double scale, double *b);
+extern void dperm_noise_draw(DpermEntropy *e, DpermNoiseLaw law, const DpermNoise *noise, int dim,
+							 double scale, double *b);
 
 /* |computed - exact| <= this times |exact|, coordinate by coordinate. */
 extern double dperm_noise_rounding(int dim);

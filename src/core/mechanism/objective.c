@@ -1,5 +1,6 @@
 /*
- * objective.c: objective perturbation: the noise tilts the objective (docs/guarantee.md, "Objective perturbation").
+ * objective.c: objective perturbation: the noise tilts the objective
+ * (docs/guarantee.md, "Objective perturbation").
  */
 #include <float.h>
 #include <math.h>
@@ -18,12 +19,14 @@
 static double
 left_for_noise(const DpermSetup *s, double c, double lambda)
 {
-	return (1 - DPERM_RELEASE_SHARE) * s->epsilon - dperm_calibrate_slack(s->unit, s->dim, c / (s->rows * lambda));
+	return (1 - DPERM_RELEASE_SHARE) * s->epsilon -
+		   dperm_calibrate_slack(s->unit, s->dim, c / (s->rows * lambda));
 }
 
 /*
- * A proxy of the excess risk at a lambda, of public quantities alone (section "The criterion"): what the noise adds to the
- * objective, and what the regulariser takes from weights of a typical norm.
+ * A proxy of the excess risk at a lambda, of public quantities alone (section
+ * "The criterion"): what the noise adds to the objective, and what the
+ * regulariser takes from weights of a typical norm.
  */
 static double
 objective_risk(const DpermSetup *s, double c, double lambda)
@@ -34,10 +37,15 @@ objective_risk(const DpermSetup *s, double c, double lambda)
 	if (!(left > 0))
 		return INFINITY;
 
-	/* what two means that far apart need is close enough here to what a row or a person does */
-	scale = dperm_claim_rows_apart(s->neighbours) * (s->delta > 0 ? dperm_gaussian_sigma(left, s->delta) : 1 / left);
-	return scale * scale * dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim) / (2.0 * s->rows * s->rows * lambda) +
-		lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
+	/*
+	 * what two means that far apart need is close enough here to what a row or
+	 * a person does
+	 */
+	scale = dperm_claim_rows_apart(s->neighbours) *
+			(s->delta > 0 ? dperm_gaussian_sigma(left, s->delta) : 1 / left);
+	return scale * scale * dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim) /
+			   (2.0 * s->rows * s->rows * lambda) +
+		   lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
 }
 
 /* The lambda at which the slack takes a share of epsilon. */
@@ -50,8 +58,9 @@ lambda_at(const DpermSetup *s, double c, double share)
 }
 
 /*
- * The least lambda: where the slack takes what the caller says; else a tenth of epsilon, or what it takes at the default if
- * that is more. The default is searched for, so not where a tenth will do.
+ * The least lambda: where the slack takes what the caller says; else a tenth of
+ * epsilon, or what it takes at the default if that is more. The default is
+ * searched for, so not where a tenth will do.
  */
 static double
 least_lambda(const DpermSetup *s, double c)
@@ -63,16 +72,24 @@ least_lambda(const DpermSetup *s, double c)
 	return fmax(least, lambda_at(s, c, DPERM_SLACK_MAX));
 }
 
-/* The factor of the determinants, and a capped slack (section "Sharp analysis"). */
+/*
+ * The factor of the determinants, and a capped slack (section "Sharp
+ * analysis").
+ */
 static void
 sharp(const DpermSetup *s, double c, DpermCalibration *out)
 {
 	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least_lambda(s, c));
-	out->claim.shares[DPERM_SHARE_SLACK] = dperm_calibrate_slack(s->unit, s->dim, c / (s->rows * out->lambda));
-	out->claim.shares[DPERM_SHARE_NOISE] = s->epsilon - out->claim.shares[DPERM_SHARE_SLACK] - out->claim.shares[DPERM_SHARE_RELEASE];
+	out->claim.shares[DPERM_SHARE_SLACK] =
+		dperm_calibrate_slack(s->unit, s->dim, c / (s->rows * out->lambda));
+	out->claim.shares[DPERM_SHARE_NOISE] =
+		s->epsilon - out->claim.shares[DPERM_SHARE_SLACK] - out->claim.shares[DPERM_SHARE_RELEASE];
 }
 
-/* Algorithm 2 as printed, run at epsilon less the release share (section "Paper analysis"). */
+/*
+ * Algorithm 2 as printed, run at epsilon less the release share (section "Paper
+ * analysis").
+ */
 static void
 paper(const DpermSetup *s, double c, DpermCalibration *out)
 {
@@ -105,7 +122,10 @@ check_objective(const DpermSetup *s)
 	return NULL;
 }
 
-/* The scale of the noise for its share of epsilon (sections "Objective perturbation" and "Gaussian noise"). */
+/*
+ * The scale of the noise for its share of epsilon (sections "Objective
+ * perturbation" and "Gaussian noise").
+ */
 static double
 objective_scale(const DpermSetup *s, const DpermCalibration *cal)
 {
@@ -113,7 +133,8 @@ objective_scale(const DpermSetup *s, const DpermCalibration *cal)
 
 	if (s->delta == 0)
 		return dperm_claim_rows_apart(s->neighbours) / epsilon;
-	return dperm_gaussian_objective_sigma(s->neighbours, s->unit, epsilon, dperm_calibrate_delta(s));
+	return dperm_gaussian_objective_sigma(s->neighbours, s->unit, epsilon,
+										  dperm_calibrate_delta(s));
 }
 
 /* Effective lambda and shares. */
@@ -127,8 +148,9 @@ spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 }
 
 /*
- * The noise that leads to one and the same output under two neighbouring tables differs by the sensitivity, 2: the bounds
- * have to hold for both. Its rounding, and that of its share of a row, act like a gradient.
+ * The noise that leads to one and the same output under two neighbouring tables
+ * differs by the sensitivity, 2: the bounds have to hold for both. Its
+ * rounding, and that of its share of a row, act like a gradient.
  */
 static double
 bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
@@ -138,16 +160,22 @@ bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
 
 	dperm_calibrate_solver(s, c, tail, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda;
-	out->residual = (out->gradient_bound + (dperm_noise_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
-		out->lambda + DBL_EPSILON * largest;
+	out->residual =
+		(out->gradient_bound + (dperm_noise_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
+			out->lambda +
+		DBL_EPSILON * largest;
 	return largest;
 }
 
-/* |b| has a mean of at most the root of that of its square, and moves the minimum by at most |b|/(n lambda). */
+/*
+ * |b| has a mean of at most the root of that of its square, and moves the
+ * minimum by at most |b|/(n lambda).
+ */
 static double
 objective_effect(const DpermSetup *s, const DpermCalibration *cal)
 {
-	return sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim)) * cal->noise_scale / (s->rows * cal->lambda);
+	return sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim)) * cal->noise_scale /
+		   (s->rows * cal->lambda);
 }
 
 /* In the shape of the data, or in the ball. */
@@ -157,7 +185,10 @@ draw_objective(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal
 	dperm_noise_draw(e, dperm_setup_law(s), s->noise, s->dim, cal->noise_scale, noise);
 }
 
-/* Minimise the tilted objective, from where its minimum would be without data: right when the noise dominates. */
+/*
+ * Minimise the tilted objective, from where its minimum would be without data:
+ * right when the noise dominates.
+ */
 static void
 start_objective(DpermFitting *fitting)
 {

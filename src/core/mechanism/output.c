@@ -1,5 +1,6 @@
 /*
- * output.c: output perturbation: the noise is added to the minimiser (docs/guarantee.md, "Output perturbation").
+ * output.c: output perturbation: the noise is added to the minimiser
+ * (docs/guarantee.md, "Output perturbation").
  */
 #include <float.h>
 #include <math.h>
@@ -19,7 +20,10 @@ check_output(const DpermSetup *s)
 	return s->lambda >= DPERM_LAMBDA_MIN ? NULL : DPERM_LAMBDA_TOO_SMALL;
 }
 
-/* The scale of the noise at a lambda, for its share of epsilon: the minimum moves by a row's share over lambda at most. */
+/*
+ * The scale of the noise at a lambda, for its share of epsilon: the minimum
+ * moves by a row's share over lambda at most.
+ */
 static double
 scale_at(const DpermSetup *s, double lambda, double epsilon, double delta)
 {
@@ -29,16 +33,18 @@ scale_at(const DpermSetup *s, double lambda, double epsilon, double delta)
 }
 
 /*
- * A proxy of the excess risk (section "The criterion"). Noise is the same in all directions, so it meets the mean of the
- * curvatures, whose sum is at most c and lambda in each direction.
+ * A proxy of the excess risk (section "The criterion"). Noise is the same in
+ * all directions, so it meets the mean of the curvatures, whose sum is at most
+ * c and lambda in each direction.
  */
 static double
 output_risk(const DpermSetup *s, double c, double lambda)
 {
 	double		scale = scale_at(s, lambda, (1 - DPERM_RELEASE_SHARE) * s->epsilon, s->delta);
 
-	return scale * scale * dperm_noise_spread(dperm_setup_law(s), NULL, s->dim) * (lambda + c / s->dim) / 2 +
-		lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
+	return scale * scale * dperm_noise_spread(dperm_setup_law(s), NULL, s->dim) *
+			   (lambda + c / s->dim) / 2 +
+		   lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
 }
 
 /* Shares. */
@@ -58,11 +64,14 @@ output_scale(const DpermSetup *s, const DpermCalibration *cal)
 	return scale_at(s, cal->lambda, cal->claim.shares[DPERM_SHARE_NOISE], dperm_calibrate_delta(s));
 }
 
-/* As for objective perturbation; the noise is added to the weights, in doubles. */
+/*
+ * As for objective perturbation; the noise is added to the weights, in doubles.
+ */
 static double
 bound_output(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	double		tail = dperm_noise_tail(dperm_setup_law(s), NULL, s->dim, out->noise_scale) + 2 / (s->rows * out->lambda);
+	double		tail = dperm_noise_tail(dperm_setup_law(s), NULL, s->dim, out->noise_scale) +
+				  2 / (s->rows * out->lambda);
 	double		largest;
 
 	dperm_calibrate_solver(s, c, 0, out);

@@ -26,7 +26,10 @@ typedef enum DpermAnalysis
 	DPERM_ANALYSIS_PAPER = 1
 } DpermAnalysis;
 
-/* A way to train that was considered, and the risk that is expected of it; all of it is public. */
+/*
+ * A way to train that was considered, and the risk that is expected of it; all
+ * of it is public.
+ */
 typedef struct DpermAlternative
 {
 	DpermMethod method;
@@ -49,8 +52,16 @@ typedef struct DpermSetup
 	double		lambda;			/* as requested, >= 0 */
 	int64_t		rows;			/* n, public: how many units there are */
 	int			dim;			/* trained dimension, intercept included */
-	const DpermNoise *noise;	/* the shape of the noise; NULL: the ball, as where the mechanism has no other */
-	double		slack;			/* the most of epsilon that the slack may take, as a share; 0: by the criterion */
+	/*
+	 * the shape of the noise; NULL: the ball, as where the mechanism has no
+	 * other
+	 */
+	const DpermNoise *noise;
+	/*
+	 * the most of epsilon that the slack may take, as a share; 0: by the
+	 * criterion
+	 */
+	double		slack;
 	int			alternative_count;	/* ways that the method was chosen from; 0: it was given */
 	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 } DpermSetup;
@@ -62,8 +73,13 @@ typedef struct DpermCalibration
 	DpermClaim	claim;			/* what is claimed, and how epsilon is split */
 	double		noise_scale;	/* of the noise, whatever its shape (noise.h); 0: no noise */
 	double		gradient_goal;	/* the solver aims at this computed norm */
-	double		gradient_bound; /* gamma: on the norm of the exact gradient at weights that are accepted */
-	double		rounding[2];	/* of a gradient in doubles: so much, and so much for each unit of norm of the weights */
+	/* gamma: on the norm of the exact gradient at weights that are accepted */
+	double		gradient_bound;
+	/*
+	 * of a gradient in doubles: so much, and so much for each unit of norm of
+	 * the weights
+	 */
+	double		rounding[2];
 	double		weight_bound;	/* on the norm of the minimiser */
 	int64_t		descent_steps;	/* after which the slowest way to it has arrived */
 	double		residual;		/* rho: bound on |released - ideal| before rounding */
@@ -79,8 +95,9 @@ dperm_setup_law(const DpermSetup *setup)
 }
 
 /*
- * How many rows there are at most: n if rows are the units. The number of rows of all persons is private, so bounds on rounding
- * allow for as many as there can be.
+ * How many rows there are at most: n if rows are the units. The number of rows
+ * of all persons is private, so bounds on rounding allow for as many as there
+ * can be.
  */
 static inline int64_t
 dperm_setup_most_rows(const DpermSetup *setup)

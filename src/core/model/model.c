@@ -5,18 +5,19 @@
  * encoding the result gives. So two models are equal when their forms are. All
  * numbers are big-endian; the doubles are IEEE 754.
  *
- *	 0	magic "DPRM"		 4	format, 16 bits		 6	loss, 8 bits
- *	 7	method				 8	analysis			 9	neighbours
- *	10	unit				11	length of the encoder, 32 bits
- *	15	rows, 64 bits		23	release_scale, 64 bits
- *	31	h					39	epsilon				47	lambda
- *	55	lambda_effective	63	eps_slack			71	eps_noise
- *	79	eps_release			87	noise_scale			95	grid
- *	103	delta				111	length of label, 32 bits
- *	115	1 + length of positive, or 0, 32 bits
- *	119	length of tuning, 32 bits			123	length of noise, 32 bits
- *	127	the encoder, the weights, label, positive, tuning, noise (model_noise.h)
- *		the number of alternatives, 8 bits; for each method and law, 8 bits each, and risk
+ * 	 0	magic "DPRM"		 4	format, 16 bits		 6	loss, 8 bits
+ * 	 7	method				 8	analysis			 9	neighbours
+ * 	10	unit				11	length of the encoder, 32 bits
+ * 	15	rows, 64 bits		23	release_scale, 64 bits
+ * 	31	h					39	epsilon				47	lambda
+ * 	55	lambda_effective	63	eps_slack			71	eps_noise
+ * 	79	eps_release			87	noise_scale			95	grid
+ * 	103	delta				111	length of label, 32 bits
+ * 	115	1 + length of positive, or 0, 32 bits
+ * 	119	length of tuning, 32 bits			123	length of noise, 32 bits
+ * 	127	the encoder, the weights, label, positive, tuning, noise (model_noise.h)
+ * 		the number of alternatives, 8 bits; for each method and law, 8 bits
+ * 		each, and risk
  *
  * The magic and the format stay where they are in every later format.
  */
@@ -34,7 +35,10 @@
 #define HEADER_SIZE 127
 #define ALTERNATIVE_SIZE 10
 
-/* Arena per coordinate: a block, a category, a weight, a shape, and what aligning them and texts costs. */
+/*
+ * Arena per coordinate: a block, a category, a weight, a shape, and what
+ * aligning them and texts costs.
+ */
 #define ARENA_PER_DIM 224
 #define ARENA_BASE 512
 
@@ -80,7 +84,8 @@ check_learner(const DpermModel *m)
 	if (m->analysis != DPERM_ANALYSIS_SHARP && m->analysis != DPERM_ANALYSIS_PAPER)
 		return "the analysis is unknown";
 	if (m->rows < 1 || m->rows > DPERM_ROWS_MAX)
-		return m->claim.unit == DPERM_UNIT_PERSON ? "the number of persons is out of range" : "the number of rows is out of range";
+		return m->claim.unit == DPERM_UNIT_PERSON ? "the number of persons is out of "
+			"range" : "the number of rows is out of range";
 	if (!is_nonnegative(m->lambda))
 		return "lambda is out of range";
 	/* The tolerance is for a lambda that was computed twice. */
@@ -99,13 +104,16 @@ check_privacy(const DpermModel *m)
 	if (fault)
 		return fault;
 	if (!dperm_claim_private(&m->claim))
-		return m->noise_scale != 0.0 || m->grid != 0.0 || m->release_scale != 0 || m->noise != NULL ?
-			"a model without privacy cannot have noise or a budget" : NULL;
+		return m->noise_scale != 0.0 || m->grid != 0.0 || m->release_scale != 0 ||
+					   m->noise != NULL ?
+				   "a model without privacy cannot have noise or a budget" :
+				   NULL;
 	if (!is_positive(m->noise_scale))
 		return "noise_scale is out of range";
 	if (m->claim.delta > 0 && m->analysis != DPERM_ANALYSIS_SHARP)
 		return "the analysis of the paper has no delta";
-	if (m->claim.unit == DPERM_UNIT_PERSON && m->method == DPERM_METHOD_OBJECTIVE && m->analysis != DPERM_ANALYSIS_SHARP)
+	if (m->claim.unit == DPERM_UNIT_PERSON && m->method == DPERM_METHOD_OBJECTIVE &&
+		m->analysis != DPERM_ANALYSIS_SHARP)
 		return "the analysis of the paper is for rows, not for persons";
 	if (m->method == DPERM_METHOD_OUTPUT && m->claim.shares[DPERM_SHARE_SLACK] != 0)
 		return "output perturbation has no slack";
@@ -132,12 +140,16 @@ check_label(const DpermModel *m)
 	return NULL;
 }
 
-/* The shape of the noise: that of the features, but for a lone vector, which dp_encode may have made. */
+/*
+ * The shape of the noise: that of the features, but for a lone vector, which
+ * dp_encode may have made.
+ */
 static const char *
 check_noise(const DpermModel *m)
 {
 	const DpermEncoder *enc = &m->encoder;
-	bool		lone = enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR && enc->kernel.kind == DPERM_KERNEL_LINEAR;
+	bool		lone = enc->block_count == 1 && enc->blocks[0].kind == DPERM_BLOCK_VECTOR &&
+				enc->kernel.kind == DPERM_KERNEL_LINEAR;
 	const char *fault = dperm_noise_fault(m->noise, dperm_encoder_dim(enc));
 
 	for (int i = 0; fault == NULL && m->noise && !lone && i < m->noise->shape_count; i++)
@@ -181,7 +193,8 @@ check_alternatives(const DpermModel *m)
 			(alternative->law != DPERM_LAW_NORM && alternative->law != DPERM_LAW_GAUSSIAN))
 			return "an alternative is unknown";
 		if (i > 0 && (alternative->method < alternative[-1].method ||
-					  (alternative->method == alternative[-1].method && alternative->law <= alternative[-1].law)))
+					  (alternative->method == alternative[-1].method &&
+					   alternative->law <= alternative[-1].law)))
 			return "the alternatives are out of order";
 		if (!is_positive(alternative->risk))
 			return "the risk of an alternative is out of range";
@@ -209,7 +222,8 @@ check_tuning(const DpermModel *m)
 	if (fault == NULL && !tuning.holdout && tuning.persons != (m->claim.unit == DPERM_UNIT_PERSON))
 		fault = "tuning and unit contradict each other";
 	if (fault == NULL && !tuning.holdout && m->rows > tuning.rows)
-		fault = tuning.persons ? "tuning has fewer persons than the model" : "tuning has fewer rows than the model";
+		fault = tuning.persons ? "tuning has fewer persons than the model" : "tuning has fewer "
+			"rows than the model";
 	return fault;
 }
 
@@ -232,8 +246,9 @@ dperm_model_check(const DpermModel *model, const char **why)
 }
 
 /*
- * Texts are at most as long as the input. Everything else takes a fixed number of bytes for each
- * byte of its form, and a valid model has at most DPERM_DIM_MAX of each.
+ * Texts are at most as long as the input. Everything else takes a fixed number
+ * of bytes for each byte of its form, and a valid model has at most
+ * DPERM_DIM_MAX of each.
  */
 size_t
 dperm_model_arena_size(size_t len)
@@ -248,9 +263,10 @@ size_t
 dperm_model_binary_size(const DpermModel *model)
 {
 	return HEADER_SIZE + dperm_encoder_form_size(&model->encoder) +
-		8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
-		(size_t) model->positive.len + (size_t) model->tuning.len + dperm_model_noise_size(model->noise) +
-		1 + ALTERNATIVE_SIZE * (size_t) model->alternative_count;
+		   8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
+		   (size_t) model->positive.len + (size_t) model->tuning.len +
+		   dperm_model_noise_size(model->noise) + 1 +
+		   ALTERNATIVE_SIZE * (size_t) model->alternative_count;
 }
 
 /* Write the binary form. */
@@ -419,8 +435,8 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 	if (fault == NULL && r->left < parts->noise)
 		fault = "it ends before the noise does";
 	if (fault == NULL)
-		fault = dperm_model_noise_read(dperm_bytes_get(r, parts->noise), parts->noise, dim, dperm_model_law(m), arena,
-									   &m->noise);
+		fault = dperm_model_noise_read(dperm_bytes_get(r, parts->noise), parts->noise, dim,
+									   dperm_model_law(m), arena, &m->noise);
 	if (fault == NULL)
 		fault = get_alternatives(r, m);
 	if (fault == NULL && r->left > 0)
@@ -463,7 +479,8 @@ dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 	model->lambda_effective = calibration->lambda;
 	model->noise_scale = calibration->noise_scale;
 	model->noise = dperm_claim_private(&calibration->claim) ? setup->noise : NULL;
-	model->alternative_count = dperm_claim_private(&calibration->claim) ? setup->alternative_count : 0;
+	model->alternative_count =
+		dperm_claim_private(&calibration->claim) ? setup->alternative_count : 0;
 	memcpy(model->alternatives, setup->alternatives, sizeof(model->alternatives));
 	model->grid = calibration->grid;
 	model->release_scale = calibration->release_scale;

@@ -2,9 +2,9 @@
  * model.h: a trained model as a plain struct, with its two outer forms.
  *
  * The binary form is what the server stores and what send/receive transport: a
- * fixed big-endian header, the encoder and the weights. The text form is JSON. Both
- * decoders take hostile bytes and answer DPERM_BAD_FORMAT; neither writes past its
- * arena nor accepts a struct that dperm_model_check() would refuse.
+ * fixed big-endian header, the encoder and the weights. The text form is JSON.
+ * Both decoders take hostile bytes and answer DPERM_BAD_FORMAT; neither writes
+ * past its arena nor accepts a struct that dperm_model_check() would refuse.
  */
 #ifndef DPERM_MODEL_H
 #define DPERM_MODEL_H
@@ -63,13 +63,19 @@ extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,
 							 const DpermEncoder *encoder, const double *weights);
 
-/* Every field in range and consistent: DPERM_OK, else DPERM_BAD_FORMAT and *why. */
+/*
+ * Every field in range and consistent: DPERM_OK, else DPERM_BAD_FORMAT and
+ * *why.
+ */
 extern DpermStatus dperm_model_check(const DpermModel *model, const char **why);
 
 /* Bytes of arena that either decoder needs for a form of len bytes. */
 extern size_t dperm_model_arena_size(size_t len);
 
-/* Binary form. Features and weights of the result are in the arena, apart from the input. */
+/*
+ * Binary form. Features and weights of the result are in the arena, apart from
+ * the input.
+ */
 extern size_t dperm_model_binary_size(const DpermModel *model);
 extern void dperm_model_to_binary(const DpermModel *model, unsigned char *out);
 extern DpermStatus dperm_model_from_binary(const unsigned char *in, size_t len,
@@ -78,7 +84,8 @@ extern DpermStatus dperm_model_from_binary(const unsigned char *in, size_t len,
 
 /*
  * Text form. dperm_model_print works as snprintf does: it returns the length
- * without the terminating zero and writes at most room bytes, the zero included.
+ * without the terminating zero and writes at most room bytes, the zero
+ * included.
  */
 extern size_t dperm_model_print(const DpermModel *model, char *out, size_t room);
 extern DpermStatus dperm_model_parse(const char *in, size_t len,

@@ -1,8 +1,9 @@
 /*
  * model_noise.c: the shape of the noise in the forms of a model.
  *
- * Binary: the number of groups, 16 bits; for each its share and the number of its shapes, 16 bits; for each of those the kind, 8
- * bits, the first coordinate and their number, 16 bits each, and the radius. JSON: a list of groups.
+ * Binary: the number of groups, 16 bits; for each its share and the number of
+ * its shapes, 16 bits; for each of those the kind, 8 bits, the first coordinate
+ * and their number, 16 bits each, and the radius. JSON: a list of groups.
  */
 #include "core/model/model_noise.h"
 
@@ -22,7 +23,9 @@
 size_t
 dperm_model_noise_size(const DpermNoise *noise)
 {
-	return noise == NULL ? 0 : 2 + GROUP_BYTES * (size_t) noise->group_count + SHAPE_BYTES * (size_t) noise->shape_count;
+	return noise == NULL ? 0 :
+						   2 + GROUP_BYTES * (size_t) noise->group_count +
+							   SHAPE_BYTES * (size_t) noise->shape_count;
 }
 
 /* Write the binary form. */
@@ -67,8 +70,8 @@ take_noise(DpermArena *arena, size_t groups, size_t shapes)
 
 /* Read the binary form. */
 const char *
-dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermNoiseLaw law, DpermArena *arena,
-					   const DpermNoise **out)
+dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermNoiseLaw law,
+					   DpermArena *arena, const DpermNoise **out)
 {
 	DpermBytes	r = {in, len, false};
 	DpermNoise *noise;
@@ -92,7 +95,10 @@ dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermNoiseL
 	{
 		DpermNoiseGroup *group = &noise->groups[noise->group_count++];
 
-		*group = (DpermNoiseGroup) {.first = noise->shape_count, .share = dperm_bytes_get_double(&r)};
+		*group = (DpermNoiseGroup) {
+			.first = noise->shape_count,
+			.share = dperm_bytes_get_double(&r)
+		};
 		group->count = (int) dperm_bytes_get_int(&r, 2);
 		for (int j = 0; j < group->count; j++)
 		{
@@ -134,8 +140,11 @@ parse_shape(DpermJson *json, DpermShape *shape, const char **why)
 		return false;
 	while (dperm_json_key(json, text, sizeof(text)))
 	{
-		int			key = strcmp(text, "shape") == 0 ? 0 : strcmp(text, "first") == 0 ? 1 : strcmp(text, "count") == 0 ? 2 :
-			strcmp(text, "radius") == 0 ? 3 : 4;
+		int			key = strcmp(text, "shape") == 0  ? 0 :
+				  strcmp(text, "first") == 0  ? 1 :
+				  strcmp(text, "count") == 0  ? 2 :
+				  strcmp(text, "radius") == 0 ? 3 :
+												4;
 
 		if (key == 4 || (seen & 1U << key))
 			return not_noise(why, "a shape of the noise holds an unknown key, or one twice");
@@ -222,7 +231,10 @@ parse_group(DpermJson *json, DpermNoise *noise, int64_t most, const char **why)
 	return json->why == NULL;
 }
 
-/* Shapes of all groups of the array that was just entered, as far as they can be counted. */
+/*
+ * Shapes of all groups of the array that was just entered, as far as they can
+ * be counted.
+ */
 static int64_t
 count_shapes(const DpermJson *json)
 {
@@ -259,7 +271,8 @@ dperm_model_noise_parse(DpermJson *json, DpermArena *arena, DpermNoise **out, co
 		return not_noise(why, "there is not enough memory for the noise");
 	while (dperm_json_element(json))
 		if (noise->group_count >= groups || !parse_group(json, noise, shapes, why))
-			return json->why == NULL && *why == NULL ? not_noise(why, "there are too many groups in the noise") : false;
+			return json->why == NULL && *why == NULL ? not_noise(why, "there are too many groups "
+				"in the noise") : false;
 	if (json->why)
 		return false;
 	*out = noise;

@@ -14,11 +14,19 @@
 extern size_t dperm_model_noise_size(const DpermNoise *noise);
 extern unsigned char *dperm_model_noise_write(const DpermNoise *noise, unsigned char *out);
 
-/* Read exactly len bytes into the arena, for dim coordinates; NULL, else what is wrong. */
-extern const char *dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermNoiseLaw law,
-										  DpermArena *arena, const DpermNoise **out);
+/*
+ * Read exactly len bytes into the arena, for dim coordinates; NULL, else what
+ * is wrong.
+ */
+extern const char *
+dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermNoiseLaw law,
+					   DpermArena *arena, const DpermNoise **out);
 
-/* Read the groups out of JSON; false, with *why or json->why, if they are not such. They are still to be measured. */
-extern bool dperm_model_noise_parse(DpermJson *json, DpermArena *arena, DpermNoise **out, const char **why);
+/*
+ * Read the groups out of JSON; false, with *why or json->why, if they are not
+ * such. They are still to be measured.
+ */
+extern bool
+dperm_model_noise_parse(DpermJson *json, DpermArena *arena, DpermNoise **out, const char **why);
 
 #endif							/* DPERM_MODEL_NOISE_H */

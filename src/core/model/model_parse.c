@@ -3,9 +3,9 @@
  *
  * Keys come in any order, so that a text survives jsonb. Every key is required
  * but kernel and those that say again what others say: kind, private, delta,
- * neighbours and dimension must agree with the rest if they are there, and guarantee
- * is a string that is neither read nor trusted: the paragraph is always derived again
- * from the model.
+ * neighbours and dimension must agree with the rest if they are there, and
+ * guarantee is a string that is neither read nor trusted: the paragraph is
+ * always derived again from the model.
  */
 #include "core/base/limits.h"
 #include "core/loss/loss.h"
@@ -35,11 +35,37 @@ typedef struct Field
 
 typedef enum FieldId
 {
-	F_FORMAT, F_KIND, F_LOSS, F_H, F_PRIVATE, F_EPSILON, F_DELTA, F_NEIGHBOURS, F_UNIT, F_ROWS, F_PERSONS,
-	F_LABEL, F_POSITIVE,
-	F_METHOD, F_ANALYSIS, F_ALTERNATIVES, F_LAMBDA, F_LAMBDA_EFFECTIVE, F_BUDGET, F_NOISE, F_NOISE_GROUPS, F_NOISE_SCALE, F_GRID,
-	F_RELEASE_SCALE, F_DIMENSION, F_FEATURES, F_INTERCEPT, F_KERNEL,
-	F_WEIGHTS, F_TUNING, F_GUARANTEE,
+	F_FORMAT,
+	F_KIND,
+	F_LOSS,
+	F_H,
+	F_PRIVATE,
+	F_EPSILON,
+	F_DELTA,
+	F_NEIGHBOURS,
+	F_UNIT,
+	F_ROWS,
+	F_PERSONS,
+	F_LABEL,
+	F_POSITIVE,
+	F_METHOD,
+	F_ANALYSIS,
+	F_ALTERNATIVES,
+	F_LAMBDA,
+	F_LAMBDA_EFFECTIVE,
+	F_BUDGET,
+	F_NOISE,
+	F_NOISE_GROUPS,
+	F_NOISE_SCALE,
+	F_GRID,
+	F_RELEASE_SCALE,
+	F_DIMENSION,
+	F_FEATURES,
+	F_INTERCEPT,
+	F_KERNEL,
+	F_WEIGHTS,
+	F_TUNING,
+	F_GUARANTEE,
 	F_COUNT
 } FieldId;
 
@@ -79,11 +105,15 @@ static const Field fields[F_COUNT] = {
 
 #define BIT(field) (UINT32_C(1) << (field))
 
-/* What may be left out; h is required of some losses and refused of the other, and so are rows and persons by the unit. */
-#define OPTIONAL (BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
-				  BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_ALTERNATIVES) | BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | \
-				  BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
-				  BIT(F_GUARANTEE))
+/*
+ * What may be left out; h is required of some losses and refused of the other,
+ * and so are rows and persons by the unit.
+ */
+#define OPTIONAL \
+	(BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
+	 BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_ALTERNATIVES) | \
+	 BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
+	 BIT(F_GUARANTEE))
 
 /* Longer than any key and any name that is compared. */
 #define NAME_ROOM 32
@@ -198,12 +228,16 @@ read_alternative(Parser *p, DpermAlternative *alternative)
 		return false;
 	while (dperm_json_key(&p->json, text, sizeof(text)))
 	{
-		int			key = strcmp(text, "method") == 0 ? 0 : strcmp(text, "noise") == 0 ? 1 : strcmp(text, "risk") == 0 ? 2 : 3;
+		int			key = strcmp(text, "method") == 0 ? 0 :
+				  strcmp(text, "noise") == 0  ? 1 :
+				  strcmp(text, "risk") == 0	  ? 2 :
+												3;
 
 		if (key == 3 || (seen & 1U << key))
 			return fail(p, "an alternative holds an unknown key, or one twice");
 		seen |= 1U << key;
-		if (key == 2 ? !dperm_json_number(&p->json, &alternative->risk) : !dperm_json_string(&p->json, text, sizeof(text)))
+		if (key == 2 ? !dperm_json_number(&p->json, &alternative->risk) :
+					   !dperm_json_string(&p->json, text, sizeof(text)))
 			return false;
 		if (key == 0 && !dperm_mechanism_parse(text, &alternative->method))
 			return fail(p, "an alternative is unknown");
@@ -361,8 +395,8 @@ read_field(Parser *p, FieldId field)
 }
 
 /*
- * The format, ahead of everything else: what a later format holds would look like
- * mistakes in this one.
+ * The format, ahead of everything else: what a later format holds would look
+ * like mistakes in this one.
  */
 static bool
 check_format(Parser *p, const char *in, size_t len)
@@ -430,7 +464,8 @@ check_agreement(Parser *p)
 		if (!((p->seen | OPTIONAL) & BIT(i)))
 			return fail(p, fields[i].missing);
 	if (p->seen & BIT(persons ? F_ROWS : F_PERSONS))
-		return fail(p, persons ? "a model for persons has no rows" : "a model for rows has no persons");
+		return fail(p, persons ? "a model for persons has no rows" : "a model for rows has no "
+			"persons");
 	if (!(p->seen & BIT(persons ? F_PERSONS : F_ROWS)))
 		return fail(p, fields[persons ? F_PERSONS : F_ROWS].missing);
 	if (loss->has_h && !(p->seen & BIT(F_H)))

@@ -119,7 +119,8 @@ put_subject(Out *out, const DpermModel *model)
 		put(out, ", h = ");
 		put_double(out, model->loss.h);
 	}
-	put(out, ") was trained on %s%" PRId64 " %s%s ", is_for_persons(model) ? "the rows of " : "", model->rows,
+	put(out, ") was trained "
+			 "on %s%" PRId64 " %s%s ", is_for_persons(model) ? "the rows of " : "", model->rows,
 		is_for_persons(model) ? "person" : "row", model->rows == 1 ? "" : "s");
 }
 
@@ -133,7 +134,9 @@ put_no_guarantee(Out *out, const DpermModel *model)
 		" reveal the contents of individual rows: treat it like the rows themselves.");
 }
 
-/* What the guarantee says of the features: they are public, and why that is so. */
+/*
+ * What the guarantee says of the features: they are public, and why that is so.
+ */
 static void
 put_features_public(Out *out, const DpermModel *model)
 {
@@ -163,17 +166,20 @@ put_tuning(Out *out, const DpermModel *model)
 	if (model->tuning.len == 0 || dperm_tuning_read(&model->tuning, &tuning) != NULL)
 		return;
 	if (tuning.holdout)
-		put(out, "The parameters were chosen among %d candidates on a table that was declared public, which costs"
+		put(out, "The parameters were chosen among %d candidates on a table that was declared "
+				 "public, which costs"
 			" nothing. ", tuning.candidates);
 	else
-		put(out, "The parameters were chosen privately among %d candidates: a table of %" PRId64
+		put(out,
+			"The parameters were chosen privately among %d candidates: a table of %" PRId64
 			" %s was divided at random into %d portions, one for each candidate to be trained"
 			" on and one to count their mistakes, by which one was chosen with the %s rule. The"
 			" guarantee, with the same epsilon%s, covers all %s of that table and the choice;"
 			" the counts are not released. ",
-			tuning.candidates, tuning.rows, is_for_persons(model) ? "persons" : "rows", tuning.portions,
-			tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" :
-			"permute-and-flip", model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows");
+			tuning.candidates, tuning.rows, is_for_persons(model) ? "persons" : "rows",
+			tuning.portions,
+			tuning.selection == DPERM_SELECT_EXPONENTIAL ? "exponential" : "permute-and-flip",
+			model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows");
 }
 
 /* Was the model chosen by what private rows hold? */
@@ -186,20 +192,29 @@ is_chosen_privately(const DpermModel *model)
 		!tuning.holdout;
 }
 
-/* Which tables are neighbours when persons are the unit, and what that means. */
+/*
+ * Which tables are neighbours when persons are the unit, and what that means.
+ */
 static void
 put_person_neighbours(Out *out, bool remove)
 {
-	put(out, "A person is all rows that share a value of the unit column: together they weigh as much as one. ");
+	put(out, "A person is all rows that share a value of the unit column: together they weigh as "
+			 "much as one. ");
 	if (remove)
-		put(out, "Neighbours are two tables of which one is the other without any row of one person, who is counted all"
-			" the same (remove); the number of persons is the same, and public, the number of rows is neither. Whatever"
-			" the rows of one person hold, and however many there are, no set of models is more than exp(epsilon) times"
+		put(out, "Neighbours are two tables of which one is the other without any row of one "
+				 "person, who is counted all"
+			" the same (remove); the number of persons is the same, and public, the number of rows "
+			"is neither. Whatever"
+			" the rows of one person hold, and however many there are, no set of models is more "
+			"than exp(epsilon) times"
 			" as likely to be released with them as without them, or without them as with them");
 	else
-		put(out, "Neighbours are two tables with the same number of persons that differ in all rows of one person"
-			" (replace); the number of persons is public, the number of rows is not. Whatever the rows of one person"
-			" hold, and however many there are, no set of models is more than exp(epsilon) times as likely to be"
+		put(out, "Neighbours are two tables with the same number of persons that differ in all "
+				 "rows of one person"
+			" (replace); the number of persons is public, the number of rows is not. Whatever the "
+			"rows of one person"
+			" hold, and however many there are, no set of models is more than exp(epsilon) times "
+			"as likely to be"
 			" released as it would have been with any other rows of that person");
 }
 
@@ -219,18 +234,26 @@ put_promise(Out *out, const DpermModel *model)
 	if (is_for_persons(model))
 		put_person_neighbours(out, remove);
 	else if (remove)
-		put(out, "Neighbours are two tables of which one is the other with one row removed: an empty row, without a"
-			" label and without features, is in its place (remove); the number of rows is the same, and public."
-			" Whatever one row holds, no set of models is more than exp(epsilon) times as likely to be released with"
+		put(out, "Neighbours are two tables of which one is the other with one row removed: an "
+				 "empty row, without a"
+			" label and without features, is in its place (remove); the number of rows is the "
+			"same, and public."
+			" Whatever one row holds, no set of models is more than exp(epsilon) times as likely "
+			"to be released with"
 			" it as without it, or without it as with it");
 	else
-		put(out, "Neighbours are two tables with the same number of rows that differ in one row (replace); the number"
-			" of rows is public. Whatever one row holds, no set of models is more than exp(epsilon) times as likely to"
+		put(out, "Neighbours are two tables with the same number of rows that differ in one row "
+				 "(replace); the number"
+			" of rows is public. Whatever one row holds, no set of models is more than "
+			"exp(epsilon) times as likely to"
 			" be released as it would have been with any other content of that row");
 	put(out, "%s. ", gaussian ? ", apart from a further probability of at most delta" : "");
 }
 
-/* Which way was chosen, and by how much; risks are rounded for reading, the JSON has them exactly. */
+/*
+ * Which way was chosen, and by how much; risks are rounded for reading, the
+ * JSON has them exactly.
+ */
 static void
 put_choice(Out *out, const DpermModel *model)
 {
@@ -248,9 +271,13 @@ put_choice(Out *out, const DpermModel *model)
 	}
 	if (own == NULL || next == NULL)
 		return;
-	put(out, "That is the way with the least excess risk, %.3g, of %d that were considered, by an estimate that does not"
-		" look at rows; the next best, %s with %s noise, has %.3g. ", own->risk, model->alternative_count,
-		dperm_mechanism_description(next->method), next->law == DPERM_LAW_GAUSSIAN ? "Gaussian" : "pure", next->risk);
+	put(out,
+		"That is the way with the least excess risk, %.3g, of %d that were considered, by an "
+		"estimate that does not"
+		" look at rows; the next best, %s with %s noise, has "
+		"%.3g. ",
+		own->risk, model->alternative_count, dperm_mechanism_description(next->method),
+		next->law == DPERM_LAW_GAUSSIAN ? "Gaussian" : "pure", next->risk);
 }
 
 /*
@@ -262,7 +289,8 @@ put_guarantee(Out *out, const DpermModel *model)
 {
 	put_subject(out, model);
 	put_promise(out, model);
-	put(out, "Only %s computed from what the rows hold; everything else in the model is a public parameter or"
+	put(out, "Only %s computed from what the rows hold; everything else in the model is a public "
+			 "parameter or"
 		" follows from public parameters. Method: %s, with the %s analysis%s%s. ",
 		is_chosen_privately(model) ?
 		"the weights, and which of the candidates was chosen, were" : "the weights were",
@@ -273,13 +301,18 @@ put_guarantee(Out *out, const DpermModel *model)
 	/* Rounded for reading; the JSON has them exactly. */
 	put(out, "Epsilon is split into ");
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
-		put(out, "%.4g for how the minimum moves with the data (slack), ", model->claim.shares[DPERM_SHARE_SLACK]);
+		put(out, "%.4g for how the minimum moves with the data "
+				 "(slack), ", model->claim.shares[DPERM_SHARE_SLACK]);
 	put(out, "%.4g for the noise and %.4g for the release of rounded numbers. ",
 		model->claim.shares[DPERM_SHARE_NOISE], model->claim.shares[DPERM_SHARE_RELEASE]);
 	put_features_public(out, model);
 	put_tuning(out, model);
 	put(out, "Each further release %s adds its own %s to %s.",
-		is_for_persons(model) ? "about the same persons" : "from the same rows", model->claim.delta > 0 ? "epsilon and delta" : "epsilon", model->claim.delta > 0 ? "these" : "this one");
+		is_for_persons(model) ? "about the same "
+								"persons" :
+								"from the same rows",
+		model->claim.delta > 0 ? "epsilon and delta" : "epsilon",
+		model->claim.delta > 0 ? "these" : "this one");
 }
 
 /* Append the paragraph that fits the model. */
@@ -392,7 +425,9 @@ put_encoder(Out *out, const DpermEncoder *enc)
 	}
 }
 
-/* Append what shape the noise has; coordinates are numbered from 1, as in SQL. */
+/*
+ * Append what shape the noise has; coordinates are numbered from 1, as in SQL.
+ */
 static void
 put_noise(Out *out, const DpermNoise *noise)
 {
@@ -407,7 +442,8 @@ put_noise(Out *out, const DpermNoise *noise)
 		{
 			const DpermShape *shape = &noise->shapes[j];
 
-			put(out, "%s{\"shape\": \"%s\", \"first\": %d, \"count\": %d", j == group->first ? ", \"shapes\": [" : ", ",
+			put(out, "%s{\"shape\": \"%s\", \"first\": %d, "
+					 "\"count\": %d", j == group->first ? ", \"shapes\": [" : ", ",
 				dperm_shape_name(shape->kind), shape->first + 1, shape->count);
 			put_member(out, "radius", shape->radius);
 			put(out, "}");
@@ -424,8 +460,11 @@ put_alternatives(Out *out, const DpermModel *model)
 	{
 		const DpermAlternative *alternative = &model->alternatives[i];
 
-		put(out, "%s{\"method\": \"%s\", \"noise\": \"%s\"", i == 0 ? ", \"alternatives\": [" : ", ",
-			dperm_mechanism_name(alternative->method), alternative->law == DPERM_LAW_GAUSSIAN ? "gaussian" : "pure");
+		put(out,
+			"%s{\"method\": \"%s\", \"noise\": "
+			"\"%s\"",
+			i == 0 ? ", \"alternatives\": [" : ", ", dperm_mechanism_name(alternative->method),
+			alternative->law == DPERM_LAW_GAUSSIAN ? "gaussian" : "pure");
 		put_member(out, "risk", alternative->risk);
 		put(out, "}%s", i == model->alternative_count - 1 ? "]" : "");
 	}
@@ -449,8 +488,9 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 		put(&o, ", \"epsilon\": \"Infinity\"");	/* JSON has no such number */
 	put_member(&o, "delta", model->claim.delta);
 	put(&o, ", \"neighbours\": \"%s\", \"unit\": \"%s\", \"%s\": %" PRId64,
-		dperm_claim_neighbours_name(model->claim.neighbours), dperm_claim_unit_name(model->claim.unit),
-		is_for_persons(model) ? "persons" : "rows", model->rows);
+		dperm_claim_neighbours_name(model->claim.neighbours),
+		dperm_claim_unit_name(model->claim.unit), is_for_persons(model) ? "persons" : "rows",
+		model->rows);
 	if (model->label.len > 0)
 	{
 		put(&o, ", \"label\": ");

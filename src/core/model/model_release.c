@@ -1,5 +1,6 @@
 /*
- * model_release.c: from the parameters of a model to its Renyi curve (docs/guarantee.md, "Curves").
+ * model_release.c: from the parameters of a model to its Renyi curve
+ * (docs/guarantee.md, "Curves").
  */
 #include "core/model/model_release.h"
 
@@ -8,16 +9,23 @@
 #include "core/mechanism/calibrate.h"
 #include "core/model/tuning.h"
 
-/* Relative room for rounding, and for what the shares of a shape may add up to beyond 1. */
+/*
+ * Relative room for rounding, and for what the shares of a shape may add up to
+ * beyond 1.
+ */
 #define NUDGE (1 + 1e-9)
 
-/* Was it chosen on private rows? Then others were trained too, and what is known about this one is not all. */
+/*
+ * Was it chosen on private rows? Then others were trained too, and what is
+ * known about this one is not all.
+ */
 static bool
 chosen_privately(const DpermModel *model)
 {
 	DpermTuning tuning;
 
-	return model->tuning.len > 0 && (dperm_tuning_read(&model->tuning, &tuning) != NULL || !tuning.holdout);
+	return model->tuning.len > 0 &&
+		   (dperm_tuning_read(&model->tuning, &tuning) != NULL || !tuning.holdout);
 }
 
 /* The claim and the curve. */
@@ -43,12 +51,15 @@ dperm_model_release(const DpermModel *model)
 	if (model->method == DPERM_METHOD_OUTPUT)
 	{
 		release.curve = DPERM_CURVE_SHIFT;
-		release.mu = dperm_claim_rows_apart(claim->neighbours) / (flat * model->noise_scale) * NUDGE;
+		release.mu =
+			dperm_claim_rows_apart(claim->neighbours) / (flat * model->noise_scale) * NUDGE;
 	}
 	else if (model->method == DPERM_METHOD_OBJECTIVE)
 	{
 		dperm_composition_objective(&release, model->noise_scale / NUDGE);
-		release.kappa = dperm_calibrate_slack(claim->unit, dperm_encoder_dim(&model->encoder), dperm_loss_curvature(model->loss) / flat) * NUDGE;
+		release.kappa = dperm_calibrate_slack(claim->unit, dperm_encoder_dim(&model->encoder),
+											  dperm_loss_curvature(model->loss) / flat) *
+						NUDGE;
 	}
 	return release;
 }

@@ -21,7 +21,10 @@ vector_score(const DpermBlock *block, const DpermValue *value, double target,
 	return dperm_inner(count, room, weights);
 }
 
-/* Without a kernel: block by block, of which absent values and unlisted categories add nothing. */
+/*
+ * Without a kernel: block by block, of which absent values and unlisted
+ * categories add nothing.
+ */
 static double
 linear_decision(const DpermEncoder *enc, const double *weights, const DpermValue *values,
 				double *room)

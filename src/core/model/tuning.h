@@ -3,13 +3,15 @@
  *
  * A JSON object that the model carries as text:
  *
- *   {"way": "private", "selection": "permute_and_flip", "rows": 100000, "portions": 6,
+ *   {"way": "private", "selection": "permute_and_flip", "rows": 100000,
+ *   "portions": 6,
  *    "candidates": [{"lambda": 0.01}, ...]}
  * with "persons" in place of "rows" if these are the units; or
  *
  *   {"way": "holdout", "holdout": "public_table", "candidates": [...]}
  *
- * in any order of keys. All of it is public; the candidates' scores are not in it.
+ * in any order of keys. All of it is public; the candidates' scores are not in
+ * it.
  */
 #ifndef DPERM_TUNING_H
 #define DPERM_TUNING_H

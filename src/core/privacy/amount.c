@@ -12,7 +12,9 @@
 #define BASE INT64_C(1000000000000) /* 1e12: of units, and of parts in a unit */
 #define DIGITS 12				/* of each */
 
-/* Whole numbers that amounts can have, with room for sums: 9e18 units are 9e6. */
+/*
+ * Whole numbers that amounts can have, with room for sums: 9e18 units are 9e6.
+ */
 #define WHOLE_MAX 1000000
 
 /* Ten to a small power. */
@@ -26,7 +28,9 @@ power_of_ten(int power)
 	return result;
 }
 
-/* Add a digit, of weight 10^place, that is not below the last place there is. */
+/*
+ * Add a digit, of weight 10^place, that is not below the last place there is.
+ */
 static void
 add_digit(DpermAmount *a, int digit, int place)
 {
@@ -47,13 +51,19 @@ of_double(double x, int digits, bool up)
 	bool		more = false;
 	int			place;
 
-	/* what is larger than all limits is as good as the largest amount there is; more digits would wrap around */
+	/*
+	 * what is larger than all limits is as good as the largest amount there is;
+	 * more digits would wrap around
+	 */
 	if (up ? !(x < WHOLE_MAX) : x >= WHOLE_MAX)
 		return largest;
 	if (!(x > 0))
 		return result;
 
-	/* what has 15 digits or fewer reads back from 15; zeros at the end do not matter */
+	/*
+	 * what has 15 digits or fewer reads back from 15; zeros at the end do not
+	 * matter
+	 */
 	for (int precision = 14; precision < 17; precision++)
 	{
 		snprintf(text, sizeof(text), "%.*e", precision, x);
@@ -126,7 +136,8 @@ dperm_amount_print(DpermAmount a, char *text)
 {
 	size_t		len;
 
-	snprintf(text, DPERM_AMOUNT_TEXT, "%" PRId64 ".%012" PRId64 "%012" PRId64, a.units / BASE, a.units % BASE, a.parts);
+	snprintf(text, DPERM_AMOUNT_TEXT, "%" PRId64 ".%012" PRId64 "%012" PRId64, a.units / BASE,
+			 a.units % BASE, a.parts);
 	len = strlen(text);
 	while (text[len - 1] == '0')
 		len--;
@@ -182,7 +193,10 @@ dperm_amount_share(DpermAmount a, int numerator, int denominator)
 	int64_t		low = rest * numerator;
 	DpermAmount result;
 
-	/* (whole * denominator + rest) * numerator / denominator, then the parts with what is left over */
+	/*
+	 * (whole * denominator + rest) * numerator / denominator, then the parts
+	 * with what is left over
+	 */
 	result.units = whole * numerator + low / denominator;
 	low = (low % denominator) * BASE + a.parts * numerator;
 	result.parts = low / denominator;

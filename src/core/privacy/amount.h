@@ -1,5 +1,6 @@
 /*
- * amount.h: amounts of epsilon and delta that add up exactly: decimals with 24 digits behind the point.
+ * amount.h: amounts of epsilon and delta that add up exactly: decimals with 24
+ * digits behind the point.
  */
 #ifndef DPERM_AMOUNT_H
 #define DPERM_AMOUNT_H
@@ -16,13 +17,17 @@ typedef struct DpermAmount
 } DpermAmount;
 
 /*
- * The shortest decimal that reads back as a double, which is what its author wrote, to so many digits behind the point: rounded
- * up, or down. x is at least 0; from 1e6 on, the amount is 1e6, and so are sums that are larger.
+ * The shortest decimal that reads back as a double, which is what its author
+ * wrote, to so many digits behind the point: rounded up, or down. x is at least
+ * 0; from 1e6 on, the amount is 1e6, and so are sums that are larger.
  */
 extern DpermAmount dperm_amount_up(double x, int digits);
 extern DpermAmount dperm_amount_down(double x, int digits);
 
-/* A decimal without an exponent, as numeric prints it; false if it is none, is negative, too large, or has too many digits. */
+/*
+ * A decimal without an exponent, as numeric prints it; false if it is none, is
+ * negative, too large, or has too many digits.
+ */
 extern bool dperm_amount_read(const char *text, DpermAmount *out);
 
 /* Without trailing zeros behind the point. */

@@ -50,7 +50,8 @@ dperm_claim_fault(const DpermClaim *claim)
 		spent += claim->shares[i];
 	}
 	if (!dperm_claim_private(claim))
-		return spent == 0 && claim->delta == 0 ? NULL : "a model without privacy cannot have noise or a budget";
+		return spent == 0 && claim->delta == 0 ? NULL : "a model without privacy cannot have noise "
+			"or a budget";
 	if (!(claim->shares[DPERM_SHARE_NOISE] > 0 && claim->shares[DPERM_SHARE_RELEASE] > 0))
 		return "a share of the budget is out of range";
 	return spent <= claim->epsilon * (1 + 1e-9) ? NULL : "the budget adds up to more than epsilon";

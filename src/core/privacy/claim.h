@@ -1,8 +1,8 @@
 /*
  * claim.h: what a release claims about privacy.
  *
- * A mechanism makes the claim, a model carries it, and it is all that the guarantee, dp_cost and the forms of a model read
- * about privacy.
+ * A mechanism makes the claim, a model carries it, and it is all that the
+ * guarantee, dp_cost and the forms of a model read about privacy.
  */
 #ifndef DPERM_CLAIM_H
 #define DPERM_CLAIM_H
@@ -13,14 +13,16 @@
 typedef enum DpermNeighbours
 {
 	DPERM_NEIGHBOURS_REPLACE = 0,	/* the same number of rows, one of which differs */
-	DPERM_NEIGHBOURS_REMOVE = 1 /* the same number of rows, one of which is empty in one of the tables */
+	/* the same number of rows, one of which is empty in one of the tables */
+	DPERM_NEIGHBOURS_REMOVE = 1
 } DpermNeighbours;
 
 /* Whose data differs between neighbours. */
 typedef enum DpermUnit
 {
 	DPERM_UNIT_ROW = 0,
-	DPERM_UNIT_PERSON = 1		/* all rows that share the value of a column, which weigh as one together */
+	/* all rows that share the value of a column, which weigh as one together */
+	DPERM_UNIT_PERSON = 1
 } DpermUnit;
 
 /* What epsilon is spent on. */
@@ -37,11 +39,17 @@ typedef struct DpermClaim
 	DpermNeighbours neighbours;
 	DpermUnit	unit;
 	double		epsilon;		/* INFINITY: nothing is claimed */
-	double		delta;			/* 0: none but the tail of the noise, below 2^-65; else that is a part of it */
+	/*
+	 * 0: none but the tail of the noise, below 2^-65; else that is a part of it
+	 */
+	double		delta;
 	double		shares[DPERM_SHARE_COUNT];	/* of epsilon; zero if nothing is claimed */
 } DpermClaim;
 
-/* How many rows the difference of neighbours is made of: 2 if one is replaced by another, 1 if it is removed. */
+/*
+ * How many rows the difference of neighbours is made of: 2 if one is replaced
+ * by another, 1 if it is removed.
+ */
 extern int	dperm_claim_rows_apart(DpermNeighbours neighbours);
 
 /* Is anything claimed? */
@@ -50,7 +58,9 @@ extern bool dperm_claim_private(const DpermClaim *claim);
 /* What is wrong with a claim, or NULL. */
 extern const char *dperm_claim_fault(const DpermClaim *claim);
 
-/* Names, as the JSON form has them; parse returns -1 for a name that is none. */
+/*
+ * Names, as the JSON form has them; parse returns -1 for a name that is none.
+ */
 extern const char *dperm_claim_neighbours_name(DpermNeighbours neighbours);
 extern int	dperm_claim_neighbours_parse(const char *name);
 extern const char *dperm_claim_unit_name(DpermUnit unit);

@@ -1,5 +1,6 @@
 /*
- * composition.c: what several releases cost together: sums, Renyi divergences, and the smaller of both.
+ * composition.c: what several releases cost together: sums, Renyi divergences,
+ * and the smaller of both.
  *
  * Section names are those of docs/guarantee.md.
  */
@@ -10,25 +11,39 @@
 
 #define SQRT_HALF 0.70710678118654752440
 
-/* Where formulas that do not overflow take over from those that do not cancel. */
+/*
+ * Where formulas that do not overflow take over from those that do not cancel.
+ */
 #define LARGE 1
 #define LARGE_MOMENT 30
 
 /* Room for the rounding of sums whose terms cancel, relative to the terms. */
 #define CANCELLED 1e-12
 
-/* Relative room for the rounding of the formulas here; what is not below the ceiling counts as infinite. */
+/*
+ * Relative room for the rounding of the formulas here; what is not below the
+ * ceiling counts as infinite.
+ */
 #define NUDGE (1 + 1e-10)
 #define CEILING 1e9
 
-/* What goes into delta for each release: the tail of its noise, below 2^-65, and cut loops, far below up to EPSILON_MAX. */
+/*
+ * What goes into delta for each release: the tail of its noise, below 2^-65,
+ * and cut loops, far below up to EPSILON_MAX.
+ */
 #define TAIL 0x1p-64
 #define EPSILON_MAX 600
 
-/* Renyi divergences are worth a delta that sums do not spend if epsilon becomes smaller than this times the sum. */
+/*
+ * Renyi divergences are worth a delta that sums do not spend if epsilon becomes
+ * smaller than this times the sum.
+ */
 #define WORTH 0.99
 
-/* Digits of a result: as many as sums of doubles have, and fewer where logarithms round differently from place to place. */
+/*
+ * Digits of a result: as many as sums of doubles have, and fewer where
+ * logarithms round differently from place to place.
+ */
 #define DIGITS_SUM 15
 #define DIGITS 6
 
@@ -40,8 +55,8 @@ dperm_composition_order(int i)
 }
 
 /*
- * Randomised response, the worst of all that is epsilon-private: the logarithm of cosh((order-1/2) epsilon)/cosh(epsilon/2),
- * over order - 1 ("Curves").
+ * Randomised response, the worst of all that is epsilon-private: the logarithm
+ * of cosh((order-1/2) epsilon)/cosh(epsilon/2), over order - 1 ("Curves").
  */
 static double
 pure_curve(double epsilon, double order)
@@ -50,15 +65,18 @@ pure_curve(double epsilon, double order)
 	double		log_moment;
 
 	if (order * epsilon > LARGE)
-		log_moment = above * epsilon + log1p(exp(-(order + above) * epsilon)) - log1p(exp(-epsilon));
+		log_moment =
+			above * epsilon + log1p(exp(-(order + above) * epsilon)) - log1p(exp(-epsilon));
 	else
-		log_moment = log1p(2 * sinh(order * epsilon / 2) * sinh(above * epsilon / 2) / cosh(epsilon / 2));
+		log_moment =
+			log1p(2 * sinh(order * epsilon / 2) * sinh(above * epsilon / 2) / cosh(epsilon / 2));
 	return log_moment / above;
 }
 
 /*
- * The divergence for a moment that is larger than 1 by a sum of terms, some of which are negative; size is that of all of
- * them. Where the moment is large, the bound that has none of these is as good.
+ * The divergence for a moment that is larger than 1 by a sum of terms, some of
+ * which are negative; size is that of all of them. Where the moment is large,
+ * the bound that has none of these is as good.
  */
 static double
 divergence_of(double excess, double size, double order)
@@ -67,8 +85,8 @@ divergence_of(double excess, double size, double order)
 }
 
 /*
- * The logarithm of the mean of e^((order-1) W+), W normal of mean mu^2/2 and variance mu^2: of e^power Phi(high) + Phi(-low),
- * where Phi(x) is (1 + erf)/2.
+ * The logarithm of the mean of e^((order-1) W+), W normal of mean mu^2/2 and
+ * variance mu^2: of e^power Phi(high) + Phi(-low), where Phi(x) is (1 + erf)/2.
  */
 static double
 log_moment_above(double mu, double order)
@@ -83,10 +101,12 @@ log_moment_above(double mu, double order)
 }
 
 /*
- * Gaussian objective perturbation, a row removed ("Curves"). The loss is at most kappa + W+, with W normal of mean mu^2/2 and
- * variance mu^2, and at least -V - mu^2/8, with V = (-W)+; or kappa is on the other side. With h(loss) = e^((order-1) loss) +
- * (order-1) (e^-loss - 1), the moment is at most the mean of e^((order-1) loss) at its upper bound; and that of h at its upper
- * bound, and at its lower one, less 1.
+ * Gaussian objective perturbation, a row removed ("Curves"). The loss is at
+ * most kappa + W+, with W normal of mean mu^2/2 and variance mu^2, and at least
+ * -V - mu^2/8, with V = (-W)+; or kappa is on the other side. With h(loss) =
+ * e^((order-1) loss) + (order-1) (e^-loss - 1), the moment is at most the mean
+ * of e^((order-1) loss) at its upper bound; and that of h at its upper bound,
+ * and at its lower one, less 1.
  */
 static double
 remove_curve(double mu, double kappa, double order)
@@ -128,14 +148,16 @@ remove_curve(double mu, double kappa, double order)
 }
 
 /*
- * The same, a row replaced: the loss is between -u and u = kappa + 2 mu^2 + 2 mu |Z|, as far as means of convex functions go.
- * From order 2 on h is larger at u than at -u; and divergences grow with the order.
+ * The same, a row replaced: the loss is between -u and u = kappa + 2 mu^2 + 2
+ * mu |Z|, as far as means of convex functions go. From order 2 on h is larger
+ * at u than at -u; and divergences grow with the order.
  */
 static double
 replace_curve(double mu, double kappa, double order)
 {
 	double		above = order - 1;
-	double		plain = kappa + 2 * order * mu * mu + log1p(erf(2 * above * mu * SQRT_HALF)) / above;
+	double		plain = kappa + 2 * order * mu * mu +
+		log1p(erf(2 * above * mu * SQRT_HALF)) / above;
 	double		first;
 	double		second;
 
@@ -158,17 +180,21 @@ dperm_composition_objective(DpermRelease *release, double sigma)
 		release->curve = DPERM_CURVE_PERSON;
 	else
 		release->curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE;
-	release->mu = (release->unit == DPERM_UNIT_PERSON ? dperm_claim_rows_apart(release->neighbours) : 1) / sigma;
+	release->mu =
+		(release->unit == DPERM_UNIT_PERSON ? dperm_claim_rows_apart(release->neighbours) : 1) /
+		sigma;
 }
 
 /*
- * Persons, mu = apart/sigma: the loss is at most an average of kappa + W+, with W as for a row that is removed, and its absolute
- * value at most an average of kappa + mu^2/2 + mu |Z|, as for a row that is replaced at half of mu.
+ * Persons, mu = apart/sigma: the loss is at most an average of kappa + W+, with
+ * W as for a row that is removed, and its absolute value at most an average of
+ * kappa + mu^2/2 + mu |Z|, as for a row that is replaced at half of mu.
  */
 static double
 person_curve(double mu, double kappa, double order)
 {
-	return fmin(kappa + log_moment_above(mu, order) / (order - 1), replace_curve(mu / 2, kappa, order));
+	return fmin(kappa + log_moment_above(mu, order) / (order - 1),
+				replace_curve(mu / 2, kappa, order));
 }
 
 /* A bound on the Renyi divergence ("Curves"). */
@@ -195,7 +221,10 @@ dperm_composition_curve(const DpermRelease *r, double order)
 	return divergence < CEILING ? divergence : CEILING;
 }
 
-/* The epsilon of a Renyi divergence ("From Renyi to epsilon and delta"), with room for the rounding of its terms. */
+/*
+ * The epsilon of a Renyi divergence ("From Renyi to epsilon and delta"), with
+ * room for the rounding of its terms.
+ */
 double
 dperm_composition_convert(double divergence, double order, double delta)
 {
@@ -219,7 +248,10 @@ to_digits(double x, int digits, bool up)
 		return x;
 	power = digits - 1 - (int) floor(log10(x));
 
-	/* powers of ten are exact doubles where they are small, and the quotient of two is the nearest to its decimal */
+	/*
+	 * powers of ten are exact doubles where they are small, and the quotient of
+	 * two is the nearest to its decimal
+	 */
 	unit = pow(10, abs(power));
 	scaled = power > 0 ? x * unit : x / unit;
 	scaled = up ? ceil(scaled) : rint(scaled);
@@ -230,7 +262,9 @@ to_digits(double x, int digits, bool up)
 static int
 known(const DpermRelease *r)
 {
-	return r->curve == DPERM_CURVE_NONE ? DPERM_KNOWN_BOUND : r->curve == DPERM_CURVE_PURE ? DPERM_KNOWN_PURE : DPERM_KNOWN_GAUSSIAN;
+	return r->curve == DPERM_CURVE_NONE ? DPERM_KNOWN_BOUND :
+		   r->curve == DPERM_CURVE_PURE ? DPERM_KNOWN_PURE :
+										  DPERM_KNOWN_GAUSSIAN;
 }
 
 /* Of all kinds together. */
@@ -250,9 +284,9 @@ in_range(const DpermRelease *r)
 {
 	bool		gaussian = known(r) == DPERM_KNOWN_GAUSSIAN;
 
-	return r->epsilon > 0 && r->epsilon <= DPERM_COMPOSITION_EPSILON_MAX && r->delta >= 0 && r->delta < 1 &&
-		(r->delta == 0) == (r->curve == DPERM_CURVE_PURE) &&
-		(!gaussian || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
+	return r->epsilon > 0 && r->epsilon <= DPERM_COMPOSITION_EPSILON_MAX && r->delta >= 0 &&
+		   r->delta < 1 && (r->delta == 0) == (r->curve == DPERM_CURVE_PURE) &&
+		   (!gaussian || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
 }
 
 /* Are the relation and the unit those of what is there already? */
@@ -286,8 +320,9 @@ dperm_composition_add(DpermComposition *sums, const DpermRelease *r)
 	sums->epsilon[k] = dperm_wide_add(sums->epsilon[k], dperm_wide_of(r->epsilon));
 	sums->delta[k] = dperm_wide_add(sums->delta[k], dperm_wide_of(r->delta));
 	for (int i = 0; r->curve != DPERM_CURVE_NONE && i < DPERM_ORDER_COUNT; i++)
-		sums->curves[k][i] = dperm_wide_add(sums->curves[k][i],
-											dperm_wide_of(dperm_composition_curve(r, dperm_composition_order(i))));
+		sums->curves[k][i] =
+			dperm_wide_add(sums->curves[k][i],
+						   dperm_wide_of(dperm_composition_curve(r, dperm_composition_order(i))));
 	return DPERM_COMPOSITION_FITS;
 }
 
@@ -335,7 +370,10 @@ sum_kinds(const DpermWide *each, int to)
 	return to_digits(sum.high, DIGITS_SUM, false);
 }
 
-/* All by sums. A delta that is stated includes the tails of the noise, one of 0 does not. */
+/*
+ * All by sums. A delta that is stated includes the tails of the noise, one of 0
+ * does not.
+ */
 static DpermComposed
 by_sums(const DpermComposition *sums)
 {
@@ -346,27 +384,34 @@ by_sums(const DpermComposition *sums)
 	};
 
 	if (out.delta > 0)
-		out.delta = to_digits(out.delta + (double) sums->releases[DPERM_KNOWN_PURE] * TAIL, DIGITS_SUM, false);
+		out.delta = to_digits(out.delta + (double) sums->releases[DPERM_KNOWN_PURE] * TAIL,
+							  DIGITS_SUM, false);
 	return out;
 }
 
-/* What of delta is spent when the kinds before one are summed: theirs, and all tails. */
+/*
+ * What of delta is spent when the kinds before one are summed: theirs, and all
+ * tails.
+ */
 static double
 spent_delta(const DpermComposition *sums, int summed)
 {
-	return (sum_kinds(sums->delta, summed) + (double) dperm_composition_releases(sums) * TAIL) * (1 + 1e-12);
+	return (sum_kinds(sums->delta, summed) + (double) dperm_composition_releases(sums) * TAIL) *
+		   (1 + 1e-12);
 }
 
 /*
- * Sums of the kinds before one, Renyi divergences of the others, at a delta that includes all tails: the best of all orders.
- * They were fixed before anything was released, so the best one may be used.
+ * Sums of the kinds before one, Renyi divergences of the others, at a delta
+ * that includes all tails: the best of all orders. They were fixed before
+ * anything was released, so the best one may be used.
  */
 static DpermComposed
 by_orders(const DpermComposition *sums, int summed, double delta)
 {
 	double		left = delta - spent_delta(sums, summed);
 	double		added = sum_kinds(sums->epsilon, summed);
-	DpermComposed out = {.epsilon = INFINITY, .delta = delta, .summed = count_kinds(sums, 0, summed)};
+	DpermComposed out = {
+		.epsilon = INFINITY, .delta = delta, .summed = count_kinds(sums, 0, summed)};
 
 	for (int i = 0; left > 0 && i < DPERM_ORDER_COUNT; i++)
 	{
@@ -376,7 +421,8 @@ by_orders(const DpermComposition *sums, int summed, double delta)
 
 		for (int k = summed; k < DPERM_KNOWN_COUNT; k++)
 			divergence += sums->curves[k][i].high;
-		epsilon = to_digits(added + dperm_composition_convert(divergence, order, left), DIGITS, true);
+		epsilon =
+			to_digits(added + dperm_composition_convert(divergence, order, left), DIGITS, true);
 		if (epsilon < out.epsilon && epsilon <= EPSILON_MAX)
 		{
 			out.epsilon = epsilon;

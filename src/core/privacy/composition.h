@@ -1,9 +1,11 @@
 /*
- * composition.h: what several releases cost together (docs/guarantee.md, "Composition of models").
+ * composition.h: what several releases cost together (docs/guarantee.md,
+ * "Composition of models").
  *
- * Epsilons and deltas add up. With a delta to spend, Renyi divergences of releases whose law is known add up too, at each of a
- * list of orders that is fixed here; the smallest epsilon that follows is the answer. Every number is an upper bound, rounding
- * included.
+ * Epsilons and deltas add up. With a delta to spend, Renyi divergences of
+ * releases whose law is known add up too, at each of a list of orders that is
+ * fixed here; the smallest epsilon that follows is the answer. Every number is
+ * an upper bound, rounding included.
  */
 #ifndef DPERM_COMPOSITION_H
 #define DPERM_COMPOSITION_H
@@ -14,7 +16,10 @@
 #include "core/base/wide.h"
 #include "core/privacy/claim.h"
 
-/* What is known about the law of a release beyond epsilon and delta: how its Renyi divergence is bounded. */
+/*
+ * What is known about the law of a release beyond epsilon and delta: how its
+ * Renyi divergence is bounded.
+ */
 typedef enum DpermCurve
 {
 	DPERM_CURVE_NONE,			/* nothing */
@@ -35,28 +40,44 @@ typedef struct DpermRelease
 	DpermCurve	curve;
 
 	/* of Gaussian noise */
-	double		mu;				/* how far a unit moves the mean, in standard deviations; objective, for rows: 1/sigma */
-	double		kappa;			/* the slack that determinants take; 0 but for objective perturbation */
+	/*
+	 * how far a unit moves the mean, in standard deviations; objective, for
+	 * rows: 1/sigma
+	 */
+	double		mu;
+	/* the slack that determinants take; 0 but for objective perturbation */
+	double		kappa;
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
 
-/* The largest epsilon of a release: sums of any number of them are finite. It protects nothing long before. */
+/*
+ * The largest epsilon of a release: sums of any number of them are finite. It
+ * protects nothing long before.
+ */
 #define DPERM_COMPOSITION_EPSILON_MAX 1e9
 
-/* The curve of Gaussian objective perturbation, by the release's neighbours and unit, and its mu for a sigma. */
+/*
+ * The curve of Gaussian objective perturbation, by the release's neighbours and
+ * unit, and its mu for a sigma.
+ */
 extern void dperm_composition_objective(DpermRelease *release, double sigma);
 
 /* Orders: 32 a decade, from 1.01 to a million. */
 #define DPERM_ORDER_COUNT 257
 extern double dperm_composition_order(int i);
 
-/* A bound on the Renyi divergence of an order above 1; the release has a curve. */
+/*
+ * A bound on the Renyi divergence of an order above 1; the release has a curve.
+ */
 extern double dperm_composition_curve(const DpermRelease *release, double order);
 
 /* The epsilon that follows from a Renyi divergence of an order, at a delta. */
 extern double dperm_composition_convert(double divergence, double order, double delta);
 
-/* Kinds of releases, by what is known about them: sums are taken of the first, Renyi divergences of the rest, or only sums. */
+/*
+ * Kinds of releases, by what is known about them: sums are taken of the first,
+ * Renyi divergences of the rest, or only sums.
+ */
 enum
 {
 	DPERM_KNOWN_BOUND,			/* epsilon and delta, no more */
@@ -87,8 +108,10 @@ typedef enum DpermCompositionFault
 
 /* All bytes zero is a composition of nothing. */
 extern int64_t dperm_composition_releases(const DpermComposition *sums);
-extern DpermCompositionFault dperm_composition_add(DpermComposition *sums, const DpermRelease *release);
-extern DpermCompositionFault dperm_composition_merge(DpermComposition *sums, const DpermComposition *more);
+extern DpermCompositionFault
+dperm_composition_add(DpermComposition *sums, const DpermRelease *release);
+extern DpermCompositionFault
+dperm_composition_merge(DpermComposition *sums, const DpermComposition *more);
 
 /* What it comes to. */
 typedef struct DpermComposed
@@ -100,9 +123,10 @@ typedef struct DpermComposed
 } DpermComposed;
 
 /*
- * The smallest epsilon at a delta, or with delta 0 the sums; these are also taken where they are larger by less than a hundredth.
- * False if the releases take more than this delta: out->delta then
- * says how much. There is at least one release.
+ * The smallest epsilon at a delta, or with delta 0 the sums; these are also
+ * taken where they are larger by less than a hundredth. False if the releases
+ * take more than this delta: out->delta then says how much. There is at least
+ * one release.
  */
 extern bool dperm_composition_total(const DpermComposition *sums, double delta, DpermComposed *out);
 

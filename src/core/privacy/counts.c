@@ -13,7 +13,10 @@
 /* The 97.5 percent quantile of the normal law. */
 #define NORMAL_QUANTILE 1.959963984540054
 
-/* Which of the bins a decision is in. Nothing raises, not even for what is not a number. */
+/*
+ * Which of the bins a decision is in. Nothing raises, not even for what is not
+ * a number.
+ */
 static int
 bin_of(double decision, int bins)
 {
@@ -22,7 +25,9 @@ bin_of(double decision, int bins)
 	return (int) fmax(0, fmin(place, bins - 1));
 }
 
-/* The cell of a decision: in a histogram by class, or in the confusion matrix. */
+/*
+ * The cell of a decision: in a histogram by class, or in the confusion matrix.
+ */
 int
 dperm_counts_cell(double decision, bool positive, int bins)
 {
@@ -39,17 +44,24 @@ dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, uint64_t parts, int64_t
 {
 	/* 2/epsilon = 2^21/budget, as a fraction */
 	for (int i = 0; budget > 0 && i < count; i++)
-		counts[i] += dperm_draw_discrete_laplace_ratio(e, (int64_t) (parts << 21), (int64_t) budget);
+		counts[i] +=
+			dperm_draw_discrete_laplace_ratio(e, (int64_t) (parts << 21), (int64_t) budget);
 }
 
-/* epsilon/(2 parts): minus the logarithm of the ratio q of neighbouring probabilities. */
+/*
+ * epsilon/(2 parts): minus the logarithm of the ratio q of neighbouring
+ * probabilities.
+ */
 static double
 decay(uint64_t budget, uint64_t parts)
 {
 	return (double) budget / BUDGET_UNIT / 2 / (double) parts;
 }
 
-/* The variance of the noise: 2q/(1-q)^2 for the discrete Laplace law of ratio q. */
+/*
+ * The variance of the noise: 2q/(1-q)^2 for the discrete Laplace law of ratio
+ * q.
+ */
 double
 dperm_counts_variance(uint64_t budget, uint64_t parts)
 {
@@ -67,7 +79,10 @@ dperm_counts_metric_name(DpermMetric metric)
 	return metric_names[metric];
 }
 
-/* Every metric is a ratio of two sums of cells; these are their coefficients, doubled for F1. */
+/*
+ * Every metric is a ratio of two sums of cells; these are their coefficients,
+ * doubled for F1.
+ */
 static const double tops[DPERM_METRICS][DPERM_CELLS] = {
 	{1, 0, 0, 1}, {0, 1, 1, 0}, {1, 0, 0, 0}, {1, 0, 0, 0}, {2, 0, 0, 0}
 };
@@ -75,7 +90,9 @@ static const double bottoms[DPERM_METRICS][DPERM_CELLS] = {
 	{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 0, 0}, {1, 0, 1, 0}, {2, 1, 1, 0}
 };
 
-/* The metric of cells, NaN where it is 0/0; *bottom is what it is divided by. */
+/*
+ * The metric of cells, NaN where it is 0/0; *bottom is what it is divided by.
+ */
 static double
 metric_of(DpermMetric metric, const double *cells, double *bottom)
 {
@@ -92,7 +109,8 @@ metric_of(DpermMetric metric, const double *cells, double *bottom)
 
 /* A metric of noisy counts with its interval. */
 DpermEstimate
-dperm_counts_metric(DpermMetric metric, const int64_t *counts, uint64_t parts, double noise_variance)
+dperm_counts_metric(DpermMetric metric, const int64_t *counts, uint64_t parts,
+					double noise_variance)
 {
 	DpermEstimate result = {NAN, 0, 1};
 	double		variance = 0,
@@ -109,14 +127,18 @@ dperm_counts_metric(DpermMetric metric, const int64_t *counts, uint64_t parts, d
 	if (isnan(result.value))
 		return result;
 
-	/* one unit more in every cell, as Agresti and Coull do: a rate of 0 or 1 is not certain either */
+	/*
+	 * one unit more in every cell, as Agresti and Coull do: a rate of 0 or 1 is
+	 * not certain either
+	 */
 	for (int i = 0; i < DPERM_CELLS; i++)
 		total += cells[i] += 1;
 	centre = metric_of(metric, cells, &bottom);
 
 	/*
-	 * With g the gradient of top/bottom by cells: the multinomial covariance gives
-	 * sum g_i^2 cells_i - (sum g_i cells_i)^2/total, the noise adds sum g_i^2 times its variance.
+	 * With g the gradient of top/bottom by cells: the multinomial covariance
+	 * gives sum g_i^2 cells_i - (sum g_i cells_i)^2/total, the noise adds sum
+	 * g_i^2 times its variance.
 	 */
 	for (int i = 0; i < DPERM_CELLS; i++)
 	{

@@ -10,12 +10,15 @@
 #include "core/privacy/entropy.h"
 
 /*
- * Add discrete Laplace noise to counts of disjoint cells. Counts are in parts of a unit of privacy: 1 if that is a row,
- * dperm_person_parts() in general, at most 2^20. Replacing one row takes one from a cell and gives one to another, so the
- * counts change by 2 in all; a person counts for parts at most in all, so they change by twice that: the scale is
- * 2 parts/epsilon. budget is dperm_selection_budget(epsilon); 0 adds nothing.
+ * Add discrete Laplace noise to counts of disjoint cells. Counts are in parts
+ * of a unit of privacy: 1 if that is a row, dperm_person_parts() in general, at
+ * most 2^20. Replacing one row takes one from a cell and gives one to another,
+ * so the counts change by 2 in all; a person counts for parts at most in all,
+ * so they change by twice that: the scale is 2 parts/epsilon. budget is
+ * dperm_selection_budget(epsilon); 0 adds nothing.
  */
-extern void dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, uint64_t parts, int64_t *counts, int count);
+extern void dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, uint64_t parts,
+								   int64_t *counts, int count);
 
 /* The variance of that noise, of counts of whole units. */
 extern double dperm_counts_variance(uint64_t budget, uint64_t parts);
@@ -31,8 +34,10 @@ enum
 };
 
 /*
- * The cell of a row with a label, by what a model decides on it: one of the above if bins is 0, else one of 2 bins, those of the
- * positive class first. Bins are equal parts of the range of the arcus tangent, which is bounded, so that they are public.
+ * The cell of a row with a label, by what a model decides on it: one of the
+ * above if bins is 0, else one of 2 bins, those of the positive class first.
+ * Bins are equal parts of the range of the arcus tangent, which is bounded, so
+ * that they are public.
  */
 extern int	dperm_counts_cell(double decision, bool positive, int bins);
 
@@ -57,17 +62,23 @@ typedef struct DpermEstimate
 extern const char *dperm_counts_metric_name(DpermMetric metric);
 
 /*
- * A metric of noisy counts, with an interval that allows for both the noise and the sampling of units: the
- * delta method on the multinomial covariance plus the variance of the noise. A person who is in several cells varies less
- * than one who is in a single cell, so for persons the interval is wide enough.
+ * A metric of noisy counts, with an interval that allows for both the noise and
+ * the sampling of units: the delta method on the multinomial covariance plus
+ * the variance of the noise. A person who is in several cells varies less than
+ * one who is in a single cell, so for persons the interval is wide enough.
  */
 extern DpermEstimate dperm_counts_metric(DpermMetric metric, const int64_t *counts, uint64_t parts,
 								  double noise_variance);
 
-/* A noisy count of whole units with an interval for its noise alone, exact quantiles of the discrete Laplace law. */
+/*
+ * A noisy count of whole units with an interval for its noise alone, exact
+ * quantiles of the discrete Laplace law.
+ */
 extern DpermEstimate dperm_counts_estimate(int64_t count, uint64_t budget, uint64_t parts);
 
-/* The area under the curve of bins by class, low scores first: ties count half. */
+/*
+ * The area under the curve of bins by class, low scores first: ties count half.
+ */
 extern double dperm_counts_area(const int64_t *positive, const int64_t *negative, int bins);
 
 #endif							/* DPERM_COUNTS_H */

@@ -46,7 +46,9 @@ dperm_draw_bit(DpermEntropy *e)
 uint64_t
 dperm_draw_below(DpermEntropy *e, uint64_t bound)
 {
-	/* the largest multiple of bound that fits: words from there on are redrawn */
+	/*
+	 * the largest multiple of bound that fits: words from there on are redrawn
+	 */
 	uint64_t	excess = (UINT64_MAX % bound + 1) % bound;
 	uint64_t	word;
 
@@ -57,22 +59,27 @@ dperm_draw_below(DpermEntropy *e, uint64_t bound)
 }
 
 /*
- * true with probability exp(-num/den), num <= den. Von Neumann's alternating series:
- * the run of successes of Bernoulli(x/k), k = 1, 2, ..., ends at an odd k with
- * probability exp(-x).
+ * true with probability exp(-num/den), num <= den. Von Neumann's alternating
+ * series: the run of successes of Bernoulli(x/k), k = 1, 2, ..., ends at an odd
+ * k with probability exp(-x).
  */
 bool
 dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
 {
 	uint64_t	k = 1;
 
-	/* k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow */
+	/*
+	 * k beyond 2^13 has a probability below 1/(2^13)!: den * k cannot overflow
+	 */
 	while (k < 8192 && !e->failed && dperm_draw_below(e, den * k) < num)
 		k++;
 	return k % 2 == 1;
 }
 
-/* Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and Steinke. */
+/*
+ * Discrete Laplace of scale num/den: Algorithm 2 of Canonne, Kamath and
+ * Steinke.
+ */
 int64_t
 dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den)
 {
@@ -86,7 +93,9 @@ dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den)
 		if (!dperm_draw_exp_minus(e, (uint64_t) low, (uint64_t) num))
 			continue;
 
-		/* e^-4096 is no probability: the bound keeps num * high within 64 bits */
+		/*
+		 * e^-4096 is no probability: the bound keeps num * high within 64 bits
+		 */
 		while (high < 4096 && !e->failed && dperm_draw_exp_minus(e, 1, 1))
 			high++;
 		size = (low + num * high) / den;
@@ -106,8 +115,9 @@ dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale)
 }
 
 /*
- * A uniform real from (0, 1/2), rounded: the exponent is geometric and the fraction has
- * 64 bits, so the relative error is one unit in the last place however small it is.
+ * A uniform real from (0, 1/2), rounded: the exponent is geometric and the
+ * fraction has 64 bits, so the relative error is one unit in the last place
+ * however small it is.
  */
 static double
 draw_half_uniform(DpermEntropy *e)
@@ -122,8 +132,8 @@ draw_half_uniform(DpermEntropy *e)
 }
 
 /*
- * Standard exponential -log(u). For u above 1/2 the complement is drawn instead, so
- * that small results are as exact, relatively, as large ones.
+ * Standard exponential -log(u). For u above 1/2 the complement is drawn
+ * instead, so that small results are as exact, relatively, as large ones.
  */
 double
 dperm_draw_exponential(DpermEntropy *e)
@@ -134,9 +144,9 @@ dperm_draw_exponential(DpermEntropy *e)
 }
 
 /*
- * A standard normal, by Box and Muller's radius and the sine of an angle in a quarter of the
- * circle. The angle is exact relatively, so the sine and the product are: a pair of sine and cosine
- * would save draws, and cost that.
+ * A standard normal, by Box and Muller's radius and the sine of an angle in a
+ * quarter of the circle. The angle is exact relatively, so the sine and the
+ * product are: a pair of sine and cosine would save draws, and cost that.
  */
 double
 dperm_draw_normal(DpermEntropy *e)
@@ -186,8 +196,9 @@ dperm_draw_gamma(DpermEntropy *e, int shape)
 }
 
 /*
- * A point that is uniform in the ball: dim coordinates of a point of the sphere in dim + 2 dimensions. The sum of
- * squares is positive and relatively exact, so the quotients are too.
+ * A point that is uniform in the ball: dim coordinates of a point of the sphere
+ * in dim + 2 dimensions. The sum of squares is positive and relatively exact,
+ * so the quotients are too.
  */
 void
 dperm_draw_in_ball(DpermEntropy *e, int dim, double radius, double *b, int stride)
@@ -205,7 +216,10 @@ dperm_draw_in_ball(DpermEntropy *e, int dim, double radius, double *b, int strid
 		b[i * stride] *= factor;
 }
 
-/* A point that is uniform where the absolute values add up to at most radius: dim of dim + 1 shares, with random signs. */
+/*
+ * A point that is uniform where the absolute values add up to at most radius:
+ * dim of dim + 1 shares, with random signs.
+ */
 void
 dperm_draw_in_cross(DpermEntropy *e, int dim, double radius, double *b)
 {
@@ -223,10 +237,11 @@ dperm_draw_in_cross(DpermEntropy *e, int dim, double radius, double *b)
 }
 
 /*
- * b = scale sqrt(v) g with v ~ chi-squared(dim + 1), g standard normal: the density of
- * that is proportional to exp(-|b|/scale) (section "Sampling the noise"). Unlike a normalised
- * direction times a Gamma radius it divides by nothing, so that it stays within a few
- * units in the last place of the exact draw without any exceptional case.
+ * b = scale sqrt(v) g with v ~ chi-squared(dim + 1), g standard normal: the
+ * density of that is proportional to exp(-|b|/scale) (section "Sampling the
+ * noise"). Unlike a normalised direction times a Gamma radius it divides by
+ * nothing, so that it stays within a few units in the last place of the exact
+ * draw without any exceptional case.
  */
 void
 dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, double *b)
@@ -247,7 +262,10 @@ dperm_draw_gamma_sphere_rounding(int dim)
 /* The tails of the noise are given up beyond a probability of e^-46 each. */
 #define TAIL 46
 
-/* Laurent and Massart (2000), Lemma 1: chi-squared(k) exceeds k + 2 sqrt(k t) + 2t with probability at most e^-t. */
+/*
+ * Laurent and Massart (2000), Lemma 1: chi-squared(k) exceeds k + 2 sqrt(k t) +
+ * 2t with probability at most e^-t.
+ */
 double
 dperm_draw_chi_squared_tail(int degrees)
 {
@@ -260,7 +278,8 @@ dperm_draw_chi_squared_tail(int degrees)
 double
 dperm_draw_gamma_sphere_tail(int dim, double scale)
 {
-	return scale * sqrt(dperm_draw_chi_squared_tail(dim + 1)) * sqrt(dperm_draw_chi_squared_tail(dim));
+	return scale * sqrt(dperm_draw_chi_squared_tail(dim + 1)) *
+		   sqrt(dperm_draw_chi_squared_tail(dim));
 }
 
 /* The same for half of chi-squared(2 shape). */

@@ -17,25 +17,38 @@ extern uint64_t dperm_draw_below(DpermEntropy *e, uint64_t bound);
 /* true with probability exp(-num/den), num <= den <= 2^50, den > 0 */
 extern bool dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den);
 
-/* P(z) proportional to exp(-|z|/scale), 1 <= scale <= 2^50 (Canonne, Kamath, Steinke 2020) */
+/*
+ * P(z) proportional to exp(-|z|/scale), 1 <= scale <= 2^50 (Canonne, Kamath,
+ * Steinke 2020)
+ */
 extern int64_t dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale);
 
-/* P(z) proportional to exp(-|z| den/num): the same for a scale of num/den, num <= 2^50 */
+/*
+ * P(z) proportional to exp(-|z| den/num): the same for a scale of num/den, num
+ * <= 2^50
+ */
 extern int64_t dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den);
 
-/* Draws of doubles that lie within a few units in the last place of an exact draw, relatively. */
+/*
+ * Draws of doubles that lie within a few units in the last place of an exact
+ * draw, relatively.
+ */
 extern double dperm_draw_exponential(DpermEntropy *e);
 extern double dperm_draw_normal(DpermEntropy *e);
 extern double dperm_draw_between(DpermEntropy *e);	/* uniform between -1 and 1 */
-extern double dperm_draw_gamma(DpermEntropy *e, int shape); /* density proportional to x^(shape-1) exp(-x) */
+/* density proportional to x^(shape-1) exp(-x) */
+extern double dperm_draw_gamma(DpermEntropy *e, int shape);
 
-/* Points that are uniform in a ball, and where the sum of absolute values is at most radius. Coordinates are stride apart. */
+/*
+ * Points that are uniform in a ball, and where the sum of absolute values is at
+ * most radius. Coordinates are stride apart.
+ */
 extern void dperm_draw_in_ball(DpermEntropy *e, int dim, double radius, double *b, int stride);
 extern void dperm_draw_in_cross(DpermEntropy *e, int dim, double radius, double *b);
 
 /*
- * A vector b of dim coordinates with density proportional to exp(-|b|/scale): its norm
- * is Gamma(dim, scale), its direction uniform.
+ * A vector b of dim coordinates with density proportional to exp(-|b|/scale):
+ * its norm is Gamma(dim, scale), its direction uniform.
  */
 extern void dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, double *b);
 
@@ -45,10 +58,16 @@ extern double dperm_draw_gamma_sphere_rounding(int dim);
 /* |b| is larger than this with probability below 2^-65. */
 extern double dperm_draw_gamma_sphere_tail(int dim, double scale);
 
-/* Chi-squared, the squared norm of degrees normal numbers, is larger than this with probability at most exp(-46). */
+/*
+ * Chi-squared, the squared norm of degrees normal numbers, is larger than this
+ * with probability at most exp(-46).
+ */
 extern double dperm_draw_chi_squared_tail(int degrees);
 
-/* dperm_draw_gamma is larger than this with probability at most exp(-46 - more). */
+/*
+ * dperm_draw_gamma is larger than this with probability at most exp(-46 -
+ * more).
+ */
 extern double dperm_draw_gamma_tail(int shape, double more);
 
 #endif							/* DPERM_DRAW_H */

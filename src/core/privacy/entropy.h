@@ -1,8 +1,9 @@
 /*
  * entropy.h: the random bits that protect privacy.
  *
- * They come from one callback: the server's strong random source; a fixed stream in unit tests. A failed source is
- * remembered in the struct: draws made afterwards are meaningless, and the caller asks once at the end with
+ * They come from one callback: the server's strong random source; a fixed
+ * stream in unit tests. A failed source is remembered in the struct: draws made
+ * afterwards are meaningless, and the caller asks once at the end with
  * dperm_entropy_ok().
  */
 #ifndef DPERM_ENTROPY_H

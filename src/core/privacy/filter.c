@@ -8,7 +8,10 @@
 #include "core/base/limits.h"
 #include "core/privacy/composition.h"
 
-/* The parts of delta that rules have: sums; Renyi divergences; and what has none. Of eighths. */
+/*
+ * The parts of delta that rules have: sums; Renyi divergences; and what has
+ * none. Of eighths.
+ */
 #define EIGHTHS 8
 #define SUM_EIGHTHS 4
 #define RENYI_EIGHTHS 3
@@ -23,14 +26,20 @@
 /* Relative room for the rounding of a budget's epsilon and delta. */
 #define NUDGE (1 - 1e-15)
 
-/* The divergence that converts to epsilon at a delta, as far as doubles tell; negative if there is none. */
+/*
+ * The divergence that converts to epsilon at a delta, as far as doubles tell;
+ * negative if there is none.
+ */
 static double
 divergence_for(double epsilon, double delta, double order)
 {
 	double		low = 0;
 	double		high = 2 * epsilon + 10;
 
-	/* conversion adds what does not depend on the divergence, and room for rounding */
+	/*
+	 * conversion adds what does not depend on the divergence, and room for
+	 * rounding
+	 */
 	if (dperm_composition_convert(low, order, delta) > epsilon)
 		return epsilon - dperm_composition_convert(low, order, delta);
 	for (int i = 0; i < SEARCH_STEPS; i++)
@@ -45,7 +54,10 @@ divergence_for(double epsilon, double delta, double order)
 	return low;
 }
 
-/* Rounded to three digits behind the point, for people; every order above 1 is valid. */
+/*
+ * Rounded to three digits behind the point, for people; every order above 1 is
+ * valid.
+ */
 double
 dperm_filter_order(double epsilon, double delta)
 {
@@ -59,7 +71,10 @@ dperm_filter_order(double epsilon, double delta)
 		double		order = rint(dperm_composition_order(i) * 1000) / 1000;
 		double		limit = divergence_for(epsilon, delta * RENYI_EIGHTHS / EIGHTHS, order);
 
-		/* a little Gaussian noise costs in proportion to the order; a large epsilon may have no order at all */
+		/*
+		 * a little Gaussian noise costs in proportion to the order; a large
+		 * epsilon may have no order at all
+		 */
 		double		count = limit > 0 ? limit / order : limit;
 
 		if (count > most)
@@ -78,8 +93,10 @@ dperm_filter_limit(const DpermFilter *filter)
 
 	if (!(filter->order > 1))
 		return (DpermAmount) {0, 0};
-	limit = divergence_for(dperm_amount_double(filter->epsilon) * NUDGE,
-						   dperm_amount_double(dperm_amount_share(filter->delta, RENYI_EIGHTHS, EIGHTHS)) * NUDGE, filter->order);
+	limit = divergence_for(
+		dperm_amount_double(filter->epsilon) * NUDGE,
+		dperm_amount_double(dperm_amount_share(filter->delta, RENYI_EIGHTHS, EIGHTHS)) * NUDGE,
+		filter->order);
 	return dperm_amount_down(limit, LIMIT_DIGITS);
 }
 
@@ -88,7 +105,8 @@ static bool
 sums_allow(const DpermFilter *filter, const DpermFilterSums *spent)
 {
 	return dperm_amount_compare(spent->epsilon, filter->epsilon) <= 0 &&
-		dperm_amount_compare(spent->delta, dperm_amount_share(filter->delta, SUM_EIGHTHS, EIGHTHS)) <= 0;
+		   dperm_amount_compare(spent->delta,
+								dperm_amount_share(filter->delta, SUM_EIGHTHS, EIGHTHS)) <= 0;
 }
 
 /* Rule B. */
@@ -96,13 +114,15 @@ static bool
 divergences_allow(const DpermFilter *filter, DpermAmount limit, const DpermFilterSums *spent)
 {
 	return filter->order > 1 && dperm_amount_compare(spent->divergence, limit) <= 0 &&
-		dperm_amount_compare(spent->direct, dperm_amount_share(filter->delta, DIRECT_EIGHTHS, EIGHTHS)) <= 0;
+		   dperm_amount_compare(spent->direct,
+								dperm_amount_share(filter->delta, DIRECT_EIGHTHS, EIGHTHS)) <= 0;
 }
 
 bool
 dperm_filter_allows(const DpermFilter *filter, const DpermFilterSums *spent)
 {
-	return sums_allow(filter, spent) || divergences_allow(filter, dperm_filter_limit(filter), spent);
+	return sums_allow(filter, spent) ||
+		   divergences_allow(filter, dperm_filter_limit(filter), spent);
 }
 
 DpermFilterSums
@@ -127,12 +147,16 @@ dperm_filter_pure(double epsilon, double order)
 	if (order > 1)
 	{
 		sums.delta = sums.direct = dperm_amount_up(DPERM_FILTER_TAIL, DPERM_DELTA_DIGITS);
-		sums.divergence = dperm_amount_up(dperm_composition_curve(&release, order), DPERM_DIVERGENCE_DIGITS);
+		sums.divergence =
+			dperm_amount_up(dperm_composition_curve(&release, order), DPERM_DIVERGENCE_DIGITS);
 	}
 	return sums;
 }
 
-/* Everything grows with epsilon, so a bisection in units of the last digit finds the largest. */
+/*
+ * Everything grows with epsilon, so a bisection in units of the last digit
+ * finds the largest.
+ */
 DpermAmount
 dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent)
 {
@@ -144,7 +168,8 @@ dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent)
 	while (high - low > 1)
 	{
 		int64_t		middle = low + (high - low) / 2;
-		DpermFilterSums pure = dperm_filter_pure(dperm_amount_double((DpermAmount) {middle, 0}), filter->order);
+		DpermFilterSums pure =
+			dperm_filter_pure(dperm_amount_double((DpermAmount) {middle, 0}), filter->order);
 		DpermFilterSums all = dperm_filter_add(spent, &pure);
 
 		if (sums_allow(filter, &all) || divergences_allow(filter, limit, &all))

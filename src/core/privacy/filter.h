@@ -1,10 +1,13 @@
 /*
- * filter.h: when a budget is exhausted, whatever adaptive choices are made (docs/guarantee.md, "Budgets").
+ * filter.h: when a budget is exhausted, whatever adaptive choices are made
+ * (docs/guarantee.md, "Budgets").
  *
- * A budget (E, D) allows a release as long as one of two rules holds for everything so far and for the release itself:
- * (A) epsilons add up to at most E, and deltas to at most D/2; (B) Renyi divergences of one order, which is fixed when the budget
- * is created, add up to what converts to (E, 3D/8), and deltas of what has no divergence to at most D/8. With D = 0: epsilons add
- * up to at most E, and there are no deltas.
+ * A budget (E, D) allows a release as long as one of two rules holds for
+ * everything so far and for the release itself: (A) epsilons add up to at most
+ * E, and deltas to at most D/2; (B) Renyi divergences of one order, which is
+ * fixed when the budget is created, add up to what converts to (E, 3D/8), and
+ * deltas of what has no divergence to at most D/8. With D = 0: epsilons add up
+ * to at most E, and there are no deltas.
  */
 #ifndef DPERM_FILTER_H
 #define DPERM_FILTER_H
@@ -13,7 +16,9 @@
 
 #include "core/privacy/amount.h"
 
-/* Each release takes at least this delta: the tail of its noise, and cut loops. */
+/*
+ * Each release takes at least this delta: the tail of its noise, and cut loops.
+ */
 #define DPERM_FILTER_TAIL 0x1p-64
 
 /* Digits behind the point that amounts of each kind are rounded up to. */
@@ -38,10 +43,15 @@ typedef struct DpermFilterSums
 	DpermAmount direct;			/* what of delta has no divergence */
 } DpermFilterSums;
 
-/* The order for a budget: that of most releases with a little Gaussian noise each. */
+/*
+ * The order for a budget: that of most releases with a little Gaussian noise
+ * each.
+ */
 extern double dperm_filter_order(double epsilon, double delta);
 
-/* The divergence that converts to (E, 3D/8), rounded down; 0 if there is none. */
+/*
+ * The divergence that converts to (E, 3D/8), rounded down; 0 if there is none.
+ */
 extern DpermAmount dperm_filter_limit(const DpermFilter *filter);
 
 /* Do these sums keep to one of the rules? */
@@ -50,10 +60,16 @@ extern bool dperm_filter_allows(const DpermFilter *filter, const DpermFilterSums
 /* Sums of both. */
 extern DpermFilterSums dperm_filter_add(const DpermFilterSums *a, const DpermFilterSums *b);
 
-/* What a pure release spends, of a budget with this order; 0 if it has no delta. */
+/*
+ * What a pure release spends, of a budget with this order; 0 if it has no
+ * delta.
+ */
 extern DpermFilterSums dperm_filter_pure(double epsilon, double order);
 
-/* The largest epsilon of a pure release that would still be allowed, rounded down. */
+/*
+ * The largest epsilon of a pure release that would still be allowed, rounded
+ * down.
+ */
 extern DpermAmount dperm_filter_left(const DpermFilter *filter, const DpermFilterSums *spent);
 
 #endif							/* DPERM_FILTER_H */

@@ -14,11 +14,17 @@
 /* A sigma is found up to this, relatively, and then made large enough. */
 #define PRECISION 1e-5
 
-/* Below every sigma that is asked for; and how far the first step of the search goes. */
+/*
+ * Below every sigma that is asked for; and how far the first step of the search
+ * goes.
+ */
 #define SIGMA_MIN 1e-3
 #define FIRST_STEP 1.05
 
-/* Steps towards the best tangent, any of which gives a bound; and how far they may go. */
+/*
+ * Steps towards the best tangent, any of which gives a bound; and how far they
+ * may go.
+ */
 #define TANGENTS 16
 #define TANGENT_MAX 600
 
@@ -39,9 +45,12 @@ dperm_gaussian_delta(double mu, double epsilon)
 	return fmin(fmax(first - second, 0) + first * ROUNDING, 1);
 }
 
-/* The least sigma at which something that falls with it is below delta, up to PRECISION; it is not below from. */
+/*
+ * The least sigma at which something that falls with it is below delta, up to
+ * PRECISION; it is not below from.
+ */
 static double
-find_sigma(double (*bound) (double sigma, double epsilon), double epsilon, double delta, double from)
+find_sigma(double (*bound)(double sigma, double epsilon), double epsilon, double delta, double from)
 {
 	double		low = from;
 	double		high = from * FIRST_STEP;
@@ -78,8 +87,8 @@ dperm_gaussian_sigma(double epsilon, double delta)
 }
 
 /*
- * The mean of (max(0, Y) - from)_+ for a normal Y with variance mu^2 and mean mu^2/2, rounded up; *above becomes the
- * probability that this is positive.
+ * The mean of (max(0, Y) - from)_+ for a normal Y with variance mu^2 and mean
+ * mu^2/2, rounded up; *above becomes the probability that this is positive.
  */
 static double
 mean_excess(double mu, double from, double *above)
@@ -94,9 +103,11 @@ mean_excess(double mu, double from, double *above)
 }
 
 /*
- * What is lost, (1 - exp(epsilon - loss))_+, is no convex function of the loss, so averages cannot be taken apart; but it is
- * below each of its tangents, and below the positive part of one: with slope e^-p, from epsilon - (e^p - 1 - p) on. Every p
- * will do; the best one has e^p - 1 = the mean of the excess over that point, where there is one.
+ * What is lost, (1 - exp(epsilon - loss))_+, is no convex function of the loss,
+ * so averages cannot be taken apart; but it is below each of its tangents, and
+ * below the positive part of one: with slope e^-p, from epsilon - (e^p - 1 - p)
+ * on. Every p will do; the best one has e^p - 1 = the mean of the excess over
+ * that point, where there is one.
  */
 double
 dperm_gaussian_average_delta(double mu, double epsilon)
@@ -131,9 +142,13 @@ dperm_gaussian_average_sigma(double epsilon, double delta)
 	return find_sigma(average_delta, epsilon, delta, SIGMA_MIN);
 }
 
-/* One row that is removed has one direction, all else is an average (section "Gaussian noise"). */
+/*
+ * One row that is removed has one direction, all else is an average (section
+ * "Gaussian noise").
+ */
 double
-dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit, double epsilon, double delta)
+dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit, double epsilon,
+							   double delta)
 {
 	if (unit == DPERM_UNIT_ROW && neighbours == DPERM_NEIGHBOURS_REMOVE)
 		return dperm_gaussian_sigma(epsilon, delta);

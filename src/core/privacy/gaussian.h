@@ -1,27 +1,37 @@
 /*
- * gaussian.h: how much Gaussian noise (epsilon, delta) asks for (docs/guarantee.md, "Gaussian noise").
+ * gaussian.h: how much Gaussian noise (epsilon, delta) asks for
+ * (docs/guarantee.md, "Gaussian noise").
  *
- * Every delta is an upper bound and every sigma large enough, rounding included.
+ * Every delta is an upper bound and every sigma large enough, rounding
+ * included.
  */
 #ifndef DPERM_GAUSSIAN_H
 #define DPERM_GAUSSIAN_H
 
 #include "core/privacy/claim.h"
 
-/* The delta at epsilon of two normal laws of variance 1 whose means are mu apart (Balle and Wang 2018). */
+/*
+ * The delta at epsilon of two normal laws of variance 1 whose means are mu
+ * apart (Balle and Wang 2018).
+ */
 extern double dperm_gaussian_delta(double mu, double epsilon);
 
 /* The standard deviation that two means at distance 1 need. */
 extern double dperm_gaussian_sigma(double epsilon, double delta);
 
 /*
- * The same when the privacy loss is at most an average of terms max(0, Y), each Y normal with variance mu^2 at most and half of
- * its variance as its mean: what the rows of a person come to, or a row and its replacement.
+ * The same when the privacy loss is at most an average of terms max(0, Y), each
+ * Y normal with variance mu^2 at most and half of its variance as its mean:
+ * what the rows of a person come to, or a row and its replacement.
  */
 extern double dperm_gaussian_average_delta(double mu, double epsilon);
 extern double dperm_gaussian_average_sigma(double epsilon, double delta);
 
-/* The standard deviation of objective perturbation's noise, once the slack is taken off epsilon; rows have norm 1 at most. */
-extern double dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit, double epsilon, double delta);
+/*
+ * The standard deviation of objective perturbation's noise, once the slack is
+ * taken off epsilon; rows have norm 1 at most.
+ */
+extern double dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit,
+											 double epsilon, double delta);
 
 #endif							/* DPERM_GAUSSIAN_H */

@@ -12,7 +12,10 @@ dperm_person_parts(DpermUnit unit)
 	return unit == DPERM_UNIT_PERSON ? DPERM_PERSON_PARTS : 1;
 }
 
-/* The nearest double to 1/rows, or the one below it: fma() rounds once, so its sign is exact. */
+/*
+ * The nearest double to 1/rows, or the one below it: fma() rounds once, so its
+ * sign is exact.
+ */
 double
 dperm_person_weight(int64_t rows)
 {

@@ -1,9 +1,9 @@
 /*
  * portion.h: which portion of a table a row belongs to.
  *
- * A keyed hash (SipHash-2-4, Aumasson and Bernstein 2012) of the identity of the row. The key is fresh
- * random bits for each call, so the assignment is independent of everything in the table; it never
- * looks at what a row holds.
+ * A keyed hash (SipHash-2-4, Aumasson and Bernstein 2012) of the identity of
+ * the row. The key is fresh random bits for each call, so the assignment is
+ * independent of everything in the table; it never looks at what a row holds.
  */
 #ifndef DPERM_PORTION_H
 #define DPERM_PORTION_H

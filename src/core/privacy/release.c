@@ -8,9 +8,9 @@
 #include "core/privacy/draw.h"
 
 /*
- * Grid points are clamped here before noise is added. The calibration makes the grid so
- * coarse that the clamp is out of reach but for the tail event of the noise; a clamp is a
- * contraction, so it never raises the sensitivity.
+ * Grid points are clamped here before noise is added. The calibration makes the
+ * grid so coarse that the clamp is out of reach but for the tail event of the
+ * noise; a clamp is a contraction, so it never raises the sensitivity.
  */
 #define POINT_MAX 0x1p60
 

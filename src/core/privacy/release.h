@@ -9,8 +9,8 @@
 #include "core/privacy/entropy.h"
 
 /*
- * Replace each weight by grid * (nearest grid point + discrete Laplace of the given
- * scale). What comes out is the only thing that may be shown.
+ * Replace each weight by grid * (nearest grid point + discrete Laplace of the
+ * given scale). What comes out is the only thing that may be shown.
  */
 extern void dperm_release(DpermEntropy *e, int dim, double grid, int64_t scale,
 						  double *weights);

@@ -31,13 +31,16 @@ dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours)
 	return dperm_selection_budget(epsilon) * (neighbours == DPERM_NEIGHBOURS_REMOVE ? 2 : 1);
 }
 
-/* true with probability exp(-excess epsilon/(2 parts)), epsilon = budget/2^20. */
+/*
+ * true with probability exp(-excess epsilon/(2 parts)), epsilon = budget/2^20.
+ */
 static bool
 accept(DpermEntropy *e, int64_t excess, uint64_t budget, uint64_t parts)
 {
 	/*
-	 * The exponent is excess * budget / den: too large for a word, with up to 2^33 units, so that whole units and parts
-	 * of one are multiplied on their own. budget is 2^41 at most, parts 2^20.
+	 * The exponent is excess * budget / den: too large for a word, with up to
+	 * 2^33 units, so that whole units and parts of one are multiplied on their
+	 * own. budget is 2^41 at most, parts 2^20.
 	 */
 	const uint64_t den = UINT64_C(2) << BUDGET_BITS;
 	uint64_t	units = (uint64_t) excess / parts;
@@ -75,8 +78,8 @@ shuffle(DpermEntropy *e, int *order, int count)
 
 /* The position of the chosen candidate. */
 int
-dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, uint64_t parts, const int64_t *mistakes,
-			 int count, int *order)
+dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, uint64_t parts,
+					   const int64_t *mistakes, int count, int *order)
 {
 	int			best = 0;
 
@@ -95,7 +98,10 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, ui
 	}
 	while (!e->failed)
 	{
-		/* a uniform draw that is kept with its weight: the exponential mechanism, exactly */
+		/*
+		 * a uniform draw that is kept with its weight: the exponential
+		 * mechanism, exactly
+		 */
 		int			i = (int) dperm_draw_below(e, (uint64_t) count);
 
 		if (accept(e, mistakes[i] - mistakes[best], budget, parts))

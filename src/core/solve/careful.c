@@ -26,8 +26,9 @@ add_at(double *high, double *low, size_t i, DpermWide x)
 
 /* The sum of the gradients of some rows. */
 void
-dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows, int count, size_t stride,
-				  const double *weights, const double *weights_low, double *gradient, double *gradient_low)
+dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows, int count,
+				  size_t stride, const double *weights, const double *weights_low, double *gradient,
+				  double *gradient_low)
 {
 	const DpermLossEntry *entry = dperm_loss_entry((int) loss.kind);
 	size_t		dense = (size_t) layout->dense;
@@ -42,10 +43,12 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 		DpermWide	slope;
 
 		for (size_t j = 0; j < dense; j++)
-			margin = dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, j), rows[j]));
+			margin =
+				dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, j), rows[j]));
 		for (int k = 1; k <= layout->codes; k++)
 			if (codes[k] < layout->dim)
-				margin = dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, codes[k]), unit));
+				margin = dperm_wide_add(
+					margin, dperm_wide_scale(wide_at(weights, weights_low, codes[k]), unit));
 		slope = entry->slope(loss.h, margin);
 		if (layout->weighted)
 			slope = dperm_wide_scale(slope, rows[layout->words - 1]);
@@ -60,7 +63,8 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 
 /* Add one sum of gradients to another. */
 void
-dperm_careful_merge(int dim, const double *more, const double *more_low, double *gradient, double *gradient_low)
+dperm_careful_merge(int dim, const double *more, const double *more_low, double *gradient,
+					double *gradient_low)
 {
 	for (size_t j = 0; j < (size_t) dim; j++)
 		add_at(gradient, gradient_low, j, wide_at(more, more_low, j));
@@ -68,7 +72,9 @@ dperm_careful_merge(int dim, const double *more, const double *more_low, double 
 
 /* A bound on the rounding error of a gradient. */
 double
-dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda, double norm, double tilt)
+dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda, double norm,
+					   double tilt)
 {
-	return 0x1p-93 + 0x1p-100 * ((curvature * (dim + 4) / 16 + lambda) * norm + tilt + 500 + (double) rows * 0x1p-19);
+	return 0x1p-93 + 0x1p-100 * ((curvature * (dim + 4) / 16 + lambda) * norm + tilt + 500 +
+								 (double) rows * 0x1p-19);
 }

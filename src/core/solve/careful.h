@@ -1,9 +1,11 @@
 /*
  * careful.h: a gradient over rows in twice the precision.
  *
- * Doubles are enough for most trainings. Where the weights are so large that rounding of the margins could hide more
- * than the certificate allows, and where the solver stops short of its goal, the gradient is computed in wide numbers,
- * at weights that are wide themselves (docs/guarantee.md, "Careful passes").
+ * Doubles are enough for most trainings. Where the weights are so large that
+ * rounding of the margins could hide more than the certificate allows, and
+ * where the solver stops short of its goal, the gradient is computed in wide
+ * numbers, at weights that are wide themselves (docs/guarantee.md, "Careful
+ * passes").
  */
 #ifndef DPERM_CAREFUL_H
 #define DPERM_CAREFUL_H
@@ -15,21 +17,22 @@
 #include "core/loss/loss.h"
 
 /*
- * The sum of the gradients of count rows, stride words apart. Weights and sums are dim high parts and dim low parts.
+ * The sum of the gradients of count rows, stride words apart. Weights and sums
+ * are dim high parts and dim low parts.
  */
-extern void dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows, int count, size_t stride,
-							  const double *weights, const double *weights_low, double *gradient,
-							  double *gradient_low);
+extern void dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
+							  int count, size_t stride, const double *weights,
+							  const double *weights_low, double *gradient, double *gradient_low);
 
 /* Add one sum of gradients to another. */
-extern void dperm_careful_merge(int dim, const double *more, const double *more_low, double *gradient,
-								double *gradient_low);
+extern void dperm_careful_merge(int dim, const double *more, const double *more_low,
+								double *gradient, double *gradient_low);
 
 /*
- * A bound on |computed - exact| for the gradient of a regularised and tilted mean over rows, at weights of a norm
- * (docs/guarantee.md, "Careful passes").
+ * A bound on |computed - exact| for the gradient of a regularised and tilted
+ * mean over rows, at weights of a norm (docs/guarantee.md, "Careful passes").
  */
-extern double dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda, double norm,
-									 double tilt);
+extern double dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda,
+									 double norm, double tilt);
 
 #endif							/* DPERM_CAREFUL_H */

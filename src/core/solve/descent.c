@@ -1,5 +1,6 @@
 /*
- * descent.c: refinement, then accelerated gradient descent, in twice the precision.
+ * descent.c: refinement, then accelerated gradient descent, in twice the
+ * precision.
  */
 #include "core/solve/descent.h"
 
@@ -11,8 +12,9 @@
 #include "core/base/wide.h"
 
 /*
- * Refinement: a step is good with no more of the gradient left than this, and taken if it removes this share of what it
- * could. So many gradients are asked for at most, and no step is smaller than this.
+ * Refinement: a step is good with no more of the gradient left than this, and
+ * taken if it removes this share of what it could. So many gradients are asked
+ * for at most, and no step is smaller than this.
  */
 #define REFINE_LEFT 0.5
 #define REFINE_SHARE 0.125
@@ -20,8 +22,8 @@
 #define REFINE_SHORTEST 1e-8
 
 /*
- * The method is run with a little more smoothness and a little less convexity than there is, which pays for what rounding
- * does to gradients and points.
+ * The method is run with a little more smoothness and a little less convexity
+ * than there is, which pays for what rounding does to gradients and points.
  */
 #define MORE_SMOOTH (17.0 / 16)
 #define LESS_CONVEX (15.0 / 16)
@@ -45,7 +47,10 @@ dperm_descent_room(int dim)
 	return 2 * VECTORS * (size_t) dim;
 }
 
-/* Smoothness, and the root of convexity over smoothness, as the method takes them. */
+/*
+ * Smoothness, and the root of convexity over smoothness, as the method takes
+ * them.
+ */
 static double
 smoothness(double lambda, double curvature)
 {
@@ -59,15 +64,17 @@ root_rate(double lambda, double curvature)
 }
 
 /*
- * The gradient below which rounding may keep the method (docs/guarantee.md, Lemma 12): that of gradients, and that of
- * points.
+ * The gradient below which rounding may keep the method (docs/guarantee.md,
+ * Lemma 12): that of gradients, and that of points.
  */
 double
-dperm_descent_reach(int dim, double lambda, double curvature, int64_t rows, double weight_bound, double tilt)
+dperm_descent_reach(int dim, double lambda, double curvature, int64_t rows, double weight_bound,
+					double tilt)
 {
 	double		smooth = smoothness(lambda, curvature);
 	double		q = root_rate(lambda, curvature);
-	double		error = dperm_careful_rounding(dim, curvature, rows, lambda, 2 * weight_bound, tilt);
+	double		error = dperm_careful_rounding(dim, curvature, rows, lambda,
+											   2 * weight_bound, tilt);
 	double		points = 0x1p-97 * weight_bound;
 	double		excess = 32 * error * error / lambda + 60 * smooth / q * points * points;
 
@@ -88,8 +95,8 @@ dperm_descent_steps(double lambda, double curvature, double weight_bound, double
 
 /* Begin at weights. */
 void
-dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem, double *weights, double *hess,
-					double *room)
+dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem, double *weights,
+					double *hess, double *room)
 {
 	size_t		d = (size_t) problem->dim;
 
@@ -129,13 +136,17 @@ ask_gradient(DpermDescent *descent, int phase, DpermAsk *ask)
 {
 	int			dim = descent->problem.dim;
 
-	*ask = (DpermAsk) {.weights = descent->at, .weights_low = descent->at + dim, .value = &descent->value,
+	*ask = (DpermAsk) {.weights = descent->at, .weights_low = descent->at + dim,
+		.value = &descent->value,
 		.gradient = descent->gradient, .gradient_low = descent->gradient + dim};
 	descent->phase = phase;
 	return true;
 }
 
-/* Add regulariser and tilt to the answer; what the norm of the exact gradient is at most. */
+/*
+ * Add regulariser and tilt to the answer; what the norm of the exact gradient
+ * is at most.
+ */
 static double
 complete(DpermDescent *descent)
 {
@@ -148,7 +159,8 @@ complete(DpermDescent *descent)
 	for (int i = 0; i < dim; i++)
 	{
 		DpermWide	w = get_wide(descent->at, dim, i);
-		DpermWide	g = dperm_wide_add(get_wide(descent->gradient, dim, i), dperm_wide_scale(w, problem->lambda));
+		DpermWide	g = dperm_wide_add(get_wide(descent->gradient, dim, i),
+									 dperm_wide_scale(w, problem->lambda));
 
 		if (problem->tilt)
 		{
@@ -161,8 +173,9 @@ complete(DpermDescent *descent)
 	}
 
 	/* the factor is for the rounding of the norm itself */
-	return sqrt(norm) * (1 + 1e-9) +
-		dperm_careful_rounding(dim, problem->curvature, problem->rows, problem->lambda, sqrt(point), sqrt(tilt));
+	return sqrt(norm) * (1 + 1e-9) + dperm_careful_rounding(dim, problem->curvature, problem->rows,
+															problem->lambda, sqrt(point),
+															sqrt(tilt));
 }
 
 /* The end: hand out the point. */
@@ -175,7 +188,9 @@ finish(DpermDescent *descent, bool certified)
 	return false;
 }
 
-/* Begin the accelerated method, from the best point unless that is too far out. */
+/*
+ * Begin the accelerated method, from the best point unless that is too far out.
+ */
 static bool
 begin_descent(DpermDescent *descent, DpermAsk *ask)
 {
@@ -198,7 +213,9 @@ try_step(DpermDescent *descent, double step, DpermAsk *ask)
 
 	descent->step = step;
 	for (int i = 0; i < dim; i++)
-		put_wide(descent->at, dim, i, dperm_wide_add(get_wide(descent->best, dim, i), dperm_wide_product(step, descent->ahead[i])));
+		put_wide(descent->at, dim, i,
+				 dperm_wide_add(get_wide(descent->best, dim, i),
+								dperm_wide_product(step, descent->ahead[i])));
 	return ask_gradient(descent, PHASE_REFINE, ask);
 }
 
@@ -214,11 +231,15 @@ refine(DpermDescent *descent, DpermAsk *ask)
 	return try_step(descent, 1, ask);
 }
 
-/* Ask for a Hessian at the best point; the gradient that comes with it is of no interest. */
+/*
+ * Ask for a Hessian at the best point; the gradient that comes with it is of no
+ * interest.
+ */
 static bool
 ask_hessian(DpermDescent *descent, DpermAsk *ask)
 {
-	*ask = (DpermAsk) {.weights = descent->best, .value = &descent->value, .gradient = descent->ahead,
+	*ask = (DpermAsk) {.weights = descent->best, .value = &descent->value,
+		.gradient = descent->ahead,
 		.hess = descent->hess};
 	descent->phase = PHASE_HESSIAN;
 	return true;
@@ -265,7 +286,8 @@ use_hessian(DpermDescent *descent, DpermAsk *ask)
 }
 
 /*
- * A step of the accelerated method: the gradient at y is there. x, v and y as in docs/guarantee.md, Lemma 12:
+ * A step of the accelerated method: the gradient at y is there. x, v and y as
+ * in docs/guarantee.md, Lemma 12:
  *
  *   x' = y - g/smooth,   v' = (1-q) v + q y - g/(q smooth),   y' = (x' + q v')/(1+q)
  */
@@ -293,12 +315,16 @@ descend(DpermDescent *descent, DpermAsk *ask)
 		v = dperm_wide_add(v, dperm_wide_scale(y, q));
 		v = dperm_wide_subtract(v, dperm_wide_divide(g, dperm_wide_of(q)));
 		put_wide(descent->ahead, dim, i, v);
-		put_wide(descent->at, dim, i, dperm_wide_divide(dperm_wide_add(x, dperm_wide_scale(v, q)), more));
+		put_wide(descent->at, dim, i,
+				 dperm_wide_divide(dperm_wide_add(x, dperm_wide_scale(v, q)), more));
 	}
 	return ask_gradient(descent, PHASE_DESCEND, ask);
 }
 
-/* Take in the answer to what was asked last, and ask for more; false at the end. */
+/*
+ * Take in the answer to what was asked last, and ask for more; false at the
+ * end.
+ */
 bool
 dperm_descent_next(DpermDescent *descent, DpermAsk *ask)
 {

@@ -1,10 +1,13 @@
 /*
  * descent.h: the way to the minimiser that cannot fail.
  *
- * Where the solver ends at a point that doubles cannot certify, because it stopped short or because its weights are too
- * large, this goes on in twice the precision. First some steps with a Hessian, as they refine the solution of a linear
- * system, shortened as long as they do not make the gradient smaller; they are enough as a rule. Then accelerated gradient descent (Nesterov 2004), which reaches its goal after a number
- * of steps that is known in advance, whatever the rows hold: docs/guarantee.md, "The solver always certifies".
+ * Where the solver ends at a point that doubles cannot certify, because it
+ * stopped short or because its weights are too large, this goes on in twice the
+ * precision. First some steps with a Hessian, as they refine the solution of a
+ * linear system, shortened as long as they do not make the gradient smaller;
+ * they are enough as a rule. Then accelerated gradient descent (Nesterov 2004),
+ * which reaches its goal after a number of steps that is known in advance,
+ * whatever the rows hold: docs/guarantee.md, "The solver always certifies".
  */
 #ifndef DPERM_DESCENT_H
 #define DPERM_DESCENT_H
@@ -55,18 +58,19 @@ typedef struct DpermDescent
 extern size_t dperm_descent_room(int dim);
 
 /* Begin at weights. room stays in use. */
-extern void dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem, double *weights,
-								double *hess, double *room);
+extern void dperm_descent_start(DpermDescent *descent, const DpermDescentProblem *problem,
+								double *weights, double *hess, double *room);
 
 /* As dperm_solver_next(); at the end the weights are the result. */
 extern bool dperm_descent_next(DpermDescent *descent, DpermAsk *ask);
 
 /*
- * What accelerated descent can reach, and after how many steps it has reached bound, for a problem of these public
- * quantities; tilt is a bound on its norm.
+ * What accelerated descent can reach, and after how many steps it has reached
+ * bound, for a problem of these public quantities; tilt is a bound on its norm.
  */
-extern double dperm_descent_reach(int dim, double lambda, double curvature, int64_t rows, double weight_bound,
-								  double tilt);
-extern int64_t dperm_descent_steps(double lambda, double curvature, double weight_bound, double bound);
+extern double dperm_descent_reach(int dim, double lambda, double curvature, int64_t rows,
+								  double weight_bound, double tilt);
+extern int64_t
+dperm_descent_steps(double lambda, double curvature, double weight_bound, double bound);
 
 #endif							/* DPERM_DESCENT_H */

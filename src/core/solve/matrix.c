@@ -17,15 +17,16 @@ dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss
 
 /* Sums as means. */
 void
-dperm_matrix_sums_means(const double *value, const double *gradient, const double *gradient_low, double n, int dim,
-				 const DpermAsk *ask)
+dperm_matrix_sums_means(const double *value, const double *gradient, const double *gradient_low,
+						double n, int dim, const DpermAsk *ask)
 {
 	*ask->value = (value[0] + value[1]) / n;
 	for (int i = 0; i < dim; i++)
 	{
 		if (ask->weights_low)
 		{
-			DpermWide	mean = dperm_wide_divide((DpermWide) {gradient[i], gradient_low[i]}, dperm_wide_of(n));
+			DpermWide	mean =
+				dperm_wide_divide((DpermWide) {gradient[i], gradient_low[i]}, dperm_wide_of(n));
 
 			ask->gradient[i] = mean.high;
 			ask->gradient_low[i] = mean.low;
@@ -85,7 +86,8 @@ dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
 {
 	DpermLayout vectors = dperm_layout_dense(x->dim);
 
-	dperm_moments_init_rows(m, x->loss, x->layout ? x->layout : &vectors, ask->hess != NULL, ask->weights, x->room);
+	dperm_moments_init_rows(m, x->loss, x->layout ? x->layout : &vectors, ask->hess != NULL,
+							ask->weights, x->room);
 	if (x->rough)
 		dperm_moments_be_rough(m);
 	if (ask->weights_low)

@@ -9,42 +9,56 @@
 #include "core/base/linsys.h"
 
 /*
- * The start: the minimiser over few rows, then over more of them, each the start of the next, at last
- * over one stripe of all rows or over all of a sample. Few are this many for each coordinate, and this
- * many at least; more are this many times as many. A minimiser over n rows need not be better than the
- * chance in their choice, 1/sqrt(n).
+ * The start: the minimiser over few rows, then over more of them, each the
+ * start of the next, at last over one stripe of all rows or over all of a
+ * sample. Few are this many for each coordinate, and this many at least; more
+ * are this many times as many. A minimiser over n rows need not be better than
+ * the chance in their choice, 1/sqrt(n).
  */
 #define FEW_ROWS 2
 #define FEW_AT_LEAST 256
 #define MORE_TIMES 16
 #define CHANCE 0.05
 
-/* Lambda over curvature from which on single precision is enough for a Hessian. */
+/*
+ * Lambda over curvature from which on single precision is enough for a Hessian.
+ */
 #define ROUGH_LAMBDA 4e-4
 
 /*
- * Where all rows are in memory, but compact, the minimiser over those is corrected: the exact gradient there tells by
- * what their gradient is wrong, and that, as a tilt, moves their minimiser to the exact one, but for the difference of the
- * two Hessians times the way. After a correction that leaves more of the gradient than this, and after so many of them, the
- * solver turns to the rows themselves.
+ * Where all rows are in memory, but compact, the minimiser over those is
+ * corrected: the exact gradient there tells by what their gradient is wrong,
+ * and that, as a tilt, moves their minimiser to the exact one, but for the
+ * difference of the two Hessians times the way. After a correction that leaves
+ * more of the gradient than this, and after so many of them, the solver turns
+ * to the rows themselves.
  */
 #define CORRECTION_LEFT 0.25
 #define CORRECTIONS 8
 
 /*
- * The minimiser over compact rows need not be better than their rounding, 2^-16 of chance, is likely to make it; later
- * ones have to reach the goal.
+ * The minimiser over compact rows need not be better than their rounding, 2^-16
+ * of chance, is likely to make it; later ones have to reach the goal.
  */
 #define COMPACT_CHANCE 0x1p-18
 
-/* The gradient from which on single precision is not enough for the next step, and how far off its values are. */
+/*
+ * The gradient from which on single precision is not enough for the next step,
+ * and how far off its values are.
+ */
 #define SINGLE_NORM 1e-5
 #define SINGLE_ERROR 1e-6
 
-/* Passes over compact rows before that is given up; most often it takes less than ten. */
+/*
+ * Passes over compact rows before that is given up; most often it takes less
+ * than ten.
+ */
 #define COMPACT_ASKS 300
 
-/* Vectors: the tilt of the compact problem, the exact gradient, the best point so far and its gradient. */
+/*
+ * Vectors: the tilt of the compact problem, the exact gradient, the best point
+ * so far and its gradient.
+ */
 #define VECTORS 4
 
 /* How many doubles of room it needs. */
@@ -62,8 +76,9 @@ dperm_minimise_rough(const DpermMinimiseTask *task)
 }
 
 /*
- * Minimise over every step-th row of the sample, and leave the Hessian there in the solver's place: of twice as many rows
- * where that is cheap, because it makes every step to come the better.
+ * Minimise over every step-th row of the sample, and leave the Hessian there in
+ * the solver's place: of twice as many rows where that is cheap, because it
+ * makes every step to come the better.
  */
 static void
 solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, double *weights,
@@ -100,7 +115,9 @@ has_all(const DpermMatrix *sample, int64_t rows)
 	return sample->count == (sample->of > 0 ? sample->of : rows);
 }
 
-/* From every step-th row to more of them: by and by to one stripe, then to all. */
+/*
+ * From every step-th row to more of them: by and by to one stripe, then to all.
+ */
 static int64_t
 next_step(int64_t step, int64_t stripes)
 {
@@ -110,7 +127,10 @@ next_step(int64_t step, int64_t stripes)
 	return step >= MORE_TIMES / 4 * stripes ? step : stripes;
 }
 
-/* A start for the solver; true when its place for a Hessian holds one to begin with. */
+/*
+ * A start for the solver; true when its place for a Hessian holds one to begin
+ * with.
+ */
 static bool
 approach(const DpermMinimise *min, const DpermProblem *problem, double *weights, double *work)
 {
@@ -145,8 +165,8 @@ approach(const DpermMinimise *min, const DpermProblem *problem, double *weights,
 }
 
 /*
- * Minimise over the compact rows, in single precision as long as that is enough. It need not succeed: the exact gradient
- * will tell.
+ * Minimise over the compact rows, in single precision as long as that is
+ * enough. It need not succeed: the exact gradient will tell.
  */
 static void
 solve_compact(DpermMinimise *min)
@@ -172,8 +192,12 @@ solve_compact(DpermMinimise *min)
 		dperm_matrix_answer(&rows, &ask);
 	}
 
-	/* what is known there may be of another leg, so nothing can be corrected by it */
-	memcpy(min->weights, dperm_solver_at(solver)->weights, sizeof(double) * (size_t) min->problem.dim);
+	/*
+	 * what is known there may be of another leg, so nothing can be corrected by
+	 * it
+	 */
+	memcpy(min->weights, dperm_solver_at(solver)->weights,
+		   sizeof(double) * (size_t) min->problem.dim);
 	min->corrections = CORRECTIONS;
 }
 
@@ -211,7 +235,8 @@ start_correcting(DpermMinimise *min, bool metric, double *work)
 
 /* Find a start, and prepare to ask for passes over all rows. */
 void
-dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *weights, double *room)
+dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *weights,
+					 double *room)
 {
 	size_t		d = (size_t) task->dim;
 	double	   *work = room + VECTORS * d + dperm_descent_room(task->dim);
@@ -267,10 +292,14 @@ hidden(const DpermMinimise *min)
 {
 	const double *rounding = min->task.rounding;
 
-	return rounding[0] + rounding[1] * sqrt(dperm_dot(min->task.dim, min->weights, min->weights)) * (1 + 1e-9);
+	return rounding[0] +
+		   rounding[1] * sqrt(dperm_dot(min->task.dim, min->weights, min->weights)) * (1 + 1e-9);
 }
 
-/* Take in the exact gradient at the minimiser over compact rows, and correct that one; false if it is exact enough. */
+/*
+ * Take in the exact gradient at the minimiser over compact rows, and correct
+ * that one; false if it is exact enough.
+ */
 static bool
 correct(DpermMinimise *min)
 {
@@ -308,8 +337,9 @@ correct(DpermMinimise *min)
 }
 
 /*
- * Doubles have come to an end, at weights with this computed gradient. They are accepted if the exact one is within its
- * bound all the same; else go on in twice the precision.
+ * Doubles have come to an end, at weights with this computed gradient. They are
+ * accepted if the exact one is within its bound all the same; else go on in
+ * twice the precision.
  */
 static bool
 certify(DpermMinimise *min, double norm, DpermAsk *ask)
@@ -335,7 +365,8 @@ certify(DpermMinimise *min, double norm, DpermAsk *ask)
 		return false;
 	}
 	min->descending = true;
-	dperm_descent_start(&min->descent, &problem, min->weights, dperm_solver_ask_metric(&min->solver, min->weights).hess,
+	dperm_descent_start(&min->descent, &problem, min->weights,
+						dperm_solver_ask_metric(&min->solver, min->weights).hess,
 						min->room + VECTORS * (size_t) task->dim);
 	return dperm_descent_next(&min->descent, ask);
 }
@@ -359,7 +390,11 @@ dperm_minimise_next(DpermMinimise *min, DpermAsk *ask)
 	if (min->correcting)
 	{
 		min->asked = true;
-		*ask = (DpermAsk) {.weights = min->weights, .value = &min->exact.value, .gradient = min->exact.gradient};
+		*ask = (DpermAsk) {
+			.weights = min->weights,
+			.value = &min->exact.value,
+			.gradient = min->exact.gradient
+		};
 		return true;
 	}
 	if (dperm_solver_next(&min->solver, ask))

@@ -1,9 +1,11 @@
 /*
  * minimise.h: from rows to certified weights: the tool that mechanisms use.
  *
- * The way: a start on some rows or on compact ones, corrections of that, Newton's method, and where doubles do not certify
- * what it comes to, descent in twice the precision. All rows are asked for by questions that the caller answers. It knows
- * nothing about privacy; what it promises is that the exact gradient at the weights is within the bound that it was given
+ * The way: a start on some rows or on compact ones, corrections of that,
+ * Newton's method, and where doubles do not certify what it comes to, descent
+ * in twice the precision. All rows are asked for by questions that the caller
+ * answers. It knows nothing about privacy; what it promises is that the exact
+ * gradient at the weights is within the bound that it was given
  * (docs/guarantee.md, "Rounding" and "The solver always certifies").
  */
 #ifndef DPERM_MINIMISE_H
@@ -30,10 +32,17 @@ typedef struct DpermMinimiseTask
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* the solver aims at this computed norm of the gradient */
 	double		bound;			/* on the norm of the exact gradient */
-	double		rounding[2];	/* of a gradient in doubles: so much, and so much for each unit of norm of the weights */
+	/*
+	 * of a gradient in doubles: so much, and so much for each unit of norm of
+	 * the weights
+	 */
+	double		rounding[2];
 	double		weight_bound;	/* on the norm of the minimiser */
 	int64_t		descent_steps;	/* after which descent has arrived */
-	DpermMatrix *sample;		/* some of the rows, or all of them, perhaps compact, to start from; or NULL */
+	/*
+	 * some of the rows, or all of them, perhaps compact, to start from; or NULL
+	 */
+	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, of all rows */
 	DpermPoll	poll;
 } DpermMinimiseTask;
@@ -41,7 +50,8 @@ typedef struct DpermMinimiseTask
 typedef struct DpermMinimise
 {
 	DpermMinimiseTask task;
-	bool		certified;		/* at the end: is the exact gradient at the weights within its bound? */
+	/* at the end: is the exact gradient at the weights within its bound? */
+	bool		certified;
 	bool		ended;			/* nothing is left to ask */
 	double	   *weights;		/* the caller's */
 	double	   *room;
@@ -62,11 +72,15 @@ typedef struct DpermMinimise
 /* How many doubles of room it needs. */
 extern size_t dperm_minimise_room(int dim);
 
-/* Is single precision enough for the Hessians that are asked for? Their rounding must be small against lambda. */
+/*
+ * Is single precision enough for the Hessians that are asked for? Their
+ * rounding must be small against lambda.
+ */
 extern bool dperm_minimise_rough(const DpermMinimiseTask *task);
 
 /* Begin at weights. */
-extern void dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *weights, double *room);
+extern void dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *weights,
+								 double *room);
 
 /* What to ask of all rows next; false at the end. */
 extern bool dperm_minimise_next(DpermMinimise *min, DpermAsk *ask);

@@ -13,8 +13,8 @@
 #include "core/base/vector.h"
 
 /*
- * Rows of a block: about 64 kB of them, so that they are read from memory once; for a Hessian more,
- * because the update is the better for it.
+ * Rows of a block: about 64 kB of them, so that they are read from memory once;
+ * for a Hessian more, because the update is the better for it.
  */
 static int
 block_rows_for(int dim, bool hessian)
@@ -28,7 +28,10 @@ block_rows_for(int dim, bool hessian)
 	return rows > DPERM_BLOCK_ROWS_MAX ? DPERM_BLOCK_ROWS_MAX : rows;
 }
 
-/* How many doubles of room a pass needs; codes need a word more than the vector they stand for, and so does a weight. */
+/*
+ * How many doubles of room a pass needs; codes need a word more than the vector
+ * they stand for, and so does a weight.
+ */
 size_t
 dperm_moments_room(int dim, bool hessian)
 {
@@ -95,7 +98,9 @@ dperm_moments_be_rough(DpermMoments *m)
 	m->rough = m->hessian && m->layout.dense > DPERM_BLAS_SMALL;
 }
 
-/* high + low += x without losing what does not fit into high (Knuth's two-sum). */
+/*
+ * high + low += x without losing what does not fit into high (Knuth's two-sum).
+ */
 static inline void
 add_compensated(double *high, double *low, double x)
 {
@@ -109,7 +114,10 @@ add_compensated(double *high, double *low, double x)
 /* Codes in a word. */
 #define WORD_CODES (sizeof(double) / sizeof(uint16_t))
 
-/* What the codes of some rows, stride words apart, add to their margins: in four sums, as dperm_rows_inner() does. */
+/*
+ * What the codes of some rows, stride words apart, add to their margins: in
+ * four sums, as dperm_rows_inner() does.
+ */
 static void
 add_code_margins(DpermMoments *m, const uint16_t *codes, int count, size_t stride)
 {
@@ -137,7 +145,10 @@ add_code_margins(DpermMoments *m, const uint16_t *codes, int count, size_t strid
 	}
 }
 
-/* What they, from the first on, add to the gradient: the slopes are in place of the margins. */
+/*
+ * What they, from the first on, add to the gradient: the slopes are in place of
+ * the margins.
+ */
 static void
 add_code_slopes(DpermMoments *m, int first, int count, const uint16_t *codes, size_t stride)
 {
@@ -151,7 +162,10 @@ add_code_slopes(DpermMoments *m, int first, int count, const uint16_t *codes, si
 	}
 }
 
-/* What they add to the Hessian, in the upper triangle, where a column is contiguous. */
+/*
+ * What they add to the Hessian, in the upper triangle, where a column is
+ * contiguous.
+ */
 static void
 add_code_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 {
@@ -215,9 +229,11 @@ add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	}
 	if (dense <= DPERM_BLAS_SMALL)
 		for (int i = 0; i < curved; i++)
-			dperm_add_square((size_t) dense, m->scaled + (size_t) i * dense, m->hess, (size_t) m->dim);
+			dperm_add_square((size_t) dense, m->scaled + (size_t) i * dense, m->hess,
+							 (size_t) m->dim);
 	else if (curved > 0)
-		dperm_blas()->dsyrk("L", "N", &dense, &curved, &unit, m->scaled, &dense, &unit, m->hess, &m->dim);
+		dperm_blas()->dsyrk("L", "N", &dense, &curved, &unit, m->scaled, &dense, &unit, m->hess,
+							&m->dim);
 }
 
 /* Bring the update of the last few blocks into the Hessian. */
@@ -259,14 +275,18 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	if (m->rough_rows + curved > DPERM_ROUGH_ROWS)
 		fold_rough_curves(m);
 	keep = m->rough_rows > 0 ? 1 : 0;
-	dperm_blas()->ssyrk("L", "N", &dense, &curved, &unit, m->rough_scaled, &dense, &keep, m->rough_hess,
-						&dense);
+	dperm_blas()->ssyrk("L", "N", &dense, &curved, &unit, m->rough_scaled, &dense, &keep,
+						m->rough_hess, &dense);
 	m->rough_rows += curved;
 }
 
-/* What some rows weigh, stride words apart, weight words behind their beginning; NULL if they have no weights. */
+/*
+ * What some rows weigh, stride words apart, weight words behind their
+ * beginning; NULL if they have no weights.
+ */
 static const double *
-gather_weights(const DpermMoments *m, const double *rows, int count, size_t stride, int weight, double *weights)
+gather_weights(const DpermMoments *m, const double *rows, int count, size_t stride, int weight,
+			   double *weights)
 {
 	if (!m->layout.weighted)
 		return NULL;
@@ -292,7 +312,10 @@ fold_group(DpermMoments *m)
 	m->group_blocks = 0;
 }
 
-/* Add up to block_rows rows, stride words apart: margins, slopes, then the three sums. */
+/*
+ * Add up to block_rows rows, stride words apart: margins, slopes, then the
+ * three sums.
+ */
 static void
 add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
@@ -302,8 +325,8 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 
 	if (m->careful)
 	{
-		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low, m->part,
-						  m->part_low);
+		dperm_careful_sum(&m->layout, m->loss, rows, count, stride, m->weights, m->weights_low,
+						  m->part, m->part_low);
 		dperm_careful_merge(m->dim, m->part, m->part_low, m->group, m->group + m->dim);
 		if (++m->group_blocks == DPERM_GROUP_BLOCKS)
 			fold_group(m);
@@ -312,15 +335,17 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, m->margin);
 	if (codes)
 		add_code_margins(m, codes, count, stride);
-	add_compensated(&m->value[0], &m->value[1],
-					dperm_loss_block(m->loss, count, m->margin, m->curve,
-									 gather_weights(m, rows, count, stride, m->layout.words - 1, weights)));
+	add_compensated(
+		&m->value[0], &m->value[1],
+		dperm_loss_block(m->loss, count, m->margin, m->curve,
+						 gather_weights(m, rows, count, stride, m->layout.words - 1, weights)));
 
 	for (int first = 0; first < count; first += DPERM_PIECE_ROWS)
 	{
 		int			some = count - first < DPERM_PIECE_ROWS ? count - first : DPERM_PIECE_ROWS;
 
-		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, m->margin + first, m->part);
+		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, m->margin + first,
+					   m->part);
 		if (codes)
 			add_code_slopes(m, first, some, codes + first * stride * WORD_CODES, stride);
 		add_part(m);
@@ -334,7 +359,10 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 		add_code_curves(m, rows, count, stride);
 }
 
-/* The same without a Hessian for compact rows, in single precision within the block. */
+/*
+ * The same without a Hessian for compact rows, in single precision within the
+ * block.
+ */
 static void
 add_single_block(DpermMoments *m, const double *compact, int count, size_t stride)
 {
@@ -352,9 +380,11 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	dperm_rows_inner_single((size_t) count, rows, dense, weights, m->margin);
 	if (codes)
 		add_code_margins(m, codes, count, stride);
-	add_compensated(&m->value[0], &m->value[1],
-					dperm_loss_block(m->loss, count, m->margin, NULL,
-									 gather_weights(m, compact, count, stride, dperm_compact_words(&m->layout) - 1, row_weights)));
+	add_compensated(
+		&m->value[0], &m->value[1],
+		dperm_loss_block(m->loss, count, m->margin, NULL,
+						 gather_weights(m, compact, count, stride,
+										dperm_compact_words(&m->layout) - 1, row_weights)));
 
 	for (int i = 0; i < count; i++)
 		slopes[i] = (float) m->margin[i];
@@ -367,9 +397,11 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 }
 
 /*
- * Rows that are best added at a time when they need not be gathered: so many eighths of a block, which stay in the nearest
- * cache from the first product to the second; but a Hessian is the better for whole blocks, and so are codes. (There
- * can be no more of such pieces than the bound on their rounding allows: docs/guarantee.md, "Rounding".)
+ * Rows that are best added at a time when they need not be gathered: so many
+ * eighths of a block, which stay in the nearest cache from the first product to
+ * the second; but a Hessian is the better for whole blocks, and so are codes.
+ * (There can be no more of such pieces than the bound on their rounding allows:
+ * docs/guarantee.md, "Rounding".)
  */
 static int
 piece_rows(const DpermMoments *m, int eighths)
@@ -503,7 +535,10 @@ dperm_moments_pack(const DpermMoments *m, double *packed)
 	}
 }
 
-/* Roundings on the way of a product into its margin, besides a quarter of the coordinates. */
+/*
+ * Roundings on the way of a product into its margin, besides a quarter of the
+ * coordinates.
+ */
 #define MARGIN_ROUNDINGS 16
 
 /* A bound on the rounding error of the mean gradient. */

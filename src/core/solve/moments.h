@@ -1,12 +1,14 @@
 /*
  * moments.h: one pass over encoded rows at given weights.
  *
- * A row enters as a = y x (the label is in its sign), so that its margin is a.w.
- * The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a', each times the weight of the row if it has one. Rows are
- * gathered into blocks; a full block costs two matrix-vector products and one
- * symmetric rank-k update for the numbers of its rows, and a look-up for each code (layout.h). The sums of blocks are compensated, so the rounding
- * error of the gradient does not grow with the number of rows: that is what
- * dperm_moments_rounding() states and the certificate of the solver rests on.
+ * A row enters as a = y x (the label is in its sign), so that its margin is
+ * a.w. The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a', each
+ * times the weight of the row if it has one. Rows are gathered into blocks; a
+ * full block costs two matrix-vector products and one symmetric rank-k update
+ * for the numbers of its rows, and a look-up for each code (layout.h). The sums
+ * of blocks are compensated, so the rounding error of the gradient does not
+ * grow with the number of rows: that is what dperm_moments_rounding() states
+ * and the certificate of the solver rests on.
  */
 #ifndef DPERM_MOMENTS_H
 #define DPERM_MOMENTS_H
@@ -24,10 +26,16 @@
 /* Rows whose gradients are added up without compensation. */
 #define DPERM_PIECE_ROWS 96
 
-/* Blocks of a careful pass whose sums are added up before they are added to all. */
+/*
+ * Blocks of a careful pass whose sums are added up before they are added to
+ * all.
+ */
 #define DPERM_GROUP_BLOCKS 4096
 
-/* Rows whose updates are added up in single precision, by a BLAS, which may do it in any order. */
+/*
+ * Rows whose updates are added up in single precision, by a BLAS, which may do
+ * it in any order.
+ */
 #define DPERM_ROUGH_ROWS 512
 
 typedef struct DpermMoments
@@ -69,24 +77,31 @@ typedef struct DpermMoments
 /* How many doubles of room a pass needs. */
 extern size_t dperm_moments_room(int dim, bool hessian);
 
-/* Start a pass over rows of a layout, with zero sums; room stays in use. There is room for any layout where there is for vectors. */
+/*
+ * Start a pass over rows of a layout, with zero sums; room stays in use. There
+ * is room for any layout where there is for vectors.
+ */
 extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layout,
 									bool hessian, const double *weights, double *room);
 
 /*
- * Just after the start of a pass with a Hessian: single precision is enough for it. That is twice as fast; as
- * the metric of a solver it will do where lambda is not tiny.
+ * Just after the start of a pass with a Hessian: single precision is enough for
+ * it. That is twice as fast; as the metric of a solver it will do where lambda
+ * is not tiny.
  *
- * How far off it is: a term is the product of two factors that were rounded up to 4 times each, and is
- * rounded again, and so are at most DPERM_ROUGH_ROWS - 1 sums, in whatever order. With u = 2^-24,
- * (DPERM_ROUGH_ROWS + 8) u (1 + 1e-4) sum loss'' |a_i| |a_j| bounds the error of an element; rows have norm at
- * most 1, so that of the whole matrix, in the 2-norm, is at most 3.2e-5 times rows times the curvature of the loss.
+ * How far off it is: a term is the product of two factors that were rounded up
+ * to 4 times each, and is rounded again, and so are at most DPERM_ROUGH_ROWS -
+ * 1 sums, in whatever order. With u = 2^-24, (DPERM_ROUGH_ROWS + 8) u (1 +
+ * 1e-4) sum loss'' |a_i| |a_j| bounds the error of an element; rows have norm
+ * at most 1, so that of the whole matrix, in the 2-norm, is at most 3.2e-5
+ * times rows times the curvature of the loss.
  */
 extern void dperm_moments_be_rough(DpermMoments *m);
 
 /*
- * Just after the start of a pass without a Hessian: the weights are wide (wide.h), these are their low parts, and so
- * is the gradient. The mean loss is not computed.
+ * Just after the start of a pass without a Hessian: the weights are wide
+ * (wide.h), these are their low parts, and so is the gradient. The mean loss is
+ * not computed.
  */
 extern void dperm_moments_be_careful(DpermMoments *m, const double *weights_low);
 
@@ -96,13 +111,17 @@ extern double *dperm_moments_next(DpermMoments *m);
 /* The place for count more rows, at most block_rows. */
 extern double *dperm_moments_next_rows(DpermMoments *m, int count);
 
-/* Add every step-th of rows that lie in memory already, row after row: count is how many of them are added. */
+/*
+ * Add every step-th of rows that lie in memory already, row after row: count is
+ * how many of them are added.
+ */
 extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count,
 									int64_t step);
 
 /*
- * Add rows in their compact form, count of them, stride words apart; if single, a gradient (not a Hessian) is summed up in
- * single precision within each block: good to about 1e-8 for weights of norm at most 1.
+ * Add rows in their compact form, count of them, stride words apart; if single,
+ * a gradient (not a Hessian) is summed up in single precision within each
+ * block: good to about 1e-8 for weights of norm at most 1.
  */
 extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
 									  size_t stride, bool single);
@@ -110,7 +129,10 @@ extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, in
 /* Bring the rows of the block under way into the sums. */
 extern void dperm_moments_flush(DpermMoments *m);
 
-/* Add sums that another pass made at the same weights. hess is packed, by columns. */
+/*
+ * Add sums that another pass made at the same weights. hess is packed, by
+ * columns.
+ */
 extern void dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 								const double *gradient, const double *gradient_low,
 								const double *hess_packed);
@@ -135,12 +157,15 @@ dperm_packed_size(int dim)
 	return (size_t) dim * (dim + 1) / 2;
 }
 
-/* What one rounding may be off by, relatively, and something for terms of second order. */
+/*
+ * What one rounding may be off by, relatively, and something for terms of
+ * second order.
+ */
 #define DPERM_ROUNDING_UNIT (1.0625 * 0x1p-53)
 
 /*
- * A bound on |computed - exact| for the mean gradient at weights of a norm, for a loss of curvature at most c
- * (docs/guarantee.md, "Rounding").
+ * A bound on |computed - exact| for the mean gradient at weights of a norm, for
+ * a loss of curvature at most c (docs/guarantee.md, "Rounding").
  */
 extern double dperm_moments_rounding(int dim, double curvature, double norm);
 

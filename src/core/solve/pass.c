@@ -38,12 +38,18 @@ enum
 /* Bytes of a positive value: no longer one is looked at. */
 #define POSITIVE_MAX (INT64_C(1) << 17)
 
-/* What is said about labels is one word: one more than the bytes of the positive value, their encoding, the type. */
+/*
+ * What is said about labels is one word: one more than the bytes of the
+ * positive value, their encoding, the type.
+ */
 #define LABEL_POSITIVE(word) ((word) & 0xffffff)
 #define LABEL_ENCODING(word) ((word) >> 24 & 0xff)
 #define LABEL_TYPE(word) ((word) >> 32)
 
-/* So is what is counted: bins, and one more than the number of persons, or 0 if rows are the units. */
+/*
+ * So is what is counted: bins, and one more than the number of persons, or 0 if
+ * rows are the units.
+ */
 #define UNITS_BINS(word) ((word) & 0xffff)
 #define UNITS_PERSONS(word) ((word) >> 16)
 
@@ -72,7 +78,8 @@ dperm_pass_counts_at(const DpermPass *pass)
 size_t
 dperm_pass_hess_at(const DpermPass *pass)
 {
-	size_t		found = pass->order == DPERM_PASS_COUNT ? (size_t) dperm_pass_count_cells(pass) : 2 * (size_t) pass->dim;
+	size_t		found = pass->order == DPERM_PASS_COUNT ? (size_t) dperm_pass_count_cells(pass) :
+													 2 * (size_t) pass->dim;
 
 	return dperm_pass_gradient_at(pass) + (pass->rows > 0 ? found : 0);
 }
@@ -132,13 +139,17 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_ROWS] = (uint64_t) pass->rows;
 	words[AT_VALUE] = dperm_bytes_bits(pass->value[0]);
 	words[AT_VALUE_LOW] = dperm_bytes_bits(pass->value[1]);
-	words[AT_UNITS] = (uint64_t) pass->bins | (pass->weighted ? (uint64_t) pass->persons + 1 : 0) << 16;
-	words[AT_LABEL] = (uint64_t) pass->positive | (uint64_t) pass->positive_encoding << 24 | (uint64_t) pass->label_type << 32;
+	words[AT_UNITS] = (uint64_t) pass->bins | (pass->weighted ? (uint64_t) pass->persons + 1 : 0)
+												  << 16;
+	words[AT_LABEL] = (uint64_t) pass->positive | (uint64_t) pass->positive_encoding << 24 |
+					  (uint64_t) pass->label_type << 32;
 	words[AT_SEED] = pass->seed;
 	words[AT_DIGEST] = pass->digest;
 }
 
-/* What is wrong with the fields that a pass that counts has, or does not have. */
+/*
+ * What is wrong with the fields that a pass that counts has, or does not have.
+ */
 static const char *
 count_fault(const uint64_t *words)
 {
@@ -162,7 +173,8 @@ header_fault(const uint64_t *words)
 	if (words[AT_ORDER] < DPERM_PASS_GRADIENT || words[AT_ORDER] > DPERM_PASS_COUNT ||
 		words[AT_LOSS] >= DPERM_LOSS_COUNT)
 		return "unknown kind of pass";
-	if (dperm_loss_fault((DpermLoss) {(DpermLossKind) words[AT_LOSS], dperm_bytes_double(words[AT_H])}) != NULL)
+	if (dperm_loss_fault(
+			(DpermLoss) {(DpermLossKind) words[AT_LOSS], dperm_bytes_double(words[AT_H])}) != NULL)
 		return "h is out of range";
 	if (words[AT_DIM] < 1 || words[AT_DIM] > DPERM_DIM_MAX)
 		return "the dimension is out of range";
@@ -172,9 +184,11 @@ header_fault(const uint64_t *words)
 		return "the row count is out of range";
 	if (UNITS_PERSONS(words[AT_UNITS]) > words[AT_ROWS] + 1)
 		return "there are more persons than rows";
-	if (!isfinite(dperm_bytes_double(words[AT_VALUE])) || !isfinite(dperm_bytes_double(words[AT_VALUE_LOW])))
+	if (!isfinite(dperm_bytes_double(words[AT_VALUE])) ||
+		!isfinite(dperm_bytes_double(words[AT_VALUE_LOW])))
 		return "a sum is not finite";
-	if (LABEL_POSITIVE(words[AT_LABEL]) > POSITIVE_MAX || (LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
+	if (LABEL_POSITIVE(words[AT_LABEL]) > POSITIVE_MAX ||
+		(LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
 		return "the positive value is out of range";
 	if (words[AT_DIGEST] != 0 && (words[AT_SEED] == 0 || words[AT_ROWS] == 0))
 		return "a digest of nothing";
@@ -191,7 +205,9 @@ are_finite(const uint64_t *words, size_t from, size_t to)
 	return true;
 }
 
-/* Are no more rows counted than there are, or no more parts than they can have? */
+/*
+ * Are no more rows counted than there are, or no more parts than they can have?
+ */
 static bool
 counts_fit(const uint64_t *words, const DpermPass *pass)
 {
@@ -232,7 +248,9 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	pass->digest = words[AT_DIGEST];
 	if (count != dperm_pass_words(pass))
 		*why = "wrong length";
-	else if (!are_finite(words, DPERM_PASS_HEADER, pass->order == DPERM_PASS_COUNT ? dperm_pass_counts_at(pass) : dperm_pass_readers_at(pass)))
+	else if (!are_finite(words, DPERM_PASS_HEADER,
+						 pass->order == DPERM_PASS_COUNT ? dperm_pass_counts_at(pass) :
+														   dperm_pass_readers_at(pass)))
 		*why = "a number is not finite";
 	else if (pass->order == DPERM_PASS_COUNT && !counts_fit(words, pass))
 		*why = "more rows are counted than there are";
@@ -244,17 +262,21 @@ size_t
 dperm_pass_ordered_words(const uint64_t *words, size_t count)
 {
 	uint64_t	bytes = count > AT_ENCODER ? words[AT_ENCODER] : 0;
-	size_t		positive = count > AT_LABEL ? words_of_positive(LABEL_POSITIVE(words[AT_LABEL])) : 0;
+	size_t		positive = count > AT_LABEL ?
+		words_of_positive(LABEL_POSITIVE(words[AT_LABEL])) : 0;
 
-	return bytes <= ENCODER_MAX && words_of_bytes(bytes) + positive <= count ? count - words_of_bytes(bytes) - positive : count;
+	return bytes <= ENCODER_MAX && words_of_bytes(bytes) + positive <= count ?
+			   count - words_of_bytes(bytes) - positive :
+			   count;
 }
 
 /* Do two forms answer the same request? */
 bool
 dperm_pass_matches(const DpermPass *a, const DpermPass *b)
 {
-	return a->order == b->order && a->loss.kind == b->loss.kind &&
-		a->loss.h == b->loss.h && a->bins == b->bins && a->weighted == b->weighted && a->dim == b->dim &&
-		a->readers == b->readers && a->encoder == b->encoder && a->positive == b->positive &&
-		a->positive_encoding == b->positive_encoding && a->label_type == b->label_type && a->seed == b->seed;
+	return a->order == b->order && a->loss.kind == b->loss.kind && a->loss.h == b->loss.h &&
+		   a->bins == b->bins && a->weighted == b->weighted && a->dim == b->dim &&
+		   a->readers == b->readers && a->encoder == b->encoder && a->positive == b->positive &&
+		   a->positive_encoding == b->positive_encoding && a->label_type == b->label_type &&
+		   a->seed == b->seed;
 }

@@ -1,17 +1,24 @@
 /*
  * pass.h: the flat form of a pass: what is asked of it, and what it found.
  *
- * A pass over rows starts from a request and ends in the same form with the sums filled
- * in; partial results of parallel workers and of shards are of the same form. It is a sequence
- * of 64-bit words, and at the end the binary form of the encoder and the positive value of labels, each padded to a word:
+ * A pass over rows starts from a request and ends in the same form with the
+ * sums filled in; partial results of parallel workers and of shards are of the
+ * same form. It is a sequence of 64-bit words, and at the end the binary form
+ * of the encoder and the positive value of labels, each padded to a word:
  *
- *   header | weights dim | low parts dim | gradient dim | gradient_low dim | packed Hessian | readers | encoder | positive
+ *   header | weights dim | low parts dim | gradient dim | gradient_low dim |
+ *   packed Hessian | readers | encoder | positive
  *   header | weights dim | counts | readers | encoder | positive
  *
- * where the low parts of the weights are present in a careful pass, the Hessian if it was asked for, and sums and counts only
- * once there are rows: a request is short. The second is of a pass that counts rows by what a model decides on them: it has no loss
- * and no sums. In a pass over the rows of persons each row has a weight, and is counted in parts of a person. Weights and sums are in the order of layout.h; the weights of a pass that counts are in that of the model. Readers are words that say how the caller's columns are stored; they mean nothing here, and neither does what is said about labels.
- * The decoder takes hostile words.
+ * where the low parts of the weights are present in a careful pass, the Hessian
+ * if it was asked for, and sums and counts only once there are rows: a request
+ * is short. The second is of a pass that counts rows by what a model decides on
+ * them: it has no loss and no sums. In a pass over the rows of persons each row
+ * has a weight, and is counted in parts of a person. Weights and sums are in
+ * the order of layout.h; the weights of a pass that counts are in that of the
+ * model. Readers are words that say how the caller's columns are stored; they
+ * mean nothing here, and neither does what is said about labels. The decoder
+ * takes hostile words.
  */
 #ifndef DPERM_PASS_H
 #define DPERM_PASS_H
@@ -37,12 +44,15 @@ typedef struct DpermPass
 	/* the request */
 	DpermPassOrder order;
 	DpermLoss	loss;			/* zeros in a pass that counts */
-	int			bins;			/* of a pass that counts: by class and bin; 0: the confusion matrix */
-	bool		weighted;		/* are the units persons, whose rows weigh as much as one row together? */
+	/* of a pass that counts: by class and bin; 0: the confusion matrix */
+	int			bins;
+	/* are the units persons, whose rows weigh as much as one row together? */
+	bool		weighted;
 	int			dim;			/* trained dimension */
 	int64_t		readers;		/* words */
 	int64_t		encoder;		/* bytes */
-	int64_t		positive;		/* one more than the bytes of the positive value, or 0: there is none */
+	/* one more than the bytes of the positive value, or 0: there is none */
+	int64_t		positive;
 	int			positive_encoding;	/* the caller's, 0 to 255: of its text */
 	uint32_t	label_type;		/* the caller's */
 	uint64_t	seed;			/* of the digest of rows (digest.h); 0: there is none */
@@ -59,7 +69,10 @@ typedef struct DpermPass
 /* Cells of a confusion matrix. */
 #define DPERM_PASS_CELLS 4
 
-/* Counts of a pass over the rows of persons are in parts of a person: a row counts for so many at most. */
+/*
+ * Counts of a pass over the rows of persons are in parts of a person: a row
+ * counts for so many at most.
+ */
 #define DPERM_PASS_PARTS (UINT64_C(1) << 20)
 
 /* How many units of privacy a pass has seen. */
@@ -76,7 +89,10 @@ dperm_pass_has_hess(const DpermPass *pass)
 	return pass->order == DPERM_PASS_HESSIAN || pass->order == DPERM_PASS_ROUGH;
 }
 
-/* How many counts there are, once there are rows; 0 in a pass that does not count. */
+/*
+ * How many counts there are, once there are rows; 0 in a pass that does not
+ * count.
+ */
 static inline int
 dperm_pass_count_cells(const DpermPass *pass)
 {
@@ -99,19 +115,24 @@ extern size_t dperm_pass_positive_at(const DpermPass *pass);
 extern void dperm_pass_write(const DpermPass *pass, uint64_t *words);
 
 /*
- * Read and check a form of count words: false, and *why, unless every field is in range,
- * count is exactly right, all numbers are finite and no more rows are counted than there are. The encoder is not looked into.
+ * Read and check a form of count words: false, and *why, unless every field is
+ * in range, count is exactly right, all numbers are finite and no more rows are
+ * counted than there are. The encoder is not looked into.
  */
 extern bool dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass,
 							const char **why);
 
 /*
- * How many leading words of a form are words and not bytes, for a change of byte order; the header
- * must be in native order. No more than count, whatever the header says.
+ * How many leading words of a form are words and not bytes, for a change of
+ * byte order; the header must be in native order. No more than count, whatever
+ * the header says.
  */
 extern size_t dperm_pass_ordered_words(const uint64_t *words, size_t count);
 
-/* Do two forms answer the same request? Weights, readers, encoder and positive value are the caller's to compare. */
+/*
+ * Do two forms answer the same request? Weights, readers, encoder and positive
+ * value are the caller's to compare.
+ */
 extern bool dperm_pass_matches(const DpermPass *a, const DpermPass *b);
 
 #endif							/* DPERM_PASS_H */

@@ -1,5 +1,6 @@
 /*
- * solver.c: Newton and BFGS steps with a line search on the directional derivative.
+ * solver.c: Newton and BFGS steps with a line search on the directional
+ * derivative.
  */
 #include "core/solve/solver.h"
 
@@ -9,32 +10,44 @@
 
 #include "core/base/linsys.h"
 
-/* Steps before the path of lambda is tried, and on each leg of it; trials of a line search. */
+/*
+ * Steps before the path of lambda is tried, and on each leg of it; trials of a
+ * line search.
+ */
 #define FIRST_STEPS 100
 #define FEW_STEPS 10			/* where the path is likely to be the better way */
 #define LEG_STEPS 500
 #define MAX_TRIALS 60
 
-/* The path of lambda, and how well each point on it is solved: |gradient| / lambda. */
+/*
+ * The path of lambda, and how well each point on it is solved: |gradient| /
+ * lambda.
+ */
 #define PATH_START 0.1
 #define PATH_FACTOR 0.03
 #define PATH_GOAL 0.1
 
 /*
- * Wolfe's constants: a step may leave this share of the slope, on either side of zero. After some steps of a leg
- * the search becomes all but exact: across a valley as narrow as the bend of a loss, steps that are merely good
- * enough zigzag, and a thousand of them come no nearer than twenty exact ones.
+ * Wolfe's constants: a step may leave this share of the slope, on either side
+ * of zero. After some steps of a leg the search becomes all but exact: across a
+ * valley as narrow as the bend of a loss, steps that are merely good enough
+ * zigzag, and a thousand of them come no nearer than twenty exact ones.
  */
 #define SLOPE_LEFT 0.9
 #define SLOPE_OVERSHOT 0.8
 #define EXACT_AFTER 12
 #define EXACT_SLOPE 0.05
 
-/* What a Hessian of rows in memory costs, in gradients: so many, and so many for each coordinate. */
+/*
+ * What a Hessian of rows in memory costs, in gradients: so many, and so many
+ * for each coordinate.
+ */
 #define HESS_COST 1.5
 #define HESS_COST_EACH (1.0 / 29)
 
-/* A new Hessian is not worth asking for when the goal is this many steps ahead. */
+/*
+ * A new Hessian is not worth asking for when the goal is this many steps ahead.
+ */
 #define NEAR_STEPS 2
 
 /* A step that leaves more of the gradient than this is slow. */
@@ -81,7 +94,9 @@ dperm_solver_hess_cost(int dim)
 	return HESS_COST + HESS_COST_EACH * dim;
 }
 
-/* Is the gradient at a point as small as it has to be, or as rounding allows? */
+/*
+ * Is the gradient at a point as small as it has to be, or as rounding allows?
+ */
 static bool
 reached(const DpermSolver *solver, const DpermPoint *at)
 {
@@ -100,15 +115,17 @@ begin_leg(DpermSolver *solver, int leg, double lambda)
 	solver->steps = 0;
 	solver->phase = PHASE_START;
 	solver->metric = METRIC_NONE;
-	solver->want_hess = solver->problem.hess_cost <= DPERM_CHEAP_HESS;	/* worth having with the first step of all */
+	/* worth having with the first step of all */
+	solver->want_hess = solver->problem.hess_cost <= DPERM_CHEAP_HESS;
 	solver->problem.lambda = lambda;
 	solver->problem.goal = leg == LEG_PATH ? fmax(PATH_GOAL * lambda, solver->goal) :
 		solver->goal;
 }
 
 /*
- * Begin the path: follow the minimiser along a falling lambda. With a strong regulariser Newton's method
- * is at home, and each minimiser is a good start for the next one.
+ * Begin the path: follow the minimiser along a falling lambda. With a strong
+ * regulariser Newton's method is at home, and each minimiser is a good start
+ * for the next one.
  */
 static void
 begin_path(DpermSolver *solver)
@@ -200,7 +217,10 @@ factor(DpermSolver *solver, double *trace)
 		METRIC_FACTOR : METRIC_NONE;
 }
 
-/* The direction of descent at the point, by the metric and its corrections (Nocedal 1980). */
+/*
+ * The direction of descent at the point, by the metric and its corrections
+ * (Nocedal 1980).
+ */
 static void
 find_direction(DpermSolver *solver)
 {
@@ -215,8 +235,8 @@ find_direction(DpermSolver *solver)
 		factor(solver, &trace);
 
 	/*
-	 * The Hessian is at least lambda in exact arithmetic. Should rounding have made it
-	 * indefinite all the same, a plain gradient step still descends.
+	 * The Hessian is at least lambda in exact arithmetic. Should rounding have
+	 * made it indefinite all the same, a plain gradient step still descends.
 	 */
 	if (solver->metric == METRIC_NONE)
 	{
@@ -279,10 +299,10 @@ remember(DpermSolver *solver)
 }
 
 /*
- * A step between low (slope still steep) and high (too far). Where the slope would vanish
- * if it were linear; every other time the geometric mean, because the right step can be
- * many orders of magnitude shorter: far from the bend, the Huber losses have no curvature
- * but lambda.
+ * A step between low (slope still steep) and high (too far). Where the slope
+ * would vanish if it were linear; every other time the geometric mean, because
+ * the right step can be many orders of magnitude shorter: far from the bend,
+ * the Huber losses have no curvature but lambda.
  */
 static double
 inside(double low, double low_slope, double high, double high_slope, bool bisect)
@@ -303,7 +323,8 @@ inside(double low, double low_slope, double high, double high_slope, bool bisect
 static bool
 ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, DpermAsk *ask)
 {
-	*ask = (DpermAsk) {.weights = point->weights, .value = &point->value, .gradient = point->gradient,
+	*ask = (DpermAsk) {.weights = point->weights, .value = &point->value,
+		.gradient = point->gradient,
 		.hess = with_hess ? solver->hess : NULL};
 	if (with_hess)
 		solver->metric = METRIC_HESSIAN;
@@ -315,7 +336,10 @@ ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, Dpe
 static bool
 ask_trial(DpermSolver *solver, DpermAsk *ask)
 {
-	/* a full step is usually taken, so the next Hessian comes with it if one is wanted */
+	/*
+	 * a full step is usually taken, so the next Hessian comes with it if one is
+	 * wanted
+	 */
 	bool		with_hess = solver->trials == 0 && solver->want_hess;
 
 	for (int i = 0; i < solver->problem.dim; i++)
@@ -329,7 +353,10 @@ end_leg(DpermSolver *solver, DpermStatus status, DpermAsk *ask)
 {
 	if (solver->leg == LEG_DIRECT && status == DPERM_NOT_CERTIFIED)
 	{
-		/* a bad start for a loss with flat pieces, which is crossed bend by bend */
+		/*
+		 * a bad start for a loss with flat pieces, which is crossed bend by
+		 * bend
+		 */
 		begin_path(solver);
 		return dperm_solver_next(solver, ask);
 	}
@@ -349,7 +376,9 @@ end_leg(DpermSolver *solver, DpermStatus status, DpermAsk *ask)
 	return false;
 }
 
-/* No step along the direction improves: with a stale metric that is its fault. */
+/*
+ * No step along the direction improves: with a stale metric that is its fault.
+ */
 static bool
 stuck(DpermSolver *solver, DpermAsk *ask)
 {
@@ -427,7 +456,8 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 	const DpermPoint *at = &solver->at;
 	const DpermPoint *trial = &solver->trial;
 	double		error = solver->problem.value_error;
-	double		length = error > 0 ? sqrt(dperm_dot(solver->problem.dim, trial->weights, trial->weights)) : 0;
+	double		length =
+		error > 0 ? sqrt(dperm_dot(solver->problem.dim, trial->weights, trial->weights)) : 0;
 	double		slack = fmax(1e3 * DBL_EPSILON, error * (1 + length)) * (1 + fabs(at->value));
 	double		slope = dperm_dot(solver->problem.dim, trial->gradient, solver->direction);
 	bool		exact = solver->steps > EXACT_AFTER;
@@ -459,7 +489,10 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 	return ask_trial(solver, ask);
 }
 
-/* Take in the answer to what was asked last, and ask for more; false at the end. */
+/*
+ * Take in the answer to what was asked last, and ask for more; false at the
+ * end.
+ */
 bool
 dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 {
@@ -502,7 +535,8 @@ dperm_solver_again(DpermSolver *solver)
 
 /* Go on with another problem. */
 void
-dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from, bool alike)
+dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from,
+				   bool alike)
 {
 	size_t		size = sizeof(double) * (size_t) problem->dim;
 

@@ -3,12 +3,14 @@
  *
  *   G(f) = mean loss(f) + (lambda/2) |f|^2 + tilt . f
  *
- * The solver knows neither rows nor SQL nor privacy: it asks for the mean loss and its derivatives at a
- * point, which may cost a scan of a table. A gradient is cheap and a Hessian is dear, so a Hessian serves
- * for many steps, corrected by what the gradients tell (BFGS with the factor of the Hessian as the
- * metric to start from); a new one is asked for when it saves more than it costs. It converges from
- * any start: a step with a fresh Hessian descends because that is at least lambda, and every step
- * satisfies Wolfe's conditions in the form that survives rounding (Hager and Zhang 2005).
+ * The solver knows neither rows nor SQL nor privacy: it asks for the mean loss
+ * and its derivatives at a point, which may cost a scan of a table. A gradient
+ * is cheap and a Hessian is dear, so a Hessian serves for many steps, corrected
+ * by what the gradients tell (BFGS with the factor of the Hessian as the metric
+ * to start from); a new one is asked for when it saves more than it costs. It
+ * converges from any start: a step with a fresh Hessian descends because that
+ * is at least lambda, and every step satisfies Wolfe's conditions in the form
+ * that survives rounding (Hager and Zhang 2005).
  */
 #ifndef DPERM_SOLVER_H
 #define DPERM_SOLVER_H
@@ -19,9 +21,10 @@
 #include "core/base/status.h"
 
 /*
- * A question: the mean over rows of the loss at weights, its gradient (dim) and, if hess is not NULL, its Hessian
- * (dim x dim, lower triangle, by columns). If weights_low is not NULL, the gradient alone, in twice the precision, at
- * weights of twice the precision (careful.h).
+ * A question: the mean over rows of the loss at weights, its gradient (dim)
+ * and, if hess is not NULL, its Hessian (dim x dim, lower triangle, by
+ * columns). If weights_low is not NULL, the gradient alone, in twice the
+ * precision, at weights of twice the precision (careful.h).
  */
 typedef struct DpermAsk
 {
@@ -39,11 +42,16 @@ typedef struct DpermProblem
 	double		lambda;			/* > 0 */
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* stop at |gradient of G| <= goal, */
-	double		rounding[2];	/* or at what rounding may make of it: so much, and so much for each unit of norm of
+	double		rounding
+		[2]; /* or at what rounding may make of it: so much, and so much for each unit of norm of
 								 * the weights */
-	bool		flat;			/* has the loss flat pieces? They are crossed on a path of lambda. */
+	/* has the loss flat pieces? They are crossed on a path of lambda. */
+	bool		flat;
 	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_solver_hess_cost() */
-	double		value_error;	/* of values, for weights of norm 1, relative to 1 or more; 0: as of doubles */
+	/*
+	 * of values, for weights of norm 1, relative to 1 or more; 0: as of doubles
+	 */
+	double		value_error;
 	DpermPoll	poll;
 } DpermProblem;
 
@@ -55,14 +63,16 @@ extern double dperm_solver_hess_cost(int dim);
 extern size_t dperm_solver_room(int dim);
 
 /*
- * Improve weights until the goal is reached. The caller is in command, so that several solvers can share one scan:
+ * Improve weights until the goal is reached. The caller is in command, so that
+ * several solvers can share one scan:
  *
  *   dperm_solver_start(&solver, &problem, weights, room);
  *   while (dperm_solver_next(&solver, &ask))
  *       ... answer what is asked ...
  *
- * Then solver.status is DPERM_OK and weights are the result; or it is DPERM_NOT_CERTIFIED, because the solver cannot get
- * there, and weights are the best point seen.
+ * Then solver.status is DPERM_OK and weights are the result; or it is
+ * DPERM_NOT_CERTIFIED, because the solver cannot get there, and weights are the
+ * best point seen.
  */
 
 /* Corrections of the metric that are remembered. */
@@ -77,7 +87,9 @@ typedef struct DpermPoint
 	double		norm;			/* of the gradient */
 } DpermPoint;
 
-/* Take in the mean loss and its gradient at a point, and make them those of G. */
+/*
+ * Take in the mean loss and its gradient at a point, and make them those of G.
+ */
 extern void dperm_solver_complete(const DpermProblem *problem, DpermPoint *point);
 
 /* All of it is the solver's own, but for status. */
@@ -120,33 +132,47 @@ extern void dperm_solver_start(DpermSolver *solver, const DpermProblem *problem,
 							   double *room);
 
 /*
- * Between start and the first next: a Hessian of the mean loss, of some of the rows perhaps, was
- * written to solver.hess, and is good enough to begin with.
+ * Between start and the first next: a Hessian of the mean loss, of some of the
+ * rows perhaps, was written to solver.hess, and is good enough to begin with.
  */
 extern void dperm_solver_use_metric(DpermSolver *solver);
 
 extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
 
-/* The point that the solver has come to, and what is known there. Its norm is infinite before the first answer. */
+/*
+ * The point that the solver has come to, and what is known there. Its norm is
+ * infinite before the first answer.
+ */
 static inline const DpermPoint *
 dperm_solver_at(const DpermSolver *solver)
 {
 	return &solver->at;
 }
 
-/* A question about weights whose answer has room in the solver, the Hessian where dperm_solver_use_metric() looks for it. */
+/*
+ * A question about weights whose answer has room in the solver, the Hessian
+ * where dperm_solver_use_metric() looks for it.
+ */
 static inline DpermAsk
 dperm_solver_ask_metric(DpermSolver *solver, const double *weights)
 {
-	return (DpermAsk) {.weights = weights, .value = &solver->trial.value, .gradient = solver->trial.gradient,
-		.hess = solver->hess};
+	return (DpermAsk) {.weights = weights,
+					   .value = &solver->trial.value,
+					   .gradient = solver->trial.gradient,
+					   .hess = solver->hess};
 }
 
-/* At the end: answers have become more exact. Ask again about the weights, and go on with all that was learnt. */
+/*
+ * At the end: answers have become more exact. Ask again about the weights, and
+ * go on with all that was learnt.
+ */
 extern void dperm_solver_again(DpermSolver *solver);
 
-/* At the end: the problem is another one. Go on from a point; if its Hessian is alike, with all that was learnt. */
-extern void dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from,
-							   bool alike);
+/*
+ * At the end: the problem is another one. Go on from a point; if its Hessian is
+ * alike, with all that was learnt.
+ */
+extern void dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem,
+							   const DpermPoint *from, bool alike);
 
 #endif							/* DPERM_SOLVER_H */
