@@ -73,7 +73,7 @@ WITH scores AS (
     UNION ALL
     SELECT 1, NULL, greatest(avg(readmitted::int), 1 - avg(readmitted::int))
     FROM patients_test)
-SELECT CASE WHEN epsilon IS NULL THEN 'always predict the more common class'
+SELECT CASE WHEN epsilon IS NULL THEN 'majority class'
             WHEN epsilon = 'Infinity' THEN 'logistic regression, NOT PRIVATE'
             ELSE 'logistic regression, private' END AS model,
        coalesce(CASE epsilon WHEN 'Infinity' THEN 'none' ELSE epsilon::text END, '') AS epsilon,
