@@ -52,7 +52,7 @@ dperm_replica_guard(PG_FUNCTION_ARGS)
 }
 
 /* The event triggers that our script has made, disabled. */
-static const char *const event_triggers[] = {"dperm_owners_drop", "dperm_registry_drop",
+static const char *const our_event_triggers[] = {"dperm_owners_drop", "dperm_registry_drop",
 											 "dperm_registry_before", "dperm_registry_alter"};
 
 /* Is an event trigger disabled? */
@@ -76,19 +76,19 @@ is_disabled(const char *name)
 static void
 follow_commands(void)
 {
-	for (int i = 0; i < lengthof(event_triggers); i++)
+	for (int i = 0; i < lengthof(our_event_triggers); i++)
 	{
 		AlterEventTrigStmt *statement;
 
-		if (!is_disabled(event_triggers[i]))
+		if (!is_disabled(our_event_triggers[i]))
 			continue;
 
 		/* the first transaction enables them, and others wait for its end */
 		LockRelationOid(EventTriggerRelationId, ShareUpdateExclusiveLock);
-		if (!is_disabled(event_triggers[i]))
+		if (!is_disabled(our_event_triggers[i]))
 			continue;
 		statement = makeNode(AlterEventTrigStmt);
-		statement->trigname = pstrdup(event_triggers[i]);
+		statement->trigname = pstrdup(our_event_triggers[i]);
 		statement->tgenabled = TRIGGER_FIRES_ON_ORIGIN;
 		(void) AlterEventTrigger(statement);
 	}
