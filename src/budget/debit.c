@@ -145,12 +145,12 @@ amount_text(DpermAmount amount)
 
 /* Find who pays, or raise. */
 static DpermPayer
-find_payer(const DpermBudget *budget, const Debit *debit)
+find_payer(const DpermBudget *budget, const Debit *debit, bool lock)
 {
 	DpermPayer	payer;
 
 	switch (dperm_grants_find(budget, debit->charge->relation, debit->charge->role,
-							  debit->taken.epsilon, debit->delta, &payer))
+							  debit->taken.epsilon, debit->delta, lock, &payer))
 	{
 		case DPERM_PAYER_FOUND:
 			break;
@@ -232,12 +232,13 @@ dperm_debit(const DpermCharge *charge)
 
 	check_spend(&charge->spend);
 	dperm_own_tables_check_triggers(NULL);
+	dperm_own_tables_follow_commands();
 	budget = dperm_budget_get(charge->budget, false);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	debit.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
 
 	/* nobody without a grant gets as far as the lock, which others wait for */
-	(void) find_payer(budget, &debit);
+	(void) find_payer(budget, &debit, false);
 	budget = dperm_budget_get_by_id(budget->id, budget->name, true);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	if (OidIsValid(charge->relation))
@@ -245,7 +246,7 @@ dperm_debit(const DpermCharge *charge)
 		check_registration(charge, budget);
 		check_claim(budget, &charge->spend);
 	}
-	payer = find_payer(budget, &debit);
+	payer = find_payer(budget, &debit, true);
 	spent = check_filter(budget, &debit);
 	left = dperm_filter_left(&budget->filter, &spent);
 	dperm_budget_write_spent(budget, &spent);
@@ -308,8 +309,8 @@ dperm_debit_preview(const DpermCharge *charge)
 	budget = dperm_budget_get(charge->budget, false);
 	taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	spent = dperm_filter_add(&budget->spent, &taken);
-	fault =
-		dperm_grants_find(budget, charge->relation, charge->role, taken.epsilon, claimed, &payer);
+	fault = dperm_grants_find(budget, charge->relation, charge->role, taken.epsilon, claimed,
+							  false, &payer);
 	quote.refusal = find_refusal(budget, fault, &charge->spend, &spent);
 	quote.allowed = quote.refusal == NULL;
 	dperm_amount_print(taken.epsilon, quote.epsilon);
@@ -334,7 +335,7 @@ dperm_debit_check_grant(const char *name, Oid role)
 	DpermBudget *budget = dperm_budget_get(name, false);
 	DpermPayer	payer;
 
-	if (dperm_grants_find(budget, InvalidOid, role, nothing, nothing, &payer) ==
+	if (dperm_grants_find(budget, InvalidOid, role, nothing, nothing, false, &payer) ==
 		DPERM_PAYER_NO_GRANT)
 		dperm_grants_raise(budget);
 }
@@ -350,8 +351,9 @@ may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
 
 	*hindrance = budget == NULL ? HINDERED_BY_BUDGET :
 		OidIsValid(relation) ? find_hindrance(budget, relation, &version) : NOT_HINDERED;
-	return *hindrance == NOT_HINDERED && dperm_grants_find(budget, relation, role, nothing, nothing,
-														   &payer) != DPERM_PAYER_NO_GRANT;
+	return *hindrance == NOT_HINDERED &&
+		dperm_grants_find(budget, relation, role, nothing, nothing, false, &payer) !=
+		DPERM_PAYER_NO_GRANT;
 }
 
 /* May the role spend from the budget of a relation? Raises if nobody may. */

@@ -102,7 +102,7 @@ usable_grantees(const DpermOwnRows *rows, Oid role)
 /* The role's own grant first, then those of roles that it is a member of. */
 DpermPayerFault
 dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount epsilon,
-				  DpermAmount delta, DpermPayer *payer)
+				  DpermAmount delta, bool lock, DpermPayer *payer)
 {
 	Oid			owner = OidIsValid(relation) ? dperm_relation_owner(relation) : InvalidOid;
 	DpermPayerFault fault = DPERM_PAYER_NO_GRANT;
@@ -114,6 +114,9 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 		(OidIsValid(owner) && has_privs_of_role(role, owner)))
 		return DPERM_PAYER_FOUND;
 	rows = find_grants(budget);
+	for (int i = rows.count - 1; lock && i >= 0; i--)
+		if (!dperm_own_rows_lock(&rows, i))
+			rows.rows[i] = rows.rows[--rows.count];
 	foreach(cell, usable_grantees(&rows, role))
 	{
 		Grant		grant = {{false}};

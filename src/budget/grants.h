@@ -31,7 +31,8 @@ typedef enum DpermPayerFault
  * holds a lock on the budget.
  */
 extern DpermPayerFault dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role,
-										 DpermAmount epsilon, DpermAmount delta, DpermPayer *payer);
+										 DpermAmount epsilon, DpermAmount delta, bool lock,
+									   DpermPayer *payer);
 
 /* Write what is charged to the payer's grant, if there is one. */
 extern void dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer,

@@ -12,16 +12,19 @@
 #include "catalog/dependency.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_event_trigger.h"
 #include "catalog/pg_extension.h"
 #include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "catalog/pg_trigger.h"
+#include "commands/event_trigger.h"
 #include "commands/extension.h"
 #include "commands/trigger.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
 #include "nodes/nodeFuncs.h"
 #include "parser/analyze.h"
+#include "storage/lmgr.h"
 #include "storage/proc.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -338,6 +341,56 @@ dperm_own_tables_init(void)
 {
 	previous_hook = post_parse_analyze_hook;
 	post_parse_analyze_hook = statement_analysed;
+}
+
+/* The event triggers that our script has made, disabled. */
+static const char *const our_event_triggers[] = {"dperm_owners_drop", "dperm_registry_drop",
+											 "dperm_registry_before", "dperm_registry_alter"};
+
+/* Is an event trigger disabled? */
+static bool
+is_disabled(const char *name)
+{
+	HeapTuple	tuple = SearchSysCache1(EVENTTRIGGERNAME, CStringGetDatum(name));
+	bool		disabled = HeapTupleIsValid(tuple) &&
+		((Form_pg_event_trigger) GETSTRUCT(tuple))->evtenabled == TRIGGER_DISABLED;
+
+	if (HeapTupleIsValid(tuple))
+		ReleaseSysCache(tuple);
+	return disabled;
+}
+
+/*
+ * From the first budget or protected relation on, commands are followed.
+ * Before, nobody's command depends on dperm, not even on its library being
+ * there.
+ */
+void
+dperm_own_tables_follow_commands(void)
+{
+	Oid			user;
+	int			security;
+
+	GetUserIdAndSecContext(&user, &security);
+	SetUserIdAndSecContext(dperm_relation_owner(dperm_own_tables_find("dp_budget_accounts")),
+						   security | SECURITY_LOCAL_USERID_CHANGE);
+	for (int i = 0; i < lengthof(our_event_triggers); i++)
+	{
+		AlterEventTrigStmt *statement;
+
+		if (!is_disabled(our_event_triggers[i]))
+			continue;
+
+		/* the first transaction enables them, and others wait for its end */
+		LockRelationOid(EventTriggerRelationId, ShareUpdateExclusiveLock);
+		if (!is_disabled(our_event_triggers[i]))
+			continue;
+		statement = makeNode(AlterEventTrigStmt);
+		statement->trigname = pstrdup(our_event_triggers[i]);
+		statement->tgenabled = TRIGGER_FIRES_ON_ORIGIN;
+		(void) AlterEventTrigger(statement);
+	}
+	SetUserIdAndSecContext(user, security);
 }
 
 /* Can their owner reach our tables? */

@@ -50,6 +50,12 @@ extern bool dperm_own_tables_try_enter(DpermTablesScope *scope);
 /* The same, raising, of one table that is open; or of all, for NULL. */
 extern void dperm_own_tables_check_triggers(Relation table);
 
+/*
+ * Enable our event triggers: from the first budget on, commands are followed.
+ * A restore without triggers may have left them disabled.
+ */
+extern void dperm_own_tables_follow_commands(void);
+
 /* A table of ours by its name; raises if there is none. */
 extern Oid	dperm_own_tables_find(const char *name);
 

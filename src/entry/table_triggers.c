@@ -3,18 +3,14 @@
  */
 #include "postgres.h"
 
-#include "access/htup_details.h"
-#include "catalog/pg_event_trigger.h"
-#include "commands/event_trigger.h"
 #include "commands/trigger.h"
 #include "fmgr.h"
 #include "miscadmin.h"
-#include "nodes/parsenodes.h"
 #include "replication/logicalworker.h"
-#include "storage/lmgr.h"
 #include "utils/acl.h"
 #include "utils/rel.h"
-#include "utils/syscache.h"
+
+#include "budget/own_tables.h"
 
 PG_FUNCTION_INFO_V1(dperm_ledger_guard);
 PG_FUNCTION_INFO_V1(dperm_replica_guard);
@@ -51,49 +47,6 @@ dperm_replica_guard(PG_FUNCTION_ARGS)
 																		trigger->tg_trigtuple);
 }
 
-/* The event triggers that our script has made, disabled. */
-static const char *const our_event_triggers[] = {"dperm_owners_drop", "dperm_registry_drop",
-											 "dperm_registry_before", "dperm_registry_alter"};
-
-/* Is an event trigger disabled? */
-static bool
-is_disabled(const char *name)
-{
-	HeapTuple	tuple = SearchSysCache1(EVENTTRIGGERNAME, CStringGetDatum(name));
-	bool		disabled = HeapTupleIsValid(tuple) &&
-		((Form_pg_event_trigger) GETSTRUCT(tuple))->evtenabled == TRIGGER_DISABLED;
-
-	if (HeapTupleIsValid(tuple))
-		ReleaseSysCache(tuple);
-	return disabled;
-}
-
-/*
- * From the first budget or protected relation on, commands are followed.
- * Before, nobody's command depends on dperm, not even on its library being
- * there.
- */
-static void
-follow_commands(void)
-{
-	for (int i = 0; i < lengthof(our_event_triggers); i++)
-	{
-		AlterEventTrigStmt *statement;
-
-		if (!is_disabled(our_event_triggers[i]))
-			continue;
-
-		/* the first transaction enables them, and others wait for its end */
-		LockRelationOid(EventTriggerRelationId, ShareUpdateExclusiveLock);
-		if (!is_disabled(our_event_triggers[i]))
-			continue;
-		statement = makeNode(AlterEventTrigStmt);
-		statement->trigname = pstrdup(our_event_triggers[i]);
-		statement->tgenabled = TRIGGER_FIRES_ON_ORIGIN;
-		(void) AlterEventTrigger(statement);
-	}
-}
-
 /*
  * The trigger of all of our tables. A privilege is not enough to write them:
  * pg_write_all_data has it, and GRANT ALL gives it.
@@ -116,6 +69,6 @@ dperm_table_guard(PG_FUNCTION_ARGS)
 						"alone", RelationGetRelationName(table)),
 				 errhint("Use its functions.")));
 	if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
-		follow_commands();
+		dperm_own_tables_follow_commands();
 	return PointerGetDatum(NULL);
 }

@@ -35,8 +35,6 @@
 #include "column/domains.h"
 #include "protect/allowed_builtins.h"
 #include "protect/allowed_code.h"
-#include "protect/locks.h"
-#include "protect/trusted_schemas.h"
 #include "protect/worker_rules.h"
 #include "relation/row_sources.h"
 
@@ -326,42 +324,6 @@ check_aggregate(Oid aggregate, Walk *walk)
 }
 
 /*
- * What a body names is found when a row gets there. Raise if somebody else has
- * created an extension, and let nobody create one meanwhile: it could have what
- * fits better, in any schema. Warn if the schema of the function is not
- * trusted.
- */
-static void
-check_names(Form_pg_proc function, Walk *walk)
-{
-	char	   *schema = get_namespace_name(function->pronamespace);
-	char	   *extension;
-
-	if (walk->level == ERROR)
-		dperm_locks_extensions();
-	extension = dperm_trusted_schemas_foreign_extension(walk->owner);
-	if (extension)
-		ereport(walk->level,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("extension \"%s\" does not belong to the owner of protected relation "
-						"\"%s\", or to an administrator",
-						extension, get_rel_name(walk->relation)),
-				 errdetail("Function %s could call what it has.", format_procedure(function->oid)),
-				 errhint("Let a superuser own it: drop and create the extension. Revoke CREATE on "
-						 "the database from other roles.")));
-	if (walk->level == WARNING && function->proowner == walk->owner &&
-		!dperm_trusted_schemas_has(function->pronamespace, walk->owner))
-		ereport(WARNING,
-				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("schema \"%s\" of function %s, which protected relation \"%s\" calls, has "
-						"or may get objects of other roles", schema,
-						format_procedure(function->oid), get_rel_name(walk->relation)),
-				 errdetail("What the function names there is not found when rows are read."),
-				 errhint("Move the function and what it calls to a schema where only you create "
-						 "objects.")));
-}
-
-/*
  * Check what a function of the owner or of a superuser runs. The mark of one
  * that cannot be looked into is believed.
  */
@@ -384,8 +346,6 @@ check_body(Oid function, HeapTuple tuple, Walk *walk)
 	}
 	else if (form->provolatile != PROVOLATILE_IMMUTABLE)
 		refuse_opaque(function, walk);
-	else if (form->prolang != ClanguageId && function >= FirstNormalObjectId)
-		check_names(form, walk);
 }
 
 /* An expression that the catalog has as text. */

@@ -10,10 +10,8 @@
 #include "access/transam.h"
 #include "catalog/indexing.h"
 #include "catalog/pg_class.h"
-#include "catalog/pg_extension.h"
 #include "catalog/pg_index.h"
 #include "miscadmin.h"
-#include "postmaster/bgworker.h"
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
@@ -140,16 +138,6 @@ dperm_locks_hold(Oid relation)
 			}
 		AcceptInvalidationMessages();
 	}
-}
-
-/* Keep extensions as they are. */
-void
-dperm_locks_extensions(void)
-{
-	LockRelId	id = {.relId = ExtensionRelationId, .dbId = MyDatabaseId};
-
-	if (MyBgworkerEntry)
-		LockRelationIdForSession(&id, ShareLock);
 }
 
 /* Begin to look. */

@@ -18,9 +18,6 @@
  */
 extern void dperm_locks_hold(Oid relation);
 
-/* In a worker: nobody creates an extension as long as it lives. */
-extern void dperm_locks_extensions(void);
-
 /*
  * In a session: what is locked between these two is released, so that nobody
  * without a right to a relation keeps its owner from it for the rest of a

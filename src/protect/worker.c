@@ -158,6 +158,7 @@ dperm_worker_relation(FunctionCallInfo fcinfo)
 static void
 become(Oid role)
 {
+	SetUserIdAndSecContext(BOOTSTRAP_SUPERUSERID, 0);
 	SetSessionAuthorization(role, superuser_arg(role));
 	SetUserIdAndSecContext(role, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 }
@@ -264,14 +265,12 @@ dperm_worker_plans(Oid owner)
 	become(owner);
 	dperm_message_mute();
 	XactReadOnly = true;
-	dperm_worker_rules_schemas_only(true);
 }
 
 /* Back to the check. */
 void
 dperm_worker_planned(Oid owner)
 {
-	dperm_worker_rules_schemas_only(false);
 	XactReadOnly = false;
 	dperm_message_unmute();
 	become(worker.header->role);
@@ -394,6 +393,21 @@ let_go_of_server(void)
 	(void) pgstat_report_stat(true);
 }
 
+/*
+ * Log where an error comes from, but nothing that a row may have put into it.
+ */
+static void
+log_place(const ErrorData *error, const char *what)
+{
+	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
+	ereport(LOG, (errmsg("%s on protected relation %u failed: SQLSTATE %s, raised by %s in "
+						 "%s, line %d",
+						 what, worker.header->relation, unpack_sql_state(error->sqlerrcode),
+						 error->funcname ? error->funcname : "?",
+						 error->filename ? error->filename : "?", error->lineno)));
+	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
+}
+
 /* Do all of it, and send what is released. */
 static void
 work(void)
@@ -414,6 +428,8 @@ work(void)
 			worker.release.model = result;
 		keep();
 	}
+	if (dperm_worker_rules_caught())
+		log_place(dperm_worker_rules_caught(), "a function");
 	let_go_of_server();
 	if (rows.setResult)
 		send_rows(rows.setResult, rows.setDesc);
@@ -477,21 +493,6 @@ raise_whole(ErrorData *error)
 	ReThrowError(error);
 }
 
-/*
- * Log where an error comes from, but nothing that a row may have put into it.
- */
-static void
-log_place(const ErrorData *error)
-{
-	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
-	ereport(LOG, (errmsg("a call on protected relation %u failed: SQLSTATE %s, raised by %s in %s, "
-						 "line %d",
-						 worker.header->relation, unpack_sql_state(error->sqlerrcode),
-						 error->funcname ? error->funcname : "?",
-						 error->filename ? error->filename : "?", error->lineno)));
-	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
-}
-
 /* Keep why nothing was released, if that can be done. */
 static void
 keep_failure(const char *failure)
@@ -533,7 +534,7 @@ tell_failure(void)
 	if (worker.charged && strcmp(class_of(error->sqlerrcode), DPERM_FAILURE_CANCELLED) == 0)
 		whole = false;
 	if (!whole)
-		log_place(error);
+		log_place(error, "a call");
 	if (worker.charged)
 		keep_failure(!whole ? class_of(error->sqlerrcode) :
 					 error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ?

@@ -5,8 +5,9 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
+#include "access/xact.h"
 #include "catalog/dependency.h"
-#include "catalog/objectaccess.h"
+#include "catalog/pg_language.h"
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "fmgr.h"
@@ -16,10 +17,10 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
+#include "utils/resowner.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
-#include "protect/trusted_schemas.h"
 #include "protect/worker_rules.h"
 
 /* Whom this process trusts, beside PostgreSQL and superusers. */
@@ -29,12 +30,9 @@ static Oid	trusted_extension;
 /* The hooks of others. */
 static needs_fmgr_hook_type next_needs_hook;
 static fmgr_hook_type next_hook;
-static object_access_hook_type next_access_hook;
 static planner_hook_type next_planner;
 static get_relation_info_hook_type next_relation_info;
 
-/* Are names looked for in trusted schemas alone, at this moment? */
-static bool only_trusted_schemas;
 
 bool
 dperm_worker_rules_function(Oid function, Oid owner, Oid extension)
@@ -68,83 +66,187 @@ refuse_stranger(Oid function)
 						"relation", format_procedure(function))));
 }
 
-/* PostgreSQL looks up a function. */
+/*
+ * Can what a function does depend on names that are looked up when it runs? Then
+ * others may have a hand in whether it fails: by an object that fits better, or a
+ * constraint of a domain. Functions in C, and bodies that were parsed when they
+ * were created, name nothing.
+ */
+static bool
+is_opaque(Oid function)
+{
+	HeapTuple	tuple;
+	Oid			language;
+	bool		parsed;
+
+	if (function < FirstNormalObjectId)
+		return false;
+	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
+	if (!HeapTupleIsValid(tuple))
+		elog(ERROR, "cache lookup failed for function %u", function);
+	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
+	parsed = !heap_attisnull(tuple, Anum_pg_proc_prosqlbody, NULL);
+	ReleaseSysCache(tuple);
+	return language != ClanguageId && language != INTERNALlanguageId && !parsed;
+}
+
+/* What opaque functions of the owner call, by their languages' handlers. */
+typedef struct Handler
+{
+	Oid			function;
+	PGFunction	address;
+} Handler;
+
+static List *handlers;
+
+/* Are rows read, and is an opaque function under way? */
+static bool reading;
+static bool within;
+
+/* The first error that was caught. */
+static ErrorData *caught;
+
+/* The handler of a function. */
+static PGFunction
+handler_of(Oid function)
+{
+	ListCell   *cell;
+
+	foreach(cell, handlers)
+		if (((Handler *) lfirst(cell))->function == function)
+			return ((Handler *) lfirst(cell))->address;
+	elog(ERROR, "function %u has no handler", function);
+}
+
+/* Is an error an interrupt of the process, and not one that a function raises? */
+static bool
+is_interrupt(const ErrorData *error)
+{
+	return error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && error->funcname &&
+		strcmp(error->funcname, "ProcessInterrupts") == 0;
+}
+
+/* Keep the first error, for the log. */
+static void
+keep_error(ErrorData *error)
+{
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+
+	if (caught == NULL)
+	{
+		caught = palloc0(sizeof(*caught));
+		caught->sqlerrcode = error->sqlerrcode;
+		caught->lineno = error->lineno;
+		caught->funcname = error->funcname ? pstrdup(error->funcname) : NULL;
+		caught->filename = error->filename ? pstrdup(error->filename) : NULL;
+	}
+	MemoryContextSwitchTo(before);
+	FreeErrorData(error);
+}
+
+/*
+ * Call an opaque function. If it fails, its value is NULL. So whoever makes it
+ * fail for some rows has changed what these rows are, which the noise hides, and
+ * does not learn whether there are any.
+ */
+static Datum
+call_carefully(PG_FUNCTION_ARGS)
+{
+	PGFunction	handler = handler_of(fcinfo->flinfo->fn_oid);
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+	ErrorData  *volatile error = NULL;
+	volatile Datum result = 0;
+
+	if (within)
+		return handler(fcinfo);
+	within = true;
+	BeginInternalSubTransaction(NULL);
+	MemoryContextSwitchTo(context);
+	PG_TRY();
+	{
+		result = handler(fcinfo);
+		ReleaseCurrentSubTransaction();
+	}
+	PG_CATCH();
+	{
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		RollbackAndReleaseCurrentSubTransaction();
+	}
+	PG_END_TRY();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	within = false;
+	if (error && is_interrupt(error))
+		ReThrowError(error);
+	if (error)
+	{
+		keep_error(error);
+		fcinfo->isnull = true;
+		result = 0;
+	}
+	return result;
+}
+
+/*
+ * Have a function called carefully, wherever it is called from: an expression, an
+ * operator, a cast, a constraint. What is changed is the copy that PostgreSQL has
+ * made for one place in this process.
+ */
+static void
+make_careful(FmgrInfo *function)
+{
+	MemoryContext before;
+	Handler    *handler;
+
+	if (!reading || function->fn_addr == call_carefully || function->fn_retset ||
+		!is_opaque(function->fn_oid))
+		return;
+	before = MemoryContextSwitchTo(TopMemoryContext);
+	handler = palloc(sizeof(*handler));
+	handler->function = function->fn_oid;
+	handler->address = function->fn_addr;
+	handlers = lcons(handler, handlers);
+	MemoryContextSwitchTo(before);
+	function->fn_addr = call_carefully;
+}
+
+/* From here on rows are read, or no longer. */
+void
+dperm_worker_rules_reading(bool now)
+{
+	reading = now;
+	within = false;
+}
+
+/* The first error of an opaque function, for the log; or NULL. */
+const ErrorData *
+dperm_worker_rules_caught(void)
+{
+	return caught;
+}
+
+/* PostgreSQL looks up a function. Of an opaque one it shall tell when it is called. */
 static bool
 look_up(Oid function)
 {
 	refuse_stranger(function);
-	return next_needs_hook && next_needs_hook(function);
+	return is_opaque(function) || (next_needs_hook && next_needs_hook(function));
 }
 
-/*
- * PostgreSQL calls a function that has settings of its own, or is SECURITY
- * DEFINER; for these it does not ask before.
- */
+/* PostgreSQL calls such a function, or one that has settings of its own or is SECURITY DEFINER. */
 static void
 call(FmgrHookEventType event, FmgrInfo *function, Datum *private)
 {
 	if (event == FHET_START)
+	{
 		refuse_stranger(function->fn_oid);
+		make_careful(function);
+	}
 	if (next_hook)
 		next_hook(event, function, private);
-}
-
-/*
- * Schemas that have been looked at, and whether they are trusted: what others
- * do meanwhile changes nothing.
- */
-typedef struct KnownSchema
-{
-	Oid			schema;
-	bool		trusted;
-} KnownSchema;
-
-static List *known_schemas;
-
-/* Is a schema trusted? */
-static bool
-is_trusted_schema(Oid schema)
-{
-	KnownSchema *known;
-	ListCell   *cell;
-	MemoryContext before;
-
-	foreach(cell, known_schemas)
-		if (((KnownSchema *) lfirst(cell))->schema == schema)
-			return ((KnownSchema *) lfirst(cell))->trusted;
-	before = MemoryContextSwitchTo(TopMemoryContext);
-	known = palloc(sizeof(*known));
-	known->schema = schema;
-	known->trusted = dperm_trusted_schemas_has(schema, trusted_owner);
-	known_schemas = lappend(known_schemas, known);
-	MemoryContextSwitchTo(before);
-	return known->trusted;
-}
-
-/* A name is looked for in a schema (trusted_schemas.h). */
-static void
-search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
-{
-	if (next_access_hook)
-		next_access_hook(access, class, object, sub, arg);
-	if (access == OAT_NAMESPACE_SEARCH && only_trusted_schemas && !is_trusted_schema(object))
-	{
-		ObjectAccessNamespaceSearch *search = arg;
-
-		search->result = false;
-		if (search->ereport_on_violation)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("schema \"%s\" has, or may get, objects of other roles than the owner "
-							"of the protected relation", get_namespace_name(object))));
-	}
-}
-
-/* Names are looked for in schemas that strangers cannot change. */
-void
-dperm_worker_rules_schemas_only(bool only)
-{
-	only_trusted_schemas = only;
 }
 
 /*
@@ -195,8 +297,6 @@ dperm_worker_rules_only(Oid owner)
 	needs_fmgr_hook = look_up;
 	next_hook = fmgr_hook;
 	fmgr_hook = call;
-	next_access_hook = object_access_hook;
-	object_access_hook = search_schema;
 	next_planner = planner_hook;
 	planner_hook = plan_here;
 	next_relation_info = get_relation_info_hook;

@@ -25,9 +25,11 @@ extern bool dperm_worker_rules_function(Oid function, Oid owner, Oid extension);
 extern void dperm_worker_rules_only(Oid owner);
 
 /*
- * Then, on demand: are names looked for in trusted schemas alone? Others do not
- * exist.
+ * While rows are read, a function whose body names things that are looked up
+ * when it runs does not fail: its value is NULL then. The first error is kept
+ * for the log.
  */
-extern void dperm_worker_rules_schemas_only(bool only);
+extern void dperm_worker_rules_reading(bool now);
+extern const ErrorData *dperm_worker_rules_caught(void);
 
 #endif							/* DPERM_WORKER_RULES_H */

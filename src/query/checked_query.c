@@ -322,9 +322,9 @@ run_protected(const DpermChecked *query, DestReceiver *receiver)
 
 	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree,
 							 source->relation, source->run_as);
-	dperm_worker_rules_schemas_only(true);
+	dperm_worker_rules_reading(true);
 	run(start(query, copyObject(kept->planned), receiver));
-	dperm_worker_rules_schemas_only(false);
+	dperm_worker_rules_reading(false);
 }
 
 /*

@@ -13,7 +13,7 @@ INSERT INTO callees.people SELECT i, (ARRAY['r', 's'])[1 + i % 2]::callees.kind,
 ANALYZE callees.people;
 SELECT dp_protect('callees.people', 'callees', unit => 'person');
 
--- Make a view, and protect it; use one. Each tells what becomes of it
+-- Make a view, and protect it; use one. Each tells what becomes of it. A function that fails is NULL, and these views then fail themselves
 CREATE FUNCTION callees.define(name text, query text, kind text DEFAULT 'VIEW') RETURNS text LANGUAGE plpgsql SET client_min_messages = error AS $$
 BEGIN
 	EXECUTE format('CREATE %s callees.%I AS %s', kind, name, query);
@@ -100,7 +100,7 @@ INSERT INTO callees.cases (name, x, y) VALUES ('shown', 'x', $$callees.word('cm'
   ('record', 'x', $$('(' || x || ')')::callees.record_state IS NULL$$), ('calling', 'x', 'callees.calling(word)'), ('quoting', 'x', 'callees.quoting(word)'), ('executing', 'x', 'callees.executing(word)'),
   ('setting', 'callees.setting(x)', 'y'), ('definer', 'callees.definer(x)', 'y'), ('domained', 'callees.domained(x)', 'y'), ('greatest', 'x', $$(greatest(ROW(person, 1)::callees.version, '(1,0)')).major > 1$$),
   ('array_equal', 'x', $$ARRAY[ROW(person, 1)::callees.version] = ARRAY['(1,0)'::callees.version]$$), ('range', 'x', $$callees.span(word, 'b') @> 'a1'::text$$), ('sorted', 'x', 'callees.least_of(ARRAY[word, word])');
-SELECT name, callees.define(name, format('SELECT person, %s AS x, %s AS y FROM callees.people', x, y)) FROM callees.cases ORDER BY id;
+SELECT name, callees.define(name, format('SELECT person, coalesce(%s, 1 / (person - person)) AS x, coalesce(%s, 1 / (person - person) = 0) AS y FROM callees.people', x, y)) FROM callees.cases ORDER BY id;
 -- expressions of indexes, of statistics and of partition keys, which the planner simplifies, and how it finds partitions
 CREATE TABLE callees.indexed AS SELECT person, x, y FROM callees.people;
 CREATE INDEX ON callees.indexed (callees.scale(x));
@@ -163,21 +163,22 @@ GRANT USAGE ON SCHEMA callees_home TO PUBLIC;
 SET ROLE callees_owner;
 CREATE FUNCTION callees_home.lowered(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN lower(w) = 'a1'; END $$;
 CREATE FUNCTION callees.at_home(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET search_path = callees_home AS $$ BEGIN RETURN lowered(w); END $$;
-SELECT callees.define(f, format('SELECT person, x, callees.%s(%s) AS y FROM callees.people', f, CASE f WHEN 'limited' THEN 'x' ELSE 'word' END)) FROM unnest('{lowered,tidied,limited,astray,astray_too,at_home}'::text[]) f;
+SELECT callees.define(f, format('SELECT person, x, coalesce(callees.%s(%s), 1 / (person - person) = 0) AS y FROM callees.people', f, CASE f WHEN 'limited' THEN 'x' ELSE 'word' END)) FROM unnest('{lowered,tidied,limited,astray,astray_too,at_home}'::text[]) f;
 SET ROLE callees_analyst;
 SET search_path = callees_stranger, pg_catalog, public;
 SELECT callees.lowered('A1'), callees.tidied('x');
 SELECT f AS function, callees.train(f) FROM unnest('{lowered,tidied,limited,astray,astray_too,at_home}'::pg_catalog.text[]) f;
--- Where others can put what fits better, the names of a body find nothing: they would choose for which rows it fails
+-- What an analyst puts in its way makes a function fail, but not the call: nobody learns whether a row gets there
 RESET ROLE;
 GRANT CREATE ON SCHEMA callees_home TO callees_analyst;
 SET ROLE callees_owner;
-SELECT dp_protect('callees.at_home', 'callees', unit => 'person', domains => '{"x": [0, 1]}');
+CREATE VIEW callees.at_work AS SELECT person, x, callees.at_home(word) AS y FROM callees.people;
+SELECT dp_protect('callees.at_work', 'callees', unit => 'person', domains => '{"x": [0, 1]}');
 SET ROLE callees_analyst;
 CREATE FUNCTION callees_home.lowered(w varchar) RETURNS boolean LANGUAGE sql IMMUTABLE RETURN true;
-SELECT callees.train('at_home');
+SELECT callees.train('at_work');
 DROP FUNCTION callees_home.lowered(varchar);
-SELECT callees.train('at_home');
+SELECT callees.train('at_work');
 RESET ROLE;
 REVOKE CREATE ON SCHEMA callees_home FROM callees_analyst;
 SET ROLE callees_analyst;

@@ -309,7 +309,7 @@ CREATE FUNCTION vault.writing(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ 
 CREATE FUNCTION vault.creating(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN CREATE TEMP TABLE mine (x int); RETURN $1; END $$;
 CREATE FUNCTION vault.raising(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'age %', $1; RAISE EXCEPTION 'age %', $1; END $$;
 CREATE FUNCTION vault.noting(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'age %', $1; RETURN $1; END $$;
-SELECT format('CREATE VIEW vault.%1$s_view AS SELECT vault.%1$s(age) AS age, ill FROM vault.people', f) FROM unnest('{becoming,writing,creating,raising,noting}'::text[]) f \gexec
+SELECT format('CREATE VIEW vault.%1$s_view AS SELECT coalesce(vault.%1$s(age), 1 / (age - age)) AS age, ill FROM vault.people', f) FROM unnest('{becoming,writing,creating,raising,noting}'::text[]) f \gexec
 SELECT dp_protect('vault.' || f || '_view', 'vault', domains => '{"age": [0, 120]}') FROM unnest('{becoming,writing,creating,raising,noting}'::text[]) f;
 SET ROLE dperm_analyst;
 \set VERBOSITY terse
