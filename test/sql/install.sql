@@ -116,7 +116,9 @@ CREATE EXTENSION dperm;
 SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_' ORDER BY 1;
 BEGIN;
 UPDATE pg_proc SET probin = '$libdir/dperm_that_is_gone' WHERE probin ~ 'dperm$';
+\set VERBOSITY sqlstate
 SELECT dp_budget_create('b', 1);
+\set VERBOSITY default
 ROLLBACK;
 BEGIN;
 UPDATE pg_proc SET probin = '$libdir/dperm_that_is_gone' WHERE probin ~ 'dperm$';
