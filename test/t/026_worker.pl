@@ -479,10 +479,10 @@ query(q{
 	CREATE VIEW setting AS SELECT ill, sets(age) AS age FROM people;
 	CREATE FUNCTION write_it() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RESET transaction_read_only; INSERT INTO public.witness VALUES (1); END $$;
 	CREATE FUNCTION writes(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.write_it(); RETURN i; END $$;
-	CREATE VIEW writing AS SELECT ill, writes(age) AS age FROM people;
+	CREATE VIEW writing AS SELECT ill, coalesce(writes(age), 1 / (id - id)) AS age FROM people;
 	CREATE FUNCTION hide_it() RETURNS void LANGUAGE plpgsql AS $$ BEGIN BEGIN RESET transaction_read_only; INSERT INTO public.witness VALUES (1); EXCEPTION WHEN division_by_zero THEN NULL; END; SET transaction_read_only = on; END $$;
 	CREATE FUNCTION hides(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.hide_it(); RETURN i; END $$;
-	CREATE VIEW hiding AS SELECT ill, hides(age) AS age FROM people;
+	CREATE VIEW hiding AS SELECT ill, coalesce(hides(age), 1 / (id - id)) AS age FROM people;
 	SELECT dp_protect(v, 'b', domains => '{"age": [0, 50]}') FROM unnest('{setting,writing,hiding}'::text[]) v;
 });
 is((as('ana', "SELECT dp_logreg_train('setting', 'ill', '{age}', 0.01)::jsonb ->> 'rows'; SELECT release, model IS NOT NULL FROM dp_ledger WHERE relation = 'public.setting' AND role = 'ana'"))[0], "200\nkept|t", 'settings of a function end with the transaction that reads');
