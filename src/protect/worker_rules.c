@@ -106,7 +106,7 @@ static bool within;
 /* The first error that was caught. */
 static ErrorData *caught;
 
-/* The handler of a function. */
+/* The handler of a function, NULL if it is not known yet. */
 static PGFunction
 handler_of(Oid function)
 {
@@ -115,7 +115,7 @@ handler_of(Oid function)
 	foreach(cell, handlers)
 		if (((Handler *) lfirst(cell))->function == function)
 			return ((Handler *) lfirst(cell))->address;
-	elog(ERROR, "function %u has no handler", function);
+	return NULL;
 }
 
 /* Is an error an interrupt of the process, and not one that a function raises? */
@@ -152,7 +152,7 @@ keep_error(ErrorData *error)
 static Datum
 call_carefully(PG_FUNCTION_ARGS)
 {
-	PGFunction	handler = handler_of(fcinfo->flinfo->fn_oid);
+	volatile PGFunction handler = handler_of(fcinfo->flinfo->fn_oid);
 	MemoryContext context = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
 	ErrorData  *volatile error = NULL;
@@ -201,15 +201,18 @@ make_careful(FmgrInfo *function)
 	MemoryContext before;
 	Handler    *handler;
 
-	if (!reading || function->fn_addr == call_carefully || function->fn_retset ||
+	if (!reading || within || function->fn_addr == call_carefully || function->fn_retset ||
 		!is_opaque(function->fn_oid))
 		return;
-	before = MemoryContextSwitchTo(TopMemoryContext);
-	handler = palloc(sizeof(*handler));
-	handler->function = function->fn_oid;
-	handler->address = function->fn_addr;
-	handlers = lcons(handler, handlers);
-	MemoryContextSwitchTo(before);
+	if (handler_of(function->fn_oid) == NULL)
+	{
+		before = MemoryContextSwitchTo(TopMemoryContext);
+		handler = palloc(sizeof(*handler));
+		handler->function = function->fn_oid;
+		handler->address = function->fn_addr;
+		handlers = lappend(handlers, handler);
+		MemoryContextSwitchTo(before);
+	}
 	function->fn_addr = call_carefully;
 }
 

@@ -611,6 +611,19 @@ SKIP:
 	query('DROP EXTENSION intarray');
 }
 
+# A function that returns a set is not called carefully; so it cannot be looked into, and is refused.
+like((as('owner', q{CREATE FUNCTION ward.several(i int) RETURNS SETOF int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN NEXT i; END $$;
+	CREATE FUNCTION ward.most(i int) RETURNS int IMMUTABLE RETURN (SELECT max(g) FROM ward.several(i) g);
+	CREATE VIEW ward.sets AS SELECT ill, ward.most(age) AS age FROM people; SELECT dp_protect('ward.sets', 'b', domains => '{"age": [0, 51]}')}))[1],
+	qr/ERROR:  0A000: function ward\.several\(integer\), which protected relation "sets" calls, returns a set, and its body cannot be looked into/, 'a function that returns a set');
+
+# A function that calls another one for each of many rows takes its time, not the square of it.
+query(q{SET SESSION AUTHORIZATION owner; CREATE FUNCTION ward.inside(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN i; END $$;
+	CREATE FUNCTION ward.outside(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ DECLARE r int; BEGIN SELECT ward.inside(i) INTO r; RETURN r; END $$;
+	CREATE TABLE ward.many AS SELECT i % 2 = 0 AS ill, i % 50 AS age FROM generate_series(1, 50000) i;
+	CREATE VIEW ward.nested AS SELECT ill, ward.outside(age) AS age FROM ward.many; SELECT dp_protect('ward.nested', 'b', domains => '{"age": [0, 50]}')});
+is((as('ana', "SELECT dp_logreg_train('ward.nested', 'ill', '{age}', 0.01)::jsonb ->> 'rows'"))[0], 50000, 'a function within a function');
+
 # A superuser changes a grant meanwhile.
 my $changer = start($superuser, 'BEGIN;', "UPDATE dp_budget_grants SET epsilon = 400 WHERE grantee = 'dora'::regrole;", 'SELECT pg_sleep(1);', 'COMMIT;');
 poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query ~ 'pg_sleep' AND pid <> pg_backend_pid()");
