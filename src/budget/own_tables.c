@@ -555,20 +555,6 @@ dperm_own_tables_oids(uint64 count, int column)
 	return result;
 }
 
-/* A column that is an amount. */
-DpermAmount
-dperm_own_tables_amount(uint64 row, int column)
-{
-	char	   *text = dperm_own_tables_value(row, column);
-	DpermAmount amount;
-
-	if (text == NULL || !dperm_amount_read(text, &amount))
-		ereport(ERROR,
-				(errcode(ERRCODE_DATA_CORRUPTED),
-				 errmsg("invalid amount \"%s\" in the table of budgets", text ? text : "NULL")));
-	return amount;
-}
-
 /* An amount as an argument of a query. */
 Datum
 dperm_own_tables_numeric(DpermAmount amount)

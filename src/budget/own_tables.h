@@ -86,13 +86,9 @@ extern uint64 dperm_own_tables_execute(const char *statement, int count, Oid *ty
 extern uint64 dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count,
 									 Oid *types, Datum *values, const char *nulls);
 
-/*
- * Columns of a row of the result, counted from 1: as text, NULL for NULL; an
- * OID; an amount.
- */
+/* Columns of a row of the result, counted from 1: as text, NULL for NULL; an OID. */
 extern char *dperm_own_tables_value(uint64 row, int column);
 extern Oid	dperm_own_tables_oid(uint64 row, int column);
-extern DpermAmount dperm_own_tables_amount(uint64 row, int column);
 
 /* A column of OIDs, as a list. */
 extern List *dperm_own_tables_oids(uint64 count, int column);
