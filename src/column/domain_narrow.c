@@ -5,14 +5,18 @@
 
 #include "column/domain_narrow.h"
 
-/* Is a category in a list? */
+/* Is a category in a list? It is looked for from *at on, and is there then. */
 static bool
-has_category(const DpermBlock *block, const DpermText *category)
+has_category(const DpermBlock *block, const DpermText *category, int *at)
 {
 	for (int i = 0; i < block->count; i++)
-		if (block->categories[i].len == category->len &&
-			memcmp(block->categories[i].bytes, category->bytes, category->len) == 0)
+	{
+		const DpermText *one = &block->categories[*at];
+
+		if (one->len == category->len && memcmp(one->bytes, category->bytes, one->len) == 0)
 			return true;
+		*at = (*at + 1) % block->count;
+	}
 	return false;
 }
 
@@ -31,6 +35,8 @@ box_within(const DpermBlock *outer, const DpermBlock *inner)
 const char *
 dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner)
 {
+	int			at = 0;			/* mostly, both lists are in the same order */
+
 	if (inner->kind != outer->kind)
 		return "kind";
 	switch (inner->kind)
@@ -42,7 +48,7 @@ dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner)
 			return NULL;
 		case DPERM_BLOCK_CATEGORY:
 			for (int i = 0; i < inner->count; i++)
-				if (!has_category(outer, &inner->categories[i]))
+				if (!has_category(outer, &inner->categories[i], &at))
 					return "list of categories";
 			return NULL;
 		case DPERM_BLOCK_VECTOR:
