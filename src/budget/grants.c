@@ -151,7 +151,7 @@ dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, Dpe
 		return;
 	rows = find_grants(budget);
 	for (int i = 0; i < rows.count; i++)
-		if (grantee_of(&rows, i) == payer->grantee && dperm_own_rows_lock(&rows, i))
+		if (grantee_of(&rows, i) == payer->grantee)
 		{
 			const DpermOwnField fields[] = {
 				{"spent_epsilon", dperm_own_tables_numeric(dperm_amount_add(

@@ -34,7 +34,7 @@ extern DpermPayerFault dperm_grants_find(const DpermBudget *budget, Oid relation
 										 DpermAmount epsilon, DpermAmount delta, bool lock,
 									   DpermPayer *payer);
 
-/* Write what is charged to the payer's grant, if there is one. */
+/* Write what is charged to the payer's grant, if there is one, which is locked. */
 extern void dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer,
 									 DpermAmount epsilon, DpermAmount delta);
 

@@ -61,10 +61,9 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	dperm_options_init(options, learner);
 	dperm_option_table_arguments(options, DPERM_PLACE_TRAIN, fcinfo);
 	dperm_options_settle(options);
-	if (!reads)
-		look = dperm_locks_look();
+	look = reads ? NULL : dperm_locks_look();
 	dperm_queries_open(source, &names, options, &tried);
-	if (!reads)
+	if (look)
 		dperm_locks_look_away(look);
 	dperm_options_set_unit(options, source->unit != NULL);
 	dperm_call_charge_settle(options, source);

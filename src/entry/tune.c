@@ -536,6 +536,7 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	DpermSource first;
 	DpermModel *model;
 	Datum		model_or_null;
+	ResourceOwner look;
 
 	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
 	if (OidIsValid(protected) && tuning.holdout == NULL)
@@ -556,15 +557,10 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 				 errmsg("cannot specify both unit and identity"),
 				 errhint("Omit identity: persons are divided into portions, each with all of their "
 						 "rows.")));
-	if (OidIsValid(protected))
-	{
-		ResourceOwner look = dperm_locks_look();
-
-		open_sources(&tuning, names, false);
+	look = OidIsValid(protected) ? dperm_locks_look() : NULL;
+	open_sources(&tuning, names, false);
+	if (look)
 		dperm_locks_look_away(look);
-	}
-	else
-		open_sources(&tuning, names, false);
 	first = tuning.sources[0];
 	if (first.registration && tuning.identity && !tuning.holdout)
 		ereport(ERROR,

@@ -33,7 +33,6 @@ static fmgr_hook_type next_hook;
 static planner_hook_type next_planner;
 static get_relation_info_hook_type next_relation_info;
 
-
 bool
 dperm_worker_rules_function(Oid function, Oid owner, Oid extension)
 {
