@@ -331,7 +331,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->label_plain = reader.type == BOOLOID;
 
 	/* elsewhere the query has read it */
-	if (source->fenced)
+	if (dperm_source_shows_columns(source))
 		source->label = reader;
 	else
 		dperm_label_init(&source->label, BOOLOID, NULL);
@@ -352,19 +352,20 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
  * owner, and persons as they are registered.
  */
 static void
-open_protected(DpermSource *source)
+open_protected(DpermSource *source, bool reads)
 {
 	source->once = true;
-	source->fenced = dperm_location_protected_on_citus(source->relation);
 	source->run_as = dperm_relation_owner(source->relation);
 	source->reached = dperm_row_sources_relations(source->relation);
 
-	/*
-	 * Citus can put a shard that is here into the plan, in place of its table
-	 */
-	if (source->fenced)
+	if (dperm_location_protected_on_citus(source->relation))
+	{
+		/* it can put a shard that is here into the plan, in place of its table */
 		source->reached =
 			list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
+		if (reads)
+			dperm_cluster_connect(source->run_as);
+	}
 	source->population = dperm_population_query(source->relation, source->registration->unit,
 												&source->population_relation);
 	dperm_protection_check_units(source->registration);
@@ -506,9 +507,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
 	if (source->registration)
-		open_protected(source);
-	if (source->fenced && names->reads)
-		dperm_cluster_connect(source->run_as);
+		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);
 	set_label(source, label, options);
 	if (unit)

@@ -74,16 +74,11 @@ typedef struct DpermSource
 	/*
 	 * For a source that is read once and need not show all rows of the table
 	 * behind it, a query over that table: with a unit, the unit of each of its
-	 * rows; else one row, their number, as bigint. Rows that are not shown
-	 * count as empty ones. Or NULL.
+	 * rows; else just as many rows. Rows that are not shown count as empty ones.
+	 * Or NULL.
 	 */
 	char	   *population;
 	Oid			population_relation;	/* that table */
-	/*
-	 * protected and on a Citus cluster: the workers tell columns, and nothing
-	 * is computed there
-	 */
-	bool		fenced;
 	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 	/*
@@ -123,6 +118,18 @@ static inline bool
 dperm_source_only_once(const DpermSource *source)
 {
 	return source->once && !source->spec.weighted;
+}
+
+/*
+ * Do the queries over a source show columns, and nothing that is computed of
+ * them? Of a protected one they do: other servers would look names up anew, and
+ * an error in an expression would tell of a row. Whoever receives the rows reads
+ * the labels.
+ */
+static inline bool
+dperm_source_shows_columns(const DpermSource *source)
+{
+	return source->registration != NULL;
 }
 
 /*

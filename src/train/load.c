@@ -263,10 +263,7 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/*
- * The unit of a row of the table behind the source, or the number of its rows;
- * or a row, to be counted here.
- */
+/* A row of the table behind the source: its unit, or one to be counted. */
 static bool
 receive_population(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -281,10 +278,8 @@ receive_population(TupleTableSlot *slot, DestReceiver *self)
 									&dperm_persons_person(loader->persons, number)->missing))++;
 		MemoryContextReset(loader->row_context);
 	}
-	else if (loader->source->fenced)
-		loader->missing++;
 	else
-		loader->missing = DatumGetInt64(slot->tts_values[0]);
+		loader->missing++;
 	return true;
 }
 
