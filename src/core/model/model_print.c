@@ -62,7 +62,7 @@ put_double(Out *out, double value)
 static void
 put_text(Out *out, const DpermText *text)
 {
-	int			plain = 0;		/* where the bytes begin that are not yet written */
+	int			plain = 0;		/* start of the bytes not yet written */
 
 	put(out, "\"");
 	for (int i = 0; i < text->len; i++)
@@ -88,14 +88,14 @@ put_member(Out *out, const char *key, double value)
 	put_double(out, value);
 }
 
-/* What the model is called. */
+/* The kind of the model, for people. */
 static const char *
 kind_name(const DpermModel *model)
 {
 	return dperm_loss_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
 }
 
-/* Are persons what it protects? */
+/* Is the unit of privacy a person? */
 static bool
 is_for_persons(const DpermModel *model)
 {
@@ -134,9 +134,7 @@ put_no_guarantee(Out *out, const DpermModel *model)
 		" reveal the contents of individual rows: treat it like the rows themselves.");
 }
 
-/*
- * What the guarantee says of the features: they are public, and why that is so.
- */
+/* What the guarantee says about the features: that they are public, and why. */
 static void
 put_features_public(Out *out, const DpermModel *model)
 {
@@ -182,7 +180,7 @@ put_tuning(Out *out, const DpermModel *model)
 			model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows");
 }
 
-/* Was the model chosen by what private rows hold? */
+/* Was the model chosen by looking at private rows? */
 static bool
 is_chosen_privately(const DpermModel *model)
 {
@@ -218,7 +216,7 @@ put_person_neighbours(Out *out, bool remove)
 			" released as it would have been with any other rows of that person");
 }
 
-/* What is promised of which tables. */
+/* The promise, and for which tables it holds. */
 static void
 put_promise(Out *out, const DpermModel *model)
 {
@@ -251,8 +249,8 @@ put_promise(Out *out, const DpermModel *model)
 }
 
 /*
- * Which way was chosen, and by how much; risks are rounded for reading, the
- * JSON has them exactly.
+ * Which way was chosen, and by what margin. Risks are rounded for readability;
+ * the JSON has them exactly.
  */
 static void
 put_choice(Out *out, const DpermModel *model)
@@ -281,8 +279,8 @@ put_choice(Out *out, const DpermModel *model)
 }
 
 /*
- * The paragraph for a private model. It goes into JSON as it is, so it holds no
- * character that would need an escape.
+ * The paragraph for a private model. It is copied into JSON verbatim, so it
+ * contains no character that would need an escape.
  */
 static void
 put_guarantee(Out *out, const DpermModel *model)
@@ -298,7 +296,7 @@ put_guarantee(Out *out, const DpermModel *model)
 		model->claim.delta > 0 ? " and Gaussian noise" : model->noise ? " and noise" : "",
 		model->noise ? " in the shape of the encoded columns" : "");
 	put_choice(out, model);
-	/* Rounded for reading; the JSON has them exactly. */
+	/* Rounded for readability; the JSON has them exactly. */
 	put(out, "Epsilon is split into ");
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
 		put(out, "%.4g for how the minimum moves with the data "
@@ -425,9 +423,7 @@ put_encoder(Out *out, const DpermEncoder *enc)
 	}
 }
 
-/*
- * Append what shape the noise has; coordinates are numbered from 1, as in SQL.
- */
+/* Append the shape of the noise; coordinates are numbered from 1, as in SQL. */
 static void
 put_noise(Out *out, const DpermNoise *noise)
 {
@@ -470,7 +466,7 @@ put_alternatives(Out *out, const DpermModel *model)
 	}
 }
 
-/* The model as JSON, in an order made for reading. */
+/* The model as JSON, with keys in a readable order. */
 size_t
 dperm_model_print(const DpermModel *model, char *out, size_t room)
 {
