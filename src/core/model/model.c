@@ -71,7 +71,7 @@ is_nonnegative(double x)
 	return isfinite(x) && x >= 0.0;
 }
 
-/* Check the loss, the method and what they require. */
+/* Check the loss, the method and the parameters of training. */
 static const char *
 check_learner(const DpermModel *m)
 {

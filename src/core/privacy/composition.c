@@ -282,7 +282,7 @@ dperm_composition_releases(const DpermComposition *sums)
 	return count;
 }
 
-/* Are the numbers in range? A pure curve requires delta 0. */
+/* Are the numbers in range? The curve is pure if and only if delta is 0. */
 static bool
 in_range(const DpermRelease *r)
 {
