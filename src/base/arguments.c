@@ -16,8 +16,7 @@
 #include "base/arguments.h"
 
 /*
- * What the catalog says of the input arguments of a function; kept by the call
- * site.
+ * The input arguments of a function, from the catalog; cached by the call site.
  */
 typedef struct Signature
 {
@@ -42,14 +41,14 @@ read_signature(Oid function)
 	if (signature->names == NULL)
 		elog(ERROR, "the arguments of function %u have no names", function);
 
-	/* results that are declared as arguments come last */
+	/* OUT arguments come last */
 	while (signature->count < count &&
 		   (modes == NULL || modes[signature->count] == PROARGMODE_IN))
 		signature->count++;
 	return signature;
 }
 
-/* The position of an argument, -1 if none has this name. */
+/* The position of an argument, -1 if there is none of this name. */
 static int
 find_argument(FunctionCallInfo fcinfo, const char *name, Oid *type)
 {
@@ -166,7 +165,7 @@ array_names(const char *argument, Datum datum, Oid element, int *count)
 	return result;
 }
 
-/* The names in a string: one, or those of an array in braces. */
+/* The names in a string: a single name, or an array in braces. */
 static char **
 string_names(const char *argument, char *text, int *count)
 {
@@ -182,7 +181,7 @@ string_names(const char *argument, char *text, int *count)
 	return result;
 }
 
-/* The names in an argument at a position. */
+/* The names in the argument at a position. */
 char **
 dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int *count)
 {

@@ -1,5 +1,5 @@
 /*
- * message.c: what a process that reads protected rows may say.
+ * message.c: which messages a process that reads protected rows may send.
  */
 #include "postgres.h"
 
@@ -11,11 +11,11 @@
 #include "base/message.h"
 
 static bool muted;
-static bool silent;				/* at this moment */
+static bool silent;				/* right now */
 
 /*
- * A subtransaction is undone: an error that was raised in public has been
- * caught, and what comes next is not public.
+ * A subtransaction is rolled back: an error that was raised in a public section
+ * has been caught, and what follows is not public.
  */
 static void
 error_caught(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)

@@ -15,7 +15,7 @@ int			dperm_call_timeout;
 int			dperm_pull_memory = 16 * 1024;
 bool		dperm_progress = false;
 
-/* Define them, when the library is loaded. */
+/* Define the settings when the library is loaded. */
 void
 dperm_settings_init(void)
 {
