@@ -1,5 +1,5 @@
 /*
- * domain_json.c: domains as JSON, read and written.
+ * domain_json.c: read and write domains as JSON.
  *
  *   number        [0, 120], {"range": [0, 120]}
  *   date, time    ["2015-01-01", "2025-12-31"], {"range": ...}
@@ -27,10 +27,10 @@
 #include "column/domain_types.h"
 #include "core/base/limits.h"
 
-/* The domain of a vector with bounds, in hints. */
+/* An example domain of a vector with bounds, for hints. */
 static const char box_example[] = "{\"dimension\": 8, \"range\": [0, 1]}";
 
-/* The domain of the example in hints, by kind. */
+/* An example domain for hints, by kind. */
 static const char *
 example_of_kind(DpermBlockKind kind)
 {
@@ -51,7 +51,7 @@ example_of_kind(DpermBlockKind kind)
 	return "{\"dimension\": 128, \"norm\": 1}";
 }
 
-/* A domains argument for one column. */
+/* An example of a domains argument for one column. */
 static char *
 example(const DpermColumn *column, const char *domain)
 {
@@ -64,7 +64,7 @@ example(const DpermColumn *column, const char *domain)
 	return quote_literal_cstr(json.data);
 }
 
-/* A domain such as this column could have. */
+/* An example domain for this column. */
 char *
 dperm_domain_json_example(const DpermColumn *column)
 {
@@ -72,7 +72,7 @@ dperm_domain_json_example(const DpermColumn *column)
 }
 
 /*
- * The error for a domain that cannot be: "the domain of column x must be ..."
+ * Raise the error for an invalid domain: "the domain of column x must be ..."
  */
 static _Noreturn void
 refuse(const DpermColumn *column, const char *must, const char *domain)
@@ -107,7 +107,7 @@ object_in(JsonbValue *value)
 		value->val.binary.data : NULL;
 }
 
-/* A JSON number as a double: out of range it is infinite. */
+/* A JSON number as a double; infinite if out of range. */
 static double
 number_in(JsonbValue *value)
 {
@@ -115,14 +115,14 @@ number_in(JsonbValue *value)
 											  NumericGetDatum(value->val.numeric)));
 }
 
-/* Names the column in errors that a type's input raises. */
+/* Add the column to errors of a type's input function. */
 static void
 add_context(void *arg)
 {
 	errcontext("domain of column \"%s\"", (const char *) arg);
 }
 
-/* The input of a column's base type. */
+/* Call the input function of a column's base type. */
 static Datum
 base_input(const DpermColumn *column, char *text)
 {
@@ -152,7 +152,7 @@ read_time(const DpermColumn *column, JsonbValue *value)
 		dperm_days_from_timestamp(DatumGetTimestamp(datum));
 }
 
-/* A pair of bounds, in order; an error begins with what they are bounds of. */
+/* A pair of bounds, in order; of is how an error message begins. */
 static void
 read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, const char *domain,
 			double *low, double *high)
@@ -175,7 +175,7 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 			refuse(column, psprintf("%s%s", of, time ? "two finite dates" :
 									"two numbers within the range of double precision"), domain);
 	}
-	if (!(bounds[0] / 2 < bounds[1] / 2))	/* as dperm_encoder_fault() has it */
+	if (!(bounds[0] / 2 < bounds[1] / 2))	/* as in dperm_encoder_fault() */
 		refuse(column, must, domain);
 	*low = bounds[0];
 	*high = bounds[1];
@@ -190,7 +190,7 @@ read_range(DpermColumn *column, JsonbContainer *pair)
 	column->block.count = 1;
 }
 
-/* One category, in the spelling of the type's output. */
+/* One category, as the output function of the type writes it. */
 static DpermText
 read_category(const DpermColumn *column, JsonbValue *value)
 {
@@ -249,8 +249,8 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 }
 
 /*
- * {"categories": [...]} for a column of numbers: only where equal numbers have
- * one spelling.
+ * {"categories": [...]} for a column of numbers: only if equal numbers have the
+ * same text.
  */
 static void
 read_number_categories(DpermColumn *column, JsonbContainer *list)
@@ -355,9 +355,7 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 	column->block = block;
 }
 
-/*
- * [false, true]: what dp_domains shows; nothing else can be said of a boolean.
- */
+/* [false, true], as dp_domains shows it; a boolean has no other domain. */
 static void
 read_flag(DpermColumn *column, JsonbContainer *pair)
 {
@@ -434,7 +432,7 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	column->lack = NULL;
 }
 
-/* A bound of a time column, whatever the session's DateStyle. */
+/* A bound of a time column, independent of the session's DateStyle. */
 static void
 print_time(StringInfo out, Oid base, double days)
 {
@@ -446,7 +444,7 @@ print_time(StringInfo out, Oid base, double days)
 		value = DateADTGetDatum((DateADT) days);
 	else
 	{
-		/* a bound at the very end may have been rounded over it */
+		/* a bound at the end of the range may have been rounded beyond it */
 		Timestamp	time = usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
 			usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
 

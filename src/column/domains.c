@@ -39,8 +39,8 @@ dperm_domains_view_query(Relation view)
 }
 
 /*
- * The relation's column that an output column of a query shows as it is, or
- * NULL.
+ * The column of a relation that an output column of a query returns unchanged,
+ * or NULL.
  */
 static Var *
 shown_column(Query *query, AttrNumber number, Oid *relation)
@@ -101,7 +101,7 @@ find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)
 	relation_close(next, AccessShareLock);
 }
 
-/* The domains that the caller gave. */
+/* Read the domains that the caller specified. */
 static void
 read_given(Relation relation, DpermColumn *columns, int count, Jsonb *domains)
 {
@@ -147,7 +147,7 @@ dperm_domains_has_rows(char relkind)
 		relkind == RELKIND_FOREIGN_TABLE;
 }
 
-/* Open a relation that has rows, or say why it has none. */
+/* Open a relation that has rows; raise an error for any other. */
 static Relation
 open_relation(Oid oid)
 {
@@ -201,7 +201,9 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *
 	return columns;
 }
 
-/* A CHECK, or a type, that would declare a domain for a column; for hints. */
+/*
+ * An example of a CHECK constraint or type that declares a domain, for hints.
+ */
 static char *
 example_declaration(const DpermColumn *column)
 {
