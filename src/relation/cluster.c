@@ -1,7 +1,7 @@
 /*
  * cluster.c: what roles can do on the servers of a Citus cluster.
  *
- * They can log in there, too, where nobody knows what is protected.
+ * They can also log in to the workers, which do not know what is protected.
  */
 #include "postgres.h"
 
@@ -40,10 +40,7 @@
 		  pg_namespace_aclcheck(object, role, ACL_CREATE)) == ACLCHECK_OK)
 #endif
 
-/*
- * What a role may create objects in: a schema, or the database. NULL for
- * nothing.
- */
+/* A schema or database in which a role may create objects, or NULL. */
 static char *
 find_creatable(Oid role)
 {
@@ -60,7 +57,7 @@ find_creatable(Oid role)
 	{
 		Form_pg_namespace form = (Form_pg_namespace) GETSTRUCT(tuple);
 
-		/* what is temporary stays here */
+		/* temporary objects are not created on workers */
 		if (!isAnyTempNamespace(form->oid) && may_create(NamespaceRelationId, form->oid, role))
 			found = psprintf("schema \"%s\"", NameStr(form->nspname));
 	}
@@ -69,7 +66,7 @@ find_creatable(Oid role)
 	return found;
 }
 
-/* Warn of a role that is to use what is protected. */
+/* Warn about a role that gets access to protected relations. */
 void
 dperm_cluster_warn_of(Oid role)
 {
@@ -86,8 +83,8 @@ dperm_cluster_warn_of(Oid role)
 }
 
 /*
- * A setting of a role, in a database or in all, if it is a boolean that is set:
- * false if it is not.
+ * The boolean setting of a role, in one database or in all; false if it is not
+ * set.
  */
 static bool
 find_role_setting(Oid database, Oid role, const char *name, bool *value)
@@ -128,7 +125,7 @@ find_role_setting(Oid database, Oid role, const char *name, bool *value)
 	return found;
 }
 
-/* Do sessions of a role count what they read? */
+/* Do sessions of a role collect statistics about what they read? */
 static bool
 is_counted(Oid role)
 {
@@ -139,7 +136,7 @@ is_counted(Oid role)
 	return counted;
 }
 
-/* Warn of what a protected relation is exposed to. */
+/* Warn about what a protected relation is exposed to. */
 void
 dperm_cluster_warn(Oid relation, bool distributed)
 {
@@ -162,7 +159,7 @@ dperm_cluster_warn(Oid relation, bool distributed)
 }
 
 /*
- * The owner of a schema; a predefined role stands for the owner of the
+ * The owner of a schema; pg_database_owner stands for the owner of the
  * database.
  */
 Oid
@@ -186,8 +183,9 @@ dperm_cluster_schema_owner(Oid schema)
 }
 
 /*
- * Raise if somebody without the rights of an owner can replace shards of a
- * table. CREATE on the schema is not enough: the names of shards are taken.
+ * Raise an error if a role without the owner's rights can replace shards of a
+ * table. CREATE on the schema is not enough for that: the names of shards are
+ * taken.
  */
 void
 dperm_cluster_check_holders(Oid table, Oid owner)
@@ -218,14 +216,15 @@ dperm_cluster_check_holders(Oid table, Oid owner)
 }
 
 /*
- * How long a connection may take: less than all that comes before a charge, or
- * a server that does not answer would be taken for a lock that is not granted.
+ * The connection timeout. It must be shorter than that of everything before a
+ * charge, or a server that does not respond would look like a lock that is not
+ * granted.
  */
 #define CONNECT_TIMEOUT_MS "5000"
 
 /*
- * Raise unless an owner can connect to every server that may have shards. Citus
- * keeps the connections for what comes next.
+ * Raise an error unless an owner can connect to every server that may have
+ * shards. Citus keeps the connections for later use.
  */
 void
 dperm_cluster_connect(Oid owner)
@@ -243,7 +242,7 @@ dperm_cluster_connect(Oid owner)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
 
-	/* CASE has no other connection tried */
+	/* CASE makes sure that no other connection is tried */
 	if (SPI_execute("SELECT pg_catalog.concat(n.nodename, ':', n.nodeport) FROM "
 					"pg_catalog.pg_dist_node AS n"
 					" WHERE CASE WHEN n.isactive AND n.groupid OPERATOR(pg_catalog.<>) 0 AND "
