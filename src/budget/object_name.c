@@ -53,7 +53,7 @@ typedef struct DpermReference
 {
 	int32		vl_len_;
 	Oid			object;			/* InvalidOid: there was none of this name */
-	char		name[FLEXIBLE_ARRAY_MEMBER];	/* the name in that case, else empty; zero-terminated */
+	char		name[FLEXIBLE_ARRAY_MEMBER];	/* the name then, else empty; zero-terminated */
 } DpermReference;
 
 /* A column. It has the same header as the others. */

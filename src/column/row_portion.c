@@ -131,9 +131,9 @@ append_image(StringInfo image, Datum value, Oid type)
 }
 
 /*
- * dperm_sample(key, every, VARIADIC columns): is a row in a sample of about one
- * in every rows? It looks only at bytes, so that it is immutable for any type
- * of column: only immutable functions are sent to foreign servers.
+ * dperm_sample(key, every, VARIADIC columns): is a row in a sample of about
+ * 1/every of all rows? It looks only at bytes, so that it is immutable for any
+ * type of column: only immutable functions are sent to foreign servers.
  */
 Datum
 dperm_sample(PG_FUNCTION_ARGS)
