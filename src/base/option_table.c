@@ -64,13 +64,13 @@ set_epsilon(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at least %g", DPERM_EPSILON_MIN),
-				 errhint("No model is useful at a smaller epsilon. Typical values are between 0.1 "
-						 "and 10.")));
+				 errhint("Typical values are between 0.1 and 10; no model is useful at a smaller "
+						 "epsilon.")));
 	if (epsilon > DPERM_EPSILON_MAX && !isinf(epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at most %d, or 'Infinity'", DPERM_EPSILON_MAX),
-				 errhint("A larger epsilon gives no protection. Use 'Infinity' to train without "
+				 errhint("A larger epsilon gives no protection; use 'Infinity' to train without "
 						 "privacy.")));
 	options->epsilon = epsilon;
 }
@@ -84,8 +84,8 @@ set_delta(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
-				 errhint("delta should be much smaller than 1 divided by the number of rows. 0 is "
-						 "pure epsilon.")));
+				 errhint("delta should be much smaller than 1 divided by the number of rows, or 0 "
+						 "for pure epsilon.")));
 	options->delta = delta;
 }
 
@@ -165,8 +165,8 @@ set_slack(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slack must be between %g and %g", DPERM_SLACK_MIN, DPERM_SLACK_MAX),
-				 errhint("slack is a share of epsilon. Omit it to have it chosen by a rule that "
-						 "does not depend on the data.")));
+				 errhint("slack is a share of epsilon; omit it to use a default that does not "
+						 "depend on the data.")));
 	options->slack = slack;
 }
 

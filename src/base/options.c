@@ -77,7 +77,7 @@ settle_noise(DpermOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slack requires method 'objective' and analysis 'sharp'"),
-				 errhint("Omit slack: other methods have none to choose.")));
+				 errhint("Omit slack: other methods do not have it.")));
 	if (options->lambda >= 0 && options->scale > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -92,7 +92,7 @@ settle_noise(DpermOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta requires analysis 'sharp'"),
-				 errhint("The analysis of the paper is for pure epsilon.")));
+				 errhint("The analysis of the paper supports only pure epsilon.")));
 
 	/*
 	 * options of objective perturbation select it; without noise all methods
@@ -138,7 +138,7 @@ dperm_options_set_unit(DpermOptions *options, bool persons)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a unit requires analysis 'sharp'"),
-				 errhint("The analysis of the paper is for rows, not for persons.")));
+				 errhint("The analysis of the paper supports rows, not persons.")));
 }
 
 /* The block of a vector that is not a column, or has no domain. */
@@ -322,8 +322,8 @@ dperm_options_advise(const DpermSetup *setup, int64 rows)
 		ereport(WARNING,
 				(errmsg("delta is not smaller than 1 divided by the number "
 						"of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
-				 errhint("A method that publishes one %s at random would satisfy such a delta. "
-						 "Choose a much smaller one.",
+				 errhint("A method that publishes one %s at random would satisfy such a delta; "
+						 "choose a much smaller one.",
 						 persons ? "person" : "row")));
 	dperm_message_private();
 }

@@ -27,9 +27,9 @@ raise_no_budget(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("budget \"%s\" does not exist", name),
-			 errhint(MyBgworkerEntry ? "One that this transaction has made has to be committed "
-									   "before it is charged." :
-					 "dp_budgets lists budgets; dp_budget_create makes one.")));
+			 errhint(MyBgworkerEntry ? "A budget that this transaction has created must be "
+									   "committed before it is charged." :
+					 "dp_budgets lists budgets; dp_budget_create creates one.")));
 }
 
 /* Parse a word in a column of the table. */
@@ -187,8 +187,8 @@ dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit
 			 errmsg("budget \"%s\" counts %ss, "
 					"not %ss",
 					budget->name, dperm_claim_unit_name(budget->unit), dperm_claim_unit_name(unit)),
-			 errhint("All relations that charge a budget have the same unit of privacy. Create "
-					 "another budget for this one.")));
+			 errhint("Create another budget for this relation: all relations of a budget have the "
+					 "same unit of privacy.")));
 	if (budget->has_unit)
 		return;
 	if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = "

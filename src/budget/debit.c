@@ -27,7 +27,7 @@ check_spend(const DpermSpend *spend)
 	if (!isfinite(spend->epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be finite where a budget is charged"),
+				 errmsg("epsilon must be finite when a budget is charged"),
 				 errhint("Without noise nothing is protected.")));
 	if (!(spend->epsilon >= DPERM_EPSILON_MIN && spend->epsilon <= DPERM_EPSILON_MAX))
 		ereport(ERROR,
@@ -132,7 +132,7 @@ check_claim(const DpermBudget *budget, const DpermSpend *spend)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("budget \"%s\" has another unit of privacy", budget->name),
-				 errhint("Protect the relation anew.")));
+				 errhint("Protect the relation again.")));
 }
 
 /* An amount, for a message. */
@@ -169,7 +169,7 @@ find_payer(const DpermBudget *budget, const Debit *debit, bool lock)
 							   "left.",
 							   amount_text(debit->taken.epsilon), amount_text(debit->delta),
 							   payer.limited ? psprintf("epsilon %s", amount_text(payer.left)) :
-											   "less delta"),
+											   "too little delta"),
 					 errhint("Use a smaller epsilon, or ask the owner of the budget for a larger "
 							 "grant: dp_grant.")));
 			break;
@@ -376,17 +376,17 @@ dperm_debit_permitted(const char *budget, Oid relation, Oid role)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" is protected, and its budget \"%s\" is "
 						"missing", get_rel_name(relation), budget),
-				 errdetail("The budget has not been restored with the relation, or is another one "
-						   "of this name, or the registration is of a relation of this name and "
-						   "another owner, or there are two of them."),
-				 errhint("The owner of the relation has to protect it anew: dp_protect.")));
+				 errdetail("The budget was not restored with the relation, or it is another budget "
+						   "of this name, or the registration belongs to a relation of this name "
+						   "with another owner, or there are two registrations."),
+				 errhint("The owner of the relation has to protect it again with dp_protect.")));
 	if (hindrance == HINDERED_BY_OWNER)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("protected relation \"%s\" has another owner than when it was "
+				 errmsg("protected relation \"%s\" has a different owner than when it was "
 						"protected", get_rel_name(relation)),
-				 errdetail("Its budget is \"%s\", which another role has chosen.", budget),
-				 errhint("Its owner has to protect it anew, with dp_protect, or call "
+				 errdetail("Its budget is \"%s\", which was chosen by another role.", budget),
+				 errhint("Its owner has to protect it again with dp_protect, or call "
 						 "dp_unprotect.")));
 	return permitted;
 }

@@ -16,8 +16,8 @@ dperm_grants_raise(const DpermBudget *budget)
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for budget \"%s\"", budget->name),
-			 errhint("Its owner can allow it with dp_grant. A grant that is not committed yet does "
-					 "not count.")));
+			 errhint("Its owner can allow it with dp_grant; a grant takes effect when it is "
+					 "committed.")));
 }
 
 /*

@@ -147,7 +147,7 @@ dperm_own_rows_last(const char *name, const char *column, Datum value, const cha
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("index \"%s_%s\" is missing", name, order),
-				 errhint("A superuser has to create it again, on columns %s and %s of \"%s\".",
+				 errhint("A superuser must recreate it on columns %s and %s of \"%s\".",
 						 column, order, name)));
 	scan = systable_beginscan_ordered(table, index, snapshot, 1, &key);
 	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
@@ -332,7 +332,7 @@ dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, 
 	if (!dperm_own_rows_lock(rows, row))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("a row of table \"%s\" has just been removed", get_rel_name(rows->table)),
+				 errmsg("a row of table \"%s\" has just been deleted", get_rel_name(rows->table)),
 				 errhint("Try again.")));
 	writer = begin_writing(rows->table);
 	old = table_slot_create(writer.table, &writer.estate->es_tupleTable);

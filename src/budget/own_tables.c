@@ -172,17 +172,17 @@ check_triggers(Relation relation, Oid extension, int level)
 	if (trigger && idle)
 		ereport(level,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("trigger \"%s\" on table \"%s\" is disabled, or missing", trigger, table),
-				 errhint("A superuser has to enable it: ALTER TABLE %s ENABLE ALWAYS TRIGGER %s.",
+				 errmsg("trigger \"%s\" on table \"%s\" is disabled or missing", trigger, table),
+				 errhint("A superuser must enable it: ALTER TABLE %s ENABLE ALWAYS TRIGGER %s.",
 						 quote_qualified_identifier(
 							 get_namespace_name(RelationGetNamespace(relation)), table),
 						 trigger)));
 	else if (trigger)
 		ereport(level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("trigger \"%s\" on table \"%s\" is not one of extension "
+				 errmsg("trigger \"%s\" on table \"%s\" does not belong to extension "
 						"dperm", trigger, table),
-				 errhint("A superuser has to drop it, and should revoke all privileges on the "
+				 errhint("A superuser must drop it, and should revoke all privileges on the "
 						 "table.")));
 	return trigger == NULL;
 }
@@ -245,7 +245,7 @@ dperm_own_tables_find(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension dperm is not installed in this database"),
-				 errhint("Run CREATE EXTENSION dperm, and commit.")));
+				 errhint("Run CREATE EXTENSION dperm and commit.")));
 	if (!OidIsValid(table) || getExtensionOfObject(RelationRelationId, table) != extension)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -307,11 +307,12 @@ check_relations(Node *node, void *context)
 			getExtensionOfObject(RelationRelationId, relation) != open_scope.extension)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("table \"%s\" is not one of extension dperm", get_rel_name(relation)),
+					 errmsg("table \"%s\" does not belong to extension "
+							"dperm", get_rel_name(relation)),
 					 errdetail("The schema of the extension has been renamed, or a trigger on one "
 							   "of its tables runs commands."),
-					 errhint("Let a superuser own the schema, revoke all privileges on the tables "
-							 "of the extension, and try again.")));
+					 errhint("Make a superuser the owner of the schema, revoke all privileges on "
+							 "the tables of the extension, and try again.")));
 		return false;
 	}
 	if (IsA(node, Query))
@@ -323,7 +324,7 @@ check_relations(Node *node, void *context)
 	if (check_functions_in_node(node, is_foreign_function, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a function in a statement over the tables of dperm is not one of "
+				 errmsg("a function in a statement over the tables of dperm does not belong to "
 						"extension dperm")));
 	return expression_tree_walker(node, check_relations, context);
 }
@@ -416,11 +417,10 @@ dperm_own_tables_reachable(void)
 	if (result != ACLCHECK_OK)
 		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\", who owns the tables of dperm, cannot use their "
-						"schema",
+				 errmsg("role \"%s\", which owns the tables of dperm, cannot use their schema",
 						GetUserNameFromId(owner, false)),
 				 errdetail("Budgets and protection cannot be changed, and changes of protected "
-						   "relations are not followed."),
+						   "relations are not tracked."),
 				 errhint("GRANT USAGE ON SCHEMA %s "
 						 "TO %s.",
 						 quote_identifier(get_namespace_name(schema)),

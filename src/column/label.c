@@ -71,13 +71,13 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("a label cannot be of type %s", format_type_be(type)),
-				 errhint("Use a boolean, a number, text or an enum. A view can convert other "
-						 "types.")));
+				 errhint("Use a boolean, a number, text or an enum, or convert the label in a "
+						 "view.")));
 	if (positive && strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
-				 errhint("Longer values are ignored. Use a view to shorten them.")));
+				 errhint("Longer values are ignored; shorten them in a view.")));
 	if (!positive)
 	{
 		if (label->textual || get_typtype(label->type) == TYPTYPE_ENUM)

@@ -272,11 +272,10 @@ resolve_row(DpermScorer *scorer, HeapTupleHeader row)
 					 errmsg("the row has no column \"%s\", which the model requires",
 							column_name(&encoder->blocks[i])),
 					 lacks_names(desc) ?
-					 errhint("The columns of this row have no names. Cast it to a row type, as in "
-							 "ROW(...)::my_table. On a Citus cluster, where the columns of a "
-							 "subquery or view lose their names, select from the table or add "
-							 "OFFSET 0 to the subquery.") :
-					 errhint("Columns are matched by name. If the column has another name, rename "
+					 errhint("Cast the row to a named row type, as in ROW(...)::my_table, or, on a "
+							 "Citus cluster, where the columns of a subquery or view lose their "
+							 "names, select from the table or add OFFSET 0 to the subquery.") :
+					 errhint("Columns are matched by name; if the column has another name, rename "
 							 "it in a subquery.")));
 		make_reader(scorer, i, TupleDescAttr(desc, found)->atttypid);
 		scorer->columns[i] = found;

@@ -94,7 +94,7 @@ check_plain(FunctionCallInfo fcinfo)
 		if (columns[i].kind == DPERM_READ_ENUM || columns[i].kind == DPERM_READ_OUTPUT)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("dperm_row_plain does not take columns of type %s",
+					 errmsg("dperm_row_plain does not accept columns of type %s",
 							format_type_be(get_fn_expr_argtype(fcinfo->flinfo, i)))));
 }
 

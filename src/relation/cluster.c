@@ -77,7 +77,7 @@ dperm_cluster_warn_of(Oid role)
 				(errmsg("role \"%s\" can create objects "
 						"in %s", GetUserNameFromId(role, false), found),
 				 errdetail("Roles that can create objects can have Citus run commands as a "
-						   "superuser on the workers, and read what is protected."),
+						   "superuser on the workers, and so read protected tables."),
 				 errhint("Revoke CREATE on all schemas, and on the database, from analysts and "
 						 "from PUBLIC.")));
 }
@@ -145,13 +145,13 @@ dperm_cluster_warn(Oid relation, bool distributed)
 	ereport(WARNING,
 			(errmsg("roles that can create objects can have Citus run commands as a superuser on "
 					"the workers"),
-			 errdetail("Roles that can log in on the workers see what sessions of the table's "
-					   "owner lock there."),
-			 errhint("Analysts must have CREATE on no schema, nor on the database, and must not be "
-					 "able to log in on the workers.")));
+			 errdetail("Roles that can log in to the workers see which locks sessions of the "
+					   "table's owner hold there."),
+			 errhint("Analysts must not have CREATE on any schema or on the database, and must not "
+					 "be able to log in to the workers.")));
 	if (distributed && is_counted(owner))
 		ereport(WARNING,
-				(errmsg("statistics of the workers show how many long values a call on \"%s\" "
+				(errmsg("statistics on the workers show how many long values a call on \"%s\" "
 						"reads", get_rel_name(relation)),
 				 errdetail("Workers read shards in sessions of the table's owner."),
 				 errhint("A superuser should run: ALTER ROLE %s SET track_counts "
@@ -207,9 +207,8 @@ dperm_cluster_check_holders(Oid table, Oid owner)
 						 errmsg("partition \"%s\" of a protected table belongs to role "
 								"\"%s\"",
 								get_rel_name(table), GetUserNameFromId(holder, false)),
-			 errdetail("On the servers of a Citus cluster, that role can put something else in the "
-					   "place of shards, which would be read with the rights of the table's "
-					   "owner."),
+			 errdetail("On the servers of a Citus cluster, that role can replace shards, and the "
+					   "replacement would be read with the rights of the table's owner."),
 			 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role "
 					 "with the owner's rights.",
 					 GetUserNameFromId(owner, false))));
@@ -264,6 +263,6 @@ dperm_cluster_connect(Oid owner)
 						"\"%s\"", server, GetUserNameFromId(owner, false)),
 				 errdetail("Protected tables are read with the login of their owner. Nothing has "
 						   "been charged."),
-				 errhint("The server must run, and the role needs LOGIN and a line of pg_hba.conf "
-						 "on it.")));
+				 errhint("The server must be running, and the role needs LOGIN and an entry in its "
+						 "pg_hba.conf.")));
 }

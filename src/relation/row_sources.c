@@ -254,8 +254,8 @@ refuse_statistics(Oid relation, char kind)
 		kind == RELKIND_TOASTVALUE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("relation \"%s\" holds values of other tables, so source and holdout may "
-						"overlap",
+				 errmsg("relation \"%s\" contains values of other tables, so source and holdout "
+						"may overlap",
 						get_rel_name(relation)),
 				 errhint("Use a source and a holdout that do not read it.")));
 }

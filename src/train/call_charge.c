@@ -92,8 +92,8 @@ check_again(const DpermSource *source)
 		dperm_relation_owner(source->relation) != source->run_as)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the registration of protected relation \"%s\" has changed after the call "
-						"was charged", get_rel_name(source->relation))));
+				 errmsg("the registration of protected relation \"%s\" changed after the call was "
+						"charged", get_rel_name(source->relation))));
 	dperm_protection_check_shared(registration);
 	dperm_protection_check_units(registration);
 }

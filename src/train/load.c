@@ -223,7 +223,7 @@ expect_less(const Loader *loader, int64 *missing)
 	if (loader->source->population && --*missing < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("source shows rows that the table behind it does not have"),
+				 errmsg("source returned rows that the table behind it does not have"),
 				 errhint("Store the rows first, for example in a materialized view.")));
 }
 

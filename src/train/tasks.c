@@ -128,7 +128,7 @@ dperm_tasks_rows_changed(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the number of rows in source changed during training"),
-			 errhint("Try again while nobody adds or deletes rows, or store them first, for "
+			 errhint("Try again while no rows are inserted or deleted, or store them first, for "
 					 "example in a materialized view.")));
 }
 
@@ -142,7 +142,7 @@ check_rows(Work *work, const DpermPass *pass)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("rows in source changed during training"),
-				 errhint("Try again while nobody changes them, or store them first, for example in "
+				 errhint("Try again while no rows are changed, or store them first, for example in "
 						 "a materialized view.")));
 	work->digest = pass->digest;
 	work->digested = true;

@@ -124,7 +124,7 @@ advance(DpermJson *r, char closer)
 	if (r->why)
 		return false;
 	if (r->depth == 0 || r->closer[r->depth - 1] != closer)
-		return stop(r, "the value is not of this kind");
+		return stop(r, "the innermost array or object is of the other kind");
 	skip_space(r);
 	if (r->at >= r->end)
 		return stop(r, "the text ends too early");
@@ -318,7 +318,7 @@ dperm_json_string(DpermJson *r, char *out, size_t room)
 		size_t		count = read_char(r, bytes);
 
 		if (count == 0)
-			return stop(r, "a string holds an invalid character or escape");
+			return stop(r, "a string contains an invalid character or escape");
 		for (size_t i = 0; i < count; i++)
 			if (used + 1 < room)
 				out[used++] = bytes[i];

@@ -129,7 +129,7 @@ block_fault(const DpermBlock *block)
 					return "the bounds of a vector are out of order";
 			return NULL;
 	}
-	return "a feature is of unknown type";
+	return "a feature has an unknown type";
 }
 
 /* What is wrong with an encoder, or NULL. */
@@ -154,7 +154,7 @@ dperm_encoder_fault(const DpermEncoder *enc)
 	if (kernel->kind == DPERM_KERNEL_LINEAR)
 	{
 		if (kernel->gamma != 0 || kernel->features != 0 || kernel->seed != 0)
-			return "without a kernel there are no kernel parameters";
+			return "kernel parameters require a kernel";
 	}
 	else if ((unsigned) kernel->kind > DPERM_KERNEL_MATERN)
 		return "the kernel is unknown";

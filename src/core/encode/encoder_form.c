@@ -103,12 +103,12 @@ dperm_encoder_form_names_fault(const DpermEncoder *enc)
 			!(enc->block_count == 1 && block->kind == DPERM_BLOCK_VECTOR))
 			return "a feature has no column";
 		if (has_zero_byte(&block->column))
-			return "the name of a column holds a zero byte";
+			return "the name of a column contains a zero byte";
 		if (block->kind != DPERM_BLOCK_CATEGORY)
 			continue;
 		for (int k = 0; k < block->count; k++)
 			if (has_zero_byte(&block->categories[k]))
-				return "a category holds a zero byte";
+				return "a category contains a zero byte";
 		if (has_doubles(block->categories, sizeof(DpermText), block->count))
 			return "a category occurs twice";
 	}

@@ -92,9 +92,9 @@ next_key(DpermJson *json, const Key *keys, int count, unsigned *seen, int *key, 
 		if (strcmp(keys[*key].name, name) == 0)
 			break;
 	if (*key == count)
-		return reject(why, "a feature or the kernel holds an unknown key");
+		return reject(why, "a feature or the kernel contains an unknown key");
 	if (*seen & BIT(*key))
-		return reject(why, "a feature or the kernel holds a key twice");
+		return reject(why, "a feature or the kernel contains a key twice");
 	*seen |= BIT(*key);
 	return true;
 }
@@ -243,7 +243,7 @@ read_type(DpermJson *json, DpermBlock *block, const char **why)
 
 	return dperm_json_string(json, name, sizeof(name)) &&
 		(dperm_encoder_kind_parse(name, &block->kind) ||
-		 reject(why, "a feature is of unknown type"));
+		 reject(why, "a feature has an unknown type"));
 }
 
 /*
@@ -301,7 +301,7 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 		if (needed & ~seen & BIT(key))
 			return reject(why, feature_keys[key].missing);
 	if (seen & ~(needed | BIT(K_TYPE) | BIT(K_COLUMN)))
-		return reject(why, "a feature holds a key that its type does not have");
+		return reject(why, "a feature contains a key that its type does not allow");
 	if (block->bounds && ranges != block->count)
 		return reject(why, "a feature does not have a range for each element");
 	dperm_encoder_box_settle(block);

@@ -134,7 +134,7 @@ check(const DpermSetup *s, const char **why)
 	else if (!(s->delta == 0 || (s->delta >= DPERM_DELTA_MIN && s->delta < 1)))
 		*why = "delta must be 0, or at least 1e-15 and less than 1";
 	else if (s->delta > 0 && isinf(s->epsilon))
-		*why = "without noise there is no delta";
+		*why = "delta must be 0 when epsilon is infinite";
 	else if ((int) s->neighbours < 0 || (int) s->neighbours > DPERM_NEIGHBOURS_REMOVE)
 		*why = "neighbours is unknown";
 	else if ((int) s->unit < 0 || (int) s->unit > DPERM_UNIT_PERSON)

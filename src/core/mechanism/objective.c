@@ -115,9 +115,9 @@ static const char *
 check_objective(const DpermSetup *s)
 {
 	if (s->analysis == DPERM_ANALYSIS_PAPER && s->delta > 0)
-		return "the analysis of the paper has no delta";
+		return "the analysis of the paper does not support delta";
 	if (s->analysis == DPERM_ANALYSIS_PAPER && s->unit == DPERM_UNIT_PERSON)
-		return "the analysis of the paper is for rows, not for persons";
+		return "the analysis of the paper supports rows, not persons";
 	return NULL;
 }
 

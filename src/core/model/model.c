@@ -111,10 +111,10 @@ check_privacy(const DpermModel *m)
 	if (!is_positive(m->noise_scale))
 		return "noise_scale is out of range";
 	if (m->claim.delta > 0 && m->analysis != DPERM_ANALYSIS_SHARP)
-		return "the analysis of the paper has no delta";
+		return "the analysis of the paper does not support delta";
 	if (m->claim.unit == DPERM_UNIT_PERSON && m->method == DPERM_METHOD_OBJECTIVE &&
 		m->analysis != DPERM_ANALYSIS_SHARP)
-		return "the analysis of the paper is for rows, not for persons";
+		return "the analysis of the paper supports rows, not persons";
 	if (m->method == DPERM_METHOD_OUTPUT && m->claim.shares[DPERM_SHARE_SLACK] != 0)
 		return "output perturbation has no slack";
 	if (m->noise && (m->method != DPERM_METHOD_OBJECTIVE || m->analysis != DPERM_ANALYSIS_SHARP))
@@ -136,7 +136,7 @@ check_label(const DpermModel *m)
 		return "positive is not expected";
 	if ((m->label.len > 0 && memchr(m->label.bytes, 0, (size_t) m->label.len)) ||
 		(m->positive.len > 0 && memchr(m->positive.bytes, 0, (size_t) m->positive.len)))
-		return "label or positive holds a zero byte";
+		return "label or positive contains a zero byte";
 	return NULL;
 }
 
@@ -203,7 +203,7 @@ check_alternatives(const DpermModel *m)
 			own = fmin(own, alternative->risk);
 	}
 	if (isinf(own))
-		return "the method is none of the alternatives";
+		return "the method is not among the alternatives";
 	return own <= least ? NULL : "the method is not the alternative of least risk";
 }
 
@@ -334,7 +334,7 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 	if (start == NULL || memcmp(start, magic, sizeof(magic)) != 0 || r->left < 2)
 		return "it does not begin with the header of a model";
 	if (dperm_bytes_get_int(r, 2) != DPERM_MODEL_FORMAT)
-		return "this version of dperm does not know the format of the model";
+		return "this version of dperm does not support the format of the model";
 	if (r->left < HEADER_SIZE - sizeof(magic) - 2)
 		return "it does not begin with the header of a model";
 
@@ -443,7 +443,7 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 	if (fault == NULL)
 		fault = get_alternatives(r, m);
 	if (fault == NULL && r->left > 0)
-		fault = "something follows the model";
+		fault = "there is data after the model";
 	return fault == NULL && r->bad ? "it is not in canonical form" : fault;
 }
 

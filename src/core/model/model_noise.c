@@ -148,7 +148,7 @@ parse_shape(DpermJson *json, DpermShape *shape, const char **why)
 												4;
 
 		if (key == 4 || (seen & 1U << key))
-			return not_noise(why, "a shape of the noise holds an unknown key, or one twice");
+			return not_noise(why, "a shape of the noise contains an unknown key, or a key twice");
 		seen |= 1U << key;
 		if (key == 0)
 		{
@@ -225,7 +225,7 @@ parse_group(DpermJson *json, DpermNoise *noise, int64_t most, const char **why)
 			group->count = noise->shape_count - group->first;
 		}
 		else
-			return not_noise(why, "a group of the noise holds an unknown key, or one twice");
+			return not_noise(why, "a group of the noise contains an unknown key, or a key twice");
 	}
 	if (json->why == NULL && (!has_share || group->count == 0))
 		return not_noise(why, "a group of the noise must have a share and shapes");

@@ -182,15 +182,15 @@ read_budget(Parser *p)
 		int			i = dperm_claim_share_parse(key);
 
 		if (i < 0)
-			return fail(p, "key \"budget\" holds an unknown key");
+			return fail(p, "key \"budget\" contains an unknown key");
 		if (seen & (1U << i))
-			return fail(p, "key \"budget\" holds a key twice");
+			return fail(p, "key \"budget\" contains a key twice");
 		seen |= 1U << i;
 		if (!dperm_json_number(&p->json, &p->model.claim.shares[i]))
 			return false;
 	}
 	if (p->json.why == NULL && seen != (1U << DPERM_SHARE_COUNT) - 1)
-		return fail(p, "key \"budget\" must hold slack, noise and release");
+		return fail(p, "key \"budget\" must contain slack, noise and release");
 	return p->json.why == NULL;
 }
 
@@ -234,7 +234,7 @@ read_alternative(Parser *p, DpermAlternative *alternative)
 												3;
 
 		if (key == 3 || (seen & 1U << key))
-			return fail(p, "an alternative holds an unknown key, or one twice");
+			return fail(p, "an alternative contains an unknown key, or a key twice");
 		seen |= 1U << key;
 		if (key == 2 ? !dperm_json_number(&p->json, &alternative->risk) :
 					   !dperm_json_string(&p->json, text, sizeof(text)))
@@ -422,7 +422,7 @@ check_format(Parser *p, const char *in, size_t len)
 	if (!found)
 		return fail(p, fields[F_FORMAT].missing);
 	if (format != DPERM_MODEL_FORMAT)
-		return fail(p, "this version of dperm does not know the format of the model");
+		return fail(p, "this version of dperm does not support the format of the model");
 	return true;
 }
 

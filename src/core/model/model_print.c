@@ -197,15 +197,13 @@ static void
 put_person_neighbours(Out *out, bool remove)
 {
 	put(out, "A person is all rows that share a value of the unit column: together they weigh as "
-			 "much as one. ");
+			 "much as one row. ");
 	if (remove)
 		put(out, "Neighbours are two tables of which one is the other without any row of one "
-				 "person, who is counted all"
-			" the same (remove); the number of persons is the same, and public, the number of rows "
-			"is neither. Whatever"
-			" the rows of one person hold, and however many there are, no set of models is more "
-			"than exp(epsilon) times"
-			" as likely to be released with them as without them, or without them as with them");
+				 "person, who is still counted (remove); the number of persons is the same, and "
+				 "public, the number of rows is neither. Whatever the rows of one person hold, and "
+				 "however many there are, no set of models is more than exp(epsilon) times as "
+				 "likely to be released with them as without them, or without them as with them");
 	else
 		put(out, "Neighbours are two tables with the same number of persons that differ in all "
 				 "rows of one person"
@@ -270,10 +268,8 @@ put_choice(Out *out, const DpermModel *model)
 	if (own == NULL || next == NULL)
 		return;
 	put(out,
-		"That is the way with the least excess risk, %.3g, of %d that were considered, by an "
-		"estimate that does not"
-		" look at rows; the next best, %s with %s noise, has "
-		"%.3g. ",
+		"It has the least excess risk, %.3g, of %d ways that were considered, by an estimate that "
+		"does not look at rows; the next best, %s with %s noise, has %.3g. ",
 		own->risk, model->alternative_count, dperm_mechanism_description(next->method),
 		next->law == DPERM_LAW_GAUSSIAN ? "Gaussian" : "pure", next->risk);
 }

@@ -152,13 +152,14 @@ static const char *
 count_fault(const uint64_t *words)
 {
 	if (words[AT_ORDER] != DPERM_PASS_COUNT)
-		return UNITS_BINS(words[AT_UNITS]) != 0 ? "bins in a pass that does not count" : NULL;
+		return UNITS_BINS(words[AT_UNITS]) != 0 ? "there are bins in a pass that does not "
+												  "count" : NULL;
 	if (UNITS_BINS(words[AT_UNITS]) > DPERM_BINS_MAX)
 		return "the number of bins is out of range";
 	if ((words[AT_LOSS] | words[AT_H] | words[AT_VALUE] | words[AT_VALUE_LOW]) != 0)
-		return "a loss in a pass that counts";
+		return "there is a loss in a pass that counts";
 	if (words[AT_SEED] != 0)
-		return "a digest in a pass that counts";
+		return "there is a digest in a pass that counts";
 	return NULL;
 }
 
@@ -189,7 +190,7 @@ header_fault(const uint64_t *words)
 		(LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
 		return "the positive value is out of range";
 	if (words[AT_DIGEST] != 0 && (words[AT_SEED] == 0 || words[AT_ROWS] == 0))
-		return "a digest of nothing";
+		return "there is a digest without a seed";
 	return count_fault(words);
 }
 
