@@ -44,9 +44,11 @@ COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, te
 -- Cost
 --
 
--- By the number of rows and the dimension; and by the number of rows and the arguments of a training. The second looks at the
--- source as a training does before it reads a row: it opens queries, so it is not parallel safe. No default comes before rows,
--- so that three or four parameters without types still mean the first.
+-- The first function takes the number of rows and the dimension, the second the
+-- number of rows and the arguments of a training. The second opens the source
+-- as a training does before it reads a row: it opens queries, so it is not
+-- parallel safe. No default comes before rows, so that three or four untyped
+-- parameters still select the first function.
 
 CREATE FUNCTION dp_cost(
 	rows bigint,

@@ -419,7 +419,7 @@ TEST(states_other_guarantees)
 	char		text[GUARANTEE_MAX];
 
 	dperm_model_print_guarantee(&m, text, sizeof(text));
-	CHECK(strstr(text, "least excess risk, 0.125, of 2 that were considered, by an estimate that does not look at rows; the"
+	CHECK(strstr(text, "least excess risk, 0.125, of 2 ways that were considered, by an estimate that does not look at rows; the"
 				 " next best, output perturbation with pure noise, has 0.25. ") != NULL);
 	m.alternative_count = 1;
 	dperm_model_print_guarantee(&m, text, sizeof(text));
