@@ -34,8 +34,11 @@ typedef struct DpermMatrix
 	int64_t		chunk_rows;		/* rows of a chunk */
 	double	  **chunks;
 	int			stripes;		/* as in keep.h, or 1; 0 is the same */
-	int64_t		step; /* only every step-th row counts, or so many stripes; 0: all. With stripes,
-								 * a power of two. */
+	/*
+	 * use one in step rows, as whole stripes where possible; 0: all. With
+	 * stripes, a power of two
+	 */
+	int64_t		step;
 	bool		compact;		/* are the rows compact (compact.h)? */
 	bool		single;			/* if so: is a gradient in single precision enough? */
 	bool		rough;			/* is a Hessian in single precision enough? */

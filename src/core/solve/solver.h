@@ -42,9 +42,11 @@ typedef struct DpermProblem
 	double		lambda;			/* > 0 */
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* stop at |gradient of G| <= goal, */
-	double		rounding
-		[2]; /* or at what rounding may make of it: so much, and so much for each unit of norm of
-								 * the weights */
+	/*
+	 * or within its rounding error: constant term, and term per unit of the
+	 * norm of the weights
+	 */
+	double		rounding[2];
 	/* does the loss have flat pieces? They are crossed on a lambda path. */
 	bool		flat;
 	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_solver_hess_cost() */
