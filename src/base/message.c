@@ -5,6 +5,7 @@
 
 #include "access/xact.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 
@@ -64,6 +65,16 @@ bool
 dperm_message_is_public(void)
 {
 	return !silent;
+}
+
+char *
+dperm_message_clip(const char *text, int bytes)
+{
+	int			len = (int) strlen(text);
+
+	if (len <= bytes)
+		return pstrdup(text);
+	return psprintf("%.*s...", pg_mbcliplen(text, len, bytes - (int) strlen("...")), text);
 }
 
 void

@@ -26,6 +26,9 @@ extern void dperm_message_private(void);
 /* May messages go to the client? */
 extern bool dperm_message_is_public(void);
 
+/* A text in at most so many bytes, of which the last ones are "..." if it is cut. */
+extern char *dperm_message_clip(const char *text, int bytes);
+
 /* Report progress to the client; it must not depend on the contents of rows. */
 extern void dperm_message_progress(const char *format,...) pg_attribute_printf(1, 2);
 

@@ -11,6 +11,7 @@
 #include "core/base/blas.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
+#include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
 
@@ -105,6 +106,7 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 {
 	DpermCharge charge;
 
+	dperm_source_notes_tell(source, options);
 	if (source->registration == NULL)
 		return;
 
