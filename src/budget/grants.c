@@ -76,6 +76,20 @@ grantee_of(const DpermOwnRows *rows, int row)
 	return DatumGetObjectId(dperm_own_rows_value(rows, row, "grantee"));
 }
 
+/* The roles that have a grant. */
+List *
+dperm_grants_roles(const DpermBudget *budget)
+{
+	DpermOwnRows rows = find_grants(budget);
+	List	   *roles = NIL;
+
+	for (int i = 0; i < rows.count; i++)
+		if (OidIsValid(grantee_of(&rows, i)))
+			roles = list_append_unique_oid(roles, grantee_of(&rows, i));
+	list_sort(roles, list_oid_cmp);
+	return roles;
+}
+
 /*
  * The roles whose grants a role can spend, in order: its own, then those of
  * roles that it is a member of.

@@ -31,6 +31,9 @@ extern DpermPayerFault dperm_grants_find(const DpermBudget *budget, Oid relation
 										 DpermAmount epsilon, DpermAmount delta, bool lock,
 									   DpermPayer *payer);
 
+/* The roles that have a grant of a budget, in order. */
+extern List *dperm_grants_roles(const DpermBudget *budget);
+
 /*
  * Write what is charged to the payer's grant, if any. The budget must be
  * locked.

@@ -19,6 +19,12 @@ extern void dperm_domain_json_parse(DpermColumn *column, JsonbValue *value);
 extern void dperm_domain_json_print(StringInfo out, const DpermColumn *column);
 
 /*
+ * Append the form of a domain of this column, with words to be replaced: it is
+ * no domain as it is.
+ */
+extern void dperm_domain_json_template(StringInfo out, const DpermColumn *column);
+
+/*
  * An example domain for this column, for hints: '{"age": [0, 120]}' as an SQL
  * literal.
  */
