@@ -30,6 +30,10 @@ dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const c
 /* A jsonb argument, NULL if it is NULL. */
 extern Jsonb *dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name);
 
+/* A copy of a call in which an argument, that it has, has another value. */
+extern FunctionCallInfo dperm_arguments_replace(FunctionCallInfo fcinfo, const char *name,
+												Datum value);
+
 /*
  * The names in an argument of any type that is a string or an array of strings.
  * A string in braces is read as an array, so that the literal '{x}' means the

@@ -2,7 +2,7 @@
  * domain_json.c: read and write domains as JSON.
  *
  *   number        [0, 120], {"range": [0, 120]}
- *   date, time    ["2015-01-01", "2025-12-31"], {"range": ...}
+ *   date, time    ["2015-01-01", "2025-12-31"], ["08:00", "18:00"], {"range": ...}
  *   boolean       [false, true]
  *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
  *   vector        {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]},
@@ -51,7 +51,15 @@ example_of_kind(DpermBlockKind kind)
 	return "{\"dimension\": 128, \"norm\": 1}";
 }
 
-/* An example of a domains argument for one column. */
+/* The same for a column. */
+static const char *
+usual_example(const DpermColumn *column)
+{
+	return column->base == TIMEOID ? "[\"08:00\", \"18:00\"]" :
+		example_of_kind(column->block.kind);
+}
+
+/* A domains argument for one column. */
 static char *
 example(const DpermColumn *column, const char *domain)
 {
@@ -68,7 +76,7 @@ example(const DpermColumn *column, const char *domain)
 char *
 dperm_domain_json_example(const DpermColumn *column)
 {
-	return example(column, example_of_kind(column->block.kind));
+	return example(column, usual_example(column));
 }
 
 /*
@@ -88,7 +96,7 @@ refuse(const DpermColumn *column, const char *must, const char *domain)
 static _Noreturn void
 refuse_usual(const DpermColumn *column, const char *must)
 {
-	refuse(column, must, example_of_kind(column->block.kind));
+	refuse(column, must, usual_example(column));
 }
 
 /* The array in a JSON value, or NULL. */
@@ -149,6 +157,7 @@ read_time(const DpermColumn *column, JsonbValue *value)
 	Datum		datum = base_input(column, pnstrdup(value->val.string.val, value->val.string.len));
 
 	return column->base == DATEOID ? dperm_days_from_date(DatumGetDateADT(datum)) :
+		column->base == TIMEOID ? dperm_days_from_time(DatumGetTimeADT(datum)) :
 		dperm_days_from_timestamp(DatumGetTimestamp(datum));
 }
 
@@ -158,8 +167,9 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 			double *low, double *high)
 {
 	bool		time = column->block.kind == DPERM_BLOCK_TIME;
-	const char *must = psprintf("%s%s, the lower one first", of, time ? "two dates as "
-		"strings" : "two numbers");
+	const char *what = column->base == TIMEOID ? "times" : "dates";
+	const char *must = psprintf("%s%s, the lower one first", of,
+								time ? psprintf("two %s as strings", what) : "two numbers");
 	double		bounds[2];
 
 	if (pair == NULL || JsonContainerSize(pair) != 2)
@@ -172,7 +182,7 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 			refuse(column, must, domain);
 		bounds[i] = time ? read_time(column, bound) : number_in(bound);
 		if (!isfinite(bounds[i]))
-			refuse(column, psprintf("%s%s", of, time ? "two finite dates" :
+			refuse(column, psprintf("%s%s", of, time ? psprintf("two finite %s", what) :
 									"two numbers within the range of double precision"), domain);
 	}
 	if (!(bounds[0] / 2 < bounds[1] / 2))	/* as in dperm_encoder_fault() */
@@ -185,7 +195,7 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 static void
 read_range(DpermColumn *column, JsonbContainer *pair)
 {
-	read_bounds(column, pair, "", example_of_kind(column->block.kind), &column->block.low,
+	read_bounds(column, pair, "", usual_example(column), &column->block.low,
 				&column->block.high);
 	column->block.count = 1;
 }
@@ -432,7 +442,19 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	column->lack = NULL;
 }
 
-/* A bound of a time column, independent of the session's DateStyle. */
+/* Append the form of a domain. */
+void
+dperm_domain_json_template(StringInfo out, const DpermColumn *column)
+{
+	DpermBlockKind kind = column->block.kind;
+
+	/* a list must not have a value twice, and a dimension is a number */
+	appendStringInfoString(out, kind == DPERM_BLOCK_CATEGORY ? "[\"value\", \"value\"]" :
+						   kind == DPERM_BLOCK_VECTOR ? "{\"dimension\": \"number\", \"norm\": 1}" :
+						   "[\"low\", \"high\"]");
+}
+
+/* A bound of a time column, whatever the session's DateStyle. */
 static void
 print_time(StringInfo out, Oid base, double days)
 {
@@ -442,6 +464,8 @@ print_time(StringInfo out, Oid base, double days)
 
 	if (base == DATEOID)
 		value = DateADTGetDatum((DateADT) days);
+	else if (base == TIMEOID)
+		value = TimeADTGetDatum((TimeADT) usecs);
 	else
 	{
 		/* a bound at the end of the range may have been rounded beyond it */

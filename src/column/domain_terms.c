@@ -35,6 +35,9 @@ is_same_kind(Oid from, Oid to)
 	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) ||
 		kind != other)
 		return false;
+	/* a time of day does not follow the order of days */
+	if ((from == TIMEOID) != (to == TIMEOID))
+		return false;
 	if (kind == DPERM_BLOCK_CATEGORY)
 		return dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to);
 	return kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME;
@@ -126,6 +129,9 @@ read_number_datum(Oid type, Datum value, double *out)
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
 			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
+			return true;
+		case TIMEOID:
+			*out = dperm_days_from_time(DatumGetTimeADT(value));
 			return true;
 		default:
 			return false;

@@ -111,6 +111,7 @@ dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 		case DATEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
+		case TIMEOID:
 			*kind = DPERM_BLOCK_TIME;
 			return true;
 		case BOOLOID:

@@ -49,6 +49,13 @@ dperm_days_from_timestamp(Timestamp time)
 	return (double) time / (double) USECS_PER_DAY;
 }
 
+/* The same of a time of day. */
+static inline double
+dperm_days_from_time(TimeADT time)
+{
+	return (double) time / (double) USECS_PER_DAY;
+}
+
 /* The length of a category's text: without the blanks that bpchar pads with. */
 static inline int
 dperm_category_length(bool padded, const char *bytes, int len)

@@ -7,6 +7,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
@@ -214,8 +215,9 @@ example_declaration(const DpermColumn *column)
 	if (column->block.kind == DPERM_BLOCK_NUMBER)
 		return psprintf("ALTER TABLE %s ADD CHECK (%s BETWEEN 0 AND 120)", table, name);
 	if (column->block.kind == DPERM_BLOCK_TIME)
-		return psprintf("ALTER TABLE %s ADD CHECK (%s BETWEEN '2015-01-01' AND '2025-12-31')",
-						table, name);
+		return psprintf("ALTER TABLE %s ADD CHECK (%s BETWEEN %s)", table, name,
+						column->base == TIMEOID ? "'08:00' AND '18:00'" :
+						"'2015-01-01' AND '2025-12-31'");
 	if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		return psprintf("ALTER TABLE %s ADD CHECK (%s IN ('A', 'B'))", table, name);
 	if (dperm_domain_types_is_pgvector(column->base))

@@ -102,6 +102,7 @@ dperm_reader_kind(Oid type, DpermBlockKind kind)
 				return DPERM_READ_DATE;
 			return type == TIMESTAMPOID	  ? DPERM_READ_TIMESTAMP :
 				   type == TIMESTAMPTZOID ? DPERM_READ_TIMESTAMPTZ :
+				   type == TIMEOID		  ? DPERM_READ_TIME_OF_DAY :
 											DPERM_READ_NONE;
 		case DPERM_BLOCK_FLAG:
 			return type == BOOLOID ? DPERM_READ_BOOL : DPERM_READ_NONE;
@@ -147,6 +148,7 @@ dperm_reader_tag(DpermReaderKind kind)
 		case DPERM_READ_DATE:
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
+		case DPERM_READ_TIME_OF_DAY:
 			return DPERM_TAG_TIME;
 		case DPERM_READ_BOOL:
 			return DPERM_TAG_FLAG;
@@ -519,6 +521,8 @@ dperm_reader_number(DpermReaderKind kind, Datum datum)
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
 			return dperm_days_from_timestamp(DatumGetTimestamp(datum));
+		case DPERM_READ_TIME_OF_DAY:
+			return dperm_days_from_time(DatumGetTimeADT(datum));
 		default:
 			elog(ERROR, "a column is not a number");
 	}
@@ -543,6 +547,7 @@ dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue 
 		case DPERM_READ_DATE:
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
+		case DPERM_READ_TIME_OF_DAY:
 			value->number = dperm_reader_number(reader->kind, datum);
 			break;
 		case DPERM_READ_TEXT:

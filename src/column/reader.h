@@ -41,8 +41,9 @@ typedef enum DpermReaderKind
 	DPERM_READ_VECTOR,			/* pgvector's type */
 	/* the text of any type: as stored, or from its output function */
 	DPERM_READ_OUTPUT,
-	DPERM_READ_TIMESTAMPTZ,		/* stored like timestamp, but means a different moment */
-	DPERM_READ_LAST = DPERM_READ_TIMESTAMPTZ
+	DPERM_READ_TIMESTAMPTZ,		/* stored like the other one, but it means another moment */
+	DPERM_READ_TIME_OF_DAY,
+	DPERM_READ_LAST = DPERM_READ_TIME_OF_DAY
 } DpermReaderKind;
 
 /* A slot of a hash table of categories. */

@@ -254,10 +254,10 @@ refuse_statistics(Oid relation, char kind)
 		kind == RELKIND_TOASTVALUE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("relation \"%s\" contains values of other tables, so source and holdout "
+				 errmsg("relation \"%s\" holds values of other tables, so public and private rows "
 						"may overlap",
 						get_rel_name(relation)),
-				 errhint("Use a source and a holdout that do not read it.")));
+				 errhint("Use tables and views that do not read it.")));
 }
 
 /* Add the parents of a table, and their parents: its rows are also theirs. */
@@ -399,7 +399,7 @@ visit_function(Reach *reach, Oid function)
 	if (reach->all_known && may_read(function, (Form_pg_proc) GETSTRUCT(tuple), !isnull))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s may read any table, so source and holdout may overlap",
+				 errmsg("function %s may read any table, so public and private rows may overlap",
 						format_procedure(function)),
 				 errhint("Store the rows in a table, or write the function in SQL with BEGIN "
 						 "ATOMIC, so that what it reads is known.")));
