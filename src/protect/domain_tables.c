@@ -83,7 +83,7 @@ check_public(Oid table, Oid source, const char *column)
 							 column)));
 }
 
-/* The table of a name, which is public. */
+/* The table of a name, which is public, locked. */
 static Oid
 find_table(const char *name, Oid source, char *column)
 {
@@ -92,7 +92,7 @@ find_table(const char *name, Oid source, char *column)
 		.callback = table_hint,
 		.arg = column
 	};
-	ResourceOwner look = dperm_locks_look();
+	ResourceOwner look;
 	Oid			table;
 
 	error_context_stack = &hint;
@@ -101,6 +101,7 @@ find_table(const char *name, Oid source, char *column)
 		ereport(ERROR,
 				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" has no rows", name)));
 	error_context_stack = hint.previous;
+	look = dperm_locks_look();
 	check_public(table, source, column);
 	dperm_locks_look_away(look);
 	return table;

@@ -31,7 +31,7 @@ typedef struct DpermText
 typedef enum DpermBlockKind
 {
 	DPERM_BLOCK_NUMBER = 0,		/* clamped to [low, high], mapped to [-1, 1] */
-	DPERM_BLOCK_TIME = 1,		/* the same, in days since 2000-01-01 */
+	DPERM_BLOCK_TIME = 1,		/* the same, in days since 2000-01-01, or of a day */
 	DPERM_BLOCK_FLAG = 2,		/* -1 or +1 */
 	DPERM_BLOCK_CATEGORY = 3,	/* one-hot; all zeros for an unlisted value */
 	DPERM_BLOCK_VECTOR = 4,		/* divided by norm, clipped to norm 1 */
