@@ -82,6 +82,12 @@ SELECT dp_logreg_train('adult', 'grade', '{age}', 1, positive => 'B   ') IS NOT 
 SELECT dp_logreg_train('adult', 'score', '{age}', 1) IS NOT NULL AS trained;
 SELECT dp_logreg_tune('adult', 'score', '{age}', 1, positive => '2', lambdas => '{0.1,0.01}') IS NOT NULL AS trained;
 SELECT count(*) > 0 AS told FROM dp_cost('adult', 'score', '{age}', 1, 400);
+-- dp_cost needs no number of rows where the catalog estimates it; what comes first is what training would do
+RESET ROLE;
+ANALYZE adult;
+SET ROLE dperm_first_analyst;
+SELECT chosen, method, noise, epsilon_charged FROM dp_cost('adult', 'income', '{age,sector}', 1, positive => '>50K');
+SELECT count(*) FROM dp_cost('states', 'income', '{years}', 1, positive => '>50K');
 -- All columns that have a domain: the others are named
 SELECT jsonb_path_query_array(dp_logreg_train('adult', 'income', NULL, 1, positive => '>50K')::jsonb, '$.features[*].column') AS features;
 RESET ROLE;
