@@ -59,7 +59,7 @@ usual_example(const DpermColumn *column)
 		example_of_kind(column->block.kind);
 }
 
-/* A domains argument for one column. */
+/* An example of a domains argument for one column. */
 static char *
 example(const DpermColumn *column, const char *domain)
 {
@@ -454,7 +454,7 @@ dperm_domain_json_template(StringInfo out, const DpermColumn *column)
 						   "[\"low\", \"high\"]");
 }
 
-/* A bound of a time column, whatever the session's DateStyle. */
+/* A bound of a time column, independent of the session's DateStyle. */
 static void
 print_time(StringInfo out, Oid base, double days)
 {
