@@ -93,7 +93,7 @@ $calm->safe_psql('postgres', qq{
 	-- fails for the rare row, which is left out then
 	CREATE FUNCTION o.rarely(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS \$\$ BEGIN RETURN x / (x - 50); END \$\$;
 	CREATE FUNCTION o.hold(id int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS \$\$ BEGIN
-		IF id IN (1, 100) THEN WHILE NOT pg_try_advisory_xact_lock_shared(id) LOOP PERFORM pg_sleep(0.01); END LOOP; END IF;
+		IF id IN (1, 100) THEN WHILE NOT pg_try_advisory_lock_shared(id) LOOP PERFORM pg_sleep(0.01); END LOOP; END IF;
 		RETURN id % 2 = 0; END \$\$;
 	CREATE TABLE o.people (id int PRIMARY KEY, ill boolean, age float8, bmi float8, kind o.kind, grade o.grade, note text, spare text, remark text, reserve text, person int);
 	CREATE INDEX ON o.people (left(note, 9));
@@ -398,7 +398,7 @@ sub seen
 }
 my ($rarely) = (say_to("SELECT 'o.rarely'::regproc::oid", @holders))[0] =~ /(\d+)/;
 sub lock_of { my ($lock) = @_; return map { qr/^at row 100: wild \Q$_\E: locktype=$lock .*pid=dperm / } 'pg_locks', 'pg_lock_status()' }
-plant('PERFORM pg_advisory_xact_lock_shared(4711)', '');
+plant('PERFORM pg_advisory_lock_shared(4711)', '');
 seen('a lock', lock_of('advisory .* objid=4711'));
 plant('NULL', 'SECURITY DEFINER SET track_functions = \'all\'');
 seen('a counter', qr/^(?:at row 100|after): wild pg_stat_user_functions: funcid=$rarely schemaname=o funcname=rarely calls=[01]$/, qr/^after: wild pg_stat_get_function_calls\($rarely\): pg_stat_get_function_calls=1$/);
