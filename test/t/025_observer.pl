@@ -404,6 +404,7 @@ if ($statements)
 {
 	plant('PERFORM 4711', q{SECURITY DEFINER SET pg_stat_statements.track = 'all'});
 	seen('a statement', qr/^(?:at row 100|after): wild pg_stat_statements: /);
+	say_to('SELECT pg_stat_statements_reset() IS NULL', @holders);
 }
 plant('NULL', 'SECURITY DEFINER SET track_functions = \'all\'');
 seen('a counter', qr/^(?:at row 100|after): wild pg_stat_user_functions: funcid=$rarely schemaname=o funcname=rarely calls=[01]$/, qr/^after: wild pg_stat_get_function_calls\($rarely\): pg_stat_get_function_calls=1$/);
