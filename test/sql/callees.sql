@@ -345,7 +345,9 @@ CREATE FUNCTION callees_nest.within(p int, y boolean) RETURNS boolean LANGUAGE s
   $$ SELECT CASE p WHEN 1 THEN public.dp_logreg_train('callees.kinds', 'y', 'x', 1) IS NOT NULL ELSE y END $$;
 CREATE VIEW callees_nest.view AS SELECT person, x, callees_nest.within(1, true) AND y AS y FROM callees_nest.own;
 SELECT dp_protect('callees_nest.view', 'callees nest', unit => 'person', domains => '{"x": [0, 1]}');
+\set VERBOSITY sqlstate
 SELECT dp_logreg_train('callees_nest.view', 'y', 'x', 1) IS NOT NULL AS within;
+\set VERBOSITY default
 SELECT callees.count('kinds') AS again;
 RESET ROLE;
 
