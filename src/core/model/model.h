@@ -46,6 +46,8 @@ typedef struct DpermModel
 	bool		has_positive;	/* was a value of it named? */
 	DpermText	positive;
 	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
+	DpermText	budget;			/* that was charged for it; empty if none was */
+	int64_t		entry;			/* of the ledger of that budget, or 0 */
 } DpermModel;
 
 /* The law of its noise. */
@@ -58,7 +60,10 @@ dperm_model_law(const DpermModel *model)
 /* What both forms say first, and the only format that is read. */
 #define DPERM_MODEL_FORMAT 1
 
-/* Fill in what a fit was given and made: everything but label and positive. */
+/*
+ * Fill in what a fit was given and made: everything but label, positive, tuning
+ * and the entry of the ledger.
+ */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,
 							 const DpermEncoder *encoder, const double *weights);

@@ -529,6 +529,12 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 	put(&o, "]");
 	if (model->tuning.len > 0)
 		put(&o, ", \"tuning\": %.*s", model->tuning.len, model->tuning.bytes);
+	if (model->entry > 0)
+	{
+		put(&o, ", \"ledger\": {\"budget\": ");
+		put_text(&o, &model->budget);
+		put(&o, ", \"entry\": %" PRId64 "}", model->entry);
+	}
 	put(&o, ", \"guarantee\": \"");
 	put_paragraph(&o, model);
 	put(&o, "\"}");
