@@ -24,6 +24,6 @@ extern DpermNoisePlans dperm_train_open(FunctionCallInfo fcinfo, DpermLearner le
  * connection.
  */
 extern Datum dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller,
-								const DpermModel *model);
+								DpermModel *model);
 
 #endif							/* DPERM_TRAIN_H */

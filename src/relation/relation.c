@@ -1,5 +1,5 @@
 /*
- * relation.c: names and owners of relations.
+ * relation.c: names, owners and sizes of relations.
  */
 #include "postgres.h"
 
@@ -95,4 +95,20 @@ dperm_relation_owner(Oid relation)
 		ReleaseSysCache(tuple);
 	}
 	return owner;
+}
+
+/* The rows of a plain table, by the catalog. */
+int64
+dperm_relation_estimated_rows(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	int64		rows = 0;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	if (((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
+		!((Form_pg_class) GETSTRUCT(tuple))->relhassubclass)
+		rows = (int64) Max(((Form_pg_class) GETSTRUCT(tuple))->reltuples, 0);
+	ReleaseSysCache(tuple);
+	return rows;
 }

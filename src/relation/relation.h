@@ -1,5 +1,5 @@
 /*
- * relation.h: names and owners of relations.
+ * relation.h: names, owners and sizes of relations.
  */
 #ifndef DPERM_RELATION_H
 #define DPERM_RELATION_H
@@ -20,5 +20,11 @@ extern char *dperm_relation_name(Oid relation);
 
 /* The owner of a relation, InvalidOid if it is gone. */
 extern Oid	dperm_relation_owner(Oid relation);
+
+/*
+ * How many rows the catalog estimates that a plain table has, which everybody
+ * can read there; 0 if it does not, or for any other relation.
+ */
+extern int64 dperm_relation_estimated_rows(Oid relation);
 
 #endif							/* DPERM_RELATION_H */
