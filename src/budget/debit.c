@@ -289,6 +289,40 @@ left_for(const DpermBudget *budget, const DpermFilterSums *spent, DpermPayer pay
 			   payer.left[DPERM_PAYER_EPSILON];
 }
 
+/* Write what is spent then: to the budget, the grant and the ledger. */
+static DpermLedgerEntry
+write_debit(const DpermBudget *budget, const Debit *debit, const DpermPayer *payer,
+			const DpermFilterSums *spent)
+{
+	DpermAmount left = dperm_filter_left(&budget->filter, spent);
+	DpermAmount grant_left = left_for(budget, spent, *payer, debit->taken.epsilon);
+	DpermBudgetLine line = {
+		.budget = budget->name,
+		.id = budget->id,
+		.act = "charge",
+		.role = debit->charge->role,
+		.function = debit->charge->function,
+		.relation = relation_name(debit->charge->relation),
+		.asked = &debit->charge->asked,
+		.neighbours = dperm_claim_neighbours_name(budget->neighbours),
+		.unit = budget->has_unit ? dperm_claim_unit_name(budget->unit) : NULL,
+		.epsilon = &debit->taken.epsilon,
+		.delta = &debit->taken.delta,
+		.charge = &debit->taken,
+		.left = &left,
+		.grant_left = OidIsValid(payer->grantee) ? &grant_left : NULL,
+		.details = debit->charge->details
+	};
+
+	dperm_budget_write_spent(budget, spent);
+	dperm_grants_write_spent(budget, payer, debit->taken.epsilon, debit->taken.delta);
+	return (DpermLedgerEntry) {
+		.budget_id = budget->id,
+		.budget = budget->name,
+		.entry = dperm_budget_append(&line)
+	};
+}
+
 /* Check and spend, all in one transaction. */
 DpermLedgerEntry
 dperm_debit(const DpermCharge *charge)
@@ -297,19 +331,6 @@ dperm_debit(const DpermCharge *charge)
 	DpermBudget *budget;
 	DpermPayer	payer;
 	DpermFilterSums spent;
-	DpermAmount left,
-				grant_left;
-	DpermBudgetLine line = {
-		.act = "charge",
-		.role = charge->role,
-		.function = charge->function,
-		.epsilon = &debit.taken.epsilon,
-		.delta = &debit.taken.delta,
-		.charge = &debit.taken,
-		.left = &left,
-		.asked = &charge->asked,
-		.details = charge->details
-	};
 
 	check_spend(&charge->spend);
 	dperm_own_tables_check_triggers(NULL);
@@ -328,23 +349,7 @@ dperm_debit(const DpermCharge *charge)
 	}
 	payer = find_payer(budget, &debit, true);
 	spent = check_filter(budget, &debit);
-	left = dperm_filter_left(&budget->filter, &spent);
-	grant_left = left_for(budget, &spent, payer, debit.taken.epsilon);
-	if (OidIsValid(payer.grantee))
-		line.grant_left = &grant_left;
-	dperm_budget_write_spent(budget, &spent);
-	dperm_grants_write_spent(budget, &payer, debit.taken.epsilon, debit.taken.delta);
-	line.budget = budget->name;
-	line.id = budget->id;
-	line.relation = relation_name(charge->relation);
-	line.neighbours = dperm_claim_neighbours_name(budget->neighbours);
-	if (budget->has_unit)
-		line.unit = dperm_claim_unit_name(budget->unit);
-	return (DpermLedgerEntry) {
-		.budget_id = budget->id,
-		.budget = budget->name,
-		.entry = dperm_budget_append(&line)
-	};
+	return write_debit(budget, &debit, &payer, &spent);
 }
 
 /* What it would take. */

@@ -96,7 +96,10 @@ says('officer', 'SELECT count(*) FROM dp_grants', '0');
 says('stranger', 'SELECT count(*) FROM dp_budgets', '0');
 says('heir', 'SELECT budget, owner, granted_to, neighbours, epsilon, epsilon_spent, epsilon_left FROM dp_budgets', 'patients|heir||replace|4|2.2|1.8', 'what is left for the owner');
 says('stranger', 'SELECT count(*) FROM dp_ledger', '0');
-says('member', 'SELECT DISTINCT role FROM dp_ledger ORDER BY 1', "member\nteam");
+says('member', 'SELECT DISTINCT role FROM dp_ledger WHERE function IS NOT NULL ORDER BY 1', "member\nteam");
+says('member', q{SELECT DISTINCT role, act, coalesce(function, relation, purpose, details, neighbours, unit, epsilon_left::text), epsilon > 0, at IS NOT NULL FROM dp_ledger WHERE role NOT IN ('member', 'team') ORDER BY 1},
+	"An \"analyst|charge||t|t\nowner|charge||t|t\npostgres|charge||t|t", 'of others role, time and cost');
+says('stranger', "SELECT count(*) FROM dp_ledger WHERE budget = 'patients'", '0', 'who may not spend sees nothing of them');
 says('heir', "SELECT count(*) FILTER (WHERE budget = 'patients') > 15, count(*) FILTER (WHERE budget <> 'patients') FROM dp_ledger", 't|0');
 says('officer', 'SELECT DISTINCT budget FROM dp_ledger ORDER BY 1', "patients\npure");
 says('officer', 'SELECT count(*) FROM dp_budgets', '0');
