@@ -21,12 +21,12 @@ CREATE FUNCTION dp_budget_alter(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_budget_alter(text, float8, float8, name, text) IS
-	'raise or lower a privacy budget, or give it to another role; before it is first charged, change its neighbours';
+	'raise or lower a privacy budget, or change its owner; before it is first charged, change its neighbours';
 
 CREATE FUNCTION dp_budget_drop(budget text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_budget_drop(text) IS
-	'drop a privacy budget that no protected relation charges; its ledger stays';
+	'drop a privacy budget that no protected relation charges; its ledger is kept';
 
 CREATE FUNCTION dp_grant(
 	budget text,
@@ -36,12 +36,12 @@ CREATE FUNCTION dp_grant(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_grant(text, name, float8, float8) IS
-	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change how much';
+	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change these limits';
 
 CREATE FUNCTION dp_revoke(budget text, role name) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_revoke(text, name) IS
-	'no longer allow a role to spend from a privacy budget';
+	'revoke the right of a role to spend from a privacy budget';
 
 CREATE FUNCTION dp_budget_charge(
 	budget text,
@@ -51,7 +51,7 @@ CREATE FUNCTION dp_budget_charge(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION dp_budget_charge(text, float8, float8, text) IS
-	'charge a privacy budget for a release that is made with other tools; it is never refunded, not even by ROLLBACK';
+	'charge a privacy budget for a release made with other tools; it is never refunded, not even by ROLLBACK';
 
 CREATE VIEW dp_grants WITH (security_barrier) AS
 	SELECT a.budget, g.grantee AS role, g.epsilon AS epsilon_granted, g.delta AS delta_granted, g.spent_epsilon AS epsilon_spent, g.spent_delta AS delta_spent,
@@ -76,7 +76,7 @@ CREATE VIEW dp_budgets WITH (security_barrier) AS
 		FROM dp_budget_grants r WHERE r.budget_id OPERATOR(pg_catalog.=) a.id GROUP BY r.grantee) g ON NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
 	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL;
 COMMENT ON VIEW dp_budgets IS
-	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the most that a single release without delta can have';
+	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the largest epsilon of a single release without delta';
 
 -- Who owns a budget, and who reads all statistics, sees every entry; others see their own, and of the charges of others who may spend from the same budget the role, the time and the cost.
 CREATE VIEW dp_ledger WITH (security_barrier) AS

@@ -19,8 +19,7 @@
 #include "base/json_value.h"
 
 /*
- * What the catalog says of the input arguments of a function; kept by the call
- * site.
+ * The input arguments of a function, from the catalog; cached by the call site.
  */
 typedef struct Signature
 {
@@ -45,7 +44,7 @@ read_signature(Oid function)
 	if (signature->names == NULL)
 		elog(ERROR, "the arguments of function %u have no names", function);
 
-	/* results that are declared as arguments come last */
+	/* OUT arguments come last */
 	while (signature->count < count &&
 		   (modes == NULL || modes[signature->count] == PROARGMODE_IN))
 		signature->count++;
@@ -163,6 +162,19 @@ dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *except, int lim
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
 }
 
+/* A copy of a call with another value: the executor keeps those that are constant. */
+FunctionCallInfo
+dperm_arguments_replace(FunctionCallInfo fcinfo, const char *name, Datum value)
+{
+	Size		size = SizeForFunctionCallInfo(PG_NARGS());
+	FunctionCallInfo copy = memcpy(palloc(size), fcinfo, size);
+	Oid			declared;
+	int			at = find_argument(fcinfo, name, &declared);
+
+	copy->args[at].value = value;
+	return copy;
+}
+
 /* Is this a type of strings? */
 static bool
 is_string_type(Oid type)
@@ -208,7 +220,7 @@ array_names(const char *argument, Datum datum, Oid element, int *count)
 	return result;
 }
 
-/* The names in a string: one, or those of an array in braces. */
+/* The names in a string: a single name, or an array in braces. */
 static char **
 string_names(const char *argument, char *text, int *count)
 {
@@ -224,7 +236,7 @@ string_names(const char *argument, char *text, int *count)
 	return result;
 }
 
-/* The names in an argument at a position. */
+/* The names in the argument at a position. */
 char **
 dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int *count)
 {

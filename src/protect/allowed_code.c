@@ -346,8 +346,6 @@ check_body(Oid function, HeapTuple tuple, Walk *walk)
 	}
 	else if (form->provolatile != PROVOLATILE_IMMUTABLE)
 		refuse_opaque(function, walk);
-	else if (form->proretset && form->prolang != ClanguageId && function >= FirstNormalObjectId)
-		refuse_reader(function, "returns a set, and its body cannot be looked into", walk);
 }
 
 /* An expression that the catalog has as text. */

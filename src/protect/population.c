@@ -226,7 +226,7 @@ dperm_population_query(Oid oid, AttrNumber unit, Oid *table)
 				"SELECT %s FROM %s%s AS t",
 				behind ?
 					psprintf("t.%s", quote_identifier(get_attname(entry->relid, behind, false))) :
-					"pg_catalog.count(*)",
+					"",
 				entry->inh ? "" : "ONLY ",
 				quote_qualified_identifier(get_namespace_name(get_rel_namespace(entry->relid)),
 										   get_rel_name(entry->relid)));

@@ -355,8 +355,6 @@ call_function(ReturnSetInfo *rows)
 	result = FunctionCallInvoke(worker.call);
 	if (!worker.charged)
 		elog(ERROR, "function %u did not charge a budget", worker.header->function);
-	if (TransactionIdIsValid(GetTopTransactionIdIfAny()))
-		elog(ERROR, "a function behind relation %u has written", worker.header->relation);
 	disable_timeout(STATEMENT_TIMEOUT, false);
 	commit();
 	return result;
@@ -410,7 +408,7 @@ static void
 log_place(const ErrorData *error, const char *what)
 {
 	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
-	ereport(LOG, (errmsg("%s on protected relation %u failed: SQLSTATE %s, raised by %s in "
+	ereport(LOG, (errmsg("%s protected relation %u failed: SQLSTATE %s, raised by %s in "
 						 "%s, line %d",
 						 what, worker.header->relation, unpack_sql_state(error->sqlerrcode),
 						 error->funcname ? error->funcname : "?",
@@ -439,7 +437,7 @@ work(void)
 		keep();
 	}
 	if (dperm_worker_rules_caught())
-		log_place(dperm_worker_rules_caught(), "a function");
+		log_place(dperm_worker_rules_caught(), "an expression of");
 	let_go_of_server();
 	if (rows.setResult)
 		send_rows(rows.setResult, rows.setDesc);
@@ -517,7 +515,7 @@ keep_failure(const char *failure)
 	PG_CATCH();
 	{
 		FlushErrorState();
-		AbortCurrentTransaction();
+		AbortOutOfAnyTransaction();
 	}
 	PG_END_TRY();
 }
@@ -538,13 +536,13 @@ tell_failure(void)
 	MemoryContextSwitchTo(worker.context);
 	error = CopyErrorData();
 	FlushErrorState();
-	AbortCurrentTransaction();
+	AbortOutOfAnyTransaction();
 
 	/* what ends a call from outside is no fault of its arguments */
 	if (worker.charged && strcmp(class_of(error->sqlerrcode), DPERM_FAILURE_CANCELLED) == 0)
 		whole = false;
 	if (!whole)
-		log_place(error, "a call");
+		log_place(error, "a call on");
 	if (worker.charged)
 		keep_failure(!whole ? class_of(error->sqlerrcode) :
 					 error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ?

@@ -5,9 +5,9 @@
 
 #include "access/htup_details.h"
 #include "access/transam.h"
-#include "access/xact.h"
 #include "catalog/dependency.h"
-#include "catalog/pg_language.h"
+#include "catalog/objectaccess.h"
+#include "catalog/pg_namespace.h"
 #include "catalog/pg_proc.h"
 #include "commands/extension.h"
 #include "fmgr.h"
@@ -17,10 +17,10 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
-#include "utils/resowner.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
 
+#include "base/message.h"
 #include "protect/worker_rules.h"
 
 /* Whom this process trusts, beside PostgreSQL and superusers. */
@@ -30,6 +30,7 @@ static Oid	trusted_extension;
 /* The hooks of others. */
 static needs_fmgr_hook_type next_needs_hook;
 static fmgr_hook_type next_hook;
+static object_access_hook_type next_access;
 static planner_hook_type next_planner;
 static get_relation_info_hook_type next_relation_info;
 
@@ -61,60 +62,22 @@ refuse_stranger(Oid function)
 	if (!dperm_worker_rules_function(function, trusted_owner, trusted_extension))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("function %s does not belong to the owner of the protected "
-						"relation", format_procedure(function))));
+				 errmsg("function %s does not belong to the owner of the protected relation",
+						format_procedure(function)),
+				 errhint("It would run with the owner's rights. The owner of the relation, or a "
+						 "superuser, has to own the function.")));
 }
 
-/*
- * Can what a function does depend on names that are looked up when it runs? Then
- * others may have a hand in whether it fails: by an object that fits better, or a
- * constraint of a domain. Functions in C, and bodies that were parsed when they
- * were created, name nothing.
- */
-static bool
-is_opaque(Oid function)
-{
-	HeapTuple	tuple;
-	Oid			language;
-	bool		parsed;
+/* Is an expression of the relation evaluated just now? */
+static bool evaluating;
 
-	if (function < FirstNormalObjectId)
-		return false;
-	tuple = SearchSysCache1(PROCOID, ObjectIdGetDatum(function));
-	if (!HeapTupleIsValid(tuple))
-		elog(ERROR, "cache lookup failed for function %u", function);
-	language = ((Form_pg_proc) GETSTRUCT(tuple))->prolang;
-	parsed = !heap_attisnull(tuple, Anum_pg_proc_prosqlbody, NULL);
-	ReleaseSysCache(tuple);
-	return language != ClanguageId && language != INTERNALlanguageId && !parsed;
-}
-
-/* What opaque functions of the owner call, by their languages' handlers. */
-typedef struct Handler
-{
-	Oid			function;
-	PGFunction	address;
-} Handler;
-
-static List *handlers;
-
-/* Are rows read, and is an opaque function under way? */
-static bool reading;
-static bool within;
-
-/* The first error that was caught. */
+/* The first error of a row. */
 static ErrorData *caught;
 
-/* The handler of a function, NULL if it is not known yet. */
-static PGFunction
-handler_of(Oid function)
+void
+dperm_worker_rules_evaluates(bool now)
 {
-	ListCell   *cell;
-
-	foreach(cell, handlers)
-		if (((Handler *) lfirst(cell))->function == function)
-			return ((Handler *) lfirst(cell))->address;
-	return NULL;
+	evaluating = now;
 }
 
 /* Is an error an interrupt of the process, and not one that a function raises? */
@@ -125,130 +88,90 @@ is_interrupt(const ErrorData *error)
 		strcmp(error->funcname, "ProcessInterrupts") == 0;
 }
 
-/* Keep the first error, for the log. */
-static void
-keep_error(ErrorData *error)
+void
+dperm_worker_rules_row_failed(ErrorData *error)
 {
-	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+	MemoryContext before;
 
+	if (is_interrupt(error))
+		ReThrowError(error);
 	if (caught == NULL)
 	{
+		before = MemoryContextSwitchTo(TopMemoryContext);
 		caught = palloc0(sizeof(*caught));
 		caught->sqlerrcode = error->sqlerrcode;
 		caught->lineno = error->lineno;
 		caught->funcname = error->funcname ? pstrdup(error->funcname) : NULL;
 		caught->filename = error->filename ? pstrdup(error->filename) : NULL;
+		MemoryContextSwitchTo(before);
 	}
-	MemoryContextSwitchTo(before);
 	FreeErrorData(error);
 }
 
-/*
- * Call an opaque function. If it fails, its value is NULL. So whoever makes it
- * fail for some rows has changed what these rows are, which the noise hides, and
- * does not learn whether there are any.
- */
-static Datum
-call_carefully(PG_FUNCTION_ARGS)
-{
-	volatile PGFunction handler = handler_of(fcinfo->flinfo->fn_oid);
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *volatile error = NULL;
-	volatile Datum result = 0;
-
-	if (within)
-		return handler(fcinfo);
-	within = true;
-	BeginInternalSubTransaction(NULL);
-	MemoryContextSwitchTo(context);
-	PG_TRY();
-	{
-		result = handler(fcinfo);
-		ReleaseCurrentSubTransaction();
-	}
-	PG_CATCH();
-	{
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
-	}
-	PG_END_TRY();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	within = false;
-	if (error && is_interrupt(error))
-		ReThrowError(error);
-	if (error)
-	{
-		keep_error(error);
-		fcinfo->isnull = true;
-		result = 0;
-	}
-	return result;
-}
-
-/*
- * Have a function called carefully, wherever it is called from: an expression, an
- * operator, a cast, a constraint. What is changed is the copy that PostgreSQL has
- * made for one place in this process.
- */
-static void
-make_careful(FmgrInfo *function)
-{
-	MemoryContext before;
-	Handler    *handler;
-
-	if (!reading || within || function->fn_addr == call_carefully || function->fn_retset ||
-		!is_opaque(function->fn_oid))
-		return;
-	if (handler_of(function->fn_oid) == NULL)
-	{
-		before = MemoryContextSwitchTo(TopMemoryContext);
-		handler = palloc(sizeof(*handler));
-		handler->function = function->fn_oid;
-		handler->address = function->fn_addr;
-		handlers = lappend(handlers, handler);
-		MemoryContextSwitchTo(before);
-	}
-	function->fn_addr = call_carefully;
-}
-
-/* From here on rows are read, or no longer. */
 void
-dperm_worker_rules_reading(bool now)
+dperm_worker_rules_try_failed(ErrorData *error)
 {
-	reading = now;
-	within = false;
+	bool		faulty =
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION;
+
+	if (faulty)
+	{
+		dperm_message_public();
+		error->output_to_client = true; /* which it was not, in our copy, when it was raised */
+	}
+	if (faulty || is_interrupt(error))
+		ReThrowError(error);
+	FreeErrorData(error);
 }
 
-/* The first error of an opaque function, for the log; or NULL. */
 const ErrorData *
 dperm_worker_rules_caught(void)
 {
 	return caught;
 }
 
-/* PostgreSQL looks up a function. Of an opaque one it shall tell when it is called. */
+/* PostgreSQL looks up a function. */
 static bool
 look_up(Oid function)
 {
 	refuse_stranger(function);
-	return is_opaque(function) || (next_needs_hook && next_needs_hook(function));
+	return next_needs_hook && next_needs_hook(function);
 }
 
-/* PostgreSQL calls such a function, or one that has settings of its own or is SECURITY DEFINER. */
+/* PostgreSQL calls one that has settings of its own or is SECURITY DEFINER. */
 static void
 call(FmgrHookEventType event, FmgrInfo *function, Datum *private)
 {
 	if (event == FHET_START)
-	{
 		refuse_stranger(function->fn_oid);
-		make_careful(function);
-	}
 	if (next_hook)
 		next_hook(event, function, private);
+}
+
+/*
+ * PostgreSQL looks for a name in a schema. While an expression is evaluated that
+ * is a name in the body of a function, which has not been looked up before a row
+ * got there. Others see the lock on what is found, and can put something in its
+ * place; so there is nothing to be found but in pg_catalog, where nobody but a
+ * superuser makes anything.
+ */
+static void
+search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
+{
+	ObjectAccessNamespaceSearch *search = arg;
+
+	if (next_access)
+		next_access(access, class, object, sub, arg);
+	if (access != OAT_NAMESPACE_SEARCH || !evaluating || object == PG_CATALOG_NAMESPACE)
+		return;
+	search->result = false;
+	if (search->ereport_on_violation)
+		ereport(ERROR,
+				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+				 errmsg("a function of the protected relation names an object in schema \"%s\"",
+						get_namespace_name(object)),
+				 errhint("A function in PL/pgSQL, or in SQL with a body in quotes, can use "
+						 "pg_catalog alone; one with RETURN or BEGIN ATOMIC can use any schema.")));
 }
 
 /*
@@ -299,6 +222,8 @@ dperm_worker_rules_only(Oid owner)
 	needs_fmgr_hook = look_up;
 	next_hook = fmgr_hook;
 	fmgr_hook = call;
+	next_access = object_access_hook;
+	object_access_hook = search_schema;
 	next_planner = planner_hook;
 	planner_hook = plan_here;
 	next_relation_info = get_relation_info_hook;

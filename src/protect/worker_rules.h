@@ -25,11 +25,23 @@ extern bool dperm_worker_rules_function(Oid function, Oid owner, Oid extension);
 extern void dperm_worker_rules_only(Oid owner);
 
 /*
- * While rows are read, a function whose body names things that are looked up
- * when it runs does not fail: its value is NULL then. The first error is kept
- * for the log.
+ * From here on an expression of the relation is evaluated, or no longer. Names
+ * in the bodies of functions, which are looked up now, are found in pg_catalog
+ * alone.
  */
-extern void dperm_worker_rules_reading(bool now);
+extern void dperm_worker_rules_evaluates(bool now);
+
+/*
+ * An expression has failed for a row: raise again what ends the call, keep the
+ * first of all other errors for the log; NULL if there was none.
+ */
+extern void dperm_worker_rules_row_failed(ErrorData *error);
+
+/*
+ * An expression has failed for a row of NULLs, before the charge: raise again
+ * what no row is to blame for, a name that is not found or must not be used.
+ */
+extern void dperm_worker_rules_try_failed(ErrorData *error);
 extern const ErrorData *dperm_worker_rules_caught(void);
 
 #endif							/* DPERM_WORKER_RULES_H */

@@ -28,9 +28,9 @@
 #include "protect/allowed_code.h"
 #include "protect/as_owner.h"
 #include "protect/worker.h"
-#include "protect/worker_rules.h"
 #include "query/checked_query.h"
 #include "query/query_rules.h"
+#include "query/view_rows.h"
 #include "relation/location.h"
 #include "relation/relation.h"
 
@@ -255,24 +255,33 @@ typedef struct KeptPlan
 {
 	char	   *text;
 	Query	   *tree;			/* with views expanded */
-	PlannedStmt *planned;
+	bool		split;			/* are there expressions to evaluate? */
+	DpermViewRows rows;
+	PlannedStmt *planned;		/* of the columns alone, if there are */
 } KeptPlan;
 
 static List *kept_plans;
 
-/* Plan a query, and keep the plan for as long as this process lives. */
+/*
+ * Plan a query, and keep the plan for as long as this process lives. The whole
+ * of a query that is split is started here, for the privileges on all views.
+ */
 static KeptPlan *
 keep_plan(const DpermChecked *query, Query *tree)
 {
-	MemoryContext before;
-	KeptPlan   *kept = MemoryContextAlloc(TopMemoryContext, sizeof(*kept));
-	PlannedStmt *planned = plan(query, copyObject(tree));
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+	KeptPlan   *kept = palloc0(sizeof(*kept));
 
-	before = MemoryContextSwitchTo(TopMemoryContext);
 	kept->text = pstrdup(query->text);
 	kept->tree = copyObject(tree);
-	kept->planned = copyObject(planned);
 	kept_plans = lappend(kept_plans, kept);
+	kept->split = dperm_view_rows_split(tree, &kept->rows);
+	MemoryContextSwitchTo(before);
+	if (kept->split)
+		end(start(query, plan(query, tree), None_Receiver));
+	kept->planned = plan(query, kept->split ? kept->rows.columns : tree);
+	before = MemoryContextSwitchTo(TopMemoryContext);
+	kept->planned = copyObject(kept->planned);
 	MemoryContextSwitchTo(before);
 	return kept;
 }
@@ -306,6 +315,8 @@ try_protected(const DpermChecked *query)
 	dperm_worker_plans(query->source->run_as);
 	kept = keep_plan(query, tree);
 	end(start(query, copyObject(kept->planned), None_Receiver));
+	if (kept->split)
+		dperm_view_rows_try(&kept->rows);
 	dperm_worker_planned(query->source->run_as);
 }
 
@@ -322,9 +333,9 @@ run_protected(const DpermChecked *query, DestReceiver *receiver)
 
 	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree,
 							 source->relation, source->run_as);
-	dperm_worker_rules_reading(true);
+	if (kept->split)
+		receiver = dperm_view_rows_receiver(&kept->rows, receiver);
 	run(start(query, copyObject(kept->planned), receiver));
-	dperm_worker_rules_reading(false);
 }
 
 /*

@@ -81,27 +81,6 @@ read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiv
 }
 
 /*
- * The query that reads all rows where servers are to tell columns and nothing
- * else: names of functions, operators and types would be looked up there, and
- * somebody else may have made one that fits better. Whoever receives the rows
- * reads the labels.
- */
-static char *
-fenced_query(const DpermSource *source)
-{
-	StringInfoData sql;
-
-	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
-	for (int i = 0; i < source->block_count; i++)
-		appendStringInfo(&sql, ", %s", source->columns[i]);
-	if (source->unit)
-		appendStringInfo(&sql, ", %s", source->unit);
-	appendStringInfo(&sql, " FROM %s AS t", source->from);
-	return sql.data;
-}
-
-/*
  * The query that reads all rows, once; or one that reads rows as one would that
  * are read again, each with its portion.
  */
@@ -110,10 +89,11 @@ read_query(const DpermSource *source, bool once)
 {
 	StringInfoData sql;
 
-	if (source->fenced)
-		return fenced_query(source);
 	initStringInfo(&sql);
-	appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
+	if (dperm_source_shows_columns(source))
+		appendStringInfo(&sql, "SELECT t.%s", quote_identifier(source->label_column));
+	else
+		appendStringInfo(&sql, "SELECT %s", dperm_pass_query_label(source));
 	for (int i = 0; i < source->block_count; i++)
 		appendStringInfo(&sql, ", %s", source->columns[i]);
 	if (once && source->unit)
@@ -233,15 +213,10 @@ dperm_queries_read(const DpermSource *source, DestReceiver *receiver)
 char *
 dperm_queries_own_population(const DpermSource *source)
 {
-	/*
-	 * counted by whoever receives the rows: servers are to tell columns and
-	 * nothing else
-	 */
-	if (source->fenced && !source->unit)
-		return psprintf("SELECT t.%s FROM "
-						"%s AS t", quote_identifier(source->label_column), source->from);
-	return psprintf("SELECT %s FROM "
-					"%s AS t", source->unit ? source->unit : "pg_catalog.count(*)", source->from);
+	return psprintf("SELECT %s FROM %s AS t",
+					source->unit ? source->unit :
+								   psprintf("t.%s", quote_identifier(source->label_column)),
+					source->from);
 }
 
 /* Run the population. */

@@ -53,11 +53,17 @@ typedef struct DpermSource
 	char	   *label_column;
 	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
 	bool		label_negated;	/* is it a boolean, of which false is positive? */
+	bool		label_known;	/* does it have a domain? */
 	/*
 	 * how the label of a row is read that comes here: a boolean, or the column
 	 * as it is
 	 */
 	DpermLabel	label;
+	/*
+	 * if all columns with a domain are features, the names of those without
+	 * one, for people; NULL: there are none
+	 */
+	char	   *left_out;
 	char	  **columns;		/* SQL expressions of the features */
 	bool	   *output;			/* is a feature the text that the type of its column writes? */
 	Datum		positive;		/* text, of a label that is no boolean; or 0 for NULL */
@@ -74,16 +80,11 @@ typedef struct DpermSource
 	/*
 	 * For a source that is read once and need not show all rows of the table
 	 * behind it, a query over that table: with a unit, the unit of each of its
-	 * rows; else one row, their number, as bigint. Rows that are not shown
-	 * count as empty ones. Or NULL.
+	 * rows; else just as many rows. Rows that are not shown count as empty ones.
+	 * Or NULL.
 	 */
 	char	   *population;
 	Oid			population_relation;	/* that table */
-	/*
-	 * protected and on a Citus cluster: the workers tell columns, and nothing
-	 * is computed there
-	 */
-	bool		fenced;
 	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 	/*
@@ -123,6 +124,18 @@ static inline bool
 dperm_source_only_once(const DpermSource *source)
 {
 	return source->once && !source->spec.weighted;
+}
+
+/*
+ * Do the queries over a source show columns, and nothing that is computed of
+ * them? Of a protected one they do: other servers would look names up anew, and
+ * an error in an expression would tell of a row. Whoever receives the rows reads
+ * the labels.
+ */
+static inline bool
+dperm_source_shows_columns(const DpermSource *source)
+{
+	return source->registration != NULL;
 }
 
 /*

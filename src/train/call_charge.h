@@ -19,9 +19,9 @@ typedef enum DpermCallKind
 } DpermCallKind;
 
 /*
- * Fill in what the options leave open and a charge has to know: the slack of
- * Gaussian noise. For an open source, before the options are used for anything
- * else; of any other source than a protected one nothing changes.
+ * Fill in what the charge depends on and the options leave open: the slack of
+ * Gaussian noise. To be called once the source is open, before the options are
+ * used for anything else. Changes nothing unless the source is protected.
  */
 extern void dperm_call_charge_settle(DpermOptions *options, const DpermSource *source);
 

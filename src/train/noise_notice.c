@@ -41,7 +41,7 @@ tell_share(int level, const DpermOptions *candidates, const DpermSource *sources
 	if (!(least > TOO_NOISY))
 		return false;
 	ereport(level,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			(level == ERROR ? errcode(ERRCODE_INVALID_PARAMETER_VALUE) : 0,
 			 errmsg("the noise is larger than the weights can be: noise_share is %.3g "
 					"with " INT64_FORMAT " %s%s%s",
 					least, rows / portions,

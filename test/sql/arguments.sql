@@ -227,7 +227,7 @@ SELECT svm($$ 'minefield', 'sick', 'x', 1, loss => 'none' $$);
 SELECT svm($$ 'minefield', 'sick', 'x', 1, h => 7 $$);
 SELECT logreg($$ 'minefield', 'sick', '{x,age}', 1 $$);
 SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [120, 0]}' $$);
-SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120], "name": ["a"]}' $$);
+SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120], "name": "a"}' $$);
 SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120], "nothing": ["a"]}' $$);
 SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120]}', kernel => 'none' $$);
 SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);

@@ -247,7 +247,7 @@ RESET ROLE;
 GRANT CREATE ON SCHEMA public TO dperm_analyst;
 SET ROLE dperm_analyst;
 CREATE FUNCTION public.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
-SELECT dp_logreg_train('vault.people', 'note', '{age}', 1, positive => 'n1');
+SELECT dp_logreg_train('vault.people', 'note', '{age}', 1, positive => 'n1') IS NOT NULL AS fits_better;
 DROP FUNCTION public.dperm_label(text, text);
 RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
@@ -309,15 +309,17 @@ CREATE FUNCTION vault.writing(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ 
 CREATE FUNCTION vault.creating(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN CREATE TEMP TABLE mine (x int); RETURN $1; END $$;
 CREATE FUNCTION vault.raising(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'age %', $1; RAISE EXCEPTION 'age %', $1; END $$;
 CREATE FUNCTION vault.noting(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE WARNING 'age %', $1; RETURN $1; END $$;
-SELECT format('CREATE VIEW vault.%1$s_view AS SELECT coalesce(vault.%1$s(age), 1 / (age - age)) AS age, ill FROM vault.people', f) FROM unnest('{becoming,writing,creating,raising,noting}'::text[]) f \gexec
+SELECT format('CREATE VIEW vault.%1$s_view AS SELECT vault.%1$s(age) AS age, ill FROM vault.people', f) FROM unnest('{becoming,writing,creating,raising,noting}'::text[]) f \gexec
 SELECT dp_protect('vault.' || f || '_view', 'vault', domains => '{"age": [0, 120]}') FROM unnest('{becoming,writing,creating,raising,noting}'::text[]) f;
+CREATE TABLE vault.model AS SELECT dp_logreg_train('vault.people', 'ill', 'age', 1) AS model;
+GRANT SELECT ON vault.model TO dperm_analyst;
 SET ROLE dperm_analyst;
 \set VERBOSITY terse
-SELECT format('SELECT dp_logreg_train(''vault.%1$s_view'', ''ill'', ''age'', 1) IS NOT NULL AS %1$s', f) FROM unnest('{becoming,writing,creating,raising,noting}'::text[]) f \gexec
+SELECT format('SELECT sum(value) > 40 AS %1$s FROM vault.model, dp_evaluate(model, ''vault.%1$s_view'', epsilon => 1) WHERE metric LIKE ''%%tives''', f) FROM unnest('{becoming,writing,creating,raising,noting}'::text[]) f \gexec
 \set VERBOSITY default
 SET ROLE dperm_owner;
 DROP FUNCTION vault.becoming, vault.writing, vault.creating, vault.raising, vault.noting CASCADE;
--- errors of the owner's functions do not show what rows hold
+-- errors of the owner's functions do not show what rows hold, nor that there were any
 RESET SESSION AUTHORIZATION;
 SET ROLE dperm_owner;
 CREATE OR REPLACE FUNCTION vault.lying(int) RETURNS int LANGUAGE sql STABLE RETURN ('age ' || $1)::int;
@@ -325,9 +327,7 @@ CREATE VIEW vault.cast AS SELECT note::int AS age, ill FROM vault.people;
 SELECT dp_protect('vault.cast', 'vault', domains => '{"age": [0, 12]}');
 RESET ROLE;
 SET SESSION AUTHORIZATION dperm_analyst;
-SELECT dp_logreg_train('vault.cast', 'ill', 'age', 1);
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg_train('vault.lies', 'ill', 'age', 1);
+SELECT dp_logreg_train('vault.cast', 'ill', 'age', 1) IS NOT NULL AS "cast", dp_logreg_train('vault.lies', 'ill', 'age', 1) IS NOT NULL AS lies;
 RESET SESSION AUTHORIZATION;
 
 -- A function that comes to read a view, or to write, after the view has been protected

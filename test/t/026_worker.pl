@@ -23,7 +23,7 @@ $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION owner;
 	CREATE TABLE people AS SELECT i AS id, i % 3 = 0 AS ill, i % 50 AS age, 'canary' || i AS note FROM generate_series(1, 200) i;
 	-- waits until nobody holds the lock
-	CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS
+	CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE STRICT LANGUAGE plpgsql AS
 	  $$ BEGIN WHILE NOT pg_try_advisory_xact_lock_shared(7) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN i; END $$;
 	CREATE VIEW held AS SELECT ill, waits(age) AS age FROM people;
 	SELECT dp_budget_create('b', 500), dp_budget_create('small', 1);
@@ -54,12 +54,15 @@ sub start
 	return \%s;
 }
 
+# What a session has said, without the notice of little epsilon: test/sql/ledger.sql is about that.
+sub heard { return $_[0] =~ s/^(?:psql:\S+ )?NOTICE:  00000: the noise is larger than .*\n?(?:HINT:  .*\n?)?(?:LOCATION:  .*\n?)?//mgr; }
+
 # Lets a session come to its end.
 sub finish
 {
 	my ($s) = @_;
 	eval { $s->{handle}->finish; 1 } or eval { $s->{handle}->kill_kill };
-	return $s->{err};
+	return heard($s->{err});
 }
 
 sub query { return $node->safe_psql('postgres', shift); }
@@ -71,7 +74,7 @@ sub as
 	my ($role, $sql) = @_;
 	my ($out, $err) = ('', '');
 	$node->psql('postgres', "\\set VERBOSITY verbose\nSET SESSION AUTHORIZATION $role; $sql", stdout => \$out, stderr => \$err, on_error_stop => 0);
-	return ($out, $err);
+	return ($out, heard($err));
 }
 
 # A session that holds what the view waits for.
@@ -226,48 +229,48 @@ foreach my $case (
 	not_charged($what);
 }
 
-# ---- errors after the charge are a class; nothing of a row is in them
+# ---- a row for which an expression fails is left out; nothing of it shows
 
 query(q{SET SESSION AUTHORIZATION owner;
 	CREATE FUNCTION fails(a int, b int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN a / (b - 13); END $$; CREATE OPERATOR public./// (LEFTARG = int, RIGHTARG = int, FUNCTION = fails);
 	CREATE DOMAIN picky AS int CHECK (VALUE <> 13);
 	CREATE FUNCTION raises(code text, note text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE 'secret %', note USING ERRCODE = code, HINT = note, DETAIL = note; END $$;
 	CREATE FUNCTION says(i int, note text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'secret %', note; RAISE INFO 'secret %', note; RAISE LOG 'secret %', note; RETURN i; END $$;
-	CREATE FUNCTION recurses(note text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN public.recurses(note || 'x'); END $$;
+	CREATE FUNCTION recurses(note text) RETURNS int IMMUTABLE RETURN 1; CREATE OR REPLACE FUNCTION recurses(note text) RETURNS int IMMUTABLE RETURN recurses(note || 'x') + 1;
 	CREATE FUNCTION sorts(note text) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN (SELECT count(*) FROM (SELECT i FROM generate_series(1, 300000) i ORDER BY md5(i::text || note)) s); END $$;
 	CREATE FUNCTION calls_again(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.dp_logreg_train('public.people', 'ill', '{age}', 1); RETURN i; END $$;
 	CREATE FUNCTION charges(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.dp_budget_charge('b', 1); RETURN i; END $$});
-my %class = (
-	'the relation could not be read' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:  The server log has the cause\.\nLOCATION:[^\n]*$/,
-	'too few resources' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  53000: the server had too few resources to read the protected relation\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:[^\n]*\nLOCATION:[^\n]*$/,
-	'cancelled' => qr/^(?:psql:<stdin>:\d+: )?ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nLOCATION:[^\n]*$/,
-	'kept' => qr/^$/);
 foreach my $case (
-	[ 'division by zero', 'CASE WHEN id = 13 THEN 1 / (age - 13) ELSE age END', 'the relation could not be read' ],
-	[ 'a number that is none', 'CASE WHEN id = 13 THEN note::int ELSE age END', 'the relation could not be read' ],
-	[ 'a regular expression', "CASE WHEN note ~ (CASE WHEN id = 13 THEN note || '[' ELSE 'x' END) THEN 1 ELSE age END", 'the relation could not be read' ],
-	[ 'a text that is too long', "CASE WHEN id = 13 THEN length(repeat(note, 1000000000)) ELSE age END", 'the relation could not be read' ],
-	# a function of the owner that fails is NULL for this row
-	[ 'stack depth', 'CASE WHEN id = 13 THEN recurses(note) ELSE age END', 'kept' ],
-	[ 'temp_file_limit', 'CASE WHEN id = 13 THEN sorts(note) ELSE age END', 'kept' ],
-	[ 'an exception', "CASE WHEN id = 13 THEN raises('P0001', note) ELSE age END", 'kept' ],
-	[ 'an error that cancels', "CASE WHEN id = 13 THEN raises('57014', note) ELSE age END", 'kept' ],
-	[ 'an error within an operator', 'CASE WHEN id = 13 THEN age OPERATOR(public.///) id ELSE age END', 'kept' ],
-	[ 'an error within a constraint', 'CASE WHEN id = 13 THEN (age::picky)::int ELSE age END', 'the relation could not be read' ],
-	[ 'messages', 'says(age, note)', 'kept' ],
-	[ 'a call within a call', 'coalesce(calls_again(age), 1 / (id - id))', 'the relation could not be read' ],
-	[ 'a charge within a call', 'coalesce(charges(age), 1 / (id - id))', 'the relation could not be read' ])
+	[ 'division by zero', 'CASE WHEN id = 13 THEN 1 / (age - 13) ELSE age END' ],
+	[ 'a number that is none', 'CASE WHEN id = 13 THEN note::int ELSE age END' ],
+	[ 'a regular expression', "CASE WHEN note ~ (CASE WHEN id = 13 THEN note || '[' ELSE 'x' END) THEN 1 ELSE age END" ],
+	[ 'a text that is too long', "CASE WHEN id = 13 THEN length(repeat(note, 1000000000)) ELSE age END" ],
+	[ 'stack depth', 'CASE WHEN id = 13 THEN recurses(note) ELSE age END' ],
+	[ 'temp_file_limit', 'CASE WHEN id = 13 THEN sorts(note) ELSE age END' ],
+	[ 'an exception', "CASE WHEN id = 13 THEN raises('P0001', note) ELSE age END" ],
+	[ 'an error that cancels', "CASE WHEN id = 13 THEN raises('57014', note) ELSE age END" ],
+	[ 'an error within an operator', 'CASE WHEN id = 13 THEN age OPERATOR(public.///) id ELSE age END' ],
+	[ 'an error within a constraint', 'CASE WHEN id = 13 THEN (age::picky)::int ELSE age END' ],
+	[ 'messages', 'says(age, note)' ],
+	[ 'a call within a call', 'CASE WHEN id = 13 THEN calls_again(age) ELSE age END' ],
+	[ 'a charge within a call', 'CASE WHEN id = 13 THEN charges(age) ELSE age END' ],
+	[ 'WHERE', 'age', 'WHERE 1 / (id - 13) > -2' ])
 {
-	my ($what, $expression, $release) = @$case;
-	query(qq{SET SESSION AUTHORIZATION owner; DROP VIEW IF EXISTS tried; CREATE VIEW tried AS SELECT ill, ($expression)::int AS age FROM people; SELECT dp_protect('tried', 'b', domains => '{"age": [0, 50]}')});
+	my ($what, $expression, $where) = (@$case, '');
+	query(qq{SET SESSION AUTHORIZATION owner; DROP VIEW IF EXISTS tried; CREATE VIEW tried AS SELECT ill, ($expression)::int AS age FROM people $where; SELECT dp_protect('tried', 'b', domains => '{"age": [0, 50]}')});
 	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 	my ($out, $err) = as('ana', "SELECT dp_logreg_train('tried', 'ill', '{age}', 0.01)::jsonb ->> 'rows'");
-	like($err, $class{$release}, "$what: the error");
-	unlike("$out$err", qr/canary|secret/, "$what: nothing of a row");
-	charged($what, $release);
+	is("$out|$err", '200|', "$what: nothing of a row");
+	charged($what, 'kept');
 }
 ok(slurp_file($node->logfile) !~ /secret canary|canary\d/, 'nor is it in the log');
-ok(slurp_file($node->logfile) =~ /a $_/, "which says what happened: $_") foreach 'call on protected relation \d+ failed: SQLSTATE 22012, raised by int4div', 'function on protected relation \d+ failed: SQLSTATE 54001, raised by check_stack_depth', 'function on protected relation \d+ failed: SQLSTATE 53400, raised by';
+ok(slurp_file($node->logfile) =~ /a$_/, "which says what happened: $_") foreach map { "n expression of protected relation \\d+ failed: SQLSTATE $_" } '22012, raised by int4div', '54001, raised by check_stack_depth', '53400, raised by';
+
+# What is wrong with a function for every row, a name that is not found or must not be used, is refused with a row of NULLs, before the charge.
+query(q{SET SESSION AUTHORIZATION owner; DROP VIEW tried; CREATE VIEW tried AS SELECT ill, charges(age) AS age FROM people; SELECT dp_protect('tried', 'b', domains => '{"age": [0, 50]}')});
+$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
+like((as('ana', "SELECT dp_logreg_train('tried', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  42501: a function of the protected relation names an object in schema "public"/, 'a name');
+not_charged('a name');
 
 # What depends on the number of rows alone is said in full.
 like((as('ana', "SELECT dp_logreg_tune('little', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  22023: a portion of the rows is empty\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:  There are too few rows for this many candidates/, 'too few rows');
@@ -403,7 +406,7 @@ $entries = $after;
 # ---- DROP DATABASE, and crashes
 
 query('CREATE DATABASE other');
-$node->safe_psql('other', q{CREATE EXTENSION dperm; CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100); RETURN i; END $$;
+$node->safe_psql('other', q{CREATE EXTENSION dperm; CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE STRICT LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100); RETURN i; END $$;
 	CREATE TABLE people AS SELECT i % 2 = 0 AS ill, i FROM generate_series(1, 10) i; CREATE VIEW held AS SELECT ill, waits(i) AS age FROM people; SELECT dp_budget_create('b', 1), dp_protect('held', 'b', domains => '{"age": [0, 50]}')});
 my $doomed = start($superuser, "\\c other", "$train;");
 poll(sprintf($reading, 1));
@@ -471,23 +474,17 @@ query(q{
 my (undef, $chat) = as('ana', "SELECT dp_logreg_train('chatting', 'ill', '{age}', 0.01) IS NOT NULL");
 unlike($chat, qr/canary/, 'no message after a public error that was caught');
 
-# Settings of the owner's functions end with the transaction, and what they write is undone.
+# What the owner's functions set and write is undone.
 query(q{
 	SET SESSION AUTHORIZATION owner;
-	CREATE TABLE witness (a int);
 	CREATE FUNCTION sets(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM set_config('default_transaction_read_only', 'on', false), set_config('quote_all_identifiers', 'on', false); RETURN i; END $$;
 	CREATE VIEW setting AS SELECT ill, sets(age) AS age FROM people;
-	CREATE FUNCTION write_it() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RESET transaction_read_only; INSERT INTO public.witness VALUES (1); END $$;
-	CREATE FUNCTION writes(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.write_it(); RETURN i; END $$;
-	CREATE VIEW writing AS SELECT ill, coalesce(writes(age), 1 / (id - id)) AS age FROM people;
-	CREATE FUNCTION hide_it() RETURNS void LANGUAGE plpgsql AS $$ BEGIN BEGIN RESET transaction_read_only; INSERT INTO public.witness VALUES (1); EXCEPTION WHEN division_by_zero THEN NULL; END; SET transaction_read_only = on; END $$;
-	CREATE FUNCTION hides(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM public.hide_it(); RETURN i; END $$;
-	CREATE VIEW hiding AS SELECT ill, coalesce(hides(age), 1 / (id - id)) AS age FROM people;
-	SELECT dp_protect(v, 'b', domains => '{"age": [0, 50]}') FROM unnest('{setting,writing,hiding}'::text[]) v;
+	CREATE FUNCTION writes(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN BEGIN PERFORM set_config('transaction_read_only', 'off', true), lo_create(0); EXCEPTION WHEN division_by_zero THEN NULL; END; PERFORM set_config('transaction_read_only', 'on', true); RETURN i; END $$;
+	CREATE VIEW writing AS SELECT ill, writes(age) AS age FROM people;
+	SELECT dp_protect(v, 'b', domains => '{"age": [0, 50]}') FROM unnest('{setting,writing}'::text[]) v;
 });
-is((as('ana', "SELECT dp_logreg_train('setting', 'ill', '{age}', 0.01)::jsonb ->> 'rows'; SELECT release, model IS NOT NULL FROM dp_ledger WHERE relation = 'public.setting' AND role = 'ana'"))[0], "200\nkept|t", 'settings of a function end with the transaction that reads');
-like((as('ana', "SELECT dp_logreg_train('$_', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  39000: the protected relation could not be read/, "a function that writes: $_") foreach 'writing', 'hiding';
-is(query('SELECT count(*) FROM witness'), '0', 'has written nothing');
+is((as('ana', "SELECT dp_logreg_train('$_', 'ill', '{age}', 0.01)::jsonb ->> 'rows'; SELECT release, model IS NOT NULL FROM dp_ledger WHERE relation = 'public.$_' AND role = 'ana'"))[0], "200\nkept|t", "what functions do ends with the rows: $_") foreach 'setting', 'writing';
+is(query('SELECT count(*) FROM pg_largeobject_metadata'), '0', 'they have written nothing');
 
 # A worker that is not to be interrupted keeps its place when its session has been cancelled.
 query(q{
@@ -524,13 +521,14 @@ query(q{
 });
 query("REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA public FROM PUBLIC; GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO ana");
 $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
-foreach my $relation ('unfilled', 'before_it', 'calling', 'worded', 'far')
+foreach my $relation ('unfilled', 'before_it', 'calling', 'far')
 {
-	my $positive = $relation eq 'worded' ? ", positive => 'yes'" : '';
-	like((as('ana', "SELECT dp_logreg_train('$relation', 'ill', '{age}', 0.01$positive)"))[1],
+	like((as('ana', "SELECT dp_logreg_train('$relation', 'ill', '{age}', 0.01)"))[1],
 		qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  Nothing has been charged\./, "$relation: cannot be read");
 	not_charged($relation);
 }
+is((as('ana', "SELECT dp_logreg_train('worded', 'ill', '{age}', 0.01, positive => 'yes')::jsonb ->> 'rows'"))[0], 200, 'an owner needs no function of ours');
+charged('an owner needs no function of ours', 'kept');
 query("GRANT EXECUTE ON ALL FUNCTIONS IN SCHEMA public TO PUBLIC");
 
 # So is what is wrong with a holdout, a value or a setting.
@@ -561,19 +559,6 @@ foreach my $call ("SELECT count(*) FROM dp_cost('people', 'ill', '{age}', epsilo
 }
 charged('tuned', 'kept');
 
-# Other processes do not work for the worker: they would not know whom to trust.
-query(q{
-	SET SESSION AUTHORIZATION stranger;
-	CREATE FUNCTION stranger.spy(i int) RETURNS int IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RETURN 1; END $$; GRANT EXECUTE ON FUNCTION stranger.spy TO PUBLIC;
-	RESET SESSION AUTHORIZATION; SET SESSION AUTHORIZATION owner;
-	CREATE FUNCTION passes(i int) RETURNS int IMMUTABLE PARALLEL SAFE LANGUAGE plpgsql AS $$ BEGIN RETURN stranger.spy(i); END $$;
-	CREATE FUNCTION gathers(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql SET max_parallel_workers_per_gather = 2 SET min_parallel_table_scan_size = 0 SET parallel_setup_cost = 0 SET parallel_tuple_cost = 0
-		SET parallel_leader_participation = off AS $$ BEGIN RETURN (SELECT max(public.passes(age)) FROM public.people); END $$;
-	CREATE VIEW gathering AS SELECT ill, coalesce(gathers(age), 1 / (id - id)) AS age FROM people WHERE id < 3;
-	SELECT dp_protect('gathering', 'b', domains => '{"age": [0, 50]}');
-});
-like((as('ana', "SELECT dp_logreg_train('gathering', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  39000: the protected relation could not be read/, 'a stranger behind a parallel plan');
-
 # A plan does not depend on the caller's settings, or on who that is.
 query(q{
 	SET SESSION AUTHORIZATION owner;
@@ -585,19 +570,21 @@ my $seen = "SELECT count(*) FROM dp_ledger WHERE relation = 'public.telling' AND
 as('ana', "SET timezone = 'Europe/Paris'; SELECT dp_logreg_train('telling', 'ill', '{age}', 0.01)");
 is(query($seen), 1, 'a view that looks at settings');
 
-# What the analyst puts in the way of a function of the owner: a constraint of a domain, operators of an extension. The call does not fail, whatever rows hold.
+# What the analyst puts in the way of a function of the owner is not found; a row that gets to it is left out.
 query(q{
 	CREATE SCHEMA ward AUTHORIZATION owner; GRANT CREATE, USAGE ON SCHEMA ward TO ana; GRANT CREATE ON DATABASE postgres TO ana;
 	SET SESSION AUTHORIZATION ana; CREATE DOMAIN ward.code AS int;
 	RESET SESSION AUTHORIZATION; REVOKE CREATE ON SCHEMA ward FROM ana;
 	SET SESSION AUTHORIZATION owner;
-	CREATE FUNCTION ward.coded(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ DECLARE c ward.code; BEGIN c := i; RETURN c; END $$;
+	CREATE FUNCTION ward.coded(i int) RETURNS int IMMUTABLE STRICT LANGUAGE plpgsql AS $$ DECLARE c ward.code; BEGIN c := i; RETURN c; END $$;
 	CREATE FUNCTION ward.has(a int[]) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN (a @> ARRAY[5])::int; END $$;
-	CREATE VIEW ward.codes AS SELECT ill, ward.coded(age) + ward.has(CASE WHEN id = 13 THEN ARRAY[NULL, 5] ELSE ARRAY[5] END) AS age FROM people;
+	CREATE FUNCTION ward.several(i int) RETURNS SETOF int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN NEXT 1 / (i - 13); END $$;
+	CREATE FUNCTION ward.most(i int) RETURNS int IMMUTABLE RETURN (SELECT max(g) FROM ward.several(i) g);
+	CREATE VIEW ward.codes AS SELECT ill, CASE WHEN id = 13 THEN ward.coded(age) ELSE age END + ward.has(CASE WHEN id = 13 THEN ARRAY[NULL, 5] ELSE ARRAY[5] END) + 0 * ward.most(id) AS age FROM people;
 	SELECT dp_protect('ward.codes', 'b', domains => '{"age": [0, 51]}')});
 my $coded = "SELECT dp_logreg_train('ward.codes', 'ill', '{age}', 0.01)::jsonb ->> 'rows'";
 $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
-foreach my $way ('SELECT 1', map { "ALTER DOMAIN ward.code DROP CONSTRAINT IF EXISTS c; ALTER DOMAIN ward.code ADD CONSTRAINT c CHECK (value <> $_) NOT VALID" } 13, 1300)
+foreach my $way ('SELECT 1', 'ALTER DOMAIN ward.code ADD CHECK (value <> 13) NOT VALID')
 {
 	like((as('ana', "$way; $coded"))[0], qr/^(1\n)?200$/, "a call that is meddled with: $way");
 	charged($way, 'kept');
@@ -610,19 +597,6 @@ SKIP:
 	charged('an extension of the analyst', 'kept');
 	query('DROP EXTENSION intarray');
 }
-
-# A function that returns a set is not called carefully; so it cannot be looked into, and is refused.
-like((as('owner', q{CREATE FUNCTION ward.several(i int) RETURNS SETOF int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN NEXT i; END $$;
-	CREATE FUNCTION ward.most(i int) RETURNS int IMMUTABLE RETURN (SELECT max(g) FROM ward.several(i) g);
-	CREATE VIEW ward.sets AS SELECT ill, ward.most(age) AS age FROM people; SELECT dp_protect('ward.sets', 'b', domains => '{"age": [0, 51]}')}))[1],
-	qr/ERROR:  0A000: function ward\.several\(integer\), which protected relation "sets" calls, returns a set, and its body cannot be looked into/, 'a function that returns a set');
-
-# A function that calls another one for each of many rows takes its time, not the square of it.
-query(q{SET SESSION AUTHORIZATION owner; CREATE FUNCTION ward.inside(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN RETURN i; END $$;
-	CREATE FUNCTION ward.outside(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ DECLARE r int; BEGIN SELECT ward.inside(i) INTO r; RETURN r; END $$;
-	CREATE TABLE ward.many AS SELECT i % 2 = 0 AS ill, i % 50 AS age FROM generate_series(1, 50000) i;
-	CREATE VIEW ward.nested AS SELECT ill, ward.outside(age) AS age FROM ward.many; SELECT dp_protect('ward.nested', 'b', domains => '{"age": [0, 50]}')});
-is((as('ana', "SELECT dp_logreg_train('ward.nested', 'ill', '{age}', 0.01)::jsonb ->> 'rows'"))[0], 50000, 'a function within a function');
 
 # A superuser changes a grant meanwhile.
 my $changer = start($superuser, 'BEGIN;', "UPDATE dp_budget_grants SET epsilon = 400 WHERE grantee = 'dora'::regrole;", 'SELECT pg_sleep(1);', 'COMMIT;');
@@ -657,7 +631,7 @@ query("ALTER DATABASE postgres RESET dperm.call_timeout");
 query(q{CREATE ROLE ren LOGIN; SET ROLE owner; SELECT dp_grant('b', 'ren')});
 as('ren', $open);
 query('ALTER ROLE ren RENAME TO ren2; CREATE ROLE ren LOGIN');
-is((as($_->[0], 'SELECT count(*), count(model) FROM dp_ledger'))[0], $_->[1], "renamed: $_->[0]") foreach [ 'ren2', '1|1' ], [ 'ren', '0|0' ];
+is((as($_->[0], 'SELECT count(*), count(model) FROM dp_ledger WHERE function IS NOT NULL'))[0], $_->[1], "renamed: $_->[0]") foreach [ 'ren2', '1|1' ], [ 'ren', '0|0' ];
 
 $node->stop;
 done_testing();

@@ -159,7 +159,7 @@ TEST(prints_persons)
 	CHECK_TEXT(why_not_edited(&m, "\"persons\": 1000", "\"persons\": 1000, \"rows\": 1000"), "a model for persons has no rows");
 	CHECK_TEXT(why_not_edited(&m, "\"persons\": 1000, ", ""), "key \"persons\" is missing");
 	CHECK_TEXT(why_not_edited(&m, "\"persons\": 1000", "\"persons\": 0"), "the number of persons is out of range");
-	CHECK_TEXT(why_not_edited(&m, "\"sharp\"", "\"paper\""), "the analysis of the paper is for rows, not for persons");
+	CHECK_TEXT(why_not_edited(&m, "\"sharp\"", "\"paper\""), "the analysis of the paper supports rows, not persons");
 	CHECK_TEXT(why_not_edited(&m, "\"unit\": \"person\"", "\"unit\": \"row\""), "a model for rows has no persons");
 	CHECK_TEXT(why_not_text("\"unit\": \"row\"", "\"unit\": \"household\""), "unit is unknown");
 	CHECK_TEXT(why_not_text("\"rows\": 1000", "\"rows\": 1000, \"persons\": 1000"), "a model for rows has no persons");
@@ -168,9 +168,9 @@ TEST(prints_persons)
 TEST(explains_hostile_texts)
 {
 	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": 0"),
-			   "this version of dperm does not know the format of the model");
+			   "this version of dperm does not support the format of the model");
 	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": 2, \"columns\": []"),
-			   "this version of dperm does not know the format of the model");
+			   "this version of dperm does not support the format of the model");
 	CHECK_TEXT(why_not_text("\"format\": 1, ", ""), "key \"format\" is missing");
 	CHECK_TEXT(why_not_text("\"format\": 1", "\"format\": \"1\""),
 			   "key \"format\" must be an integer");
@@ -212,15 +212,15 @@ TEST(explains_hostile_texts)
 #define ALTERNATIVES(list) why_not_text("\"analysis\"", "\"alternatives\": " list ", \"analysis\"")
 	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"pure\", \"risk\": 1}]"), "");
 	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"output\", \"noise\": \"pure\", \"risk\": 1}]"),
-			   "the method is none of the alternatives");
+			   "the method is not among the alternatives");
 	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"gaussian\", \"risk\": 1}]"),
-			   "the method is none of the alternatives");
+			   "the method is not among the alternatives");
 	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"pure\", \"risk\": 1}, {\"method\": \"output\", \"noise\":"
 							" \"pure\", \"risk\": 0.5}]"), "the method is not the alternative of least risk");
 	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"white\", \"risk\": 1}]"), "an alternative is unknown");
 	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"pure\"}]"), "an alternative must have method, noise and risk");
 	CHECK_TEXT(ALTERNATIVES("[{\"method\": \"objective\", \"noise\": \"pure\", \"risk\": 1, \"risk\": 1}]"),
-			   "an alternative holds an unknown key, or one twice");
+			   "an alternative contains an unknown key, or a key twice");
 	CHECK_TEXT(why_not_text("\"delta\": 0, ", ""), "");
 	CHECK_TEXT(why_not_text("\"replace\"", "\"add-remove\""), "neighbours is unknown");
 	CHECK_TEXT(why_not_text("\"row\"", "\"column\""), "unit is unknown");
@@ -229,18 +229,18 @@ TEST(explains_hostile_texts)
 	CHECK_TEXT(why_not_text("\"objective\"", "\"subjective\""), "the method is unknown");
 	CHECK_TEXT(why_not_text("\"sharp\"", "\"\""), "the analysis is unknown");
 	CHECK_TEXT(why_not_text("\"slack\": 0.0625, ", ""),
-			   "key \"budget\" must hold slack, noise and release");
+			   "key \"budget\" must contain slack, noise and release");
 	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7, \"budget\": \"b\"}, \"weights\""), "");
 	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7, \"entry\": 7}, \"weights\""),
-			   "key \"ledger\" holds an unknown key, or one twice");
+			   "key \"ledger\" contains an unknown key, or one twice");
 	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7, \"id\": 7}, \"weights\""),
-			   "key \"ledger\" holds an unknown key, or one twice");
-	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7}, \"weights\""), "key \"ledger\" must hold budget and entry");
+			   "key \"ledger\" contains an unknown key, or one twice");
+	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7}, \"weights\""), "key \"ledger\" must contain budget and entry");
 	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 0, \"budget\": \"\"}, \"weights\""),
 			   "the entry of the ledger is out of range");
 	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": 7, \"weights\""), "key \"ledger\" must be an object");
-	CHECK_TEXT(why_not_text("\"slack\"", "\"noise\""), "key \"budget\" holds a key twice");
-	CHECK_TEXT(why_not_text("\"slack\"", "\"slacks\""), "key \"budget\" holds an unknown key");
+	CHECK_TEXT(why_not_text("\"slack\"", "\"noise\""), "key \"budget\" contains a key twice");
+	CHECK_TEXT(why_not_text("\"slack\"", "\"slacks\""), "key \"budget\" contains an unknown key");
 	CHECK_TEXT(why_not_text("{\"slack\": 0.0625, \"noise\": 0.875, \"release\": 0.0625}", "[]"),
 			   "key \"budget\" must be an object of numbers");
 	CHECK_TEXT(why_not_text("\"dimension\": 2", "\"dimension\": 4294967298"),
@@ -384,9 +384,9 @@ TEST(explains_hostile_ranges)
 	CHECK_TEXT(why_not_columns("\"dimension\": 2,", "\"dimension\": 0,"), each);
 	CHECK_TEXT(why_not_columns(", \"range\": [0, 0.5]", ""), "key \"norm\" of a feature is missing");
 	CHECK_TEXT(why_not_columns(", \"range\": [0, 0.5]", ", \"low\": 0"), "key \"norm\" of a feature is missing");
-	CHECK_TEXT(why_not_columns(from, "[0, 1], \"norm\": 1"), "a feature holds a key that its type does not have");
+	CHECK_TEXT(why_not_columns(from, "[0, 1], \"norm\": 1"), "a feature contains a key that its type does not allow");
 	CHECK_TEXT(why_not_columns("\"boolean\"", "\"boolean\", \"range\": [0, 1]"),
-			   "a feature holds a key that its type does not have");
+			   "a feature contains a key that its type does not allow");
 	CHECK_TEXT(why_not_columns("\"dimension\": 3000", "\"dimension\": 5001"), "dimension is out of range");
 	CHECK_TEXT(why_not_columns("\"dimension\": 3000", "\"dimension\": 5000"), "the dimension is out of range");
 	CHECK_TEXT(why_not_columns("\"column\": \"cube\", ", ""), "a feature has no column");
@@ -399,12 +399,12 @@ TEST(explains_hostile_features)
 	CHECK_TEXT(why_not_columns("\"age\"", "\"\""), "a feature has no column");
 	CHECK_TEXT(why_not_columns("\"age\"", "null"), "key \"column\" of a feature must be a string");
 	CHECK_TEXT(why_not_columns("\"age\"", "\"a\\u0000\""),
-			   "a string holds an invalid character or escape");
+			   "a string contains an invalid character or escape");
 	CHECK_TEXT(why_not_columns("\"age\"", "\"admitted\""), "a column occurs twice");
 	CHECK_TEXT(why_not_columns("\"age\"", "\"admi\\u0074ted\""), "a column occurs twice");
 	CHECK_TEXT(why_not_columns("\"type\": \"number\", ", ""),
 			   "key \"type\" of a feature is missing");
-	CHECK_TEXT(why_not_columns("\"number\"", "\"numeric\""), "a feature is of unknown type");
+	CHECK_TEXT(why_not_columns("\"number\"", "\"numeric\""), "a feature has an unknown type");
 	CHECK_TEXT(why_not_columns("\"number\"", "1"), "key \"type\" of a feature must be a string");
 	CHECK_TEXT(why_not_columns(", \"low\": 0", ""), "key \"low\" of a feature is missing");
 	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": \"0\""),
@@ -412,18 +412,18 @@ TEST(explains_hostile_features)
 	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": 120"),
 			   "the bounds of a number are out of order");
 	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": 0, \"low\": 0"),
-			   "a feature or the kernel holds a key twice");
+			   "a feature or the kernel contains a key twice");
 	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": 0, \"mid\": 0"),
-			   "a feature or the kernel holds an unknown key");
+			   "a feature or the kernel contains an unknown key");
 	CHECK_TEXT(why_not_columns("\"low\": 0", "\"low\": 0, \"norm\": 1"),
-			   "a feature holds a key that its type does not have");
+			   "a feature contains a key that its type does not allow");
 	CHECK_TEXT(why_not_columns("\"boolean\"", "\"boolean\", \"values\": []"),
-			   "a feature holds a key that its type does not have");
+			   "a feature contains a key that its type does not allow");
 	CHECK_TEXT(why_not_columns("\"A\"", "\"\""), "a category occurs twice");
 	CHECK_TEXT(why_not_columns("\"A\"", "1"),
 			   "key \"values\" of a feature must be an array of strings");
 	CHECK_TEXT(why_not_columns("[\"A\", ", "[], \"x\": [\"A\", "),
-			   "a feature or the kernel holds an unknown key");
+			   "a feature or the kernel contains an unknown key");
 	CHECK_TEXT(why_not_columns("\"A\", ", "\"A\", \"B\", {\"C\": tru}, "), "a value is expected");
 	CHECK_TEXT(why_not_columns("\"dimension\": 128", "\"dimension\": 0"),
 			   "dimension is out of range");
