@@ -9,25 +9,25 @@ INSERT INTO view_rows.plain SELECT i % 2, i % 2 = 1 FROM generate_series(1, 200)
 CREATE TABLE view_rows.model AS SELECT dp_logreg_train('view_rows.plain', 'y', 'x', 5) AS model;
 CREATE TYPE view_rows.person AS (word text, n int, many int[], j jsonb, y boolean);
 
--- A function, how a view calls it, and what the first row of two tables has: that of others is ('1990-01-01', 0, '{0}', '"1"', true)
+-- A function, how a view calls it, and what the first row of two tables has: that of others is ('02/03/1990', 0, '{0}', '1', true)
 CREATE TABLE view_rows.cases (id int GENERATED ALWAYS AS IDENTITY, name text, x text, y text, one view_rows.person, other view_rows.person, function text);
 INSERT INTO view_rows.cases (name, x, y, one, other, function) VALUES
 	-- an expression that has failed once is planned in another way
-	('simple', 'f(r)', 'y', ('1990-01-01', 0, '{0}', '"1"', true), ('unknown', 0, '{0}', '"1"', true), $$LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN CASE WHEN r.word::date >= ''2000-01-01''::date THEN 1 / r.n ELSE 0 END; END'$$),
+	('simple', 'f(r)', 'y', ('02/03/1990', 0, '{0}', '1', true), ('unknown', 0, '{0}', '1', true), $$LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN CASE WHEN r.word::date >= ''2000-01-01''::date THEN 1 / r.n ELSE 0 END; END'$$),
 	-- costs of the first plans decide how others are planned
 	('costs', 'f(r)', 'y', ('', 1, '{0}', '1', true), ('', 1, array_fill(0, '{16}'), '1', true), $$LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN (SELECT max(CASE WHEN u > 0 THEN 1 / r.n ELSE 0 END) FROM unnest(r.many) u, unnest(r.many) v, unnest(r.many) w, unnest(r.many) x); END'$$),
 	('costs_parsed', 'f(r)', 'y', ('', 1, '{0}', '1', true), ('', 1, array_fill(0, '{16}'), '1', true), $$IMMUTABLE RETURN (SELECT max(CASE WHEN u > 0 THEN 1 / r.n ELSE 0 END) FROM unnest(r.many) u, unnest(r.many) v, unnest(r.many) w, unnest(r.many) x)$$),
 	-- the type of a record's field
-	('field', 'f(r)', 'y', ('', 0, '{}', '"1"', true), ('', 0, '{}', '1', true), $$LANGUAGE plpgsql IMMUTABLE STRICT AS 'DECLARE q record; BEGIN IF jsonb_typeof(r.j) = ''number'' THEN SELECT r.j::int AS v INTO q; ELSE SELECT r.j #>> ''{}'' AS v INTO q; END IF; RETURN CASE WHEN q.v::text = ''1'' THEN 1 ELSE 0 END; END'$$),
+	('field', 'f(r)', 'y', ('', 0, '{}', '1', true), ('', 0, '{}', '"1"', true), $$LANGUAGE plpgsql IMMUTABLE STRICT AS 'DECLARE q record; BEGIN IF jsonb_typeof(r.j) = ''number'' THEN SELECT r.j::int AS v INTO q; ELSE SELECT r.j #>> ''{}'' AS v INTO q; END IF; RETURN CASE WHEN q.v::text = ''1'' THEN 1 ELSE 0 END; END'$$),
 	-- a cursor that stays open
 	('cursor', 'f(r)', 'y', ('', 0, '{}', '1', NULL), ('', 7, '{}', '1', NULL), $$LANGUAGE plpgsql IMMUTABLE AS 'DECLARE c refcursor := ''mine''; v float8; BEGIN OPEN c FOR SELECT 1; FETCH c INTO v; IF r.n = 7 THEN CLOSE c; END IF; RETURN v; END'$$),
 	-- a setting
-	('setting', 'coalesce(f(r), 1)', $$y AND extract(month FROM '02/03/2000'::text::date) = 2$$, ('', 0, '{}', '1', true), ('13/02/2000', 7, '{}', '1', true),
+	('setting', 'coalesce(f(r), 1)', $$CASE WHEN extract(month FROM word::date) = 2 THEN y END$$, ('02/03/1990', 0, '{}', '1', true), ('02/03/1990', 7, '{}', '1', true),
 		$$LANGUAGE plpgsql IMMUTABLE STRICT AS 'BEGIN IF r.n = 7 THEN PERFORM set_config(''datestyle'', ''ISO, DMY'', true); END IF; RETURN 1; END'$$),
 	-- rows that fail, in one way or another
 	('division', '1 / (n - 7)', 'y', ('', 0, '{}', '1', true), ('', 7, '{}', '1', true), NULL),
 	('whole_row', '(to_jsonb(r) ->> ''n'')::float8', 'y', ('', 0, '{}', '1', true), ('', 7, '{}', '1', true), NULL);
-SELECT format('CREATE TABLE view_rows.%1$I OF view_rows.person; INSERT INTO view_rows.%1$I SELECT ((%2$L)::view_rows.person).*; INSERT INTO view_rows.%1$I SELECT ''1990-01-01'', 0, ''{0}'', ''"1"'', true FROM generate_series(1, 200)', name || suffix, first)
+SELECT format('CREATE TABLE view_rows.%1$I OF view_rows.person; INSERT INTO view_rows.%1$I SELECT ((%2$L)::view_rows.person).*; INSERT INTO view_rows.%1$I SELECT ''02/03/1990'', 0, ''{0}'', ''1'', true FROM generate_series(1, 200)', name || suffix, first)
 FROM view_rows.cases, LATERAL (VALUES ('_a', one), ('_b', other)) v (suffix, first) ORDER BY id, suffix
 \set ECHO none
 \gexec

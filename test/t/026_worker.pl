@@ -23,8 +23,8 @@ $node->safe_psql('postgres', q{
 	SET SESSION AUTHORIZATION owner;
 	CREATE TABLE people AS SELECT i AS id, i % 3 = 0 AS ill, i % 50 AS age, 'canary' || i AS note FROM generate_series(1, 200) i;
 	-- waits until nobody holds the lock
-	CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE STRICT LANGUAGE plpgsql AS
-	  $$ BEGIN WHILE NOT pg_try_advisory_xact_lock_shared(7) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN i; END $$;
+	CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS
+	  $$ BEGIN WHILE i > 0 AND NOT pg_try_advisory_xact_lock_shared(7) LOOP PERFORM pg_sleep(0.01); END LOOP; RETURN i; END $$;
 	CREATE VIEW held AS SELECT ill, waits(age) AS age FROM people;
 	SELECT dp_budget_create('b', 500), dp_budget_create('small', 1);
 	SELECT dp_protect('people', 'b', domains => '{"age": [0, 50]}'), dp_protect('held', 'b', domains => '{"age": [0, 50]}');
@@ -266,7 +266,14 @@ foreach my $case (
 ok(slurp_file($node->logfile) !~ /secret canary|canary\d/, 'nor is it in the log');
 ok(slurp_file($node->logfile) =~ /a$_/, "which says what happened: $_") foreach map { "n expression of protected relation \\d+ failed: SQLSTATE $_" } '22012, raised by int4div', '54001, raised by check_stack_depth', '53400, raised by';
 
-# What is wrong with a function for every row, a name that is not found or must not be used, is refused with a row of NULLs, before the charge.
+# A unit that is computed when it is read could fail.
+SKIP:
+{
+	skip 'no virtual columns', 1 if query('SHOW server_version_num') < 180000;
+	like((as('owner', q{CREATE TABLE virtual (id int, ill boolean, person int GENERATED ALWAYS AS (1 / id) VIRTUAL); SELECT dp_protect('virtual', 'b', unit => 'person')}))[1], qr/ERROR:  0A000: column "person" of table "virtual" cannot be the unit/, 'a virtual unit');
+}
+
+# What is wrong with a function for every row, a name that is not found or must not be used, is refused with rows that nobody has written, before the charge.
 query(q{SET SESSION AUTHORIZATION owner; DROP VIEW tried; CREATE VIEW tried AS SELECT ill, charges(age) AS age FROM people; SELECT dp_protect('tried', 'b', domains => '{"age": [0, 50]}')});
 $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 like((as('ana', "SELECT dp_logreg_train('tried', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  42501: a function of the protected relation names an object in schema "public"/, 'a name');
@@ -406,7 +413,7 @@ $entries = $after;
 # ---- DROP DATABASE, and crashes
 
 query('CREATE DATABASE other');
-$node->safe_psql('other', q{CREATE EXTENSION dperm; CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE STRICT LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100); RETURN i; END $$;
+$node->safe_psql('other', q{CREATE EXTENSION dperm; CREATE FUNCTION waits(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(100) WHERE i > 0; RETURN i; END $$;
 	CREATE TABLE people AS SELECT i % 2 = 0 AS ill, i FROM generate_series(1, 10) i; CREATE VIEW held AS SELECT ill, waits(i) AS age FROM people; SELECT dp_budget_create('b', 1), dp_protect('held', 'b', domains => '{"age": [0, 50]}')});
 my $doomed = start($superuser, "\\c other", "$train;");
 poll(sprintf($reading, 1));
@@ -524,7 +531,7 @@ $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 foreach my $relation ('unfilled', 'before_it', 'calling', 'far')
 {
 	like((as('ana', "SELECT dp_logreg_train('$relation', 'ill', '{age}', 0.01)"))[1],
-		qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  Nothing has been charged\./, "$relation: cannot be read");
+		$relation eq 'calling' ? qr/ERROR:  42501: permission denied for function mine/ : qr/ERROR:  39000: the protected relation could not be read\nDETAIL:  Nothing has been charged\./, "$relation: cannot be read");
 	not_charged($relation);
 }
 is((as('ana', "SELECT dp_logreg_train('worded', 'ill', '{age}', 0.01, positive => 'yes')::jsonb ->> 'rows'"))[0], 200, 'an owner needs no function of ours');
