@@ -82,7 +82,7 @@ SELECT receive('format', overlay(dperm_model_send(model) PLACING '\x0002' FROM 5
 SELECT receive('longer', dperm_model_send(model) || '\x00', :'file') FROM hand WHERE name = 'svm';
 SELECT receive('nan', overlay(dperm_model_send(model) PLACING '\x7ff8000000000000' FROM length(dperm_model_send(model)) - 8), :'file')
   FROM hand WHERE name = 'svm';
-SELECT receive('features', overlay(dperm_model_send(model) PLACING '\x00000002' FROM 128), :'file')
+SELECT receive('features', overlay(dperm_model_send(model) PLACING '\x00000002' FROM 140), :'file')
   FROM hand WHERE name = 'svm';
 SELECT receive('same', dperm_model_send(model), :'file') FROM hand WHERE name = 'svm';
 \set remove 'rm -f ' :file

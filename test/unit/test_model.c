@@ -5,7 +5,7 @@
 #include "unit/sample_model.h"
 
 #define BINARY_MAX SAMPLE_MODEL_BINARY
-#define HEADER 127
+#define HEADER 139
 #define GUARANTEE_MAX 4096
 
 static void *memory;
@@ -305,6 +305,12 @@ TEST(checks_every_field)
 	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.tuning.len--),
 				 "tuning is not in the form that this version of dperm writes");
 	CHECK_BROKEN((m.tuning = sample_literal(held), m.rows = DPERM_ROWS_MAX), "");
+	CHECK_BROKEN((m.budget = sample_literal("b"), m.entry = 1), "");
+	CHECK_BROKEN((m.budget = sample_literal("b"), m.entry = -1), "the entry of the ledger is out of range");
+	CHECK_BROKEN(m.budget = sample_literal("b"), "the entry of the ledger is out of range");
+	CHECK_BROKEN(m.entry = 1, "the entry of the ledger is out of range");
+	CHECK_BROKEN((m.budget = (DpermText) {"a\0b", 3}, m.entry = 1), "the name of the budget contains a zero byte");
+	CHECK_BROKEN((m.budget = sample_literal("b"), m.budget.len = (1 << 18) + 1, m.entry = 1), "the name of the budget is too long");
 	CHECK_BROKEN(m.claim.unit = DPERM_UNIT_PERSON, "");
 	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.analysis = DPERM_ANALYSIS_PAPER),
 				 "the analysis of the paper supports rows, not persons");

@@ -230,6 +230,15 @@ TEST(explains_hostile_texts)
 	CHECK_TEXT(why_not_text("\"sharp\"", "\"\""), "the analysis is unknown");
 	CHECK_TEXT(why_not_text("\"slack\": 0.0625, ", ""),
 			   "key \"budget\" must contain slack, noise and release");
+	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7, \"budget\": \"b\"}, \"weights\""), "");
+	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7, \"entry\": 7}, \"weights\""),
+			   "key \"ledger\" contains an unknown key, or one twice");
+	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7, \"id\": 7}, \"weights\""),
+			   "key \"ledger\" contains an unknown key, or one twice");
+	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 7}, \"weights\""), "key \"ledger\" must contain budget and entry");
+	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": {\"entry\": 0, \"budget\": \"\"}, \"weights\""),
+			   "the entry of the ledger is out of range");
+	CHECK_TEXT(why_not_text("\"weights\"", "\"ledger\": 7, \"weights\""), "key \"ledger\" must be an object");
 	CHECK_TEXT(why_not_text("\"slack\"", "\"noise\""), "key \"budget\" contains a key twice");
 	CHECK_TEXT(why_not_text("\"slack\"", "\"slacks\""), "key \"budget\" contains an unknown key");
 	CHECK_TEXT(why_not_text("{\"slack\": 0.0625, \"noise\": 0.875, \"release\": 0.0625}", "[]"),
