@@ -2,6 +2,9 @@
 -- dp_logreg and dp_svm: aggregates in every place where SQL allows one; their parameters
 -- belong to the group; their memory is bounded
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE DOMAIN vec3 AS float8[] CHECK (cardinality(VALUE) = 3);
@@ -25,6 +28,7 @@ BEGIN
   PERFORM set_config('test.region', region::text, false);
   RETURN dp_logreg_train('one_region', 'sick', 'x', 'Infinity', 0.01);
 END $$;
+\set ECHO all
 
 -- One model a group, whatever the plan
 SELECT region, weights(dp_logreg(sick, x, 'Infinity', 0.01)) FROM visits GROUP BY region ORDER BY region;

@@ -2,6 +2,9 @@
 -- Row types that change: between two calls, in the middle of a query, under rows that are stored; and rows of one
 -- hierarchy whose columns are in other orders
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA altered_test;
 SET search_path = altered_test, public;
@@ -20,6 +23,7 @@ CREATE TABLE score AS
   SELECT id, dp_decision(model(), s) AS d FROM (SELECT id, age, ward, x FROM people) s;
 CREATE FUNCTION check_score(i int, value float8) RETURNS boolean LANGUAGE sql STABLE AS
   'SELECT abs(d - value) < 1e-12 FROM score WHERE id = i';
+\set ECHO all
 
 -- Between two calls of one call site: a type of its own
 CREATE TYPE person AS (ward text, age int, x float8[]);

@@ -1,6 +1,9 @@
 --
 -- Before the first row: what arguments and the catalog can have wrong is said before any table is scanned
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
@@ -40,6 +43,7 @@ BEGIN
 END $$;
 \pset format unaligned
 \pset tuples_only on
+\set ECHO all
 
 -- The count is not blind
 SELECT says($$ dp_logreg_train('people', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$) ~ 'SCANS$';

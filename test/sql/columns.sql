@@ -2,7 +2,9 @@
 -- Training by naming columns: every type, in any order and number, encoded as documented;
 -- whatever a column holds, nothing is raised and the meaning is the documented one
 --
-
+\set ECHO none
+\pset format unaligned
+\pset footer off
 CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology');
 CREATE DOMAIN percent AS numeric CHECK (VALUE BETWEEN 0 AND 100);
 CREATE DOMAIN stage AS text CHECK (VALUE IN ('I', 'II', 'III'));
@@ -108,6 +110,7 @@ BEGIN
     WHEN (SELECT max(abs(w)) FROM unnest(dp_weights(model)) w) < 1e-3 THEN 'nothing learnt'
     ELSE 'as by hand' END;
 END $$;
+\set ECHO all
 
 -- Each column by itself, and with an intercept
 SELECT feature, as_by_hand(ARRAY[feature]), as_by_hand(ARRAY[feature], intercept => true) AS with_intercept

@@ -2,7 +2,9 @@
 -- dp_compose: what several releases cost together
 --
 -- A model's part is a function of public parameters, so results are the same in every run.
-
+\set ECHO none
+\pset format unaligned
+\pset footer off
 CREATE TABLE composed (id integer PRIMARY KEY, label boolean, x double precision[]);
 INSERT INTO composed SELECT i, i % 3 = 0, ARRAY[cos(i), sin(i)] FROM generate_series(1, 3000) AS i;
 CREATE TABLE models (id integer, kind text, model dp_model);
@@ -13,6 +15,7 @@ INSERT INTO models SELECT i, 'output', made(0.5, 'output', 1e-6, 'replace') FROM
 INSERT INTO models SELECT i, 'objective', made(0.5, 'objective', 1e-6, 'replace') FROM generate_series(5, 6) AS i;
 INSERT INTO models SELECT 7, 'removed', made(0.5, 'objective', 1e-6, 'remove');
 INSERT INTO models SELECT 8, 'exact', made('Infinity', 'objective', 0, 'replace');
+\set ECHO all
 
 -- sums
 SELECT dp_compose(model) FROM models WHERE kind = 'pure';

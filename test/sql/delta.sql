@@ -1,6 +1,9 @@
 --
 -- Delta, neighbours and the method that is chosen: (epsilon, delta), removing rows, and why a method won
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET extra_float_digits = 0;
 
 CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
@@ -22,6 +25,7 @@ ALTER TABLE wide ADD PRIMARY KEY (id), ADD CHECK (cardinality(x) = 300);
 ANALYZE people, wide;
 CREATE FUNCTION a_row_was_read() RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE EXCEPTION 'a row was read'; END $$;
 CREATE VIEW mine AS SELECT id, a_row_was_read() AS sick, age, x FROM people;
+\set ECHO all
 
 -- Bad values, before any row is read
 \pset format unaligned

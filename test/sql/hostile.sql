@@ -2,7 +2,9 @@
 -- Hostile rows: whatever a row holds, training raises nothing and says nothing, and its
 -- result is that of the documented rule, computed by hand
 --
-
+\set ECHO none
+\pset format unaligned
+\pset footer off
 -- The rule for vectors: a zero block for what is no plain vector of finite numbers of the
 -- right length; otherwise divided by the norm, and clipped to length 1. The intercept
 -- shares the unit ball with it.
@@ -81,6 +83,7 @@ CREATE VIEW with_bad AS
 CREATE VIEW with_meaning AS
   SELECT y, x FROM good
   UNION ALL SELECT y, meaning FROM bad, (VALUES (true), (false)) v(y) WHERE id = current_setting('test.id')::int;
+\set ECHO all
 
 CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS $$
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN

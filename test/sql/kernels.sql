@@ -2,6 +2,9 @@
 -- Kernels: what no straight line can separate, privately; the map is made from its public
 -- parameters alone, in training and in prediction
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- A chessboard of four fields and two rings, with a little space between them
@@ -22,6 +25,7 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
+\set ECHO all
 
 -- Without a kernel no better than guessing, even without noise; with one, right more than nine times in ten at epsilon 1
 SELECT source, accuracy(dp_logreg_train(source, 'y', '{a,b}', 'Infinity'), source) < 0.65 AS logreg, accuracy(dp_svm_train(source, 'y', '{a,b}', 'Infinity'), source) < 0.65 AS svm

@@ -1,6 +1,9 @@
 --
 -- Values that are too large to be looked at are not fetched, by a rule that does not depend on the call
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- How many buffers a query reads, at the least: when the catalog is in memory
@@ -19,6 +22,7 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
+\set ECHO all
 
 -- Categories: a value of 100 kB is fetched and one of 200 kB is not, whatever the caller's list
 CREATE TABLE texts (id int, y boolean, c text, d text);

@@ -2,6 +2,9 @@
 -- dp_logreg_train: every argument and every kind of source; without noise the result is
 -- the minimum of the objective, checked in SQL
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE DOMAIN vec3 AS float8[] CHECK (cardinality(VALUE) = 3);
@@ -17,6 +20,7 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
+\set ECHO all
 
 -- The calls of a first day
 SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity'));

@@ -1,6 +1,9 @@
 --
 -- dp_model and prediction, on models written by hand
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TABLE hand (name text PRIMARY KEY, model dp_model NOT NULL);
@@ -26,6 +29,7 @@ INSERT INTO hand VALUES ('baseline', '{"format": 1, "loss": "smooth_hinge", "h":
   "lambda_effective": 1e-9, "budget": {"slack": 0, "noise": 0, "release": 0},
   "noise_scale": 0, "grid": 0, "release_scale": 0, "dimension": 1,
   "features": [{"norm": 1, "dimension": 1, "type": "vector"}], "intercept": false, "weights": [0.1]}');
+\set ECHO all
 
 -- Text and accessors
 \pset format unaligned

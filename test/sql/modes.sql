@@ -3,6 +3,9 @@
 -- or as vectors. Without noise the weights agree. Tuning reads its table no more often for more candidates, and
 -- reports of progress are the same whatever rows hold
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology');
@@ -59,6 +62,7 @@ $$;
 CREATE FUNCTION distance(a float8[], b float8[]) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN cardinality(a) = cardinality(b) THEN (SELECT max(abs(v - w)) FROM unnest(a, b) u(v, w)) END
 $$;
+\set ECHO all
 
 -- Every kind of columns, loss and kernel, in every mode
 CREATE TABLE calls (id serial, what text, call text);

@@ -1,4 +1,7 @@
 -- Noise in the shape of the data, the criterion for lambda and the slack
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE EXTENSION IF NOT EXISTS dperm;
 \pset format unaligned
@@ -6,6 +9,7 @@ CREATE EXTENSION IF NOT EXISTS dperm;
 CREATE TYPE colour AS ENUM ('red', 'green', 'blue');
 CREATE TABLE people (id integer PRIMARY KEY, sick boolean, age integer CHECK (age BETWEEN 0 AND 100), smoker boolean, colour colour, x float8[] CHECK (cardinality(x) = 2));
 INSERT INTO people SELECT i, i % 3 = 0, i % 100, i % 2 = 0, (ARRAY['red', 'green', 'blue'])[1 + i % 3]::colour, ARRAY[sin(i) / 2, cos(i) / 2] FROM generate_series(1, 1000) i;
+\set ECHO all
 
 -- The shapes and groups of a model: coordinates and shares
 CREATE FUNCTION shapes(m dp_model) RETURNS text LANGUAGE sql AS $$

@@ -2,6 +2,9 @@
 -- Passes over the rows: run by parallel workers, with the same result as by one process;
 -- the state of a pass survives text, binary, combining, and refuses damage
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- Nothing is kept in memory, so that training takes passes; vectors of another length are zero blocks,
@@ -51,6 +54,7 @@ $$;
 CREATE FUNCTION number(m dperm_moments, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(m, n) w
 $$;
+\set ECHO all
 
 -- The query of a pass is run by parallel workers
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$

@@ -2,6 +2,9 @@
 -- Privileges: training reads what its caller may read, through the same rules as SELECT,
 -- and nothing that another user creates gets into its queries
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS dperm_analyst, dperm_owner;
 CREATE ROLE dperm_analyst;
@@ -23,6 +26,7 @@ GRANT SELECT ON ward.for_analysts TO dperm_analyst;
 CREATE TABLE closed.patients AS SELECT * FROM ward.patients;
 GRANT SELECT ON closed.patients TO dperm_analyst;
 RESET ROLE;
+\set ECHO all
 
 SET ROLE dperm_analyst;
 -- Nothing without SELECT

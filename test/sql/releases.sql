@@ -1,6 +1,9 @@
 --
 -- One group, one model: however a plan scans the groups, what was released once is released again
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TABLE visits AS SELECT i AS id, i % 2 AS region, i % 4 AS ward, sin(i * i) > 0 AS ill, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 200) i;
@@ -16,6 +19,7 @@ BEGIN
   END LOOP;
   RETURN rtrim(result, ', ');
 END $$;
+\set ECHO all
 
 -- A hash table of groups that is scanned once for each row of another table
 SET enable_sort = off;

@@ -2,6 +2,9 @@
 -- Prediction by row: the model finds its columns by name, whatever row they come in; the
 -- vector behind it, and the names of its coordinates
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology');
@@ -29,6 +32,7 @@ CREATE TABLE models AS
   UNION ALL SELECT 'array', dp_logreg(sick, x, 'Infinity', 0.01, '{"dimension": 2}') FROM patients
   UNION ALL SELECT 'vector', dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.01);
 CREATE FUNCTION model(text) RETURNS dp_model LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT model FROM models WHERE name = $1';
+\set ECHO all
 
 -- The three functions agree with each other, with the vector behind them, and with the labels to some degree
 SELECT name, count(*), bool_and(dp_predict(model, p) = (dp_decision(model, p) > 0)) AS predict,

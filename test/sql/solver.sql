@@ -2,12 +2,15 @@
 -- Tables that are hard on the solver: every training on them succeeds, wherever its rows are. They are of test/corpus/solver,
 -- with the label in the sign; on most of them Newton's method alone needs a thousand passes or more
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE TABLE hard (name text, loss text, h float8, lambda float8, y boolean, x float8[]);
-CREATE FUNCTION add_rows(name text, loss text, h float8, lambda float8, VARIADIC rows text[]) RETURNS void LANGUAGE sql AS $$
+CREATE PROCEDURE add_rows(name text, loss text, h float8, lambda float8, VARIADIC rows text[]) LANGUAGE sql AS $$
   INSERT INTO hard SELECT name, loss, h, lambda, true, r::float8[] FROM unnest(rows) r
 $$;
-SELECT add_rows('smooth_hinge_streamed_21x5', 'smooth_hinge', 0.012148360585760881, 4.2970039478312894e-10,
+CALL add_rows('smooth_hinge_streamed_21x5', 'smooth_hinge', 0.012148360585760881, 4.2970039478312894e-10,
   '{-0.000139978940064065,0.018903708733765363,-0.010596794291711559,-0.7372622583712115,0.675258987746276}',
   '{0.00040704287671513667,-0.006202576757294916,-0.0017106859095725525,-0.7208925904811224,0.6930168171832496}',
   '{-0.0002802339191759587,0.006064186569316764,0.003204325493453346,0.7207836379810018,-0.6931261260587479}',
@@ -29,7 +32,7 @@ SELECT add_rows('smooth_hinge_streamed_21x5', 'smooth_hinge', 0.0121483605857608
   '{0.0005342398669681883,-0.0026664643445030857,0.0013011754029457461,-0.043311039442455804,-0.7803760138824041}',
   '{0.0009731980867909707,-0.0016914367186374826,-0.011279022108953592,-0.991385616169351,-0.1304742719393087}',
   '{0.008403459085381761,-0.030377133892359905,0.08201245215507828,-0.08370941802187751,0.9926093403932059}');
-SELECT add_rows('huber_streamed_11x5', 'huber', 0.01, 3.0466627830535603e-10,
+CALL add_rows('huber_streamed_11x5', 'huber', 0.01, 3.0466627830535603e-10,
   '{-0.18062576507667208,-0.12302121968464436,-0.5811149427861867,0.38896282679167393,-0.49367374692550103}',
   '{0.2564114382128234,-0.15463142082470843,-0.19035343813558991,-0.23970508884772287,0.828857663257129}',
   '{-0.6740041416031504,0.14730550510175913,0.4169500958571706,0.20029199280542467,-0.35107184345434206}',
@@ -41,14 +44,15 @@ SELECT add_rows('huber_streamed_11x5', 'huber', 0.01, 3.0466627830535603e-10,
   '{-0.6887224223276339,0.04066438574104642,-0.5490301698248461,0.17204858500125453,0.17970650945382582}',
   '{0.6833286670139211,-0.04034947099857505,0.5449876572658297,-0.17092188241130934,-0.16512849718672593}',
   '{0.7191065032549537,-0.06085084397170944,-0.4532310318320511,0.3068795293292889,0.2983517441030961}');
-SELECT add_rows('logistic_memory_4x4', 'logistic', 0, 1e-10,
+CALL add_rows('logistic_memory_4x4', 'logistic', 0, 1e-10,
   '{0.0012271057190637786,1.2783522606931423e-05,-1.1973762137772279e-05,0.0008523633102145066}',
   '{0.6821990321027768,-0.5092593574618582,-0.009790567714848963,0.5245603227631599}',
   '{-0.07923615270982654,-0.0012035141552198196,0.0011163530562763925,-0.07049470151801283}',
   '{-0.0008501988417486515,0.23690405122306551,-0.0023656467122291766,-0.008565844697184034}');
 -- and one whose weights are larger than doubles can certify: margins of one by weights of ten thousands
-SELECT add_rows('large', 'huber', 0.1, 1e-10, '{0.00001,0.8}', '{0.00001,-0.8}', '{0.00002,0.3}');
+CALL add_rows('large', 'huber', 0.1, 1e-10, '{0.00001,0.8}', '{0.00001,-0.8}', '{0.00002,0.3}');
 CREATE TABLE names AS SELECT name, loss, h, lambda, cardinality(x) AS k, count(*) AS n FROM hard GROUP BY 1, 2, 3, 4, 5;
+\set ECHO all
 SELECT name, loss, n, k FROM names ORDER BY name COLLATE "C";
 
 -- One model in each mode: in memory, compact in memory and in passes, by workers, as an aggregate
@@ -86,4 +90,4 @@ SELECT name, count(train(t, mode, epsilon, way)) AS models
 
 DROP VIEW one;
 DROP TABLE hard, names, models CASCADE;
-DROP FUNCTION add_rows(text, text, float8, float8, text[]);
+DROP PROCEDURE add_rows;

@@ -1,6 +1,9 @@
 --
 -- Tuning: parameters that are chosen privately, or on public rows
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- A quarter of the rows is positive, and x says which: a large lambda forgets it and calls all of them negative
@@ -30,6 +33,7 @@ $$;
 CREATE FUNCTION tune_svm(arguments text) RETURNS text LANGUAGE sql AS $$
   SELECT says('SELECT ''tuned'' FROM dp_svm_tune(' || arguments || ') m WHERE m IS NOT NULL')
 $$;
+\set ECHO all
 
 -- What a model says of its tuning; the size of a portion is random, its range is not
 SELECT m -> 'tuning' AS tuning, m -> 'private' AS private, m -> 'epsilon' AS epsilon,
