@@ -134,3 +134,30 @@ SELECT dp_budget_create('b', 1);
 SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_' ORDER BY 1;
 ROLLBACK;
 SELECT DISTINCT evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_';
+
+-- For the other tests
+\set ECHO none
+-- What a query returns or raises
+CREATE FUNCTION outcome(query text, OUT result text, OUT hint text) LANGUAGE plpgsql AS $$
+DECLARE
+  state text;
+  detail text;
+BEGIN
+  EXECUTE query INTO result;
+  result := coalesce(result, 'NULL');
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+    hint = PG_EXCEPTION_HINT;
+  result := state || ': ' || result || CASE WHEN detail <> '' THEN E'\n  detail: ' || detail ELSE '' END;
+END $$;
+-- What calls return or raise that differ in what takes the place of the ?. Cases are separated by | or are lines of their own.
+-- Those with the same outcome are listed together; a hint is that of all errors since the last one
+CREATE FUNCTION outcomes(call text, cases text) RETURNS SETOF text LANGUAGE sql AS $$
+  SELECT string_agg(CASE WHEN length(list) > 90 THEN replace(list, ' | ', E' |\n') ELSE list END || ' -> ' || result, E'\n' ORDER BY first)
+         || CASE hint WHEN '' THEN E'\n  no hint' ELSE coalesce(E'\n  hint: ' || hint, '') END
+  FROM (SELECT string_agg(c, ' | ' ORDER BY n) AS list, min(n) AS first, result, hint
+        FROM regexp_split_to_table(btrim(cases, E' \n'), '\s+\|\s+|\s*\n\s*') WITH ORDINALITY AS s (c, n),
+             LATERAL outcome('SELECT ' || replace(call, '?', c))
+        GROUP BY result, hint) AS s
+  GROUP BY hint ORDER BY min(first)
+$$;
