@@ -30,15 +30,10 @@ RESET ROLE;
 
 SET ROLE dperm_analyst;
 -- Nothing without SELECT
-SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1);
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1);
-\echo :LAST_ERROR_SQLSTATE
-\set VERBOSITY terse
-SELECT dp_logreg_train('closed.patients', 'sick', 'x', 1);
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients;
-\set VERBOSITY default
+SELECT outcomes('?', $$
+  dp_logreg_train('ward.patients', 'sick', 'x', 1) | dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1)
+  dp_logreg_train('closed.patients', 'sick', 'x', 1)
+  dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients $$);
 -- A view has its owner's rights
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
 -- An ordinary role may use every function
