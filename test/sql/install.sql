@@ -148,7 +148,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
     hint = PG_EXCEPTION_HINT;
-  result := state || ': ' || result || CASE WHEN detail <> '' THEN E'\n  detail: ' || detail ELSE '' END;
+  result := state || ': ' || result || CASE WHEN detail <> '' THEN ' (' || detail || ')' ELSE '' END;
 END $$;
 -- What calls return or raise that differ in what takes the place of the ?. Cases are separated by | or are lines of their own.
 -- Those with the same outcome are listed together; a hint is that of all errors since the last one
