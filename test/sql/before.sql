@@ -41,7 +41,6 @@ BEGIN
   END;
   RETURN said || CASE WHEN scans() = before THEN '' ELSE format(' AFTER %s SCANS', scans() - before) END;
 END $$;
-\pset format unaligned
 \pset tuples_only on
 \set ECHO all
 
@@ -108,7 +107,6 @@ SELECT says($$ dp_evaluate(m, 'people', 'y', 1) $$), says($$ dp_roc(m, 'people',
 DROP AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2);
 DROP FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2);
 \pset tuples_only off
-\pset format aligned
 
 DROP OWNED BY dperm_early, dperm_owner_of_views;
 DROP ROLE dperm_early, dperm_owner_of_views;
