@@ -757,25 +757,3 @@ TEST(models_without_a_curve)
 	model.claim.epsilon = INFINITY;
 	CHECK(isinf(dperm_model_release(&model).epsilon));
 }
-
-int
-main(void)
-{
-	RUN(orders_are_a_list);
-	RUN(pure_is_randomised_response);
-	RUN(gaussian_curves_are_integrals);
-	RUN(curves_grow);
-	RUN(curves_hold_for_objective_perturbation);
-	RUN(published_numbers);
-	RUN(gaussians_against_the_exact_law);
-	RUN(pure_against_optimal_composition);
-	RUN(mixtures_against_all_outcomes);
-	RUN(part_may_be_summed);
-	RUN(sums);
-	RUN(tails_add_up);
-	RUN(faults);
-	RUN(order_does_not_matter);
-	RUN(models_have_curves);
-	RUN(models_without_a_curve);
-	return test_report();
-}

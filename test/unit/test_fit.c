@@ -1,6 +1,7 @@
 /*
  * test_fit.c: the mechanism as a whole: what it releases, and what it refuses to.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include <float.h>
@@ -715,27 +716,14 @@ TEST(fits_at_large)
 int
 main(void)
 {
+	int			result;
+
 	fit_room = malloc(sizeof(double) * dperm_fit_room(8));
 	moments_room = malloc(sizeof(double) * dperm_moments_room(8, true));
 	sample_room = malloc(sizeof(double) * dperm_moments_room(DIM, true));
-	RUN(is_deterministic_without_noise);
-	RUN(does_not_depend_on_the_sample);
-	RUN(takes_rows_in_chunks);
-	RUN(releases_on_the_grid);
-	RUN(releases_the_tilted_minimum);
-	RUN(releases_the_minimum_and_noise);
-	RUN(fails_when_entropy_does);
-	RUN(passes_faults_of_the_oracle_on);
-	RUN(survives_a_useless_sample);
-	RUN(asks_no_more_at_the_end);
-	RUN(fits_several_at_once);
-	RUN(asks_nothing_without_entropy);
-	RUN(ends_at_a_fault);
-	RUN(starts_from_few_rows);
-	RUN(corrects_compact_rows);
-	RUN(fits_at_large);
+	result = test_main();
 	free(fit_room);
 	free(moments_room);
 	free(sample_room);
-	return test_report();
+	return result;
 }

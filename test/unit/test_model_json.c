@@ -1,6 +1,7 @@
 /*
  * test_model_json.c: the text form of a model, exact and against hostile input.
  */
+#define TEST_OWN_MAIN
 #include "core/base/limits.h"
 #include "unit/sample_model.h"
 
@@ -553,20 +554,9 @@ TEST(holds_the_largest_dimension)
 int
 main(void)
 {
-	RUN(round_trips_json);
-	RUN(refuses_other_lengths);
-	RUN(survives_flipped_characters);
-	RUN(prints_in_a_stable_order);
-	RUN(prints_persons);
-	RUN(explains_hostile_texts);
-	RUN(prints_columns_and_kernel);
-	RUN(explains_hostile_ranges);
-	RUN(explains_hostile_features);
-	RUN(fits_its_arena);
-	RUN(reads_any_order);
-	RUN(counts_like_snprintf);
-	RUN(holds_the_largest_dimension);
+	int			result = test_main();
+
 	free(memory);
 	free(again_memory);
-	return test_report();
+	return result;
 }

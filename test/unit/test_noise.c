@@ -445,16 +445,3 @@ TEST(refuses_broken_noise)
 	REFUSED(noise.spread = NAN);
 	REFUSED(noise.spread = INFINITY);
 }
-
-int
-main(void)
-{
-	RUN(plans_are_the_best);
-	RUN(gaussian_plans_are_the_best);
-	RUN(leaves_the_ball_to_vectors);
-	RUN(plans_for_adult);
-	RUN(bounds_the_tail);
-	RUN(plans_at_the_extremes);
-	RUN(refuses_broken_noise);
-	return test_report();
-}

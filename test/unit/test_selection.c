@@ -549,21 +549,3 @@ TEST(names_round_trip)
 	CHECK(!dperm_selection_parse("", &rule));
 	CHECK(!dperm_selection_parse("permute-and-flip", &rule));
 }
-
-int
-main(void)
-{
-	RUN(closed_forms_agree);
-	RUN(has_its_law);
-	RUN(has_its_law_for_persons);
-	RUN(persons_are_within_epsilon);
-	RUN(knows_no_names);
-	RUN(neighbours_are_within_epsilon);
-	RUN(removed_rows_are_within_epsilon);
-	RUN(permute_and_flip_is_never_worse);
-	RUN(rounds_the_budget_down);
-	RUN(infinite_epsilon_takes_the_best);
-	RUN(ends_without_entropy);
-	RUN(names_round_trip);
-	return test_report();
-}
