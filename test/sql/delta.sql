@@ -36,6 +36,7 @@ SELECT outcomes('dp_cost(1000, 10, ?)', $$ 1, delta => 2 | 1, neighbours => 'bot
 SELECT outcomes($$ ?(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$, 'dp_evaluate | dp_roc');
 
 -- Which way has the least risk: pure noise in the shape of a few columns; Gaussian noise of many, once there is a delta
+\set ECHO none
 CREATE FUNCTION alternatives(model jsonb) RETURNS text LANGUAGE sql AS
   $$ SELECT string_agg(concat_ws(' ', a ->> 'method', a ->> 'noise'), ', ' ORDER BY (a ->> 'risk')::float8) FROM jsonb_array_elements(model -> 'alternatives') a $$;
 CREATE TABLE models AS
@@ -53,6 +54,7 @@ CREATE TABLE models AS
   UNION ALL SELECT 'without noise', dp_logreg_train('people', 'sick', '{age,dose}', 'Infinity')
   UNION ALL SELECT 'aggregate', (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 1e-6, "neighbours": "remove", "method": "output"}') FROM people)
   UNION ALL SELECT 'aggregate, chosen', (SELECT dp_svm(y, x, 1, NULL, '{"dimension": 300, "delta": 1e-7}') FROM wide);
+\set ECHO all
 SELECT name, j ->> 'method' AS method, j ->> 'noise' AS noise, j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, alternatives(j) FROM models, LATERAL (SELECT model::jsonb) s(j) ORDER BY name COLLATE "C";
 -- in every form
 CREATE TABLE again AS SELECT name, model::text::dp_model AS by_text, model::jsonb::dp_model AS by_jsonb FROM models;

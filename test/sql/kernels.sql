@@ -41,6 +41,7 @@ WITH models AS MATERIALIZED (SELECT dp_logreg(y, dp_encode('{"a": null, "b": nul
 SELECT avg((dp_predict(model, dp_encode('{"a": null, "b": null}'::jsonb, t)) = y)::int) > 0.9 AS aggregate FROM chess t, models;
 
 -- A kernel is a map before a linear learner: that on the mapped rows is the same model, by every path
+\set ECHO none
 CREATE TABLE few AS SELECT i, y, a, b, (ARRAY['u', 'v', 'w'])[1 + i % 3] AS t, ARRAY[a / 2, b / 2, 0.1] AS x
   FROM (SELECT row_number() OVER (ORDER BY a, b) AS i, * FROM chess) s WHERE i % 100 = 0;
 ALTER TABLE few ADD CHECK (a BETWEEN -1 AND 1), ADD CHECK (b BETWEEN -1 AND 1), ADD CHECK (t IN ('u', 'v', 'w')), ADD CHECK (cardinality(x) = 3);
@@ -58,6 +59,7 @@ BEGIN
   RETURN distance(model, CASE loss WHEN 'logistic' THEN dp_logreg_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false, dimension => cardinality(dp_weights(model)))
                          ELSE dp_svm_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false, dimension => cardinality(dp_weights(model))) END) < 1e-9;
 END $$;
+\set ECHO all
 SELECT kernel, on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20)) AS columns,
        on_mapped_rows(dp_svm_train('few', 'y', '{t,x,a}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 30, kernel_seed => 7)) AS of_all_kinds,
        on_mapped_rows(dp_logreg_train('few', 'y', 'x', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 10, norm => 2)) AS vector,

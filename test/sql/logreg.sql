@@ -106,6 +106,7 @@ SELECT distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1), dp_logreg_tr
        distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1, 'output'), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 0.05 AS output;
 
 -- Every kind of source
+\set ECHO none
 CREATE TABLE parts (LIKE patients) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (50);
 CREATE TABLE parts_2 (junk int, answer text, x vec3, sick boolean, id int);
@@ -129,6 +130,7 @@ CREATE DOMAIN more_features AS features NOT NULL;
 CREATE TABLE domains AS SELECT sick, x::more_features AS x FROM patients;
 CREATE VIEW other_bounds AS SELECT sick, ('[7:9]=' || x::text)::vec3 AS x FROM patients;
 CREATE TABLE wide AS SELECT sick, x, repeat('x', 5000) AS text, (NULL::float8[]) AS y FROM patients;
+\set ECHO all
 SELECT source, distance(dp_logreg_train(source, 'sick', 'x', 'Infinity'), dp_logreg_train('patients', 'sick', 'x', 'Infinity')) < 1e-9 AS same
   FROM unnest('{parts,parent,plain_view,join_view,union_view,stored_view,temporary,pg_temp.temporary,unlogged,generated,domains,other_bounds,wide}'::text[]) source;
 SELECT dp_logreg_train('parts_1', 'sick', 'x', 'Infinity')::jsonb -> 'rows' AS partition,

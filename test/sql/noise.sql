@@ -59,6 +59,7 @@ SELECT outcomes('jsonb_set(m::jsonb, ?)::dp_model::text <> '''' FROM models', $$
   '{method}', '"output"' | '{analysis}', '"paper"' | '{noise_groups,0,shapes,0,radius}', '0.001' $$);
 
 -- The criterion: lambda by default is where the risk is least, here by trying many; the slack takes what that lambda needs
+\set ECHO none
 CREATE FUNCTION least_risk(n float8, eps float8, c float8, spread float8) RETURNS float8 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN l FROM (SELECT l, 0.99 * eps - ln(1 + c / (n * l)) AS room FROM (SELECT exp(k * 0.0023::float8 - 18.4) AS l FROM generate_series(0, 12000) k) a) b
@@ -75,6 +76,7 @@ CREATE TABLE by_default AS
   UNION ALL SELECT e, 1, dp_svm_train('people', 'sick', '{age,smoker,colour,x}', e) FROM (VALUES (0.1), (1), (10)) v (e)
   UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1, noise => 'ball')
   UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'cauchy', kernel_features => 30);
+\set ECHO all
 SELECT bool_and(abs((m::jsonb ->> 'lambda')::float8 / least_risk(1000, e, c, spread(m)) - 1) < 0.01) AS least,
        bool_and(abs((m::jsonb ->> 'lambda_effective')::float8 / (m::jsonb ->> 'lambda')::float8 - 1) < 1e-9) AS as_it_is,
        bool_and(abs((m::jsonb #>> '{budget,slack}')::float8 - ln(1 + c / (1000 * (m::jsonb ->> 'lambda')::float8))) < 1e-9) AS slack, count(*) FROM by_default;

@@ -77,6 +77,7 @@ SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
   SELECT dperm_moments_agg((SELECT w FROM w), y, ROW(i, answer, x)) FROM wide AS t $$);
 
 -- In training too: the first read is the caller's own, and the passes are the workers', who trip over this view
+\set ECHO none
 CREATE FUNCTION by_caller(i int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
   IF i = 2321 AND pg_backend_pid() <> current_setting('test.caller')::int THEN
@@ -96,6 +97,7 @@ EXCEPTION WHEN raise_exception THEN
   GET STACKED DIAGNOSTICS result = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
   RETURN result || CASE WHEN context ~ 'parallel worker' THEN ', in parallel' ELSE '' END;
 END $$;
+\set ECHO all
 SELECT set_config('test.caller', pg_backend_pid()::text, false) IS NOT NULL AS caller;
 SET parallel_leader_participation = off;
 SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', 0.1, dimension => 250 $$) AS array,
@@ -110,6 +112,7 @@ SET max_parallel_workers_per_gather = 2;
 RESET parallel_leader_participation;
 
 -- Parallel and serial training agree, and training in memory with both
+\set ECHO none
 CREATE TABLE fit (how text, model dp_model);
 INSERT INTO fit SELECT 'parallel', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
 INSERT INTO fit SELECT 'parallel, dperm_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', 0.1, positive => 'yes', dimension => 250, norm => 16);
@@ -128,6 +131,7 @@ SET dperm.cache_memory = '1MB';
 INSERT INTO fit SELECT 'memory for some', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
 SET dperm.cache_memory = 0;
 INSERT INTO fit SELECT 'aggregate', dp_logreg(y, x, 'Infinity', 0.1, '{"dimension": 250, "norm": 16}') FROM wide;
+\set ECHO all
 SELECT a.how, distance(a.model, b.model) < 1e-10 AS agree, a.model::jsonb -> 'rows' AS rows
   FROM fit a, fit b WHERE b.how = 'serial' ORDER BY a.how COLLATE "C";
 SELECT count(*) AS noisy, count(DISTINCT m::text) AS different

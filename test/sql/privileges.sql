@@ -106,6 +106,7 @@ SET ROLE dperm_analyst;
 SELECT ward.train()::jsonb -> 'rows' AS definer;
 
 -- Traps: objects of the caller that come first on the search_path, open to everyone
+\set ECHO none
 GRANT USAGE ON SCHEMA trap TO PUBLIC;
 SET search_path = trap, public, pg_catalog;
 CREATE FUNCTION trap.sprung() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
@@ -124,6 +125,7 @@ CREATE TABLE trap.patients (sick boolean, x float8[]);
 CREATE DOMAIN trap.float8 AS text;
 CREATE DOMAIN trap.dperm_moments AS text;
 CREATE DOMAIN trap.dp_model AS text;
+\set ECHO all
 SELECT ward.train_anywhere() IS NOT NULL AS not_sprung;
 SELECT public.dp_logreg_train('ward.for_analysts', 'sick', 'x', 1::pg_catalog.float8) IS NOT NULL AS not_sprung;
 SET search_path = public;

@@ -66,6 +66,7 @@ RESET enable_hashagg;
 SET enable_sort = off;
 
 -- Cursors that go back
+\set ECHO none
 CREATE FUNCTION fetched(plan text) RETURNS TABLE (fetches bigint, models bigint) LANGUAGE plpgsql AS $$
 DECLARE
   c SCROLL CURSOR FOR SELECT region, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits GROUP BY region;
@@ -84,6 +85,7 @@ BEGIN
   END LOOP;
   RETURN QUERY SELECT count(*), count(DISTINCT s) FROM unnest(seen) s;
 END $$;
+\set ECHO all
 SELECT * FROM fetched('hashed');
 SET enable_sort = on;
 SET enable_hashagg = off;

@@ -142,6 +142,7 @@ END $$;
 SELECT bool_and(abs(dp_decision(model('svm'), any_row(i)) - dp_decision(model('svm'), p)) < 1e-6) AS any_row, count(*) FROM generate_series(1, 30) i JOIN patients p ON p.id = i;
 
 -- and a type that is altered while it is in use
+\set ECHO none
 CREATE TYPE changing AS (ward text, age int, x float8[]);
 CREATE FUNCTION scored(r changing) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -156,6 +157,7 @@ SELECT scored(ROW('oncology', 90, '{0.1,0.2}')) AS before \gset
 ALTER TYPE changing ADD ATTRIBUTE age2 int;
 ALTER TYPE changing DROP ATTRIBUTE age;
 ALTER TYPE changing RENAME ATTRIBUTE age2 TO age;
+\set ECHO all
 SELECT scored(ROW('oncology', '{0.1,0.2}', 90)) = :before AS the_same;
 ROLLBACK;
 

@@ -56,6 +56,7 @@ CREATE TABLE names AS SELECT name, loss, h, lambda, cardinality(x) AS k, count(*
 SELECT name, loss, n, k FROM names ORDER BY name COLLATE "C";
 
 -- One model in each mode: in memory, compact in memory and in passes, by workers, as an aggregate
+\set ECHO none
 CREATE FUNCTION train(t names, mode text, epsilon float8, way text) RETURNS dp_model LANGUAGE plpgsql AS $$
 DECLARE
   result dp_model;
@@ -81,6 +82,7 @@ END $$;
 CREATE TABLE models AS
   SELECT t.name, t.lambda, mode, train(t, mode, 'Infinity', 'output') AS model
   FROM names t, unnest('{memory,passes,workers,aggregate}'::text[]) mode WHERE mode <> 'workers' OR n < 5;
+\set ECHO all
 SELECT a.name, count(*) AS pairs, max(sqrt((SELECT sum((v - w)^2) FROM unnest(dp_weights(a.model), dp_weights(b.model)) u(v, w)))) * a.lambda < 1e-8 AS agree
   FROM models a JOIN models b USING (name) GROUP BY a.name, a.lambda ORDER BY a.name COLLATE "C";
 -- with noise every call returns a model
