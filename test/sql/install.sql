@@ -2,6 +2,8 @@
 -- Installing: into any schema, moved to another, dropped without a trace; every object has
 -- a comment; the marks that let the planner use the functions
 --
+\pset format unaligned
+\pset footer off
 
 -- Into a schema of its own, which is not on the search_path
 CREATE SCHEMA private_learning;
@@ -63,22 +65,22 @@ DROP TABLE names;
 CREATE EXTENSION dperm;
 SELECT extname, extversion, extrelocatable, nspname FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'dperm';
 
--- Every object, and none without a comment; since PostgreSQL 17 the row types of tables and views are members too
-SELECT pg_describe_object(classid, objid, 0) COLLATE "C" AS object FROM pg_depend d
+-- Every object, and how each function may be used; none is without a comment. Since PostgreSQL 17 the row types of tables
+-- and views are members, too
+CREATE VIEW members AS
+  SELECT classid, objid, pg_describe_object(classid, objid, 0) COLLATE "C" AS object FROM pg_depend d
   WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
-  AND pg_describe_object(classid, objid, 0) !~ '\[\]$' AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0) ORDER BY object;
-SELECT pg_describe_object(classid, objid, 0) AS without_comment FROM pg_depend d
-  WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
-  AND pg_describe_object(classid, objid, 0) !~ '\[\]$' AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0)
-  AND NOT EXISTS (SELECT FROM pg_description c WHERE c.classoid = d.classid AND c.objoid = d.objid AND c.objsubid = 0 AND c.description <> '');
+  AND pg_describe_object(classid, objid, 0) !~ '\[\]$'
+  AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0);
+SELECT prokind AS kind, provolatile AS volatility, proparallel AS parallel, proisstrict AS strict, prosecdef AS definer,
+       CASE WHEN p.oid IS NOT NULL THEN proacl IS NULL END AS public, object
+  FROM members LEFT JOIN pg_proc p ON p.oid = objid AND classid = 'pg_proc'::regclass ORDER BY object;
+SELECT object AS without_comment FROM members WHERE NOT EXISTS (
+  SELECT FROM pg_description c WHERE c.classoid = classid AND c.objoid = objid AND c.objsubid = 0 AND c.description <> '');
+DROP VIEW members;
 SELECT obj_description(oid, 'pg_extension') IS NOT NULL AS extension_has_one FROM pg_extension WHERE extname = 'dperm';
 
--- How each function may be used
-SELECT proname AS function, pronargs AS args, prokind AS kind, provolatile AS volatility, proparallel AS parallel, proisstrict AS strict,
-       prosecdef AS definer, proacl IS NULL AS public
-  FROM pg_proc JOIN pg_depend ON objid = pg_proc.oid AND classid = 'pg_proc'::regclass AND deptype = 'e'
-  WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm')
-  ORDER BY proname COLLATE "C", pronargs, pg_proc.oid;
+-- What the aggregates have
 SELECT proname AS aggregate, pronargs AS args, aggcombinefn <> 0 AS combine, aggserialfn <> 0 AS serial, aggmtransfn <> 0 AS moving, aggfinalmodify AS modify
   FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname ~ '^dp(erm)?_' ORDER BY proname COLLATE "C", pronargs, p.oid;
 SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model', 'dperm_moments') ORDER BY 1;
