@@ -1,10 +1,12 @@
 --
 -- Domains: what CHECK constraints, types and the domains argument say of a column
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA domains_test;
 SET search_path = domains_test, public;
 SET client_min_messages = warning;
-\pset format unaligned
 
 -- What is asked here again and again
 CREATE FUNCTION shown(relation regclass) RETURNS SETOF text LANGUAGE sql AS $$
@@ -22,6 +24,7 @@ BEGIN
   DROP TABLE one;
   RETURN result;
 END $$;
+\set ECHO all
 
 -- The usual table
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
