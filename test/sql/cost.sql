@@ -1,6 +1,8 @@
 --
 -- Cost: what a training would spend and with what noise, before it reads a row
 --
+\pset format unaligned
+\pset footer off
 SET extra_float_digits = 0;
 
 -- The formulas of the guarantee document: objective perturbation by the sharp analysis, where the slack may take a tenth, and output perturbation
@@ -175,7 +177,6 @@ EXCEPTION WHEN OTHERS THEN
   RETURN state || ': ' || message || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
 END $$;
 CREATE FUNCTION cost(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT failure(format('SELECT * FROM dp_cost(%s)', arguments)) $$;
-\pset format unaligned
 \pset tuples_only on
 SELECT cost($$ rows => 1000, dimension => 10, epsilon => 1 $$);
 SELECT cost($$ 1000, 10, 1, NULL, NULL, NULL, NULL, NULL, NULL $$);
@@ -239,7 +240,6 @@ SELECT cost($$ 'patients', 'sick', '{age,bmi}', 1, 1000 $$);
 SELECT failure($$ SELECT dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
 RESET ROLE;
 \pset tuples_only off
-\pset format aligned
 
 DROP VIEW unreadable, shuffled;
 DROP TABLE setups, shapes, patients, no_patients, refused;
