@@ -1,6 +1,9 @@
 --
 -- Evaluation: private counts and metrics, and a private ROC curve, against counts by hand
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 SET extra_float_digits = 0;
 
@@ -17,6 +20,7 @@ CREATE TABLE models AS
   UNION ALL SELECT 'private', dp_logreg_train('patients', 'sick', 'x', 1)
   UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{x,age}', 'Infinity', 0.001, domains => '{"x": {"dimension": 2}}', kernel => 'gaussian', kernel_features => 20)
   UNION ALL SELECT 'array', (SELECT dp_logreg(sick, x, 'Infinity', 0.001) FROM patients);
+\set ECHO all
 
 -- By hand; a row without a label is in no cell
 CREATE FUNCTION by_hand(model dp_model) RETURNS TABLE (metric text, value float8) LANGUAGE sql AS $$
@@ -174,7 +178,6 @@ $$;
 CREATE FUNCTION curve(model text, arguments text) RETURNS text LANGUAGE sql AS $$
   SELECT says(format('SELECT count(*) FROM models, dp_roc(m, %s) WHERE name = %L', arguments, model))
 $$;
-\pset format unaligned
 \pset tuples_only on
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity' $$);
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$)
@@ -242,7 +245,6 @@ DROP OWNED BY dperm_judge;
 SELECT evaluated('vector', $$ 'patients', 'sick', 500 $$) ~ '^[01]';
 DROP ROLE dperm_judge;
 \pset tuples_only off
-\pset format aligned
 
 DROP VIEW seen, unsteady;
 DROP MATERIALIZED VIEW retyped;
