@@ -1,4 +1,6 @@
 -- What runs with the rights of an owner, and what a row may depend on: beyond the functions that a query shows, the planner, the executor and PostgreSQL's own functions find more in the catalog
+\pset format unaligned
+\pset footer off
 CREATE ROLE callees_owner;
 CREATE ROLE callees_analyst;
 CREATE ROLE callees_stranger;
