@@ -1,6 +1,8 @@
 --
 -- Protected relations: who protects, who trains, what is allowed and what is charged
 --
+\pset format unaligned
+\pset footer off
 CREATE ROLE dperm_owner;
 CREATE ROLE dperm_analyst;
 CREATE ROLE dperm_stranger;
