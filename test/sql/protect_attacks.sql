@@ -1,6 +1,8 @@
 --
 -- Ways around the protection of a relation, and ways to run code with the rights of its owner
 --
+\pset format unaligned
+\pset footer off
 CREATE ROLE dperm_owner;
 CREATE ROLE dperm_heir;
 CREATE ROLE dperm_analyst;
