@@ -160,6 +160,7 @@ SELECT r.* FROM models, dp_roc(m, 'nobody', 'sick', 'Infinity', bins => 2) r WHE
 --
 -- A model of arrays names no column
 --
+\set ECHO none
 CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   result text;
@@ -178,6 +179,7 @@ $$;
 CREATE FUNCTION curve(model text, arguments text) RETURNS text LANGUAGE sql AS $$
   SELECT says(format('SELECT count(*) FROM models, dp_roc(m, %s) WHERE name = %L', arguments, model))
 $$;
+\set ECHO all
 \pset tuples_only on
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity' $$);
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$)
