@@ -3,6 +3,7 @@
 --
 \pset format unaligned
 \pset footer off
+\set ECHO none
 CREATE ROLE dperm_owner;
 CREATE ROLE dperm_analyst;
 CREATE ROLE dperm_stranger;
@@ -20,6 +21,7 @@ CREATE TABLE clinic.patients (
 );
 INSERT INTO clinic.patients SELECT i, i % 100, 20 + i % 20, (ARRAY['A', 'B', 'C'])[1 + i % 3], i % 10, ARRAY[sin(i), cos(i)], i % 3 = 0
   FROM generate_series(1, 300) i;
+\set ECHO all
 SELECT dp_budget_create('clinic', 100);
 
 -- Only the owner of the relation protects it, with a budget of their own
