@@ -184,36 +184,15 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 CREATE FUNCTION cost(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT failure(format('SELECT * FROM dp_cost(%s)', arguments)) $$;
 \pset tuples_only on
-SELECT cost($$ rows => 1000, dimension => 10, epsilon => 1 $$);
-SELECT cost($$ 1000, 10, 1, NULL, NULL, NULL, NULL, NULL, NULL $$);
-SELECT cost($$ NULL, 10, 1 $$);
-SELECT cost($$ 1000, NULL, 1 $$);
-SELECT cost($$ 1000, 10, NULL $$);
-SELECT cost($$ 0, 10, 1 $$);
-SELECT cost($$ -5, 10, 1 $$);
-SELECT cost($$ 8589934592, 10, 1 $$);
-SELECT cost($$ 8589934593, 10, 1 $$);
-SELECT cost($$ 9223372036854775807, 10, 1 $$);
-SELECT cost($$ 1000, 0, 1 $$);
-SELECT cost($$ 1000, -1, 1 $$);
-SELECT cost($$ 1000, 1000000, 1 $$);
-SELECT cost($$ 1, 1, 1 $$);
-SELECT cost($$ 1000, 10, 0 $$);
-SELECT cost($$ 1000, 10, 'NaN' $$);
-SELECT cost($$ 1000, 10, 1e-9 $$);
-SELECT cost($$ 1000, 10, 1e7 $$);
-SELECT cost($$ 1000, 10, 1, -1 $$);
-SELECT cost($$ 1000, 10, 1, 'Infinity' $$);
-SELECT cost($$ 1000, 10, 1, 0 $$);
-SELECT cost($$ 1000, 10, 1, 0, method => 'output' $$);
-SELECT cost($$ 1000, 10, 'Infinity', 0 $$);
-SELECT cost($$ 1000, 10, 1, method => 'input' $$);
-SELECT cost($$ 1000, 10, 1, analysis => 'blunt' $$);
-SELECT split_part(cost($$ 1000, 10, 1, loss => 'hinge' $$), E'\n', 1);
-SELECT cost($$ 1000, 10, 1, loss => 'huber', h => 0 $$);
-SELECT cost($$ 1000, 10, 1, loss => 'huber', h => 1 $$);
-SELECT cost($$ 1000, 10, 1, slack => 0 $$);
-SELECT cost($$ 1000, 10, 1, slack => 0.1, analysis => 'paper' $$);
+SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
+  rows => 1000, dimension => 10, epsilon => 1 | NULL, 10, 1 | 1000, NULL, 1 | 0, 10, 1 | -5, 10, 1
+  8589934592, 10, 1 | 8589934593, 10, 1 | 9223372036854775807, 10, 1 | 1000, 0, 1 | 1000, -1, 1
+  1000, 1000000, 1 | 1, 1, 1 $$);
+SELECT outcomes($$ 'none' FROM dp_cost(1000, 10, ?) $$, $$
+  1, NULL, NULL, NULL, NULL, NULL, NULL | NULL | 0 | 'NaN' | 1e-9 | 1e7 | 1, -1 | 1, 'Infinity' | 1, 0
+  1, 0, method => 'output' | 'Infinity', 0 | 1, method => 'input' | 1, analysis => 'blunt'
+  1, loss => 'hinge' | 1, loss => 'huber', h => 0 | 1, loss => 'huber', h => 1 | 1, slack => 0
+  1, slack => 0.1, analysis => 'paper' $$);
 -- parameters without a type
 PREPARE untyped AS SELECT rows_needed FROM dp_cost($1, $2, $3);
 PREPARE untyped_lambda AS SELECT rows_needed FROM dp_cost($1, $2, $3, $4);
@@ -221,13 +200,12 @@ PREPARE untyped_source AS SELECT rows_needed FROM dp_cost($1, $2, $3, $4, rows =
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name COLLATE "C";
 DEALLOCATE ALL;
 -- with a source
-SELECT cost($$ rows => 1000, epsilon => 1, source => 'patients', label => 'sick', features => NULL $$);
-SELECT cost($$ 'patients', 'sick', 'age', 1, 1000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL $$);
-SELECT cost($$ 'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000 $$);
-SELECT cost($$ 'patients', 'sick', NULL, 1, rows => NULL $$);
-SELECT cost($$ 'patients', 'sick', NULL, 1, 0 $$);
-SELECT cost($$ 'patients', 'sick', NULL, 1, 8589934593 $$);
-SELECT split_part(cost($$ 'patients', 'sick', NULL, 1, 1000, loss => 'hinge' $$), E'\n', 1);
+SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
+  rows => 1000, epsilon => 1, source => 'patients', label => 'sick', features => NULL
+  'patients', 'sick', 'age', 1, 1000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000 | 'patients', 'sick', NULL, 1, rows => NULL
+  'patients', 'sick', NULL, 1, 0 | 'patients', 'sick', NULL, 1, 8589934593
+  'patients', 'sick', NULL, 1, 1000, loss => 'hinge' $$);
 -- mistakes are those of a training
 CREATE TABLE refused (i serial, arguments text);
 INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL, 'sick', NULL, 1$$), ($$'patients', NULL, NULL, 1$$), ($$'patients', 'well', NULL, 1$$), ($$'patients', 'ward', NULL, 1$$), ($$'patients', 'sick', '{}', 1$$),
@@ -241,9 +219,9 @@ FROM (SELECT i, failure(format('SELECT dp_logreg_train(%s)', arguments)) AS trai
 CREATE ROLE dperm_curious;
 GRANT SELECT (sick, age) ON patients TO dperm_curious;
 SET ROLE dperm_curious;
-SELECT cost($$ 'patients', 'sick', '{age}', 1, 1000 $$);
-SELECT cost($$ 'patients', 'sick', '{age,bmi}', 1, 1000 $$);
-SELECT failure($$ SELECT dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
+SELECT outcomes($$ ? $$, $$
+  'none' FROM dp_cost('patients', 'sick', '{age}', 1, 1000) | 'none' FROM dp_cost('patients', 'sick', '{age,bmi}', 1, 1000)
+  dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
 RESET ROLE;
 \pset tuples_only off
 
