@@ -155,7 +155,7 @@ END $$;
 -- What calls return or raise that differ in what takes the place of the ?. Cases are separated by | or are lines of their own.
 -- Those with the same outcome are listed together; a hint is that of all errors since the last one
 CREATE FUNCTION outcomes(call text, cases text) RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT string_agg(CASE WHEN length(list) > 120 THEN replace(list, ' | ', E' |\n') ELSE list END || ' -> ' || result, E'\n' ORDER BY first)
+  SELECT string_agg(CASE WHEN length(list) > 110 THEN regexp_replace(list, '(.{1,110}) \| ', E'\\1 |\n', 'g') ELSE list END || ' -> ' || result, E'\n' ORDER BY first)
          || CASE hint WHEN '' THEN E'\n  no hint' ELSE coalesce(E'\n  hint: ' || hint, '') END
   FROM (SELECT string_agg(c, ' | ' ORDER BY n) AS list, min(n) AS first, result, hint
         FROM regexp_split_to_table(btrim(cases, E' \n'), '\s+\|\s+|\s*\n\s*') WITH ORDINALITY AS s (c, n),
