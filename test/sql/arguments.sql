@@ -13,11 +13,10 @@ INSERT INTO people
   SELECT i % 3 = 0, ARRAY[sin(i), cos(i)], i, 'p' || i, date '2000-01-01' + i
   FROM generate_series(1, 20) i;
 
--- What calls with these arguments say: 'trained', or why not
+-- What calls with these arguments say: 'trained', or why not. The results tell all that is asked, so nothing is echoed
 CREATE FUNCTION trains(call text, cases text) RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT outcomes('''trained'' FROM ' || call || ' m WHERE m IS NOT NULL', cases)
+  SELECT E'\n' || btrim(call) UNION ALL SELECT outcomes('''trained'' FROM ' || call || ' m WHERE m IS NOT NULL', cases)
 $$;
-\set ECHO all
 
 -- epsilon
 SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$,
