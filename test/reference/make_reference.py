@@ -85,7 +85,7 @@ def main():
     x, y = rows()
     print("-- Weights without noise against independent solvers.")
     print("-- Made by test/reference/make_reference.py; do not edit.")
-    print("\\set ECHO none\n\\pset format unaligned\n\\pset footer off")
+    print("\\set ECHO errors\n\\pset format unaligned\n\\pset footer off")
     print("CREATE DOMAIN vector_of_4 AS float8[] CHECK (cardinality(VALUE) = 4);")
     print("CREATE TABLE reference_rows (x vector_of_4, y boolean);")
     print("INSERT INTO reference_rows VALUES")
@@ -131,7 +131,6 @@ CROSS JOIN LATERAL (
 					'h', r.h)) FROM reference_rows)
 		END
 ) f;
-\\set ECHO all
 SELECT loss, h, lambda, intercept, how,
 	cardinality(answer) = cardinality(weights) AS same_length,
 	(SELECT max(abs(a - w)) < 1e-8 FROM unnest(answer, weights) u(a, w)) AS agrees

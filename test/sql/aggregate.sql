@@ -2,7 +2,7 @@
 -- dp_logreg and dp_svm: aggregates in every place where SQL allows one; their parameters
 -- belong to the group; their memory is bounded
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -28,7 +28,6 @@ BEGIN
   PERFORM set_config('test.region', region::text, false);
   RETURN dp_logreg_train('one_region', 'sick', 'x', 'Infinity', 0.01);
 END $$;
-\set ECHO all
 
 -- One model a group, whatever the plan
 SELECT region, weights(dp_logreg(sick, x, 'Infinity', 0.01)) FROM visits GROUP BY region ORDER BY region;
@@ -82,18 +81,21 @@ SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension'
 
 -- Options that are none
 SELECT outcomes('dp_logreg(sick, x, 1, 0.1, ?) FROM visits', $$
-  '{"intercpt": false}' | '{"loss": "huber"}' | '{"epsilon": 100}' | '{"": 1}' | '[]' | '"method"' | 'null'
-  '{"method": 1}' | '{"method": ["output"]}' | '{"method": {"output": {"a": 1}}, "norm": 2}'
-  '{"method": null}' | '{"analysis": "none"}' | '{"intercept": "false"}' | '{"norm": "1"}' | '{"norm": 0}'
-  '{"norm": 1e400}' | '{"dimension": 2.5}' | '{"dimension": 1e400}' $$);
-SELECT outcomes('dp_logreg(?) FROM visits', $$ grade, x, 1, 0.1, '{"positive": 1}' | answer, x, 1 $$);
+  '{"intercpt": false}' | '{"loss": "huber"}' | '{"epsilon": 100}' | '{"": 1}' | '[]' | '"method"'
+  'null' | '{"method": 1}' | '{"method": ["output"]}'
+  '{"method": {"output": {"a": 1}}, "norm": 2}' | '{"method": null}' | '{"analysis": "none"}'
+  '{"intercept": "false"}' | '{"norm": "1"}' | '{"norm": 0}' | '{"norm": 1e400}'
+  '{"dimension": 2.5}' | '{"dimension": 1e400}' $$);
+SELECT outcomes('dp_logreg(?) FROM visits',
+  $$ grade, x, 1, 0.1, '{"positive": 1}' | answer, x, 1 $$);
 SELECT outcomes('dp_svm(sick, x, 1, 0.1, ?) FROM visits',
   $$ '{"loss": "logistic"}' | '{"h": 2}' | '{"intercpt": false}' $$);
 
 -- Parameters are the group's
 SELECT outcomes('dp_logreg(sick, x, ?) FROM visits', $$
-  CASE WHEN id = 400 THEN 2 ELSE 1 END | CASE WHEN id < 400 THEN 1 END | 1, CASE WHEN id < 400 THEN 0.1 END
-  1, id | 1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}' ELSE '{"norm": 2}' END::jsonb
+  CASE WHEN id = 400 THEN 2 ELSE 1 END | CASE WHEN id < 400 THEN 1 END
+  1, CASE WHEN id < 400 THEN 0.1 END | 1, id
+  1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}' ELSE '{"norm": 2}' END::jsonb
   1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}'::jsonb END $$);
 SELECT region, dp_logreg(sick, x, region + 1, region + 1)::jsonb -> 'epsilon' AS epsilon_by_group
   FROM visits GROUP BY region ORDER BY region;
@@ -152,9 +154,9 @@ CREATE DOMAIN longer AS vec3 CHECK (VALUE[1] < 2);
 CREATE DOMAIN whole_numbers AS int[] CHECK (array_length(VALUE, 1) = 2);
 CREATE DOMAIN of_two_lengths AS float8[] CHECK (cardinality(VALUE) IN (2, 3));
 SELECT outcomes($$ dp_logreg(sick, ?, 1)::jsonb #>> '{features,0,dimension}' FROM visits v $$, $$
-  x | x::float8[] | x::float4[] | x::numeric[] | x::longer | ARRAY[grade, id] | ARRAY[grade, NULL, id]::numeric[]
-  ARRAY[id, 2]::whole_numbers | ARRAY[ARRAY[id, 1], ARRAY[2, 3]] | x || 1::float8
-  dp_encode('{"id": [0, 400], "sick": null, "answer": ["yes", "no"]}'::jsonb, v)
+  x | x::float8[] | x::float4[] | x::numeric[] | x::longer | ARRAY[grade, id]
+  ARRAY[grade, NULL, id]::numeric[] | ARRAY[id, 2]::whole_numbers | ARRAY[ARRAY[id, 1], ARRAY[2, 3]]
+  x || 1::float8 | dp_encode('{"id": [0, 400], "sick": null, "answer": ["yes", "no"]}'::jsonb, v)
   CASE WHEN sick THEN ARRAY[1, 2] ELSE ARRAY[1, 2, 3] END | NULL::float8[] | '{1,2,3,4}'::float4[]
   '{{1,2},{3,4}}'::float8[] | x::float8[]::of_two_lengths | ARRAY(SELECT grade) $$);
 SELECT outcomes($$ dp_logreg(sick, ?)::jsonb #>> '{features,0,dimension}' FROM visits v $$,
@@ -170,7 +172,8 @@ DEALLOCATE encoded;
 -- another function of that name is not ours
 CREATE SCHEMA other;
 CREATE FUNCTION other.dp_encode(jsonb, visits) RETURNS float8[] LANGUAGE sql STABLE AS 'SELECT CASE WHEN $2.sick THEN ARRAY[1.0] ELSE ARRAY[1.0, 2] END::float8[]';
-SELECT outcomes('dp_logreg(sick, ?, 1) FROM visits v', $$ other.dp_encode('{"id": [0, 400]}', v) $$);
+SELECT outcomes('dp_logreg(sick, ?, 1) FROM visits v',
+  $$ other.dp_encode('{"id": [0, 400]}', v) $$);
 DROP SCHEMA other CASCADE;
 DROP DOMAIN longer, whole_numbers, of_two_lengths;
 

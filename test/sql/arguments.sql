@@ -2,7 +2,7 @@
 -- Arguments: every mistake is an error with an SQLSTATE and a hint, before any row is
 -- read; names that look strange work, and no argument is ever read as SQL
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset tuples_only on
 SET client_min_messages = warning;
@@ -13,14 +13,15 @@ INSERT INTO people
   SELECT i % 3 = 0, ARRAY[sin(i), cos(i)], i, 'p' || i, date '2000-01-01' + i
   FROM generate_series(1, 20) i;
 
--- What calls with these arguments say: 'trained', or why not. The results tell all that is asked, so nothing is echoed
-CREATE FUNCTION trains(call text, cases text) RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT E'\n' || btrim(call) UNION ALL SELECT outcomes('''trained'' FROM ' || call || ' m WHERE m IS NOT NULL', cases)
+-- What calls with these arguments say: 'trained', or why not
+CREATE FUNCTION trains(call text, cases text) RETURNS text LANGUAGE sql AS $$
+  SELECT outcomes('''trained'' FROM ' || call || ' m WHERE m IS NOT NULL', cases, call)
 $$;
 
 -- epsilon
-SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$,
-  $$ 1 | 0 | -0.0 | -1 | 'NaN' | '-Infinity' | NULL | 1e-9 | 1e-6 | 500 | 1e300 | 500.1 | 'Infinity' $$);
+SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$, $$
+  1 | 0 | -0.0 | -1 | 'NaN' | '-Infinity' | NULL | 1e-9 | 1e-6 | 500 | 1e300 | 500.1
+  'Infinity' $$);
 SELECT left(result, 5) FROM outcome($$ SELECT dp_logreg_train('people', 'sick', 'x') $$);
 SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$, '0 | NULL');
 SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
@@ -32,25 +33,29 @@ SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, lambda => ?) $$, $$
   0, method => 'output' | 1e-11, method => 'output' | 1e-10, method => 'output' $$);
 SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$,
   $$ 'Infinity', lambda => 0 | 'Infinity', lambda => 0, method => 'output' $$);
-SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$, $$ 1, lambda => -1 | 'Infinity', lambda => 0 $$);
+SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$,
+  $$ 1, lambda => -1 | 'Infinity', lambda => 0 $$);
 SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
   $$ 1, -1 | 1, 'NaN' | 1, NULL | 1, 0 | 'Infinity', 0 | 1, 0, '{"method": "output"}' $$);
 
 -- method, analysis, norm, dimension, loss, h
 SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, ?) $$, $$
-  method => 'Objective' | method => '' | method => NULL, analysis => NULL, intercept => NULL, norm => NULL
-  analysis => 'blunt' | norm => 0 | norm => -1 | norm => 'NaN' | norm => 'Infinity' | norm => 1e-300 | norm => 1e100
-  dimension => 0 | dimension => -1 | dimension => 5000 | dimension => 2147483647 | dimension => 7 $$);
+  method => 'Objective' | method => ''
+  method => NULL, analysis => NULL, intercept => NULL, norm => NULL | analysis => 'blunt'
+  norm => 0 | norm => -1 | norm => 'NaN' | norm => 'Infinity' | norm => 1e-300 | norm => 1e100
+  dimension => 0 | dimension => -1 | dimension => 5000 | dimension => 2147483647
+  dimension => 7 $$);
 SELECT left(result, 5) FROM outcome($$ SELECT dp_logreg_train('people', 'sick', 'x', 1, loss => 'huber') $$);
 SELECT trains($$ dp_svm_train('people', 'sick', 'x', 1, ?) $$, $$
-  loss => 'logistic' | loss => 'hinge' | loss => NULL, h => NULL | h => 0 | h => 0.009 | h => 1.5 | h => 'NaN' | h => 1 $$);
+  loss => 'logistic' | loss => 'hinge' | loss => NULL, h => NULL | h => 0 | h => 0.009 | h => 1.5
+  h => 'NaN' | h => 1 $$);
 
 -- Columns and their types
 SELECT trains($$ dp_logreg_train('people', ?, 'x', 1) $$,
   $$ 'ill' | 'SICK' | '"sick"' | '' | NULL | 'xmin' | 'born' | 'x' | 'name' $$);
 SELECT trains($$ dp_logreg_train('people', 'sick', ?, 1) $$, $$
-  'y' | '' | NULL::text | NULL::text[] | '{}' | '{x,x}' | '{NULL}' | ARRAY['x'] | ARRAY['x', 'age'] | ARRAY[NULL]::text[]
-  ARRAY[]::text[] | '{{x}}' | '{x' | 'ctid' | 'age' | 'name' | 'sick' $$);
+  'y' | '' | NULL::text | NULL::text[] | '{}' | '{x,x}' | '{NULL}' | ARRAY['x'] | ARRAY['x', 'age']
+  ARRAY[NULL]::text[] | ARRAY[]::text[] | '{{x}}' | '{x' | 'ctid' | 'age' | 'name' | 'sick' $$);
 SELECT trains('dp_logreg_train(?)', $$
   NULL, 'sick', 'x', 1 | 'people', 'x', 'age', 1, domains => '{"age": [0, 120]}'
   'people', 'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
@@ -61,16 +66,17 @@ SELECT trains($$ dp_logreg_train('columns', 'sick', ?, 1) $$,
 SELECT outcomes('? FROM columns', 'dp_logreg(sick, t, 1)');
 INSERT INTO columns (t) VALUES ('{1,2}');
 SELECT outcomes('? FROM columns', $$
-  dp_logreg(sick, t, 1) | dp_logreg(sick, 1.5, 1) | dp_logreg(sick, '{1,2}', 1) | dp_logreg(columns, v, 1)
-  dp_logreg(NULL, v, 1) | dp_svm(v, v, 1) $$);
+  dp_logreg(sick, t, 1) | dp_logreg(sick, 1.5, 1) | dp_logreg(sick, '{1,2}', 1)
+  dp_logreg(columns, v, 1) | dp_logreg(NULL, v, 1) | dp_svm(v, v, 1) $$);
 
 -- Relations
 CREATE SEQUENCE counter;
 CREATE INDEX people_age ON people (age);
 CREATE TYPE pair AS (sick boolean, x float8[]);
 SELECT trains($$ dp_logreg_train(?, 'sick', 'x', 1) $$, $$
-  'nobody' | 'nowhere.people' | 'public.people' | current_database() || '.public.people' | 'elsewhere.public.people'
-  'a.b.c.d' | '' | '.' | '"people' | 'PEOPLE' | '"PEOPLE"' | 'people'::regclass::text | 'counter' | 'people_age' | 'pair' $$);
+  'nobody' | 'nowhere.people' | 'public.people' | current_database() || '.public.people'
+  'elsewhere.public.people' | 'a.b.c.d' | '' | '.' | '"people' | 'PEOPLE' | '"PEOPLE"'
+  'people'::regclass::text | 'counter' | 'people_age' | 'pair' $$);
 SELECT trains('dp_logreg_train(?)', $$ 'pg_catalog.pg_class', 'relhasindex', 'relname', 1 $$);
 
 -- A view whose rows change from pass to pass
@@ -88,17 +94,18 @@ CREATE VIEW in_cte_too AS WITH r AS (SELECT * FROM people FETCH FIRST 10 ROWS ON
 CREATE VIEW of_union AS SELECT sick, x FROM people UNION ALL (SELECT sick, x FROM people LIMIT 1);
 CREATE VIEW first_ten AS SELECT sick, x FROM people ORDER BY age LIMIT 10;
 SELECT trains($$ dp_logreg_train(?, 'sick', 'x', 1) $$, $$
-  'shaky' | 'sampled' | 'deeper' | 'in_cte' | 'still' | 'some_blocks' | 'same_blocks' | 'any_ten' | 'but_ten'
-  'within' | 'in_cte_too' | 'of_union' | 'first_ten' $$);
+  'shaky' | 'sampled' | 'deeper' | 'in_cte' | 'still' | 'some_blocks' | 'same_blocks' | 'any_ten'
+  'but_ten' | 'within' | 'in_cte_too' | 'of_union' | 'first_ten' $$);
 
 -- All of this before any row is read: a view that cannot be read says nothing first
 CREATE FUNCTION untouchable(boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS
   $$ BEGIN RAISE 'a row was read'; END $$;
 CREATE VIEW minefield AS SELECT untouchable(sick) AS sick, x, name, age FROM people;
 SELECT trains($$ dp_logreg_train('minefield', ?) $$, $$
-  'sick', 'x', 1 | 'sick', 'x', 0 | 'sick', 'x', 1, lambda => -1 | 'sick', 'x', 1, lambda => 0, method => 'output'
-  'sick', 'x', 1, method => 'none' | 'sick', 'x', 1, positive => 'yes' | 'sick', 'name', 1 | 'name', 'x', 1
-  'nothing', 'x', 1 | 'sick', '{x,age}', 1 | 'sick', 'age', 1, domains => '{"age": [120, 0]}'
+  'sick', 'x', 1 | 'sick', 'x', 0 | 'sick', 'x', 1, lambda => -1
+  'sick', 'x', 1, lambda => 0, method => 'output' | 'sick', 'x', 1, method => 'none'
+  'sick', 'x', 1, positive => 'yes' | 'sick', 'name', 1 | 'name', 'x', 1 | 'nothing', 'x', 1
+  'sick', '{x,age}', 1 | 'sick', 'age', 1, domains => '{"age": [120, 0]}'
   'sick', 'age', 1, domains => '{"age": [0, 120], "name": ["a"]}'
   'sick', 'age', 1, domains => '{"age": [0, 120], "nothing": ["a"]}'
   'sick', 'age', 1, domains => '{"age": [0, 120]}', kernel => 'none'
@@ -114,15 +121,18 @@ INSERT INTO undeclared VALUES (true, '{1,2}'), (false, '{1,2,3}');
 INSERT INTO checked VALUES (true, '{1,2,3}', '{1,2,3}', '{1,2,3}', '{1,2}');
 REFRESH MATERIALIZED VIEW stored;
 SELECT trains('dp_logreg_train(?)', $$
-  'undeclared', 'sick', 'x', 1 | 'undeclared', 'sick', '{x}', 1, norm => 2 | 'of_undeclared', 'sick', 'x', 1
-  'of_undeclared', 'sick', 'longer', 1 | 'stored', 'sick', 'kept', 1
-  'undeclared', 'sick', 'x', 1, domains => '{"x": {"norm": 2}}'
-  'undeclared', 'sick', '{x,age}', 1, domains => '{"age": [0, 120]}' | 'undeclared', 'sick', NULL, 1 $$);
+  'undeclared', 'sick', 'x', 1 | 'undeclared', 'sick', '{x}', 1, norm => 2
+  'of_undeclared', 'sick', 'x', 1 | 'of_undeclared', 'sick', 'longer', 1
+  'stored', 'sick', 'kept', 1 | 'undeclared', 'sick', 'x', 1, domains => '{"x": {"norm": 2}}'
+  'undeclared', 'sick', '{x,age}', 1, domains => '{"age": [0, 120]}'
+  'undeclared', 'sick', NULL, 1 $$);
 SELECT trains('dp_svm_train(?)', $$ 'undeclared', 'sick', 'y', 1 $$);
 SELECT outcomes($$ m #>> '{features,0,dimension}' FROM (SELECT dp_logreg_train(?)::jsonb AS m OFFSET 0) s $$, $$
-  'undeclared', 'sick', 'x', 1, dimension => 3 | 'undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 3}}'
-  'of_undeclared', 'sick', 'x', 1, dimension => 2 | 'of_undeclared', 'sick', 'made', 1 | 'stored', 'sick', 'made', 1
-  'checked', 'sick', 'a', 1 | 'checked', 'sick', 'b', 1 | 'checked', 'sick', 'c', 1 | 'checked', 'sick', 'd', 1 $$);
+  'undeclared', 'sick', 'x', 1, dimension => 3
+  'undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 3}}'
+  'of_undeclared', 'sick', 'x', 1, dimension => 2 | 'of_undeclared', 'sick', 'made', 1
+  'stored', 'sick', 'made', 1 | 'checked', 'sick', 'a', 1 | 'checked', 'sick', 'b', 1
+  'checked', 'sick', 'c', 1 | 'checked', 'sick', 'd', 1 $$);
 DROP MATERIALIZED VIEW stored;
 DROP VIEW of_undeclared;
 DROP TABLE undeclared, checked;
@@ -136,8 +146,8 @@ INSERT INTO "Sché ma"."Pa""tients; --"
   SELECT i % 2 = 0, v, v, v, v, i % 2 = 0, i % 2 = 0
   FROM generate_series(1, 10) i, LATERAL (SELECT ARRAY[sin(i), cos(i)]) s(v);
 SELECT trains($$ dp_logreg_train('"Sché ma"."Pa""tients; --"', ?, 1) $$, $$
-  'Is "sick", or not?', 'x''); DROP TABLE people; --' | 'a.b', 'Größe' | 'a.b', '{Größe}' | 'a.b', 'select'
-  'a.b', ARRAY['{curly}'] | 'a.b', '{"{curly}"}'
+  'Is "sick", or not?', 'x''); DROP TABLE people; --' | 'a.b', 'Größe' | 'a.b', '{Größe}'
+  'a.b', 'select' | 'a.b', ARRAY['{curly}'] | 'a.b', '{"{curly}"}'
   'a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer', 'select'
   'a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer_', 'select' $$);
 SELECT trains($$ dp_logreg_train(?, 'a.b', 'select', 1) $$,
@@ -151,11 +161,14 @@ SELECT trains('dp_logreg_train(?)', $$ 'w', 't', 'w', 1 $$);
 -- Injection
 SELECT trains('dp_logreg_train(?)', $$
   'people; DROP TABLE people', 'sick', 'x', 1 | '(SELECT * FROM people)', 'sick', 'x', 1
-  'people t, people u', 'sick', 'x', 1 | 'people -- ', 'sick', 'x', 1 | 'people', 'sick OR true', 'x', 1
-  'people', 't.sick', 'x', 1 | 'people', 'sick), (SELECT 1', 'x', 1
+  'people t, people u', 'sick', 'x', 1 | 'people -- ', 'sick', 'x', 1
+  'people', 'sick OR true', 'x', 1 | 'people', 't.sick', 'x', 1
+  'people', 'sick), (SELECT 1', 'x', 1
   'people', 'sick', 'x) FROM people; DROP TABLE people; --', 1 | 'people', 'sick', 'array[1.0]', 1
-  'people', 'sick', 'x', 1, method => 'output''; DROP TABLE people; --' | 'people', 'sick', 'x', 1, analysis => '%s%n%d'
-  'people', 'name', 'x', 1, positive => 'p1''; DROP TABLE people; --' | 'people', 'name', 'x', 1, positive => '$1'
+  'people', 'sick', 'x', 1, method => 'output''; DROP TABLE people; --'
+  'people', 'sick', 'x', 1, analysis => '%s%n%d'
+  'people', 'name', 'x', 1, positive => 'p1''; DROP TABLE people; --'
+  'people', 'name', 'x', 1, positive => '$1'
   'people', 'age', 'x', 1, positive => '1); DROP TABLE people; --' $$);
 SELECT trains('dp_svm_train(?)', $$ 'people', 'sick', 'x', 1, loss => 'huber"' $$);
 SELECT count(*) FROM people;
@@ -165,11 +178,11 @@ CREATE DOMAIN column_name AS text;
 CREATE TABLE two (sick boolean, a float8 CHECK (a BETWEEN 0 AND 1), b float8 CHECK (b BETWEEN 0 AND 1), "{a,b}" float8 CHECK ("{a,b}" BETWEEN 0 AND 1));
 INSERT INTO two SELECT i % 3 = 0, i / 20.0, i / 20.0, i / 20.0 FROM generate_series(1, 20) i;
 SELECT outcomes($$ jsonb_path_query_array(dp_logreg_train('two', 'sick', ?, 1)::jsonb, '$.features[*].column') $$, $$
-  'a' | '{a,b}' | '{"a"}' | '{"{a,b}"}' | ARRAY['a', 'b'] | ARRAY['{a,b}'] | '[0:1]={a,b}'::text[] | NULL | NULL::text[]
-  (SELECT 'a') | 'a'::text | 'a'::varchar(1) | 'a'::char(1) | 'a'::name | 'a'::column_name
-  '{a,b}'::text[] | '{a,b}'::varchar[] | '{a,b}'::name[] | '{a,b}'::column_name[] | '{a,b}'::text
-  '{}' | ARRAY[]::name[] | '{a,NULL}' | ARRAY['a', NULL] | '{a' | '{{a},{b}}'
-  1 | 1.5 | true | ARRAY[1, 2] | '{"a": 1}'::jsonb | ROW('a') | ''::bytea $$);
+  'a' | '{a,b}' | '{"a"}' | '{"{a,b}"}' | ARRAY['a', 'b'] | ARRAY['{a,b}'] | '[0:1]={a,b}'::text[]
+  NULL | NULL::text[] | (SELECT 'a') | 'a'::text | 'a'::varchar(1) | 'a'::char(1) | 'a'::name
+  'a'::column_name | '{a,b}'::text[] | '{a,b}'::varchar[] | '{a,b}'::name[] | '{a,b}'::column_name[]
+  '{a,b}'::text | '{}' | ARRAY[]::name[] | '{a,NULL}' | ARRAY['a', NULL] | '{a' | '{{a},{b}}' | 1
+  1.5 | true | ARRAY[1, 2] | '{"a": 1}'::jsonb | ROW('a') | ''::bytea $$);
 SELECT string_agg(dp_logreg_train('two', 'sick', attname, 1)::jsonb #>> '{features,0,column}', ', ' ORDER BY attnum)
   FROM pg_attribute WHERE attrelid = 'two'::regclass AND attname IN ('a', 'b');
 -- Many drivers send parameters without types

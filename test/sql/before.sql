@@ -1,7 +1,7 @@
 --
 -- Before the first row: what arguments and the catalog can have wrong is said before any table is scanned
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -42,7 +42,6 @@ BEGIN
   RETURN said || CASE WHEN scans() = before THEN '' ELSE format(' AFTER %s SCANS', scans() - before) END;
 END $$;
 \pset tuples_only on
-\set ECHO all
 
 -- The count is not blind
 SELECT says($$ dp_logreg_train('people', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$) ~ 'SCANS$';

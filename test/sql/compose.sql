@@ -51,7 +51,8 @@ INSERT INTO models SELECT 9, 'tuned', dp_logreg_tune('composed', 'label', 'x', 0
 SELECT outcomes('dp_compose(model, ?) FROM models, generate_series(1, 50) WHERE kind = ''tuned''', '1e-4 | 1e-6');
 
 -- NULLs are ignored
-SELECT outcomes('dp_compose(CASE WHEN id < 3 THEN ? END, 1e-6) FROM models', $$ model | '{"epsilon": 0.25}'::jsonb $$);
+SELECT outcomes('dp_compose(CASE WHEN id < 3 THEN ? END, 1e-6) FROM models',
+  $$ model | '{"epsilon": 0.25}'::jsonb $$);
 
 -- order does not matter, nor do workers
 CREATE TABLE claims AS SELECT i, CASE WHEN i % 5 = 0 THEN format('{"epsilon": %s, "delta": 1e-9}', 0.001 * (i % 17 + 1))
@@ -87,19 +88,21 @@ SELECT i, dp_compose(claim) OVER (ORDER BY i)->'epsilon' AS epsilon FROM claims 
 
 -- errors
 SELECT outcomes('dp_compose(model, ?) FROM models', $$ -0.1 | 1 | 'NaN' | 1e-16 | id * 1e-6 $$);
-SELECT outcomes('dp_compose(model, 1e-6) FROM models WHERE kind IN (?)', $$ 'objective', 'removed' | 'pure', 'exact' $$);
+SELECT outcomes('dp_compose(model, 1e-6) FROM models WHERE kind IN (?)',
+  $$ 'objective', 'removed' | 'pure', 'exact' $$);
 SELECT outcomes('dp_compose(?', $$
-  NULL::dp_model, 2) FROM models | NULL::jsonb, 1e-6) FROM models
-  model) FROM models WHERE false | model) FROM models WHERE false GROUP BY kind $$);
+  NULL::dp_model, 2) FROM models | NULL::jsonb, 1e-6) FROM models | model) FROM models WHERE false
+  model) FROM models WHERE false GROUP BY kind $$);
 SELECT outcomes('dp_compose(?::jsonb)', $$
-  '{"epsilon": 0.1, "neighbours": "add"}' | '{"epsilon": 0.1, "unit": "household"}' | '{"epsilon": 0.1, "unit": 1}'
-  '{"epsilon": 0.1, "lambda": 1}' | '{"delta": 0.1}' | '{"epsilon": "much"}' | '{"epsilon": "Infinity"}'
-  '{"epsilon": 0}' | '{"epsilon": -1}' | '{"epsilon": {"a": 1}}' | '{"epsilon": 1, "delta": 1}'
-  '{"epsilon": 1, "delta": -1e-9}' | '{"epsilon": 1, "delta": 1e-400}' | '{"epsilon": 1, "delta": -1e-400}'
-  '[0.1]' | '0.1' | 'null' | '{"format": 1}' $$);
+  '{"epsilon": 0.1, "neighbours": "add"}' | '{"epsilon": 0.1, "unit": "household"}'
+  '{"epsilon": 0.1, "unit": 1}' | '{"epsilon": 0.1, "lambda": 1}' | '{"delta": 0.1}'
+  '{"epsilon": "much"}' | '{"epsilon": "Infinity"}' | '{"epsilon": 0}' | '{"epsilon": -1}'
+  '{"epsilon": {"a": 1}}' | '{"epsilon": 1, "delta": 1}' | '{"epsilon": 1, "delta": -1e-9}'
+  '{"epsilon": 1, "delta": 1e-400}' | '{"epsilon": 1, "delta": -1e-400}' | '[0.1]' | '0.1' | 'null'
+  '{"format": 1}' $$);
 SELECT outcomes('dp_compose(?) FROM generate_series(1, 3)', $$
-  '{"epsilon": 0.1, "delta": 1e-6}'::jsonb, 1e-6 | '{"epsilon": 1e308}'::jsonb | '{"epsilon": 1e9}'::jsonb
-  '{"epsilon": 0.1, "delta": 0.6}'::jsonb
+  '{"epsilon": 0.1, "delta": 1e-6}'::jsonb, 1e-6 | '{"epsilon": 1e308}'::jsonb
+  '{"epsilon": 1e9}'::jsonb | '{"epsilon": 0.1, "delta": 0.6}'::jsonb
   jsonb_build_object('epsilon', 0.1, 'neighbours', ('{replace,remove,remove}'::text[])[generate_series]) $$);
 
 -- marks

@@ -189,8 +189,8 @@ SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
   8589934592, 10, 1 | 8589934593, 10, 1 | 9223372036854775807, 10, 1 | 1000, 0, 1 | 1000, -1, 1
   1000, 1000000, 1 | 1, 1, 1 $$);
 SELECT outcomes($$ 'none' FROM dp_cost(1000, 10, ?) $$, $$
-  1, NULL, NULL, NULL, NULL, NULL, NULL | NULL | 0 | 'NaN' | 1e-9 | 1e7 | 1, -1 | 1, 'Infinity' | 1, 0
-  1, 0, method => 'output' | 'Infinity', 0 | 1, method => 'input' | 1, analysis => 'blunt'
+  1, NULL, NULL, NULL, NULL, NULL, NULL | NULL | 0 | 'NaN' | 1e-9 | 1e7 | 1, -1 | 1, 'Infinity'
+  1, 0 | 1, 0, method => 'output' | 'Infinity', 0 | 1, method => 'input' | 1, analysis => 'blunt'
   1, loss => 'hinge' | 1, loss => 'huber', h => 0 | 1, loss => 'huber', h => 1 | 1, slack => 0
   1, slack => 0.1, analysis => 'paper' $$);
 -- parameters without a type
@@ -203,9 +203,9 @@ DEALLOCATE ALL;
 SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
   rows => 1000, epsilon => 1, source => 'patients', label => 'sick', features => NULL
   'patients', 'sick', 'age', 1, 1000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-  'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000 | 'patients', 'sick', NULL, 1, rows => NULL
-  'patients', 'sick', NULL, 1, 0 | 'patients', 'sick', NULL, 1, 8589934593
-  'patients', 'sick', NULL, 1, 1000, loss => 'hinge' $$);
+  'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000
+  'patients', 'sick', NULL, 1, rows => NULL | 'patients', 'sick', NULL, 1, 0
+  'patients', 'sick', NULL, 1, 8589934593 | 'patients', 'sick', NULL, 1, 1000, loss => 'hinge' $$);
 -- mistakes are those of a training
 CREATE TABLE refused (i serial, arguments text);
 INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL, 'sick', NULL, 1$$), ($$'patients', NULL, NULL, 1$$), ($$'patients', 'well', NULL, 1$$), ($$'patients', 'ward', NULL, 1$$), ($$'patients', 'sick', '{}', 1$$),
@@ -220,7 +220,8 @@ CREATE ROLE dperm_curious;
 GRANT SELECT (sick, age) ON patients TO dperm_curious;
 SET ROLE dperm_curious;
 SELECT outcomes($$ ? $$, $$
-  'none' FROM dp_cost('patients', 'sick', '{age}', 1, 1000) | 'none' FROM dp_cost('patients', 'sick', '{age,bmi}', 1, 1000)
+  'none' FROM dp_cost('patients', 'sick', '{age}', 1, 1000)
+  'none' FROM dp_cost('patients', 'sick', '{age,bmi}', 1, 1000)
   dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
 RESET ROLE;
 \pset tuples_only off

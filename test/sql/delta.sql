@@ -1,7 +1,7 @@
 --
 -- Delta, neighbours and the method that is chosen: (epsilon, delta), removing rows, and why a method won
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET extra_float_digits = 0;
@@ -14,7 +14,6 @@ ALTER TABLE wide ADD PRIMARY KEY (id), ADD CHECK (cardinality(x) = 300);
 ANALYZE people, wide;
 CREATE FUNCTION a_row_was_read() RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE EXCEPTION 'a row was read'; END $$;
 CREATE VIEW mine AS SELECT id, a_row_was_read() AS sick, age, x FROM people;
-\set ECHO all
 
 -- Bad values, before any row is read
 SELECT outcomes($$ dp_logreg_train('mine', 'sick', 'age', 1, delta => ?) $$,
@@ -22,21 +21,23 @@ SELECT outcomes($$ dp_logreg_train('mine', 'sick', 'age', 1, delta => ?) $$,
 SELECT outcomes($$ dp_logreg_train('mine', 'sick', 'age', ?, delta => 1e-6) $$, $$ 'Infinity' $$);
 SELECT outcomes($$ dp_svm_train('mine', 'sick', 'age', 1, ?) $$, $$
   analysis => 'paper', delta => 1e-6 | method => 'output', analysis => 'paper', delta => 1e-6
-  neighbours => 'removed' | neighbours => 'add-remove' | neighbours => 'Replace' | neighbours => '' | neighbours => NULL $$);
+  neighbours => 'removed' | neighbours => 'add-remove' | neighbours => 'Replace' | neighbours => ''
+  neighbours => NULL $$);
 -- candidates differ in neither: the table has one guarantee
-SELECT outcomes($$ dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', ?) $$,
-  $$ delta => 1 | candidates => '[{"delta": 1e-6}, {}]' | candidates => '[{"neighbours": "remove"}, {}]' $$);
+SELECT outcomes($$ dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', ?) $$, $$
+  delta => 1 | candidates => '[{"delta": 1e-6}, {}]'
+  candidates => '[{"neighbours": "remove"}, {}]' $$);
 SELECT outcomes($$ dp_svm_tune('mine', 'sick', 'age', 1, identity => 'id', ?) $$,
   $$ neighbours => 'add' | delta => 1e-6, candidates => '[{}, {"analysis": "paper"}]' $$);
 SELECT outcomes('dp_logreg(sick, ARRAY[age], ?) FROM people', $$
-  1, NULL, '{"delta": -1}' | 1, NULL, '{"delta": 1}' | 1, NULL, '{"delta": 1e-20}' | 1, NULL, '{"delta": "small"}'
-  1, NULL, '{"neighbours": "add"}' | 1, NULL, '{"neighbours": 1}' | 1, NULL, '{"delta": 1e-6, "analysis": "paper"}'
-  'Infinity', NULL, '{"delta": 1e-6}' $$);
-SELECT outcomes('dp_cost(1000, 10, ?)', $$ 1, delta => 2 | 1, neighbours => 'both' | 'Infinity', delta => 1e-6 $$);
+  1, NULL, '{"delta": -1}' | 1, NULL, '{"delta": 1}' | 1, NULL, '{"delta": 1e-20}'
+  1, NULL, '{"delta": "small"}' | 1, NULL, '{"neighbours": "add"}' | 1, NULL, '{"neighbours": 1}'
+  1, NULL, '{"delta": 1e-6, "analysis": "paper"}' | 'Infinity', NULL, '{"delta": 1e-6}' $$);
+SELECT outcomes('dp_cost(1000, 10, ?)',
+  $$ 1, delta => 2 | 1, neighbours => 'both' | 'Infinity', delta => 1e-6 $$);
 SELECT outcomes($$ ?(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$, 'dp_evaluate | dp_roc');
 
 -- Which way has the least risk: pure noise in the shape of a few columns; Gaussian noise of many, once there is a delta
-\set ECHO none
 CREATE FUNCTION alternatives(model jsonb) RETURNS text LANGUAGE sql AS
   $$ SELECT string_agg(concat_ws(' ', a ->> 'method', a ->> 'noise'), ', ' ORDER BY (a ->> 'risk')::float8) FROM jsonb_array_elements(model -> 'alternatives') a $$;
 CREATE TABLE models AS
@@ -54,7 +55,6 @@ CREATE TABLE models AS
   UNION ALL SELECT 'without noise', dp_logreg_train('people', 'sick', '{age,dose}', 'Infinity')
   UNION ALL SELECT 'aggregate', (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 1e-6, "neighbours": "remove", "method": "output"}') FROM people)
   UNION ALL SELECT 'aggregate, chosen', (SELECT dp_svm(y, x, 1, NULL, '{"dimension": 300, "delta": 1e-7}') FROM wide);
-\set ECHO all
 SELECT name, j ->> 'method' AS method, j ->> 'noise' AS noise, j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, alternatives(j) FROM models, LATERAL (SELECT model::jsonb) s(j) ORDER BY name COLLATE "C";
 -- in every form
 CREATE TABLE again AS SELECT name, model::text::dp_model AS by_text, model::jsonb::dp_model AS by_jsonb FROM models;

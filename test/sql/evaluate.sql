@@ -187,16 +187,18 @@ SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'columns' A
   'mistyped', 'sick', 1 $$);
 SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'array' AND metric = 'accuracy' $$, $$
   'patients', 'sick', 'Infinity', features => 'y' | 'patients', 'sick', 'Infinity', features => ''
-  'patients', 'sick', 'Infinity', features => 'age' | 'patients', 'sick', 'Infinity', features => 'sick'
-  'patients', NULL, 1, features => 'x' $$);
+  'patients', 'sick', 'Infinity', features => 'age'
+  'patients', 'sick', 'Infinity', features => 'sick' | 'patients', NULL, 1, features => 'x' $$);
 SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'vector' AND metric = 'accuracy' $$, $$
-  'patients', 'sick', 0 | 'patients', 'sick', -1 | 'patients', 'sick', 'NaN' | 'patients', 'sick', 1e-9
-  'patients', 'sick', 1e9 | 'patients', 'sick', NULL | NULL, 'sick', 1 | 'nowhere', 'sick', 1
-  'patients', 'ill', 1 | 'patients', 'x', 1 | 'patients', 'answer', 1 | 'unsteady', 'sick', 1 $$);
+  'patients', 'sick', 0 | 'patients', 'sick', -1 | 'patients', 'sick', 'NaN'
+  'patients', 'sick', 1e-9 | 'patients', 'sick', 1e9 | 'patients', 'sick', NULL | NULL, 'sick', 1
+  'nowhere', 'sick', 1 | 'patients', 'ill', 1 | 'patients', 'x', 1 | 'patients', 'answer', 1
+  'unsteady', 'sick', 1 $$);
 SELECT outcomes('count(*) FROM dp_evaluate(NULL, ?)', $$ 'patients', 'sick', 1 $$);
 SELECT outcomes($$ count(*) FROM models, dp_roc(m, ?) WHERE name = 'vector' $$, $$
-  'patients', 'sick', 1, bins => 1 | 'patients', 'sick', 1, bins => 0 | 'patients', 'sick', 1, bins => 1001
-  'patients', 'sick', 1, bins => NULL | 'patients', 'sick', 1, bins => 1000 | 'patients', 'sick', 0
+  'patients', 'sick', 1, bins => 1 | 'patients', 'sick', 1, bins => 0
+  'patients', 'sick', 1, bins => 1001 | 'patients', 'sick', 1, bins => NULL
+  'patients', 'sick', 1, bins => 1000 | 'patients', 'sick', 0
   'patients', 'answer', 1, positive => 'yes' $$);
 
 -- Privileges, and functions that would stand in for ours

@@ -1,7 +1,7 @@
 --
 -- Training on a foreign table. Without contrib's file_fdw there is nothing to test
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SELECT count(*) = 0 AS skip FROM pg_available_extensions WHERE name = 'file_fdw' \gset
@@ -31,7 +31,6 @@ SET dperm.cache_memory = '64MB';
 CALL train();
 SET dperm.cache_memory = 0;
 CALL train();
-\set ECHO all
 SELECT count(*), max(abs(v - w)) < 1e-9 AS same
   FROM models a, models b, LATERAL unnest(dp_weights(a.model), dp_weights(b.model)) u(v, w);
 

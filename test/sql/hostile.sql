@@ -2,7 +2,7 @@
 -- Hostile rows: whatever a row holds, training raises nothing and says nothing, and its
 -- result is that of the documented rule, computed by hand
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 -- The rule for vectors: a zero block for what is no plain vector of finite numbers of the
@@ -83,9 +83,7 @@ CREATE VIEW with_bad AS
 CREATE VIEW with_meaning AS
   SELECT y, x FROM good
   UNION ALL SELECT y, meaning FROM bad, (VALUES (true), (false)) v(y) WHERE id = current_setting('test.id')::int;
-\set ECHO all
 
-\set ECHO none
 CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS $$
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
@@ -109,7 +107,6 @@ BEGIN
   PERFORM set_config('dperm.cache_memory', '256MB', true);
   RETURN (SELECT bool_and(distance(a, b) < 1e-9 AND gradient(a, 'with_bad') < 1e-9) FROM unnest(got, want) u(a, b));
 END $$;
-\set ECHO all
 SELECT what, as_documented(id) FROM bad ORDER BY id;
 
 -- Not vacuous: a bad row that was left out, or a NULL label read as false, would be seen
@@ -117,7 +114,6 @@ SELECT set_config('test.id', id::text, false) IS NOT NULL AS one FROM bad WHERE 
 SELECT gradient(dp_logreg_train('good', 'y', 'x', 'Infinity', 0.01, dimension => 3), 'with_bad') > 1e-4 AS seen;
 
 -- All of them at once, with labels of every kind
-\set ECHO none
 CREATE TABLE hostile AS
   SELECT y, x, i FROM good, generate_series(1, 3) i
   UNION ALL SELECT y, x, id FROM bad, (VALUES (true), (false), (NULL)) v(y)
@@ -147,7 +143,6 @@ INSERT INTO fit
   UNION ALL SELECT 'aggregate ' || 'f8', dp_logreg(f8, x, 'Infinity', 0.01, '{"dimension": 3}') FROM hostile
   UNION ALL SELECT 'aggregate ' || 'n', dp_logreg(n, x, 'Infinity', 0.01, '{"dimension": 3}') FROM hostile
   UNION ALL SELECT 'aggregate ' || 't', dp_logreg(t, x, 'Infinity', 0.01, '{"positive": "yes", "dimension": 3}') FROM hostile;
-\set ECHO all
 SELECT label, (model::jsonb -> 'rows')::int = (SELECT count(*) FROM hostile) AS all_count,
        model::jsonb #> '{features,0,dimension}' AS dimension, gradient(model, 'hostile') < 1e-9 AS by_hand
 FROM fit ORDER BY label COLLATE "C";

@@ -152,14 +152,19 @@ EXCEPTION WHEN OTHERS THEN
     hint = PG_EXCEPTION_HINT;
   result := state || ': ' || result || CASE WHEN detail <> '' THEN ' (' || detail || ')' ELSE '' END;
 END $$;
--- What calls return or raise that differ in what takes the place of the ?. Cases are separated by | or are lines of their own.
--- Those with the same outcome are listed together; a hint is that of all errors since the last one
-CREATE FUNCTION outcomes(call text, cases text) RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT string_agg(CASE WHEN length(list) > 110 THEN regexp_replace(list, '(.{1,110}) \| ', E'\\1 |\n', 'g') ELSE list END || ' -> ' || result, E'\n' ORDER BY first)
-         || CASE hint WHEN '' THEN E'\n  no hint' ELSE coalesce(E'\n  hint: ' || hint, '') END
-  FROM (SELECT string_agg(c, ' | ' ORDER BY n) AS list, min(n) AS first, result, hint
-        FROM regexp_split_to_table(btrim(cases, E' \n'), '\s+\|\s+|\s*\n\s*') WITH ORDINALITY AS s (c, n),
-             LATERAL outcome('SELECT ' || replace(call, '?', c))
-        GROUP BY result, hint) AS s
-  GROUP BY hint ORDER BY min(first)
+-- What calls return or raise that differ in what takes the place of the ?. Cases are separated by | or are
+-- lines of their own. Those with the same outcome are listed together; a hint is that of all errors since
+-- the last one
+CREATE FUNCTION outcomes(call text, cases text, shown text DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+  SELECT btrim(coalesce(shown, call)) || string_agg(group_of || CASE hint WHEN '' THEN E'\n    no hint'
+      ELSE coalesce(E'\n    hint: ' || hint, '') END, '' ORDER BY first)
+  FROM (SELECT hint, min(first) AS first, string_agg(E'\n  ' || CASE WHEN length(list) < 110 THEN list
+            ELSE regexp_replace(list, '(.{1,110}) \| ', E'\\1 |\n  ', 'g') END || ' -> ' || result,
+          '' ORDER BY first) AS group_of
+        FROM (SELECT string_agg(c, ' | ' ORDER BY n) AS list, min(n) AS first, result, hint
+              FROM regexp_split_to_table(btrim(cases, E' \n'), '\s+\|\s+|\s*\n\s*')
+                     WITH ORDINALITY AS s (c, n),
+                   LATERAL outcome('SELECT ' || replace(call, '?', c))
+              GROUP BY result, hint) AS s
+        GROUP BY hint) AS s
 $$;

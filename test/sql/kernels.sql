@@ -2,7 +2,7 @@
 -- Kernels: what no straight line can separate, privately; the map is made from its public
 -- parameters alone, in training and in prediction
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -25,7 +25,6 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
-\set ECHO all
 
 -- Without a kernel no better than guessing, even without noise; with one, right more than nine times in ten at epsilon 1
 SELECT source, accuracy(dp_logreg_train(source, 'y', '{a,b}', 'Infinity'), source) < 0.65 AS logreg, accuracy(dp_svm_train(source, 'y', '{a,b}', 'Infinity'), source) < 0.65 AS svm
@@ -41,7 +40,6 @@ WITH models AS MATERIALIZED (SELECT dp_logreg(y, dp_encode('{"a": null, "b": nul
 SELECT avg((dp_predict(model, dp_encode('{"a": null, "b": null}'::jsonb, t)) = y)::int) > 0.9 AS aggregate FROM chess t, models;
 
 -- A kernel is a map before a linear learner: that on the mapped rows is the same model, by every path
-\set ECHO none
 CREATE TABLE few AS SELECT i, y, a, b, (ARRAY['u', 'v', 'w'])[1 + i % 3] AS t, ARRAY[a / 2, b / 2, 0.1] AS x
   FROM (SELECT row_number() OVER (ORDER BY a, b) AS i, * FROM chess) s WHERE i % 100 = 0;
 ALTER TABLE few ADD CHECK (a BETWEEN -1 AND 1), ADD CHECK (b BETWEEN -1 AND 1), ADD CHECK (t IN ('u', 'v', 'w')), ADD CHECK (cardinality(x) = 3);
@@ -59,7 +57,6 @@ BEGIN
   RETURN distance(model, CASE loss WHEN 'logistic' THEN dp_logreg_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false, dimension => cardinality(dp_weights(model)))
                          ELSE dp_svm_train('mapped', 'y', 'x', 'Infinity', lambda, intercept => false, dimension => cardinality(dp_weights(model))) END) < 1e-9;
 END $$;
-\set ECHO all
 SELECT kernel, on_mapped_rows(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 20)) AS columns,
        on_mapped_rows(dp_svm_train('few', 'y', '{t,x,a}', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 30, kernel_seed => 7)) AS of_all_kinds,
        on_mapped_rows(dp_logreg_train('few', 'y', 'x', 'Infinity', 0.01, kernel => kernel, gamma => gamma, kernel_features => 10, norm => 2)) AS vector,
@@ -127,8 +124,9 @@ SELECT length(m::text) < 100000 AS text, length(dperm_model_send(m)) < 20000 AS 
   FROM dp_logreg_train('broad', 'y', NULL, 1, 1e6, domains => (SELECT jsonb_object_agg('c' || k, '[-1, 1]'::jsonb) FROM generate_series(1, 100) k), kernel => 'gaussian', kernel_features => 2000) m;
 
 -- Arguments
-SELECT outcomes($$ dp_logreg_train('few', 'y', '{a,b}', 1, ?) $$,
-  $$ kernel => 'polynomial' | kernel => 'Gaussian' | kernel => '' | gamma => 2 | kernel_features => 100 $$);
+SELECT outcomes($$ dp_logreg_train('few', 'y', '{a,b}', 1, ?) $$, $$
+  kernel => 'polynomial' | kernel => 'Gaussian' | kernel => '' | gamma => 2
+  kernel_features => 100 $$);
 SELECT outcomes($$ dp_svm_train('few', 'y', '{a,b}', 1, ?) $$,
   $$ kernel_seed => 0 | kernel => 'linear', gamma => 2 $$);
 SELECT outcomes($$ dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', ?) $$, $$
@@ -138,7 +136,8 @@ SELECT outcomes('dp_logreg(y, x, 1, 1, ?) FROM few', $$
   '{"kernel": "none"}' | '{"kernel": 1}' | '{"gamma": 1}' | '{"kernel": "cauchy", "gamma": "1"}'
   '{"kernel": "cauchy", "gamma": 1e400}' | '{"kernel": "cauchy", "kernel_features": 2.5}'
   '{"kernel": "cauchy", "kernel_seed": "1"}' $$);
-SELECT outcomes('dp_svm(y, x, 1, 1, ?) FROM few', $$ '{"kernel": "cauchy", "kernel_seed": 1e30}' $$);
+SELECT outcomes('dp_svm(y, x, 1, 1, ?) FROM few',
+  $$ '{"kernel": "cauchy", "kernel_seed": 1e30}' $$);
 -- Models with a map that cannot be
 SELECT by_hand('gaussian', 1, 6, 1, '[{"type": "boolean", "column": "a"}]')::jsonb -> 'kernel' AS taken;
 SELECT outcomes($$ by_hand(?, '[{"type": "boolean", "column": "a"}]') $$,

@@ -1,7 +1,7 @@
 --
 -- Values that are too large to be looked at are not fetched, by a rule that does not depend on the call
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -22,7 +22,6 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
-\set ECHO all
 
 -- Categories: a value of 100 kB is fetched and one of 200 kB is not, whatever the caller's list
 CREATE TABLE texts (id int, y boolean, c text, d text);

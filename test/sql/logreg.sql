@@ -2,7 +2,7 @@
 -- dp_logreg_train: every argument and every kind of source; without noise the result is
 -- the minimum of the objective, checked in SQL
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -20,15 +20,17 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
-\set ECHO all
 
 -- The calls of a first day
 SELECT outcomes('weights(dp_logreg_train(?))', $$
-  'patients', 'sick', 'x', 'Infinity' | 'patients', label => 'sick', features => '{x}', epsilon => 'Infinity'
+  'patients', 'sick', 'x', 'Infinity'
+  'patients', label => 'sick', features => '{x}', epsilon => 'Infinity'
   source => 'patients', label => 'sick', features => ARRAY['x'], epsilon => 'Infinity'
-  'patients', 'answer', 'x', 'Infinity', positive => 'yes' | 'patients', 'sick', 'x', 'Infinity', 0.1
-  'patients', 'sick', 'x', 'Infinity', lambda => 10 | 'patients', 'sick', 'x', 'Infinity', intercept => false
-  'patients', 'sick', 'x', 'Infinity', norm => 2 | 'patients', 'sick', 'x', 'Infinity', dimension => 3
+  'patients', 'answer', 'x', 'Infinity', positive => 'yes'
+  'patients', 'sick', 'x', 'Infinity', 0.1 | 'patients', 'sick', 'x', 'Infinity', lambda => 10
+  'patients', 'sick', 'x', 'Infinity', intercept => false
+  'patients', 'sick', 'x', 'Infinity', norm => 2
+  'patients', 'sick', 'x', 'Infinity', dimension => 3
   'patients', 'sick', 'x', 'Infinity', dimension => 2
   'patients', 'sick', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 3 $$);
 
@@ -103,7 +105,6 @@ SELECT distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1), dp_logreg_tr
        distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1, 'output'), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 0.05 AS output;
 
 -- Every kind of source
-\set ECHO none
 CREATE TABLE parts (LIKE patients) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (50);
 CREATE TABLE parts_2 (junk int, answer text, x vec3, sick boolean, id int);
@@ -127,7 +128,6 @@ CREATE DOMAIN more_features AS features NOT NULL;
 CREATE TABLE domains AS SELECT sick, x::more_features AS x FROM patients;
 CREATE VIEW other_bounds AS SELECT sick, ('[7:9]=' || x::text)::vec3 AS x FROM patients;
 CREATE TABLE wide AS SELECT sick, x, repeat('x', 5000) AS text, (NULL::float8[]) AS y FROM patients;
-\set ECHO all
 SELECT source, distance(dp_logreg_train(source, 'sick', 'x', 'Infinity'), dp_logreg_train('patients', 'sick', 'x', 'Infinity')) < 1e-9 AS same
   FROM unnest('{parts,parent,plain_view,join_view,union_view,stored_view,temporary,pg_temp.temporary,unlogged,generated,domains,other_bounds,wide}'::text[]) source;
 SELECT dp_logreg_train('parts_1', 'sick', 'x', 'Infinity')::jsonb -> 'rows' AS partition,

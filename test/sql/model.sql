@@ -1,7 +1,7 @@
 --
 -- dp_model and prediction, on models written by hand
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -29,7 +29,6 @@ INSERT INTO hand VALUES ('baseline', '{"format": 1, "loss": "smooth_hinge", "h":
   "lambda_effective": 1e-9, "budget": {"slack": 0, "noise": 0, "release": 0},
   "noise_scale": 0, "grid": 0, "release_scale": 0, "dimension": 1,
   "features": [{"norm": 1, "dimension": 1, "type": "vector"}], "intercept": false, "weights": [0.1]}');
-\set ECHO all
 
 -- Text and accessors
 SELECT name, model FROM hand ORDER BY name;
@@ -80,14 +79,15 @@ COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 
 -- Texts that are not models
 SELECT outcomes('?::dp_model', $$
-  '' | '{}' | '[]' | '{"format": 2, "weights": "in another way"}' | (repeat('[', 100000)) | '"svm"'::jsonb $$);
+  '' | '{}' | '[]' | '{"format": 2, "weights": "in another way"}' | (repeat('[', 100000))
+  '"svm"'::jsonb $$);
 SELECT outcomes($$ ?::dp_model FROM hand WHERE name = 'svm' $$, $$
   (model::text || 'x') | (model::jsonb - 'intercept') | (model::jsonb #- '{features,0,norm}')
   jsonb_set(model::jsonb, '{dimension}', '2') $$);
 SELECT outcomes($$ replace(model::text, ?)::dp_model FROM hand WHERE name = 'svm' $$, $$
   '"rows": 1,', '"rows": 0,' | '"rows": 1,', '"rows": 1, "rows": 2,' | '"rows": 1,', '"row": 1,'
-  '"epsilon": 0.5', '"epsilon": 0.4' | '"epsilon": 0.5', '"epsilon": "Infinity"' | '[-1, 1, 4]', '[-1, 1]'
-  '[-1, 1, 4]', '[-1, 1, NaN]' | '[-1, 1, 4]', '[-1, 1, 1e999]' $$);
+  '"epsilon": 0.5', '"epsilon": 0.4' | '"epsilon": 0.5', '"epsilon": "Infinity"'
+  '[-1, 1, 4]', '[-1, 1]' | '[-1, 1, 4]', '[-1, 1, NaN]' | '[-1, 1, 4]', '[-1, 1, 1e999]' $$);
 
 -- Prediction, over everything that can hold a vector
 SELECT dp_decision(model, '{1,2}'::float8[]) AS float8,
@@ -128,8 +128,8 @@ SELECT dp_decision(model, NULL::float8[]) IS NULL AS strict, dp_predict(NULL, '{
 
 -- Wrong shapes and types are mistakes of the query
 SELECT outcomes($$ dp_decision(model, ?) FROM hand WHERE name = 'logistic' $$, $$
-  '{1,2,3}'::float8[] | '{}'::float8[] | '{{1,2}}'::float8[] | '{1,x}' | '{1,2}'::text[] | '{1,2}'::text | 1.5
-  hand $$);
+  '{1,2,3}'::float8[] | '{}'::float8[] | '{{1,2}}'::float8[] | '{1,x}' | '{1,2}'::text[]
+  '{1,2}'::text | 1.5 | hand $$);
 SELECT outcomes($$ dp_predict_prob(model, ?) FROM hand WHERE name = 'svm' $$, $$ '{1,2}' $$);
 
 -- The model changes from row to row, short and long, in line and toasted

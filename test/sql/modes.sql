@@ -3,7 +3,7 @@
 -- or as vectors. Without noise the weights agree. Tuning reads its table no more often for more candidates, and
 -- reports of progress are the same whatever rows hold
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -62,10 +62,8 @@ $$;
 CREATE FUNCTION distance(a float8[], b float8[]) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN cardinality(a) = cardinality(b) THEN (SELECT max(abs(v - w)) FROM unnest(a, b) u(v, w)) END
 $$;
-\set ECHO all
 
 -- Every kind of columns, loss and kernel, in every mode
-\set ECHO none
 CREATE TABLE calls (id serial, what text, call text);
 INSERT INTO calls (what, call) VALUES
   ('numbers', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', 0.01) $$),
@@ -96,7 +94,6 @@ CREATE TABLE cities AS SELECT jsonb_build_object('city', jsonb_agg('c' || i), 'v
 UPDATE calls SET call = replace(call, 'domain)', format('%L)', domain)) FROM cities WHERE call ~ 'domain\)';
 UPDATE calls SET call = replace(call, 'domain -', format('%L::jsonb -', domain)) FROM cities WHERE call ~ 'domain -';
 CREATE TABLE results AS SELECT id, what, mode, weights(call, mode) AS w FROM calls, unnest('{memory,passes,little memory,workers}'::text[]) mode;
-\set ECHO all
 SELECT a.what, cardinality(a.w) AS weights, distance(b.w, a.w) < 1e-8 AS passes, distance(c.w, a.w) < 1e-8 AS little_memory, distance(d.w, a.w) < 1e-8 AS workers
   FROM results a JOIN results b USING (id) JOIN results c USING (id) JOIN results d USING (id)
   WHERE (a.mode, b.mode, c.mode, d.mode) = ('memory', 'passes', 'little memory', 'workers') ORDER BY id;
@@ -156,7 +153,6 @@ END $$;
 SELECT mode, says($$ dp_logreg_train('flickering', 'y', 'dose', 'Infinity', 0.1, domains => '{"dose": [-1, 1]}') $$, mode) FROM unnest('{memory,passes,little memory}'::text[]) mode;
 
 -- Tuning privately: of so few rows that all sets of them can be tried, the winner was trained on one set, with its own parameters and as many rows as it says
-\set ECHO none
 CREATE TABLE six (id int PRIMARY KEY, y boolean, a float8, k text);
 INSERT INTO six SELECT i, i IN (1, 4, 6), sin(i * i), (ARRAY['u', 'v', 'w'])[1 + i % 3] FROM generate_series(1, 6) i;
 ALTER TABLE six SET (parallel_workers = 2);
@@ -173,9 +169,7 @@ BEGIN
     INSERT INTO sets SELECT candidate, (SELECT count(*) FROM some_of_six), weights(call_on('some_of_six', candidate), 'memory');
   END LOOP;
 END $$;
-\set ECHO all
 SELECT count(try_sets(c::jsonb)) AS candidates FROM unnest(ARRAY['{"lambda": 0.1}', '{"lambda": 0.05}', '{"lambda": 0.02, "kernel": "gaussian", "kernel_features": 16}', '{"lambda": 0.03, "intercept": false}']) c;
-\set ECHO none
 CREATE FUNCTION winner(candidates text, mode text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   found dp_model;
@@ -191,7 +185,6 @@ BEGIN
   RETURN CASE WHEN EXISTS (SELECT FROM sets s WHERE s.candidate -> 'lambda' = found::jsonb -> 'lambda' AND s.rows = (found::jsonb -> 'rows')::int AND distance(s.w, dp_weights(found)) < 1e-8)
               THEN 'as alone' ELSE 'another model' END;
 END $$;
-\set ECHO all
 SELECT mode, candidates, string_agg(DISTINCT winner(candidates, mode), ', ') AS winner
   FROM unnest('{memory,passes,little memory,workers}'::text[]) WITH ORDINALITY m(mode, n),
        unnest(ARRAY['[{"lambda": 0.1}, {"lambda": 0.05}]', '[{"lambda": 0.1}, {"lambda": 0.02, "kernel": "gaussian", "kernel_features": 16}]', '[{"lambda": 0.03, "intercept": false}, {"lambda": 0.1}]']) candidates,

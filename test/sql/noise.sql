@@ -1,12 +1,11 @@
 -- Noise in the shape of the data, the criterion for lambda and the slack
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 SET client_min_messages = warning;
 \pset tuples_only on
 CREATE TYPE colour AS ENUM ('red', 'green', 'blue');
 CREATE TABLE people (id integer PRIMARY KEY, sick boolean, age integer CHECK (age BETWEEN 0 AND 100), smoker boolean, colour colour, x float8[] CHECK (cardinality(x) = 2));
 INSERT INTO people SELECT i, i % 3 = 0, i % 100, i % 2 = 0, (ARRAY['red', 'green', 'blue'])[1 + i % 3]::colour, ARRAY[sin(i) / 2, cos(i) / 2] FROM generate_series(1, 1000) i;
-\set ECHO all
 
 -- The shapes and groups of a model: coordinates and shares
 CREATE FUNCTION shapes(m dp_model) RETURNS text LANGUAGE sql AS $$
@@ -53,13 +52,14 @@ COPY restored FROM :'file' (FORMAT binary);
 SELECT r.m::text = o.m::text FROM restored r, models o;
 -- what does not fit is refused
 SELECT outcomes('jsonb_set(m::jsonb, ?)::dp_model::text <> '''' FROM models', $$
-  '{noise}', '"ball"' | '{noise}', '"round"' | '{noise_groups}', '[]' | '{noise_groups,0,share}', '0' | '{noise_groups,0,share}', '2'
-  '{noise_groups,0,shapes,0,first}', '7' | '{noise_groups,0,shapes,0,count}', '2' | '{noise_groups,0,shapes,0,radius}', '-1'
-  '{noise_groups,0,shapes,0,shape}', '"cube"' | '{noise_groups,0,shapes}', '[]' | '{noise_groups,0,shapes,0,odd}', '1'
-  '{method}', '"output"' | '{analysis}', '"paper"' | '{noise_groups,0,shapes,0,radius}', '0.001' $$);
+  '{noise}', '"ball"' | '{noise}', '"round"' | '{noise_groups}', '[]'
+  '{noise_groups,0,share}', '0' | '{noise_groups,0,share}', '2'
+  '{noise_groups,0,shapes,0,first}', '7' | '{noise_groups,0,shapes,0,count}', '2'
+  '{noise_groups,0,shapes,0,radius}', '-1' | '{noise_groups,0,shapes,0,shape}', '"cube"'
+  '{noise_groups,0,shapes}', '[]' | '{noise_groups,0,shapes,0,odd}', '1' | '{method}', '"output"'
+  '{analysis}', '"paper"' | '{noise_groups,0,shapes,0,radius}', '0.001' $$);
 
 -- The criterion: lambda by default is where the risk is least, here by trying many; the slack takes what that lambda needs
-\set ECHO none
 CREATE FUNCTION least_risk(n float8, eps float8, c float8, spread float8) RETURNS float8 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN l FROM (SELECT l, 0.99 * eps - ln(1 + c / (n * l)) AS room FROM (SELECT exp(k * 0.0023::float8 - 18.4) AS l FROM generate_series(0, 12000) k) a) b
@@ -76,7 +76,6 @@ CREATE TABLE by_default AS
   UNION ALL SELECT e, 1, dp_svm_train('people', 'sick', '{age,smoker,colour,x}', e) FROM (VALUES (0.1), (1), (10)) v (e)
   UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1, noise => 'ball')
   UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'cauchy', kernel_features => 30);
-\set ECHO all
 SELECT bool_and(abs((m::jsonb ->> 'lambda')::float8 / least_risk(1000, e, c, spread(m)) - 1) < 0.01) AS least,
        bool_and(abs((m::jsonb ->> 'lambda_effective')::float8 / (m::jsonb ->> 'lambda')::float8 - 1) < 1e-9) AS as_it_is,
        bool_and(abs((m::jsonb #>> '{budget,slack}')::float8 - ln(1 + c / (1000 * (m::jsonb ->> 'lambda')::float8))) < 1e-9) AS slack, count(*) FROM by_default;
@@ -116,9 +115,11 @@ SELECT dp_weights(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": n
 -- Mistakes
 SELECT outcomes($$ dp_logreg_train('people', 'sick', 'age', 1, ?) $$, $$
   noise => 'round' | noise => 'shaped', method => 'output' | noise => 'shaped', analysis => 'paper'
-  slack => 0 | slack => 0.95 | slack => 5e-324 | slack => 'NaN' | slack => 0.2, method => 'output' $$);
+  slack => 0 | slack => 0.95 | slack => 5e-324 | slack => 'NaN'
+  slack => 0.2, method => 'output' $$);
 SELECT outcomes($$ dp_logreg_tune('people', 'sick', 'age', 1, ?) $$, $$
-  candidates => '[{"scale": 0}]' | candidates => '[{"scale": 2, "lambda": 1}]' | lambda => 1, candidates => '[{"scale": 2}]' $$);
+  candidates => '[{"scale": 0}]' | candidates => '[{"scale": 2, "lambda": 1}]'
+  lambda => 1, candidates => '[{"scale": 2}]' $$);
 SELECT outcomes('dp_logreg(sick, ARRAY[age], 1, NULL, ?) FROM people', $$ '{"scale": 2}' $$);
 DROP TABLE people, models, restored, by_default, public_people CASCADE;
 DROP SCHEMA mine CASCADE;

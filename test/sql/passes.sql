@@ -2,7 +2,7 @@
 -- Passes over the rows: run by parallel workers, with the same result as by one process;
 -- the state of a pass survives text, binary, combining, and refuses damage
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -54,7 +54,6 @@ $$;
 CREATE FUNCTION number(m dperm_moments, n int) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
   SELECT CASE WHEN w = 0 THEN 0 ELSE sign(w) * 2 ^ ((w >> 52 & 2047) - 1023) * (1 + (w & 4503599627370495) * 2 ^ (-52)) END FROM word(m, n) w
 $$;
-\set ECHO all
 
 -- The query of a pass is run by parallel workers
 CREATE FUNCTION plan(query text) RETURNS SETOF text LANGUAGE plpgsql AS $$
@@ -77,7 +76,6 @@ SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
   SELECT dperm_moments_agg((SELECT w FROM w), y, ROW(i, answer, x)) FROM wide AS t $$);
 
 -- In training too: the first read is the caller's own, and the passes are the workers', who trip over this view
-\set ECHO none
 CREATE FUNCTION by_caller(i int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
   IF i = 2321 AND pg_backend_pid() <> current_setting('test.caller')::int THEN
@@ -97,7 +95,6 @@ EXCEPTION WHEN raise_exception THEN
   GET STACKED DIAGNOSTICS result = MESSAGE_TEXT, context = PG_EXCEPTION_CONTEXT;
   RETURN result || CASE WHEN context ~ 'parallel worker' THEN ', in parallel' ELSE '' END;
 END $$;
-\set ECHO all
 SELECT set_config('test.caller', pg_backend_pid()::text, false) IS NOT NULL AS caller;
 SET parallel_leader_participation = off;
 SELECT trained($$ 'for_caller', 'y', 'x', 'Infinity', 0.1, dimension => 250 $$) AS array,
@@ -112,7 +109,6 @@ SET max_parallel_workers_per_gather = 2;
 RESET parallel_leader_participation;
 
 -- Parallel and serial training agree, and training in memory with both
-\set ECHO none
 CREATE TABLE fit (how text, model dp_model);
 INSERT INTO fit SELECT 'parallel', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
 INSERT INTO fit SELECT 'parallel, dperm_label', dp_logreg_train('wide', 'answer', 'x', 'Infinity', 0.1, positive => 'yes', dimension => 250, norm => 16);
@@ -131,7 +127,6 @@ SET dperm.cache_memory = '1MB';
 INSERT INTO fit SELECT 'memory for some', dp_logreg_train('wide', 'y', 'x', 'Infinity', 0.1, dimension => 250, norm => 16);
 SET dperm.cache_memory = 0;
 INSERT INTO fit SELECT 'aggregate', dp_logreg(y, x, 'Infinity', 0.1, '{"dimension": 250, "norm": 16}') FROM wide;
-\set ECHO all
 SELECT a.how, distance(a.model, b.model) < 1e-10 AS agree, a.model::jsonb -> 'rows' AS rows
   FROM fit a, fit b WHERE b.how = 'serial' ORDER BY a.how COLLATE "C";
 SELECT count(*) AS noisy, count(DISTINCT m::text) AS different
@@ -237,8 +232,9 @@ CREATE VIEW of_columns AS
     || '\x03' || int4send(1) || 'b' || int4send(1) || int4send(3) || 'yes') AS r;
 SELECT word(dperm_moments_agg(r, y, i, 'yes'::text), 7) AS arguments, word(dperm_moments_agg(r, y, ROW(i, 'yes'::text)), 7) AS record FROM small, of_columns;
 SELECT outcomes('dperm_moments_agg(r, y, ?) FROM small, of_columns', $$
-  i::int8, 'yes'::text | i, i | 'yes'::text, i | i, 'yes'::char(3) | i, 'yes'::text, i | i | ROW(i, i)
-  ROW(i) | ROW() | CASE WHEN i < 300 THEN ROW(i, 'yes'::text) ELSE ROW('yes'::text, i) END | NULL::record $$);
+  i::int8, 'yes'::text | i, i | 'yes'::text, i | i, 'yes'::char(3) | i, 'yes'::text, i | i
+  ROW(i, i) | ROW(i) | ROW()
+  CASE WHEN i < 300 THEN ROW(i, 'yes'::text) ELSE ROW('yes'::text, i) END | NULL::record $$);
 
 -- Damage
 SELECT outcomes('?::dperm_moments', $$ '' | 'not base64!' | 'AAAA' | repeat('A', 160) $$);

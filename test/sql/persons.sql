@@ -1,7 +1,7 @@
 --
 -- Persons: with a unit, all rows that share its value weigh as one together, and the relation is read once
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET extra_float_digits = 0;
@@ -48,7 +48,6 @@ END $$;
 CREATE TABLE trained AS
   SELECT way, learner, train(learner, 'visits', options, 'p') AS persons, train_plain(learner, 'repeated', options) AS rows
   FROM ways, (VALUES ('logreg'), ('svm')) l(learner);
-\set ECHO all
 
 -- small lambdas magnify what the solvers leave
 SELECT way, learner, units(persons) AS persons, units(rows) AS rows, distance(persons, rows) < CASE way WHEN 'small lambda' THEN 1e-3 ELSE 1e-6 END AS same,

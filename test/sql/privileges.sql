@@ -31,7 +31,8 @@ RESET ROLE;
 SET ROLE dperm_analyst;
 -- Nothing without SELECT
 SELECT outcomes('?', $$
-  dp_logreg_train('ward.patients', 'sick', 'x', 1) | dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1)
+  dp_logreg_train('ward.patients', 'sick', 'x', 1)
+  dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1)
   dp_logreg_train('closed.patients', 'sick', 'x', 1)
   dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients $$);
 -- A view has its owner's rights

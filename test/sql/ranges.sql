@@ -1,7 +1,7 @@
 --
 -- Vectors whose elements have ranges: encoded like as many numbers, whatever they hold
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 CREATE SCHEMA ranges_test;
@@ -19,7 +19,6 @@ $$;
 CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$ SELECT distance(dp_weights(a), dp_weights(b)) $$;
 CREATE TABLE domains AS SELECT '{"x": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb AS x, '{"x4": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb AS x4,
   '{"a": [0, 1], "b": [-5, 5], "c": [10, 20]}'::jsonb AS abc;
-\set ECHO all
 
 -- Without an intercept, three elements have the shares of three numbers: the same encoding, and the same model; in memory, in passes, with a kernel
 SELECT max(distance(dp_encode(domains.x, boxes), dp_encode(abc, boxes))) < 1e-15 AS encoding FROM boxes, domains;

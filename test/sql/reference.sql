@@ -1,6 +1,6 @@
 -- Weights without noise against independent solvers.
 -- Made by test/reference/make_reference.py; do not edit.
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 CREATE DOMAIN vector_of_4 AS float8[] CHECK (cardinality(VALUE) = 4);
@@ -143,7 +143,6 @@ CROSS JOIN LATERAL (
 					'h', r.h)) FROM reference_rows)
 		END
 ) f;
-\set ECHO all
 SELECT loss, h, lambda, intercept, how,
 	cardinality(answer) = cardinality(weights) AS same_length,
 	(SELECT max(abs(a - w)) < 1e-8 FROM unnest(answer, weights) u(a, w)) AS agrees

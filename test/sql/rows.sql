@@ -2,7 +2,7 @@
 -- Prediction by row: the model finds its columns by name, whatever row they come in; the
 -- vector behind it, and the names of its coordinates
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -32,7 +32,6 @@ CREATE TABLE models AS
   UNION ALL SELECT 'array', dp_logreg(sick, x, 'Infinity', 0.01, '{"dimension": 2}') FROM patients
   UNION ALL SELECT 'vector', dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.01);
 CREATE FUNCTION model(text) RETURNS dp_model LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT model FROM models WHERE name = $1';
-\set ECHO all
 
 -- The three functions agree with each other, with the vector behind them, and with the labels to some degree
 SELECT name, count(*), bool_and(dp_predict(model, p) = (dp_decision(model, p) > 0)) AS predict,
@@ -99,14 +98,15 @@ SELECT i, dp_decision(model('logreg'), p) IS NULL AS nothing, dp_decision(model(
 -- Mistakes of the query name the column, and come before any prediction
 SELECT outcomes($$ dp_decision(model('logreg'), s) FROM (SELECT ? FROM patients) s $$, $$
   age, bmi, ward, smoker, admitted, x | age, bmi, ward, smoker, admitted::text AS admitted, code, x
-  age, bmi, ward, smoker, admitted, code, x::text AS x | age AS "Age", bmi, ward, smoker, admitted, code, x $$);
+  age, bmi, ward, smoker, admitted, code, x::text AS x
+  age AS "Age", bmi, ward, smoker, admitted, code, x $$);
 SELECT outcomes($$ dp_predict(model('logreg'), s) FROM (SELECT ? FROM patients) s $$,
   $$ 'forty' AS age, bmi, ward, smoker, admitted, code, x $$);
 SELECT outcomes($$ dp_predict_prob(model('logreg'), s) FROM (SELECT ? FROM patients) s $$,
   'age, bmi, ward, smoker::int AS smoker, admitted, code, x');
 SELECT outcomes('?', $$
-  dp_decision(model('logreg'), ROW(1, 2)) FROM patients | dp_decision(model('logreg'), ROW()) FROM patients
-  dp_decision(model('logreg'), id) FROM patients
+  dp_decision(model('logreg'), ROW(1, 2)) FROM patients
+  dp_decision(model('logreg'), ROW()) FROM patients | dp_decision(model('logreg'), id) FROM patients
   dp_encode(model('logreg'), s) FROM (SELECT age FROM patients) s $$);
 -- a column that has been dropped from the table
 ALTER TABLE more_patients DROP COLUMN bmi;
@@ -142,7 +142,6 @@ END $$;
 SELECT bool_and(abs(dp_decision(model('svm'), any_row(i)) - dp_decision(model('svm'), p)) < 1e-6) AS any_row, count(*) FROM generate_series(1, 30) i JOIN patients p ON p.id = i;
 
 -- and a type that is altered while it is in use
-\set ECHO none
 CREATE TYPE changing AS (ward text, age int, x float8[]);
 CREATE FUNCTION scored(r changing) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
@@ -157,7 +156,6 @@ SELECT scored(ROW('oncology', 90, '{0.1,0.2}')) AS before \gset
 ALTER TYPE changing ADD ATTRIBUTE age2 int;
 ALTER TYPE changing DROP ATTRIBUTE age;
 ALTER TYPE changing RENAME ATTRIBUTE age2 TO age;
-\set ECHO all
 SELECT scored(ROW('oncology', '{0.1,0.2}', 90)) = :before AS the_same;
 ROLLBACK;
 
@@ -206,8 +204,9 @@ SELECT ward, count(*), (SELECT max(abs(v - w)) < 1e-9 FROM unnest(dp_weights(tra
          dp_weights(dp_logreg(sick, dp_encode('{"age": null, "smoker": null}'::jsonb, p), 'Infinity', 0.01, '{"intercept": false}'))) u(v, w)) AS as_by_train
   FROM patients p GROUP BY ward ORDER BY ward;
 -- mistakes
-SELECT outcomes('dp_encode(?::jsonb, p) FROM patients p',
-  $$ '{"none": null}' | '{"none": [1, 2]}' | '{"id": null}' | '{"age": [2, 1]}' | '{}' | '[]' | 'null' $$);
+SELECT outcomes('dp_encode(?::jsonb, p) FROM patients p', $$
+  '{"none": null}' | '{"none": [1, 2]}' | '{"id": null}' | '{"age": [2, 1]}' | '{}' | '[]'
+  'null' $$);
 SELECT outcomes('dp_encode(?', $$
   '{"age": null}'::jsonb, s) FROM (SELECT age FROM patients) s
   '{"age": null}'::jsonb, NULL::patients) IS NULL AS nothing $$);

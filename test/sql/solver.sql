@@ -2,7 +2,7 @@
 -- Tables that are hard on the solver: every training on them succeeds, wherever its rows are. They are of test/corpus/solver,
 -- with the label in the sign; on most of them Newton's method alone needs a thousand passes or more
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -52,11 +52,9 @@ CALL add_rows('logistic_memory_4x4', 'logistic', 0, 1e-10,
 -- and one whose weights are larger than doubles can certify: margins of one by weights of ten thousands
 CALL add_rows('large', 'huber', 0.1, 1e-10, '{0.00001,0.8}', '{0.00001,-0.8}', '{0.00002,0.3}');
 CREATE TABLE names AS SELECT name, loss, h, lambda, cardinality(x) AS k, count(*) AS n FROM hard GROUP BY 1, 2, 3, 4, 5;
-\set ECHO all
 SELECT name, loss, n, k FROM names ORDER BY name COLLATE "C";
 
 -- One model in each mode: in memory, compact in memory and in passes, by workers, as an aggregate
-\set ECHO none
 CREATE FUNCTION train(t names, mode text, epsilon float8, way text) RETURNS dp_model LANGUAGE plpgsql AS $$
 DECLARE
   result dp_model;
@@ -82,7 +80,6 @@ END $$;
 CREATE TABLE models AS
   SELECT t.name, t.lambda, mode, train(t, mode, 'Infinity', 'output') AS model
   FROM names t, unnest('{memory,passes,workers,aggregate}'::text[]) mode WHERE mode <> 'workers' OR n < 5;
-\set ECHO all
 SELECT a.name, count(*) AS pairs, max(sqrt((SELECT sum((v - w)^2) FROM unnest(dp_weights(a.model), dp_weights(b.model)) u(v, w)))) * a.lambda < 1e-8 AS agree
   FROM models a JOIN models b USING (name) GROUP BY a.name, a.lambda ORDER BY a.name COLLATE "C";
 -- with noise every call returns a model

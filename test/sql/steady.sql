@@ -1,7 +1,7 @@
 --
 -- Rows stand still: a source whose rows may change between two passes under one snapshot is refused
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -191,8 +191,6 @@ INSERT INTO queries (want, query) VALUES
   ('steady', $$ SELECT y, first_of(a ORDER BY id) AS a FROM people GROUP BY y, g $$),
   ('steady', $$ SELECT y, (SELECT max(n) FROM people q WHERE q.g = p.g) / 11 AS a FROM people p $$);
 
-\set ECHO all
-
 SELECT want, count(*), count(*) FILTER (WHERE tried(query) = want) AS as_wanted FROM queries GROUP BY want ORDER BY want;
 SELECT n, want, tried(query), query FROM queries WHERE tried(query) <> want ORDER BY n;
 -- a materialized view holds still
@@ -218,7 +216,6 @@ SET ROLE dperm_reader;
 SELECT dp_logreg_train('guarded', 'y', 'a', 1, domains => '{"a": [-1, 1]}');
 RESET ROLE;
 
-\set ECHO none
 -- Holdout and source: a common table is found however far behind they read it
 CREATE TABLE published AS SELECT id + 1000 AS id, y, a FROM people;
 CREATE FUNCTION held(source text, holdout text) RETURNS text LANGUAGE plpgsql AS $$
@@ -275,7 +272,6 @@ CREATE TABLE policed_xml AS SELECT y, a FROM published;
 CREATE POLICY some_rows ON policed_xml USING (database_to_xml(true, false, '') IS NOT NULL);
 ALTER TABLE policed_xml ENABLE ROW LEVEL SECURITY;
 CREATE MATERIALIZED VIEW stored_policed AS SELECT * FROM policed;
-\set ECHO all
 SELECT holdout, held('people', holdout) FROM unnest('{published,of_published,stored_published,stored_immutable,people,copied,copied_again,stored_atomic,stored_function,stored_operator}'::text[]) holdout;
 SELECT holdout, held('people', holdout) FROM unnest('{stored_xml,stored_query,stored_words,stored_stats,stored_stats_ext,stored_dperm,policed,not_policed,policed_xml,stored_policed}'::text[]) holdout;
 SELECT source, held(source, 'people') FROM unnest('{by_xml,by_schema,by_statistics,by_stats,by_c_stable,by_c_immutable}'::text[]) source;

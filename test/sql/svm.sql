@@ -2,7 +2,7 @@
 -- dp_svm_train: both losses, every argument; without noise the result is the minimum of
 -- the objective, checked in SQL
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -26,7 +26,6 @@ CREATE FUNCTION loss_slope(loss text, z float8, h float8) RETURNS float8 LANGUAG
     WHEN loss = 'huber' THEN -(1 + h - z) / (2 * h)
     ELSE -0.5 - 3 * (1 - z) / (4 * h) + ((1 - z) / h) ^ 3 / 4 END
 $$;
-\set ECHO all
 
 -- The calls of a first day
 SELECT outcomes($$ weights(dp_svm_train('letters', ?)) $$, $$

@@ -2,6 +2,7 @@
 -- Rows as bytes: dperm_row writes what the columns hold, and dperm_moments_row_agg reads it as dperm_moments_agg reads the columns, bit for bit;
 -- whatever the bytes are, they only raise what they would raise in every row
 --
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -25,7 +26,6 @@ SELECT dperm_row(VARIADIC ARRAY[1, 2]);
 \echo :LAST_ERROR_SQLSTATE
 
 -- Requests by hand, as in the test of passes
-\set ECHO none
 CREATE FUNCTION request_of(pass_order int, weights float8[], readers bigint[], encoder bytea) RETURNS dperm_moments
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(pass_order) || int8send(0) || float8send(0)
@@ -58,7 +58,6 @@ CREATE TABLE tagged AS SELECT i, CASE WHEN i % 11 > 0 THEN i % 3 > 0 END AS y, C
     ARRAY[sin(i), cos(i), 1]::float4[] AS f, ARRAY[sin(i), cos(i), 1, -2, 'Infinity'] AS u
   FROM generate_series(1, 600) i;
 UPDATE tagged SET c = repeat('x', 140000) WHERE i = 77;
-\set ECHO all
 -- the same answer, whichever way the columns come, and in whatever pieces
 SELECT pass_order, dperm_moments_send(by_row) = dperm_moments_send(by_columns) AS same, dperm_moments_send(by_pieces) = dperm_moments_send(by_columns) AS pieces,
        dperm_moments_send(by_record) = dperm_moments_send(by_columns) AS record, dperm_moments_send(dperm_moments_combine(first, second)) = dperm_moments_send(dperm_moments_combine(first_columns, second)) AS combined
@@ -75,7 +74,6 @@ SELECT dperm_moments_send(dperm_moments_row_agg((SELECT request(2)), y, dperm_ro
        dperm_moments_send(dperm_moments_agg((SELECT request(2)), y, i, n, t, d, b, c, p, e, g, x, f, u)) AS same FROM tagged;
 
 -- An enum is read by its labels, in one call after the other, whatever their types
-\set ECHO none
 CREATE TYPE other_mood AS ENUM ('none', 'glad', 'sad');
 CREATE FUNCTION two_enums() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -95,7 +93,6 @@ BEGIN
   -- the gradients: at weights 0 their sums are exact in any order
   RETURN substring(dperm_moments_send(mixed) FROM 8 * 15 + 1 FOR 48) = substring(dperm_moments_send(apart) FROM 8 * 15 + 1 FOR 48);
 END $$;
-\set ECHO all
 SELECT two_enums();
 -- and in one aggregate, whose records change their type from row to row
 SELECT substring(dperm_moments_send(dperm_moments_agg(r, true, CASE WHEN k % 2 = 0 THEN ROW('sad'::tagged_mood) ELSE ROW('glad'::other_mood) END)) FROM 8 * 15 + 1 FOR 48) =
@@ -158,7 +155,6 @@ SELECT request_of(1, '{1}', ARRAY[17 + (10000::bigint << 32)], int4send(1) || '\
 SELECT request_of(1, '{1}', ARRAY[10 + (25::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1')));
 
 -- Labels that are read as the request says, as dperm_label reads them
-\set ECHO none
 CREATE FUNCTION labelled(m dperm_moments, positive text, type oid DEFAULT 0, encoding int DEFAULT 0) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT translate(encode(overlay(dperm_moments_send(m) PLACING int8send(coalesce(octet_length(p) + 1, 0) + (encoding::bigint << 24) + (type::bigint << 32)) FROM 8 * 11 + 1)
     || coalesce(p || decode(repeat('00', -octet_length(p) & 7), 'hex'), ''), 'base64'), E'\n', '')::dperm_moments FROM (SELECT convert_to(positive, 'UTF8') AS p) p
@@ -180,7 +176,6 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
   RETURN SQLSTATE || ' ' || SQLERRM;
 END $$;
-\set ECHO all
 SELECT what, positive, type, reads(what, positive, type) FROM (VALUES ('i4', NULL, 'integer'), ('i4', '1', 'integer'), ('i4', '0', NULL), ('i2', '2', 'smallint'), ('i8', '1099511627776', 'bigint'),
   ('f4', NULL, 'real'), ('f4', '1', 'real'), ('f8', '0.1', 'double precision'), ('nu', NULL, 'numeric'), ('nu', '0.3', 'numeric'), ('t', 'yes', 'text'), ('t', '', 'text'), ('t::varchar', 'yes', 'varchar'), ('p', 'yes ', 'character'),
   ('e', 'sad', NULL), ('g', 'glad', NULL), ('i4', '1', 'bigint'), ('t', NULL, 'text'), ('e', NULL, NULL), ('e', 'none', NULL), ('i4', 'yes', NULL), ('ARRAY[i4]', NULL, NULL), ('i4::money', NULL, NULL)) v(what, positive, type);

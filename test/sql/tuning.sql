@@ -15,8 +15,8 @@ INSERT INTO visits
   FROM generate_series(1, 1000) i;
 
 -- What calls with these arguments say: 'tuned', or why not
-CREATE FUNCTION tunes(call text, cases text) RETURNS SETOF text LANGUAGE sql AS $$
-  SELECT outcomes('''tuned'' FROM ' || call || ' m WHERE m IS NOT NULL', cases)
+CREATE FUNCTION tunes(call text, cases text) RETURNS text LANGUAGE sql AS $$
+  SELECT outcomes('''tuned'' FROM ' || call || ' m WHERE m IS NOT NULL', cases, call)
 $$;
 CREATE FUNCTION tune(arguments text) RETURNS text LANGUAGE sql AS $$
   SELECT concat_ws(E'\n  hint: ', result, nullif(hint, ''))
@@ -86,7 +86,8 @@ SELECT count(*) FILTER (WHERE dp_predict(m, v) = ill) >= 900 AS right_nearly_alw
 -- a claim that does not hold together is refused
 SELECT outcomes($$ ?::dp_model FROM tuned WHERE way = 'private' $$, $$
   (m::jsonb || '{"tuning": {"way": "private"}}')::text | (m::jsonb || '{"tuning": 3}')::text
-  jsonb_set(m::jsonb, '{tuning,rows}', '1')::text | jsonb_set(m::jsonb, '{tuning,mistakes}', '[1, 2]')::text
+  jsonb_set(m::jsonb, '{tuning,rows}', '1')::text
+  jsonb_set(m::jsonb, '{tuning,mistakes}', '[1, 2]')::text
   jsonb_set(m::jsonb, '{tuning,portions}', '4') $$);
 
 --
@@ -113,8 +114,8 @@ SELECT dperm_portion('\x000102030405060708090a0b0c0d0e0f', 1000, 'patient 17'), 
 -- neither what a row holds nor the order of rows matters
 SELECT count(*) FILTER (WHERE dperm_portion(key, 4, v.id::text) = dperm_portion(key, 4, w.id::text)) AS same FROM keys, visits v
   JOIN (SELECT id, NOT ill AS ill FROM visits ORDER BY random()) w USING (id) WHERE k = 1;
-SELECT outcomes('dperm_portion(?) FROM keys WHERE k = 1', $$
-  '\x00', 4, 'x' | long_key, 4, 'x' | key, 0, 'x' | key, -1, 1::oid, '(0,1)' $$);
+SELECT outcomes('dperm_portion(?) FROM keys WHERE k = 1',
+  $$ '\x00', 4, 'x' | long_key, 4, 'x' | key, 0, 'x' | key, -1, 1::oid, '(0,1)' $$);
 -- Every call has its own key
 SELECT count(DISTINCT m ->> 'rows') > 1 AS sizes_change FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}')::jsonb AS m FROM generate_series(1, 10) OFFSET 0) s;
 SELECT count(DISTINCT m ->> 'rows') > 1 AS sizes_change FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}', identity => 'id')::jsonb AS m FROM generate_series(1, 10) OFFSET 0) s;
@@ -157,8 +158,8 @@ SELECT outcomes($$ concat_ws(' ', m -> 'tuning' -> 'rows', m ->> 'lambda') FROM
   (SELECT dp_logreg_tune(?, 'ill', 'x', 'Infinity', lambdas => '{0.0001,100}')::jsonb AS m OFFSET 0) s $$,
   $$ 'parts' | 'seen' | 'stored' | 'mine' | 'ancestor' $$);
 SELECT outcomes($$ m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune(?)::jsonb AS m OFFSET 0) s $$, $$
-  'parts', 'ill', 'x', 'Infinity', identity => 'id' | 'seen', 'ill', 'x', 'Infinity', identity => 'id'
-  'seen', 'ill', 'x', 1, identity => 'name' $$);
+  'parts', 'ill', 'x', 'Infinity', identity => 'id'
+  'seen', 'ill', 'x', 'Infinity', identity => 'id' | 'seen', 'ill', 'x', 1, identity => 'name' $$);
 -- A column is an identity where constraints make it unique and not null, in all rows that are read: any other could be private, and the sizes of portions would count it
 CREATE TABLE keyed (id bigint PRIMARY KEY, u uuid NOT NULL UNIQUE, t text NOT NULL UNIQUE, d date NOT NULL UNIQUE, e varchar(20) NOT NULL, both_of int NOT NULL, them int NOT NULL, nullable int UNIQUE,
   late int NOT NULL UNIQUE DEFERRABLE, late_too int NOT NULL UNIQUE DEFERRABLE INITIALLY DEFERRED, part int NOT NULL, expr int NOT NULL, plain int NOT NULL, infected text NOT NULL, twice int NOT NULL,
@@ -239,14 +240,17 @@ CREATE TABLE unlabelled AS SELECT CASE WHEN i % 2 = 0 THEN i % 3 = 0 END AS ill,
 SELECT dp_logreg_tune('unlabelled', l, 'x', 1, lambdas => '{0.1,1}')::jsonb #> '{tuning,rows}' FROM unnest('{ill,nothing}'::text[]) l;
 -- no rows, and too few
 CREATE TABLE nobody (ill boolean, x float8[], id integer, nr serial UNIQUE);
-SELECT outcomes('dp_?', $$ logreg_tune('nobody', 'ill', 'x', 1, dimension => 2) | svm_tune('nobody', 'ill', 'x', 1, dimension => 3, identity => 'nr') $$);
+SELECT outcomes('dp_?', $$
+  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2)
+  svm_tune('nobody', 'ill', 'x', 1, dimension => 3, identity => 'nr') $$);
 INSERT INTO nobody SELECT true, '{1,2}', i FROM generate_series(1, 3) i;
 SELECT tune($$ 'nobody', 'ill', 'x', 1, dimension => 2 $$);
 -- hostile rows raise nothing
 INSERT INTO nobody SELECT i % 2 = 0, CASE i % 9 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{NaN,1}' WHEN 3 THEN '{Infinity,-Infinity}' WHEN 4 THEN '{NULL,1}'
   WHEN 5 THEN '{{1,2},{3,4}}' WHEN 6 THEN '{1,2,3}' WHEN 7 THEN '{1e308,-1e308}' ELSE '{0.5,0.1}' END::float8[], CASE WHEN i % 5 > 0 THEN i END FROM generate_series(1, 900) i;
 SELECT tunes('dp_?)', $$
-  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2 | logreg_tune('nobody', 'ill', 'x', 1, dimension => 2, lambdas => '{0.1}', identity => 'nr'
+  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2
+  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2, lambdas => '{0.1}', identity => 'nr'
   svm_tune('nobody', 'ill', 'x', 'Infinity', dimension => 2, lambdas => '{0.1,0.01}', kernel => 'matern', kernel_features => 10 $$);
 -- features of any name
 CREATE TABLE "odd names" AS SELECT id AS ctid_, ill AS "lab""el", x[1] AS label, x[2] AS "T", age AS t, age AS s FROM visits;
@@ -267,16 +271,17 @@ SELECT tunes($$ dp_logreg_tune('visits', ?) $$, $$
   'ill', 'x', 1, lambda => 0.1
   'ill', 'x', 1, lambda => 0.1, candidates => '[{}, {"method": "output"}, {"lambda": 1}]' $$);
 SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, lambdas => ?) $$, $$
-  '{}' | '{0.1,NULL}' | '{0.1,-1}' | '{0.1,NaN}' | '{0.1,Infinity}' | '{{0.1,0.2},{0.3,0.4}}' | '{0,0.1}'
-  '{0,0.1}', method => 'output' | (SELECT array_agg(0.1 * i) FROM generate_series(1, 65) i)
-  '{0.1}', candidates => '[{}]' $$);
+  '{}' | '{0.1,NULL}' | '{0.1,-1}' | '{0.1,NaN}' | '{0.1,Infinity}' | '{{0.1,0.2},{0.3,0.4}}'
+  '{0,0.1}' | '{0,0.1}', method => 'output'
+  (SELECT array_agg(0.1 * i) FROM generate_series(1, 65) i) | '{0.1}', candidates => '[{}]' $$);
 SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, candidates => ?) $$, $$
   '[]' | '{"lambda": 1}' | '3' | 'null' | '[0.1, 0.2]' | '[[{"lambda": 0.1}]]' | '[{"lamda": 0.1}]'
   '[{"lambda": "0.1"}]' | '[{"lambda": null}]' | '[{"lambda": -1}]' | '[{"lambda": 1e400}]'
   '[{"lambda": {"a": 1}}]' | '[{"epsilon": 100}]' | '[{"positive": "true"}]' | '[{"loss": "huber"}]'
   '[{"gamma": 2}]' | '[{"kernel": "polynomial"}]' | '[{}, {"method": "neither"}]'
   '[{"dimension": 2}, {"dimension": 3}, {"norm": 3, "intercept": false}]'
-  '[{"dimension": 2}, {"lambda": 0.1}]' | ('[{"lambda": 0.1' || repeat('0', 2000) || '1}]')::jsonb $$);
+  '[{"dimension": 2}, {"lambda": 0.1}]'
+  ('[{"lambda": 0.1' || repeat('0', 2000) || '1}]')::jsonb $$);
 SELECT tunes($$ dp_svm_tune('visits', 'ill', 'x', 1, ?) $$, $$
   candidates => '[{"h": 7}]' | candidates => '[{"loss": "logistic"}]'
   loss => 'smooth_hinge', h => 0.1, candidates => '[{"h": 0.2}, {"loss": "huber"}, {}]' $$);
@@ -284,12 +289,13 @@ SELECT tunes($$ dp_svm_tune('visits', 'ill', 'x', 1, ?) $$, $$
 CREATE TABLE small AS SELECT ill, x FROM visits WHERE id <= 120;
 SELECT dp_logreg_tune('small', 'ill', 'x', 1e-6, kernel => 'gaussian', kernel_features => 2400, candidates => '[{"scale": 1000}]')::jsonb -> 'lambda';
 DROP TABLE small;
-SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, selection => ?) $$, $$ 'best' | '' | NULL $$);
+SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, selection => ?) $$,
+  $$ 'best' | '' | NULL $$);
 SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, identity => ?) $$,
   $$ 'nr' | 'ID' | 'ctid' | 'ill' | 'id::text); DROP TABLE visits; --' $$);
 SELECT tunes($$ dp_logreg_tune('visits', ?) $$, $$
-  'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', identity => 'age' | NULL, 'x', 1 | 'sick', 'x', 1
-  'ill', 'y', 1 | 'ill', 'ill', 1 | 'answer', 'x', 1 $$);
+  'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', identity => 'age' | NULL, 'x', 1
+  'sick', 'x', 1 | 'ill', 'y', 1 | 'ill', 'ill', 1 | 'answer', 'x', 1 $$);
 SELECT tunes('dp_logreg_tune(?)', $$ NULL, 'ill', 'x', 1 | 'nowhere', 'ill', 'x', 1 $$);
 -- nothing that changes from pass to pass
 CREATE VIEW unsteady AS SELECT id, ill, x FROM visits WHERE random() < 0.5;
