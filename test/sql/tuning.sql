@@ -126,7 +126,7 @@ FROM (SELECT (dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01
 CREATE TABLE three (id integer PRIMARY KEY, y boolean, x float8[] CHECK (cardinality(x) = 1));
 INSERT INTO three VALUES (1, true, '{1}'), (2, true, '{0.8}'), (3, false, '{0.9}');
 SELECT string_agg(DISTINCT result, ', ' ORDER BY result) AS signs
-FROM generate_series(1, 250), LATERAL outcome($$ SELECT dp_predict(dp_logreg_tune('three', 'y', 'x', 'Infinity', lambdas => '{0.1,0.2}', identity => 'id'), '{1}') $$);
+FROM (SELECT (outcome($$ SELECT dp_predict(dp_logreg_tune('three', 'y', 'x', 'Infinity', lambdas => '{0.1,0.2}', identity => 'id'), '{1}') $$)).result FROM generate_series(1, 250)) s;
 DROP TABLE three;
 -- The same rows in every pass: not kept, they are read several times (training checks their number)
 SET dperm.cache_memory = 0;
