@@ -3,7 +3,7 @@
 --
 -- The features are a row whose columns are matched by name. A model of one vector also takes an array:
 -- float8[], float4[], numeric[], smallint[], integer[], bigint[], a domain over one of these, or an
--- untyped literal. Values that training would not have used are read as training reads them.
+-- untyped literal. Values outside the domain are treated as in training.
 
 CREATE FUNCTION dp_predict(model dp_model, features "any") RETURNS boolean
 	AS 'MODULE_PATHNAME'

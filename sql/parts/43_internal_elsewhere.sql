@@ -47,7 +47,7 @@ CREATE AGGREGATE dperm_moments_row_agg(request dperm_moments, label boolean, col
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dperm_moments_row_agg(dperm_moments, boolean, bytea) IS
-	'internal to training: one pass over rows that dperm_row has made';
+	'internal to training: one pass over rows in the form of dperm_row';
 
 CREATE AGGREGATE dperm_moments_person_agg(request dperm_moments, label boolean, columns bytea, rows bigint, first boolean) (
 	SFUNC = dperm_moments_step,
@@ -56,7 +56,7 @@ CREATE AGGREGATE dperm_moments_person_agg(request dperm_moments, label boolean, 
 	PARALLEL = SAFE
 );
 COMMENT ON AGGREGATE dperm_moments_person_agg(dperm_moments, boolean, bytea, bigint, boolean) IS
-	'internal to training: one pass over the rows of persons, each with the number of rows with a label that its person has';
+	'internal to training: one pass over the rows of persons, each with the number of labelled rows of its person';
 
 CREATE AGGREGATE dperm_moments_sum(dperm_moments) (
 	SFUNC = dperm_moments_combine,
@@ -80,7 +80,7 @@ COMMENT ON FUNCTION dperm_row_plain(VARIADIC "any") IS
 CREATE FUNCTION dperm_sample(key bytea, every integer, VARIADIC columns "any") RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 COMMENT ON FUNCTION dperm_sample(bytea, integer, VARIADIC "any") IS
-	'internal to training: is a row in a sample, by a keyed hash of what it holds?';
+	'internal to training: is a row in a sample, by a keyed hash of its contents?';
 
 CREATE FUNCTION dperm_portion(key bytea, portions integer, identity bigint) RETURNS integer
 	AS 'MODULE_PATHNAME', 'dperm_portion_bigint' LANGUAGE C IMMUTABLE PARALLEL SAFE;

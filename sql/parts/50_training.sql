@@ -1,14 +1,17 @@
 --
 -- Training
 --
--- Arguments are found by their names, so their order is free: a new option is an argument here and in 51_tuning.sql, and
--- an entry of the table in src/base/option_table.c. Comments list the types of the arguments, because a schema may hold another
--- function of the same name.
+-- Arguments are looked up by name, so their order does not matter: a new option
+-- is an argument here and in 51_tuning.sql, and an entry of the table in
+-- src/base/option_table.c. Comments list the types of the arguments, because a
+-- schema may contain another function of the same name.
 --
--- features is a column name or an array of column names. It is declared anycompatible, so that one function takes text,
--- text[], varchar, name and arrays of those; any other type is refused when the function is called. PostgreSQL resolves
--- a literal, NULL and a parameter without a type to text, so no call is ambiguous; '{a,b}' is then read as an array.
--- With "any" instead, a parameter without a type would be an error, and many drivers send no types.
+-- features is a column name or an array of column names. It is declared
+-- anycompatible, so that one function accepts text, text[], varchar, name and
+-- arrays of those; any other type is rejected when the function is called.
+-- PostgreSQL resolves a literal, NULL and an untyped parameter to text, so no
+-- call is ambiguous; '{a,b}' is then read as an array. With "any" instead, an
+-- untyped parameter would be an error, and many drivers send no types.
 
 CREATE FUNCTION dp_logreg_train(
 	source text,

@@ -46,16 +46,16 @@ COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, te
 
 -- By the number of rows and the dimension; and by the number of rows and the arguments of a training. The second looks at the
 -- source as a training does before it reads a row: it opens queries, so it is not parallel safe. No default comes before rows,
--- so that three or four parameters without types still mean the first.
+-- and the first has texts where the second has epsilon and rows, so that literals without types are not ambiguous.
 
 CREATE FUNCTION dp_cost(
 	rows bigint,
 	dimension integer,
 	epsilon float8,
-	lambda float8 DEFAULT NULL,
 	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
 	loss text DEFAULT 'logistic',
+	lambda float8 DEFAULT NULL,
 	h float8 DEFAULT 0.5,
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
@@ -76,7 +76,7 @@ CREATE FUNCTION dp_cost(
 	OUT rows_needed bigint
 ) RETURNS record
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE PARALLEL SAFE;
-COMMENT ON FUNCTION dp_cost(bigint, integer, float8, float8, text, text, text, float8, float8, float8, text) IS
+COMMENT ON FUNCTION dp_cost(bigint, integer, float8, text, text, text, float8, float8, float8, float8, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, for any rows of a dimension';
 
 CREATE FUNCTION dp_cost(
@@ -84,7 +84,7 @@ CREATE FUNCTION dp_cost(
 	label text,
 	features anycompatible,
 	epsilon float8,
-	rows bigint,
+	rows bigint DEFAULT NULL,
 	lambda float8 DEFAULT NULL,
 	method text DEFAULT 'auto',
 	analysis text DEFAULT 'sharp',
@@ -104,6 +104,7 @@ CREATE FUNCTION dp_cost(
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
+	OUT chosen boolean,
 	OUT method text,
 	OUT noise text,
 	OUT delta float8,
@@ -118,12 +119,13 @@ CREATE FUNCTION dp_cost(
 	OUT weight_bound float8,
 	OUT noise_share float8,
 	OUT rows_needed bigint,
+	OUT risk float8,
 	OUT budget text,
 	OUT epsilon_charged numeric,
 	OUT delta_charged numeric,
 	OUT epsilon_left numeric,
 	OUT epsilon_left_after numeric
 ) RETURNS SETOF record
-	AS 'MODULE_PATHNAME', 'dperm_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 2;
+	AS 'MODULE_PATHNAME', 'dperm_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 3;
 COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

@@ -1,14 +1,20 @@
 --
 -- Accounts behind dp_budgets and dp_ledger
 --
--- Amounts are exact decimals: sums of the ledger are what the accounts say.
+-- Amounts are exact decimals, so the accounts are exactly the sums of the
+-- ledger.
 
--- A dump has the names of roles and relations, and is restored table by table. dperm_role_name and dperm_relation_name take any name, so that
--- one that is not there keeps no other row out; for the same reason nothing is unique but what nobody can choose. A budget is known by a number that is
--- drawn at random: one of the same name that somebody makes before, or in place of, a restored one is another one.
+-- A dump contains the names of roles and relations, and is restored table by
+-- table. dperm_role_name and dperm_relation_name accept any name, so that a
+-- missing one does not prevent other rows from being restored; for the same
+-- reason, only what no user can choose is unique. A budget is identified by a
+-- random number: one of the same name that is created before a restored one, or
+-- in place of it, is a different budget.
 --
--- Each table whose rows are changed or removed has a key, of random numbers too: a publication for all tables would keep everybody from writing it without one. Whole rows as
--- REPLICA IDENTITY will not do: PostgreSQL 18 refuses those with generated columns.
+-- Each table whose rows are updated or deleted has a key, also of random
+-- numbers: without one, a publication for all tables would make these commands
+-- fail. REPLICA IDENTITY FULL is no alternative: PostgreSQL 18 rejects it for
+-- generated columns.
 
 CREATE TYPE dperm_role_name;
 CREATE FUNCTION dperm_role_name_in(cstring) RETURNS dperm_role_name
@@ -19,7 +25,7 @@ CREATE FUNCTION dperm_role_name_out(dperm_role_name) RETURNS cstring
 COMMENT ON FUNCTION dperm_role_name_out(dperm_role_name) IS 'internal to budgets: I/O of dperm_role_name';
 CREATE TYPE dperm_role_name (INPUT = dperm_role_name_in, OUTPUT = dperm_role_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dperm_role_name IS
-	'internal to budgets: a role, as regrole; or a name that no role had when it was restored, which stands for nobody';
+	'internal to budgets: a role, like regrole; or a name that no role had when it was restored, which refers to no role';
 CREATE FUNCTION dperm_role_of(dperm_role_name) RETURNS regrole
 	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm_role_of(dperm_role_name) IS 'internal to budgets: the role';
@@ -42,7 +48,7 @@ CREATE TABLE dp_budget_accounts (
 	spent_direct numeric NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_budget_accounts IS
-	'internal to dp_budgets: a row for each budget; the oldest of a name is meant by it; since is the number of the entry of dp_ledger that created it';
+	'internal to dp_budgets: a row for each budget; a name refers to the oldest budget of that name; since is the number of the dp_ledger entry that created it';
 CREATE INDEX dp_budget_accounts_budget ON dp_budget_accounts (budget);
 
 CREATE TABLE dp_budget_grants (
@@ -57,7 +63,7 @@ CREATE TABLE dp_budget_grants (
 	spent_delta numeric NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_budget_grants IS
-	'internal to dp_grant: a row for each role that may spend from a budget; without epsilon or delta, up to the budget';
+	'internal to dp_grant: a row for each role that may spend from a budget; if epsilon or delta is NULL, only the budget is the limit';
 CREATE INDEX dp_budget_grants_budget_id ON dp_budget_grants (budget_id);
 
 CREATE TABLE dp_ledger_entries (
@@ -81,7 +87,7 @@ CREATE TABLE dp_ledger_entries (
 	details text
 );
 COMMENT ON TABLE dp_ledger_entries IS
-	'internal to dp_ledger: what was spent from budgets and how they were managed; entries of a budget have numbers without gaps';
+	'internal to dp_ledger: what was spent from budgets and how they were managed; the entries of a budget are numbered without gaps';
 CREATE INDEX dp_ledger_entries_entry ON dp_ledger_entries (budget, entry);
 
 CREATE TABLE dp_ledger_releases (
@@ -99,7 +105,7 @@ COMMENT ON TABLE dp_ledger_releases IS
 	'internal to dp_ledger: what was released for an entry, or why nothing was; rows are only ever added';
 CREATE INDEX dp_ledger_releases_entry ON dp_ledger_releases (budget_id, entry);
 
--- Whatever default privileges have granted
+-- Revoke what default privileges have granted
 DO $$
 DECLARE
 	held record;
@@ -113,7 +119,8 @@ BEGIN
 	END LOOP;
 END $$;
 
--- Roles that are gone take their grants with them: in another cluster, their OIDs may be those of other roles.
+-- Grants of dropped roles are not dumped: in another cluster, their OIDs may be
+-- those of other roles.
 SELECT pg_catalog.pg_extension_config_dump('dp_budget_accounts', '');
 SELECT pg_catalog.pg_extension_config_dump('dp_budget_grants', 'WHERE EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid OPERATOR(pg_catalog.=) grantee)');
 SELECT pg_catalog.pg_extension_config_dump('dp_ledger_entries', '');
@@ -139,7 +146,7 @@ COMMENT ON TRIGGER dperm_ledger_guard ON dp_ledger_releases IS
 CREATE FUNCTION dperm_table_guard() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dperm_table_guard() IS
-	'internal to budgets: only the extension writes its tables, whoever has privileges on them';
+	'internal to budgets: only the extension writes its tables, whatever privileges other roles have';
 REVOKE EXECUTE ON FUNCTION dperm_table_guard() FROM PUBLIC;
 
 CREATE TRIGGER dperm_table_guard BEFORE INSERT OR UPDATE OR DELETE OR TRUNCATE ON dp_budget_accounts
@@ -166,7 +173,7 @@ COMMENT ON TRIGGER dperm_table_guard ON dp_ledger_releases IS
 CREATE FUNCTION dperm_replica_guard() RETURNS trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dperm_replica_guard() IS
-	'internal to budgets: what logical replication brings is not written to the tables of the extension';
+	'internal to budgets: logical replication does not write the tables of the extension';
 REVOKE EXECUTE ON FUNCTION dperm_replica_guard() FROM PUBLIC;
 
 CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_budget_accounts
@@ -193,15 +200,15 @@ COMMENT ON TRIGGER dperm_replica_guard ON dp_ledger_releases IS
 CREATE FUNCTION dperm_owners_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dperm_owners_sync() IS
-	'internal to budgets: those of roles that go are given to the owner of the extension';
+	'internal to budgets: budgets of dropped roles are given to the owner of the extension';
 
 CREATE EVENT TRIGGER dperm_owners_drop ON ddl_command_start WHEN TAG IN ('DROP OWNED') EXECUTE FUNCTION dperm_owners_sync();
 ALTER EVENT TRIGGER dperm_owners_drop DISABLE;
 COMMENT ON EVENT TRIGGER dperm_owners_drop IS
-	'internal to budgets: those of roles that go are given to the owner of the extension';
+	'internal to budgets: budgets of dropped roles are given to the owner of the extension';
 
 CREATE FUNCTION dperm_budget_left(epsilon numeric, delta numeric, renyi_order float8,
 	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
 COMMENT ON FUNCTION dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric) IS
-	'internal to dp_budgets: the largest epsilon without delta that a budget still has for a single release';
+	'internal to dp_budgets: the largest epsilon of a single release without delta that a budget still allows';

@@ -20,12 +20,12 @@ CREATE FUNCTION dp_budget_alter(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_budget_alter(text, float8, float8, name) IS
-	'raise or lower a privacy budget, or give it to another role';
+	'raise or lower a privacy budget, or change its owner';
 
 CREATE FUNCTION dp_budget_drop(budget text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_budget_drop(text) IS
-	'drop a privacy budget that no protected relation charges; its ledger stays';
+	'drop a privacy budget that no protected relation charges; its ledger is kept';
 
 CREATE FUNCTION dp_grant(
 	budget text,
@@ -35,12 +35,12 @@ CREATE FUNCTION dp_grant(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_grant(text, name, float8, float8) IS
-	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change how much';
+	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change these limits';
 
 CREATE FUNCTION dp_revoke(budget text, role name) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_revoke(text, name) IS
-	'no longer allow a role to spend from a privacy budget';
+	'revoke the right of a role to spend from a privacy budget';
 
 CREATE FUNCTION dp_budget_charge(
 	budget text,
@@ -50,7 +50,7 @@ CREATE FUNCTION dp_budget_charge(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 10000;
 COMMENT ON FUNCTION dp_budget_charge(text, float8, float8, text) IS
-	'charge a privacy budget for a release that is made with other tools; it is never refunded, not even by ROLLBACK';
+	'charge a privacy budget for a release made with other tools; it is never refunded, not even by ROLLBACK';
 
 CREATE VIEW dp_budgets WITH (security_barrier) AS
 	SELECT a.budget, a.owner, g.grantee AS granted_to, a.neighbours, a.unit, a.epsilon, a.delta,
@@ -65,7 +65,7 @@ CREATE VIEW dp_budgets WITH (security_barrier) AS
 		FROM dp_budget_grants r WHERE r.budget_id OPERATOR(pg_catalog.=) a.id GROUP BY r.grantee) g ON NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
 	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL;
 COMMENT ON VIEW dp_budgets IS
-	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the most that a single release without delta can have';
+	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the largest epsilon of a single release without delta';
 
 CREATE VIEW dp_ledger WITH (security_barrier) AS
 	SELECT e.budget, e.entry, e.at, e.act, e.role, e.function, e.relation, e.neighbours, e.unit, e.epsilon, e.delta, e.epsilon_left, e.details,
@@ -80,6 +80,6 @@ CREATE VIEW dp_ledger WITH (security_barrier) AS
 		OR pg_catalog.pg_has_role(e.actor, 'USAGE')
 		OR EXISTS (SELECT FROM dp_budget_accounts a WHERE a.id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(a.owner, 'USAGE'));
 COMMENT ON VIEW dp_ledger IS
-	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, your own entries, or all for members of pg_read_all_stats';
+	'what was spent from privacy budgets and how they were managed, in order of entry: entries of budgets that you own and your own entries; all entries for members of pg_read_all_stats';
 
 GRANT SELECT ON dp_budgets, dp_ledger TO PUBLIC;

@@ -1,8 +1,11 @@
 --
 -- Registry of protected relations
 --
--- A relation is registered by its OID and a column by its number, whatever they are called; a dump has their names, and that of the owner: what is restored is about a relation of the same
--- name and owner alone. owner_name is the owner of the relation who called dp_protect. If it comes to belong to somebody else, nobody uses it until they protect it.
+-- A relation is registered by its OID and a column by its number, so that they
+-- can be renamed. A dump contains their names and that of the owner: a restored
+-- registration applies only to a relation of the same name and owner.
+-- owner_name is the owner of the relation who called dp_protect. If the
+-- relation gets another owner, it cannot be used until that owner protects it.
 
 CREATE TYPE dperm_relation_name;
 CREATE FUNCTION dperm_relation_name_in(cstring) RETURNS dperm_relation_name
@@ -13,7 +16,7 @@ CREATE FUNCTION dperm_relation_name_out(dperm_relation_name) RETURNS cstring
 COMMENT ON FUNCTION dperm_relation_name_out(dperm_relation_name) IS 'internal to dp_protect: I/O of dperm_relation_name';
 CREATE TYPE dperm_relation_name (INPUT = dperm_relation_name_in, OUTPUT = dperm_relation_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dperm_relation_name IS
-	'internal to dp_protect: a relation, as regclass; or a name that no relation of its owner had when it was restored';
+	'internal to dp_protect: a relation, like regclass; or a name that no relation of its owner had when it was restored';
 CREATE FUNCTION dperm_relation_of(dperm_relation_name) RETURNS regclass
 	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm_relation_of(dperm_relation_name) IS 'internal to dp_protect: the relation';
@@ -30,16 +33,16 @@ CREATE FUNCTION dperm_column_name_out(dperm_column_name) RETURNS cstring
 COMMENT ON FUNCTION dperm_column_name_out(dperm_column_name) IS 'internal to dp_protect: I/O of dperm_column_name';
 CREATE TYPE dperm_column_name (INPUT = dperm_column_name_in, OUTPUT = dperm_column_name_out, INTERNALLENGTH = VARIABLE, ALIGNMENT = int4, STORAGE = plain);
 COMMENT ON TYPE dperm_column_name IS
-	'internal to dp_protect: a column of a relation, by their numbers, which a dump has by name; or a name whose relation was not there, or of another owner, when it was restored';
+	'internal to dp_protect: a column of a relation, stored as OID and number and dumped by name; or a name whose relation did not exist, or had another owner, when it was restored';
 CREATE FUNCTION dperm_column_relation(dperm_column_name) RETURNS regclass
 	AS 'MODULE_PATHNAME', 'dperm_name_oid' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dperm_column_relation(dperm_column_name) IS 'internal to dp_protect: the relation of a column';
 CREATE FUNCTION dperm_column_number(dperm_column_name) RETURNS int2
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_column_number(dperm_column_name) IS 'internal to dp_protect: the number of a column, 0 for one that its relation does not have';
+COMMENT ON FUNCTION dperm_column_number(dperm_column_name) IS 'internal to dp_protect: the number of a column, 0 if its relation does not have it';
 CREATE FUNCTION dperm_column_pending(dperm_column_name) RETURNS text
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
-COMMENT ON FUNCTION dperm_column_pending(dperm_column_name) IS 'internal to dp_protect: the name of a relation that is not there';
+COMMENT ON FUNCTION dperm_column_pending(dperm_column_name) IS 'internal to dp_protect: the name of a relation that does not exist';
 
 CREATE TABLE dp_protected_relations (
 	id uuid PRIMARY KEY DEFAULT pg_catalog.gen_random_uuid(),
@@ -54,7 +57,7 @@ CREATE TABLE dp_protected_relations (
 	all_columns boolean NOT NULL
 );
 COMMENT ON TABLE dp_protected_relations IS
-	'internal to dp_protect: a row for each protected relation; without a budget, of one that is no longer protected; pending if it was restored before the relation; owner is that of the relation when it was protected';
+	'internal to dp_protect: a row for each protected relation; without a budget, for one that is no longer protected; pending if it was restored before the relation; owner is the owner of the relation when it was protected';
 CREATE INDEX dp_protected_relations_relation ON dp_protected_relations (relation);
 CREATE INDEX dp_protected_relations_pending ON dp_protected_relations (pending) WHERE pending IS NOT NULL;
 CREATE INDEX dp_protected_relations_budget_id ON dp_protected_relations (budget_id);
@@ -73,13 +76,13 @@ CREATE TABLE dp_protected_columns (
 	CHECK ((registered_by IS NULL) OPERATOR(pg_catalog.<>) (kept_by IS NULL))
 );
 COMMENT ON TABLE dp_protected_columns IS
-	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain, registered_by the row of this id; with kept_by, the unit that its rows have, or had, for the budget of this id: is_unit, unless a materialized view of it is not made row by row';
+	'internal to dp_protect: a row for each column of a protected relation that is listed, is the unit, or has a domain; registered_by is the id of its registration; with kept_by, the unit that its rows have or had for the budget of this id: is_unit, unless a materialized view of it is not computed row by row';
 CREATE INDEX dp_protected_columns_relation ON dp_protected_columns (relation);
 CREATE INDEX dp_protected_columns_pending ON dp_protected_columns (pending) WHERE pending IS NOT NULL;
 CREATE INDEX dp_protected_columns_registered_by ON dp_protected_columns (registered_by) WHERE registered_by IS NOT NULL;
 CREATE INDEX dp_protected_columns_kept_by ON dp_protected_columns (kept_by) WHERE kept_by IS NOT NULL;
 
--- Whatever default privileges have granted
+-- Revoke what default privileges have granted
 DO $$
 DECLARE
 	held record;
@@ -113,7 +116,8 @@ CREATE TRIGGER dperm_replica_guard BEFORE INSERT OR UPDATE OR DELETE ON dp_prote
 ALTER TABLE dp_protected_columns ENABLE ALWAYS TRIGGER dperm_replica_guard;
 COMMENT ON TRIGGER dperm_replica_guard ON dp_protected_columns IS
 	'internal to budgets: logical replication does not write this table';
--- What has been dropped, in a transaction that did not see it registered, has no name.
+-- A relation that was dropped by a transaction that did not see its registration
+-- has no name.
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_relations',
 	'WHERE pending IS NOT NULL OR EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid OPERATOR(pg_catalog.=) relation)');
 SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns',
@@ -122,24 +126,25 @@ SELECT pg_catalog.pg_extension_config_dump('dp_protected_columns',
 CREATE FUNCTION dperm_registry_sync() RETURNS event_trigger
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dperm_registry_sync() IS
-	'internal to dp_protect: follow changes of protected relations';
+	'internal to dp_protect: track changes of protected relations';
 
--- Disabled until there is a budget or a protected relation (dperm_table_guard): without one nobody's commands depend on the library.
+-- Disabled until there is a budget or a protected relation (dperm_table_guard):
+-- before that, no command depends on the library.
 CREATE EVENT TRIGGER dperm_registry_drop ON sql_drop EXECUTE FUNCTION dperm_registry_sync();
 ALTER EVENT TRIGGER dperm_registry_drop DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_drop IS
-	'internal to dp_protect: remove what has been dropped from the registry of protected relations';
+	'internal to dp_protect: remove dropped objects from the registry of protected relations';
 
 CREATE EVENT TRIGGER dperm_registry_before ON ddl_command_start
 	WHEN TAG IN ('ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE', 'ALTER INDEX', 'ALTER TYPE', 'ALTER SCHEMA', 'ALTER EXTENSION')
 	EXECUTE FUNCTION dperm_registry_sync();
 ALTER EVENT TRIGGER dperm_registry_before DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_before IS
-	'internal to dp_protect: refuse to rename a protected relation like a shard of Citus, and find registrations that have the old names';
+	'internal to dp_protect: reject new names of protected relations that look like Citus shards, and resolve registrations that have the old names';
 
 CREATE EVENT TRIGGER dperm_registry_alter ON ddl_command_end
 	WHEN TAG IN ('CREATE TABLE', 'CREATE TABLE AS', 'SELECT INTO', 'CREATE SCHEMA', 'IMPORT FOREIGN SCHEMA', 'CREATE VIEW', 'CREATE MATERIALIZED VIEW', 'CREATE FOREIGN TABLE', 'ALTER TABLE', 'ALTER VIEW', 'ALTER MATERIALIZED VIEW', 'ALTER FOREIGN TABLE')
 	EXECUTE FUNCTION dperm_registry_sync();
 ALTER EVENT TRIGGER dperm_registry_alter DISABLE;
 COMMENT ON EVENT TRIGGER dperm_registry_alter IS
-	'internal to dp_protect: follow new partitions of protected relations, and find registrations that were restored before their relations';
+	'internal to dp_protect: track new partitions of protected relations, and resolve registrations that were restored before their relations';

@@ -16,7 +16,7 @@ COMMENT ON FUNCTION dp_protect(text, text, text, text[], jsonb) IS
 CREATE FUNCTION dp_unprotect(relation text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_unprotect(text) IS
-	'protect a relation no longer';
+	'end the protection of a relation';
 
 CREATE FUNCTION dperm_may_spend(budget text, relation regclass) RETURNS boolean
 	AS 'MODULE_PATHNAME' LANGUAGE C STABLE STRICT PARALLEL UNSAFE;

@@ -16,8 +16,7 @@
 #include "base/arguments.h"
 
 /*
- * What the catalog says of the input arguments of a function; kept by the call
- * site.
+ * The input arguments of a function, from the catalog; cached by the call site.
  */
 typedef struct Signature
 {
@@ -42,14 +41,14 @@ read_signature(Oid function)
 	if (signature->names == NULL)
 		elog(ERROR, "the arguments of function %u have no names", function);
 
-	/* results that are declared as arguments come last */
+	/* OUT arguments come last */
 	while (signature->count < count &&
 		   (modes == NULL || modes[signature->count] == PROARGMODE_IN))
 		signature->count++;
 	return signature;
 }
 
-/* The position of an argument, -1 if none has this name. */
+/* The position of an argument, -1 if there is none of this name. */
 static int
 find_argument(FunctionCallInfo fcinfo, const char *name, Oid *type)
 {
@@ -121,6 +120,19 @@ dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name)
 	return dperm_arguments_get(fcinfo, name, JSONBOID, &value) ? DatumGetJsonbP(value) : NULL;
 }
 
+/* A copy of a call with another value: the executor keeps those that are constant. */
+FunctionCallInfo
+dperm_arguments_replace(FunctionCallInfo fcinfo, const char *name, Datum value)
+{
+	Size		size = SizeForFunctionCallInfo(PG_NARGS());
+	FunctionCallInfo copy = memcpy(palloc(size), fcinfo, size);
+	Oid			declared;
+	int			at = find_argument(fcinfo, name, &declared);
+
+	copy->args[at].value = value;
+	return copy;
+}
+
 /* Is this a type of strings? */
 static bool
 is_string_type(Oid type)
@@ -166,7 +178,7 @@ array_names(const char *argument, Datum datum, Oid element, int *count)
 	return result;
 }
 
-/* The names in a string: one, or those of an array in braces. */
+/* The names in a string: a single name, or an array in braces. */
 static char **
 string_names(const char *argument, char *text, int *count)
 {
@@ -182,7 +194,7 @@ string_names(const char *argument, char *text, int *count)
 	return result;
 }
 
-/* The names in an argument at a position. */
+/* The names in the argument at a position. */
 char **
 dperm_arguments_names_at(FunctionCallInfo fcinfo, int at, const char *name, int *count)
 {

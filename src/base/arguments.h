@@ -1,8 +1,7 @@
 /*
  * arguments.h: the arguments of a call, by their names in the SQL declaration.
  *
- * No C code knows the position of an argument: an argument is added by
- * declaring it.
+ * No C code depends on the position of an argument: to add one, declare it.
  */
 #ifndef DPERM_ARGUMENTS_H
 #define DPERM_ARGUMENTS_H
@@ -11,30 +10,34 @@
 #include "utils/jsonb.h"
 
 /*
- * The value of an argument that is declared with this type, or with one of ours
- * if that is InvalidOid; false if it is NULL or not declared.
+ * The value of an argument that is declared with this type, or with one of our
+ * own types if that is InvalidOid; false if it is NULL or not declared.
  */
 extern bool dperm_arguments_get(FunctionCallInfo fcinfo, const char *name, Oid type, Datum *value);
 
 /*
- * A text argument, NULL if it is NULL; and one that must not be NULL: the hint
- * says what it is.
+ * A text argument, NULL if it is NULL; and one that must not be NULL, with a
+ * hint for the error.
  */
 extern char *dperm_arguments_text(FunctionCallInfo fcinfo, const char *name);
 extern char *
 dperm_arguments_required_text(FunctionCallInfo fcinfo, const char *name, const char *hint);
 
-/* Hints for that. */
+/* Hints for required arguments. */
 #define DPERM_SOURCE_REQUIRED "source is a table or view, and label is one of its columns."
 #define DPERM_BUDGET_REQUIRED "It is the name of a budget, as in dp_budgets."
 
 /* A jsonb argument, NULL if it is NULL. */
 extern Jsonb *dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name);
 
+/* A copy of a call in which an argument, that it has, has another value. */
+extern FunctionCallInfo dperm_arguments_replace(FunctionCallInfo fcinfo, const char *name,
+												Datum value);
+
 /*
  * The names in an argument of any type that is a string or an array of strings.
  * A string in braces is read as an array, so that the literal '{x}' means the
- * same either way. NULL if the argument is.
+ * same either way. NULL if the argument is NULL.
  */
 extern char **dperm_arguments_names(FunctionCallInfo fcinfo, const char *name, int *count);
 

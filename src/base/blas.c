@@ -7,7 +7,7 @@
 
 #include "core/base/blas.h"
 
-/* The routines, from a library of their own. */
+/* The routines, from a separate library. */
 const DpermBlas *
 dperm_blas(void)
 {

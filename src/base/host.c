@@ -1,5 +1,5 @@
 /*
- * host.c: what the server lends to the core.
+ * host.c: services of the server for the core.
  */
 #include "postgres.h"
 
@@ -28,7 +28,7 @@ dperm_host_random(void *arg, void *bytes, size_t count)
 	return pg_strong_random(bytes, count);
 }
 
-/* The error for a status of the core. */
+/* Raise the error for a status of the core. */
 void
 dperm_host_check_status(DpermStatus status)
 {
@@ -49,14 +49,14 @@ dperm_host_check_status(DpermStatus status)
 	elog(ERROR, "unexpected status %d", (int) status);
 }
 
-/* Calibrate, or raise. */
+/* Calibrate, or raise an error. */
 DpermCalibration
 dperm_host_calibrate(const DpermSetup *setup)
 {
 	DpermCalibration calibration;
 	const char *why;
 
-	/* from arguments and the number of units alone */
+	/* depends only on arguments and the number of units */
 	dperm_message_public();
 	if (dperm_calibrate(setup, &calibration, &why) != DPERM_OK)
 		ereport(ERROR,
@@ -68,7 +68,7 @@ dperm_host_calibrate(const DpermSetup *setup)
 	return calibration;
 }
 
-/* The encoder itself, or raise. */
+/* Check an encoder and return it, or raise an error. */
 DpermEncoder
 dperm_host_check_encoder(DpermEncoder encoder)
 {
@@ -100,8 +100,8 @@ dperm_host_frequencies(const DpermEncoder *encoder)
 }
 
 /*
- * Make a feed for an encoder, with the frequencies of another one if they are
- * the same.
+ * Make a feed for an encoder, sharing the frequencies of another feed if they
+ * are the same.
  */
 void
 dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like)

@@ -1,5 +1,5 @@
 /*
- * host.h: what the server lends to the core: interrupts, random bits, memory,
+ * host.h: services of the server for the core: interrupts, random bits, memory,
  * errors.
  */
 #ifndef DPERM_HOST_H
@@ -20,14 +20,14 @@ extern bool dperm_host_random(void *arg, void *bytes, size_t count);
 extern void dperm_host_check_status(DpermStatus status);
 
 /*
- * dperm_calibrate, or the error for an argument that only shows with the row
+ * dperm_calibrate(), or an error for arguments that are not valid for this row
  * count.
  */
 extern DpermCalibration dperm_host_calibrate(const DpermSetup *setup);
 
 /*
- * The encoder itself, or the error for one that cannot be: of too many
- * coordinates, for example.
+ * Return the encoder, or raise an error if it is not valid, for example because
+ * it has too many coordinates.
  */
 extern DpermEncoder dperm_host_check_encoder(DpermEncoder encoder);
 
@@ -38,8 +38,8 @@ extern DpermEncoder dperm_host_check_encoder(DpermEncoder encoder);
 extern double *dperm_host_frequencies(const DpermEncoder *encoder);
 
 /*
- * Make a feed for an encoder in the current context; like, if not NULL, lends
- * what is the same and stays in use.
+ * Make a feed for an encoder in the current context; if like is not NULL, what
+ * is the same is shared with it, so that it must live as long.
  */
 extern void dperm_host_feed(DpermFeed *feed, const DpermEncoder *encoder, const DpermFeed *like);
 

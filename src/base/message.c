@@ -1,21 +1,22 @@
 /*
- * message.c: what a process that reads protected rows may say.
+ * message.c: which messages a process that reads protected rows may send.
  */
 #include "postgres.h"
 
 #include "access/xact.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "tcop/dest.h"
 #include "tcop/tcopprot.h"
 
 #include "base/message.h"
 
 static bool muted;
-static bool silent;				/* at this moment */
+static bool silent;				/* right now */
 
 /*
- * A subtransaction is undone: an error that was raised in public has been
- * caught, and what comes next is not public.
+ * A subtransaction is rolled back: an error that was raised in a public section
+ * has been caught, and what follows is not public.
  */
 static void
 error_caught(SubXactEvent event, SubTransactionId sub, SubTransactionId parent, void *arg)
@@ -64,6 +65,16 @@ bool
 dperm_message_is_public(void)
 {
 	return !silent;
+}
+
+char *
+dperm_message_clip(const char *text, int bytes)
+{
+	int			len = (int) strlen(text);
+
+	if (len <= bytes)
+		return pstrdup(text);
+	return psprintf("%.*s...", pg_mbcliplen(text, len, bytes - (int) strlen("...")), text);
 }
 
 void

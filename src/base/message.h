@@ -1,24 +1,24 @@
 /*
- * message.h: what a process that reads protected rows may say.
+ * message.h: which messages a process that reads protected rows may send.
  *
- * It is mute while it plans, and from its charge on, since any message may hold
- * what a row holds; only what depends on arguments, the catalog and the number
- * of units alone is said, between dperm_message_public() and
- * dperm_message_private(). In other processes these do nothing.
+ * It is mute while it plans, and from its charge on, since any message may
+ * contain data of a row. Only messages that depend on nothing but arguments,
+ * the catalog and the number of units are sent, between dperm_message_public()
+ * and dperm_message_private(). In other processes these functions do nothing.
  */
 #ifndef DPERM_MESSAGE_H
 #define DPERM_MESSAGE_H
 
 /*
- * Nothing goes to the client from now on; or, if nothing of a row can be in it,
- * all does again.
+ * Send nothing to the client from now on; or everything again, when no message
+ * can contain data of a row.
  */
 extern void dperm_message_mute(void);
 extern void dperm_message_unmute(void);
 
 /*
- * Messages go to the client again; and no longer. Where an error is raised in
- * between, the second one is not reached.
+ * Begin and end a section whose messages go to the client. If an error is
+ * raised in it, the end is not reached.
  */
 extern void dperm_message_public(void);
 extern void dperm_message_private(void);
@@ -26,7 +26,10 @@ extern void dperm_message_private(void);
 /* May messages go to the client? */
 extern bool dperm_message_is_public(void);
 
-/* Tell the client of progress, which is the same whatever rows hold. */
+/* A text in at most so many bytes, of which the last ones are "..." if it is cut. */
+extern char *dperm_message_clip(const char *text, int bytes);
+
+/* Report progress to the client; it must not depend on the contents of rows. */
 extern void dperm_message_progress(const char *format,...) pg_attribute_printf(1, 2);
 
 #endif							/* DPERM_MESSAGE_H */

@@ -1,6 +1,6 @@
 /*
- * option_table.c: every option of the learners: its name, its type, its values
- * and where it may be given.
+ * option_table.c: every option of the learners: its name, type and values, and
+ * where it may be specified.
  */
 #include "postgres.h"
 
@@ -18,10 +18,10 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 
-/* A value of an option; which one is by its type. */
+/* The value of an option; the type of the option tells which member. */
 typedef union OptionValue
 {
-	double		number;			/* float8, and integer: a JSON number need not be whole */
+	double		number;			/* float8, and integer: a JSON number need not be an integer */
 	int64		integer;		/* bigint */
 	bool		flag;			/* boolean */
 	char	   *text;			/* text */
@@ -32,14 +32,14 @@ typedef struct Option
 {
 	const char *name;
 	Oid			type;			/* of the SQL argument */
-	/* raises for a value out of range */
+	/* raises an error for a value out of range */
 	void		(*set) (DpermOptions *options, OptionValue value);
-	int			places;			/* DpermOptionPlace, any number of them */
-	int			learners;		/* 1 << DpermLearner, any number of them; 0: all */
+	int			places;			/* any of DpermOptionPlace */
+	int			learners;		/* any of 1 << DpermLearner; 0: all */
 	const char *required;		/* the hint for NULL; NULL: there is a default */
 } Option;
 
-/* Places that many options share. */
+/* Combinations of places that many options share. */
 #define ARGUMENT (DPERM_PLACE_TRAIN | DPERM_PLACE_TUNE)
 #define KEY (DPERM_PLACE_AGGREGATE | DPERM_PLACE_CANDIDATE)
 
@@ -64,13 +64,13 @@ set_epsilon(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at least %g", DPERM_EPSILON_MIN),
-				 errhint("No model is useful at a smaller epsilon. Typical values are between 0.1 "
-						 "and 10.")));
+				 errhint("Typical values are between 0.1 and 10; no model is useful at a smaller "
+						 "epsilon.")));
 	if (epsilon > DPERM_EPSILON_MAX && !isinf(epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon must be at most %d, or 'Infinity'", DPERM_EPSILON_MAX),
-				 errhint("A larger epsilon gives no protection. Use 'Infinity' to train without "
+				 errhint("A larger epsilon gives no protection; use 'Infinity' to train without "
 						 "privacy.")));
 	options->epsilon = epsilon;
 }
@@ -84,8 +84,8 @@ set_delta(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
-				 errhint("delta should be much smaller than 1 divided by the number of rows. 0 is "
-						 "pure epsilon.")));
+				 errhint("delta should be much smaller than 1 divided by the number of rows, or 0 "
+						 "for pure epsilon.")));
 	options->delta = delta;
 }
 
@@ -165,8 +165,8 @@ set_slack(DpermOptions *options, OptionValue value)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slack must be between %g and %g", DPERM_SLACK_MIN, DPERM_SLACK_MAX),
-				 errhint("slack is a share of epsilon. Omit it to have it chosen by a rule that "
-						 "does not depend on the data.")));
+				 errhint("slack is a share of epsilon; omit it to use a default that does not "
+						 "depend on the data.")));
 	options->slack = slack;
 }
 
@@ -256,7 +256,7 @@ set_dimension(DpermOptions *options, OptionValue value)
 {
 	double		dimension = value.number;
 
-	/* one coordinate less, so that an intercept always has its place */
+	/* one coordinate less, so that there is always room for an intercept */
 	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX - 1) || dimension != floor(dimension))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -335,7 +335,7 @@ static const Option table[] = {
 	{"h", FLOAT8OID, set_h, ARGUMENT | DPERM_PLACE_COST | KEY, .learners = SVM}
 };
 
-/* May an option be given to these options, at this place? */
+/* May an option be specified at this place, for these options? */
 static bool
 is_allowed(const Option *option, const DpermOptions *options, DpermOptionPlace place)
 {
@@ -343,7 +343,7 @@ is_allowed(const Option *option, const DpermOptions *options, DpermOptionPlace p
 		(option->learners == 0 || (option->learners & 1 << options->learner) != 0);
 }
 
-/* Set an option from a datum, or leave it at its default. */
+/* Set an option from a datum; for NULL, leave it at its default. */
 static void
 set_datum(DpermOptions *options, const Option *option, Datum datum, bool isnull)
 {
@@ -437,7 +437,9 @@ integer_of_key(const char *key, JsonbValue *value)
 {
 	double		number = number_of_key(key, value);
 
-	/* seeds beyond 2^53 are for the argument: here a number is a JSON number */
+	/*
+	 * seeds beyond 2^53 need the SQL argument: JSON numbers are read as doubles
+	 */
 	if (number != floor(number) || fabs(number) > 0x1p53)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -480,7 +482,7 @@ set_json(DpermOptions *options, const Option *option, JsonbValue *json)
 	option->set(options, value);
 }
 
-/* The options that may be given here, for a hint. */
+/* The options that may be specified here, for a hint. */
 static char *
 allowed_names(const DpermOptions *options, DpermOptionPlace place)
 {

@@ -1,5 +1,5 @@
 /*
- * options.c: what a learner is told, as a whole.
+ * options.c: the options of a learner as a whole.
  */
 #include "postgres.h"
 
@@ -12,7 +12,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 
-/* Start from the defaults. */
+/* Set the defaults. */
 void
 dperm_options_init(DpermOptions *options, DpermLearner learner)
 {
@@ -27,7 +27,7 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	options->intercept = -1;
 }
 
-/* The kernel's parameters: all of them, or none without a kernel. */
+/* Fill in the parameters of the kernel; without a kernel there must be none. */
 static void
 settle_kernel(DpermOptions *options)
 {
@@ -49,8 +49,8 @@ settle_kernel(DpermOptions *options)
 				 errhint("Specify one, for example kernel => 'gaussian'.")));
 
 	/*
-	 * a kernel follows constants by itself, and an intercept would cost it half
-	 * of the ball
+	 * a kernel approximates constants by itself, and an intercept would take
+	 * half of the ball from it
 	 */
 	if (options->intercept < 0)
 		options->intercept = kernel->kind == DPERM_KERNEL_LINEAR;
@@ -64,10 +64,7 @@ may_be_sharp(const DpermOptions *options)
 		   options->analysis == DPERM_ANALYSIS_SHARP;
 }
 
-/*
- * Noise of a shape is for one method and one analysis; a share of the slack
- * too.
- */
+/* Shaped noise is for one method and one analysis only, and so is slack. */
 static void
 settle_noise(DpermOptions *options)
 {
@@ -80,7 +77,7 @@ settle_noise(DpermOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("slack requires method 'objective' and analysis 'sharp'"),
-				 errhint("Omit slack: other methods have none to choose.")));
+				 errhint("Omit slack: other methods do not have it.")));
 	if (options->lambda >= 0 && options->scale > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
@@ -95,11 +92,11 @@ settle_noise(DpermOptions *options)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta requires analysis 'sharp'"),
-				 errhint("The analysis of the paper is for pure epsilon.")));
+				 errhint("The analysis of the paper supports only pure epsilon.")));
 
 	/*
-	 * what is said about objective perturbation asks for it; without noise all
-	 * methods are the same
+	 * options of objective perturbation select it; without noise all methods
+	 * are the same
 	 */
 	if (options->noise == DPERM_NOISE_SHAPED || options->slack > 0 ||
 		options->analysis == DPERM_ANALYSIS_PAPER || isinf(options->epsilon))
@@ -107,8 +104,8 @@ settle_noise(DpermOptions *options)
 }
 
 /*
- * Fill in the defaults that depend on other options, and refuse what does not
- * go together.
+ * Fill in the defaults that depend on other options, and reject invalid
+ * combinations.
  */
 void
 dperm_options_settle(DpermOptions *options)
@@ -119,7 +116,7 @@ dperm_options_settle(DpermOptions *options)
 	settle_kernel(options);
 	settle_noise(options);
 
-	/* some mechanisms raise lambda by themselves as far as they need */
+	/* some mechanisms raise lambda themselves as far as necessary */
 	if (options->lambda >= 0 && options->lambda < DPERM_LAMBDA_MIN &&
 		(noiseless || (!options->automatic &&
 					   dperm_mechanism_entry((int) options->method)->check(&setup) != NULL)))
@@ -132,7 +129,7 @@ dperm_options_settle(DpermOptions *options)
 						errhint("Omit lambda to use a default that does not depend on the data.")));
 }
 
-/* Say whether persons are the units. */
+/* Set whether persons are the units. */
 void
 dperm_options_set_unit(DpermOptions *options, bool persons)
 {
@@ -141,10 +138,10 @@ dperm_options_set_unit(DpermOptions *options, bool persons)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("a unit requires analysis 'sharp'"),
-				 errhint("The analysis of the paper is for rows, not for persons.")));
+				 errhint("The analysis of the paper supports rows, not persons.")));
 }
 
-/* The block of a vector that is no column, or has no domain. */
+/* The block of a vector that is not a column, or has no domain. */
 DpermBlock
 dperm_options_vector_block(const DpermOptions *options)
 {
@@ -172,14 +169,14 @@ dperm_options_encoder(const DpermOptions *options, const DpermBlock *blocks, int
 	return dperm_host_check_encoder(encoder);
 }
 
-/* Does the noise take a shape at all? Without noise it has none. */
+/* Can the noise be shaped? Without noise there is no shape. */
 static bool
 takes_shape(const DpermOptions *options)
 {
 	return options->noise != DPERM_NOISE_BALL && may_be_sharp(options) && !isinf(options->epsilon);
 }
 
-/* Plan noise for shapes, of each law that may be asked for. */
+/* Plan the noise for shapes, for each law that may be used. */
 static DpermNoisePlans
 plan_noise(const DpermOptions *options, const DpermShape *shapes, int count)
 {
@@ -209,8 +206,8 @@ dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bo
 }
 
 /*
- * The noise for vectors that another encoder has made. A kernel would take them
- * apart.
+ * The noise for vectors that another encoder has produced. A kernel would
+ * change their shapes.
  */
 DpermNoisePlans
 dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
@@ -225,8 +222,8 @@ dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inne
 }
 
 /*
- * The setup of a mechanism and a law, with lambda by default if it was not
- * given.
+ * The setup of a mechanism and a law, with the default lambda if none was
+ * specified.
  */
 static DpermSetup
 setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int dim,
@@ -257,10 +254,7 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 	return setup;
 }
 
-/*
- * The setup of the mechanism: the one that was asked for, or the one of least
- * risk.
- */
+/* The setup of the mechanism: the requested one, or the one of least risk. */
 DpermSetup
 dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise, int64 rows)
 {
@@ -302,8 +296,8 @@ dperm_options_setup(const DpermOptions *options, int dim, DpermNoisePlans noise,
 }
 
 /*
- * Refuse options of which no number of rows makes sense: effective lambda only
- * falls as rows are added.
+ * Reject options that are invalid for any number of rows: effective lambda only
+ * decreases with the number of rows.
  */
 void
 dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
@@ -317,7 +311,7 @@ dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise)
 		(void) dperm_host_calibrate(&few);
 }
 
-/* A delta of one in n would allow it to publish a row at random. */
+/* A delta of 1/n would allow publishing a row at random. */
 void
 dperm_options_advise(const DpermSetup *setup, int64 rows)
 {
@@ -328,8 +322,8 @@ dperm_options_advise(const DpermSetup *setup, int64 rows)
 		ereport(WARNING,
 				(errmsg("delta is not smaller than 1 divided by the number "
 						"of %s, " INT64_FORMAT, persons ? "persons" : "rows", rows),
-				 errhint("A method that publishes one %s at random would satisfy such a delta. "
-						 "Choose a much smaller one.",
+				 errhint("A method that publishes one %s at random would satisfy such a delta; "
+						 "choose a much smaller one.",
 						 persons ? "person" : "row")));
 	dperm_message_private();
 }

@@ -30,8 +30,8 @@ dperm_result_set_begin(FunctionCallInfo fcinfo, TupleDesc *desc)
 	caller = MemoryContextSwitchTo(result->econtext->ecxt_per_query_memory);
 
 	/*
-	 * a worker reads it again in another transaction, also where it does not
-	 * fit into memory
+	 * a worker reads it again in another transaction, even if it does not fit
+	 * into memory
 	 */
 	store = tuplestore_begin_heap((result->allowedModes & SFRM_Materialize_Random) != 0,
 								  (MyBgworkerEntry != NULL), work_mem);

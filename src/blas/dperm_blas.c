@@ -1,5 +1,5 @@
 /*
- * dperm_blas.c: a library of its own, linked with BLAS and LAPACK, that dperm
+ * dperm_blas.c: a separate library, linked with BLAS and LAPACK, that dperm
  * loads when it needs them.
  */
 #include "postgres.h"
@@ -14,15 +14,15 @@ PGDLLEXPORT void _PG_init(void);
 extern PGDLLEXPORT const DpermBlas *dperm_blas_routines(void);
 
 /*
- * OpenBLAS, where that is the BLAS at hand, starts threads of its own when it
- * is loaded. A backend must stay single-threaded: signals are handled on any
- * thread that does not block them. The symbols are weak, so any other BLAS will
- * do as well.
+ * If the installed BLAS is OpenBLAS, it starts threads of its own when it is
+ * loaded. A backend must stay single-threaded: signals are handled on any
+ * thread that does not block them. The symbols are weak, so any other BLAS
+ * works as well.
  */
 extern void openblas_set_num_threads(int threads) __attribute__((weak));
 extern int	blas_thread_shutdown_(void) __attribute__((weak));
 
-/* When the library is loaded. */
+/* Called when the library is loaded. */
 void
 _PG_init(void)
 {

@@ -1,5 +1,5 @@
 /*
- * budget.c: budgets and their ledger, as our own tables have them.
+ * budget.c: budgets and their ledger in our own tables.
  */
 #include "postgres.h"
 
@@ -18,8 +18,8 @@
 #define ACCOUNTS "dp_budget_accounts"
 
 /*
- * A budget that there is not. The worker does not see what the session has not
- * committed.
+ * Raise the error for a missing budget. The worker does not see what the
+ * session has not committed.
  */
 static void
 raise_no_budget(const char *name)
@@ -27,12 +27,12 @@ raise_no_budget(const char *name)
 	ereport(ERROR,
 			(errcode(ERRCODE_UNDEFINED_OBJECT),
 			 errmsg("budget \"%s\" does not exist", name),
-			 errhint(MyBgworkerEntry ? "One that this transaction has made has to be committed "
-									   "before it is charged." :
-					 "dp_budgets lists budgets; dp_budget_create makes one.")));
+			 errhint(MyBgworkerEntry ? "A budget that this transaction has created must be "
+									   "committed before it is charged." :
+					 "dp_budgets lists budgets; dp_budget_create creates one.")));
 }
 
-/* A word of the table. */
+/* Parse a word in a column of the table. */
 static int
 parse_word(const char *word, int (*parse) (const char *name))
 {
@@ -45,7 +45,7 @@ parse_word(const char *word, int (*parse) (const char *name))
 	return found;
 }
 
-/* A budget, of its row. */
+/* Make a budget from its row. */
 static DpermBudget *
 make_budget(const DpermOwnRows *rows, int row)
 {
@@ -71,9 +71,7 @@ make_budget(const DpermOwnRows *rows, int row)
 	return budget;
 }
 
-/*
- * Which of some budgets is the oldest? Of two that are as old, always the same.
- */
+/* The oldest of some budgets; for two of the same age, always the same one. */
 static int
 oldest(const DpermOwnRows *rows)
 {
@@ -149,7 +147,7 @@ dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent
 	dperm_own_rows_update(&rows, 0, fields, lengthof(fields));
 }
 
-/* The owner and its members; superusers are members of all roles. */
+/* Allow the owner and members of it; superusers are members of all roles. */
 void
 dperm_budget_check_owner(const DpermBudget *budget, Oid role)
 {
@@ -160,8 +158,8 @@ dperm_budget_check_owner(const DpermBudget *budget, Oid role)
 }
 
 /*
- * A budget of the role's own, locked. Nobody else gets as far as the lock,
- * which could make the owner wait.
+ * A budget owned by the role, locked. The owner is checked first, because a
+ * lock could make the owner wait.
  */
 DpermBudget *
 dperm_budget_get_own(const char *name, Oid role)
@@ -174,7 +172,7 @@ dperm_budget_get_own(const char *name, Oid role)
 	return budget;
 }
 
-/* Settle the unit. */
+/* Set the unit of a budget, or check it. */
 void
 dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit)
 {
@@ -189,8 +187,8 @@ dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit
 			 errmsg("budget \"%s\" counts %ss, "
 					"not %ss",
 					budget->name, dperm_claim_unit_name(budget->unit), dperm_claim_unit_name(unit)),
-			 errhint("All relations that charge a budget have the same unit of privacy. Create "
-					 "another budget for this one.")));
+			 errhint("Create another budget for this relation: all relations of a budget have the "
+					 "same unit of privacy.")));
 	if (budget->has_unit)
 		return;
 	if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = "
@@ -200,7 +198,7 @@ dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit
 	budget->unit = unit;
 }
 
-/* The name of a role, or its OID if it is gone. */
+/* The name of a role, or its OID if it has been dropped. */
 static const char *
 role_name(Oid role)
 {
@@ -209,7 +207,7 @@ role_name(Oid role)
 	return name ? name : psprintf("%u", role);
 }
 
-/* The number of the next line. */
+/* The number of the next line of the ledger. */
 int64
 dperm_budget_next_entry(const char *budget)
 {
@@ -219,7 +217,9 @@ dperm_budget_next_entry(const char *budget)
 	return last.count == 0 ? 1 : DatumGetInt64(dperm_own_rows_value(&last, 0, "entry")) + 1;
 }
 
-/* A text for the ledger, cut between characters if it is too long. */
+/*
+ * A text for the ledger, truncated at a character boundary if it is too long.
+ */
 static const char *
 clip_details(const char *text)
 {
@@ -231,7 +231,7 @@ clip_details(const char *text)
 					text);
 }
 
-/* A text or an amount of a line, which may be missing. */
+/* A text or an amount of a line, which may be NULL. */
 static Datum
 text_value(const char *text)
 {
@@ -245,7 +245,7 @@ amount_value(const DpermAmount *amount)
 }
 
 /*
- * Append a line. Whoever does holds a lock on the budget's row, so that numbers
+ * Append a line. The caller holds a lock on the budget's row, so that numbers
  * have no gaps.
  */
 int64
@@ -277,7 +277,7 @@ dperm_budget_append(const DpermBudgetLine *line)
 	return entry;
 }
 
-/* An act of management that has no amounts. */
+/* Record an act of management without amounts. */
 void
 dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation,
 				  const char *details)

@@ -12,64 +12,63 @@
 typedef struct DpermBudget
 {
 	char	   *name;
-	/*
-	 * a uuid, as text: no two budgets have the same, whatever their names are
-	 */
+	/* a uuid, as text: unique, unlike the name */
 	char	   *id;
-	Oid			owner;			/* InvalidOid: a role that is not in this cluster */
+	Oid			owner;			/* InvalidOid: a role that does not exist in this cluster */
 	DpermFilter filter;
 	DpermNeighbours neighbours;
-	bool		has_unit;		/* is its unit settled, since it has or had a protected relation? */
+	bool		has_unit;		/* is its unit set, because it has or had a protected relation? */
 	DpermUnit	unit;
 	DpermFilterSums spent;
-	int64		since;			/* the line of the ledger that created it */
+	int64		since;			/* number of the ledger line that created it */
 } DpermBudget;
 
 /*
- * A budget, by its name, in the newest state; locked FOR UPDATE on demand. Made
- * in the current context. If a restored one has the name of one that was made
- * before the restore, the older one is meant. Raises if there is none; the
- * second one returns NULL.
+ * A budget by name, in its latest state; locked FOR UPDATE if requested.
+ * Allocated in the current context. If a restored budget has the same name as
+ * one that was created before the restore, the older one is meant. If there is
+ * none, the first function raises an error, the second returns NULL.
  */
 extern DpermBudget *dperm_budget_get(const char *name, bool lock);
 
 extern DpermBudget *dperm_budget_find(const char *name, bool lock);
 
-/* The same by its id; its name is for the error if there is none. */
+/* The same by id; the name is for the error if there is none. */
 extern DpermBudget *dperm_budget_get_by_id(const char *id, const char *name, bool lock);
 
 /*
- * Raise unless the role is the budget's owner, a member of it, or a superuser.
+ * Raise an error unless the role is the budget's owner, a member of the owner,
+ * or a superuser.
  */
 extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
 
 /*
- * A budget that is the role's own, locked; raises otherwise, without waiting
- * for a lock.
+ * A budget owned by the role, locked; otherwise raises an error, without
+ * waiting for a lock.
  */
 extern DpermBudget *dperm_budget_get_own(const char *name, Oid role);
 
 /*
- * Settle the unit of a budget whose relations have none yet, or raise if it is
- * another one: a budget is an account of rows, or of persons. Within a scope,
+ * Set the unit of a budget that has none yet, or raise an error if it has
+ * another one: a budget counts either rows or persons. Call it within a scope,
  * with the budget locked.
  */
 extern void dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit);
 
-/* Write what has been spent of a budget, which is locked. */
+/* Write what has been spent from a budget, which must be locked. */
 extern void dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent);
 
 /*
- * Bytes of the details of a line, which has a part in every dump for good. The
- * rest of its texts are names.
+ * The limit on the details of a line in bytes, because lines are in every dump
+ * forever. Its other texts are names.
  */
 #define DPERM_BUDGET_DETAILS 8192
 
-/* A line of the ledger; what is NULL is NULL in it. */
+/* A line of the ledger; NULL fields are NULL in the table. */
 typedef struct DpermBudgetLine
 {
 	const char *budget;
-	const char *id;				/* of the budget; NULL: of the one that its name means */
+	const char *id;				/* of the budget; NULL: look it up by name */
 	const char *act;
 	Oid			role;			/* who acts */
 	const char *function;
@@ -78,12 +77,12 @@ typedef struct DpermBudgetLine
 	const char *unit;
 	const DpermAmount *epsilon;
 	const DpermAmount *delta;
-	const DpermFilterSums *charge;	/* the rest of what is spent */
+	const DpermFilterSums *charge;	/* everything else that is spent */
 	const DpermAmount *left;
-	const char *details;		/* for people; cut, with "..." at the end, if it is too long */
+	const char *details;		/* for people; truncated with "..." if too long */
 } DpermBudgetLine;
 
-/* Where a line is. */
+/* Identifies a line. */
 typedef struct DpermLedgerEntry
 {
 	char	   *budget_id;
@@ -91,16 +90,18 @@ typedef struct DpermLedgerEntry
 	int64		entry;
 } DpermLedgerEntry;
 
-/* The number that the next line of a budget gets, in the newest state. */
+/* The number of the next line of a budget, in its latest state. */
 extern int64 dperm_budget_next_entry(const char *budget);
 
-/* Append a line; its number. The budget's row is locked, or is new. */
+/*
+ * Append a line and return its number. The budget's row must be locked, or new.
+ */
 extern int64 dperm_budget_append(const DpermBudgetLine *line);
 
 /*
- * A line of the ledger about an act of management: "protect", "unprotect", ...
+ * Append a line about an act of management: "protect", "unprotect", ...
  * relation is its qualified name or NULL, details are free text for people, or
- * NULL; role is who acts.
+ * NULL; role is the one who acts.
  */
 extern void dperm_budget_note(const char *budget, const char *act, Oid role, const char *relation,
 							  const char *details);

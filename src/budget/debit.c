@@ -20,14 +20,14 @@
 #include "core/base/limits.h"
 #include "relation/relation.h"
 
-/* A charge that cannot be computed, whatever the budget. */
+/* Raise an error for a charge that is invalid for any budget. */
 static void
 check_spend(const DpermSpend *spend)
 {
 	if (!isfinite(spend->epsilon))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("epsilon must be finite where a budget is charged"),
+				 errmsg("epsilon must be finite when a budget is charged"),
 				 errhint("Without noise nothing is protected.")));
 	if (!(spend->epsilon >= DPERM_EPSILON_MIN && spend->epsilon <= DPERM_EPSILON_MAX))
 		ereport(ERROR,
@@ -45,12 +45,12 @@ typedef struct Debit
 {
 	const DpermCharge *charge;
 	DpermFilterSums taken;
-	DpermAmount delta;			/* as it is claimed, without the tail */
+	DpermAmount delta;			/* as claimed, without the tail */
 } Debit;
 
 /*
- * The only registration of a relation that has a budget; -1 for none, or
- * several.
+ * The only registration of a relation that has a budget; -1 if there are none
+ * or several.
  */
 static int
 only_registration(const DpermOwnRows *rows)
@@ -67,19 +67,21 @@ only_registration(const DpermOwnRows *rows)
 	return found;
 }
 
-/* What keeps everybody from spending on a relation. */
+/* Why no role can spend on a relation. */
 typedef enum Hindrance
 {
 	NOT_HINDERED,
 	/*
-	 * it is not the one that the relation is registered with: one of the same
-	 * name need not be
+	 * not the one that the relation is registered with; it may have the same
+	 * name
 	 */
 	HINDERED_BY_BUDGET,
-	HINDERED_BY_OWNER			/* the relation has come to belong to another role */
+	HINDERED_BY_OWNER			/* the relation has got another owner */
 } Hindrance;
 
-/* Find it; and in *version which transaction has written the registration. */
+/*
+ * Find the hindrance; *version is the transaction that wrote the registration.
+ */
 static Hindrance
 find_hindrance(const DpermBudget *budget, Oid relation, TransactionId *version)
 {
@@ -98,8 +100,8 @@ find_hindrance(const DpermBudget *budget, Oid relation, TransactionId *version)
 }
 
 /*
- * Has the relation the registration that was checked, and the owner who made
- * it?
+ * Raise an error unless the relation still has the registration that was
+ * checked, and the owner who made it.
  */
 static void
 check_registration(const DpermCharge *charge, const DpermBudget *budget)
@@ -114,7 +116,7 @@ check_registration(const DpermCharge *charge, const DpermBudget *budget)
 				 errhint("Try again.")));
 }
 
-/* Is it charged for what the budget counts? */
+/* Raise an error unless neighbours and unit are those of the budget. */
 static void
 check_claim(const DpermBudget *budget, const DpermSpend *spend)
 {
@@ -130,7 +132,7 @@ check_claim(const DpermBudget *budget, const DpermSpend *spend)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("budget \"%s\" has another unit of privacy", budget->name),
-				 errhint("Protect the relation anew.")));
+				 errhint("Protect the relation again.")));
 }
 
 /* An amount, for a message. */
@@ -143,7 +145,7 @@ amount_text(DpermAmount amount)
 	return text;
 }
 
-/* Find who pays, or raise. */
+/* Find who pays, or raise an error. */
 static DpermPayer
 find_payer(const DpermBudget *budget, const Debit *debit, bool lock)
 {
@@ -167,7 +169,7 @@ find_payer(const DpermBudget *budget, const Debit *debit, bool lock)
 							   "left.",
 							   amount_text(debit->taken.epsilon), amount_text(debit->delta),
 							   payer.limited ? psprintf("epsilon %s", amount_text(payer.left)) :
-											   "less delta"),
+											   "too little delta"),
 					 errhint("Use a smaller epsilon, or ask the owner of the budget for a larger "
 							 "grant: dp_grant.")));
 			break;
@@ -186,7 +188,10 @@ relation_name(Oid relation)
 			   NULL;
 }
 
-/* Raise if the budget does not allow it; else what it has spent then. */
+/*
+ * Raise an error if the budget does not allow it; else return its sums after
+ * the charge.
+ */
 static DpermFilterSums
 check_filter(const DpermBudget *budget, const Debit *debit)
 {
@@ -237,7 +242,7 @@ dperm_debit(const DpermCharge *charge)
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	debit.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
 
-	/* nobody without a grant gets as far as the lock, which others wait for */
+	/* check the grant before taking the lock, which others wait for */
 	(void) find_payer(budget, &debit, false);
 	budget = dperm_budget_get_by_id(budget->id, budget->name, true);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
@@ -264,7 +269,7 @@ dperm_debit(const DpermCharge *charge)
 	};
 }
 
-/* Why a charge would be refused, or NULL; within a scope. */
+/* Why a charge would be rejected, or NULL. Call it within a scope. */
 static const char *
 find_refusal(const DpermBudget *budget, DpermPayerFault fault, const DpermSpend *spend,
 			 const DpermFilterSums *spent)
@@ -284,7 +289,7 @@ find_refusal(const DpermBudget *budget, DpermPayerFault fault, const DpermSpend 
 	return NULL;
 }
 
-/* What a payer can spend of a budget in a single pure release. */
+/* The most that a payer can spend from a budget in a single pure release. */
 static DpermAmount
 left_for(const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer)
 {
@@ -293,7 +298,7 @@ left_for(const DpermBudget *budget, const DpermFilterSums *spent, const DpermPay
 	return payer->limited && dperm_amount_compare(payer->left, left) < 0 ? payer->left : left;
 }
 
-/* What it would take. */
+/* Preview a charge. */
 DpermQuote
 dperm_debit_preview(const DpermCharge *charge)
 {
@@ -327,7 +332,7 @@ dperm_debit_preview(const DpermCharge *charge)
 	return quote;
 }
 
-/* Raise for a role that may not spend from a budget. */
+/* Raise an error for a role that may not spend from a budget. */
 void
 dperm_debit_check_grant(const char *name, Oid role)
 {
@@ -356,7 +361,10 @@ may_spend(const char *name, Oid relation, Oid role, Hindrance *hindrance)
 		DPERM_PAYER_NO_GRANT;
 }
 
-/* May the role spend from the budget of a relation? Raises if nobody may. */
+/*
+ * May the role spend from the budget of a relation? Raises an error if no role
+ * may.
+ */
 bool
 dperm_debit_permitted(const char *budget, Oid relation, Oid role)
 {
@@ -368,22 +376,22 @@ dperm_debit_permitted(const char *budget, Oid relation, Oid role)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" is protected, and its budget \"%s\" is "
 						"missing", get_rel_name(relation), budget),
-				 errdetail("The budget has not been restored with the relation, or is another one "
-						   "of this name, or the registration is of a relation of this name and "
-						   "another owner, or there are two of them."),
-				 errhint("The owner of the relation has to protect it anew: dp_protect.")));
+				 errdetail("The budget was not restored with the relation, or it is another budget "
+						   "of this name, or the registration belongs to a relation of this name "
+						   "with another owner, or there are two registrations."),
+				 errhint("The owner of the relation has to protect it again with dp_protect.")));
 	if (hindrance == HINDERED_BY_OWNER)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("protected relation \"%s\" has another owner than when it was "
+				 errmsg("protected relation \"%s\" has a different owner than when it was "
 						"protected", get_rel_name(relation)),
-				 errdetail("Its budget is \"%s\", which another role has chosen.", budget),
-				 errhint("Its owner has to protect it anew, with dp_protect, or call "
+				 errdetail("Its budget is \"%s\", which was chosen by another role.", budget),
+				 errhint("Its owner has to protect it again with dp_protect, or call "
 						 "dp_unprotect.")));
 	return permitted;
 }
 
-/* The same without an error. */
+/* The same without raising an error. */
 bool
 dperm_debit_may_spend(const char *budget, Oid relation, Oid role)
 {

@@ -7,34 +7,34 @@
 #include "budget/budget.h"
 #include "core/mechanism/charge.h"
 
-/* Bytes of what a caller says about a release. */
+/* The limit on the caller's description of a release, in bytes. */
 #define DPERM_PURPOSE_MAX 1024
 
 typedef struct DpermCharge
 {
 	const char *budget;			/* its name */
-	/* InvalidOid: a release that dperm did not make, dp_budget_charge() */
+	/* InvalidOid: a release outside dperm: dp_budget_charge() */
 	Oid			relation;
-	TransactionId version;		/* xmin of its registration, when it was checked */
+	TransactionId version;		/* xmin of its registration when it was checked */
 	Oid			role;			/* who spends */
 	const char *function;		/* name of the SQL function, for the ledger */
-	const char *purpose;		/* what the caller says about it, for the ledger; or NULL */
+	const char *purpose;		/* the caller's description, for the ledger; or NULL */
 	DpermSpend	spend;
 } DpermCharge;
 
 /*
- * Spend, or raise, in this transaction: that of a worker (worker.h), which
- * commits it before any row is read. The budget is locked until then. One row
- * of dp_protected_relations is about the relation, it has the id of this
- * budget, the owner of the relation, and the version that was checked;
- * neighbours and unit are the budget's; the role may spend (below); the filter
- * allows it.
+ * Spend, or raise an error, in this transaction: that of a worker (worker.h),
+ * which commits it before any row is read. The budget is locked until then. The
+ * conditions are: exactly one row of dp_protected_relations is about the
+ * relation, and it has the id of this budget, the owner of the relation, and
+ * the version that was checked; neighbours and unit are the budget's; the role
+ * may spend (below); the filter allows it.
  */
 extern DpermLedgerEntry dperm_debit(const DpermCharge *charge);
 
 /*
- * What a charge would take, as the caller's snapshot has it; amounts are
- * numeric as text.
+ * What a charge would take, as of the caller's snapshot; amounts are numeric as
+ * text.
  */
 typedef struct DpermQuote
 {
@@ -42,29 +42,29 @@ typedef struct DpermQuote
 	char		delta[DPERM_AMOUNT_TEXT];
 	/* the largest epsilon of a pure release that the role could make now */
 	char		left[DPERM_AMOUNT_TEXT];
-	/* and after this charge; "0" if it would be refused */
+	/* the same after this charge; "0" if it would be rejected */
 	char		left_after[DPERM_AMOUNT_TEXT];
 	bool		allowed;		/* would it be accepted now? */
-	const char *refusal;		/* else: a sentence that tells why not */
+	const char *refusal;		/* if not: a sentence that says why */
 } DpermQuote;
 
 extern DpermQuote dperm_debit_preview(const DpermCharge *charge);
 
 /*
- * May this role spend from a budget at all? The budget's owner, the owner of
- * the relation (InvalidOid: none), members of these, and who has a grant or is
- * a member of a role that has. As the caller's snapshot has it: for the
- * permission error that comes before any other, since the charge checks again.
- * If the budget is not the one that the relation was registered with, or the
- * relation has got another owner since, nobody may: the first one raises an
- * error, the second one returns false.
+ * May this role spend from a budget at all? It may if it is the budget's owner,
+ * the owner of the relation (InvalidOid: none), a member of these, or if it or
+ * a role it is a member of has a grant. As of the caller's snapshot: this is
+ * for the permission error that comes before any other; the charge checks
+ * again. If the budget is not the one that the relation was registered with, or
+ * the relation has got another owner since, no role may: then the first
+ * function raises an error, the second returns false.
  */
 extern bool dperm_debit_permitted(const char *budget, Oid relation, Oid role);
 extern bool dperm_debit_may_spend(const char *budget, Oid relation, Oid role);
 
 /*
- * Raise for a role that may not spend from a budget on its own, or if there is
- * no such budget.
+ * Raise an error for a role that may not spend from a budget without a
+ * relation, or if there is no such budget.
  */
 extern void dperm_debit_check_grant(const char *budget, Oid role);
 

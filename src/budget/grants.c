@@ -1,5 +1,5 @@
 /*
- * grants.c: who may spend from a budget, and on whose grant.
+ * grants.c: who may spend from a budget, and from whose grant.
  */
 #include "postgres.h"
 
@@ -9,20 +9,20 @@
 #include "budget/own_rows.h"
 #include "relation/relation.h"
 
-/* No grant. */
+/* Raise the error for a missing grant. */
 void
 dperm_grants_raise(const DpermBudget *budget)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("permission denied for budget \"%s\"", budget->name),
-			 errhint("Its owner can allow it with dp_grant. A grant that is not committed yet does "
-					 "not count.")));
+			 errhint("Its owner can allow it with dp_grant; a grant takes effect when it is "
+					 "committed.")));
 }
 
 /*
  * A grant: the sums of its rows, and the lowest of their limits. A restore may
- * have added a row to that of the owner.
+ * have added a second row for the same role.
  */
 typedef struct Grant
 {
@@ -53,7 +53,7 @@ add_grant_row(Grant *grant, const DpermOwnRows *rows, int row)
 	}
 }
 
-/* Is a limit kept to? */
+/* Does the grant have room for more? */
 static bool
 has_room(const Grant *grant, int which, DpermAmount more)
 {
@@ -69,16 +69,30 @@ find_grants(const DpermBudget *budget)
 	return dperm_own_rows_find("dp_budget_grants", "budget_id", dperm_own_rows_uuid(budget->id));
 }
 
-/* Whose grant is a row? */
+/* The role whose grant a row is. */
 static Oid
 grantee_of(const DpermOwnRows *rows, int row)
 {
 	return DatumGetObjectId(dperm_own_rows_value(rows, row, "grantee"));
 }
 
+/* The roles that have a grant. */
+List *
+dperm_grants_roles(const DpermBudget *budget)
+{
+	DpermOwnRows rows = find_grants(budget);
+	List	   *roles = NIL;
+
+	for (int i = 0; i < rows.count; i++)
+		if (OidIsValid(grantee_of(&rows, i)))
+			roles = list_append_unique_oid(roles, grantee_of(&rows, i));
+	list_sort(roles, list_oid_cmp);
+	return roles;
+}
+
 /*
- * Whose grants a role can spend, in order: its own, then those of roles that it
- * is a member of.
+ * The roles whose grants a role can spend, in order: its own, then those of
+ * roles that it is a member of.
  */
 static List *
 usable_grantees(const DpermOwnRows *rows, Oid role)
@@ -140,7 +154,7 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 	return fault;
 }
 
-/* Write what a grant has spent. It may have two rows, whose sums count. */
+/* Write what a grant has spent. If it has two rows, only the sum matters. */
 void
 dperm_grants_write_spent(const DpermBudget *budget, const DpermPayer *payer, DpermAmount epsilon,
 						 DpermAmount delta)

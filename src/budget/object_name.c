@@ -1,18 +1,19 @@
 /*
  * object_name.c: dperm_role_name, dperm_relation_name and dperm_column_name:
- * roles, relations and columns in our tables, which a dump has by name.
+ * roles, relations and columns in our tables, which are dumped by name.
  *
- * They are like regrole and regclass: an OID here, and the number of a column,
- * whatever the object is called by now, and its name in a dump. But they take
- * any name. A dump is restored table by table, and each of ours has rows of
- * many owners: one name that is not there, or not yet, must not keep the others
- * out. Such a name stays a name, and stands for nobody. No number is ever
- * dumped: elsewhere it would be that of another column.
+ * They are like regrole and regclass: stored as an OID, and the number of a
+ * column, so that they survive renaming, and dumped as a name. But they accept
+ * any name. A dump is restored table by table, and each of our tables has rows
+ * of many owners: a name that does not exist, or not yet, must not prevent the
+ * other rows from being restored. Such a name is kept as a name, and refers to
+ * nothing. No OID or number is ever dumped: in another database it would be
+ * that of another object.
  *
- * A relation has its owner beside its name: "schema"."relation" "owner", and a
- * column "schema"."relation"."column" "owner". Where they are restored,
- * somebody else may have a relation of this name, whenever it comes, and would
- * rename it, or drop it; that is another one.
+ * A relation is dumped with its owner: "schema"."relation" "owner", and a
+ * column as "schema"."relation"."column" "owner". Where they are restored,
+ * another role may own or create a relation of this name, and rename or drop
+ * it; that is a different relation.
  */
 #include "postgres.h"
 
@@ -52,16 +53,16 @@ typedef struct DpermReference
 {
 	int32		vl_len_;
 	Oid			object;			/* InvalidOid: there was none of this name */
-	char		name[FLEXIBLE_ARRAY_MEMBER];	/* then the name, else empty; with its end */
+	char		name[FLEXIBLE_ARRAY_MEMBER];	/* the name then, else empty; zero-terminated */
 } DpermReference;
 
-/* A column. It begins as the others do. */
+/* A column. It has the same header as the others. */
 typedef struct DpermColumnReference
 {
 	int32		vl_len_;
 	Oid			relation;		/* InvalidOid: there was none of this name */
-	int32		number;			/* 0: no column, or one that its relation does not have */
-	/* all of the name if there was no relation, else empty; with its end */
+	int32		number;			/* 0: none, or the relation has no such column */
+	/* the full name if there was no relation, else empty; zero-terminated */
 	char		name[FLEXIBLE_ARRAY_MEMBER];
 } DpermColumnReference;
 
@@ -118,7 +119,7 @@ dperm_object_name_type(const DpermTablesScope *scope, const char *table, const c
 #define GET_REFERENCE(n) ((DpermReference *) PG_DETOAST_DATUM(PG_GETARG_DATUM(n)))
 #define GET_COLUMN(n) ((DpermColumnReference *) PG_DETOAST_DATUM(PG_GETARG_DATUM(n)))
 
-/* dperm_role_name: the name as it is, without quotes */
+/* Input of dperm_role_name: the name itself, without quotes. */
 Datum
 dperm_role_name_in(PG_FUNCTION_ARGS)
 {
@@ -128,7 +129,7 @@ dperm_role_name_in(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(make_reference(role, OidIsValid(role) ? "" : name));
 }
 
-/* A role that is gone has no name, and in a dump stands for nobody. */
+/* A dropped role has no name, and in a dump refers to nothing. */
 Datum
 dperm_role_name_out(PG_FUNCTION_ARGS)
 {
@@ -154,8 +155,8 @@ append_quoted(StringInfo text, const char *name)
 }
 
 /*
- * Names in quotes, with dots between them, and that of an owner after a space;
- * those of the column and of the owner may be NULL.
+ * Quoted names, separated by dots, and the owner after a space; column and
+ * owner may be NULL.
  */
 static char *
 quote_names(const char *schema, const char *name, const char *column, const char *owner)
@@ -190,8 +191,8 @@ dperm_object_name_relation(Oid relation)
 }
 
 /*
- * What a dump has of a relation, or of a column of it: empty if the relation is
- * gone. A role that is gone has an empty name, which none can have.
+ * The form in a dump of a relation, or of a column of it: empty if the relation
+ * has been dropped. A dropped role has an empty name, which no role can have.
  */
 static char *
 dumped_name(Oid relation, const char *column)
@@ -204,9 +205,10 @@ dumped_name(Oid relation, const char *column)
 }
 
 /*
- * Read a name in quotes; what follows it, or NULL if that is not what is there.
- * A long one is cut as PostgreSQL cuts that of the relation itself: in the
- * encoding of this database it may be longer than where it comes from.
+ * Read a quoted name; returns what follows it, or NULL if there is no such
+ * name. A long name is truncated as PostgreSQL truncates that of the relation
+ * itself: in the encoding of this database it may be longer than in the one it
+ * comes from.
  */
 static const char *
 read_quoted(const char *text, char *name)
@@ -233,18 +235,19 @@ read_quoted(const char *text, char *name)
 	return NULL;
 }
 
-/* The names that a dump has. */
+/* The names in a dump. */
 typedef struct DumpedName
 {
 	char		schema[NAMEDATALEN];
 	char		name[NAMEDATALEN];
 	char		column[NAMEDATALEN];
 	char		owner[NAMEDATALEN];
-	int			length;			/* of the text that is the name of the relation */
+	int			length;			/* of the relation's name within the text */
 } DumpedName;
 
 /*
- * Read them, of a relation or of a column; false if that is not what is there.
+ * Read the names of a relation or of a column; false if the text has another
+ * form.
  */
 static bool
 read_names(const char *text, bool is_column, DumpedName *names)
@@ -260,8 +263,8 @@ read_names(const char *text, bool is_column, DumpedName *names)
 }
 
 /*
- * Can it be protected, by its kind? Indexes, sequences and types have names of
- * the same kind.
+ * Can a relation of this kind be protected? Indexes, sequences and types share
+ * the namespace.
  */
 bool
 dperm_object_name_is_kind(Oid relation)
@@ -279,7 +282,7 @@ dperm_object_name_is_kind(Oid relation)
 	}
 }
 
-/* The relation of a name, InvalidOid if there is none. */
+/* Find a relation by name, InvalidOid if there is none. */
 static Oid
 find_relation(const char *schema, const char *name)
 {
@@ -289,7 +292,7 @@ find_relation(const char *schema, const char *name)
 	return OidIsValid(relation) && dperm_object_name_is_kind(relation) ? relation : InvalidOid;
 }
 
-/* The column of a relation that has a name, 0 if there is none. */
+/* The number of the column of this name, 0 if there is none. */
 static AttrNumber
 number_of(Oid relation, const char *name)
 {
@@ -297,8 +300,8 @@ number_of(Oid relation, const char *name)
 }
 
 /*
- * The relation or column of a name: bound to a relation of this name and owner
- * if there is one, else as it is.
+ * Resolve the name of a relation or column: to a relation of this name and
+ * owner if there is one, else keep the name.
  */
 static Datum
 bind_name(const char *text, bool is_column)
@@ -311,8 +314,8 @@ bind_name(const char *text, bool is_column)
 	if (OidIsValid(owner) && dperm_relation_owner(relation) == owner)
 
 		/*
-		 * a relation without this column has lost it, whatever is called so
-		 * later
+		 * a relation without this column has lost it; a later one of this name
+		 * is another column
 		 */
 		return is_column ? make_column(relation, number_of(relation, names.column), "") :
 						   make_reference(relation, "");
@@ -321,7 +324,7 @@ bind_name(const char *text, bool is_column)
 	return is_column ? make_column(InvalidOid, 0, text) : make_reference(InvalidOid, text);
 }
 
-/* dperm_relation_name: as a dump has it */
+/* Input of dperm_relation_name: the form in a dump. */
 Datum
 dperm_relation_name_in(PG_FUNCTION_ARGS)
 {
@@ -337,14 +340,14 @@ dperm_relation_name_out(PG_FUNCTION_ARGS)
 													  pstrdup(reference->name));
 }
 
-/* dperm_column_name: as a dump has it */
+/* Input of dperm_column_name: the form in a dump. */
 Datum
 dperm_column_name_in(PG_FUNCTION_ARGS)
 {
 	PG_RETURN_DATUM(bind_name(PG_GETARG_CSTRING(0), true));
 }
 
-/* A column that is gone has an empty name, which none can have. */
+/* A dropped column has an empty name, which no column can have. */
 Datum
 dperm_column_name_out(PG_FUNCTION_ARGS)
 {
@@ -363,7 +366,7 @@ dperm_column_name_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(text);
 }
 
-/* Is it a name that has found its relation since? */
+/* Resolve a name whose relation exists by now; returns whether it does. */
 bool
 dperm_object_name_bind(Datum *reference, bool is_column)
 {
@@ -376,7 +379,7 @@ dperm_object_name_bind(Datum *reference, bool is_column)
 	return OidIsValid(((DpermReference *) DatumGetPointer(*reference))->object);
 }
 
-/* The same column of a relation that has the name. */
+/* The column of this name in another relation. */
 Datum
 dperm_object_name_settle(Datum reference, Oid relation)
 {
@@ -388,7 +391,7 @@ dperm_object_name_settle(Datum reference, Oid relation)
 		"");
 }
 
-/* Its number. */
+/* The number of a column. */
 AttrNumber
 dperm_object_name_number(Datum reference)
 {
@@ -397,7 +400,7 @@ dperm_object_name_number(Datum reference)
 
 /*
  * dperm_role_of(dperm_role_name), dperm_relation_of(dperm_relation_name),
- * dperm_column_relation(dperm_column_name): the OID, as regrole and regclass
+ * dperm_column_relation(dperm_column_name): the OID, for regrole and regclass
  */
 Datum
 dperm_name_oid(PG_FUNCTION_ARGS)
@@ -405,7 +408,7 @@ dperm_name_oid(PG_FUNCTION_ARGS)
 	PG_RETURN_OID(GET_REFERENCE(0)->object);
 }
 
-/* The name of a relation that is not there, without what follows it. */
+/* The name of a relation that does not exist, without what follows it. */
 static Datum
 pending_name(const char *text, bool is_column)
 {

@@ -1,5 +1,5 @@
 /*
- * object_name.h: roles, relations and columns in our tables, which a dump has
+ * object_name.h: roles, relations and columns in our tables, which are dumped
  * by name.
  */
 #ifndef DPERM_OBJECT_NAME_H
@@ -10,10 +10,10 @@
 #include "budget/own_tables.h"
 
 /*
- * An object as an argument of a statement over our tables: its value, and the
- * type, that of a column such as dp_budget_accounts.owner_name, within a scope.
- * A statement names no function or type of ours: whoever renames the schema
- * could offer another one.
+ * An object as an argument of a statement over our tables: its value; and its
+ * type, looked up within a scope as that of a column such as
+ * dp_budget_accounts.owner_name. A statement names no function or type of ours:
+ * whoever renames the schema could provide another one.
  */
 extern Datum dperm_object_name_make(Oid object);
 extern Datum dperm_object_name_column(Oid relation, AttrNumber number);
@@ -24,20 +24,21 @@ dperm_object_name_type(const DpermTablesScope *scope, const char *table, const c
 extern bool dperm_object_name_is_kind(Oid relation);
 
 /*
- * The name of a relation as a dump has it: with its schema, both quoted,
- * whatever the words of this version are; empty if it is gone.
+ * The name of a relation as in a dump: with its schema, both always quoted,
+ * whatever the reserved words of this version; empty if it has been dropped.
  */
 extern char *dperm_object_name_relation(Oid relation);
 
 /*
- * Let a relation or column that was restored before its relation be of it, if
- * that is there by now, with the owner that the dump tells. Is it?
+ * Resolve a relation or column that was restored before its relation, if the
+ * relation exists by now and has the owner named in the dump. Returns whether
+ * it does.
  */
 extern bool dperm_object_name_bind(Datum *reference, bool is_column);
 
 /*
- * Such a column as one of a relation that has the name, whoever owns it; and
- * the number of a column, 0 if it is not there.
+ * Resolve such a column to a relation of this name, whoever owns it; and the
+ * number of a column, 0 if it does not exist.
  */
 extern Datum dperm_object_name_settle(Datum reference, Oid relation);
 extern AttrNumber dperm_object_name_number(Datum reference);

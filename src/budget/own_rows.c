@@ -1,6 +1,5 @@
 /*
- * own_rows.c: rows of the tables of the extension, read and written without
- * SQL.
+ * own_rows.c: read and write rows of the extension's tables without SQL.
  */
 #include "postgres.h"
 
@@ -25,7 +24,7 @@
 #include "budget/own_rows.h"
 #include "budget/own_tables.h"
 
-/* The number of a column, which may be one of the system's. */
+/* The number of a column, which may be a system column. */
 static AttrNumber
 column_number(TupleDesc desc, const char *column)
 {
@@ -37,8 +36,8 @@ column_number(TupleDesc desc, const char *column)
 }
 
 /*
- * The index whose name is that of the table and the column, if it can be used:
- * one that is being built need not have all rows.
+ * The index named after the table and the column, if it is valid: one that is
+ * being built need not contain all rows.
  */
 static Relation
 open_index(Relation table, const char *column)
@@ -60,7 +59,7 @@ open_index(Relation table, const char *column)
 	return opened;
 }
 
-/* A condition: the column has the value. */
+/* The condition that a column has a value. */
 static ScanKeyData
 equals(TupleDesc desc, const char *column, Datum value)
 {
@@ -82,14 +81,14 @@ equals(TupleDesc desc, const char *column, Datum value)
 	return key;
 }
 
-/* The newest state. */
+/* A snapshot of the latest state. */
 static Snapshot
 newest(void)
 {
 	return RegisterSnapshot(IsInParallelMode() ? GetActiveSnapshot() : GetLatestSnapshot());
 }
 
-/* Add a copy of a row, with its long values. */
+/* Add a copy of a row, with its values detoasted. */
 static void
 append_row(DpermOwnRows *rows, HeapTuple tuple)
 {
@@ -99,7 +98,7 @@ append_row(DpermOwnRows *rows, HeapTuple tuple)
 		toast_flatten_tuple(tuple, rows->desc) : heap_copytuple(tuple);
 }
 
-/* Nothing yet of a table. */
+/* An empty result for a table. */
 static DpermOwnRows
 none_of(Relation table)
 {
@@ -132,7 +131,7 @@ dperm_own_rows_find(const char *name, const char *column, Datum value)
 	return found;
 }
 
-/* The row that comes last. */
+/* Find the last row. */
 DpermOwnRows
 dperm_own_rows_last(const char *name, const char *column, Datum value, const char *order)
 {
@@ -148,7 +147,7 @@ dperm_own_rows_last(const char *name, const char *column, Datum value, const cha
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("index \"%s_%s\" is missing", name, order),
-				 errhint("A superuser has to create it again, on columns %s and %s of \"%s\".",
+				 errhint("A superuser must recreate it on columns %s and %s of \"%s\".",
 						 column, order, name)));
 	scan = systable_beginscan_ordered(table, index, snapshot, 1, &key);
 	tuple = systable_getnext_ordered(scan, BackwardScanDirection);
@@ -161,7 +160,7 @@ dperm_own_rows_last(const char *name, const char *column, Datum value, const cha
 	return found;
 }
 
-/* Is there one? */
+/* Does the table have a row? */
 bool
 dperm_own_rows_any(const char *name)
 {
@@ -223,7 +222,7 @@ dperm_own_rows_uuid(const char *text)
 	return DirectFunctionCall1(uuid_in, CStringGetDatum(text));
 }
 
-/* Lock a row, in its last version. */
+/* Lock the latest version of a row. */
 bool
 dperm_own_rows_lock(DpermOwnRows *rows, int row)
 {
@@ -248,7 +247,7 @@ dperm_own_rows_lock(DpermOwnRows *rows, int row)
 	return locked;
 }
 
-/* Writing to a table, as its owner. */
+/* State for writing to a table as its owner. */
 typedef struct Writer
 {
 	Relation	table;
@@ -259,7 +258,7 @@ typedef struct Writer
 	int			security;
 } Writer;
 
-/* Begin. */
+/* Begin writing. */
 static Writer
 begin_writing(Oid table)
 {
@@ -281,7 +280,7 @@ begin_writing(Oid table)
 	return writer;
 }
 
-/* End, so that what follows sees it. */
+/* End writing, and make the change visible to what follows. */
 static void
 end_writing(Writer *writer)
 {
@@ -329,11 +328,11 @@ dperm_own_rows_update(DpermOwnRows *rows, int row, const DpermOwnField *fields, 
 	TupleTableSlot *old;
 	EPQState	recheck;
 
-	/* a trigger of a row must find the last version of it */
+	/* a row trigger must see the latest version of the row */
 	if (!dperm_own_rows_lock(rows, row))
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
-				 errmsg("a row of table \"%s\" has just been removed", get_rel_name(rows->table)),
+				 errmsg("a row of table \"%s\" has just been deleted", get_rel_name(rows->table)),
 				 errhint("Try again.")));
 	writer = begin_writing(rows->table);
 	old = table_slot_create(writer.table, &writer.estate->es_tupleTable);

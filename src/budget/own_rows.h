@@ -1,10 +1,9 @@
 /*
- * own_rows.h: rows of the tables of the extension, read and written without
- * SQL.
+ * own_rows.h: read and write rows of the extension's tables without SQL.
  *
  * A statement would have to be parsed and planned by every process that reads a
- * protected relation. Here nothing runs but our own triggers of rows, and
- * nobody's privileges or search path matter.
+ * protected relation. Here nothing runs but our own row triggers, and
+ * privileges and search path do not matter.
  */
 #ifndef DPERM_OWN_ROWS_H
 #define DPERM_OWN_ROWS_H
@@ -25,8 +24,8 @@ typedef struct DpermOwnRows
 
 /*
  * The rows in which a column has a value: an oid, a uuid, or a text of
- * collation "C". In the newest state, with the changes of this transaction,
- * whatever its snapshot is. A query with parallel workers keeps to its
+ * collation "C". In the latest state, including the changes of this
+ * transaction, whatever its snapshot is. A query with parallel workers uses its
  * snapshot.
  */
 extern DpermOwnRows dperm_own_rows_find(const char *table, const char *column, Datum value);
@@ -42,17 +41,19 @@ extern bool dperm_own_rows_any(const char *table);
 extern void dperm_own_rows_add(DpermOwnRows *rows, const DpermOwnRows *more);
 
 /*
- * Columns of a row: 0 or NULL for NULL. Text is what the output function makes.
+ * Columns of a row: 0 or NULL for NULL. Text is the result of the output
+ * function.
  */
 extern Datum dperm_own_rows_value(const DpermOwnRows *rows, int row, const char *column);
 extern char *dperm_own_rows_text(const DpermOwnRows *rows, int row, const char *column);
 extern DpermAmount dperm_own_rows_amount(const DpermOwnRows *rows, int row, const char *column);
 
-/* A uuid as a value to look for. */
+/* A uuid as a search value. */
 extern Datum dperm_own_rows_uuid(const char *text);
 
 /*
- * Lock a row as FOR UPDATE does, and read it again; false if it is gone.
+ * Lock a row as FOR UPDATE does, and read it again; false if it has been
+ * deleted.
  */
 extern bool dperm_own_rows_lock(DpermOwnRows *rows, int row);
 
@@ -64,8 +65,9 @@ typedef struct DpermOwnField
 } DpermOwnField;
 
 /*
- * Add a row, whose other columns are NULL or generated; or change some columns
- * of one. Raises if the table has triggers that are not ours.
+ * Insert a row, whose other columns are NULL or generated; or update some
+ * columns of a row. Raises an error if the table has triggers that are not
+ * ours.
  */
 extern void dperm_own_rows_insert(const char *table, const DpermOwnField *fields, int count);
 extern void dperm_own_rows_update(DpermOwnRows *rows, int row,

@@ -1,5 +1,5 @@
 /*
- * own_tables.c: statements over the tables of the extension.
+ * own_tables.c: statements over the extension's tables.
  */
 #include "postgres.h"
 
@@ -38,8 +38,8 @@
 #include "relation/relation.h"
 
 /*
- * The schema of the extension, InvalidOid if there is none in this database, or
- * none that is committed.
+ * The schema of the extension, InvalidOid if it is not installed in this
+ * database, or not committed.
  */
 static Oid
 extension_schema(Oid extension)
@@ -64,7 +64,7 @@ extension_schema(Oid extension)
 	return schema;
 }
 
-/* The number of the top transaction, whatever subtransactions there are. */
+/* The number of the top-level transaction, regardless of subtransactions. */
 static LocalTransactionId
 top_transaction(void)
 {
@@ -75,12 +75,12 @@ top_transaction(void)
 #endif
 }
 
-/* The triggers that our script makes, and the functions of the same names. */
+/* The triggers that our script creates, and the functions of the same names. */
 static struct
 {
 	const char *name;
 	int16		events;
-	Oid			function;		/* as it was found to be, in the transaction */
+	Oid			function;		/* as found in this transaction */
 	LocalTransactionId transaction;
 } our_triggers[] = {
 	{"dperm_table_guard",
@@ -89,7 +89,7 @@ static struct
 	{"dperm_replica_guard",
 	 TRIGGER_TYPE_INSERT | TRIGGER_TYPE_UPDATE | TRIGGER_TYPE_DELETE | TRIGGER_TYPE_ROW}};
 
-/* Is a function that of one of our triggers? */
+/* Is a function the one of this trigger of ours? */
 static bool
 is_our_function(int which, Oid function, Oid extension)
 {
@@ -108,8 +108,8 @@ is_our_function(int which, Oid function, Oid extension)
 }
 
 /*
- * Is a trigger one that our script has made? Another one of the same function
- * could have a condition, which is anybody's code, or skip rows.
+ * Is a trigger one that our script has created? Another trigger with the same
+ * function could have a condition, which may be any code, or skip rows.
  */
 static bool
 is_ours(const Trigger *trigger, Oid extension)
@@ -124,9 +124,9 @@ is_ours(const Trigger *trigger, Oid extension)
 }
 
 /*
- * What is wrong with the triggers of a table of ours: the name of one that is
- * not ours; or that of one of ours that would not fire, in *idle. NULL if
- * nothing is.
+ * What is wrong with the triggers of one of our tables: the name of a trigger
+ * that is not ours, or, with *idle, that of one of ours that would not fire.
+ * NULL if nothing is wrong.
  */
 static const char *
 trigger_fault(Relation relation, Oid extension, bool *idle)
@@ -143,7 +143,10 @@ trigger_fault(Relation relation, Oid extension, bool *idle)
 		if (!is_ours(trigger, extension))
 			return pstrdup(trigger->tgname);
 
-		/* pg_restore --disable-triggers leaves them enabled, but not always */
+		/*
+		 * pg_restore --disable-triggers leaves them enabled, but not ENABLE
+		 * ALWAYS
+		 */
 		if (trigger->tgenabled == TRIGGER_FIRES_ALWAYS ||
 			trigger->tgenabled == TRIGGER_FIRES_ON_ORIGIN)
 		{
@@ -156,8 +159,8 @@ trigger_fault(Relation relation, Oid extension, bool *idle)
 }
 
 /*
- * Are all triggers ours, and would ours fire? Rules, policies and indexes take
- * more than a privilege.
+ * Are all triggers ours, and would ours fire? Adding rules, policies or indexes
+ * requires more than a privilege.
  */
 static bool
 check_triggers(Relation relation, Oid extension, int level)
@@ -169,22 +172,22 @@ check_triggers(Relation relation, Oid extension, int level)
 	if (trigger && idle)
 		ereport(level,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("trigger \"%s\" on table \"%s\" is disabled, or missing", trigger, table),
-				 errhint("A superuser has to enable it: ALTER TABLE %s ENABLE ALWAYS TRIGGER %s.",
+				 errmsg("trigger \"%s\" on table \"%s\" is disabled or missing", trigger, table),
+				 errhint("A superuser must enable it: ALTER TABLE %s ENABLE ALWAYS TRIGGER %s.",
 						 quote_qualified_identifier(
 							 get_namespace_name(RelationGetNamespace(relation)), table),
 						 trigger)));
 	else if (trigger)
 		ereport(level,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("trigger \"%s\" on table \"%s\" is not one of extension "
+				 errmsg("trigger \"%s\" on table \"%s\" does not belong to extension "
 						"dperm", trigger, table),
-				 errhint("A superuser has to drop it, and should revoke all privileges on the "
+				 errhint("A superuser must drop it, and should revoke all privileges on the "
 						 "table.")));
 	return trigger == NULL;
 }
 
-/* The same of all our tables. */
+/* The same for all our tables. */
 static bool
 is_guarded(Oid schema, Oid extension, int level)
 {
@@ -206,9 +209,9 @@ is_guarded(Oid schema, Oid extension, int level)
 		guarded = check_triggers(relation, extension, level);
 
 		/*
-		 * the lock is kept, so that no trigger is made before the end of the
-		 * transaction. We have no foreign keys, whose triggers are the server's
-		 * own.
+		 * keep the lock, so that no trigger is created before the end of the
+		 * transaction. We have no foreign keys, whose triggers would be
+		 * internal.
 		 */
 		table_close(relation, NoLock);
 	}
@@ -216,8 +219,8 @@ is_guarded(Oid schema, Oid extension, int level)
 }
 
 /*
- * Raise for a table of ours that somebody else's triggers would run on; without
- * one, for any.
+ * Raise an error if a table of ours has a trigger that is not ours; for NULL,
+ * if any of them has.
  */
 void
 dperm_own_tables_check_triggers(Relation table)
@@ -230,7 +233,7 @@ dperm_own_tables_check_triggers(Relation table)
 		(void) is_guarded(extension_schema(extension), extension, ERROR);
 }
 
-/* A table of ours, or raise. */
+/* Find one of our tables, or raise an error. */
 Oid
 dperm_own_tables_find(const char *name)
 {
@@ -242,7 +245,7 @@ dperm_own_tables_find(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("extension dperm is not installed in this database"),
-				 errhint("Run CREATE EXTENSION dperm, and commit.")));
+				 errhint("Run CREATE EXTENSION dperm and commit.")));
 	if (!OidIsValid(table) || getExtensionOfObject(RelationRelationId, table) != extension)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -252,14 +255,14 @@ dperm_own_tables_find(const char *name)
 }
 
 /*
- * The scopes that are open, and the (sub)transaction of the outermost: an error
- * ends both.
+ * The open scopes, and the (sub)transaction of the outermost one: an error ends
+ * both.
  *
- * Our statements name our tables, as the owner of the extension, who is a
- * superuser. Whoever owns the schema can rename it, at any moment, and offer
- * other tables under the same names. So each statement is looked at when it has
- * been analysed, which may happen again between its preparation and its
- * execution: all relations in it have to be ours, or PostgreSQL's.
+ * Our statements refer to our tables by name, and run as the owner of the
+ * extension, who is a superuser. Whoever owns the schema can rename it at any
+ * moment and provide other tables under the same names. So each statement is
+ * checked after parse analysis, which may happen again between its preparation
+ * and its execution: all relations in it have to be ours or PostgreSQL's.
  */
 static struct
 {
@@ -272,8 +275,8 @@ static struct
 static post_parse_analyze_hook_type previous_hook;
 
 /*
- * Is a scope open? Also in a subtransaction that began within it, as an
- * exception block of PL/pgSQL does.
+ * Is a scope open? This includes subtransactions that began within it, as in an
+ * exception block of PL/pgSQL.
  */
 static bool
 is_open(void)
@@ -290,7 +293,7 @@ is_foreign_function(Oid function, void *context)
 		   getExtensionOfObject(ProcedureRelationId, function) != open_scope.extension;
 }
 
-/* Raise for a statement of another relation, or with another function. */
+/* Raise an error for a statement with any other relation or function. */
 static bool
 check_relations(Node *node, void *context)
 {
@@ -304,11 +307,12 @@ check_relations(Node *node, void *context)
 			getExtensionOfObject(RelationRelationId, relation) != open_scope.extension)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("table \"%s\" is not one of extension dperm", get_rel_name(relation)),
+					 errmsg("table \"%s\" does not belong to extension "
+							"dperm", get_rel_name(relation)),
 					 errdetail("The schema of the extension has been renamed, or a trigger on one "
 							   "of its tables runs commands."),
-					 errhint("Let a superuser own the schema, revoke all privileges on the tables "
-							 "of the extension, and try again.")));
+					 errhint("Make a superuser the owner of the schema, revoke all privileges on "
+							 "the tables of the extension, and try again.")));
 		return false;
 	}
 	if (IsA(node, Query))
@@ -320,12 +324,12 @@ check_relations(Node *node, void *context)
 	if (check_functions_in_node(node, is_foreign_function, NULL))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("a function in a statement over the tables of dperm is not one of "
+				 errmsg("a function in a statement over the tables of dperm does not belong to "
 						"extension dperm")));
 	return expression_tree_walker(node, check_relations, context);
 }
 
-/* A statement has been analysed. */
+/* Parse analysis hook. */
 static void
 statement_analysed(ParseState *state, Query *query, JumbleState *jumble)
 {
@@ -335,7 +339,7 @@ statement_analysed(ParseState *state, Query *query, JumbleState *jumble)
 		(void) check_relations((Node *) query, NULL);
 }
 
-/* When the library is loaded. */
+/* Install the hook when the library is loaded. */
 void
 dperm_own_tables_init(void)
 {
@@ -343,7 +347,7 @@ dperm_own_tables_init(void)
 	post_parse_analyze_hook = statement_analysed;
 }
 
-/* The event triggers that our script has made, disabled. */
+/* The event triggers that our script creates, disabled. */
 static const char *const our_event_triggers[] = {"dperm_owners_drop", "dperm_registry_drop",
 											 "dperm_registry_before", "dperm_registry_alter"};
 
@@ -361,9 +365,9 @@ is_disabled(const char *name)
 }
 
 /*
- * From the first budget or protected relation on, commands are followed.
- * Before, nobody's command depends on dperm, not even on its library being
- * there.
+ * From the first budget or protected relation on, DDL commands are tracked.
+ * Before that, no command depends on dperm, not even on its library being
+ * installed.
  */
 void
 dperm_own_tables_follow_commands(void)
@@ -381,7 +385,7 @@ dperm_own_tables_follow_commands(void)
 		if (!is_disabled(our_event_triggers[i]))
 			continue;
 
-		/* the first transaction enables them, and others wait for its end */
+		/* the first transaction enables them, and others wait for it to end */
 		LockRelationOid(EventTriggerRelationId, ShareUpdateExclusiveLock);
 		if (!is_disabled(our_event_triggers[i]))
 			continue;
@@ -393,7 +397,7 @@ dperm_own_tables_follow_commands(void)
 	SetUserIdAndSecContext(user, security);
 }
 
-/* Can their owner reach our tables? */
+/* Can the owner of our tables access them? */
 bool
 dperm_own_tables_reachable(void)
 {
@@ -413,11 +417,10 @@ dperm_own_tables_reachable(void)
 	if (result != ACLCHECK_OK)
 		ereport(WARNING,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("role \"%s\", who owns the tables of dperm, cannot use their "
-						"schema",
+				 errmsg("role \"%s\", which owns the tables of dperm, cannot use their schema",
 						GetUserNameFromId(owner, false)),
 				 errdetail("Budgets and protection cannot be changed, and changes of protected "
-						   "relations are not followed."),
+						   "relations are not tracked."),
 				 errhint("GRANT USAGE ON SCHEMA %s "
 						 "TO %s.",
 						 quote_identifier(get_namespace_name(schema)),
@@ -426,8 +429,7 @@ dperm_own_tables_reachable(void)
 }
 
 /*
- * Begin, if all triggers are ours; with a level of 0, whatever triggers there
- * are.
+ * Open a scope if all triggers are ours; with level 0, regardless of triggers.
  */
 static bool
 open_at(DpermTablesScope *scope, int level)
@@ -479,7 +481,7 @@ dperm_own_tables_enter_reading(DpermTablesScope *scope)
 	(void) open_at(scope, 0);
 }
 
-/* End. */
+/* Close a scope. */
 void
 dperm_own_tables_leave(DpermTablesScope *scope)
 {
@@ -490,8 +492,8 @@ dperm_own_tables_leave(DpermTablesScope *scope)
 }
 
 /*
- * Run a statement over our tables, within a scope; the number of rows. All of
- * them come through here.
+ * Run a statement over our tables within a scope; returns the number of rows.
+ * All statements come through here.
  */
 uint64
 dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *values,
@@ -506,7 +508,7 @@ dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *va
 	return SPI_processed;
 }
 
-/* Run a query whose %s is our schema; the number of rows. */
+/* Run a query in which %s is our schema; returns the number of rows. */
 uint64
 dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count, Oid *types,
 					   Datum *values, const char *nulls)

@@ -1,5 +1,5 @@
 /*
- * own_tables.h: statements over the tables of the extension.
+ * own_tables.h: statements over the extension's tables.
  */
 #ifndef DPERM_OWN_TABLES_H
 #define DPERM_OWN_TABLES_H
@@ -10,9 +10,9 @@
 #include "core/privacy/amount.h"
 
 /*
- * Queries over our own tables: as the owner of these tables, in a search path
- * without anything of the caller's, with SPI connected. An error undoes all of
- * it with its (sub)transaction.
+ * Queries over our own tables: as the owner of these tables, with a search path
+ * that contains nothing of the caller's, connected to SPI. An error undoes all
+ * of this with its (sub)transaction.
  *
  * 		DpermTablesScope scope;
  *
@@ -21,7 +21,8 @@
  * 		names qualified by scope.schema, which is quoted
  * 		dperm_own_tables_leave(&scope);
  *
- * What is to outlive it is made in scope.caller, a memory context.
+ * What has to outlive the scope is allocated in the memory context
+ * scope.caller.
  */
 typedef struct DpermTablesScope
 {
@@ -31,57 +32,64 @@ typedef struct DpermTablesScope
 	Oid			user;
 	int			security;
 	int			settings;
-	int			depth;			/* how many others it is in */
+	int			depth;			/* number of enclosing scopes */
 } DpermTablesScope;
 
-/* Watch what is analysed within scopes; when the library is loaded. */
+/*
+ * Install the hook that checks statements within scopes, when the library is
+ * loaded.
+ */
 extern void dperm_own_tables_init(void);
 
 /*
- * Raises if our tables have triggers that our script has not made, or lack
- * those that it has. Somebody with the privilege TRIGGER, say by GRANT ALL ON
- * ALL TABLES, can make one, and it would run with the rights of the owner of
- * the table. The second one warns, and returns false, for event triggers: an
- * error would stop everybody's commands, also the one that puts it right.
+ * Open a scope. Raises an error if our tables have triggers that our script did
+ * not create, or lack those that it did. A role with the TRIGGER privilege, for
+ * example by GRANT ALL ON ALL TABLES, can create one, and it would run with the
+ * rights of the owner of the table. The second function warns and returns false
+ * instead, for event triggers: an error would stop every command, including the
+ * one that fixes the problem.
  */
 extern void dperm_own_tables_enter(DpermTablesScope *scope);
 extern bool dperm_own_tables_try_enter(DpermTablesScope *scope);
 
-/* The same, raising, of one table that is open; or of all, for NULL. */
+/*
+ * Check the triggers of an open table, or of all our tables for NULL, and raise
+ * an error.
+ */
 extern void dperm_own_tables_check_triggers(Relation table);
 
 /*
- * Enable our event triggers: from the first budget on, commands are followed.
- * A restore without triggers may have left them disabled.
+ * Enable our event triggers: from the first budget on, commands are tracked. A
+ * restore without triggers may have left them disabled.
  */
 extern void dperm_own_tables_follow_commands(void);
 
-/* A table of ours by its name; raises if there is none. */
+/* One of our tables by name; raises an error if it does not exist. */
 extern Oid	dperm_own_tables_find(const char *name);
 
 /*
- * Can the owner of our tables, who need not be a superuser any more, reach
- * them? Warns if not: for event triggers, too.
+ * Can the owner of our tables, who may no longer be a superuser, access them?
+ * If not, issues a warning, not an error, because event triggers call it, too.
  */
 extern bool dperm_own_tables_reachable(void);
 
 /*
- * To read alone, which fires no triggers: it takes no locks on our tables that
- * stop anybody, and does not mind triggers.
+ * Open a scope for reading only, which fires no triggers: it takes no locks on
+ * our tables that block others, and does not check triggers.
  */
 extern void dperm_own_tables_enter_reading(DpermTablesScope *scope);
 extern void dperm_own_tables_leave(DpermTablesScope *scope);
 
 /*
- * Run a statement; the number of rows, which SPI_tuptable then has. All
+ * Run a statement; returns the number of rows, which are in SPI_tuptable. All
  * statements over our tables come through here.
  */
 extern uint64 dperm_own_tables_execute(const char *statement, int count, Oid *types, Datum *values,
 									   const char *nulls, bool read_only);
 
 /*
- * The same for one that writes, or locks, or sees what this transaction has
- * written, in which each %s is our schema.
+ * The same for a query that writes, locks, or has to see what this transaction
+ * has written; each %s in it is our schema.
  */
 extern uint64 dperm_own_tables_query(DpermTablesScope *scope, const char *query, int count,
 									 Oid *types, Datum *values, const char *nulls);

@@ -1,5 +1,5 @@
 /*
- * datum_values.c: from a datum to doubles, without ever raising.
+ * datum_values.c: convert a datum to doubles, without ever raising an error.
  */
 #include "postgres.h"
 
@@ -29,8 +29,8 @@ bool
 dperm_datum_values_too_large(Datum value, bool is_array)
 {
 	/*
-	 * an expanded array may be larger than a flat one can be; to ask for its
-	 * size would raise
+	 * an expanded array may be larger than a flat one can be, and asking for
+	 * its size would raise an error
 	 */
 	if (is_array && VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
 	{
@@ -50,7 +50,7 @@ dperm_datum_values_get_array(Datum value)
 	return dperm_datum_values_too_large(value, true) ? NULL : DatumGetArrayTypeP(value);
 }
 
-/* The element types that dperm_datum_values_read_array knows. */
+/* The element types that dperm_datum_values_read_array() supports. */
 static bool
 is_readable(Oid elemtype)
 {
@@ -109,13 +109,16 @@ dperm_datum_values_get_pgvector(Datum value, int *count)
 	return stored->x;
 }
 
-/* Elements of variable length are walked one after the other. */
+/* Elements of variable length have to be visited one after the other. */
 static void
 from_numeric(char *at, int count, double *out)
 {
 	for (int i = 0; i < count; i++)
 	{
-		/* Out of range gives an infinity here, where a cast would raise. */
+		/*
+		 * Out of range becomes infinity here, where a cast would raise an
+		 * error.
+		 */
 		out[i] = DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow,
 													PointerGetDatum(at)));
 		at = att_addlength_pointer(at, -1, at);
@@ -132,9 +135,7 @@ dperm_datum_values_read_array(ArrayType *array, Oid elemtype, int expected_len, 
 	if (!is_readable(elemtype) || !dperm_datum_values_is_plain(array, expected_len))
 		return false;
 
-	/*
-	 * Without NULLs the elements lie side by side, also behind a NULL bitmap.
-	 */
+	/* Without NULLs the elements are adjacent, even after a null bitmap. */
 	data = ARR_DATA_PTR(array);
 	switch (elemtype)
 	{

@@ -1,10 +1,10 @@
 /*
- * datum_values.h: from a datum to doubles, without ever raising.
+ * datum_values.h: convert a datum to doubles, without ever raising an error.
  *
- * What a row holds must not be able to cause an error (it would be a leak), so
- * every reader answers "not a usable vector" with false or NULL and leaves the
- * meaning of that to its caller. NaN and infinities are passed on: the encoder
- * knows what they mean.
+ * The contents of a row must not cause an error (it would be a leak), so every
+ * reader returns false or NULL for "not a usable vector", and its caller
+ * decides what that means. NaN and infinities are passed on: the encoder
+ * handles them.
  */
 #ifndef DPERM_DATUM_VALUES_H
 #define DPERM_DATUM_VALUES_H
@@ -13,30 +13,31 @@
 #include "utils/array.h"
 
 /*
- * Bytes of the largest value that is looked at, header included and not
- * compressed; what is larger is not fetched, and is no category, no label and
- * no vector. A constant: did it depend on arguments, the buffers that a call
- * reads would compare a value's size with them.
+ * The size in bytes of the largest value that is read, uncompressed and
+ * including the header. Larger values are not fetched, and count as no
+ * category, no label and no vector. This must be a constant: if it depended on
+ * arguments, the buffers that a call reads would reveal how a value's size
+ * compares with them.
  */
 #define DPERM_VALUE_MAX 131072
 
 /*
- * Is a value of variable length larger than that? Fetches nothing, raises
- * nothing.
+ * Is a value of variable length larger than that? Does not fetch it, and never
+ * raises an error.
  */
 extern bool dperm_datum_values_too_large(Datum value, bool is_array);
 
 /*
- * A flat array, or NULL if it is too large. It is a copy unless it is where the
- * datum points.
+ * A flat array, or NULL if it is too large. It is a copy unless the datum
+ * points to it.
  */
 extern ArrayType *dperm_datum_values_get_array(Datum value);
 
 /*
  * The base element type of an array type whose elements can be read: float8,
  * float4, numeric, int2, int4, int8, and domains over those or over the array.
- * InvalidOid for any other type. Looks at the catalog: once per query, not per
- * row.
+ * InvalidOid for any other type. Reads the catalog: call it once per query, not
+ * per row.
  */
 extern Oid	dperm_datum_values_element_type(Oid arraytype);
 
@@ -57,7 +58,7 @@ dperm_datum_values_is_plain(ArrayType *array, int expected_len)
 }
 
 /*
- * Straight into a float8 array without NULLs of expected_len elements, else
+ * A pointer into a float8 array of expected_len elements without NULLs, else
  * NULL. The array must be detoasted with DatumGetArrayTypeP (never the packed
  * form: a short header leaves the elements unaligned).
  */
@@ -74,16 +75,16 @@ dperm_datum_values_peek_float8(ArrayType *array, int expected_len)
 /*
  * Convert expected_len elements of base type elemtype to doubles. False, with
  * out untouched, for another number of elements or dimensions, a NULL element,
- * or an element type that cannot be read. A numeric beyond float8 reads as
- * infinite.
+ * or an element type that cannot be read. A numeric out of the range of float8
+ * becomes infinite.
  */
 extern bool dperm_datum_values_read_array(ArrayType *array, Oid elemtype,
 								  int expected_len, double *out);
 
 /*
  * The elements of a value of pgvector's type, and their number; NULL if it is
- * too large or does not have the size that it says. It is a copy unless it is
- * where the datum points.
+ * too large or does not have the size that its header says. It is a copy unless
+ * the datum points to it.
  */
 extern const float *dperm_datum_values_get_pgvector(Datum value, int *count);
 

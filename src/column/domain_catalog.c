@@ -1,5 +1,5 @@
 /*
- * domain_catalog.c: the domain of a column that the catalog declares.
+ * domain_catalog.c: the domain of a column as declared in the catalog.
  */
 #include "postgres.h"
 
@@ -21,9 +21,7 @@
 #include "column/domain_types.h"
 #include "core/base/limits.h"
 
-/*
- * The labels of an enum, in order; those that a list allows, if there is one.
- */
+/* The labels of an enum, in order; only those in the list, if there is one. */
 static void
 read_labels(DpermColumn *column, const DpermSaid *said)
 {
@@ -68,7 +66,7 @@ read_labels(DpermColumn *column, const DpermSaid *said)
 	column->origin = said->listed ? said->origin : "enum labels";
 }
 
-/* Bounds of a number or a time, if both are there. */
+/* Set the bounds of a number or a time, if both are known. */
 static void
 set_range(DpermColumn *column, const DpermSaid *said)
 {
@@ -87,7 +85,7 @@ set_range(DpermColumn *column, const DpermSaid *said)
 								"the bounds contradict each other");
 }
 
-/* A list of categories, if it is not empty. */
+/* Set the list of categories, if it is not empty. */
 static void
 set_categories(DpermColumn *column, const DpermSaid *said)
 {
@@ -117,7 +115,7 @@ set_categories(DpermColumn *column, const DpermSaid *said)
 		column->lack = psprintf("%s: no value is left", said->origin);
 }
 
-/* The dimension of a vector, from the type or from constraints. */
+/* Set the dimension of a vector, from the type or from constraints. */
 static void
 set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 {
@@ -149,8 +147,8 @@ set_vector_dimension(DpermColumn *column, const DpermSaid *said)
 }
 
 /*
- * The range of the elements of a vector whose dimension is known, if both
- * bounds are there.
+ * Set the range of the elements of a vector whose dimension is known, if both
+ * bounds are.
  */
 static void
 set_vector_range(DpermColumn *column, const DpermSaid *said)
@@ -164,7 +162,7 @@ set_vector_range(DpermColumn *column, const DpermSaid *said)
 	column->origin = said->origin;
 }
 
-/* The domain that the catalog knows. */
+/* Read the domain from the catalog. */
 void
 dperm_domain_catalog_read(List **cache, Oid relation, DpermColumn *column)
 {

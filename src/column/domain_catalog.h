@@ -1,5 +1,5 @@
 /*
- * domain_catalog.h: the domain of a column that the catalog declares.
+ * domain_catalog.h: the domain of a column as declared in the catalog.
  */
 #ifndef DPERM_DOMAIN_CATALOG_H
 #define DPERM_DOMAIN_CATALOG_H

@@ -1,12 +1,12 @@
 /*
- * domain_checks.c: from CHECK constraints to bounds and lists.
+ * domain_checks.c: derive bounds and lists from CHECK constraints.
  *
- * Constraints are read as trees and never run: a tree is understood when it
- * compares the column with constants by operators of a default btree family,
- * through casts that keep the order, and says nothing otherwise. AND
- * intersects, OR takes the hull or the union; so the result holds all values
- * that pass. Training clamps to it, hence constraints that are NOT VALID or not
- * enforced, or a view that is behind its table, do no harm.
+ * Constraints are read as expression trees and never executed. A tree is
+ * understood if it compares the column with constants by operators of a default
+ * btree family, through casts that preserve the order; otherwise it is ignored.
+ * AND intersects, OR takes the hull or the union, so the result contains all
+ * values that pass. Training clamps to it, so constraints that are NOT VALID or
+ * not enforced, or a materialized view that is not up to date, do no harm.
  */
 #include "postgres.h"
 
@@ -40,7 +40,8 @@ typedef struct Check
 } Check;
 
 /*
- * The constraints of a relation or of a domain type; the other is InvalidOid.
+ * Whose constraints: those of a relation or of a domain type; the other one is
+ * InvalidOid.
  */
 typedef struct Owner
 {
@@ -51,7 +52,7 @@ typedef struct Owner
 
 static DpermSaid read_condition(const DpermSubject *subject, Node *node);
 
-/* All values: nothing is said. */
+/* All values: no restriction. */
 static DpermSaid
 all_values(void)
 {
@@ -70,7 +71,7 @@ is_listed(const DpermSaid *said, const char *text)
 	return false;
 }
 
-/* Values of both. */
+/* Values in both. */
 static DpermSaid
 both(DpermSaid a, DpermSaid b)
 {
@@ -95,7 +96,9 @@ both(DpermSaid a, DpermSaid b)
 	return said;
 }
 
-/* Values of either. Lists too long for any model say nothing. */
+/*
+ * Values in either. A list that is too long for any model means no restriction.
+ */
 static DpermSaid
 either(DpermSaid a, DpermSaid b)
 {
@@ -117,8 +120,7 @@ either(DpermSaid a, DpermSaid b)
 }
 
 /*
- * The btree strategy of an operator whose left input is this node, 0 if it has
- * none.
+ * The btree strategy of an operator with this left operand, 0 if it has none.
  */
 static int
 strategy_of(Oid op, Node *left)
@@ -129,7 +131,7 @@ strategy_of(Oid op, Node *left)
 	return OidIsValid(type->btree_opf) ? get_op_opfamily_strategy(op, type->btree_opf) : 0;
 }
 
-/* column <op> constant; for integers, strict bounds are one step further in. */
+/* column <op> constant; for integers, a strict bound moves in by one. */
 static DpermSaid
 compare(const DpermSubject *subject, int strategy, Node *constant)
 {
@@ -161,7 +163,7 @@ compare(const DpermSubject *subject, int strategy, Node *constant)
 	return said;
 }
 
-/* A comparison, either way round. */
+/* A comparison, in either direction. */
 static DpermSaid
 read_comparison(const DpermSubject *subject, OpExpr *op)
 {
@@ -185,8 +187,8 @@ read_comparison(const DpermSubject *subject, OpExpr *op)
 }
 
 /*
- * column = ANY (array): the union of its elements, of which one NULL lets
- * everything pass.
+ * column = ANY (array): the union of its elements; a NULL among them lets every
+ * value pass.
  */
 static DpermSaid
 read_any(const DpermSubject *subject, ScalarArrayOpExpr *op)
@@ -316,7 +318,7 @@ checks_of(List **cache, Oid relation, Oid type)
 	return owner->checks;
 }
 
-/* Did the second find say more than the first? */
+/* Does the second one restrict more than the first? */
 static bool
 is_narrower(const DpermSaid *before, const DpermSaid *after)
 {
@@ -324,7 +326,7 @@ is_narrower(const DpermSaid *before, const DpermSaid *after)
 		after->listed != before->listed || after->count != before->count;
 }
 
-/* Add what one constraint says; was that something new? */
+/* Add what one constraint says; returns whether that was a new restriction. */
 static bool
 add_check(DpermSaid *said, const DpermSubject *subject, const Check *check)
 {
@@ -336,7 +338,8 @@ add_check(DpermSaid *said, const DpermSubject *subject, const Check *check)
 }
 
 /*
- * Name a constraint that said something; a domain's constraints go by one name.
+ * Add the name of a constraint that was used; all constraints of a domain share
+ * one name.
  */
 static void
 add_origin(DpermSaid *said, char *origin)
@@ -347,10 +350,7 @@ add_origin(DpermSaid *said, char *origin)
 		said->origin = psprintf("%s, %s", said->origin, origin);
 }
 
-/*
- * The column of this number that a tree is read for; 0 in the constraints of a
- * type.
- */
+/* The subject for the column of this number; 0 in the constraints of a type. */
 static DpermSubject
 make_subject(DpermBlockKind kind, Oid base, AttrNumber number)
 {
@@ -365,7 +365,10 @@ make_subject(DpermBlockKind kind, Oid base, AttrNumber number)
 	return subject;
 }
 
-/* Add what the constraints of a type say, and of the domains below it. */
+/*
+ * Add what the constraints of a type say, and those of the domains it is based
+ * on.
+ */
 static void
 add_type(DpermSaid *said, List **cache, const DpermSubject *subject, Oid type)
 {
@@ -433,7 +436,7 @@ dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *colu
 	return read_constraints(cache, relation, column, subject, column->origin);
 }
 
-/* The length that the constraints of a type of arrays declare. */
+/* The number of elements that the constraints of an array type declare. */
 int
 dperm_domain_checks_dimension(Oid type)
 {

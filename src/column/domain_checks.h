@@ -9,30 +9,31 @@
 #include "column/domain_column.h"
 
 /*
- * What is said of a column: a list of texts for categories, else an interval;
- * of a vector's dimension for vectors. It is a superset of the values that
+ * What constraints say about a column: a list of texts for categories, else an
+ * interval; for vectors, of the dimension. It is a superset of the values that
  * pass.
  */
 typedef struct DpermSaid
 {
-	double		low;			/* -infinity if nothing is said */
+	double		low;			/* -infinity: no lower bound */
 	double		high;
 	bool		listed;
 	int			count;
 	char	  **texts;
-	char	   *origin;			/* the constraints that said something; NULL if none did */
+	char	   *origin;			/* the constraints that were used; NULL if none */
 } DpermSaid;
 
 /*
  * The constraints of the column's table and of its type. relation is what the
- * caller named, as column->relation may be a table behind it. *cache holds
- * constraints that were parsed already; start it with NIL.
+ * caller specified; column->relation may be a table behind it. *cache holds
+ * constraints that have been parsed already; initialise it with NIL.
  */
 extern DpermSaid dperm_domain_checks_read(List **cache, Oid relation, const DpermColumn *column);
 
 /*
- * The same about the elements of a vector column: an interval that holds all of
- * them. Constraints that say something are added to the origin of the column.
+ * The same for the elements of a vector column: an interval that contains all
+ * of them. The constraints that were used are added to the origin of the
+ * column.
  */
 extern DpermSaid
 dperm_domain_checks_elements(List **cache, Oid relation, const DpermColumn *column);

@@ -1,8 +1,8 @@
 /*
- * domain_json.c: domains as JSON, read and written.
+ * domain_json.c: read and write domains as JSON.
  *
  *   number        [0, 120], {"range": [0, 120]}
- *   date, time    ["2015-01-01", "2025-12-31"], {"range": ...}
+ *   date, time    ["2015-01-01", "2025-12-31"], ["08:00", "18:00"], {"range": ...}
  *   boolean       [false, true]
  *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
  *   vector        {"dimension": 128, "norm": 1}, {"dimension": 8, "range": [0, 1]},
@@ -27,10 +27,10 @@
 #include "column/domain_types.h"
 #include "core/base/limits.h"
 
-/* The domain of a vector with bounds, in hints. */
+/* An example domain of a vector with bounds, for hints. */
 static const char box_example[] = "{\"dimension\": 8, \"range\": [0, 1]}";
 
-/* The domain of the example in hints, by kind. */
+/* An example domain for hints, by kind. */
 static const char *
 example_of_kind(DpermBlockKind kind)
 {
@@ -51,7 +51,15 @@ example_of_kind(DpermBlockKind kind)
 	return "{\"dimension\": 128, \"norm\": 1}";
 }
 
-/* A domains argument for one column. */
+/* The same for a column. */
+static const char *
+usual_example(const DpermColumn *column)
+{
+	return column->base == TIMEOID ? "[\"08:00\", \"18:00\"]" :
+		example_of_kind(column->block.kind);
+}
+
+/* An example of a domains argument for one column. */
 static char *
 example(const DpermColumn *column, const char *domain)
 {
@@ -64,15 +72,15 @@ example(const DpermColumn *column, const char *domain)
 	return quote_literal_cstr(json.data);
 }
 
-/* A domain such as this column could have. */
+/* An example domain for this column. */
 char *
 dperm_domain_json_example(const DpermColumn *column)
 {
-	return example(column, example_of_kind(column->block.kind));
+	return example(column, usual_example(column));
 }
 
 /*
- * The error for a domain that cannot be: "the domain of column x must be ..."
+ * Raise the error for an invalid domain: "the domain of column x must be ..."
  */
 static _Noreturn void
 refuse(const DpermColumn *column, const char *must, const char *domain)
@@ -88,7 +96,7 @@ refuse(const DpermColumn *column, const char *must, const char *domain)
 static _Noreturn void
 refuse_usual(const DpermColumn *column, const char *must)
 {
-	refuse(column, must, example_of_kind(column->block.kind));
+	refuse(column, must, usual_example(column));
 }
 
 /* The array in a JSON value, or NULL. */
@@ -107,7 +115,7 @@ object_in(JsonbValue *value)
 		value->val.binary.data : NULL;
 }
 
-/* A JSON number as a double: out of range it is infinite. */
+/* A JSON number as a double; infinite if out of range. */
 static double
 number_in(JsonbValue *value)
 {
@@ -115,14 +123,14 @@ number_in(JsonbValue *value)
 											  NumericGetDatum(value->val.numeric)));
 }
 
-/* Names the column in errors that a type's input raises. */
+/* Add the column to errors of a type's input function. */
 static void
 add_context(void *arg)
 {
 	errcontext("domain of column \"%s\"", (const char *) arg);
 }
 
-/* The input of a column's base type. */
+/* Call the input function of a column's base type. */
 static Datum
 base_input(const DpermColumn *column, char *text)
 {
@@ -149,17 +157,19 @@ read_time(const DpermColumn *column, JsonbValue *value)
 	Datum		datum = base_input(column, pnstrdup(value->val.string.val, value->val.string.len));
 
 	return column->base == DATEOID ? dperm_days_from_date(DatumGetDateADT(datum)) :
+		column->base == TIMEOID ? dperm_days_from_time(DatumGetTimeADT(datum)) :
 		dperm_days_from_timestamp(DatumGetTimestamp(datum));
 }
 
-/* A pair of bounds, in order; an error begins with what they are bounds of. */
+/* A pair of bounds, in order; of is how an error message begins. */
 static void
 read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, const char *domain,
 			double *low, double *high)
 {
 	bool		time = column->block.kind == DPERM_BLOCK_TIME;
-	const char *must = psprintf("%s%s, the lower one first", of, time ? "two dates as "
-		"strings" : "two numbers");
+	const char *what = column->base == TIMEOID ? "times" : "dates";
+	const char *must = psprintf("%s%s, the lower one first", of,
+								time ? psprintf("two %s as strings", what) : "two numbers");
 	double		bounds[2];
 
 	if (pair == NULL || JsonContainerSize(pair) != 2)
@@ -172,10 +182,10 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 			refuse(column, must, domain);
 		bounds[i] = time ? read_time(column, bound) : number_in(bound);
 		if (!isfinite(bounds[i]))
-			refuse(column, psprintf("%s%s", of, time ? "two finite dates" :
+			refuse(column, psprintf("%s%s", of, time ? psprintf("two finite %s", what) :
 									"two numbers within the range of double precision"), domain);
 	}
-	if (!(bounds[0] / 2 < bounds[1] / 2))	/* as dperm_encoder_fault() has it */
+	if (!(bounds[0] / 2 < bounds[1] / 2))	/* as in dperm_encoder_fault() */
 		refuse(column, must, domain);
 	*low = bounds[0];
 	*high = bounds[1];
@@ -185,12 +195,12 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 static void
 read_range(DpermColumn *column, JsonbContainer *pair)
 {
-	read_bounds(column, pair, "", example_of_kind(column->block.kind), &column->block.low,
+	read_bounds(column, pair, "", usual_example(column), &column->block.low,
 				&column->block.high);
 	column->block.count = 1;
 }
 
-/* One category, in the spelling of the type's output. */
+/* One category, as the output function of the type writes it. */
 static DpermText
 read_category(const DpermColumn *column, JsonbValue *value)
 {
@@ -249,8 +259,8 @@ read_categories(DpermColumn *column, JsonbContainer *list)
 }
 
 /*
- * {"categories": [...]} for a column of numbers: only where equal numbers have
- * one spelling.
+ * {"categories": [...]} for a column of numbers: only if equal numbers have the
+ * same text.
  */
 static void
 read_number_categories(DpermColumn *column, JsonbContainer *list)
@@ -355,9 +365,7 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 	column->block = block;
 }
 
-/*
- * [false, true]: what dp_domains shows; nothing else can be said of a boolean.
- */
+/* [false, true], as dp_domains shows it; a boolean has no other domain. */
 static void
 read_flag(DpermColumn *column, JsonbContainer *pair)
 {
@@ -434,7 +442,19 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	column->lack = NULL;
 }
 
-/* A bound of a time column, whatever the session's DateStyle. */
+/* Append the form of a domain. */
+void
+dperm_domain_json_template(StringInfo out, const DpermColumn *column)
+{
+	DpermBlockKind kind = column->block.kind;
+
+	/* a list must not have a value twice, and a dimension is a number */
+	appendStringInfoString(out, kind == DPERM_BLOCK_CATEGORY ? "[\"value\", \"value\"]" :
+						   kind == DPERM_BLOCK_VECTOR ? "{\"dimension\": \"number\", \"norm\": 1}" :
+						   "[\"low\", \"high\"]");
+}
+
+/* A bound of a time column, independent of the session's DateStyle. */
 static void
 print_time(StringInfo out, Oid base, double days)
 {
@@ -444,9 +464,11 @@ print_time(StringInfo out, Oid base, double days)
 
 	if (base == DATEOID)
 		value = DateADTGetDatum((DateADT) days);
+	else if (base == TIMEOID)
+		value = TimeADTGetDatum((TimeADT) usecs);
 	else
 	{
-		/* a bound at the very end may have been rounded over it */
+		/* a bound at the end of the range may have been rounded beyond it */
 		Timestamp	time = usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
 			usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
 

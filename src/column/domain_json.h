@@ -1,5 +1,5 @@
 /*
- * domain_json.h: domains as JSON, read and written.
+ * domain_json.h: read and write domains as JSON.
  */
 #ifndef DPERM_DOMAIN_JSON_H
 #define DPERM_DOMAIN_JSON_H
@@ -19,8 +19,14 @@ extern void dperm_domain_json_parse(DpermColumn *column, JsonbValue *value);
 extern void dperm_domain_json_print(StringInfo out, const DpermColumn *column);
 
 /*
- * A domain such as this column could have, for hints: '{"age": [0, 120]}' as an
- * SQL literal.
+ * Append the form of a domain of this column, with words to be replaced: it is
+ * no domain as it is.
+ */
+extern void dperm_domain_json_template(StringInfo out, const DpermColumn *column);
+
+/*
+ * An example domain for this column, for hints: '{"age": [0, 120]}' as an SQL
+ * literal.
  */
 extern char *dperm_domain_json_example(const DpermColumn *column);
 

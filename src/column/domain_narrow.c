@@ -1,11 +1,14 @@
 /*
- * domain_narrow.c: is a domain within another?
+ * domain_narrow.c: is one domain contained in another?
  */
 #include "postgres.h"
 
 #include "column/domain_narrow.h"
 
-/* Is a category in a list? It is looked for from *at on, and is there then. */
+/*
+ * Is a category in a list? The search starts at *at, which becomes its
+ * position.
+ */
 static bool
 has_category(const DpermBlock *block, const DpermText *category, int *at)
 {
@@ -31,11 +34,11 @@ box_within(const DpermBlock *outer, const DpermBlock *inner)
 	return true;
 }
 
-/* What keeps a domain from being within another, or NULL. */
+/* What is not contained in the other domain, or NULL. */
 const char *
 dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner)
 {
-	int			at = 0;			/* mostly, both lists are in the same order */
+	int			at = 0;			/* usually both lists are in the same order */
 
 	if (inner->kind != outer->kind)
 		return "kind";

@@ -1,5 +1,5 @@
 /*
- * domain_narrow.h: is a domain within another?
+ * domain_narrow.h: is one domain contained in another?
  */
 #ifndef DPERM_DOMAIN_NARROW_H
 #define DPERM_DOMAIN_NARROW_H
@@ -7,9 +7,9 @@
 #include "core/encode/encoder.h"
 
 /*
- * What keeps the inner domain from being within the outer one: words for "...
- * is not within", or NULL if it is. Ranges and categories have to be subsets,
- * dimensions the same, norms no larger.
+ * What of the inner domain is not contained in the outer one, as the subject of
+ * "... is not within"; NULL if all is. Ranges and categories have to be
+ * subsets, dimensions equal, and norms not larger.
  */
 extern const char *dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner);
 

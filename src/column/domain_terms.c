@@ -2,8 +2,8 @@
  * domain_terms.c: the terms of a CHECK constraint: a column, constants, arrays
  * of them.
  *
- * Casts of constants are followed by the values they keep, not called; so
- * nothing of a user's is run, and no cast can raise.
+ * Casts of constants are not called: what they do to the value is computed
+ * here. So no code of a user is executed, and no cast can raise an error.
  */
 #include "postgres.h"
 
@@ -35,14 +35,17 @@ is_same_kind(Oid from, Oid to)
 	if (!dperm_domain_types_kind(from, &kind) || !dperm_domain_types_kind(to, &other) ||
 		kind != other)
 		return false;
+	/* a time of day does not follow the order of days */
+	if ((from == TIMEOID) != (to == TIMEOID))
+		return false;
 	if (kind == DPERM_BLOCK_CATEGORY)
 		return dperm_domain_types_is_text(from) && dperm_domain_types_is_text(to);
 	return kind == DPERM_BLOCK_NUMBER || kind == DPERM_BLOCK_TIME;
 }
 
 /*
- * A cast by a function of PostgreSQL's own, within a kind. Length limits of
- * texts do not count.
+ * A cast by a built-in function between types of the same kind. Length limits
+ * of texts do not matter.
  */
 static bool
 is_plain_cast(FuncExpr *call)
@@ -53,7 +56,7 @@ is_plain_cast(FuncExpr *call)
 		(list_length(call->args) == 1 || !dperm_domain_types_is_text(call->funcresulttype));
 }
 
-/* What a node that changes no value holds, or NULL. */
+/* The argument of a node that does not change its value, or NULL. */
 static Node *
 peel(Node *node)
 {
@@ -70,7 +73,7 @@ peel(Node *node)
 	}
 }
 
-/* What a node that keeps the order of values holds, or NULL. */
+/* The argument of a node that preserves the order of values, or NULL. */
 static Node *
 peel_cast(Node *node)
 {
@@ -127,12 +130,15 @@ read_number_datum(Oid type, Datum value, double *out)
 		case TIMESTAMPTZOID:
 			*out = dperm_days_from_timestamp(DatumGetTimestamp(value));
 			return true;
+		case TIMEOID:
+			*out = dperm_days_from_time(DatumGetTimeADT(value));
+			return true;
 		default:
 			return false;
 	}
 }
 
-/* A number as a type keeps it; NaN if it cannot. */
+/* A number as rounded by a type; NaN if it is out of range. */
 static double
 rounded_to(Oid type, double x)
 {
@@ -160,8 +166,7 @@ rounded_to(Oid type, double x)
 }
 
 /*
- * Sums, differences and products of numbers, which people write for
- * readability.
+ * Sums, differences and products of numbers, which users write for readability.
  */
 static bool
 read_arithmetic(OpExpr *op, double *out)
@@ -191,8 +196,8 @@ read_arithmetic(OpExpr *op, double *out)
 }
 
 /*
- * The value of an expression of constants that are numbers or times; false for
- * NULL and NaN.
+ * The value of a constant expression of numbers or times; false for NULL and
+ * NaN.
  */
 bool
 dperm_domain_terms_number(Node *node, double *out)
@@ -215,8 +220,8 @@ dperm_domain_terms_number(Node *node, double *out)
 }
 
 /*
- * The text of a constant that may be compared with a category column; NULL if
- * it cannot.
+ * The text of a constant that can be compared with a category column; NULL for
+ * any other.
  */
 char *
 dperm_domain_terms_text(const DpermSubject *subject, Node *node)
@@ -245,8 +250,7 @@ dperm_domain_terms_text(const DpermSubject *subject, Node *node)
 }
 
 /*
- * The array of which a node casts each element so that their order is kept, or
- * NULL.
+ * The array whose elements a node casts while preserving their order, or NULL.
  */
 static Node *
 peel_elements(Node *node)
@@ -262,7 +266,7 @@ peel_elements(Node *node)
 	return IsA(cast, CaseTestExpr) ? (Node *) ((ArrayCoerceExpr *) node)->arg : NULL;
 }
 
-/* Is this node an array column whose elements are compared, perhaps cast? */
+/* Is this node the array column whose elements are compared, perhaps cast? */
 bool
 dperm_domain_terms_is_array(const DpermSubject *subject, Node *node)
 {
@@ -308,8 +312,8 @@ dperm_domain_terms_elements(Node *node)
 }
 
 /*
- * Is this what is compared: the column, or the number of elements of a vector
- * column?
+ * Is this node what constraints compare: the column, or the number of elements
+ * of a vector column?
  */
 bool
 dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node)

@@ -16,31 +16,31 @@ typedef struct DpermSubject
 	DpermBlockKind kind;
 	Oid			base;
 	AttrNumber	number;			/* in constraints of a relation; 0 in those of a type */
-	bool		discrete;		/* whole numbers or days */
-	bool		elements;		/* read for the elements of a vector column */
+	bool		discrete;		/* integers or days */
+	bool		elements;		/* look for the elements of a vector column */
 } DpermSubject;
 
 /* Is this node the column, perhaps cast? */
 extern bool dperm_domain_terms_is_column(const DpermSubject *subject, Node *node);
 
 /*
- * Is this what is compared: the column, or the number of elements of a vector
- * column?
+ * Is this node what constraints compare: the column, or the number of elements
+ * of a vector column?
  */
 extern bool dperm_domain_terms_is_subject(const DpermSubject *subject, Node *node);
 
-/* Is this node an array column whose elements are compared, perhaps cast? */
+/* Is this node the array column whose elements are compared, perhaps cast? */
 extern bool dperm_domain_terms_is_array(const DpermSubject *subject, Node *node);
 
 /*
- * The value of an expression of constants that are numbers or times; false for
- * NULL and NaN.
+ * The value of a constant expression of numbers or times; false for NULL and
+ * NaN.
  */
 extern bool dperm_domain_terms_number(Node *node, double *out);
 
 /*
- * The text of a constant that may be compared with a category column; NULL if
- * it cannot.
+ * The text of a constant that can be compared with a category column; NULL for
+ * any other.
  */
 extern char *dperm_domain_terms_text(const DpermSubject *subject, Node *node);
 

@@ -1,5 +1,5 @@
 /*
- * domain_types.c: which types can be features, and as what.
+ * domain_types.c: which types can be features, and of which kind.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@ category_of(Oid type)
 	return category;
 }
 
-/* Stored as text, or name. */
+/* Is a type stored as text, or name? */
 bool
 dperm_domain_types_is_text(Oid base)
 {
@@ -31,8 +31,8 @@ dperm_domain_types_is_text(Oid base)
 }
 
 /*
- * The type "vector" of the extension "vector": others of this name are stored
- * differently.
+ * Is this the type "vector" of the extension "vector"? Others of this name are
+ * stored differently.
  */
 bool
 dperm_domain_types_is_pgvector(Oid base)
@@ -56,9 +56,8 @@ dperm_domain_types_is_pgvector(Oid base)
 }
 
 /*
- * Can the text of a type's values be a category? Not where it depends on
- * settings of the session: regclass, money, interval, bytea, floats inside
- * geometric types.
+ * Can the text of a type's values be a category? Not if it depends on session
+ * settings: regclass, money, interval, bytea, floats inside geometric types.
  */
 static bool
 has_plain_text(Oid base)
@@ -70,7 +69,7 @@ has_plain_text(Oid base)
 	if (get_typtype(base) != TYPTYPE_BASE || OidIsValid(get_element_type(base)) ||
 		base == INT2VECTOROID || base == OIDVECTOROID || base == BYTEAOID)
 		return false;
-	/* how a date is written is up to settings */
+	/* settings determine how dates are written */
 	if (base == DATEOID || base == TIMESTAMPOID || base == TIMESTAMPTZOID)
 		return false;
 	if (category == TYPCATEGORY_TIMESPAN || category == TYPCATEGORY_GEOMETRIC ||
@@ -78,16 +77,15 @@ has_plain_text(Oid base)
 		return false;
 
 	/*
-	 * texts are compared as they are; the output of any other type must be
-	 * short
+	 * texts are compared directly; the output of any other type must be short
 	 */
 	return dperm_domain_types_is_text(base) || get_typlen(base) > 0 ||
 		category == TYPCATEGORY_NETWORK;
 }
 
 /*
- * May prediction read categories from a type? Numbers too, when they were given
- * as categories.
+ * Can prediction read categories from a type? Numbers too, if they were
+ * specified as categories.
  */
 bool
 dperm_domain_types_has_text(Oid base)
@@ -113,6 +111,7 @@ dperm_domain_types_kind(Oid base, DpermBlockKind *kind)
 		case DATEOID:
 		case TIMESTAMPOID:
 		case TIMESTAMPTZOID:
+		case TIMEOID:
 			*kind = DPERM_BLOCK_TIME;
 			return true;
 		case BOOLOID:

@@ -1,5 +1,5 @@
 /*
- * domain_types.h: which types can be features, and as what.
+ * domain_types.h: which types can be features, and of which kind.
  */
 #ifndef DPERM_DOMAIN_TYPES_H
 #define DPERM_DOMAIN_TYPES_H
@@ -14,18 +14,19 @@
 /* The kind of block of a base type: false if it cannot be a feature. */
 extern bool dperm_domain_types_kind(Oid base, DpermBlockKind *kind);
 
-/* May categories be read from a type, by an output that no setting changes? */
+/*
+ * Can categories be read from the output of a type, which must not depend on
+ * settings?
+ */
 extern bool dperm_domain_types_has_text(Oid base);
 
 /*
- * pgvector's type? Its values are varlena: int16 dimension, int16 unused,
- * float4 coordinates.
+ * Is this pgvector's type? Its values are varlena: int16 dimension, int16
+ * unused, float4 coordinates.
  */
 extern bool dperm_domain_types_is_pgvector(Oid base);
 
-/*
- * Stored as text, or name: types whose values compare with each other as texts.
- */
+/* Is a type stored as text, or name, so that its values compare as texts? */
 extern bool dperm_domain_types_is_text(Oid base);
 
 /*
@@ -45,6 +46,13 @@ dperm_days_from_timestamp(Timestamp time)
 {
 	if (TIMESTAMP_NOT_FINITE(time))
 		return TIMESTAMP_IS_NOBEGIN(time) ? -INFINITY : INFINITY;
+	return (double) time / (double) USECS_PER_DAY;
+}
+
+/* The same of a time of day. */
+static inline double
+dperm_days_from_time(TimeADT time)
+{
 	return (double) time / (double) USECS_PER_DAY;
 }
 

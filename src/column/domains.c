@@ -7,6 +7,7 @@
 #include "access/htup_details.h"
 #include "access/relation.h"
 #include "catalog/pg_class.h"
+#include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "miscadmin.h"
 #include "nodes/primnodes.h"
@@ -39,8 +40,8 @@ dperm_domains_view_query(Relation view)
 }
 
 /*
- * The relation's column that an output column of a query shows as it is, or
- * NULL.
+ * The column of a relation that an output column of a query returns unchanged,
+ * or NULL.
  */
 static Var *
 shown_column(Query *query, AttrNumber number, Oid *relation)
@@ -101,7 +102,7 @@ find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)
 	relation_close(next, AccessShareLock);
 }
 
-/* The domains that the caller gave. */
+/* Read the domains that the caller specified. */
 static void
 read_given(Relation relation, DpermColumn *columns, int count, Jsonb *domains)
 {
@@ -147,7 +148,7 @@ dperm_domains_has_rows(char relkind)
 		relkind == RELKIND_FOREIGN_TABLE;
 }
 
-/* Open a relation that has rows, or say why it has none. */
+/* Open a relation that has rows; raise an error for any other. */
 static Relation
 open_relation(Oid oid)
 {
@@ -201,7 +202,9 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *
 	return columns;
 }
 
-/* A CHECK, or a type, that would declare a domain for a column; for hints. */
+/*
+ * An example of a CHECK constraint or type that declares a domain, for hints.
+ */
 static char *
 example_declaration(const DpermColumn *column)
 {
@@ -212,8 +215,9 @@ example_declaration(const DpermColumn *column)
 	if (column->block.kind == DPERM_BLOCK_NUMBER)
 		return psprintf("ALTER TABLE %s ADD CHECK (%s BETWEEN 0 AND 120)", table, name);
 	if (column->block.kind == DPERM_BLOCK_TIME)
-		return psprintf("ALTER TABLE %s ADD CHECK (%s BETWEEN '2015-01-01' AND '2025-12-31')",
-						table, name);
+		return psprintf("ALTER TABLE %s ADD CHECK (%s BETWEEN %s)", table, name,
+						column->base == TIMEOID ? "'08:00' AND '18:00'" :
+						"'2015-01-01' AND '2025-12-31'");
 	if (column->block.kind == DPERM_BLOCK_CATEGORY)
 		return psprintf("ALTER TABLE %s ADD CHECK (%s IN ('A', 'B'))", table, name);
 	if (dperm_domain_types_is_pgvector(column->base))

@@ -2,7 +2,7 @@
  * domains.h: the public domain of each column, from the caller and from the
  * catalog.
  *
- * Nothing here looks at rows or at statistics about rows: a domain learned from
+ * Nothing here looks at rows or at statistics about rows: a domain derived from
  * data would leak.
  */
 #ifndef DPERM_DOMAINS_H
@@ -16,34 +16,35 @@
 #include "column/domain_column.h"
 
 /*
- * The dimension of the vectors that an expression makes whatever rows hold, 0
- * if it does not say; params may be NULL.
+ * The dimension of the vectors that an expression produces for any row, 0 if
+ * that is not known; params may be NULL.
  */
 typedef int (*DpermDimensionOf) (Node *node, ParamListInfo params);
 
 /*
  * All live columns of a relation, in order. domains is the caller's jsonb
- * object or NULL; it takes precedence over the catalog. Raises for keys that
- * are no columns and for domains that make no sense for the column's type.
- * dimension_of is for the expressions of views. Everything is palloc'd in the
- * current context.
+ * object or NULL; it takes precedence over the catalog. Raises an error for
+ * keys that are not columns and for domains that are not valid for the column's
+ * type. dimension_of is for the expressions of views. Everything is palloc'd in
+ * the current context.
  *
- * An integer or numeric(p,s) column that the caller gave categories has a
- * CATEGORY block. Categories are the text output of base; those of bpchar have
- * lost their trailing blanks, as dperm_category_length() says.
+ * An integer or numeric(p,s) column for which the caller specified categories
+ * has a CATEGORY block. Categories are the text output of base; those of bpchar
+ * have no trailing blanks (dperm_category_length()).
  */
 extern DpermColumn *dperm_domains_read(Oid relation, Jsonb *domains, DpermDimensionOf dimension_of,
 									   int *count);
 
 /*
  * Raise the error for a column without a domain: it names the column and both
- * ways to give one. For a column of an unusable type, the error that says so.
+ * ways to specify a domain. For a column of an unusable type, the error says
+ * so.
  */
 extern _Noreturn void dperm_domains_missing(const DpermColumn *column);
 
 /*
  * Raise the error for a vector that is the only feature and has no declared
- * dimension: as above, and the argument.
+ * dimension: as above, and it names the argument dimension.
  */
 extern _Noreturn void dperm_domains_unsized(const DpermColumn *column);
 

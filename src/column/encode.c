@@ -1,10 +1,10 @@
 /*
  * encode.c: dp_encode, a row as the vector that a learner sees; and the public
- * dimension of the vectors that an expression makes.
+ * dimension of the vectors that an expression produces.
  *
- * Of an expression only the text of the query and the catalog are looked at: a
- * constant, ARRAY[a, b, c], a call of dp_encode whose first argument is a
- * constant or a parameter, a domain whose CHECK fixes the dimension.
+ * Only the expression itself and the catalog are used: a constant, ARRAY[a, b,
+ * c], a call of dp_encode whose first argument is a constant or a parameter, a
+ * domain whose CHECK fixes the dimension.
  */
 #include "postgres.h"
 
@@ -42,7 +42,10 @@ encode(FunctionCallInfo fcinfo, DpermScorerOpener open)
 										  FLOAT8PASSBYVAL, TYPALIGN_DOUBLE));
 }
 
-/* dp_encode(model, row): what the weights of the model are multiplied by. */
+/*
+ * dp_encode(model, row): the vector that the weights of the model are
+ * multiplied by.
+ */
 Datum
 dperm_encode_model(PG_FUNCTION_ARGS)
 {
@@ -50,8 +53,8 @@ dperm_encode_model(PG_FUNCTION_ARGS)
 }
 
 /*
- * The object without the keys whose value is null: those take their domain from
- * the catalog.
+ * The object without keys whose value is null: these columns take their domain
+ * from the catalog.
  */
 static Jsonb *
 without_nulls(Jsonb *json)
@@ -64,7 +67,7 @@ without_nulls(Jsonb *json)
 	JsonbValue *result;
 
 	if (!JB_ROOT_IS_OBJECT(json))
-		return json;			/* dperm_domains_read() says what is wrong */
+		return json;			/* dperm_domains_read() raises the error */
 	pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
 	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
 	{
@@ -175,8 +178,8 @@ constant_dimension(Const *constant)
 }
 
 /*
- * The encoder of a call of dp_encode; false if the function is another, or its
- * first argument not known yet.
+ * The encoder of a call of dp_encode; false for any other function, and if its
+ * first argument is not known yet.
  */
 static bool
 called_encoder(FuncExpr *call, ParamListInfo params, DpermEncoder *encoder)
@@ -201,8 +204,8 @@ called_encoder(FuncExpr *call, ParamListInfo params, DpermEncoder *encoder)
 }
 
 /*
- * The encoder of an expression. Nothing may stand in between that rounds: a
- * cast to real[] would.
+ * The encoder of an expression. Nothing in between may round: a cast to real[]
+ * would.
  */
 bool
 dperm_encode_encoder(Node *node, ParamListInfo params, DpermEncoder *encoder)

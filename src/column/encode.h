@@ -1,5 +1,5 @@
 /*
- * encode.h: the public dimension of the vectors that an expression makes.
+ * encode.h: the public dimension of the vectors that an expression produces.
  */
 #ifndef DPERM_ENCODE_H
 #define DPERM_ENCODE_H
@@ -10,14 +10,14 @@
 #include "core/encode/encoder.h"
 
 /*
- * The dimension that an expression declares whatever rows hold, 0 if it
- * declares none. params are those of the query, or NULL.
+ * The dimension that an expression has for any row, 0 if that is not known.
+ * params are those of the query, or NULL.
  */
 extern int	dperm_encode_dimension(Node *node, ParamListInfo params);
 
 /*
- * The encoder of an expression that is a call of dp_encode, whose values are
- * what it makes, as they are; false for any other. Blocks are made in the
+ * The encoder of an expression whose value is that of a call of dp_encode,
+ * unchanged; false for any other expression. Blocks are allocated in the
  * current memory context.
  */
 extern bool dperm_encode_encoder(Node *node, ParamListInfo params, DpermEncoder *encoder);

@@ -1,5 +1,5 @@
 /*
- * label.c: from the value of a label column to a sign.
+ * label.c: convert the value of a label column to a sign.
  */
 #include "postgres.h"
 
@@ -48,7 +48,8 @@ is_textual(Oid type)
 }
 
 /*
- * A positive value that the label's type cannot read is a mistake in the call.
+ * A positive value that the label's type does not accept is an error in the
+ * call.
  */
 static void
 positive_hint(void *arg)
@@ -56,7 +57,7 @@ positive_hint(void *arg)
 	errhint("positive must be one of the values of the label column, as text.");
 }
 
-/* How to read labels of a type. */
+/* Prepare to read labels of a type. */
 void
 dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 {
@@ -70,13 +71,13 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("a label cannot be of type %s", format_type_be(type)),
-				 errhint("Use a boolean, a number, text or an enum. A view can convert other "
-						 "types.")));
+				 errhint("Use a boolean, a number, text or an enum, or convert the label in a "
+						 "view.")));
 	if (positive && strlen(positive) > DPERM_VALUE_MAX - VARHDRSZ)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("positive is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
-				 errhint("Longer values are ignored. Use a view to shorten them.")));
+				 errhint("Longer values are ignored; shorten them in a view.")));
 	if (!positive)
 	{
 		if (label->textual || get_typtype(label->type) == TYPTYPE_ENUM)
@@ -108,7 +109,7 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 	}
 }
 
-/* Raise for a type that is not the one of the labels. */
+/* Raise an error if a type is not that of the labels. */
 void
 dperm_label_check(const DpermLabel *label, Oid type)
 {
@@ -124,7 +125,8 @@ sign_of(bool positive)
 }
 
 /*
- * The sign of a number, 0 for NaN; with a positive value, whether it is that.
+ * The sign of a number, 0 for NaN; with a positive value, whether the number
+ * equals it.
  */
 static int
 number_sign(const DpermLabel *label, double value, double positive)
@@ -149,7 +151,7 @@ numeric_label_sign(const DpermLabel *label, Numeric value)
 	return sign_of(label->compare ? order == 0 : order > 0);
 }
 
-/* Whether a text is the positive value. */
+/* The sign of a text: is it the positive value? */
 static int
 text_sign(const DpermLabel *label, struct varlena *value)
 {
@@ -166,7 +168,7 @@ integer_sign(const DpermLabel *label, int64 value, int64 positive)
 	return sign_of(label->compare ? value == positive : value > 0);
 }
 
-/* -1 or +1, or 0 when the value says nothing. */
+/* -1 or +1, or 0 for no label. */
 int
 dperm_label_sign(const DpermLabel *label, Datum value)
 {
@@ -177,7 +179,7 @@ dperm_label_sign(const DpermLabel *label, Datum value)
 		struct varlena *flat;
 
 		/*
-		 * a text that is too large is not the positive one; no number is that
+		 * a text that is too large is not the positive value; no number is that
 		 * large
 		 */
 		if (dperm_datum_values_too_large(value, false))
@@ -219,7 +221,7 @@ dperm_label_sign(const DpermLabel *label, Datum value)
 typedef struct LabelCache
 {
 	MemoryContext context;		/* of all below */
-	text	   *positive;		/* what the reader was made for; NULL for none */
+	text	   *positive;		/* what the reader was built for; NULL for none */
 	DpermLabel	label;
 } LabelCache;
 
@@ -273,7 +275,7 @@ cached_label(FunctionCallInfo fcinfo)
 
 /*
  * dperm_label(value "any", positive text): a label as a boolean, NULL for none.
- * The training passes call it on label columns that are not plain booleans.
+ * Training passes call it for label columns that are not plain booleans.
  */
 Datum
 dperm_label(PG_FUNCTION_ARGS)

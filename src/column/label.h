@@ -1,10 +1,10 @@
 /*
- * label.h: from the value of a label column to a sign.
+ * label.h: convert the value of a label column to a sign.
  *
  * Boolean: true is positive. Number: greater than zero is positive, NaN is no
  * label. Text and enum: equal to the given positive value. With a positive
  * value, numbers and booleans are compared with it too. NULL is no label.
- * Reading never raises.
+ * Reading never raises an error.
  */
 #ifndef DPERM_LABEL_H
 #define DPERM_LABEL_H
@@ -21,19 +21,16 @@ typedef struct DpermLabel
 } DpermLabel;
 
 /*
- * How to read labels of a type; raises for a type that cannot be a label, a
- * text without a positive value, and a positive value that the type does not
- * know.
+ * Prepare to read labels of a type; raises an error for a type that cannot be a
+ * label, for a text without a positive value, and for a positive value that the
+ * type does not accept.
  */
 extern void dperm_label_init(DpermLabel *label, Oid type, const char *positive);
 
-/* Raise unless labels of a type can be read so. */
+/* Raise an error unless labels of this type can be read in this way. */
 extern void dperm_label_check(const DpermLabel *label, Oid type);
 
-/*
- * -1 or +1, or 0 when the value says nothing; it may leave something in the
- * current memory context.
- */
+/* -1 or +1, or 0 for no label; may allocate in the current memory context. */
 extern int	dperm_label_sign(const DpermLabel *label, Datum value);
 
 #endif							/* DPERM_LABEL_H */

@@ -22,14 +22,17 @@ PG_FUNCTION_INFO_V1(dperm_model_from_jsonb);
 PG_FUNCTION_INFO_V1(dp_weights);
 PG_FUNCTION_INFO_V1(dp_guarantee);
 
-/* From 16 on a caller may want a bad text reported instead of raised. */
+/* From 16 on, a caller may ask for soft errors. */
 #if PG_VERSION_NUM >= 160000
 #define RAISE_SOFTLY(fcinfo, rest) ereturn((fcinfo)->context, (Datum) 0, rest)
 #else
 #define RAISE_SOFTLY(fcinfo, rest) ereport(ERROR, rest)
 #endif
 
-/* First guess at the length of a text, so that it is rarely made twice. */
+/*
+ * A first guess at the length of a text, so that it rarely has to be printed
+ * twice.
+ */
 #define TEXT_ROOM(dim) (4096 + 26 * (size_t) (dim))
 
 /* A printer of core/model.h: it works as snprintf does. */
@@ -51,7 +54,7 @@ print_model(const DpermModel *model, Printer printer)
 	return text;
 }
 
-/* Make a datum out of a struct. */
+/* Make a datum from a struct. */
 Datum
 dperm_model_type_make(const DpermModel *model)
 {
@@ -59,9 +62,7 @@ dperm_model_type_make(const DpermModel *model)
 	struct varlena *result;
 	const char *why;
 
-	/*
-	 * What is stored must decode again, so a mistake of ours has to show here.
-	 */
+	/* What is stored must decode again, so detect a bug here. */
 	if (dperm_model_check(model, &why) != DPERM_OK)
 		elog(ERROR, "invalid model: %s", why);
 
@@ -72,7 +73,7 @@ dperm_model_type_make(const DpermModel *model)
 	return PointerGetDatum(result);
 }
 
-/* A struct with an arena behind it, for a form of len bytes, in one chunk. */
+/* A struct followed by an arena for a form of len bytes, in one chunk. */
 static DpermModel *
 new_model(size_t len, DpermArena *arena)
 {
@@ -102,8 +103,8 @@ decode(const char *bytes, size_t len, const char **why)
 }
 
 /*
- * Are the names text in the encoding of this database? Neither bytes from
- * elsewhere nor an escape in JSON have to be.
+ * Are the names valid in the encoding of this database? Binary input and
+ * escapes in JSON may not be.
  */
 static bool
 names_are_text(const DpermModel *model, const char **why)
@@ -124,7 +125,7 @@ names_are_text(const DpermModel *model, const char **why)
 		pg_verifymbstr(model->tuning.bytes, model->tuning.len, true);
 }
 
-/* Make a struct out of a datum. */
+/* Make a struct from a datum. */
 DpermModel *
 dperm_model_type_open(Datum value)
 {
@@ -182,7 +183,7 @@ dperm_model_out(PG_FUNCTION_ARGS)
 	PG_RETURN_CSTRING(print_model(model, dperm_model_print));
 }
 
-/* Binary input: the stored form, once it is known to decode. */
+/* Binary input: the stored form, after checking that it decodes. */
 Datum
 dperm_model_recv(PG_FUNCTION_ARGS)
 {
@@ -222,7 +223,7 @@ dperm_model_to_jsonb(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(DirectFunctionCall1(jsonb_in, CStringGetDatum(text)));
 }
 
-/* Cast from jsonb, which keeps numbers exact and forgets the order of keys. */
+/* Cast from jsonb, which preserves numbers but not the order of keys. */
 Datum
 dperm_model_from_jsonb(PG_FUNCTION_ARGS)
 {

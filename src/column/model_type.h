@@ -1,5 +1,5 @@
 /*
- * model_type.h: the SQL type dp_model, for the files that make or read one.
+ * model_type.h: the SQL type dp_model, for code that creates or reads one.
  *
  * The body of the varlena is the binary form of core/model.h, and nothing else.
  */
@@ -12,9 +12,9 @@
 extern Datum dperm_model_type_make(const DpermModel *model);
 
 /*
- * The struct of a dp_model datum, toasted or not, with all that it points to:
- * one chunk of the current memory context, for pfree. Raises
- * ERRCODE_DATA_CORRUPTED for a value that does not decode.
+ * The struct of a dp_model datum, toasted or not, with all that it points to: a
+ * single chunk in the current memory context, which can be freed with pfree.
+ * Raises ERRCODE_DATA_CORRUPTED for a value that does not decode.
  */
 extern DpermModel *dperm_model_type_open(Datum value);
 

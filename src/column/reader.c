@@ -1,5 +1,5 @@
 /*
- * reader.c: from the datum of a column to the value that the encoder takes.
+ * reader.c: convert the datum of a column to a value for the encoder.
  */
 #include "postgres.h"
 
@@ -23,8 +23,7 @@
 #include "column/reader.h"
 
 /*
- * A word of a request: the kind, one more than an encoding, or 0, and a type,
- * or 0.
+ * A word of a request: the kind; an encoding plus one, or 0; and a type, or 0.
  */
 #define WORD_KIND(word) ((word) & 0xffff)
 #define WORD_ENCODING(word) ((word) >> 16 & 0xffff)
@@ -32,7 +31,7 @@
 #define MAKE_WORD(kind, encoding, type) \
 	((uint64) (kind) | (uint64) (encoding) << 16 | (uint64) (type) << 32)
 
-/* How a type can feed a number or a time. */
+/* How to read a number or a time from a type. */
 static DpermReaderKind
 number_kind(Oid type)
 {
@@ -56,8 +55,7 @@ number_kind(Oid type)
 }
 
 /*
- * How a type can feed categories: by its bytes where it is text, else by its
- * output.
+ * How to read categories from a type: its bytes if it is text, else its output.
  */
 static DpermReaderKind
 category_kind(Oid type)
@@ -75,7 +73,7 @@ category_kind(Oid type)
 	return dperm_domain_types_has_text(type) ? DPERM_READ_OUTPUT : DPERM_READ_NONE;
 }
 
-/* How a type can feed a vector. */
+/* How to read a vector from a type. */
 static DpermReaderKind
 vector_kind(Oid type)
 {
@@ -90,7 +88,7 @@ vector_kind(Oid type)
 	return DPERM_READ_NONE;
 }
 
-/* How a type can feed a kind of block. */
+/* How to read values for a kind of block from a type. */
 DpermReaderKind
 dperm_reader_kind(Oid type, DpermBlockKind kind)
 {
@@ -104,6 +102,7 @@ dperm_reader_kind(Oid type, DpermBlockKind kind)
 				return DPERM_READ_DATE;
 			return type == TIMESTAMPOID	  ? DPERM_READ_TIMESTAMP :
 				   type == TIMESTAMPTZOID ? DPERM_READ_TIMESTAMPTZ :
+				   type == TIMEOID		  ? DPERM_READ_TIME_OF_DAY :
 											DPERM_READ_NONE;
 		case DPERM_BLOCK_FLAG:
 			return type == BOOLOID ? DPERM_READ_BOOL : DPERM_READ_NONE;
@@ -149,6 +148,7 @@ dperm_reader_tag(DpermReaderKind kind)
 		case DPERM_READ_DATE:
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
+		case DPERM_READ_TIME_OF_DAY:
 			return DPERM_TAG_TIME;
 		case DPERM_READ_BOOL:
 			return DPERM_TAG_FLAG;
@@ -164,7 +164,8 @@ dperm_reader_tag(DpermReaderKind kind)
 }
 
 /*
- * May a stored kind feed a kind of block? The one for prediction only may not.
+ * Can a kind that is stored in a request provide values for a kind of block?
+ * The one for prediction cannot.
  */
 bool
 dperm_reader_fits(uint64 kind, DpermBlockKind block)
@@ -173,7 +174,7 @@ dperm_reader_fits(uint64 kind, DpermBlockKind block)
 		dperm_tagged_fits(dperm_reader_tag((DpermReaderKind) kind), block);
 }
 
-/* The encoding of a text, where it matters. */
+/* The encoding of a text, if it matters. */
 int
 dperm_reader_encoding(const char *bytes, int len)
 {
@@ -183,7 +184,7 @@ dperm_reader_encoding(const char *bytes, int len)
 	return 0;
 }
 
-/* The encoding of the categories of a block, where it matters. */
+/* The encoding of the categories of a block, if it matters. */
 static int
 category_encoding(const DpermBlock *block)
 {
@@ -195,14 +196,14 @@ category_encoding(const DpermBlock *block)
 	return encoding;
 }
 
-/* Types with these OIDs are the same on all servers, of whatever version. */
+/* Types with these OIDs are the same on all servers of any version. */
 Oid
 dperm_reader_common_type(Oid type)
 {
 	return type < FirstGenbkiObjectId ? type : InvalidOid;
 }
 
-/* What a request says about a column. */
+/* The word of a request that describes a column. */
 uint64
 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
 {
@@ -211,7 +212,7 @@ dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type)
 												 InvalidOid);
 }
 
-/* May a word of a request be about a block? */
+/* Is a word of a request valid for a block? */
 bool
 dperm_reader_word_fits(uint64 word, const DpermBlock *block)
 {
@@ -220,7 +221,7 @@ dperm_reader_word_fits(uint64 word, const DpermBlock *block)
 		WORD_TYPE(word) < (WORD_KIND(word) == DPERM_READ_OUTPUT ? FirstGenbkiObjectId : 1);
 }
 
-/* Raise if texts of a request are in another encoding than the rows. */
+/* Raise an error if texts of a request have another encoding than the rows. */
 void
 dperm_reader_check_encoding(int encoding)
 {
@@ -233,9 +234,7 @@ dperm_reader_check_encoding(int encoding)
 				 errhint("Use databases of the same encoding, or categories in ASCII.")));
 }
 
-/*
- * The enum values of the categories of a block; InvalidOid where there is none.
- */
+/* The enum values of the categories of a block; InvalidOid if there is none. */
 static Oid *
 find_labels(Oid type, const DpermBlock *block)
 {
@@ -262,8 +261,8 @@ text_hash(const char *bytes, int len)
 }
 
 /*
- * The index of the categories by text or, if oids are given, by enum value:
- * with open addressing, and hardly any detours.
+ * A hash table of the categories by text or, if oids are given, by enum value,
+ * with open addressing and few collisions.
  */
 static DpermSlot *
 index_categories(DpermReader *reader, const Oid *oids)
@@ -294,7 +293,7 @@ index_categories(DpermReader *reader, const Oid *oids)
 	return slots;
 }
 
-/* Let a reader read an enum type, in the current context. */
+/* Bind a reader to an enum type, in the current context. */
 static void
 take_enum(DpermReader *reader, Oid type)
 {
@@ -311,8 +310,8 @@ take_enum(DpermReader *reader, Oid type)
 }
 
 /*
- * Let a reader read the texts of a type, in the current context: false if it is
- * to read another one.
+ * Bind a reader to a type that is read by its text, in the current context;
+ * false if the request is about another type.
  */
 static bool
 take_output(DpermReader *reader, Oid type)
@@ -368,7 +367,8 @@ dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words)
 }
 
 /*
- * Let one of them read a type. What it is given lives as long as the readers.
+ * Bind one of the readers to a type. What it needs lives as long as the
+ * readers.
  */
 bool
 dperm_reader_bind(DpermReader *readers, int i, Oid type)
@@ -447,10 +447,7 @@ read_text(const DpermReader *reader, Datum datum)
 	return find_text(reader, bytes, len);
 }
 
-/*
- * The category of a text that is stored, or written by the output function of a
- * type.
- */
+/* The category of a stored text, or of the output of a type. */
 static int
 read_output(DpermReader *reader, Datum datum)
 {
@@ -467,8 +464,8 @@ read_output(DpermReader *reader, Datum datum)
 }
 
 /*
- * The elements of an array or a vector, NULL if their number is not the right
- * one.
+ * The elements of an array or a vector, NULL if their number is not the
+ * expected one.
  */
 static const double *
 read_vector(DpermReader *reader, Datum datum)
@@ -513,7 +510,9 @@ dperm_reader_number(DpermReaderKind kind, Datum datum)
 		case DPERM_READ_FLOAT8:
 			return DatumGetFloat8(datum);
 		case DPERM_READ_NUMERIC:
-			/* out of range gives an infinity, where a cast would raise */
+			/*
+			 * out of range becomes infinity, where a cast would raise an error
+			 */
 			return DatumGetFloat8(DirectFunctionCall1(numeric_float8_no_overflow, datum));
 		case DPERM_READ_BOOL:
 			return DatumGetBool(datum) ? 1 : -1;
@@ -522,6 +521,8 @@ dperm_reader_number(DpermReaderKind kind, Datum datum)
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
 			return dperm_days_from_timestamp(DatumGetTimestamp(datum));
+		case DPERM_READ_TIME_OF_DAY:
+			return dperm_days_from_time(DatumGetTimeADT(datum));
 		default:
 			elog(ERROR, "a column is not a number");
 	}
@@ -546,6 +547,7 @@ dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull, DpermValue 
 		case DPERM_READ_DATE:
 		case DPERM_READ_TIMESTAMP:
 		case DPERM_READ_TIMESTAMPTZ:
+		case DPERM_READ_TIME_OF_DAY:
 			value->number = dperm_reader_number(reader->kind, datum);
 			break;
 		case DPERM_READ_TEXT:

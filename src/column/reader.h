@@ -1,10 +1,10 @@
 /*
- * reader.h: from the datum of a column to the value that the encoder takes.
+ * reader.h: convert the datum of a column to a value for the encoder.
  *
  * A reader is made once, from the type of the column and the block that it
- * feeds; reading looks at no catalog and never raises. What a request says
- * about readers holds on any server: whatever has an OID is looked up where the
- * rows are.
+ * provides values for; reading does not access the catalog and never raises an
+ * error. What a request says about readers is valid on any server: whatever has
+ * an OID is looked up where the rows are.
  */
 #ifndef DPERM_READER_H
 #define DPERM_READER_H
@@ -19,7 +19,7 @@
 #include "core/encode/encoder.h"
 #include "core/encode/tagged.h"
 
-/* How a column is stored. The numbers travel in requests: append only. */
+/* How a column is stored. The numbers are sent in requests: append only. */
 typedef enum DpermReaderKind
 {
 	DPERM_READ_NONE = 0,		/* the type does not fit the block */
@@ -38,14 +38,15 @@ typedef enum DpermReaderKind
 	DPERM_READ_FLOAT8_ARRAY,
 	DPERM_READ_FLOAT4_ARRAY,
 	DPERM_READ_NUMBER_ARRAY,	/* of another number type; prediction only */
-	DPERM_READ_VECTOR,			/* of the extension pgvector */
-	/* the text of any type: as it is stored, or by its output function */
+	DPERM_READ_VECTOR,			/* pgvector's type */
+	/* the text of any type: as stored, or from its output function */
 	DPERM_READ_OUTPUT,
 	DPERM_READ_TIMESTAMPTZ,		/* stored like the other one, but it means another moment */
-	DPERM_READ_LAST = DPERM_READ_TIMESTAMPTZ
+	DPERM_READ_TIME_OF_DAY,
+	DPERM_READ_LAST = DPERM_READ_TIME_OF_DAY
 } DpermReaderKind;
 
-/* A place in an index of categories. */
+/* A slot of a hash table of categories. */
 typedef struct DpermSlot
 {
 	uint32		hash;
@@ -56,23 +57,23 @@ typedef struct DpermReader
 {
 	DpermReaderKind kind;
 	const DpermBlock *block;
-	uint32		mask;			/* categories: slots - 1, a power of two less one */
-	DpermSlot  *slots;			/* by their texts */
+	uint32		mask;			/* categories: number of slots - 1; slots are a power of two */
+	DpermSlot  *slots;			/* by text */
 	Oid			type;			/* ENUM, OUTPUT: the type of the column, once it is known */
-	Oid		   *oids;			/* ENUM: its value for each category, or InvalidOid */
-	DpermSlot  *oid_slots;		/* by these */
+	Oid		   *oids;			/* ENUM: the enum value of each category, or InvalidOid */
+	DpermSlot  *oid_slots;		/* by enum value */
 	Oid			element;		/* NUMBER_ARRAY */
-	/* OUTPUT: the base type that the request is about; InvalidOid: any */
+	/* OUTPUT: the base type in the request; InvalidOid: any */
 	Oid			expected;
-	DpermReaderKind stored;		/* how the text is stored, or OUTPUT: not as text */
+	DpermReaderKind stored;		/* how the text is stored; OUTPUT: not as text */
 	bool		varlena;
 	FmgrInfo	output;
 	double	   *vector;			/* room for converted elements */
 } DpermReader;
 
 /*
- * How a type can feed a kind of block; DPERM_READ_NONE if it cannot. Looks at
- * the catalog.
+ * How to read values for a kind of block from a type; DPERM_READ_NONE if that
+ * is not possible. Accesses the catalog.
  */
 extern DpermReaderKind dperm_reader_kind(Oid type, DpermBlockKind kind);
 
@@ -83,41 +84,42 @@ extern DpermReaderKind dperm_reader_kind(Oid type, DpermBlockKind kind);
  */
 extern DpermReaderKind dperm_reader_natural(Oid type);
 
-/* How a kind is written in a tagged row: by its text, if by nothing else. */
+/* The tag of a kind in a tagged row; text unless there is a better one. */
 extern DpermTag dperm_reader_tag(DpermReaderKind kind);
 
-/* May a stored kind feed a kind of block, when it comes from a request? */
+/* Can a kind that is stored in a request provide values for a kind of block? */
 extern bool dperm_reader_fits(uint64 kind, DpermBlockKind block);
 
 /*
- * Make a reader in the current context. type is that of the column: for
- * DPERM_READ_ENUM and DPERM_READ_OUTPUT, unless it is bound later, and for the
- * kind that is for prediction only.
+ * Make a reader in the current context. type is that of the column: it is
+ * needed for DPERM_READ_ENUM and DPERM_READ_OUTPUT, unless they are bound
+ * later, and for the kind that only prediction uses.
  */
 extern void dperm_reader_init(DpermReader *reader, DpermReaderKind kind,
 							  const DpermBlock *block, Oid type);
 
 /*
- * What a request says about a column of a type: its DpermReaderKind, and if a
- * category of its block is not plain ASCII also the encoding of this database,
- * for a server with another one would not find it. What is read by its output
- * has the base type too, if that is built in and so the same on all servers:
- * another type may write the same value in another way. And may a word of a
- * request be about a block?
+ * The word of a request that describes a column of a type: its DpermReaderKind;
+ * the encoding of this database if a category of its block is not plain ASCII,
+ * because a server with another encoding would not find it; and, for a column
+ * that is read by its output, the base type if that is built in and so the same
+ * on all servers, because another type may write the same value differently.
+ * And is a word of a request valid for a block?
  */
 extern uint64 dperm_reader_word(DpermReaderKind kind, const DpermBlock *block, Oid type);
 extern bool dperm_reader_word_fits(uint64 word, const DpermBlock *block);
 
 /*
  * The readers for the blocks of an encoder, as one chunk in the current
- * context. words are those of a request, one for each block. Raises if they are
- * from a database of another encoding that matters.
+ * context. words are those of a request, one for each block. Raises an error if
+ * they come from a database with another encoding and that matters.
  */
 extern DpermReader *dperm_reader_make_all(const DpermEncoder *encoder, const uint64 *words);
 
 /*
- * 0 for a text that is the same bytes in all encodings, else one more than the
- * encoding of this database. And raise if that is of another.
+ * 0 for a text that has the same bytes in all encodings, else the encoding of
+ * this database plus one. And raise an error if that is not the encoding of
+ * this database.
  */
 extern int	dperm_reader_encoding(const char *bytes, int len);
 extern void dperm_reader_check_encoding(int encoding);
@@ -126,13 +128,16 @@ extern void dperm_reader_check_encoding(int encoding);
 extern Oid	dperm_reader_common_type(Oid type);
 
 /*
- * Let a DPERM_READ_ENUM or DPERM_READ_OUTPUT among such readers read a type;
- * looks at the catalog. False if the request is about another type. A category
- * that is no label of an enum is one that no row has.
+ * Bind a DPERM_READ_ENUM or DPERM_READ_OUTPUT among such readers to a type;
+ * accesses the catalog. False if the request is about another type. A category
+ * that is not a label of the enum never occurs.
  */
 extern bool dperm_reader_bind(DpermReader *readers, int i, Oid type);
 
-/* Does a reader have to be bound to a type, before it reads a column of it? */
+/*
+ * Does a reader have to be bound to a type before it reads a column of that
+ * type?
+ */
 static inline bool
 dperm_reader_is_unbound(const DpermReader *reader, Oid type)
 {
@@ -141,12 +146,14 @@ dperm_reader_is_unbound(const DpermReader *reader, Oid type)
 }
 
 /*
- * Bind readers to the columns of a result from a position on: those of the
- * blocks in their order.
+ * Bind readers to the columns of a result, beginning at a position, in the
+ * order of the blocks.
  */
 extern void dperm_reader_bind_columns(DpermReader *readers, int count, TupleDesc desc, int first);
 
-/* The value of a number, a time or a boolean, of a kind that is stored so. */
+/*
+ * The value of a number, a time or a boolean, for a kind that is stored as one.
+ */
 extern double dperm_reader_number(DpermReaderKind kind, Datum datum);
 
 /*
@@ -164,8 +171,7 @@ extern void dperm_reader_read_any(DpermReader *reader, Datum datum, bool isnull,
 								  DpermValue *value);
 
 /*
- * The same; an array that lies in the row as it is, the most common of all,
- * takes the shortest way.
+ * The same, with a fast path for the most common case, an array stored inline.
  */
 static inline void
 dperm_reader_read(DpermReader *reader, Datum datum, bool isnull, DpermValue *value)

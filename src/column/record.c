@@ -1,5 +1,5 @@
 /*
- * record.c: rows of a record type, taken apart.
+ * record.c: deform rows of a record type.
  */
 #include "postgres.h"
 
@@ -9,7 +9,7 @@
 #include "column/record.h"
 
 /*
- * The typmod of a row. Only anonymous types have one: newer servers keep a
+ * The typmod of a row. Only anonymous types have one: newer servers store a
  * version there.
  */
 static int32
@@ -18,7 +18,7 @@ row_typmod(HeapTupleHeader row)
 	return HeapTupleHeaderGetTypeId(row) == RECORDOID ? HeapTupleHeaderGetTypMod(row) : -1;
 }
 
-/* Is the row of this type, and has the type not been altered? */
+/* Does the row have this type, and is the type unaltered? */
 bool
 dperm_record_fits(const DpermRecord *record, HeapTupleHeader row)
 {
@@ -29,12 +29,12 @@ dperm_record_fits(const DpermRecord *record, HeapTupleHeader row)
 }
 
 /*
- * Take the type of a row. The version comes first: if the type is altered
- * between the two looks, then the version is out of date, and the next row will
+ * Remember the type of a row. The version is read first: if the type is altered
+ * between the two lookups, the version is out of date, and the next row will
  * not fit.
  *
- * natts must not be changed: the server finds what it keeps behind the
- * attributes by their number.
+ * natts must not be changed: the server uses it to locate data after the
+ * attributes.
  */
 void
 dperm_record_take(DpermRecord *record, HeapTupleHeader row)
@@ -47,7 +47,7 @@ dperm_record_take(DpermRecord *record, HeapTupleHeader row)
 	record->nulls = palloc(sizeof(bool) * Max(record->desc->natts, 1));
 }
 
-/* Take a row apart that fits. */
+/* Deform a row that fits. */
 void
 dperm_record_read(DpermRecord *record, HeapTupleHeader row)
 {

@@ -1,8 +1,8 @@
 /*
- * record.h: rows of a record type, taken apart.
+ * record.h: deform rows of a record type.
  *
- * The descriptor of a type is kept from row to row, together with the version
- * that it is of: a type can be altered between two rows of one query.
+ * The descriptor of a type is kept from row to row, together with its version:
+ * a type can be altered between two rows of one query.
  */
 #ifndef DPERM_RECORD_H
 #define DPERM_RECORD_H
@@ -10,9 +10,7 @@
 #include "access/htup_details.h"
 #include "access/tupdesc.h"
 
-/*
- * A record type, and the columns of the last row of it. All zero: no type yet.
- */
+/* A record type, and the columns of its last row. All zero: no type yet. */
 typedef struct DpermRecord
 {
 	Oid			type;
@@ -23,13 +21,15 @@ typedef struct DpermRecord
 	bool	   *nulls;
 } DpermRecord;
 
-/* Is the row of this type, and has the type not been altered? */
+/* Does the row have this type, and is the type unaltered? */
 extern bool dperm_record_fits(const DpermRecord *record, HeapTupleHeader row);
 
-/* Take the type of a row. Everything is allocated in the current context. */
+/*
+ * Remember the type of a row. Everything is allocated in the current context.
+ */
 extern void dperm_record_take(DpermRecord *record, HeapTupleHeader row);
 
-/* Take a row apart that fits. */
+/* Deform a row that fits. */
 extern void dperm_record_read(DpermRecord *record, HeapTupleHeader row);
 
 #endif							/* DPERM_RECORD_H */

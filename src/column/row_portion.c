@@ -1,6 +1,7 @@
 /*
- * row_portion.c: dperm_portion, the portion of a row by its identity; and
- * dperm_sample, whether it is in a sample by what it holds.
+ * row_portion.c: dperm_portion, which assigns a row to a portion by its
+ * identity; and dperm_sample, which decides by its contents whether it is in a
+ * sample.
  */
 #include "postgres.h"
 
@@ -24,10 +25,10 @@ PG_FUNCTION_INFO_V1(dperm_portion_bigint);
 PG_FUNCTION_INFO_V1(dperm_portion_uuid);
 PG_FUNCTION_INFO_V1(dperm_sample);
 
-/* As much of a value decides whether it is in a sample. */
+/* How many bytes of a value decide whether its row is in a sample. */
 #define SAMPLE_PREFIX 256
 
-/* The key and the number of portions, of a function. */
+/* Read the key and the number of portions of a call. */
 static const unsigned char *
 read_key(FunctionCallInfo fcinfo, const char *function, int *portions)
 {
@@ -42,7 +43,10 @@ read_key(FunctionCallInfo fcinfo, const char *function, int *portions)
 	return (const unsigned char *) VARDATA_ANY(key);
 }
 
-/* dperm_portion(key, portions, tableoid, ctid): by the place of a row. */
+/*
+ * dperm_portion(key, portions, tableoid, ctid): by the physical location of a
+ * row.
+ */
 Datum
 dperm_portion_place(PG_FUNCTION_ARGS)
 {
@@ -56,8 +60,8 @@ dperm_portion_place(PG_FUNCTION_ARGS)
 }
 
 /*
- * dperm_portion(key, portions, identity): by a column. Whichever its type is,
- * rows without an identity share a portion.
+ * dperm_portion(key, portions, identity): by a column. Rows without an identity
+ * share a portion, whatever the type.
  */
 Datum
 dperm_portion_text(PG_FUNCTION_ARGS)
@@ -73,9 +77,7 @@ dperm_portion_text(PG_FUNCTION_ARGS)
 								  portions));
 }
 
-/*
- * The same by an integer: servers of any byte order give it the same portion.
- */
+/* The same by an integer, independent of the byte order of the server. */
 Datum
 dperm_portion_bigint(PG_FUNCTION_ARGS)
 {
@@ -99,7 +101,7 @@ dperm_portion_uuid(PG_FUNCTION_ARGS)
 	PG_RETURN_INT32(dperm_portion(key, PG_GETARG_UUID_P(2)->data, UUID_LEN, portions));
 }
 
-/* Append the beginning of a value, as it is in memory. */
+/* Append the first bytes of a value, as stored in memory. */
 static void
 append_image(StringInfo image, Datum value, Oid type)
 {
@@ -111,7 +113,7 @@ append_image(StringInfo image, Datum value, Oid type)
 	{
 		Datum		stored = 0;
 
-		/* of a datum only so many bytes are the value */
+		/* only this many bytes of the datum are the value */
 		store_att_byval(&stored, value, len);
 		appendBinaryStringInfo(image, (char *) &stored, len);
 	}
@@ -129,9 +131,9 @@ append_image(StringInfo image, Datum value, Oid type)
 }
 
 /*
- * dperm_sample(key, every, VARIADIC columns): is a row one of about one in so
- * many? It looks at bytes alone, so that it is immutable for any type of
- * columns: foreign servers are sent nothing else.
+ * dperm_sample(key, every, VARIADIC columns): is a row in a sample of about
+ * 1/every of all rows? It looks only at bytes, so that it is immutable for any
+ * type of column: only immutable functions are sent to foreign servers.
  */
 Datum
 dperm_sample(PG_FUNCTION_ARGS)

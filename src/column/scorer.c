@@ -1,10 +1,10 @@
 /*
  * scorer.c: a model and the rows it is applied to.
  *
- * The features of a row come as an array (for a model of one vector) or as a
- * row whose columns are found by name. One look at the type of the argument,
- * once per query, picks the way; the columns are looked up once per model and
- * row type. A join with a table of models may change the model from row to row.
+ * The features are an array (for a model of one vector) or a row whose columns
+ * are matched by name. The type of the argument decides, once per query; the
+ * columns are looked up once per model and row type. A join with a table of
+ * models may change the model from row to row.
  */
 #include "postgres.h"
 
@@ -30,9 +30,7 @@
 /* What is kept between the rows of one query. */
 struct DpermScorer
 {
-	/*
-	 * How the features come: as a row, a literal without a type, or an array.
-	 */
+	/* The form of the features: a row, an untyped literal, or an array. */
 	bool		is_row;
 	bool		is_literal;
 	Oid			type;			/* of the features */
@@ -40,7 +38,7 @@ struct DpermScorer
 	FmgrInfo	literal_in;		/* the input function of float8[] */
 	Oid			literal_param;
 
-	/* The model at hand; everything below lives in model_cxt. */
+	/* The current model; everything below lives in model_cxt. */
 	MemoryContext model_cxt;
 	bool		valid;			/* is there one? */
 	DpermScored scored;
@@ -50,7 +48,7 @@ struct DpermScorer
 	double	   *room;
 
 	/*
-	 * Which value it was decoded from: a toast pointer, or a copy of its bytes.
+	 * The value it was decoded from: a toast pointer, or a copy of its bytes.
 	 */
 	bool		on_disk;
 	struct varatt_external pointer;
@@ -61,11 +59,11 @@ struct DpermScorer
 	MemoryContext row_cxt;
 	bool		readers_valid;
 	DpermReader *readers;
-	DpermRecord record;			/* for rows: their type */
-	int		   *columns;		/* where each block is in a row */
+	DpermRecord record;			/* the row type, for rows */
+	int		   *columns;		/* the position of each block's column in a row */
 };
 
-/* Find out how the features come. */
+/* Determine the form of the features. */
 static void
 resolve_argument(DpermScorer *scorer, FmgrInfo *flinfo)
 {
@@ -92,14 +90,14 @@ resolve_argument(DpermScorer *scorer, FmgrInfo *flinfo)
 				 errhint("Pass a row, or an array of numbers for a model of one vector.")));
 }
 
-/* Decode another model in place of the one at hand. */
+/* Replace the current model by another one. */
 static void
 replace_model(DpermScorer *scorer, Datum value)
 {
 	MemoryContext caller;
 	const DpermEncoder *encoder = &scorer->scored.encoder;
 
-	scorer->valid = false;		/* should decoding raise */
+	scorer->valid = false;		/* in case decoding raises an error */
 	scorer->readers_valid = false;
 	MemoryContextReset(scorer->model_cxt);
 	caller = MemoryContextSwitchTo(scorer->model_cxt);
@@ -121,9 +119,9 @@ replace_model(DpermScorer *scorer, Datum value)
 }
 
 /*
- * Make sure that the model at hand is this one. An address proves nothing: the
- * executor reuses its memory from row to row. A toast pointer does, without a
- * look at the value, and so do equal bytes.
+ * Make sure that the current model is this one. The address proves nothing: the
+ * executor reuses memory from row to row. An equal toast pointer does, without
+ * reading the value, and so do equal bytes.
  */
 static void
 use_model(DpermScorer *scorer, Datum value)
@@ -146,7 +144,7 @@ use_model(DpermScorer *scorer, Datum value)
 	}
 
 	/*
-	 * Any other pointer leads to memory that may change: look at what it holds.
+	 * Any other pointer refers to memory that may change: compare its contents.
 	 */
 	if (VARATT_IS_EXTERNAL(flat))
 		flat = PG_DETOAST_DATUM_PACKED(value);
@@ -169,7 +167,7 @@ dperm_scorer_open_model(Datum value, Oid features_type, DpermScored *out)
 	out->encoder = out->model->encoder;
 }
 
-/* The scorer of a call site, with the model of this row at hand. */
+/* The scorer of a call site, with the model of this row. */
 DpermScorer *
 dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open)
 {
@@ -208,7 +206,10 @@ column_name(const DpermBlock *block)
 	return pnstrdup(block->column.bytes, block->column.len);
 }
 
-/* Make the reader of a block for a column type, or say that it does not fit. */
+/*
+ * Make the reader of a block for a column type; raise an error if it does not
+ * fit.
+ */
 static void
 make_reader(DpermScorer *scorer, int i, Oid type)
 {
@@ -224,7 +225,7 @@ make_reader(DpermScorer *scorer, int i, Oid type)
 	dperm_reader_init(&scorer->readers[i], kind, block, type);
 }
 
-/* Are the columns of a row called as ROW() calls them? */
+/* Do the columns of a row have the names that ROW() gives them? */
 static bool
 lacks_names(TupleDesc desc)
 {
@@ -271,11 +272,10 @@ resolve_row(DpermScorer *scorer, HeapTupleHeader row)
 					 errmsg("the row has no column \"%s\", which the model requires",
 							column_name(&encoder->blocks[i])),
 					 lacks_names(desc) ?
-					 errhint("The columns of this row have no names. Cast it to a row type, as in "
-							 "ROW(...)::my_table. On a Citus cluster, where the columns of a "
-							 "subquery or view lose their names, select from the table or add "
-							 "OFFSET 0 to the subquery.") :
-					 errhint("Columns are matched by name. If the column has another name, rename "
+					 errhint("Cast the row to a named row type, as in ROW(...)::my_table, or, on a "
+							 "Citus cluster, where the columns of a subquery or view lose their "
+							 "names, select from the table or add OFFSET 0 to the subquery.") :
+					 errhint("Columns are matched by name; if the column has another name, rename "
 							 "it in a subquery.")));
 		make_reader(scorer, i, TupleDescAttr(desc, found)->atttypid);
 		scorer->columns[i] = found;
@@ -323,7 +323,8 @@ resolve_array(DpermScorer *scorer)
 }
 
 /*
- * A mistake in the query, not in the data: a vector that cannot fit the model.
+ * Raise an error for a vector that does not fit the model: the query is wrong,
+ * not the data.
  */
 static void
 check_elements(const DpermScorer *scorer, Datum features)
@@ -334,7 +335,7 @@ check_elements(const DpermScorer *scorer, Datum features)
 
 	if (scorer->readers[0].kind == DPERM_READ_VECTOR)
 	{
-		/* pgvector: int16 dimension behind the header */
+		/* pgvector: int16 dimension after the header */
 		elements = *(int16 *) VARDATA(PG_DETOAST_DATUM(features));
 	}
 	else

@@ -11,31 +11,30 @@
 
 typedef struct DpermScorer DpermScorer;
 
-/* What rows are applied to. */
+/* What is applied to rows. */
 typedef struct DpermScored
 {
 	DpermEncoder encoder;
-	/* that the encoder is of; NULL: of none, so that there are no weights */
+	/* the model of the encoder; NULL: an encoder without weights */
 	const DpermModel *model;
 } DpermScored;
 
 /*
- * Makes it out of the first argument, in the current context. features_type is
+ * Makes it from the first argument, in the current context. features_type is
  * the type of the second one.
  */
 typedef void (*DpermScorerOpener) (Datum value, Oid features_type, DpermScored *out);
 
 /*
  * The scorer of a call site whose arguments are (model, features "any"), with
- * the model of this row at hand. open is called again only when another value
- * comes along.
+ * the model of this row. open is called again only if the value changes.
  */
 extern DpermScorer *dperm_scorer_get(FunctionCallInfo fcinfo, DpermScorerOpener open);
 
 /* The opener for a dp_model. */
 extern void dperm_scorer_open_model(Datum value, Oid features_type, DpermScored *out);
 
-/* What was opened. */
+/* The model that was opened. */
 extern const DpermModel *dperm_scorer_model(const DpermScorer *scorer);
 extern const DpermEncoder *dperm_scorer_encoder(const DpermScorer *scorer);
 

@@ -1,10 +1,10 @@
 /*
- * small_values.c: dperm_text and dperm_bounded, which keep large values out of
+ * small_values.c: dperm_text and dperm_bounded, which exclude large values from
  * a pass.
  *
- * A value that is too large to be of use must not be able to exhaust memory:
- * the error would tell that it is there. What is too large is a constant,
- * whatever the call is about; see datum_values.h.
+ * A value that is too large to be useful must not exhaust memory: the error
+ * would reveal that it exists. The limit is the same constant for every call;
+ * see datum_values.h.
  */
 #include "postgres.h"
 
@@ -49,7 +49,7 @@ value_type(FunctionCallInfo fcinfo)
 	return result;
 }
 
-/* Is the argument too large to be looked at? */
+/* Is the argument too large to be read? */
 static bool
 is_too_large(FunctionCallInfo fcinfo, const ValueType *type)
 {
@@ -57,8 +57,8 @@ is_too_large(FunctionCallInfo fcinfo, const ValueType *type)
 }
 
 /*
- * dperm_text(value "any"): the output of its type as text, or NULL. A cast may
- * give something else.
+ * dperm_text(value "any"): the output of its type as text, or NULL. A cast to
+ * text may differ.
  */
 Datum
 dperm_text(PG_FUNCTION_ARGS)

@@ -3,8 +3,8 @@
  * can read.
  *
  * Some servers call aggregates without the types of their arguments, as Citus
- * does on its workers. dperm_row is an ordinary function: its arguments have
- * their types wherever it runs. What it writes is in core/encode/tagged.h.
+ * does on its workers. dperm_row is an ordinary function, so the types of its
+ * arguments are known everywhere. core/encode/tagged.h describes the format.
  */
 #include "postgres.h"
 
@@ -31,13 +31,13 @@ typedef struct TaggedColumn
 	DpermReaderKind kind;
 	bool		varlena;
 	bool		is_array;
-	Oid			element;		/* of an array that is read element by element */
-	FmgrInfo	output;			/* of a text by output */
+	Oid			element;		/* of an array that is read by element */
+	FmgrInfo	output;			/* for text from an output function */
 } TaggedColumn;
 
 /*
- * Find out about a column; what is neither number nor vector is written as
- * text.
+ * Determine how to write a column; anything but numbers and vectors is written
+ * as text.
  */
 static void
 init_column(TaggedColumn *column, Oid type, MemoryContext context)
@@ -84,7 +84,7 @@ tagged_columns(FunctionCallInfo fcinfo)
 	return columns;
 }
 
-/* Raise for columns that are written as the catalog or a setting says. */
+/* Raise an error for columns whose text depends on the catalog or a setting. */
 static void
 check_plain(FunctionCallInfo fcinfo)
 {
@@ -94,11 +94,11 @@ check_plain(FunctionCallInfo fcinfo)
 		if (columns[i].kind == DPERM_READ_ENUM || columns[i].kind == DPERM_READ_OUTPUT)
 			ereport(ERROR,
 					(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-					 errmsg("dperm_row_plain does not take columns of type %s",
+					 errmsg("dperm_row_plain does not accept columns of type %s",
 							format_type_be(get_fn_expr_argtype(fcinfo->flinfo, i)))));
 }
 
-/* Room for a value with so many bytes behind its head. */
+/* Make room for a value with this many bytes after its head. */
 static unsigned char *
 room_for(StringInfo row, Size bytes)
 {
@@ -106,7 +106,7 @@ room_for(StringInfo row, Size bytes)
 	return (unsigned char *) row->data + row->len;
 }
 
-/* Account for what was written. */
+/* Set the length after writing. */
 static void
 wrote(StringInfo row, const unsigned char *end)
 {
@@ -155,7 +155,7 @@ write_pgvector(StringInfo row, const TaggedColumn *column, Datum datum)
 		wrote(row, dperm_tagged_put_float4(room_for(row, sizeof(float) * count), elements, count));
 }
 
-/* Write an array; one that no vector can be is null. */
+/* Write an array; one that cannot be a vector becomes null. */
 static void
 write_array(StringInfo row, const TaggedColumn *column, Datum datum)
 {
@@ -195,8 +195,8 @@ write_value(StringInfo row, const TaggedColumn *column, Datum datum, bool isnull
 }
 
 /*
- * dperm_row(VARIADIC columns "any"): a row as bytes. Two rows side by side are
- * a row, too.
+ * dperm_row(VARIADIC columns "any"): a row as bytes. The concatenation of two
+ * rows is a row, too.
  */
 Datum
 dperm_row(PG_FUNCTION_ARGS)
@@ -213,8 +213,8 @@ dperm_row(PG_FUNCTION_ARGS)
 }
 
 /*
- * The same for columns whose bytes depend on nothing but them: it is immutable,
- * as what foreign servers are sent has to be.
+ * The same for columns whose bytes depend only on their values: it is
+ * immutable, as functions sent to foreign servers must be.
  */
 Datum
 dperm_row_plain(PG_FUNCTION_ARGS)

@@ -13,6 +13,7 @@
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/lsyscache.h"
 #include "utils/tuplestore.h"
 
 #include "base/arguments.h"
@@ -24,6 +25,9 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 #include "entry/train.h"
+#include "protect/domain_tables.h"
+#include "query/source_notes.h"
+#include "relation/relation.h"
 #include "train/call_charge.h"
 
 PG_FUNCTION_INFO_V1(dp_cost);
@@ -196,6 +200,8 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	put_number(desc, "weight_error", norm / sqrt(setup.dim), values, nulls);
 	put_number(desc, "weight_bound", weight_bound(&setup, &calibration), values, nulls);
 	put_number(desc, "noise_share", noise_share(planned, setup.rows), values, nulls);
+	put_column(desc, "risk", Float8GetDatum(dperm_calibrate_expected_risk(&setup)),
+			   isinf(setup.epsilon), values, nulls);
 	put_column(desc, "rows_needed", Int64GetDatum(needed), needed == 0, values, nulls);
 	return setup;
 }
@@ -276,49 +282,120 @@ dp_cost(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
+/* The number of rows to expect: as the caller says, or else as the catalog does. */
+static int64
+expected_rows(FunctionCallInfo fcinfo, const DpermSource *source)
+{
+	int64		estimate = source->unit ? 0 : dperm_relation_estimated_rows(source->relation);
+	Datum		rows;
+
+	if (dperm_arguments_get(fcinfo, "rows", INT8OID, &rows))
+		return DatumGetInt64(rows);
+	if (estimate == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
+				 source->unit ? errmsg("rows must be specified for persons") :
+				 errmsg("rows must be specified for relation \"%s\"",
+						get_rel_name(source->relation)),
+				 errhint("rows is the number of %s to expect, for example rows => 10000.%s",
+						 source->unit ? "persons" : "rows",
+						 source->unit ? "" : " For a plain table, ANALYZE gives the catalog "
+						 "an estimate.")));
+	ereport(NOTICE,
+			(errmsg("rows is " INT64_FORMAT ", as the catalog estimates for relation \"%s\"",
+					estimate, get_rel_name(source->relation))));
+	return estimate;
+}
+
+/* The ways to train that the rows of a result are about. */
+typedef struct Ways
+{
+	Tuplestorestate *store;
+	TupleDesc	desc;
+	bool		shown[DPERM_METHOD_COUNT][DPERM_LAW_COUNT][2];	/* the ball, and a shape */
+} Ways;
+
+/* Add a row for a way to train, unless there is one, or it makes no sense. */
+static void
+add_way(Ways *ways, const Planned *planned, const DpermSource *source, Oid function, bool chosen)
+{
+	Datum	   *values = palloc(sizeof(Datum) * ways->desc->natts);
+	bool	   *nulls = palloc(sizeof(bool) * ways->desc->natts);
+	DpermSetup	setup =
+		dperm_options_setup(&planned->options, planned->dim, planned->noise, planned->rows);
+	bool	   *shown =
+		&ways->shown[setup.method][dperm_setup_law(&setup)][setup.noise ? 1 : 0];
+
+	if (*shown || (!chosen && isinf(noise_share(planned, planned->rows))))
+		return;
+	*shown = true;
+	(void) fill_row(planned, ways->desc, values, nulls);
+	put_column(ways->desc, "chosen", BoolGetDatum(chosen), false, values, nulls);
+	fill_charge(planned, source, function, ways->desc, values, nulls);
+	tuplestore_putvalues(ways->store, ways->desc, values, nulls);
+	if (chosen)
+		dperm_options_advise(&setup, planned->rows);
+}
+
+/*
+ * Add the ways that the caller could ask for instead: what the arguments say is
+ * fixed, but pure noise needs no delta.
+ */
+static void
+add_alternatives(Ways *ways, const Planned *chosen, const DpermSource *source, Oid function,
+				 bool own_slack)
+{
+	const DpermOptions *options = &chosen->options;
+
+	for (int way = 0; way < DPERM_METHOD_COUNT * DPERM_LAW_COUNT * 2; way++)
+	{
+		Planned		planned = *chosen;
+		DpermMethod method = way / 2 / DPERM_LAW_COUNT;
+		bool		gaussian = way / 2 % DPERM_LAW_COUNT == DPERM_LAW_GAUSSIAN;
+
+		if ((options->automatic ? options->objective_only && method != DPERM_METHOD_OBJECTIVE :
+			 method != options->method) ||
+			(gaussian ? options->delta == 0 : options->delta > 0 && !options->automatic) ||
+			(way % 2 == 1 && options->noise != DPERM_NOISE_DEFAULT))
+			continue;
+		planned.options.automatic = false;
+		planned.options.method = method;
+		if (!gaussian)
+			planned.options.delta = 0;
+		if (way % 2 == 1)
+			planned.options.noise = DPERM_NOISE_BALL;
+		if (!own_slack || method != DPERM_METHOD_OBJECTIVE)
+			planned.options.slack = 0;
+		dperm_call_charge_settle(&planned.options, source);
+		planned.noise = dperm_options_noise(&planned.options, &source->spec.encoder, false);
+		add_way(ways, &planned, source, function, false);
+	}
+}
+
 /*
  * dp_cost(source, label, features, epsilon, rows, ...): of a training with
- * these arguments. Unless the caller chooses the noise, the ball is shown too
- * where it is not what the training would draw.
+ * these arguments, and of the other ways that it could take.
  */
 Datum
 dperm_cost_source(PG_FUNCTION_ARGS)
 {
+	FunctionCallInfo call = dperm_domain_tables_call(fcinfo);
+	Oid			function = fcinfo->flinfo->fn_oid;
+	Ways		ways = {NULL};
 	Planned		planned;
-	DpermSetup	setup;
 	DpermSource source;
-	Tuplestorestate *store;
-	TupleDesc	desc;
-	Datum	   *values;
-	bool	   *nulls;
-	Datum		rows;
+	Datum		slack;
 
-	if (!dperm_arguments_get(fcinfo, "rows", INT8OID, &rows))
-		ereport(ERROR,
-				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
-				 errmsg("rows must not be null"),
-				 errhint("rows is the number of rows to expect, for example rows => 10000. The "
-						 "rows of source are not counted.")));
-	planned.rows = DatumGetInt64(rows);
-	planned.noise = dperm_train_open(fcinfo, learner_of(dperm_arguments_text(fcinfo, "loss")),
-									 false, &planned.options, &source);
+	planned.noise = dperm_train_open(call, learner_of(dperm_arguments_text(fcinfo, "loss")), false,
+									 &planned.options, &source);
 	planned.dim = dperm_encoder_dim(&source.spec.encoder);
+	planned.rows = expected_rows(fcinfo, &source);
 	check_size(&planned);
-
-	store = dperm_result_set_begin(fcinfo, &desc);
-	values = palloc(sizeof(Datum) * desc->natts);
-	nulls = palloc(sizeof(bool) * desc->natts);
-	setup = fill_row(&planned, desc, values, nulls);
-	fill_charge(&planned, &source, fcinfo->flinfo->fn_oid, desc, values, nulls);
-	tuplestore_putvalues(store, desc, values, nulls);
-	dperm_options_advise(&setup, planned.rows);
-	if (setup.noise && planned.options.noise == DPERM_NOISE_DEFAULT)
-	{
-		planned.options.noise = DPERM_NOISE_BALL;
-		planned.noise = (DpermNoisePlans) {{NULL}};
-		(void) fill_row(&planned, desc, values, nulls);
-		fill_charge(&planned, &source, fcinfo->flinfo->fn_oid, desc, values, nulls);
-		tuplestore_putvalues(store, desc, values, nulls);
-	}
+	dperm_source_notes_tell(&source, &planned.options);
+	ways.store = dperm_result_set_begin(fcinfo, &ways.desc);
+	add_way(&ways, &planned, &source, function, true);
+	if (!isinf(planned.options.epsilon))
+		add_alternatives(&ways, &planned, &source, function,
+						 dperm_arguments_get(fcinfo, "slack", FLOAT8OID, &slack));
 	return (Datum) 0;
 }

@@ -4,53 +4,76 @@
 #include "postgres.h"
 
 #include "fmgr.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
+#include "utils/syscache.h"
 #include "utils/tuplestore.h"
 
 #include "base/result_set.h"
+#include "budget/debit.h"
 #include "column/domain_json.h"
 #include "column/domains.h"
 #include "column/encode.h"
+#include "protect/protection.h"
 
 PG_FUNCTION_INFO_V1(dp_domains);
 
 /*
- * dp_domains(relation regclass): what the catalog says about each column that
- * can be a feature.
+ * The registration of a relation, if the caller may train on it: dp_protected
+ * shows what it says.
+ */
+static const DpermRegistration *
+usable_registration(Oid relation)
+{
+	const DpermRegistration *registration =
+		SearchSysCacheExists1(RELOID, ObjectIdGetDatum(relation)) ?
+		dperm_registry_find(relation) : NULL;
+
+	return registration && registration->budget && !registration->waiting &&
+		dperm_debit_may_spend(registration->budget, relation, GetUserId()) ? registration : NULL;
+}
+
+/* A row of the result. */
+static void
+put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
+{
+	char	   *origin = column->known ? column->origin : column->lack;
+	StringInfoData json;
+	Datum		values[5] = {DirectFunctionCall1(namein, CStringGetDatum(column->name)),
+	ObjectIdGetDatum(column->type)};
+	bool		nulls[5] = {false, false, !column->known, origin == NULL, column->known};
+
+	initStringInfo(&json);
+	if (column->known)
+		dperm_domain_json_print(&json, column);
+	else
+		dperm_domain_json_template(&json, column);
+	values[2] = values[4] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
+	if (origin)
+		values[3] = CStringGetTextDatum(origin);
+	tuplestore_putvalues(store, desc, values, nulls);
+}
+
+/*
+ * dp_domains(relation regclass): what is known about each column that can be a
+ * feature; of a protected relation, about those that are open to training.
  */
 Datum
 dp_domains(PG_FUNCTION_ARGS)
 {
-	TupleDesc	tuple;
-	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &tuple);
+	Oid			relation = PG_GETARG_OID(0);
+	const DpermRegistration *registration = usable_registration(relation);
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
 	int			count;
-	DpermColumn *columns =
-		dperm_domains_read(PG_GETARG_OID(0), NULL, dperm_encode_dimension, &count);
+	DpermColumn *columns = registration ?
+		dperm_protection_columns(registration, NULL, &count) :
+		dperm_domains_read(relation, NULL, dperm_encode_dimension, &count);
 
 	for (int i = 0; i < count; i++)
-	{
-		DpermColumn *column = &columns[i];
-		char	   *origin = column->known ? column->origin : column->lack;
-		Datum		values[4];
-		bool		nulls[4] = {false, false, !column->known, origin == NULL};
-
-		if (!column->usable)
-			continue;
-		values[0] = DirectFunctionCall1(namein, CStringGetDatum(column->name));
-		values[1] = ObjectIdGetDatum(column->type);
-		values[2] = values[3] = (Datum) 0;
-		if (column->known)
-		{
-			StringInfoData json;
-
-			initStringInfo(&json);
-			dperm_domain_json_print(&json, column);
-			values[2] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
-		}
-		if (origin)
-			values[3] = CStringGetTextDatum(origin);
-		tuplestore_putvalues(store, tuple, values, nulls);
-	}
+		if (columns[i].usable &&
+			(registration == NULL || dperm_protection_lists(registration, &columns[i])))
+			put_domain(store, desc, &columns[i]);
 	return (Datum) 0;
 }

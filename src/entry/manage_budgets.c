@@ -21,6 +21,7 @@
 #include "budget/budget.h"
 #include "budget/object_name.h"
 #include "core/base/limits.h"
+#include "protect/owner_notes.h"
 #include "protect/registry.h"
 #include "relation/cluster.h"
 #include "relation/location.h"
@@ -367,6 +368,7 @@ dp_grant(PG_FUNCTION_ARGS)
 		elog(ERROR, "could not write a grant of budget \"%s\"", name);
 	dperm_budget_append(&line);
 	dperm_own_tables_leave(&scope);
+	dperm_owner_notes_grantee(grantee, name);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn_of(grantee);
 	PG_RETURN_VOID();

@@ -26,7 +26,9 @@
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/allowed_code.h"
+#include "protect/domain_tables.h"
 #include "protect/kept_units.h"
+#include "protect/owner_notes.h"
 #include "protect/population.h"
 #include "protect/protection.h"
 #include "query/persons.h"
@@ -141,11 +143,15 @@ domains_fit(Jsonb *domains, size_t limit)
 	return size <= limit && strlen(JsonbToCString(NULL, &domains->root, VARSIZE(domains))) <= limit;
 }
 
-/* The domains as they are given, NULL if they are NULL. */
+/*
+ * The domains of a relation, with values in place of tables; NULL if they are
+ * NULL.
+ */
 static Jsonb *
-domains_argument(FunctionCallInfo fcinfo)
+domains_argument(FunctionCallInfo fcinfo, Oid relation)
 {
-	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
+	Jsonb	   *domains =
+		dperm_domain_tables_read(dperm_arguments_jsonb(fcinfo, "domains"), relation);
 
 	if (domains && !domains_fit(domains, DOMAINS_TEXT))
 		ereport(ERROR,
@@ -357,10 +363,10 @@ Datum
 dp_protect(PG_FUNCTION_ARGS)
 {
 	char	   *unit = dperm_arguments_text(fcinfo, "unit");
-	Jsonb	   *domains = domains_argument(fcinfo);
 	int			listed;
 	char	  **names = columns_argument(fcinfo, &listed);
 	Oid			relation = own_relation(fcinfo);
+	Jsonb	   *domains = domains_argument(fcinfo, relation);
 	DpermRegistration registration = {.relation = relation,
 		.budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT),
 	.persons = unit != NULL};
@@ -426,6 +432,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	dperm_budget_note(registration.budget, "protect", scope.user, dperm_relation_name(relation),
 					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
 	dperm_own_tables_leave(&scope);
+	dperm_owner_notes_relation(relation);
 	dperm_population_warn(relation, unit != NULL);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn(relation, distributed);

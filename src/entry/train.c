@@ -10,6 +10,7 @@
 #include "base/option_table.h"
 #include "column/model_type.h"
 #include "entry/train.h"
+#include "protect/domain_tables.h"
 #include "protect/locks.h"
 #include "protect/protected_call.h"
 #include "protect/worker.h"
@@ -72,6 +73,18 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	return noise;
 }
 
+/* Call a trainer with domains that name no tables. */
+Datum
+dperm_train_call(FunctionCallInfo fcinfo, DpermLearner learner,
+				 Datum (*trainer) (FunctionCallInfo, DpermLearner))
+{
+	FunctionCallInfo call = dperm_domain_tables_call(fcinfo);
+	Datum		result = trainer(call, learner);
+
+	fcinfo->isnull = call->isnull;
+	return result;
+}
+
 /* Train as the arguments say. */
 static Datum
 train(FunctionCallInfo fcinfo, DpermLearner learner)
@@ -93,7 +106,7 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 Datum
 dp_logreg_train(PG_FUNCTION_ARGS)
 {
-	return train(fcinfo, DPERM_LEARNER_LOGREG);
+	return dperm_train_call(fcinfo, DPERM_LEARNER_LOGREG, train);
 }
 
 /*
@@ -102,5 +115,5 @@ dp_logreg_train(PG_FUNCTION_ARGS)
 Datum
 dp_svm_train(PG_FUNCTION_ARGS)
 {
-	return train(fcinfo, DPERM_LEARNER_SVM);
+	return dperm_train_call(fcinfo, DPERM_LEARNER_SVM, train);
 }

@@ -20,6 +20,13 @@ extern DpermNoisePlans dperm_train_open(FunctionCallInfo fcinfo, DpermLearner le
 										DpermOptions *options, DpermSource *source);
 
 /*
+ * Call a function that trains, with values in place of the tables that its
+ * domains may name.
+ */
+extern Datum dperm_train_call(FunctionCallInfo fcinfo, DpermLearner learner,
+							  Datum (*trainer) (FunctionCallInfo, DpermLearner));
+
+/*
  * The result of a training function, made in its caller's context; ends the SPI
  * connection.
  */

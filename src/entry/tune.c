@@ -603,12 +603,12 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 Datum
 dp_logreg_tune(PG_FUNCTION_ARGS)
 {
-	return tune(fcinfo, DPERM_LEARNER_LOGREG);
+	return dperm_train_call(fcinfo, DPERM_LEARNER_LOGREG, tune);
 }
 
 /* dp_svm_tune(source, label, features, epsilon, ...): see sql/parts */
 Datum
 dp_svm_tune(PG_FUNCTION_ARGS)
 {
-	return tune(fcinfo, DPERM_LEARNER_SVM);
+	return dperm_train_call(fcinfo, DPERM_LEARNER_SVM, tune);
 }

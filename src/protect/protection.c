@@ -271,6 +271,51 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 						 "show them.")));
 }
 
+/* The columns of a relation if it has registered domains; else none. */
+static DpermColumn *
+registered_columns(Oid relation, int *count)
+{
+	const DpermRegistration *registration = dperm_registry_find(relation);
+
+	*count = 0;
+	if (registration == NULL || registration->budget == NULL || registration->waiting ||
+		registration->domains == NULL)
+		return NULL;
+	return dperm_domains_read(relation, registration->domains, dperm_encode_dimension, count);
+}
+
+/*
+ * Let columns that a view shows as they are have the domains that are
+ * registered for the table behind it, unless the view has its own. These come
+ * before what the catalog declares, as they do for the table.
+ */
+static void
+take_over_domains(Oid view, DpermColumn *columns, int count)
+{
+	Oid			table = view;
+	DpermColumn *theirs = NULL;
+	int			their_count = 0;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (columns[i].given || columns[i].relation == view)
+			continue;
+		if (columns[i].relation != table)
+			theirs = registered_columns(table = columns[i].relation, &their_count);
+		for (int j = 0; j < their_count; j++)
+			if (theirs[j].given && theirs[j].number == columns[i].home)
+			{
+				DpermText	name = columns[i].block.column;
+
+				columns[i].known = true;
+				columns[i].block = theirs[j].block;
+				columns[i].block.column = name;
+				columns[i].origin = psprintf("registration of \"%s\"", get_rel_name(table));
+				columns[i].lack = NULL;
+			}
+	}
+}
+
 /* All live columns, with domains that the caller may have narrowed. */
 DpermColumn *
 dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, int *count)
@@ -278,6 +323,8 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, 
 	DpermColumn *columns = dperm_domains_read(registration->relation, registration->domains,
 											  dperm_encode_dimension, count);
 	DpermColumn *asked;
+
+	take_over_domains(registration->relation, columns, *count);
 
 	/* a domain that is registered is no argument */
 	for (int i = 0; i < *count; i++)
@@ -290,9 +337,8 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, 
 		return columns;
 	asked = dperm_domains_read(registration->relation, domains, dperm_encode_dimension, count);
 	for (int i = 0; i < *count; i++)
-		if (asked[i].given)
+		if (asked[i].given && dperm_protection_lists(registration, &columns[i]))
 		{
-			dperm_protection_check_column(registration, &columns[i]);
 			dperm_protection_check_block(registration, &columns[i], &asked[i].block);
 			columns[i].block = asked[i].block;
 			columns[i].given = true;

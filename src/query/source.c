@@ -20,6 +20,7 @@
 
 #include "column/domains.h"
 #include "column/encode.h"
+#include "column/label_domain.h"
 #include "column/reader.h"
 #include "protect/population.h"
 #include "protect/protection.h"
@@ -56,6 +57,8 @@ find_column(const DpermSource *source, DpermColumn *columns, int count, const ch
 			(errcode(ERRCODE_UNDEFINED_COLUMN),
 			 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 					get_rel_name(source->relation)),
+			 strcmp(argument, "features") == 0 && strchr(name, ',') ?
+			 errhint("Write several columns in braces, as in %s => '{age,bmi}'.", argument) :
 			 errhint("Names in %s are case-sensitive and are not quoted.",
 					 argument)));
 	return NULL;				/* keep compiler quiet */
@@ -127,30 +130,47 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 	dperm_protection_check_shared(registration);
 }
 
+/* All columns that have a domain; those that have none are left out. */
+static int
+choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermColumn *label,
+			 const char *unit, DpermColumn **features)
+{
+	int			chosen = 0;
+	StringInfoData left_out;
+
+	initStringInfo(&left_out);
+	for (int i = 0; i < count; i++)
+	{
+		if (&columns[i] == label || (unit && strcmp(columns[i].name, unit) == 0) ||
+			(source->registration && !dperm_protection_lists(source->registration, &columns[i])))
+			continue;
+		if (columns[i].known)
+			features[chosen++] = &columns[i];
+		else
+			appendStringInfo(&left_out, "%s\"%s\"", left_out.len > 0 ? ", " : "", columns[i].name);
+	}
+	source->left_out = left_out.len > 0 ? left_out.data : NULL;
+	if (chosen == 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("no column of relation \"%s\" has a domain",
+						get_rel_name(source->relation)),
+				 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows "
+						 "the domains that are declared.",
+						 get_rel_name(source->relation))));
+	return chosen;
+}
+
 /* The columns that the caller named, or all that have a domain. */
 static DpermColumn **
-choose_features(const DpermSource *source, DpermColumn *columns, int count,
+choose_features(DpermSource *source, DpermColumn *columns, int count,
 				const DpermColumn *label, const char *unit, char **names, int *chosen)
 {
 	DpermColumn **features = palloc(sizeof(*features) * Max(count, *chosen));
 
 	if (names == NULL)
 	{
-		*chosen = 0;
-		for (int i = 0; i < count; i++)
-			if (columns[i].known && &columns[i] != label &&
-				!(unit && strcmp(columns[i].name, unit) == 0) &&
-				(source->registration == NULL ||
-				 dperm_protection_lists(source->registration, &columns[i])))
-				features[(*chosen)++] = &columns[i];
-		if (*chosen == 0)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("no column of relation \"%s\" has a domain",
-							get_rel_name(source->relation)),
-					 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows "
-							 "the domains that are declared.",
-							 get_rel_name(source->relation))));
+		*chosen = choose_known(source, columns, count, label, unit, features);
 		return features;
 	}
 	for (int i = 0; i < *chosen; i++)
@@ -167,25 +187,6 @@ choose_features(const DpermSource *source, DpermColumn *columns, int count,
 						 errmsg("column \"%s\" appears twice in features", names[i])));
 	}
 	return features;
-}
-
-/* A domain that nobody uses is a mistake. */
-static void
-check_domains_used(DpermColumn *columns, int count, DpermColumn **features, int chosen)
-{
-	for (int i = 0; i < count; i++)
-	{
-		bool		used = !columns[i].given;
-
-		for (int j = 0; !used && j < chosen; j++)
-			used = features[j] == &columns[i];
-		if (!used)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("column \"%s\" in domains is not a feature",
-							columns[i].name),
-					 errhint("Add it to features, or remove it from domains.")));
-	}
 }
 
 /*
@@ -326,8 +327,9 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 {
 	DpermLabel	reader;
 
-	dperm_label_init(&reader, label->type, options->positive);
+	dperm_label_domain_init(&reader, label, options->positive);
 	source->label_column = label->name;
+	source->label_known = label->known;
 	source->label_plain = reader.type == BOOLOID;
 
 	/* elsewhere the query has read it */
@@ -499,7 +501,6 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		copy_blocks(source, features, names->blocks, names->block_count);
 	else
 	{
-		check_domains_used(columns, column_count, features, feature_count);
 		make_blocks(source, features, feature_count, options);
 
 		/* norm and dimension are arguments, too */

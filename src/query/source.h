@@ -53,11 +53,17 @@ typedef struct DpermSource
 	char	   *label_column;
 	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
 	bool		label_negated;	/* is it a boolean, of which false is positive? */
+	bool		label_known;	/* does it have a domain? */
 	/*
 	 * how the label of a row is read that comes here: a boolean, or the column
 	 * as it is
 	 */
 	DpermLabel	label;
+	/*
+	 * if all columns with a domain are features, the names of those without
+	 * one, for people; NULL: there are none
+	 */
+	char	   *left_out;
 	char	  **columns;		/* SQL expressions of the features */
 	bool	   *output;			/* is a feature the text that the type of its column writes? */
 	Datum		positive;		/* text, of a label that is no boolean; or 0 for NULL */

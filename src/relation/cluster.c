@@ -1,7 +1,7 @@
 /*
  * cluster.c: what roles can do on the servers of a Citus cluster.
  *
- * They can log in there, too, where nobody knows what is protected.
+ * They can also log in to the workers, which do not know what is protected.
  */
 #include "postgres.h"
 
@@ -40,10 +40,7 @@
 		  pg_namespace_aclcheck(object, role, ACL_CREATE)) == ACLCHECK_OK)
 #endif
 
-/*
- * What a role may create objects in: a schema, or the database. NULL for
- * nothing.
- */
+/* A schema or database in which a role may create objects, or NULL. */
 static char *
 find_creatable(Oid role)
 {
@@ -60,7 +57,7 @@ find_creatable(Oid role)
 	{
 		Form_pg_namespace form = (Form_pg_namespace) GETSTRUCT(tuple);
 
-		/* what is temporary stays here */
+		/* temporary objects are not created on workers */
 		if (!isAnyTempNamespace(form->oid) && may_create(NamespaceRelationId, form->oid, role))
 			found = psprintf("schema \"%s\"", NameStr(form->nspname));
 	}
@@ -69,7 +66,7 @@ find_creatable(Oid role)
 	return found;
 }
 
-/* Warn of a role that is to use what is protected. */
+/* Warn about a role that gets access to protected relations. */
 void
 dperm_cluster_warn_of(Oid role)
 {
@@ -80,14 +77,14 @@ dperm_cluster_warn_of(Oid role)
 				(errmsg("role \"%s\" can create objects "
 						"in %s", GetUserNameFromId(role, false), found),
 				 errdetail("Roles that can create objects can have Citus run commands as a "
-						   "superuser on the workers, and read what is protected."),
+						   "superuser on the workers, and so read protected tables."),
 				 errhint("Revoke CREATE on all schemas, and on the database, from analysts and "
 						 "from PUBLIC.")));
 }
 
 /*
- * A setting of a role, in a database or in all, if it is a boolean that is set:
- * false if it is not.
+ * The boolean setting of a role, in one database or in all; false if it is not
+ * set.
  */
 static bool
 find_role_setting(Oid database, Oid role, const char *name, bool *value)
@@ -128,7 +125,7 @@ find_role_setting(Oid database, Oid role, const char *name, bool *value)
 	return found;
 }
 
-/* Do sessions of a role count what they read? */
+/* Do sessions of a role collect statistics about what they read? */
 static bool
 is_counted(Oid role)
 {
@@ -139,7 +136,7 @@ is_counted(Oid role)
 	return counted;
 }
 
-/* Warn of what a protected relation is exposed to. */
+/* Warn about what a protected relation is exposed to. */
 void
 dperm_cluster_warn(Oid relation, bool distributed)
 {
@@ -148,13 +145,13 @@ dperm_cluster_warn(Oid relation, bool distributed)
 	ereport(WARNING,
 			(errmsg("roles that can create objects can have Citus run commands as a superuser on "
 					"the workers"),
-			 errdetail("Roles that can log in on the workers see what sessions of the table's "
-					   "owner lock there."),
-			 errhint("Analysts must have CREATE on no schema, nor on the database, and must not be "
-					 "able to log in on the workers.")));
+			 errdetail("Roles that can log in to the workers see which locks sessions of the "
+					   "table's owner hold there."),
+			 errhint("Analysts must not have CREATE on any schema or on the database, and must not "
+					 "be able to log in to the workers.")));
 	if (distributed && is_counted(owner))
 		ereport(WARNING,
-				(errmsg("statistics of the workers show how many long values a call on \"%s\" "
+				(errmsg("statistics on the workers show how many long values a call on \"%s\" "
 						"reads", get_rel_name(relation)),
 				 errdetail("Workers read shards in sessions of the table's owner."),
 				 errhint("A superuser should run: ALTER ROLE %s SET track_counts "
@@ -162,7 +159,7 @@ dperm_cluster_warn(Oid relation, bool distributed)
 }
 
 /*
- * The owner of a schema; a predefined role stands for the owner of the
+ * The owner of a schema; pg_database_owner stands for the owner of the
  * database.
  */
 Oid
@@ -186,8 +183,9 @@ dperm_cluster_schema_owner(Oid schema)
 }
 
 /*
- * Raise if somebody without the rights of an owner can replace shards of a
- * table. CREATE on the schema is not enough: the names of shards are taken.
+ * Raise an error if a role without the owner's rights can replace shards of a
+ * table. CREATE on the schema is not enough for that: the names of shards are
+ * taken.
  */
 void
 dperm_cluster_check_holders(Oid table, Oid owner)
@@ -209,23 +207,23 @@ dperm_cluster_check_holders(Oid table, Oid owner)
 						 errmsg("partition \"%s\" of a protected table belongs to role "
 								"\"%s\"",
 								get_rel_name(table), GetUserNameFromId(holder, false)),
-			 errdetail("On the servers of a Citus cluster, that role can put something else in the "
-					   "place of shards, which would be read with the rights of the table's "
-					   "owner."),
+			 errdetail("On the servers of a Citus cluster, that role can replace shards, and the "
+					   "replacement would be read with the rights of the table's owner."),
 			 errhint("It must belong to the table's owner, \"%s\", to a superuser or to a role "
 					 "with the owner's rights.",
 					 GetUserNameFromId(owner, false))));
 }
 
 /*
- * How long a connection may take: less than all that comes before a charge, or
- * a server that does not answer would be taken for a lock that is not granted.
+ * The connection timeout. It must be shorter than that of everything before a
+ * charge, or a server that does not respond would look like a lock that is not
+ * granted.
  */
 #define CONNECT_TIMEOUT_MS "5000"
 
 /*
- * Raise unless an owner can connect to every server that may have shards. Citus
- * keeps the connections for what comes next.
+ * Raise an error unless an owner can connect to every server that may have
+ * shards. Citus keeps the connections for later use.
  */
 void
 dperm_cluster_connect(Oid owner)
@@ -243,7 +241,7 @@ dperm_cluster_connect(Oid owner)
 							 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
 	SPI_connect();
 
-	/* CASE has no other connection tried */
+	/* CASE makes sure that no other connection is tried */
 	if (SPI_execute("SELECT pg_catalog.concat(n.nodename, ':', n.nodeport) FROM "
 					"pg_catalog.pg_dist_node AS n"
 					" WHERE CASE WHEN n.isactive AND n.groupid OPERATOR(pg_catalog.<>) 0 AND "
@@ -265,6 +263,6 @@ dperm_cluster_connect(Oid owner)
 						"\"%s\"", server, GetUserNameFromId(owner, false)),
 				 errdetail("Protected tables are read with the login of their owner. Nothing has "
 						   "been charged."),
-				 errhint("The server must run, and the role needs LOGIN and a line of pg_hba.conf "
-						 "on it.")));
+				 errhint("The server must be running, and the role needs LOGIN and an entry in its "
+						 "pg_hba.conf.")));
 }

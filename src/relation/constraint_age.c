@@ -1,12 +1,12 @@
 /*
  * constraint_age.c: do constraints hold for the rows that the active snapshot
- * shows?
+ * sees?
  *
- * The catalog is read as it is now, but rows as they were when the snapshot was
- * taken. In between another session may have deleted duplicates and created a
- * unique index. So a constraint proves something only if the snapshot shows it
- * too. A row of the catalog that has changed for another reason counts as new:
- * that only refuses what a new transaction is allowed.
+ * The catalog is read in its current state, but rows as of the snapshot. In
+ * between, another session may have deleted duplicates and created a unique
+ * index. So a constraint is a proof only if the snapshot sees it, too. A
+ * catalog row that has changed for any other reason also counts as new: the
+ * call is then rejected, but succeeds in a new transaction.
  */
 #include "postgres.h"
 
@@ -20,25 +20,22 @@
 
 #include "relation/constraint_age.h"
 
-/* Was a row of the catalog there when the active snapshot was taken? */
+/* Is a catalog row visible to the active snapshot? */
 bool
 dperm_constraint_age_tuple(HeapTuple tuple)
 {
 	Snapshot	snapshot = GetActiveSnapshot();
 	TransactionId xmin = HeapTupleHeaderGetXmin(tuple->t_data);
 
-	/*
-	 * a cursor's snapshot may be older than what its own transaction has done
-	 * since
-	 */
+	/* a cursor's snapshot may be older than changes of its own transaction */
 	if (TransactionIdIsCurrentTransactionId(xmin))
 		return HeapTupleHeaderGetCmin(tuple->t_data) < snapshot->curcid;
 	return !XidInMVCCSnapshot(xmin, snapshot);
 }
 
 /*
- * Were a table's partitions, all of them, part of it by then? Attaching one
- * changes its row in pg_class.
+ * Were all of a table's partitions attached by then? Attaching one changes its
+ * row in pg_class.
  */
 bool
 dperm_constraint_age_partitions(Oid relation)
@@ -80,7 +77,7 @@ dperm_constraint_age_key(Oid constraint)
 	if (!HeapTupleIsValid(index))
 		elog(ERROR, "cache lookup failed for index %u", form->conindid);
 
-	/* that of a partitioned table is valid once all partitions have it */
+	/* the index of a partitioned table is valid once all partitions have it */
 	result = dperm_constraint_age_tuple(tuple) && ((Form_pg_index) GETSTRUCT(index))->indisvalid &&
 		dperm_constraint_age_tuple(index) && dperm_constraint_age_partitions(form->conrelid);
 	ReleaseSysCache(index);

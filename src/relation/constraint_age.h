@@ -1,16 +1,16 @@
 /*
  * constraint_age.h: do constraints hold for the rows that the active snapshot
- * shows?
+ * sees?
  */
 #ifndef DPERM_CONSTRAINT_AGE_H
 #define DPERM_CONSTRAINT_AGE_H
 
 #include "access/htup.h"
 
-/* Was a row of the catalog there when the active snapshot was taken? */
+/* Is a catalog row visible to the active snapshot? */
 extern bool dperm_constraint_age_tuple(HeapTuple tuple);
 
-/* Were a table's partitions, all of them, part of it by then? */
+/* Were all of a table's partitions attached by then? */
 extern bool dperm_constraint_age_partitions(Oid relation);
 
 /*

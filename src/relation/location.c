@@ -36,33 +36,32 @@
 #include "relation/row_sources.h"
 
 /*
- * The relations that Citus knows, and whose OIDs are in this column of its
- * table: those that are distributed in one way or another.
+ * The catalog of Citus that lists its tables, and the column with their OIDs.
  */
 #define CITUS_TABLES "pg_dist_partition"
 #define CITUS_RELATION "logicalrelid"
 
-/* How one is distributed, and by which column: the text of a Var. */
+/* How a table is distributed, and by which column: the text of a Var. */
 #define CITUS_METHOD "partmethod"
 #define CITUS_METHOD_HASH 'h'
-#define CITUS_METHOD_NONE 'n'	/* its rows are on one server, or all of them on each */
+#define CITUS_METHOD_NONE 'n'	/* all rows on one server, or on each server */
 #define CITUS_KEY "partkey"
 
-/* The shards of one, by their numbers. */
+/* The shards of a table, by their numbers. */
 #define CITUS_SHARDS "pg_dist_shard"
 #define CITUS_SHARD "shardid"
 
-/* And which of its servers this is. */
+/* Which server of the cluster this is. */
 #define CITUS_GROUP_TABLE "pg_dist_local_group"
 #define CITUS_GROUP "groupid"
 
-/* What is done with a row of a table of Citus: false, if no more are wanted. */
+/* Called for a row of a Citus catalog; returns false to stop. */
 typedef bool (*CitusVisitor) (Relation table, HeapTuple tuple, void *arg);
 
 /*
- * Look at the rows of a table of Citus, or of those whose column is an OID; at
- * none if there is no such table. It is in a schema that only administrators of
- * the server can write to.
+ * Visit the rows of a Citus catalog, or only those whose column is a given OID;
+ * none if there is no such catalog. It is in a schema that only superusers can
+ * write to.
  */
 static void
 visit_citus(const char *name, const char *column, Oid oid, CitusVisitor visitor, void *arg)
@@ -87,7 +86,7 @@ visit_citus(const char *name, const char *column, Oid oid, CitusVisitor visitor,
 	table_close(table, AccessShareLock);
 }
 
-/* A column of such a row, by its name; NULL if there is none. */
+/* A column of such a row by name; NULL if there is none. */
 static Datum
 citus_value(Relation table, HeapTuple tuple, const char *column, bool *isnull)
 {
@@ -99,7 +98,7 @@ citus_value(Relation table, HeapTuple tuple, const char *column, bool *isnull)
 			   heap_getattr(tuple, number, RelationGetDescr(table), isnull);
 }
 
-/* There is a row. */
+/* Note that there is a row. */
 static bool
 note_row(Relation table, HeapTuple tuple, void *found)
 {
@@ -115,8 +114,8 @@ dperm_location_has_citus(void)
 }
 
 /*
- * Some relations, in order, the numbers at the end of their names, in order,
- * and what Citus says about shards.
+ * Some relations, sorted; the numbers at the end of their names, sorted; and
+ * the shards that Citus reports.
  */
 typedef struct Shards
 {
@@ -127,7 +126,7 @@ typedef struct Shards
 	List	   *found;
 } Shards;
 
-/* For the order of numbers. */
+/* Comparison function for sorting numbers. */
 static int
 compare_numbers(const void *a, const void *b)
 {
@@ -137,10 +136,7 @@ compare_numbers(const void *a, const void *b)
 	return first < second ? -1 : first > second;
 }
 
-/*
- * Does the name of a relation end with the number of a shard, as far as the
- * name tells?
- */
+/* Does the name of a relation look like that of a shard? */
 static bool
 ends_with_number(Oid relation, int64 *number)
 {
@@ -155,7 +151,7 @@ ends_with_number(Oid relation, int64 *number)
 	return *end == '\0' && errno == 0;
 }
 
-/* The name of a shard: a long one has a hash in place of its end. */
+/* The name of a shard; a long one ends with a hash. */
 static char *
 shard_name(const char *table, int64 shard)
 {
@@ -169,14 +165,14 @@ shard_name(const char *table, int64 shard)
 					DatumGetUInt32(hash_any((const unsigned char *) table, length)), number);
 }
 
-/* Is a relation one of those? */
+/* Is a relation one of these? */
 static bool
 is_among(const Shards *shards, Oid relation)
 {
 	return bsearch(&relation, shards->relations, shards->count, sizeof(Oid), oid_cmp) != NULL;
 }
 
-/* Is a shard one of the relations, or of one of them? */
+/* Note a shard that is one of the relations, or a shard of one of them. */
 static bool
 note_shard(Relation table, HeapTuple tuple, void *arg)
 {
@@ -195,7 +191,7 @@ note_shard(Relation table, HeapTuple tuple, void *arg)
 		return true;
 	ours = is_among(shards, relation);
 
-	/* most are of others */
+	/* most belong to other tables */
 	if (!ours &&
 		bsearch(&number, shards->numbers, shards->numbered, sizeof(int64), compare_numbers) == NULL)
 		return true;
@@ -204,8 +200,8 @@ note_shard(Relation table, HeapTuple tuple, void *arg)
 				   InvalidOid;
 
 	/*
-	 * anybody can give such a name to a table; a shard belongs to the owner of
-	 * its table
+	 * anyone can give a table such a name; a real shard has the owner of its
+	 * table
 	 */
 	if (OidIsValid(shard) && dperm_relation_owner(shard) != dperm_relation_owner(relation))
 		return true;
@@ -216,7 +212,10 @@ note_shard(Relation table, HeapTuple tuple, void *arg)
 	return true;
 }
 
-/* The shards of relations on this server, and the relations of shards. */
+/*
+ * The shards of relations on this server, and the relations that shards belong
+ * to.
+ */
 List *
 dperm_location_shards(List *relations)
 {
@@ -239,8 +238,8 @@ dperm_location_shards(List *relations)
 }
 
 /*
- * Does Citus know one of the relations that a relation reads? The rows of a
- * materialized view are here, whatever they were made from.
+ * Does a relation read a Citus table? The rows of a materialized view are
+ * local, whatever they were computed from.
  */
 static bool
 is_on_citus(Oid relation)
@@ -256,14 +255,16 @@ is_on_citus(Oid relation)
 	return found;
 }
 
-/* A column that may keep rows together which share a value of it. */
+/*
+ * A column, and whether rows that share a value of it are on the same server.
+ */
 typedef struct Together
 {
 	AttrNumber	column;
 	bool		kept;
 } Together;
 
-/* Does what Citus says about a relation keep them together? */
+/* Note whether the distribution of a table keeps such rows together. */
 static bool
 note_together(Relation table, HeapTuple tuple, void *arg)
 {
@@ -285,8 +286,8 @@ note_together(Relation table, HeapTuple tuple, void *arg)
 }
 
 /*
- * Is a relation a table of Citus that keeps rows together which share a value
- * of a column?
+ * Is a relation a Citus table that keeps rows with the same value of a column
+ * on one server?
  */
 bool
 dperm_location_keeps_together(Oid relation, AttrNumber column)
@@ -299,7 +300,7 @@ dperm_location_keeps_together(Oid relation, AttrNumber column)
 	return together.kept;
 }
 
-/* Which server of a cluster this is. */
+/* Note which server of the cluster this is. */
 static bool
 note_group(Relation table, HeapTuple tuple, void *group)
 {
@@ -310,7 +311,7 @@ note_group(Relation table, HeapTuple tuple, void *group)
 	return false;
 }
 
-/* Raise on a worker. */
+/* Raise an error on a worker. */
 void
 dperm_location_check_coordinator(void)
 {
@@ -338,14 +339,14 @@ dperm_location_protected_on_citus(Oid relation)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("\"%s\" is a view of a table that Citus has "
 						"distributed", get_rel_name(relation)),
-				 errhint("Protect the table itself: what a view computes would be computed on the "
-						 "workers, where it can be observed.")));
+				 errhint("Protect the table itself: the workers would evaluate the view, where "
+						 "that can be observed.")));
 	foreach(cell, dperm_row_sources_relations(relation))
 		dperm_cluster_check_holders(lfirst_oid(cell), dperm_relation_owner(relation));
 	return true;
 }
 
-/* Does a list of names, as in the option of a server, have one? */
+/* Does a list of names, as in a server option, contain one? */
 static bool
 lists_name(const char *names, const char *name)
 {
@@ -361,7 +362,7 @@ lists_name(const char *names, const char *name)
 }
 
 /*
- * Is a relation a foreign table of postgres_fdw whose server is said to have
+ * Is a relation a foreign table of postgres_fdw whose server options list
  * dperm?
  */
 static bool
@@ -385,7 +386,7 @@ is_on_server(Oid relation)
 	return false;
 }
 
-/* May the caller read a relation by its name? */
+/* May the caller read a relation directly? */
 static bool
 may_name(Oid relation)
 {
@@ -402,8 +403,8 @@ may_name(Oid relation)
 }
 
 /*
- * Does a relation have columns that are computed when they are read? Through
- * its parent they are as the parent says, else as it says itself.
+ * Does a relation have columns that are computed when they are read? Read
+ * through its parent, the parent's expressions apply, otherwise its own.
  */
 static bool
 has_computed_columns(Oid relation)
@@ -421,9 +422,9 @@ has_computed_columns(Oid relation)
 }
 
 /*
- * The partitions of a table that have rows, if some of them are on servers and
- * a query may name all of them in place of the table: the caller may read them,
- * and nothing says that rows look different through one or the other. Else NIL.
+ * The leaf partitions of a table, if some of them are on other servers and a
+ * query may read all of them in place of the table: the caller may read them,
+ * and rows look the same either way. Else NIL.
  */
 static List *
 foreign_parts(Oid relation)

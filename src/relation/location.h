@@ -1,8 +1,8 @@
 /*
  * location.h: where the rows of a relation are.
  *
- * Rows on other servers are not brought here if they are many: passes go to
- * them. What a location means for queries is in pass_query.h.
+ * Many rows on other servers are not fetched: passes are executed there.
+ * pass_query.h shows what a location means for queries.
  */
 #ifndef DPERM_LOCATION_H
 #define DPERM_LOCATION_H
@@ -12,17 +12,17 @@
 
 typedef enum DpermLocation
 {
-	DPERM_LOCATION_HERE,		/* on this server; or elsewhere, but nothing of ours runs there */
-	/* in a table that Citus has spread over servers, or a view over one */
+	DPERM_LOCATION_HERE,		/* on this server; or elsewhere, but dperm cannot run there */
+	/* in a table that Citus has distributed, or a view of one */
 	DPERM_LOCATION_CITUS,
 	DPERM_LOCATION_SERVER,		/* in a foreign table, on a server that has dperm */
 	DPERM_LOCATION_PARTS		/* in partitions, some of which are such foreign tables */
 } DpermLocation;
 
 /*
- * Where the rows of a relation are, as the catalog has it; *parts gets the
- * partitions of DPERM_LOCATION_PARTS, each of which the caller may read as they
- * may read the relation.
+ * Where the rows of a relation are, according to the catalog; *parts is set to
+ * the partitions for DPERM_LOCATION_PARTS, each of which the caller may read if
+ * they may read the relation.
  */
 extern DpermLocation dperm_location_find(Oid relation, List **parts);
 
@@ -30,31 +30,30 @@ extern DpermLocation dperm_location_find(Oid relation, List **parts);
 extern bool dperm_location_has_citus(void);
 
 /*
- * The tables of this server that have rows of relations since they are their
- * shards in Citus; and, if there are shards among the relations, what they are
- * shards of.
+ * The tables on this server that are Citus shards of the relations; and, if
+ * there are shards among the relations, the tables that they belong to.
  */
 extern List *dperm_location_shards(List *relations);
 
 /*
- * For a protected relation: is it on a Citus cluster? Raises if it cannot be
- * read there unseen: if it is a view, whose expressions and conditions the
- * workers would evaluate, by names and where everybody sees statistics; or if
- * somebody else can replace its shards.
+ * For a protected relation: is it on a Citus cluster? Raises an error if it
+ * cannot be read there unobserved: if it is a view, whose expressions and
+ * conditions the workers would evaluate, looked up by name and visible in
+ * statistics; or if another role can replace its shards.
  */
 extern bool dperm_location_protected_on_citus(Oid relation);
 
 /*
- * Is a relation a table that Citus has spread over servers, of which each has
- * all rows that share a value of a column? That is so by the column that it is
- * distributed by, and where all rows are on one server.
+ * Is a relation a Citus table that keeps all rows with the same value of a
+ * column on one server? That holds for the distribution column, and if all rows
+ * are on one server.
  */
 extern bool dperm_location_keeps_together(Oid relation, AttrNumber column);
 
 /*
- * Raise on a worker of a Citus cluster. What is protected is known to the
- * coordinator alone: on a worker the rows of a protected relation would be like
- * any others.
+ * Raise an error on a worker of a Citus cluster. Only the coordinator knows
+ * what is protected: on a worker, the rows of a protected relation would be
+ * like any others.
  */
 extern void dperm_location_check_coordinator(void);
 

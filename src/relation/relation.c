@@ -1,5 +1,5 @@
 /*
- * relation.c: names and owners of relations.
+ * relation.c: names, owners and sizes of relations.
  */
 #include "postgres.h"
 
@@ -17,14 +17,14 @@
 #define SOURCE_HINT \
 	"Write source as in FROM: 'table', 'schema.table', or '\"Mixed Case\"' with double quotes."
 
-/* Whatever goes wrong in looking up source, the hint is the same. */
+/* Add a hint to any error in looking up source. */
 static void
 source_hint(void *arg)
 {
 	errhint(SOURCE_HINT);
 }
 
-/* A name as in FROM. */
+/* Parse a name as in FROM. */
 static RangeVar *
 parse_name(const char *name)
 {
@@ -40,10 +40,7 @@ parse_name(const char *name)
 	return makeRangeVarFromNameList(parts);
 }
 
-/*
- * The same name, as it is understood: nothing else of what the caller has
- * written.
- */
+/* The name as parsed, without anything else the caller has written. */
 char *
 dperm_relation_written(const char *name)
 {
@@ -57,7 +54,7 @@ dperm_relation_written(const char *name)
 	return NameListToQuotedString(parts);
 }
 
-/* The relation of a name as in FROM. */
+/* Look up a relation by a name as in FROM. */
 Oid
 dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok)
 {
@@ -82,7 +79,7 @@ dperm_relation_name(Oid relation)
 									  get_rel_name(relation));
 }
 
-/* The owner of a relation, InvalidOid if it is gone. */
+/* The owner of a relation, InvalidOid if it has been dropped. */
 Oid
 dperm_relation_owner(Oid relation)
 {
@@ -95,4 +92,20 @@ dperm_relation_owner(Oid relation)
 		ReleaseSysCache(tuple);
 	}
 	return owner;
+}
+
+/* The rows of a plain table, by the catalog. */
+int64
+dperm_relation_estimated_rows(Oid relation)
+{
+	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
+	int64		rows = 0;
+
+	if (!HeapTupleIsValid(tuple))
+		return 0;
+	if (((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
+		!((Form_pg_class) GETSTRUCT(tuple))->relhassubclass)
+		rows = (int64) Max(((Form_pg_class) GETSTRUCT(tuple))->reltuples, 0);
+	ReleaseSysCache(tuple);
+	return rows;
 }

@@ -1,5 +1,5 @@
 /*
- * relation.h: names and owners of relations.
+ * relation.h: names, owners and sizes of relations.
  */
 #ifndef DPERM_RELATION_H
 #define DPERM_RELATION_H
@@ -7,18 +7,24 @@
 #include "storage/lockdefs.h"
 
 /*
- * The relation of a name as in FROM, locked; InvalidOid if there is none and
- * that is not an error.
+ * Look up and lock a relation by a name as in FROM; InvalidOid if there is none
+ * and missing_ok.
  */
 extern Oid	dperm_relation_look_up(const char *name, LOCKMODE lock, bool missing_ok);
 
-/* Such a name, in the form that PostgreSQL writes it in. */
+/* Such a name in the form that PostgreSQL writes. */
 extern char *dperm_relation_written(const char *name);
 
 /* The name of a relation, qualified and quoted. */
 extern char *dperm_relation_name(Oid relation);
 
-/* The owner of a relation, InvalidOid if it is gone. */
+/* The owner of a relation, InvalidOid if it has been dropped. */
 extern Oid	dperm_relation_owner(Oid relation);
+
+/*
+ * How many rows the catalog estimates that a plain table has, which everybody
+ * can read there; 0 if it does not, or for any other relation.
+ */
+extern int64 dperm_relation_estimated_rows(Oid relation);
 
 #endif							/* DPERM_RELATION_H */

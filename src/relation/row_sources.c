@@ -1,11 +1,11 @@
 /*
- * row_sources.c: the tables that relations read from, also through views,
+ * row_sources.c: the tables that relations read from, including through views,
  * materialized views and functions.
  *
- * The catalog knows what a view or a materialized view was made from, and so it
- * is with policies and SQL functions whose body it has parsed. What any other
- * function reads nobody knows. The catalog records no dependencies on what
- * PostgreSQL itself brings, so these are looked for in the parsed definitions.
+ * The catalog records what a view, a materialized view, a policy or an SQL
+ * function with a parsed body depends on. What any other function reads is
+ * unknown. The catalog records no dependencies on built-in objects, so these
+ * are looked for in the parsed definitions.
  */
 #include "postgres.h"
 
@@ -43,14 +43,14 @@
 typedef struct Reach
 {
 	List	   *tables;
-	List	   *relations;		/* those and views, and the parents of tables */
-	bool		all_known;		/* is what may read anything refused? */
+	List	   *relations;		/* these, views, and the parents of tables */
+	bool		all_known;		/* reject functions that may read anything? */
 	ObjectAddresses *visited;
 } Reach;
 
 static void visit(Oid class, Oid object, void *context);
 
-/* All that an object depends on. */
+/* Everything that an object depends on. */
 void
 dperm_row_sources_dependencies(Oid class, Oid object,
 							   void (*each)(Oid class, Oid object, void *arg), void *arg)
@@ -75,14 +75,14 @@ dperm_row_sources_dependencies(Oid class, Oid object,
 	table_close(catalog, AccessShareLock);
 }
 
-/* Visit all that an object depends on. */
+/* Visit everything that an object depends on. */
 static void
 follow(Reach *reach, Oid class, Oid object)
 {
 	dperm_row_sources_dependencies(class, object, visit, reach);
 }
 
-/* Is one of the functions behind an aggregate such a one? */
+/* Does a condition hold for one of the functions of an aggregate? */
 bool
 dperm_row_sources_aggregate(Oid aggregate, check_function_callback is_such, void *arg)
 {
@@ -161,7 +161,7 @@ dperm_row_sources_type(Node *node)
 	}
 }
 
-/* Visit a function of a parsed definition. */
+/* Visit a function in a parsed definition. */
 static bool
 visit_called(Oid function, void *reach)
 {
@@ -169,7 +169,7 @@ visit_called(Oid function, void *reach)
 	return false;
 }
 
-/* Visit the relations and functions of a parsed definition. */
+/* Visit the relations and functions in a parsed definition. */
 static bool
 follow_tree(Node *node, void *reach)
 {
@@ -187,7 +187,7 @@ follow_tree(Node *node, void *reach)
 	return expression_tree_walker(node, follow_tree, reach);
 }
 
-/* Visit a parsed definition that the catalog has as text. */
+/* Visit a parsed definition that the catalog stores as text. */
 static void
 follow_text(Reach *reach, Datum definition, bool isnull)
 {
@@ -196,8 +196,8 @@ follow_text(Reach *reach, Datum definition, bool isnull)
 }
 
 /*
- * Visit what is attached to a relation, each with an expression: its rules or
- * its policies.
+ * Visit the expressions of what is attached to a relation: its rules or its
+ * policies.
  */
 static void
 follow_attached(Reach *reach, Oid relation, Oid class, Oid index, AttrNumber home, AttrNumber oid,
@@ -246,7 +246,7 @@ follow_policies(Reach *reach, Oid relation)
 						Anum_pg_policy_polrelid, Anum_pg_policy_oid, Anum_pg_policy_polqual);
 }
 
-/* Refuse what holds values of any table. */
+/* Reject catalogs that contain values of any table. */
 static void
 refuse_statistics(Oid relation, char kind)
 {
@@ -254,13 +254,13 @@ refuse_statistics(Oid relation, char kind)
 		kind == RELKIND_TOASTVALUE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("relation \"%s\" holds values of other tables, so source and holdout may "
-						"overlap",
+				 errmsg("relation \"%s\" holds values of other tables, so public and private rows "
+						"may overlap",
 						get_rel_name(relation)),
-				 errhint("Use a source and a holdout that do not read it.")));
+				 errhint("Use tables and views that do not read it.")));
 }
 
-/* The parents of a table, and their parents: its rows are rows of theirs. */
+/* Add the parents of a table, and their parents: its rows are also theirs. */
 static List *
 add_parents(List *relations, Oid table)
 {
@@ -285,8 +285,8 @@ add_parents(List *relations, Oid table)
 }
 
 /*
- * A relation: a table with its partitions and children, or what is behind a
- * view.
+ * Visit a relation: a table with its partitions and children, or the relations
+ * behind a view.
  */
 static void
 visit_relation(Reach *reach, Oid relation)
@@ -323,8 +323,8 @@ visit_relation(Reach *reach, Oid relation)
 }
 
 /*
- * Does one of PostgreSQL's own functions read a table, its statistics or a
- * type, or run a query, that its arguments name?
+ * Does a built-in function of this name read a table, its statistics or a type,
+ * or run a query, given by its arguments?
  */
 static bool
 reads_by_name(const char *name)
@@ -358,7 +358,7 @@ reads_by_name(const char *name)
 	return false;
 }
 
-/* Is a function one of these? */
+/* Is a function such a built-in function? */
 bool
 dperm_row_sources_by_name(Oid function)
 {
@@ -368,8 +368,8 @@ dperm_row_sources_by_name(Oid function)
 }
 
 /*
- * May a function read any table? Of one with a parsed body it is known what it
- * reads.
+ * May a function read any table? For one with a parsed body, the catalog shows
+ * what it reads.
  */
 static bool
 may_read(Oid function, Form_pg_proc form, bool parsed)
@@ -385,7 +385,7 @@ may_read(Oid function, Form_pg_proc form, bool parsed)
 		getExtensionOfObject(ProcedureRelationId, function) != extension;
 }
 
-/* A function: refused if it may read tables, and nobody knows which. */
+/* Visit a function; reject it if it may read unknown tables. */
 static void
 visit_function(Reach *reach, Oid function)
 {
@@ -399,7 +399,7 @@ visit_function(Reach *reach, Oid function)
 	if (reach->all_known && may_read(function, (Form_pg_proc) GETSTRUCT(tuple), !isnull))
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("function %s may read any table, so source and holdout may overlap",
+				 errmsg("function %s may read any table, so public and private rows may overlap",
 						format_procedure(function)),
 				 errhint("Store the rows in a table, or write the function in SQL with BEGIN "
 						 "ATOMIC, so that what it reads is known.")));
@@ -409,7 +409,7 @@ visit_function(Reach *reach, Oid function)
 		follow(reach, ProcedureRelationId, function);
 }
 
-/* Visit an object, once. */
+/* Visit an object unless it has been visited before. */
 static void
 visit(Oid class, Oid object, void *context)
 {
@@ -438,8 +438,8 @@ dperm_row_sources_parents(Oid table)
 }
 
 /*
- * All that is behind some relations; what a function may read that is not known
- * is left out, or refused.
+ * Everything behind some relations; functions that may read unknown tables are
+ * ignored, or rejected.
  */
 static Reach
 reach_from(List *relations, bool all_known)

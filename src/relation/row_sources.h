@@ -1,5 +1,5 @@
 /*
- * row_sources.h: the tables that relations read from, also through views,
+ * row_sources.h: the tables that relations read from, including through views,
  * materialized views and functions.
  */
 #ifndef DPERM_ROW_SOURCES_H
@@ -10,35 +10,35 @@
 
 /*
  * The tables behind some relations, with their partitions and children. Raises
- * for a function that may read any table: one whose body the catalog does not
- * know, unless it is marked IMMUTABLE; and for the statistics, which hold
+ * an error for a function that may read any table: one without a parsed body,
+ * unless it is marked IMMUTABLE; and for the statistics catalogs, which contain
  * values of any table.
  */
 extern List *dperm_row_sources_tables(List *relations);
 
 /*
- * The relation itself and all that it shares rows with, as far as the catalog
+ * The relation itself and everything it shares rows with, as far as the catalog
  * knows: what views and materialized views read, partitions and children, and
- * the parents of tables. Raises nothing: what a function reads that has no
- * parsed body is left out.
+ * the parents of tables. Never raises an error: what a function without a
+ * parsed body reads is ignored.
  */
 extern List *dperm_row_sources_relations(Oid relation);
 
 /*
- * Of these, what has rows: tables and materialized views, without the parents
- * of tables.
+ * Those of them that have rows: tables and materialized views, without the
+ * parents of tables.
  */
 extern List *dperm_row_sources_stored(Oid relation);
 
 /*
- * Is a function one of PostgreSQL's own that read a table, its statistics or a
- * type, or run a query, that their arguments name?
+ * Is a function a built-in one that reads a table, its statistics or a type, or
+ * runs a query, given by its arguments?
  */
 extern bool dperm_row_sources_by_name(Oid function);
 
 /*
- * Is one of the functions behind an aggregate one for which a callback is true?
- * The catalog records no dependency on those of PostgreSQL.
+ * Is the callback true for one of the functions of an aggregate? The catalog
+ * records no dependency on built-in functions.
  */
 extern bool dperm_row_sources_aggregate(Oid aggregate, check_function_callback is_such, void *arg);
 
@@ -52,8 +52,8 @@ extern Oid	dperm_row_sources_type(Node *node);
 extern List *dperm_row_sources_parents(Oid table);
 
 /*
- * Call a function for each object that an object depends on, as the catalog has
- * it.
+ * Call a function for each object that an object depends on, according to the
+ * catalog.
  */
 extern void
 dperm_row_sources_dependencies(Oid class, Oid object,

@@ -1,8 +1,8 @@
 /*
  * cache.c: encoded rows in memory.
  *
- * The memory of a cache depends on the number of rows and on their encoder
- * alone, never on what they hold.
+ * The memory of a cache depends only on the number of rows and on their
+ * encoder, never on the contents of rows.
  */
 #include "postgres.h"
 
@@ -16,18 +16,18 @@
 #include "train/cache.h"
 
 /*
- * Bytes of a chunk at most; and of a huge page, of which chunks are made where
- * there are any.
+ * The maximum size of a chunk; and the size of a huge page, on which chunks are
+ * allocated if available.
  */
 #define CHUNK_BYTES (8 * 1024 * 1024)
 #define HUGE_PAGE (2 * 1024 * 1024)
 
-/* Rows of the first chunk when it is made. */
+/* The initial number of rows of the first chunk. */
 #define FIRST_ROWS 64
 
 /*
- * Rows of a chunk: a power of two, so that every 2^k-th row is at the same
- * place in each.
+ * Rows of a chunk: a power of two, so that every 2^k-th row has the same place
+ * in each chunk.
  */
 static int64
 chunk_rows(int words)
@@ -81,10 +81,7 @@ dperm_cache_size(const DpermCache *cache)
 	return dperm_cache_room(cache) * row_bytes(cache);
 }
 
-/*
- * Allocate a chunk, one of full size on huge pages if the system has them to
- * give.
- */
+/* Allocate a chunk; one of full size on huge pages if the system has them. */
 static double *
 make_chunk(const DpermCache *cache, int64 rows, void **allocated)
 {
@@ -102,7 +99,7 @@ make_chunk(const DpermCache *cache, int64 rows, void **allocated)
 }
 
 /*
- * Double the only chunk: it is small in the beginning, because there may be
+ * Double the size of the only chunk: it starts small, because there may be
  * thousands of groups.
  */
 static void
@@ -165,7 +162,7 @@ store(DpermCache *cache, const double *row, int64 place)
 		memcpy(to, row, row_bytes(cache));
 }
 
-/* Map the queued rows, and put them where they belong. */
+/* Encode the waiting rows, and store them at their places. */
 static void
 settle_waiting(DpermCache *cache)
 {
@@ -196,7 +193,7 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 own
 	DpermKeep  *keep = &cache->keep;
 	int64		place;
 
-	/* rows that go must not wait */
+	/* rows that are dropped must not wait */
 	if (keep->used >= keep->capacity)
 		settle_waiting(cache);
 	place = dperm_keep_offer(keep);
@@ -223,7 +220,7 @@ dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 own
 	}
 }
 
-/* Bring all rows to a spool. */
+/* Write all rows to a spool. */
 void
 dperm_cache_spill(DpermCache *cache)
 {
@@ -237,8 +234,8 @@ dperm_cache_spill(DpermCache *cache)
 }
 
 /*
- * Keep rows in their compact form: a chunk is released as soon as its rows are
- * elsewhere.
+ * Convert rows to their compact form: a chunk is released as soon as its rows
+ * are converted.
  */
 void
 dperm_cache_compact(DpermCache *cache)
@@ -253,7 +250,7 @@ dperm_cache_compact(DpermCache *cache)
 	settle_waiting(cache);
 	before = *keep;
 	cache->compact = true;
-	cache->spool = NULL;		/* these rows are there already */
+	cache->spool = NULL;		/* it already has these rows */
 	if (cache->row == NULL)
 		cache->row = MemoryContextAlloc(cache->context, row_bytes(cache));
 	keep->words = dperm_compact_words(layout);
@@ -305,7 +302,7 @@ dperm_cache_end(DpermCache *cache)
 	settle_waiting(cache);
 }
 
-/* What rows weigh. */
+/* Set the weights of rows. */
 void
 dperm_cache_weigh(DpermCache *cache, const double *weights)
 {

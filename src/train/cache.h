@@ -11,36 +11,36 @@
 
 typedef struct DpermCache
 {
-	MemoryContext context;		/* of the rows and all else */
+	MemoryContext context;		/* of the rows and everything else */
 	DpermFeed	feed;
 	DpermKeep	keep;
 	int			chunk_count;
 	int			chunk_room;		/* of keep.chunks */
 	void	  **allocated;		/* each chunk as it was allocated */
-	int64		chunk_rows;		/* of a chunk of full size; until then there is one, which grows */
-	bool		compact;		/* are the rows as in core/compact.h? */
-	double	   *row;			/* then: room for one as it was */
+	int64		chunk_rows;		/* of a full-size chunk; until then there is one that grows */
+	bool		compact;		/* are the rows compact (core/encode/compact.h)? */
+	double	   *row;			/* if so: room for one row that is not compact */
 	Size		sample_bytes;
-	/* of the rows that wait; -1: they go to the spool alone */
+	/* of the waiting rows; -1: only in the spool */
 	int64		places[DPERM_FEED_ROWS];
-	double		owners[DPERM_FEED_ROWS];	/* of the same, if rows have weights */
+	double		owners[DPERM_FEED_ROWS];	/* of the waiting rows, if rows have weights */
 	/*
-	 * all rows as they are, once they do not fit into memory and may not be
-	 * read again; or NULL
+	 * all rows unchanged, if they do not fit into memory and must not be read
+	 * again; or NULL
 	 */
 	DpermSpool *spool;
 } DpermCache;
 
 /*
- * Start a cache in the current context. Once rows had to go, it keeps about
- * sample_bytes of them. The encoder stays in use, and so does like, a cache
- * that lends what is the same, or NULL. If weighted, rows have an owner until
- * dperm_cache_weigh() says what they weigh.
+ * Start a cache in the current context. Once rows have to be dropped, it keeps
+ * about sample_bytes of them. The encoder stays in use, and so does like, a
+ * cache with which it shares what is the same, or NULL. If weighted, rows have
+ * an owner until dperm_cache_weigh() sets their weights.
  */
 extern void dperm_cache_init(DpermCache *cache, const DpermEncoder *encoder, Size sample_bytes,
 							 const DpermCache *like, bool weighted);
 
-/* Rows that there is room for. */
+/* How many rows there is room for. */
 static inline int64
 dperm_cache_room(const DpermCache *cache)
 {
@@ -48,8 +48,8 @@ dperm_cache_room(const DpermCache *cache)
 }
 
 /*
- * Bytes that the next row will need beyond those in use, most often 0: the
- * first chunk doubles, then others come.
+ * Additional bytes for the next row, usually 0: the first chunk doubles, then
+ * more chunks are added.
  */
 static inline Size
 dperm_cache_needs(const DpermCache *cache)
@@ -62,13 +62,13 @@ dperm_cache_needs(const DpermCache *cache)
 extern Size dperm_cache_size(const DpermCache *cache);
 
 /*
- * Encode and keep a row; sign 0: without a label. owner is for rows with
- * weights. Waiting rows are settled by dperm_cache_end().
+ * Encode and keep a row; sign 0 means no label. owner is for rows with weights.
+ * dperm_cache_end() stores rows that still wait.
  */
 extern void dperm_cache_add(DpermCache *cache, const DpermValue *values, int sign, int64 owner);
 
 /*
- * Does the next row matter at all? If not, it is enough to count it with
+ * Will the next row be kept? If not, it is enough to count it with
  * dperm_cache_skip().
  */
 static inline bool
@@ -84,8 +84,8 @@ dperm_cache_skip(DpermCache *cache)
 }
 
 /*
- * Bring all rows, as they are, to a spool, before they are made compact; and
- * all that come.
+ * Write all rows to a spool, before they are made compact, and all later rows,
+ * too.
  */
 extern void dperm_cache_spill(DpermCache *cache);
 
@@ -101,8 +101,8 @@ extern void dperm_cache_shrink(DpermCache *cache);
 extern void dperm_cache_end(DpermCache *cache);
 
 /*
- * After that: what rows weigh by their owner, who may be less than 0 for nobody
- * and nothing. The weights stay in use.
+ * After that: set the weights of rows by owner; an owner less than 0 is nobody,
+ * with weight 0. The weights stay in use.
  */
 extern void dperm_cache_weigh(DpermCache *cache, const double *weights);
 

@@ -11,6 +11,7 @@
 #include "core/base/blas.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
+#include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
 
@@ -22,8 +23,8 @@ may_be_objective(const DpermOptions *options)
 }
 
 /*
- * The charge must not depend on the number of rows, which nobody has counted
- * yet: the slack is a share of epsilon that is fixed.
+ * The charge must not depend on the number of rows, which is not known yet: so
+ * the slack is a fixed share of epsilon.
  */
 void
 dperm_call_charge_settle(DpermOptions *options, const DpermSource *source)
@@ -33,7 +34,7 @@ dperm_call_charge_settle(DpermOptions *options, const DpermSource *source)
 		options->slack = DPERM_CHARGE_SLACK;
 }
 
-/* What a call may release, as far as it is known by now. */
+/* What a call may release, as far as known before it reads rows. */
 static DpermSpend
 spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind kind)
 {
@@ -48,8 +49,8 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 		return spend;
 
 	/*
-	 * portions of their own, and a choice: each row is in one of them, but the
-	 * laws of their models differ
+	 * separate portions, and a choice: each row is in one portion, but the laws
+	 * of the models differ
 	 */
 	spend.bound = kind == DPERM_CALL_TUNING;
 	spend.pure = options->automatic && !options->gaussian_only;
@@ -79,8 +80,8 @@ dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
 }
 
 /*
- * Raise if what was checked before the charge is not so any more: a debit can
- * wait for long. None of it depends on rows.
+ * Raise an error if what was checked before the charge has changed: a debit may
+ * have to wait. None of this depends on rows.
  */
 static void
 check_again(const DpermSource *source)
@@ -92,8 +93,8 @@ check_again(const DpermSource *source)
 		dperm_relation_owner(source->relation) != source->run_as)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("the registration of protected relation \"%s\" has changed after the call "
-						"was charged", get_rel_name(source->relation))));
+				 errmsg("the registration of protected relation \"%s\" changed after the call was "
+						"charged", get_rel_name(source->relation))));
 	dperm_protection_check_shared(registration);
 	dperm_protection_check_units(registration);
 }
@@ -105,10 +106,11 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 {
 	DpermCharge charge;
 
+	dperm_source_notes_tell(source, options);
 	if (source->registration == NULL)
 		return;
 
-	/* a library that cannot be loaded costs nothing */
+	/* load the library first: nothing is charged if that fails */
 	if (dperm_encoder_dim(&source->spec.encoder) >= DPERM_BLAS_SMALL)
 		(void) dperm_blas();
 	charge = dperm_call_charge_charge(source, options, kind, function);

@@ -18,15 +18,15 @@ typedef enum DpermCallKind
 } DpermCallKind;
 
 /*
- * Fill in what the options leave open and a charge has to know: the slack of
- * Gaussian noise. For an open source, before the options are used for anything
- * else; of any other source than a protected one nothing changes.
+ * Fill in what the charge depends on and the options leave open: the slack of
+ * Gaussian noise. To be called once the source is open, before the options are
+ * used for anything else. Changes nothing unless the source is protected.
  */
 extern void dperm_call_charge_settle(DpermOptions *options, const DpermSource *source);
 
 /*
- * Charge a call of a function, by its OID, or raise. Does nothing for a source
- * that is not protected.
+ * Charge a call of the function with this OID, or raise an error. Does nothing
+ * unless the source is protected.
  */
 extern void dperm_call_charge(const DpermSource *source, const DpermOptions *options,
 							  DpermCallKind kind, Oid function);

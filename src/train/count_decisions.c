@@ -1,10 +1,10 @@
 /*
- * count_decisions.c: the rows of a source that is read once, counted by cells
- * as a model decides on them.
+ * count_decisions.c: count the rows of a source that is read once, by a model's
+ * decisions.
  *
- * What a row of a person counts for is known when all rows have been seen.
- * Until then person and cell are noted in a spool, of which a row takes one
- * word, whoever it belongs to.
+ * How much a row of a person counts is known only when all rows have been seen.
+ * Until then person and cell are kept in a spool, in which each row takes one
+ * word.
  */
 #include "postgres.h"
 
@@ -38,7 +38,7 @@ typedef struct Tally
 	int			count;
 	MemoryContext row_context;	/* reset after each row */
 	DpermEntropy entropy;
-	DpermPersons *persons;		/* if persons are the units, and then the next one; else NULL */
+	DpermPersons *persons;		/* for persons, with the next field; else NULL */
 	DpermSpool *notes;
 	int64		behind;			/* rows of the table behind the source */
 } Tally;
@@ -46,9 +46,7 @@ typedef struct Tally
 /* No cell. */
 #define NO_CELL (-1.0)
 
-/*
- * The cell of a row. All values are read, whether or not the row has a label.
- */
+/* The cell of a row. All values are read, even if the row has no label. */
 static int
 find_cell(Tally *tally, TupleTableSlot *slot)
 {
@@ -129,7 +127,7 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 	tally->pub.rStartup = start_tally;
 	tally->pub.rShutdown = end_tally;
 	tally->pub.rDestroy = end_tally;
-	tally->pub.mydest = DestTuplestore;	/* anything that SPI does not make itself */
+	tally->pub.mydest = DestTuplestore;	/* anything that SPI does not create itself */
 	tally->label = &source->label;
 	tally->model = model;
 	tally->frequencies = dperm_host_frequencies(encoder);
@@ -151,7 +149,7 @@ init_tally(Tally *tally, const DpermSource *source, const DpermModel *model)
 	}
 }
 
-/* Count what was noted. */
+/* Count the rows in the spool. */
 static void
 count_notes(Tally *tally)
 {
@@ -159,7 +157,8 @@ count_notes(Tally *tally)
 	int			count;
 
 	/*
-	 * as many as there are rows behind the source, whichever of them it shows
+	 * as many as there are rows in the table behind the source, however many of
+	 * them the source shows
 	 */
 	while (tally->notes->rows < tally->behind)
 		*dperm_spool_next(tally->notes) = NO_CELL;

@@ -1,6 +1,6 @@
 /*
- * count_decisions.h: the rows of a source that is read once, counted by cells
- * as a model decides on them.
+ * count_decisions.h: count the rows of a source that is read once, by a model's
+ * decisions.
  */
 #ifndef DPERM_COUNT_DECISIONS_H
 #define DPERM_COUNT_DECISIONS_H
@@ -10,10 +10,10 @@
 
 /*
  * Count the rows with a label in each of count cells, those of
- * dperm_counts_cell() for so many bins, in one scan: in parts of a unit
+ * dperm_counts_cell() for this many bins, in one scan: in parts of a unit
  * (core/privacy/person.h). Each row of a person counts for the same part,
- * rounded down. The source was opened for the features of the model. Needs an
- * SPI connection.
+ * rounded down. The source must have been opened for the features of the model.
+ * Needs an SPI connection.
  */
 extern void dperm_count_decisions(const DpermSource *source, const DpermModel *model, int bins,
 								  int64 *counts, int count);

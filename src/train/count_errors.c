@@ -1,5 +1,5 @@
 /*
- * count_errors.c: how much of the rows in memory, or in a spool, a model gets
+ * count_errors.c: count the rows in memory, or in a spool, that a model gets
  * wrong.
  */
 #include "postgres.h"
@@ -29,8 +29,8 @@ margin_of(const DpermLayout *layout, const double *weights, const double *row)
 }
 
 /*
- * The parts that a row counts for: what it weighs, rounded down. Parts are a
- * power of two, so the product is exact.
+ * The parts that a row counts for: its weight, rounded down. The number of
+ * parts is a power of two, so the product is exact.
  */
 static int64
 parts_of(const DpermLayout *layout, const double *row)
@@ -38,7 +38,7 @@ parts_of(const DpermLayout *layout, const double *row)
 	return layout->weighted ? (int64) (row[layout->words - 1] * DPERM_PERSON_PARTS) : 1;
 }
 
-/* The same for some rows one after the other. */
+/* Count the errors in some contiguous rows. */
 static int64
 count_rows_wrong(const DpermLayout *layout, const double *weights, const double *rows, int64 count)
 {

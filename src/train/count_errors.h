@@ -1,5 +1,5 @@
 /*
- * count_errors.h: how much of the rows in memory, or in a spool, a model gets
+ * count_errors.h: count the rows in memory, or in a spool, that a model gets
  * wrong.
  */
 #ifndef DPERM_COUNT_ERRORS_H
@@ -10,8 +10,8 @@
 
 /*
  * The rows with a margin below zero, in parts of a unit
- * (core/privacy/person.h). The rows were encoded as those were that the model
- * was trained on, and include all of their portion.
+ * (core/privacy/person.h). The rows must have been encoded like those that the
+ * model was trained on, and be all rows of their portion.
  */
 extern int64 dperm_count_errors(const DpermRows *rows, const DpermModel *model);
 

@@ -1,10 +1,11 @@
 /*
- * load.c: rows of a source into memory, in one pass.
+ * load.c: load the rows of a source into memory, in one pass.
  *
  * The executor hands each row to a receiver of ours, which encodes it right
- * away. How much is kept depends on the number of rows and on the encoders
- * alone. Of a source that is read once, rows that do not fit go to a spool, and
- * persons and portions are settled here: docs in src/README.md, "Reading once".
+ * away. How much is kept depends only on the number of rows and on the
+ * encoders. If a source is read once, rows that do not fit go to a spool, and
+ * persons and portions are determined here: see "Reading once" in
+ * src/README.md.
  */
 #include "postgres.h"
 
@@ -25,19 +26,19 @@
 #include "train/load.h"
 
 /*
- * Memory for compact rows or samples, when rows do not fit, together and even
- * if less is set.
+ * The total memory for compact rows or samples if rows do not fit, even if
+ * dperm.cache_memory is smaller.
  */
 #define SAMPLE_BYTES ((Size) 48 * 1024 * 1024)
 
 /*
- * Rows that come here to start from, when the others stay where they are; for
- * each portion at least so many of them.
+ * The number of sample rows that are fetched to start from if the others stay
+ * on other servers; and the least number for each portion.
  */
 #define SAMPLE_ROWS 20000
 #define SAMPLE_ROWS_PORTION 5000
 
-/* Rows between two reports. */
+/* Rows between two progress reports. */
 #define REPORT_ROWS 1000000
 
 /* A receiver of rows. */
@@ -49,13 +50,15 @@ typedef struct Loader
 	int			count;
 	Size		limit;			/* of all caches together */
 	bool		compact;		/* are rows kept in their compact form? */
-	bool		sampled;		/* did rows have to go? */
+	bool		sampled;		/* were rows dropped? */
 	int64	   *portions;		/* units of each, or NULL */
 	int64		rows;
-	/* rows that stay where they are, and of which a sample comes; else 0 */
+	/*
+	 * number of rows that stay elsewhere, of which a sample is fetched; else 0
+	 */
 	int64		elsewhere;
-	int64		units;			/* then: their units */
-	bool		once;			/* are rows read once, all of them? */
+	int64		units;			/* if so: their units */
+	bool		once;			/* are all rows read only once? */
 	MemoryContext row_context;	/* reset after each row */
 	DpermReader **readers;		/* of each set */
 	DpermValue **values;
@@ -63,7 +66,7 @@ typedef struct Loader
 	/* of a source that is read once */
 	DpermEntropy entropy;		/* for portions */
 	DpermPersons *persons;		/* if persons are the units; else NULL */
-	int64		missing;		/* rows of nobody, or of all, that are known of and have not come */
+	int64		missing;		/* known rows of nobody, or of all, that have not arrived */
 } Loader;
 
 /* Keep compact rows from now on. */
@@ -89,7 +92,7 @@ shrink(Loader *loader)
 		dperm_cache_shrink(&loader->sets[i].cache);
 }
 
-/* Would a set with one more row take too much memory? */
+/* Would one more row in a set take too much memory? */
 static bool
 is_full(const Loader *loader, const DpermRows *set)
 {
@@ -113,9 +116,9 @@ check_room(Loader *loader, const DpermRows *set)
 }
 
 /*
- * Take a row into a set; one without a slot is empty, and so is one without a
- * sign. The owner is that of a row with a weight. Values are read in any case:
- * what is fetched for them must not depend on the label, nor on the owner.
+ * Add a row to a set; without a slot or a sign it is empty. The owner is for
+ * rows with weights. Values are read in any case: what is fetched must not
+ * depend on the label or the owner.
  */
 static void
 take_row(Loader *loader, int number, TupleTableSlot *slot, int sign, int64 owner)
@@ -141,7 +144,7 @@ take_row(Loader *loader, int number, TupleTableSlot *slot, int sign, int64 owner
 		MemoryContextReset(loader->row_context);
 }
 
-/* Take a row into every set of its portion. */
+/* Add a row to every set of its portion. */
 static void
 take_into(Loader *loader, int portion, TupleTableSlot *slot, int sign, int64 owner)
 {
@@ -184,7 +187,7 @@ receive_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* A portion for what has none. */
+/* Draw a portion at random. */
 static int
 draw_portion(Loader *loader)
 {
@@ -213,20 +216,20 @@ find_person(Loader *loader, TupleTableSlot *slot)
 	return person;
 }
 
-/* One of the rows that a person, or nobody, is known to have has arrived. */
+/* One of the known rows of a person, or of nobody, has arrived. */
 static void
 expect_less(const Loader *loader, int64 *missing)
 {
 	if (loader->source->population && --*missing < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-				 errmsg("source shows rows that the table behind it does not have"),
+				 errmsg("source returned rows that the table behind it does not have"),
 				 errhint("Store the rows first, for example in a materialized view.")));
 }
 
 /*
  * A row of a source that is read once has arrived. A row of nobody is kept as
- * an empty one: how much is kept is to depend on the number of rows alone.
+ * an empty row, so that the amount kept depends only on the number of rows.
  */
 static bool
 receive_once(TupleTableSlot *slot, DestReceiver *self)
@@ -237,7 +240,7 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 	if (++loader->rows > DPERM_ROWS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("source has too many rows")));	/* for the bounds on rounding */
+				 errmsg("source has too many rows")));	/* required by the bounds on rounding */
 	if (loader->persons)
 	{
 		int64		number = find_person(loader, slot);
@@ -263,7 +266,7 @@ receive_once(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* A row of the table behind the source: its unit, or one to be counted. */
+/* A row of the table behind the source: its unit, or a row to be counted. */
 static bool
 receive_population(TupleTableSlot *slot, DestReceiver *self)
 {
@@ -285,7 +288,7 @@ receive_population(TupleTableSlot *slot, DestReceiver *self)
 
 /*
  * Rows are about to arrive: label, features, and perhaps more. Labels and units
- * are read as they are, so their types have to be those that are expected.
+ * are read without conversion, so their types have to be the expected ones.
  */
 static void
 start_rows(DestReceiver *self, int operation, TupleDesc desc)
@@ -309,7 +312,7 @@ end_rows(DestReceiver *self)
 {
 }
 
-/* Prepare to receive, as a source is read. */
+/* Prepare to receive rows, depending on how the source is read. */
 static void
 init_receiver(Loader *loader, const DpermSource *source)
 {
@@ -319,7 +322,7 @@ init_receiver(Loader *loader, const DpermSource *source)
 	loader->pub.rStartup = start_rows;
 	loader->pub.rShutdown = end_rows;
 	loader->pub.rDestroy = end_rows;
-	loader->pub.mydest = DestTuplestore;	/* anything that SPI does not make itself */
+	loader->pub.mydest = DestTuplestore;	/* anything that SPI does not create itself */
 	loader->source = source;
 	loader->row_context = AllocSetContextCreate(CurrentMemoryContext, "dperm row",
 												ALLOCSET_DEFAULT_SIZES);
@@ -329,7 +332,7 @@ init_receiver(Loader *loader, const DpermSource *source)
 											 source->portions, &loader->entropy);
 }
 
-/* Prepare to keep rows, with weights if there is a persons. */
+/* Prepare to keep rows, with weights if persons are the units. */
 static void
 init_caches(Loader *loader)
 {
@@ -339,7 +342,7 @@ init_caches(Loader *loader)
 						 loader->persons != NULL);
 }
 
-/* Prepare to take rows. */
+/* Initialise a loader. */
 static void
 init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 {
@@ -360,7 +363,7 @@ init_loader(Loader *loader, DpermRows *sets, int count, int64 *portions)
 	init_caches(loader);
 }
 
-/* Look at the table behind the source. */
+/* Read the population: the table behind the source. */
 static void
 take_population(Loader *loader)
 {
@@ -372,8 +375,8 @@ take_population(Loader *loader)
 }
 
 /*
- * Empty rows in place of those of a person, or of nobody, that the source does
- * not show.
+ * Add empty rows for those of a person, or of nobody, that the source does not
+ * show.
  */
 static void
 fill_up(Loader *loader, const DpermPerson *person, int64 missing)
@@ -387,7 +390,7 @@ fill_up(Loader *loader, const DpermPerson *person, int64 missing)
 	}
 }
 
-/* All random bits have been drawn: there must have been some. */
+/* All random bits have been drawn: check that the source did not fail. */
 static void
 end_draws(Loader *loader)
 {
@@ -396,7 +399,7 @@ end_draws(Loader *loader)
 	dperm_entropy_wipe(&loader->entropy);
 }
 
-/* All rows have arrived: those that are missing are empty. */
+/* All rows have arrived: replace missing ones by empty rows. */
 static void
 settle_units(Loader *loader)
 {
@@ -439,7 +442,7 @@ count_units(Loader *loader)
 	}
 }
 
-/* The size of so many rows, as they are kept. */
+/* The size of this many rows in memory. */
 static Size
 size_of_rows(const Loader *loader, int64 rows)
 {
@@ -451,8 +454,8 @@ size_of_rows(const Loader *loader, int64 rows)
 }
 
 /*
- * Let rows stay where they are. What comes of those of persons is not all that
- * somebody has, so it has no weights: it is only to start from.
+ * Let rows stay on other servers. A sample does not contain all rows of a
+ * person, so it has no weights: it is only used as a start.
  */
 static void
 let_stay(Loader *loader, int64 rows, int64 units)
@@ -469,7 +472,7 @@ let_stay(Loader *loader, int64 rows, int64 units)
 	init_caches(loader);
 }
 
-/* Count rows that are elsewhere. Those that are many stay there. */
+/* Count rows on other servers. If there are many, they stay there. */
 static void
 count_elsewhere(Loader *loader)
 {
@@ -486,8 +489,8 @@ count_elsewhere(Loader *loader)
 }
 
 /*
- * Read a sample of rows that are elsewhere. They are kept compact: nothing of
- * it is exact.
+ * Read a sample of rows on other servers. They are kept compact, because a
+ * sample need not be exact.
  */
 static void
 read_sample(Loader *loader)
@@ -498,7 +501,7 @@ read_sample(Loader *loader)
 		compact(loader);
 	dperm_queries_sample(loader->source, loader->elsewhere / sample + 1, 2 * sample, &loader->pub);
 
-	/* how many rows persons have is not public */
+	/* the number of rows of persons is not public */
 	if (dperm_progress)
 		dperm_message_progress(INT64_FORMAT " %s on other "
 											"servers",
@@ -547,7 +550,7 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 		dperm_message_progress(INT64_FORMAT " rows read", loader.rows);
 }
 
-/* Let go of files. */
+/* Close the files. */
 void
 dperm_load_close(DpermRows *sets, int count)
 {

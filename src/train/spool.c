@@ -12,8 +12,8 @@
 #define BUFFER_BYTES (512 * 1024)
 
 /*
- * The largest file: what is known about rounding in sums over rows holds up to
- * there.
+ * The largest file: the bounds on rounding in sums over rows hold up to this
+ * size.
  */
 #define FILE_BYTES_MAX ((int64) 1 << 41)
 
@@ -37,7 +37,7 @@ bytes_of(const DpermSpool *spool, int rows)
 	return (int) (sizeof(double) * spool->words * rows);
 }
 
-/* Bring what waits to the file. */
+/* Write the waiting rows to the file. */
 static void
 write_waiting(DpermSpool *spool)
 {
@@ -74,7 +74,7 @@ dperm_spool_next(DpermSpool *spool)
 	return spool->buffer + (size_t) spool->words * spool->waiting++;
 }
 
-/* Start to read. */
+/* Start reading. */
 void
 dperm_spool_rewind(DpermSpool *spool)
 {
@@ -83,7 +83,7 @@ dperm_spool_rewind(DpermSpool *spool)
 	spool->left = spool->rows;
 }
 
-/* What rows weigh, in place of their owners. */
+/* Replace the owners of rows by their weights. */
 static void
 weigh(const DpermSpool *spool, int count)
 {
@@ -116,7 +116,7 @@ dperm_spool_read(DpermSpool *spool, int *count)
 	return spool->buffer;
 }
 
-/* Let go of the file. */
+/* Close the file. */
 void
 dperm_spool_close(DpermSpool *spool)
 {

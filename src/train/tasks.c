@@ -1,8 +1,8 @@
 /*
- * tasks.c: trainings over the rows of a source, several at a time.
+ * tasks.c: train on the rows of a source, several models at a time.
  *
- * Rows that are all in memory answer by themselves, and so do those in a spool;
- * else passes over the table do, and trainings share them.
+ * Questions are answered from memory or from a spool if that has all rows; else
+ * by passes over the table, which trainings share.
  */
 #include "postgres.h"
 
@@ -22,19 +22,19 @@
 /* Steps of the solver that are reported, see dperm.progress. */
 #define REPORTED_STEPS 8
 
-/* A task that is under way. */
+/* A task in progress. */
 typedef struct Work
 {
 	DpermTask  *task;
 	DpermTraining training;
-	uint64		digest;			/* of the rows that its passes read, if passes say so */
+	uint64		digest;			/* of the rows that its passes read, if passes compute it */
 	bool		digested;		/* is it known? */
 } Work;
 
 /*
- * Report a step of the solver. How many it takes depends on the rows, so no
- * more than a fixed number of steps is reported, and at the end as many as are
- * left of it: the reports are always the same.
+ * Report a step of the solver. Their number depends on the rows, so only a
+ * fixed number of steps is reported, and those that remain at the end: the
+ * reports are always the same.
  */
 static void
 report_step(int *reported, bool end)
@@ -69,7 +69,7 @@ begin_work(Work *work, DpermTask *task)
 						 rows->complete);
 }
 
-/* Make the model of a task whose training has ended, in a context. */
+/* Make the model of a finished task, in a context. */
 static void
 end_work(Work *work, MemoryContext result)
 {
@@ -82,7 +82,7 @@ end_work(Work *work, MemoryContext result)
 
 /*
  * Train on rows that are all in memory, or in a spool; one of several trainings
- * has no reports of its own.
+ * does not report steps.
  */
 static void
 train_alone(DpermTask *task, bool one_of_several, MemoryContext result)
@@ -104,7 +104,7 @@ train_alone(DpermTask *task, bool one_of_several, MemoryContext result)
 	end_work(&work, result);
 }
 
-/* The request for what a training waits for. */
+/* The request for the question of a training. */
 static Datum
 make_request(const Work *work)
 {
@@ -119,8 +119,8 @@ make_request(const Work *work)
 }
 
 /*
- * Rows are not the same in every pass: a view or a foreign table that changes
- * under one snapshot.
+ * Raise the error for rows that differ between passes: a view or a foreign
+ * table that changes under one snapshot.
  */
 void
 dperm_tasks_rows_changed(void)
@@ -128,11 +128,11 @@ dperm_tasks_rows_changed(void)
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("the number of rows in source changed during training"),
-			 errhint("Try again while nobody adds or deletes rows, or store them first, for "
+			 errhint("Try again while no rows are inserted or deleted, or store them first, for "
 					 "example in a materialized view.")));
 }
 
-/* Raise if the rows of a pass are not those of the passes before. */
+/* Raise an error if the rows of a pass are not those of the earlier passes. */
 static void
 check_rows(Work *work, const DpermPass *pass)
 {
@@ -142,13 +142,13 @@ check_rows(Work *work, const DpermPass *pass)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("rows in source changed during training"),
-				 errhint("Try again while nobody changes them, or store them first, for example in "
+				 errhint("Try again while no rows are changed, or store them first, for example in "
 						 "a materialized view.")));
 	work->digest = pass->digest;
 	work->digested = true;
 }
 
-/* Give a training what a pass found. */
+/* Give the result of a pass to a training. */
 static void
 answer_by_pass(Work *work, Datum result)
 {
@@ -178,8 +178,8 @@ answer_by_pass(Work *work, Datum result)
 
 /*
  * One pass over the table, for all trainings that are active; false if none is.
- * The query is the same in every pass, whichever those are: an error would show
- * it.
+ * The query is the same in every pass, whichever trainings are active: an error
+ * would reveal the difference.
  */
 static bool
 run_pass(Work *works, int count)
@@ -230,7 +230,7 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 	}
 	report_step(&reported, true);
 
-	/* all of them, before one may raise */
+	/* finish all of them before one may raise an error */
 	for (int i = 0; i < count; i++)
 	{
 		DpermStatus one = dperm_training_finish(&works[i].training);
@@ -243,7 +243,8 @@ train_by_passes(DpermTask *tasks, int count, MemoryContext result)
 }
 
 /*
- * Memory for the matrices of trainings that share passes, even if less is set.
+ * Memory for the matrices of trainings that share passes, even if
+ * dperm.cache_memory is smaller.
  */
 #define SHARING_BYTES ((Size) 256 * 1024 * 1024)
 
@@ -265,7 +266,7 @@ sharing(const DpermTask *tasks, int count)
 		int			dim = dperm_encoder_dim(encoder);
 
 		/*
-		 * the solver's, and those of the pass in its executor's and in its flat
+		 * the solver's, and those of the pass in its executor form and its flat
 		 * form
 		 */
 		size += sizeof(double) * (dperm_fit_room(dim) + 3 * dperm_moments_room(dim, true));
@@ -286,7 +287,7 @@ dperm_tasks_run(DpermTask *tasks, int count)
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext work = AllocSetContextCreate(caller, "dperm training", ALLOCSET_DEFAULT_SIZES);
 
-	/* all of them, before one is trained */
+	/* check all of them before one is trained */
 	for (int i = 0; i < count; i++)
 	{
 		const DpermRows *rows = tasks[i].rows;

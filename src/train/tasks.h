@@ -1,5 +1,5 @@
 /*
- * tasks.h: trainings over the rows of a source, several at a time.
+ * tasks.h: train on the rows of a source, several models at a time.
  */
 #ifndef DPERM_TASKS_H
 #define DPERM_TASKS_H
@@ -9,16 +9,16 @@
 #include "query/source.h"
 #include "train/load.h"
 
-/* A training: what is asked, and the model. */
+/* A training: its parameters, and the model. */
 typedef struct DpermTask
 {
 	const DpermOptions *options;
-	const DpermRows *rows;		/* loaded, and more than none; tasks may share them */
-	DpermModel *model;			/* made in the current memory context */
+	const DpermRows *rows;		/* loaded, at least one; tasks may share them */
+	DpermModel *model;			/* the result, in the current memory context */
 } DpermTask;
 
 /*
- * Run trainings over rows of one source, and release a model from each. Rows
+ * Run trainings on rows of one source, each of which releases a model. Rows
  * that are not in memory are read again in passes, which all trainings share.
  * Needs an SPI connection.
  */
@@ -30,10 +30,7 @@ extern void dperm_tasks_run(DpermTask *tasks, int count);
  */
 extern DpermModel *dperm_tasks_train(const DpermOptions *options, const DpermSource *source);
 
-/*
- * Raise the error for rows that are not as many, or not the same, in every
- * pass.
- */
+/* Raise the error for rows whose number or contents differ between passes. */
 extern void dperm_tasks_rows_changed(void) __attribute__((noreturn));
 
 #endif							/* DPERM_TASKS_H */

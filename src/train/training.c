@@ -9,9 +9,8 @@
 #include "train/training.h"
 
 /*
- * What a Hessian costs in a pass over the table, in gradients: less than in
- * memory, since reading the rows is most of the work. So many for each
- * coordinate.
+ * The cost of a Hessian in a pass over the table, in gradients per coordinate:
+ * less than in memory, since reading the rows is most of the work.
  */
 #define STREAMED_HESS_COST (1.0 / 72)
 
@@ -49,7 +48,7 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 	dperm_training_next(training);
 }
 
-/* Answer by the rows in memory. */
+/* Answer from the rows in memory. */
 void
 dperm_training_answer(DpermTraining *training)
 {
@@ -57,7 +56,7 @@ dperm_training_answer(DpermTraining *training)
 	dperm_training_next(training);
 }
 
-/* Answer by all rows in a spool. */
+/* Answer from all rows in a spool. */
 void
 dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool)
 {
@@ -73,7 +72,7 @@ dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool)
 	dperm_training_next(training);
 }
 
-/* Go on with what was asked. */
+/* Continue with the answer. */
 void
 dperm_training_next(DpermTraining *training)
 {
@@ -81,8 +80,8 @@ dperm_training_next(DpermTraining *training)
 }
 
 /*
- * End a training: release its weights, and leave no trace of the noise, of
- * which the start is made too.
+ * End a training: release its weights, and erase the noise and the start, which
+ * is derived from it.
  */
 DpermStatus
 dperm_training_finish(DpermTraining *training)
@@ -94,7 +93,7 @@ dperm_training_finish(DpermTraining *training)
 	return status;
 }
 
-/* A text that may be missing, in a context. */
+/* Copy a text that may be NULL, in a context. */
 static DpermText
 copy_text(const char *text, MemoryContext context)
 {
@@ -125,7 +124,7 @@ copy_noise(const DpermNoise *noise, const DpermLayout *layout, MemoryContext con
 	return copy;
 }
 
-/* The model of a training that has ended, made in a context. */
+/* The model of a finished training, made in a context. */
 DpermModel *
 dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label,
 					 const char *positive, MemoryContext result)

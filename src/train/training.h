@@ -8,7 +8,7 @@
  *   status = dperm_training_finish(&training);
  *   model = dperm_training_model(&training, ...);
  *
- * Functions and aggregates train this way alike: there is no other.
+ * Functions and aggregates all train in this way.
  */
 #ifndef DPERM_TRAINING_H
 #define DPERM_TRAINING_H
@@ -34,7 +34,7 @@ typedef struct DpermTraining
 	DpermFitting fitting;
 	double	   *weights;		/* in the order of the layout */
 	double	   *room;
-	DpermAsk	ask;			/* what it waits for, if active */
+	DpermAsk	ask;			/* the question it waits for, if active */
 	bool		active;
 } DpermTraining;
 
@@ -42,31 +42,31 @@ typedef struct DpermTraining
  * Begin a training, in the current memory context: draw the noise, and start
  * from the rows in memory. noise is its shape, in the order of the rows in
  * memory, or NULL; rows is the public number of units; complete says whether
- * all of them are in the cache, as they are, so that it can answer.
+ * the cache has all rows, and not in compact form, so that it can answer.
  */
 extern void
 dperm_training_begin(DpermTraining *training, const DpermOptions *options, const DpermCache *cache,
 					 DpermNoisePlans noise, int64 rows, bool complete);
 
-/* Answer by the rows in memory, which are complete, and go on. */
+/* Answer from the rows in memory, which must be complete, and continue. */
 extern void dperm_training_answer(DpermTraining *training);
 
-/* Answer by all rows as they are in a spool, and go on. */
+/* Answer from all rows in a spool, and continue. */
 extern void dperm_training_answer_spool(DpermTraining *training, DpermSpool *spool);
 
-/* Go on: somebody has filled in what was asked. */
+/* Continue after the caller has filled in the answer. */
 extern void dperm_training_next(DpermTraining *training);
 
 /*
- * End a training: release its weights, and leave no trace of the noise. Does
- * not raise.
+ * End a training: release its weights, and erase the noise. Never raises an
+ * error.
  */
 extern DpermStatus dperm_training_finish(DpermTraining *training);
 
 /*
- * The model of a training that has ended well, made in a context; frees what
- * the training used. label is the column that was learnt, NULL if it was an
- * expression; positive the value of it that means yes, or NULL.
+ * The model of a training that has ended successfully, made in a context; frees
+ * what the training used. label is the label column, NULL if it was an
+ * expression; positive is the value of the positive class, or NULL.
  */
 extern DpermModel *
 dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const char *label,

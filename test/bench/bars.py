@@ -127,7 +127,7 @@ def train(bench):
                 things[learner, mode] = lambda s=session, l=learner: s.cost(train_sql(table, l))
         best = interleave(things, bench.options.repeat)
 
-        # workers: by the clock, since each has CPU time of its own
+        # workers: wall clock, since each has CPU time of its own
         bench.session.run("ALTER TABLE %s SET (parallel_workers = %d)" % (table, bench.workers))
         parallel = bench.open("streaming", n, d, bench.workers)
         walls = interleave({"serial": lambda: scan.cost(train_sql(table)),
@@ -146,7 +146,7 @@ def train(bench):
             bench.check("%s, %s: dp_svm_train / dp_logreg_train" % (name, mode), svm.cpu / logreg.cpu, 1.3)
             row["logreg_" + mode], row["svm_" + mode] = logreg.json(), svm.json()
         bench.check("%s, streaming: memory above the baseline" % name, memory["logreg"], MEMORY_MB, unit=" MB")
-        bench.check("%s, streaming: with %d worker(s) / without, by the clock" % (name, bench.workers),
+        bench.check("%s, streaming: with %d worker(s) / without, wall clock" % (name, bench.workers),
                     walls["parallel"].wall / walls["serial"].wall, 1)
         rows.append(row)
         for session in list(sessions.values()) + [parallel]:
@@ -177,7 +177,7 @@ def persons(bench):
                           bench.options.repeat)
         row["rows_" + mode], row["persons_" + mode] = best["rows"].json(), best["persons"].json()
         bench.check("%s, %d persons, %s: with unit / without" % (name_of(n, d), count, mode), best["persons"].cpu / best["rows"].cpu, 2)
-        bench.check("%s, %d persons, %s: the same by the clock" % (name_of(n, d), count, mode), best["persons"].wall / best["rows"].wall, 2)
+        bench.check("%s, %d persons, %s: the same, wall clock" % (name_of(n, d), count, mode), best["persons"].wall / best["rows"].wall, 2)
         session.close()
     bench.drop("persons_rows")
     return row
@@ -214,7 +214,7 @@ def sklearn(bench):
         clock = min(best[fastest].wall, all_cores.wall) / best["dperm"].wall
         bench.check("%s: export and %s / dperm, CPU" % (name, fastest),
                     best[fastest].cpu / best["dperm"].cpu, 10, at_least=True)
-        bench.check("%s: the same by the clock, any number of threads" % name, clock, None)
+        bench.check("%s: the same, wall clock, any number of threads" % name, clock, None)
         bench.check("%s: weights, dperm - %s" % (name, fastest), row["solvers"][fastest]["difference"], 1e-6)
         rows.append(row)
         session.close()
@@ -360,11 +360,11 @@ def predict(bench):
     row = {"rows": n, "d": d, "adult_rows": adult_rows, "workers": bench.workers,
            **{"%s_%s" % key: cost.json() for key, cost in best.items()}}
     bench.check("vectors: dp_predict / scan", best["vector", "serial"].cpu / best["scan", "serial"].cpu, 2)
-    bench.check("vectors, %d worker(s): dp_predict / scan, by the clock" % bench.workers,
+    bench.check("vectors, %d worker(s): dp_predict / scan, wall clock" % bench.workers,
                 best["vector", "parallel"].wall / best["scan", "parallel"].wall, 2)
     bench.check("14 raw columns: dp_predict / a query that reads them",
                 best["row", "serial"].cpu / best["read", "serial"].cpu, 3)
-    bench.check("14 raw columns, %d worker(s): the same, by the clock" % bench.workers,
+    bench.check("14 raw columns, %d worker(s): the same, wall clock" % bench.workers,
                 best["row", "parallel"].wall / best["read", "parallel"].wall, 3)
     serial.close()
     parallel.close()

@@ -69,7 +69,7 @@ def train(result):
            "*streaming* that this is 0: then rows are kept at 2 bytes per number while they fit 48 MB, as those of the second and third table do, "
            "or else a sample.", ""]
     out += table(["rows × d", "", "scan, s", "logistic, s", "scans", "SVM, s", "scans"], rows)
-    out += ["Streaming, by the clock, and the memory of the backend at its peak above that of a backend that has scanned the table:", ""]
+    out += ["Streaming, in wall-clock time, and the memory of the backend at its peak above that of a backend that has scanned the table:", ""]
     out += table(["rows × d", "no workers, s", "%d worker(s), s" % result["tables"][0]["workers"], "speed-up", "memory"],
                  [["%s × %d" % (count(t["rows"]), t["d"]), seconds(t["streaming_serial"], "wall"),
                    seconds(t["streaming_parallel"], "wall"), ratio(t["streaming_serial"], t["streaming_parallel"], "wall"),
@@ -97,13 +97,13 @@ def sklearn(result):
             rows.append(["", solver, seconds(cost), ratio(cost, t["dperm"]), "%.0e" % cost["gradient"],
                          "%.0e" % cost["difference"]])
             rows.append(["", "— its export", seconds(cost["export"]), "", "", ""])
-        rows.append(["", "%s, %d threads, by the clock" % (t["fastest"], t["cores"]), seconds(t["all_cores"], "wall"),
+        rows.append(["", "%s, %d threads, wall clock" % (t["fastest"], t["cores"]), seconds(t["all_cores"], "wall"),
                      ratio(t["all_cores"], t["dperm"], "wall"), "", ""])
     return ["## Export and scikit-learn", "",
             "Binary `COPY` to the client, which turns it into a matrix, and `LogisticRegression` with the same objective: "
-            "CPU seconds of client and server, one thread. The gradient shows how exact the result is; the last column is the largest difference "
+            "CPU seconds of client and server, one thread. The gradient shows how accurate the result is; the last column is the largest difference "
             "of a weight from dperm's at `epsilon => 'Infinity'`. A solver with a gradient above 1e-8 is shown, but does not count. Before each run, memory is touched by another "
-            "process: on a virtual machine the first use of memory that the host had taken back costs more than anything else.", ""] + \
+            "process: on a virtual machine, the first use of memory that the host has reclaimed costs more than anything else.", ""] + \
         table(["rows × d", "", "s", "times dperm", "gradient", "weights differ"], rows)
 
 
@@ -116,8 +116,8 @@ def raw(result):
         rows.append(["stored vectors, %s" % mode, seconds(result["dense_" + mode]),
                      ratio(result["dense_" + mode], result["read"])])
     return ["## Raw columns", "",
-            "%s rows, %s: 6 numbers and 8 categorical columns, %d coordinates and the intercept. *As vectors*: a view makes a dense `float8[]` of "
-            "each row with `dp_encode`; *stored vectors* are the same, stored beforehand. The query is `SELECT sum(age), max(workclass), ...` over all 14 columns." % (
+            "%s rows, %s: 6 numbers and 8 categorical columns, %d coordinates and the intercept. *As vectors*: a view computes a dense `float8[]` from "
+            "each row with `dp_encode`; *stored vectors* are the same vectors in a table. The query is `SELECT sum(age), max(workclass), ...` over all 14 columns." % (
                 count(result["rows"]), result["source"], result["d"]), ""] + \
         table(["", "s", "times the query"], rows)
 
@@ -130,7 +130,7 @@ def kernel(result):
         rows.append([mode, seconds(k), seconds(result["product"]), seconds(linear), ratio(k, both)])
     return ["## Kernels", "",
             "%d random features (Gaussian kernel) of %s rows with d = %d. Compared with the matrix product of the feature map, by a BLAS on one "
-            "thread, and the linear training of a table that holds the features. Streaming takes %s above the "
+            "thread, and linear training on a table that contains the features. Streaming takes %s above the "
             "baseline." % (result["features"], count(result["rows"]), result["d"], megabytes(result["memory_mb"])), ""] + \
         table(["", "kernel, s", "product, s", "linear, s", "kernel / (product + linear)"], rows)
 
@@ -142,8 +142,8 @@ def predict(result):
             a, b = result["%s_%s" % (key, name)], result["%s_%s" % (base, name)]
             rows.append([title, "no" if name == "serial" else result["workers"], seconds(b, kind), seconds(a, kind), ratio(a, b, kind)])
     return ["## Prediction", "",
-            "`SELECT count(*) FROM t WHERE dp_predict(model, x)` over %s rows, against the scan; by row, against the query over the 14 columns. With workers: by the "
-            "clock." % count(result["rows"]), ""] + table(["features", "workers", "scan or query, s", "dp_predict, s", "ratio"], rows)
+            "`SELECT count(*) FROM t WHERE dp_predict(model, x)` over %s rows, against the scan; by row, against the query over the 14 columns. With workers: wall-clock "
+            "time." % count(result["rows"]), ""] + table(["features", "workers", "scan or query, s", "dp_predict, s", "ratio"], rows)
 
 
 def tuning(result):
@@ -221,9 +221,9 @@ def protected(parts):
             for r in (part["result"] for part in parts)]
     r = parts[0]["result"]
     return ["## Protected calls", "",
-            "Training on 1,000 rows, in milliseconds by the clock: the best of %d. A call on a protected relation runs in a background worker, which charges the budget first. Its price is "
-            "what it takes beyond the same call on an open table, in starts of a parallel worker (`SELECT 1` with a forced one). This is without fsync, which adds two flushes. "
-            "Calls a second are with fsync, of sessions that share a budget, each with a role of its own, and %d background workers." % (r["count"], r["workers"]), ""] + \
+            "Training on 1,000 rows, in milliseconds of wall-clock time: the best of %d. A call on a protected relation runs in a background worker, which charges the budget first. Its price is "
+            "the additional time compared with the same call on an open table, in units of starting a parallel worker (`SELECT 1` with a forced one). This is without fsync, which adds two flushes. "
+            "Calls per second are measured with fsync, with sessions that share a budget, each with its own role, and %d background workers." % (r["count"], r["workers"]), ""] + \
         table(["preloaded", "open", "protected", "parallel worker", "`dp_budget_charge`", "price"] + ["calls/s, %d" % n for n in r["sessions"]], rows)
 
 
@@ -257,13 +257,13 @@ def main(results, docs):
         print("note: not all parts were measured with the same machine and versions")
     out = ["# Benchmarks", "",
            "<!-- Written by test/bench/report.py from the results of test/bench/run. -->", "",
-           "How long training and prediction take, as multiples of what no method can avoid: reading the rows. Seconds differ from machine to machine, "
+           "How long training and prediction take, as multiples of the time that no method can avoid: reading the rows. Seconds differ from machine to machine, "
            "the ratios much less. To measure on your machine, in a temporary cluster, run", "",
            "```sh", "make bench", "```", "",
            "This takes about an hour, writes this page, and installs `python3-sklearn` and `python3-psycopg2` from Debian, which nothing else needs.", "",
-           "These figures: %s, %d cores, %g GB of memory, PostgreSQL %s with %s of shared buffers, dperm %s, scikit-learn %s, %s. %s seconds unless it says "
-           "otherwise, the best of up to %d runs, with what is compared measured in turns. Tables are unlogged, frozen and read once before. Vectors are stored `PLAIN`, which makes a difference "
-           "above d = 250 only." % (
+           "These figures: %s, %d cores, %g GB of memory, PostgreSQL %s with %s of shared buffers, dperm %s, scikit-learn %s, %s. %s seconds unless stated "
+           "otherwise, the best of up to %d runs; variants that are compared are measured in turns. Tables are unlogged, frozen and read once beforehand. Vectors are stored `PLAIN`, which makes a difference "
+           "only above d = 250." % (
                m["cpu"], m["cores"], m["memory_gb"], m["postgres"].split()[0], m["shared_buffers"], m["dperm"], m["scikit-learn"],
                m["blas"].replace("openblas", "OpenBLAS") or "BLAS", "CPU" if m["clock"] == "CPU" else "Wall-clock",
                max(part["repeat"] for part in parts.values())), ""]

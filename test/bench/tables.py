@@ -155,7 +155,7 @@ def make_adult(session, table, n, folder):
         '%s %s' % (c, "integer" if c in NUMBERS else 'text COLLATE "C"') for c in COLUMNS)))
     copy_in(session, table, real_adult(folder, n) if folder else made_up_adult(n), "FORMAT csv")
     settle(session, table)
-    return "the Adult data set, repeated" if folder else "made-up rows with the columns and categories of Adult"
+    return "the Adult data set, repeated" if folder else "synthetic rows with the columns and categories of Adult"
 
 
 def read_all_columns(table):

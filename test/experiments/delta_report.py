@@ -44,7 +44,7 @@ class Report(Page):
             lines.append([f"{title(data)}, {LOSS[loss]}, {METHOD[mode]}", power(exponent),
                           figure(self.cell(data, loss, mode, exponent)),
                           figure(mean(self.results.folds(data, loss, mode, exponent, paper.EPSILON, again=True))), aim, second])
-        return rows(["entry", "best lambda", "in the table", "again", "aim, at most", "second implementation"], lines)
+        return rows(["entry", "best lambda", "in the table", "again", "goal, at most", "second implementation"], lines)
 
     def table(self, data, loss):
         lines = []

@@ -114,8 +114,8 @@ class Report(Page):
                 "same epsilon for the noise, so differences there should be chance: about 4 of 100 equal pairs lie beyond two "
                 "standard errors on the bad side."]
         if bad:
-            text += ["", "Pairs that came out worse were run again with fresh noise, apart from the tables. A "
-                     "difference that is not due to chance appears again:", "", rows(
+            text += ["", "Pairs that were worse were run again with fresh noise, separately from the tables. A "
+                     "difference that is not due to chance shows up again:", "", rows(
                          ["entry", "`'sharp'` − `'paper'`", "standard errors", "again", "standard errors", "runs of each",
                           "lambda used, `'paper'`", "`'sharp'`", "epsilon for the noise, `'paper'`", "`'sharp'`"],
                          [self.worse_row(*pair) for pair in bad])]
@@ -233,7 +233,7 @@ class Report(Page):
         """Whoever looks at results before going on has to say so."""
         history = list(map(str, self.about["history"]))
         return f" The tables were first run with {', then '.join(history[:-1])} repetitions and extended to " \
-               f"{history[-1]} after a look at them." if len(history) > 1 else ""
+               f"{history[-1]} after looking at them." if len(history) > 1 else ""
 
     def say_learning_repetitions(self):
         return times(run.repetition for run in self.results.errors if run.size)
@@ -256,13 +256,13 @@ def learning_file(loss, epsilon):
 SMALL = {"-10", "-9", "-7", "-5", "-4"}
 WHY = [
     (lambda data, loss, method, exponent: (data, loss, method) == ("adult", "logistic", "paper") and exponent in SMALL,
-     "not reproducible: 0.8248 is worse than both constant answers (0.25 and 0.75), which noise cannot do"),
+     "not reproducible: 0.8248 is worse than both constant answers (0.25 and 0.75), which noise cannot cause"),
     (lambda data, loss, method, exponent: (data, loss, method) == ("kdd", "logistic", "paper") and exponent in SMALL,
-     "not reproducible: 0.2084 is worse than a constant answer (0.20), but neighbours with more noise are far below"),
+     "not reproducible: 0.2084 is worse than a constant answer (0.20), but neighbouring entries with more noise are far below"),
     (lambda data, loss, method, exponent: data == "kdd" and method == "non-private" and exponent in SMALL,
-     "probably the solver: the objective is nearly flat, ours certifies its minimum, and one that stops earlier errs more"),
+     "probably the solver: the objective is nearly flat; ours certifies its minimum, and a solver that stops earlier has a larger error"),
     (lambda data, loss, method, exponent: method == "output",
-     "probably too few runs: rare bad draws carry the mean of output perturbation, and without them the standard error is "
+     "probably too few runs: rare bad draws dominate the mean of output perturbation, and without them the standard error is "
      "too small as well"),
 ]
 
@@ -271,7 +271,7 @@ def why(cell):
     for applies, reason in WHY:
         if cell.off < 0 and applies(*cell.key):
             return reason
-    return "may be chance: one entry in twenty is expected to be this far off" if abs(cell.off) < 3 else "not known"
+    return "may be chance: one entry in twenty is expected to deviate this much" if abs(cell.off) < 3 else "not known"
 
 
 def divide(text, part, path):

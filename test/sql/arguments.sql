@@ -106,7 +106,7 @@ SELECT trains($$ dp_logreg_train('minefield', ?) $$, $$
   'sick', 'x', 1, lambda => 0, method => 'output' | 'sick', 'x', 1, method => 'none'
   'sick', 'x', 1, positive => 'yes' | 'sick', 'name', 1 | 'name', 'x', 1 | 'nothing', 'x', 1
   'sick', '{x,age}', 1 | 'sick', 'age', 1, domains => '{"age": [120, 0]}'
-  'sick', 'age', 1, domains => '{"age": [0, 120], "name": ["a"]}'
+  'sick', 'age', 1, domains => '{"age": [0, 120], "name": "a"}'
   'sick', 'age', 1, domains => '{"age": [0, 120], "nothing": ["a"]}'
   'sick', 'age', 1, domains => '{"age": [0, 120]}', kernel => 'none'
   'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);

@@ -53,7 +53,7 @@ INSERT INTO mistakes VALUES ($$ 'y', 'x', 0 $$), ($$ 'y', 'x', 'NaN' $$), ($$ 'y
   ($$ 'y', 'none', 1 $$), ($$ 'y', 'y', 1 $$), ($$ 'y', '{x,x}', 1 $$), ($$ 'y', '{}', 1 $$), ($$ 'y', 'free', 1 $$), ($$ 'y', '{free,age}', 1 $$), ($$ 'y', 'ward', 1 $$), ($$ 'y', '{age,ward}', 1 $$),
   ($$ 'y', 'x', 1, method => 'none' $$), ($$ 'y', 'x', 1, analysis => 'none' $$), ($$ 'y', 'x', 1, norm => 0 $$), ($$ 'y', 'x', 1, dimension => 0 $$), ($$ 'y', 'x', 1, dimension => 5000 $$),
   ($$ 'y', 'age', 1, dimension => 2 $$), ($$ 'y', '{x,age}', 1, norm => 2 $$), ($$ 'y', 'x', 1, domains => '{"x": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '[]' $$), ($$ 'y', 'x', 1, domains => '{"none": [0, 1]}' $$),
-  ($$ 'y', 'x', 1, domains => '{"age": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', norm => 3 $$), ($$ 'y', 'age', 1, domains => '{"age": [5, 5]}' $$),
+  ($$ 'y', 'x', 1, domains => '{"nobody": [0, 1]}' $$), ($$ 'y', 'x', 1, domains => '{"x": {"dimension": 2}}', norm => 3 $$), ($$ 'y', 'age', 1, domains => '{"age": [5, 5]}' $$),
   ($$ 'y', 'x', 1, kernel => 'none' $$), ($$ 'y', 'x', 1, gamma => 2 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', gamma => 0 $$), ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 3 $$),
   ($$ 'y', 'x', 1, kernel => 'gaussian', kernel_features => 5000 $$), ($$ 'y', '{x,ward}', 1, domains => jsonb_build_object('ward', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
 CREATE VIEW ways AS SELECT way, function, tail FROM (VALUES (1, 'train', ''), (2, 'tune', ', lambdas => ''{0.1,0.2}'''), (3, 'tune', ', lambdas => ''{0.1,0.2}'', holdout => ''published''')) v(way, function, tail);

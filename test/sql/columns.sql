@@ -158,11 +158,11 @@ SELECT i2, dp_encode(m, clinic) AS hot FROM clinic, dp_logreg_train('clinic', 'y
   WHERE i2 BETWEEN 1 AND 3 AND id <= 41 ORDER BY i2;
 -- any short type by what it prints, which a cast would not always give; a view makes one out of the others
 CREATE VIEW printed AS SELECT id, y, ('10.0.0.' || 1 + i4 % 4)::inet AS address, ('08:00:2b:01:02:0' || 1 + i4 % 3)::macaddr AS mac, t::name AS name, t::"char" AS "char",
-  time '12:00' + i4 % 2 * interval '1 hour' AS "time", (100 + i4 % 3)::oid AS oid, (i4 % 3)::numeric(4, 2) AS rounded FROM clinic;
+  timetz '12:00+00' + i4 % 2 * interval '1 hour' AS "time", (100 + i4 % 3)::oid AS oid, (i4 % 3)::numeric(4, 2) AS rounded FROM clinic;
 SELECT v.name AS feature, jsonb_array_length(domains -> v.name) AS given, count(DISTINCT dp_encode(m, printed)) AS found,
        distance(dp_weights(m::text::dp_model), dp_weights(dp_logreg(y, dp_encode(m, printed), 'Infinity', 0.001, jsonb_build_object('intercept', false, 'dimension', jsonb_array_length(domains -> v.name))))) < 1e-9 AS trained_on_them
   FROM (VALUES ('address', '{"address": ["10.0.0.1", "10.0.0.2/32", "10.0.0.3"]}'::jsonb), ('mac', '{"mac": ["08:00:2b:01:02:01", "08-00-2B-01-02-02"]}'), ('name', '{"name": ["a", "b"]}'),
-    ('char', '{"char": ["a", "b"]}'), ('time', '{"time": ["12:00:00", "13:00"]}'), ('oid', '{"oid": ["100", "101"]}')) v(name, domains),
+    ('char', '{"char": ["a", "b"]}'), ('time', '{"time": ["12:00:00+00", "13:00+00"]}'), ('oid', '{"oid": ["100", "101"]}')) v(name, domains),
   LATERAL (SELECT dp_logreg_train('printed', 'y', v.name, 'Infinity', 0.001, domains => domains, intercept => false)) s(m),
   printed GROUP BY v.name, domains, m::text ORDER BY 1;
 SELECT rounded, dp_encode(m, printed) AS hot FROM printed, dp_logreg_train('printed', 'y', 'rounded', 1, domains => '{"rounded": {"categories": [2, 1.0]}}', intercept => false) m
@@ -179,7 +179,7 @@ SELECT outcomes($$ dp_logreg_train('clinic', 'y', ?) $$, $$
   'i4', 1, dimension => 1 | 'v8', 1, norm => 2, domains => '{"v8": {"norm": 2}}'
   '{i4,t}', 1, domains => jsonb_build_object('t', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
 SELECT outcomes($$ dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => ?) $$, $$
-  '{"n": [0, 1]}' | '{"y": [false, true]}' | '{"none": [0, 1]}' | '{"i4": ["a", "b"]}'
+  '{"n": [1, 0]}' | '{"y": [false, false]}' | '{"none": [0, 1]}' | '{"i4": ["a", "b"]}'
   '{"i4": [5, 5]}' | '{"e": []}' | '{"e": ["surgery", "surgery"]}' | '[]' | 'null' $$);
 SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"e": ["maternity"]}');
 SELECT outcomes($$ dp_svm_train('clinic', 'y', ?) $$,

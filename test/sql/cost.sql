@@ -4,6 +4,7 @@
 \pset format unaligned
 \pset footer off
 SET extra_float_digits = 0;
+SET client_min_messages = warning;
 
 -- The formulas of the guarantee document: objective perturbation by the sharp analysis, where the slack may take a tenth, and output perturbation
 \set ECHO none
@@ -33,7 +34,7 @@ SELECT s.method, loss, count(*) AS setups, bool_and(abs(c.lambda_used / b.lambda
        bool_and(c.epsilon_slack + c.epsilon_noise + c.epsilon_release <= e::float8 * (1 + 2.3e-16::float8)) AS within_epsilon,
        bool_and(c.noise_norm / b.noise_norm BETWEEN 1 - 1e-9 AND 1.05) AS noise_norm, bool_and(abs(c.weight_error * sqrt(d) / c.noise_norm - 1) < 1e-9) AS weight_error,
        bool_and(abs(c.weight_bound / b.weight_bound - 1) < 1e-9) AS weight_bound, bool_and(abs(c.noise_share * c.weight_bound / c.noise_norm - 1) < 1e-9) AS noise_share, bool_and(c.noise = 'ball') AS ball
-FROM setups s, dp_cost(n, d, e, lambda, method => s.method, loss => s.loss, h => s.h, slack => CASE s.method WHEN 'objective' THEN 0.1 END) c,
+FROM setups s, dp_cost(n, d, e, lambda => lambda, method => s.method, loss => s.loss, h => s.h, slack => CASE s.method WHEN 'objective' THEN 0.1 END) c,
      by_hand(n, d, e, lambda, s.method, s.c, CASE loss WHEN 'logistic' THEN ln(2::numeric) ELSE 1 END) b
 GROUP BY s.method, loss ORDER BY s.method, loss;
 
@@ -51,7 +52,7 @@ FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, metho
 -- a lambda of the caller's is kept as far as the slack may take what it needs: a tenth, or what it takes at the default
 SELECT count(*) AS setups, bool_and(abs(own.lambda_effective / greatest(lambda, s.c / (n * (exp(greatest(0.1 * e, ln(1 + s.c / (n * best.lambda_used::numeric)))) - 1)))::float8 - 1) < 1e-9) AS as_far,
        count(*) FILTER (WHERE own.lambda_effective > lambda) AS raised, count(*) FILTER (WHERE own.epsilon_slack > 0.1001 * e::float8) AS more_than_a_tenth
-FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) best, dp_cost(n, d, e, lambda, 'objective', loss => s.loss, h => s.h) own;
+FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) best, dp_cost(n, d, e, 'objective', lambda => lambda, loss => s.loss, h => s.h) own;
 -- the default of the paper's analysis
 SELECT n, d, e, abs(lambda_used * n * e / d - 0.1) < 1e-9 AS paper FROM (VALUES (100, 3, 1), (50000, 100, 0.1), (1000000, 10, 8)) v(n, d, e), dp_cost(n, d, e, analysis => 'paper');
 -- that of output perturbation: the noise is the same in all directions, and meets the mean of the curvatures
@@ -68,7 +69,7 @@ FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, loss 
 SELECT noise, lambda_used, lambda_effective, epsilon_slack, epsilon_noise, epsilon_release, noise_norm, weight_error, noise_share, rows_needed FROM dp_cost(500, 10, 'Infinity');
 -- the paper's analysis: lambda is raised only where slack takes all
 SELECT e, round(lambda_effective::numeric, 9) AS lambda, round(epsilon_slack::numeric, 6) AS slack, round(epsilon_noise::numeric, 6) AS noise
-FROM (VALUES (0.01), (0.1), (1)) v(e), dp_cost(10000, 10, e, 0.001, analysis => 'paper') ORDER BY e;
+FROM (VALUES (0.01), (0.1), (1)) v(e), dp_cost(10000, 10, e, lambda => 0.001, analysis => 'paper') ORDER BY e;
 
 -- The impossible: 200 rows, 500 dimensions, epsilon 0.01
 SELECT noise_share > 100 AS all_noise, rows_needed BETWEEN 1000000 AND 100000000 AS millions FROM dp_cost(200, 500, 0.01);
@@ -77,7 +78,7 @@ SELECT noise_share < 0.5 AS useful, rows_needed BETWEEN 2 AND 100000 AS fewer FR
 -- rows_needed is where the share falls to a half
 SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
 FROM (VALUES (10, 1, NULL), (500, 0.01, NULL), (3, 10, NULL), (20, 0.5, 0.01), (20, 0.5, 1), (100, 2, 0.0001)) v(d, e, lambda), (VALUES ('objective'), ('output')) m(method),
-     dp_cost(1000, d, e, lambda, method => m.method) c, dp_cost(c.rows_needed, d, e, lambda, method => m.method) here, dp_cost(c.rows_needed - 1, d, e, lambda, method => m.method) before;
+     dp_cost(1000, d, e, lambda => lambda, method => m.method) c, dp_cost(c.rows_needed, d, e, lambda => lambda, method => m.method) here, dp_cost(c.rows_needed - 1, d, e, lambda => lambda, method => m.method) before;
 -- more rows, less dimensions, more epsilon: less noise
 SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_with_rows, bool_and(b.noise_share >= a.noise_share) AS more_with_dimensions, bool_and(e.noise_share <= a.noise_share) AS fewer_with_epsilon
 FROM generate_series(1, 8) i, dp_cost((10 ^ i)::bigint, 10, 1) a, dp_cost(2 * (10 ^ i)::bigint, 10, 1) c, dp_cost((10 ^ i)::bigint, 20, 1) b, dp_cost((10 ^ i)::bigint, 10, 2) e;
@@ -101,17 +102,28 @@ CREATE TABLE shapes AS SELECT * FROM (VALUES
   ('kernel', 50, $$'x'$$, $$kernel => 'gaussian', kernel_features => 50$$, spread(ARRAY[[50, 1 / 2.0]], 1))) v(name, d, features, options, spread);
 CREATE FUNCTION costs(features text, options text) RETURNS TABLE (noise text, lambda float8, epsilon_noise float8, noise_norm float8, weight_error float8) LANGUAGE plpgsql AS $$
 BEGIN
-  RETURN QUERY EXECUTE format('SELECT noise, lambda_used, epsilon_noise, noise_norm, weight_error FROM dp_cost(%s)', concat_ws(', ', '''patients'', ''sick''', features, '0.1, 30000', nullif(options, '')));
+  RETURN QUERY EXECUTE format('SELECT noise, lambda_used, epsilon_noise, noise_norm, weight_error FROM dp_cost(%s) WHERE method = ''objective''', concat_ws(', ', '''patients'', ''sick''', features, '0.1, 30000', nullif(options, '')));
 END $$;
 \set ECHO all
 -- the ball has a mean square of d(d + 1)
 SELECT name, noise, round((spread / d / (d + 1))::numeric, 3) AS of_ball, is_best(lambda, 30000, s, 0.1, 0.25) AS least_risk, noise_norm / (2 * sqrt(s) / (epsilon_noise * 30000 * lambda)) BETWEEN 1 - 1e-9 AND 1.01 AS noise_norm,
        abs(weight_error * sqrt(d) / noise_norm - 1) < 1e-9 AS weight_error
 FROM shapes, costs(features, options), LATERAL (SELECT CASE noise WHEN 'shaped' THEN spread ELSE d * (d + 1) END) t(s) ORDER BY name COLLATE "C", noise DESC;
--- the ball is that of the dimension; either row comes alone if it is asked for
-WITH shaped AS (SELECT c FROM dp_cost('patients', 'sick', NULL, 0.5, 1000, noise => 'shaped') c), ball AS (SELECT c FROM dp_cost('patients', 'sick', NULL, 0.5, 1000, noise => 'ball') c),
-     both_rows AS (SELECT c FROM dp_cost('patients', 'sick', NULL, 0.5, 1000) c)
-SELECT (SELECT array_agg(c) FROM both_rows) = (SELECT array_agg(c) FROM (TABLE shaped UNION ALL TABLE ball) s) AS one_by_one, (SELECT to_jsonb(c) - '{budget,epsilon_charged,delta_charged,epsilon_left,epsilon_left_after}'::text[] FROM ball) = to_jsonb(dp_cost(1000, 12, 0.5)) AS of_dimension, (TABLE shaped) <> (TABLE ball) AS differ;
+-- the ball is that of the dimension
+SELECT to_jsonb(c) - '{chosen,risk,budget,epsilon_charged,delta_charged,epsilon_left,epsilon_left_after}'::text[] = to_jsonb(dp_cost(1000, 12, 0.5, 'objective')) AS of_dimension
+FROM dp_cost('patients', 'sick', NULL, 0.5, 1000) c WHERE method = 'objective' AND noise = 'ball';
+-- Each way that could be taken has a row, the one of least risk is the first, and no two look alike: a row is what comes first if it is asked for
+CREATE FUNCTION ways(arguments text) RETURNS TABLE (place bigint, chosen boolean, method text, noise text, delta float8, noise_norm float8, rows_needed bigint, risk float8) LANGUAGE plpgsql AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('SELECT row_number() OVER (), c.chosen, c.method, c.noise, c.delta, c.noise_norm, c.rows_needed, c.risk FROM dp_cost(''patients'', ''sick'', NULL, 0.5, 1000%s) c', arguments);
+END $$;
+CREATE TABLE ways AS SELECT i, arguments, w.* FROM (VALUES (1, ''), (2, $$, delta => 1e-6$$), (3, $$, method => 'objective'$$), (4, $$, method => 'output'$$), (5, $$, noise => 'ball'$$), (6, $$, slack => 0.2$$), (7, $$, method => 'objective', delta => 1e-6$$),
+  (8, $$, lambda => 0$$), (9, $$, analysis => 'paper'$$), (10, $$, neighbours => 'remove', loss => 'huber'$$)) v(i, arguments), ways(arguments) w;
+SELECT i, arguments, string_agg(concat_ws(' ', method, noise, nullif(delta, 0)), ', ' ORDER BY place) AS ways, count(*) = count(DISTINCT (method, noise, delta)) AS differ, bool_and(chosen = (place = 1)) AS first_chosen,
+       bool_and(risk >= least) AS least_risk
+FROM (SELECT *, min(risk) FILTER (WHERE chosen) OVER (PARTITION BY i) AS least FROM ways) a GROUP BY i, arguments ORDER BY i;
+SELECT count(*) AS ways, bool_and(w = (1::bigint, true, a.method, a.noise, a.delta, a.noise_norm, a.rows_needed, a.risk)) AS as_if_asked_for
+FROM ways a, ways(format(', method => %L, noise => %L, delta => %s', a.method, CASE a.method WHEN 'objective' THEN a.noise END, a.delta)) w WHERE i IN (1, 2, 3, 4, 5, 7) AND w.place = 1;
 -- no other method has a shape, and without noise there is none
 SELECT noise, count(*) FROM dp_cost('patients', 'sick', NULL, 1, 1000, method => 'output') GROUP BY noise;
 SELECT noise, count(*) FROM dp_cost('patients', 'sick', NULL, 1, 1000, analysis => 'paper') GROUP BY noise;
@@ -119,9 +131,11 @@ SELECT noise, count(*) FROM dp_cost('patients', 'sick', NULL, 'Infinity', 1000) 
 -- rows needed, with and without shape
 SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
 FROM (VALUES (0.01), (0.1), (1), (3)) v(e), (VALUES ('shaped'), ('ball')) m(noise), (VALUES ('logistic'), ('huber')) l(loss), dp_cost('patients', 'sick', NULL, e, 1000, noise => m.noise, loss => loss) c,
-     dp_cost('patients', 'sick', NULL, e, c.rows_needed, noise => m.noise, loss => loss) here, dp_cost('patients', 'sick', NULL, e, c.rows_needed - 1, noise => m.noise, loss => loss) before;
+     dp_cost('patients', 'sick', NULL, e, c.rows_needed, noise => m.noise, loss => loss) here, dp_cost('patients', 'sick', NULL, e, c.rows_needed - 1, noise => m.noise, loss => loss) before
+WHERE c.chosen AND here.chosen AND before.chosen;
 SELECT e, s.noise_share < b.noise_share AS less_noise, s.rows_needed < b.rows_needed AS fewer_rows
-FROM (VALUES (0.1), (1)) v(e), dp_cost('patients', 'sick', NULL, e, 10000, noise => 'shaped') s, dp_cost('patients', 'sick', NULL, e, 10000, noise => 'ball') b;
+FROM (VALUES (0.1), (1)) v(e), dp_cost('patients', 'sick', NULL, e, 10000, noise => 'shaped') s, dp_cost('patients', 'sick', NULL, e, 10000, noise => 'ball') b
+WHERE s.chosen AND b.chosen;
 
 -- No row is read: not of a table, nor of a view that cannot be read at all
 CREATE FUNCTION fails(float8) RETURNS float8 LANGUAGE plpgsql STABLE AS $$ BEGIN RAISE EXCEPTION 'a row was read'; END $$;
@@ -165,8 +179,8 @@ SELECT learner, arguments, t.* FROM (VALUES
   (12, 'svm', $$NULL, 0.5, lambda => 1e-5, loss => 'smooth_hinge', h => 0.1$$), (13, 'svm', $$'{smoker,bmi}', 0.1, method => 'output'$$)) v(i, learner, arguments), told(learner, arguments) t ORDER BY i;
 -- by the dimension, where the noise is the ball
 SELECT by_dimension, t.* FROM (VALUES (1, 'logreg', $$'x', 1, noise => 'ball'$$, '300, 4, 1'), (2, 'logreg', $$'x', 1, intercept => false$$, '300, 3, 1'),
-  (3, 'svm', $$NULL, 0.5, 1e-5, slack => 0.2, noise => 'ball'$$, $$300, 12, 0.5, 1e-5, loss => 'huber', slack => 0.2$$), (4, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$, $$300, 12, 3, 0.02, 'output'$$),
-  (5, 'logreg', $$'x', 0.1, 0.001, analysis => 'paper'$$, $$300, 4, 0.1, 0.001, analysis => 'paper'$$), (6, 'logreg', $$NULL, 'Infinity'$$, $$300, 12, 'Infinity'$$))
+  (3, 'svm', $$NULL, 0.5, 1e-5, slack => 0.2, noise => 'ball'$$, $$300, 12, 0.5, lambda => 1e-5, loss => 'huber', slack => 0.2$$), (4, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$, $$300, 12, 3, 'output', lambda => 0.02$$),
+  (5, 'logreg', $$'x', 0.1, 0.001, analysis => 'paper'$$, $$300, 4, 0.1, lambda => 0.001, analysis => 'paper'$$), (6, 'logreg', $$NULL, 'Infinity'$$, $$300, 12, 'Infinity'$$))
   v(i, learner, arguments, by_dimension), told(learner, arguments, by_dimension) t ORDER BY i;
 
 -- Arguments
@@ -189,13 +203,14 @@ SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
   8589934592, 10, 1 | 8589934593, 10, 1 | 9223372036854775807, 10, 1 | 1000, 0, 1 | 1000, -1, 1
   1000, 1000000, 1 | 1, 1, 1 $$);
 SELECT outcomes($$ 'none' FROM dp_cost(1000, 10, ?) $$, $$
-  1, NULL, NULL, NULL, NULL, NULL, NULL | NULL | 0 | 'NaN' | 1e-9 | 1e7 | 1, -1 | 1, 'Infinity'
-  1, 0 | 1, 0, method => 'output' | 'Infinity', 0 | 1, method => 'input' | 1, analysis => 'blunt'
-  1, loss => 'hinge' | 1, loss => 'huber', h => 0 | 1, loss => 'huber', h => 1 | 1, slack => 0
-  1, slack => 0.1, analysis => 'paper' $$);
+  1, NULL, NULL, NULL, NULL, NULL, NULL | NULL | 0 | 'NaN' | 1e-9 | 1e7 | 1, lambda => -1
+  1, lambda => 'Infinity' | 1, lambda => 0 | 1, 'output', lambda => 0 | 'Infinity', lambda => 0
+  1, method => 'input' | 1, analysis => 'blunt' | 1, loss => 'hinge' | 1, loss => 'huber', h => 0
+  1, loss => 'huber', h => 1 | 1, slack => 0 | 1, slack => 0.1, analysis => 'paper' $$);
 -- parameters without a type
 PREPARE untyped AS SELECT rows_needed FROM dp_cost($1, $2, $3);
-PREPARE untyped_lambda AS SELECT rows_needed FROM dp_cost($1, $2, $3, $4);
+PREPARE untyped_method AS SELECT rows_needed FROM dp_cost($1, $2, $3, method => $4);
+PREPARE untyped_epsilon AS SELECT rows_needed FROM dp_cost($1, $2, $3, epsilon => $4);
 PREPARE untyped_source AS SELECT rows_needed FROM dp_cost($1, $2, $3, $4, rows => $5);
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name COLLATE "C";
 DEALLOCATE ALL;
@@ -203,13 +218,26 @@ DEALLOCATE ALL;
 SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
   rows => 1000, epsilon => 1, source => 'patients', label => 'sick', features => NULL
   'patients', 'sick', 'age', 1, 1000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-  'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000
-  'patients', 'sick', NULL, 1, rows => NULL | 'patients', 'sick', NULL, 1, 0
-  'patients', 'sick', NULL, 1, 8589934593 | 'patients', 'sick', NULL, 1, 1000, loss => 'hinge' $$);
+  'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000 $$);
+-- without rows, the catalog's estimate of a plain table without unit
+SELECT cost($$ 'no_patients', 'sick', NULL, 1, rows => NULL $$);
+ANALYZE patients;
+SET client_min_messages = notice;
+SELECT (SELECT array_agg(c) FROM dp_cost('patients', 'sick', '{age}', 1) c) = (SELECT array_agg(c) FROM dp_cost('patients', 'sick', '{age}', 1, 300) c) AS as_estimated;
+SET client_min_messages = warning;
+SELECT outcomes($$ 'none' FROM dp_cost('patients', 'sick', '{age}', ?) $$,
+  $$ 1, unit => 'ward' | epsilon => 1, unit => 'ward', rows => 5 $$);
+CREATE VIEW some_patients AS SELECT * FROM patients WHERE age > 20;
+SELECT cost($$ 'some_patients', 'sick', '{age}', 1 $$);
+CREATE TABLE more_patients () INHERITS (patients);
+SELECT cost($$ 'patients', 'sick', '{age}', 1 $$);
+DROP TABLE more_patients;
+SELECT outcomes($$ 'none' FROM dp_cost('patients', 'sick', NULL, 1, ?) $$,
+  $$ 0 | 8589934593 | 1000, loss => 'hinge' $$);
 -- mistakes are those of a training
 CREATE TABLE refused (i serial, arguments text);
 INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL, 'sick', NULL, 1$$), ($$'patients', NULL, NULL, 1$$), ($$'patients', 'well', NULL, 1$$), ($$'patients', 'ward', NULL, 1$$), ($$'patients', 'sick', '{}', 1$$),
-  ($$'patients', 'sick', 3, 1$$), ($$'patients', 'sick', 'notes', 1$$), ($$'patients', 'sick', '{age,sick}', 1$$), ($$'patients', 'sick', 'age', 1, domains => '{"bmi": [1, 2]}'$$), ($$'patients', 'sick', NULL, NULL$$),
+  ($$'patients', 'sick', 3, 1$$), ($$'patients', 'sick', 'notes', 1$$), ($$'patients', 'sick', '{age,sick}', 1$$), ($$'patients', 'sick', 'age', 1, domains => '{"bmi": [2, 1]}'$$), ($$'patients', 'sick', NULL, NULL$$),
   ($$'patients', 'sick', NULL, 1, lambda => -1$$), ($$'patients', 'sick', NULL, 1, noise => 'loud'$$), ($$'patients', 'sick', NULL, 1, noise => 'shaped', method => 'output'$$), ($$'patients', 'sick', NULL, 1, norm => 2$$),
   ($$'patients', 'sick', NULL, 1, gamma => 1$$), ($$'patients', 'sick', NULL, 'Infinity', lambda => 0$$), ($$'shuffled', 'sick', 'age', 1$$);
 CREATE VIEW shuffled AS SELECT sick, age FROM patients WHERE random() < 0.5;
@@ -219,15 +247,15 @@ FROM (SELECT i, failure(format('SELECT dp_logreg_train(%s)', arguments)) AS trai
 CREATE ROLE dperm_curious;
 GRANT SELECT (sick, age) ON patients TO dperm_curious;
 SET ROLE dperm_curious;
-SELECT outcomes($$ ? $$, $$
+SELECT outcomes('?', $$
   'none' FROM dp_cost('patients', 'sick', '{age}', 1, 1000)
   'none' FROM dp_cost('patients', 'sick', '{age,bmi}', 1, 1000)
   dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
 RESET ROLE;
 \pset tuples_only off
 
-DROP VIEW unreadable, shuffled;
-DROP TABLE setups, shapes, patients, no_patients, refused;
+DROP VIEW unreadable, shuffled, some_patients;
+DROP TABLE setups, ways, shapes, patients, no_patients, refused;
 DROP ROLE dperm_curious;
-DROP FUNCTION by_hand, risk, is_best, spread, costs, fails, told, cost, failure;
+DROP FUNCTION ways, by_hand, risk, is_best, spread, costs, fails, told, cost, failure;
 RESET extra_float_digits;

@@ -92,25 +92,25 @@ CREATE TABLE chosen AS SELECT * FROM (VALUES
   ('many, remove', 'wide', 'y', '{x}', 400, 301, 1.0, 0.25, NULL, ((sqrt(300) + 1) / sqrt(2)) ^ 2, 1)) v(name, source, label, features, n, d, e, c, pure_spread, gaussian_spread, apart);
 -- a vector of 300 and an intercept: the same
 UPDATE chosen SET pure_spread = least(302 * 303 * (300 / 302.0 / 2 + 1 / 6.0), ((301 * 302 * 300 / 302.0 / 2) ^ (1 / 3.0) + (2 * 3 / 6.0) ^ (1 / 3.0)) ^ 3) WHERE pure_spread IS NULL;
-SELECT name, a.method, a.noise, abs(risk / risk(a.method, gaussian, cost.lambda_effective, n, d, CASE WHEN gaussian THEN gaussian_spread ELSE pure_spread END, e, 1e-6, apart, c) - 1) < 1e-4 AS risk,
+SELECT name, a.method, a.noise, abs(a.risk / risk(a.method, gaussian, cost.lambda_effective, n, d, CASE WHEN gaussian THEN gaussian_spread ELSE pure_spread END, e, 1e-6, apart, c) - 1) < 1e-4 AS risk,
        j ->> 'method' = a.method AND ((j ->> 'delta')::float8 > 0) = gaussian AS chosen
 FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j), jsonb_to_recordset(j -> 'alternatives') a(method text, noise text, risk float8), LATERAL (SELECT a.noise = 'gaussian') g(gaussian),
-     LATERAL dp_cost(source, label, features::text[], e, n, method => a.method, delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', loss => j ->> 'loss') WITH ORDINALITY cost
-WHERE ordinality = 1 ORDER BY name COLLATE "C", risk;
+     LATERAL dp_cost(source, label, features::text[], e, n, method => a.method, delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', loss => j ->> 'loss') cost
+WHERE chosen ORDER BY name COLLATE "C", a.risk;
 
 -- dp_cost says what a model gets
 SELECT name, (c.method, c.noise, c.delta, c.neighbours) = (j ->> 'method', j ->> 'noise', (j ->> 'delta')::float8, j ->> 'neighbours') AS same, c.lambda_used = (j ->> 'lambda')::float8 AND c.lambda_effective = (j ->> 'lambda_effective')::float8 AS lambda,
        c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8 AND c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8 AS budget
 FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
-     LATERAL dp_cost(source, label, features::text[], e, n, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, loss => j ->> 'loss') WITH ORDINALITY c
-WHERE ordinality = 1 ORDER BY name COLLATE "C";
+     LATERAL dp_cost(source, label, features::text[], e, n, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, loss => j ->> 'loss') c
+WHERE c.chosen ORDER BY name COLLATE "C";
 SELECT method, noise, delta, neighbours FROM dp_cost(1000, 10, 'Infinity');
 
 -- The scale of the noise: half of it when rows are removed, without delta; with delta what the law asks for, of which the tail of the noise takes 2^-64
 SELECT round((a.noise_norm / b.noise_norm)::numeric, 3) AS output, a.epsilon_noise = b.epsilon_noise AS same_epsilon
-FROM dp_cost(1000, 10, 1, 0.01, method => 'output') a, dp_cost(1000, 10, 1, 0.01, method => 'output', neighbours => 'remove') b;
+FROM dp_cost(1000, 10, 1, 'output', lambda => 0.01) a, dp_cost(1000, 10, 1, 'output', lambda => 0.01, neighbours => 'remove') b;
 SELECT round((a.noise_norm / b.noise_norm)::numeric, 3) AS objective, a.epsilon_noise = b.epsilon_noise AS same_epsilon
-FROM dp_cost(1000, 10, 1, 0.01, method => 'objective') a, dp_cost(1000, 10, 1, 0.01, method => 'objective', neighbours => 'remove') b;
+FROM dp_cost(1000, 10, 1, 'objective', lambda => 0.01) a, dp_cost(1000, 10, 1, 'objective', lambda => 0.01, neighbours => 'remove') b;
 SELECT v.neighbours, j ->> 'method' AS method, round(((j ->> 'noise_scale')::float8 / (wanted * CASE j ->> 'method' WHEN 'output' THEN 1 / (2000 * (j ->> 'lambda')::float8) ELSE 1 END))::numeric, 3) AS scale
 FROM (VALUES ('replace', 2), ('remove', 1)) v(neighbours, apart), (VALUES ('output'), ('objective')) m(method),
      LATERAL (SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, 0.01, m.method, delta => 1e-6, neighbours => v.neighbours)::jsonb) s(j), LATERAL (SELECT apart * sigma((j -> 'budget' ->> 'noise')::float8, 1e-6)) w(wanted) ORDER BY 2, 1;

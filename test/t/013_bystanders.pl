@@ -98,7 +98,7 @@ foreach my $table (@tables)
 	says('etl', "CREATE FUNCTION etl.spring() RETURNS trigger LANGUAGE plpgsql AS \$\$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END \$\$;
 		CREATE TRIGGER $trigger BEFORE INSERT OR UPDATE OR DELETE ON $table FOR EACH STATEMENT EXECUTE FUNCTION etl.spring()", '');
 	fails('owner', "SELECT dp_grant('patients', 'analyst', 50); SELECT dp_protect('h.visits', 'patients'); SELECT dp_revoke('patients', 'analyst')",
-		qr/^42501: trigger "$trigger" on table "$table" is not one of extension dperm/, "$table: a trigger of somebody else does not run");
+		qr/^42501: trigger "$trigger" on table "$table" does not belong to extension dperm/, "$table: a trigger of somebody else does not run");
 	fails('analyst', $train, qr/^42501: trigger "$trigger"/, "$table: nor when a budget is charged");
 	says('ben', 'ALTER TABLE ben.own RENAME age TO years; ALTER TABLE ben.own RENAME years TO age', '', "$table: it stops no other command");
 	as('superuser', "DROP TRIGGER $trigger ON $table; DROP FUNCTION etl.spring(); REVOKE ALL ON $table FROM etl");
@@ -115,7 +115,7 @@ foreach my $shape ('BEFORE INSERT ON dp_ledger_entries FOR EACH ROW WHEN (etl.ev
 		fails('etl', "CREATE TRIGGER z $shape EXECUTE FUNCTION $function()", qr/^42501: permission denied for function $function/, "$shape: nobody may use $function");
 		as('superuser', "GRANT EXECUTE ON FUNCTION $function() TO etl");
 		says('etl', "CREATE TRIGGER z $shape EXECUTE FUNCTION $function()", '');
-		fails($_->[0], $_->[1], qr/^42501: trigger "z" on table "dp_ledger_entries" is not one of extension dperm/, "$shape: $function is known in its places alone")
+		fails($_->[0], $_->[1], qr/^42501: trigger "z" on table "dp_ledger_entries" does not belong to extension dperm/, "$shape: $function is known in its places alone")
 			foreach [ 'analyst', $train ], [ 'etl', "SELECT dp_budget_create('etl', 1)" ];
 		as('superuser', "DROP TRIGGER z ON dp_ledger_entries; REVOKE EXECUTE ON FUNCTION $function() FROM etl");
 	}
@@ -126,7 +126,7 @@ fails('etl', 'CREATE TABLE etl.plain (a int); CREATE TRIGGER z BEFORE INSERT ON 
 
 # whatever gets past that runs no statement of other tables, not even in a subtransaction: here, in a function that an index of a superuser calls
 as('superuser', q{CREATE FUNCTION etl.fixed(text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN BEGIN PERFORM FROM etl.loot; EXCEPTION WHEN division_by_zero THEN NULL; END; RETURN true; END $$; CREATE INDEX z ON dp_ledger_entries (etl.fixed(budget)); TRUNCATE etl.loot});
-fails('owner', "SELECT dp_grant('patients', 'ben')", qr/^42501: table "loot" is not one of extension dperm/, 'a statement in a subtransaction is looked at too');
+fails('owner', "SELECT dp_grant('patients', 'ben')", qr/^42501: table "loot" does not belong to extension dperm/, 'a statement in a subtransaction is looked at too');
 says('superuser', 'DROP INDEX z; TABLE etl.loot', '');
 as('superuser', 'REVOKE ALL ON dp_ledger_entries FROM etl; REVOKE EXECUTE ON FUNCTION dperm_table_guard() FROM etl');
 
@@ -183,7 +183,7 @@ as('superuser', "ROLLBACK PREPARED 'granting'");
 
 fails('owner', "SELECT dp_budget_create(NULL, 1)", qr/^22004: budget must not be null \(It is the name of a budget/);
 fails('owner', "SELECT dp_budget_create('x', 1, neighbours => NULL)", qr/^22004: neighbours must not be null \(Use 'replace' or 'remove'/);
-fails('owner', "SELECT dp_protect('h.visits', 'nothing')", qr/^42704: budget "nothing" does not exist \(dp_budgets lists budgets; dp_budget_create makes one\.\)/);
+fails('owner', "SELECT dp_protect('h.visits', 'nothing')", qr/^42704: budget "nothing" does not exist \(dp_budgets lists budgets; dp_budget_create creates one\.\)/);
 fails('owner', "SELECT dp_protect('h.nothing', 'patients')", qr/^42P01: relation "h.nothing" does not exist \(Write relation as in FROM/);
 fails('owner', "CREATE SEQUENCE h.s; SELECT dp_protect('h.s', 'patients')", qr/^42809: .*\(relation must be a table/);
 fails('owner', "SELECT dp_logreg_train('h.nothing', 'ill', 'age', 1)", qr/\(Write source as in FROM/);
@@ -242,7 +242,7 @@ $node->command_ok([ 'pg_dump', '-d', $node->connstr('demoted'), '-f', "$dir/demo
 as('superuser', 'REVOKE ALL ON SCHEMA public FROM PUBLIC; GRANT USAGE ON SCHEMA public TO analyst, owner');
 says('superuser', 'CREATE TABLE h.other (a int); ALTER TABLE h.other ADD b int; ALTER SCHEMA h RENAME TO g; ALTER SCHEMA g RENAME TO h; CREATE TEMP TABLE temporary (a int); DROP TABLE h.other', '', 'the installer cannot reach the tables of the extension: commands go on');
 $node->psql('demoted', 'CREATE TABLE h.other (a int)', stderr => \my $warned);
-like($warned, qr/WARNING:  role "admin", who owns the tables of dperm, cannot use their schema.*HINT:  GRANT USAGE ON SCHEMA public TO admin\./s, 'with a warning');
+like($warned, qr/WARNING:  role "admin", which owns the tables of dperm, cannot use their schema.*HINT:  GRANT USAGE ON SCHEMA public TO admin\./s, 'with a warning');
 says('analyst', $train, '200', 'an analyst trains');
 fails('owner', "SELECT dp_grant('patients', 'analyst', 50)", qr/^42501: permission denied for schema public/, 'an owner grants nothing');
 as('superuser', 'GRANT USAGE ON SCHEMA public TO admin; DROP TABLE h.other');

@@ -61,7 +61,7 @@ foreach my $act (sort keys %acts)
 	$node->safe_psql('shop', $swap);
 	$node->safe_psql('shop', "COMMIT PREPARED 'waiting'");
 	$victim->{handle}->finish;
-	like($victim->{err}, qr/ERROR:  (42501: table "dp_\w+" is not one of extension dperm|2BP01: cannot drop budget "b")/, "$act: says what has happened");
+	like($victim->{err}, qr/ERROR:  (42501: table "dp_\w+" does not belong to extension dperm|2BP01: cannot drop budget "b")/, "$act: says what has happened");
 	is($node->safe_psql('shop', 'SELECT line FROM lab.loot'), '', "$act: no trigger has run");
 	$node->safe_psql('shop', "$back; TRUNCATE lab.loot");
 }

@@ -245,7 +245,7 @@ as('ana', "CREATE TABLE ana.x (age int CHECK (age BETWEEN 0 AND 120), ill boolea
 says('ana', train($_, 1), 2) foreach 'ana.v', 'ana.own';
 as('ana', 'CREATE OR REPLACE VIEW ana.v AS SELECT age, ill FROM h.hidden');
 dump_of('given');
-my $given = sub { qr/^55000: protected relation "$_[0]" has another owner than when it was protected \(Its owner has to protect it anew, with dp_protect, or call dp_unprotect\.\)/ };
+my $given = sub { qr/^55000: protected relation "$_[0]" has a different owner than when it was protected \(Its owner has to protect it again with dp_protect, or call dp_unprotect\.\)/ };
 as('superuser', 'ALTER VIEW ana.v OWNER TO hospital; ALTER TABLE ana.own OWNER TO hospital');
 foreach my $role ('ana', 'hospital', 'superuser', 'heir')
 {
@@ -495,13 +495,13 @@ foreach my $table ('dp_budget_accounts', 'dp_ledger_entries', 'dp_protected_colu
 		foreach my $state ('DISABLE', 'ENABLE REPLICA')
 		{
 			as('superuser', "ALTER TABLE $table $state TRIGGER $guard");
-			fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "$guard" on table "$table" is disabled, or missing \(A superuser has to enable it: ALTER TABLE public.$table ENABLE ALWAYS TRIGGER $guard\.\)/, "$table: $state $guard");
+			fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "$guard" on table "$table" is disabled or missing \(A superuser must enable it: ALTER TABLE public.$table ENABLE ALWAYS TRIGGER $guard\.\)/, "$table: $state $guard");
 		}
 		as('superuser', "ALTER TABLE $table ENABLE ALWAYS TRIGGER $guard");
 	}
 }
 as('superuser', "ALTER EXTENSION dperm DROP FUNCTION dperm_ledger_guard(); DROP TRIGGER dperm_ledger_guard ON dp_ledger_entries");
-fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "dperm_ledger_guard" on table "dp_ledger_entries" is disabled, or missing/, 'a trigger is missing');
+fails('ana', "SELECT dp_budget_charge('mine', 0.001)", qr/^55000: trigger "dperm_ledger_guard" on table "dp_ledger_entries" is disabled or missing/, 'a trigger is missing');
 
 $node->stop;
 done_testing();

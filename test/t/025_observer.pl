@@ -46,6 +46,7 @@ if ($calm->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 	$calm->restart;
 	$calm->safe_psql('postgres', 'CREATE EXTENSION pg_stat_statements');
 }
+my $statements = $calm->safe_psql('postgres', "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'");
 my $forgets = $calm->safe_psql('postgres', 'SHOW debug_assertions') eq 'on';
 
 # What the rare row makes expressions look up, and no other row: a value out of line, a label, the order of labels, a collation, a type, a constraint, a function, a library.
@@ -73,7 +74,7 @@ my @columns = map { "x$_" } 1 .. @rarely;
 my $cases = join ', ', map { "CASE WHEN kind = 'rare' THEN ($rarely[$_]) IS NOT NULL ELSE false END AS x" . ($_ + 1) } 0 .. $#rarely;
 $calm->safe_psql('postgres', qq{
 	CREATE EXTENSION dperm;
-	CREATE ROLE owner; CREATE ROLE analyst LOGIN;
+	CREATE ROLE owner; CREATE ROLE analyst LOGIN; } . ($statements ? 'ALTER ROLE analyst SET pg_stat_statements.track = none;' : '') . qq{
 	CREATE SCHEMA o AUTHORIZATION owner; GRANT USAGE ON SCHEMA o TO analyst;
 	SET ROLE owner;
 	CREATE TYPE o.kind AS ENUM ('common', 'other', 'rare');
@@ -137,6 +138,7 @@ sub open_session
 	my ($node, $role, $name) = @_;
 	my %s = (in => '', out => '', count => 0);
 	local $ENV{PGAPPNAME} = $name;
+	local $ENV{PGOPTIONS} = $statements && !$role ? '-c pg_stat_statements.track=none' : '';
 	$s{handle} = IPC::Run::start([ 'psql', '-XAtq', '-v', 'VERBOSITY=verbose', '-d', $node->connstr('postgres') . ($role ? " user=$role" : '') ], '<', \$s{in}, '>', \$s{out}, '2>&1', IPC::Run::timeout(900));
 	return \%s;
 }
@@ -202,7 +204,7 @@ sub statement
 	foreach (split /\^/, $columns)
 	{
 		my ($column, $of) = split /~/;
-		next if $column =~ /^"?(?:$unsteady)"?$/;
+		next if $column =~ /^"?(?:$unsteady)"?$/ || $name eq 'pg_stat_statements' && $column =~ /_blks_|^wal_/;
 		my $value = $of =~ /^(?:$times)$/ || $name eq 'dp_ledger' && $column =~ /^(?:$released)$/ ? "CASE WHEN v.$column IS NULL THEN 'NULL' ELSE 'set' END" : "coalesce(v.$column\::text, 'NULL')";
 		push @values, "'$column=' || $value";
 	}
@@ -400,6 +402,11 @@ plant('PERFORM pg_advisory_xact_lock_shared(4711)', '');
 seen('a lock', lock_of('advisory .* objid=4711'));
 plant('NULL', 'SECURITY DEFINER SET track_functions = \'all\'');
 seen('a counter', qr/^(?:at row 100|after): wild pg_stat_user_functions: funcid=$rarely schemaname=o funcname=rarely calls=[01]$/, qr/^after: wild pg_stat_get_function_calls\($rarely\): pg_stat_get_function_calls=1$/);
+if ($statements)
+{
+	plant('PERFORM 4711', q{SECURITY DEFINER SET pg_stat_statements.track = 'all'});
+	seen('a statement', qr/^(?:at row 100|after): wild pg_stat_statements: /, qr/^(?:at row 100|after): wild pg_stat_statements\(/);
+}
 
 $_->{in} .= "\\q\n" foreach @callers, @holders;
 $_->{handle}->finish foreach @callers, @holders;

@@ -269,20 +269,6 @@ $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 like((as('ana', "SELECT dp_logreg_train('tried', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  42501: a function of the protected relation names an object in schema "public"/, 'a name');
 not_charged('a name');
 
-# Other errors after the charge are a class.
-SKIP:
-{
-	skip 'no postgres_fdw', 3 unless query("SELECT count(*) FROM pg_available_extensions WHERE name = 'postgres_fdw'");
-	my ($host, $port) = ($node->host, $node->port);
-	query(qq{CREATE EXTENSION postgres_fdw; CREATE SERVER here FOREIGN DATA WRAPPER postgres_fdw OPTIONS (host '$host', port '$port', dbname 'postgres'); CREATE USER MAPPING FOR owner SERVER here OPTIONS (user '$superuser', password_required 'false');
-		GRANT USAGE ON FOREIGN SERVER here TO owner; SET SESSION AUTHORIZATION owner; CREATE FOREIGN TABLE abroad (ill boolean, note int) SERVER here OPTIONS (table_name 'people'); SELECT dp_protect('abroad', 'b', domains => '{"note": [0, 50]}')});
-	$entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
-	my ($out, $err) = as('ana', "SELECT dp_logreg_train('abroad', 'ill', '{note}', 0.01)");
-	like($err, qr/^(?:psql:<stdin>:\d+: )?ERROR:  39000: the protected relation could not be read\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:  The server log has the cause\.\nLOCATION:[^\n]*$/, 'a class');
-	charged('a class', 'the relation could not be read');
-	query('DROP SERVER here CASCADE; DROP EXTENSION postgres_fdw');
-}
-
 # What depends on the number of rows alone is said in full.
 like((as('ana', "SELECT dp_logreg_tune('little', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  22023: a portion of the rows is empty\nDETAIL:  The call has been charged, by entry \d+ of the ledger\.\nHINT:  There are too few rows for this many candidates/, 'too few rows');
 charged('too few rows', 'the arguments do not fit the number of rows');

@@ -220,13 +220,13 @@ TEST(checks_names)
 	categories[2] = sample_literal("x");
 	CHECK_TEXT(why_not(&enc), "a category occurs twice");
 	categories[2] = (DpermText) {"x\0", 2};
-	CHECK_TEXT(why_not(&enc), "a category holds a zero byte");
+	CHECK_TEXT(why_not(&enc), "a category contains a zero byte");
 	categories[2] = sample_literal("X");
 	CHECK_TEXT(why_not(&enc), "");
 	blocks[2].column = sample_literal("a");
 	CHECK_TEXT(why_not(&enc), "a column occurs twice");
 	blocks[2].column = (DpermText) {"a\0b", 3};
-	CHECK_TEXT(why_not(&enc), "the name of a column holds a zero byte");
+	CHECK_TEXT(why_not(&enc), "the name of a column contains a zero byte");
 	blocks[2].column = sample_literal("");
 	CHECK_TEXT(why_not(&enc), "a feature has no column");
 	enc.block_count = 2;

@@ -409,7 +409,7 @@ TEST(refuses_what_is_out_of_range)
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_CATEGORY, .count = 0), none, true),
 			   "the number of categories is out of range");
 	CHECK_TEXT(why_not(BLOCK(.kind = (DpermBlockKind) 6, .count = 1), none, true),
-			   "a feature is of unknown type");
+			   "a feature has an unknown type");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 1, .norm = 1e101), none, true),
 			   "norm is out of range");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_VECTOR, .count = 5000, .norm = 1), none, true),
@@ -435,6 +435,6 @@ TEST(refuses_what_is_out_of_range)
 			   "gamma is out of range");
 	CHECK_TEXT(why_not(flag, KERNEL((DpermKernelKind) 5, 1, 2, 7), false), "the kernel is unknown");
 	CHECK_TEXT(why_not(flag, KERNEL(DPERM_KERNEL_LINEAR, 0, 0, 7), false),
-			   "without a kernel there are no kernel parameters");
+			   "kernel parameters require a kernel");
 	CHECK_TEXT(dperm_encoder_fault(&empty), "the number of features is out of range");
 }

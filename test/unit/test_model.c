@@ -271,7 +271,7 @@ TEST(checks_every_field)
 	CHECK_BROKEN((block.kind = DPERM_BLOCK_FLAG, block.column = sample_literal("x")), "");
 	CHECK_BROKEN(block.kind = DPERM_BLOCK_FLAG, "a feature has no column");
 	CHECK_BROKEN(m.encoder.block_count = 0, "the number of features is out of range");
-	CHECK_BROKEN(m.encoder.kernel.gamma = 1, "without a kernel there are no kernel parameters");
+	CHECK_BROKEN(m.encoder.kernel.gamma = 1, "kernel parameters require a kernel");
 	CHECK_BROKEN(block.norm = 0.0, "norm is out of range");
 	CHECK_BROKEN(block.norm = INFINITY, "norm is out of range");
 	CHECK_BROKEN(m.weights = bad_weights, "a weight is not finite");
@@ -293,10 +293,10 @@ TEST(checks_every_field)
 	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].method = (DpermMethod) 2), "an alternative is unknown");
 	CHECK_BROKEN((m = chosen_model(), m.alternatives[1].law = (DpermNoiseLaw) 2), "an alternative is unknown");
 	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].risk = 0.3), "the method is not the alternative of least risk");
-	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].law = DPERM_LAW_GAUSSIAN), "the method is none of the alternatives");
-	CHECK_BROKEN((m = chosen_model(), m.claim.delta = 0.1), "the method is none of the alternatives");
+	CHECK_BROKEN((m = chosen_model(), m.alternatives[0].law = DPERM_LAW_GAUSSIAN), "the method is not among the alternatives");
+	CHECK_BROKEN((m = chosen_model(), m.claim.delta = 0.1), "the method is not among the alternatives");
 	CHECK_BROKEN(m.label = sample_literal("sick"), "");
-	CHECK_BROKEN((m.label = (DpermText) {"a\0b", 3}), "label or positive holds a zero byte");
+	CHECK_BROKEN((m.label = (DpermText) {"a\0b", 3}), "label or positive contains a zero byte");
 	CHECK_BROKEN(m.positive = sample_literal("yes"), "positive is not expected");
 	CHECK_BROKEN((m.positive = sample_literal("yes"), m.has_positive = true), "");
 	CHECK_BROKEN(m.tuning = sample_literal(tuned), "");
@@ -308,7 +308,7 @@ TEST(checks_every_field)
 	CHECK_BROKEN((m.tuning = sample_literal(held), m.rows = DPERM_ROWS_MAX), "");
 	CHECK_BROKEN(m.claim.unit = DPERM_UNIT_PERSON, "");
 	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.analysis = DPERM_ANALYSIS_PAPER),
-				 "the analysis of the paper is for rows, not for persons");
+				 "the analysis of the paper supports rows, not persons");
 	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.tuning = sample_literal(tuned)), "tuning and unit contradict each other");
 	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.tuning = sample_literal(held)), "");
 }
@@ -344,11 +344,11 @@ TEST(refuses_non_canonical_binary)
 		form[5] = (unsigned char) format;
 		if (format != 1)
 			CHECK_TEXT(read_binary(form, size, &memory, &out),
-					   "this version of dperm does not know the format of the model");
+					   "this version of dperm does not support the format of the model");
 	}
 	/* whatever else a later one has, and however short it is */
 	CHECK_TEXT(read_binary(form, 6, &memory, &out),
-			   "this version of dperm does not know the format of the model");
+			   "this version of dperm does not support the format of the model");
 
 	/* A length of the encoder that overflows 32 bits is not believed, nor any other. */
 	dperm_model_to_binary(&m, form);
@@ -368,7 +368,7 @@ TEST(refuses_non_canonical_binary)
 	form[size - 1] = 200;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the alternatives do");
 	form[size - 1] = 0;
-	CHECK_TEXT(read_binary(form, size + 10, &memory, &out), "something follows the model");
+	CHECK_TEXT(read_binary(form, size + 10, &memory, &out), "there is data after the model");
 }
 
 /* The encoder in its middle is what dperm_encoder_form_write makes. */
@@ -397,7 +397,7 @@ TEST(states_the_guarantee_of_persons)
 	m.claim.unit = DPERM_UNIT_PERSON;
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "was trained on the rows of 1000 persons with") != NULL);
-	CHECK(strstr(text, "A person is all rows that share a value of the unit column: together they weigh as much as one."
+	CHECK(strstr(text, "A person is all rows that share a value of the unit column: together they weigh as much as one row."
 				 " Neighbours are two tables with the same number of persons that differ in all rows of one person (replace);"
 				 " the number of persons is public, the number of rows is not.") != NULL);
 	CHECK(strstr(text, "as it would have been with any other rows of that person. ") != NULL);
@@ -407,7 +407,7 @@ TEST(states_the_guarantee_of_persons)
 	m.tuning = sample_literal(tuned);
 	dperm_model_print_guarantee(&m, text, sizeof(text));
 	CHECK(strstr(text, "was trained on the rows of 1 person with") != NULL);
-	CHECK(strstr(text, "without any row of one person, who is counted all the same (remove)") != NULL);
+	CHECK(strstr(text, "without any row of one person, who is still counted (remove)") != NULL);
 	CHECK(strstr(text, "a table of 3000 persons was divided") != NULL && strstr(text, "covers all persons of that table") != NULL);
 	m.claim = (DpermClaim) {.unit = DPERM_UNIT_PERSON, .epsilon = INFINITY};
 	dperm_model_print_guarantee(&m, text, sizeof(text));
@@ -420,7 +420,7 @@ TEST(states_other_guarantees)
 	char		text[GUARANTEE_MAX];
 
 	dperm_model_print_guarantee(&m, text, sizeof(text));
-	CHECK(strstr(text, "least excess risk, 0.125, of 2 that were considered, by an estimate that does not look at rows; the"
+	CHECK(strstr(text, "least excess risk, 0.125, of 2 ways that were considered, by an estimate that does not look at rows; the"
 				 " next best, output perturbation with pure noise, has 0.25. ") != NULL);
 	m.alternative_count = 1;
 	dperm_model_print_guarantee(&m, text, sizeof(text));

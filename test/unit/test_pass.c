@@ -123,10 +123,10 @@ TEST(has_a_digest_with_a_seed)
 	CHECK(read_words(words, count, &out) == NULL);
 	CHECK(out.seed == 7 && out.digest == UINT64_MAX);
 	words[12] = 0;
-	CHECK_TEXT(read_words(words, count, &out), "a digest of nothing");
+	CHECK_TEXT(read_words(words, count, &out), "there is a digest without a seed");
 	words[12] = 7;
 	words[7] = 0;
-	CHECK_TEXT(read_words(words, 14 + 1, &out), "a digest of nothing");
+	CHECK_TEXT(read_words(words, 14 + 1, &out), "there is a digest without a seed");
 	CHECK(dperm_pass_matches(&pass, &other));
 	other.digest = 1;
 	CHECK(dperm_pass_matches(&pass, &other));
@@ -153,7 +153,7 @@ TEST(tells_counts_from_sums)
 		if (!counts)
 		{
 			words[10] |= 1;
-			CHECK_TEXT(read_words(words, count, &out), "bins in a pass that does not count");
+			CHECK_TEXT(read_words(words, count, &out), "there are bins in a pass that does not count");
 			continue;
 		}
 		for (size_t at = 2; at < 10; at++)
@@ -165,7 +165,7 @@ TEST(tells_counts_from_sums)
 			}
 		CHECK(read_words(words, count, &out) == NULL);
 		words[12] = 5;
-		CHECK_TEXT(read_words(words, count, &out), "a digest in a pass that counts");
+		CHECK_TEXT(read_words(words, count, &out), "there is a digest in a pass that counts");
 		words[12] = 0;
 		words[10] = (units & ~UINT64_C(0xffff)) | (DPERM_BINS_MAX + 1);
 		CHECK_TEXT(read_words(words, count, &out), "the number of bins is out of range");

@@ -305,7 +305,7 @@ TEST(refuses_what_is_not_for_persons)
 	const char *why;
 
 	CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT);
-	CHECK_TEXT(why, "the analysis of the paper is for rows, not for persons");
+	CHECK_TEXT(why, "the analysis of the paper supports rows, not persons");
 	s.analysis = DPERM_ANALYSIS_SHARP;
 	s.rows = 0;
 	CHECK(dperm_calibrate(&s, &out, &why) == DPERM_BAD_ARGUMENT);

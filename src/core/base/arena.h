@@ -1,9 +1,9 @@
 /*
  * arena.h: memory that a caller lends to a decoder.
  *
- * The decoders do not allocate; what they make points into an arena whose size
- * the caller derives from the length of the input. Running out is a bad format,
- * never a crash.
+ * The decoders do not allocate. Their results point into an arena, whose size
+ * the caller derives from the length of the input. Running out of space is
+ * reported as a bad format; it never crashes.
  */
 #ifndef DPERM_ARENA_H
 #define DPERM_ARENA_H
@@ -18,8 +18,8 @@ typedef struct DpermArena
 } DpermArena;
 
 /*
- * size bytes aligned for any type, or NULL; after a NULL there is nothing left
- * to take.
+ * size bytes aligned for any type, or NULL if they do not fit; every later call
+ * returns NULL then.
  */
 static inline void *
 dperm_arena_take(DpermArena *arena, size_t size)

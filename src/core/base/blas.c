@@ -1,5 +1,5 @@
 /*
- * blas.c: the routines of the libraries that this program, or this library, is
+ * blas.c: the routines of the BLAS and LAPACK that this program or library is
  * linked with.
  */
 #include "core/base/blas.h"
@@ -22,7 +22,6 @@ extern void dtrsm_(const char *side, const char *uplo, const char *transa,
 				   const double *a, const int *lda, double *b, const int *ldb);
 extern void dpotrf_(const char *uplo, const int *n, double *a, const int *lda, int *info);
 
-/* The routines. */
 const DpermBlas *
 dperm_blas(void)
 {

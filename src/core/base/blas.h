@@ -2,11 +2,11 @@
  * blas.h: the few BLAS and LAPACK routines that the core calls.
  *
  * Fortran interface with 32-bit integers. Callers keep every dimension within
- * DPERM_DIM_MAX: reference LAPACK ends the process on a bad argument.
+ * DPERM_DIM_MAX, because reference LAPACK ends the process on a bad argument.
  *
- * They come as a table, because a server loads the libraries when they are
- * first needed: to load them takes longer than to train on a small table, or to
- * predict.
+ * They are reached through a table of pointers, because a server loads the
+ * libraries when they are first needed: loading takes longer than training on a
+ * small table, or predicting.
  */
 #ifndef DPERM_BLAS_H
 #define DPERM_BLAS_H
@@ -32,10 +32,10 @@ typedef struct DpermBlas
 	void		(*dpotrf) (const char *uplo, const int *n, double *a, const int *lda, int *info);
 } DpermBlas;
 
-/* Up to this many columns, loops of our own do as well as BLAS. */
+/* Up to this many columns, our own loops are as fast as BLAS. */
 #define DPERM_BLAS_SMALL 24
 
-/* The routines. May be left by longjmp, as a poll may. */
+/* The routines. Like a poll, this may exit by longjmp. */
 extern const DpermBlas *dperm_blas(void);
 
 #endif							/* DPERM_BLAS_H */

@@ -1,9 +1,10 @@
 /*
- * bytes.h: big-endian numbers in and out of byte strings.
+ * bytes.h: read and write big-endian numbers in byte strings.
  *
- * The writers return what follows and trust their caller to have the room. The
- * reader trusts nothing: past the end, and for a double that no writer makes,
- * it sets bad for good and gives zeros. The doubles are IEEE 754.
+ * The writers return the position after what they wrote, and rely on the caller
+ * for enough room. The reader trusts nothing: past the end, and for a double
+ * that no writer produces, it sets bad permanently and returns zeros. The
+ * doubles are IEEE 754.
  */
 #ifndef DPERM_BYTES_H
 #define DPERM_BYTES_H
@@ -42,7 +43,7 @@ dperm_bytes_double(uint64_t bits)
 }
 
 /*
- * A double with the sign of zero taken off, so that equal values are equal
+ * Write a double; negative zero becomes zero, so that equal values have equal
  * bytes.
  */
 static inline unsigned char *
@@ -53,7 +54,7 @@ dperm_bytes_put_double(unsigned char *at, double value)
 	return dperm_bytes_put_int(at, dperm_bytes_bits(value), 8);
 }
 
-/* Bytes as they are; none at all may come from NULL. */
+/* Write bytes unchanged; they may be NULL if len is 0. */
 static inline unsigned char *
 dperm_bytes_put(unsigned char *at, const void *bytes, size_t len)
 {
@@ -98,7 +99,7 @@ dperm_bytes_get_int(DpermBytes *r, int bytes)
 }
 
 /*
- * As dperm_bytes_get_int for 64 bits with a sign, without relying on how a cast
+ * As dperm_bytes_get_int for signed 64 bits, without relying on how a cast
  * wraps.
  */
 static inline int64_t

@@ -1,16 +1,15 @@
 /*
- * digest.c: a number that tells rows from other rows.
+ * digest.c: a hash that tells whether two sets of rows are the same.
  */
 #include "core/base/digest.h"
 
 #include "core/base/bytes.h"
 
-/* Twice the bits. */
+/* Twice the width of a word. */
 typedef unsigned __int128 Wide;
 
 /*
- * Mix the bits of a word; this can be undone, so that nothing is lost
- * (splitmix64).
+ * Mix the bits of a word. It is a bijection, so nothing is lost (splitmix64).
  */
 static uint64_t
 mix(uint64_t word)
@@ -20,7 +19,7 @@ mix(uint64_t word)
 	return word ^ word >> 31;
 }
 
-/* Make the keys. */
+/* Derive the keys from the seed. */
 void
 dperm_digest_keys(uint64_t seed, size_t words, uint64_t *keys)
 {
@@ -28,7 +27,7 @@ dperm_digest_keys(uint64_t seed, size_t words, uint64_t *keys)
 		keys[i] = mix(mix(seed) + (i + 1) * UINT64_C(0x9e3779b97f4a7c15));
 }
 
-/* The sum of keys times words, modulo 2^128: of 128 bits each, and of 64. */
+/* The sum of keys (128 bits) times words (64 bits), modulo 2^128. */
 static Wide
 inner(const uint64_t *keys, const double *row, size_t count)
 {
@@ -44,7 +43,7 @@ inner(const uint64_t *keys, const double *row, size_t count)
 }
 
 /*
- * The number of a row. The upper half of the sum is strongly universal (Lemire
+ * The digest of a row. The upper half of the sum is strongly universal (Lemire
  * and Kaser 2014, multilinear).
  */
 uint64_t

@@ -1,11 +1,11 @@
 /*
- * digest.h: a number that tells rows from other rows.
+ * digest.h: a hash that tells whether two sets of rows are the same.
  *
- * Numbers of several rows add up, modulo 2^64, in any order. The number of a
- * row is a strongly universal hash of its words by keys that are drawn for the
- * call, so that two rows share it with a probability of 2^-64 whatever they
- * hold, and then mixed, so that those of rows which exchange values do not
- * cancel out.
+ * The digest of several rows is the sum of their digests modulo 2^64, in any
+ * order. That of a row is a strongly universal hash of its words, with keys
+ * drawn for the call, so that two different rows collide with probability 2^-64
+ * whatever they contain. It is then mixed, so that changes do not cancel out
+ * when rows exchange values.
  */
 #ifndef DPERM_DIGEST_H
 #define DPERM_DIGEST_H
@@ -13,19 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* How many keys rows of so many words need. */
+/* How many keys are needed for rows of this many words. */
 static inline size_t
 dperm_digest_room(size_t words)
 {
 	return 2 * words + 3;
 }
 
-/* Make the keys from a seed that nobody knows. */
+/* Derive the keys from a secret seed. */
 extern void dperm_digest_keys(uint64_t seed, size_t words, uint64_t *keys);
 
 /*
- * The number of a row of two pieces, no more words together than there are keys
- * for: of their bits, so that a zero and its negative differ.
+ * The digest of a row that is given in two pieces, which together have no more
+ * words than there are keys for. It is computed from the bits, so zero and
+ * negative zero differ.
  */
 extern uint64_t dperm_digest(const uint64_t *keys, const double *row, size_t count,
 							 const double *rest, size_t rest_count);

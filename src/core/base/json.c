@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Stop the reader; the first reason wins. */
+/* Stop the reader; the first reason is kept. */
 static bool
 stop(DpermJson *r, const char *why)
 {
@@ -26,7 +26,7 @@ stop_mistyped(DpermJson *r, const char *why)
 	return stop(r, why);
 }
 
-/* Only the four characters that the standard allows. */
+/* Skip the four white space characters that the standard allows. */
 static void
 skip_space(DpermJson *r)
 {
@@ -124,7 +124,7 @@ advance(DpermJson *r, char closer)
 	if (r->why)
 		return false;
 	if (r->depth == 0 || r->closer[r->depth - 1] != closer)
-		return stop(r, "the value is not of this kind");
+		return stop(r, "the innermost array or object is of the other kind");
 	skip_space(r);
 	if (r->at >= r->end)
 		return stop(r, "the text ends too early");
@@ -216,7 +216,8 @@ read_hex4(DpermJson *r, unsigned *out)
 }
 
 /*
- * The rest of a \u escape, with the second half of a surrogate pair, as UTF-8.
+ * The rest of a \u escape as UTF-8, including the second half of a surrogate
+ * pair.
  */
 static size_t
 read_unicode(DpermJson *r, char utf8[4])
@@ -317,7 +318,7 @@ dperm_json_string(DpermJson *r, char *out, size_t room)
 		size_t		count = read_char(r, bytes);
 
 		if (count == 0)
-			return stop(r, "a string holds an invalid character or escape");
+			return stop(r, "a string contains an invalid character or escape");
 		for (size_t i = 0; i < count; i++)
 			if (used + 1 < room)
 				out[used++] = bytes[i];
@@ -330,7 +331,7 @@ dperm_json_string(DpermJson *r, char *out, size_t room)
 	return true;
 }
 
-/* Any number of decimal digits, none included. */
+/* Skip any number of decimal digits, possibly none. */
 static void
 skip_digits(DpermJson *r)
 {
@@ -339,8 +340,8 @@ skip_digits(DpermJson *r)
 }
 
 /*
- * Walk over one number by the grammar; *integer if it has only digits and a
- * sign.
+ * Read one number as the grammar defines it; *integer is true if it has only
+ * digits and a sign.
  */
 static bool
 read_number(DpermJson *r, char *copy, bool *integer)
@@ -400,8 +401,7 @@ dperm_json_number(DpermJson *r, double *out)
 	if (!read_number(r, copy, &integer))
 		return false;
 	/*
-	 * The server, like any C program that asks for nothing else, has LC_NUMERIC
-	 * C.
+	 * The server, like any C program that does not change it, has LC_NUMERIC C.
 	 */
 	value = strtod(copy, NULL);
 	if (!isfinite(value))
@@ -427,7 +427,7 @@ dperm_json_integer(DpermJson *r, int64_t *out)
 	negative = *c == '-';
 	if (negative)
 		c++;
-	/* Built up below zero, where there is room for INT64_MIN. */
+	/* Accumulate as a negative number, so that INT64_MIN fits. */
 	for (; *c; c++)
 	{
 		int			digit = *c - '0';
@@ -442,7 +442,7 @@ dperm_json_integer(DpermJson *r, int64_t *out)
 	return true;
 }
 
-/* Consume a literal name; whatever follows must make sense to the next call. */
+/* Consume a literal name; the next call checks what follows it. */
 static bool
 read_literal(DpermJson *r, const char *name)
 {
@@ -469,7 +469,7 @@ dperm_json_bool(DpermJson *r, bool *out)
 	return true;
 }
 
-/* Read any value and forget it; a loop, so that depth costs no stack. */
+/* Read any value and discard it. A loop, so that depth costs no stack. */
 bool
 dperm_json_skip(DpermJson *r)
 {
@@ -502,7 +502,10 @@ dperm_json_skip(DpermJson *r)
 					read_literal(r, "null");
 				break;
 		}
-		/* On to the next value inside, out of all that end here. */
+		/*
+		 * Move to the next nested value, leaving all arrays and objects that
+		 * end here.
+		 */
 		for (more = false; !more && !r->why && r->depth > base;)
 			more = r->closer[r->depth - 1] == '}' ?
 				dperm_json_key(r, NULL, 0) : dperm_json_element(r);

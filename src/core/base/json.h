@@ -1,9 +1,9 @@
 /*
  * json.h: a strict pull reader for JSON (RFC 8259).
  *
- * The caller asks for what it expects; the first thing that is not there stops
- * the reader for good: every later call returns false, and why says what was
- * wrong in a static string. Nothing is allocated, and nothing is read past the
+ * The caller asks for what it expects. The first mismatch stops the reader
+ * permanently: every later call returns false, and why is a static string that
+ * describes the problem. Nothing is allocated, and nothing is read past the
  * given length. Nesting is limited to DPERM_JSON_DEPTH.
  *
  * 	dperm_json_open(&r, text, len);
@@ -23,8 +23,8 @@
 #define DPERM_JSON_DEPTH 16
 
 /*
- * Longest number that is read. A double that went through jsonb comes back
- * without an exponent, so that the smallest take more than 300 digits.
+ * Longest number that is accepted. jsonb writes doubles without an exponent, so
+ * the smallest ones have more than 300 digits.
  */
 #define DPERM_JSON_NUMBER_MAX 1100
 
@@ -47,7 +47,7 @@ typedef struct DpermJson
 	bool		first;			/* nothing read yet in the innermost of them */
 	char		closer[DPERM_JSON_DEPTH];	/* ']' or '}' of each */
 	bool		mistyped;		/* stopped at a value of another type */
-	const char *why;			/* NULL while all is well */
+	const char *why;			/* NULL: no error so far */
 } DpermJson;
 
 extern void dperm_json_open(DpermJson *r, const char *text, size_t len);
@@ -58,22 +58,25 @@ extern bool dperm_json_close(DpermJson *r);
 /* The type of the next value; reads nothing but white space. */
 extern DpermJsonType dperm_json_peek(DpermJson *r);
 
-/* Enter an object; then key returns the next key, or false at the end of it. */
+/*
+ * Enter an object; dperm_json_key then reads each key, and returns false at the
+ * end.
+ */
 extern bool dperm_json_object(DpermJson *r);
 extern bool dperm_json_key(DpermJson *r, char *key, size_t room);
 
 /*
- * Enter an array; then element says whether there is one more, or false at the
- * end.
+ * Enter an array; dperm_json_element then tells whether there is another
+ * element.
  */
 extern bool dperm_json_array(DpermJson *r);
 extern bool dperm_json_element(DpermJson *r);
 
 /*
- * A string, unescaped and zero-terminated. What does not fit is cut off, so
- * give more room than the longest text of interest; room 0 reads and forgets.
- * Bytes above 127 pass as they are: the text is in the encoding of its caller,
- * but for \u escapes, which become UTF-8.
+ * A string, unescaped and zero-terminated. What does not fit is truncated, so
+ * provide more room than the longest text of interest; with room 0 the string
+ * is discarded. Bytes above 127 are copied unchanged: the result is in the
+ * caller's encoding, except for \u escapes, which become UTF-8.
  */
 extern bool dperm_json_string(DpermJson *r, char *out, size_t room);
 
@@ -85,7 +88,7 @@ extern bool dperm_json_integer(DpermJson *r, int64_t *out);
 
 extern bool dperm_json_bool(DpermJson *r, bool *out);
 
-/* Any value, with all that it holds: checked and forgotten. */
+/* Any value, including everything nested in it: checked and discarded. */
 extern bool dperm_json_skip(DpermJson *r);
 
 #endif							/* DPERM_JSON_H */

@@ -1,5 +1,5 @@
 /*
- * limits.h: the ranges of what the learners are told.
+ * limits.h: the valid ranges of the learners' parameters.
  */
 #ifndef DPERM_LIMITS_H
 #define DPERM_LIMITS_H
@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 #define DPERM_EPSILON_MIN 1e-6
-#define DPERM_EPSILON_MAX 500	/* of a finite one: beyond, the proof does not hold */
-#define DPERM_DELTA_MIN 1e-15	/* unless it is 0: well above the tail of the noise */
+#define DPERM_EPSILON_MAX 500	/* if finite; the proof does not hold beyond */
+#define DPERM_DELTA_MIN 1e-15	/* unless 0; well above the tail of the noise */
 #define DPERM_LAMBDA_MIN 1e-10	/* of the effective Lambda */
 #define DPERM_LAMBDA_MAX 1e9	/* of the requested one */
-#define DPERM_SLACK_MIN 1e-3	/* of the share of epsilon: less needs an enormous lambda */
+#define DPERM_SLACK_MIN 1e-3	/* share of epsilon; less needs an enormous lambda */
 #define DPERM_SLACK_MAX 0.9
 #define DPERM_DIM_MAX 5000
 #define DPERM_BINS_MAX 1000	/* of a histogram of decisions */

@@ -10,8 +10,8 @@
 #include "core/base/blas.h"
 
 /*
- * Columns of a panel; a panel's update of one block column is the unit between
- * polls.
+ * Columns of a panel. The code polls after each panel's update of a block
+ * column.
  */
 #define PANEL 128
 

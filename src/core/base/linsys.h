@@ -1,5 +1,5 @@
 /*
- * linsys.h: Cholesky factors that can be interrupted.
+ * linsys.h: an interruptible Cholesky factorisation.
  */
 #ifndef DPERM_LINSYS_H
 #define DPERM_LINSYS_H
@@ -10,16 +10,16 @@
 
 /*
  * Replace the lower triangle of the dim x dim matrix a (by columns) by its
- * Cholesky factor. Returns false when a is not numerically positive definite; a
- * is spoilt then. Polls between panels, so that a large matrix does not hold up
- * a cancel.
+ * Cholesky factor. Returns false if a is not numerically positive definite, and
+ * leaves it undefined then. Polls between panels, so that a large matrix does
+ * not delay query cancellation.
  */
 extern bool dperm_linsys_factor(double *a, int dim, const DpermPoll *poll);
 
 /* Solve L L' x = b in place. */
 extern void dperm_linsys_solve(const double *a, int dim, double *x);
 
-/* The inner product, term after term: the same on every IEEE machine. */
+/* The inner product, summed sequentially: the same on every IEEE machine. */
 static inline double
 dperm_dot(int dim, const double *x, const double *y)
 {

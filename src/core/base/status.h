@@ -1,10 +1,10 @@
 /*
- * status.h: how the core reports, and how it lets its caller interrupt it.
+ * status.h: how the core reports errors, and how its caller can interrupt it.
  *
  * The core never throws and never allocates. A function that can fail returns a
  * DpermStatus; a function that can run for long takes a DpermPoll and calls it
- * at least every few tens of milliseconds. The poll may leave by longjmp: the
- * core holds nothing that would need to be released.
+ * at least every few tens of milliseconds. The poll may exit by longjmp: the
+ * core holds no resources that would have to be released.
  */
 #ifndef DPERM_STATUS_H
 #define DPERM_STATUS_H
@@ -15,7 +15,7 @@ typedef enum DpermStatus
 	DPERM_BAD_ARGUMENT,			/* a parameter is outside its documented range */
 	DPERM_BAD_FORMAT,			/* a text or binary form cannot be decoded */
 	DPERM_NO_ENTROPY,			/* the random source failed */
-	DPERM_NOT_CERTIFIED			/* a solver did not reach its goal; no fit ends like this */
+	DPERM_NOT_CERTIFIED			/* a solver did not reach its goal; never the result of a fit */
 } DpermStatus;
 
 typedef struct DpermPoll

@@ -1,9 +1,9 @@
 /*
- * vector.h: the inner loops over numbers, two lanes at a time.
+ * vector.h: the inner loops over doubles, two lanes at a time.
  *
- * A sum is kept in eight parts, which do not wait for each other; that changes
- * the order of additions, not the bound on their rounding. GCC's vectors work
- * on every machine, with or without such instructions.
+ * A sum is kept in eight independent partial sums; that changes the order of
+ * additions, not the bound on their rounding. GCC's vector types work on every
+ * machine, with or without SIMD instructions.
  */
 #ifndef DPERM_VECTOR_H
 #define DPERM_VECTOR_H
@@ -12,10 +12,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/*
- * Two doubles; in memory they lie where doubles do, at no alignment of their
- * own.
- */
+/* Two doubles. The accessors need no alignment beyond that of a double. */
 typedef double DpermPair __attribute__((vector_size(16)));
 
 static inline DpermPair
@@ -48,7 +45,7 @@ dperm_sum_pairs(DpermPair a, DpermPair b, DpermPair c, DpermPair d)
 	return sum[0] + sum[1];
 }
 
-/* a b + c, rounded once where the machine does that as fast. */
+/* a b + c, with a single rounding where the machine does that as fast. */
 static inline double
 dperm_fused(double a, double b, double c)
 {
@@ -113,8 +110,8 @@ dperm_scale(size_t count, double factor, const double *restrict x, double *restr
 }
 
 /*
- * The inner product of each of some rows, stride apart, with y: row after row
- * is how memory is read fastest.
+ * The inner product of each of count rows, stride apart, with y. Memory is read
+ * fastest row by row.
  */
 static inline void
 dperm_rows_inner(size_t count, const double *restrict rows, size_t stride, size_t dim,
@@ -305,11 +302,11 @@ dperm_rows_sum_single(size_t count, const float *restrict rows, size_t dim,
 			sum[j] += rows[i * dim + j] * factors[i];
 }
 
-/* Two integers, and angles up to here for dperm_cos_sin(). */
+/* Two integers; and the largest angle for which dperm_cos_sin() is accurate. */
 typedef int64_t DpermInts __attribute__((vector_size(16)));
 #define DPERM_ANGLE_MAX 0x1p20
 
-/* The one where the mask has ones, the other where it has zeros. */
+/* Select by mask: one where it has ones, other where it has zeros. */
 static inline DpermPair
 dperm_choose(DpermInts mask, DpermPair one, DpermPair other)
 {
@@ -318,8 +315,8 @@ dperm_choose(DpermInts mask, DpermPair one, DpermPair other)
 
 /*
  * Exponentials of numbers from -708 to 0: a power of two times the exponential
- * of what is left of the logarithm, at most log(2)/2, where Taylor's series
- * ends soon. Off by two units in the last place at most.
+ * of a remainder of at most log(2)/2, for which Taylor's series converges
+ * quickly. The error is at most two units in the last place.
  */
 static inline DpermPair
 dperm_exp(DpermPair x)
@@ -353,11 +350,11 @@ dperm_exp(DpermPair x)
 }
 
 /*
- * Cosines and sines. The angle less a multiple of pi/2, which is subtracted in
- * three parts, is at most pi/4, where Taylor's series end soon. Each is off by
- * two units in the last place at most, up to DPERM_ANGLE_MAX; and the sum of
- * their squares is as close to 1 whatever the angle, because both are taken of
- * the same reduced one.
+ * Cosines and sines. A multiple of pi/2, subtracted in three parts, reduces the
+ * angle to at most pi/4, for which Taylor's series converge quickly. Up to
+ * DPERM_ANGLE_MAX the error of each is at most two units in the last place. The
+ * sum of their squares is as close to 1 for any angle, because both use the
+ * same reduced angle.
  */
 static inline void
 dperm_cos_sin(DpermPair angle, DpermPair *cosine, DpermPair *sine)

@@ -1,5 +1,5 @@
 /*
- * wide.h: numbers of twice the precision, as sums of two doubles.
+ * wide.h: double-double arithmetic: numbers as sums of two doubles.
  *
  * For the few passes in which doubles are not enough (docs/guarantee.md,
  * "Careful passes"). The algorithms are those of Dekker and Knuth, with the
@@ -12,10 +12,7 @@
 
 #include <float.h>
 
-/*
- * Double arithmetic is double arithmetic: no wider registers, whose second
- * rounding these algorithms do not survive.
- */
+/* No wider registers: these algorithms do not survive double rounding. */
 _Static_assert(FLT_EVAL_METHOD == 0, "doubles must be evaluated as doubles");
 
 /* high + low, where high is the double nearest to the sum. */
@@ -25,7 +22,7 @@ typedef struct DpermWide
 	double		low;
 } DpermWide;
 
-/* a + b as it is, if |a| >= |b| or a is 0. */
+/* a + b exactly, if |a| >= |b| or a is 0. */
 static inline DpermWide
 dperm_wide_fast_sum(double a, double b)
 {
@@ -34,7 +31,7 @@ dperm_wide_fast_sum(double a, double b)
 	return (DpermWide) {sum, b - (sum - a)};
 }
 
-/* a + b as it is. */
+/* a + b exactly. */
 static inline DpermWide
 dperm_wide_sum(double a, double b)
 {
@@ -44,7 +41,7 @@ dperm_wide_sum(double a, double b)
 	return (DpermWide) {sum, (a - (sum - virtual_b)) + (b - virtual_b)};
 }
 
-/* a b as it is. */
+/* a b exactly. */
 static inline DpermWide
 dperm_wide_product(double a, double b)
 {

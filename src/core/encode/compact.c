@@ -10,7 +10,7 @@
 
 #define NUMBERS_PER_WORD (sizeof(double) / sizeof(int16_t))
 
-/* Codes of a row, that of its sign included. */
+/* Codes of a row, including that of its sign. */
 static size_t
 code_count(const DpermLayout *layout)
 {
@@ -56,7 +56,7 @@ dperm_compact_put(const DpermLayout *layout, const double *restrict row, double 
 		*dperm_compact_weight(layout, compact) = row[layout->words - 1];
 }
 
-/* The rows that compact ones stand for. */
+/* Expand compact rows. */
 void
 dperm_compact_get(const DpermLayout *layout, const double *restrict compact, size_t from, int count,
 				  double *restrict rows)
@@ -69,7 +69,7 @@ dperm_compact_get(const DpermLayout *layout, const double *restrict compact, siz
 	{
 		const int16_t *numbers = (const int16_t *) compact;
 
-		/* by way of float, which has vectors for it */
+		/* by way of float, for which there are vector conversions */
 		for (size_t j = 0; j < dense; j++)
 			rows[j] = (float) numbers[j] * (1.0f / UNITS);
 		if (codes > 0)
@@ -79,7 +79,7 @@ dperm_compact_get(const DpermLayout *layout, const double *restrict compact, siz
 	}
 }
 
-/* Their numbers alone, in single precision. */
+/* Expand only the numbers of compact rows, in single precision. */
 void
 dperm_compact_get_single(const DpermLayout *layout, const double *restrict compact, size_t from,
 						 int count, float *restrict rows)

@@ -1,12 +1,12 @@
 /*
  * compact.h: encoded rows at a quarter of their size.
  *
- * Coordinates are at most 1, so a compact row has them as multiples of 1/32767,
- * in 16 bits each; codes and weights (layout.h) stay what they are. The
+ * Coordinates are at most 1, so a compact row stores them as multiples of
+ * 1/32767, in 16 bits each; codes and weights (layout.h) are unchanged. The
  * minimiser over compact rows is close to that over the rows themselves, and
- * their Hessians are closer still: fit.c corrects the one by few gradients over
- * the rows themselves. What is released does not depend on compact rows beyond
- * the certified residual.
+ * the Hessians are closer still: minimise.c corrects the minimiser with a few
+ * gradients over the rows themselves. What is released does not depend on
+ * compact rows beyond the certified residual.
  */
 #ifndef DPERM_COMPACT_H
 #define DPERM_COMPACT_H
@@ -23,13 +23,13 @@ extern int	dperm_compact_words(const DpermLayout *layout);
 extern void dperm_compact_put(const DpermLayout *layout, const double *row, double *compact);
 
 /*
- * The rows that count compact ones stand for, row after row; from is in words
- * from one to the next.
+ * Expand count compact rows, row after row; from is the distance between them
+ * in words.
  */
 extern void dperm_compact_get(const DpermLayout *layout, const double *compact, size_t from,
 							  int count, double *rows);
 
-/* Their numbers alone, in single precision. */
+/* Expand only the numbers of compact rows, in single precision. */
 extern void dperm_compact_get_single(const DpermLayout *layout, const double *compact, size_t from,
 									 int count, float *rows);
 

@@ -1,5 +1,5 @@
 /*
- * encoder.c: blocks, clipping and scaling, rounding included.
+ * encoder.c: blocks, clipping and scaling, with bounds that include rounding.
  *
  * The invariant is |out| <= 1 in exact arithmetic. A computed norm is off by at
  * most (dimension/2 + 4) units in the last place, a scaled coordinate by three,
@@ -70,7 +70,7 @@ dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
 	return true;
 }
 
-/* Finite, in order, and apart also when halved. */
+/* Finite, in order, and distinct even when halved. */
 static bool
 are_bounds(double low, double high)
 {
@@ -88,7 +88,7 @@ dperm_encoder_box_is_cube(const DpermBlock *block)
 	return true;
 }
 
-/* Take bounds that are all the same into low and high. */
+/* Replace bounds that are all the same by low and high. */
 void
 dperm_encoder_box_settle(DpermBlock *block)
 {
@@ -129,7 +129,7 @@ block_fault(const DpermBlock *block)
 					return "the bounds of a vector are out of order";
 			return NULL;
 	}
-	return "a feature is of unknown type";
+	return "a feature has an unknown type";
 }
 
 /* What is wrong with an encoder, or NULL. */
@@ -154,7 +154,7 @@ dperm_encoder_fault(const DpermEncoder *enc)
 	if (kernel->kind == DPERM_KERNEL_LINEAR)
 	{
 		if (kernel->gamma != 0 || kernel->features != 0 || kernel->seed != 0)
-			return "without a kernel there are no kernel parameters";
+			return "kernel parameters require a kernel";
 	}
 	else if ((unsigned) kernel->kind > DPERM_KERNEL_MATERN)
 		return "the kernel is unknown";
@@ -177,7 +177,7 @@ zero_block(int count, double *out)
 }
 
 /*
- * A vector whose squares over- or underflow: scale by the largest coordinate
+ * A vector whose squares overflow or underflow: scale by the largest coordinate
  * first.
  */
 static void
@@ -221,7 +221,9 @@ dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double t
 	if (!(sum >= SQUARE_MIN && sum <= SQUARE_MAX))
 		return 0;
 
-	/* most vectors are within the bound, and it is told without a root */
+	/*
+	 * most vectors are within the bound, which is tested without a square root
+	 */
 	if (sum * (MARGIN(block->count) * MARGIN(block->count) * (1 + 8 * DBL_EPSILON)) <=
 		block->norm * block->norm)
 		return target / block->norm;
@@ -240,10 +242,7 @@ vector_block(const DpermBlock *block, const double *raw, double target, double *
 		dperm_scale((size_t) block->count, factor, raw, out);
 }
 
-/*
- * A number between its bounds as a number between -1 and 1; halves cannot
- * overflow.
- */
+/* Map a number from its bounds to [-1, 1]; halving avoids overflow. */
 static double
 between(double x, double low, double high)
 {
@@ -254,8 +253,8 @@ between(double x, double low, double high)
 }
 
 /*
- * A double not above 1/sqrt(shares), so that shares blocks of this norm fill
- * the ball: its square, rounded up, is at most 1/shares.
+ * A double not above 1/sqrt(shares), so that this many blocks of this norm fit
+ * into the unit ball: its square, rounded up, is at most 1/shares.
  */
 static double
 share_of_ball(int shares)
@@ -264,8 +263,8 @@ share_of_ball(int shares)
 }
 
 /*
- * The bound on each coordinate of a box: the share leaves room for the rounding
- * of this product.
+ * The bound on each coordinate of a box; the share allows for the rounding of
+ * this product.
  */
 double
 dperm_encoder_box_target(const DpermBlock *block, double target)

@@ -3,10 +3,10 @@
  *
  * Each column is a block of coordinates of norm at most 1 (docs/guarantee.md,
  * "Encoding"); B blocks and the intercept share the ball, so that the row is
- * divided by sqrt(B + 1). Whatever comes in, |x| <= 1 holds exactly, in real
- * arithmetic, for the doubles that come out: every step leaves room for its own
+ * divided by sqrt(B + 1). Whatever the input, |x| <= 1 holds exactly, in real
+ * arithmetic, for the resulting doubles: every step allows for its own
  * rounding. With a kernel, the encoded blocks are mapped to random features of
- * norm 1 (fourier.h), and an intercept shares the ball with those.
+ * norm 1 (fourier.h), which share the ball with an intercept.
  */
 #ifndef DPERM_ENCODER_H
 #define DPERM_ENCODER_H
@@ -17,9 +17,7 @@
 #include "core/base/arena.h"
 #include "core/encode/kernel.h"
 
-/*
- * The range of the public norm bound: its inverse and its square stay finite.
- */
+/* The range of the public norm bound; its inverse and its square are finite. */
 #define DPERM_NORM_MIN 1e-100
 #define DPERM_NORM_MAX 1e100
 
@@ -33,7 +31,7 @@ typedef struct DpermText
 typedef enum DpermBlockKind
 {
 	DPERM_BLOCK_NUMBER = 0,		/* clamped to [low, high], mapped to [-1, 1] */
-	DPERM_BLOCK_TIME = 1,		/* the same, in days since 2000-01-01 */
+	DPERM_BLOCK_TIME = 1,		/* the same, in days since 2000-01-01, or of a day */
 	DPERM_BLOCK_FLAG = 2,		/* -1 or +1 */
 	DPERM_BLOCK_CATEGORY = 3,	/* one-hot; all zeros for an unlisted value */
 	DPERM_BLOCK_VECTOR = 4,		/* divided by norm, clipped to norm 1 */
@@ -43,10 +41,10 @@ typedef enum DpermBlockKind
 typedef struct DpermBlock
 {
 	DpermBlockKind kind;
-	DpermText	column;			/* empty for an array that is no column */
-	double		low;			/* NUMBER, TIME; BOX: of all coordinates, unless bounds has them */
+	DpermText	column;			/* empty for an array that is not a column */
+	double		low;			/* NUMBER, TIME; BOX: of all coordinates, unless there are bounds */
 	double		high;
-	int			count;			/* coordinates: 1, the categories, the dimension */
+	int			count;			/* coordinates: 1, number of categories, or dimension */
 	double		norm;			/* VECTOR */
 	const DpermText *categories;	/* CATEGORY: count of them */
 	const double *bounds;		/* BOX: low and high of each coordinate, or NULL */
@@ -60,12 +58,12 @@ typedef struct DpermEncoder
 	DpermKernel kernel;
 } DpermEncoder;
 
-/* The value of a column in one row, as its reader found it. */
+/* The value of a column in one row. */
 typedef struct DpermValue
 {
 	bool		present;		/* false: a zero block */
 	double		number;			/* NUMBER, TIME; FLAG: < 0 or > 0 */
-	int			category;		/* CATEGORY: its position, -1 for an unlisted value */
+	int			category;		/* CATEGORY: position, -1 for an unlisted value */
 	const double *vector;		/* VECTOR, BOX: count numbers */
 } DpermValue;
 
@@ -75,13 +73,13 @@ extern int	dperm_encoder_linear_dim(const DpermEncoder *enc);
 /* Trained dimension: the blocks or the kernel's features, and the intercept. */
 extern int	dperm_encoder_dim(const DpermEncoder *enc);
 
-/* Every field in range: NULL, else what is wrong. */
+/* NULL if every field is in range, else what is wrong. */
 extern const char *dperm_encoder_fault(const DpermEncoder *enc);
 
 /*
- * The names of an encoder that has no such fault: columns and categories are
- * without zero bytes and doubles; only a single vector may have no column.
- * NULL, else what is wrong.
+ * Check the names of an encoder that has no such fault: columns and categories
+ * have no zero bytes and no duplicates; only a single vector may have no
+ * column. NULL, else what is wrong.
  */
 extern const char *dperm_encoder_form_names_fault(const DpermEncoder *enc);
 
@@ -106,25 +104,26 @@ extern void dperm_encoder_encode(const DpermEncoder *enc, const double *frequenc
 						 const DpermValue *values, double sign, double *out, double *room);
 
 /*
- * One block, of norm at most |target|, to its count coordinates; target of each
- * block of an encoder without a kernel, and of its intercept.
+ * Encode one block, with norm at most |target|, into its count coordinates; and
+ * the target of each block of an encoder without a kernel, and of its
+ * intercept.
  */
 extern void dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value,
 									   double target, double *out);
 extern double dperm_encoder_target(const DpermEncoder *enc);
 
 /*
- * What a vector is multiplied by to be encoded: target over its bound or its
- * norm. 0 where that is not enough: norms out of the common range, and what is
- * not a number.
+ * The factor by which a vector is multiplied to be encoded: target divided by
+ * its bound or its norm. 0 if multiplying is not enough: norms outside the
+ * common range, and elements that are not finite.
  */
 extern double
 dperm_encoder_vector_factor(const DpermBlock *block, const double *raw, double target);
 
 /*
- * The bound on each coordinate of a BOX of norm at most |target|: of what is
- * encoded, none is larger in absolute value than that of this double, and count
- * squares of it are at most the square of target, exactly.
+ * The bound on each coordinate of a BOX of norm at most |target|: no encoded
+ * coordinate exceeds it in absolute value, and count times its square is at
+ * most the square of target, exactly.
  */
 extern double dperm_encoder_box_target(const DpermBlock *block, double target);
 
@@ -149,14 +148,17 @@ extern bool dperm_encoder_box_is_cube(const DpermBlock *block);
 extern void dperm_encoder_box_settle(DpermBlock *block);
 
 /*
- * With a kernel: its inputs, dperm_encoder_linear_dim() of them, and the norm
- * of its features.
+ * With a kernel: write its dperm_encoder_linear_dim() inputs; and the norm of
+ * its features.
  */
 extern void
 dperm_encoder_encode_inputs(const DpermEncoder *enc, const DpermValue *values, double *out);
 extern double dperm_encoder_kernel_target(const DpermEncoder *enc);
 
-/* Are two kernels the same, and so their frequencies for one dimension? */
+/*
+ * Are two kernels the same? Then they have the same frequencies in any
+ * dimension.
+ */
 static inline bool
 dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
 {
@@ -165,7 +167,7 @@ dperm_kernel_equal(const DpermKernel *a, const DpermKernel *b)
 }
 
 /*
- * "gaussian", ...; parse returns false for any other name. "linear" is no
+ * "gaussian", ...; parse returns false for any other name. "linear" means no
  * kernel.
  */
 extern const char *dperm_encoder_kernel_name(DpermKernelKind kind);

@@ -1,8 +1,8 @@
 /*
  * encoder_form.c: the names in an encoder, and its binary form.
  *
- * The binary form is canonical: what decodes is, byte for byte, what encoding
- * the result gives. All numbers are big-endian.
+ * The binary form is canonical: encoding a decoded form gives the same bytes.
+ * All numbers are big-endian.
  *
  * 	header		number of blocks, 32 bits; intercept, 8 bits, 0 or 1; kernel, 8 bits
  * 	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
@@ -30,7 +30,7 @@
 #define RANGE_SIZE 16
 
 /*
- * A table of texts for finding doubles: the number of its slots is a power of
+ * A hash table for finding duplicate texts; the number of slots is a power of
  * two.
  */
 #define SLOTS_MAX 16384
@@ -62,7 +62,7 @@ text_at(const DpermText *first, size_t stride, int i)
 	return (const DpermText *) ((const char *) first + stride * (size_t) i);
 }
 
-/* Do two of count <= DPERM_DIM_MAX texts agree? */
+/* Are two of count <= DPERM_DIM_MAX texts the same? */
 static bool
 has_doubles(const DpermText *first, size_t stride, int count)
 {
@@ -103,12 +103,12 @@ dperm_encoder_form_names_fault(const DpermEncoder *enc)
 			!(enc->block_count == 1 && block->kind == DPERM_BLOCK_VECTOR))
 			return "a feature has no column";
 		if (has_zero_byte(&block->column))
-			return "the name of a column holds a zero byte";
+			return "the name of a column contains a zero byte";
 		if (block->kind != DPERM_BLOCK_CATEGORY)
 			continue;
 		for (int k = 0; k < block->count; k++)
 			if (has_zero_byte(&block->categories[k]))
-				return "a category holds a zero byte";
+				return "a category contains a zero byte";
 		if (has_doubles(block->categories, sizeof(DpermText), block->count))
 			return "a category occurs twice";
 	}
@@ -124,14 +124,14 @@ text_size(const DpermText *text)
 	return TEXT_MIN + (size_t) text->len;
 }
 
-/* The ranges of a box in its form: one if all are the same. */
+/* How many ranges of a box the form has: one if all are the same. */
 static int
 range_count(const DpermBlock *block)
 {
 	return dperm_encoder_box_is_cube(block) ? 1 : block->count;
 }
 
-/* Bytes of what a block has besides its kind and column. */
+/* Bytes of a block's domain: what it has besides its kind and column. */
 static size_t
 domain_size(const DpermBlock *block)
 {
@@ -235,8 +235,8 @@ dperm_encoder_form_write(const DpermEncoder *enc, unsigned char *out)
 }
 
 /*
- * A number of things from 1 to DPERM_DIM_MAX that take least bytes each; 0 and
- * bad otherwise.
+ * Read a count from 1 to DPERM_DIM_MAX, of items of at least this many bytes;
+ * otherwise 0, and the reader is bad.
  */
 static int
 get_count(DpermBytes *r, size_t least)
@@ -264,7 +264,7 @@ get_text(DpermBytes *r)
 }
 
 /*
- * The categories of a block, their texts in place; false if there is no memory.
+ * The categories of a block; their texts stay in place. False if out of memory.
  */
 static bool
 get_categories(DpermBytes *r, DpermArena *arena, DpermBlock *block)
@@ -282,8 +282,7 @@ get_categories(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 }
 
 /*
- * The ranges of a box: one for all coordinates, or one for each that are not
- * all the same.
+ * The ranges of a box: one for all coordinates, or one for each if they differ.
  */
 static bool
 get_ranges(DpermBytes *r, DpermArena *arena, DpermBlock *block)
@@ -312,7 +311,7 @@ get_ranges(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 	return true;
 }
 
-/* One block; false if there is no memory. */
+/* One block; false if out of memory. */
 static bool
 get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 {
@@ -339,7 +338,7 @@ get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 		case DPERM_BLOCK_BOX:
 			return get_ranges(r, arena, block);
 	}
-	return true;				/* unknown: dperm_encoder_fault says so */
+	return true;				/* unknown: dperm_encoder_fault reports it */
 }
 
 /* Kernel and its parameters. */
@@ -358,8 +357,8 @@ get_kernel(DpermBytes *r, DpermKernel *kernel)
 }
 
 /*
- * Read a binary form, trusting none of it. The arena holds a copy of it, where
- * the texts are.
+ * Read a binary form, trusting none of it. The arena gets a copy of it, which
+ * the texts point into.
  */
 const char *
 dperm_encoder_form_read(const unsigned char *in, size_t len, DpermArena *arena,

@@ -1,8 +1,10 @@
 /*
- * encoder_json.c: the features and the kernel of a model out of its JSON text.
+ * encoder_json.c: read the features and the kernel of a model from its JSON
+ * text.
  *
- * Keys come in any order, so that a text survives jsonb: a feature learns its
- * type last. Each type has its own keys, all of them required and no others.
+ * Keys may come in any order, because jsonb does not preserve it: the type of a
+ * feature may come last. Each type has its own keys, all of them required and
+ * no others.
  */
 #include "core/encode/encoder_json.h"
 
@@ -10,7 +12,7 @@
 
 #include "core/base/limits.h"
 
-/* Longer than any key and any name that is compared. */
+/* Longer than any key or name that is compared. */
 #define NAME_ROOM 32
 
 /* One key of an object, with its static messages. */
@@ -67,7 +69,7 @@ static const unsigned domain_keys[] = {
 	[DPERM_BLOCK_BOX] = BIT(K_DIMENSION) | BIT(K_RANGE)
 };
 
-/* Say what is wrong; returns false for the caller to pass on. */
+/* Set *why to what is wrong; returns false for the caller to pass on. */
 static bool
 reject(const char **why, const char *what)
 {
@@ -76,8 +78,8 @@ reject(const char **why, const char *what)
 }
 
 /*
- * The next key that an object has, in *key, each once; false at its end and
- * when refused.
+ * Read the next key of an object into *key; false at its end, and for an
+ * unknown or repeated key.
  */
 static bool
 next_key(DpermJson *json, const Key *keys, int count, unsigned *seen, int *key, const char **why)
@@ -90,14 +92,14 @@ next_key(DpermJson *json, const Key *keys, int count, unsigned *seen, int *key, 
 		if (strcmp(keys[*key].name, name) == 0)
 			break;
 	if (*key == count)
-		return reject(why, "a feature or the kernel holds an unknown key");
+		return reject(why, "a feature or the kernel contains an unknown key");
 	if (*seen & BIT(*key))
-		return reject(why, "a feature or the kernel holds a key twice");
+		return reject(why, "a feature or the kernel contains a key twice");
 	*seen |= BIT(*key);
 	return true;
 }
 
-/* The elements of the array that was just entered. */
+/* Count the elements of the array that was just entered. */
 int64_t
 dperm_encoder_json_count(const DpermJson *json)
 {
@@ -117,7 +119,7 @@ dperm_encoder_json_text(DpermJson *json, DpermArena *arena, DpermText *out, cons
 	size_t		room;
 	char	   *bytes;
 
-	/* Unescaped and with a zero it is shorter than in its quotes. */
+	/* Unescaped and zero-terminated, it is shorter than in its quotes. */
 	if (dperm_json_peek(json) == DPERM_JSON_STRING && dperm_json_string(&ahead, NULL, 0))
 		room = (size_t) (ahead.at - json->at);
 	else
@@ -132,7 +134,7 @@ dperm_encoder_json_text(DpermJson *json, DpermArena *arena, DpermText *out, cons
 	return true;
 }
 
-/* Begin an array: room for its elements, all that can be counted, or NULL. */
+/* Enter an array: room for as many elements as can be counted, or NULL. */
 static void *
 begin_list(DpermJson *json, DpermArena *arena, size_t size, int64_t *count,
 		   const char *too_many, const char **why)
@@ -165,7 +167,7 @@ read_category_list(DpermJson *json, DpermArena *arena, DpermBlock *block, const 
 	if (categories == NULL)
 		return false;
 	while (dperm_json_element(json))
-		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
+		if (i >= count ? !dperm_json_skip(json) :	/* not counted */
 			!dperm_encoder_json_text(json, arena, &categories[i++], why))
 			return false;
 	block->categories = categories;
@@ -173,7 +175,7 @@ read_category_list(DpermJson *json, DpermArena *arena, DpermBlock *block, const 
 	return json->why == NULL;
 }
 
-/* The elements of an array that was entered: two numbers and no more. */
+/* The elements of an array that was entered: exactly two numbers. */
 static bool
 read_pair(DpermJson *json, double *out, const char **why)
 {
@@ -188,8 +190,8 @@ read_pair(DpermJson *json, double *out, const char **why)
 }
 
 /*
- * [low, high] of all coordinates, or a list of such pairs, how many: the
- * dimension may come later.
+ * [low, high] of all coordinates, or a list of such pairs; *ranges is their
+ * number, because the dimension may come later.
  */
 static bool
 read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, const char **why)
@@ -214,7 +216,7 @@ read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, 
 	if (bounds == NULL)
 		return false;
 	while (dperm_json_element(json))
-		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
+		if (i >= count ? !dperm_json_skip(json) :	/* not counted */
 			!(dperm_json_array(json) && read_pair(json, bounds + 2 * i++, why)))
 			return false;
 	block->bounds = bounds;
@@ -222,10 +224,7 @@ read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, 
 	return json->why == NULL;
 }
 
-/*
- * An integer that is a number of coordinates; what is out of range stays out of
- * range.
- */
+/* Read a number of coordinates. A value out of range stays out of range. */
 static bool
 read_count(DpermJson *json, int *out)
 {
@@ -244,10 +243,12 @@ read_type(DpermJson *json, DpermBlock *block, const char **why)
 
 	return dperm_json_string(json, name, sizeof(name)) &&
 		(dperm_encoder_kind_parse(name, &block->kind) ||
-		 reject(why, "a feature is of unknown type"));
+		 reject(why, "a feature has an unknown type"));
 }
 
-/* The value of one key of a feature; ranges is how many a list of them has. */
+/*
+ * The value of one key of a feature; *ranges is the length of a list of ranges.
+ */
 static bool
 read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBlock *block,
 				   int *ranges, const char **why)
@@ -300,7 +301,7 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 		if (needed & ~seen & BIT(key))
 			return reject(why, feature_keys[key].missing);
 	if (seen & ~(needed | BIT(K_TYPE) | BIT(K_COLUMN)))
-		return reject(why, "a feature holds a key that its type does not have");
+		return reject(why, "a feature contains a key that its type does not allow");
 	if (block->bounds && ranges != block->count)
 		return reject(why, "a feature does not have a range for each element");
 	dperm_encoder_box_settle(block);
@@ -323,7 +324,7 @@ dperm_encoder_json_features(DpermJson *json, DpermArena *arena, DpermEncoder *ou
 	if (blocks == NULL)
 		return false;
 	while (dperm_json_element(json))
-		if (i >= count ? !dperm_json_skip(json) :	/* what could not be counted */
+		if (i >= count ? !dperm_json_skip(json) :	/* not counted */
 			!read_feature(json, arena, &blocks[i++], why))
 			return false;
 	out->blocks = blocks;

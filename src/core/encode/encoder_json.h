@@ -1,5 +1,6 @@
 /*
- * encoder_json.h: the features and the kernel of a model out of its JSON text.
+ * encoder_json.h: read the features and the kernel of a model from its JSON
+ * text.
  */
 #ifndef DPERM_ENCODER_JSON_H
 #define DPERM_ENCODER_JSON_H
@@ -14,20 +15,20 @@
 
 /*
  * The array of features, into the arena, and the object of the kernel. False if
- * something is wrong: *why says what, unless the reader stopped and says so
- * itself. Whether the whole makes an encoder is for dperm_encoder_fault and
- * dperm_encoder_form_names_fault.
+ * something is wrong: *why says what, unless the JSON reader stopped, whose own
+ * message applies then. dperm_encoder_fault and dperm_encoder_form_names_fault
+ * check the result as a whole.
  */
 extern bool dperm_encoder_json_features(DpermJson *json, DpermArena *arena, DpermEncoder *out,
 										const char **why);
 extern bool dperm_encoder_json_kernel(DpermJson *json, DpermKernel *out, const char **why);
 
-/* How many elements the array has that was just entered; reads nothing. */
+/* How many elements the array that was just entered has; reads nothing. */
 extern int64_t dperm_encoder_json_count(const DpermJson *json);
 
 /*
- * A string of any length, into the arena; false, and *why if it is not the
- * reader's fault.
+ * A string of any length, into the arena. On failure false, and *why unless the
+ * JSON reader stopped.
  */
 extern bool
 dperm_encoder_json_text(DpermJson *json, DpermArena *arena, DpermText *out, const char **why);

@@ -1,5 +1,5 @@
 /*
- * feed.c: from the values of rows to encoded rows in memory.
+ * feed.c: encode the values of rows into memory.
  */
 #include "core/encode/feed.h"
 
@@ -16,7 +16,7 @@ dperm_feed_room(const DpermEncoder *encoder)
 									dperm_encoder_dim(encoder));
 }
 
-/* Prepare. */
+/* Initialise a feed. */
 void
 dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const double *frequencies,
 				int *places, double *room)
@@ -34,7 +34,7 @@ dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder, const double *freq
 	feed->mapped = room + DPERM_FEED_ROWS * (size_t) feed->linear;
 }
 
-/* Queue a row. */
+/* Add a row to those that wait. */
 bool
 dperm_feed_wait(DpermFeed *feed, const DpermValue *values, int sign)
 {
@@ -48,7 +48,7 @@ dperm_feed_wait(DpermFeed *feed, const DpermValue *values, int sign)
 	return feed->waiting == DPERM_FEED_ROWS;
 }
 
-/* The rows that wait. */
+/* Encode the rows that wait. */
 const double *
 dperm_feed_map(DpermFeed *feed)
 {

@@ -1,9 +1,9 @@
 /*
- * feed.h: from the values of rows to encoded rows in memory.
+ * feed.h: encode the values of rows into memory.
  *
- * Without a kernel a row is written at once. With one, rows wait until there
- * are enough of them for one matrix product, which is many times faster than a
- * product for each.
+ * Without a kernel a row is written at once. With a kernel, rows wait until
+ * there are enough for a matrix product, which is many times faster than a
+ * product for each row.
  */
 #ifndef DPERM_FEED_H
 #define DPERM_FEED_H
@@ -15,21 +15,21 @@
 #include "core/encode/encoder.h"
 #include "core/encode/layout.h"
 
-/* Rows that wait at most. */
+/* How many rows can wait. */
 #define DPERM_FEED_ROWS 32
 
 typedef struct DpermFeed
 {
 	const DpermEncoder *encoder;
 	DpermLayout layout;
-	/* the only block, if that is a vector and there is no kernel; else NULL */
+	/* the only block, if it is a vector and there is no kernel; else NULL */
 	const DpermBlock *vector;
 	const double *frequencies;	/* of the kernel, or NULL */
 	int			linear;			/* coordinates before the kernel */
 	double		target;			/* the norm of the kernel's features */
 	int			waiting;
 	double		targets[DPERM_FEED_ROWS];
-	double	   *blocks;			/* DPERM_FEED_ROWS x linear: those that wait, then zeros */
+	double	   *blocks;			/* DPERM_FEED_ROWS x linear: waiting rows, then zeros */
 	double	   *mapped;			/* DPERM_FEED_ROWS x layout.words */
 } DpermFeed;
 
@@ -37,8 +37,8 @@ typedef struct DpermFeed
 extern size_t dperm_feed_room(const DpermEncoder *encoder);
 
 /*
- * Make ready; places is room for dperm_encoder_dim() integers. All of it stays
- * in use.
+ * Initialise; places is room for dperm_encoder_dim() integers. The feed keeps
+ * pointers to all arguments.
  */
 extern void dperm_feed_init(DpermFeed *feed, const DpermEncoder *encoder,
 							const double *frequencies, int *places, double *room);
@@ -51,13 +51,13 @@ dperm_feed_waits(const DpermFeed *feed)
 }
 
 /*
- * Write a row that need not wait; sign is -1 or +1, or 0 for a row without a
- * label.
+ * Write a row that does not have to wait; sign is -1 or +1, or 0 for a row
+ * without a label.
  */
 static inline void
 dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign, double *row)
 {
-	/* a vector alone, the most common of all, takes the shortest way */
+	/* fast path for the most common case, a single vector */
 	if (feed->vector && sign != 0 && values->present)
 	{
 		double		target = sign * feed->layout.unit;
@@ -74,13 +74,17 @@ dperm_feed_write(const DpermFeed *feed, const DpermValue *values, int sign, doub
 	dperm_layout_encode(&feed->layout, feed->encoder, values, sign, row);
 }
 
-/* Let a row wait; true when no more can, and dperm_feed_map() is due. */
+/*
+ * Let a row wait; true when no more can wait, so that dperm_feed_map() must be
+ * called.
+ */
 extern bool dperm_feed_wait(DpermFeed *feed, const DpermValue *values, int sign);
 
 /*
- * The rows that wait, feed.waiting of them, row after row; they last until the
- * next row waits. None wait then. The product is always of the same shape, so
- * that a row is rounded in the same way in whatever company.
+ * Encode the waiting rows, feed.waiting of them, row after row; none wait
+ * afterwards. The result is valid until the next row waits. The product always
+ * has the same shape, so that the rounding of a row does not depend on the
+ * others.
  */
 extern const double *dperm_feed_map(DpermFeed *feed);
 

@@ -1,5 +1,5 @@
 /*
- * fourier.c: making and applying random Fourier features.
+ * fourier.c: generate and apply random Fourier features.
  */
 #include "core/encode/fourier.h"
 
@@ -26,7 +26,7 @@ next_word(Stream *stream)
 	return z ^ (z >> 31);
 }
 
-/* Uniform on (0, 1), never an end. */
+/* Uniform on (0, 1), endpoints excluded. */
 static double
 next_uniform(Stream *stream)
 {
@@ -120,10 +120,7 @@ next_chi(Stream *stream, int degrees)
 	return sqrt(sum);
 }
 
-/*
- * Turn count <= dim rows into orthonormal ones, by Gram and Schmidt, twice for
- * accuracy.
- */
+/* Orthonormalise count <= dim rows by Gram-Schmidt, twice for accuracy. */
 static void
 orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
 {
@@ -149,8 +146,8 @@ orthonormalise(int count, int dim, double *rows, const DpermPoll *poll)
 }
 
 /*
- * Rows that are made orthogonal together: the effort grows with it, the gain
- * hardly.
+ * Rows that are orthogonalised together. A larger group costs more and gains
+ * little.
  */
 #define GROUP_MAX 256
 
@@ -239,11 +236,14 @@ dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
 	}
 }
 
-/* Cosines and sines of the angles that are in the first half of out, scaled. */
+/* Replace the angles in the first half of out by scaled cosines and sines. */
 static void
 turn(int rows, double target, double *out)
 {
-	/* cos^2 + sin^2 computed is off by a few units in the last place at most */
+	/*
+	 * the computed cos^2 + sin^2 is off by at most a few units in the last
+	 * place
+	 */
 	double		scale = target * sqrt(1.0 / rows) * (1 - 8 * DBL_EPSILON);
 	int			i = 0;
 
@@ -259,9 +259,7 @@ turn(int rows, double target, double *out)
 		dperm_put_pair(scale * sine, out + rows + i);
 	}
 
-	/*
-	 * large angles: of the kernels whose frequencies have no bounded variance
-	 */
+	/* large angles: of kernels whose frequencies have unbounded variance */
 	for (; i < rows; i++)
 	{
 		double		angle = out[i];

@@ -4,8 +4,8 @@
  * For D features, D/2 frequencies w_k give pairs sqrt(2/D) (cos w_k.x, sin
  * w_k.x). Their inner product is an average of cos w_k.(x - x'), whose mean is
  * the kernel when the frequencies follow its spectral law (Rahimi and Recht
- * 2007); the norm is 1 whatever x is, up to a rounding that is left out at the
- * top. The frequencies do not depend on data: their seed is public.
+ * 2007); the norm is 1 for any x, up to rounding, which never exceeds 1. The
+ * frequencies do not depend on data: their seed is public.
  *
  *   gaussian   exp(-gamma |x-x'|^2)                        normal, orthogonal within blocks
  *   laplacian  exp(-gamma |x-x'|_1)                        Cauchy per coordinate
@@ -25,8 +25,8 @@ extern size_t dperm_fourier_size(const DpermKernel *kernel, int dim);
 
 /*
  * Make the frequencies of a kernel for inputs of dim coordinates. Only +, -, *,
- * /, sqrt and integer arithmetic are used, so that every IEEE machine makes the
- * same ones.
+ * /, sqrt and integer arithmetic are used, so that the result is the same on
+ * every IEEE machine.
  */
 extern void dperm_fourier_make(const DpermKernel *kernel, int dim, double *frequencies,
 							   const DpermPoll *poll);

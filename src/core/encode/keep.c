@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Start with nothing. */
+/* Start empty. */
 void
 dperm_keep_init(DpermKeep *keep, int words, int64_t capacity, int64_t sample, int64_t chunk_rows)
 {
@@ -32,7 +32,7 @@ thin(DpermKeep *keep)
 	keep->stride *= 2;
 }
 
-/* Keep a sample from now on, with room for one more row. */
+/* Keep only a sample from now on, with room for one more row. */
 void
 dperm_keep_shrink(DpermKeep *keep)
 {

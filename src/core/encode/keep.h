@@ -3,14 +3,14 @@
  * even sample.
  *
  * Every stride-th row is kept. While the stride is 1 that is the whole stream;
- * when the rows do not fit any more, every second kept row goes and the stride
- * doubles, until a sample of the size that was asked for is left. The solver
- * starts from the sample; what is released does not depend on it beyond the
- * certified residual, so it needs no randomness. Rows lie in chunks, which the
- * caller allocates as they are needed and may release as they become empty.
+ * when the rows no longer fit, every second kept row is dropped and the stride
+ * doubles, until a sample of the requested size is left. The solver starts from
+ * the sample; what is released does not depend on it beyond the certified
+ * residual, so it needs no randomness. Rows are stored in chunks, which the
+ * caller allocates as needed and may release when they become empty.
  *
- * A chunk is dealt out in stripes, row after row to each in turn, so that a
- * stripe is an even sample of the chunk that lies in one piece.
+ * The rows of a chunk are distributed over stripes in turn, so that each stripe
+ * is an even sample of the chunk that is contiguous in memory.
  */
 #ifndef DPERM_KEEP_H
 #define DPERM_KEEP_H
@@ -25,7 +25,7 @@ typedef struct DpermKeep
 {
 	int			words;			/* of a row, in doubles */
 	int64_t		capacity;		/* rows at most: 0 keeps nothing, else >= 2 */
-	int64_t		sample;			/* rows at most once some had to go: 2 to capacity */
+	int64_t		sample;			/* rows at most once some were dropped: 2 to capacity */
 	int64_t		used;			/* rows held now */
 	int64_t		seen;			/* rows offered */
 	int64_t		stride;			/* a power of two */
@@ -36,14 +36,14 @@ typedef struct DpermKeep
 extern void dperm_keep_init(DpermKeep *keep, int words, int64_t capacity, int64_t sample,
 							int64_t chunk_rows);
 
-/* Keep a sample from now on. */
+/* Keep only a sample from now on. */
 extern void dperm_keep_shrink(DpermKeep *keep);
 
 /* The row at a place. */
 static inline double *
 dperm_keep_row(const DpermKeep *keep, int64_t place)
 {
-	/* powers of two: a division would cost more than the row is worth */
+	/* powers of two: a division would be too slow */
 	int64_t		within = place & (keep->chunk_rows - 1);
 	int64_t		row = (within & (DPERM_STRIPES - 1)) * (keep->chunk_rows / DPERM_STRIPES) +
 		within / DPERM_STRIPES;
@@ -52,7 +52,7 @@ dperm_keep_row(const DpermKeep *keep, int64_t place)
 		keep->words * row;
 }
 
-/* Will the next row be kept, unless it takes another's place? */
+/* Will the next row be kept, unless the sample is thinned first? */
 static inline bool
 dperm_keep_wants(const DpermKeep *keep)
 {
@@ -60,9 +60,9 @@ dperm_keep_wants(const DpermKeep *keep)
 }
 
 /*
- * The place for the next row, or -1 when it is not kept. The caller writes the
- * row to dperm_keep_row() of the place; it makes sure first that the chunk is
- * there.
+ * The place for the next row, or -1 if it is not kept. The caller makes sure
+ * that the chunk is allocated, and writes the row to dperm_keep_row() of the
+ * place.
  */
 static inline int64_t
 dperm_keep_offer(DpermKeep *keep)

@@ -1,14 +1,14 @@
 /*
- * layout.c: how an encoded row lies in memory.
+ * layout.c: the layout of an encoded row in memory.
  */
 #include "core/encode/layout.h"
 
 #include <string.h>
 
-/* Codes share words. */
+/* Several codes share a word. */
 #define CODES_PER_WORD (sizeof(double) / sizeof(uint16_t))
 
-/* Vectors of one dimension. */
+/* The layout of plain vectors. */
 DpermLayout
 dperm_layout_dense(int dim)
 {
@@ -52,7 +52,7 @@ dperm_layout_make(const DpermEncoder *enc, int *places)
 	return layout;
 }
 
-/* Let rows have weights. */
+/* Give rows weights. */
 void
 dperm_layout_weigh(DpermLayout *layout)
 {
@@ -60,7 +60,7 @@ dperm_layout_weigh(DpermLayout *layout)
 	layout->words++;
 }
 
-/* Encode a row: each block where the layout has it. */
+/* Encode a row: each block at its place in the layout. */
 void
 dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 					const DpermValue *values, int sign, double *row)
@@ -72,7 +72,7 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 	if (sign == 0)
 		memset(row, 0, sizeof(double) * layout->words);
 	else if (layout->codes > 0)
-		row[layout->words - (layout->weighted ? 2 : 1)] = 0;	/* the padding behind the codes */
+		row[layout->words - (layout->weighted ? 2 : 1)] = 0;	/* the padding after the codes */
 	if (layout->codes > 0)
 		*codes++ = sign == 0 ? DPERM_ROW_ZERO : sign > 0 ? DPERM_ROW_POSITIVE :
 			DPERM_ROW_NEGATIVE;
@@ -100,7 +100,7 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 		*row = target;
 }
 
-/* Weights in the order of the model. */
+/* Restore trained weights to the order of the model. */
 void
 dperm_layout_restore(const DpermLayout *layout, const double *weights, double *out)
 {

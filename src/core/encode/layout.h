@@ -1,18 +1,19 @@
 /*
- * layout.h: how an encoded row lies in memory.
+ * layout.h: the layout of an encoded row in memory.
  *
- * A row of numbers is a vector. A category is one coordinate of many, so a
- * column of categories is kept as one code and not as a vector of zeros: a pass
- * costs the number of columns, not of coordinates. The trained coordinates are
- * numbered anew for this, those that are numbers first:
+ * A row of numbers is a vector. A category sets one coordinate of many, so a
+ * column of categories is stored as one code, not as a vector of zeros: a pass
+ * takes time proportional to the number of columns, not of coordinates. The
+ * trained coordinates are renumbered for this, with numbers first:
  *
  *   numbers dense | codes, 16 bits each, padded to a word | what the row weighs
  *
- * Weights are there where the unit of privacy is a person: rows of one weigh as
- * much as one row together. Else each weighs 1. The first code is the sign of
- * the row, the others are coordinates, or dim for none. The objective, the
- * noise and the release do not care for the order of coordinates; the model
- * does, so weights are put into its order at the end.
+ * Rows have weights if the unit of privacy is a person: the rows of a person
+ * together weigh as much as one row. Otherwise each row weighs 1. The first
+ * code is the sign of the row, the others are coordinates, or dim for none. The
+ * objective, the noise and the release do not depend on the order of
+ * coordinates; the model does, so the trained weights are restored to its order
+ * at the end.
  */
 #ifndef DPERM_LAYOUT_H
 #define DPERM_LAYOUT_H
@@ -25,12 +26,12 @@
 typedef struct DpermLayout
 {
 	int			dim;			/* trained coordinates */
-	int			dense;			/* of them numbers; they come first */
+	int			dense;			/* how many of them are numbers; they come first */
 	int			codes;			/* columns that are codes */
 	int			words;			/* of a row, in doubles */
-	bool		weighted;		/* is the last word what the row weighs? */
+	bool		weighted;		/* is the last word the weight of the row? */
 	double		unit;			/* the norm of a block, and so the coordinate of a category */
-	/* dim: where a coordinate is in the model; NULL: where it is here */
+	/* dim positions of coordinates in the model; NULL: the same as here */
 	const int  *place;
 } DpermLayout;
 
@@ -42,7 +43,7 @@ enum
 	DPERM_ROW_NEGATIVE = 2
 };
 
-/* Vectors of one dimension. */
+/* The layout of plain vectors. */
 extern DpermLayout dperm_layout_dense(int dim);
 
 /*
@@ -59,12 +60,12 @@ extern void dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *e
 								const DpermValue *values, int sign, double *row);
 
 /*
- * Let rows have weights, each at most 1, in a last word that encoding leaves
- * alone, except that a row without a label weighs 0.
+ * Give rows weights of at most 1 in an additional last word. Encoding does not
+ * set it, except to 0 for a row without a label.
  */
 extern void dperm_layout_weigh(DpermLayout *layout);
 
-/* Weights in the order of the model. */
+/* Restore trained weights to the order of the model. */
 extern void dperm_layout_restore(const DpermLayout *layout, const double *weights, double *out);
 
 /* The codes of a row. */
@@ -74,7 +75,7 @@ dperm_row_codes(const DpermLayout *layout, const double *row)
 	return (const uint16_t *) (row + layout->dense);
 }
 
-/* The coordinate of its categories, with the sign of the row. */
+/* The value of its category coordinates, with the sign of the row. */
 static inline double
 dperm_row_unit(const DpermLayout *layout, const uint16_t *codes)
 {
@@ -82,7 +83,7 @@ dperm_row_unit(const DpermLayout *layout, const uint16_t *codes)
 		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
 }
 
-/* Where the weight of a row is. */
+/* A pointer to the weight of a row. */
 static inline double *
 dperm_row_weight(const DpermLayout *layout, double *row)
 {

@@ -1,5 +1,5 @@
 /*
- * shape.c: the public sets that the parts of an encoded row lie in.
+ * shape.c: the public sets that contain the parts of an encoded row.
  */
 #include "core/encode/shape.h"
 
@@ -9,9 +9,7 @@
 
 #include "core/base/names.h"
 
-/*
- * For the rounding of a radius that is computed; docs/guarantee.md, Lemma 13.
- */
+/* Allows for the rounding of a computed radius; docs/guarantee.md, Lemma 13. */
 #define RADIUS_NUDGE (1 + 16 * DBL_EPSILON)
 
 /* The shape of a block whose norm is at most target. */
@@ -37,7 +35,7 @@ block_shape(const DpermBlock *block, double target)
 			break;
 	}
 
-	/* all of them are intervals in one dimension, and then have one name */
+	/* in one dimension all of them are intervals, so use one name */
 	if (shape.count == 1)
 		shape.kind = DPERM_SHAPE_BOX;
 	return shape;
@@ -54,7 +52,7 @@ kernel_shape(const DpermEncoder *enc)
 	};
 }
 
-/* Append a shape behind the others. */
+/* Append a shape. */
 static void
 append(DpermShape *out, int *count, DpermShape shape)
 {
@@ -87,9 +85,7 @@ dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
 	return count;
 }
 
-/*
- * The shapes of vectors that an encoder made, once they are encoded as vectors.
- */
+/* The shapes of vectors that one encoder produced and another encodes. */
 int
 dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out)
 {
@@ -123,8 +119,8 @@ dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape)
 }
 
 /*
- * Is the sum of squares of coordinates that are stride apart at most that of
- * the radius, in exact arithmetic?
+ * Is the sum of squares of coordinates, stride apart, at most the square of the
+ * radius, in exact arithmetic?
  */
 static bool
 within_ball(const double *x, int count, int stride, double radius)
@@ -166,7 +162,7 @@ dperm_shape_contains(const DpermShape *shape, const double *x)
 		case DPERM_SHAPE_CROSS:
 			for (int i = 0; i < shape->count; i++)
 				sum += fabs(x[i]);
-			/* most often one of them is not zero, and the sum exact */
+			/* usually only one of them is not zero, and the sum is exact */
 			return sum <= shape->radius &&
 				   (sum * (1 + shape->count * DBL_EPSILON) <= shape->radius ||
 					one_axis(x, shape->count));
@@ -179,7 +175,7 @@ dperm_shape_contains(const DpermShape *shape, const double *x)
 	return false;
 }
 
-/* The mean of the squared norm, uniform in the shape. */
+/* The mean squared norm of a point that is uniform in the shape. */
 double
 dperm_shape_mean_square(const DpermShape *shape)
 {

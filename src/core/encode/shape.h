@@ -1,9 +1,9 @@
 /*
- * shape.h: the public sets that the parts of an encoded row lie in.
+ * shape.h: the public sets that contain the parts of an encoded row.
  *
- * A row fills little of the unit ball: a number is in an interval, a category
- * on one of a few axes. Noise that hides one row needs to cover no more than
- * that (docs/guarantee.md, "Shapes").
+ * The possible rows fill only a small part of the unit ball: a number lies in
+ * an interval, a category on one of a few axes. Noise that hides one row has to
+ * cover only that part (docs/guarantee.md, "Shapes").
  */
 #ifndef DPERM_SHAPE_H
 #define DPERM_SHAPE_H
@@ -12,7 +12,7 @@
 
 #include "core/encode/encoder.h"
 
-/* Stored in models, so the numbers stay. */
+/* Stored in models, so the numbers must not change. */
 typedef enum DpermShapeKind
 {
 	DPERM_SHAPE_BALL = 0,		/* norm at most radius: a vector */
@@ -34,12 +34,12 @@ typedef enum DpermShapeKind
 typedef struct DpermShape
 {
 	DpermShapeKind kind;
-	int			first;			/* its coordinates are first ... first + count - 1 */
+	int			first;			/* the coordinates are first ... first + count - 1 */
 	int			count;
 	double		radius;
 } DpermShape;
 
-/* How many shapes an encoder has at most. */
+/* An upper bound on the number of shapes of an encoder. */
 static inline int
 dperm_shape_most(const DpermEncoder *enc)
 {
@@ -49,29 +49,29 @@ dperm_shape_most(const DpermEncoder *enc)
 /*
  * The shapes of an encoder, one for each block and the intercept, or for all
  * features of a kernel; returns how many. In the order of the model, or with
- * categories behind all else as in rows of codes (layout.h).
+ * categories last as in rows with codes (layout.h).
  */
 extern int	dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out);
 
 /*
- * The same for vectors that inner has made and that outer, which has one vector
- * and no kernel, takes in; at most dperm_shape_most(inner) + 1 of them.
+ * The same for vectors that inner produces and outer, which has one vector and
+ * no kernel, encodes again; at most dperm_shape_most(inner) + 1 of them.
  */
 extern int
 dperm_shape_list_within(const DpermEncoder *inner, const DpermEncoder *outer, DpermShape *out);
 
-/* Is a shape one of an encoder's, but for what a radius may be rounded by? */
+/* Is a shape one of an encoder's, up to the rounding of its radius? */
 extern bool dperm_shape_belongs(const DpermEncoder *enc, const DpermShape *shape);
 
 /*
- * Is a vector in a shape, rounding included? A vector just within its border
- * may be said to be outside.
+ * Is a vector in a shape, in exact arithmetic? The answer may be no for a
+ * vector just inside the boundary.
  */
 extern bool dperm_shape_contains(const DpermShape *shape, const double *x);
 
 /*
- * The mean of the squared norm of a point that is uniform in a shape, and the
- * largest norm.
+ * The mean squared norm of a point that is uniform in a shape; and the largest
+ * norm.
  */
 extern double dperm_shape_mean_square(const DpermShape *shape);
 extern double dperm_shape_norm(const DpermShape *shape);

@@ -6,10 +6,7 @@
 #include <limits.h>
 #include <string.h>
 
-/*
- * Doubles are written with their bits as they are, even with the sign of a
- * zero; floats too.
- */
+/* Doubles and floats are written bit by bit, including the sign of zero. */
 static float
 to_float(uint32_t bits)
 {
@@ -73,7 +70,7 @@ dperm_tagged_put_float4(unsigned char *at, const float *elements, int count)
 	return at;
 }
 
-/* The bytes of a text or of elements, each of so many. */
+/* The bytes of a text, or of elements of this size. */
 static void
 get_many(DpermBytes *row, DpermTagged *value, size_t size)
 {
@@ -142,7 +139,7 @@ dperm_tagged_elements(const DpermTagged *value, double *out)
 			(double) to_float((uint32_t) dperm_bytes_get_int(&elements, 4));
 }
 
-/* May a column feed a kind of block? */
+/* Can a column of this type provide values for a kind of block? */
 bool
 dperm_tagged_fits(DpermTag tag, DpermBlockKind kind)
 {

@@ -1,18 +1,18 @@
 /*
  * tagged.h: the values of a row as bytes that mean the same on every server.
  *
- * A row is one value after the other, so that two rows side by side are a row,
- * too. A value is a tag that says what type its column has, whether or not the
- * value is null, and then what the tag calls for:
+ * A row is a sequence of values, so that the concatenation of two rows is a
+ * row. A value begins with a tag for the type of its column, even if the value
+ * is null, followed by the data for that tag:
  *
  *   NUMBER, TIME    double
  *   FLAG            byte, 0 or 1
  *   TEXT            byte, the encoding of the text | length, 4 bytes | bytes
  *   FLOAT8, FLOAT4  number of elements, 4 bytes | elements
  *
- * A null has the tag with DPERM_TAG_NULL and nothing else, but for the encoding
- * of a text: what is wrong with the columns of a row shows in every row,
- * whatever it holds. Numbers are big-endian. The reader takes hostile bytes.
+ * A null has the tag with DPERM_TAG_NULL and nothing else, except for the
+ * encoding of a text: so errors in the columns show in every row, whatever it
+ * contains. Numbers are big-endian. The reader accepts hostile bytes.
  */
 #ifndef DPERM_TAGGED_H
 #define DPERM_TAGGED_H
@@ -20,7 +20,7 @@
 #include "core/base/bytes.h"
 #include "core/encode/encoder.h"
 
-/* The type of a column. The numbers travel: append only. */
+/* The type of a column. The numbers are sent to other servers: append only. */
 typedef enum DpermTag
 {
 	DPERM_TAG_NUMBER = 1,
@@ -28,15 +28,12 @@ typedef enum DpermTag
 	DPERM_TAG_FLAG = 3,
 	DPERM_TAG_TEXT = 4,
 	DPERM_TAG_FLOAT8 = 5,		/* a vector of doubles */
-	DPERM_TAG_FLOAT4 = 6		/* and of floats */
+	DPERM_TAG_FLOAT4 = 6		/* a vector of floats */
 } DpermTag;
 
 #define DPERM_TAG_NULL 0x80
 
-/*
- * Most bytes of a value before its text or its elements; and of all other
- * values.
- */
+/* The largest number of bytes of a value, not counting a text or elements. */
 #define DPERM_TAGGED_HEAD 9
 
 /* A value of a row. */
@@ -47,12 +44,12 @@ typedef struct DpermTagged
 	int			encoding;		/* TEXT */
 	double		number;			/* NUMBER, TIME; FLAG: -1 or +1 */
 	int			count;			/* TEXT: bytes; FLOAT8, FLOAT4: elements */
-	const unsigned char *bytes; /* of these, as they are in the row */
+	const unsigned char *bytes; /* of the text or elements, as stored in the row */
 } DpermTagged;
 
 /*
- * Write a value; the writers return what follows. encoding is that of a text
- * and 0 for others, and fits into a byte.
+ * Write a value; the writers return the position after it. encoding is that of
+ * a text, 0 for others, and fits into a byte.
  */
 extern unsigned char *dperm_tagged_put_null(unsigned char *at, DpermTag tag, int encoding);
 extern unsigned char *dperm_tagged_put_number(unsigned char *at, DpermTag tag, double number);
@@ -61,13 +58,15 @@ dperm_tagged_put_text(unsigned char *at, int encoding, const char *text, int len
 extern unsigned char *dperm_tagged_put_float8(unsigned char *at, const double *elements, int count);
 extern unsigned char *dperm_tagged_put_float4(unsigned char *at, const float *elements, int count);
 
-/* Read the next value: false if there is none, or if these bytes are none. */
+/*
+ * Read the next value: false if there is none, or if the bytes are not valid.
+ */
 extern bool dperm_tagged_get(DpermBytes *row, DpermTagged *value);
 
 /* The elements of a FLOAT8 or FLOAT4 that is present, count of them. */
 extern void dperm_tagged_elements(const DpermTagged *value, double *out);
 
-/* May a column feed a kind of block? */
+/* Can a column of this type provide values for a kind of block? */
 extern bool dperm_tagged_fits(DpermTag tag, DpermBlockKind kind);
 
 #endif							/* DPERM_TAGGED_H */

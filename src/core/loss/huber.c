@@ -27,10 +27,7 @@ huber_at(double h, double z)
 	return at;
 }
 
-/*
- * The Huber loss: the parabola up to its ends, and beyond the one what the line
- * adds.
- */
+/* The Huber loss: the parabola on the bend, plus the linear part before it. */
 static inline DpermPair
 huber_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 {

@@ -7,7 +7,7 @@
 #include "core/loss/loss.h"
 #include "core/loss/pairs.h"
 
-/* log(1 + exp(-z)), with exp only of what cannot overflow. */
+/* log(1 + exp(-z)), where the argument of exp cannot overflow. */
 static DpermLossAt
 logistic_at(double h, double z)
 {
@@ -31,15 +31,15 @@ logistic_at(double h, double z)
 }
 
 /*
- * The logistic loss. The logarithms are taken of products: of the factors 1 +
- * e, which are between 1 and 2, a block has few enough not to overflow.
+ * The logistic loss. The logarithm is taken of a product: the factors 1 + e are
+ * between 1 and 2, and a block has too few of them to overflow.
  */
 static inline DpermPair
 logistic_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 {
 	DpermInts	negative = z < 0;
 	DpermPair	away = (DpermPair) ((DpermInts) z | INT64_MIN);	/* -|z| */
-	DpermPair	e = dperm_exp(dperm_at_least(away, -708));	/* as good as zero from there on */
+	DpermPair	e = dperm_exp(dperm_at_least(away, -708));	/* practically zero beyond */
 	DpermPair	sum = 1 + e;
 
 	(void) h;
@@ -66,15 +66,16 @@ logistic_block(double h, int count, double *margins, double *curves, const doubl
 
 /*
  * The exponential of a number from -LOGISTIC_FLAT to 0: a power of two times
- * the exponential of the rest r, that of r/2^8 by Taylor's series. It is less
- * one until the end, so that squaring keeps its relative error small.
+ * the exponential of the remainder r, computed from r/2^8 by Taylor's series
+ * and squaring. One is subtracted until the end, so that squaring keeps the
+ * relative error small.
  */
 static DpermWide
 wide_exp(DpermWide x)
 {
 	static const double log2[] = {0x1.62e42fefa39efp-1, 0x1.abc9e3b39803fp-56,
 								  0x1.7b57a079a1934p-111};
-	static const DpermWide inverses[] = {	/* of 2 and on */
+	static const DpermWide inverses[] = {	/* of 2, 3, ... */
 		{0x1.0000000000000p-1, 0x0.0p+0},
 		{0x1.5555555555555p-2, 0x1.5555555555555p-56},
 		{0x1.0000000000000p-2, 0x0.0p+0},

@@ -13,7 +13,7 @@ static const DpermLossEntry *const losses[DPERM_LOSS_COUNT] = {
 	[DPERM_LOSS_SMOOTH_HINGE] = &dperm_smooth_hinge
 };
 
-/* The learners: how they are called, and their loss by default. */
+/* The learners: their names and default losses. */
 static const struct
 {
 	const char *name;
@@ -73,7 +73,7 @@ dperm_loss_fault(DpermLoss loss)
 	return loss.h >= DPERM_H_MIN && loss.h <= DPERM_H_MAX ? NULL : "h must be between 0.01 and 1";
 }
 
-/* The loss of a SQL name, false if there is none. */
+/* Look up a loss by its SQL name; false if there is none. */
 bool
 dperm_loss_parse(const char *name, DpermLossKind *kind)
 {
@@ -88,14 +88,14 @@ dperm_loss_parse(const char *name, DpermLossKind *kind)
 	return found >= 0;
 }
 
-/* The loss of a learner by default. */
+/* The default loss of a learner. */
 DpermLoss
 dperm_loss_default(DpermLearner learner)
 {
 	return learners[learner].loss;
 }
 
-/* How a learner is called. */
+/* The name of a learner in prose. */
 const char *
 dperm_loss_learner_name(DpermLearner learner)
 {

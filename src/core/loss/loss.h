@@ -3,8 +3,8 @@
  *
  * Every loss is convex with slope in [-1, 0] and curvature in [0, c]; the
  * calibration rests on these bounds (docs/guarantee.md, section "Losses"). A
- * new loss is a file and an entry of the table in loss.c; whoever needs to know
- * something about a loss asks the table.
+ * new loss is a file and an entry of the table in loss.c; everything that
+ * depends on the loss is read from the table.
  */
 #ifndef DPERM_LOSS_H
 #define DPERM_LOSS_H
@@ -13,7 +13,7 @@
 
 #include "core/base/wide.h"
 
-/* Stored in models and passes: the numbers stay. */
+/* Stored in models and passes: the numbers must not change. */
 typedef enum DpermLossKind
 {
 	DPERM_LOSS_LOGISTIC = 0,
@@ -33,7 +33,7 @@ typedef struct DpermLoss
 #define DPERM_H_MAX 1.0
 #define DPERM_H_DEFAULT 0.5
 
-/* What SQL calls the models that a loss makes. */
+/* The kinds of models, as SQL names them. */
 typedef enum DpermLearner
 {
 	DPERM_LEARNER_LOGREG,
@@ -49,7 +49,7 @@ typedef struct DpermLossAt
 	double		curve;			/* in [0, c] */
 } DpermLossAt;
 
-/* Margins of a block, at most. */
+/* The largest number of margins in a block. */
 #define DPERM_LOSS_BLOCK 256
 
 /* An entry of the table. */
@@ -58,7 +58,7 @@ typedef struct DpermLossEntry
 	const char *name;
 	DpermLearner learner;
 	bool		has_h;
-	bool		flat;			/* does it have pieces without curvature? */
+	bool		flat;			/* does the loss have pieces without curvature? */
 	bool		probability;	/* does 1/(1 + exp(-margin)) estimate a probability? */
 	double		curvature;		/* the bound c; for a loss with h, c times h */
 
@@ -69,10 +69,11 @@ typedef struct DpermLossEntry
 	DpermLossAt (*at) (double h, double z);
 
 	/*
-	 * The same for a block of margins: slopes take their place, curves (unless
-	 * NULL) gets the curvatures. Returns the sum of the losses. All of them are
-	 * multiplied by weights, unless that is NULL. A NaN, of weights that nobody
-	 * would certify, is taken for any margin.
+	 * The same for a block of margins: slopes replace the margins, and curves
+	 * (unless NULL) receives the curvatures. Returns the sum of the losses.
+	 * Unless weights is NULL, each of these is multiplied by the weight of its
+	 * row. NaN, which only weights that are never certified produce, may be
+	 * treated as any margin.
 	 */
 	double (*block)(double h, int count, double *margins, double *curves, const double *weights);
 
@@ -85,23 +86,23 @@ extern const DpermLossEntry dperm_logistic;
 extern const DpermLossEntry dperm_huber;
 extern const DpermLossEntry dperm_smooth_hinge;
 
-/* The entry of a kind; NULL for a number that is none. */
+/* The entry of a kind; NULL if there is none. */
 extern const DpermLossEntry *dperm_loss_entry(int kind);
 
-/* What the table says, for a loss that is known. */
+/* Look up properties of a known loss in the table. */
 extern DpermLossAt dperm_loss_at(DpermLoss loss, double z);
 extern double
 dperm_loss_block(DpermLoss loss, int count, double *margins, double *curves, const double *weights);
 extern double dperm_loss_curvature(DpermLoss loss);
 extern const char *dperm_loss_name(DpermLossKind kind);
 
-/* Is h as the loss wants it? NULL, or what is wrong. */
+/* NULL if h is valid for the loss, else what is wrong. */
 extern const char *dperm_loss_fault(DpermLoss loss);
 
 /* "logistic", "huber", "smooth_hinge"; false for any other name. */
 extern bool dperm_loss_parse(const char *name, DpermLossKind *kind);
 
-/* The loss of a learner by default, and how the learner is called in prose. */
+/* The default loss of a learner; and the name of the learner in prose. */
 extern DpermLoss dperm_loss_default(DpermLearner learner);
 extern const char *dperm_loss_learner_name(DpermLearner learner);
 

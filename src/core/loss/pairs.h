@@ -1,5 +1,5 @@
 /*
- * pairs.h: what the files of losses share: two margins at a time, and the bend.
+ * pairs.h: code that the losses share: two margins at a time, and the bend.
  */
 #ifndef DPERM_PAIRS_H
 #define DPERM_PAIRS_H
@@ -12,14 +12,14 @@
 #include "core/base/wide.h"
 
 /*
- * Two margins at a time, and without branches: margins are as good as random,
- * and a wrong guess costs more than all the arithmetic. Sums go to
+ * Two margins at a time, without branches: margins are practically random, and
+ * a mispredicted branch costs more than all the arithmetic. Sums go to
  * DpermLossSums.
  */
 typedef struct DpermLossSums
 {
 	DpermPair	value;
-	DpermPair	product;		/* its logarithm belongs to the value */
+	DpermPair	product;		/* its logarithm is part of the value */
 } DpermLossSums;
 
 static inline DpermPair
@@ -37,7 +37,10 @@ dperm_at_most(DpermPair x, double most)
 /* Slopes of two margins; curve may be NULL. */
 typedef DpermPair (*DpermLossPair) (double h, DpermPair z, DpermLossSums *sums, DpermPair *curve);
 
-/* A block, of a loss and with or without curves that the compiler knows. */
+/*
+ * A block. Inlined, so that the compiler knows the loss and whether curves is
+ * NULL.
+ */
 static inline double
 dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves)
 {
@@ -54,7 +57,7 @@ dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, doubl
 	}
 	if (i < count)
 	{
-		/* a margin of infinity beside the last one adds nothing */
+		/* an odd last margin is paired with infinity, which adds nothing */
 		DpermPair	last = {margins[i], INFINITY};
 
 		margins[i] = pair(h, last, &sums, curves ? &curve : NULL)[0];
@@ -66,8 +69,8 @@ dperm_loss_pairs(DpermLossPair pair, double h, int count, double *margins, doubl
 
 /*
  * Logarithms of numbers from 1 to 2, by the series of the inverse hyperbolic
- * tangent of (x-1)/(x+1), of x or of x/2. Off by a few units in the last place
- * of 1.
+ * tangent of (x-1)/(x+1), for x or x/2. The error is a few units in the last
+ * place of 1.
  */
 static inline DpermPair
 dperm_log(DpermPair x)
@@ -95,7 +98,10 @@ dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margi
 
 	for (int i = 0; i < count; i += 2)
 	{
-		/* as there, a margin of infinity beside the last one adds nothing */
+		/*
+		 * as there, an odd last margin is paired with infinity, which adds
+		 * nothing
+		 */
 		bool		last = i + 1 == count;
 		DpermPair	z = last ? (DpermPair) {margins[i], INFINITY} : dperm_pair_at(margins + i);
 		DpermPair	weight = last ? (DpermPair) {weights[i], 0} : dperm_pair_at(weights + i);
@@ -119,7 +125,7 @@ dperm_loss_weighted_pairs(DpermLossPair pair, double h, int count, double *margi
 	return total[0] + total[1];
 }
 
-/* The block of an entry: each case as a loop of its own. */
+/* The block function of a loss, with a separate loop for each case. */
 static inline double
 dperm_loss_any_pairs(DpermLossPair pair, double h, int count, double *margins, double *curves,
 					 const double *weights)
@@ -132,9 +138,9 @@ dperm_loss_any_pairs(DpermLossPair pair, double h, int count, double *margins, d
 }
 
 /*
- * The slope of a loss with a bend, in twice the precision: 0 beyond it, -1
- * before it, and q = (1-z)/h between -1 and 1 for the caller to go on with.
- * True if it is known.
+ * The slope of a loss with a bend, in twice the precision: 0 beyond the bend
+ * and -1 before it, which returns true; on the bend, q = (1-z)/h between -1 and
+ * 1, from which the caller computes it.
  */
 static inline bool
 dperm_loss_beyond_bend(double h, DpermWide z, DpermWide *slope, DpermWide *q)

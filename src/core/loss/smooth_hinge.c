@@ -30,7 +30,7 @@ smooth_hinge_at(double h, double z)
 	return at;
 }
 
-/* l_s: the quartic up to its ends, and beyond the one what the line adds. */
+/* l_s: the quartic on the bend, plus the linear part before it. */
 static inline DpermPair
 smooth_hinge_pair(double h, DpermPair z, DpermLossSums *sums, DpermPair *curve)
 {

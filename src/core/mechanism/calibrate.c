@@ -1,5 +1,5 @@
 /*
- * calibrate.c: what the privacy formulas of all mechanisms share: ranges,
+ * calibrate.c: the privacy formulas that all mechanisms share: ranges,
  * certificate, release stage.
  *
  * Section names are those of docs/guarantee.md. Where a constant is computed in
@@ -20,9 +20,9 @@
 #include "core/mechanism/mechanism.h"
 
 /*
- * The gradient at weights that are accepted: at most this, or this divided by
- * the number of rows, which keeps release noise below a hundredth of the main
- * noise. Without noise, this on top of what rounding may hide.
+ * The largest gradient at weights that are accepted: BOUND, or BOUND_ROWS
+ * divided by the number of rows, which keeps release noise below a hundredth of
+ * the main noise. Without noise, BOUND is added to what rounding may hide.
  */
 #define BOUND 1e-10
 #define BOUND_ROWS 6e-5
@@ -33,17 +33,17 @@
 #define GRID_POINTS 0x1p50
 
 /*
- * Steps of the search for the least risk: each takes off more than a third, and
- * the risk is flat there.
+ * Steps of the search for the least risk: each reduces the interval by more
+ * than a third, and the risk is flat there.
  */
 #define SEARCH_STEPS 60
 
-/* Relative room for the rounding of the constants computed here. */
+/* A relative margin for the rounding of the constants computed here. */
 #define NUDGE (1 + 1e-12)
 
 /*
- * Rounded to three digits, for people, and so that it is the same wherever
- * logarithms round differently.
+ * Rounded to three digits, for readability, and so that the result does not
+ * depend on how a platform rounds logarithms.
  */
 static double
 three_digits(double lambda)
@@ -62,8 +62,8 @@ dperm_calibrate_risk(const DpermSetup *s, double lambda)
 }
 
 /*
- * The lambda of least risk. The risk is convex in it, so golden sections of its
- * logarithm find it.
+ * The lambda of least risk. The risk is convex in lambda, so a golden-section
+ * search over its logarithm finds it.
  */
 double
 dperm_calibrate_best_lambda(const DpermSetup *s)
@@ -78,8 +78,8 @@ dperm_calibrate_best_lambda(const DpermSetup *s)
 		double		right = low + golden * (high - low);
 
 		/*
-		 * where the slack would take everything both are infinite, and too
-		 * small
+		 * where the slack would take all of epsilon, both are infinite: lambda
+		 * is too small
 		 */
 		if (dperm_calibrate_risk(s, exp(left)) < dperm_calibrate_risk(s, exp(right)))
 			high = right;
@@ -89,7 +89,7 @@ dperm_calibrate_best_lambda(const DpermSetup *s)
 	return three_digits(exp(high));
 }
 
-/* The default of lambda; the analysis as printed keeps a plain rule. */
+/* The default lambda; the analysis of the paper has a simple rule. */
 double
 dperm_calibrate_default_lambda(const DpermSetup *s)
 {
@@ -103,8 +103,8 @@ dperm_calibrate_default_lambda(const DpermSetup *s)
 }
 
 /*
- * What is left of delta: the tail of the noise is below 2^-65, cut loops far
- * below.
+ * What is left of delta: the tail of the noise takes less than 2^-65, truncated
+ * loops far less.
  */
 double
 dperm_calibrate_delta(const DpermSetup *s)
@@ -114,7 +114,7 @@ dperm_calibrate_delta(const DpermSetup *s)
 
 /*
  * A row adds a matrix of rank 1 to the Hessian, a person one of any rank with
- * the same trace: evenly spread is the worst.
+ * the same trace: the worst case is an even spread.
  */
 double
 dperm_calibrate_slack(DpermUnit unit, int dim, double ratio)
@@ -122,7 +122,7 @@ dperm_calibrate_slack(DpermUnit unit, int dim, double ratio)
 	return unit == DPERM_UNIT_PERSON ? dim * log1p(ratio / dim) : log1p(ratio);
 }
 
-/* Are the parameters such that the formulas below make sense? */
+/* Check the ranges of the parameters, which the formulas below rely on. */
 static DpermStatus
 check(const DpermSetup *s, const char **why)
 {
@@ -134,7 +134,7 @@ check(const DpermSetup *s, const char **why)
 	else if (!(s->delta == 0 || (s->delta >= DPERM_DELTA_MIN && s->delta < 1)))
 		*why = "delta must be 0, or at least 1e-15 and less than 1";
 	else if (s->delta > 0 && isinf(s->epsilon))
-		*why = "without noise there is no delta";
+		*why = "delta must be 0 when epsilon is infinite";
 	else if ((int) s->neighbours < 0 || (int) s->neighbours > DPERM_NEIGHBOURS_REMOVE)
 		*why = "neighbours is unknown";
 	else if ((int) s->unit < 0 || (int) s->unit > DPERM_UNIT_PERSON)
@@ -156,9 +156,9 @@ check(const DpermSetup *s, const char **why)
 }
 
 /*
- * What the certificate rests on (sections "Bounded weights", "Rounding" and
- * "The solver always certifies"): how large the minimiser can be when |b| is at
- * most tail, and what has to be reached there.
+ * The constants of the certificate (sections "Bounded weights", "Rounding" and
+ * "The solver always certifies"): how large the minimiser can be if |b| is at
+ * most tail, and how small the gradient must become.
  */
 void
 dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibration *out)
@@ -248,7 +248,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	return DPERM_OK;
 }
 
-/* The risk at the lambda that a setup would use. */
+/* The risk at the lambda that a setup uses. */
 double
 dperm_calibrate_expected_risk(const DpermSetup *s)
 {

@@ -2,7 +2,7 @@
  * calibrate.h: from the public parameters to every constant of the mechanism.
  *
  * One pure function. The formulas of a mechanism are in its file (mechanism.h),
- * those of choosing and counting in selection.h and counts.h; section names are
+ * those of selection and counts in selection.h and counts.h; section names are
  * those of docs/guarantee.md.
  */
 #ifndef DPERM_CALIBRATE_H
@@ -15,8 +15,8 @@
 #include "core/mechanism/setup.h"
 
 /*
- * The default of lambda, which does not depend on the data: the mechanism's, or
- * 1/rows without noise.
+ * The default lambda, which does not depend on the data: that of the mechanism,
+ * or 1/rows without noise.
  */
 extern double dperm_calibrate_default_lambda(const DpermSetup *setup);
 
@@ -27,7 +27,7 @@ extern double dperm_calibrate_best_lambda(const DpermSetup *setup);
 extern double dperm_calibrate_risk(const DpermSetup *setup, double lambda);
 
 /*
- * The risk at the lambda that a setup would use; INFINITY if it cannot be used.
+ * The risk at the lambda that a setup uses; INFINITY if the setup is not valid.
  */
 extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
 
@@ -35,8 +35,8 @@ extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
 #define DPERM_TYPICAL_NORM 20
 
 /*
- * For mechanisms: what is left of delta for the noise, once its tail and cut
- * loops are paid for.
+ * For mechanisms: the delta that is left for the noise after its tail and
+ * truncated loops are accounted for.
  */
 extern double dperm_calibrate_delta(const DpermSetup *setup);
 
@@ -51,18 +51,19 @@ extern double dperm_calibrate_slack(DpermUnit unit, int dim, double ratio);
 #define DPERM_RELEASE_SHARE 0.01
 
 /*
- * DPERM_BAD_ARGUMENT when a parameter is out of range or the effective Lambda
- * would be below DPERM_LAMBDA_MIN; *why then says which, in a static string.
+ * DPERM_BAD_ARGUMENT if a parameter is out of range or the effective Lambda
+ * would be below DPERM_LAMBDA_MIN; *why is then a static string that says
+ * which.
  */
 extern DpermStatus dperm_calibrate(const DpermSetup *setup, DpermCalibration *out,
 								   const char **why);
 
-/* What is wrong with an effective lambda below DPERM_LAMBDA_MIN. */
+/* The reason for an effective lambda below DPERM_LAMBDA_MIN. */
 #define DPERM_LAMBDA_TOO_SMALL "lambda is too small: it must be at least 1e-10"
 
 /*
- * For mechanisms: the bounds of the minimiser and of the certificate, when the
- * tilt times the number of rows has a norm of at most tail.
+ * For mechanisms: the bounds of the minimiser and of the certificate, if the
+ * tilt times the number of rows has norm at most tail.
  */
 extern void dperm_calibrate_solver(const DpermSetup *setup, double curvature, double tail,
 								   DpermCalibration *out);

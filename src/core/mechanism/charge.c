@@ -11,19 +11,21 @@
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
 
-/* Relative room for rounding, as model_release.c has it. */
+/* A relative margin for rounding, as in model_release.c. */
 #define NUDGE (1 + 1e-9)
 
 /*
- * A sigma is found up to 1e-5, so that one for a larger epsilon may be larger
- * by that.
+ * The search for sigma is accurate to 1e-5, so that the result for a larger
+ * epsilon may be larger by that factor.
  */
 #define SIGMA_ROOM (1 + 2e-5)
 
-/* Parts of the range of slacks that are bounded one by one. */
+/*
+ * The range of slacks is divided into this many cells, each bounded separately.
+ */
 #define CELLS 8
 
-/* What a release has that spends epsilon and delta with Gaussian noise. */
+/* The release that spends epsilon and delta with Gaussian noise. */
 static DpermRelease
 gaussian_release(const DpermSpend *spend, DpermCurve curve)
 {
@@ -39,7 +41,7 @@ gaussian_release(const DpermSpend *spend, DpermCurve curve)
 	return release;
 }
 
-/* Delta less what calibration takes off for the tail. */
+/* Delta minus what calibration subtracts for the tail. */
 static double
 delta_for_noise(const DpermSpend *spend)
 {
@@ -49,8 +51,8 @@ delta_for_noise(const DpermSpend *spend)
 }
 
 /*
- * Gaussian output perturbation: noise is proportional to what it hides,
- * whatever the number of rows.
+ * Gaussian output perturbation: noise is proportional to the sensitivity, for
+ * any number of rows.
  */
 static double
 output_divergence(const DpermSpend *spend, double order)
@@ -65,8 +67,8 @@ output_divergence(const DpermSpend *spend, double order)
 
 /*
  * Gaussian objective perturbation. The slack depends on the number of rows, and
- * the noise has what it leaves of epsilon. Where the slack is between two
- * bounds, the upper one and the noise of the lower one are a bound.
+ * the noise gets the rest of epsilon. If the slack is between two bounds, the
+ * upper bound together with the noise at the lower bound gives a bound.
  */
 static double
 objective_divergence(const DpermSpend *spend, double order)
@@ -102,7 +104,7 @@ dperm_charge_of(const DpermSpend *spend, double order)
 	if (!(order > 1))
 		return sums;
 
-	/* what is not known to be better is pure but for its delta */
+	/* unless something better is known: pure, apart from its delta */
 	if (!known)
 	{
 		sums.direct = sums.delta;

@@ -1,6 +1,6 @@
 /*
- * charge.h: what a call may release, as it is known before its first row is
- * read, and what that takes from a budget (docs/guarantee.md, "Budgets").
+ * charge.h: what a call may release, as known before its first row is read, and
+ * what that takes from a budget (docs/guarantee.md, "Budgets").
  */
 #ifndef DPERM_CHARGE_H
 #define DPERM_CHARGE_H
@@ -12,15 +12,15 @@
 
 /*
  * What a call may release. With delta 0 it is pure, and the flags do not
- * matter. With a delta, flags say which laws the release may have: several if
- * the method is chosen by a rule that looks at the number of rows. None, or
- * bound: nothing is known but epsilon and delta.
+ * matter. With a delta, the flags say which laws the release may have: several
+ * if the method is chosen by a rule that depends on the number of rows. If none
+ * is set, or bound is, only epsilon and delta are known.
  */
 typedef struct DpermSpend
 {
 	DpermNeighbours neighbours;
 	DpermUnit	unit;
-	double		epsilon;		/* finite: of all that the call releases */
+	double		epsilon;		/* finite; of everything that the call releases */
 	double		delta;
 	/*
 	 * more than one release, or one of another kind: only epsilon and delta are
@@ -31,20 +31,20 @@ typedef struct DpermSpend
 	bool		output;			/* may it be Gaussian output perturbation? */
 	bool		objective;		/* may it be Gaussian objective perturbation? */
 	/*
-	 * the share of epsilon that its slack takes at most: DpermOptions.slack,
-	 * which has to be set
+	 * the largest share of epsilon for its slack: DpermOptions.slack, which
+	 * must be set
 	 */
 	double		slack;
 } DpermSpend;
 
 /*
  * The slack of Gaussian objective perturbation on a protected relation, unless
- * the caller says otherwise.
+ * the caller specifies another.
  */
 #define DPERM_CHARGE_SLACK 0.1
 
 /*
- * What it takes from a budget with this order; 0 for a budget without delta.
+ * What it takes from a budget with this order (0: a budget without delta).
  * Rounded up, and the same for any number of rows.
  */
 extern DpermFilterSums dperm_charge_of(const DpermSpend *spend, double order);

@@ -1,5 +1,5 @@
 /*
- * fit.c: a training as a whole (docs/guarantee.md, "The algorithm").
+ * fit.c: a complete training (docs/guarantee.md, "The algorithm").
  */
 #include "core/mechanism/fit.h"
 
@@ -67,7 +67,7 @@ dperm_fit_minimise(DpermFitting *fitting, const double *tilt)
 						 fitting->room + fitting->fit->setup.dim);
 }
 
-/* Ask on. */
+/* Ask the next question of the minimiser. */
 bool
 dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask)
 {
@@ -75,8 +75,8 @@ dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask)
 }
 
 /*
- * Draw the noise, and let the mechanism begin. Without noise all of them are
- * the same.
+ * Draw the noise and start the mechanism. Without noise all mechanisms are the
+ * same.
  */
 void
 dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, double *room)
@@ -100,14 +100,14 @@ dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, dou
 		fitting->status = DPERM_NO_ENTROPY;
 }
 
-/* What to ask of all rows next; false at the end. */
+/* The next question about all rows; false at the end. */
 bool
 dperm_fit_next(DpermFitting *fitting, DpermAsk *ask)
 {
 	return fitting->status == DPERM_OK && mechanism_of(fitting->fit)->next(fitting, ask);
 }
 
-/* Are the weights certified, and as the certificate says they must be? */
+/* Are the weights certified, and within the certified bound? */
 static bool
 plausible(const DpermFitting *fitting)
 {
@@ -133,9 +133,9 @@ release(DpermFitting *fitting)
 }
 
 /*
- * Release the weights; leave no trace of the noise, nor of weights that were
- * not released. They are certified unless the noise is larger than its bound,
- * which has a probability below delta: zeros take their place then.
+ * Release the weights, and erase the noise and the weights that are not
+ * released. They are certified unless the noise exceeds its bound, which has a
+ * probability below delta; zeros are released instead then.
  */
 DpermStatus
 dperm_fit_end(DpermFitting *fitting)

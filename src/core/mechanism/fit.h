@@ -1,5 +1,5 @@
 /*
- * fit.h: a training: noise, minimiser, release, whatever the mechanism.
+ * fit.h: a training with any mechanism: noise, minimiser, release.
  */
 #ifndef DPERM_FIT_H
 #define DPERM_FIT_H
@@ -18,11 +18,9 @@ typedef struct DpermFit
 {
 	DpermSetup	setup;
 	DpermCalibration calibration;	/* dperm_calibrate() of the setup */
-	/*
-	 * some of the rows, or all of them, perhaps compact, to start from; or NULL
-	 */
+	/* some or all of the rows, perhaps compact, to start from; or NULL */
 	DpermMatrix *sample;
-	double		hess_cost;		/* as in DpermProblem, of all rows */
+	double		hess_cost;		/* as in DpermProblem, for all rows */
 	DpermEntropy *entropy;
 	DpermPoll	poll;
 } DpermFit;
@@ -34,15 +32,15 @@ extern size_t dperm_fit_room(int dim);
 extern bool dperm_fit_rough(const DpermFit *fit);
 
 /*
- * The caller is in command of the rows, as in solver.h:
+ * The caller controls access to the rows, as in solver.h:
  *
  *   dperm_fit_start(&fitting, &fit, weights, room);
  *   while (dperm_fit_next(&fitting, &ask))
  *       ... fill in what is asked: the mean over all rows ...
  *   status = dperm_fit_end(&fitting);
  *
- * Then weights (dim of them) are what is released. On any other status than
- * DPERM_OK they hold nothing that may be shown. A fault of the rows is put into
+ * Then the dim weights are what is released. On any status other than DPERM_OK
+ * they must not be shown. To report an error in reading rows, the caller sets
  * fitting.status, which ends the questions.
  */
 typedef struct DpermFitting
@@ -51,7 +49,7 @@ typedef struct DpermFitting
 	DpermStatus status;
 	double	   *weights;
 	double	   *room;
-	double	   *noise;			/* dim: as drawn, or what the mechanism makes of it */
+	double	   *noise;			/* dim: as drawn, or as changed by the mechanism */
 	DpermMinimise minimise;
 } DpermFitting;
 
@@ -62,7 +60,7 @@ extern DpermStatus dperm_fit_end(DpermFitting *fitting);
 
 /*
  * For mechanisms: begin to minimise the objective, with a tilt or NULL, from
- * where weights are; and ask on.
+ * the current weights; and ask the next question.
  */
 extern void dperm_fit_minimise(DpermFitting *fitting, const double *tilt);
 extern bool dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask);

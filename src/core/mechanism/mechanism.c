@@ -35,7 +35,7 @@ dperm_mechanism_description(DpermMethod method)
 	return mechanisms[method]->description;
 }
 
-/* The method of a name, false if there is none. */
+/* Look up a method by name; false if there is none. */
 bool
 dperm_mechanism_parse(const char *name, DpermMethod *method)
 {

@@ -2,10 +2,10 @@
  * mechanism.h: the table of mechanisms.
  *
  * A mechanism turns rows into weights that hide every row: it splits epsilon,
- * draws noise, has an objective minimised, and hands over what is to be
- * released. A new one is a file and an entry of the table in mechanism.c. What
- * all share is in calibrate.h (constants), fit.h (order of events, release) and
- * core/solve/minimise.h (the tool that solves).
+ * draws noise, minimises an objective, and returns what is to be released. A
+ * new one is a file and an entry of the table in mechanism.c. Shared code is in
+ * calibrate.h (constants), fit.h (order of events, release) and
+ * core/solve/minimise.h (the solver).
  */
 #ifndef DPERM_MECHANISM_H
 #define DPERM_MECHANISM_H
@@ -24,24 +24,24 @@ typedef struct DpermMechanism
 	const char *description;	/* in the guarantee */
 
 	/*
-	 * what is wrong with arguments that are in range by themselves, or NULL;
-	 * does not look at the number of rows
+	 * what is wrong with a combination of arguments that are each in range, or
+	 * NULL; must not depend on the number of rows
 	 */
 	const char *(*check) (const DpermSetup *s);
 
 	/*
-	 * a proxy of the excess risk at a lambda, of public quantities alone;
-	 * INFINITY where there is no epsilon left
+	 * a proxy for the excess risk at a lambda, from public quantities only;
+	 * INFINITY if no epsilon is left
 	 */
 	double		(*risk) (const DpermSetup *s, double c, double lambda);
 
 	/*
-	 * split what is left of epsilon: effective lambda and shares; c is the
+	 * split the remaining epsilon: set effective lambda and shares; c is the
 	 * curvature of the loss
 	 */
 	void		(*spend) (const DpermSetup *s, double c, DpermCalibration *out);
 
-	/* the scale of the noise that follows */
+	/* the resulting scale of the noise */
 	double		(*scale) (const DpermSetup *s, const DpermCalibration *cal);
 
 	/*
@@ -60,15 +60,15 @@ typedef struct DpermMechanism
 	void (*draw)(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise);
 
 	/*
-	 * over the questions and answers of core/solve/solver.h: begin with the
-	 * noise drawn; ask; leave weights to be released
+	 * as questions and answers of core/solve/solver.h: start once the noise is
+	 * drawn; ask; leave in weights what is to be released
 	 */
 	void		(*start) (struct DpermFitting *fitting);
 	bool		(*next) (struct DpermFitting *fitting, DpermAsk *ask);
 	void		(*end) (struct DpermFitting *fitting);
 } DpermMechanism;
 
-/* The entry of a method; NULL for a number that is none. */
+/* The entry of a method; NULL if there is none. */
 extern const DpermMechanism *dperm_mechanism_entry(int method);
 
 extern const char *dperm_mechanism_name(DpermMethod method);

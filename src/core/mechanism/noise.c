@@ -10,21 +10,21 @@
 #include "core/base/limits.h"
 #include "core/privacy/draw.h"
 
-/* Bytes that the arena may lose by aligning what is taken. */
+/* Bytes of the arena that alignment may waste. */
 #define ALIGNING (8 * 16)
 
-/* Shapes of one kind, of which the best groups have all or none. */
+/* Shapes with the same ratio; the best groups contain all or none of them. */
 typedef struct Class
 {
 	int			first;			/* its shapes */
 	int			count;
-	double		dim;			/* of this class and all before it */
-	double		square;			/* the same of mean squares */
+	double		dim;			/* of this class and all preceding ones */
+	double		square;			/* mean square, summed likewise */
 	double		cost;			/* of the best groups up to here */
-	int			from;			/* the first class of the last of these groups */
+	int			from;			/* the first class of the last group */
 } Class;
 
-/* Bytes for so many shapes. */
+/* Bytes for this many shapes. */
 size_t
 dperm_noise_room(int shapes)
 {
@@ -34,7 +34,7 @@ dperm_noise_room(int shapes)
 }
 
 /*
- * The mean square of a shape for each of its coordinates: by this the best
+ * The mean square of a shape per coordinate. Ordered by this ratio, the best
  * groups are contiguous.
  */
 static double
@@ -43,7 +43,10 @@ square_ratio(const DpermShape *shape)
 	return dperm_shape_mean_square(shape) / shape->count;
 }
 
-/* Copy the shapes, ordered by their ratio. There are few. */
+/*
+ * Copy the shapes, ordered by their ratio. There are few, so insertion sort
+ * will do.
+ */
 static void
 sort_shapes(const DpermShape *shapes, int count, DpermShape *out)
 {
@@ -58,8 +61,8 @@ sort_shapes(const DpermShape *shapes, int count, DpermShape *out)
 }
 
 /*
- * Those of one ratio are one class. Returns how many there are, behind an empty
- * one.
+ * Shapes of the same ratio form a class. Returns the number of classes; they
+ * come after an empty one.
  */
 static int
 make_classes(const DpermShape *shapes, int count, Class *classes)
@@ -86,8 +89,8 @@ make_classes(const DpermShape *shapes, int count, Class *classes)
 /*
  * What a group of dim coordinates adds to the cube root of the spread: the cube
  * root of the mean of |b|^2 at epsilon 1, which is (dim+1)(dim+2) times the
- * mean square of a point of its shapes. It is also what its share is
- * proportional to.
+ * mean square of a point of its shapes. Its share is proportional to the same
+ * number.
  */
 static double
 group_cost(double dim, double square)
@@ -136,7 +139,7 @@ largest_square(const DpermNoise *noise, const DpermNoiseGroup *group)
 
 /*
  * The factor of a group of Gaussian noise: divided by it, rows have a squared
- * norm of at most its share, and so of 1 in all groups together.
+ * norm of at most the group's share, and so of at most 1 over all groups.
  */
 static double
 gaussian_factor(const DpermNoise *noise, const DpermNoiseGroup *group)
@@ -144,7 +147,7 @@ gaussian_factor(const DpermNoise *noise, const DpermNoiseGroup *group)
 	return sqrt(largest_square(noise, group) / group->share);
 }
 
-/* The dimensions of groups, and the spread. */
+/* Compute the dimensions of groups, and the spread. */
 void
 dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise)
 {
@@ -211,9 +214,7 @@ write_gaussian(DpermNoise *noise)
 	dperm_noise_measure(DPERM_LAW_GAUSSIAN, noise);
 }
 
-/*
- * The groups and shares that make the noise least, unless the ball is as good.
- */
+/* The groups and shares that minimise the noise, unless the ball is as good. */
 const DpermNoise *
 dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena)
 {
@@ -236,7 +237,7 @@ dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermAr
 		write_groups(classes, class_count, noise);
 	}
 
-	/* a lone vector is the ball, and its spread is the same but for rounding */
+	/* a single vector is the ball, and its spread is the same up to rounding */
 	return noise->spread <
 				   0.999999 * dperm_noise_spread(law, NULL, (int) classes[class_count].dim) ?
 			   noise :
@@ -253,7 +254,7 @@ dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim)
 	return noise ? noise->spread : law == DPERM_LAW_GAUSSIAN ? dim : (double) dim * (dim + 1.0);
 }
 
-/* Is a group in range, and behind the one before it? */
+/* Is a group in range, and does it follow the preceding one? */
 static const char *
 group_fault(const DpermNoise *noise, const DpermNoiseGroup *group, int first)
 {
@@ -361,7 +362,7 @@ draw_normals(DpermEntropy *e, int count, double scale, double *b)
 }
 
 /*
- * One group: a radius that all its shapes share, and a point in each of them;
+ * One group: a common radius for all its shapes, and a point in each of them;
  * or normal numbers.
  */
 static void
@@ -402,7 +403,7 @@ dperm_noise_rounding(int dim)
 	return dperm_draw_gamma_sphere_rounding(dim);
 }
 
-/* Normal numbers are at most as large as if all had the largest factor. */
+/* Bounded by the case in which all have the largest factor. */
 static double
 gaussian_tail(const DpermNoise *noise, int dim, double scale)
 {

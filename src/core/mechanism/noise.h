@@ -4,7 +4,7 @@
  *
  * The shapes of an encoded row are divided into groups, and the epsilon of the
  * noise among the groups. Within a group the noise has a density that falls
- * with the largest of its parts, each measured by its own shape. All of it is
+ * with the largest of its parts, each measured by its own shape. All of this is
  * public.
  */
 #ifndef DPERM_NOISE_H
@@ -32,33 +32,29 @@ typedef struct DpermNoiseGroup
 	int			first;			/* its shapes */
 	int			count;
 	int			dim;			/* their coordinates */
-	/*
-	 * of the epsilon of the noise; Gaussian: of the squared norm that rows may
-	 * have
-	 */
+	/* of the noise's epsilon; Gaussian: of the squared norm of rows */
 	double		share;
 } DpermNoiseGroup;
 
 /*
- * Where functions take one, NULL stands for the ball: N is the Euclidean norm,
- * all factors are 1.
+ * As an argument, NULL stands for the ball: N is the Euclidean norm, all
+ * factors are 1.
  */
 typedef struct DpermNoise
 {
 	int			shape_count;
-	DpermShape *shapes;			/* those of a group one after another */
+	DpermShape *shapes;			/* those of a group are adjacent */
 	int			group_count;
 	DpermNoiseGroup *groups;
 	double		spread;			/* the mean of |b|^2 at scale 1 */
 } DpermNoise;
 
-/* Bytes of arena that planning takes for so many shapes. */
+/* Bytes of arena that planning needs for this many shapes. */
 extern size_t dperm_noise_room(int shapes);
 
 /*
- * The groups and shares that make the noise least; shapes cover all
- * coordinates. NULL when the ball is as good, in which case nothing of the
- * arena is in use.
+ * The groups and shares that minimise the noise; shapes cover all coordinates.
+ * NULL if the ball is as good, in which case nothing of the arena is in use.
  */
 extern const DpermNoise *
 dperm_noise_plan(DpermNoiseLaw law, const DpermShape *shapes, int count, DpermArena *arena);
@@ -69,10 +65,7 @@ extern void dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise);
 /* The mean of |b|^2 at scale 1. */
 extern double dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim);
 
-/*
- * What is wrong with noise of dim coordinates that somebody claims to have
- * used, or NULL.
- */
+/* What is wrong with the claimed noise of dim coordinates, or NULL. */
 extern const char *dperm_noise_fault(const DpermNoise *noise, int dim);
 
 /* Draw dim coordinates. */

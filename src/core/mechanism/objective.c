@@ -12,10 +12,12 @@
 #include "core/privacy/gaussian.h"
 #include "core/privacy/draw.h"
 
-/* What the slack may always take of epsilon, in the sharp analysis. */
+/*
+ * The share of epsilon that the slack may always take, in the sharp analysis.
+ */
 #define SLACK_SHARE 0.1
 
-/* What is left for noise at a lambda, when the slack takes what it needs. */
+/* The epsilon left for noise at a lambda, after the slack. */
 static double
 left_for_noise(const DpermSetup *s, double c, double lambda)
 {
@@ -24,9 +26,9 @@ left_for_noise(const DpermSetup *s, double c, double lambda)
 }
 
 /*
- * A proxy of the excess risk at a lambda, of public quantities alone (section
- * "The criterion"): what the noise adds to the objective, and what the
- * regulariser takes from weights of a typical norm.
+ * A proxy for the excess risk at a lambda, from public quantities only (section
+ * "The criterion"): what the noise adds to the objective, and the cost of the
+ * regulariser for weights of a typical norm.
  */
 static double
 objective_risk(const DpermSetup *s, double c, double lambda)
@@ -37,10 +39,7 @@ objective_risk(const DpermSetup *s, double c, double lambda)
 	if (!(left > 0))
 		return INFINITY;
 
-	/*
-	 * what two means that far apart need is close enough here to what a row or
-	 * a person does
-	 */
+	/* close enough here: the noise that two means at that distance need */
 	scale = dperm_claim_rows_apart(s->neighbours) *
 			(s->delta > 0 ? dperm_gaussian_sigma(left, s->delta) : 1 / left);
 	return scale * scale * dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim) /
@@ -58,9 +57,9 @@ lambda_at(const DpermSetup *s, double c, double share)
 }
 
 /*
- * The least lambda: where the slack takes what the caller says; else a tenth of
- * epsilon, or what it takes at the default if that is more. The default is
- * searched for, so not where a tenth will do.
+ * The least lambda: where the slack takes the caller's share; else a tenth of
+ * epsilon, or what it takes at the default lambda if that is more. The default
+ * takes a search, which is skipped if a tenth is enough.
  */
 static double
 least_lambda(const DpermSetup *s, double c)
@@ -111,14 +110,14 @@ paper(const DpermSetup *s, double c, DpermCalibration *out)
 	}
 }
 
-/* A lambda that is too small is raised, so every lambda will do. */
+/* A lambda that is too small is raised, so every lambda is valid. */
 static const char *
 check_objective(const DpermSetup *s)
 {
 	if (s->analysis == DPERM_ANALYSIS_PAPER && s->delta > 0)
-		return "the analysis of the paper has no delta";
+		return "the analysis of the paper does not support delta";
 	if (s->analysis == DPERM_ANALYSIS_PAPER && s->unit == DPERM_UNIT_PERSON)
-		return "the analysis of the paper is for rows, not for persons";
+		return "the analysis of the paper supports rows, not persons";
 	return NULL;
 }
 
@@ -148,9 +147,9 @@ spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 }
 
 /*
- * The noise that leads to one and the same output under two neighbouring tables
- * differs by the sensitivity, 2: the bounds have to hold for both. Its
- * rounding, and that of its share of a row, act like a gradient.
+ * The noise that leads to the same output on two neighbouring tables differs by
+ * the sensitivity, 2: the bounds have to hold for both. The rounding of the
+ * noise, and of its share of a row, acts like a gradient.
  */
 static double
 bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
@@ -168,8 +167,8 @@ bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
 }
 
 /*
- * |b| has a mean of at most the root of that of its square, and moves the
- * minimum by at most |b|/(n lambda).
+ * The mean of |b| is at most its root mean square, and b moves the minimum by
+ * at most |b|/(n lambda).
  */
 static double
 objective_effect(const DpermSetup *s, const DpermCalibration *cal)
@@ -186,8 +185,8 @@ draw_objective(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal
 }
 
 /*
- * Minimise the tilted objective, from where its minimum would be without data:
- * right when the noise dominates.
+ * Minimise the tilted objective, starting at its minimum without data, which is
+ * right if the noise dominates.
  */
 static void
 start_objective(DpermFitting *fitting)

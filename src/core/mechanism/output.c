@@ -13,7 +13,7 @@
 #include "core/privacy/gaussian.h"
 #include "core/privacy/draw.h"
 
-/* Nothing raises lambda here. */
+/* Lambda must be large enough: nothing raises it here. */
 static const char *
 check_output(const DpermSetup *s)
 {
@@ -22,7 +22,7 @@ check_output(const DpermSetup *s)
 
 /*
  * The scale of the noise at a lambda, for its share of epsilon: the minimum
- * moves by a row's share over lambda at most.
+ * moves by at most a row's share divided by lambda.
  */
 static double
 scale_at(const DpermSetup *s, double lambda, double epsilon, double delta)
@@ -33,9 +33,9 @@ scale_at(const DpermSetup *s, double lambda, double epsilon, double delta)
 }
 
 /*
- * A proxy of the excess risk (section "The criterion"). Noise is the same in
- * all directions, so it meets the mean of the curvatures, whose sum is at most
- * c and lambda in each direction.
+ * A proxy for the excess risk (section "The criterion"). Noise is the same in
+ * all directions, so it meets the mean curvature; the curvatures add up to at
+ * most c, plus lambda in each direction.
  */
 static double
 output_risk(const DpermSetup *s, double c, double lambda)
@@ -47,7 +47,7 @@ output_risk(const DpermSetup *s, double c, double lambda)
 		   lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
 }
 
-/* Shares. */
+/* The shares of epsilon. */
 static void
 spend_output(const DpermSetup *s, double c, DpermCalibration *out)
 {
@@ -81,7 +81,7 @@ bound_output(const DpermSetup *s, double c, DpermCalibration *out)
 	return largest;
 }
 
-/* |b| has a mean of at most the root of that of its square. */
+/* The mean of |b| is at most its root mean square. */
 static double
 output_effect(const DpermSetup *s, const DpermCalibration *cal)
 {

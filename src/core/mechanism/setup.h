@@ -1,5 +1,6 @@
 /*
- * setup.h: what a mechanism is told, and the constants that follow from it.
+ * setup.h: the parameters of a mechanism, and the constants that follow from
+ * them.
  */
 #ifndef DPERM_SETUP_H
 #define DPERM_SETUP_H
@@ -11,7 +12,7 @@
 #include "core/mechanism/noise.h"
 #include "core/privacy/claim.h"
 
-/* The mechanisms: places in the table of mechanism.h, stored in models. */
+/* The mechanisms: indexes of the table in mechanism.c, stored in models. */
 typedef enum DpermMethod
 {
 	DPERM_METHOD_OBJECTIVE = 0,
@@ -26,10 +27,7 @@ typedef enum DpermAnalysis
 	DPERM_ANALYSIS_PAPER = 1
 } DpermAnalysis;
 
-/*
- * A way to train that was considered, and the risk that is expected of it; all
- * of it is public.
- */
+/* A way to train that was considered, and its expected risk; all public. */
 typedef struct DpermAlternative
 {
 	DpermMethod method;
@@ -39,7 +37,7 @@ typedef struct DpermAlternative
 
 #define DPERM_ALTERNATIVES_MAX 4
 
-/* What the mechanism needs to know; all of it is public. */
+/* The parameters of the mechanism; all public. */
 typedef struct DpermSetup
 {
 	DpermLoss	loss;
@@ -50,38 +48,34 @@ typedef struct DpermSetup
 	double		epsilon;		/* > 0; INFINITY trains without noise */
 	double		delta;			/* 0: pure epsilon, else Gaussian noise */
 	double		lambda;			/* as requested, >= 0 */
-	int64_t		rows;			/* n, public: how many units there are */
+	int64_t		rows;			/* n, public: the number of units */
 	int			dim;			/* trained dimension, intercept included */
 	/*
-	 * the shape of the noise; NULL: the ball, as where the mechanism has no
-	 * other
+	 * the shape of the noise; NULL: the ball, as for mechanisms without shapes
 	 */
 	const DpermNoise *noise;
-	/*
-	 * the most of epsilon that the slack may take, as a share; 0: by the
-	 * criterion
-	 */
+	/* the largest share of epsilon for the slack; 0: by the criterion */
 	double		slack;
-	int			alternative_count;	/* ways that the method was chosen from; 0: it was given */
+	int			alternative_count;	/* ways that the method was chosen from; 0: specified */
 	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 } DpermSetup;
 
-/* What follows from it; all of it is public too. */
+/* The constants that follow from the parameters; all public, too. */
 typedef struct DpermCalibration
 {
-	double		lambda;			/* effective Lambda: what the solver minimises with */
-	DpermClaim	claim;			/* what is claimed, and how epsilon is split */
+	double		lambda;			/* effective Lambda, used by the solver */
+	DpermClaim	claim;			/* the claim, and how epsilon is split */
 	double		noise_scale;	/* of the noise, whatever its shape (noise.h); 0: no noise */
 	double		gradient_goal;	/* the solver aims at this computed norm */
-	/* gamma: on the norm of the exact gradient at weights that are accepted */
+	/* gamma: bound on the norm of the exact gradient at accepted weights */
 	double		gradient_bound;
 	/*
-	 * of a gradient in doubles: so much, and so much for each unit of norm of
-	 * the weights
+	 * rounding error of a gradient in doubles: constant term, and term per unit
+	 * of the norm of the weights
 	 */
 	double		rounding[2];
 	double		weight_bound;	/* on the norm of the minimiser */
-	int64_t		descent_steps;	/* after which the slowest way to it has arrived */
+	int64_t		descent_steps;	/* after which descent has reached its goal */
 	double		residual;		/* rho: bound on |released - ideal| before rounding */
 	double		grid;			/* eta, a power of two */
 	int64_t		release_scale;	/* T: release noise has P(z) ~ exp(-|z|/T) */
@@ -95,9 +89,8 @@ dperm_setup_law(const DpermSetup *setup)
 }
 
 /*
- * How many rows there are at most: n if rows are the units. The number of rows
- * of all persons is private, so bounds on rounding allow for as many as there
- * can be.
+ * The largest possible number of rows: n if rows are the units. The number of
+ * rows of all persons is private, so bounds on rounding use the maximum.
  */
 static inline int64_t
 dperm_setup_most_rows(const DpermSetup *setup)

@@ -1,9 +1,9 @@
 /*
- * model.c: what a valid model is, and its binary form.
+ * model.c: checks of a model, and its binary form.
  *
- * The binary form is canonical: a form that decodes is, byte for byte, what
- * encoding the result gives. So two models are equal when their forms are. All
- * numbers are big-endian; the doubles are IEEE 754.
+ * The binary form is canonical: encoding a decoded form gives the same bytes.
+ * So two models are equal if and only if their forms are. All numbers are
+ * big-endian; the doubles are IEEE 754.
  *
  * 	 0	magic "DPRM"		 4	format, 16 bits		 6	loss, 8 bits
  * 	 7	method				 8	analysis			 9	neighbours
@@ -19,7 +19,7 @@
  * 		the number of alternatives, 8 bits; for each method and law, 8 bits
  * 		each, and risk
  *
- * The magic and the format stay where they are in every later format.
+ * The magic and the format keep their places in every later format.
  */
 #include "core/mechanism/mechanism.h"
 #include "core/model/model.h"
@@ -36,8 +36,8 @@
 #define ALTERNATIVE_SIZE 10
 
 /*
- * Arena per coordinate: a block, a category, a weight, a shape, and what
- * aligning them and texts costs.
+ * Arena per coordinate: a block, a category, a weight, a shape, and the
+ * alignment of these and of texts.
  */
 #define ARENA_PER_DIM 224
 #define ARENA_BASE 512
@@ -48,7 +48,7 @@
 
 static const unsigned char magic[4] = {'D', 'P', 'R', 'M'};
 
-/* A power of two, as a double: the mantissa is one half. */
+/* Is a double a power of two? Its mantissa is one half then. */
 static bool
 is_power_of_two(double x)
 {
@@ -57,21 +57,21 @@ is_power_of_two(double x)
 	return isfinite(x) && x > 0.0 && frexp(x, &exponent) == 0.5;
 }
 
-/* NaN fails, as do the infinities. */
+/* Is a number positive and finite? NaN is neither. */
 static bool
 is_positive(double x)
 {
 	return isfinite(x) && x > 0.0;
 }
 
-/* As is_positive, with zero. */
+/* The same, or zero. */
 static bool
 is_nonnegative(double x)
 {
 	return isfinite(x) && x >= 0.0;
 }
 
-/* What the learner and the loss say about each other. */
+/* Check the loss, the method and the parameters of training. */
 static const char *
 check_learner(const DpermModel *m)
 {
@@ -88,14 +88,14 @@ check_learner(const DpermModel *m)
 			"range" : "the number of rows is out of range";
 	if (!is_nonnegative(m->lambda))
 		return "lambda is out of range";
-	/* The tolerance is for a lambda that was computed twice. */
+	/* The tolerance allows for a lambda that was computed twice. */
 	if (!is_positive(m->lambda_effective) ||
 		m->lambda_effective < m->lambda * (1.0 - 1e-12))
 		return "lambda_effective is out of range";
 	return NULL;
 }
 
-/* The claim and the noise that it bought. */
+/* Check the claim, and the noise it is based on. */
 static const char *
 check_privacy(const DpermModel *m)
 {
@@ -111,10 +111,10 @@ check_privacy(const DpermModel *m)
 	if (!is_positive(m->noise_scale))
 		return "noise_scale is out of range";
 	if (m->claim.delta > 0 && m->analysis != DPERM_ANALYSIS_SHARP)
-		return "the analysis of the paper has no delta";
+		return "the analysis of the paper does not support delta";
 	if (m->claim.unit == DPERM_UNIT_PERSON && m->method == DPERM_METHOD_OBJECTIVE &&
 		m->analysis != DPERM_ANALYSIS_SHARP)
-		return "the analysis of the paper is for rows, not for persons";
+		return "the analysis of the paper supports rows, not persons";
 	if (m->method == DPERM_METHOD_OUTPUT && m->claim.shares[DPERM_SHARE_SLACK] != 0)
 		return "output perturbation has no slack";
 	if (m->noise && (m->method != DPERM_METHOD_OBJECTIVE || m->analysis != DPERM_ANALYSIS_SHARP))
@@ -126,7 +126,7 @@ check_privacy(const DpermModel *m)
 	return NULL;
 }
 
-/* The label, which is for those who evaluate. */
+/* Check the label, which is used for evaluation. */
 static const char *
 check_label(const DpermModel *m)
 {
@@ -136,13 +136,13 @@ check_label(const DpermModel *m)
 		return "positive is not expected";
 	if ((m->label.len > 0 && memchr(m->label.bytes, 0, (size_t) m->label.len)) ||
 		(m->positive.len > 0 && memchr(m->positive.bytes, 0, (size_t) m->positive.len)))
-		return "label or positive holds a zero byte";
+		return "label or positive contains a zero byte";
 	return NULL;
 }
 
 /*
- * The shape of the noise: that of the features, but for a lone vector, which
- * dp_encode may have made.
+ * Check the shape of the noise: that of the features, except for a single
+ * vector, which dp_encode may have produced.
  */
 static const char *
 check_noise(const DpermModel *m)
@@ -158,7 +158,7 @@ check_noise(const DpermModel *m)
 	return fault;
 }
 
-/* The features and their weights. */
+/* Check the features and their weights. */
 static const char *
 check_shape(const DpermModel *m)
 {
@@ -203,11 +203,11 @@ check_alternatives(const DpermModel *m)
 			own = fmin(own, alternative->risk);
 	}
 	if (isinf(own))
-		return "the method is none of the alternatives";
+		return "the method is not among the alternatives";
 	return own <= least ? NULL : "the method is not the alternative of least risk";
 }
 
-/* How the parameters were chosen, if that is said. */
+/* Check how the parameters were chosen, if the model says so. */
 static const char *
 check_tuning(const DpermModel *m)
 {
@@ -227,7 +227,7 @@ check_tuning(const DpermModel *m)
 	return fault;
 }
 
-/* Every rule of a valid model, the first broken one in *why. */
+/* Check every rule of a valid model; *why is the first one that is broken. */
 DpermStatus
 dperm_model_check(const DpermModel *model, const char **why)
 {
@@ -247,8 +247,8 @@ dperm_model_check(const DpermModel *model, const char **why)
 
 /*
  * Texts are at most as long as the input. Everything else takes a fixed number
- * of bytes for each byte of its form, and a valid model has at most
- * DPERM_DIM_MAX of each.
+ * of bytes per byte of its form, and a valid model has at most DPERM_DIM_MAX of
+ * each.
  */
 size_t
 dperm_model_arena_size(size_t len)
@@ -315,17 +315,17 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	}
 }
 
-/* How long the parts are. */
+/* The lengths of the parts. */
 typedef struct Parts
 {
 	size_t		encoder;
 	size_t		label;
-	size_t		positive;		/* and one more, or 0 for none */
+	size_t		positive;		/* plus one, or 0 for none */
 	size_t		tuning;
 	size_t		noise;
 } Parts;
 
-/* The header, and the lengths of what comes after it. */
+/* Read the header, and the lengths of the parts after it. */
 static const char *
 read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 {
@@ -334,11 +334,14 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 	if (start == NULL || memcmp(start, magic, sizeof(magic)) != 0 || r->left < 2)
 		return "it does not begin with the header of a model";
 	if (dperm_bytes_get_int(r, 2) != DPERM_MODEL_FORMAT)
-		return "this version of dperm does not know the format of the model";
+		return "this version of dperm does not support the format of the model";
 	if (r->left < HEADER_SIZE - sizeof(magic) - 2)
 		return "it does not begin with the header of a model";
 
-	/* Out of range is for dperm_model_check; a byte fits any of the enums. */
+	/*
+	 * dperm_model_check verifies the ranges; a byte fits into each of the
+	 * enums.
+	 */
 	m->loss.kind = (DpermLossKind) dperm_bytes_get_int(r, 1);
 	m->method = (DpermMethod) dperm_bytes_get_int(r, 1);
 	m->analysis = (DpermAnalysis) dperm_bytes_get_int(r, 1);
@@ -363,7 +366,7 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 	return r->bad ? "it is not in canonical form" : NULL;
 }
 
-/* Some bytes as a text, into the arena. */
+/* Copy some bytes as a text into the arena. */
 static const char *
 read_part(DpermBytes *r, size_t len, size_t most, DpermArena *arena, DpermText *text)
 {
@@ -401,7 +404,7 @@ get_alternatives(DpermBytes *r, DpermModel *m)
 	return NULL;
 }
 
-/* The encoder, the weights and the texts, into the arena. */
+/* Read the encoder, the weights and the texts into the arena. */
 static const char *
 read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 {
@@ -440,7 +443,7 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 	if (fault == NULL)
 		fault = get_alternatives(r, m);
 	if (fault == NULL && r->left > 0)
-		fault = "something follows the model";
+		fault = "there is data after the model";
 	return fault == NULL && r->bad ? "it is not in canonical form" : fault;
 }
 
@@ -463,7 +466,7 @@ dperm_model_from_binary(const unsigned char *in, size_t len, DpermArena *arena,
 	return DPERM_OK;
 }
 
-/* Fill in a model from what a fit was given and made. */
+/* Fill in a model from the parameters and the result of a fit. */
 void
 dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 				 const DpermCalibration *calibration, const DpermEncoder *encoder,

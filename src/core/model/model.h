@@ -1,10 +1,10 @@
 /*
- * model.h: a trained model as a plain struct, with its two outer forms.
+ * model.h: a trained model as a plain struct, with its binary and text forms.
  *
  * The binary form is what the server stores and what send/receive transport: a
  * fixed big-endian header, the encoder and the weights. The text form is JSON.
- * Both decoders take hostile bytes and answer DPERM_BAD_FORMAT; neither writes
- * past its arena nor accepts a struct that dperm_model_check() would refuse.
+ * Both decoders accept hostile bytes and return DPERM_BAD_FORMAT; neither
+ * writes past its arena or accepts a model that dperm_model_check() rejects.
  */
 #ifndef DPERM_MODEL_H
 #define DPERM_MODEL_H
@@ -25,7 +25,7 @@ typedef struct DpermModel
 	DpermLoss	loss;			/* logistic: a logistic regression, else an SVM */
 	DpermMethod method;
 	DpermAnalysis analysis;
-	DpermClaim	claim;			/* nothing is claimed: trained without noise */
+	DpermClaim	claim;			/* no claim: trained without noise */
 	double		lambda;			/* as requested or by default */
 	int64_t		rows;
 	DpermEncoder encoder;
@@ -42,10 +42,10 @@ typedef struct DpermModel
 	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 
 	const double *weights;		/* dperm_encoder_dim(&encoder) of them */
-	DpermText	label;			/* the column that was learnt; empty if it was an expression */
-	bool		has_positive;	/* was a value of it named? */
+	DpermText	label;			/* the label column; empty if it was an expression */
+	bool		has_positive;	/* was a positive value specified? */
 	DpermText	positive;
-	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
+	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if specified */
 } DpermModel;
 
 /* The law of its noise. */
@@ -55,16 +55,19 @@ dperm_model_law(const DpermModel *model)
 	return model->claim.delta > 0 ? DPERM_LAW_GAUSSIAN : DPERM_LAW_NORM;
 }
 
-/* What both forms say first, and the only format that is read. */
+/* Both forms begin with this number, the only format that is read. */
 #define DPERM_MODEL_FORMAT 1
 
-/* Fill in what a fit was given and made: everything but label and positive. */
+/*
+ * Fill in the parameters and the result of a fit: everything but label and
+ * positive.
+ */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,
 							 const DpermEncoder *encoder, const double *weights);
 
 /*
- * Every field in range and consistent: DPERM_OK, else DPERM_BAD_FORMAT and
+ * DPERM_OK if every field is in range and consistent, else DPERM_BAD_FORMAT and
  * *why.
  */
 extern DpermStatus dperm_model_check(const DpermModel *model, const char **why);
@@ -72,10 +75,7 @@ extern DpermStatus dperm_model_check(const DpermModel *model, const char **why);
 /* Bytes of arena that either decoder needs for a form of len bytes. */
 extern size_t dperm_model_arena_size(size_t len);
 
-/*
- * Binary form. Features and weights of the result are in the arena, apart from
- * the input.
- */
+/* Binary form. The result points into the arena only, not into the input. */
 extern size_t dperm_model_binary_size(const DpermModel *model);
 extern void dperm_model_to_binary(const DpermModel *model, unsigned char *out);
 extern DpermStatus dperm_model_from_binary(const unsigned char *in, size_t len,
@@ -92,7 +92,7 @@ extern DpermStatus dperm_model_parse(const char *in, size_t len,
 										 DpermArena *arena, DpermModel *out,
 										 const char **why);
 
-/* The guarantee in one paragraph, as snprintf does. */
+/* The guarantee in one paragraph; works as snprintf does, too. */
 extern size_t dperm_model_print_guarantee(const DpermModel *model, char *out, size_t room);
 
 #endif							/* DPERM_MODEL_H */

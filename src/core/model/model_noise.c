@@ -1,9 +1,10 @@
 /*
  * model_noise.c: the shape of the noise in the forms of a model.
  *
- * Binary: the number of groups, 16 bits; for each its share and the number of
- * its shapes, 16 bits; for each of those the kind, 8 bits, the first coordinate
- * and their number, 16 bits each, and the radius. JSON: a list of groups.
+ * Binary: the number of groups, 16 bits; for each group its share and the
+ * number of its shapes, 16 bits; for each shape its kind, 8 bits, its first
+ * coordinate and the number of coordinates, 16 bits each, and its radius. JSON:
+ * a list of groups.
  */
 #include "core/model/model_noise.h"
 
@@ -16,7 +17,7 @@
 #define GROUP_BYTES 10
 #define SHAPE_BYTES 13
 
-/* Longer than any key and any name that is compared. */
+/* Longer than any key or name that is compared. */
 #define NAME_ROOM 32
 
 /* Bytes of the binary form. */
@@ -54,7 +55,7 @@ dperm_model_noise_write(const DpermNoise *noise, unsigned char *out)
 	return out;
 }
 
-/* Room for noise of so many groups and shapes, or NULL. */
+/* Allocate noise of this many groups and shapes, or NULL. */
 static DpermNoise *
 take_noise(DpermArena *arena, size_t groups, size_t shapes)
 {
@@ -119,7 +120,7 @@ dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermNoiseL
 	return NULL;
 }
 
-/* Say what is wrong; returns false for the caller to pass on. */
+/* Set *why to what is wrong; returns false for the caller to pass on. */
 static bool
 not_noise(const char **why, const char *what)
 {
@@ -147,7 +148,7 @@ parse_shape(DpermJson *json, DpermShape *shape, const char **why)
 												4;
 
 		if (key == 4 || (seen & 1U << key))
-			return not_noise(why, "a shape of the noise holds an unknown key, or one twice");
+			return not_noise(why, "a shape of the noise contains an unknown key, or a key twice");
 		seen |= 1U << key;
 		if (key == 0)
 		{
@@ -180,7 +181,7 @@ parse_shape(DpermJson *json, DpermShape *shape, const char **why)
 	return json->why == NULL;
 }
 
-/* The shapes of a group; there is room for all that could be counted. */
+/* The shapes of a group; most is how many there is room for. */
 static bool
 parse_shapes(DpermJson *json, DpermNoise *noise, int64_t most, const char **why)
 {
@@ -224,7 +225,7 @@ parse_group(DpermJson *json, DpermNoise *noise, int64_t most, const char **why)
 			group->count = noise->shape_count - group->first;
 		}
 		else
-			return not_noise(why, "a group of the noise holds an unknown key, or one twice");
+			return not_noise(why, "a group of the noise contains an unknown key, or a key twice");
 	}
 	if (json->why == NULL && (!has_share || group->count == 0))
 		return not_noise(why, "a group of the noise must have a share and shapes");
@@ -232,8 +233,8 @@ parse_group(DpermJson *json, DpermNoise *noise, int64_t most, const char **why)
 }
 
 /*
- * Shapes of all groups of the array that was just entered, as far as they can
- * be counted.
+ * Count the shapes of all groups of the array that was just entered, as far as
+ * possible.
  */
 static int64_t
 count_shapes(const DpermJson *json)

@@ -10,7 +10,7 @@
 #include "core/base/json.h"
 #include "core/mechanism/noise.h"
 
-/* Binary form; nothing for the ball. */
+/* Binary form; empty for the ball. */
 extern size_t dperm_model_noise_size(const DpermNoise *noise);
 extern unsigned char *dperm_model_noise_write(const DpermNoise *noise, unsigned char *out);
 
@@ -23,8 +23,8 @@ dperm_model_noise_read(const unsigned char *in, size_t len, int dim, DpermNoiseL
 					   DpermArena *arena, const DpermNoise **out);
 
 /*
- * Read the groups out of JSON; false, with *why or json->why, if they are not
- * such. They are still to be measured.
+ * Read the groups from JSON; false, with *why or json->why, if they are not
+ * valid. The caller has to call dperm_noise_measure().
  */
 extern bool
 dperm_model_noise_parse(DpermJson *json, DpermArena *arena, DpermNoise **out, const char **why);

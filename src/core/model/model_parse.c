@@ -1,11 +1,11 @@
 /*
- * model_parse.c: a model out of its JSON text.
+ * model_parse.c: read a model from its JSON text.
  *
- * Keys come in any order, so that a text survives jsonb. Every key is required
- * but kernel and those that say again what others say: kind, private, delta,
- * neighbours and dimension must agree with the rest if they are there, and
- * guarantee is a string that is neither read nor trusted: the paragraph is
- * always derived again from the model.
+ * Keys may come in any order, because jsonb does not preserve it. Every key is
+ * required except kernel and those that are redundant: kind, private, delta,
+ * neighbours and dimension must agree with the rest if present, and guarantee
+ * is a string that is neither read nor trusted: the paragraph is always derived
+ * again from the model.
  */
 #include "core/base/limits.h"
 #include "core/loss/loss.h"
@@ -106,8 +106,8 @@ static const Field fields[F_COUNT] = {
 #define BIT(field) (UINT32_C(1) << (field))
 
 /*
- * What may be left out; h is required of some losses and refused of the other,
- * and so are rows and persons by the unit.
+ * Keys that may be omitted; h is required or not allowed depending on the loss,
+ * and so are rows and persons depending on the unit.
  */
 #define OPTIONAL \
 	(BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
@@ -115,7 +115,7 @@ static const Field fields[F_COUNT] = {
 	 BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
 	 BIT(F_GUARANTEE))
 
-/* Longer than any key and any name that is compared. */
+/* Longer than any key or name that is compared. */
 #define NAME_ROOM 32
 
 typedef struct Parser
@@ -125,15 +125,15 @@ typedef struct Parser
 	DpermArena *arena;
 	int64_t		weights_count;
 	int64_t		says_dimension;
-	uint32_t	seen;			/* BIT(field) of each key so far */
+	uint32_t	seen;			/* BIT(field) of each key seen so far */
 	DpermLearner says_learner;	/* kind, private: to be compared at the end */
 	bool		says_private;
 	bool		says_shaped;
-	DpermNoise *noise;			/* to be measured once the law is known */
+	DpermNoise *noise;			/* to be completed once the law is known */
 	const char *why;
 } Parser;
 
-/* Note what is wrong; returns false for the caller to pass on. */
+/* Record what is wrong; returns false for the caller to pass on. */
 static bool
 fail(Parser *p, const char *why)
 {
@@ -152,7 +152,7 @@ find_field(const char *key)
 	return F_COUNT;
 }
 
-/* A number, or the string that stands for the one that JSON cannot write. */
+/* A number, or the string "Infinity", which JSON has no number for. */
 static bool
 read_epsilon(Parser *p)
 {
@@ -182,19 +182,19 @@ read_budget(Parser *p)
 		int			i = dperm_claim_share_parse(key);
 
 		if (i < 0)
-			return fail(p, "key \"budget\" holds an unknown key");
+			return fail(p, "key \"budget\" contains an unknown key");
 		if (seen & (1U << i))
-			return fail(p, "key \"budget\" holds a key twice");
+			return fail(p, "key \"budget\" contains a key twice");
 		seen |= 1U << i;
 		if (!dperm_json_number(&p->json, &p->model.claim.shares[i]))
 			return false;
 	}
 	if (p->json.why == NULL && seen != (1U << DPERM_SHARE_COUNT) - 1)
-		return fail(p, "key \"budget\" must hold slack, noise and release");
+		return fail(p, "key \"budget\" must contain slack, noise and release");
 	return p->json.why == NULL;
 }
 
-/* As many weights as there are; whether it is the right number shows later. */
+/* All weights; whether their number is right is checked later. */
 static bool
 read_weights(Parser *p)
 {
@@ -210,7 +210,7 @@ read_weights(Parser *p)
 	if (weights == NULL)
 		return fail(p, "there is not enough memory for the weights");
 	while (dperm_json_element(&p->json))
-		if (i >= p->weights_count ? !dperm_json_skip(&p->json) :	/* what could not be counted */
+		if (i >= p->weights_count ? !dperm_json_skip(&p->json) :	/* not counted */
 			!dperm_json_number(&p->json, &weights[i++]))
 			return false;
 	p->model.weights = weights;
@@ -234,7 +234,7 @@ read_alternative(Parser *p, DpermAlternative *alternative)
 												3;
 
 		if (key == 3 || (seen & 1U << key))
-			return fail(p, "an alternative holds an unknown key, or one twice");
+			return fail(p, "an alternative contains an unknown key, or a key twice");
 		seen |= 1U << key;
 		if (key == 2 ? !dperm_json_number(&p->json, &alternative->risk) :
 					   !dperm_json_string(&p->json, text, sizeof(text)))
@@ -253,7 +253,7 @@ read_alternative(Parser *p, DpermAlternative *alternative)
 	return p->json.why == NULL;
 }
 
-/* All of them. */
+/* All ways that the method was chosen from. */
 static bool
 read_alternatives(Parser *p)
 {
@@ -269,7 +269,7 @@ read_alternatives(Parser *p)
 	return p->json.why == NULL;
 }
 
-/* The text of the object as it is; dperm_model_check looks into it. */
+/* Copy the text of the object; dperm_model_check parses it. */
 static bool
 read_tuning(Parser *p)
 {
@@ -292,7 +292,7 @@ read_tuning(Parser *p)
 	return true;
 }
 
-/* A string that is one of the names of something. */
+/* A string that is one of a fixed set of names. */
 static bool
 read_name(Parser *p, FieldId field)
 {
@@ -342,7 +342,7 @@ read_field(Parser *p, FieldId field)
 	switch (field)
 	{
 		case F_FORMAT:
-			return dperm_json_integer(json, &integer);	/* known to be right by now */
+			return dperm_json_integer(json, &integer);	/* checked already */
 		case F_H:
 			return dperm_json_number(json, &m->loss.h);
 		case F_PRIVATE:
@@ -395,8 +395,8 @@ read_field(Parser *p, FieldId field)
 }
 
 /*
- * The format, ahead of everything else: what a later format holds would look
- * like mistakes in this one.
+ * Check the format before everything else: a later format would look like
+ * errors in this one.
  */
 static bool
 check_format(Parser *p, const char *in, size_t len)
@@ -422,7 +422,7 @@ check_format(Parser *p, const char *in, size_t len)
 	if (!found)
 		return fail(p, fields[F_FORMAT].missing);
 	if (format != DPERM_MODEL_FORMAT)
-		return fail(p, "this version of dperm does not know the format of the model");
+		return fail(p, "this version of dperm does not support the format of the model");
 	return true;
 }
 
@@ -450,7 +450,10 @@ read_members(Parser *p, const char *in, size_t len)
 	return dperm_json_close(&p->json);
 }
 
-/* What the keys say about each other; the ranges are for dperm_model_check. */
+/*
+ * Check that the keys agree with each other; dperm_model_check checks the
+ * ranges.
+ */
 static bool
 check_agreement(Parser *p)
 {

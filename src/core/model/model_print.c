@@ -62,7 +62,7 @@ put_double(Out *out, double value)
 static void
 put_text(Out *out, const DpermText *text)
 {
-	int			plain = 0;		/* where the bytes begin that are not yet written */
+	int			plain = 0;		/* start of the bytes not yet written */
 
 	put(out, "\"");
 	for (int i = 0; i < text->len; i++)
@@ -88,14 +88,14 @@ put_member(Out *out, const char *key, double value)
 	put_double(out, value);
 }
 
-/* What the model is called. */
+/* The kind of the model, for people. */
 static const char *
 kind_name(const DpermModel *model)
 {
 	return dperm_loss_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
 }
 
-/* Are persons what it protects? */
+/* Is the unit of privacy a person? */
 static bool
 is_for_persons(const DpermModel *model)
 {
@@ -134,9 +134,7 @@ put_no_guarantee(Out *out, const DpermModel *model)
 		" reveal the contents of individual rows: treat it like the rows themselves.");
 }
 
-/*
- * What the guarantee says of the features: they are public, and why that is so.
- */
+/* What the guarantee says about the features: that they are public, and why. */
 static void
 put_features_public(Out *out, const DpermModel *model)
 {
@@ -182,7 +180,7 @@ put_tuning(Out *out, const DpermModel *model)
 			model->claim.delta > 0 ? " and delta" : "", is_for_persons(model) ? "persons" : "rows");
 }
 
-/* Was the model chosen by what private rows hold? */
+/* Was the model chosen by looking at private rows? */
 static bool
 is_chosen_privately(const DpermModel *model)
 {
@@ -199,15 +197,13 @@ static void
 put_person_neighbours(Out *out, bool remove)
 {
 	put(out, "A person is all rows that share a value of the unit column: together they weigh as "
-			 "much as one. ");
+			 "much as one row. ");
 	if (remove)
 		put(out, "Neighbours are two tables of which one is the other without any row of one "
-				 "person, who is counted all"
-			" the same (remove); the number of persons is the same, and public, the number of rows "
-			"is neither. Whatever"
-			" the rows of one person hold, and however many there are, no set of models is more "
-			"than exp(epsilon) times"
-			" as likely to be released with them as without them, or without them as with them");
+				 "person, who is still counted (remove); the number of persons is the same, and "
+				 "public, the number of rows is neither. Whatever the rows of one person hold, and "
+				 "however many there are, no set of models is more than exp(epsilon) times as "
+				 "likely to be released with them as without them, or without them as with them");
 	else
 		put(out, "Neighbours are two tables with the same number of persons that differ in all "
 				 "rows of one person"
@@ -218,7 +214,7 @@ put_person_neighbours(Out *out, bool remove)
 			" released as it would have been with any other rows of that person");
 }
 
-/* What is promised of which tables. */
+/* The promise, and for which tables it holds. */
 static void
 put_promise(Out *out, const DpermModel *model)
 {
@@ -251,8 +247,8 @@ put_promise(Out *out, const DpermModel *model)
 }
 
 /*
- * Which way was chosen, and by how much; risks are rounded for reading, the
- * JSON has them exactly.
+ * Which way was chosen, and by what margin. Risks are rounded for readability;
+ * the JSON has them exactly.
  */
 static void
 put_choice(Out *out, const DpermModel *model)
@@ -272,17 +268,15 @@ put_choice(Out *out, const DpermModel *model)
 	if (own == NULL || next == NULL)
 		return;
 	put(out,
-		"That is the way with the least excess risk, %.3g, of %d that were considered, by an "
-		"estimate that does not"
-		" look at rows; the next best, %s with %s noise, has "
-		"%.3g. ",
+		"It has the least excess risk, %.3g, of %d ways that were considered, by an estimate that "
+		"does not look at rows; the next best, %s with %s noise, has %.3g. ",
 		own->risk, model->alternative_count, dperm_mechanism_description(next->method),
 		next->law == DPERM_LAW_GAUSSIAN ? "Gaussian" : "pure", next->risk);
 }
 
 /*
- * The paragraph for a private model. It goes into JSON as it is, so it holds no
- * character that would need an escape.
+ * The paragraph for a private model. It is copied into JSON verbatim, so it
+ * contains no character that would need an escape.
  */
 static void
 put_guarantee(Out *out, const DpermModel *model)
@@ -298,7 +292,7 @@ put_guarantee(Out *out, const DpermModel *model)
 		model->claim.delta > 0 ? " and Gaussian noise" : model->noise ? " and noise" : "",
 		model->noise ? " in the shape of the encoded columns" : "");
 	put_choice(out, model);
-	/* Rounded for reading; the JSON has them exactly. */
+	/* Rounded for readability; the JSON has them exactly. */
 	put(out, "Epsilon is split into ");
 	if (model->claim.shares[DPERM_SHARE_SLACK] > 0.0)
 		put(out, "%.4g for how the minimum moves with the data "
@@ -425,9 +419,7 @@ put_encoder(Out *out, const DpermEncoder *enc)
 	}
 }
 
-/*
- * Append what shape the noise has; coordinates are numbered from 1, as in SQL.
- */
+/* Append the shape of the noise; coordinates are numbered from 1, as in SQL. */
 static void
 put_noise(Out *out, const DpermNoise *noise)
 {
@@ -470,7 +462,7 @@ put_alternatives(Out *out, const DpermModel *model)
 	}
 }
 
-/* The model as JSON, in an order made for reading. */
+/* The model as JSON, with keys in a readable order. */
 size_t
 dperm_model_print(const DpermModel *model, char *out, size_t room)
 {

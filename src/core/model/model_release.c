@@ -10,14 +10,14 @@
 #include "core/model/tuning.h"
 
 /*
- * Relative room for rounding, and for what the shares of a shape may add up to
- * beyond 1.
+ * A relative margin for rounding, and for shares that add up to slightly more
+ * than 1.
  */
 #define NUDGE (1 + 1e-9)
 
 /*
- * Was it chosen on private rows? Then others were trained too, and what is
- * known about this one is not all.
+ * Was it chosen on private rows? Then others were trained, too, and its own
+ * curve does not cover the whole release.
  */
 static bool
 chosen_privately(const DpermModel *model)

@@ -1,6 +1,5 @@
 /*
- * model_release.h: what is known about a model as a release, for its
- * composition with others.
+ * model_release.h: a model as a release, for its composition with others.
  */
 #ifndef DPERM_MODEL_RELEASE_H
 #define DPERM_MODEL_RELEASE_H

@@ -1,5 +1,5 @@
 /*
- * score.c: what a model says about one row.
+ * score.c: the prediction of a model for one row.
  */
 #include "core/model/score.h"
 
@@ -7,7 +7,9 @@
 
 #include "core/base/vector.h"
 
-/* What a vector adds: most can be multiplied before they are encoded. */
+/*
+ * The contribution of a vector; most can be multiplied before they are encoded.
+ */
 static double
 vector_score(const DpermBlock *block, const DpermValue *value, double target,
 			 const double *weights, double *room)
@@ -22,8 +24,8 @@ vector_score(const DpermBlock *block, const DpermValue *value, double target,
 }
 
 /*
- * Without a kernel: block by block, of which absent values and unlisted
- * categories add nothing.
+ * Without a kernel: block by block; missing values and unlisted categories add
+ * nothing.
  */
 static double
 linear_decision(const DpermEncoder *enc, const double *weights, const DpermValue *values,

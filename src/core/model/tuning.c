@@ -1,5 +1,5 @@
 /*
- * tuning.c: reading how the parameters of a model were chosen.
+ * tuning.c: read how the parameters of a model were chosen.
  */
 #include "core/model/tuning.h"
 
@@ -22,7 +22,7 @@ enum
 #define PRIVATE_KEYS (SAW_WAY | SAW_SELECTION | SAW_ROWS | SAW_PORTIONS | SAW_CANDIDATES)
 #define HOLDOUT_KEYS (SAW_WAY | SAW_CANDIDATES | SAW_HOLDOUT)
 
-/* One candidate: an object of plain values, as arguments are. */
+/* One candidate: an object of scalar values, like arguments. */
 static bool
 read_candidate(DpermJson *json)
 {
@@ -55,7 +55,7 @@ read_candidate_list(DpermJson *json, DpermTuning *out)
 	return json->why == NULL;
 }
 
-/* The value of one key; returns its bit, 0 if it is not right. */
+/* The value of one key; returns its bit, or 0 if it is not valid. */
 static int
 read_member(DpermJson *json, const char *key, DpermTuning *out)
 {
@@ -103,7 +103,10 @@ dperm_tuning_read(const DpermText *text, DpermTuning *out)
 
 	memset(out, 0, sizeof(*out));
 
-	/* no white space around it: the text form of a model would not keep that */
+	/*
+	 * no surrounding white space: the text form of a model would not preserve
+	 * it
+	 */
 	if (text->len < 2 || text->bytes[0] != '{' || text->bytes[text->len - 1] != '}')
 		return fault;
 	dperm_json_open(&json, text->bytes, (size_t) text->len);

@@ -1,17 +1,17 @@
 /*
- * tuning.h: what a model says about how its parameters were chosen.
+ * tuning.h: how the parameters of a model were chosen.
  *
  * A JSON object that the model carries as text:
  *
  *   {"way": "private", "selection": "permute_and_flip", "rows": 100000,
  *   "portions": 6,
  *    "candidates": [{"lambda": 0.01}, ...]}
- * with "persons" in place of "rows" if these are the units; or
+ * with "persons" in place of "rows" if persons are the units; or
  *
  *   {"way": "holdout", "holdout": "public_table", "candidates": [...]}
  *
- * in any order of keys. All of it is public; the candidates' scores are not in
- * it.
+ * in any order of keys. All of it is public; it does not contain the
+ * candidates' scores.
  */
 #ifndef DPERM_TUNING_H
 #define DPERM_TUNING_H
@@ -26,7 +26,7 @@ typedef struct DpermTuning
 {
 	bool		holdout;		/* on public data, at no cost; else privately */
 	DpermSelection selection;	/* private only, like the next three */
-	int64_t		rows;			/* of all portions; how many units there are */
+	int64_t		rows;			/* units of all portions together */
 	bool		persons;		/* are persons the units? */
 	int			portions;
 	int			candidates;

@@ -1,5 +1,5 @@
 /*
- * amount.c: decimals of 24 digits behind the point, in two integers.
+ * amount.c: decimals with 24 digits after the point, in two integers.
  */
 #include "core/privacy/amount.h"
 
@@ -13,7 +13,8 @@
 #define DIGITS 12				/* of each */
 
 /*
- * Whole numbers that amounts can have, with room for sums: 9e18 units are 9e6.
+ * The largest whole number of an amount, with room for sums: 9e18 units are
+ * 9e6.
  */
 #define WHOLE_MAX 1000000
 
@@ -28,9 +29,7 @@ power_of_ten(int power)
 	return result;
 }
 
-/*
- * Add a digit, of weight 10^place, that is not below the last place there is.
- */
+/* Add a digit with weight 10^place, which must not be below the last place. */
 static void
 add_digit(DpermAmount *a, int digit, int place)
 {
@@ -40,7 +39,7 @@ add_digit(DpermAmount *a, int digit, int place)
 		a->parts += digit * power_of_ten(place + 2 * DIGITS);
 }
 
-/* The shortest decimal of a double, to so many digits. */
+/* The shortest decimal of a double, rounded to this many digits. */
 static DpermAmount
 of_double(double x, int digits, bool up)
 {
@@ -52,8 +51,8 @@ of_double(double x, int digits, bool up)
 	int			place;
 
 	/*
-	 * what is larger than all limits is as good as the largest amount there is;
-	 * more digits would wrap around
+	 * anything above all limits is replaced by the largest amount; more digits
+	 * would overflow
 	 */
 	if (up ? !(x < WHOLE_MAX) : x >= WHOLE_MAX)
 		return largest;
@@ -61,7 +60,7 @@ of_double(double x, int digits, bool up)
 		return result;
 
 	/*
-	 * what has 15 digits or fewer reads back from 15; zeros at the end do not
+	 * a decimal of up to 15 digits is found with 15; trailing zeros do not
 	 * matter
 	 */
 	for (int precision = 14; precision < 17; precision++)
@@ -101,7 +100,7 @@ dperm_amount_down(double x, int digits)
 	return of_double(x, digits, false);
 }
 
-/* Digits, and perhaps a point and digits. */
+/* Read digits, optionally followed by a point and more digits. */
 bool
 dperm_amount_read(const char *text, DpermAmount *out)
 {
@@ -130,7 +129,7 @@ dperm_amount_read(const char *text, DpermAmount *out)
 	return *at == '\0';
 }
 
-/* All digits, without zeros at the end. */
+/* Print all digits, without trailing zeros. */
 void
 dperm_amount_print(DpermAmount a, char *text)
 {
@@ -184,7 +183,7 @@ dperm_amount_compare(DpermAmount a, DpermAmount b)
 	return a.parts < b.parts ? -1 : a.parts > b.parts;
 }
 
-/* Long division; what is carried over is below the denominator. */
+/* Long division; the carry is less than the denominator. */
 DpermAmount
 dperm_amount_share(DpermAmount a, int numerator, int denominator)
 {
@@ -195,7 +194,7 @@ dperm_amount_share(DpermAmount a, int numerator, int denominator)
 
 	/*
 	 * (whole * denominator + rest) * numerator / denominator, then the parts
-	 * with what is left over
+	 * with the remainder
 	 */
 	result.units = whole * numerator + low / denominator;
 	low = (low % denominator) * BASE + a.parts * numerator;

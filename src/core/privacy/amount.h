@@ -1,6 +1,6 @@
 /*
  * amount.h: amounts of epsilon and delta that add up exactly: decimals with 24
- * digits behind the point.
+ * digits after the point.
  */
 #ifndef DPERM_AMOUNT_H
 #define DPERM_AMOUNT_H
@@ -17,20 +17,20 @@ typedef struct DpermAmount
 } DpermAmount;
 
 /*
- * The shortest decimal that reads back as a double, which is what its author
- * wrote, to so many digits behind the point: rounded up, or down. x is at least
- * 0; from 1e6 on, the amount is 1e6, and so are sums that are larger.
+ * The shortest decimal that reads back as the same double, which is what the
+ * user wrote, rounded up or down to this many digits after the point. x is at
+ * least 0; amounts and sums from 1e6 on become 1e6.
  */
 extern DpermAmount dperm_amount_up(double x, int digits);
 extern DpermAmount dperm_amount_down(double x, int digits);
 
 /*
- * A decimal without an exponent, as numeric prints it; false if it is none, is
- * negative, too large, or has too many digits.
+ * Read a decimal without an exponent, as numeric prints it; false if it is not
+ * valid, negative, too large, or has too many digits.
  */
 extern bool dperm_amount_read(const char *text, DpermAmount *out);
 
-/* Without trailing zeros behind the point. */
+/* Print without trailing zeros after the point. */
 #define DPERM_AMOUNT_TEXT 40
 extern void dperm_amount_print(DpermAmount a, char *text);
 
@@ -39,7 +39,7 @@ extern DpermAmount dperm_amount_add(DpermAmount a, DpermAmount b);
 /* a - b, or 0 if b is larger. */
 extern DpermAmount dperm_amount_less(DpermAmount a, DpermAmount b);
 
-/* Negative, 0, or positive. */
+/* Compare: the result is negative, 0, or positive. */
 extern int	dperm_amount_compare(DpermAmount a, DpermAmount b);
 
 /* A fraction with a small denominator, rounded down. */

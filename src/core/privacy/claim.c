@@ -1,5 +1,5 @@
 /*
- * claim.c: what a valid claim is, and its names.
+ * claim.c: checks of a claim, and names.
  */
 #include "core/privacy/claim.h"
 

@@ -1,15 +1,18 @@
 /*
  * claim.h: what a release claims about privacy.
  *
- * A mechanism makes the claim, a model carries it, and it is all that the
- * guarantee, dp_cost and the forms of a model read about privacy.
+ * A mechanism makes the claim and a model carries it. The guarantee, dp_cost
+ * and the forms of a model take everything about privacy from it.
  */
 #ifndef DPERM_CLAIM_H
 #define DPERM_CLAIM_H
 
 #include <stdbool.h>
 
-/* Which tables are neighbours; stored in models, so the numbers stay. */
+/*
+ * Which tables are neighbours; stored in models, so the numbers must not
+ * change.
+ */
 typedef enum DpermNeighbours
 {
 	DPERM_NEIGHBOURS_REPLACE = 0,	/* the same number of rows, one of which differs */
@@ -21,7 +24,9 @@ typedef enum DpermNeighbours
 typedef enum DpermUnit
 {
 	DPERM_UNIT_ROW = 0,
-	/* all rows that share the value of a column, which weigh as one together */
+	/*
+	 * all rows that share the value of a column; together they weigh as one row
+	 */
 	DPERM_UNIT_PERSON = 1
 } DpermUnit;
 
@@ -39,16 +44,14 @@ typedef struct DpermClaim
 	DpermNeighbours neighbours;
 	DpermUnit	unit;
 	double		epsilon;		/* INFINITY: nothing is claimed */
-	/*
-	 * 0: none but the tail of the noise, below 2^-65; else that is a part of it
-	 */
+	/* 0: only the tail of the noise, below 2^-65; else it includes that tail */
 	double		delta;
 	double		shares[DPERM_SHARE_COUNT];	/* of epsilon; zero if nothing is claimed */
 } DpermClaim;
 
 /*
- * How many rows the difference of neighbours is made of: 2 if one is replaced
- * by another, 1 if it is removed.
+ * How many rows neighbours differ by: 2 if one row is replaced by another, 1 if
+ * it is removed.
  */
 extern int	dperm_claim_rows_apart(DpermNeighbours neighbours);
 
@@ -58,9 +61,7 @@ extern bool dperm_claim_private(const DpermClaim *claim);
 /* What is wrong with a claim, or NULL. */
 extern const char *dperm_claim_fault(const DpermClaim *claim);
 
-/*
- * Names, as the JSON form has them; parse returns -1 for a name that is none.
- */
+/* Names, as in the JSON form; parse returns -1 for an unknown name. */
 extern const char *dperm_claim_neighbours_name(DpermNeighbours neighbours);
 extern int	dperm_claim_neighbours_parse(const char *name);
 extern const char *dperm_claim_unit_name(DpermUnit unit);

@@ -1,6 +1,6 @@
 /*
  * composition.c: what several releases cost together: sums, Renyi divergences,
- * and the smaller of both.
+ * and the smaller of the two.
  *
  * Section names are those of docs/guarantee.md.
  */
@@ -12,37 +12,40 @@
 #define SQRT_HALF 0.70710678118654752440
 
 /*
- * Where formulas that do not overflow take over from those that do not cancel.
+ * Above these, formulas that do not overflow are used instead of those without
+ * cancellation.
  */
 #define LARGE 1
 #define LARGE_MOMENT 30
 
-/* Room for the rounding of sums whose terms cancel, relative to the terms. */
+/*
+ * A margin for the rounding of sums whose terms cancel, relative to the terms.
+ */
 #define CANCELLED 1e-12
 
 /*
- * Relative room for the rounding of the formulas here; what is not below the
- * ceiling counts as infinite.
+ * A relative margin for the rounding of the formulas here; anything not below
+ * the ceiling counts as infinite.
  */
 #define NUDGE (1 + 1e-10)
 #define CEILING 1e9
 
 /*
- * What goes into delta for each release: the tail of its noise, below 2^-65,
- * and cut loops, far below up to EPSILON_MAX.
+ * What each release adds to delta: the tail of its noise, below 2^-65, and
+ * truncated loops, far below that up to EPSILON_MAX.
  */
 #define TAIL 0x1p-64
 #define EPSILON_MAX 600
 
 /*
- * Renyi divergences are worth a delta that sums do not spend if epsilon becomes
- * smaller than this times the sum.
+ * If Renyi divergences need a delta that sums do not, they are used only if
+ * epsilon becomes smaller than this times the sum.
  */
 #define WORTH 0.99
 
 /*
  * Digits of a result: as many as sums of doubles have, and fewer where
- * logarithms round differently from place to place.
+ * logarithms round differently on different platforms.
  */
 #define DIGITS_SUM 15
 #define DIGITS 6
@@ -55,8 +58,9 @@ dperm_composition_order(int i)
 }
 
 /*
- * Randomised response, the worst of all that is epsilon-private: the logarithm
- * of cosh((order-1/2) epsilon)/cosh(epsilon/2), over order - 1 ("Curves").
+ * Randomised response, the worst case of pure epsilon-differential privacy: the
+ * logarithm of cosh((order-1/2) epsilon)/cosh(epsilon/2), over order - 1
+ * ("Curves").
  */
 static double
 pure_curve(double epsilon, double order)
@@ -74,9 +78,9 @@ pure_curve(double epsilon, double order)
 }
 
 /*
- * The divergence for a moment that is larger than 1 by a sum of terms, some of
- * which are negative; size is that of all of them. Where the moment is large,
- * the bound that has none of these is as good.
+ * The divergence for a moment that exceeds 1 by excess, a sum of terms, some of
+ * which are negative; size is the sum of their absolute values. Where the
+ * moment is large, the bound without negative terms is as good.
  */
 static double
 divergence_of(double excess, double size, double order)
@@ -170,7 +174,7 @@ replace_curve(double mu, double kappa, double order)
 	return fmin(plain, divergence_of(first + second, first - second, order));
 }
 
-/* Which one of them. */
+/* The curve, by neighbours and unit. */
 void
 dperm_composition_objective(DpermRelease *release, double sigma)
 {
@@ -236,7 +240,7 @@ dperm_composition_convert(double divergence, double order, double delta)
 	return divergence < CEILING ? fmax(divergence - gain + price + room, 0) : INFINITY;
 }
 
-/* Rounded to a number of digits: to the nearest, or up. */
+/* Round to a number of digits: to nearest, or up. */
 static double
 to_digits(double x, int digits, bool up)
 {
@@ -249,8 +253,8 @@ to_digits(double x, int digits, bool up)
 	power = digits - 1 - (int) floor(log10(x));
 
 	/*
-	 * powers of ten are exact doubles where they are small, and the quotient of
-	 * two is the nearest to its decimal
+	 * small powers of ten are exact doubles, and the quotient of two is the
+	 * double nearest to its decimal
 	 */
 	unit = pow(10, abs(power));
 	scaled = power > 0 ? x * unit : x / unit;
@@ -258,7 +262,7 @@ to_digits(double x, int digits, bool up)
 	return power > 0 ? scaled / unit : scaled * unit;
 }
 
-/* How much is known about a release. */
+/* The kind of a release: how much is known about it. */
 static int
 known(const DpermRelease *r)
 {
@@ -267,7 +271,7 @@ known(const DpermRelease *r)
 										  DPERM_KNOWN_GAUSSIAN;
 }
 
-/* Of all kinds together. */
+/* The number of releases of all kinds. */
 int64_t
 dperm_composition_releases(const DpermComposition *sums)
 {
@@ -278,7 +282,7 @@ dperm_composition_releases(const DpermComposition *sums)
 	return count;
 }
 
-/* Do numbers make sense? A curve for delta 0 says that there is no delta. */
+/* Are the numbers in range? The curve is pure if and only if delta is 0. */
 static bool
 in_range(const DpermRelease *r)
 {
@@ -289,7 +293,7 @@ in_range(const DpermRelease *r)
 		   (!gaussian || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
 }
 
-/* Are the relation and the unit those of what is there already? */
+/* Do neighbours and unit agree with the releases added so far? */
 static DpermCompositionFault
 match(DpermComposition *sums, DpermNeighbours neighbours, DpermUnit unit)
 {
@@ -326,7 +330,7 @@ dperm_composition_add(DpermComposition *sums, const DpermRelease *r)
 	return DPERM_COMPOSITION_FITS;
 }
 
-/* Add the sums of some more releases. */
+/* Add the sums of another composition. */
 DpermCompositionFault
 dperm_composition_merge(DpermComposition *sums, const DpermComposition *more)
 {
@@ -348,7 +352,7 @@ dperm_composition_merge(DpermComposition *sums, const DpermComposition *more)
 	return DPERM_COMPOSITION_FITS;
 }
 
-/* How many releases are of the kinds from one to before another. */
+/* The number of releases of the kinds from from to to - 1. */
 static int64_t
 count_kinds(const DpermComposition *sums, int from, int to)
 {
@@ -359,7 +363,7 @@ count_kinds(const DpermComposition *sums, int from, int to)
 	return count;
 }
 
-/* The sum over kinds before one. */
+/* The sum over the kinds before to. */
 static double
 sum_kinds(const DpermWide *each, int to)
 {
@@ -371,8 +375,8 @@ sum_kinds(const DpermWide *each, int to)
 }
 
 /*
- * All by sums. A delta that is stated includes the tails of the noise, one of 0
- * does not.
+ * Everything by sums. A positive delta includes the tails of the noise, a delta
+ * of 0 does not.
  */
 static DpermComposed
 by_sums(const DpermComposition *sums)
@@ -390,7 +394,7 @@ by_sums(const DpermComposition *sums)
 }
 
 /*
- * What of delta is spent when the kinds before one are summed: theirs, and all
+ * The delta spent if the kinds before summed are added up: theirs, and all
  * tails.
  */
 static double
@@ -401,9 +405,9 @@ spent_delta(const DpermComposition *sums, int summed)
 }
 
 /*
- * Sums of the kinds before one, Renyi divergences of the others, at a delta
- * that includes all tails: the best of all orders. They were fixed before
- * anything was released, so the best one may be used.
+ * Sums for the kinds before summed, Renyi divergences for the others, at a
+ * delta that includes all tails: the best of all orders. The orders were fixed
+ * before anything was released, so the best one may be used.
  */
 static DpermComposed
 by_orders(const DpermComposition *sums, int summed, double delta)
@@ -432,7 +436,7 @@ by_orders(const DpermComposition *sums, int summed, double delta)
 	return out;
 }
 
-/* The smallest of all that is valid. */
+/* The smallest valid bound. */
 bool
 dperm_composition_total(const DpermComposition *sums, double delta, DpermComposed *out)
 {

@@ -3,9 +3,9 @@
  * "Composition of models").
  *
  * Epsilons and deltas add up. With a delta to spend, Renyi divergences of
- * releases whose law is known add up too, at each of a list of orders that is
- * fixed here; the smallest epsilon that follows is the answer. Every number is
- * an upper bound, rounding included.
+ * releases whose law is known add up, too, at each of a fixed list of orders;
+ * the result is the smallest epsilon that follows. Every number is an upper
+ * bound, rounding included.
  */
 #ifndef DPERM_COMPOSITION_H
 #define DPERM_COMPOSITION_H
@@ -30,7 +30,7 @@ typedef enum DpermCurve
 	DPERM_CURVE_PERSON			/* the same, a person removed or replaced */
 } DpermCurve;
 
-/* A release, as far as it matters here. */
+/* A release, as far as composition is concerned. */
 typedef struct DpermRelease
 {
 	DpermNeighbours neighbours;
@@ -45,24 +45,24 @@ typedef struct DpermRelease
 	 * rows: 1/sigma
 	 */
 	double		mu;
-	/* the slack that determinants take; 0 but for objective perturbation */
+	/* the slack for the determinants; 0 except for objective perturbation */
 	double		kappa;
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
 
 /*
- * The largest epsilon of a release: sums of any number of them are finite. It
- * protects nothing long before.
+ * The largest epsilon of a release, so that sums are finite. Much smaller
+ * values already give no protection.
  */
 #define DPERM_COMPOSITION_EPSILON_MAX 1e9
 
 /*
  * The curve of Gaussian objective perturbation, by the release's neighbours and
- * unit, and its mu for a sigma.
+ * unit, with mu for a sigma.
  */
 extern void dperm_composition_objective(DpermRelease *release, double sigma);
 
-/* Orders: 32 a decade, from 1.01 to a million. */
+/* Orders: 32 per decade, from 1.01 to a million. */
 #define DPERM_ORDER_COUNT 257
 extern double dperm_composition_order(int i);
 
@@ -75,12 +75,12 @@ extern double dperm_composition_curve(const DpermRelease *release, double order)
 extern double dperm_composition_convert(double divergence, double order, double delta);
 
 /*
- * Kinds of releases, by what is known about them: sums are taken of the first,
- * Renyi divergences of the rest, or only sums.
+ * Kinds of releases, by what is known about them: the first ones are summed,
+ * Renyi divergences are used for the rest; or all are summed.
  */
 enum
 {
-	DPERM_KNOWN_BOUND,			/* epsilon and delta, no more */
+	DPERM_KNOWN_BOUND,			/* only epsilon and delta */
 	DPERM_KNOWN_GAUSSIAN,
 	DPERM_KNOWN_PURE,
 	DPERM_KNOWN_COUNT
@@ -88,7 +88,7 @@ enum
 
 typedef struct DpermComposition
 {
-	DpermNeighbours neighbours; /* of all, once there is one; and so the unit */
+	DpermNeighbours neighbours; /* of all releases, once there is one; likewise the unit */
 	DpermUnit	unit;
 	int64_t		releases[DPERM_KNOWN_COUNT];
 	DpermWide	epsilon[DPERM_KNOWN_COUNT];
@@ -106,27 +106,27 @@ typedef enum DpermCompositionFault
 	DPERM_COMPOSITION_UNITS
 } DpermCompositionFault;
 
-/* All bytes zero is a composition of nothing. */
+/* The number of releases. A zeroed struct is an empty composition. */
 extern int64_t dperm_composition_releases(const DpermComposition *sums);
 extern DpermCompositionFault
 dperm_composition_add(DpermComposition *sums, const DpermRelease *release);
 extern DpermCompositionFault
 dperm_composition_merge(DpermComposition *sums, const DpermComposition *more);
 
-/* What it comes to. */
+/* The total. */
 typedef struct DpermComposed
 {
-	double		epsilon;		/* INFINITY: too large for the deltas to mean anything */
-	double		delta;			/* as for a claim: 0 is none but the tails of the noise */
-	double		order;			/* of the Renyi divergence; 0: all were added up */
+	double		epsilon;		/* INFINITY: too large to be meaningful */
+	double		delta;			/* as for a claim: 0 means only the tails of the noise */
+	double		order;			/* of the Renyi divergence; 0: only sums */
 	int64_t		summed;			/* releases whose epsilons and deltas were added */
 } DpermComposed;
 
 /*
- * The smallest epsilon at a delta, or with delta 0 the sums; these are also
- * taken where they are larger by less than a hundredth. False if the releases
- * take more than this delta: out->delta then says how much. There is at least
- * one release.
+ * The smallest epsilon at a delta, or the sums if delta is 0; sums are also
+ * used if they are larger by less than a hundredth. False if the releases need
+ * more than this delta; out->delta is then what they need. There must be at
+ * least one release.
  */
 extern bool dperm_composition_total(const DpermComposition *sums, double delta, DpermComposed *out);
 

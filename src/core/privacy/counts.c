@@ -1,5 +1,5 @@
 /*
- * counts.c: counts with exact noise, and what follows from them.
+ * counts.c: counts with exact noise, and metrics computed from them.
  */
 #include "core/privacy/counts.h"
 
@@ -13,10 +13,7 @@
 /* The 97.5 percent quantile of the normal law. */
 #define NORMAL_QUANTILE 1.959963984540054
 
-/*
- * Which of the bins a decision is in. Nothing raises, not even for what is not
- * a number.
- */
+/* The bin of a decision. Any value has one, even NaN. */
 static int
 bin_of(double decision, int bins)
 {
@@ -80,7 +77,7 @@ dperm_counts_metric_name(DpermMetric metric)
 }
 
 /*
- * Every metric is a ratio of two sums of cells; these are their coefficients,
+ * Every metric is a ratio of two weighted sums of cells; these are the weights,
  * doubled for F1.
  */
 static const double tops[DPERM_METRICS][DPERM_CELLS] = {
@@ -90,9 +87,7 @@ static const double bottoms[DPERM_METRICS][DPERM_CELLS] = {
 	{1, 1, 1, 1}, {1, 1, 1, 1}, {1, 1, 0, 0}, {1, 0, 1, 0}, {2, 1, 1, 0}
 };
 
-/*
- * The metric of cells, NaN where it is 0/0; *bottom is what it is divided by.
- */
+/* The metric of cells, NaN for 0/0; *bottom is the denominator. */
 static double
 metric_of(DpermMetric metric, const double *cells, double *bottom)
 {
@@ -128,7 +123,7 @@ dperm_counts_metric(DpermMetric metric, const int64_t *counts, uint64_t parts,
 		return result;
 
 	/*
-	 * one unit more in every cell, as Agresti and Coull do: a rate of 0 or 1 is
+	 * add one unit to every cell, as Agresti and Coull do: a rate of 0 or 1 is
 	 * not certain either
 	 */
 	for (int i = 0; i < DPERM_CELLS; i++)

@@ -1,5 +1,5 @@
 /*
- * counts.h: counts with exact noise, and what follows from them.
+ * counts.h: counts with exact noise, and metrics computed from them.
  */
 #ifndef DPERM_COUNTS_H
 #define DPERM_COUNTS_H
@@ -11,16 +11,16 @@
 
 /*
  * Add discrete Laplace noise to counts of disjoint cells. Counts are in parts
- * of a unit of privacy: 1 if that is a row, dperm_person_parts() in general, at
- * most 2^20. Replacing one row takes one from a cell and gives one to another,
- * so the counts change by 2 in all; a person counts for parts at most in all,
- * so they change by twice that: the scale is 2 parts/epsilon. budget is
- * dperm_selection_budget(epsilon); 0 adds nothing.
+ * of a unit of privacy: dperm_person_parts() of them per unit, 1 for rows, at
+ * most 2^20. Replacing one row takes one from a cell and adds one to another,
+ * so the counts change by 2 in total; a person contributes at most parts in
+ * total, so the counts change by twice that. The scale is 2 parts/epsilon.
+ * budget is dperm_selection_budget(epsilon); 0 adds nothing.
  */
 extern void dperm_counts_add_noise(DpermEntropy *e, uint64_t budget, uint64_t parts,
 								   int64_t *counts, int count);
 
-/* The variance of that noise, of counts of whole units. */
+/* The variance of that noise, for counts in whole units. */
 extern double dperm_counts_variance(uint64_t budget, uint64_t parts);
 
 /* Cells of a confusion matrix. */
@@ -34,10 +34,10 @@ enum
 };
 
 /*
- * The cell of a row with a label, by what a model decides on it: one of the
- * above if bins is 0, else one of 2 bins, those of the positive class first.
- * Bins are equal parts of the range of the arcus tangent, which is bounded, so
- * that they are public.
+ * The cell of a row with a label, by the model's decision: one of the above if
+ * bins is 0, else one of 2 * bins, with those of the positive class first. Bins
+ * are equal parts of the range of the arctangent, which is bounded, so that
+ * they are public.
  */
 extern int	dperm_counts_cell(double decision, bool positive, int bins);
 
@@ -54,7 +54,7 @@ typedef enum DpermMetric
 /* A number with a 95 percent interval. */
 typedef struct DpermEstimate
 {
-	double		value;			/* NaN if it is 0/0; NULL in SQL */
+	double		value;			/* NaN for 0/0, which is NULL in SQL */
 	double		low;
 	double		high;
 } DpermEstimate;
@@ -71,13 +71,14 @@ extern DpermEstimate dperm_counts_metric(DpermMetric metric, const int64_t *coun
 								  double noise_variance);
 
 /*
- * A noisy count of whole units with an interval for its noise alone, exact
- * quantiles of the discrete Laplace law.
+ * A noisy count of whole units with an interval for its noise only, from exact
+ * quantiles of the discrete Laplace distribution.
  */
 extern DpermEstimate dperm_counts_estimate(int64_t count, uint64_t budget, uint64_t parts);
 
 /*
- * The area under the curve of bins by class, low scores first: ties count half.
+ * The area under the ROC curve from bins by class, low scores first; ties count
+ * half.
  */
 extern double dperm_counts_area(const int64_t *positive, const int64_t *negative, int bins);
 

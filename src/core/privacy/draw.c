@@ -1,5 +1,5 @@
 /*
- * draw.c: exact integer draws, and doubles close to exact real draws.
+ * draw.c: exact integer draws, and doubles that approximate exact real draws.
  *
  * The section names are those of docs/guarantee.md.
  */
@@ -16,7 +16,7 @@ dperm_draw_word(DpermEntropy *e)
 	{
 		if (e->failed || !e->fill(e->arg, e->pool, sizeof(e->pool)))
 		{
-			/* all ones: ends every loop below after a few rounds */
+			/* all ones, which ends every loop below after a few rounds */
 			e->failed = true;
 			return UINT64_MAX;
 		}
@@ -46,9 +46,7 @@ dperm_draw_bit(DpermEntropy *e)
 uint64_t
 dperm_draw_below(DpermEntropy *e, uint64_t bound)
 {
-	/*
-	 * the largest multiple of bound that fits: words from there on are redrawn
-	 */
+	/* words from the largest multiple of bound on are redrawn */
 	uint64_t	excess = (UINT64_MAX % bound + 1) % bound;
 	uint64_t	word;
 
@@ -60,8 +58,8 @@ dperm_draw_below(DpermEntropy *e, uint64_t bound)
 
 /*
  * true with probability exp(-num/den), num <= den. Von Neumann's alternating
- * series: the run of successes of Bernoulli(x/k), k = 1, 2, ..., ends at an odd
- * k with probability exp(-x).
+ * series: with x = num/den, a run of successes of Bernoulli(x/k), k = 1, 2,
+ * ..., ends at an odd k with probability exp(-x).
  */
 bool
 dperm_draw_exp_minus(DpermEntropy *e, uint64_t num, uint64_t den)
@@ -93,9 +91,7 @@ dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den)
 		if (!dperm_draw_exp_minus(e, (uint64_t) low, (uint64_t) num))
 			continue;
 
-		/*
-		 * e^-4096 is no probability: the bound keeps num * high within 64 bits
-		 */
+		/* the bound keeps num * high within 64 bits; e^-4096 is negligible */
 		while (high < 4096 && !e->failed && dperm_draw_exp_minus(e, 1, 1))
 			high++;
 		size = (low + num * high) / den;
@@ -116,8 +112,8 @@ dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale)
 
 /*
  * A uniform real from (0, 1/2), rounded: the exponent is geometric and the
- * fraction has 64 bits, so the relative error is one unit in the last place
- * however small it is.
+ * fraction has 64 bits, so the relative error is one unit in the last place,
+ * however small the number is.
  */
 static double
 draw_half_uniform(DpermEntropy *e)
@@ -133,7 +129,7 @@ draw_half_uniform(DpermEntropy *e)
 
 /*
  * Standard exponential -log(u). For u above 1/2 the complement is drawn
- * instead, so that small results are as exact, relatively, as large ones.
+ * instead, so that small results have the same relative accuracy as large ones.
  */
 double
 dperm_draw_exponential(DpermEntropy *e)
@@ -144,9 +140,10 @@ dperm_draw_exponential(DpermEntropy *e)
 }
 
 /*
- * A standard normal, by Box and Muller's radius and the sine of an angle in a
- * quarter of the circle. The angle is exact relatively, so the sine and the
- * product are: a pair of sine and cosine would save draws, and cost that.
+ * A standard normal, from the Box-Muller radius and the sine of an angle in a
+ * quarter of the circle. The angle has a small relative error, so the sine and
+ * the product have one, too. Using both sine and cosine would save draws but
+ * lose that.
  */
 double
 dperm_draw_normal(DpermEntropy *e)
@@ -175,7 +172,7 @@ draw_chi_squared(DpermEntropy *e, int degrees)
 	return sum;
 }
 
-/* Uniform between -1 and 1, relatively exact near zero too. */
+/* Uniform between -1 and 1, with a small relative error even near zero. */
 double
 dperm_draw_between(DpermEntropy *e)
 {
@@ -197,8 +194,8 @@ dperm_draw_gamma(DpermEntropy *e, int shape)
 
 /*
  * A point that is uniform in the ball: dim coordinates of a point of the sphere
- * in dim + 2 dimensions. The sum of squares is positive and relatively exact,
- * so the quotients are too.
+ * in dim + 2 dimensions. The sum of squares is positive and has a small
+ * relative error, so the quotients have one, too.
  */
 void
 dperm_draw_in_ball(DpermEntropy *e, int dim, double radius, double *b, int stride)
@@ -239,9 +236,9 @@ dperm_draw_in_cross(DpermEntropy *e, int dim, double radius, double *b)
 /*
  * b = scale sqrt(v) g with v ~ chi-squared(dim + 1), g standard normal: the
  * density of that is proportional to exp(-|b|/scale) (section "Sampling the
- * noise"). Unlike a normalised direction times a Gamma radius it divides by
- * nothing, so that it stays within a few units in the last place of the exact
- * draw without any exceptional case.
+ * noise"). Unlike a normalised direction times a Gamma radius, it involves no
+ * division, so that it is within a few units in the last place of the exact
+ * draw without any special case.
  */
 void
 dperm_draw_gamma_sphere(DpermEntropy *e, int dim, double scale, double *b)
@@ -259,7 +256,7 @@ dperm_draw_gamma_sphere_rounding(int dim)
 	return (64 + dim) * DBL_EPSILON;
 }
 
-/* The tails of the noise are given up beyond a probability of e^-46 each. */
+/* The tails of the noise are cut off at a probability of e^-46 each. */
 #define TAIL 46
 
 /*
@@ -274,7 +271,7 @@ dperm_draw_chi_squared_tail(int degrees)
 	return degrees + 2 * sqrt(degrees * t) + 2 * t;
 }
 
-/* Once for v and once for |g|^2. */
+/* The bound above for v and for |g|^2. */
 double
 dperm_draw_gamma_sphere_tail(int dim, double scale)
 {

@@ -1,5 +1,5 @@
 /*
- * draw.h: the random draws that protect privacy, out of the bits of entropy.h.
+ * draw.h: the random draws that protect privacy, from the bits of entropy.h.
  */
 #ifndef DPERM_DRAW_H
 #define DPERM_DRAW_H
@@ -9,7 +9,7 @@
 
 #include "core/privacy/entropy.h"
 
-/* Exact draws, by integer arithmetic alone. */
+/* Exact draws, using only integer arithmetic. */
 extern uint64_t dperm_draw_word(DpermEntropy *e);
 extern bool dperm_draw_bit(DpermEntropy *e);
 extern uint64_t dperm_draw_below(DpermEntropy *e, uint64_t bound);
@@ -30,8 +30,8 @@ extern int64_t dperm_draw_discrete_laplace(DpermEntropy *e, int64_t scale);
 extern int64_t dperm_draw_discrete_laplace_ratio(DpermEntropy *e, int64_t num, int64_t den);
 
 /*
- * Draws of doubles that lie within a few units in the last place of an exact
- * draw, relatively.
+ * Draws of doubles whose relative distance from an exact draw is a few units in
+ * the last place.
  */
 extern double dperm_draw_exponential(DpermEntropy *e);
 extern double dperm_draw_normal(DpermEntropy *e);

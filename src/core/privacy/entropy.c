@@ -14,7 +14,7 @@ dperm_entropy_init(DpermEntropy *e, bool (*fill) (void *, void *, size_t), void 
 	e->arg = arg;
 }
 
-/* Forget the unused bits, in a way that the compiler keeps. */
+/* Erase the unused bits, in a way that the compiler does not optimise away. */
 void
 dperm_entropy_wipe(DpermEntropy *e)
 {

@@ -1,10 +1,10 @@
 /*
  * entropy.h: the random bits that protect privacy.
  *
- * They come from one callback: the server's strong random source; a fixed
- * stream in unit tests. A failed source is remembered in the struct: draws made
- * afterwards are meaningless, and the caller asks once at the end with
- * dperm_entropy_ok().
+ * They come from one callback: the server's strong random source, or a fixed
+ * stream in unit tests. If the source fails, the struct remembers it: draws
+ * made afterwards are meaningless, and the caller checks dperm_entropy_ok()
+ * once at the end.
  */
 #ifndef DPERM_ENTROPY_H
 #define DPERM_ENTROPY_H
@@ -27,14 +27,14 @@ typedef struct DpermEntropy
 extern void dperm_entropy_init(DpermEntropy *e, bool (*fill) (void *, void *, size_t),
 							   void *arg);
 
-/* Did every draw so far have its random bits? */
+/* Did the source provide random bits for every draw so far? */
 static inline bool
 dperm_entropy_ok(const DpermEntropy *e)
 {
 	return !e->failed;
 }
 
-/* Forget the unused bits. */
+/* Erase the unused bits. */
 extern void dperm_entropy_wipe(DpermEntropy *e);
 
 #endif							/* DPERM_ENTROPY_H */

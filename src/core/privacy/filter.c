@@ -9,8 +9,8 @@
 #include "core/privacy/composition.h"
 
 /*
- * The parts of delta that rules have: sums; Renyi divergences; and what has
- * none. Of eighths.
+ * The shares of delta, in eighths: for sums; for Renyi divergences; and for
+ * what has no divergence.
  */
 #define EIGHTHS 8
 #define SUM_EIGHTHS 4
@@ -20,15 +20,15 @@
 /* Steps of a bisection of doubles that are not far from 1. */
 #define SEARCH_STEPS 100
 
-/* Digits behind the point of a limit. */
+/* Digits after the point of a limit. */
 #define LIMIT_DIGITS 15
 
-/* Relative room for the rounding of a budget's epsilon and delta. */
+/* A relative margin for the rounding of a budget's epsilon and delta. */
 #define NUDGE (1 - 1e-15)
 
 /*
- * The divergence that converts to epsilon at a delta, as far as doubles tell;
- * negative if there is none.
+ * The divergence that converts to epsilon at a delta, within the precision of
+ * doubles; negative if there is none.
  */
 static double
 divergence_for(double epsilon, double delta, double order)
@@ -37,8 +37,8 @@ divergence_for(double epsilon, double delta, double order)
 	double		high = 2 * epsilon + 10;
 
 	/*
-	 * conversion adds what does not depend on the divergence, and room for
-	 * rounding
+	 * conversion adds terms that do not depend on the divergence, and a margin
+	 * for rounding
 	 */
 	if (dperm_composition_convert(low, order, delta) > epsilon)
 		return epsilon - dperm_composition_convert(low, order, delta);
@@ -55,8 +55,8 @@ divergence_for(double epsilon, double delta, double order)
 }
 
 /*
- * Rounded to three digits behind the point, for people; every order above 1 is
- * valid.
+ * Rounded to three digits after the point, for readability; every order above 1
+ * is valid.
  */
 double
 dperm_filter_order(double epsilon, double delta)
@@ -72,8 +72,8 @@ dperm_filter_order(double epsilon, double delta)
 		double		limit = divergence_for(epsilon, delta * RENYI_EIGHTHS / EIGHTHS, order);
 
 		/*
-		 * a little Gaussian noise costs in proportion to the order; a large
-		 * epsilon may have no order at all
+		 * the cost of a little Gaussian noise is proportional to the order; for
+		 * a large epsilon there may be no valid order
 		 */
 		double		count = limit > 0 ? limit / order : limit;
 

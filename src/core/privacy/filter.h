@@ -1,13 +1,13 @@
 /*
- * filter.h: when a budget is exhausted, whatever adaptive choices are made
+ * filter.h: when a budget is exhausted, for any adaptive choices
  * (docs/guarantee.md, "Budgets").
  *
  * A budget (E, D) allows a release as long as one of two rules holds for
- * everything so far and for the release itself: (A) epsilons add up to at most
- * E, and deltas to at most D/2; (B) Renyi divergences of one order, which is
- * fixed when the budget is created, add up to what converts to (E, 3D/8), and
- * deltas of what has no divergence to at most D/8. With D = 0: epsilons add up
- * to at most E, and there are no deltas.
+ * everything so far and the release itself: (A) epsilons add up to at most E,
+ * and deltas to at most D/2; (B) Renyi divergences of one order, fixed when the
+ * budget is created, add up to at most what converts to (E, 3D/8), and the
+ * deltas of releases without a divergence to at most D/8. With D = 0: epsilons
+ * add up to at most E, and there are no deltas.
  */
 #ifndef DPERM_FILTER_H
 #define DPERM_FILTER_H
@@ -17,11 +17,12 @@
 #include "core/privacy/amount.h"
 
 /*
- * Each release takes at least this delta: the tail of its noise, and cut loops.
+ * Each release takes at least this delta: the tail of its noise, and truncated
+ * loops.
  */
 #define DPERM_FILTER_TAIL 0x1p-64
 
-/* Digits behind the point that amounts of each kind are rounded up to. */
+/* Amounts of each kind are rounded up to this many digits after the point. */
 #define DPERM_EPSILON_DIGITS 12
 #define DPERM_DELTA_DIGITS 24
 #define DPERM_DIVERGENCE_DIGITS 15
@@ -40,12 +41,12 @@ typedef struct DpermFilterSums
 	DpermAmount epsilon;
 	DpermAmount delta;			/* tails included, unless the budget has no delta */
 	DpermAmount divergence;		/* Renyi, of the budget's order */
-	DpermAmount direct;			/* what of delta has no divergence */
+	DpermAmount direct;			/* delta of releases without a divergence */
 } DpermFilterSums;
 
 /*
- * The order for a budget: that of most releases with a little Gaussian noise
- * each.
+ * The order for a budget: the one that allows most releases with a little
+ * Gaussian noise each.
  */
 extern double dperm_filter_order(double epsilon, double delta);
 
@@ -54,15 +55,15 @@ extern double dperm_filter_order(double epsilon, double delta);
  */
 extern DpermAmount dperm_filter_limit(const DpermFilter *filter);
 
-/* Do these sums keep to one of the rules? */
+/* Do these sums satisfy one of the rules? */
 extern bool dperm_filter_allows(const DpermFilter *filter, const DpermFilterSums *spent);
 
-/* Sums of both. */
+/* The sum of both. */
 extern DpermFilterSums dperm_filter_add(const DpermFilterSums *a, const DpermFilterSums *b);
 
 /*
- * What a pure release spends, of a budget with this order; 0 if it has no
- * delta.
+ * What a pure release spends from a budget with this order (0: one without
+ * delta).
  */
 extern DpermFilterSums dperm_filter_pure(double epsilon, double order);
 

@@ -1,5 +1,5 @@
 /*
- * gaussian.c: how much Gaussian noise (epsilon, delta) asks for.
+ * gaussian.c: how much Gaussian noise (epsilon, delta) requires.
  */
 #include "core/privacy/gaussian.h"
 
@@ -8,22 +8,21 @@
 #define SQRT_HALF 0.70710678118654752440
 #define SQRT_TWO_PI 2.50662827463100050242
 
-/* What the terms of a formula may be off by, relatively, and more. */
+/* More than the relative error of the terms of a formula. */
 #define ROUNDING 1e-11
 
-/* A sigma is found up to this, relatively, and then made large enough. */
+/*
+ * The relative precision of the search for sigma; the result is then rounded
+ * up.
+ */
 #define PRECISION 1e-5
 
-/*
- * Below every sigma that is asked for; and how far the first step of the search
- * goes.
- */
+/* Below every sigma that can be needed; and the first step of the search. */
 #define SIGMA_MIN 1e-3
 #define FIRST_STEP 1.05
 
 /*
- * Steps towards the best tangent, any of which gives a bound; and how far they
- * may go.
+ * Steps towards the best tangent, each of which gives a bound; and their limit.
  */
 #define TANGENTS 16
 #define TANGENT_MAX 600
@@ -46,8 +45,8 @@ dperm_gaussian_delta(double mu, double epsilon)
 }
 
 /*
- * The least sigma at which something that falls with it is below delta, up to
- * PRECISION; it is not below from.
+ * The least sigma, up to PRECISION, at which a decreasing bound is below delta;
+ * the search starts at from.
  */
 static double
 find_sigma(double (*bound)(double sigma, double epsilon), double epsilon, double delta, double from)
@@ -103,11 +102,11 @@ mean_excess(double mu, double from, double *above)
 }
 
 /*
- * What is lost, (1 - exp(epsilon - loss))_+, is no convex function of the loss,
- * so averages cannot be taken apart; but it is below each of its tangents, and
- * below the positive part of one: with slope e^-p, from epsilon - (e^p - 1 - p)
- * on. Every p will do; the best one has e^p - 1 = the mean of the excess over
- * that point, where there is one.
+ * The function (1 - exp(epsilon - loss))_+ is not convex in the loss, so
+ * averages cannot be split; but it is below the positive part of each of its
+ * tangents: the one with slope e^-p is positive from epsilon - (e^p - 1 - p)
+ * on. Every p gives a bound; the best has e^p - 1 = the mean excess over that
+ * point, given that there is one.
  */
 double
 dperm_gaussian_average_delta(double mu, double epsilon)
@@ -143,8 +142,8 @@ dperm_gaussian_average_sigma(double epsilon, double delta)
 }
 
 /*
- * One row that is removed has one direction, all else is an average (section
- * "Gaussian noise").
+ * A single removed row has one direction; every other case is an average
+ * (section "Gaussian noise").
  */
 double
 dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit, double epsilon,

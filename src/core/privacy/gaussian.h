@@ -1,5 +1,5 @@
 /*
- * gaussian.h: how much Gaussian noise (epsilon, delta) asks for
+ * gaussian.h: how much Gaussian noise (epsilon, delta) requires
  * (docs/guarantee.md, "Gaussian noise").
  *
  * Every delta is an upper bound and every sigma large enough, rounding
@@ -21,15 +21,15 @@ extern double dperm_gaussian_sigma(double epsilon, double delta);
 
 /*
  * The same when the privacy loss is at most an average of terms max(0, Y), each
- * Y normal with variance mu^2 at most and half of its variance as its mean:
- * what the rows of a person come to, or a row and its replacement.
+ * Y normal with variance mu^2 at most and half of its variance as its mean: as
+ * for the rows of a person, or for a row and its replacement.
  */
 extern double dperm_gaussian_average_delta(double mu, double epsilon);
 extern double dperm_gaussian_average_sigma(double epsilon, double delta);
 
 /*
- * The standard deviation of objective perturbation's noise, once the slack is
- * taken off epsilon; rows have norm 1 at most.
+ * The standard deviation of objective perturbation's noise, after the slack is
+ * subtracted from epsilon; rows have norm at most 1.
  */
 extern double dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit,
 											 double epsilon, double delta);

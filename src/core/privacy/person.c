@@ -1,11 +1,11 @@
 /*
- * person.c: how much the rows of a person weigh.
+ * person.c: the weights of the rows of a person.
  */
 #include "core/privacy/person.h"
 
 #include <math.h>
 
-/* The parts of one unit. */
+/* The number of parts of one unit. */
 uint64_t
 dperm_person_parts(DpermUnit unit)
 {
@@ -24,7 +24,7 @@ dperm_person_weight(int64_t rows)
 	return fma((double) rows, weight, -1) > 0 ? nextafter(weight, 0) : weight;
 }
 
-/* Rounded down. */
+/* The parts of a person, rounded down. */
 int64_t
 dperm_person_count(int64_t some, int64_t rows)
 {

@@ -11,7 +11,7 @@ rotate(uint64_t x, int by)
 	return x << by | x >> (64 - by);
 }
 
-/* Little-endian 64 bits. */
+/* Load a little-endian 64-bit word. */
 static uint64_t
 load(const unsigned char *at)
 {
@@ -38,7 +38,7 @@ sip_round(uint64_t v[4])
 	v[2] = rotate(v[2], 32);
 }
 
-/* Take one word into the state. */
+/* Absorb one word into the state. */
 static void
 absorb(uint64_t v[4], uint64_t word)
 {

@@ -2,8 +2,9 @@
  * portion.h: which portion of a table a row belongs to.
  *
  * A keyed hash (SipHash-2-4, Aumasson and Bernstein 2012) of the identity of
- * the row. The key is fresh random bits for each call, so the assignment is
- * independent of everything in the table; it never looks at what a row holds.
+ * the row. The key consists of fresh random bits for each call, so the
+ * assignment is independent of everything in the table; it never looks at the
+ * contents of a row.
  */
 #ifndef DPERM_PORTION_H
 #define DPERM_PORTION_H

@@ -9,8 +9,8 @@
 
 /*
  * Grid points are clamped here before noise is added. The calibration makes the
- * grid so coarse that the clamp is out of reach but for the tail event of the
- * noise; a clamp is a contraction, so it never raises the sensitivity.
+ * grid so coarse that the clamp is only reached in the tail event of the noise;
+ * a clamp is a contraction, so it never increases the sensitivity.
  */
 #define POINT_MAX 0x1p60
 

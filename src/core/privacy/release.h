@@ -1,5 +1,6 @@
 /*
- * release.h: the last step before weights leave: a public grid and exact noise.
+ * release.h: the last step before weights are released: a public grid and exact
+ * noise.
  */
 #ifndef DPERM_RELEASE_H
 #define DPERM_RELEASE_H
@@ -10,7 +11,7 @@
 
 /*
  * Replace each weight by grid * (nearest grid point + discrete Laplace of the
- * given scale). What comes out is the only thing that may be shown.
+ * given scale). Only the result may be shown.
  */
 extern void dperm_release(DpermEntropy *e, int dim, double grid, int64_t scale,
 						  double *weights);

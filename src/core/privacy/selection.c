@@ -19,12 +19,12 @@ dperm_selection_budget(double epsilon)
 	if (isinf(epsilon))
 		return 0;
 
-	/* beyond 2^20 a single mistake decides anyway */
+	/* beyond 2^20 a single error decides anyway */
 	units = floor(ldexp(fmin(epsilon, 0x1p20), BUDGET_BITS));
 	return units < 1 ? 1 : (uint64_t) units;
 }
 
-/* The same for either relation. */
+/* The same for either kind of neighbours. */
 uint64_t
 dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours)
 {
@@ -38,9 +38,9 @@ static bool
 accept(DpermEntropy *e, int64_t excess, uint64_t budget, uint64_t parts)
 {
 	/*
-	 * The exponent is excess * budget / den: too large for a word, with up to
-	 * 2^33 units, so that whole units and parts of one are multiplied on their
-	 * own. budget is 2^41 at most, parts 2^20.
+	 * The exponent is excess * budget / den: too large for a word with up to
+	 * 2^33 units, so whole units and parts of a unit are multiplied separately.
+	 * budget is at most 2^41, parts at most 2^20.
 	 */
 	const uint64_t den = UINT64_C(2) << BUDGET_BITS;
 	uint64_t	units = (uint64_t) excess / parts;
@@ -99,8 +99,8 @@ dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget, ui
 	while (!e->failed)
 	{
 		/*
-		 * a uniform draw that is kept with its weight: the exponential
-		 * mechanism, exactly
+		 * a uniform draw, accepted with probability equal to its weight: the
+		 * exponential mechanism, exactly
 		 */
 		int			i = (int) dperm_draw_below(e, (uint64_t) count);
 

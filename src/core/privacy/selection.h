@@ -1,11 +1,11 @@
 /*
- * selection.h: a private choice among candidates by their number of mistakes.
+ * selection.h: a private choice among candidates by their number of errors.
  *
  * Replacing one row changes every count by at most one; replacing a person, by
- * at most the parts that a person counts for (person.h), of which mistakes are
- * a number. Both rules choose candidate i with an exponential preference in its
- * excess z_i - min z, and are epsilon-differentially private
- * (docs/guarantee.md, "Selection"). All arithmetic is on integers.
+ * at most the parts of a person (person.h), in which errors are counted. Both
+ * rules choose candidate i with an exponential preference in its excess z_i -
+ * min z, and are epsilon-differentially private (docs/guarantee.md,
+ * "Selection"). All arithmetic is on integers.
  */
 #ifndef DPERM_SELECTION_H
 #define DPERM_SELECTION_H
@@ -24,22 +24,21 @@ typedef enum DpermSelection
 
 /*
  * epsilon as a fraction num/2^20, rounded down so that no more is spent. At
- * least 2^-20; an infinite epsilon (num = 0) stands for the best candidate, the
- * first of those that tie.
+ * least 2^-20; an infinite epsilon (num = 0) selects the best candidate, the
+ * first one in case of a tie.
  */
 extern uint64_t dperm_selection_budget(double epsilon);
 
 /*
- * The same for either relation: twice as much if a row is removed, since counts
- * then change by half of what they change by when another takes its place, or
- * all of them in one direction.
+ * The same for either kind of neighbours: twice as much if a row is removed,
+ * since counts then change by half as much as when another row takes its place,
+ * or all in the same direction.
  */
 extern uint64_t dperm_selection_budget_for(double epsilon, DpermNeighbours neighbours);
 
 /*
- * The position of the chosen one among count candidates, whose mistakes are in
- * parts of a unit: dperm_person_parts(), 1 for rows, at most 2^20. order is
- * room for count ints.
+ * The position of the chosen candidate. Errors are counted in parts of a unit:
+ * dperm_person_parts(), 1 for rows, at most 2^20. order is room for count ints.
  */
 extern int dperm_selection_choose(DpermEntropy *e, DpermSelection rule, uint64_t budget,
 								  uint64_t parts, const int64_t *mistakes, int count, int *order);

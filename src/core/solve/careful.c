@@ -7,14 +7,14 @@
 
 #include "core/base/wide.h"
 
-/* A number of an array of high and one of low parts. */
+/* Element i of an array that is given as high and low parts. */
 static inline DpermWide
 wide_at(const double *high, const double *low, size_t i)
 {
 	return (DpermWide) {high[i], low[i]};
 }
 
-/* Add to such a number. */
+/* Add to such an element. */
 static inline void
 add_at(double *high, double *low, size_t i, DpermWide x)
 {

@@ -1,11 +1,10 @@
 /*
  * careful.h: a gradient over rows in twice the precision.
  *
- * Doubles are enough for most trainings. Where the weights are so large that
- * rounding of the margins could hide more than the certificate allows, and
- * where the solver stops short of its goal, the gradient is computed in wide
- * numbers, at weights that are wide themselves (docs/guarantee.md, "Careful
- * passes").
+ * Doubles are enough for most trainings. If the weights are so large that the
+ * rounding of margins could hide more than the certificate allows, or if the
+ * solver stops short of its goal, the gradient is computed in wide numbers, at
+ * weights that are also wide (docs/guarantee.md, "Careful passes").
  */
 #ifndef DPERM_CAREFUL_H
 #define DPERM_CAREFUL_H
@@ -30,7 +29,8 @@ extern void dperm_careful_merge(int dim, const double *more, const double *more_
 
 /*
  * A bound on |computed - exact| for the gradient of a regularised and tilted
- * mean over rows, at weights of a norm (docs/guarantee.md, "Careful passes").
+ * mean over rows, at weights of this norm (docs/guarantee.md, "Careful
+ * passes").
  */
 extern double dperm_careful_rounding(int dim, double curvature, int64_t rows, double lambda,
 									 double norm, double tilt);

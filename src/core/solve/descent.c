@@ -12,9 +12,9 @@
 #include "core/base/wide.h"
 
 /*
- * Refinement: a step is good with no more of the gradient left than this, and
- * taken if it removes this share of what it could. So many gradients are asked
- * for at most, and no step is smaller than this.
+ * Refinement: a step is good if it leaves at most REFINE_LEFT of the gradient,
+ * and taken if it removes REFINE_SHARE of what it could. At most REFINE_ASKS
+ * gradients are asked for, and no step is shorter than REFINE_SHORTEST.
  */
 #define REFINE_LEFT 0.5
 #define REFINE_SHARE 0.125
@@ -22,8 +22,8 @@
 #define REFINE_SHORTEST 1e-8
 
 /*
- * The method is run with a little more smoothness and a little less convexity
- * than there is, which pays for what rounding does to gradients and points.
+ * The method assumes slightly more smoothness and less convexity than there is,
+ * which makes up for the rounding of gradients and points.
  */
 #define MORE_SMOOTH (17.0 / 16)
 #define LESS_CONVEX (15.0 / 16)
@@ -37,7 +37,7 @@ enum
 	PHASE_END
 };
 
-/* Wide vectors that it keeps. */
+/* The number of wide vectors that it keeps. */
 #define VECTORS 5
 
 /* How many doubles of room it needs. */
@@ -48,8 +48,8 @@ dperm_descent_room(int dim)
 }
 
 /*
- * Smoothness, and the root of convexity over smoothness, as the method takes
- * them.
+ * Smoothness, and the square root of convexity over smoothness, as the method
+ * assumes them.
  */
 static double
 smoothness(double lambda, double curvature)
@@ -64,8 +64,8 @@ root_rate(double lambda, double curvature)
 }
 
 /*
- * The gradient below which rounding may keep the method (docs/guarantee.md,
- * Lemma 12): that of gradients, and that of points.
+ * Rounding of gradients and points may keep the method from getting below this
+ * gradient (docs/guarantee.md, Lemma 12).
  */
 double
 dperm_descent_reach(int dim, double lambda, double curvature, int64_t rows, double weight_bound,
@@ -81,7 +81,7 @@ dperm_descent_reach(int dim, double lambda, double curvature, int64_t rows, doub
 	return sqrt(2 * smooth * (1 + 1 / q) * 8 / (3 * q) * excess) + error;
 }
 
-/* The steps after which the gradient is half of the bound, or less. */
+/* The number of steps after which the gradient is at most half of the bound. */
 int64_t
 dperm_descent_steps(double lambda, double curvature, double weight_bound, double bound)
 {
@@ -144,8 +144,8 @@ ask_gradient(DpermDescent *descent, int phase, DpermAsk *ask)
 }
 
 /*
- * Add regulariser and tilt to the answer; what the norm of the exact gradient
- * is at most.
+ * Add regulariser and tilt to the answer; returns an upper bound on the norm of
+ * the exact gradient.
  */
 static double
 complete(DpermDescent *descent)
@@ -172,13 +172,13 @@ complete(DpermDescent *descent)
 		point += w.high * w.high;
 	}
 
-	/* the factor is for the rounding of the norm itself */
+	/* the factor allows for the rounding of the norm itself */
 	return sqrt(norm) * (1 + 1e-9) + dperm_careful_rounding(dim, problem->curvature, problem->rows,
 															problem->lambda, sqrt(point),
 															sqrt(tilt));
 }
 
-/* The end: hand out the point. */
+/* Finish, with the current point as the result. */
 static bool
 finish(DpermDescent *descent, bool certified)
 {
@@ -189,7 +189,7 @@ finish(DpermDescent *descent, bool certified)
 }
 
 /*
- * Begin the accelerated method, from the best point unless that is too far out.
+ * Begin the accelerated method, at the best point unless that is too far away.
  */
 static bool
 begin_descent(DpermDescent *descent, DpermAsk *ask)
@@ -205,7 +205,7 @@ begin_descent(DpermDescent *descent, DpermAsk *ask)
 	return ask_gradient(descent, PHASE_DESCEND, ask);
 }
 
-/* Try a share of the direction from the best point. */
+/* Try a step along the direction from the best point. */
 static bool
 try_step(DpermDescent *descent, double step, DpermAsk *ask)
 {
@@ -219,7 +219,7 @@ try_step(DpermDescent *descent, double step, DpermAsk *ask)
 	return ask_gradient(descent, PHASE_REFINE, ask);
 }
 
-/* Go on from the best point with the factor of a Hessian. */
+/* Continue from the best point with the factor of a Hessian. */
 static bool
 refine(DpermDescent *descent, DpermAsk *ask)
 {
@@ -232,8 +232,8 @@ refine(DpermDescent *descent, DpermAsk *ask)
 }
 
 /*
- * Ask for a Hessian at the best point; the gradient that comes with it is of no
- * interest.
+ * Ask for a Hessian at the best point; the gradient that comes with it is not
+ * used.
  */
 static bool
 ask_hessian(DpermDescent *descent, DpermAsk *ask)
@@ -245,7 +245,7 @@ ask_hessian(DpermDescent *descent, DpermAsk *ask)
 	return true;
 }
 
-/* The gradient where refinement has come to is there. */
+/* The gradient at the refined point has arrived. */
 static bool
 judge_refined(DpermDescent *descent, DpermAsk *ask)
 {
@@ -271,7 +271,7 @@ judge_refined(DpermDescent *descent, DpermAsk *ask)
 	return descent->fresh ? begin_descent(descent, ask) : ask_hessian(descent, ask);
 }
 
-/* The Hessian is there. */
+/* The Hessian has arrived. */
 static bool
 use_hessian(DpermDescent *descent, DpermAsk *ask)
 {
@@ -286,8 +286,8 @@ use_hessian(DpermDescent *descent, DpermAsk *ask)
 }
 
 /*
- * A step of the accelerated method: the gradient at y is there. x, v and y as
- * in docs/guarantee.md, Lemma 12:
+ * A step of the accelerated method, now that the gradient at y is known. x, v
+ * and y are those of docs/guarantee.md, Lemma 12:
  *
  *   x' = y - g/smooth,   v' = (1-q) v + q y - g/(q smooth),   y' = (x' + q v')/(1+q)
  */
@@ -322,7 +322,7 @@ descend(DpermDescent *descent, DpermAsk *ask)
 }
 
 /*
- * Take in the answer to what was asked last, and ask for more; false at the
+ * Process the answer to the last question, and ask the next one; false at the
  * end.
  */
 bool

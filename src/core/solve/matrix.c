@@ -1,12 +1,12 @@
 /*
- * matrix.c: rows in memory that answer what the solver asks.
+ * matrix.c: answer the solver's questions from rows in memory.
  */
 #include "core/solve/matrix.h"
 
 #include "core/encode/compact.h"
 #include "core/base/wide.h"
 
-/* The rows that are kept. */
+/* The matrix of the rows that are kept. */
 DpermMatrix
 dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss)
 {
@@ -15,7 +15,7 @@ dperm_matrix_of(const DpermKeep *keep, const DpermLayout *layout, DpermLoss loss
 		.stripes = DPERM_STRIPES};
 }
 
-/* Sums as means. */
+/* Turn sums into means. */
 void
 dperm_matrix_sums_means(const double *value, const double *gradient, const double *gradient_low,
 						double n, int dim, const DpermAsk *ask)
@@ -36,7 +36,7 @@ dperm_matrix_sums_means(const double *value, const double *gradient, const doubl
 	}
 }
 
-/* The sums of a finished pass as means. */
+/* Turn the sums of a finished pass into means. */
 void
 dperm_matrix_means(DpermMoments *m, double units, const DpermAsk *ask)
 {
@@ -59,7 +59,7 @@ row_words(const DpermMatrix *x, const DpermLayout *layout)
 	return x->compact ? dperm_compact_words(layout) : layout->words;
 }
 
-/* Add every step-th of count rows in one piece. */
+/* Add every step-th of count contiguous rows. */
 static void
 add_piece(const DpermMatrix *x, DpermMoments *m, const double *rows, int64_t count, int64_t step)
 {
@@ -94,7 +94,7 @@ dperm_matrix_start(const DpermMatrix *x, const DpermAsk *ask, DpermMoments *m)
 		dperm_moments_be_careful(m, ask->weights_low);
 }
 
-/* What the sums over some rows are divided by. */
+/* The divisor for sums over some of the rows. */
 static double
 units_of(const DpermMatrix *x, int64_t rows)
 {

@@ -9,11 +9,11 @@
 #include "core/base/linsys.h"
 
 /*
- * The start: the minimiser over few rows, then over more of them, each the
- * start of the next, at last over one stripe of all rows or over all of a
- * sample. Few are this many for each coordinate, and this many at least; more
- * are this many times as many. A minimiser over n rows need not be better than
- * the chance in their choice, 1/sqrt(n).
+ * The start: the minimiser over a few rows, then over more and more of them,
+ * each the start of the next, finally over one stripe of all rows or a whole
+ * sample. A few rows are FEW_ROWS per coordinate, but at least FEW_AT_LEAST;
+ * each step multiplies their number by MORE_TIMES. A minimiser over n rows need
+ * not be more accurate than the sampling error, 1/sqrt(n).
  */
 #define FEW_ROWS 2
 #define FEW_AT_LEAST 256
@@ -21,38 +21,36 @@
 #define CHANCE 0.05
 
 /*
- * Lambda over curvature from which on single precision is enough for a Hessian.
+ * From this ratio of lambda to curvature on, single precision is enough for a
+ * Hessian.
  */
 #define ROUGH_LAMBDA 4e-4
 
 /*
- * Where all rows are in memory, but compact, the minimiser over those is
- * corrected: the exact gradient there tells by what their gradient is wrong,
- * and that, as a tilt, moves their minimiser to the exact one, but for the
- * difference of the two Hessians times the way. After a correction that leaves
- * more of the gradient than this, and after so many of them, the solver turns
- * to the rows themselves.
+ * If all rows are in memory, but compact, the minimiser over those is
+ * corrected: the exact gradient there shows the error of their gradient. As a
+ * tilt, that error moves their minimiser to the exact one, up to the difference
+ * of the two Hessians times the distance. After a correction that leaves more
+ * than CORRECTION_LEFT of the gradient, or after CORRECTIONS of them, the
+ * solver turns to the rows themselves.
  */
 #define CORRECTION_LEFT 0.25
 #define CORRECTIONS 8
 
 /*
- * The minimiser over compact rows need not be better than their rounding, 2^-16
- * of chance, is likely to make it; later ones have to reach the goal.
+ * The minimiser over compact rows need not be more accurate than their random
+ * rounding by 2^-16 allows; later ones have to reach the goal.
  */
 #define COMPACT_CHANCE 0x1p-18
 
 /*
- * The gradient from which on single precision is not enough for the next step,
- * and how far off its values are.
+ * Below this gradient, single precision is not enough for the next step; and
+ * the error of values in single precision.
  */
 #define SINGLE_NORM 1e-5
 #define SINGLE_ERROR 1e-6
 
-/*
- * Passes over compact rows before that is given up; most often it takes less
- * than ten.
- */
+/* The limit on passes over compact rows; usually fewer than ten are needed. */
 #define COMPACT_ASKS 300
 
 /*
@@ -76,9 +74,9 @@ dperm_minimise_rough(const DpermMinimiseTask *task)
 }
 
 /*
- * Minimise over every step-th row of the sample, and leave the Hessian there in
- * the solver's place: of twice as many rows where that is cheap, because it
- * makes every step to come the better.
+ * Minimise over every step-th row of the sample, and leave the Hessian at the
+ * result in solver->hess: over twice as many rows if that is cheap, because it
+ * improves every later step.
  */
 static void
 solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, double *weights,
@@ -101,23 +99,21 @@ solve_sample(const DpermMinimise *min, const DpermProblem *whole, int64_t step, 
 	while (dperm_solver_next(&solver, &ask))
 		dperm_matrix_answer(&rows, &ask);
 
-	/* a start need not be certified */
+	/* the start need not be certified */
 	if (step > 1 && dperm_solver_hess_cost(problem.dim) <= DPERM_CHEAP_HESS)
 		rows.step = step / 2;
 	ask = dperm_solver_ask_metric(&solver, weights);
 	dperm_matrix_answer(&rows, &ask);
 }
 
-/* Does the sample have all rows? */
+/* Does the sample contain all rows? */
 static bool
 has_all(const DpermMatrix *sample, int64_t rows)
 {
 	return sample->count == (sample->of > 0 ? sample->of : rows);
 }
 
-/*
- * From every step-th row to more of them: by and by to one stripe, then to all.
- */
+/* The next, smaller step: gradually down to one stripe, then to all rows. */
 static int64_t
 next_step(int64_t step, int64_t stripes)
 {
@@ -128,7 +124,7 @@ next_step(int64_t step, int64_t stripes)
 }
 
 /*
- * A start for the solver; true when its place for a Hessian holds one to begin
+ * Find a start for the solver; true if solver->hess holds a Hessian to begin
  * with.
  */
 static bool
@@ -149,7 +145,7 @@ approach(const DpermMinimise *min, const DpermProblem *problem, double *weights,
 		step *= 2;
 	if (sample->count / step < few)
 	{
-		/* so few rows: the problem itself is as easy as its start */
+		/* with so few rows, the problem itself is as easy as its start */
 		if (all)
 			return false;
 		step = 1;
@@ -166,7 +162,7 @@ approach(const DpermMinimise *min, const DpermProblem *problem, double *weights,
 
 /*
  * Minimise over the compact rows, in single precision as long as that is
- * enough. It need not succeed: the exact gradient will tell.
+ * enough. It need not succeed: the exact gradient decides.
  */
 static void
 solve_compact(DpermMinimise *min)
@@ -183,7 +179,7 @@ solve_compact(DpermMinimise *min)
 			if (!rows.single)
 				return;
 
-			/* what is corrected has to be known exactly */
+			/* corrections need the exact gradient over compact rows */
 			rows.single = false;
 			dperm_solver_again(solver);
 			continue;
@@ -193,8 +189,8 @@ solve_compact(DpermMinimise *min)
 	}
 
 	/*
-	 * what is known there may be of another leg, so nothing can be corrected by
-	 * it
+	 * what is known there may belong to another leg, so it cannot be used for
+	 * corrections
 	 */
 	memcpy(min->weights, dperm_solver_at(solver)->weights,
 		   sizeof(double) * (size_t) min->problem.dim);
@@ -214,7 +210,7 @@ compact_problem(const DpermMinimise *min, double goal)
 	return problem;
 }
 
-/* Start with the minimiser over all rows as they are when compact. */
+/* Start with the minimiser over all compact rows. */
 static void
 start_correcting(DpermMinimise *min, bool metric, double *work)
 {
@@ -286,7 +282,9 @@ keep_best(DpermMinimise *min)
 	best->norm = exact->norm;
 }
 
-/* What rounding in doubles may have hidden of the gradient at the weights. */
+/*
+ * How much of the gradient at the weights rounding in doubles may have hidden.
+ */
 static double
 hidden(const DpermMinimise *min)
 {
@@ -297,8 +295,8 @@ hidden(const DpermMinimise *min)
 }
 
 /*
- * Take in the exact gradient at the minimiser over compact rows, and correct
- * that one; false if it is exact enough.
+ * Process the exact gradient at the minimiser over compact rows, and correct
+ * the minimiser; false if it is accurate enough.
  */
 static bool
 correct(DpermMinimise *min)
@@ -316,7 +314,7 @@ correct(DpermMinimise *min)
 	if (min->corrections++ == CORRECTIONS || !isfinite(min->exact.norm) ||
 		!(min->exact.norm <= CORRECTION_LEFT * before))
 	{
-		/* compact rows are of little use here, and so may be their Hessian */
+		/* compact rows are of little use here, and so may their Hessian be */
 		min->correcting = false;
 		dperm_solver_go_on(solver, &min->problem, &min->best, false);
 		return true;
@@ -337,9 +335,9 @@ correct(DpermMinimise *min)
 }
 
 /*
- * Doubles have come to an end, at weights with this computed gradient. They are
- * accepted if the exact one is within its bound all the same; else go on in
- * twice the precision.
+ * The solver has ended in doubles, at weights with this computed gradient.
+ * Accept them if the exact gradient is within its bound nevertheless; else
+ * continue in twice the precision.
  */
 static bool
 certify(DpermMinimise *min, double norm, DpermAsk *ask)
@@ -371,7 +369,7 @@ certify(DpermMinimise *min, double norm, DpermAsk *ask)
 	return dperm_descent_next(&min->descent, ask);
 }
 
-/* What to ask of all rows next; false at the end. */
+/* The next question about all rows; false at the end. */
 bool
 dperm_minimise_next(DpermMinimise *min, DpermAsk *ask)
 {

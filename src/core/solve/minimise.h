@@ -1,12 +1,12 @@
 /*
  * minimise.h: from rows to certified weights: the tool that mechanisms use.
  *
- * The way: a start on some rows or on compact ones, corrections of that,
- * Newton's method, and where doubles do not certify what it comes to, descent
- * in twice the precision. All rows are asked for by questions that the caller
- * answers. It knows nothing about privacy; what it promises is that the exact
- * gradient at the weights is within the bound that it was given
- * (docs/guarantee.md, "Rounding" and "The solver always certifies").
+ * The steps: a start on some rows or on compact ones, corrections, Newton's
+ * method, and, if doubles cannot certify the result, descent in twice the
+ * precision. Passes over all rows are questions that the caller answers. It
+ * knows nothing about privacy; it promises that the exact gradient at the
+ * weights is within the given bound (docs/guarantee.md, "Rounding" and "The
+ * solver always certifies").
  */
 #ifndef DPERM_MINIMISE_H
 #define DPERM_MINIMISE_H
@@ -26,24 +26,22 @@ typedef struct DpermMinimiseTask
 {
 	DpermLoss	loss;
 	int			dim;
-	int64_t		rows;			/* what the means are over: rows, or persons */
-	int64_t		most_rows;		/* that a sum may be of: more than rows if these are persons */
+	int64_t		rows;			/* number of units in the means: rows, or persons */
+	int64_t		most_rows;		/* terms of a sum at most: more than rows if units are persons */
 	double		lambda;
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* the solver aims at this computed norm of the gradient */
 	double		bound;			/* on the norm of the exact gradient */
 	/*
-	 * of a gradient in doubles: so much, and so much for each unit of norm of
-	 * the weights
+	 * rounding error of a gradient in doubles: constant term, and term per unit
+	 * of the norm of the weights
 	 */
 	double		rounding[2];
 	double		weight_bound;	/* on the norm of the minimiser */
-	int64_t		descent_steps;	/* after which descent has arrived */
-	/*
-	 * some of the rows, or all of them, perhaps compact, to start from; or NULL
-	 */
+	int64_t		descent_steps;	/* enough for descent */
+	/* some or all of the rows, perhaps compact, to start from; or NULL */
 	DpermMatrix *sample;
-	double		hess_cost;		/* as in DpermProblem, of all rows */
+	double		hess_cost;		/* as in DpermProblem, for all rows */
 	DpermPoll	poll;
 } DpermMinimiseTask;
 
@@ -57,15 +55,15 @@ typedef struct DpermMinimise
 	double	   *room;
 	DpermProblem problem;
 	DpermSolver solver;			/* over all rows; while correcting, over the compact ones */
-	bool		descending;		/* has the solver ended at weights that are not certified? */
+	bool		descending;		/* did the solver end at uncertified weights? */
 	DpermDescent descent;
 
-	/* as long as the minimiser over compact rows is corrected */
+	/* is the minimiser over compact rows being corrected? */
 	bool		correcting;
 	bool		asked;			/* for an exact gradient */
 	int			corrections;
 	DpermPoint	exact;			/* the weights, and what is known of G over all rows */
-	DpermPoint	best;			/* the best of those before */
+	DpermPoint	best;			/* the best of the earlier ones */
 	double	   *tilt;			/* dim: of the compact problem */
 } DpermMinimise;
 
@@ -82,7 +80,7 @@ extern bool dperm_minimise_rough(const DpermMinimiseTask *task);
 extern void dperm_minimise_start(DpermMinimise *min, const DpermMinimiseTask *task, double *weights,
 								 double *room);
 
-/* What to ask of all rows next; false at the end. */
+/* The next question about all rows; false at the end. */
 extern bool dperm_minimise_next(DpermMinimise *min, DpermAsk *ask);
 
 #endif							/* DPERM_MINIMISE_H */

@@ -13,8 +13,8 @@
 #include "core/base/vector.h"
 
 /*
- * Rows of a block: about 64 kB of them, so that they are read from memory once;
- * for a Hessian more, because the update is the better for it.
+ * Rows of a block: about 64 kB, so that they are read from memory once; more
+ * for a Hessian, because that makes the update more efficient.
  */
 static int
 block_rows_for(int dim, bool hessian)
@@ -29,8 +29,8 @@ block_rows_for(int dim, bool hessian)
 }
 
 /*
- * How many doubles of room a pass needs; codes need a word more than the vector
- * they stand for, and so does a weight.
+ * How many doubles of room a pass needs; codes need one word more than the
+ * vector they represent, and so does a weight.
  */
 size_t
 dperm_moments_room(int dim, bool hessian)
@@ -98,9 +98,7 @@ dperm_moments_be_rough(DpermMoments *m)
 	m->rough = m->hessian && m->layout.dense > DPERM_BLAS_SMALL;
 }
 
-/*
- * high + low += x without losing what does not fit into high (Knuth's two-sum).
- */
+/* high + low += x, keeping the rounding error in low (Knuth's two-sum). */
 static inline void
 add_compensated(double *high, double *low, double x)
 {
@@ -115,8 +113,8 @@ add_compensated(double *high, double *low, double x)
 #define WORD_CODES (sizeof(double) / sizeof(uint16_t))
 
 /*
- * What the codes of some rows, stride words apart, add to their margins: in
- * four sums, as dperm_rows_inner() does.
+ * Add the codes of some rows, stride words apart, to their margins, in four
+ * partial sums like dperm_rows_inner().
  */
 static void
 add_code_margins(DpermMoments *m, const uint16_t *codes, int count, size_t stride)
@@ -146,8 +144,8 @@ add_code_margins(DpermMoments *m, const uint16_t *codes, int count, size_t strid
 }
 
 /*
- * What they, from the first on, add to the gradient: the slopes are in place of
- * the margins.
+ * Add the codes of rows, beginning with first, to the gradient; slopes have
+ * replaced the margins.
  */
 static void
 add_code_slopes(DpermMoments *m, int first, int count, const uint16_t *codes, size_t stride)
@@ -163,8 +161,7 @@ add_code_slopes(DpermMoments *m, int first, int count, const uint16_t *codes, si
 }
 
 /*
- * What they add to the Hessian, in the upper triangle, where a column is
- * contiguous.
+ * Add them to the Hessian, in the upper triangle, where a column is contiguous.
  */
 static void
 add_code_curves(DpermMoments *m, const double *rows, int count, size_t stride)
@@ -196,7 +193,7 @@ add_code_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 	}
 }
 
-/* Bring what codes added from the upper triangle to the lower one. */
+/* Move the contribution of codes from the upper triangle to the lower one. */
 static void
 fold_code_curves(DpermMoments *m)
 {
@@ -210,7 +207,7 @@ fold_code_curves(DpermMoments *m)
 		}
 }
 
-/* What the numbers of some rows add to the Hessian. */
+/* Add the numbers of some rows to the Hessian. */
 static void
 add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 {
@@ -236,7 +233,7 @@ add_dense_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 							&m->dim);
 }
 
-/* Bring the update of the last few blocks into the Hessian. */
+/* Add the update of the last few blocks to the Hessian. */
 static void
 fold_rough_curves(DpermMoments *m)
 {
@@ -281,8 +278,8 @@ add_rough_curves(DpermMoments *m, const double *rows, int count, size_t stride)
 }
 
 /*
- * What some rows weigh, stride words apart, weight words behind their
- * beginning; NULL if they have no weights.
+ * Collect the weights of some rows, stride words apart, each at offset weight;
+ * NULL if rows have no weights.
  */
 static const double *
 gather_weights(const DpermMoments *m, const double *rows, int count, size_t stride, int weight,
@@ -295,7 +292,7 @@ gather_weights(const DpermMoments *m, const double *rows, int count, size_t stri
 	return weights;
 }
 
-/* Bring the sum of a block into that of all. */
+/* Add the sum of a block to the total. */
 static void
 add_part(DpermMoments *m)
 {
@@ -303,7 +300,7 @@ add_part(DpermMoments *m)
 		add_compensated(&m->gradient[j], &m->gradient_low[j], m->part[j]);
 }
 
-/* Bring the sum of some blocks into that of all. */
+/* Add the sum of some blocks to the total. */
 static void
 fold_group(DpermMoments *m)
 {
@@ -397,11 +394,11 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 }
 
 /*
- * Rows that are best added at a time when they need not be gathered: so many
+ * How many rows to add at a time if they need not be gathered: this many
  * eighths of a block, which stay in the nearest cache from the first product to
- * the second; but a Hessian is the better for whole blocks, and so are codes.
- * (There can be no more of such pieces than the bound on their rounding allows:
- * docs/guarantee.md, "Rounding".)
+ * the second; but whole blocks are better for a Hessian and for codes. (The
+ * bound on rounding limits the number of such pieces: docs/guarantee.md,
+ * "Rounding".)
  */
 static int
 piece_rows(const DpermMoments *m, int eighths)
@@ -440,7 +437,7 @@ dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
 	}
 }
 
-/* Bring the rows of the block under way into the sums. */
+/* Add the rows of the current block to the sums. */
 void
 dperm_moments_flush(DpermMoments *m)
 {
@@ -497,7 +494,7 @@ dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count, int6
 	}
 }
 
-/* Add sums that another pass made at the same weights. */
+/* Add the sums of another pass at the same weights. */
 void
 dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 					const double *gradient, const double *gradient_low,
@@ -536,8 +533,8 @@ dperm_moments_pack(const DpermMoments *m, double *packed)
 }
 
 /*
- * Roundings on the way of a product into its margin, besides a quarter of the
- * coordinates.
+ * The number of roundings of a product on its way into the margin, in addition
+ * to a quarter of the coordinates.
  */
 #define MARGIN_ROUNDINGS 16
 

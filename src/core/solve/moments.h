@@ -7,8 +7,8 @@
  * full block costs two matrix-vector products and one symmetric rank-k update
  * for the numbers of its rows, and a look-up for each code (layout.h). The sums
  * of blocks are compensated, so the rounding error of the gradient does not
- * grow with the number of rows: that is what dperm_moments_rounding() states
- * and the certificate of the solver rests on.
+ * grow with the number of rows: dperm_moments_rounding() is the bound, and the
+ * certificate of the solver relies on it.
  */
 #ifndef DPERM_MOMENTS_H
 #define DPERM_MOMENTS_H
@@ -27,14 +27,14 @@
 #define DPERM_PIECE_ROWS 96
 
 /*
- * Blocks of a careful pass whose sums are added up before they are added to
- * all.
+ * In a careful pass, the sums of this many blocks are combined before they are
+ * added to the total.
  */
 #define DPERM_GROUP_BLOCKS 4096
 
 /*
- * Rows whose updates are added up in single precision, by a BLAS, which may do
- * it in any order.
+ * The updates of this many rows are added up in single precision by BLAS, in
+ * any order.
  */
 #define DPERM_ROUGH_ROWS 512
 
@@ -43,10 +43,10 @@ typedef struct DpermMoments
 	int			dim;
 	DpermLayout layout;			/* of the rows */
 	bool		hessian;		/* accumulate second derivatives too? */
-	bool		rough;			/* those of numbers in single precision? */
-	bool		careful;		/* the gradient, and nothing else, in twice the precision? */
+	bool		rough;			/* the part for numbers in single precision? */
+	bool		careful;		/* only the gradient, in twice the precision? */
 	DpermLoss	loss;
-	int64_t		rows;			/* rows summed up or waiting in the block */
+	int64_t		rows;			/* rows added or waiting in the block */
 
 	/* sums, each as a pair high + low; the Hessian as its lower triangle */
 	double		value[2];
@@ -55,17 +55,17 @@ typedef struct DpermMoments
 	double	   *hess;			/* dim x dim by columns; NULL without hessian. Between flushes, what
 								 * codes add is in the upper triangle. */
 
-	double	   *weights;		/* dim, and a zero for the code of no category */
+	double	   *weights;		/* dim, and a zero for the code "no category" */
 	double	   *weights_low;	/* dim, if careful */
 
-	/* the block under way, and scratch */
+	/* the current block, and scratch space */
 	int			block_rows;		/* capacity */
 	int			block_used;
 	double	   *block;			/* block_rows x layout.words, row after row */
 	double	   *scaled;			/* their numbers, times the root of the curvature */
 	float	   *rough_scaled;	/* the same, if rough */
 	float	   *rough_hess;		/* dense x dense: the update of the last few blocks */
-	int			rough_rows;		/* of how many rows */
+	int			rough_rows;		/* number of rows in it */
 	double	   *margin;			/* block_rows */
 	double	   *curve;			/* block_rows */
 	double	   *part;			/* dim + 1 */
@@ -78,30 +78,30 @@ typedef struct DpermMoments
 extern size_t dperm_moments_room(int dim, bool hessian);
 
 /*
- * Start a pass over rows of a layout, with zero sums; room stays in use. There
- * is room for any layout where there is for vectors.
+ * Start a pass over rows of a layout, with zero sums; room stays in use. Room
+ * for vectors is enough for any layout.
  */
 extern void dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layout,
 									bool hessian, const double *weights, double *room);
 
 /*
- * Just after the start of a pass with a Hessian: single precision is enough for
- * it. That is twice as fast; as the metric of a solver it will do where lambda
- * is not tiny.
+ * To be called just after the start of a pass with a Hessian if single
+ * precision is enough for it. That is twice as fast, and good enough for the
+ * metric of a solver unless lambda is tiny.
  *
- * How far off it is: a term is the product of two factors that were rounded up
- * to 4 times each, and is rounded again, and so are at most DPERM_ROUGH_ROWS -
- * 1 sums, in whatever order. With u = 2^-24, (DPERM_ROUGH_ROWS + 8) u (1 +
- * 1e-4) sum loss'' |a_i| |a_j| bounds the error of an element; rows have norm
- * at most 1, so that of the whole matrix, in the 2-norm, is at most 3.2e-5
- * times rows times the curvature of the loss.
+ * The error: a term is the product of two factors that were rounded up to 4
+ * times each, and is rounded again, and so are at most DPERM_ROUGH_ROWS - 1
+ * sums, in any order. With u = 2^-24, (DPERM_ROUGH_ROWS + 8) u (1 + 1e-4) sum
+ * loss'' |a_i| |a_j| bounds the error of an element; rows have norm at most 1,
+ * so that of the whole matrix, in the 2-norm, is at most 3.2e-5 times rows
+ * times the curvature of the loss.
  */
 extern void dperm_moments_be_rough(DpermMoments *m);
 
 /*
- * Just after the start of a pass without a Hessian: the weights are wide
- * (wide.h), these are their low parts, and so is the gradient. The mean loss is
- * not computed.
+ * To be called just after the start of a pass without a Hessian if weights and
+ * gradient are wide (wide.h); weights_low are the low parts of the weights. The
+ * mean loss is not computed.
  */
 extern void dperm_moments_be_careful(DpermMoments *m, const double *weights_low);
 
@@ -112,8 +112,8 @@ extern double *dperm_moments_next(DpermMoments *m);
 extern double *dperm_moments_next_rows(DpermMoments *m, int count);
 
 /*
- * Add every step-th of rows that lie in memory already, row after row: count is
- * how many of them are added.
+ * Add every step-th of rows that are contiguous in memory; count is how many
+ * are added.
  */
 extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t count,
 									int64_t step);
@@ -121,17 +121,16 @@ extern void dperm_moments_add_every(DpermMoments *m, const double *rows, int64_t
 /*
  * Add rows in their compact form, count of them, stride words apart; if single,
  * a gradient (not a Hessian) is summed up in single precision within each
- * block: good to about 1e-8 for weights of norm at most 1.
+ * block: accurate to about 1e-8 for weights of norm at most 1.
  */
 extern void dperm_moments_add_compact(DpermMoments *m, const double *compact, int64_t count,
 									  size_t stride, bool single);
 
-/* Bring the rows of the block under way into the sums. */
+/* Add the rows of the current block to the sums. */
 extern void dperm_moments_flush(DpermMoments *m);
 
 /*
- * Add sums that another pass made at the same weights. hess is packed, by
- * columns.
+ * Add the sums of another pass at the same weights. hess is packed, by columns.
  */
 extern void dperm_moments_merge(DpermMoments *m, int64_t rows, const double *value,
 								const double *gradient, const double *gradient_low,
@@ -140,7 +139,7 @@ extern void dperm_moments_merge(DpermMoments *m, int64_t rows, const double *val
 /* The lower triangle of the Hessian, column after column. */
 extern void dperm_moments_pack(const DpermMoments *m, double *packed);
 
-/* Overwrite secrets in a way that the compiler keeps. */
+/* Overwrite secrets in a way that the compiler does not optimise away. */
 static inline void
 dperm_wipe(double *x, size_t count)
 {
@@ -158,14 +157,13 @@ dperm_packed_size(int dim)
 }
 
 /*
- * What one rounding may be off by, relatively, and something for terms of
- * second order.
+ * The relative error of one rounding, with a margin for terms of second order.
  */
 #define DPERM_ROUNDING_UNIT (1.0625 * 0x1p-53)
 
 /*
- * A bound on |computed - exact| for the mean gradient at weights of a norm, for
- * a loss of curvature at most c (docs/guarantee.md, "Rounding").
+ * A bound on |computed - exact| for the mean gradient at weights of this norm,
+ * for a loss of this curvature at most (docs/guarantee.md, "Rounding").
  */
 extern double dperm_moments_rounding(int dim, double curvature, double norm);
 

@@ -35,20 +35,20 @@ enum
 /* More than any encoder needs: names and categories of all columns. */
 #define ENCODER_MAX (INT64_C(1) << 28)
 
-/* Bytes of a positive value: no longer one is looked at. */
+/* The largest positive value in bytes; longer values are not compared. */
 #define POSITIVE_MAX (INT64_C(1) << 17)
 
 /*
- * What is said about labels is one word: one more than the bytes of the
- * positive value, their encoding, the type.
+ * One word describes the labels: the bytes of the positive value plus one,
+ * their encoding, the type.
  */
 #define LABEL_POSITIVE(word) ((word) & 0xffffff)
 #define LABEL_ENCODING(word) ((word) >> 24 & 0xff)
 #define LABEL_TYPE(word) ((word) >> 32)
 
 /*
- * So is what is counted: bins, and one more than the number of persons, or 0 if
- * rows are the units.
+ * Another describes the units: bins, and the number of persons plus one, or 0
+ * if rows are the units.
  */
 #define UNITS_BINS(word) ((word) & 0xffff)
 #define UNITS_PERSONS(word) ((word) >> 16)
@@ -68,7 +68,7 @@ dperm_pass_gradient_at(const DpermPass *pass)
 	return DPERM_PASS_HEADER + (pass->order == DPERM_PASS_CAREFUL ? 2 : 1) * (size_t) pass->dim;
 }
 
-/* Counts are where sums are in other passes. */
+/* Counts take the place of the sums of other passes. */
 size_t
 dperm_pass_counts_at(const DpermPass *pass)
 {
@@ -98,14 +98,14 @@ dperm_pass_encoder_at(const DpermPass *pass)
 	return dperm_pass_readers_at(pass) + (size_t) pass->readers;
 }
 
-/* Words that bytes take. */
+/* The number of words for this many bytes. */
 static size_t
 words_of_bytes(uint64_t bytes)
 {
 	return (size_t) (bytes + 7) / 8;
 }
 
-/* The same for a positive value, whose length is given as one more. */
+/* The same for a positive value, whose length is given plus one. */
 static size_t
 words_of_positive(uint64_t positive)
 {
@@ -147,20 +147,19 @@ dperm_pass_write(const DpermPass *pass, uint64_t *words)
 	words[AT_DIGEST] = pass->digest;
 }
 
-/*
- * What is wrong with the fields that a pass that counts has, or does not have.
- */
+/* Check the fields that are only for passes that count, or only for others. */
 static const char *
 count_fault(const uint64_t *words)
 {
 	if (words[AT_ORDER] != DPERM_PASS_COUNT)
-		return UNITS_BINS(words[AT_UNITS]) != 0 ? "bins in a pass that does not count" : NULL;
+		return UNITS_BINS(words[AT_UNITS]) != 0 ? "there are bins in a pass that does not "
+												  "count" : NULL;
 	if (UNITS_BINS(words[AT_UNITS]) > DPERM_BINS_MAX)
 		return "the number of bins is out of range";
 	if ((words[AT_LOSS] | words[AT_H] | words[AT_VALUE] | words[AT_VALUE_LOW]) != 0)
-		return "a loss in a pass that counts";
+		return "there is a loss in a pass that counts";
 	if (words[AT_SEED] != 0)
-		return "a digest in a pass that counts";
+		return "there is a digest in a pass that counts";
 	return NULL;
 }
 
@@ -191,11 +190,11 @@ header_fault(const uint64_t *words)
 		(LABEL_POSITIVE(words[AT_LABEL]) == 0 && LABEL_ENCODING(words[AT_LABEL]) != 0))
 		return "the positive value is out of range";
 	if (words[AT_DIGEST] != 0 && (words[AT_SEED] == 0 || words[AT_ROWS] == 0))
-		return "a digest of nothing";
+		return "there is a digest without a seed";
 	return count_fault(words);
 }
 
-/* Are all numbers finite, from some word to another? */
+/* Are all numbers in a range of words finite? */
 static bool
 are_finite(const uint64_t *words, size_t from, size_t to)
 {
@@ -205,9 +204,7 @@ are_finite(const uint64_t *words, size_t from, size_t to)
 	return true;
 }
 
-/*
- * Are no more rows counted than there are, or no more parts than they can have?
- */
+/* Do the counts add up to at most the number of rows, or of parts of rows? */
 static bool
 counts_fit(const uint64_t *words, const DpermPass *pass)
 {
@@ -257,7 +254,7 @@ dperm_pass_read(const uint64_t *words, size_t count, DpermPass *pass, const char
 	return *why == NULL;
 }
 
-/* How many leading words are words and not bytes. */
+/* The number of leading words that are words, not bytes. */
 size_t
 dperm_pass_ordered_words(const uint64_t *words, size_t count)
 {

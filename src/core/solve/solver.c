@@ -11,17 +11,16 @@
 #include "core/base/linsys.h"
 
 /*
- * Steps before the path of lambda is tried, and on each leg of it; trials of a
- * line search.
+ * Limits: steps before the lambda path is tried, steps on each leg of it, and
+ * trials of a line search.
  */
 #define FIRST_STEPS 100
-#define FEW_STEPS 10			/* where the path is likely to be the better way */
+#define FEW_STEPS 10			/* where the path is likely to be better */
 #define LEG_STEPS 500
 #define MAX_TRIALS 60
 
 /*
- * The path of lambda, and how well each point on it is solved: |gradient| /
- * lambda.
+ * The lambda path, and the accuracy of each point on it: |gradient| / lambda.
  */
 #define PATH_START 0.1
 #define PATH_FACTOR 0.03
@@ -29,9 +28,9 @@
 
 /*
  * Wolfe's constants: a step may leave this share of the slope, on either side
- * of zero. After some steps of a leg the search becomes all but exact: across a
- * valley as narrow as the bend of a loss, steps that are merely good enough
- * zigzag, and a thousand of them come no nearer than twenty exact ones.
+ * of zero. After some steps of a leg the search becomes almost exact: across a
+ * valley as narrow as the bend of a loss, inexact steps zigzag, and a thousand
+ * of them achieve no more than twenty exact ones.
  */
 #define SLOPE_LEFT 0.9
 #define SLOPE_OVERSHOT 0.8
@@ -39,26 +38,27 @@
 #define EXACT_SLOPE 0.05
 
 /*
- * What a Hessian of rows in memory costs, in gradients: so many, and so many
- * for each coordinate.
+ * The cost of a Hessian of rows in memory, in gradients: constant, and per
+ * coordinate.
  */
 #define HESS_COST 1.5
 #define HESS_COST_EACH (1.0 / 29)
 
 /*
- * A new Hessian is not worth asking for when the goal is this many steps ahead.
+ * A new Hessian is not worth its cost if the goal is at most this many steps
+ * away.
  */
 #define NEAR_STEPS 2
 
 /* A step that leaves more of the gradient than this is slow. */
 #define SLOW_RATE 0.25
 
-/* What was asked last. */
+/* The last question. */
 enum
 {
 	PHASE_START,				/* nothing yet */
-	PHASE_AGAIN,				/* nothing that still counts */
-	PHASE_KNOWN,				/* nothing is left to ask of the point */
+	PHASE_AGAIN,				/* nothing that is still valid */
+	PHASE_KNOWN,				/* everything about the point is known */
 	PHASE_POINT,				/* the point itself */
 	PHASE_TRIAL,				/* a trial of the line search */
 	PHASE_END
@@ -67,9 +67,9 @@ enum
 /* Which problem is being solved. */
 enum
 {
-	LEG_DIRECT,					/* the one that was given */
-	LEG_PATH,					/* one of a larger lambda, on the way to it */
-	LEG_LAST					/* the one that was given, from the end of the path */
+	LEG_DIRECT,					/* the given one */
+	LEG_PATH,					/* one with a larger lambda, on the way to it */
+	LEG_LAST					/* the given one, from the end of the path */
 };
 
 /* What solver.hess holds. */
@@ -87,7 +87,7 @@ dperm_solver_room(int dim)
 	return (size_t) dim * dim + (5 + 2 * DPERM_SOLVER_PAIRS) * (size_t) dim;
 }
 
-/* What a Hessian of rows in memory costs. */
+/* The cost of a Hessian of rows in memory. */
 double
 dperm_solver_hess_cost(int dim)
 {
@@ -107,7 +107,7 @@ reached(const DpermSolver *solver, const DpermPoint *at)
 		sqrt(dperm_dot(problem->dim, at->weights, at->weights));
 }
 
-/* Begin to solve the problem of a leg from where we are. */
+/* Begin to solve the problem of a leg from the current point. */
 static void
 begin_leg(DpermSolver *solver, int leg, double lambda)
 {
@@ -115,7 +115,7 @@ begin_leg(DpermSolver *solver, int leg, double lambda)
 	solver->steps = 0;
 	solver->phase = PHASE_START;
 	solver->metric = METRIC_NONE;
-	/* worth having with the first step of all */
+	/* worth asking for with the very first step */
 	solver->want_hess = solver->problem.hess_cost <= DPERM_CHEAP_HESS;
 	solver->problem.lambda = lambda;
 	solver->problem.goal = leg == LEG_PATH ? fmax(PATH_GOAL * lambda, solver->goal) :
@@ -123,8 +123,8 @@ begin_leg(DpermSolver *solver, int leg, double lambda)
 }
 
 /*
- * Begin the path: follow the minimiser along a falling lambda. With a strong
- * regulariser Newton's method is at home, and each minimiser is a good start
+ * Begin the path: follow the minimiser along a decreasing lambda. With a strong
+ * regulariser Newton's method works best, and each minimiser is a good start
  * for the next one.
  */
 static void
@@ -133,7 +133,7 @@ begin_path(DpermSolver *solver)
 	begin_leg(solver, LEG_PATH, fmax(solver->lambda, PATH_START));
 }
 
-/* Take over a problem. */
+/* Set the problem. */
 static void
 set_problem(DpermSolver *solver, const DpermProblem *problem)
 {
@@ -144,7 +144,7 @@ set_problem(DpermSolver *solver, const DpermProblem *problem)
 		solver->problem.hess_cost = dperm_solver_hess_cost(problem->dim);
 }
 
-/* Prepare. */
+/* Initialise the solver. */
 void
 dperm_solver_start(DpermSolver *solver, const DpermProblem *problem, double *weights,
 				   double *room)
@@ -235,8 +235,9 @@ find_direction(DpermSolver *solver)
 		factor(solver, &trace);
 
 	/*
-	 * The Hessian is at least lambda in exact arithmetic. Should rounding have
-	 * made it indefinite all the same, a plain gradient step still descends.
+	 * In exact arithmetic all eigenvalues are at least lambda. If rounding has
+	 * made the Hessian indefinite nevertheless, a plain gradient step still
+	 * descends.
 	 */
 	if (solver->metric == METRIC_NONE)
 	{
@@ -265,7 +266,7 @@ find_direction(DpermSolver *solver)
 	}
 }
 
-/* Correct the metric by the way from the point to the trial. */
+/* Update the metric with the move from the point to the trial. */
 static void
 remember(DpermSolver *solver)
 {
@@ -292,17 +293,17 @@ remember(DpermSolver *solver)
 		change[i] = solver->trial.gradient[i] - solver->at.gradient[i];
 	}
 
-	/* G is lambda-convex: what says otherwise is rounding */
+	/* G is lambda-convex: anything else is rounding */
 	product = dperm_dot(dim, move, change);
 	if (product >= solver->problem.lambda / 2 * dperm_dot(dim, move, move) && product > 0)
 		solver->products[solver->pairs++] = product;
 }
 
 /*
- * A step between low (slope still steep) and high (too far). Where the slope
- * would vanish if it were linear; every other time the geometric mean, because
- * the right step can be many orders of magnitude shorter: far from the bend,
- * the Huber losses have no curvature but lambda.
+ * A step between low (slope still steep) and high (too far). It is where the
+ * slope would vanish if it were linear; every other time it is the geometric
+ * mean, because the right step can be many orders of magnitude shorter: far
+ * from the bend, the only curvature of the Huber losses is lambda.
  */
 static double
 inside(double low, double low_slope, double high, double high_slope, bool bisect)
@@ -319,7 +320,7 @@ inside(double low, double low_slope, double high, double high_slope, bool bisect
 	return high > 4 * low ? sqrt(low) * sqrt(high) : (low + high) / 2;
 }
 
-/* Ask about a point; the answer goes there. */
+/* Ask about a point; the answer is stored in it. */
 static bool
 ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, DpermAsk *ask)
 {
@@ -332,13 +333,13 @@ ask_point(DpermSolver *solver, DpermPoint *point, bool with_hess, int phase, Dpe
 	return true;
 }
 
-/* Ask about the step that the line search has come to. */
+/* Ask about the current step of the line search. */
 static bool
 ask_trial(DpermSolver *solver, DpermAsk *ask)
 {
 	/*
-	 * a full step is usually taken, so the next Hessian comes with it if one is
-	 * wanted
+	 * a full step is usually accepted, so ask for the next Hessian with it if
+	 * one is wanted
 	 */
 	bool		with_hess = solver->trials == 0 && solver->want_hess;
 
@@ -347,15 +348,15 @@ ask_trial(DpermSolver *solver, DpermAsk *ask)
 	return ask_point(solver, &solver->trial, with_hess, PHASE_TRIAL, ask);
 }
 
-/* The leg is over, and so may be the whole. */
+/* The leg is finished, and perhaps the whole problem. */
 static bool
 end_leg(DpermSolver *solver, DpermStatus status, DpermAsk *ask)
 {
 	if (solver->leg == LEG_DIRECT && status == DPERM_NOT_CERTIFIED)
 	{
 		/*
-		 * a bad start for a loss with flat pieces, which is crossed bend by
-		 * bend
+		 * a bad start for a loss with flat pieces, which have to be crossed
+		 * bend by bend
 		 */
 		begin_path(solver);
 		return dperm_solver_next(solver, ask);
@@ -377,7 +378,8 @@ end_leg(DpermSolver *solver, DpermStatus status, DpermAsk *ask)
 }
 
 /*
- * No step along the direction improves: with a stale metric that is its fault.
+ * No step along the direction is an improvement. If the metric is stale, renew
+ * it.
  */
 static bool
 stuck(DpermSolver *solver, DpermAsk *ask)
@@ -389,7 +391,7 @@ stuck(DpermSolver *solver, DpermAsk *ask)
 	return ask_point(solver, &solver->at, true, PHASE_POINT, ask);
 }
 
-/* At a point of which all is known: stop, or go on from it. */
+/* Everything about the point is known: stop, or continue from it. */
 static bool
 proceed(DpermSolver *solver, DpermAsk *ask)
 {
@@ -417,7 +419,7 @@ proceed(DpermSolver *solver, DpermAsk *ask)
 	return ask_trial(solver, ask);
 }
 
-/* Does a Hessian at the next point pay, as things went with this step? */
+/* Judging from this step, does a Hessian at the next point pay off? */
 static bool
 hess_pays(const DpermSolver *solver, double before)
 {
@@ -431,7 +433,7 @@ hess_pays(const DpermSolver *solver, double before)
 		NEAR_STEPS + solver->problem.hess_cost;
 }
 
-/* The trial is good enough: it becomes the point. */
+/* Accept the trial as the new point. */
 static bool
 take_trial(DpermSolver *solver, DpermAsk *ask)
 {
@@ -441,7 +443,7 @@ take_trial(DpermSolver *solver, DpermAsk *ask)
 	if (solver->metric == METRIC_FACTOR)
 		remember(solver);
 	else if (!with_hess)
-		solver->metric = METRIC_NONE;	/* that Hessian was of a trial that was not taken */
+		solver->metric = METRIC_NONE;	/* that Hessian belongs to a rejected trial */
 	solver->at = solver->trial;
 	solver->trial = was;
 	solver->fresh = with_hess;
@@ -449,7 +451,7 @@ take_trial(DpermSolver *solver, DpermAsk *ask)
 	return proceed(solver, ask);
 }
 
-/* The answer for a trial is there. */
+/* The answer for a trial has arrived. */
 static bool
 judge_trial(DpermSolver *solver, DpermAsk *ask)
 {
@@ -490,7 +492,7 @@ judge_trial(DpermSolver *solver, DpermAsk *ask)
 }
 
 /*
- * Take in the answer to what was asked last, and ask for more; false at the
+ * Process the answer to the last question, and ask the next one; false at the
  * end.
  */
 bool
@@ -516,7 +518,7 @@ dperm_solver_next(DpermSolver *solver, DpermAsk *ask)
 	return false;
 }
 
-/* Go on from the end, on the direct way. */
+/* Resume after the end, on the direct leg. */
 static void
 resume(DpermSolver *solver, int phase)
 {
@@ -526,14 +528,14 @@ resume(DpermSolver *solver, int phase)
 	solver->phase = phase;
 }
 
-/* Go on with more exact answers. */
+/* Continue with more accurate answers. */
 void
 dperm_solver_again(DpermSolver *solver)
 {
 	resume(solver, PHASE_AGAIN);
 }
 
-/* Go on with another problem. */
+/* Continue with another problem. */
 void
 dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem, const DpermPoint *from,
 				   bool alike)

@@ -1,16 +1,16 @@
 /*
- * solver.h: minimise a regularised empirical risk by asking about it.
+ * solver.h: minimise a regularised empirical risk by asking questions about it.
  *
  *   G(f) = mean loss(f) + (lambda/2) |f|^2 + tilt . f
  *
  * The solver knows neither rows nor SQL nor privacy: it asks for the mean loss
  * and its derivatives at a point, which may cost a scan of a table. A gradient
- * is cheap and a Hessian is dear, so a Hessian serves for many steps, corrected
- * by what the gradients tell (BFGS with the factor of the Hessian as the metric
- * to start from); a new one is asked for when it saves more than it costs. It
- * converges from any start: a step with a fresh Hessian descends because that
- * is at least lambda, and every step satisfies Wolfe's conditions in the form
- * that survives rounding (Hager and Zhang 2005).
+ * is cheap and a Hessian expensive, so a Hessian serves for many steps,
+ * corrected with the gradients (BFGS with the factor of the Hessian as the
+ * initial metric); the solver asks for a new one when it saves more than it
+ * costs. It converges from any start: a step with a fresh Hessian descends
+ * because its eigenvalues are at least lambda, and every step satisfies Wolfe's
+ * conditions in the form that survives rounding (Hager and Zhang 2005).
  */
 #ifndef DPERM_SOLVER_H
 #define DPERM_SOLVER_H
@@ -42,20 +42,26 @@ typedef struct DpermProblem
 	double		lambda;			/* > 0 */
 	const double *tilt;			/* dim; NULL for none */
 	double		goal;			/* stop at |gradient of G| <= goal, */
-	double		rounding
-		[2]; /* or at what rounding may make of it: so much, and so much for each unit of norm of
-								 * the weights */
-	/* has the loss flat pieces? They are crossed on a path of lambda. */
+	/*
+	 * or within its rounding error: constant term, and term per unit of the
+	 * norm of the weights
+	 */
+	double		rounding[2];
+	/* does the loss have flat pieces? They are crossed on a lambda path. */
 	bool		flat;
 	double		hess_cost;		/* of a Hessian, in gradients; 0: dperm_solver_hess_cost() */
 	/*
-	 * of values, for weights of norm 1, relative to 1 or more; 0: as of doubles
+	 * error of values, for weights of norm 1, relative to 1 or more; 0: that of
+	 * doubles
 	 */
 	double		value_error;
 	DpermPoll	poll;
 } DpermProblem;
 
-/* What a Hessian of rows in memory costs, in gradients; and what is cheap. */
+/*
+ * The cost of a Hessian of rows in memory, in gradients; and a cost that counts
+ * as cheap.
+ */
 extern double dperm_solver_hess_cost(int dim);
 #define DPERM_CHEAP_HESS 4
 
@@ -63,7 +69,7 @@ extern double dperm_solver_hess_cost(int dim);
 extern size_t dperm_solver_room(int dim);
 
 /*
- * Improve weights until the goal is reached. The caller is in command, so that
+ * Improve weights until the goal is reached. The caller has control, so that
  * several solvers can share one scan:
  *
  *   dperm_solver_start(&solver, &problem, weights, room);
@@ -71,8 +77,8 @@ extern size_t dperm_solver_room(int dim);
  *       ... answer what is asked ...
  *
  * Then solver.status is DPERM_OK and weights are the result; or it is
- * DPERM_NOT_CERTIFIED, because the solver cannot get there, and weights are the
- * best point seen.
+ * DPERM_NOT_CERTIFIED, because the solver cannot reach the goal, and weights
+ * are the best point seen.
  */
 
 /* Corrections of the metric that are remembered. */
@@ -87,17 +93,15 @@ typedef struct DpermPoint
 	double		norm;			/* of the gradient */
 } DpermPoint;
 
-/*
- * Take in the mean loss and its gradient at a point, and make them those of G.
- */
+/* Turn the mean loss and its gradient at a point into those of G. */
 extern void dperm_solver_complete(const DpermProblem *problem, DpermPoint *point);
 
-/* All of it is the solver's own, but for status. */
+/* Private to the solver, except for status. */
 typedef struct DpermSolver
 {
 	DpermStatus status;
-	DpermProblem problem;		/* as of the leg under way */
-	double		lambda;			/* as asked for */
+	DpermProblem problem;		/* of the current leg */
+	double		lambda;			/* as requested */
 	double		goal;
 	double	   *weights;		/* the caller's */
 	int			phase;
@@ -111,7 +115,7 @@ typedef struct DpermSolver
 	/* the metric: a Hessian or its factor, and corrections, oldest first */
 	double	   *hess;			/* dim x dim */
 	int			metric;
-	bool		fresh;			/* was the Hessian taken at this very point? */
+	bool		fresh;			/* is the Hessian that of the current point? */
 	int			pairs;
 	double	   *moves;			/* dim each */
 	double	   *changes;		/* of the gradient, along the moves */
@@ -132,16 +136,17 @@ extern void dperm_solver_start(DpermSolver *solver, const DpermProblem *problem,
 							   double *room);
 
 /*
- * Between start and the first next: a Hessian of the mean loss, of some of the
- * rows perhaps, was written to solver.hess, and is good enough to begin with.
+ * To be called between start and the first next: a Hessian of the mean loss,
+ * perhaps over some of the rows, has been written to solver.hess and is good
+ * enough to begin with.
  */
 extern void dperm_solver_use_metric(DpermSolver *solver);
 
 extern bool dperm_solver_next(DpermSolver *solver, DpermAsk *ask);
 
 /*
- * The point that the solver has come to, and what is known there. Its norm is
- * infinite before the first answer.
+ * The current point, and what is known there. Its norm is infinite before the
+ * first answer.
  */
 static inline const DpermPoint *
 dperm_solver_at(const DpermSolver *solver)
@@ -150,8 +155,8 @@ dperm_solver_at(const DpermSolver *solver)
 }
 
 /*
- * A question about weights whose answer has room in the solver, the Hessian
- * where dperm_solver_use_metric() looks for it.
+ * A question about weights whose answer is stored in the solver, with the
+ * Hessian where dperm_solver_use_metric() expects it.
  */
 static inline DpermAsk
 dperm_solver_ask_metric(DpermSolver *solver, const double *weights)
@@ -163,14 +168,14 @@ dperm_solver_ask_metric(DpermSolver *solver, const double *weights)
 }
 
 /*
- * At the end: answers have become more exact. Ask again about the weights, and
- * go on with all that was learnt.
+ * After the end, when answers become more accurate: ask again about the
+ * weights, and continue with the current metric.
  */
 extern void dperm_solver_again(DpermSolver *solver);
 
 /*
- * At the end: the problem is another one. Go on from a point; if its Hessian is
- * alike, with all that was learnt.
+ * After the end, for another problem: continue from a point, with the current
+ * metric if the Hessians are similar.
  */
 extern void dperm_solver_go_on(DpermSolver *solver, const DpermProblem *problem,
 							   const DpermPoint *from, bool alike);

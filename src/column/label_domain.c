@@ -1,0 +1,135 @@
+/*
+ * label_domain.c: does the domain of a label allow both classes?
+ *
+ * What public knowledge can refuse is refused before anything is charged: a
+ * model of one class alone is worth nothing.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "catalog/pg_type.h"
+#include "fmgr.h"
+#include "lib/stringinfo.h"
+#include "utils/lsyscache.h"
+
+#include "base/message.h"
+#include "column/domain_json.h"
+#include "column/label_domain.h"
+#include "column/reader.h"
+
+/* Bytes of a domain, and of a value, in a message. */
+#define DOMAIN_SHOWN 300
+#define VALUE_SHOWN 100
+
+/* Which classes a domain allows. */
+typedef struct Classes
+{
+	bool		negative;
+	bool		positive;
+} Classes;
+
+/* The classes of a list of values. */
+static Classes
+classes_of_list(const DpermLabel *label, const DpermBlock *block)
+{
+	Classes		classes = {false, false};
+	Oid			input,
+				ioparam;
+
+	getTypeInputInfo(label->type, &input, &ioparam);
+	for (int i = 0; i < block->count; i++)
+	{
+		char	   *text = pnstrdup(block->categories[i].bytes, block->categories[i].len);
+		int			sign = dperm_label_sign(label, OidInputFunctionCall(input, text, ioparam, -1));
+
+		classes.positive |= sign > 0;
+		classes.negative |= sign < 0;
+	}
+	return classes;
+}
+
+/* The classes of the numbers within bounds. */
+static Classes
+classes_of_range(const DpermLabel *label, const DpermBlock *block)
+{
+	DpermReaderKind kind = dperm_reader_kind(label->type, DPERM_BLOCK_NUMBER);
+	bool		whole = kind == DPERM_READ_INT2 || kind == DPERM_READ_INT4 ||
+						kind == DPERM_READ_INT8;
+	double		low = whole ? ceil(block->low) : block->low;
+	double		high = whole ? floor(block->high) : block->high;
+	double		value;
+
+	if (kind == DPERM_READ_FLOAT4)
+	{
+		low = (float) low;
+		high = (float) high;
+	}
+	if (!label->compare)
+		return (Classes) {.negative = low <= 0, .positive = high > 0};
+	value = dperm_reader_number(kind, label->value);
+	return (Classes) {.negative = low < high, .positive = value >= low && value <= high};
+}
+
+/* The domain of a column, for people. */
+static char *
+domain_shown(const DpermColumn *column)
+{
+	StringInfoData domain;
+
+	initStringInfo(&domain);
+	dperm_domain_json_print(&domain, column);
+	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
+}
+
+/* Raise for a positive value that is not in the domain. */
+static _Noreturn void
+refuse_positive(const DpermColumn *column, const char *positive)
+{
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("positive value \"%s\" is not in the domain of label \"%s\"",
+					dperm_message_clip(positive, VALUE_SHOWN), column->name),
+			 errhint("Use a value of the domain, which is %s.", domain_shown(column))));
+}
+
+/* Raise for a positive value that is none of an enum, which cannot read it. */
+static void
+check_enum_label(const DpermColumn *column, const char *positive)
+{
+	const DpermBlock *block = &column->block;
+
+	for (int i = 0; i < block->count; i++)
+		if (strcmp(block->categories[i].bytes, positive) == 0)
+			return;
+	refuse_positive(column, positive);
+}
+
+/* How to read labels that may have both classes. */
+void
+dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char *positive)
+{
+	bool		listed = column->known && column->block.kind == DPERM_BLOCK_CATEGORY;
+	Classes		classes = {true, true};
+
+	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)
+		check_enum_label(column, positive);
+	dperm_label_init(label, column->type, positive);
+	if (listed)
+		classes = classes_of_list(label, &column->block);
+	else if (column->known && column->block.kind == DPERM_BLOCK_NUMBER)
+		classes = classes_of_range(label, &column->block);
+	if (positive && !classes.positive)
+		refuse_positive(column, positive);
+	if (classes.negative && classes.positive)
+		return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("label \"%s\" is %s in all rows that its domain allows", column->name,
+					classes.positive ? "positive" : "negative"),
+			 positive ? errdetail("The domain is %s.", domain_shown(column)) :
+			 errdetail("A number above 0 is positive, and the domain is %s.",
+					   domain_shown(column)),
+			 positive ? errhint("Use a label that has two values.") :
+			 errhint("Specify a value of the domain for the positive class, in positive.")));
+}

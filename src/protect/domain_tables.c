@@ -1,0 +1,237 @@
+/*
+ * domain_tables.c: domains that are lists of values in public tables.
+ *
+ * They are read once, when they are declared, so that a domain is a list of
+ * values from there on: in a registration, in a call, in a model.
+ */
+#include "postgres.h"
+
+#include "catalog/pg_type.h"
+#include "executor/spi.h"
+#include "utils/builtins.h"
+#include "utils/lsyscache.h"
+
+#include "base/arguments.h"
+#include "column/domain_types.h"
+#include "column/domains.h"
+#include "core/base/limits.h"
+#include "protect/domain_tables.h"
+#include "protect/locks.h"
+#include "protect/registry.h"
+#include "protect/worker.h"
+#include "relation/location.h"
+#include "relation/relation.h"
+#include "relation/row_sources.h"
+
+/* A string of JSON. */
+static JsonbValue
+string_value(char *text)
+{
+	JsonbValue	value = {.type = jbvString};
+
+	value.val.string.val = text;
+	value.val.string.len = strlen(text);
+	return value;
+}
+
+/* A member of a domain that names a table. */
+static char *
+name_in(JsonbContainer *domain, const char *key, const char *column)
+{
+	JsonbValue *value = getKeyJsonValueFromContainer(domain, key, strlen(key), NULL);
+
+	if (value == NULL || value->type != jbvString || JsonContainerSize(domain) != 2)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("the domain of column \"%s\" must name a table and a column", column),
+				 errhint("For example: {\"table\": \"countries\", \"column\": \"code\"}.")));
+	return pnstrdup(value->val.string.val, value->val.string.len);
+}
+
+/* Whatever goes wrong in looking it up, the hint is about the domain. */
+static void
+table_hint(void *arg)
+{
+	errhint("The domain of column \"%s\" names a table or view, written as in FROM.",
+			(const char *) arg);
+}
+
+/* Raise for rows that are not public. */
+static void
+check_public(Oid table, Oid source, const char *column)
+{
+	List	   *private = dperm_row_sources_relations(source);
+	List	   *reached = dperm_row_sources_relations(table);
+	ListCell   *cell;
+
+	reached = list_concat_unique_oid(reached, dperm_location_shards(reached));
+	(void) dperm_row_sources_tables(list_make1_oid(table));
+	if (dperm_registry_among(reached) != NIL)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows of relation \"%s\" are protected", get_rel_name(table)),
+				 errhint("The domain of column \"%s\" can only come from a public table.",
+						 column)));
+	foreach(cell, reached)
+		if (list_member_oid(private, lfirst_oid(cell)))
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("relation \"%s\" shares rows with \"%s\"", get_rel_name(table),
+							get_rel_name(source)),
+					 errhint("The domain of column \"%s\" can only come from another table, whose "
+							 "rows are public.",
+							 column)));
+}
+
+/* The table of a name, which is public, locked. */
+static Oid
+find_table(const char *name, Oid source, char *column)
+{
+	ErrorContextCallback hint = {
+		.previous = error_context_stack,
+		.callback = table_hint,
+		.arg = column
+	};
+	ResourceOwner look;
+	Oid			table;
+
+	error_context_stack = &hint;
+	table = dperm_relation_look_up(name, AccessShareLock, false);
+	if (!dperm_domains_has_rows(get_rel_relkind(table)))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" has no rows", name)));
+	error_context_stack = hint.previous;
+	look = dperm_locks_look();
+	check_public(table, source, column);
+	dperm_locks_look_away(look);
+	return table;
+}
+
+/* The query over the different values of a column, in order. */
+static char *
+values_query(Oid table, const char *name)
+{
+	AttrNumber	number = get_attnum(table, name);
+	const char *column = quote_identifier(name);
+	Oid			type;
+	int32		typmod;
+	Oid			collation;
+
+	if (number <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_UNDEFINED_COLUMN),
+				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
+						get_rel_name(table)),
+				 errhint("Names in domains are case-sensitive and are not quoted.")));
+	get_atttypetypmodcoll(table, number, &type, &typmod, &collation);
+	if (!dperm_domain_types_has_text(getBaseType(type)))
+		ereport(ERROR,
+				(errcode(ERRCODE_DATATYPE_MISMATCH),
+				 errmsg("values of type %s cannot be categories", format_type_be(type)),
+				 errhint("Use a column of text, of an enum or of integers.")));
+	return psprintf("SELECT DISTINCT t.%s%s FROM %s AS t WHERE t.%s IS NOT NULL ORDER BY 1 "
+					"LIMIT %d",
+					column, OidIsValid(collation) ? " COLLATE pg_catalog.\"C\"" : "",
+					dperm_relation_name(table), column, DPERM_DIM_MAX + 1);
+}
+
+/* Add the values that a query finds, as a domain. */
+static void
+push_values(JsonbParseState **state, const char *query)
+{
+	MemoryContext caller = CurrentMemoryContext;
+	JsonbValue	key = string_value("categories");
+	bool		padded;
+
+	(void) pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
+	(void) pushJsonbValue(state, WJB_KEY, &key);
+	(void) pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	SPI_connect();
+	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
+		elog(ERROR, "could not read the values of a domain");
+	padded = getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1)) == BPCHAROID;
+	for (uint64 i = 0; i < SPI_processed; i++)
+	{
+		char	   *text = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
+		MemoryContext inner = MemoryContextSwitchTo(caller);
+		JsonbValue	value =
+			string_value(pnstrdup(text, dperm_category_length(padded, text, strlen(text))));
+
+		(void) pushJsonbValue(state, WJB_ELEM, &value);
+		MemoryContextSwitchTo(inner);
+	}
+	SPI_finish();
+	(void) pushJsonbValue(state, WJB_END_ARRAY, NULL);
+	(void) pushJsonbValue(state, WJB_END_OBJECT, NULL);
+}
+
+/* The domain that names a table, or NULL. */
+static JsonbContainer *
+table_in(const JsonbValue *value)
+{
+	return value->type == jbvBinary && JsonContainerIsObject(value->val.binary.data) &&
+		getKeyJsonValueFromContainer(value->val.binary.data, "table", strlen("table"), NULL) ?
+		value->val.binary.data : NULL;
+}
+
+/* Does one of the domains, if there are any, name a table? */
+static bool
+names_table(Jsonb *domains)
+{
+	JsonbIterator *it;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+
+	if (domains == NULL || !JB_ROOT_IS_OBJECT(domains))
+		return false;
+	it = JsonbIteratorInit(&domains->root);
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+		if (token == WJB_VALUE && table_in(&value))
+			return true;
+	return false;
+}
+
+/* The domains, with values in place of tables. */
+Jsonb *
+dperm_domain_tables_read(Jsonb *domains, Oid source)
+{
+	JsonbParseState *state = NULL;
+	JsonbIterator *it;
+	JsonbIteratorToken token;
+	JsonbValue	value;
+	char	   *column = NULL;
+
+	if (!names_table(domains))
+		return domains;
+	(void) pushJsonbValue(&state, WJB_BEGIN_OBJECT, NULL);
+	it = JsonbIteratorInit(&domains->root);
+	while ((token = JsonbIteratorNext(&it, &value, true)) != WJB_DONE)
+	{
+		JsonbContainer *domain = token == WJB_VALUE ? table_in(&value) : NULL;
+
+		if (domain)
+		{
+			Oid			table = find_table(name_in(domain, "table", column), source, column);
+
+			push_values(&state, values_query(table, name_in(domain, "column", column)));
+		}
+		else if (token == WJB_KEY || token == WJB_VALUE)
+			(void) pushJsonbValue(&state, token, &value);
+		if (token == WJB_KEY)
+			column = pnstrdup(value.val.string.val, value.val.string.len);
+	}
+	return JsonbValueToJsonb(pushJsonbValue(&state, WJB_END_OBJECT, NULL));
+}
+
+/* A call whose domains are values. */
+FunctionCallInfo
+dperm_domain_tables_call(FunctionCallInfo fcinfo)
+{
+	Jsonb	   *domains = dperm_arguments_jsonb(fcinfo, "domains");
+	char	   *source = dperm_arguments_text(fcinfo, "source");
+
+	if (dperm_worker_is_this() || source == NULL || !names_table(domains))
+		return fcinfo;
+	domains = dperm_domain_tables_read(domains, dperm_relation_look_up(source, NoLock, false));
+	return dperm_arguments_replace(fcinfo, "domains", JsonbPGetDatum(domains));
+}

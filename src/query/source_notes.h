@@ -1,0 +1,18 @@
+/*
+ * source_notes.h: what a caller should know of a source before its rows are
+ * read and charged.
+ */
+#ifndef DPERM_SOURCE_NOTES_H
+#define DPERM_SOURCE_NOTES_H
+
+#include "base/options.h"
+#include "query/source.h"
+
+/*
+ * Tell, by notices, which columns features => NULL leaves out, and that the
+ * label of a protected relation cannot be checked. All of it is public. Once
+ * for each call: sources of several candidates have the same columns.
+ */
+extern void dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options);
+
+#endif							/* DPERM_SOURCE_NOTES_H */
