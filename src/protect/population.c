@@ -19,6 +19,7 @@
 
 #include "column/domains.h"
 #include "protect/population.h"
+#include "relation/relation.h"
 #include "relation/row_sources.h"
 
 /* Raise for a view that is not fit; what is the clause that makes it so. */
@@ -203,6 +204,48 @@ check_policies(Relation relation)
 						 quote_identifier(RelationGetRelationName(relation)))));
 }
 
+/*
+ * Does a table have columns that are computed when they are read? A row for which
+ * that fails is left out.
+ */
+static bool
+is_computed(Relation table)
+{
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
+	TupleConstr *constraints = RelationGetDescr(table)->constr;
+
+	return constraints && constraints->has_generated_virtual;
+#else
+	return false;
+#endif
+}
+
+/* Raise for a unit that is computed when it is read: that may fail. */
+static void
+check_stored(Relation table, AttrNumber unit)
+{
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
+	if (unit > 0 && TupleDescAttr(RelationGetDescr(table), unit - 1)->attgenerated ==
+						ATTRIBUTE_GENERATED_VIRTUAL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("column \"%s\" of table \"%s\" cannot be the unit: it is a virtual "
+						"generated column",
+						get_attname(RelationGetRelid(table), unit, false),
+						RelationGetRelationName(table)),
+				 errhint("Use a stored column.")));
+#endif
+}
+
+/* A query that shows the units of a table, or just as many rows. */
+static char *
+show_units(Oid table, AttrNumber unit, bool inherited)
+{
+	return psprintf("SELECT %s FROM %s%s AS t",
+					unit ? psprintf("t.%s", quote_identifier(get_attname(table, unit, false))) : "",
+					inherited ? "" : "ONLY ", dperm_relation_name(table));
+}
+
 /* The query that counts the rows behind a view, or NULL. */
 char *
 dperm_population_query(Oid oid, AttrNumber unit, Oid *table)
@@ -221,15 +264,14 @@ dperm_population_query(Oid oid, AttrNumber unit, Oid *table)
 		AttrNumber	behind = unit ? column_behind(oid, query, unit) : 0;
 
 		result = dperm_population_query(entry->relid, behind, table);
-		if (result == NULL)
-			result = psprintf(
-				"SELECT %s FROM %s%s AS t",
-				behind ?
-					psprintf("t.%s", quote_identifier(get_attname(entry->relid, behind, false))) :
-					"",
-				entry->inh ? "" : "ONLY ",
-				quote_qualified_identifier(get_namespace_name(get_rel_namespace(entry->relid)),
-										   get_rel_name(entry->relid)));
+		if (get_rel_relkind(entry->relid) != RELKIND_VIEW)
+			result = show_units(entry->relid, behind, entry->inh);
+	}
+	else
+	{
+		check_stored(relation, unit);
+		if (is_computed(relation))
+			result = show_units(oid, unit, true);
 	}
 	relation_close(relation, AccessShareLock);
 	return result;

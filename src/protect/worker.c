@@ -78,6 +78,7 @@ static const Setting always[] = {
 	{"log_error_verbosity", "terse"},	/* a context can quote a row */
 	{"extra_float_digits", "1"},
 	{"jit", "off"},
+	{"plan_cache_mode", "force_generic_plan"},	/* the others depend on values */
 	{"enable_seqscan", "on"},
 	{"enable_indexscan", "off"},
 	{"enable_indexonlyscan", "off"},
@@ -603,7 +604,7 @@ dperm_worker_main(Datum handle)
 	dsm_segment *segment;
 
 	pqsignal(SIGTERM, die);
-	pqsignal(SIGINT, StatementCancelHandler);
+	pqsignal(SIGINT, dperm_worker_rules_stop);
 	BackgroundWorkerUnblockSignals();
 
 	/* a session that has given up meanwhile takes its memory with it */

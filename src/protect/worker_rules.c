@@ -14,6 +14,7 @@
 #include "miscadmin.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planner.h"
+#include "tcop/tcopprot.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 #include "utils/regproc.h"
@@ -80,36 +81,43 @@ dperm_worker_rules_evaluates(bool now)
 	evaluating = now;
 }
 
-/* Is an error an interrupt of the process, and not one that a function raises? */
-static bool
-is_interrupt(const ErrorData *error)
+/* Has this process been told to stop? */
+static volatile sig_atomic_t told_to_stop;
+
+void
+dperm_worker_rules_stop(SIGNAL_ARGS)
 {
-	return error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE && error->funcname &&
-		strcmp(error->funcname, "ProcessInterrupts") == 0;
+	told_to_stop = true;
+	StatementCancelHandler(postgres_signal_arg);
 }
 
 void
-dperm_worker_rules_row_failed(ErrorData *error)
+dperm_worker_rules_interrupt(ErrorData *error)
 {
-	MemoryContext before;
-
-	if (is_interrupt(error))
+	if (told_to_stop && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
 		ReThrowError(error);
+	told_to_stop = false;		/* it was the lock timeout */
+}
+
+void
+dperm_worker_rules_keep(ErrorData *error)
+{
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+
 	if (caught == NULL)
 	{
-		before = MemoryContextSwitchTo(TopMemoryContext);
 		caught = palloc0(sizeof(*caught));
 		caught->sqlerrcode = error->sqlerrcode;
 		caught->lineno = error->lineno;
 		caught->funcname = error->funcname ? pstrdup(error->funcname) : NULL;
 		caught->filename = error->filename ? pstrdup(error->filename) : NULL;
-		MemoryContextSwitchTo(before);
 	}
+	MemoryContextSwitchTo(before);
 	FreeErrorData(error);
 }
 
-void
-dperm_worker_rules_try_failed(ErrorData *error)
+bool
+dperm_worker_rules_faulty(ErrorData *error)
 {
 	bool		faulty =
 		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION;
@@ -119,9 +127,7 @@ dperm_worker_rules_try_failed(ErrorData *error)
 		dperm_message_public();
 		error->output_to_client = true; /* which it was not, in our copy, when it was raised */
 	}
-	if (faulty || is_interrupt(error))
-		ReThrowError(error);
-	FreeErrorData(error);
+	return faulty || told_to_stop;
 }
 
 const ErrorData *

@@ -31,17 +31,21 @@ extern void dperm_worker_rules_only(Oid owner);
  */
 extern void dperm_worker_rules_evaluates(bool now);
 
-/*
- * An expression has failed for a row: raise again what ends the call, keep the
- * first of all other errors for the log; NULL if there was none.
- */
-extern void dperm_worker_rules_row_failed(ErrorData *error);
+/* The signal that ends the call: a cancel, or a timeout. */
+extern void dperm_worker_rules_stop(SIGNAL_ARGS);
+
+/* An expression has failed: raise the error again if it is for such a signal. */
+extern void dperm_worker_rules_interrupt(ErrorData *error);
 
 /*
- * An expression has failed for a row of NULLs, before the charge: raise again
- * what no row is to blame for, a name that is not found or must not be used.
+ * An expression has failed for a row that nobody has written: is no row to blame
+ * for it, but a name that is not found or must not be used? Such an error is
+ * public. Also true after such a signal.
  */
-extern void dperm_worker_rules_try_failed(ErrorData *error);
+extern bool dperm_worker_rules_faulty(ErrorData *error);
+
+/* Keep the first error of a row, for the log; and tell it, or NULL. */
+extern void dperm_worker_rules_keep(ErrorData *error);
 extern const ErrorData *dperm_worker_rules_caught(void);
 
 #endif							/* DPERM_WORKER_RULES_H */

@@ -262,10 +262,7 @@ typedef struct KeptPlan
 
 static List *kept_plans;
 
-/*
- * Plan a query, and keep the plan for as long as this process lives. The whole
- * of a query that is split is started here, for the privileges on all views.
- */
+/* Plan a query, and keep the plan for as long as this process lives. */
 static KeptPlan *
 keep_plan(const DpermChecked *query, Query *tree)
 {
@@ -277,8 +274,6 @@ keep_plan(const DpermChecked *query, Query *tree)
 	kept_plans = lappend(kept_plans, kept);
 	kept->split = dperm_view_rows_split(tree, &kept->rows);
 	MemoryContextSwitchTo(before);
-	if (kept->split)
-		end(start(query, plan(query, tree), None_Receiver));
 	kept->planned = plan(query, kept->split ? kept->rows.columns : tree);
 	before = MemoryContextSwitchTo(TopMemoryContext);
 	kept->planned = copyObject(kept->planned);

@@ -4,7 +4,9 @@
 #include "postgres.h"
 
 #include "access/table.h"
+#include "access/transam.h"
 #include "access/xact.h"
+#include "catalog/pg_type.h"
 #include "executor/executor.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -12,11 +14,18 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/builtins.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/numeric.h"
+#include "utils/plancache.h"
+#include "utils/rel.h"
 #include "utils/resowner.h"
 
 #include "protect/worker_rules.h"
 #include "query/view_rows.h"
+#include "relation/row_sources.h"
 
 /* The only relation in FROM, or 0 for a query that does more than show its rows. */
 static int
@@ -26,6 +35,28 @@ only_relation(const Query *query)
 		!IsA(linitial(query->jointree->fromlist), RangeTblRef))
 		return 0;
 	return linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
+}
+
+/* Can a query, down to its table, be split? */
+static bool
+is_fit(Query *query)
+{
+	int			relation = only_relation(query);
+	RangeTblEntry *entry = relation > 0 ? rt_fetch(relation, query->rtable) : NULL;
+
+	return entry && (entry->rtekind == RTE_RELATION ||
+					 (entry->rtekind == RTE_SUBQUERY && is_fit(entry->subquery)));
+}
+
+/* Raise unless the relations of a query may be read. */
+static void
+check_access(Query *query)
+{
+#if PG_VERSION_NUM >= 160000
+	(void) ExecCheckPermissions(query->rtable, query->rteperminfos, true);
+#else
+	(void) ExecCheckRTPerms(query->rtable, true);
+#endif
 }
 
 /* Take the policies and the WHERE clause of a query out of it. */
@@ -41,29 +72,45 @@ take_conditions(Query *query, RangeTblEntry *entry)
 	return conditions;
 }
 
-/* Expressions over a view, in terms of what the view reads. */
+/* Put expressions in place of the columns of a relation, those that are listed. */
 static List *
-expand_view(List *expressions, int relation, RangeTblEntry *entry)
+expand_columns(List *expressions, int relation, RangeTblEntry *entry, List *targets)
 {
-	return (List *) ReplaceVarsFromTargetList((Node *) expressions, relation, 0, entry,
-											  entry->subquery->targetList,
+	return (List *) ReplaceVarsFromTargetList((Node *) expressions, relation, 0, entry, targets,
 #if PG_VERSION_NUM >= 180000
 											  0,
 #endif
-											  REPLACEVARS_REPORT_ERROR, 0, NULL);
+											  REPLACEVARS_CHANGE_VARNO, relation, NULL);
 }
 
-/* Generated columns that are computed when they are read, as expressions. */
+/*
+ * Expressions over stored columns of a table: a whole row is made of its columns,
+ * and so are generated columns that are computed when they are read.
+ */
 static List *
-expand_generated(List *expressions, int relation, const RangeTblEntry *entry)
+expand_table(List *expressions, int relation, RangeTblEntry *entry)
 {
-#ifdef ATTRIBUTE_GENERATED_VIRTUAL
 	Relation	table = table_open(entry->relid, NoLock);
+	TupleDesc	desc = RelationGetDescr(table);
+	List	   *columns = NIL;
 
+	for (int i = 0; i < desc->natts; i++)
+	{
+		Form_pg_attribute column = TupleDescAttr(desc, i);
+
+		if (!column->attisdropped)
+			columns = lappend(columns,
+							  makeTargetEntry((Expr *) makeVar(relation, i + 1, column->atttypid,
+															   column->atttypmod,
+															   column->attcollation, 0),
+											  i + 1, NULL, false));
+	}
+	expressions = expand_columns(expressions, relation, entry, columns);
+#ifdef ATTRIBUTE_GENERATED_VIRTUAL
 	expressions =
 		(List *) expand_generated_columns_in_expr((Node *) expressions, table, relation);
-	table_close(table, NoLock);
 #endif
+	table_close(table, NoLock);
 	return expressions;
 }
 
@@ -90,7 +137,7 @@ place_columns(Node *node, void *columns)
 	return expression_tree_mutator(node, place_columns, columns);
 }
 
-/* A list of columns, each once, as a query shows them. */
+/* Columns, each once, as a query shows them. */
 static List *
 show_columns(const List *columns)
 {
@@ -119,15 +166,56 @@ shows_more(const List *targets)
 	return false;
 }
 
-/* Are all parts of a query, down to its table, fit to be split? */
+/* Is a function another than PostgreSQL's own? */
 static bool
-is_fit(Query *query)
+is_others(Oid function, void *context)
 {
-	int			relation = only_relation(query);
-	RangeTblEntry *entry = relation > 0 ? rt_fetch(relation, query->rtable) : NULL;
+	return function >= FirstNormalObjectId;
+}
 
-	return entry && (entry->rtekind == RTE_RELATION ||
-					 (entry->rtekind == RTE_SUBQUERY && is_fit(entry->subquery)));
+/*
+ * Does an expression run code other than PostgreSQL's own? It may leave something
+ * behind: a setting, a cursor. A type may have a constraint that does.
+ */
+static bool
+runs_others(Node *node, void *context)
+{
+	if (node == NULL)
+		return false;
+	return dperm_row_sources_type(node) >= FirstNormalObjectId ||
+		check_functions_in_node(node, is_others, context) ||
+		expression_tree_walker(node, runs_others, context);
+}
+
+/*
+ * Simplify expressions over the columns. Functions are inlined, and called if
+ * their arguments are constants, by the rules for rows.
+ */
+static List *
+simplify(List *expressions, List *columns)
+{
+	MemoryContext context = CurrentMemoryContext;
+	List	   *volatile result = NIL;
+
+	PG_TRY();
+	{
+		dperm_worker_rules_evaluates(true);
+		result =
+			(List *) expression_planner((Expr *) place_columns((Node *) expressions, columns));
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		(void) dperm_worker_rules_faulty(error);
+		ReThrowError(error);
+	}
+	PG_END_TRY();
+	dperm_worker_rules_evaluates(false);
+	return result;
 }
 
 bool
@@ -135,7 +223,7 @@ dperm_view_rows_split(Query *tree, DpermViewRows *rows)
 {
 	Query	   *query = copyObject(tree);
 	List	   *targets = query->targetList;
-	List	   *conditions,
+	List	   *conditions = NIL,
 			   *columns = NIL;
 	RangeTblEntry *entry;
 	ListCell   *cell;
@@ -143,29 +231,30 @@ dperm_view_rows_split(Query *tree, DpermViewRows *rows)
 
 	if (!is_fit(query))
 		return false;
-	relation = only_relation(query);
-	entry = rt_fetch(relation, query->rtable);
-	conditions = take_conditions(query, entry);
-	while (entry->rtekind == RTE_SUBQUERY)
+	for (;;)
 	{
-		targets = expand_view(targets, relation, entry);
-		conditions = expand_view(conditions, relation, entry);
-		query = entry->subquery;
+		check_access(query);
 		relation = only_relation(query);
 		entry = rt_fetch(relation, query->rtable);
 		conditions = list_concat(take_conditions(query, entry), conditions);
+		if (entry->rtekind == RTE_RELATION)
+			break;
+		query = entry->subquery;
+		targets = expand_columns(targets, relation, entry, query->targetList);
+		conditions = expand_columns(conditions, relation, entry, query->targetList);
 	}
-	targets = expand_generated(targets, relation, entry);
-	conditions = expand_generated(conditions, relation, entry);
+	targets = expand_table(targets, relation, entry);
+	conditions = expand_table(conditions, relation, entry);
 	if (conditions == NIL && !shows_more(targets))
 		return false;
 	foreach(cell, pull_var_clause((Node *) list_make2(targets, conditions), 0))
 		columns = list_append_unique(columns, lfirst(cell));
 	query->targetList = show_columns(columns);
 	rows->columns = query;
-	rows->targets = (List *) expression_planner((Expr *) place_columns((Node *) targets, columns));
-	rows->conditions =
-		(List *) expression_planner((Expr *) place_columns((Node *) conditions, columns));
+	rows->targets = simplify(targets, columns);
+	rows->conditions = simplify(conditions, columns);
+	rows->leaves_traces =
+		runs_others((Node *) rows->targets, NULL) || runs_others((Node *) rows->conditions, NULL);
 	return true;
 }
 
@@ -243,25 +332,40 @@ evaluate(Evaluation *evaluation, TupleTableSlot *columns)
 	return true;
 }
 
-/* After an error: forget all that it may have left behind. */
+/*
+ * End the subtransaction, if there is one. Nothing that functions have set, opened
+ * or written outlives it.
+ */
+static void
+end_guard(Evaluation *evaluation)
+{
+	MemoryContext context = CurrentMemoryContext;
+	ResourceOwner owner = CurrentResourceOwner;
+
+	if (evaluation->guard)
+		RollbackAndReleaseCurrentSubTransaction();
+	MemoryContextSwitchTo(context);
+	CurrentResourceOwner = owner;
+	evaluation->guard = NULL;
+}
+
+/* After an error: forget all that it, or rows before it, may have left behind. */
 static ErrorData *
 clean_up(Evaluation *evaluation)
 {
 	ErrorData  *error = CopyErrorData();
-	MemoryContext context = CurrentMemoryContext;
 
 	FlushErrorState();
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	evaluation->guard = NULL;
+	end_guard(evaluation);
 	evaluation->values = NULL;
 	MemoryContextReset(evaluation->context);
+	ResetPlanCache();
 	return error;
 }
 
 /*
- * Evaluate a row within the subtransaction. A row that fails is not shown; the
- * error is in *failed then.
+ * Evaluate a row within the subtransaction. False if it is not to be shown; if
+ * that is for an error, this is in *failed.
  */
 static bool
 evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **failed)
@@ -287,43 +391,34 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 	PG_END_TRY();
 	dperm_worker_rules_evaluates(false);
 	CurrentResourceOwner = owner;
+	if (evaluation->rows->leaves_traces)
+		end_guard(evaluation);
 	*failed = error;
 	return shown && error == NULL;
 }
 
 /*
- * End the subtransaction, if there is one. Nothing that functions have set or
- * written outlives it.
+ * The columns of a row have arrived. One that fails is tried again when nothing
+ * is left of the rows before it.
  */
-static void
-end_guard(Evaluation *evaluation)
-{
-	MemoryContext context = CurrentMemoryContext;
-	ResourceOwner owner = CurrentResourceOwner;
-
-	if (evaluation->guard == NULL)
-		return;
-	CurrentResourceOwner = evaluation->guard;
-	FreeExprContext(evaluation->values, true);
-	RollbackAndReleaseCurrentSubTransaction();
-	MemoryContextSwitchTo(context);
-	CurrentResourceOwner = owner;
-	evaluation->guard = NULL;
-}
-
-/* The columns of a row have arrived. */
 static bool
 receive_columns(TupleTableSlot *slot, DestReceiver *self)
 {
 	Evaluation *evaluation = (Evaluation *) self;
-
 	ErrorData  *error;
+	bool		shown = evaluate_guarded(evaluation, slot, &error);
 
-	if (evaluate_guarded(evaluation, slot, &error))
-		return evaluation->next->receiveSlot(evaluation->shown, evaluation->next);
 	if (error)
-		dperm_worker_rules_row_failed(error);
-	return true;
+	{
+		dperm_worker_rules_interrupt(error);
+		shown = evaluate_guarded(evaluation, slot, &error);
+	}
+	if (error)
+	{
+		dperm_worker_rules_interrupt(error);
+		dperm_worker_rules_keep(error);
+	}
+	return !shown || evaluation->next->receiveSlot(evaluation->shown, evaluation->next);
 }
 
 /* Rows are about to arrive. */
@@ -379,19 +474,65 @@ dperm_view_rows_receiver(const DpermViewRows *rows, DestReceiver *next)
 	return &evaluation->pub;
 }
 
+/* A value that may well be in a row, of the types that most columns have; or NULL. */
+static Datum
+usual_value(Oid type, bool *isnull)
+{
+	*isnull = false;
+	switch (getBaseType(type))
+	{
+		case BOOLOID:
+		case INT2OID:
+		case INT4OID:
+		case DATEOID:
+			return Int32GetDatum(0);
+		case INT8OID:
+		case TIMEOID:
+		case TIMESTAMPOID:
+		case TIMESTAMPTZOID:
+			return Int64GetDatum(0);
+		case FLOAT4OID:
+			return Float4GetDatum(0);
+		case FLOAT8OID:
+			return Float8GetDatum(0);
+		case NUMERICOID:
+			return NumericGetDatum(int64_to_numeric(0));
+		case TEXTOID:
+		case VARCHAROID:
+		case BPCHAROID:
+			return PointerGetDatum(cstring_to_text(""));
+		default:
+			*isnull = true;
+			return 0;
+	}
+}
+
+/* Evaluate a row that nobody has written. */
+static void
+try_row(Evaluation *evaluation, TupleTableSlot *columns)
+{
+	ErrorData  *error;
+
+	(void) evaluate_guarded(evaluation, columns, &error);
+	end_guard(evaluation);
+	if (error && dperm_worker_rules_faulty(error))
+		ReThrowError(error);
+}
+
 void
 dperm_view_rows_try(const DpermViewRows *rows)
 {
 	Evaluation *evaluation = make_evaluation(rows);
-	TupleTableSlot *columns =
-		MakeSingleTupleTableSlot(ExecTypeFromTL(rows->columns->targetList), &TTSOpsVirtual);
-	ErrorData  *error;
+	TupleDesc	desc = ExecTypeFromTL(rows->columns->targetList);
+	TupleTableSlot *columns = MakeSingleTupleTableSlot(desc, &TTSOpsVirtual);
 
 	evaluation->shown = MakeSingleTupleTableSlot(ExecTypeFromTL(rows->targets), &TTSOpsVirtual);
-	(void) evaluate_guarded(evaluation, ExecStoreAllNullTuple(columns), &error);
-	end_guard(evaluation);
+	try_row(evaluation, ExecStoreAllNullTuple(columns));
+	ExecClearTuple(columns);
+	for (int i = 0; i < desc->natts; i++)
+		columns->tts_values[i] =
+			usual_value(TupleDescAttr(desc, i)->atttypid, &columns->tts_isnull[i]);
+	try_row(evaluation, ExecStoreVirtualTuple(columns));
 	ExecDropSingleTupleTableSlot(evaluation->shown);
 	ExecDropSingleTupleTableSlot(columns);
-	if (error)
-		dperm_worker_rules_try_failed(error);
 }

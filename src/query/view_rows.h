@@ -18,24 +18,27 @@ typedef struct DpermViewRows
 	Query	   *columns;		/* reads bare columns of one table */
 	List	   *conditions;		/* which all have to be true */
 	List	   *targets;		/* TargetEntry, what a row shows */
+	bool		leaves_traces;	/* may a row leave something behind for the next? */
 } DpermViewRows;
 
 /*
  * Split a query whose views have been expanded, and simplify its expressions.
- * False if it shows bare columns of a table, or is an aggregation: then there is
- * nothing to split.
+ * Raises if a relation must not be read, or a name must not be used. False if
+ * it shows bare columns of a table, or is an aggregation: then there is nothing
+ * to split.
  */
 extern bool dperm_view_rows_split(Query *tree, DpermViewRows *rows);
 
 /*
- * Evaluate the expressions for a row of NULLs, which nobody has written. Raises
- * if they call what they may not; any other error may be one of this row alone.
+ * Evaluate the expressions for a row of NULLs, and for one of zeros and empty
+ * texts, which nobody has written. Raises for errors that no row is to blame for.
  */
 extern void dperm_view_rows_try(const DpermViewRows *rows);
 
 /*
  * A receiver of the columns that hands the rows on. It needs a transaction, and
- * has a subtransaction open from the first row to the last.
+ * has a subtransaction open: for each row, if one may leave something behind, or
+ * for all of them up to one that fails.
  */
 extern DestReceiver *dperm_view_rows_receiver(const DpermViewRows *rows, DestReceiver *next);
 

@@ -254,8 +254,8 @@ refuse_statistics(Oid relation, char kind)
 		kind == RELKIND_TOASTVALUE)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("relation \"%s\" holds values of other tables, so public and private rows "
-						"may overlap",
+				 errmsg("relation \"%s\" contains values of other tables, so public and "
+						"private rows may overlap",
 						get_rel_name(relation)),
 				 errhint("Use tables and views that do not read it.")));
 }
