@@ -1,7 +1,7 @@
 --
 -- Domains: what CHECK constraints, types and the domains argument say of a column
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 CREATE SCHEMA domains_test;
@@ -24,7 +24,6 @@ BEGIN
   DROP TABLE one;
   RETURN result;
 END $$;
-\set ECHO all
 
 -- The usual table
 CREATE TYPE mood AS ENUM ('sad', 'ok', 'happy');
