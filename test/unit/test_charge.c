@@ -185,13 +185,3 @@ TEST(spends_by_what_is_known)
 	sums = dperm_charge_of(&spend, order);
 	CHECK(dperm_amount_double(sums.direct) == 1e-6);
 }
-
-int
-main(void)
-{
-	RUN(covers_any_number_of_rows);
-	RUN(never_wraps_around);
-	RUN(curves_grow);
-	RUN(spends_by_what_is_known);
-	return test_report();
-}

@@ -476,17 +476,3 @@ TEST(no_strategy_of_small_releases_gets_beyond_delta)
 	/* far more than the fifty that sums allow; and all losses were in range */
 	CHECK(small_ones > 100 && small_ones < MOST);
 }
-
-int
-main(void)
-{
-	RUN(limit_converts_to_its_share);
-	RUN(order_is_the_best_for_gaussian_noise);
-	RUN(sums_without_delta);
-	RUN(either_rule);
-	RUN(left_is_the_largest);
-	RUN(best_order_is_no_filter);
-	RUN(adversaries_stay_within_delta);
-	RUN(no_strategy_of_small_releases_gets_beyond_delta);
-	return test_report();
-}

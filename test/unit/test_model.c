@@ -1,6 +1,7 @@
 /*
  * test_model.c: what a valid model is, its binary form, and the guarantee in words.
  */
+#define TEST_OWN_MAIN
 #include "core/base/limits.h"
 #include "unit/sample_model.h"
 
@@ -522,18 +523,8 @@ TEST(states_the_guarantee)
 int
 main(void)
 {
-	RUN(round_trips_binary);
-	RUN(refuses_other_lengths);
-	RUN(holds_the_largest_dimension);
-	RUN(fits_its_arena);
-	RUN(runs_out_of_memory_in_peace);
-	RUN(holds_the_form_of_the_encoder);
-	RUN(survives_flipped_bytes);
-	RUN(refuses_non_canonical_binary);
-	RUN(checks_every_field);
-	RUN(states_the_guarantee);
-	RUN(states_the_guarantee_of_persons);
-	RUN(states_other_guarantees);
+	int			result = test_main();
+
 	free(memory);
-	return test_report();
+	return result;
 }
