@@ -221,7 +221,7 @@ SELECT dp_encode('{"age": null}'::jsonb, NULL::patients) IS NULL AS nothing;
 SELECT position, column_name, value, weight = (dp_weights(model))[position] AS weight FROM models, dp_coefficients(model) WHERE name = 'logreg' ORDER BY position;
 SELECT name, position, column_name, value FROM models, dp_coefficients(model) WHERE name IN ('array', 'vector') OR name = 'kernel' AND position IN (1, 20) ORDER BY name, position;
 SELECT count(*), count(column_name) FROM models, dp_coefficients(model) WHERE name = 'kernel';
-SELECT (c).column_name, (c).value FROM (SELECT dp_coefficients(model) AS c FROM models WHERE name = 'svm') s;
+SELECT (c).column_name, (c).value FROM (SELECT dp_coefficients(model) AS c FROM models WHERE name = 'svm') s ORDER BY (c).position;
 SELECT count(*) FROM dp_coefficients(NULL);
 
 DROP VIEW few_patients, one_ward;
