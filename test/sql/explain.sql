@@ -2,6 +2,8 @@
 -- What a model says: its weights and their noise, and what each column adds to a score
 --
 
+CREATE SCHEMA explained;
+SET search_path = explained, public;
 CREATE TABLE people (
     id int PRIMARY KEY,
     income float8 CHECK (income BETWEEN 0 AND 10),
@@ -50,3 +52,85 @@ SELECT bool_and(stands_out) AS finding FROM weights WHERE column_name = 'income'
 SELECT count(*), avg(stands_out::int) < 0.08 AS rare FROM weights WHERE value ~ '^r' OR column_name = 'shoe';
 -- Their noise is what repeated trainings show
 SELECT stddev(weight) / min(noise) BETWEEN 0.6 AND 1.6 AS as_large FROM weights WHERE value ~ '^r';
+
+--
+-- A row that says nothing has no prediction
+--
+CREATE TYPE town AS ENUM ('here', 'there', 'elsewhere');
+CREATE TABLE clients (
+    id int PRIMARY KEY,
+    age int CHECK (age BETWEEN 0 AND 100),
+    joined date CHECK (joined BETWEEN '2020-01-01' AND '2020-12-31'),
+    town town,
+    member boolean,
+    x float8[] CHECK (cardinality(x) = 2),
+    buys boolean
+);
+INSERT INTO clients
+SELECT i, i % 101, date '2020-01-01' + i % 366, (ARRAY['here', 'there', 'elsewhere'])[1 + i % 3]::town, i % 5 = 0, ARRAY[i % 11 / 11.0, -0.5], i % 101 > 40
+  FROM generate_series(1, 2000) i;
+CREATE TABLE models AS
+SELECT 'linear' AS name, dp_logreg_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1) AS model UNION ALL
+SELECT 'bare', dp_svm_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1, intercept => false) UNION ALL
+SELECT 'kernel', dp_logreg_train('clients', 'buys', '{age,joined,town,member,x}', epsilon => 1, kernel => 'gaussian', kernel_features => 20) UNION ALL
+SELECT 'array', dp_logreg_train('clients', 'buys', 'x', epsilon => 1) UNION ALL
+SELECT 'aggregate', dp_logreg(buys, x, 1.0, 0.1, '{"dimension": 2}') FROM clients;
+CREATE FUNCTION model(name text) RETURNS dp_model LANGUAGE sql STABLE RETURN (SELECT model FROM models m WHERE m.name = model.name);
+CREATE TABLE rare (LIKE clients);
+ALTER TABLE rare ALTER town TYPE text;
+INSERT INTO rare VALUES
+  (1, NULL, NULL, NULL, NULL, NULL, NULL),
+  (2, NULL, NULL, 'Here', NULL, '{1,NaN}', NULL),	-- no value in any domain
+  (3, NULL, NULL, NULL, NULL, '{1,2,3}', NULL),
+  (4, 50, NULL, NULL, NULL, NULL, NULL),	-- its code is zero
+  (5, 1000, NULL, NULL, NULL, NULL, NULL),
+  (6, NULL, NULL, 'here', NULL, NULL, NULL),
+  (7, NULL, NULL, NULL, NULL, '{0,0}', NULL);
+SELECT name, id, dp_decision(model, r) IS NULL AS decision, dp_predict(model, r) IS NULL AS class, CASE WHEN name <> 'bare' THEN dp_predict_prob(model, r) IS NULL END AS probability
+  FROM models, rare r WHERE name IN ('linear', 'bare', 'kernel') ORDER BY name DESC, id;
+SELECT name, dp_predict(model, x) IS NULL AS nothing
+  FROM models, (VALUES (1, '{0,0}'::float8[]), (2, '{NULL,1}'), (3, '{1,NaN}')) v (i, x) WHERE name IN ('array', 'aggregate') ORDER BY name, i;
+-- Evaluation counts such a row as training does: with zeros
+CREATE VIEW nobody AS SELECT 1 AS id, NULL::int AS age, NULL::date AS joined, NULL::town AS town, NULL::boolean AS member, NULL::float8[] AS x, true AS buys;
+SELECT sum(value) AS counted FROM dp_evaluate(model('linear'), 'nobody', epsilon => 'Infinity') WHERE metric ~ '(positives|negatives)$';
+
+--
+-- dp_explain: what each column adds
+--
+-- by hand: a model whose weights are known
+SELECT e.column_name, e.value, round(e.contribution::numeric, 6) AS contribution
+  FROM (SELECT jsonb_set(dp_logreg_train('clients', 'buys', '{age,town,member}', epsilon => 'Infinity')::jsonb, '{weights}', '[10, 2, -4, 6, -8, 1]')::dp_model AS model OFFSET 0) m,
+       (VALUES (1, 75, 'there', false), (2, 500, 'nowhere', NULL)) v (i, age, town, member), LATERAL dp_explain(model, v) e;
+-- The sum is the decision; every column is there once, the largest first and the intercept last
+SELECT name, count(*) AS rows, bool_and(abs(total - dp_decision(model, c)) < 1e-12) AS adds_up, min(columns) AS columns, bool_and(ordered) AS ordered, min(last) AS last
+  FROM models, clients c, LATERAL (
+    SELECT sum(contribution) AS total, count(column_name) AS columns, (array_agg(value ORDER BY place DESC))[1] AS last,
+           array_agg(abs(contribution) ORDER BY place) FILTER (WHERE column_name IS NOT NULL) =
+           array_agg(abs(contribution) ORDER BY abs(contribution) DESC) FILTER (WHERE column_name IS NOT NULL) AS ordered
+      FROM dp_explain(model, c) WITH ORDINALITY AS e (column_name, value, contribution, place)) e
+  WHERE name = 'linear' GROUP BY name;
+SELECT bool_and(abs(total - dp_decision(model, c)) < 1e-12) AS adds_up FROM models, clients c, LATERAL (SELECT sum(contribution) AS total FROM dp_explain(model, c)) e WHERE name = 'bare';
+-- Values are those of the row, as the session prints them
+SET datestyle = 'German';
+SELECT column_name, value FROM clients c, dp_explain(model('linear'), c) WHERE id = 7 ORDER BY 1 NULLS LAST;
+RESET datestyle;
+-- NULLs and values in no domain add nothing
+SELECT id, column_name, value FROM rare r, dp_explain(model('bare'), r) WHERE id IN (2, 6) AND contribution = 0 ORDER BY 1, 2;
+SELECT count(*) FROM dp_explain(model('linear'), NULL::clients);
+SELECT count(*) FROM dp_explain(NULL, ROW(1));
+-- A model of one vector: arrays, and literals
+SELECT name, column_name, value FROM models, dp_explain(model, '{0.5,1}') WHERE name IN ('array', 'aggregate') ORDER BY name, value COLLATE "C";
+SELECT abs(sum(contribution) - min(dp_decision(model, x))) < 1e-12 AS adds_up FROM models, (SELECT ARRAY[0.5, 1]::real[] AS x) s, dp_explain(model, x) WHERE name = 'array';
+-- in the select list, and over several models
+SELECT (dp_explain(model('array'), '{1,2}')).value;
+SELECT name, count(*) FROM models, clients c, dp_explain(model, c) WHERE name <> 'kernel' AND name <> 'aggregate' AND id < 4 GROUP BY name ORDER BY name;
+-- Mistakes
+\set VERBOSITY terse
+SELECT dp_explain(model('kernel'), c) FROM clients c;
+SELECT dp_explain(model('linear'), s) FROM (SELECT 1 AS age) s;
+SELECT dp_explain(model('linear'), '{1,2}');
+SELECT dp_explain(model('linear'), 3);
+\set VERBOSITY default
+
+SET client_min_messages = warning;
+DROP SCHEMA explained CASCADE;
