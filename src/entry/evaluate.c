@@ -201,7 +201,7 @@ count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation, int bins, int64
 	evaluation->bins = bins;
 	evaluation->counts = counts;
 	dperm_call_charge(&evaluation->source, &evaluation->options, DPERM_CALL_EVALUATION,
-					  fcinfo->flinfo->fn_oid);
+					  fcinfo, evaluation->model);
 	SPI_connect();
 	count_rows(evaluation, count);
 	SPI_finish();
@@ -222,7 +222,7 @@ put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEsti
 
 /*
  * dp_evaluate(model, source, label, epsilon, positive, features, neighbours,
- * unit)
+ * unit, purpose)
  */
 Datum
 dp_evaluate(PG_FUNCTION_ARGS)
@@ -270,7 +270,7 @@ share(double part, double whole, bool *isnull)
 
 /*
  * dp_roc(model, source, label, epsilon, positive, features, bins, neighbours,
- * unit)
+ * unit, purpose)
  */
 Datum
 dp_roc(PG_FUNCTION_ARGS)

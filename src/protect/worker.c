@@ -45,6 +45,7 @@
 /* How long it waits for a lock, and for all that comes before the charge. */
 #define LOCK_TIMEOUT_TEXT "3s"
 #define CHECK_TIMEOUT_MS 15000
+#define TRIAL_TIMEOUT_MS 500
 
 /* How long it waits for the answer of its session. */
 #define ANSWER_TIMEOUT_MS (60 * 60 * 1000)
@@ -229,6 +230,16 @@ dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
 		enable_timeout_after(STATEMENT_TIMEOUT, dperm_call_timeout);
 }
 
+DpermLedgerEntry
+dperm_worker_entry(void)
+{
+	return (DpermLedgerEntry) {
+		.budget_id = worker.release.budget_id,
+		.budget = worker.release.budget,
+		.entry = worker.release.entry
+	};
+}
+
 /* From here on rows are read. */
 void
 dperm_worker_reads(void)
@@ -276,6 +287,21 @@ dperm_worker_planned(Oid owner)
 	dperm_message_unmute();
 	become(worker.header->role);
 	SetUserIdAndSecContext(owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+}
+
+/* Rows that nobody has written must not keep the call for long. */
+void
+dperm_worker_tries(void)
+{
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	enable_timeout_after(STATEMENT_TIMEOUT, TRIAL_TIMEOUT_MS);
+}
+
+void
+dperm_worker_tried(void)
+{
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	enable_timeout_after(STATEMENT_TIMEOUT, CHECK_TIMEOUT_MS);
 }
 
 /* Ask the session. */
@@ -621,6 +647,7 @@ dperm_worker_main(Datum handle)
 	set_all(always, lengthof(always), false);
 	dperm_cache_memory = worker.header->cache_memory;
 	dperm_progress = worker.header->progress;
+	dperm_refuse_noise_share = worker.header->refuse_noise_share;
 	worker.context = AllocSetContextCreate(TopMemoryContext, "dperm call", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(worker.context);
 	pgstat_report_activity(STATE_RUNNING, "a call on a protected relation");

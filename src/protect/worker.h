@@ -38,6 +38,9 @@ extern Oid	dperm_worker_relation(FunctionCallInfo fcinfo);
  */
 extern void dperm_worker_charged(DpermLedgerEntry entry, Oid owner);
 
+/* That entry of the ledger, afterwards. */
+extern DpermLedgerEntry dperm_worker_entry(void);
+
 /*
  * From here on a query is planned, before the charge, as it will be run: with
  * the server's settings, by the owner, who says and writes nothing; and no
@@ -45,6 +48,10 @@ extern void dperm_worker_charged(DpermLedgerEntry entry, Oid owner);
  */
 extern void dperm_worker_plans(Oid owner);
 extern void dperm_worker_planned(Oid owner);
+
+/* Evaluate a row that nobody has written, for half a second at most. */
+extern void dperm_worker_tries(void);
+extern void dperm_worker_tried(void);
 
 /* All has been checked again: rows may be read from here on. */
 extern void dperm_worker_reads(void);

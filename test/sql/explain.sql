@@ -1,7 +1,9 @@
 --
 -- What a model says: its weights and their noise, and what each column adds to a score
 --
-
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA explained;
 SET search_path = explained, public;
 CREATE TABLE people (

@@ -206,16 +206,3 @@ TEST(knows_rows_that_say_nothing)
 					  dperm_score_decision(&enc, NULL, weights, missing, room));
 		}
 }
-
-int
-main(void)
-{
-	RUN(adds_up_a_plain_vector);
-	RUN(agrees_with_the_encoder);
-	RUN(looks_categories_up);
-	RUN(takes_bad_vectors_as_zero);
-	RUN(clips_long_vectors);
-	RUN(gives_probabilities);
-	RUN(knows_rows_that_say_nothing);
-	return test_report();
-}

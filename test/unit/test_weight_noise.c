@@ -283,16 +283,3 @@ TEST(is_zero_without_noise)
 	for (int i = 0; i < DIM; i++)
 		CHECK(noise[i] == 0);
 }
-
-int
-main(void)
-{
-	RUN(draws_have_these_deviations);
-	RUN(has_closed_forms);
-	RUN(trainings_with_output_have_this_noise);
-	RUN(trainings_with_objective_have_no_more);
-	RUN(no_curvature_allows_more);
-	RUN(includes_the_release);
-	RUN(is_zero_without_noise);
-	return test_report();
-}
