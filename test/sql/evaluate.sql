@@ -108,7 +108,7 @@ CREATE TABLE hostile AS SELECT i % 2 = 0 AS sick, CASE i % 12 WHEN 0 THEN NULL W
   WHEN 5 THEN '{{1,2},{3,4}}' WHEN 6 THEN '{1,2,3}' WHEN 7 THEN '{1e308,-1e308}' WHEN 8 THEN '{5e-324,0}' WHEN 9 THEN '[5:6]={1,2}' ELSE '{0.5,0.1}' END::float8[] AS x,
   (ARRAY[NULL, 'NaN', 'Infinity', '-Infinity', '1e308', '-5e-324', '17'])[1 + i % 7]::float8 AS age, CASE i % 3 WHEN 0 THEN NULL WHEN 1 THEN repeat('x', 100000) ELSE 'a' END AS kind
   FROM generate_series(1, 420) i;
-SELECT name, labelled, right_ones = (SELECT count(*) FROM hostile h WHERE dp_predict(m, h) = sick) AS as_rows_say
+SELECT name, labelled, right_ones = (SELECT count(*) FROM hostile h WHERE coalesce(dp_predict(m, h), (SELECT sum(v * w) > 0 FROM unnest(dp_encode(m, h), dp_weights(m)) u (v, w))) = sick) AS as_rows_say
 FROM models, LATERAL (SELECT sum(value) AS labelled, sum(value) FILTER (WHERE metric LIKE 'true%') AS right_ones FROM dp_evaluate(m, 'hostile', 'sick', 'Infinity') WHERE metric LIKE '%tives') e
 WHERE name <> 'array' ORDER BY name;
 SELECT name, count(*) AS points, max(true_positive_rate) AS top FROM models, dp_roc(m, 'hostile', 'sick', 'Infinity') WHERE name <> 'array' GROUP BY name ORDER BY name;
