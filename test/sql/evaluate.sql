@@ -1,7 +1,7 @@
 --
 -- Evaluation: private counts and metrics, and a private ROC curve, against counts by hand
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -20,7 +20,6 @@ CREATE TABLE models AS
   UNION ALL SELECT 'private', dp_logreg_train('patients', 'sick', 'x', 1)
   UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{x,age}', 'Infinity', 0.001, domains => '{"x": {"dimension": 2}}', kernel => 'gaussian', kernel_features => 20)
   UNION ALL SELECT 'array', (SELECT dp_logreg(sick, x, 'Infinity', 0.001) FROM patients);
-\set ECHO all
 
 -- By hand; a row without a label is in no cell
 CREATE FUNCTION by_hand(model dp_model) RETURNS TABLE (metric text, value float8) LANGUAGE sql AS $$
@@ -160,7 +159,6 @@ SELECT r.* FROM models, dp_roc(m, 'nobody', 'sick', 'Infinity', bins => 2) r WHE
 --
 -- A model of arrays names no column
 --
-\set ECHO none
 CREATE FUNCTION evaluated(model text, arguments text) RETURNS text LANGUAGE sql AS $$
   SELECT concat_ws(E'\n  hint: ', result, nullif(hint, ''))
   FROM outcome(format('SELECT value FROM models, dp_evaluate(m, %s) WHERE name = %L AND metric = ''accuracy''', arguments, model))
@@ -169,7 +167,6 @@ CREATE FUNCTION curve(model text, arguments text) RETURNS text LANGUAGE sql AS $
   SELECT concat_ws(E'\n  hint: ', result, nullif(hint, ''))
   FROM outcome(format('SELECT count(*) FROM models, dp_roc(m, %s) WHERE name = %L', arguments, model))
 $$;
-\set ECHO all
 \pset tuples_only on
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity' $$);
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$)

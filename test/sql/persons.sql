@@ -4,6 +4,7 @@
 \set ECHO errors
 \pset format unaligned
 \pset footer off
+SET client_min_messages = warning;
 SET extra_float_digits = 0;
 CREATE SCHEMA persons;
 SET search_path = persons, public;

@@ -1,7 +1,7 @@
 --
 -- Tuning: parameters that are chosen privately, or on public rows
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -22,7 +22,6 @@ CREATE FUNCTION tune(arguments text) RETURNS text LANGUAGE sql AS $$
   SELECT concat_ws(E'\n  hint: ', result, nullif(hint, ''))
   FROM outcome('SELECT ''tuned'' FROM dp_logreg_tune(' || arguments || ') m WHERE m IS NOT NULL')
 $$;
-\set ECHO all
 
 -- What a model says of its tuning; the size of a portion is random, its range is not
 SELECT m -> 'tuning' #- '{chosen}' AS tuning, m -> 'tuning' -> 'chosen' -> 'lambda' = m -> 'lambda' AS chosen, m -> 'private' AS private, m -> 'epsilon' AS epsilon,
