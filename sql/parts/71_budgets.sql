@@ -53,6 +53,7 @@ CREATE FUNCTION dp_budget_charge(
 COMMENT ON FUNCTION dp_budget_charge(text, float8, float8, text) IS
 	'charge a privacy budget for a release made with other tools; it is never refunded, not even by ROLLBACK';
 
+-- OFFSET 0 keeps all conditions of a query above the view. A security barrier lets comparisons pass that raise no error, and EXPLAIN ANALYZE then shows what they find in hidden rows.
 CREATE VIEW dp_grants WITH (security_barrier) AS
 	SELECT a.budget, g.grantee AS role, g.epsilon AS epsilon_granted, g.delta AS delta_granted, g.spent_epsilon AS epsilon_spent, g.spent_delta AS delta_spent,
 		CASE WHEN g.epsilon OPERATOR(pg_catalog.<) g.spent_epsilon THEN 0
@@ -61,7 +62,8 @@ CREATE VIEW dp_grants WITH (security_barrier) AS
 		CASE WHEN g.delta OPERATOR(pg_catalog.<) g.spent_delta THEN 0 ELSE g.delta OPERATOR(pg_catalog.-) g.spent_delta END AS delta_left
 	FROM dp_budget_accounts a, LATERAL (SELECT r.grantee, pg_catalog.min(r.epsilon) AS epsilon, pg_catalog.min(r.delta) AS delta, pg_catalog.sum(r.spent_epsilon) AS spent_epsilon, pg_catalog.sum(r.spent_delta) AS spent_delta
 		FROM dp_budget_grants r WHERE r.budget_id OPERATOR(pg_catalog.=) a.id GROUP BY r.grantee) g
-	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR pg_catalog.pg_has_role(g.grantee, 'USAGE');
+	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR pg_catalog.pg_has_role(g.grantee, 'USAGE')
+	OFFSET 0;
 COMMENT ON VIEW dp_grants IS
 	'grants of privacy budgets that you own, and grants that you may spend: what was granted, what was spent and what is left';
 
@@ -74,7 +76,8 @@ CREATE VIEW dp_budgets WITH (security_barrier) AS
 	FROM dp_budget_accounts a
 	LEFT JOIN LATERAL (SELECT r.grantee, pg_catalog.min(r.epsilon) AS epsilon, pg_catalog.min(r.delta) AS delta, pg_catalog.sum(r.spent_epsilon) AS spent_epsilon, pg_catalog.sum(r.spent_delta) AS spent_delta
 		FROM dp_budget_grants r WHERE r.budget_id OPERATOR(pg_catalog.=) a.id GROUP BY r.grantee) g ON NOT pg_catalog.pg_has_role(a.owner, 'USAGE') AND pg_catalog.pg_has_role(g.grantee, 'USAGE')
-	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL;
+	WHERE pg_catalog.pg_has_role(a.owner, 'USAGE') OR g.grantee IS NOT NULL
+	OFFSET 0;
 COMMENT ON VIEW dp_budgets IS
 	'privacy budgets that you own or may spend from: their limits, what was spent, and epsilon_left, the largest epsilon of a single release without delta';
 
@@ -92,7 +95,8 @@ CREATE VIEW dp_ledger WITH (security_barrier) AS
 		FROM dp_ledger_releases k, LATERAL (SELECT pg_catalog.pg_has_role(k.payer, 'USAGE') OR o.owns AS may_read) p
 		WHERE k.budget_id OPERATOR(pg_catalog.=) e.budget_id AND k.entry OPERATOR(pg_catalog.=) e.entry ORDER BY k.at LIMIT 1) r ON true
 	WHERE s.manages OR s.acted
-		OR e.act OPERATOR(pg_catalog.=) 'charge' AND EXISTS (SELECT FROM dp_budget_grants g WHERE g.budget_id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(g.grantee, 'USAGE'));
+		OR e.act OPERATOR(pg_catalog.=) 'charge' AND EXISTS (SELECT FROM dp_budget_grants g WHERE g.budget_id OPERATOR(pg_catalog.=) e.budget_id AND pg_catalog.pg_has_role(g.grantee, 'USAGE'))
+	OFFSET 0;
 COMMENT ON VIEW dp_ledger IS
 	'what was spent from privacy budgets and how they were managed, in the order of entry: of budgets that you own, or all for members of pg_read_all_stats; your own entries, and role, time and cost of those of others who may spend from the same budget';
 

@@ -35,7 +35,8 @@ CREATE VIEW dp_protected WITH (security_barrier) AS
 			WHERE c.registered_by OPERATOR(pg_catalog.=) r.id AND a.attrelid OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.>) 0
 				AND c.relation OPERATOR(pg_catalog.=) r.relation AND a.attnum OPERATOR(pg_catalog.=) c.number AND NOT a.attisdropped AND c.domain IS NOT NULL) AS domains
 	FROM dp_protected_relations r
-	WHERE r.budget IS NOT NULL AND r.pending IS NULL AND dperm_may_spend(r.budget, r.relation);
+	WHERE r.budget IS NOT NULL AND r.pending IS NULL AND dperm_may_spend(r.budget, r.relation)
+	OFFSET 0;
 COMMENT ON VIEW dp_protected IS
 	'protected relations that you may train on: the budget they are charged to, the unit (NULL for rows), the columns (NULL for all) and the registered domains';
 GRANT SELECT ON dp_protected TO PUBLIC;

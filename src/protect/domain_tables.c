@@ -6,6 +6,7 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_class.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "utils/builtins.h"
@@ -13,7 +14,6 @@
 
 #include "base/arguments.h"
 #include "column/domain_types.h"
-#include "column/domains.h"
 #include "core/base/limits.h"
 #include "protect/domain_tables.h"
 #include "protect/locks.h"
@@ -52,7 +52,7 @@ name_in(JsonbContainer *domain, const char *key, const char *column)
 static void
 table_hint(void *arg)
 {
-	errhint("The domain of column \"%s\" names a table or view, written as in FROM.",
+	errhint("The domain of column \"%s\" names a table, written as in FROM.",
 			(const char *) arg);
 }
 
@@ -83,6 +83,24 @@ check_public(Oid table, Oid source, const char *column)
 							 column)));
 }
 
+/*
+ * Raise for anything but a table or a materialized view: a view, a policy or a
+ * foreign server is somebody's code, which would run with the rights of whoever
+ * declares the domain.
+ */
+static void
+check_stored_rows(Oid table, const char *name)
+{
+	char		kind = get_rel_relkind(table);
+
+	if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
+		 kind != RELKIND_MATVIEW) ||
+		dperm_row_sources_has_policies(table))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("\"%s\" is not a table or materialized view without row security", name)));
+}
+
 /* The table of a name, which is public, locked. */
 static Oid
 find_table(const char *name, Oid source, char *column)
@@ -97,9 +115,7 @@ find_table(const char *name, Oid source, char *column)
 
 	error_context_stack = &hint;
 	table = dperm_relation_look_up(name, AccessShareLock, false);
-	if (!dperm_domains_has_rows(get_rel_relkind(table)))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE), errmsg("\"%s\" has no rows", name)));
+	check_stored_rows(table, name);
 	error_context_stack = hint.previous;
 	look = dperm_locks_look();
 	check_public(table, source, column);

@@ -50,7 +50,7 @@ extern void dperm_worker_rules_forgive(void);
 extern bool dperm_worker_rules_faulty(const ErrorData *error);
 
 /* Raise an error from before the charge again; in full, if it is about a name. */
-extern void dperm_worker_rules_raise(ErrorData *error) pg_attribute_noreturn();
+extern _Noreturn void dperm_worker_rules_raise(ErrorData *error);
 
 /* Keep the first error of a row, for the log; and tell it, or NULL. */
 extern void dperm_worker_rules_keep(ErrorData *error);

@@ -148,7 +148,7 @@ SELECT column_name, domain FROM dp_domains('hours');
 SET ROLE dperm_first_owner;
 CREATE TABLE countries (code char(3), number int, ratio float8);
 INSERT INTO countries SELECT c, n, n FROM unnest('{US,MX,CA,MX,NULL,DE}'::text[], '{1,2,3,2,NULL,4}'::int[]) t(c, n);
-CREATE VIEW codes AS SELECT code FROM countries;
+CREATE MATERIALIZED VIEW codes AS SELECT code FROM countries;
 SELECT dp_protect('adult', 'bureau', columns => '{age,country,score,income}', domains => '{"age": [17, 90], "country": {"table": "codes", "column": "code"}, "score": {"table": "bureau.countries", "column": "number"}}');
 INSERT INTO countries VALUES ('FR');
 SELECT domains FROM dp_protected WHERE relation = 'adult'::regclass;

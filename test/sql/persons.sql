@@ -57,7 +57,7 @@ FROM trained JOIN ways USING (way) ORDER BY way, learner;
 -- by hand: the gradient of the weighted mean over persons, plus the regulariser, vanishes
 CREATE FUNCTION gradient(model dp_model) RETURNS float8 LANGUAGE sql AS $$
   SELECT max(abs(g)) FROM (
-    SELECT sum(-z * c / (1 + exp(z * dp_decision(model, v))) / m) / 301 + (model::jsonb ->> 'lambda')::float8 * min(w) AS g
+    SELECT sum(-z * c / (1 + exp(z * coalesce(dp_decision(model, v), 0))) / m) / 301 + (model::jsonb ->> 'lambda')::float8 * min(w) AS g
     FROM visits v, LATERAL (SELECT CASE WHEN y THEN 1 ELSE -1 END) t(z), unnest(dp_encode(model, v), dp_weights(model)) WITH ORDINALITY u(c, w, j)
     WHERE p IS NOT NULL AND y IS NOT NULL GROUP BY j) q
 $$;
@@ -204,7 +204,7 @@ CREATE FUNCTION evaluated(model dp_model, relation text, unit text) RETURNS floa
   $$ SELECT array_agg(value) FROM (SELECT * FROM dp_evaluate(model, relation, epsilon => 'Infinity', unit => unit) LIMIT 4) s $$;
 CREATE FUNCTION by_hand(model dp_model) RETURNS float8[] LANGUAGE sql AS $$
   SELECT ARRAY[sum(1.0 / m) FILTER (WHERE y AND c), sum(1.0 / m) FILTER (WHERE NOT y AND c), sum(1.0 / m) FILTER (WHERE y AND NOT c), sum(1.0 / m) FILTER (WHERE NOT y AND NOT c)]::float8[]
-  FROM (SELECT y, dp_predict(model, v) AS c, m FROM visits v WHERE p IS NOT NULL) s
+  FROM (SELECT y, coalesce(dp_decision(model, v), 0) > 0 AS c, m FROM visits v WHERE p IS NOT NULL) s
 $$;
 SELECT way, learner, max(abs(coalesce(a, 0) - coalesce(b, 0))) < 0.01 AS same, sum(a) BETWEEN 299.99 AND 300 AS all_persons
 FROM trained, LATERAL unnest(evaluated(persons, 'visits', 'p'), by_hand(persons)) u(a, b) GROUP BY way, learner ORDER BY way, learner;
@@ -214,7 +214,7 @@ SELECT count(*) = 4 AS close FROM trained, LATERAL (SELECT unnest(by_hand(person
 WHERE way = 'a vector' AND learner = 'logreg' AND abs(a - coalesce(b, 0)) < 5;
 CREATE FUNCTION roc_by_hand(model dp_model, bins int) RETURNS TABLE (tpr float8, fpr float8) LANGUAGE sql AS $$
   SELECT sum(w) FILTER (WHERE y AND b >= i) / sum(w) FILTER (WHERE y), sum(w) FILTER (WHERE NOT y AND b >= i) / sum(w) FILTER (WHERE NOT y)
-  FROM (SELECT y, 1.0 / m AS w, floor((atan(dp_decision(model, v)) / pi() + 0.5) * bins) AS b FROM visits v WHERE p IS NOT NULL AND y IS NOT NULL) s, generate_series(0, bins) i GROUP BY i
+  FROM (SELECT y, 1.0 / m AS w, floor((atan(coalesce(dp_decision(model, v), 0)) / pi() + 0.5) * bins) AS b FROM visits v WHERE p IS NOT NULL AND y IS NOT NULL) s, generate_series(0, bins) i GROUP BY i
 $$;
 SELECT way, learner, count(*) AS thresholds, max(abs(r.true_positive_rate - coalesce(h.tpr, 0))) < 1e-4 AS same_tpr, max(abs(r.false_positive_rate - coalesce(h.fpr, 0))) < 1e-4 AS same_fpr
 FROM trained, LATERAL (SELECT row_number() OVER (ORDER BY threshold DESC) AS i, * FROM dp_roc(persons, 'visits', epsilon => 'Infinity', unit => 'p', bins => 20)) r
