@@ -225,6 +225,18 @@ check_domain(Oid type, Walk *walk)
 	check_type(base, walk);
 }
 
+/* The owner, the casts and the constraints of a type that is not PostgreSQL's. */
+static void
+check_others_type(Oid type, Walk *walk)
+{
+	check_type_owner(type, walk);
+	check_casts(type, walk);
+	if (get_typtype(type) == TYPTYPE_RANGE)
+		dperm_row_sources_dependencies(TypeRelationId, type, check_range, walk);
+	else if (get_typtype(type) == TYPTYPE_DOMAIN)
+		check_domain(type, walk);
+}
+
 /*
  * The functions that values of a type are made with, beyond those of the type
  * itself: casts, and constraints of domains, also within arrays, records and
@@ -241,15 +253,9 @@ check_type(Oid type, Walk *walk)
 	check_type(get_element_type(type), walk);
 	check_type(get_range_subtype(type), walk);
 	check_type(get_multirange_range(type), walk);
-	if (type < FirstNormalObjectId)
-		return;
-	check_type_owner(type, walk);
-	check_casts(type, walk);
-	if (get_typtype(type) == TYPTYPE_RANGE)
-		dperm_row_sources_dependencies(TypeRelationId, type, check_range, walk);
-	else if (get_typtype(type) == TYPTYPE_DOMAIN)
-		check_domain(type, walk);
-	else if (get_typtype(type) == TYPTYPE_COMPOSITE)
+	if (type >= FirstNormalObjectId)
+		check_others_type(type, walk);
+	if (get_typtype(type) == TYPTYPE_COMPOSITE)
 		check_column_list(get_typ_typrelid(type), walk);
 }
 

@@ -125,7 +125,6 @@ dperm_worker_rules_keep(ErrorData *error)
 		caught->filename = error->filename ? pstrdup(error->filename) : NULL;
 	}
 	MemoryContextSwitchTo(before);
-	FreeErrorData(error);
 }
 
 bool

@@ -86,30 +86,25 @@ expand_columns(List *expressions, int relation, RangeTblEntry *entry, List *targ
 }
 
 /*
- * A test whether a whole row is NULL, or has no NULL, is not about dropped
- * columns, in whose place a row has NULLs.
+ * Hide how a whole row is made. The planner would take a test whether it is NULL,
+ * or has no NULL, as one of each column, and a row has NULLs in place of dropped
+ * ones, which the executor knows.
  */
 static Node *
-skip_dropped(Node *node, void *desc)
+hide_rows(Node *node, void *type)
 {
+	ConvertRowtypeExpr *hidden;
+
 	if (node == NULL)
 		return NULL;
-	if (IsA(node, NullTest) && IsA(((NullTest *) node)->arg, RowExpr) &&
-		((RowExpr *) ((NullTest *) node)->arg)->row_typeid == ((TupleDesc) desc)->tdtypeid)
-	{
-		NullTest   *test = copyObject((NullTest *) node);
-		RowExpr    *row = (RowExpr *) test->arg;
-		List	   *live = NIL;
-
-		for (int i = 0; i < ((TupleDesc) desc)->natts; i++)
-			if (!TupleDescAttr((TupleDesc) desc, i)->attisdropped)
-				live = lappend(live, list_nth(row->args, i));
-		row->args = live;
-		row->colnames = NIL;
-		row->row_typeid = RECORDOID;
-		return (Node *) test;
-	}
-	return expression_tree_mutator(node, skip_dropped, desc);
+	if (!IsA(node, RowExpr) || ((RowExpr *) node)->row_typeid != *(Oid *) type)
+		return expression_tree_mutator(node, hide_rows, type);
+	hidden = makeNode(ConvertRowtypeExpr);
+	hidden->arg = (Expr *) expression_tree_mutator(node, hide_rows, type);
+	hidden->resulttype = *(Oid *) type;
+	hidden->convertformat = COERCE_IMPLICIT_CAST;
+	hidden->location = -1;
+	return (Node *) hidden;
 }
 
 /*
@@ -135,7 +130,7 @@ expand_table(List *expressions, int relation, RangeTblEntry *entry)
 											  i + 1, NULL, false));
 	}
 	expressions = expand_columns(expressions, relation, entry, columns);
-	expressions = (List *) skip_dropped((Node *) expressions, desc);
+	expressions = (List *) hide_rows((Node *) expressions, &desc->tdtypeid);
 #ifdef ATTRIBUTE_GENERATED_VIRTUAL
 	expressions =
 		(List *) expand_generated_columns_in_expr((Node *) expressions, table, relation);
@@ -281,6 +276,8 @@ typedef struct Evaluation
 	TupleTableSlot *shown;		/* a row, for the next receiver */
 	ResourceOwner guard;		/* of the subtransaction; NULL while there is none */
 
+	MemoryContext errors;		/* the last error */
+
 	/* made anew after an error */
 	MemoryContext context;
 	ExprContext *values;
@@ -367,9 +364,13 @@ end_guard(Evaluation *evaluation)
 static ErrorData *
 clean_up(Evaluation *evaluation)
 {
-	ErrorData  *error = CopyErrorData();
+	MemoryContext context = MemoryContextSwitchTo(evaluation->errors);
+	ErrorData  *error;
 
+	MemoryContextReset(evaluation->errors);
+	error = CopyErrorData();
 	FlushErrorState();
+	MemoryContextSwitchTo(context);
 	end_guard(evaluation);
 	evaluation->values = NULL;
 	MemoryContextReset(evaluation->context);
@@ -411,8 +412,8 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 }
 
 /*
- * The columns of a row have arrived. One that fails for a name or a type is tried
- * again with new plans: those of rows before it may be to blame.
+ * The columns of a row have arrived. One that fails for a type is tried again with
+ * new plans: those of rows before it may be to blame.
  */
 static bool
 receive_columns(TupleTableSlot *slot, DestReceiver *self)
@@ -422,10 +423,8 @@ receive_columns(TupleTableSlot *slot, DestReceiver *self)
 	bool		shown = evaluate_guarded(evaluation, slot, &error);
 
 	dperm_worker_rules_interrupt(error);
-	if (error && ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
-					 ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION)
+	if (error && error->sqlerrcode == ERRCODE_DATATYPE_MISMATCH)
 	{
-		FreeErrorData(error);
 		ResetPlanCache();
 		shown = evaluate_guarded(evaluation, slot, &error);
 		dperm_worker_rules_interrupt(error);
@@ -469,6 +468,8 @@ make_evaluation(const DpermViewRows *rows)
 	Evaluation *evaluation = palloc0(sizeof(*evaluation));
 
 	evaluation->rows = rows;
+	evaluation->errors = AllocSetContextCreate(CurrentMemoryContext, "dperm error of a row",
+											   ALLOCSET_SMALL_SIZES);
 	evaluation->context = AllocSetContextCreate(CurrentMemoryContext, "dperm expressions",
 												ALLOCSET_DEFAULT_SIZES);
 	return evaluation;
@@ -515,6 +516,10 @@ usual_value(Oid type, bool *isnull)
 		case VARCHAROID:
 		case BPCHAROID:
 			return PointerGetDatum(cstring_to_text(""));
+		case INT2VECTOROID:
+		case OIDVECTOROID:
+			*isnull = true;
+			return 0;
 		default:
 			*isnull = !OidIsValid(get_element_type(getBaseType(type)));
 			return *isnull ? 0 :
