@@ -34,10 +34,12 @@ CREATE FUNCTION dp_logreg_train(
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
-	unit text DEFAULT NULL
+	unit text DEFAULT NULL,
+	rows bigint DEFAULT NULL,
+	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, float8, text, text) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, float8, text, text, bigint, text) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -63,8 +65,10 @@ CREATE FUNCTION dp_svm_train(
 	slack float8 DEFAULT NULL,
 	delta float8 DEFAULT 0,
 	neighbours text DEFAULT 'replace',
-	unit text DEFAULT NULL
+	unit text DEFAULT NULL,
+	rows bigint DEFAULT NULL,
+	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, bigint, text) IS
 	'train a differentially private support vector machine on the rows of a relation';

@@ -11,6 +11,7 @@ CREATE FUNCTION dp_evaluate(
 	features text DEFAULT NULL,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
+	purpose text DEFAULT NULL,
 	OUT metric text,
 	OUT value float8,
 	OUT low float8,
@@ -18,7 +19,7 @@ CREATE FUNCTION dp_evaluate(
 	OUT private boolean
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 9;
-COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text) IS
+COMMENT ON FUNCTION dp_evaluate(dp_model, text, text, float8, text, text, text, text, text) IS
 	'evaluate a model on the rows of a relation: private counts, and metrics with 95 percent intervals';
 
 CREATE FUNCTION dp_roc(
@@ -31,6 +32,7 @@ CREATE FUNCTION dp_roc(
 	bins integer DEFAULT NULL,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
+	purpose text DEFAULT NULL,
 	OUT threshold float8,
 	OUT true_positive_rate float8,
 	OUT false_positive_rate float8,
@@ -39,7 +41,7 @@ CREATE FUNCTION dp_roc(
 	OUT auc_high float8
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
-COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text) IS
+COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text, text) IS
 	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins';
 
 --

@@ -45,7 +45,8 @@ CREATE TABLE dp_budget_accounts (
 	spent_epsilon numeric NOT NULL DEFAULT 0,
 	spent_delta numeric NOT NULL DEFAULT 0,
 	spent_divergence numeric NOT NULL DEFAULT 0,
-	spent_direct numeric NOT NULL DEFAULT 0
+	spent_direct numeric NOT NULL DEFAULT 0,
+	spent_tail numeric NOT NULL DEFAULT 0
 );
 COMMENT ON TABLE dp_budget_accounts IS
 	'internal to dp_budgets: a row for each budget; a name refers to the oldest budget of that name; since is the number of the dp_ledger entry that created it';
@@ -77,13 +78,20 @@ CREATE TABLE dp_ledger_entries (
 	role name NOT NULL,
 	function text,
 	relation text,
+	label text,
+	features text[],
+	learner text,
+	parameters jsonb,
+	purpose text,
 	neighbours text,
 	unit text,
 	epsilon numeric,
 	delta numeric,
 	divergence numeric,
 	direct numeric,
+	tail numeric,
 	epsilon_left numeric,
+	grant_left numeric,
 	details text
 );
 COMMENT ON TABLE dp_ledger_entries IS
@@ -208,7 +216,7 @@ COMMENT ON EVENT TRIGGER dperm_owners_drop IS
 	'internal to budgets: budgets of dropped roles are given to the owner of the extension';
 
 CREATE FUNCTION dperm_budget_left(epsilon numeric, delta numeric, renyi_order float8,
-	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric) RETURNS numeric
+	spent_epsilon numeric, spent_delta numeric, spent_divergence numeric, spent_direct numeric, spent_tail numeric) RETURNS numeric
 	AS 'MODULE_PATHNAME' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE COST 1000;
-COMMENT ON FUNCTION dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric) IS
+COMMENT ON FUNCTION dperm_budget_left(numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric) IS
 	'internal to dp_budgets: the largest epsilon of a single release without delta that a budget still allows';

@@ -10,10 +10,13 @@
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/fmgroids.h"
+#include "utils/fmgrprotos.h"
+#include "utils/json.h"
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
 #include "base/arguments.h"
+#include "base/json_value.h"
 
 /*
  * The input arguments of a function, from the catalog; cached by the call site.
@@ -48,9 +51,9 @@ read_signature(Oid function)
 	return signature;
 }
 
-/* The position of an argument, -1 if there is none of this name. */
-static int
-find_argument(FunctionCallInfo fcinfo, const char *name, Oid *type)
+/* The signature of a call. */
+static const Signature *
+signature_of(FunctionCallInfo fcinfo)
 {
 	Signature  *signature = fcinfo->flinfo->fn_extra;
 
@@ -62,6 +65,15 @@ find_argument(FunctionCallInfo fcinfo, const char *name, Oid *type)
 		MemoryContextSwitchTo(caller);
 		fcinfo->flinfo->fn_extra = signature;
 	}
+	return signature;
+}
+
+/* The position of an argument, -1 if none has this name. */
+static int
+find_argument(FunctionCallInfo fcinfo, const char *name, Oid *type)
+{
+	const Signature *signature = signature_of(fcinfo);
+
 	for (int i = 0; i < Min(signature->count, PG_NARGS()); i++)
 		if (strcmp(signature->names[i], name) == 0)
 		{
@@ -118,6 +130,36 @@ dperm_arguments_jsonb(FunctionCallInfo fcinfo, const char *name)
 	Datum		value;
 
 	return dperm_arguments_get(fcinfo, name, JSONBOID, &value) ? DatumGetJsonbP(value) : NULL;
+}
+
+/* Is a name in a list, whose last one is NULL? */
+static bool
+is_excepted(const char *name, const char *const *list)
+{
+	while (*list && strcmp(*list, name) != 0)
+		list++;
+	return *list != NULL;
+}
+
+/* The arguments as an object, for the ledger. */
+Jsonb *
+dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *except, int limit)
+{
+	const Signature *signature = signature_of(fcinfo);
+	StringInfoData json;
+
+	initStringInfo(&json);
+	for (int i = 0; i < Min(signature->count, PG_NARGS()); i++)
+	{
+		if (PG_ARGISNULL(i) || is_excepted(signature->names[i], except))
+			continue;
+		appendStringInfo(&json, "%c", json.len == 0 ? '{' : ',');
+		escape_json(&json, signature->names[i]);
+		appendStringInfoChar(&json, ':');
+		dperm_json_value_append(&json, PG_GETARG_DATUM(i), false, signature->types[i], limit);
+	}
+	appendStringInfoString(&json, json.len == 0 ? "{}" : "}");
+	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data)));
 }
 
 /* A copy of a call with another value: the executor keeps those that are constant. */

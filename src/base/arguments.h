@@ -35,6 +35,14 @@ extern FunctionCallInfo dperm_arguments_replace(FunctionCallInfo fcinfo, const c
 												Datum value);
 
 /*
+ * The arguments that are not NULL as an object, but for those of some names, of
+ * which the last one is NULL. A value whose text has more bytes than limit is
+ * cut.
+ */
+extern Jsonb *
+dperm_arguments_json(FunctionCallInfo fcinfo, const char *const *except, int limit);
+
+/*
  * The names in an argument of any type that is a string or an array of strings.
  * A string in braces is read as an array, so that the literal '{x}' means the
  * same either way. NULL if the argument is NULL.

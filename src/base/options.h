@@ -51,6 +51,8 @@ typedef struct DpermOptions
 	int			dimension;		/* 0: not specified */
 	DpermKernel kernel;			/* features, gamma: 0 if not specified */
 	bool		has_seed;
+	int64		rows;			/* how many units the caller expects; 0: not given */
+	bool		noise_told;		/* has the caller been told that they are too few? */
 } DpermOptions;
 
 /* Set the defaults. Epsilon has none: it has to be set. */

@@ -67,6 +67,7 @@ make_budget(const DpermOwnRows *rows, int row)
 	budget->spent.delta = dperm_own_rows_amount(rows, row, "spent_delta");
 	budget->spent.divergence = dperm_own_rows_amount(rows, row, "spent_divergence");
 	budget->spent.direct = dperm_own_rows_amount(rows, row, "spent_direct");
+	budget->spent.tail = dperm_own_rows_amount(rows, row, "spent_tail");
 	budget->since = DatumGetInt64(dperm_own_rows_value(rows, row, "since"));
 	return budget;
 }
@@ -139,7 +140,8 @@ dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent
 		{"spent_epsilon", dperm_own_tables_numeric(spent->epsilon)},
 		{"spent_delta", dperm_own_tables_numeric(spent->delta)},
 		{"spent_divergence", dperm_own_tables_numeric(spent->divergence)},
-		{"spent_direct", dperm_own_tables_numeric(spent->direct)}
+		{"spent_direct", dperm_own_tables_numeric(spent->direct)},
+		{"spent_tail", dperm_own_tables_numeric(spent->tail)}
 	};
 
 	if (rows.count != 1)
@@ -174,23 +176,26 @@ dperm_budget_get_own(const char *name, Oid role)
 
 /* Set the unit of a budget, or check it. */
 void
-dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit)
+dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit, bool others)
 {
 	Oid			types[] = {TEXTOID, TEXTOID};
 	Datum		values[] = {CStringGetTextDatum(budget->id),
 					  CStringGetTextDatum(dperm_claim_unit_name(unit))};
 
-	if (budget->has_unit && budget->unit != unit)
+	if (budget->has_unit && budget->unit == unit)
+		return;
+	if (budget->has_unit && (others || dperm_budget_is_charged(budget)))
 		ereport(
 			ERROR,
 			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 			 errmsg("budget \"%s\" counts %ss, "
 					"not %ss",
 					budget->name, dperm_claim_unit_name(budget->unit), dperm_claim_unit_name(unit)),
-			 errhint("Create another budget for this relation: all relations of a budget have the "
-					 "same unit of privacy.")));
-	if (budget->has_unit)
-		return;
+			 dperm_budget_is_charged(budget) ?
+				 errhint("All relations that charge a budget have the same unit of privacy. Create "
+						 "another budget for this one.") :
+				 errhint("Nothing has been charged yet: call dp_unprotect for the other relations "
+						 "of the budget first.")));
 	if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = "
 									  "$1::uuid", 2, types, values, NULL) != 1)
 		elog(ERROR, "could not write to budget \"%s\"", budget->name);
@@ -253,6 +258,8 @@ dperm_budget_append(const DpermBudgetLine *line)
 {
 	int64		entry = dperm_budget_next_entry(line->budget);
 	const char *id = line->id ? line->id : dperm_budget_get(line->budget, false)->id;
+	DpermAsked	nothing = {.label = NULL};
+	const DpermAsked *asked = line->asked ? line->asked : &nothing;
 	const DpermOwnField fields[] = {
 		{"budget_id", dperm_own_rows_uuid(id)},
 		{"budget", CStringGetTextDatum(line->budget)},
@@ -263,13 +270,20 @@ dperm_budget_append(const DpermBudgetLine *line)
 		{"role", DirectFunctionCall1(namein, CStringGetDatum(role_name(line->role)))},
 		{"function", text_value(line->function)},
 		{"relation", text_value(line->relation)},
+		{"label", text_value(asked->label)},
+		{"features", PointerGetDatum(asked->features)},
+		{"learner", text_value(asked->learner)},
+		{"parameters", PointerGetDatum(asked->parameters)},
+		{"purpose", text_value(asked->purpose)},
 		{"neighbours", text_value(line->neighbours)},
 		{"unit", text_value(line->unit)},
 		{"epsilon", amount_value(line->epsilon)},
 		{"delta", amount_value(line->delta)},
 		{"divergence", amount_value(line->charge ? &line->charge->divergence : NULL)},
 		{"direct", amount_value(line->charge ? &line->charge->direct : NULL)},
+		{"tail", amount_value(line->charge ? &line->charge->tail : NULL)},
 		{"epsilon_left", amount_value(line->left)},
+		{"grant_left", amount_value(line->grant_left)},
 		{"details", text_value(line->details ? clip_details(line->details) : NULL)}
 	};
 

@@ -4,6 +4,9 @@
 #ifndef DPERM_BUDGET_H
 #define DPERM_BUDGET_H
 
+#include "utils/array.h"
+#include "utils/jsonb.h"
+
 #include "budget/own_tables.h"
 #include "core/privacy/claim.h"
 #include "core/privacy/filter.h"
@@ -48,12 +51,21 @@ extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
  */
 extern DpermBudget *dperm_budget_get_own(const char *name, Oid role);
 
+/* Has anything been spent from a budget? */
+static inline bool
+dperm_budget_is_charged(const DpermBudget *budget)
+{
+	return budget->spent.epsilon.units > 0;
+}
+
 /*
- * Set the unit of a budget that has none yet, or raise an error if it has
- * another one: a budget counts either rows or persons. Call it within a scope,
- * with the budget locked.
+ * Settle the unit of a budget, or raise if it has another one that is fixed: a
+ * budget is an account of rows, or of persons. It is, once it has been charged,
+ * and as long as it has other relations. Within a scope, with the budget
+ * locked.
  */
-extern void dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit);
+extern void dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit unit,
+									 bool others);
 
 /* Write what has been spent from a budget, which must be locked. */
 extern void dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent);
@@ -64,7 +76,17 @@ extern void dperm_budget_write_spent(const DpermBudget *budget, const DpermFilte
  */
 #define DPERM_BUDGET_DETAILS 8192
 
-/* A line of the ledger; NULL fields are NULL in the table. */
+/* What a call was asked for; what is NULL is NULL in the ledger. */
+typedef struct DpermAsked
+{
+	const char *label;
+	ArrayType  *features;		/* of text */
+	const char *learner;
+	Jsonb	   *parameters;
+	const char *purpose;		/* what the caller says about it */
+} DpermAsked;
+
+/* A line of the ledger; what is NULL is NULL in it. */
 typedef struct DpermBudgetLine
 {
 	const char *budget;
@@ -73,20 +95,22 @@ typedef struct DpermBudgetLine
 	Oid			role;			/* who acts */
 	const char *function;
 	const char *relation;		/* its qualified name */
+	const DpermAsked *asked;
 	const char *neighbours;
 	const char *unit;
 	const DpermAmount *epsilon;
 	const DpermAmount *delta;
-	const DpermFilterSums *charge;	/* everything else that is spent */
-	const DpermAmount *left;
-	const char *details;		/* for people; truncated with "..." if too long */
+	const DpermFilterSums *charge;	/* the rest of what is spent */
+	const DpermAmount *left;	/* of the budget, */
+	const DpermAmount *grant_left;	/* and to who pays from a grant */
+	const char *details;		/* for people; cut, with "..." at the end, if it is too long */
 } DpermBudgetLine;
 
 /* Identifies a line. */
 typedef struct DpermLedgerEntry
 {
-	char	   *budget_id;
-	char	   *budget;
+	const char *budget_id;
+	const char *budget;
 	int64		entry;
 } DpermLedgerEntry;
 

@@ -20,7 +20,10 @@
 #include "core/base/limits.h"
 #include "relation/relation.h"
 
-/* Raise an error for a charge that is invalid for any budget. */
+/* Steps of the search for the delta that a budget has left. */
+#define DELTA_STEPS 40
+
+/* A charge that cannot be computed, whatever the budget. */
 static void
 check_spend(const DpermSpend *spend)
 {
@@ -45,7 +48,6 @@ typedef struct Debit
 {
 	const DpermCharge *charge;
 	DpermFilterSums taken;
-	DpermAmount delta;			/* as claimed, without the tail */
 } Debit;
 
 /*
@@ -135,44 +137,66 @@ check_claim(const DpermBudget *budget, const DpermSpend *spend)
 				 errhint("Protect the relation again.")));
 }
 
-/* An amount, for a message. */
+/* An amount of epsilon or delta, for a message. */
 static char *
-amount_text(DpermAmount amount)
+amount_text(int which, DpermAmount amount)
 {
-	char	   *text = palloc(DPERM_AMOUNT_TEXT);
+	char	   *text;
 
+	if (which == DPERM_PAYER_DELTA)
+		return psprintf("%.15g", dperm_amount_double(amount));
+	text = palloc(DPERM_AMOUNT_TEXT);
 	dperm_amount_print(amount, text);
 	return text;
 }
 
-/* Find who pays, or raise an error. */
+/*
+ * Raise for a budget, or a grant of it, that has too little left of epsilon or
+ * delta: what it is called, and how its owner can give more.
+ */
+static void
+raise_shortage(const char *whose, int which, const char *cost, const char *left, const char *more)
+{
+	bool		epsilon = which == DPERM_PAYER_EPSILON;
+	bool		nothing = strcmp(left, "0") == 0;
+	const char *what = epsilon ? "epsilon" : "delta";
+
+	ereport(ERROR,
+			(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+			 !nothing ? errmsg("%s has too little %s left", whose, what) :
+			 epsilon  ? errmsg("%s is exhausted", whose) :
+						errmsg("%s has no delta left", whose),
+			 errdetail("The call costs %s %s; a single call can still have %s %s.", what, cost,
+					   what, left),
+			 nothing && epsilon ? errhint("Ask the owner of the budget %s.", more) :
+								  errhint("Use a smaller %s%s, or ask the owner of the budget %s.",
+										  what, epsilon ? "" : " or none", more)));
+}
+
+/* Find who pays, or raise. */
 static DpermPayer
 find_payer(const DpermBudget *budget, const Debit *debit, bool lock)
 {
 	DpermPayer	payer;
+	DpermPayerFault fault =
+		dperm_grants_find(budget, debit->charge->relation, debit->charge->role,
+						  debit->taken.epsilon, debit->taken.delta, lock, &payer);
 
-	switch (dperm_grants_find(budget, debit->charge->relation, debit->charge->role,
-							  debit->taken.epsilon, debit->delta, lock, &payer))
+	if (fault == DPERM_PAYER_NO_GRANT)
+		dperm_grants_raise(budget);
+	if (fault == DPERM_PAYER_NO_ROOM)
 	{
-		case DPERM_PAYER_FOUND:
-			break;
-		case DPERM_PAYER_NO_GRANT:
-			dperm_grants_raise(budget);
-			break;
-		case DPERM_PAYER_NO_ROOM:
-			ereport(ERROR,
-					(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-					 errmsg("the grant of budget \"%s\" to \"%s\" is "
-							"exhausted",
-							budget->name, GetUserNameFromId(payer.grantee, false)),
-					 errdetail("The call costs epsilon %s and delta %s; the grant has %s "
-							   "left.",
-							   amount_text(debit->taken.epsilon), amount_text(debit->delta),
-							   payer.limited ? psprintf("epsilon %s", amount_text(payer.left)) :
-											   "too little delta"),
-					 errhint("Use a smaller epsilon, or ask the owner of the budget for a larger "
-							 "grant: dp_grant.")));
-			break;
+		int			which =
+			dperm_grants_suffice(&payer, DPERM_PAYER_EPSILON, debit->taken.epsilon) ?
+				DPERM_PAYER_DELTA :
+				DPERM_PAYER_EPSILON;
+
+		raise_shortage(psprintf("the grant of budget \"%s\" to \"%s\"", budget->name,
+								GetUserNameFromId(payer.grantee, false)),
+					   which,
+					   amount_text(which, which == DPERM_PAYER_EPSILON ? debit->taken.epsilon :
+																		 debit->taken.delta),
+					   amount_text(which, payer.left[which]), "for a larger grant: dp_grant");
 	}
 	return payer;
 }
@@ -188,31 +212,117 @@ relation_name(Oid relation)
 			   NULL;
 }
 
+/* Does the budget allow a call, after all that was spent? */
+static bool
+allows(const DpermBudget *budget, const DpermSpend *spend)
+{
+	DpermFilterSums taken = dperm_charge_of(spend, budget->filter.order);
+	DpermFilterSums spent = dperm_filter_add(&budget->spent, &taken);
+
+	return dperm_filter_allows(&budget->filter, &spent);
+}
+
 /*
- * Raise an error if the budget does not allow it; else return its sums after
- * the charge.
+ * The largest delta that a call could have which is refused with the one that
+ * it has, to three digits: "0" if it is none.
+ */
+static char *
+delta_left(const DpermBudget *budget, DpermSpend spend)
+{
+	double		low = DPERM_DELTA_MIN;
+	double		high = spend.delta;
+
+	spend.delta = low;
+	if (!allows(budget, &spend))
+		return pstrdup("0");
+	for (int i = 0; i < DELTA_STEPS; i++)
+	{
+		spend.delta = sqrt(low * high);
+		if (allows(budget, &spend))
+			low = spend.delta;
+		else
+			high = spend.delta;
+	}
+	return psprintf("%.3g", low);
+}
+
+/*
+ * Raise if the budget does not allow it; else what it has spent then. If it
+ * would be allowed without its delta, that is the cause.
  */
 static DpermFilterSums
 check_filter(const DpermBudget *budget, const Debit *debit)
 {
 	DpermFilterSums spent = dperm_filter_add(&budget->spent, &debit->taken);
+	DpermSpend	pure = {.epsilon = debit->charge->spend.epsilon};
+	char	   *whose = psprintf("budget \"%s\"", budget->name);
 
-	if (!(budget->filter.order > 1) && debit->delta.units + debit->delta.parts > 0)
+	if (!(budget->filter.order > 1) && debit->charge->spend.delta > 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("budget \"%s\" has no delta", budget->name),
 				 errhint("Omit delta, or ask the owner of the budget for one with a delta.")));
-	if (!dperm_filter_allows(&budget->filter, &spent))
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("budget \"%s\" is exhausted", budget->name),
-				 errdetail("The call costs epsilon %s and delta %s; a single release without delta "
-						   "could still have epsilon %s.",
-						   amount_text(debit->taken.epsilon), amount_text(debit->delta),
-						   amount_text(dperm_filter_left(&budget->filter, &budget->spent))),
-				 errhint("Use a smaller epsilon, or ask the owner of the budget to raise it: "
-						 "dp_budget_alter.")));
-	return spent;
+	if (dperm_filter_allows(&budget->filter, &spent))
+		return spent;
+	if (allows(budget, &pure))
+		raise_shortage(whose, DPERM_PAYER_DELTA, amount_text(DPERM_PAYER_DELTA, debit->taken.delta),
+					   delta_left(budget, debit->charge->spend), "to raise it: dp_budget_alter");
+	raise_shortage(whose, DPERM_PAYER_EPSILON,
+				   amount_text(DPERM_PAYER_EPSILON, debit->taken.epsilon),
+				   amount_text(DPERM_PAYER_EPSILON,
+							   dperm_filter_left(&budget->filter, &budget->spent)),
+				   "to raise it: dp_budget_alter");
+	return spent;				/* keep compiler quiet */
+}
+
+/*
+ * What a payer, who has just spent some epsilon, can still spend of a budget in
+ * a single pure release.
+ */
+static DpermAmount
+left_for(const DpermBudget *budget, const DpermFilterSums *spent, DpermPayer payer,
+		 DpermAmount epsilon)
+{
+	DpermAmount left = dperm_filter_left(&budget->filter, spent);
+
+	payer.left[DPERM_PAYER_EPSILON] = dperm_amount_less(payer.left[DPERM_PAYER_EPSILON], epsilon);
+	return dperm_grants_suffice(&payer, DPERM_PAYER_EPSILON, left) ?
+			   left :
+			   payer.left[DPERM_PAYER_EPSILON];
+}
+
+/* Write what is spent then: to the budget, the grant and the ledger. */
+static DpermLedgerEntry
+write_debit(const DpermBudget *budget, const Debit *debit, const DpermPayer *payer,
+			const DpermFilterSums *spent)
+{
+	DpermAmount left = dperm_filter_left(&budget->filter, spent);
+	DpermAmount grant_left = left_for(budget, spent, *payer, debit->taken.epsilon);
+	DpermBudgetLine line = {
+		.budget = budget->name,
+		.id = budget->id,
+		.act = "charge",
+		.role = debit->charge->role,
+		.function = debit->charge->function,
+		.relation = relation_name(debit->charge->relation),
+		.asked = &debit->charge->asked,
+		.neighbours = dperm_claim_neighbours_name(budget->neighbours),
+		.unit = budget->has_unit ? dperm_claim_unit_name(budget->unit) : NULL,
+		.epsilon = &debit->taken.epsilon,
+		.delta = &debit->taken.delta,
+		.charge = &debit->taken,
+		.left = &left,
+		.grant_left = OidIsValid(payer->grantee) ? &grant_left : NULL,
+		.details = debit->charge->details
+	};
+
+	dperm_budget_write_spent(budget, spent);
+	dperm_grants_write_spent(budget, payer, debit->taken.epsilon, debit->taken.delta);
+	return (DpermLedgerEntry) {
+		.budget_id = budget->id,
+		.budget = budget->name,
+		.entry = dperm_budget_append(&line)
+	};
 }
 
 /* Check and spend, all in one transaction. */
@@ -223,24 +333,12 @@ dperm_debit(const DpermCharge *charge)
 	DpermBudget *budget;
 	DpermPayer	payer;
 	DpermFilterSums spent;
-	DpermAmount left;
-	DpermBudgetLine line = {
-		.act = "charge",
-		.role = charge->role,
-		.function = charge->function,
-		.epsilon = &debit.taken.epsilon,
-		.delta = &debit.taken.delta,
-		.charge = &debit.taken,
-		.left = &left,
-		.details = charge->purpose
-	};
 
 	check_spend(&charge->spend);
 	dperm_own_tables_check_triggers(NULL);
 	dperm_own_tables_follow_commands();
 	budget = dperm_budget_get(charge->budget, false);
 	debit.taken = dperm_charge_of(&charge->spend, budget->filter.order);
-	debit.delta = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
 
 	/* check the grant before taking the lock, which others wait for */
 	(void) find_payer(budget, &debit, false);
@@ -253,49 +351,7 @@ dperm_debit(const DpermCharge *charge)
 	}
 	payer = find_payer(budget, &debit, true);
 	spent = check_filter(budget, &debit);
-	left = dperm_filter_left(&budget->filter, &spent);
-	dperm_budget_write_spent(budget, &spent);
-	dperm_grants_write_spent(budget, &payer, debit.taken.epsilon, debit.delta);
-	line.budget = budget->name;
-	line.id = budget->id;
-	line.relation = relation_name(charge->relation);
-	line.neighbours = dperm_claim_neighbours_name(budget->neighbours);
-	if (budget->has_unit)
-		line.unit = dperm_claim_unit_name(budget->unit);
-	return (DpermLedgerEntry) {
-		.budget_id = budget->id,
-		.budget = budget->name,
-		.entry = dperm_budget_append(&line)
-	};
-}
-
-/* Why a charge would be rejected, or NULL. Call it within a scope. */
-static const char *
-find_refusal(const DpermBudget *budget, DpermPayerFault fault, const DpermSpend *spend,
-			 const DpermFilterSums *spent)
-{
-	if (spend->neighbours != budget->neighbours)
-		return "The budget has other neighbours.";
-	if (budget->has_unit && spend->unit != budget->unit)
-		return "The budget has another unit of privacy.";
-	if (fault == DPERM_PAYER_NO_GRANT)
-		return "You have no grant of the budget.";
-	if (fault == DPERM_PAYER_NO_ROOM)
-		return "Your grant has too little left.";
-	if (!(budget->filter.order > 1) && spend->delta > 0)
-		return "The budget has no delta.";
-	if (!dperm_filter_allows(&budget->filter, spent))
-		return "The budget has too little left.";
-	return NULL;
-}
-
-/* The most that a payer can spend from a budget in a single pure release. */
-static DpermAmount
-left_for(const DpermBudget *budget, const DpermFilterSums *spent, const DpermPayer *payer)
-{
-	DpermAmount left = dperm_filter_left(&budget->filter, spent);
-
-	return payer->limited && dperm_amount_compare(payer->left, left) < 0 ? payer->left : left;
+	return write_debit(budget, &debit, &payer, &spent);
 }
 
 /* Preview a charge. */
@@ -303,7 +359,6 @@ DpermQuote
 dperm_debit_preview(const DpermCharge *charge)
 {
 	DpermQuote	quote = {.allowed = false};
-	DpermAmount claimed = dperm_amount_up(charge->spend.delta, DPERM_DELTA_DIGITS);
 	DpermBudget *budget;
 	DpermPayer	payer;
 	DpermPayerFault fault;
@@ -314,21 +369,20 @@ dperm_debit_preview(const DpermCharge *charge)
 	budget = dperm_budget_get(charge->budget, false);
 	taken = dperm_charge_of(&charge->spend, budget->filter.order);
 	spent = dperm_filter_add(&budget->spent, &taken);
-	fault = dperm_grants_find(budget, charge->relation, charge->role, taken.epsilon, claimed,
+	fault = dperm_grants_find(budget, charge->relation, charge->role, taken.epsilon, taken.delta,
 							  false, &payer);
-	quote.refusal = find_refusal(budget, fault, &charge->spend, &spent);
-	quote.allowed = quote.refusal == NULL;
+	quote.allowed = charge->spend.neighbours == budget->neighbours &&
+					(!budget->has_unit || charge->spend.unit == budget->unit) &&
+					fault == DPERM_PAYER_FOUND && dperm_filter_allows(&budget->filter, &spent);
 	dperm_amount_print(taken.epsilon, quote.epsilon);
 	dperm_amount_print(taken.delta, quote.delta);
 	strlcpy(quote.left, "0", sizeof(quote.left));
 	strlcpy(quote.left_after, "0", sizeof(quote.left_after));
 	if (fault != DPERM_PAYER_NO_GRANT)
-		dperm_amount_print(left_for(budget, &budget->spent, &payer), quote.left);
+		dperm_amount_print(left_for(budget, &budget->spent, payer, (DpermAmount) {0, 0}),
+						   quote.left);
 	if (quote.allowed)
-	{
-		payer.left = dperm_amount_less(payer.left, taken.epsilon);
-		dperm_amount_print(left_for(budget, &spent, &payer), quote.left_after);
-	}
+		dperm_amount_print(left_for(budget, &spent, payer, taken.epsilon), quote.left_after);
 	return quote;
 }
 

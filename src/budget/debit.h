@@ -7,9 +7,6 @@
 #include "budget/budget.h"
 #include "core/mechanism/charge.h"
 
-/* The limit on the caller's description of a release, in bytes. */
-#define DPERM_PURPOSE_MAX 1024
-
 typedef struct DpermCharge
 {
 	const char *budget;			/* its name */
@@ -18,7 +15,8 @@ typedef struct DpermCharge
 	TransactionId version;		/* xmin of its registration when it was checked */
 	Oid			role;			/* who spends */
 	const char *function;		/* name of the SQL function, for the ledger */
-	const char *purpose;		/* the caller's description, for the ledger; or NULL */
+	DpermAsked	asked;			/* for the ledger, */
+	const char *details;		/* and so is this; or NULL */
 	DpermSpend	spend;
 } DpermCharge;
 
@@ -45,7 +43,6 @@ typedef struct DpermQuote
 	/* the same after this charge; "0" if it would be rejected */
 	char		left_after[DPERM_AMOUNT_TEXT];
 	bool		allowed;		/* would it be accepted now? */
-	const char *refusal;		/* if not: a sentence that says why */
 } DpermQuote;
 
 extern DpermQuote dperm_debit_preview(const DpermCharge *charge);

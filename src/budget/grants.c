@@ -53,15 +53,6 @@ add_grant_row(Grant *grant, const DpermOwnRows *rows, int row)
 	}
 }
 
-/* Does the grant have room for more? */
-static bool
-has_room(const Grant *grant, int which, DpermAmount more)
-{
-	return !grant->limited[which] ||
-		   dperm_amount_compare(dperm_amount_add(grant->spent[which], more), grant->limit[which]) <=
-			   0;
-}
-
 /* The grants of a budget, by its id. */
 static DpermOwnRows
 find_grants(const DpermBudget *budget)
@@ -139,10 +130,13 @@ dperm_grants_find(const DpermBudget *budget, Oid relation, Oid role, DpermAmount
 		for (int i = 0; i < rows.count; i++)
 			if (grantee_of(&rows, i) == found.grantee)
 				add_grant_row(&grant, &rows, i);
-		found.limited = grant.limited[0];
-		if (found.limited)
-			found.left = dperm_amount_less(grant.limit[0], grant.spent[0]);
-		if (has_room(&grant, 0, epsilon) && has_room(&grant, 1, delta))
+		for (int i = 0; i < 2; i++)
+		{
+			found.limited[i] = grant.limited[i];
+			found.left[i] = dperm_amount_less(grant.limit[i], grant.spent[i]);
+		}
+		if (dperm_grants_suffice(&found, DPERM_PAYER_EPSILON, epsilon) &&
+			dperm_grants_suffice(&found, DPERM_PAYER_DELTA, delta))
 		{
 			*payer = found;
 			return DPERM_PAYER_FOUND;

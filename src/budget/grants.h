@@ -10,9 +10,20 @@ typedef struct DpermPayer
 {
 	/* whose grant it is; InvalidOid for the owners of budget and relation */
 	Oid			grantee;
-	bool		limited;		/* does the grant limit epsilon? */
-	DpermAmount left;			/* if limited: what is left before this charge */
+	bool		limited[2];		/* does the grant have a limit of epsilon, of delta? */
+	DpermAmount left[2];		/* then what it has left before this charge */
 } DpermPayer;
+
+/* Of these two. */
+#define DPERM_PAYER_EPSILON 0
+#define DPERM_PAYER_DELTA 1
+
+/* Has the grant so much left? */
+static inline bool
+dperm_grants_suffice(const DpermPayer *payer, int which, DpermAmount amount)
+{
+	return !payer->limited[which] || dperm_amount_compare(amount, payer->left[which]) <= 0;
+}
 
 typedef enum DpermPayerFault
 {

@@ -122,7 +122,8 @@ names_are_text(const DpermModel *model, const char **why)
 	}
 	return pg_verifymbstr(model->label.bytes, model->label.len, true) &&
 		pg_verifymbstr(model->positive.bytes, model->positive.len, true) &&
-		pg_verifymbstr(model->tuning.bytes, model->tuning.len, true);
+		pg_verifymbstr(model->tuning.bytes, model->tuning.len, true) &&
+		pg_verifymbstr(model->budget.bytes, model->budget.len, true);
 }
 
 /* Make a struct from a datum. */

@@ -11,6 +11,7 @@
 #include "budget/debit.h"
 #include "protect/protected_call.h"
 #include "protect/worker.h"
+#include "train/call_charge.h"
 
 PG_FUNCTION_INFO_V1(dp_budget_charge);
 
@@ -25,15 +26,11 @@ dp_budget_charge(PG_FUNCTION_ARGS)
 		.budget = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED),
 		.role = GetUserId(),
 		.function = "dp_budget_charge",
-		.purpose = dperm_arguments_text(fcinfo, "purpose"),
+		.asked = {.purpose = dperm_call_charge_purpose(fcinfo)},
 		.spend = {.bound = true}
 	};
 	Datum		value;
 
-	if (charge.purpose && strlen(charge.purpose) >= DPERM_PURPOSE_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
-				 errmsg("purpose must have less than %d bytes", DPERM_PURPOSE_MAX)));
 	if (!dperm_worker_is_for(fcinfo))
 	{
 		dperm_debit_check_grant(charge.budget, charge.role);

@@ -24,6 +24,7 @@
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
+#include "core/mechanism/noise_share.h"
 #include "entry/train.h"
 #include "protect/domain_tables.h"
 #include "query/source_notes.h"
@@ -49,32 +50,6 @@ typedef struct Planned
 } Planned;
 
 /*
- * A bound on the root mean square norm of the noise in the weights: what the
- * mechanism adds, and the release noise, of variance 2 T^2 per coordinate, in
- * grid steps.
- */
-static double
-noise_norm(const DpermSetup *setup, const DpermCalibration *calibration)
-{
-	double		release = sqrt(2.0 * setup->dim) * calibration->release_scale *
-		calibration->grid;
-
-	return dperm_mechanism_entry((int) setup->method)->effect(setup, calibration) + release;
-}
-
-/*
- * A bound on the norm of the weights without noise: the loss at zero bounds the
- * regulariser.
- */
-static double
-weight_bound(const DpermSetup *setup, const DpermCalibration *calibration)
-{
-	double		start = dperm_loss_at(setup->loss, 0).value;
-
-	return Min(sqrt(2 * start / calibration->lambda), 1 / calibration->lambda);
-}
-
-/*
  * The noise as a share of the weights with so many rows, infinite where the
  * parameters make no sense.
  */
@@ -82,14 +57,9 @@ static double
 noise_share(const Planned *planned, int64 rows)
 {
 	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, rows);
-	DpermCalibration calibration;
-	const char *why;
 
 	CHECK_FOR_INTERRUPTS();
-
-	if (dperm_calibrate(&setup, &calibration, &why) != DPERM_OK)
-		return INFINITY;
-	return noise_norm(&setup, &calibration) / weight_bound(&setup, &calibration);
+	return dperm_noise_share(&setup);
 }
 
 /* The number of rows at which the share becomes useful, 0 if there is none. */
@@ -179,7 +149,7 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 	double		norm;
 
 	calibration = dperm_host_calibrate(&setup);
-	norm = noise_norm(&setup, &calibration);
+	norm = dperm_noise_share_norm(&setup, &calibration);
 	needed = rows_needed(planned);
 	memset(nulls, true, sizeof(bool) * desc->natts);
 	put_column(desc, "noise", CStringGetTextDatum(setup.noise ? "shaped" : "ball"),
@@ -198,7 +168,7 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 			   nulls);
 	put_number(desc, "noise_norm", norm, values, nulls);
 	put_number(desc, "weight_error", norm / sqrt(setup.dim), values, nulls);
-	put_number(desc, "weight_bound", weight_bound(&setup, &calibration), values, nulls);
+	put_number(desc, "weight_bound", dperm_noise_share_bound(&setup, &calibration), values, nulls);
 	put_number(desc, "noise_share", noise_share(planned, setup.rows), values, nulls);
 	put_column(desc, "risk", Float8GetDatum(dperm_calibrate_expected_risk(&setup)),
 			   isinf(setup.epsilon), values, nulls);

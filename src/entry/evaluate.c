@@ -213,7 +213,7 @@ count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	int64		units;
 
 	dperm_call_charge(&evaluation->source, &evaluation->options, DPERM_CALL_EVALUATION,
-					  fcinfo->flinfo->fn_oid);
+					  fcinfo, evaluation->model);
 	evaluation->counts = palloc(sizeof(int64) * cells_of(evaluation));
 	SPI_connect();
 	units = count_rows(evaluation);
@@ -240,7 +240,7 @@ put_estimate(Tuplestorestate *store, TupleDesc desc, const char *name, DpermEsti
 
 /*
  * dp_evaluate(model, source, label, epsilon, positive, features, neighbours,
- * unit)
+ * unit, purpose)
  */
 Datum
 dp_evaluate(PG_FUNCTION_ARGS)
@@ -327,7 +327,7 @@ put_curve(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
 
 /*
  * dp_roc(model, source, label, epsilon, positive, features, bins, neighbours,
- * unit)
+ * unit, purpose)
  */
 Datum
 dp_roc(PG_FUNCTION_ARGS)

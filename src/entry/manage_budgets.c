@@ -61,6 +61,21 @@ limit_delta(double delta)
 	return delta;
 }
 
+/* The neighbours of all calls that charge a budget. */
+static DpermNeighbours
+parse_neighbours(const char *name)
+{
+	int			neighbours = dperm_claim_neighbours_parse(name);
+
+	if (neighbours < 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("neighbours \"%s\" is unknown", name),
+				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use "
+						 "the same.")));
+	return (DpermNeighbours) neighbours;
+}
+
 /* An argument that is a number, or false if it is NULL. */
 static bool
 number_argument(FunctionCallInfo fcinfo, const char *name, double *number)
@@ -145,12 +160,7 @@ dp_budget_create(PG_FUNCTION_ARGS)
 	(void) number_argument(fcinfo, "delta", &delta);
 	amounts[0] = dperm_amount_down(limit_epsilon(epsilon), DPERM_EPSILON_DIGITS);
 	amounts[1] = dperm_amount_down(limit_delta(delta), DPERM_DELTA_DIGITS);
-	if (dperm_claim_neighbours_parse(neighbours) < 0)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neighbours \"%s\" is unknown", neighbours),
-				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use "
-						 "the same.")));
+	(void) parse_neighbours(neighbours);
 
 	dperm_location_check_coordinator();
 	dperm_own_tables_enter(&scope);
@@ -190,9 +200,7 @@ dp_budget_create(PG_FUNCTION_ARGS)
 static void
 check_delta_change(const DpermBudget *budget, double delta)
 {
-	bool		spent = budget->spent.epsilon.units > 0;
-
-	if (spent && (delta > 0) != (budget->filter.order > 0))
+	if (dperm_budget_is_charged(budget) && (delta > 0) != (budget->filter.order > 0))
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("budget \"%s\" has been charged %s a "
@@ -200,70 +208,117 @@ check_delta_change(const DpermBudget *budget, double delta)
 				 errhint("Create another budget.")));
 }
 
-/* dp_budget_alter(budget, epsilon, delta, owner) */
-Datum
-dp_budget_alter(PG_FUNCTION_ARGS)
+/* Other neighbours: what was spent is about those that it had. */
+static void
+check_neighbours_change(const DpermBudget *budget, DpermNeighbours neighbours)
 {
-	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID};
-	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
-	Oid			role = GetUserId();
-	Oid			owner = InvalidOid;
-	double		epsilon = 0;
-	double		delta = 0;
-	bool		has_epsilon = number_argument(fcinfo, "epsilon", &epsilon);
-	bool		has_delta = number_argument(fcinfo, "delta", &delta);
-	bool		has_owner = role_argument(fcinfo, "owner", &owner);
-	DpermBudgetLine line = {.budget = name, .act = "alter", .role = role};
-	DpermTablesScope scope;
-	DpermBudget *budget;
+	if (dperm_budget_is_charged(budget) && neighbours != budget->neighbours)
+		ereport(ERROR,
+				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
+				 errmsg("budget \"%s\" has been charged for neighbours '%s'", budget->name,
+						dperm_claim_neighbours_name(budget->neighbours)),
+				 errhint("Create another budget.")));
+}
 
-	if (!has_epsilon && !has_delta && !has_owner)
+/* Write the limits of a budget, its neighbours, and its owner if it is another. */
+static void
+write_budget(DpermTablesScope *scope, const DpermBudget *budget, Oid owner)
+{
+	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID};
+	Datum		values[] = {CStringGetTextDatum(budget->id),
+					  dperm_object_name_make(owner),
+					  dperm_own_tables_numeric(budget->filter.epsilon),
+					  dperm_own_tables_numeric(budget->filter.delta),
+					  Float8GetDatum(budget->filter.order),
+					  CStringGetTextDatum(dperm_claim_neighbours_name(budget->neighbours))};
+
+	types[1] = dperm_object_name_type(scope, "dp_budget_accounts", "owner_name");
+	if (dperm_own_tables_query(scope,
+							   "UPDATE %s.dp_budget_accounts SET owner_name = coalesce($2, "
+							   "owner_name), epsilon = $3, delta = $4, renyi_order = $5, "
+							   "neighbours = $6 WHERE id = $1::uuid",
+							   lengthof(types), types, values,
+							   OidIsValid(owner) ? NULL : " n    ") != 1)
+		elog(ERROR, "could not write to budget \"%s\"", budget->name);
+}
+
+/* What is to be altered of a budget. */
+typedef struct Change
+{
+	bool		has_epsilon;
+	double		epsilon;
+	bool		has_delta;
+	double		delta;
+	Oid			owner;			/* InvalidOid: it stays */
+	char	   *neighbours;		/* NULL: they stay */
+} Change;
+
+/* The arguments of dp_budget_alter. */
+static Change
+read_change(FunctionCallInfo fcinfo)
+{
+	Change		change = {.owner = InvalidOid};
+
+	change.has_epsilon = number_argument(fcinfo, "epsilon", &change.epsilon);
+	change.has_delta = number_argument(fcinfo, "delta", &change.delta);
+	change.neighbours = dperm_arguments_text(fcinfo, "neighbours");
+	if (!role_argument(fcinfo, "owner", &change.owner) && !change.has_epsilon &&
+		!change.has_delta && !change.neighbours)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("there is nothing to alter"),
-				 errhint("Specify epsilon, delta or owner.")));
-	if (has_epsilon)
-		(void) limit_epsilon(epsilon);
-	if (has_delta)
-		(void) limit_delta(delta);
+				 errhint("Specify epsilon, delta, neighbours or owner.")));
+	if (change.has_epsilon)
+		(void) limit_epsilon(change.epsilon);
+	if (change.has_delta)
+		(void) limit_delta(change.delta);
+	if (change.neighbours)
+		(void) parse_neighbours(change.neighbours);
+	return change;
+}
+
+/* dp_budget_alter(budget, epsilon, delta, owner, neighbours) */
+Datum
+dp_budget_alter(PG_FUNCTION_ARGS)
+{
+	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
+	Change		change = read_change(fcinfo);
+	DpermBudgetLine line = {.budget = name,
+							.act = "alter",
+							.role = GetUserId(),
+							.neighbours = change.neighbours};
+	DpermTablesScope scope;
+	DpermBudget *budget;
 
 	dperm_own_tables_enter(&scope);
-	budget = dperm_budget_get_own(name, role);
-	if (has_owner && !has_privs_of_role(role, owner))
+	budget = dperm_budget_get_own(name, line.role);
+	if (OidIsValid(change.owner) && !has_privs_of_role(line.role, change.owner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("must be member of role \"%s\"", GetUserNameFromId(owner, false))));
-	if (has_epsilon)
-		budget->filter.epsilon = dperm_amount_down(epsilon, DPERM_EPSILON_DIGITS);
-	if (has_delta)
+				 errmsg("must be member of role \"%s\"", GetUserNameFromId(change.owner, false))));
+	if (change.has_epsilon)
+		budget->filter.epsilon = dperm_amount_down(change.epsilon, DPERM_EPSILON_DIGITS);
+	if (change.has_delta)
 	{
-		check_delta_change(budget, delta);
-		budget->filter.delta = dperm_amount_down(delta, DPERM_DELTA_DIGITS);
+		check_delta_change(budget, change.delta);
+		budget->filter.delta = dperm_amount_down(change.delta, DPERM_DELTA_DIGITS);
+	}
+	if (change.neighbours)
+	{
+		check_neighbours_change(budget, parse_neighbours(change.neighbours));
+		budget->neighbours = parse_neighbours(change.neighbours);
 	}
 
 	/* the order stays once something has been spent at it */
-	if (budget->spent.epsilon.units == 0)
+	if (!dperm_budget_is_charged(budget))
 		budget->filter.order = dperm_filter_order(dperm_amount_double(budget->filter.epsilon),
 												  dperm_amount_double(budget->filter.delta));
-	{
-		Datum		values[] = {CStringGetTextDatum(budget->id), dperm_object_name_make(owner),
-						  dperm_own_tables_numeric(budget->filter.epsilon),
-						  dperm_own_tables_numeric(budget->filter.delta),
-						  Float8GetDatum(budget->filter.order)};
-
-		types[1] = dperm_object_name_type(&scope, "dp_budget_accounts", "owner_name");
-		if (dperm_own_tables_query(&scope, has_owner ?
-							   "UPDATE %s.dp_budget_accounts SET owner_name = $2, epsilon = $3, "
-							   "delta = $4, renyi_order = $5 WHERE id = $1::uuid" :
-							   "UPDATE %s.dp_budget_accounts SET epsilon = $3, delta = $4, "
-							   "renyi_order = $5 WHERE id = $1::uuid",
-							   lengthof(types), types, values, NULL) != 1)
-			elog(ERROR, "could not write to budget \"%s\"", name);
-	}
+	write_budget(&scope, budget, change.owner);
 	line.epsilon = &budget->filter.epsilon;
 	line.delta = &budget->filter.delta;
-	if (has_owner)
-		line.details = psprintf("owner %s", quote_identifier(GetUserNameFromId(owner, false)));
+	if (OidIsValid(change.owner))
+		line.details =
+			psprintf("owner %s", quote_identifier(GetUserNameFromId(change.owner, false)));
 	dperm_budget_append(&line);
 	dperm_own_tables_leave(&scope);
 	PG_RETURN_VOID();
@@ -413,7 +468,7 @@ amount_argument(FunctionCallInfo fcinfo, int i, DpermAmount *amount)
 
 /*
  * dperm_budget_left(epsilon, delta, renyi_order, spent_epsilon, spent_delta,
- * spent_divergence, spent_direct)
+ * spent_divergence, spent_direct, spent_tail)
  */
 Datum
 dperm_budget_left(PG_FUNCTION_ARGS)
@@ -425,7 +480,8 @@ dperm_budget_left(PG_FUNCTION_ARGS)
 		!amount_argument(fcinfo, 1, &filter.delta) || !amount_argument(fcinfo, 3, &spent.epsilon) ||
 		!amount_argument(fcinfo, 4, &spent.delta) ||
 		!amount_argument(fcinfo, 5, &spent.divergence) ||
-		!amount_argument(fcinfo, 6, &spent.direct) || !isfinite(filter.order))
+		!amount_argument(fcinfo, 6, &spent.direct) || !amount_argument(fcinfo, 7, &spent.tail) ||
+		!isfinite(filter.order))
 		PG_RETURN_NULL();
 	PG_RETURN_DATUM(dperm_own_tables_numeric(dperm_filter_left(&filter, &spent)));
 }

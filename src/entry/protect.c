@@ -318,7 +318,7 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 {
 	ListCell   *cell;
 
-	if (budget->spent.epsilon.units > 0)
+	if (dperm_budget_is_charged(budget))
 		return;
 	dperm_registry_forget(scope, budget);
 	foreach(cell, dperm_registry_charge(budget))
@@ -424,7 +424,8 @@ dp_protect(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("budget \"%s\" has changed", budget->name),
 				 errhint("Try again.")));
-	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
+	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
+							 list_delete_oid(dperm_registry_charge(budget), relation) != NIL);
 	dperm_registry_write(&scope, &registration, registered, kept);
 	keep_unit(&scope, budget, &registration);
 	if (moved)

@@ -16,14 +16,18 @@
 #include "protect/worker.h"
 #include "query/queries.h"
 #include "train/call_charge.h"
+#include "train/noise_notice.h"
 #include "train/tasks.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_svm_train);
 
-/* The result of a training function: the model, or NULL without rows. */
+/*
+ * The result of a training function: the model, which knows what was charged
+ * for it; or NULL without rows.
+ */
 Datum
-dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermModel *model)
+dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, DpermModel *model)
 {
 	Datum		result = 0;
 
@@ -31,6 +35,13 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, const DpermMod
 	{
 		MemoryContext spi = MemoryContextSwitchTo(caller);
 
+		if (dperm_worker_is_for(fcinfo))
+		{
+			DpermLedgerEntry paid = dperm_worker_entry();
+
+			model->budget = (DpermText) {paid.budget, (int) strlen(paid.budget)};
+			model->entry = paid.entry;
+		}
 		result = dperm_model_type_make(model);
 		MemoryContextSwitchTo(spi);
 	}
@@ -97,7 +108,8 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
 	(void) dperm_train_open(fcinfo, learner, true, &options, &source);
-	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo->flinfo->fn_oid);
+	dperm_noise_notice_before(&options, &source, 1, 1);
+	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo, NULL);
 	SPI_connect();
 	return dperm_train_result(fcinfo, caller, dperm_tasks_train(&options, &source));
 }

@@ -37,6 +37,7 @@
 #include "relation/relation.h"
 #include "train/call_charge.h"
 #include "train/count_errors.h"
+#include "train/noise_notice.h"
 #include "train/tasks.h"
 
 PG_FUNCTION_INFO_V1(dp_logreg_tune);
@@ -351,6 +352,8 @@ tune_privately(Tuning *tuning)
 		if (rows[i] == 0)
 			too_few_units(tuning);
 	settle_delta(tuning, rows, total);
+	dperm_noise_notice_after(tuning->candidates.each, tuning->sources, tuning->candidates.count,
+							 portions, total);
 	for (int i = 0; i < tuning->candidates.count; i++)
 		tasks[i] =
 			(DpermTask) {.options = &tuning->candidates.each[i], .rows = tuning->trained_on[i]};
@@ -593,7 +596,11 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	 * all that arguments can have wrong has been found by now: here the first
 	 * row is read
 	 */
-	dperm_call_charge(&first, &tuning.base, DPERM_CALL_TUNING, fcinfo->flinfo->fn_oid);
+	dperm_noise_notice_before(tuning.candidates.each,
+							  tuning.holdout ? tuning.private : tuning.sources,
+							  tuning.candidates.count,
+							  tuning.holdout ? 1 : tuning.candidates.count + 1);
+	dperm_call_charge(&first, &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
 	SPI_connect();
 	model = tuning.holdout ? tune_on_holdout(&tuning, tuning.private) : tune_privately(&tuning);
 	return dperm_train_result(fcinfo, caller, model);

@@ -26,7 +26,7 @@
 #define DPERM_QUEUE_TO_WORKER 1024
 
 /* Changes with the struct below, and with what the arguments look like. */
-#define DPERM_CALL_VERSION 0x64700001
+#define DPERM_CALL_VERSION 0x64700002
 
 /*
  * It goes with itself, and keeps out whoever looks for a free place by
@@ -57,6 +57,7 @@ typedef struct DpermCallHeader
 	Oid			collation;
 	int			cache_memory;	/* settings of the session, as far as they matter */
 	bool		progress;
+	bool		refuse_noise_share;
 	char		date_style[DPERM_SETTING_MAX];	/* how the arguments are read */
 	char		time_zone[DPERM_SETTING_MAX];
 	Size		arguments;		/* bytes of the arguments */

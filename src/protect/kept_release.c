@@ -3,47 +3,17 @@
  */
 #include "postgres.h"
 
-#include <math.h>
-
-#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "lib/stringinfo.h"
 #include "utils/builtins.h"
 #include "utils/fmgrprotos.h"
 #include "utils/json.h"
-#include "utils/lsyscache.h"
 #include "utils/timestamp.h"
 
+#include "base/json_value.h"
 #include "budget/object_name.h"
 #include "budget/own_rows.h"
 #include "protect/kept_release.h"
-
-/* A value as JSON, which has no infinite numbers. */
-static void
-append_value(StringInfo json, Datum value, bool isnull, Oid type)
-{
-	Oid			output;
-	bool		varlena;
-	char	   *text;
-
-	if (isnull)
-	{
-		appendStringInfoString(json, "null");
-		return;
-	}
-	if (type == BOOLOID)
-	{
-		appendStringInfoString(json, DatumGetBool(value) ? "true" : "false");
-		return;
-	}
-	getTypeOutputInfo(type, &output, &varlena);
-	text = OidOutputFunctionCall(output, value);
-	if (type == FLOAT8OID && isfinite(DatumGetFloat8(value)))
-		appendStringInfoString(json, text);
-	else
-		escape_json(json, text);
-	pfree(text);
-}
 
 /* Rows as JSON: an array of objects. */
 static char *
@@ -64,8 +34,8 @@ rows_as_json(Tuplestorestate *rows, TupleDesc desc)
 				appendStringInfoString(&json, ", ");
 			escape_json(&json, NameStr(TupleDescAttr(desc, i)->attname));
 			appendStringInfoString(&json, ": ");
-			append_value(&json, slot->tts_values[i], slot->tts_isnull[i],
-						 TupleDescAttr(desc, i)->atttypid);
+			dperm_json_value_append(&json, slot->tts_values[i], slot->tts_isnull[i],
+									TupleDescAttr(desc, i)->atttypid, 0);
 		}
 		appendStringInfoChar(&json, '}');
 	}

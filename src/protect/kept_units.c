@@ -161,6 +161,10 @@ with_parents(List *units)
 	return result;
 }
 
+#define UNIT_HINT \
+	"Before the first charge, call dp_unprotect for the other relations that show these rows, " \
+	"and protect all with one unit; afterwards, create another budget."
+
 /* Raise for a relation that does not go with what is kept of a table. */
 static void
 refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mixed)
@@ -179,15 +183,13 @@ refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mi
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" has another unit in budget "
 						"\"%s\"", get_rel_name(relation), budget),
-				 errhint("Create another budget: persons that are told apart in two ways cannot "
-						 "share one.")));
+				 errhint(UNIT_HINT)));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("relation \"%s\" shares rows with \"%s\", whose unit in budget \"%s\" is "
 					"another one",
 					get_rel_name(relation), get_rel_name(kept->relation), budget),
-			 errhint("Use the same column as the unit of both, or another budget: persons that are "
-					 "told apart in two ways cannot share one.")));
+			 errhint(UNIT_HINT)));
 }
 
 /*

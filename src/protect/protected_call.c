@@ -308,6 +308,7 @@ write_call(Call *call, Oid relation)
 		.collation = call->fcinfo->fncollation,
 		.cache_memory = dperm_cache_memory,
 		.progress = dperm_progress,
+		.refuse_noise_share = dperm_refuse_noise_share,
 		.arguments = arguments.len
 	};
 	copy_setting(header->date_style, "DateStyle");

@@ -229,6 +229,16 @@ dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
 		enable_timeout_after(STATEMENT_TIMEOUT, dperm_call_timeout);
 }
 
+DpermLedgerEntry
+dperm_worker_entry(void)
+{
+	return (DpermLedgerEntry) {
+		.budget_id = worker.release.budget_id,
+		.budget = worker.release.budget,
+		.entry = worker.release.entry
+	};
+}
+
 /* From here on rows are read. */
 void
 dperm_worker_reads(void)
@@ -621,6 +631,7 @@ dperm_worker_main(Datum handle)
 	set_all(always, lengthof(always), false);
 	dperm_cache_memory = worker.header->cache_memory;
 	dperm_progress = worker.header->progress;
+	dperm_refuse_noise_share = worker.header->refuse_noise_share;
 	worker.context = AllocSetContextCreate(TopMemoryContext, "dperm call", ALLOCSET_DEFAULT_SIZES);
 	MemoryContextSwitchTo(worker.context);
 	pgstat_report_activity(STATE_RUNNING, "a call on a protected relation");

@@ -38,6 +38,9 @@ extern Oid	dperm_worker_relation(FunctionCallInfo fcinfo);
  */
 extern void dperm_worker_charged(DpermLedgerEntry entry, Oid owner);
 
+/* That entry of the ledger, afterwards. */
+extern DpermLedgerEntry dperm_worker_entry(void);
+
 /*
  * From here on a query is planned, before the charge, as it will be run: with
  * the server's settings, by the owner, who says and writes nothing; and no

@@ -4,16 +4,24 @@
  */
 #include "postgres.h"
 
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "utils/array.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
+#include "base/arguments.h"
 #include "base/message.h"
 #include "core/base/blas.h"
+#include "core/loss/loss.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
+
+/* Bytes of a text that a caller can put into the ledger. */
+#define LEDGER_TEXT 1024
 
 /* May a training with a delta be objective perturbation? */
 static bool
@@ -79,6 +87,45 @@ dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
 	return charge;
 }
 
+/* The purpose of a call. */
+char *
+dperm_call_charge_purpose(FunctionCallInfo fcinfo)
+{
+	char	   *purpose = dperm_arguments_text(fcinfo, "purpose");
+
+	if (purpose && strlen(purpose) >= LEDGER_TEXT)
+		ereport(ERROR,
+				(errcode(ERRCODE_STRING_DATA_RIGHT_TRUNCATION),
+				 errmsg("purpose must have less than %d bytes", LEDGER_TEXT)));
+	return purpose;
+}
+
+/* The names of features as an array. */
+static ArrayType *
+names_of(const DpermBlock *blocks, int count)
+{
+	Datum	   *names = palloc(sizeof(Datum) * Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+		names[i] =
+			PointerGetDatum(cstring_to_text_with_len(blocks[i].column.bytes, blocks[i].column.len));
+	return construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT);
+}
+
+/* What was asked for, apart from what a line of the ledger has of every charge. */
+static DpermAsked
+asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learner)
+{
+	static const char *const apart[] = {"source", "label",		"features", "model",   "epsilon",
+										"delta",  "neighbours", "unit",		"purpose", NULL};
+
+	return (DpermAsked) {.label = source->label_column,
+						 .features = names_of(source->blocks, source->block_count),
+						 .learner = dperm_loss_learner_name(learner),
+						 .parameters = dperm_arguments_json(fcinfo, apart, LEDGER_TEXT),
+						 .purpose = dperm_call_charge_purpose(fcinfo)};
+}
+
 /*
  * Raise an error if what was checked before the charge has changed: a debit may
  * have to wait. None of this depends on rows.
@@ -102,10 +149,13 @@ check_again(const DpermSource *source)
 /* Charge a call. */
 void
 dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermCallKind kind,
-				  Oid function)
+				  FunctionCallInfo fcinfo, const DpermModel *model)
 {
+	DpermLearner learner =
+		model ? dperm_loss_entry((int) model->loss.kind)->learner : options->learner;
 	DpermCharge charge;
 
+	(void) dperm_call_charge_purpose(fcinfo);
 	dperm_source_notes_tell(source, options);
 	if (source->registration == NULL)
 		return;
@@ -113,7 +163,12 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	/* load the library first: nothing is charged if that fails */
 	if (dperm_encoder_dim(&source->spec.encoder) >= DPERM_BLAS_SMALL)
 		(void) dperm_blas();
-	charge = dperm_call_charge_charge(source, options, kind, function);
+	charge = dperm_call_charge_charge(source, options, kind, fcinfo->flinfo->fn_oid);
+	charge.asked = asked_of(fcinfo, source, learner);
+	if (model && model->entry > 0)
+		charge.details = psprintf("model: entry " INT64_FORMAT " of budget %s", model->entry,
+								  quote_identifier(pnstrdup(model->budget.bytes,
+															model->budget.len)));
 	dperm_worker_charged(dperm_debit(&charge), source->run_as);
 	dperm_message_public();
 	check_again(source);

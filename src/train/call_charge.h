@@ -7,6 +7,7 @@
 
 #include "base/options.h"
 #include "budget/debit.h"
+#include "core/model/model.h"
 #include "query/source.h"
 
 /* What a call releases. */
@@ -25,16 +26,23 @@ typedef enum DpermCallKind
 extern void dperm_call_charge_settle(DpermOptions *options, const DpermSource *source);
 
 /*
- * Charge a call of the function with this OID, or raise an error. Does nothing
- * unless the source is protected.
+ * Charge a call, or raise. model is the one that is evaluated, or NULL. Does
+ * nothing for a source that is not protected.
  */
 extern void dperm_call_charge(const DpermSource *source, const DpermOptions *options,
-							  DpermCallKind kind, Oid function);
+							  DpermCallKind kind, FunctionCallInfo fcinfo,
+							  const DpermModel *model);
 
 /*
  * The charge of a training, for dperm_debit_preview(). The source is protected.
  */
 extern DpermCharge dperm_call_charge_charge(const DpermSource *source, const DpermOptions *options,
 											DpermCallKind kind, Oid function);
+
+/*
+ * What the caller says about a release, NULL if nothing; raises for more than
+ * the ledger takes.
+ */
+extern char *dperm_call_charge_purpose(FunctionCallInfo fcinfo);
 
 #endif							/* DPERM_CALL_CHARGE_H */

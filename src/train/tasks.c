@@ -16,6 +16,7 @@
 #include "core/solve/matrix.h"
 #include "query/moments_flat.h"
 #include "query/queries.h"
+#include "train/noise_notice.h"
 #include "train/tasks.h"
 #include "train/training.h"
 
@@ -335,6 +336,7 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 			dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
 
 		dperm_options_advise(&setup, rows.count);
+		dperm_noise_notice_after(options, source, 1, 1, rows.count);
 		dperm_tasks_run(&task, 1);
 	}
 	dperm_load_close(&rows, 1);

@@ -144,14 +144,3 @@ TEST(delta_is_covered)
 	CHECK(most > 0.005L);
 	CHECK_NEAR(bounds[RUNS][0], pow(level / 2, 1.0 / RUNS) - exp(epsilon) * (1 - pow(level / 2, 1.0 / RUNS)), 1e-9);
 }
-
-int
-main(void)
-{
-	RUN(agrees_with_tables);
-	RUN(solves_its_equation);
-	RUN(agrees_with_the_normal_law);
-	RUN(epsilon_is_covered);
-	RUN(delta_is_covered);
-	return test_report();
-}

@@ -16,6 +16,7 @@
  *
  * The last line of the output has the highest share of the claim, and whether it is a fault.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include <stdlib.h>
@@ -422,24 +423,8 @@ main(void)
 {
 	int			result;
 
-	RUN(prepare_spaces);
-	RUN(sharp_objective_is_private);
-	RUN(shaped_objective_is_private);
-	RUN(paper_objective_is_private);
-	RUN(output_is_private);
-	RUN(removing_is_private);
-	RUN(persons_are_private);
-	RUN(solver_minimises_what_it_should);
-	RUN(sharp_objective_is_nearly_tight);
-	RUN(shaped_objective_is_nearly_tight);
-	RUN(removing_is_nearly_tight);
-	RUN(output_is_tight);
-	RUN(finds_wrong_constants);
-	RUN(finds_wrong_constants_for_persons);
-	RUN(finds_wrong_shapes);
-	RUN(finds_the_constant_of_the_other_relation);
-	RUN(finds_wrong_constants_of_the_paper);
-	result = test_report();
+	test_run("prepare_spaces", prepare_spaces);
+	result = test_main();
 	for (int i = 0; i < SPACES; i++)
 		printf("%s (d = %d, %d groups): objective %.6f, output %.6f, in shapes %.6f\n", spaces[i].name, spaces[i].dim,
 			   spaces[i].noise ? spaces[i].noise->group_count : 0, shares[0][i], shares[1][i], shares[2][i]);

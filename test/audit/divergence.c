@@ -14,6 +14,7 @@
  * What is found never exceeds delta; for a row that is removed it comes close to it; and it exceeds it as soon as a constant
  * is wrong. The last line of the output has the highest share of the claim, and whether it is a fault.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include "audit/deltas.h"
@@ -344,19 +345,8 @@ main(void)
 {
 	int			result;
 
-	RUN(prepare_spaces);
-	RUN(one_weight_is_private);
-	RUN(two_weights_are_private);
-	RUN(three_weights_are_private);
-	RUN(output_is_private);
-	RUN(persons_are_private);
-	RUN(delta_is_attained);
-	RUN(solver_minimises_what_it_should);
-	RUN(finds_wrong_scales);
-	RUN(finds_wrong_constants_for_persons);
-	RUN(finds_forgotten_slack);
-	RUN(finds_wrong_deviations);
-	result = test_report();
+	test_run("prepare_spaces", prepare_spaces);
+	result = test_main();
 	for (int i = 0; i < 2; i++)
 		printf("%s: %.6f of delta with one weight, %.4f with two, %.4f with three, %.6f by output perturbation\n",
 			   dperm_claim_neighbours_name((DpermNeighbours) i), shares[i][0][0], shares[i][0][1], shares[i][0][2], shares[i][1][0]);

@@ -23,6 +23,7 @@
  *
  * The last line of the output has the smallest p-value, and whether it is a fault.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include <stdlib.h>
@@ -547,13 +548,7 @@ main(void)
 	int			result;
 
 	prepare_columns();
-	RUN(noise_follows_its_law);
-	RUN(shaped_noise_follows_its_law);
-	RUN(gaussian_noise_follows_its_law);
-	RUN(noise_of_persons_follows_its_law);
-	RUN(finds_wrong_draws);
-	RUN(finds_wrong_gaussian_draws);
-	result = test_report();
+	result = test_main();
 	if (failures > 0)
 		printf("note errors\n");
 	printf("found %.1e %s (%s)\n", smallest_p,

@@ -163,12 +163,3 @@ TEST(drawn_frequencies_agree)
 		}
 	}
 }
-
-int
-main(void)
-{
-	RUN(no_output_tells_neighbours_apart);
-	RUN(finds_planted_faults);
-	RUN(drawn_frequencies_agree);
-	return test_report();
-}

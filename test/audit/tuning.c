@@ -454,13 +454,3 @@ TEST(tuned_models_are_nearly_the_best)
 		CHECK(binomial_lower(beyond, TUNINGS, LEVEL) <= delta);
 	}
 }
-
-int
-main(void)
-{
-	RUN(tuning_is_private);
-	RUN(finds_planted_faults);
-	RUN(few_more_mistakes_than_the_best);
-	RUN(tuned_models_are_nearly_the_best);
-	return test_report();
-}

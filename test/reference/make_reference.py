@@ -85,6 +85,7 @@ def main():
     x, y = rows()
     print("-- Weights without noise against independent solvers.")
     print("-- Made by test/reference/make_reference.py; do not edit.")
+    print("\\set ECHO errors\n\\pset format unaligned\n\\pset footer off")
     print("CREATE DOMAIN vector_of_4 AS float8[] CHECK (cardinality(VALUE) = 4);")
     print("CREATE TABLE reference_rows (x vector_of_4, y boolean);")
     print("INSERT INTO reference_rows VALUES")

@@ -2,6 +2,9 @@
 -- dp_logreg and dp_svm: aggregates in every place where SQL allows one; their parameters
 -- belong to the group; their memory is bounded
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE DOMAIN vec3 AS float8[] CHECK (cardinality(VALUE) = 3);
@@ -77,55 +80,32 @@ SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension'
         UNION ALL SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 3}')::jsonb FROM visits) s(m) ORDER BY 1;
 
 -- Options that are none
-\set VERBOSITY terse
-SELECT dp_logreg(sick, x, 1, 0.1, '{"intercpt": false}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"loss": "huber"}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"epsilon": 100}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"": 1}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '[]') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '"method"') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, 'null') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"method": 1}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"method": ["output"]}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"method": {"output": {"a": 1}}, "norm": 2}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"method": null}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"analysis": "none"}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"intercept": "false"}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"norm": "1"}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"norm": 0}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"norm": 1e400}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 2.5}') FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 1e400}') FROM visits;
-SELECT dp_logreg(grade, x, 1, 0.1, '{"positive": 1}') FROM visits;
-SELECT dp_svm(sick, x, 1, 0.1, '{"loss": "logistic"}') FROM visits;
-SELECT dp_svm(sick, x, 1, 0.1, '{"h": 2}') FROM visits;
-\set VERBOSITY default
-SELECT dp_logreg(sick, x, 1, 0.1, '{"intercpt": false}') FROM visits;
-SELECT dp_svm(sick, x, 1, 0.1, '{"intercpt": false}') FROM visits;
-SELECT dp_logreg(answer, x, 1) FROM visits;
+SELECT outcomes('dp_logreg(sick, x, 1, 0.1, ?) FROM visits', $$
+  '{"intercpt": false}' | '{"loss": "huber"}' | '{"epsilon": 100}' | '{"": 1}' | '[]' | '"method"'
+  'null' | '{"method": 1}' | '{"method": ["output"]}'
+  '{"method": {"output": {"a": 1}}, "norm": 2}' | '{"method": null}' | '{"analysis": "none"}'
+  '{"intercept": "false"}' | '{"norm": "1"}' | '{"norm": 0}' | '{"norm": 1e400}'
+  '{"dimension": 2.5}' | '{"dimension": 1e400}' $$);
+SELECT outcomes('dp_logreg(?) FROM visits',
+  $$ grade, x, 1, 0.1, '{"positive": 1}' | answer, x, 1 $$);
+SELECT outcomes('dp_svm(sick, x, 1, 0.1, ?) FROM visits',
+  $$ '{"loss": "logistic"}' | '{"h": 2}' | '{"intercpt": false}' $$);
 
 -- Parameters are the group's
-SELECT dp_logreg(sick, x, CASE WHEN id = 400 THEN 2 ELSE 1 END) FROM visits;
-\echo :LAST_ERROR_SQLSTATE
-\set VERBOSITY terse
-SELECT dp_logreg(sick, x, CASE WHEN id < 400 THEN 1 END) FROM visits;
-SELECT dp_logreg(sick, x, 1, CASE WHEN id < 400 THEN 0.1 END) FROM visits;
-SELECT dp_logreg(sick, x, 1, id) FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}' ELSE '{"norm": 2}' END::jsonb) FROM visits;
-SELECT dp_logreg(sick, x, 1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}'::jsonb END) FROM visits;
-\set VERBOSITY default
+SELECT outcomes('dp_logreg(sick, x, ?) FROM visits', $$
+  CASE WHEN id = 400 THEN 2 ELSE 1 END | CASE WHEN id < 400 THEN 1 END
+  1, CASE WHEN id < 400 THEN 0.1 END | 1, id
+  1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}' ELSE '{"norm": 2}' END::jsonb
+  1, 0.1, CASE WHEN id < 400 THEN '{"norm": 1}'::jsonb END $$);
 SELECT region, dp_logreg(sick, x, region + 1, region + 1)::jsonb -> 'epsilon' AS epsilon_by_group
   FROM visits GROUP BY region ORDER BY region;
 SELECT region, dp_logreg(sick, x, 1, 1, jsonb_build_object('norm', region + 1))::jsonb #> '{features,0,norm}' AS norm_by_group
   FROM visits GROUP BY region ORDER BY region;
 
 -- No window: each frame would be one more release
-SELECT dp_logreg(sick, x, 1) OVER () FROM visits;
-\echo :LAST_ERROR_SQLSTATE
-\set VERBOSITY terse
-SELECT dp_svm(sick, x, 1) OVER (PARTITION BY region) FROM visits;
-SELECT dp_svm(sick, x, 1) OVER (ORDER BY id ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) FROM visits;
-\set VERBOSITY default
+SELECT outcomes('? FROM visits', $$
+  dp_logreg(sick, x, 1) OVER () | dp_svm(sick, x, 1) OVER (PARTITION BY region)
+  dp_svm(sick, x, 1) OVER (ORDER BY id ROWS BETWEEN 5 PRECEDING AND CURRENT ROW) $$);
 
 -- FILTER, HAVING, ORDER BY
 SELECT distance(dp_logreg(sick, x, 'Infinity', 0.01) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS filter,
@@ -133,12 +113,10 @@ SELECT distance(dp_logreg(sick, x, 'Infinity', 0.01) FILTER (WHERE region = 1), 
        distance(dp_logreg(sick, x, 'Infinity', 0.01 ORDER BY id DESC) FILTER (WHERE region = 1), trained(1)) < 1e-9 AS ordered
   FROM visits;
 -- not DISTINCT: how many rows are left would depend on what they hold
-SELECT dp_logreg(DISTINCT sick, x, 1) FROM visits;
-\echo :LAST_ERROR_SQLSTATE
-\set VERBOSITY terse
-SELECT dp_svm(DISTINCT sick, x, 1, 0.1) FILTER (WHERE region = 1) FROM visits;
-SELECT region, dp_logreg(DISTINCT sick, x, 1, 0.1, '{}') FROM visits GROUP BY region;
-\set VERBOSITY default
+SELECT outcomes('?', $$
+  dp_logreg(DISTINCT sick, x, 1) FROM visits
+  dp_svm(DISTINCT sick, x, 1, 0.1) FILTER (WHERE region = 1) FROM visits
+  region, dp_logreg(DISTINCT sick, x, 1, 0.1, '{}') FROM visits GROUP BY region $$);
 SELECT region FROM visits GROUP BY region
   HAVING dp_predict(dp_logreg(sick, x, 'Infinity'), '{0,0,1}') AND count(dp_weights(NULL::dp_model)) = 0 ORDER BY region;
 
@@ -167,28 +145,22 @@ SELECT bool_and(distance(m, dp_logreg_train('counts', 'sick', 'x', 'Infinity', 0
         UNION ALL SELECT dp_logreg(sick, x::int8[], 'Infinity', 0.1, '{"norm": 9}') FROM counts) s;
 
 -- The length of the vectors is declared: rows of lengths {2,3} and {3,3} must not release 3 and 4 weights
-SELECT dp_logreg(true, x, 1) FROM (VALUES ('{1,2}'::float8[]), ('{1,2,3}')) v(x);
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_svm(true, x, 1, NULL, '{"norm": 2}') FROM (VALUES ('{1,2,3}'::int[]), ('{1,2,3}')) v(x);
+SELECT outcomes('?', $$
+  dp_logreg(true, x, 1) FROM (VALUES ('{1,2}'::float8[]), ('{1,2,3}')) v(x)
+  dp_svm(true, x, 1, NULL, '{"norm": 2}') FROM (VALUES ('{1,2,3}'::int[]), ('{1,2,3}')) v(x) $$);
 SELECT cardinality(dp_weights(dp_logreg(true, x, 1, NULL, '{"dimension": 3}'))) AS weights FROM (VALUES ('{1,2}'::float8[]), ('{1,2}')) v(x);
 -- or said by the expression, whatever the rows hold
-CREATE FUNCTION length_of(features text, options text DEFAULT 'NULL') RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text;
-BEGIN
-  EXECUTE format('SELECT dp_logreg(sick, %s, 1, NULL, %s)::jsonb #>> ''{features,0,dimension}'' FROM visits v', features, options) INTO result;
-  RETURN result;
-EXCEPTION WHEN invalid_parameter_value THEN
-  RETURN SQLERRM;
-END $$;
 CREATE DOMAIN longer AS vec3 CHECK (VALUE[1] < 2);
 CREATE DOMAIN whole_numbers AS int[] CHECK (array_length(VALUE, 1) = 2);
 CREATE DOMAIN of_two_lengths AS float8[] CHECK (cardinality(VALUE) IN (2, 3));
-SELECT features, length_of(features) FROM (VALUES ('x'), ('x::float8[]'), ('x::float4[]'), ('x::numeric[]'), ('x::longer'), ('ARRAY[grade, id]'), ('ARRAY[grade, NULL, id]::numeric[]'),
-  ('ARRAY[id, 2]::whole_numbers'), ('ARRAY[ARRAY[id, 1], ARRAY[2, 3]]'), ('dp_encode(''{"id": [0, 400], "sick": null, "answer": ["yes", "no"]}''::jsonb, v)'),
-  ('x || 1::float8'), ('CASE WHEN sick THEN ARRAY[1, 2] ELSE ARRAY[1, 2, 3] END'), ('NULL::float8[]'), ('''{1,2,3,4}''::float4[]'), ('''{{1,2},{3,4}}''::float8[]'), ('x::float8[]::of_two_lengths'),
-  ('ARRAY(SELECT grade)')) f(features);
-SELECT length_of('x', $$ '{"dimension": 2}' $$) AS option_wins, length_of('x || 1::float8', $$ '{"dimension": 4}' $$) AS declared;
+SELECT outcomes($$ dp_logreg(sick, ?, 1)::jsonb #>> '{features,0,dimension}' FROM visits v $$, $$
+  x | x::float8[] | x::float4[] | x::numeric[] | x::longer | ARRAY[grade, id]
+  ARRAY[grade, NULL, id]::numeric[] | ARRAY[id, 2]::whole_numbers | ARRAY[ARRAY[id, 1], ARRAY[2, 3]]
+  x || 1::float8 | dp_encode('{"id": [0, 400], "sick": null, "answer": ["yes", "no"]}'::jsonb, v)
+  CASE WHEN sick THEN ARRAY[1, 2] ELSE ARRAY[1, 2, 3] END | NULL::float8[] | '{1,2,3,4}'::float4[]
+  '{{1,2},{3,4}}'::float8[] | x::float8[]::of_two_lengths | ARRAY(SELECT grade) $$);
+SELECT outcomes($$ dp_logreg(sick, ?)::jsonb #>> '{features,0,dimension}' FROM visits v $$,
+  $$ x, 1, NULL, '{"dimension": 2}' | x || 1::float8, 1, NULL, '{"dimension": 4}' $$);
 -- a parameter says it too, in a plan of its own and in one for all values
 PREPARE encoded(jsonb) AS SELECT dp_logreg(sick, dp_encode($1, v), 1)::jsonb #> '{features,0,dimension}' AS length FROM visits v;
 SET plan_cache_mode = force_generic_plan;
@@ -200,9 +172,9 @@ DEALLOCATE encoded;
 -- another function of that name is not ours
 CREATE SCHEMA other;
 CREATE FUNCTION other.dp_encode(jsonb, visits) RETURNS float8[] LANGUAGE sql STABLE AS 'SELECT CASE WHEN $2.sick THEN ARRAY[1.0] ELSE ARRAY[1.0, 2] END::float8[]';
-SELECT length_of('other.dp_encode(''{"id": [0, 400]}'', v)') AS not_ours;
+SELECT outcomes('dp_logreg(sick, ?, 1) FROM visits v',
+  $$ other.dp_encode('{"id": [0, 400]}', v) $$);
 DROP SCHEMA other CASCADE;
-DROP FUNCTION length_of;
 DROP DOMAIN longer, whole_numbers, of_two_lengths;
 
 -- A model of one row, and with noise: finite and new each time

@@ -2,6 +2,9 @@
 -- Row types that change: between two calls, in the middle of a query, under rows that are stored; and rows of one
 -- hierarchy whose columns are in other orders
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE SCHEMA altered_test;
 SET search_path = altered_test, public;
@@ -20,8 +23,10 @@ CREATE TABLE score AS
   SELECT id, dp_decision(model(), s) AS d FROM (SELECT id, age, ward, x FROM people) s;
 CREATE FUNCTION check_score(i int, value float8) RETURNS boolean LANGUAGE sql STABLE AS
   'SELECT abs(d - value) < 1e-12 FROM score WHERE id = i';
+\set ECHO all
 
 -- Between two calls of one call site: a type of its own
+\set ECHO none
 CREATE TYPE person AS (ward text, age int, x float8[]);
 CREATE FUNCTION make_person(i int) RETURNS person LANGUAGE plpgsql AS $$
 DECLARE
@@ -40,6 +45,7 @@ CREATE FUNCTION all_right() RETURNS TABLE (people bigint, right_ bigint) LANGUAG
 BEGIN
   RETURN QUERY EXECUTE 'SELECT count(*), count(*) FILTER (WHERE check_score(i, scored(make_person(i)))) FROM generate_series(1, 20) i';
 END $$;
+\set ECHO all
 SELECT * FROM all_right();
 ALTER TYPE person ADD ATTRIBUTE extra text;
 SELECT * FROM all_right();
@@ -70,6 +76,7 @@ ROLLBACK;
 SELECT * FROM all_right();
 
 -- In the middle of a query: every row, or every third, is of a type that was altered since
+\set ECHO none
 CREATE FUNCTION alter_and_make(i int) RETURNS person LANGUAGE plpgsql AS $$
 BEGIN
   CASE i % 9
@@ -85,6 +92,7 @@ CREATE FUNCTION in_the_middle(how text) RETURNS TABLE (people bigint, right_ big
 BEGIN
   RETURN QUERY EXECUTE format('SELECT count(*), count(*) FILTER (WHERE check_score(i, %s)) FROM generate_series(1, 60) i', how);
 END $$;
+\set ECHO all
 SELECT * FROM in_the_middle('dp_decision(model(), alter_and_make(i))');
 SELECT * FROM in_the_middle('dp_decision(model(), alter_and_make(i)::record)');
 SELECT * FROM in_the_middle('(SELECT sum(v * w) FROM unnest(dp_encode(model(), alter_and_make(i)), dp_weights(model())) u(v, w))');
@@ -112,6 +120,7 @@ SELECT * FROM all_right();
 
 -- A value in hand that is no longer what its type says. Servers that version attributes refuse to read it, with any function;
 -- others take it as it lies: here four or eight bytes as another kind of number
+\set ECHO none
 CREATE FUNCTION in_hand(change text, access text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   r record;
@@ -129,6 +138,7 @@ BEGIN
   END;
 END $$;
 ALTER TYPE person ALTER ATTRIBUTE age TYPE int;
+\set ECHO all
 SELECT in_hand('ALTER TYPE person ALTER ATTRIBUTE age TYPE float4', '($1::person).age') =
   in_hand('ALTER TYPE person ALTER ATTRIBUTE age TYPE float4', 'dp_decision(model(), $1::person)') AS as_the_server_does;
 ALTER TYPE person ALTER ATTRIBUTE age TYPE bigint;
@@ -201,6 +211,7 @@ ALTER TABLE renewed DROP late, ADD late int DEFAULT 7;
 EXECUTE renewed_again;
 
 -- Partitions and children with their columns in other orders, some dropped, some of their own
+\set ECHO none
 CREATE TABLE parts (LIKE people) PARTITION BY LIST (ward);
 CREATE TABLE parts_surgery PARTITION OF parts FOR VALUES IN ('surgery');
 CREATE TABLE parts_cardiology (x float8[], junk text, sick boolean, ward text, id int, age int);
@@ -221,6 +232,7 @@ CREATE TABLE grandchild (CHECK (own IS NOT NULL)) INHERITS (child);
 INSERT INTO parent SELECT * FROM people WHERE id % 3 = 0;
 INSERT INTO child (id, age, ward, x) SELECT id, age, ward, x FROM people WHERE id % 3 = 1;
 INSERT INTO grandchild (id, age, ward, x, own) SELECT id, age, ward, x, 'own' FROM people WHERE id % 3 = 2;
+\set ECHO all
 SELECT rows, count(*), count(*) FILTER (WHERE check_score(id, d)) AS right FROM (
   SELECT 'parts' AS rows, id, dp_decision(model(), p) AS d FROM parts p
   UNION ALL SELECT 'surgery', id, dp_decision(model(), p) FROM parts_surgery p
@@ -254,6 +266,7 @@ SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))
 SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))) AS right FROM parent p;
 
 -- Records of a pass, whose readers must not meet another type than they were made for
+\set ECHO none
 CREATE FUNCTION request(weights float8[], reader bigint) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(1) || int8send(0) || float8send(0)
     || int8send(cardinality(weights)) || int8send(1) || int8send(length(encoder)) || int8send(0) || float8send(0) || float8send(0) || int8send(0) || int8send(0) || int8send(0) || int8send(0)
@@ -276,6 +289,7 @@ BEGIN
     USING CASE WHEN i >= change THEN '{"x": 123456}'::jsonb ELSE '{"x": [0.5, 0.5]}' END;
   RETURN r.v;
 END $$;
+\set ECHO all
 SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;
 SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 10))) FROM generate_series(1, 20) i;
 SELECT counted(dperm_moments_agg(request('{1,0}', 13), true, vector_row(i, 100))) FROM generate_series(1, 20) i;

@@ -2,6 +2,9 @@
 -- Arguments: every mistake is an error with an SQLSTATE and a hint, before any row is
 -- read; names that look strange work, and no argument is ever read as SQL
 --
+\set ECHO errors
+\pset format unaligned
+\pset tuples_only on
 SET client_min_messages = warning;
 
 CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
@@ -10,177 +13,71 @@ INSERT INTO people
   SELECT i % 3 = 0, ARRAY[sin(i), cos(i)], i, 'p' || i, date '2000-01-01' + i
   FROM generate_series(1, 20) i;
 
--- What a query says: its result, or the SQLSTATE, the message and the hint
-CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text;
-  state text;
-  hint text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN coalesce(result, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-  RETURN state || ': ' || result || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
-END $$;
-
--- What a call with these arguments says: 'trained', or why not
-CREATE FUNCTION logreg(arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT ''trained'' FROM dp_logreg_train(' || arguments || ') m WHERE m IS NOT NULL')
+-- What calls with these arguments say: 'trained', or why not
+CREATE FUNCTION trains(call text, cases text) RETURNS text LANGUAGE sql AS $$
+  SELECT outcomes('''trained'' FROM ' || call || ' m WHERE m IS NOT NULL', cases, call)
 $$;
-CREATE FUNCTION svm(arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT ''trained'' FROM dp_svm_train(' || arguments || ') m WHERE m IS NOT NULL')
-$$;
--- The same, from dp_logreg(label, features, epsilon, ...)
-CREATE FUNCTION agg(arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT ''trained'' FROM (SELECT dp_logreg(sick, x, ' || arguments || ') AS m FROM people) s
-               WHERE m IS NOT NULL')
-$$;
-\pset format unaligned
-\pset tuples_only on
 
 -- epsilon
-SELECT logreg($$ 'people', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 0 $$);
-SELECT logreg($$ 'people', 'sick', 'x', -0.0 $$);
-SELECT logreg($$ 'people', 'sick', 'x', -1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 'NaN' $$);
-SELECT logreg($$ 'people', 'sick', 'x', '-Infinity' $$);
-SELECT logreg($$ 'people', 'sick', 'x', NULL $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1e-9 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1e-6 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 500 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1e300 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 500.1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 'Infinity' $$);
-SELECT left(logreg($$ 'people', 'sick', 'x' $$), 5);
-SELECT svm($$ 'people', 'sick', 'x', 0 $$);
-SELECT svm($$ 'people', 'sick', 'x', NULL $$);
-SELECT agg($$ 0 $$);
-SELECT agg($$ -1 $$);
-SELECT agg($$ 'NaN' $$);
-SELECT agg($$ NULL $$);
-SELECT agg($$ 1e-9 $$);
-SELECT agg($$ 1e300 $$);
-SELECT agg($$ 'Infinity' $$);
+SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$, $$
+  1 | 0 | -0.0 | -1 | 'NaN' | '-Infinity' | NULL | 1e-9 | 1e-6 | 500 | 1e300 | 500.1
+  'Infinity' $$);
+SELECT left(result, 5) FROM outcome($$ SELECT dp_logreg_train('people', 'sick', 'x') $$);
+SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$, '0 | NULL');
+SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
+  $$ 0 | -1 | 'NaN' | NULL | 1e-9 | 1e300 | 'Infinity' $$);
 
 -- lambda; objective perturbation raises it as far as it needs, the others cannot
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 0.1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => NULL $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => -1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 'NaN' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 'Infinity' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => '-Infinity' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 1e10 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 0 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 0, analysis => 'paper' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 1e-300 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 0, method => 'output' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 1e-11, method => 'output' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, lambda => 1e-10, method => 'output' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 'Infinity', lambda => 0 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 'Infinity', lambda => 0, method => 'output' $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, lambda => -1 $$);
-SELECT svm($$ 'people', 'sick', 'x', 'Infinity', lambda => 0 $$);
-SELECT agg($$ 1, -1 $$);
-SELECT agg($$ 1, 'NaN' $$);
-SELECT agg($$ 1, NULL $$);
-SELECT agg($$ 1, 0 $$);
-SELECT agg($$ 'Infinity', 0 $$);
-SELECT agg($$ 1, 0, '{"method": "output"}' $$);
+SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, lambda => ?) $$, $$
+  0.1 | NULL | -1 | 'NaN' | 'Infinity' | '-Infinity' | 1e10 | 0 | 0, analysis => 'paper' | 1e-300
+  0, method => 'output' | 1e-11, method => 'output' | 1e-10, method => 'output' $$);
+SELECT trains($$ dp_logreg_train('people', 'sick', 'x', ?) $$,
+  $$ 'Infinity', lambda => 0 | 'Infinity', lambda => 0, method => 'output' $$);
+SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$,
+  $$ 1, lambda => -1 | 'Infinity', lambda => 0 $$);
+SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
+  $$ 1, -1 | 1, 'NaN' | 1, NULL | 1, 0 | 'Infinity', 0 | 1, 0, '{"method": "output"}' $$);
 
--- method, analysis, loss, h, norm, dimension
-SELECT logreg($$ 'people', 'sick', 'x', 1, method => 'Objective' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, method => '' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, method => NULL, analysis => NULL, intercept => NULL, norm => NULL $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, analysis => 'blunt' $$);
-SELECT left(logreg($$ 'people', 'sick', 'x', 1, loss => 'huber' $$), 5);
-SELECT svm($$ 'people', 'sick', 'x', 1, loss => 'logistic' $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, loss => 'hinge' $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, loss => NULL, h => NULL $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, h => 0 $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, h => 0.009 $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, h => 1.5 $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, h => 'NaN' $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, h => 1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 0 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, norm => -1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 'NaN' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 'Infinity' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 1e-300 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, norm => 1e100 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => 0 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => -1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => 5000 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => 2147483647 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, dimension => 7 $$);
+-- method, analysis, norm, dimension, loss, h
+SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, ?) $$, $$
+  method => 'Objective' | method => ''
+  method => NULL, analysis => NULL, intercept => NULL, norm => NULL | analysis => 'blunt'
+  norm => 0 | norm => -1 | norm => 'NaN' | norm => 'Infinity' | norm => 1e-300 | norm => 1e100
+  dimension => 0 | dimension => -1 | dimension => 5000 | dimension => 2147483647
+  dimension => 7 $$);
+SELECT left(result, 5) FROM outcome($$ SELECT dp_logreg_train('people', 'sick', 'x', 1, loss => 'huber') $$);
+SELECT trains($$ dp_svm_train('people', 'sick', 'x', 1, ?) $$, $$
+  loss => 'logistic' | loss => 'hinge' | loss => NULL, h => NULL | h => 0 | h => 0.009 | h => 1.5
+  h => 'NaN' | h => 1 $$);
 
 -- Columns and their types
-SELECT logreg($$ 'people', 'ill', 'x', 1 $$);
-SELECT logreg($$ 'people', 'SICK', 'x', 1 $$);
-SELECT logreg($$ 'people', '"sick"', 'x', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'y', 1 $$);
-SELECT logreg($$ 'people', 'sick', '', 1 $$);
-SELECT logreg($$ 'people', '', 'x', 1 $$);
-SELECT logreg($$ 'people', NULL, 'x', 1 $$);
-SELECT logreg($$ 'people', 'sick', NULL::text, 1 $$);
-SELECT logreg($$ 'people', 'sick', NULL::text[], 1 $$);
-SELECT logreg($$ NULL, 'sick', 'x', 1 $$);
-SELECT logreg($$ 'people', 'sick', '{}', 1 $$);
-SELECT logreg($$ 'people', 'sick', '{x,x}', 1 $$);
-SELECT logreg($$ 'people', 'sick', '{NULL}', 1 $$);
-SELECT logreg($$ 'people', 'sick', ARRAY['x'], 1 $$);
-SELECT logreg($$ 'people', 'sick', ARRAY['x', 'age'], 1 $$);
-SELECT logreg($$ 'people', 'sick', ARRAY[NULL]::text[], 1 $$);
-SELECT logreg($$ 'people', 'sick', ARRAY[]::text[], 1 $$);
-SELECT logreg($$ 'people', 'sick', '{{x}}', 1 $$);
-SELECT logreg($$ 'people', 'sick', '{x', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'ctid', 1 $$);
-SELECT logreg($$ 'people', 'xmin', 'x', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'age', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
-SELECT logreg($$ 'people', 'sick', 'name', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'sick', 1 $$);
-SELECT logreg($$ 'people', 'born', 'x', 1 $$);
-SELECT logreg($$ 'people', 'x', 'x', 1 $$);
-SELECT logreg($$ 'people', 'x', 'age', 1, domains => '{"age": [0, 120]}' $$);
-SELECT logreg($$ 'people', 'name', 'x', 1 $$);
+SELECT trains($$ dp_logreg_train('people', ?, 'x', 1) $$,
+  $$ 'ill' | 'SICK' | '"sick"' | '' | NULL | 'xmin' | 'born' | 'x' | 'name' $$);
+SELECT trains($$ dp_logreg_train('people', 'sick', ?, 1) $$, $$
+  'y' | '' | NULL::text | NULL::text[] | '{}' | '{x,x}' | '{NULL}' | ARRAY['x'] | ARRAY['x', 'age']
+  ARRAY[NULL]::text[] | ARRAY[]::text[] | '{{x}}' | '{x' | 'ctid' | 'age' | 'name' | 'sick' $$);
+SELECT trains('dp_logreg_train(?)', $$
+  NULL, 'sick', 'x', 1 | 'people', 'x', 'age', 1, domains => '{"age": [0, 120]}'
+  'people', 'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
 CREATE TABLE columns (sick boolean, i integer[], n numeric[], t text[], v float8[], gone float8[]);
 ALTER TABLE columns DROP COLUMN gone;
-SELECT logreg($$ 'columns', 'sick', 'i', 1 $$);
-SELECT logreg($$ 'columns', 'sick', 'n', 1 $$);
-SELECT logreg($$ 'columns', 'sick', 't', 1 $$);
-SELECT logreg($$ 'columns', 'sick', 'gone', 1 $$);
-SELECT logreg($$ 'columns', 'sick', '........pg.dropped.6........', 1 $$);
-SELECT says('SELECT dp_logreg(sick, t, 1) FROM columns');
+SELECT trains($$ dp_logreg_train('columns', 'sick', ?, 1) $$,
+  $$ 'i' | 'n' | 't' | 'gone' | '........pg.dropped.6........' $$);
+SELECT outcomes('? FROM columns', 'dp_logreg(sick, t, 1)');
 INSERT INTO columns (t) VALUES ('{1,2}');
-SELECT says('SELECT dp_logreg(sick, t, 1) FROM columns');
-SELECT says('SELECT dp_logreg(sick, 1.5, 1) FROM columns');
-SELECT says('SELECT dp_logreg(sick, ''{1,2}'', 1) FROM columns');
-SELECT says('SELECT dp_logreg(columns, v, 1) FROM columns');
-SELECT says('SELECT dp_logreg(NULL, v, 1) FROM columns');
-SELECT says('SELECT dp_svm(v, v, 1) FROM columns');
+SELECT outcomes('? FROM columns', $$
+  dp_logreg(sick, t, 1) | dp_logreg(sick, 1.5, 1) | dp_logreg(sick, '{1,2}', 1)
+  dp_logreg(columns, v, 1) | dp_logreg(NULL, v, 1) | dp_svm(v, v, 1) $$);
 
 -- Relations
-SELECT logreg($$ 'nobody', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'nowhere.people', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'public.people', 'sick', 'x', 1 $$);
-SELECT logreg($$ current_database() || '.public.people', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'elsewhere.public.people', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'a.b.c.d', 'sick', 'x', 1 $$);
-SELECT logreg($$ '', 'sick', 'x', 1 $$);
-SELECT logreg($$ '.', 'sick', 'x', 1 $$);
-SELECT logreg($$ '"people', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'PEOPLE', 'sick', 'x', 1 $$);
-SELECT logreg($$ '"PEOPLE"', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'people'::regclass::text, 'sick', 'x', 1 $$);
 CREATE SEQUENCE counter;
 CREATE INDEX people_age ON people (age);
 CREATE TYPE pair AS (sick boolean, x float8[]);
-SELECT logreg($$ 'counter', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'people_age', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'pair', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'pg_catalog.pg_class', 'relhasindex', 'relname', 1 $$);
+SELECT trains($$ dp_logreg_train(?, 'sick', 'x', 1) $$, $$
+  'nobody' | 'nowhere.people' | 'public.people' | current_database() || '.public.people'
+  'elsewhere.public.people' | 'a.b.c.d' | '' | '.' | '"people' | 'PEOPLE' | '"PEOPLE"'
+  'people'::regclass::text | 'counter' | 'people_age' | 'pair' $$);
+SELECT trains('dp_logreg_train(?)', $$ 'pg_catalog.pg_class', 'relhasindex', 'relname', 1 $$);
 
 -- A view whose rows change from pass to pass
 CREATE VIEW shaky AS SELECT sick, ARRAY[random()] AS x FROM people;
@@ -188,11 +85,6 @@ CREATE VIEW sampled AS SELECT sick, x FROM people WHERE random() < 0.5;
 CREATE VIEW deeper AS SELECT * FROM shaky;
 CREATE VIEW in_cte AS WITH r AS (SELECT random() AS r) SELECT sick, x FROM people WHERE age > (SELECT r FROM r);
 CREATE VIEW still AS SELECT sick, x FROM people WHERE now() > '2000-01-01';
-SELECT logreg($$ 'shaky', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'sampled', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'deeper', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'in_cte', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'still', 'sick', 'x', 1 $$);
 CREATE VIEW some_blocks AS SELECT sick, x FROM people TABLESAMPLE bernoulli (50);
 CREATE VIEW same_blocks AS SELECT sick, x FROM people TABLESAMPLE bernoulli (100) REPEATABLE (7);
 CREATE VIEW any_ten AS SELECT sick, x FROM people LIMIT 10;
@@ -201,36 +93,24 @@ CREATE VIEW within AS SELECT sick, x FROM people WHERE age IN (SELECT age FROM p
 CREATE VIEW in_cte_too AS WITH r AS (SELECT * FROM people FETCH FIRST 10 ROWS ONLY) SELECT sick, x FROM r;
 CREATE VIEW of_union AS SELECT sick, x FROM people UNION ALL (SELECT sick, x FROM people LIMIT 1);
 CREATE VIEW first_ten AS SELECT sick, x FROM people ORDER BY age LIMIT 10;
-SELECT logreg($$ 'some_blocks', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'same_blocks', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'any_ten', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'but_ten', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'within', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'in_cte_too', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'of_union', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'first_ten', 'sick', 'x', 1 $$);
+SELECT trains($$ dp_logreg_train(?, 'sick', 'x', 1) $$, $$
+  'shaky' | 'sampled' | 'deeper' | 'in_cte' | 'still' | 'some_blocks' | 'same_blocks' | 'any_ten'
+  'but_ten' | 'within' | 'in_cte_too' | 'of_union' | 'first_ten' $$);
 
 -- All of this before any row is read: a view that cannot be read says nothing first
 CREATE FUNCTION untouchable(boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS
   $$ BEGIN RAISE 'a row was read'; END $$;
 CREATE VIEW minefield AS SELECT untouchable(sick) AS sick, x, name, age FROM people;
-SELECT logreg($$ 'minefield', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'minefield', 'sick', 'x', 0 $$);
-SELECT logreg($$ 'minefield', 'sick', 'x', 1, lambda => -1 $$);
-SELECT logreg($$ 'minefield', 'sick', 'x', 1, lambda => 0, method => 'output' $$);
-SELECT logreg($$ 'minefield', 'sick', 'x', 1, method => 'none' $$);
-SELECT logreg($$ 'minefield', 'sick', 'x', 1, positive => 'yes' $$);
-SELECT logreg($$ 'minefield', 'sick', 'name', 1 $$);
-SELECT logreg($$ 'minefield', 'name', 'x', 1 $$);
-SELECT logreg($$ 'minefield', 'nothing', 'x', 1 $$);
-SELECT svm($$ 'minefield', 'sick', 'x', 1, loss => 'none' $$);
-SELECT svm($$ 'minefield', 'sick', 'x', 1, h => 7 $$);
-SELECT logreg($$ 'minefield', 'sick', '{x,age}', 1 $$);
-SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [120, 0]}' $$);
-SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120], "name": "a"}' $$);
-SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120], "nothing": ["a"]}' $$);
-SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120]}', kernel => 'none' $$);
-SELECT logreg($$ 'minefield', 'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
+SELECT trains($$ dp_logreg_train('minefield', ?) $$, $$
+  'sick', 'x', 1 | 'sick', 'x', 0 | 'sick', 'x', 1, lambda => -1
+  'sick', 'x', 1, lambda => 0, method => 'output' | 'sick', 'x', 1, method => 'none'
+  'sick', 'x', 1, positive => 'yes' | 'sick', 'name', 1 | 'name', 'x', 1 | 'nothing', 'x', 1
+  'sick', '{x,age}', 1 | 'sick', 'age', 1, domains => '{"age": [120, 0]}'
+  'sick', 'age', 1, domains => '{"age": [0, 120], "name": "a"}'
+  'sick', 'age', 1, domains => '{"age": [0, 120], "nothing": ["a"]}'
+  'sick', 'age', 1, domains => '{"age": [0, 120]}', kernel => 'none'
+  'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
+SELECT trains($$ dp_svm_train('minefield', 'sick', 'x', 1, ?) $$, $$ loss => 'none' | h => 7 $$);
 
 -- The length of vectors is declared, never read from rows
 CREATE TABLE undeclared (sick boolean, x float8[], y float4[] CHECK (cardinality(y) < 3), age integer);
@@ -240,28 +120,22 @@ CREATE TABLE checked (sick boolean, a float8[] CHECK (cardinality(a) = 3), b flo
 INSERT INTO undeclared VALUES (true, '{1,2}'), (false, '{1,2,3}');
 INSERT INTO checked VALUES (true, '{1,2,3}', '{1,2,3}', '{1,2,3}', '{1,2}');
 REFRESH MATERIALIZED VIEW stored;
-SELECT logreg($$ 'undeclared', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'undeclared', 'sick', '{x}', 1, norm => 2 $$);
-SELECT svm($$ 'undeclared', 'sick', 'y', 1 $$);
-SELECT logreg($$ 'of_undeclared', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'of_undeclared', 'sick', 'longer', 1 $$);
-SELECT logreg($$ 'stored', 'sick', 'kept', 1 $$);
-SELECT logreg($$ 'undeclared', 'sick', 'x', 1, domains => '{"x": {"norm": 2}}' $$);
-SELECT logreg($$ 'undeclared', 'sick', '{x,age}', 1, domains => '{"age": [0, 120]}' $$);
-SELECT logreg($$ 'undeclared', 'sick', NULL, 1 $$);
-CREATE FUNCTION length_of(arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT m #>> ''{features,0,dimension}'' FROM (SELECT dp_logreg_train(' || arguments || ')::jsonb AS m OFFSET 0) s')
-$$;
-SELECT length_of($$ 'undeclared', 'sick', 'x', 1, dimension => 3 $$);
-SELECT length_of($$ 'undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 3}}' $$);
-SELECT length_of($$ 'of_undeclared', 'sick', 'x', 1, dimension => 2 $$);
-SELECT length_of($$ 'of_undeclared', 'sick', 'made', 1 $$);
-SELECT length_of($$ 'stored', 'sick', 'made', 1 $$);
-SELECT format('%s: %s', x, length_of(format($$ 'checked', 'sick', %L, 1 $$, x))) FROM unnest('{a,b,c,d}'::text[]) x;
+SELECT trains('dp_logreg_train(?)', $$
+  'undeclared', 'sick', 'x', 1 | 'undeclared', 'sick', '{x}', 1, norm => 2
+  'of_undeclared', 'sick', 'x', 1 | 'of_undeclared', 'sick', 'longer', 1
+  'stored', 'sick', 'kept', 1 | 'undeclared', 'sick', 'x', 1, domains => '{"x": {"norm": 2}}'
+  'undeclared', 'sick', '{x,age}', 1, domains => '{"age": [0, 120]}'
+  'undeclared', 'sick', NULL, 1 $$);
+SELECT trains('dp_svm_train(?)', $$ 'undeclared', 'sick', 'y', 1 $$);
+SELECT outcomes($$ m #>> '{features,0,dimension}' FROM (SELECT dp_logreg_train(?)::jsonb AS m OFFSET 0) s $$, $$
+  'undeclared', 'sick', 'x', 1, dimension => 3
+  'undeclared', 'sick', 'x', 1, domains => '{"x": {"dimension": 3}}'
+  'of_undeclared', 'sick', 'x', 1, dimension => 2 | 'of_undeclared', 'sick', 'made', 1
+  'stored', 'sick', 'made', 1 | 'checked', 'sick', 'a', 1 | 'checked', 'sick', 'b', 1
+  'checked', 'sick', 'c', 1 | 'checked', 'sick', 'd', 1 $$);
 DROP MATERIALIZED VIEW stored;
 DROP VIEW of_undeclared;
 DROP TABLE undeclared, checked;
-DROP FUNCTION length_of;
 
 -- Strange names
 CREATE SCHEMA "Sché ma";
@@ -271,57 +145,46 @@ CREATE TABLE "Sché ma"."Pa""tients; --" ("Is ""sick"", or not?" boolean, "x'); 
 INSERT INTO "Sché ma"."Pa""tients; --"
   SELECT i % 2 = 0, v, v, v, v, i % 2 = 0, i % 2 = 0
   FROM generate_series(1, 10) i, LATERAL (SELECT ARRAY[sin(i), cos(i)]) s(v);
-SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'Is "sick", or not?', 'x''); DROP TABLE people; --', 1 $$);
-SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', 'Größe', 1 $$);
-SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', '{Größe}', 1 $$);
-SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', 'select', 1 $$);
-SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', ARRAY['{curly}'], 1 $$);
-SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a.b', '{"{curly}"}', 1 $$);
-SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer', 'select', 1 $$);
-SELECT logreg($$ '"Sché ma"."Pa""tients; --"', 'a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer_', 'select', 1 $$);
-SELECT logreg($$ quote_ident('Sché ma') || '.' || quote_ident('Pa"tients; --'), 'a.b', 'select', 1 $$);
-SELECT logreg($$ 'Sché ma.Pa"tients; --', 'a.b', 'select', 1 $$);
-SELECT left(logreg($$ repeat('x', 100000), 'a', 'b', 1 $$), 30);
-SELECT left(logreg($$ 'people', repeat('x', 100000), 'b', 1 $$), 30);
-SELECT left(logreg($$ 'people', 'sick', 'x', 1, method => repeat('x', 100000) $$), 30);
+SELECT trains($$ dp_logreg_train('"Sché ma"."Pa""tients; --"', ?, 1) $$, $$
+  'Is "sick", or not?', 'x''); DROP TABLE people; --' | 'a.b', 'Größe' | 'a.b', '{Größe}'
+  'a.b', 'select' | 'a.b', ARRAY['{curly}'] | 'a.b', '{"{curly}"}'
+  'a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer', 'select'
+  'a_name_as_long_as_a_name_can_be_and_not_one_single_lettr_longer_', 'select' $$);
+SELECT trains($$ dp_logreg_train(?, 'a.b', 'select', 1) $$,
+  $$ quote_ident('Sché ma') || '.' || quote_ident('Pa"tients; --') | 'Sché ma.Pa"tients; --' $$);
+SELECT left(result, 30) FROM unnest(ARRAY[$$ repeat('x', 100000), 'a', 'b', 1 $$, $$ 'people', repeat('x', 100000), 'b', 1 $$,
+  $$ 'people', 'sick', 'x', 1, method => repeat('x', 100000) $$]) a, outcome('SELECT dp_logreg_train(' || a || ')');
 CREATE TABLE "w" (t boolean, w float8[] CHECK (cardinality(w) = 1));
 INSERT INTO w SELECT i % 2 = 0, ARRAY[i] FROM generate_series(1, 10) i;
-SELECT logreg($$ 'w', 't', 'w', 1 $$);
+SELECT trains('dp_logreg_train(?)', $$ 'w', 't', 'w', 1 $$);
 
 -- Injection
-SELECT logreg($$ 'people; DROP TABLE people', 'sick', 'x', 1 $$);
-SELECT logreg($$ '(SELECT * FROM people)', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'people t, people u', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'people -- ', 'sick', 'x', 1 $$);
-SELECT logreg($$ 'people', 'sick OR true', 'x', 1 $$);
-SELECT logreg($$ 'people', 't.sick', 'x', 1 $$);
-SELECT logreg($$ 'people', 'sick), (SELECT 1', 'x', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'x) FROM people; DROP TABLE people; --', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'array[1.0]', 1 $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, method => 'output''; DROP TABLE people; --' $$);
-SELECT logreg($$ 'people', 'sick', 'x', 1, analysis => '%s%n%d' $$);
-SELECT svm($$ 'people', 'sick', 'x', 1, loss => 'huber"' $$);
-SELECT logreg($$ 'people', 'name', 'x', 1, positive => 'p1''; DROP TABLE people; --' $$);
-SELECT logreg($$ 'people', 'name', 'x', 1, positive => '$1' $$);
-SELECT logreg($$ 'people', 'age', 'x', 1, positive => '1); DROP TABLE people; --' $$);
+SELECT trains('dp_logreg_train(?)', $$
+  'people; DROP TABLE people', 'sick', 'x', 1 | '(SELECT * FROM people)', 'sick', 'x', 1
+  'people t, people u', 'sick', 'x', 1 | 'people -- ', 'sick', 'x', 1
+  'people', 'sick OR true', 'x', 1 | 'people', 't.sick', 'x', 1
+  'people', 'sick), (SELECT 1', 'x', 1
+  'people', 'sick', 'x) FROM people; DROP TABLE people; --', 1 | 'people', 'sick', 'array[1.0]', 1
+  'people', 'sick', 'x', 1, method => 'output''; DROP TABLE people; --'
+  'people', 'sick', 'x', 1, analysis => '%s%n%d'
+  'people', 'name', 'x', 1, positive => 'p1''; DROP TABLE people; --'
+  'people', 'name', 'x', 1, positive => '$1'
+  'people', 'age', 'x', 1, positive => '1); DROP TABLE people; --' $$);
+SELECT trains('dp_svm_train(?)', $$ 'people', 'sick', 'x', 1, loss => 'huber"' $$);
 SELECT count(*) FROM people;
 
 -- features: a name or an array of names, of any type of strings; columns and parameters have types, literals need none
 CREATE DOMAIN column_name AS text;
 CREATE TABLE two (sick boolean, a float8 CHECK (a BETWEEN 0 AND 1), b float8 CHECK (b BETWEEN 0 AND 1), "{a,b}" float8 CHECK ("{a,b}" BETWEEN 0 AND 1));
 INSERT INTO two SELECT i % 3 = 0, i / 20.0, i / 20.0, i / 20.0 FROM generate_series(1, 20) i;
--- The columns that a call trains on, or why it does not
-CREATE FUNCTION trained_on(features text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT jsonb_path_query_array(dp_logreg_train(''two'', ''sick'', ' || features || ', 1)::jsonb, ''$.features[*].column'')')
-$$;
-SELECT f || ' -> ' || trained_on(f) FROM unnest(ARRAY[
-  $$ 'a' $$, $$ '{a,b}' $$, $$ '{"a"}' $$, $$ '{"{a,b}"}' $$, $$ ARRAY['a', 'b'] $$, $$ ARRAY['{a,b}'] $$, $$ '[0:1]={a,b}'::text[] $$, $$ NULL $$, $$ NULL::text[] $$,
-  $$ (SELECT 'a') $$, $$ 'a'::text $$, $$ 'a'::varchar(1) $$, $$ 'a'::char(1) $$, $$ 'a'::name $$, $$ 'a'::column_name $$,
-  $$ '{a,b}'::text[] $$, $$ '{a,b}'::varchar[] $$, $$ '{a,b}'::name[] $$, $$ '{a,b}'::column_name[] $$, $$ '{a,b}'::text $$,
-  $$ '{}' $$, $$ ARRAY[]::name[] $$, $$ '{a,NULL}' $$, $$ ARRAY['a', NULL] $$, $$ '{a' $$, $$ '{{a},{b}}' $$,
-  $$ 1 $$, $$ 1.5 $$, $$ true $$, $$ ARRAY[1, 2] $$, $$ '{"a": 1}'::jsonb $$, $$ ROW('a') $$, $$ ''::bytea $$]) f;
-SELECT says($$ SELECT string_agg(dp_logreg_train('two', 'sick', attname, 1)::jsonb #>> '{features,0,column}', ', ' ORDER BY attnum)
-  FROM pg_attribute WHERE attrelid = 'two'::regclass AND attname IN ('a', 'b') $$);
+SELECT outcomes($$ jsonb_path_query_array(dp_logreg_train('two', 'sick', ?, 1)::jsonb, '$.features[*].column') $$, $$
+  'a' | '{a,b}' | '{"a"}' | '{"{a,b}"}' | ARRAY['a', 'b'] | ARRAY['{a,b}'] | '[0:1]={a,b}'::text[]
+  NULL | NULL::text[] | (SELECT 'a') | 'a'::text | 'a'::varchar(1) | 'a'::char(1) | 'a'::name
+  'a'::column_name | '{a,b}'::text[] | '{a,b}'::varchar[] | '{a,b}'::name[] | '{a,b}'::column_name[]
+  '{a,b}'::text | '{}' | ARRAY[]::name[] | '{a,NULL}' | ARRAY['a', NULL] | '{a' | '{{a},{b}}' | 1
+  1.5 | true | ARRAY[1, 2] | '{"a": 1}'::jsonb | ROW('a') | ''::bytea $$);
+SELECT string_agg(dp_logreg_train('two', 'sick', attname, 1)::jsonb #>> '{features,0,column}', ', ' ORDER BY attnum)
+  FROM pg_attribute WHERE attrelid = 'two'::regclass AND attname IN ('a', 'b');
 -- Many drivers send parameters without types
 PREPARE untyped AS SELECT dp_logreg_train($1, $2, $3, $4, lambda => $5, domains => $6)::jsonb #> '{features,1,column}';
 EXECUTE untyped('two', 'sick', '{a,b}', 1, NULL, NULL);
@@ -334,16 +197,14 @@ DEALLOCATE ALL;
 SELECT proname, string_agg(name, ', ' ORDER BY place) FILTER (WHERE NOT is_option) AS others, count(*) FILTER (WHERE is_option) = max(options) AS all_options
   FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(array_remove(options, 'scale')) AS options
         FROM pg_proc, unnest(proargnames[1:pronargs]) WITH ORDINALITY AS a (name, place),
-             LATERAL (SELECT string_to_array(replace(substring(says('SELECT dp_' || split_part(proname, '_', 2)
-                        || '_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')') FROM 'Valid options are (.*)\.'), ' and ', ', '), ', ')) AS h (options)
+             outcome(format('SELECT dp_%s_tune(''people'', ''sick'', ''x'', 1, candidates => ''[{"no": 1}]'')', split_part(proname, '_', 2))),
+             LATERAL string_to_array(replace(substring(hint FROM 'Valid options are (.*)\.'), ' and ', ', '), ', ') AS h (options)
         WHERE proname ~ '^dp_(logreg|svm)_(train|tune)$') a
   GROUP BY proname ORDER BY proname;
 
-\pset tuples_only off
-\pset format aligned
 DROP TABLE people, two, columns, w, "Sché ma"."Pa""tients; --" CASCADE;
 DROP SCHEMA "Sché ma";
 DROP SEQUENCE counter;
 DROP TYPE pair;
-DROP FUNCTION says, logreg, svm, agg, untouchable, trained_on;
+DROP FUNCTION trains, untouchable;
 DROP DOMAIN vec2, column_name;

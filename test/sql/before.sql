@@ -1,6 +1,9 @@
 --
 -- Before the first row: what arguments and the catalog can have wrong is said before any table is scanned
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
@@ -38,7 +41,6 @@ BEGIN
   END;
   RETURN said || CASE WHEN scans() = before THEN '' ELSE format(' AFTER %s SCANS', scans() - before) END;
 END $$;
-\pset format unaligned
 \pset tuples_only on
 
 -- The count is not blind
@@ -104,7 +106,6 @@ SELECT says($$ dp_evaluate(m, 'people', 'y', 1) $$), says($$ dp_roc(m, 'people',
 DROP AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2);
 DROP FUNCTION public.dperm_moments_step(dperm_moments, dperm_moments, boolean, vec2);
 \pset tuples_only off
-\pset format aligned
 
 DROP OWNED BY dperm_early, dperm_owner_of_views;
 DROP ROLE dperm_early, dperm_owner_of_views;

@@ -1,4 +1,6 @@
 -- What runs with the rights of an owner, and what a row may depend on: beyond the functions that a query shows, the planner, the executor and PostgreSQL's own functions find more in the catalog
+\pset format unaligned
+\pset footer off
 CREATE ROLE callees_owner;
 CREATE ROLE callees_analyst;
 CREATE ROLE callees_stranger;
@@ -14,6 +16,7 @@ ANALYZE callees.people;
 SELECT dp_protect('callees.people', 'callees', unit => 'person');
 
 -- Make a view, and protect it; use one. Each tells what becomes of it. Rows for which an expression fails are left out
+\set ECHO none
 CREATE TABLE callees.model AS SELECT dp_logreg_train('callees.people', 'y', 'x', 1) AS model;
 GRANT SELECT ON callees.model TO PUBLIC;
 CREATE FUNCTION callees.define(name text, query text, kind text DEFAULT 'VIEW') RETURNS text LANGUAGE plpgsql SET client_min_messages = error AS $$
@@ -101,8 +104,10 @@ INSERT INTO callees.cases (name, x, y) VALUES ('shown', 'x', $$callees.word('cm'
   ('record', 'x', $$('(' || x || ')')::callees.record_state IS NULL$$), ('calling', 'x', 'callees.calling(word)'), ('quoting', 'x', 'callees.quoting(word)'), ('executing', 'x', 'callees.executing(word)'),
   ('setting', 'callees.setting(x)', 'y'), ('definer', 'callees.definer(x)', 'y'), ('domained', 'callees.domained(x)', 'y'), ('greatest', 'x', $$(greatest(ROW(person, 1)::callees.version, '(1,0)')).major > 1$$),
   ('array_equal', 'x', $$ARRAY[ROW(person, 1)::callees.version] = ARRAY['(1,0)'::callees.version]$$), ('range', 'x', $$callees.span(word, 'b') @> 'a1'::text$$), ('sorted', 'x', 'callees.least_of(ARRAY[word, word])');
+\set ECHO all
 SELECT name, callees.define(name, format('SELECT person, %s AS x, %s AS y FROM callees.people', x, y)) FROM callees.cases ORDER BY id;
 -- expressions of indexes, of statistics and of partition keys, which the planner simplifies, and how it finds partitions
+\set ECHO none
 CREATE TABLE callees.indexed AS SELECT person, x, y FROM callees.people;
 CREATE INDEX ON callees.indexed (callees.scale(x));
 CREATE TABLE callees.partial AS SELECT person, x, y FROM callees.people;
@@ -119,6 +124,7 @@ CREATE TABLE callees.hashed_1 PARTITION OF callees.hashed FOR VALUES WITH (MODUL
 INSERT INTO callees.parted SELECT person, x, y FROM callees.people;
 INSERT INTO callees.keyed SELECT person, callees.span(word, 'b'), x, y FROM callees.people;
 INSERT INTO callees.hashed SELECT person, word, x, y FROM callees.people;
+\set ECHO all
 SELECT count(dp_protect('callees.' || t, 'callees', unit => 'person', domains => '{"x": [0, 1]}')) AS tables FROM unnest('{indexed,partial,measured,parted,keyed}'::text[]) t;
 SELECT callees.define('pruned', $$SELECT person, x, y FROM callees.hashed WHERE word = 'a1'$$);
 INSERT INTO callees.cases (name) VALUES ('indexed'), ('partial'), ('measured'), ('parted'), ('keyed'), ('pruned');
@@ -146,6 +152,7 @@ RESET client_min_messages;
 
 -- Names in a body that nobody looks into are found in pg_catalog alone, whatever search path the function has
 SET ROLE callees_analyst;
+\set ECHO none
 CREATE TEMP TABLE limits AS SELECT 0.5::float8 AS most;
 SET ROLE callees_stranger;
 CREATE FUNCTION callees_stranger.tidy(w text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN 'a1'; END $$;
@@ -164,6 +171,7 @@ GRANT USAGE ON SCHEMA callees_home TO PUBLIC;
 SET ROLE callees_owner;
 CREATE FUNCTION callees_home.lowered(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN lower(w) = 'a1'; END $$;
 CREATE FUNCTION callees.at_home(w text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE SET search_path = callees_home AS $$ BEGIN RETURN lowered(w); END $$;
+\set ECHO all
 SELECT callees.define(f, format('SELECT person, x, callees.%s(%s) AS y FROM callees.people', f, CASE f WHEN 'limited' THEN 'x' ELSE 'word' END)) FROM unnest('{lowered,tidied,limited,astray,astray_too,at_home}'::text[]) f;
 SET ROLE callees_analyst;
 SET search_path = callees_stranger, pg_catalog, public;
@@ -248,6 +256,7 @@ RESET ROLE;
 
 -- Functions that read a table, and so have one person's row in the rows of others: refused when a relation is protected, in whatever way they are called
 SET ROLE callees_owner;
+\set ECHO none
 CREATE FUNCTION callees.seven() RETURNS boolean STABLE BEGIN ATOMIC SELECT y FROM callees.people WHERE person = 7; END;
 CREATE FUNCTION callees.mix(y boolean, s boolean DEFAULT callees.seven()) RETURNS boolean IMMUTABLE RETURN s;
 CREATE TYPE callees.rkind AS ENUM ('r', 's');
@@ -271,6 +280,7 @@ CREATE FUNCTION callees.tokens(w text) RETURNS boolean STABLE RETURN (SELECT cou
 CREATE TYPE callees.named AS (r regclass);
 CREATE DOMAIN callees.named_too AS regclass;
 CREATE FUNCTION callees.populated(w text) RETURNS boolean STABLE RETURN (SELECT bool_or(r IS NULL) FROM jsonb_to_recordset(jsonb_build_array(jsonb_build_object('r', w))) AS t (r regclass));
+\set ECHO all
 SELECT name, callees.define(name, format('SELECT person, x, %s AS y FROM callees.people', y)) FROM (VALUES
   ('read_default', 'callees.mix(y)'), ('read_cast', $$'a' || kind::text::callees.rkind = 'atrue'$$),
   ('read_aggregate', $$callees.look(ARRAY['SELECT ''a''::tsquery, ''b''::tsquery FROM callees.people WHERE person = 7 AND y'])$$), ('read_counters', $$pg_stat_get_live_tuples('callees.people'::regclass) > 1000$$),
@@ -291,6 +301,7 @@ SET ROLE callees_analyst;
 SELECT relname AS relation, callees.count(relname) FROM pg_class WHERE relnamespace = 'callees'::regnamespace AND relname LIKE 'named\_%' AND relkind = 'v' ORDER BY relname COLLATE "C";
 SET ROLE callees_owner;
 -- also in a generated column that is computed when it is read, and in a column that JSON is read into, which PostgreSQL 18 and 17 have
+\set ECHO none
 DO $$ BEGIN
 	IF current_setting('server_version_num')::int >= 180000 THEN
 		EXECUTE $c$ CREATE TABLE callees.virtual (person int, word text, x float8, words tsvector GENERATED ALWAYS AS (to_tsvector('callees_stranger.words', word)) VIRTUAL) $c$;
@@ -315,6 +326,7 @@ END $$;
 CREATE TABLE callees.texts_searched (person int, word text, birth date, seen timestamptz, x float8, y boolean, words tsvector GENERATED ALWAYS AS (to_tsvector('simple', word)) STORED);
 CREATE INDEX ON callees.texts_searched USING gin (to_tsvector('simple', word));
 INSERT INTO callees.texts_searched SELECT person, word, '2000-01-01', '2000-01-01', x, y FROM callees.people;
+\set ECHO all
 SELECT callees.define('usual', $$SELECT person, x, words @@ 'a1'::tsquery AND array_to_tsvector(ARRAY[word]) @@ 'a1' AND age(birth) > '1 year' AND seen < now() AND seen::date = birth AND extract(year FROM seen) > 1990
   AND to_char(x, '0.0') <> '' AND concat(word, x) <> format('%s', word) AND to_jsonb(word) <> jsonb_build_object('a', birth) AND tableoid = 'callees.texts_searched'::regclass AND array_to_string(ARRAY[x], ',') <> '' AND current_date > birth
   AND convert_to(word, 'UTF8') <> '' AND word::date IS NULL AND session_user = current_user AS y FROM callees.texts_searched WHERE y IS NULL$$);
@@ -345,7 +357,9 @@ CREATE FUNCTION callees_nest.within(p int, y boolean) RETURNS boolean LANGUAGE s
   $$ SELECT CASE p WHEN 1 THEN public.dp_logreg_train('callees.kinds', 'y', 'x', 1) IS NOT NULL ELSE y END $$;
 CREATE VIEW callees_nest.view AS SELECT person, x, callees_nest.within(1, true) AND y AS y FROM callees_nest.own;
 SELECT dp_protect('callees_nest.view', 'callees nest', unit => 'person', domains => '{"x": [0, 1]}');
+\set VERBOSITY sqlstate
 SELECT dp_logreg_train('callees_nest.view', 'y', 'x', 1) IS NOT NULL AS within;
+\set VERBOSITY default
 SELECT callees.count('kinds') AS again;
 RESET ROLE;
 

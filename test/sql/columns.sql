@@ -2,7 +2,9 @@
 -- Training by naming columns: every type, in any order and number, encoded as documented;
 -- whatever a column holds, nothing is raised and the meaning is the documented one
 --
-
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology');
 CREATE DOMAIN percent AS numeric CHECK (VALUE BETWEEN 0 AND 100);
 CREATE DOMAIN stage AS text CHECK (VALUE IN ('I', 'II', 'III'));
@@ -120,7 +122,7 @@ SELECT bool_and(abs(a.weight - b.weight) < 1e-9) AS same_in_any_order, count(*)
   JOIN dp_coefficients(dp_logreg_train('clinic', 'y', ARRAY['t', 'v8', 'e', 'i4'], 'Infinity')) b
     ON (a.column_name, a.value) IS NOT DISTINCT FROM (b.column_name, b.value);
 -- What the model says about it
-SELECT jsonb_pretty(m -> 'features') AS features, m -> 'dimension' AS dimension, m -> 'intercept' AS intercept
+SELECT jsonb_array_elements(m -> 'features') AS features, m -> 'dimension' AS dimension, m -> 'intercept' AS intercept
   FROM (SELECT dp_logreg_train('clinic', 'y', '{i4,f4,b,bp,e,d,tz,v4,sw}', 1)::jsonb) s(m);
 
 -- The same from a view, a partition, and other relations
@@ -172,29 +174,16 @@ SELECT distance(dp_weights(dp_logreg_train('clinic', 'y', 'v8', 'Infinity', norm
        dp_logreg_train('clinic', 'y', 'v8', 1)::jsonb #>> '{features,0,dimension}' AS by_the_catalog;
 
 -- Mistakes, each with the column that it is about
-\set VERBOSITY terse
-SELECT dp_logreg_train('clinic', 'y', '{i4,y}', 1);
-SELECT dp_logreg_train('clinic', 'y', '{i4,e,i4}', 1);
-SELECT dp_logreg_train('clinic', 'y', '{i4,none}', 1);
-SELECT dp_logreg_train('clinic', 'y', '{i4,NULL}', 1);
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"n": [1, 0]}');
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"y": [false, false]}');
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"none": [0, 1]}');
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"i4": ["a", "b"]}');
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"i4": [5, 5]}');
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"e": []}');
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"e": ["surgery", "surgery"]}');
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '[]');
-SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => 'null');
-SELECT dp_logreg_train('clinic', 'y', '{i4,v8}', 1, norm => 2);
-SELECT dp_logreg_train('clinic', 'y', 'i4', 1, dimension => 1);
-SELECT dp_logreg_train('clinic', 'y', 'v8', 1, norm => 2, domains => '{"v8": {"norm": 2}}');
-SELECT dp_logreg_train('clinic', 'y', '{i4,t}', 1, domains => jsonb_build_object('t', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)));
-\set VERBOSITY default
+SELECT outcomes($$ dp_logreg_train('clinic', 'y', ?) $$, $$
+  '{i4,y}', 1 | '{i4,e,i4}', 1 | '{i4,none}', 1 | '{i4,NULL}', 1 | '{i4,v8}', 1, norm => 2
+  'i4', 1, dimension => 1 | 'v8', 1, norm => 2, domains => '{"v8": {"norm": 2}}'
+  '{i4,t}', 1, domains => jsonb_build_object('t', (SELECT jsonb_agg(i::text) FROM generate_series(1, 4999) i)) $$);
+SELECT outcomes($$ dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => ?) $$, $$
+  '{"n": [1, 0]}' | '{"y": [false, false]}' | '{"none": [0, 1]}' | '{"i4": ["a", "b"]}'
+  '{"i4": [5, 5]}' | '{"e": []}' | '{"e": ["surgery", "surgery"]}' | '[]' | 'null' $$);
 SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"e": ["maternity"]}');
-SELECT dp_svm_train('clinic', 'y', '{i4,id}', 1);
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_svm_train('clinic', 'y', '{e,v8}', 1, domains => '{"v8": [1, 2]}');
+SELECT outcomes($$ dp_svm_train('clinic', 'y', ?) $$,
+  $$ '{i4,id}', 1 | '{e,v8}', 1, domains => '{"v8": [1, 2]}' $$);
 
 -- Hostile values, one at a time, in the table that allows them; each with the value that it is read as, NULL for none
 CREATE TABLE hostile (id serial, feature text, value text, read_as text);

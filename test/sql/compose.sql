@@ -2,7 +2,9 @@
 -- dp_compose: what several releases cost together
 --
 -- A model's part is a function of public parameters, so results are the same in every run.
-
+\set ECHO none
+\pset format unaligned
+\pset footer off
 CREATE TABLE composed (id integer PRIMARY KEY, label boolean, x double precision[]);
 INSERT INTO composed SELECT i, i % 3 = 0, ARRAY[cos(i), sin(i)] FROM generate_series(1, 3000) AS i;
 CREATE TABLE models (id integer, kind text, model dp_model);
@@ -13,15 +15,14 @@ INSERT INTO models SELECT i, 'output', made(0.5, 'output', 1e-6, 'replace') FROM
 INSERT INTO models SELECT i, 'objective', made(0.5, 'objective', 1e-6, 'replace') FROM generate_series(5, 6) AS i;
 INSERT INTO models SELECT 7, 'removed', made(0.5, 'objective', 1e-6, 'remove');
 INSERT INTO models SELECT 8, 'exact', made('Infinity', 'objective', 0, 'replace');
+\set ECHO all
 
 -- sums
-SELECT dp_compose(model) FROM models WHERE kind = 'pure';
-SELECT dp_compose(model, 0) FROM models WHERE kind = 'pure';
-SELECT dp_compose(model, NULL) FROM models WHERE kind = 'pure';
-SELECT kind, dp_compose(model) FROM models WHERE kind <> 'exact' GROUP BY kind ORDER BY kind;
-SELECT dp_compose('{"epsilon": 0.1}'::jsonb) FROM generate_series(1, 50);
-SELECT dp_compose('{"epsilon": 0.1, "delta": 1e-7, "neighbours": "remove", "unit": "row"}'::jsonb) FROM generate_series(1, 10);
+SELECT outcomes('dp_compose(?) FROM models WHERE kind = ''pure''', 'model | model, 0 | model, NULL');
+SELECT outcomes('dp_compose(?::jsonb) FROM generate_series(1, 50)', $$
+  '{"epsilon": 0.1}' | '{"epsilon": 0.1, "delta": 1e-7, "neighbours": "remove", "unit": "row"}' $$);
 SELECT dp_compose(model) FROM models WHERE id IN (1, 3);
+SELECT kind, dp_compose(model) FROM models WHERE kind <> 'exact' GROUP BY kind ORDER BY kind;
 
 -- fifty pure releases of 0.1 at delta 1e-6: optimal composition has 3.17, sums have 5
 SELECT dp_compose('{"epsilon": 0.1}'::jsonb, 1e-6) FROM generate_series(1, 50);
@@ -47,12 +48,11 @@ FROM (SELECT dp_compose(model, 1e-4) AS c, dp_compose(model) AS s FROM models WH
 
 -- one that was chosen on private rows is known by its claim alone
 INSERT INTO models SELECT 9, 'tuned', dp_logreg_tune('composed', 'label', 'x', 0.5, dimension => 2, method => 'objective', delta => 1e-6, lambdas => '{0.01,0.1}');
-SELECT dp_compose(model, 1e-4) FROM models, generate_series(1, 50) WHERE kind = 'tuned';
-SELECT dp_compose(model, 1e-6) FROM models, generate_series(1, 50) WHERE kind = 'tuned';
+SELECT outcomes('dp_compose(model, ?) FROM models, generate_series(1, 50) WHERE kind = ''tuned''', '1e-4 | 1e-6');
 
 -- NULLs are ignored
-SELECT dp_compose(CASE WHEN id = 1 THEN model END, 1e-6) FROM models;
-SELECT dp_compose(CASE WHEN i < 3 THEN '{"epsilon": 0.25}'::jsonb END) FROM generate_series(1, 5) AS i;
+SELECT outcomes('dp_compose(CASE WHEN id < 3 THEN ? END, 1e-6) FROM models',
+  $$ model | '{"epsilon": 0.25}'::jsonb $$);
 
 -- order does not matter, nor do workers
 CREATE TABLE claims AS SELECT i, CASE WHEN i % 5 = 0 THEN format('{"epsilon": %s, "delta": 1e-9}', 0.001 * (i % 17 + 1))
@@ -87,47 +87,29 @@ RESET parallel_leader_participation;
 SELECT i, dp_compose(claim) OVER (ORDER BY i)->'epsilon' AS epsilon FROM claims WHERE i <= 4;
 
 -- errors
-SELECT dp_compose(model, 1e-6) FROM models WHERE kind IN ('objective', 'removed');
-SELECT dp_compose(model, 1e-6) FROM models WHERE kind IN ('pure', 'exact');
-SELECT dp_compose(model, -0.1) FROM models;
-SELECT dp_compose(model, 1) FROM models;
-SELECT dp_compose(model, 'NaN') FROM models;
-SELECT dp_compose(model, 1e-16) FROM models;
-SELECT dp_compose(NULL::dp_model, 2) FROM models;
-SELECT dp_compose(model, id * 1e-6) FROM models WHERE kind = 'pure';
-SELECT dp_compose(model) FROM models WHERE false;
-SELECT dp_compose(NULL::jsonb, 1e-6) FROM models;
-SELECT kind, dp_compose(model) FROM models WHERE false GROUP BY kind;
-SELECT dp_compose('{"epsilon": 0.1, "delta": 1e-6}'::jsonb, 1e-6) FROM generate_series(1, 2);
-SELECT dp_compose(format('{"epsilon": 0.1, "neighbours": "%s"}', n)::jsonb) FROM unnest('{replace,remove}'::text[]) AS n;
-SELECT dp_compose('{"epsilon": 0.1, "neighbours": "add"}'::jsonb);
-SELECT dp_compose('{"epsilon": 0.1, "unit": "household"}'::jsonb);
-SELECT dp_compose('{"epsilon": 0.1, "unit": 1}'::jsonb);
-SELECT dp_compose('{"epsilon": 0.1, "lambda": 1}'::jsonb);
-SELECT dp_compose('{"delta": 0.1}'::jsonb);
-SELECT dp_compose('{"epsilon": "much"}'::jsonb);
-SELECT dp_compose('{"epsilon": "Infinity"}'::jsonb);
-SELECT dp_compose('{"epsilon": 0}'::jsonb);
-SELECT dp_compose('{"epsilon": -1}'::jsonb);
-SELECT dp_compose('{"epsilon": 1, "delta": 1}'::jsonb);
-SELECT dp_compose('{"epsilon": 1, "delta": -1e-9}'::jsonb);
-SELECT dp_compose('{"epsilon": 1, "delta": 1e-400}'::jsonb);
-SELECT dp_compose('{"epsilon": 1, "delta": -1e-400}'::jsonb);
-SELECT dp_compose('{"epsilon": 1e308}'::jsonb) FROM generate_series(1, 2);
-SELECT dp_compose('{"epsilon": 1e9}'::jsonb) FROM generate_series(1, 1000);
-SELECT dp_compose('{"epsilon": 0.1, "delta": 0.6}'::jsonb) FROM generate_series(1, 3);
-SELECT dp_compose('{"epsilon": {"a": 1}}'::jsonb);
-SELECT dp_compose('[0.1]'::jsonb);
-SELECT dp_compose('0.1'::jsonb);
-SELECT dp_compose('null'::jsonb);
-SELECT dp_compose('{"format": 1}'::jsonb);
+SELECT outcomes('dp_compose(model, ?) FROM models', $$ -0.1 | 1 | 'NaN' | 1e-16 | id * 1e-6 $$);
+SELECT outcomes('dp_compose(model, 1e-6) FROM models WHERE kind IN (?)',
+  $$ 'objective', 'removed' | 'pure', 'exact' $$);
+SELECT outcomes('dp_compose(?', $$
+  NULL::dp_model, 2) FROM models | NULL::jsonb, 1e-6) FROM models | model) FROM models WHERE false
+  model) FROM models WHERE false GROUP BY kind $$);
+SELECT outcomes('dp_compose(?::jsonb)', $$
+  '{"epsilon": 0.1, "neighbours": "add"}' | '{"epsilon": 0.1, "unit": "household"}'
+  '{"epsilon": 0.1, "unit": 1}' | '{"epsilon": 0.1, "lambda": 1}' | '{"delta": 0.1}'
+  '{"epsilon": "much"}' | '{"epsilon": "Infinity"}' | '{"epsilon": 0}' | '{"epsilon": -1}'
+  '{"epsilon": {"a": 1}}' | '{"epsilon": 1, "delta": 1}' | '{"epsilon": 1, "delta": -1e-9}'
+  '{"epsilon": 1, "delta": 1e-400}' | '{"epsilon": 1, "delta": -1e-400}' | '[0.1]' | '0.1' | 'null'
+  '{"format": 1}' $$);
+SELECT outcomes('dp_compose(?) FROM generate_series(1, 3)', $$
+  '{"epsilon": 0.1, "delta": 1e-6}'::jsonb, 1e-6 | '{"epsilon": 1e308}'::jsonb
+  '{"epsilon": 1e9}'::jsonb | '{"epsilon": 0.1, "delta": 0.6}'::jsonb
+  jsonb_build_object('epsilon', 0.1, 'neighbours', ('{replace,remove,remove}'::text[])[generate_series]) $$);
 
 -- marks
 SELECT p.oid::regprocedure, p.prokind, p.provolatile, p.proparallel, p.proisstrict FROM pg_proc AS p
 WHERE p.proname ~ '^dp(erm)?_compose' ORDER BY p.oid::regprocedure::text COLLATE "C";
 -- nobody else calls what is internal
-SELECT dperm_compose_final(NULL);
-SELECT dperm_compose_deserialize('\x00', NULL);
+SELECT outcomes('?', $$ dperm_compose_final(NULL) | dperm_compose_deserialize('\x00', NULL) $$);
 
 DROP FUNCTION made;
 DROP TABLE composed, models, claims;

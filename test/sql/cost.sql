@@ -1,10 +1,13 @@
 --
 -- Cost: what a training would spend and with what noise, before it reads a row
 --
+\pset format unaligned
+\pset footer off
 SET extra_float_digits = 0;
 SET client_min_messages = warning;
 
 -- The formulas of the guarantee document: objective perturbation by the sharp analysis, where the slack may take a tenth, and output perturbation
+\set ECHO none
 CREATE FUNCTION by_hand(n numeric, d numeric, e numeric, lambda numeric, method text, c numeric, start numeric)
 RETURNS TABLE (lambda_used float8, lambda_effective float8, slack float8, noise float8, release float8, noise_norm float8, weight_bound float8) LANGUAGE plpgsql AS $$
 DECLARE
@@ -24,6 +27,7 @@ CREATE TABLE setups AS
   SELECT n, d, e, lambda, method, loss, h, CASE loss WHEN 'logistic' THEN 0.25 WHEN 'huber' THEN 1 / (2 * h) ELSE 3 / (4 * h) END AS c
   FROM (VALUES (100), (10000), (1000000)) a(n), (VALUES (2), (100)) b(d), (VALUES (0.1), (1), (5)) c(e), (VALUES (0.0001), (0.01), (3)) f(lambda),
        (VALUES ('objective'), ('output')) g(method), (VALUES ('logistic', 0.5), ('huber', 0.5), ('huber', 0.1), ('smooth_hinge', 0.25)) i(loss, h);
+\set ECHO all
 -- the loss of a row at zero weights, where training starts, is log 2, and 1 for the hinges; the noise of the release stage comes on top and is small
 SELECT s.method, loss, count(*) AS setups, bool_and(abs(c.lambda_used / b.lambda_used - 1) < 1e-9) AS lambda_used, bool_and(abs(c.lambda_effective / b.lambda_effective - 1) < 1e-9) AS lambda_effective,
        bool_and(abs(c.epsilon_slack - b.slack) < 1e-9) AS slack, bool_and(abs(c.epsilon_noise - b.noise) < 1e-9) AS noise, bool_and(abs(c.epsilon_release - b.release) < 1e-9) AS release,
@@ -80,6 +84,7 @@ SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_wit
 FROM generate_series(1, 8) i, dp_cost((10 ^ i)::bigint, 10, 1) a, dp_cost(2 * (10 ^ i)::bigint, 10, 1) c, dp_cost((10 ^ i)::bigint, 20, 1) b, dp_cost((10 ^ i)::bigint, 10, 2) e;
 
 -- With a source: the noise in the shape of its columns, and the ball to compare with
+\set ECHO none
 CREATE TABLE patients (sick boolean, age int CHECK (age BETWEEN 0 AND 120), bmi float8 CHECK (bmi BETWEEN 10 AND 60), ward text CHECK (ward IN ('north', 'south', 'east', 'west', 'tower')),
   smoker boolean, x float8[] CHECK (cardinality(x) = 3), notes text);
 -- shapes: dimension and mean square of each; groups: the group of each
@@ -99,6 +104,7 @@ CREATE FUNCTION costs(features text, options text) RETURNS TABLE (noise text, la
 BEGIN
   RETURN QUERY EXECUTE format('SELECT noise, lambda_used, epsilon_noise, noise_norm, weight_error FROM dp_cost(%s) WHERE method = ''objective''', concat_ws(', ', '''patients'', ''sick''', features, '0.1, 30000', nullif(options, '')));
 END $$;
+\set ECHO all
 -- the ball has a mean square of d(d + 1)
 SELECT name, noise, round((spread / d / (d + 1))::numeric, 3) AS of_ball, is_best(lambda, 30000, s, 0.1, 0.25) AS least_risk, noise_norm / (2 * sqrt(s) / (epsilon_noise * 30000 * lambda)) BETWEEN 1 - 1e-9 AND 1.01 AS noise_norm,
        abs(weight_error * sqrt(d) / noise_norm - 1) < 1e-9 AS weight_error
@@ -150,6 +156,7 @@ CREATE TABLE no_patients (LIKE patients INCLUDING ALL);
 SELECT (SELECT array_agg(c) FROM dp_cost('patients', 'sick', NULL, 1, 1000) c) = (SELECT array_agg(c) FROM dp_cost('no_patients', 'sick', NULL, 1, 1000) c) AS same;
 
 -- What it says is what a model gets, with the same arguments
+\set ECHO none
 CREATE FUNCTION told(learner text, arguments text, by_dimension text DEFAULT NULL)
 RETURNS TABLE (shape text, lambda boolean, effective boolean, slack boolean, noise boolean, release boolean, scale boolean) LANGUAGE plpgsql AS $$
 DECLARE
@@ -164,6 +171,7 @@ BEGIN
     CASE WHEN c.noise IS NULL THEN (j ->> 'noise_scale')::float8 = 0
          ELSE abs((j ->> 'noise_scale')::float8 / (2 / c.epsilon_noise / CASE j ->> 'method' WHEN 'output' THEN 300 * c.lambda_used ELSE 1 END) - 1) < 1e-9 END;
 END $$;
+\set ECHO all
 SELECT learner, arguments, t.* FROM (VALUES
   (1, 'logreg', $$NULL, 1$$), (2, 'logreg', $$'{age,ward}', 0.1, noise => 'ball'$$), (3, 'logreg', $$ARRAY['age', 'ward'], 0.1, lambda => 1e-5, slack => 0.3$$), (4, 'logreg', $$'x', 1$$),
   (5, 'logreg', $$'x', 1, intercept => false, norm => 2$$), (6, 'logreg', $$'x', 3, kernel => 'gaussian', kernel_features => 20, gamma => 2, kernel_seed => 3$$), (7, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$),
@@ -189,38 +197,16 @@ EXCEPTION WHEN OTHERS THEN
   RETURN state || ': ' || message || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
 END $$;
 CREATE FUNCTION cost(arguments text) RETURNS text LANGUAGE sql AS $$ SELECT failure(format('SELECT * FROM dp_cost(%s)', arguments)) $$;
-\pset format unaligned
 \pset tuples_only on
-SELECT cost($$ rows => 1000, dimension => 10, epsilon => 1 $$);
-SELECT cost($$ 1000, 10, 1, NULL, NULL, NULL, NULL, NULL, NULL $$);
-SELECT cost($$ NULL, 10, 1 $$);
-SELECT cost($$ 1000, NULL, 1 $$);
-SELECT cost($$ 1000, 10, NULL $$);
-SELECT cost($$ 0, 10, 1 $$);
-SELECT cost($$ -5, 10, 1 $$);
-SELECT cost($$ 8589934592, 10, 1 $$);
-SELECT cost($$ 8589934593, 10, 1 $$);
-SELECT cost($$ 9223372036854775807, 10, 1 $$);
-SELECT cost($$ 1000, 0, 1 $$);
-SELECT cost($$ 1000, -1, 1 $$);
-SELECT cost($$ 1000, 1000000, 1 $$);
-SELECT cost($$ 1, 1, 1 $$);
-SELECT cost($$ 1000, 10, 0 $$);
-SELECT cost($$ 1000, 10, 'NaN' $$);
-SELECT cost($$ 1000, 10, 1e-9 $$);
-SELECT cost($$ 1000, 10, 1e7 $$);
-SELECT cost($$ 1000, 10, 1, lambda => -1 $$);
-SELECT cost($$ 1000, 10, 1, lambda => 'Infinity' $$);
-SELECT cost($$ 1000, 10, 1, lambda => 0 $$);
-SELECT cost($$ 1000, 10, 1, 'output', lambda => 0 $$);
-SELECT cost($$ 1000, 10, 'Infinity', lambda => 0 $$);
-SELECT cost($$ 1000, 10, 1, method => 'input' $$);
-SELECT cost($$ 1000, 10, 1, analysis => 'blunt' $$);
-SELECT split_part(cost($$ 1000, 10, 1, loss => 'hinge' $$), E'\n', 1);
-SELECT cost($$ 1000, 10, 1, loss => 'huber', h => 0 $$);
-SELECT cost($$ 1000, 10, 1, loss => 'huber', h => 1 $$);
-SELECT cost($$ 1000, 10, 1, slack => 0 $$);
-SELECT cost($$ 1000, 10, 1, slack => 0.1, analysis => 'paper' $$);
+SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
+  rows => 1000, dimension => 10, epsilon => 1 | NULL, 10, 1 | 1000, NULL, 1 | 0, 10, 1 | -5, 10, 1
+  8589934592, 10, 1 | 8589934593, 10, 1 | 9223372036854775807, 10, 1 | 1000, 0, 1 | 1000, -1, 1
+  1000, 1000000, 1 | 1, 1, 1 $$);
+SELECT outcomes($$ 'none' FROM dp_cost(1000, 10, ?) $$, $$
+  1, NULL, NULL, NULL, NULL, NULL, NULL | NULL | 0 | 'NaN' | 1e-9 | 1e7 | 1, lambda => -1
+  1, lambda => 'Infinity' | 1, lambda => 0 | 1, 'output', lambda => 0 | 'Infinity', lambda => 0
+  1, method => 'input' | 1, analysis => 'blunt' | 1, loss => 'hinge' | 1, loss => 'huber', h => 0
+  1, loss => 'huber', h => 1 | 1, slack => 0 | 1, slack => 0.1, analysis => 'paper' $$);
 -- parameters without a type
 PREPARE untyped AS SELECT rows_needed FROM dp_cost($1, $2, $3);
 PREPARE untyped_method AS SELECT rows_needed FROM dp_cost($1, $2, $3, method => $4);
@@ -229,25 +215,25 @@ PREPARE untyped_source AS SELECT rows_needed FROM dp_cost($1, $2, $3, $4, rows =
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name COLLATE "C";
 DEALLOCATE ALL;
 -- with a source
-SELECT cost($$ rows => 1000, epsilon => 1, source => 'patients', label => 'sick', features => NULL $$);
-SELECT cost($$ 'patients', 'sick', 'age', 1, 1000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL $$);
-SELECT cost($$ 'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000 $$);
+SELECT outcomes($$ 'none' FROM dp_cost(?) $$, $$
+  rows => 1000, epsilon => 1, source => 'patients', label => 'sick', features => NULL
+  'patients', 'sick', 'age', 1, 1000, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+  'patients', 'sick', ARRAY['age', 'bmi']::name[], 1, 1000 $$);
 -- without rows, the catalog's estimate of a plain table without unit
 SELECT cost($$ 'no_patients', 'sick', NULL, 1, rows => NULL $$);
 ANALYZE patients;
 SET client_min_messages = notice;
 SELECT (SELECT array_agg(c) FROM dp_cost('patients', 'sick', '{age}', 1) c) = (SELECT array_agg(c) FROM dp_cost('patients', 'sick', '{age}', 1, 300) c) AS as_estimated;
 SET client_min_messages = warning;
-SELECT cost($$ 'patients', 'sick', '{age}', 1, unit => 'ward' $$);
-SELECT cost($$ 'patients', 'sick', '{age}', epsilon => 1, unit => 'ward', rows => 5 $$);
+SELECT outcomes($$ 'none' FROM dp_cost('patients', 'sick', '{age}', ?) $$,
+  $$ 1, unit => 'ward' | epsilon => 1, unit => 'ward', rows => 5 $$);
 CREATE VIEW some_patients AS SELECT * FROM patients WHERE age > 20;
 SELECT cost($$ 'some_patients', 'sick', '{age}', 1 $$);
 CREATE TABLE more_patients () INHERITS (patients);
 SELECT cost($$ 'patients', 'sick', '{age}', 1 $$);
 DROP TABLE more_patients;
-SELECT cost($$ 'patients', 'sick', NULL, 1, 0 $$);
-SELECT cost($$ 'patients', 'sick', NULL, 1, 8589934593 $$);
-SELECT split_part(cost($$ 'patients', 'sick', NULL, 1, 1000, loss => 'hinge' $$), E'\n', 1);
+SELECT outcomes($$ 'none' FROM dp_cost('patients', 'sick', NULL, 1, ?) $$,
+  $$ 0 | 8589934593 | 1000, loss => 'hinge' $$);
 -- mistakes are those of a training
 CREATE TABLE refused (i serial, arguments text);
 INSERT INTO refused (arguments) VALUES ($$'nobody', 'sick', NULL, 1$$), ($$NULL, 'sick', NULL, 1$$), ($$'patients', NULL, NULL, 1$$), ($$'patients', 'well', NULL, 1$$), ($$'patients', 'ward', NULL, 1$$), ($$'patients', 'sick', '{}', 1$$),
@@ -261,12 +247,12 @@ FROM (SELECT i, failure(format('SELECT dp_logreg_train(%s)', arguments)) AS trai
 CREATE ROLE dperm_curious;
 GRANT SELECT (sick, age) ON patients TO dperm_curious;
 SET ROLE dperm_curious;
-SELECT cost($$ 'patients', 'sick', '{age}', 1, 1000 $$);
-SELECT cost($$ 'patients', 'sick', '{age,bmi}', 1, 1000 $$);
-SELECT failure($$ SELECT dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
+SELECT outcomes('?', $$
+  'none' FROM dp_cost('patients', 'sick', '{age}', 1, 1000)
+  'none' FROM dp_cost('patients', 'sick', '{age,bmi}', 1, 1000)
+  dp_logreg_train('patients', 'sick', '{age,bmi}', 1) $$);
 RESET ROLE;
 \pset tuples_only off
-\pset format aligned
 
 DROP VIEW unreadable, shuffled, some_patients;
 DROP TABLE setups, ways, shapes, patients, no_patients, refused;

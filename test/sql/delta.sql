@@ -1,19 +1,11 @@
 --
 -- Delta, neighbours and the method that is chosen: (epsilon, delta), removing rows, and why a method won
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET extra_float_digits = 0;
 
-CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  hint text;
-  result text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN 'done';
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS hint = PG_EXCEPTION_HINT;
-  RETURN SQLSTATE || ': ' || SQLERRM || coalesce(E'\n  hint: ' || nullif(hint, ''), '');
-END $$;
 CREATE TABLE people AS SELECT i AS id, i % 3 = 0 AS sick, (i * 37) % 100 AS age, sin(i) AS dose, (ARRAY['north', 'south', 'east', 'west', 'tower'])[1 + i % 5] AS ward,
   ARRAY(SELECT sin(i * k) FROM generate_series(1, 3) k) AS x FROM generate_series(1, 2000) i;
 ALTER TABLE people ADD PRIMARY KEY (id), ADD CHECK (age BETWEEN 0 AND 120), ADD CHECK (dose BETWEEN -1 AND 1), ADD CHECK (ward IN ('north', 'south', 'east', 'west', 'tower')), ADD CHECK (cardinality(x) = 3);
@@ -24,30 +16,26 @@ CREATE FUNCTION a_row_was_read() RETURNS boolean LANGUAGE plpgsql STABLE AS $$ B
 CREATE VIEW mine AS SELECT id, a_row_was_read() AS sick, age, x FROM people;
 
 -- Bad values, before any row is read
-\pset format unaligned
-\pset tuples_only on
-SELECT says(format('SELECT dp_logreg_train(''mine'', ''sick'', ''age'', 1, delta => %s)', delta)) FROM unnest(ARRAY['-1e-6', '1', '1.5', '''NaN''', '''Infinity''', '1e-20', '9.9e-16']) delta;
-SELECT says(format('SELECT dp_logreg_train(''mine'', ''sick'', ''age'', 1, delta => %s)', delta)) FROM unnest(ARRAY['0', '1e-15', 'NULL']) delta;
-SELECT says($$ SELECT dp_logreg_train('mine', 'sick', 'age', 'Infinity', delta => 1e-6) $$);
-SELECT says($$ SELECT dp_svm_train('mine', 'sick', 'age', 1, analysis => 'paper', delta => 1e-6) $$);
-SELECT says($$ SELECT dp_svm_train('mine', 'sick', 'age', 1, method => 'output', analysis => 'paper', delta => 1e-6) $$);
-SELECT says(format('SELECT dp_svm_train(''mine'', ''sick'', ''age'', 1, neighbours => %L)', neighbours)) FROM unnest(ARRAY['removed', 'add-remove', 'Replace', '', NULL]) neighbours;
-SELECT says($$ SELECT dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', delta => 1) $$);
-SELECT says($$ SELECT dp_svm_tune('mine', 'sick', 'age', 1, identity => 'id', neighbours => 'add') $$);
-SELECT says($$ SELECT dp_svm_tune('mine', 'sick', 'age', 1, identity => 'id', delta => 1e-6, candidates => '[{}, {"analysis": "paper"}]') $$);
+SELECT outcomes($$ dp_logreg_train('mine', 'sick', 'age', 1, delta => ?) $$,
+  $$ -1e-6 | 1 | 1.5 | 'NaN' | 'Infinity' | 1e-20 | 9.9e-16 | 0 | 1e-15 | NULL $$);
+SELECT outcomes($$ dp_logreg_train('mine', 'sick', 'age', ?, delta => 1e-6) $$, $$ 'Infinity' $$);
+SELECT outcomes($$ dp_svm_train('mine', 'sick', 'age', 1, ?) $$, $$
+  analysis => 'paper', delta => 1e-6 | method => 'output', analysis => 'paper', delta => 1e-6
+  neighbours => 'removed' | neighbours => 'add-remove' | neighbours => 'Replace' | neighbours => ''
+  neighbours => NULL $$);
 -- candidates differ in neither: the table has one guarantee
-SELECT says($$ SELECT dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', candidates => '[{"delta": 1e-6}, {}]') $$);
-SELECT says($$ SELECT dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', candidates => '[{"neighbours": "remove"}, {}]') $$);
-SELECT says(format('SELECT dp_logreg(sick, ARRAY[age], 1, NULL, %L) FROM people', options))
-  FROM unnest(ARRAY['{"delta": -1}', '{"delta": 1}', '{"delta": 1e-20}', '{"delta": "small"}', '{"neighbours": "add"}', '{"neighbours": 1}', '{"delta": 1e-6, "analysis": "paper"}']) options;
-SELECT says($$ SELECT dp_logreg(sick, ARRAY[age], 'Infinity', NULL, '{"delta": 1e-6}') FROM people $$);
-SELECT says($$ SELECT dp_cost(1000, 10, 1, delta => 2) $$);
-SELECT says($$ SELECT dp_cost(1000, 10, 1, neighbours => 'both') $$);
-SELECT says($$ SELECT dp_cost(1000, 10, 'Infinity', delta => 1e-6) $$);
-SELECT says($$ SELECT dp_evaluate(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'add') $$);
-SELECT says($$ SELECT dp_roc(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$);
-\pset tuples_only off
-\pset format aligned
+SELECT outcomes($$ dp_logreg_tune('mine', 'sick', 'age', 1, identity => 'id', ?) $$, $$
+  delta => 1 | candidates => '[{"delta": 1e-6}, {}]'
+  candidates => '[{"neighbours": "remove"}, {}]' $$);
+SELECT outcomes($$ dp_svm_tune('mine', 'sick', 'age', 1, identity => 'id', ?) $$,
+  $$ neighbours => 'add' | delta => 1e-6, candidates => '[{}, {"analysis": "paper"}]' $$);
+SELECT outcomes('dp_logreg(sick, ARRAY[age], ?) FROM people', $$
+  1, NULL, '{"delta": -1}' | 1, NULL, '{"delta": 1}' | 1, NULL, '{"delta": 1e-20}'
+  1, NULL, '{"delta": "small"}' | 1, NULL, '{"neighbours": "add"}' | 1, NULL, '{"neighbours": 1}'
+  1, NULL, '{"delta": 1e-6, "analysis": "paper"}' | 'Infinity', NULL, '{"delta": 1e-6}' $$);
+SELECT outcomes('dp_cost(1000, 10, ?)',
+  $$ 1, delta => 2 | 1, neighbours => 'both' | 'Infinity', delta => 1e-6 $$);
+SELECT outcomes($$ ?(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$, 'dp_evaluate | dp_roc');
 
 -- Which way has the least risk: pure noise in the shape of a few columns; Gaussian noise of many, once there is a delta
 CREATE FUNCTION alternatives(model jsonb) RETURNS text LANGUAGE sql AS
@@ -128,9 +116,7 @@ FROM (VALUES ('replace', 2), ('remove', 1)) v(neighbours, apart), (VALUES ('outp
      LATERAL (SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, 0.01, m.method, delta => 1e-6, neighbours => v.neighbours)::jsonb) s(j), LATERAL (SELECT apart * sigma((j -> 'budget' ->> 'noise')::float8, 1e-6)) w(wanted) ORDER BY 2, 1;
 
 -- The guarantee says all of it
-\pset format unaligned
 SELECT name, dp_guarantee(model) AS guarantee FROM models WHERE name IN ('few, remove', 'many, delta', 'all columns') ORDER BY name COLLATE "C";
-\pset format aligned
 
 -- Advice: a delta of one in n rows protects nobody. Once per call, and only if the delta is used
 SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta => 0.0005) IS NOT NULL AS trained;
@@ -173,4 +159,4 @@ SELECT count(*) AS bins, bool_and(auc IS NOT NULL) AS auc FROM judged, dp_roc(mo
 SELECT count(*) AS exact FROM judged, dp_evaluate(model, 'people', epsilon => 'Infinity', neighbours => 'remove') WHERE NOT private AND metric ~ 'ves$' AND high = low;
 
 DROP TABLE people, wide, models, again, received, chosen, public_people, judged CASCADE;
-DROP FUNCTION says(text), a_row_was_read(), alternatives(jsonb), normal_delta(float8, float8), sigma(float8, float8), risk(text, boolean, float8, float8, float8, float8, float8, float8, float8, float8);
+DROP FUNCTION a_row_was_read(), alternatives(jsonb), normal_delta(float8, float8), sigma(float8, float8), risk(text, boolean, float8, float8, float8, float8, float8, float8, float8, float8);

@@ -1,6 +1,9 @@
 --
 -- Evaluation: private counts and metrics, and a private ROC curve, against counts by hand
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 SET extra_float_digits = 0;
 
@@ -17,6 +20,7 @@ CREATE TABLE models AS
   UNION ALL SELECT 'private', dp_logreg_train('patients', 'sick', 'x', 1)
   UNION ALL SELECT 'kernel', dp_logreg_train('patients', 'sick', '{x,age}', 'Infinity', 0.001, domains => '{"x": {"dimension": 2}}', kernel => 'gaussian', kernel_features => 20)
   UNION ALL SELECT 'array', (SELECT dp_logreg(sick, x, 'Infinity', 0.001) FROM patients);
+\set ECHO all
 
 -- By hand; a row without a label is in no cell
 CREATE FUNCTION by_hand(model dp_model) RETURNS TABLE (metric text, value float8) LANGUAGE sql AS $$
@@ -176,66 +180,46 @@ SELECT r.* FROM models, dp_roc(m, 'nobody', 'sick', 'Infinity', bins => 2) r WHE
 --
 -- A model of arrays names no column
 --
-CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text;
-  state text;
-  hint text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN coalesce(result, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-  RETURN state || ': ' || result || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
-END $$;
+\set ECHO none
 CREATE FUNCTION evaluated(model text, arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says(format('SELECT value FROM models, dp_evaluate(m, %s) WHERE name = %L AND metric = ''accuracy''', arguments, model))
+  SELECT concat_ws(E'\n  hint: ', result, nullif(hint, ''))
+  FROM outcome(format('SELECT value FROM models, dp_evaluate(m, %s) WHERE name = %L AND metric = ''accuracy''', arguments, model))
 $$;
 CREATE FUNCTION curve(model text, arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says(format('SELECT count(*) FROM models, dp_roc(m, %s) WHERE name = %L', arguments, model))
+  SELECT concat_ws(E'\n  hint: ', result, nullif(hint, ''))
+  FROM outcome(format('SELECT count(*) FROM models, dp_roc(m, %s) WHERE name = %L', arguments, model))
 $$;
-\pset format unaligned
+\set ECHO all
 \pset tuples_only on
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity' $$);
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$)
-     = says($$ SELECT avg((dp_predict(m, x) = sick)::int)::float8 FROM models, patients WHERE name = 'array' AND sick IS NOT NULL $$);
+     = (SELECT avg((dp_predict(m, x) = sick)::int)::float8 FROM models, patients WHERE name = 'array' AND sick IS NOT NULL)::text;
 SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'score' $$) = evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'x' $$);
 SELECT evaluated('vector', $$ 'patients', 'sick', 'Infinity', features => 'score' $$) = evaluated('vector', $$ 'patients', 'sick', 'Infinity' $$);
 SELECT curve('array', $$ 'patients', 'sick', 1, features => 'x' $$);
 SELECT curve('array', $$ 'patients', 'sick', 1 $$);
 
 -- Arguments
-SELECT evaluated('columns', $$ 'patients', 'sick', 'Infinity', features => 'x' $$);
-SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'y' $$);
-SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => '' $$);
-SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'age' $$);
-SELECT evaluated('array', $$ 'patients', 'sick', 'Infinity', features => 'sick' $$);
-SELECT evaluated('vector', $$ 'patients', 'sick', 0 $$);
-SELECT evaluated('vector', $$ 'patients', 'sick', -1 $$);
-SELECT evaluated('vector', $$ 'patients', 'sick', 'NaN' $$);
-SELECT evaluated('vector', $$ 'patients', 'sick', 1e-9 $$);
-SELECT evaluated('vector', $$ 'patients', 'sick', 1e9 $$);
-SELECT evaluated('vector', $$ 'patients', 'sick', NULL $$);
-SELECT says($$ SELECT count(*) FROM dp_evaluate(NULL, 'patients', 'sick', 1) $$);
-SELECT split_part(evaluated('vector', $$ NULL, 'sick', 1 $$), E'\n', 1);
-SELECT evaluated('array', $$ 'patients', NULL, 1, features => 'x' $$);
-SELECT evaluated('vector', $$ 'nowhere', 'sick', 1 $$);
-SELECT evaluated('vector', $$ 'patients', 'ill', 1 $$);
-SELECT evaluated('vector', $$ 'patients', 'x', 1 $$);
-SELECT evaluated('vector', $$ 'patients', 'answer', 1 $$);
-SELECT evaluated('columns', $$ 'nobody', 'sick', 1 $$);
-SELECT evaluated('columns', $$ 'patients', 'age', 1 $$);
 CREATE TABLE mistyped (sick boolean, x text, age integer, kind text);
-SELECT evaluated('columns', $$ 'mistyped', 'sick', 1 $$);
-SELECT curve('vector', $$ 'patients', 'sick', 1, bins => 1 $$);
-SELECT curve('vector', $$ 'patients', 'sick', 1, bins => 0 $$);
-SELECT curve('vector', $$ 'patients', 'sick', 1, bins => 1001 $$);
-SELECT curve('vector', $$ 'patients', 'sick', 1, bins => NULL $$);
-SELECT curve('vector', $$ 'patients', 'sick', 1, bins => 1000 $$);
-SELECT curve('vector', $$ 'patients', 'sick', 0 $$);
-SELECT curve('vector', $$ 'patients', 'answer', 1, positive => 'yes' $$);
 CREATE VIEW unsteady AS SELECT sick, x FROM patients WHERE random() < 0.5;
-SELECT evaluated('vector', $$ 'unsteady', 'sick', 1 $$);
+SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'columns' AND metric = 'accuracy' $$, $$
+  'patients', 'sick', 'Infinity', features => 'x' | 'nobody', 'sick', 1 | 'patients', 'age', 1
+  'mistyped', 'sick', 1 $$);
+SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'array' AND metric = 'accuracy' $$, $$
+  'patients', 'sick', 'Infinity', features => 'y' | 'patients', 'sick', 'Infinity', features => ''
+  'patients', 'sick', 'Infinity', features => 'age'
+  'patients', 'sick', 'Infinity', features => 'sick' | 'patients', NULL, 1, features => 'x' $$);
+SELECT outcomes($$ value FROM models, dp_evaluate(m, ?) WHERE name = 'vector' AND metric = 'accuracy' $$, $$
+  'patients', 'sick', 0 | 'patients', 'sick', -1 | 'patients', 'sick', 'NaN'
+  'patients', 'sick', 1e-9 | 'patients', 'sick', 1e9 | 'patients', 'sick', NULL | NULL, 'sick', 1
+  'nowhere', 'sick', 1 | 'patients', 'ill', 1 | 'patients', 'x', 1 | 'patients', 'answer', 1
+  'unsteady', 'sick', 1 $$);
+SELECT outcomes('count(*) FROM dp_evaluate(NULL, ?)', $$ 'patients', 'sick', 1 $$);
+SELECT outcomes($$ count(*) FROM models, dp_roc(m, ?) WHERE name = 'vector' $$, $$
+  'patients', 'sick', 1, bins => 1 | 'patients', 'sick', 1, bins => 0
+  'patients', 'sick', 1, bins => 1001 | 'patients', 'sick', 1, bins => NULL
+  'patients', 'sick', 1, bins => 1000 | 'patients', 'sick', 0
+  'patients', 'answer', 1, positive => 'yes' $$);
 
 -- Privileges, and functions that would stand in for ours
 DROP ROLE IF EXISTS dperm_judge;
@@ -262,11 +246,10 @@ DROP OWNED BY dperm_judge;
 SELECT evaluated('vector', $$ 'patients', 'sick', 500 $$) ~ '^[01]';
 DROP ROLE dperm_judge;
 \pset tuples_only off
-\pset format aligned
 
 DROP VIEW seen, unsteady;
 DROP MATERIALIZED VIEW retyped;
 DROP TABLE patients, models, parts, odd, nobody, hostile, all_sick, mistyped;
 DROP DOMAIN vec2;
-DROP FUNCTION by_hand, roc, says, evaluated, curve;
+DROP FUNCTION by_hand, roc, evaluated, curve;
 RESET extra_float_digits;

@@ -1,6 +1,9 @@
 --
 -- The first day of an owner and of an analyst: mistakes cost nothing, and everybody sees what they have
 --
+\pset format unaligned
+\pset footer off
+\set ECHO none
 CREATE ROLE dperm_first_owner;
 CREATE ROLE dperm_first_analyst;
 CREATE ROLE dperm_first_stranger;
@@ -25,6 +28,7 @@ CREATE TABLE adult (
 INSERT INTO adult SELECT i, 17 + i % 70, 1 + i % 16, (ARRAY['private', 'state', 'none'])[1 + i % 3]::bureau.sector, (ARRAY['US', 'MX', 'CA'])[1 + i % 3],
   (ARRAY['A', 'B', 'C'])[1 + i % 3], i % 5 - 2, i % 7, time '06:00' + (i % 12) * interval '1 hour', ARRAY['x'], CASE WHEN i % 4 = 0 THEN '>50K' ELSE '<=50K' END
   FROM generate_series(1, 400) i;
+\set ECHO all
 SELECT dp_budget_create('bureau', 100);
 
 -- The owner protects the table: columns without a domain are named, and so is who can read the rows

@@ -1,6 +1,9 @@
 --
 -- Training on a foreign table. Without contrib's file_fdw there is nothing to test
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SELECT count(*) = 0 AS skip FROM pg_available_extensions WHERE name = 'file_fdw' \gset
 \if :skip
 \quit
@@ -17,18 +20,17 @@ CREATE EXTENSION file_fdw;
 CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
 COPY (SELECT sick, x, k FROM patients) TO :'file' (FORMAT csv);
 CREATE FOREIGN TABLE foreign_patients (sick boolean, x float8[], k int) SERVER files OPTIONS (filename :'file', format 'csv');
-
 -- the same rows give the same model, whether they are kept in memory or read again
 CREATE TABLE models (source text, cache text, model dp_model);
-CREATE FUNCTION train() RETURNS void LANGUAGE sql AS $$
+CREATE PROCEDURE train() LANGUAGE sql AS $$
   INSERT INTO models SELECT source, current_setting('dperm.cache_memory'),
     dp_logreg_train(source, 'sick', '{x,k}', 'Infinity', domains => '{"x": {"dimension": 3}, "k": [0, 6]}')
   FROM unnest('{patients,foreign_patients}'::text[]) source
 $$;
 SET dperm.cache_memory = '64MB';
-SELECT train();
+CALL train();
 SET dperm.cache_memory = 0;
-SELECT train();
+CALL train();
 SELECT count(*), max(abs(v - w)) < 1e-9 AS same
   FROM models a, models b, LATERAL unnest(dp_weights(a.model), dp_weights(b.model)) u(v, w);
 

@@ -2,7 +2,9 @@
 -- Hostile rows: whatever a row holds, training raises nothing and says nothing, and its
 -- result is that of the documented rule, computed by hand
 --
-
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 -- The rule for vectors: a zero block for what is no plain vector of finite numbers of the
 -- right length; otherwise divided by the norm, and clipped to length 1. The intercept
 -- shares the unit ball with it.

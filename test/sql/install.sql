@@ -2,6 +2,8 @@
 -- Installing: into any schema, moved to another, dropped without a trace; every object has
 -- a comment; the marks that let the planner use the functions
 --
+\pset format unaligned
+\pset footer off
 
 -- Into a schema of its own, which is not on the search_path
 CREATE SCHEMA private_learning;
@@ -63,22 +65,22 @@ DROP TABLE names;
 CREATE EXTENSION dperm;
 SELECT extname, extversion, extrelocatable, nspname FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'dperm';
 
--- Every object, and none without a comment; since PostgreSQL 17 the row types of tables and views are members too
-SELECT pg_describe_object(classid, objid, 0) COLLATE "C" AS object FROM pg_depend d
+-- Every object, and how each function may be used; none is without a comment. Since PostgreSQL 17 the row types of tables
+-- and views are members, too
+CREATE VIEW members AS
+  SELECT classid, objid, pg_describe_object(classid, objid, 0) COLLATE "C" AS object FROM pg_depend d
   WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
-  AND pg_describe_object(classid, objid, 0) !~ '\[\]$' AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0) ORDER BY object;
-SELECT pg_describe_object(classid, objid, 0) AS without_comment FROM pg_depend d
-  WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
-  AND pg_describe_object(classid, objid, 0) !~ '\[\]$' AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0)
-  AND NOT EXISTS (SELECT FROM pg_description c WHERE c.classoid = d.classid AND c.objoid = d.objid AND c.objsubid = 0 AND c.description <> '');
+  AND pg_describe_object(classid, objid, 0) !~ '\[\]$'
+  AND NOT EXISTS (SELECT FROM pg_type t WHERE t.oid = objid AND classid = 'pg_type'::regclass AND typrelid <> 0);
+SELECT prokind AS kind, provolatile AS volatility, proparallel AS parallel, proisstrict AS strict, prosecdef AS definer,
+       CASE WHEN p.oid IS NOT NULL THEN proacl IS NULL END AS public, object
+  FROM members LEFT JOIN pg_proc p ON p.oid = objid AND classid = 'pg_proc'::regclass ORDER BY object;
+SELECT object AS without_comment FROM members WHERE NOT EXISTS (
+  SELECT FROM pg_description c WHERE c.classoid = classid AND c.objoid = objid AND c.objsubid = 0 AND c.description <> '');
+DROP VIEW members;
 SELECT obj_description(oid, 'pg_extension') IS NOT NULL AS extension_has_one FROM pg_extension WHERE extname = 'dperm';
 
--- How each function may be used
-SELECT proname AS function, pronargs AS args, prokind AS kind, provolatile AS volatility, proparallel AS parallel, proisstrict AS strict,
-       prosecdef AS definer, proacl IS NULL AS public
-  FROM pg_proc JOIN pg_depend ON objid = pg_proc.oid AND classid = 'pg_proc'::regclass AND deptype = 'e'
-  WHERE refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm')
-  ORDER BY proname COLLATE "C", pronargs, pg_proc.oid;
+-- What the aggregates have
 SELECT proname AS aggregate, pronargs AS args, aggcombinefn <> 0 AS combine, aggserialfn <> 0 AS serial, aggmtransfn <> 0 AS moving, aggfinalmodify AS modify
   FROM pg_aggregate JOIN pg_proc p ON p.oid = aggfnoid WHERE proname ~ '^dp(erm)?_' ORDER BY proname COLLATE "C", pronargs, p.oid;
 SELECT typname, typlen, typalign, typstorage, typtype, typcategory FROM pg_type WHERE typname IN ('dp_model', 'dperm_moments') ORDER BY 1;
@@ -134,3 +136,35 @@ SELECT dp_budget_create('b', 1);
 SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_' ORDER BY 1;
 ROLLBACK;
 SELECT DISTINCT evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_';
+
+-- For the other tests
+\set ECHO none
+-- What a query returns or raises
+CREATE FUNCTION outcome(query text, OUT result text, OUT hint text) LANGUAGE plpgsql AS $$
+DECLARE
+  state text;
+  detail text;
+BEGIN
+  EXECUTE query INTO result;
+  result := coalesce(result, 'NULL');
+EXCEPTION WHEN OTHERS THEN
+  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, detail = PG_EXCEPTION_DETAIL,
+    hint = PG_EXCEPTION_HINT;
+  result := state || ': ' || result || CASE WHEN detail <> '' THEN ' (' || detail || ')' ELSE '' END;
+END $$;
+-- What calls return or raise that differ in what takes the place of the ?. Cases are separated by | or are
+-- lines of their own. Those with the same outcome are listed together; a hint is that of all errors since
+-- the last one
+CREATE FUNCTION outcomes(call text, cases text, shown text DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
+  SELECT btrim(coalesce(shown, call)) || string_agg(group_of || CASE hint WHEN '' THEN E'\n    no hint'
+      ELSE coalesce(E'\n    hint: ' || hint, '') END, '' ORDER BY first)
+  FROM (SELECT hint, min(first) AS first, string_agg(E'\n  ' || CASE WHEN length(list) < 110 THEN list
+            ELSE regexp_replace(list, '(.{1,110}) \| ', E'\\1 |\n  ', 'g') END || ' -> ' || result,
+          '' ORDER BY first) AS group_of
+        FROM (SELECT string_agg(c, ' | ' ORDER BY n) AS list, min(n) AS first, result, hint
+              FROM regexp_split_to_table(btrim(cases, E' \n'), '\s+\|\s+|\s*\n\s*')
+                     WITH ORDINALITY AS s (c, n),
+                   LATERAL outcome('SELECT ' || replace(call, '?', c))
+              GROUP BY result, hint) AS s
+        GROUP BY hint) AS s
+$$;

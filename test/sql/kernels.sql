@@ -2,6 +2,9 @@
 -- Kernels: what no straight line can separate, privately; the map is made from its public
 -- parameters alone, in training and in prediction
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- A chessboard of four fields and two rings, with a little space between them
@@ -121,42 +124,27 @@ SELECT length(m::text) < 100000 AS text, length(dperm_model_send(m)) < 20000 AS 
   FROM dp_logreg_train('broad', 'y', NULL, 1, 1e6, domains => (SELECT jsonb_object_agg('c' || k, '[-1, 1]'::jsonb) FROM generate_series(1, 100) k), kernel => 'gaussian', kernel_features => 2000) m;
 
 -- Arguments
-\set VERBOSITY terse
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'polynomial');
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'Gaussian');
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => '');
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, gamma => 2);
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel_features => 100);
-SELECT dp_svm_train('few', 'y', '{a,b}', 1, kernel_seed => 0);
-SELECT dp_svm_train('few', 'y', '{a,b}', 1, kernel => 'linear', gamma => 2);
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', gamma => 0);
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', gamma => -1);
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', gamma => 'NaN');
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', gamma => 'Infinity');
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', kernel_features => 0);
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', kernel_features => 7);
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', kernel_features => 5000);
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', kernel_features => -2);
-SELECT dp_logreg(y, x, 1, 1, '{"kernel": "none"}') FROM few;
-SELECT dp_logreg(y, x, 1, 1, '{"kernel": 1}') FROM few;
-SELECT dp_logreg(y, x, 1, 1, '{"gamma": 1}') FROM few;
-SELECT dp_logreg(y, x, 1, 1, '{"kernel": "cauchy", "gamma": "1"}') FROM few;
-SELECT dp_logreg(y, x, 1, 1, '{"kernel": "cauchy", "gamma": 1e400}') FROM few;
-SELECT dp_logreg(y, x, 1, 1, '{"kernel": "cauchy", "kernel_features": 2.5}') FROM few;
-SELECT dp_logreg(y, x, 1, 1, '{"kernel": "cauchy", "kernel_seed": "1"}') FROM few;
-SELECT dp_svm(y, x, 1, 1, '{"kernel": "cauchy", "kernel_seed": 1e30}') FROM few;
-\set VERBOSITY default
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'polynomial');
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg_train('few', 'y', '{a,b}', 1, gamma => 2);
-\echo :LAST_ERROR_SQLSTATE
+SELECT outcomes($$ dp_logreg_train('few', 'y', '{a,b}', 1, ?) $$, $$
+  kernel => 'polynomial' | kernel => 'Gaussian' | kernel => '' | gamma => 2
+  kernel_features => 100 $$);
+SELECT outcomes($$ dp_svm_train('few', 'y', '{a,b}', 1, ?) $$,
+  $$ kernel_seed => 0 | kernel => 'linear', gamma => 2 $$);
+SELECT outcomes($$ dp_logreg_train('few', 'y', '{a,b}', 1, kernel => 'gaussian', ?) $$, $$
+  gamma => 0 | gamma => -1 | gamma => 'NaN' | gamma => 'Infinity' | kernel_features => 0
+  kernel_features => 7 | kernel_features => 5000 | kernel_features => -2 $$);
+SELECT outcomes('dp_logreg(y, x, 1, 1, ?) FROM few', $$
+  '{"kernel": "none"}' | '{"kernel": 1}' | '{"gamma": 1}' | '{"kernel": "cauchy", "gamma": "1"}'
+  '{"kernel": "cauchy", "gamma": 1e400}' | '{"kernel": "cauchy", "kernel_features": 2.5}'
+  '{"kernel": "cauchy", "kernel_seed": "1"}' $$);
+SELECT outcomes('dp_svm(y, x, 1, 1, ?) FROM few',
+  $$ '{"kernel": "cauchy", "kernel_seed": 1e30}' $$);
 -- Models with a map that cannot be
 SELECT by_hand('gaussian', 1, 6, 1, '[{"type": "boolean", "column": "a"}]')::jsonb -> 'kernel' AS taken;
-SELECT by_hand('gauss', 1, 6, 1, '[{"type": "boolean", "column": "a"}]');
-SELECT by_hand('gaussian', 0, 6, 1, '[{"type": "boolean", "column": "a"}]');
-SELECT by_hand('gaussian', 1, 5, 1, '[{"type": "boolean", "column": "a"}]');
-SELECT (by_hand('gaussian', 1, 6, 1, '[{"type": "boolean", "column": "a"}]')::jsonb #- '{kernel,seed}')::dp_model;
-SELECT jsonb_set(by_hand('gaussian', 1, 6, 1, '[{"type": "boolean", "column": "a"}]')::jsonb, '{kernel,features}', '8')::dp_model;
+SELECT outcomes($$ by_hand(?, '[{"type": "boolean", "column": "a"}]') $$,
+  $$ 'gauss', 1, 6, 1 | 'gaussian', 0, 6, 1 | 'gaussian', 1, 5, 1 $$);
+SELECT outcomes('?', $$
+  (by_hand('gaussian', 1, 6, 1, '[{"type": "boolean", "column": "a"}]')::jsonb #- '{kernel,seed}')::dp_model
+  jsonb_set(by_hand('gaussian', 1, 6, 1, '[{"type": "boolean", "column": "a"}]')::jsonb, '{kernel,features}', '8')::dp_model $$);
 
 DROP TABLE chess, rings, kernels, few, mapped, fit, broad;
 DROP FUNCTION accuracy, distance, on_mapped_rows, by_hand, kernel_of;

@@ -1,6 +1,9 @@
 --
 -- Labels: every type that can be one, with and without a positive value
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 CREATE TYPE verdict AS ENUM ('benign', 'unclear', 'malignant');
 CREATE DOMAIN flag AS boolean;
@@ -48,6 +51,7 @@ EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS label = PG_EXCEPTION_HINT;
   RETURN SQLSTATE || ': ' || SQLERRM || CASE WHEN label <> '' THEN E'\n  hint: ' || label ELSE '' END;
 END $$;
+\set ECHO all
 
 -- Without a positive value: true, or above zero
 SELECT label, means(label, NULL, true)
@@ -70,7 +74,6 @@ SELECT label, bool_or(dp_predict(dp_logreg_train('cases', label, 'x', 'Infinity'
   WHERE NOT y OR label <> 'enum' GROUP BY label, positive ORDER BY 1;
 
 -- A positive value that the type does not know, and types that need one
-\pset format unaligned
 SELECT label, positive, means(label, positive, true)
   FROM (VALUES ('y', 'maybe'), ('y', ''), ('int4', 'yes'), ('int4', ''), ('int4', '7.0'), ('int2', '70000'), ('float8', 'x'), ('float4', '1e400'),
     ('numeric', 'x'), ('enum', 'Malignant'), ('enum', ''), ('diagnosis', 'none'), ('grade', 'x'), ('text', NULL), ('varchar', NULL), ('bpchar', NULL),
@@ -79,7 +82,6 @@ SELECT label, positive, means(label, positive, true)
 -- Types that cannot be a label
 SELECT label, means(label, positive, true)
   FROM unnest('{date,name,char,jsonb,oid,money,list}'::text[]) label, unnest('{NULL,x}'::text[]) positive;
-\pset format aligned
 
 -- dperm_label shows how a label is read
 SELECT dperm_label(true, NULL) AS t, dperm_label(0, NULL) AS f, dperm_label(5e-324::float8, NULL) AS t, dperm_label(-1e400, NULL) AS f,

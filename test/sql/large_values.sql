@@ -1,6 +1,9 @@
 --
 -- Values that are too large to be looked at are not fetched, by a rule that does not depend on the call
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- How many buffers a query reads, at the least: when the catalog is in memory

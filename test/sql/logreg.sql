@@ -2,6 +2,9 @@
 -- dp_logreg_train: every argument and every kind of source; without noise the result is
 -- the minimum of the objective, checked in SQL
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE DOMAIN vec3 AS float8[] CHECK (cardinality(VALUE) = 3);
@@ -19,17 +22,17 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
 $$;
 
 -- The calls of a first day
-SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity'));
-SELECT weights(dp_logreg_train('patients', label => 'sick', features => '{x}', epsilon => 'Infinity'));
-SELECT weights(dp_logreg_train(source => 'patients', label => 'sick', features => ARRAY['x'], epsilon => 'Infinity'));
-SELECT weights(dp_logreg_train('patients', 'answer', 'x', 'Infinity', positive => 'yes'));
-SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1));
-SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity', lambda => 10));
-SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity', intercept => false));
-SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity', norm => 2));
-SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity', dimension => 3));
-SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity', dimension => 2));
-SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 3));
+SELECT outcomes('weights(dp_logreg_train(?))', $$
+  'patients', 'sick', 'x', 'Infinity'
+  'patients', label => 'sick', features => '{x}', epsilon => 'Infinity'
+  source => 'patients', label => 'sick', features => ARRAY['x'], epsilon => 'Infinity'
+  'patients', 'answer', 'x', 'Infinity', positive => 'yes'
+  'patients', 'sick', 'x', 'Infinity', 0.1 | 'patients', 'sick', 'x', 'Infinity', lambda => 10
+  'patients', 'sick', 'x', 'Infinity', intercept => false
+  'patients', 'sick', 'x', 'Infinity', norm => 2
+  'patients', 'sick', 'x', 'Infinity', dimension => 3
+  'patients', 'sick', 'x', 'Infinity', dimension => 2
+  'patients', 'sick', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 3 $$);
 
 -- Twice the same, from a table function and from the aggregate
 SELECT dp_logreg_train('patients', 'sick', 'x', 'Infinity')::text = dp_logreg_train('patients', 'sick', 'x', 'Infinity')::text AS deterministic,

@@ -1,6 +1,9 @@
 --
 -- dp_model and prediction, on models written by hand
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TABLE hand (name text PRIMARY KEY, model dp_model NOT NULL);
@@ -28,33 +31,26 @@ INSERT INTO hand VALUES ('baseline', '{"format": 1, "loss": "smooth_hinge", "h":
   "features": [{"norm": 1, "dimension": 1, "type": "vector"}], "intercept": false, "weights": [0.1]}');
 
 -- Text and accessors
-\pset format unaligned
 SELECT name, model FROM hand ORDER BY name;
 SELECT name, dp_weights(model) FROM hand ORDER BY name;
 SELECT name, dp_guarantee(model) FROM hand ORDER BY name;
-\pset format aligned
 SELECT bool_and(model::text::dp_model::text = model::text) AS text_round_trip FROM hand;
 
 -- jsonb, both ways; the smallest and the largest numbers survive
 SELECT name, jsonb_pretty(model::jsonb - 'guarantee') AS json FROM hand WHERE name = 'logistic';
 SELECT bool_and(model::jsonb::dp_model::text = model::text) AS jsonb_round_trip FROM hand;
 SELECT bool_and(model::jsonb ->> 'guarantee' = dp_guarantee(model)) AS same_guarantee FROM hand;
-\pset format unaligned
 SELECT dp_weights(jsonb_set(model::jsonb, '{weights}',
     '[2.2250738585072014e-308, -1.7976931348623157e308]')::dp_model) FROM hand WHERE name = 'logistic';
 SELECT dp_weights(jsonb_set(model::jsonb, '{weights}', '[-0.0, 4.9406564584124654e-324]')::dp_model)
   FROM hand WHERE name = 'logistic';
-
-\pset format aligned
 
 -- A forged guarantee is not kept
 SELECT dp_guarantee(jsonb_set(model::jsonb, '{guarantee}', '"epsilon = 0"')::dp_model)
     = dp_guarantee(model) AS written_anew FROM hand WHERE name = 'baseline';
 
 -- Binary: the stored form is the one that is sent
-\pset format unaligned
 SELECT dperm_model_send(model) FROM hand WHERE name = 'baseline';
-\pset format aligned
 CREATE TABLE hand_again (LIKE hand);
 SELECT current_setting('data_directory') || '/dperm_model_test.bin' AS file \gset
 COPY hand TO :'file' (FORMAT binary);
@@ -74,39 +70,24 @@ EXCEPTION WHEN invalid_binary_representation THEN
   GET STACKED DIAGNOSTICS detail = PG_EXCEPTION_DETAIL;
   RETURN detail;
 END $$;
-SELECT receive('empty', '', :'file');
-SELECT receive('magic', overlay(dperm_model_send(model) PLACING '\x00' FROM 1), :'file')
-  FROM hand WHERE name = 'svm';
-SELECT receive('format', overlay(dperm_model_send(model) PLACING '\x0002' FROM 5), :'file')
-  FROM hand WHERE name = 'svm';
-SELECT receive('longer', dperm_model_send(model) || '\x00', :'file') FROM hand WHERE name = 'svm';
-SELECT receive('nan', overlay(dperm_model_send(model) PLACING '\x7ff8000000000000' FROM length(dperm_model_send(model)) - 8), :'file')
-  FROM hand WHERE name = 'svm';
-SELECT receive('features', overlay(dperm_model_send(model) PLACING '\x00000002' FROM 128), :'file')
-  FROM hand WHERE name = 'svm';
-SELECT receive('same', dperm_model_send(model), :'file') FROM hand WHERE name = 'svm';
+SELECT what, receive(what, bytes, :'file') FROM hand, LATERAL (SELECT dperm_model_send(model)) AS s (b), LATERAL (VALUES
+  ('empty', ''), ('magic', overlay(b PLACING '\x00' FROM 1)), ('format', overlay(b PLACING '\x0002' FROM 5)), ('longer', b || '\x00'),
+  ('nan', overlay(b PLACING '\x7ff8000000000000' FROM length(b) - 8)), ('features', overlay(b PLACING '\x00000002' FROM 140)), ('same', b)) v (what, bytes)
+  WHERE name = 'svm';
 \set remove 'rm -f ' :file
 COPY (SELECT 1 WHERE false) TO PROGRAM :'remove';
 
 -- Texts that are not models
-SELECT ''::dp_model;
-SELECT '{}'::dp_model;
-SELECT '[]'::dp_model;
-SELECT '{"format": 2, "weights": "in another way"}'::dp_model;
-SELECT (repeat('[', 100000))::dp_model;
-SELECT (model::text || 'x')::dp_model FROM hand WHERE name = 'svm';
-SELECT replace(model::text, '"rows": 1,', '"rows": 0,')::dp_model FROM hand WHERE name = 'svm';
-SELECT replace(model::text, '"rows": 1,', '"rows": 1, "rows": 2,')::dp_model FROM hand WHERE name = 'svm';
-SELECT replace(model::text, '"rows": 1,', '"row": 1,')::dp_model FROM hand WHERE name = 'svm';
-SELECT replace(model::text, '"epsilon": 0.5', '"epsilon": 0.4')::dp_model FROM hand WHERE name = 'svm';
-SELECT replace(model::text, '"epsilon": 0.5', '"epsilon": "Infinity"')::dp_model FROM hand WHERE name = 'svm';
-SELECT replace(model::text, '[-1, 1, 4]', '[-1, 1]')::dp_model FROM hand WHERE name = 'svm';
-SELECT replace(model::text, '[-1, 1, 4]', '[-1, 1, NaN]')::dp_model FROM hand WHERE name = 'svm';
-SELECT replace(model::text, '[-1, 1, 4]', '[-1, 1, 1e999]')::dp_model FROM hand WHERE name = 'svm';
-SELECT (model::jsonb - 'intercept')::dp_model FROM hand WHERE name = 'svm';
-SELECT (model::jsonb #- '{features,0,norm}')::dp_model FROM hand WHERE name = 'svm';
-SELECT jsonb_set(model::jsonb, '{dimension}', '2')::dp_model FROM hand WHERE name = 'svm';
-SELECT '"svm"'::jsonb::dp_model;
+SELECT outcomes('?::dp_model', $$
+  '' | '{}' | '[]' | '{"format": 2, "weights": "in another way"}' | (repeat('[', 100000))
+  '"svm"'::jsonb $$);
+SELECT outcomes($$ ?::dp_model FROM hand WHERE name = 'svm' $$, $$
+  (model::text || 'x') | (model::jsonb - 'intercept') | (model::jsonb #- '{features,0,norm}')
+  jsonb_set(model::jsonb, '{dimension}', '2') $$);
+SELECT outcomes($$ replace(model::text, ?)::dp_model FROM hand WHERE name = 'svm' $$, $$
+  '"rows": 1,', '"rows": 0,' | '"rows": 1,', '"rows": 1, "rows": 2,' | '"rows": 1,', '"row": 1,'
+  '"epsilon": 0.5', '"epsilon": 0.4' | '"epsilon": 0.5', '"epsilon": "Infinity"'
+  '[-1, 1, 4]', '[-1, 1]' | '[-1, 1, 4]', '[-1, 1, NaN]' | '[-1, 1, 4]', '[-1, 1, 1e999]' $$);
 
 -- Prediction, over everything that can hold a vector
 SELECT dp_decision(model, '{1,2}'::float8[]) AS float8,
@@ -146,16 +127,10 @@ SELECT dp_decision(model, NULL::float8[]) IS NULL AS strict, dp_predict(NULL, '{
   FROM hand WHERE name = 'logistic';
 
 -- Wrong shapes and types are mistakes of the query
-SELECT dp_decision(model, '{1,2,3}'::float8[]) FROM hand WHERE name = 'logistic';
-SELECT dp_decision(model, '{}'::float8[]) FROM hand WHERE name = 'logistic';
-SELECT dp_decision(model, '{{1,2}}'::float8[]) FROM hand WHERE name = 'logistic';
-SELECT dp_decision(model, '{1,x}') FROM hand WHERE name = 'logistic';
-SELECT dp_decision(model, '{1,2}'::text[]) FROM hand WHERE name = 'logistic';
-SELECT dp_decision(model, '{1,2}'::text) FROM hand WHERE name = 'logistic';
-SELECT dp_decision(model, 1.5) FROM hand WHERE name = 'logistic';
-SELECT dp_decision(model, hand) FROM hand WHERE name = 'logistic';
-SELECT dp_predict_prob(model, '{1,2}') FROM hand WHERE name = 'svm';
-\echo :LAST_ERROR_SQLSTATE
+SELECT outcomes($$ dp_decision(model, ?) FROM hand WHERE name = 'logistic' $$, $$
+  '{1,2,3}'::float8[] | '{}'::float8[] | '{{1,2}}'::float8[] | '{1,x}' | '{1,2}'::text[]
+  '{1,2}'::text | 1.5 | hand $$);
+SELECT outcomes($$ dp_predict_prob(model, ?) FROM hand WHERE name = 'svm' $$, $$ '{1,2}' $$);
 
 -- The model changes from row to row, short and long, in line and toasted
 CREATE TABLE many (id int PRIMARY KEY, dim int, model dp_model);

@@ -3,6 +3,9 @@
 -- or as vectors. Without noise the weights agree. Tuning reads its table no more often for more candidates, and
 -- reports of progress are the same whatever rows hold
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology');

@@ -1,7 +1,7 @@
 -- Noise in the shape of the data, the criterion for lambda and the slack
-SET client_min_messages = warning;
-CREATE EXTENSION IF NOT EXISTS dperm;
+\set ECHO errors
 \pset format unaligned
+SET client_min_messages = warning;
 \pset tuples_only on
 CREATE TYPE colour AS ENUM ('red', 'green', 'blue');
 CREATE TABLE people (id integer PRIMARY KEY, sick boolean, age integer CHECK (age BETWEEN 0 AND 100), smoker boolean, colour colour, x float8[] CHECK (cardinality(x) = 2));
@@ -51,23 +51,13 @@ CREATE TABLE restored (m dp_model);
 COPY restored FROM :'file' (FORMAT binary);
 SELECT r.m::text = o.m::text FROM restored r, models o;
 -- what does not fit is refused
-CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  answer text;
-  code text;
-  detail text;
-  hint text;
-BEGIN
-  EXECUTE query INTO answer;
-  RETURN coalesce(answer, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS code = RETURNED_SQLSTATE, detail = PG_EXCEPTION_DETAIL, hint = PG_EXCEPTION_HINT;
-  RETURN code || ': ' || SQLERRM || coalesce(nullif(E'\n  detail: ' || detail, E'\n  detail: '), '') || coalesce(nullif(E'\n  hint: ' || hint, E'\n  hint: '), '');
-END $$;
-SELECT says(format('SELECT (jsonb_set(m::jsonb, %L, %L))::dp_model::text <> '''' FROM models', path, value)) FROM (VALUES
-  ('{noise}', '"ball"'), ('{noise}', '"round"'), ('{noise_groups}', '[]'), ('{noise_groups,0,share}', '0'), ('{noise_groups,0,share}', '2'), ('{noise_groups,0,shapes,0,first}', '7'),
-  ('{noise_groups,0,shapes,0,count}', '2'), ('{noise_groups,0,shapes,0,radius}', '-1'), ('{noise_groups,0,shapes,0,shape}', '"cube"'), ('{noise_groups,0,shapes}', '[]'),
-  ('{noise_groups,0,shapes,0,odd}', '1'), ('{method}', '"output"'), ('{analysis}', '"paper"'), ('{noise_groups,0,shapes,0,radius}', '0.001')) v (path, value);
+SELECT outcomes('jsonb_set(m::jsonb, ?)::dp_model::text <> '''' FROM models', $$
+  '{noise}', '"ball"' | '{noise}', '"round"' | '{noise_groups}', '[]'
+  '{noise_groups,0,share}', '0' | '{noise_groups,0,share}', '2'
+  '{noise_groups,0,shapes,0,first}', '7' | '{noise_groups,0,shapes,0,count}', '2'
+  '{noise_groups,0,shapes,0,radius}', '-1' | '{noise_groups,0,shapes,0,shape}', '"cube"'
+  '{noise_groups,0,shapes}', '[]' | '{noise_groups,0,shapes,0,odd}', '1' | '{method}', '"output"'
+  '{analysis}', '"paper"' | '{noise_groups,0,shapes,0,radius}', '0.001' $$);
 
 -- The criterion: lambda by default is where the risk is least, here by trying many; the slack takes what that lambda needs
 CREATE FUNCTION least_risk(n float8, eps float8, c float8, spread float8) RETURNS float8 LANGUAGE plpgsql AS $$
@@ -123,19 +113,15 @@ SELECT shapes(dp_logreg(sick, mine.dp_encode(jsonb '{"age": [0, 100], "colour": 
 SELECT dp_weights(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 'Infinity', 0.1, '{"noise": "ball"}')) = dp_weights(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 'Infinity', 0.1)) FROM people p;
 
 -- Mistakes
-SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, noise => 'round') $$);
-SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, noise => 'shaped', method => 'output') $$);
-SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, noise => 'shaped', analysis => 'paper') $$);
-SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 0) $$);
-SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 0.95) $$);
-SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 5e-324) $$);
-SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 'NaN') $$);
-SELECT says($$ SELECT dp_logreg_train('people', 'sick', 'age', 1, slack => 0.2, method => 'output') $$);
-SELECT says($$ SELECT dp_logreg_tune('people', 'sick', 'age', 1, candidates => '[{"scale": 0}]') $$);
-SELECT says($$ SELECT dp_logreg_tune('people', 'sick', 'age', 1, candidates => '[{"scale": 2, "lambda": 1}]') $$);
-SELECT says($$ SELECT dp_logreg_tune('people', 'sick', 'age', 1, lambda => 1, candidates => '[{"scale": 2}]') $$);
-SELECT says($$ SELECT dp_logreg(sick, ARRAY[age], 1, NULL, '{"scale": 2}') FROM people $$);
+SELECT outcomes($$ dp_logreg_train('people', 'sick', 'age', 1, ?) $$, $$
+  noise => 'round' | noise => 'shaped', method => 'output' | noise => 'shaped', analysis => 'paper'
+  slack => 0 | slack => 0.95 | slack => 5e-324 | slack => 'NaN'
+  slack => 0.2, method => 'output' $$);
+SELECT outcomes($$ dp_logreg_tune('people', 'sick', 'age', 1, ?) $$, $$
+  candidates => '[{"scale": 0}]' | candidates => '[{"scale": 2, "lambda": 1}]'
+  lambda => 1, candidates => '[{"scale": 2}]' $$);
+SELECT outcomes('dp_logreg(sick, ARRAY[age], 1, NULL, ?) FROM people', $$ '{"scale": 2}' $$);
 DROP TABLE people, models, restored, by_default, public_people CASCADE;
 DROP SCHEMA mine CASCADE;
 DROP TYPE colour CASCADE;
-DROP FUNCTION says, least_risk, spread, shapes;
+DROP FUNCTION least_risk, spread, shapes;

@@ -2,6 +2,9 @@
 -- Passes over the rows: run by parallel workers, with the same result as by one process;
 -- the state of a pass survives text, binary, combining, and refuses damage
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- Nothing is kept in memory, so that training takes passes; vectors of another length are zero blocks,
@@ -188,18 +191,16 @@ SELECT bool_and(dperm_moments_send(continued(first)) = dperm_moments_send(whole)
 SELECT bool_and(dperm_moments_send(a.first) = dperm_moments_send(b.first)) AS untouched FROM states a JOIN states_again b USING (pass_order);
 
 -- What cannot be combined
-\set VERBOSITY terse
-SELECT dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(2, 0, 0, '{0,0}'));
-SELECT dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(1, 1, 0.5, '{0,0}'));
-SELECT dperm_moments_combine(request(4, 0, 0, '{1,1}'), request(4, 0, 0, '{1,1}', low => 1e-20));
-SELECT dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(1, 0, 0, '{0,0,0}'));
-SELECT dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(1, 0, 0, '{0,0}', intercept => 1));
-SELECT dperm_moments_combine(request(1, 0, 0, '{0}'), request(1, 0, 0, '{1}'));
-SELECT dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(1, 0, 0, '{0,0}', norm => 2));
-SELECT dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(1, 0, 0, '{0,0}', reader => 14));
-SELECT dperm_moments_agg(NULL, y, x) FROM small;
+SELECT outcomes($$ dperm_moments_combine(request(1, 0, 0, '{0,0}'), request(?)) $$, $$
+  2, 0, 0, '{0,0}' | 1, 1, 0.5, '{0,0}' | 1, 0, 0, '{0,0,0}' | 1, 0, 0, '{0,0}', intercept => 1
+  1, 0, 0, '{0,0}', norm => 2 | 1, 0, 0, '{0,0}', reader => 14 $$);
+SELECT outcomes('dperm_moments_combine(?)', $$
+  request(4, 0, 0, '{1,1}'), request(4, 0, 0, '{1,1}', low => 1e-20)
+  request(1, 0, 0, '{0}'), request(1, 0, 0, '{1}') $$);
 -- a request has no rows of its own: they would be counted once in each worker
-SELECT dperm_moments_agg(first, y, x) FROM small, states WHERE pass_order = 1;
+SELECT outcomes('?', $$
+  dperm_moments_agg(NULL, y, x) FROM small
+  dperm_moments_agg(first, y, x) FROM small, states WHERE pass_order = 1 $$);
 SELECT dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, x) IS NULL AS no_rows FROM small WHERE false;
 
 -- Categories are codes in a pass, and coordinates behind the numbers in its answer
@@ -225,32 +226,18 @@ SELECT pass_order, c.m IS NOT NULL AND word(c.m, 7) = word(whole, 7) AND length(
   FROM coded_answers, LATERAL (SELECT dperm_moments_combine(first, second) AS m) c;
 
 -- A request is a value that anybody can write: columns of other types than it says are refused
-\set VERBOSITY default
-SELECT dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, x::float4[]) FROM small;
-\echo :LAST_ERROR_SQLSTATE
+SELECT outcomes($$ dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, ?) FROM small $$, 'x::float4[]');
 CREATE VIEW of_columns AS
   SELECT request_of(2, 1, 0.5, '{0,0}', ARRAY[2, 10], int4send(2) || '\x0000' || '\x00' || int4send(1) || 'a' || float8send(0) || float8send(600)
     || '\x03' || int4send(1) || 'b' || int4send(1) || int4send(3) || 'yes') AS r;
 SELECT word(dperm_moments_agg(r, y, i, 'yes'::text), 7) AS arguments, word(dperm_moments_agg(r, y, ROW(i, 'yes'::text)), 7) AS record FROM small, of_columns;
-\set VERBOSITY terse
-SELECT dperm_moments_agg(r, y, i::int8, 'yes'::text) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, i, i) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, 'yes'::text, i) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, i, 'yes'::char(3)) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, i, 'yes'::text, i) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, i) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, ROW(i, i)) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, ROW(i)) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, ROW()) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, CASE WHEN i < 300 THEN ROW(i, 'yes'::text) ELSE ROW('yes'::text, i) END) FROM small, of_columns;
-SELECT dperm_moments_agg(r, y, NULL::record) FROM small, of_columns;
+SELECT outcomes('dperm_moments_agg(r, y, ?) FROM small, of_columns', $$
+  i::int8, 'yes'::text | i, i | 'yes'::text, i | i, 'yes'::char(3) | i, 'yes'::text, i | i
+  ROW(i, i) | ROW(i) | ROW()
+  CASE WHEN i < 300 THEN ROW(i, 'yes'::text) ELSE ROW('yes'::text, i) END | NULL::record $$);
 
 -- Damage
-\set VERBOSITY default
-SELECT ''::dperm_moments;
-SELECT 'not base64!'::dperm_moments;
-SELECT 'AAAA'::dperm_moments;
-SELECT repeat('A', 160)::dperm_moments;
+SELECT outcomes('?::dperm_moments', $$ '' | 'not base64!' | 'AAAA' | repeat('A', 160) $$);
 CREATE FUNCTION damage(at int, bytes bytea, m dperm_moments DEFAULT request(1, 0, 0, '{0,0,0}', intercept => 1)) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   detail text;

@@ -1,6 +1,9 @@
 --
 -- Persons: with a unit, all rows that share its value weigh as one together, and the relation is read once
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET extra_float_digits = 0;
 CREATE SCHEMA persons;
 SET search_path = persons, public;
@@ -45,6 +48,7 @@ END $$;
 CREATE TABLE trained AS
   SELECT way, learner, train(learner, 'visits', options, 'p') AS persons, train_plain(learner, 'repeated', options) AS rows
   FROM ways, (VALUES ('logreg'), ('svm')) l(learner);
+
 -- small lambdas magnify what the solvers leave
 SELECT way, learner, units(persons) AS persons, units(rows) AS rows, distance(persons, rows) < CASE way WHEN 'small lambda' THEN 1e-3 ELSE 1e-6 END AS same,
        distance(persons, train_plain(learner, 'visits', options)) > 1e-3 AS not_of_rows

@@ -2,6 +2,9 @@
 -- Privileges: training reads what its caller may read, through the same rules as SELECT,
 -- and nothing that another user creates gets into its queries
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 DROP ROLE IF EXISTS dperm_analyst, dperm_owner;
 CREATE ROLE dperm_analyst;
@@ -23,18 +26,15 @@ GRANT SELECT ON ward.for_analysts TO dperm_analyst;
 CREATE TABLE closed.patients AS SELECT * FROM ward.patients;
 GRANT SELECT ON closed.patients TO dperm_analyst;
 RESET ROLE;
+\set ECHO all
 
 SET ROLE dperm_analyst;
 -- Nothing without SELECT
-SELECT dp_logreg_train('ward.patients', 'sick', 'x', 1);
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1);
-\echo :LAST_ERROR_SQLSTATE
-\set VERBOSITY terse
-SELECT dp_logreg_train('closed.patients', 'sick', 'x', 1);
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients;
-\set VERBOSITY default
+SELECT outcomes('?', $$
+  dp_logreg_train('ward.patients', 'sick', 'x', 1)
+  dp_svm_train('ward.not_for_analysts', 'sick', 'x', 1)
+  dp_logreg_train('closed.patients', 'sick', 'x', 1)
+  dp_logreg(sick, x, 1, NULL, '{"dimension": 2}') FROM ward.patients $$);
 -- A view has its owner's rights
 SELECT dp_logreg_train('ward.for_analysts', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
 -- An ordinary role may use every function
@@ -107,6 +107,7 @@ SET ROLE dperm_analyst;
 SELECT ward.train()::jsonb -> 'rows' AS definer;
 
 -- Traps: objects of the caller that come first on the search_path, open to everyone
+\set ECHO none
 GRANT USAGE ON SCHEMA trap TO PUBLIC;
 SET search_path = trap, public, pg_catalog;
 CREATE FUNCTION trap.sprung() RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;
@@ -125,6 +126,7 @@ CREATE TABLE trap.patients (sick boolean, x float8[]);
 CREATE DOMAIN trap.float8 AS text;
 CREATE DOMAIN trap.dperm_moments AS text;
 CREATE DOMAIN trap.dp_model AS text;
+\set ECHO all
 SELECT ward.train_anywhere() IS NOT NULL AS not_sprung;
 SELECT public.dp_logreg_train('ward.for_analysts', 'sick', 'x', 1::pg_catalog.float8) IS NOT NULL AS not_sprung;
 SET search_path = public;

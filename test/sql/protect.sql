@@ -1,6 +1,9 @@
 --
 -- Protected relations: who protects, who trains, what is allowed and what is charged
 --
+\pset format unaligned
+\pset footer off
+\set ECHO none
 SET client_min_messages = warning;
 CREATE ROLE dperm_owner;
 CREATE ROLE dperm_analyst;
@@ -19,6 +22,7 @@ CREATE TABLE clinic.patients (
 );
 INSERT INTO clinic.patients SELECT i, i % 100, 20 + i % 20, (ARRAY['A', 'B', 'C'])[1 + i % 3], i % 10, ARRAY[sin(i), cos(i)], i % 3 = 0
   FROM generate_series(1, 300) i;
+\set ECHO all
 SELECT dp_budget_create('clinic', 100);
 
 -- Only the owner of the relation protects it, with a budget of their own
@@ -28,27 +32,18 @@ SELECT dp_protect('clinic.patients', 'clinic');
 SELECT dp_budget_create('stranger', 1);
 RESET ROLE;
 SET ROLE dperm_owner;
-SELECT dp_protect('clinic.patients', 'stranger');
-SELECT dp_protect('clinic.patients', 'none');
-SELECT dp_protect('clinic.nothing', 'clinic');
-SELECT dp_protect(NULL, 'clinic');
-SELECT dp_protect('clinic.patients', NULL);
-SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,nothing}');
-SELECT dp_protect('clinic.patients', 'clinic', domains => '{"nothing": [0, 1]}');
-SELECT dp_protect('clinic.patients', 'clinic', domains => '{"bmi": [1, 0]}');
-SELECT dp_protect('clinic.patients', 'clinic', columns => '{age}', domains => '{"bmi": [10, 60]}');
--- What is registered is in every dump: no column twice, no more columns than a table can have, no domains beyond 1 MB
-SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,bmi,age}');
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_protect('clinic.patients', 'clinic', columns => array_fill('age'::text, ARRAY[100000]));
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_protect('clinic.patients', 'clinic', domains => jsonb_build_object('ward', (SELECT jsonb_agg(repeat('w', 1000) || i) FROM generate_series(1, 1100) i)));
-\echo :LAST_ERROR_SQLSTATE
--- as text, that is: a number that is short to store may be long to read
-SELECT dp_protect('clinic.patients', 'clinic', domains => jsonb_build_object('x', jsonb_build_object('range', (SELECT jsonb_agg('[1e-16000, 1]'::jsonb) FROM generate_series(1, 70)))));
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_protect('clinic.patients', 'clinic', unit => 'nothing');
-SELECT dp_protect('clinic.patients', 'clinic', unit => 'x');
+SELECT outcomes('dp_protect(?)', $$
+  'clinic.patients', 'stranger' | 'clinic.patients', 'none' | 'clinic.nothing', 'clinic'
+  NULL, 'clinic' | 'clinic.patients', NULL $$);
+-- What is registered is in every dump: no column twice, no more columns than a table can have, no domains beyond 1 MB as text: a
+-- number that is short to store may be long to read
+SELECT outcomes($$ dp_protect('clinic.patients', 'clinic', ?) $$, $$
+  columns => '{age,nothing}' | domains => '{"nothing": [0, 1]}' | domains => '{"bmi": [1, 0]}'
+  columns => '{age}', domains => '{"bmi": [10, 60]}' | columns => '{age,bmi,age}'
+  columns => array_fill('age'::text, ARRAY[100000])
+  domains => jsonb_build_object('ward', (SELECT jsonb_agg(repeat('w', 1000) || i) FROM generate_series(1, 1100) i))
+  domains => jsonb_build_object('x', jsonb_build_object('range', (SELECT jsonb_agg('[1e-16000, 1]'::jsonb) FROM generate_series(1, 70))))
+  unit => 'nothing' | unit => 'x' $$);
 SELECT dp_unprotect('clinic.patients');
 CREATE TEMP TABLE passing (y boolean);
 SELECT dp_protect('passing', 'clinic');
@@ -98,27 +93,23 @@ SELECT act, role, function, relation, neighbours, unit, epsilon, delta FROM dp_l
 SELECT budget, epsilon_left FROM dp_budgets;
 
 -- What is asked for has to be within what is registered
-SELECT dp_logreg_train('clinic.patients', 'ill', '{age,salary}', 1);
-SELECT dp_logreg_train('clinic.patients', 'salary', '{age}', 1, positive => '1');
-SELECT dp_logreg_train('clinic.patients', 'ill', '{age,id}', 1, domains => '{"id": [0, 1]}');
-SELECT dp_logreg_train('clinic.patients', 'ill', '{bmi}', 1, domains => '{"bmi": [0, 60]}');
-SELECT dp_logreg_train('clinic.patients', 'ill', '{bmi}', 1, domains => '{"bmi": [20, 40]}') IS NOT NULL AS narrower;
-SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, domains => '{"age": [0, 150]}');
-SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, domains => '{"age": {"categories": [1, 2]}}');
-SELECT dp_logreg_train('clinic.patients', 'ill', '{ward}', 1, domains => '{"ward": ["A", "D"]}');
-SELECT dp_logreg_train('clinic.patients', 'ill', '{ward}', 1, domains => '{"ward": ["C", "A"]}') IS NOT NULL AS fewer;
-SELECT dp_logreg_train('clinic.patients', 'ill', 'x', 1, dimension => 3);
-SELECT dp_logreg_train('clinic.patients', 'ill', 'x', 1, norm => 3);
-SELECT dp_logreg_train('clinic.patients', 'ill', 'x', 1, domains => '{"x": {"dimension": 2, "range": [0, 1]}}');
-SELECT dp_logreg_train('clinic.patients', 'ill', 'x', 1, norm => 1, dimension => 2) IS NOT NULL AS smaller;
-SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 'Infinity');
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, neighbours => 'remove');
-SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, unit => 'id');
-SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1, delta => 1e-6);
-SELECT dp_logreg_tune('clinic.patients', 'ill', '{age}', 1, identity => 'id');
-SELECT count(*) FROM model, dp_evaluate(model, 'clinic.patients', 'salary', 1, positive => '1');
-SELECT count(*) FROM model, dp_evaluate(model, 'clinic.patients', epsilon => 'Infinity');
+SELECT outcomes($$ dp_logreg_train('clinic.patients', ?) IS NOT NULL $$, $$
+  'ill', '{age,salary}', 1 | 'salary', '{age}', 1, positive => '1'
+  'ill', '{age,id}', 1, domains => '{"id": [0, 1]}'
+  'ill', '{bmi}', 1, domains => '{"bmi": [0, 60]}'
+  'ill', '{bmi}', 1, domains => '{"bmi": [20, 40]}'
+  'ill', '{age}', 1, domains => '{"age": [0, 150]}'
+  'ill', '{age}', 1, domains => '{"age": {"categories": [1, 2]}}'
+  'ill', '{ward}', 1, domains => '{"ward": ["A", "D"]}'
+  'ill', '{ward}', 1, domains => '{"ward": ["C", "A"]}' | 'ill', 'x', 1, dimension => 3
+  'ill', 'x', 1, norm => 3 | 'ill', 'x', 1, domains => '{"x": {"dimension": 2, "range": [0, 1]}}'
+  'ill', 'x', 1, norm => 1, dimension => 2 | 'ill', '{age}', 'Infinity'
+  'ill', '{age}', 1, neighbours => 'remove' | 'ill', '{age}', 1, unit => 'id'
+  'ill', '{age}', 1, delta => 1e-6 $$);
+SELECT outcomes('?', $$
+  dp_logreg_tune('clinic.patients', 'ill', '{age}', 1, identity => 'id')
+  count(*) FROM model, dp_evaluate(model, 'clinic.patients', 'salary', 1, positive => '1')
+  count(*) FROM model, dp_evaluate(model, 'clinic.patients', epsilon => 'Infinity') $$);
 CREATE TEMP TABLE open_rows AS SELECT 1 AS age, true AS ill;
 SELECT dp_logreg_tune('open_rows', 'ill', '{age}', 1, domains => '{"age": [0, 2]}', holdout => 'clinic.patients');
 -- none of that has been charged but the three that trained
@@ -202,19 +193,10 @@ CREATE VIEW clinic.looked AS SELECT age, ill FROM clinic.patients WHERE EXISTS (
 CREATE VIEW clinic.made AS SELECT i AS age, i > 3 AS ill FROM generate_series(1, 9) i;
 CREATE VIEW clinic.sampled AS SELECT age, ill FROM clinic.patients TABLESAMPLE SYSTEM (50) REPEATABLE (1);
 CREATE VIEW clinic.named AS WITH w AS (SELECT age, ill FROM clinic.patients) SELECT * FROM w;
-\set VERBOSITY terse
-SELECT dp_protect('clinic.counted', 'clinic');
-SELECT dp_protect('clinic.joined', 'clinic');
-SELECT dp_protect('clinic.ranked', 'clinic');
-SELECT dp_protect('clinic.different', 'clinic');
-SELECT dp_protect('clinic.first', 'clinic');
-SELECT dp_protect('clinic.sorted', 'clinic');
-SELECT dp_protect('clinic.twice', 'clinic');
-SELECT dp_protect('clinic.many', 'clinic');
-SELECT dp_protect('clinic.looked', 'clinic');
-SELECT dp_protect('clinic.made', 'clinic');
-SELECT dp_protect('clinic.sampled', 'clinic');
-SELECT dp_protect('clinic.named', 'clinic');
+SELECT outcomes($$ dp_protect(?, 'clinic') $$, $$
+  'clinic.counted' | 'clinic.joined' | 'clinic.ranked' | 'clinic.different' | 'clinic.first'
+  'clinic.sorted' | 'clinic.twice' | 'clinic.many' | 'clinic.looked' | 'clinic.made'
+  'clinic.sampled' | 'clinic.named' $$);
 -- also if the view becomes such a one later
 CREATE OR REPLACE VIEW clinic.older AS SELECT DISTINCT * FROM clinic.old WHERE decade > 7;
 SELECT dp_logreg_train('clinic.older', 'ill', 'bmi', 1);
@@ -223,7 +205,6 @@ ALTER TABLE clinic.patients ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 SELECT dp_protect('clinic.patients', 'clinic');
 SELECT dp_logreg_train('clinic.old', 'ill', 'bmi', 1);
 ALTER TABLE clinic.patients NO FORCE ROW LEVEL SECURITY, DISABLE ROW LEVEL SECURITY;
-\set VERBOSITY default
 
 -- Persons
 SELECT dp_budget_create('persons', 100, neighbours => 'remove');

@@ -1,6 +1,8 @@
 --
 -- Ways around the protection of a relation, and ways to run code with the rights of its owner
 --
+\pset format unaligned
+\pset footer off
 CREATE ROLE dperm_owner;
 CREATE ROLE dperm_heir;
 CREATE ROLE dperm_analyst;
@@ -359,6 +361,7 @@ RESET ROLE;
 
 -- Expressions that read rows of others, in whatever function, whoever calls, when the view is protected and when it is used
 SET ROLE dperm_owner;
+\set ECHO none
 CREATE FUNCTION vault.peek() RETURNS boolean STABLE BEGIN ATOMIC SELECT bool_or(ill) FROM vault.people WHERE id = 7; END;
 CREATE FUNCTION vault.peek_at(int) RETURNS boolean STABLE RETURN vault.peek();
 CREATE FUNCTION vault.peek_too(int, int) RETURNS boolean STABLE RETURN vault.peek();
@@ -393,6 +396,7 @@ CREATE VIEW vault.peek_14 AS SELECT age, vault.peek_text() AS y FROM vault.peopl
 -- a function that is harmless when the view is protected
 CREATE FUNCTION vault.late(int) RETURNS boolean STABLE RETURN $1 > 3;
 CREATE VIEW vault.peek_15 AS SELECT age, vault.late(age) AS y FROM vault.people;
+\set ECHO all
 SELECT dp_protect('vault.peek_15', 'vault');
 SELECT dp_logreg_train('vault.peek_15', 'y', 'age', 1) IS NOT NULL AS run;
 CREATE OR REPLACE FUNCTION vault.late(int) RETURNS boolean STABLE BEGIN ATOMIC SELECT bool_or(ill) FROM vault.people WHERE id = 7; END;
@@ -428,6 +432,7 @@ RESET ROLE;
 -- Names that change: in a schema of the analyst, who puts another table in place of the protected one. What their transaction has not committed, the call does not see
 SELECT format('GRANT CREATE ON DATABASE %I TO dperm_analyst', current_database()) \gexec
 SET ROLE dperm_analyst;
+\set ECHO none
 CREATE SCHEMA shared;
 CREATE SCHEMA other;
 GRANT USAGE, CREATE ON SCHEMA shared TO dperm_owner;
@@ -448,6 +453,7 @@ CREATE VIEW lab.hold AS SELECT id, y, lab.swap(x) AS x FROM lab.public;
 RESET ROLE;
 SET ROLE dperm_owner;
 CREATE TABLE shared.t AS SELECT i AS id, i % 2 = 0 AS y, i % 10 AS x FROM generate_series(1, 100) i;
+\set ECHO all
 SELECT dp_protect('shared.t', 'vault', domains => '{"x": [0, 10]}');
 CREATE VIEW vault.over AS SELECT y, x FROM shared.t;
 SELECT dp_protect('vault.over', 'vault', domains => '{"x": [0, 10]}');

@@ -1,6 +1,9 @@
 --
 -- Vectors whose elements have ranges: encoded like as many numbers, whatever they hold
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 CREATE SCHEMA ranges_test;
 SET search_path = ranges_test, public;
 SET client_min_messages = warning;
@@ -94,14 +97,13 @@ SELECT count(m) AS trained, bool_and(m::text !~ 'NaN|Infinity') AS finite FROM d
 -- Domains that the catalog declares; arguments take precedence
 CREATE TABLE declared (y boolean, x float8[] CHECK (cardinality(x) = 3 AND -5 <= ALL (x) AND 20 >= ALL (x)));
 INSERT INTO declared SELECT y, x FROM boxes;
-SELECT dp_logreg_train('declared', 'y', 'x', 1)::jsonb -> 'features' AS by_the_catalog;
-SELECT dp_logreg_train('declared', 'y', 'x', 1, norm => 30)::jsonb -> 'features' AS by_norm;
-SELECT dp_logreg_train('declared', 'y', 'x', 1, dimension => 2)::jsonb -> 'features' AS by_dimension;
-SELECT dp_logreg_train('declared', 'y', 'x', 1, domains => '{"x": {"norm": 30}}')::jsonb -> 'features' AS by_domain;
-SELECT dp_logreg_train('declared', 'y', 'x', 1, domains => '{"x": {"range": [0, 1]}}')::jsonb -> 'features' AS by_range;
-SELECT dp_logreg_train('declared', 'y', 'x', 1, norm => 1, domains => '{"x": {"range": [0, 1]}}');
-SELECT dp_logreg_train('boxes', 'y', 'x', 1, dimension => 3, domains => '{"x": {"dimension": 3, "range": [0, 1]}}');
-SELECT dp_logreg_train('boxes', 'y', '{x,flag}', 1, norm => 1, domains => '{"x": {"dimension": 3, "range": [0, 1]}}');
+SELECT outcomes($$ dp_logreg_train('declared', 'y', 'x', ?)::jsonb -> 'features' $$, $$
+  1 | 1, norm => 30 | 1, dimension => 2 | 1, domains => '{"x": {"norm": 30}}'
+  1, domains => '{"x": {"range": [0, 1]}}' $$);
+SELECT outcomes('dp_logreg_train(?)', $$
+  'declared', 'y', 'x', 1, norm => 1, domains => '{"x": {"range": [0, 1]}}'
+  'boxes', 'y', 'x', 1, dimension => 3, domains => '{"x": {"dimension": 3, "range": [0, 1]}}'
+  'boxes', 'y', '{x,flag}', 1, norm => 1, domains => '{"x": {"dimension": 3, "range": [0, 1]}}' $$);
 
 -- Aggregates, by way of dp_encode; tuning; evaluation
 SELECT distance(dp_logreg(y, dp_encode('{"x": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb, boxes), 'Infinity', 0.001, '{"intercept": false}'),

@@ -1,5 +1,8 @@
 -- Weights without noise against independent solvers.
 -- Made by test/reference/make_reference.py; do not edit.
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 CREATE DOMAIN vector_of_4 AS float8[] CHECK (cardinality(VALUE) = 4);
 CREATE TABLE reference_rows (x vector_of_4, y boolean);
 INSERT INTO reference_rows VALUES

@@ -1,6 +1,9 @@
 --
 -- One group, one model: however a plan scans the groups, what was released once is released again
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TABLE visits AS SELECT i AS id, i % 2 AS region, i % 4 AS ward, sin(i * i) > 0 AS ill, ARRAY[sin(i), cos(i)] AS x FROM generate_series(1, 200) i;
@@ -16,6 +19,7 @@ BEGIN
   END LOOP;
   RETURN rtrim(result, ', ');
 END $$;
+\set ECHO all
 
 -- A hash table of groups that is scanned once for each row of another table
 SET enable_sort = off;
@@ -62,6 +66,7 @@ RESET enable_hashagg;
 SET enable_sort = off;
 
 -- Cursors that go back
+\set ECHO none
 CREATE FUNCTION fetched(plan text) RETURNS TABLE (fetches bigint, models bigint) LANGUAGE plpgsql AS $$
 DECLARE
   c SCROLL CURSOR FOR SELECT region, dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text AS m FROM visits GROUP BY region;
@@ -80,6 +85,7 @@ BEGIN
   END LOOP;
   RETURN QUERY SELECT count(*), count(DISTINCT s) FROM unnest(seen) s;
 END $$;
+\set ECHO all
 SELECT * FROM fetched('hashed');
 SET enable_sort = on;
 SET enable_hashagg = off;

@@ -2,6 +2,9 @@
 -- Prediction by row: the model finds its columns by name, whatever row they come in; the
 -- vector behind it, and the names of its coordinates
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TYPE ward AS ENUM ('surgery', 'cardiology', 'oncology');
@@ -93,29 +96,26 @@ SELECT i, dp_decision(model('logreg'), p) IS NULL AS nothing, dp_decision(model(
   FROM generate_series(100, 101) i LEFT JOIN patients p ON p.id = i LEFT JOIN (SELECT * FROM patients OFFSET 0) s ON s.id = i ORDER BY i;
 
 -- Mistakes of the query name the column, and come before any prediction
-SELECT dp_decision(model('logreg'), s) FROM (SELECT age, bmi, ward, smoker, admitted, x FROM patients) s;
-\echo :LAST_ERROR_SQLSTATE
-SELECT dp_predict(model('logreg'), s) FROM (SELECT 'forty' AS age, bmi, ward, smoker, admitted, code, x FROM patients) s;
-\echo :LAST_ERROR_SQLSTATE
-\set VERBOSITY terse
-SELECT dp_predict_prob(model('logreg'), s) FROM (SELECT age, bmi, ward, smoker::int AS smoker, admitted, code, x FROM patients) s;
-SELECT dp_decision(model('logreg'), s) FROM (SELECT age, bmi, ward, smoker, admitted::text AS admitted, code, x FROM patients) s;
-SELECT dp_decision(model('logreg'), s) FROM (SELECT age, bmi, ward, smoker, admitted, code, x::text AS x FROM patients) s;
-SELECT dp_decision(model('logreg'), s) FROM (SELECT age AS "Age", bmi, ward, smoker, admitted, code, x FROM patients) s;
-SELECT dp_decision(model('logreg'), ROW(1, 2)) FROM patients;
-SELECT dp_decision(model('logreg'), ROW()) FROM patients;
-SELECT dp_decision(model('logreg'), id) FROM patients;
-SELECT dp_encode(model('logreg'), s) FROM (SELECT age FROM patients) s;
+SELECT outcomes($$ dp_decision(model('logreg'), s) FROM (SELECT ? FROM patients) s $$, $$
+  age, bmi, ward, smoker, admitted, x | age, bmi, ward, smoker, admitted::text AS admitted, code, x
+  age, bmi, ward, smoker, admitted, code, x::text AS x
+  age AS "Age", bmi, ward, smoker, admitted, code, x $$);
+SELECT outcomes($$ dp_predict(model('logreg'), s) FROM (SELECT ? FROM patients) s $$,
+  $$ 'forty' AS age, bmi, ward, smoker, admitted, code, x $$);
+SELECT outcomes($$ dp_predict_prob(model('logreg'), s) FROM (SELECT ? FROM patients) s $$,
+  'age, bmi, ward, smoker::int AS smoker, admitted, code, x');
+SELECT outcomes('?', $$
+  dp_decision(model('logreg'), ROW(1, 2)) FROM patients
+  dp_decision(model('logreg'), ROW()) FROM patients | dp_decision(model('logreg'), id) FROM patients
+  dp_encode(model('logreg'), s) FROM (SELECT age FROM patients) s $$);
 -- a column that has been dropped from the table
 ALTER TABLE more_patients DROP COLUMN bmi;
-SELECT dp_decision(model('logreg'), m) FROM more_patients m;
+SELECT outcomes('dp_decision(model(''logreg''), ?) FROM more_patients m', 'm');
 -- columns for columns, arrays for arrays; a model of one vector column takes both
-SELECT dp_decision(model('logreg'), x) FROM patients;
-SELECT dp_decision(model('svm'), '{1,2}') FROM patients;
-SELECT dp_decision(model('array'), p) FROM patients p;
-SELECT dp_encode(model('array'), p) FROM patients p;
-SELECT dp_predict_prob(model('svm'), p) FROM patients p;
-\set VERBOSITY default
+SELECT outcomes('?', $$
+  dp_decision(model('logreg'), x) FROM patients | dp_decision(model('svm'), '{1,2}') FROM patients
+  dp_decision(model('array'), p) FROM patients p | dp_encode(model('array'), p) FROM patients p
+  dp_predict_prob(model('svm'), p) FROM patients p $$);
 SELECT bool_and(dp_decision(model('vector'), p) = dp_decision(model('vector'), x)) AS both, bool_and(dp_encode(model('vector'), p) = dp_encode(model('array'), x)) AS encode FROM patients p;
 -- a mistake is found once per query, with the first row: not where there is none, and not behind a filter
 SELECT dp_decision(model('logreg'), s) FROM (SELECT age FROM patients WHERE false) s;
@@ -204,18 +204,13 @@ SELECT ward, count(*), (SELECT max(abs(v - w)) < 1e-9 FROM unnest(dp_weights(tra
          dp_weights(dp_logreg(sick, dp_encode('{"age": null, "smoker": null}'::jsonb, p), 'Infinity', 0.01, '{"intercept": false}'))) u(v, w)) AS as_by_train
   FROM patients p GROUP BY ward ORDER BY ward;
 -- mistakes
-\set VERBOSITY terse
-SELECT dp_encode('{"none": null}'::jsonb, p) FROM patients p;
-SELECT dp_encode('{"none": [1, 2]}'::jsonb, p) FROM patients p;
-SELECT dp_encode('{"id": null}'::jsonb, p) FROM patients p;
-SELECT dp_encode('{"age": [2, 1]}'::jsonb, p) FROM patients p;
-SELECT dp_encode('{}'::jsonb, p) FROM patients p;
-SELECT dp_encode('[]'::jsonb, p) FROM patients p;
-SELECT dp_encode('null'::jsonb, p) FROM patients p;
-SELECT dp_encode('{"age": null}'::jsonb, s) FROM (SELECT age FROM patients) s;
-SELECT dp_encode('{"age": null}'::jsonb, x) FROM patients;
-SELECT dp_encode('{"age": null}'::jsonb, NULL::patients) IS NULL AS nothing;
-\set VERBOSITY default
+SELECT outcomes('dp_encode(?::jsonb, p) FROM patients p', $$
+  '{"none": null}' | '{"none": [1, 2]}' | '{"id": null}' | '{"age": [2, 1]}' | '{}' | '[]'
+  'null' $$);
+SELECT outcomes('dp_encode(?', $$
+  '{"age": null}'::jsonb, s) FROM (SELECT age FROM patients) s
+  '{"age": null}'::jsonb, NULL::patients) IS NULL AS nothing $$);
+SELECT outcomes($$ dp_encode('{"age": null}'::jsonb, ?) FROM patients $$, 'x');
 
 -- The weights by name
 SELECT position, column_name, value, weight = (dp_weights(model))[position] AS weight FROM models, dp_coefficients(model) WHERE name = 'logreg' ORDER BY position;

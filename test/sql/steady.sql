@@ -1,6 +1,9 @@
 --
 -- Rows stand still: a source whose rows may change between two passes under one snapshot is refused
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE TABLE people (id int PRIMARY KEY, g int, y boolean, a float8, k int, n numeric, t text, x float8[]);
@@ -17,7 +20,7 @@ CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (0) TO (100);
 CREATE TABLE parts_2 PARTITION OF parts FOR VALUES FROM (100) TO (1000);
 INSERT INTO parts SELECT id, y, a FROM people;
 CREATE SEQUENCE counter START 50;
-SELECT nextval('counter');
+SELECT nextval('counter') \gset
 
 CREATE FUNCTION sum_step(float8, float8) RETURNS float8 LANGUAGE sql VOLATILE AS 'SELECT $1 + $2 + random()';
 CREATE FUNCTION keep_step(float8, float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS 'SELECT coalesce($1, $2)';
@@ -269,13 +272,11 @@ CREATE TABLE policed_xml AS SELECT y, a FROM published;
 CREATE POLICY some_rows ON policed_xml USING (database_to_xml(true, false, '') IS NOT NULL);
 ALTER TABLE policed_xml ENABLE ROW LEVEL SECURITY;
 CREATE MATERIALIZED VIEW stored_policed AS SELECT * FROM policed;
-\pset format unaligned
 SELECT holdout, held('people', holdout) FROM unnest('{published,of_published,stored_published,stored_immutable,people,copied,copied_again,stored_atomic,stored_function,stored_operator}'::text[]) holdout;
 SELECT holdout, held('people', holdout) FROM unnest('{stored_xml,stored_query,stored_words,stored_stats,stored_stats_ext,stored_dperm,policed,not_policed,policed_xml,stored_policed}'::text[]) holdout;
 SELECT source, held(source, 'people') FROM unnest('{by_xml,by_schema,by_statistics,by_stats,by_c_stable,by_c_immutable}'::text[]) source;
 SELECT source, held(source, 'people') FROM unnest('{published,of_published,copied,over_copied,copied_again,by_function,by_function_sql,by_function_atomic,stored_atomic,stored_function,by_operator}'::text[]) source;
 SELECT held('parts', 'of_parts'), held('of_parts', 'parts'), held('parts_2', 'of_parts');
-\pset format aligned
 
 DROP MATERIALIZED VIEW stored_xml, stored_query, stored_words, stored_stats, stored_stats_ext, stored_dperm, stored_policed;
 DROP VIEW by_xml, by_schema, by_statistics, by_stats, by_c_stable, by_c_immutable;

@@ -2,6 +2,9 @@
 -- dp_svm_train: both losses, every argument; without noise the result is the minimum of
 -- the objective, checked in SQL
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 CREATE DOMAIN vec4 AS float8[] CHECK (cardinality(VALUE) = 4);
@@ -25,13 +28,13 @@ CREATE FUNCTION loss_slope(loss text, z float8, h float8) RETURNS float8 LANGUAG
 $$;
 
 -- The calls of a first day
-SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity'));
-SELECT weights(dp_svm_train('letters', label => 'vowel', features => '{x}', epsilon => 'Infinity', loss => 'huber', h => 0.5));
-SELECT weights(dp_svm_train('letters', 'vowel', ARRAY['x'], 'Infinity', loss => 'smooth_hinge'));
-SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', h => 0.1));
-SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', lambda => 0.1, intercept => false));
-SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', norm => 3, dimension => 4));
-SELECT weights(dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, NULL, NULL, NULL, NULL, NULL, 'smooth_hinge', 0.3));
+SELECT outcomes($$ weights(dp_svm_train('letters', ?)) $$, $$
+  'vowel', 'x', 'Infinity'
+  label => 'vowel', features => '{x}', epsilon => 'Infinity', loss => 'huber', h => 0.5
+  'vowel', ARRAY['x'], 'Infinity', loss => 'smooth_hinge' | 'vowel', 'x', 'Infinity', h => 0.1
+  'vowel', 'x', 'Infinity', lambda => 0.1, intercept => false
+  'vowel', 'x', 'Infinity', norm => 3, dimension => 4
+  'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, NULL, NULL, NULL, NULL, NULL, 'smooth_hinge', 0.3 $$);
 
 -- Twice the same, and the same from the aggregate
 SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text = dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text AS deterministic,

@@ -2,6 +2,9 @@
 -- Rows as bytes: dperm_row writes what the columns hold, and dperm_moments_row_agg reads it as dperm_moments_agg reads the columns, bit for bit;
 -- whatever the bytes are, they only raise what they would raise in every row
 --
+\set ECHO errors
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- As documented: number, time, boolean, text with its encoding, arrays; a null has its type, too

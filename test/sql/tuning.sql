@@ -1,6 +1,9 @@
 --
 -- Tuning: parameters that are chosen privately, or on public rows
 --
+\set ECHO none
+\pset format unaligned
+\pset footer off
 SET client_min_messages = warning;
 
 -- A quarter of the rows is positive, and x says which: a large lambda forgets it and calls all of them negative
@@ -11,25 +14,15 @@ INSERT INTO visits
          ARRAY[(i * 7919) % 1000 / 500.0 - 1, sin(i)], (i * 7919) % 1000 / 10
   FROM generate_series(1, 1000) i;
 
--- What a query says: its result, or the SQLSTATE, the message and the hint
-CREATE FUNCTION says(query text) RETURNS text LANGUAGE plpgsql AS $$
-DECLARE
-  result text;
-  state text;
-  hint text;
-BEGIN
-  EXECUTE query INTO result;
-  RETURN coalesce(result, 'NULL');
-EXCEPTION WHEN OTHERS THEN
-  GET STACKED DIAGNOSTICS state = RETURNED_SQLSTATE, result = MESSAGE_TEXT, hint = PG_EXCEPTION_HINT;
-  RETURN state || ': ' || result || CASE WHEN hint <> '' THEN E'\n  hint: ' || hint ELSE '' END;
-END $$;
+-- What calls with these arguments say: 'tuned', or why not
+CREATE FUNCTION tunes(call text, cases text) RETURNS text LANGUAGE sql AS $$
+  SELECT outcomes('''tuned'' FROM ' || call || ' m WHERE m IS NOT NULL', cases, call)
+$$;
 CREATE FUNCTION tune(arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT ''tuned'' FROM dp_logreg_tune(' || arguments || ') m WHERE m IS NOT NULL')
+  SELECT concat_ws(E'\n  hint: ', result, nullif(hint, ''))
+  FROM outcome('SELECT ''tuned'' FROM dp_logreg_tune(' || arguments || ') m WHERE m IS NOT NULL')
 $$;
-CREATE FUNCTION tune_svm(arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT ''tuned'' FROM dp_svm_tune(' || arguments || ') m WHERE m IS NOT NULL')
-$$;
+\set ECHO all
 
 -- What a model says of its tuning; the size of a portion is random, its range is not
 SELECT m -> 'tuning' AS tuning, m -> 'private' AS private, m -> 'epsilon' AS epsilon,
@@ -91,11 +84,11 @@ SELECT way, m::text::dp_model::text = m::text AS text, m::jsonb::dp_model::jsonb
 FROM tuned ORDER BY way;
 SELECT count(*) FILTER (WHERE dp_predict(m, v) = ill) >= 900 AS right_nearly_always FROM visits v, tuned WHERE way = 'private';
 -- a claim that does not hold together is refused
-SELECT says(format('SELECT %L::dp_model', m::jsonb || '{"tuning": {"way": "private"}}')) FROM tuned WHERE way = 'private';
-SELECT says(format('SELECT %L::dp_model', m::jsonb || '{"tuning": 3}')) FROM tuned WHERE way = 'private';
-SELECT says(format('SELECT %L::dp_model', jsonb_set(m::jsonb, '{tuning,rows}', '1'))) FROM tuned WHERE way = 'private';
-SELECT says(format('SELECT %L::dp_model', jsonb_set(m::jsonb, '{tuning,mistakes}', '[1, 2]'))) FROM tuned WHERE way = 'private';
-SELECT says(format('SELECT (%L::jsonb)::dp_model', jsonb_set(m::jsonb, '{tuning,portions}', '4'))) FROM tuned WHERE way = 'private';
+SELECT outcomes($$ ?::dp_model FROM tuned WHERE way = 'private' $$, $$
+  (m::jsonb || '{"tuning": {"way": "private"}}')::text | (m::jsonb || '{"tuning": 3}')::text
+  jsonb_set(m::jsonb, '{tuning,rows}', '1')::text
+  jsonb_set(m::jsonb, '{tuning,mistakes}', '[1, 2]')::text
+  jsonb_set(m::jsonb, '{tuning,portions}', '4') $$);
 
 --
 -- Portions
@@ -121,8 +114,8 @@ SELECT dperm_portion('\x000102030405060708090a0b0c0d0e0f', 1000, 'patient 17'), 
 -- neither what a row holds nor the order of rows matters
 SELECT count(*) FILTER (WHERE dperm_portion(key, 4, v.id::text) = dperm_portion(key, 4, w.id::text)) AS same FROM keys, visits v
   JOIN (SELECT id, NOT ill AS ill FROM visits ORDER BY random()) w USING (id) WHERE k = 1;
-SELECT says($$ SELECT dperm_portion('\x00', 4, 'x') $$), says($$ SELECT dperm_portion((SELECT long_key FROM keys LIMIT 1), 4, 'x') $$),
-       says($$ SELECT dperm_portion((SELECT key FROM keys LIMIT 1), 0, 'x') $$), says($$ SELECT dperm_portion((SELECT key FROM keys LIMIT 1), -1, 1::oid, '(0,1)') $$);
+SELECT outcomes('dperm_portion(?) FROM keys WHERE k = 1',
+  $$ '\x00', 4, 'x' | long_key, 4, 'x' | key, 0, 'x' | key, -1, 1::oid, '(0,1)' $$);
 -- Every call has its own key
 SELECT count(DISTINCT m ->> 'rows') > 1 AS sizes_change FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}')::jsonb AS m FROM generate_series(1, 10) OFFSET 0) s;
 SELECT count(DISTINCT m ->> 'rows') > 1 AS sizes_change FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}', identity => 'id')::jsonb AS m FROM generate_series(1, 10) OFFSET 0) s;
@@ -132,8 +125,8 @@ FROM (SELECT (dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01
 -- empty portion or has a row in each: then nobody who learnt from that one wins, as it would if it were judged by its own row, or if all learnt from the same
 CREATE TABLE three (id integer PRIMARY KEY, y boolean, x float8[] CHECK (cardinality(x) = 1));
 INSERT INTO three VALUES (1, true, '{1}'), (2, true, '{0.8}'), (3, false, '{0.9}');
-SELECT string_agg(DISTINCT split_part(sign, E'\n', 1), ', ' ORDER BY split_part(sign, E'\n', 1)) AS signs
-FROM (SELECT says($$ SELECT dp_predict(dp_logreg_tune('three', 'y', 'x', 'Infinity', lambdas => '{0.1,0.2}', identity => 'id'), '{1}') $$) AS sign FROM generate_series(1, 250)) s;
+SELECT string_agg(DISTINCT result, ', ' ORDER BY result) AS signs
+FROM (SELECT (outcome($$ SELECT dp_predict(dp_logreg_tune('three', 'y', 'x', 'Infinity', lambdas => '{0.1,0.2}', identity => 'id'), '{1}') $$)).result FROM generate_series(1, 250)) s;
 DROP TABLE three;
 -- The same rows in every pass: not kept, they are read several times (training checks their number)
 SET dperm.cache_memory = 0;
@@ -160,20 +153,13 @@ CREATE TABLE ancestor (ill boolean, x vec2);
 CREATE TABLE heir () INHERITS (ancestor);
 INSERT INTO ancestor SELECT ill, x FROM visits;
 INSERT INTO heir SELECT ill, x FROM visits;
-CREATE FUNCTION tuned_rows(arguments text) RETURNS text LANGUAGE sql AS $$
-  SELECT says('SELECT concat_ws('' '', m -> ''tuning'' -> ''rows'', m ->> ''lambda'') FROM (SELECT dp_logreg_tune(' || arguments ||
-              ', ''Infinity'', lambdas => ''{0.0001,100}'')::jsonb AS m OFFSET 0) s')
-$$;
-\pset format unaligned
 \pset tuples_only on
-SELECT tuned_rows($$ 'parts', 'ill', 'x' $$);
-SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('parts', 'ill', 'x', 'Infinity', identity => 'id')::jsonb AS m OFFSET 0) s $$);
-SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('seen', 'ill', 'x', 'Infinity', identity => 'id')::jsonb AS m OFFSET 0) s $$);
-SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('seen', 'ill', 'x', 1, identity => 'name')::jsonb AS m OFFSET 0) s $$);
-SELECT tuned_rows($$ 'seen', 'ill', 'x' $$);
-SELECT tuned_rows($$ 'stored', 'ill', 'x' $$);
-SELECT tuned_rows($$ 'mine', 'ill', 'x' $$);
-SELECT tuned_rows($$ 'ancestor', 'ill', 'x' $$);
+SELECT outcomes($$ concat_ws(' ', m -> 'tuning' -> 'rows', m ->> 'lambda') FROM
+  (SELECT dp_logreg_tune(?, 'ill', 'x', 'Infinity', lambdas => '{0.0001,100}')::jsonb AS m OFFSET 0) s $$,
+  $$ 'parts' | 'seen' | 'stored' | 'mine' | 'ancestor' $$);
+SELECT outcomes($$ m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune(?)::jsonb AS m OFFSET 0) s $$, $$
+  'parts', 'ill', 'x', 'Infinity', identity => 'id'
+  'seen', 'ill', 'x', 'Infinity', identity => 'id' | 'seen', 'ill', 'x', 1, identity => 'name' $$);
 -- A column is an identity where constraints make it unique and not null, in all rows that are read: any other could be private, and the sizes of portions would count it
 CREATE TABLE keyed (id bigint PRIMARY KEY, u uuid NOT NULL UNIQUE, t text NOT NULL UNIQUE, d date NOT NULL UNIQUE, e varchar(20) NOT NULL, both_of int NOT NULL, them int NOT NULL, nullable int UNIQUE,
   late int NOT NULL UNIQUE DEFERRABLE, late_too int NOT NULL UNIQUE DEFERRABLE INITIALLY DEFERRED, part int NOT NULL, expr int NOT NULL, plain int NOT NULL, infected text NOT NULL, twice int NOT NULL,
@@ -193,9 +179,8 @@ $$;
 SELECT format('%s: %s', c, told('keyed', c)) FROM unnest('{id,u,t,d,e,more,both_of,nullable,late,late_too,part,expr,plain,twice,infected,f,tz}'::text[]) c;
 -- or several together, some of which a constraint makes unique, and none of which can be null
 SELECT format('%s: %s', c, told('keyed', c)) FROM unnest('{"{both_of,them}","{them,t,both_of}","{id,plain}","{d,u,e,id}","{id}","{both_of,plain}","{both_of,nullable}","{id,nullable}","{part,expr}","{late,late_too}","{id,f}","{id,ill}","{id,nr}","{}"}'::text[]) c;
-SELECT tune($$ 'keyed', 'ill', 'x', 1, identity => '{both_of,"infected"}' $$);
-SELECT tune($$ 'keyed', 'ill', 'x', 1, identity => 'infected' $$);
-SELECT tune($$ 'keyed', 'ill', 'x', 1, identity => 'f' $$);
+SELECT tunes($$ dp_logreg_tune('keyed', 'ill', 'x', 1, identity => ?) $$,
+  $$ '{both_of,"infected"}' | 'infected' | 'f' $$);
 -- through views of one table that show its key; not where a row may come twice
 CREATE VIEW v_plain AS SELECT x, ill, id FROM keyed;
 CREATE VIEW v_both AS SELECT x, ill, them AS a, both_of AS b, id % 2 AS c FROM keyed;
@@ -252,20 +237,21 @@ DROP VIEW staying;
 DROP FUNCTION stays;
 -- rows without a label are rows; a table of nothing else is tuned all the same
 CREATE TABLE unlabelled AS SELECT CASE WHEN i % 2 = 0 THEN i % 3 = 0 END AS ill, ARRAY[sin(i), cos(i)]::vec2 AS x, NULL::boolean AS nothing FROM generate_series(1, 500) i;
-SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('unlabelled', 'ill', 'x', 1, lambdas => '{0.1,1}')::jsonb AS m OFFSET 0) s $$);
-SELECT says($$ SELECT m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune('unlabelled', 'nothing', 'x', 1, lambdas => '{0.1,1}')::jsonb AS m OFFSET 0) s $$);
+SELECT dp_logreg_tune('unlabelled', l, 'x', 1, lambdas => '{0.1,1}')::jsonb #> '{tuning,rows}' FROM unnest('{ill,nothing}'::text[]) l;
 -- no rows, and too few
 CREATE TABLE nobody (ill boolean, x float8[], id integer, nr serial UNIQUE);
-SELECT says($$ SELECT dp_logreg_tune('nobody', 'ill', 'x', 1, dimension => 2) $$);
-SELECT says($$ SELECT dp_svm_tune('nobody', 'ill', 'x', 1, dimension => 3, identity => 'nr') $$);
+SELECT outcomes('dp_?', $$
+  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2)
+  svm_tune('nobody', 'ill', 'x', 1, dimension => 3, identity => 'nr') $$);
 INSERT INTO nobody SELECT true, '{1,2}', i FROM generate_series(1, 3) i;
 SELECT tune($$ 'nobody', 'ill', 'x', 1, dimension => 2 $$);
 -- hostile rows raise nothing
 INSERT INTO nobody SELECT i % 2 = 0, CASE i % 9 WHEN 0 THEN NULL WHEN 1 THEN '{}' WHEN 2 THEN '{NaN,1}' WHEN 3 THEN '{Infinity,-Infinity}' WHEN 4 THEN '{NULL,1}'
   WHEN 5 THEN '{{1,2},{3,4}}' WHEN 6 THEN '{1,2,3}' WHEN 7 THEN '{1e308,-1e308}' ELSE '{0.5,0.1}' END::float8[], CASE WHEN i % 5 > 0 THEN i END FROM generate_series(1, 900) i;
-SELECT tune($$ 'nobody', 'ill', 'x', 1, dimension => 2 $$);
-SELECT tune_svm($$ 'nobody', 'ill', 'x', 'Infinity', dimension => 2, lambdas => '{0.1,0.01}', kernel => 'matern', kernel_features => 10 $$);
-SELECT tune($$ 'nobody', 'ill', 'x', 1, dimension => 2, lambdas => '{0.1}', identity => 'nr' $$);
+SELECT tunes('dp_?)', $$
+  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2
+  logreg_tune('nobody', 'ill', 'x', 1, dimension => 2, lambdas => '{0.1}', identity => 'nr'
+  svm_tune('nobody', 'ill', 'x', 'Infinity', dimension => 2, lambdas => '{0.1,0.01}', kernel => 'matern', kernel_features => 10 $$);
 -- features of any name
 CREATE TABLE "odd names" AS SELECT id AS ctid_, ill AS "lab""el", x[1] AS label, x[2] AS "T", age AS t, age AS s FROM visits;
 SELECT tune($$ '"odd names"', 'lab"el', '{label,t,T,s}', 1, domains => '{"label": [-1, 1], "T": [-1, 1], "t": [0, 100], "s": [0, 100]}' $$);
@@ -279,66 +265,38 @@ COMMIT;
 --
 -- Arguments
 --
-SELECT tune($$ 'visits', 'ill', 'x', 0 $$);
-SELECT tune($$ 'visits', 'ill', 'x', NULL $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1,NULL}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1,-1}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1,NaN}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1,Infinity}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{{0.1,0.2},{0.3,0.4}}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0,0.1}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0,0.1}', method => 'output' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 'Infinity', lambdas => '{0,0.1}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => (SELECT array_agg(0.1 * i) FROM generate_series(1, 65) i) $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambdas => '{0.1}', candidates => '[{}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '{"lambda": 1}' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '3' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => 'null' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[0.1, 0.2]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[[{"lambda": 0.1}]]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lamda": 0.1}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": "0.1"}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": null}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": -1}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": 1e400}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"lambda": {"a": 1}}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"epsilon": 100}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"positive": "true"}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"loss": "huber"}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"gamma": 2}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"kernel": "polynomial"}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{}, {"method": "neither"}]' $$);
-SELECT tune($$ 'visits', 'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', candidates => '[{"norm": 2}]' $$);
-SELECT tune_svm($$ 'visits', 'ill', 'x', 1, candidates => '[{"h": 7}]' $$);
-SELECT tune_svm($$ 'visits', 'ill', 'x', 1, candidates => '[{"loss": "logistic"}]' $$);
-SELECT tune_svm($$ 'visits', 'ill', 'x', 1, loss => 'smooth_hinge', h => 0.1, candidates => '[{"h": 0.2}, {"loss": "huber"}, {}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"dimension": 2}, {"dimension": 3}, {"norm": 3, "intercept": false}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => '[{"dimension": 2}, {"lambda": 0.1}]' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, candidates => ('[{"lambda": 0.1' || repeat('0', 2000) || '1}]')::jsonb $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambda => 0.1 $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, lambda => 0.1, candidates => '[{}, {"method": "output"}, {"lambda": 1}]' $$);
+SELECT tunes($$ dp_logreg_tune('visits', ?) $$, $$
+  'ill', 'x', 0 | 'ill', 'x', NULL | 'ill', 'x', 'Infinity', lambdas => '{0,0.1}'
+  'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', candidates => '[{"norm": 2}]'
+  'ill', 'x', 1, lambda => 0.1
+  'ill', 'x', 1, lambda => 0.1, candidates => '[{}, {"method": "output"}, {"lambda": 1}]' $$);
+SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, lambdas => ?) $$, $$
+  '{}' | '{0.1,NULL}' | '{0.1,-1}' | '{0.1,NaN}' | '{0.1,Infinity}' | '{{0.1,0.2},{0.3,0.4}}'
+  '{0,0.1}' | '{0,0.1}', method => 'output'
+  (SELECT array_agg(0.1 * i) FROM generate_series(1, 65) i) | '{0.1}', candidates => '[{}]' $$);
+SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, candidates => ?) $$, $$
+  '[]' | '{"lambda": 1}' | '3' | 'null' | '[0.1, 0.2]' | '[[{"lambda": 0.1}]]' | '[{"lamda": 0.1}]'
+  '[{"lambda": "0.1"}]' | '[{"lambda": null}]' | '[{"lambda": -1}]' | '[{"lambda": 1e400}]'
+  '[{"lambda": {"a": 1}}]' | '[{"epsilon": 100}]' | '[{"positive": "true"}]' | '[{"loss": "huber"}]'
+  '[{"gamma": 2}]' | '[{"kernel": "polynomial"}]' | '[{}, {"method": "neither"}]'
+  '[{"dimension": 2}, {"dimension": 3}, {"norm": 3, "intercept": false}]'
+  '[{"dimension": 2}, {"lambda": 0.1}]'
+  ('[{"lambda": 0.1' || repeat('0', 2000) || '1}]')::jsonb $$);
+SELECT tunes($$ dp_svm_tune('visits', 'ill', 'x', 1, ?) $$, $$
+  candidates => '[{"h": 7}]' | candidates => '[{"loss": "logistic"}]'
+  loss => 'smooth_hinge', h => 0.1, candidates => '[{"h": 0.2}, {"loss": "huber"}, {}]' $$);
 -- a grid that would go beyond the largest lambda ends there
 CREATE TABLE small AS SELECT ill, x FROM visits WHERE id <= 120;
-SELECT says($$ SELECT dp_logreg_tune('small', 'ill', 'x', 1e-6, kernel => 'gaussian', kernel_features => 2400, candidates => '[{"scale": 1000}]')::jsonb -> 'lambda' $$);
+SELECT dp_logreg_tune('small', 'ill', 'x', 1e-6, kernel => 'gaussian', kernel_features => 2400, candidates => '[{"scale": 1000}]')::jsonb -> 'lambda';
 DROP TABLE small;
-SELECT tune($$ 'visits', 'ill', 'x', 1, selection => 'best' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, selection => '' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, selection => NULL $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'nr' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'ID' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'ctid' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'ill' $$);
-SELECT tune($$ 'visits', 'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', identity => 'age' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, identity => 'id::text); DROP TABLE visits; --' $$);
-SELECT split_part(tune($$ NULL, 'ill', 'x', 1 $$), E'\n', 1);
-SELECT split_part(tune($$ 'visits', NULL, 'x', 1 $$), E'\n', 1);
-SELECT tune($$ 'nowhere', 'ill', 'x', 1 $$);
-SELECT tune($$ 'visits', 'sick', 'x', 1 $$);
-SELECT tune($$ 'visits', 'ill', 'y', 1 $$);
-SELECT tune($$ 'visits', 'ill', 'ill', 1 $$);
-SELECT tune($$ 'visits', 'answer', 'x', 1 $$);
+SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, selection => ?) $$,
+  $$ 'best' | '' | NULL $$);
+SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, identity => ?) $$,
+  $$ 'nr' | 'ID' | 'ctid' | 'ill' | 'id::text); DROP TABLE visits; --' $$);
+SELECT tunes($$ dp_logreg_tune('visits', ?) $$, $$
+  'ill', '{x,age}', 1, domains => '{"x": {"dimension": 2}}', identity => 'age' | NULL, 'x', 1
+  'sick', 'x', 1 | 'ill', 'y', 1 | 'ill', 'ill', 1 | 'answer', 'x', 1 $$);
+SELECT tunes('dp_logreg_tune(?)', $$ NULL, 'ill', 'x', 1 | 'nowhere', 'ill', 'x', 1 $$);
 -- nothing that changes from pass to pass
 CREATE VIEW unsteady AS SELECT id, ill, x FROM visits WHERE random() < 0.5;
 SELECT tune($$ 'unsteady', 'ill', 'x', 1, identity => 'id' $$);
@@ -352,25 +310,23 @@ CREATE TABLE published AS SELECT id, ill, answer, x, age FROM visits WHERE id % 
 CREATE VIEW published_view AS SELECT * FROM published;
 SELECT m -> 'tuning', m -> 'rows', m -> 'epsilon', m -> 'private' FROM
   (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', holdout => 'published', lambdas => '{1000,0.0001,100}')::jsonb AS m OFFSET 0) s;
-SELECT says($$ SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
-  (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', holdout => 'published', lambdas => '{1000,0.0001,100}')::jsonb AS m FROM generate_series(1, 5) OFFSET 0) s $$);
-SELECT says($$ SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
+SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
+  (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', holdout => 'published', lambdas => '{1000,0.0001,100}')::jsonb AS m FROM generate_series(1, 5) OFFSET 0) s;
+SELECT string_agg(DISTINCT m ->> 'lambda', ' ') FROM
   (SELECT dp_svm_tune('visits', 'answer', '{x,age}', 500, positive => 'yes', domains => '{"x": {"dimension": 2}, "age": [0, 10000]}', holdout => 'public.published', lambdas => '{1000,0.0001}')::jsonb AS m
-   FROM generate_series(1, 5) OFFSET 0) s $$);
+   FROM generate_series(1, 5) OFFSET 0) s;
 SELECT regexp_replace(substring(dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5, holdout => 'published')) FROM 'The parameters.*'), ' Each further.*', '');
-SELECT says($$ SELECT m::text::dp_model::text = m::text AND m::jsonb::dp_model::jsonb = m::jsonb AND dperm_model_send(m::text::dp_model) = dperm_model_send(m) FROM
-  (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, holdout => '"published"') AS m OFFSET 0) s $$);
+SELECT m::text::dp_model::text = m::text AND m::jsonb::dp_model::jsonb = m::jsonb AND dperm_model_send(m::text::dp_model) = dperm_model_send(m) FROM
+  (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, holdout => '"published"') AS m OFFSET 0) s;
 -- the private source needs no identity then; the public one does
-SELECT tune($$ 'seen', 'ill', 'x', 1, holdout => 'published' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'published_view' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'published_view', identity => 'id' $$);
-SELECT says($$ SELECT dp_logreg_tune('nobody_else', 'ill', 'x', 1, holdout => 'published') $$);
+SELECT tunes('dp_logreg_tune(?)', $$ 'seen', 'ill', 'x', 1, holdout => 'published' $$);
+SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, holdout => ?) $$,
+  $$ 'published_view' | 'published_view', identity => 'id' $$);
+SELECT outcomes('dp_logreg_tune(''nobody_else'', ''ill'', ''x'', 1, holdout => ?)', '''published''');
 CREATE TABLE nobody_else (ill boolean, x vec2);
-SELECT says($$ SELECT dp_logreg_tune('nobody_else', 'ill', 'x', 1, holdout => 'published') $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'nobody_else' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'nowhere' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'visits' $$);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'public."visits"' $$);
+SELECT outcomes('dp_logreg_tune(''nobody_else'', ''ill'', ''x'', 1, holdout => ?)', '''published''');
+SELECT tunes($$ dp_logreg_tune('visits', 'ill', 'x', 1, holdout => ?) $$,
+  $$ 'nobody_else' | 'nowhere' | 'visits' | 'public."visits"' $$);
 -- nor a view of it, nor a part of it
 CREATE VIEW visits_too AS SELECT ill, x FROM visits WHERE ill IS NOT NULL;
 SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'visits_too' $$);
@@ -385,9 +341,8 @@ SELECT tune($$ 'visits', 'ill', 'x', 500, holdout => 'few' $$);
 SELECT tune($$ 'visits', 'ill', 'x', 1e-6, holdout => 'few' $$);
 DROP TABLE few;
 CREATE TABLE other_columns (ill boolean, x text, age text);
-SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'other_columns' $$);
-SELECT tune($$ 'visits', 'answer', 'x', 1, positive => 'yes', holdout => 'other_columns' $$);
-SELECT tune($$ 'visits', 'ill', 'age', 1, holdout => 'other_columns' $$);
+SELECT tunes($$ dp_logreg_tune('visits', ?, holdout => 'other_columns') $$,
+  $$ 'ill', 'x', 1 | 'answer', 'x', 1, positive => 'yes' | 'ill', 'age', 1 $$);
 
 --
 -- Privileges
@@ -429,11 +384,10 @@ CREATE AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2) (
 RESET ROLE;
 SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
 SELECT tune($$ 'visits', 'ill', 'x', 1, holdout => 'published' $$);
-SELECT says($$ SELECT dp_logreg_train('visits', 'ill', 'x', 1) IS NOT NULL $$);
+SELECT outcomes('dp_logreg_train(?) IS NOT NULL', $$ 'visits', 'ill', 'x', 1 $$);
 DROP AGGREGATE public.dperm_moments_vector_agg(dperm_moments, boolean, vec2);
 SELECT tune($$ 'visits', 'ill', 'x', 1 $$);
 \pset tuples_only off
-\pset format aligned
 
 DROP SCHEMA traps CASCADE;
 DROP OWNED BY dperm_tuner, dperm_meddler;
@@ -441,7 +395,7 @@ DROP ROLE dperm_tuner, dperm_meddler;
 DROP VIEW seen, unsteady, first_rows, published_view;
 DROP MATERIALIZED VIEW stored;
 DROP TABLE visits, ring, tuned, keys, parts, mine, heir, ancestor, unlabelled, nobody, nobody_else, "odd names", published, other_columns;
-DROP FUNCTION says, tune, tune_svm, chosen, tuned_rows;
+DROP FUNCTION tune, tunes, chosen;
 DROP DOMAIN vec2;
 -- A source that is not what it says: rows that are counted, and then gone
 CREATE FUNCTION fading_rows() RETURNS TABLE (y boolean, x float8) LANGUAGE plpgsql IMMUTABLE AS $$

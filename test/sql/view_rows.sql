@@ -1,9 +1,12 @@
 -- The rows of a protected view: what is computed of a row depends on that row alone, whatever row comes before it
+\pset format unaligned
+\pset footer off
 CREATE ROLE view_rows_owner;
 CREATE SCHEMA view_rows AUTHORIZATION view_rows_owner;
 SET ROLE view_rows_owner;
 SET client_min_messages = warning;
 SELECT count(dp_budget_create('view rows', 500));
+\set ECHO none
 CREATE TABLE view_rows.plain (x float8 CHECK (x BETWEEN 0 AND 1), y boolean);
 INSERT INTO view_rows.plain SELECT i % 2, i % 2 = 1 FROM generate_series(1, 200) i;
 CREATE TABLE view_rows.model AS SELECT dp_logreg_train('view_rows.plain', 'y', 'x', 5) AS model;
@@ -27,6 +30,7 @@ INSERT INTO view_rows.cases (name, x, y, one, other, function) VALUES
 	-- rows that fail, in one way or another
 	('division', '1 / (n - 7)', 'y', ('', 0, '{}', '1', true), ('', 7, '{}', '1', true), NULL),
 	('whole_row', '(to_jsonb(r) ->> ''n'')::float8', 'y', ('', 0, '{}', '1', true), ('', 7, '{}', '1', true), NULL);
+\set ECHO all
 SELECT format('CREATE TABLE view_rows.%1$I OF view_rows.person; INSERT INTO view_rows.%1$I SELECT ((%2$L)::view_rows.person).*; INSERT INTO view_rows.%1$I SELECT ''02/03/1990'', 0, ''{0}'', ''1'', true FROM generate_series(1, 200)', name || suffix, first)
 FROM view_rows.cases, LATERAL (VALUES ('_a', one), ('_b', other)) v (suffix, first) ORDER BY id, suffix
 \set ECHO none

@@ -6,6 +6,7 @@
  * Random tables are never hard. So this changes a table bit by bit, keeps what makes the solver ask more often, and starts
  * again where that leads no further. With a folder it writes the hardest tables there, in the form of test/corpus/solver.
  */
+#define TEST_OWN_MAIN
 #include "core/base/limits.h"
 #include "unit/test.h"
 

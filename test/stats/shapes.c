@@ -8,6 +8,7 @@
  * Rows go through the library's encoder; or vectors that an encoder might have made, because the library takes them for such,
  * go through a second one.
  */
+#define TEST_OWN_MAIN
 #include "unit/sample_encoder.h"
 
 #include <time.h>

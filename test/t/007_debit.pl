@@ -49,9 +49,9 @@ sub spent
 	my ($budget) = @_;
 	return $node->safe_psql('postgres', qq{
 		SELECT CASE WHEN a.spent_epsilon = l.epsilon AND a.spent_delta = l.delta AND a.spent_divergence = l.divergence
-			AND a.spent_direct = l.direct AND l.gaps = 0 THEN a.spent_epsilon::text ELSE 'the ledger does not add up' END
+			AND a.spent_direct = l.direct AND a.spent_tail = l.tail AND l.gaps = 0 THEN a.spent_epsilon::text ELSE 'the ledger does not add up' END
 		FROM dp_budget_accounts a, LATERAL (SELECT coalesce(sum(e.epsilon) FILTER (WHERE act = 'charge'), 0) AS epsilon,
-			coalesce(sum(e.delta) FILTER (WHERE act = 'charge'), 0) AS delta, coalesce(sum(divergence), 0) AS divergence,
+			coalesce(sum(e.delta) FILTER (WHERE act = 'charge'), 0) AS delta, coalesce(sum(divergence), 0) AS divergence, coalesce(sum(tail), 0) AS tail,
 			coalesce(sum(direct), 0) AS direct, max(entry) - count(*) AS gaps
 			FROM dp_ledger_entries e WHERE e.budget = a.budget AND entry >= a.since) l
 		WHERE a.budget = '$budget'});
@@ -128,7 +128,7 @@ my @racers = map {
 } 1 .. 16;
 $_->{handle}->finish foreach @racers;
 is(scalar(grep { $_->{err} !~ /ERROR/ } @racers), 3, 'of 16 sessions that race for 1.0 with 0.3 each, three win');
-is(scalar(grep { $_->{err} =~ /ERROR:  54000: budget "race" is exhausted\nDETAIL:  .* could still have epsilon 0\.1\.\nHINT:/ } @racers), 13, 'thirteen are told why not');
+is(scalar(grep { $_->{err} =~ /ERROR:  54000: budget "race" has too little epsilon left\nDETAIL:  The call costs epsilon \S+; a single call can still have epsilon 0\.1\.\nHINT:/ } @racers), 13, 'thirteen are told why not');
 is(spent('race'), '0.9', 'the ledger adds up after the race');
 
 # Many, of all kinds, in several sessions.
@@ -198,18 +198,18 @@ $node->safe_psql('postgres', "$write CREATE DATABASE latin ENCODING 'LATIN1' TEM
 $node->safe_psql('latin', q{SET client_encoding = 'UTF8'; CREATE SCHEMA "Äußerst 'odd'"; CREATE EXTENSION dperm SCHEMA "Äußerst 'odd'";
 	SELECT "Äußerst 'odd'".dp_budget_create('Größe', 0.5);});
 like(charge(qq{SET client_encoding = 'UTF8'; SELECT "Äußerst 'odd'".dp_budget_charge('Größe', 0.4, purpose => 'für Öffentlichkeit');
-	SELECT "Äußerst 'odd'".dp_budget_charge('Größe', 0.4)}, database => 'latin'), qr/budget "Größe" is exhausted/, 'names and messages in LATIN1');
-is($node->safe_psql('latin', q{SET client_encoding = 'UTF8'; SELECT epsilon, details FROM "Äußerst 'odd'".dp_ledger WHERE act = 'charge'}), '0.4|für Öffentlichkeit', 'and the ledger');
+	SELECT "Äußerst 'odd'".dp_budget_charge('Größe', 0.4)}, database => 'latin'), qr/budget "Größe" has too little epsilon left/, 'names and messages in LATIN1');
+is($node->safe_psql('latin', q{SET client_encoding = 'UTF8'; SELECT epsilon, purpose FROM "Äußerst 'odd'".dp_ledger WHERE act = 'charge'}), '0.4|für Öffentlichkeit', 'and the ledger');
 $node->safe_psql('latin', 'ALTER EXTENSION dperm SET SCHEMA public');
 is(charge("SET client_encoding = 'UTF8'; SELECT dp_budget_charge('Größe', 0.1)", database => 'latin'), '', 'moved to another schema');
 
 # A database where errors end sessions: the worker still says what is wrong.
 $node->safe_psql('postgres', "$write CREATE DATABASE strict");
 $node->safe_psql('strict', "$write CREATE EXTENSION dperm; SELECT dp_budget_create('small', 1); ALTER DATABASE strict SET exit_on_error = on");
-like(charge("SET exit_on_error = off; SELECT dp_budget_charge('small', 2)", database => 'strict'), qr/ERROR:  54000: budget "small" is exhausted/, 'errors that end sessions');
+like(charge("SET exit_on_error = off; SELECT dp_budget_charge('small', 2)", database => 'strict'), qr/ERROR:  54000: budget "small" has too little epsilon left/, 'errors that end sessions');
 
 # Errors of the worker are logged once, by the session.
-my @logged = slurp_file($node->logfile) =~ /budget "race" is exhausted/g;
+my @logged = slurp_file($node->logfile) =~ /budget "race" has too little epsilon left/g;
 is(scalar(@logged), 13, 'refusals are in the log once each');
 
 # ---- a standby, and a server without background workers

@@ -58,8 +58,8 @@ says('owner', q{SELECT dp_grant('patients', 'An "analyst', epsilon => 0.3, delta
 says('owner', "SELECT dp_grant('patients', 'team', 1); SELECT dp_grant('pure', 'team'); SELECT dp_grant('pure', 'gone')", "\n\n");
 says('An ""analyst', "SELECT dp_budget_charge('patients', 0.1)", '', 'an analyst with a grant spends');
 says('An ""analyst', "SELECT dp_budget_charge('patients', 0.1, 1e-7)", '', 'with a delta');
-fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.05, 1e-8)", qr/^54000: the grant of budget "patients" to "An "analyst" is exhausted/);
-fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.2)", qr/^54000: the grant of budget/);
+fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.05, 1e-8)", qr/^54000: the grant of budget "patients" to "An "analyst" has no delta left/);
+fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.2)", qr/^54000: the grant of budget "patients" to "An "analyst" has too little epsilon left/);
 says('An ""analyst', "SELECT dp_budget_charge('patients', 0.1)", '', 'up to the limit exactly');
 says('member', "SELECT dp_budget_charge('patients', 0.7)", '', 'a member of a role with a grant spends');
 says('team', "SELECT dp_budget_charge('patients', 0.3)", '', 'so does the role itself');
@@ -70,7 +70,7 @@ says('owner', "SELECT dp_grant('patients', 'team', 1.5)", '', 'a grant is raised
 says('member', "SELECT dp_budget_charge('patients', 0.2)", '', 'where that one is exhausted, the other is used');
 says('owner', q{SELECT dp_revoke('patients', 'An "analyst')}, '');
 fails('An ""analyst', "SELECT dp_budget_charge('patients', 0.001)", qr/^42501/);
-fails('owner', "SELECT dp_budget_charge('patients', 3)", qr/^54000: budget "patients" is exhausted/);
+fails('owner', "SELECT dp_budget_charge('patients', 3)", qr/^54000: budget "patients" has too little epsilon left/);
 says('owner', "SELECT dp_budget_charge('patients', 0.5, purpose => 'statistics for the annual report')", '', 'the owner needs no grant');
 says('postgres', "SELECT dp_budget_charge('patients', 0.1)", '', 'nor does a superuser');
 
@@ -88,12 +88,18 @@ says('heir', "SELECT dp_budget_alter('patients', epsilon => 4)", '', 'the new ow
 
 # ---- who sees what
 
-says('member', 'SELECT budget, granted_to, epsilon_granted, epsilon_used, epsilon_left FROM dp_budgets ORDER BY budget, granted_to::text',
+says('member', 'SELECT budget, role, epsilon_granted, epsilon_spent, epsilon_left FROM dp_grants ORDER BY budget, role::text',
 	"patients|member|0.1|0.1|0.0\npatients|team|1.5|1.2|0.3\npure|team||0.25|0.75", 'what is left for a member');
+says('member', 'SELECT budget, granted_to, epsilon_left FROM dp_budgets ORDER BY budget, granted_to::text', "patients|member|0.0\npatients|team|0.3\npure|team|0.75", 'and the budgets');
+says('heir', 'SELECT budget, role, delta_left FROM dp_grants ORDER BY role::text', "patients|member|\npatients|team|", 'the owner sees all grants of the budget, and no others');
+says('officer', 'SELECT count(*) FROM dp_grants', '0');
 says('stranger', 'SELECT count(*) FROM dp_budgets', '0');
 says('heir', 'SELECT budget, owner, granted_to, neighbours, epsilon, epsilon_spent, epsilon_left FROM dp_budgets', 'patients|heir||replace|4|2.2|1.8', 'what is left for the owner');
 says('stranger', 'SELECT count(*) FROM dp_ledger', '0');
-says('member', 'SELECT DISTINCT role FROM dp_ledger ORDER BY 1', "member\nteam");
+says('member', 'SELECT DISTINCT role FROM dp_ledger WHERE function IS NOT NULL ORDER BY 1', "member\nteam");
+says('member', q{SELECT DISTINCT role, act, coalesce(function, relation, purpose, details, neighbours, unit, epsilon_left::text), epsilon > 0, at IS NOT NULL FROM dp_ledger WHERE role NOT IN ('member', 'team') ORDER BY 1},
+	"An \"analyst|charge||t|t\nowner|charge||t|t\npostgres|charge||t|t", 'of others role, time and cost');
+says('stranger', "SELECT count(*) FROM dp_ledger WHERE budget = 'patients'", '0', 'who may not spend sees nothing of them');
 says('heir', "SELECT count(*) FILTER (WHERE budget = 'patients') > 15, count(*) FILTER (WHERE budget <> 'patients') FROM dp_ledger", 't|0');
 says('officer', 'SELECT DISTINCT budget FROM dp_ledger ORDER BY 1', "patients\npure");
 says('officer', 'SELECT count(*) FROM dp_budgets', '0');
@@ -162,7 +168,7 @@ fails('stranger', "SELECT dp_budget_create($long, 500)", qr/^42602:/);
 says('stranger', "SELECT dp_budget_create($short, 500)", '', 'somebody makes a budget of the name that is left if it is cut');
 says('stranger', $train, '200', 'nothing changes for analysts');
 says('stranger', "SELECT dp_budget_charge($long, 0.5)", '', 'nor for other charges');
-fails('stranger', "SELECT dp_budget_charge($long, 5)", qr/^54000: the grant of budget "x(?:\xc3\xa4){40}" to "stranger" is exhausted/);
+fails('stranger', "SELECT dp_budget_charge($long, 5)", qr/^54000: the grant of budget "x(?:\xc3\xa4){40}" to "stranger" has too little epsilon left/);
 says('stranger', 'SELECT length(budget), owner, epsilon_spent FROM dp_budgets ORDER BY 1', "32|stranger|0\n41|owner|0.7", 'and each budget is charged for itself');
 says('owner', 'SELECT length(budget), count(*) FROM dp_ledger GROUP BY budget', '41|6', 'as the ledger says');
 fails('stranger', "BEGIN; SELECT dp_budget_charge($short, 0.5); SELECT dp_budget_drop($short); SELECT dp_budget_create($short, 500); SELECT dp_budget_charge($short, 0.5)",

@@ -85,14 +85,14 @@ sub holds
 	my ($prefix) = @_;
 	fails('ana', train('h.visits', 2), qr/^42501: permission denied/, 'ana trains as little as before');
 	fails('Was ""renamed', train('h.visits', 0.1), qr/^42501: permission denied/, 'a name that has gone to somebody else is not theirs');
-	fails('cleo', train('h.visits', 0.8), qr/^54000: the grant of budget "patients" to "cleo" is exhausted/, 'a grant goes on where it was');
+	fails('cleo', train('h.visits', 0.8), qr/^54000: the grant of budget "patients" to "cleo" has too little epsilon left/, 'a grant goes on where it was');
 	says('cleo', train('h.visits', 0.25), '50', 'and is good for the rest');
 	says('dora', train('h.visits', 0.25), '50', 'so is that of a renamed role');
 	says('cleo', train('h.late', 0.125), '50', 'a relation that came after its registration is charged');
 	says('cleo', train('h.later', 0.125), '50', 'and one that reads it');
 	says('hospital', "SELECT epsilon, epsilon_spent FROM dp_budgets WHERE budget = 'patients'", '3|1', 'the account goes on');
-	fails('hospital', train('h.visits', 2.5), qr/^54000: budget "patients" is exhausted/, 'also for the owner');
-	fails('ben', "SELECT dp_logreg_train('ben.m', 'y', 'x', 2)", qr/^54000: budget "bens" is exhausted/, 'so do those of others');
+	fails('hospital', train('h.visits', 2.5), qr/^54000: budget "patients" has too little epsilon left/, 'also for the owner');
+	fails('ben', "SELECT dp_logreg_train('ben.m', 'y', 'x', 2)", qr/^54000: budget "bens" has too little epsilon left/, 'so do those of others');
 }
 holds();
 

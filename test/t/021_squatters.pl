@@ -34,7 +34,7 @@ my @types = ('oid', 'regclass', 'regrole', 'regtype', 'regproc', 'regprocedure',
 	'int2vector', 'oidvector');
 
 # Functions of ours that expressions of our scripts call. Squatters take any number of arguments, or others.
-my %ours = (dperm_budget_left => 'numeric, numeric, float8, numeric, numeric, numeric, numeric', dperm_may_spend => 'text, regclass');
+my %ours = (dperm_budget_left => 'numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric', dperm_may_spend => 'text, regclass');
 
 # What creates all of them in a schema. Each writes to the log, which no ROLLBACK takes back, and goes on.
 sub squat
@@ -141,7 +141,7 @@ sub as
 sub use_all
 {
 	my ($database, $what, $path) = @_;
-	my @views = map { "TABLE public.$_" } 'dp_budgets', 'dp_ledger', 'dp_protected';
+	my @views = map { "TABLE public.$_" } 'dp_budgets', 'dp_grants', 'dp_ledger', 'dp_protected';
 	my $tuned = q{public.dp_logreg_tune('private.visits', 'sick', '{age}'::pg_catalog.text[], 1, lambdas => '{0.1,1}'::pg_catalog.float8[]%s)};
 
 	foreach my $role ('hospital', 'postgres')

@@ -457,10 +457,10 @@ says('ana', "SELECT dp_budget_charge('twice', 0.5)", '');
 as('superuser', "DELETE FROM dp_budget_grants WHERE budget <> 'twice'"); # a row that is there already is not restored, nor is any other one with it
 restore('twice', qr/TABLE DATA public dp_budget_grants/, '--data-only');
 says('superuser', "SELECT count(*) FROM dp_budget_grants WHERE budget = 'twice'", 2, 'there are two rows');
-fails('ana', "SELECT dp_budget_charge('twice', 0.6)", qr/^54000: the grant of budget "twice" to "ana" is exhausted/, 'a grant that is restored again is the same grant');
+fails('ana', "SELECT dp_budget_charge('twice', 0.6)", qr/^54000: the grant of budget "twice" to "ana" has too little epsilon left/, 'a grant that is restored again is the same grant');
 says('ana', "SELECT dp_budget_charge('twice', 0.5)", '', 'and has what was left');
 fails('ana', "SELECT dp_budget_charge('twice', 0.01)", qr/^54000/);
-says('ana', "SELECT epsilon_granted, epsilon_used, epsilon_left FROM dp_budgets WHERE budget = 'twice'", '1|1|0', 'dp_budgets shows one grant');
+says('ana', "SELECT epsilon_granted, epsilon_spent, epsilon_left FROM dp_grants WHERE budget = 'twice'", '1|1|0', 'dp_grants shows one grant');
 says('hospital', "SELECT dp_grant('twice', 'ana', 2)", '', 'granted anew');
 says('superuser', "SELECT epsilon, spent_epsilon FROM dp_budget_grants WHERE budget = 'twice'", '2|1');
 

@@ -50,7 +50,7 @@ says('publisher', 'hospital', "SELECT dp_grant('publisher', 'ana', 1); SELECT dp
 caught_up();
 says('subscriber', 'superuser', $spent, '6', 'what is spent here stays');
 says('publisher', 'superuser', $spent, '0.5', 'and there');
-is(as('subscriber', 'ana', train(6)), '54000: budget "subscriber" is exhausted', 'subscriber: it stops at the limit');
+is(as('subscriber', 'ana', train(6)), '54000: budget "subscriber" has too little epsilon left', 'subscriber: it stops at the limit');
 
 # every statement that changes or removes a row of ours, in a database with such a publication
 my $all = 'all of it works';

@@ -93,7 +93,7 @@ $calm->safe_psql('postgres', qq{
 	-- fails for the rare row, which is left out then
 	CREATE FUNCTION o.rarely(x int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS \$\$ BEGIN RETURN x / (x - 50); END \$\$;
 	CREATE FUNCTION o.hold(id int) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS \$\$ BEGIN
-		IF id IN (1, 100) THEN WHILE NOT pg_try_advisory_xact_lock_shared(id) LOOP PERFORM pg_sleep(0.01); END LOOP; END IF;
+		IF id IN (1, 100) THEN WHILE NOT pg_try_advisory_lock_shared(id) LOOP PERFORM pg_sleep(0.01); END LOOP; END IF;
 		RETURN id % 2 = 0; END \$\$;
 	CREATE TABLE o.people (id int PRIMARY KEY, ill boolean, age float8, bmi float8, kind o.kind, grade o.grade, note text, spare text, remark text, reserve text, person int);
 	CREATE INDEX ON o.people (left(note, 9));
@@ -150,7 +150,7 @@ sub answers
 	{
 		$s->{handle}->pump until $s->{out} =~ /^done $s->{count}\n/m;
 		$s->{out} =~ s/^(.*?)^done $s->{count}\n//ms;
-		push @answers, $1;
+		push @answers, $1 =~ s/^NOTICE:  00000: the noise is larger than .* with (?:51 persons|100 rows|33 rows for each candidate)\nHINT:  .*\nLOCATION:  .*\n//mr;	# it is about the number of rows
 	}
 	return @answers;
 }
@@ -340,7 +340,7 @@ wait_for(at_row(100));
 @differences = ();
 say_to("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE application_name = 'caller'", @holders);
 my @cancelled = answers(@callers);
-like($cancelled[0], qr/ERROR:  57014: the call was cancelled/, 'cancelled: the call is answered');
+like($cancelled[0], qr/ERROR:  57014: /, 'cancelled: the call is answered');
 is($cancelled[1], $cancelled[0], 'cancelled: in the same way');
 wait_for($gone);
 compare('after', @callers);
@@ -398,16 +398,16 @@ sub seen
 }
 my ($rarely) = (say_to("SELECT 'o.rarely'::regproc::oid", @holders))[0] =~ /(\d+)/;
 sub lock_of { my ($lock) = @_; return map { qr/^at row 100: wild \Q$_\E: locktype=$lock .*pid=dperm / } 'pg_locks', 'pg_lock_status()' }
-plant('PERFORM pg_advisory_xact_lock_shared(4711)', '');
+plant('PERFORM pg_advisory_lock_shared(4711)', '');
 seen('a lock', lock_of('advisory .* objid=4711'));
-plant('NULL', 'SECURITY DEFINER SET track_functions = \'all\'');
-seen('a counter', qr/^(?:at row 100|after): wild pg_stat_user_functions: funcid=$rarely schemaname=o funcname=rarely calls=[01]$/, qr/^after: wild pg_stat_get_function_calls\($rarely\): pg_stat_get_function_calls=1$/);
 if ($statements)
 {
 	plant('PERFORM 4711', q{SECURITY DEFINER SET pg_stat_statements.track = 'all'});
-	seen('a statement', qr/^(?:at row 100|after): wild pg_stat_statements: /, qr/^(?:at row 100|after): wild pg_stat_statements\(/);
+	seen('a statement', qr/^(?:at row 100|after): wild pg_stat_statements: /);
+	say_to('SELECT pg_stat_statements_reset() IS NULL', @holders);
 }
-
+plant('NULL', 'SECURITY DEFINER SET track_functions = \'all\'');
+seen('a counter', qr/^(?:at row 100|after): wild pg_stat_user_functions: funcid=$rarely schemaname=o funcname=rarely calls=[01]$/, qr/^after: wild pg_stat_get_function_calls\($rarely\): pg_stat_get_function_calls=1$/);
 $_->{in} .= "\\q\n" foreach @callers, @holders;
 $_->{handle}->finish foreach @callers, @holders;
 $_->stop foreach $calm, $wild;

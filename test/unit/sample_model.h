@@ -82,7 +82,7 @@ same_model(const DpermModel *a, const DpermModel *b)
 		a->claim.shares[DPERM_SHARE_SLACK] == b->claim.shares[DPERM_SHARE_SLACK] &&
 		a->claim.shares[DPERM_SHARE_NOISE] == b->claim.shares[DPERM_SHARE_NOISE] && a->claim.shares[DPERM_SHARE_RELEASE] == b->claim.shares[DPERM_SHARE_RELEASE] &&
 		a->noise_scale == b->noise_scale && a->grid == b->grid &&
-		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) &&
+		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) && same_text(&a->budget, &b->budget) && a->entry == b->entry &&
 		same_text(&a->label, &b->label) && a->has_positive == b->has_positive && same_text(&a->positive, &b->positive);
 
 	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
@@ -246,6 +246,13 @@ sample_model(TestRandom *state, SampleModel *room)
 		m.positive = sample_literal("yes");
 	if (test_below(state, 3) == 0)
 		m.tuning = sample_tuning(state, m.claim.unit, m.rows, room->tuning);
+	if (!isinf(m.claim.epsilon) && test_below(state, 2))
+	{
+		m.budget = sample_literal("the \"budget\"");
+		m.entry = 1 + (int64_t) (test_random(state) >> (1 + test_below(state, 62)));
+		if (m.entry < 1)
+			m.entry = INT64_MAX;
+	}
 	return m;
 }
 

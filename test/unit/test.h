@@ -1,17 +1,12 @@
 /*
- * test.h: the harness of the unit tests. One program per file:
+ * test.h: the harness of the unit tests. One program per file, which runs its tests in their order:
  *
  *	TEST(adds_up)
  *	{
  *		CHECK(1 + 1 == 2);
  *	}
  *
- *	int
- *	main(void)
- *	{
- *		RUN(adds_up);
- *		return test_report();
- *	}
+ * A program that prepares something first defines TEST_OWN_MAIN, and calls test_main().
  */
 #ifndef DPERM_TEST_H
 #define DPERM_TEST_H
@@ -29,6 +24,26 @@ static int	test_passed;
 static int	test_failed;
 static int	test_complaints;
 static const char *test_name;
+
+/* A test of this program. */
+typedef struct TestEntry
+{
+	const char *name;
+	void		(*run) (void);
+	struct TestEntry *next;
+} TestEntry;
+
+static TestEntry *test_entries;
+
+/* Add a test behind the others. */
+static inline void
+test_add(TestEntry *entry)
+{
+	static TestEntry **end = &test_entries;
+
+	*end = entry;
+	end = &entry->next;
+}
 
 /* Record a check that did not hold. */
 static inline void
@@ -78,8 +93,32 @@ test_report(void)
 	return test_failed > 0 || test_passed == 0;
 }
 
-#define TEST(name) static void name(void)
-#define RUN(name) test_run(#name, name)
+/* Runs every test; the result is the exit code. */
+static inline int
+test_main(void)
+{
+	for (const TestEntry *entry = test_entries; entry; entry = entry->next)
+		test_run(entry->name, entry->run);
+	return test_report();
+}
+
+#ifndef TEST_OWN_MAIN
+int
+main(void)
+{
+	return test_main();
+}
+#endif
+
+#define TEST(function) \
+	static void function(void); \
+	static void __attribute__((constructor)) \
+	test_add_##function(void) \
+	{ \
+		static TestEntry entry = {#function, function, NULL}; \
+		test_add(&entry); \
+	} \
+	static void function(void)
 
 #define CHECK(condition) \
 	do { \

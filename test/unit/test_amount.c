@@ -159,16 +159,3 @@ TEST(becomes_the_nearest_double)
 	CHECK(dperm_amount_double(dperm_amount_up(1e-6, 24)) == 1e-6);
 	CHECK(dperm_amount_double(dperm_amount_up(0, 24)) == 0);
 }
-
-int
-main(void)
-{
-	RUN(rounds_what_was_written);
-	RUN(rounds_up_and_down_by_less_than_a_unit);
-	RUN(stops_at_the_largest);
-	RUN(reads_what_it_prints);
-	RUN(adds_exactly);
-	RUN(takes_shares);
-	RUN(becomes_the_nearest_double);
-	return test_report();
-}

@@ -706,23 +706,3 @@ TEST(knows_names)
 	CHECK(dperm_calibrate_analysis_parse("sharp", &analysis) && analysis == DPERM_ANALYSIS_SHARP);
 	CHECK(!dperm_calibrate_analysis_parse("sharper", &analysis));
 }
-
-int
-main(void)
-{
-	RUN(follows_the_formulas);
-	RUN(follows_the_formulas_in_shapes);
-	RUN(follows_the_paper_across_its_jump);
-	RUN(gives_known_numbers);
-	RUN(is_monotone);
-	RUN(bounds_the_tail_of_the_noise);
-	RUN(needs_no_noise_without_privacy);
-	RUN(has_a_plain_default);
-	RUN(removing_needs_half_the_noise);
-	RUN(gaussian_noise_is_enough);
-	RUN(chooses_lambda_by_the_criterion);
-	RUN(keeps_lambda_where_it_can);
-	RUN(refuses_bad_arguments);
-	RUN(knows_names);
-	return test_report();
-}

@@ -185,12 +185,3 @@ TEST(sums_gradients_within_its_bound)
 		free(rooms[1]);
 	}
 }
-
-int
-main(void)
-{
-	RUN(rounds_each_operation_within_its_bound);
-	RUN(takes_slopes_within_their_bound);
-	RUN(sums_gradients_within_its_bound);
-	return test_report();
-}

@@ -154,7 +154,7 @@ TEST(spends_by_what_is_known)
 	/* pure, for a budget without delta and with one */
 	CHECK(sums.epsilon.units == INT64_C(500000000000) && sums.delta.units == 0 && sums.delta.parts == 0 && sums.divergence.units == 0);
 	pure = dperm_charge_of(&spend, order);
-	CHECK(pure.delta.parts == 54211 && pure.direct.parts == 54211 && pure.divergence.units > 0);
+	CHECK(pure.delta.parts == 0 && pure.tail.parts == 54211 && pure.direct.parts == 54211 && pure.divergence.units > 0);
 
 	/* only epsilon and delta */
 	spend.delta = 1e-6;
@@ -167,7 +167,7 @@ TEST(spends_by_what_is_known)
 	spend.bound = false;
 	spend.output = true;
 	gaussian = dperm_charge_of(&spend, order);
-	CHECK(dperm_amount_double(gaussian.delta) == 1e-6 && gaussian.direct.parts == 54211);
+	CHECK(dperm_amount_double(gaussian.delta) == 1e-6 && gaussian.tail.parts == 0 && gaussian.direct.parts == 54211);
 	CHECK(dperm_amount_compare(gaussian.divergence, pure.divergence) < 0);
 
 	/* either: the larger of both */
@@ -184,14 +184,4 @@ TEST(spends_by_what_is_known)
 	spend.output = spend.objective = false;
 	sums = dperm_charge_of(&spend, order);
 	CHECK(dperm_amount_double(sums.direct) == 1e-6);
-}
-
-int
-main(void)
-{
-	RUN(covers_any_number_of_rows);
-	RUN(never_wraps_around);
-	RUN(curves_grow);
-	RUN(spends_by_what_is_known);
-	return test_report();
 }

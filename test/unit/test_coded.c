@@ -2,6 +2,7 @@
  * test_coded.c: a pass over coded rows against a pass over the vectors that they stand for, in any
  * grouping, and within the rounding bound of the certificate.
  */
+#define TEST_OWN_MAIN
 #include "unit/coded.h"
 
 #include "core/solve/moments.h"
@@ -246,11 +247,10 @@ TEST(rounds_within_its_bound)
 int
 main(void)
 {
+	int			result;
+
 	plain_room = malloc(sizeof(double) * dperm_moments_room(SAMPLE_DIM_MAX, true));
-	RUN(agrees_with_vectors);
-	RUN(merges);
-	RUN(adds_every_step_th_row);
-	RUN(rounds_within_its_bound);
+	result = test_main();
 	free(plain_room);
-	return test_report();
+	return result;
 }

@@ -2,6 +2,7 @@
  * test_compact.c: rows in their compact form: how far off they are, that nothing else is written or read, and passes over
  * them against passes over what they stand for.
  */
+#define TEST_OWN_MAIN
 #include "unit/coded.h"
 
 #include <float.h>
@@ -130,9 +131,10 @@ TEST(passes_over_compact_rows)
 int
 main(void)
 {
+	int			result;
+
 	plain_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
-	RUN(keeps_rows_within_half_a_unit);
-	RUN(passes_over_compact_rows);
+	result = test_main();
 	free(plain_room);
-	return test_report();
+	return result;
 }

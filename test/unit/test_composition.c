@@ -23,9 +23,9 @@ pure(double epsilon)
 	return (DpermRelease) {.epsilon = epsilon, .curve = DPERM_CURVE_PURE};
 }
 
-/* A release of Gaussian noise; its own epsilon and delta are what the law has. */
-static DpermRelease
-gaussian(double mu, double delta)
+/* The least epsilon at which something that falls with it is at most delta. */
+static double
+invert(double (*delta_at) (const void *arg, double epsilon), const void *arg, double delta)
 {
 	double		low = 0;
 	double		high = 1000;
@@ -34,12 +34,27 @@ gaussian(double mu, double delta)
 	{
 		double		middle = (low + high) / 2;
 
-		if (dperm_gaussian_delta(mu, middle) > delta)
+		if (delta_at(arg, middle) > delta)
 			low = middle;
 		else
 			high = middle;
 	}
-	return (DpermRelease) {.epsilon = high, .delta = delta, .curve = DPERM_CURVE_SHIFT, .mu = mu};
+	return high;
+}
+
+static double
+gaussian_delta_at(const void *mu, double epsilon)
+{
+	return dperm_gaussian_delta(*(const double *) mu, epsilon);
+}
+
+/* A release of Gaussian noise; its own epsilon and delta are what the law has. */
+static DpermRelease
+gaussian(double mu, double delta)
+{
+	return (DpermRelease) {
+		.epsilon = invert(gaussian_delta_at, &mu, delta), .delta = delta, .curve = DPERM_CURVE_SHIFT, .mu = mu
+	};
 }
 
 /* A release of which nothing else is known. */
@@ -68,25 +83,6 @@ static DpermComposed
 repeat(DpermRelease release, int times, double delta)
 {
 	return compose(&release, 1, times, delta, true);
-}
-
-/* The least epsilon at which something that falls with it is at most delta. */
-static double
-invert(double (*delta_at) (const void *arg, double epsilon), const void *arg, double delta)
-{
-	double		low = 0;
-	double		high = 1000;
-
-	while (high - low > 1e-9)
-	{
-		double		middle = (low + high) / 2;
-
-		if (delta_at(arg, middle) > delta)
-			low = middle;
-		else
-			high = middle;
-	}
-	return high;
 }
 
 TEST(orders_are_a_list)
@@ -379,12 +375,6 @@ TEST(published_numbers)
 }
 
 /* --------------------------------------------------------------- totals */
-
-static double
-gaussian_delta_at(const void *mu, double epsilon)
-{
-	return dperm_gaussian_delta(*(const double *) mu, epsilon);
-}
 
 /* Gaussian releases together are one of a larger mean. */
 TEST(gaussians_against_the_exact_law)
@@ -756,26 +746,4 @@ TEST(models_without_a_curve)
 	CHECK(dperm_model_release(&model).curve == DPERM_CURVE_REPLACE);
 	model.claim.epsilon = INFINITY;
 	CHECK(isinf(dperm_model_release(&model).epsilon));
-}
-
-int
-main(void)
-{
-	RUN(orders_are_a_list);
-	RUN(pure_is_randomised_response);
-	RUN(gaussian_curves_are_integrals);
-	RUN(curves_grow);
-	RUN(curves_hold_for_objective_perturbation);
-	RUN(published_numbers);
-	RUN(gaussians_against_the_exact_law);
-	RUN(pure_against_optimal_composition);
-	RUN(mixtures_against_all_outcomes);
-	RUN(part_may_be_summed);
-	RUN(sums);
-	RUN(tails_add_up);
-	RUN(faults);
-	RUN(order_does_not_matter);
-	RUN(models_have_curves);
-	RUN(models_without_a_curve);
-	return test_report();
 }

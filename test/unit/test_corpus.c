@@ -53,10 +53,3 @@ TEST(certifies_the_corpus)
 		closedir(folder);
 	CHECK(tables >= 8);
 }
-
-int
-main(void)
-{
-	RUN(certifies_the_corpus);
-	return test_report();
-}

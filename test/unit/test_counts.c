@@ -631,27 +631,3 @@ TEST(bins_of_decisions)
 		CHECK(dperm_counts_cell(NAN, false, bins) == bins);
 	}
 }
-
-int
-main(void)
-{
-	RUN(cells_of_decisions);
-	RUN(bins_of_decisions);
-	RUN(noise_has_its_law);
-	RUN(other_scales_are_told_apart);
-	RUN(cells_are_independent);
-	RUN(neighbours_are_within_epsilon);
-	RUN(removed_rows_are_within_epsilon);
-	RUN(noise_of_persons_has_its_law);
-	RUN(persons_are_within_epsilon);
-	RUN(persons_are_shown_whole);
-	RUN(infinite_epsilon_adds_nothing);
-	RUN(variance_is_that_of_the_law);
-	RUN(count_interval_is_exact);
-	RUN(metrics_by_hand);
-	RUN(intervals_follow_the_delta_method);
-	RUN(certainty_needs_rows);
-	RUN(odd_cells);
-	RUN(intervals_cover);
-	return test_report();
-}

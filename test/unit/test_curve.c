@@ -300,16 +300,3 @@ TEST(merged_bins_are_coarse_bins)
 		CHECK(memcmp(fine, coarse, sizeof(int64_t) * 2 * (size_t) bins) == 0);
 	}
 }
-
-int
-main(void)
-{
-	RUN(area_is_mann_whitney);
-	RUN(area_at_its_ends);
-	RUN(settled_counts_are_the_nearest);
-	RUN(interval_follows_the_delta_method);
-	RUN(intervals_cover);
-	RUN(bins_follow_rows_and_epsilon);
-	RUN(merged_bins_are_coarse_bins);
-	return test_report();
-}

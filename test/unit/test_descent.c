@@ -148,13 +148,3 @@ TEST(promises_steps_that_scale)
 	CHECK_NEAR((double) dperm_descent_steps(1e-4, 1, 100, 1e-20) / base, 1.7, 0.4);
 	CHECK(dperm_descent_steps(1e-10, 75, 2e5, 1e-10) < INT64_C(300000000));
 }
-
-int
-main(void)
-{
-	RUN(arrives_within_its_steps);
-	RUN(refines_in_few_steps);
-	RUN(certifies_weights_that_doubles_cannot);
-	RUN(promises_steps_that_scale);
-	return test_report();
-}

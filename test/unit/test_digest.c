@@ -135,13 +135,3 @@ TEST(is_even)
 	for (int bit = 0; bit < 64; bit++)
 		CHECK(set[bit] > ROWS / 2 - 1500 && set[bit] < ROWS / 2 + 1500);
 }
-
-int
-main(void)
-{
-	RUN(tells_rows_apart);
-	RUN(sums_tell_sets_apart);
-	RUN(holds_against_differences);
-	RUN(is_even);
-	return test_report();
-}

@@ -417,21 +417,3 @@ TEST(ends_on_zero_bits)
 	CHECK(dperm_draw_below(&e, 3) == 0);
 	CHECK(isfinite(dperm_draw_exponential(&e)));
 }
-
-int
-main(void)
-{
-	RUN(words_and_bits_are_the_stream);
-	RUN(below_is_uniform);
-	RUN(below_rejects_exactly_the_excess);
-	RUN(exp_minus_has_its_probability);
-	RUN(discrete_laplace_has_its_law);
-	RUN(discrete_laplace_of_large_scale);
-	RUN(exponential_and_normal_have_their_laws);
-	RUN(gamma_sphere_has_its_law);
-	RUN(reports_a_failed_source);
-	RUN(repeats_itself);
-	RUN(wipes);
-	RUN(ends_on_zero_bits);
-	return test_report();
-}

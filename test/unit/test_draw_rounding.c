@@ -297,14 +297,3 @@ TEST(exponentials_are_relatively_exact)
 		CHECK(fabsl(x - ideal) <= 8 * 0x1p-53L * ideal);
 	}
 }
-
-int
-main(void)
-{
-	RUN(noise_is_close_to_the_ideal_draw);
-	RUN(noise_in_shapes_is_close_to_the_ideal_draw);
-	RUN(noise_of_a_large_group_is_close_to_the_ideal_draw);
-	RUN(gaussian_noise_is_close_to_the_ideal_draw);
-	RUN(exponentials_are_relatively_exact);
-	return test_report();
-}

@@ -308,16 +308,3 @@ TEST(the_exact_sum_is_exact)
 	x[1] = nextafter(0.8, 0);
 	CHECK(exact_in_ball(x, 2));
 }
-
-int
-main(void)
-{
-	RUN(the_exact_sum_is_exact);
-	RUN(stays_in_the_ball);
-	RUN(stays_in_the_ball_when_long);
-	RUN(stays_in_the_ball_against_rounding);
-	RUN(takes_length_one_as_it_is);
-	RUN(zeroes_what_is_not_a_number);
-	RUN(zero_stays_zero);
-	return test_report();
-}

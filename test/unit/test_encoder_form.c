@@ -1,6 +1,7 @@
 /*
  * test_encoder_form.c: the binary form of an encoder, exact and against hostile bytes.
  */
+#define TEST_OWN_MAIN
 #include "unit/sample_encoder.h"
 
 #include "core/base/bytes.h"
@@ -333,16 +334,8 @@ TEST(reads_no_byte_too_many)
 int
 main(void)
 {
-	RUN(round_trips);
-	RUN(is_the_documented_form);
-	RUN(writes_equal_ranges_once);
-	RUN(fits_its_arena);
-	RUN(refuses_other_lengths);
-	RUN(survives_flipped_bytes);
-	RUN(checks_names);
-	RUN(finds_doubles_among_many);
-	RUN(runs_out_of_memory_in_peace);
-	RUN(reads_no_byte_too_many);
+	int			result = test_main();
+
 	free(memory);
-	return test_report();
+	return result;
 }

@@ -438,23 +438,3 @@ TEST(refuses_what_is_out_of_range)
 			   "kernel parameters require a kernel");
 	CHECK_TEXT(dperm_encoder_fault(&empty), "the number of features is out of range");
 }
-
-int
-main(void)
-{
-	RUN(stays_in_the_ball);
-	RUN(fills_the_ball);
-	RUN(maps_numbers_and_times);
-	RUN(keeps_the_order_of_numbers);
-	RUN(maps_boxes);
-	RUN(bounds_the_coordinates_of_boxes);
-	RUN(keeps_to_the_bounds_of_boxes);
-	RUN(takes_short_boxes_as_numbers);
-	RUN(maps_booleans_and_categories);
-	RUN(leaves_missing_values_out);
-	RUN(turns_with_the_sign);
-	RUN(maps_the_blocks_with_a_kernel);
-	RUN(names_coordinates);
-	RUN(refuses_what_is_out_of_range);
-	return test_report();
-}

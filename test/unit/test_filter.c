@@ -102,7 +102,7 @@ known_cost(const Law *law, double order)
 {
 	DpermFilterSums cost = {.epsilon = dperm_amount_up(epsilon_of(law), 12), .divergence = dperm_amount_up(divergence(law, order), 15)};
 
-	cost.delta = cost.direct = dperm_amount_up(DPERM_FILTER_TAIL, 24);
+	cost.tail = cost.direct = dperm_amount_up(DPERM_FILTER_TAIL, 24);
 	return cost;
 }
 
@@ -113,6 +113,7 @@ bound_cost(double epsilon, double delta, double order)
 	DpermFilterSums cost = dperm_filter_pure(epsilon, order);
 
 	cost.delta = cost.direct = dperm_amount_up(delta, 24);
+	cost.tail = (DpermAmount) {0, 0};
 	return cost;
 }
 
@@ -179,7 +180,7 @@ TEST(order_is_the_best_for_gaussian_noise)
 TEST(sums_without_delta)
 {
 	DpermFilter filter = filter_of(1, 0);
-	DpermFilterSums spent = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+	DpermFilterSums spent = {.epsilon = {0, 0}};
 	DpermFilterSums tenth = dperm_filter_pure(0.1, 0);
 	DpermFilterSums least = dperm_filter_pure(1e-12, 0);
 	DpermFilterSums more;
@@ -208,8 +209,8 @@ TEST(either_rule)
 	DpermAmount half = dperm_amount_share(filter.delta, 1, 2);
 	DpermAmount eighth = dperm_amount_share(filter.delta, 1, 8);
 	DpermAmount much = dperm_amount_up(1000, 0);
-	DpermFilterSums a = {filter.epsilon, half, much, filter.delta};
-	DpermFilterSums b = {much, filter.delta, limit, eighth};
+	DpermFilterSums a = {filter.epsilon, half, much, filter.delta, {0, 0}};
+	DpermFilterSums b = {much, filter.delta, limit, eighth, filter.delta};
 	DpermFilterSums over;
 
 	CHECK(dperm_filter_allows(&filter, &a));
@@ -218,6 +219,11 @@ TEST(either_rule)
 	CHECK(!dperm_filter_allows(&filter, &over));
 	over = a, over.delta = dperm_amount_add(a.delta, one);
 	CHECK(!dperm_filter_allows(&filter, &over));
+	/* tails count as deltas do */
+	over = a, over.tail = one;
+	CHECK(!dperm_filter_allows(&filter, &over));
+	over.delta = dperm_amount_less(a.delta, one);
+	CHECK(dperm_filter_allows(&filter, &over));
 	over = b, over.divergence = dperm_amount_add(b.divergence, one);
 	CHECK(!dperm_filter_allows(&filter, &over));
 	over = b, over.direct = dperm_amount_add(b.direct, one);
@@ -232,7 +238,7 @@ TEST(left_is_the_largest)
 	{
 		double		epsilon = exp(-3 + 6.0 * rand() / RAND_MAX);
 		DpermFilter filter = filter_of(epsilon, i % 4 ? exp(-25 + 15.0 * rand() / RAND_MAX) : 0);
-		DpermFilterSums spent = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+		DpermFilterSums spent = {.epsilon = {0, 0}};
 		DpermFilterSums each = dperm_filter_pure(epsilon * exp(-6.0 * rand() / RAND_MAX), filter.order);
 		DpermAmount left;
 		DpermFilterSums next;
@@ -393,7 +399,7 @@ TEST(adversaries_stay_within_delta)
 		double		epsilon = epsilons[i % 3];
 		double		delta = deltas[i / 3 % 3];
 		DpermFilter filter = filter_of(epsilon, delta);
-		DpermFilterSums nothing = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+		DpermFilterSums nothing = {.epsilon = {0, 0}};
 		Law			pool[3];
 		double		reached;
 
@@ -425,7 +431,7 @@ best_strategy(const DpermFilter *filter, double epsilon, double size, int *small
 	static bool allowed[MOST + 2][MOST_LARGE + 2];
 	DpermFilterSums costs[] = {dperm_filter_pure(size, filter->order), dperm_filter_pure(RATIO * size, filter->order)};
 	double		high[] = {1 / (1 + exp(-size)), 1 / (1 + exp(-RATIO * size))};
-	DpermFilterSums small = {{0, 0}, {0, 0}, {0, 0}, {0, 0}};
+	DpermFilterSums small = {.epsilon = {0, 0}};
 
 	*small_ones = 0;
 	for (int i = 0; i <= MOST; i++)
@@ -469,18 +475,4 @@ TEST(no_strategy_of_small_releases_gets_beyond_delta)
 
 	/* far more than the fifty that sums allow; and all losses were in range */
 	CHECK(small_ones > 100 && small_ones < MOST);
-}
-
-int
-main(void)
-{
-	RUN(limit_converts_to_its_share);
-	RUN(order_is_the_best_for_gaussian_noise);
-	RUN(sums_without_delta);
-	RUN(either_rule);
-	RUN(left_is_the_largest);
-	RUN(best_order_is_no_filter);
-	RUN(adversaries_stay_within_delta);
-	RUN(no_strategy_of_small_releases_gets_beyond_delta);
-	return test_report();
 }

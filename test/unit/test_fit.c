@@ -1,6 +1,7 @@
 /*
  * test_fit.c: the mechanism as a whole: what it releases, and what it refuses to.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include <float.h>
@@ -28,6 +29,23 @@ static DpermMatrix sample_matrix;
 static TestEntropy source;
 static DpermEntropy entropy;
 
+/* Calibrate a fit for its setup. */
+static void
+calibrate(DpermFit *fit)
+{
+	const char *why;
+
+	CHECK(dperm_calibrate(&fit->setup, &fit->calibration, &why) == DPERM_OK);
+}
+
+/* Nothing is left of what was there. */
+static void
+check_wiped(const double *memory, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		CHECK(memory[i] == 0);
+}
+
 /* A fit over rows in memory; every tenth of them is the sample. */
 static DpermFit
 make_fit(DpermLossKind kind, DpermMethod method, double epsilon, double lambda)
@@ -36,7 +54,6 @@ make_fit(DpermLossKind kind, DpermMethod method, double epsilon, double lambda)
 	DpermLoss	loss = {kind, kind == DPERM_LOSS_LOGISTIC ? 0 : 0.5};
 	Rows		rows = {.loss = loss, .dim = DIM, .count = COUNT, .data = data};
 	Rows		some = {.loss = loss, .dim = DIM, .count = COUNT / 10, .data = sample_data};
-	const char *why;
 	DpermFit	fit = {
 		.setup = {.loss = loss, .method = method, .epsilon = epsilon, .lambda = lambda,
 			.rows = COUNT, .dim = DIM},
@@ -49,7 +66,7 @@ make_fit(DpermLossKind kind, DpermMethod method, double epsilon, double lambda)
 	matrix = rows_matrix(&rows, &chunk, moments_room);
 	sample_matrix = rows_matrix(&some, &sample_chunk, sample_room);
 	test_entropy_init(&entropy, &source, 52);
-	CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+	calibrate(&fit);
 	return fit;
 }
 
@@ -168,8 +185,7 @@ TEST(releases_on_the_grid)
 				CHECK(weights[j] != again[j]);
 
 			/* the noise does not stay behind */
-			for (size_t i = 0; i < dperm_fit_room(DIM); i++)
-				CHECK(fit_room[i] == 0);
+			check_wiped(fit_room, dperm_fit_room(DIM));
 		}
 }
 
@@ -197,7 +213,6 @@ TEST(releases_the_tilted_minimum)
 		{
 			DpermFit	fit = make_fit((DpermLossKind) (round % 3), DPERM_METHOD_OBJECTIVE, 0.5, 0.1);
 			Rows		rows = all_rows(&fit);
-			const char *why;
 			double		weights[DIM];
 			double		tilt[DIM];
 			long double gradient[DIM];
@@ -206,11 +221,10 @@ TEST(releases_the_tilted_minimum)
 			fit.setup.delta = way / 2 ? 1e-4 : 0;
 			fit.setup.noise = way % 2 ? shaped_noise((DpermNoiseLaw) (way / 2)) : NULL;
 			fit.setup.neighbours = (DpermNeighbours) (round / 3 % 2);
-			CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+			calibrate(&fit);
 			test_entropy_init(&entropy, &source, 300 + (uint64_t) round);
 			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
-			for (size_t i = 0; i < dperm_fit_room(DIM); i++)
-				CHECK(fit_room[i] == 0);
+			check_wiped(fit_room, dperm_fit_room(DIM));
 			reach = (1 + fit.calibration.lambda) *
 				(fit.calibration.residual + 60 * DIM * fit.calibration.grid * (double) fit.calibration.release_scale);
 			for (int other = 0; other < 4; other++)
@@ -235,7 +249,6 @@ TEST(releases_the_minimum_and_noise)
 		{
 			DpermFit	fit = make_fit((DpermLossKind) (round % 3), DPERM_METHOD_OUTPUT, 0.5, 0.1);
 			Rows		rows = all_rows(&fit);
-			const char *why;
 			double		weights[DIM];
 			double		noise[DIM];
 			double		without[DIM];
@@ -245,7 +258,7 @@ TEST(releases_the_minimum_and_noise)
 			fit.setup.delta = law ? 1e-4 : 0;
 			fit.setup.noise = round % 2 ? shaped_noise((DpermNoiseLaw) law) : NULL;
 			fit.setup.neighbours = (DpermNeighbours) (round / 3 % 2);
-			CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+			calibrate(&fit);
 			test_entropy_init(&entropy, &source, 400 + (uint64_t) round);
 			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
 			reach = (1 + fit.calibration.lambda) *
@@ -269,11 +282,10 @@ TEST(fails_when_entropy_does)
 		DpermFit	fit = make_fit(DPERM_LOSS_HUBER, (DpermMethod) method, 0.5, 0.1);
 		double		weights[DIM];
 		int64_t		fills;
-		const char *why;
 
 		fit.setup.noise = way == 2 ? shaped_noise(DPERM_LAW_NORM) : NULL;
 		fit.setup.delta = way > 2 ? 1e-5 : 0;
-		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+		calibrate(&fit);
 
 		/* how many fills a good run takes */
 		source.fail_at = INT64_MAX;
@@ -405,8 +417,7 @@ TEST(asks_no_more_at_the_end)
 			CHECK(asked > 1);
 			CHECK(!dperm_fit_next(&fitting, &ask));
 			CHECK(dperm_fit_end(&fitting) == DPERM_OK);
-			for (size_t i = 0; i < dperm_fit_room(DIM); i++)
-				CHECK(fit_room[i] == 0);
+			check_wiped(fit_room, dperm_fit_room(DIM));
 		}
 }
 
@@ -480,10 +491,8 @@ TEST(asks_nothing_without_entropy)
 		dperm_fit_start(&fitting, &fit, weights, fit_room);
 		CHECK(!dperm_fit_next(&fitting, &ask));
 		CHECK(dperm_fit_end(&fitting) == DPERM_NO_ENTROPY);
-		for (int j = 0; j < DIM; j++)
-			CHECK(weights[j] == 0);
-		for (size_t i = 0; i < dperm_fit_room(DIM); i++)
-			CHECK(fit_room[i] == 0);
+		check_wiped(weights, DIM);
+		check_wiped(fit_room, dperm_fit_room(DIM));
 	}
 }
 
@@ -507,10 +516,8 @@ TEST(ends_at_a_fault)
 		fitting.status = DPERM_BAD_FORMAT;
 		CHECK(!dperm_fit_next(&fitting, &ask));
 		CHECK(dperm_fit_end(&fitting) == DPERM_BAD_FORMAT);
-		for (int j = 0; j < DIM; j++)
-			CHECK(weights[j] == 0);
-		for (size_t i = 0; i < dperm_fit_room(DIM); i++)
-			CHECK(fit_room[i] == 0);
+		check_wiped(weights, DIM);
+		check_wiped(fit_room, dperm_fit_room(DIM));
 	}
 }
 
@@ -546,7 +553,6 @@ TEST(starts_from_few_rows)
 			DpermKeep	keep;
 			DpermMatrix all;
 			DpermMatrix some;
-			const char *why;
 			double		weights[3][DIM];
 			int			calls[3] = {0};
 
@@ -562,7 +568,7 @@ TEST(starts_from_few_rows)
 						row[j] = -row[j];
 			}
 			fit.setup.rows = MANY;
-			CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+			calibrate(&fit);
 			matrix = dperm_matrix_of(&keep, &layout, fit.setup.loss);
 			matrix.room = moments_room;
 			all = some = matrix;
@@ -616,7 +622,6 @@ TEST(corrects_compact_rows)
 				DpermFit	fit = make_fit((DpermLossKind) kind, DPERM_METHOD_OBJECTIVE, INFINITY, lambda);
 				DpermKeep	keep;
 				DpermMatrix compact;
-				const char *why;
 				double		without[DIM];
 				double		weights[DIM];
 				long double gradient[DIM];
@@ -640,7 +645,7 @@ TEST(corrects_compact_rows)
 					dperm_compact_put(&layout, wrong ? other : row, dperm_keep_row(&keep, dperm_keep_offer(&keep)));
 				}
 				fit.setup.rows = MANY;
-				CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+				calibrate(&fit);
 				matrix = (DpermMatrix) {.loss = fit.setup.loss, .dim = DIM, .count = MANY, .chunk_rows = MANY,
 					.chunks = &whole, .room = moments_room};
 				compact = dperm_matrix_of(&keep, &layout, fit.setup.loss);
@@ -661,14 +666,13 @@ TEST(corrects_compact_rows)
 				/* the same with noise, which tilts both problems */
 				fit.setup.epsilon = 1;
 				fit.setup.lambda = fmax(lambda, 1e-4);
-				CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+				calibrate(&fit);
 				for (int way = 0; way < 2; way++)
 				{
 					test_entropy_init(&entropy, &source, 58);
 					fit.sample = way ? &compact : NULL;
 					CHECK(run_fit(&fit, way ? weights : without, room) == DPERM_OK);
-					for (size_t i = 0; i < dperm_fit_room(DIM); i++)
-						CHECK(room[i] == 0);
+					check_wiped(room, dperm_fit_room(DIM));
 				}
 				for (int j = 0; j < DIM; j++)
 					CHECK_NEAR(weights[j], without[j], 4 * fit.calibration.residual + 2 * fit.calibration.grid);
@@ -693,7 +697,6 @@ TEST(fits_at_large)
 		.data = small};
 		DpermMatrix at_large;
 		double	   *piece;
-		const char *why;
 		DpermFit	fit = {.entropy = &entropy};
 
 		if (loss.kind != DPERM_LOSS_LOGISTIC)
@@ -706,7 +709,7 @@ TEST(fits_at_large)
 			.epsilon = test_below(&state, 3) ? pow(10, -3 + 5.69 * test_uniform(&state)) : INFINITY,
 			.lambda = pow(10, -10 + 11 * test_uniform(&state)), .rows = rows.count, .dim = rows.dim
 		};
-		CHECK(dperm_calibrate(&fit.setup, &fit.calibration, &why) == DPERM_OK);
+		calibrate(&fit);
 		at_large.rough = dperm_fit_rough(&fit);
 		CHECK(oracle_fit(oracle_of(&at_large), &fit, weights, fit_room) == DPERM_OK);
 	}
@@ -715,27 +718,14 @@ TEST(fits_at_large)
 int
 main(void)
 {
+	int			result;
+
 	fit_room = malloc(sizeof(double) * dperm_fit_room(8));
 	moments_room = malloc(sizeof(double) * dperm_moments_room(8, true));
 	sample_room = malloc(sizeof(double) * dperm_moments_room(DIM, true));
-	RUN(is_deterministic_without_noise);
-	RUN(does_not_depend_on_the_sample);
-	RUN(takes_rows_in_chunks);
-	RUN(releases_on_the_grid);
-	RUN(releases_the_tilted_minimum);
-	RUN(releases_the_minimum_and_noise);
-	RUN(fails_when_entropy_does);
-	RUN(passes_faults_of_the_oracle_on);
-	RUN(survives_a_useless_sample);
-	RUN(asks_no_more_at_the_end);
-	RUN(fits_several_at_once);
-	RUN(asks_nothing_without_entropy);
-	RUN(ends_at_a_fault);
-	RUN(starts_from_few_rows);
-	RUN(corrects_compact_rows);
-	RUN(fits_at_large);
+	result = test_main();
 	free(fit_room);
 	free(moments_room);
 	free(sample_room);
-	return test_report();
+	return result;
 }

@@ -339,17 +339,3 @@ TEST(maps_a_row_alike_in_every_slot)
 	free(wide);
 	free(out);
 }
-
-int
-main(void)
-{
-	RUN(maps_a_row_alike_in_every_slot);
-	RUN(converges_at_the_theoretical_rate);
-	RUN(orthogonal_features_have_lower_error);
-	RUN(has_norm_one);
-	RUN(gaussian_rows_are_orthogonal);
-	RUN(makes_the_same_frequencies_everywhere);
-	RUN(extends_what_fewer_features_begin);
-	RUN(polls_while_it_makes_them);
-	return test_report();
-}

@@ -92,14 +92,3 @@ TEST(holds_at_the_limits)
 			CHECK(dperm_gaussian_average_delta(1 / two, ends[i]) <= small[j]);
 		}
 }
-
-int
-main(void)
-{
-	RUN(delta_is_the_divergence);
-	RUN(delta_has_known_values);
-	RUN(sigma_is_the_least);
-	RUN(falls);
-	RUN(holds_at_the_limits);
-	return test_report();
-}

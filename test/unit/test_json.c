@@ -235,19 +235,3 @@ TEST(refuses_misuse)
 	dperm_json_open(&r, "1", 1);
 	CHECK(!dperm_json_element(&r));
 }
-
-int
-main(void)
-{
-	RUN(takes_the_standard);
-	RUN(refuses_everything_else);
-	RUN(refuses_every_prefix);
-	RUN(survives_any_byte);
-	RUN(nests_only_so_deep);
-	RUN(reads_numbers);
-	RUN(reads_integers);
-	RUN(unescapes_strings);
-	RUN(stops_for_good);
-	RUN(refuses_misuse);
-	return test_report();
-}

@@ -198,14 +198,3 @@ TEST(deals_a_chunk_out_in_stripes)
 		free(memory);
 	}
 }
-
-int
-main(void)
-{
-	RUN(keeps_every_stride_th_row);
-	RUN(shrinks_when_told);
-	RUN(keeps_nothing_without_room);
-	RUN(wastes_no_room);
-	RUN(deals_a_chunk_out_in_stripes);
-	return test_report();
-}

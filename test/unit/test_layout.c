@@ -284,14 +284,3 @@ TEST(codes_every_coordinate)
 				CHECK(restored[i] == 0);
 		}
 }
-
-int
-main(void)
-{
-	RUN(lays_out_what_the_encoder_makes);
-	RUN(forgets_the_row_before);
-	RUN(maps_kernels_by_block);
-	RUN(rounds_a_row_alike_everywhere);
-	RUN(codes_every_coordinate);
-	return test_report();
-}

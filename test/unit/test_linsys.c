@@ -1,6 +1,7 @@
 /*
  * test_linsys.c: Cholesky factors around the panel boundaries.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include <float.h>
@@ -164,17 +165,16 @@ TEST(refuses_indefinite_matrices)
 int
 main(void)
 {
+	int			result;
+
 	a = malloc(sizeof(double) * DIM_MAX * DIM_MAX);
 	factor = malloc(sizeof(double) * DIM_MAX * DIM_MAX);
 	right = malloc(sizeof(double) * DIM_MAX);
 	x = malloc(sizeof(double) * DIM_MAX);
-	RUN(solves_at_every_size);
-	RUN(factors_small_matrices);
-	RUN(takes_nearly_singular_matrices);
-	RUN(refuses_indefinite_matrices);
+	result = test_main();
 	free(a);
 	free(factor);
 	free(right);
 	free(x);
-	return test_report();
+	return result;
 }

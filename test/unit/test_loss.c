@@ -235,18 +235,3 @@ TEST(knows_names)
 	CHECK(!dperm_loss_parse("", &kind));
 	CHECK(!dperm_loss_parse("Huber", &kind));
 }
-
-int
-main(void)
-{
-	RUN(follows_the_definitions);
-	RUN(has_consistent_derivatives);
-	RUN(slope_is_lipschitz);
-	RUN(attains_its_curvature_bound);
-	RUN(knows_hand_computed_values);
-	RUN(survives_the_ends);
-	RUN(agrees_in_blocks);
-	RUN(survives_full_blocks);
-	RUN(knows_names);
-	return test_report();
-}

@@ -2,6 +2,7 @@
  * test_matrix.c: rows in memory as an oracle: in chunks and stripes, all of them or every step-th,
  * against a plain pass over the rows that count.
  */
+#define TEST_OWN_MAIN
 #include "unit/coded.h"
 
 #include "core/solve/matrix.h"
@@ -193,10 +194,10 @@ TEST(polls)
 int
 main(void)
 {
+	int			result;
+
 	plain_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
-	RUN(reads_what_is_kept);
-	RUN(reads_plain_chunks);
-	RUN(polls);
+	result = test_main();
 	free(plain_room);
-	return test_report();
+	return result;
 }

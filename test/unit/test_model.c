@@ -1,11 +1,12 @@
 /*
  * test_model.c: what a valid model is, its binary form, and the guarantee in words.
  */
+#define TEST_OWN_MAIN
 #include "core/base/limits.h"
 #include "unit/sample_model.h"
 
 #define BINARY_MAX SAMPLE_MODEL_BINARY
-#define HEADER 127
+#define HEADER 139
 #define GUARANTEE_MAX 4096
 
 static void *memory;
@@ -305,6 +306,12 @@ TEST(checks_every_field)
 	CHECK_BROKEN((m.tuning = sample_literal(tuned), m.tuning.len--),
 				 "tuning is not in the form that this version of dperm writes");
 	CHECK_BROKEN((m.tuning = sample_literal(held), m.rows = DPERM_ROWS_MAX), "");
+	CHECK_BROKEN((m.budget = sample_literal("b"), m.entry = 1), "");
+	CHECK_BROKEN((m.budget = sample_literal("b"), m.entry = -1), "the entry of the ledger is out of range");
+	CHECK_BROKEN(m.budget = sample_literal("b"), "the entry of the ledger is out of range");
+	CHECK_BROKEN(m.entry = 1, "the entry of the ledger is out of range");
+	CHECK_BROKEN((m.budget = (DpermText) {"a\0b", 3}, m.entry = 1), "the name of the budget contains a zero byte");
+	CHECK_BROKEN((m.budget = sample_literal("b"), m.budget.len = (1 << 18) + 1, m.entry = 1), "the name of the budget is too long");
 	CHECK_BROKEN(m.claim.unit = DPERM_UNIT_PERSON, "");
 	CHECK_BROKEN((m.claim.unit = DPERM_UNIT_PERSON, m.analysis = DPERM_ANALYSIS_PAPER),
 				 "the analysis of the paper supports rows, not persons");
@@ -516,18 +523,8 @@ TEST(states_the_guarantee)
 int
 main(void)
 {
-	RUN(round_trips_binary);
-	RUN(refuses_other_lengths);
-	RUN(holds_the_largest_dimension);
-	RUN(fits_its_arena);
-	RUN(runs_out_of_memory_in_peace);
-	RUN(holds_the_form_of_the_encoder);
-	RUN(survives_flipped_bytes);
-	RUN(refuses_non_canonical_binary);
-	RUN(checks_every_field);
-	RUN(states_the_guarantee);
-	RUN(states_the_guarantee_of_persons);
-	RUN(states_other_guarantees);
+	int			result = test_main();
+
 	free(memory);
-	return test_report();
+	return result;
 }

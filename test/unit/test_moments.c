@@ -2,6 +2,7 @@
  * test_moments.c: one pass against a plain loop in long double, in any grouping, and the
  * rounding bound that the certificate rests on.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include <float.h>
@@ -361,19 +362,14 @@ TEST(states_a_bound_that_scales)
 int
 main(void)
 {
+	int			result;
+
 	data = malloc(sizeof(double) * DIM_MAX * ROWS_MAX);
 	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
 	other_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
-	RUN(agrees_with_a_plain_loop);
-	RUN(makes_rough_hessians_that_are_near);
-	RUN(packs_the_lower_triangle);
-	RUN(takes_no_rows);
-	RUN(merges_low_parts);
-	RUN(rounds_within_its_bound);
-	RUN(rounds_within_its_bound_over_many_rows);
-	RUN(states_a_bound_that_scales);
+	result = test_main();
 	free(data);
 	free(room);
 	free(other_room);
-	return test_report();
+	return result;
 }

@@ -105,6 +105,26 @@ check_plan(const DpermNoise *noise, int count)
 	CHECK_NEAR(noise->spread, spread, 1e-12 * spread);
 }
 
+/* Shares that are a little different have more noise. */
+static void
+check_shares(DpermNoiseLaw law, const DpermNoise *noise)
+{
+	for (int i = 1; i < noise->group_count; i++)
+		for (int sign = -1; sign <= 1; sign += 2)
+		{
+			DpermNoiseGroup groups[8];
+			DpermNoise	other = *noise;
+			double		moved = 1e-3 * fmin(noise->groups[0].share, noise->groups[i].share);
+
+			memcpy(groups, noise->groups, sizeof(DpermNoiseGroup) * (size_t) noise->group_count);
+			other.groups = groups;
+			groups[0].share += sign * moved;
+			groups[i].share -= sign * moved;
+			dperm_noise_measure(law, &other);
+			CHECK(other.spread > noise->spread);
+		}
+}
+
 /* No partition has less noise, nor have other shares. */
 TEST(plans_are_the_best)
 {
@@ -130,24 +150,7 @@ TEST(plans_are_the_best)
 		CHECK(noise->spread <= best * (1 + 1e-12));
 		CHECK(noise->spread < dim * (dim + 1));
 		mixed += noise->group_count > 1;
-		for (int i = 1; i < noise->group_count; i++)
-		{
-			double		spread = noise->spread;
-
-			for (int sign = -1; sign <= 1; sign += 2)
-			{
-				DpermNoiseGroup groups[8];
-				DpermNoise	other = *noise;
-				double		moved = 1e-3 * fmin(noise->groups[0].share, noise->groups[i].share);
-
-				memcpy(groups, noise->groups, sizeof(DpermNoiseGroup) * (size_t) noise->group_count);
-				other.groups = groups;
-				groups[0].share += sign * moved;
-				groups[i].share -= sign * moved;
-				dperm_noise_measure(DPERM_LAW_NORM, &other);
-				CHECK(other.spread > spread);
-			}
-		}
+		check_shares(DPERM_LAW_NORM, noise);
 	}
 	CHECK(balls > 50 && mixed > 300);
 }
@@ -197,20 +200,7 @@ TEST(gaussian_plans_are_the_best)
 		CHECK_NEAR(dperm_noise_tail(DPERM_LAW_GAUSSIAN, noise, dim, 7), 7 * tail, 1e-12 * 7 * tail);
 		for (int i = 0; i < count; i++)
 			CHECK(gamma_upper(dim / 2.0, pow(tail / b[shapes[i].first], 2) / 2) < 0x1p-65);
-		for (int i = 1; i < noise->group_count; i++)
-			for (int sign = -1; sign <= 1; sign += 2)
-			{
-				DpermNoiseGroup groups[8];
-				DpermNoise	other = *noise;
-				double		moved = 1e-3 * fmin(noise->groups[0].share, noise->groups[i].share);
-
-				memcpy(groups, noise->groups, sizeof(DpermNoiseGroup) * (size_t) noise->group_count);
-				other.groups = groups;
-				groups[0].share += sign * moved;
-				groups[i].share -= sign * moved;
-				dperm_noise_measure(DPERM_LAW_GAUSSIAN, &other);
-				CHECK(other.spread > noise->spread);
-			}
+		check_shares(DPERM_LAW_GAUSSIAN, noise);
 	}
 	CHECK(balls > 10 && balls < 300);
 
@@ -444,17 +434,4 @@ TEST(refuses_broken_noise)
 	REFUSED(noise.spread = 0);
 	REFUSED(noise.spread = NAN);
 	REFUSED(noise.spread = INFINITY);
-}
-
-int
-main(void)
-{
-	RUN(plans_are_the_best);
-	RUN(gaussian_plans_are_the_best);
-	RUN(leaves_the_ball_to_vectors);
-	RUN(plans_for_adult);
-	RUN(bounds_the_tail);
-	RUN(plans_at_the_extremes);
-	RUN(refuses_broken_noise);
-	return test_report();
 }

@@ -195,13 +195,3 @@ TEST(bounds_the_tail)
 		CHECK_NEAR(dperm_noise_tail(DPERM_LAW_GAUSSIAN, NULL, dim, 7), 7 * tail, 1e-12 * tail);
 	}
 }
-
-int
-main(void)
-{
-	RUN(plans_are_the_best);
-	RUN(rows_stay_in_the_ball);
-	RUN(draws_as_planned);
-	RUN(bounds_the_tail);
-	return test_report();
-}

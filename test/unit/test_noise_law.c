@@ -228,15 +228,3 @@ TEST(reports_a_failed_source)
 			CHECK(isfinite(b[i]));
 	}
 }
-
-int
-main(void)
-{
-	RUN(lone_shapes_have_their_law);
-	RUN(coordinates_have_their_laws);
-	RUN(groups_have_their_law);
-	RUN(gaussian_noise_has_its_law);
-	RUN(nothing_is_the_ball);
-	RUN(reports_a_failed_source);
-	return test_report();
-}

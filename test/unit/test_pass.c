@@ -367,19 +367,3 @@ TEST(tells_requests_apart)
 	b.value[0]++;
 	CHECK(dperm_pass_matches(&a, &b));
 }
-
-int
-main(void)
-{
-	RUN(round_trips);
-	RUN(has_parts_by_order);
-	RUN(has_a_positive_value);
-	RUN(has_a_digest_with_a_seed);
-	RUN(tells_counts_from_sums);
-	RUN(tells_persons_from_rows);
-	RUN(refuses_every_other_length);
-	RUN(survives_extreme_words);
-	RUN(refuses_numbers_that_are_none);
-	RUN(tells_requests_apart);
-	return test_report();
-}

@@ -678,25 +678,3 @@ TEST(models_have_the_curve)
 			CHECK(method == DPERM_METHOD_OUTPUT || release.kappa >= 2 * log1p(0.125 / flat));
 		}
 }
-
-int
-main(void)
-{
-	RUN(weights_are_rounded_down);
-	RUN(parts_add_up_to_a_person);
-	RUN(slack_is_the_worst_that_a_person_does);
-	RUN(slack_is_attained);
-	RUN(calibration_follows_the_formulas);
-	RUN(default_lambda_is_best);
-	RUN(refuses_what_is_not_for_persons);
-	RUN(rounding_allows_for_weights);
-	RUN(delta_is_the_integral);
-	RUN(no_person_needs_more_noise);
-	RUN(sigma_is_the_least);
-	RUN(delta_falls);
-	RUN(gaussian_calibration_is_enough);
-	RUN(curve_and_delta_hold_on_a_line);
-	RUN(curve_is_the_smaller_of_two);
-	RUN(models_have_the_curve);
-	return test_report();
-}

@@ -215,15 +215,3 @@ TEST(identity_counts)
 		key[bit / 8] ^= (unsigned char) (1 << bit % 8);
 	}
 }
-
-int
-main(void)
-{
-	RUN(is_siphash_2_4);
-	RUN(stays_within_bounds);
-	RUN(portions_are_even);
-	RUN(keys_are_independent);
-	RUN(rows_are_independent);
-	RUN(identity_counts);
-	return test_report();
-}

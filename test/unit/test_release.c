@@ -121,13 +121,3 @@ TEST(clamps)
 		CHECK(isfinite(weight) && fabs(weight) < 0x1p23);
 	}
 }
-
-int
-main(void)
-{
-	RUN(lands_on_the_grid);
-	RUN(adds_the_noise_asked_for);
-	RUN(rounds_to_the_nearest_point);
-	RUN(clamps);
-	return test_report();
-}

@@ -145,15 +145,3 @@ TEST(gives_probabilities)
 		CHECK(p >= 0.0 && p <= 1.0);
 	}
 }
-
-int
-main(void)
-{
-	RUN(adds_up_a_plain_vector);
-	RUN(agrees_with_the_encoder);
-	RUN(looks_categories_up);
-	RUN(takes_bad_vectors_as_zero);
-	RUN(clips_long_vectors);
-	RUN(gives_probabilities);
-	return test_report();
-}

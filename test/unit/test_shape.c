@@ -391,19 +391,3 @@ TEST(knows_the_names_of_shapes)
 		CHECK(dperm_shape_parse(dperm_shape_name((DpermShapeKind) kind)) == kind);
 	CHECK(dperm_shape_parse("disc") == -1 && dperm_shape_parse("") == -1 && dperm_shape_parse("Ball") == -1);
 }
-
-int
-main(void)
-{
-	RUN(rows_lie_in_their_shapes);
-	RUN(blocks_have_the_shapes_of_the_table);
-	RUN(follows_the_layout);
-	RUN(vectors_of_an_encoder_lie_in_their_shapes);
-	RUN(long_vectors_are_accepted);
-	RUN(accepts_no_vector_outside);
-	RUN(climbs_over_no_border);
-	RUN(contains_no_odd_numbers);
-	RUN(measures_shapes);
-	RUN(knows_the_names_of_shapes);
-	return test_report();
-}

@@ -2,6 +2,7 @@
  * test_solver.c: the solver with its caller in command: several at once, a metric to begin with,
  * hostile ones included, and how much is asked for.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include <float.h>
@@ -345,22 +346,20 @@ TEST(takes_another_tilt)
 int
 main(void)
 {
+	int			result;
+
 	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
 	for (int i = 0; i < SOLVERS; i++)
 	{
 		tasks[i].rows.data = malloc(sizeof(double) * ROWS_MAX * DIM_MAX);
 		tasks[i].room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX));
 	}
-	RUN(shares_passes);
-	RUN(begins_with_a_metric);
-	RUN(survives_any_metric);
-	RUN(asks_for_little);
-	RUN(takes_another_tilt);
+	result = test_main();
 	for (int i = 0; i < SOLVERS; i++)
 	{
 		free(tasks[i].rows.data);
 		free(tasks[i].room);
 	}
 	free(moments_room);
-	return test_report();
+	return result;
 }

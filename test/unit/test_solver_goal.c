@@ -2,6 +2,7 @@
  * test_solver_goal.c: the solver reaches its goal from anywhere, and the goal is real: checked
  * in long double and against bisection.
  */
+#define TEST_OWN_MAIN
 #include "unit/test.h"
 
 #include <float.h>
@@ -347,19 +348,14 @@ TEST(needs_few_evaluations)
 int
 main(void)
 {
+	int			result;
+
 	data = malloc(sizeof(double) * 400 * DIM_MAX);
 	room = malloc(sizeof(double) * dperm_solver_room(DIM_MAX));
 	moments_room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
-	RUN(converges_from_any_start);
-	RUN(converges_in_many_dimensions);
-	RUN(agrees_with_bisection);
-	RUN(solves_the_empty_problem);
-	RUN(passes_the_status_of_the_oracle_on);
-	RUN(certifies_nothing_it_did_not_see);
-	RUN(may_be_left_at_any_poll);
-	RUN(needs_few_evaluations);
+	result = test_main();
 	free(data);
 	free(room);
 	free(moments_room);
-	return test_report();
+	return result;
 }

@@ -126,13 +126,3 @@ TEST(fits_blocks)
 		for (int tag = DPERM_TAG_NUMBER; tag <= DPERM_TAG_FLOAT4; tag++)
 			CHECK(dperm_tagged_fits((DpermTag) tag, (DpermBlockKind) kind) == (strchr(fits[kind], '0' + tag) != NULL));
 }
-
-int
-main(void)
-{
-	RUN(round_trips);
-	RUN(is_as_documented);
-	RUN(refuses_damage);
-	RUN(fits_blocks);
-	return test_report();
-}

@@ -2,6 +2,7 @@
  * test_tuning.c: how a model says it was tuned: what is read of it, in both forms of a model, and what
  * is refused.
  */
+#define TEST_OWN_MAIN
 #include "core/base/limits.h"
 #include "unit/sample_model.h"
 
@@ -387,14 +388,8 @@ TEST(length_has_the_same_end_in_both_forms)
 int
 main(void)
 {
-	RUN(reads_both_ways);
-	RUN(refuses_what_nobody_writes);
-	RUN(counts_candidates);
-	RUN(reads_what_is_sampled);
-	RUN(both_forms_of_a_model_carry_it);
-	RUN(nesting_has_the_same_end_in_both_forms);
-	RUN(spaces_do_not_make_two_forms);
-	RUN(length_has_the_same_end_in_both_forms);
+	int			result = test_main();
+
 	free(memory);
-	return test_report();
+	return result;
 }

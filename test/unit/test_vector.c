@@ -280,17 +280,3 @@ TEST(raises_to_powers)
 		}
 	}
 }
-
-int
-main(void)
-{
-	RUN(sums_squares_and_products);
-	RUN(leaves_out_nothing);
-	RUN(scales_each_number_alone);
-	RUN(hides_no_infinity);
-	RUN(turns_around_the_circle);
-	RUN(multiplies_rows);
-	RUN(multiplies_rows_in_single_precision);
-	RUN(raises_to_powers);
-	return test_report();
-}

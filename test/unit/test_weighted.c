@@ -2,6 +2,7 @@
  * test_weighted.c: rows with weights: passes over them against plain arithmetic in long doubles, rows of 1/m that are there
  * m times against one, and a training whose persons have many rows.
  */
+#define TEST_OWN_MAIN
 #include "unit/coded.h"
 
 #include <stdlib.h>
@@ -316,10 +317,10 @@ TEST(trains_on_persons)
 int
 main(void)
 {
+	int			result;
+
 	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
-	RUN(passes_over_weighted_rows);
-	RUN(repeated_rows_are_one);
-	RUN(trains_on_persons);
+	result = test_main();
 	free(room);
-	return test_report();
+	return result;
 }

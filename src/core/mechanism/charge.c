@@ -101,6 +101,7 @@ dperm_charge_of(const DpermSpend *spend, double order)
 	if (!(spend->delta > 0))
 		return sums;
 	sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
+	sums.tail = (DpermAmount) {0, 0};	/* it is in the delta */
 	if (!(order > 1))
 		return sums;
 

@@ -15,7 +15,9 @@
  * 	103	delta				111	length of label, 32 bits
  * 	115	1 + length of positive, or 0, 32 bits
  * 	119	length of tuning, 32 bits			123	length of noise, 32 bits
- * 	127	the encoder, the weights, label, positive, tuning, noise (model_noise.h)
+ * 	127	entry, 64 bits		135	length of budget, 32 bits
+ * 	139	the encoder, the weights, label, positive, tuning, budget,
+ * 		noise (model_noise.h)
  * 		the number of alternatives, 8 bits; for each method and law, 8 bits
  * 		each, and risk
  *
@@ -32,7 +34,7 @@
 #include "core/model/model_noise.h"
 #include "core/model/tuning.h"
 
-#define HEADER_SIZE 127
+#define HEADER_SIZE 139
 #define ALTERNATIVE_SIZE 10
 
 /*
@@ -42,7 +44,7 @@
 #define ARENA_PER_DIM 224
 #define ARENA_BASE 512
 
-/* Longer than the candidates of any tuning, and than any label. */
+/* Longer than the candidates of any tuning, and than any label or budget. */
 #define TUNING_MAX (1 << 20)
 #define LABEL_MAX (1 << 18)
 
@@ -227,7 +229,22 @@ check_tuning(const DpermModel *m)
 	return fault;
 }
 
-/* Check every rule of a valid model; *why is the first one that is broken. */
+/* What was charged for it, if anything was. */
+static const char *
+check_ledger(const DpermModel *m)
+{
+	if (m->budget.len > LABEL_MAX)
+		return "the name of the budget is too long";
+	if (m->entry < 0 || (m->entry > 0) != (m->budget.len > 0))
+		return "the entry of the ledger is out of range";
+	if (m->entry > 0 && !dperm_claim_private(&m->claim))
+		return "a model without privacy has no entry in a ledger";
+	if (m->budget.len > 0 && memchr(m->budget.bytes, 0, (size_t) m->budget.len))
+		return "the name of the budget contains a zero byte";
+	return NULL;
+}
+
+/* Every rule of a valid model, the first broken one in *why. */
 DpermStatus
 dperm_model_check(const DpermModel *model, const char **why)
 {
@@ -242,6 +259,8 @@ dperm_model_check(const DpermModel *model, const char **why)
 		*why = check_label(model);
 	if (*why == NULL)
 		*why = check_tuning(model);
+	if (*why == NULL)
+		*why = check_ledger(model);
 	return *why == NULL ? DPERM_OK : DPERM_BAD_FORMAT;
 }
 
@@ -265,7 +284,7 @@ dperm_model_binary_size(const DpermModel *model)
 	return HEADER_SIZE + dperm_encoder_form_size(&model->encoder) +
 		   8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
 		   (size_t) model->positive.len + (size_t) model->tuning.len +
-		   dperm_model_noise_size(model->noise) + 1 +
+		   (size_t) model->budget.len + dperm_model_noise_size(model->noise) + 1 +
 		   ALTERNATIVE_SIZE * (size_t) model->alternative_count;
 }
 
@@ -298,6 +317,8 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, model->has_positive ? 1 + (uint64_t) model->positive.len : 0, 4);
 	out = dperm_bytes_put_int(out, (uint64_t) model->tuning.len, 4);
 	out = dperm_bytes_put_int(out, dperm_model_noise_size(model->noise), 4);
+	out = dperm_bytes_put_int(out, (uint64_t) model->entry, 8);
+	out = dperm_bytes_put_int(out, (uint64_t) model->budget.len, 4);
 	dperm_encoder_form_write(&model->encoder, out);
 	out += encoder_size;
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
@@ -305,6 +326,7 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put(out, model->label.bytes, (size_t) model->label.len);
 	out = dperm_bytes_put(out, model->positive.bytes, (size_t) model->positive.len);
 	out = dperm_bytes_put(out, model->tuning.bytes, (size_t) model->tuning.len);
+	out = dperm_bytes_put(out, model->budget.bytes, (size_t) model->budget.len);
 	out = dperm_model_noise_write(model->noise, out);
 	out = dperm_bytes_put_int(out, (uint64_t) model->alternative_count, 1);
 	for (int i = 0; i < model->alternative_count; i++)
@@ -323,6 +345,7 @@ typedef struct Parts
 	size_t		positive;		/* plus one, or 0 for none */
 	size_t		tuning;
 	size_t		noise;
+	size_t		budget;
 } Parts;
 
 /* Read the header, and the lengths of the parts after it. */
@@ -363,6 +386,8 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 	parts->positive = (size_t) dperm_bytes_get_int(r, 4);
 	parts->tuning = (size_t) dperm_bytes_get_int(r, 4);
 	parts->noise = (size_t) dperm_bytes_get_int(r, 4);
+	m->entry = dperm_bytes_get_signed(r);
+	parts->budget = (size_t) dperm_bytes_get_int(r, 4);
 	return r->bad ? "it is not in canonical form" : NULL;
 }
 
@@ -435,6 +460,8 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 		fault = read_part(r, parts->positive - 1, LABEL_MAX, arena, &m->positive);
 	if (fault == NULL)
 		fault = read_part(r, parts->tuning, TUNING_MAX, arena, &m->tuning);
+	if (fault == NULL)
+		fault = read_part(r, parts->budget, LABEL_MAX, arena, &m->budget);
 	if (fault == NULL && r->left < parts->noise)
 		fault = "it ends before the noise does";
 	if (fault == NULL)

@@ -45,7 +45,9 @@ typedef struct DpermModel
 	DpermText	label;			/* the label column; empty if it was an expression */
 	bool		has_positive;	/* was a positive value specified? */
 	DpermText	positive;
-	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if specified */
+	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
+	DpermText	budget;			/* that was charged for it; empty if none was */
+	int64_t		entry;			/* of the ledger of that budget, or 0 */
 } DpermModel;
 
 /* The law of its noise. */
@@ -59,8 +61,8 @@ dperm_model_law(const DpermModel *model)
 #define DPERM_MODEL_FORMAT 1
 
 /*
- * Fill in the parameters and the result of a fit: everything but label and
- * positive.
+ * Fill in what a fit was given and made: everything but label, positive, tuning
+ * and the entry of the ledger.
  */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,

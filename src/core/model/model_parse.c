@@ -65,6 +65,7 @@ typedef enum FieldId
 	F_KERNEL,
 	F_WEIGHTS,
 	F_TUNING,
+	F_LEDGER,
 	F_GUARANTEE,
 	F_COUNT
 } FieldId;
@@ -100,6 +101,7 @@ static const Field fields[F_COUNT] = {
 	[F_KERNEL] = FIELD("kernel", "an object"),
 	[F_WEIGHTS] = FIELD("weights", "an array of numbers"),
 	[F_TUNING] = FIELD("tuning", "an object"),
+	[F_LEDGER] = FIELD("ledger", "an object"),
 	[F_GUARANTEE] = FIELD("guarantee", "a string")
 };
 
@@ -113,7 +115,7 @@ static const Field fields[F_COUNT] = {
 	(BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
 	 BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_ALTERNATIVES) | \
 	 BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
-	 BIT(F_GUARANTEE))
+	 BIT(F_LEDGER) | BIT(F_GUARANTEE))
 
 /* Longer than any key or name that is compared. */
 #define NAME_ROOM 32
@@ -292,7 +294,32 @@ read_tuning(Parser *p)
 	return true;
 }
 
-/* A string that is one of a fixed set of names. */
+/* Which entry of which ledger was written for it; each key once. */
+static bool
+read_ledger(Parser *p)
+{
+	char		key[NAME_ROOM];
+	unsigned	seen = 0;
+
+	if (!dperm_json_object(&p->json))
+		return false;
+	while (dperm_json_key(&p->json, key, sizeof(key)))
+	{
+		unsigned	bit = strcmp(key, "budget") == 0 ? 1 : strcmp(key, "entry") == 0 ? 2 : 4;
+
+		if (bit == 4 || (seen & bit))
+			return fail(p, "key \"ledger\" contains an unknown key, or one twice");
+		seen |= bit;
+		if (bit == 1 ? !dperm_encoder_json_text(&p->json, p->arena, &p->model.budget, &p->why) :
+					   !dperm_json_integer(&p->json, &p->model.entry))
+			return false;
+	}
+	if (p->json.why == NULL && seen != 3)
+		return fail(p, "key \"ledger\" must contain budget and entry");
+	return p->json.why == NULL;
+}
+
+/* A string that is one of the names of something. */
 static bool
 read_name(Parser *p, FieldId field)
 {
@@ -382,6 +409,8 @@ read_field(Parser *p, FieldId field)
 			return read_weights(p);
 		case F_TUNING:
 			return read_tuning(p);
+		case F_LEDGER:
+			return read_ledger(p);
 		case F_LABEL:
 			return dperm_encoder_json_text(json, p->arena, &m->label, &p->why);
 		case F_POSITIVE:
@@ -488,6 +517,8 @@ check_agreement(Parser *p)
 		return fail(p, "dimension does not match the features");
 	if (p->weights_count != dim)
 		return fail(p, "the number of weights does not match the dimension");
+	if ((p->seen & BIT(F_LEDGER)) && m->entry == 0)
+		return fail(p, "the entry of the ledger is out of range");
 	return true;
 }
 

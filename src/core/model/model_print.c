@@ -462,7 +462,18 @@ put_alternatives(Out *out, const DpermModel *model)
 	}
 }
 
-/* The model as JSON, with keys in a readable order. */
+/* Append which entry of which ledger was written for it, if one was. */
+static void
+put_ledger(Out *out, const DpermModel *model)
+{
+	if (model->entry == 0)
+		return;
+	put(out, ", \"ledger\": {\"budget\": ");
+	put_text(out, &model->budget);
+	put(out, ", \"entry\": %" PRId64 "}", model->entry);
+}
+
+/* The model as JSON, in an order made for reading. */
 size_t
 dperm_model_print(const DpermModel *model, char *out, size_t room)
 {
@@ -521,6 +532,7 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 	put(&o, "]");
 	if (model->tuning.len > 0)
 		put(&o, ", \"tuning\": %.*s", model->tuning.len, model->tuning.bytes);
+	put_ledger(&o, model);
 	put(&o, ", \"guarantee\": \"");
 	put_paragraph(&o, model);
 	put(&o, "\"}");

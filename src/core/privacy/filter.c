@@ -105,7 +105,7 @@ static bool
 sums_allow(const DpermFilter *filter, const DpermFilterSums *spent)
 {
 	return dperm_amount_compare(spent->epsilon, filter->epsilon) <= 0 &&
-		   dperm_amount_compare(spent->delta,
+		   dperm_amount_compare(dperm_amount_add(spent->delta, spent->tail),
 								dperm_amount_share(filter->delta, SUM_EIGHTHS, EIGHTHS)) <= 0;
 }
 
@@ -132,7 +132,8 @@ dperm_filter_add(const DpermFilterSums *a, const DpermFilterSums *b)
 		.epsilon = dperm_amount_add(a->epsilon, b->epsilon),
 		.delta = dperm_amount_add(a->delta, b->delta),
 		.divergence = dperm_amount_add(a->divergence, b->divergence),
-		.direct = dperm_amount_add(a->direct, b->direct)
+		.direct = dperm_amount_add(a->direct, b->direct),
+		.tail = dperm_amount_add(a->tail, b->tail)
 	};
 
 	return sums;
@@ -146,7 +147,7 @@ dperm_filter_pure(double epsilon, double order)
 
 	if (order > 1)
 	{
-		sums.delta = sums.direct = dperm_amount_up(DPERM_FILTER_TAIL, DPERM_DELTA_DIGITS);
+		sums.tail = sums.direct = dperm_amount_up(DPERM_FILTER_TAIL, DPERM_DELTA_DIGITS);
 		sums.divergence =
 			dperm_amount_up(dperm_composition_curve(&release, order), DPERM_DIVERGENCE_DIGITS);
 	}

@@ -17,8 +17,9 @@
 #include "core/privacy/amount.h"
 
 /*
- * Each release takes at least this delta: the tail of its noise, and truncated
- * loops.
+ * Each release takes at least this delta: the tail of its noise, and cut loops.
+ * That of a release with a delta is in its delta; that of a pure one is counted
+ * beside the deltas, so that these are what the callers asked for.
  */
 #define DPERM_FILTER_TAIL 0x1p-64
 
@@ -39,9 +40,10 @@ typedef struct DpermFilter
 typedef struct DpermFilterSums
 {
 	DpermAmount epsilon;
-	DpermAmount delta;			/* tails included, unless the budget has no delta */
+	DpermAmount delta;			/* as it was asked for */
 	DpermAmount divergence;		/* Renyi, of the budget's order */
-	DpermAmount direct;			/* delta of releases without a divergence */
+	DpermAmount direct;			/* what of delta and tail has no divergence */
+	DpermAmount tail;			/* of pure releases, unless the budget has no delta */
 } DpermFilterSums;
 
 /*

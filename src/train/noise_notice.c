@@ -1,0 +1,83 @@
+/*
+ * noise_notice.c: tell the caller of a training whose epsilon is too small for
+ * its number of rows.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "base/message.h"
+#include "base/settings.h"
+#include "core/mechanism/noise_share.h"
+#include "relation/relation.h"
+#include "train/noise_notice.h"
+
+/* Noise of this share of what weights can be leaves nothing of them. */
+#define TOO_NOISY 1.0
+
+/* The share of the noise in the weights of a candidate. */
+static double
+share_of(const DpermOptions *options, const DpermSource *source, int64 rows)
+{
+	const DpermEncoder *encoder = &source->spec.encoder;
+	DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
+											dperm_options_noise(options, encoder, false), rows);
+
+	return dperm_noise_share(&setup);
+}
+
+/*
+ * If the best candidate is too noisy with its portion of so many rows, tell, or
+ * raise; origin is where the number of rows comes from. Returns whether.
+ */
+static bool
+tell_share(int level, const DpermOptions *candidates, const DpermSource *sources, int count,
+		   int portions, int64 rows, const char *origin)
+{
+	double		least = INFINITY;
+
+	for (int i = 0; i < count; i++)
+		least = Min(least, share_of(&candidates[i], &sources[i], rows / portions));
+	if (!(least > TOO_NOISY))
+		return false;
+	ereport(level,
+			(level == ERROR ? errcode(ERRCODE_INVALID_PARAMETER_VALUE) : 0,
+			 errmsg("the noise is larger than the weights can be: noise_share is %.3g "
+					"with " INT64_FORMAT " %s%s%s",
+					least, rows / portions,
+					candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows",
+					portions > 1 ? " for each candidate" : "", origin),
+			 level == ERROR ? errdetail("Nothing has been charged.") : 0,
+			 errhint("Use a larger epsilon, more rows or fewer features. dp_cost shows how many "
+					 "rows are needed.")));
+	return true;
+}
+
+void
+dperm_noise_notice_before(DpermOptions *candidates, const DpermSource *sources, int count,
+						  int portions)
+{
+	bool		given = candidates[0].rows > 0;
+	int64		rows = candidates[0].rows;
+	bool		told;
+
+	if (!given && sources[0].registration && sources[0].unit == NULL)
+		rows = dperm_relation_estimated_rows(sources[0].relation);
+	if (rows < portions)
+		return;
+	told = tell_share(given && dperm_refuse_noise_share ? ERROR : NOTICE, candidates, sources,
+					  count, portions, rows, given ? "" : ", as the catalog estimates");
+	for (int i = 0; i < count; i++)
+		candidates[i].noise_told = told;
+}
+
+void
+dperm_noise_notice_after(const DpermOptions *candidates, const DpermSource *sources, int count,
+						 int portions, int64 rows)
+{
+	if (candidates[0].noise_told || rows < portions)
+		return;
+	dperm_message_public();
+	(void) tell_share(NOTICE, candidates, sources, count, portions, rows, "");
+	dperm_message_private();
+}
