@@ -25,6 +25,7 @@
 #include "protect/worker.h"
 #include "query/pass_query.h"
 #include "query/queries.h"
+#include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
 
@@ -146,6 +147,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	names.block_count = model->encoder.block_count;
 	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_queries_open(&evaluation->source, &names, &options, &tried);
+	dperm_source_notes_training(&evaluation->source, &model->source);
 	evaluation->parts =
 		dperm_person_parts(evaluation->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	evaluation->options = options;

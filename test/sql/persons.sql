@@ -4,6 +4,7 @@
 \set ECHO errors
 \pset format unaligned
 \pset footer off
+SET client_min_messages = warning;
 SET extra_float_digits = 0;
 CREATE SCHEMA persons;
 SET search_path = persons, public;
@@ -269,5 +270,4 @@ SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, unit => 'p')
 RESET ROLE;
 DROP OWNED BY regress_dperm_persons;
 DROP ROLE regress_dperm_persons;
-SET client_min_messages = warning;
 DROP SCHEMA persons CASCADE;
