@@ -83,8 +83,8 @@ FROM scores ORDER BY place, scores.epsilon;
 \echo '4. What the model has learned'
 \echo
 \set ECHO queries
-SELECT column_name, value, round(weight::numeric, 1) AS weight
-FROM models, dp_coefficients(model) WHERE epsilon = 1 ORDER BY position;
+SELECT column_name, value, round(weight::numeric, 1) AS weight, round(noise::numeric, 1) AS noise, stands_out
+FROM models, dp_coefficients(model) WHERE epsilon = 1;
 \set ECHO none
 
 \echo '5. A new patient: any row with these columns, in any order'

@@ -57,12 +57,13 @@ COMMENT ON FUNCTION dp_weights(dp_model) IS
 	'the weights, one per feature; with an intercept, its weight comes last';
 
 CREATE FUNCTION dp_coefficients(model dp_model,
-	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8)
+	OUT "position" integer, OUT column_name text, OUT value text, OUT weight float8,
+	OUT noise float8, OUT noise_kind text, OUT stands_out boolean)
 	RETURNS SETOF record
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
 COMMENT ON FUNCTION dp_coefficients(dp_model) IS
-	'the weights of a model, each with its column and its category or vector element';
+	'the weights of a model, each with its column, its category or vector element, and the standard deviation of its noise';
 
 CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'

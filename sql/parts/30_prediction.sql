@@ -3,7 +3,8 @@
 --
 -- The features are a row whose columns are matched by name. A model of one vector also takes an array:
 -- float8[], float4[], numeric[], smallint[], integer[], bigint[], a domain over one of these, or an
--- untyped literal. Values outside the domain are treated as in training.
+-- untyped literal. Values outside the domain are treated as in training. A row without a value in any
+-- domain says nothing: predictions are NULL.
 
 CREATE FUNCTION dp_predict(model dp_model, features "any") RETURNS boolean
 	AS 'MODULE_PATHNAME'
@@ -22,6 +23,15 @@ CREATE FUNCTION dp_decision(model dp_model, features "any") RETURNS float8
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 COMMENT ON FUNCTION dp_decision(dp_model, "any") IS
 	'the weighted sum of the features, scaled and clipped as in training';
+
+-- STABLE: values are shown as the settings of the session print them
+CREATE FUNCTION dp_explain(model dp_model, features "any",
+	OUT column_name text, OUT value text, OUT contribution float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C STABLE STRICT PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION dp_explain(dp_model, "any") IS
+	'what each column adds to dp_decision, the largest first; the intercept comes last';
 
 CREATE FUNCTION dp_encode(model dp_model, features "any") RETURNS float8[]
 	AS 'MODULE_PATHNAME', 'dperm_encode_model'

@@ -46,6 +46,7 @@ struct DpermScorer
 	DpermValue *values;
 	double	   *encoded;
 	double	   *room;
+	double		silent;			/* its decision on a row that says nothing */
 
 	/*
 	 * The value it was decoded from: a toast pointer, or a copy of its bytes.
@@ -61,6 +62,7 @@ struct DpermScorer
 	DpermReader *readers;
 	DpermRecord record;			/* the row type, for rows */
 	int		   *columns;		/* the position of each block's column in a row */
+	Datum		array;			/* the last one, for arrays */
 };
 
 /* Determine the form of the features. */
@@ -90,6 +92,14 @@ resolve_argument(DpermScorer *scorer, FmgrInfo *flinfo)
 				 errhint("Pass a row, or an array of numbers for a model of one vector.")));
 }
 
+/* w.x of the values. */
+static double
+decide(const DpermScorer *scorer)
+{
+	return dperm_score_decision(&scorer->scored.encoder, scorer->frequencies,
+								scorer->scored.model->weights, scorer->values, scorer->room);
+}
+
 /* Replace the current model by another one. */
 static void
 replace_model(DpermScorer *scorer, Datum value)
@@ -109,6 +119,8 @@ replace_model(DpermScorer *scorer, Datum value)
 	scorer->encoded = palloc(sizeof(double) * dperm_encoder_dim(encoder));
 	scorer->room = palloc(sizeof(double) * (dperm_encoder_dim(encoder) +
 											dperm_encoder_linear_dim(encoder)));
+	if (scorer->scored.model)
+		scorer->silent = decide(scorer);	/* no value has been read yet */
 	if (!scorer->on_disk)
 	{
 		scorer->bytes = palloc(scorer->size);
@@ -373,6 +385,7 @@ read_array(DpermScorer *scorer, Datum features)
 		features = PointerGetDatum(PG_DETOAST_DATUM(features));
 	}
 	check_elements(scorer, features);
+	scorer->array = features;
 	dperm_reader_read(&scorer->readers[0], features, false, &scorer->values[0]);
 }
 
@@ -386,13 +399,56 @@ read_features(DpermScorer *scorer, Datum features)
 		read_array(scorer, features);
 }
 
-/* w.x of the features of this row. */
-double
-dperm_scorer_decision(DpermScorer *scorer, Datum features)
+/*
+ * w.x of the features of this row; false if it says nothing. Whether it does is
+ * looked at only where the decision is that of a row that says nothing.
+ */
+bool
+dperm_scorer_decision(DpermScorer *scorer, Datum features, double *decision)
 {
 	read_features(scorer, features);
-	return dperm_score_decision(&scorer->scored.encoder, scorer->frequencies,
-								scorer->scored.model->weights, scorer->values, scorer->room);
+	*decision = decide(scorer);
+	return *decision != scorer->silent ||
+		dperm_score_says_something(&scorer->scored.encoder, scorer->values);
+}
+
+/* The terms of w.x. */
+const double *
+dperm_scorer_terms(DpermScorer *scorer, Datum features)
+{
+	const DpermEncoder *encoder = &scorer->scored.encoder;
+
+	if (encoder->kernel.kind != DPERM_KERNEL_LINEAR)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the decision of a model with a kernel is not a sum over columns"),
+				 errhint("Train without a kernel to see what each column adds.")));
+	read_features(scorer, features);
+	dperm_score_terms(encoder, scorer->scored.model->weights, scorer->values, scorer->room,
+					  scorer->encoded);
+	return scorer->encoded;
+}
+
+/* The value of a block in this row as text. */
+char *
+dperm_scorer_value(const DpermScorer *scorer, int block)
+{
+	Datum		value = scorer->array;
+	Oid			type = scorer->type;
+	Oid			output;
+	bool		varlena;
+
+	if (scorer->is_row)
+	{
+		int			column = scorer->columns[block];
+
+		if (scorer->record.nulls[column])
+			return NULL;
+		value = scorer->record.datums[column];
+		type = TupleDescAttr(scorer->record.desc, column)->atttypid;
+	}
+	getTypeOutputInfo(type, &output, &varlena);
+	return OidOutputFunctionCall(output, value);
 }
 
 /* The encoded features of this row. */

@@ -38,8 +38,19 @@ extern void dperm_scorer_open_model(Datum value, Oid features_type, DpermScored 
 extern const DpermModel *dperm_scorer_model(const DpermScorer *scorer);
 extern const DpermEncoder *dperm_scorer_encoder(const DpermScorer *scorer);
 
-/* w.x of the features of this row. */
-extern double dperm_scorer_decision(DpermScorer *scorer, Datum features);
+/* w.x of the features of this row; false if no feature has a value. */
+extern bool dperm_scorer_decision(DpermScorer *scorer, Datum features, double *decision);
+
+/*
+ * What each block adds to it, and then the intercept, if there is one: valid
+ * until the next call. Raises an error for a kernel.
+ */
+extern const double *dperm_scorer_terms(DpermScorer *scorer, Datum features);
+
+/*
+ * The value of a block in the row that was read last, as text; NULL if it is.
+ */
+extern char *dperm_scorer_value(const DpermScorer *scorer, int block);
 
 /* x itself: dperm_encoder_dim() doubles that live until the next call. */
 extern const double *dperm_scorer_encode(DpermScorer *scorer, Datum features);

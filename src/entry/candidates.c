@@ -91,25 +91,34 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 	}
 }
 
-/*
- * The candidates as JSON: what was given, or the lambdas or scales of the grid.
- */
+/* A candidate as JSON: what was given, or a lambda or scale of the grid. */
+static char *
+candidate_json(const DpermCandidates *candidates, int i)
+{
+	const DpermOptions *options = &candidates->each[i];
+	Jsonb	   *given = candidates->given;
+
+	if (given)
+	{
+		given = JsonbValueToJsonb(getIthJsonbValueFromContainer(&given->root, i));
+		return JsonbToCString(NULL, &given->root, VARSIZE(given));
+	}
+	return psprintf("{\"%s\": %s}", options->lambda >= 0 ? "lambda" : "scale",
+					double_to_shortest_decimal(options->lambda >= 0 ? options->lambda :
+											   options->scale));
+}
+
+/* The chosen candidate and all of them, as members of an object. */
 char *
-dperm_candidates_json(const DpermCandidates *candidates)
+dperm_candidates_json(const DpermCandidates *candidates, int chosen)
 {
 	StringInfoData text;
 
-	if (candidates->given)
-		return JsonbToCString(NULL, &candidates->given->root, VARSIZE(candidates->given));
 	initStringInfo(&text);
+	appendStringInfo(&text, "\"chosen\": %s, \"candidates\": [",
+					 candidate_json(candidates, chosen));
 	for (int i = 0; i < candidates->count; i++)
-	{
-		const DpermOptions *options = &candidates->each[i];
-
-		appendStringInfo(
-			&text, "%s{\"%s\": %s}", i == 0 ? "[" : ", ", options->lambda >= 0 ? "lambda" : "scale",
-			double_to_shortest_decimal(options->lambda >= 0 ? options->lambda : options->scale));
-	}
+		appendStringInfo(&text, "%s%s", i == 0 ? "" : ", ", candidate_json(candidates, i));
 	appendStringInfoChar(&text, ']');
 	return text.data;
 }
@@ -118,8 +127,8 @@ dperm_candidates_json(const DpermCandidates *candidates)
 static void
 check_storable(const DpermCandidates *candidates)
 {
-	char	   *text = psprintf("{\"way\": \"holdout\", \"holdout\": \"\", \"candidates\": %s}",
-								dperm_candidates_json(candidates));
+	char	   *text = psprintf("{\"way\": \"holdout\", \"holdout\": \"\", %s}",
+								dperm_candidates_json(candidates, 0));
 	DpermText	checked = {text, strlen(text)};
 	DpermTuning read;
 

@@ -24,7 +24,10 @@ typedef struct DpermCandidates
 extern void dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 								  const DpermOptions *base);
 
-/* The candidates as JSON: what was given, or what they differ in. */
-extern char *dperm_candidates_json(const DpermCandidates *candidates);
+/*
+ * The chosen candidate and all of them, as members of a JSON object: what was
+ * given, or what they differ in.
+ */
+extern char *dperm_candidates_json(const DpermCandidates *candidates, int chosen);
 
 #endif							/* DPERM_CANDIDATES_H */

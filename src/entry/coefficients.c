@@ -1,7 +1,10 @@
 /*
- * coefficients.c: dp_coefficients, the weights of a model by column.
+ * coefficients.c: dp_coefficients, the weights of a model by column, and
+ * how much of each may be noise.
  */
 #include "postgres.h"
+
+#include <math.h>
 
 #include "fmgr.h"
 #include "funcapi.h"
@@ -11,6 +14,7 @@
 
 #include "base/result_set.h"
 #include "column/model_type.h"
+#include "core/model/weight_noise.h"
 
 PG_FUNCTION_INFO_V1(dp_coefficients);
 
@@ -21,55 +25,105 @@ text_datum(const DpermText *text)
 	return PointerGetDatum(cstring_to_text_with_len(text->bytes, text->len));
 }
 
-/*
- * dp_coefficients(model): (position, column_name, value, weight) for each
- * coordinate.
- */
+/* A weight and its place in the list. */
+typedef struct Ranked
+{
+	int			coordinate;
+	bool		intercept;		/* comes last: it is no finding */
+	double		weight;
+	double		noise;
+	double		strength;		/* the size of the weight; in deviations, if there is noise */
+} Ranked;
+
+/* For qsort: the weights that stand out most come first. */
+static int
+compare_ranked(const void *a, const void *b)
+{
+	const Ranked *first = a;
+	const Ranked *second = b;
+
+	if (first->intercept != second->intercept)
+		return first->intercept - second->intercept;
+	if (first->strength != second->strength)
+		return first->strength > second->strength ? -1 : 1;
+	return first->coordinate - second->coordinate;
+}
+
+/* The weights of a model in the order of the list. */
+static Ranked *
+rank_weights(const DpermModel *model, int dim, bool *exact)
+{
+	double	   *noise = palloc(sizeof(double) * dim);
+	Ranked	   *ranked = palloc(sizeof(Ranked) * dim);
+
+	*exact = dperm_weight_noise(model, noise);
+	for (int i = 0; i < dim; i++)
+		ranked[i] = (Ranked) {
+			.coordinate = i,
+			.intercept = model->encoder.intercept && i == dim - 1,
+			.weight = model->weights[i],
+			.noise = noise[i],
+			.strength = fabs(model->weights[i]) / (noise[i] > 0 ? noise[i] : 1)
+		};
+	qsort(ranked, dim, sizeof(Ranked), compare_ranked);
+	return ranked;
+}
+
+/* Set column_name and value: what a coordinate stands for. */
+static void
+name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
+{
+	char	   *value = NULL;
+
+	if (at->intercept)
+		value = "intercept";
+	else if (at->kernel)
+		value = psprintf("kernel feature %d", at->within + 1);	/* it mixes all columns */
+	else
+	{
+		nulls[1] = at->block->column.len == 0;
+		values[1] = text_datum(&at->block->column);
+		if (at->block->kind == DPERM_BLOCK_CATEGORY)
+		{
+			values[2] = text_datum(&at->block->categories[at->within]);
+			nulls[2] = false;
+		}
+		else if (at->block->kind == DPERM_BLOCK_VECTOR || at->block->kind == DPERM_BLOCK_BOX)
+			value = psprintf("[%d]", at->within + 1);
+	}
+	if (value)
+	{
+		values[2] = CStringGetTextDatum(value);
+		nulls[2] = false;
+	}
+}
+
+/* dp_coefficients(model): a row for each coordinate, see sql/parts. */
 Datum
 dp_coefficients(PG_FUNCTION_ARGS)
 {
 	DpermModel *model = dperm_model_type_open(PG_GETARG_DATUM(0));
-	const DpermEncoder *encoder = &model->encoder;
+	int			dim = dperm_encoder_dim(&model->encoder);
 	TupleDesc	desc;
 	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+	bool		exact;
+	Ranked	   *ranked = rank_weights(model, dim, &exact);
 
-	for (int i = 0; i < dperm_encoder_dim(encoder); i++)
+	for (int i = 0; i < dim; i++)
 	{
 		DpermCoordinate at;
-		Datum		values[4] = {Int32GetDatum(i + 1), 0, 0, Float8GetDatum(model->weights[i])};
-		bool		nulls[4] = {false, true, true, false};
+		Datum		values[7] = {
+			Int32GetDatum(ranked[i].coordinate + 1), 0, 0,
+			Float8GetDatum(ranked[i].weight),
+			Float8GetDatum(ranked[i].noise),
+			CStringGetTextDatum(exact ? "exact" : "bound"),
+			BoolGetDatum(fabs(ranked[i].weight) > DPERM_WEIGHT_STANDS_OUT * ranked[i].noise)
+		};
+		bool		nulls[7] = {[1] = true,[2] = true};
 
-		if (!dperm_encoder_coordinate(encoder, i, &at))
-			elog(ERROR, "coordinate %d is out of range", i);
-		if (at.intercept)
-		{
-			values[2] = CStringGetTextDatum("intercept");
-			nulls[2] = false;
-		}
-		else if (at.kernel)
-		{
-			/* a kernel mixes all columns */
-			values[2] = CStringGetTextDatum(psprintf("kernel feature %d", at.within + 1));
-			nulls[2] = false;
-		}
-		else
-		{
-			if (at.block->column.len > 0)
-			{
-				values[1] = text_datum(&at.block->column);
-				nulls[1] = false;
-			}
-			if (at.block->kind == DPERM_BLOCK_CATEGORY)
-			{
-				values[2] = text_datum(&at.block->categories[at.within]);
-				nulls[2] = false;
-			}
-			else if (at.block->kind == DPERM_BLOCK_VECTOR || at.block->kind == DPERM_BLOCK_BOX)
-			{
-				values[2] = CStringGetTextDatum(psprintf("[%d]", at.within + 1));
-				nulls[2] = false;
-			}
-		}
+		if (!dperm_encoder_coordinate(&model->encoder, ranked[i].coordinate, &at))
+			elog(ERROR, "coordinate %d is out of range", ranked[i].coordinate);
+		name_coordinate(&at, values, nulls);
 		tuplestore_putvalues(store, desc, values, nulls);
 	}
 	return (Datum) 0;

@@ -371,9 +371,9 @@ tune_privately(Tuning *tuning)
 	dperm_entropy_wipe(&entropy);
 	set_tuning(tasks[chosen].model,
 			   psprintf("{\"way\": \"private\", \"selection\": \"%s\", \"%s\": " INT64_FORMAT
-						", \"portions\": %d, \"candidates\": %s}",
+						", \"portions\": %d, %s}",
 						dperm_selection_name(tuning->selection), units_name(tuning), total,
-						portions, dperm_candidates_json(&tuning->candidates)));
+						portions, dperm_candidates_json(&tuning->candidates, chosen)));
 	return tasks[chosen].model;
 }
 
@@ -483,7 +483,7 @@ tune_on_holdout(Tuning *tuning, DpermSource *private)
 	initStringInfo(&text);
 	appendStringInfoString(&text, "{\"way\": \"holdout\", \"holdout\": ");
 	escape_json(&text, dperm_relation_written(tuning->holdout));
-	appendStringInfo(&text, ", \"candidates\": %s}", dperm_candidates_json(&tuning->candidates));
+	appendStringInfo(&text, ", %s}", dperm_candidates_json(&tuning->candidates, best));
 	set_tuning(model, text.data);
 	return model;
 }

@@ -26,13 +26,19 @@
 #define FirstUnpinnedObjectId FirstBootstrapObjectId
 #endif
 
-/* Lock a relation for this process. */
+/*
+ * Lock a relation for this process. PostgreSQL takes note of what others have
+ * changed where a lock is taken by name for the first time: that is here, and not
+ * when a row happens to need the lock.
+ */
 static void
 lock_relation(Oid relation, bool shared)
 {
 	LockRelId	id = {.relId = relation, .dbId = shared ? InvalidOid : MyDatabaseId};
 
 	LockRelationIdForSession(&id, AccessShareLock);
+	LockRelationOid(relation, AccessShareLock);
+	UnlockRelationOid(relation, AccessShareLock);
 }
 
 /* Lock the indexes of a table. */

@@ -45,6 +45,7 @@
 /* How long it waits for a lock, and for all that comes before the charge. */
 #define LOCK_TIMEOUT_TEXT "3s"
 #define CHECK_TIMEOUT_MS 15000
+#define TRIAL_TIMEOUT_MS 500
 
 /* How long it waits for the answer of its session. */
 #define ANSWER_TIMEOUT_MS (60 * 60 * 1000)
@@ -286,6 +287,21 @@ dperm_worker_planned(Oid owner)
 	dperm_message_unmute();
 	become(worker.header->role);
 	SetUserIdAndSecContext(owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
+}
+
+/* Rows that nobody has written must not keep the call for long. */
+void
+dperm_worker_tries(void)
+{
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	enable_timeout_after(STATEMENT_TIMEOUT, TRIAL_TIMEOUT_MS);
+}
+
+void
+dperm_worker_tried(void)
+{
+	disable_timeout(STATEMENT_TIMEOUT, false);
+	enable_timeout_after(STATEMENT_TIMEOUT, CHECK_TIMEOUT_MS);
 }
 
 /* Ask the session. */

@@ -49,6 +49,10 @@ extern DpermLedgerEntry dperm_worker_entry(void);
 extern void dperm_worker_plans(Oid owner);
 extern void dperm_worker_planned(Oid owner);
 
+/* Evaluate a row that nobody has written, for half a second at most. */
+extern void dperm_worker_tries(void);
+extern void dperm_worker_tried(void);
+
 /* All has been checked again: rows may be read from here on. */
 extern void dperm_worker_reads(void);
 

@@ -94,9 +94,21 @@ dperm_worker_rules_stop(SIGNAL_ARGS)
 void
 dperm_worker_rules_interrupt(ErrorData *error)
 {
-	if (told_to_stop && error->sqlerrcode != ERRCODE_LOCK_NOT_AVAILABLE)
+	bool		stop = told_to_stop && !(error && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE);
+
+	told_to_stop = false;
+	if (stop && error)
 		ReThrowError(error);
-	told_to_stop = false;		/* it was the lock timeout */
+	if (stop)
+		ereport(ERROR,
+				(errcode(ERRCODE_QUERY_CANCELED),
+				 errmsg("a function has caught the signal to stop")));
+}
+
+void
+dperm_worker_rules_forgive(void)
+{
+	told_to_stop = false;
 }
 
 void
@@ -117,17 +129,24 @@ dperm_worker_rules_keep(ErrorData *error)
 }
 
 bool
-dperm_worker_rules_faulty(ErrorData *error)
+dperm_worker_rules_faulty(const ErrorData *error)
 {
-	bool		faulty =
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) == ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION;
+	return error->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION ||
+		error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
+		error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT ||
+		error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME ||
+		error->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE;
+}
 
-	if (faulty)
+void
+dperm_worker_rules_raise(ErrorData *error)
+{
+	if (dperm_worker_rules_faulty(error))
 	{
 		dperm_message_public();
 		error->output_to_client = true; /* which it was not, in our copy, when it was raised */
 	}
-	return faulty || told_to_stop;
+	ReThrowError(error);
 }
 
 const ErrorData *

@@ -34,15 +34,23 @@ extern void dperm_worker_rules_evaluates(bool now);
 /* The signal that ends the call: a cancel, or a timeout. */
 extern void dperm_worker_rules_stop(SIGNAL_ARGS);
 
-/* An expression has failed: raise the error again if it is for such a signal. */
+/*
+ * An expression has been evaluated, and may have failed with an error: raise if
+ * there was such a signal meanwhile.
+ */
 extern void dperm_worker_rules_interrupt(ErrorData *error);
 
+/* It was the end of a trial. */
+extern void dperm_worker_rules_forgive(void);
+
 /*
- * An expression has failed for a row that nobody has written: is no row to blame
- * for it, but a name that is not found or must not be used? Such an error is
- * public. Also true after such a signal.
+ * Is an error about a name that is not found or must not be used? Then no row is
+ * to blame for it.
  */
-extern bool dperm_worker_rules_faulty(ErrorData *error);
+extern bool dperm_worker_rules_faulty(const ErrorData *error);
+
+/* Raise an error from before the charge again; in full, if it is about a name. */
+extern void dperm_worker_rules_raise(ErrorData *error) pg_attribute_noreturn();
 
 /* Keep the first error of a row, for the log; and tell it, or NULL. */
 extern void dperm_worker_rules_keep(ErrorData *error);

@@ -28,6 +28,7 @@
 #include "protect/allowed_code.h"
 #include "protect/as_owner.h"
 #include "protect/worker.h"
+#include "protect/worker_rules.h"
 #include "query/checked_query.h"
 #include "query/query_rules.h"
 #include "query/view_rows.h"
@@ -303,15 +304,29 @@ static void
 try_protected(const DpermChecked *query)
 {
 	Query	   *tree = analyse(query);
-	KeptPlan   *kept;
+	MemoryContext context = CurrentMemoryContext;
 
 	if (!dperm_worker_is_this())
 		return;					/* dp_cost() reads nothing */
 	dperm_worker_plans(query->source->run_as);
-	kept = keep_plan(query, tree);
-	end(start(query, copyObject(kept->planned), None_Receiver));
-	if (kept->split)
-		dperm_view_rows_try(&kept->rows);
+	PG_TRY();
+	{
+		const KeptPlan *kept = keep_plan(query, tree);
+
+		end(start(query, copyObject(kept->planned), None_Receiver));
+		if (kept->split)
+			dperm_view_rows_try(&kept->rows);
+	}
+	PG_CATCH();
+	{
+		ErrorData  *error;
+
+		MemoryContextSwitchTo(context);
+		error = CopyErrorData();
+		FlushErrorState();
+		dperm_worker_rules_raise(error);
+	}
+	PG_END_TRY();
 	dperm_worker_planned(query->source->run_as);
 }
 

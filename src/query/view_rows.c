@@ -14,6 +14,7 @@
 #include "parser/parsetree.h"
 #include "rewrite/rewriteHandler.h"
 #include "rewrite/rewriteManip.h"
+#include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -23,6 +24,7 @@
 #include "utils/rel.h"
 #include "utils/resowner.h"
 
+#include "protect/worker.h"
 #include "protect/worker_rules.h"
 #include "query/view_rows.h"
 #include "relation/row_sources.h"
@@ -84,6 +86,33 @@ expand_columns(List *expressions, int relation, RangeTblEntry *entry, List *targ
 }
 
 /*
+ * A test whether a whole row is NULL, or has no NULL, is not about dropped
+ * columns, in whose place a row has NULLs.
+ */
+static Node *
+skip_dropped(Node *node, void *desc)
+{
+	if (node == NULL)
+		return NULL;
+	if (IsA(node, NullTest) && IsA(((NullTest *) node)->arg, RowExpr) &&
+		((RowExpr *) ((NullTest *) node)->arg)->row_typeid == ((TupleDesc) desc)->tdtypeid)
+	{
+		NullTest   *test = copyObject((NullTest *) node);
+		RowExpr    *row = (RowExpr *) test->arg;
+		List	   *live = NIL;
+
+		for (int i = 0; i < ((TupleDesc) desc)->natts; i++)
+			if (!TupleDescAttr((TupleDesc) desc, i)->attisdropped)
+				live = lappend(live, list_nth(row->args, i));
+		row->args = live;
+		row->colnames = NIL;
+		row->row_typeid = RECORDOID;
+		return (Node *) test;
+	}
+	return expression_tree_mutator(node, skip_dropped, desc);
+}
+
+/*
  * Expressions over stored columns of a table: a whole row is made of its columns,
  * and so are generated columns that are computed when they are read.
  */
@@ -106,6 +135,7 @@ expand_table(List *expressions, int relation, RangeTblEntry *entry)
 											  i + 1, NULL, false));
 	}
 	expressions = expand_columns(expressions, relation, entry, columns);
+	expressions = (List *) skip_dropped((Node *) expressions, desc);
 #ifdef ATTRIBUTE_GENERATED_VIRTUAL
 	expressions =
 		(List *) expand_generated_columns_in_expr((Node *) expressions, table, relation);
@@ -194,26 +224,10 @@ runs_others(Node *node, void *context)
 static List *
 simplify(List *expressions, List *columns)
 {
-	MemoryContext context = CurrentMemoryContext;
-	List	   *volatile result = NIL;
+	List	   *result;
 
-	PG_TRY();
-	{
-		dperm_worker_rules_evaluates(true);
-		result =
-			(List *) expression_planner((Expr *) place_columns((Node *) expressions, columns));
-	}
-	PG_CATCH();
-	{
-		ErrorData  *error;
-
-		MemoryContextSwitchTo(context);
-		error = CopyErrorData();
-		FlushErrorState();
-		(void) dperm_worker_rules_faulty(error);
-		ReThrowError(error);
-	}
-	PG_END_TRY();
+	dperm_worker_rules_evaluates(true);
+	result = (List *) expression_planner((Expr *) place_columns((Node *) expressions, columns));
 	dperm_worker_rules_evaluates(false);
 	return result;
 }
@@ -349,7 +363,7 @@ end_guard(Evaluation *evaluation)
 	evaluation->guard = NULL;
 }
 
-/* After an error: forget all that it, or rows before it, may have left behind. */
+/* After an error: forget all that it may have left behind. */
 static ErrorData *
 clean_up(Evaluation *evaluation)
 {
@@ -359,7 +373,6 @@ clean_up(Evaluation *evaluation)
 	end_guard(evaluation);
 	evaluation->values = NULL;
 	MemoryContextReset(evaluation->context);
-	ResetPlanCache();
 	return error;
 }
 
@@ -398,8 +411,8 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 }
 
 /*
- * The columns of a row have arrived. One that fails is tried again when nothing
- * is left of the rows before it.
+ * The columns of a row have arrived. One that fails for a name or a type is tried
+ * again with new plans: those of rows before it may be to blame.
  */
 static bool
 receive_columns(TupleTableSlot *slot, DestReceiver *self)
@@ -408,16 +421,17 @@ receive_columns(TupleTableSlot *slot, DestReceiver *self)
 	ErrorData  *error;
 	bool		shown = evaluate_guarded(evaluation, slot, &error);
 
-	if (error)
+	dperm_worker_rules_interrupt(error);
+	if (error && ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
+					 ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION)
 	{
-		dperm_worker_rules_interrupt(error);
+		FreeErrorData(error);
+		ResetPlanCache();
 		shown = evaluate_guarded(evaluation, slot, &error);
+		dperm_worker_rules_interrupt(error);
 	}
 	if (error)
-	{
-		dperm_worker_rules_interrupt(error);
 		dperm_worker_rules_keep(error);
-	}
 	return !shown || evaluation->next->receiveSlot(evaluation->shown, evaluation->next);
 }
 
@@ -502,8 +516,9 @@ usual_value(Oid type, bool *isnull)
 		case BPCHAROID:
 			return PointerGetDatum(cstring_to_text(""));
 		default:
-			*isnull = true;
-			return 0;
+			*isnull = !OidIsValid(get_element_type(getBaseType(type)));
+			return *isnull ? 0 :
+				PointerGetDatum(construct_empty_array(get_element_type(getBaseType(type))));
 	}
 }
 
@@ -513,10 +528,13 @@ try_row(Evaluation *evaluation, TupleTableSlot *columns)
 {
 	ErrorData  *error;
 
+	dperm_worker_tries();
 	(void) evaluate_guarded(evaluation, columns, &error);
 	end_guard(evaluation);
+	dperm_worker_tried();
 	if (error && dperm_worker_rules_faulty(error))
 		ReThrowError(error);
+	dperm_worker_rules_forgive();
 }
 
 void

@@ -1,13 +1,13 @@
 --
 -- Cost: what a training would spend and with what noise, before it reads a row
 --
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET extra_float_digits = 0;
 SET client_min_messages = warning;
 
 -- The formulas of the guarantee document: objective perturbation by the sharp analysis, where the slack may take a tenth, and output perturbation
-\set ECHO none
 CREATE FUNCTION by_hand(n numeric, d numeric, e numeric, lambda numeric, method text, c numeric, start numeric)
 RETURNS TABLE (lambda_used float8, lambda_effective float8, slack float8, noise float8, release float8, noise_norm float8, weight_bound float8) LANGUAGE plpgsql AS $$
 DECLARE
@@ -27,7 +27,6 @@ CREATE TABLE setups AS
   SELECT n, d, e, lambda, method, loss, h, CASE loss WHEN 'logistic' THEN 0.25 WHEN 'huber' THEN 1 / (2 * h) ELSE 3 / (4 * h) END AS c
   FROM (VALUES (100), (10000), (1000000)) a(n), (VALUES (2), (100)) b(d), (VALUES (0.1), (1), (5)) c(e), (VALUES (0.0001), (0.01), (3)) f(lambda),
        (VALUES ('objective'), ('output')) g(method), (VALUES ('logistic', 0.5), ('huber', 0.5), ('huber', 0.1), ('smooth_hinge', 0.25)) i(loss, h);
-\set ECHO all
 -- the loss of a row at zero weights, where training starts, is log 2, and 1 for the hinges; the noise of the release stage comes on top and is small
 SELECT s.method, loss, count(*) AS setups, bool_and(abs(c.lambda_used / b.lambda_used - 1) < 1e-9) AS lambda_used, bool_and(abs(c.lambda_effective / b.lambda_effective - 1) < 1e-9) AS lambda_effective,
        bool_and(abs(c.epsilon_slack - b.slack) < 1e-9) AS slack, bool_and(abs(c.epsilon_noise - b.noise) < 1e-9) AS noise, bool_and(abs(c.epsilon_release - b.release) < 1e-9) AS release,
@@ -84,7 +83,6 @@ SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_wit
 FROM generate_series(1, 8) i, dp_cost((10 ^ i)::bigint, 10, 1) a, dp_cost(2 * (10 ^ i)::bigint, 10, 1) c, dp_cost((10 ^ i)::bigint, 20, 1) b, dp_cost((10 ^ i)::bigint, 10, 2) e;
 
 -- With a source: the noise in the shape of its columns, and the ball to compare with
-\set ECHO none
 CREATE TABLE patients (sick boolean, age int CHECK (age BETWEEN 0 AND 120), bmi float8 CHECK (bmi BETWEEN 10 AND 60), ward text CHECK (ward IN ('north', 'south', 'east', 'west', 'tower')),
   smoker boolean, x float8[] CHECK (cardinality(x) = 3), notes text);
 -- shapes: dimension and mean square of each; groups: the group of each
@@ -104,7 +102,6 @@ CREATE FUNCTION costs(features text, options text) RETURNS TABLE (noise text, la
 BEGIN
   RETURN QUERY EXECUTE format('SELECT noise, lambda_used, epsilon_noise, noise_norm, weight_error FROM dp_cost(%s) WHERE method = ''objective''', concat_ws(', ', '''patients'', ''sick''', features, '0.1, 30000', nullif(options, '')));
 END $$;
-\set ECHO all
 -- the ball has a mean square of d(d + 1)
 SELECT name, noise, round((spread / d / (d + 1))::numeric, 3) AS of_ball, is_best(lambda, 30000, s, 0.1, 0.25) AS least_risk, noise_norm / (2 * sqrt(s) / (epsilon_noise * 30000 * lambda)) BETWEEN 1 - 1e-9 AND 1.01 AS noise_norm,
        abs(weight_error * sqrt(d) / noise_norm - 1) < 1e-9 AS weight_error
@@ -156,7 +153,6 @@ CREATE TABLE no_patients (LIKE patients INCLUDING ALL);
 SELECT (SELECT array_agg(c) FROM dp_cost('patients', 'sick', NULL, 1, 1000) c) = (SELECT array_agg(c) FROM dp_cost('no_patients', 'sick', NULL, 1, 1000) c) AS same;
 
 -- What it says is what a model gets, with the same arguments
-\set ECHO none
 CREATE FUNCTION told(learner text, arguments text, by_dimension text DEFAULT NULL)
 RETURNS TABLE (shape text, lambda boolean, effective boolean, slack boolean, noise boolean, release boolean, scale boolean) LANGUAGE plpgsql AS $$
 DECLARE
@@ -171,7 +167,6 @@ BEGIN
     CASE WHEN c.noise IS NULL THEN (j ->> 'noise_scale')::float8 = 0
          ELSE abs((j ->> 'noise_scale')::float8 / (2 / c.epsilon_noise / CASE j ->> 'method' WHEN 'output' THEN 300 * c.lambda_used ELSE 1 END) - 1) < 1e-9 END;
 END $$;
-\set ECHO all
 SELECT learner, arguments, t.* FROM (VALUES
   (1, 'logreg', $$NULL, 1$$), (2, 'logreg', $$'{age,ward}', 0.1, noise => 'ball'$$), (3, 'logreg', $$ARRAY['age', 'ward'], 0.1, lambda => 1e-5, slack => 0.3$$), (4, 'logreg', $$'x', 1$$),
   (5, 'logreg', $$'x', 1, intercept => false, norm => 2$$), (6, 'logreg', $$'x', 3, kernel => 'gaussian', kernel_features => 20, gamma => 2, kernel_seed => 3$$), (7, 'logreg', $$NULL, 3, lambda => 0.02, method => 'output'$$),

@@ -5,6 +5,7 @@
 \set ECHO errors
 \pset format unaligned
 \pset footer off
+SET client_min_messages = warning;
 -- The rule for vectors: a zero block for what is no plain vector of finite numbers of the
 -- right length; otherwise divided by the norm, and clipped to length 1. The intercept
 -- shares the unit ball with it.

@@ -1,7 +1,7 @@
 --
 -- Labels: every type that can be one, with and without a positive value
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -51,7 +51,6 @@ EXCEPTION WHEN OTHERS THEN
   GET STACKED DIAGNOSTICS label = PG_EXCEPTION_HINT;
   RETURN SQLSTATE || ': ' || SQLERRM || CASE WHEN label <> '' THEN E'\n  hint: ' || label ELSE '' END;
 END $$;
-\set ECHO all
 
 -- Without a positive value: true, or above zero
 SELECT label, means(label, NULL, true)

@@ -1,6 +1,9 @@
 --
 -- An owner's and an analyst's first day: a registration is corrected, grants and the ledger show what each role may see, and refusals name their cause
 --
+\pset format unaligned
+\pset footer off
+\set ECHO none
 CREATE ROLE dperm_curator;
 CREATE ROLE dperm_ana;
 CREATE ROLE dperm_ben;
@@ -15,6 +18,7 @@ SET search_path = first_day, public;
 CREATE TABLE visits (person_id int, clinic_id int, age int CHECK (age BETWEEN 0 AND 120), bmi float8, ill boolean);
 INSERT INTO visits SELECT i % 2000, i % 7, i % 100, 15 + i % 25, i % 100 > 60 FROM generate_series(1, 4000) i;
 CREATE VIEW seniors AS SELECT person_id, clinic_id, bmi > 30 AS obese, ill FROM visits WHERE age >= 65;
+\set ECHO all
 SELECT dp_budget_create('visits', epsilon => 4, delta => 1e-6, neighbours => 'remove');
 
 -- Nothing has been charged: everything can be corrected. Rows to persons

@@ -116,8 +116,8 @@ SELECT round(dp_decision(model, '{6000,-8000}')::numeric, 9) AS clipped,
        round(dp_decision(model, '{6,-8}')::numeric, 9) AS same
   FROM hand WHERE name = 'logistic';
 
--- A bad element makes a zero block; with an intercept there is something left
-SELECT name, dp_decision(model, x) = dp_decision(model, '{0,0}') AS zero_block
+-- A bad element makes a zero block, and then the vector says nothing
+SELECT name, dp_encode(model, x) = dp_encode(model, '{0,0}') AS zero_block, dp_decision(model, x) IS NULL AS nothing, dp_decision(model, '{0,0}') IS NULL AS zeros
   FROM hand, (VALUES ('{1,NULL}'::float8[]), ('{NaN,1}'), ('{1,Infinity}'), ('{NULL,NULL}')) v(x)
   WHERE name <> 'baseline' ORDER BY 1;
 SELECT dp_decision(model, '{1,-Infinity}'::float4[]), dp_decision(model, ARRAY[1, NULL]),

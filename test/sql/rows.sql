@@ -82,7 +82,7 @@ SELECT r.ward, dp_encode(model('svm'), r) = dp_encode(model('svm'), q) AS same, 
   FROM unnest('{oncology,maternity,surgery}'::other_ward[]) o, LATERAL (SELECT o AS ward, 50 AS age, '{0.1,0.1}'::float8[] AS x) r, LATERAL (SELECT o::text AS ward, 50 AS age, '{0.1,0.1}'::float8[] AS x) q;
 
 -- What training reads as nothing is nothing here: NULL, NaN, unlisted, of another length; out of range is the bound
-SELECT what, round(d::numeric, 6) = round(e::numeric, 6) AS as_in_training FROM (VALUES
+SELECT what, round(d::numeric, 6) = round(e::numeric, 6) AS as_in_training, d IS NULL AS says_nothing FROM (VALUES
   ('nulls', ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::patient, '{0,0,0,0,0,0,0,0,0,0,0}'::float8[]),
   ('NaN', ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'NaN')::patient, '{0,0,0,0,0,0,0,0,0,0,0}'),
   ('infinite', ROW(true, '{1,NaN}', 'C', NULL, NULL, NULL, 'infinity', '-Infinity')::patient, '{0,-1,0,0,0,1,1,0,0,0,0}'),
@@ -216,7 +216,7 @@ SELECT outcomes($$ dp_encode('{"age": null}'::jsonb, ?) FROM patients $$, 'x');
 SELECT position, column_name, value, weight = (dp_weights(model))[position] AS weight FROM models, dp_coefficients(model) WHERE name = 'logreg' ORDER BY position;
 SELECT name, position, column_name, value FROM models, dp_coefficients(model) WHERE name IN ('array', 'vector') OR name = 'kernel' AND position IN (1, 20) ORDER BY name, position;
 SELECT count(*), count(column_name) FROM models, dp_coefficients(model) WHERE name = 'kernel';
-SELECT (c).column_name, (c).value FROM (SELECT dp_coefficients(model) AS c FROM models WHERE name = 'svm') s;
+SELECT (c).column_name, (c).value FROM (SELECT dp_coefficients(model) AS c FROM models WHERE name = 'svm') s ORDER BY (c).position;
 SELECT count(*) FROM dp_coefficients(NULL);
 
 DROP VIEW few_patients, one_ward;

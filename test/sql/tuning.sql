@@ -1,7 +1,7 @@
 --
 -- Tuning: parameters that are chosen privately, or on public rows
 --
-\set ECHO none
+\set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
@@ -22,21 +22,22 @@ CREATE FUNCTION tune(arguments text) RETURNS text LANGUAGE sql AS $$
   SELECT concat_ws(E'\n  hint: ', result, nullif(hint, ''))
   FROM outcome('SELECT ''tuned'' FROM dp_logreg_tune(' || arguments || ') m WHERE m IS NOT NULL')
 $$;
-\set ECHO all
 
 -- What a model says of its tuning; the size of a portion is random, its range is not
-SELECT m -> 'tuning' AS tuning, m -> 'private' AS private, m -> 'epsilon' AS epsilon,
+SELECT m -> 'tuning' #- '{chosen}' AS tuning, m -> 'tuning' -> 'chosen' -> 'lambda' = m -> 'lambda' AS chosen, m -> 'private' AS private, m -> 'epsilon' AS epsilon,
        (m ->> 'lambda')::float8 IN (0.001, 0.1, 10) AS lambda, (m ->> 'rows')::int BETWEEN 150 AND 350 AS a_quarter
 FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, lambdas => '{0.001,0.1,10}', dimension => 2)::jsonb AS m OFFSET 0) s;
-SELECT m -> 'tuning' AS tuning, m ->> 'kind' AS kind, m ->> 'loss' AS loss
+SELECT m -> 'tuning' #- '{chosen}' AS tuning, m ->> 'kind' AS kind, m ->> 'loss' AS loss
 FROM (SELECT dp_svm_tune('visits', 'ill', '{x}', 1, lambdas => ARRAY[0.001, 0.1], selection => 'exponential')::jsonb AS m OFFSET 0) s;
-SELECT m -> 'tuning' AS tuning
+SELECT m -> 'tuning' #- '{chosen}' AS tuning,
+       m -> 'tuning' -> 'chosen' = CASE m ->> 'loss' WHEN 'huber' THEN '{"method": "output"}'::jsonb ELSE '{"h": 0.25, "loss": "smooth_hinge", "lambda": 0.1}' END AS chosen
 FROM (SELECT dp_svm_tune('visits', 'ill', ARRAY['x', 'age'], 1, domains => '{"x": {"dimension": 2, "norm": 2}}',
                          candidates => '[{"lambda": 0.1, "loss": "smooth_hinge", "h": 0.25}, {"method": "output"}]')::jsonb AS m OFFSET 0) s;
 -- by default: multiples of the default lambda
 SELECT jsonb_array_length(t -> 'candidates') AS candidates, t -> 'portions' AS portions, t -> 'rows' AS rows,
        (SELECT string_agg(c ->> 'scale', ' ' ORDER BY n)
-          FROM jsonb_array_elements(t -> 'candidates') WITH ORDINALITY AS c(c, n)) AS multiples
+          FROM jsonb_array_elements(t -> 'candidates') WITH ORDINALITY AS c(c, n)) AS multiples,
+       t -> 'candidates' @> jsonb_build_array(t -> 'chosen') AS chosen
 FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1)::jsonb -> 'tuning' AS t OFFSET 0) s;
 -- The counts of mistakes are in no member, nor is anything else that is not listed here
 SELECT string_agg(DISTINCT key, ' ' ORDER BY key) AS keys

@@ -44,6 +44,13 @@ SELECT count(dp_protect('view_rows.' || name || suffix || '_view', 'view rows', 
 CREATE FUNCTION view_rows.count(view text) RETURNS text LANGUAGE sql AS $$
 	SELECT round(sum(value) / 50) * 50 || ' rows, ' || round(max(value) / 50) * 50 || ' alike' FROM view_rows.model, dp_evaluate(model, 'view_rows.' || view, epsilon => 2) WHERE metric LIKE '%tives' $$;
 SELECT name, view_rows.count(name || '_a_view') AS one, view_rows.count(name || '_b_view') AS other FROM view_rows.cases ORDER BY id;
+-- a whole row has no NULL where a column was dropped
+CREATE TABLE view_rows.dropped (gone int, x float8, y boolean);
+ALTER TABLE view_rows.dropped DROP gone;
+INSERT INTO view_rows.dropped SELECT 1, true FROM generate_series(1, 200);
+CREATE VIEW view_rows.whole AS SELECT x, y FROM view_rows.dropped r WHERE r IS NOT NULL;
+SELECT count(dp_protect('view_rows.whole', 'view rows', domains => '{"x": [0, 1]}'));
+SELECT view_rows.count('whole');
 -- The number of rows is that of the table, whatever fails
 SELECT name, dp_logreg_train('view_rows.' || name || '_b_view', 'y', 'x', 1)::jsonb ->> 'rows' AS rows FROM view_rows.cases ORDER BY id;
 -- also of one with a column that is computed when it is read, which PostgreSQL 18 has

@@ -132,7 +132,7 @@ sample_tuning(TestRandom *state, DpermUnit unit, int64_t rows, char *room)
 {
 	bool		holdout = test_below(state, 3) == 0;
 	int			count = 1 + test_below(state, 5);
-	int			keys = holdout ? 3 : 5;
+	int			keys = holdout ? 4 : 6;
 	int			first = test_below(state, keys);
 	int			len = 0;
 
@@ -157,6 +157,9 @@ sample_tuning(TestRandom *state, DpermUnit unit, int64_t rows, char *room)
 							"exponential" : "permute_and_flip");
 				break;
 			case 3:
+				len += sprintf(room + len, "\"chosen\": %s", sample_candidate(state));
+				break;
+			case 4:
 				len += sprintf(room + len, "\"%s\": %lld", unit == DPERM_UNIT_PERSON ? "persons" : "rows", (long long)
 							   (rows + (DPERM_ROWS_MAX - rows) / (1 + test_below(state, 1000))));
 				break;

@@ -732,8 +732,8 @@ TEST(models_have_curves)
 /* Without delta a model is pure; chosen among others on private rows, no more is known than its claim. */
 TEST(models_without_a_curve)
 {
-	static const char way[] = "{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 100000, \"portions\": 2, \"candidates\": [{}]}";
-	static const char holdout[] = "{\"way\": \"holdout\", \"holdout\": \"t\", \"candidates\": [{}]}";
+	static const char way[] = "{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 100000, \"portions\": 2, \"chosen\": {}, \"candidates\": [{}]}";
+	static const char holdout[] = "{\"way\": \"holdout\", \"holdout\": \"t\", \"chosen\": {}, \"candidates\": [{}]}";
 	DpermModel	model = train(DPERM_METHOD_OBJECTIVE, DPERM_NEIGHBOURS_REPLACE, 0.1, 0);
 
 	CHECK(dperm_model_release(&model).curve == DPERM_CURVE_PURE);

@@ -213,9 +213,9 @@ TEST(survives_flipped_bytes)
 
 /* How two models were tuned. */
 static const char *const tuned = "{\"way\": \"private\", \"selection\": \"permute_and_flip\","
-" \"rows\": 3000, \"portions\": 3, \"candidates\": [{\"lambda\": 0.01}, {\"lambda\": 0.1}]}";
+" \"rows\": 3000, \"portions\": 3, \"chosen\": {}, \"candidates\": [{\"lambda\": 0.01}, {\"lambda\": 0.1}]}";
 static const char *const held = "{\"way\": \"holdout\", \"holdout\": \"public\\\"\","
-" \"candidates\": [{}]}";
+" \"chosen\": {}, \"candidates\": [{}]}";
 
 /* A model whose method was chosen. */
 static DpermModel
@@ -399,7 +399,7 @@ TEST(holds_the_form_of_the_encoder)
 TEST(states_the_guarantee_of_persons)
 {
 	static const char tuned[] = "{\"way\": \"private\", \"selection\": \"exponential\", \"persons\": 3000,"
-	" \"portions\": 3, \"candidates\": [{}, {}]}";
+	" \"portions\": 3, \"chosen\": {}, \"candidates\": [{}, {}]}";
 	DpermModel	m = plain_model();
 	char		text[8192];
 

@@ -57,6 +57,16 @@ TEST(agrees_with_the_encoder)
 		/* up to the order of the sums: |encoded| is at most 1 */
 		CHECK_NEAR(dperm_score_decision(enc, frequencies, weights, values, room), sum,
 				   4 * dim * DBL_EPSILON);
+		if (enc->kernel.kind == DPERM_KERNEL_LINEAR)
+		{
+			double		terms[SAMPLE_DIM_MAX + 1];
+			int			count = enc->block_count + (enc->intercept ? 1 : 0);
+
+			dperm_score_terms(enc, weights, values, room, terms);
+			for (int i = 1; i < count; i++)
+				terms[0] += terms[i];
+			CHECK(terms[0] == dperm_score_decision(enc, NULL, weights, values, room));
+		}
 		free(room);
 	}
 }
@@ -144,4 +154,55 @@ TEST(gives_probabilities)
 		CHECK(p <= dperm_score_probability(z + 0.25));
 		CHECK(p >= 0.0 && p <= 1.0);
 	}
+}
+
+/* What says something, and what is read as zeros. */
+TEST(knows_rows_that_say_nothing)
+{
+	static const double bad[][2] = {{NAN, 1}, {1, INFINITY}, {NAN, NAN}, {0, 0}, {1e300, -1e300}};
+	static const struct
+	{
+		DpermBlockKind kind;
+		DpermValue	value;
+		bool		something;
+	}			cases[] = {
+		{DPERM_BLOCK_NUMBER, {.present = true, .number = 0.5}, true},	/* its code is zero */
+		{DPERM_BLOCK_NUMBER, {.present = true, .number = -INFINITY}, true},
+		{DPERM_BLOCK_NUMBER, {.present = true, .number = NAN}, false},
+		{DPERM_BLOCK_NUMBER, {.present = false, .number = 0.5}, false},
+		{DPERM_BLOCK_TIME, {.present = true, .number = 7}, true},
+		{DPERM_BLOCK_FLAG, {.present = true, .number = -1}, true},
+		{DPERM_BLOCK_FLAG, {.present = false, .number = 1}, false},
+		{DPERM_BLOCK_CATEGORY, {.present = true, .category = 1}, true},
+		{DPERM_BLOCK_CATEGORY, {.present = true, .category = -1}, false},
+		{DPERM_BLOCK_CATEGORY, {.present = true, .category = 2}, false},
+		{DPERM_BLOCK_CATEGORY, {.present = false, .category = 1}, false},
+		{DPERM_BLOCK_VECTOR, {.present = true, .vector = bad[0]}, false},
+		{DPERM_BLOCK_VECTOR, {.present = true, .vector = bad[1]}, false},
+		{DPERM_BLOCK_VECTOR, {.present = true, .vector = bad[3]}, true},
+		{DPERM_BLOCK_VECTOR, {.present = true, .vector = bad[4]}, true},
+		{DPERM_BLOCK_VECTOR, {.present = false}, false},
+		{DPERM_BLOCK_BOX, {.present = true, .vector = bad[0]}, true},
+		{DPERM_BLOCK_BOX, {.present = true, .vector = bad[1]}, true},
+		{DPERM_BLOCK_BOX, {.present = true, .vector = bad[2]}, false}
+	};
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
+		for (int beside = 0; beside < 2; beside++)
+		{
+			bool		wide = cases[i].kind >= DPERM_BLOCK_CATEGORY;
+			DpermBlock	blocks[2] = {{.kind = DPERM_BLOCK_FLAG, .count = 1},
+			{.kind = cases[i].kind, .low = 0, .high = 1, .norm = 1, .count = wide ? 2 : 1}};
+			DpermValue	values[2] = {{.present = beside == 1, .number = 1}, cases[i].value};
+			DpermEncoder enc = {.block_count = 2, .blocks = blocks, .intercept = true};
+			DpermValue	missing[2] = {{.present = false}, {.present = false}};
+			double		weights[4] = {1, 2, 3, 4};
+			double		room[8];
+
+			CHECK(dperm_score_says_something(&enc, values) == (cases[i].something || beside));
+			CHECK(!dperm_score_says_something(&enc, missing));
+			if (!cases[i].something && !beside)
+				CHECK(dperm_score_decision(&enc, NULL, weights, values, room) ==
+					  dperm_score_decision(&enc, NULL, weights, missing, room));
+		}
 }

@@ -13,9 +13,9 @@
 static void *memory;
 
 static const char *const private_text = "{\"way\": \"private\", \"selection\": \"exponential\","
-" \"rows\": 5000, \"portions\": 3, \"candidates\": [{\"lambda\": 0.01}, {\"lambda\": 0.1}]}";
+" \"rows\": 5000, \"portions\": 3, \"candidates\": [{\"lambda\": 0.01}, {\"lambda\": 0.1}], \"chosen\": {\"lambda\": 0.2}}";
 static const char *const holdout_text = "{\"way\": \"holdout\", \"holdout\": \"public.t\","
-" \"candidates\": [{\"lambda\": 0.01}]}";
+" \"candidates\": [{\"lambda\": 0.01}], \"chosen\": {}}";
 
 /* What is wrong with a text, "" if nothing; read from a copy that ends where its memory ends. */
 static const char *
@@ -59,13 +59,13 @@ TEST(reads_both_ways)
 
 	/* as jsonb orders and spells it */
 	CHECK_TEXT(why_not("{\"way\": \"private\", \"rows\": 2, \"portions\": 2, \"selection\":"
-					   " \"permute_and_flip\", \"candidates\": [{}]}", &out), "");
+					   " \"permute_and_flip\", \"chosen\": {}, \"candidates\": [{}]}", &out), "");
 	CHECK(out.selection == DPERM_SELECT_PERMUTE_AND_FLIP && out.rows == 2);
 
 	/* persons in place of rows, and never both */
 	CHECK(!out.persons);
 	CHECK_TEXT(why_not("{\"way\": \"private\", \"persons\": 2, \"portions\": 2, \"selection\":"
-					   " \"permute_and_flip\", \"candidates\": [{}]}", &out), "");
+					   " \"permute_and_flip\", \"chosen\": {}, \"candidates\": [{}]}", &out), "");
 	CHECK(out.persons && out.rows == 2);
 	CHECK_TEXT(why_not_edited(private_text, "\"rows\": 5000", "\"rows\": 5000, \"persons\": 5000"), FAULT);
 }
@@ -114,9 +114,14 @@ TEST(refuses_what_nobody_writes)
 		{"{\"way\"", "[{\"way\""},
 		{"{\"way\"", "\"way\""},
 		{"{\"way\"", "{\"way\": \"private\"} {\"way\""},
-		{"0.1}]}", "0.1}]"},
-		{"0.1}]}", "0.1}]}}"},
-		{"0.1}]}", "0.1}]} x"}
+		{", \"chosen\": {\"lambda\": 0.2}", ""},
+		{"{\"lambda\": 0.2}", "2"},
+		{"{\"lambda\": 0.2}", "[{\"lambda\": 0.2}]"},
+		{"{\"lambda\": 0.2}", "{\"lambda\": [0.2]}"},
+		{"{\"lambda\": 0.2}", "{\"lambda\": 0.2}, \"chosen\": {}"},
+		{"0.2}}", "0.2}"},
+		{"0.2}}", "0.2}}}"},
+		{"0.2}}", "0.2}} x"}
 	};
 	DpermTuning out;
 
@@ -132,6 +137,7 @@ TEST(refuses_what_nobody_writes)
 	CHECK_TEXT(why_not_edited(holdout_text, "\"holdout\": \"public.t\", ", ""), FAULT);
 	CHECK_TEXT(why_not_edited(holdout_text, "\"way\"", "\"rows\": 7, \"way\""), FAULT);
 	CHECK_TEXT(why_not_edited(holdout_text, "[{\"lambda\": 0.01}]", "[]"), FAULT);
+	CHECK_TEXT(why_not_edited(holdout_text, ", \"chosen\": {}", ""), FAULT);
 	CHECK_TEXT(why_not("", &out), FAULT);
 	CHECK_TEXT(why_not("null", &out), FAULT);
 	CHECK_TEXT(why_not("{}", &out), FAULT);
@@ -153,9 +159,9 @@ TEST(counts_candidates)
 		for (int count = DPERM_CANDIDATES_MAX - 1; count <= DPERM_CANDIDATES_MAX + 1; count++)
 		{
 			int			len = holdout ?
-				sprintf(text, "{\"way\": \"holdout\", \"holdout\": \"t\", \"candidates\": [") :
+				sprintf(text, "{\"way\": \"holdout\", \"holdout\": \"t\", \"chosen\": {}, \"candidates\": [") :
 				sprintf(text, "{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 1,"
-						" \"portions\": %d, \"candidates\": [", count + 1);
+						" \"portions\": %d, \"chosen\": {\"lambda\": 1}, \"candidates\": [", count + 1);
 
 			for (int i = 0; i < count; i++)
 				len += sprintf(text + len, "%s{\"lambda\": %d}", i ? ", " : "", i);
@@ -293,7 +299,7 @@ static const char *
 nested(int levels)
 {
 	static char text[1024];
-	int			len = sprintf(text, "{\"way\": \"holdout\", \"holdout\": \"t\", \"candidates\": [{\"a\": ");
+	int			len = sprintf(text, "{\"way\": \"holdout\", \"holdout\": \"t\", \"chosen\": {}, \"candidates\": [{\"a\": ");
 
 	for (int i = 0; i < levels; i++)
 		text[len++] = '[';
@@ -308,7 +314,7 @@ static char *
 long_tuning(size_t size)
 {
 	char	   *text = malloc(size + 1);
-	size_t		len = (size_t) sprintf(text, "{\"way\": \"holdout\", \"candidates\": [{}], \"holdout\": \"");
+	size_t		len = (size_t) sprintf(text, "{\"way\": \"holdout\", \"chosen\": {}, \"candidates\": [{}], \"holdout\": \"");
 
 	memset(text + len, 'x', size - len - 2);
 	strcpy(text + size - 2, "\"}");
@@ -327,11 +333,11 @@ TEST(both_forms_of_a_model_carry_it)
 	CHECK_FATE("null", false);
 	CHECK_FATE("1", false);
 	CHECK_FATE("{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 999, \"portions\": 2,"
-			   " \"candidates\": [{}]}", false);	/* the model has 1000 rows */
+			   " \"chosen\": {}, \"candidates\": [{}]}", false);	/* the model has 1000 rows */
 	CHECK_FATE("{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 1000, \"portions\": 2,"
-			   " \"candidates\": [{}]}", true);
+			   " \"chosen\": {}, \"candidates\": [{}]}", true);
 	CHECK_FATE("{\"way\": \"private\", \"selection\": \"exponential\", \"persons\": 1000, \"portions\": 2,"
-			   " \"candidates\": [{}]}", false);	/* the model is for rows */
+			   " \"chosen\": {}, \"candidates\": [{}]}", false);	/* the model is for rows */
 
 	text = long_tuning(100000);
 	CHECK_FATE(text, true);

@@ -56,6 +56,12 @@ typedef struct DpermMechanism
 	 */
 	double		(*effect) (const DpermSetup *s, const DpermCalibration *cal);
 
+	/*
+	 * the standard deviation that the noise gives to each weight (section "The
+	 * noise of a weight"); true: exactly, false: a bound
+	 */
+	bool		(*deviations) (const DpermSetup *s, const DpermCalibration *cal, double *each);
+
 	/* draw the noise: dim doubles */
 	void (*draw)(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise);
 

@@ -254,6 +254,41 @@ dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim)
 	return noise ? noise->spread : law == DPERM_LAW_GAUSSIAN ? dim : (double) dim * (dim + 1.0);
 }
 
+/*
+ * The deviation of a coordinate of a shape: that of a normal number; or that of
+ * a uniform point of the shape, times the root mean square of the radius, which
+ * is Gamma(dim + 1).
+ */
+static double
+shape_deviation(DpermNoiseLaw law, const DpermNoise *noise, const DpermNoiseGroup *group,
+				const DpermShape *shape)
+{
+	return law == DPERM_LAW_GAUSSIAN ?
+			   gaussian_factor(noise, group) :
+			   sqrt((group->dim + 1.0) * (group->dim + 2.0) * square_ratio(shape)) / group->share;
+}
+
+/* The standard deviation of each coordinate at scale 1. */
+void
+dperm_noise_deviations(DpermNoiseLaw law, const DpermNoise *noise, int dim, double *out)
+{
+	for (int i = 0; noise == NULL && i < dim; i++)
+		out[i] = sqrt(dperm_noise_spread(law, NULL, dim) / dim);
+	for (int i = 0; noise && i < noise->group_count; i++)
+	{
+		const DpermNoiseGroup *group = &noise->groups[i];
+
+		for (int j = group->first; j < group->first + group->count; j++)
+		{
+			const DpermShape *shape = &noise->shapes[j];
+			double		deviation = shape_deviation(law, noise, group, shape);
+
+			for (int k = 0; k < shape->count; k++)
+				out[shape->first + k] = deviation;
+		}
+	}
+}
+
 /* Is a group in range, and does it follow the preceding one? */
 static const char *
 group_fault(const DpermNoise *noise, const DpermNoiseGroup *group, int first)

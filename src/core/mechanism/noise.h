@@ -65,6 +65,13 @@ extern void dperm_noise_measure(DpermNoiseLaw law, DpermNoise *noise);
 /* The mean of |b|^2 at scale 1. */
 extern double dperm_noise_spread(DpermNoiseLaw law, const DpermNoise *noise, int dim);
 
+/*
+ * The standard deviation of each of dim coordinates at scale 1; no two of them
+ * are correlated.
+ */
+extern void
+dperm_noise_deviations(DpermNoiseLaw law, const DpermNoise *noise, int dim, double *out);
+
 /* What is wrong with the claimed noise of dim coordinates, or NULL. */
 extern const char *dperm_noise_fault(const DpermNoise *noise, int dim);
 

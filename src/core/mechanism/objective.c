@@ -177,6 +177,29 @@ objective_effect(const DpermSetup *s, const DpermCalibration *cal)
 		   (s->rows * cal->lambda);
 }
 
+/*
+ * The private curvature decides how coordinates of the noise mix. It is at
+ * least n lambda: then a weight has the deviation of its own coordinate, or up
+ * to this if another one has a larger deviation (Proposition 3).
+ */
+static bool
+objective_deviations(const DpermSetup *s, const DpermCalibration *cal, double *each)
+{
+	double		factor = cal->noise_scale / (s->rows * cal->lambda);
+	double		largest = 0;
+
+	dperm_noise_deviations(dperm_setup_law(s), s->noise, s->dim, each);
+	for (int i = 0; i < s->dim; i++)
+		largest = fmax(largest, each[i] * each[i]);
+	for (int i = 0; i < s->dim; i++)
+	{
+		double		own = each[i] * each[i];
+
+		each[i] = factor * (largest > 2 * own ? largest / (2 * sqrt(largest - own)) : each[i]);
+	}
+	return false;
+}
+
 /* In the shape of the data, or in the ball. */
 static void
 draw_objective(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise)
@@ -218,6 +241,7 @@ const DpermMechanism dperm_objective = {
 	.scale = objective_scale,
 	.bound = bound_objective,
 	.effect = objective_effect,
+	.deviations = objective_deviations,
 	.draw = draw_objective,
 	.start = start_objective,
 	.next = dperm_fit_ask,

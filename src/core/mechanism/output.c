@@ -88,6 +88,16 @@ output_effect(const DpermSetup *s, const DpermCalibration *cal)
 	return sqrt(dperm_noise_spread(dperm_setup_law(s), NULL, s->dim)) * cal->noise_scale;
 }
 
+/* The noise is in the weights as it is. */
+static bool
+output_deviations(const DpermSetup *s, const DpermCalibration *cal, double *each)
+{
+	dperm_noise_deviations(dperm_setup_law(s), NULL, s->dim, each);
+	for (int i = 0; i < s->dim; i++)
+		each[i] *= cal->noise_scale;
+	return true;
+}
+
 /* The same in all directions. */
 static void
 draw_output(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, double *noise)
@@ -120,6 +130,7 @@ const DpermMechanism dperm_output = {
 	.scale = output_scale,
 	.bound = bound_output,
 	.effect = output_effect,
+	.deviations = output_deviations,
 	.draw = draw_output,
 	.start = start_output,
 	.next = dperm_fit_ask,

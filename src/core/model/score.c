@@ -23,10 +23,25 @@ vector_score(const DpermBlock *block, const DpermValue *value, double target,
 	return dperm_inner(count, room, weights);
 }
 
-/*
- * Without a kernel: block by block; missing values and unlisted categories add
- * nothing.
- */
+/* What a block adds; missing values and unlisted categories add nothing. */
+static double
+block_score(const DpermBlock *block, const DpermValue *value, double target,
+			const double *weights, double *room)
+{
+	if (!value->present)
+		return 0;
+	if (block->kind == DPERM_BLOCK_VECTOR)
+		return vector_score(block, value, target, weights, room);
+	if (block->kind == DPERM_BLOCK_CATEGORY)
+		return value->category >= 0 && value->category < block->count ?
+				   weights[value->category] * target :
+				   0;
+	dperm_encoder_encode_block(block, value, target, room);
+	return block->count == 1 ? weights[0] * room[0] :
+		dperm_inner((size_t) block->count, room, weights);	/* a box */
+}
+
+/* Without a kernel: block by block. */
 static double
 linear_decision(const DpermEncoder *enc, const double *weights, const DpermValue *values,
 				double *room)
@@ -36,24 +51,57 @@ linear_decision(const DpermEncoder *enc, const double *weights, const DpermValue
 
 	for (int i = 0; i < enc->block_count; i++)
 	{
-		const DpermBlock *block = &enc->blocks[i];
-		int			category = values[i].category;
-
-		if (!values[i].present)
-			;
-		else if (block->kind == DPERM_BLOCK_VECTOR)
-			sum += vector_score(block, &values[i], target, weights, room);
-		else if (block->kind != DPERM_BLOCK_CATEGORY)
-		{
-			dperm_encoder_encode_block(block, &values[i], target, room);
-			sum += block->count == 1 ? weights[0] * room[0] :
-				dperm_inner((size_t) block->count, room, weights);	/* a box */
-		}
-		else if (category >= 0 && category < block->count)
-			sum += weights[category] * target;
-		weights += block->count;
+		sum += block_score(&enc->blocks[i], &values[i], target, weights, room);
+		weights += enc->blocks[i].count;
 	}
 	return enc->intercept ? sum + weights[0] * target : sum;
+}
+
+/* The terms of that sum. */
+void
+dperm_score_terms(const DpermEncoder *enc, const double *weights, const DpermValue *values,
+				  double *room, double *terms)
+{
+	double		target = dperm_encoder_target(enc);
+
+	for (int i = 0; i < enc->block_count; i++)
+	{
+		terms[i] = block_score(&enc->blocks[i], &values[i], target, weights, room);
+		weights += enc->blocks[i].count;
+	}
+	if (enc->intercept)
+		terms[enc->block_count] = weights[0] * target;
+}
+
+/* Does a value of a block say something, or is it read as zeros? */
+static bool
+value_says_something(const DpermBlock *block, const DpermValue *value)
+{
+	int			numbers = 0;	/* elements that are not NaN */
+	int			finite = 0;
+
+	if (!value->present || block->kind == DPERM_BLOCK_FLAG)
+		return value->present;
+	if (block->kind == DPERM_BLOCK_CATEGORY)
+		return value->category >= 0 && value->category < block->count;
+	if (block->kind != DPERM_BLOCK_VECTOR && block->kind != DPERM_BLOCK_BOX)
+		return !isnan(value->number);
+	for (int i = 0; i < block->count; i++)
+	{
+		numbers += !isnan(value->vector[i]);
+		finite += isfinite(value->vector[i]) != 0;
+	}
+	return block->kind == DPERM_BLOCK_BOX ? numbers > 0 : finite == block->count;
+}
+
+/* Does any block say something? */
+bool
+dperm_score_says_something(const DpermEncoder *enc, const DpermValue *values)
+{
+	for (int i = 0; i < enc->block_count; i++)
+		if (value_says_something(&enc->blocks[i], &values[i]))
+			return true;
+	return false;
 }
 
 /* The weighted sum of one encoded row. */

@@ -4,6 +4,8 @@
 #ifndef DPERM_SCORE_H
 #define DPERM_SCORE_H
 
+#include <stdbool.h>
+
 #include "core/encode/encoder.h"
 
 /*
@@ -14,6 +16,20 @@
 extern double dperm_score_decision(const DpermEncoder *enc, const double *frequencies,
 								   const double *weights, const DpermValue *values,
 								   double *room);
+
+/*
+ * Without a kernel: the terms of this sum in order, one for each block and one
+ * for the intercept, if there is one.
+ */
+extern void dperm_score_terms(const DpermEncoder *enc, const double *weights,
+							  const DpermValue *values, double *room, double *terms);
+
+/*
+ * Has a row a value for any block? All that encoding turns into zeros because
+ * it is missing, unlisted or not a number is none; a number whose code happens
+ * to be zero is one.
+ */
+extern bool dperm_score_says_something(const DpermEncoder *enc, const DpermValue *values);
 
 /* 1/(1 + exp(-decision)), without overflow. */
 extern double dperm_score_probability(double decision);

@@ -16,11 +16,13 @@ enum
 	SAW_ROWS = 4,
 	SAW_PORTIONS = 8,
 	SAW_CANDIDATES = 16,
-	SAW_HOLDOUT = 32
+	SAW_HOLDOUT = 32,
+	SAW_CHOSEN = 64
 };
 
-#define PRIVATE_KEYS (SAW_WAY | SAW_SELECTION | SAW_ROWS | SAW_PORTIONS | SAW_CANDIDATES)
-#define HOLDOUT_KEYS (SAW_WAY | SAW_CANDIDATES | SAW_HOLDOUT)
+#define COMMON_KEYS (SAW_WAY | SAW_CANDIDATES | SAW_CHOSEN)
+#define PRIVATE_KEYS (COMMON_KEYS | SAW_SELECTION | SAW_ROWS | SAW_PORTIONS)
+#define HOLDOUT_KEYS (COMMON_KEYS | SAW_HOLDOUT)
 
 /* One candidate: an object of scalar values, like arguments. */
 static bool
@@ -87,6 +89,8 @@ read_member(DpermJson *json, const char *key, DpermTuning *out)
 	}
 	if (strcmp(key, "candidates") == 0)
 		return read_candidate_list(json, out) ? SAW_CANDIDATES : 0;
+	if (strcmp(key, "chosen") == 0)
+		return read_candidate(json) ? SAW_CHOSEN : 0;
 	if (strcmp(key, "holdout") == 0)
 		return dperm_json_string(json, NULL, 0) ? SAW_HOLDOUT : 0;
 	return 0;

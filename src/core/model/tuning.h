@@ -4,14 +4,15 @@
  * A JSON object that the model carries as text:
  *
  *   {"way": "private", "selection": "permute_and_flip", "rows": 100000,
- *   "portions": 6,
- *    "candidates": [{"lambda": 0.01}, ...]}
+ *    "portions": 6, "chosen": {"lambda": 0.1}, "candidates": [{"lambda": 0.01},
+ *    ...]}
  * with "persons" in place of "rows" if persons are the units; or
  *
- *   {"way": "holdout", "holdout": "public_table", "candidates": [...]}
+ *   {"way": "holdout", "holdout": "public_table", "chosen": {"lambda": 0.1},
+ *    "candidates": [...]}
  *
- * in any order of keys. All of it is public; it does not contain the
- * candidates' scores.
+ * in any order of keys. All of it is public or released; it does not contain
+ * the candidates' scores.
  */
 #ifndef DPERM_TUNING_H
 #define DPERM_TUNING_H

@@ -28,3 +28,10 @@ dperm_release(DpermEntropy *e, int dim, double grid, int64_t scale, double *weig
 		weights[i] = grid * (double) sum;
 	}
 }
+
+/* The variance of P(z) ~ q^|z| is 2 q/(1 - q)^2, here with q = exp(-1/scale). */
+double
+dperm_release_deviation(double grid, int64_t scale)
+{
+	return grid / (sqrt(2) * sinh(0.5 / (double) scale));
+}

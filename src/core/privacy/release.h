@@ -16,4 +16,7 @@
 extern void dperm_release(DpermEntropy *e, int dim, double grid, int64_t scale,
 						  double *weights);
 
+/* The standard deviation of that noise. */
+extern double dperm_release_deviation(double grid, int64_t scale);
+
 #endif							/* DPERM_RELEASE_H */

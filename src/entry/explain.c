@@ -1,0 +1,83 @@
+/*
+ * explain.c: dp_explain, what each column adds to the decision on a row.
+ */
+#include "postgres.h"
+
+#include <math.h>
+
+#include "fmgr.h"
+#include "funcapi.h"
+#include "utils/builtins.h"
+#include "utils/tuplestore.h"
+
+#include "base/result_set.h"
+#include "column/scorer.h"
+
+PG_FUNCTION_INFO_V1(dp_explain);
+
+/* What a block or, as the last one, the intercept adds. */
+typedef struct Term
+{
+	int			block;
+	bool		intercept;
+	double		contribution;
+} Term;
+
+/* For qsort: the largest comes first, the intercept last. */
+static int
+compare_terms(const void *a, const void *b)
+{
+	const Term *first = a;
+	const Term *second = b;
+
+	if (first->intercept != second->intercept)
+		return first->intercept - second->intercept;
+	if (fabs(first->contribution) != fabs(second->contribution))
+		return fabs(first->contribution) > fabs(second->contribution) ? -1 : 1;
+	return first->block - second->block;
+}
+
+/* One row of the result. */
+static void
+put_term(Tuplestorestate *store, TupleDesc desc, const DpermScorer *scorer, const Term *term)
+{
+	const DpermEncoder *encoder = dperm_scorer_encoder(scorer);
+	char	   *value = term->intercept ? "intercept" : dperm_scorer_value(scorer, term->block);
+	Datum		values[3] = {0, 0, Float8GetDatum(term->contribution)};
+	bool		nulls[3] = {true, value == NULL, false};
+
+	if (!term->intercept && encoder->blocks[term->block].column.len > 0)
+	{
+		const DpermText *column = &encoder->blocks[term->block].column;
+
+		values[0] = PointerGetDatum(cstring_to_text_with_len(column->bytes, column->len));
+		nulls[0] = false;
+	}
+	if (value)
+		values[1] = CStringGetTextDatum(value);
+	tuplestore_putvalues(store, desc, values, nulls);
+}
+
+/* dp_explain(model, features): (column_name, value, contribution) */
+Datum
+dp_explain(PG_FUNCTION_ARGS)
+{
+	DpermScorer *scorer = dperm_scorer_get(fcinfo, dperm_scorer_open_model);
+	const double *sums = dperm_scorer_terms(scorer, PG_GETARG_DATUM(1));
+	const DpermEncoder *encoder = dperm_scorer_encoder(scorer);
+	int			count = encoder->block_count + (encoder->intercept ? 1 : 0);
+	Term	   *terms = palloc(sizeof(Term) * count);
+	TupleDesc	desc;
+	Tuplestorestate *store = dperm_result_set_begin(fcinfo, &desc);
+
+	for (int i = 0; i < count; i++)
+		terms[i] = (Term) {
+			.block = i,
+			.intercept = i == encoder->block_count,
+			.contribution = sums[i]
+		};
+	qsort(terms, count, sizeof(Term), compare_terms);
+	for (int i = 0; i < count; i++)
+		put_term(store, desc, scorer, &terms[i]);
+	return (Datum) 0;
+}
