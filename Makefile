@@ -218,7 +218,7 @@ lint:
 		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
-		$(wildcard $(here)/test/*/*.py) $(here)/test/bench/compare
+		$(wildcard $(here)/test/*/*.py $(here)/docs/examples/*.py) $(here)/test/bench/compare $(here)/test/export/check
 	@$(here)/test/audit/plant --check $(here)
 
 # The archive for PGXN.

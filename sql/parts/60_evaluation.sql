@@ -29,18 +29,20 @@ CREATE FUNCTION dp_roc(
 	epsilon float8 DEFAULT NULL,
 	positive text DEFAULT NULL,
 	features text DEFAULT NULL,
-	bins integer DEFAULT 50,
+	bins integer DEFAULT NULL,
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
 	purpose text DEFAULT NULL,
 	OUT threshold float8,
 	OUT true_positive_rate float8,
 	OUT false_positive_rate float8,
-	OUT auc float8
+	OUT auc float8,
+	OUT auc_low float8,
+	OUT auc_high float8
 ) RETURNS SETOF record
-	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 51;
+	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000 ROWS 41;
 COMMENT ON FUNCTION dp_roc(dp_model, text, text, float8, text, text, integer, text, text, text) IS
-	'a private ROC curve and the area under it, from a histogram of decisions with public bins';
+	'a private ROC curve and the area under it, with a 95 percent interval, from a histogram of decisions with public bins';
 
 --
 -- Cost

@@ -120,7 +120,8 @@ names_are_text(const DpermModel *model, const char **why)
 			if (!pg_verifymbstr(block->categories[k].bytes, block->categories[k].len, true))
 				return false;
 	}
-	return pg_verifymbstr(model->label.bytes, model->label.len, true) &&
+	return pg_verifymbstr(model->source.bytes, model->source.len, true) &&
+		pg_verifymbstr(model->label.bytes, model->label.len, true) &&
 		pg_verifymbstr(model->positive.bytes, model->positive.len, true) &&
 		pg_verifymbstr(model->tuning.bytes, model->tuning.len, true) &&
 		pg_verifymbstr(model->budget.bytes, model->budget.len, true);

@@ -18,12 +18,14 @@
 #include "column/model_type.h"
 #include "core/base/limits.h"
 #include "core/privacy/counts.h"
+#include "core/privacy/curve.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "protect/protected_call.h"
 #include "protect/worker.h"
 #include "query/pass_query.h"
 #include "query/queries.h"
+#include "query/source_notes.h"
 #include "train/call_charge.h"
 #include "train/count_decisions.h"
 
@@ -40,6 +42,7 @@ typedef struct Evaluation
 	DpermOptions options;
 	/* of a histogram; 0: the cells of the confusion matrix are counted */
 	int			bins;
+	bool		choose_bins;	/* is their number to be chosen? Then these are fine ones */
 	int64	   *counts;
 } Evaluation;
 
@@ -144,6 +147,7 @@ open_evaluation(FunctionCallInfo fcinfo, Evaluation *evaluation)
 	names.block_count = model->encoder.block_count;
 	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_queries_open(&evaluation->source, &names, &options, &tried);
+	dperm_source_notes_training(&evaluation->source, &model->source);
 	evaluation->parts =
 		dperm_person_parts(evaluation->source.unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW);
 	evaluation->options = options;
@@ -162,12 +166,19 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 	dperm_entropy_wipe(&entropy);
 }
 
+/* How many cells there are. */
+static int
+cells_of(const Evaluation *evaluation)
+{
+	return evaluation->bins > 0 ? 2 * evaluation->bins : DPERM_CELLS;
+}
+
 /*
  * Count rows by cells in one pass, each by what the model decides on it; rows
- * without a label are in none.
+ * without a label are in none. Returns the number of units.
  */
-static void
-count_by_pass(const Evaluation *evaluation, int count)
+static int64
+count_by_pass(const Evaluation *evaluation)
 {
 	DpermPassSpec spec = evaluation->source.spec;
 	Datum		request,
@@ -180,32 +191,41 @@ count_by_pass(const Evaluation *evaluation, int count)
 	spec.encoder = evaluation->model->encoder;
 	request = dperm_moments_flat_count(&spec, evaluation->model->weights, evaluation->bins);
 	dperm_queries_pass(&evaluation->source, 1, &request, NULL, &result);
-	(void) dperm_moments_flat_counts(result, evaluation->counts, count);
+	return dperm_moments_flat_counts(result, evaluation->counts, cells_of(evaluation));
 }
 
-/* Read the rows, and count them. */
-static void
-count_rows(const Evaluation *evaluation, int count)
+/* Read the rows, and count them; the number of units, if it is wanted. */
+static int64
+count_rows(const Evaluation *evaluation)
 {
-	if (dperm_source_only_once(&evaluation->source))
-		dperm_count_decisions(&evaluation->source, evaluation->model, evaluation->bins,
-							  evaluation->counts, count);
-	else
-		count_by_pass(evaluation, count);
+	int64		units = 0;
+
+	if (!dperm_source_only_once(&evaluation->source))
+		return count_by_pass(evaluation);
+	dperm_count_decisions(&evaluation->source, evaluation->model, evaluation->bins,
+						  evaluation->counts, cells_of(evaluation),
+						  evaluation->choose_bins ? &units : NULL);
+	return units;
 }
 
 /* Count, and add the noise. */
 static void
-count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation, int bins, int64 *counts, int count)
+count_privately(FunctionCallInfo fcinfo, Evaluation *evaluation)
 {
-	evaluation->bins = bins;
-	evaluation->counts = counts;
+	int64		units;
+
 	dperm_call_charge(&evaluation->source, &evaluation->options, DPERM_CALL_EVALUATION,
 					  fcinfo, evaluation->model);
+	evaluation->counts = palloc(sizeof(int64) * cells_of(evaluation));
 	SPI_connect();
-	count_rows(evaluation, count);
+	units = count_rows(evaluation);
 	SPI_finish();
-	add_noise(evaluation, counts, count);
+	if (evaluation->choose_bins)
+	{
+		evaluation->bins = dperm_curve_bins(evaluation->budget, units);
+		dperm_curve_merge(evaluation->counts, evaluation->bins);
+	}
+	add_noise(evaluation, evaluation->counts, cells_of(evaluation));
 }
 
 /* One row of the result of dp_evaluate. */
@@ -229,8 +249,7 @@ dp_evaluate(PG_FUNCTION_ARGS)
 {
 	static const char *const names[DPERM_CELLS] = {"true positives", "false positives",
 	"false negatives", "true negatives"};
-	Evaluation	evaluation;
-	int64		cells[DPERM_CELLS];
+	Evaluation	evaluation = {.bins = 0};
 	Oid			protected = dperm_protected_call_relation(fcinfo);
 	TupleDesc	desc;
 	Tuplestorestate *store;
@@ -240,7 +259,7 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
 	open_evaluation(fcinfo, &evaluation);
-	count_privately(fcinfo, &evaluation, 0, cells, DPERM_CELLS);
+	count_privately(fcinfo, &evaluation);
 
 	/*
 	 * not before: a charge ends a transaction, with which a result set would
@@ -252,10 +271,12 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	variance = dperm_counts_variance(evaluation.budget, evaluation.parts);
 	for (int i = 0; i < DPERM_CELLS; i++)
 		put_estimate(store, desc, names[i],
-					 dperm_counts_estimate(cells[i], evaluation.budget, evaluation.parts), private);
+					 dperm_counts_estimate(evaluation.counts[i], evaluation.budget,
+										   evaluation.parts), private);
 	for (int i = 0; i < DPERM_METRICS; i++)
 		put_estimate(store, desc, dperm_counts_metric_name((DpermMetric) i),
-					 dperm_counts_metric((DpermMetric) i, cells, evaluation.parts, variance),
+					 dperm_counts_metric((DpermMetric) i, evaluation.counts, evaluation.parts,
+										 variance),
 					 private);
 	return (Datum) 0;
 }
@@ -268,6 +289,44 @@ share(double part, double whole, bool *isnull)
 	return Float8GetDatum(*isnull ? 0 : part / whole);
 }
 
+/* The points of the curve, from the strictest threshold down. */
+static void
+put_curve(Tuplestorestate *store, TupleDesc desc, const Evaluation *evaluation)
+{
+	int			bins = evaluation->bins;
+	double	   *settled = palloc(sizeof(double) * 2 * bins);
+	DpermEstimate area;
+	double		totals[2] = {0, 0};
+	double		above[2] = {0, 0};
+
+	for (int c = 0; c < 2; c++)
+	{
+		dperm_curve_settle(evaluation->counts + c * bins, bins, evaluation->parts,
+						   settled + c * bins);
+		for (int i = bins; i-- > 0;)
+			totals[c] += settled[c * bins + i];
+	}
+	area = dperm_curve_area(settled, settled + bins, bins,
+							dperm_counts_variance(evaluation->budget, evaluation->parts));
+	for (int i = bins; i >= 0; i--)
+	{
+		Datum		values[6];
+		bool		nulls[6] = {false, false, false, isnan(area.value), false, false};
+
+		if (i < bins)
+			for (int c = 0; c < 2; c++)
+				above[c] += settled[c * bins + i];
+		values[0] = Float8GetDatum(i == bins ? INFINITY : i == 0 ? -INFINITY :
+								   tan(M_PI * ((double) i / bins - 0.5)));
+		values[1] = share(above[0], totals[0], &nulls[1]);
+		values[2] = share(above[1], totals[1], &nulls[2]);
+		values[3] = Float8GetDatum(nulls[3] ? 0 : area.value);
+		values[4] = Float8GetDatum(area.low);
+		values[5] = Float8GetDatum(area.high);
+		tuplestore_putvalues(store, desc, values, nulls);
+	}
+}
+
 /*
  * dp_roc(model, source, label, epsilon, positive, features, bins, neighbours,
  * unit, purpose)
@@ -275,19 +334,18 @@ share(double part, double whole, bool *isnull)
 Datum
 dp_roc(PG_FUNCTION_ARGS)
 {
-	Evaluation	evaluation;
-	Datum		value;
-	int			bins = dperm_arguments_get(fcinfo, "bins", INT4OID, &value) ?
-		DatumGetInt32(value) : 50;
-	int64	   *counts;
-	double		totals[2] = {0, 0};
-	double		above[2] = {0, 0};
-	double		area;
+	Evaluation	evaluation = {.bins = DPERM_CURVE_FINE, .choose_bins = true};
 	Oid			protected;
+	Datum		value;
 	TupleDesc	desc;
 	Tuplestorestate *store;
 
-	if (bins < 2 || bins > DPERM_BINS_MAX)
+	if (dperm_arguments_get(fcinfo, "bins", INT4OID, &value))
+	{
+		evaluation.bins = DatumGetInt32(value);
+		evaluation.choose_bins = false;
+	}
+	if (evaluation.bins < 2 || evaluation.bins > DPERM_BINS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("bins must be between 2 and %d", DPERM_BINS_MAX),
@@ -296,30 +354,8 @@ dp_roc(PG_FUNCTION_ARGS)
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
 	open_evaluation(fcinfo, &evaluation);
-	counts = palloc(sizeof(int64) * 2 * bins);
-	count_privately(fcinfo, &evaluation, bins, counts, 2 * bins);
-	area = dperm_counts_area(counts, counts + bins, bins);
+	count_privately(fcinfo, &evaluation);
 	store = dperm_result_set_begin(fcinfo, &desc);
-
-	for (int c = 0; c < 2; c++)
-		for (int i = 0; i < bins; i++)
-			totals[c] += Max(counts[c * bins + i], 0);
-
-	/* from the strictest threshold down */
-	for (int i = bins; i >= 0; i--)
-	{
-		Datum		values[4];
-		bool		nulls[4] = {false, false, false, isnan(area)};
-
-		if (i < bins)
-			for (int c = 0; c < 2; c++)
-				above[c] += Max(counts[c * bins + i], 0);
-		values[0] = Float8GetDatum(i == bins ? INFINITY : i == 0 ? -INFINITY :
-								   tan(M_PI * ((double) i / bins - 0.5)));
-		values[1] = share(above[0], totals[0], &nulls[1]);
-		values[2] = share(above[1], totals[1], &nulls[2]);
-		values[3] = Float8GetDatum(isnan(area) ? 0 : area);
-		tuplestore_putvalues(store, desc, values, nulls);
-	}
+	put_curve(store, desc, &evaluation);
 	return (Datum) 0;
 }

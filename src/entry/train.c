@@ -15,6 +15,7 @@
 #include "protect/protected_call.h"
 #include "protect/worker.h"
 #include "query/queries.h"
+#include "relation/relation.h"
 #include "train/call_charge.h"
 #include "train/noise_notice.h"
 #include "train/tasks.h"
@@ -23,18 +24,20 @@ PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_svm_train);
 
 /*
- * The result of a training function: the model, which knows what was charged
- * for it; or NULL without rows.
+ * The result of a training function: the model, which knows its relation and
+ * what was charged for it; or NULL without rows.
  */
 Datum
-dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, DpermModel *model)
+dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, Oid relation, DpermModel *model)
 {
 	Datum		result = 0;
 
 	if (model)
 	{
 		MemoryContext spi = MemoryContextSwitchTo(caller);
+		char	   *source = dperm_relation_name(relation);
 
+		model->source = (DpermText) {source, (int) strlen(source)};
 		if (dperm_worker_is_for(fcinfo))
 		{
 			DpermLedgerEntry paid = dperm_worker_entry();
@@ -111,7 +114,8 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 	dperm_noise_notice_before(&options, &source, 1, 1);
 	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo, NULL);
 	SPI_connect();
-	return dperm_train_result(fcinfo, caller, dperm_tasks_train(&options, &source));
+	return dperm_train_result(fcinfo, caller, source.relation,
+							  dperm_tasks_train(&options, &source));
 }
 
 /* dp_logreg_train(source, label, features, epsilon, ...): see sql/parts */

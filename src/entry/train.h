@@ -31,6 +31,6 @@ extern Datum dperm_train_call(FunctionCallInfo fcinfo, DpermLearner learner,
  * connection.
  */
 extern Datum dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller,
-								DpermModel *model);
+								Oid relation, DpermModel *model);
 
 #endif							/* DPERM_TRAIN_H */

@@ -603,7 +603,7 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 	dperm_call_charge(&first, &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
 	SPI_connect();
 	model = tuning.holdout ? tune_on_holdout(&tuning, tuning.private) : tune_privately(&tuning);
-	return dperm_train_result(fcinfo, caller, model);
+	return dperm_train_result(fcinfo, caller, first.relation, model);
 }
 
 /* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */

@@ -4,10 +4,13 @@
  */
 #include "postgres.h"
 
+#include "catalog/namespace.h"
 #include "utils/lsyscache.h"
+#include "utils/varlena.h"
 
 #include "base/message.h"
 #include "query/source_notes.h"
+#include "relation/row_sources.h"
 
 /* Bytes of a list of columns, and of a value, in a message. */
 #define COLUMNS_SHOWN 1000
@@ -51,4 +54,35 @@ dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options)
 	/* what is not charged can be tried */
 	if (source->registration && !source->label_known)
 		tell_label(source, options->positive);
+}
+
+/* The relation of a name with a schema, InvalidOid if there is none. */
+static Oid
+relation_of_model(const DpermText *name)
+{
+	List	   *parts;
+	Oid			schema;
+
+	if (!SplitIdentifierString(pnstrdup(name->bytes, name->len), '.', &parts) ||
+		list_length(parts) != 2)
+		return InvalidOid;
+	schema = get_namespace_oid(linitial(parts), true);
+	return OidIsValid(schema) ? get_relname_relid(lsecond(parts), schema) : InvalidOid;
+}
+
+/* Tell that a model is evaluated on rows that it was trained on. */
+void
+dperm_source_notes_training(const DpermSource *source, const DpermText *trained_on)
+{
+	Oid			trained = trained_on->len > 0 ? relation_of_model(trained_on) : InvalidOid;
+
+	if (!OidIsValid(trained) ||
+		(!list_member_oid(dperm_row_sources_relations(source->relation), trained) &&
+		 !list_member_oid(dperm_row_sources_relations(trained), source->relation)))
+		return;
+	ereport(NOTICE,
+			(errmsg("the model was trained on rows of relation \"%s\"",
+					get_rel_name(source->relation)),
+			 errhint("It may be worse on others: train and evaluate on views that divide the "
+					 "rows.")));
 }

@@ -15,4 +15,11 @@
  */
 extern void dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options);
 
+/*
+ * Tell that a model which is to be evaluated was trained on rows of the source:
+ * on the source itself, on a relation that it reads, or on one that reads it.
+ * trained_on is what the model says, which anybody can have written.
+ */
+extern void dperm_source_notes_training(const DpermSource *source, const DpermText *trained_on);
+
 #endif							/* DPERM_SOURCE_NOTES_H */

@@ -40,6 +40,7 @@ typedef struct Tally
 	DpermEntropy entropy;
 	DpermPersons *persons;		/* for persons, with the next field; else NULL */
 	DpermSpool *notes;
+	int64		rows;
 	int64		behind;			/* rows of the table behind the source */
 } Tally;
 
@@ -72,6 +73,7 @@ receive_scored(TupleTableSlot *slot, DestReceiver *self)
 	int			cell;
 
 	slot_getallattrs(slot);
+	tally->rows++;
 	cell = find_cell(tally, slot);
 	if (tally->persons)
 	{
@@ -92,11 +94,22 @@ receive_scored(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* A row of the table behind the source. */
+/* A row of the table behind the source: its unit, or a row to be counted. */
 static bool
 receive_behind(TupleTableSlot *slot, DestReceiver *self)
 {
-	((Tally *) self)->behind++;
+	Tally	   *tally = (Tally *) self;
+
+	slot_getallattrs(slot);
+	tally->behind++;
+	if (tally->persons)
+	{
+		MemoryContext caller = MemoryContextSwitchTo(tally->row_context);
+
+		dperm_persons_enter(tally->persons, slot->tts_values[0], slot->tts_isnull[0]);
+		MemoryContextSwitchTo(caller);
+		MemoryContextReset(tally->row_context);
+	}
 	return true;
 }
 
@@ -179,18 +192,21 @@ count_notes(Tally *tally)
 /* Count rows by cells. */
 void
 dperm_count_decisions(const DpermSource *source, const DpermModel *model, int bins, int64 *counts,
-					  int count)
+					  int count, int64 *units)
 {
 	Tally		tally = {.bins = bins, .counts = counts, .count = count};
 
 	init_tally(&tally, source, model);
-	if (source->population && tally.persons)
+	if (source->population && (tally.persons || units))
 	{
 		tally.pub.receiveSlot = receive_behind;
 		dperm_queries_population(source, &tally.pub);
 		tally.pub.receiveSlot = receive_scored;
 	}
 	dperm_queries_read(source, &tally.pub);
+	if (units)
+		*units = tally.persons ? dperm_persons_count(tally.persons) :
+			source->population ? tally.behind : tally.rows;
 	if (tally.persons)
 		count_notes(&tally);
 	MemoryContextDelete(tally.row_context);

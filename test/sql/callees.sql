@@ -27,7 +27,7 @@ BEGIN
 EXCEPTION WHEN OTHERS THEN
 	RETURN SQLERRM;
 END $$;
-CREATE FUNCTION callees.count(name text) RETURNS text LANGUAGE plpgsql AS $$
+CREATE FUNCTION callees.count(name text) RETURNS text LANGUAGE plpgsql SET client_min_messages = warning AS $$
 BEGIN
 	RETURN (SELECT CASE WHEN sum(value) > 15 THEN 'counted' ELSE 'no rows' END FROM callees.model, dp_evaluate(model, 'callees.' || name, epsilon => 3) WHERE metric LIKE '%tives');
 EXCEPTION WHEN OTHERS THEN

@@ -4,6 +4,7 @@
 \set ECHO errors
 \pset format unaligned
 \pset footer off
+SET client_min_messages = warning;
 SET extra_float_digits = 0;
 
 CREATE TABLE people AS SELECT i AS id, i % 3 = 0 AS sick, (i * 37) % 100 AS age, sin(i) AS dose, (ARRAY['north', 'south', 'east', 'west', 'tower'])[1 + i % 5] AS ward,

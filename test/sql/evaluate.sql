@@ -123,7 +123,7 @@ DROP TABLE crafted;
 --
 -- ROC
 --
-CREATE FUNCTION roc(name text, epsilon float8, bins integer) RETURNS TABLE (n bigint, threshold float8, tpr float8, fpr float8, auc float8) LANGUAGE sql AS $$
+CREATE FUNCTION roc(name text, epsilon float8, bins integer) RETURNS TABLE (n bigint, threshold float8, tpr float8, fpr float8, auc float8, low float8, high float8) LANGUAGE sql AS $$
   SELECT row_number() OVER (), r.* FROM models, dp_roc(m, 'patients', 'sick', epsilon, bins => bins) r WHERE models.name = roc.name
 $$;
 SELECT count(*) AS points, array_agg(threshold ORDER BY n) = array_agg(threshold ORDER BY threshold DESC) AS strictest_first, bool_and(tpr BETWEEN 0 AND 1 AND fpr BETWEEN 0 AND 1) AS shares,
@@ -151,6 +151,40 @@ FROM pairs, LATERAL (SELECT DISTINCT auc FROM roc(name, 'Infinity', 200)) r ORDE
 -- with noise near it, and another each time
 SELECT count(DISTINCT auc) > 10 AS differ, abs(avg(auc) - max(truth)) < 0.1 AS near
 FROM (SELECT auc, truth FROM generate_series(1, 20) i, LATERAL (SELECT auc FROM roc('columns', 5 + 0 * i, 10) WHERE n = 1) r, LATERAL (SELECT auc AS truth FROM roc('columns', 'Infinity', 10) WHERE n = 1) t OFFSET 0) s;
+-- the interval holds the area of these bins most of the time, also without noise, where it is about other rows than these; less noise is a narrower one
+SELECT epsilon, bool_and(low <= auc AND auc <= high AND low >= 0 AND high <= 1) AS inside, avg((low <= truth AND truth <= high)::int) > 0.75 AS covered, count(DISTINCT high - low) > 10 AS differ, max(high - low) > 0.03 AS wide
+FROM (VALUES (1.0), (5), ('Infinity')) v(epsilon), LATERAL (SELECT r.* FROM generate_series(1, 20) i, roc('columns', epsilon::float8 + 0 * i, 10) r WHERE r.n = 1 OFFSET 0) a, LATERAL (SELECT auc AS truth FROM roc('columns', 'Infinity', 10) t WHERE t.n = 1) t GROUP BY 1 ORDER BY 1;
+SELECT string_agg(round((high - low)::numeric, 3)::text, ' ' ORDER BY epsilon) = string_agg(round((high - low)::numeric, 3)::text, ' ' ORDER BY high - low DESC) AS narrower FROM (VALUES (0.5), (3), ('Infinity')) v(epsilon), roc('columns', epsilon::float8, 10) WHERE n = 1;
+-- bins by epsilon and the number of rows or persons, which is public: of the table, where a view is protected
+SELECT epsilon, neighbours, count(*) - 1 AS bins FROM models, (VALUES (0.1), (1.0), (10), ('Infinity')) v(epsilon), unnest('{replace,remove}'::text[]) neighbours, dp_roc(m, 'patients', 'sick', epsilon::float8, neighbours => neighbours) WHERE name = 'vector' GROUP BY 1, 2 ORDER BY 1, 2 DESC;
+CREATE TABLE visits AS SELECT id % 50 AS person, id, sick, x::float8[] AS x FROM patients;
+CREATE VIEW few AS SELECT * FROM visits WHERE id <= 20;
+SELECT source, unit, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 'sick', 1, unit => unit) WHERE name = 'vector') AS bins FROM (VALUES ('visits', NULL), ('visits', 'person'), ('few', NULL), ('few', 'person')) v(source, unit);
+SELECT dp_budget_create('evaluate_rows', 100), dp_budget_create('evaluate_persons', 100);
+SET client_min_messages = error;
+SELECT dp_protect('visits', 'evaluate_rows', domains => '{"x": {"dimension": 2}}'), dp_protect('few', 'evaluate_rows', domains => '{"x": {"dimension": 2}}');
+SELECT source, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 'sick', 1) WHERE name = 'vector') AS bins FROM (VALUES ('visits'), ('few')) v(source);
+SELECT dp_unprotect('few'), dp_unprotect('visits');
+SELECT dp_protect('visits', 'evaluate_persons', unit => 'person', domains => '{"x": {"dimension": 2}}'), dp_protect('few', 'evaluate_persons', unit => 'person', domains => '{"x": {"dimension": 2}}');
+SELECT source, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 'sick', 1) WHERE name = 'vector') AS bins FROM (VALUES ('visits'), ('few')) v(source);
+SELECT dp_unprotect('few'), dp_unprotect('visits');
+-- a notice if the model was trained on these rows, also by a call that is charged; none of rows that were left out, and none where the model says nonsense
+CREATE VIEW training AS SELECT * FROM visits WHERE id % 5 > 0;
+CREATE VIEW test AS SELECT * FROM visits WHERE id % 5 = 0;
+CREATE TABLE trained AS SELECT source, dp_logreg_train(source, 'sick', 'x', 1, dimension => 2) AS m FROM unnest('{visits,training}'::text[]) source;
+SELECT m::jsonb -> 'source' AS source FROM trained;
+SET client_min_messages = notice;
+CREATE FUNCTION told(model dp_model, relation text) RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE NOTICE '% on %', model::jsonb ->> 'source', relation; PERFORM dp_evaluate(model, relation, epsilon => 1); END $$;
+SELECT count(told(m, relation)) FROM trained, unnest('{visits,training,test,patients}'::text[]) relation;
+SELECT count(told((m::jsonb || jsonb_build_object('source', says))::dp_model, 'visits')) FROM trained, unnest('{visits,a.b.c,".","public.\"",public.no,pg_catalog.pg_class,PUBLIC.visits}'::text[]) says WHERE source = 'visits';
+SELECT dp_protect('visits', 'evaluate_rows', domains => '{"x": {"dimension": 2}}'), dp_protect('test', 'evaluate_rows');
+SELECT count(told(m, relation)) FROM trained, unnest('{visits,test}'::text[]) relation WHERE source = 'training';
+SELECT dp_unprotect('test'), dp_unprotect('visits');
+DROP FUNCTION told;
+DROP TABLE trained;
+SET client_min_messages = warning;
+SELECT dp_budget_drop('evaluate_rows'), dp_budget_drop('evaluate_persons');
+DROP TABLE visits CASCADE;
 -- one class, or none
 CREATE TABLE all_sick AS SELECT true AS sick, x FROM patients;
 SELECT r.* FROM models, dp_roc(m, 'all_sick', 'sick', 'Infinity', bins => 2) r WHERE name = 'vector';

@@ -270,5 +270,4 @@ SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, unit => 'p')
 RESET ROLE;
 DROP OWNED BY regress_dperm_persons;
 DROP ROLE regress_dperm_persons;
-SET client_min_messages = warning;
 DROP SCHEMA persons CASCADE;

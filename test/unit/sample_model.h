@@ -82,7 +82,7 @@ same_model(const DpermModel *a, const DpermModel *b)
 		a->claim.shares[DPERM_SHARE_SLACK] == b->claim.shares[DPERM_SHARE_SLACK] &&
 		a->claim.shares[DPERM_SHARE_NOISE] == b->claim.shares[DPERM_SHARE_NOISE] && a->claim.shares[DPERM_SHARE_RELEASE] == b->claim.shares[DPERM_SHARE_RELEASE] &&
 		a->noise_scale == b->noise_scale && a->grid == b->grid &&
-		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) && same_text(&a->budget, &b->budget) && a->entry == b->entry &&
+		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) && same_text(&a->budget, &b->budget) && same_text(&a->source, &b->source) && a->entry == b->entry &&
 		same_text(&a->label, &b->label) && a->has_positive == b->has_positive && same_text(&a->positive, &b->positive);
 
 	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
@@ -242,6 +242,8 @@ sample_model(TestRandom *state, SampleModel *room)
 	for (int i = 0; i < dperm_encoder_dim(&m.encoder); i++)
 		room->weights[i] = sample_weight(state);
 	m.weights = room->weights;
+	if (test_below(state, 2))
+		m.source = sample_literal("ward.\"the source\"");
 	if (test_below(state, 2))
 		m.label = sample_literal("the \"label\"");
 	m.has_positive = test_below(state, 2);

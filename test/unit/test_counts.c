@@ -589,62 +589,6 @@ TEST(intervals_cover)
 	check_coverage(0.05, 1500, even, 6);	/* noise above all */
 }
 
-/* Pairs of a positive and a negative row in the right order, ties half. */
-static double
-brute_area(const int64_t *positive, const int64_t *negative, int bins)
-{
-	double		right = 0,
-				pairs = 0;
-
-	for (int i = 0; i < bins; i++)
-		for (int j = 0; j < bins; j++)
-		{
-			double		both = (double) (positive[i] > 0 ? positive[i] : 0) *
-				(double) (negative[j] > 0 ? negative[j] : 0);
-
-			pairs += both;
-			right += both * (i > j ? 1 : i == j ? 0.5 : 0);
-		}
-	return right / pairs;
-}
-
-TEST(area_is_mann_whitney)
-{
-	TestRandom	state = 9;
-
-	for (int round = 0; round < 2000; round++)
-	{
-		int64_t		positive[50];
-		int64_t		negative[50];
-		int			bins = 2 + test_below(&state, 49);
-		double		area;
-
-		for (int i = 0; i < bins; i++)
-		{
-			positive[i] = test_below(&state, 40) - 10;
-			negative[i] = test_below(&state, 40) - 10;
-		}
-		area = dperm_counts_area(positive, negative, bins);
-		if (isnan(area))
-			CHECK(isnan(brute_area(positive, negative, bins)));
-		else
-			CHECK_NEAR(area, brute_area(positive, negative, bins), 1e-12);
-	}
-}
-
-TEST(area_at_its_ends)
-{
-	static const int64_t low[3] = {5, 2, 0};
-	static const int64_t high[3] = {0, 0, 9};
-	static const int64_t none[3] = {0, -4, 0};
-
-	CHECK(dperm_counts_area(high, low, 3) == 1);
-	CHECK(dperm_counts_area(low, high, 3) == 0);
-	CHECK(dperm_counts_area(low, low, 3) == 0.5);
-	CHECK(isnan(dperm_counts_area(none, low, 3)));
-	CHECK(isnan(dperm_counts_area(low, none, 3)));
-}
-
 TEST(cells_of_decisions)
 {
 	static const double negative[] = {0.0, -0.0, -0x1p-1074, -1, -1e300, -INFINITY, NAN};

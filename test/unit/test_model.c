@@ -6,7 +6,7 @@
 #include "unit/sample_model.h"
 
 #define BINARY_MAX SAMPLE_MODEL_BINARY
-#define HEADER 139
+#define HEADER 143
 #define GUARANTEE_MAX 4096
 
 static void *memory;
@@ -297,6 +297,9 @@ TEST(checks_every_field)
 	CHECK_BROKEN((m = chosen_model(), m.claim.delta = 0.1), "the method is not among the alternatives");
 	CHECK_BROKEN(m.label = sample_literal("sick"), "");
 	CHECK_BROKEN((m.label = (DpermText) {"a\0b", 3}), "label or positive contains a zero byte");
+	CHECK_BROKEN(m.source = sample_literal("public.sick"), "");
+	CHECK_BROKEN((m.source = (DpermText) {"a\0b", 3}), "the source contains a zero byte");
+	CHECK_BROKEN((m.source = sample_literal("b"), m.source.len = (1 << 18) + 1), "the source is too long");
 	CHECK_BROKEN(m.positive = sample_literal("yes"), "positive is not expected");
 	CHECK_BROKEN((m.positive = sample_literal("yes"), m.has_positive = true), "");
 	CHECK_BROKEN(m.tuning = sample_literal(tuned), "");

@@ -16,7 +16,8 @@
  * 	115	1 + length of positive, or 0, 32 bits
  * 	119	length of tuning, 32 bits			123	length of noise, 32 bits
  * 	127	entry, 64 bits		135	length of budget, 32 bits
- * 	139	the encoder, the weights, label, positive, tuning, budget,
+ * 	139	length of source, 32 bits
+ * 	143	the encoder, the weights, label, positive, tuning, budget, source,
  * 		noise (model_noise.h)
  * 		the number of alternatives, 8 bits; for each method and law, 8 bits
  * 		each, and risk
@@ -34,7 +35,7 @@
 #include "core/model/model_noise.h"
 #include "core/model/tuning.h"
 
-#define HEADER_SIZE 139
+#define HEADER_SIZE 143
 #define ALTERNATIVE_SIZE 10
 
 /*
@@ -44,7 +45,7 @@
 #define ARENA_PER_DIM 224
 #define ARENA_BASE 512
 
-/* Longer than the candidates of any tuning, and than any label or budget. */
+/* Longer than the candidates of any tuning, and than any name or label. */
 #define TUNING_MAX (1 << 20)
 #define LABEL_MAX (1 << 18)
 
@@ -139,6 +140,10 @@ check_label(const DpermModel *m)
 	if ((m->label.len > 0 && memchr(m->label.bytes, 0, (size_t) m->label.len)) ||
 		(m->positive.len > 0 && memchr(m->positive.bytes, 0, (size_t) m->positive.len)))
 		return "label or positive contains a zero byte";
+	if (m->source.len > LABEL_MAX)
+		return "the source is too long";
+	if (m->source.len > 0 && memchr(m->source.bytes, 0, (size_t) m->source.len))
+		return "the source contains a zero byte";
 	return NULL;
 }
 
@@ -284,7 +289,8 @@ dperm_model_binary_size(const DpermModel *model)
 	return HEADER_SIZE + dperm_encoder_form_size(&model->encoder) +
 		   8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
 		   (size_t) model->positive.len + (size_t) model->tuning.len +
-		   (size_t) model->budget.len + dperm_model_noise_size(model->noise) + 1 +
+		   (size_t) model->budget.len + (size_t) model->source.len +
+		   dperm_model_noise_size(model->noise) + 1 +
 		   ALTERNATIVE_SIZE * (size_t) model->alternative_count;
 }
 
@@ -319,6 +325,7 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, dperm_model_noise_size(model->noise), 4);
 	out = dperm_bytes_put_int(out, (uint64_t) model->entry, 8);
 	out = dperm_bytes_put_int(out, (uint64_t) model->budget.len, 4);
+	out = dperm_bytes_put_int(out, (uint64_t) model->source.len, 4);
 	dperm_encoder_form_write(&model->encoder, out);
 	out += encoder_size;
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
@@ -327,6 +334,7 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put(out, model->positive.bytes, (size_t) model->positive.len);
 	out = dperm_bytes_put(out, model->tuning.bytes, (size_t) model->tuning.len);
 	out = dperm_bytes_put(out, model->budget.bytes, (size_t) model->budget.len);
+	out = dperm_bytes_put(out, model->source.bytes, (size_t) model->source.len);
 	out = dperm_model_noise_write(model->noise, out);
 	out = dperm_bytes_put_int(out, (uint64_t) model->alternative_count, 1);
 	for (int i = 0; i < model->alternative_count; i++)
@@ -346,6 +354,7 @@ typedef struct Parts
 	size_t		tuning;
 	size_t		noise;
 	size_t		budget;
+	size_t		source;
 } Parts;
 
 /* Read the header, and the lengths of the parts after it. */
@@ -388,6 +397,7 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 	parts->noise = (size_t) dperm_bytes_get_int(r, 4);
 	m->entry = dperm_bytes_get_signed(r);
 	parts->budget = (size_t) dperm_bytes_get_int(r, 4);
+	parts->source = (size_t) dperm_bytes_get_int(r, 4);
 	return r->bad ? "it is not in canonical form" : NULL;
 }
 
@@ -462,6 +472,8 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 		fault = read_part(r, parts->tuning, TUNING_MAX, arena, &m->tuning);
 	if (fault == NULL)
 		fault = read_part(r, parts->budget, LABEL_MAX, arena, &m->budget);
+	if (fault == NULL)
+		fault = read_part(r, parts->source, LABEL_MAX, arena, &m->source);
 	if (fault == NULL && r->left < parts->noise)
 		fault = "it ends before the noise does";
 	if (fault == NULL)

@@ -42,6 +42,7 @@ typedef struct DpermModel
 	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 
 	const double *weights;		/* dperm_encoder_dim(&encoder) of them */
+	DpermText	source;			/* the relation, with its schema; empty for an aggregate */
 	DpermText	label;			/* the label column; empty if it was an expression */
 	bool		has_positive;	/* was a positive value specified? */
 	DpermText	positive;
@@ -61,8 +62,8 @@ dperm_model_law(const DpermModel *model)
 #define DPERM_MODEL_FORMAT 1
 
 /*
- * Fill in what a fit was given and made: everything but label, positive, tuning
- * and the entry of the ledger.
+ * Fill in what a fit was given and made: everything but source, label, positive,
+ * tuning and the entry of the ledger.
  */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,

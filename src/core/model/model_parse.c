@@ -46,6 +46,7 @@ typedef enum FieldId
 	F_UNIT,
 	F_ROWS,
 	F_PERSONS,
+	F_SOURCE,
 	F_LABEL,
 	F_POSITIVE,
 	F_METHOD,
@@ -82,6 +83,7 @@ static const Field fields[F_COUNT] = {
 	[F_UNIT] = FIELD("unit", "a string"),
 	[F_ROWS] = FIELD("rows", "an integer"),
 	[F_PERSONS] = FIELD("persons", "an integer"),
+	[F_SOURCE] = FIELD("source", "a string"),
 	[F_LABEL] = FIELD("label", "a string"),
 	[F_POSITIVE] = FIELD("positive", "a string"),
 	[F_METHOD] = FIELD("method", "a string"),
@@ -105,7 +107,7 @@ static const Field fields[F_COUNT] = {
 	[F_GUARANTEE] = FIELD("guarantee", "a string")
 };
 
-#define BIT(field) (UINT32_C(1) << (field))
+#define BIT(field) (UINT64_C(1) << (field))
 
 /*
  * Keys that may be omitted; h is required or not allowed depending on the loss,
@@ -115,7 +117,7 @@ static const Field fields[F_COUNT] = {
 	(BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
 	 BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_ALTERNATIVES) | \
 	 BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
-	 BIT(F_LEDGER) | BIT(F_GUARANTEE))
+	 BIT(F_SOURCE) | BIT(F_LEDGER) | BIT(F_GUARANTEE))
 
 /* Longer than any key or name that is compared. */
 #define NAME_ROOM 32
@@ -127,7 +129,7 @@ typedef struct Parser
 	DpermArena *arena;
 	int64_t		weights_count;
 	int64_t		says_dimension;
-	uint32_t	seen;			/* BIT(field) of each key seen so far */
+	uint64_t	seen;			/* BIT(field) of each key seen so far */
 	DpermLearner says_learner;	/* kind, private: to be compared at the end */
 	bool		says_private;
 	bool		says_shaped;
@@ -411,6 +413,8 @@ read_field(Parser *p, FieldId field)
 			return read_tuning(p);
 		case F_LEDGER:
 			return read_ledger(p);
+		case F_SOURCE:
+			return dperm_encoder_json_text(json, p->arena, &m->source, &p->why);
 		case F_LABEL:
 			return dperm_encoder_json_text(json, p->arena, &m->label, &p->why);
 		case F_POSITIVE:

@@ -494,6 +494,11 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 		dperm_claim_neighbours_name(model->claim.neighbours),
 		dperm_claim_unit_name(model->claim.unit), is_for_persons(model) ? "persons" : "rows",
 		model->rows);
+	if (model->source.len > 0)
+	{
+		put(&o, ", \"source\": ");
+		put_text(&o, &model->source);
+	}
 	if (model->label.len > 0)
 	{
 		put(&o, ", \"label\": ");

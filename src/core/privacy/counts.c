@@ -10,9 +10,6 @@
 #define BUDGET_UNIT 0x1p20
 #define PI 3.14159265358979323846
 
-/* The 97.5 percent quantile of the normal law. */
-#define NORMAL_QUANTILE 1.959963984540054
-
 /* The bin of a decision. Any value has one, even NaN. */
 static int
 bin_of(double decision, int bins)
@@ -143,7 +140,7 @@ dperm_counts_metric(DpermMetric metric, const int64_t *counts, uint64_t parts,
 		mean += g * cells[i];
 	}
 	variance -= mean * mean / total;
-	half = NORMAL_QUANTILE * sqrt(fmax(variance, 0));
+	half = DPERM_NORMAL_QUANTILE * sqrt(fmax(variance, 0));
 	result.low = fmax(0, fmin(result.value, centre - half));
 	result.high = fmin(1, fmax(result.value, centre + half));
 	return result;
@@ -166,24 +163,4 @@ dperm_counts_estimate(int64_t count, uint64_t budget, uint64_t parts)
 	result.low -= reach / (double) parts;
 	result.high += reach / (double) parts;
 	return result;
-}
-
-/* The area under the curve. */
-double
-dperm_counts_area(const int64_t *positive, const int64_t *negative, int bins)
-{
-	double		below = 0,
-				area = 0,
-				positives = 0;
-
-	for (int i = 0; i < bins; i++)
-	{
-		double		p = positive[i] > 0 ? (double) positive[i] : 0;
-		double		n = negative[i] > 0 ? (double) negative[i] : 0;
-
-		area += p * (below + n / 2);
-		below += n;
-		positives += p;
-	}
-	return positives > 0 && below > 0 ? area / (positives * below) : NAN;
 }

@@ -51,6 +51,9 @@ typedef enum DpermMetric
 	DPERM_METRICS
 } DpermMetric;
 
+/* The 97.5 percent quantile of the normal law. */
+#define DPERM_NORMAL_QUANTILE 1.959963984540054
+
 /* A number with a 95 percent interval. */
 typedef struct DpermEstimate
 {
@@ -75,11 +78,5 @@ extern DpermEstimate dperm_counts_metric(DpermMetric metric, const int64_t *coun
  * quantiles of the discrete Laplace distribution.
  */
 extern DpermEstimate dperm_counts_estimate(int64_t count, uint64_t budget, uint64_t parts);
-
-/*
- * The area under the ROC curve from bins by class, low scores first; ties count
- * half.
- */
-extern double dperm_counts_area(const int64_t *positive, const int64_t *negative, int bins);
 
 #endif							/* DPERM_COUNTS_H */

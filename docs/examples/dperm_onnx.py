@@ -1,0 +1,60 @@
+"""A dperm model as an ONNX file: python3 dperm_onnx.py MODEL.json MODEL.onnx
+
+The JSON is SELECT model::text FROM ... The inputs are the columns: tensor(string) [rows, 1] for categories, else
+tensor(double), [rows, dimension] for vectors and [rows, 1] for numbers, for booleans (0 or 1) and for times (in days
+since 2000-01-01, or since midnight). A missing value is NaN, or a text that is no category.
+"""
+import json
+import sys
+
+import numpy as np
+from onnx import TensorProto, checker, helper, numpy_helper, save
+
+
+def to_onnx(text):
+    model = json.loads(text)
+    assert "kernel" not in model, "a model with a kernel cannot be converted"
+    share = 1 / np.sqrt(len(model["features"]) + model["intercept"])
+    weights, first, offset = share * np.array(model["weights"]), 0, 0.0
+    nodes, constants, inputs, terms = [], [], [], []
+    def constant(values, kind=np.float64):
+        constants.append(numpy_helper.from_array(np.array(values, kind), f"constant:{len(constants)}"))
+        return constants[-1].name
+    def node(operator, *arguments, **options):
+        output = options.pop("output", f"{operator}:{len(nodes)}")
+        nodes.append(helper.make_node(operator, arguments, [output], **options))
+        return output
+    for feature in model["features"]:
+        name, size = feature.get("column", "x"), len(feature.get("values", ())) or feature.get("dimension", 1)
+        w, first = weights[first:first + size].reshape(-1, 1), first + size
+        kind, width = (TensorProto.STRING, 1) if feature["type"] == "category" else (TensorProto.DOUBLE, size)
+        inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width]))
+        if kind == TensorProto.STRING:
+            code = node("LabelEncoder", name, domain="ai.onnx.ml", keys_strings=feature["values"],
+                        values_int64s=range(size), default_int64=size)
+            terms.append(node("Gather", constant([*w[:, 0], 0]), code))
+        elif "norm" in feature:  # NaN times 0, and infinity times 0, are NaN
+            odd = node("IsNaN", node("ReduceSum", node("Mul", name, constant(0)), constant([1], np.int64)))
+            vector = node("Where", odd, constant(0), name)
+            norm = node("Sqrt", node("ReduceSum", node("Mul", vector, vector), constant([1], np.int64)))
+            norm = node("Max", norm, constant([feature["norm"]]))
+            terms.append(node("Div", node("MatMul", vector, constant(w)), norm))
+        else:
+            bounds = feature.get("range", [feature.get("low", 0), feature.get("high", 1)])
+            low, high = np.broadcast_to(bounds, (size, 2)).T
+            value = node("Where", node("IsNaN", name), constant((low + high) / 2), name)
+            value = node("Sub", node("Max", node("Min", value, constant(high)), constant(low)), constant(low))
+            terms.append(node("MatMul", value, constant(2 * w / (high - low).reshape(-1, 1) / np.sqrt(size))))
+            offset -= w.sum() / np.sqrt(size)
+    node("Sum", *terms, constant([offset + weights[-1] * model["intercept"]]), output="decision")
+    node("Sigmoid", "decision", output="probability")
+    outputs = [helper.make_tensor_value_info(output, TensorProto.DOUBLE, ["rows", 1])
+               for output in ("decision", "probability")[:1 + (model["loss"] == "logistic")]]
+    result = helper.make_model(helper.make_graph(nodes, "dperm", inputs, outputs, constants), ir_version=7,
+                               opset_imports=[helper.make_opsetid("", 13), helper.make_opsetid("ai.onnx.ml", 2)])
+    checker.check_model(result, full_check=True)
+    return result
+
+
+if __name__ == "__main__":
+    save(to_onnx(open(sys.argv[1]).read()), sys.argv[2])

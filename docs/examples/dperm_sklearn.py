@@ -1,0 +1,60 @@
+"""A dperm model in scikit-learn: scores are those of dp_decision.
+
+    pipeline = to_sklearn(text)         # SELECT model::text FROM ...
+    pipeline.decision_function(rows)    # a DataFrame or a list of dicts, with values as a driver reads them
+"""
+import datetime
+import json
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.svm import LinearSVC
+
+
+def number(value):
+    """A number; of a date or time the days since 2000-01-01, in UTC, or since midnight."""
+    if isinstance(value, datetime.time):
+        value = datetime.datetime.combine(datetime.date(2000, 1, 1), value)
+    if getattr(value, "tzinfo", None):
+        value = value.astimezone(datetime.timezone.utc).replace(tzinfo=None)
+    if isinstance(value, datetime.date):
+        return (np.datetime64(value) - np.datetime64("2000-01-01")) / np.timedelta64(1, "D")
+    return float(value)
+
+
+def block(feature, value):
+    """The coordinates of a value, before the columns share the unit ball; a missing one is all zeros."""
+    size = len(feature.get("values", ())) or feature.get("dimension", 1)
+    low, high = np.broadcast_to(feature.get("range", [feature.get("low", 0), feature.get("high", 1)]), (size, 2)).T
+    if feature["type"] == "vector":
+        value = np.asarray(value if value is not None and None not in list(value) else [], float)
+        if value.shape != (size,) or "norm" in feature and not np.isfinite(value).all():
+            return np.zeros(size)
+        if "norm" in feature:
+            return value / max(feature["norm"], np.linalg.norm(value))
+    elif value is None or value != value:
+        return np.zeros(size)
+    elif feature["type"] == "category":
+        text = str(int(value) if isinstance(value, float) and value.is_integer() else value)
+        return np.array([text == listed for listed in feature["values"]], float)
+    else:
+        value = number(value)
+    return np.nan_to_num(2 * (np.clip(value, low, high) - low) / (high - low) - 1) / np.sqrt(size)
+
+
+def encode(rows, features, share):
+    rows = rows.to_dict("records") if hasattr(rows, "to_dict") else rows
+    return share * np.array([np.concatenate([block(f, row[f.get("column", "x")]) for f in features]) for row in rows])
+
+
+def to_sklearn(text):
+    model = json.loads(text)
+    assert "kernel" not in model, "a model with a kernel cannot be converted"
+    weights, share = np.array([model["weights"]]), 1 / np.sqrt(len(model["features"]) + model["intercept"])
+    linear = LogisticRegression() if model["loss"] == "logistic" else LinearSVC()
+    linear.classes_ = np.array([False, True])
+    linear.coef_ = weights[:, :weights.size - model["intercept"]]
+    linear.intercept_ = share * weights[0, -1:] * model["intercept"]
+    return make_pipeline(FunctionTransformer(encode, kw_args={"features": model["features"], "share": share}), linear)
