@@ -141,7 +141,7 @@ endif
 
 build/fuzz/%: $(here)/test/fuzz/%.c $(CORE_OBJS:src/core/%=build/sanitized/%) $(TEST_HEADERS)
 	@mkdir -p $(@D)
-	$(CC) $(TEST_CFLAGS) $(SANITIZE) $(filter %.c %.o,$^) $(fuzz_engine) $(LINALG) -o $@
+	$(CC) -DTEST_OWN_MAIN $(TEST_CFLAGS) $(SANITIZE) $(filter %.c %.o,$^) $(fuzz_engine) $(LINALG) -o $@
 
 # $(call run_each,programs,arguments): runs all of them, several at a time, and
 # shows the output of those that fail. The core allocates nothing, so it cannot

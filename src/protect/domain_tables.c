@@ -7,8 +7,10 @@
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
+#include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
+#include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -52,7 +54,8 @@ name_in(JsonbContainer *domain, const char *key, const char *column)
 static void
 table_hint(void *arg)
 {
-	errhint("The domain of column \"%s\" names a table, written as in FROM.",
+	errhint("The domain of column \"%s\" names a table, written as in FROM, of yours, of the "
+			"owner of the source or of a superuser.",
 			(const char *) arg);
 }
 
@@ -84,21 +87,33 @@ check_public(Oid table, Oid source, const char *column)
 }
 
 /*
- * Raise for anything but a table or a materialized view: a view, a policy or a
- * foreign server is somebody's code, which would run with the rights of whoever
- * declares the domain.
+ * Raise for anything but a table or a materialized view of the caller, of the
+ * owner of the source or of a superuser, with its children. Whoever owns a relation can have code run with the
+ * rights of those who read it: by a view, a policy, a foreign server, or an index.
  */
 static void
-check_stored_rows(Oid table, const char *name)
+check_trusted(Oid table, Oid source, const char *name)
 {
-	char		kind = get_rel_relkind(table);
+	ListCell   *cell;
 
-	if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
-		 kind != RELKIND_MATVIEW) ||
-		dperm_row_sources_has_policies(table))
-		ereport(ERROR,
-				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-				 errmsg("\"%s\" is not a table or materialized view without row security", name)));
+	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
+	{
+		Oid			relation = lfirst_oid(cell);
+		char		kind = get_rel_relkind(relation);
+		Oid			owner = dperm_relation_owner(relation);
+
+		if (owner != GetUserId() && owner != dperm_relation_owner(source) && !superuser_arg(owner))
+			ereport(ERROR,
+					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
+					 errmsg("\"%s\" belongs to another role", name)));
+		if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
+			 kind != RELKIND_MATVIEW) ||
+			dperm_row_sources_has_policies(relation))
+			ereport(ERROR,
+					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+					 errmsg("\"%s\" is not a table or materialized view without row security",
+							name)));
+	}
 }
 
 /* The table of a name, which is public, locked. */
@@ -115,7 +130,7 @@ find_table(const char *name, Oid source, char *column)
 
 	error_context_stack = &hint;
 	table = dperm_relation_look_up(name, AccessShareLock, false);
-	check_stored_rows(table, name);
+	check_trusted(table, source, name);
 	error_context_stack = hint.previous;
 	look = dperm_locks_look();
 	check_public(table, source, column);

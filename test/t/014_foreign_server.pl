@@ -139,7 +139,7 @@ sub evaluate
 	my $log = substr(slurp_file($far->logfile), $before);
 	my $passes = () = $log =~ /^\s*SELECT \S*dperm_moments_(?:vector_)?agg\(/mg;
 	my $scans = () = $log =~ /FROM public\.people/g;
-	like($results, qr/^t\|(?:9|51)$/, "$what, $function: the local numbers");
+	like($results, qr/^t\|(?:9|121)$/, "$what, $function: the local numbers");
 	is("$passes of $scans", '1 of 1', "$what, $function: one pass there");
 }
 for my $call (@calls, @read_there)
