@@ -102,7 +102,8 @@ check_trusted(Oid table, Oid source, const char *name)
 		char		kind = get_rel_relkind(relation);
 		Oid			owner = dperm_relation_owner(relation);
 
-		if (owner != GetUserId() && owner != dperm_relation_owner(source) && !superuser_arg(owner))
+		if (owner != GetUserId() && owner != dperm_relation_owner(source) &&
+			!superuser_arg(owner))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 					 errmsg("\"%s\" belongs to another role", name)));

@@ -206,6 +206,8 @@ static PlannedStmt *
 plan_here(Query *query, const char *text, int options, ParamListInfo params)
 {
 	options &= ~CURSOR_OPT_PARALLEL_OK;
+	if (evaluating)
+		params = NULL;			/* plans of functions do not depend on the values of a row */
 	return next_planner ? next_planner(query, text, options, params) :
 						  standard_planner(query, text, options, params);
 }
