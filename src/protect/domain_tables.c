@@ -88,8 +88,9 @@ check_public(Oid table, Oid source, const char *column)
 
 /*
  * Raise for anything but a table or a materialized view of the caller, of the
- * owner of the source or of a superuser, with its children. Whoever owns a relation can have code run with the
- * rights of those who read it: by a view, a policy, a foreign server, or an index.
+ * owner of the source or of a superuser, with its children. Whoever owns a
+ * relation can have code run with the rights of those who read it: by a view, a
+ * policy, a foreign server, or an index.
  */
 static void
 check_trusted(Oid table, Oid source, const char *name)
