@@ -120,6 +120,8 @@ static struct
 	TimestampTz start;
 	int			settings;		/* the level of those that end with the transaction */
 	bool		charged;
+	char	   *notice;			/* what is left to say, or NULL */
+	char	   *notice_hint;
 } worker;
 
 /* Set some settings, those that this server knows. */
@@ -289,6 +291,18 @@ dperm_worker_planned(Oid owner)
 	SetUserIdAndSecContext(owner, SECURITY_LOCAL_USERID_CHANGE | SECURITY_RESTRICTED_OPERATION);
 }
 
+void
+dperm_worker_notice(const char *message, const char *hint)
+{
+	if (!worker.charged)
+		ereport(NOTICE, (errmsg("%s", message), errhint("%s", hint)));
+	else
+	{
+		worker.notice = MemoryContextStrdup(worker.context, message);
+		worker.notice_hint = MemoryContextStrdup(worker.context, hint);
+	}
+}
+
 /* Rows that nobody has written must not keep the call for long. */
 void
 dperm_worker_tries(void)
@@ -456,6 +470,9 @@ work(void)
 	if (dperm_worker_rules_caught())
 		log_place(dperm_worker_rules_caught(), "an expression of");
 	let_go_of_server();
+	dperm_message_public();
+	if (worker.notice)
+		ereport(NOTICE, (errmsg("%s", worker.notice), errhint("%s", worker.notice_hint)));
 	if (rows.setResult)
 		send_rows(rows.setResult, rows.setDesc);
 	else if (worker.release.model)

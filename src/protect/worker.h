@@ -49,6 +49,13 @@ extern DpermLedgerEntry dperm_worker_entry(void);
 extern void dperm_worker_plans(Oid owner);
 extern void dperm_worker_planned(Oid owner);
 
+/*
+ * Tell the caller something that depends on arguments, the catalog and the number
+ * of units alone. From the charge on that waits until the release is kept: to tell
+ * a client that is gone ends the call.
+ */
+extern void dperm_worker_notice(const char *message, const char *hint);
+
 /* Evaluate a row that nobody has written, for half a second at most. */
 extern void dperm_worker_tries(void);
 extern void dperm_worker_tried(void);

@@ -6,9 +6,9 @@
 
 #include <math.h>
 
-#include "base/message.h"
 #include "base/settings.h"
 #include "core/mechanism/noise_share.h"
+#include "protect/worker.h"
 #include "relation/relation.h"
 #include "train/noise_notice.h"
 
@@ -34,22 +34,27 @@ static bool
 tell_share(int level, const DpermOptions *candidates, const DpermSource *sources, int count,
 		   int portions, int64 rows, const char *origin)
 {
+	const char *hint = "Use a larger epsilon, more rows or fewer features. dp_cost shows how many "
+		"rows are needed.";
 	double		least = INFINITY;
+	char	   *message;
 
 	for (int i = 0; i < count; i++)
 		least = Min(least, share_of(&candidates[i], &sources[i], rows / portions));
 	if (!(least > TOO_NOISY))
 		return false;
-	ereport(level,
-			(level == ERROR ? errcode(ERRCODE_INVALID_PARAMETER_VALUE) : 0,
-			 errmsg("the noise is larger than the weights can be: noise_share is %.3g "
-					"with " INT64_FORMAT " %s%s%s",
-					least, rows / portions,
-					candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows",
-					portions > 1 ? " for each candidate" : "", origin),
-			 level == ERROR ? errdetail("Nothing has been charged.") : 0,
-			 errhint("Use a larger epsilon, more rows or fewer features. dp_cost shows how many "
-					 "rows are needed.")));
+	message = psprintf("the noise is larger than the weights can be: noise_share is %.3g "
+					   "with " INT64_FORMAT " %s%s%s",
+					   least, rows / portions,
+					   candidates[0].unit == DPERM_UNIT_PERSON ? "persons" : "rows",
+					   portions > 1 ? " for each candidate" : "", origin);
+	if (level == ERROR)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s", message),
+				 errdetail("Nothing has been charged."),
+				 errhint("%s", hint)));
+	dperm_worker_notice(message, hint);
 	return true;
 }
 
@@ -77,7 +82,5 @@ dperm_noise_notice_after(const DpermOptions *candidates, const DpermSource *sour
 {
 	if (candidates[0].noise_told || rows < portions)
 		return;
-	dperm_message_public();
 	(void) tell_share(NOTICE, candidates, sources, count, portions, rows, "");
-	dperm_message_private();
 }
