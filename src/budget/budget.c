@@ -4,13 +4,13 @@
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
-#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "postmaster/bgworker.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/timestamp.h"
 
+#include "base/message.h"
 #include "budget/budget.h"
 #include "budget/object_name.h"
 #include "budget/own_rows.h"
@@ -222,20 +222,6 @@ dperm_budget_next_entry(const char *budget)
 	return last.count == 0 ? 1 : DatumGetInt64(dperm_own_rows_value(&last, 0, "entry")) + 1;
 }
 
-/*
- * A text for the ledger, truncated at a character boundary if it is too long.
- */
-static const char *
-clip_details(const char *text)
-{
-	int			len = strlen(text);
-
-	if (len <= DPERM_BUDGET_DETAILS)
-		return text;
-	return psprintf("%.*s...", pg_mbcliplen(text, len, DPERM_BUDGET_DETAILS - (int) strlen("...")),
-					text);
-}
-
 /* A text or an amount of a line, which may be NULL. */
 static Datum
 text_value(const char *text)
@@ -284,7 +270,8 @@ dperm_budget_append(const DpermBudgetLine *line)
 		{"tail", amount_value(line->charge ? &line->charge->tail : NULL)},
 		{"epsilon_left", amount_value(line->left)},
 		{"grant_left", amount_value(line->grant_left)},
-		{"details", text_value(line->details ? clip_details(line->details) : NULL)}
+		{"details", text_value(line->details ?
+							   dperm_message_clip(line->details, DPERM_BUDGET_DETAILS) : NULL)}
 	};
 
 	dperm_own_rows_insert("dp_ledger_entries", fields, lengthof(fields));
