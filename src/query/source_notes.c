@@ -9,6 +9,7 @@
 #include "utils/varlena.h"
 
 #include "base/message.h"
+#include "protect/locks.h"
 #include "query/source_notes.h"
 #include "relation/row_sources.h"
 
@@ -70,15 +71,27 @@ relation_of_model(const DpermText *name)
 	return OidIsValid(schema) ? get_relname_relid(lsecond(parts), schema) : InvalidOid;
 }
 
-/* Tell that a model is evaluated on rows that it was trained on. */
+/* Whether one of two relations reads the other, or they are the same. */
+static bool
+share_rows(Oid one, Oid other)
+{
+	return list_member_oid(dperm_row_sources_relations(one), other) ||
+		list_member_oid(dperm_row_sources_relations(other), one);
+}
+
+/*
+ * Tell that a model is evaluated on rows that it was trained on. Anybody can
+ * write the name that is in a model, so the relation does not stay locked.
+ */
 void
 dperm_source_notes_training(const DpermSource *source, const DpermText *trained_on)
 {
+	ResourceOwner look = dperm_locks_look();
 	Oid			trained = trained_on->len > 0 ? relation_of_model(trained_on) : InvalidOid;
+	bool		shared = OidIsValid(trained) && share_rows(source->relation, trained);
 
-	if (!OidIsValid(trained) ||
-		(!list_member_oid(dperm_row_sources_relations(source->relation), trained) &&
-		 !list_member_oid(dperm_row_sources_relations(trained), source->relation)))
+	dperm_locks_look_away(look);
+	if (!shared)
 		return;
 	ereport(NOTICE,
 			(errmsg("the model was trained on rows of relation \"%s\"",
