@@ -31,6 +31,7 @@
 #include "protect/worker_rules.h"
 #include "query/checked_query.h"
 #include "query/query_rules.h"
+#include "query/split_query.h"
 #include "query/view_rows.h"
 #include "relation/location.h"
 #include "relation/relation.h"
@@ -257,7 +258,7 @@ typedef struct KeptPlan
 	char	   *text;
 	Query	   *tree;			/* with views expanded */
 	bool		split;			/* are there expressions to evaluate? */
-	DpermViewRows rows;
+	DpermSplitQuery rows;
 	PlannedStmt *planned;		/* of the columns alone, if there are */
 } KeptPlan;
 
@@ -273,7 +274,7 @@ keep_plan(const DpermChecked *query, Query *tree)
 	kept->text = pstrdup(query->text);
 	kept->tree = copyObject(tree);
 	kept_plans = lappend(kept_plans, kept);
-	kept->split = dperm_view_rows_split(tree, &kept->rows);
+	kept->split = dperm_split_query(tree, &kept->rows);
 	MemoryContextSwitchTo(before);
 	kept->planned = plan(query, kept->split ? kept->rows.columns : tree);
 	before = MemoryContextSwitchTo(TopMemoryContext);
