@@ -39,73 +39,17 @@
 #include "protect/kept_release.h"
 #include "protect/locks.h"
 #include "protect/worker.h"
+#include "protect/worker_failure.h"
 #include "protect/worker_rules.h"
+#include "protect/worker_settings.h"
 #include "relation/relation.h"
 
-/* How long it waits for a lock, and for all that comes before the charge. */
-#define LOCK_TIMEOUT_TEXT "3s"
+/* How long all that comes before the charge may take, and the trial of a row. */
 #define CHECK_TIMEOUT_MS 15000
 #define TRIAL_TIMEOUT_MS 500
 
 /* How long it waits for the answer of its session. */
 #define ANSWER_TIMEOUT_MS (60 * 60 * 1000)
-
-/* A setting and its value. */
-typedef struct Setting
-{
-	const char *name;
-	const char *value;
-} Setting;
-
-/*
- * For the whole process, whatever a database or a role has set. There is one
- * way to read a table. What it has to say, its session says: only what ends the
- * process is logged here. The last one keeps the connections to servers of a
- * cluster over the transactions.
- */
-static const Setting always[] = {
-	{"application_name", "dperm"},
-	{"search_path", "pg_catalog, pg_temp"},
-	{"synchronous_commit", "on"},
-	{"lock_timeout", LOCK_TIMEOUT_TEXT},
-	{"transaction_timeout", "0"},
-	{"default_transaction_isolation", "read committed"},
-	{"default_transaction_read_only", "off"},
-	{"default_transaction_deferrable", "off"},
-	{"session_replication_role", "origin"},
-	{"exit_on_error", "off"},
-	{"quote_all_identifiers", "off"},
-	{"log_min_messages", "fatal"},
-	{"log_error_verbosity", "terse"},	/* a context can quote a row */
-	{"extra_float_digits", "1"},
-	{"jit", "off"},
-	{"plan_cache_mode", "force_generic_plan"},	/* the others depend on values */
-	{"enable_seqscan", "on"},
-	{"enable_indexscan", "off"},
-	{"enable_indexonlyscan", "off"},
-	{"enable_bitmapscan", "off"},
-	{"enable_partition_pruning", "on"},
-	{"constraint_exclusion", "off"},
-	{"synchronize_seqscans", "off"},
-	{"track_functions", "none"},
-	{"log_temp_files", "-1"},
-	{"pg_stat_statements.track", "none"},
-	{"auto_explain.log_min_duration", "-1"},
-	{"citus.max_cached_conns_per_worker", "1"}
-};
-
-/*
- * While rows are read: the server counts nothing, since everybody may read its
- * statistics.
- */
-static const Setting reading[] = {
-	{"track_counts", "off"}
-};
-
-/* What has been paid for is worth waiting, for as long as the session waits. */
-static const Setting keeping[] = {
-	{"lock_timeout", "0"}
-};
 
 /* What this process is doing, if it is a worker. */
 static struct
@@ -123,22 +67,6 @@ static struct
 	char	   *notice;			/* what is left to say, or NULL */
 	char	   *notice_hint;
 } worker;
-
-/* Set some settings, those that this server knows. */
-static void
-set_all(const Setting *settings, int count, bool local)
-{
-	for (int i = 0; i < count; i++)
-	{
-		if (GetConfigOption(settings[i].name, true, false) == NULL)
-			continue;
-		if (local)
-			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION,
-									 GUC_ACTION_LOCAL, true, 0, false);
-		else
-			SetConfigOption(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_OVERRIDE);
-	}
-}
 
 bool
 dperm_worker_is_this(void)
@@ -246,7 +174,7 @@ dperm_worker_entry(void)
 void
 dperm_worker_reads(void)
 {
-	set_all(reading, lengthof(reading), true);
+	dperm_worker_settings_reading();
 }
 
 /* Send a message. A session that is gone ends this process. */
@@ -271,11 +199,7 @@ tell(char kind, const void *bytes, Size size)
 void
 dperm_worker_plans(Oid owner)
 {
-	static const char *const style[] = {"DateStyle", "TimeZone"};
-
-	for (int i = 0; i < lengthof(style); i++)
-		(void) set_config_option(style[i], GetConfigOptionResetString(style[i]), PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	dperm_worker_settings_planning();
 	become(owner);
 	dperm_message_mute();
 	XactReadOnly = true;
@@ -339,19 +263,6 @@ dperm_worker_ask(int64 units)
 	return chosen;
 }
 
-/*
- * Dates and times in the arguments mean what they mean to the caller; those in
- * rows do not need settings.
- */
-static void
-set_arguments_style(void)
-{
-	const Setting style[] = {{"DateStyle", worker.header->date_style},
-							 {"TimeZone", worker.header->time_zone}};
-
-	set_all(style, lengthof(style), true);
-}
-
 /* Call the function, in the first two transactions. */
 static Datum
 call_function(ReturnSetInfo *rows)
@@ -366,7 +277,7 @@ call_function(ReturnSetInfo *rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role with OID %u has been dropped", worker.header->role)));
-	set_arguments_style();
+	dperm_worker_settings_style(worker.header->date_style, worker.header->time_zone);
 	worker.call =
 		dperm_call_message_read(worker.header, dperm_call_message_arguments(worker.header));
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
@@ -396,7 +307,7 @@ static void
 keep(void)
 {
 	begin_as(BOOTSTRAP_SUPERUSERID, false);
-	set_all(keeping, lengthof(keeping), true);
+	dperm_worker_settings_keeping();
 	dperm_kept_release_write(&worker.release);
 	commit();
 }
@@ -432,21 +343,6 @@ let_go_of_server(void)
 	(void) pgstat_report_stat(true);
 }
 
-/*
- * Log where an error comes from, but nothing that a row may have put into it.
- */
-static void
-log_place(const ErrorData *error, const char *what)
-{
-	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
-	ereport(LOG, (errmsg("%s protected relation %u failed: SQLSTATE %s, raised by %s in "
-						 "%s, line %d",
-						 what, worker.header->relation, unpack_sql_state(error->sqlerrcode),
-						 error->funcname ? error->funcname : "?",
-						 error->filename ? error->filename : "?", error->lineno)));
-	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
-}
-
 /* Do all of it, and send what is released. */
 static void
 work(void)
@@ -468,7 +364,8 @@ work(void)
 		keep();
 	}
 	if (dperm_worker_rules_caught())
-		log_place(dperm_worker_rules_caught(), "an expression of");
+		dperm_worker_failure_log(dperm_worker_rules_caught(), worker.header->relation,
+								 "an expression of");
 	let_go_of_server();
 	dperm_message_public();
 	if (worker.notice)
@@ -478,61 +375,6 @@ work(void)
 	else if (worker.release.model)
 		tell(DPERM_MESSAGE_VALUE, DatumGetPointer(result), VARSIZE(DatumGetPointer(result)));
 	tell(DPERM_MESSAGE_END, "", 0);
-}
-
-/* The class of an error that may tell of rows, in words that do not. */
-static const char *
-class_of(int code)
-{
-	int			category = ERRCODE_TO_CATEGORY(code);
-
-	if (category == ERRCODE_OPERATOR_INTERVENTION)
-		return DPERM_FAILURE_CANCELLED;
-	if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR)
-		return DPERM_FAILURE_RESOURCES;
-	return DPERM_FAILURE_READ;
-}
-
-/* Raise the error of a class. If it has been charged, the session says so. */
-static void
-raise_class(const char *class)
-{
-	bool		cancelled = strcmp(class, DPERM_FAILURE_CANCELLED) == 0;
-	bool		resources = strcmp(class, DPERM_FAILURE_RESOURCES) == 0;
-
-	ereport(ERROR,
-			(errcode(cancelled ? ERRCODE_QUERY_CANCELED :
-					 resources ? ERRCODE_INSUFFICIENT_RESOURCES :
-								 ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
-			 cancelled ? errmsg("the call was cancelled") :
-			 resources ? errmsg("the server had too few resources to read the protected relation") :
-						 errmsg("the protected relation could not be read"),
-			 worker.charged ? 0 : errdetail("Nothing has been charged."),
-			 cancelled ? 0 : errhint("The server log has the cause.")));
-}
-
-/*
- * Raise an error as it is. One of a lock, or of all that comes before the
- * charge and takes too long, says what to do.
- */
-static void
-raise_whole(ErrorData *error)
-{
-	if (!worker.charged && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("could not lock the budget, or the protected relation, in time"),
-				 errdetail("Nothing has been charged."),
-				 errhint("This or another transaction has changed the budget, its grants or the "
-						 "relation, and has not ended yet. Commit or roll back, and try again.")));
-	if (!worker.charged && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 TimestampDifferenceExceeds(worker.start, GetCurrentTimestamp(), CHECK_TIMEOUT_MS) ?
-				 errmsg("could not check the call within %d "
-						"seconds", CHECK_TIMEOUT_MS / 1000) : errmsg("the call was cancelled"),
-				 errdetail("Nothing has been charged.")));
-	ReThrowError(error);
 }
 
 /* Keep why nothing was released, if that can be done. */
@@ -554,6 +396,15 @@ keep_failure(const char *failure)
 	PG_END_TRY();
 }
 
+/* The seconds that the check may take, if they have passed; else 0. */
+static int
+check_timeout_passed(void)
+{
+	return TimestampDifferenceExceeds(worker.start, GetCurrentTimestamp(), CHECK_TIMEOUT_MS) ?
+			   CHECK_TIMEOUT_MS / 1000 :
+			   0;
+}
+
 /*
  * After an error: tell the session, in full before the charge and where nothing
  * but public facts can be in it.
@@ -563,6 +414,7 @@ tell_failure(void)
 {
 	bool		whole = dperm_message_is_public();
 	ErrorData  *error;
+	const char *class;
 
 	disable_timeout(STATEMENT_TIMEOUT, false);
 	HOLD_CANCEL_INTERRUPTS();
@@ -571,14 +423,15 @@ tell_failure(void)
 	error = CopyErrorData();
 	FlushErrorState();
 	AbortOutOfAnyTransaction();
+	class = dperm_worker_failure_class(error->sqlerrcode);
 
 	/* what ends a call from outside is no fault of its arguments */
-	if (worker.charged && strcmp(class_of(error->sqlerrcode), DPERM_FAILURE_CANCELLED) == 0)
+	if (worker.charged && strcmp(class, DPERM_FAILURE_CANCELLED) == 0)
 		whole = false;
 	if (!whole)
-		log_place(error, "a call on");
+		dperm_worker_failure_log(error, worker.header->relation, "a call on");
 	if (worker.charged)
-		keep_failure(!whole ? class_of(error->sqlerrcode) :
+		keep_failure(!whole ? class :
 					 error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ?
 							  DPERM_FAILURE_CHANGED :
 							  DPERM_FAILURE_ARGUMENTS);
@@ -587,9 +440,11 @@ tell_failure(void)
 	whereToSendOutput = DestRemote;
 	PG_TRY();
 	{
-		if (whole)
-			raise_whole(error);
-		raise_class(class_of(error->sqlerrcode));
+		if (!whole)
+			dperm_worker_failure_raise_class(class, worker.charged);
+		if (!worker.charged)
+			dperm_worker_failure_raise_uncharged(error, check_timeout_passed());
+		ReThrowError(error);
 	}
 	PG_CATCH();
 	{
@@ -661,7 +516,7 @@ dperm_worker_main(Datum handle)
 	before_shmem_exit(release_locks, 0);
 	for (int i = 0; i < worker.header->places; i++)
 		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
-	set_all(always, lengthof(always), false);
+	dperm_worker_settings_always();
 	dperm_cache_memory = worker.header->cache_memory;
 	dperm_progress = worker.header->progress;
 	dperm_refuse_noise_share = worker.header->refuse_noise_share;
