@@ -163,7 +163,7 @@ look_up_call(FunctionCallInfo fcinfo, bool any_label, bool arguments)
 		for (int i = 0; i < count; i++)
 		{
 			call->columns[i].type = argument_type(fcinfo, 3 + i);
-			call->columns[i].kind = dperm_reader_natural(call->columns[i].type);
+			call->columns[i].kind = dperm_reader_kind_natural(call->columns[i].type);
 		}
 		fcinfo->flinfo->fn_extra = call;
 	}
@@ -241,7 +241,7 @@ take_record_type(DpermMomentsState *state, HeapTupleHeader record)
 
 		columns[i].type = column->atttypid;
 		columns[i].kind = column->attisdropped ? DPERM_READ_NONE :
-			dperm_reader_natural(column->atttypid);
+			dperm_reader_kind_natural(column->atttypid);
 	}
 	match_columns(state, taken.desc->natts, columns);
 	state->record = taken;

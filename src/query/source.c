@@ -305,7 +305,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 		source->output[i] = kind == DPERM_READ_OUTPUT;
 		source->plain = source->plain && kind != DPERM_READ_OUTPUT && kind != DPERM_READ_ENUM;
 		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
-		if (!dperm_reader_fits(kind, block->kind))
+		if (!dperm_reader_kind_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
 		words[i] = dperm_reader_word(kind, block, features[i]->type);
 		source->lone_array = source->block_count == 1 &&
