@@ -27,6 +27,7 @@
 #include "column/encode.h"
 #include "protect/allowed_code.h"
 #include "protect/domain_tables.h"
+#include "protect/kept_unit_rows.h"
 #include "protect/kept_units.h"
 #include "protect/owner_notes.h"
 #include "protect/population.h"
@@ -320,7 +321,7 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 
 	if (dperm_budget_is_charged(budget))
 		return;
-	dperm_registry_forget(scope, budget);
+	dperm_kept_unit_rows_forget(scope, budget);
 	foreach(cell, dperm_registry_charge(budget))
 	{
 		DpermRegistration *present =
@@ -328,7 +329,7 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 
 		/* somebody may have dropped it, or ended its protection, since */
 		if (present && present->budget_id && strcmp(present->budget_id, budget->id) == 0)
-			dperm_registry_keep(scope, budget->id,
+			dperm_kept_unit_rows_add(scope, budget->id,
 								dperm_kept_units_trace(present->relation, present->unit));
 	}
 }
@@ -344,7 +345,7 @@ keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistr
 {
 	keep_present(scope, budget, registration->relation);
 	dperm_kept_units_check(registration, false);
-	dperm_registry_keep(scope, budget->id,
+	dperm_kept_unit_rows_add(scope, budget->id,
 						dperm_kept_units_trace(registration->relation, registration->unit));
 }
 

@@ -19,6 +19,7 @@
 #include "utils/portal.h"
 
 #include "entry/dropped_roles.h"
+#include "protect/kept_unit_rows.h"
 #include "protect/registry.h"
 #include "relation/cluster.h"
 #include "relation/location.h"
@@ -414,7 +415,7 @@ keep_children(DpermTablesScope *scope, ArrayType *relations)
 		budgets[i] = dperm_own_tables_value(i, 3);
 	}
 	for (uint64 i = 0; i < count; i++)
-		dperm_registry_keep(scope, budgets[i], list_make1(&units[i]));
+		dperm_kept_unit_rows_add(scope, budgets[i], list_make1(&units[i]));
 }
 
 /* Remove relations that are gone. */

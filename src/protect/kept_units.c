@@ -22,6 +22,7 @@
 #include "utils/rel.h"
 
 #include "column/domains.h"
+#include "protect/kept_unit_rows.h"
 #include "protect/kept_units.h"
 #include "protect/population.h"
 #include "relation/row_sources.h"
@@ -237,7 +238,7 @@ dperm_kept_units_check(const DpermRegistration *ours, bool complete)
 		check_origin(relation, tables);
 	foreach(cell, all)
 		relations = lappend_oid(relations, ((DpermKeptUnit *) lfirst(cell))->relation);
-	kept = dperm_registry_kept(ours->budget_id, relations);
+	kept = dperm_kept_unit_rows_find(ours->budget_id, relations);
 	foreach(cell, kept)
 	{
 		const DpermKeptUnit *other = lfirst(cell);

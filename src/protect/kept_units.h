@@ -8,7 +8,8 @@
 #include "protect/registry.h"
 
 /*
- * The tables whose rows a relation shows, as DpermKeptUnit (registry.h): with
+ * The tables whose rows a relation shows, as DpermKeptUnit
+ * (kept_unit_rows.h): with
  * their partitions and children, and the column that is the unit; 0 if rows
  * are, or it is none of theirs. A materialized view that is not made row by row
  * from one table is a table, and those behind it are mixed. Raises nothing: a

@@ -51,38 +51,6 @@ extern bool dperm_registry_any(void);
 extern List *dperm_registry_among(List *relations);
 
 /*
- * The unit that the rows of a table have for a budget, or have had when that
- * was charged: what was spent is about persons that this column told apart.
- * Kept for the tables behind relations (kept_units.h), also when these are no
- * longer protected, are gone, or charge another budget, and for the budget of
- * an id, whatever its name is.
- */
-typedef struct DpermKeptUnit
-{
-	Oid			relation;
-	/*
-	 * 0: rows are the units, or the column is of another table, or has been
-	 * dropped
-	 */
-	AttrNumber	unit;
-	bool		mixed;			/* is what charges the budget not made from its rows one by one? */
-	bool		changed;		/* by this transaction? */
-} DpermKeptUnit;
-
-/*
- * The units that are kept for the budget of an id, of some relations; also of
- * those that only have the name of what was restored.
- */
-extern List *dperm_registry_kept(const char *id, List *relations);
-
-/*
- * Keep units, unless the tables have one; or forget all. Within a scope, with
- * the budget locked.
- */
-extern void dperm_registry_keep(DpermTablesScope *scope, const char *id, List *units);
-extern void dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget);
-
-/*
  * The name of a relation that charges a budget in the newest state; NULL if
  * none does.
  */
@@ -123,6 +91,12 @@ extern void dperm_registry_write(DpermTablesScope *scope, const DpermRegistratio
  * ends its protection. Are there any? Within a scope.
  */
 extern bool dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own);
+
+/*
+ * Let units that are kept for the budget of an id, and were restored with the
+ * name of a relation, be about it. Within a scope.
+ */
+extern void dperm_registry_settle_kept(DpermTablesScope *scope, Oid relation, const char *id);
 
 /*
  * Those of some relations that have the name of such a registration, within a
