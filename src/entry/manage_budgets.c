@@ -133,12 +133,37 @@ lock_name(const char *name)
 				 errhint("dp_budget_alter raises or lowers it.")));
 }
 
+/* Write a new budget, as the line of the ledger has it. */
+static void
+write_new_budget(DpermTablesScope *scope, const DpermBudgetLine *line, double order)
+{
+	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID,
+	INT8OID};
+	Datum		values[] = {CStringGetTextDatum(line->budget),
+					  dperm_object_name_make(line->role),
+					  dperm_own_tables_numeric(*line->epsilon),
+					  dperm_own_tables_numeric(*line->delta),
+					  Float8GetDatum(order),
+					  CStringGetTextDatum(line->neighbours),
+					  (Datum) 0};
+
+	types[1] = dperm_object_name_type(scope, "dp_budget_accounts", "owner_name");
+	lock_name(line->budget);
+
+	/* the next entry is known only once nobody else can create this budget */
+	values[6] = Int64GetDatum(dperm_budget_next_entry(line->budget));
+	if (dperm_own_tables_query(scope,
+							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, "
+							   "delta, renyi_order, neighbours, since)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7)",
+							   lengthof(types), types, values, NULL) != 1)
+		elog(ERROR, "could not write budget \"%s\"", line->budget);
+}
+
 /* dp_budget_create(budget, epsilon, delta, neighbours) */
 Datum
 dp_budget_create(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID,
-	INT8OID};
 	char	   *name = new_name(fcinfo);
 	char	   *neighbours = dperm_arguments_required_text(fcinfo, "neighbours", "Use 'replace' or "
 		"'remove'.");
@@ -165,30 +190,7 @@ dp_budget_create(PG_FUNCTION_ARGS)
 
 	dperm_location_check_coordinator();
 	dperm_own_tables_enter(&scope);
-	{
-		Datum		values[] = {CStringGetTextDatum(name),
-						  dperm_object_name_make(line.role),
-						  dperm_own_tables_numeric(amounts[0]),
-						  dperm_own_tables_numeric(amounts[1]),
-						  Float8GetDatum(dperm_filter_order(epsilon, delta)),
-						  CStringGetTextDatum(neighbours),
-						  (Datum) 0};
-
-		types[1] = dperm_object_name_type(&scope, "dp_budget_accounts", "owner_name");
-		lock_name(name);
-
-		/*
-		 * only now, when nobody else has a budget of this name, is it known
-		 * which entry is the next
-		 */
-		values[6] = Int64GetDatum(dperm_budget_next_entry(name));
-		if (dperm_own_tables_query(&scope,
-							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, "
-							   "delta, renyi_order, neighbours, since)"
-							   " VALUES ($1, $2, $3, $4, $5, "
-							   "$6, $7)", lengthof(types), types, values, NULL) != 1)
-			elog(ERROR, "could not write budget \"%s\"", name);
-	}
+	write_new_budget(&scope, &line, dperm_filter_order(epsilon, delta));
 	dperm_budget_append(&line);
 	dperm_own_tables_leave(&scope);
 	PG_RETURN_VOID();
@@ -371,17 +373,38 @@ required_role(FunctionCallInfo fcinfo)
 	return role;
 }
 
+/* Write a grant, as the line of the ledger has it, in place of a former one. */
+static void
+write_grant(DpermTablesScope *scope, const DpermBudgetLine *line, Oid grantee)
+{
+	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID,
+		dperm_object_name_type(scope, "dp_budget_grants", "grantee_name")};
+	Datum		values[] = {
+		CStringGetTextDatum(line->budget), ObjectIdGetDatum(grantee),
+		line->epsilon ? dperm_own_tables_numeric(*line->epsilon) : (Datum) 0,
+		line->delta ? dperm_own_tables_numeric(*line->delta) : (Datum) 0,
+		CStringGetTextDatum(dperm_budget_get_own(line->budget, line->role)->id),
+		dperm_object_name_make(grantee)};
+	char		nulls[] = {' ', ' ', line->epsilon ? ' ' : 'n', line->delta ? ' ' : 'n', ' ', ' '};
+
+	/* the budget is locked; a restore may have added a second grant */
+	if (dperm_own_tables_query(scope,
+							   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = "
+							   "$5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
+							   " INSERT INTO %s.dp_budget_grants (budget_id, budget, "
+							   "grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
+							   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), "
+							   "0), coalesce(sum(spent_delta), 0) FROM former",
+							   lengthof(types), types, values, nulls) != 1)
+		elog(ERROR, "could not write a grant of budget \"%s\"", line->budget);
+}
+
 /* dp_grant(budget, role, epsilon, delta) */
 Datum
 dp_grant(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID, InvalidOid};
 	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			grantee = required_role(fcinfo);
-	Datum		values[] = {
-		CStringGetTextDatum(name),		ObjectIdGetDatum(grantee), (Datum) 0, (Datum) 0, (Datum) 0,
-		dperm_object_name_make(grantee)};
-	char		nulls[] = "  nn  ";
 	DpermBudgetLine line = {.budget = name, .act = "grant", .role = GetUserId()};
 	DpermAmount amounts[2];
 	double		number;
@@ -400,28 +423,7 @@ dp_grant(PG_FUNCTION_ARGS)
 	line.details = psprintf("to %s", quote_identifier(GetUserNameFromId(grantee, false)));
 
 	dperm_own_tables_enter(&scope);
-	types[5] = dperm_object_name_type(&scope, "dp_budget_grants", "grantee_name");
-	values[4] = CStringGetTextDatum(dperm_budget_get_own(name, line.role)->id);
-	for (int i = 0; i < lengthof(amounts); i++)
-		if (i == 0 ? line.epsilon != NULL : line.delta != NULL)
-		{
-			values[2 + i] = dperm_own_tables_numeric(amounts[i]);
-			nulls[2 + i] = ' ';
-		}
-
-	/*
-	 * with the budget locked; a restore may have added another one to that of
-	 * its owner
-	 */
-	if (dperm_own_tables_query(&scope,
-						   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = "
-						   "$5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
-						   " INSERT INTO %s.dp_budget_grants (budget_id, budget, grantee_name, "
-						   "epsilon, delta, spent_epsilon, spent_delta)"
-						   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), 0), "
-						   "coalesce(sum(spent_delta), 0) FROM former",
-						   lengthof(types), types, values, nulls) != 1)
-		elog(ERROR, "could not write a grant of budget \"%s\"", name);
+	write_grant(&scope, &line, grantee);
 	dperm_budget_append(&line);
 	dperm_own_tables_leave(&scope);
 	dperm_owner_notes_grantee(grantee, name);

@@ -293,23 +293,6 @@ split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns,
 	}
 }
 
-/* What a registration says, for the ledger. */
-static char *
-describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, int count,
-					  Jsonb *domains)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	appendStringInfo(&text, "unit: %s; columns: ", unit ? quote_identifier(unit) : "row");
-	for (int i = 0; i < count; i++)
-		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
-	appendStringInfo(&text, "%s; domains: %s", names ? "" : "all",
-					 domains ? JsonbToCString(NULL, &domains->root, VARSIZE(domains)) :
-							   "as declared");
-	return text.data;
-}
-
 /*
  * If nothing has been spent from a budget, it keeps no units but those of the
  * relations that charge it now, without this one.
@@ -359,87 +342,147 @@ let_go(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 	dperm_budget_note(budget->name, "unprotect", scope->user, dperm_relation_name(relation), NULL);
 }
 
-/* dp_protect(relation, budget, unit, columns, domains) */
-Datum
-dp_protect(PG_FUNCTION_ARGS)
+/* What dp_protect registers. */
+typedef struct Protecting
 {
-	char	   *unit = dperm_arguments_text(fcinfo, "unit");
+	DpermRegistration registration;
+	char	   *unit;
+	char	  **names;			/* of the listed columns, or NULL for all */
 	int			listed;
-	char	  **names = columns_argument(fcinfo, &listed);
-	Oid			relation = own_relation(fcinfo);
-	Jsonb	   *domains = domains_argument(fcinfo, relation);
-	DpermRegistration registration = {.relation = relation,
-		.budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT),
-	.persons = unit != NULL};
-	DpermRegistration *before = dperm_registry_find(relation);
-	int			count,
-				kept = 0;
-	DpermColumn *columns = dperm_domains_read(relation, domains, dperm_encode_dimension, &count);
+	Jsonb	   *domains;
+	DpermRegisteredColumn *columns; /* about which there is something to register */
+	int			count;
+	List	   *usable;			/* numbers of columns that calls may use */
+} Protecting;
+
+/* The columns of a relation, as the arguments have them. */
+static void
+register_columns(Protecting *protecting, const DpermColumn *columns, int count)
+{
+	Oid			relation = protecting->registration.relation;
+	bool		all = protecting->names == NULL;
 	DpermRegisteredColumn *registered = palloc0(sizeof(*registered) * Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+		registered[i].number = columns[i].number;
+	list_columns(protecting->names, protecting->listed, relation, columns, registered, count);
+	if (protecting->domains)
+		split_domains(protecting->domains, relation, columns, registered, count, all);
+	if (protecting->unit)
+	{
+		DpermRegisteredColumn *column =
+			column_named(protecting->unit, relation, columns, registered, count);
+
+		column->is_unit = true;
+		protecting->registration.unit = column->number;
+		check_unit_type(relation, column->number);
+	}
+	protecting->columns = registered;
+	for (int i = 0; i < count; i++)
+	{
+		if (all || registered[i].listed || registered[i].is_unit)
+			protecting->usable = lappend_int(protecting->usable, registered[i].number);
+		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
+			registered[protecting->count++] = registered[i];
+	}
+}
+
+/* What a registration says, for the ledger. */
+static char *
+describe_registration(const Protecting *protecting)
+{
+	Jsonb	   *domains = protecting->domains;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "unit: %s; columns: ",
+					 protecting->unit ? quote_identifier(protecting->unit) : "row");
+	for (int i = 0; protecting->names && i < protecting->listed; i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(protecting->names[i]));
+	appendStringInfo(&text, "%s; domains: %s", protecting->names ? "" : "all",
+					 domains ? JsonbToCString(NULL, &domains->root, VARSIZE(domains)) :
+							   "as declared");
+	return text.data;
+}
+
+/*
+ * Write a registration in place of the one before, if there is one. Budgets are
+ * locked in the order of their names.
+ */
+static void
+write_registration(const Protecting *protecting, const DpermRegistration *before)
+{
+	const DpermRegistration *registration = &protecting->registration;
+	Oid			relation = registration->relation;
+	int			order = before && before->budget && !before->waiting ?
+		strcmp(before->budget, registration->budget) : 0;
 	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermBudget *old = NULL;
-	List	   *open = NIL;
-	bool		distributed;
-	bool		moved = before && before->budget && !before->waiting &&
-				 strcmp(before->budget, registration.budget) != 0;
-
-	dperm_location_check_coordinator();
-	distributed = dperm_location_protected_on_citus(relation);
-	if (distributed)
-		dperm_cluster_connect(dperm_relation_owner(relation));
-	for (int i = 0; i < count; i++)
-		registered[i].number = columns[i].number;
-	registration.all_columns = names == NULL;
-	list_columns(names, listed, relation, columns, registered, count);
-	if (domains)
-		split_domains(domains, relation, columns, registered, count, names == NULL);
-	if (unit)
-	{
-		DpermRegisteredColumn *column = column_named(unit, relation, columns, registered, count);
-
-		column->is_unit = true;
-		registration.unit = column->number;
-		check_unit_type(relation, column->number);
-	}
-	(void) dperm_population_query(relation, registration.unit, NULL);
-	check_view_readable(relation, dperm_relation_owner(relation));
-	registration.budget_id = dperm_budget_get(registration.budget, false)->id;
-	dperm_protection_check_shared(&registration);
-	for (int i = 0; i < count; i++)
-	{
-		if (names == NULL || registered[i].listed || registered[i].is_unit)
-			open = lappend_int(open, registered[i].number);
-		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
-			registered[kept++] = registered[i];
-	}
 
 	dperm_own_tables_enter(&scope);
-	if (moved && strcmp(before->budget, registration.budget) < 0)
+	if (order < 0)
 		old = dperm_registry_budget(before, true);
-	budget = dperm_budget_get_own(registration.budget, scope.user);
-	if (moved && strcmp(before->budget, registration.budget) > 0)
+	budget = dperm_budget_get_own(registration->budget, scope.user);
+	if (order > 0)
 		old = dperm_registry_budget(before, true);
-	if (strcmp(budget->id, registration.budget_id) != 0)
+	if (strcmp(budget->id, registration->budget_id) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("budget \"%s\" has changed", budget->name),
 				 errhint("Try again.")));
-	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
+	dperm_budget_settle_unit(&scope, budget,
+							 registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
 							 list_delete_oid(dperm_registry_charge(budget), relation) != NIL);
-	dperm_registry_write(&scope, &registration, registered, kept);
-	keep_unit(&scope, budget, &registration);
-	if (moved)
+	dperm_registry_write(&scope, registration, protecting->columns, protecting->count);
+	keep_unit(&scope, budget, registration);
+	if (order != 0)
 		let_go(&scope, old, relation);
-	dperm_budget_note(registration.budget, "protect", scope.user, dperm_relation_name(relation),
-					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
+	dperm_budget_note(registration->budget, "protect", scope.user, dperm_relation_name(relation),
+					  describe_registration(protecting));
 	dperm_own_tables_leave(&scope);
+}
+
+/* dp_protect(relation, budget, unit, columns, domains) */
+Datum
+dp_protect(PG_FUNCTION_ARGS)
+{
+	Protecting	protecting = {.unit = dperm_arguments_text(fcinfo, "unit")};
+	DpermRegistration *registration = &protecting.registration;
+	DpermRegistration *before;
+	DpermColumn *columns;
+	int			count;
+	Oid			relation,
+				owner;
+	bool		distributed;
+
+	protecting.names = columns_argument(fcinfo, &protecting.listed);
+	relation = own_relation(fcinfo);
+	owner = dperm_relation_owner(relation);
+	protecting.domains = domains_argument(fcinfo, relation);
+	registration->relation = relation;
+	registration->budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT);
+	registration->persons = protecting.unit != NULL;
+	registration->all_columns = protecting.names == NULL;
+	before = dperm_registry_find(relation);
+	columns = dperm_domains_read(relation, protecting.domains, dperm_encode_dimension, &count);
+
+	dperm_location_check_coordinator();
+	distributed = dperm_location_protected_on_citus(relation);
+	if (distributed)
+		dperm_cluster_connect(owner);
+	register_columns(&protecting, columns, count);
+	(void) dperm_population_query(relation, registration->unit, NULL);
+	check_view_readable(relation, owner);
+	registration->budget_id = dperm_budget_get(registration->budget, false)->id;
+	dperm_protection_check_shared(registration);
+	write_registration(&protecting, before);
+
 	dperm_owner_notes_relation(relation);
-	dperm_population_warn(relation, unit != NULL);
+	dperm_population_warn(relation, registration->persons);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn(relation, distributed);
-	dperm_allowed_code_warn(get_extension_oid("dperm", false), relation,
-							dperm_relation_owner(relation), open);
+	dperm_allowed_code_warn(get_extension_oid("dperm", false), relation, owner, protecting.usable);
 	PG_RETURN_VOID();
 }
 

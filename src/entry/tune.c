@@ -53,12 +53,14 @@ PG_FUNCTION_INFO_V1(dp_svm_tune);
 typedef struct Tuning
 {
 	FunctionCallInfo fcinfo;
+	Oid			protected;		/* to be read by a worker; else InvalidOid */
 	DpermOptions base;
 	DpermSourceNames names;		/* of the private table */
 	DpermSelection selection;
 	List	   *identity;		/* names of columns */
 	DpermCandidates candidates;
 	DpermSource *sources;		/* of each candidate */
+	DpermSource first;			/* the private table, for the first of them */
 	DpermRows  *sets;			/* rows that are loaded, each for one candidate or more, */
 	int			set_count;
 	DpermRows **trained_on;		/* by each candidate, */
@@ -72,13 +74,20 @@ typedef struct Tuning
 
 /* The arguments of a tuning, and the options of each candidate. */
 static void
-read_arguments(Tuning *tuning)
+read_arguments(Tuning *tuning, DpermLearner learner)
 {
 	FunctionCallInfo fcinfo = tuning->fcinfo;
-	char	   *selection = dperm_arguments_text(fcinfo, "selection");
+	DpermSourceNames *names = &tuning->names;
+	char	   *selection;
 	char	  **identity;
 	int			count;
 
+	names->function = fcinfo->flinfo->fn_oid;
+	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
+	names->protected = dperm_worker_relation(fcinfo);
+	names->reads = !OidIsValid(tuning->protected);
+	dperm_options_init(&tuning->base, learner);
+	selection = dperm_arguments_text(fcinfo, "selection");
 	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
 	identity = dperm_arguments_names(fcinfo, "identity", &count);
 	for (int i = 0; i < count; i++)
@@ -92,6 +101,16 @@ read_arguments(Tuning *tuning)
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->candidates.count);
 	tuning->trained_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
 	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
+	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
+	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
+	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
+	names->unit = dperm_arguments_text(fcinfo, "unit");
+	if (names->unit && tuning->identity && !tuning->holdout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both unit and identity"),
+				 errhint("Omit identity: persons are divided into portions, each with all of their "
+						 "rows.")));
 }
 
 /*
@@ -528,66 +547,54 @@ open_holdout(Tuning *tuning, const char *holdout)
 	return private;
 }
 
+/* Open the private table, and the public one if there is one. */
+static void
+open_tables(Tuning *tuning)
+{
+	ResourceOwner look = OidIsValid(tuning->protected) ? dperm_locks_look() : NULL;
+
+	open_sources(tuning, &tuning->names, false);
+	if (look)
+		dperm_locks_look_away(look);
+	tuning->first = tuning->sources[0];
+	if (tuning->first.registration && tuning->identity && !tuning->holdout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify identity for protected relation \"%s\"",
+						tuning->names.relation),
+				 errhint("Omit identity: the portions are drawn at random.")));
+
+	/* a worker asks its session about the holdout */
+	if (tuning->holdout && dperm_worker_is_for(tuning->fcinfo))
+	{
+		tuning->private = tuning->sources;
+		dperm_queries_check_population(&tuning->first);
+		return;
+	}
+	if (tuning->holdout)
+		tuning->private = open_holdout(tuning, tuning->holdout);
+	divide_sources(tuning, tuning->holdout ? 2 : tuning->candidates.count + 1,
+				   tuning->holdout != NULL);
+}
+
 /* Tune as the arguments say. */
 static Datum
 tune(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Tuning		tuning = {.fcinfo = fcinfo};
-	DpermSourceNames *names = &tuning.names;
-	Oid			protected = dperm_protected_call_relation(fcinfo);
-	DpermSource first;
+	Tuning		tuning = {.fcinfo = fcinfo, .protected = dperm_protected_call_relation(fcinfo)};
 	DpermModel *model;
 	Datum		model_or_null;
-	ResourceOwner look;
 
 	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
-	if (OidIsValid(protected) && tuning.holdout == NULL)
-		return dperm_protected_call(fcinfo, protected, NULL, NULL);
-	names->function = fcinfo->flinfo->fn_oid;
-	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
-	names->protected = dperm_worker_relation(fcinfo);
-	names->reads = !OidIsValid(protected);
-	dperm_options_init(&tuning.base, learner);
-	read_arguments(&tuning);
-	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
-	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
-	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
-	names->unit = dperm_arguments_text(fcinfo, "unit");
-	if (names->unit && tuning.identity && dperm_arguments_text(fcinfo, "holdout") == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify both unit and identity"),
-				 errhint("Omit identity: persons are divided into portions, each with all of their "
-						 "rows.")));
-	look = OidIsValid(protected) ? dperm_locks_look() : NULL;
-	open_sources(&tuning, names, false);
-	if (look)
-		dperm_locks_look_away(look);
-	first = tuning.sources[0];
-	if (first.registration && tuning.identity && !tuning.holdout)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify identity for protected relation \"%s\"", names->relation),
-				 errhint("Omit identity: the portions are drawn at random.")));
-
-	/* a worker asks its session about the holdout */
-	if (dperm_worker_is_for(fcinfo) && tuning.holdout)
-	{
-		tuning.private = tuning.sources;
-		dperm_queries_check_population(&first);
-	}
-	else
-	{
-		if (tuning.holdout)
-			tuning.private = open_holdout(&tuning, tuning.holdout);
-		divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1,
-					   tuning.holdout != NULL);
-	}
-	if (OidIsValid(protected))
+	if (OidIsValid(tuning.protected) && tuning.holdout == NULL)
+		return dperm_protected_call(fcinfo, tuning.protected, NULL, NULL);
+	read_arguments(&tuning, learner);
+	open_tables(&tuning);
+	if (OidIsValid(tuning.protected))
 	{
 		load_holdout(&tuning);
-		model_or_null = dperm_protected_call(fcinfo, protected, choose_on_holdout, &tuning);
+		model_or_null = dperm_protected_call(fcinfo, tuning.protected, choose_on_holdout, &tuning);
 		dperm_load_close(tuning.sets, tuning.set_count);
 		return model_or_null;
 	}
@@ -600,10 +607,10 @@ tune(FunctionCallInfo fcinfo, DpermLearner learner)
 							  tuning.holdout ? tuning.private : tuning.sources,
 							  tuning.candidates.count,
 							  tuning.holdout ? 1 : tuning.candidates.count + 1);
-	dperm_call_charge(&first, &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
+	dperm_call_charge(&tuning.first, &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
 	SPI_connect();
 	model = tuning.holdout ? tune_on_holdout(&tuning, tuning.private) : tune_privately(&tuning);
-	return dperm_train_result(fcinfo, caller, first.relation, model);
+	return dperm_train_result(fcinfo, caller, tuning.first.relation, model);
 }
 
 /* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */

@@ -252,6 +252,10 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 	{
 		source->blocks[i].column.bytes = features[i]->name;
 		source->blocks[i].column.len = strlen(features[i]->name);
+
+		/* norm and dimension are arguments, too */
+		if (source->registration)
+			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
 }
 
@@ -384,6 +388,24 @@ is_used(const DpermSource *source, const char *column)
 }
 
 /*
+ * Let passes run where the rows of persons are, if they may and can: each
+ * server has all rows of a person. Values that are equal must have equal bits,
+ * or the server would be another.
+ */
+static void
+set_weights(DpermSource *source, AttrNumber unit)
+{
+	Oid			type = getBaseType(source->unit_type);
+
+	if (source->registration ||
+		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
+		!dperm_location_keeps_together(source->relation, unit))
+		return;
+	source->location = DPERM_LOCATION_CITUS;
+	source->spec.weighted = true;
+}
+
+/*
  * Let the persons of a column be the units of a source whose label and features
  * are known.
  */
@@ -425,24 +447,7 @@ set_unit(DpermSource *source, const char *column)
 				 errhint("Training requires SELECT on the column that identifies persons.")));
 	source->unit = psprintf("t.%s", quote_identifier(column));
 	source->once = true;
-}
-
-/*
- * Let passes run where the rows of persons are, if they may and can: each
- * server has all rows of a person. Values that are equal must have equal bits,
- * or the server would be another.
- */
-static void
-set_weights(DpermSource *source, const char *unit)
-{
-	Oid			type = getBaseType(source->unit_type);
-
-	if (source->registration ||
-		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
-		!dperm_location_keeps_together(source->relation, get_attnum(source->relation, unit)))
-		return;
-	source->location = DPERM_LOCATION_CITUS;
-	source->spec.weighted = true;
+	set_weights(source, number);
 }
 
 /*
@@ -500,27 +505,17 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (names->blocks)
 		copy_blocks(source, features, names->blocks, names->block_count);
 	else
-	{
 		make_blocks(source, features, feature_count, options);
-
-		/* norm and dimension are arguments, too */
-		for (int i = 0; source->registration && i < feature_count; i++)
-			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
-	}
 	if (source->registration)
 		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);
 	set_label(source, label, options);
 	if (unit)
-	{
 		set_unit(source, unit);
-		set_weights(source, unit);
-	}
 	if (!source->once)
 		source->location = dperm_location_find(source->relation, &source->parts);
 	source->spec.loss = options->loss;
-	source->spec.encoder = dperm_options_encoder(options, source->blocks,
-												 source->block_count);
+	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);
 }
 
 /* A type of ours. */
