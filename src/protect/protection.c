@@ -16,7 +16,6 @@
 #include "column/domains.h"
 #include "column/encode.h"
 #include "core/privacy/claim.h"
-#include "protect/kept_units.h"
 #include "protect/protection.h"
 #include "relation/location.h"
 #include "relation/row_sources.h"
@@ -147,13 +146,6 @@ dperm_protection_check_shared(const DpermRegistration *ours)
 					 errdetail("The budgets are \"%s\" and \"%s\".", budget, registration->budget),
 					 errhint("Protect both with the same budget.")));
 	}
-}
-
-/* Raise unless its tables are kept as they are now. */
-void
-dperm_protection_check_units(const DpermRegistration *ours)
-{
-	dperm_kept_units_check(ours, true);
 }
 
 /* May the caller spend? */

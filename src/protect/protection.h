@@ -33,9 +33,6 @@ extern void dperm_protection_check_query(List *relations);
  */
 extern void dperm_protection_check_shared(const DpermRegistration *ours);
 
-/* Raise if the tables behind it are not kept for the budget as they are now. */
-extern void dperm_protection_check_units(const DpermRegistration *ours);
-
 /*
  * May the caller spend what the relation is charged to? If not, raise unless
  * they may not even read it: then false.

@@ -170,13 +170,6 @@ dperm_worker_entry(void)
 	};
 }
 
-/* From here on rows are read. */
-void
-dperm_worker_reads(void)
-{
-	dperm_worker_settings_reading();
-}
-
 /* Send a message. A session that is gone ends this process. */
 static void
 tell(char kind, const void *bytes, Size size)

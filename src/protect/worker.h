@@ -60,9 +60,6 @@ extern void dperm_worker_notice(const char *message, const char *hint);
 extern void dperm_worker_tries(void);
 extern void dperm_worker_tried(void);
 
-/* All has been checked again: rows may be read from here on. */
-extern void dperm_worker_reads(void);
-
 /*
  * The session's answer to the only question there is: which candidate is best
  * on its own table, if there are so many private units?

@@ -22,6 +22,7 @@
 #include "column/encode.h"
 #include "column/label_domain.h"
 #include "column/reader.h"
+#include "protect/kept_units.h"
 #include "protect/population.h"
 #include "protect/protection.h"
 #include "query/persons.h"
@@ -374,7 +375,7 @@ open_protected(DpermSource *source, bool reads)
 	}
 	source->population = dperm_population_query(source->relation, source->registration->unit,
 												&source->population_relation);
-	dperm_protection_check_units(source->registration);
+	dperm_kept_units_check(source->registration, true);
 }
 
 /* Is a column the label or a feature? */
@@ -480,7 +481,9 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(names->function);
 	dperm_location_check_coordinator();
-	source->moments_type = dperm_source_type(source, "dperm_moments");
+	source->moments_type =
+		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("dperm_moments"),
+						ObjectIdGetDatum(source->extension_schema));
 	source->relation =
 		OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
@@ -516,12 +519,4 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		source->location = dperm_location_find(source->relation, &source->parts);
 	source->spec.loss = options->loss;
 	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);
-}
-
-/* A type of ours. */
-Oid
-dperm_source_type(const DpermSource *source, const char *name)
-{
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
-						   ObjectIdGetDatum(source->extension_schema));
 }

@@ -151,14 +151,10 @@ dperm_source_shows_columns(const DpermSource *source)
 extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names,
 							  const DpermOptions *options);
 
-
-
 /* The same, locked in the same way; raises if it can have no rows. */
 extern Oid	dperm_source_find(const char *name);
 
-
-/* The schema of our own functions, quoted, and a type of ours. */
+/* The schema of our own functions, quoted. */
 extern const char *dperm_source_schema(const DpermSource *source);
-extern Oid	dperm_source_type(const DpermSource *source, const char *name);
 
 #endif							/* DPERM_SOURCE_H */
