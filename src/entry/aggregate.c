@@ -148,7 +148,7 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon, lambda and options must be the same for all rows of a group"),
-				 errhint("They are parameters of the model. If they depend on a column, group by "
+				 errhint("They are parameters of the model; if they depend on a column, group by "
 						 "that column.")));
 }
 
@@ -334,8 +334,8 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used as window functions"),
-				 errhint("Each frame would release another model of the same rows. Use "
-						 "GROUP BY.")));
+				 errdetail("Each frame would release another model of the same rows."),
+				 errhint("Use GROUP BY.")));
 	if (where != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate transition function called in non-aggregate context");
 
@@ -400,9 +400,9 @@ check_first_time(FunctionCallInfo fcinfo, const FitState *group)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
-				 errhint("Each computation would release another model of the same rows. Compute "
-						 "the models once, in WITH ... AS MATERIALIZED, or store them in a "
-						 "table.")));
+				 errdetail("Each computation would release another model of the same rows."),
+				 errhint("Compute the models once, in WITH ... AS MATERIALIZED, or store them in "
+						 "a table.")));
 	*asked = true;
 }
 

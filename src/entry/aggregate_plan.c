@@ -180,11 +180,10 @@ check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 					(errcode(ERRCODE_GROUPING_ERROR),
 					 errmsg("epsilon, lambda and options of dp_logreg and dp_svm must be constants "
 							"or depend on columns of GROUP BY"),
+					 errdetail("They are parameters of the model, not values of rows."),
 					 gathered ?
-					 errhint("They are parameters of the model, not values of rows. Citus computes "
-							 "them with the rows, so they cannot contain subqueries, or functions "
-							 "that are not immutable.") :
-					 errhint("They are parameters of the model, not values of rows.")));
+					 errhint("Citus computes them with the rows, so they cannot contain subqueries "
+							 "or functions that are not immutable.") : 0));
 	}
 }
 
@@ -262,15 +261,15 @@ dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_paramet
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
-				 errhint("The number of rows is public, but the number of distinct rows depends on "
-						 "private values.")));
+				 errdetail("The number of rows is public, but the number of distinct rows depends "
+						   "on private values.")));
 	if (grouping_sets(agg) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several "
 						"grouping sets"),
-				 errhint("A row would belong to several groups, each of which costs epsilon. Use "
-						 "GROUP BY, or one query for each grouping set.")));
+				 errdetail("A row would belong to several groups, each of which costs epsilon."),
+				 errhint("Use GROUP BY, or one query for each grouping set.")));
 	check_parameters(agg, call, first_parameter);
 	if (count_copies(node->ss.ps.state->es_plannedstmt, call) > 1 || node_has_twin(agg, call))
 		ereport(ERROR,

@@ -60,7 +60,7 @@ checked_delta(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
-				 errhint("delta should be much smaller than 1 divided by the number of rows. With "
+				 errhint("delta should be much smaller than 1 divided by the number of rows; with "
 						 "0, epsilons and deltas are added up.")));
 	return delta;
 }
@@ -124,8 +124,8 @@ check_fit(DpermCompositionFault fault)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("cannot compose releases with different neighbours"),
-					 errhint("An epsilon for 'replace' and one for 'remove' do not add up. Group "
-							 "by the neighbours, or train with the same.")));
+					 errdetail("An epsilon for 'replace' and one for 'remove' do not add up."),
+					 errhint("Group by the neighbours, or train with the same ones.")));
 			break;
 		case DPERM_COMPOSITION_UNITS:
 			ereport(ERROR,
@@ -422,9 +422,9 @@ dperm_compose_final(PG_FUNCTION_ARGS)
 	if (!dperm_composition_total(&state->sums, state->delta, &total))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the releases take more than a delta of %s", number_text(state->delta)),
-				 errdetail("Those of which only epsilon and delta are known take %.6g, the tails "
-						   "of the noise of all included.", total.delta),
+				 errmsg("the releases spend more than a delta of %s", number_text(state->delta)),
+				 errdetail("Releases of which only epsilon and delta are known spend %.6g, "
+						   "including the tails of the noise of all.", total.delta),
 				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
 	if (total.delta >= 1)
 		ereport(ERROR,

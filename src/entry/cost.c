@@ -267,12 +267,12 @@ expected_rows(FunctionCallInfo fcinfo, const DpermSource *source)
 				 source->unit ? errmsg("rows must be specified for persons") :
 				 errmsg("rows must be specified for relation \"%s\"",
 						get_rel_name(source->relation)),
-				 errhint("rows is the number of %s to expect, for example rows => 10000.%s",
+				 errhint("rows is the number of %s to expect, for example rows => 10000%s.",
 						 source->unit ? "persons" : "rows",
-						 source->unit ? "" : " For a plain table, ANALYZE gives the catalog "
-						 "an estimate.")));
+						 source->unit ? "" : "; for a plain table, ANALYZE provides an "
+						 "estimate")));
 	ereport(NOTICE,
-			(errmsg("rows is " INT64_FORMAT ", as the catalog estimates for relation \"%s\"",
+			(errmsg("rows is " INT64_FORMAT ", the estimate in the catalog for relation \"%s\"",
 					estimate, get_rel_name(source->relation))));
 	return estimate;
 }

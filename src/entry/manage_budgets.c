@@ -43,8 +43,8 @@ limit_epsilon(double epsilon)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon of a budget must be between %g "
 						"and %d", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX),
-				 errhint("It is what all releases may cost together. Values up to about 10 protect "
-						 "something.")));
+				 errhint("epsilon is what all releases may cost together; values up to about 10 "
+						 "give some protection.")));
 	return epsilon;
 }
 
@@ -71,9 +71,9 @@ parse_neighbours(const char *name)
 	if (neighbours < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neighbours \"%s\" is unknown", name),
-				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use "
-						 "the same.")));
+				 errmsg("unknown neighbours \"%s\"", name),
+				 errhint("Use 'replace' or 'remove', and the same in all calls that charge the "
+						 "budget.")));
 	return (DpermNeighbours) neighbours;
 }
 
@@ -130,7 +130,7 @@ lock_name(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("budget \"%s\" already exists", name),
-				 errhint("dp_budget_alter raises or lowers it.")));
+				 errhint("Use dp_budget_alter to raise or lower it.")));
 }
 
 /* Write a new budget, as the line of the ledger has it. */

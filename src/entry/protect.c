@@ -81,7 +81,7 @@ own_relation(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of relation %s", get_rel_name(relation)),
-				 errhint("Only its owner protects a relation.")));
+				 errhint("Only the owner can protect a relation.")));
 	if (relation < FirstNormalObjectId || get_rel_persistence(relation) == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -505,8 +505,8 @@ dp_unprotect(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" has the name of a protected relation of "
 						"another role", get_rel_name(relation)),
-				 errhint("That one has not been restored. Rename yours, or protect it with "
-						 "dp_protect.")));
+				 errdetail("That relation has not been restored."),
+				 errhint("Rename yours, or protect it with dp_protect.")));
 	budget = dperm_registry_budget(registration, true);
 	dperm_registry_end(&scope, relation);
 	let_go(&scope, budget, relation);

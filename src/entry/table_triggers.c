@@ -65,8 +65,8 @@ dperm_table_guard(PG_FUNCTION_ARGS)
 	if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("table \"%s\" is written by extension dperm "
-						"alone", RelationGetRelationName(table)),
+				 errmsg("table \"%s\" can only be changed by extension dperm",
+						RelationGetRelationName(table)),
 				 errhint("Use its functions.")));
 	if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 		dperm_own_tables_follow_commands();

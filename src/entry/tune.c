@@ -538,12 +538,12 @@ open_holdout(Tuning *tuning, const char *holdout)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout is protected relation \"%s\"", holdout),
-				 errhint("holdout must be a public table. Omit it to choose privately.")));
+				 errhint("Use a public table, or omit holdout to choose privately.")));
 	if (overlap(tuning, &private[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout reads from the private table"),
-				 errhint("holdout must be a public table. Omit it to choose privately.")));
+				 errhint("Use a public table, or omit holdout to choose privately.")));
 	return private;
 }
 

@@ -148,9 +148,9 @@ check_type_owner(Oid type, Walk *walk)
 				 errmsg("type %s does not belong to the owner of protected relation "
 						"\"%s\"", format_type_be(type),
 						get_rel_name(walk->relation)),
-				 errhint("Its owner could have functions run with the rights of the relation's "
-						 "owner. The owner of the relation, or a superuser, has to own the "
-						 "type.")));
+				 errdetail("The owner of the type could have functions run with the rights of the "
+						   "relation's owner."),
+				 errhint("The owner of the relation or a superuser must own the type.")));
 }
 
 /*
@@ -190,11 +190,10 @@ refuse_names(Oid type, Walk *walk)
 	if (dperm_allowed_builtins_names_object(type))
 		ereport(walk->level,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("values of type %s behind protected relation \"%s\" depend on what the "
-						"catalog has under "
-						"a name", format_type_be(type), get_rel_name(walk->relation)),
-				 errhint("What is computed of a row may depend on that row alone. A constant can "
-						 "be compared with an oid: tableoid = 'part'::regclass.")));
+				 errmsg("values of type %s behind protected relation \"%s\" depend on names in "
+						"the catalog", format_type_be(type), get_rel_name(walk->relation)),
+				 errdetail("What is computed from a row may depend only on that row."),
+				 errhint("Compare an OID with a constant, as in tableoid = 'part'::regclass.")));
 }
 
 /* The types of the columns of a composite type. */
@@ -272,9 +271,9 @@ refuse_reader(Oid function, const char *what, const Walk *walk)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s, which protected relation \"%s\" "
 					"calls, %s", format_procedure(function), get_rel_name(walk->relation), what),
-			 errhint("What is computed of a row may depend on that row alone: functions get its "
-					 "values as arguments, read no table, view or catalog, and call nothing "
-					 "volatile.")));
+			 errdetail("What is computed from a row may depend only on that row."),
+			 errhint("Functions must take the values of the row as arguments, read no table, view "
+					 "or catalog, and call nothing volatile.")));
 }
 
 /*
@@ -288,9 +287,9 @@ refuse_opaque(Oid function, Walk *walk)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s, which protected relation \"%s\" calls, is not "
 					"IMMUTABLE", format_procedure(function), get_rel_name(walk->relation)),
-			 errhint("What is computed of a row may depend on that row alone. If it does, mark the "
-					 "function IMMUTABLE; or write it in SQL with RETURN or BEGIN ATOMIC, which "
-					 "can be looked into.")));
+			 errdetail("What is computed from a row may depend only on that row."),
+			 errhint("Mark the function IMMUTABLE if it does, or write it in SQL with RETURN or "
+					 "BEGIN ATOMIC, so that it can be checked.")));
 }
 
 /* Raise for a function of somebody else; false if that is a warning. */
@@ -303,8 +302,8 @@ check_trust(Oid function, Walk *walk)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
 					format_procedure(function), get_rel_name(walk->relation)),
-			 errhint("It would run with the owner's rights. The owner of the relation, or a "
-					 "superuser, has to own the function.")));
+			 errdetail("It would run with the owner's rights."),
+			 errhint("The owner of the relation or a superuser must own the function.")));
 	return false;
 }
 
@@ -624,9 +623,9 @@ check_node(Node *node, void *walk)
 		if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
 			ereport(((Walk *) walk)->level,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("a function that protected relation \"%s\" calls does not only read",
+					 errmsg("a function that protected relation \"%s\" calls does more than read",
 							get_rel_name(((Walk *) walk)->relation)),
-					 errhint("It would run with the owner's rights.")));
+					 errdetail("It would run with the owner's rights.")));
 		return query_tree_walker(query, check_node, walk,
 								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
 	}

@@ -54,9 +54,8 @@ name_in(JsonbContainer *domain, const char *key, const char *column)
 static void
 table_hint(void *arg)
 {
-	errhint("The domain of column \"%s\" names a table, written as in FROM, of yours, of the "
-			"owner of the source or of a superuser.",
-			(const char *) arg);
+	errhint("The domain of column \"%s\" must name a table, written as in FROM, that belongs to "
+			"you, to the owner of the source or to a superuser.", (const char *) arg);
 }
 
 /* Raise for rows that are not public. */
@@ -107,14 +106,14 @@ check_trusted(Oid table, Oid source, const char *name)
 			!superuser_arg(owner))
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("\"%s\" belongs to another role", name)));
+					 errmsg("relation \"%s\" belongs to another role", name)));
 		if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
 			 kind != RELKIND_MATVIEW) ||
 			dperm_row_sources_has_policies(relation))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not a table or materialized view without row security",
-							name)));
+					 errmsg("relation \"%s\" is not a table or materialized view without "
+							"row-level security", name)));
 	}
 }
 

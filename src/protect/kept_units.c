@@ -176,9 +176,10 @@ refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mi
 				 errmsg("relation \"%s\" cannot share budget \"%s\" with other relations that show "
 						"rows of \"%s\"", get_rel_name(relation), budget,
 						get_rel_name(kept->relation)),
-				 errhint("A materialized view shares a budget with the table behind it only if it "
-						 "shows each row of this table once, by columns and expressions of "
-						 "PostgreSQL's own functions, without WHERE. Use a view in its place.")));
+				 errdetail("A materialized view shares a budget with the table behind it only if "
+						   "it shows each row of that table once, in columns and expressions of "
+						   "built-in functions, without WHERE."),
+				 errhint("Use a view instead.")));
 	if (kept->relation == relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -214,10 +215,10 @@ check_origin(Oid relation, List *units)
 	if (mixed)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the unit of relation \"%s\" is no column of a table "
-						"behind it", get_rel_name(relation)),
-				 errhint("A materialized view shows its unit as it is, not as an expression or a "
-						 "column of a UNION. Or store the rows in a table.")));
+				 errmsg("the unit of relation \"%s\" is not a column of a table behind it",
+						get_rel_name(relation)),
+				 errhint("Show the column itself, not an expression or a column of a UNION, or "
+						 "store the rows in a table.")));
 }
 
 /* Raise unless the tables behind a relation are kept as they are now. */
@@ -266,6 +267,5 @@ dperm_kept_units_check(const DpermRegistration *ours, bool complete)
 					 errmsg("relation \"%s\" shows rows of \"%s\" that are not "
 							"registered", get_rel_name(relation),
 							get_rel_name(((DpermKeptUnit *) lfirst(cell))->relation)),
-					 errhint("The owner of \"%s\" has to call dp_protect "
-							 "again.", get_rel_name(relation))));
+					 errhint("The owner of the relation has to protect it again with dp_protect.")));
 }

@@ -37,8 +37,7 @@ tell_columns(const DpermRegistration *registration)
 				(errmsg("columns without a domain: %s",
 						dperm_message_clip(names.data, COLUMNS_SHOWN)),
 				 errdetail("They cannot be features, and as labels they are not checked."),
-				 errhint("Specify domains, or leave them out of columns. dp_domains shows what to "
-						 "fill in.")));
+				 errhint("Specify domains or omit these columns; dp_domains shows what to fill in.")));
 }
 
 /* What a role, or everybody, can read of a relation, in words; NULL: nothing. */

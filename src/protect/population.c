@@ -29,8 +29,9 @@ refuse_view(Oid view, const char *what)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("view \"%s\" cannot be protected: it has %s", get_rel_name(view), what),
-			 errhint("A protected view shows columns and expressions of one table, and may have a "
-					 "WHERE clause. Protect the table, or store the rows in a table.")));
+			 errdetail("A protected view shows columns and expressions of one table, and may have "
+					   "a WHERE clause."),
+			 errhint("Protect the table, or store the rows in a table.")));
 }
 
 /*
@@ -199,8 +200,8 @@ check_policies(Relation relation)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" cannot be protected: its policies apply to its "
 						"owner", RelationGetRelationName(relation)),
-				 errhint("Rows are read with the rights of the owner. Use ALTER TABLE %s NO FORCE "
-						 "ROW LEVEL SECURITY.",
+				 errdetail("Rows are read with the rights of the owner."),
+				 errhint("Use ALTER TABLE %s NO FORCE ROW LEVEL SECURITY.",
 						 quote_identifier(RelationGetRelationName(relation)))));
 }
 
@@ -285,6 +286,6 @@ dperm_population_warn(Oid relation, bool has_unit)
 		ereport(WARNING,
 				(errmsg("the number of %s in \"%s\", which is a part of another table, is "
 						"public", has_unit ? "persons" : "rows", get_rel_name(relation)),
-				 errhint("If it is private who is in this part, protect that table, and a view of "
-						 "it with WHERE.")));
+				 errhint("If membership in this part is private, protect that table and a view of "
+						 "it with a WHERE clause.")));
 }

@@ -295,8 +295,8 @@ write_call(Call *call, Oid relation)
 	if (arguments.len > ARGUMENTS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the arguments of a call on a protected relation must have less than "
-						"%d MB", ARGUMENTS_MAX / 1024 / 1024)));
+				 errmsg("the arguments of a call on a protected relation must take less than %d MB",
+						ARGUMENTS_MAX / 1024 / 1024)));
 	segment = dsm_create(dperm_call_message_size(arguments.len), 0);
 	header = call->header = dsm_segment_address(segment);
 	*header = (DpermCallHeader) {
@@ -357,7 +357,7 @@ answer_question(Call *call, const char *bytes, Size size)
 	int			settings;
 
 	if (size != sizeof(units) || call->answerer == NULL)
-		elog(ERROR, "unexpected question of a background worker");
+		elog(ERROR, "unexpected question from a background worker");
 	memcpy(&units, bytes, sizeof(units));
 
 	/*
@@ -410,7 +410,7 @@ receive(Call *call, const char *bytes, Size size)
 			call->ended = true;
 			break;
 		default:
-			elog(ERROR, "unexpected message of a background worker");
+			elog(ERROR, "unexpected message from a background worker");
 	}
 }
 
@@ -425,7 +425,7 @@ worker_is_gone(const Call *call)
 			 errmsg("the background worker of the call ended without an answer"),
 			 entry > 0 ? errdetail("The call has been charged, by "
 								   "entry " UINT64_FORMAT " of the ledger.", entry) :
-			 errdetail("The call may have been charged or not."),
+			 errdetail("The call may or may not have been charged."),
 			 errhint("See dp_ledger and the server log.")));
 }
 

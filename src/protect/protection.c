@@ -62,9 +62,9 @@ check_shards(Oid relation, List *reached)
 				 errmsg("relation \"%s\" shares rows with protected relation "
 						"\"%s\"", get_rel_name(relation), get_rel_name(linitial_oid(others))),
 				 errdetail("One of them is a shard in Citus."),
-				 errhint("Use the distributed table. If it is the shard that is protected, its "
-						 "owner should call dp_unprotect for the shard, and dp_protect for the "
-						 "distributed table, with the same budget and unit.")));
+				 errhint("Use the distributed table; if the shard is protected, its owner should "
+						 "call dp_unprotect for the shard and dp_protect for the distributed "
+						 "table, with the same budget and unit.")));
 }
 
 /* Raise for a relation that shares rows with a protected one. */
@@ -158,9 +158,8 @@ dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("permission denied for budget %s", registration->budget),
-				 errhint("Relation \"%s\" is protected. The owner of the budget can grant you a "
-						 "share with dp_grant.",
-						 get_rel_name(registration->relation))));
+				 errdetail("Relation \"%s\" is protected.", get_rel_name(registration->relation)),
+				 errhint("The owner of the budget can grant you a share with dp_grant.")));
 	return false;
 }
 
@@ -175,7 +174,7 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("epsilon must be finite on protected relation "
 						"\"%s\"", get_rel_name(registration->relation)),
-				 errhint("Without noise nothing is private, and no budget allows it.")));
+				 errhint("Without noise nothing is protected.")));
 	neighbours = dperm_budget_get(registration->budget, false)->neighbours;
 	if (options->neighbours != neighbours)
 		ereport(ERROR,
@@ -183,9 +182,7 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"", registration->budget,
 						dperm_claim_neighbours_name(neighbours),
 						dperm_claim_neighbours_name(options->neighbours)),
-				 errhint("Specify neighbours => '%s': epsilons of different relations do not "
-						 "add up.",
-						 dperm_claim_neighbours_name(neighbours))));
+				 errhint("Specify neighbours => '%s'.", dperm_claim_neighbours_name(neighbours))));
 }
 
 /*
@@ -210,8 +207,8 @@ dperm_protection_check_column(const DpermRegistration *registration, const Dperm
 			 errmsg("column \"%s\" of protected relation \"%s\" is not open to "
 					"training", column->name,
 					get_rel_name(registration->relation)),
-			 errhint("dp_protected lists the columns. The owner of the relation chooses them with "
-					 "dp_protect.")));
+			 errhint("dp_protected lists the columns, which the owner of the relation chooses "
+					 "with dp_protect.")));
 }
 
 /* The unit, by its name, or NULL. */
@@ -225,7 +222,7 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the unit of protected relation \"%s\" has been "
 						"dropped", get_rel_name(registration->relation)),
-				 errhint("The owner of the relation has to protect it anew, with dp_protect.")));
+				 errhint("The owner of the relation has to protect it again with dp_protect.")));
 	unit = registration->persons ? get_attname(registration->relation, registration->unit, false) :
 								   NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))
@@ -259,8 +256,8 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 				 errmsg("the %s of column \"%s\" is not within that of protected relation "
 						"\"%s\"", fault, column->name,
 						get_rel_name(registration->relation)),
-				 errhint("Domains can be made narrower, not wider. dp_protected and dp_domains "
-						 "show them.")));
+				 errhint("Domains can be narrowed, not widened; dp_protected and dp_domains show "
+						 "them.")));
 }
 
 /* The columns of a relation if it has registered domains; else none. */

@@ -51,7 +51,7 @@ dperm_worker_failure_raise_class(const char *class, bool charged)
 			 resources ? errmsg("the server had too few resources to read the protected relation") :
 						 errmsg("the protected relation could not be read"),
 			 charged ? 0 : errdetail("Nothing has been charged."),
-			 cancelled ? 0 : errhint("The server log has the cause.")));
+			 cancelled ? 0 : errhint("See the server log for the cause.")));
 }
 
 void
@@ -60,10 +60,10 @@ dperm_worker_failure_raise_uncharged(ErrorData *error, int timeout)
 	if (error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
 		ereport(ERROR,
 				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("could not lock the budget, or the protected relation, in time"),
+				 errmsg("could not lock the budget or the protected relation in time"),
 				 errdetail("Nothing has been charged."),
-				 errhint("This or another transaction has changed the budget, its grants or the "
-						 "relation, and has not ended yet. Commit or roll back, and try again.")));
+				 errhint("Commit or roll back the transaction that has changed the budget, its "
+						 "grants or the relation, which may be this one, and try again.")));
 	if (error->sqlerrcode == ERRCODE_QUERY_CANCELED)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),

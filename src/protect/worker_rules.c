@@ -65,8 +65,8 @@ refuse_stranger(Oid function)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %s does not belong to the owner of the protected relation",
 						format_procedure(function)),
-				 errhint("It would run with the owner's rights. The owner of the relation, or a "
-						 "superuser, has to own the function.")));
+				 errdetail("It would run with the owner's rights."),
+				 errhint("The owner of the relation or a superuser must own the function.")));
 }
 
 /* Is an expression of the relation evaluated just now? */
@@ -194,8 +194,8 @@ search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("a function of the protected relation names an object in schema \"%s\"",
 						get_namespace_name(object)),
-				 errhint("A function in PL/pgSQL, or in SQL with a body in quotes, can use "
-						 "pg_catalog alone; one with RETURN or BEGIN ATOMIC can use any schema.")));
+				 errhint("A function in PL/pgSQL, or in SQL with a body in quotes, can only use "
+						 "pg_catalog; one with RETURN or BEGIN ATOMIC can use any schema.")));
 }
 
 /*

@@ -141,8 +141,8 @@ check_relation(const DpermChecked *query, Query *tree)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it "
 						"was used", get_rel_name(source->relation)),
-				 errhint("Another relation has got its name, or it has another owner. Try "
-						 "again.")));
+				 errdetail("Another relation has its name now, or it has another owner."),
+				 errhint("Try again.")));
 }
 
 /* Analyse a query, and check it. */
@@ -201,7 +201,8 @@ check_plan(const DpermSource *source, const PlannedStmt *planned)
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("relation \"%s\" was changed while it "
 							"was used", get_rel_name(source->relation)),
-					 errhint("It has come to read another table. Try again.")));
+					 errdetail("It reads another table now."),
+					 errhint("Try again.")));
 		}
 	}
 }

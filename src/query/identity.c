@@ -410,8 +410,8 @@ hint_of_key(const DpermSource *source, List *names)
 		return errhint(FOREIGN_HINT);
 	if (has_places(source))
 		return errhint("Omit identity, since the rows of \"%s\" are identified by their physical "
-					   "location; or declare the %s as a key, as in PRIMARY KEY (%s). In a "
-					   "transaction that began before the constraint was created, start a new one.",
+					   "location; or declare the %s as a key, as in PRIMARY KEY (%s), and start "
+					   "another transaction if this one is older.",
 					   get_rel_name(source->relation),
 					   list_length(names) == 1 ? "column" : "columns", quoted_list(names));
 	if (suggestion)
@@ -419,8 +419,8 @@ hint_of_key(const DpermSource *source, List *names)
 	if (is_citus_table(source))
 		return errhint(CITUS_HINT);
 	return errhint("Use a view of a single table that includes its primary key, and specify all "
-				   "columns of it, or store the rows in a materialized view and omit identity. In "
-				   "a transaction that began before the constraint was created, start a new one.");
+				   "columns of it, or store the rows in a materialized view and omit identity; if "
+				   "the key is newer than this transaction, start another one.");
 }
 
 /* Raise unless columns tell rows apart. */

@@ -210,7 +210,7 @@ dperm_moments_flat_wrong_answer(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a server that has the rows answers another question than it was asked"),
+			 errmsg("a server that has the rows answered another request"),
 			 errhint("All servers must have the same version of dperm.")));
 }
 

@@ -313,7 +313,7 @@ read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
 		if (!dperm_tagged_get(&row, &tagged))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("the value is not a row that dperm_row has made")));
+					 errmsg("the value is not a row made by dperm_row")));
 		if (!dperm_tagged_fits(tagged.tag, state->encoder.blocks[i].kind))
 			raise_mismatch();
 		if (tagged.tag == DPERM_TAG_TEXT && tagged.encoding != GetDatabaseEncoding())

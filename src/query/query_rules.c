@@ -187,7 +187,6 @@ dperm_query_rules(Oid extension, Query *tree, bool any_rows)
 						"between passes"),
 				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or "
 						 "floating-point numbers need an ORDER BY that contains the primary key; "
-						 "or store the rows first, for example in a materialized view. In a "
-						 "transaction that began before the primary key was created, start a "
-						 "new one.")));
+						 "if that is newer than this transaction, start another one, or store the "
+						 "rows first, for example in a materialized view.")));
 }

@@ -156,9 +156,8 @@ choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermCo
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("no column of relation \"%s\" has a domain",
 						get_rel_name(source->relation)),
-				 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows "
-						 "the domains that are declared.",
-						 get_rel_name(source->relation))));
+				 errhint("Specify domains or add CHECK constraints; dp_domains('%s') shows the "
+						 "declared domains.", get_rel_name(source->relation))));
 	return chosen;
 }
 
@@ -421,7 +420,7 @@ set_unit(DpermSource *source, const char *column)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
 						get_rel_name(source->relation)),
-				 errhint("unit names the column that identifies persons. Names are case-sensitive "
+				 errhint("unit names the column that identifies persons; names are case-sensitive "
 						 "and are not quoted.")));
 	if (is_used(source, column))
 		ereport(ERROR,
@@ -463,7 +462,8 @@ check_process(const DpermSource *source, const DpermSourceNames *names)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it "
 						"was used", get_rel_name(source->relation)),
-				 errhint("It has come to be protected, or is no longer. Try again.")));
+				 errdetail("It has become protected, or is no longer protected."),
+				 errhint("Try again.")));
 }
 
 /* Find relation and columns and check types, domains and privileges. */

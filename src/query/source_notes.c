@@ -22,12 +22,12 @@ static void
 tell_left_out(const DpermSource *source)
 {
 	ereport(NOTICE,
-			(errmsg("columns without a domain are no features: %s",
+			(errmsg("columns without a domain are not features: %s",
 					dperm_message_clip(source->left_out, COLUMNS_SHOWN)),
 			 source->registration ?
 			 errhint("The owner of relation \"%s\" can register domains with dp_protect.",
 					 get_rel_name(source->relation)) :
-			 errhint("Specify domains, or declare them with CHECK constraints. dp_domains shows "
+			 errhint("Specify domains or declare them with CHECK constraints; dp_domains shows "
 					 "what to fill in.")));
 }
 
