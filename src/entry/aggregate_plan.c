@@ -180,10 +180,11 @@ check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 					(errcode(ERRCODE_GROUPING_ERROR),
 					 errmsg("epsilon, lambda and options of dp_logreg and dp_svm must be constants "
 							"or depend on columns of GROUP BY"),
-					 errdetail("They are parameters of the model, not values of rows."),
 					 gathered ?
-					 errhint("Citus computes them with the rows, so they cannot contain subqueries "
-							 "or functions that are not immutable.") : 0));
+					 errhint("They are parameters of the model, which Citus computes with the "
+							 "rows, so they cannot contain subqueries or functions that are not "
+							 "immutable.") :
+					 errhint("They are parameters of the model, not values of rows.")));
 	}
 }
 
@@ -261,8 +262,8 @@ dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_paramet
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used with DISTINCT"),
-				 errdetail("The number of rows is public, but the number of distinct rows depends "
-						   "on private values.")));
+				 errhint("The number of rows is public, but the number of distinct rows depends on "
+						 "private values.")));
 	if (grouping_sets(agg) > 1)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),

@@ -29,9 +29,8 @@ refuse_view(Oid view, const char *what)
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("view \"%s\" cannot be protected: it has %s", get_rel_name(view), what),
-			 errdetail("A protected view shows columns and expressions of one table, and may have "
-					   "a WHERE clause."),
-			 errhint("Protect the table, or store the rows in a table.")));
+			 errhint("Protect the table, or store the rows in a table: a protected view shows "
+					 "columns and expressions of one table, and may have a WHERE clause.")));
 }
 
 /*

@@ -157,7 +157,7 @@ dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
 	if (may_read)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for budget %s", registration->budget),
+				 errmsg("permission denied for budget \"%s\"", registration->budget),
 				 errdetail("Relation \"%s\" is protected.", get_rel_name(registration->relation)),
 				 errhint("The owner of the budget can grant you a share with dp_grant.")));
 	return false;
