@@ -1,8 +1,8 @@
 /*
  * domain_tables.c: domains that are lists of values in public tables.
  *
- * They are read once, when they are declared, so that a domain is a list of
- * values from there on: in a registration, in a call, in a model.
+ * The values are read once, when the domain is declared. From then on it is a
+ * list of values: in a registration, in a call, in a model.
  */
 #include "postgres.h"
 
@@ -25,7 +25,7 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
-/* A string of JSON. */
+/* A JSON string. */
 static JsonbValue
 string_value(char *text)
 {
@@ -50,7 +50,10 @@ name_in(JsonbContainer *domain, const char *key, const char *column)
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
-/* Whatever goes wrong in looking it up, the hint is about the domain. */
+/*
+ * Whatever goes wrong when the table is looked up, the hint is about the
+ * domain.
+ */
 static void
 table_hint(void *arg)
 {
@@ -58,7 +61,7 @@ table_hint(void *arg)
 			"you, to the owner of the source or to a superuser.", (const char *) arg);
 }
 
-/* Raise for rows that are not public. */
+/* Raise an error for rows that are not public. */
 static void
 check_public(Oid table, Oid source, const char *column)
 {
@@ -86,10 +89,10 @@ check_public(Oid table, Oid source, const char *column)
 }
 
 /*
- * Raise for anything but a table or a materialized view of the caller, of the
- * owner of the source or of a superuser, with its children. Whoever owns a
- * relation can have code run with the rights of those who read it: by a view, a
- * policy, a foreign server, or an index.
+ * Raise an error unless a relation is a table or a materialized view that
+ * belongs, with its children, to the caller, to the owner of the source or to a
+ * superuser. The owner of a relation can run code with the rights of those who
+ * read it: in a view, a policy, a foreign server, or an index.
  */
 static void
 check_trusted(Oid table, Oid source, const char *name)
@@ -117,7 +120,7 @@ check_trusted(Oid table, Oid source, const char *name)
 	}
 }
 
-/* The table of a name, which is public, locked. */
+/* The table with this name, which must be public, locked. */
 static Oid
 find_table(const char *name, Oid source, char *column)
 {
@@ -139,7 +142,7 @@ find_table(const char *name, Oid source, char *column)
 	return table;
 }
 
-/* The query over the different values of a column, in order. */
+/* The query for the distinct values of a column, in order. */
 static char *
 values_query(Oid table, const char *name)
 {
@@ -167,7 +170,7 @@ values_query(Oid table, const char *name)
 					dperm_relation_name(table), column, DPERM_DIM_MAX + 1);
 }
 
-/* Add the values that a query finds, as a domain. */
+/* Add the values that a query returns, as a domain. */
 static void
 push_values(JsonbParseState **state, const char *query)
 {
@@ -223,7 +226,7 @@ names_table(Jsonb *domains)
 	return false;
 }
 
-/* The domains, with values in place of tables. */
+/* The domains, with values instead of tables. */
 Jsonb *
 dperm_domain_tables_read(Jsonb *domains, Oid source)
 {

@@ -1,6 +1,4 @@
-/*
- * kept_unit_rows.c: the units that are kept for budgets, in our table.
- */
+/* kept_unit_rows.c: the rows of our table that keep units for budgets. */
 #include "postgres.h"
 
 #include "access/htup_details.h"
@@ -15,7 +13,7 @@
 #include "protect/registry.h"
 
 /*
- * Which of some relations a kept unit is about, by OID or by the name that it
+ * Which of the relations a kept unit belongs to, by OID or by the name that it
  * was restored with; InvalidOid for none.
  */
 static Oid
@@ -31,7 +29,7 @@ kept_relation(List *relations, Oid relation, Datum pending)
 	return InvalidOid;
 }
 
-/* A column, 0 if the relation does not have it any more. */
+/* A column; 0 if it has been dropped. */
 static AttrNumber
 live_column(Oid relation, AttrNumber number)
 {
@@ -43,9 +41,7 @@ live_column(Oid relation, AttrNumber number)
 	return number;
 }
 
-/*
- * In the order of relations, so that errors are about the same one each time.
- */
+/* By relation, so that errors are reproducible. */
 static int
 compare_units(const ListCell *a, const ListCell *b)
 {
@@ -118,7 +114,10 @@ dperm_kept_unit_rows_add(DpermTablesScope *scope, const char *id, List *units)
 						  BoolGetDatum(!unit->mixed),
 						  dperm_object_name_column(unit->relation, unit->unit)};
 
-		/* whose name it has, restored for this budget, is this table */
+		/*
+		 * a unit restored for this budget with the name of this table belongs
+		 * to it
+		 */
 		dperm_registry_settle_kept(scope, unit->relation, id);
 		(void) dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, "
 											 "listed, is_unit, kept_by) SELECT $4, false, $3, "

@@ -1,6 +1,6 @@
 /*
- * protection.c: what holds for a relation that is protected, or that shares
- * rows with one that is.
+ * protection.c: the rules for a relation that is protected, or shares rows with
+ * one that is.
  */
 #include "postgres.h"
 
@@ -20,16 +20,13 @@
 #include "relation/location.h"
 #include "relation/row_sources.h"
 
-/* The registration of a relation, NULL if it is not protected. */
+/* The registration of a relation; NULL if it is not protected. */
 DpermRegistration *
 dperm_protection_find(Oid relation)
 {
 	DpermRegistration *registration = dperm_registry_find(relation);
 
-	/*
-	 * rather this error than one about columns, which have not been found
-	 * either
-	 */
+	/* rather this error than one about columns, which are unknown as well */
 	if (registration && registration->budget && registration->waiting)
 		(void) dperm_debit_permitted(registration->budget, relation, GetUserId());
 	if (registration == NULL || registration->budget)
@@ -46,8 +43,8 @@ dperm_protection_find(Oid relation)
 }
 
 /*
- * Raise if a relation, by what it reads, shares rows with a protected one that
- * is a shard of it, or that it is a shard of.
+ * Raise an error if a relation, by what it reads, shares rows with a protected
+ * one that is a shard of it, or that it is a shard of.
  */
 static void
 check_shards(Oid relation, List *reached)
@@ -67,7 +64,7 @@ check_shards(Oid relation, List *reached)
 						 "table, with the same budget and unit.")));
 }
 
-/* Raise for a relation that shares rows with a protected one. */
+/* Raise an error for a relation that shares rows with a protected one. */
 void
 dperm_protection_check_reach(Oid relation)
 {
@@ -91,8 +88,8 @@ dperm_protection_check_reach(Oid relation)
 }
 
 /*
- * Raise for a query that reads protected rows: an aggregate gets them when they
- * have been read.
+ * Raise an error for a query that reads protected rows: an aggregate is called
+ * when they have already been read.
  */
 void
 dperm_protection_check_query(List *relations)
@@ -116,9 +113,9 @@ dperm_protection_check_query(List *relations)
 }
 
 /*
- * Raise if a relation reads, or is a part of, one that is charged to another
- * budget. A view of others that reads this one does not matter here: it is
- * refused where it is used, and anybody can make one.
+ * Raise an error if a relation reads, or is a part of, a relation that is
+ * charged to another budget. A view that reads this one does not matter here:
+ * anybody can create one, and it is refused when used.
  */
 void
 dperm_protection_check_shared(const DpermRegistration *ours)
@@ -163,7 +160,7 @@ dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
 	return false;
 }
 
-/* Raise for options that a protected relation does not allow. */
+/* Raise an error for options that a protected relation does not allow. */
 void
 dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options)
 {
@@ -186,8 +183,8 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 }
 
 /*
- * Is a column open to training? The unit tells persons apart, and is no feature
- * of them.
+ * Is a column open to training? The unit identifies persons and is not a
+ * feature of them.
  */
 bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column)
@@ -196,7 +193,7 @@ dperm_protection_lists(const DpermRegistration *registration, const DpermColumn 
 		list_member_int(registration->columns, column->number);
 }
 
-/* Raise for a column that is not open to training. */
+/* Raise an error for a column that is not open to training. */
 void
 dperm_protection_check_column(const DpermRegistration *registration, const DpermColumn *column)
 {
@@ -235,7 +232,7 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 	return unit;
 }
 
-/* Raise unless a block is within the domain of its column. */
+/* Raise an error unless a block is within the domain of its column. */
 void
 dperm_protection_check_block(const DpermRegistration *registration, const DpermColumn *column,
 							 const DpermBlock *block)
@@ -260,7 +257,7 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 						 "them.")));
 }
 
-/* The columns of a relation if it has registered domains; else none. */
+/* The columns of a relation that has registered domains; else none. */
 static DpermColumn *
 registered_columns(Oid relation, int *count)
 {
@@ -274,9 +271,9 @@ registered_columns(Oid relation, int *count)
 }
 
 /*
- * Let columns that a view shows as they are have the domains that are
- * registered for the table behind it, unless the view has its own. These come
- * before what the catalog declares, as they do for the table.
+ * Give columns that a view shows unchanged the domains that are registered for
+ * the table behind it, unless the view has its own. Registered domains take
+ * precedence over the catalog, as they do for the table.
  */
 static void
 take_over_domains(Oid view, DpermColumn *columns, int count)
@@ -305,7 +302,10 @@ take_over_domains(Oid view, DpermColumn *columns, int count)
 	}
 }
 
-/* All live columns, with domains that the caller may have narrowed. */
+/*
+ * All columns that have not been dropped, with domains that the caller may have
+ * narrowed.
+ */
 DpermColumn *
 dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, int *count)
 {
@@ -315,7 +315,7 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, 
 
 	take_over_domains(registration->relation, columns, *count);
 
-	/* a domain that is registered is no argument */
+	/* a registered domain is not an argument */
 	for (int i = 0; i < *count; i++)
 	{
 		if (columns[i].given)

@@ -1,10 +1,11 @@
 /*
- * worker.c: the process that a call over a protected relation runs in.
+ * worker.c: the process that runs a call on a protected relation.
  *
  * The caller is an adversary who may not read the rows, and whose session would
- * keep traces of all that is done in it. This process ends with the call. It
+ * keep traces of everything done in it. This process ends with the call. It
  * sees what is committed, and nothing of the transaction that waits for it.
- * That one may hold locks that it needs: so it never waits for long.
+ * That transaction may hold locks that the worker needs, so the worker never
+ * waits for long.
  */
 #include "postgres.h"
 
@@ -44,11 +45,11 @@
 #include "protect/worker_settings.h"
 #include "relation/relation.h"
 
-/* How long all that comes before the charge may take, and the trial of a row. */
+/* How long everything before the charge may take, and the trial of a row. */
 #define CHECK_TIMEOUT_MS 15000
 #define TRIAL_TIMEOUT_MS 500
 
-/* How long it waits for the answer of its session. */
+/* How long to wait for the answer of the session. */
 #define ANSWER_TIMEOUT_MS (60 * 60 * 1000)
 
 /* What this process is doing, if it is a worker. */
@@ -59,12 +60,12 @@ static struct
 	dsm_segment *segment;
 	shm_mq_handle *to_session;
 	shm_mq_handle *to_worker;
-	MemoryContext context;		/* of the call, over all transactions */
-	DpermKeptRelease release;	/* what is to be kept, and by which entry */
+	MemoryContext context;		/* of the call, across transactions */
+	DpermKeptRelease release;	/* to be kept, for the entry of the ledger */
 	TimestampTz start;
-	int			settings;		/* the level of those that end with the transaction */
+	int			settings;		/* nest level of the settings of the transaction */
 	bool		charged;
-	char	   *notice;			/* what is left to say, or NULL */
+	char	   *notice;			/* to be sent, or NULL */
 	char	   *notice_hint;
 } worker;
 
@@ -86,7 +87,7 @@ dperm_worker_relation(FunctionCallInfo fcinfo)
 	return dperm_worker_is_for(fcinfo) ? worker.header->relation : InvalidOid;
 }
 
-/* Be a role, as session user, too; nothing can change who it is. */
+/* Become a role, also as the session user; no function can change it back. */
 static void
 become(Oid role)
 {
@@ -119,7 +120,7 @@ commit(void)
 	PopActiveSnapshot();
 
 	/*
-	 * what the owner's functions have set is not for the transactions that come
+	 * settings made by the owner's functions must not affect later transactions
 	 */
 	AtEOXact_GUC(false, worker.settings);
 	CommitTransactionCommand();
@@ -140,15 +141,11 @@ dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
 		.role = worker.header->role
 	};
 
-	/*
-	 * the commit may have to wait for a standby: for as long as the session
-	 * does
-	 */
+	/* the commit may wait for a standby, for as long as the session waits */
 	disable_timeout(STATEMENT_TIMEOUT, false);
 
 	/*
-	 * a timeout that has just come ends the call here, and not after it was
-	 * charged
+	 * a timeout that has just expired ends the call here, not after the charge
 	 */
 	CHECK_FOR_INTERRUPTS();
 	commit();
@@ -170,7 +167,7 @@ dperm_worker_entry(void)
 	};
 }
 
-/* Send a message. A session that is gone ends this process. */
+/* Send a message. If the session is gone, this process ends. */
 static void
 tell(char kind, const void *bytes, Size size)
 {
@@ -186,8 +183,7 @@ tell(char kind, const void *bytes, Size size)
 }
 
 /*
- * What planning must not depend on: the caller's settings, and who the caller
- * is.
+ * Planning must not depend on the settings of the caller, nor on who that is.
  */
 void
 dperm_worker_plans(Oid owner)
@@ -220,7 +216,7 @@ dperm_worker_notice(const char *message, const char *hint)
 	}
 }
 
-/* Rows that nobody has written must not keep the call for long. */
+/* Synthetic rows must not delay the call. */
 void
 dperm_worker_tries(void)
 {
@@ -243,7 +239,7 @@ dperm_worker_ask(int64 units)
 	void	   *answer;
 	int32		chosen;
 
-	/* the owner's locks are held meanwhile */
+	/* the owner's relations are locked in the meantime */
 	if (dperm_call_timeout == 0)
 		enable_timeout_after(STATEMENT_TIMEOUT, ANSWER_TIMEOUT_MS);
 	tell(DPERM_MESSAGE_QUESTION, &units, sizeof(units));
@@ -283,7 +279,7 @@ call_function(ReturnSetInfo *rows)
 		worker.call->resultinfo = (Node *) rows;
 	if (OidIsValid(worker.header->relation))
 	{
-		/* its owner stays the same from then on */
+		/* from here on its owner cannot change */
 		dperm_locks_hold(worker.header->relation);
 		dperm_worker_rules_only(dperm_relation_owner(worker.header->relation));
 	}
@@ -325,8 +321,8 @@ send_rows(Tuplestorestate *store, TupleDesc desc)
 }
 
 /*
- * All is done: release the locks, the place of the role too, and have the
- * server count what was written, before the session goes on.
+ * Everything is done: release the locks, including the place of the role, and
+ * report statistics, before the session continues.
  */
 static void
 let_go_of_server(void)
@@ -336,7 +332,7 @@ let_go_of_server(void)
 	(void) pgstat_report_stat(true);
 }
 
-/* Do all of it, and send what is released. */
+/* Run the call, and send what is released. */
 static void
 work(void)
 {
@@ -344,7 +340,7 @@ work(void)
 	Datum		result = call_function(&rows);
 
 	/*
-	 * the session can still end this process; a cancel could only lose what has
+	 * the session can still end this process; a cancel would only lose what has
 	 * been paid for
 	 */
 	HOLD_CANCEL_INTERRUPTS();
@@ -370,7 +366,7 @@ work(void)
 	tell(DPERM_MESSAGE_END, "", 0);
 }
 
-/* Keep why nothing was released, if that can be done. */
+/* Keep why nothing was released, if possible. */
 static void
 keep_failure(const char *failure)
 {
@@ -399,8 +395,8 @@ check_timeout_passed(void)
 }
 
 /*
- * After an error: tell the session, in full before the charge and where nothing
- * but public facts can be in it.
+ * After an error: tell the session, in full before the charge and where the
+ * error contains only public facts.
  */
 static void
 tell_failure(void)
@@ -418,7 +414,7 @@ tell_failure(void)
 	AbortOutOfAnyTransaction();
 	class = dperm_worker_failure_class(error->sqlerrcode);
 
-	/* what ends a call from outside is no fault of its arguments */
+	/* a cancel is no fault of the arguments */
 	if (worker.charged && strcmp(class, DPERM_FAILURE_CANCELLED) == 0)
 		whole = false;
 	if (!whole)
@@ -463,7 +459,7 @@ work_and_tell(void)
 	PG_END_TRY();
 }
 
-/* Locks of a session are not released by the end of a transaction. */
+/* Session locks are not released at the end of a transaction. */
 static void
 release_locks(int code, Datum arg)
 {
@@ -498,7 +494,7 @@ dperm_worker_main(Datum handle)
 	pqsignal(SIGINT, dperm_worker_rules_stop);
 	BackgroundWorkerUnblockSignals();
 
-	/* a session that has given up meanwhile takes its memory with it */
+	/* if the session has given up, its shared memory is gone */
 	segment = dsm_attach(DatumGetUInt32(handle));
 	if (segment == NULL ||
 		((DpermCallHeader *) dsm_segment_address(segment))->version != DPERM_CALL_VERSION)

@@ -1,5 +1,6 @@
 /*
- * worker_failure.c: what is said of a call on a protected relation that failed.
+ * worker_failure.c: errors of a call on a protected relation, as the caller
+ * sees them.
  */
 #include "postgres.h"
 
@@ -9,7 +10,8 @@
 #include "protect/worker_failure.h"
 
 /*
- * Log where an error comes from, but nothing that a row may have put into it.
+ * Log where an error was raised, without anything that a row may have
+ * contributed.
  */
 void
 dperm_worker_failure_log(const ErrorData *error, Oid relation, const char *what)
@@ -23,7 +25,10 @@ dperm_worker_failure_log(const ErrorData *error, Oid relation, const char *what)
 	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
 }
 
-/* The class of an error that may tell of rows, in words that do not. */
+/*
+ * The class of an error that may reveal something about rows, in words that do
+ * not.
+ */
 const char *
 dperm_worker_failure_class(int code)
 {
@@ -36,7 +41,7 @@ dperm_worker_failure_class(int code)
 	return DPERM_FAILURE_READ;
 }
 
-/* If it has been charged, the session says so. */
+/* After the charge, the session adds that it has been charged. */
 void
 dperm_worker_failure_raise_class(const char *class, bool charged)
 {

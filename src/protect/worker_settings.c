@@ -15,10 +15,10 @@ typedef struct Setting
 } Setting;
 
 /*
- * For the whole process, whatever a database or a role has set. There is one
- * way to read a table. What it has to say, its session says: only what ends the
- * process is logged here. The last one keeps the connections to servers of a
- * cluster over the transactions.
+ * For the whole process, whatever a database or a role has set. There is only
+ * one way to read a table. The session reports errors; only what ends the
+ * process is logged here. The last setting keeps connections to the servers of
+ * a cluster open across transactions.
  */
 static const Setting always[] = {
 	{"application_name", "dperm"},
@@ -52,19 +52,18 @@ static const Setting always[] = {
 };
 
 /*
- * While rows are read: the server counts nothing, since everybody may read its
- * statistics.
+ * While rows are read, nothing is counted, since everybody may read statistics.
  */
 static const Setting reading[] = {
 	{"track_counts", "off"}
 };
 
-/* What has been paid for is worth waiting, for as long as the session waits. */
+/* Keeping what has been paid for may take as long as the session waits. */
 static const Setting keeping[] = {
 	{"lock_timeout", "0"}
 };
 
-/* Set some settings, those that this server knows. */
+/* Set those settings that this server knows. */
 static void
 set_all(const Setting *settings, int count, bool local)
 {

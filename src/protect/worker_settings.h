@@ -4,7 +4,7 @@
 #ifndef DPERM_WORKER_SETTINGS_H
 #define DPERM_WORKER_SETTINGS_H
 
-/* Those of the whole process, whatever a database or a role has set. */
+/* Settings of the whole process, whatever a database or a role has set. */
 extern void dperm_worker_settings_always(void);
 
 /*
@@ -13,7 +13,7 @@ extern void dperm_worker_settings_always(void);
  */
 extern void dperm_worker_settings_style(const char *date_style, const char *time_zone);
 
-/* Plan with the server's settings instead. */
+/* Plan with the settings of the server instead. */
 extern void dperm_worker_settings_planning(void);
 
 /* Until the end of the transaction: rows are read, or a release is kept. */
