@@ -1,9 +1,9 @@
 /*
  * source.c: the relation that a learner reads.
  *
- * Names come from the caller as data: the relation as one would write it in
- * FROM, columns as plain names. They are looked up in the catalog, and only
- * what was found there goes into the query, quoted and schema-qualified.
+ * The caller passes names as data: the relation as written in FROM, columns as
+ * plain names. They are looked up in the catalog, and only what was found there
+ * goes into the query, quoted and schema-qualified.
  */
 #include "postgres.h"
 
@@ -31,7 +31,7 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
-/* The relation of a name as in FROM, locked. */
+/* The relation with a name as in FROM, locked. */
 Oid
 dperm_source_find(const char *name)
 {
@@ -82,10 +82,10 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 }
 
 /*
- * May the caller train? Better to report it now than halfway. A protected
- * relation takes the right to spend instead of the right to read, which the
- * session has looked at before it has started a worker, and the charge looks at
- * again; any other must not share rows with one.
+ * May the caller train? It is better to find out now than halfway. A protected
+ * relation requires the right to spend instead of the right to read: the
+ * session has checked it before starting a worker, and the charge checks it
+ * again. Any other relation must not share rows with a protected one.
  */
 static void
 check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *label,
@@ -122,7 +122,7 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 
 		/*
 		 * a model has the domains that it was trained with, and its release
-		 * costs the same with any
+		 * costs the same with any of them
 		 */
 		if (!names->blocks && !features[i]->known)
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
@@ -131,7 +131,7 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 	dperm_protection_check_shared(registration);
 }
 
-/* All columns that have a domain; those that have none are left out. */
+/* All columns that have a domain; the others are left out. */
 static int
 choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermColumn *label,
 			 const char *unit, DpermColumn **features)
@@ -190,8 +190,8 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 }
 
 /*
- * The block of a feature that is the only one and a vector: norm and dimension
- * are arguments, unless there is a range.
+ * The block of a vector that is the only feature: norm and dimension are
+ * arguments, unless there is a range.
  */
 static DpermBlock
 lone_vector(const DpermColumn *column, const DpermOptions *options)
@@ -206,7 +206,7 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 				 errhint("Omit either the arguments dimension and norm, or the domain.")));
 	if (column->block.kind == DPERM_BLOCK_BOX && options->norm == 0)
 	{
-		/* one that the catalog declares has the same range for all elements */
+		/* a range from the catalog is the same for all elements */
 		block = column->block;
 		if (options->dimension != 0)
 			block.count = options->dimension;
@@ -270,7 +270,7 @@ block_names(const DpermBlock *blocks, int count)
 	return names;
 }
 
-/* Features that are given as blocks: the columns have to fit them. */
+/* Features that are given as blocks: the columns must match them. */
 static void
 copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
 {
@@ -325,7 +325,7 @@ dperm_source_schema(const DpermSource *source)
 	return quote_identifier(get_namespace_name(source->extension_schema));
 }
 
-/* How labels are read; raises for a column that cannot be one. */
+/* How labels are read; raises an error for a column that cannot be one. */
 static void
 set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
 {
@@ -336,7 +336,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->label_known = label->known;
 	source->label_plain = reader.type == BOOLOID;
 
-	/* elsewhere the query has read it */
+	/* otherwise, the query has read it */
 	if (dperm_source_shows_columns(source))
 		source->label = reader;
 	else
@@ -355,7 +355,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 
 /*
  * How the rows of a protected relation are read: once, with the rights of its
- * owner, and persons as they are registered.
+ * owner, and with the registered unit.
  */
 static void
 open_protected(DpermSource *source, bool reads)
@@ -366,7 +366,7 @@ open_protected(DpermSource *source, bool reads)
 
 	if (dperm_location_protected_on_citus(source->relation))
 	{
-		/* it can put a shard that is here into the plan, in place of its table */
+		/* Citus can replace a table by a shard on this server in the plan */
 		source->reached =
 			list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
 		if (reads)
@@ -388,9 +388,9 @@ is_used(const DpermSource *source, const char *column)
 }
 
 /*
- * Let passes run where the rows of persons are, if they may and can: each
- * server has all rows of a person. Values that are equal must have equal bits,
- * or the server would be another.
+ * Run passes where the rows of persons are, if possible: each server must have
+ * all rows of a person. Equal values must have equal bits, or they might be on
+ * different servers.
  */
 static void
 set_weights(DpermSource *source, AttrNumber unit)
@@ -406,7 +406,7 @@ set_weights(DpermSource *source, AttrNumber unit)
 }
 
 /*
- * Let the persons of a column be the units of a source whose label and features
+ * Make the persons of a column the units of a source whose label and features
  * are known.
  */
 static void
@@ -431,7 +431,7 @@ set_unit(DpermSource *source, const char *column)
 	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod,
 						  &source->unit_collation);
 	if (!dperm_persons_takes(source->unit_type) ||
-		/* equality would raise */
+		/* equality would raise an error */
 		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -451,8 +451,8 @@ set_unit(DpermSource *source, const char *column)
 }
 
 /*
- * Raise if a relation has come to be protected, or not to be, since it was
- * found out which process reads it.
+ * Raise an error if a relation has become protected, or unprotected, since it
+ * was decided which process reads it.
  */
 static void
 check_process(const DpermSource *source, const DpermSourceNames *names)

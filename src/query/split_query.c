@@ -18,7 +18,9 @@
 #include "query/split_query.h"
 #include "relation/row_sources.h"
 
-/* The only relation in FROM, or 0 for a query that does more than show its rows. */
+/*
+ * The only relation in FROM; 0 for a query that does more than show its rows.
+ */
 static int
 only_relation(const Query *query)
 {
@@ -39,7 +41,7 @@ is_fit(Query *query)
 					 (entry->rtekind == RTE_SUBQUERY && is_fit(entry->subquery)));
 }
 
-/* Raise unless the relations of a query may be read. */
+/* Raise an error unless the relations of a query may be read. */
 static void
 check_access(Query *query)
 {
@@ -50,7 +52,7 @@ check_access(Query *query)
 #endif
 }
 
-/* Take the policies and the WHERE clause of a query out of it. */
+/* Remove the policies and the WHERE clause from a query, and return them. */
 static List *
 take_conditions(Query *query, RangeTblEntry *entry)
 {
@@ -63,7 +65,7 @@ take_conditions(Query *query, RangeTblEntry *entry)
 	return conditions;
 }
 
-/* Put expressions in place of the columns of a relation, those that are listed. */
+/* Replace columns of a relation by the expressions in a target list. */
 static List *
 expand_columns(List *expressions, int relation, RangeTblEntry *entry, List *targets)
 {
@@ -75,9 +77,9 @@ expand_columns(List *expressions, int relation, RangeTblEntry *entry, List *targ
 }
 
 /*
- * Hide how a whole row is made. The planner would take a test whether it is NULL,
- * or has no NULL, as one of each column, and a row has NULLs in place of dropped
- * ones, which the executor knows.
+ * Hide how a whole row is built. The planner would replace IS NULL and IS NOT
+ * NULL of a row by a test of each column. But dropped columns are NULL in a
+ * row, and only the executor ignores them.
  */
 static Node *
 hide_rows(Node *node, void *type)
@@ -97,8 +99,8 @@ hide_rows(Node *node, void *type)
 }
 
 /*
- * Expressions over stored columns of a table: a whole row is made of its columns,
- * and so are generated columns that are computed when they are read.
+ * Expressions over the stored columns of a table: whole rows and virtual
+ * generated columns are built from these.
  */
 static List *
 expand_table(List *expressions, int relation, RangeTblEntry *entry)
@@ -128,7 +130,7 @@ expand_table(List *expressions, int relation, RangeTblEntry *entry)
 	return expressions;
 }
 
-/* Put the columns of the query, by their places, in place of those of the table. */
+/* Replace the columns of the table by those of the query, by position. */
 static Node *
 place_columns(Node *node, void *columns)
 {
@@ -151,7 +153,7 @@ place_columns(Node *node, void *columns)
 	return expression_tree_mutator(node, place_columns, columns);
 }
 
-/* Columns, each once, as a query shows them. */
+/* Columns as the target list of a query. */
 static List *
 show_columns(const List *columns)
 {
@@ -168,7 +170,7 @@ show_columns(const List *columns)
 	return targets;
 }
 
-/* Does a list show anything but columns? */
+/* Does a target list contain more than columns? */
 static bool
 shows_more(const List *targets)
 {
@@ -180,7 +182,7 @@ shows_more(const List *targets)
 	return false;
 }
 
-/* Is a function another than PostgreSQL's own? */
+/* Is a function not a built-in one? */
 static bool
 is_others(Oid function, void *context)
 {
@@ -188,8 +190,8 @@ is_others(Oid function, void *context)
 }
 
 /*
- * Does an expression run code other than PostgreSQL's own? It may leave something
- * behind: a setting, a cursor. A type may have a constraint that does.
+ * Does an expression run code that is not built in? It may leave something
+ * behind, such as a setting or a cursor. So may a constraint of a type.
  */
 static bool
 runs_others(Node *node, void *context)
@@ -203,7 +205,7 @@ runs_others(Node *node, void *context)
 
 /*
  * Simplify expressions over the columns. Functions are inlined, and called if
- * their arguments are constants, by the rules for rows.
+ * their arguments are constants, under the rules for rows.
  */
 static List *
 simplify(List *expressions, List *columns)

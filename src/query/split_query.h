@@ -9,20 +9,20 @@
 
 #include "nodes/parsenodes.h"
 
-/* A query, split; its lists hold expressions over the columns. */
+/* A split query; its lists contain expressions over the columns. */
 typedef struct DpermSplitQuery
 {
 	Query	   *columns;		/* reads bare columns of one table */
-	List	   *conditions;		/* which all have to be true */
-	List	   *targets;		/* TargetEntry, what a row shows */
-	bool		leaves_traces;	/* may a row leave something behind for the next? */
+	List	   *conditions;		/* all of them must be true */
+	List	   *targets;		/* of TargetEntry: the columns of a row */
+	bool		leaves_traces;	/* may a row leave something behind that affects the next? */
 } DpermSplitQuery;
 
 /*
  * Split a query whose views have been expanded, and simplify its expressions.
- * Raises if a relation must not be read, or a name must not be used. False if
- * it shows bare columns of a table, or is an aggregation: then there is nothing
- * to split.
+ * Raises an error if a relation must not be read, or a name must not be used.
+ * Returns false if there is nothing to split: it only shows columns of a table,
+ * or is an aggregation.
  */
 extern bool dperm_split_query(Query *tree, DpermSplitQuery *split);
 

@@ -30,14 +30,14 @@ typedef struct Evaluation
 
 	MemoryContext errors;		/* the last error */
 
-	/* made anew after an error */
+	/* rebuilt after an error */
 	MemoryContext context;
 	ExprContext *values;
 	ExprState  *condition;
 	List	   *targets;		/* ExprState */
 } Evaluation;
 
-/* Make expressions ready. */
+/* Initialise the expressions. */
 static void
 compile(Evaluation *evaluation)
 {
@@ -53,7 +53,7 @@ compile(Evaluation *evaluation)
 	MemoryContextSwitchTo(before);
 }
 
-/* Begin a subtransaction, which the caller's resources are not part of. */
+/* Begin a subtransaction that does not own the resources of the caller. */
 static void
 begin_guard(Evaluation *evaluation)
 {
@@ -66,7 +66,7 @@ begin_guard(Evaluation *evaluation)
 	CurrentResourceOwner = owner;
 }
 
-/* Evaluate the expressions of a row; false if it is not to be shown. */
+/* Evaluate the expressions of a row; false if the conditions exclude it. */
 static bool
 evaluate(Evaluation *evaluation, TupleTableSlot *columns)
 {
@@ -96,8 +96,8 @@ evaluate(Evaluation *evaluation, TupleTableSlot *columns)
 }
 
 /*
- * End the subtransaction, if there is one. Nothing that functions have set, opened
- * or written outlives it.
+ * End the subtransaction, if there is one. This undoes whatever functions have
+ * set, opened or written.
  */
 static void
 end_guard(Evaluation *evaluation)
@@ -112,7 +112,7 @@ end_guard(Evaluation *evaluation)
 	evaluation->guard = NULL;
 }
 
-/* After an error: forget all that it may have left behind. */
+/* Clean up after an error, and return it. */
 static ErrorData *
 clean_up(Evaluation *evaluation)
 {
@@ -130,8 +130,8 @@ clean_up(Evaluation *evaluation)
 }
 
 /*
- * Evaluate a row within the subtransaction. False if it is not to be shown; if
- * that is for an error, this is in *failed.
+ * Evaluate a row within the subtransaction. Returns false if it is not to be
+ * shown; *failed is set to the error, if that is the reason.
  */
 static bool
 evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **failed)
@@ -164,8 +164,8 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 }
 
 /*
- * The columns of a row have arrived. One that fails for a type is tried again with
- * new plans: those of rows before it may be to blame.
+ * The columns of a row have arrived. If it fails because of a type, it is tried
+ * again with new plans: those made for earlier rows may be the cause.
  */
 static bool
 receive_columns(TupleTableSlot *slot, DestReceiver *self)
@@ -241,7 +241,7 @@ dperm_view_rows_receiver(const DpermSplitQuery *rows, DestReceiver *next)
 	return &evaluation->pub;
 }
 
-/* A value that may well be in a row, of the types that most columns have; or NULL. */
+/* A common value of the types that most columns have; NULL for others. */
 static Datum
 usual_value(Oid type, bool *isnull)
 {
@@ -279,7 +279,7 @@ usual_value(Oid type, bool *isnull)
 	}
 }
 
-/* Evaluate a row that nobody has written. */
+/* Evaluate a synthetic row. */
 static void
 try_row(Evaluation *evaluation, TupleTableSlot *columns)
 {

@@ -14,15 +14,15 @@
 #include "query/split_query.h"
 
 /*
- * Evaluate the expressions for a row of NULLs, and for one of zeros and empty
- * texts, which nobody has written. Raises for errors that no row is to blame for.
+ * Evaluate the expressions for two synthetic rows: one of NULLs, and one of
+ * zeros and empty strings. Raises errors that no row can be the cause of.
  */
 extern void dperm_view_rows_try(const DpermSplitQuery *rows);
 
 /*
- * A receiver of the columns that hands the rows on. It needs a transaction, and
- * has a subtransaction open: for each row, if one may leave something behind, or
- * for all of them up to one that fails.
+ * A receiver of the columns that passes the rows on. It needs a transaction,
+ * and keeps a subtransaction open: for each row if a row may leave something
+ * behind, or else for all rows up to one that fails.
  */
 extern DestReceiver *dperm_view_rows_receiver(const DpermSplitQuery *rows, DestReceiver *next);
 
