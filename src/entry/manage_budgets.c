@@ -1,5 +1,5 @@
 /*
- * manage_budgets.c: what owners do with budgets: dp_budget_create,
+ * manage_budgets.c: functions for the owners of budgets: dp_budget_create,
  * dp_budget_alter, dp_budget_drop, dp_grant, dp_revoke.
  */
 #include "postgres.h"
@@ -34,7 +34,7 @@ PG_FUNCTION_INFO_V1(dp_grant);
 PG_FUNCTION_INFO_V1(dp_revoke);
 PG_FUNCTION_INFO_V1(dperm_budget_left);
 
-/* The epsilon of a limit. */
+/* Check the epsilon of a limit. */
 static double
 limit_epsilon(double epsilon)
 {
@@ -48,7 +48,7 @@ limit_epsilon(double epsilon)
 	return epsilon;
 }
 
-/* The delta of a limit. */
+/* Check the delta of a limit. */
 static double
 limit_delta(double delta)
 {
@@ -77,7 +77,7 @@ parse_neighbours(const char *name)
 	return (DpermNeighbours) neighbours;
 }
 
-/* An argument that is a number, or false if it is NULL. */
+/* A number argument; false if it is NULL. */
 static bool
 number_argument(FunctionCallInfo fcinfo, const char *name, double *number)
 {
@@ -89,7 +89,7 @@ number_argument(FunctionCallInfo fcinfo, const char *name, double *number)
 	return true;
 }
 
-/* An argument that names a role, or false if it is NULL. */
+/* A role argument; false if it is NULL. */
 static bool
 role_argument(FunctionCallInfo fcinfo, const char *name, Oid *role)
 {
@@ -115,10 +115,10 @@ new_name(FunctionCallInfo fcinfo)
 }
 
 /*
- * Raise if there is a budget of this name, in the newest state, and let nobody
- * else make one before the end of the transaction. Names are not unique by an
- * index: a row that somebody has made during a restore would keep all restored
- * ones out.
+ * Raise an error if a budget with this name exists in the newest state, and
+ * keep others from creating one until the end of the transaction. There is no
+ * unique index on names: a row inserted by somebody during a restore would make
+ * it fail.
  */
 static void
 lock_name(const char *name)
@@ -133,7 +133,7 @@ lock_name(const char *name)
 				 errhint("Use dp_budget_alter to raise or lower it.")));
 }
 
-/* Write a new budget, as the line of the ledger has it. */
+/* Write a new budget with the values of its line in the ledger. */
 static void
 write_new_budget(DpermTablesScope *scope, const DpermBudgetLine *line, double order)
 {
@@ -197,8 +197,8 @@ dp_budget_create(PG_FUNCTION_ARGS)
 }
 
 /*
- * A change between a budget with a delta and one without: what was spent was
- * counted in one way, or in the other.
+ * Changing between a budget with a delta and one without: what was spent has
+ * been counted in one way or the other.
  */
 static void
 check_delta_change(const DpermBudget *budget, double delta)
@@ -211,7 +211,7 @@ check_delta_change(const DpermBudget *budget, double delta)
 				 errhint("Create another budget.")));
 }
 
-/* Other neighbours: what was spent is about those that it had. */
+/* Changing neighbours: what was spent is a promise about the former ones. */
 static void
 check_neighbours_change(const DpermBudget *budget, DpermNeighbours neighbours)
 {
@@ -223,7 +223,9 @@ check_neighbours_change(const DpermBudget *budget, DpermNeighbours neighbours)
 				 errhint("Create another budget.")));
 }
 
-/* Write the limits of a budget, its neighbours, and its owner if it is another. */
+/*
+ * Write the limits of a budget, its neighbours, and its owner if that changes.
+ */
 static void
 write_budget(DpermTablesScope *scope, const DpermBudget *budget, Oid owner)
 {
@@ -245,15 +247,15 @@ write_budget(DpermTablesScope *scope, const DpermBudget *budget, Oid owner)
 		elog(ERROR, "could not write to budget \"%s\"", budget->name);
 }
 
-/* What is to be altered of a budget. */
+/* A change of a budget. */
 typedef struct Change
 {
 	bool		has_epsilon;
 	double		epsilon;
 	bool		has_delta;
 	double		delta;
-	Oid			owner;			/* InvalidOid: it stays */
-	char	   *neighbours;		/* NULL: they stay */
+	Oid			owner;			/* InvalidOid: unchanged */
+	char	   *neighbours;		/* NULL: unchanged */
 } Change;
 
 /* The arguments of dp_budget_alter. */
@@ -312,7 +314,7 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 		budget->neighbours = parse_neighbours(change.neighbours);
 	}
 
-	/* the order stays once something has been spent at it */
+	/* the order is fixed once something has been spent */
 	if (!dperm_budget_is_charged(budget))
 		budget->filter.order = dperm_filter_order(dperm_amount_double(budget->filter.epsilon),
 												  dperm_amount_double(budget->filter.delta));
@@ -373,7 +375,10 @@ required_role(FunctionCallInfo fcinfo)
 	return role;
 }
 
-/* Write a grant, as the line of the ledger has it, in place of a former one. */
+/*
+ * Write a grant with the values of its line in the ledger, replacing a former
+ * one.
+ */
 static void
 write_grant(DpermTablesScope *scope, const DpermBudgetLine *line, Oid grantee)
 {
@@ -461,7 +466,7 @@ dp_revoke(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* A numeric argument that is an amount; false if it is none. */
+/* A numeric argument as an amount; false if it is not one. */
 static bool
 amount_argument(FunctionCallInfo fcinfo, int i, DpermAmount *amount)
 {

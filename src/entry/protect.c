@@ -48,13 +48,14 @@ PG_FUNCTION_INFO_V1(dperm_may_spend);
 #define is_owner(relation, role) pg_class_ownercheck(relation, role)
 #endif
 
-/* Bytes of the domains of a registration, as text: it is in every dump. */
+/* Maximum size of registered domains as text: they are in every dump. */
 #define DOMAINS_TEXT (1024 * 1024)
 
 #define REQUIRED_HINT "Call dp_protect('table', budget => 'name')."
 
 /*
- * Whatever goes wrong in looking up relation, the hint is about this argument.
+ * Whatever goes wrong when relation is looked up, the hint is about this
+ * argument.
  */
 static void
 relation_hint(void *arg)
@@ -66,7 +67,7 @@ relation_hint(void *arg)
 				"double quotes.");
 }
 
-/* The relation of an argument, which has to be the caller's own. */
+/* The relation argument, which must belong to the caller. */
 static Oid
 own_relation(FunctionCallInfo fcinfo)
 {
@@ -94,7 +95,7 @@ own_relation(FunctionCallInfo fcinfo)
 	return relation;
 }
 
-/* The names in columns, NULL if it is NULL. */
+/* The names in columns; NULL if it is NULL. */
 static char **
 columns_argument(FunctionCallInfo fcinfo, int *count)
 {
@@ -114,9 +115,8 @@ columns_argument(FunctionCallInfo fcinfo, int *count)
 }
 
 /*
- * Do domains have at most so many bytes as text? A number that takes a few
- * bytes can have thousands of digits, so they are added up before the text is
- * made.
+ * Do domains have at most this many bytes as text? A number of a few bytes can
+ * have thousands of digits, so lengths are added up before the text is built.
  */
 static bool
 domains_fit(Jsonb *domains, size_t limit)
@@ -145,7 +145,7 @@ domains_fit(Jsonb *domains, size_t limit)
 }
 
 /*
- * The domains of a relation, with values in place of tables; NULL if they are
+ * The domains of a relation, with values instead of tables; NULL if they are
  * NULL.
  */
 static Jsonb *
@@ -163,7 +163,7 @@ domains_argument(FunctionCallInfo fcinfo, Oid relation)
 	return domains;
 }
 
-/* A view whose query is looked at, and the role that it reads with. */
+/* A view whose query is checked, and the role that it is read as. */
 typedef struct ReadView
 {
 	Oid			view;
@@ -172,7 +172,7 @@ typedef struct ReadView
 
 static void check_view_readable(Oid view, Oid reader);
 
-/* Raise for a part of a query that reads what a role may not read. */
+/* Raise an error for a part of a query that reads what a role may not read. */
 static bool
 check_readable(Node *node, void *context)
 {
@@ -183,7 +183,7 @@ check_readable(Node *node, void *context)
 		Oid			relation = ((RangeTblEntry *) node)->relid;
 		Oid			role = ((ReadView *) context)->role;
 
-		/* a view has entries of itself, which stand for its old and new rows */
+		/* a view has range table entries for itself: its old and new rows */
 		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION ||
 			relation == ((ReadView *) context)->view)
 			return false;
@@ -202,9 +202,9 @@ check_readable(Node *node, void *context)
 }
 
 /*
- * Raise for a view, materialized or not, that reads what its owner may not
- * read, itself or through others: nobody could train on it, and nothing is to
- * be kept for that.
+ * Raise an error for a view, materialized or not, that reads what its owner may
+ * not read, directly or through other views: nobody could train on it, so
+ * nothing should be registered.
  */
 static void
 check_view_readable(Oid view, Oid reader)
@@ -257,7 +257,7 @@ list_columns(char **names, int listed, Oid relation, const DpermColumn *columns,
 	}
 }
 
-/* Raise for a column whose type tells nobody apart. */
+/* Raise an error for a column whose type cannot identify persons. */
 static void
 check_unit_type(Oid relation, AttrNumber number)
 {
@@ -271,7 +271,7 @@ check_unit_type(Oid relation, AttrNumber number)
 						 "date or timestamp.")));
 }
 
-/* The domains of an argument, one for each column. */
+/* The domains argument, by column. */
 static void
 split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns,
 			  DpermRegisteredColumn *registered, int count, bool all_columns)
@@ -294,8 +294,8 @@ split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns,
 }
 
 /*
- * If nothing has been spent from a budget, it keeps no units but those of the
- * relations that charge it now, without this one.
+ * If nothing has been spent from a budget, it only keeps the units of the
+ * relations that charge it now, except this one.
  */
 static void
 keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
@@ -310,7 +310,7 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 		DpermRegistration *present =
 			lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
 
-		/* somebody may have dropped it, or ended its protection, since */
+		/* it may have been dropped or unprotected since */
 		if (present && present->budget_id && strcmp(present->budget_id, budget->id) == 0)
 			dperm_kept_unit_rows_add(scope, budget->id,
 								dperm_kept_units_trace(present->relation, present->unit));
@@ -318,10 +318,10 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 }
 
 /*
- * Keep the unit of a relation for its budget, or raise if it is another than
- * that of relations that share rows with it, or than it was when the budget was
- * charged: what has been spent is about other persons. dp_unprotect in between
- * does not help.
+ * Keep the unit of a relation for its budget. Raises an error if it differs
+ * from that of relations that share rows with it, or from the one it had when
+ * the budget was charged: what has been spent is about other persons.
+ * dp_unprotect in between makes no difference.
  */
 static void
 keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
@@ -350,12 +350,12 @@ typedef struct Protecting
 	char	  **names;			/* of the listed columns, or NULL for all */
 	int			listed;
 	Jsonb	   *domains;
-	DpermRegisteredColumn *columns; /* about which there is something to register */
+	DpermRegisteredColumn *columns; /* those with anything to register */
 	int			count;
 	List	   *usable;			/* numbers of columns that calls may use */
 } Protecting;
 
-/* The columns of a relation, as the arguments have them. */
+/* What the arguments say about the columns of a relation. */
 static void
 register_columns(Protecting *protecting, const DpermColumn *columns, int count)
 {
@@ -387,7 +387,7 @@ register_columns(Protecting *protecting, const DpermColumn *columns, int count)
 	}
 }
 
-/* What a registration says, for the ledger. */
+/* A description of the registration for the ledger. */
 static char *
 describe_registration(const Protecting *protecting)
 {
@@ -406,7 +406,7 @@ describe_registration(const Protecting *protecting)
 }
 
 /*
- * Write a registration in place of the one before, if there is one. Budgets are
+ * Write a registration, replacing the former one if there is one. Budgets are
  * locked in the order of their names.
  */
 static void
@@ -514,7 +514,7 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* dperm_may_spend(budget, relation): may the caller? */
+/* dperm_may_spend(budget, relation): may the caller spend on it? */
 Datum
 dperm_may_spend(PG_FUNCTION_ARGS)
 {
