@@ -188,13 +188,44 @@ SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "long", 
 TRUNCATE long;
 SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "long", "column": "code"}}');
 SELECT count(*) AS protected FROM dp_protected WHERE relation = 'copied'::regclass;
+-- what the owner of such a table has run when it is read does not run with the rights of who reads it
+CREATE TABLE ran (who name);
+CREATE FUNCTION tell() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO bureau.ran VALUES (current_user); RETURN 0; END $$;
+CREATE FUNCTION constant() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN bureau.tell(); END $$;
+CREATE TABLE traps AS SELECT code FROM countries WHERE code IN ('CA', 'US');
+CREATE INDEX ON traps ((constant()));
+TRUNCATE ran;
+GRANT SELECT (code) ON traps TO dperm_first_analyst;
+RESET ROLE;
+-- a session that has not read it yet
+\c -
+SET search_path = bureau, public;
+SET ROLE dperm_first_analyst;
+SELECT count(*) > 0 AS told FROM dp_cost('adult', 'income', '{country}', 1, 400, domains => '{"country": {"table": "traps", "column": "code"}}', positive => '>50K');
+RESET ROLE;
+SELECT DISTINCT who FROM ran;
+CREATE TABLE child () INHERITS (traps);
+SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "traps", "column": "code"}}');
+SET ROLE dperm_first_owner;
+-- what the type of a label cannot be, and what a model cannot know, is not charged
+CREATE TABLE typed (x float8 CHECK (x BETWEEN 0 AND 1), kind text CHECK (kind IN ('a', 'b')), short varchar(3), exact numeric(3,1), loose float8, y boolean);
+INSERT INTO typed SELECT i % 2, 'a', 'yes', 1, 1, i % 2 = 0 FROM generate_series(1, 400) i;
+CREATE TABLE other AS SELECT 5.0 + i % 2 AS x, 'A' AS kind, i % 2 = 0 AS y FROM generate_series(1, 400) i;
+SELECT dp_protect('typed', 'bureau', columns => '{x,kind,short,exact,loose,y}');
+SELECT * FROM outcomes($$dp_logreg_train('typed', 'short', 'x', 1, positive => ?)$$, $$'toolong' | 'yes '$$);
+SELECT * FROM outcomes($$dp_logreg_train('typed', 'exact', 'x', 1, positive => ?)$$, $$'0.55' | '1000' | 'NaN'$$);
+SELECT * FROM outcomes($$dp_logreg_train('typed', 'loose', 'x', 1, positive => ?)$$, $$'NaN'$$);
+SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, lambdas => array_fill(1.0, '{64}'), rows => ?)$$, $$20$$);
+CREATE TABLE foreign_models AS
+SELECT dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [5, 6], "kind": ["A"]}') AS apart,
+       dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [1, 6], "kind": ["A"]}') AS near;
+SELECT count(*) FROM foreign_models, dp_evaluate(apart, 'typed', epsilon => 1);
+SELECT count(*) > 0 AS evaluated FROM foreign_models, dp_evaluate(near, 'typed', epsilon => 1);
+SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';
 RESET ROLE;
 
 RESET search_path;
-DROP TABLE open_rows;
-DROP TABLE model, fewer, hours;
-DROP FUNCTION as_hours;
-SELECT dp_unprotect('bureau.states'), dp_unprotect('bureau.adult');
+SELECT dp_unprotect('bureau.states'), dp_unprotect('bureau.adult'), dp_unprotect('bureau.typed');
 DROP SCHEMA bureau CASCADE;
 SELECT dp_budget_drop('bureau');
 DROP ROLE dperm_first_owner, dperm_first_analyst, dperm_first_stranger;

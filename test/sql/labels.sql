@@ -68,8 +68,8 @@ SELECT label, positive, means(label, positive, false)
 
 -- A positive value that no row has makes all rows negative: no error, that would be a leak
 SELECT label, bool_or(dp_predict(dp_logreg_train('cases', label, 'x', 'Infinity', 0.01, positive => positive), x)) AS any_positive
-  FROM cases, (VALUES ('text', 'YES'), ('text', 'yes '), ('text', ''), ('int4', '5'), ('numeric', '1e400'), ('numeric', 'NaN'),
-    ('float8', 'NaN'), ('float8', 'Infinity'), ('enum', 'unclear')) v(label, positive)
+  FROM cases, (VALUES ('text', 'YES'), ('text', 'yes '), ('text', ''), ('int4', '5'), ('numeric', '1e400'),
+    ('float8', 'Infinity'), ('enum', 'unclear')) v(label, positive)
   WHERE NOT y OR label <> 'enum' GROUP BY label, positive ORDER BY 1;
 
 -- A positive value that the type does not know, and types that need one
