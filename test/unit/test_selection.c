@@ -459,7 +459,7 @@ TEST(rounds_the_budget_down)
 {
 	TestRandom	state = 5;
 
-	CHECK(DPERM_EPSILON_MIN >= 1 / UNIT);	/* so that a budget of one unit is within every epsilon */
+	CHECK(DPERM_EPSILON_MIN >= 1 / UNIT);	/* one unit is within every epsilon */
 	CHECK(dperm_selection_budget(DPERM_EPSILON_MIN) == 1);
 	for (int i = 0; i < 100000; i++)
 	{
