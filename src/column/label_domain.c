@@ -116,7 +116,8 @@ check_positive(const DpermLabel *label, const DpermColumn *column, const char *p
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
 						dperm_message_clip(positive, VALUE_SHOWN)),
-				 errdetail("Its type is %s.", format_type_with_typemod(column->base, column->typmod)),
+				 errdetail("Its type is %s.",
+						   format_type_with_typemod(column->base, column->typmod)),
 				 errhint("positive must be one of the values of the label column, as text.")));
 }
 

@@ -91,7 +91,7 @@ check_public(Oid table, Oid source, const char *column)
  * a foreign server, or an index. So it is read with the rights of its owner.
  */
 static void
-check_readable(Oid table, const char *name)
+check_children(Oid table, const char *name)
 {
 	Oid			owner = dperm_relation_owner(table);
 	ListCell   *cell;
@@ -128,7 +128,7 @@ find_table(const char *name, Oid source, char *column)
 
 	error_context_stack = &hint;
 	table = dperm_relation_look_up(name, AccessShareLock, false);
-	check_readable(table, name);
+	check_children(table, name);
 	error_context_stack = hint.previous;
 	check_public(table, source, column);
 	return table;
