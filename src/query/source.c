@@ -271,6 +271,25 @@ block_names(const DpermBlock *blocks, int count)
 	return names;
 }
 
+/*
+ * Raise an error if no feature can have a value that the model knows: it would
+ * decide alike on all rows, and be charged for it.
+ */
+static void
+check_common(const DpermSource *source, DpermColumn **features)
+{
+	for (int i = 0; i < source->block_count; i++)
+		if (!features[i]->known ||
+			!dperm_domain_narrow_disjoint(&source->blocks[i], &features[i]->block))
+			return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the features of relation \"%s\" have no values that the model knows",
+					get_rel_name(source->relation)),
+			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
+					 "the model.")));
+}
+
 /* Features that are given as blocks: the columns must match them. */
 static void
 copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
@@ -286,25 +305,8 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 							get_rel_name(source->relation), format_type_be(features[i]->type)),
 					 errhint("The column is a %s in the table to train on.",
 							 dperm_encoder_kind_name(blocks[i].kind))));
-}
-
-/*
- * Raise if no feature can have a value that the model knows: it would decide
- * alike on all rows, and be charged for it.
- */
-static void
-check_common(const DpermSource *source, DpermColumn **features)
-{
-	for (int i = 0; i < source->block_count; i++)
-		if (!features[i]->known ||
-			!dperm_domain_narrow_disjoint(&source->blocks[i], &features[i]->block))
-			return;
-	ereport(ERROR,
-			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-			 errmsg("the features of relation \"%s\" have no values that the model knows",
-					get_rel_name(source->relation)),
-			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
-					 "the model.")));
+	if (source->registration)
+		check_common(source, features);
 }
 
 /*
@@ -526,11 +528,7 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
-	{
 		copy_blocks(source, features, names->blocks, names->block_count);
-		if (source->registration)
-			check_common(source, features);
-	}
 	else
 		make_blocks(source, features, feature_count, options);
 	if (source->registration)
