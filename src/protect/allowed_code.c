@@ -224,7 +224,7 @@ check_domain(Oid type, Walk *walk)
 	check_type(base, walk);
 }
 
-/* The owner, the casts and the constraints of a type that is not PostgreSQL's. */
+/* The owner, casts and constraints of a type that is not built in. */
 static void
 check_others_type(Oid type, Walk *walk)
 {

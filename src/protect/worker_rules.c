@@ -94,7 +94,9 @@ dperm_worker_rules_interrupt(ErrorData *error)
 {
 	bool		stop = told_to_stop && !(error && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE);
 
-	/* never the error of the row, whose class would tell of it */
+	/*
+	 * not the error of the row, whose class would reveal something about it
+	 */
 	told_to_stop = false;
 	if (stop)
 		ereport(ERROR,

@@ -453,7 +453,7 @@ set_unit(DpermSource *source, const char *column)
 	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod,
 						  &source->unit_collation);
 	if (!dperm_persons_takes(source->unit_type) ||
-		/* equality would raise an error */
+		/* equality would raise an error an error */
 		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
