@@ -42,7 +42,7 @@ tell_columns(const DpermRegistration *registration)
 						 "in.")));
 }
 
-/* What a role, or everybody, can read of a relation, in words; NULL: nothing. */
+/* What a role, or everybody, can read of a relation, as text; NULL: nothing. */
 static const char *
 what_is_read(Oid role, Oid relation)
 {
