@@ -33,7 +33,8 @@ dperm_as_owner_begin(DpermRunAs *before, Oid owner)
 	for (int i = 0; i < lengthof(printing); i++)
 		set_until_end(printing[i], "off");
 	set_until_end("client_min_messages", "error");
-	if (OidIsValid(owner))
+	before->restricted = OidIsValid(owner);
+	if (before->restricted)
 	{
 		set_until_end("search_path", "pg_catalog, pg_temp");
 
@@ -51,6 +52,6 @@ dperm_as_owner_begin(DpermRunAs *before, Oid owner)
 void
 dperm_as_owner_end(DpermRunAs *before)
 {
-	AtEOXact_GUC(true, before->settings);
+	AtEOXact_GUC(!before->restricted, before->settings);
 	SetUserIdAndSecContext(before->user, before->security);
 }

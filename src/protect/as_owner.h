@@ -13,6 +13,7 @@ typedef struct DpermRunAs
 	Oid			user;
 	int			security;
 	int			settings;
+	bool		restricted;		/* is what functions set undone at the end? */
 } DpermRunAs;
 
 /*

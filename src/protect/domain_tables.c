@@ -9,7 +9,6 @@
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
 #include "utils/acl.h"
 #include "utils/builtins.h"
@@ -17,14 +16,13 @@
 
 #include "base/arguments.h"
 #include "column/domain_types.h"
-#include "core/base/limits.h"
-#include "protect/as_owner.h"
 #include "protect/domain_tables.h"
 #include "protect/registry.h"
 #include "protect/worker.h"
 #include "relation/location.h"
 #include "relation/relation.h"
 #include "relation/row_sources.h"
+#include "relation/table_values.h"
 
 /* A JSON string. */
 static JsonbValue
@@ -90,39 +88,26 @@ check_public(Oid table, Oid source, const char *column)
 }
 
 /*
- * Raise an error unless a relation is a table or a materialized view, with
- * children of the same owner. Reading a relation can run code of its owner: in
- * a policy, a foreign server, or an index. So it is read with the rights of its
- * owner.
+ * Raise an error unless a relation is a table or a materialized view whose rows
+ * are here.
  */
 static void
-check_children(Oid table, const char *name)
+check_kind(Oid relation, const char *name)
 {
-	Oid			owner = dperm_relation_owner(table);
-	ListCell   *cell;
+	char		kind = get_rel_relkind(relation);
 
-	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
-	{
-		Oid			relation = lfirst_oid(cell);
-		char		kind = get_rel_relkind(relation);
-
-		if (dperm_relation_owner(relation) != owner)
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("a child of relation \"%s\" belongs to another role", name)));
-		if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
-			 kind != RELKIND_MATVIEW) ||
-			dperm_row_sources_has_policies(relation))
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("relation \"%s\" is not a table or materialized view without "
-							"row-level security", name)));
-	}
+	if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
+		 kind != RELKIND_MATVIEW) ||
+		dperm_row_sources_has_policies(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("relation \"%s\" is not a table or materialized view without "
+						"row-level security", name)));
 }
 
-/* The table with this name, which must be public, locked. */
-static Oid
-find_table(const char *name, Oid source, char *column)
+/* The table with this name, which must be public, and its children, locked. */
+static List *
+find_tables(const char *name, Oid source, char *column)
 {
 	ErrorContextCallback hint = {
 		.previous = error_context_stack,
@@ -130,27 +115,30 @@ find_table(const char *name, Oid source, char *column)
 		.arg = column
 	};
 	Oid			table;
+	List	   *tables;
+	List	   *parts;
+	ListCell   *cell;
 
 	error_context_stack = &hint;
 	table = dperm_relation_look_up(name, AccessShareLock, false);
-	check_children(table, name);
+	tables = find_all_inheritors(table, AccessShareLock, NULL);
+	foreach(cell, tables)
+		check_kind(lfirst_oid(cell), name);
+	if (dperm_location_find(table, &parts) != DPERM_LOCATION_HERE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the rows of relation \"%s\" are on other servers", name)));
 	error_context_stack = hint.previous;
 	check_public(table, source, column);
-	return table;
+	return tables;
 }
 
-/*
- * The query for the distinct values of a column that the caller may read, in
- * order.
- */
-static char *
-values_query(Oid table, const char *name)
+/* The base type of a column that the caller may read. */
+static Oid
+type_of_column(Oid table, const char *name)
 {
 	AttrNumber	number = get_attnum(table, name);
-	const char *column = quote_identifier(name);
 	Oid			type;
-	int32		typmod;
-	Oid			collation;
 
 	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
 		(number <= 0 ||
@@ -163,47 +151,38 @@ values_query(Oid table, const char *name)
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 						get_rel_name(table)),
 				 errhint("Names in domains are case-sensitive and are not quoted.")));
-	get_atttypetypmodcoll(table, number, &type, &typmod, &collation);
-	if (!dperm_domain_types_has_text(getBaseType(type)))
+	type = getBaseType(get_atttype(table, number));
+	if (!dperm_domain_types_has_text(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("values of type %s cannot be categories", format_type_be(type)),
 				 errhint("Use a column of text, of an enum or of integers.")));
-	return psprintf("SELECT DISTINCT t.%s%s FROM %s AS t WHERE t.%s IS NOT NULL ORDER BY 1 "
-					"LIMIT %d",
-					column, OidIsValid(collation) ? " COLLATE pg_catalog.\"C\"" : "",
-					dperm_relation_name(table), column, DPERM_DIM_MAX + 1);
+	return type;
 }
 
-/* Add the values that a query returns, run as an owner, as a domain. */
+/* Add the values of a column of tables, as a domain. */
 static void
-push_values(JsonbParseState **state, const char *query, Oid owner)
+push_values(JsonbParseState **state, List *tables, const char *column)
 {
-	DpermRunAs	before;
-	MemoryContext caller = CurrentMemoryContext;
+	Oid			type = type_of_column(linitial_oid(tables), column);
 	JsonbValue	key = string_value("categories");
-	bool		padded;
+	int			count;
+	Datum	   *values = dperm_table_values(tables, column, type, &count);
+	Oid			output;
+	bool		varlena;
 
+	getTypeOutputInfo(type, &output, &varlena);
 	(void) pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
 	(void) pushJsonbValue(state, WJB_KEY, &key);
 	(void) pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-	dperm_as_owner_begin(&before, owner);
-	SPI_connect();
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the values of a domain");
-	padded = getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1)) == BPCHAROID;
-	for (uint64 i = 0; i < SPI_processed; i++)
+	for (int i = 0; i < count; i++)
 	{
-		char	   *text = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
-		MemoryContext inner = MemoryContextSwitchTo(caller);
-		JsonbValue	value =
-			string_value(pnstrdup(text, dperm_category_length(padded, text, strlen(text))));
+		char	   *text = OidOutputFunctionCall(output, values[i]);
+		int			length = dperm_category_length(type == BPCHAROID, text, strlen(text));
+		JsonbValue	value = string_value(pnstrdup(text, length));
 
 		(void) pushJsonbValue(state, WJB_ELEM, &value);
-		MemoryContextSwitchTo(inner);
 	}
-	SPI_finish();
-	dperm_as_owner_end(&before);
 	(void) pushJsonbValue(state, WJB_END_ARRAY, NULL);
 	(void) pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
@@ -254,10 +233,9 @@ dperm_domain_tables_read(Jsonb *domains, Oid source)
 
 		if (domain)
 		{
-			Oid			table = find_table(name_in(domain, "table", column), source, column);
+			List	   *tables = find_tables(name_in(domain, "table", column), source, column);
 
-			push_values(&state, values_query(table, name_in(domain, "column", column)),
-						dperm_relation_owner(table));
+			push_values(&state, tables, name_in(domain, "column", column));
 		}
 		else if (token == WJB_KEY || token == WJB_VALUE)
 			(void) pushJsonbValue(&state, token, &value);

@@ -15,6 +15,7 @@
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "protect/locks.h"
@@ -117,11 +118,30 @@ related(Oid relation)
 	return list_concat(relations, dperm_location_shards(relations));
 }
 
+/* The relations that this process has locked. */
+static List *held;
+
+/* Lock one of them. */
+static void
+hold(Oid relation)
+{
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+
+	held = lappend_oid(held, relation);
+	MemoryContextSwitchTo(before);
+	lock_with_values(relation);
+}
+
+List *
+dperm_locks_held(void)
+{
+	return held;
+}
+
 /* Take the locks. What the relation reads may change until they are held. */
 void
 dperm_locks_hold(Oid relation)
 {
-	List	   *held = NIL;
 	bool		all = false;
 	ListCell   *cell;
 
@@ -138,8 +158,7 @@ dperm_locks_hold(Oid relation)
 		foreach(cell, related(relation))
 			if (!list_member_oid(held, lfirst_oid(cell)))
 			{
-				lock_with_values(lfirst_oid(cell));
-				held = lappend_oid(held, lfirst_oid(cell));
+				hold(lfirst_oid(cell));
 				all = false;
 			}
 		AcceptInvalidationMessages();

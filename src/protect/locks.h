@@ -8,6 +8,7 @@
 #ifndef DPERM_LOCKS_H
 #define DPERM_LOCKS_H
 
+#include "nodes/pg_list.h"
 #include "utils/resowner.h"
 
 /*
@@ -17,6 +18,9 @@
  * except that partitions may be attached.
  */
 extern void dperm_locks_hold(Oid relation);
+
+/* The relations that are locked: a plan must read no others. */
+extern List *dperm_locks_held(void);
 
 /*
  * In a session: locks that are taken between these two are released, so that a

@@ -18,6 +18,7 @@
 #include "utils/regproc.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
+#include "utils/timeout.h"
 
 #include "base/message.h"
 #include "protect/worker_rules.h"
@@ -85,14 +86,16 @@ static volatile sig_atomic_t told_to_stop;
 void
 dperm_worker_rules_stop(SIGNAL_ARGS)
 {
-	told_to_stop = true;
+	/* a wait for a lock that took too long is an error of the row */
+	if (!get_timeout_indicator(LOCK_TIMEOUT, false))
+		told_to_stop = true;
 	StatementCancelHandler(postgres_signal_arg);
 }
 
 void
-dperm_worker_rules_interrupt(ErrorData *error)
+dperm_worker_rules_interrupt(void)
 {
-	bool		stop = told_to_stop && !(error && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE);
+	bool		stop = told_to_stop;
 
 	/*
 	 * not the error of the row, whose class would reveal something about it
@@ -129,6 +132,10 @@ dperm_worker_rules_keep(ErrorData *error)
 bool
 dperm_worker_rules_faulty(const ErrorData *error)
 {
+	/* PL/pgSQL checks syntax when a function is created; later it is data */
+	if (error->sqlerrcode == ERRCODE_SYNTAX_ERROR ||
+		(error->funcname && strcmp(error->funcname, "exec_stmt_raise") == 0))
+		return false;
 	return error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME ||
 		ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
 		ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION;

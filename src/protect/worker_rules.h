@@ -33,17 +33,17 @@ extern void dperm_worker_rules_evaluates(bool now);
 extern void dperm_worker_rules_stop(SIGNAL_ARGS);
 
 /*
- * Call this after an expression has been evaluated, with its error or NULL:
- * raises an error if that signal has arrived in the meantime.
+ * Call this after an expression has been evaluated: raises an error if that
+ * signal has arrived in the meantime.
  */
-extern void dperm_worker_rules_interrupt(ErrorData *error);
+extern void dperm_worker_rules_interrupt(void);
 
 /* Ignore that signal: it ended a trial. */
 extern void dperm_worker_rules_forgive(void);
 
 /*
- * Is an error about the text of a function: its syntax, or a name that is not
- * found or must not be used? Then no row is the cause.
+ * Is an error about the text of a function, as of a name that is not found or
+ * must not be used? Then no row is the cause.
  */
 extern bool dperm_worker_rules_faulty(const ErrorData *error);
 

@@ -24,6 +24,7 @@
 #include "column/label_domain.h"
 #include "column/reader.h"
 #include "protect/kept_units.h"
+#include "protect/locks.h"
 #include "protect/population.h"
 #include "protect/protection.h"
 #include "query/persons.h"
@@ -384,16 +385,10 @@ open_protected(DpermSource *source, bool reads)
 {
 	source->once = true;
 	source->run_as = dperm_relation_owner(source->relation);
-	source->reached = dperm_row_sources_relations(source->relation);
+	source->reached = dperm_locks_held();
 
-	if (dperm_location_protected_on_citus(source->relation))
-	{
-		/* Citus can replace a table by a shard on this server in the plan */
-		source->reached =
-			list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
-		if (reads)
-			dperm_cluster_connect(source->run_as);
-	}
+	if (dperm_location_protected_on_citus(source->relation) && reads)
+		dperm_cluster_connect(source->run_as);
 	source->population = dperm_population_query(source->relation, source->registration->unit,
 												&source->population_relation);
 	dperm_kept_units_check(source->registration, true);

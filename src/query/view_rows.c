@@ -174,12 +174,12 @@ receive_columns(TupleTableSlot *slot, DestReceiver *self)
 	ErrorData  *error;
 	bool		shown = evaluate_guarded(evaluation, slot, &error);
 
-	dperm_worker_rules_interrupt(error);
+	dperm_worker_rules_interrupt();
 	if (error && error->sqlerrcode == ERRCODE_DATATYPE_MISMATCH)
 	{
 		ResetPlanCache();
 		shown = evaluate_guarded(evaluation, slot, &error);
-		dperm_worker_rules_interrupt(error);
+		dperm_worker_rules_interrupt();
 	}
 	if (error)
 		dperm_worker_rules_keep(error);

@@ -76,14 +76,14 @@ dperm_noise_notice_before(DpermOptions *candidates, const DpermSource *sources, 
 						  int portions)
 {
 	bool		given = candidates[0].rows > 0;
-	int64		rows = given ? candidates[0].rows : -1;
+	int64		rows = candidates[0].rows;
 	bool		told;
 
 	if (given)
 		check_portions(rows, portions);
 	else if (sources[0].registration && sources[0].unit == NULL)
 		rows = dperm_relation_estimated_rows(sources[0].relation);
-	if (rows < 0)
+	if (rows == 0)
 		return;
 	told = tell_share(given && dperm_refuse_noise_share ? ERROR : NOTICE, candidates, sources,
 					  count, portions, rows, given ? "" : ", as the catalog estimates");

@@ -196,7 +196,7 @@ SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "long", 
 TRUNCATE long;
 SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "long", "column": "code"}}');
 SELECT count(*) AS protected FROM dp_protected WHERE relation = 'copied'::regclass;
--- what the owner of such a table has run when it is read does not run with the rights of who reads it
+-- no code of the owner of such a table runs, not even that of an index
 CREATE TABLE ran (who name);
 CREATE FUNCTION tell() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO bureau.ran VALUES (current_user); RETURN 0; END $$;
 CREATE FUNCTION constant() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN bureau.tell(); END $$;
@@ -213,7 +213,9 @@ SELECT count(*) > 0 AS told FROM dp_cost('adult', 'income', '{country}', 1, 400,
 RESET ROLE;
 SELECT DISTINCT who FROM ran;
 CREATE TABLE child () INHERITS (traps);
-SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "traps", "column": "code"}}');
+INSERT INTO child VALUES (NULL), ('US'), ('MX');
+SELECT dp_protect('copied', 'bureau', columns => '{country,age}', domains => '{"age": [0, 100], "country": {"table": "traps", "column": "code"}}');
+SELECT domains -> 'country' AS country FROM dp_protected WHERE relation = 'copied'::regclass;
 SET ROLE dperm_first_owner;
 -- what the type of a label cannot be, and what a model cannot know, is not charged
 CREATE TABLE typed (x float8 CHECK (x BETWEEN 0 AND 1), kind text CHECK (kind IN ('a', 'b')), short varchar(3), exact numeric(3,1), loose float8, y boolean);
@@ -233,7 +235,7 @@ SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'bureau' AND act = 'cha
 RESET ROLE;
 
 RESET search_path;
-SELECT dp_unprotect('bureau.states'), dp_unprotect('bureau.adult'), dp_unprotect('bureau.typed');
+SELECT dp_unprotect('bureau.states'), dp_unprotect('bureau.adult'), dp_unprotect('bureau.typed'), dp_unprotect('bureau.copied');
 DROP SCHEMA bureau CASCADE;
 SELECT dp_budget_drop('bureau');
 DROP ROLE dperm_first_owner, dperm_first_analyst, dperm_first_stranger;
