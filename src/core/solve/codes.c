@@ -1,0 +1,177 @@
+/*
+ * codes.c: what the codes of rows add to the sums of a pass.
+ */
+#include "core/solve/codes.h"
+
+#include <string.h>
+
+#include "core/base/limits.h"
+
+/* Codes in a word. */
+#define WORD_CODES (sizeof(double) / sizeof(uint16_t))
+
+/* The coded part of rows. */
+DpermCodes
+dperm_codes_of(const DpermLayout *layout, const double *rows, size_t stride)
+{
+	return (DpermCodes) {
+		.layout = layout,
+		.codes = dperm_row_codes(layout, rows),
+		.stride = stride * WORD_CODES,
+		.entries = rows + layout->dense,
+		.entry_stride = stride
+	};
+}
+
+/*
+ * Add rows to their margins, in four partial sums like dperm_rows_inner(): a
+ * curve takes two of them, so no sum has more than a quarter of the
+ * coordinates, rounded up twice.
+ */
+void
+dperm_codes_margins(const DpermCodes *rows, int count, const double *weights, double *margins)
+{
+	const uint16_t *codes = rows->codes;
+	const double *entries = rows->entries;
+	int			last = rows->layout->codes;
+	int			curves = rows->layout->curves;
+
+	for (int i = 0; i < count; i++, codes += rows->stride, entries += rows->entry_stride)
+	{
+		const uint16_t *places = codes + 1 + last;
+		double		unit = dperm_row_unit(rows->layout, codes);
+		double		a = 0,
+					b = 0,
+					c = 0,
+					d = 0;
+		int			k = 1;
+
+		for (; k + 3 <= last; k += 4)
+		{
+			a += weights[codes[k]];
+			b += weights[codes[k + 1]];
+			c += weights[codes[k + 2]];
+			d += weights[codes[k + 3]];
+		}
+		for (; k <= last; k++)
+			a += weights[codes[k]];
+		margins[i] += unit * ((a + b) + (c + d));
+		if (curves == 0)
+			continue;
+		a = b = c = d = 0;
+		for (k = 0; k + 1 < curves; k += 2)
+		{
+			a += weights[places[k]] * entries[k];
+			b += weights[places[k] + 1] * (unit - entries[k]);
+			c += weights[places[k + 1]] * entries[k + 1];
+			d += weights[places[k + 1] + 1] * (unit - entries[k + 1]);
+		}
+		if (k < curves)
+		{
+			a += weights[places[k]] * entries[k];
+			b += weights[places[k] + 1] * (unit - entries[k]);
+		}
+		margins[i] += (a + b) + (c + d);
+	}
+}
+
+/* The sum of some rows times slopes. */
+void
+dperm_codes_slopes(const DpermCodes *rows, int first, int count, const double *slopes, double *sum)
+{
+	const DpermLayout *layout = rows->layout;
+	const uint16_t *codes = rows->codes + first * rows->stride;
+	const double *entries = rows->entries + first * rows->entry_stride;
+
+	memset(sum + layout->dense, 0,
+		   sizeof(double) * (layout->dim + DPERM_CODES_BEYOND - layout->dense));
+	for (int i = first; i < first + count; i++, codes += rows->stride, entries += rows->entry_stride)
+	{
+		const uint16_t *places = codes + 1 + layout->codes;
+		double		unit = dperm_row_unit(layout, codes);
+		double		slope = unit * slopes[i];
+
+		for (int k = 1; k <= layout->codes; k++)
+			sum[codes[k]] += slope;
+		for (int k = 0; k < layout->curves; k++)
+		{
+			sum[places[k]] += slopes[i] * entries[k];
+			sum[places[k] + 1] += slopes[i] * (unit - entries[k]);
+		}
+	}
+}
+
+/* The coded coordinates of a row that has a label, in order, and their values. */
+typedef struct Coordinates
+{
+	int			count;
+	uint16_t	at[DPERM_DIM_MAX];
+	double		value[DPERM_DIM_MAX];
+} Coordinates;
+
+static void
+list_coordinates(const DpermLayout *layout, const double *row, Coordinates *list)
+{
+	const uint16_t *codes = dperm_row_codes(layout, row);
+	const uint16_t *places = codes + 1 + layout->codes;
+	const double *entries = row + layout->dense;
+	double		unit = dperm_row_unit(layout, codes);
+	int			n = 0;
+
+	for (int k = 1; k <= layout->codes; k++)
+		if (codes[k] != layout->dim)
+		{
+			list->at[n] = codes[k];
+			list->value[n++] = unit;
+		}
+	for (int k = 0; k < layout->curves; k++)
+		if (places[k] != layout->dim)
+		{
+			list->at[n] = places[k];
+			list->value[n++] = entries[k];
+			list->at[n] = places[k] + 1;
+			list->value[n++] = unit - entries[k];
+		}
+	list->count = n;
+}
+
+/* Add second derivatives to the upper triangle. */
+void
+dperm_codes_curvatures(const DpermLayout *layout, const double *rows, int count, size_t stride,
+					   const double *curvatures, double *hess)
+{
+	size_t		d = (size_t) layout->dim;
+	int			dense = layout->dense;
+	Coordinates list;
+
+	for (int i = 0; i < count; i++, rows += stride)
+	{
+		if (curvatures[i] == 0 || dperm_row_codes(layout, rows)[0] == DPERM_ROW_ZERO)
+			continue;
+		list_coordinates(layout, rows, &list);
+		for (int k = 0; k < list.count; k++)
+		{
+			double	   *column = hess + list.at[k] * d;
+			double		scaled = curvatures[i] * list.value[k];
+
+			for (int j = 0; j < dense; j++)
+				column[j] += scaled * rows[j];
+			for (int l = 0; l <= k; l++)
+				column[list.at[l]] += scaled * list.value[l];
+		}
+	}
+}
+
+/* Move it to the lower triangle. */
+void
+dperm_codes_fold(const DpermLayout *layout, double *hess)
+{
+	size_t		d = (size_t) layout->dim;
+
+	for (size_t i = (size_t) layout->dense; i < d; i++)
+		for (size_t j = 0; j < i; j++)
+		{
+			hess[j * d + i] += hess[i * d + j];
+			hess[i * d + j] = 0;
+		}
+}
