@@ -7,7 +7,7 @@
 
 #include "access/attnum.h"
 
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 
 /* A column of a relation and what is publicly known about its values. */
 typedef struct DpermColumn

@@ -27,6 +27,7 @@
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "core/base/limits.h"
+#include "core/encode/encoder.h"
 #include "core/encode/knots.h"
 
 /* An example domain of a vector with bounds, for hints. */

@@ -15,6 +15,7 @@
 
 #include "column/domain_print.h"
 #include "column/domain_types.h"
+#include "core/encode/encoder.h"
 
 /* Append the form of a domain. */
 void

@@ -94,3 +94,4 @@ SELECT domain, refused(domain) FROM unnest(ARRAY['{"age": {"knots": 0}}', '{"age
 SELECT options, refused('{}', options) FROM unnest(ARRAY[', knots => 0', ', knots => -1', ', knots => 5000', ', knots => 4999']) options;
 SELECT dp_logreg(y, v, 1, NULL, '{"knots": 3}') FROM people;
 DROP TABLE people, fit, expanded, noisy;
+DROP FUNCTION distance, agrees, refused;

@@ -231,7 +231,7 @@ read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, 
 
 /* A list of knots. */
 static bool
-read_knot_list(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
+read_knots(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
 {
 	int64_t		count;
 	double	   *knots = begin_list(json, arena, sizeof(double), &count,
@@ -297,7 +297,7 @@ read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBloc
 			return dperm_json_number(json, &block->norm);
 		case K_KNOTS:
 			return dperm_json_peek(json) == DPERM_JSON_ARRAY ?
-					   read_knot_list(json, arena, block, why) :
+					   read_knots(json, arena, block, why) :
 					   read_count(json, &block->count);
 		default:				/* K_RANGE */
 			return read_ranges(json, arena, block, ranges, why);

@@ -85,18 +85,19 @@ dperm_codes_slopes(const DpermCodes *rows, int first, int count, const double *s
 
 	memset(sum + layout->dense, 0,
 		   sizeof(double) * (layout->dim + DPERM_CODES_BEYOND - layout->dense));
-	for (int i = first; i < first + count; i++, codes += rows->stride, entries += rows->entry_stride)
+	for (int i = 0; i < count; i++, codes += rows->stride, entries += rows->entry_stride)
 	{
 		const uint16_t *places = codes + 1 + layout->codes;
 		double		unit = dperm_row_unit(layout, codes);
-		double		slope = unit * slopes[i];
+		double		of_row = slopes[first + i];
+		double		slope = unit * of_row;
 
 		for (int k = 1; k <= layout->codes; k++)
 			sum[codes[k]] += slope;
 		for (int k = 0; k < layout->curves; k++)
 		{
-			sum[places[k]] += slopes[i] * entries[k];
-			sum[places[k] + 1] += slopes[i] * (unit - entries[k]);
+			sum[places[k]] += of_row * entries[k];
+			sum[places[k] + 1] += of_row * (unit - entries[k]);
 		}
 	}
 }
