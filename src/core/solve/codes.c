@@ -102,38 +102,78 @@ dperm_codes_slopes(const DpermCodes *rows, int first, int count, const double *s
 	}
 }
 
-/* The coded coordinates of a row that has a label, in order, and their values. */
-typedef struct Coordinates
+/* A curve of a row: its place, and its two entries. */
+typedef struct Point
 {
-	int			count;
-	uint16_t	at[DPERM_DIM_MAX];
-	double		value[DPERM_DIM_MAX];
-} Coordinates;
+	size_t		place;
+	double		first;
+	double		second;
+} Point;
+
+/* The codes and curves of a row that has a label and that are not missing. */
+typedef struct Present
+{
+	double		unit;
+	int			codes;
+	int			curves;
+	uint16_t	code[DPERM_DIM_MAX];
+	Point		curve[DPERM_DIM_MAX / 2];
+} Present;
 
 static void
-list_coordinates(const DpermLayout *layout, const double *row, Coordinates *list)
+list_present(const DpermLayout *layout, const double *row, Present *out)
 {
 	const uint16_t *codes = dperm_row_codes(layout, row);
 	const uint16_t *places = codes + 1 + layout->codes;
 	const double *entries = row + layout->dense;
-	double		unit = dperm_row_unit(layout, codes);
-	int			n = 0;
 
+	out->unit = dperm_row_unit(layout, codes);
+	out->codes = 0;
+	out->curves = 0;
 	for (int k = 1; k <= layout->codes; k++)
 		if (codes[k] != layout->dim)
-		{
-			list->at[n] = codes[k];
-			list->value[n++] = unit;
-		}
+			out->code[out->codes++] = codes[k];
 	for (int k = 0; k < layout->curves; k++)
 		if (places[k] != layout->dim)
-		{
-			list->at[n] = places[k];
-			list->value[n++] = entries[k];
-			list->at[n] = places[k] + 1;
-			list->value[n++] = unit - entries[k];
-		}
-	list->count = n;
+			out->curve[out->curves++] = (Point) {places[k], entries[k], out->unit - entries[k]};
+}
+
+/* Add the numbers of a row to a column of the upper triangle. */
+static inline void
+add_numbers(int dense, const double *restrict row, double scaled, double *restrict column)
+{
+	for (int j = 0; j < dense; j++)
+		column[j] += scaled * row[j];
+}
+
+/* The columns of one curve, up to the diagonal: those of both its entries at a time. */
+static void
+add_curve_columns(const Present *row, int k, double curvature, double *restrict left,
+				  double *restrict right)
+{
+	const Point *own = &row->curve[k];
+	double		a = curvature * own->first;
+	double		b = curvature * own->second;
+	double		a_unit = a * row->unit;
+	double		b_unit = b * row->unit;
+
+	for (int l = 0; l < row->codes; l++)
+	{
+		left[row->code[l]] += a_unit;
+		right[row->code[l]] += b_unit;
+	}
+	for (int l = 0; l < k; l++)
+	{
+		Point		other = row->curve[l];
+
+		left[other.place] += a * other.first;
+		left[other.place + 1] += a * other.second;
+		right[other.place] += b * other.first;
+		right[other.place + 1] += b * other.second;
+	}
+	left[own->place] += a * own->first;
+	right[own->place] += b * own->first;
+	right[own->place + 1] += b * own->second;
 }
 
 /* Add second derivatives to the upper triangle. */
@@ -142,23 +182,29 @@ dperm_codes_curvatures(const DpermLayout *layout, const double *rows, int count,
 					   const double *curvatures, double *hess)
 {
 	size_t		d = (size_t) layout->dim;
-	int			dense = layout->dense;
-	Coordinates list;
+	Present		row;
 
 	for (int i = 0; i < count; i++, rows += stride)
 	{
 		if (curvatures[i] == 0 || dperm_row_codes(layout, rows)[0] == DPERM_ROW_ZERO)
 			continue;
-		list_coordinates(layout, rows, &list);
-		for (int k = 0; k < list.count; k++)
+		list_present(layout, rows, &row);
+		for (int k = 0; k < row.codes; k++)
 		{
-			double	   *column = hess + list.at[k] * d;
-			double		scaled = curvatures[i] * list.value[k];
+			double	   *column = hess + row.code[k] * d;
+			double		scaled = curvatures[i] * row.unit;
 
-			for (int j = 0; j < dense; j++)
-				column[j] += scaled * rows[j];
+			add_numbers(layout->dense, rows, scaled, column);
 			for (int l = 0; l <= k; l++)
-				column[list.at[l]] += scaled * list.value[l];
+				column[row.code[l]] += scaled * row.unit;
+		}
+		for (int k = 0; k < row.curves; k++)
+		{
+			double	   *column = hess + row.curve[k].place * d;
+
+			add_numbers(layout->dense, rows, curvatures[i] * row.curve[k].first, column);
+			add_numbers(layout->dense, rows, curvatures[i] * row.curve[k].second, column + d);
+			add_curve_columns(&row, k, curvatures[i], column, column + d);
 		}
 	}
 }
