@@ -45,6 +45,11 @@ SET dperm.cache_memory = '64kB';
 SELECT agrees() AS compact, agrees($$, unit => 'id'$$) AS spooled;
 RESET dperm.cache_memory;
 
+-- aggregates: shaped noise, and no vector of dp_encode is outside of its shape
+SELECT cardinality(dp_weights(m)) AS dimension, (m::jsonb ->> 'noise') AS noise, distance(m, f) < 0.2 * sqrt((SELECT sum(w * w) FROM unnest(dp_weights(f)) w)) AS near
+FROM (SELECT dp_logreg(y, dp_encode('{"age": {"range": [17, 90], "knots": 8}, "gain": {"knots": [0, 1000, 99999]}}'::jsonb, p), 500, 0.01, '{"noise": "shaped"}') AS m,
+             dp_logreg(y, dp_encode('{"age": {"range": [17, 90], "knots": 8}, "gain": {"knots": [0, 1000, 99999]}}'::jsonb, p), 'Infinity', 0.01) AS f FROM people p) s;
+
 -- decisions follow, and what columns add
 SELECT max(abs(dp_decision(model, p) - (SELECT sum(a * b) FROM unnest(dp_encode(model, p), dp_weights(model)) w(a, b)))) < 1e-12 AS decides,
        max(abs(dp_decision(model, p) - (SELECT sum(contribution) FROM dp_explain(model, p)))) < 1e-12 AS explains FROM fit, people p;
