@@ -4,6 +4,7 @@
 #include "postgres.h"
 
 #include "column/domain_narrow.h"
+#include "core/encode/encoder.h"
 
 /*
  * Is a category in a list? The search starts at *at, which becomes its

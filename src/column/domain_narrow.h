@@ -4,7 +4,7 @@
 #ifndef DPERM_DOMAIN_NARROW_H
 #define DPERM_DOMAIN_NARROW_H
 
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 
 /*
  * What of the inner domain is not contained in the outer one, as the subject of

@@ -15,7 +15,7 @@
 #include "utils/lsyscache.h"
 
 #include "base/message.h"
-#include "column/domain_json.h"
+#include "column/domain_print.h"
 #include "column/label_domain.h"
 #include "column/reader.h"
 
@@ -76,7 +76,7 @@ domain_shown(const DpermColumn *column)
 	StringInfoData domain;
 
 	initStringInfo(&domain);
-	dperm_domain_json_print(&domain, column);
+	dperm_domain_print(&domain, column);
 	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
 }
 

@@ -4,7 +4,7 @@
 #ifndef DPERM_READER_KIND_H
 #define DPERM_READER_KIND_H
 
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 #include "core/encode/tagged.h"
 
 /* How a column is stored. The numbers are sent in requests: append only. */

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -14,6 +15,7 @@
 
 #include "base/result_set.h"
 #include "column/model_type.h"
+#include "core/encode/knots.h"
 #include "core/model/weight_noise.h"
 
 PG_FUNCTION_INFO_V1(dp_coefficients);
@@ -88,6 +90,8 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 			values[2] = text_datum(&at->block->categories[at->within]);
 			nulls[2] = false;
 		}
+		else if (dperm_block_is_curve(at->block))
+			value = double_to_shortest_decimal(dperm_knots_position(at->block, at->within));
 		else if (at->block->kind == DPERM_BLOCK_VECTOR || at->block->kind == DPERM_BLOCK_BOX)
 			value = psprintf("[%d]", at->within + 1);
 	}

@@ -12,7 +12,7 @@
 
 #include "base/result_set.h"
 #include "budget/debit.h"
-#include "column/domain_json.h"
+#include "column/domain_print.h"
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/protection.h"
@@ -46,9 +46,9 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 
 	initStringInfo(&json);
 	if (column->known)
-		dperm_domain_json_print(&json, column);
+		dperm_domain_print(&json, column);
 	else
-		dperm_domain_json_template(&json, column);
+		dperm_domain_print_template(&json, column);
 	values[2] = values[4] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 	if (origin)
 		values[3] = CStringGetTextDatum(origin);

@@ -295,6 +295,7 @@ take_over_domains(Oid view, DpermColumn *columns, int count)
 
 				columns[i].known = true;
 				columns[i].block = theirs[j].block;
+				columns[i].knotted = theirs[j].knotted;
 				columns[i].block.column = name;
 				columns[i].origin = psprintf("registration of \"%s\"", get_rel_name(table));
 				columns[i].lack = NULL;
@@ -330,6 +331,7 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, 
 		{
 			dperm_protection_check_block(registration, &columns[i], &asked[i].block);
 			columns[i].block = asked[i].block;
+			columns[i].knotted = asked[i].knotted;
 			columns[i].given = true;
 		}
 	return columns;

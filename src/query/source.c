@@ -226,6 +226,27 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 	return block;
 }
 
+/*
+ * The block of a column: a number has the knots of its domain, or of the
+ * argument; a kernel takes it as it is.
+ */
+static DpermBlock
+make_block(const DpermColumn *column, const DpermOptions *options)
+{
+	DpermBlock	block = column->block;
+
+	if (!dperm_block_is_number(&block))
+		return block;
+	if (options->kernel.kind != DPERM_KERNEL_LINEAR)
+	{
+		block.knots = NULL;
+		block.count = 1;
+	}
+	else if (!column->knotted && options->knots > 0)
+		block.count = options->knots;
+	return block;
+}
+
 /* The block of every feature. */
 static void
 make_blocks(DpermSource *source, DpermColumn **features, int count,
@@ -248,7 +269,7 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 		{
 			if (!features[i]->known)
 				dperm_domains_missing(features[i]);
-			source->blocks[i] = features[i]->block;
+			source->blocks[i] = make_block(features[i], options);
 		}
 	for (int i = 0; i < count; i++)
 	{

@@ -11,7 +11,7 @@
 
 #include "base/options.h"
 #include "column/label.h"
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 #include "protect/registry.h"
 #include "query/moments_flat.h"
 #include "relation/location.h"

@@ -34,7 +34,7 @@ SELECT outcomes($$ weights(dp_svm_train('letters', ?)) $$, $$
   'vowel', ARRAY['x'], 'Infinity', loss => 'smooth_hinge' | 'vowel', 'x', 'Infinity', h => 0.1
   'vowel', 'x', 'Infinity', lambda => 0.1, intercept => false
   'vowel', 'x', 'Infinity', norm => 3, dimension => 4
-  'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, NULL, NULL, NULL, NULL, NULL, 'smooth_hinge', 0.3 $$);
+  'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, NULL, NULL, NULL, NULL, NULL, NULL, 'smooth_hinge', 0.3 $$);
 
 -- Twice the same, and the same from the aggregate
 SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text = dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text AS deterministic,

@@ -36,6 +36,7 @@ TEST(keeps_rows_within_half_a_unit)
 		double	   *wide = calloc((size_t) layout.words, sizeof(double));
 		double	   *back = calloc((size_t) layout.words, sizeof(double));
 		float	   *single = calloc((size_t) layout.dense + 1, sizeof(float));
+		double		entries[SAMPLE_BLOCKS];
 		double	   *compact = malloc(sizeof(double) * words);
 		double	   *again = malloc(sizeof(double) * words);
 
@@ -47,7 +48,8 @@ TEST(keeps_rows_within_half_a_unit)
 		dperm_compact_put(&layout, wide, compact);
 		dperm_compact_put(&layout, wide, again);
 		CHECK(memcmp(compact, again, sizeof(double) * words) == 0);
-		CHECK(words * 4 >= layout.dense + layout.codes && words <= layout.words);
+		CHECK(words * 4 >= layout.dense + layout.codes + 2 * layout.curves);
+		CHECK(words <= layout.words);
 		dperm_compact_get(&layout, compact, (size_t) words, 1, back);
 		dperm_compact_get_single(&layout, compact, (size_t) words, 1, single);
 		for (int j = 0; j < layout.dense; j++)
@@ -55,8 +57,15 @@ TEST(keeps_rows_within_half_a_unit)
 			CHECK(fabs(back[j] - wide[j]) <= 0.5 / 32767 + 2 * FLT_EPSILON);
 			CHECK(fabs(back[j]) <= 1 && back[j] == single[j]);
 		}
-		CHECK(memcmp(wide + layout.dense, back + layout.dense,
-					 sizeof(double) * (layout.words - layout.dense)) == 0);
+		dperm_compact_get_entries(&layout, compact, (size_t) words, 1, entries);
+		for (int j = 0; j < layout.curves; j++)
+		{
+			CHECK(fabs(back[layout.dense + j] - wide[layout.dense + j]) <=
+				  0.5 / 32767 + 2 * FLT_EPSILON);
+			CHECK(back[layout.dense + j] == entries[j]);
+		}
+		CHECK(memcmp(dperm_row_codes(&layout, wide), dperm_row_codes(&layout, back),
+					 sizeof(double) * (layout.words - layout.dense - layout.curves)) == 0);
 		free(wide);
 		free(back);
 		free(single);

@@ -73,7 +73,7 @@ TEST(is_the_documented_form)
 	static const unsigned char expected[] =
 	"\0\0\0\5" "\1" "\2"
 	"\x3f\xe0\0\0\0\0\0\0" "\0\0\0\12" "\xff\xff\xff\xff\xff\xff\xff\xfe"
-	"\0" "\0\0\0\1" "n" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
+	"\0" "\0\0\0\1" "n" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0" "\0\0\0\1" "\0\0\0\0"
 	"\3" "\0\0\0\2" "cc" "\0\0\0\2" "\0\0\0\0" "\0\0\0\1" "x"
 	"\4" "\0\0\0\1" "v" "\0\0\1\0" "\x40\0\0\0\0\0\0\0"
 	"\5" "\0\0\0\1" "a" "\0\0\1\0" "\0\0\0\1" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
@@ -139,6 +139,36 @@ TEST(writes_equal_ranges_once)
 	CHECK(out.blocks[0].count == 2);
 	block.column.len = 0;
 	CHECK_TEXT(why_not(&enc), "a feature has no column");
+}
+
+/* Knots at even distances are their number; a form that lists them is refused. */
+TEST(lists_uneven_knots)
+{
+	static const unsigned char even[] = "\0\0\0\1" "\0" "\0"
+	"\1" "\0\0\0\1" "t" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0\0\0\3" "\0\0\0\0";
+	static const unsigned char listed[] = "\0\0\0\1" "\0" "\0"
+	"\1" "\0\0\0\1" "t" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0\0\0\3" "\0\0\0\3"
+	"\0\0\0\0\0\0\0\0" "\x3f\xe0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0";
+	DpermBlock	block = {.kind = DPERM_BLOCK_TIME, .column = sample_literal("t"), .count = 3,
+		.high = 2, .knots = (double[]) {0, 0.5, 2}};
+	DpermEncoder enc = {.block_count = 1, .blocks = &block};
+	DpermEncoder out;
+	unsigned char form[sizeof(listed)];
+
+	CHECK(dperm_encoder_form_size(&enc) == sizeof(listed) - 1);
+	dperm_encoder_form_write(&enc, form);
+	CHECK(memcmp(form, listed, sizeof(listed) - 1) == 0);
+	CHECK(read_form(form, sizeof(listed) - 1, &out) == NULL && out.blocks[0].knots[1] == 0.5);
+	form[sizeof(listed) - 1 - 15] = 0xf0;	/* 0.5 becomes 1 */
+	CHECK_TEXT(read_form(form, sizeof(listed) - 1, &out), "the features are not in canonical form");
+	block.knots = (double[]) {0, 1, 2};
+	dperm_knots_settle(&block);
+	CHECK(block.knots == NULL && dperm_knots_position(&block, 1) == 1);
+	CHECK(dperm_encoder_form_size(&enc) == sizeof(even) - 1);
+	dperm_encoder_form_write(&enc, form);
+	CHECK(memcmp(form, even, sizeof(even) - 1) == 0);
+	CHECK(read_form(form, sizeof(even) - 1, &out) == NULL);
+	CHECK(out.blocks[0].knots == NULL && out.blocks[0].count == 3);
 }
 
 /*

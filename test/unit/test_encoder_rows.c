@@ -405,6 +405,8 @@ TEST(refuses_what_is_out_of_range)
 	const DpermKernel none = {.kind = DPERM_KERNEL_LINEAR};
 	const DpermBlock flag = {.kind = DPERM_BLOCK_FLAG, .count = 1};
 	const char *bounds = "the bounds of a number are out of order";
+	const char *order = "the knots of a number are out of order";
+	const char *ends = "the knots of a number do not begin and end at its bounds";
 	const char *box = "the bounds of a vector are out of order";
 	const char *features = "the number of kernel features is out of range";
 	DpermEncoder empty = {.block_count = 0};
@@ -417,7 +419,20 @@ TEST(refuses_what_is_out_of_range)
 	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 0, .high = INFINITY), none, true), bounds);
 	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = NAN, .high = 1), none, true), bounds);
 	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 0, .high = 5e-324), none, true), bounds);
-	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 1), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 1), none, true), "");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 0), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.count = 0, .high = 1), none, true), "the number of knots is out of range");
+	CHECK_TEXT(why_not(BLOCK(.count = 5001, .high = 1), none, true), "the number of knots is out of range");
+	CHECK_TEXT(why_not(BLOCK(.count = 5000, .high = 1), none, true), "the dimension is out of range");
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 0.3, 1}), none, true), "");
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 0, 1}), none, true), order);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 1, 1}), none, true), order);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 5e-324, 1}), none, true), order);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, NAN, 1}), none, true), order);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0.1, 0.3, 1}), none, true), ends);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 0.3, 0.9}), none, true), ends);
+	CHECK_TEXT(why_not(BLOCK(.count = 1, .high = 1, .knots = (double[]) {0}), none, true), ends);
+	CHECK_TEXT(why_not(BLOCK(.count = 2, .high = 1), ((DpermKernel) {DPERM_KERNEL_GAUSSIAN, 1, 10, 1}), true), "a kernel takes numbers as they are, without knots");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_CATEGORY, .count = 0), none, true),
 			   "the number of categories is out of range");
 	CHECK_TEXT(why_not(BLOCK(.kind = (DpermBlockKind) 6, .count = 1), none, true),

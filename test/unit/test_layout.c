@@ -40,6 +40,8 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 {
 	bool		seen[SAMPLE_DIM_MAX] = {false};
 	int			categories = 0;
+	int			knots = 0;
+	int			curves = 0;
 	int			columns = 0;
 
 	for (int i = 0; i < enc->block_count; i++)
@@ -49,11 +51,19 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 			categories += enc->blocks[i].count;
 			columns++;
 		}
+		else if (enc->kernel.kind == DPERM_KERNEL_LINEAR && dperm_block_is_curve(&enc->blocks[i]))
+		{
+			knots += enc->blocks[i].count;
+			curves++;
+		}
 	CHECK(layout->dim == dperm_encoder_dim(enc));
-	CHECK(layout->dense == layout->dim - categories);
-	CHECK(layout->codes == columns);
-	CHECK(layout->words == layout->dense + (columns == 0 ? 0 : 1 + columns / 4));
+	CHECK(layout->dense == layout->dim - categories - knots);
+	CHECK(layout->codes == columns && layout->curves == curves);
+	columns += curves;
+	/* the number of knots takes no memory */
+	CHECK(layout->words == layout->dense + curves + (columns == 0 ? 0 : 1 + columns / 4));
 	CHECK((layout->place == NULL) == (columns == 0));
+	CHECK(columns == 0 || layout->first_curve == layout->dim - knots);
 	for (int i = 0; i < layout->dim; i++)
 	{
 		int			place = layout->place ? layout->place[i] : i;
@@ -63,7 +73,10 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 		seen[place] = true;
 		CHECK(dperm_encoder_coordinate(enc, place, &in_model));
 		CHECK((i >= layout->dense) ==
-			  (in_model.block != NULL && in_model.block->kind == DPERM_BLOCK_CATEGORY));
+			  (in_model.block != NULL && (in_model.block->kind == DPERM_BLOCK_CATEGORY ||
+										  dperm_block_is_curve(in_model.block))));
+		CHECK((columns > 0 && i >= layout->first_curve) ==
+			  (in_model.block != NULL && dperm_block_is_curve(in_model.block)));
 	}
 }
 
@@ -105,14 +118,14 @@ TEST(lays_out_what_the_encoder_makes)
 		for (int i = 0; i < feed.layout.dim; i++)
 			CHECK(restored[i] == plain[i]);
 		CHECK(exact_in_ball(vector, feed.layout.dim));
-		if (feed.layout.codes > 0)
+		if (dperm_layout_codes(&feed.layout) > 0)
 		{
 			const uint16_t *codes = dperm_row_codes(&feed.layout, words);
-			int			all = 4 * (feed.layout.words - feed.layout.dense);
+			int			all = 4 * (feed.layout.words - feed.layout.dense - feed.layout.curves);
 
 			CHECK(codes[0] == (sign == 0 ? 0 : sign > 0 ? 1 : 2));
 			for (int k = 1; k < all; k++)
-				CHECK(k > feed.layout.codes ? codes[k] == 0 :
+				CHECK(k >= dperm_layout_codes(&feed.layout) ? codes[k] == 0 :
 					  codes[k] >= feed.layout.dense && codes[k] <= feed.layout.dim);
 		}
 		free(words);

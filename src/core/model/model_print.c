@@ -366,6 +366,23 @@ put_ranges(Out *out, const DpermBlock *block)
 	put(out, "]");
 }
 
+/* Append the knots of a curve: their number, or a list if they are uneven. */
+static void
+put_knots(Out *out, const DpermBlock *block)
+{
+	if (block->count > 1)
+		put(out, ", \"knots\": ");
+	if (block->count > 1 && block->knots == NULL)
+		put(out, "%d", block->count);
+	for (int i = 0; block->knots && i < block->count; i++)
+	{
+		put(out, i == 0 ? "[" : ", ");
+		put_double(out, block->knots[i]);
+	}
+	if (block->knots)
+		put(out, "]");
+}
+
 /* Append one feature. */
 static void
 put_feature(Out *out, const DpermBlock *block)
@@ -384,6 +401,7 @@ put_feature(Out *out, const DpermBlock *block)
 		case DPERM_BLOCK_TIME:
 			put_member(out, "low", block->low);
 			put_member(out, "high", block->high);
+			put_knots(out, block);
 			break;
 		case DPERM_BLOCK_FLAG:
 			break;
