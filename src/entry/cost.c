@@ -262,7 +262,7 @@ expected_rows(FunctionCallInfo fcinfo, const DpermSource *source)
 
 	if (dperm_arguments_get(fcinfo, "rows", INT8OID, &rows))
 		return DatumGetInt64(rows);
-	if (estimate == 0)
+	if (estimate <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_NULL_VALUE_NOT_ALLOWED),
 				 source->unit ? errmsg("rows must be specified for persons") :

@@ -11,14 +11,15 @@
 #include "catalog/pg_type.h"
 #include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
 #include "column/domain_types.h"
 #include "core/base/limits.h"
+#include "protect/as_owner.h"
 #include "protect/domain_tables.h"
-#include "protect/locks.h"
 #include "protect/registry.h"
 #include "protect/worker.h"
 #include "relation/location.h"
@@ -54,9 +55,7 @@ name_in(JsonbContainer *domain, const char *key, const char *column)
 static void
 table_hint(void *arg)
 {
-	errhint("The domain of column \"%s\" names a table, written as in FROM, of yours, of the "
-			"owner of the source or of a superuser.",
-			(const char *) arg);
+	errhint("The domain of column \"%s\" names a table, written as in FROM.", (const char *) arg);
 }
 
 /* Raise for rows that are not public. */
@@ -87,27 +86,25 @@ check_public(Oid table, Oid source, const char *column)
 }
 
 /*
- * Raise for anything but a table or a materialized view of the caller, of the
- * owner of the source or of a superuser, with its children. Whoever owns a
- * relation can have code run with the rights of those who read it: by a view, a
- * policy, a foreign server, or an index.
+ * Raise for anything but a table or a materialized view, with children of the
+ * same owner. Whoever owns a relation has code that reading it runs: a policy,
+ * a foreign server, or an index. So it is read with the rights of its owner.
  */
 static void
-check_trusted(Oid table, Oid source, const char *name)
+check_children(Oid table, const char *name)
 {
+	Oid			owner = dperm_relation_owner(table);
 	ListCell   *cell;
 
 	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
 	{
 		Oid			relation = lfirst_oid(cell);
 		char		kind = get_rel_relkind(relation);
-		Oid			owner = dperm_relation_owner(relation);
 
-		if (owner != GetUserId() && owner != dperm_relation_owner(source) &&
-			!superuser_arg(owner))
+		if (dperm_relation_owner(relation) != owner)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("\"%s\" belongs to another role", name)));
+					 errmsg("a child of \"%s\" belongs to another role", name)));
 		if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
 			 kind != RELKIND_MATVIEW) ||
 			dperm_row_sources_has_policies(relation))
@@ -127,20 +124,20 @@ find_table(const char *name, Oid source, char *column)
 		.callback = table_hint,
 		.arg = column
 	};
-	ResourceOwner look;
 	Oid			table;
 
 	error_context_stack = &hint;
 	table = dperm_relation_look_up(name, AccessShareLock, false);
-	check_trusted(table, source, name);
+	check_children(table, name);
 	error_context_stack = hint.previous;
-	look = dperm_locks_look();
 	check_public(table, source, column);
-	dperm_locks_look_away(look);
 	return table;
 }
 
-/* The query over the different values of a column, in order. */
+/*
+ * The query over the different values of a column that the caller may read, in
+ * order.
+ */
 static char *
 values_query(Oid table, const char *name)
 {
@@ -150,6 +147,11 @@ values_query(Oid table, const char *name)
 	int32		typmod;
 	Oid			collation;
 
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		(number <= 0 ||
+		 pg_attribute_aclcheck(table, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK))
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(table)),
+					   get_rel_name(table));
 	if (number <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
@@ -168,10 +170,11 @@ values_query(Oid table, const char *name)
 					dperm_relation_name(table), column, DPERM_DIM_MAX + 1);
 }
 
-/* Add the values that a query finds, as a domain. */
+/* Add the values that a query of an owner finds, as a domain. */
 static void
-push_values(JsonbParseState **state, const char *query)
+push_values(JsonbParseState **state, const char *query, Oid owner)
 {
+	DpermRunAs	before;
 	MemoryContext caller = CurrentMemoryContext;
 	JsonbValue	key = string_value("categories");
 	bool		padded;
@@ -179,6 +182,7 @@ push_values(JsonbParseState **state, const char *query)
 	(void) pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
 	(void) pushJsonbValue(state, WJB_KEY, &key);
 	(void) pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
+	dperm_as_owner_begin(&before, owner);
 	SPI_connect();
 	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
 		elog(ERROR, "could not read the values of a domain");
@@ -194,6 +198,7 @@ push_values(JsonbParseState **state, const char *query)
 		MemoryContextSwitchTo(inner);
 	}
 	SPI_finish();
+	dperm_as_owner_end(&before);
 	(void) pushJsonbValue(state, WJB_END_ARRAY, NULL);
 	(void) pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
@@ -246,7 +251,8 @@ dperm_domain_tables_read(Jsonb *domains, Oid source)
 		{
 			Oid			table = find_table(name_in(domain, "table", column), source, column);
 
-			push_values(&state, values_query(table, name_in(domain, "column", column)));
+			push_values(&state, values_query(table, name_in(domain, "column", column)),
+						dperm_relation_owner(table));
 		}
 		else if (token == WJB_KEY || token == WJB_VALUE)
 			(void) pushJsonbValue(&state, token, &value);

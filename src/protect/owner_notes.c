@@ -30,7 +30,8 @@ tell_columns(const DpermRegistration *registration)
 
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
-		if (!columns[i].known && dperm_protection_lists(registration, &columns[i]))
+		if (columns[i].usable && !columns[i].known &&
+			dperm_protection_lists(registration, &columns[i]))
 			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
 	if (names.len > 0)
 		ereport(NOTICE,

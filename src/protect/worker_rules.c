@@ -96,13 +96,12 @@ dperm_worker_rules_interrupt(ErrorData *error)
 {
 	bool		stop = told_to_stop && !(error && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE);
 
+	/* never the error of the row, whose class would tell of it */
 	told_to_stop = false;
-	if (stop && error)
-		ReThrowError(error);
 	if (stop)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("a function has caught the signal to stop")));
+				 errmsg("the signal to stop came while a row was evaluated")));
 }
 
 void
@@ -130,11 +129,9 @@ dperm_worker_rules_keep(ErrorData *error)
 bool
 dperm_worker_rules_faulty(const ErrorData *error)
 {
-	return error->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION ||
-		error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
-		error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT ||
-		error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME ||
-		error->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE;
+	return error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME ||
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
+		ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION;
 }
 
 void

@@ -44,8 +44,8 @@ extern void dperm_worker_rules_interrupt(ErrorData *error);
 extern void dperm_worker_rules_forgive(void);
 
 /*
- * Is an error about a name that is not found or must not be used? Then no row is
- * to blame for it.
+ * Is an error about the text of a function: its syntax, a name that is not found
+ * or that must not be used? Then no row is to blame for it.
  */
 extern bool dperm_worker_rules_faulty(const ErrorData *error);
 

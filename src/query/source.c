@@ -20,6 +20,7 @@
 
 #include "column/domains.h"
 #include "column/encode.h"
+#include "column/domain_narrow.h"
 #include "column/label_domain.h"
 #include "column/reader.h"
 #include "protect/population.h"
@@ -284,6 +285,25 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 }
 
 /*
+ * Raise if no feature can have a value that the model knows: it would decide
+ * alike on all rows, and be charged for it.
+ */
+static void
+check_common(const DpermSource *source, DpermColumn **features)
+{
+	for (int i = 0; i < source->block_count; i++)
+		if (!features[i]->known ||
+			!dperm_domain_narrow_disjoint(&source->blocks[i], &features[i]->block))
+			return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the features of relation \"%s\" have no values that the model knows",
+					get_rel_name(source->relation)),
+			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
+					 "the model.")));
+}
+
+/*
  * How each column is read: the words for the request, and the SQL expression.
  */
 static char **
@@ -498,7 +518,11 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
+	{
 		copy_blocks(source, features, names->blocks, names->block_count);
+		if (source->registration)
+			check_common(source, features);
+	}
 	else
 	{
 		make_blocks(source, features, feature_count, options);

@@ -9,7 +9,6 @@
 #include "utils/varlena.h"
 
 #include "base/message.h"
-#include "protect/locks.h"
 #include "query/source_notes.h"
 #include "relation/row_sources.h"
 
@@ -79,19 +78,13 @@ share_rows(Oid one, Oid other)
 		list_member_oid(dperm_row_sources_relations(other), one);
 }
 
-/*
- * Tell that a model is evaluated on rows that it was trained on. Anybody can
- * write the name that is in a model, so the relation does not stay locked.
- */
+/* Tell that a model is evaluated on rows that it was trained on. */
 void
 dperm_source_notes_training(const DpermSource *source, const DpermText *trained_on)
 {
-	ResourceOwner look = dperm_locks_look();
 	Oid			trained = trained_on->len > 0 ? relation_of_model(trained_on) : InvalidOid;
-	bool		shared = OidIsValid(trained) && share_rows(source->relation, trained);
 
-	dperm_locks_look_away(look);
-	if (!shared)
+	if (!OidIsValid(trained) || !share_rows(source->relation, trained))
 		return;
 	ereport(NOTICE,
 			(errmsg("the model was trained on rows of relation \"%s\"",

@@ -94,18 +94,18 @@ dperm_relation_owner(Oid relation)
 	return owner;
 }
 
-/* The rows of a plain table, by the catalog. */
+/* The rows of a plain table, by the catalog; -1 if it does not know. */
 int64
 dperm_relation_estimated_rows(Oid relation)
 {
 	HeapTuple	tuple = SearchSysCache1(RELOID, ObjectIdGetDatum(relation));
-	int64		rows = 0;
+	int64		rows = -1;
 
 	if (!HeapTupleIsValid(tuple))
-		return 0;
+		return rows;
 	if (((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
 		!((Form_pg_class) GETSTRUCT(tuple))->relhassubclass)
-		rows = (int64) Max(((Form_pg_class) GETSTRUCT(tuple))->reltuples, 0);
+		rows = (int64) ((Form_pg_class) GETSTRUCT(tuple))->reltuples;
 	ReleaseSysCache(tuple);
 	return rows;
 }

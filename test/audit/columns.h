@@ -1,6 +1,7 @@
 /*
- * columns.h: tables of columns for the inversion, and the law of the noise that belongs to them, from the tables of the
- * guarantee document and by trying all groups.
+ * columns.h: tables of columns for the inversion, and the law of the noise that
+ * belongs to them, from the tables of the guarantee document and by trying all
+ * groups.
  */
 #ifndef DPERM_TEST_COLUMNS_H
 #define DPERM_TEST_COLUMNS_H
@@ -95,7 +96,10 @@ make_plan(DpermNoiseLaw law, const Columns *c, Plan *plan)
 	return dperm_noise_plan(law, shapes, dperm_shape_list(&c->encoder, false, shapes), &arena);
 }
 
-/* The shapes that the guarantee promises: by kind of column, radius 1/sqrt(blocks and intercept); returns how many. */
+/*
+ * The shapes that the guarantee promises: by kind of column, radius
+ * 1/sqrt(blocks and intercept); returns how many.
+ */
 static inline int
 make_shapes(const Columns *c, DpermShape *shapes)
 {

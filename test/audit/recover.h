@@ -1,5 +1,6 @@
 /*
- * recover.h: training many times, and recovering the noise from what was released.
+ * recover.h: training many times, and recovering the noise from what was
+ * released.
  */
 #ifndef DPERM_TEST_RECOVER_H
 #define DPERM_TEST_RECOVER_H
@@ -48,7 +49,10 @@ curvature_of(DpermLoss loss)
 	return loss.kind == DPERM_LOSS_LOGISTIC ? 0.25 : loss.kind == DPERM_LOSS_HUBER ? 1 / (2 * loss.h) : 3 / (4 * loss.h);
 }
 
-/* The scale of noise for a share of epsilon, when rows that differ are reach apart at most. */
+/*
+ * The scale of noise for a share of epsilon, when rows that differ are reach
+ * apart at most.
+ */
 static inline double
 expected_scale(const Case *c, double epsilon, double reach)
 {
@@ -59,7 +63,7 @@ expected_scale(const Case *c, double epsilon, double reach)
 				  (c->unit == DPERM_UNIT_PERSON || c->neighbours == DPERM_NEIGHBOURS_REPLACE));
 }
 
-/* Lambda and the scale of the noise, as the guarantee document has them. */
+/* Lambda and the scale of the noise, as in the guarantee document. */
 static inline void
 expected_law(const Case *c, double *lambda, double *scale)
 {
@@ -90,7 +94,7 @@ expected_law(const Case *c, double *lambda, double *scale)
 	}
 }
 
-/* Rows of persons: one to five of each, which weigh 1 together. */
+/* Rows of persons: one to five of each, whose weights add up to 1. */
 static inline void
 take_persons(Rows *rows)
 {
@@ -106,7 +110,7 @@ take_persons(Rows *rows)
 	}
 }
 
-/* Let a matrix have these weights. */
+/* Give a matrix these weights. */
 static inline void
 weigh(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chunk)
 {
@@ -150,7 +154,10 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 	return true;
 }
 
-/* The minimiser without noise: damped Newton steps in one dimension after the other. */
+/*
+ * The minimiser without noise: damped Newton steps in one dimension after the
+ * other.
+ */
 static inline void
 minimise(const Rows *rows, double lambda, double *f)
 {

@@ -1,6 +1,7 @@
 /*
- * sigma.h: how much Gaussian noise (epsilon, delta) asks for, from the definitions in the guarantee document, by plain
- * quadrature: what the library's bounds are compared with.
+ * sigma.h: how much Gaussian noise (epsilon, delta) requires, from the
+ * definitions in the guarantee document, by plain quadrature: what the
+ * library's bounds are compared with.
  */
 #ifndef DPERM_TEST_SIGMA_H
 #define DPERM_TEST_SIGMA_H
@@ -20,8 +21,9 @@ sigma_plain_delta(double mu, double epsilon)
 }
 
 /*
- * The least over p >= 0 of e^-p times the mean of max(0, max(0, Y) - epsilon + e^p - 1 - p), Y normal with variance mu^2 and mean
- * mu^2/2: persons, and a row that is replaced.
+ * The least over p >= 0 of e^-p times the mean of max(0, max(0, Y) - epsilon +
+ * e^p - 1 - p), Y normal with variance mu^2 and mean mu^2/2: persons, and a row
+ * that is replaced.
  */
 static inline double
 sigma_person_delta(double mu, double epsilon)

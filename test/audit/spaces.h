@@ -83,8 +83,9 @@ prepare_spaces(void)
 }
 
 /*
- * The library's row of some numbers: from -1 to 1 a value is within its domain, beyond it is not (a
- * category from 1.5 on); the sign of the last one is the label.
+ * The library's row of some numbers: from -1 to 1 a value is within its domain,
+ * beyond it is not (a category from 1.5 on); the sign of the last one is the
+ * label.
  */
 static inline void
 encode(const Space *s, const double *inputs, double *row)

@@ -7,7 +7,8 @@
 SET extra_float_digits = 0;
 SET client_min_messages = warning;
 
--- The formulas of the guarantee document: objective perturbation by the sharp analysis, where the slack may take a tenth, and output perturbation
+-- The formulas of the guarantee document: objective perturbation by the sharp
+-- analysis, where the slack may take a tenth, and output perturbation
 CREATE FUNCTION by_hand(n numeric, d numeric, e numeric, lambda numeric, method text, c numeric, start numeric)
 RETURNS TABLE (lambda_used float8, lambda_effective float8, slack float8, noise float8, release float8, noise_norm float8, weight_bound float8) LANGUAGE plpgsql AS $$
 DECLARE
@@ -27,7 +28,8 @@ CREATE TABLE setups AS
   SELECT n, d, e, lambda, method, loss, h, CASE loss WHEN 'logistic' THEN 0.25 WHEN 'huber' THEN 1 / (2 * h) ELSE 3 / (4 * h) END AS c
   FROM (VALUES (100), (10000), (1000000)) a(n), (VALUES (2), (100)) b(d), (VALUES (0.1), (1), (5)) c(e), (VALUES (0.0001), (0.01), (3)) f(lambda),
        (VALUES ('objective'), ('output')) g(method), (VALUES ('logistic', 0.5), ('huber', 0.5), ('huber', 0.1), ('smooth_hinge', 0.25)) i(loss, h);
--- the loss of a row at zero weights, where training starts, is log 2, and 1 for the hinges; the noise of the release stage comes on top and is small
+-- the loss of a row at zero weights, where training starts, is log 2, and 1 for
+-- the hinges; the noise of the release stage comes on top and is small
 SELECT s.method, loss, count(*) AS setups, bool_and(abs(c.lambda_used / b.lambda_used - 1) < 1e-9) AS lambda_used, bool_and(abs(c.lambda_effective / b.lambda_effective - 1) < 1e-9) AS lambda_effective,
        bool_and(abs(c.epsilon_slack - b.slack) < 1e-9) AS slack, bool_and(abs(c.epsilon_noise - b.noise) < 1e-9) AS noise, bool_and(abs(c.epsilon_release - b.release) < 1e-9) AS release,
        bool_and(c.epsilon_slack + c.epsilon_noise + c.epsilon_release <= e::float8 * (1 + 2.3e-16::float8)) AS within_epsilon,
@@ -37,10 +39,13 @@ FROM setups s, dp_cost(n, d, e, lambda => lambda, method => s.method, loss => s.
      by_hand(n, d, e, lambda, s.method, s.c, CASE loss WHEN 'logistic' THEN ln(2::numeric) ELSE 1 END) b
 GROUP BY s.method, loss ORDER BY s.method, loss;
 
--- The criterion: the default is the lambda of least risk, in three digits, and there the slack takes what it needs. spread is the mean square of the noise at scale 1
+-- The criterion: the default is the lambda of least risk, in three digits, and
+-- there the slack takes what it needs. spread is the mean square of the noise
+-- at scale 1
 CREATE FUNCTION risk(lambda float8, n float8, spread float8, e float8, c float8) RETURNS float8 LANGUAGE sql AS
   'SELECT CASE WHEN l > 0 THEN 4 * spread / (2 * (l * n) ^ 2 * lambda) + lambda * 20 ^ 2 / 2 ELSE ''Infinity'' END FROM (SELECT 0.99 * e - ln((1 + c / (n * lambda))::numeric)::float8) s(l)';
--- the risk is convex, so it falls up to the least and rises from there; three digits are within half a percent
+-- the risk is convex, so it falls up to the least and rises from there; three
+-- digits are within half a percent
 CREATE FUNCTION is_best(lambda float8, n float8, spread float8, e float8, c float8) RETURNS boolean LANGUAGE sql AS
   'SELECT risk(lambda / 1.007, n, spread, e, c) > risk(lambda / 1.006, n, spread, e, c) AND risk(lambda * 1.007, n, spread, e, c) > risk(lambda * 1.006, n, spread, e, c)
      AND (SELECT min(risk(lambda * 10 ^ (k / 25.0), n, spread, e, c)) FROM generate_series(-100, 100) k WHERE k <> 0) > risk(lambda, n, spread, e, c)
@@ -48,13 +53,15 @@ CREATE FUNCTION is_best(lambda float8, n float8, spread float8, e float8, c floa
 SELECT loss, count(*) AS setups, bool_and(is_best(lambda_used, n, d * (d + 1), e, s.c)) AS least_risk, bool_and(abs(lambda_effective / lambda_used - 1) < 1e-9) AS not_raised,
        bool_and(abs(epsilon_slack - ln(1 + s.c / (n * lambda_used::numeric))) < 1e-9) AS slack, count(*) FILTER (WHERE epsilon_slack > 0.1 * e::float8) AS more_than_a_tenth
 FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) GROUP BY loss ORDER BY loss;
--- a lambda of the caller's is kept as far as the slack may take what it needs: a tenth, or what it takes at the default
+-- a lambda of the caller is kept as far as the slack may take what it needs: a
+-- tenth, or what it takes at the default
 SELECT count(*) AS setups, bool_and(abs(own.lambda_effective / greatest(lambda, s.c / (n * (exp(greatest(0.1 * e, ln(1 + s.c / (n * best.lambda_used::numeric)))) - 1)))::float8 - 1) < 1e-9) AS as_far,
        count(*) FILTER (WHERE own.lambda_effective > lambda) AS raised, count(*) FILTER (WHERE own.epsilon_slack > 0.1001 * e::float8) AS more_than_a_tenth
 FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) best, dp_cost(n, d, e, 'objective', lambda => lambda, loss => s.loss, h => s.h) own;
 -- the default of the paper's analysis
 SELECT n, d, e, abs(lambda_used * n * e / d - 0.1) < 1e-9 AS paper FROM (VALUES (100, 3, 1), (50000, 100, 0.1), (1000000, 10, 8)) v(n, d, e), dp_cost(n, d, e, analysis => 'paper');
--- that of output perturbation: the noise is the same in all directions, and meets the mean of the curvatures
+-- that of output perturbation: the noise is the same in all directions, and
+-- meets the mean of the curvatures
 CREATE FUNCTION output_risk(lambda float8, n float8, d float8, e float8, c float8) RETURNS float8 LANGUAGE sql AS
   'SELECT (2 / (n * lambda * 0.99 * e)) ^ 2 * d * (d + 1) * (lambda + c / d) / 2 + lambda * 20 ^ 2 / 2';
 SELECT loss, count(*) AS setups, bool_and((SELECT min(output_risk(lambda_used * 10 ^ (k / 25.0), n, d, e, s.c)) FROM generate_series(-100, 100) k WHERE k <> 0) > output_risk(lambda_used, n, d, e, s.c)) AS least_risk,
@@ -70,25 +77,28 @@ SELECT noise, lambda_used, lambda_effective, epsilon_slack, epsilon_noise, epsil
 SELECT e, round(lambda_effective::numeric, 9) AS lambda, round(epsilon_slack::numeric, 6) AS slack, round(epsilon_noise::numeric, 6) AS noise
 FROM (VALUES (0.01), (0.1), (1)) v(e), dp_cost(10000, 10, e, lambda => 0.001, analysis => 'paper') ORDER BY e;
 
--- The impossible: 200 rows, 500 dimensions, epsilon 0.01
+-- Impossible: 200 rows, 500 dimensions, epsilon 0.01
 SELECT noise_share > 100 AS all_noise, rows_needed BETWEEN 1000000 AND 100000000 AS millions FROM dp_cost(200, 500, 0.01);
--- and what is easy
+-- and easy
 SELECT noise_share < 0.5 AS useful, rows_needed BETWEEN 2 AND 100000 AS fewer FROM dp_cost(100000, 10, 1);
 -- rows_needed is where the share falls to a half
 SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
 FROM (VALUES (10, 1, NULL), (500, 0.01, NULL), (3, 10, NULL), (20, 0.5, 0.01), (20, 0.5, 1), (100, 2, 0.0001)) v(d, e, lambda), (VALUES ('objective'), ('output')) m(method),
      dp_cost(1000, d, e, lambda => lambda, method => m.method) c, dp_cost(c.rows_needed, d, e, lambda => lambda, method => m.method) here, dp_cost(c.rows_needed - 1, d, e, lambda => lambda, method => m.method) before;
--- more rows, less dimensions, more epsilon: less noise
+-- more rows, fewer dimensions, more epsilon: less noise
 SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_with_rows, bool_and(b.noise_share >= a.noise_share) AS more_with_dimensions, bool_and(e.noise_share <= a.noise_share) AS fewer_with_epsilon
 FROM generate_series(1, 8) i, dp_cost((10 ^ i)::bigint, 10, 1) a, dp_cost(2 * (10 ^ i)::bigint, 10, 1) c, dp_cost((10 ^ i)::bigint, 20, 1) b, dp_cost((10 ^ i)::bigint, 10, 2) e;
 
--- With a source: the noise in the shape of its columns, and the ball to compare with
+-- With a source: the noise in the shape of its columns, and the ball to compare
+-- with
 CREATE TABLE patients (sick boolean, age int CHECK (age BETWEEN 0 AND 120), bmi float8 CHECK (bmi BETWEEN 10 AND 60), ward text CHECK (ward IN ('north', 'south', 'east', 'west', 'tower')),
   smoker boolean, x float8[] CHECK (cardinality(x) = 3), notes text);
 -- shapes: dimension and mean square of each; groups: the group of each
 CREATE FUNCTION spread(shapes float8[], VARIADIC groups int[]) RETURNS float8 LANGUAGE sql AS
   'SELECT sum(root) ^ 3 FROM (SELECT ((sum(shapes[i][1]) + 1) * (sum(shapes[i][1]) + 2) * sum(shapes[i][2])) ^ (1 / 3.0) FROM unnest(groups) WITH ORDINALITY g(g, i) GROUP BY g) s(root)';
--- the mean square of an interval of radius t is t^2/3, of a category of k values 2k t^2/((k + 1)(k + 2)), of a disc t^2/2, of a ball of dimension k it is k t^2/(k + 2)
+-- the mean square of an interval of radius t is t^2/3, of a category of k
+-- values 2k t^2/((k + 1)(k + 2)), of a disc t^2/2, of a ball of dimension k it
+-- is k t^2/(k + 2)
 CREATE TABLE shapes AS SELECT * FROM (VALUES
   ('numbers', 4, $$'{age,bmi,smoker}'$$, '', spread(ARRAY[[4, 4 / 12.0]], 1)),
   ('number alone', 1, $$'age'$$, 'intercept => false', 2),
@@ -109,7 +119,8 @@ FROM shapes, costs(features, options), LATERAL (SELECT CASE noise WHEN 'shaped' 
 -- the ball is that of the dimension
 SELECT to_jsonb(c) - '{chosen,risk,budget,epsilon_charged,delta_charged,epsilon_left,epsilon_left_after,calls_left}'::text[] = to_jsonb(dp_cost(1000, 12, 0.5, 'objective')) AS of_dimension
 FROM dp_cost('patients', 'sick', NULL, 0.5, 1000) c WHERE method = 'objective' AND noise = 'ball';
--- Each way that could be taken has a row, the one of least risk is the first, and no two look alike: a row is what comes first if it is asked for
+-- Each way that could be taken has a row, the one of least risk is the first,
+-- and no two look alike: a row is what comes first if it is asked for
 CREATE FUNCTION ways(arguments text) RETURNS TABLE (place bigint, chosen boolean, method text, noise text, delta float8, noise_norm float8, rows_needed bigint, risk float8) LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT row_number() OVER (), c.chosen, c.method, c.noise, c.delta, c.noise_norm, c.rows_needed, c.risk FROM dp_cost(''patients'', ''sick'', NULL, 0.5, 1000%s) c', arguments);
@@ -152,7 +163,7 @@ ROLLBACK;
 CREATE TABLE no_patients (LIKE patients INCLUDING ALL);
 SELECT (SELECT array_agg(c) FROM dp_cost('patients', 'sick', NULL, 1, 1000) c) = (SELECT array_agg(c) FROM dp_cost('no_patients', 'sick', NULL, 1, 1000) c) AS same;
 
--- What it says is what a model gets, with the same arguments
+-- It returns what a model gets, with the same arguments
 CREATE FUNCTION told(learner text, arguments text, by_dimension text DEFAULT NULL)
 RETURNS TABLE (shape text, lambda boolean, effective boolean, slack boolean, noise boolean, release boolean, scale boolean) LANGUAGE plpgsql AS $$
 DECLARE

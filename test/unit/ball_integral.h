@@ -1,6 +1,7 @@
 /*
- * ball_integral.h: the Renyi divergence of noise of density proportional to exp(-|b|) between two centres, by its integral over the norm
- * r of the noise and the angle between noise and shift.
+ * ball_integral.h: the Renyi divergence of noise of density proportional to
+ * exp(-|b|) between two centres, by its integral over the norm r of the noise
+ * and the angle between noise and shift.
  */
 #ifndef DPERM_TEST_BALL_INTEGRAL_H
 #define DPERM_TEST_BALL_INTEGRAL_H
@@ -10,7 +11,10 @@
 #define BALL_NORMS 400
 #define BALL_ANGLES 200
 
-/* The mean over angles of e^(above loss) less 1, at a norm: the trapezoidal rule, for which the integrand is periodic. */
+/*
+ * The mean over angles of e^(above loss) less 1, at a norm: by the trapezoidal
+ * rule, since the integrand is periodic.
+ */
 static inline double
 ball_angles(double r, double shift, int dim, double above)
 {

@@ -1,5 +1,5 @@
 /*
- * sample_encoder.h: valid encoders and rows for them, hostile ones included.
+ * sample_encoder.h: valid encoders and rows for them, including hostile ones.
  */
 #ifndef DPERM_SAMPLE_ENCODER_H
 #define DPERM_SAMPLE_ENCODER_H
@@ -35,7 +35,10 @@ typedef struct SampleRow
 	double		vectors[SAMPLE_BLOCKS][SAMPLE_COUNT];
 } SampleRow;
 
-/* An arena of size bytes that ends where its memory does and begins no better aligned than 8. */
+/*
+ * An arena of size bytes that ends where its memory ends and is aligned to 8
+ * bytes only.
+ */
 static inline DpermArena
 sample_arena(void **memory, size_t size)
 {
@@ -73,7 +76,10 @@ sample_positive(TestRandom *state)
 	return (0.1 + test_uniform(state)) * pow(10.0, test_below(state, 40) - 20);
 }
 
-/* A text unlike those of other numbers: bytes that need escapes, then the number. */
+/*
+ * A text that is different for each number: bytes that need escapes, then the
+ * number.
+ */
 static inline DpermText
 sample_text(TestRandom *state, int number, char *room)
 {
@@ -113,7 +119,10 @@ sample_bounds(TestRandom *state, DpermBlock *block)
 	} while (!(block->low / 2 < block->high / 2));
 }
 
-/* The ranges of a box: one for all coordinates, or different ones, of which the first two may be the same. */
+/*
+ * The ranges of a box: one for all coordinates, or different ones, of which the
+ * first two may be the same.
+ */
 static inline void
 sample_ranges(TestRandom *state, DpermBlock *block, double *room)
 {
@@ -172,7 +181,10 @@ sample_block(TestRandom *state, SampleEncoder *room, int i)
 	}
 }
 
-/* A valid encoder; a quarter of them is a vector that is no column, a third has a kernel. */
+/*
+ * A valid encoder; a quarter of them are a vector without a column, a third
+ * have a kernel.
+ */
 static inline const DpermEncoder *
 sample_encoder(TestRandom *state, SampleEncoder *room)
 {
@@ -236,7 +248,10 @@ same_encoder(const DpermEncoder *a, const DpermEncoder *b)
 	return same;
 }
 
-/* A number that a column may hold: within its bounds, at them, or anything at all. */
+/*
+ * A number that a column may hold: within its bounds, at them, or anything at
+ * all.
+ */
 static inline double
 sample_number(TestRandom *state, const DpermBlock *block)
 {
@@ -255,7 +270,7 @@ sample_number(TestRandom *state, const DpermBlock *block)
 	}
 }
 
-/* A vector: near its bound or bounds, of any bits, or not of numbers. */
+/* A vector: near its bound or bounds, of arbitrary bits, or with NaN. */
 static inline void
 sample_vector(TestRandom *state, const DpermBlock *block, double *out)
 {
@@ -268,7 +283,7 @@ sample_vector(TestRandom *state, const DpermBlock *block, double *out)
 			DpermBlock	number = {.low = dperm_encoder_box_low(block, k),
 				.high = dperm_encoder_box_high(block, k)};
 
-			/* often at the bounds, where the block is at its longest */
+			/* often at the bounds, where the norm of the block is largest */
 			out[k] = how == 0 ? (test_below(state, 2) ? number.low : number.high) :
 				sample_number(state, &number);
 		}

@@ -1,5 +1,6 @@
 /*
- * The Renyi divergence of noise in the ball: never below the integral itself, and close to it where it matters.
+ * The Renyi divergence of noise in the ball: never below the integral itself,
+ * and close to it where it matters.
  */
 #include "core/privacy/ball_divergence.h"
 
@@ -31,7 +32,10 @@ TEST(known_integrals)
 	}
 }
 
-/* From seven weights on, at the orders and epsilons of small calls, it is some percent above the integral, about order shift^2/(2 dim). */
+/*
+ * From seven weights on, at the orders and epsilons of small calls, it is some
+ * percent above the integral, about order shift^2/(2 dim).
+ */
 TEST(close_to_the_integral)
 {
 	static const double orders[] = {5, 9.058, 23.067};
@@ -50,7 +54,7 @@ TEST(close_to_the_integral)
 			}
 }
 
-/* It grows with the shift and falls with the number of weights, but for the cells that it is made of. Beyond reach it says nothing. */
+/* It grows with the shift. Beyond its reach it says nothing. */
 TEST(grows_with_the_shift)
 {
 	for (int dim = 2; dim <= 5000; dim = dim * 3 / 2)

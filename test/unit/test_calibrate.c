@@ -1,6 +1,6 @@
 /*
- * test_calibrate.c: every constant of the mechanism, recomputed from the formulas of the
- * design in long double, and never on the wrong side of them.
+ * test_calibrate.c: every constant of the mechanism, recomputed in long double
+ * from the formulas of the design. None is on the wrong side of its formula.
  */
 #include "unit/test.h"
 
@@ -15,7 +15,7 @@
 #include "unit/goodness.h"
 #include "unit/hockey.h"
 
-/* The constants that the formulas give. */
+/* The constants by the formulas. */
 typedef struct Expected
 {
 	long double lambda;
@@ -36,7 +36,7 @@ curvature(DpermLoss loss)
 	return 0.25L;
 }
 
-/* One row against another, or against none. */
+/* A row that is replaced, or removed. */
 static long double
 apart(const DpermSetup *s)
 {
@@ -89,14 +89,14 @@ expect(const DpermSetup *s)
 	return e;
 }
 
-/* |a - b| within a share of b, for long doubles. */
+/* Is |a - b| within a fraction of b, for long doubles? */
 static bool
 close_to(double a, long double b, long double share)
 {
 	return fabsl(a - b) <= share * fabsl(b);
 }
 
-/* A number between 10^low and 10^high, evenly over the powers. */
+/* A number between 10^low and 10^high, log-uniform. */
 static double
 power_between(TestRandom *state, double low, double high)
 {
@@ -122,7 +122,7 @@ any_setup(TestRandom *state)
 	return s;
 }
 
-/* A plain setup that tests vary. */
+/* A plain setup, which tests vary. */
 static DpermSetup
 plain_setup(void)
 {
@@ -130,7 +130,7 @@ plain_setup(void)
 		.rows = 1000, .dim = 10, .slack = 0.1};
 }
 
-/* Calibrate what has to be good. */
+/* Calibrate a setup that has to be accepted. */
 static DpermCalibration
 calibrated(const DpermSetup *s)
 {
@@ -153,7 +153,10 @@ sane(const DpermCalibration *c)
 		isfinite(c->weight_bound) && isfinite(c->residual) && isfinite(c->grid);
 }
 
-/* The solver's bounds and the release stage of a calibration, from first principles. */
+/*
+ * The solver's bounds and the release stage of a calibration, from first
+ * principles.
+ */
 static void
 check_release(const DpermSetup *s, const DpermCalibration *out)
 {
@@ -174,13 +177,13 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	long double steps;
 	int			exponent;
 
-	/* no minimiser is longer, and the bound is not wasteful */
+	/* no minimiser has a larger norm, and the bound is not wasteful */
 	CHECK(out->weight_bound >= longest * 1.001L);
 	CHECK(out->weight_bound <= longest * 1.02L);
 
 	/*
-	 * The least that dot products (a quarter of dim roundings), slopes, sums of 96 terms and the two
-	 * additions of the solver can cost.
+	 * The least that dot products (a quarter of dim roundings), slopes, sums of
+	 * 96 terms and the two additions of the solver can cost.
 	 */
 	for (int k = 0; k < 2; k++)
 	{
@@ -191,7 +194,10 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 		CHECK(out->rounding[0] + out->rounding[1] * norm <= 10 * rounding + 20 * unit * c * (1 + norm));
 	}
 
-	/* what is accepted: a hundredth of the main noise, and within reach of the slowest way */
+	/*
+	 * the bound that is accepted: a hundredth of the main noise, and within
+	 * reach of the slowest method
+	 */
 	CHECK(out->gradient_bound >= fminl(1e-10L, 6e-5L / n) * 0.999999L);
 	CHECK(out->gradient_bound <= fmaxl(fminl(1e-10L, 6e-5L / n) * 1.000001L,
 									   4.0001L * dperm_descent_reach(s->dim, out->lambda, (double) c, s->rows,
@@ -205,7 +211,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	CHECK(out->residual >= rho);
 	CHECK(out->residual <= rho * 10 + 2 * s->dim * DBL_EPSILON * tail / (tilted ? n * lambda : 1));
 
-	/* the slowest way: sqrt(c/lambda) times a logarithm */
+	/* the slowest method: sqrt(c/lambda) times a logarithm */
 	CHECK(out->descent_steps >= sqrtl(c / lambda) * 10);
 	CHECK(out->descent_steps <= 2 + sqrtl((c + lambda) / lambda) * 400);
 
@@ -298,7 +304,10 @@ any_noise(TestRandom *state, int dim)
 	return &noise;
 }
 
-/* The same with noise in shapes: the scale and the shares of epsilon are those of the ball, the bounds are not. */
+/*
+ * The same with noise in shapes: the scale and the shares of epsilon are those
+ * of the ball; the bounds are not.
+ */
 TEST(follows_the_formulas_in_shapes)
 {
 	TestRandom	state = 17;
@@ -360,7 +369,10 @@ TEST(follows_the_paper_across_its_jump)
 	}
 }
 
-/* Numbers worked out by hand, so that a mistake shared with the formulas above shows. */
+/*
+ * Numbers computed by hand, to detect a mistake that is also in the formulas
+ * above.
+ */
 TEST(gives_known_numbers)
 {
 	DpermSetup	s = plain_setup();
@@ -403,7 +415,7 @@ TEST(is_monotone)
 		DpermCalibration a = calibrated(&s);
 		DpermCalibration b;
 
-		/* a larger epsilon never brings more noise (the paper's rule jumps) */
+		/* a larger epsilon never means more noise (the paper's rule jumps) */
 		more.epsilon = fmin(1.5 * s.epsilon, DPERM_EPSILON_MAX);
 		if (s.method == DPERM_METHOD_OUTPUT || s.analysis == DPERM_ANALYSIS_SHARP)
 		{
@@ -424,7 +436,7 @@ TEST(is_monotone)
 				  s.method == DPERM_METHOD_OUTPUT || b.lambda < a.lambda);
 		}
 
-		/* the dimension changes no share of epsilon */
+		/* the shares of epsilon do not depend on the dimension */
 		more = s;
 		more.dim = s.dim < DPERM_DIM_MAX ? s.dim + 1 : 1;
 		b = calibrated(&more);
@@ -435,7 +447,7 @@ TEST(is_monotone)
 	}
 }
 
-/* The tail bound: 2^-65, and no more generous than a small factor. */
+/* The tail bound: 2^-65, and too large by a small factor at most. */
 TEST(bounds_the_tail_of_the_noise)
 {
 	for (int dim = 1; dim <= DPERM_DIM_MAX; dim += 1 + dim / 7)
@@ -482,7 +494,7 @@ TEST(has_a_plain_default)
 	CHECK(dperm_calibrate_default_lambda(&s) == DPERM_LAMBDA_MAX);
 }
 
-/* Pure noise: what is left of it when rows are removed is a half, and nothing else changes. */
+/* Pure noise: half as much when rows are removed, and nothing else changes. */
 TEST(removing_needs_half_the_noise)
 {
 	TestRandom	state = 37;
@@ -504,7 +516,10 @@ TEST(removing_needs_half_the_noise)
 	}
 }
 
-/* With delta: what an adversary can learn, from first principles, is within it, and the noise is not twice what it needs. */
+/*
+ * With delta: what an adversary can learn, from first principles, is within it,
+ * and the noise is less than twice what is needed.
+ */
 TEST(gaussian_noise_is_enough)
 {
 	TestRandom	state = 41;
@@ -522,13 +537,16 @@ TEST(gaussian_noise_is_enough)
 		out = calibrated(&s);
 		CHECK(sane(&out) && out.claim.delta == s.delta);
 
-		/* what is left of epsilon, once the Jacobian and the release are paid for; of delta the tail takes its part */
+		/*
+		 * what is left of epsilon once the Jacobian and the release are paid
+		 * for; the tail takes its part of delta
+		 */
 		ratio = s.method == DPERM_METHOD_OUTPUT ? 0 : (double) (curvature(s.loss) / (s.rows * (long double) out.lambda));
 		epsilon = s.epsilon - log1p(ratio) - out.claim.shares[DPERM_SHARE_RELEASE];
 		CHECK(epsilon > 0 && out.claim.shares[DPERM_SHARE_NOISE] <= epsilon * (1 + 1e-12));
 		if (s.method == DPERM_METHOD_OBJECTIVE && s.neighbours == DPERM_NEIGHBOURS_REPLACE)
 		{
-			/* test_person has what that is compared with */
+			/* test_person has the bound to compare with */
 			CHECK(dperm_gaussian_average_delta(2 / out.noise_scale, epsilon) + 0x1p-65 <= s.delta * (1 + 1e-9));
 			CHECK(dperm_gaussian_average_delta(2 / out.noise_scale * 1.001, epsilon) > s.delta * (1 - 1e-3) - 0x1p-63);
 			CHECK(hockey_closed(2 / (long double) out.noise_scale, epsilon) <= s.delta);
@@ -545,7 +563,10 @@ TEST(gaussian_noise_is_enough)
 	}
 }
 
-/* The proxy of the excess risk, as the design has it: over the share q of the noise, with lambda by q. */
+/*
+ * The proxy of the excess risk, as in the design: as a function of the share q
+ * of the noise, which determines lambda.
+ */
 static long double
 design_risk(const DpermSetup *s, long double spread, long double q)
 {
@@ -557,7 +578,10 @@ design_risk(const DpermSetup *s, long double spread, long double q)
 	return spread / (2 * (q * eps * n) * (q * eps * n) * lambda) + lambda * 200;
 }
 
-/* The default has the least risk of all, found by trying shares, but for its three digits. */
+/*
+ * The default has the least risk of all shares that are tried, except for its
+ * three digits.
+ */
 TEST(chooses_lambda_by_the_criterion)
 {
 	TestRandom	state = 29;
@@ -586,7 +610,10 @@ TEST(chooses_lambda_by_the_criterion)
 		found = design_risk(&s, spread, 1 - log1pl(curvature(s.loss) / (s.rows * (long double) s.lambda)) / (0.99L * s.epsilon));
 		CHECK(found <= best * 1.001L);
 
-		/* and is taken as it is, with the slack that it needs, where rounding is paid for */
+		/*
+		 * and is used as it is, with the slack that it needs, where rounding is
+		 * paid for
+		 */
 		s.noise = NULL;
 		s.lambda = dperm_calibrate_default_lambda(&s);
 		out = calibrated(&s);
@@ -595,7 +622,10 @@ TEST(chooses_lambda_by_the_criterion)
 	}
 }
 
-/* A lambda of the caller's is raised only where the slack would take more than a tenth, or than the criterion gives it. */
+/*
+ * A lambda that the caller specifies is raised only where the slack would take
+ * more than a tenth of epsilon, or more than the criterion gives it.
+ */
 TEST(keeps_lambda_where_it_can)
 {
 	TestRandom	state = 31;

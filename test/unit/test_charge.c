@@ -1,4 +1,7 @@
-/* What a call takes from a budget, whatever the number of rows: never less than what the training then releases, and not much more. */
+/*
+ * What a call takes from a budget, whatever the number of rows: never less than
+ * the cost of what the training then releases, and not much more.
+ */
 #include "core/mechanism/charge.h"
 
 #include <stdlib.h>
@@ -9,7 +12,10 @@
 #include "core/privacy/composition.h"
 #include "unit/test.h"
 
-/* The divergence of what a training releases, by its calibration; as model_release.c has it for a model. */
+/*
+ * The divergence of what a training releases, from its calibration;
+ * model_release.c does the same for a model.
+ */
 static double
 released(const DpermSetup *setup, double order)
 {
@@ -35,7 +41,7 @@ released(const DpermSetup *setup, double order)
 	return dperm_composition_curve(&release, order);
 }
 
-/* A setup with so many rows, at the default lambda times a factor. */
+/* A setup with that many rows, at the default lambda times a factor. */
 static DpermSetup
 setup_of(const DpermSpend *spend, DpermMethod method, double rows, double factor)
 {
@@ -86,12 +92,15 @@ TEST(covers_any_number_of_rows)
 						most = fmax(most, here);
 					}
 
-				/* a slack without a limit is charged as the largest would be */
+				/* a slack without a limit is charged as the largest slack */
 				CHECK(most > (spend.slack > 0 || output ? 0.9 : 0.1) * charged);
 			}
 }
 
-/* Orders of tiny budgets are large, and divergences at them huge: no call of a large epsilon must cost little. */
+/*
+ * Tiny budgets have large orders, where divergences are huge: no call with a
+ * large epsilon must cost little.
+ */
 TEST(never_wraps_around)
 {
 	DpermFilter filter = {.epsilon = dperm_amount_down(1e-4, 12), .delta = dperm_amount_down(1e-9, 24), .order = dperm_filter_order(1e-4, 1e-9)};
@@ -122,7 +131,7 @@ TEST(never_wraps_around)
 	}
 }
 
-/* A curve grows with both of its parameters: what the cells rely on. */
+/* A curve grows with both of its parameters: the cells rely on that. */
 TEST(curves_grow)
 {
 	srand(11);
@@ -141,7 +150,7 @@ TEST(curves_grow)
 	}
 }
 
-/* What is known decides what is spent. */
+/* What is known of a call decides what it spends. */
 TEST(spends_by_what_is_known)
 {
 	DpermSpend	spend = {.epsilon = 0.5};
@@ -176,7 +185,7 @@ TEST(spends_by_what_is_known)
 	both = dperm_charge_of(&spend, order);
 	CHECK(dperm_amount_compare(both.divergence, gaussian.divergence) >= 0);
 
-	/* nothing said is nothing known */
+	/* nothing specified: nothing known */
 	spend.output = spend.objective = false;
 	sums = dperm_charge_of(&spend, order);
 	CHECK(dperm_amount_double(sums.direct) == 1e-6);
@@ -196,7 +205,10 @@ calls(double epsilon, double delta, const DpermSpend *spend)
 	return count;
 }
 
-/* Small calls of a large budget, by all relations and units: of the method that the program chooses, and of a given one. */
+/*
+ * Small calls of a large budget, by all relations and units: of the method that
+ * the program chooses, and of a given one.
+ */
 TEST(budgets_last)
 {
 	for (int relation = 0; relation < 4; relation++)
@@ -218,7 +230,10 @@ TEST(budgets_last)
 	}
 }
 
-/* Pure output perturbation: the more weights, the less it takes; nothing is known of other pure calls. */
+/*
+ * Pure output perturbation: the more weights, the less it takes; nothing is
+ * known of other pure calls.
+ */
 TEST(ball_noise_takes_less)
 {
 	DpermSpend	spend = {.epsilon = 0.1, .output = true, .dim = 1};

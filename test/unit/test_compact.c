@@ -1,6 +1,7 @@
 /*
- * test_compact.c: rows in their compact form: how far off they are, that nothing else is written or read, and passes over
- * them against passes over what they stand for.
+ * test_compact.c: rows in their compact form: their error, that no other memory
+ * is written or read, and passes over them against passes over the vectors they
+ * stand for.
  */
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
@@ -20,7 +21,10 @@ static double vectors[ROWS_MAX * DIM_MAX];
 static double weights[DIM_MAX];
 static double *plain_room;
 
-/* Numbers within half a unit, codes as they were; the padding is zero, and a row ends where it says. */
+/*
+ * Numbers within half a unit, codes as they were; the padding is zero, and a
+ * row ends where it says.
+ */
 TEST(keeps_rows_within_half_a_unit)
 {
 	TestRandom	state = 111;
@@ -61,7 +65,10 @@ TEST(keeps_rows_within_half_a_unit)
 	}
 }
 
-/* Means over rows in their compact form, against those over the vectors they stand for. */
+/*
+ * Means over rows in their compact form, against those over the vectors they
+ * stand for.
+ */
 TEST(passes_over_compact_rows)
 {
 	TestRandom	state = 112;
@@ -106,7 +113,10 @@ TEST(passes_over_compact_rows)
 			bool		hessian = way % 2;
 			double		slack = near;
 
-			/* rooms of the size that is asked for, so that the sanitizer sees every step beyond */
+			/*
+			 * memory of the size that is asked for, so that the sanitizer
+			 * catches every access beyond it
+			 */
 			matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, hessian));
 			matrix.single = way >= 2;
 			if (matrix.single && !hessian)

@@ -1,6 +1,6 @@
 /*
- * test_layout.c: rows as they lie in memory, and kernels by block, against the encoder's plain
- * vector of each row.
+ * test_layout.c: rows as they are laid out in memory, and kernels by block,
+ * against the encoder's plain vector of each row.
  */
 #include "unit/coded.h"
 
@@ -31,7 +31,10 @@ encode_plainly(const DpermEncoder *enc, const DpermValue *values, int sign)
 		dperm_encoder_encode(enc, frequencies, values, sign, plain, linear);
 }
 
-/* What a layout says of itself: its parts fit together, and its order is one of the model's. */
+/*
+ * The parts of a layout fit together, and its order is a permutation of the
+ * model's.
+ */
 static void
 check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 {
@@ -64,7 +67,10 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 	}
 }
 
-/* Rows without a kernel: bit for bit what the encoder makes of them, in the order of the model. */
+/*
+ * Rows without a kernel: bit for bit the encoder's result, in the order of the
+ * model.
+ */
 TEST(lays_out_what_the_encoder_makes)
 {
 	TestRandom	state = 61;
@@ -88,7 +94,7 @@ TEST(lays_out_what_the_encoder_makes)
 		check_layout(&feed.layout, enc);
 		coded += feed.layout.codes;
 
-		/* memory that is full of something else and ends where the row does */
+		/* memory with other content that ends where the row ends */
 		words = malloc(sizeof(double) * feed.layout.words);
 		memset(words, 0x5a, sizeof(double) * feed.layout.words);
 		sample_row(&state, enc, &row);
@@ -114,7 +120,10 @@ TEST(lays_out_what_the_encoder_makes)
 	CHECK(coded > 15000);
 }
 
-/* A row says the same whichever of its values a reader left over from the row before. */
+/*
+ * A row is the same whichever of its values a reader left over from the
+ * previous row.
+ */
 TEST(forgets_the_row_before)
 {
 	TestRandom	state = 62;
@@ -138,7 +147,10 @@ TEST(forgets_the_row_before)
 	}
 }
 
-/* How far two ways of computing a feature may be apart: the rounding of its angle. */
+/*
+ * How much two ways of computing a feature may differ: the rounding of its
+ * angle.
+ */
 static double
 feature_slack(const DpermEncoder *enc, const double *inputs, int feature)
 {
@@ -151,7 +163,9 @@ feature_slack(const DpermEncoder *enc, const double *inputs, int feature)
 	return 4 * DBL_EPSILON * (1 + dim * sum);
 }
 
-/* Kernels: rows that wait and are mapped together, against one at a time. */
+/*
+ * Kernels: rows that are collected and mapped together, against one at a time.
+ */
 TEST(maps_kernels_by_block)
 {
 	TestRandom	state = 63;
@@ -177,7 +191,7 @@ TEST(maps_kernels_by_block)
 		CHECK(dperm_feed_waits(&feed));
 		check_layout(&feed.layout, enc);
 
-		/* twice, so that rows wait where others did */
+		/* twice, so that rows are collected where others were */
 		for (int turn = 0; turn < 2; turn++)
 		{
 			const double *mapped;
@@ -209,7 +223,10 @@ TEST(maps_kernels_by_block)
 	}
 }
 
-/* A row has the same features in whatever company, and wherever in it: the guarantee asks for that. */
+/*
+ * A row has the same features whatever the other rows of its group, and
+ * wherever it is among them: the guarantee requires that.
+ */
 TEST(rounds_a_row_alike_everywhere)
 {
 	TestRandom	state = 64;
