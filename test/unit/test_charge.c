@@ -230,6 +230,26 @@ TEST(budgets_last)
 	}
 }
 
+/* The numbers of docs/reference.md, "How long a budget lasts". */
+TEST(the_table_in_the_reference)
+{
+	static const int counts[][2] = {{621, 73}, {771, 98}, {20, 4}, {3629, 475}, {903, 121}};
+	const DpermSpend spends[] = {
+		{.epsilon = 0.1, .delta = 1e-9, .output = true, .objective = true, .slack = DPERM_CHARGE_SLACK},
+		{.neighbours = DPERM_NEIGHBOURS_REMOVE, .epsilon = 0.1, .delta = 1e-9, .output = true, .objective = true,
+		 .slack = DPERM_CHARGE_SLACK},
+		{.epsilon = 0.5, .delta = 1e-8, .objective = true, .slack = DPERM_CHARGE_SLACK},
+		{.epsilon = 0.1, .output = true, .dim = 100},
+		{.epsilon = 0.02, .bound = true}
+	};
+
+	for (int i = 0; i < 5; i++)
+	{
+		CHECK(calls(3, 1e-6, &spends[i]) == counts[i][0]);
+		CHECK(calls(1, 1e-6, &spends[i]) == counts[i][1]);
+	}
+}
+
 /*
  * Pure output perturbation: the more weights, the less it takes; nothing is
  * known of other pure calls.
