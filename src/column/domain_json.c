@@ -301,6 +301,32 @@ read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
 }
 
 /*
+ * Raise an error unless the dimension is that of the ranges of a block, if each
+ * coordinate has one, and the declared one, if it is not 0; and unless the norm
+ * is valid.
+ */
+static void
+check_vector(DpermColumn *column, const DpermBlock *block, double dimension, int declared)
+{
+	bool		range = block->kind == DPERM_BLOCK_BOX;
+
+	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
+		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
+			   range ? box_example : example_of_kind(DPERM_BLOCK_VECTOR));
+	if (block->count > 0 && dimension != block->count)
+		refuse(column, psprintf("an object with as many ranges as its dimension: %g, "
+								"not %d", dimension, block->count),
+			   "{\"range\": [[0, 1], [-5, 5]]}");
+	if (declared > 0 && dimension != declared)
+		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
+			   psprintf("{\"dimension\": "
+						"%d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
+	if (!range && !(block->norm >= DPERM_NORM_MIN && block->norm <= DPERM_NORM_MAX))
+		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
+									  DPERM_NORM_MAX));
+}
+
+/*
  * {"dimension": 128, "norm": 1} or {"dimension": 8, "range": [0, 1]}; the
  * catalog may know the dimension already.
  */
@@ -346,20 +372,7 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 	}
 	if (keys != JsonContainerSize(object))
 		refuse_usual(column, must);
-	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
-		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
-			   range ? box_example : example_of_kind(DPERM_BLOCK_VECTOR));
-	if (block.count > 0 && dimension != block.count)
-		refuse(column, psprintf("an object with as many ranges as its dimension: %g, "
-								"not %d", dimension, block.count),
-			   "{\"range\": [[0, 1], [-5, 5]]}");
-	if (declared > 0 && dimension != declared)
-		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
-			   psprintf("{\"dimension\": "
-						"%d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
-	if (!range && !(block.norm >= DPERM_NORM_MIN && block.norm <= DPERM_NORM_MAX))
-		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
-									  DPERM_NORM_MAX));
+	check_vector(column, &block, dimension, declared);
 	block.count = (int) dimension;
 	dperm_encoder_box_settle(&block);
 	column->block = block;

@@ -18,7 +18,7 @@
 
 PG_FUNCTION_INFO_V1(dp_coefficients);
 
-/* A text datum of some bytes. */
+/* A text as a datum. */
 static Datum
 text_datum(const DpermText *text)
 {
@@ -29,10 +29,10 @@ text_datum(const DpermText *text)
 typedef struct Ranked
 {
 	int			coordinate;
-	bool		intercept;		/* comes last: it is no finding */
+	bool		intercept;		/* comes last */
 	double		weight;
 	double		noise;
-	double		strength;		/* the size of the weight; in deviations, if there is noise */
+	double		strength;		/* absolute weight; in standard deviations, if there is noise */
 } Ranked;
 
 /* For qsort: the weights that stand out most come first. */
@@ -78,7 +78,7 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 	if (at->intercept)
 		value = "intercept";
 	else if (at->kernel)
-		value = psprintf("kernel feature %d", at->within + 1);	/* it mixes all columns */
+		value = psprintf("kernel feature %d", at->within + 1);	/* it combines all columns */
 	else
 	{
 		nulls[1] = at->block->column.len == 0;

@@ -20,8 +20,8 @@
 PG_FUNCTION_INFO_V1(dp_domains);
 
 /*
- * The registration of a relation, if the caller may train on it: dp_protected
- * shows what it says.
+ * The registration of a relation, if the caller may train on it: then
+ * dp_protected shows it.
  */
 static const DpermRegistration *
 usable_registration(Oid relation)
@@ -57,7 +57,7 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 
 /*
  * dp_domains(relation regclass): what is known about each column that can be a
- * feature; of a protected relation, about those that are open to training.
+ * feature; for a protected relation, about those that are open to training.
  */
 Datum
 dp_domains(PG_FUNCTION_ARGS)

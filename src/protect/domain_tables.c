@@ -1,8 +1,8 @@
 /*
  * domain_tables.c: domains that are lists of values in public tables.
  *
- * They are read once, when they are declared, so that a domain is a list of
- * values from there on: in a registration, in a call, in a model.
+ * The values are read once, when the domain is declared. From then on it is a
+ * list of values: in a registration, in a call, in a model.
  */
 #include "postgres.h"
 
@@ -26,7 +26,7 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
-/* A string of JSON. */
+/* A JSON string. */
 static JsonbValue
 string_value(char *text)
 {
@@ -51,14 +51,18 @@ name_in(JsonbContainer *domain, const char *key, const char *column)
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
-/* Whatever goes wrong in looking it up, the hint is about the domain. */
+/*
+ * Whatever goes wrong when the table is looked up, the hint is about the
+ * domain.
+ */
 static void
 table_hint(void *arg)
 {
-	errhint("The domain of column \"%s\" names a table, written as in FROM.", (const char *) arg);
+	errhint("The domain of column \"%s\" must name a table, written as in FROM.",
+			(const char *) arg);
 }
 
-/* Raise for rows that are not public. */
+/* Raise an error for rows that are not public. */
 static void
 check_public(Oid table, Oid source, const char *column)
 {
@@ -86,9 +90,10 @@ check_public(Oid table, Oid source, const char *column)
 }
 
 /*
- * Raise for anything but a table or a materialized view, with children of the
- * same owner. Whoever owns a relation has code that reading it runs: a policy,
- * a foreign server, or an index. So it is read with the rights of its owner.
+ * Raise an error unless a relation is a table or a materialized view, with
+ * children of the same owner. Reading a relation can run code of its owner: in
+ * a policy, a foreign server, or an index. So it is read with the rights of its
+ * owner.
  */
 static void
 check_children(Oid table, const char *name)
@@ -104,18 +109,18 @@ check_children(Oid table, const char *name)
 		if (dperm_relation_owner(relation) != owner)
 			ereport(ERROR,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("a child of \"%s\" belongs to another role", name)));
+					 errmsg("a child of relation \"%s\" belongs to another role", name)));
 		if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
 			 kind != RELKIND_MATVIEW) ||
 			dperm_row_sources_has_policies(relation))
 			ereport(ERROR,
 					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not a table or materialized view without row security",
-							name)));
+					 errmsg("relation \"%s\" is not a table or materialized view without "
+							"row-level security", name)));
 	}
 }
 
-/* The table of a name, which is public, locked. */
+/* The table with this name, which must be public, locked. */
 static Oid
 find_table(const char *name, Oid source, char *column)
 {
@@ -135,7 +140,7 @@ find_table(const char *name, Oid source, char *column)
 }
 
 /*
- * The query over the different values of a column that the caller may read, in
+ * The query for the distinct values of a column that the caller may read, in
  * order.
  */
 static char *
@@ -170,7 +175,7 @@ values_query(Oid table, const char *name)
 					dperm_relation_name(table), column, DPERM_DIM_MAX + 1);
 }
 
-/* Add the values that a query of an owner finds, as a domain. */
+/* Add the values that a query returns, run as an owner, as a domain. */
 static void
 push_values(JsonbParseState **state, const char *query, Oid owner)
 {
@@ -229,7 +234,7 @@ names_table(Jsonb *domains)
 	return false;
 }
 
-/* The domains, with values in place of tables. */
+/* The domains, with values instead of tables. */
 Jsonb *
 dperm_domain_tables_read(Jsonb *domains, Oid source)
 {

@@ -1,6 +1,6 @@
 /*
- * locks.c: the locks that a call over a protected relation may need, taken
- * before its first row.
+ * locks.c: the locks that a call on a protected relation may need, taken before
+ * its first row.
  */
 #include "postgres.h"
 
@@ -21,15 +21,15 @@
 #include "relation/location.h"
 #include "relation/row_sources.h"
 
-/* Catalogs have lower OIDs; PostgreSQL 14 has another name for it. */
+/* Catalogs have lower OIDs. PostgreSQL 14 has another name for it. */
 #if PG_VERSION_NUM < 150000
 #define FirstUnpinnedObjectId FirstBootstrapObjectId
 #endif
 
 /*
- * Lock a relation for this process. PostgreSQL takes note of what others have
- * changed where a lock is taken by name for the first time: that is here, and not
- * when a row happens to need the lock.
+ * Lock a relation for this process. PostgreSQL processes invalidation messages
+ * when it first takes a lock by name: that happens here, not when a row happens
+ * to need the lock.
  */
 static void
 lock_relation(Oid relation, bool shared)
@@ -59,7 +59,7 @@ lock_indexes(Oid table)
 	table_close(indexes, AccessShareLock);
 }
 
-/* Lock a relation with its indexes, and where its long values are. */
+/* Lock a relation with its indexes and its TOAST table. */
 static void
 lock_with_values(Oid relation)
 {
@@ -81,7 +81,7 @@ lock_with_values(Oid relation)
 	}
 }
 
-/* Lock the system catalogs, all of them, and their indexes. */
+/* Lock all system catalogs and their indexes. */
 static void
 lock_catalogs(void)
 {
@@ -106,8 +106,8 @@ lock_catalogs(void)
 }
 
 /*
- * All that a relation shares rows with; of a table of Citus, shards on this
- * server are read.
+ * All relations that a relation shares rows with; of a table of Citus, also the
+ * shards on this server.
  */
 static List *
 related(Oid relation)
@@ -117,7 +117,7 @@ related(Oid relation)
 	return list_concat(relations, dperm_location_shards(relations));
 }
 
-/* Take the locks. What the relation reads may change until they are there. */
+/* Take the locks. What the relation reads may change until they are held. */
 void
 dperm_locks_hold(Oid relation)
 {
@@ -146,7 +146,7 @@ dperm_locks_hold(Oid relation)
 	}
 }
 
-/* Begin to look. */
+/* Begin to look at a relation. */
 ResourceOwner
 dperm_locks_look(void)
 {
@@ -156,7 +156,7 @@ dperm_locks_look(void)
 	return before;
 }
 
-/* End it. */
+/* End it, and release the locks. */
 void
 dperm_locks_look_away(ResourceOwner before)
 {

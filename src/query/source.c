@@ -1,9 +1,9 @@
 /*
  * source.c: the relation that a learner reads.
  *
- * Names come from the caller as data: the relation as one would write it in
- * FROM, columns as plain names. They are looked up in the catalog, and only
- * what was found there goes into the query, quoted and schema-qualified.
+ * The caller passes names as data: the relation as written in FROM, columns as
+ * plain names. They are looked up in the catalog, and only what was found there
+ * goes into the query, quoted and schema-qualified.
  */
 #include "postgres.h"
 
@@ -23,6 +23,7 @@
 #include "column/domain_narrow.h"
 #include "column/label_domain.h"
 #include "column/reader.h"
+#include "protect/kept_units.h"
 #include "protect/population.h"
 #include "protect/protection.h"
 #include "query/persons.h"
@@ -31,7 +32,7 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
-/* The relation of a name as in FROM, locked. */
+/* The relation with a name as in FROM, locked. */
 Oid
 dperm_source_find(const char *name)
 {
@@ -82,10 +83,10 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 }
 
 /*
- * May the caller train? Better to report it now than halfway. A protected
- * relation takes the right to spend instead of the right to read, which the
- * session has looked at before it has started a worker, and the charge looks at
- * again; any other must not share rows with one.
+ * May the caller train? It is better to find out now than halfway. A protected
+ * relation requires the right to spend instead of the right to read: the
+ * session has checked it before starting a worker, and the charge checks it
+ * again. Any other relation must not share rows with a protected one.
  */
 static void
 check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *label,
@@ -122,7 +123,7 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 
 		/*
 		 * a model has the domains that it was trained with, and its release
-		 * costs the same with any
+		 * costs the same with any of them
 		 */
 		if (!names->blocks && !features[i]->known)
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
@@ -131,7 +132,7 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 	dperm_protection_check_shared(registration);
 }
 
-/* All columns that have a domain; those that have none are left out. */
+/* All columns that have a domain; the others are left out. */
 static int
 choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermColumn *label,
 			 const char *unit, DpermColumn **features)
@@ -156,9 +157,8 @@ choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermCo
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("no column of relation \"%s\" has a domain",
 						get_rel_name(source->relation)),
-				 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows "
-						 "the domains that are declared.",
-						 get_rel_name(source->relation))));
+				 errhint("Specify domains or add CHECK constraints; dp_domains('%s') shows the "
+						 "declared domains.", get_rel_name(source->relation))));
 	return chosen;
 }
 
@@ -191,8 +191,8 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 }
 
 /*
- * The block of a feature that is the only one and a vector: norm and dimension
- * are arguments, unless there is a range.
+ * The block of a vector that is the only feature: norm and dimension are
+ * arguments, unless there is a range.
  */
 static DpermBlock
 lone_vector(const DpermColumn *column, const DpermOptions *options)
@@ -207,7 +207,7 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 				 errhint("Omit either the arguments dimension and norm, or the domain.")));
 	if (column->block.kind == DPERM_BLOCK_BOX && options->norm == 0)
 	{
-		/* one that the catalog declares has the same range for all elements */
+		/* a range from the catalog is the same for all elements */
 		block = column->block;
 		if (options->dimension != 0)
 			block.count = options->dimension;
@@ -253,6 +253,10 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 	{
 		source->blocks[i].column.bytes = features[i]->name;
 		source->blocks[i].column.len = strlen(features[i]->name);
+
+		/* norm and dimension are arguments, too */
+		if (source->registration)
+			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
 }
 
@@ -267,26 +271,9 @@ block_names(const DpermBlock *blocks, int count)
 	return names;
 }
 
-/* Features that are given as blocks: the columns have to fit them. */
-static void
-copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
-{
-	source->block_count = count;
-	source->blocks = palloc(sizeof(DpermBlock) * count);
-	memcpy(source->blocks, blocks, sizeof(DpermBlock) * count);
-	for (int i = 0; i < count; i++)
-		if (dperm_reader_kind(features[i]->type, blocks[i].kind) == DPERM_READ_NONE)
-			ereport(ERROR,
-					(errcode(ERRCODE_DATATYPE_MISMATCH),
-					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
-							get_rel_name(source->relation), format_type_be(features[i]->type)),
-					 errhint("The column is a %s in the table to train on.",
-							 dperm_encoder_kind_name(blocks[i].kind))));
-}
-
 /*
- * Raise if no feature can have a value that the model knows: it would decide
- * alike on all rows, and be charged for it.
+ * Raise an error if no feature can have a value that the model knows: it would
+ * decide alike on all rows, and be charged for it.
  */
 static void
 check_common(const DpermSource *source, DpermColumn **features)
@@ -301,6 +288,25 @@ check_common(const DpermSource *source, DpermColumn **features)
 					get_rel_name(source->relation)),
 			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
 					 "the model.")));
+}
+
+/* Features that are given as blocks: the columns must match them. */
+static void
+copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
+{
+	source->block_count = count;
+	source->blocks = palloc(sizeof(DpermBlock) * count);
+	memcpy(source->blocks, blocks, sizeof(DpermBlock) * count);
+	for (int i = 0; i < count; i++)
+		if (dperm_reader_kind(features[i]->type, blocks[i].kind) == DPERM_READ_NONE)
+			ereport(ERROR,
+					(errcode(ERRCODE_DATATYPE_MISMATCH),
+					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
+							get_rel_name(source->relation), format_type_be(features[i]->type)),
+					 errhint("The column is a %s in the table to train on.",
+							 dperm_encoder_kind_name(blocks[i].kind))));
+	if (source->registration)
+		check_common(source, features);
 }
 
 /*
@@ -325,7 +331,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 		source->output[i] = kind == DPERM_READ_OUTPUT;
 		source->plain = source->plain && kind != DPERM_READ_OUTPUT && kind != DPERM_READ_ENUM;
 		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
-		if (!dperm_reader_fits(kind, block->kind))
+		if (!dperm_reader_kind_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
 		words[i] = dperm_reader_word(kind, block, features[i]->type);
 		source->lone_array = source->block_count == 1 &&
@@ -341,7 +347,7 @@ dperm_source_schema(const DpermSource *source)
 	return quote_identifier(get_namespace_name(source->extension_schema));
 }
 
-/* How labels are read; raises for a column that cannot be one. */
+/* How labels are read; raises an error for a column that cannot be one. */
 static void
 set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
 {
@@ -352,7 +358,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->label_known = label->known;
 	source->label_plain = reader.type == BOOLOID;
 
-	/* elsewhere the query has read it */
+	/* otherwise, the query has read it */
 	if (dperm_source_shows_columns(source))
 		source->label = reader;
 	else
@@ -371,7 +377,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 
 /*
  * How the rows of a protected relation are read: once, with the rights of its
- * owner, and persons as they are registered.
+ * owner, and with the registered unit.
  */
 static void
 open_protected(DpermSource *source, bool reads)
@@ -382,7 +388,7 @@ open_protected(DpermSource *source, bool reads)
 
 	if (dperm_location_protected_on_citus(source->relation))
 	{
-		/* it can put a shard that is here into the plan, in place of its table */
+		/* Citus can replace a table by a shard on this server in the plan */
 		source->reached =
 			list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
 		if (reads)
@@ -390,7 +396,7 @@ open_protected(DpermSource *source, bool reads)
 	}
 	source->population = dperm_population_query(source->relation, source->registration->unit,
 												&source->population_relation);
-	dperm_protection_check_units(source->registration);
+	dperm_kept_units_check(source->registration, true);
 }
 
 /* Is a column the label or a feature? */
@@ -404,7 +410,25 @@ is_used(const DpermSource *source, const char *column)
 }
 
 /*
- * Let the persons of a column be the units of a source whose label and features
+ * Run passes where the rows of persons are, if possible: each server must have
+ * all rows of a person. Equal values must have equal bits, or they might be on
+ * different servers.
+ */
+static void
+set_weights(DpermSource *source, AttrNumber unit)
+{
+	Oid			type = getBaseType(source->unit_type);
+
+	if (source->registration ||
+		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
+		!dperm_location_keeps_together(source->relation, unit))
+		return;
+	source->location = DPERM_LOCATION_CITUS;
+	source->spec.weighted = true;
+}
+
+/*
+ * Make the persons of a column the units of a source whose label and features
  * are known.
  */
 static void
@@ -418,7 +442,7 @@ set_unit(DpermSource *source, const char *column)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
 						get_rel_name(source->relation)),
-				 errhint("unit names the column that identifies persons. Names are case-sensitive "
+				 errhint("unit names the column that identifies persons; names are case-sensitive "
 						 "and are not quoted.")));
 	if (is_used(source, column))
 		ereport(ERROR,
@@ -429,7 +453,7 @@ set_unit(DpermSource *source, const char *column)
 	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod,
 						  &source->unit_collation);
 	if (!dperm_persons_takes(source->unit_type) ||
-		/* equality would raise */
+		/* equality would raise an error an error */
 		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -445,29 +469,12 @@ set_unit(DpermSource *source, const char *column)
 				 errhint("Training requires SELECT on the column that identifies persons.")));
 	source->unit = psprintf("t.%s", quote_identifier(column));
 	source->once = true;
+	set_weights(source, number);
 }
 
 /*
- * Let passes run where the rows of persons are, if they may and can: each
- * server has all rows of a person. Values that are equal must have equal bits,
- * or the server would be another.
- */
-static void
-set_weights(DpermSource *source, const char *unit)
-{
-	Oid			type = getBaseType(source->unit_type);
-
-	if (source->registration ||
-		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
-		!dperm_location_keeps_together(source->relation, get_attnum(source->relation, unit)))
-		return;
-	source->location = DPERM_LOCATION_CITUS;
-	source->spec.weighted = true;
-}
-
-/*
- * Raise if a relation has come to be protected, or not to be, since it was
- * found out which process reads it.
+ * Raise an error if a relation has become protected, or unprotected, since it
+ * was decided which process reads it.
  */
 static void
 check_process(const DpermSource *source, const DpermSourceNames *names)
@@ -477,7 +484,8 @@ check_process(const DpermSource *source, const DpermSourceNames *names)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it "
 						"was used", get_rel_name(source->relation)),
-				 errhint("It has come to be protected, or is no longer. Try again.")));
+				 errdetail("It has become protected, or is no longer protected."),
+				 errhint("Try again.")));
 }
 
 /* Find relation and columns and check types, domains and privileges. */
@@ -495,7 +503,9 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(names->function);
 	dperm_location_check_coordinator();
-	source->moments_type = dperm_source_type(source, "dperm_moments");
+	source->moments_type =
+		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("dperm_moments"),
+						ObjectIdGetDatum(source->extension_schema));
 	source->relation =
 		OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
@@ -518,39 +528,17 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
-	{
 		copy_blocks(source, features, names->blocks, names->block_count);
-		if (source->registration)
-			check_common(source, features);
-	}
 	else
-	{
 		make_blocks(source, features, feature_count, options);
-
-		/* norm and dimension are arguments, too */
-		for (int i = 0; source->registration && i < feature_count; i++)
-			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
-	}
 	if (source->registration)
 		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);
 	set_label(source, label, options);
 	if (unit)
-	{
 		set_unit(source, unit);
-		set_weights(source, unit);
-	}
 	if (!source->once)
 		source->location = dperm_location_find(source->relation, &source->parts);
 	source->spec.loss = options->loss;
-	source->spec.encoder = dperm_options_encoder(options, source->blocks,
-												 source->block_count);
-}
-
-/* A type of ours. */
-Oid
-dperm_source_type(const DpermSource *source, const char *name)
-{
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
-						   ObjectIdGetDatum(source->extension_schema));
+	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);
 }

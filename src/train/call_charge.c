@@ -14,8 +14,10 @@
 #include "base/message.h"
 #include "core/base/blas.h"
 #include "core/loss/loss.h"
+#include "protect/kept_units.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
+#include "protect/worker_settings.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
@@ -143,7 +145,7 @@ check_again(const DpermSource *source)
 				 errmsg("the registration of protected relation \"%s\" changed after the call was "
 						"charged", get_rel_name(source->relation))));
 	dperm_protection_check_shared(registration);
-	dperm_protection_check_units(registration);
+	dperm_kept_units_check(registration, true);
 }
 
 /* Charge a call. */
@@ -173,5 +175,5 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	dperm_message_public();
 	check_again(source);
 	dperm_message_private();
-	dperm_worker_reads();
+	dperm_worker_settings_reading();
 }

@@ -162,7 +162,7 @@ sub refused
 }
 my $write = 'SET default_transaction_read_only = off;';
 refused('locked by its own transaction', "$write BEGIN; SELECT dp_budget_alter('long', 99); SELECT dp_budget_charge('long', 1)",
-	qr/ERROR:  55P03: could not lock the budget, or the protected relation, in time\nDETAIL:  Nothing has been charged\.\nHINT:  This or another transaction/);
+	qr/ERROR:  55P03: could not lock the budget or the protected relation in time\nDETAIL:  Nothing has been charged\.\nHINT:  Commit or roll back the transaction/);
 refused('its grants are locked', "$write BEGIN; SELECT dp_revoke('long', 'analyst'); SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
 refused('the table is locked', "$write BEGIN; LOCK TABLE dp_ledger_entries; SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
 refused('not committed', "$write BEGIN; SELECT dp_budget_create('new', 1); SELECT dp_budget_charge('new', 1)",

@@ -38,7 +38,7 @@ fails('owner', "SELECT dp_budget_create('', 3)", qr/^42602: the name of a budget
 fails('owner', "SELECT dp_budget_create(repeat('x', 64), 3)", qr/^42602:/);
 fails('owner', "SELECT dp_budget_create('x', $_)", qr/^22023: epsilon of a budget must be between/) foreach 0, -1, "'NaN'", "'Infinity'", 501;
 fails('owner', "SELECT dp_budget_create('x', 1, $_)", qr/^22023: delta of a budget must be/) foreach -1, "'NaN'", 1, 1e-20;
-fails('owner', "SELECT dp_budget_create('x', 1, neighbours => 'both')", qr/^22023: neighbours "both" is unknown/);
+fails('owner', "SELECT dp_budget_create('x', 1, neighbours => 'both')", qr/^22023: unknown neighbours "both"/);
 fails('owner', "SELECT dp_budget_create(NULL, 1)", qr/^22004/);
 fails('owner', "SELECT dp_budget_create('x', NULL)", qr/^22004: epsilon must not be null/);
 fails('stranger', $_, qr/^42501: must be owner of budget "patients"/)

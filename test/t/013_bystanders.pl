@@ -92,7 +92,7 @@ foreach my $table (@tables)
 	as('superuser', "GRANT ALL ON $table TO etl");
 	foreach my $role ('writer', 'etl')
 	{
-		fails($role, "BEGIN; $_; ROLLBACK", qr/^(42501: table "$table" is written by extension dperm alone|42501: permission denied for table|55000: entries of the ledger cannot be changed)/)
+		fails($role, "BEGIN; $_; ROLLBACK", qr/^(42501: table "$table" can only be changed by extension dperm|42501: permission denied for table|55000: entries of the ledger cannot be changed)/)
 			foreach "INSERT INTO $table DEFAULT VALUES", "UPDATE $table SET $column = $column", "DELETE FROM $table", "DELETE FROM $table WHERE false",
 			"COPY $table FROM stdin;\n\\.\n", ($role eq 'etl' ? "TRUNCATE $table" : ());
 	}

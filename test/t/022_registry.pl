@@ -307,7 +307,7 @@ as('superuser', "CREATE TABLE ana.own (age int CHECK (age BETWEEN 0 AND 120), il
 fails('ana', train('ana.own', 100), $awaited, 'a table of a superuser with that name is not open to ana');
 as('superuser', 'ALTER TABLE ana.own OWNER TO heir');
 fails($_, train('ana.own', 100), $awaited, "nor one of somebody else: $_") foreach 'ana', 'heir';
-fails('heir', "SELECT dp_unprotect('ana.own')", qr/^55000: relation "own" has the name of a protected relation of another role \(That one has not been restored/);
+fails('heir', "SELECT dp_unprotect('ana.own')", qr/^55000: relation "own" has the name of a protected relation of another role \(Rename yours/);
 says('heir', "SELECT dp_budget_create('of heir', 1); SELECT dp_protect('ana.own', 'of heir'); " . train('ana.own', 0.1), "\n\n200", 'who protects it with a budget of theirs');
 says('superuser', "SELECT count(*) FROM dp_ledger WHERE budget = 'mine' AND role = 'heir'", 0, 'and has nothing to do with that of ana');
 as('superuser', 'DROP TABLE ana.own');

@@ -226,7 +226,7 @@ foreach my $case (
 	[ 'owner', "BEGIN; SELECT dp_unprotect('people'); $open", qr/ERROR:  55000: the protection of relation "people" has been ended by this transaction\nHINT:  Commit first/ ],
 	[ 'owner', "BEGIN; CREATE TABLE newer AS SELECT ill, age FROM people; SELECT dp_protect('newer', 'b', domains => '{\"age\": [0, 50]}'); SELECT dp_logreg_train('newer', 'ill', '{age}', 1)",
 		qr/ERROR:  55000: .* by this transaction\nHINT:  Commit first/ ],
-	[ 'owner', "BEGIN; ALTER TABLE people ADD more int; $open", qr/ERROR:  55P03: could not lock the budget, or the protected relation, in time\nDETAIL:  Nothing has been charged\.\nHINT:/ ])
+	[ 'owner', "BEGIN; ALTER TABLE people ADD more int; $open", qr/ERROR:  55P03: could not lock the budget or the protected relation in time\nDETAIL:  Nothing has been charged\.\nHINT:/ ])
 {
 	my ($role, $sql, $error) = @$case;
 	my $what = substr("$role: $sql", 0, 120);
