@@ -12,9 +12,9 @@ GRANT USAGE ON SCHEMA calls TO PUBLIC;
 SET ROLE dperm_calls_owner;
 SET search_path = calls, public;
 CREATE TABLE visits AS SELECT i % 80 AS age, i % 3 = 0 AS ill FROM generate_series(1, 300) i;
-SELECT dp_budget_create('visits', epsilon => 3, delta => 1e-6), dp_budget_create('few', epsilon => 0.5, delta => 1e-6), dp_budget_create('pure', epsilon => 1);
-SELECT dp_protect('visits', 'visits', domains => '{"age": [0, 80]}');
-SELECT dp_grant('visits', 'dperm_calls_analyst', epsilon => 0.35), dp_grant('few', 'dperm_calls_analyst');
+SELECT dp_budget_create('calls', epsilon => 3, delta => 1e-6), dp_budget_create('calls_few', epsilon => 0.5, delta => 1e-6), dp_budget_create('calls_pure', epsilon => 1);
+SELECT dp_protect('visits', 'calls', domains => '{"age": [0, 80]}');
+SELECT dp_grant('calls', 'dperm_calls_analyst', epsilon => 0.35), dp_grant('calls_few', 'dperm_calls_analyst');
 
 -- A call that brings a delta uses it, whatever the number of rows, and is not charged for pure noise
 SELECT method, delta, delta_charged, calls_left >= 550 AS many FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
@@ -35,7 +35,7 @@ SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, d
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9);
 -- and one of delta
 SET ROLE dperm_calls_owner;
-SELECT dp_grant('visits', 'dperm_calls_analyst', epsilon => 3, delta => 2.5e-8);
+SELECT dp_grant('calls', 'dperm_calls_analyst', epsilon => 3, delta => 2.5e-8);
 SET ROLE dperm_calls_analyst;
 SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
 -- nothing for a role without a grant
@@ -45,7 +45,7 @@ SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300);
 -- So many calls are accepted, and one more is not: with a delta, and by sums
 SET ROLE dperm_calls_owner;
 SELECT dp_unprotect('visits');
-SELECT dp_protect('visits', 'few', domains => '{"age": [0, 80]}');
+SELECT dp_protect('visits', 'calls_few', domains => '{"age": [0, 80]}');
 SET ROLE dperm_calls_analyst;
 SELECT calls_left AS calls FROM dp_cost('visits', 'ill', 'age', 0.12, 300, delta => 1e-9) WHERE chosen \gset
 SELECT :calls > 4 AS more_than_sums, count(dp_logreg_train('visits', 'ill', 'age', 0.12 + 0 * i, delta => 1e-9)) = :calls AS accepted FROM generate_series(1, :calls) i;
@@ -54,13 +54,13 @@ SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.12, 300, delta => 1e-9)
 SELECT dp_logreg_train('visits', 'ill', 'age', 0.12, delta => 1e-9);
 SET ROLE dperm_calls_owner;
 SELECT dp_unprotect('visits');
-SELECT dp_protect('visits', 'pure', domains => '{"age": [0, 80]}');
+SELECT dp_protect('visits', 'calls_pure', domains => '{"age": [0, 80]}');
 SELECT epsilon, calls_left FROM (VALUES (1e-6), (0.1), (0.3), (1), (1.1)) v(epsilon), LATERAL dp_cost('visits', 'ill', 'age', v.epsilon, 300) c WHERE chosen ORDER BY 1;
 -- a delta that the budget does not have
 SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
 
 SELECT dp_unprotect('visits');
-SELECT dp_budget_drop('visits'), dp_budget_drop('few'), dp_budget_drop('pure');
+SELECT dp_budget_drop('calls'), dp_budget_drop('calls_few'), dp_budget_drop('calls_pure');
 RESET ROLE;
 DROP SCHEMA calls CASCADE;
 DROP OWNED BY dperm_calls_owner, dperm_calls_analyst;
