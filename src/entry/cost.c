@@ -194,6 +194,7 @@ fill_charge(const Planned *planned, const DpermSource *source, Oid function, Tup
 	put_column(desc, "epsilon_left", numeric_of(quote.left), false, values, nulls);
 	put_column(desc, "epsilon_left_after", numeric_of(quote.left_after), !quote.allowed, values,
 			   nulls);
+	put_column(desc, "calls_left", Int64GetDatum(quote.calls), false, values, nulls);
 }
 
 /*

@@ -21,6 +21,7 @@
 #define TEST_OWN_MAIN
 #include "unit/test.h"
 
+#include "audit/charge_share.h"
 #include "audit/deltas.h"
 #include "audit/sigma.h"
 #include "audit/target.h"
@@ -31,6 +32,7 @@
  * weights.
  */
 static double highest;
+static double charged_share;
 static char highest_at[200] = "nowhere";
 static double shares[2][2][DIVERGENCE_DIM_MAX];
 static double person_shares[2][DIVERGENCE_DIM_MAX];
@@ -364,6 +366,33 @@ TEST(finds_wrong_deviations)
 	CHECK(spaces_seen >= 3);
 }
 
+/*
+ * What a budget charges for a training is at least the Renyi divergence of what
+ * the training releases, whichever method it then uses.
+ */
+TEST(charges_cover_what_is_released)
+{
+	TestRandom	state = 3;
+	double		most = 0;
+
+	for (int i = 0; i < CHARGE_CALLS; i++)
+	{
+		ChargedCall call = charge_call(i);
+		double		share = charge_search(&call, &state);
+
+		CHECK(share <= 1);
+		most = fmax(most, share);
+		if (share > highest)
+		{
+			highest = share;
+			snprintf(highest_at, sizeof(highest_at), "the charge of a call, epsilon %g, slack %g",
+					 call.spend.epsilon, call.spend.slack);
+		}
+	}
+	CHECK(most > 0.5);
+	charged_share = most;
+}
+
 int
 main(void)
 {
@@ -377,6 +406,7 @@ main(void)
 	for (int i = 0; i < 2; i++)
 		printf("persons, %s: %.6f of delta with one weight or by output perturbation, %.4f with two\n",
 			   dperm_claim_neighbours_name((DpermNeighbours) i), person_shares[i][0], person_shares[i][1]);
+	printf("trainings that charge a budget: %.4f of the charge\n", charged_share);
 	printf("the solver comes back to within %.1e, densities add up to 1 within %.1e\n", disagreement, mass_off);
 	if (disagreement > DISAGREEMENT_MAX)
 		printf("note solver off\n");

@@ -210,17 +210,17 @@ most_ratio(double z, double mu, double kappa, double order)
 	return (order - 1) * (kappa + fmax(0, mu * z + mu * mu / 2));
 }
 
-/* Both rows in one direction, which is the worst. */
+/* Everything else: both signs of the noise. */
 static double
-replace_ratio(double z, double mu, double kappa, double order)
+average_ratio(double z, double mu, double kappa, double order)
 {
-	return worst_h(-kappa - 2 * mu * fabs(z), kappa + 2 * mu * mu + 2 * mu * fabs(z), order);
+	return worst_h(-kappa - mu * fabs(z), kappa + mu * mu / 2 + mu * fabs(z), order);
 }
 
 static double
-most_replace_ratio(double z, double mu, double kappa, double order)
+most_average_ratio(double z, double mu, double kappa, double order)
 {
-	return (order - 1) * (kappa + 2 * mu * mu + 2 * mu * fabs(z));
+	return (order - 1) * (kappa + mu * mu / 2 + mu * fabs(z));
 }
 
 /* Formulas against integrals, with the release stage added. */
@@ -228,8 +228,8 @@ TEST(gaussian_curves_are_integrals)
 {
 	static const double mus[] = {1e-3, 0.05, 0.3, 1};
 	static const double kappas[] = {0, 0.01, 0.5};
-	double (*const ratios[]) (double, double, double, double) = {shift_ratio, remove_ratio, replace_ratio};
-	static const DpermCurve curves[] = {DPERM_CURVE_SHIFT, DPERM_CURVE_REMOVE, DPERM_CURVE_REPLACE};
+	double (*const ratios[]) (double, double, double, double) = {shift_ratio, remove_ratio, average_ratio};
+	static const DpermCurve curves[] = {DPERM_CURVE_SHIFT, DPERM_CURVE_REMOVE, DPERM_CURVE_AVERAGE};
 
 	for (int c = 0; c < COUNT(curves); c++)
 		for (int m = 0; m < COUNT(mus); m++)
@@ -246,12 +246,14 @@ TEST(gaussian_curves_are_integrals)
 									 normal_mean(most_ratio, mus[m], kappas[k], orders[i]));
 
 					/*
-					 * the bound for a removed row takes both ends at once; that
-					 * for a replaced one is computed at order 2 or more
+					 * the bound for a removed row takes both ends at once; the
+					 * other is computed at order 2 or more, or of one sign
 					 */
 					if (c == 2 && orders[i] < 2)
 						exact = fmin(dperm_composition_curve(&release, 2),
-									 normal_mean(most_replace_ratio, mus[m], kappas[k], orders[i]));
+									 normal_mean(most_average_ratio, mus[m], kappas[k], orders[i]));
+					if (c == 2)
+						exact = fmin(exact, normal_mean(most_ratio, mus[m], kappas[k], orders[i]));
 					if (c != 1)
 						CHECK_NEAR(got, exact, 1e-5 * exact + 1e-10);
 					if (c == 1)
@@ -265,7 +267,7 @@ TEST(gaussian_curves_are_integrals)
 /* Large orders and large ratios neither overflow nor become small. */
 TEST(curves_grow)
 {
-	static const DpermCurve curves[] = {DPERM_CURVE_PURE, DPERM_CURVE_SHIFT, DPERM_CURVE_REMOVE, DPERM_CURVE_REPLACE};
+	static const DpermCurve curves[] = {DPERM_CURVE_PURE, DPERM_CURVE_SHIFT, DPERM_CURVE_REMOVE, DPERM_CURVE_AVERAGE};
 	static const double sizes[] = {1e-8, 1e-3, 0.7, 0.9, 30, 1e4, 1e200};
 
 	for (int c = 0; c < COUNT(curves); c++)
@@ -359,8 +361,8 @@ TEST(curves_hold_for_objective_perturbation)
 							DpermRelease release = {
 								.epsilon = 1,
 								.delta = 1e-6,
-								.curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE,
-								.mu = 1 / sigmas[s],
+								.curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE,
+								.mu = (removed ? 1 : 2) / sigmas[s],
 								.kappa = log1p(dperm_loss_curvature(line.loss) / (3 * lambdas[l]))
 							};
 							double		got = dperm_composition_curve(&release, orders[i]);
@@ -412,6 +414,34 @@ TEST(published_numbers)
 	CHECK(one.epsilon < 50 * 0.005 + 2 * sqrt(50 * 0.005 * log(1e6)));
 	CHECK(one.delta == 1e-6 && one.summed == 0);
 }
+
+#if LDBL_MANT_DIG > DBL_MANT_DIG
+/*
+ * Conversion is rounded up. The search is over all orders, and over deltas and
+ * divergences of any size; at large orders a difference of two logarithms would
+ * cancel.
+ */
+TEST(conversion_is_an_upper_bound)
+{
+	TestRandom	random = 9;
+	double		farthest = 0;
+
+	for (int i = 0; i < 30000; i++)
+	{
+		double		order = 1 + pow(10, -2 + 8 * test_uniform(&random));
+		double		delta = pow(10, -15 * test_uniform(&random));
+		double		divergence = test_below(&random, 4) ? pow(10, -9 + 11 * test_uniform(&random)) : 0;
+		long double above = (long double) order - 1;
+		long double exact = divergence - log1pl(1 / above) - (logl(delta) + logl(order)) / above;
+		double		got = dperm_composition_convert(divergence, order, delta);
+
+		CHECK(got >= fmaxl(exact, 0));
+		if (exact > 0)
+			farthest = fmax(farthest, (double) ((got - exact) / (fabsl(exact) + fabsl(log1pl(1 / above)) - logl(delta) / above)));
+	}
+	CHECK(farthest < 1e-11);
+}
+#endif
 
 /* --------------------------------------------------------------- totals */
 
@@ -770,7 +800,7 @@ TEST(models_have_curves)
 			double		alone;
 
 			CHECK(release.curve == (method == DPERM_METHOD_OUTPUT ? DPERM_CURVE_SHIFT :
-									neighbours ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE));
+									neighbours ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE));
 			CHECK(release.neighbours == (DpermNeighbours) neighbours && release.epsilon == 1 && release.delta == 1e-6);
 			CHECK_NEAR(release.stage, 0.01, 1e-10);
 			CHECK_NEAR(release.kappa, method == DPERM_METHOD_OUTPUT ? 0 : log1p(0.25 / (model.rows * model.lambda_effective)), 1e-10);
@@ -802,7 +832,7 @@ TEST(models_without_a_curve)
 	model.tuning = (DpermText) {way, (int) strlen(way)};
 	CHECK(dperm_model_release(&model).curve == DPERM_CURVE_NONE);
 	model.tuning = (DpermText) {holdout, (int) strlen(holdout)};
-	CHECK(dperm_model_release(&model).curve == DPERM_CURVE_REPLACE);
+	CHECK(dperm_model_release(&model).curve == DPERM_CURVE_AVERAGE);
 	model.claim.epsilon = INFINITY;
 	CHECK(isinf(dperm_model_release(&model).epsilon));
 }

@@ -158,8 +158,8 @@ TEST(limit_converts_to_its_share)
 			CHECK(filter.order > 1);
 			if (limit == 0)
 				continue;
-			CHECK(dperm_composition_convert(limit, filter.order, 0.375 * deltas[j]) <= epsilons[i]);
-			CHECK(dperm_composition_convert(limit * 1.000001 + 1e-9, filter.order, 0.375 * deltas[j]) > epsilons[i]);
+			CHECK(dperm_composition_convert(limit, filter.order, 11.0 / 16 * deltas[j]) <= epsilons[i]);
+			CHECK(dperm_composition_convert(limit * 1.000001 + 1e-9, filter.order, 11.0 / 16 * deltas[j]) > epsilons[i]);
 		}
 }
 
@@ -217,11 +217,11 @@ TEST(either_rule)
 	DpermFilter filter = filter_of(1, 1e-6);
 	DpermAmount limit = dperm_filter_limit(&filter);
 	DpermAmount one = {0, 1};
-	DpermAmount half = dperm_amount_share(filter.delta, 1, 2);
-	DpermAmount eighth = dperm_amount_share(filter.delta, 1, 8);
+	DpermAmount quarter = dperm_amount_share(filter.delta, 1, 4);
+	DpermAmount sixteenth = dperm_amount_share(filter.delta, 1, 16);
 	DpermAmount much = dperm_amount_up(1000, 0);
-	DpermFilterSums a = {filter.epsilon, half, much, filter.delta, {0, 0}};
-	DpermFilterSums b = {much, filter.delta, limit, eighth, filter.delta};
+	DpermFilterSums a = {filter.epsilon, quarter, much, filter.delta, {0, 0}};
+	DpermFilterSums b = {much, filter.delta, limit, sixteenth, filter.delta};
 	DpermFilterSums over;
 
 	CHECK(dperm_filter_allows(&filter, &a));
@@ -343,7 +343,7 @@ needle_for(double loss, double order, double left)
 static double
 best_last(const DpermFilter *filter, const DpermFilterSums *spent, double loss, double epsilon)
 {
-	const double tries[] = {2, 1, 0.5, 0.25, 0.125};
+	const double tries[] = {1, 0.5, 0.25, 0.125, 0.0625};
 	double		most = hockey(loss, epsilon);
 	double		rest = dperm_amount_double(dperm_amount_less(dperm_filter_limit(filter), spent->divergence));
 	double		aim = fmax(epsilon - loss + log(filter->order / (filter->order - 1)), 1e-6);

@@ -7,7 +7,11 @@
  */
 #include "unit/test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "core/base/limits.h"
+#include "core/privacy/amount.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
@@ -388,7 +392,7 @@ TEST(removed_rows_are_within_epsilon)
 		CHECK(worst_loss(DPERM_SELECT_PERMUTE_AND_FLIP, 2 * preference, 2, 6, DPERM_NEIGHBOURS_REMOVE) > 1.5 * epsilon);
 	}
 	CHECK(dperm_selection_budget_for(INFINITY, DPERM_NEIGHBOURS_REMOVE) == 0);
-	CHECK(dperm_selection_budget_for(DPERM_EPSILON_MAX, DPERM_NEIGHBOURS_REMOVE) == UINT64_C(1000) << 20);
+	CHECK(dperm_selection_budget_for(DPERM_EPSILON_MAX, DPERM_NEIGHBOURS_REMOVE) == (UINT64_C(1000) << 20) - 2);
 }
 
 TEST(neighbours_are_within_epsilon)
@@ -474,14 +478,45 @@ TEST(rounds_the_budget_down)
 	CHECK(dperm_selection_budget(1) == 1 << 20);
 	CHECK(dperm_selection_budget(nextafter(1, 0)) == (1 << 20) - 1);
 	CHECK(dperm_selection_budget(0.1) == 104857);
-	CHECK(dperm_selection_budget(DPERM_EPSILON_MAX) == UINT64_C(500) << 20);
+	CHECK(dperm_selection_budget(DPERM_EPSILON_MAX) == (UINT64_C(500) << 20) - 1);
 
 	/* never 0, which would mean no privacy; and no overflow */
 	CHECK(dperm_selection_budget(1e-9) == 1);
 	CHECK(dperm_selection_budget(5e-324) == 1);
-	CHECK(dperm_selection_budget(0x1p20) == UINT64_C(1) << 40);
+	CHECK(dperm_selection_budget(0x1p20) == (UINT64_C(1) << 40) - 1);
 	CHECK(dperm_selection_budget(1e300) == UINT64_C(1) << 40);
 	CHECK(dperm_selection_budget(INFINITY) == 0);
+}
+
+/*
+ * What is spent is never more than what a budget is charged: the shortest
+ * decimal of epsilon, rounded up to 12 digits. The search is where they are
+ * closest: decimals of 12 digits just below a multiple of 2^-20 that read as
+ * that multiple.
+ */
+TEST(spends_no_more_than_is_charged)
+{
+	TestRandom	state = 3;
+	int			close = 0;
+
+	for (int i = 0; i < 200000; i++)
+	{
+		uint64_t	units = 1 + test_below(&state, 500 << 20);
+		unsigned __int128 most = (unsigned __int128) units * UINT64_C(1000000000000);
+		uint64_t	decimal = (uint64_t) (most >> 20);
+		char		text[40];
+		double		epsilon;
+		DpermAmount charged;
+
+		snprintf(text, sizeof(text), "%llu.%012llu", (unsigned long long) (decimal / UINT64_C(1000000000000)),
+				 (unsigned long long) (decimal % UINT64_C(1000000000000)));
+		epsilon = strtod(text, NULL);
+		close += epsilon * UNIT == (double) units && (unsigned __int128) decimal << 20 < most;
+		charged = dperm_amount_up(epsilon, 12);
+		CHECK(charged.parts == 0);
+		CHECK((unsigned __int128) dperm_selection_budget(epsilon) * UINT64_C(1000000000000) <= (unsigned __int128) charged.units << 20);
+	}
+	CHECK(close > 100);
 }
 
 /*

@@ -25,9 +25,9 @@
  */
 #define CELLS 8
 
-/* The release that spends epsilon and delta with Gaussian noise. */
+/* The release that spends epsilon and delta with noise that is known. */
 static DpermRelease
-gaussian_release(const DpermSpend *spend, DpermCurve curve)
+known_release(const DpermSpend *spend, DpermCurve curve)
 {
 	DpermRelease release = {
 		.neighbours = spend->neighbours,
@@ -51,17 +51,19 @@ delta_for_noise(const DpermSpend *spend)
 }
 
 /*
- * Gaussian output perturbation: noise is proportional to the sensitivity, for
- * any number of rows.
+ * Output perturbation: noise is proportional to the sensitivity, for any number
+ * of rows.
  */
 static double
 output_divergence(const DpermSpend *spend, double order)
 {
-	DpermRelease release = gaussian_release(spend, DPERM_CURVE_SHIFT);
+	bool		gaussian = spend->delta > 0;
+	DpermRelease release = known_release(spend, gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL);
+	double		left = spend->epsilon - DPERM_RELEASE_SHARE * spend->epsilon;
 
+	release.dim = spend->dim;
 	release.mu =
-		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon - DPERM_RELEASE_SHARE * spend->epsilon,
-										  delta_for_noise(spend));
+		gaussian ? SIGMA_ROOM / dperm_gaussian_sigma(left, delta_for_noise(spend)) : left * NUDGE;
 	return dperm_composition_curve(&release, order);
 }
 
@@ -73,7 +75,7 @@ output_divergence(const DpermSpend *spend, double order)
 static double
 objective_divergence(const DpermSpend *spend, double order)
 {
-	DpermRelease release = gaussian_release(spend, DPERM_CURVE_NONE);
+	DpermRelease release = known_release(spend, DPERM_CURVE_NONE);
 	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
 	double		largest = 0;
 
@@ -91,6 +93,13 @@ objective_divergence(const DpermSpend *spend, double order)
 	return largest;
 }
 
+/* Write the divergence, rounded up. */
+static void
+set_divergence(DpermFilterSums *sums, double divergence)
+{
+	sums->divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
+}
+
 DpermFilterSums
 dperm_charge_of(const DpermSpend *spend, double order)
 {
@@ -99,7 +108,11 @@ dperm_charge_of(const DpermSpend *spend, double order)
 	double		divergence = 0;
 
 	if (!(spend->delta > 0))
+	{
+		if (order > 1 && known && !spend->objective)
+			set_divergence(&sums, output_divergence(spend, order));
 		return sums;
+	}
 	sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
 	sums.tail = (DpermAmount) {0, 0};	/* it is in the delta */
 	if (!(order > 1))
@@ -115,10 +128,6 @@ dperm_charge_of(const DpermSpend *spend, double order)
 		divergence = fmax(divergence, output_divergence(spend, order));
 	if (spend->objective)
 		divergence = fmax(divergence, objective_divergence(spend, order));
-	if (!spend->pure)
-		sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
-	else if (dperm_amount_compare(dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS),
-								  sums.divergence) > 0)
-		sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
+	set_divergence(&sums, divergence);
 	return sums;
 }
