@@ -37,6 +37,7 @@
 #include "relation/cluster.h"
 #include "relation/location.h"
 #include "relation/relation.h"
+#include "relation/row_sources.h"
 
 PG_FUNCTION_INFO_V1(dp_protect);
 PG_FUNCTION_INFO_V1(dp_unprotect);
@@ -475,7 +476,7 @@ dp_protect(PG_FUNCTION_ARGS)
 	(void) dperm_population_query(relation, registration->unit, NULL);
 	check_view_readable(relation, owner);
 	registration->budget_id = dperm_budget_get(registration->budget, false)->id;
-	dperm_protection_check_shared(registration);
+	dperm_protection_check_shared(registration, dperm_row_sources_relations(relation));
 	write_registration(&protecting, before);
 
 	dperm_owner_notes_relation(relation);

@@ -118,11 +118,10 @@ dperm_protection_check_query(List *relations)
  * anybody can create one, and it is refused when used.
  */
 void
-dperm_protection_check_shared(const DpermRegistration *ours)
+dperm_protection_check_shared(const DpermRegistration *ours, List *reached)
 {
 	Oid			relation = ours->relation;
 	const char *budget = ours->budget;
-	List	   *reached = dperm_row_sources_relations(relation);
 	ListCell   *cell;
 
 	check_shards(relation, reached);

@@ -29,10 +29,10 @@ extern void dperm_protection_check_reach(Oid relation);
 extern void dperm_protection_check_query(List *relations);
 
 /*
- * Raise an error if a relation shares rows with one that is charged to another
- * budget.
+ * Raise an error if one of the relations that a relation shares rows with is
+ * charged to another budget.
  */
-extern void dperm_protection_check_shared(const DpermRegistration *ours);
+extern void dperm_protection_check_shared(const DpermRegistration *ours, List *reached);
 
 /*
  * May the caller spend from the budget of the relation? If not, raises an

@@ -132,13 +132,16 @@ dperm_worker_rules_keep(ErrorData *error)
 bool
 dperm_worker_rules_faulty(const ErrorData *error)
 {
-	/* PL/pgSQL checks syntax when a function is created; later it is data */
-	if (error->sqlerrcode == ERRCODE_SYNTAX_ERROR ||
-		(error->funcname && strcmp(error->funcname, "exec_stmt_raise") == 0))
+	static const int faults[] = {ERRCODE_UNDEFINED_FUNCTION, ERRCODE_UNDEFINED_TABLE,
+								 ERRCODE_UNDEFINED_COLUMN, ERRCODE_AMBIGUOUS_COLUMN,
+								 ERRCODE_INVALID_SCHEMA_NAME, ERRCODE_INSUFFICIENT_PRIVILEGE};
+
+	if (error->funcname && strcmp(error->funcname, "exec_stmt_raise") == 0)
 		return false;
-	return error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME ||
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
-		ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION;
+	for (int i = 0; i < lengthof(faults); i++)
+		if (error->sqlerrcode == faults[i])
+			return true;
+	return false;
 }
 
 void

@@ -341,8 +341,11 @@ run_protected(const DpermChecked *query, DestReceiver *receiver)
 	const DpermSource *source = query->source;
 	KeptPlan   *kept = find_plan(query);
 
+	/* this depends only on the catalog */
+	dperm_message_public();
 	dperm_allowed_code_check(getExtensionOfObject(TypeRelationId, source->moments_type), kept->tree,
 							 source->relation, source->run_as);
+	dperm_message_private();
 	if (kept->split)
 		receiver = dperm_view_rows_receiver(&kept->rows, receiver);
 	run(start(query, copyObject(kept->planned), receiver));

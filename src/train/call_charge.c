@@ -144,7 +144,7 @@ check_again(const DpermSource *source)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the registration of protected relation \"%s\" changed after the call was "
 						"charged", get_rel_name(source->relation))));
-	dperm_protection_check_shared(registration);
+	dperm_protection_check_shared(registration, source->reached);
 	dperm_kept_units_check(registration, true);
 }
 
