@@ -79,7 +79,7 @@ dperm_domain_narrow_disjoint(const DpermBlock *one, const DpermBlock *other)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			return one->high < other->low || one->low > other->high;
+			return one->high <= other->low || one->low >= other->high;
 		case DPERM_BLOCK_CATEGORY:
 			for (int i = 0; i < one->count; i++)
 				if (has_category(other, &one->categories[i], &at))

@@ -13,7 +13,10 @@
  */
 extern const char *dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner);
 
-/* Do two domains of a kind have no value in common, as far as is known? */
+/*
+ * Are two domains of a kind known to have no value in common, or only a bound,
+ * which values beyond it are clamped to?
+ */
 extern bool dperm_domain_narrow_disjoint(const DpermBlock *one, const DpermBlock *other);
 
 #endif							/* DPERM_DOMAIN_NARROW_H */

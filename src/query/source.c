@@ -247,11 +247,31 @@ make_block(const DpermColumn *column, const DpermOptions *options)
 	return block;
 }
 
+/* Raise an error for knots that no feature would get. */
+static void
+check_knots(DpermColumn **features, int count, const DpermOptions *options)
+{
+	bool		knotted = false;
+
+	for (int i = 0; i < count; i++)
+	{
+		if (dperm_block_is_number(&features[i]->block) && !features[i]->knotted)
+			return;
+		knotted |= features[i]->knotted;
+	}
+	if (options->knots > 1 || (options->knots == 1 && knotted))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("knots apply to none of the features"),
+				 errhint("They are for numbers whose domains have no knots of their own.")));
+}
+
 /* The block of every feature. */
 static void
 make_blocks(DpermSource *source, DpermColumn **features, int count,
 			const DpermOptions *options)
 {
+	check_knots(features, count, options);
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
 	if (count == 1 && features[0]->usable &&

@@ -3,11 +3,14 @@
  */
 #include "postgres.h"
 
+#include "access/detoast.h"
 #include "access/table.h"
 #include "access/tableam.h"
+#include "catalog/namespace.h"
 #include "catalog/pg_attribute.h"
 #include "catalog/pg_class.h"
 #include "catalog/pg_collation.h"
+#include "catalog/pg_type.h"
 #include "executor/tuptable.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
@@ -17,11 +20,14 @@
 #include "utils/snapmgr.h"
 #include "utils/typcache.h"
 
+#include "column/datum_values.h"
+#include "column/domain_types.h"
 #include "core/base/limits.h"
 #include "relation/table_values.h"
 
-/* Values that are kept: enough to sort them seldom. */
+/* Values that are kept: enough to sort them seldom; and their bytes. */
 #define VALUES_ROOM (4 * DPERM_DIM_MAX)
+#define BYTES_MAX ((Size) 64 * 1024 * 1024)
 
 /* Values, of which the first are sorted and different. */
 typedef struct Values
@@ -30,6 +36,7 @@ typedef struct Values
 	Datum	   *each;
 	int			count;
 	int			sorted;
+	Size		bytes;			/* that values have taken since they were sorted */
 } Values;
 
 /* How a type orders two values; texts by their bytes. */
@@ -56,6 +63,7 @@ sort_values(Values *values)
 		else if (!values->type->typbyval)
 			pfree(DatumGetPointer(values->each[i]));
 	values->count = values->sorted = kept;
+	values->bytes = 0;
 }
 
 /* Is a value among the sorted ones? */
@@ -80,16 +88,31 @@ is_sorted(Values *values, Datum value)
 	return false;
 }
 
+/* Count the bytes of a value. */
+static void
+count_bytes(Values *values, Datum value)
+{
+	Size		size = values->type->typlen == -1 ? toast_raw_datum_size(value) : sizeof(Datum);
+
+	if (size > DPERM_VALUE_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("a value is longer than %d bytes", DPERM_VALUE_MAX - VARHDRSZ),
+				 errhint("Categories are short: use a column with codes or names.")));
+	values->bytes += size;
+}
+
 /* Add a value. */
 static void
 add_value(Values *values, Datum value)
 {
+	count_bytes(values, value);
 	if (is_sorted(values, value))
 		return;
 	values->each[values->count++] = values->type->typlen == -1 ?
 		PointerGetDatum(PG_DETOAST_DATUM_COPY(value)) :
 		datumCopy(value, values->type->typbyval, values->type->typlen);
-	if (values->count == VALUES_ROOM)
+	if (values->count == VALUES_ROOM || values->bytes > BYTES_MAX)
 		sort_values(values);
 }
 
@@ -144,8 +167,11 @@ add_table(Values *values, Oid relation, const char *column)
 Datum *
 dperm_table_values(List *tables, const char *column, Oid type, int *count)
 {
+	/* texts are categories by their bytes, whatever their type says */
+	bool		text = dperm_domain_types_is_text(type) && get_typlen(type) == -1 &&
+		type != BPCHAROID;
 	Values		values = {
-		.type = lookup_type_cache(type, TYPECACHE_CMP_PROC_FINFO),
+		.type = lookup_type_cache(text ? TEXTOID : type, TYPECACHE_CMP_PROC_FINFO),
 		.each = palloc(sizeof(Datum) * VALUES_ROOM)
 	};
 	ListCell   *cell;
@@ -154,9 +180,14 @@ dperm_table_values(List *tables, const char *column, Oid type, int *count)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_FUNCTION),
 				 errmsg("values of type %s have no order", format_type_be(type))));
+
+	/* what was committed before the tables were locked is seen */
+	PushActiveSnapshot(GetLatestSnapshot());
 	foreach(cell, tables)
-		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_PARTITIONED_TABLE)
+		if (get_rel_relkind(lfirst_oid(cell)) != RELKIND_PARTITIONED_TABLE &&
+			!isOtherTempNamespace(get_rel_namespace(lfirst_oid(cell))))
 			add_table(&values, lfirst_oid(cell), column);
+	PopActiveSnapshot();
 	sort_values(&values);
 	*count = Min(values.count, DPERM_DIM_MAX + 1);
 	return values.each;

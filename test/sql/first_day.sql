@@ -228,7 +228,7 @@ SELECT * FROM outcomes($$dp_logreg_train('typed', 'loose', 'x', 1, positive => ?
 SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, lambdas => array_fill(1.0, '{64}'), rows => ?)$$, $$20$$);
 CREATE TABLE foreign_models AS
 SELECT dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [5, 6], "kind": ["A"]}') AS apart,
-       dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [1, 6], "kind": ["A"]}') AS near;
+       dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [0.5, 6], "kind": ["A"]}') AS near;
 SELECT count(*) FROM foreign_models, dp_evaluate(apart, 'typed', epsilon => 1);
 SELECT count(*) > 0 AS evaluated FROM foreign_models, dp_evaluate(near, 'typed', epsilon => 1);
 SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';

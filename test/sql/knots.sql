@@ -83,6 +83,8 @@ SELECT column_name, domain, origin FROM dp_domains('people');
 SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y', '{age,gain}', 1, knots => 3)::jsonb -> 'features') feature
 UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y', '{age,gain}', 1, domains => '{"age": {"range": [20, 80], "knots": [20, 70, 80]}, "gain": {"range": [0, 500], "knots": 2}}')::jsonb -> 'features') feature;
 SELECT dp_logreg_train('people', 'y', '{age,gain}', 1, domains => '{"gain": {"knots": [0, 100000]}}');
+-- knots that no feature would get
+SELECT * FROM outcomes($$dp_logreg_train('people', 'y', 'gain', 1, knots => ?)$$, $$3 | 1$$);
 SELECT dp_unprotect('people');
 
 -- what is refused, before any row is read
