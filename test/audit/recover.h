@@ -12,6 +12,7 @@
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
+#include "unit/slack.h"
 
 #define FITS 2000
 #define ROWS 15					/* or persons */
@@ -59,12 +60,31 @@ expected_scale(const Case *c, double epsilon, double reach)
 				  (c->unit == DPERM_UNIT_PERSON || c->neighbours == DPERM_NEIGHBOURS_REPLACE));
 }
 
+/* The lambda at which the slack takes its share, with a delta at any slope. */
+static inline double
+least_lambda(const Case *c, int rank)
+{
+	double		high = curvature_of(c->loss) / (rank * ROWS * (exp(c->slack * c->epsilon / rank) - 1));
+	double		low = high / 1e6;
+
+	for (int i = 0; c->delta == 0 && i < 60; i++)
+	{
+		double		middle = sqrt(low * high);
+
+		if (slack_reference(c->loss, dperm_claim_rows_apart(c->neighbours), rank, ROWS * middle, c->epsilon) <= c->slack * c->epsilon)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
 /* Lambda and the scale of the noise, as the guarantee document has them. */
 static inline void
 expected_law(const Case *c, double *lambda, double *scale)
 {
 	double		curvature = curvature_of(c->loss);
-	double		budget = c->epsilon - c->epsilon / 100;
+	double		budget = c->epsilon;	/* the release takes next to nothing of so few rows */
 
 	*lambda = c->lambda;
 	if (c->method == DPERM_METHOD_OUTPUT)
@@ -73,8 +93,9 @@ expected_law(const Case *c, double *lambda, double *scale)
 	{
 		int			rank = c->unit == DPERM_UNIT_PERSON ? c->dim : 1;
 
-		*lambda = fmax(c->lambda, curvature / (rank * ROWS * (exp(c->slack * c->epsilon / rank) - 1)));
-		*scale = expected_scale(c, budget - rank * log(1 + curvature / (rank * ROWS * *lambda)), 1);
+		*lambda = fmax(c->lambda, least_lambda(c, rank));
+		*scale = expected_scale(c, budget - (double) slack_reference(c->loss, dperm_claim_rows_apart(c->neighbours), rank,
+																	 ROWS * *lambda, budget), 1);
 	}
 	else
 	{

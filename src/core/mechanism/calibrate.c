@@ -112,16 +112,6 @@ dperm_calibrate_delta(const DpermSetup *s)
 	return s->delta - 0x1p-64;
 }
 
-/*
- * A row adds a matrix of rank 1 to the Hessian, a person one of any rank with
- * the same trace: the worst case is an even spread.
- */
-double
-dperm_calibrate_slack(DpermUnit unit, int dim, double ratio)
-{
-	return unit == DPERM_UNIT_PERSON ? dim * log1p(ratio / dim) : log1p(ratio);
-}
-
 /* Check the ranges of the parameters, which the formulas below rely on. */
 static DpermStatus
 check(const DpermSetup *s, const char **why)
@@ -211,9 +201,25 @@ release_stage(const DpermSetup *s, double longest, DpermCalibration *out)
 	}
 }
 
-/* From the public parameters to every constant of the mechanism. */
-DpermStatus
-dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
+/*
+ * The share of epsilon for the release stage that makes the mean square of all
+ * that is added to the weights least, from the constants at the largest share
+ * (section "The share of the release").
+ */
+static double
+release_share(const DpermSetup *s, const DpermCalibration *largest)
+{
+	double		noise = dperm_mechanism_entry((int) s->method)->effect(s, largest);
+	double		release = DPERM_RELEASE_SHARE_MAX * sqrt(2.0 * s->dim) * largest->grid *
+		(double) largest->release_scale;
+	double		odds = cbrt(release / noise * (release / noise));
+
+	return fmin(odds / (1 + odds), DPERM_RELEASE_SHARE_MAX);
+}
+
+/* Every constant of the mechanism, with a share for the release stage. */
+static DpermStatus
+calibrate(const DpermSetup *s, double share, DpermCalibration *out, const char **why)
 {
 	const DpermMechanism *mechanism = dperm_mechanism_entry((int) s->method);
 	double		c;
@@ -231,7 +237,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_BAD_ARGUMENT;
 	else
 	{
-		out->claim.shares[DPERM_SHARE_RELEASE] = DPERM_RELEASE_SHARE * s->epsilon;
+		out->claim.shares[DPERM_SHARE_RELEASE] = share * s->epsilon;
 		mechanism->spend(s, c, out);
 		out->noise_scale = mechanism->scale(s, out);
 		out->noise_scale *= NUDGE;
@@ -248,6 +254,17 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	return DPERM_OK;
 }
 
+/* From the public parameters to every constant of the mechanism. */
+DpermStatus
+dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
+{
+	DpermStatus status = calibrate(s, DPERM_RELEASE_SHARE_MAX, out, why);
+
+	if (status != DPERM_OK || isinf(s->epsilon))
+		return status;
+	return calibrate(s, release_share(s, out), out, why);
+}
+
 /* The risk at the lambda that a setup uses. */
 double
 dperm_calibrate_expected_risk(const DpermSetup *s)
@@ -258,7 +275,6 @@ dperm_calibrate_expected_risk(const DpermSetup *s)
 
 	if (check(s, &why) != DPERM_OK || mechanism->check(s) != NULL)
 		return INFINITY;
-	out.claim.shares[DPERM_SHARE_RELEASE] = DPERM_RELEASE_SHARE * s->epsilon;
 	mechanism->spend(s, dperm_loss_curvature(s->loss), &out);
 	return out.lambda >= DPERM_LAMBDA_MIN ? dperm_calibrate_risk(s, out.lambda) : INFINITY;
 }

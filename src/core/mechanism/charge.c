@@ -20,11 +20,6 @@
  */
 #define SIGMA_ROOM (1 + 2e-5)
 
-/*
- * The range of slacks is divided into this many cells, each bounded separately.
- */
-#define CELLS 8
-
 /* The release that spends epsilon and delta with Gaussian noise. */
 static DpermRelease
 gaussian_release(const DpermSpend *spend, DpermCurve curve)
@@ -35,7 +30,7 @@ gaussian_release(const DpermSpend *spend, DpermCurve curve)
 		.epsilon = spend->epsilon,
 		.delta = spend->delta,
 		.curve = curve,
-		.stage = DPERM_RELEASE_SHARE * spend->epsilon * NUDGE
+		.stage = DPERM_RELEASE_SHARE_MAX * spend->epsilon * NUDGE
 	};
 
 	return release;
@@ -59,36 +54,28 @@ output_divergence(const DpermSpend *spend, double order)
 {
 	DpermRelease release = gaussian_release(spend, DPERM_CURVE_SHIFT);
 
-	release.mu =
-		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon - DPERM_RELEASE_SHARE * spend->epsilon,
-										  delta_for_noise(spend));
+	release.mu = SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, delta_for_noise(spend));
 	return dperm_composition_curve(&release, order);
 }
 
 /*
- * Gaussian objective perturbation. The slack depends on the number of rows, and
- * the noise gets the rest of epsilon. If the slack is between two bounds, the
- * upper bound together with the noise at the lower bound gives a bound.
+ * Gaussian objective perturbation. The slack whatever the slope is at most a
+ * share of epsilon; that of the claim may be 0, and then the noise gets all of
+ * epsilon.
  */
 static double
 objective_divergence(const DpermSpend *spend, double order)
 {
 	DpermRelease release = gaussian_release(spend, DPERM_CURVE_NONE);
 	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
-	double		largest = 0;
 
-	for (int i = 0; i < CELLS; i++)
-	{
-		double		left = spend->epsilon - most * i / CELLS - DPERM_RELEASE_SHARE * spend->epsilon;
-
-		dperm_composition_objective(&release,
-									dperm_gaussian_objective_sigma(spend->neighbours, spend->unit,
-																   left, delta_for_noise(spend)));
-		release.mu *= SIGMA_ROOM;
-		release.kappa = most * (i + 1) / CELLS * NUDGE;
-		largest = fmax(largest, dperm_composition_curve(&release, order));
-	}
-	return largest;
+	dperm_composition_objective(&release,
+								dperm_gaussian_objective_sigma(spend->neighbours, spend->unit,
+															   spend->epsilon,
+															   delta_for_noise(spend), 0));
+	release.mu *= SIGMA_ROOM;
+	release.kappa = most * NUDGE;
+	return dperm_composition_curve(&release, order);
 }
 
 DpermFilterSums
