@@ -36,7 +36,7 @@
  * Steps of the search for the least risk: each reduces the interval by more
  * than a third, and the risk is flat there.
  */
-#define SEARCH_STEPS 60
+#define SEARCH_STEPS 40
 
 /* A relative margin for the rounding of the constants computed here. */
 #define NUDGE (1 + 1e-12)
@@ -71,20 +71,33 @@ dperm_calibrate_best_lambda(const DpermSetup *s)
 	const double golden = 0.6180339887498949;
 	double		low = log(DPERM_LAMBDA_MIN);
 	double		high = log(DPERM_LAMBDA_MAX);
+	double		left = high - golden * (high - low);
+	double		right = low + golden * (high - low);
+	double		left_risk = dperm_calibrate_risk(s, exp(left));
+	double		right_risk = dperm_calibrate_risk(s, exp(right));
 
 	for (int i = 0; i < SEARCH_STEPS; i++)
 	{
-		double		left = high - golden * (high - low);
-		double		right = low + golden * (high - low);
-
 		/*
 		 * where the slack would take all of epsilon, both are infinite: lambda
 		 * is too small
 		 */
-		if (dperm_calibrate_risk(s, exp(left)) < dperm_calibrate_risk(s, exp(right)))
+		if (left_risk < right_risk)
+		{
 			high = right;
+			right = left;
+			right_risk = left_risk;
+			left = high - golden * (high - low);
+			left_risk = dperm_calibrate_risk(s, exp(left));
+		}
 		else
+		{
 			low = left;
+			left = right;
+			left_risk = right_risk;
+			right = low + golden * (high - low);
+			right_risk = dperm_calibrate_risk(s, exp(right));
+		}
 	}
 	return three_digits(exp(high));
 }

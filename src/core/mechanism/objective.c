@@ -77,18 +77,25 @@ lambda_at(const DpermSetup *s, double c, double share, double epsilon)
 }
 
 /*
- * The least lambda: where the slack takes the caller's share; else a tenth of
- * epsilon, or what it takes at the default lambda if that is more. The default
- * takes a search, which is skipped if a tenth is enough.
+ * The caller's lambda, or the least: where the slack takes the caller's share;
+ * else a tenth of epsilon, or what it takes at the default lambda if that is
+ * more.
  */
 static double
-least_lambda(const DpermSetup *s, double c, double epsilon)
+raised_lambda(const DpermSetup *s, double c, double epsilon)
 {
-	double		least = lambda_at(s, c, s->slack > 0 ? s->slack : SLACK_SHARE, epsilon);
+	double		share = s->slack > 0 ? s->slack : SLACK_SHARE;
+	double		lambda = fmax(s->lambda, DPERM_LAMBDA_MIN);
+	double		least;
 
-	if (s->slack == 0 && s->lambda < least)
+	/* most often it is large enough, and nothing has to be searched for */
+	if (lambda >= lambda_any_slope(s, c, share) ||
+		(s->delta == 0 && dperm_slack(s, c, lambda, epsilon).slack <= share * s->epsilon))
+		return lambda;
+	least = lambda_at(s, c, share, epsilon);
+	if (s->slack == 0)
 		least = fmin(least, dperm_calibrate_best_lambda(s));
-	return fmax(least, lambda_at(s, c, DPERM_SLACK_MAX, epsilon));
+	return fmax(lambda, fmax(least, lambda_at(s, c, DPERM_SLACK_MAX, epsilon)));
 }
 
 /*
@@ -101,7 +108,7 @@ sharp(const DpermSetup *s, double c, DpermCalibration *out)
 	double		epsilon = s->epsilon - out->claim.shares[DPERM_SHARE_RELEASE];
 	DpermSlack	line;
 
-	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least_lambda(s, c, epsilon));
+	out->lambda = raised_lambda(s, c, epsilon);
 	line = dperm_slack(s, c, out->lambda, epsilon);
 	out->claim.shares[DPERM_SHARE_SLACK] = line.slack;
 	out->claim.shares[DPERM_SHARE_NOISE] = epsilon - line.slack;
