@@ -51,13 +51,13 @@ curvature_of(DpermLoss loss)
 
 /* The scale of noise for a share of epsilon, when rows that differ are reach apart at most. */
 static inline double
-expected_scale(const Case *c, double epsilon, double reach)
+expected_scale(const Case *c, double epsilon, double reach, double floor)
 {
 	if (c->delta == 0)
 		return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach / epsilon;
 	return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach *
 		sigma_for(epsilon, c->delta, c->method == DPERM_METHOD_OBJECTIVE &&
-				  (c->unit == DPERM_UNIT_PERSON || c->neighbours == DPERM_NEIGHBOURS_REPLACE));
+				  (c->unit == DPERM_UNIT_PERSON || c->neighbours == DPERM_NEIGHBOURS_REPLACE), floor);
 }
 
 /* The lambda at which the slack takes its share, with a delta at any slope. */
@@ -88,14 +88,18 @@ expected_law(const Case *c, double *lambda, double *scale)
 
 	*lambda = c->lambda;
 	if (c->method == DPERM_METHOD_OUTPUT)
-		*scale = expected_scale(c, budget, 1 / (ROWS * c->lambda));
+		*scale = expected_scale(c, budget, 1 / (ROWS * c->lambda), 0);
 	else if (c->analysis == DPERM_ANALYSIS_SHARP)
 	{
 		int			rank = c->unit == DPERM_UNIT_PERSON ? c->dim : 1;
+		double		left;
 
 		*lambda = fmax(c->lambda, least_lambda(c, rank));
-		*scale = expected_scale(c, budget - (double) slack_reference(c->loss, dperm_claim_rows_apart(c->neighbours), rank,
-																	 ROWS * *lambda, budget), 1);
+		left = budget - (double) slack_reference(c->loss, dperm_claim_rows_apart(c->neighbours), rank, ROWS * *lambda, budget);
+
+		/* Gaussian noise: where the determinants fall to 0 with the slope, as steeply as they do, or as the noise allows */
+		*scale = expected_scale(c, left, 1, c->loss.kind == DPERM_LOSS_HUBER ? 0 : left < budget ? left :
+								dperm_claim_rows_apart(c->neighbours) / (ROWS * *lambda));
 	}
 	else
 	{
@@ -107,7 +111,7 @@ expected_law(const Case *c, double *lambda, double *scale)
 			*lambda += curvature / (ROWS * (exp(budget / 4) - 1)) - c->lambda;
 			left = budget / 2;
 		}
-		*scale = expected_scale(c, left, 1);
+		*scale = expected_scale(c, left, 1, 0);
 	}
 }
 
