@@ -25,14 +25,21 @@ def to_onnx(text):
         nodes.append(helper.make_node(operator, arguments, [output], **options))
         return output
     for feature in model["features"]:
-        name, size = feature.get("column", "x"), len(feature.get("values", ())) or feature.get("dimension", 1)
+        knots = feature.get("knots", [])
+        knots = np.linspace(feature["low"], feature["high"], knots) if isinstance(knots, int) else np.array(knots)
+        name, size = feature.get("column", "x"), len(feature.get("values", knots)) or feature.get("dimension", 1)
         w, first = weights[first:first + size].reshape(-1, 1), first + size
-        kind, width = (TensorProto.STRING, 1) if feature["type"] == "category" else (TensorProto.DOUBLE, size)
+        kind, width = (TensorProto.STRING, 1) if feature["type"] == "category" else (TensorProto.DOUBLE, size if knots.size == 0 else 1)
         inputs.append(helper.make_tensor_value_info(name, kind, ["rows", width]))
         if kind == TensorProto.STRING:
             code = node("LabelEncoder", name, domain="ai.onnx.ml", keys_strings=feature["values"],
                         values_int64s=range(size), default_int64=size)
             terms.append(node("Gather", constant([*w[:, 0], 0]), code))
+        elif knots.size > 0:  # how far each piece of the curve has been passed
+            passed = node("Div", node("Sub", name, constant(knots[:-1])), constant(np.diff(knots)))
+            passed = node("Max", node("Min", passed, constant(1)), constant(0))
+            curve = node("Add", node("MatMul", passed, constant(np.diff(w, axis=0))), constant(w[0]))
+            terms.append(node("Where", node("IsNaN", name), constant(0), curve))
         elif "norm" in feature:  # NaN times 0, and infinity times 0, are NaN
             odd = node("IsNaN", node("ReduceSum", node("Mul", name, constant(0)), constant([1], np.int64)))
             vector = node("Where", odd, constant(0), name)

@@ -26,7 +26,9 @@ def number(value):
 
 def block(feature, value):
     """The coordinates of a value, before the columns share the unit ball; a missing one is all zeros."""
-    size = len(feature.get("values", ())) or feature.get("dimension", 1)
+    knots = feature.get("knots", [])
+    knots = np.linspace(feature["low"], feature["high"], knots) if isinstance(knots, int) else knots
+    size = len(feature.get("values", knots)) or feature.get("dimension", 1)
     low, high = np.broadcast_to(feature.get("range", [feature.get("low", 0), feature.get("high", 1)]), (size, 2)).T
     if feature["type"] == "vector":
         value = np.asarray(value if value is not None and None not in list(value) else [], float)
@@ -41,6 +43,8 @@ def block(feature, value):
         return np.array([text == listed for listed in feature["values"]], float)
     else:
         value = number(value)
+    if "knots" in feature:
+        return np.array([np.interp(value, knots, hat) for hat in np.eye(size)])
     return np.nan_to_num(2 * (np.clip(value, low, high) - low) / (high - low) - 1) / np.sqrt(size)
 
 

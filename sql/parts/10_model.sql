@@ -63,7 +63,15 @@ CREATE FUNCTION dp_coefficients(model dp_model,
 	AS 'MODULE_PATHNAME'
 	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 20;
 COMMENT ON FUNCTION dp_coefficients(dp_model) IS
-	'the weights of a model, each with its column, its category or vector element, and the standard deviation of its noise';
+	'the weights of a model, each with its column, its category, knot or vector element, and the standard deviation of its noise';
+
+CREATE FUNCTION dp_curve(model dp_model, column_name text,
+	OUT "position" float8, OUT score float8, OUT noise float8, OUT odds float8)
+	RETURNS SETOF record
+	AS 'MODULE_PATHNAME'
+	LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE ROWS 10;
+COMMENT ON FUNCTION dp_curve(dp_model, text) IS
+	'what a column of numbers or times adds to the decision of a model, at its knots or at the ends of its line';
 
 CREATE FUNCTION dp_guarantee(model dp_model) RETURNS text
 	AS 'MODULE_PATHNAME'

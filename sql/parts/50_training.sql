@@ -26,6 +26,7 @@ CREATE FUNCTION dp_logreg_train(
 	norm float8 DEFAULT NULL,
 	dimension integer DEFAULT NULL,
 	domains jsonb DEFAULT NULL,
+	knots integer DEFAULT NULL,
 	kernel text DEFAULT NULL,
 	gamma float8 DEFAULT NULL,
 	kernel_features integer DEFAULT NULL,
@@ -39,7 +40,7 @@ CREATE FUNCTION dp_logreg_train(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, float8, text, text, bigint, text) IS
+COMMENT ON FUNCTION dp_logreg_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, float8, text, text, bigint, text) IS
 	'train a differentially private logistic regression on the rows of a relation';
 
 CREATE FUNCTION dp_svm_train(
@@ -55,6 +56,7 @@ CREATE FUNCTION dp_svm_train(
 	norm float8 DEFAULT NULL,
 	dimension integer DEFAULT NULL,
 	domains jsonb DEFAULT NULL,
+	knots integer DEFAULT NULL,
 	kernel text DEFAULT NULL,
 	gamma float8 DEFAULT NULL,
 	kernel_features integer DEFAULT NULL,
@@ -70,5 +72,5 @@ CREATE FUNCTION dp_svm_train(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, bigint, text) IS
+COMMENT ON FUNCTION dp_svm_train(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, float8, text, text, bigint, text) IS
 	'train a differentially private support vector machine on the rows of a relation';

@@ -15,6 +15,7 @@ CREATE FUNCTION dp_logreg_tune(
 	norm float8 DEFAULT NULL,
 	dimension integer DEFAULT NULL,
 	domains jsonb DEFAULT NULL,
+	knots integer DEFAULT NULL,
 	kernel text DEFAULT NULL,
 	gamma float8 DEFAULT NULL,
 	kernel_features integer DEFAULT NULL,
@@ -33,7 +34,7 @@ CREATE FUNCTION dp_logreg_tune(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, text) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, text) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -49,6 +50,7 @@ CREATE FUNCTION dp_svm_tune(
 	norm float8 DEFAULT NULL,
 	dimension integer DEFAULT NULL,
 	domains jsonb DEFAULT NULL,
+	knots integer DEFAULT NULL,
 	kernel text DEFAULT NULL,
 	gamma float8 DEFAULT NULL,
 	kernel_features integer DEFAULT NULL,
@@ -69,5 +71,5 @@ CREATE FUNCTION dp_svm_tune(
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';

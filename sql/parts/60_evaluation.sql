@@ -97,6 +97,7 @@ CREATE FUNCTION dp_cost(
 	norm float8 DEFAULT NULL,
 	dimension integer DEFAULT NULL,
 	domains jsonb DEFAULT NULL,
+	knots integer DEFAULT NULL,
 	kernel text DEFAULT NULL,
 	gamma float8 DEFAULT NULL,
 	kernel_features integer DEFAULT NULL,
@@ -128,8 +129,9 @@ CREATE FUNCTION dp_cost(
 	OUT epsilon_charged numeric,
 	OUT delta_charged numeric,
 	OUT epsilon_left numeric,
-	OUT epsilon_left_after numeric
+	OUT epsilon_left_after numeric,
+	OUT calls_left bigint
 ) RETURNS SETOF record
 	AS 'MODULE_PATHNAME', 'dperm_cost_source' LANGUAGE C STABLE PARALLEL UNSAFE COST 1000 ROWS 3;
-COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
+COMMENT ON FUNCTION dp_cost(text, text, anycompatible, float8, bigint, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, text, float8, float8, text, text) IS
 	'the privacy budget and the noise of a training, and the number of rows it needs, from its arguments and the catalog, without reading any rows';

@@ -266,6 +266,20 @@ set_dimension(DpermOptions *options, OptionValue value)
 }
 
 static void
+set_knots(DpermOptions *options, OptionValue value)
+{
+	double		knots = value.number;
+
+	if (!(knots >= 1 && knots <= DPERM_DIM_MAX - 1) || knots != floor(knots))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("knots must be a whole number between 1 and %d", DPERM_DIM_MAX - 1),
+				 errhint("knots is the number of points of each number's curve; 1 is a straight "
+						 "line.")));
+	options->knots = (int) knots;
+}
+
+static void
 set_kernel(DpermOptions *options, OptionValue value)
 {
 	const char *name = value.text;
@@ -333,6 +347,7 @@ static const Option table[] = {
 	{"intercept", BOOLOID, set_intercept, ARGUMENT | KEY},
 	{"norm", FLOAT8OID, set_norm, ARGUMENT | KEY},
 	{"dimension", INT4OID, set_dimension, ARGUMENT | KEY},
+	{"knots", INT4OID, set_knots, ARGUMENT | DPERM_PLACE_CANDIDATE},
 	{"kernel", TEXTOID, set_kernel, ARGUMENT | KEY},
 	{"gamma", FLOAT8OID, set_gamma, ARGUMENT | KEY},
 	{"kernel_features", INT4OID, set_kernel_features, ARGUMENT | KEY},

@@ -48,6 +48,12 @@ settle_kernel(DpermOptions *options)
 				 errmsg("gamma, kernel_features and kernel_seed require a kernel"),
 				 errhint("Specify one, for example kernel => 'gaussian'.")));
 
+	if (kernel->kind != DPERM_KERNEL_LINEAR && options->knots > 1)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("knots cannot be combined with a kernel"),
+				 errhint("Omit knots: a kernel takes numbers as they are.")));
+
 	/*
 	 * a kernel approximates constants by itself, and an intercept would take
 	 * half of the ball from it

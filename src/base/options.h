@@ -49,6 +49,7 @@ typedef struct DpermOptions
 	int			intercept;		/* 0, 1; < 0: not specified */
 	double		norm;			/* 0: not specified */
 	int			dimension;		/* 0: not specified */
+	int			knots;			/* of numbers whose domain says nothing; 0: not specified */
 	DpermKernel kernel;			/* features, gamma: 0 if not specified */
 	bool		has_seed;
 	int64		rows;			/* how many units the caller expects; 0: not given */

@@ -149,9 +149,12 @@ dperm_budget_write_spent(const DpermBudget *budget, const DpermFilterSums *spent
 	dperm_own_rows_update(&rows, 0, fields, lengthof(fields));
 }
 
-/* Allow the owner and members of it; superusers are members of all roles. */
-void
-dperm_budget_check_owner(const DpermBudget *budget, Oid role)
+/*
+ * Raise an error unless the role is the owner or a member of it; superusers are
+ * members of all roles.
+ */
+static void
+check_budget_owner(const DpermBudget *budget, Oid role)
 {
 	if (!has_privs_of_role(role, budget->owner))
 		ereport(ERROR,
@@ -168,9 +171,9 @@ dperm_budget_get_own(const char *name, Oid role)
 {
 	DpermBudget *budget;
 
-	dperm_budget_check_owner(dperm_budget_get(name, false), role);
+	check_budget_owner(dperm_budget_get(name, false), role);
 	budget = dperm_budget_get(name, true);
-	dperm_budget_check_owner(budget, role);
+	check_budget_owner(budget, role);
 	return budget;
 }
 

@@ -40,12 +40,6 @@ extern DpermBudget *dperm_budget_find(const char *name, bool lock);
 extern DpermBudget *dperm_budget_get_by_id(const char *id, const char *name, bool lock);
 
 /*
- * Raise an error unless the role is the budget's owner, a member of the owner,
- * or a superuser.
- */
-extern void dperm_budget_check_owner(const DpermBudget *budget, Oid role);
-
-/*
  * A budget owned by the role, locked; otherwise raises an error, without
  * waiting for a lock.
  */

@@ -23,6 +23,9 @@
 /* Steps of the search for the delta that a budget has left. */
 #define DELTA_STEPS 40
 
+/* Up to 2^40 calls: more than a budget has of the least epsilon. */
+#define CALLS_BITS 40
+
 /* A charge that cannot be computed, whatever the budget. */
 static void
 check_spend(const DpermSpend *spend)
@@ -354,6 +357,35 @@ dperm_debit(const DpermCharge *charge)
 	return write_debit(budget, &debit, &payer, &spent);
 }
 
+/*
+ * How many such charges the budget and the grant that pays allow, one after the
+ * other: as many as a sum of powers of two allows.
+ */
+static int64
+count_calls(const DpermBudget *budget, const DpermFilterSums *taken, const DpermPayer *payer)
+{
+	DpermFilterSums powers[CALLS_BITS] = {*taken};
+	DpermFilterSums sum = {.epsilon = {0, 0}};
+	int64		calls = 0;
+
+	for (int i = 1; i < CALLS_BITS; i++)
+		powers[i] = dperm_filter_add(&powers[i - 1], &powers[i - 1]);
+	for (int i = CALLS_BITS - 1; i >= 0; i--)
+	{
+		DpermFilterSums more = dperm_filter_add(&sum, &powers[i]);
+		DpermFilterSums spent = dperm_filter_add(&budget->spent, &more);
+
+		if (dperm_filter_allows(&budget->filter, &spent) &&
+			dperm_grants_suffice(payer, DPERM_PAYER_EPSILON, more.epsilon) &&
+			dperm_grants_suffice(payer, DPERM_PAYER_DELTA, more.delta))
+		{
+			sum = more;
+			calls += INT64CONST(1) << i;
+		}
+	}
+	return calls;
+}
+
 /* Preview a charge. */
 DpermQuote
 dperm_debit_preview(const DpermCharge *charge)
@@ -382,7 +414,10 @@ dperm_debit_preview(const DpermCharge *charge)
 		dperm_amount_print(left_for(budget, &budget->spent, payer, (DpermAmount) {0, 0}),
 						   quote.left);
 	if (quote.allowed)
+	{
 		dperm_amount_print(left_for(budget, &spent, payer, taken.epsilon), quote.left_after);
+		quote.calls = count_calls(budget, &taken, &payer);
+	}
 	return quote;
 }
 

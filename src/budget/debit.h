@@ -43,6 +43,7 @@ typedef struct DpermQuote
 	/* the same after this charge; "0" if it would be rejected */
 	char		left_after[DPERM_AMOUNT_TEXT];
 	bool		allowed;		/* would it be accepted now? */
+	int64		calls;			/* how many like it would be, one after the other */
 } DpermQuote;
 
 extern DpermQuote dperm_debit_preview(const DpermCharge *charge);

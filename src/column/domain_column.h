@@ -7,7 +7,7 @@
 
 #include "access/attnum.h"
 
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 
 /* A column of a relation and what is publicly known about its values. */
 typedef struct DpermColumn
@@ -19,6 +19,7 @@ typedef struct DpermColumn
 	int32		typmod;			/* of base */
 	bool		known;			/* is there a domain? */
 	bool		given;			/* did the caller specify it? */
+	bool		knotted;		/* does it say how many knots a number has? */
 	DpermBlock	block;			/* kind is set if usable; the rest if known */
 	bool		usable;			/* can the type be a feature at all? */
 	char	   *origin;			/* where the domain comes from, for people; NULL if unknown */

@@ -1,7 +1,8 @@
 /*
- * domain_json.c: read and write domains as JSON.
+ * domain_json.c: read domains from JSON.
  *
- *   number        [0, 120], {"range": [0, 120]}
+ *   number        [0, 120], {"range": [0, 120]}, {"range": [0, 120], "knots": 8},
+ *                 {"knots": [0, 10, 50, 120]}
  *   date, time    ["2015-01-01", "2025-12-31"], ["08:00", "18:00"], {"range": ...}
  *   boolean       [false, true]
  *   category      ["A", "B"], {"categories": ["A", "B"]}; the long form also for integers
@@ -26,6 +27,8 @@
 #include "column/domain_json.h"
 #include "column/domain_types.h"
 #include "core/base/limits.h"
+#include "core/encode/encoder.h"
+#include "core/encode/knots.h"
 
 /* An example domain of a vector with bounds, for hints. */
 static const char box_example[] = "{\"dimension\": 8, \"range\": [0, 1]}";
@@ -115,6 +118,13 @@ object_in(JsonbValue *value)
 		value->val.binary.data : NULL;
 }
 
+/* A member of an object, or NULL. */
+static JsonbValue *
+member(JsonbContainer *object, const char *key)
+{
+	return getKeyJsonValueFromContainer(object, key, strlen(key), NULL);
+}
+
 /* A JSON number as a double; infinite if out of range. */
 static double
 number_in(JsonbValue *value)
@@ -185,7 +195,7 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 			refuse(column, psprintf("%s%s", of, time ? psprintf("two finite %s", what) :
 									"two numbers within the range of double precision"), domain);
 	}
-	if (!(bounds[0] / 2 < bounds[1] / 2))	/* as in dperm_encoder_fault() */
+	if (!dperm_block_are_bounds(bounds[0], bounds[1]))
 		refuse(column, must, domain);
 	*low = bounds[0];
 	*high = bounds[1];
@@ -195,6 +205,8 @@ read_bounds(const DpermColumn *column, JsonbContainer *pair, const char *of, con
 static void
 read_range(DpermColumn *column, JsonbContainer *pair)
 {
+	column->block.knots = NULL;
+	column->knotted = false;
 	read_bounds(column, pair, "", usual_example(column), &column->block.low,
 				&column->block.high);
 	column->block.count = 1;
@@ -301,6 +313,32 @@ read_vector_range(DpermColumn *column, JsonbValue *value, DpermBlock *block)
 }
 
 /*
+ * Raise an error unless the dimension is that of the ranges of a block, if each
+ * coordinate has one, and the declared one, if it is not 0; and unless the norm
+ * is valid.
+ */
+static void
+check_vector(DpermColumn *column, const DpermBlock *block, double dimension, int declared)
+{
+	bool		range = block->kind == DPERM_BLOCK_BOX;
+
+	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
+		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
+			   range ? box_example : example_of_kind(DPERM_BLOCK_VECTOR));
+	if (block->count > 0 && dimension != block->count)
+		refuse(column, psprintf("an object with as many ranges as its dimension: %g, "
+								"not %d", dimension, block->count),
+			   "{\"range\": [[0, 1], [-5, 5]]}");
+	if (declared > 0 && dimension != declared)
+		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
+			   psprintf("{\"dimension\": "
+						"%d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
+	if (!range && !(block->norm >= DPERM_NORM_MIN && block->norm <= DPERM_NORM_MAX))
+		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
+									  DPERM_NORM_MAX));
+}
+
+/*
  * {"dimension": 128, "norm": 1} or {"dimension": 8, "range": [0, 1]}; the
  * catalog may know the dimension already.
  */
@@ -319,6 +357,9 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 
 	if (object == NULL)
 		refuse_usual(column, must);
+	if (member(object, "knots"))
+		refuse(column, "an object without knots, which only numbers and times can have",
+			   box_example);
 	if ((value = getKeyJsonValueFromContainer(object, "range", strlen("range"), &room)) != NULL)
 	{
 		range = true;
@@ -346,20 +387,7 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 	}
 	if (keys != JsonContainerSize(object))
 		refuse_usual(column, must);
-	if (!(dimension >= 1 && dimension <= DPERM_DIM_MAX) || dimension != floor(dimension))
-		refuse(column, psprintf("an object with a dimension between 1 and %d", DPERM_DIM_MAX),
-			   range ? box_example : example_of_kind(DPERM_BLOCK_VECTOR));
-	if (block.count > 0 && dimension != block.count)
-		refuse(column, psprintf("an object with as many ranges as its dimension: %g, "
-								"not %d", dimension, block.count),
-			   "{\"range\": [[0, 1], [-5, 5]]}");
-	if (declared > 0 && dimension != declared)
-		refuse(column, psprintf("of dimension %d, as declared in the catalog", declared),
-			   psprintf("{\"dimension\": "
-						"%d, %s}", declared, range ? "\"range\": [0, 1]" : "\"norm\": 1"));
-	if (!range && !(block.norm >= DPERM_NORM_MIN && block.norm <= DPERM_NORM_MAX))
-		refuse_usual(column, psprintf("an object with a norm between %g and %g", DPERM_NORM_MIN,
-									  DPERM_NORM_MAX));
+	check_vector(column, &block, dimension, declared);
 	block.count = (int) dimension;
 	dperm_encoder_box_settle(&block);
 	column->block = block;
@@ -380,23 +408,102 @@ read_flag(DpermColumn *column, JsonbContainer *pair)
 		refuse_usual(column, "[false, true], or omitted");
 }
 
-/* The long form: an object whose only key is "range" or "categories". */
+/* Raise the error for invalid knots. */
+static _Noreturn void
+refuse_knots(const DpermColumn *column, const char *must)
+{
+	refuse(column, must, psprintf("{\"range\": %s, \"knots\": 8}", usual_example(column)));
+}
+
+/* A position in a list of knots. */
+static double
+read_knot(const DpermColumn *column, JsonbValue *value)
+{
+	bool		time = column->block.kind == DPERM_BLOCK_TIME;
+
+	if (value->type != (time ? jbvString : jbvNumeric))
+		refuse_knots(column, time ? "an object whose knots are a number or a list of strings" :
+					 "an object whose knots are a number or a list of numbers");
+	return time ? read_time(column, value) : number_in(value);
+}
+
+/* A list of knots: they begin and end at the range, if there is one. */
+static void
+read_knot_list(DpermColumn *column, JsonbContainer *list, bool ranged)
+{
+	int			count = JsonContainerSize(list);
+	double	   *knots;
+
+	if (count < 2 || count > DPERM_DIM_MAX)
+		refuse_knots(column, psprintf("an object with a list of 2 to %d knots", DPERM_DIM_MAX));
+	knots = palloc(sizeof(double) * count);
+	for (int i = 0; i < count; i++)
+	{
+		knots[i] = read_knot(column, getIthJsonbValueFromContainer(list, i));
+		if (!isfinite(knots[i]) || (i > 0 && !dperm_block_are_bounds(knots[i - 1], knots[i])))
+			refuse_knots(column, "an object whose knots are finite and in ascending order");
+	}
+	if (ranged && (knots[0] != column->block.low || knots[count - 1] != column->block.high))
+		refuse_knots(column, "an object whose list of knots begins and ends at its range");
+	column->block.low = knots[0];
+	column->block.high = knots[count - 1];
+	column->block.count = count;
+	column->block.knots = knots;
+	dperm_knots_settle(&column->block);
+}
+
+/*
+ * {"range": [low, high], "knots": 8}, or a list of positions in place of 8. A
+ * list is a range by itself; for a number, the catalog may have one.
+ */
+static void
+read_knotted(DpermColumn *column, JsonbValue *range, JsonbValue *knots)
+{
+	double		count;
+
+	if (range)
+		read_range(column, list_in(range));
+	if (list_in(knots))
+		read_knot_list(column, list_in(knots), range != NULL);
+	else
+	{
+		if (!range && !column->known)
+			refuse_knots(column, "an object with a range, or with a list of knots");
+		count = knots->type == jbvNumeric ? number_in(knots) : 0;
+		if (!(count >= 1 && count <= DPERM_DIM_MAX) || count != floor(count))
+			refuse_knots(column, psprintf("an object whose knots are a list, or a whole number "
+										  "between 1 and %d", DPERM_DIM_MAX));
+		column->block.count = (int) count;
+	}
+	column->knotted = true;
+}
+
+/*
+ * The long form: an object whose only key is "range" or "categories", or that
+ * has knots.
+ */
 static void
 read_long_form(DpermColumn *column, JsonbContainer *object)
 {
 	DpermBlockKind kind = column->block.kind;
-	JsonbValue	room;
-	JsonbValue *value = NULL;
+	JsonbValue *range = member(object, "range");
+	JsonbValue *knots = member(object, "knots");
+	JsonbValue *value;
 
+	if (knots && dperm_block_is_number(&column->block) &&
+		JsonContainerSize(object) == (range ? 2 : 1))
+	{
+		read_knotted(column, range, knots);
+		return;
+	}
 	if (JsonContainerSize(object) == 1 && kind != DPERM_BLOCK_FLAG)
 	{
-		value = getKeyJsonValueFromContainer(object, "range", strlen("range"), &room);
-		if (value && kind != DPERM_BLOCK_CATEGORY)
+		if (range && kind != DPERM_BLOCK_CATEGORY)
 		{
-			read_range(column, list_in(value));
+			read_range(column, list_in(range));
 			return;
 		}
-		value = getKeyJsonValueFromContainer(object, "categories", strlen("categories"), &room);
+		value = member(object, "categories");
 		if (value && kind == DPERM_BLOCK_CATEGORY)
 		{
 			read_categories(column, list_in(value));
@@ -440,110 +547,4 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 	column->given = true;
 	column->origin = "argument";
 	column->lack = NULL;
-}
-
-/* Append the form of a domain. */
-void
-dperm_domain_json_template(StringInfo out, const DpermColumn *column)
-{
-	DpermBlockKind kind = column->block.kind;
-
-	/* a list must not have a value twice, and a dimension is a number */
-	appendStringInfoString(out, kind == DPERM_BLOCK_CATEGORY ? "[\"value\", \"value\"]" :
-						   kind == DPERM_BLOCK_VECTOR ? "{\"dimension\": \"number\", \"norm\": 1}" :
-						   "[\"low\", \"high\"]");
-}
-
-/* A bound of a time column, independent of the session's DateStyle. */
-static void
-print_time(StringInfo out, Oid base, double days)
-{
-	char		buf[MAXDATELEN + 1];
-	double		usecs = rint(days * (double) USECS_PER_DAY);
-	Datum		value;
-
-	if (base == DATEOID)
-		value = DateADTGetDatum((DateADT) days);
-	else if (base == TIMEOID)
-		value = TimeADTGetDatum((TimeADT) usecs);
-	else
-	{
-		/* a bound at the end of the range may have been rounded beyond it */
-		Timestamp	time = usecs <= (double) MIN_TIMESTAMP ? MIN_TIMESTAMP :
-			usecs >= (double) END_TIMESTAMP ? END_TIMESTAMP - 1 : (Timestamp) usecs;
-
-		value = TimestampGetDatum(time);
-	}
-	JsonEncodeDateTime(buf, value, base, NULL);
-	escape_json(out, buf);
-}
-
-/* The categories, as a list of strings. */
-static void
-print_categories(StringInfo out, const DpermBlock *block)
-{
-	appendStringInfoChar(out, '[');
-	for (int i = 0; i < block->count; i++)
-	{
-		if (i > 0)
-			appendStringInfoString(out, ", ");
-		escape_json(out, pnstrdup(block->categories[i].bytes, block->categories[i].len));
-	}
-	appendStringInfoChar(out, ']');
-}
-
-/* A vector with bounds. */
-static void
-print_box(StringInfo out, const DpermBlock *block)
-{
-	int			ranges = block->bounds ? block->count : 1;
-
-	appendStringInfo(out, "{\"dimension\": %d, "
-						  "\"range\": %s", block->count, block->bounds ? "[" : "");
-	for (int i = 0; i < ranges; i++)
-		appendStringInfo(out, "%s[%s, %s]", i > 0 ? ", " : "",
-						 double_to_shortest_decimal(dperm_encoder_box_low(block, i)),
-						 double_to_shortest_decimal(dperm_encoder_box_high(block, i)));
-	appendStringInfo(out, "%s}", block->bounds ? "]" : "");
-}
-
-/* Append a known domain. */
-void
-dperm_domain_json_print(StringInfo out, const DpermColumn *column)
-{
-	const DpermBlock *block = &column->block;
-	DpermBlockKind kind = block->kind;
-
-	switch (kind)
-	{
-		case DPERM_BLOCK_NUMBER:
-			appendStringInfo(out, "[%s, %s]", double_to_shortest_decimal(block->low),
-							 double_to_shortest_decimal(block->high));
-			break;
-		case DPERM_BLOCK_TIME:
-			appendStringInfoChar(out, '[');
-			print_time(out, column->base, block->low);
-			appendStringInfoString(out, ", ");
-			print_time(out, column->base, block->high);
-			appendStringInfoChar(out, ']');
-			break;
-		case DPERM_BLOCK_FLAG:
-			appendStringInfoString(out, "[false, true]");
-			break;
-		case DPERM_BLOCK_CATEGORY:
-			(void) dperm_domain_types_kind(column->base, &kind);
-			if (kind == DPERM_BLOCK_NUMBER)
-				appendStringInfoString(out, "{\"categories\": ");
-			print_categories(out, block);
-			if (kind == DPERM_BLOCK_NUMBER)
-				appendStringInfoChar(out, '}');
-			break;
-		case DPERM_BLOCK_VECTOR:
-			appendStringInfo(out, "{\"dimension\": %d, \"norm\": %s}", block->count,
-							 double_to_shortest_decimal(block->norm));
-			break;
-		case DPERM_BLOCK_BOX:
-			print_box(out, block);
-			break;
-	}
 }

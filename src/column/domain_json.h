@@ -1,10 +1,9 @@
 /*
- * domain_json.h: read and write domains as JSON.
+ * domain_json.h: read domains from JSON.
  */
 #ifndef DPERM_DOMAIN_JSON_H
 #define DPERM_DOMAIN_JSON_H
 
-#include "lib/stringinfo.h"
 #include "utils/jsonb.h"
 
 #include "column/domain_column.h"
@@ -14,15 +13,6 @@
  * the column.
  */
 extern void dperm_domain_json_parse(DpermColumn *column, JsonbValue *value);
-
-/* Append a known domain, in a form that dperm_domain_json_parse reads. */
-extern void dperm_domain_json_print(StringInfo out, const DpermColumn *column);
-
-/*
- * Append the form of a domain of this column, with words to be replaced: it is
- * no domain as it is.
- */
-extern void dperm_domain_json_template(StringInfo out, const DpermColumn *column);
 
 /*
  * An example domain for this column, for hints: '{"age": [0, 120]}' as an SQL

@@ -1,9 +1,10 @@
 /*
- * domain_narrow.c: is one domain contained in another?
+ * domain_narrow.c: is one domain contained in another, or apart from it?
  */
 #include "postgres.h"
 
 #include "column/domain_narrow.h"
+#include "core/encode/encoder.h"
 
 /*
  * Is a category in a list? The search starts at *at, which becomes its
@@ -64,4 +65,27 @@ dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner)
 												  "range";
 	}
 	return "kind";
+}
+
+/* Do two domains have no value in common? */
+bool
+dperm_domain_narrow_disjoint(const DpermBlock *one, const DpermBlock *other)
+{
+	int			at = 0;
+
+	if (one->kind != other->kind)
+		return false;
+	switch (one->kind)
+	{
+		case DPERM_BLOCK_NUMBER:
+		case DPERM_BLOCK_TIME:
+			return one->high < other->low || one->low > other->high;
+		case DPERM_BLOCK_CATEGORY:
+			for (int i = 0; i < one->count; i++)
+				if (has_category(other, &one->categories[i], &at))
+					return false;
+			return true;
+		default:
+			return false;
+	}
 }

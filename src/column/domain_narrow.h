@@ -1,10 +1,10 @@
 /*
- * domain_narrow.h: is one domain contained in another?
+ * domain_narrow.h: is one domain contained in another, or apart from it?
  */
 #ifndef DPERM_DOMAIN_NARROW_H
 #define DPERM_DOMAIN_NARROW_H
 
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 
 /*
  * What of the inner domain is not contained in the outer one, as the subject of
@@ -12,5 +12,8 @@
  * subsets, dimensions equal, and norms not larger.
  */
 extern const char *dperm_domain_narrow_fault(const DpermBlock *outer, const DpermBlock *inner);
+
+/* Do two domains of a kind have no value in common, as far as is known? */
+extern bool dperm_domain_narrow_disjoint(const DpermBlock *one, const DpermBlock *other);
 
 #endif							/* DPERM_DOMAIN_NARROW_H */

@@ -8,7 +8,7 @@
 #include "access/attnum.h"
 #include "nodes/pg_list.h"
 
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 
 /* The column that a tree is read for. */
 typedef struct DpermSubject

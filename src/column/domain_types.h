@@ -9,7 +9,7 @@
 #include "utils/date.h"
 #include "utils/timestamp.h"
 
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 
 /* The kind of block of a base type: false if it cannot be a feature. */
 extern bool dperm_domain_types_kind(Oid base, DpermBlockKind *kind);

@@ -57,6 +57,25 @@ positive_hint(void *arg)
 	errhint("positive must be one of the values of the label column, as text.");
 }
 
+/* A positive value as a datum, with a type modifier, or -1. */
+Datum
+dperm_label_value(const DpermLabel *label, const char *positive, int32 typmod)
+{
+	ErrorContextCallback hint = {
+		.previous = error_context_stack,
+		.callback = positive_hint
+	};
+	Oid			input,
+				ioparam;
+	Datum		value;
+
+	getTypeInputInfo(label->type, &input, &ioparam);
+	error_context_stack = &hint;
+	value = OidInputFunctionCall(input, pstrdup(positive), ioparam, typmod);
+	error_context_stack = hint.previous;
+	return value;
+}
+
 /* Prepare to read labels of a type. */
 void
 dperm_label_init(DpermLabel *label, Oid type, const char *positive)
@@ -93,20 +112,7 @@ dperm_label_init(DpermLabel *label, Oid type, const char *positive)
 		label->bytes_len = dperm_category_length(label->padded, positive, strlen(positive));
 	}
 	else
-	{
-		Oid			input,
-					ioparam;
-
-		ErrorContextCallback hint = {
-			.previous = error_context_stack,
-			.callback = positive_hint
-		};
-
-		getTypeInputInfo(label->type, &input, &ioparam);
-		error_context_stack = &hint;
-		label->value = OidInputFunctionCall(input, pstrdup(positive), ioparam, -1);
-		error_context_stack = hint.previous;
-	}
+		label->value = dperm_label_value(label, positive, -1);
 }
 
 /* Raise an error if a type is not that of the labels. */

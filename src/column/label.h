@@ -27,6 +27,12 @@ typedef struct DpermLabel
  */
 extern void dperm_label_init(DpermLabel *label, Oid type, const char *positive);
 
+/*
+ * A positive value as a datum of the label's base type, with a type modifier,
+ * or -1; raises an error for one that the type does not accept.
+ */
+extern Datum dperm_label_value(const DpermLabel *label, const char *positive, int32 typmod);
+
 /* Raise an error unless labels of this type can be read in this way. */
 extern void dperm_label_check(const DpermLabel *label, Oid type);
 

@@ -11,10 +11,11 @@
 #include "catalog/pg_type.h"
 #include "fmgr.h"
 #include "lib/stringinfo.h"
+#include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "base/message.h"
-#include "column/domain_json.h"
+#include "column/domain_print.h"
 #include "column/label_domain.h"
 #include "column/reader.h"
 
@@ -34,14 +35,11 @@ static Classes
 classes_of_list(const DpermLabel *label, const DpermBlock *block)
 {
 	Classes		classes = {false, false};
-	Oid			input,
-				ioparam;
 
-	getTypeInputInfo(label->type, &input, &ioparam);
 	for (int i = 0; i < block->count; i++)
 	{
 		char	   *text = pnstrdup(block->categories[i].bytes, block->categories[i].len);
-		int			sign = dperm_label_sign(label, OidInputFunctionCall(input, text, ioparam, -1));
+		int			sign = dperm_label_sign(label, dperm_label_value(label, text, -1));
 
 		classes.positive |= sign > 0;
 		classes.negative |= sign < 0;
@@ -78,7 +76,7 @@ domain_shown(const DpermColumn *column)
 	StringInfoData domain;
 
 	initStringInfo(&domain);
-	dperm_domain_json_print(&domain, column);
+	dperm_domain_print(&domain, column);
 	return dperm_message_clip(domain.data, DOMAIN_SHOWN);
 }
 
@@ -105,6 +103,24 @@ check_enum_label(const DpermColumn *column, const char *positive)
 	refuse_positive(column, positive);
 }
 
+/*
+ * Raise for a positive value that the type of the label does not have: one that
+ * is longer or more precise than its type modifier allows, or that is no
+ * number.
+ */
+static void
+check_positive(const DpermLabel *label, const DpermColumn *column, const char *positive)
+{
+	if (dperm_label_sign(label, dperm_label_value(label, positive, column->typmod)) <= 0)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("label \"%s\" cannot be \"%s\"", column->name,
+						dperm_message_clip(positive, VALUE_SHOWN)),
+				 errdetail("Its type is %s.",
+						   format_type_with_typemod(column->base, column->typmod)),
+				 errhint("positive must be one of the values of the label column, as text.")));
+}
+
 /* How to read labels that may have both classes. */
 void
 dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char *positive)
@@ -115,6 +131,8 @@ dperm_label_domain_init(DpermLabel *label, const DpermColumn *column, const char
 	if (listed && positive && get_typtype(column->base) == TYPTYPE_ENUM)
 		check_enum_label(column, positive);
 	dperm_label_init(label, column->type, positive);
+	if (positive)
+		check_positive(label, column, positive);
 	if (listed)
 		classes = classes_of_list(label, &column->block);
 	else if (column->known && column->block.kind == DPERM_BLOCK_NUMBER)

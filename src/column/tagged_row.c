@@ -46,13 +46,13 @@ init_column(TaggedColumn *column, Oid type, MemoryContext context)
 		ereport(ERROR,
 				(errcode(ERRCODE_INDETERMINATE_DATATYPE),
 				 errmsg("could not determine the types of the columns of a row")));
-	column->kind = dperm_reader_natural(type);
+	column->kind = dperm_reader_kind_natural(type);
 	column->element = dperm_datum_values_element_type(type);
 	column->varlena = get_typlen(getBaseType(type)) == -1;
 	column->is_array = OidIsValid(get_element_type(getBaseType(type)));
 	if (column->kind == DPERM_READ_NONE)
 		column->kind = OidIsValid(column->element) ? DPERM_READ_NUMBER_ARRAY : DPERM_READ_OUTPUT;
-	column->tag = dperm_reader_tag(column->kind);
+	column->tag = dperm_reader_kind_tag(column->kind);
 	if (column->kind == DPERM_READ_ENUM || column->kind == DPERM_READ_OUTPUT)
 	{
 		Oid			output;

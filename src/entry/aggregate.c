@@ -3,8 +3,9 @@
  * group.
  *
  * The state keeps the encoded rows of the group in chunks; the final function
- * runs the whole mechanism over them. Its memory depends on the number of rows
- * and their dimension alone, never on what they hold: the limit is no leak.
+ * runs the whole mechanism over them. Its memory depends only on the number of
+ * rows and their dimension, never on what they contain, so the memory limit
+ * leaks nothing.
  */
 #include "postgres.h"
 
@@ -41,15 +42,12 @@ typedef struct Watch
 {
 	AggState   *node;
 	/*
-	 * when it last started anew, had anything changed that its rows depend on?
+	 * when it was last rescanned, had anything changed that its rows depend on?
 	 */
 	bool		changed;
-	bool		advised;		/* was there a warning of delta? */
+	bool		advised;		/* has delta been warned of? */
 
-	/*
-	 * what the features argument says about its vectors, in the query and the
-	 * catalog
-	 */
+	/* what the query and the catalog say about the vectors in features */
 	int			dimension;		/* 0: nothing */
 	bool		encoded;		/* are they made by dp_encode, with this encoder? */
 	DpermEncoder made_by;
@@ -75,8 +73,8 @@ typedef struct FitState
 	DpermCache	cache;
 
 	/*
-	 * vectors that dp_encode makes lie in these shapes, and so the noise has
-	 * one; else 0 and NULL
+	 * vectors made by dp_encode lie in these shapes, so the noise has a shape,
+	 * too; else 0 and NULL
 	 */
 	int			shape_count;
 	DpermShape *shapes;
@@ -96,14 +94,14 @@ enum
 	ARG_OPTIONS
 };
 
-/* An argument that the caller may have left out. */
+/* Has the caller passed this argument? */
 static inline bool
 has_arg(FunctionCallInfo fcinfo, int n)
 {
 	return PG_NARGS() > n && !PG_ARGISNULL(n);
 }
 
-/* Options as of the first row. */
+/* Read the options from the first row. */
 static void
 read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, FitState *state)
 {
@@ -126,7 +124,7 @@ read_group_options(FunctionCallInfo fcinfo, DpermLearner learner, FitState *stat
 	dperm_options_settle(options);
 }
 
-/* Parameters are the group's, not the row's. */
+/* Parameters belong to the group, not to rows. */
 static void
 check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 {
@@ -148,13 +146,13 @@ check_unchanged(FunctionCallInfo fcinfo, const FitState *state)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon, lambda and options must be the same for all rows of a group"),
-				 errhint("They are parameters of the model. If they depend on a column, group by "
+				 errhint("They are parameters of the model; if they depend on a column, group by "
 						 "that column.")));
 }
 
 /*
- * What the features argument says about its vectors: never what rows hold,
- * since the number of weights would tell it.
+ * What the features argument says about its vectors: never what rows contain,
+ * since the number of weights would reveal it.
  */
 static void
 look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
@@ -162,7 +160,7 @@ look_at_features(FunctionCallInfo fcinfo, Aggref *call, Watch *watch)
 	MemoryContext caller = MemoryContextSwitchTo(fcinfo->flinfo->fn_mcxt);
 	Node	   *features = dperm_aggregate_plan_argument(watch->node, call, ARG_FEATURES - 1);
 
-	/* the context of an aggregate's call is its node of the plan */
+	/* the context of the call of an aggregate is its plan node */
 	ParamListInfo params = watch->node->ss.ps.state->es_param_list_info;
 
 	watch->encoded = dperm_encode_encoder(features, params, &watch->made_by);
@@ -191,7 +189,7 @@ declared_dimension(const Watch *watch, const DpermOptions *options)
 
 /*
  * Prepare for rows whose vectors have this many elements, and were made by an
- * encoder if that is known.
+ * encoder if it is known.
  */
 static void
 init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
@@ -212,7 +210,9 @@ init_rows(FitState *state, int dimension, const DpermEncoder *made_by)
 	state->raw = palloc(sizeof(double) * dimension);
 }
 
-/* Remember whether the rows of a node may have changed when it started anew. */
+/*
+ * Remember whether the rows of a node may have changed when it was rescanned.
+ */
 static void
 see_reset(Datum arg)
 {
@@ -293,8 +293,8 @@ keep_row(FitState *state, int sign, const double *raw)
 }
 
 /*
- * Is the vector where dp_encode leaves it? It always is; but privacy rests on
- * it, so it is looked at.
+ * Is the vector where dp_encode puts it? It always is, but privacy depends on
+ * it, so it is checked.
  */
 static bool
 in_shape(const FitState *state)
@@ -334,8 +334,8 @@ step_group(FunctionCallInfo fcinfo, DpermLearner learner)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used as window functions"),
-				 errhint("Each frame would release another model of the same rows. Use "
-						 "GROUP BY.")));
+				 errdetail("Each frame would release another model of the same rows."),
+				 errhint("Use GROUP BY.")));
 	if (where != AGG_CONTEXT_AGGREGATE)
 		elog(ERROR, "aggregate transition function called in non-aggregate context");
 
@@ -376,10 +376,10 @@ dperm_svm_step(PG_FUNCTION_ARGS)
 }
 
 /*
- * A plan may compute groups anew although nothing that they depend on has
+ * A plan may compute groups again although nothing that they depend on has
  * changed: the caller, who wrote one subquery, would get several models of the
- * same rows. PostgreSQL forgets the results of aggregates when it starts anew,
- * and only then; ours is a pointer or null.
+ * same rows. PostgreSQL forgets the results of aggregates when a node is
+ * rescanned, and only then; ours is a pointer or NULL.
  */
 static void
 check_first_time(FunctionCallInfo fcinfo, const FitState *group)
@@ -400,9 +400,9 @@ check_first_time(FunctionCallInfo fcinfo, const FitState *group)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be computed more than once in a query"),
-				 errhint("Each computation would release another model of the same rows. Compute "
-						 "the models once, in WITH ... AS MATERIALIZED, or store them in a "
-						 "table.")));
+				 errdetail("Each computation would release another model of the same rows."),
+				 errhint("Compute the models once, in WITH ... AS MATERIALIZED, or store them in "
+						 "a table.")));
 	*asked = true;
 }
 
@@ -450,7 +450,9 @@ dperm_aggregate_final(PG_FUNCTION_ARGS)
 	result = dperm_model_type_make(
 		dperm_training_model(&training, &group->encoder, NULL, group->options.positive, caller));
 
-	/* kept first: nobody may see a model that another could follow */
+	/*
+	 * keep it first: no model may be seen that could be followed by another one
+	 */
 	MemoryContextSwitchTo(GetMemoryChunkContext(group));
 	group->released = PG_DETOAST_DATUM_COPY(result);
 	MemoryContextSwitchTo(caller);

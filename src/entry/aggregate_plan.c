@@ -2,10 +2,10 @@
  * aggregate_plan.c: how a call of dp_logreg or dp_svm is planned.
  *
  * What a query says once may be computed several times: the planner copies a
- * sub-select for each use of its column, the parser one in BETWEEN. Every copy
- * would release another model of the same rows. And parameters could be
- * computed from rows, so that an error, or the number of weights, tells what a
- * row holds.
+ * subquery for each use of its column, and the parser copies an operand of
+ * BETWEEN. Every copy would release another model of the same rows. And
+ * parameters could be computed from rows, so that an error, or the number of
+ * weights, reveals what a row contains.
  */
 #include "postgres.h"
 
@@ -18,8 +18,8 @@
 #include "protect/protection.h"
 
 /*
- * How many grouping sets does the node compute, in all of its phases? 0 or 1
- * without overlap.
+ * The number of grouping sets that the node computes, in all of its phases; 0
+ * or 1 if they do not overlap.
  */
 static int
 grouping_sets(const Agg *agg)
@@ -33,7 +33,7 @@ grouping_sets(const Agg *agg)
 }
 
 /*
- * Does an expression over the input of a node hold a column that it does not
+ * Does an expression over the input of a node contain a column that it does not
  * group by?
  */
 static bool
@@ -54,8 +54,8 @@ has_ungrouped_column(Node *expression, void *node)
 }
 
 /*
- * Is there a copy of a call in an expression? What comes from a stored view has
- * no location.
+ * Does an expression contain a copy of a call? Calls from a stored view have no
+ * location.
  */
 static bool
 has_copy(Node *expression, void *original)
@@ -74,7 +74,7 @@ has_copy(Node *expression, void *original)
 	return expression_tree_walker(expression, has_copy, original);
 }
 
-/* Is there a copy of a call in a plan? */
+/* Does a plan contain a copy of a call? */
 static bool
 plan_has_copy(Plan *plan, const Aggref *call)
 {
@@ -103,7 +103,7 @@ plan_has_copy(Plan *plan, const Aggref *call)
 
 /*
  * In how many parts of a statement is a call? Within one part it can be in
- * several nodes, whose groups are disjoint: one for each partition.
+ * several nodes with disjoint groups, one for each partition.
  */
 static int
 count_copies(const PlannedStmt *statement, const Aggref *call)
@@ -117,8 +117,8 @@ count_copies(const PlannedStmt *statement, const Aggref *call)
 }
 
 /*
- * The tables of a statement. What Citus has planned names them in the range
- * table alone.
+ * The tables of a statement. If Citus has planned it, only the range table
+ * names them.
  */
 static List *
 statement_tables(const PlannedStmt *statement)
@@ -133,7 +133,7 @@ statement_tables(const PlannedStmt *statement)
 }
 
 /*
- * What the groups of a node are made by, as servers of Citus compute it for the
+ * The grouping expressions of a node, as servers of Citus compute them for the
  * columns of its input.
  */
 static List *
@@ -147,8 +147,8 @@ gathered_groups(const Agg *agg, List *columns)
 }
 
 /*
- * Raise unless the parameters of a call are the same for all rows of a group,
- * whatever the rows hold.
+ * Raise an error unless the parameters of a call are the same for all rows of a
+ * group, whatever the rows contain.
  */
 static void
 check_parameters(Agg *agg, const Aggref *call, int first_parameter)
@@ -170,7 +170,7 @@ check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 		TargetEntry *argument = lfirst_node(TargetEntry, cell);
 		Node	   *expression = (Node *) argument->expr;
 
-		/* what rows are sorted by is no argument */
+		/* what rows are sorted by is not an argument */
 		if (argument->resjunk || foreach_current_index(cell) < first_parameter)
 			continue;
 		if (gathered ? dperm_citus_arguments_varies(
@@ -181,14 +181,14 @@ check_parameters(Agg *agg, const Aggref *call, int first_parameter)
 					 errmsg("epsilon, lambda and options of dp_logreg and dp_svm must be constants "
 							"or depend on columns of GROUP BY"),
 					 gathered ?
-					 errhint("They are parameters of the model, not values of rows. Citus computes "
-							 "them with the rows, so they cannot contain subqueries, or functions "
-							 "that are not immutable.") :
+					 errhint("They are parameters of the model, which Citus computes with the "
+							 "rows, so they cannot contain subqueries or functions that are not "
+							 "immutable.") :
 					 errhint("They are parameters of the model, not values of rows.")));
 	}
 }
 
-/* An argument as the statement has it. */
+/* An argument as written in the statement. */
 Node *
 dperm_aggregate_plan_argument(const AggState *node, const Aggref *call, int number)
 {
@@ -216,9 +216,9 @@ same_there(const Gathered *gathered, void *a, void *b)
 }
 
 /*
- * Is a call in an expression once more? PostgreSQL computes equal calls of one
- * node once. Citus has columns of their own for the arguments of each, so to
- * PostgreSQL they are not equal any more.
+ * Does an expression contain a call a second time? PostgreSQL computes equal
+ * calls of one node once. Citus has separate columns for the arguments of each,
+ * so PostgreSQL does not see that they are equal.
  */
 static bool
 has_twin(Node *expression, void *arg)
@@ -240,7 +240,7 @@ has_twin(Node *expression, void *arg)
 	return expression_tree_walker(expression, has_twin, arg);
 }
 
-/* Does a node have a call twice? */
+/* Does a node contain a call twice? */
 static bool
 node_has_twin(const Agg *agg, const Aggref *call)
 {
@@ -269,8 +269,8 @@ dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_paramet
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("dp_logreg and dp_svm cannot be used with ROLLUP, CUBE or several "
 						"grouping sets"),
-				 errhint("A row would belong to several groups, each of which costs epsilon. Use "
-						 "GROUP BY, or one query for each grouping set.")));
+				 errdetail("A row would belong to several groups, each of which costs epsilon."),
+				 errhint("Use GROUP BY, or one query for each grouping set.")));
 	check_parameters(agg, call, first_parameter);
 	if (count_copies(node->ss.ps.state->es_plannedstmt, call) > 1 || node_has_twin(agg, call))
 		ereport(ERROR,

@@ -8,14 +8,14 @@
 #include "nodes/execnodes.h"
 
 /*
- * Raise unless a call, in its node, releases one model for each of disjoint
- * groups, with parameters that rows do not set.
+ * Raise an error unless a call in its node releases one model for each of
+ * disjoint groups, with parameters that do not depend on rows.
  */
 extern void dperm_aggregate_plan_check(AggState *node, const Aggref *call, int first_parameter);
 
 /*
- * An argument of a call, counted from 0, as the statement has it: Citus puts
- * columns in place of arguments if it brings their rows here.
+ * An argument of a call, counted from 0, as written in the statement: Citus
+ * replaces arguments by columns if it gathers the rows here.
  */
 extern Node *dperm_aggregate_plan_argument(const AggState *node, const Aggref *call, int number);
 

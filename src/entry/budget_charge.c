@@ -1,6 +1,4 @@
-/*
- * budget_charge.c: dp_budget_charge, for releases of other tools.
- */
+/* budget_charge.c: dp_budget_charge, for releases by other tools. */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"

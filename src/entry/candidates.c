@@ -1,6 +1,4 @@
-/*
- * candidates.c: the candidates of a tuning, out of its arguments.
- */
+/* candidates.c: the candidates of a tuning, from its arguments. */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
@@ -13,10 +11,10 @@
 #include "core/model/tuning.h"
 #include "entry/candidates.h"
 
-/* The grid by default: these multiples of the default lambda. */
+/* The default grid: these multiples of the default lambda. */
 static const double default_scales[] = {0.01, 0.1, 1, 10, 100};
 
-/* Bytes of a candidate: the list becomes a part of the model. */
+/* Maximum size of a candidate: the list becomes part of the model. */
 #define CANDIDATE_MAX 512
 
 /* Check the number of candidates and make room for them. */
@@ -91,7 +89,7 @@ read_objects(DpermCandidates *candidates, const DpermOptions *base)
 	}
 }
 
-/* A candidate as JSON: what was given, or a lambda or scale of the grid. */
+/* A candidate as JSON: as specified, or a lambda or scale of the grid. */
 static char *
 candidate_json(const DpermCandidates *candidates, int i)
 {
@@ -123,7 +121,7 @@ dperm_candidates_json(const DpermCandidates *candidates, int chosen)
 	return text.data;
 }
 
-/* The list of candidates becomes a part of the model: see now that it can. */
+/* The list of candidates becomes part of the model: check now that it can. */
 static void
 check_storable(const DpermCandidates *candidates)
 {
@@ -139,7 +137,7 @@ check_storable(const DpermCandidates *candidates)
 				 errhint("A candidate is an object with a few plain values.")));
 }
 
-/* The candidates of the arguments, settled. */
+/* Read the candidates from the arguments. */
 void
 dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 					  const DpermOptions *base)

@@ -1,6 +1,4 @@
-/*
- * candidates.h: the candidates of a tuning, out of its arguments.
- */
+/* candidates.h: the candidates of a tuning, from its arguments. */
 #ifndef DPERM_CANDIDATES_H
 #define DPERM_CANDIDATES_H
 
@@ -13,20 +11,20 @@ typedef struct DpermCandidates
 {
 	DpermOptions *each;
 	int			count;
-	Jsonb	   *given;			/* the argument; NULL: they differ in lambda or scale alone */
+	Jsonb	   *given;			/* the argument; NULL: they differ only in lambda or scale */
 } DpermCandidates;
 
 /*
- * The candidates of the arguments candidates and lambdas, or else the grid by
- * default: each is base, which holds the other options, with changes. Raises
- * for mistakes, and for candidates that no model could list.
+ * The candidates from the arguments candidates and lambdas, or else the default
+ * grid: each is base, which has the other options, with changes. Raises an
+ * error for mistakes, and for candidates that cannot be stored in a model.
  */
 extern void dperm_candidates_read(DpermCandidates *candidates, FunctionCallInfo fcinfo,
 								  const DpermOptions *base);
 
 /*
- * The chosen candidate and all of them, as members of a JSON object: what was
- * given, or what they differ in.
+ * The chosen candidate and all of them, as members of a JSON object: as
+ * specified, or what they differ in.
  */
 extern char *dperm_candidates_json(const DpermCandidates *candidates, int chosen);
 

@@ -1,11 +1,11 @@
 /*
  * citus_arguments.c: rows that Citus gathers for an aggregate.
  *
- * Citus cannot take dp_logreg and dp_svm apart. Unless the groups are by the
+ * Citus cannot split dp_logreg and dp_svm. Unless the query groups by the
  * distribution column, so that each server has whole groups, it asks the
  * servers for all arguments of the call, row by row, and calls the aggregate
- * here. Even a constant is a column then. What it was in the statement is in
- * the query for the servers, which the node of Citus holds.
+ * here. Then even a constant is a column. Its original expression is in the
+ * query for the servers, which the plan node of Citus contains.
  */
 #include "postgres.h"
 
@@ -18,20 +18,20 @@
 #include "entry/citus_arguments.h"
 
 /*
- * What Citus calls its plan, and how the query for the servers stands in the
- * text form of it: the job that it begins with has the first one.
+ * The name of a plan of Citus, and how the query for the servers begins in its
+ * text form: the first one belongs to the job at its beginning.
  */
 #define CITUS_PLAN "DistributedPlan"
 #define CITUS_QUERY " :jobQuery {QUERY "
 
-/* Columns in place of Vars of one kind. */
+/* Columns that replace Vars of one kind. */
 typedef struct Replacement
 {
 	int			varno;
 	List	   *columns;
 } Replacement;
 
-/* Replace. */
+/* Replace them. */
 static Node *
 replace_columns(Node *node, void *arg)
 {
@@ -52,7 +52,7 @@ replace_columns(Node *node, void *arg)
 }
 
 /*
- * The expressions of a target list, with columns in place of Vars of one kind.
+ * The expressions of a target list, with Vars of one kind replaced by columns.
  */
 static List *
 replaced_list(List *targets, int varno, List *columns)
@@ -68,8 +68,8 @@ replaced_list(List *targets, int varno, List *columns)
 }
 
 /*
- * Where a node ends that begins with a brace, in a text form; NULL if it does
- * not. Braces within names and strings are escaped.
+ * The end of a node that begins with a brace, in a text form; NULL if there is
+ * none. Braces in names and strings are escaped.
  */
 static const char *
 end_of_node(const char *text)
@@ -89,8 +89,8 @@ end_of_node(const char *text)
 }
 
 /*
- * The query that Citus has the servers compute, NULL if it is not known. The
- * structs of Citus differ between versions, their text forms hardly.
+ * The query that Citus sends to the servers; NULL if it is not known. The
+ * structs of Citus differ between versions, their text forms hardly do.
  */
 static Query *
 query_there(const CustomScan *scan)
@@ -106,7 +106,7 @@ query_there(const CustomScan *scan)
 	return end ? (Query *) stringToNode(pnstrdup(begin, end - begin)) : NULL;
 }
 
-/* Is this a node of Citus that brings rows from servers? */
+/* Is this a plan node of Citus that fetches rows from servers? */
 static bool
 is_citus_scan(const Plan *plan)
 {
@@ -130,7 +130,7 @@ scan_columns(const CustomScan *scan)
 		if (!lfirst_node(TargetEntry, cell)->resjunk)
 			sent = lappend(sent, lfirst_node(TargetEntry, cell)->expr);
 
-	/* what arrives, by its position, and what the node makes of it */
+	/* what arrives, by position, and what the node makes of it */
 	if (list_length(sent) != list_length(scan->custom_scan_tlist))
 		return NIL;
 	foreach(cell, scan->custom_scan_tlist)
@@ -143,7 +143,7 @@ scan_columns(const CustomScan *scan)
 	return replaced_list(scan->scan.plan.targetlist, INDEX_VAR, sent);
 }
 
-/* The same for a plan of one input that leaves rows as they are. */
+/* The same for a plan with one input that does not change rows. */
 static bool
 plan_columns(const Plan *plan, List **columns)
 {
@@ -180,7 +180,9 @@ dperm_citus_arguments_expression(Node *expression, List *columns)
 	return replace_columns(expression, &replacement);
 }
 
-/* Is there anything in an expression that rows, or servers, can differ in? */
+/*
+ * Does an expression contain anything that can differ between rows or servers?
+ */
 static bool
 has_variable(Node *node, void *groups)
 {
@@ -195,7 +197,7 @@ has_variable(Node *node, void *groups)
 }
 
 /*
- * The same, also by functions that are not immutable: which server has a row
+ * The same, including functions that are not immutable: which server has a row
  * depends on the row.
  */
 bool

@@ -8,22 +8,22 @@
 #include "nodes/plannodes.h"
 
 /*
- * Does the input of a node come from servers of Citus, as it is? If so, columns
- * are the expressions that the query of the servers has for the columns of the
- * input, over the tables there; NIL if they cannot be told.
+ * Does the input of a node come unchanged from servers of Citus? If so, columns
+ * are the expressions that the query for the servers has for the columns of the
+ * input, over the tables there; NIL if they are not known.
  */
 extern bool dperm_citus_arguments_columns(const Plan *node, List **columns);
 
 /*
- * An expression over the input of a node, with what the servers compute in
- * place of the columns.
+ * An expression over the input of a node, with columns replaced by what the
+ * servers compute for them.
  */
 extern Node *dperm_citus_arguments_expression(Node *expression, List *columns);
 
 /*
- * Could the value of such an expression differ from row to row, or from server
- * to server, within a group? Only constants, parameters of the query and what
- * the groups are made by cannot, and immutable functions of them.
+ * Could the value of such an expression differ between rows or servers within a
+ * group? Only constants, parameters of the query, grouping expressions, and
+ * immutable functions of these cannot.
  */
 extern bool dperm_citus_arguments_varies(Node *expression, List *groups);
 

@@ -6,6 +6,7 @@
 
 #include <math.h>
 
+#include "common/shortest_dec.h"
 #include "fmgr.h"
 #include "funcapi.h"
 #include "miscadmin.h"
@@ -14,11 +15,12 @@
 
 #include "base/result_set.h"
 #include "column/model_type.h"
+#include "core/encode/knots.h"
 #include "core/model/weight_noise.h"
 
 PG_FUNCTION_INFO_V1(dp_coefficients);
 
-/* A text datum of some bytes. */
+/* A text as a datum. */
 static Datum
 text_datum(const DpermText *text)
 {
@@ -29,10 +31,10 @@ text_datum(const DpermText *text)
 typedef struct Ranked
 {
 	int			coordinate;
-	bool		intercept;		/* comes last: it is no finding */
+	bool		intercept;		/* comes last */
 	double		weight;
 	double		noise;
-	double		strength;		/* the size of the weight; in deviations, if there is noise */
+	double		strength;		/* absolute weight; in standard deviations, if there is noise */
 } Ranked;
 
 /* For qsort: the weights that stand out most come first. */
@@ -78,7 +80,7 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 	if (at->intercept)
 		value = "intercept";
 	else if (at->kernel)
-		value = psprintf("kernel feature %d", at->within + 1);	/* it mixes all columns */
+		value = psprintf("kernel feature %d", at->within + 1);	/* it combines all columns */
 	else
 	{
 		nulls[1] = at->block->column.len == 0;
@@ -88,6 +90,8 @@ name_coordinate(const DpermCoordinate *at, Datum *values, bool *nulls)
 			values[2] = text_datum(&at->block->categories[at->within]);
 			nulls[2] = false;
 		}
+		else if (dperm_block_is_curve(at->block))
+			value = double_to_shortest_decimal(dperm_knots_position(at->block, at->within));
 		else if (at->block->kind == DPERM_BLOCK_VECTOR || at->block->kind == DPERM_BLOCK_BOX)
 			value = psprintf("[%d]", at->within + 1);
 	}

@@ -1,9 +1,8 @@
 /*
- * compose.c: dp_compose, the aggregate that says what several releases cost
- * together.
+ * compose.c: dp_compose, the aggregate for the total cost of several releases.
  *
- * The state is the sums of core/privacy/composition.h. It reads no rows but
- * models and claims, which are public.
+ * The state is the sums of core/privacy/composition.h. It reads models and
+ * claims, which are public, not rows of private tables.
  */
 #include "postgres.h"
 
@@ -34,11 +33,11 @@ extern PGDLLEXPORT Datum dperm_model_from_jsonb(PG_FUNCTION_ARGS);
 /* The state of one group. */
 typedef struct ComposeState
 {
-	double		delta;			/* as all rows have it */
+	double		delta;			/* the same for all rows */
 	DpermComposition sums;
 } ComposeState;
 
-/* Doubles in the sums. */
+/* Number of doubles in the sums. */
 #define SUM_COUNT \
 	((int) ((sizeof(DpermComposition) - offsetof(DpermComposition, epsilon)) / sizeof(double)))
 
@@ -49,7 +48,7 @@ enum
 	ARG_DELTA
 };
 
-/* delta must be in range. */
+/* The delta argument, checked. */
 static double
 checked_delta(FunctionCallInfo fcinfo)
 {
@@ -60,7 +59,7 @@ checked_delta(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("delta must be 0, or at least %g and less than 1", DPERM_DELTA_MIN),
-				 errhint("delta should be much smaller than 1 divided by the number of rows. With "
+				 errhint("delta should be much smaller than 1 divided by the number of rows; with "
 						 "0, epsilons and deltas are added up.")));
 	return delta;
 }
@@ -98,7 +97,7 @@ open_state(FunctionCallInfo fcinfo, MemoryContext context)
 	return state;
 }
 
-/* Raise what does not fit. */
+/* Raise an error for releases that cannot be composed. */
 static void
 check_fit(DpermCompositionFault fault)
 {
@@ -124,8 +123,8 @@ check_fit(DpermCompositionFault fault)
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 					 errmsg("cannot compose releases with different neighbours"),
-					 errhint("An epsilon for 'replace' and one for 'remove' do not add up. Group "
-							 "by the neighbours, or train with the same.")));
+					 errdetail("An epsilon for 'replace' and one for 'remove' do not add up."),
+					 errhint("Group by the neighbours, or train with the same ones.")));
 			break;
 		case DPERM_COMPOSITION_UNITS:
 			ereport(ERROR,
@@ -170,7 +169,7 @@ dperm_compose_model_step(PG_FUNCTION_ARGS)
 	return add_release(fcinfo, open_state(fcinfo, context), &release);
 }
 
-/* A claim that is not one. */
+/* Raise an error for an invalid claim. */
 static void
 bad_claim(const char *detail)
 {
@@ -208,7 +207,10 @@ claim_name(DpermJson *json, const char *what, int (*parse) (const char *name))
 	return found;
 }
 
-/* A number of a claim; "Infinity" is what models say that are not private. */
+/*
+ * A number of a claim; "Infinity" is the epsilon of models that are not
+ * private.
+ */
 static double
 claim_number(DpermJson *json, const char *what)
 {
@@ -226,10 +228,7 @@ claim_number(DpermJson *json, const char *what)
 	return number;
 }
 
-/*
- * The sign of a number of a claim: one that is not zero must not be taken for
- * zero because it is tiny.
- */
+/* The sign of a number of a claim: a tiny number must not be taken for zero. */
 static int
 claim_sign(Jsonb *value, const char *key)
 {
@@ -243,7 +242,7 @@ claim_sign(Jsonb *value, const char *key)
 											 NumericGetDatum(int64_to_numeric(0))));
 }
 
-/* A claim of something else than a model. */
+/* A claim about a release other than a model. */
 static DpermRelease
 read_claim(Jsonb *value)
 {
@@ -328,7 +327,7 @@ dperm_compose_combine(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* For the way from a worker to the leader. */
+/* Serialize a state, to send it from a worker to the leader. */
 Datum
 dperm_compose_serialize(PG_FUNCTION_ARGS)
 {
@@ -350,7 +349,7 @@ dperm_compose_serialize(PG_FUNCTION_ARGS)
 	PG_RETURN_BYTEA_P(pq_endtypsend(&buf));
 }
 
-/* And back. */
+/* Deserialize it. */
 Datum
 dperm_compose_deserialize(PG_FUNCTION_ARGS)
 {
@@ -377,7 +376,7 @@ dperm_compose_deserialize(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(state);
 }
 
-/* A number as JSON has it: the shortest that reads back the same. */
+/* A number as in JSON: the shortest form that reads back the same. */
 static char *
 number_text(double x)
 {
@@ -405,7 +404,7 @@ describe(const ComposeState *state, const DpermComposed *total)
 	return DirectFunctionCall1(jsonb_in, CStringGetDatum(text.data));
 }
 
-/* Final: what it comes to. The state stays as it is, for windows. */
+/* Final: the total. The state does not change, so it works for windows. */
 Datum
 dperm_compose_final(PG_FUNCTION_ARGS)
 {
@@ -422,9 +421,9 @@ dperm_compose_final(PG_FUNCTION_ARGS)
 	if (!dperm_composition_total(&state->sums, state->delta, &total))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("the releases take more than a delta of %s", number_text(state->delta)),
-				 errdetail("Those of which only epsilon and delta are known take %.6g, the tails "
-						   "of the noise of all included.", total.delta),
+				 errmsg("the releases spend more than a delta of %s", number_text(state->delta)),
+				 errdetail("Releases of which only epsilon and delta are known spend %.6g, "
+						   "including the tails of the noise of all.", total.delta),
 				 errhint("Specify a larger delta, or omit it to add up epsilons and deltas.")));
 	if (total.delta >= 1)
 		ereport(ERROR,

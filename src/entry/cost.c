@@ -1,6 +1,6 @@
 /*
- * cost.c: dp_cost, what a training would spend and with what noise, before it
- * reads a row.
+ * cost.c: dp_cost, what a training would spend and how much noise it would add,
+ * before it reads a row.
  */
 #include "postgres.h"
 
@@ -35,12 +35,12 @@ PG_FUNCTION_INFO_V1(dp_cost);
 PG_FUNCTION_INFO_V1(dperm_cost_source);
 
 /*
- * A model is likely to be useful when the noise is at most this share of what
- * weights can be.
+ * A model is likely to be useful if the noise is at most this share of the size
+ * that weights can have.
  */
 #define USEFUL_SHARE 0.5
 
-/* A training as it is planned, before it reads a row. */
+/* A planned training, before it reads a row. */
 typedef struct Planned
 {
 	DpermOptions options;
@@ -50,7 +50,7 @@ typedef struct Planned
 } Planned;
 
 /*
- * The noise as a share of the weights with so many rows, infinite where the
+ * The noise as a share of the weights with this many rows; infinite if the
  * parameters make no sense.
  */
 static double
@@ -62,7 +62,7 @@ noise_share(const Planned *planned, int64 rows)
 	return dperm_noise_share(&setup);
 }
 
-/* The number of rows at which the share becomes useful, 0 if there is none. */
+/* The number of rows at which the share becomes useful; 0 if there is none. */
 static int64
 rows_needed(const Planned *planned)
 {
@@ -116,8 +116,8 @@ put_number(TupleDesc desc, const char *name, double value, Datum *values, bool *
 }
 
 /*
- * The number of rows and the dimension are the caller's words here, so the
- * errors name the arguments.
+ * The number of rows and the dimension are arguments here, so the errors name
+ * them.
  */
 static void
 check_size(const Planned *planned)
@@ -135,10 +135,7 @@ check_size(const Planned *planned)
 						 "vector element, and one for the intercept.")));
 }
 
-/*
- * What a training costs: one row of the result. Returns what it would be set up
- * with.
- */
+/* What a training costs: one row of the result. Returns its setup. */
 static DpermSetup
 fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 {
@@ -177,8 +174,8 @@ fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 }
 
 /*
- * What a training would take from the budget of a protected relation; nothing
- * from any other.
+ * What a training would charge to the budget of a protected relation; nothing
+ * for other relations.
  */
 static void
 fill_charge(const Planned *planned, const DpermSource *source, Oid function, TupleDesc desc,
@@ -197,10 +194,12 @@ fill_charge(const Planned *planned, const DpermSource *source, Oid function, Tup
 	put_column(desc, "epsilon_left", numeric_of(quote.left), false, values, nulls);
 	put_column(desc, "epsilon_left_after", numeric_of(quote.left_after), !quote.allowed, values,
 			   nulls);
+	put_column(desc, "calls_left", Int64GetDatum(quote.calls), false, values, nulls);
 }
 
 /*
- * The learner that a loss belongs to; setting a loss that there is not says so.
+ * The learner that a loss belongs to; an unknown loss raises an error when it
+ * is set.
  */
 static DpermLearner
 learner_of(const char *loss)
@@ -215,7 +214,7 @@ learner_of(const char *loss)
 
 /*
  * dp_cost(rows, dimension, epsilon, lambda, method, analysis, loss, h, slack):
- * of any rows with so many coordinates
+ * for any rows with this many coordinates
  */
 Datum
 dp_cost(PG_FUNCTION_ARGS)
@@ -252,7 +251,7 @@ dp_cost(PG_FUNCTION_ARGS)
 	PG_RETURN_DATUM(HeapTupleGetDatum(heap_form_tuple(BlessTupleDesc(desc), values, nulls)));
 }
 
-/* The number of rows to expect: as the caller says, or else as the catalog does. */
+/* The number of rows to expect: from the caller, or else from the catalog. */
 static int64
 expected_rows(FunctionCallInfo fcinfo, const DpermSource *source)
 {
@@ -267,17 +266,17 @@ expected_rows(FunctionCallInfo fcinfo, const DpermSource *source)
 				 source->unit ? errmsg("rows must be specified for persons") :
 				 errmsg("rows must be specified for relation \"%s\"",
 						get_rel_name(source->relation)),
-				 errhint("rows is the number of %s to expect, for example rows => 10000.%s",
+				 errhint("rows is the number of %s to expect, for example rows => 10000%s.",
 						 source->unit ? "persons" : "rows",
-						 source->unit ? "" : " For a plain table, ANALYZE gives the catalog "
-						 "an estimate.")));
+						 source->unit ? "" : "; for a plain table, ANALYZE provides an "
+						 "estimate")));
 	ereport(NOTICE,
-			(errmsg("rows is " INT64_FORMAT ", as the catalog estimates for relation \"%s\"",
+			(errmsg("rows is " INT64_FORMAT ", the estimate in the catalog for relation \"%s\"",
 					estimate, get_rel_name(source->relation))));
 	return estimate;
 }
 
-/* The ways to train that the rows of a result are about. */
+/* The ways to train that are rows of the result. */
 typedef struct Ways
 {
 	Tuplestorestate *store;
@@ -285,7 +284,7 @@ typedef struct Ways
 	bool		shown[DPERM_METHOD_COUNT][DPERM_LAW_COUNT][2];	/* the ball, and a shape */
 } Ways;
 
-/* Add a row for a way to train, unless there is one, or it makes no sense. */
+/* Add a row for a way to train, unless it exists already or makes no sense. */
 static void
 add_way(Ways *ways, const Planned *planned, const DpermSource *source, Oid function, bool chosen)
 {
@@ -308,8 +307,8 @@ add_way(Ways *ways, const Planned *planned, const DpermSource *source, Oid funct
 }
 
 /*
- * Add the ways that the caller could ask for instead: what the arguments say is
- * fixed, but pure noise needs no delta.
+ * Add the ways that the caller could ask for instead: arguments are fixed,
+ * except that pure noise needs no delta.
  */
 static void
 add_alternatives(Ways *ways, const Planned *chosen, const DpermSource *source, Oid function,
@@ -343,8 +342,8 @@ add_alternatives(Ways *ways, const Planned *chosen, const DpermSource *source, O
 }
 
 /*
- * dp_cost(source, label, features, epsilon, rows, ...): of a training with
- * these arguments, and of the other ways that it could take.
+ * dp_cost(source, label, features, epsilon, rows, ...): for a training with
+ * these arguments, and for the other ways that it could take
  */
 Datum
 dperm_cost_source(PG_FUNCTION_ARGS)

@@ -1,6 +1,4 @@
-/*
- * dropped_roles.c: budgets of roles that go.
- */
+/* dropped_roles.c: budgets of dropped roles. */
 #include "postgres.h"
 
 #include "catalog/pg_type.h"
@@ -52,15 +50,15 @@ give_away(DpermTablesScope *scope, const char *which, int count, Oid *types, Dat
 }
 
 /*
- * Not pg_authid, which only superusers read: whoever owns our tables was one
- * when the extension was made, and need not be one any more.
+ * Not pg_authid, which only superusers can read: the owner of our tables was a
+ * superuser when the extension was created, but need not be one any more.
  */
 #define ORPHANS_SQL "SELECT budget, id FROM %s.dp_budget_accounts AS a WHERE NOT EXISTS (SELECT " \
 	"FROM pg_catalog.pg_roles AS r WHERE r.oid OPERATOR(pg_catalog.=) a.owner)"
 
 /*
- * Are there budgets of roles that are gone, and is the caller one to give them
- * away? Others could keep such a budget locked in an open transaction.
+ * Are there budgets of dropped roles, and may the caller give them away? Others
+ * could keep such a budget locked in an open transaction.
  */
 bool
 dperm_dropped_roles_has_orphans(DpermTablesScope *scope)
@@ -69,7 +67,7 @@ dperm_dropped_roles_has_orphans(DpermTablesScope *scope)
 		   dperm_own_tables_query(scope, ORPHANS_SQL " LIMIT 1", 0, NULL, NULL, NULL) > 0;
 }
 
-/* Give them away. No event tells of DROP ROLE. */
+/* Give them away. There is no event for DROP ROLE. */
 void
 dperm_dropped_roles_orphans(DpermTablesScope *scope)
 {
@@ -79,8 +77,8 @@ dperm_dropped_roles_orphans(DpermTablesScope *scope)
 
 /*
  * dperm_owners_sync(): before DROP OWNED. Budgets are not dropped, because what
- * was spent stays spent. They go to the owner of the extension, before the
- * number of a role that is gone can end up in a dump, where it may be that of
+ * was spent stays spent. They are given to the owner of the extension, before
+ * the OID of a dropped role can end up in a dump, where it may belong to
  * another role.
  */
 Datum
@@ -103,7 +101,7 @@ dperm_owners_sync(PG_FUNCTION_ARGS)
 		Oid			types[] = {OIDOID};
 		Datum		values[] = {ObjectIdGetDatum(role)};
 
-		/* the command itself raises, if it may not be done */
+		/* the command itself raises an error if it is not permitted */
 		if (!OidIsValid(role) || !has_privs_of_role(GetUserId(), role))
 			continue;
 		if (!dperm_own_tables_try_enter(&scope))

@@ -1,6 +1,4 @@
-/*
- * evaluate.c: dp_evaluate and dp_roc: how good a model is, privately.
- */
+/* evaluate.c: dp_evaluate and dp_roc: the quality of a model, privately. */
 #include "postgres.h"
 
 #include <math.h>
@@ -32,21 +30,21 @@
 PG_FUNCTION_INFO_V1(dp_evaluate);
 PG_FUNCTION_INFO_V1(dp_roc);
 
-/* A model, the rows it is judged on, and how much that may cost. */
+/* A model, the rows to evaluate it on, and what that may cost. */
 typedef struct Evaluation
 {
 	DpermSource source;
 	DpermModel *model;
 	uint64		budget;
-	uint64		parts;			/* of a unit that counts are of */
+	uint64		parts;			/* of a unit, in which counts are measured */
 	DpermOptions options;
 	/* of a histogram; 0: the cells of the confusion matrix are counted */
 	int			bins;
-	bool		choose_bins;	/* is their number to be chosen? Then these are fine ones */
+	bool		choose_bins;	/* is their number to be chosen? Then these are fine-grained */
 	int64	   *counts;
 } Evaluation;
 
-/* A copy of a text, terminated. */
+/* A zero-terminated copy of a text. */
 static DpermText
 terminated(const char *bytes, int len)
 {
@@ -56,8 +54,8 @@ terminated(const char *bytes, int len)
 }
 
 /*
- * The model with a column for every feature. One that was trained on arrays has
- * no name for its vector: the caller says which column it is.
+ * The model with a column for every feature. A model that was trained on arrays
+ * has no name for its vector: the caller specifies the column.
  */
 static DpermModel *
 name_columns(DpermModel *model, const char *features)
@@ -90,7 +88,7 @@ name_columns(DpermModel *model, const char *features)
 }
 
 /*
- * The label column and its positive value, as of the arguments or else as of
+ * The label column and its positive value, from the arguments or else from the
  * training.
  */
 static void
@@ -166,7 +164,7 @@ add_noise(const Evaluation *evaluation, int64 *counts, int count)
 	dperm_entropy_wipe(&entropy);
 }
 
-/* How many cells there are. */
+/* The number of cells. */
 static int
 cells_of(const Evaluation *evaluation)
 {
@@ -174,8 +172,8 @@ cells_of(const Evaluation *evaluation)
 }
 
 /*
- * Count rows by cells in one pass, each by what the model decides on it; rows
- * without a label are in none. Returns the number of units.
+ * Count rows by cells in one pass, by the decisions of the model; rows without
+ * a label are in no cell. Returns the number of units.
  */
 static int64
 count_by_pass(const Evaluation *evaluation)
@@ -185,7 +183,7 @@ count_by_pass(const Evaluation *evaluation)
 				result;
 
 	/*
-	 * what the model does with a row is in its own encoder; how columns are
+	 * how the model encodes a row is in its own encoder; how columns are
 	 * stored, in the source
 	 */
 	spec.encoder = evaluation->model->encoder;
@@ -194,7 +192,7 @@ count_by_pass(const Evaluation *evaluation)
 	return dperm_moments_flat_counts(result, evaluation->counts, cells_of(evaluation));
 }
 
-/* Read the rows, and count them; the number of units, if it is wanted. */
+/* Read and count the rows. Returns the number of units. */
 static int64
 count_rows(const Evaluation *evaluation)
 {
@@ -261,10 +259,7 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	open_evaluation(fcinfo, &evaluation);
 	count_privately(fcinfo, &evaluation);
 
-	/*
-	 * not before: a charge ends a transaction, with which a result set would
-	 * end
-	 */
+	/* not before: a charge ends the transaction, and the result set with it */
 	store = dperm_result_set_begin(fcinfo, &desc);
 
 	private = evaluation.budget > 0;
@@ -281,7 +276,7 @@ dp_evaluate(PG_FUNCTION_ARGS)
 	return (Datum) 0;
 }
 
-/* A share of a sum, NULL if the sum is zero. */
+/* A share of a sum; NULL if the sum is zero. */
 static Datum
 share(double part, double whole, bool *isnull)
 {

@@ -1,5 +1,5 @@
 /*
- * explain.c: dp_explain, what each column adds to the decision on a row.
+ * explain.c: dp_explain, what each column contributes to the decision on a row.
  */
 #include "postgres.h"
 
@@ -15,7 +15,7 @@
 
 PG_FUNCTION_INFO_V1(dp_explain);
 
-/* What a block or, as the last one, the intercept adds. */
+/* What a block contributes or, as the last one, the intercept. */
 typedef struct Term
 {
 	int			block;

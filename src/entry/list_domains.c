@@ -12,7 +12,7 @@
 
 #include "base/result_set.h"
 #include "budget/debit.h"
-#include "column/domain_json.h"
+#include "column/domain_print.h"
 #include "column/domains.h"
 #include "column/encode.h"
 #include "protect/protection.h"
@@ -20,8 +20,8 @@
 PG_FUNCTION_INFO_V1(dp_domains);
 
 /*
- * The registration of a relation, if the caller may train on it: dp_protected
- * shows what it says.
+ * The registration of a relation, if the caller may train on it: then
+ * dp_protected shows it.
  */
 static const DpermRegistration *
 usable_registration(Oid relation)
@@ -46,9 +46,9 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 
 	initStringInfo(&json);
 	if (column->known)
-		dperm_domain_json_print(&json, column);
+		dperm_domain_print(&json, column);
 	else
-		dperm_domain_json_template(&json, column);
+		dperm_domain_print_template(&json, column);
 	values[2] = values[4] = DirectFunctionCall1(jsonb_in, CStringGetDatum(json.data));
 	if (origin)
 		values[3] = CStringGetTextDatum(origin);
@@ -57,7 +57,7 @@ put_domain(Tuplestorestate *store, TupleDesc desc, const DpermColumn *column)
 
 /*
  * dp_domains(relation regclass): what is known about each column that can be a
- * feature; of a protected relation, about those that are open to training.
+ * feature; for a protected relation, about those that are open to training.
  */
 Datum
 dp_domains(PG_FUNCTION_ARGS)

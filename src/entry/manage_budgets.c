@@ -1,5 +1,5 @@
 /*
- * manage_budgets.c: what owners do with budgets: dp_budget_create,
+ * manage_budgets.c: functions for the owners of budgets: dp_budget_create,
  * dp_budget_alter, dp_budget_drop, dp_grant, dp_revoke.
  */
 #include "postgres.h"
@@ -21,6 +21,7 @@
 #include "budget/budget.h"
 #include "budget/object_name.h"
 #include "core/base/limits.h"
+#include "protect/kept_unit_rows.h"
 #include "protect/owner_notes.h"
 #include "protect/registry.h"
 #include "relation/cluster.h"
@@ -33,7 +34,7 @@ PG_FUNCTION_INFO_V1(dp_grant);
 PG_FUNCTION_INFO_V1(dp_revoke);
 PG_FUNCTION_INFO_V1(dperm_budget_left);
 
-/* The epsilon of a limit. */
+/* Check the epsilon of a limit. */
 static double
 limit_epsilon(double epsilon)
 {
@@ -42,12 +43,12 @@ limit_epsilon(double epsilon)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("epsilon of a budget must be between %g "
 						"and %d", DPERM_EPSILON_MIN, DPERM_EPSILON_MAX),
-				 errhint("It is what all releases may cost together. Values up to about 10 protect "
-						 "something.")));
+				 errhint("epsilon is what all releases may cost together; values up to about 10 "
+						 "give some protection.")));
 	return epsilon;
 }
 
-/* The delta of a limit. */
+/* Check the delta of a limit. */
 static double
 limit_delta(double delta)
 {
@@ -70,13 +71,13 @@ parse_neighbours(const char *name)
 	if (neighbours < 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("neighbours \"%s\" is unknown", name),
-				 errhint("Use 'replace' or 'remove'. All calls that charge the budget have to use "
-						 "the same.")));
+				 errmsg("unknown neighbours \"%s\"", name),
+				 errhint("Use 'replace' or 'remove', and the same in all calls that charge the "
+						 "budget.")));
 	return (DpermNeighbours) neighbours;
 }
 
-/* An argument that is a number, or false if it is NULL. */
+/* A number argument; false if it is NULL. */
 static bool
 number_argument(FunctionCallInfo fcinfo, const char *name, double *number)
 {
@@ -88,7 +89,7 @@ number_argument(FunctionCallInfo fcinfo, const char *name, double *number)
 	return true;
 }
 
-/* An argument that names a role, or false if it is NULL. */
+/* A role argument; false if it is NULL. */
 static bool
 role_argument(FunctionCallInfo fcinfo, const char *name, Oid *role)
 {
@@ -114,10 +115,10 @@ new_name(FunctionCallInfo fcinfo)
 }
 
 /*
- * Raise if there is a budget of this name, in the newest state, and let nobody
- * else make one before the end of the transaction. Names are not unique by an
- * index: a row that somebody has made during a restore would keep all restored
- * ones out.
+ * Raise an error if a budget with this name exists in the newest state, and
+ * keep others from creating one until the end of the transaction. There is no
+ * unique index on names: a row inserted by somebody during a restore would make
+ * it fail.
  */
 static void
 lock_name(const char *name)
@@ -129,15 +130,40 @@ lock_name(const char *name)
 		ereport(ERROR,
 				(errcode(ERRCODE_DUPLICATE_OBJECT),
 				 errmsg("budget \"%s\" already exists", name),
-				 errhint("dp_budget_alter raises or lowers it.")));
+				 errhint("Use dp_budget_alter to raise or lower it.")));
+}
+
+/* Write a new budget with the values of its line in the ledger. */
+static void
+write_new_budget(DpermTablesScope *scope, const DpermBudgetLine *line, double order)
+{
+	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID,
+	INT8OID};
+	Datum		values[] = {CStringGetTextDatum(line->budget),
+					  dperm_object_name_make(line->role),
+					  dperm_own_tables_numeric(*line->epsilon),
+					  dperm_own_tables_numeric(*line->delta),
+					  Float8GetDatum(order),
+					  CStringGetTextDatum(line->neighbours),
+					  (Datum) 0};
+
+	types[1] = dperm_object_name_type(scope, "dp_budget_accounts", "owner_name");
+	lock_name(line->budget);
+
+	/* the next entry is known only once nobody else can create this budget */
+	values[6] = Int64GetDatum(dperm_budget_next_entry(line->budget));
+	if (dperm_own_tables_query(scope,
+							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, "
+							   "delta, renyi_order, neighbours, since)"
+							   " VALUES ($1, $2, $3, $4, $5, $6, $7)",
+							   lengthof(types), types, values, NULL) != 1)
+		elog(ERROR, "could not write budget \"%s\"", line->budget);
 }
 
 /* dp_budget_create(budget, epsilon, delta, neighbours) */
 Datum
 dp_budget_create(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {TEXTOID, InvalidOid, NUMERICOID, NUMERICOID, FLOAT8OID, TEXTOID,
-	INT8OID};
 	char	   *name = new_name(fcinfo);
 	char	   *neighbours = dperm_arguments_required_text(fcinfo, "neighbours", "Use 'replace' or "
 		"'remove'.");
@@ -164,38 +190,15 @@ dp_budget_create(PG_FUNCTION_ARGS)
 
 	dperm_location_check_coordinator();
 	dperm_own_tables_enter(&scope);
-	{
-		Datum		values[] = {CStringGetTextDatum(name),
-						  dperm_object_name_make(line.role),
-						  dperm_own_tables_numeric(amounts[0]),
-						  dperm_own_tables_numeric(amounts[1]),
-						  Float8GetDatum(dperm_filter_order(epsilon, delta)),
-						  CStringGetTextDatum(neighbours),
-						  (Datum) 0};
-
-		types[1] = dperm_object_name_type(&scope, "dp_budget_accounts", "owner_name");
-		lock_name(name);
-
-		/*
-		 * only now, when nobody else has a budget of this name, is it known
-		 * which entry is the next
-		 */
-		values[6] = Int64GetDatum(dperm_budget_next_entry(name));
-		if (dperm_own_tables_query(&scope,
-							   "INSERT INTO %s.dp_budget_accounts (budget, owner_name, epsilon, "
-							   "delta, renyi_order, neighbours, since)"
-							   " VALUES ($1, $2, $3, $4, $5, "
-							   "$6, $7)", lengthof(types), types, values, NULL) != 1)
-			elog(ERROR, "could not write budget \"%s\"", name);
-	}
+	write_new_budget(&scope, &line, dperm_filter_order(epsilon, delta));
 	dperm_budget_append(&line);
 	dperm_own_tables_leave(&scope);
 	PG_RETURN_VOID();
 }
 
 /*
- * A change between a budget with a delta and one without: what was spent was
- * counted in one way, or in the other.
+ * Changing between a budget with a delta and one without: what was spent has
+ * been counted in one way or the other.
  */
 static void
 check_delta_change(const DpermBudget *budget, double delta)
@@ -208,7 +211,7 @@ check_delta_change(const DpermBudget *budget, double delta)
 				 errhint("Create another budget.")));
 }
 
-/* Other neighbours: what was spent is about those that it had. */
+/* Changing neighbours: what was spent is a promise about the former ones. */
 static void
 check_neighbours_change(const DpermBudget *budget, DpermNeighbours neighbours)
 {
@@ -220,7 +223,9 @@ check_neighbours_change(const DpermBudget *budget, DpermNeighbours neighbours)
 				 errhint("Create another budget.")));
 }
 
-/* Write the limits of a budget, its neighbours, and its owner if it is another. */
+/*
+ * Write the limits of a budget, its neighbours, and its owner if that changes.
+ */
 static void
 write_budget(DpermTablesScope *scope, const DpermBudget *budget, Oid owner)
 {
@@ -242,15 +247,15 @@ write_budget(DpermTablesScope *scope, const DpermBudget *budget, Oid owner)
 		elog(ERROR, "could not write to budget \"%s\"", budget->name);
 }
 
-/* What is to be altered of a budget. */
+/* A change of a budget. */
 typedef struct Change
 {
 	bool		has_epsilon;
 	double		epsilon;
 	bool		has_delta;
 	double		delta;
-	Oid			owner;			/* InvalidOid: it stays */
-	char	   *neighbours;		/* NULL: they stay */
+	Oid			owner;			/* InvalidOid: unchanged */
+	char	   *neighbours;		/* NULL: unchanged */
 } Change;
 
 /* The arguments of dp_budget_alter. */
@@ -309,7 +314,7 @@ dp_budget_alter(PG_FUNCTION_ARGS)
 		budget->neighbours = parse_neighbours(change.neighbours);
 	}
 
-	/* the order stays once something has been spent at it */
+	/* the order is fixed once something has been spent */
 	if (!dperm_budget_is_charged(budget))
 		budget->filter.order = dperm_filter_order(dperm_amount_double(budget->filter.epsilon),
 												  dperm_amount_double(budget->filter.delta));
@@ -349,7 +354,7 @@ dp_budget_drop(PG_FUNCTION_ARGS)
 	dperm_budget_note(name, "drop", role, NULL, NULL);
 	(void) dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_grants WHERE budget_id = "
 										  "$1::uuid", 1, types, values, NULL);
-	dperm_registry_forget(&scope, budget);
+	dperm_kept_unit_rows_forget(&scope, budget);
 	if (dperm_own_tables_query(&scope, "DELETE FROM %s.dp_budget_accounts WHERE id = "
 									   "$1::uuid", 1, types, values, NULL) != 1)
 		elog(ERROR, "could not drop budget \"%s\"", name);
@@ -370,17 +375,41 @@ required_role(FunctionCallInfo fcinfo)
 	return role;
 }
 
+/*
+ * Write a grant with the values of its line in the ledger, replacing a former
+ * one.
+ */
+static void
+write_grant(DpermTablesScope *scope, const DpermBudgetLine *line, Oid grantee)
+{
+	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID,
+		dperm_object_name_type(scope, "dp_budget_grants", "grantee_name")};
+	Datum		values[] = {
+		CStringGetTextDatum(line->budget), ObjectIdGetDatum(grantee),
+		line->epsilon ? dperm_own_tables_numeric(*line->epsilon) : (Datum) 0,
+		line->delta ? dperm_own_tables_numeric(*line->delta) : (Datum) 0,
+		CStringGetTextDatum(dperm_budget_get_own(line->budget, line->role)->id),
+		dperm_object_name_make(grantee)};
+	char		nulls[] = {' ', ' ', line->epsilon ? ' ' : 'n', line->delta ? ' ' : 'n', ' ', ' '};
+
+	/* the budget is locked; a restore may have added a second grant */
+	if (dperm_own_tables_query(scope,
+							   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = "
+							   "$5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
+							   " INSERT INTO %s.dp_budget_grants (budget_id, budget, "
+							   "grantee_name, epsilon, delta, spent_epsilon, spent_delta)"
+							   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), "
+							   "0), coalesce(sum(spent_delta), 0) FROM former",
+							   lengthof(types), types, values, nulls) != 1)
+		elog(ERROR, "could not write a grant of budget \"%s\"", line->budget);
+}
+
 /* dp_grant(budget, role, epsilon, delta) */
 Datum
 dp_grant(PG_FUNCTION_ARGS)
 {
-	Oid			types[] = {TEXTOID, OIDOID, NUMERICOID, NUMERICOID, TEXTOID, InvalidOid};
 	char	   *name = dperm_arguments_required_text(fcinfo, "budget", DPERM_BUDGET_REQUIRED);
 	Oid			grantee = required_role(fcinfo);
-	Datum		values[] = {
-		CStringGetTextDatum(name),		ObjectIdGetDatum(grantee), (Datum) 0, (Datum) 0, (Datum) 0,
-		dperm_object_name_make(grantee)};
-	char		nulls[] = "  nn  ";
 	DpermBudgetLine line = {.budget = name, .act = "grant", .role = GetUserId()};
 	DpermAmount amounts[2];
 	double		number;
@@ -399,28 +428,7 @@ dp_grant(PG_FUNCTION_ARGS)
 	line.details = psprintf("to %s", quote_identifier(GetUserNameFromId(grantee, false)));
 
 	dperm_own_tables_enter(&scope);
-	types[5] = dperm_object_name_type(&scope, "dp_budget_grants", "grantee_name");
-	values[4] = CStringGetTextDatum(dperm_budget_get_own(name, line.role)->id);
-	for (int i = 0; i < lengthof(amounts); i++)
-		if (i == 0 ? line.epsilon != NULL : line.delta != NULL)
-		{
-			values[2 + i] = dperm_own_tables_numeric(amounts[i]);
-			nulls[2 + i] = ' ';
-		}
-
-	/*
-	 * with the budget locked; a restore may have added another one to that of
-	 * its owner
-	 */
-	if (dperm_own_tables_query(&scope,
-						   "WITH former AS (DELETE FROM %s.dp_budget_grants WHERE budget_id = "
-						   "$5::uuid AND grantee = $2 RETURNING spent_epsilon, spent_delta)"
-						   " INSERT INTO %s.dp_budget_grants (budget_id, budget, grantee_name, "
-						   "epsilon, delta, spent_epsilon, spent_delta)"
-						   " SELECT $5::uuid, $1, $6, $3, $4, coalesce(sum(spent_epsilon), 0), "
-						   "coalesce(sum(spent_delta), 0) FROM former",
-						   lengthof(types), types, values, nulls) != 1)
-		elog(ERROR, "could not write a grant of budget \"%s\"", name);
+	write_grant(&scope, &line, grantee);
 	dperm_budget_append(&line);
 	dperm_own_tables_leave(&scope);
 	dperm_owner_notes_grantee(grantee, name);
@@ -458,7 +466,7 @@ dp_revoke(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* A numeric argument that is an amount; false if it is none. */
+/* A numeric argument as an amount; false if it is not one. */
 static bool
 amount_argument(FunctionCallInfo fcinfo, int i, DpermAmount *amount)
 {

@@ -1,8 +1,7 @@
 /*
  * predict.c: dp_predict, dp_predict_prob, dp_decision.
  *
- * The features are declared "any", so that no choice between overloads can be
- * ambiguous.
+ * The features are declared "any", so that no call is ambiguous.
  */
 #include "postgres.h"
 
@@ -16,7 +15,7 @@ PG_FUNCTION_INFO_V1(dp_predict);
 PG_FUNCTION_INFO_V1(dp_predict_prob);
 PG_FUNCTION_INFO_V1(dp_decision);
 
-/* w.x for the arguments (model, features); false if the row says nothing. */
+/* w.x for the arguments (model, features); false if the row has no values. */
 static bool
 decide_call(FunctionCallInfo fcinfo, double *decision)
 {
@@ -46,7 +45,7 @@ dp_predict(PG_FUNCTION_ARGS)
 	PG_RETURN_BOOL(decision > 0);
 }
 
-/* The probability of the positive class, where the model has one. */
+/* The probability of the positive class, if the model has one. */
 Datum
 dp_predict_prob(PG_FUNCTION_ARGS)
 {

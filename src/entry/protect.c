@@ -27,6 +27,7 @@
 #include "column/encode.h"
 #include "protect/allowed_code.h"
 #include "protect/domain_tables.h"
+#include "protect/kept_unit_rows.h"
 #include "protect/kept_units.h"
 #include "protect/owner_notes.h"
 #include "protect/population.h"
@@ -47,13 +48,14 @@ PG_FUNCTION_INFO_V1(dperm_may_spend);
 #define is_owner(relation, role) pg_class_ownercheck(relation, role)
 #endif
 
-/* Bytes of the domains of a registration, as text: it is in every dump. */
+/* Maximum size of registered domains as text: they are in every dump. */
 #define DOMAINS_TEXT (1024 * 1024)
 
 #define REQUIRED_HINT "Call dp_protect('table', budget => 'name')."
 
 /*
- * Whatever goes wrong in looking up relation, the hint is about this argument.
+ * Whatever goes wrong when relation is looked up, the hint is about this
+ * argument.
  */
 static void
 relation_hint(void *arg)
@@ -65,7 +67,7 @@ relation_hint(void *arg)
 				"double quotes.");
 }
 
-/* The relation of an argument, which has to be the caller's own. */
+/* The relation argument, which must belong to the caller. */
 static Oid
 own_relation(FunctionCallInfo fcinfo)
 {
@@ -80,7 +82,7 @@ own_relation(FunctionCallInfo fcinfo)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("must be owner of relation %s", get_rel_name(relation)),
-				 errhint("Only its owner protects a relation.")));
+				 errhint("Only the owner can protect a relation.")));
 	if (relation < FirstNormalObjectId || get_rel_persistence(relation) == RELPERSISTENCE_TEMP)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
@@ -93,7 +95,7 @@ own_relation(FunctionCallInfo fcinfo)
 	return relation;
 }
 
-/* The names in columns, NULL if it is NULL. */
+/* The names in columns; NULL if it is NULL. */
 static char **
 columns_argument(FunctionCallInfo fcinfo, int *count)
 {
@@ -113,9 +115,8 @@ columns_argument(FunctionCallInfo fcinfo, int *count)
 }
 
 /*
- * Do domains have at most so many bytes as text? A number that takes a few
- * bytes can have thousands of digits, so they are added up before the text is
- * made.
+ * Do domains have at most this many bytes as text? A number of a few bytes can
+ * have thousands of digits, so lengths are added up before the text is built.
  */
 static bool
 domains_fit(Jsonb *domains, size_t limit)
@@ -144,7 +145,7 @@ domains_fit(Jsonb *domains, size_t limit)
 }
 
 /*
- * The domains of a relation, with values in place of tables; NULL if they are
+ * The domains of a relation, with values instead of tables; NULL if they are
  * NULL.
  */
 static Jsonb *
@@ -162,7 +163,7 @@ domains_argument(FunctionCallInfo fcinfo, Oid relation)
 	return domains;
 }
 
-/* A view whose query is looked at, and the role that it reads with. */
+/* A view whose query is checked, and the role that it is read as. */
 typedef struct ReadView
 {
 	Oid			view;
@@ -171,7 +172,7 @@ typedef struct ReadView
 
 static void check_view_readable(Oid view, Oid reader);
 
-/* Raise for a part of a query that reads what a role may not read. */
+/* Raise an error for a part of a query that reads what a role may not read. */
 static bool
 check_readable(Node *node, void *context)
 {
@@ -182,7 +183,7 @@ check_readable(Node *node, void *context)
 		Oid			relation = ((RangeTblEntry *) node)->relid;
 		Oid			role = ((ReadView *) context)->role;
 
-		/* a view has entries of itself, which stand for its old and new rows */
+		/* a view has range table entries for itself: its old and new rows */
 		if (((RangeTblEntry *) node)->rtekind != RTE_RELATION ||
 			relation == ((ReadView *) context)->view)
 			return false;
@@ -201,9 +202,9 @@ check_readable(Node *node, void *context)
 }
 
 /*
- * Raise for a view, materialized or not, that reads what its owner may not
- * read, itself or through others: nobody could train on it, and nothing is to
- * be kept for that.
+ * Raise an error for a view, materialized or not, that reads what its owner may
+ * not read, directly or through other views: nobody could train on it, so
+ * nothing should be registered.
  */
 static void
 check_view_readable(Oid view, Oid reader)
@@ -256,7 +257,7 @@ list_columns(char **names, int listed, Oid relation, const DpermColumn *columns,
 	}
 }
 
-/* Raise for a column whose type tells nobody apart. */
+/* Raise an error for a column whose type cannot identify persons. */
 static void
 check_unit_type(Oid relation, AttrNumber number)
 {
@@ -270,7 +271,7 @@ check_unit_type(Oid relation, AttrNumber number)
 						 "date or timestamp.")));
 }
 
-/* The domains of an argument, one for each column. */
+/* The domains argument, by column. */
 static void
 split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns,
 			  DpermRegisteredColumn *registered, int count, bool all_columns)
@@ -292,26 +293,9 @@ split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns,
 	}
 }
 
-/* What a registration says, for the ledger. */
-static char *
-describe_registration(FunctionCallInfo fcinfo, const char *unit, char **names, int count,
-					  Jsonb *domains)
-{
-	StringInfoData text;
-
-	initStringInfo(&text);
-	appendStringInfo(&text, "unit: %s; columns: ", unit ? quote_identifier(unit) : "row");
-	for (int i = 0; i < count; i++)
-		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(names[i]));
-	appendStringInfo(&text, "%s; domains: %s", names ? "" : "all",
-					 domains ? JsonbToCString(NULL, &domains->root, VARSIZE(domains)) :
-							   "as declared");
-	return text.data;
-}
-
 /*
- * If nothing has been spent from a budget, it keeps no units but those of the
- * relations that charge it now, without this one.
+ * If nothing has been spent from a budget, it only keeps the units of the
+ * relations that charge it now, except this one.
  */
 static void
 keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
@@ -320,31 +304,31 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 
 	if (dperm_budget_is_charged(budget))
 		return;
-	dperm_registry_forget(scope, budget);
+	dperm_kept_unit_rows_forget(scope, budget);
 	foreach(cell, dperm_registry_charge(budget))
 	{
 		DpermRegistration *present =
 			lfirst_oid(cell) != relation ? dperm_registry_find(lfirst_oid(cell)) : NULL;
 
-		/* somebody may have dropped it, or ended its protection, since */
+		/* it may have been dropped or unprotected since */
 		if (present && present->budget_id && strcmp(present->budget_id, budget->id) == 0)
-			dperm_registry_keep(scope, budget->id,
+			dperm_kept_unit_rows_add(scope, budget->id,
 								dperm_kept_units_trace(present->relation, present->unit));
 	}
 }
 
 /*
- * Keep the unit of a relation for its budget, or raise if it is another than
- * that of relations that share rows with it, or than it was when the budget was
- * charged: what has been spent is about other persons. dp_unprotect in between
- * does not help.
+ * Keep the unit of a relation for its budget. Raises an error if it differs
+ * from that of relations that share rows with it, or from the one it had when
+ * the budget was charged: what has been spent is about other persons.
+ * dp_unprotect in between makes no difference.
  */
 static void
 keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
 {
 	keep_present(scope, budget, registration->relation);
 	dperm_kept_units_check(registration, false);
-	dperm_registry_keep(scope, budget->id,
+	dperm_kept_unit_rows_add(scope, budget->id,
 						dperm_kept_units_trace(registration->relation, registration->unit));
 }
 
@@ -358,87 +342,147 @@ let_go(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 	dperm_budget_note(budget->name, "unprotect", scope->user, dperm_relation_name(relation), NULL);
 }
 
-/* dp_protect(relation, budget, unit, columns, domains) */
-Datum
-dp_protect(PG_FUNCTION_ARGS)
+/* What dp_protect registers. */
+typedef struct Protecting
 {
-	char	   *unit = dperm_arguments_text(fcinfo, "unit");
+	DpermRegistration registration;
+	char	   *unit;
+	char	  **names;			/* of the listed columns, or NULL for all */
 	int			listed;
-	char	  **names = columns_argument(fcinfo, &listed);
-	Oid			relation = own_relation(fcinfo);
-	Jsonb	   *domains = domains_argument(fcinfo, relation);
-	DpermRegistration registration = {.relation = relation,
-		.budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT),
-	.persons = unit != NULL};
-	DpermRegistration *before = dperm_registry_find(relation);
-	int			count,
-				kept = 0;
-	DpermColumn *columns = dperm_domains_read(relation, domains, dperm_encode_dimension, &count);
+	Jsonb	   *domains;
+	DpermRegisteredColumn *columns; /* those with anything to register */
+	int			count;
+	List	   *usable;			/* numbers of columns that calls may use */
+} Protecting;
+
+/* What the arguments say about the columns of a relation. */
+static void
+register_columns(Protecting *protecting, const DpermColumn *columns, int count)
+{
+	Oid			relation = protecting->registration.relation;
+	bool		all = protecting->names == NULL;
 	DpermRegisteredColumn *registered = palloc0(sizeof(*registered) * Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+		registered[i].number = columns[i].number;
+	list_columns(protecting->names, protecting->listed, relation, columns, registered, count);
+	if (protecting->domains)
+		split_domains(protecting->domains, relation, columns, registered, count, all);
+	if (protecting->unit)
+	{
+		DpermRegisteredColumn *column =
+			column_named(protecting->unit, relation, columns, registered, count);
+
+		column->is_unit = true;
+		protecting->registration.unit = column->number;
+		check_unit_type(relation, column->number);
+	}
+	protecting->columns = registered;
+	for (int i = 0; i < count; i++)
+	{
+		if (all || registered[i].listed || registered[i].is_unit)
+			protecting->usable = lappend_int(protecting->usable, registered[i].number);
+		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
+			registered[protecting->count++] = registered[i];
+	}
+}
+
+/* A description of the registration for the ledger. */
+static char *
+describe_registration(const Protecting *protecting)
+{
+	Jsonb	   *domains = protecting->domains;
+	StringInfoData text;
+
+	initStringInfo(&text);
+	appendStringInfo(&text, "unit: %s; columns: ",
+					 protecting->unit ? quote_identifier(protecting->unit) : "row");
+	for (int i = 0; protecting->names && i < protecting->listed; i++)
+		appendStringInfo(&text, "%s%s", i > 0 ? ", " : "", quote_identifier(protecting->names[i]));
+	appendStringInfo(&text, "%s; domains: %s", protecting->names ? "" : "all",
+					 domains ? JsonbToCString(NULL, &domains->root, VARSIZE(domains)) :
+							   "as declared");
+	return text.data;
+}
+
+/*
+ * Write a registration, replacing the former one if there is one. Budgets are
+ * locked in the order of their names.
+ */
+static void
+write_registration(const Protecting *protecting, const DpermRegistration *before)
+{
+	const DpermRegistration *registration = &protecting->registration;
+	Oid			relation = registration->relation;
+	int			order = before && before->budget && !before->waiting ?
+		strcmp(before->budget, registration->budget) : 0;
 	DpermTablesScope scope;
 	DpermBudget *budget;
 	DpermBudget *old = NULL;
-	List	   *open = NIL;
-	bool		distributed;
-	bool		moved = before && before->budget && !before->waiting &&
-				 strcmp(before->budget, registration.budget) != 0;
-
-	dperm_location_check_coordinator();
-	distributed = dperm_location_protected_on_citus(relation);
-	if (distributed)
-		dperm_cluster_connect(dperm_relation_owner(relation));
-	for (int i = 0; i < count; i++)
-		registered[i].number = columns[i].number;
-	registration.all_columns = names == NULL;
-	list_columns(names, listed, relation, columns, registered, count);
-	if (domains)
-		split_domains(domains, relation, columns, registered, count, names == NULL);
-	if (unit)
-	{
-		DpermRegisteredColumn *column = column_named(unit, relation, columns, registered, count);
-
-		column->is_unit = true;
-		registration.unit = column->number;
-		check_unit_type(relation, column->number);
-	}
-	(void) dperm_population_query(relation, registration.unit, NULL);
-	check_view_readable(relation, dperm_relation_owner(relation));
-	registration.budget_id = dperm_budget_get(registration.budget, false)->id;
-	dperm_protection_check_shared(&registration);
-	for (int i = 0; i < count; i++)
-	{
-		if (names == NULL || registered[i].listed || registered[i].is_unit)
-			open = lappend_int(open, registered[i].number);
-		if (registered[i].listed || registered[i].is_unit || registered[i].domain)
-			registered[kept++] = registered[i];
-	}
 
 	dperm_own_tables_enter(&scope);
-	if (moved && strcmp(before->budget, registration.budget) < 0)
+	if (order < 0)
 		old = dperm_registry_budget(before, true);
-	budget = dperm_budget_get_own(registration.budget, scope.user);
-	if (moved && strcmp(before->budget, registration.budget) > 0)
+	budget = dperm_budget_get_own(registration->budget, scope.user);
+	if (order > 0)
 		old = dperm_registry_budget(before, true);
-	if (strcmp(budget->id, registration.budget_id) != 0)
+	if (strcmp(budget->id, registration->budget_id) != 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_T_R_SERIALIZATION_FAILURE),
 				 errmsg("budget \"%s\" has changed", budget->name),
 				 errhint("Try again.")));
-	dperm_budget_settle_unit(&scope, budget, unit ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
+	dperm_budget_settle_unit(&scope, budget,
+							 registration->persons ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW,
 							 list_delete_oid(dperm_registry_charge(budget), relation) != NIL);
-	dperm_registry_write(&scope, &registration, registered, kept);
-	keep_unit(&scope, budget, &registration);
-	if (moved)
+	dperm_registry_write(&scope, registration, protecting->columns, protecting->count);
+	keep_unit(&scope, budget, registration);
+	if (order != 0)
 		let_go(&scope, old, relation);
-	dperm_budget_note(registration.budget, "protect", scope.user, dperm_relation_name(relation),
-					  describe_registration(fcinfo, unit, names, names ? listed : 0, domains));
+	dperm_budget_note(registration->budget, "protect", scope.user, dperm_relation_name(relation),
+					  describe_registration(protecting));
 	dperm_own_tables_leave(&scope);
+}
+
+/* dp_protect(relation, budget, unit, columns, domains) */
+Datum
+dp_protect(PG_FUNCTION_ARGS)
+{
+	Protecting	protecting = {.unit = dperm_arguments_text(fcinfo, "unit")};
+	DpermRegistration *registration = &protecting.registration;
+	DpermRegistration *before;
+	DpermColumn *columns;
+	int			count;
+	Oid			relation,
+				owner;
+	bool		distributed;
+
+	protecting.names = columns_argument(fcinfo, &protecting.listed);
+	relation = own_relation(fcinfo);
+	owner = dperm_relation_owner(relation);
+	protecting.domains = domains_argument(fcinfo, relation);
+	registration->relation = relation;
+	registration->budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT);
+	registration->persons = protecting.unit != NULL;
+	registration->all_columns = protecting.names == NULL;
+	before = dperm_registry_find(relation);
+	columns = dperm_domains_read(relation, protecting.domains, dperm_encode_dimension, &count);
+
+	dperm_location_check_coordinator();
+	distributed = dperm_location_protected_on_citus(relation);
+	if (distributed)
+		dperm_cluster_connect(owner);
+	register_columns(&protecting, columns, count);
+	(void) dperm_population_query(relation, registration->unit, NULL);
+	check_view_readable(relation, owner);
+	registration->budget_id = dperm_budget_get(registration->budget, false)->id;
+	dperm_protection_check_shared(registration);
+	write_registration(&protecting, before);
+
 	dperm_owner_notes_relation(relation);
-	dperm_population_warn(relation, unit != NULL);
+	dperm_population_warn(relation, registration->persons);
 	if (dperm_location_has_citus())
 		dperm_cluster_warn(relation, distributed);
-	dperm_allowed_code_warn(get_extension_oid("dperm", false), relation,
-							dperm_relation_owner(relation), open);
+	dperm_allowed_code_warn(get_extension_oid("dperm", false), relation, owner, protecting.usable);
 	PG_RETURN_VOID();
 }
 
@@ -461,8 +505,8 @@ dp_unprotect(PG_FUNCTION_ARGS)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" has the name of a protected relation of "
 						"another role", get_rel_name(relation)),
-				 errhint("That one has not been restored. Rename yours, or protect it with "
-						 "dp_protect.")));
+				 errdetail("That relation has not been restored."),
+				 errhint("Rename yours, or protect it with dp_protect.")));
 	budget = dperm_registry_budget(registration, true);
 	dperm_registry_end(&scope, relation);
 	let_go(&scope, budget, relation);
@@ -470,7 +514,7 @@ dp_unprotect(PG_FUNCTION_ARGS)
 	PG_RETURN_VOID();
 }
 
-/* dperm_may_spend(budget, relation): may the caller? */
+/* dperm_may_spend(budget, relation): may the caller spend on it? */
 Datum
 dperm_may_spend(PG_FUNCTION_ARGS)
 {

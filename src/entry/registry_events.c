@@ -19,6 +19,7 @@
 #include "utils/portal.h"
 
 #include "entry/dropped_roles.h"
+#include "protect/kept_unit_rows.h"
 #include "protect/registry.h"
 #include "relation/cluster.h"
 #include "relation/location.h"
@@ -27,8 +28,7 @@
 PG_FUNCTION_INFO_V1(dperm_registry_sync);
 
 /*
- * How the names of sessions begin that the servers of a cluster have with each
- * other.
+ * Prefix of the application names of connections between servers of a cluster.
  */
 #define CITUS_NAMES "citus_"
 
@@ -40,7 +40,7 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 #define ALTERED_SQL COMMANDS_SQL("pg_event_trigger_ddl_commands")
 
 /*
- * Relations that have come to be children of others whose units are kept for
+ * Relations that have become children of others whose units are kept for
  * budgets: unkept (child, parent, number, is_unit, kept_by), for those that
  * have none of their own.
  */
@@ -58,13 +58,13 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 	"AND k.relation OPERATOR(pg_catalog.=) p.child AND k.kept_by OPERATOR(pg_catalog.=) " \
 	"c.kept_by)) "
 
-/* Among the relations of a command and their children. */
+/* The same for the relations of a command and their children. */
 #define CHILDREN_SQL \
 	"WITH RECURSIVE touched (oid) AS (" ALTERED_SQL " UNION SELECT i.inhrelid FROM touched AS t, " \
 	"pg_catalog.pg_inherits AS i WHERE i.inhparent OPERATOR(pg_catalog.=) t.oid), " \
 	UNKEPT_SQL("ARRAY(SELECT oid FROM touched)") "SELECT u.child FROM unkept AS u"
 
-/* The registered ones among the relations that a command has dropped. */
+/* The registered relations that a command has dropped. */
 #define GONE_SQL \
 	"SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE r.relation " \
 	"OPERATOR(pg_catalog.=) ANY (ARRAY(" DROPPED_SQL ")) " \
@@ -72,8 +72,8 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 	"c.relation OPERATOR(pg_catalog.=) ANY (ARRAY(" DROPPED_SQL "))"
 
 /*
- * What was dropped while event triggers were disabled, or in a transaction that
- * did not see its registration.
+ * Relations that were dropped while event triggers were disabled, or in a
+ * transaction that did not see the registration.
  */
 #define LOST_SQL \
 	" UNION SELECT r.relation::pg_catalog.oid FROM %1$s.dp_protected_relations AS r WHERE " \
@@ -83,7 +83,7 @@ PG_FUNCTION_INFO_V1(dperm_registry_sync);
 	"c.pending IS NULL AND NOT EXISTS (SELECT FROM pg_catalog.pg_class AS p WHERE p.oid " \
 	"OPERATOR(pg_catalog.=) c.relation)"
 
-/* Does a registration wait for its relation? Hardly ever. */
+/* Is a registration pending? That is rare. */
 static bool
 any_pending(DpermTablesScope *scope)
 {
@@ -93,7 +93,7 @@ any_pending(DpermTablesScope *scope)
 							  0, NULL, NULL, NULL) > 0;
 }
 
-/* A list, in the memory of the caller of a scope. */
+/* A copy of a list in the memory context of the caller of a scope. */
 static List *
 kept_list(DpermTablesScope *scope, List *list)
 {
@@ -105,8 +105,8 @@ kept_list(DpermTablesScope *scope, List *list)
 }
 
 /*
- * The relations of a command, which have been made, or have got another name or
- * owner, that registrations wait for: those that were restored before their
+ * The relations that a command has created, renamed or given to another owner,
+ * and that pending registrations wait for: those restored before their
  * relations.
  */
 static List *
@@ -119,11 +119,11 @@ awaited_relations(DpermTablesScope *scope)
 }
 
 /*
- * The relations that there is something to do for, as an array, NULL if there
- * are none. Found without a lock that would stop anybody: most commands concern
- * none, and what they lock stays locked until their transaction ends. In
- * *orphans, is there a budget to give away; in *awaited, those of them that
- * restored registrations wait for.
+ * The relations that something has to be done for, as an array; NULL if there
+ * are none. No lock is taken that would block anybody: most commands concern
+ * none, and locks are held until the end of the transaction. *orphans: is there
+ * a budget to give away? *awaited: those of the relations that pending
+ * registrations wait for.
  */
 static ArrayType *
 concerned_relations(bool drop, bool *orphans, List **awaited)
@@ -135,8 +135,8 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 	dperm_own_tables_enter_reading(&scope);
 
 	/*
-	 * most databases protect nothing; and only a superuser, or whoever owns our
-	 * tables, walks through all registrations
+	 * most databases protect nothing; and only a superuser, or the owner of our
+	 * tables, scans all registrations
 	 */
 	count = dperm_own_tables_query(&scope, "SELECT FROM %s.dp_protected_relations UNION ALL SELECT "
 										   "FROM %s.dp_protected_columns "
@@ -166,8 +166,8 @@ concerned_relations(bool drop, bool *orphans, List **awaited)
 }
 
 /*
- * The relation that a command names, before it is done; InvalidOid if there is
- * none. Rights are the command's own business.
+ * The relation that a command names, before it is executed; InvalidOid if there
+ * is none. Privileges are checked by the command itself.
  */
 static Oid
 named_relation(Node *command)
@@ -183,7 +183,7 @@ named_relation(Node *command)
 	return name ? RangeVarGetRelid(name, NoLock, true) : InvalidOid;
 }
 
-/* The relations that a query tells, within a scope. */
+/* The relations that a query returns, within a scope. */
 static List *
 found_relations(const char *sql, Oid argument)
 {
@@ -194,7 +194,7 @@ found_relations(const char *sql, Oid argument)
 		dperm_own_tables_execute(sql, lengthof(types), types, values, NULL, true), 1);
 }
 
-/* The schema that a command renames, InvalidOid if it does something else. */
+/* The schema that a command renames; InvalidOid for other commands. */
 static Oid
 renamed_schema(Node *command)
 {
@@ -206,8 +206,7 @@ renamed_schema(Node *command)
 }
 
 /*
- * The extension whose objects a command moves, InvalidOid if it does something
- * else.
+ * The extension whose objects a command moves; InvalidOid for other commands.
  */
 static Oid
 moved_extension(Node *command)
@@ -220,12 +219,12 @@ moved_extension(Node *command)
 }
 
 /*
- * Before relations, or columns of them, get other names or owners: let restored
- * registrations that have these be about them. Most are by now; but no event
- * tells of REASSIGN OWNED. They are the relation that a command names, with
- * those that inherit from it or are of its type, or all of a schema or an
- * extension. Names are looked up as the command does it. Where the caller may
- * not do what they want, the command itself raises, and nothing is done.
+ * Before relations, or columns of them, get other names or owners: make pending
+ * registrations with the present ones refer to them. Most do already, but there
+ * is no event for REASSIGN OWNED. The relations are the one that a command
+ * names, with those that inherit from it or have its type, or all of a schema
+ * or an extension. Names are looked up as by the command itself. If the caller
+ * lacks privileges, the command raises an error, and nothing is done here.
  */
 static void
 settle_named(Node *command)
@@ -276,7 +275,7 @@ settle_named(Node *command)
 	dperm_own_tables_leave(&scope);
 }
 
-/* A command as it was sent: Citus adds the schema where a name has none. */
+/* A command as it was sent: Citus adds the schema to unqualified names. */
 static Node *
 as_sent(Node *command, Node *sent)
 {
@@ -297,9 +296,9 @@ as_sent(Node *command, Node *sent)
 }
 
 /*
- * Is a command the one that the client has sent, not a part of another one?
- * Sessions that the servers of a cluster have with each other have names that
- * tell.
+ * Is a command the one that the client has sent, not part of another one?
+ * Connections between servers of a cluster are known by their application
+ * names.
  */
 static bool
 is_own(Node *command)
@@ -314,14 +313,14 @@ is_own(Node *command)
 	return sent->utilityStmt && equal(sent->utilityStmt, as_sent(command, sent->utilityStmt));
 }
 
-/* Does a command name a relation as Citus names shards? */
+/* Does a command give a relation the name of a shard of Citus? */
 static bool
 makes_shard(Node *command)
 {
 	const RenameStmt *rename = (const RenameStmt *) command;
 	const char *separator;
 
-	/* the name of a column, or of a constraint, is something else */
+	/* names of columns and constraints do not matter */
 	if (!IsA(command, RenameStmt) || rename->relation == NULL || rename->subname != NULL)
 		return false;
 	separator = strrchr(rename->newname, '_');
@@ -330,10 +329,10 @@ makes_shard(Node *command)
 }
 
 /*
- * Raise if Citus is about to put another table in the place of a protected one,
- * which would not be protected: it drops the old one, or makes it a shard of
- * the new one. Both are commands within a command of the user. Functions of
- * users can have such commands, too.
+ * Raise an error if Citus is about to replace a protected table by one that
+ * would not be protected: it drops the old table, or makes it a shard of the
+ * new one. Both are commands within a command of the user. Functions of users
+ * can contain such commands, too.
  */
 static void
 check_replaced(const EventTriggerData *event)
@@ -378,8 +377,7 @@ check_replaced(const EventTriggerData *event)
 }
 
 /*
- * What has become a partition or a child has the unit of its parent, unless it
- * has one.
+ * A new partition or child has the unit of its parent, unless it has its own.
  */
 static void
 keep_children(DpermTablesScope *scope, ArrayType *relations)
@@ -414,10 +412,10 @@ keep_children(DpermTablesScope *scope, ArrayType *relations)
 		budgets[i] = dperm_own_tables_value(i, 3);
 	}
 	for (uint64 i = 0; i < count; i++)
-		dperm_registry_keep(scope, budgets[i], list_make1(&units[i]));
+		dperm_kept_unit_rows_add(scope, budgets[i], list_make1(&units[i]));
 }
 
-/* Remove relations that are gone. */
+/* Delete the registrations of dropped relations. */
 static void
 remove_dropped(DpermTablesScope *scope, ArrayType *relations)
 {
@@ -438,12 +436,12 @@ remove_dropped(DpermTablesScope *scope, ArrayType *relations)
 }
 
 /*
- * dperm_registry_sync(): after a command that drops, makes or alters relations,
- * and before one that renames them. All that is done is for the relations of
- * the command alone, which it has locked anyway: a row of another relation
- * would stay locked until this transaction ends, and whoever alters that
- * relation would wait. Nothing has to be done for columns: those that are
- * renamed are known by their numbers, and those that are dropped by nothing.
+ * dperm_registry_sync(): after a command that drops, creates or alters
+ * relations, and before one that renames them. Only the relations of the
+ * command are processed, which it has locked anyway: a row of another relation
+ * would stay locked until the end of this transaction, and whoever alters that
+ * relation would wait. Columns need no processing: renamed ones keep their
+ * numbers, and dropped ones are ignored.
  */
 Datum
 dperm_registry_sync(PG_FUNCTION_ARGS)

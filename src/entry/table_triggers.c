@@ -1,6 +1,4 @@
-/*
- * table_triggers.c: who writes our own tables.
- */
+/* table_triggers.c: the triggers that protect our own tables. */
 #include "postgres.h"
 
 #include "commands/trigger.h"
@@ -29,9 +27,9 @@ dperm_ledger_guard(PG_FUNCTION_ARGS)
 }
 
 /*
- * The trigger of each row of our tables. What logical replication brings is
- * skipped: it would set what is spent here back to what is spent elsewhere. It
- * fires no triggers of statements.
+ * The row trigger of our tables. It skips rows from logical replication: they
+ * would reset what is spent here to what is spent elsewhere. Statement triggers
+ * do not fire for these.
  */
 Datum
 dperm_replica_guard(PG_FUNCTION_ARGS)
@@ -48,8 +46,8 @@ dperm_replica_guard(PG_FUNCTION_ARGS)
 }
 
 /*
- * The trigger of all of our tables. A privilege is not enough to write them:
- * pg_write_all_data has it, and GRANT ALL gives it.
+ * The statement trigger of our tables. Privileges are not enough to write to
+ * them: pg_write_all_data has them, and GRANT ALL gives them.
  */
 Datum
 dperm_table_guard(PG_FUNCTION_ARGS)
@@ -57,7 +55,7 @@ dperm_table_guard(PG_FUNCTION_ARGS)
 	TriggerData *trigger = (TriggerData *) fcinfo->context;
 	Relation	table;
 
-	/* for a row, what it returns would have the row skipped */
+	/* as a row trigger, its result would skip the row */
 	if (!CALLED_AS_TRIGGER(fcinfo) || !TRIGGER_FIRED_BEFORE(trigger->tg_event) ||
 		!TRIGGER_FIRED_FOR_STATEMENT(trigger->tg_event))
 		elog(ERROR, "dperm_table_guard: not called by trigger manager before a statement");
@@ -65,8 +63,8 @@ dperm_table_guard(PG_FUNCTION_ARGS)
 	if (!has_privs_of_role(GetUserId(), table->rd_rel->relowner))
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("table \"%s\" is written by extension dperm "
-						"alone", RelationGetRelationName(table)),
+				 errmsg("table \"%s\" can only be changed by extension dperm",
+						RelationGetRelationName(table)),
 				 errhint("Use its functions.")));
 	if (TRIGGER_FIRED_BY_INSERT(trigger->tg_event))
 		dperm_own_tables_follow_commands();

@@ -24,8 +24,8 @@ PG_FUNCTION_INFO_V1(dp_logreg_train);
 PG_FUNCTION_INFO_V1(dp_svm_train);
 
 /*
- * The result of a training function: the model, which knows its relation and
- * what was charged for it; or NULL without rows.
+ * The result of a training function: the model, with its relation and its
+ * charge; NULL if there are no rows.
  */
 Datum
 dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, Oid relation, DpermModel *model)
@@ -87,7 +87,7 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	return noise;
 }
 
-/* Call a trainer with domains that name no tables. */
+/* Call a training function with domains that name no tables. */
 Datum
 dperm_train_call(FunctionCallInfo fcinfo, DpermLearner learner,
 				 Datum (*trainer) (FunctionCallInfo, DpermLearner))

@@ -12,23 +12,23 @@
 #include "query/source.h"
 
 /*
- * Read the arguments of a training, and open its source, whose rows are to be
- * read or not: every mistake is an error here, before any row is read. Returns
+ * Read the arguments of a training, and open its source, whose rows may or may
+ * not be read: every mistake is an error here, before any row is read. Returns
  * the shape of the noise, in the order of the model; NULL for the ball.
  */
 extern DpermNoisePlans dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads,
 										DpermOptions *options, DpermSource *source);
 
 /*
- * Call a function that trains, with values in place of the tables that its
+ * Call a function that trains, with values instead of the tables that its
  * domains may name.
  */
 extern Datum dperm_train_call(FunctionCallInfo fcinfo, DpermLearner learner,
 							  Datum (*trainer) (FunctionCallInfo, DpermLearner));
 
 /*
- * The result of a training function, made in its caller's context; ends the SPI
- * connection.
+ * The result of a training function, in the memory context of its caller; ends
+ * the SPI connection.
  */
 extern Datum dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller,
 								Oid relation, DpermModel *model);

@@ -3,11 +3,11 @@
  * chosen privately.
  *
  * The private way (Algorithm 4 of the paper): the rows are divided into one
- * portion per candidate and one more; each candidate is trained on its own
+ * portion per candidate and one more. Each candidate is trained on its own
  * portion with all of epsilon, and one is chosen by the mistakes on the last
- * portion, with all of epsilon too. Each row is in one portion, so the whole
- * costs epsilon. The holdout way: the choice is made on a public table, and the
- * model is trained on all rows.
+ * portion, also with all of epsilon. Each row is in one portion, so the total
+ * cost is epsilon. The holdout way: the choice is made on a public table, and
+ * the model is trained on all rows.
  */
 #include "postgres.h"
 
@@ -44,8 +44,8 @@ PG_FUNCTION_INFO_V1(dp_logreg_tune);
 PG_FUNCTION_INFO_V1(dp_svm_tune);
 
 /*
- * On a public table every candidate is trained this often, since each training
- * has its noise.
+ * How often every candidate is trained on a public table, to average over the
+ * noise.
  */
 #define HOLDOUT_REPEATS 3
 
@@ -53,32 +53,43 @@ PG_FUNCTION_INFO_V1(dp_svm_tune);
 typedef struct Tuning
 {
 	FunctionCallInfo fcinfo;
+	Oid			protected;		/* to be read by a worker; else InvalidOid */
 	DpermOptions base;
 	DpermSourceNames names;		/* of the private table */
 	DpermSelection selection;
 	List	   *identity;		/* names of columns */
 	DpermCandidates candidates;
 	DpermSource *sources;		/* of each candidate */
-	DpermRows  *sets;			/* rows that are loaded, each for one candidate or more, */
+	DpermSource first;			/* the private table, for the first of them */
+	DpermRows  *sets;			/* loaded rows, each set for one or more candidates */
 	int			set_count;
-	DpermRows **trained_on;		/* by each candidate, */
-	/* and that its mistakes are counted on, if rows may be read only once */
+	DpermRows **trained_on;		/* the set that each candidate is trained on */
+	/*
+	 * the set that its mistakes are counted on, if rows may be read only once
+	 */
 	DpermRows **tested_on;
 	List	   *tried;			/* queries that have been checked */
 	const char *holdout;		/* the public table, or NULL */
 	int64		holdout_rows[2];	/* in its two halves */
-	DpermSource *private;		/* with one: the private table, for each candidate */
+	DpermSource *private;		/* with a holdout: the private table, for each candidate */
 } Tuning;
 
 /* The arguments of a tuning, and the options of each candidate. */
 static void
-read_arguments(Tuning *tuning)
+read_arguments(Tuning *tuning, DpermLearner learner)
 {
 	FunctionCallInfo fcinfo = tuning->fcinfo;
-	char	   *selection = dperm_arguments_text(fcinfo, "selection");
+	DpermSourceNames *names = &tuning->names;
+	char	   *selection;
 	char	  **identity;
 	int			count;
 
+	names->function = fcinfo->flinfo->fn_oid;
+	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
+	names->protected = dperm_worker_relation(fcinfo);
+	names->reads = !OidIsValid(tuning->protected);
+	dperm_options_init(&tuning->base, learner);
+	selection = dperm_arguments_text(fcinfo, "selection");
 	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
 	identity = dperm_arguments_names(fcinfo, "identity", &count);
 	for (int i = 0; i < count; i++)
@@ -92,11 +103,21 @@ read_arguments(Tuning *tuning)
 	tuning->sources = palloc0(sizeof(DpermSource) * tuning->candidates.count);
 	tuning->trained_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
 	tuning->tested_on = palloc0(sizeof(DpermRows *) * tuning->candidates.count);
+	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
+	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
+	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
+	names->unit = dperm_arguments_text(fcinfo, "unit");
+	if (names->unit && tuning->identity && !tuning->holdout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify both unit and identity"),
+				 errhint("Omit identity: persons are divided into portions, each with all of their "
+						 "rows.")));
 }
 
 /*
- * Open the relation of the names for every candidate; with the features of the
- * source before, if that is asked.
+ * Open the named relation for every candidate; on request with the features of
+ * the former source.
  */
 static void
 open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
@@ -124,9 +145,9 @@ open_sources(Tuning *tuning, const DpermSourceNames *names, bool like_before)
 }
 
 /*
- * Divide the rows of every candidate, by one fresh key. Where they are read
- * once, they or their persons draw their portions: of persons elsewhere that is
- * known later.
+ * Divide the rows of every candidate, by one new key. If they are read once,
+ * portions are drawn for rows or persons when they arrive; for persons on other
+ * servers that is known later.
  */
 static void
 divide_sources(Tuning *tuning, int portions, bool is_public)
@@ -145,7 +166,7 @@ divide_sources(Tuning *tuning, int portions, bool is_public)
 							 is_public, key, &tuning->tried);
 }
 
-/* The setup of a candidate that is trained on so many rows. */
+/* The setup of a candidate that is trained on this many rows. */
 static DpermSetup
 setup_of_candidate(const Tuning *tuning, int candidate, int64 rows)
 {
@@ -157,8 +178,8 @@ setup_of_candidate(const Tuning *tuning, int candidate, int64 rows)
 }
 
 /*
- * See that each candidate can be trained on so many rows, before one of them
- * is. Returns how they will be.
+ * Check that each candidate can be trained on this many rows, before any of
+ * them is. Returns their setups.
  */
 static DpermSetup *
 check_candidates_on(const Tuning *tuning, int64 rows)
@@ -175,8 +196,8 @@ check_candidates_on(const Tuning *tuning, int64 rows)
 
 /*
  * A candidate with Gaussian noise spends delta whether or not it is chosen,
- * since its mistakes have a say in the choice. So if one has, all have, and the
- * model that is released says so; else none has. Numbers of rows are public.
+ * since its mistakes affect the choice. So if one spends delta, all do, and the
+ * released model says so. Numbers of rows are public.
  */
 static void
 settle_delta(Tuning *tuning, const int64 *rows, int64 total)
@@ -198,7 +219,7 @@ settle_delta(Tuning *tuning, const int64 *rows, int64 total)
 	dperm_options_advise(&spends, total);
 }
 
-/* Attach to a model how it was chosen. */
+/* Record in a model how it was chosen. */
 static void
 set_tuning(DpermModel *model, char *text)
 {
@@ -214,8 +235,8 @@ units_name(const Tuning *tuning)
 }
 
 /*
- * The number of units is public, and which of them are in a portion does not
- * depend on what they hold.
+ * Raise an error: a portion is empty. The number of units is public, and the
+ * portion of a unit does not depend on its contents.
  */
 static void
 too_few_units(const Tuning *tuning)
@@ -227,7 +248,7 @@ too_few_units(const Tuning *tuning)
 			 errhint("There are too few %s for this many candidates.", units_name(tuning))));
 }
 
-/* Do two candidates make the same of a row? */
+/* Do two candidates encode rows in the same way? */
 static bool
 same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
 {
@@ -245,8 +266,8 @@ same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
 }
 
 /*
- * The set of a portion for a source: one from first on that is the same, or a
- * new one.
+ * The set of a portion for a source: an equal one from "first" on, or a new
+ * one.
  */
 static DpermRows *
 find_set(Tuning *tuning, const DpermSource *source, int portion, int first)
@@ -261,9 +282,9 @@ find_set(Tuning *tuning, const DpermSource *source, int portion, int first)
 }
 
 /*
- * Load the rows of each candidate, in one pass: its own portion, or the first
- * one for all, which is kept once for all that make the same of it. The last
- * portion too, in the same way, if it cannot be read later.
+ * Load the rows of each candidate in one pass: its own portion, or the first
+ * one for all, which is kept once for all candidates that encode it in the same
+ * way. If the last portion cannot be read later, it is loaded in the same way.
  */
 static void
 load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
@@ -283,8 +304,8 @@ load_candidates(Tuning *tuning, bool own_portions, int64 *portions)
 }
 
 /*
- * How many mistakes the models of tasks make on a portion, which has so many
- * rows: those that nobody was trained on.
+ * Count the mistakes of the models of tasks on a portion with this many rows,
+ * which none of them was trained on.
  */
 static void
 count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *tasks, int count,
@@ -313,7 +334,7 @@ count_mistakes(const Tuning *tuning, int portion, int64 rows, const DpermTask *t
 
 /*
  * The mistakes of the models of all candidates on the last portion, which has
- * so many units.
+ * this many units.
  */
 static void
 test_candidates(Tuning *tuning, const DpermTask *tasks, int64 units, int64 *mistakes)
@@ -377,10 +398,7 @@ tune_privately(Tuning *tuning)
 	return tasks[chosen].model;
 }
 
-/*
- * Load the public table. What is wrong with it shows here, before anything is
- * charged.
- */
+/* Load the public table. Errors in it show here, before anything is charged. */
 static void
 load_holdout(Tuning *tuning)
 {
@@ -392,9 +410,10 @@ load_holdout(Tuning *tuning)
 }
 
 /*
- * The best candidate on a public table: one half trains, one half counts. Noise
- * is to be as large as it will be on the private rows, so epsilon is scaled by
- * the numbers of rows; method, law and lambda are what they will be.
+ * The best candidate on a public table: one half trains, the other half counts.
+ * The noise should be as large as on the private rows, so epsilon is scaled by
+ * the numbers of rows; method, noise and lambda are those of the private
+ * training.
  */
 static int
 best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
@@ -440,8 +459,8 @@ best_on_holdout(Tuning *tuning, int64 private_rows, const DpermSetup *setups)
 }
 
 /*
- * The number of the best candidate on the holdout, if there are so many private
- * units: in the session of the caller, whose code the holdout may run.
+ * The number of the best candidate on the holdout, given the number of private
+ * units. Runs in the session of the caller, whose code the holdout may call.
  */
 static int
 choose_on_holdout(int64 units, void *arg)
@@ -500,8 +519,8 @@ overlap(const Tuning *tuning, const DpermSource *private)
 }
 
 /*
- * Open the public table in place of the private one, and see that it is
- * another.
+ * Open the public table in place of the private one, and check that it is
+ * another one.
  */
 static DpermSource *
 open_holdout(Tuning *tuning, const char *holdout)
@@ -512,20 +531,50 @@ open_holdout(Tuning *tuning, const char *holdout)
 	for (int i = 0; i < tuning->candidates.count; i++)
 		private[i] = tuning->sources[i];
 	names.relation = holdout;
-	names.unit = NULL;			/* public rows are rows */
+	names.unit = NULL;			/* public rows need no persons */
 	names.reads = false;		/* it may be protected: see below */
 	open_sources(tuning, &names, true);
 	if (tuning->sources[0].registration)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout is protected relation \"%s\"", holdout),
-				 errhint("holdout must be a public table. Omit it to choose privately.")));
+				 errhint("Use a public table, or omit holdout to choose privately.")));
 	if (overlap(tuning, &private[0]))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("holdout reads from the private table"),
-				 errhint("holdout must be a public table. Omit it to choose privately.")));
+				 errhint("Use a public table, or omit holdout to choose privately.")));
 	return private;
+}
+
+/* Open the private table, and the public one if there is one. */
+static void
+open_tables(Tuning *tuning)
+{
+	ResourceOwner look = OidIsValid(tuning->protected) ? dperm_locks_look() : NULL;
+
+	open_sources(tuning, &tuning->names, false);
+	if (look)
+		dperm_locks_look_away(look);
+	tuning->first = tuning->sources[0];
+	if (tuning->first.registration && tuning->identity && !tuning->holdout)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("cannot specify identity for protected relation \"%s\"",
+						tuning->names.relation),
+				 errhint("Omit identity: the portions are drawn at random.")));
+
+	/* a worker asks its session about the holdout */
+	if (tuning->holdout && dperm_worker_is_for(tuning->fcinfo))
+	{
+		tuning->private = tuning->sources;
+		dperm_queries_check_population(&tuning->first);
+		return;
+	}
+	if (tuning->holdout)
+		tuning->private = open_holdout(tuning, tuning->holdout);
+	divide_sources(tuning, tuning->holdout ? 2 : tuning->candidates.count + 1,
+				   tuning->holdout != NULL);
 }
 
 /* Tune as the arguments say. */
@@ -533,77 +582,34 @@ static Datum
 tune(FunctionCallInfo fcinfo, DpermLearner learner)
 {
 	MemoryContext caller = CurrentMemoryContext;
-	Tuning		tuning = {.fcinfo = fcinfo};
-	DpermSourceNames *names = &tuning.names;
-	Oid			protected = dperm_protected_call_relation(fcinfo);
-	DpermSource first;
+	Tuning		tuning = {.fcinfo = fcinfo, .protected = dperm_protected_call_relation(fcinfo)};
 	DpermModel *model;
 	Datum		model_or_null;
-	ResourceOwner look;
 
 	tuning.holdout = dperm_arguments_text(fcinfo, "holdout");
-	if (OidIsValid(protected) && tuning.holdout == NULL)
-		return dperm_protected_call(fcinfo, protected, NULL, NULL);
-	names->function = fcinfo->flinfo->fn_oid;
-	names->relation = dperm_arguments_required_text(fcinfo, "source", DPERM_SOURCE_REQUIRED);
-	names->protected = dperm_worker_relation(fcinfo);
-	names->reads = !OidIsValid(protected);
-	dperm_options_init(&tuning.base, learner);
-	read_arguments(&tuning);
-	names->label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED);
-	names->features = dperm_arguments_names(fcinfo, "features", &names->feature_count);
-	names->domains = dperm_arguments_jsonb(fcinfo, "domains");
-	names->unit = dperm_arguments_text(fcinfo, "unit");
-	if (names->unit && tuning.identity && dperm_arguments_text(fcinfo, "holdout") == NULL)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify both unit and identity"),
-				 errhint("Omit identity: persons are divided into portions, each with all of their "
-						 "rows.")));
-	look = OidIsValid(protected) ? dperm_locks_look() : NULL;
-	open_sources(&tuning, names, false);
-	if (look)
-		dperm_locks_look_away(look);
-	first = tuning.sources[0];
-	if (first.registration && tuning.identity && !tuning.holdout)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("cannot specify identity for protected relation \"%s\"", names->relation),
-				 errhint("Omit identity: the portions are drawn at random.")));
-
-	/* a worker asks its session about the holdout */
-	if (dperm_worker_is_for(fcinfo) && tuning.holdout)
-	{
-		tuning.private = tuning.sources;
-		dperm_queries_check_population(&first);
-	}
-	else
-	{
-		if (tuning.holdout)
-			tuning.private = open_holdout(&tuning, tuning.holdout);
-		divide_sources(&tuning, tuning.holdout ? 2 : tuning.candidates.count + 1,
-					   tuning.holdout != NULL);
-	}
-	if (OidIsValid(protected))
+	if (OidIsValid(tuning.protected) && tuning.holdout == NULL)
+		return dperm_protected_call(fcinfo, tuning.protected, NULL, NULL);
+	read_arguments(&tuning, learner);
+	open_tables(&tuning);
+	if (OidIsValid(tuning.protected))
 	{
 		load_holdout(&tuning);
-		model_or_null = dperm_protected_call(fcinfo, protected, choose_on_holdout, &tuning);
+		model_or_null = dperm_protected_call(fcinfo, tuning.protected, choose_on_holdout, &tuning);
 		dperm_load_close(tuning.sets, tuning.set_count);
 		return model_or_null;
 	}
 
 	/*
-	 * all that arguments can have wrong has been found by now: here the first
-	 * row is read
+	 * all errors in the arguments have been found: here the first row is read
 	 */
 	dperm_noise_notice_before(tuning.candidates.each,
 							  tuning.holdout ? tuning.private : tuning.sources,
 							  tuning.candidates.count,
 							  tuning.holdout ? 1 : tuning.candidates.count + 1);
-	dperm_call_charge(&first, &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
+	dperm_call_charge(&tuning.first, &tuning.base, DPERM_CALL_TUNING, fcinfo, NULL);
 	SPI_connect();
 	model = tuning.holdout ? tune_on_holdout(&tuning, tuning.private) : tune_privately(&tuning);
-	return dperm_train_result(fcinfo, caller, first.relation, model);
+	return dperm_train_result(fcinfo, caller, tuning.first.relation, model);
 }
 
 /* dp_logreg_tune(source, label, features, epsilon, ...): see sql/parts */

@@ -1,6 +1,6 @@
 /*
- * allowed_builtins.c: which of PostgreSQL's own functions may be called for the
- * rows of a protected relation.
+ * allowed_builtins.c: which of built-in functions may be called for the rows of
+ * a protected relation.
  *
  * What is shown of a row depends on that row alone. PostgreSQL marks most
  * functions IMMUTABLE that are so. Those that it marks STABLE depend on
@@ -23,8 +23,8 @@
 #include "relation/row_sources.h"
 
 /*
- * Is a type one that stands for an object of the catalog, or has the name of
- * one: regclass, regconfig, regdictionary and such, or aclitem?
+ * Do values of a type stand for an object of the catalog, or contain its name:
+ * regclass, regconfig, regdictionary and the like, or aclitem?
  */
 bool
 dperm_allowed_builtins_names_object(Oid type)
@@ -34,8 +34,8 @@ dperm_allowed_builtins_names_object(Oid type)
 }
 
 /*
- * Is a type one of dates or times? Their functions depend on TimeZone,
- * DateStyle and IntervalStyle, and on the time of the transaction.
+ * Is a type a date or time? Functions of these depend on TimeZone, DateStyle
+ * and IntervalStyle, and on the time of the transaction.
  */
 static bool
 is_time(Oid type)
@@ -58,8 +58,8 @@ takes(Form_pg_proc form, bool (*is_such) (Oid type))
 }
 
 /*
- * Only PostgreSQL itself can give such an argument: selectivities, steps of
- * aggregates, values in binary form.
+ * Only PostgreSQL itself can pass such an argument: selectivity estimators,
+ * aggregate transitions, binary input.
  */
 static bool
 is_internal(Oid type)
@@ -68,7 +68,7 @@ is_internal(Oid type)
 }
 
 /*
- * Is a STABLE function known to depend on its arguments, on types, and on
+ * Is a STABLE function known to depend only on its arguments, on types, and on
  * settings that have fixed values?
  */
 static bool
@@ -98,10 +98,7 @@ is_known(const char *name)
 	return false;
 }
 
-/*
- * What keeps a function of PostgreSQL from being called for rows? NULL if
- * nothing does.
- */
+/* Why must a built-in function not be called for rows? NULL if it may be. */
 const char *
 dperm_allowed_builtins_fault(Oid function)
 {
@@ -119,8 +116,8 @@ dperm_allowed_builtins_fault(Oid function)
 		fault = "is volatile";
 
 	/*
-	 * also if they are IMMUTABLE: a text search configuration can be somebody
-	 * else's, and is looked up when the function is called
+	 * also if IMMUTABLE: a text search configuration can be somebody else's,
+	 * and is looked up when the function is called
 	 */
 	else if (takes(form, dperm_allowed_builtins_names_object))
 		fault = "depends on what the catalog has under a name";

@@ -44,10 +44,10 @@ typedef struct Walk
 	Oid			extension;		/* ours */
 	Oid			relation;
 	Oid			owner;			/* of the relation */
-	/* the function whose body is looked at, InvalidOid for the query itself */
+	/* the function whose body is checked, InvalidOid for the query itself */
 	Oid			within;
 	int			level;			/* of messages: ERROR, or WARNING where nothing runs yet */
-	ObjectAddresses *visited;	/* functions, types and views that have been checked */
+	ObjectAddresses *visited;	/* functions, types and views already checked */
 } Walk;
 
 static bool check_function(Oid function, void *walk);
@@ -70,8 +70,8 @@ is_new(Walk *walk, Oid class, Oid object)
 }
 
 /*
- * The functions behind an operator. The planner may put its negator or its
- * commutator in its place.
+ * The functions behind an operator. The planner may use its negator or its
+ * commutator instead.
  */
 static void
 check_operator(Oid operator, Walk *walk)
@@ -86,7 +86,7 @@ check_operator(Oid operator, Walk *walk)
 	check_operator(get_commutator(operator), walk);
 }
 
-/* What a range type is made with, if it is a function. */
+/* The functions that a range type is made with. */
 static void
 check_range(Oid class, Oid object, void *walk)
 {
@@ -118,7 +118,7 @@ check_constraints(Oid type, Walk *walk)
 	table_close(catalog, AccessShareLock);
 }
 
-/* Is a type somebody else's? */
+/* Does a type belong to neither the owner nor a superuser? */
 static bool
 is_strange(Oid type, const Walk *walk)
 {
@@ -136,8 +136,8 @@ is_strange(Oid type, const Walk *walk)
 }
 
 /*
- * Raise for a type of somebody else, who can give it constraints and casts at
- * any moment.
+ * Raise an error for a type of another role, which can add constraints and
+ * casts to it at any time.
  */
 static void
 check_type_owner(Oid type, Walk *walk)
@@ -148,14 +148,14 @@ check_type_owner(Oid type, Walk *walk)
 				 errmsg("type %s does not belong to the owner of protected relation "
 						"\"%s\"", format_type_be(type),
 						get_rel_name(walk->relation)),
-				 errhint("Its owner could have functions run with the rights of the relation's "
-						 "owner. The owner of the relation, or a superuser, has to own the "
-						 "type.")));
+				 errdetail("The owner of the type could have functions run with the rights of the "
+						   "relation's owner."),
+				 errhint("The owner of the relation or a superuser must own the type.")));
 }
 
 /*
- * The functions of casts from and to a type. Some functions of PostgreSQL look
- * for one when they are called: those that make text or JSON of anything.
+ * The functions of casts from and to a type. Some built-in functions look for a
+ * cast when they are called: those that convert anything to text or JSON.
  */
 static void
 check_casts(Oid type, Walk *walk)
@@ -169,8 +169,8 @@ check_casts(Oid type, Walk *walk)
 		Form_pg_cast form = (Form_pg_cast) GETSTRUCT(tuple);
 
 		/*
-		 * whoever owns one of the types can make a cast; values of a stranger's
-		 * type are refused anyway
+		 * whoever owns one of the types can create a cast; values of another
+		 * role's type are refused anyway
 		 */
 		if ((form->castsource == type || form->casttarget == type) && OidIsValid(form->castfunc) &&
 			!is_strange(form->castsource, walk) && !is_strange(form->casttarget, walk))
@@ -181,8 +181,8 @@ check_casts(Oid type, Walk *walk)
 }
 
 /*
- * Raise for a type whose values stand for an object of the catalog, which can
- * change at any moment: what is written, and read, is a name.
+ * Raise an error for a type whose values stand for an object of the catalog:
+ * they are read and written as names, which can change at any time.
  */
 static void
 refuse_names(Oid type, Walk *walk)
@@ -190,11 +190,10 @@ refuse_names(Oid type, Walk *walk)
 	if (dperm_allowed_builtins_names_object(type))
 		ereport(walk->level,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("values of type %s behind protected relation \"%s\" depend on what the "
-						"catalog has under "
-						"a name", format_type_be(type), get_rel_name(walk->relation)),
-				 errhint("What is computed of a row may depend on that row alone. A constant can "
-						 "be compared with an oid: tableoid = 'part'::regclass.")));
+				 errmsg("values of type %s behind protected relation \"%s\" depend on names in "
+						"the catalog", format_type_be(type), get_rel_name(walk->relation)),
+				 errdetail("What is computed from a row may depend only on that row."),
+				 errhint("Compare an OID with a constant, as in tableoid = 'part'::regclass.")));
 }
 
 /* The types of the columns of a composite type. */
@@ -225,7 +224,7 @@ check_domain(Oid type, Walk *walk)
 	check_type(base, walk);
 }
 
-/* The owner, the casts and the constraints of a type that is not PostgreSQL's. */
+/* The owner, casts and constraints of a type that is not built in. */
 static void
 check_others_type(Oid type, Walk *walk)
 {
@@ -239,10 +238,10 @@ check_others_type(Oid type, Walk *walk)
 
 /*
  * The functions that values of a type are made with, beyond those of the type
- * itself: casts, and constraints of domains, also within arrays, records and
- * ranges, whose input is a function of PostgreSQL that calls the others. How
- * values are compared, operator classes tell, which only superusers make, as
- * they do types with functions in C.
+ * itself: casts and constraints of domains, also within arrays, records and
+ * ranges, whose built-in input functions call the others. Comparison is up to
+ * operator classes, which only superusers can create, just like types with
+ * functions in C.
  */
 static void
 check_type(Oid type, Walk *walk)
@@ -260,10 +259,10 @@ check_type(Oid type, Walk *walk)
 }
 
 /*
- * Raise for a function that reads a table, or may read any. What it finds there
- * are rows of others, so that a single person, or row, would have a hand in all
- * rows that the function is called for. This is so whoever calls, and when a
- * relation is protected.
+ * Raise an error for a function that reads a table, or may read one. What it
+ * finds there are other rows, so a single person or row could affect all rows
+ * that the function is called for. This is an error for every caller, and also
+ * when a relation is protected.
  */
 static void
 refuse_reader(Oid function, const char *what, const Walk *walk)
@@ -272,14 +271,14 @@ refuse_reader(Oid function, const char *what, const Walk *walk)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s, which protected relation \"%s\" "
 					"calls, %s", format_procedure(function), get_rel_name(walk->relation), what),
-			 errhint("What is computed of a row may depend on that row alone: functions get its "
-					 "values as arguments, read no table, view or catalog, and call nothing "
-					 "volatile.")));
+			 errdetail("What is computed from a row may depend only on that row."),
+			 errhint("Functions must take the values of the row as arguments, read no table, view "
+					 "or catalog, and call nothing volatile.")));
 }
 
 /*
- * Raise for a function that nobody can look into, and that is not said to
- * depend on its arguments alone.
+ * Raise an error for a function that cannot be inspected and is not marked as
+ * depending only on its arguments.
  */
 static void
 refuse_opaque(Oid function, Walk *walk)
@@ -288,12 +287,12 @@ refuse_opaque(Oid function, Walk *walk)
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("function %s, which protected relation \"%s\" calls, is not "
 					"IMMUTABLE", format_procedure(function), get_rel_name(walk->relation)),
-			 errhint("What is computed of a row may depend on that row alone. If it does, mark the "
-					 "function IMMUTABLE; or write it in SQL with RETURN or BEGIN ATOMIC, which "
-					 "can be looked into.")));
+			 errdetail("What is computed from a row may depend only on that row."),
+			 errhint("Mark the function IMMUTABLE if it does, or write it in SQL with RETURN or "
+					 "BEGIN ATOMIC, so that it can be checked.")));
 }
 
-/* Raise for a function of somebody else; false if that is a warning. */
+/* Raise an error for a function of another role; false if that is a warning. */
 static bool
 check_trust(Oid function, Walk *walk)
 {
@@ -303,14 +302,14 @@ check_trust(Oid function, Walk *walk)
 			(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 			 errmsg("function %s does not belong to the owner of protected relation \"%s\"",
 					format_procedure(function), get_rel_name(walk->relation)),
-			 errhint("It would run with the owner's rights. The owner of the relation, or a "
-					 "superuser, has to own the function.")));
+			 errdetail("It would run with the owner's rights."),
+			 errhint("The owner of the relation or a superuser must own the function.")));
 	return false;
 }
 
 /*
- * What an aggregate is made of, beside its functions: the type of the state is
- * no dependency.
+ * What an aggregate uses besides its functions: the type of its state is not a
+ * dependency.
  */
 static void
 check_aggregate(Oid aggregate, Walk *walk)
@@ -330,8 +329,8 @@ check_aggregate(Oid aggregate, Walk *walk)
 }
 
 /*
- * Check what a function of the owner or of a superuser runs. The mark of one
- * that cannot be looked into is believed.
+ * Check what a function of the owner or of a superuser runs. If it cannot be
+ * inspected, its volatility is believed.
  */
 static void
 check_body(Oid function, HeapTuple tuple, Walk *walk)
@@ -354,7 +353,7 @@ check_body(Oid function, HeapTuple tuple, Walk *walk)
 		refuse_opaque(function, walk);
 }
 
-/* An expression that the catalog has as text. */
+/* An expression that the catalog stores as text. */
 static void
 check_text(Datum expression, bool isnull, Walk *walk)
 {
@@ -363,8 +362,8 @@ check_text(Datum expression, bool isnull, Walk *walk)
 }
 
 /*
- * What the planner adds to a call, which no query shows: default arguments, and
- * casts to the types that a function returns and takes.
+ * What the planner adds to a call and no query shows: default arguments, and
+ * casts to the result and argument types.
  */
 static void
 check_signature(HeapTuple tuple, Walk *walk)
@@ -383,8 +382,8 @@ check_signature(HeapTuple tuple, Walk *walk)
 }
 
 /*
- * Raise for a function of PostgreSQL or of our own that has a fault; of others
- * the mark is believed.
+ * Raise an error for a function of PostgreSQL or of this extension that must
+ * not be called; for others, their volatility is believed.
  */
 static void
 check_fault(Oid function, const char *fault, const Walk *walk)
@@ -396,7 +395,7 @@ check_fault(Oid function, const char *fault, const Walk *walk)
 		refuse_reader(function, fault, walk);
 }
 
-/* Raise for a function that must not run with the owner's rights. */
+/* Raise an error for a function that must not run with the owner's rights. */
 static bool
 check_function(Oid function, void *context)
 {
@@ -427,8 +426,8 @@ check_function(Oid function, void *context)
 }
 
 /*
- * Is a function one of PostgreSQL's own that make values of a type which an
- * argument names? In a cast the type is known.
+ * Is a function a built-in one that makes values of a type given as an
+ * argument? In a cast, the type is known.
  */
 static bool
 takes_type(Oid function)
@@ -438,8 +437,8 @@ takes_type(Oid function)
 }
 
 /*
- * What else PostgreSQL calls for an expression or clause; its functions are
- * looked at with all others.
+ * What else PostgreSQL calls for an expression or clause, apart from its
+ * functions.
  */
 static void
 check_calls(Node *node, Walk *walk)
@@ -475,8 +474,8 @@ check_calls(Node *node, Walk *walk)
 }
 
 /*
- * Generated columns that are computed when they are read. Those that are stored
- * are columns as any other.
+ * Generated columns that are computed when read. Stored ones are like any other
+ * column.
  */
 static void
 check_virtual(Relation table, Walk *walk)
@@ -495,11 +494,10 @@ check_virtual(Relation table, Walk *walk)
 }
 
 /*
- * A function that an expression of a table depends on, and those that this one
- * does. No row gets there, so nothing but their owner matters. What has been
- * looked at in this way has the number 1 among the visited, so that it is
- * looked at again where rows do get; what has been looked at there is not
- * looked at here.
+ * A function that an expression of a table depends on, and the functions that
+ * it depends on in turn. They are never called for rows, so only their owner
+ * matters. Objects checked this way are recorded as visited with subobject 1,
+ * so that they are still checked where rows are involved.
  */
 static void
 check_planned(Oid class, Oid object, void *walk)
@@ -546,7 +544,7 @@ check_table(Oid table, Walk *walk)
 	}
 }
 
-/* The query of a view that has not been expanded: when it is protected. */
+/* The query of a view that has not been expanded, when it is protected. */
 static void
 check_view(Oid view, Walk *walk)
 {
@@ -560,7 +558,7 @@ check_view(Oid view, Walk *walk)
 }
 
 /*
- * The same for what is read: tables with their partitions and children, and
+ * Check what a query reads: tables with their partitions and children, and
  * views.
  */
 static void
@@ -577,7 +575,9 @@ check_entry(const RangeTblEntry *entry, Walk *walk)
 		check_table(entry->relid, walk);
 }
 
-/* Types of a list of columns, whose values a function may read from text. */
+/*
+ * The types of a list of columns, whose values a function may read from text.
+ */
 static void
 check_types(List *types, Walk *walk)
 {
@@ -588,8 +588,8 @@ check_types(List *types, Walk *walk)
 }
 
 /*
- * Is a node a constant that stands for an object, but is taken as its number:
- * as in tableoid = 'part'::regclass?
+ * Is a node a constant that stands for an object but is used as an OID, as in
+ * tableoid = 'part'::regclass?
  */
 static bool
 is_number(Node *node)
@@ -600,8 +600,8 @@ is_number(Node *node)
 }
 
 /*
- * Check the owner of every function of a query: also behind operators, casts
- * and policies.
+ * Check every function of a query, including those behind operators, casts and
+ * policies.
  */
 static bool
 check_node(Node *node, void *walk)
@@ -618,15 +618,15 @@ check_node(Node *node, void *walk)
 		Query	   *query = (Query *) node;
 
 		/*
-		 * triggers, rules and defaults are not looked at: only the body of a
-		 * function can have such a statement
+		 * triggers, rules and defaults are not checked: only the body of a
+		 * function can contain such a statement
 		 */
 		if (query->commandType != CMD_SELECT || query->hasModifyingCTE)
 			ereport(((Walk *) walk)->level,
 					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("a function that protected relation \"%s\" calls does not only read",
+					 errmsg("a function that protected relation \"%s\" calls does more than read",
 							get_rel_name(((Walk *) walk)->relation)),
-					 errhint("It would run with the owner's rights.")));
+					 errdetail("It would run with the owner's rights.")));
 		return query_tree_walker(query, check_node, walk,
 								 QTW_EXAMINE_RTES_BEFORE | QTW_EXAMINE_SORTGROUP);
 	}
@@ -642,7 +642,10 @@ check_node(Node *node, void *walk)
 	return expression_tree_walker(node, check_node, walk);
 }
 
-/* Raise for a query whose functions must not run with the owner's rights. */
+/*
+ * Raise an error for a query whose functions must not run with the owner's
+ * rights.
+ */
 void
 dperm_allowed_code_check(Oid extension, Query *tree, Oid relation, Oid owner)
 {

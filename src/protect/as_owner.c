@@ -1,6 +1,6 @@
 /*
- * as_owner.c: queries that say nothing to the client, and that may run with the
- * rights of a relation's owner.
+ * as_owner.c: queries that send nothing to the client, and that may run with
+ * the rights of a relation's owner.
  */
 #include "postgres.h"
 
@@ -22,8 +22,8 @@ void
 dperm_as_owner_begin(DpermRunAs *before, Oid owner)
 {
 	/*
-	 * a plan holds the weights of a pass as a constant, and settings that
-	 * anybody may change print plans, and how much a sort took, to the client
+	 * a plan contains the weights of a pass as a constant, and settings that
+	 * anybody may change send plans and sort statistics to the client
 	 */
 	static const char *const printing[] = {"debug_print_parse", "debug_print_rewritten",
 										   "debug_print_plan", "trace_sort"};
@@ -33,13 +33,14 @@ dperm_as_owner_begin(DpermRunAs *before, Oid owner)
 	for (int i = 0; i < lengthof(printing); i++)
 		set_until_end(printing[i], "off");
 	set_until_end("client_min_messages", "error");
-	if (OidIsValid(owner))
+	before->restricted = OidIsValid(owner);
+	if (before->restricted)
 	{
 		set_until_end("search_path", "pg_catalog, pg_temp");
 
 		/*
-		 * a policy that would leave out rows raises an error, before the call
-		 * is charged
+		 * a policy that would hide rows raises an error, before the call is
+		 * charged
 		 */
 		set_until_end("row_security", "off");
 		SetUserIdAndSecContext(owner, before->security | SECURITY_LOCAL_USERID_CHANGE |
@@ -51,6 +52,6 @@ dperm_as_owner_begin(DpermRunAs *before, Oid owner)
 void
 dperm_as_owner_end(DpermRunAs *before)
 {
-	AtEOXact_GUC(true, before->settings);
+	AtEOXact_GUC(!before->restricted, before->settings);
 	SetUserIdAndSecContext(before->user, before->security);
 }

@@ -13,7 +13,7 @@
 #include "base/arguments.h"
 #include "protect/call_message.h"
 
-/* The size of the shared memory for arguments of a size. */
+/* The size of the shared memory for arguments of a given size. */
 Size
 dperm_call_message_size(Size arguments)
 {
@@ -42,8 +42,7 @@ dperm_call_message_to_worker(DpermCallHeader *header)
 }
 
 /*
- * Is an argument one that takes names as a string of any type, or as an array
- * of them?
+ * Does an argument take names as a string of any type, or as an array of them?
  */
 static bool
 takes_names(Oid declared)

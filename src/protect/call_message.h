@@ -1,8 +1,8 @@
 /*
- * call_message.h: what a session and the process that works for it tell each
- * other, in shared memory.
+ * call_message.h: what a session and its worker tell each other, in shared
+ * memory.
  *
- * The session writes the call: values, and nothing that could be run. The
+ * The session writes the call: values, and nothing that could be executed. The
  * worker sends messages, each of which begins with a byte for its kind; errors
  * and notices are those of PostgreSQL's protocol.
  */
@@ -15,22 +15,24 @@
 #include "storage/lock.h"
 #include "storage/shm_mq.h"
 
-/* Kinds of messages to the session; beside 'E' and 'N', errors and notices. */
+/*
+ * Kinds of messages to the session, besides 'E' and 'N' for errors and notices.
+ */
 #define DPERM_MESSAGE_QUESTION 'Q'	/* an int64, the number of units; the answer is an int32 */
 #define DPERM_MESSAGE_VALUE 'V'		/* the result, which is not NULL: a varlena */
 #define DPERM_MESSAGE_ROW 'R'		/* a row of the result: a minimal tuple */
-#define DPERM_MESSAGE_END 'Z'		/* that was all */
+#define DPERM_MESSAGE_END 'Z'		/* the end */
 
 /* Sizes of the queues. Messages may be larger. */
 #define DPERM_QUEUE_TO_SESSION 65536
 #define DPERM_QUEUE_TO_WORKER 1024
 
-/* Changes with the struct below, and with what the arguments look like. */
+/* Changes with the struct below and with the format of the arguments. */
 #define DPERM_CALL_VERSION 0x64700002
 
 /*
- * It goes with itself, and keeps out whoever looks for a free place by
- * ExclusiveLock.
+ * It does not conflict with itself, but with the ExclusiveLock of a session
+ * that looks for a free place.
  */
 #define DPERM_PLACE_LOCK RowShareLock
 
@@ -43,13 +45,13 @@
  */
 typedef struct DpermCallHeader
 {
-	uint32		version;		/* an update of the library may come between session and worker */
+	uint32		version;		/* the library may be updated between session and worker */
 	Oid			database;
 	Oid			function;
-	Oid			relation;		/* that is read; InvalidOid: none */
+	Oid			relation;		/* to be read; InvalidOid: none */
 	/*
-	 * one of those that the session user has for its calls, and one of the
-	 * current user, if that is another
+	 * one of the places of the session user, and one of the current user if
+	 * that is another role
 	 */
 	int			places;
 	LOCKTAG		place[2];		/* session and worker hold DPERM_PLACE_LOCK on them */
@@ -63,15 +65,15 @@ typedef struct DpermCallHeader
 	Size		arguments;		/* bytes of the arguments */
 
 	/*
-	 * written by the worker when its charge is committed: the entry of the
-	 * ledger
+	 * the entry of the ledger, written by the worker when its charge is
+	 * committed
 	 */
 	pg_atomic_uint64 entry;
 } DpermCallHeader;
 
 /*
- * The size of the shared memory for arguments of a size, and what is where in
- * it.
+ * The size of the shared memory for arguments of a given size, and where its
+ * parts are.
  */
 extern Size dperm_call_message_size(Size arguments);
 extern char *dperm_call_message_arguments(DpermCallHeader *header);
@@ -79,14 +81,14 @@ extern shm_mq *dperm_call_message_to_session(DpermCallHeader *header);
 extern shm_mq *dperm_call_message_to_worker(DpermCallHeader *header);
 
 /*
- * The arguments of a call as bytes. Names of columns are an array of text,
- * whatever strings the caller has given.
+ * The arguments of a call as bytes. Names of columns become an array of text,
+ * whatever type the caller has passed.
  */
 extern void dperm_call_message_write(StringInfo bytes, FunctionCallInfo fcinfo);
 
 /*
- * A call from these bytes, made in the current memory context: the same
- * function, with the same arguments.
+ * A call from these bytes, allocated in the current memory context: the same
+ * function with the same arguments.
  */
 extern FunctionCallInfo dperm_call_message_read(const DpermCallHeader *header, const char *bytes);
 

@@ -1,31 +1,30 @@
 /*
  * domain_tables.c: domains that are lists of values in public tables.
  *
- * They are read once, when they are declared, so that a domain is a list of
- * values from there on: in a registration, in a call, in a model.
+ * The values are read once, when the domain is declared. From then on it is a
+ * list of values: in a registration, in a call, in a model.
  */
 #include "postgres.h"
 
 #include "catalog/pg_class.h"
 #include "catalog/pg_inherits.h"
 #include "catalog/pg_type.h"
-#include "executor/spi.h"
 #include "miscadmin.h"
+#include "utils/acl.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
 #include "base/arguments.h"
 #include "column/domain_types.h"
-#include "core/base/limits.h"
 #include "protect/domain_tables.h"
-#include "protect/locks.h"
 #include "protect/registry.h"
 #include "protect/worker.h"
 #include "relation/location.h"
 #include "relation/relation.h"
 #include "relation/row_sources.h"
+#include "relation/table_values.h"
 
-/* A string of JSON. */
+/* A JSON string. */
 static JsonbValue
 string_value(char *text)
 {
@@ -50,16 +49,18 @@ name_in(JsonbContainer *domain, const char *key, const char *column)
 	return pnstrdup(value->val.string.val, value->val.string.len);
 }
 
-/* Whatever goes wrong in looking it up, the hint is about the domain. */
+/*
+ * Whatever goes wrong when the table is looked up, the hint is about the
+ * domain.
+ */
 static void
 table_hint(void *arg)
 {
-	errhint("The domain of column \"%s\" names a table, written as in FROM, of yours, of the "
-			"owner of the source or of a superuser.",
+	errhint("The domain of column \"%s\" must name a table, written as in FROM.",
 			(const char *) arg);
 }
 
-/* Raise for rows that are not public. */
+/* Raise an error for rows that are not public. */
 static void
 check_public(Oid table, Oid source, const char *column)
 {
@@ -87,113 +88,101 @@ check_public(Oid table, Oid source, const char *column)
 }
 
 /*
- * Raise for anything but a table or a materialized view of the caller, of the
- * owner of the source or of a superuser, with its children. Whoever owns a
- * relation can have code run with the rights of those who read it: by a view, a
- * policy, a foreign server, or an index.
+ * Raise an error unless a relation is a table or a materialized view whose rows
+ * are here.
  */
 static void
-check_trusted(Oid table, Oid source, const char *name)
+check_kind(Oid relation, const char *name)
 {
-	ListCell   *cell;
+	char		kind = get_rel_relkind(relation);
 
-	foreach(cell, find_all_inheritors(table, AccessShareLock, NULL))
-	{
-		Oid			relation = lfirst_oid(cell);
-		char		kind = get_rel_relkind(relation);
-		Oid			owner = dperm_relation_owner(relation);
-
-		if (owner != GetUserId() && owner != dperm_relation_owner(source) &&
-			!superuser_arg(owner))
-			ereport(ERROR,
-					(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-					 errmsg("\"%s\" belongs to another role", name)));
-		if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
-			 kind != RELKIND_MATVIEW) ||
-			dperm_row_sources_has_policies(relation))
-			ereport(ERROR,
-					(errcode(ERRCODE_WRONG_OBJECT_TYPE),
-					 errmsg("\"%s\" is not a table or materialized view without row security",
-							name)));
-	}
+	if ((kind != RELKIND_RELATION && kind != RELKIND_PARTITIONED_TABLE &&
+		 kind != RELKIND_MATVIEW) ||
+		dperm_row_sources_has_policies(relation))
+		ereport(ERROR,
+				(errcode(ERRCODE_WRONG_OBJECT_TYPE),
+				 errmsg("relation \"%s\" is not a table or materialized view without "
+						"row-level security", name)));
 }
 
-/* The table of a name, which is public, locked. */
-static Oid
-find_table(const char *name, Oid source, char *column)
+/* The table with this name, which must be public, and its children, locked. */
+static List *
+find_tables(const char *name, Oid source, char *column)
 {
 	ErrorContextCallback hint = {
 		.previous = error_context_stack,
 		.callback = table_hint,
 		.arg = column
 	};
-	ResourceOwner look;
 	Oid			table;
+	List	   *tables;
+	List	   *parts;
+	ListCell   *cell;
 
 	error_context_stack = &hint;
 	table = dperm_relation_look_up(name, AccessShareLock, false);
-	check_trusted(table, source, name);
+	tables = find_all_inheritors(table, AccessShareLock, NULL);
+	foreach(cell, tables)
+		check_kind(lfirst_oid(cell), name);
+	if (dperm_location_find(table, &parts) != DPERM_LOCATION_HERE)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("the rows of relation \"%s\" are on other servers", name)));
 	error_context_stack = hint.previous;
-	look = dperm_locks_look();
 	check_public(table, source, column);
-	dperm_locks_look_away(look);
-	return table;
+	return tables;
 }
 
-/* The query over the different values of a column, in order. */
-static char *
-values_query(Oid table, const char *name)
+/* The base type of a column that the caller may read. */
+static Oid
+type_of_column(Oid table, const char *name)
 {
 	AttrNumber	number = get_attnum(table, name);
-	const char *column = quote_identifier(name);
 	Oid			type;
-	int32		typmod;
-	Oid			collation;
 
+	if (pg_class_aclcheck(table, GetUserId(), ACL_SELECT) != ACLCHECK_OK &&
+		(number <= 0 ||
+		 pg_attribute_aclcheck(table, number, GetUserId(), ACL_SELECT) != ACLCHECK_OK))
+		aclcheck_error(ACLCHECK_NO_PRIV, get_relkind_objtype(get_rel_relkind(table)),
+					   get_rel_name(table));
 	if (number <= 0)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
 						get_rel_name(table)),
 				 errhint("Names in domains are case-sensitive and are not quoted.")));
-	get_atttypetypmodcoll(table, number, &type, &typmod, &collation);
-	if (!dperm_domain_types_has_text(getBaseType(type)))
+	type = getBaseType(get_atttype(table, number));
+	if (!dperm_domain_types_has_text(type))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
 				 errmsg("values of type %s cannot be categories", format_type_be(type)),
 				 errhint("Use a column of text, of an enum or of integers.")));
-	return psprintf("SELECT DISTINCT t.%s%s FROM %s AS t WHERE t.%s IS NOT NULL ORDER BY 1 "
-					"LIMIT %d",
-					column, OidIsValid(collation) ? " COLLATE pg_catalog.\"C\"" : "",
-					dperm_relation_name(table), column, DPERM_DIM_MAX + 1);
+	return type;
 }
 
-/* Add the values that a query finds, as a domain. */
+/* Add the values of a column of tables, as a domain. */
 static void
-push_values(JsonbParseState **state, const char *query)
+push_values(JsonbParseState **state, List *tables, const char *column)
 {
-	MemoryContext caller = CurrentMemoryContext;
+	Oid			type = type_of_column(linitial_oid(tables), column);
 	JsonbValue	key = string_value("categories");
-	bool		padded;
+	int			count;
+	Datum	   *values = dperm_table_values(tables, column, type, &count);
+	Oid			output;
+	bool		varlena;
 
+	getTypeOutputInfo(type, &output, &varlena);
 	(void) pushJsonbValue(state, WJB_BEGIN_OBJECT, NULL);
 	(void) pushJsonbValue(state, WJB_KEY, &key);
 	(void) pushJsonbValue(state, WJB_BEGIN_ARRAY, NULL);
-	SPI_connect();
-	if (SPI_execute(query, true, 0) != SPI_OK_SELECT)
-		elog(ERROR, "could not read the values of a domain");
-	padded = getBaseType(SPI_gettypeid(SPI_tuptable->tupdesc, 1)) == BPCHAROID;
-	for (uint64 i = 0; i < SPI_processed; i++)
+	for (int i = 0; i < count; i++)
 	{
-		char	   *text = SPI_getvalue(SPI_tuptable->vals[i], SPI_tuptable->tupdesc, 1);
-		MemoryContext inner = MemoryContextSwitchTo(caller);
-		JsonbValue	value =
-			string_value(pnstrdup(text, dperm_category_length(padded, text, strlen(text))));
+		char	   *text = OidOutputFunctionCall(output, values[i]);
+		int			length = dperm_category_length(type == BPCHAROID, text, strlen(text));
+		JsonbValue	value = string_value(pnstrdup(text, length));
 
 		(void) pushJsonbValue(state, WJB_ELEM, &value);
-		MemoryContextSwitchTo(inner);
 	}
-	SPI_finish();
 	(void) pushJsonbValue(state, WJB_END_ARRAY, NULL);
 	(void) pushJsonbValue(state, WJB_END_OBJECT, NULL);
 }
@@ -224,7 +213,7 @@ names_table(Jsonb *domains)
 	return false;
 }
 
-/* The domains, with values in place of tables. */
+/* The domains, with values instead of tables. */
 Jsonb *
 dperm_domain_tables_read(Jsonb *domains, Oid source)
 {
@@ -244,9 +233,9 @@ dperm_domain_tables_read(Jsonb *domains, Oid source)
 
 		if (domain)
 		{
-			Oid			table = find_table(name_in(domain, "table", column), source, column);
+			List	   *tables = find_tables(name_in(domain, "table", column), source, column);
 
-			push_values(&state, values_query(table, name_in(domain, "column", column)));
+			push_values(&state, tables, name_in(domain, "column", column));
 		}
 		else if (token == WJB_KEY || token == WJB_VALUE)
 			(void) pushJsonbValue(&state, token, &value);

@@ -1,6 +1,4 @@
-/*
- * kept_release.c: what was released and paid for, beside the ledger.
- */
+/* kept_release.c: what was released and paid for, kept with the ledger. */
 #include "postgres.h"
 
 #include "executor/tuptable.h"

@@ -1,6 +1,4 @@
-/*
- * kept_release.h: what was released and paid for, beside the ledger.
- */
+/* kept_release.h: what was released and paid for, kept with the ledger. */
 #ifndef DPERM_KEPT_RELEASE_H
 #define DPERM_KEPT_RELEASE_H
 
@@ -17,7 +15,7 @@
 /* A release, or why there is none. */
 typedef struct DpermKeptRelease
 {
-	const char *budget_id;		/* of the entry of the ledger, */
+	const char *budget_id;		/* of the entry in the ledger */
 	const char *budget;
 	int64		entry;
 	Oid			role;			/* who paid */

@@ -1,13 +1,13 @@
 /*
- * kept_units.c: are the rows of a table somebody's in the same way in all
+ * kept_units.c: do the rows of a table belong to the same persons in all
  * relations that charge a budget?
  *
- * What a budget promises is about persons, each with all of their rows in all
- * relations that charge it. If the same rows are somebody's in one relation and
- * somebody else's in another, there are no such persons; nor if a row of one
- * person is made from rows of others. So a relation is followed to the tables
- * that it shows rows of, and its unit to their columns. These are kept with the
- * budget: views come and go, and may be replaced, tables stay.
+ * A budget protects persons, each with all of their rows in all relations that
+ * charge it. That has no meaning if a row belongs to one person in one relation
+ * and to another person in another one, or if a row of one person is made from
+ * rows of others. So a relation is traced to the tables whose rows it shows,
+ * and its unit to their columns. These are kept with the budget: views come and
+ * go and may be replaced, but tables stay.
  */
 #include "postgres.h"
 
@@ -22,11 +22,12 @@
 #include "utils/rel.h"
 
 #include "column/domains.h"
+#include "protect/kept_unit_rows.h"
 #include "protect/kept_units.h"
 #include "protect/population.h"
 #include "relation/row_sources.h"
 
-/* Add a table, unless it is there. */
+/* Add a table, unless it is in the list. */
 static List *
 add_unit(List *units, Oid relation, AttrNumber unit, bool mixed)
 {
@@ -43,7 +44,7 @@ add_unit(List *units, Oid relation, AttrNumber unit, bool mixed)
 	return lappend(units, one);
 }
 
-/* The column of this name, 0 if there is none. */
+/* The column with this name; 0 if there is none. */
 static AttrNumber
 column_of(Oid relation, const char *name)
 {
@@ -82,7 +83,7 @@ origin_of(Oid relation, AttrNumber *number)
 	return origin;
 }
 
-/* All tables behind a relation that is not made row by row. */
+/* All tables behind a relation that is not made from one table row by row. */
 static List *
 trace_mixed(List *units, Oid relation, AttrNumber unit)
 {
@@ -141,7 +142,7 @@ dperm_kept_units_trace(Oid relation, AttrNumber unit)
 	return units;
 }
 
-/* The same with the parents of these tables, whose rows theirs are, too. */
+/* The same with the parents of these tables, which share their rows. */
 static List *
 with_parents(List *units)
 {
@@ -165,7 +166,7 @@ with_parents(List *units)
 	"Before the first charge, call dp_unprotect for the other relations that show these rows, " \
 	"and protect all with one unit; afterwards, create another budget."
 
-/* Raise for a relation that does not go with what is kept of a table. */
+/* Raise an error for a relation that conflicts with what is kept of a table. */
 static void
 refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mixed)
 {
@@ -175,9 +176,10 @@ refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mi
 				 errmsg("relation \"%s\" cannot share budget \"%s\" with other relations that show "
 						"rows of \"%s\"", get_rel_name(relation), budget,
 						get_rel_name(kept->relation)),
-				 errhint("A materialized view shares a budget with the table behind it only if it "
-						 "shows each row of this table once, by columns and expressions of "
-						 "PostgreSQL's own functions, without WHERE. Use a view in its place.")));
+				 errdetail("A materialized view shares a budget with the table behind it only if "
+						   "it shows each row of that table once, in columns and expressions of "
+						   "built-in functions, without WHERE."),
+				 errhint("Use a view instead.")));
 	if (kept->relation == relation)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -193,8 +195,8 @@ refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mi
 }
 
 /*
- * Raise unless the unit of a relation that is not made row by row can be kept:
- * as a column of a table behind it.
+ * Raise an error unless the unit of a relation that is not made row by row can
+ * be kept as a column of a table behind it.
  */
 static void
 check_origin(Oid relation, List *units)
@@ -213,13 +215,15 @@ check_origin(Oid relation, List *units)
 	if (mixed)
 		ereport(ERROR,
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
-				 errmsg("the unit of relation \"%s\" is no column of a table "
-						"behind it", get_rel_name(relation)),
-				 errhint("A materialized view shows its unit as it is, not as an expression or a "
-						 "column of a UNION. Or store the rows in a table.")));
+				 errmsg("the unit of relation \"%s\" is not a column of a table behind it",
+						get_rel_name(relation)),
+				 errhint("Show the column itself, not an expression or a column of a UNION, or "
+						 "store the rows in a table.")));
 }
 
-/* Raise unless the tables behind a relation are kept as they are now. */
+/*
+ * Raise an error unless the tables behind a relation are kept as they are now.
+ */
 void
 dperm_kept_units_check(const DpermRegistration *ours, bool complete)
 {
@@ -237,7 +241,7 @@ dperm_kept_units_check(const DpermRegistration *ours, bool complete)
 		check_origin(relation, tables);
 	foreach(cell, all)
 		relations = lappend_oid(relations, ((DpermKeptUnit *) lfirst(cell))->relation);
-	kept = dperm_registry_kept(ours->budget_id, relations);
+	kept = dperm_kept_unit_rows_find(ours->budget_id, relations);
 	foreach(cell, kept)
 	{
 		const DpermKeptUnit *other = lfirst(cell);
@@ -265,6 +269,6 @@ dperm_kept_units_check(const DpermRegistration *ours, bool complete)
 					 errmsg("relation \"%s\" shows rows of \"%s\" that are not "
 							"registered", get_rel_name(relation),
 							get_rel_name(((DpermKeptUnit *) lfirst(cell))->relation)),
-					 errhint("The owner of \"%s\" has to call dp_protect "
-							 "again.", get_rel_name(relation))));
+					 errhint("The owner of the relation has to protect it again with "
+							 "dp_protect.")));
 }

@@ -1,6 +1,6 @@
 /*
- * locks.c: the locks that a call over a protected relation may need, taken
- * before its first row.
+ * locks.c: the locks that a call on a protected relation may need, taken before
+ * its first row.
  */
 #include "postgres.h"
 
@@ -15,21 +15,22 @@
 #include "storage/lmgr.h"
 #include "utils/fmgroids.h"
 #include "utils/inval.h"
+#include "utils/memutils.h"
 #include "utils/syscache.h"
 
 #include "protect/locks.h"
 #include "relation/location.h"
 #include "relation/row_sources.h"
 
-/* Catalogs have lower OIDs; PostgreSQL 14 has another name for it. */
+/* Catalogs have lower OIDs. PostgreSQL 14 has another name for it. */
 #if PG_VERSION_NUM < 150000
 #define FirstUnpinnedObjectId FirstBootstrapObjectId
 #endif
 
 /*
- * Lock a relation for this process. PostgreSQL takes note of what others have
- * changed where a lock is taken by name for the first time: that is here, and not
- * when a row happens to need the lock.
+ * Lock a relation for this process. PostgreSQL processes invalidation messages
+ * when it first takes a lock by name: that happens here, not when a row happens
+ * to need the lock.
  */
 static void
 lock_relation(Oid relation, bool shared)
@@ -59,7 +60,7 @@ lock_indexes(Oid table)
 	table_close(indexes, AccessShareLock);
 }
 
-/* Lock a relation with its indexes, and where its long values are. */
+/* Lock a relation with its indexes and its TOAST table. */
 static void
 lock_with_values(Oid relation)
 {
@@ -81,7 +82,7 @@ lock_with_values(Oid relation)
 	}
 }
 
-/* Lock the system catalogs, all of them, and their indexes. */
+/* Lock all system catalogs and their indexes. */
 static void
 lock_catalogs(void)
 {
@@ -106,8 +107,8 @@ lock_catalogs(void)
 }
 
 /*
- * All that a relation shares rows with; of a table of Citus, shards on this
- * server are read.
+ * All relations that a relation shares rows with; of a table of Citus, also the
+ * shards on this server.
  */
 static List *
 related(Oid relation)
@@ -117,11 +118,30 @@ related(Oid relation)
 	return list_concat(relations, dperm_location_shards(relations));
 }
 
-/* Take the locks. What the relation reads may change until they are there. */
+/* The relations that this process has locked. */
+static List *held;
+
+/* Lock one of them. */
+static void
+hold(Oid relation)
+{
+	MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
+
+	held = lappend_oid(held, relation);
+	MemoryContextSwitchTo(before);
+	lock_with_values(relation);
+}
+
+List *
+dperm_locks_held(void)
+{
+	return held;
+}
+
+/* Take the locks. What the relation reads may change until they are held. */
 void
 dperm_locks_hold(Oid relation)
 {
-	List	   *held = NIL;
 	bool		all = false;
 	ListCell   *cell;
 
@@ -138,15 +158,14 @@ dperm_locks_hold(Oid relation)
 		foreach(cell, related(relation))
 			if (!list_member_oid(held, lfirst_oid(cell)))
 			{
-				lock_with_values(lfirst_oid(cell));
-				held = lappend_oid(held, lfirst_oid(cell));
+				hold(lfirst_oid(cell));
 				all = false;
 			}
 		AcceptInvalidationMessages();
 	}
 }
 
-/* Begin to look. */
+/* Begin to look at a relation. */
 ResourceOwner
 dperm_locks_look(void)
 {
@@ -156,7 +175,7 @@ dperm_locks_look(void)
 	return before;
 }
 
-/* End it. */
+/* End it, and release the locks. */
 void
 dperm_locks_look_away(ResourceOwner before)
 {

@@ -1,27 +1,31 @@
 /*
- * locks.h: the locks that a call over a protected relation may need, taken
- * before its first row.
+ * locks.h: the locks that a call on a protected relation may need, taken before
+ * its first row.
  *
- * Everybody sees locks, and an error when the table of locks is full. So none
- * may be taken because of what a row holds.
+ * Everybody sees locks, and an error if the lock table is full. So no lock may
+ * depend on what a row contains.
  */
 #ifndef DPERM_LOCKS_H
 #define DPERM_LOCKS_H
 
+#include "nodes/pg_list.h"
 #include "utils/resowner.h"
 
 /*
- * Lock a relation, all that it shares rows with, what holds their long values,
- * and the system catalogs, for this process: until it ends, or a transaction of
- * it fails. What the relation reads does not change from then on, but for
- * partitions that are attached.
+ * Lock a relation, all relations that it shares rows with, their TOAST tables,
+ * and the system catalogs for this process, until it ends or a transaction of
+ * it fails. From then on the definition of what it reads does not change,
+ * except that partitions may be attached.
  */
 extern void dperm_locks_hold(Oid relation);
 
+/* The relations that are locked: a plan must read no others. */
+extern List *dperm_locks_held(void);
+
 /*
- * In a session: what is locked between these two is released, so that nobody
- * without a right to a relation keeps its owner from it for the rest of a
- * transaction. An error ends it, too.
+ * In a session: locks that are taken between these two are released, so that a
+ * role without rights on a relation cannot block its owner for the rest of a
+ * transaction. An error releases them, too.
  */
 extern ResourceOwner dperm_locks_look(void);
 extern void dperm_locks_look_away(ResourceOwner before);

@@ -20,7 +20,7 @@
 /* Bytes of a list of columns in a message. */
 #define COLUMNS_SHOWN 1000
 
-/* Tell which columns that are open to training have no domain. */
+/* Tell which columns open to training have no domain. */
 static void
 tell_columns(const DpermRegistration *registration)
 {
@@ -30,18 +30,19 @@ tell_columns(const DpermRegistration *registration)
 
 	initStringInfo(&names);
 	for (int i = 0; i < count; i++)
-		if (!columns[i].known && dperm_protection_lists(registration, &columns[i]))
+		if (columns[i].usable && !columns[i].known &&
+			dperm_protection_lists(registration, &columns[i]))
 			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", columns[i].name);
 	if (names.len > 0)
 		ereport(NOTICE,
 				(errmsg("columns without a domain: %s",
 						dperm_message_clip(names.data, COLUMNS_SHOWN)),
 				 errdetail("They cannot be features, and as labels they are not checked."),
-				 errhint("Specify domains, or leave them out of columns. dp_domains shows what to "
-						 "fill in.")));
+				 errhint("Specify domains or omit these columns; dp_domains shows what to fill "
+						 "in.")));
 }
 
-/* What a role, or everybody, can read of a relation, in words; NULL: nothing. */
+/* What a role, or everybody, can read of a relation, as text; NULL: nothing. */
 static const char *
 what_is_read(Oid role, Oid relation)
 {
@@ -52,8 +53,8 @@ what_is_read(Oid role, Oid relation)
 }
 
 /*
- * Warn if a role that has not the rights of the owner, or everybody, can read
- * some relations. Can they?
+ * Warn if a role without the rights of the owner, or everybody, can read some
+ * of the relations. Returns whether it can.
  */
 static bool
 warn_of_reader(Oid role, List *relations)
@@ -96,7 +97,7 @@ dperm_owner_notes_relation(Oid relation)
 		(void) warn_of_reader(lfirst_oid(cell), shared);
 }
 
-/* Warn of a role that can read what it is to spend on. */
+/* Warn if a role can read what it may spend on. */
 void
 dperm_owner_notes_grantee(Oid role, const char *budget)
 {

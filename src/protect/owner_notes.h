@@ -6,8 +6,8 @@
 #define DPERM_OWNER_NOTES_H
 
 /*
- * Tell, by a notice, which columns of a protected relation have no domain, and
- * warn if everybody, or somebody with a grant of its budget, can read its rows.
+ * Tell in a notice which columns of a protected relation have no domain, and
+ * warn if everybody, or a role with a grant of its budget, can read its rows.
  */
 extern void dperm_owner_notes_relation(Oid relation);
 

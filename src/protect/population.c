@@ -22,20 +22,23 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
-/* Raise for a view that is not fit; what is the clause that makes it so. */
+/*
+ * Raise an error for a view that cannot be protected; what is the clause to
+ * blame.
+ */
 static void
 refuse_view(Oid view, const char *what)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 			 errmsg("view \"%s\" cannot be protected: it has %s", get_rel_name(view), what),
-			 errhint("A protected view shows columns and expressions of one table, and may have a "
-					 "WHERE clause. Protect the table, or store the rows in a table.")));
+			 errhint("Protect the table, or store the rows in a table: a protected view shows "
+					 "columns and expressions of one table, and may have a WHERE clause.")));
 }
 
 /*
- * Does an expression have a system column? Where a row lies, and when it was
- * written, is a matter of other rows; not so in which partition it is.
+ * Does an expression contain a system column? The location of a row and when it
+ * was written depend on other rows; its partition does not.
  */
 static bool
 has_system_column(Node *node, void *context)
@@ -81,7 +84,7 @@ beyond_one_table(const Query *query)
 	return NULL;
 }
 
-/* The only relation in FROM of a view. */
+/* The only relation in the FROM clause of a view. */
 static RangeTblEntry *
 only_table(Oid view, Query *query)
 {
@@ -116,8 +119,8 @@ column_behind(Oid view, Query *query, AttrNumber number)
 }
 
 /*
- * Is a function another than PostgreSQL's own ones that depend on their
- * arguments, or on settings?
+ * Is a function other than the built-in ones that depend only on their
+ * arguments or on settings?
  */
 static bool
 is_foreign(Oid function, void *context)
@@ -128,7 +131,7 @@ is_foreign(Oid function, void *context)
 
 /*
  * Does an expression call such functions? Types of others have casts, which
- * PostgreSQL's own functions may find.
+ * built-in functions may find.
  */
 static bool
 calls_foreign(Node *node, void *context)
@@ -141,7 +144,7 @@ calls_foreign(Node *node, void *context)
 		   expression_tree_walker(node, calls_foreign, context);
 }
 
-/* Does a list show more than columns, and what PostgreSQL makes of them? */
+/* Does a list contain more than columns and built-in functions of them? */
 static bool
 shows_foreign(const List *targets)
 {
@@ -174,8 +177,8 @@ dperm_population_behind(Relation relation, AttrNumber unit, AttrNumber *behind)
 		return InvalidOid;
 
 	/*
-	 * what is stored was made by views, functions and policies as they were
-	 * then, and the number of its rows is public
+	 * what is stored was computed by views, functions and policies as they were
+	 * at that time, and its number of rows is public
 	 */
 	if (stored && (get_rel_relkind(entry->relid) == RELKIND_VIEW ||
 				   dperm_row_sources_has_policies(entry->relid) || query->jointree->quals ||
@@ -190,7 +193,7 @@ dperm_population_behind(Relation relation, AttrNumber unit, AttrNumber *behind)
 	return entry->relid;
 }
 
-/* Raise for a table with policies that its owner is subject to. */
+/* Raise an error for a table with policies that apply to its owner. */
 static void
 check_policies(Relation relation)
 {
@@ -199,14 +202,14 @@ check_policies(Relation relation)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("table \"%s\" cannot be protected: its policies apply to its "
 						"owner", RelationGetRelationName(relation)),
-				 errhint("Rows are read with the rights of the owner. Use ALTER TABLE %s NO FORCE "
-						 "ROW LEVEL SECURITY.",
+				 errdetail("Rows are read with the rights of the owner."),
+				 errhint("Use ALTER TABLE %s NO FORCE ROW LEVEL SECURITY.",
 						 quote_identifier(RelationGetRelationName(relation)))));
 }
 
 /*
- * Does a table have columns that are computed when they are read? A row for which
- * that fails is left out.
+ * Does a table have columns that are computed when read? A row for which that
+ * fails is left out.
  */
 static bool
 is_computed(Relation table)
@@ -220,7 +223,7 @@ is_computed(Relation table)
 #endif
 }
 
-/* Raise for a unit that is computed when it is read: that may fail. */
+/* Raise an error for a unit that is computed when read: that may fail. */
 static void
 check_stored(Relation table, AttrNumber unit)
 {
@@ -237,7 +240,7 @@ check_stored(Relation table, AttrNumber unit)
 #endif
 }
 
-/* A query that shows the units of a table, or just as many rows. */
+/* A query that returns the units of a table, or just one row for each. */
 static char *
 show_units(Oid table, AttrNumber unit, bool inherited)
 {
@@ -277,7 +280,7 @@ dperm_population_query(Oid oid, AttrNumber unit, Oid *table)
 	return result;
 }
 
-/* Warn of a public number. */
+/* Warn of a number of rows that is public. */
 void
 dperm_population_warn(Oid relation, bool has_unit)
 {
@@ -285,6 +288,6 @@ dperm_population_warn(Oid relation, bool has_unit)
 		ereport(WARNING,
 				(errmsg("the number of %s in \"%s\", which is a part of another table, is "
 						"public", has_unit ? "persons" : "rows", get_rel_name(relation)),
-				 errhint("If it is private who is in this part, protect that table, and a view of "
-						 "it with WHERE.")));
+				 errhint("If membership in this part is private, protect that table and a view of "
+						 "it with a WHERE clause.")));
 }

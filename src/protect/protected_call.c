@@ -1,5 +1,5 @@
 /*
- * protected_call.c: a call over a protected relation, in the session of the
+ * protected_call.c: a call on a protected relation, in the session of the
  * caller.
  */
 #include "postgres.h"
@@ -35,8 +35,8 @@
 #include "relation/relation.h"
 
 /*
- * How long to wait between two attempts to get a background worker, and when to
- * say so, in milliseconds.
+ * How long to wait between two attempts to start a background worker, and when
+ * to tell the caller, in milliseconds.
  */
 #define PAUSE_MS 10
 #define NOTICE_MS 1000
@@ -44,12 +44,12 @@
 /* How long a session waits for a lock while its worker waits for it. */
 #define ANSWER_LOCK_TIMEOUT "3s"
 
-/* Bytes of the arguments, which go to shared memory. */
+/* The maximum size of the arguments, which go to shared memory. */
 #define ARGUMENTS_MAX (64 * 1024 * 1024)
 
 /*
- * Locks of places are advisory ones of a class that no SQL function makes:
- * those are 1 and 2.
+ * Places are advisory locks of a class that no SQL function uses: those use 1
+ * and 2.
  */
 #define PLACE_CLASS 0x6470
 
@@ -57,8 +57,8 @@
 static bool under_way;
 
 /*
- * Raise for a call that is made while a protected relation is read, or a
- * holdout for it: there is one at a time, and one place for it.
+ * Raise an error for a call made while a protected relation, or a holdout for
+ * it, is read: there is one call at a time, and one place for it.
  */
 static void
 check_nesting(void)
@@ -71,7 +71,7 @@ check_nesting(void)
 						 "calls.")));
 }
 
-/* Raise for a registration that other processes do not see. */
+/* Raise an error for a registration that other processes do not see yet. */
 static void
 check_committed(const DpermRegistration *registration)
 {
@@ -84,8 +84,8 @@ check_committed(const DpermRegistration *registration)
 }
 
 /*
- * Raise for a role that may not spend: it shall not even start a worker, of
- * which there are few.
+ * Raise an error for a role that may not spend: it must not even start a
+ * worker, of which there are few.
  */
 static void
 check_grant(const DpermRegistration *registration)
@@ -133,7 +133,7 @@ wait_a_while(void)
 	CHECK_FOR_INTERRUPTS();
 }
 
-/* Say, once, what a call waits for. */
+/* Tell the caller, once, what the call waits for. */
 static void
 say_waiting(TimestampTz start, bool *said, const char *what, const char *hint)
 {
@@ -153,7 +153,7 @@ try_place(Oid role, LOCKTAG *place)
 		if (LockAcquire(place, ExclusiveLock, false, true) == LOCKACQUIRE_NOT_AVAIL)
 			continue;
 
-		/* it is nobody's, and becomes that of this session and of its worker */
+		/* it is free: now it belongs to this session and its worker */
 		(void) LockAcquire(place, DPERM_PLACE_LOCK, false, false);
 		(void) LockRelease(place, ExclusiveLock, false);
 		return true;
@@ -161,7 +161,7 @@ try_place(Oid role, LOCKTAG *place)
 	return false;
 }
 
-/* Give places back. */
+/* Release places. */
 static void
 release_places(const LOCKTAG *places, int count)
 {
@@ -207,9 +207,9 @@ take_places(LOCKTAG *places)
 
 /*
  * Nobody waits for the worker any more; what it has committed stays. Called
- * when its memory goes: with the (sub)transaction of the call, or with the
- * session. Code of the caller runs meanwhile, in a holdout, so that nothing can
- * be relied on that has to be undone in order.
+ * when its shared memory is detached: at the end of the (sub)transaction of the
+ * call, or of the session. Code of the caller runs in the meantime, in a
+ * holdout, so nothing can rely on being undone in order.
  */
 static void
 stop_worker(dsm_segment *segment, Datum handle)
@@ -220,8 +220,8 @@ stop_worker(dsm_segment *segment, Datum handle)
 }
 
 /*
- * Start the worker, when there is a slot for it; and have it stopped when its
- * memory goes, which can be at the end of the session.
+ * Start the worker as soon as there is a slot for it, and have it stopped when
+ * its shared memory is detached, which may be at the end of the session.
  */
 static BackgroundWorkerHandle *
 start_worker(dsm_segment *segment)
@@ -256,7 +256,7 @@ start_worker(dsm_segment *segment)
 	return handle;
 }
 
-/* A call under way. */
+/* A call in progress. */
 typedef struct Call
 {
 	FunctionCallInfo fcinfo;
@@ -272,7 +272,7 @@ typedef struct Call
 	bool		ended;
 } Call;
 
-/* Copy a setting, which must not be cut: it would mean something else. */
+/* Copy a setting, which must not be truncated: it would mean something else. */
 static void
 copy_setting(char *to, const char *name)
 {
@@ -282,7 +282,7 @@ copy_setting(char *to, const char *name)
 				 errmsg("the value of parameter \"%s\" is too long", name)));
 }
 
-/* Put the call into shared memory. */
+/* Write the call to shared memory. */
 static dsm_segment *
 write_call(Call *call, Oid relation)
 {
@@ -295,8 +295,8 @@ write_call(Call *call, Oid relation)
 	if (arguments.len > ARGUMENTS_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("the arguments of a call on a protected relation must have less than "
-						"%d MB", ARGUMENTS_MAX / 1024 / 1024)));
+				 errmsg("the arguments of a call on a protected relation must take less than %d MB",
+						ARGUMENTS_MAX / 1024 / 1024)));
 	segment = dsm_create(dperm_call_message_size(arguments.len), 0);
 	header = call->header = dsm_segment_address(segment);
 	*header = (DpermCallHeader) {
@@ -324,8 +324,7 @@ write_call(Call *call, Oid relation)
 }
 
 /*
- * Raise an error of the worker, or show a notice. An error after the charge
- * says so.
+ * Relay an error or a notice of the worker. An error after the charge says so.
  */
 static void
 relay_message(const Call *call, const char *bytes, Size size)
@@ -342,7 +341,7 @@ relay_message(const Call *call, const char *bytes, Size size)
 								"entry " UINT64_FORMAT " of the ledger.",
 								error.detail ? error.detail : "", error.detail ? " " : "", entry);
 
-	/* the end of that process is not the end of this one */
+	/* a fatal error of the worker must not end this session */
 	error.elevel = Min(error.elevel, ERROR);
 	ThrowErrorData(&error);
 	pfree(message.data);
@@ -357,12 +356,12 @@ answer_question(Call *call, const char *bytes, Size size)
 	int			settings;
 
 	if (size != sizeof(units) || call->answerer == NULL)
-		elog(ERROR, "unexpected question of a background worker");
+		elog(ERROR, "unexpected question from a background worker");
 	memcpy(&units, bytes, sizeof(units));
 
 	/*
-	 * the worker holds locks meanwhile: who waits for one of these must not be
-	 * waited for
+	 * the worker holds locks in the meantime: do not wait for somebody who
+	 * waits for these
 	 */
 	settings = NewGUCNestLevel();
 	(void) set_config_option("lock_timeout", ANSWER_LOCK_TIMEOUT, PGC_USERSET, PGC_S_SESSION,
@@ -387,7 +386,7 @@ add_received_row(Call *call, const char *bytes, Size size)
 	tuplestore_puttupleslot(call->rows, call->slot);
 }
 
-/* Take a message. */
+/* Handle a message. */
 static void
 receive(Call *call, const char *bytes, Size size)
 {
@@ -410,11 +409,11 @@ receive(Call *call, const char *bytes, Size size)
 			call->ended = true;
 			break;
 		default:
-			elog(ERROR, "unexpected message of a background worker");
+			elog(ERROR, "unexpected message from a background worker");
 	}
 }
 
-/* Raise: the worker has ended, and has not said why. */
+/* Raise an error: the worker has ended without saying why. */
 static void
 worker_is_gone(const Call *call)
 {
@@ -425,11 +424,11 @@ worker_is_gone(const Call *call)
 			 errmsg("the background worker of the call ended without an answer"),
 			 entry > 0 ? errdetail("The call has been charged, by "
 								   "entry " UINT64_FORMAT " of the ledger.", entry) :
-			 errdetail("The call may have been charged or not."),
+			 errdetail("The call may or may not have been charged."),
 			 errhint("See dp_ledger and the server log.")));
 }
 
-/* Take messages up to the last one. */
+/* Handle messages up to the last one. */
 static void
 await_result(Call *call, dsm_segment *segment)
 {
@@ -448,7 +447,7 @@ await_result(Call *call, dsm_segment *segment)
 	}
 }
 
-/* Have another process do a call. */
+/* Run a call in another process. */
 Datum
 dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answerer, void *arg)
 {
@@ -459,7 +458,7 @@ dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answer
 
 	check_nesting();
 
-	/* these share their locks, so that they would share a place */
+	/* parallel workers share locks, so they would share a place */
 	if (IsInParallelMode())
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_TRANSACTION_STATE),

@@ -1,6 +1,6 @@
 /*
- * protected_call.h: a call over a protected relation, in the session of the
- * caller: another process does it (worker.h), and the session gets what is
+ * protected_call.h: a call on a protected relation, in the session of the
+ * caller: another process runs it (worker.h), and the session gets what is
  * released.
  */
 #ifndef DPERM_PROTECTED_CALL_H
@@ -9,23 +9,23 @@
 #include "fmgr.h"
 
 /*
- * The relation of a call, by its argument source, if it is protected, so that
- * the call must be handed over; InvalidOid if it must not: also in the process
- * that it was handed to. Raises if this transaction has protected the relation,
+ * The relation that argument source of a call names, if it is protected and the
+ * call must be handed over; otherwise InvalidOid, also in the process that it
+ * was handed to. Raises an error if this transaction has protected the relation
  * or ended its protection.
  */
 extern Oid	dperm_protected_call_relation(FunctionCallInfo fcinfo);
 
 /*
- * Answers the question of a worker, which is how many units there are: with the
- * number of a candidate.
+ * Answers the question of a worker with the number of a candidate, given the
+ * number of units.
  */
 typedef int (*DpermAnswerer) (int64 units, void *arg);
 
 /*
- * Have another process do a call, and return its result. A cancel, or the end
- * of this session, ends that process. With a relation of InvalidOid, it reads
- * none. The answerer may be NULL where nothing is asked.
+ * Run a call in another process, and return its result. A cancel, or the end of
+ * this session, ends that process. With InvalidOid as the relation, it reads
+ * none. The answerer may be NULL if there are no questions.
  */
 extern Datum
 dperm_protected_call(FunctionCallInfo fcinfo, Oid relation, DpermAnswerer answerer, void *arg);

@@ -1,6 +1,6 @@
 /*
- * protection.c: what holds for a relation that is protected, or that shares
- * rows with one that is.
+ * protection.c: the rules for a relation that is protected, or shares rows with
+ * one that is.
  */
 #include "postgres.h"
 
@@ -16,21 +16,17 @@
 #include "column/domains.h"
 #include "column/encode.h"
 #include "core/privacy/claim.h"
-#include "protect/kept_units.h"
 #include "protect/protection.h"
 #include "relation/location.h"
 #include "relation/row_sources.h"
 
-/* The registration of a relation, NULL if it is not protected. */
+/* The registration of a relation; NULL if it is not protected. */
 DpermRegistration *
 dperm_protection_find(Oid relation)
 {
 	DpermRegistration *registration = dperm_registry_find(relation);
 
-	/*
-	 * rather this error than one about columns, which have not been found
-	 * either
-	 */
+	/* rather this error than one about columns, which are unknown as well */
 	if (registration && registration->budget && registration->waiting)
 		(void) dperm_debit_permitted(registration->budget, relation, GetUserId());
 	if (registration == NULL || registration->budget)
@@ -47,8 +43,8 @@ dperm_protection_find(Oid relation)
 }
 
 /*
- * Raise if a relation, by what it reads, shares rows with a protected one that
- * is a shard of it, or that it is a shard of.
+ * Raise an error if a relation, by what it reads, shares rows with a protected
+ * one that is a shard of it, or that it is a shard of.
  */
 static void
 check_shards(Oid relation, List *reached)
@@ -63,12 +59,12 @@ check_shards(Oid relation, List *reached)
 				 errmsg("relation \"%s\" shares rows with protected relation "
 						"\"%s\"", get_rel_name(relation), get_rel_name(linitial_oid(others))),
 				 errdetail("One of them is a shard in Citus."),
-				 errhint("Use the distributed table. If it is the shard that is protected, its "
-						 "owner should call dp_unprotect for the shard, and dp_protect for the "
-						 "distributed table, with the same budget and unit.")));
+				 errhint("Use the distributed table; if the shard is protected, its owner should "
+						 "call dp_unprotect for the shard and dp_protect for the distributed "
+						 "table, with the same budget and unit.")));
 }
 
-/* Raise for a relation that shares rows with a protected one. */
+/* Raise an error for a relation that shares rows with a protected one. */
 void
 dperm_protection_check_reach(Oid relation)
 {
@@ -92,8 +88,8 @@ dperm_protection_check_reach(Oid relation)
 }
 
 /*
- * Raise for a query that reads protected rows: an aggregate gets them when they
- * have been read.
+ * Raise an error for a query that reads protected rows: an aggregate is called
+ * when they have already been read.
  */
 void
 dperm_protection_check_query(List *relations)
@@ -117,9 +113,9 @@ dperm_protection_check_query(List *relations)
 }
 
 /*
- * Raise if a relation reads, or is a part of, one that is charged to another
- * budget. A view of others that reads this one does not matter here: it is
- * refused where it is used, and anybody can make one.
+ * Raise an error if a relation reads, or is a part of, a relation that is
+ * charged to another budget. A view that reads this one does not matter here:
+ * anybody can create one, and it is refused when used.
  */
 void
 dperm_protection_check_shared(const DpermRegistration *ours)
@@ -149,13 +145,6 @@ dperm_protection_check_shared(const DpermRegistration *ours)
 	}
 }
 
-/* Raise unless its tables are kept as they are now. */
-void
-dperm_protection_check_units(const DpermRegistration *ours)
-{
-	dperm_kept_units_check(ours, true);
-}
-
 /* May the caller spend? */
 bool
 dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
@@ -165,14 +154,13 @@ dperm_protection_permitted(const DpermRegistration *registration, bool may_read)
 	if (may_read)
 		ereport(ERROR,
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
-				 errmsg("permission denied for budget %s", registration->budget),
-				 errhint("Relation \"%s\" is protected. The owner of the budget can grant you a "
-						 "share with dp_grant.",
-						 get_rel_name(registration->relation))));
+				 errmsg("permission denied for budget \"%s\"", registration->budget),
+				 errdetail("Relation \"%s\" is protected.", get_rel_name(registration->relation)),
+				 errhint("The owner of the budget can grant you a share with dp_grant.")));
 	return false;
 }
 
-/* Raise for options that a protected relation does not allow. */
+/* Raise an error for options that a protected relation does not allow. */
 void
 dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options)
 {
@@ -183,7 +171,7 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("epsilon must be finite on protected relation "
 						"\"%s\"", get_rel_name(registration->relation)),
-				 errhint("Without noise nothing is private, and no budget allows it.")));
+				 errhint("Without noise nothing is protected.")));
 	neighbours = dperm_budget_get(registration->budget, false)->neighbours;
 	if (options->neighbours != neighbours)
 		ereport(ERROR,
@@ -191,14 +179,12 @@ dperm_protection_check_options(const DpermRegistration *registration, const Dper
 				 errmsg("neighbours of budget \"%s\" are \"%s\", not \"%s\"", registration->budget,
 						dperm_claim_neighbours_name(neighbours),
 						dperm_claim_neighbours_name(options->neighbours)),
-				 errhint("Specify neighbours => '%s': epsilons of different relations do not "
-						 "add up.",
-						 dperm_claim_neighbours_name(neighbours))));
+				 errhint("Specify neighbours => '%s'.", dperm_claim_neighbours_name(neighbours))));
 }
 
 /*
- * Is a column open to training? The unit tells persons apart, and is no feature
- * of them.
+ * Is a column open to training? The unit identifies persons and is not a
+ * feature of them.
  */
 bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column)
@@ -207,7 +193,7 @@ dperm_protection_lists(const DpermRegistration *registration, const DpermColumn 
 		list_member_int(registration->columns, column->number);
 }
 
-/* Raise for a column that is not open to training. */
+/* Raise an error for a column that is not open to training. */
 void
 dperm_protection_check_column(const DpermRegistration *registration, const DpermColumn *column)
 {
@@ -218,8 +204,8 @@ dperm_protection_check_column(const DpermRegistration *registration, const Dperm
 			 errmsg("column \"%s\" of protected relation \"%s\" is not open to "
 					"training", column->name,
 					get_rel_name(registration->relation)),
-			 errhint("dp_protected lists the columns. The owner of the relation chooses them with "
-					 "dp_protect.")));
+			 errhint("dp_protected lists the columns, which the owner of the relation chooses "
+					 "with dp_protect.")));
 }
 
 /* The unit, by its name, or NULL. */
@@ -233,7 +219,7 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the unit of protected relation \"%s\" has been "
 						"dropped", get_rel_name(registration->relation)),
-				 errhint("The owner of the relation has to protect it anew, with dp_protect.")));
+				 errhint("The owner of the relation has to protect it again with dp_protect.")));
 	unit = registration->persons ? get_attname(registration->relation, registration->unit, false) :
 								   NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))
@@ -246,7 +232,7 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 	return unit;
 }
 
-/* Raise unless a block is within the domain of its column. */
+/* Raise an error unless a block is within the domain of its column. */
 void
 dperm_protection_check_block(const DpermRegistration *registration, const DpermColumn *column,
 							 const DpermBlock *block)
@@ -267,11 +253,11 @@ dperm_protection_check_block(const DpermRegistration *registration, const DpermC
 				 errmsg("the %s of column \"%s\" is not within that of protected relation "
 						"\"%s\"", fault, column->name,
 						get_rel_name(registration->relation)),
-				 errhint("Domains can be made narrower, not wider. dp_protected and dp_domains "
-						 "show them.")));
+				 errhint("Domains can be narrowed, not widened; dp_protected and dp_domains show "
+						 "them.")));
 }
 
-/* The columns of a relation if it has registered domains; else none. */
+/* The columns of a relation that has registered domains; else none. */
 static DpermColumn *
 registered_columns(Oid relation, int *count)
 {
@@ -285,9 +271,9 @@ registered_columns(Oid relation, int *count)
 }
 
 /*
- * Let columns that a view shows as they are have the domains that are
- * registered for the table behind it, unless the view has its own. These come
- * before what the catalog declares, as they do for the table.
+ * Give columns that a view shows unchanged the domains that are registered for
+ * the table behind it, unless the view has its own. Registered domains take
+ * precedence over the catalog, as they do for the table.
  */
 static void
 take_over_domains(Oid view, DpermColumn *columns, int count)
@@ -309,6 +295,7 @@ take_over_domains(Oid view, DpermColumn *columns, int count)
 
 				columns[i].known = true;
 				columns[i].block = theirs[j].block;
+				columns[i].knotted = theirs[j].knotted;
 				columns[i].block.column = name;
 				columns[i].origin = psprintf("registration of \"%s\"", get_rel_name(table));
 				columns[i].lack = NULL;
@@ -316,7 +303,10 @@ take_over_domains(Oid view, DpermColumn *columns, int count)
 	}
 }
 
-/* All live columns, with domains that the caller may have narrowed. */
+/*
+ * All columns that have not been dropped, with domains that the caller may have
+ * narrowed.
+ */
 DpermColumn *
 dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, int *count)
 {
@@ -326,7 +316,7 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, 
 
 	take_over_domains(registration->relation, columns, *count);
 
-	/* a domain that is registered is no argument */
+	/* a registered domain is not an argument */
 	for (int i = 0; i < *count; i++)
 	{
 		if (columns[i].given)
@@ -341,6 +331,7 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, 
 		{
 			dperm_protection_check_block(registration, &columns[i], &asked[i].block);
 			columns[i].block = asked[i].block;
+			columns[i].knotted = asked[i].knotted;
 			columns[i].given = true;
 		}
 	return columns;

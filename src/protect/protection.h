@@ -1,6 +1,6 @@
 /*
- * protection.h: what holds for a relation that is protected, or that shares
- * rows with one that is.
+ * protection.h: the rules for a relation that is protected, or shares rows with
+ * one that is.
  */
 #ifndef DPERM_PROTECTION_H
 #define DPERM_PROTECTION_H
@@ -10,66 +10,64 @@
 #include "protect/registry.h"
 
 /*
- * The registration of a relation, NULL if it is not protected. Raises if this
- * transaction has ended its protection, or if it is not known whether the
- * registration is about this relation.
+ * The registration of a relation; NULL if it is not protected. Raises an error
+ * if this transaction has ended its protection, or if the registration may
+ * belong to another relation.
  */
 extern DpermRegistration *dperm_protection_find(Oid relation);
 
 /*
- * Raise for a relation that is not protected and shares rows with one that is.
- * The caller may read it, and has been told already if not.
+ * Raise an error for an unprotected relation that shares rows with a protected
+ * one. The caller is known to have the right to read it.
  */
 extern void dperm_protection_check_reach(Oid relation);
 
 /*
- * Raise if one of the relations of a query, which has an aggregate of ours, is
- * protected or shares rows with one that is.
+ * Raise an error if one of the relations in a query with an aggregate of ours
+ * is protected, or shares rows with one that is.
  */
 extern void dperm_protection_check_query(List *relations);
 
 /*
- * Raise if a relation shares rows with one that is charged to another budget.
+ * Raise an error if a relation shares rows with one that is charged to another
+ * budget.
  */
 extern void dperm_protection_check_shared(const DpermRegistration *ours);
 
-/* Raise if the tables behind it are not kept for the budget as they are now. */
-extern void dperm_protection_check_units(const DpermRegistration *ours);
-
 /*
- * May the caller spend what the relation is charged to? If not, raise unless
- * they may not even read it: then false.
+ * May the caller spend from the budget of the relation? If not, raises an
+ * error, or returns false if they may not even read it.
  */
 extern bool dperm_protection_permitted(const DpermRegistration *registration, bool may_read);
 
 /*
- * Raise for options that a protected relation does not allow: no noise, and
- * neighbours that are not its budget's.
+ * Raise an error for options that a protected relation does not allow: no
+ * noise, or other neighbours than its budget has.
  */
 extern void
 dperm_protection_check_options(const DpermRegistration *registration, const DpermOptions *options);
 
-/* Is a column open to training? And raise if it is not. */
+/* Is a column open to training? The second function raises an error if not. */
 extern bool
 dperm_protection_lists(const DpermRegistration *registration, const DpermColumn *column);
 extern void
 dperm_protection_check_column(const DpermRegistration *registration, const DpermColumn *column);
 
 /*
- * The unit of a protected relation, by its name, NULL for rows. Raises if the
- * caller asks for another one.
+ * The unit of a protected relation, by its name, NULL for rows. Raises an error
+ * if the caller asks for another one.
  */
 extern char *dperm_protection_unit(const DpermRegistration *registration, const char *asked);
 
 /*
- * All live columns of a protected relation, as dperm_domains_read() has them:
- * with the domains that are registered, or declared in the catalog, or narrower
- * ones that the caller gives.
+ * All columns of a protected relation that have not been dropped, as from
+ * dperm_domains_read(): with the domains that are registered or declared in the
+ * catalog, or narrower ones that the caller specifies.
  */
 extern DpermColumn *
 dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, int *count);
 
-/* Raise unless a block is within the domain of its column. */
+/* Raise an error unless a block is within the domain of its column. */
 extern void dperm_protection_check_block(const DpermRegistration *registration,
 										 const DpermColumn *column, const DpermBlock *block);
 

@@ -2,12 +2,12 @@
  * registry.c: the registrations of protected relations.
  *
  * Tables and columns are registered by OID and number, so that renaming them
- * changes nothing. A dump has their names and owners instead, and each row of
- * it finds its own OID and number when it is restored (object_name.c). A
- * relation that was not there yet, or was somebody else's, when its
- * registration was restored is known by its name, and cannot be used until that
- * is settled. An event trigger settles it, before names change, and removes
- * what has been dropped (registry_events.c).
+ * changes nothing. A dump contains their names and owners instead, and each
+ * restored row is resolved to an OID and a number (object_name.c). If the
+ * relation did not exist yet, or belonged to another role, the registration
+ * keeps its name, and the relation cannot be used until this is settled. An
+ * event trigger settles it before names change, and removes registrations of
+ * dropped relations (registry_events.c).
  */
 #include "postgres.h"
 
@@ -33,7 +33,7 @@
 #define RELATIONS "dp_protected_relations"
 #define COLUMNS "dp_protected_columns"
 
-/* The name of a column, NULL if it has been dropped. */
+/* The name of a column; NULL if it has been dropped. */
 static char *
 present_name(Oid relation, AttrNumber number)
 {
@@ -50,8 +50,8 @@ present_name(Oid relation, AttrNumber number)
 
 /*
  * Fill in the columns of a registration: those that it was made with, whatever
- * else has been restored of a relation of this name. One that has not found the
- * relation is not there.
+ * else has been restored for a relation with this name. Columns that are not
+ * resolved to the relation are ignored.
  */
 static void
 find_columns(DpermRegistration *registration, Datum id)
@@ -96,14 +96,14 @@ find_columns(DpermRegistration *registration, Datum id)
 	}
 	domains = pushJsonbValue(&state, WJB_END_OBJECT, NULL);
 
-	/* a registration has one; if its rows say otherwise, nobody knows which */
+	/* a registration has one unit; if its rows disagree, it is unknown */
 	if (ambiguous)
 		registration->unit = 0;
 	if (any)
 		registration->domains = JsonbValueToJsonb(domains);
 }
 
-/* The registrations of a relation, and those that have its name. */
+/* The registrations of a relation, and those with its name. */
 static DpermOwnRows
 find_rows(Oid relation)
 {
@@ -116,9 +116,9 @@ find_rows(Oid relation)
 }
 
 /*
- * Which of them counts? There may be two, after a restore; which one does not
- * matter then (debit.c) as long as it has a budget. One that waits for its
- * relation need not be of this one.
+ * Which of them counts? After a restore there may be two; then it does not
+ * matter which (debit.c), as long as it has a budget. A pending one need not
+ * belong to this relation.
  */
 static int
 best_row(const DpermOwnRows *rows)
@@ -161,7 +161,7 @@ dperm_registry_any(void)
 }
 
 /*
- * Those of some relations that are protected, or were when this transaction
+ * Those of the relations that are protected, or were when this transaction
  * began.
  */
 List *
@@ -184,118 +184,8 @@ dperm_registry_among(List *relations)
 }
 
 /*
- * Some relations as arguments of a statement: their OIDs, and their names,
- * which what was restored before them may have.
- */
-static void
-relation_arrays(List *relations, Datum *values)
-{
-	int			count = list_length(relations);
-	Datum	   *oids = palloc(sizeof(Datum) * Max(count, 1));
-	Datum	   *names = palloc(sizeof(Datum) * Max(count, 1));
-
-	for (int i = 0; i < count; i++)
-	{
-		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
-		names[i] = CStringGetTextDatum(dperm_object_name_relation(list_nth_oid(relations, i)));
-	}
-	values[0] =
-		PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
-	values[1] = PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
-}
-
-/*
- * Which of some relations a kept unit is about, by OID or by the name that it
- * was restored with; InvalidOid for none.
- */
-static Oid
-kept_relation(List *relations, Oid relation, Datum pending)
-{
-	ListCell   *cell;
-
-	if (!pending)
-		return list_member_oid(relations, relation) ? relation : InvalidOid;
-	foreach(cell, relations)
-		if (strcmp(dperm_object_name_relation(lfirst_oid(cell)), TextDatumGetCString(pending)) == 0)
-			return lfirst_oid(cell);
-	return InvalidOid;
-}
-
-/* A column, 0 if the relation does not have it any more. */
-static AttrNumber
-live_column(Oid relation, AttrNumber number)
-{
-	HeapTuple	tuple = number > 0 ? SearchSysCacheAttNum(relation, number) : NULL;
-
-	if (!HeapTupleIsValid(tuple))
-		return 0;
-	ReleaseSysCache(tuple);
-	return number;
-}
-
-/*
- * In the order of relations, so that errors are about the same one each time.
- */
-static int
-compare_units(const ListCell *a, const ListCell *b)
-{
-	Oid			one = ((const DpermKeptUnit *) lfirst(a))->relation;
-	Oid			other = ((const DpermKeptUnit *) lfirst(b))->relation;
-
-	return (one > other) - (one < other);
-}
-
-/* The units that are kept for a budget. */
-List *
-dperm_registry_kept(const char *id, List *relations)
-{
-	DpermOwnRows rows = {.count = 0};
-	List	   *found = NIL;
-
-	if (id)
-		rows = dperm_own_rows_find(COLUMNS, "kept_by", dperm_own_rows_uuid(id));
-	for (int i = 0; i < rows.count; i++)
-	{
-		Datum		pending = dperm_own_rows_value(&rows, i, "pending");
-		Oid			relation = kept_relation(
-			relations, DatumGetObjectId(dperm_own_rows_value(&rows, i, "relation")), pending);
-		DpermKeptUnit *unit;
-
-		if (!OidIsValid(relation))
-			continue;
-		unit = palloc(sizeof(*unit));
-		*unit =
-			(DpermKeptUnit) {.relation = relation,
-							 .mixed = !DatumGetBool(dperm_own_rows_value(&rows, i, "is_unit")),
-							 .changed = TransactionIdIsCurrentTransactionId(
-								 DatumGetTransactionId(dperm_own_rows_value(&rows, i, "xmin")))};
-		unit->unit = pending ? dperm_object_name_number(dperm_object_name_settle(
-								   dperm_own_rows_value(&rows, i, "column_name"), relation)) :
-							   live_column(relation,
-										   DatumGetInt16(dperm_own_rows_value(&rows, i, "number")));
-		found = lappend(found, unit);
-	}
-	list_sort(found, compare_units);
-	return found;
-}
-
-/* Forget all units of a budget. */
-void
-dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget)
-{
-	Oid			types[] = {TEXTOID};
-	Datum		values[] = {CStringGetTextDatum(budget->id)};
-
-	(void) dperm_own_tables_query(scope,
-								  "DELETE FROM %s.dp_protected_columns WHERE kept_by "
-								  "OPERATOR(pg_catalog.=) "
-								  "$1::pg_catalog.uuid",
-								  lengthof(types), types, values, NULL);
-}
-
-/*
- * Write that a row of one of our tables, of a column or of a relation, is about
- * a relation; false if it has just changed, by somebody who wrote the same.
+ * Make a row of one of our tables, about a column or a relation, refer to a
+ * relation; false if somebody has just done the same.
  */
 static bool
 write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum reference)
@@ -312,11 +202,11 @@ write_reference(DpermTablesScope *scope, bool is_column, Datum row, Datum refere
 }
 
 /*
- * Let the rows of one of our tables that have the name of a relation be about
- * it, if they have its owner, too; or, whatever owner they have, those of
- * columns that are kept for the budget of an id, or all on demand. Are there
- * any? Others stay as they are, and are not locked: their owner may be about to
- * change them.
+ * Make rows of one of our tables that have the name of a relation refer to it,
+ * if they also have its owner; or, whatever their owner, all of them on
+ * request, or the columns that are kept for the budget with this id. Returns
+ * whether there are any. Other rows are neither changed nor locked: their owner
+ * may be about to change them.
  */
 static bool
 settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *id, bool all)
@@ -352,33 +242,6 @@ settle_rows(DpermTablesScope *scope, Oid relation, bool is_column, const char *i
 		found |= write_reference(scope, is_column, row, reference);
 	}
 	return found;
-}
-
-/* Keep units. */
-void
-dperm_registry_keep(DpermTablesScope *scope, const char *id, List *units)
-{
-	Oid			reference = dperm_object_name_type(scope, "dp_protected_columns", "column_name");
-	ListCell   *cell;
-
-	foreach(cell, units)
-	{
-		const DpermKeptUnit *unit = lfirst(cell);
-		Oid			types[] = {TEXTOID, OIDOID, BOOLOID, reference};
-		Datum		values[] = {CStringGetTextDatum(id), ObjectIdGetDatum(unit->relation),
-						  BoolGetDatum(!unit->mixed),
-						  dperm_object_name_column(unit->relation, unit->unit)};
-
-		/* whose name it has, restored for this budget, is this table */
-		(void) settle_rows(scope, unit->relation, true, id, false);
-		(void) dperm_own_tables_query(scope, "INSERT INTO %s.dp_protected_columns (column_name, "
-											 "listed, is_unit, kept_by) SELECT $4, false, $3, "
-											 "$1::pg_catalog.uuid"
-								  " WHERE NOT EXISTS (SELECT FROM %s.dp_protected_columns AS c "
-								  "WHERE c.relation OPERATOR(pg_catalog.=) $2 AND c.kept_by "
-								  "OPERATOR(pg_catalog.=) "
-								  "$1::pg_catalog.uuid)", lengthof(types), types, values, NULL);
-	}
 }
 
 /* The registrations that charge a budget. */
@@ -441,7 +304,28 @@ dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *
 		   strcmp(a->budget, b->budget) == 0 && strcmp(a->budget_id, b->budget_id) == 0;
 }
 
-/* Those of some relations whose names restored registrations have. */
+/*
+ * Relations as arguments of a statement: their OIDs and their names, which
+ * restored rows may have.
+ */
+static void
+relation_arrays(List *relations, Datum *values)
+{
+	int			count = list_length(relations);
+	Datum	   *oids = palloc(sizeof(Datum) * Max(count, 1));
+	Datum	   *names = palloc(sizeof(Datum) * Max(count, 1));
+
+	for (int i = 0; i < count; i++)
+	{
+		oids[i] = ObjectIdGetDatum(list_nth_oid(relations, i));
+		names[i] = CStringGetTextDatum(dperm_object_name_relation(list_nth_oid(relations, i)));
+	}
+	values[0] =
+		PointerGetDatum(construct_array(oids, count, OIDOID, sizeof(Oid), true, TYPALIGN_INT));
+	values[1] = PointerGetDatum(construct_array(names, count, TEXTOID, -1, false, TYPALIGN_INT));
+}
+
+/* Those of the relations whose names pending registrations have. */
 List *
 dperm_registry_awaited(DpermTablesScope *scope, List *relations)
 {
@@ -467,10 +351,10 @@ dperm_registry_awaited(DpermTablesScope *scope, List *relations)
 }
 
 /*
- * Settle a relation. A registration is about a relation of the role that owned
- * it when it was dumped; others could have relations of theirs charged to a
- * budget, or end what is not about them. A superuser is believed where they
- * protect the relation.
+ * Settle a relation. A registration belongs to a relation of the role that
+ * owned it when it was dumped. Otherwise, others could have their relations
+ * charged to a budget, or end protections that are not theirs. A superuser who
+ * protects the relation is trusted.
  */
 bool
 dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own)
@@ -482,9 +366,16 @@ dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own)
 	return found;
 }
 
+/* The same for the units that are kept for a budget. */
+void
+dperm_registry_settle_kept(DpermTablesScope *scope, Oid relation, const char *id)
+{
+	(void) settle_rows(scope, relation, true, id, false);
+}
+
 /*
- * Forget the columns of the registrations of a relation; also those that have
- * not found it.
+ * Delete the columns of the registrations of a relation, including those that
+ * have not been resolved.
  */
 static void
 forget_columns(DpermTablesScope *scope, Oid relation)
@@ -500,7 +391,7 @@ forget_columns(DpermTablesScope *scope, Oid relation)
 								  lengthof(types), types, values, NULL);
 }
 
-/* Write a registration in place of another. */
+/* Write a registration in place of the former one. */
 void
 dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registration,
 					 const DpermRegisteredColumn *columns, int count)
@@ -523,7 +414,7 @@ dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registrat
 
 	(void) dperm_registry_settle(scope, registration->relation, true);
 
-	/* the relation is locked, so that there is one */
+	/* the relation is locked, so there is only one */
 	forget_columns(scope, registration->relation);
 	(void) dperm_own_tables_query(scope, "DELETE FROM %s.dp_protected_relations WHERE "
 										 "relation = $1", 1, types, values, NULL);
@@ -553,8 +444,8 @@ dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registrat
 }
 
 /*
- * End the protection of a relation. Its row stays until the relation goes, so
- * that this transaction cannot train unseen.
+ * End the protection of a relation. Its row stays until the relation is
+ * dropped, so that this transaction cannot train uncharged.
  */
 void
 dperm_registry_end(DpermTablesScope *scope, Oid relation)

@@ -2,8 +2,7 @@
  * registry.h: the registrations of protected relations.
  *
  * They are looked up by the OID of the relation, in the newest committed state
- * and with the changes of this transaction, whatever the snapshot of the caller
- * is.
+ * plus the changes of this transaction, whatever the snapshot of the caller is.
  */
 #ifndef DPERM_REGISTRY_H
 #define DPERM_REGISTRY_H
@@ -20,23 +19,26 @@ typedef struct DpermRegistration
 	Oid			relation;
 	char	   *budget;			/* NULL: no longer protected */
 	/*
-	 * of the budget: one of this name need not be it; NULL if it is not known
-	 * yet
+	 * of the budget, since another one may have the same name; NULL if it is
+	 * not known yet
 	 */
 	char	   *budget_id;
 	TransactionId version;		/* which transaction wrote it */
-	/* has it the name of the relation alone, and may be about another one? */
+	/*
+	 * does it only have the name of the relation, so that it may belong to
+	 * another?
+	 */
 	bool		waiting;
 	bool		persons;		/* does it have a unit? */
-	AttrNumber	unit;			/* its column, 0 if that has been dropped */
+	AttrNumber	unit;			/* its column; 0 if it has been dropped */
 	bool		all_columns;
-	List	   *columns;		/* numbers of those that are listed, unless all are */
-	Jsonb	   *domains;		/* by the names that columns have now, or NULL */
+	List	   *columns;		/* numbers of the listed columns, unless all are */
+	Jsonb	   *domains;		/* by the current names of columns, or NULL */
 } DpermRegistration;
 
 /*
- * The registration of a relation, made in the current memory context; NULL if
- * it has none.
+ * The registration of a relation, in the current memory context; NULL if it has
+ * none.
  */
 extern DpermRegistration *dperm_registry_find(Oid relation);
 
@@ -44,43 +46,11 @@ extern DpermRegistration *dperm_registry_find(Oid relation);
 extern bool dperm_registry_any(void);
 
 /*
- * Those of some relations, by OID, that are protected, or whose protection this
- * transaction has ended. What else is registered does not matter, and takes no
- * time: everybody can register relations of their own.
+ * Those of the relations that are protected, or whose protection this
+ * transaction has ended. Other registrations take no time: everybody can
+ * register relations of their own.
  */
 extern List *dperm_registry_among(List *relations);
-
-/*
- * The unit that the rows of a table have for a budget, or have had when that
- * was charged: what was spent is about persons that this column told apart.
- * Kept for the tables behind relations (kept_units.h), also when these are no
- * longer protected, are gone, or charge another budget, and for the budget of
- * an id, whatever its name is.
- */
-typedef struct DpermKeptUnit
-{
-	Oid			relation;
-	/*
-	 * 0: rows are the units, or the column is of another table, or has been
-	 * dropped
-	 */
-	AttrNumber	unit;
-	bool		mixed;			/* is what charges the budget not made from its rows one by one? */
-	bool		changed;		/* by this transaction? */
-} DpermKeptUnit;
-
-/*
- * The units that are kept for the budget of an id, of some relations; also of
- * those that only have the name of what was restored.
- */
-extern List *dperm_registry_kept(const char *id, List *relations);
-
-/*
- * Keep units, unless the tables have one; or forget all. Within a scope, with
- * the budget locked.
- */
-extern void dperm_registry_keep(DpermTablesScope *scope, const char *id, List *units);
-extern void dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *budget);
 
 /*
  * The name of a relation that charges a budget in the newest state; NULL if
@@ -89,19 +59,19 @@ extern void dperm_registry_forget(DpermTablesScope *scope, const DpermBudget *bu
 extern char *dperm_registry_charging(const DpermBudget *budget);
 
 /*
- * The budget of a registration, locked on demand; NULL if it is missing. Are
- * those of two registrations the same?
+ * The budget of a registration, locked on request; NULL if it is missing. And
+ * do two registrations have the same budget?
  */
 extern DpermBudget *dperm_registry_budget(const DpermRegistration *registration, bool lock);
 extern bool dperm_registry_same_budget(const DpermRegistration *a, const DpermRegistration *b);
 
 /*
- * All of them, by OID. What one says has to be looked up then, and it may be
- * gone by that time.
+ * All relations that charge a budget, by OID. Their registrations have to be
+ * looked up, and may be gone by then.
  */
 extern List *dperm_registry_charge(const DpermBudget *budget);
 
-/* A column that is to be registered. */
+/* A column to be registered. */
 typedef struct DpermRegisteredColumn
 {
 	AttrNumber	number;
@@ -111,21 +81,27 @@ typedef struct DpermRegisteredColumn
 } DpermRegisteredColumn;
 
 /*
- * Write a registration in place of another, within a scope; columns are of its
- * relation.
+ * Write a registration in place of the former one, within a scope; columns are
+ * those of its relation.
  */
 extern void dperm_registry_write(DpermTablesScope *scope, const DpermRegistration *registration,
 								 const DpermRegisteredColumn *columns, int count);
 
 /*
- * Let registrations that were restored before a relation, and have its name, be
- * about it if they have its owner, too; or all, if a superuser protects it or
- * ends its protection. Are there any? Within a scope.
+ * Make pending registrations with the name of a relation refer to it, if they
+ * also have its owner; or all of them, if a superuser protects it or ends its
+ * protection. Returns whether there are any. Within a scope.
  */
 extern bool dperm_registry_settle(DpermTablesScope *scope, Oid relation, bool own);
 
 /*
- * Those of some relations that have the name of such a registration, within a
+ * Make pending units with the name of a relation, kept for the budget with this
+ * id, refer to it. Within a scope.
+ */
+extern void dperm_registry_settle_kept(DpermTablesScope *scope, Oid relation, const char *id);
+
+/*
+ * Those of the relations that have the name of a pending registration, within a
  * scope.
  */
 extern List *dperm_registry_awaited(DpermTablesScope *scope, List *relations);

@@ -1,10 +1,11 @@
 /*
- * worker.c: the process that a call over a protected relation runs in.
+ * worker.c: the process that runs a call on a protected relation.
  *
  * The caller is an adversary who may not read the rows, and whose session would
- * keep traces of all that is done in it. This process ends with the call. It
+ * keep traces of everything done in it. This process ends with the call. It
  * sees what is committed, and nothing of the transaction that waits for it.
- * That one may hold locks that it needs: so it never waits for long.
+ * That transaction may hold locks that the worker needs, so the worker never
+ * waits for long.
  */
 #include "postgres.h"
 
@@ -39,73 +40,17 @@
 #include "protect/kept_release.h"
 #include "protect/locks.h"
 #include "protect/worker.h"
+#include "protect/worker_failure.h"
 #include "protect/worker_rules.h"
+#include "protect/worker_settings.h"
 #include "relation/relation.h"
 
-/* How long it waits for a lock, and for all that comes before the charge. */
-#define LOCK_TIMEOUT_TEXT "3s"
+/* How long everything before the charge may take, and the trial of a row. */
 #define CHECK_TIMEOUT_MS 15000
 #define TRIAL_TIMEOUT_MS 500
 
-/* How long it waits for the answer of its session. */
+/* How long to wait for the answer of the session. */
 #define ANSWER_TIMEOUT_MS (60 * 60 * 1000)
-
-/* A setting and its value. */
-typedef struct Setting
-{
-	const char *name;
-	const char *value;
-} Setting;
-
-/*
- * For the whole process, whatever a database or a role has set. There is one
- * way to read a table. What it has to say, its session says: only what ends the
- * process is logged here. The last one keeps the connections to servers of a
- * cluster over the transactions.
- */
-static const Setting always[] = {
-	{"application_name", "dperm"},
-	{"search_path", "pg_catalog, pg_temp"},
-	{"synchronous_commit", "on"},
-	{"lock_timeout", LOCK_TIMEOUT_TEXT},
-	{"transaction_timeout", "0"},
-	{"default_transaction_isolation", "read committed"},
-	{"default_transaction_read_only", "off"},
-	{"default_transaction_deferrable", "off"},
-	{"session_replication_role", "origin"},
-	{"exit_on_error", "off"},
-	{"quote_all_identifiers", "off"},
-	{"log_min_messages", "fatal"},
-	{"log_error_verbosity", "terse"},	/* a context can quote a row */
-	{"extra_float_digits", "1"},
-	{"jit", "off"},
-	{"plan_cache_mode", "force_generic_plan"},	/* the others depend on values */
-	{"enable_seqscan", "on"},
-	{"enable_indexscan", "off"},
-	{"enable_indexonlyscan", "off"},
-	{"enable_bitmapscan", "off"},
-	{"enable_partition_pruning", "on"},
-	{"constraint_exclusion", "off"},
-	{"synchronize_seqscans", "off"},
-	{"track_functions", "none"},
-	{"log_temp_files", "-1"},
-	{"pg_stat_statements.track", "none"},
-	{"auto_explain.log_min_duration", "-1"},
-	{"citus.max_cached_conns_per_worker", "1"}
-};
-
-/*
- * While rows are read: the server counts nothing, since everybody may read its
- * statistics.
- */
-static const Setting reading[] = {
-	{"track_counts", "off"}
-};
-
-/* What has been paid for is worth waiting, for as long as the session waits. */
-static const Setting keeping[] = {
-	{"lock_timeout", "0"}
-};
 
 /* What this process is doing, if it is a worker. */
 static struct
@@ -115,30 +60,14 @@ static struct
 	dsm_segment *segment;
 	shm_mq_handle *to_session;
 	shm_mq_handle *to_worker;
-	MemoryContext context;		/* of the call, over all transactions */
-	DpermKeptRelease release;	/* what is to be kept, and by which entry */
+	MemoryContext context;		/* of the call, across transactions */
+	DpermKeptRelease release;	/* to be kept, for the entry of the ledger */
 	TimestampTz start;
-	int			settings;		/* the level of those that end with the transaction */
+	int			settings;		/* nest level of the settings of the transaction */
 	bool		charged;
-	char	   *notice;			/* what is left to say, or NULL */
+	char	   *notice;			/* to be sent, or NULL */
 	char	   *notice_hint;
 } worker;
-
-/* Set some settings, those that this server knows. */
-static void
-set_all(const Setting *settings, int count, bool local)
-{
-	for (int i = 0; i < count; i++)
-	{
-		if (GetConfigOption(settings[i].name, true, false) == NULL)
-			continue;
-		if (local)
-			(void) set_config_option(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_SESSION,
-									 GUC_ACTION_LOCAL, true, 0, false);
-		else
-			SetConfigOption(settings[i].name, settings[i].value, PGC_SUSET, PGC_S_OVERRIDE);
-	}
-}
 
 bool
 dperm_worker_is_this(void)
@@ -158,7 +87,7 @@ dperm_worker_relation(FunctionCallInfo fcinfo)
 	return dperm_worker_is_for(fcinfo) ? worker.header->relation : InvalidOid;
 }
 
-/* Be a role, as session user, too; nothing can change who it is. */
+/* Become a role, also as the session user; no function can change it back. */
 static void
 become(Oid role)
 {
@@ -191,7 +120,7 @@ commit(void)
 	PopActiveSnapshot();
 
 	/*
-	 * what the owner's functions have set is not for the transactions that come
+	 * settings made by the owner's functions must not affect later transactions
 	 */
 	AtEOXact_GUC(false, worker.settings);
 	CommitTransactionCommand();
@@ -212,15 +141,11 @@ dperm_worker_charged(DpermLedgerEntry entry, Oid owner)
 		.role = worker.header->role
 	};
 
-	/*
-	 * the commit may have to wait for a standby: for as long as the session
-	 * does
-	 */
+	/* the commit may wait for a standby, for as long as the session waits */
 	disable_timeout(STATEMENT_TIMEOUT, false);
 
 	/*
-	 * a timeout that has just come ends the call here, and not after it was
-	 * charged
+	 * a timeout that has just expired ends the call here, not after the charge
 	 */
 	CHECK_FOR_INTERRUPTS();
 	commit();
@@ -242,14 +167,7 @@ dperm_worker_entry(void)
 	};
 }
 
-/* From here on rows are read. */
-void
-dperm_worker_reads(void)
-{
-	set_all(reading, lengthof(reading), true);
-}
-
-/* Send a message. A session that is gone ends this process. */
+/* Send a message. If the session is gone, this process ends. */
 static void
 tell(char kind, const void *bytes, Size size)
 {
@@ -265,17 +183,12 @@ tell(char kind, const void *bytes, Size size)
 }
 
 /*
- * What planning must not depend on: the caller's settings, and who the caller
- * is.
+ * Planning must not depend on the settings of the caller, nor on who that is.
  */
 void
 dperm_worker_plans(Oid owner)
 {
-	static const char *const style[] = {"DateStyle", "TimeZone"};
-
-	for (int i = 0; i < lengthof(style); i++)
-		(void) set_config_option(style[i], GetConfigOptionResetString(style[i]), PGC_USERSET,
-								 PGC_S_SESSION, GUC_ACTION_SAVE, true, 0, false);
+	dperm_worker_settings_planning();
 	become(owner);
 	dperm_message_mute();
 	XactReadOnly = true;
@@ -303,7 +216,7 @@ dperm_worker_notice(const char *message, const char *hint)
 	}
 }
 
-/* Rows that nobody has written must not keep the call for long. */
+/* Synthetic rows must not delay the call. */
 void
 dperm_worker_tries(void)
 {
@@ -326,7 +239,7 @@ dperm_worker_ask(int64 units)
 	void	   *answer;
 	int32		chosen;
 
-	/* the owner's locks are held meanwhile */
+	/* the owner's relations are locked in the meantime */
 	if (dperm_call_timeout == 0)
 		enable_timeout_after(STATEMENT_TIMEOUT, ANSWER_TIMEOUT_MS);
 	tell(DPERM_MESSAGE_QUESTION, &units, sizeof(units));
@@ -337,19 +250,6 @@ dperm_worker_ask(int64 units)
 	if (dperm_call_timeout == 0)
 		disable_timeout(STATEMENT_TIMEOUT, false);
 	return chosen;
-}
-
-/*
- * Dates and times in the arguments mean what they mean to the caller; those in
- * rows do not need settings.
- */
-static void
-set_arguments_style(void)
-{
-	const Setting style[] = {{"DateStyle", worker.header->date_style},
-							 {"TimeZone", worker.header->time_zone}};
-
-	set_all(style, lengthof(style), true);
 }
 
 /* Call the function, in the first two transactions. */
@@ -366,7 +266,7 @@ call_function(ReturnSetInfo *rows)
 		ereport(ERROR,
 				(errcode(ERRCODE_UNDEFINED_OBJECT),
 				 errmsg("role with OID %u has been dropped", worker.header->role)));
-	set_arguments_style();
+	dperm_worker_settings_style(worker.header->date_style, worker.header->time_zone);
 	worker.call =
 		dperm_call_message_read(worker.header, dperm_call_message_arguments(worker.header));
 	context->ecxt_per_query_memory = context->ecxt_per_tuple_memory = worker.context;
@@ -379,7 +279,7 @@ call_function(ReturnSetInfo *rows)
 		worker.call->resultinfo = (Node *) rows;
 	if (OidIsValid(worker.header->relation))
 	{
-		/* its owner stays the same from then on */
+		/* from here on its owner cannot change */
 		dperm_locks_hold(worker.header->relation);
 		dperm_worker_rules_only(dperm_relation_owner(worker.header->relation));
 	}
@@ -396,7 +296,7 @@ static void
 keep(void)
 {
 	begin_as(BOOTSTRAP_SUPERUSERID, false);
-	set_all(keeping, lengthof(keeping), true);
+	dperm_worker_settings_keeping();
 	dperm_kept_release_write(&worker.release);
 	commit();
 }
@@ -421,8 +321,8 @@ send_rows(Tuplestorestate *store, TupleDesc desc)
 }
 
 /*
- * All is done: release the locks, the place of the role too, and have the
- * server count what was written, before the session goes on.
+ * Everything is done: release the locks, including the place of the role, and
+ * report statistics, before the session continues.
  */
 static void
 let_go_of_server(void)
@@ -432,22 +332,7 @@ let_go_of_server(void)
 	(void) pgstat_report_stat(true);
 }
 
-/*
- * Log where an error comes from, but nothing that a row may have put into it.
- */
-static void
-log_place(const ErrorData *error, const char *what)
-{
-	SetConfigOption("log_min_messages", "log", PGC_SUSET, PGC_S_OVERRIDE);
-	ereport(LOG, (errmsg("%s protected relation %u failed: SQLSTATE %s, raised by %s in "
-						 "%s, line %d",
-						 what, worker.header->relation, unpack_sql_state(error->sqlerrcode),
-						 error->funcname ? error->funcname : "?",
-						 error->filename ? error->filename : "?", error->lineno)));
-	SetConfigOption("log_min_messages", "fatal", PGC_SUSET, PGC_S_OVERRIDE);
-}
-
-/* Do all of it, and send what is released. */
+/* Run the call, and send what is released. */
 static void
 work(void)
 {
@@ -455,7 +340,7 @@ work(void)
 	Datum		result = call_function(&rows);
 
 	/*
-	 * the session can still end this process; a cancel could only lose what has
+	 * the session can still end this process; a cancel would only lose what has
 	 * been paid for
 	 */
 	HOLD_CANCEL_INTERRUPTS();
@@ -468,7 +353,8 @@ work(void)
 		keep();
 	}
 	if (dperm_worker_rules_caught())
-		log_place(dperm_worker_rules_caught(), "an expression of");
+		dperm_worker_failure_log(dperm_worker_rules_caught(), worker.header->relation,
+								 "an expression of");
 	let_go_of_server();
 	dperm_message_public();
 	if (worker.notice)
@@ -480,62 +366,7 @@ work(void)
 	tell(DPERM_MESSAGE_END, "", 0);
 }
 
-/* The class of an error that may tell of rows, in words that do not. */
-static const char *
-class_of(int code)
-{
-	int			category = ERRCODE_TO_CATEGORY(code);
-
-	if (category == ERRCODE_OPERATOR_INTERVENTION)
-		return DPERM_FAILURE_CANCELLED;
-	if (category == ERRCODE_INSUFFICIENT_RESOURCES || category == ERRCODE_SYSTEM_ERROR)
-		return DPERM_FAILURE_RESOURCES;
-	return DPERM_FAILURE_READ;
-}
-
-/* Raise the error of a class. If it has been charged, the session says so. */
-static void
-raise_class(const char *class)
-{
-	bool		cancelled = strcmp(class, DPERM_FAILURE_CANCELLED) == 0;
-	bool		resources = strcmp(class, DPERM_FAILURE_RESOURCES) == 0;
-
-	ereport(ERROR,
-			(errcode(cancelled ? ERRCODE_QUERY_CANCELED :
-					 resources ? ERRCODE_INSUFFICIENT_RESOURCES :
-								 ERRCODE_EXTERNAL_ROUTINE_INVOCATION_EXCEPTION),
-			 cancelled ? errmsg("the call was cancelled") :
-			 resources ? errmsg("the server had too few resources to read the protected relation") :
-						 errmsg("the protected relation could not be read"),
-			 worker.charged ? 0 : errdetail("Nothing has been charged."),
-			 cancelled ? 0 : errhint("The server log has the cause.")));
-}
-
-/*
- * Raise an error as it is. One of a lock, or of all that comes before the
- * charge and takes too long, says what to do.
- */
-static void
-raise_whole(ErrorData *error)
-{
-	if (!worker.charged && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE)
-		ereport(ERROR,
-				(errcode(ERRCODE_LOCK_NOT_AVAILABLE),
-				 errmsg("could not lock the budget, or the protected relation, in time"),
-				 errdetail("Nothing has been charged."),
-				 errhint("This or another transaction has changed the budget, its grants or the "
-						 "relation, and has not ended yet. Commit or roll back, and try again.")));
-	if (!worker.charged && error->sqlerrcode == ERRCODE_QUERY_CANCELED)
-		ereport(ERROR,
-				(errcode(ERRCODE_QUERY_CANCELED),
-				 TimestampDifferenceExceeds(worker.start, GetCurrentTimestamp(), CHECK_TIMEOUT_MS) ?
-				 errmsg("could not check the call within %d "
-						"seconds", CHECK_TIMEOUT_MS / 1000) : errmsg("the call was cancelled"),
-				 errdetail("Nothing has been charged.")));
-	ReThrowError(error);
-}
-
-/* Keep why nothing was released, if that can be done. */
+/* Keep why nothing was released, if possible. */
 static void
 keep_failure(const char *failure)
 {
@@ -554,15 +385,25 @@ keep_failure(const char *failure)
 	PG_END_TRY();
 }
 
+/* The seconds that the check may take, if they have passed; else 0. */
+static int
+check_timeout_passed(void)
+{
+	return TimestampDifferenceExceeds(worker.start, GetCurrentTimestamp(), CHECK_TIMEOUT_MS) ?
+			   CHECK_TIMEOUT_MS / 1000 :
+			   0;
+}
+
 /*
- * After an error: tell the session, in full before the charge and where nothing
- * but public facts can be in it.
+ * After an error: tell the session, in full before the charge and where the
+ * error contains only public facts.
  */
 static void
 tell_failure(void)
 {
 	bool		whole = dperm_message_is_public();
 	ErrorData  *error;
+	const char *class;
 
 	disable_timeout(STATEMENT_TIMEOUT, false);
 	HOLD_CANCEL_INTERRUPTS();
@@ -571,14 +412,15 @@ tell_failure(void)
 	error = CopyErrorData();
 	FlushErrorState();
 	AbortOutOfAnyTransaction();
+	class = dperm_worker_failure_class(error->sqlerrcode);
 
-	/* what ends a call from outside is no fault of its arguments */
-	if (worker.charged && strcmp(class_of(error->sqlerrcode), DPERM_FAILURE_CANCELLED) == 0)
+	/* a cancel is no fault of the arguments */
+	if (worker.charged && strcmp(class, DPERM_FAILURE_CANCELLED) == 0)
 		whole = false;
 	if (!whole)
-		log_place(error, "a call on");
+		dperm_worker_failure_log(error, worker.header->relation, "a call on");
 	if (worker.charged)
-		keep_failure(!whole ? class_of(error->sqlerrcode) :
+		keep_failure(!whole ? class :
 					 error->sqlerrcode == ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE ?
 							  DPERM_FAILURE_CHANGED :
 							  DPERM_FAILURE_ARGUMENTS);
@@ -587,9 +429,11 @@ tell_failure(void)
 	whereToSendOutput = DestRemote;
 	PG_TRY();
 	{
-		if (whole)
-			raise_whole(error);
-		raise_class(class_of(error->sqlerrcode));
+		if (!whole)
+			dperm_worker_failure_raise_class(class, worker.charged);
+		if (!worker.charged)
+			dperm_worker_failure_raise_uncharged(error, check_timeout_passed());
+		ReThrowError(error);
 	}
 	PG_CATCH();
 	{
@@ -615,7 +459,7 @@ work_and_tell(void)
 	PG_END_TRY();
 }
 
-/* Locks of a session are not released by the end of a transaction. */
+/* Session locks are not released at the end of a transaction. */
 static void
 release_locks(int code, Datum arg)
 {
@@ -650,7 +494,7 @@ dperm_worker_main(Datum handle)
 	pqsignal(SIGINT, dperm_worker_rules_stop);
 	BackgroundWorkerUnblockSignals();
 
-	/* a session that has given up meanwhile takes its memory with it */
+	/* if the session has given up, its shared memory is gone */
 	segment = dsm_attach(DatumGetUInt32(handle));
 	if (segment == NULL ||
 		((DpermCallHeader *) dsm_segment_address(segment))->version != DPERM_CALL_VERSION)
@@ -661,7 +505,7 @@ dperm_worker_main(Datum handle)
 	before_shmem_exit(release_locks, 0);
 	for (int i = 0; i < worker.header->places; i++)
 		(void) LockAcquire(&worker.header->place[i], DPERM_PLACE_LOCK, true, false);
-	set_all(always, lengthof(always), false);
+	dperm_worker_settings_always();
 	dperm_cache_memory = worker.header->cache_memory;
 	dperm_progress = worker.header->progress;
 	dperm_refuse_noise_share = worker.header->refuse_noise_share;

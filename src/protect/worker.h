@@ -1,15 +1,15 @@
 /*
- * worker.h: the process that a call over a protected relation runs in.
+ * worker.h: the process that runs a call on a protected relation.
  *
  * It has three transactions:
  *
  * - check: as the caller. Locks, all checks, the plan, the charge. Reads no
- *   row. Errors travel whole.
- * - read: as the owner of the relation, READ ONLY. Reads and computes. Of an
- *   error only its class travels.
- * - keep: writes what was released beside the ledger.
+ *   row. Errors are sent in full.
+ * - read: as the owner of the relation, READ ONLY. Reads and computes. Only the
+ *   class of an error is sent.
+ * - keep: stores what was released with the ledger.
  *
- * The function that was called runs in the first two of them, and passes from
+ * The function that was called runs in the first two of them, and switches from
  * one to the other when it charges (call_charge.c). It is the same function
  * that reads other relations in sessions.
  */
@@ -21,8 +21,8 @@
 #include "budget/budget.h"
 
 /*
- * Is a call the one that this process is for? Not one that is made by a
- * function that it calls.
+ * Is this the call that the process was started for, not one made by a function
+ * that it calls?
  */
 extern bool dperm_worker_is_for(FunctionCallInfo fcinfo);
 
@@ -33,39 +33,36 @@ extern bool dperm_worker_is_this(void);
 extern Oid	dperm_worker_relation(FunctionCallInfo fcinfo);
 
 /*
- * The charge has been written: commit it, and go on as the owner of the
+ * The charge has been written: commit it, and continue as the owner of the
  * relation, who may read rows.
  */
 extern void dperm_worker_charged(DpermLedgerEntry entry, Oid owner);
 
-/* That entry of the ledger, afterwards. */
+/* The entry of the ledger, once the call has been charged. */
 extern DpermLedgerEntry dperm_worker_entry(void);
 
 /*
- * From here on a query is planned, before the charge, as it will be run: with
- * the server's settings, by the owner, who says and writes nothing; and no
- * longer.
+ * Between these two a query is planned, before the charge, just as it will be
+ * run: with the settings of the server, and as the owner, who sends and writes
+ * nothing.
  */
 extern void dperm_worker_plans(Oid owner);
 extern void dperm_worker_planned(Oid owner);
 
 /*
- * Tell the caller something that depends on arguments, the catalog and the number
- * of units alone. From the charge on that waits until the release is kept: to tell
- * a client that is gone ends the call.
+ * Send a notice that depends only on arguments, the catalog and the number of
+ * units. After the charge it is delayed until the release is kept, since
+ * sending it to a lost client ends the call.
  */
 extern void dperm_worker_notice(const char *message, const char *hint);
 
-/* Evaluate a row that nobody has written, for half a second at most. */
+/* Between these two a synthetic row is evaluated, for half a second at most. */
 extern void dperm_worker_tries(void);
 extern void dperm_worker_tried(void);
 
-/* All has been checked again: rows may be read from here on. */
-extern void dperm_worker_reads(void);
-
 /*
- * The session's answer to the only question there is: which candidate is best
- * on its own table, if there are so many private units?
+ * The answer of the session to the only question there is: which candidate is
+ * best on its public table, given this number of private units?
  */
 extern int	dperm_worker_ask(int64 units);
 

@@ -1,6 +1,4 @@
-/*
- * worker_rules.c: what a process that reads protected rows may do at all.
- */
+/* worker_rules.c: what a process that reads protected rows may do. */
 #include "postgres.h"
 
 #include "access/htup_details.h"
@@ -20,15 +18,16 @@
 #include "utils/regproc.h"
 #include "utils/selfuncs.h"
 #include "utils/syscache.h"
+#include "utils/timeout.h"
 
 #include "base/message.h"
 #include "protect/worker_rules.h"
 
-/* Whom this process trusts, beside PostgreSQL and superusers. */
+/* Whom this process trusts, besides PostgreSQL and superusers. */
 static Oid	trusted_owner;
 static Oid	trusted_extension;
 
-/* The hooks of others. */
+/* The hooks of other extensions. */
 static needs_fmgr_hook_type next_needs_hook;
 static fmgr_hook_type next_hook;
 static object_access_hook_type next_access;
@@ -42,8 +41,8 @@ dperm_worker_rules_function(Oid function, Oid owner, Oid extension)
 	Oid			its_owner;
 
 	/*
-	 * what initdb has made belongs to PostgreSQL; an administrator who gives it
-	 * away gives away the server
+	 * whatever initdb has created belongs to PostgreSQL; an administrator who
+	 * gives it away gives away the server
 	 */
 	if (function < FirstNormalObjectId)
 		return true;
@@ -56,7 +55,7 @@ dperm_worker_rules_function(Oid function, Oid owner, Oid extension)
 		(OidIsValid(extension) && getExtensionOfObject(ProcedureRelationId, function) == extension);
 }
 
-/* Raise for a function of a stranger. */
+/* Raise an error for a function of another role. */
 static void
 refuse_stranger(Oid function)
 {
@@ -65,11 +64,11 @@ refuse_stranger(Oid function)
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("function %s does not belong to the owner of the protected relation",
 						format_procedure(function)),
-				 errhint("It would run with the owner's rights. The owner of the relation, or a "
-						 "superuser, has to own the function.")));
+				 errdetail("It would run with the owner's rights."),
+				 errhint("The owner of the relation or a superuser must own the function.")));
 }
 
-/* Is an expression of the relation evaluated just now? */
+/* Is an expression of the relation being evaluated? */
 static bool evaluating;
 
 /* The first error of a row. */
@@ -87,22 +86,25 @@ static volatile sig_atomic_t told_to_stop;
 void
 dperm_worker_rules_stop(SIGNAL_ARGS)
 {
-	told_to_stop = true;
+	/* a wait for a lock that took too long is an error of the row */
+	if (!get_timeout_indicator(LOCK_TIMEOUT, false))
+		told_to_stop = true;
 	StatementCancelHandler(postgres_signal_arg);
 }
 
 void
-dperm_worker_rules_interrupt(ErrorData *error)
+dperm_worker_rules_interrupt(void)
 {
-	bool		stop = told_to_stop && !(error && error->sqlerrcode == ERRCODE_LOCK_NOT_AVAILABLE);
+	bool		stop = told_to_stop;
 
+	/*
+	 * not the error of the row, whose class would reveal something about it
+	 */
 	told_to_stop = false;
-	if (stop && error)
-		ReThrowError(error);
 	if (stop)
 		ereport(ERROR,
 				(errcode(ERRCODE_QUERY_CANCELED),
-				 errmsg("a function has caught the signal to stop")));
+				 errmsg("the signal to stop came while a row was evaluated")));
 }
 
 void
@@ -130,11 +132,13 @@ dperm_worker_rules_keep(ErrorData *error)
 bool
 dperm_worker_rules_faulty(const ErrorData *error)
 {
-	return error->sqlerrcode == ERRCODE_UNDEFINED_FUNCTION ||
-		error->sqlerrcode == ERRCODE_UNDEFINED_TABLE ||
-		error->sqlerrcode == ERRCODE_UNDEFINED_OBJECT ||
-		error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME ||
-		error->sqlerrcode == ERRCODE_INSUFFICIENT_PRIVILEGE;
+	/* PL/pgSQL checks syntax when a function is created; later it is data */
+	if (error->sqlerrcode == ERRCODE_SYNTAX_ERROR ||
+		(error->funcname && strcmp(error->funcname, "exec_stmt_raise") == 0))
+		return false;
+	return error->sqlerrcode == ERRCODE_INVALID_SCHEMA_NAME ||
+		ERRCODE_TO_CATEGORY(error->sqlerrcode) ==
+		ERRCODE_SYNTAX_ERROR_OR_ACCESS_RULE_VIOLATION;
 }
 
 void
@@ -143,7 +147,7 @@ dperm_worker_rules_raise(ErrorData *error)
 	if (dperm_worker_rules_faulty(error))
 	{
 		dperm_message_public();
-		error->output_to_client = true; /* which it was not, in our copy, when it was raised */
+		error->output_to_client = true; /* our copy was made before this was set */
 	}
 	ReThrowError(error);
 }
@@ -173,11 +177,10 @@ call(FmgrHookEventType event, FmgrInfo *function, Datum *private)
 }
 
 /*
- * PostgreSQL looks for a name in a schema. While an expression is evaluated that
- * is a name in the body of a function, which has not been looked up before a row
- * got there. Others see the lock on what is found, and can put something in its
- * place; so there is nothing to be found but in pg_catalog, where nobody but a
- * superuser makes anything.
+ * PostgreSQL looks up a name in a schema. While an expression is evaluated,
+ * that is a name in the body of a function, first looked up for a row. Others
+ * can see the lock on what is found, and could have replaced it. So nothing is
+ * found except in pg_catalog, where only superusers create objects.
  */
 static void
 search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg)
@@ -194,13 +197,13 @@ search_schema(ObjectAccessType access, Oid class, Oid object, int sub, void *arg
 				(errcode(ERRCODE_INSUFFICIENT_PRIVILEGE),
 				 errmsg("a function of the protected relation names an object in schema \"%s\"",
 						get_namespace_name(object)),
-				 errhint("A function in PL/pgSQL, or in SQL with a body in quotes, can use "
-						 "pg_catalog alone; one with RETURN or BEGIN ATOMIC can use any schema.")));
+				 errhint("A function in PL/pgSQL, or in SQL with a body in quotes, can only use "
+						 "pg_catalog; one with RETURN or BEGIN ATOMIC can use any schema.")));
 }
 
 /*
- * A query is planned, ours or one of a function: other processes, which do not
- * have these hooks, must not work for it.
+ * A query is planned, ours or one of a function: parallel workers, which do not
+ * have these hooks, must not be used.
  */
 static PlannedStmt *
 plan_here(Query *query, const char *text, int options, ParamListInfo params)
@@ -213,8 +216,8 @@ plan_here(Query *query, const char *text, int options, ParamListInfo params)
 }
 
 /*
- * The planner asks for statistics: there are none, since they are made of rows.
- * Then a plan is the same whatever rows hold.
+ * The planner asks for statistics: there are none, since they are computed from
+ * rows. So plans do not depend on what rows contain.
  */
 static bool
 no_column_statistics(PlannerInfo *root, RangeTblEntry *entry, AttrNumber column,

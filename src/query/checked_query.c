@@ -1,10 +1,11 @@
 /*
  * checked_query.c: a query of ours, from its text to its rows.
  *
- * Text names relations, and names can change hands between two looks at them:
- * whoever owns a schema may rename it, which no lock on a table prevents. So
- * there is one look. The plan cache is not used, since it analyses a query anew
- * when a name has changed, and would run what nobody has checked.
+ * Text contains names of relations, and a name can come to mean another
+ * relation between two lookups: whoever owns a schema can rename it, which no
+ * lock on a table prevents. So names are looked up once. The plan cache is not
+ * used, since it analyses a query again when a name has changed, and would run
+ * what has not been checked.
  */
 #include "postgres.h"
 
@@ -31,14 +32,12 @@
 #include "protect/worker_rules.h"
 #include "query/checked_query.h"
 #include "query/query_rules.h"
+#include "query/split_query.h"
 #include "query/view_rows.h"
 #include "relation/location.h"
 #include "relation/relation.h"
 
-/*
- * Is an error one that a server raises which does not have our functions and
- * types?
- */
+/* Is this an error that a server without our functions and types raises? */
 static bool
 is_about_missing(int code)
 {
@@ -46,7 +45,7 @@ is_about_missing(int code)
 		   code == ERRCODE_INVALID_SCHEMA_NAME;
 }
 
-/* Errors name the query that they are from. */
+/* Errors quote the query. */
 static void
 tell_query(void *arg)
 {
@@ -67,7 +66,7 @@ tell_query(void *arg)
 		errcontext("SQL statement \"%s\"", query->text);
 }
 
-/* What text names, found by name. */
+/* Analyse the text: names are looked up here. */
 static Query *
 analyse_text(const DpermChecked *query)
 {
@@ -95,8 +94,8 @@ typedef struct Names
 } Names;
 
 /*
- * Does a query name a relation that it should not, or one twice? Then not all
- * parts of a source are in it, and one counts double.
+ * Does a query name a relation that it should not, or one twice? Then it does
+ * not contain all parts of a source, or one of them counts double.
  */
 static bool
 names_other(Node *node, void *arg)
@@ -124,8 +123,8 @@ names_other(Node *node, void *arg)
 }
 
 /*
- * Raise unless a query, views not yet expanded, is about its relation, with the
- * owner that it had.
+ * Raise an error unless a query, with views not yet expanded, reads its
+ * relation, and that still has the same owner.
  */
 static void
 check_relation(const DpermChecked *query, Query *tree)
@@ -140,8 +139,8 @@ check_relation(const DpermChecked *query, Query *tree)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it "
 						"was used", get_rel_name(source->relation)),
-				 errhint("Another relation has got its name, or it has another owner. Try "
-						 "again.")));
+				 errdetail("Another relation has its name now, or it has another owner."),
+				 errhint("Try again.")));
 }
 
 /* Analyse a query, and check it. */
@@ -162,8 +161,8 @@ analyse(const DpermChecked *query)
 	dperm_query_rules_text(extension, tree);
 
 	/*
-	 * views are expanded here: their definitions stay as they are now, since
-	 * they are locked
+	 * views are expanded here: they are locked, so their definitions cannot
+	 * change
 	 */
 	error_context_stack = &context;
 	rewritten = QueryRewrite(tree);
@@ -179,9 +178,9 @@ analyse(const DpermChecked *query)
 }
 
 /*
- * Raise if a plan reads what nobody has compared with the registration of its
- * source. A partition that has been attached since may be charged to another
- * budget, and no lock on the parent prevents that.
+ * Raise an error if a plan reads a relation that has not been compared with the
+ * registration of its source. A partition that has been attached since may be
+ * charged to another budget, and no lock on the parent prevents that.
  */
 static void
 check_plan(const DpermSource *source, const PlannedStmt *planned)
@@ -194,13 +193,14 @@ check_plan(const DpermSource *source, const PlannedStmt *planned)
 
 		if (entry->rtekind == RTE_RELATION && !list_member_oid(source->reached, entry->relid))
 		{
-			/* from the catalog alone */
+			/* this depends only on the catalog */
 			dperm_message_public();
 			ereport(ERROR,
 					(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 					 errmsg("relation \"%s\" was changed while it "
 							"was used", get_rel_name(source->relation)),
-					 errhint("It has come to read another table. Try again.")));
+					 errdetail("It reads another table now."),
+					 errhint("Try again.")));
 		}
 	}
 }
@@ -215,7 +215,7 @@ plan(const DpermChecked *query, Query *tree)
 	return planned;
 }
 
-/* Make a plan ready to run. */
+/* Start the executor. */
 static QueryDesc *
 start(const DpermChecked *query, PlannedStmt *planned, DestReceiver *receiver)
 {
@@ -226,7 +226,7 @@ start(const DpermChecked *query, PlannedStmt *planned, DestReceiver *receiver)
 	return running;
 }
 
-/* Let go of a query. */
+/* Shut down the executor. */
 static void
 end(QueryDesc *running)
 {
@@ -235,7 +235,7 @@ end(QueryDesc *running)
 	FreeQueryDesc(running);
 }
 
-/* Run a query to its end. */
+/* Run a query to completion. */
 static void
 run(QueryDesc *running)
 {
@@ -249,15 +249,15 @@ run(QueryDesc *running)
 }
 
 /*
- * A plan that this process, which reads a protected relation, has made before
- * the charge.
+ * A plan that this process, which reads a protected relation, made before the
+ * charge.
  */
 typedef struct KeptPlan
 {
 	char	   *text;
 	Query	   *tree;			/* with views expanded */
 	bool		split;			/* are there expressions to evaluate? */
-	DpermViewRows rows;
+	DpermSplitQuery rows;
 	PlannedStmt *planned;		/* of the columns alone, if there are */
 } KeptPlan;
 
@@ -273,7 +273,7 @@ keep_plan(const DpermChecked *query, Query *tree)
 	kept->text = pstrdup(query->text);
 	kept->tree = copyObject(tree);
 	kept_plans = lappend(kept_plans, kept);
-	kept->split = dperm_view_rows_split(tree, &kept->rows);
+	kept->split = dperm_split_query(tree, &kept->rows);
 	MemoryContextSwitchTo(before);
 	kept->planned = plan(query, kept->split ? kept->rows.columns : tree);
 	before = MemoryContextSwitchTo(TopMemoryContext);
@@ -282,7 +282,7 @@ keep_plan(const DpermChecked *query, Query *tree)
 	return kept;
 }
 
-/* Find it. */
+/* Find the plan of a query. */
 static KeptPlan *
 find_plan(const DpermChecked *query)
 {
@@ -296,9 +296,9 @@ find_plan(const DpermChecked *query)
 
 /*
  * Before the charge: analyse, plan and start a query over a protected relation,
- * so that whatever the catalog has against it costs nothing. What an expression
- * of the relation says, while the planner simplifies it, is for the log alone.
- * It cannot write.
+ * so that errors that come from the catalog cost nothing. Messages of
+ * expressions that the planner simplifies only go to the log. Nothing can be
+ * written.
  */
 static void
 try_protected(const DpermChecked *query)
@@ -331,9 +331,9 @@ try_protected(const DpermChecked *query)
 }
 
 /*
- * After the charge: run what was planned before. Nothing is looked up by a name
- * any more; all that it reads is locked. Whose functions and types it uses is
- * checked again, which locks the row types among them until the end.
+ * After the charge: run what was planned before. No name is looked up any more,
+ * and everything that it reads is locked. Functions and types are checked
+ * again, which locks the row types among them until the end.
  */
 static void
 run_protected(const DpermChecked *query, DestReceiver *receiver)
@@ -348,10 +348,7 @@ run_protected(const DpermChecked *query, DestReceiver *receiver)
 	run(start(query, copyObject(kept->planned), receiver));
 }
 
-/*
- * Run a query, with a receiver; without one do all that comes before the first
- * row.
- */
+/* Run a query; without a receiver, do everything up to the first row. */
 static void
 execute(const DpermChecked *query, DestReceiver *receiver)
 {
@@ -395,7 +392,7 @@ dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver)
 	execute(query, receiver);
 }
 
-/* Do all that comes before the first row. */
+/* Do everything up to the first row. */
 void
 dperm_checked_query_try(const DpermChecked *query)
 {
@@ -403,8 +400,8 @@ dperm_checked_query_try(const DpermChecked *query)
 }
 
 /*
- * Does the server that has the rows of a query aggregate them? Then nothing of
- * the plan is left to do here.
+ * Does the server that has the rows of a query aggregate them, so that nothing
+ * of the plan is left to do here?
  */
 bool
 dperm_checked_query_runs_there(const DpermChecked *query)
@@ -463,7 +460,7 @@ collect_row(TupleTableSlot *slot, DestReceiver *self)
 	return true;
 }
 
-/* What rows look like. */
+/* Keep the description of rows. */
 static void
 keep_desc(DestReceiver *self, int operation, TupleDesc desc)
 {
@@ -474,7 +471,7 @@ keep_desc(DestReceiver *self, int operation, TupleDesc desc)
 	MemoryContextSwitchTo(before);
 }
 
-/* Nothing is left to do at the end. */
+/* Nothing to do at the end. */
 static void
 keep_nothing(DestReceiver *self)
 {

@@ -1,9 +1,9 @@
 /*
  * checked_query.h: a query of ours, from its text to its rows.
  *
- * It is analysed once, and what was analysed is checked, planned and run:
- * nothing that happens meanwhile, such as another relation that gets the name,
- * can put something else in its place.
+ * It is analysed once, and the result is checked, planned and run. Nothing that
+ * happens in between, such as another relation getting the name, can replace
+ * it.
  */
 #ifndef DPERM_CHECKED_QUERY_H
 #define DPERM_CHECKED_QUERY_H
@@ -18,12 +18,14 @@
 typedef struct DpermChecked
 {
 	const DpermSource *source;
-	/* the only one that the text may name, but for the parts of the source */
+	/*
+	 * the only one that the text may name, except for the parts of the source
+	 */
 	Oid			relation;
 	const char *text;
 	ParamListInfo params;
 	int			options;		/* for the planner: CURSOR_OPT_... */
-	bool		any_rows;		/* may it show other rows each time? */
+	bool		any_rows;		/* may it return different rows each time? */
 } DpermChecked;
 
 /* Rows of an answer, in memory of their own. */
@@ -40,8 +42,8 @@ typedef struct DpermAnswer
 extern void dperm_checked_query_run(const DpermChecked *query, DestReceiver *receiver);
 
 /*
- * Run a query, and keep its rows; a value of them, columns counted from 1; and
- * free them.
+ * Run a query and keep its rows; get a value of them, with columns counted from
+ * 1; and free them.
  */
 extern DpermAnswer *dperm_checked_query_answer(const DpermChecked *query);
 extern Datum
@@ -49,19 +51,18 @@ dperm_checked_query_value(const DpermAnswer *answer, uint64 row, int column, boo
 extern void dperm_checked_query_free(DpermAnswer *answer);
 
 /*
- * Do all that comes before the first row: check a query, plan it, and let the
- * executor look at privileges. A plan over a protected relation is what is run
- * afterwards.
+ * Do everything up to the first row: check a query, plan it, and have the
+ * executor check privileges. For a protected relation, this plan is run later.
  */
 extern void dperm_checked_query_try(const DpermChecked *query);
 
 /*
- * Is a query, one aggregation of a foreign table, run as a whole by the server
- * that has the rows?
+ * Is a query that aggregates a foreign table run as a whole by the server that
+ * has the rows?
  */
 extern bool dperm_checked_query_runs_there(const DpermChecked *query);
 
-/* The relations that a query reads, as far as views show them. */
+/* The relations that a query reads, as far as views reveal them. */
 extern List *dperm_checked_query_relations(const DpermChecked *query);
 
 #endif							/* DPERM_CHECKED_QUERY_H */

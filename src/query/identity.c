@@ -2,10 +2,11 @@
  * identity.c: what identifies the rows of a source, so that they can be divided
  * into portions.
  *
- * No two rows may share an identity: then portions are as independent of what
- * rows hold as the hash is random (docs/guarantee.md, "Portions"). Places in a
- * table are different by nature; columns have to be unique together and not
- * null by constraints, and their text forms have to tell their values apart.
+ * No two rows may share an identity: then portions are independent of what rows
+ * contain, as far as the hash is random (docs/guarantee.md, "Portions").
+ * Physical locations are distinct by nature. Columns must be unique together
+ * and not null by constraints, and distinct values must have distinct text
+ * forms.
  */
 #include "postgres.h"
 
@@ -49,7 +50,7 @@ typedef struct Key
 	"columns, as in identity => '{tenant,id}'; or store the rows in a local table or a " \
 	"materialized view and omit identity."
 
-/* Names, quoted where they have to be. */
+/* Names, quoted where necessary. */
 static char *
 quoted_list(List *names)
 {
@@ -62,12 +63,12 @@ quoted_list(List *names)
 	return list.data;
 }
 
-/* Is a column never null, by a constraint that all rows satisfy? */
+/* Is a column not null, by a constraint that holds for all rows? */
 static bool
 is_not_null(Relation relation, AttrNumber number)
 {
 #if PG_VERSION_NUM >= 180000
-	/* it may have been marked long before it was validated */
+	/* it may have been marked not null long before it was validated */
 	HeapTuple	tuple = findNotNullConstraintAttnum(RelationGetRelid(relation), number);
 
 	return HeapTupleIsValid(tuple) && dperm_constraint_age_tuple(tuple) &&
@@ -99,8 +100,8 @@ is_part(const Key *key, AttrNumber number)
 }
 
 /*
- * The columns that an index makes unique together, in every row that the
- * snapshot shows and at every moment: none, if it does not.
+ * The columns that an index makes unique together, in every row of the snapshot
+ * and at all times; none if it does not.
  */
 static Key
 unique_columns(Oid index)
@@ -136,8 +137,8 @@ is_within(const Key *key, const Key *other)
 }
 
 /*
- * Does a unique index of a table have these columns, or some of them? A
- * partitioned table's spans its partitions.
+ * Does a unique index of a table have only columns of a key? That of a
+ * partitioned table spans its partitions.
  */
 static bool
 has_unique_index(Relation relation, const Key *key)
@@ -167,8 +168,8 @@ all_not_null(Relation relation, const Key *key)
 }
 
 /*
- * The relation that a query shows rows of, each at most once, and its columns
- * behind output columns; NULL for a query that may show a row twice.
+ * The relation whose rows a query shows, each at most once, and in key the
+ * columns behind output columns; NULL for a query that may show a row twice.
  */
 static RangeTblEntry *
 shown_once(Query *query, Key *key)
@@ -194,8 +195,8 @@ shown_once(Query *query, Key *key)
 }
 
 /*
- * Do constraints say that no two rows have the same values in some columns, and
- * none has NULL?
+ * Do constraints ensure that no two rows have the same values in some columns,
+ * and none has NULL?
  */
 static bool
 is_key(Oid oid, Key key, bool with_children)
@@ -214,9 +215,7 @@ is_key(Oid oid, Key key, bool with_children)
 	}
 	else if (kind == RELKIND_PARTITIONED_TABLE || kind == RELKIND_RELATION)
 	{
-		/*
-		 * an index of a table does not know of the tables that inherit from it
-		 */
+		/* an index does not cover the tables that inherit from its table */
 		result = all_not_null(relation, &key) && has_unique_index(relation, &key) &&
 			(kind == RELKIND_PARTITIONED_TABLE ? dperm_constraint_age_partitions(oid) :
 			 !with_children || find_inheritance_children(oid, AccessShareLock) == NIL);
@@ -226,7 +225,7 @@ is_key(Oid oid, Key key, bool with_children)
 }
 
 /*
- * What dperm_portion takes of a column. A text that an index can hold is short
+ * What dperm_portion gets of a column. A text that fits into an index is short
  * enough to be read as a whole.
  */
 static char *
@@ -253,7 +252,7 @@ column_identity(const DpermSource *source, AttrNumber number, const char *name)
 	}
 }
 
-/* The same as a text, to be put together with others. */
+/* The same as text, to be combined with others. */
 static char *
 column_text(const DpermSource *source, AttrNumber number, const char *name)
 {
@@ -270,8 +269,9 @@ column_text(const DpermSource *source, AttrNumber number, const char *name)
 }
 
 /*
- * What dperm_portion takes of several columns: their texts, each but the last
- * with its length before it, so that no two lists of values give the same.
+ * What dperm_portion gets of several columns: their texts, each but the last
+ * prefixed with its length, so that different lists of values give different
+ * texts.
  */
 static char *
 columns_identity(const DpermSource *source, List *names)
@@ -308,8 +308,8 @@ is_table_elsewhere(Oid relation)
 }
 
 /*
- * Do the rows of a source have places: are there tables at all of its leaves,
- * on this server?
+ * Do the rows of a source have physical locations: are all its leaves tables on
+ * this server?
  */
 static bool
 has_places(const DpermSource *source)
@@ -350,7 +350,7 @@ takes_key(const DpermSource *source, const Key *key)
 	return key->count > 0 && is_key(source->relation, *key, true);
 }
 
-/* A key as the argument has it: the name of a column, or an array. */
+/* A key as an argument: the name of a column, or an array. */
 static char *
 key_argument(Oid relation, const Key *key)
 {
@@ -367,8 +367,8 @@ key_argument(Oid relation, const Key *key)
 }
 
 /*
- * What to specify as identity of the rows of a table, NULL if it has no key
- * that can be.
+ * What to specify as identity of the rows of a table; NULL if it has no
+ * suitable key.
  */
 static char *
 suggest_identity(const DpermSource *source)
@@ -400,7 +400,7 @@ is_citus_table(const DpermSource *source)
 		   get_rel_relkind(source->relation) != RELKIND_VIEW;
 }
 
-/* A hint for columns that do not tell rows apart. */
+/* A hint for columns that do not identify rows. */
 static int
 hint_of_key(const DpermSource *source, List *names)
 {
@@ -410,8 +410,8 @@ hint_of_key(const DpermSource *source, List *names)
 		return errhint(FOREIGN_HINT);
 	if (has_places(source))
 		return errhint("Omit identity, since the rows of \"%s\" are identified by their physical "
-					   "location; or declare the %s as a key, as in PRIMARY KEY (%s). In a "
-					   "transaction that began before the constraint was created, start a new one.",
+					   "location; or declare the %s as a key, as in PRIMARY KEY (%s), and start "
+					   "another transaction if this one is older.",
 					   get_rel_name(source->relation),
 					   list_length(names) == 1 ? "column" : "columns", quoted_list(names));
 	if (suggestion)
@@ -419,11 +419,11 @@ hint_of_key(const DpermSource *source, List *names)
 	if (is_citus_table(source))
 		return errhint(CITUS_HINT);
 	return errhint("Use a view of a single table that includes its primary key, and specify all "
-				   "columns of it, or store the rows in a materialized view and omit identity. In "
-				   "a transaction that began before the constraint was created, start a new one.");
+				   "columns of it, or store the rows in a materialized view and omit identity; if "
+				   "the key is newer than this transaction, start another one.");
 }
 
-/* Raise unless columns tell rows apart. */
+/* Raise an error unless columns identify rows. */
 static void
 check_key(const DpermSource *source, const Key *key, List *names)
 {
@@ -450,8 +450,8 @@ check_key(const DpermSource *source, const Key *key, List *names)
 }
 
 /*
- * The number of a column that is to identify rows; what is private in a row
- * does not.
+ * The number of a column that is to identify rows; it must not be a private
+ * one.
  */
 static AttrNumber
 identifying_column(const DpermSource *source, const char *name)
@@ -497,7 +497,7 @@ identity_columns(const DpermSource *source, List *names, bool is_public)
 							columns_identity(source, names);
 }
 
-/* A hint for rows that have no places. */
+/* A hint for rows without physical locations. */
 static int
 hint_of_identity(const DpermSource *source, bool is_public)
 {
@@ -514,7 +514,7 @@ hint_of_identity(const DpermSource *source, bool is_public)
 				   "table.", suggestion);
 }
 
-/* What identifies a row of the relation: columns, or the place of the row. */
+/* What identifies a row of the relation: columns, or its physical location. */
 char *
 dperm_identity_sql(const DpermSource *source, List *identity, bool is_public)
 {

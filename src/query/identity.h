@@ -10,10 +10,9 @@
 #include "query/source.h"
 
 /*
- * The SQL list that identifies a row, for dperm_portion: of columns, by their
- * names, or if there are none of the place of the row. Raises unless
- * constraints say that no two rows share it; of rows that are public anything
- * will do.
+ * The SQL list that identifies a row, for dperm_portion: the named columns, or
+ * the physical location if there are none. Raises an error unless constraints
+ * ensure that no two rows share it. Public rows are not checked.
  */
 extern char *dperm_identity_sql(const DpermSource *source, List *identity, bool is_public);
 

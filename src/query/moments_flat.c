@@ -14,7 +14,7 @@
 #include "column/reader.h"
 #include "query/moments_flat.h"
 
-/* A flat value that did not come from us. */
+/* A flat value that we have not written. */
 void
 dperm_moments_flat_corrupted(void)
 {
@@ -34,10 +34,7 @@ dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass)
 		dperm_moments_flat_corrupted();
 }
 
-/*
- * A flat value out of any datum; a copy only where the datum is not flat
- * already.
- */
+/* Any datum as a flat value; copied only if it is not flat already. */
 DpermFlat *
 dperm_moments_flat_get(Datum value)
 {
@@ -75,7 +72,7 @@ dperm_moments_flat_positive(const DpermFlat *flat, const DpermPass *pass)
 		pnstrdup((const char *) (flat->words + dperm_pass_positive_at(pass)), pass->positive - 1);
 }
 
-/* What is wrong with what is said about labels, or NULL. */
+/* What is wrong with the description of labels, or NULL. */
 static const char *
 label_fault(const DpermFlat *flat, const DpermPass *pass)
 {
@@ -115,7 +112,7 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 }
 
 /*
- * The flat value of a request: encoder and readers are those of the
+ * The flat value of a request, with the encoder and readers of the
  * specification.
  */
 static DpermFlat *
@@ -180,7 +177,7 @@ dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words)
 }
 
 /*
- * Raise unless a value answers a request. The rows of one may have been on
+ * Raise an error unless a value answers a request. The rows may have been on
  * another server, whose owner can return anything.
  */
 void
@@ -204,17 +201,17 @@ dperm_moments_flat_check_answer(Datum value, Datum request)
 		dperm_moments_flat_wrong_answer();
 }
 
-/* A server answers something else than it was asked. */
+/* A server has answered something else than what was requested. */
 void
 dperm_moments_flat_wrong_answer(void)
 {
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
-			 errmsg("a server that has the rows answers another question than it was asked"),
+			 errmsg("a server that has the rows answered another request"),
 			 errhint("All servers must have the same version of dperm.")));
 }
 
-/* What a pass that counts returned. */
+/* The result of a pass that counts. */
 int64
 dperm_moments_flat_counts(Datum value, int64 *counts, int count)
 {

@@ -19,27 +19,27 @@ typedef struct DpermPassSpec
 	DpermLoss	loss;
 	DpermEncoder encoder;
 	const uint64 *readers;		/* one word per block, see dperm_reader_word() */
-	const char *positive;		/* the positive value of labels that are no booleans, or NULL */
+	const char *positive;		/* the positive value of labels that are not booleans, or NULL */
 	bool		weighted;		/* are the units persons, whose rows have weights in a pass? */
-	/* of a digest of the rows, or 0: none; passes that count have none */
+	/* of a digest of the rows, 0: none; passes that count have none */
 	uint64		seed;
 	/*
-	 * the base type of such labels if it is the same on all servers, or
+	 * the base type of such labels if it is the same on all servers, else
 	 * InvalidOid
 	 */
 	Oid			label_type;
 } DpermPassSpec;
 
 /*
- * The flat value of a request: no rows yet. Weights are in the order of
+ * The flat value of a request, without rows. Weights are in the order of
  * core/layout.h; low parts are those of a careful pass, else NULL.
  */
 extern Datum dperm_moments_flat_request(const DpermPassSpec *spec, DpermPassOrder order,
 								   const double *weights, const double *weights_low);
 
 /*
- * The flat value of a request to count rows by what a model decides on them;
- * spec has no say but for encoder and readers. Weights are those of the model,
+ * The flat value of a request to count rows by the decisions of a model; only
+ * the encoder and the readers of spec are used. Weights are those of the model,
  * in its order; bins as in core/solve/pass.h.
  */
 extern Datum dperm_moments_flat_count(const DpermPassSpec *spec, const double *weights, int bins);
@@ -50,15 +50,15 @@ extern Datum dperm_moments_flat_count(const DpermPassSpec *spec, const double *w
  */
 extern void dperm_moments_flat_open(Datum value, DpermPass *pass, const uint64 **words);
 
-/* Raise unless a value that a pass returned answers a request. */
+/* Raise an error unless a value that a pass returned answers a request. */
 extern void dperm_moments_flat_check_answer(Datum value, Datum request);
 
-/* Raise the error for an answer to another question. */
+/* Raise the error for an answer to another request. */
 extern void dperm_moments_flat_wrong_answer(void) __attribute__((noreturn));
 
 /*
- * The number of units of what a pass returned that counts, and its counts, so
- * many; all are 0 if there was no row.
+ * The number of units in the result of a pass that counts, and its counts; all
+ * are 0 if there were no rows.
  */
 extern int64 dperm_moments_flat_counts(Datum value, int64 *counts, int count);
 
@@ -75,10 +75,7 @@ typedef struct DpermFlat
 #define DPERM_FLAT_SIZE(count) (offsetof(DpermFlat, words) + sizeof(uint64) * (count))
 #define DPERM_FLAT_WORDS(flat) ((VARSIZE(flat) - offsetof(DpermFlat, words)) / sizeof(uint64))
 
-/*
- * A flat value out of any datum; a copy only where the datum is not flat
- * already.
- */
+/* Any datum as a flat value; copied only if it is not flat already. */
 extern DpermFlat *dperm_moments_flat_get(Datum value);
 
 /* A zeroed flat value with room for count words. */
@@ -88,8 +85,8 @@ extern DpermFlat *dperm_moments_flat_make(size_t count);
 extern void dperm_moments_flat_read(const DpermFlat *flat, DpermPass *pass);
 
 /*
- * Write the bytes of the encoder and of the positive value, each with zeros up
- * to the end of a word.
+ * Write the bytes of the encoder and of the positive value, each padded with
+ * zeros to a whole word.
  */
 extern void dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass,
 										 const unsigned char *form, const char *positive);
@@ -98,8 +95,8 @@ extern void dperm_moments_flat_put_bytes(DpermFlat *flat, const DpermPass *pass,
 extern char *dperm_moments_flat_positive(const DpermFlat *flat, const DpermPass *pass);
 
 /*
- * Decode the encoder into palloc'd memory and check the readers, and what is
- * said about labels: NULL, or what is wrong.
+ * Decode the encoder into palloc'd memory, and check the readers and the
+ * description of labels. Returns NULL, or what is wrong.
  */
 extern const char *dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass,
 										   DpermEncoder *encoder);

@@ -32,7 +32,7 @@ PG_FUNCTION_INFO_V1(dperm_moments_combine);
 StaticAssertDecl(DPERM_PASS_CELLS == DPERM_CELLS, "cells of the confusion matrix");
 StaticAssertDecl(DPERM_PASS_PARTS == DPERM_PERSON_PARTS, "parts of a person");
 
-/* Bring rows that wait into the block under way. */
+/* Move waiting rows into the current block. */
 static void
 map_rows(DpermMomentsState *state)
 {
@@ -121,7 +121,7 @@ state_flatten(ExpandedObjectHeader *header, void *result, Size size)
 
 static const ExpandedObjectMethods state_methods = {state_flat_size, state_flatten};
 
-/* Take over how rows are read and encoded, from a flat value. */
+/* Take over from a flat value how rows are read and encoded. */
 static void
 take_encoder(DpermMomentsState *state, const DpermFlat *flat)
 {
@@ -145,7 +145,7 @@ take_encoder(DpermMomentsState *state, const DpermFlat *flat)
 }
 
 /*
- * Add what another state of the same request has found; numbers are its words.
+ * Add the results of another state of the same request; numbers are its words.
  */
 static void
 merge_found(DpermMomentsState *state, const DpermPass *pass, const double *numbers)
@@ -214,7 +214,7 @@ dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent)
 	EOH_init_header(&state->hdr, &state_methods, context);
 	dperm_moments_flat_read(flat, &found);
 	state->pass = found;
-	state->pass.digest = 0;		/* comes with what was found */
+	state->pass.digest = 0;		/* added with the results */
 	state->pass.persons = 0;
 	state->dim = found.dim;
 	take_encoder(state, flat);
@@ -259,8 +259,8 @@ dperm_moments_state_context(FunctionCallInfo fcinfo)
 }
 
 /*
- * Let labels of a type be read. Whatever has an OID is looked up here, where
- * the rows are.
+ * Prepare to read labels of a type. Whatever has an OID is looked up here,
+ * where the rows are.
  */
 bool
 dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
@@ -280,8 +280,8 @@ dperm_moments_state_bind_label(DpermMomentsState *state, Oid type)
 }
 
 /*
- * Count the row whose values have been read. The decision is that of
- * dp_decision, to the bit.
+ * Count the row whose values have been read. The decision is the same as that
+ * of dp_decision, to the last bit.
  */
 static void
 count_row(DpermMomentsState *state, int sign, int64 parts)
@@ -295,8 +295,8 @@ count_row(DpermMomentsState *state, int sign, int64 parts)
 }
 
 /*
- * Let a row wait for its kernel. Its digest is that of what the kernel is
- * applied to.
+ * Let a row wait for its kernel. Its digest is computed before the kernel is
+ * applied.
  */
 static void
 wait_row(DpermMomentsState *state, int sign, double weight)
@@ -331,8 +331,8 @@ write_row(DpermMomentsState *state, int sign, double weight)
 }
 
 /*
- * Add the row whose values have been read, with what it weighs in sums and how
- * many parts it has in counts.
+ * Add the row whose values have been read, with its weight in sums and its
+ * number of parts in counts.
  */
 static void
 add_row(DpermMomentsState *state, int sign, double weight, int64 parts)
@@ -347,7 +347,7 @@ add_row(DpermMomentsState *state, int sign, double weight, int64 parts)
 
 /*
  * Add the row whose values have been read, unless it goes straight into the
- * sums: a zero row without a label.
+ * sums; without a label it is a zero row.
  */
 void
 dperm_moments_state_add_any(DpermMomentsState *state, int sign)
@@ -356,8 +356,8 @@ dperm_moments_state_add_any(DpermMomentsState *state, int sign)
 }
 
 /*
- * Add the row of a person. What it weighs, or counts for, is what it would when
- * rows are read once: load.c, count_decisions.c.
+ * Add the row of a person. Its weight or count is the same as when rows are
+ * read once: load.c, count_decisions.c.
  */
 void
 dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 labelled, bool first)

@@ -18,7 +18,7 @@
 typedef struct DpermMomentsState
 {
 	ExpandedObjectHeader hdr;
-	DpermPass	pass;			/* the request; sums are brought here by settling */
+	DpermPass	pass;			/* the request; settling writes the sums here */
 	int			dim;
 
 	/* how rows are read and encoded */
@@ -32,17 +32,17 @@ typedef struct DpermMomentsState
 	uint64	   *digest_keys;	/* of rows, if the request asks for a digest; else NULL */
 	bool		direct;			/* do rows go straight into the sums? */
 
-	/* how labels are read that are no booleans */
+	/* how labels that are not booleans are read */
 	char	   *positive;		/* or NULL */
 	DpermLabel	label;
-	/* the type that it reads, as the call has it; InvalidOid: none so far */
+	/* the type in this call; InvalidOid: none so far */
 	Oid			label_call;
 
 	double	   *weights;		/* those of the request */
-	DpermMoments moments;		/* of a pass that sums up */
-	int64	   *counts;			/* of a pass that counts, in the header's rows too */
+	DpermMoments moments;		/* of a pass that sums */
+	int64	   *counts;			/* of a pass that counts; in the rows of the header, too */
 	double	   *room;			/* for a decision */
-	/* what rows weigh that wait in the feed, if they have weights */
+	/* weights of the rows that wait in the feed, if they have any */
 	double		waiting[DPERM_FEED_ROWS];
 } DpermMomentsState;
 
@@ -52,17 +52,16 @@ typedef struct DpermMomentsState
 extern DpermMomentsState *dperm_moments_state_expand(const DpermFlat *flat, MemoryContext parent);
 
 /*
- * Add the row of a person with so many rows that have a label, this one among
- * them if it has one; rows without a label weigh nothing. first: is it the one
- * of their rows by which the person is counted? For a pass over rows with
- * weights, and no other is for rows without.
+ * Add a row of a person with this many labelled rows, including this one if it
+ * has a label; rows without a label have no weight. first: is it the row that
+ * the person is counted by? Only for a pass with weights.
  */
 extern void
 dperm_moments_state_add_weighted(DpermMomentsState *state, int sign, int64 labelled, bool first);
 
 /*
- * Any state as an expanded object that may be modified; one that is already
- * stays where it is.
+ * Any state as an expanded object that may be modified; copied only if it is
+ * not one already.
  */
 extern DpermMomentsState *dperm_moments_state_get(Datum value, MemoryContext parent);
 
@@ -72,8 +71,7 @@ extern DpermMomentsState *dperm_moments_state_get(Datum value, MemoryContext par
 extern MemoryContext dperm_moments_state_context(FunctionCallInfo fcinfo);
 
 /*
- * Let labels of a type be read: false if the request is about those of another
- * one.
+ * Prepare to read labels of a type; false if the request is for another type.
  */
 extern bool dperm_moments_state_bind_label(DpermMomentsState *state, Oid type);
 
@@ -84,8 +82,8 @@ extern bool dperm_moments_state_bind_label(DpermMomentsState *state, Oid type);
 extern void dperm_moments_state_add_any(DpermMomentsState *state, int sign);
 
 /*
- * The same; a row that need not wait for others, in a pass that sums up, takes
- * the shortest way.
+ * The same, with a fast path for a row that need not wait for others in a pass
+ * that sums.
  */
 static inline void
 dperm_moments_state_add(DpermMomentsState *state, int sign)

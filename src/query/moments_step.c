@@ -1,9 +1,9 @@
 /*
  * moments_step.c: the transition functions of the pass aggregates.
  *
- * They differ in how the columns of a row come: as arguments, as one array, as
- * a record, or as bytes that dperm_row has made. A label that is declared
- * boolean has been read already; any other is read here, as the request says.
+ * They differ in how they get the columns of a row: as arguments, as one array,
+ * as a record, or as bytes made by dperm_row. A label that is declared boolean
+ * needs no reading; any other is read here, as the request says.
  */
 #include "postgres.h"
 
@@ -29,7 +29,7 @@ get_state(FunctionCallInfo fcinfo)
 {
 	DpermMomentsState *state;
 
-	/* the most common case of all */
+	/* the most common case */
 	if (!PG_ARGISNULL(0) && VARATT_IS_EXTERNAL_EXPANDED_RW(DatumGetPointer(PG_GETARG_DATUM(0))))
 		return (DpermMomentsState *) DatumGetEOHP(PG_GETARG_DATUM(0));
 	if (!PG_ARGISNULL(0))
@@ -48,8 +48,8 @@ get_state(FunctionCallInfo fcinfo)
 }
 
 /*
- * The same for rows that have weights, or that have none: a row that is taken
- * for the other would weigh anything.
+ * The same, checking that the request and the function agree on weights:
+ * otherwise, a row would get an arbitrary weight.
  */
 static DpermMomentsState *
 step_state(FunctionCallInfo fcinfo, bool weighted)
@@ -80,7 +80,7 @@ typedef struct Call
 	Column		columns[FLEXIBLE_ARRAY_MEMBER];
 } Call;
 
-/* The columns of a call are not those of its request. */
+/* The columns of a call do not match its request. */
 static void
 raise_mismatch(void)
 {
@@ -107,8 +107,8 @@ argument_type(FunctionCallInfo fcinfo, int i)
 }
 
 /*
- * The sign of the label argument, whose type is given unless it is declared: 0
- * for none. Nothing that a row holds raises.
+ * The sign of the label argument, with its type unless that is declared; 0 for
+ * no label. No value raises an error.
  */
 static int
 step_sign(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
@@ -124,10 +124,9 @@ step_sign(DpermMomentsState *state, FunctionCallInfo fcinfo, Oid type)
 }
 
 /*
- * A reader must be given what it was made for: a request is a value that
- * anybody can write, and the wrong type of datum could be read as a pointer. An
- * enum is read by the values that its labels have here, and any type by its own
- * output.
+ * A reader must get what it was made for: anybody can write a request, and a
+ * datum of the wrong type could be read as a pointer. An enum is read by the
+ * OIDs that its labels have here, and other types by their output functions.
  */
 static void
 match_columns(DpermMomentsState *state, int count, const Column *columns)
@@ -146,8 +145,8 @@ match_columns(DpermMomentsState *state, int count, const Column *columns)
 }
 
 /*
- * What is known about this call, whose columns come as arguments or not: looked
- * up once.
+ * What is known about this call, looked up once. Its columns may be arguments
+ * or not.
  */
 static const Call *
 look_up_call(FunctionCallInfo fcinfo, bool any_label, bool arguments)
@@ -163,7 +162,7 @@ look_up_call(FunctionCallInfo fcinfo, bool any_label, bool arguments)
 		for (int i = 0; i < count; i++)
 		{
 			call->columns[i].type = argument_type(fcinfo, 3 + i);
-			call->columns[i].kind = dperm_reader_natural(call->columns[i].type);
+			call->columns[i].kind = dperm_reader_kind_natural(call->columns[i].type);
 		}
 		fcinfo->flinfo->fn_extra = call;
 	}
@@ -206,9 +205,7 @@ dperm_moments_step_any(PG_FUNCTION_ARGS)
 	return step_pass(fcinfo, call->label, call->columns);
 }
 
-/*
- * The same for one column of a declared type, which needs to find out nothing.
- */
+/* The same for one column of a declared type, which needs no lookup. */
 Datum
 dperm_moments_step_float8(PG_FUNCTION_ARGS)
 {
@@ -241,7 +238,7 @@ take_record_type(DpermMomentsState *state, HeapTupleHeader record)
 
 		columns[i].type = column->atttypid;
 		columns[i].kind = column->attisdropped ? DPERM_READ_NONE :
-			dperm_reader_natural(column->atttypid);
+			dperm_reader_kind_natural(column->atttypid);
 	}
 	match_columns(state, taken.desc->natts, columns);
 	state->record = taken;
@@ -249,8 +246,7 @@ take_record_type(DpermMomentsState *state, HeapTupleHeader record)
 }
 
 /*
- * The same with the columns as one record: for more of them than a function has
- * arguments.
+ * The same with the columns as one record, if there are too many for arguments.
  */
 static Datum
 step_record(FunctionCallInfo fcinfo, Oid label)
@@ -287,9 +283,8 @@ dperm_moments_step_any_record(PG_FUNCTION_ARGS)
 }
 
 /*
- * Read the columns of a row that dperm_row has made. All errors are about the
- * types of columns, which every row has, so that what it holds makes no
- * difference.
+ * Read the columns of a row made by dperm_row. Errors depend only on the types
+ * of columns, which are the same in all rows.
  */
 static void
 read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
@@ -313,7 +308,7 @@ read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
 		if (!dperm_tagged_get(&row, &tagged))
 			ereport(ERROR,
 					(errcode(ERRCODE_INVALID_BINARY_REPRESENTATION),
-					 errmsg("the value is not a row that dperm_row has made")));
+					 errmsg("the value is not a row made by dperm_row")));
 		if (!dperm_tagged_fits(tagged.tag, state->encoder.blocks[i].kind))
 			raise_mismatch();
 		if (tagged.tag == DPERM_TAG_TEXT && tagged.encoding != GetDatabaseEncoding())
@@ -328,8 +323,8 @@ read_columns(DpermMomentsState *state, FunctionCallInfo fcinfo)
 }
 
 /*
- * The same with the columns as a row that dperm_row has made: a declared type,
- * for servers that call aggregates without the types of their arguments.
+ * The same with the columns as a row made by dperm_row: a declared type, for
+ * servers that call aggregates without the types of their arguments.
  */
 Datum
 dperm_moments_step_row(PG_FUNCTION_ARGS)
@@ -344,7 +339,7 @@ dperm_moments_step_row(PG_FUNCTION_ARGS)
 
 /*
  * The same for a row of a person: (..., columns bytea, rows bigint, first
- * boolean). rows are those of the person that have a label, and one of all
+ * boolean). rows is the number of labelled rows of the person, and one of all
  * their rows is the first.
  */
 Datum

@@ -18,8 +18,8 @@ PG_FUNCTION_INFO_V1(dperm_moments_recv);
 PG_FUNCTION_INFO_V1(dperm_moments_send);
 
 /*
- * Words in network order to a checked flat value, NULL and *why if they are
- * none.
+ * Words in network order as a checked flat value; NULL and *why if they are
+ * invalid.
  */
 static DpermFlat *
 from_network(const char *bytes, size_t size, const char **why)
@@ -45,7 +45,7 @@ from_network(const char *bytes, size_t size, const char **why)
 }
 
 /*
- * The words of a value in network order; the encoder's bytes have one already.
+ * The words of a value in network order; the bytes of the encoder already are.
  */
 static char *
 to_network(Datum value, size_t *size)

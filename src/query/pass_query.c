@@ -19,9 +19,9 @@ dperm_pass_query_portion(const DpermSource *source)
 }
 
 /*
- * The label of a row as an aggregate takes it: boolean; or as it is, to be read
- * there as the request says. Nothing in it is only stable, so that foreign
- * servers run it.
+ * The label of a row as an argument of an aggregate: boolean, or unchanged, to
+ * be read as the request says. It contains nothing that is only stable, so that
+ * foreign servers run it.
  */
 static char *
 raw_label(const DpermSource *source)
@@ -41,7 +41,7 @@ dperm_pass_query_label(const DpermSource *source)
 										  label, DPERM_PARAM_POSITIVE);
 }
 
-/* Are columns one argument of an aggregate? It takes only so many. */
+/* Are the columns one argument of an aggregate, because they are too many? */
 static bool
 is_wide(const DpermSource *source)
 {
@@ -49,8 +49,8 @@ is_wide(const DpermSource *source)
 }
 
 /*
- * The columns as arguments of an aggregate, renamed or not. What is too large
- * to be of use must not get into a record, which is made in memory.
+ * The columns as arguments of an aggregate, renamed or not. Values that are too
+ * large to be useful must not get into a record, which is built in memory.
  */
 static void
 append_columns(StringInfo sql, const DpermSource *source, bool renamed)
@@ -70,8 +70,8 @@ append_columns(StringInfo sql, const DpermSource *source, bool renamed)
 }
 
 /*
- * A row as one value, by a function that takes so many columns; two rows side
- * by side are a row.
+ * A row as one value, made by a function that takes a limited number of
+ * columns; two rows side by side are a row.
  */
 static char *
 row_by(const DpermSource *source, const char *function)
@@ -95,9 +95,8 @@ row_by(const DpermSource *source, const char *function)
 }
 
 /*
- * A condition that about one in every so many rows meets, by what it holds. It
- * does not ask for the place of a row: a foreign table need not have places, if
- * what is behind it is a view.
+ * A condition that selects about one in "every" rows by their contents. It does
+ * not use their physical location: a foreign table may be a view on its server.
  */
 char *
 dperm_pass_query_sample(const DpermSource *source, int every)
@@ -124,7 +123,8 @@ filter(const char *portion, int wanted, int request)
 }
 
 /*
- * A lone array with a boolean has an aggregate without polymorphic arguments.
+ * A single array with a boolean label has an aggregate without polymorphic
+ * arguments.
  */
 static const char *
 aggregate_name(const DpermSource *source)
@@ -134,7 +134,7 @@ aggregate_name(const DpermSource *source)
 }
 
 /*
- * Requests as a table that is computed once: as constants each would be part of
+ * Requests as a table that is computed once: as constants they would be part of
  * every plan and of its copies in workers.
  */
 static void
@@ -147,8 +147,8 @@ append_requests(StringInfo sql, int count)
 }
 
 /*
- * The aggregates over one relation, straight from its columns. A foreign server
- * is sent no record, and nothing that is not immutable.
+ * The aggregates over one relation, directly from its columns. A foreign server
+ * gets no record, and nothing that is not immutable.
  */
 static void
 append_direct(StringInfo sql, const DpermSource *source, const char *from, int count,
@@ -175,8 +175,8 @@ append_direct(StringInfo sql, const DpermSource *source, const char *from, int c
 }
 
 /*
- * On Citus: what is asked travels with the query, and a row is one value. An
- * array is one as it is.
+ * On Citus: requests are part of the query, and a row is one value. An array
+ * already is.
  */
 static void
 append_citus(StringInfo sql, const DpermSource *source, int count, const int *portions)
@@ -196,9 +196,9 @@ append_citus(StringInfo sql, const DpermSource *source, int count, const int *po
 }
 
 /*
- * The same over persons. A row comes with the number of rows with a label that
- * its person has, and one row of each, no matter which, with the word that it
- * is the first. Rows of nobody stay out.
+ * The same over persons. A row comes with the number of labelled rows of its
+ * person, and one row of each person, no matter which, is marked as the first.
+ * Rows without a person are excluded.
  */
 static void
 append_persons(StringInfo sql, const DpermSource *source, int count, const int *portions)
@@ -240,9 +240,9 @@ append_parts(StringInfo sql, const DpermSource *source, int count, const int *po
 }
 
 /*
- * Over portions, the rows come from a subquery, so that the portion of a row is
- * computed once; OFFSET NULL leaves out nothing, but keeps the planner from
- * merging the two.
+ * For portions, the rows come from a subquery, so that the portion of a row is
+ * computed once; OFFSET NULL skips no rows, but keeps the planner from
+ * flattening it.
  */
 static void
 append_divided(StringInfo sql, const DpermSource *source, int count, const int *portions)

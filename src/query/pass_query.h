@@ -1,14 +1,14 @@
 /*
  * pass_query.h: the text of the query of a pass, by where the rows are.
  *
- * A pass is one aggregate over the rows for each request. Here it runs in this
- * process and its parallel workers. Citus runs it in parts on the servers that
- * have the rows, and calls our functions without the types of their arguments:
- * columns go to it as one value, dperm_row. On a foreign server it runs as a
- * whole, as long as everything in it is immutable or an aggregate; of a table
- * with foreign partitions each has an aggregate of its own, and the results are
- * combined here. Where a server of Citus has all rows of a person, it finds out
- * how many of them have a label, and so what they weigh.
+ * A pass is one aggregate over the rows for each request. On this server it
+ * runs in this process and its parallel workers. Citus runs it in parts on the
+ * servers that have the rows, and calls our functions without the types of
+ * their arguments, so columns are passed as one value, dperm_row. A foreign
+ * server runs it as a whole, if everything in it is immutable or an aggregate;
+ * for a table with foreign partitions, each partition has an aggregate of its
+ * own, and the results are combined here. Where a server of Citus has all rows
+ * of a person, it counts the labelled ones to find their weight.
  */
 #ifndef DPERM_PASS_QUERY_H
 #define DPERM_PASS_QUERY_H
@@ -16,8 +16,8 @@
 #include "query/source.h"
 
 /*
- * The parameters of our queries, by number: these in all of them, and values of
- * a type of ours from the last one on.
+ * The parameters of our queries, by number. These are in all of them; from the
+ * last one on, they are values of our types.
  */
 enum
 {
@@ -29,16 +29,13 @@ enum
 
 /*
  * The query of a pass, with requests from $DPERM_PARAM_EXTRA on: one row, with
- * a dperm_moments for each. portions are those whose rows each of them is
- * about, or NULL: all rows. A request that is NULL has the result NULL if there
- * are portions.
+ * a dperm_moments for each. portions are the portions that the requests are
+ * for, or NULL for all rows. If there are portions, a NULL request has the
+ * result NULL.
  */
 extern char *dperm_pass_query(const DpermSource *source, int count, const int *portions);
 
-/*
- * The pass of one request over one of the relations that the source consists
- * of.
- */
+/* The pass of one request over one of the relations that make up the source. */
 extern char *dperm_pass_query_part(const DpermSource *source, Oid relation);
 
 /*
@@ -49,8 +46,8 @@ extern char *dperm_pass_query_label(const DpermSource *source);
 extern char *dperm_pass_query_portion(const DpermSource *source);
 
 /*
- * SQL: a condition that about one in every so many rows of the relation t
- * meets, by $DPERM_PARAM_KEY and what they hold.
+ * SQL: a condition that selects about one in "every" rows of the relation t, by
+ * $DPERM_PARAM_KEY and their contents.
  */
 extern char *dperm_pass_query_sample(const DpermSource *source, int every);
 

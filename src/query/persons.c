@@ -1,9 +1,9 @@
 /*
- * persons.c: the persons of a relation, by the values of the column that tells
- * them apart.
+ * persons.c: the persons of a relation, by the values of the column that
+ * identifies them.
  *
  * A hash table with chains: values that collide, by chance or by design, cost
- * time and never an error. The hash has a random seed.
+ * time but never cause an error. The hash has a random seed.
  */
 #include "postgres.h"
 
@@ -23,7 +23,7 @@
 #include "core/privacy/person.h"
 #include "query/persons.h"
 
-/* Persons that there is room for in the beginning. */
+/* Initial number of persons. */
 #define FIRST_PERSONS 256
 
 struct DpermPersons
@@ -44,7 +44,7 @@ struct DpermPersons
 };
 
 /*
- * Are values that differ different as text, whatever the settings of the
+ * Do distinct values have distinct text forms, whatever the settings of the
  * session?
  */
 bool
@@ -71,7 +71,7 @@ dperm_persons_told_by_text(Oid base)
 	}
 }
 
-/* Is a type one whose values can tell persons apart? */
+/* Can values of a type identify persons? */
 bool
 dperm_persons_takes(Oid type)
 {
@@ -81,13 +81,13 @@ dperm_persons_takes(Oid type)
 		return false;
 	entry = lookup_type_cache(getBaseType(type), TYPECACHE_HASH_EXTENDED_PROC | TYPECACHE_EQ_OPR);
 
-	/* PostgreSQL's own functions, which raise for no value */
+	/* built-in functions, which raise no error for any value */
 	return OidIsValid(entry->hash_extended_proc) &&
 		   entry->hash_extended_proc < FirstNormalObjectId && OidIsValid(entry->eq_opr) &&
 		   get_opcode(entry->eq_opr) < FirstNormalObjectId;
 }
 
-/* Make the slots anew, for as many as there is room for. */
+/* Rebuild the slots for the current size. */
 static void
 make_slots(DpermPersons *persons)
 {
@@ -104,7 +104,7 @@ make_slots(DpermPersons *persons)
 	}
 }
 
-/* Begin a persons. */
+/* Create an empty table. */
 DpermPersons *
 dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 {
@@ -128,7 +128,7 @@ dperm_persons_make(Oid type, Oid collation, int portions, DpermEntropy *entropy)
 	return persons;
 }
 
-/* Twice the room. */
+/* Double the size. */
 static void
 grow_table(DpermPersons *persons)
 {
@@ -139,8 +139,8 @@ grow_table(DpermPersons *persons)
 }
 
 /*
- * A hash with a seed. Values that are in the datum itself are equal if their
- * bits are, in all types that there are.
+ * A hash with a seed. Values passed in the datum itself are equal if their bits
+ * are, in all existing types.
  */
 static uint64
 hash_of(DpermPersons *persons, Datum value)
@@ -168,7 +168,7 @@ is_value_of(DpermPersons *persons, const DpermPerson *person, uint64 hash, Datum
 		DatumGetBool(FunctionCall2Coll(&persons->equal, persons->collation, person->value, value));
 }
 
-/* One more person. */
+/* Add a person. */
 static int64
 add_person(DpermPersons *persons, uint64 hash, Datum value)
 {
@@ -222,7 +222,7 @@ dperm_persons_person(const DpermPersons *persons, int64 number)
 	return &persons->persons[number];
 }
 
-/* What a row of each person weighs. */
+/* The weight of a row of each person. */
 double *
 dperm_persons_weights(const DpermPersons *persons)
 {
@@ -236,7 +236,7 @@ dperm_persons_weights(const DpermPersons *persons)
 	return weights;
 }
 
-/* Forget all. */
+/* Free the table. */
 void
 dperm_persons_free(DpermPersons *persons)
 {

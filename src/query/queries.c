@@ -1,10 +1,9 @@
 /*
- * queries.c: the queries that are run over a source.
+ * queries.c: the queries over a source.
  *
- * All of them see the snapshot of the calling query, use parallel workers where
- * the planner likes, and are checked before they run: nothing in them may
- * change the rows from pass to pass, and no function may stand in for one of
- * ours.
+ * All of them see the snapshot of the calling query, use parallel workers if
+ * the planner chooses to, and are checked before they run: nothing in them may
+ * change the rows from pass to pass, and no function may replace one of ours.
  */
 #include "postgres.h"
 
@@ -25,7 +24,7 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
-/* A parameter, by its number. */
+/* Set a parameter by number. */
 static void
 set_param(ParamListInfo params, int number, Oid type, Datum value, bool isnull)
 {
@@ -52,11 +51,11 @@ make_params(const DpermSource *source, Oid extra_type, const Datum *extras, int 
 }
 
 /*
- * A pass, with requests. One over persons numbers their rows, in no order:
- * which of them is the first makes no difference, so it is exempt from the
- * check that the order of rows does not matter. What it reads is a table, with
- * no view in between that could depend on an order, too; the query that reads
- * all rows is not exempt, and checks whatever else there is.
+ * A pass, with requests. A pass over persons numbers their rows in any order:
+ * it does not matter which one is the first, so it is exempt from the check
+ * that the order of rows does not matter. It reads a table directly, without a
+ * view that could depend on an order, too. The query that reads all rows is not
+ * exempt, and checks everything else.
  */
 static DpermChecked
 make_pass(const DpermSource *source, int count, const int *portions, const Datum *requests)
@@ -70,7 +69,7 @@ make_pass(const DpermSource *source, int count, const int *portions, const Datum
 }
 
 /*
- * Run a query of ours in this process alone: workers would only send rows here.
+ * Run a query of ours without parallel workers: they would only send rows here.
  */
 static void
 read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiver *receiver)
@@ -81,8 +80,8 @@ read_rows(const DpermSource *source, Oid relation, const char *query, DestReceiv
 }
 
 /*
- * The query that reads all rows, once; or one that reads rows as one would that
- * are read again, each with its portion.
+ * The query that reads all rows once, or one for rows that can be read again,
+ * each with its portion.
  */
 static char *
 read_query(const DpermSource *source, bool once)
@@ -115,8 +114,8 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 	DpermChecked checked = {.source = &keyed, .relation = source->relation, .any_rows = true};
 
 	/*
-	 * by its place where it has one, else by what it holds: then equal rows are
-	 * in it together, hence the limit
+	 * by physical location if there is one, else by contents: then equal rows
+	 * are in the sample together, hence the limit
 	 */
 	if (keyed.key == 0)
 		keyed.key = dperm_queries_key();
@@ -133,9 +132,9 @@ dperm_queries_sample(const DpermSource *source, int64 every, int64 limit, DestRe
 }
 
 /*
- * The query that counts rows and units: one row or more, with the numbers of a
- * relation, or for each portion of it with that one and the numbers. Whoever
- * has no unit is no person, and count(DISTINCT) leaves them out.
+ * The query that counts rows and units. It returns one or more rows with the
+ * numbers of a relation, or for each portion the portion and its numbers. A row
+ * without a unit belongs to no person, and count(DISTINCT) ignores it.
  */
 static char *
 count_query(const DpermSource *source)
@@ -159,7 +158,7 @@ count_query(const DpermSource *source)
 	return sql.data;
 }
 
-/* A portion that a query has told. */
+/* A portion that a query has returned. */
 int
 dperm_queries_checked_portion(const DpermSource *source, Datum portion, bool isnull)
 {
@@ -219,7 +218,7 @@ dperm_queries_own_population(const DpermSource *source)
 					source->from);
 }
 
-/* Run the population. */
+/* Run the query of the population. */
 void
 dperm_queries_population(const DpermSource *source, DestReceiver *receiver)
 {
@@ -227,9 +226,9 @@ dperm_queries_population(const DpermSource *source, DestReceiver *receiver)
 }
 
 /*
- * Do all that comes before the first row of a query: check it, plan it, and let
- * the executor look at privileges and at what it would read. Not again for a
- * query that was tried before.
+ * Do everything up to the first row of a query: check it, plan it, and have the
+ * executor check privileges and what it would read. Queries that have been
+ * tried before are skipped.
  */
 static void
 try_open(DpermChecked *query, List **tried)
@@ -241,7 +240,7 @@ try_open(DpermChecked *query, List **tried)
 			return;
 	*tried = lappend(*tried, pstrdup(query->text));
 
-	/* the NULL that stands for a value must not simplify the plan */
+	/* the NULL in place of a value must not simplify the plan */
 	for (int i = 0; i < query->params->numParams; i++)
 		query->params->params[i].pflags = 0;
 	dperm_checked_query_try(query);
@@ -268,8 +267,8 @@ try_pass(const DpermSource *source, List **tried)
 }
 
 /*
- * Does the server of a foreign table run passes over it? What it does not know,
- * or what is not the same there, it does not run.
+ * Does the server of a foreign table run passes over it? It does not run what
+ * it does not know, or what may differ there.
  */
 static bool
 runs_there(const DpermSource *source, Oid relation)
@@ -282,7 +281,7 @@ runs_there(const DpermSource *source, Oid relation)
 	return dperm_checked_query_runs_there(&checked);
 }
 
-/* Let rows come here that are on servers which do not run passes. */
+/* Fetch rows from servers that do not run passes. */
 static void
 check_location(DpermSource *source)
 {
@@ -301,8 +300,8 @@ check_location(DpermSource *source)
 	}
 
 	/*
-	 * here the snapshot sees to it that all passes read the same rows;
-	 * elsewhere a digest of them shows whether they do
+	 * here the snapshot ensures that all passes read the same rows; elsewhere a
+	 * digest shows whether they do
 	 */
 	if (source->location == DPERM_LOCATION_HERE)
 		source->spec.seed = 0;
@@ -316,7 +315,7 @@ check_queries(DpermSource *source, List **tried)
 {
 	check_location(source);
 
-	/* what is only read once has no passes */
+	/* rows that are only read once have no passes */
 	if (!dperm_source_only_once(source))
 		try_pass(source, tried);
 	try_read(source, source->relation, read_query(source, source->once), tried);
@@ -351,7 +350,7 @@ dperm_queries_pass(const DpermSource *source, int count, const Datum *requests,
 	DpermChecked pass = make_pass(source, count, portions, requests);
 	DpermAnswer *answer;
 
-	/* without portions there is no condition that leaves out a request of 0 */
+	/* without portions, no condition excludes a request of 0 */
 	Assert(portions || (count == 1 && requests[0]));
 	answer = dperm_checked_query_answer(&pass);
 	if (answer->count != 1)
@@ -398,7 +397,7 @@ dperm_queries_divide(DpermSource *source, int portions, List *identity, bool is_
 	check_queries(source, tried);
 }
 
-/* The tables that a source reads from, however far behind it. */
+/* The tables that a source reads, directly or indirectly. */
 static List *
 source_tables(const DpermSource *source)
 {

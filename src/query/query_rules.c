@@ -1,9 +1,9 @@
 /*
- * query_rules.c: what a query over a source may not contain.
+ * query_rules.c: what a query over a source must not contain.
  *
- * All passes of a call have to see the same rows: a snapshot does that for
+ * All passes of a call must see the same rows. A snapshot ensures that for
  * tables, but a view may compute something new each time (see also
- * row_order.c). And no function may stand in for one of ours.
+ * row_order.c). And no function may replace one of ours.
  */
 #include "postgres.h"
 
@@ -35,7 +35,7 @@ is_volatile(Oid function, void *context)
 
 /*
  * Is one of the functions behind an aggregate volatile? The aggregate itself is
- * never marked so.
+ * never marked as volatile.
  */
 static bool
 is_volatile_aggregate(Oid aggregate)
@@ -44,8 +44,8 @@ is_volatile_aggregate(Oid aggregate)
 }
 
 /*
- * Is there a volatile aggregate? PostgreSQL looks for volatile functions, but
- * not behind aggregates.
+ * Is there a volatile aggregate? PostgreSQL checks for volatile functions, but
+ * not for those behind aggregates.
  */
 static bool
 has_volatile_aggregate(Node *node, void *context)
@@ -63,8 +63,8 @@ has_volatile_aggregate(Node *node, void *context)
 }
 
 /*
- * Does a query leave out an argument whose default is volatile? PostgreSQL
- * looks only at what is written.
+ * Does a query omit an argument whose default is volatile? PostgreSQL only
+ * checks what is written.
  */
 static bool
 has_volatile_default(Node *node, void *context)
@@ -95,9 +95,9 @@ has_volatile_default(Node *node, void *context)
 }
 
 /*
- * What no snapshot holds still: a sample, a sequence, rows that are locked (the
- * newest version of each would be read), and the columns that tell which
- * transactions have touched a row.
+ * What no snapshot keeps stable: a sample, a sequence, locked rows (their
+ * newest versions would be read), and the system columns with the transactions
+ * that have written a row.
  */
 static bool
 is_unstable(Node *node, void *context)
@@ -126,8 +126,8 @@ is_unstable(Node *node, void *context)
 
 /*
  * Our queries call our functions by name. Somebody who may create functions in
- * our schema could offer ones that fit better, and whoever owns the schema
- * could put another one in its place; they would run with the caller's rights.
+ * our schema could add ones that match better, and the owner of the schema
+ * could replace them; they would run with the rights of the caller.
  */
 static void
 check_ours(Oid function, Oid extension)
@@ -156,14 +156,14 @@ check_functions(Node *node, void *extension)
 	return expression_tree_walker(node, check_functions, extension);
 }
 
-/* Raise for a text that has found a function of somebody else. */
+/* Raise an error for a query that calls a function of somebody else. */
 void
 dperm_query_rules_text(Oid extension, Query *tree)
 {
 	(void) check_functions((Node *) tree, &extension);
 }
 
-/* Raise for a query that is not fit to be a pass. */
+/* Raise an error for a query that cannot be a pass. */
 void
 dperm_query_rules(Oid extension, Query *tree, bool any_rows)
 {
@@ -187,7 +187,6 @@ dperm_query_rules(Oid extension, Query *tree, bool any_rows)
 						"between passes"),
 				 errhint("LIMIT, DISTINCT ON, window functions and aggregates of lists or "
 						 "floating-point numbers need an ORDER BY that contains the primary key; "
-						 "or store the rows first, for example in a materialized view. In a "
-						 "transaction that began before the primary key was created, start a "
-						 "new one.")));
+						 "if that is newer than this transaction, start another one, or store the "
+						 "rows first, for example in a materialized view.")));
 }

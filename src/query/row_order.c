@@ -1,11 +1,11 @@
 /*
- * row_order.c: does what a query returns depend on the order in which rows are
+ * row_order.c: does the result of a query depend on the order in which rows are
  * read?
  *
- * That order may be another one in each scan: parallel workers share a table as
- * they come, and a scan may join one that is under way. So whatever picks,
- * numbers or lines up rows is accepted only where the order that it asks for
- * leaves no ties, which a primary key proves.
+ * That order may differ from scan to scan: parallel workers share a table
+ * dynamically, and a scan may join another one in progress. So whatever picks,
+ * numbers or concatenates rows is accepted only if its ORDER BY leaves no ties,
+ * which a primary key proves.
  */
 #include "postgres.h"
 
@@ -24,7 +24,7 @@
 #include "query/row_order.h"
 #include "relation/constraint_age.h"
 
-/* Is each of some clauses also among others? */
+/* Is each of the clauses "some" also in the other list? */
 static bool
 covers(List *clauses, List *some)
 {
@@ -45,8 +45,8 @@ covers(List *clauses, List *some)
 }
 
 /*
- * What some clauses sort or group by; a column of the grouping is looked up
- * behind it.
+ * What clauses sort or group by; a grouping column is replaced by its
+ * expression.
  */
 static List *
 expressions(Query *query, List *clauses, List *targets)
@@ -75,8 +75,8 @@ expressions(Query *query, List *clauses, List *targets)
 static bool rows_differ(Query *query, List *keys);
 
 /*
- * Do the rows of a view or a subquery in FROM differ in its columns among some
- * expressions?
+ * Do the rows of a view or a subquery in FROM differ in those expressions that
+ * are columns of it?
  */
 static bool
 subquery_differs(Query *subquery, int index, List *keys)
@@ -98,7 +98,7 @@ subquery_differs(Query *subquery, int index, List *keys)
 	return rows_differ(subquery, behind);
 }
 
-/* Do primary keys hold for the rows that are read? */
+/* Do the primary keys hold for the rows of the snapshot? */
 static bool
 are_settled(List *constraints)
 {
@@ -111,7 +111,7 @@ are_settled(List *constraints)
 }
 
 /*
- * Do some expressions contain the primary key of a table? Inheritance does not
+ * Do the expressions contain the primary key of a table? Inheritance does not
  * keep keys unique.
  */
 static bool
@@ -129,7 +129,7 @@ has_key(Query *query, int index, List *keys)
 		are_settled(constraints);
 }
 
-/* Do some expressions contain the primary keys of all tables in FROM? */
+/* Do the expressions contain the primary keys of all tables in FROM? */
 static bool
 from_has_keys(Query *query, Node *from, List *keys)
 {
@@ -152,7 +152,7 @@ from_has_keys(Query *query, Node *from, List *keys)
 	}
 }
 
-/* Do the rows before grouping differ in some expressions? */
+/* Do the rows before grouping differ in the expressions? */
 static bool
 rows_differ(Query *query, List *keys)
 {
@@ -161,8 +161,7 @@ rows_differ(Query *query, List *keys)
 }
 
 /*
- * Do the rows of a query, grouped if it groups, differ in what some clauses
- * sort by?
+ * Do the rows of a query, after grouping, differ in what the clauses sort by?
  */
 static bool
 no_ties(Query *query, List *clauses)
@@ -174,7 +173,7 @@ no_ties(Query *query, List *clauses)
 	return rows_differ(query, expressions(query, clauses, query->targetList));
 }
 
-/* Is a function one of PostgreSQL's own, of one of some names? */
+/* Is a function a built-in one with one of these names? */
 static bool
 is_builtin(Oid function, const char *const *names, int count)
 {
@@ -189,8 +188,8 @@ is_builtin(Oid function, const char *const *names, int count)
 }
 
 /*
- * Is the result of an aggregate the same in any order of its rows? Sums of
- * floats are not.
+ * Is the result of an aggregate the same in any order of its rows? For sums of
+ * floats it is not.
  */
 static bool
 in_any_order(Oid aggregate)
@@ -219,8 +218,8 @@ aggregate_depends(Query *query, Aggref *call, Oid extension)
 	bool		sorted = true;
 
 	/*
-	 * ours allow for it; of what is sorted by all of its arguments ties are
-	 * equal
+	 * ours do not depend on it; if it is sorted by all of its arguments, ties
+	 * are equal
 	 */
 	if (in_any_order(call->aggfnoid) || call->aggdistinct != NIL ||
 		(OidIsValid(extension) &&
@@ -244,8 +243,8 @@ aggregate_depends(Query *query, Aggref *call, Oid extension)
 }
 
 /*
- * Does a window function depend on the order of rows beyond what its window
- * says?
+ * Does a window function depend on the order of rows beyond the ORDER BY of its
+ * window?
  */
 static bool
 window_depends(Query *query, WindowFunc *call)
@@ -265,14 +264,14 @@ window_depends(Query *query, WindowFunc *call)
 	return !no_ties(query, list_concat_copy(window->partitionClause, window->orderClause));
 }
 
-/* Does a LIMIT leave out rows? LIMIT ALL is a null. */
+/* Does a LIMIT skip rows? LIMIT ALL is NULL. */
 static bool
 is_limit(Node *limit)
 {
 	return limit != NULL && !(IsA(limit, Const) && ((Const *) limit)->constisnull);
 }
 
-/* Does an OFFSET? One of 0, which comes with a cast, is for the planner. */
+/* Does an OFFSET? OFFSET 0, which has a cast, is for the planner. */
 static bool
 is_offset(Node *offset)
 {
@@ -297,8 +296,8 @@ picks_rows(Query *query)
 		return true;
 
 	/*
-	 * GROUP BY a key picks the rest of its row, which a parent of other tables
-	 * may have twice
+	 * GROUP BY a key picks the rest of its row, which may exist twice in a
+	 * parent of other tables
 	 */
 	if (query->constraintDeps != NIL)
 		foreach(cell, query->rtable)

@@ -1,5 +1,5 @@
 /*
- * row_order.h: does what a query returns depend on the order in which rows are
+ * row_order.h: does the result of a query depend on the order in which rows are
  * read?
  */
 #ifndef DPERM_ROW_ORDER_H

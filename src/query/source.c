@@ -1,9 +1,9 @@
 /*
  * source.c: the relation that a learner reads.
  *
- * Names come from the caller as data: the relation as one would write it in
- * FROM, columns as plain names. They are looked up in the catalog, and only
- * what was found there goes into the query, quoted and schema-qualified.
+ * The caller passes names as data: the relation as written in FROM, columns as
+ * plain names. They are looked up in the catalog, and only what was found there
+ * goes into the query, quoted and schema-qualified.
  */
 #include "postgres.h"
 
@@ -20,8 +20,11 @@
 
 #include "column/domains.h"
 #include "column/encode.h"
+#include "column/domain_narrow.h"
 #include "column/label_domain.h"
 #include "column/reader.h"
+#include "protect/kept_units.h"
+#include "protect/locks.h"
 #include "protect/population.h"
 #include "protect/protection.h"
 #include "query/persons.h"
@@ -30,7 +33,7 @@
 #include "relation/relation.h"
 #include "relation/row_sources.h"
 
-/* The relation of a name as in FROM, locked. */
+/* The relation with a name as in FROM, locked. */
 Oid
 dperm_source_find(const char *name)
 {
@@ -81,10 +84,10 @@ may_read_columns(Oid relation, const DpermColumn *label, DpermColumn **features,
 }
 
 /*
- * May the caller train? Better to report it now than halfway. A protected
- * relation takes the right to spend instead of the right to read, which the
- * session has looked at before it has started a worker, and the charge looks at
- * again; any other must not share rows with one.
+ * May the caller train? It is better to find out now than halfway. A protected
+ * relation requires the right to spend instead of the right to read: the
+ * session has checked it before starting a worker, and the charge checks it
+ * again. Any other relation must not share rows with a protected one.
  */
 static void
 check_privileges(const DpermSource *source, bool in_worker, const DpermColumn *label,
@@ -121,7 +124,7 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 
 		/*
 		 * a model has the domains that it was trained with, and its release
-		 * costs the same with any
+		 * costs the same with any of them
 		 */
 		if (!names->blocks && !features[i]->known)
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
@@ -130,7 +133,7 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 	dperm_protection_check_shared(registration);
 }
 
-/* All columns that have a domain; those that have none are left out. */
+/* All columns that have a domain; the others are left out. */
 static int
 choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermColumn *label,
 			 const char *unit, DpermColumn **features)
@@ -155,9 +158,8 @@ choose_known(DpermSource *source, DpermColumn *columns, int count, const DpermCo
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("no column of relation \"%s\" has a domain",
 						get_rel_name(source->relation)),
-				 errhint("Specify domains, or add CHECK constraints. dp_domains('%s') shows "
-						 "the domains that are declared.",
-						 get_rel_name(source->relation))));
+				 errhint("Specify domains or add CHECK constraints; dp_domains('%s') shows the "
+						 "declared domains.", get_rel_name(source->relation))));
 	return chosen;
 }
 
@@ -190,8 +192,8 @@ choose_features(DpermSource *source, DpermColumn *columns, int count,
 }
 
 /*
- * The block of a feature that is the only one and a vector: norm and dimension
- * are arguments, unless there is a range.
+ * The block of a vector that is the only feature: norm and dimension are
+ * arguments, unless there is a range.
  */
 static DpermBlock
 lone_vector(const DpermColumn *column, const DpermOptions *options)
@@ -206,7 +208,7 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 				 errhint("Omit either the arguments dimension and norm, or the domain.")));
 	if (column->block.kind == DPERM_BLOCK_BOX && options->norm == 0)
 	{
-		/* one that the catalog declares has the same range for all elements */
+		/* a range from the catalog is the same for all elements */
 		block = column->block;
 		if (options->dimension != 0)
 			block.count = options->dimension;
@@ -221,6 +223,27 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 	}
 	else if (block.count == 0)
 		dperm_domains_unsized(column);
+	return block;
+}
+
+/*
+ * The block of a column: a number has the knots of its domain, or of the
+ * argument; a kernel takes it as it is.
+ */
+static DpermBlock
+make_block(const DpermColumn *column, const DpermOptions *options)
+{
+	DpermBlock	block = column->block;
+
+	if (!dperm_block_is_number(&block))
+		return block;
+	if (options->kernel.kind != DPERM_KERNEL_LINEAR)
+	{
+		block.knots = NULL;
+		block.count = 1;
+	}
+	else if (!column->knotted && options->knots > 0)
+		block.count = options->knots;
 	return block;
 }
 
@@ -246,12 +269,16 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 		{
 			if (!features[i]->known)
 				dperm_domains_missing(features[i]);
-			source->blocks[i] = features[i]->block;
+			source->blocks[i] = make_block(features[i], options);
 		}
 	for (int i = 0; i < count; i++)
 	{
 		source->blocks[i].column.bytes = features[i]->name;
 		source->blocks[i].column.len = strlen(features[i]->name);
+
+		/* norm and dimension are arguments, too */
+		if (source->registration)
+			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
 }
 
@@ -266,7 +293,26 @@ block_names(const DpermBlock *blocks, int count)
 	return names;
 }
 
-/* Features that are given as blocks: the columns have to fit them. */
+/*
+ * Raise an error if no feature can have a value that the model knows: it would
+ * decide alike on all rows, and be charged for it.
+ */
+static void
+check_common(const DpermSource *source, DpermColumn **features)
+{
+	for (int i = 0; i < source->block_count; i++)
+		if (!features[i]->known ||
+			!dperm_domain_narrow_disjoint(&source->blocks[i], &features[i]->block))
+			return;
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+			 errmsg("the features of relation \"%s\" have no values that the model knows",
+					get_rel_name(source->relation)),
+			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
+					 "the model.")));
+}
+
+/* Features that are given as blocks: the columns must match them. */
 static void
 copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
 {
@@ -281,6 +327,8 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 							get_rel_name(source->relation), format_type_be(features[i]->type)),
 					 errhint("The column is a %s in the table to train on.",
 							 dperm_encoder_kind_name(blocks[i].kind))));
+	if (source->registration)
+		check_common(source, features);
 }
 
 /*
@@ -305,7 +353,7 @@ make_readers(DpermSource *source, DpermColumn **features)
 		source->output[i] = kind == DPERM_READ_OUTPUT;
 		source->plain = source->plain && kind != DPERM_READ_OUTPUT && kind != DPERM_READ_ENUM;
 		source->varlena[i] = get_typlen(getBaseType(features[i]->type)) == -1;
-		if (!dperm_reader_fits(kind, block->kind))
+		if (!dperm_reader_kind_fits(kind, block->kind))
 			elog(ERROR, "column \"%s\" cannot be read", features[i]->name);
 		words[i] = dperm_reader_word(kind, block, features[i]->type);
 		source->lone_array = source->block_count == 1 &&
@@ -321,7 +369,7 @@ dperm_source_schema(const DpermSource *source)
 	return quote_identifier(get_namespace_name(source->extension_schema));
 }
 
-/* How labels are read; raises for a column that cannot be one. */
+/* How labels are read; raises an error for a column that cannot be one. */
 static void
 set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *options)
 {
@@ -332,7 +380,7 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 	source->label_known = label->known;
 	source->label_plain = reader.type == BOOLOID;
 
-	/* elsewhere the query has read it */
+	/* otherwise, the query has read it */
 	if (dperm_source_shows_columns(source))
 		source->label = reader;
 	else
@@ -351,26 +399,20 @@ set_label(DpermSource *source, const DpermColumn *label, const DpermOptions *opt
 
 /*
  * How the rows of a protected relation are read: once, with the rights of its
- * owner, and persons as they are registered.
+ * owner, and with the registered unit.
  */
 static void
 open_protected(DpermSource *source, bool reads)
 {
 	source->once = true;
 	source->run_as = dperm_relation_owner(source->relation);
-	source->reached = dperm_row_sources_relations(source->relation);
+	source->reached = dperm_locks_held();
 
-	if (dperm_location_protected_on_citus(source->relation))
-	{
-		/* it can put a shard that is here into the plan, in place of its table */
-		source->reached =
-			list_concat_unique_oid(source->reached, dperm_location_shards(source->reached));
-		if (reads)
-			dperm_cluster_connect(source->run_as);
-	}
+	if (dperm_location_protected_on_citus(source->relation) && reads)
+		dperm_cluster_connect(source->run_as);
 	source->population = dperm_population_query(source->relation, source->registration->unit,
 												&source->population_relation);
-	dperm_protection_check_units(source->registration);
+	dperm_kept_units_check(source->registration, true);
 }
 
 /* Is a column the label or a feature? */
@@ -384,7 +426,25 @@ is_used(const DpermSource *source, const char *column)
 }
 
 /*
- * Let the persons of a column be the units of a source whose label and features
+ * Run passes where the rows of persons are, if possible: each server must have
+ * all rows of a person. Equal values must have equal bits, or they might be on
+ * different servers.
+ */
+static void
+set_weights(DpermSource *source, AttrNumber unit)
+{
+	Oid			type = getBaseType(source->unit_type);
+
+	if (source->registration ||
+		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
+		!dperm_location_keeps_together(source->relation, unit))
+		return;
+	source->location = DPERM_LOCATION_CITUS;
+	source->spec.weighted = true;
+}
+
+/*
+ * Make the persons of a column the units of a source whose label and features
  * are known.
  */
 static void
@@ -398,7 +458,7 @@ set_unit(DpermSource *source, const char *column)
 				(errcode(ERRCODE_UNDEFINED_COLUMN),
 				 errmsg("column \"%s\" of relation \"%s\" does not exist", column,
 						get_rel_name(source->relation)),
-				 errhint("unit names the column that identifies persons. Names are case-sensitive "
+				 errhint("unit names the column that identifies persons; names are case-sensitive "
 						 "and are not quoted.")));
 	if (is_used(source, column))
 		ereport(ERROR,
@@ -409,7 +469,7 @@ set_unit(DpermSource *source, const char *column)
 	get_atttypetypmodcoll(source->relation, number, &source->unit_type, &typmod,
 						  &source->unit_collation);
 	if (!dperm_persons_takes(source->unit_type) ||
-		/* equality would raise */
+		/* equality would raise an error an error */
 		(type_is_collatable(source->unit_type) && !OidIsValid(source->unit_collation)))
 		ereport(ERROR,
 				(errcode(ERRCODE_DATATYPE_MISMATCH),
@@ -425,29 +485,12 @@ set_unit(DpermSource *source, const char *column)
 				 errhint("Training requires SELECT on the column that identifies persons.")));
 	source->unit = psprintf("t.%s", quote_identifier(column));
 	source->once = true;
+	set_weights(source, number);
 }
 
 /*
- * Let passes run where the rows of persons are, if they may and can: each
- * server has all rows of a person. Values that are equal must have equal bits,
- * or the server would be another.
- */
-static void
-set_weights(DpermSource *source, const char *unit)
-{
-	Oid			type = getBaseType(source->unit_type);
-
-	if (source->registration ||
-		(type != INT2OID && type != INT4OID && type != INT8OID && type != UUIDOID) ||
-		!dperm_location_keeps_together(source->relation, get_attnum(source->relation, unit)))
-		return;
-	source->location = DPERM_LOCATION_CITUS;
-	source->spec.weighted = true;
-}
-
-/*
- * Raise if a relation has come to be protected, or not to be, since it was
- * found out which process reads it.
+ * Raise an error if a relation has become protected, or unprotected, since it
+ * was decided which process reads it.
  */
 static void
 check_process(const DpermSource *source, const DpermSourceNames *names)
@@ -457,7 +500,8 @@ check_process(const DpermSource *source, const DpermSourceNames *names)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" was changed while it "
 						"was used", get_rel_name(source->relation)),
-				 errhint("It has come to be protected, or is no longer. Try again.")));
+				 errdetail("It has become protected, or is no longer protected."),
+				 errhint("Try again.")));
 }
 
 /* Find relation and columns and check types, domains and privileges. */
@@ -475,7 +519,9 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	memset(source, 0, sizeof(*source));
 	source->extension_schema = get_func_namespace(names->function);
 	dperm_location_check_coordinator();
-	source->moments_type = dperm_source_type(source, "dperm_moments");
+	source->moments_type =
+		GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum("dperm_moments"),
+						ObjectIdGetDatum(source->extension_schema));
 	source->relation =
 		OidIsValid(names->protected) ? names->protected : dperm_source_find(names->relation);
 	source->from = dperm_relation_name(source->relation);
@@ -500,33 +546,15 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (names->blocks)
 		copy_blocks(source, features, names->blocks, names->block_count);
 	else
-	{
 		make_blocks(source, features, feature_count, options);
-
-		/* norm and dimension are arguments, too */
-		for (int i = 0; source->registration && i < feature_count; i++)
-			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
-	}
 	if (source->registration)
 		open_protected(source, names->reads);
 	source->columns = make_readers(source, features);
 	set_label(source, label, options);
 	if (unit)
-	{
 		set_unit(source, unit);
-		set_weights(source, unit);
-	}
 	if (!source->once)
 		source->location = dperm_location_find(source->relation, &source->parts);
 	source->spec.loss = options->loss;
-	source->spec.encoder = dperm_options_encoder(options, source->blocks,
-												 source->block_count);
-}
-
-/* A type of ours. */
-Oid
-dperm_source_type(const DpermSource *source, const char *name)
-{
-	return GetSysCacheOid2(TYPENAMENSP, Anum_pg_type_oid, CStringGetDatum(name),
-						   ObjectIdGetDatum(source->extension_schema));
+	source->spec.encoder = dperm_options_encoder(options, source->blocks, source->block_count);
 }

@@ -1,8 +1,7 @@
 /*
  * source.h: the relation that a learner reads.
  *
- * What is found in the catalog is here; what is asked of the rows is in
- * queries.h.
+ * Here is what the catalog knows; queries over the rows are in queries.h.
  */
 #ifndef DPERM_SOURCE_H
 #define DPERM_SOURCE_H
@@ -12,7 +11,7 @@
 
 #include "base/options.h"
 #include "column/label.h"
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 #include "protect/registry.h"
 #include "query/moments_flat.h"
 #include "relation/location.h"
@@ -25,7 +24,7 @@ typedef struct DpermSourceNames
 	Oid			protected;		/* in a worker, the relation that it reads; else InvalidOid */
 	bool		reads;			/* are its rows to be read, and not only the catalog? */
 	const char *label;
-	const char *unit;			/* column that tells persons apart; NULL: rows are the units */
+	const char *unit;			/* column that identifies persons; NULL: rows are the units */
 	char	  **features;		/* NULL: every column that has a domain */
 	int			feature_count;
 	Jsonb	   *domains;		/* NULL: those of the catalog */
@@ -45,51 +44,51 @@ typedef struct DpermSource
 	Oid			relation;
 	char	   *from;			/* quoted name, for FROM */
 	/*
-	 * where its rows are, if they may be read more than once; or if they are
-	 * many, see dperm_source_weighs()
+	 * where its rows are, if they may be read more than once or are many, see
+	 * dperm_source_weighs()
 	 */
 	DpermLocation location;
 	List	   *parts;			/* DPERM_LOCATION_PARTS: the relations that it consists of */
 	char	   *label_column;
 	bool		label_plain;	/* is it a boolean, or read by the rules of label.h? */
-	bool		label_negated;	/* is it a boolean, of which false is positive? */
+	bool		label_negated;	/* is it a boolean with false as the positive class? */
 	bool		label_known;	/* does it have a domain? */
 	/*
-	 * how the label of a row is read that comes here: a boolean, or the column
-	 * as it is
+	 * how the label of a row that arrives here is read: a boolean, or the
+	 * column itself
 	 */
 	DpermLabel	label;
 	/*
-	 * if all columns with a domain are features, the names of those without
-	 * one, for people; NULL: there are none
+	 * if features are all columns with a domain, the names of the others, for
+	 * messages; NULL: there are none
 	 */
 	char	   *left_out;
 	char	  **columns;		/* SQL expressions of the features */
-	bool	   *output;			/* is a feature the text that the type of its column writes? */
-	Datum		positive;		/* text, of a label that is no boolean; or 0 for NULL */
+	bool	   *output;			/* is a feature read as text, by the output function of its type? */
+	Datum		positive;		/* text, for a label that is not a boolean; or 0 for NULL */
 
 	/*
-	 * SQL expression of the column that tells persons apart, or NULL: rows are
+	 * SQL expression of the column that identifies persons, or NULL: rows are
 	 * the units
 	 */
 	char	   *unit;
 	Oid			unit_type;
 	Oid			unit_collation;
-	bool		once;			/* may its rows be read only once? Always so with a unit */
+	bool		once;			/* may its rows be read only once? Always with a unit */
 
 	/*
-	 * For a source that is read once and need not show all rows of the table
+	 * For a source that is read once and may not show all rows of the table
 	 * behind it, a query over that table: with a unit, the unit of each of its
-	 * rows; else just as many rows. Rows that are not shown count as empty ones.
-	 * Or NULL.
+	 * rows; else just one row for each. Rows that the source does not show
+	 * count as empty rows. Or NULL.
 	 */
 	char	   *population;
 	Oid			population_relation;	/* that table */
-	Oid			run_as;			/* whose rights the queries run with; InvalidOid: the caller's */
+	Oid			run_as;			/* with whose rights queries run; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
 	/*
-	 * with a registration, the relations that queries may read: those that it
-	 * was compared with
+	 * with a registration, the relations that queries may read: those that were
+	 * compared with it
 	 */
 	List	   *reached;
 
@@ -100,9 +99,7 @@ typedef struct DpermSource
 	DpermBlock *blocks;			/* the features */
 	int			block_count;
 	bool	   *varlena;		/* is the column of variable length? */
-	/*
-	 * are columns read without the catalog: no enums, nothing by its text form?
-	 */
+	/* are columns read without the catalog: no enums, no output functions? */
 	bool		plain;
 	bool		lone_array;		/* is the only feature an array? */
 	DpermPassSpec spec;
@@ -110,8 +107,8 @@ typedef struct DpermSource
 
 /*
  * Do passes over a source with a unit run where its rows are, if these are
- * many? Each server has all rows of a person, and so knows what they weigh. It
- * may be read once all the same, and is if rows are few.
+ * many? Each server has all rows of a person, so it knows their weights. If
+ * there are few rows, it is read once nevertheless.
  */
 static inline bool
 dperm_source_weighs(const DpermSource *source)
@@ -119,7 +116,7 @@ dperm_source_weighs(const DpermSource *source)
 	return source->spec.weighted;
 }
 
-/* Are the rows of a source read once, whatever their number? */
+/* Are the rows of a source read once, however many there are? */
 static inline bool
 dperm_source_only_once(const DpermSource *source)
 {
@@ -127,10 +124,10 @@ dperm_source_only_once(const DpermSource *source)
 }
 
 /*
- * Do the queries over a source show columns, and nothing that is computed of
- * them? Of a protected one they do: other servers would look names up anew, and
- * an error in an expression would tell of a row. Whoever receives the rows reads
- * the labels.
+ * Do the queries over a source return only columns, without computing anything?
+ * For a protected source they do: other servers would look up names again, and
+ * an error in an expression would reveal something about a row. The receiver of
+ * the rows reads the labels.
  */
 static inline bool
 dperm_source_shows_columns(const DpermSource *source)
@@ -139,7 +136,7 @@ dperm_source_shows_columns(const DpermSource *source)
 }
 
 /*
- * Columns that are arguments of an aggregate of their own; more are one record.
+ * Up to this many columns are arguments of an aggregate; more are one record.
  */
 #define DPERM_COLUMN_ARGS 90
 
@@ -151,14 +148,13 @@ dperm_source_shows_columns(const DpermSource *source)
 extern void dperm_source_open(DpermSource *source, const DpermSourceNames *names,
 							  const DpermOptions *options);
 
-
-
-/* The same, locked in the same way; raises if it can have no rows. */
+/*
+ * The relation with a name as in FROM, locked in the same way; raises an error
+ * if it cannot have rows.
+ */
 extern Oid	dperm_source_find(const char *name);
 
-
-/* The schema of our own functions, quoted, and a type of ours. */
+/* The schema of our own functions, quoted. */
 extern const char *dperm_source_schema(const DpermSource *source);
-extern Oid	dperm_source_type(const DpermSource *source, const char *name);
 
 #endif							/* DPERM_SOURCE_H */

@@ -1,5 +1,5 @@
 /*
- * source_notes.c: what a caller should know of a source before its rows are
+ * source_notes.c: what a caller should know about a source before its rows are
  * read and charged.
  */
 #include "postgres.h"
@@ -9,7 +9,6 @@
 #include "utils/varlena.h"
 
 #include "base/message.h"
-#include "protect/locks.h"
 #include "query/source_notes.h"
 #include "relation/row_sources.h"
 
@@ -17,21 +16,21 @@
 #define COLUMNS_SHOWN 1000
 #define VALUE_SHOWN 100
 
-/* Tell of columns that are no features because they have no domain. */
+/* Tell which columns are not features because they have no domain. */
 static void
 tell_left_out(const DpermSource *source)
 {
 	ereport(NOTICE,
-			(errmsg("columns without a domain are no features: %s",
+			(errmsg("columns without a domain are not features: %s",
 					dperm_message_clip(source->left_out, COLUMNS_SHOWN)),
 			 source->registration ?
 			 errhint("The owner of relation \"%s\" can register domains with dp_protect.",
 					 get_rel_name(source->relation)) :
-			 errhint("Specify domains, or declare them with CHECK constraints. dp_domains shows "
+			 errhint("Specify domains or declare them with CHECK constraints; dp_domains shows "
 					 "what to fill in.")));
 }
 
-/* Tell of a label whose domain is not known. */
+/* Tell that the domain of the label is unknown. */
 static void
 tell_label(const DpermSource *source, const char *positive)
 {
@@ -52,12 +51,12 @@ dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options)
 	if (source->left_out)
 		tell_left_out(source);
 
-	/* what is not charged can be tried */
+	/* a call that is not charged can simply be repeated */
 	if (source->registration && !source->label_known)
 		tell_label(source, options->positive);
 }
 
-/* The relation of a name with a schema, InvalidOid if there is none. */
+/* The relation with a schema-qualified name; InvalidOid if there is none. */
 static Oid
 relation_of_model(const DpermText *name)
 {
@@ -71,7 +70,7 @@ relation_of_model(const DpermText *name)
 	return OidIsValid(schema) ? get_relname_relid(lsecond(parts), schema) : InvalidOid;
 }
 
-/* Whether one of two relations reads the other, or they are the same. */
+/* Is one of two relations read by the other, or are they the same? */
 static bool
 share_rows(Oid one, Oid other)
 {
@@ -79,19 +78,13 @@ share_rows(Oid one, Oid other)
 		list_member_oid(dperm_row_sources_relations(other), one);
 }
 
-/*
- * Tell that a model is evaluated on rows that it was trained on. Anybody can
- * write the name that is in a model, so the relation does not stay locked.
- */
+/* Tell that a model is evaluated on rows that it was trained on. */
 void
 dperm_source_notes_training(const DpermSource *source, const DpermText *trained_on)
 {
-	ResourceOwner look = dperm_locks_look();
 	Oid			trained = trained_on->len > 0 ? relation_of_model(trained_on) : InvalidOid;
-	bool		shared = OidIsValid(trained) && share_rows(source->relation, trained);
 
-	dperm_locks_look_away(look);
-	if (!shared)
+	if (!OidIsValid(trained) || !share_rows(source->relation, trained))
 		return;
 	ereport(NOTICE,
 			(errmsg("the model was trained on rows of relation \"%s\"",

@@ -1,5 +1,5 @@
 /*
- * source_notes.h: what a caller should know of a source before its rows are
+ * source_notes.h: what a caller should know about a source before its rows are
  * read and charged.
  */
 #ifndef DPERM_SOURCE_NOTES_H
@@ -9,15 +9,15 @@
 #include "query/source.h"
 
 /*
- * Tell, by notices, which columns features => NULL leaves out, and that the
- * label of a protected relation cannot be checked. All of it is public. Once
- * for each call: sources of several candidates have the same columns.
+ * Tell in notices which columns features => NULL leaves out, and that the label
+ * of a protected relation cannot be checked. All of this is public. Called once
+ * for each call: the sources of several candidates have the same columns.
  */
 extern void dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options);
 
 /*
- * Tell that a model which is to be evaluated was trained on rows of the source:
- * on the source itself, on a relation that it reads, or on one that reads it.
+ * Tell that a model to be evaluated was trained on rows of the source: on the
+ * source itself, on a relation that it reads, or on one that reads it.
  * trained_on is what the model says, which anybody can have written.
  */
 extern void dperm_source_notes_training(const DpermSource *source, const DpermText *trained_on);

@@ -3,17 +3,9 @@
  */
 #include "postgres.h"
 
-#include "access/table.h"
-#include "access/transam.h"
 #include "access/xact.h"
 #include "catalog/pg_type.h"
 #include "executor/executor.h"
-#include "nodes/makefuncs.h"
-#include "nodes/nodeFuncs.h"
-#include "optimizer/optimizer.h"
-#include "parser/parsetree.h"
-#include "rewrite/rewriteHandler.h"
-#include "rewrite/rewriteManip.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
 #include "utils/date.h"
@@ -21,271 +13,31 @@
 #include "utils/memutils.h"
 #include "utils/numeric.h"
 #include "utils/plancache.h"
-#include "utils/rel.h"
 #include "utils/resowner.h"
 
 #include "protect/worker.h"
 #include "protect/worker_rules.h"
 #include "query/view_rows.h"
-#include "relation/row_sources.h"
-
-/* The only relation in FROM, or 0 for a query that does more than show its rows. */
-static int
-only_relation(const Query *query)
-{
-	if (query->hasAggs || query->hasSubLinks || list_length(query->jointree->fromlist) != 1 ||
-		!IsA(linitial(query->jointree->fromlist), RangeTblRef))
-		return 0;
-	return linitial_node(RangeTblRef, query->jointree->fromlist)->rtindex;
-}
-
-/* Can a query, down to its table, be split? */
-static bool
-is_fit(Query *query)
-{
-	int			relation = only_relation(query);
-	RangeTblEntry *entry = relation > 0 ? rt_fetch(relation, query->rtable) : NULL;
-
-	return entry && (entry->rtekind == RTE_RELATION ||
-					 (entry->rtekind == RTE_SUBQUERY && is_fit(entry->subquery)));
-}
-
-/* Raise unless the relations of a query may be read. */
-static void
-check_access(Query *query)
-{
-#if PG_VERSION_NUM >= 160000
-	(void) ExecCheckPermissions(query->rtable, query->rteperminfos, true);
-#else
-	(void) ExecCheckRTPerms(query->rtable, true);
-#endif
-}
-
-/* Take the policies and the WHERE clause of a query out of it. */
-static List *
-take_conditions(Query *query, RangeTblEntry *entry)
-{
-	List	   *conditions = entry->securityQuals;
-
-	if (query->jointree->quals)
-		conditions = lappend(conditions, query->jointree->quals);
-	entry->securityQuals = NIL;
-	query->jointree->quals = NULL;
-	return conditions;
-}
-
-/* Put expressions in place of the columns of a relation, those that are listed. */
-static List *
-expand_columns(List *expressions, int relation, RangeTblEntry *entry, List *targets)
-{
-	return (List *) ReplaceVarsFromTargetList((Node *) expressions, relation, 0, entry, targets,
-#if PG_VERSION_NUM >= 180000
-											  0,
-#endif
-											  REPLACEVARS_CHANGE_VARNO, relation, NULL);
-}
-
-/*
- * Hide how a whole row is made. The planner would take a test whether it is NULL,
- * or has no NULL, as one of each column, and a row has NULLs in place of dropped
- * ones, which the executor knows.
- */
-static Node *
-hide_rows(Node *node, void *type)
-{
-	ConvertRowtypeExpr *hidden;
-
-	if (node == NULL)
-		return NULL;
-	if (!IsA(node, RowExpr) || ((RowExpr *) node)->row_typeid != *(Oid *) type)
-		return expression_tree_mutator(node, hide_rows, type);
-	hidden = makeNode(ConvertRowtypeExpr);
-	hidden->arg = (Expr *) expression_tree_mutator(node, hide_rows, type);
-	hidden->resulttype = *(Oid *) type;
-	hidden->convertformat = COERCE_IMPLICIT_CAST;
-	hidden->location = -1;
-	return (Node *) hidden;
-}
-
-/*
- * Expressions over stored columns of a table: a whole row is made of its columns,
- * and so are generated columns that are computed when they are read.
- */
-static List *
-expand_table(List *expressions, int relation, RangeTblEntry *entry)
-{
-	Relation	table = table_open(entry->relid, NoLock);
-	TupleDesc	desc = RelationGetDescr(table);
-	List	   *columns = NIL;
-
-	for (int i = 0; i < desc->natts; i++)
-	{
-		Form_pg_attribute column = TupleDescAttr(desc, i);
-
-		if (!column->attisdropped)
-			columns = lappend(columns,
-							  makeTargetEntry((Expr *) makeVar(relation, i + 1, column->atttypid,
-															   column->atttypmod,
-															   column->attcollation, 0),
-											  i + 1, NULL, false));
-	}
-	expressions = expand_columns(expressions, relation, entry, columns);
-	expressions = (List *) hide_rows((Node *) expressions, &desc->tdtypeid);
-#ifdef ATTRIBUTE_GENERATED_VIRTUAL
-	expressions =
-		(List *) expand_generated_columns_in_expr((Node *) expressions, table, relation);
-#endif
-	table_close(table, NoLock);
-	return expressions;
-}
-
-/* Put the columns of the query, by their places, in place of those of the table. */
-static Node *
-place_columns(Node *node, void *columns)
-{
-	if (node == NULL)
-		return NULL;
-	if (IsA(node, Var))
-	{
-		const Var  *column = (Var *) node;
-		int			place = 1;
-		ListCell   *cell;
-
-		foreach(cell, (List *) columns)
-		{
-			if (equal(lfirst(cell), node))
-				break;
-			place++;
-		}
-		return (Node *) makeVar(1, place, column->vartype, column->vartypmod, column->varcollid, 0);
-	}
-	return expression_tree_mutator(node, place_columns, columns);
-}
-
-/* Columns, each once, as a query shows them. */
-static List *
-show_columns(const List *columns)
-{
-	List	   *targets = NIL;
-	ListCell   *cell;
-
-	foreach(cell, columns)
-	{
-		int			place = list_length(targets) + 1;
-
-		targets = lappend(targets, makeTargetEntry(lfirst(cell), place, psprintf("c%d", place),
-												   false));
-	}
-	return targets;
-}
-
-/* Does a list show anything but columns? */
-static bool
-shows_more(const List *targets)
-{
-	ListCell   *cell;
-
-	foreach(cell, targets)
-		if (!IsA(lfirst_node(TargetEntry, cell)->expr, Var))
-			return true;
-	return false;
-}
-
-/* Is a function another than PostgreSQL's own? */
-static bool
-is_others(Oid function, void *context)
-{
-	return function >= FirstNormalObjectId;
-}
-
-/*
- * Does an expression run code other than PostgreSQL's own? It may leave something
- * behind: a setting, a cursor. A type may have a constraint that does.
- */
-static bool
-runs_others(Node *node, void *context)
-{
-	if (node == NULL)
-		return false;
-	return dperm_row_sources_type(node) >= FirstNormalObjectId ||
-		check_functions_in_node(node, is_others, context) ||
-		expression_tree_walker(node, runs_others, context);
-}
-
-/*
- * Simplify expressions over the columns. Functions are inlined, and called if
- * their arguments are constants, by the rules for rows.
- */
-static List *
-simplify(List *expressions, List *columns)
-{
-	List	   *result;
-
-	dperm_worker_rules_evaluates(true);
-	result = (List *) expression_planner((Expr *) place_columns((Node *) expressions, columns));
-	dperm_worker_rules_evaluates(false);
-	return result;
-}
-
-bool
-dperm_view_rows_split(Query *tree, DpermViewRows *rows)
-{
-	Query	   *query = copyObject(tree);
-	List	   *targets = query->targetList;
-	List	   *conditions = NIL,
-			   *columns = NIL;
-	RangeTblEntry *entry;
-	ListCell   *cell;
-	int			relation;
-
-	if (!is_fit(query))
-		return false;
-	for (;;)
-	{
-		check_access(query);
-		relation = only_relation(query);
-		entry = rt_fetch(relation, query->rtable);
-		conditions = list_concat(take_conditions(query, entry), conditions);
-		if (entry->rtekind == RTE_RELATION)
-			break;
-		query = entry->subquery;
-		targets = expand_columns(targets, relation, entry, query->targetList);
-		conditions = expand_columns(conditions, relation, entry, query->targetList);
-	}
-	targets = expand_table(targets, relation, entry);
-	conditions = expand_table(conditions, relation, entry);
-	if (conditions == NIL && !shows_more(targets))
-		return false;
-	foreach(cell, pull_var_clause((Node *) list_make2(targets, conditions), 0))
-		columns = list_append_unique(columns, lfirst(cell));
-	query->targetList = show_columns(columns);
-	rows->columns = query;
-	rows->targets = simplify(targets, columns);
-	rows->conditions = simplify(conditions, columns);
-	rows->leaves_traces =
-		runs_others((Node *) rows->targets, NULL) || runs_others((Node *) rows->conditions, NULL);
-	return true;
-}
 
 /* A receiver of columns. */
 typedef struct Evaluation
 {
 	DestReceiver pub;			/* must be first */
-	const DpermViewRows *rows;
+	const DpermSplitQuery *rows;
 	DestReceiver *next;
 	TupleTableSlot *shown;		/* a row, for the next receiver */
 	ResourceOwner guard;		/* of the subtransaction; NULL while there is none */
 
 	MemoryContext errors;		/* the last error */
 
-	/* made anew after an error */
+	/* rebuilt after an error */
 	MemoryContext context;
 	ExprContext *values;
 	ExprState  *condition;
 	List	   *targets;		/* ExprState */
 } Evaluation;
 
-/* Make expressions ready. */
+/* Initialise the expressions. */
 static void
 compile(Evaluation *evaluation)
 {
@@ -301,7 +53,7 @@ compile(Evaluation *evaluation)
 	MemoryContextSwitchTo(before);
 }
 
-/* Begin a subtransaction, which the caller's resources are not part of. */
+/* Begin a subtransaction that does not own the resources of the caller. */
 static void
 begin_guard(Evaluation *evaluation)
 {
@@ -314,7 +66,7 @@ begin_guard(Evaluation *evaluation)
 	CurrentResourceOwner = owner;
 }
 
-/* Evaluate the expressions of a row; false if it is not to be shown. */
+/* Evaluate the expressions of a row; false if the conditions exclude it. */
 static bool
 evaluate(Evaluation *evaluation, TupleTableSlot *columns)
 {
@@ -344,8 +96,8 @@ evaluate(Evaluation *evaluation, TupleTableSlot *columns)
 }
 
 /*
- * End the subtransaction, if there is one. Nothing that functions have set, opened
- * or written outlives it.
+ * End the subtransaction, if there is one. This undoes whatever functions have
+ * set, opened or written.
  */
 static void
 end_guard(Evaluation *evaluation)
@@ -360,7 +112,7 @@ end_guard(Evaluation *evaluation)
 	evaluation->guard = NULL;
 }
 
-/* After an error: forget all that it may have left behind. */
+/* Clean up after an error, and return it. */
 static ErrorData *
 clean_up(Evaluation *evaluation)
 {
@@ -378,8 +130,8 @@ clean_up(Evaluation *evaluation)
 }
 
 /*
- * Evaluate a row within the subtransaction. False if it is not to be shown; if
- * that is for an error, this is in *failed.
+ * Evaluate a row within the subtransaction. Returns false if it is not to be
+ * shown; *failed is set to the error, if that is the reason.
  */
 static bool
 evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **failed)
@@ -412,8 +164,8 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 }
 
 /*
- * The columns of a row have arrived. One that fails for a type is tried again with
- * new plans: those of rows before it may be to blame.
+ * The columns of a row have arrived. If it fails because of a type, it is tried
+ * again with new plans: those made for earlier rows may be the cause.
  */
 static bool
 receive_columns(TupleTableSlot *slot, DestReceiver *self)
@@ -422,12 +174,12 @@ receive_columns(TupleTableSlot *slot, DestReceiver *self)
 	ErrorData  *error;
 	bool		shown = evaluate_guarded(evaluation, slot, &error);
 
-	dperm_worker_rules_interrupt(error);
+	dperm_worker_rules_interrupt();
 	if (error && error->sqlerrcode == ERRCODE_DATATYPE_MISMATCH)
 	{
 		ResetPlanCache();
 		shown = evaluate_guarded(evaluation, slot, &error);
-		dperm_worker_rules_interrupt(error);
+		dperm_worker_rules_interrupt();
 	}
 	if (error)
 		dperm_worker_rules_keep(error);
@@ -463,7 +215,7 @@ forget_evaluation(DestReceiver *self)
 
 /* Prepare to evaluate. */
 static Evaluation *
-make_evaluation(const DpermViewRows *rows)
+make_evaluation(const DpermSplitQuery *rows)
 {
 	Evaluation *evaluation = palloc0(sizeof(*evaluation));
 
@@ -476,7 +228,7 @@ make_evaluation(const DpermViewRows *rows)
 }
 
 DestReceiver *
-dperm_view_rows_receiver(const DpermViewRows *rows, DestReceiver *next)
+dperm_view_rows_receiver(const DpermSplitQuery *rows, DestReceiver *next)
 {
 	Evaluation *evaluation = make_evaluation(rows);
 
@@ -489,7 +241,7 @@ dperm_view_rows_receiver(const DpermViewRows *rows, DestReceiver *next)
 	return &evaluation->pub;
 }
 
-/* A value that may well be in a row, of the types that most columns have; or NULL. */
+/* A common value of the types that most columns have; NULL for others. */
 static Datum
 usual_value(Oid type, bool *isnull)
 {
@@ -527,7 +279,7 @@ usual_value(Oid type, bool *isnull)
 	}
 }
 
-/* Evaluate a row that nobody has written. */
+/* Evaluate a synthetic row. */
 static void
 try_row(Evaluation *evaluation, TupleTableSlot *columns)
 {
@@ -543,7 +295,7 @@ try_row(Evaluation *evaluation, TupleTableSlot *columns)
 }
 
 void
-dperm_view_rows_try(const DpermViewRows *rows)
+dperm_view_rows_try(const DpermSplitQuery *rows)
 {
 	Evaluation *evaluation = make_evaluation(rows);
 	TupleDesc	desc = ExecTypeFromTL(rows->columns->targetList);

@@ -94,7 +94,7 @@ dperm_relation_owner(Oid relation)
 	return owner;
 }
 
-/* The rows of a plain table, by the catalog. */
+/* The rows of a plain table, by the catalog; 0 if it does not know. */
 int64
 dperm_relation_estimated_rows(Oid relation)
 {
@@ -102,7 +102,7 @@ dperm_relation_estimated_rows(Oid relation)
 	int64		rows = 0;
 
 	if (!HeapTupleIsValid(tuple))
-		return 0;
+		return rows;
 	if (((Form_pg_class) GETSTRUCT(tuple))->relkind == RELKIND_RELATION &&
 		!((Form_pg_class) GETSTRUCT(tuple))->relhassubclass)
 		rows = (int64) Max(((Form_pg_class) GETSTRUCT(tuple))->reltuples, 0);

@@ -23,7 +23,7 @@ extern Oid	dperm_relation_owner(Oid relation);
 
 /*
  * How many rows the catalog estimates that a plain table has, which everybody
- * can read there; 0 if it does not, or for any other relation.
+ * can read there; 0 if it does not know, or for any other relation.
  */
 extern int64 dperm_relation_estimated_rows(Oid relation);
 

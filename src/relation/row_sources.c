@@ -310,7 +310,7 @@ visit_relation(Reach *reach, Oid relation)
 		case RELKIND_RELATION:
 		case RELKIND_PARTITIONED_TABLE:
 		case RELKIND_FOREIGN_TABLE:
-			children = find_all_inheritors(relation, AccessShareLock, NULL);
+			children = find_all_inheritors(relation, NoLock, NULL);
 			reach->tables = list_concat_unique_oid(reach->tables, children);
 			reach->relations = list_concat_unique_oid(reach->relations, children);
 			foreach(cell, children)

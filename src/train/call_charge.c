@@ -14,8 +14,10 @@
 #include "base/message.h"
 #include "core/base/blas.h"
 #include "core/loss/loss.h"
+#include "protect/kept_units.h"
 #include "protect/protection.h"
 #include "protect/worker.h"
+#include "protect/worker_settings.h"
 #include "query/source_notes.h"
 #include "relation/relation.h"
 #include "train/call_charge.h"
@@ -32,13 +34,16 @@ may_be_objective(const DpermOptions *options)
 
 /*
  * The charge must not depend on the number of rows, which is not known yet: so
- * the slack is a fixed share of epsilon.
+ * the slack is a fixed share of epsilon, and a delta is used in any case. If
+ * pure noise were possible, too, all calls would be charged for it.
  */
 void
 dperm_call_charge_settle(DpermOptions *options, const DpermSource *source)
 {
-	if (source->registration && options->delta > 0 && options->slack == 0 &&
-		may_be_objective(options))
+	if (source->registration == NULL || options->delta == 0)
+		return;
+	options->gaussian_only = true;
+	if (options->slack == 0 && may_be_objective(options))
 		options->slack = DPERM_CHARGE_SLACK;
 }
 
@@ -53,15 +58,12 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 		.delta = kind == DPERM_CALL_EVALUATION ? 0 : options->delta
 	};
 
-	if (spend.delta == 0)
-		return spend;
-
 	/*
-	 * separate portions, and a choice: each row is in one portion, but the laws
-	 * of the models differ
+	 * tuning is separate portions, and a choice: each row is in one portion,
+	 * but the laws of the models differ
 	 */
-	spend.bound = kind == DPERM_CALL_TUNING;
-	spend.pure = options->automatic && !options->gaussian_only;
+	spend.bound = kind != DPERM_CALL_TRAINING;
+	spend.dim = dperm_encoder_dim(&source->spec.encoder);
 	spend.output =
 		options->automatic ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
 	spend.objective = may_be_objective(options);
@@ -143,7 +145,7 @@ check_again(const DpermSource *source)
 				 errmsg("the registration of protected relation \"%s\" changed after the call was "
 						"charged", get_rel_name(source->relation))));
 	dperm_protection_check_shared(registration);
-	dperm_protection_check_units(registration);
+	dperm_kept_units_check(registration, true);
 }
 
 /* Charge a call. */
@@ -173,5 +175,5 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	dperm_message_public();
 	check_again(source);
 	dperm_message_private();
-	dperm_worker_reads();
+	dperm_worker_settings_reading();
 }

@@ -8,6 +8,7 @@
 
 #include "core/base/vector.h"
 #include "core/privacy/person.h"
+#include "core/solve/codes.h"
 #include "train/count_errors.h"
 
 /* The margin of a row, whose label is in its sign. */
@@ -16,14 +17,11 @@ margin_of(const DpermLayout *layout, const double *weights, const double *row)
 {
 	double		margin = dperm_inner((size_t) layout->dense, weights, row);
 
-	if (layout->codes > 0)
+	if (dperm_layout_codes(layout) > 0)
 	{
-		const uint16_t *codes = dperm_row_codes(layout, row);
-		double		unit = dperm_row_unit(layout, codes);
+		DpermCodes	codes = dperm_codes_of(layout, row, (size_t) layout->words);
 
-		for (int k = 1; k <= layout->codes; k++)
-			if (codes[k] < layout->dim)
-				margin += unit * weights[codes[k]];
+		dperm_codes_margins(&codes, 1, weights, &margin);
 	}
 	return margin;
 }
@@ -56,7 +54,7 @@ dperm_count_errors(const DpermRows *rows, const DpermModel *model)
 {
 	const DpermCache *cache = &rows->cache;
 	const DpermLayout *layout = &cache->feed.layout;
-	double	   *weights = palloc(sizeof(double) * layout->dim);
+	double	   *weights = palloc0(sizeof(double) * (layout->dim + DPERM_CODES_BEYOND));
 	int64		wrong = 0;
 
 	for (int i = 0; i < layout->dim; i++)

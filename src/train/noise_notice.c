@@ -39,7 +39,7 @@ tell_share(int level, const DpermOptions *candidates, const DpermSource *sources
 	double		least = INFINITY;
 	char	   *message;
 
-	for (int i = 0; i < count; i++)
+	for (int i = 0; rows >= portions && i < count; i++)
 		least = Min(least, share_of(&candidates[i], &sources[i], rows / portions));
 	if (!(least > TOO_NOISY))
 		return false;
@@ -58,6 +58,19 @@ tell_share(int level, const DpermOptions *candidates, const DpermSource *sources
 	return true;
 }
 
+/* Raise for a number of rows that leaves candidates without any. */
+static void
+check_portions(int64 rows, int portions)
+{
+	if (rows < portions)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("rows are divided among %d portions, and there are only " INT64_FORMAT,
+						portions, rows),
+				 errdetail("Nothing has been charged."),
+				 errhint("Try fewer candidates.")));
+}
+
 void
 dperm_noise_notice_before(DpermOptions *candidates, const DpermSource *sources, int count,
 						  int portions)
@@ -66,9 +79,11 @@ dperm_noise_notice_before(DpermOptions *candidates, const DpermSource *sources, 
 	int64		rows = candidates[0].rows;
 	bool		told;
 
-	if (!given && sources[0].registration && sources[0].unit == NULL)
+	if (given)
+		check_portions(rows, portions);
+	else if (sources[0].registration && sources[0].unit == NULL)
 		rows = dperm_relation_estimated_rows(sources[0].relation);
-	if (rows < portions)
+	if (rows == 0)
 		return;
 	told = tell_share(given && dperm_refuse_noise_share ? ERROR : NOTICE, candidates, sources,
 					  count, portions, rows, given ? "" : ", as the catalog estimates");
@@ -80,7 +95,7 @@ void
 dperm_noise_notice_after(const DpermOptions *candidates, const DpermSource *sources, int count,
 						 int portions, int64 rows)
 {
-	if (candidates[0].noise_told || rows < portions)
+	if (candidates[0].noise_told)
 		return;
 	(void) tell_share(NOTICE, candidates, sources, count, portions, rows, "");
 }

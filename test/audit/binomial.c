@@ -1,5 +1,6 @@
 /*
- * binomial.c: the bounds that the black-box audit rests on, against known and exact values.
+ * binomial.c: the bounds that the black-box audit relies on, against known and
+ * exact values.
  */
 #include "unit/test.h"
 
@@ -73,7 +74,10 @@ TEST(agrees_with_the_normal_law)
 		}
 }
 
-/* The bound on epsilon is exceeded no more often than it says, by all outcomes of two small samples. */
+/*
+ * The bound on epsilon is exceeded no more often than stated, over all outcomes
+ * of two small samples.
+ */
 TEST(epsilon_is_covered)
 {
 	enum
@@ -103,7 +107,10 @@ TEST(epsilon_is_covered)
 		}
 	CHECK(most > 0.01L);
 
-	/* the level is divided among the two bounds: always against never has a closed form */
+	/*
+	 * the level is divided among the two bounds: always against never has a
+	 * closed form
+	 */
 	CHECK_NEAR(binomial_epsilon(RUNS, 0, RUNS, level),
 			   log(pow(level / 2, 1.0 / RUNS) / (1 - pow(level / 2, 1.0 / RUNS))), 1e-9);
 }

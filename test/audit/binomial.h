@@ -1,5 +1,6 @@
 /*
- * binomial.h: Clopper and Pearson's bounds on a probability, from how often something happened.
+ * binomial.h: Clopper and Pearson's bounds on a probability, from how often
+ * something happened.
  */
 #ifndef DPERM_TEST_BINOMIAL_H
 #define DPERM_TEST_BINOMIAL_H
@@ -23,8 +24,8 @@ binomial_tail(int n, int k, double p)
 }
 
 /*
- * The largest probability under which k of n or more would happen with less than level: the true one
- * is smaller than this with probability level at most.
+ * The largest probability under which k of n or more would happen with less
+ * than level: the true one is smaller than this with probability level at most.
  */
 static inline double
 binomial_lower(int k, int n, double level)
@@ -56,8 +57,9 @@ binomial_upper(int k, int n, double level)
 }
 
 /*
- * What an event proves about epsilon that happened in ours of n runs on one table and in theirs of n
- * on a neighbour: more than it is with probability level at most.
+ * What an event proves about epsilon that happened in ours of n runs on one
+ * table and in theirs of n on a neighbour: more than it is with probability
+ * level at most.
  */
 static inline double
 binomial_epsilon(int ours, int theirs, int n, double level)
@@ -65,7 +67,10 @@ binomial_epsilon(int ours, int theirs, int n, double level)
 	return log(binomial_lower(ours, n, level / 2) / binomial_upper(theirs, n, level / 2));
 }
 
-/* The same about delta at an epsilon: P - e^epsilon P' is less than this with probability level at most. */
+/*
+ * The same about delta at an epsilon: P - e^epsilon P' is less than this with
+ * probability level at most.
+ */
 static inline double
 binomial_delta(int ours, int theirs, int n, double epsilon, double level)
 {

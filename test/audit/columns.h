@@ -1,6 +1,7 @@
 /*
- * columns.h: tables of columns for the inversion, and the law of the noise that belongs to them, from the tables of the
- * guarantee document and by trying all groups.
+ * columns.h: tables of columns for the inversion, and the law of the noise that
+ * belongs to them, from the tables of the guarantee document and by trying all
+ * groups.
  */
 #ifndef DPERM_TEST_COLUMNS_H
 #define DPERM_TEST_COLUMNS_H
@@ -36,6 +37,7 @@ typedef struct Plan
 } Plan;
 
 #define NUMBER {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = 1}
+#define CURVE(n) {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = n}
 #define CATEGORY(n) {.kind = DPERM_BLOCK_CATEGORY, .count = n}
 #define VECTOR(n) {.kind = DPERM_BLOCK_VECTOR, .count = n, .norm = 3}
 #define BOX(n) {.kind = DPERM_BLOCK_BOX, .low = -2, .high = 6, .count = n}
@@ -48,6 +50,7 @@ static Columns columns[] = {
 	{.name = "vector with bounds, category", .encoder = {BLOCKS(2, BOX(4), CATEGORY(12))}},
 	{.name = "kernel", .encoder = {BLOCKS(1, VECTOR(3)), .intercept = true,
 	.kernel = {.kind = DPERM_KERNEL_GAUSSIAN, .gamma = 0.7, .features = 6, .seed = 1}}},
+	{.name = "curve, number", .encoder = {BLOCKS(2, CURVE(5), NUMBER), .intercept = true}},
 	{.name = "large category, number", .encoder = {BLOCKS(2, CATEGORY(20), NUMBER)}}
 };
 
@@ -95,7 +98,10 @@ make_plan(DpermNoiseLaw law, const Columns *c, Plan *plan)
 	return dperm_noise_plan(law, shapes, dperm_shape_list(&c->encoder, false, shapes), &arena);
 }
 
-/* The shapes that the guarantee promises: by kind of column, radius 1/sqrt(blocks and intercept); returns how many. */
+/*
+ * The shapes that the guarantee promises: by kind of column, radius
+ * 1/sqrt(blocks and intercept); returns how many.
+ */
 static inline int
 make_shapes(const Columns *c, DpermShape *shapes)
 {
@@ -111,7 +117,7 @@ make_shapes(const Columns *c, DpermShape *shapes)
 		if (kernel)
 			shapes[i] = (DpermShape) {.kind = DPERM_SHAPE_DISCS, .count = enc->kernel.features,
 				.radius = radius / sqrt(enc->kernel.features / 2)};
-		else if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY)
+		else if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY || dperm_block_is_curve(&enc->blocks[i]))
 			shapes[i].kind = DPERM_SHAPE_CROSS;
 		else if (enc->blocks[i].kind == DPERM_BLOCK_VECTOR)
 			shapes[i].kind = DPERM_SHAPE_BALL;

@@ -1,5 +1,6 @@
 /*
- * deltas.h: the delta of a pair of neighbouring tables: the integral of max(0, p - e^epsilon p') over outputs (divergence.c).
+ * deltas.h: the delta of a pair of neighbouring tables: the integral of max(0,
+ * p - e^epsilon p') over outputs (divergence.c).
  */
 #ifndef DPERM_TEST_DELTAS_H
 #define DPERM_TEST_DELTAS_H
@@ -14,7 +15,7 @@
 #define REACH 7.5				/* how many deviations of noise are looked at */
 #define DIVERGENCE_DIM_MAX 3
 
-/* What quadrature may be off by, relatively, with several weights. */
+/* The relative error that quadrature may have, with several weights. */
 #define QUADRATURE 1e-2
 
 /* How far integrals of densities are from 1. */
@@ -36,7 +37,10 @@ deviation_of(const Target *t, int coordinate)
 	return t->scale;
 }
 
-/* Log of the density of an output, but for a constant that is the same for all tables. */
+/*
+ * Log of the density of an output, up to a constant that is the same for all
+ * tables.
+ */
 static inline double
 log_density(const Target *t, const Row *a, const double *deviations, const double *f)
 {
@@ -48,7 +52,9 @@ log_density(const Target *t, const Row *a, const double *deviations, const doubl
 	return sum;
 }
 
-/* Where an output can be: noise within its reach, and slopes between -1 and 0. */
+/*
+ * Where an output can be: noise within its reach, and slopes between -1 and 0.
+ */
 static inline void
 range_of(const Target *t, const Row *a, const double *deviations, int j, double *low, double *high)
 {
@@ -70,7 +76,10 @@ excess_at(const Target *t, const Row *ours, const Row *theirs, double f)
 	return log_density(t, ours, &t->scale, &f) - log_density(t, theirs, &t->scale, &f) - t->allowed;
 }
 
-/* The probability of outputs between two, of one weight: noise falls as they grow. */
+/*
+ * The probability of outputs between two, of one weight: noise falls as they
+ * grow.
+ */
 static inline double
 interval(const Target *t, const Row *a, double from, double to)
 {
@@ -136,7 +145,10 @@ line_delta(const Target *t, const Row *ours, const Row *theirs)
 	return sum;
 }
 
-/* Bends of the loss along a line in the last coordinate, in order; returns how many pieces there are between them. */
+/*
+ * Bends of the loss along a line in the last coordinate, in order; returns how
+ * many pieces there are between them.
+ */
 static inline int
 pieces_of(const Target *t, const Row *ours, const Row *theirs, const double *f, double low, double high, double *cuts)
 {
@@ -200,7 +212,10 @@ integrate_line(const Target *t, const Row *ours, const Row *theirs, const double
 	return sum;
 }
 
-/* Delta of two or three weights, and how far the density is from adding up to 1. Steps are in deviations of the noise. */
+/*
+ * Delta of two or three weights, and how far the density is from adding up to
+ * 1. Steps are in deviations of the noise.
+ */
 static inline double
 plane_delta(const Target *t, const Row *ours, const Row *theirs, double step, double line_step, double *off)
 {

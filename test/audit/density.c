@@ -1,20 +1,26 @@
 /*
- * density.c: the privacy loss itself, maximised over the values of small neighbouring tables.
+ * density.c: the privacy loss itself, maximised over the values of small
+ * neighbouring tables.
  *
- * Values go through the library's encoder, its calibration gives Lambda and the scale of the noise, and
- * its solver the minimisers. For the ideal output f of objective perturbation the log of the density
- * ratio under two neighbours D, D' is then known in closed form,
+ * Values go through the library's encoder, its calibration gives Lambda and the
+ * scale of the noise, and its solver the minimisers. For the ideal output f of
+ * objective perturbation the log of the density ratio under two neighbours D,
+ * D' is then known in closed form,
  *
  *	(N(b') - N(b))/scale + log det A_D - log det A_D',
  *
- * where N is the norm of the noise: |b|, or that of the shapes of the columns (unit/shaped.h) with the groups and shares that
- * the library plans; and for output perturbation its supremum over f is |f*(D) - f*(D')|/scale. Both are climbed over f,
- * the row that differs and the rows in common, from many starts. What is found never exceeds epsilon
- * less the share of the release stage; it comes close to it where the analysis is tight; and it exceeds
- * it as soon as a constant is wrong. The closed form holds for a solver that minimises what it should:
- * at the top of each climb the library, given b, has to come back to f.
+ * where N is the norm of the noise: |b|, or that of the shapes of the columns
+ * (unit/shaped.h) with the groups and shares that the library plans; and for
+ * output perturbation its supremum over f is |f*(D) - f*(D')|/scale. Both are
+ * climbed over f, the row that differs and the rows in common, from many
+ * starts. What is found never exceeds epsilon minus the share of the release
+ * stage; it comes close to it where the analysis is tight; and it exceeds it as
+ * soon as a constant is wrong. The closed form holds for a solver that
+ * minimises what it should: at the top of each climb the library, given b, has
+ * to reproduce f.
  *
- * The last line of the output has the highest share of the claim, and whether it is a fault.
+ * The last line of the output has the highest share of the claim, and whether
+ * it is a fault.
  */
 #define TEST_OWN_MAIN
 #include "unit/test.h"
@@ -33,7 +39,10 @@ static char highest_at[200] = "nowhere";
 static double shares[3][SPACES];	/* objective, output, objective with noise in shapes */
 static double person_shares[3]; /* the same for persons */
 
-/* The privacy loss at a point: what is behind the rows in common and the two rows; f. */
+/*
+ * The privacy loss at a point: what is behind the rows in common and the two
+ * rows; f.
+ */
 static double
 privacy_loss(const void *arg, const double *point)
 {
@@ -82,8 +91,10 @@ attack(const Target *t, uint64_t seed, int starts)
 }
 
 /*
- * Call something for every small setup of a method and analysis. Noise in shapes is for spaces where it is better than the ball,
- * and leaves the slack to the criterion; the ball is for the smaller ones, where the search is quick.
+ * Call something for every small setup of a method and analysis. Noise in
+ * shapes is for spaces where it is better than the ball, and leaves the slack
+ * to the criterion; the ball is for the smaller ones, where the search is
+ * quick.
  */
 static void
 for_all(DpermMethod method, DpermAnalysis analysis, DpermNeighbours neighbours, bool shaped, int starts,
@@ -179,7 +190,7 @@ TEST(persons_are_private)
 static int	slack_found;
 static int	weights_found;
 
-/* The slack of a row where it makes a difference; rows that weigh 1 each. */
+/* The slack of a row, where it makes a difference; rows of weight 1 each. */
 static void
 check_person_faults(const DpermSetup *s, Target t, int starts, uint64_t seed)
 {
@@ -241,14 +252,16 @@ TEST(solver_minimises_what_it_should)
 	CHECK(disagreement <= DISAGREEMENT_MAX);
 }
 
-/* Where the analysis is tight the search gets there. */
+/* Where the analysis is tight, the search attains the claim. */
 static void
 check_tight(const DpermSetup *s, int space, int starts, uint64_t seed)
 {
 	Target		t = calibrated(s, space);
 	double		most;
 
-	/* at the bend: both slopes 1 there, as long as |b| is in the way of neither */
+	/*
+	 * at the bend: both slopes 1 there, as long as |b| is in the way of neither
+	 */
 	if (s->loss.kind != DPERM_LOSS_HUBER || t.units * t.lambda * (1 - s->loss.h) < 1.01)
 		return;
 	most = attack(&t, seed, starts);
@@ -276,7 +289,10 @@ TEST(removing_is_nearly_tight)
 	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REMOVE, true, 24, check_tight);
 }
 
-/* For a flat slope on both sides the minimisers are 2/(n Lambda) apart, or 1/(n Lambda) if one row is empty. */
+/*
+ * For a flat slope on both sides the minimisers are 2/(n Lambda) apart, or 1/(n
+ * Lambda) if one row is empty.
+ */
 TEST(output_is_tight)
 {
 	DpermSetup	s = {.loss = losses[1], .method = DPERM_METHOD_OUTPUT, .epsilon = 1, .lambda = 3,
@@ -314,7 +330,7 @@ check_faults(const DpermSetup *s, int space, int starts, uint64_t seed)
 	t.scale = 2 / good.allowed;
 	CHECK(attack(&t, seed, starts) > good.allowed + 1e-6);
 
-	/* c taken for half of what it is */
+	/* c taken as half its value */
 	t = good;
 	t.lambda = fmax(s->lambda, c / 2 / expm1(0.1 * s->epsilon));
 	t.scale = 2 / (s->epsilon - release - log1p(c / 2 / t.lambda));
@@ -333,7 +349,10 @@ TEST(finds_wrong_constants)
 	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, false, 80, check_faults);
 }
 
-/* The constant of rows that are removed, where they are replaced; and two hundredths less noise where they are removed. */
+/*
+ * The constant of rows that are removed, where they are replaced; and two
+ * hundredths less noise where they are removed.
+ */
 static void
 check_wrong_relation(const DpermSetup *s, int space, int starts, uint64_t seed)
 {
@@ -380,7 +399,10 @@ check_shaped_faults(const DpermSetup *s, int space, int starts, uint64_t seed)
 	off.scale = t.scale / 1.02;
 	CHECK(attack(&off, seed, starts) > t.allowed + 1e-6);
 
-	/* each radius a little too small: the largest of a group counts, so each by itself shows */
+	/*
+	 * each radius a little too small: the largest of a group counts, so each by
+	 * itself shows
+	 */
 	for (int i = 0; i < t.noise->shape_count; i++)
 	{
 		memcpy(shapes, t.noise->shapes, sizeof(DpermShape) * (size_t) t.noise->shape_count);
@@ -402,7 +424,10 @@ TEST(finds_wrong_shapes)
 	for_all(DPERM_METHOD_OBJECTIVE, DPERM_ANALYSIS_SHARP, DPERM_NEIGHBOURS_REPLACE, true, 80, check_shaped_faults);
 }
 
-/* In the paper's analysis half of the slack is spare, so only gross faults show. */
+/*
+ * In the paper's analysis half of the slack is spare, so only gross faults
+ * show.
+ */
 TEST(finds_wrong_constants_of_the_paper)
 {
 	DpermSetup	s = {.loss = losses[1], .analysis = DPERM_ANALYSIS_PAPER, .epsilon = 1,

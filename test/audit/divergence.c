@@ -1,29 +1,38 @@
 /*
- * divergence.c: the delta of Gaussian noise itself, maximised over the values of small neighbouring tables.
+ * divergence.c: the delta of Gaussian noise itself, maximised over the values
+ * of small neighbouring tables.
  *
- * What (epsilon, delta) claims is a bound on the integral of max(0, p - e^epsilon p') over outputs, p and p' being the
- * densities of the ideal output on two neighbouring tables. As for pure epsilon (density.c) values go through the library's
- * encoder, and Lambda, deviations and minimisers are the library's. The integral is computed for one table after the other and climbed over the
- * values of all rows:
+ * What (epsilon, delta) claims is a bound on the integral of max(0, p -
+ * e^epsilon p') over outputs, p and p' being the densities of the ideal output
+ * on two neighbouring tables. As for pure epsilon (density.c) values go through
+ * the library's encoder, and Lambda, deviations and minimisers are the
+ * library's. The integral is computed for one table after the other and climbed
+ * over the values of all rows:
  *
  *	one weight			b is a monotone function of f, so intervals of f have normal probabilities. The intervals where
  *						p > e^epsilon p' are looked for; whichever are missed, what is found is no more than the truth
  *	two or three		along lines, by midpoints between the bends of the loss, and over lines by a sum
  *	output perturbation	normal laws around two minimisers: a closed form
  *
- * What is found never exceeds delta; for a row that is removed it comes close to it; and it exceeds it as soon as a constant
- * is wrong. The last line of the output has the highest share of the claim, and whether it is a fault.
+ * What is found never exceeds delta; for a row that is removed it comes close
+ * to it; and it exceeds it as soon as a constant is wrong. The last line of the
+ * output has the highest share of the claim, and whether it is a fault.
  */
 #define TEST_OWN_MAIN
 #include "unit/test.h"
 
+#include "audit/charge_share.h"
 #include "audit/deltas.h"
 #include "audit/sigma.h"
 #include "audit/target.h"
 #include "core/privacy/gaussian.h"
 
-/* The highest share of delta, of all and by relation, method and number of weights. */
+/*
+ * The highest share of delta, of all and by relation, method and number of
+ * weights.
+ */
 static double highest;
+static double charged_share;
 static char highest_at[200] = "nowhere";
 static double shares[2][2][DIVERGENCE_DIM_MAX];
 static double person_shares[2][DIVERGENCE_DIM_MAX];
@@ -90,7 +99,7 @@ attack_both(Target *t, uint64_t seed)
 	return most;
 }
 
-/* The room for quadrature. */
+/* The margin for quadrature. */
 static double
 room_of(const Target *t)
 {
@@ -187,7 +196,10 @@ TEST(persons_are_private)
 	check_spaces(DPERM_METHOD_OUTPUT, DPERM_UNIT_PERSON, 2, 4);
 }
 
-/* What one row needs that is removed, where persons are replaced; and rows that weigh 1 each. */
+/*
+ * The noise for one removed row, where persons are replaced; and rows of weight
+ * 1 each.
+ */
 TEST(finds_wrong_constants_for_persons)
 {
 	int			close = 0;
@@ -210,7 +222,9 @@ TEST(finds_wrong_constants_for_persons)
 		CHECK(attack(&t, 1, 32, 0) > 2 * t.delta);
 	}
 
-	/* where two rows of a start are one direction, as they are among few values */
+	/*
+	 * where two rows of a start are one direction, as they are among few values
+	 */
 	CHECK(close >= 5);
 }
 
@@ -220,7 +234,10 @@ TEST(solver_minimises_what_it_should)
 	CHECK(mass_off < QUADRATURE);
 }
 
-/* Where the regulariser is so steep that the slack is nothing and slopes never change. */
+/*
+ * Where the regulariser is so steep that the slack is nothing and slopes never
+ * change.
+ */
 static DpermSetup
 steep_setup(int space, DpermMethod method, DpermNeighbours neighbours, double epsilon, double delta)
 {
@@ -237,7 +254,10 @@ is_small(int space)
 	return spaces[space].dim <= DIVERGENCE_DIM_MAX;
 }
 
-/* A row that is removed attains delta, in both directions; one that is replaced nearly does. */
+/*
+ * A row that is removed attains delta, in both directions; one that is replaced
+ * nearly does.
+ */
 TEST(delta_is_attained)
 {
 	for (int space = 0; space < SPACES; space++)
@@ -277,7 +297,7 @@ TEST(finds_wrong_scales)
 
 				CHECK(is_found(t, t.scale / 1.02));
 
-				/* what rows that are removed need, where they are replaced */
+				/* the noise for removed rows, where they are replaced */
 				t.neighbours = DPERM_NEIGHBOURS_REPLACE;
 				CHECK(is_found(t, t.scale));
 
@@ -288,7 +308,10 @@ TEST(finds_wrong_scales)
 			}
 }
 
-/* The slack forgotten; and found in one direction only: a row that is added costs none. */
+/*
+ * The slack forgotten; and found in one direction only: a row that is added
+ * costs none.
+ */
 TEST(finds_forgotten_slack)
 {
 	for (int neighbours = 0; neighbours < 2; neighbours++)
@@ -305,7 +328,10 @@ TEST(finds_forgotten_slack)
 	}
 }
 
-/* Wrong shares of the norm, and wrong radii: deviations that are too small for one block. */
+/*
+ * Wrong shares of the norm, and wrong radii: deviations that are too small for
+ * one block.
+ */
 TEST(finds_wrong_deviations)
 {
 	int			spaces_seen = 0;
@@ -340,6 +366,33 @@ TEST(finds_wrong_deviations)
 	CHECK(spaces_seen >= 3);
 }
 
+/*
+ * What a budget charges for a training is at least the Renyi divergence of what
+ * the training releases, whichever method it then uses.
+ */
+TEST(charges_cover_what_is_released)
+{
+	TestRandom	state = 3;
+	double		most = 0;
+
+	for (int i = 0; i < CHARGE_CALLS; i++)
+	{
+		ChargedCall call = charge_call(i);
+		double		share = charge_search(&call, &state);
+
+		CHECK(share <= 1);
+		most = fmax(most, share);
+		if (share > highest)
+		{
+			highest = share;
+			snprintf(highest_at, sizeof(highest_at), "the charge of a call, epsilon %g, slack %g",
+					 call.spend.epsilon, call.spend.slack);
+		}
+	}
+	CHECK(most > 0.5);
+	charged_share = most;
+}
+
 int
 main(void)
 {
@@ -353,6 +406,7 @@ main(void)
 	for (int i = 0; i < 2; i++)
 		printf("persons, %s: %.6f of delta with one weight or by output perturbation, %.4f with two\n",
 			   dperm_claim_neighbours_name((DpermNeighbours) i), person_shares[i][0], person_shares[i][1]);
+	printf("trainings that charge a budget: %.4f of the charge\n", charged_share);
 	printf("the solver comes back to within %.1e, densities add up to 1 within %.1e\n", disagreement, mass_off);
 	if (disagreement > DISAGREEMENT_MAX)
 		printf("note solver off\n");

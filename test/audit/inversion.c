@@ -1,27 +1,34 @@
 /*
- * inversion.c: recover the noise from released weights, and compare it with its law.
+ * inversion.c: recover the noise from released weights, and compare it with its
+ * law.
  *
- * Thousands of fits on small tables. From what is released and the rows, b follows:
+ * Thousands of fits on small tables. From what is released and the rows, b
+ * follows:
  *
  *	objective	b = -n Lambda f - sum_i loss'(f.a_i) a_i
  *	output		b = f - argmin J
  *
- * Its norm has to be Gamma(d, scale) and its direction uniform, with the scale computed
- * here from the formulas of the guarantee document, and the noise of one call must tell nothing
- * about that of the next. The same comparison with a scale that is off by a factor of 1.3,
- * either way, has to fail: otherwise it proves nothing.
+ * Its norm has to be Gamma(d, scale) and its direction uniform, with the scale
+ * computed here from the formulas of the guarantee document, and the noise of
+ * one call must reveal nothing about that of the next. The same comparison with
+ * a scale that is off by a factor of 1.3, either way, has to fail: otherwise it
+ * proves nothing.
  *
- * Noise in the shapes of columns is recovered in the same way and compared with its own law
- * (unit/shaped.h): shapes, groups and shares are computed anew, the groups by trying all. Draws with wrong
- * shares, radii, shapes or dimensions have to be rejected.
+ * Noise in the shapes of columns is recovered in the same way and compared with
+ * its own law (unit/shaped.h): shapes, groups and shares are recomputed, the
+ * groups by trying all. Draws with wrong shares, radii, shapes or dimensions
+ * have to be rejected.
  *
- * Gaussian noise has to be independent normal numbers, with the deviation of each block and a scale that is computed from
- * the definition of (epsilon, delta) by quadrature (sigma.h). A scale that is off by 3 percent, one deviation
- * for all blocks and wrong shares have to be rejected.
+ * Gaussian noise has to be independent normal numbers, with the deviation of
+ * each block and a scale that is computed from the definition of (epsilon,
+ * delta) by quadrature (sigma.h). A scale that is off by 3 percent, one
+ * deviation for all blocks and wrong shares have to be rejected.
  *
- * Persons have one to five rows each, which weigh 1 together; the slack and sigma of their noise are computed anew, too.
+ * Persons have one to five rows each, whose weights add up to 1; the slack and
+ * sigma of their noise are recomputed, too.
  *
- * The last line of the output has the smallest p-value, and whether it is a fault.
+ * The last line of the output has the smallest p-value, and whether it is a
+ * fault.
  */
 #define TEST_OWN_MAIN
 #include "unit/test.h"
@@ -81,7 +88,10 @@ norms_p(int dim, double scale)
 	return uniform_p(scratch, FITS);
 }
 
-/* Direction: one coordinate's law, the mean vector, and no relation with the norm. */
+/*
+ * Direction: one coordinate's law, the mean vector, and no relation with the
+ * norm.
+ */
 static void
 check_direction(const Case *c, const double *mean, const double *first)
 {
@@ -109,14 +119,19 @@ check_direction(const Case *c, const double *mean, const double *first)
 	if (dim == 1)
 		return;
 
-	/* a squared coordinate times dim has mean 1 and variance 2(d - 1)/(d + 2) */
+	/*
+	 * a squared coordinate times dim has mean 1 and variance 2(d - 1)/(d + 2)
+	 */
 	check_z(c, "norm and direction", with_square / sqrt(spread * 2 * (dim - 1) / (dim + 2)));
 	for (int i = 0; i < FITS; i++)
 		scratch[i] = direction_cdf(dim, first[i]);
 	check_p(c, "direction", uniform_p(scratch, FITS));
 }
 
-/* Consecutive calls: the cosines of their noise, whose variance is 1/dim, and the norms. */
+/*
+ * Consecutive calls: the cosines of their noise, whose variance is 1/dim, and
+ * the norms.
+ */
 static void
 check_calls(const Case *c, double cosines)
 {
@@ -136,7 +151,7 @@ check_calls(const Case *c, double cosines)
 	check_z(c, "norms of two calls", product / spread * sqrt(FITS));
 }
 
-/* One way to train, tested and tested for teeth. */
+/* One way to train: the test, and a check that the test detects faults. */
 static void
 check_case(const Case *c, uint64_t seed)
 {
@@ -220,7 +235,10 @@ check_shaped_p(void *arg, const char *what, double p)
 	check_p(arg, what, p);
 }
 
-/* One way to train with noise in shapes, against the law that belongs to the columns. */
+/*
+ * One way to train with noise in shapes, against the law that belongs to the
+ * columns.
+ */
 static void
 check_shaped_case(Case *c, uint64_t seed)
 {
@@ -266,11 +284,17 @@ TEST(shaped_noise_follows_its_law)
 	CHECK(failures == 0);
 }
 
-/* The squares of all noise of a method and relation, divided by their deviations, and how many there are. */
+/*
+ * The squares of all noise of a method and relation, divided by their
+ * deviations, and how many there are.
+ */
 static double squares[2][2];
 static double square_count[2][2];
 
-/* Scales that are off by this are told from the right one by all noise of a method and relation. */
+/*
+ * All noise of a method and relation together distinguishes a scale that is off
+ * by this from the right one.
+ */
 #define SLIGHTLY 1.03
 
 /* One way to train with Gaussian noise, in the ball or in shapes. */
@@ -294,7 +318,7 @@ check_gaussian_case(Case *c, uint64_t seed)
 		c->noise = make_plan(DPERM_LAW_GAUSSIAN, c->columns, &plan);
 		CHECK(c->noise != NULL);
 
-		/* output perturbation does not look at shapes */
+		/* output perturbation does not use shapes */
 		if (c->method == DPERM_METHOD_OBJECTIVE)
 			normal_deviations(shapes, make_shapes(c->columns, shapes), deviations);
 	}
@@ -326,7 +350,10 @@ check_gaussian_case(Case *c, uint64_t seed)
 	});
 }
 
-/* The p-value of all squares of a method and relation, if the scale were that much larger. */
+/*
+ * The p-value of all squares of a method and relation, if the scale were that
+ * much larger.
+ */
 static double
 squares_p(int method, int neighbours, double off)
 {
@@ -353,7 +380,10 @@ TEST(gaussian_noise_follows_its_law)
 						.columns = k < 4 ? NULL : &columns[k - 4], .lambda = seed % 2 ? 0.01 : 0.5, .slack = seed % 5 < 3 ? 0.1 : 0.5
 					};
 
-					/* shapes are nothing to output perturbation: one case shows it */
+					/*
+					 * output perturbation does not use shapes: one case shows
+					 * it
+					 */
 					if (method == DPERM_METHOD_OBJECTIVE || k <= 4)
 						check_gaussian_case(&c, seed);
 				}
@@ -368,7 +398,10 @@ TEST(gaussian_noise_follows_its_law)
 	}
 }
 
-/* Persons: the noise is recovered with the weights of their rows; its scale has their slack, and their sigma. */
+/*
+ * Persons: the noise is recovered with the weights of their rows; its scale has
+ * their slack, and their sigma.
+ */
 TEST(noise_of_persons_follows_its_law)
 {
 	static const int dims[] = {1, 3, 12};
@@ -428,7 +461,7 @@ draws_p(const DpermNoise *noise, double scale, const Law *law, int dim, uint64_t
 	return smallest;
 }
 
-/* Draws that are wrong in one way each are told from the law. */
+/* Draws that are wrong in one way each are rejected. */
 TEST(finds_wrong_draws)
 {
 	for (int k = 0; k < COLUMNS; k++)
@@ -467,7 +500,10 @@ TEST(finds_wrong_draws)
 		if (law.noise.group_count == 1)
 			continue;
 
-		/* equal shares; shares by square roots, where that makes a difference; all of epsilon for each group */
+		/*
+		 * equal shares; shares by square roots, where that makes a difference;
+		 * all of epsilon for each group
+		 */
 		copy_law(&law, &wrong);
 		for (int i = 0; i < law.noise.group_count; i++)
 			wrong.groups[i].share = 1.0 / law.noise.group_count;
@@ -528,7 +564,10 @@ TEST(finds_wrong_gaussian_draws)
 		CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, noise, SLIGHTLY, deviations, dim, 13) < P_REJECT);
 		CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, noise, 1 / SLIGHTLY, deviations, dim, 14) < P_REJECT);
 
-		/* the same deviation for all, equal shares, all of the norm for each block, the other law */
+		/*
+		 * the same deviation for all, equal shares, all of the norm for each
+		 * block, the other law
+		 */
 		CHECK(gaussian_p(DPERM_LAW_GAUSSIAN, NULL, 1, deviations, dim, 15) < P_REJECT);
 		wrong.groups = wrong_groups;
 		for (int all = 0; all < 2; all++)

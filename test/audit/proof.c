@@ -3,11 +3,14 @@
  *
  *	proof EPSILON DELTA LEAST LEVEL OURS THEIRS
  *
- * OURS and THEIRS are files of one number per line: what was released in independent runs on two
- * neighbouring tables. An interval that tells them apart is chosen on the first half of each; Clopper
- * and Pearson's bounds on its probabilities P and P', from the second halves, bound epsilon from below, or if DELTA is
- * not 0 the delta P - e^EPSILON P', wrongly with probability LEVEL at most. The result is 1 if that is above the claim, and 2 if it is below
- * LEAST times the claim, if that is not 0: an audit that finds so little would not find a fault.
+ * OURS and THEIRS are files of one number per line: what was released in
+ * independent runs on two neighbouring tables. An interval that distinguishes
+ * them is chosen on the first half of each; Clopper and Pearson's bounds on its
+ * probabilities P and P', from the second halves, bound epsilon from below, or
+ * if DELTA is not 0 the delta P - e^EPSILON P', wrongly with probability LEVEL
+ * at most. The result is 1 if that is above the claim, and 2 if it is below
+ * LEAST times the claim, if that is not 0: an audit that finds so little would
+ * not find a fault.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -110,7 +113,10 @@ typedef struct Claim
 	double		delta;
 } Claim;
 
-/* About what counts would prove, quickly: bounds of a normal law that err on the safe side. */
+/*
+ * A quick estimate of what counts would prove: bounds of a normal law that err
+ * on the safe side.
+ */
 static double
 promise(const Claim *claim, double ours, double theirs, double n, double deviate)
 {
@@ -122,7 +128,7 @@ promise(const Claim *claim, double ours, double theirs, double n, double deviate
 	return low > 0 ? log(low / high) : -INFINITY;
 }
 
-/* The event that promises most on the first halves. */
+/* The most promising event on the first halves. */
 static Event
 learn(const Claim *claim, const Sample *samples, double level)
 {

@@ -1,5 +1,6 @@
 /*
- * recover.h: training many times, and recovering the noise from what was released.
+ * recover.h: training many times, and recovering the noise from what was
+ * released.
  */
 #ifndef DPERM_TEST_RECOVER_H
 #define DPERM_TEST_RECOVER_H
@@ -49,7 +50,10 @@ curvature_of(DpermLoss loss)
 	return loss.kind == DPERM_LOSS_LOGISTIC ? 0.25 : loss.kind == DPERM_LOSS_HUBER ? 1 / (2 * loss.h) : 3 / (4 * loss.h);
 }
 
-/* The scale of noise for a share of epsilon, when rows that differ are reach apart at most. */
+/*
+ * The scale of noise for a share of epsilon, when rows that differ are reach
+ * apart at most.
+ */
 static inline double
 expected_scale(const Case *c, double epsilon, double reach, double floor)
 {
@@ -79,7 +83,7 @@ least_lambda(const Case *c, int rank)
 	return high;
 }
 
-/* Lambda and the scale of the noise, as the guarantee document has them. */
+/* Lambda and the scale of the noise, as in the guarantee document. */
 static inline void
 expected_law(const Case *c, double *lambda, double *scale)
 {
@@ -115,7 +119,7 @@ expected_law(const Case *c, double *lambda, double *scale)
 	}
 }
 
-/* Rows of persons: one to five of each, which weigh 1 together. */
+/* Rows of persons: one to five of each, whose weights add up to 1. */
 static inline void
 take_persons(Rows *rows)
 {
@@ -131,7 +135,7 @@ take_persons(Rows *rows)
 	}
 }
 
-/* Let a matrix have these weights. */
+/* Give a matrix these weights. */
 static inline void
 weigh(const Rows *rows, DpermMatrix *matrix, DpermLayout *layout, double **chunk)
 {
@@ -175,7 +179,10 @@ train(const Case *c, const Rows *rows, uint64_t seed)
 	return true;
 }
 
-/* The minimiser without noise: damped Newton steps in one dimension after the other. */
+/*
+ * The minimiser without noise: damped Newton steps in one dimension after the
+ * other.
+ */
 static inline void
 minimise(const Rows *rows, double lambda, double *f)
 {

@@ -1,9 +1,10 @@
 /*
  * release.c: the release stage by brute force, one dimension.
  *
- * Two vectors within the certified residual of one ideal output are up to 2 rho apart.
- * Whatever both are rounded to, no released integer may be more than exp(claim.shares[DPERM_SHARE_RELEASE])
- * times as likely under the one as under the other.
+ * Two vectors within the certified residual of one ideal output are up to 2 rho
+ * apart. Whatever both are rounded to, no released integer may be more than
+ * exp(claim.shares[DPERM_SHARE_RELEASE]) times as likely under the one as under
+ * the other.
  */
 #include "unit/test.h"
 
@@ -26,7 +27,9 @@ point_of(const DpermCalibration *cal, double weight)
 	return (int64_t) (weight / cal->grid);
 }
 
-/* Log of the probability of an integer, exact up to the normalising constant. */
+/*
+ * Log of the probability of an integer, exact up to the normalising constant.
+ */
 static long double
 log_mass(const DpermCalibration *cal, int64_t point, int64_t released)
 {
@@ -85,7 +88,9 @@ TEST(no_output_tells_neighbours_apart)
 			largest = cal.release_scale;
 		for (int k = 0; k < 50; k++)
 		{
-			/* from all over the range, and from just below where rounding turns */
+			/*
+			 * from all over the range, and from just below where rounding turns
+			 */
 			double		ideal = cal.weight_bound * (2 * test_uniform(&state) - 1);
 			double		turn = cal.grid * (rint(ideal / cal.grid) + 0.5);
 			double		ours = (k % 2 ? turn : ideal) - cal.residual;
@@ -108,7 +113,10 @@ TEST(no_output_tells_neighbours_apart)
 	CHECK(largest > 1000000);
 }
 
-/* A scale one smaller, or a residual half as large, would be found. */
+/*
+ * A scale that is smaller by one, or a residual half as large, would be
+ * detected.
+ */
 TEST(finds_planted_faults)
 {
 	DpermSetup	s = {.epsilon = 1, .lambda = 0.001, .rows = 100, .dim = 1};
@@ -124,7 +132,10 @@ TEST(finds_planted_faults)
 	CHECK(worst_ratio(&cal, turn - cal.residual, turn + cal.residual) > cal.claim.shares[DPERM_SHARE_RELEASE]);
 }
 
-/* At a large epsilon the scale is small enough to count outcomes of the real thing. */
+/*
+ * At a large epsilon the scale is small enough to count outcomes of the real
+ * program.
+ */
 TEST(drawn_frequencies_agree)
 {
 	static const double epsilons[] = {100, 50, 20, 400};

@@ -1,6 +1,7 @@
 /*
- * sigma.h: how much Gaussian noise (epsilon, delta) asks for, from the definitions in the guarantee document, by plain
- * quadrature: what the library's bounds are compared with.
+ * sigma.h: how much Gaussian noise (epsilon, delta) requires, from the
+ * definitions in the guarantee document, by plain quadrature: what the
+ * library's bounds are compared with.
  */
 #ifndef DPERM_TEST_SIGMA_H
 #define DPERM_TEST_SIGMA_H

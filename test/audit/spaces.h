@@ -27,6 +27,7 @@ typedef struct Space
 } Space;
 
 #define NUMBER {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = 1}
+#define CURVE(n) {.kind = DPERM_BLOCK_NUMBER, .low = -2, .high = 6, .count = n}
 #define CATEGORY(n) {.kind = DPERM_BLOCK_CATEGORY, .count = n}
 #define VECTOR(n) {.kind = DPERM_BLOCK_VECTOR, .count = n, .norm = 3}
 #define BOX(n) {.kind = DPERM_BLOCK_BOX, .low = -2, .high = 6, .count = n}
@@ -42,6 +43,7 @@ static Space spaces[] = {
 	{.name = "category", .encoder = {BLOCKS(1, CATEGORY(2))}},
 	{.name = "category, number, intercept", .encoder = {BLOCKS(2, CATEGORY(2), NUMBER), .intercept = true}},
 	{.name = "category of 8, number", .encoder = {BLOCKS(2, CATEGORY(8), NUMBER)}},
+	{.name = "curve of 4 knots, number", .encoder = {BLOCKS(2, CURVE(4), NUMBER)}},
 	{.name = "vector of 2, intercept", .encoder = {BLOCKS(1, VECTOR(2)), .intercept = true}},
 	{.name = "vector with bounds, number", .encoder = {BLOCKS(2, BOX(2), NUMBER)}},
 	{.name = "gaussian kernel of 4 features", .encoder = {BLOCKS(1, NUMBER), KERNEL(DPERM_KERNEL_GAUSSIAN, 4)}},
@@ -83,8 +85,9 @@ prepare_spaces(void)
 }
 
 /*
- * The library's row of some numbers: from -1 to 1 a value is within its domain, beyond it is not (a
- * category from 1.5 on); the sign of the last one is the label.
+ * The library's row of some numbers: from -1 to 1 a value is within its domain,
+ * beyond it is not (a category from 1.5 on); the sign of the last one is the
+ * label.
  */
 static inline void
 encode(const Space *s, const double *inputs, double *row)

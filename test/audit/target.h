@@ -1,8 +1,10 @@
 /*
- * target.h: two small neighbouring tables, and what leads to an output on each of them.
+ * target.h: two small neighbouring tables, and what leads to an output on each
+ * of them.
  *
- * Values go through the library's encoder, its calibration gives Lambda and the scale of the noise, and its solver the
- * minimisers. The noise that leads to an output f, and the Jacobian determinant there, have a closed form.
+ * Values go through the library's encoder, its calibration gives Lambda and the
+ * scale of the noise, and its solver the minimisers. The noise that leads to an
+ * output f, and the Jacobian determinant there, have a closed form.
  */
 #ifndef DPERM_TEST_TARGET_H
 #define DPERM_TEST_TARGET_H
@@ -35,23 +37,26 @@ typedef struct Target
 	int			units;			/* n */
 	int			own;			/* rows of the unit that differs, which come first: 1 unless that is a person */
 	int			rows;			/* in all */
-	double		weight;			/* of each of these; the others weigh 1 */
+	double		weight;			/* of each of these; the others have weight 1 */
 	double		lambda;
 	double		scale;
 	const DpermNoise *noise;	/* NULL: the ball */
-	double		allowed;		/* epsilon less the share of the release stage */
+	double		allowed;		/* epsilon minus the share of the release stage */
 	double		delta;
 } Target;
 
 typedef double Row[DIM_MAX];
 
-/* How far the solver went from where it should be. */
+/* The distance of the solver's result from the right one. */
 static double disagreement;
 
 static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.5},
 {DPERM_LOSS_HUBER, 0.05}, {DPERM_LOSS_SMOOTH_HINGE, 0.5}};
 
-/* Log of the determinant of a positive matrix, lower triangle; it is overwritten. */
+/*
+ * Log of the determinant of a positive matrix, lower triangle; it is
+ * overwritten.
+ */
 static inline double
 log_determinant(int dim, double a[][DIM_MAX])
 {
@@ -77,14 +82,17 @@ norm_of(int dim, const double *x)
 	return sqrt(sum);
 }
 
-/* What a row weighs. */
+/* The weight of a row. */
 static inline double
 weight_of(const Target *t, int row)
 {
 	return row < t->own ? t->weight : 1;
 }
 
-/* Noise that belongs to output f, and the log of the Jacobian determinant there. */
+/*
+ * Noise that belongs to output f, and the log of the Jacobian determinant
+ * there.
+ */
 static inline double
 explain(const Target *t, const Row *a, const double *f, double *b)
 {
@@ -150,7 +158,9 @@ minimise(const Target *t, const Row *a, const double *b, double *f)
 		disagreement = INFINITY;
 }
 
-/* The rows of two neighbours: some are others, or empty in one of the tables. */
+/*
+ * The rows of two neighbours: some differ, or are empty in one of the tables.
+ */
 static inline void
 tables_of(const Target *t, const double *point, Row *ours, Row *theirs)
 {
@@ -177,7 +187,7 @@ output_of(const Target *t, const double *point)
 	return point + inputs_of(t);
 }
 
-/* Does the solver, given the noise that belongs to f, come back to f? */
+/* Does the solver, given the noise that belongs to f, reproduce f? */
 static inline void
 check_solver(const Target *t, const double *point)
 {
@@ -198,9 +208,11 @@ check_solver(const Target *t, const double *point)
 }
 
 /*
- * A start: values at the ends of their domains, inside or beyond; f where margins meet a bend of the loss.
- * Every other one is of the kind that the analysis is tight for: two rows that differ in their label, and
- * f along them, just beyond the bend. For a person f is beyond the bends of all rows, if they are orthogonal.
+ * A start: values at the ends of their domains, inside or beyond; f where
+ * margins meet a bend of the loss. Every other one is of the kind that the
+ * analysis is tight for: two rows that differ in their label, and f along them,
+ * just beyond the bend. For a person f is beyond the bends of all rows, if they
+ * are orthogonal.
  */
 static inline void
 make_start(const Target *t, TestRandom *state, double *point)

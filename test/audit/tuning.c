@@ -1,12 +1,14 @@
 /*
  * tuning.c: the tuning procedure as a whole, as a black box.
  *
- * A tiny table is tuned many thousand times: portions by the hash of places under a random key, one fit
- * for each candidate on its own portion, and a choice by mistakes on the last. What is released is the
- * chosen candidate, the size of its portion and its weight. Two tables differ in one row; an event that
- * tells them apart is looked for on one half of the runs, and its probabilities are bounded on the other
- * half (Clopper and Pearson). What they prove about epsilon never exceeds the claim, and it does as soon
- * as any part of the procedure is wrong.
+ * A tiny table is tuned many thousand times: portions by the hash of places
+ * under a random key, one fit for each candidate on its own portion, and a
+ * choice by mistakes on the last. What is released is the chosen candidate, the
+ * size of its portion and its weight. Two tables differ in one row; an event
+ * that distinguishes them is searched for on one half of the runs, and its
+ * probabilities are bounded on the other half (Clopper and Pearson). What they
+ * prove about epsilon never exceeds the claim, and it does as soon as any part
+ * of the procedure is wrong.
  */
 #include "unit/test.h"
 
@@ -90,7 +92,9 @@ divide(const Target *t, const Table *table, const unsigned char *key, int *porti
 	}
 }
 
-/* Train a candidate on its portion; the weight, and how many rows there were. */
+/*
+ * Train a candidate on its portion; the weight, and how many rows there were.
+ */
 static double
 train(const Target *t, const Table *table, const int *portions, int candidate, DpermEntropy *e,
 	  int *rows)
@@ -153,7 +157,10 @@ tune(const Target *t, const Table *table, DpermEntropy *e)
 	return (Release) {chosen, rows[chosen], weights[chosen]};
 }
 
-/* An event: a chosen candidate and a number of rows, or any, and a side of a threshold. */
+/*
+ * An event: a chosen candidate and a number of rows, or any, and a side of a
+ * threshold.
+ */
 typedef struct Event
 {
 	int			chosen;			/* -2: any */
@@ -175,7 +182,7 @@ count_event(const Release *half, const Event *event)
 	return count;
 }
 
-/* What counts prove about epsilon, at the least. */
+/* The lower bound on epsilon that counts prove. */
 static double
 proven(int ours, int theirs)
 {
@@ -270,7 +277,7 @@ crowded_tables(Table *ours, Table *theirs)
 	theirs->x[0] = -1;
 }
 
-/* All rows the same, but for one. */
+/* All rows the same, except for one. */
 static void
 equal_tables(Table *ours, Table *theirs)
 {
@@ -314,7 +321,7 @@ TEST(tuning_is_private)
 			most = fmax(most, found);
 		}
 
-	/* an audit that finds nothing at all is no audit */
+	/* an audit that proves nothing at all would not find a fault */
 	CHECK(most > 0.2 * EPSILON);
 }
 
@@ -348,9 +355,10 @@ TEST(finds_planted_faults)
 }
 
 /*
- * The paper's theorem on tuning: the mistakes of the chosen one are at most z_min + 2 log(m/delta)/epsilon
- * with probability 1 - delta. The counts are those that make it hardest: one good candidate, and all others
- * just beyond the bound.
+ * The paper's theorem on tuning: the mistakes of the chosen one are at most
+ * z_min + 2 log(m/delta)/epsilon with probability 1 - delta. The counts are
+ * those that make it hardest: one good candidate, and all others just beyond
+ * the bound.
  */
 TEST(few_more_mistakes_than_the_best)
 {
@@ -389,10 +397,13 @@ TEST(few_more_mistakes_than_the_best)
 					CHECK(binomial_lower(beyond, DRAWS, LEVEL) <= deltas[k]);
 					closest = fmax(closest, (double) beyond / DRAWS / deltas[k]);
 				}
-	CHECK(closest > 0.5);		/* the bound is no idle one: half of it is used up somewhere */
+	CHECK(closest > 0.5);		/* the bound is meaningful: half of it is used up somewhere */
 }
 
-/* The same for whole tunings of a table that is large enough to have something to choose from. */
+/*
+ * The same for whole tunings of a table that is large enough to have something
+ * to choose from.
+ */
 TEST(tuned_models_are_nearly_the_best)
 {
 	enum

@@ -1,8 +1,8 @@
 /*
- * bench_scan.c: the trivial scan that the benchmark counts in.
+ * bench_scan.c: the trivial scan, the unit of the benchmark.
  *
- * An aggregate that reads the first element of each vector and adds it up: what it costs
- * to bring every vector of a table to a C function, and nothing more.
+ * An aggregate that reads the first element of each vector and adds it up: what
+ * it costs to bring every vector of a table to a C function, and nothing more.
  */
 #include "postgres.h"
 

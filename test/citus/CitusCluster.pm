@@ -1,4 +1,5 @@
-# A Citus cluster of throwaway servers: a coordinator and workers, with dperm on all of them.
+# A Citus cluster of throwaway servers: a coordinator and workers, with dperm on
+# all of them.
 package CitusCluster;
 
 use strict;
@@ -7,8 +8,10 @@ use warnings;
 use PostgreSQL::Test::Cluster;
 use PostgreSQL::Test::Utils;
 
-# CitusCluster->start(workers => 2, conf => "...", tcp => 1): the nodes, coordinator first. Workers get OIDs that the coordinator does not have. With tcp they
-# talk to each other through the loopback interface, which counts bytes.
+# CitusCluster->start(workers => 2, conf => "...", tcp => 1): the nodes,
+# coordinator first. Workers get OIDs that the coordinator does not have. With
+# tcp they talk to each other through the loopback interface, which counts
+# bytes.
 sub start
 {
 	my ($class, %options) = @_;
@@ -33,7 +36,8 @@ sub start
 	return bless { nodes => \@nodes }, $class;
 }
 
-# Let a server use up some OIDs, so that types made later have other ones than elsewhere.
+# Let a server use up some OIDs, so that types made later have other ones than
+# elsewhere.
 sub spend_oids
 {
 	my ($node, $count) = @_;
@@ -52,7 +56,7 @@ sub spend_oids
 sub coordinator { return $_[0]->{nodes}[0]; }
 sub workers { my $nodes = $_[0]->{nodes}; return @$nodes[1 .. $#$nodes]; }
 
-# Where the logs of the workers end, and what they have said since.
+# The current ends of the workers' logs, and what was logged since.
 sub mark { return [ map { -s $_->logfile } $_[0]->workers ]; }
 
 sub since

@@ -1,4 +1,5 @@
-# Protected relations on a Citus cluster: the coordinator keeps the budgets, and no worker is a way around them.
+# Protected relations on a Citus cluster: the coordinator keeps the budgets, and
+# workers cannot be used to bypass them.
 use strict;
 use warnings;
 
@@ -8,7 +9,7 @@ use lib $FindBin::Bin;
 use CitusCluster;
 use Test::More;
 
-# with users in the logs: they tell who ran what on the workers
+# with users in the logs, which show who ran what on the workers
 my $cluster = CitusCluster->start(conf => "log_line_prefix = '%m [%p] %q%a user=%u '\n");
 my $node = $cluster->coordinator;
 my @workers = $cluster->workers;
@@ -23,7 +24,7 @@ sub ask
 	return $status == 0 ? $out : $err;
 }
 
-# Have a server let a role not in, and all of them again
+# Have a server reject a role, and accept all of them again
 my %hba;
 
 sub write_hba
@@ -72,7 +73,8 @@ like(ask($node, 'reader', 'SELECT n, dp_logreg(y, ARRAY[f], 0.1, 0.1) FROM adult
 is(ask($node, 'owen', $train), 1001, 'the owner trains, and is charged');
 is(sql("SELECT epsilon_left FROM dp_budgets WHERE granted_to IS NULL LIMIT 1"), '0.5', 'what is left');
 
-# What the caller sets does not reach the workers, and those tell columns, nothing else: nothing there is looked up by name
+# What the caller sets does not reach the workers, and those tell columns,
+# nothing else: nothing there is looked up by name
 my $cheap = "SELECT dp_logreg_train('patients', 'y', '{n,f}', 0.01)";
 my $mark = $cluster->mark;
 my $spent = sql("SELECT epsilon_spent FROM dp_budgets LIMIT 1");
@@ -121,8 +123,10 @@ for my $worker (@workers)
 }
 is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), 20, 'twenty charges');
 
-# Citus sends SET to the connections of a transaction, with all that stands behind it: a payload that opens the shards, if a connection of the owner or of a superuser gets it. The worker has
-# its own connections, and those of the analyst's session are the analyst's.
+# Citus sends SET to the connections of a transaction, with all that stands
+# behind it: a payload that opens the shards, if a connection of the owner or of
+# a superuser gets it. The worker has its own connections, and those of the
+# analyst's session are the analyst's.
 my $payload = q{SET LOCAL work_mem = '8MB'; DO $x$ DECLARE r regclass; BEGIN FOR r IN SELECT oid FROM pg_class WHERE relname ~ '^patients_[0-9]+$' AND pg_try_advisory_xact_lock(1) LOOP EXECUTE format('GRANT SELECT ON %s TO ana', r); END LOOP; END $x$};
 my $perform = "PERFORM dp_logreg_train('patients', 'y', '{n,f}', 0.001);";
 my $local = "PERFORM set_config('citus.propagate_set_commands', 'local', true);";
@@ -142,7 +146,8 @@ sub ran
 	return join ' ', sort keys %users;
 }
 
-# An attack by the analyst: what it is told, that no shard is open, and that nobody else has run it on the workers
+# An attack by the analyst: what it is told, that no shard is open, and that
+# nobody else has run it on the workers
 sub harmless
 {
 	my ($attack, $message, $what, $by) = @_;
@@ -186,7 +191,8 @@ my $charges = sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'");
 pipeline("\\startpipeline\n$cheap;\nDO \$d\$ BEGIN $local EXECUTE \$e\$$payload\$e\$; END \$d\$;\n\\endpipeline\n", 'a pipeline');
 is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), $charges + 1, 'it was charged');
 
-# For Citus, PREPARE TRANSACTION does not end a transaction: its connections, and what it hands on, are still there in the next one
+# For Citus, PREPARE TRANSACTION does not end a transaction: its connections,
+# and what it hands on, are still there in the next one
 pipeline("\\startpipeline\n$cheap;\nBEGIN;\nSELECT set_config('application_name', 'citus_internal gpid=10000000001', false), set_config('citus.propagate_set_commands', 'local', false);\n"
 	  . "PREPARE TRANSACTION 'p';\n\\endpipeline\nBEGIN;\nDO \$d\$ BEGIN EXECUTE \$e\$$payload\$e\$; END \$d\$;\nCOMMIT;\n", 'PREPARE TRANSACTION after the read');
 harmless("BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; $payload; PREPARE TRANSACTION 'q'; $cheap", $trained, 'PREPARE TRANSACTION before the read');
@@ -204,7 +210,8 @@ harmless("DO \$d\$ BEGIN BEGIN $local EXECUTE \$e\$$payload\$e\$; RAISE division
 
 my $set = "budget => 'rows', domains => '{\"n\": [0, 100]}', columns => '{y,n}'";
 
-# For some commands Citus has connections of a superuser, to which it hands on settings, too. An analyst who may create nothing has no such command
+# For some commands Citus has connections of a superuser, to which it hands on
+# settings, too. An analyst who may create nothing has no such command
 harmless("BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; CREATE TEMP TABLE e (a int); SELECT create_distributed_table('e', 'a', colocate_with => 'none', shard_count => 2); $payload; COMMIT", qr/ERROR:  cannot distribute a temporary table/, 'a temporary table');
 harmless("BEGIN; SET LOCAL citus.propagate_set_commands = 'local'; CREATE TABLE public.e (a int); $payload; COMMIT", qr/ERROR:  permission denied for schema public/, 'another table');
 
@@ -222,7 +229,9 @@ my $quiet = ask($node, 'owen', "SELECT dp_budget_create('quiet', 1); CREATE TABL
 like($quiet, $rule, 'a warning');
 unlike($quiet, qr/WARNING:  (?!roles)|ERROR:  (?!division)/, 'and no other');
 
-# Whoever can create functions on a worker can offer one that fits better than ours. Where a table is one shard, or here, Citus sends or runs the query as a whole: it must name nothing but columns
+# Whoever can create functions on a worker can offer one that fits better than
+# ours. Where a table is one shard, or here, Citus sends or runs the query as a
+# whole: it must name nothing but columns
 sql("GRANT CREATE ON SCHEMA public TO ana; GRANT USAGE ON SCHEMA anas TO PUBLIC; GRANT CREATE ON DATABASE postgres TO owen");
 my $whole = ask($node, 'owen', q{
 	SELECT dp_budget_create('whole', epsilon => 500);
@@ -277,7 +286,8 @@ is((grep { !/SELECT (?:\w+(?:, )?)+ FROM \w+\.\w+_\d+ t(?: WHERE true)?$/ } @rea
 is($_->safe_psql('postgres', 'SELECT count(*) FROM anas.loot'), 0, 'nothing of the analyst has run on ' . $_->name) for @workers;
 sql("REVOKE CREATE ON SCHEMA public FROM ana");
 
-# Nor does the analyst make Citus read tables of this server over a connection, which sees what others see
+# Nor does the analyst make Citus read tables of this server over a connection,
+# which sees what others see
 ask($node, 'ana', "CREATE TABLE anas.mine (a int); SELECT create_reference_table('anas.mine'); INSERT INTO anas.mine VALUES (1)");
 my $wards = "dp_logreg_train('wards', 'b', '{n}', 0.01)";
 $charges = sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'");
@@ -302,7 +312,8 @@ is(sql("SELECT count(*) FROM dp_ledger WHERE act = 'charge'"), $charges + 1, 'th
 ask($node, 'owen', 'DROP TABLE strewn');
 sql("SELECT citus_set_node_property(nodename, nodeport, 'shouldhaveshards', false) FROM pg_dist_node WHERE groupid = 0");
 
-# The owner of a schema can replace shards, by views that run with the rights of whoever reads them
+# The owner of a schema can replace shards, by views that run with the rights of
+# whoever reads them
 my $foreign = qr/ERROR:  schema "\w+" of protected table "\w+" belongs to role "ana".*HINT:  It must belong to the table's owner, "owen"/s;
 sql("GRANT CREATE, USAGE ON SCHEMA anas TO owen");
 like(ask($node, 'owen', "CREATE TABLE anas.placed (LIKE single INCLUDING ALL); SELECT create_reference_table('anas.placed'); SELECT dp_protect('anas.placed', 'whole')"), $foreign, 'a table in the schema of another role is not protected');
@@ -392,7 +403,8 @@ out_of_reach('a server rejects the owner', 'owen', $dba);
 admit($workers[1]);
 in_reach('it does not any more');
 
-# The connections that were tried are those that are used: with one for each server at a time, there is one
+# The connections that were tried are those that are used: with one for each
+# server at a time, there is one
 sql("ALTER DATABASE postgres SET citus.max_adaptive_executor_pool_size = 1; ALTER SYSTEM SET log_connections = on; SELECT pg_reload_conf()");
 for my $worker (@workers) { $worker->append_conf('postgresql.conf', "log_connections = on\n"); $worker->reload; }
 sleep 1;
@@ -468,7 +480,8 @@ is(ask($node, 'mal', "ALTER TABLE foo RENAME TO $shard"), '', 'a protected table
 like(ask($node, 'ana', "$cheap; SELECT 'trained'"), qr/trained/, 'the table whose shard it would be can still be used');
 sql("SET citus.enable_manual_changes_to_shards = on; DROP TABLE $shard");
 
-# Nothing that a call locks is locked when it is over; and analysts need no login on workers
+# Nothing that a call locks is locked when it is over; and analysts need no
+# login on workers
 ask($node, 'owen', "CREATE TABLE everywhere (y boolean, n int, note text); SELECT create_reference_table('everywhere'); INSERT INTO everywhere SELECT i % 3 = 0, i % 100, 'x' FROM generate_series(1, 200) i;
 	SELECT dp_budget_create('everywhere', 5); SELECT dp_grant('everywhere', 'ana'); SELECT dp_protect('everywhere', 'everywhere', domains => '{\"n\": [0, 100]}')");
 my $everywhere = "SELECT (dp_logreg_train('everywhere', 'y', '{n}', 0.01)::jsonb ->> 'rows')";
@@ -481,7 +494,7 @@ like(ask($node, 'ana', "$cheap; SELECT 'trained'"), qr/trained/, 'and on a distr
 unlike(ask($node, 'ana', "SELECT result FROM run_command_on_workers('SELECT count(*) FROM pg_locks')"), qr/^\d+$/m, 'nor does Citus run commands there for an analyst');
 ask($node, 'owen', "SELECT dp_unprotect('everywhere')");
 
-# What the owner drops and renames is theirs
+# The owner can drop and rename
 like(ask($node, 'owen', "CREATE TABLE here (y boolean, n int); CREATE VIEW here_view AS SELECT * FROM here; SELECT dp_protect('here_view', $set); SELECT 'done'"), qr/done/, 'a protected view of a local table');
 is(ask($node, 'owen', 'DROP VIEW here_view'), '', 'the first command of a session, without a schema');
 is(ask($node, 'owen', 'ALTER TABLE near RENAME TO near_1; ALTER TABLE near_1 RENAME TO near_2'), '', 'the owner renames a table');

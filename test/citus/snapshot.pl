@@ -1,5 +1,6 @@
-# Rows that change between the passes of a call: the passes of a cluster share no snapshot. A change of the rows that are trained on is an
-# error, whether or not it changes their number; what does not change them does not matter.
+# Rows that change between the passes of a call: the passes of a cluster share
+# no snapshot. A change of the rows that are trained on raises an error, whether
+# or not it changes their number; other changes do not matter.
 use strict;
 use warnings;
 
@@ -18,9 +19,11 @@ my @workers = $cluster->workers;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-# A label that waits at the third look at one of the rows, for whoever holds a lock on the worker: the sample takes two, and the first pass is the third
-# And a policy that does so at its third look, which is in the
-# first pass: persons are counted with all conditions, and there are no passes over persons in a view
+# A label that waits at the third look at one of the rows, for whoever holds a
+# lock on the worker: the sample takes two, and the first pass is the third And
+# a policy that does so at its third look, which is in the first pass: persons
+# are counted with all conditions, and there are no passes over persons in a
+# view
 $_->safe_psql('postgres', 'SET citus.enable_ddl_propagation = off; CREATE SEQUENCE looks') for $node, @workers;
 sql(q{
 	CREATE FUNCTION paused(id bigint, y boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN
@@ -130,12 +133,14 @@ is_model('a shard moves', meanwhile($train, sub {
 	sql("SELECT citus_move_shard_placement($shard, '" . $workers[0]->host . "', " . $workers[0]->port . ", '" . $workers[1]->host . "', " . $workers[1]->port . ", 'block_writes')");
 }, 'READ COMMITTED'));
 
-# A kernel is applied to rows in groups; their digest does not depend on the company
+# A kernel is applied to rows in groups; their digest does not depend on the
+# group
 my $kernel = "SELECT dp_logreg_train('gated', $arguments, kernel => 'gaussian', kernel_features => 10)";
 is_refused('a kernel, UPDATE of labels', meanwhile($kernel, sub { sql('UPDATE people SET y = NOT y') }, 'READ COMMITTED'));
 like((meanwhile($kernel, sub { sql('UPDATE people SET y = y') }, 'READ COMMITTED'))[0], qr/"weights"/, 'a kernel, an UPDATE that changes nothing');
 
-# Persons: their number is checked in every pass, and so are their rows and what they weigh
+# Persons: their number is checked in every pass, and so are their rows and
+# weights
 my $persons = "SELECT dp_logreg_train('visits', $arguments, unit => 'person')";
 is_refused('a new person', meanwhile($persons, sub { sql('INSERT INTO visits VALUES (5001, 5001, true, 5, 0)') }, 'READ COMMITTED', 'reader'));
 is_refused('a person who leaves', meanwhile($persons, sub { sql('DELETE FROM visits WHERE person = 17') }, 'READ COMMITTED', 'reader'));
@@ -149,7 +154,8 @@ for my $change ([ 'another person in place of one', 'DELETE FROM visits WHERE pe
 # Tuning: sizes of portions are checked in every pass
 my $tune = "SELECT dp_logreg_tune('gated', 'y', '{n,f}', 1, identity => 'id', candidates => '[{\"lambda\": 1}, {\"lambda\": 0.01}]', domains => '{\"n\": [0, 100], \"f\": [-1, 1]}')";
 
-# The row that is waited for may be in the portion on which mistakes are counted, in the last pass: then the change comes too late
+# The row that is waited for may be in the portion on which mistakes are
+# counted, in the last pass: then the change comes too late
 my ($out, $err) = ('', '');
 for (1 .. 8)
 {

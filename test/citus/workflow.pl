@@ -1,4 +1,5 @@
-# What dperm does on a Citus cluster: passes run on the workers, and everything comes out as on the same rows in a local table.
+# What dperm does on a Citus cluster: passes run on the workers, and all results
+# are those of the same rows in a local table.
 use strict;
 use warnings;
 
@@ -13,7 +14,8 @@ my $node = $cluster->coordinator;
 
 sub sql { return $node->safe_psql('postgres', $_[0]); }
 
-# a table of many columns, and one of every type; the same rows in every kind of table
+# a table of many columns, and one of every type; the same rows in every kind of
+# table
 my $wide = join ', ', map { "w$_ float8" } 1 .. 100;
 my $widths = join ', ', map { "sin(i * $_)" } 1 .. 100;
 sql(qq{
@@ -76,7 +78,8 @@ my $domains = '{"e": ["blue", "red", "green"], "c": ["Köln", "Paris", "Rome"], 
 my $all = "'y', '{e,c,p,b,n,f,m,d,t,k,x,x4}', 'Infinity', lambda => 0.01, domains => '$domains'";
 my $some = "'{\"e\": [\"blue\", \"red\"], \"n\": [0, 100]}'";
 
-# Does a log of the workers have a query that fetches rows, and not only a sample of them?
+# Does a log of the workers have a query that fetches rows, and not only a
+# sample of them?
 sub fetches
 {
 	return scalar grep { /FROM \S+\.(?:hashed|divided|by_|people|loose|alone)\S*/ && !/worker_partial_agg|dperm_moments_\w+_agg|count\(|LIMIT/ } split /\n/, $_[0];
@@ -206,7 +209,9 @@ is(sql("SELECT sum(dp_decision('$model', h)::numeric(20, 9)), count(*) FILTER (W
 like($error, qr/has no column "e".*OFFSET 0/s, 'columns that have lost their names');
 is(sql("SELECT sum(dp_decision('$model', h)::numeric(20, 9)), count(*) FILTER (WHERE dp_predict('$model', h)) FROM (SELECT x, c, n, e FROM hashed OFFSET 0) h"), $local, 'prediction over a subquery');
 
-# The aggregates: Citus brings the rows of groups that are on several servers to the coordinator, with the arguments as columns. Parameters are what the call says all the same.
+# The aggregates: Citus brings the rows of groups that are on several servers to
+# the coordinator, with the arguments as columns. Parameters are what the call
+# says all the same.
 sub models
 {
 	my ($table, $call, $group, $after) = @_;
@@ -250,7 +255,8 @@ for my $source ('(SELECT y, f, f AS e FROM hashed)', '(SELECT h.y, h.f, w.e FROM
 	like($error, qr/must be constants or depend on columns of GROUP BY/, "aggregates: not with a column of $source");
 }
 
-# equal calls are one model, as everywhere, or none: for Citus they are two, also where the parser has copied one
+# equal calls are one model, as everywhere, or none: for Citus they are two,
+# also where the parser has copied one
 my $between = "(dp_weights(dp_logreg(y, ARRAY[f], 1)))[1] BETWEEN -100 AND 100";
 is(sql("SELECT $between FROM local"), 't', 'aggregates: BETWEEN, here');
 for my $query ("SELECT $between FROM hashed", "SELECT k FROM hashed GROUP BY k HAVING $between", "SELECT * FROM copied",

@@ -1,6 +1,6 @@
 /*
- * fuzz_encoder.c: whatever decodes is a valid encoder in canonical form, and whatever it encodes
- * is in the unit ball.
+ * fuzz_encoder.c: whatever decodes is a valid encoder in canonical form, and
+ * whatever it encodes is in the unit ball.
  */
 #include <stdlib.h>
 

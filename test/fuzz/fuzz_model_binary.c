@@ -1,6 +1,6 @@
 /*
- * fuzz_model_binary.c: whatever decodes is valid, canonical, and has a text that
- * leads back to the same bytes.
+ * fuzz_model_binary.c: whatever decodes is valid, canonical, and has a text
+ * that leads back to the same bytes.
  */
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 /*
- * fuzz_model_json.c: whatever text is read is a valid model, and its own text and
- * binary form lead back to it.
+ * fuzz_model_json.c: whatever text is read is a valid model, and its own text
+ * and binary form lead back to it.
  */
 #include <stdlib.h>
 
@@ -46,7 +46,9 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 				len,
 				again_len;
 
-	/* Running out of memory is for texts that are no models, such as [0,0,0,0]. */
+	/*
+	 * Only texts that are not models, such as [0,0,0,0], may run out of memory.
+	 */
 	if (dperm_model_parse((const char *) data, size, &arena, &model, &why) != DPERM_OK)
 	{
 		FUZZ_REQUIRE(why != NULL && why[0] != '\0');
@@ -100,7 +102,7 @@ fuzz_seeds(int index, uint8_t *out, size_t room)
 	}
 	model = sample_model(&state, &sampled);
 	text = print_model(&model, &len);
-	/* Without the paragraph the bytes that matter are hit more often. */
+	/* Without the paragraph, mutations hit the bytes that matter more often. */
 	if (index % 2 == 0)
 	{
 		strcpy(strstr(text, ", \"guarantee\""), "}");

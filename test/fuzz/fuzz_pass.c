@@ -1,6 +1,6 @@
 /*
- * fuzz_pass.c: whatever words are read as a pass keep every promise of the form, and its
- * header can be written again.
+ * fuzz_pass.c: whatever words are read as a pass satisfy every invariant of the
+ * form, and its header can be written again.
  */
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{
 			int64_t		counted = 0;
 
-			/* none is negative, so that the sum tells */
+			/* none is negative, so the sum shows overflow */
 			for (int i = 0; i < dperm_pass_count_cells(&pass); i++)
 			{
 				FUZZ_REQUIRE((int64_t) in[dperm_pass_counts_at(&pass) + i] >= 0);

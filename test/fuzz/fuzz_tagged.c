@@ -1,5 +1,6 @@
 /*
- * fuzz_tagged.c: whatever bytes are read as a row, its values lie within them and can be written again, to the same bytes.
+ * fuzz_tagged.c: whatever bytes are read as a row, its values lie within them
+ * and can be written again, to the same bytes.
  */
 #include <stdlib.h>
 
@@ -20,7 +21,7 @@ write_again(const DpermTagged *value, unsigned char *at)
 	if (value->tag != DPERM_TAG_FLOAT8 && value->tag != DPERM_TAG_FLOAT4)
 		return dperm_tagged_put_number(at, value->tag, value->number);
 
-	/* rooms that end where the elements do */
+	/* buffers that end where the elements end */
 	elements = malloc(sizeof(double) * (size_t) value->count + 1);
 	floats = malloc(sizeof(float) * (size_t) value->count + 1);
 	dperm_tagged_elements(value, elements);

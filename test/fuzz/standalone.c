@@ -1,12 +1,12 @@
 /*
- * standalone.c: a main() for a fuzz target where there is no libFuzzer.
+ * standalone.c: a main() for fuzz targets where libFuzzer is not available.
  *
  *	target [-seconds N] [corpus file or directory ...]
  *
  * Runs every seed, then mutations of them until the time is up: always the same
  * ones, so that a finding can be repeated. It is blind to coverage. libFuzzer's
- * -max_total_time=N and -artifact_prefix=P are understood, its other options are
- * not. An input that ends the run is written to <prefix>crash.
+ * -max_total_time=N and -artifact_prefix=P are understood, its other options
+ * are not. An input that ends the run is written to <prefix>crash.
  */
 #include <dirent.h>
 #include <signal.h>
@@ -31,11 +31,11 @@ static Seed seeds[SEEDS_MAX];
 static int	seed_count;
 static const char *artifact_prefix = "";
 
-/* The input that runs now, for the report of a crash. */
+/* The current input, for the report of a crash. */
 static const uint8_t *current;
 static size_t current_size;
 
-/* The sanitizers' way to have something called before they end the process. */
+/* The sanitizers call this before they end the process. */
 extern void __sanitizer_set_death_callback(void (*callback) (void)) __attribute__((weak));
 
 /* xorshift64*, never seeded by anything but this constant. */
@@ -164,7 +164,7 @@ cut(uint8_t *data, size_t size, size_t at, size_t count)
 	return size - count;
 }
 
-/* Make room for count bytes at a position, as far as the input may grow. */
+/* Make space for count bytes at a position, as far as the input may grow. */
 static size_t
 widen(uint8_t *data, size_t size, size_t at, size_t *count)
 {
@@ -198,7 +198,7 @@ mutate(uint8_t *data, size_t size)
 		case 1:					/* one byte */
 			data[at] = (uint8_t) next_random();
 			return size;
-		case 2:					/* one byte that means something */
+		case 2:					/* one byte of a special value */
 			data[at] = edges[below(sizeof(edges))];
 			return size;
 		case 3:					/* a few bytes, counted up or down */

@@ -1,9 +1,12 @@
 /*
- * partial.c: aggregates run in parts by somebody who is not the executor, as Citus runs them on its workers.
+ * partial.c: aggregates run in parts, not by the executor, as Citus runs them
+ * on its workers.
  *
- * A part calls the transition function of an aggregate for the values of a record: without an expression, from which a function could
- * tell the types of its arguments. Its state leaves as text or in binary. On another server, as it may be, such states come in and are
- * combined. For tests; see test/t/015_partial.pl.
+ * A part calls the transition function of an aggregate for the values of a
+ * record: without an expression from which a function could find out the types
+ * of its arguments. Its state is sent as text or in binary. Such states are
+ * received, possibly by another server, and combined. For tests; see
+ * test/t/015_partial.pl.
  */
 #include "postgres.h"
 
@@ -86,7 +89,10 @@ advance(Part *part, FmgrInfo *function, FunctionCallInfo inner, FunctionCallInfo
 	if (inner->isnull)
 		elog(ERROR, "the state is NULL");
 
-	/* a state that is in our memory stays where it is; any other is copied, and so made flat */
+	/*
+	 * a state in our memory stays where it is; any other is copied, which makes
+	 * it flat
+	 */
 	if (part->empty || DatumGetPointer(result) != DatumGetPointer(part->state))
 	{
 		if (!(DatumIsReadWriteExpandedObject(result, false, part->length) &&
@@ -102,7 +108,10 @@ advance(Part *part, FmgrInfo *function, FunctionCallInfo inner, FunctionCallInfo
 	part->empty = false;
 }
 
-/* The values of a record as arguments of a call, from a position on; returns their number. */
+/*
+ * The values of a record as arguments of a call, from a position on; returns
+ * their number.
+ */
 static int
 take_record(HeapTupleHeader record, FunctionCallInfo inner, int first)
 {
@@ -219,7 +228,10 @@ combined_binary_step(PG_FUNCTION_ARGS)
 	PG_RETURN_POINTER(part);
 }
 
-/* call_untyped(function oid, arguments record): call a function that returns a bytea, without the types of its arguments */
+/*
+ * call_untyped(function oid, arguments record): call a function that returns a
+ * bytea, without the types of its arguments
+ */
 Datum
 call_untyped(PG_FUNCTION_ARGS)
 {

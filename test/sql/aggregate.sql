@@ -1,6 +1,6 @@
 --
--- dp_logreg and dp_svm: aggregates in every place where SQL allows one; their parameters
--- belong to the group; their memory is bounded
+-- dp_logreg and dp_svm: aggregates in every place where SQL allows one; their
+-- parameters belong to the group; their memory is bounded
 --
 \set ECHO errors
 \pset format unaligned
@@ -79,7 +79,7 @@ SELECT m ->> 'method' AS method, m ->> 'analysis' AS analysis, m ->> 'dimension'
   FROM (SELECT dp_logreg(sick, x, 1, 0.1, '{"method": "output", "analysis": "paper"}')::jsonb FROM visits
         UNION ALL SELECT dp_logreg(sick, x, 1, 0.1, '{"dimension": 3}')::jsonb FROM visits) s(m) ORDER BY 1;
 
--- Options that are none
+-- Options that do not exist
 SELECT outcomes('dp_logreg(sick, x, 1, 0.1, ?) FROM visits', $$
   '{"intercpt": false}' | '{"loss": "huber"}' | '{"epsilon": 100}' | '{"": 1}' | '[]' | '"method"'
   'null' | '{"method": 1}' | '{"method": ["output"]}'
@@ -91,7 +91,7 @@ SELECT outcomes('dp_logreg(?) FROM visits',
 SELECT outcomes('dp_svm(sick, x, 1, 0.1, ?) FROM visits',
   $$ '{"loss": "logistic"}' | '{"h": 2}' | '{"intercpt": false}' $$);
 
--- Parameters are the group's
+-- Parameters belong to the group
 SELECT outcomes('dp_logreg(sick, x, ?) FROM visits', $$
   CASE WHEN id = 400 THEN 2 ELSE 1 END | CASE WHEN id < 400 THEN 1 END
   1, CASE WHEN id < 400 THEN 0.1 END | 1, id
@@ -144,12 +144,13 @@ SELECT bool_and(distance(m, dp_logreg_train('counts', 'sick', 'x', 'Infinity', 0
         UNION ALL SELECT dp_logreg(sick, x::int4[], 'Infinity', 0.1, '{"norm": 9}') FROM counts
         UNION ALL SELECT dp_logreg(sick, x::int8[], 'Infinity', 0.1, '{"norm": 9}') FROM counts) s;
 
--- The length of the vectors is declared: rows of lengths {2,3} and {3,3} must not release 3 and 4 weights
+-- The number of elements is declared: rows with {2,3} and {3,3} elements must
+-- not release 3 and 4 weights
 SELECT outcomes('?', $$
   dp_logreg(true, x, 1) FROM (VALUES ('{1,2}'::float8[]), ('{1,2,3}')) v(x)
   dp_svm(true, x, 1, NULL, '{"norm": 2}') FROM (VALUES ('{1,2,3}'::int[]), ('{1,2,3}')) v(x) $$);
 SELECT cardinality(dp_weights(dp_logreg(true, x, 1, NULL, '{"dimension": 3}'))) AS weights FROM (VALUES ('{1,2}'::float8[]), ('{1,2}')) v(x);
--- or said by the expression, whatever the rows hold
+-- or follows from the expression, whatever the rows hold
 CREATE DOMAIN longer AS vec3 CHECK (VALUE[1] < 2);
 CREATE DOMAIN whole_numbers AS int[] CHECK (array_length(VALUE, 1) = 2);
 CREATE DOMAIN of_two_lengths AS float8[] CHECK (cardinality(VALUE) IN (2, 3));
@@ -161,7 +162,7 @@ SELECT outcomes($$ dp_logreg(sick, ?, 1)::jsonb #>> '{features,0,dimension}' FRO
   '{{1,2},{3,4}}'::float8[] | x::float8[]::of_two_lengths | ARRAY(SELECT grade) $$);
 SELECT outcomes($$ dp_logreg(sick, ?)::jsonb #>> '{features,0,dimension}' FROM visits v $$,
   $$ x, 1, NULL, '{"dimension": 2}' | x || 1::float8, 1, NULL, '{"dimension": 4}' $$);
--- a parameter says it too, in a plan of its own and in one for all values
+-- or from a parameter, in a custom plan and in a generic one
 PREPARE encoded(jsonb) AS SELECT dp_logreg(sick, dp_encode($1, v), 1)::jsonb #> '{features,0,dimension}' AS length FROM visits v;
 SET plan_cache_mode = force_generic_plan;
 EXECUTE encoded('{"id": [0, 400], "grade": [0, 1]}');
@@ -184,7 +185,8 @@ SELECT count(DISTINCT m::text) AS different, bool_and(m::text !~ 'NaN|Infinity')
 -- the same call twice in one query is one release
 SELECT dp_weights(dp_logreg(sick, x, 1)) = dp_weights(dp_logreg(sick, x, 1)) AS one_release FROM visits;
 
--- Memory: the limit counts rows and their length, never what is in them
+-- Memory: the limit depends on the number of rows and elements, never on what
+-- they hold
 SHOW dperm.aggregate_memory;
 SET dperm.aggregate_memory = '64kB';
 SELECT dp_logreg(true, NULL::float8[], 'Infinity', 1, '{"dimension": 127}')::jsonb -> 'rows' AS fits FROM generate_series(1, 64);

@@ -1,6 +1,7 @@
 --
--- Row types that change: between two calls, in the middle of a query, under rows that are stored; and rows of one
--- hierarchy whose columns are in other orders
+-- Row types that change: between two calls, in the middle of a query, under
+-- rows that are stored; and rows of one hierarchy whose columns are in other
+-- orders
 --
 \set ECHO none
 \pset format unaligned
@@ -18,7 +19,7 @@ CREATE TABLE models AS
   SELECT dp_svm_train('people', 'sick', '{age,ward,x}', 'Infinity', 0.01,
     domains => '{"age": [0, 120], "ward": ["surgery", "cardiology", "oncology"], "x": {"dimension": 2}}') AS model;
 CREATE FUNCTION model() RETURNS dp_model LANGUAGE sql STABLE AS 'SELECT model FROM models';
--- what is right: rows of no table
+-- the right results: rows of no table
 CREATE TABLE score AS
   SELECT id, dp_decision(model(), s) AS d FROM (SELECT id, age, ward, x FROM people) s;
 CREATE FUNCTION check_score(i int, value float8) RETURNS boolean LANGUAGE sql STABLE AS
@@ -63,7 +64,7 @@ SELECT * FROM all_right();
 ALTER TYPE person DROP ATTRIBUTE ward, ADD ATTRIBUTE ward varchar(20), DROP ATTRIBUTE x, ADD ATTRIBUTE x float4[];
 SELECT max(abs(d - scored(make_person(id)))) < 1e-6 AS nearly FROM score WHERE id <= 20;
 ALTER TYPE person DROP ATTRIBUTE x, ADD ATTRIBUTE x float8[];
--- in a transaction that is undone
+-- in a transaction that is rolled back
 BEGIN;
 ALTER TYPE person DROP ATTRIBUTE ward, ADD ATTRIBUTE ward text;
 SELECT * FROM all_right();
@@ -75,7 +76,8 @@ SELECT * FROM all_right();
 ROLLBACK;
 SELECT * FROM all_right();
 
--- In the middle of a query: every row, or every third, is of a type that was altered since
+-- In the middle of a query: every row, or every third, is of a type that was
+-- altered since
 \set ECHO none
 CREATE FUNCTION alter_and_make(i int) RETURNS person LANGUAGE plpgsql AS $$
 BEGIN
@@ -96,7 +98,7 @@ END $$;
 SELECT * FROM in_the_middle('dp_decision(model(), alter_and_make(i))');
 SELECT * FROM in_the_middle('dp_decision(model(), alter_and_make(i)::record)');
 SELECT * FROM in_the_middle('(SELECT sum(v * w) FROM unnest(dp_encode(model(), alter_and_make(i)), dp_weights(model())) u(v, w))');
--- a column that the model needs goes, and comes back
+-- a column that the model needs is dropped, and added again
 CREATE FUNCTION drop_and_make(i int) RETURNS person LANGUAGE plpgsql AS $$
 BEGIN
   IF i = 7 THEN
@@ -118,8 +120,9 @@ END $$;
 SELECT * FROM in_the_middle('dp_decision(model(), retype_and_make(i))');
 SELECT * FROM all_right();
 
--- A value in hand that is no longer what its type says. Servers that version attributes refuse to read it, with any function;
--- others take it as it lies: here four or eight bytes as another kind of number
+-- A value in hand that is no longer what its type says. Servers that version
+-- attributes refuse to read it, with any function; others take it as it lies:
+-- here four or eight bytes as another kind of number
 \set ECHO none
 CREATE FUNCTION in_hand(change text, access text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -170,7 +173,8 @@ SELECT * FROM old_right();
 ALTER TYPE stored RENAME ATTRIBUTE ward TO department;
 ALTER TYPE stored RENAME ATTRIBUTE department TO ward;
 SELECT * FROM old_right();
--- a column that was dropped and added is NULL in the values from before, as everywhere in SQL
+-- a column that was dropped and added is NULL in the values from before, as
+-- everywhere in SQL
 ALTER TYPE stored DROP ATTRIBUTE age, ADD ATTRIBUTE age int;
 SELECT count((v).age) AS ages, count(dp_decision(model(), v)) AS values_ FROM old_values;
 SELECT fill();
@@ -210,7 +214,8 @@ EXECUTE renewed_again;
 ALTER TABLE renewed DROP late, ADD late int DEFAULT 7;
 EXECUTE renewed_again;
 
--- Partitions and children with their columns in other orders, some dropped, some of their own
+-- Partitions and children with their columns in other orders, some dropped,
+-- some of their own
 \set ECHO none
 CREATE TABLE parts (LIKE people) PARTITION BY LIST (ward);
 CREATE TABLE parts_surgery PARTITION OF parts FOR VALUES IN ('surgery');
@@ -265,7 +270,8 @@ ALTER TABLE parent DROP sick;
 SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))) AS right FROM parts p;
 SELECT count(*), count(*) FILTER (WHERE check_score(id, dp_decision(model(), p))) AS right FROM parent p;
 
--- Records of a pass, whose readers must not meet another type than they were made for
+-- Records of a pass, whose readers must not meet another type than they were
+-- made for
 \set ECHO none
 CREATE FUNCTION request(weights float8[], reader bigint) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(1) || int8send(0) || float8send(0)

@@ -1,6 +1,6 @@
 --
--- Arguments: every mistake is an error with an SQLSTATE and a hint, before any row is
--- read; names that look strange work, and no argument is ever read as SQL
+-- Arguments: every mistake raises an error with a SQLSTATE and a hint, before
+-- any row is read; strange names work, and no argument is ever read as SQL
 --
 \set ECHO errors
 \pset format unaligned
@@ -13,7 +13,7 @@ INSERT INTO people
   SELECT i % 3 = 0, ARRAY[sin(i), cos(i)], i, 'p' || i, date '2000-01-01' + i
   FROM generate_series(1, 20) i;
 
--- What calls with these arguments say: 'trained', or why not
+-- The result of calls with these arguments: 'trained', or the error
 CREATE FUNCTION trains(call text, cases text) RETURNS text LANGUAGE sql AS $$
   SELECT outcomes('''trained'' FROM ' || call || ' m WHERE m IS NOT NULL', cases, call)
 $$;
@@ -27,7 +27,8 @@ SELECT trains($$ dp_svm_train('people', 'sick', 'x', ?) $$, '0 | NULL');
 SELECT trains($$ (SELECT dp_logreg(sick, x, ?) FROM people) $$,
   $$ 0 | -1 | 'NaN' | NULL | 1e-9 | 1e300 | 'Infinity' $$);
 
--- lambda; objective perturbation raises it as far as it needs, the others cannot
+-- lambda; objective perturbation raises it as far as it needs, the others
+-- cannot
 SELECT trains($$ dp_logreg_train('people', 'sick', 'x', 1, lambda => ?) $$, $$
   0.1 | NULL | -1 | 'NaN' | 'Infinity' | '-Infinity' | 1e10 | 0 | 0, analysis => 'paper' | 1e-300
   0, method => 'output' | 1e-11, method => 'output' | 1e-10, method => 'output' $$);
@@ -97,7 +98,8 @@ SELECT trains($$ dp_logreg_train(?, 'sick', 'x', 1) $$, $$
   'shaky' | 'sampled' | 'deeper' | 'in_cte' | 'still' | 'some_blocks' | 'same_blocks' | 'any_ten'
   'but_ten' | 'within' | 'in_cte_too' | 'of_union' | 'first_ten' $$);
 
--- All of this before any row is read: a view that cannot be read says nothing first
+-- All of this before any row is read: a view that cannot be read does not fail
+-- first
 CREATE FUNCTION untouchable(boolean) RETURNS boolean LANGUAGE plpgsql STABLE AS
   $$ BEGIN RAISE 'a row was read'; END $$;
 CREATE VIEW minefield AS SELECT untouchable(sick) AS sick, x, name, age FROM people;
@@ -112,7 +114,7 @@ SELECT trains($$ dp_logreg_train('minefield', ?) $$, $$
   'sick', 'age', 1, domains => '{"age": [0, 120]}' $$);
 SELECT trains($$ dp_svm_train('minefield', 'sick', 'x', 1, ?) $$, $$ loss => 'none' | h => 7 $$);
 
--- The length of vectors is declared, never read from rows
+-- The number of elements is declared, never read from rows
 CREATE TABLE undeclared (sick boolean, x float8[], y float4[] CHECK (cardinality(y) < 3), age integer);
 CREATE VIEW of_undeclared AS SELECT sick, x, ARRAY[age, age]::float8[] AS made, x || 1::float8 AS longer FROM undeclared;
 CREATE MATERIALIZED VIEW stored AS SELECT sick, made, x AS kept FROM of_undeclared;
@@ -173,7 +175,8 @@ SELECT trains('dp_logreg_train(?)', $$
 SELECT trains('dp_svm_train(?)', $$ 'people', 'sick', 'x', 1, loss => 'huber"' $$);
 SELECT count(*) FROM people;
 
--- features: a name or an array of names, of any type of strings; columns and parameters have types, literals need none
+-- features: a name or an array of names, of any type of strings; columns and
+-- parameters have types, literals need none
 CREATE DOMAIN column_name AS text;
 CREATE TABLE two (sick boolean, a float8 CHECK (a BETWEEN 0 AND 1), b float8 CHECK (b BETWEEN 0 AND 1), "{a,b}" float8 CHECK ("{a,b}" BETWEEN 0 AND 1));
 INSERT INTO two SELECT i % 3 = 0, i / 20.0, i / 20.0, i / 20.0 FROM generate_series(1, 20) i;
@@ -193,7 +196,8 @@ EXECUTE typed(ARRAY['a', 'b']);
 SELECT name, parameter_types FROM pg_prepared_statements ORDER BY name;
 DEALLOCATE ALL;
 
--- The arguments that are not options: any other is in the table of options, and what is there is an argument, but for scale, which is for candidates alone
+-- The arguments that are not options: any other is in the table of options, and
+-- every option is an argument, except for scale, which only candidates have
 SELECT proname, string_agg(name, ', ' ORDER BY place) FILTER (WHERE NOT is_option) AS others, count(*) FILTER (WHERE is_option) = max(options) AS all_options
   FROM (SELECT proname, name, place, name = ANY (options) AS is_option, cardinality(array_remove(options, 'scale')) AS options
         FROM pg_proc, unnest(proargnames[1:pronargs]) WITH ORDINALITY AS a (name, place),

@@ -1,5 +1,6 @@
 --
--- Before the first row: what arguments and the catalog can have wrong is said before any table is scanned
+-- Before the first row: errors in arguments and the catalog are raised before
+-- any table is scanned
 --
 \set ECHO errors
 \pset format unaligned
@@ -24,7 +25,7 @@ CREATE VIEW closed AS SELECT id, y, x FROM published;
 ALTER VIEW closed OWNER TO dperm_owner_of_views;
 GRANT SELECT ON closed TO dperm_early;
 
--- What a call says, and how many scans it has begun by then
+-- What a call returns or raises, and how many scans it has begun by then
 CREATE FUNCTION scans() RETURNS bigint LANGUAGE sql AS $$
   SELECT sum(pg_stat_get_xact_numscans(oid)) FROM pg_class WHERE relname IN ('people', 'published', 'other_types', 'people_pkey', 'unfilled')
 $$;
@@ -43,7 +44,7 @@ BEGIN
 END $$;
 \pset tuples_only on
 
--- The count is not blind
+-- The count detects a scan
 SELECT says($$ dp_logreg_train('people', 'y', 'x', 1) $$), says($$ dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', holdout => 'published') $$) ~ 'SCANS$';
 
 -- Training, on its own and as a part of tuning: privately, and on public rows
@@ -63,7 +64,7 @@ SELECT DISTINCT arguments || ': ' || says(format('dp_svm_%s(''people'', ''y'', '
 SELECT format('%s: %s', arguments, string_agg(DISTINCT says(format('dp_logreg_%s(''people'', ''y'', ''x'', %s)', function, arguments)), ' | '))
   FROM unnest(ARRAY['1, lambda => -1', '1, lambda => ''NaN''', '1, lambda => 1e10', '1, lambda => 0, method => ''output''', '''Infinity'', lambda => 0']) arguments, unnest('{train,tune}'::text[]) function GROUP BY arguments ORDER BY 1;
 SELECT says($$ dp_logreg_train(NULL, 'y', 'x', 1) $$), says($$ dp_logreg_train('nowhere', 'y', 'x', 1) $$), says($$ dp_logreg_train('a.b.c.d', 'y', 'x', 1) $$), says($$ dp_logreg_train('people_pkey', 'y', 'x', 1) $$);
--- lambda is raised as far as it has to be: there is nothing that only many rows would show
+-- lambda is raised as far as needed: no error depends on the number of rows
 SELECT split_part(says($$ dp_logreg_train('people', 'y', 'x', 300, 0) $$), ' AFTER', 1), split_part(says($$ dp_svm_train('people', 'y', 'x', 300, 0, analysis => 'paper') $$), ' AFTER', 1),
        split_part(says($$ dp_logreg_tune('people', 'y', 'x', 300, lambdas => '{0.1,0}') $$), ' AFTER', 1),
        split_part(says($$ dp_logreg_tune('people', 'y', 'x', 100, lambdas => '{0.1,0}', holdout => 'published') $$), ' AFTER', 1);
@@ -84,7 +85,7 @@ SELECT format('%s: %s', arguments, says(format('dp_%s(%s)', function, arguments)
   'columns, ''people'', ''y'', 1, features => ''x''', 'm, ''unfilled'', ''y'', 1']) arguments ORDER BY function, arguments COLLATE "C";
 SELECT says($$ dp_roc(m, 'people', 'y', 1, bins => 1) $$);
 
--- Privileges, also those that only the executor looks at
+-- Privileges, including those that only the executor checks
 REVOKE EXECUTE ON FUNCTION dperm_portion(bytea, integer, oid, tid) FROM PUBLIC;
 REVOKE SELECT ON published FROM dperm_early;
 GRANT SELECT (y, x) ON published TO dperm_early;

@@ -1,4 +1,6 @@
--- What runs with the rights of an owner, and what a row may depend on: beyond the functions that a query shows, the planner, the executor and PostgreSQL's own functions find more in the catalog
+-- What runs with the rights of an owner, and what a row may depend on: beyond
+-- the functions that a query shows, the planner, the executor and PostgreSQL's
+-- own functions find more in the catalog
 \pset format unaligned
 \pset footer off
 CREATE ROLE callees_owner;
@@ -15,7 +17,8 @@ INSERT INTO callees.people SELECT i, (ARRAY['r', 's'])[1 + i % 2]::callees.kind,
 ANALYZE callees.people;
 SELECT dp_protect('callees.people', 'callees', unit => 'person');
 
--- Make a view, and protect it; use one. Each tells what becomes of it. Rows for which an expression fails are left out
+-- Create a view and protect it; use one. Each returns the outcome. Rows for
+-- which an expression fails are left out
 \set ECHO none
 CREATE TABLE callees.model AS SELECT dp_logreg_train('callees.people', 'y', 'x', 1) AS model;
 GRANT SELECT ON callees.model TO PUBLIC;
@@ -36,7 +39,8 @@ END $$;
 CREATE TABLE callees.cases (id int GENERATED ALWAYS AS IDENTITY, name text, x text, y text);
 GRANT SELECT ON callees.cases TO PUBLIC;
 
--- Functions in PL/pgSQL, behind all that calls a function. The owner's may run, if they are IMMUTABLE
+-- Functions in PL/pgSQL, behind everything that calls a function. The owner's
+-- may run if they are IMMUTABLE
 CREATE FUNCTION callees.word(p text) RETURNS text LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN p; END $$;
 CREATE FUNCTION callees.other(p text, q text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN p <> q; END $$;
 CREATE FUNCTION callees.greater(p float8, q float8) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN p > q; END $$;
@@ -50,7 +54,8 @@ CREATE OPERATOR callees.!== (FUNCTION = callees.other, LEFTARG = text, RIGHTARG 
 CREATE OPERATOR callees.=== (FUNCTION = pg_catalog.texteq, LEFTARG = text, RIGHTARG = text, NEGATOR = OPERATOR(callees.!==));
 CREATE OPERATOR callees.>>> (FUNCTION = callees.greater, LEFTARG = float8, RIGHTARG = float8, RESTRICT = scalargtsel);
 CREATE OPERATOR callees.<<< (FUNCTION = float8lt, LEFTARG = float8, RIGHTARG = float8, RESTRICT = scalarltsel, COMMUTATOR = OPERATOR(callees.>>>));
--- casts that PostgreSQL's functions find: to JSON, to text, and to what a function returns
+-- casts that PostgreSQL's functions find: to JSON, to text, and to what a
+-- function returns
 CREATE TYPE callees.jkind AS ENUM ('r', 's');
 CREATE FUNCTION callees.to_json(p callees.jkind) RETURNS json LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN '{}'; END $$;
 CREATE CAST (callees.jkind AS json) WITH FUNCTION callees.to_json(callees.jkind);
@@ -71,14 +76,15 @@ CREATE DOMAIN callees.part_of_state AS float8 CHECK (callees.fits_utc(VALUE));
 CREATE TYPE callees.record_state AS (last callees.part_of_state);
 CREATE AGGREGATE callees.fold(jsonb) (SFUNC = jsonb_populate_record, STYPE = callees.record_state, FINALFUNC = to_jsonb, INITCOND = '(0)');
 CREATE FUNCTION callees.last_of(a float8[]) RETURNS float8 IMMUTABLE RETURN (SELECT (callees.fold(jsonb_build_object('last', q)) ->> 'last')::float8 FROM unnest(a) q);
--- bodies that nobody looks into
+-- bodies that cannot be examined
 CREATE FUNCTION callees.calling(p text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN callees.word(p) = p; END $$;
 CREATE FUNCTION callees.quoting(p text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$ SELECT callees.word(p) = p $$;
 CREATE FUNCTION callees.executing(p text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ DECLARE r boolean; BEGIN EXECUTE 'SELECT callees.word($1) = $1' INTO r USING p; RETURN r; END $$;
 CREATE FUNCTION callees.setting(p float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN CASE WHEN callees.fits_utc(p) THEN p ELSE 0 END; END $$;
 CREATE FUNCTION callees.definer(p float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN callees.half(p); END $$;
 CREATE FUNCTION callees.domained(p float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$ DECLARE r callees.state := p; BEGIN RETURN r; END $$;
--- operator classes of a superuser: how values are compared in GREATEST, in arrays, in ranges and by ORDER BY
+-- operator classes of a superuser: how values are compared in GREATEST, in
+-- arrays, in ranges and by ORDER BY
 CREATE TYPE callees.version AS (major int, minor int);
 RESET ROLE;
 SELECT format('CREATE FUNCTION callees.version_%s(p callees.version, q callees.version) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $f$ BEGIN RETURN (p).major %s (q).major; END $f$; '
@@ -106,7 +112,8 @@ INSERT INTO callees.cases (name, x, y) VALUES ('shown', 'x', $$callees.word('cm'
   ('array_equal', 'x', $$ARRAY[ROW(person, 1)::callees.version] = ARRAY['(1,0)'::callees.version]$$), ('range', 'x', $$callees.span(word, 'b') @> 'a1'::text$$), ('sorted', 'x', 'callees.least_of(ARRAY[word, word])');
 \set ECHO all
 SELECT name, callees.define(name, format('SELECT person, %s AS x, %s AS y FROM callees.people', x, y)) FROM callees.cases ORDER BY id;
--- expressions of indexes, of statistics and of partition keys, which the planner simplifies, and how it finds partitions
+-- expressions of indexes, of statistics and of partition keys, which the
+-- planner simplifies, and how it finds partitions
 \set ECHO none
 CREATE TABLE callees.indexed AS SELECT person, x, y FROM callees.people;
 CREATE INDEX ON callees.indexed (callees.scale(x));
@@ -131,7 +138,8 @@ INSERT INTO callees.cases (name) VALUES ('indexed'), ('partial'), ('measured'), 
 -- the owner's and a superuser's, unless the body of a function names them
 SET ROLE callees_analyst;
 SELECT callees.count(name), string_agg(name, ' ' ORDER BY id) FROM callees.cases GROUP BY 1 ORDER BY 1;
--- A stranger's are refused: most before the call is charged, with a name, and the others when PostgreSQL looks them up
+-- A stranger's are refused: most before the call is charged, with a name, and
+-- the others when PostgreSQL looks them up
 RESET ROLE;
 GRANT CREATE ON SCHEMA callees TO callees_stranger;
 SELECT format('ALTER FUNCTION %s OWNER TO callees_stranger', p.oid::regprocedure) FROM pg_proc p JOIN pg_language l ON l.oid = prolang
@@ -140,7 +148,7 @@ REVOKE CREATE ON SCHEMA callees FROM callees_stranger;
 SET ROLE callees_analyst;
 SELECT name, callees.count(name) FROM callees.cases ORDER BY id;
 SELECT budget FROM dp_cost('callees.shown', 'y', 'x', 1, 300);
--- dp_protect warns of what it finds
+-- dp_protect warns about what it finds
 SET ROLE callees_owner;
 \set VERBOSITY terse
 SELECT count(dp_protect('callees.' || name, 'callees', unit => 'person', domains => '{"x": [0, 1]}')) AS protected FROM (SELECT name FROM callees.cases ORDER BY id) c;
@@ -150,7 +158,8 @@ SET client_min_messages = error;
 DROP OPERATOR FAMILY callees.word_ops USING hash CASCADE;
 RESET client_min_messages;
 
--- Names in a body that nobody looks into are found in pg_catalog alone, whatever search path the function has
+-- Names in a body that cannot be examined are found only in pg_catalog,
+-- whatever search path the function has
 SET ROLE callees_analyst;
 \set ECHO none
 CREATE TEMP TABLE limits AS SELECT 0.5::float8 AS most;
@@ -191,7 +200,8 @@ RESET ROLE;
 REVOKE CREATE ON SCHEMA callees_home FROM callees_analyst;
 SET ROLE callees_analyst;
 RESET search_path;
--- What cannot be looked into has to be IMMUTABLE: the owner's word that it depends on its arguments alone
+-- What cannot be examined has to be IMMUTABLE: the owner's word that it depends
+-- on its arguments alone
 SET ROLE callees_owner;
 CREATE FUNCTION callees.stable(w text) RETURNS boolean LANGUAGE plpgsql STABLE AS $$ BEGIN RETURN w = 'a1'; END $$;
 CREATE FUNCTION callees.unmarked(w text) RETURNS boolean LANGUAGE sql AS $$ SELECT w = 'a1' $$;
@@ -234,7 +244,8 @@ SET ROLE callees_analyst;
 SELECT callees.count('extensions');
 RESET ROLE;
 
--- A cast of somebody else, which their own type lets them make, is nobody's concern; their types are
+-- A cast of somebody else, which their own type lets them create, does not
+-- matter; their types do
 SET ROLE callees_owner;
 SELECT callees.define('kinds', $$SELECT person, x, kind = 'r' AS y FROM callees.people$$);
 SET ROLE callees_stranger;
@@ -254,7 +265,8 @@ SELECT callees.count('kinds');
 SELECT name, callees.count(name) FROM callees.typed WHERE name <> 'type_named';
 RESET ROLE;
 
--- Functions that read a table, and so have one person's row in the rows of others: refused when a relation is protected, in whatever way they are called
+-- Functions that read a table, and so put one person's row into the rows of
+-- others: refused when a relation is protected, in whatever way they are called
 SET ROLE callees_owner;
 \set ECHO none
 CREATE FUNCTION callees.seven() RETURNS boolean STABLE BEGIN ATOMIC SELECT y FROM callees.people WHERE person = 7; END;
@@ -264,14 +276,17 @@ CREATE FUNCTION callees.read_text(p callees.rkind) RETURNS text STABLE BEGIN ATO
 CREATE CAST (callees.rkind AS text) WITH FUNCTION callees.read_text(callees.rkind);
 CREATE AGGREGATE callees.rewrite(text) (SFUNC = ts_rewrite, STYPE = tsquery, INITCOND = 'a');
 CREATE FUNCTION callees.look(a text[]) RETURNS boolean IMMUTABLE RETURN (SELECT callees.rewrite(q) = 'b'::tsquery FROM unnest(a) q);
--- nor may anything carry something from row to row, also where the catalog has an expression that no query shows: the constraint of a domain, and a default argument of a function that was first called in full
+-- nor may anything carry information from row to row, even where the catalog
+-- has an expression that no query shows: the constraint of a domain, and a
+-- default argument of a function that was first called in full
 CREATE FUNCTION callees.carry(p int, y boolean) RETURNS boolean IMMUTABLE RETURN CASE p WHEN 1 THEN set_config('callees.c', y::text, false)::boolean ELSE current_setting('callees.c')::boolean END;
 CREATE DOMAIN callees.carrier AS text CHECK (set_config('callees.c', VALUE, false) IS NOT NULL);
 CREATE FUNCTION callees.given(t text, r text DEFAULT set_config('callees.c', 'x', false)) RETURNS text IMMUTABLE RETURN r;
 CREATE FUNCTION callees.left_out(t text) RETURNS text IMMUTABLE RETURN callees.given(t);
 CREATE FUNCTION callees.settings() RETURNS boolean STABLE RETURN (SELECT count(*) > 0 FROM pg_show_all_settings());
 CREATE DOMAIN callees.existing AS text CHECK (to_regclass(VALUE) IS NULL);
--- Text search, whose configurations and dictionaries can be somebody else's; names of objects, which can change
+-- Text search, whose configurations and dictionaries can be somebody else's;
+-- names of objects, which can change
 SET ROLE callees_stranger;
 CREATE TEXT SEARCH CONFIGURATION callees_stranger.words (COPY = pg_catalog.simple);
 SET ROLE callees_owner;
@@ -296,11 +311,13 @@ SELECT name, callees.define(name, format('SELECT person, x, %s AS y FROM callees
   ('words_by_default', $$to_tsvector(word) @@ 'a1'::tsquery$$), ('words_domain', 'word::callees.worded IS NULL'), ('words_query', $$'a1'::tsvector @@ plainto_tsquery(word)$$), ('words_json', $$to_tsvector(to_jsonb(word)) @@ 'a1'::tsquery$$),
   ('words_json_too', $$jsonb_to_tsvector(to_jsonb(word), '"all"') @@ 'a1'::tsquery$$), ('words_match', $$word @@ 'a1'::text$$), ('headline', $$ts_headline(word, 'a1'::tsquery) = word$$),
   ('lexemes', $$ts_lexize('simple', word) IS NULL$$), ('configuration', 'get_current_ts_config() IS NULL'), ('configuration_column', $$to_tsvector(3748::oid::regconfig, word) IS NULL$$), ('tokens', 'callees.tokens(word)')) AS t (name, y);
--- some of these are only warned of, and refused when they are used
+-- about some of these there is only a warning, and they are refused when they
+-- are used
 SET ROLE callees_analyst;
 SELECT relname AS relation, callees.count(relname) FROM pg_class WHERE relnamespace = 'callees'::regnamespace AND relname LIKE 'named\_%' AND relkind = 'v' ORDER BY relname COLLATE "C";
 SET ROLE callees_owner;
--- also in a generated column that is computed when it is read, and in a column that JSON is read into, which PostgreSQL 18 and 17 have
+-- also in a generated column that is computed when it is read, and in a column
+-- that JSON is read into, which PostgreSQL 18 and 17 have
 \set ECHO none
 DO $$ BEGIN
 	IF current_setting('server_version_num')::int >= 180000 THEN
@@ -322,7 +339,9 @@ DO $$ BEGIN
 EXCEPTION WHEN feature_not_supported THEN
 	NULL;
 END $$;
--- what depends on its arguments, on the time of the call and on settings that have fixed values is fine; an index and a column that is stored may be for text search
+-- what depends on its arguments, on the time of the call and on settings that
+-- have fixed values is fine; an index and a column that is stored may be for
+-- text search
 CREATE TABLE callees.texts_searched (person int, word text, birth date, seen timestamptz, x float8, y boolean, words tsvector GENERATED ALWAYS AS (to_tsvector('simple', word)) STORED);
 CREATE INDEX ON callees.texts_searched USING gin (to_tsvector('simple', word));
 INSERT INTO callees.texts_searched SELECT person, word, '2000-01-01', '2000-01-01', x, y FROM callees.people;
@@ -335,10 +354,11 @@ SELECT callees.count('usual');
 SELECT callees.define('later', 'SELECT person, x, y FROM callees.people');
 CREATE OR REPLACE VIEW callees.later AS SELECT person, x, pg_column_size(word) > 3 AS y FROM callees.people;
 SELECT callees.count('later');
--- where a row lies is a matter of how large the others are
+-- where a row lies depends on how large the others are
 SELECT callees.define('place', 'SELECT person, x, (ctid::text::point)[0] > 0 AS y FROM callees.people');
 SELECT callees.define('chosen', 'SELECT person, x, y FROM callees.people WHERE (ctid::text::point)[0] > 0');
--- What is stored was made by functions and policies as they were then: only rows and expressions of PostgreSQL
+-- What is stored was computed by functions and policies as they were then: only
+-- rows and expressions of PostgreSQL
 SELECT callees.define('stored_place', 'SELECT person, x, (ctid::text::point)[0] > 0 AS y FROM callees.people', 'MATERIALIZED VIEW');
 SELECT callees.define('stored_cast', $$SELECT person, x, 'a' || kind::text::callees.rkind = 'atrue' AS y FROM callees.people$$, 'MATERIALIZED VIEW');
 CREATE TABLE callees.policed AS SELECT person, x, y FROM callees.people;
@@ -348,7 +368,8 @@ SELECT callees.define('stored_policed', 'SELECT person, x, y FROM callees.police
 SELECT callees.define('stored', 'SELECT person, x / 2 AS x, y FROM callees.people', 'MATERIALIZED VIEW');
 RESET ROLE;
 
--- A protected relation of the analyst's own, which they may fill with any function: others are not used from within it
+-- A protected relation of the analyst's own, which they may fill with any
+-- function: others are not used from within it
 CREATE SCHEMA callees_nest AUTHORIZATION callees_analyst;
 SET ROLE callees_analyst;
 SELECT dp_budget_create('callees nest', 100);
@@ -363,7 +384,8 @@ SELECT dp_logreg_train('callees_nest.view', 'y', 'x', 1) IS NOT NULL AS within;
 SELECT callees.count('kinds') AS again;
 RESET ROLE;
 
--- An argument that is left out, and different in each pass, is as bad as one that is written
+-- An argument that is left out, and different in each pass, is as bad as one
+-- that is written
 SET ROLE callees_owner;
 CREATE TABLE callees.free AS SELECT x, y FROM callees.people;
 CREATE FUNCTION callees.jitter(x float8, r float8 DEFAULT random()) RETURNS float8 IMMUTABLE RETURN x * r;

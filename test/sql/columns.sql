@@ -1,6 +1,7 @@
 --
--- Training by naming columns: every type, in any order and number, encoded as documented;
--- whatever a column holds, nothing is raised and the meaning is the documented one
+-- Training by naming columns: every type, in any order and number, encoded as
+-- documented; whatever a column holds, nothing is raised and the meaning is the
+-- documented one
 --
 \set ECHO errors
 \pset format unaligned
@@ -48,7 +49,7 @@ INSERT INTO clinic
 CREATE TABLE loose AS SELECT * FROM clinic;
 ALTER TABLE loose ALTER pc TYPE numeric, ALTER st TYPE text, ALTER sw TYPE ward, ALTER em TYPE float8[];
 
--- The encoding by hand: a block per column, of length at most 1
+-- The encoding by hand: a block per column, of norm at most 1
 CREATE FUNCTION ranged(x numeric, low numeric, high numeric) RETURNS float8[] LANGUAGE sql IMMUTABLE AS $$
   SELECT ARRAY[CASE WHEN x IS NULL OR x = 'NaN' THEN 0 ELSE 2 * (least(greatest(x, low), high) - low) / (high - low) - 1 END::float8]
 $$;
@@ -75,7 +76,8 @@ CREATE FUNCTION block(feature text, r loose) RETURNS float8[] LANGUAGE sql STABL
     WHEN 'tz' THEN timed(r.tz AT TIME ZONE 'UTC', '2020-01-01 00:00', '2020-12-31 12:00')
     WHEN 'v8' THEN clipped(r.v8, 3, 1) WHEN 'v4' THEN clipped(r.v4, 2, 1) WHEN 'em' THEN clipped(r.em, 2, 1) END
 $$;
--- the blocks of a row, and the intercept's if there is one, each an equal share of the ball
+-- the blocks of a row, and the intercept's if there is one, each an equal share
+-- of the ball
 CREATE FUNCTION encoded(features text[], intercept boolean, r loose) RETURNS float8[] LANGUAGE sql STABLE AS $$
   SELECT array_agg(v / sqrt(cardinality(features) + intercept::int) ORDER BY k, j) FROM (
     SELECT k, j, v FROM unnest(features) WITH ORDINALITY f(feature, k), unnest(block(feature, r)) WITH ORDINALITY b(v, j)
@@ -88,8 +90,8 @@ $$;
 CREATE FUNCTION domains_of(relation regclass, features text[]) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_object_agg(column_name, domain) FROM dp_domains(relation) WHERE column_name = ANY (features) AND domain IS NOT NULL
 $$;
--- Is the model of these columns the one of their vectors, made by hand? In memory and in passes? And dp_encode, what it was
--- trained on?
+-- Is the model of these columns that of their vectors, computed by hand? In
+-- memory and in passes? And does dp_encode give what it was trained on?
 CREATE TABLE by_hand (y boolean, x float8[]);
 CREATE FUNCTION as_by_hand(features text[], source text DEFAULT 'clinic', intercept boolean DEFAULT false, domains jsonb DEFAULT NULL) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
@@ -140,7 +142,8 @@ SELECT source, distance(dp_weights(dp_logreg_train(source, 'y', '{e,v8,n,i4,b}',
                         dp_weights(dp_logreg_train('clinic', 'y', '{e,v8,n,i4,b}', 'Infinity'))) < 1e-9 AS same
   FROM (VALUES ('clinic_view', NULL), ('clinic_parts', NULL), ('clinic_stored', domains_of('clinic', '{v8,n,i4}'))) v(source, domains);
 
--- features => NULL: every column that has a domain but the label, as the table has them
+-- features => NULL: every column that has a domain but the label, as the table
+-- has them
 SELECT jsonb_path_query_array(m::jsonb, '$.features[*].column') AS columns,
        distance(dp_weights(m), dp_weights(dp_logreg_train('clinic', 'y', '{i2,i4,i8,f4,f8,n,b,t,vc,bp,e,u,d,ts,tz,v8,v4,pc,st,sw,em}', 'Infinity'))) < 1e-9 AS same
   FROM dp_logreg_train('clinic', 'y', NULL, 'Infinity') m;
@@ -156,7 +159,8 @@ UNION ALL SELECT m::jsonb #> '{features,0}' FROM dp_logreg_train('clinic', 'y', 
 UNION ALL SELECT m::jsonb #> '{features,0}' FROM dp_logreg_train('clinic', 'y', 'i2', 1, domains => '{"i2": {"categories": [3, 1]}}') m;
 SELECT i2, dp_encode(m, clinic) AS hot FROM clinic, dp_logreg_train('clinic', 'y', 'i2', 1, domains => '{"i2": {"categories": [3, 1]}}', intercept => false) m
   WHERE i2 BETWEEN 1 AND 3 AND id <= 41 ORDER BY i2;
--- any short type by what it prints, which a cast would not always give; a view makes one out of the others
+-- any short type by its text form, which a cast would not always give; a view
+-- computes one from the others
 CREATE VIEW printed AS SELECT id, y, ('10.0.0.' || 1 + i4 % 4)::inet AS address, ('08:00:2b:01:02:0' || 1 + i4 % 3)::macaddr AS mac, t::name AS name, t::"char" AS "char",
   timetz '12:00+00' + i4 % 2 * interval '1 hour' AS "time", (100 + i4 % 3)::oid AS oid, (i4 % 3)::numeric(4, 2) AS rounded FROM clinic;
 SELECT v.name AS feature, jsonb_array_length(domains -> v.name) AS given, count(DISTINCT dp_encode(m, printed)) AS found,
@@ -185,7 +189,8 @@ SELECT dp_logreg_train('clinic', 'y', '{i4,e}', 1, domains => '{"e": ["maternity
 SELECT outcomes($$ dp_svm_train('clinic', 'y', ?) $$,
   $$ '{i4,id}', 1 | '{e,v8}', 1, domains => '{"v8": [1, 2]}' $$);
 
--- Hostile values, one at a time, in the table that allows them; each with the value that it is read as, NULL for none
+-- Hostile values, one at a time, in the table that allows them; each with the
+-- value that it is read as, NULL for none
 CREATE TABLE hostile (id serial, feature text, value text, read_as text);
 INSERT INTO hostile (feature, value, read_as) VALUES
   ('i2', '32767', '30'), ('i2', '-32768', '-10'), ('i4', '2147483647', '120'), ('i4', '-1', '0'), ('i8', '9223372036854775807', '1000000000000'), ('i8', '-9223372036854775808', '0'),
@@ -201,7 +206,8 @@ INSERT INTO hostile (feature, value, read_as) VALUES
   ('v8', '{1,2}', NULL), ('v8', '{}', NULL), ('v8', '{1,NULL,1}', NULL), ('v8', '{NaN,1,1}', NULL), ('v8', '{1,1,-Infinity}', NULL), ('v8', '{{1,1,1}}', NULL),
   ('v8', '{30,-40,0}', '{0.6,-0.8,0}'), ('v8', '{1e308,0,0}', '{1,0,0}'), ('v8', '[5:7]={0.1,0.2,0.3}', '{0.1,0.2,0.3}'), ('v4', '{3e38,0}', '{1,0}'), ('v4', '{NaN,0}', NULL), ('em', '{1,2,3}', NULL);
 INSERT INTO hostile (feature, value, read_as) SELECT feature, NULL, NULL FROM unnest('{i2,i4,i8,f4,f8,n,b,t,vc,bp,e,u,d,ts,tz,v8,v4,pc,st,sw,em}'::text[]) feature;
--- Every tenth row gets the value; training says nothing, and is as by hand and as with the value that it is read as
+-- Every tenth row gets the value; training says nothing, and is as by hand and
+-- as with the value that it is read as
 CREATE FUNCTION as_documented(feature text, value text, read_as text) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   features text[] := ARRAY[feature, CASE feature WHEN 'i4' THEN 'i2' ELSE 'i4' END];
@@ -221,9 +227,10 @@ BEGIN
     WHEN distance(dp_weights(got), dp_weights(want)) > 1e-9 THEN 'by hand, but not as read' ELSE 'as documented' END;
 END $$;
 SELECT feature, left(value, 40) AS value, left(read_as, 40) AS read_as, as_documented(feature, value, read_as) FROM hostile ORDER BY id;
--- not vacuous
+-- the test is not vacuous
 SELECT as_documented('i4', '2147483647', '110') AS another_value, as_documented('t', 'd', 'a') AS a_category, as_documented('v8', NULL, '{0,0,0.3}') AS a_vector;
--- All of them in one table: by hand; with noise, by both methods, and with a kernel
+-- All of them in one table: by hand; with noise, by both methods, and with a
+-- kernel
 TRUNCATE loose;
 DO $$
 DECLARE
@@ -260,7 +267,8 @@ BEGIN
   RETURN distance(dp_weights(model), dp_weights(dp_logreg_train('by_hand', 'y', 'x', 'Infinity', 0.01, intercept => false, dimension => cardinality(dp_weights(model))))) < 1e-9;
 END $$;
 SELECT columns, broad_as_by_hand(columns) FROM unnest(ARRAY[1, 2, 89, 90, 91, 140]) columns;
--- a record is made in memory, so that what is too long to be a category stays out of it
+-- a record is made in memory, so that what is too long to be a category stays
+-- out of it
 SELECT dperm_bounded('abc'::text) AS short, length(dperm_bounded(repeat('a', 131068))) AS long, dperm_bounded(repeat('a', 131069)) IS NULL AS longer, dperm_bounded(ARRAY[1, 2]) AS list, dperm_bounded(7) AS number;
 ALTER TABLE broad DROP CONSTRAINT broad_c10_check;
 CREATE TABLE long_text AS SELECT dp_logreg_train('broad', 'y', NULL, 'Infinity', domains => '{"c10": ["a", "b"]}') AS model;
@@ -269,8 +277,9 @@ SELECT distance(dp_weights(model), dp_weights(dp_logreg_train('broad', 'y', NULL
 UPDATE broad SET c10 = NULL WHERE c10 NOT IN ('a', 'b');
 ALTER TABLE broad ADD CONSTRAINT broad_c10_check CHECK (c10 IN ('a', 'b'));
 
--- In parallel workers: arguments and records. Nothing is kept in memory, so that there are passes; the first read is the caller's own
--- and the passes are the workers', who trip over these views
+-- In parallel workers: arguments and records. Nothing is kept in memory, so
+-- that there are passes; the first read is the caller's own and the passes are
+-- the workers', who trip over these views
 SET dperm.cache_memory = 0;
 CREATE TABLE long AS SELECT i, i % 3 = 0 AS y, (i * 7) % 100 AS a, 'k' || i % 301 AS k, (ARRAY['surgery', 'oncology'])[1 + i / 7 % 2]::ward AS e FROM generate_series(1, 8000) i;
 ALTER TABLE long SET (parallel_workers = 2);

@@ -1,7 +1,8 @@
 --
 -- dp_compose: what several releases cost together
 --
--- A model's part is a function of public parameters, so results are the same in every run.
+-- A model's part is a function of public parameters, so results are the same in
+-- every run.
 \set ECHO none
 \pset format unaligned
 \pset footer off
@@ -24,11 +25,12 @@ SELECT outcomes('dp_compose(?::jsonb) FROM generate_series(1, 50)', $$
 SELECT dp_compose(model) FROM models WHERE id IN (1, 3);
 SELECT kind, dp_compose(model) FROM models WHERE kind <> 'exact' GROUP BY kind ORDER BY kind;
 
--- fifty pure releases of 0.1 at delta 1e-6: optimal composition has 3.17, sums have 5
+-- fifty pure releases of 0.1 at delta 1e-6: optimal composition has 3.17, sums
+-- have 5
 SELECT dp_compose('{"epsilon": 0.1}'::jsonb, 1e-6) FROM generate_series(1, 50);
 -- few: sums are better, and spend no delta
 SELECT dp_compose('{"epsilon": 0.1}'::jsonb, 1e-6) FROM generate_series(1, 3);
--- some that say no more than epsilon and delta are added
+-- those of which only epsilon and delta are known are added
 SELECT dp_compose(claim::jsonb, 1e-6) FROM (SELECT '{"epsilon": 0.1}' FROM generate_series(1, 50)
 	UNION ALL SELECT '{"epsilon": 0.2, "delta": 1e-7}') AS c (claim);
 
@@ -71,7 +73,8 @@ SELECT dp_compose(claim, 1e-5) = :'alone' AS same FROM claims;
 SELECT dp_compose(claim, 1e-5) - 'order' FROM claims;
 ALTER TABLE models SET (parallel_workers = 2);
 SELECT dp_compose(model) FROM models WHERE kind = 'pure';
--- also where workers have nothing, or what does not fit; which process meets it is a matter of luck
+-- even where workers have nothing, or something that does not fit; which
+-- process finds it depends on chance
 \set SHOW_CONTEXT never
 SELECT dp_compose(claim, 1e-5) FROM claims WHERE i = 1;
 SELECT dp_compose(claim, 1e-5) FROM claims WHERE i < 0;
@@ -108,7 +111,7 @@ SELECT outcomes('dp_compose(?) FROM generate_series(1, 3)', $$
 -- marks
 SELECT p.oid::regprocedure, p.prokind, p.provolatile, p.proparallel, p.proisstrict FROM pg_proc AS p
 WHERE p.proname ~ '^dp(erm)?_compose' ORDER BY p.oid::regprocedure::text COLLATE "C";
--- nobody else calls what is internal
+-- internal functions cannot be called by others
 SELECT outcomes('?', $$ dperm_compose_final(NULL) | dperm_compose_deserialize('\x00', NULL) $$);
 
 DROP FUNCTION made;

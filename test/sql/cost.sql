@@ -45,7 +45,8 @@ FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, metho
      LATERAL (SELECT greatest(0.1 * e::float8, best.epsilon_slack)) m(most);
 -- the default of the paper's analysis
 SELECT n, d, e, abs(lambda_used * n * e / d - 0.1) < 1e-9 AS paper FROM (VALUES (100, 3, 1), (50000, 100, 0.1), (1000000, 10, 8)) v(n, d, e), dp_cost(n, d, e, analysis => 'paper');
--- that of output perturbation: the noise is the same in all directions, and meets the mean of the curvatures
+-- that of output perturbation: the noise is the same in all directions, and
+-- meets the mean of the curvatures
 CREATE FUNCTION output_risk(lambda float8, n float8, d float8, e float8, c float8) RETURNS float8 LANGUAGE sql AS
   'SELECT (2 / (n * lambda * e)) ^ 2 * d * (d + 1) * (lambda + c / d) / 2 + lambda * 20 ^ 2 / 2';
 SELECT loss, count(*) AS setups, bool_and((SELECT min(output_risk(lambda_used * 10 ^ (k / 25.0), n, d, e, s.c)) FROM generate_series(-100, 100) k WHERE k <> 0) > output_risk(lambda_used, n, d, e, s.c)) AS least_risk,
@@ -61,25 +62,28 @@ SELECT noise, lambda_used, lambda_effective, epsilon_slack, epsilon_noise, epsil
 SELECT e, round(lambda_effective::numeric, 9) AS lambda, round(epsilon_slack::numeric, 6) AS slack, round(epsilon_noise::numeric, 6) AS noise
 FROM (VALUES (0.01), (0.1), (1)) v(e), dp_cost(10000, 10, e, lambda => 0.001, analysis => 'paper') ORDER BY e;
 
--- The impossible: 200 rows, 500 dimensions, epsilon 0.01
+-- Impossible: 200 rows, 500 dimensions, epsilon 0.01
 SELECT noise_share > 100 AS all_noise, rows_needed BETWEEN 1000000 AND 100000000 AS millions FROM dp_cost(200, 500, 0.01);
--- and what is easy
+-- and easy
 SELECT noise_share < 0.5 AS useful, rows_needed BETWEEN 2 AND 100000 AS fewer FROM dp_cost(100000, 10, 1);
 -- rows_needed is where the share falls to a half
 SELECT count(*) AS setups, bool_and(here.noise_share <= 0.5) AS enough, bool_and(before.noise_share > 0.5) AS one_less_is_not
 FROM (VALUES (10, 1, NULL), (500, 0.01, NULL), (3, 10, NULL), (20, 0.5, 0.01), (20, 0.5, 1), (100, 2, 0.0001)) v(d, e, lambda), (VALUES ('objective'), ('output')) m(method),
      dp_cost(1000, d, e, lambda => lambda, method => m.method) c, dp_cost(c.rows_needed, d, e, lambda => lambda, method => m.method) here, dp_cost(c.rows_needed - 1, d, e, lambda => lambda, method => m.method) before;
--- more rows, less dimensions, more epsilon: less noise
+-- more rows, fewer dimensions, more epsilon: less noise
 SELECT count(*) AS setups, bool_and(c.noise_share <= a.noise_share) AS fewer_with_rows, bool_and(b.noise_share >= a.noise_share) AS more_with_dimensions, bool_and(e.noise_share <= a.noise_share) AS fewer_with_epsilon
 FROM generate_series(1, 8) i, dp_cost((10 ^ i)::bigint, 10, 1) a, dp_cost(2 * (10 ^ i)::bigint, 10, 1) c, dp_cost((10 ^ i)::bigint, 20, 1) b, dp_cost((10 ^ i)::bigint, 10, 2) e;
 
--- With a source: the noise in the shape of its columns, and the ball to compare with
+-- With a source: the noise in the shape of its columns, and the ball to compare
+-- with
 CREATE TABLE patients (sick boolean, age int CHECK (age BETWEEN 0 AND 120), bmi float8 CHECK (bmi BETWEEN 10 AND 60), ward text CHECK (ward IN ('north', 'south', 'east', 'west', 'tower')),
   smoker boolean, x float8[] CHECK (cardinality(x) = 3), notes text);
 -- shapes: dimension and mean square of each; groups: the group of each
 CREATE FUNCTION spread(shapes float8[], VARIADIC groups int[]) RETURNS float8 LANGUAGE sql AS
   'SELECT sum(root) ^ 3 FROM (SELECT ((sum(shapes[i][1]) + 1) * (sum(shapes[i][1]) + 2) * sum(shapes[i][2])) ^ (1 / 3.0) FROM unnest(groups) WITH ORDINALITY g(g, i) GROUP BY g) s(root)';
--- the mean square of an interval of radius t is t^2/3, of a category of k values 2k t^2/((k + 1)(k + 2)), of a disc t^2/2, of a ball of dimension k it is k t^2/(k + 2)
+-- the mean square of an interval of radius t is t^2/3, of a category of k
+-- values 2k t^2/((k + 1)(k + 2)), of a disc t^2/2, of a ball of dimension k it
+-- is k t^2/(k + 2)
 CREATE TABLE shapes AS SELECT * FROM (VALUES
   ('numbers', 4, $$'{age,bmi,smoker}'$$, '', spread(ARRAY[[4, 4 / 12.0]], 1)),
   ('number alone', 1, $$'age'$$, 'intercept => false', 2),
@@ -98,9 +102,10 @@ SELECT name, noise, round((spread / d / (d + 1))::numeric, 3) AS of_ball, is_bes
        abs(weight_error * sqrt(d) / noise_norm - 1) < 1e-9 AS weight_error
 FROM shapes, costs(features, options), LATERAL (SELECT CASE noise WHEN 'shaped' THEN spread ELSE d * (d + 1) END) t(s) ORDER BY name COLLATE "C", noise DESC;
 -- the ball is that of the dimension
-SELECT to_jsonb(c) - '{chosen,risk,budget,epsilon_charged,delta_charged,epsilon_left,epsilon_left_after}'::text[] = to_jsonb(dp_cost(1000, 12, 0.5, 'objective')) AS of_dimension
+SELECT to_jsonb(c) - '{chosen,risk,budget,epsilon_charged,delta_charged,epsilon_left,epsilon_left_after,calls_left}'::text[] = to_jsonb(dp_cost(1000, 12, 0.5, 'objective')) AS of_dimension
 FROM dp_cost('patients', 'sick', NULL, 0.5, 1000) c WHERE method = 'objective' AND noise = 'ball';
--- Each way that could be taken has a row, the one of least risk is the first, and no two look alike: a row is what comes first if it is asked for
+-- Each way that could be taken has a row, the one of least risk is the first,
+-- and no two look alike: a row is what comes first if it is asked for
 CREATE FUNCTION ways(arguments text) RETURNS TABLE (place bigint, chosen boolean, method text, noise text, delta float8, noise_norm float8, rows_needed bigint, risk float8) LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT row_number() OVER (), c.chosen, c.method, c.noise, c.delta, c.noise_norm, c.rows_needed, c.risk FROM dp_cost(''patients'', ''sick'', NULL, 0.5, 1000%s) c', arguments);
@@ -143,7 +148,7 @@ ROLLBACK;
 CREATE TABLE no_patients (LIKE patients INCLUDING ALL);
 SELECT (SELECT array_agg(c) FROM dp_cost('patients', 'sick', NULL, 1, 1000) c) = (SELECT array_agg(c) FROM dp_cost('no_patients', 'sick', NULL, 1, 1000) c) AS same;
 
--- What it says is what a model gets, with the same arguments
+-- It returns what a model gets, with the same arguments
 CREATE FUNCTION told(learner text, arguments text, by_dimension text DEFAULT NULL)
 RETURNS TABLE (shape text, lambda boolean, effective boolean, slack boolean, noise boolean, release boolean, scale boolean) LANGUAGE plpgsql AS $$
 DECLARE

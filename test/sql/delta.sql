@@ -1,5 +1,6 @@
 --
--- Delta, neighbours and the method that is chosen: (epsilon, delta), removing rows, and why a method won
+-- Delta, neighbours and the method that is chosen: (epsilon, delta), removing
+-- rows, and why a method won
 --
 \set ECHO errors
 \pset format unaligned
@@ -38,7 +39,8 @@ SELECT outcomes('dp_cost(1000, 10, ?)',
   $$ 1, delta => 2 | 1, neighbours => 'both' | 'Infinity', delta => 1e-6 $$);
 SELECT outcomes($$ ?(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilon => 1, neighbours => 'REMOVE') $$, 'dp_evaluate | dp_roc');
 
--- Which way has the least risk: pure noise in the shape of a few columns; Gaussian noise of many, once there is a delta
+-- Which way has the least risk: pure noise in the shape of a few columns;
+-- Gaussian noise of many, once there is a delta
 CREATE FUNCTION alternatives(model jsonb) RETURNS text LANGUAGE sql AS
   $$ SELECT string_agg(concat_ws(' ', a ->> 'method', a ->> 'noise'), ', ' ORDER BY (a ->> 'risk')::float8) FROM jsonb_array_elements(model -> 'alternatives') a $$;
 CREATE TABLE models AS
@@ -66,7 +68,8 @@ CREATE TABLE received (LIKE models);
 COPY received FROM :'file' WITH (FORMAT binary);
 SELECT count(*) AS models, bool_and(r.model::text = m.model::text) AS same FROM received r JOIN models m USING (name);
 
--- The risks by hand. The delta of two normal laws mu apart is an integral; the sigma for delta by halving
+-- The risks by hand. The delta of two normal laws mu apart is an integral; the
+-- sigma for delta by halving
 CREATE FUNCTION normal_delta(mu float8, epsilon float8) RETURNS float8 LANGUAGE sql IMMUTABLE AS $$
   SELECT sum(CASE WHEN i IN (0, 600) THEN 1 WHEN i % 2 = 1 THEN 4 ELSE 2 END * exp(-least(t * t / 2, 700)) * (1 - exp(-least(mu * (t - t0), 700)))) * max(w) / 600 / 3 / sqrt(2 * pi())
   FROM (SELECT epsilon / mu - mu / 2, least(9, 40 / greatest(epsilon / mu - mu / 2, 1))) s(t0, w), LATERAL (SELECT i, t0 + i * w / 600 FROM generate_series(0, 600) i) g(i, t) $$;
@@ -81,7 +84,8 @@ BEGIN
   RETURN high;
 END $$;
 SELECT round(sigma(1, 1e-6)::numeric, 3) AS known, abs(sigma(0.5, 1e-5) / 7.03 - 1) < 0.01 AS known_too;
--- objective: apart is how many rows neighbours differ by, spread the mean square of the noise at scale 1; output: the mean of the curvatures
+-- objective: apart is how many rows neighbours differ by, spread the mean
+-- square of the noise at scale 1; output: the mean of the curvatures
 CREATE FUNCTION risk(method text, gaussian boolean, lambda float8, n float8, d float8, spread float8, epsilon float8, delta float8, apart float8, c float8) RETURNS float8 LANGUAGE sql AS $$
   SELECT CASE method WHEN 'objective' THEN (apart * s) ^ 2 * spread / (2 * n ^ 2 * lambda) ELSE (apart * s / (n * lambda)) ^ 2 * CASE WHEN gaussian THEN d ELSE d * (d + 1) END * (lambda + c / d) / 2 END + lambda * 200
   FROM (SELECT CASE method WHEN 'objective' THEN left_for_noise(epsilon, n * lambda, c, CASE c WHEN 0.25 THEN 'logistic' ELSE 'huber' END, apart::int) ELSE epsilon END) l(l), LATERAL (SELECT CASE WHEN gaussian THEN sigma(l, delta) ELSE 1 / l END) m(s) $$;
@@ -116,28 +120,31 @@ SELECT v.neighbours, j ->> 'method' AS method, round(((j ->> 'noise_scale')::flo
 FROM (VALUES ('replace', 2), ('remove', 1)) v(neighbours, apart), (VALUES ('output'), ('objective')) m(method),
      LATERAL (SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, 0.01, m.method, delta => 1e-6, neighbours => v.neighbours)::jsonb) s(j), LATERAL (SELECT apart * sigma((j -> 'budget' ->> 'noise')::float8, 1e-6)) w(wanted) ORDER BY 2, 1;
 
--- The guarantee says all of it
+-- The guarantee states all of it
 SELECT name, dp_guarantee(model) AS guarantee FROM models WHERE name IN ('few, remove', 'many, delta', 'all columns') ORDER BY name COLLATE "C";
 
--- Advice: a delta of one in n rows protects nobody. Once per call, and only if the delta is used
+-- Advice: a delta of one in n rows protects nobody. Once per call, and only if
+-- the delta is used
 SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta => 0.0005) IS NOT NULL AS trained;
 SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta => 0.0004) IS NOT NULL AS trained;
 SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1, delta => 0.0005)::jsonb ->> 'delta' AS pure_is_better;
 SELECT dp_logreg_tune('people', 'sick', 'age', 1, delta => 0.001, candidates => '[{"method": "objective"}, {"method": "output"}]') IS NOT NULL AS tuned;
 SELECT count(m) AS groups FROM (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 0.03, "method": "output"}') AS m FROM people GROUP BY id % 40) s;
--- dp_cost warns as the training does, of the number of rows that it is told, and once however many rows it returns
+-- dp_cost warns as the training does, of the number of rows that it is told,
+-- and once however many rows it returns
 SELECT method, delta FROM dp_cost(2000, 10, 1, method => 'objective', delta => 0.0005);
 SELECT method, delta FROM dp_cost(2000, 10, 1, method => 'objective', delta => 0.0004);
 SELECT method, delta FROM dp_cost(2000, 2, 1, delta => 0.0005);
 SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, 2000, method => 'objective', delta => 0.0005);
 SELECT noise, delta FROM dp_cost('people', 'sick', '{age,dose,ward}', 1, 1999, method => 'objective', delta => 0.0005);
--- nobody is told about rows: the same when the table has other rows
+-- nothing is revealed about rows: the same when the table has other rows
 BEGIN;
 UPDATE people SET sick = NULL, age = 0 WHERE id = 1;
 SELECT dp_logreg_train('people', 'sick', 'age', 1, method => 'objective', delta => 0.0005) IS NOT NULL AS trained;
 ROLLBACK;
 
--- Tuning: one delta for all candidates. One that has Gaussian noise spends it whether or not it is chosen, so all have
+-- Tuning: one delta for all candidates. One that has Gaussian noise spends it
+-- whether or not it is chosen, so all have
 SELECT count(*) AS tunings, string_agg(DISTINCT j ->> 'delta', ' ') AS delta, bool_and((j -> 'budget' ->> 'noise')::float8 > 0) AS noise
 FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-6, candidates => '[{"method": "objective", "lambda": 1000}, {"method": "auto"}]')::jsonb AS j FROM generate_series(1, 12)) s;
 -- if none has, none spends it
@@ -151,7 +158,8 @@ ALTER TABLE public_people ADD PRIMARY KEY (id);
 SELECT j ->> 'delta' AS delta, j ->> 'neighbours' AS neighbours, j ->> 'method' AS method, j -> 'tuning' ->> 'way' AS way
 FROM (SELECT dp_logreg_tune('people', 'sick', '{age,dose}', 1, delta => 1e-6, neighbours => 'remove', holdout => 'public_people', candidates => '[{"method": "objective"}]')::jsonb) s(j);
 
--- Evaluation: a row that is removed leaves one cell, one that is replaced changes two. So noise of epsilon is that of 2 epsilon
+-- Evaluation: a row that is removed leaves one cell, one that is replaced
+-- changes two. So noise of epsilon is that of 2 epsilon
 CREATE TABLE judged AS SELECT dp_logreg_train('people', 'sick', '{age,dose}', 1) AS model;
 SELECT metric, round((a.high - a.low)::numeric, 6) = round((b.high - b.low)::numeric, 6) AS as_of_twice, a.high - a.low < c.high - c.low AS less
 FROM judged, dp_evaluate(model, 'people', epsilon => 0.1, neighbours => 'remove') a JOIN dp_evaluate((TABLE judged), 'people', epsilon => 0.2) b USING (metric)

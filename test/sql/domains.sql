@@ -1,5 +1,6 @@
 --
--- Domains: what CHECK constraints, types and the domains argument say of a column
+-- Domains: what CHECK constraints, types and the domains argument say about a
+-- column
 --
 \set ECHO errors
 \pset format unaligned
@@ -8,7 +9,7 @@ CREATE SCHEMA domains_test;
 SET search_path = domains_test, public;
 SET client_min_messages = warning;
 
--- What is asked here again and again
+-- Queries that are used again and again
 CREATE FUNCTION shown(relation regclass) RETURNS SETOF text LANGUAGE sql AS $$
   SELECT concat_ws(' | ', column_name, coalesce(domain::text, 'unknown'), origin)
   FROM dp_domains(relation)
@@ -69,7 +70,7 @@ SELECT t, c, checked(t, c) FROM (VALUES
   ('int', 'x::float8 BETWEEN 1 AND 2'), ('int', 'x >= 0.6::int AND x <= 5'), ('int', 'x BETWEEN 0 AND 5 OR x BETWEEN 10 AND 20'),
   ('float8', 'x BETWEEN 0.1 AND 1e300'), ('int', 'x <= 10 AND x >= 1 AND x <= 5 AND x <> 3')) v(t, c);
 
--- No domain: a bound is missing, or nothing can be said
+-- No domain: a bound is missing, or nothing is known
 SELECT t, c, checked(t, c) FROM (VALUES
   ('int', 'x > 0'), ('int', 'x < 10'), ('int', 'x = 5'), ('int', 'x > 10 AND x < 5'), ('int', 'x > 4 AND x < 5'),
   ('int', 'NOT (x < 0 OR x > 10)'), ('int', 'x <> 5'), ('int', 'x BETWEEN NULL AND 5'), ('int', 'x IN (1, 2, NULL)'),
@@ -155,7 +156,7 @@ CREATE TABLE "Näme's ""table""" ("a b" int CHECK ("a b" BETWEEN 1 AND 2), "Grö
   "quo""te" int, "it's" int, "back\slash" text);
 SELECT shown('"Näme''s ""table"""');
 
--- What a user defines is read by nobody and runs for nobody
+-- Functions and operators that a user defines are neither evaluated nor trusted
 CREATE FUNCTION loud(x int) RETURNS int IMMUTABLE STRICT LANGUAGE plpgsql AS $$
 BEGIN RAISE EXCEPTION 'I was run with %', x; END $$;
 CREATE FUNCTION loud_cmp(a int, b text) RETURNS boolean IMMUTABLE LANGUAGE plpgsql AS $$
@@ -173,7 +174,7 @@ CREATE TABLE userland (
   g int CHECK (g IN (1, loud(2))), h int CHECK (h = ANY (ARRAY[1, 2] || loud(3))));
 SELECT shown('userland');
 
--- Operators by what they are, not by their name
+-- Operators count by their identity, not by their name
 CREATE FUNCTION int4_back(int, int) RETURNS boolean IMMUTABLE STRICT LANGUAGE internal AS 'int4lt';
 CREATE OPERATOR domains_test.>= (LEFTARG = int, RIGHTARG = int, FUNCTION = int4_back);
 CREATE TABLE renamed (x int CHECK (x OPERATOR(domains_test.>=) 0 AND x OPERATOR(pg_catalog.<=) 5));

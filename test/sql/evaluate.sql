@@ -1,5 +1,6 @@
 --
--- Evaluation: private counts and metrics, and a private ROC curve, against counts by hand
+-- Evaluation: private counts and metrics, and a private ROC curve, against
+-- counts by hand
 --
 \set ECHO errors
 \pset format unaligned
@@ -51,7 +52,8 @@ WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric;
 SELECT a.metric, a.value = b.value AS swapped
 FROM models, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'yes') a, dp_evaluate(m, 'patients', 'answer', 'Infinity', positive => 'no') b
 WHERE name = 'columns' AND (a.metric, b.metric) IN (('true positives', 'false positives'), ('false negatives', 'true negatives'), ('accuracy', 'error')) ORDER BY 1;
--- more columns than a function has arguments, one of them by its output, and numbers that are categories
+-- more columns than a function has arguments, one of them by its output, and
+-- numbers that are categories
 DO $$ BEGIN EXECUTE (SELECT format('CREATE TABLE wide AS SELECT i, sick, kind, id %% 4 AS k, %s FROM patients, generate_series(1, 2) i', string_agg(format('sin(id * %s + i) AS c%s', c, c), ', ')) FROM generate_series(1, 110) c); END $$;
 CREATE TABLE wide_model AS SELECT dp_logreg_train('wide', 'sick', ARRAY['kind', 'k'] || (SELECT array_agg('c' || c) FROM generate_series(1, 110) c), 'Infinity', 0.001,
   domains => (SELECT jsonb_object_agg('c' || c, '[-1, 1]'::jsonb) FROM generate_series(1, 110) c) || '{"kind": ["a", "b"], "k": {"categories": [0, 3]}}') AS m;
@@ -59,7 +61,8 @@ SELECT metric, value = by_hand AS same FROM wide_model, dp_evaluate(m, 'wide', e
   count(*) FILTER (WHERE sick AND NOT p), count(*) FILTER (WHERE NOT sick AND NOT p)] AS cells FROM (SELECT sick, dp_predict(m, w) AS p FROM wide w) s) h,
   LATERAL (SELECT cells[array_position(ARRAY['true positives', 'false positives', 'false negatives', 'true negatives'], metric)] AS by_hand) c WHERE by_hand IS NOT NULL;
 DROP TABLE wide, wide_model;
--- a view, a partitioned table, and the same columns in another order and of other types
+-- a view, a partitioned table, and the same columns in another order and of
+-- other types
 CREATE VIEW seen AS SELECT age, x, kind, sick FROM patients WHERE id <= 300;
 CREATE TABLE parts (LIKE patients) PARTITION BY RANGE (id);
 CREATE TABLE parts_1 PARTITION OF parts FOR VALUES FROM (1) TO (200);
@@ -90,12 +93,13 @@ SELECT count(*) AS metrics, bool_and(private) AS private, bool_and(value = round
        string_agg(DISTINCT (high - low)::text, ' ') FILTER (WHERE metric LIKE '%tives') AS widths,
        bool_and(low >= 0 AND high <= 1 AND low <= value AND value <= high) FILTER (WHERE metric NOT LIKE '%tives') AS shares
 FROM models, dp_evaluate(m, 'patients', 'sick', 1) WHERE name = 'private';
--- near the truth, to both sides of it, and another each time
+-- near the true value, on both sides of it, and different each time
 SELECT metric, count(DISTINCT value) > 3 AS differ, bool_or(value > truth) AS above, bool_or(value < truth) AS below, max(abs(value - truth)) < 80 AS near,
        avg((low <= truth AND truth <= high)::int) > 0.75 AS covered
 FROM (SELECT e.metric, e.value, e.low, e.high, h.value AS truth FROM models, generate_series(1, 60) i, dp_evaluate(m, 'patients', 'sick', 1 + 0 * i) e JOIN by_hand(m) h USING (metric)
       WHERE name = 'columns' AND metric LIKE '%tives' OFFSET 0) s GROUP BY 1 ORDER BY 1;
--- the smaller epsilon, the wider; and counts below zero are told as they are
+-- the smaller epsilon, the wider the intervals; negative counts are shown as
+-- they are
 SELECT string_agg((high - low)::text, ' ' ORDER BY epsilon) AS widths
 FROM models, (VALUES (0.01), (0.1), (1.0), (2.5), (10), (100)) v(epsilon), dp_evaluate(m, 'patients', 'sick', epsilon::float8) WHERE name = 'columns' AND metric = 'true positives';
 SELECT min(value) < 0 AS below_zero FROM models, generate_series(1, 20) i, dp_evaluate(m, 'nobody', 'sick', 0.1 + 0 * i) WHERE name = 'vector' AND metric LIKE '%tives';
@@ -111,7 +115,8 @@ SELECT name, labelled, right_ones = (SELECT count(*) FROM hostile h WHERE coales
 FROM models, LATERAL (SELECT sum(value) AS labelled, sum(value) FILTER (WHERE metric LIKE 'true%') AS right_ones FROM dp_evaluate(m, 'hostile', 'sick', 'Infinity') WHERE metric LIKE '%tives') e
 WHERE name <> 'array' ORDER BY name;
 SELECT name, count(*) AS points, max(true_positive_rate) AS top FROM models, dp_roc(m, 'hostile', 'sick', 'Infinity') WHERE name <> 'array' GROUP BY name ORDER BY name;
--- nor do models that nobody trained: weights as large, as small and as many as there are
+-- nor do models that were not trained: weights as large, as small and as many
+-- as possible
 CREATE TABLE crafted AS
   SELECT w, (m::jsonb || jsonb_build_object('weights', w::jsonb))::dp_model AS m FROM models, (VALUES ('[1.7e308, 1.7e308, 1.7e308]'), ('[1.7e308, -1.7e308, -1.7e308]'),
     ('[5e-324, 0, 0]'), ('[5e-324, -5e-324, 0]'), ('[1e-310, 1e-320, 0]'), ('[0, 0, 0]'), ('[0, 0, 5e-324]')) v(w) WHERE name = 'vector';
@@ -142,20 +147,23 @@ FROM roc('columns', 'Infinity', 40) r, LATERAL (SELECT avg((d > threshold)::int)
 -- and at 0 it is what dp_evaluate says
 SELECT tpr = (SELECT value FROM dp_evaluate(m, 'patients', 'sick', 'Infinity') WHERE metric = 'recall') AS recall
 FROM models, roc('columns', 'Infinity', 50) WHERE name = 'columns' AND abs(threshold) < 1e-9;
--- the area: that of all pairs of a sick and a healthy row, but for pairs in one bin
+-- the area: that of all pairs of a sick and a healthy row, but for pairs in one
+-- bin
 WITH d AS (SELECT name, sick, dp_decision(m, p) AS d, floor((atan(dp_decision(m, p)) / pi() + 0.5) * 200) AS bin FROM patients p, models WHERE name IN ('columns', 'vector', 'kernel') AND sick IS NOT NULL),
      pairs AS (SELECT name, avg(CASE WHEN a.d > b.d THEN 1 WHEN a.d = b.d THEN 0.5 ELSE 0 END)::float8 AS area, avg((a.bin = b.bin)::int)::float8 AS ties
                FROM d a JOIN d b USING (name) WHERE a.sick AND NOT b.sick GROUP BY name)
 SELECT name, abs(auc - area) <= ties / 2 + 1e-9 AS within_bins, ties < 0.15 AS few_ties, auc > 0.65 AS better_than_chance
 FROM pairs, LATERAL (SELECT DISTINCT auc FROM roc(name, 'Infinity', 200)) r ORDER BY name;
--- with noise near it, and another each time
+-- with noise, near it and different each time
 SELECT count(DISTINCT auc) > 10 AS differ, abs(avg(auc) - max(truth)) < 0.1 AS near
 FROM (SELECT auc, truth FROM generate_series(1, 20) i, LATERAL (SELECT auc FROM roc('columns', 5 + 0 * i, 10) WHERE n = 1) r, LATERAL (SELECT auc AS truth FROM roc('columns', 'Infinity', 10) WHERE n = 1) t OFFSET 0) s;
--- the interval holds the area of these bins most of the time, also without noise, where it is about other rows than these; less noise is a narrower one
+-- the interval contains the area of these bins most of the time, even without
+-- noise, where it is about the population; less noise makes it narrower
 SELECT epsilon, bool_and(low <= auc AND auc <= high AND low >= 0 AND high <= 1) AS inside, avg((low <= truth AND truth <= high)::int) > 0.75 AS covered, count(DISTINCT high - low) > 10 AS differ, max(high - low) > 0.03 AS wide
 FROM (VALUES (1.0), (5), ('Infinity')) v(epsilon), LATERAL (SELECT r.* FROM generate_series(1, 20) i, roc('columns', epsilon::float8 + 0 * i, 10) r WHERE r.n = 1 OFFSET 0) a, LATERAL (SELECT auc AS truth FROM roc('columns', 'Infinity', 10) t WHERE t.n = 1) t GROUP BY 1 ORDER BY 1;
 SELECT string_agg(round((high - low)::numeric, 3)::text, ' ' ORDER BY epsilon) = string_agg(round((high - low)::numeric, 3)::text, ' ' ORDER BY high - low DESC) AS narrower FROM (VALUES (0.5), (3), ('Infinity')) v(epsilon), roc('columns', epsilon::float8, 10) WHERE n = 1;
--- bins by epsilon and the number of rows or persons, which is public: of the table, where a view is protected
+-- bins by epsilon and the number of rows or persons, which is public: of the
+-- table, where a view is protected
 SELECT epsilon, neighbours, count(*) - 1 AS bins FROM models, (VALUES (0.1), (1.0), (10), ('Infinity')) v(epsilon), unnest('{replace,remove}'::text[]) neighbours, dp_roc(m, 'patients', 'sick', epsilon::float8, neighbours => neighbours) WHERE name = 'vector' GROUP BY 1, 2 ORDER BY 1, 2 DESC;
 CREATE TABLE visits AS SELECT id % 50 AS person, id, sick, x::float8[] AS x FROM patients;
 CREATE VIEW few AS SELECT * FROM visits WHERE id <= 20;
@@ -168,7 +176,9 @@ SELECT dp_unprotect('few'), dp_unprotect('visits');
 SELECT dp_protect('visits', 'evaluate_persons', unit => 'person', domains => '{"x": {"dimension": 2}}'), dp_protect('few', 'evaluate_persons', unit => 'person', domains => '{"x": {"dimension": 2}}');
 SELECT source, (SELECT count(*) - 1 FROM models, dp_roc(m, source, 'sick', 1) WHERE name = 'vector') AS bins FROM (VALUES ('visits'), ('few')) v(source);
 SELECT dp_unprotect('few'), dp_unprotect('visits');
--- a notice if the model was trained on these rows, also by a call that is charged; none of rows that were left out, and none where the model says nonsense
+-- a notice if the model was trained on these rows, even by a call that is
+-- charged; none for rows that were left out, and none where the model names no
+-- such relation
 CREATE VIEW training AS SELECT * FROM visits WHERE id % 5 > 0;
 CREATE VIEW test AS SELECT * FROM visits WHERE id % 5 = 0;
 CREATE TABLE trained AS SELECT source, dp_logreg_train(source, 'sick', 'x', 1, dimension => 2) AS m FROM unnest('{visits,training}'::text[]) source;

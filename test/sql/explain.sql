@@ -1,5 +1,6 @@
 --
--- What a model says: its weights and their noise, and what each column adds to a score
+-- What a model says: its weights and their noise, and what each column adds to
+-- a score
 --
 \set ECHO errors
 \pset format unaligned
@@ -13,7 +14,7 @@ CREATE TABLE people (
     town text CHECK (town IN ('here', 'there', 'r1', 'r2', 'r3', 'r4', 'r5', 'r6', 'r7', 'r8')),
     rich boolean
 );
--- nobody lives in r1 to r8, and shoes say nothing
+-- nobody lives in r1 to r8, and shoes carry no information
 INSERT INTO people
 SELECT i, i % 101 / 10.0, i % 7 / 6.0, (ARRAY['here', 'there'])[1 + i % 2], i % 101 / 10.0 > 5 FROM generate_series(1, 20000) i;
 
@@ -26,7 +27,8 @@ SELECT delta, count(*), min(noise_kind) AS kind,
        max(abs(sqrt(noise ^ 2 - release(model::jsonb)) / ((model::jsonb ->> 'noise_scale')::float8 * CASE delta WHEN 0 THEN sqrt(14) ELSE 1 END) - 1)) < 1e-6 AS right
   FROM outputs, dp_coefficients(model) GROUP BY delta ORDER BY delta;
 
--- Objective perturbation: a bound. All weights have the same noise here, so it is that of a weight without rows.
+-- Objective perturbation: a bound. All weights have the same noise here, so it
+-- is that of a weight without rows.
 SELECT method, noise_kind, count(*),
        max(abs(sqrt(noise ^ 2 - release(model::jsonb)) / expected - 1)) < 1e-6 AS right
   FROM (SELECT m ->> 'method' AS method, m::text::dp_model AS model,
@@ -50,14 +52,15 @@ SELECT count(*), count(*) FILTER (WHERE after > strength) AS disordered, bool_an
   FROM (SELECT *, lead(strength) OVER (PARTITION BY i ORDER BY place) AS after FROM weights WHERE value IS DISTINCT FROM 'intercept') s;
 SELECT DISTINCT place FROM weights WHERE value = 'intercept';
 
--- A finding stands out. Weights of towns where nobody lives, and of shoes, do not, but by chance, however large they are.
+-- A finding stands out. Weights of towns where nobody lives, and of shoes, do
+-- not, but by chance, however large they are.
 SELECT bool_and(stands_out) AS finding FROM weights WHERE column_name = 'income';
 SELECT count(*), avg(stands_out::int) < 0.08 AS rare FROM weights WHERE value ~ '^r' OR column_name = 'shoe';
 -- Their noise is what repeated trainings show
 SELECT stddev(weight) / min(noise) BETWEEN 0.6 AND 1.6 AS as_large FROM weights WHERE value ~ '^r';
 
 --
--- A row that says nothing has no prediction
+-- A row without any usable value has no prediction
 --
 CREATE TYPE town AS ENUM ('here', 'there', 'elsewhere');
 CREATE TABLE clients (
@@ -104,7 +107,8 @@ SELECT sum(value) AS counted FROM dp_evaluate(model('linear'), 'nobody', epsilon
 SELECT e.column_name, e.value, round(e.contribution::numeric, 6) AS contribution
   FROM (SELECT jsonb_set(dp_logreg_train('clients', 'buys', '{age,town,member}', epsilon => 'Infinity')::jsonb, '{weights}', '[10, 2, -4, 6, -8, 1]')::dp_model AS model OFFSET 0) m,
        (VALUES (1, 75, 'there', false), (2, 500, 'nowhere', NULL)) v (i, age, town, member), LATERAL dp_explain(model, v) e;
--- The sum is the decision; every column is there once, the largest first and the intercept last
+-- The sum is the decision; every column is there once, the largest first and
+-- the intercept last
 SELECT name, count(*) AS rows, bool_and(abs(total - dp_decision(model, c)) < 1e-12) AS adds_up, min(columns) AS columns, bool_and(ordered) AS ordered, min(last) AS last
   FROM models, clients c, LATERAL (
     SELECT sum(contribution) AS total, count(column_name) AS columns, (array_agg(value ORDER BY place DESC))[1] AS last,

@@ -1,5 +1,6 @@
 --
--- The first day of an owner and of an analyst: mistakes cost nothing, and everybody sees what they have
+-- The first day of an owner and of an analyst: mistakes cost nothing, and
+-- everybody sees what they have
 --
 \pset format unaligned
 \pset footer off
@@ -31,13 +32,14 @@ INSERT INTO adult SELECT i, 17 + i % 70, 1 + i % 16, (ARRAY['private', 'state', 
 \set ECHO all
 SELECT dp_budget_create('bureau', 100);
 
--- The owner protects the table: columns without a domain are named, and so is who can read the rows
+-- The owner protects the table: columns without a domain are named, and so is
+-- who can read the rows
 GRANT SELECT ON adult TO PUBLIC;
 SELECT dp_protect('adult', 'bureau', domains => '{"age": [17, 90], "income": ["<=50K", ">50K"]}');
 REVOKE SELECT ON adult FROM PUBLIC;
 GRANT SELECT (id) ON adult TO dperm_first_analyst;
 SELECT dp_protect('adult', 'bureau', columns => '{age,education_num,sector,grade,score,balance,income}', domains => '{"age": [17, 90], "balance": {"categories": [0, 1.5]}, "income": ["<=50K", ">50K"]}');
--- whoever is granted a share, too
+-- so is whoever is granted a share
 SELECT dp_grant('bureau', 'dperm_first_analyst', epsilon => 50);
 SELECT dp_protect('adult', 'bureau', columns => '{age,education_num,sector,grade,score,balance,income}', domains => '{"age": [17, 90], "balance": {"categories": [0, 1.5]}, "income": ["<=50K", ">50K"]}');
 REVOKE SELECT (id) ON adult FROM dperm_first_analyst;
@@ -48,7 +50,8 @@ CREATE VIEW states AS SELECT age AS years, education_num, balance, income, score
 SELECT dp_protect('states', 'bureau', domains => '{"education_num": [1, 10]}');
 SELECT * FROM dp_domains('states');
 
--- Both see registered domains and open columns, and what is to be filled in; others see the catalog
+-- Both see registered domains and open columns, and what is to be filled in;
+-- others see the catalog
 SELECT * FROM dp_domains('adult');
 RESET ROLE;
 SET ROLE dperm_first_analyst;
@@ -86,7 +89,8 @@ SELECT dp_logreg_train('adult', 'grade', '{age}', 1, positive => 'B   ') IS NOT 
 SELECT dp_logreg_train('adult', 'score', '{age}', 1) IS NOT NULL AS trained;
 SELECT dp_logreg_tune('adult', 'score', '{age}', 1, positive => '2', lambdas => '{0.1,0.01}') IS NOT NULL AS trained;
 SELECT count(*) > 0 AS told FROM dp_cost('adult', 'score', '{age}', 1, 400);
--- dp_cost needs no number of rows where the catalog estimates it; what comes first is what training would do
+-- dp_cost needs no number of rows where the catalog estimates it; what comes
+-- first is what training would do
 RESET ROLE;
 ANALYZE adult;
 SET ROLE dperm_first_analyst;
@@ -97,7 +101,8 @@ SELECT jsonb_path_query_array(dp_logreg_train('adult', 'income', NULL, 1, positi
 RESET ROLE;
 CREATE TEMP TABLE open_rows AS SELECT * FROM adult;
 SELECT jsonb_path_query_array(dp_logreg_tune('open_rows', 'income', NULL, 1, domains => '{"age": [17, 90]}', positive => '>50K', lambdas => '{0.1,0.01}')::jsonb, '$.features[*].column') AS features;
--- of an open table nothing is charged, so a label need not have a domain; one that it has is looked at all the same
+-- for an open table nothing is charged, so a label need not have a domain; if
+-- it has one, it is checked all the same
 SELECT dp_logreg_train('open_rows', 'income', '{sector}', 1, positive => '>50k') IS NOT NULL AS trained;
 SELECT dp_logreg_train('open_rows', 'sector', '{age}', 1, domains => '{"age": [17, 90]}', positive => 'federal');
 CREATE TABLE labels (sign int CHECK (sign BETWEEN -1 AND 1), debt numeric CHECK (debt BETWEEN -9 AND 0), share float4 CHECK (share BETWEEN 0 AND 0.1), rank int CHECK (rank IN (1, 2)),
@@ -108,14 +113,15 @@ SELECT dp_logreg_train('labels', 'debt', '{sector}', 1);
 SELECT dp_logreg_train('labels', 'debt', '{sector}', 1, positive => 'NaN');
 SELECT dp_logreg_train('labels', 'rank', '{sector}', 1);
 SELECT dp_logreg_train('labels', 'one', '{sector}', 1, positive => 'only');
--- in domains, a label may be told less than the catalog knows
+-- in domains, a label may have fewer values than in the catalog
 SELECT dp_logreg_train('labels', 'sign', '{sector}', 1, domains => '{"sign": [0, 0.5]}');
 SELECT dp_logreg_train('labels', 'sector', '{sign}', 1, domains => '{"sector": ["private", "none"]}', positive => 'state');
 -- a long list is cut
 DO $$ BEGIN EXECUTE (SELECT format('ALTER TABLE labels ADD many text CHECK (many IN (%s))', string_agg(quote_literal('ä' || i), ', ')) FROM generate_series(1, 1000) i); END $$;
 SELECT dp_logreg_train('labels', 'many', '{sector}', 1, positive => repeat('ö', 100));
 
--- Domains may be of columns that are no features of the call, but not of columns that do not exist
+-- Domains may be of columns that are no features of the call, but not of
+-- columns that do not exist
 SELECT jsonb_path_query_array(dp_logreg_train('open_rows', 'income', '{age}', 1, domains => '{"age": [17, 90], "score": [-2, 2], "income": [">50K", "<=50K"]}', positive => '>50K')::jsonb, '$.features[*].column') AS features;
 SELECT dp_logreg_train('open_rows', 'income', '{age}', 1, domains => '{"age": [17, 90], "Score": [-2, 2]}', positive => '>50K');
 SELECT dp_logreg_train('open_rows', 'income', '{age}', 1, domains => '{"age": [17, 90], "income": [">50K", "<=50K"]}', positive => '>50k');
@@ -144,7 +150,8 @@ RESET dperm.cache_memory;
 ALTER TABLE hours ADD CHECK (shift BETWEEN '06:00' AND '18:00'), ADD stamp timestamp CHECK (stamp::time BETWEEN '06:00' AND '18:00');
 SELECT column_name, domain FROM dp_domains('hours');
 
--- Categories can come from a public table: they are read once, with the rights of who declares them
+-- Categories can come from a public table: they are read once, with the rights
+-- of the role that declares them
 SET ROLE dperm_first_owner;
 CREATE TABLE countries (code char(3), number int, ratio float8);
 INSERT INTO countries SELECT c, n, n FROM unnest('{US,MX,CA,MX,NULL,DE}'::text[], '{1,2,3,2,NULL,4}'::int[]) t(c, n);
@@ -161,7 +168,8 @@ SELECT jsonb_path_query(dp_logreg_train('adult', 'income', '{country,age}', 1, d
 SELECT jsonb_path_query(dp_logreg_tune('adult', 'income', '{country}', 1, domains => '{"country": {"table": "fewer", "column": "code"}}', positive => '>50K', lambdas => '{0.1,0.01}')::jsonb, '$.features[*]') AS feature;
 SELECT count(*) > 0 AS told FROM dp_cost('adult', 'income', '{country}', 1, 400, domains => '{"country": {"table": "fewer", "column": "code"}}', positive => '>50K');
 SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "bureau.countries", "column": "code"}}', positive => '>50K');
--- what is wrong is not charged, and never are they read from rows that are protected, or that are those of the source
+-- mistakes are not charged, and categories are never read from protected rows
+-- or from those of the source
 SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "nowhere", "column": "code"}}', positive => '>50K');
 SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "fewer"}}', positive => '>50K');
 SELECT dp_logreg_train('adult', 'income', '{country}', 1, domains => '{"country": {"table": "fewer", "column": "Code"}}', positive => '>50K');
@@ -188,13 +196,46 @@ SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "long", 
 TRUNCATE long;
 SELECT dp_protect('copied', 'bureau', domains => '{"country": {"table": "long", "column": "code"}}');
 SELECT count(*) AS protected FROM dp_protected WHERE relation = 'copied'::regclass;
+-- no code of the owner of such a table runs, not even that of an index
+CREATE TABLE ran (who name);
+CREATE FUNCTION tell() RETURNS int LANGUAGE plpgsql AS $$ BEGIN INSERT INTO bureau.ran VALUES (current_user); RETURN 0; END $$;
+CREATE FUNCTION constant() RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN bureau.tell(); END $$;
+CREATE TABLE traps AS SELECT code FROM countries WHERE code IN ('CA', 'US');
+CREATE INDEX ON traps ((constant()));
+TRUNCATE ran;
+GRANT SELECT (code) ON traps TO dperm_first_analyst;
+RESET ROLE;
+-- a session that has not read it yet
+\c -
+SET search_path = bureau, public;
+SET ROLE dperm_first_analyst;
+SELECT count(*) > 0 AS told FROM dp_cost('adult', 'income', '{country}', 1, 400, domains => '{"country": {"table": "traps", "column": "code"}}', positive => '>50K');
+RESET ROLE;
+SELECT DISTINCT who FROM ran;
+CREATE TABLE child () INHERITS (traps);
+INSERT INTO child VALUES (NULL), ('US'), ('MX');
+SELECT dp_protect('copied', 'bureau', columns => '{country,age}', domains => '{"age": [0, 100], "country": {"table": "traps", "column": "code"}}');
+SELECT domains -> 'country' AS country FROM dp_protected WHERE relation = 'copied'::regclass;
+SET ROLE dperm_first_owner;
+-- what the type of a label cannot be, and what a model cannot know, is not charged
+CREATE TABLE typed (x float8 CHECK (x BETWEEN 0 AND 1), kind text CHECK (kind IN ('a', 'b')), short varchar(3), exact numeric(3,1), loose float8, y boolean);
+INSERT INTO typed SELECT i % 2, 'a', 'yes', 1, 1, i % 2 = 0 FROM generate_series(1, 400) i;
+CREATE TABLE other AS SELECT 5.0 + i % 2 AS x, 'A' AS kind, i % 2 = 0 AS y FROM generate_series(1, 400) i;
+SELECT dp_protect('typed', 'bureau', columns => '{x,kind,short,exact,loose,y}');
+SELECT * FROM outcomes($$dp_logreg_train('typed', 'short', 'x', 1, positive => ?)$$, $$'toolong' | 'yes '$$);
+SELECT * FROM outcomes($$dp_logreg_train('typed', 'exact', 'x', 1, positive => ?)$$, $$'0.55' | '1000' | 'NaN'$$);
+SELECT * FROM outcomes($$dp_logreg_train('typed', 'loose', 'x', 1, positive => ?)$$, $$'NaN'$$);
+SELECT * FROM outcomes($$dp_logreg_tune('typed', 'y', 'x', 1, lambdas => array_fill(1.0, '{64}'), rows => ?)$$, $$20$$);
+CREATE TABLE foreign_models AS
+SELECT dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [5, 6], "kind": ["A"]}') AS apart,
+       dp_logreg_train('other', 'y', '{x,kind}', 1, domains => '{"x": [1, 6], "kind": ["A"]}') AS near;
+SELECT count(*) FROM foreign_models, dp_evaluate(apart, 'typed', epsilon => 1);
+SELECT count(*) > 0 AS evaluated FROM foreign_models, dp_evaluate(near, 'typed', epsilon => 1);
+SELECT count(*) AS charges FROM dp_ledger WHERE budget = 'bureau' AND act = 'charge';
 RESET ROLE;
 
 RESET search_path;
-DROP TABLE open_rows;
-DROP TABLE model, fewer, hours;
-DROP FUNCTION as_hours;
-SELECT dp_unprotect('bureau.states'), dp_unprotect('bureau.adult');
+SELECT dp_unprotect('bureau.states'), dp_unprotect('bureau.adult'), dp_unprotect('bureau.typed'), dp_unprotect('bureau.copied');
 DROP SCHEMA bureau CASCADE;
 SELECT dp_budget_drop('bureau');
 DROP ROLE dperm_first_owner, dperm_first_analyst, dperm_first_stranger;

@@ -1,5 +1,6 @@
 --
--- Training on a foreign table. Without contrib's file_fdw there is nothing to test
+-- Training on a foreign table. Without contrib's file_fdw there is nothing to
+-- test
 --
 \set ECHO errors
 \pset format unaligned
@@ -20,7 +21,8 @@ CREATE EXTENSION file_fdw;
 CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
 COPY (SELECT sick, x, k FROM patients) TO :'file' (FORMAT csv);
 CREATE FOREIGN TABLE foreign_patients (sick boolean, x float8[], k int) SERVER files OPTIONS (filename :'file', format 'csv');
--- the same rows give the same model, whether they are kept in memory or read again
+-- the same rows give the same model, whether they are kept in memory or read
+-- again
 CREATE TABLE models (source text, cache text, model dp_model);
 CREATE PROCEDURE train() LANGUAGE sql AS $$
   INSERT INTO models SELECT source, current_setting('dperm.cache_memory'),

@@ -1,14 +1,14 @@
 --
--- Hostile rows: whatever a row holds, training raises nothing and says nothing, and its
--- result is that of the documented rule, computed by hand
+-- Hostile rows: whatever a row holds, training raises no error and sends no
+-- message, and its result is that of the documented rule, computed by hand
 --
 \set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
--- The rule for vectors: a zero block for what is no plain vector of finite numbers of the
--- right length; otherwise divided by the norm, and clipped to length 1. The intercept
--- shares the unit ball with it.
+-- The rule for vectors: a zero block for anything but a plain vector of the
+-- right number of finite elements; otherwise divided by the norm, and clipped
+-- to norm 1. The intercept shares the unit ball with it.
 CREATE FUNCTION encoded(x float8[], dimension int, norm numeric, intercept boolean) RETURNS float8[]
 LANGUAGE plpgsql AS $$
 DECLARE
@@ -26,8 +26,9 @@ BEGIN
   RETURN ARRAY(SELECT round(e / len, 30)::float8 FROM unnest(v) e);
 END $$;
 
--- How far a model without noise is from the minimum over the rows of a relation: the length
--- of the gradient, to which a row without a label adds nothing, though it counts
+-- How far a model without noise is from the minimum over the rows of a
+-- relation: the norm of the gradient, to which a row without a label adds
+-- nothing, though it counts
 CREATE FUNCTION gradient(model dp_model, source regclass) RETURNS float8 LANGUAGE plpgsql AS $$
 DECLARE
   j jsonb := model;
@@ -52,7 +53,8 @@ END $$;
 CREATE TABLE good AS
   SELECT i % 3 = 0 AS y, ARRAY[sin(i), cos(2 * i), 0.1] AS x FROM generate_series(1, 30) i;
 
--- One bad row at a time, and what it means; the same row with another label is bad as well
+-- One bad row at a time, and what it means; the same row with another label is
+-- bad as well
 CREATE TABLE bad (id serial, what text, x float8[], meaning float8[]);
 INSERT INTO bad (what, x, meaning) VALUES
   ('no vector', NULL, '{0,0,0}'),
@@ -89,7 +91,8 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
   SELECT CASE WHEN cardinality(dp_weights(a)) = cardinality(dp_weights(b)) THEN
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
--- Four ways to train on one bad row among good ones: are all of them as documented?
+-- Four ways to train on one bad row among good ones: are all of them as
+-- documented?
 CREATE FUNCTION as_documented(id int) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   got dp_model[];
@@ -110,7 +113,8 @@ BEGIN
 END $$;
 SELECT what, as_documented(id) FROM bad ORDER BY id;
 
--- Not vacuous: a bad row that was left out, or a NULL label read as false, would be seen
+-- Not vacuous: a bad row that was left out, or a NULL label read as false,
+-- would be detected
 SELECT set_config('test.id', id::text, false) IS NOT NULL AS one FROM bad WHERE what = 'too short';
 SELECT gradient(dp_logreg_train('good', 'y', 'x', 'Infinity', 0.01, dimension => 3), 'with_bad') > 1e-4 AS seen;
 

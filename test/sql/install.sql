@@ -1,6 +1,6 @@
 --
--- Installing: into any schema, moved to another, dropped without a trace; every object has
--- a comment; the marks that let the planner use the functions
+-- Installing: into any schema, moved to another, dropped without a trace; every
+-- object has a comment; the marks that let the planner use the functions
 --
 \pset format unaligned
 \pset footer off
@@ -41,7 +41,8 @@ DROP SCHEMA private_learning, "Sché""ma";
 DROP TABLE rows_to_learn;
 DROP DOMAIN vec2;
 
--- Beside functions of the same names, which somebody made before: they stay as they are
+-- Beside functions of the same names, which somebody created before: they stay
+-- as they are
 CREATE SCHEMA crowded;
 DO $$
 DECLARE
@@ -65,8 +66,8 @@ DROP TABLE names;
 CREATE EXTENSION dperm;
 SELECT extname, extversion, extrelocatable, nspname FROM pg_extension JOIN pg_namespace n ON n.oid = extnamespace WHERE extname = 'dperm';
 
--- Every object, and how each function may be used; none is without a comment. Since PostgreSQL 17 the row types of tables
--- and views are members, too
+-- Every object, and how each function may be used; none is without a comment.
+-- Since PostgreSQL 17 the row types of tables and views are members, too
 CREATE VIEW members AS
   SELECT classid, objid, pg_describe_object(classid, objid, 0) COLLATE "C" AS object FROM pg_depend d
   WHERE refclassid = 'pg_extension'::regclass AND refobjid = (SELECT oid FROM pg_extension WHERE extname = 'dperm') AND deptype = 'e'
@@ -112,7 +113,8 @@ SET dperm.progress = 'perhaps';
 \set VERBOSITY default
 RESET dperm.cache_memory;
 
--- A library that is gone stops nobody who has no budget: event triggers are disabled until there is one
+-- A missing library stops nobody who has no budget: event triggers are disabled
+-- until there is one
 DROP EXTENSION IF EXISTS dperm CASCADE;
 CREATE EXTENSION dperm;
 SELECT evtname, evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_' ORDER BY 1;
@@ -175,9 +177,9 @@ EXCEPTION WHEN OTHERS THEN
     hint = PG_EXCEPTION_HINT;
   result := state || ': ' || result || CASE WHEN detail <> '' THEN ' (' || detail || ')' ELSE '' END;
 END $$;
--- What calls return or raise that differ in what takes the place of the ?. Cases are separated by | or are
--- lines of their own. Those with the same outcome are listed together; a hint is that of all errors since
--- the last one
+-- What calls return or raise that differ in what takes the place of the ?.
+-- Cases are separated by | or are lines of their own. Those with the same
+-- outcome are listed together; a hint is that of all errors since the last one
 CREATE FUNCTION outcomes(call text, cases text, shown text DEFAULT NULL) RETURNS text LANGUAGE sql AS $$
   SELECT btrim(coalesce(shown, call)) || string_agg(group_of || CASE hint WHEN '' THEN E'\n    no hint'
       ELSE coalesce(E'\n    hint: ' || hint, '') END, '' ORDER BY first)

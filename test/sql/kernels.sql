@@ -1,6 +1,6 @@
 --
--- Kernels: what no straight line can separate, privately; the map is made from its public
--- parameters alone, in training and in prediction
+-- Kernels: what no straight line can separate, privately; the map is made from
+-- its public parameters alone, in training and in prediction
 --
 \set ECHO errors
 \pset format unaligned
@@ -26,7 +26,8 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
 
--- Without a kernel no better than guessing, even without noise; with one, right more than nine times in ten at epsilon 1
+-- Without a kernel no better than guessing, even without noise; with one, right
+-- more than nine times in ten at epsilon 1
 SELECT source, accuracy(dp_logreg_train(source, 'y', '{a,b}', 'Infinity'), source) < 0.65 AS logreg, accuracy(dp_svm_train(source, 'y', '{a,b}', 'Infinity'), source) < 0.65 AS svm
   FROM (VALUES ('chess'), ('rings')) t(source);
 CREATE TABLE kernels (kernel text, gamma float8);
@@ -39,7 +40,8 @@ SELECT kernel, accuracy(dp_logreg_train('chess', 'y', '{a,b}', 1, kernel => kern
 WITH models AS MATERIALIZED (SELECT dp_logreg(y, dp_encode('{"a": null, "b": null}'::jsonb, t), 1, NULL, '{"kernel": "gaussian", "gamma": 8, "kernel_features": 60}') AS model FROM chess t)
 SELECT avg((dp_predict(model, dp_encode('{"a": null, "b": null}'::jsonb, t)) = y)::int) > 0.9 AS aggregate FROM chess t, models;
 
--- A kernel is a map before a linear learner: that on the mapped rows is the same model, by every path
+-- A kernel is a map before a linear learner: that on the mapped rows is the
+-- same model, by every path
 CREATE TABLE few AS SELECT i, y, a, b, (ARRAY['u', 'v', 'w'])[1 + i % 3] AS t, ARRAY[a / 2, b / 2, 0.1] AS x
   FROM (SELECT row_number() OVER (ORDER BY a, b) AS i, * FROM chess) s WHERE i % 100 = 0;
 ALTER TABLE few ADD CHECK (a BETWEEN -1 AND 1), ADD CHECK (b BETWEEN -1 AND 1), ADD CHECK (t IN ('u', 'v', 'w')), ADD CHECK (cardinality(x) = 3);
@@ -90,7 +92,8 @@ SELECT m -> 'kernel' AS defaults, m -> 'intercept' AS intercept, m -> 'dimension
 SELECT distance(dp_logreg_train('few', 'y', '{a,b}', 'Infinity', kernel => 'linear'), dp_logreg_train('few', 'y', '{a,b}', 'Infinity')) = 0 AS linear_is_none,
        dp_logreg_train('few', 'y', '{a,b}', 'Infinity', kernel => 'linear')::jsonb ? 'kernel' AS says_so;
 
--- The map on any machine: these numbers never change. A model by hand, its weights 1, 0.5, 1/3, ...
+-- The map on any machine: these numbers never change. A model by hand, its
+-- weights 1, 0.5, 1/3, ...
 CREATE FUNCTION by_hand(kernel text, gamma float8, features int, seed bigint, columns jsonb) RETURNS dp_model LANGUAGE sql AS $$
   SELECT jsonb_build_object('format', 1, 'loss', 'logistic', 'epsilon', 'Infinity', 'rows', 1, 'method', 'objective', 'analysis', 'sharp', 'lambda', 1, 'lambda_effective', 1,
     'budget', '{"slack": 0, "noise": 0, "release": 0}'::jsonb, 'noise_scale', 0, 'grid', 0, 'release_scale', 0, 'intercept', false,
@@ -113,7 +116,8 @@ SELECT kernel, max(abs(near - exact)) < 0.1 AS near, max(exact) - min(exact) > 0
           {"type": "category", "column": "t", "values": ["u", "v", "w"]}]') AS m) s
         WHERE p.i % 1700 = 0 AND q.i % 2300 = 0) s GROUP BY kernel ORDER BY kernel;
 
--- A model of many features over many columns is a few kilobytes: the map is not in it
+-- A model of many features over many columns is a few kilobytes: the map is not
+-- in it
 DO $$
 BEGIN
   EXECUTE (SELECT format('CREATE TABLE broad AS SELECT i %% 2 = 0 AS y, %s FROM generate_series(1, 10) i', string_agg(format('sin(i * %s) AS c%1$s', k), ', ' ORDER BY k)) FROM generate_series(1, 100) k);
@@ -138,7 +142,7 @@ SELECT outcomes('dp_logreg(y, x, 1, 1, ?) FROM few', $$
   '{"kernel": "cauchy", "kernel_seed": "1"}' $$);
 SELECT outcomes('dp_svm(y, x, 1, 1, ?) FROM few',
   $$ '{"kernel": "cauchy", "kernel_seed": 1e30}' $$);
--- Models with a map that cannot be
+-- Models with an impossible map
 SELECT by_hand('gaussian', 1, 6, 1, '[{"type": "boolean", "column": "a"}]')::jsonb -> 'kernel' AS taken;
 SELECT outcomes($$ by_hand(?, '[{"type": "boolean", "column": "a"}]') $$,
   $$ 'gauss', 1, 6, 1 | 'gaussian', 0, 6, 1 | 'gaussian', 1, 5, 1 $$);

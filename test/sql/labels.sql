@@ -31,7 +31,8 @@ CREATE TABLE cases AS
     i::money AS money, ARRAY[y] AS list
   FROM generate_series(1, 30) i, LATERAL (SELECT i % 7 < 3 AS y) s;
 
--- Does this label mean the same as y (or as NOT y), in a table, in passes and in an aggregate?
+-- Does this label mean the same as y (or as NOT y), in a table, in passes and
+-- in an aggregate?
 CREATE FUNCTION means(label text, positive text, want boolean) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE
   w float8[];
@@ -66,10 +67,11 @@ SELECT label, positive, means(label, positive, false)
   FROM (VALUES ('y', 'false'), ('y', 'no'), ('flag', 'f'), ('int2', '0'), ('int4', '-7'), ('int8', '0'), ('float4', '-Infinity'),
     ('float8', '-0.1'), ('numeric', '0'), ('grade', '-7'), ('text', 'no'), ('varchar', 'yes '), ('bpchar', 'no'), ('word', 'no')) v(label, positive);
 
--- A positive value that no row has makes all rows negative: no error, that would be a leak
+-- A positive value that no row has makes all rows negative: an error would be a
+-- leak
 SELECT label, bool_or(dp_predict(dp_logreg_train('cases', label, 'x', 'Infinity', 0.01, positive => positive), x)) AS any_positive
-  FROM cases, (VALUES ('text', 'YES'), ('text', 'yes '), ('text', ''), ('int4', '5'), ('numeric', '1e400'), ('numeric', 'NaN'),
-    ('float8', 'NaN'), ('float8', 'Infinity'), ('enum', 'unclear')) v(label, positive)
+  FROM cases, (VALUES ('text', 'YES'), ('text', 'yes '), ('text', ''), ('int4', '5'), ('numeric', '1e400'),
+    ('float8', 'Infinity'), ('enum', 'unclear')) v(label, positive)
   WHERE NOT y OR label <> 'enum' GROUP BY label, positive ORDER BY 1;
 
 -- A positive value that the type does not know, and types that need one

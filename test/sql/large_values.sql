@@ -1,5 +1,6 @@
 --
--- Values that are too large to be looked at are not fetched, by a rule that does not depend on the call
+-- Values that are too large are not fetched, by a rule that does not depend on
+-- the call
 --
 \set ECHO errors
 \pset format unaligned
@@ -23,7 +24,8 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
 
--- Categories: a value of 100 kB is fetched and one of 200 kB is not, whatever the caller's list
+-- Categories: a value of 100 kB is fetched and one of 200 kB is not, whatever
+-- the caller's list
 CREATE TABLE texts (id int, y boolean, c text, d text);
 ALTER TABLE texts ALTER c SET STORAGE external;
 INSERT INTO texts SELECT i, i % 3 = 0, CASE WHEN i % 2 = 0 THEN 'a' ELSE 'b' END, 'a' FROM generate_series(1, 100) i;
@@ -80,7 +82,8 @@ SELECT source, by_positive(source, repeat('x', 120000)) - by_positive(source, 'a
 SELECT dp_logreg_train('large', 'c', 'y', 1, positive => repeat('l', 131069));
 \echo :LAST_ERROR_SQLSTATE
 
--- Arrays in the aggregates: a million elements are not fetched, to see that they are too many
+-- Arrays in the aggregates: a million elements are not fetched, to see that
+-- they are too many
 CREATE TABLE vectors (id int, y boolean, x float8[], n numeric[], i int[]);
 ALTER TABLE vectors ALTER x SET STORAGE external, ALTER n SET STORAGE external, ALTER i SET STORAGE external;
 INSERT INTO vectors SELECT i, i % 3 = 0, ARRAY[sin(i), cos(i)], ARRAY[sin(i), cos(i)], ARRAY[i % 2, i % 5] FROM generate_series(1, 100) i;
@@ -105,7 +108,8 @@ INSERT INTO hundreds SELECT i % 3 = 0, array_fill(i / 1000.0::float8, '{400}') F
 SELECT buffers('SELECT dp_logreg_train(''hundreds'', ''y'', ''x'', ''Infinity'', 0.1, dimension => 2)') > 200 AS fetched,
        buffers('SELECT dp_logreg_train(''hundreds'', ''y'', ''x'', ''Infinity'', 0.1, dimension => 500)') > 200 AS fetched;
 
--- Prediction says so: an array that it cannot read is a mistake in the query. In a row it is a value like any other
+-- Prediction raises an error: an array that it cannot read is a mistake in the
+-- query. In a row it is a value like any other
 CREATE FUNCTION scored(query text) RETURNS text LANGUAGE plpgsql AS $$
 BEGIN
   EXECUTE query;

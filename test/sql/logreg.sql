@@ -1,6 +1,6 @@
 --
--- dp_logreg_train: every argument and every kind of source; without noise the result is
--- the minimum of the objective, checked in SQL
+-- dp_logreg_train: every argument and every kind of source; without noise the
+-- result is the minimum of the objective, checked in SQL
 --
 \set ECHO errors
 \pset format unaligned
@@ -40,7 +40,8 @@ SELECT dp_logreg_train('patients', 'sick', 'x', 'Infinity')::text = dp_logreg_tr
        distance(dp_logreg_train('patients', 'sick', 'x', 'Infinity', method => 'output', analysis => 'paper'),
                 dp_logreg_train('patients', 'sick', 'x', 'Infinity')) < 1e-9 AS no_method_without_noise;
 
--- By hand: one row, one coordinate. The derivative at the minimum f is lambda f - 1/(1 + e^f)
+-- By hand: one row, one coordinate. The derivative at the minimum f is lambda f
+-- - 1/(1 + e^f)
 CREATE TABLE one AS SELECT true AS sick, ARRAY[1.0::float8] AS x;
 ALTER TABLE one ADD CHECK (cardinality(x) = 1);
 SELECT lambda, round(f::numeric, 6) AS f, abs(lambda * f - 1 / (1 + exp(f))) < 1e-9 AS stationary
@@ -49,7 +50,8 @@ SELECT lambda, round(f::numeric, 6) AS f, abs(lambda * f - 1 / (1 + exp(f))) < 1
 -- with the intercept, x is (1, 1)/sqrt 2: both weights are equal
 SELECT abs(w[1] - w[2]) < 1e-12 AS equal, abs(w[1] - sqrt(0.5::float8) / (1 + exp(sqrt(2::float8) * w[1]))) < 1e-9 AS stationary
   FROM (SELECT dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', 1))) s(w);
--- the clipped vector counts, not the given one; and twice the norm is half the vector
+-- the clipped vector counts, not the given one; and twice the norm is half the
+-- vector
 UPDATE one SET x = '{1000}';
 SELECT abs(f - 1 / (1 + exp(f))) < 1e-9 AS clipped
   FROM (SELECT (dp_weights(dp_logreg_train('one', 'sick', 'x', 'Infinity', 1, intercept => false)))[1]) s(f);
@@ -82,7 +84,8 @@ SELECT m -> 'private' AS private, m -> 'rows' AS rows, m -> 'epsilon' AS epsilon
         UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 1, 0.25, intercept => false)::jsonb
         UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 1, method => 'output', norm => 3)::jsonb
         UNION ALL SELECT dp_logreg_train('patients', 'sick', 'x', 2, analysis => 'paper', dimension => 3)::jsonb) s(m);
--- the shares of epsilon add up, and the sharp analysis raises lambda no further than it needs
+-- the shares of epsilon add up, and the sharp analysis raises lambda no further
+-- than it needs
 SELECT method, analysis, round((b ->> 'slack')::numeric + (b ->> 'noise')::numeric + (b ->> 'release')::numeric, 9) AS epsilon,
        round((b ->> 'slack')::numeric, 6) AS slack, round(le, 6) AS lambda_effective
   FROM (VALUES ('objective', 'sharp', 0.1), ('objective', 'paper', 0.1), ('output', 'sharp', 0.1),
@@ -100,7 +103,7 @@ SELECT method, analysis, count(DISTINCT m::text) AS different, bool_and(finite) 
   LATERAL (SELECT bool_and(w BETWEEN -1e300 AND 1e300) AS finite, bool_and(w / grid = floor(w / grid)) AS on_grid
            FROM unnest(dp_weights(m)) w, LATERAL (SELECT (m::jsonb ->> 'grid')::float8 AS grid) g) c
   GROUP BY method, analysis ORDER BY 1, 2;
--- less noise with more epsilon: near the true minimum at last
+-- less noise with more epsilon: finally near the true minimum
 SELECT distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 0.05 AS objective,
        distance(dp_logreg_train('patients', 'sick', 'x', 500, 0.1, 'output'), dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.1)) < 0.05 AS output;
 
@@ -145,7 +148,8 @@ CREATE MATERIALIZED VIEW unfilled AS SELECT * FROM patients WITH NO DATA;
 SELECT dp_logreg_train('unfilled', 'sick', 'x', 1);
 \set VERBOSITY default
 
--- Anywhere in a query: in a prepared statement, a function, a transaction that only reads, a cursor
+-- Anywhere in a query: in a prepared statement, a function, a transaction that
+-- only reads, a cursor
 PREPARE train(text, float8) AS SELECT weights(dp_logreg_train($1, 'sick', 'x', $2));
 EXECUTE train('patients', 'Infinity');
 EXECUTE train('stored_view', 'Infinity');
@@ -154,13 +158,14 @@ SELECT weights(dp_logreg_train('patients', 'sick', 'x', 'Infinity'));
 DECLARE c CURSOR FOR SELECT dp_logreg_train('patients', 'sick', 'x', 1) IS NOT NULL AS model FROM generate_series(1, 3);
 FETCH 2 FROM c;
 COMMIT;
--- rows of this very transaction are seen, and those of a rolled back one are not
+-- rows of this very transaction are seen, and those of a rolled back one are
+-- not
 BEGIN;
 INSERT INTO patients SELECT id, sick, x, answer FROM patients WHERE id <= 7;
 SELECT dp_logreg_train('patients', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
 ROLLBACK;
 SELECT dp_logreg_train('patients', 'sick', 'x', 1)::jsonb -> 'rows' AS rows;
--- many trainings in one query: their memory is their own
+-- many trainings in one query: each has its own memory
 SELECT count(dp_logreg_train('patients', 'sick', 'x', 0.1 + i)) AS trained FROM generate_series(1, 200) i;
 
 DROP VIEW plain_view, join_view, union_view, other_bounds, real_as_double;

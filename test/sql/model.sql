@@ -8,7 +8,7 @@ SET client_min_messages = warning;
 
 CREATE TABLE hand (name text PRIMARY KEY, model dp_model NOT NULL);
 
--- A private logistic regression without an intercept: easy to compute by head.
+-- A private logistic regression without an intercept: easy to compute by hand.
 INSERT INTO hand VALUES ('logistic', '{"format": 1, "loss": "logistic", "epsilon": 1,
   "rows": 1000, "method": "objective", "analysis": "sharp", "lambda": 0.01,
   "lambda_effective": 0.02, "budget": {"slack": 0.0625, "noise": 0.875, "release": 0.0625},
@@ -111,12 +111,12 @@ SELECT round(dp_predict_prob(model, '{1,2}')::numeric, 12) AS prob,
        dp_predict_prob(model, '{2,1}') AS half
   FROM hand WHERE name = 'logistic';
 
--- The norm bounds what a vector can do: this one is 1000 times too long
+-- The norm bounds what a vector can do: this one is 1000 times too large
 SELECT round(dp_decision(model, '{6000,-8000}')::numeric, 9) AS clipped,
        round(dp_decision(model, '{6,-8}')::numeric, 9) AS same
   FROM hand WHERE name = 'logistic';
 
--- A bad element makes a zero block, and then the vector says nothing
+-- A bad element makes a zero block, so the vector has no usable value
 SELECT name, dp_encode(model, x) = dp_encode(model, '{0,0}') AS zero_block, dp_decision(model, x) IS NULL AS nothing, dp_decision(model, '{0,0}') IS NULL AS zeros
   FROM hand, (VALUES ('{1,NULL}'::float8[]), ('{NaN,1}'), ('{1,Infinity}'), ('{NULL,NULL}')) v(x)
   WHERE name <> 'baseline' ORDER BY 1;

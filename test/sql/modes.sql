@@ -1,6 +1,7 @@
 --
--- Ways to the same model: rows in memory, or read again in each pass, or too many for their memory; by workers; as codes
--- or as vectors. Without noise the weights agree. Tuning reads its table no more often for more candidates, and
+-- Ways to the same model: rows in memory, or read again in each pass, or too
+-- many for their memory; by workers; as codes or as vectors. Without noise the
+-- weights agree. Tuning reads its table no more often for more candidates, and
 -- reports of progress are the same whatever rows hold
 --
 \set ECHO errors
@@ -22,7 +23,8 @@ CREATE TABLE people (
   v8 float8[] CHECK (cardinality(v8) = 3),
   v4 float4[] CHECK (cardinality(v4) = 3)
 );
--- rows of every kind: without a label, with nothing in a column, with what is not listed
+-- rows of every kind: without a label, with NULL in a column, with a value that
+-- is not listed
 INSERT INTO people
   SELECT i, CASE WHEN i % 97 > 0 THEN s > 0.3 END, CASE WHEN i % 97 > 0 THEN CASE WHEN s > 0.2 THEN 'yes' ELSE 'no' END END,
          NULLIF((i * 7) % 101, 13), sin(i * i), CASE WHEN i % 11 > 0 THEN i % 5 < 2 END,
@@ -97,18 +99,21 @@ CREATE TABLE results AS SELECT id, what, mode, weights(call, mode) AS w FROM cal
 SELECT a.what, cardinality(a.w) AS weights, distance(b.w, a.w) < 1e-8 AS passes, distance(c.w, a.w) < 1e-8 AS little_memory, distance(d.w, a.w) < 1e-8 AS workers
   FROM results a JOIN results b USING (id) JOIN results c USING (id) JOIN results d USING (id)
   WHERE (a.mode, b.mode, c.mode, d.mode) = ('memory', 'passes', 'little memory', 'workers') ORDER BY id;
--- not vacuous: they have learnt something, and no two calls the same but those of equal vectors
+-- not vacuous: they have learnt something, and no two calls the same, except
+-- those of equal vectors
 SELECT count(*) FILTER (WHERE (SELECT max(abs(v)) FROM unnest(w) v) > 0.01) AS learnt, count(DISTINCT w) AS different FROM results WHERE mode = 'memory';
 SELECT a.what, b.what FROM results a JOIN results b ON a.id < b.id AND distance(a.w, b.w) < 1e-8 WHERE a.mode = 'memory' AND b.mode = 'memory';
 
--- Rows that fit; that fit at 16 bits for each number; and of which even then no more than a sample does
+-- Rows that fit; that fit at 16 bits for each number; and of which even then no
+-- more than a sample does
 CREATE TABLE crowd AS SELECT sin(i * i) + (i % 7) / 7.0 > 0.5 AS y, ARRAY[sin(i * i), cos(i * 3) / 2]::float8[] AS x FROM generate_series(1, 36000) i;
 CREATE TABLE kept AS SELECT memory, train.* FROM unnest('{256MB,64MB,0}'::text[]) memory, LATERAL (
   SELECT dp_weights(dp_logreg_train('crowd', 'y', 'x', 'Infinity', 0.05, dimension => 2, kernel => 'gaussian', kernel_features => 700)) AS w
     FROM set_config('dperm.cache_memory', memory, true)) train;
 SELECT b.memory, cardinality(b.w) AS weights, distance(b.w, a.w) < 1e-8 AS the_same FROM kept a, kept b WHERE a.memory = '256MB' ORDER BY length(b.memory) DESC;
 
--- Codes against vectors: the same columns as what dp_encode makes of them, and by hand
+-- Codes against vectors: the same columns as what dp_encode makes of them, and
+-- by hand
 CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.001, domains => domain) AS model,
                               dp_svm_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.01, intercept => false, domains => domain) AS machine FROM cities;
 CREATE TABLE dense AS SELECT y, dp_encode(model, people) AS x, dp_encode(machine, people) AS without,
@@ -124,7 +129,8 @@ SELECT mode, distance(weights($$ dp_logreg_train('dense', 'y', 'x', 'Infinity', 
   FROM models, unnest('{memory,passes,workers}'::text[]) mode;
 SELECT distance(dp_weights(model), dp_weights(dp_logreg(y, x, 'Infinity', 0.001, '{"intercept": false, "dimension": 47}'))) < 1e-8 AS aggregate FROM dense, models GROUP BY model::text, dp_weights(model);
 
--- Any number of rows: before, at and behind each step by which memory grows; there is a model for none of them if there are none
+-- Any number of rows: before, at and after each step by which memory grows;
+-- without rows there is no model
 CREATE VIEW first_rows AS SELECT y, ward, age, v8 FROM people WHERE id <= current_setting('test.rows')::int;
 CREATE FUNCTION with_rows(n int, mode text, features text, more text) RETURNS float8[] LANGUAGE plpgsql AS $$
 BEGIN
@@ -137,7 +143,8 @@ SELECT features, count(*) FILTER (WHERE distance(a, b) < 1e-8) AS same, count(*)
        LATERAL (SELECT with_rows(n, 'memory', features, more) AS a, with_rows(n, 'passes', features, more) AS b, with_rows(n, 'little memory', features, more) AS c) s
   GROUP BY features, more ORDER BY features, more;
 
--- A view that claims to be stable and is not: in memory its rows are read once; otherwise it is found out
+-- A view that claims to be stable and is not: in memory its rows are read once;
+-- otherwise the change is detected
 CREATE FUNCTION flickers(id int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN set_config('test.calls', (current_setting('test.calls')::int + 1)::text, true)::int <> 1300;
@@ -152,7 +159,9 @@ EXCEPTION WHEN OTHERS THEN
 END $$;
 SELECT mode, says($$ dp_logreg_train('flickering', 'y', 'dose', 'Infinity', 0.1, domains => '{"dose": [-1, 1]}') $$, mode) FROM unnest('{memory,passes,little memory}'::text[]) mode;
 
--- Tuning privately: of so few rows that all sets of them can be tried, the winner was trained on one set, with its own parameters and as many rows as it says
+-- Tuning privately: of so few rows that all sets of them can be tried, the
+-- winner was trained on one set, with its own parameters and as many rows as it
+-- says
 CREATE TABLE six (id int PRIMARY KEY, y boolean, a float8, k text);
 INSERT INTO six SELECT i, i IN (1, 4, 6), sin(i * i), (ARRAY['u', 'v', 'w'])[1 + i % 3] FROM generate_series(1, 6) i;
 ALTER TABLE six SET (parallel_workers = 2);
@@ -190,7 +199,8 @@ SELECT mode, candidates, string_agg(DISTINCT winner(candidates, mode), ', ') AS 
        unnest(ARRAY['[{"lambda": 0.1}, {"lambda": 0.05}]', '[{"lambda": 0.1}, {"lambda": 0.02, "kernel": "gaussian", "kernel_features": 16}]', '[{"lambda": 0.03, "intercept": false}, {"lambda": 0.1}]']) candidates,
        generate_series(1, 4)
   GROUP BY mode, n, candidates ORDER BY candidates COLLATE "C", n;
--- on a public table: then all private rows are trained on. So many candidates that a sample of the public rows is all that each can keep
+-- on a public table: then all private rows are trained on. So many candidates
+-- that a sample of the public rows is all that each can keep
 CREATE TABLE published AS SELECT * FROM people;
 SELECT mode, m::jsonb -> 'rows' AS rows, m::jsonb -> 'lambda' AS lambda, distance(dp_weights(m), weights($$ dp_logreg_train('people', 'y', '{age,dose,ward,v8}', 'Infinity', 0.001,
          kernel => 'gaussian', kernel_features => 60, domains => '{"v8": {"dimension": 3}}') $$, 'memory')) < 1e-8 AS same
@@ -198,7 +208,8 @@ SELECT mode, m::jsonb -> 'rows' AS rows, m::jsonb -> 'lambda' AS lambda, distanc
        LATERAL model(format($$ dp_logreg_tune('people', 'y', '{age,dose,ward,v8}', 'Infinity', holdout => 'published', kernel => 'gaussian', kernel_features => 60, domains => '{"v8": {"dimension": 3}}',
          lambdas => %L) $$, '{0.001,' || (SELECT string_agg((1e6 * i)::text, ',') FROM generate_series(1, 63) i) || '}'), mode) m;
 
--- How often a table is scanned: once to train in memory; to tune, once more for the mistakes, however many candidates there are
+-- How often a table is scanned: once to train in memory; to tune, once more for
+-- the mistakes, however many candidates there are
 CREATE FUNCTION scans(call text, mode text, counted text DEFAULT 'people') RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   before bigint := (SELECT seq_scan FROM pg_stat_xact_user_tables WHERE relname = counted);

@@ -13,7 +13,8 @@ CREATE FUNCTION shapes(m dp_model) RETURNS text LANGUAGE sql AS $$
   FROM jsonb_array_elements(m::jsonb -> 'noise_groups') WITH ORDINALITY AS a (g, n), jsonb_array_elements(g -> 'shapes') WITH ORDINALITY AS b (s, k) $$;
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1));
 SELECT shapes(dp_svm_train('people', 'sick', '{colour,age,x,smoker}', 1, intercept => false));
--- the shares by hand: the cube roots of (D+1)(D+2) times the mean square of a point, of the groups that make their sum least
+-- the shares by hand: the cube roots of (D+1)(D+2) times the mean square of a
+-- point, of the groups that make their sum least
 WITH parts(name, k, square) AS (VALUES ('age', 1, 1 / 3.0), ('smoker', 1, 1 / 3.0), ('colour', 3, 2 * 3 / (4.0 * 5)), ('x', 2, 2 / 4.0), ('intercept', 1, 1 / 3.0)),
   -- all 52 partitions: a group is the smallest part that it holds
   partitions AS (SELECT ARRAY[1, b, c, d, e] AS p FROM generate_series(1, 2) b, generate_series(1, 3) c, generate_series(1, 4) d, generate_series(1, 5) e
@@ -33,7 +34,8 @@ SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussia
 SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false, domains => '{"x": {"range": [-1, 1]}}'));
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, domains => '{"x": {"range": [[-1, 1], [0, 2]]}}'));
 
--- The ball: on request, of a lone vector, with other methods, without noise there is none
+-- The ball: on request, of a lone vector, with other methods, without noise
+-- there is none
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, noise => 'ball'));
 SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false));
 SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false, noise => 'shaped'));
@@ -42,7 +44,7 @@ SELECT shapes(dp_logreg_train('people', 'sick', '{age,colour}', 1, method => 'ou
 SELECT dp_logreg_train('people', 'sick', '{age,colour}', 'Infinity')::jsonb ? 'noise';
 SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1));
 
--- Text and binary forms keep it, and say it in words
+-- Text and binary forms keep it, and the guarantee describes it
 CREATE TABLE models AS SELECT dp_svm_train('people', 'sick', '{age,smoker,colour,x}', 1) AS m;
 SELECT m::text::dp_model::text = m::text, m::jsonb::dp_model::text = m::text, dp_guarantee(m) ~ 'with the sharp analysis and noise in the shape of the encoded columns\.' FROM models;
 SELECT current_setting('data_directory') || '/dperm_noise_test.bin' AS file \gset
@@ -59,7 +61,8 @@ SELECT outcomes('jsonb_set(m::jsonb, ?)::dp_model::text <> '''' FROM models', $$
   '{noise_groups,0,shapes}', '[]' | '{noise_groups,0,shapes,0,odd}', '1' | '{method}', '"output"'
   '{analysis}', '"paper"' | '{noise_groups,0,shapes,0,radius}', '0.001' $$);
 
--- The criterion: lambda by default is where the risk is least, here by trying many; the slack takes what that lambda needs
+-- The criterion: lambda by default is where the risk is least, here by trying
+-- many; the slack takes what that lambda needs
 CREATE FUNCTION least_risk(n float8, eps float8, c float8, spread float8) RETURNS float8 LANGUAGE plpgsql AS $$
 BEGIN
   RETURN l FROM (SELECT l, left_for_noise(eps, n * l, c, CASE c WHEN 0.25 THEN 'logistic' ELSE 'huber' END) AS room FROM (SELECT exp(k * 0.0046::float8 - 18.4) AS l FROM generate_series(1000, 6000) k
@@ -96,7 +99,8 @@ CREATE TABLE public_people AS SELECT * FROM people WHERE id <= 300;
 SELECT abs((m ->> 'lambda')::float8 / least_risk(1000, 1, 0.25, spread(m::dp_model)) - 2) < 0.05, m -> 'rows'
 FROM (SELECT dp_logreg_tune('people', 'sick', '{age,colour}', 1, candidates => '[{"scale": 2}]', holdout => 'public_people')::jsonb AS m OFFSET 0) s;
 
--- Aggregates: the shape of what dp_encode makes, if it is called with a constant or a parameter
+-- Aggregates: the shape of what dp_encode makes, if it is called with a
+-- constant or a parameter
 SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": ["red", "green", "blue"]}', p), 1)) FROM people p;
 SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": ["red", "green", "blue"]}', p), 1, NULL, '{"intercept": false, "norm": 2}')) FROM people p;
 SELECT m AS model FROM models \gset
@@ -104,7 +108,8 @@ SELECT shapes(dp_svm(sick, dp_encode(:'model'::dp_model, p), 1)) FROM people p;
 PREPARE by_parameter(jsonb) AS SELECT shapes(dp_logreg(sick, dp_encode($1, p), 1)) FROM people p;
 EXECUTE by_parameter('{"smoker": null, "age": [0, 10]}');
 SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p), 1, NULL, '{"noise": "ball"}')) FROM people p;
--- not: from a subquery, after a cast that rounds, ARRAY[...], a function of the same name
+-- not: from a subquery, after a cast that rounds, ARRAY[...], a function of the
+-- same name
 SELECT shapes(dp_logreg(sick, x, 1, NULL, '{"dimension": 4}')) FROM (SELECT sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p) AS x FROM people p OFFSET 0) s;
 SELECT shapes(dp_logreg(sick, dp_encode(jsonb '{"age": [0, 100], "colour": null}', p)::real[], 1)) FROM people p;
 SELECT shapes(dp_logreg(sick, ARRAY[age, 1], 1)) FROM people p;

@@ -1,14 +1,15 @@
 --
--- Passes over the rows: run by parallel workers, with the same result as by one process;
--- the state of a pass survives text, binary, combining, and refuses damage
+-- Passes over the rows: run by parallel workers, with the same result as by one
+-- process; the state of a pass survives text, binary, combining, and refuses
+-- damage
 --
 \set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
 
--- Nothing is kept in memory, so that training takes passes; vectors of another length are zero blocks,
--- here and there
+-- Nothing is kept in memory, so that training takes passes; vectors with
+-- another number of elements are zero blocks, here and there
 SET dperm.cache_memory = 0;
 CREATE TABLE wide AS
   SELECT i, i % 3 = 0 AS y, CASE i % 3 WHEN 0 THEN 'yes' ELSE 'no' END AS answer,
@@ -27,8 +28,9 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS 
     (SELECT sqrt(sum((v - w) ^ 2)) FROM unnest(dp_weights(a), dp_weights(b)) u(v, w)) END
 $$;
 
--- Training writes its requests itself; here they are by hand: 12 words, the weights, in a careful pass (4) their low parts, how the columns are stored, and the
--- encoder, padded to a word
+-- Training writes its requests itself; here they are by hand: 12 words, the
+-- weights, in a careful pass (4) their low parts, how the columns are stored,
+-- and the encoder, padded to a word
 CREATE FUNCTION request_of(pass_order int, loss int, h float8, weights float8[], readers bigint[], encoder bytea, low float8 DEFAULT 0) RETURNS dperm_moments
 LANGUAGE sql IMMUTABLE PARALLEL SAFE AS $$
   SELECT translate(encode(decode('6470706173730003', 'hex') || int8send(pass_order) || int8send(loss) || float8send(h)
@@ -75,7 +77,8 @@ SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
 SELECT plan($$ WITH w AS MATERIALIZED (SELECT request(2, 0, 0, '{0,0}') AS w)
   SELECT dperm_moments_agg((SELECT w FROM w), y, ROW(i, answer, x)) FROM wide AS t $$);
 
--- In training too: the first read is the caller's own, and the passes are the workers', who trip over this view
+-- In training too: the first read is the caller's own, and the passes are the
+-- workers', who trip over this view
 CREATE FUNCTION by_caller(i int) RETURNS boolean LANGUAGE plpgsql STABLE PARALLEL SAFE AS $$
 BEGIN
   IF i = 2321 AND pg_backend_pid() <> current_setting('test.caller')::int THEN
@@ -135,7 +138,8 @@ SELECT count(*) AS noisy, count(DISTINCT m::text) AS different
 -- From here on one process, so that rows come in order
 SET max_parallel_workers_per_gather = 0;
 
--- States: at weights 0 all sums of this loss are whole numbers, so equality is exact
+-- States: at weights 0 all sums of this loss are whole numbers, so equality is
+-- exact
 CREATE TABLE small AS SELECT i, i % 3 > 0 AS y, ARRAY[(i % 2) * 0.5, 0.5 - (i % 2) * 0.5]::float8[] AS x FROM generate_series(1, 600) i;
 CREATE VIEW answers AS
   SELECT pass_order, whole, first, second
@@ -157,14 +161,16 @@ SELECT encode(substring(s FROM 8 * 8 + 1 FOR 8), 'hex') = encode(float8send(600)
 -- a careful pass has the gradient alone, behind the low parts of its weights
 SELECT encode(substring(s FROM 8 * 18 + 1 FOR 16), 'hex') = encode(float8send(-50) || float8send(-50), 'hex') AS gradient
   FROM answers, LATERAL (SELECT dperm_moments_send(whole) AS s) l WHERE pass_order = 4;
--- a pass that counts has the confusion matrix; of weights that see the first element, too, and of labels that are not there
+-- a pass that counts has the confusion matrix; also with weights for the first
+-- element, and with missing labels
 SELECT word(whole, 16) AS true_positives, word(whole, 17) AS false_positives, word(whole, 18) AS false_negatives, word(whole, 19) AS true_negatives FROM answers WHERE pass_order = 5;
 SELECT word(m, 7) AS rows, word(m, 16) AS true_positives, word(m, 17) AS false_positives, word(m, 18) AS false_negatives, word(m, 19) AS true_negatives
   FROM (SELECT dperm_moments_agg(request(5, 0, 0, '{1,0}'), CASE WHEN i % 5 > 0 THEN y END, x) AS m FROM small) a;
 SELECT count(*) AS rows, count(*) FILTER (WHERE y AND p) AS true_positives, count(*) FILTER (WHERE NOT y AND p) AS false_positives, count(*) FILTER (WHERE y AND NOT p) AS false_negatives,
     count(*) FILTER (WHERE NOT y AND NOT p) AS true_negatives
   FROM (SELECT CASE WHEN i % 5 > 0 THEN y END AS y, x[1] > 0 AS p FROM small) s;
--- and at weights that are no doubles it is exact far beyond them: three rows of 1/2, at z = 1/2 + 2^-61, have slopes of -1 + 2^-61
+-- and at weights that are not doubles it is exact far beyond their precision:
+-- three rows of 1/2, at z = 1/2 + 2^-61, have slopes of -1 + 2^-61
 SELECT number(s, 18 + k) AS sum, number(s, 20 + k) / 2::float8 ^ (-62) AS low
   FROM (SELECT dperm_moments_agg(request(4, 1, 0.5, '{1,0}', low => 2::float8 ^ (-60)), true, ARRAY[0.5, 0]::float8[]) AS s FROM generate_series(1, 3)) a, generate_series(0, 1) k;
 
@@ -203,7 +209,8 @@ SELECT outcomes('?', $$
   dperm_moments_agg(first, y, x) FROM small, states WHERE pass_order = 1 $$);
 SELECT dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, x) IS NULL AS no_rows FROM small WHERE false;
 
--- Categories are codes in a pass, and coordinates behind the numbers in its answer
+-- Categories are codes in a pass, and coordinates behind the numbers in its
+-- answer
 CREATE TABLE coded AS SELECT i, CASE WHEN i % 11 > 0 THEN i % 3 > 0 END AS y, (ARRAY['a', 'b', 'c', 'other', NULL])[1 + i % 5] AS k, i % 7 > 2 AS b FROM generate_series(1, 500) i;
 CREATE VIEW coded_answers AS
   SELECT pass_order, r, whole, first, second
@@ -212,7 +219,8 @@ CREATE VIEW coded_answers AS
     || int4send(1) || 'a' || int4send(1) || 'b' || int4send(1) || 'c' || '\x02' || int4send(1) || 'b') AS r) r,
   LATERAL (SELECT dperm_moments_agg(r, y, k, b) AS whole, dperm_moments_agg(r, y, k, b) FILTER (WHERE i <= 123) AS first,
                   dperm_moments_agg(r, y, k, b) FILTER (WHERE i > 123) AS second FROM coded) s;
--- By hand: b, and behind it a, b, c of k, each a half of the ball; at weights 0 slopes are -1/2 and curvatures 1/4. Rows without a label count
+-- By hand: b, and behind it a, b, c of k, each a half of the ball; at weights 0
+-- slopes are -1/2 and curvatures 1/4. Rows without a label count
 CREATE VIEW by_hand AS SELECT i, CASE WHEN y THEN 1 WHEN NOT y THEN -1 ELSE 0 END AS s,
   ARRAY[CASE WHEN b THEN 1 ELSE -1 END, coalesce((k = 'a')::int, 0), coalesce((k = 'b')::int, 0), coalesce((k = 'c')::int, 0)] AS x FROM coded;
 SELECT pass_order, word(whole, 7) AS rows, abs(number(whole, 8) - 500 * ln(2)) < 1e-9 AS value,
@@ -225,10 +233,11 @@ SELECT pass_order, c.m IS NOT NULL AND word(c.m, 7) = word(whole, 7) AND length(
        dperm_moments_send(whole::text::dperm_moments) = dperm_moments_send(whole) AS text_round_trip
   FROM coded_answers, LATERAL (SELECT dperm_moments_combine(first, second) AS m) c;
 
--- A request is a value that anybody can write: columns of other types than it says are refused
+-- A request is a value that anybody can write: columns of other types than it
+-- says are refused
 SELECT outcomes($$ dperm_moments_agg(request(1, 0, 0, '{0,0}'), y, ?) FROM small $$, 'x::float4[]');
 CREATE VIEW of_columns AS
-  SELECT request_of(2, 1, 0.5, '{0,0}', ARRAY[2, 10], int4send(2) || '\x0000' || '\x00' || int4send(1) || 'a' || float8send(0) || float8send(600)
+  SELECT request_of(2, 1, 0.5, '{0,0}', ARRAY[2, 10], int4send(2) || '\x0000' || '\x00' || int4send(1) || 'a' || float8send(0) || float8send(600) || int4send(1) || int4send(0)
     || '\x03' || int4send(1) || 'b' || int4send(1) || int4send(3) || 'yes') AS r;
 SELECT word(dperm_moments_agg(r, y, i, 'yes'::text), 7) AS arguments, word(dperm_moments_agg(r, y, ROW(i, 'yes'::text)), 7) AS record FROM small, of_columns;
 SELECT outcomes('dperm_moments_agg(r, y, ?) FROM small, of_columns', $$

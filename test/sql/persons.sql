@@ -1,5 +1,6 @@
 --
--- Persons: with a unit, all rows that share its value weigh as one together, and the relation is read once
+-- Persons: with a unit, privacy per person, not per row, and the relation is
+-- read once
 --
 \set ECHO errors
 \pset format unaligned
@@ -9,7 +10,8 @@ SET extra_float_digits = 0;
 CREATE SCHEMA persons;
 SET search_path = persons, public;
 
--- 300 persons with 1, 2, 3, 4, 6 or 12 rows that have a label, and some that have none; person 301 has none that has; rows of nobody
+-- 300 persons with 1, 2, 3, 4, 6 or 12 labelled rows, and some without a label;
+-- person 301 has no labelled row; rows of nobody
 CREATE TABLE visits AS
   SELECT p, k, CASE WHEN k <= m THEN sin(p * 3 + k * 5) + sin(p) > 0 END AS y, 50 + 40 * sin(p * 7 + k) AS age, ARRAY[cos(p + k), sin(p * k)] AS x,
          (ARRAY['a', 'b', 'c', NULL])[1 + (p + k) % 4] AS ward, m
@@ -21,7 +23,8 @@ INSERT INTO visits SELECT NULL, k, true, 90, ARRAY[1, -1], 'c', NULL FROM genera
 CREATE FUNCTION units(model dp_model) RETURNS bigint LANGUAGE sql AS $$ SELECT coalesce(model::jsonb ->> 'persons', model::jsonb ->> 'rows')::bigint $$;
 CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql AS $$ SELECT max(abs(v - w)) FROM unnest(dp_weights(a), dp_weights(b)) t(v, w) $$;
 
--- A row that weighs 1/m is a row that is there 12/m times in a table of 12 rows for each person; person 301 has 12 empty ones
+-- A row of weight 1/m is a row that occurs 12/m times in a table of 12 rows for
+-- each person; person 301 has 12 empty ones
 CREATE TABLE repeated AS SELECT v.* FROM visits v, generate_series(1, 12 / m) WHERE y IS NOT NULL AND p IS NOT NULL;
 INSERT INTO repeated SELECT 301, k, NULL, 0, NULL, NULL, NULL FROM generate_series(1, 12) k;
 CREATE TABLE ways (way text, options text);
@@ -54,7 +57,8 @@ CREATE TABLE trained AS
 SELECT way, learner, units(persons) AS persons, units(rows) AS rows, distance(persons, rows) < CASE way WHEN 'small lambda' THEN 1e-3 ELSE 1e-6 END AS same,
        distance(persons, train_plain(learner, 'visits', options)) > 1e-3 AS not_of_rows
 FROM trained JOIN ways USING (way) ORDER BY way, learner;
--- by hand: the gradient of the weighted mean over persons, plus the regulariser, vanishes
+-- by hand: the gradient of the weighted mean over persons, plus the
+-- regulariser, vanishes
 CREATE FUNCTION gradient(model dp_model) RETURNS float8 LANGUAGE sql AS $$
   SELECT max(abs(g)) FROM (
     SELECT sum(-z * c / (1 + exp(z * coalesce(dp_decision(model, v), 0))) / m) / 301 + (model::jsonb ->> 'lambda')::float8 * min(w) AS g
@@ -80,7 +84,8 @@ INSERT INTO of_many SELECT 'no memory', dp_logreg_train('many', 'y', 'x', 'Infin
 RESET dperm.cache_memory;
 SELECT b.way, units(b.model) AS persons, distance(a.model, b.model) < 1e-5 AS same FROM of_many a, of_many b WHERE a.way = 'memory' ORDER BY 1;
 
--- the file counts against temp_file_limit; its blocks do not show in EXPLAIN, since how often they are read depends on what rows hold
+-- the file counts against temp_file_limit; its blocks do not show in EXPLAIN,
+-- since how often they are read depends on what rows hold
 SET dperm.cache_memory = 0;
 SET temp_file_limit = '1MB';
 -- versions word it differently
@@ -112,10 +117,13 @@ INSERT INTO kinds SELECT r % 2 = 0, ARRAY[sin(r)], q, q, q, q, (q || '.' || repe
   date '2000-01-01' + q, timestamp '2000-01-01' + q * interval '1 second', (enum_range(NULL::mood))[1 + q % 3], 'd' || q
   FROM generate_series(1, 500) r, LATERAL (SELECT r % 37 AS q) s;
 SELECT u, units(dp_logreg_train('kinds', 'y', 'x', 1, dimension => 1, unit => u)) AS persons FROM unnest('{a,b,c,d,e,f,g,h,i,j,k,l,m,n,o}'::text[]) u ORDER BY u;
--- 1.0 is 1.00, and blanks at the end of a char(n) do not count; infinities and NaN of numeric are values like others
+-- 1.0 is 1.00, and blanks at the end of a char(n) do not count; infinities and
+-- NaN of numeric are values like others
 CREATE TABLE numbers AS SELECT i % 2 = 0 AS y, ARRAY[sin(i)] AS x, (ARRAY['1', '1.0', '1.000', '-0', '0.00', '10e-1', 'NaN', '100', '1e2'])[1 + i % 9]::numeric AS u FROM generate_series(1, 90) i;
 SELECT units(dp_logreg_train('numbers', 'y', 'x', 1, dimension => 1, unit => 'u')) AS persons, (SELECT count(DISTINCT u) FROM numbers);
--- a collation that does not tell capitals from small letters, or, without ICU, small letters alone. PostgreSQL 16 lists some collations of ICU whether it has ICU or not
+-- a collation that does not tell capitals from small letters, or, without ICU,
+-- small letters alone. PostgreSQL 16 lists some collations of ICU whether it
+-- has ICU or not
 SELECT count(*) > 0 AS icu FROM pg_collation WHERE collprovider = 'i' AND collname = 'und-x-icu' \gset
 CREATE TABLE letters (y boolean, x float8[], u text);
 INSERT INTO letters SELECT i % 2 = 0, ARRAY[sin(i)], CASE WHEN i % 2 = 0 THEN 'ana' ELSE 'ANA' END || i % 5 FROM generate_series(1, 100) i;
@@ -127,7 +135,8 @@ ALTER TABLE letters ALTER u TYPE text COLLATE no_case;
 UPDATE letters SET u = lower(u);
 \endif
 SELECT units(dp_logreg_train('letters', 'y', 'x', 1, dimension => 1, unit => 'u')) AS persons;
--- values that are stored elsewhere, compressed or not; those above 128 kB are not looked at and are nobody's
+-- values that are stored out of line, compressed or not; those above 128 kB are
+-- not fetched and belong to nobody
 CREATE TABLE large (y boolean, x float8[], u text);
 ALTER TABLE large ALTER u SET STORAGE EXTERNAL;
 INSERT INTO large SELECT i % 2 = 0, ARRAY[sin(i)], repeat('u', 20000) || i % 7 FROM generate_series(1, 50) i;
@@ -148,7 +157,8 @@ CREATE VIEW no_row AS SELECT * FROM visits WHERE false;
 SELECT dp_logreg_train('nobody', 'y', 'x', 1, dimension => 2, unit => 'p') IS NULL AS nobody, dp_logreg_train('no_row', 'y', 'x', 1, dimension => 2, unit => 'p') IS NULL AS no_row,
        dp_logreg_tune('nobody', 'y', 'x', 1, dimension => 2, unit => 'p') IS NULL AS nobody_tuned, units(dp_logreg_train('one_person', 'y', 'x', 1, dimension => 2, unit => 'p')) AS one;
 
--- Views, partitioned tables, materialized views; the order of rows does not matter
+-- Views, partitioned tables, materialized views; the order of rows does not
+-- matter
 CREATE VIEW seen AS SELECT p AS who, y AS outcome, x FROM visits ORDER BY md5(p::text || k);
 CREATE MATERIALIZED VIEW stored AS SELECT * FROM visits;
 CREATE TABLE parts (LIKE visits) PARTITION BY HASH (k);
@@ -161,7 +171,8 @@ FROM trained t, (VALUES ('seen', dp_logreg_train('seen', 'outcome', 'x', 'Infini
   ('parts', dp_logreg_train('parts', 'y', 'x', 'Infinity', 0.001, dimension => 2, unit => 'p'))) v(relation, m)
 WHERE way = 'a vector' AND learner = 'logreg' ORDER BY 1;
 
--- One scan, whatever the settings; a choice on a public table needs the number of persons before
+-- One scan, whatever the settings; a choice on a public table needs the number
+-- of persons before
 CREATE FUNCTION scans(query text, memory text) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE
   before bigint := (SELECT coalesce(seq_scan, 0) + coalesce(idx_scan, 0) FROM pg_stat_xact_user_tables WHERE relname = 'visits');
@@ -191,7 +202,8 @@ SET dperm.cache_memory = 0;
 SELECT t ->> 'way' AS way, t ->> 'persons' AS persons, t ->> 'portions' AS portions, u BETWEEN 50 AND 150 AS size
 FROM (SELECT m::jsonb -> 'tuning' AS t, units(m) AS u FROM dp_svm_tune('visits', 'y', '{age,ward}', 1, unit => 'p', domains => '{"age": [0, 100], "ward": ["a", "b"]}', candidates => '[{"lambda": 0.1}, {"kernel": "gaussian", "kernel_features": 20}]') m) s;
 RESET dperm.cache_memory;
--- the better candidate wins: one that sees the vectors, against those that do not; in memory and from files
+-- the better candidate wins: one that sees the vectors, against those that do
+-- not; in memory and from files
 SELECT (m::jsonb ->> 'dimension')::int AS dimension FROM dp_logreg_tune('many', 'y', 'x', 20, unit => 'p', candidates => '[{"dimension": 5}, {"dimension": 6}, {"dimension": 7}]') m;
 SET dperm.cache_memory = 0;
 SELECT (m::jsonb ->> 'dimension')::int AS dimension FROM dp_logreg_tune('many', 'y', 'x', 20, unit => 'p', candidates => '[{"dimension": 5}, {"dimension": 6}, {"dimension": 7}]') m;
@@ -199,7 +211,8 @@ RESET dperm.cache_memory;
 -- on a public table; n is that of the private one
 SELECT m::jsonb -> 'tuning' ->> 'way' AS way, units(m) AS persons FROM dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', holdout => 'public_visits') m;
 
--- Evaluation: parts of persons, 2^-20 each, against sums by hand; with a file of notes or not
+-- Evaluation: parts of persons, 2^-20 each, against sums by hand; with a file
+-- of notes or not
 CREATE FUNCTION evaluated(model dp_model, relation text, unit text) RETURNS float8[] LANGUAGE sql AS
   $$ SELECT array_agg(value) FROM (SELECT * FROM dp_evaluate(model, relation, epsilon => 'Infinity', unit => unit) LIMIT 4) s $$;
 CREATE FUNCTION by_hand(model dp_model) RETURNS float8[] LANGUAGE sql AS $$
@@ -209,7 +222,8 @@ $$;
 SELECT way, learner, max(abs(coalesce(a, 0) - coalesce(b, 0))) < 0.01 AS same, sum(a) BETWEEN 299.99 AND 300 AS all_persons
 FROM trained, LATERAL unnest(evaluated(persons, 'visits', 'p'), by_hand(persons)) u(a, b) GROUP BY way, learner ORDER BY way, learner;
 SELECT metric, value BETWEEN low AND high AS within, private FROM trained, dp_evaluate(persons, 'visits', epsilon => 1, unit => 'p') WHERE way = 'a vector' AND learner = 'logreg';
--- the noise is that of one row: with 301 persons and a large epsilon, counts are close
+-- the noise is that of one row: with 301 persons and a large epsilon, counts
+-- are close
 SELECT count(*) = 4 AS close FROM trained, LATERAL (SELECT unnest(by_hand(persons)) AS b, (dp_evaluate(persons, 'visits', epsilon => 20, unit => 'p')).value AS a LIMIT 4) s
 WHERE way = 'a vector' AND learner = 'logreg' AND abs(a - coalesce(b, 0)) < 5;
 CREATE FUNCTION roc_by_hand(model dp_model, bins int) RETURNS TABLE (tpr float8, fpr float8) LANGUAGE sql AS $$
@@ -220,12 +234,13 @@ SELECT way, learner, count(*) AS thresholds, max(abs(r.true_positive_rate - coal
 FROM trained, LATERAL (SELECT row_number() OVER (ORDER BY threshold DESC) AS i, * FROM dp_roc(persons, 'visits', epsilon => 'Infinity', unit => 'p', bins => 20)) r
   JOIN LATERAL (SELECT row_number() OVER (ORDER BY coalesce(tpr, 0), coalesce(fpr, 0)) AS i, * FROM roc_by_hand(persons, 20)) h USING (i)
 GROUP BY way, learner ORDER BY way, learner;
--- a person with a hundred thousand rows weighs as much as one with a single row
+-- a person with a hundred thousand rows has the same weight as one with a
+-- single row
 CREATE TABLE crowd AS SELECT 1 AS p, i % 2 = 0 AS y, ARRAY[sin(i)] AS x FROM generate_series(1, 100000) i;
 INSERT INTO crowd SELECT 1 + i, true, ARRAY[1] FROM generate_series(1, 9) i;
 SELECT metric, round(value::numeric, 2) AS value FROM dp_evaluate((SELECT dp_logreg_train('crowd', 'y', 'x', 'Infinity', 0.01, dimension => 1, unit => 'p')), 'crowd', epsilon => 'Infinity', unit => 'p') WHERE metric ~ 'positives|negatives';
 
--- Nothing tells how many rows there are
+-- Nothing shows how many rows there are
 SET dperm.progress = on;
 SELECT units(dp_logreg_train('visits', 'y', 'x', 1, dimension => 2, unit => 'p')) AS persons;
 SELECT dp_logreg_tune('visits', 'y', 'x', 1, dimension => 2, unit => 'p', lambdas => '{0.1, 0.01}') IS NOT NULL AS tuned;

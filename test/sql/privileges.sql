@@ -1,6 +1,6 @@
 --
--- Privileges: training reads what its caller may read, through the same rules as SELECT,
--- and nothing that another user creates gets into its queries
+-- Privileges: training reads what its caller may read, through the same rules
+-- as SELECT, and nothing that another user creates gets into its queries
 --
 \set ECHO none
 \pset format unaligned
@@ -106,7 +106,8 @@ REVOKE SELECT (sick, answer, x) ON ward.patients FROM dperm_analyst;
 SET ROLE dperm_analyst;
 SELECT ward.train()::jsonb -> 'rows' AS definer;
 
--- Traps: objects of the caller that come first on the search_path, open to everyone
+-- Traps: objects of the caller that come first on the search_path, open to
+-- everyone
 \set ECHO none
 GRANT USAGE ON SCHEMA trap TO PUBLIC;
 SET search_path = trap, public, pg_catalog;
@@ -137,7 +138,8 @@ SELECT ward.train_anywhere()::jsonb -> 'rows' AS right_table;
 RESET search_path;
 RESET ROLE;
 
--- Nor does a function in our own schema get in that would fit better than ours: it would run with the rights of whoever trains
+-- Nor is a function in our own schema called that would match better than ours:
+-- it would run with the rights of whoever trains
 GRANT CREATE ON SCHEMA public TO dperm_analyst;
 SET ROLE dperm_analyst;
 CREATE FUNCTION public.dperm_label(text, text) RETURNS boolean LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RAISE EXCEPTION 'sprung by %', current_user; END $$;

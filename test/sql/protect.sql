@@ -1,5 +1,6 @@
 --
--- Protected relations: who protects, who trains, what is allowed and what is charged
+-- Protected relations: who protects, who trains, what is allowed and what is
+-- charged
 --
 \pset format unaligned
 \pset footer off
@@ -35,8 +36,9 @@ SET ROLE dperm_owner;
 SELECT outcomes('dp_protect(?)', $$
   'clinic.patients', 'stranger' | 'clinic.patients', 'none' | 'clinic.nothing', 'clinic'
   NULL, 'clinic' | 'clinic.patients', NULL $$);
--- What is registered is in every dump: no column twice, no more columns than a table can have, no domains beyond 1 MB as text: a
--- number that is short to store may be long to read
+-- What is registered is in every dump: no column twice, no more columns than a
+-- table can have, no domains beyond 1 MB as text: a number that is short to
+-- store may be long to read
 SELECT outcomes($$ dp_protect('clinic.patients', 'clinic', ?) $$, $$
   columns => '{age,nothing}' | domains => '{"nothing": [0, 1]}' | domains => '{"bmi": [1, 0]}'
   columns => '{age}', domains => '{"bmi": [10, 60]}' | columns => '{age,bmi,age}'
@@ -62,7 +64,8 @@ SELECT jsonb_array_length(domains -> 'wards') AS kept FROM dp_protected WHERE bu
 SELECT dp_unprotect('clinic.many');
 DROP TABLE clinic.many;
 
--- Without a grant: the usual error, and one of its own for those who may read the rows
+-- Without a grant: the usual error, and one of its own for those who may read
+-- the rows
 RESET ROLE;
 SET ROLE dperm_analyst;
 SELECT dp_logreg_train('clinic.patients', 'ill', '{age,bmi}', 1);
@@ -116,9 +119,9 @@ SELECT dp_logreg_tune('open_rows', 'ill', '{age}', 1, domains => '{"age": [0, 2]
 SELECT count(*) AS charges, sum(epsilon) AS epsilon FROM dp_ledger WHERE budget = 'clinic' AND act = 'charge';
 
 -- What it would cost
-SELECT budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 1, 300) WHERE chosen;
-SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 200, 300) WHERE chosen;
-SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after FROM dp_cost('open_rows', 'ill', '{age}', 1, 300, domains => '{"age": [0, 2]}') WHERE chosen;
+SELECT budget, epsilon_charged, delta_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 1, 300) WHERE chosen;
+SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('clinic.patients', 'ill', '{age,bmi}', 200, 300) WHERE chosen;
+SELECT budget, epsilon_charged, epsilon_left, epsilon_left_after, calls_left FROM dp_cost('open_rows', 'ill', '{age}', 1, 300, domains => '{"age": [0, 2]}') WHERE chosen;
 
 -- The owner spends without a grant, and is charged as well
 RESET ROLE;
@@ -143,7 +146,7 @@ SELECT dp_logreg_train('clinic.patients', 'ill', '{age}', 1);
 \set VERBOSITY default
 ROLLBACK;
 
--- Protected anew, with fewer columns
+-- Protected again, with fewer columns
 SELECT dp_protect('clinic.patients', 'clinic', columns => '{age,ill}');
 SELECT relation, columns, domains FROM dp_protected;
 RESET ROLE;
@@ -260,11 +263,13 @@ SELECT dp_protect('clinic.twin', 'persons', unit => 'a');
 \set VERBOSITY terse
 SELECT dp_protect('clinic.stored', 'persons', unit => 'b');
 SELECT dp_protect('clinic.stored', 'persons', unit => 'age');
--- nobody knows whether rows of two protected relations that are joined are the same person's
+-- nobody knows whether rows of two protected relations that are joined are the
+-- same person's
 SELECT dp_protect('clinic.stored', 'persons', unit => 'a');
 \set VERBOSITY default
 DROP MATERIALIZED VIEW clinic.stored;
--- a materialized view goes with its table if it shows each row of it, by itself. That of XML has no data, so that a server without libxml can make it
+-- a materialized view goes with its table if it shows each row of it, by
+-- itself. That of XML has no data, so that a server without libxml can make it
 CREATE FUNCTION clinic.more(int) RETURNS int IMMUTABLE RETURN $1 + 1;
 CREATE MATERIALIZED VIEW clinic.stored AS SELECT patient AS a, bmi AS b, patient + 0 AS c, bmi > 30 AS d, ill FROM clinic.visits;
 CREATE MATERIALIZED VIEW clinic.stored_view AS SELECT a, b, ill FROM clinic.twin;
@@ -292,7 +297,8 @@ REFRESH MATERIALIZED VIEW clinic.same;
 SELECT dp_protect('clinic.triples', 'single', domains => '{"age": [0, 120]}');
 SELECT dp_logreg_train('clinic.triples', 'ill', 'age', 1) IS NOT NULL AS trained;
 \set VERBOSITY terse
--- it is charged as a table of its own, and those behind it cannot charge the same budget
+-- it is charged as a table of its own, and those behind it cannot charge the
+-- same budget
 SELECT dp_protect('clinic.singles', 'single');
 SELECT dp_protect('clinic.same', 'single', domains => '{"age": [0, 120]}');
 \set VERBOSITY default
@@ -325,7 +331,8 @@ CREATE OR REPLACE VIEW clinic.two AS SELECT person AS u, age, ill FROM clinic.pl
 \set VERBOSITY terse
 SELECT dp_logreg_train('clinic.two', 'ill', 'age', 1);
 \set VERBOSITY default
--- units are those of the table, whatever becomes of views: replaced, dropped and made anew
+-- units are those of the table, whatever happens to views: replaced, dropped
+-- and created again
 SELECT dp_budget_create(b, 100) FROM unnest('{replaced,alone,dropped,joined}'::text[]) b;
 CREATE TABLE clinic.base (person int, nurse int, age int CHECK (age BETWEEN 0 AND 120), ill boolean);
 INSERT INTO clinic.base SELECT i % 10, i % 3, i % 40, i % 3 = 0 FROM generate_series(1, 100) i;
@@ -339,7 +346,8 @@ SELECT dp_logreg_train('clinic.v2', 'ill', 'age', 1);
 \set VERBOSITY terse
 SELECT dp_protect('clinic.v2', 'replaced', unit => 'u');
 SELECT dp_logreg_train('clinic.v1', 'ill', 'age', 1) IS NOT NULL AS trained;
--- nothing has been spent here: the unit may change, if the relation is protected again
+-- nothing has been spent here: the unit may change, if the relation is
+-- protected again
 SELECT dp_protect('clinic.v2', 'alone', unit => 'u');
 CREATE OR REPLACE VIEW clinic.v2 AS SELECT person AS u, age, ill FROM clinic.base;
 SELECT dp_logreg_train('clinic.v2', 'ill', 'age', 1) IS NOT NULL AS trained;
@@ -414,14 +422,15 @@ ALTER TABLE clinic.whole DETACH PARTITION clinic.third_part;
 SELECT format('SELECT dp_protect(''clinic.%s_part'', ''parted'', unit => ''nurse'')', p) FROM unnest('{first,second,inner,third}'::text[]) p
 \gexec
 SELECT dp_protect('clinic.third_part', 'parted', unit => 'person');
--- one that is attached in a transaction that is rolled back: a call sees what is committed, here no rows
+-- one that is attached in a transaction that is rolled back: a call sees what
+-- is committed, here no rows
 CREATE TABLE clinic.guest (person int, nurse int, age int CONSTRAINT ages CHECK (age BETWEEN 0 AND 120), ill boolean);
 INSERT INTO clinic.guest SELECT i % 10, i % 3, 30 + i % 10, i % 3 = 0 FROM generate_series(1, 100) i;
 BEGIN;
 ALTER TABLE clinic.whole ATTACH PARTITION clinic.guest FOR VALUES FROM (30) TO (40);
 SELECT dp_logreg_train('clinic.whole', 'ill', 'age', 1) IS NULL AS no_rows;
 ROLLBACK;
--- one that nobody has told us of
+-- one that no event trigger has seen
 RESET ROLE;
 SET session_replication_role = replica;
 ALTER TABLE clinic.whole ATTACH PARTITION clinic.guest FOR VALUES FROM (30) TO (40);

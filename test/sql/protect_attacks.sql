@@ -1,5 +1,6 @@
 --
--- Ways around the protection of a relation, and ways to run code with the rights of its owner
+-- Ways around the protection of a relation, and ways to run code with the
+-- rights of its owner
 --
 \pset format unaligned
 \pset footer off
@@ -64,7 +65,7 @@ CREATE POLICY by_people ON lab.open USING (EXISTS (SELECT FROM vault.people));
 SELECT dp_logreg_train('lab.open', 'ill', '{age}', 1, domains => '{"age": [0, 1]}');
 DROP TABLE lab.open;
 SELECT dp_evaluate(dp_logreg_train('lab.copy', 'ill', '{age}', 1), 'lab.copy', epsilon => 1);
--- somebody without SELECT gets no further than ever
+-- somebody without SELECT still gets an error
 GRANT SELECT ON lab.by_function TO dperm_analyst;
 RESET ROLE;
 SET ROLE dperm_analyst;
@@ -86,7 +87,8 @@ DROP FUNCTION lab.rows;
 RESET ROLE;
 SELECT vault.charged();
 
--- Partitions and children: a part is no way around the whole, nor the whole around a part
+-- Partitions and children: a part is no way around the whole, nor the whole
+-- around a part
 SET ROLE dperm_owner;
 CREATE TABLE vault.parted (age int CHECK (age BETWEEN 0 AND 120), ill boolean, year int) PARTITION BY LIST (year);
 CREATE TABLE vault.y1 PARTITION OF vault.parted FOR VALUES IN (1);
@@ -132,7 +134,7 @@ SELECT relation, columns, domains FROM dp_protected WHERE relation = 'vault.pers
 RESET ROLE;
 SET ROLE dperm_analyst;
 SELECT dp_logreg_train('vault.persons', 'ill', '{weight,bmi}', 1)::jsonb #>> '{features,0,high}' AS weight;
--- the name is free again, for a table of which nobody knows
+-- the name is free again, for a table that is not registered
 RESET ROLE;
 SET ROLE dperm_owner;
 CREATE TABLE vault.people (age int CHECK (age BETWEEN 0 AND 120), ill boolean);
@@ -198,7 +200,7 @@ SELECT act, relation FROM dp_ledger WHERE budget = 'persons' ORDER BY entry;
 SELECT dp_budget_drop('persons');
 RESET ROLE;
 
--- Somebody else's from now on: nobody trains on it until they protect it
+-- A new owner: nobody trains on it until they protect it
 ALTER TABLE vault.people OWNER TO dperm_heir;
 SET ROLE dperm_analyst;
 \set VERBOSITY terse
@@ -245,7 +247,7 @@ DROP TABLE people, pg_temp.pg_class, dp_protected_relations;
 DROP VIEW pg_temp.pg_attribute;
 DROP FUNCTION pg_temp.dperm_label;
 RESET ROLE;
--- functions in the schema of the extension that fit better than ours
+-- functions in the schema of the extension that match better than ours
 GRANT CREATE ON SCHEMA public TO dperm_analyst;
 SET ROLE dperm_analyst;
 CREATE FUNCTION public.dperm_label(text, text) RETURNS boolean LANGUAGE sql IMMUTABLE AS 'SELECT lab.sprung()';
@@ -254,7 +256,8 @@ DROP FUNCTION public.dperm_label(text, text);
 RESET ROLE;
 REVOKE CREATE ON SCHEMA public FROM dperm_analyst;
 
--- The owner's view with functions and operators of somebody else, which they may change at any time; callees.sql has the other ways to a function
+-- The owner's view with functions and operators of somebody else, which they
+-- may change at any time; callees.sql has the other ways to a function
 SET ROLE dperm_analyst;
 CREATE FUNCTION lab.harmless(int) RETURNS int LANGUAGE sql STABLE AS 'SELECT $1';
 CREATE FUNCTION lab.above(int, int) RETURNS boolean LANGUAGE sql STABLE AS 'SELECT $1 OPERATOR(pg_catalog.>) $2';
@@ -292,7 +295,8 @@ RESET ROLE;
 SET ROLE dperm_analyst;
 SELECT dp_logreg_train('vault.decades', 'ill', 'decade', 1)::jsonb ->> 'rows' AS rows;
 RESET ROLE;
--- what lies cannot create anything, nor become somebody, in a security-restricted operation
+-- what lies cannot create anything, nor become somebody, in a
+-- security-restricted operation
 SET ROLE dperm_owner;
 CREATE FUNCTION vault.lying(int) RETURNS int LANGUAGE sql STABLE RETURN 1;
 CREATE VIEW vault.lies AS SELECT vault.lying(age) AS age, ill FROM vault.people;
@@ -303,7 +307,7 @@ SET SESSION AUTHORIZATION dperm_analyst;
 SELECT dp_logreg_train('vault.lies', 'ill', 'age', 1);
 \echo :LAST_ERROR_SQLSTATE
 SELECT current_user, session_user;
--- also in a body that nobody looks into
+-- also in a body that cannot be examined
 RESET SESSION AUTHORIZATION;
 SET ROLE dperm_owner;
 CREATE FUNCTION vault.becoming(int) RETURNS int LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN SET ROLE dperm_analyst; RETURN $1; END $$;
@@ -321,7 +325,8 @@ SELECT format('SELECT sum(value) > 40 AS %1$s FROM vault.model, dp_evaluate(mode
 \set VERBOSITY default
 SET ROLE dperm_owner;
 DROP FUNCTION vault.becoming, vault.writing, vault.creating, vault.raising, vault.noting CASCADE;
--- errors of the owner's functions do not show what rows hold, nor that there were any
+-- errors of the owner's functions do not show what rows hold, nor that there
+-- were any
 RESET SESSION AUTHORIZATION;
 SET ROLE dperm_owner;
 CREATE OR REPLACE FUNCTION vault.lying(int) RETURNS int LANGUAGE sql STABLE RETURN ('age ' || $1)::int;
@@ -332,7 +337,8 @@ SET SESSION AUTHORIZATION dperm_analyst;
 SELECT dp_logreg_train('vault.cast', 'ill', 'age', 1) IS NOT NULL AS "cast", dp_logreg_train('vault.lies', 'ill', 'age', 1) IS NOT NULL AS lies;
 RESET SESSION AUTHORIZATION;
 
--- A function that comes to read a view, or to write, after the view has been protected
+-- A function that comes to read a view, or to write, after the view has been
+-- protected
 SET ROLE dperm_owner;
 CREATE VIEW vault.inside AS SELECT 'x' AS tidy;
 CREATE FUNCTION vault.by_view(w text) RETURNS text LANGUAGE sql STABLE RETURN w;
@@ -348,7 +354,8 @@ SET ROLE dperm_analyst;
 SELECT dp_logreg_train('vault.tidy_1', 'ill', 'note', 1) IS NOT NULL AS run;
 SELECT dp_logreg_train('vault.tidy_2', 'ill', 'note', 1) IS NOT NULL AS run;
 \set VERBOSITY default
--- a type of somebody else: dp_protect warns, but not of columns that are not open
+-- a type of somebody else: dp_protect warns, but not of columns that are not
+-- open
 CREATE DOMAIN lab.own AS text CHECK (lab.sprung());
 SET ROLE dperm_owner;
 CREATE TABLE vault.typed (note text, own lab.own, ill boolean);
@@ -359,7 +366,8 @@ DROP TABLE vault.typed;
 DROP VIEW vault.tidy_1, vault.tidy_2;
 RESET ROLE;
 
--- Expressions that read rows of others, in whatever function, whoever calls, when the view is protected and when it is used
+-- Expressions that read rows of others, in whatever function, whoever calls,
+-- when the view is protected and when it is used
 SET ROLE dperm_owner;
 \set ECHO none
 CREATE FUNCTION vault.peek() RETURNS boolean STABLE BEGIN ATOMIC SELECT bool_or(ill) FROM vault.people WHERE id = 7; END;
@@ -414,7 +422,8 @@ SET ROLE dperm_owner;
 SELECT relation FROM dp_protected WHERE relation::text LIKE 'vault.peek%' ORDER BY 1;
 RESET ROLE;
 
--- Settings of the caller: they change neither what the owner's expressions say nor whether they fail
+-- Settings of the caller: they change neither what the owner's expressions say
+-- nor whether they fail
 SET ROLE dperm_owner;
 CREATE TABLE vault.raw (birth text, tags text, ill boolean);
 INSERT INTO vault.raw SELECT '02/13/2000', '{1,NULL}', i % 3 = 0 FROM generate_series(1, 100) i;
@@ -429,7 +438,9 @@ SELECT dp_logreg_train('vault.dated', 'ill', 'tag', 1)::jsonb ->> 'rows' AS arra
 RESET array_nulls;
 RESET ROLE;
 
--- Names that change: in a schema of the analyst, who puts another table in place of the protected one. What their transaction has not committed, the call does not see
+-- Names that change: in a schema of the analyst, who puts another table in
+-- place of the protected one. What their transaction has not committed, the
+-- call does not see
 SELECT format('GRANT CREATE ON DATABASE %I TO dperm_analyst', current_database()) \gexec
 SET ROLE dperm_analyst;
 \set ECHO none
@@ -481,7 +492,8 @@ DROP VIEW vault.inside CASCADE;
 DROP TABLE vault.raw CASCADE;
 RESET ROLE;
 
--- Row-level security: the owner's rows are all rows; where a policy would leave out some, nothing is read
+-- Row-level security: the owner's rows are all rows; where a policy would leave
+-- out some, nothing is read
 SET ROLE dperm_owner;
 ALTER TABLE vault.people ENABLE ROW LEVEL SECURITY;
 CREATE POLICY few ON vault.people USING (age < 10);

@@ -1,5 +1,6 @@
 --
--- Vectors whose elements have ranges: encoded like as many numbers, whatever they hold
+-- Vectors whose elements have ranges: encoded like as many numbers, whatever
+-- they hold
 --
 \set ECHO errors
 \pset format unaligned
@@ -20,7 +21,8 @@ CREATE FUNCTION distance(a dp_model, b dp_model) RETURNS float8 LANGUAGE sql IMM
 CREATE TABLE domains AS SELECT '{"x": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb AS x, '{"x4": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb AS x4,
   '{"a": [0, 1], "b": [-5, 5], "c": [10, 20]}'::jsonb AS abc;
 
--- Without an intercept, three elements have the shares of three numbers: the same encoding, and the same model; in memory, in passes, with a kernel
+-- Without an intercept, three elements have the shares of three numbers: the
+-- same encoding, and the same model; in memory, in passes, with a kernel
 SELECT max(distance(dp_encode(domains.x, boxes), dp_encode(abc, boxes))) < 1e-15 AS encoding FROM boxes, domains;
 CREATE FUNCTION as_numbers(OUT learner text, OUT same boolean, OUT single_precision boolean, OUT learnt boolean) RETURNS SETOF record LANGUAGE sql AS $$
   SELECT 'logreg', distance(m, numbers) < 1e-9, distance(m4, numbers) < 1e-6, dp_weights(m) <> '{0,0,0}' FROM (
@@ -42,7 +44,8 @@ SELECT distance(dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.001, domains =>
 -- one element is a number, also with an intercept and beside other columns
 SELECT distance(dp_logreg_train('boxes', 'y', 'one', 'Infinity', domains => '{"one": {"dimension": 1, "range": [10, 20]}}'), dp_logreg_train('boxes', 'y', 'c', 'Infinity', domains => '{"c": [10, 20]}')) = 0 AS alone,
        distance(dp_logreg_train('boxes', 'y', '{flag,one}', 'Infinity', domains => '{"one": {"range": [[10, 20]]}}'), dp_logreg_train('boxes', 'y', '{flag,c}', 'Infinity', domains => '{"c": [10, 20]}')) = 0 AS beside;
--- with an intercept and other columns: the shares are those of the columns, divided among the elements
+-- with an intercept and other columns: the shares are those of the columns,
+-- divided among the elements
 CREATE TABLE models AS
   SELECT 'alone' AS name, dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.01, domains => x) AS model FROM domains
   UNION ALL SELECT 'beside', dp_logreg_train('boxes', 'y', '{flag,x,a}', 'Infinity', 0.01, domains => x || '{"a": [0, 1]}') FROM domains
@@ -78,7 +81,8 @@ SELECT dp_decision(model('alone'), '{1,2}');
 SELECT dp_decision(model('beside'), '{1,2,3}');
 SELECT dp_decision(model('alone'), s) FROM (SELECT 'a' AS x) s;
 
--- What a vector holds never raises: NULL and the wrong number of elements are zeros, NaN is a zero, the rest is clamped
+-- What a vector holds never raises: NULL and the wrong number of elements are
+-- zeros, NaN is a zero, the rest is clamped
 CREATE TABLE hostile (id serial, x float8[], read_as float8[]);
 INSERT INTO hostile (x, read_as) VALUES
   (NULL, '{0.5,0,15}'), ('{}', '{0.5,0,15}'), ('{1,1}', '{0.5,0,15}'), ('{1,1,1,1}', '{0.5,0,15}'), ('{1,NULL,1}', '{0.5,0,15}'), ('{{1,1,11}}', '{0.5,0,15}'),

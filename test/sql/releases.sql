@@ -1,5 +1,6 @@
 --
--- One group, one model: however a plan scans the groups, what was released once is released again
+-- One group, one model: however a plan scans the groups, what was released once
+-- is released again
 --
 \set ECHO none
 \pset format unaligned
@@ -40,7 +41,8 @@ RESET enable_memoize;
 RESET enable_hashjoin;
 RESET enable_mergejoin;
 
--- A plan that computes groups anew, and not from other rows, is refused; a materialized CTE is computed once in any plan
+-- A plan that computes groups again from the same rows is refused; a
+-- materialized CTE is computed once in any plan
 SET enable_material = off;
 SET enable_sort = on;
 SET enable_hashagg = off;
@@ -65,7 +67,7 @@ RESET enable_material;
 RESET enable_hashagg;
 SET enable_sort = off;
 
--- Cursors that go back
+-- Cursors that move backward
 \set ECHO none
 CREATE FUNCTION fetched(plan text) RETURNS TABLE (fetches bigint, models bigint) LANGUAGE plpgsql AS $$
 DECLARE
@@ -103,7 +105,8 @@ SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}')::text = dp_logreg(ill, x, 1
   FROM visits HAVING dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') IS NOT NULL;
 SELECT count(DISTINCT m::text) FROM (WITH s AS (SELECT dp_logreg(ill, x, 1, 0.1, '{"dimension": 2}') AS m FROM visits) SELECT m FROM s UNION ALL SELECT m FROM s) t;
 
--- Workers scan, the leader trains: each process with a subquery of its own would make a model of its own
+-- Workers scan, the leader trains: each process with a subquery of its own
+-- would make a model of its own
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 1;
 SET min_parallel_table_scan_size = 0;
@@ -155,7 +158,8 @@ SELECT region, :one::jsonb -> 'rows' AS rows FROM visits GROUP BY DISTINCT GROUP
 -- nor where other aggregates are grouped so
 SELECT count(*), count(m) FROM (SELECT region, count(*) FROM visits GROUP BY ROLLUP (region)) a, (SELECT :one AS m FROM visits) b;
 
--- What a query says once is computed once: copies of a sub-select, which the planner makes for each use of its column and the parser for BETWEEN
+-- What a query says once is computed once: copies of a sub-select, which the
+-- planner makes for each use of its column and the parser for BETWEEN
 \set VERBOSITY terse
 SELECT (dp_weights(m))[1], (dp_weights(m))[1] FROM (SELECT (SELECT :one FROM visits) AS m) s;
 WITH s AS (SELECT (SELECT :one FROM visits) AS m) SELECT (dp_weights(m))[1], (dp_weights(m))[1] FROM s;
@@ -168,7 +172,8 @@ SELECT cardinality(dp_weights(m)) FROM stored;
 WITH s AS MATERIALIZED (SELECT (SELECT :one FROM visits) AS m) SELECT (dp_weights(m))[1] = (dp_weights(m))[1] AS same FROM s;
 SELECT (SELECT :one FROM visits)::text = (SELECT :one FROM visits)::text AS same;
 DROP VIEW stored;
--- Nor is it computed anew while nothing that its rows depend on has changed, whatever parameters stand around it
+-- Nor is it computed again while nothing that its rows depend on has changed,
+-- whatever parameters surround it
 SELECT count(*), count(DISTINCT m) FROM (SELECT (SELECT m FROM (SELECT :one::text AS m FROM visits WHERE id > (SELECT 0) LIMIT 1) s WHERE length(m) > o.i) AS m
   FROM generate_series(1, 20) o(i)) q;
 SET enable_material = off;
@@ -188,7 +193,8 @@ SET enable_partitionwise_aggregate = on;
 SELECT region, :one::jsonb -> 'rows' AS rows FROM parted GROUP BY region ORDER BY region;
 RESET enable_partitionwise_aggregate;
 DROP TABLE parted;
--- Parameters are not computed from rows: an error, or the number of weights, would tell what a row holds
+-- Parameters are not computed from rows: an error, or the number of weights,
+-- would reveal what a row holds
 SELECT dp_logreg(ill, x, 1 + (id = 1 AND ill)::int, 0.1, '{"dimension": 2}') FROM visits;
 SELECT dp_logreg(ill, x, 1, id, '{"dimension": 2}') FROM visits;
 SELECT dp_logreg(ill, x, 1, 0.1, jsonb_build_object('dimension', cardinality(x))) FROM visits;

@@ -1,6 +1,6 @@
 --
--- Prediction by row: the model finds its columns by name, whatever row they come in; the
--- vector behind it, and the names of its coordinates
+-- Prediction by row: the model finds its columns by name, whatever row they
+-- come in; the vector behind it, and the names of its coordinates
 --
 \set ECHO errors
 \pset format unaligned
@@ -33,7 +33,8 @@ CREATE TABLE models AS
   UNION ALL SELECT 'vector', dp_logreg_train('patients', 'sick', 'x', 'Infinity', 0.01);
 CREATE FUNCTION model(text) RETURNS dp_model LANGUAGE sql STABLE PARALLEL SAFE AS 'SELECT model FROM models WHERE name = $1';
 
--- The three functions agree with each other, with the vector behind them, and with the labels to some degree
+-- The three functions agree with each other, with the vector behind them, and
+-- with the labels to some degree
 SELECT name, count(*), bool_and(dp_predict(model, p) = (dp_decision(model, p) > 0)) AS predict,
        bool_and(abs(dp_decision(model, p) - (SELECT sum(v * w) FROM unnest(dp_encode(model, p), dp_weights(model)) u(v, w))) < 1e-12) AS encode,
        bool_and((SELECT sum(v * v) FROM unnest(dp_encode(model, p)) v) <= 1) AS in_the_ball,
@@ -42,8 +43,8 @@ SELECT name, count(*), bool_and(dp_predict(model, p) = (dp_decision(model, p) > 
 SELECT name, bool_and(abs(dp_predict_prob(model, p) - 1 / (1 + exp(-dp_decision(model, p)))) < 1e-15) AS prob
   FROM models, patients p WHERE name IN ('logreg', 'kernel', 'vector') GROUP BY name ORDER BY name COLLATE "C";
 
--- The same rows in other clothes: a subquery, other orders and more columns, a composite type, a domain over it, a view, a CTE,
--- a function, a join
+-- The same rows in other forms: a subquery, other orders and more columns, a
+-- composite type, a domain over it, a view, a CTE, a function, a join
 CREATE TYPE patient AS (smoker boolean, x float8[], code char(3), unused text, ward ward, age int, admitted timestamp, bmi numeric);
 CREATE DOMAIN valid_patient AS patient CHECK ((VALUE).age >= 0);
 CREATE VIEW few_patients AS SELECT id, x, code, admitted, smoker, ward, bmi, age FROM patients WHERE id < 50;
@@ -69,7 +70,7 @@ SELECT count(*), bool_and(abs(score.d - other.d) < 1e-12) AS same, how FROM scor
   USING (id) GROUP BY how ORDER BY how COLLATE "C";
 WITH w AS MATERIALIZED (SELECT id, ward, x, smoker, code, admitted, bmi, age FROM patients)
 SELECT count(*), bool_and(dp_decision(model('logreg'), w) = d) AS cte FROM w JOIN score USING (id);
--- columns of other types that say the same
+-- columns of other types with the same values
 SELECT bool_and(abs(dp_decision(model('logreg'), o) - d) < 1e-6) AS wider, bool_and(abs(dp_decision(model('logreg'), n) - d) < 1e-6) AS narrower,
        bool_and(abs(dp_decision(model('logreg'), t) - d) < 1e-6) AS texts
   FROM (SELECT id, age::float8 AS age, bmi::float8 AS bmi, ward::text AS ward, smoker, admitted AT TIME ZONE 'UTC' AS admitted, code::text AS code, x::numeric[] AS x FROM patients) o
@@ -81,7 +82,8 @@ CREATE TYPE other_ward AS ENUM ('oncology', 'maternity', 'surgery');
 SELECT r.ward, dp_encode(model('svm'), r) = dp_encode(model('svm'), q) AS same, (SELECT count(*) FROM unnest(dp_encode(model('svm'), r)) v WHERE v <> 0) AS coordinates
   FROM unnest('{oncology,maternity,surgery}'::other_ward[]) o, LATERAL (SELECT o AS ward, 50 AS age, '{0.1,0.1}'::float8[] AS x) r, LATERAL (SELECT o::text AS ward, 50 AS age, '{0.1,0.1}'::float8[] AS x) q;
 
--- What training reads as nothing is nothing here: NULL, NaN, unlisted, of another length; out of range is the bound
+-- What training reads as nothing is nothing here: NULL, NaN, unlisted, of
+-- another length; out of range is the bound
 SELECT what, round(d::numeric, 6) = round(e::numeric, 6) AS as_in_training, d IS NULL AS says_nothing FROM (VALUES
   ('nulls', ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)::patient, '{0,0,0,0,0,0,0,0,0,0,0}'::float8[]),
   ('NaN', ROW(NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'NaN')::patient, '{0,0,0,0,0,0,0,0,0,0,0}'),
@@ -111,17 +113,20 @@ SELECT outcomes('?', $$
 -- a column that has been dropped from the table
 ALTER TABLE more_patients DROP COLUMN bmi;
 SELECT outcomes('dp_decision(model(''logreg''), ?) FROM more_patients m', 'm');
--- columns for columns, arrays for arrays; a model of one vector column takes both
+-- columns for columns, arrays for arrays; a model of one vector column takes
+-- both
 SELECT outcomes('?', $$
   dp_decision(model('logreg'), x) FROM patients | dp_decision(model('svm'), '{1,2}') FROM patients
   dp_decision(model('array'), p) FROM patients p | dp_encode(model('array'), p) FROM patients p
   dp_predict_prob(model('svm'), p) FROM patients p $$);
 SELECT bool_and(dp_decision(model('vector'), p) = dp_decision(model('vector'), x)) AS both, bool_and(dp_encode(model('vector'), p) = dp_encode(model('array'), x)) AS encode FROM patients p;
--- a mistake is found once per query, with the first row: not where there is none, and not behind a filter
+-- a mistake is found once per query, with the first row: not where there is
+-- none, and not behind a filter
 SELECT dp_decision(model('logreg'), s) FROM (SELECT age FROM patients WHERE false) s;
 SELECT count(dp_decision(model('logreg'), s)) FROM (SELECT age FROM patients) s WHERE age > 1000;
 
--- Columns are looked up once, models decoded once: a join in which both change all the time
+-- Columns are looked up once, models decoded once: a join in which both change
+-- all the time
 CREATE TABLE mixed AS SELECT name, id, dp_decision(model, p) AS d FROM models, patients p WHERE name NOT IN ('array');
 SELECT count(*), bool_and(abs(dp_decision(model, p) - d) < 1e-15) AS by_model FROM (SELECT * FROM models JOIN mixed USING (name) ORDER BY name, id) m JOIN patients p USING (id);
 SELECT count(*), bool_and(abs(dp_decision(model, p) - d) < 1e-15) AS changing FROM (SELECT * FROM models JOIN mixed USING (name) ORDER BY id, name LIMIT 1000) m JOIN patients p USING (id);
@@ -183,7 +188,8 @@ RESET parallel_setup_cost;
 RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 
--- dp_encode by domains: the listed columns, in the order of the table; null stands for the catalog
+-- dp_encode by domains: the listed columns, in the order of the table; null
+-- stands for the catalog
 SELECT max(distance) < 1e-12 AS by_hand FROM patients p, LATERAL (
   SELECT greatest(abs(v[1] - (least(age, 100) / 50.0 - 1) / sqrt(2)), abs(v[2] - CASE WHEN smoker THEN 1 ELSE -1 END / sqrt(2))) AS distance
   FROM dp_encode('{"smoker": null, "age": [0, 100]}'::jsonb, p) v) s;

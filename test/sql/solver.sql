@@ -1,6 +1,8 @@
 --
--- Tables that are hard on the solver: every training on them succeeds, wherever its rows are. They are of test/corpus/solver,
--- with the label in the sign; on most of them Newton's method alone needs a thousand passes or more
+-- Tables that are hard for the solver: every training on them succeeds,
+-- wherever its rows are. They are from test/corpus/solver, with the label in
+-- the sign; on most of them Newton's method alone needs a thousand passes or
+-- more
 --
 \set ECHO errors
 \pset format unaligned
@@ -49,12 +51,14 @@ CALL add_rows('logistic_memory_4x4', 'logistic', 0, 1e-10,
   '{0.6821990321027768,-0.5092593574618582,-0.009790567714848963,0.5245603227631599}',
   '{-0.07923615270982654,-0.0012035141552198196,0.0011163530562763925,-0.07049470151801283}',
   '{-0.0008501988417486515,0.23690405122306551,-0.0023656467122291766,-0.008565844697184034}');
--- and one whose weights are larger than doubles can certify: margins of one by weights of ten thousands
+-- and one whose weights are larger than doubles can certify: margins of one by
+-- weights of ten thousands
 CALL add_rows('large', 'huber', 0.1, 1e-10, '{0.00001,0.8}', '{0.00001,-0.8}', '{0.00002,0.3}');
 CREATE TABLE names AS SELECT name, loss, h, lambda, cardinality(x) AS k, count(*) AS n FROM hard GROUP BY 1, 2, 3, 4, 5;
 SELECT name, loss, n, k FROM names ORDER BY name COLLATE "C";
 
--- One model in each mode: in memory, compact in memory and in passes, by workers, as an aggregate
+-- One model in each mode: in memory, compact in memory and in passes, by
+-- workers, as an aggregate
 CREATE FUNCTION train(t names, mode text, epsilon float8, way text) RETURNS dp_model LANGUAGE plpgsql AS $$
 DECLARE
   result dp_model;

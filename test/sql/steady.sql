@@ -1,5 +1,6 @@
 --
--- Rows stand still: a source whose rows may change between two passes under one snapshot is refused
+-- Stable rows: a source whose rows may change between two passes under one
+-- snapshot is refused
 --
 \set ECHO errors
 \pset format unaligned
@@ -193,10 +194,10 @@ INSERT INTO queries (want, query) VALUES
 
 SELECT want, count(*), count(*) FILTER (WHERE tried(query) = want) AS as_wanted FROM queries GROUP BY want ORDER BY want;
 SELECT n, want, tried(query), query FROM queries WHERE tried(query) <> want ORDER BY n;
--- a materialized view holds still
+-- a materialized view does not change
 CREATE MATERIALIZED VIEW stored AS SELECT y, avg(a) AS a, random() AS r FROM people GROUP BY y, g;
 SELECT dp_logreg_train('stored', 'y', '{a,r}', 1, domains => '{"a": [-1, 1], "r": [0, 1]}') IS NOT NULL AS stored;
--- what it says
+-- the error
 CREATE VIEW averages AS SELECT y, avg(a) AS a FROM people GROUP BY y, g;
 SELECT dp_logreg_train('averages', 'y', 'a', 1, domains => '{"a": [-1, 1]}');
 \echo :LAST_ERROR_SQLSTATE
@@ -206,7 +207,7 @@ SELECT dp_logreg_train('touched', 'y', 'a', 1, domains => '{"a": [-1, 1]}');
 CREATE VIEW modelled AS SELECT y, dp_decision(dp_logreg(y, x, 1), '{0,1}'::float8[]) AS a FROM people GROUP BY y;
 SELECT dp_logreg_train('modelled', 'y', 'a', 1, domains => '{"a": [-1, 1]}');
 \echo :LAST_ERROR_SQLSTATE
--- policies are looked at as well
+-- policies are checked as well
 CREATE ROLE dperm_reader;
 CREATE TABLE guarded AS SELECT id, y, a FROM people;
 ALTER TABLE guarded ENABLE ROW LEVEL SECURITY;
@@ -245,7 +246,9 @@ CREATE MATERIALIZED VIEW stored_operator AS SELECT y, (|>> a) AS a FROM publishe
 CREATE MATERIALIZED VIEW stored_function AS SELECT * FROM all_people();
 CREATE MATERIALIZED VIEW stored_atomic AS SELECT * FROM all_people_atomic();
 CREATE VIEW by_operator AS SELECT y, (|>> a) AS a FROM published;
--- PostgreSQL's own functions that read a table by name or run a query, and its statistics. Those of XML are never called: a server without libxml has them, but they fail
+-- PostgreSQL's own functions that read a table by name or run a query, and its
+-- statistics. Those of XML are never called: a server without libxml has them,
+-- but they fail
 CREATE VIEW by_xml AS SELECT y, a FROM published WHERE table_to_xml(('mo' || 're')::regclass, true, false, '') IS NOT NULL;
 CREATE MATERIALIZED VIEW stored_xml AS SELECT y, a, CASE WHEN y IS NULL THEN (SELECT octet_length(table_to_xml(('public.peo' || 'ple')::regclass, true, false, '')::text)) END AS size FROM published;
 CREATE MATERIALIZED VIEW stored_query AS SELECT y, a, CASE WHEN y IS NULL THEN (SELECT octet_length(query_to_xml('TABLE public.people', true, false, '')::text)) END AS size FROM published;
@@ -256,7 +259,8 @@ CREATE VIEW by_statistics AS SELECT y, a FROM published WHERE EXISTS (SELECT FRO
 CREATE VIEW by_stats AS SELECT y, a FROM published WHERE NOT EXISTS (SELECT FROM pg_stats WHERE attname = 'nothing');
 CREATE MATERIALIZED VIEW stored_stats AS SELECT * FROM by_stats;
 CREATE MATERIALIZED VIEW stored_stats_ext AS SELECT y, a FROM published WHERE NOT EXISTS (SELECT FROM pg_stats_ext);
--- functions in C or built into the server: IMMUTABLE ones and those of this extension
+-- functions in C or built into the server: IMMUTABLE ones and those of this
+-- extension
 CREATE FUNCTION c_stable(float8) RETURNS float8 LANGUAGE internal STABLE AS 'dsqrt';
 CREATE FUNCTION c_immutable(float8) RETURNS float8 LANGUAGE internal IMMUTABLE AS 'float8abs';
 CREATE VIEW by_c_stable AS SELECT y, a FROM published WHERE c_stable(abs(a)) >= 0;

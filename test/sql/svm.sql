@@ -1,6 +1,6 @@
 --
--- dp_svm_train: both losses, every argument; without noise the result is the minimum of
--- the objective, checked in SQL
+-- dp_svm_train: both losses, every argument; without noise the result is the
+-- minimum of the objective, checked in SQL
 --
 \set ECHO errors
 \pset format unaligned
@@ -34,7 +34,7 @@ SELECT outcomes($$ weights(dp_svm_train('letters', ?)) $$, $$
   'vowel', ARRAY['x'], 'Infinity', loss => 'smooth_hinge' | 'vowel', 'x', 'Infinity', h => 0.1
   'vowel', 'x', 'Infinity', lambda => 0.1, intercept => false
   'vowel', 'x', 'Infinity', norm => 3, dimension => 4
-  'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, NULL, NULL, NULL, NULL, NULL, 'smooth_hinge', 0.3 $$);
+  'vowel', 'x', 'Infinity', 0.1, 'output', 'paper', 'true', false, 2, 4, NULL, NULL, NULL, NULL, NULL, NULL, 'smooth_hinge', 0.3 $$);
 
 -- Twice the same, and the same from the aggregate
 SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text = dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text AS deterministic,
@@ -42,8 +42,9 @@ SELECT dp_svm_train('letters', 'vowel', 'x', 'Infinity')::text = dp_svm_train('l
        distance(dp_svm_train('letters', 'vowel', 'x', 'Infinity', 0.01, loss => 'smooth_hinge', h => 0.2),
                 (SELECT dp_svm(vowel, x, 'Infinity', 0.01, '{"loss": "smooth_hinge", "h": 0.2}') FROM letters)) < 1e-9 AS with_options;
 
--- By hand: one row, one coordinate. At the minimum lambda f = -slope(f); for the Huber loss
--- between the bends that is f = (1 + h) / (1 + 2 h lambda), below them f = 1 / lambda
+-- By hand: one row, one coordinate. At the minimum lambda f = -slope(f); for
+-- the Huber loss between the bends that is f = (1 + h) / (1 + 2 h lambda),
+-- below them f = 1 / lambda
 CREATE TABLE one AS SELECT true AS vowel, ARRAY[1.0::float8] AS x;
 ALTER TABLE one ADD CHECK (cardinality(x) = 1);
 SELECT loss, h, lambda, round(f::numeric, 6) AS f, abs(lambda * f + loss_slope(loss, f, h)) < 1e-9 AS stationary

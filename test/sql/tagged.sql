@@ -1,13 +1,16 @@
 --
--- Rows as bytes: dperm_row writes what the columns hold, and dperm_moments_row_agg reads it as dperm_moments_agg reads the columns, bit for bit;
--- whatever the bytes are, they only raise what they would raise in every row
+-- Rows as bytes: dperm_row writes what the columns hold, and
+-- dperm_moments_row_agg reads it as dperm_moments_agg reads the columns, bit
+-- for bit; whatever the bytes are, they only raise what they would raise in
+-- every row
 --
 \set ECHO errors
 \pset format unaligned
 \pset footer off
 SET client_min_messages = warning;
 
--- As documented: number, time, boolean, text with its encoding, arrays; a null has its type, too
+-- As documented: number, time, boolean, text with its encoding, arrays; a null
+-- has its type, too
 SELECT dperm_row(1.5::float8, 2::int2, 3, 4::int8, 0.5::float4, 1e400, 'NaN'::numeric) AS numbers;
 SELECT dperm_row(date '2000-01-03', timestamp '1999-12-31 12:00', timestamptz '2000-01-01 00:00+00', date 'infinity') AS times;
 SELECT dperm_row(true, false, NULL::boolean) AS flags;
@@ -40,9 +43,10 @@ CREATE FUNCTION texts(VARIADIC t text[]) RETURNS bytea LANGUAGE sql IMMUTABLE AS
   SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || convert_to(w, 'UTF8'), '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
 $$;
 CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
-  SELECT set_byte('\x00', 0, kind) || int4send(length(name)) || name::bytea || rest
+  SELECT set_byte('\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE WHEN kind < 2 THEN int4send(1) || int4send(0) ELSE '' END
 $$;
--- integer, numeric, timestamp, date, boolean, text, char(n), enum (with a label that there is not), its domain, double precision[], real[], and a box
+-- integer, numeric, timestamp, date, boolean, text, char(n), enum (with a label
+-- that there is not), its domain, double precision[], real[], and a box
 CREATE FUNCTION request(pass_order int) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS $$
   SELECT request_of(pass_order, (SELECT array_agg(sin(k)) FROM generate_series(1, 26) k), ARRAY[2, 6, 9, 8, 7, 10, 11, 12, 12, 13, 14, 13],
     int4send(12) || '\x0100' || block(0, 'i', float8send(0) || float8send(600)) || block(0, 'n', float8send(-1) || float8send(1))
@@ -73,7 +77,8 @@ SELECT dperm_moments_send(dperm_moments_row_agg((SELECT request(2)), y, r)) = (S
 SELECT dperm_moments_send(dperm_moments_row_agg((SELECT request(2)), y, dperm_row(i::float8, n, t AT TIME ZONE 'UTC', d::timestamp, b, c::varchar, p::text, e::text, g::text, x, f, u))) =
        dperm_moments_send(dperm_moments_agg((SELECT request(2)), y, i, n, t, d, b, c, p, e, g, x, f, u)) AS same FROM tagged;
 
--- An enum is read by its labels, in one call after the other, whatever their types
+-- An enum is read by its labels, in one call after the other, whatever their
+-- types
 CREATE TYPE other_mood AS ENUM ('none', 'glad', 'sad');
 CREATE FUNCTION two_enums() RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
@@ -124,7 +129,8 @@ CREATE FUNCTION word(s bytea, n int) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
 CREATE FUNCTION sums(m dperm_moments) RETURNS bytea LANGUAGE sql IMMUTABLE AS $$
   SELECT overlay(substring(s FROM 1 FOR length(s) - 8 * (word(s, 5) + (word(s, 6) + 7) / 8 + (greatest(word(s, 11) & 16777215, 1) + 6) / 8)::int) PLACING int8send(0) FROM 8 * 11 + 1) FROM dperm_moments_send(m) s
 $$;
--- Texts by the output of any type, which the request may name if it is built in: those that dperm_text has
+-- Texts by the output of any type, which the request may name if it is built
+-- in: those that dperm_text has
 CREATE TABLE outputs AS SELECT i, CASE WHEN i % 11 > 0 THEN i % 3 > 0 END AS y, (i % 4)::int2 AS s, i % 5 - 2 AS k, CASE WHEN i % 7 > 0 THEN i % 3 END::int8 AS l, (i % 4)::numeric / 2 AS n, i % 2 = 0 AS b,
     format('00000000-0000-0000-0000-00000000000%s', i % 3)::uuid AS u, (ARRAY['sad', 'glad', NULL])[1 + i % 3]::tagged_mood AS e, (ARRAY['ab', 'cd'])[1 + i % 2]::char(4) AS p, inet '10.0.0.1' + i % 3 AS h
   FROM generate_series(1, 300) i;
@@ -144,7 +150,8 @@ SELECT pass_order, sums(raw) = sums(texts) AS raw, sums(typed) = sums(texts) AS 
       dperm_moments_row_agg(r, y, dperm_row(dperm_text(s), dperm_text(k), dperm_text(l), dperm_text(n), dperm_text(b), u, e, p, h)) AS as_row FROM outputs) a;
 -- a value that is too large is no category, and is not fetched
 SELECT sums(dperm_moments_agg(r, true, t)) = sums(dperm_moments_agg(r, true, NULL::text)) AS too_large FROM (SELECT repeat('x', 140000) AS t) t, (SELECT request_of(1, '{1}', '{17}', int4send(1) || '\x0000' || block(3, 'c', texts('a'))) AS r) r;
--- another type than the one that the request is about may write the same value in another way; types of vectors and bytes have no text
+-- another type than the one that the request is about may write the same value
+-- in another way; types of vectors and bytes have no text
 \set VERBOSITY terse
 SELECT dperm_moments_agg(r, true, 1::int8) FROM (SELECT request_of(1, '{1}', ARRAY[17 + (23::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
 SELECT dperm_moments_agg(r, true, '1'::text) FROM (SELECT request_of(1, '{1}', ARRAY[17 + (23::bigint << 32)], int4send(1) || '\x0000' || block(3, 'c', texts('1'))) AS r) r;
@@ -200,14 +207,16 @@ RESET parallel_tuple_cost;
 RESET min_parallel_table_scan_size;
 RESET max_parallel_workers_per_gather;
 
--- dperm_row_plain writes the same, and refuses what only the catalog or a setting can write
+-- dperm_row_plain writes the same, and refuses what only the catalog or a
+-- setting can write
 SELECT dperm_row_plain(1::int2, 1, 1::int8, 1::float4, 1::float8, 1::numeric, date '2000-01-02', timestamp '2000-01-02', true, 'a'::text, 'a'::varchar, 'a '::char(2), '{1,NULL}'::float8[], '{1}'::float4[], '{1}'::int[], NULL::text)
   = dperm_row(1::int2, 1, 1::int8, 1::float4, 1::float8, 1::numeric, date '2000-01-02', timestamp '2000-01-02', true, 'a'::text, 'a'::varchar, 'a '::char(2), '{1,NULL}'::float8[], '{1}'::float4[], '{1}'::int[], NULL::text) AS same;
 SELECT dperm_row_plain(1, 'sad'::tagged_mood);
 SELECT dperm_row_plain('sad'::tagged_state);
 SELECT dperm_row_plain('{}'::jsonb);
 
--- dperm_sample: one row in so many, the same ones each time, by any kind of column
+-- dperm_sample: one row in so many, the same ones each time, by any kind of
+-- column
 SELECT count(*) FILTER (WHERE a) BETWEEN 800 AND 1200 AS some, count(*) FILTER (WHERE a <> b) AS changed, count(*) FILTER (WHERE a <> c) > 500 AS by_key, count(*) FILTER (WHERE d) AS all
   FROM (SELECT dperm_sample(decode(repeat('01', 16), 'hex'), 10, k, sin(k)) AS a, dperm_sample(decode(repeat('01', 16), 'hex'), 10, k, sin(k)) AS b, dperm_sample(decode(repeat('02', 16), 'hex'), 10, k, sin(k)) AS c,
     dperm_sample(decode(repeat('01', 16), 'hex'), 1, k) AS d FROM generate_series(1, 10000) k) s;

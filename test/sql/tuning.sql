@@ -6,7 +6,8 @@
 \pset footer off
 SET client_min_messages = warning;
 
--- A quarter of the rows is positive, and x says which: a large lambda forgets it and calls all of them negative
+-- A quarter of the rows is positive, and x says which: a large lambda forgets
+-- it and calls all of them negative
 CREATE DOMAIN vec2 AS float8[] CHECK (cardinality(VALUE) = 2);
 CREATE TABLE visits (id integer PRIMARY KEY, ill boolean, answer text, x vec2, age integer CHECK (age BETWEEN 0 AND 100));
 INSERT INTO visits
@@ -14,7 +15,7 @@ INSERT INTO visits
          ARRAY[(i * 7919) % 1000 / 500.0 - 1, sin(i)], (i * 7919) % 1000 / 10
   FROM generate_series(1, 1000) i;
 
--- What calls with these arguments say: 'tuned', or why not
+-- The result of calls with these arguments: 'tuned', or the error
 CREATE FUNCTION tunes(call text, cases text) RETURNS text LANGUAGE sql AS $$
   SELECT outcomes('''tuned'' FROM ' || call || ' m WHERE m IS NOT NULL', cases, call)
 $$;
@@ -23,7 +24,8 @@ CREATE FUNCTION tune(arguments text) RETURNS text LANGUAGE sql AS $$
   FROM outcome('SELECT ''tuned'' FROM dp_logreg_tune(' || arguments || ') m WHERE m IS NOT NULL')
 $$;
 
--- What a model says of its tuning; the size of a portion is random, its range is not
+-- What a model says about its tuning; the size of a portion is random, its
+-- range is not
 SELECT m -> 'tuning' #- '{chosen}' AS tuning, m -> 'tuning' -> 'chosen' -> 'lambda' = m -> 'lambda' AS chosen, m -> 'private' AS private, m -> 'epsilon' AS epsilon,
        (m ->> 'lambda')::float8 IN (0.001, 0.1, 10) AS lambda, (m ->> 'rows')::int BETWEEN 150 AND 350 AS a_quarter
 FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1, lambdas => '{0.001,0.1,10}', dimension => 2)::jsonb AS m OFFSET 0) s;
@@ -39,7 +41,8 @@ SELECT jsonb_array_length(t -> 'candidates') AS candidates, t -> 'portions' AS p
           FROM jsonb_array_elements(t -> 'candidates') WITH ORDINALITY AS c(c, n)) AS multiples,
        t -> 'candidates' @> jsonb_build_array(t -> 'chosen') AS chosen
 FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1)::jsonb -> 'tuning' AS t OFFSET 0) s;
--- The counts of mistakes are in no member, nor is anything else that is not listed here
+-- The counts of mistakes are in no member, nor is anything else that is not
+-- listed here
 SELECT string_agg(DISTINCT key, ' ' ORDER BY key) AS keys
 FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 1)::jsonb AS m OFFSET 0) s, jsonb_object_keys(m) key;
 SELECT string_agg(DISTINCT key, ' ' ORDER BY key) AS keys
@@ -50,7 +53,8 @@ SELECT regexp_replace(substring(dp_guarantee(dp_logreg_tune('visits', 'ill', 'x'
 SELECT substring(dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5, lambdas => '{0.1,0.2}', selection => 'exponential')) FROM 'with the [a-z-]+ rule') AS rule,
        dp_guarantee(dp_logreg_tune('visits', 'ill', 'x', 0.5)) ~ 'epsilon = 0.5 and delta = 0' AS epsilon;
 
--- Without privacy the candidate with the fewest mistakes is chosen, every time, in whatever place it is
+-- Without privacy the candidate with the fewest mistakes is chosen, every time,
+-- in whatever place it is
 CREATE FUNCTION chosen(arguments text, times integer) RETURNS TABLE (model text, chosen bigint) LANGUAGE plpgsql AS $$
 BEGIN
   RETURN QUERY EXECUTE 'SELECT concat_ws('' '', m ->> ''lambda'', m -> ''kernel'' ->> ''name''), count(*)
@@ -59,10 +63,11 @@ END $$;
 SELECT * FROM chosen($$ 'visits', 'ill', 'x', 'Infinity', lambdas => '{1000,0.0001,100}' $$, 10);
 SELECT * FROM chosen($$ 'visits', 'ill', 'x', 'Infinity', lambdas => '{1000,100,0.0001}', selection => 'exponential' $$, 10);
 SELECT * FROM chosen($$ 'visits', 'ill', 'x', 500, lambdas => '{0.0001,1000}' $$, 10);
--- (bounds of age so wide that it says nothing: of x and age together even the largest lambda makes a model that now and then wins)
+-- (bounds of age so wide that it says nothing: of x and age together even the
+-- largest lambda makes a model that now and then wins)
 SELECT * FROM chosen($$ 'visits', 'answer', '{x,age}', 'Infinity', positive => 'yes', domains => '{"x": {"dimension": 2}, "age": [0, 10000]}',
   candidates => '[{"lambda": 1000}, {"lambda": 0.0001}]' $$, 5);
--- at the smallest epsilon it is anybody's
+-- at the smallest epsilon any candidate can win
 SELECT count(*) AS both FROM chosen($$ 'visits', 'ill', 'x', 1e-6, lambdas => '{0.0001,1000}' $$, 60);
 SELECT count(*) AS both FROM chosen($$ 'visits', 'ill', 'x', 1e-6, lambdas => '{0.0001,1000}', selection => 'exponential' $$, 60);
 -- a ring, which is for a kernel
@@ -75,7 +80,8 @@ SELECT * FROM chosen($$ 'ring', 'inside', 'x', 'Infinity', lambda => 0.001,
 SELECT left(dp_guarantee(m), 12) AS guarantee, m::jsonb -> 'private' AS private, m::jsonb -> 'epsilon' AS epsilon, m::jsonb -> 'tuning' -> 'way' AS way
 FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.1}') AS m OFFSET 0) s;
 
--- A model that was tuned is a model like any other: text, jsonb, binary, storage, prediction
+-- A model that was tuned is a model like any other: text, jsonb, binary,
+-- storage, prediction
 CREATE TABLE tuned AS
   SELECT 'private' AS way, dp_logreg_tune('visits', 'ill', '{x,age}', 'Infinity', domains => '{"x": {"dimension": 2}}', lambdas => '{0.0001,100}') AS m
   UNION ALL SELECT 'noisy', dp_svm_tune('visits', 'ill', 'x', 1, candidates => '[{"lambda": 1e-5, "kernel": "cauchy", "kernel_features": 8}, {"norm": 2.5}]');
@@ -84,7 +90,7 @@ SELECT way, m::text::dp_model::text = m::text AS text, m::jsonb::dp_model::jsonb
        dperm_model_send(m::text::dp_model) = dperm_model_send(m) AS binary
 FROM tuned ORDER BY way;
 SELECT count(*) FILTER (WHERE dp_predict(m, v) = ill) >= 900 AS right_nearly_always FROM visits v, tuned WHERE way = 'private';
--- a claim that does not hold together is refused
+-- an inconsistent claim is refused
 SELECT outcomes($$ ?::dp_model FROM tuned WHERE way = 'private' $$, $$
   (m::jsonb || '{"tuning": {"way": "private"}}')::text | (m::jsonb || '{"tuning": 3}')::text
   jsonb_set(m::jsonb, '{tuning,rows}', '1')::text
@@ -94,7 +100,8 @@ SELECT outcomes($$ ?::dp_model FROM tuned WHERE way = 'private' $$, $$
 --
 -- Portions
 --
--- Each row is in one portion, near equal; by place and by a column; another key divides another way
+-- Each row is in one portion, near equal; by place and by a column; another key
+-- divides another way
 CREATE TABLE keys AS SELECT k, sha256(k::text::bytea) AS long_key, substr(sha256(k::text::bytea), 1, 16) AS key FROM generate_series(1, 20) k;
 SELECT count(*) AS keys, count(*) FILTER (WHERE total = 1000) AS cover, count(*) FILTER (WHERE portions = 4) AS all_used,
        count(*) FILTER (WHERE least > 170 AND most < 330) AS near_equal, count(DISTINCT sizes) > 15 AS change
@@ -104,7 +111,8 @@ SELECT count(*) AS keys, count(*) FILTER (WHERE total = 1000) AS cover, count(*)
        count(*) FILTER (WHERE least > 170 AND most < 330) AS near_equal, count(DISTINCT sizes) > 15 AS change
 FROM (SELECT k, sum(n) AS total, count(*) AS portions, min(n) AS least, max(n) AS most, array_agg(n ORDER BY p) AS sizes
       FROM (SELECT k, dperm_portion(key, 4, id::text) AS p, count(*) AS n FROM visits, keys GROUP BY 1, 2) s GROUP BY k) s;
--- over keys a row is in every portion, and two rows are together one time in four
+-- over keys a row is in every portion, and two rows are together one time in
+-- four
 SELECT min(portions) AS portions FROM (SELECT id, count(DISTINCT dperm_portion(key, 4, id::text)) AS portions FROM visits, keys WHERE id < 100 GROUP BY 1) s;
 SELECT round(avg((dperm_portion(key, 4, a.id::text) = dperm_portion(key, 4, b.id::text))::int), 1) BETWEEN 0.2 AND 0.3 AS one_in_four
 FROM visits a JOIN visits b ON b.id = a.id + 1, keys;
@@ -122,14 +130,18 @@ SELECT count(DISTINCT m ->> 'rows') > 1 AS sizes_change FROM (SELECT dp_logreg_t
 SELECT count(DISTINCT m ->> 'rows') > 1 AS sizes_change FROM (SELECT dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}', identity => 'id')::jsonb AS m FROM generate_series(1, 10) OFFSET 0) s;
 SELECT min(r) BETWEEN 400 AND 500 AS low, max(r) BETWEEN 500 AND 600 AS high
 FROM (SELECT (dp_logreg_tune('visits', 'ill', 'x', 'Infinity', lambdas => '{0.01}')::jsonb ->> 'rows')::int AS r FROM generate_series(1, 20) OFFSET 0) s;
--- Candidates are trained on portions of their own and compared on another one. Here one of three rows contradicts the others. A call either fails for an
--- empty portion or has a row in each: then nobody who learnt from that one wins, as it would if it were judged by its own row, or if all learnt from the same
+-- Candidates are trained on portions of their own and compared on another one.
+-- Here one of three rows contradicts the others. A call either fails for an
+-- empty portion or has a row in each: then nobody who learnt from that one
+-- wins, as it would if it were judged by its own row, or if all learnt from the
+-- same
 CREATE TABLE three (id integer PRIMARY KEY, y boolean, x float8[] CHECK (cardinality(x) = 1));
 INSERT INTO three VALUES (1, true, '{1}'), (2, true, '{0.8}'), (3, false, '{0.9}');
 SELECT string_agg(DISTINCT result, ', ' ORDER BY result) AS signs
 FROM (SELECT (outcome($$ SELECT dp_predict(dp_logreg_tune('three', 'y', 'x', 'Infinity', lambdas => '{0.1,0.2}', identity => 'id'), '{1}') $$)).result FROM generate_series(1, 250)) s;
 DROP TABLE three;
--- The same rows in every pass: not kept, they are read several times (training checks their number)
+-- The same rows in every pass: not kept, they are read several times (training
+-- checks their number)
 SET dperm.cache_memory = 0;
 CREATE TABLE many AS SELECT i AS id, sin(i * 7) > 0.3 AS y, ARRAY[sin(i * 7), cos(i)]::vec2 AS x FROM generate_series(1, 9000) i;
 ALTER TABLE many ADD PRIMARY KEY (id);
@@ -161,7 +173,9 @@ SELECT outcomes($$ concat_ws(' ', m -> 'tuning' -> 'rows', m ->> 'lambda') FROM
 SELECT outcomes($$ m -> 'tuning' -> 'rows' FROM (SELECT dp_logreg_tune(?)::jsonb AS m OFFSET 0) s $$, $$
   'parts', 'ill', 'x', 'Infinity', identity => 'id'
   'seen', 'ill', 'x', 'Infinity', identity => 'id' | 'seen', 'ill', 'x', 1, identity => 'name' $$);
--- A column is an identity where constraints make it unique and not null, in all rows that are read: any other could be private, and the sizes of portions would count it
+-- A column is an identity where constraints make it unique and not null, in all
+-- rows that are read: any other could be private, and the sizes of portions
+-- would count it
 CREATE TABLE keyed (id bigint PRIMARY KEY, u uuid NOT NULL UNIQUE, t text NOT NULL UNIQUE, d date NOT NULL UNIQUE, e varchar(20) NOT NULL, both_of int NOT NULL, them int NOT NULL, nullable int UNIQUE,
   late int NOT NULL UNIQUE DEFERRABLE, late_too int NOT NULL UNIQUE DEFERRABLE INITIALLY DEFERRED, part int NOT NULL, expr int NOT NULL, plain int NOT NULL, infected text NOT NULL, twice int NOT NULL,
   f float8 NOT NULL UNIQUE, tz timestamptz NOT NULL UNIQUE, more text NOT NULL, ill boolean, x vec2, UNIQUE (both_of, them), UNIQUE (more) INCLUDE (ill));
@@ -178,7 +192,8 @@ CREATE FUNCTION told(source text, identity text) RETURNS text LANGUAGE sql AS $$
   SELECT split_part(tune(format($a$ %L, 'ill', 'x', 1, lambdas => '{0.1}', identity => %L $a$, source, identity)), E'\n', 1)
 $$;
 SELECT format('%s: %s', c, told('keyed', c)) FROM unnest('{id,u,t,d,e,more,both_of,nullable,late,late_too,part,expr,plain,twice,infected,f,tz}'::text[]) c;
--- or several together, some of which a constraint makes unique, and none of which can be null
+-- or several together, some of which a constraint makes unique, and none of
+-- which can be null
 SELECT format('%s: %s', c, told('keyed', c)) FROM unnest('{"{both_of,them}","{them,t,both_of}","{id,plain}","{d,u,e,id}","{id}","{both_of,plain}","{both_of,nullable}","{id,nullable}","{part,expr}","{late,late_too}","{id,f}","{id,ill}","{id,nr}","{}"}'::text[]) c;
 SELECT tunes($$ dp_logreg_tune('keyed', 'ill', 'x', 1, identity => ?) $$,
   $$ '{both_of,"infected"}' | 'infected' | 'f' $$);
@@ -199,7 +214,8 @@ SELECT format('%s: %s', v, told(v, 'id')) FROM unnest('{v_plain,v_join,v_cross,v
 SELECT told('v_deep', 'nr'), told('v_both', '{a,b}'), told('v_both', '{a,c}'), told('v_both', 'a');
 SELECT tune($$ 'v_cross', 'ill', 'x', 1, identity => 'id' $$);
 DROP VIEW v_both, v_deep, v_plain, v_join, v_cross, v_union, v_subquery, v_unnest, v_group, v_distinct, v_expression, v_lateral;
--- a materialized view has places; a key of a parent says nothing of its children, but of itself
+-- a materialized view has places; a key of a parent says nothing of its
+-- children, but of itself
 CREATE MATERIALIZED VIEW m_keyed AS SELECT id, ill, x FROM keyed;
 CREATE UNIQUE INDEX ON m_keyed (id);
 SELECT told('m_keyed', 'id'), told('m_keyed', NULL);
@@ -214,7 +230,8 @@ DROP TABLE keyed_child;
 SELECT told('keyed', 'id');
 DROP TABLE keyed;
 DROP FUNCTION told;
--- long keys are told apart too: in one portion, all of them, the other one would be empty
+-- long keys are distinguished too: if all were in one portion, the other would
+-- be empty
 CREATE TABLE long_keys (id text PRIMARY KEY, same char(150000) NOT NULL UNIQUE, b bytea NOT NULL UNIQUE, ill boolean, x vec2);
 INSERT INTO long_keys SELECT repeat('k', 150000) || i, i || repeat('k', 140000), convert_to(repeat('k', 150000) || i, 'UTF8'), i % 2 = 0, ARRAY[sin(i), cos(i)] FROM generate_series(1, 60) i;
 SELECT format('%s: %s', c, tune(format($$ 'long_keys', 'ill', 'x', 1, lambdas => '{0.1}', identity => %L $$, c))) FROM unnest('{id,same,b}'::text[]) c;
@@ -224,7 +241,8 @@ CREATE TABLE wide_keys (a text, b varchar(200), c bytea, ill boolean, x vec2, PR
 INSERT INTO wide_keys SELECT repeat('1:', i), repeat('1:', 61 - i), '', i % 2 = 0, ARRAY[sin(i), cos(i)] FROM generate_series(1, 60) i;
 SELECT tune($$ 'wide_keys', 'ill', 'x', 1, lambdas => '{0.1}', identity => '{a,b,c}' $$);
 DROP TABLE wide_keys;
--- Who chooses reads just the rows that training left out: a view whose rows go away in between is found out
+-- Who chooses reads just the rows that training left out: a view whose rows
+-- disappear in between is detected
 CREATE FUNCTION stays(id int) RETURNS boolean LANGUAGE plpgsql STABLE AS $$
 BEGIN
   RETURN set_config('test.calls', (current_setting('test.calls')::int + 1)::text, true)::int <= 1000 OR id % 10 > 0;

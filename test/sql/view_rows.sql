@@ -1,4 +1,5 @@
--- The rows of a protected view: what is computed of a row depends on that row alone, whatever row comes before it
+-- The rows of a protected view: what is computed from a row depends on that row
+-- alone, whatever row comes before it
 \pset format unaligned
 \pset footer off
 CREATE ROLE view_rows_owner;
@@ -12,7 +13,8 @@ INSERT INTO view_rows.plain SELECT i % 2, i % 2 = 1 FROM generate_series(1, 200)
 CREATE TABLE view_rows.model AS SELECT dp_logreg_train('view_rows.plain', 'y', 'x', 5) AS model;
 CREATE TYPE view_rows.person AS (word text, n int, many int[], j jsonb, y boolean);
 
--- A function, how a view calls it, and what the first row of two tables has: that of others is ('02/03/1990', 0, '{0}', '1', true)
+-- A function, how a view calls it, and what the first row of two tables has:
+-- that of others is ('02/03/1990', 0, '{0}', '1', true)
 CREATE TABLE view_rows.cases (id int GENERATED ALWAYS AS IDENTITY, name text, x text, y text, one view_rows.person, other view_rows.person, function text);
 INSERT INTO view_rows.cases (name, x, y, one, other, function) VALUES
 	-- an expression that has failed once is planned in another way
@@ -40,7 +42,8 @@ SELECT format('CREATE VIEW view_rows.%I AS SELECT %s AS x, %s AS y FROM view_row
 FROM view_rows.cases, unnest('{_a,_b}'::text[]) suffix ORDER BY id, suffix \gexec
 SELECT count(dp_protect('view_rows.' || name || suffix || '_view', 'view rows', domains => '{"x": [0, 1]}')) FROM view_rows.cases, unnest('{_a,_b}'::text[]) suffix;
 \set ECHO all
--- counts, in fifties: of all rows with a label, and of those that are decided upon in the same way
+-- counts, in fifties: of all rows with a label, and of those that are decided
+-- upon in the same way
 CREATE FUNCTION view_rows.count(view text) RETURNS text LANGUAGE sql AS $$
 	SELECT round(sum(value) / 50) * 50 || ' rows, ' || round(max(value) / 50) * 50 || ' alike' FROM view_rows.model, dp_evaluate(model, 'view_rows.' || view, epsilon => 2) WHERE metric LIKE '%tives' $$;
 SELECT name, view_rows.count(name || '_a_view') AS one, view_rows.count(name || '_b_view') AS other FROM view_rows.cases ORDER BY id;
@@ -52,9 +55,17 @@ CREATE FUNCTION view_rows.is_full(r view_rows.dropped) RETURNS boolean IMMUTABLE
 CREATE VIEW view_rows.whole AS SELECT x, y FROM view_rows.dropped r WHERE r IS NOT NULL AND view_rows.is_full(r) AND coalesce(r, NULL) IS NOT NULL AND (r).y;
 SELECT count(dp_protect('view_rows.whole', 'view rows', domains => '{"x": [0, 1]}'));
 SELECT view_rows.count('whole');
+-- A mistake in the text of a function shows on rows that nobody has written, and is not charged
+CREATE FUNCTION view_rows.mistaken(x float8) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS $$ BEGIN RETURN (SELECT z FROM (VALUES (x)) v (y)); END $$;
+CREATE VIEW view_rows.mistaken AS SELECT view_rows.mistaken(x) AS x, y FROM view_rows.dropped;
+SELECT count(dp_protect('view_rows.mistaken', 'view rows', domains => '{"x": [0, 1]}'));
+SELECT count(*) AS before FROM dp_ledger WHERE act = 'charge' \gset
+SELECT dp_logreg_train('view_rows.mistaken', 'y', 'x', 1);
+SELECT count(*) - :before AS charges FROM dp_ledger WHERE act = 'charge';
 -- The number of rows is that of the table, whatever fails
 SELECT name, dp_logreg_train('view_rows.' || name || '_b_view', 'y', 'x', 1)::jsonb ->> 'rows' AS rows FROM view_rows.cases ORDER BY id;
--- also of one with a column that is computed when it is read, which PostgreSQL 18 has
+-- also of one with a column that is computed when it is read, which PostgreSQL
+-- 18 has
 SELECT v AS kind, CASE v WHEN 'VIRTUAL' THEN 7 ELSE 1000 END AS wrong FROM (SELECT CASE WHEN current_setting('server_version_num')::int >= 180000 THEN 'VIRTUAL' ELSE 'STORED' END) v (v) \gset
 CREATE TABLE view_rows.computed (id int, y boolean, x float8 GENERATED ALWAYS AS (1 / (id - :wrong)) :kind);
 INSERT INTO view_rows.computed (id, y) SELECT i, i % 2 = 0 FROM generate_series(1, 200) i;

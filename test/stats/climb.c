@@ -1,10 +1,13 @@
 /*
- * climb.c: looks for tables on which the solver takes many steps, and checks that it certifies all the same.
+ * climb.c: looks for tables on which the solver takes many steps, and checks
+ * that it certifies all the same.
  *
  *	climb [SECONDS [FOLDER]]
  *
- * Random tables are never hard. So this changes a table bit by bit, keeps what makes the solver ask more often, and starts
- * again where that leads no further. With a folder it writes the hardest tables there, in the form of test/corpus/solver.
+ * Random tables are never hard. So this changes a table bit by bit, keeps what
+ * makes the solver request more passes, and starts again where that leads no
+ * further. With a folder it writes the hardest tables there, in the form of
+ * test/corpus/solver.
  */
 #define TEST_OWN_MAIN
 #include "core/base/limits.h"
@@ -16,7 +19,7 @@
 #include "unit/table.h"
 
 #define SECONDS 45
-#define PATIENCE 400			/* changes in a row that did not help */
+#define PATIENCE 400			/* consecutive changes that did not help */
 
 static TestRandom state;
 
@@ -40,7 +43,10 @@ clip(Table *table)
 	}
 }
 
-/* A start: columns of very different scales, near duplicates, separable rows with an exception. */
+/*
+ * A start: columns of very different scales, near duplicates, separable rows
+ * with an exception.
+ */
 static void
 make_table(Table *table)
 {
@@ -77,7 +83,7 @@ make_table(Table *table)
 	clip(table);
 }
 
-/* Another table, not far from it. */
+/* A table that differs a little. */
 static void
 change(Table *table)
 {
@@ -124,7 +130,7 @@ change(Table *table)
 	clip(table);
 }
 
-/* The steps on a table; all that must hold is checked. */
+/* The number of steps on a table; everything that must hold is checked. */
 static int64_t
 steps_on(const Table *table, TableMode mode, double epsilon)
 {

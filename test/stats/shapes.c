@@ -1,12 +1,15 @@
 /*
- * shapes.c: looks for two rows that noise in shapes would not hide: s x - s' x' outside twice the shapes, in exact arithmetic.
+ * shapes.c: looks for two rows that noise in shapes would not hide: s x - s' x'
+ * outside twice the shapes, in exact arithmetic.
  *
  *	shapes [SECONDS]
  *
- * The proof rests on it that there are none, for slopes s and s' between -1 and 1. Random rows are inside by far. So this
- * changes values, slopes and bounds bit by bit, keeps what leads farther out, and looks at every bit once it is at the border.
- * Rows go through the library's encoder; or vectors that an encoder might have made, because the library takes them for such,
- * go through a second one.
+ * The proof relies on there being none, for slopes s and s' between -1 and 1.
+ * Random rows are far inside. So this changes values, slopes and bounds bit by
+ * bit, keeps what leads farther out, and looks at every bit once it is at the
+ * border. Rows go through the library's encoder; or vectors that an encoder
+ * might have made, because the library accepts them as such, go through a
+ * second one.
  */
 #define TEST_OWN_MAIN
 #include "unit/sample_encoder.h"
@@ -19,7 +22,7 @@
 #include "unit/exact_shape.h"
 
 #define SECONDS 4
-#define PATIENCE 300			/* changes in a row that did not help */
+#define PATIENCE 300			/* consecutive changes that did not help */
 #define BORDER (1 - 1e-12)
 #define DIM_MAX (SAMPLE_DIM_MAX + 1)
 #define SHAPES_MAX (SAMPLE_BLOCKS + 2)
@@ -43,7 +46,10 @@ static double frequencies[SAMPLE_DIM_MAX * SAMPLE_DIM_MAX];
 static double farthest[DPERM_SHAPE_KINDS];
 static long checked;
 
-/* The shapes, and the rows in their order; false if the library would not take a vector. */
+/*
+ * The shapes, and the rows in their order; false if the library would not
+ * accept a vector.
+ */
 static bool
 encode_pair(const Pair *pair, DpermShape *shapes, int *count, double x[2][DIM_MAX])
 {
@@ -102,7 +108,10 @@ distance(const DpermShape *s, const long double *d)
 	return (s->kind == DPERM_SHAPE_BALL ? sqrtl(sum) : s->kind == DPERM_SHAPE_CROSS ? sum : most) / 2 / s->radius;
 }
 
-/* How far out a pair is in one of the shapes; near the border it is checked with no rounding. */
+/*
+ * How far out a pair is in one of the shapes; near the border it is checked
+ * without rounding.
+ */
 static long double
 distance_of(const Pair *pair, int which)
 {
@@ -168,7 +177,7 @@ changed(double x)
 	}
 }
 
-/* Another pair, not far from it. */
+/* A pair that differs a little. */
 static void
 change(Pair *pair)
 {

@@ -1,5 +1,6 @@
-# A training that is cancelled, timed out or terminated stops at once and leaves nothing
-# behind: no backend, no worker, no lock, no file; and the session works on.
+# A training that is cancelled, timed out or terminated stops at once and leaves
+# nothing behind: no backend, no worker, no lock, no file; and the session can
+# go on.
 use strict;
 use warnings;
 
@@ -9,7 +10,7 @@ use PostgreSQL::Test::Utils;
 use Test::More;
 use Time::HiRes qw(time sleep);
 
-# A second is the promise; machines that run tests are busy.
+# One second is the goal; machines that run tests are busy.
 my $soon = 5;
 
 my $node = PostgreSQL::Test::Cluster->new('main');

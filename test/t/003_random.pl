@@ -1,5 +1,6 @@
-# Noise is never the same twice: not in two sessions, not in processes that were forked from
-# one that had loaded the library, not after a restart. Preloading works.
+# Noise is never the same twice: not in two sessions, not in processes that were
+# forked from one that had loaded the library, not after a restart. Preloading
+# works.
 use strict;
 use warnings;
 

@@ -55,8 +55,8 @@ foreach my $text ($err, $log)
 	is($text, '', 'debug1: nothing');
 }
 
-# At the most talkative level the server shows what it does; values of rows are not in it, but
-# for the text of the query itself.
+# At the most verbose level the server shows what it does; values of rows are
+# not in it, except for the text of the query itself.
 ($err, $log) = train_at('debug5', 'debug5');
 foreach my $text ($err, $log)
 {
@@ -66,7 +66,8 @@ foreach my $text ($err, $log)
 	unlike($text, qr/\bdperm\b|iteration|newton|gradient|clipped|skipped/i, 'debug5: nothing from the solver');
 }
 
-# The plan of a pass holds the weights, before any noise. Whoever trains may have plans printed, but not these.
+# The plan of a pass holds the weights, before any noise. Whoever trains may
+# have plans printed, but not these.
 my $plans = "SET client_min_messages = log; SET debug_print_plan = on; SET debug_print_rewritten = on; SET debug_print_parse = on; SET dperm.cache_memory = 0";
 my ($status, $out, $message) = $node->psql('postgres', "$plans; SELECT dp_logreg_train('hostile', 'y', 'x', 1, dimension => 2000)::jsonb -> 'rows'");
 is($out, '440', 'trained while plans are shown');

@@ -1,6 +1,8 @@
-# Whatever one row holds, all that an ordinary user can observe besides the model is the same: results but
-# for the released numbers, messages at every level, errors with their SQLSTATE, plans, locks, statistics,
-# lines of the log. Time, memory, buffers and scans of large tables are not covered (docs/guarantee.md).
+# Whatever one row holds, everything that an ordinary user can observe besides
+# the model is the same: results except for the released numbers, messages at
+# every level, errors with their SQLSTATE, plans, locks, statistics, lines of
+# the log. Time, memory, buffers and scans of large tables are not covered
+# (docs/guarantee.md).
 use strict;
 use warnings;
 
@@ -11,7 +13,8 @@ use Test::More;
 my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init;
 
-# The settings of a server that nobody configured. No autovacuum: it would analyse one table and not the next.
+# The settings of a server that nobody configured. No autovacuum: it would
+# analyse one table and not the next.
 $node->append_conf('postgresql.conf',
 	"log_statement = none\nlog_line_prefix = '%m [%p] '\nautovacuum = off\nmax_parallel_workers = 4\n");
 $node->start;
@@ -59,7 +62,7 @@ $node->safe_psql(
 	GRANT SELECT ON people, public_people, sorted, many, models, large TO analyst;
 });
 
-# One row each, and what is wrong with it. No column is without its own kinds of trouble.
+# One row each, and what is wrong with it. Every column has its own bad values.
 my $labels = 'y = NULL, y8 = NULL, yn = NULL, yt = NULL, ye = NULL';
 my $columns = 'x = NULL, x4 = NULL, a = NULL, n = NULL, k = NULL, d = NULL, ts = NULL, b = NULL, c = NULL, p = NULL, e = NULL, u = NULL, i = NULL';
 my @hostile = (
@@ -91,7 +94,8 @@ my @hostile = (
 
 my %hostile = map { @$_ } @hostile;
 
-# All calls that read rows of people: SELECT lists first, which are also explained
+# All calls that read rows of people: SELECT lists first, which are also
+# explained
 my @models = (
 	"dp_logreg_train('people', 'y', 'x', 1, dimension => 3)",
 	"dp_logreg_train('people', 'y', 'x4', 1, dimension => 3, intercept => false)",
@@ -128,11 +132,13 @@ my @tables = (
 	"SELECT threshold, '<<' || coalesce(true_positive_rate::text, '') || '>>', '<<' || coalesce(false_positive_rate::text, '') || '>>', '<<' || coalesce(auc::text, '') || '>>' FROM models, dp_roc(lone, 'sorted', 'y8', 1)",
 	"SELECT position, column_name, value, '<<' || weight || '>>' FROM dp_coefficients(dp_svm_train('people', 'y', '$features', 1, domains => '$domains')) ORDER BY position",
 	"SELECT pg_column_size(m), length(dperm_model_send(m)), cardinality(dp_weights(m)), dp_guarantee(m) FROM dp_logreg_train('people', 'y', 'x', 1, dimension => 3) m",
-	# predictions on rows that say nothing are NULL, for those who can read the rows
+	# predictions on rows without a usable value are NULL, for those who can
+	# read the rows
 	"SELECT count(coalesce(dp_predict(wide, r), true)), count(coalesce(dp_decision(wide, r), 0)), count(dp_encode(wide, r)), count(coalesce(dp_predict_prob(lone, r), 0)) FROM models, people r",
 	"SELECT * FROM dp_domains('people')",
 	"SELECT g, dp_logreg(y, x, 1, NULL, '{\"dimension\": 3}') FROM people GROUP BY g ORDER BY g",
-	# portions are drawn at random, and their sizes with them: every number is released
+	# portions are drawn at random, and their sizes with them: every number is
+	# released
 	map { "SELECT '##' || m || '##' AS model, m::jsonb -> 'tuning' AS tuning FROM $_ m" } (
 		"dp_logreg_tune('people', 'y', 'x', 1, lambdas => '{0.1}', dimension => 3)",
 		"dp_svm_tune('people', 'yt', '$features', 1, domains => '$domains', positive => 'yes', candidates => '[{\"lambda\": 1}]', selection => 'exponential')",
@@ -160,7 +166,8 @@ my $plain = 'EXPLAIN';
 my $verbose = 'EXPLAIN (VERBOSE, COSTS OFF)';
 my $analyze = 'EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF, SUMMARY OFF, BUFFERS OFF)';
 
-# What else of the server an ordinary user can look at, within the transaction that trains
+# What else of the server an ordinary user can look at, within the transaction
+# that trains
 my $views = q{
 SELECT locktype, relation::regclass, page, tuple, objid, mode, granted FROM pg_locks WHERE pid = pg_backend_pid() ORDER BY 1, 2, 6;
 SELECT name, statement FROM pg_cursors;
@@ -169,7 +176,9 @@ SELECT state, wait_event, backend_xid, backend_type, query FROM pg_stat_activity
 SELECT name, setting FROM pg_settings WHERE name LIKE 'dperm.%' OR name LIKE 'debug_print%' OR name = 'client_min_messages' ORDER BY 1;
 };
 
-# Within the first transaction of a session only: a COMMIT moves the counters of all transactions before it to other views, or does so later, which depends on the clock.
+# Within the first transaction of a session only: a COMMIT moves the counters of
+# all transactions before it to other views, or does so later, which depends on
+# the clock.
 my $counters = q{
 SELECT relname, seq_scan, seq_tup_read, n_tup_ins, n_tup_upd FROM pg_stat_xact_user_tables WHERE relname IN ('people', 'public_people') ORDER BY 1;
 SELECT count(*) FROM pg_stat_xact_user_functions;
@@ -197,7 +206,8 @@ sub in_transaction
 	return "${psql}BEGIN ISOLATION LEVEL $level;\n$calls$views$counters COMMIT;\n$views";
 }
 
-# Each setting that an ordinary user may change, one after the other, while messages of all levels are shown
+# Each setting that an ordinary user may change, one after the other, while
+# messages of all levels are shown
 sub sweep
 {
 	my $settings = $node->safe_psql(
@@ -228,16 +238,19 @@ sub masked
 	$text =~ s/<<.*?>>/<<>>/g;
 	$text =~ s/\b\d+\.\d+ ?s\b/TIME/g;
 
-	# 17 and later: what nodes of the caller's own query keep of the rows that it reads; and which reads the server
-	# does ahead, which depends on what is in its buffers
+	# 17 and later: what nodes of the caller's own query keep of the rows that
+	# it reads; and which reads the server does ahead, which depends on what is
+	# in its buffers
 	$text =~ s/Maximum Storage: \d+kB/Maximum Storage: N/g;
 	$text =~ s/^psql:[^\n]*DEBUG:  00000: io \d+ [^\n]*\n(?:(?:LINE|LOCATION| +\^)[^\n]*\n)*//mg;
 	return $text;
 }
 
-# A worker that is started when its leader has finished finds no shared memory to work with, and ends with an error
-# of its own that is in the log alone. That is a matter of time, on a busy machine. Remove those lines, which a
-# session may leave to the next one, and no other: the end of a worker that had no such error remains.
+# A worker that is started when its leader has finished finds no shared memory
+# to work with, and ends with an error of its own that is in the log alone. That
+# is a matter of time, on a busy machine. Remove those lines, which a session
+# may leave to the next one, and no other: the end of a worker that had no such
+# error remains.
 my %late;
 
 sub without_late_workers
@@ -249,7 +262,8 @@ sub without_late_workers
 	return $log;
 }
 
-# What the analyst and the administrator see of a session: output, messages, new lines of the log, statements
+# What the analyst and the administrator see of a session: output, messages, new
+# lines of the log, statements
 sub observe
 {
 	my ($sql) = @_;
@@ -270,7 +284,8 @@ sub observe
 	return %seen;
 }
 
-# Put one row in the place of the first ordinary one; the table stays the same object.
+# Put one row in the place of the first ordinary one; the table stays the same
+# object.
 sub put_row
 {
 	my ($change) = @_;
@@ -305,7 +320,8 @@ sub same
 	}
 }
 
-# Sessions with all calls; with messages of all levels, down to those of the server itself
+# Sessions with all calls; with messages of all levels, down to those of the
+# server itself
 my $parallel = $psql
   . join(";\n",
 	'SET parallel_setup_cost = 0', 'SET parallel_tuple_cost = 0', 'SET min_parallel_table_scan_size = 0',
@@ -331,7 +347,7 @@ my %ordinary = map { $_ => { observe($sessions{$_}) } } sort keys %sessions;
 my $default = $ordinary{'default settings'};
 is(scalar(() = $default->{messages} =~ /ERROR: /g), scalar(@errors), 'as many errors as there are mistakes');
 is(scalar(() = $default->{results} =~ /"weights": \[\d+\]/g), @models + @aggregates + 2 + 3, 'and all models');
-unlike($default->{messages} =~ s{^.*NOTICE:.*(?:noise_share is \S+ with \d+ \w+|columns without a domain are no features: .*)\n}{}gmr, qr/NOTICE|WARNING|LOG|DEBUG/, 'no other message');
+unlike($default->{messages} =~ s{^.*NOTICE:.*(?:noise_share is \S+ with \d+ \w+|columns without a domain are not features: .*)\n}{}gmr, qr/NOTICE|WARNING|LOG|DEBUG/, 'no other message');
 like($ordinary{$_}->{results}, qr/^people\|\d+\|\d+\|0\|0$/m, "rows were read, $_") foreach @levels;
 
 foreach my $case (@hostile)
@@ -342,9 +358,10 @@ foreach my $case (@hostile)
 	  foreach grep { $always{$_} || $thorough{$name} } sort keys %sessions;
 }
 
-# How many steps the solver takes depends on the rows, here by far. So do the scans, which is documented.
-# All else is the same again, though every row is another, plans are shown, which could hold weights, and
-# every switch of ours is on.
+# How many steps the solver takes depends on the rows, here by far. So do the
+# scans, which is documented. Everything else is the same again, though every
+# row is different, plans are shown, which could hold weights, and every switch
+# of ours is on.
 my $categories = join(', ', 0 .. 39);
 my $large = "dp_logreg_train('large', 'y', '{k}', 10, 1e-8, domains => '{\"k\": {\"categories\": [$categories]}}')";
 my @ours = split(/\n/, $node->safe_psql(
@@ -363,7 +380,8 @@ foreach my $rows ('easy', 'hard')
 like($steps{easy}->{results}, qr/"weights": \[41\]/, 'trained on many rows');
 same($steps{hard}, $steps{easy}, 'other number of steps');
 
-# The size of a row: EXPLAIN shows the memory of hashed groups, and trace_sort the memory of a sort in a view.
+# The size of a row: EXPLAIN shows the memory of hashed groups, and trace_sort
+# the memory of a sort in a view.
 my %memory = (
 	'vector out of line' => "$psql SET enable_sort = off;\n$analyze SELECT g, dp_logreg(y, x, 1, NULL, '{\"dimension\": 3}') FROM people GROUP BY g;\n",
 	'wide vector' => "$psql SET trace_sort = on;\nSET client_min_messages = log;\nSELECT dp_logreg_train('sorted', 'y', 'x', 1, dimension => 3) IS NOT NULL;\n");

@@ -1,5 +1,6 @@
-# What has been spent from a budget stays spent, whatever happens to the session or the server afterwards; sessions that race for
-# the rest of it get no more than there is; and what cannot be spent is an error within seconds.
+# What has been spent from a budget stays spent, whatever happens to the session
+# or the server afterwards; sessions that race for the rest of it get no more
+# than there is; and what cannot be spent raises an error within seconds.
 use strict;
 use warnings;
 
@@ -43,7 +44,8 @@ sub charge
 	return $err;
 }
 
-# What is spent of a budget: by its account and by the ledger, which must agree, entry by entry.
+# What is spent of a budget: by its account and by the ledger, which must agree,
+# entry by entry.
 sub spent
 {
 	my ($budget) = @_;
@@ -119,7 +121,8 @@ $node->stop('immediate');
 $node->start;
 stays('immediate stop of the server');
 
-# Sixteen sessions race for 1.0 with 0.3 each: three get it. There are fewer background workers than sessions.
+# Sixteen sessions race for 1.0 with 0.3 each: three get it. There are fewer
+# background workers than sessions.
 my @racers = map {
 	my %r = (in => '', out => '', err => '');
 	$r{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres'), '-v', 'VERBOSITY=verbose', '-c', "SELECT dp_budget_charge('race', 0.3)" ],
@@ -159,7 +162,7 @@ sub refused
 }
 my $write = 'SET default_transaction_read_only = off;';
 refused('locked by its own transaction', "$write BEGIN; SELECT dp_budget_alter('long', 99); SELECT dp_budget_charge('long', 1)",
-	qr/ERROR:  55P03: could not lock the budget, or the protected relation, in time\nDETAIL:  Nothing has been charged\.\nHINT:  This or another transaction/);
+	qr/ERROR:  55P03: could not lock the budget or the protected relation in time\nDETAIL:  Nothing has been charged\.\nHINT:  Commit or roll back the transaction/);
 refused('its grants are locked', "$write BEGIN; SELECT dp_revoke('long', 'analyst'); SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
 refused('the table is locked', "$write BEGIN; LOCK TABLE dp_ledger_entries; SELECT dp_budget_charge('long', 1)", qr/55P03: could not lock/);
 refused('not committed', "$write BEGIN; SELECT dp_budget_create('new', 1); SELECT dp_budget_charge('new', 1)",
@@ -173,7 +176,7 @@ refused('no number', "SELECT dp_budget_charge('long', 'NaN')", qr/22023: epsilon
 refused('negative', "SELECT dp_budget_charge('long', -1)", qr/22023: epsilon must be between/);
 refused('a delta that the budget does not have', "SELECT dp_budget_charge('long', 1, 1e-9)", qr/54000: budget "long" has no delta/);
 
-# The worker as others see it, and without its end.
+# The worker as others see it, before it ends.
 my $holder = start_waiting($write, 'BEGIN', "SELECT dp_budget_alter('long', 100)", 'SELECT wait_here()');
 waits();
 my $victim = start_waiting("SELECT dp_budget_charge('long', 1)");

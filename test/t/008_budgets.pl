@@ -1,4 +1,5 @@
-# Budgets, grants and the ledger: who may do what, who sees what, what the ledger says, and that dumps restore it exactly.
+# Budgets, grants and the ledger: who may do what, who sees what, what the
+# ledger says, and that dumps restore it exactly.
 use strict;
 use warnings;
 
@@ -37,7 +38,7 @@ fails('owner', "SELECT dp_budget_create('', 3)", qr/^42602: the name of a budget
 fails('owner', "SELECT dp_budget_create(repeat('x', 64), 3)", qr/^42602:/);
 fails('owner', "SELECT dp_budget_create('x', $_)", qr/^22023: epsilon of a budget must be between/) foreach 0, -1, "'NaN'", "'Infinity'", 501;
 fails('owner', "SELECT dp_budget_create('x', 1, $_)", qr/^22023: delta of a budget must be/) foreach -1, "'NaN'", 1, 1e-20;
-fails('owner', "SELECT dp_budget_create('x', 1, neighbours => 'both')", qr/^22023: neighbours "both" is unknown/);
+fails('owner', "SELECT dp_budget_create('x', 1, neighbours => 'both')", qr/^22023: unknown neighbours "both"/);
 fails('owner', "SELECT dp_budget_create(NULL, 1)", qr/^22004/);
 fails('owner', "SELECT dp_budget_create('x', NULL)", qr/^22004: epsilon must not be null/);
 fails('stranger', $_, qr/^42501: must be owner of budget "patients"/)
@@ -116,7 +117,8 @@ fails('postgres', "$_", qr/^55000: entries of the ledger cannot be changed or re
 	foreach 'DELETE FROM dp_ledger_entries', 'UPDATE dp_ledger_entries SET epsilon = 0', 'TRUNCATE dp_ledger_entries',
 	'DELETE FROM dp_ledger_entries WHERE false', "SET session_replication_role = replica; DELETE FROM dp_ledger_entries";
 
-# Dropped and made anew, entries go on; the new owner does not see the old ones.
+# After a budget is dropped and created again, entries continue; the new owner
+# does not see the old ones.
 says('owner', "SELECT dp_budget_create('short', 1); SELECT dp_budget_charge('short', 0.5); SELECT dp_budget_drop('short')", "\n\n");
 fails('owner', "SELECT dp_budget_charge('short', 0.1)", qr/^42704: budget "short" does not exist/);
 says('stranger', "SELECT dp_budget_create('short', 1); SELECT dp_budget_charge('short', 0.125); SELECT entry, act, epsilon FROM dp_ledger ORDER BY entry", "\n\n4|create|1\n5|charge|0.125");

@@ -1,5 +1,6 @@
-# Registrations of protected relations outlive what databases go through: dumps of tables with renamed and dropped columns, copies of the database, another
-# schema of the extension, disabled event triggers, and the end of the extension.
+# Registrations of protected relations survive dumps of tables with renamed and
+# dropped columns, copies of the database, another schema of the extension,
+# disabled event triggers, and DROP EXTENSION.
 use strict;
 use warnings;
 
@@ -12,7 +13,8 @@ $node->init;
 $node->start;
 $node->safe_psql('postgres', 'CREATE ROLE owner; CREATE ROLE analyst; CREATE DATABASE origin');
 
-# Numbers of columns have gaps, which a dump does not keep; and names are not those of the beginning.
+# Numbers of columns have gaps, which a dump does not keep; and names have
+# changed.
 $node->safe_psql('origin', q{
 	CREATE SCHEMA learning;
 	CREATE EXTENSION dperm SCHEMA learning;
@@ -36,7 +38,8 @@ $node->safe_psql('origin', q{
 	SELECT learning.dp_protect('clinic.heavy', 'patients', unit => 'person', domains => '{"weight": [0, 60]}');
 });
 
-# A table that is not protected itself, behind a view, with a partition that is: the budget knows their units
+# A table that is not protected itself, behind a view, with a partition that is:
+# the budget knows their units
 $node->safe_psql('origin', q{
 	SET ROLE owner;
 	CREATE TABLE clinic.calls (gone int, nurse int, who int, age int CHECK (age BETWEEN 0 AND 120), ill boolean) PARTITION BY RANGE (age);
@@ -91,7 +94,8 @@ foreach my $case ([ 'plain', '--format=plain' ], [ 'custom', '--format=custom' ]
 	trains("copy_$name", $name);
 	is($node->safe_psql("copy_$name", q{SELECT count(*) FROM learning.dp_ledger WHERE act = 'charge' AND budget = 'patients'}), 4, "$name: and is charged");
 
-	# a unit that a budget has been charged with stays, also of a budget that the relation has left
+	# a unit that a budget has been charged with stays, also of a budget that
+	# the relation has left
 	my $protect = sub { qq{SELECT learning.dp_protect('clinic."Odd ""visits"', '$_[0]', unit => '$_[1]');} };
 	my $stderr = '';
 	$node->psql("copy_$name", 'SET ROLE owner; ' . $protect->($_, 'note'), stderr => \$stderr),
@@ -127,7 +131,8 @@ trains('second', 'a copy of a copy');
 $node->safe_psql('postgres', 'CREATE DATABASE twin TEMPLATE origin');
 trains('twin', 'by template');
 
-# Renamed while event triggers are disabled: numbers count, and nothing has to catch up
+# Renamed while event triggers are disabled: numbers count, and nothing has to
+# catch up
 $node->safe_psql('twin', q{ALTER TABLE clinic."Odd ""visits" RENAME ill TO sick; ALTER TABLE clinic."Odd ""visits" RENAME sick TO ill;
 	SET session_replication_role = replica;
 	ALTER TABLE clinic."Odd ""visits" RENAME note TO remark;
@@ -140,7 +145,7 @@ is($node->safe_psql('twin', q{SELECT domains FROM learning.dp_protected WHERE re
 $node->safe_psql('copy_plain', 'ALTER EXTENSION dperm SET SCHEMA public; CREATE TABLE other (a int); ALTER TABLE other RENAME a TO b; DROP TABLE other');
 is($node->safe_psql('copy_plain', $registrations =~ s/learning\./public./r), $expected, 'in another schema');
 
-# Commands that have nothing to do with it work, and those that drop all of it do too
+# Unrelated commands work, and so do those that drop all of it
 $node->safe_psql('second', q{CREATE TABLE t (a int); ALTER TABLE t ADD b int; DROP TABLE t; DROP SCHEMA clinic CASCADE});
 is($node->safe_psql('second', 'SELECT count(*) FROM learning.dp_protected_relations'), 0, 'what is dropped is no longer registered');
 is($node->safe_psql('second', 'SELECT count(*) FROM learning.dp_protected_columns'), 0, 'nor are its columns');

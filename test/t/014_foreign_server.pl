@@ -1,6 +1,7 @@
-# Training where the rows are: a foreign table whose server runs the passes gives the weights of the same rows in a local table. The
-# two servers have nothing in common but their version: objects have other OIDs, enums have their labels in another order, and databases
-# may have another encoding.
+# Training where the rows are: a foreign table whose server runs the passes
+# gives the weights of the same rows in a local table. The two servers have
+# nothing in common but their version: objects have other OIDs, enums have their
+# labels in another order, and databases may have another encoding.
 use strict;
 use warnings;
 
@@ -47,7 +48,8 @@ my $columns = 'y boolean, e color, g grade, c text, p char(4), b boolean, n inte
 my $domains = '{"e": ["blue", "red", "green", "violet"], "g": ["low", "high"], "c": ["Köln", "Paris", "Rome"], "p": ["ab", "cd"], "n": [0, 100], "f": [-1, 1], "m": [0, 1], '
   . '"d": ["2020-01-01", "2021-01-01"], "t": ["2020-01-01", "2020-04-01"], "x": {"dimension": 3, "norm": 2}, "x4": {"dimension": 2}}';
 
-# The enum is a member of an extension: postgres_fdw sends no expression with a type that is of none. Its domain is not.
+# The enum is a member of an extension: postgres_fdw sends no expression with a
+# type that is of none. Its domain is not.
 sub make_types
 {
 	my ($node, $database, @labels) = @_;
@@ -84,7 +86,8 @@ sub connect_to
 }
 connect_to('far', 'postgres', '');
 
-# How far the weights are from those of the local table; and whether the other server runs passes, if that is known
+# How far the weights are from those of the local table; and whether the other
+# server runs passes, if that is known
 sub compare
 {
 	my ($what, $source, $function, $arguments, $cache, $pushed) = @_;
@@ -113,7 +116,8 @@ for my $call (@calls)
 }
 compare('svm', 'far_people', 'dp_svm_train', $calls[0][1], '0', 'there');
 
-# Labels and columns of all types are read where they are: nothing stable is around them
+# Labels and columns of all types are read where they are: nothing stable is
+# around them
 my @read_there = (
 	['an enum as label', "'ye', '{e,c,x}', 'Infinity', positive => 'green', domains => '{\"e\": [\"green\", \"grey\"], \"c\": [\"Köln\"], \"x\": {\"dimension\": 3}}'"],
 	['a text as label', "'c', '{e,n}', 'Infinity', positive => 'Köln', domains => '{\"e\": [\"green\", \"grey\"], \"n\": [0, 100]}'"],
@@ -127,7 +131,8 @@ my @read_there = (
 	['a uuid as categories', "'y', '{u,n}', 'Infinity', domains => '{\"u\": [\"00000000-0000-0000-0000-000000000001\", \"00000000-0000-0000-0000-000000000002\"], \"n\": [0, 100]}'"]);
 compare($_->[0], 'far_people', 'dp_logreg_train', $_->[1], '0', 'there') for @read_there;
 
-# Evaluation and ROC curves are one pass each, and nothing else is asked of the rows
+# Evaluation and ROC curves are one pass each, and nothing else is asked of the
+# rows
 sub evaluate
 {
 	my ($what, $train, $function) = @_;
@@ -147,7 +152,8 @@ for my $call (@calls, @read_there)
 	evaluate($call->[0], $call->[1], $_) for 'dp_evaluate', 'dp_roc';
 }
 
-# Tuning on a public table divides it by a key of any type: each candidate is trained there, and its mistakes are counted there
+# Tuning on a public table divides it by a key of any type: each candidate is
+# trained there, and its mistakes are counted there
 for my $identity ('id', 'id2', 'id8', 'guid', 'word')
 {
 	my $before = -s $far->logfile;
@@ -164,7 +170,7 @@ for my $identity ('id', 'id2', 'id8', 'guid', 'word')
 	is($portions, $passes, "tuning by $identity: portions there");
 }
 
-# Columns that are of another type there are an error, not another model
+# Columns that have another type there raise an error, not a different model
 $near->safe_psql('postgres', "CREATE FOREIGN TABLE other_types (y boolean, e text, n bigint, k bigint, m float8) SERVER far OPTIONS (table_name 'people')");
 for my $column ('e', 'n', 'k')
 {
@@ -199,7 +205,8 @@ $label =~ s/Paris/Köln/;
 ($status, $out, $error) = $near->psql('postgres', "SET dperm.cache_memory = 0; SELECT dp_logreg_train('latin_people', $label)");
 like($error, qr/a pass compares categories in encoding UTF8, but the rows are in encoding LATIN1/, 'a positive value in UTF8, in passes');
 
-# A server that answers something else than it was asked: a portion that there is none of, and sums without the digest that was asked for
+# A server that returns a wrong answer: a portion that does not exist, and sums
+# without the requested digest
 $far->safe_psql('postgres', 'CREATE DATABASE forger');
 make_types($far, 'forger', 'red', 'green', 'blue', 'grey', 'violet');
 $far->safe_psql('forger', qq{
@@ -216,7 +223,7 @@ my $numbers = "'y', '{n,k}', 1, domains => '{\"n\": [0, 100], \"k\": [0, 3]}'";
 for my $call ("dp_logreg_train('forger_people', $numbers)", "dp_logreg_tune('people', 'y', 'n', 1, domains => '{\"n\": [0, 100]}', holdout => 'forger_people', identity => 'k', candidates => '[{\"lambda\": 1}, {\"lambda\": 0.1}]')")
 {
 	my ($status, $out, $error) = $near->psql('postgres', "SET dperm.pull_memory = 0; SELECT $call");
-	like($error, qr/a server that has the rows answers another question than it was asked/, substr($call, 0, 14) . ': an answer that is forged');
+	like($error, qr/a server that has the rows answered another request/, substr($call, 0, 14) . ': an answer that is forged');
 }
 
 # Columns that mean something else there

@@ -1,6 +1,8 @@
-# The aggregates of a pass, run in parts by somebody who is not the executor, as Citus does: functions are called without the types of
-# their arguments, which come out of a record; states leave a worker as text or in binary, and are combined elsewhere. Sums and counts are those
-# of one ordinary aggregate over all rows. test/modules/partial.c drives them.
+# The aggregates of a pass, run in parts, not by the executor, as Citus does:
+# functions are called without the types of their arguments, which come from a
+# record; states are sent by a worker as text or in binary, and combined
+# elsewhere. Sums and counts are those of one ordinary aggregate over all rows.
+# test/modules/partial.c drives them.
 use strict;
 use warnings;
 
@@ -17,7 +19,8 @@ my $node = PostgreSQL::Test::Cluster->new('main');
 $node->init(extra => [ '--encoding=UTF8', '--no-locale' ]);
 $node->start;
 
-# The workers and the coordinator are databases: enums have other OIDs, and labels in another order
+# The workers and the coordinator are databases: enums have other OIDs, and
+# labels in another order
 my @workers = ('worker1', 'worker2');
 my %order = (postgres => "'red', 'green', 'blue', 'grey'", worker1 => "'grey', 'blue', 'green', 'red'", worker2 => "'blue', 'red', 'grey', 'green', 'pink'");
 $node->safe_psql('postgres', "CREATE DATABASE $_") for @workers;
@@ -53,7 +56,7 @@ for my $database ('postgres', @workers)
 		  SELECT int4send(cardinality(t)) || string_agg(int4send(octet_length(w)) || w::bytea, '' ORDER BY k) FROM unnest(t) WITH ORDINALITY u(w, k)
 		\$\$;
 		CREATE FUNCTION block(kind int, name text, rest bytea) RETURNS bytea LANGUAGE sql IMMUTABLE AS \$\$
-		  SELECT set_byte('\\x00', 0, kind) || int4send(length(name)) || name::bytea || rest
+		  SELECT set_byte('\\x00', 0, kind) || int4send(length(name)) || name::bytea || rest || CASE WHEN kind < 2 THEN int4send(1) || int4send(0) ELSE '' END
 		\$\$;
 		CREATE FUNCTION columns_request(pass_order int) RETURNS dperm_moments LANGUAGE sql IMMUTABLE AS \$\$
 		  SELECT request_of(pass_order, ARRAY[2, 6, 7, 9, 10, 12, 13, 14], 15, int4send(8) || '\\x0100' || block(0, 'n', float8send(0) || float8send(100))
@@ -131,8 +134,9 @@ compare('columns as a record', 'columns_request', 'dperm_moments_agg((SELECT col
 compare('an array', 'vector_request', 'dperm_moments_vector_agg((SELECT vector_request($order)), y, x)',
 	aggregate('dperm_moments_vector_agg(dperm_moments,boolean,double precision[])'), 'x');
 
-# Persons, each of whom has all rows on one server: their rows weigh one together, and are counted in parts of a person. What one ordinary aggregate finds is
-# what comes out of parts
+# Persons, each of whom has all rows on one server: the weights of their rows
+# add up to one, and they are counted in parts of a person. Parts give the same
+# result as one ordinary aggregate
 ask($_, q{
 	CREATE VIEW persons AS SELECT *, count(y) OVER (PARTITION BY p) AS labelled, row_number() OVER (PARTITION BY p) = 1 AS first
 	  FROM (SELECT *, i % 2 + 2 * (i * i % 41) AS p FROM people) s}) for ('postgres', @workers);
@@ -157,7 +161,8 @@ for my $order (1 .. 5, 5 + 7)
 	}
 }
 
-# What a pass over persons finds, by hand: each row as often as it weighs. Every person has m rows with a label; copies of a row for 60/m, over 60
+# The result of a pass over persons, by hand: each row repeated by its weight.
+# Every person has m rows with a label; copies of a row for 60/m, over 60
 ask('postgres', q{CREATE TABLE few AS SELECT i, p, y, x, count(y) OVER (PARTITION BY p) AS labelled, row_number() OVER (PARTITION BY p ORDER BY i) = 1 AS first
 	FROM (SELECT i, CASE WHEN i % 7 > 0 THEN i % 3 > 0 END AS y, x, floor(sqrt(2 * i))::int AS p FROM people WHERE i <= 28) s});
 like(ask('postgres', 'SELECT array_agg(DISTINCT labelled) FROM few'), qr/1,2,3,4,5,6/, 'persons with many rows, and with few');
@@ -173,7 +178,8 @@ is(ask('postgres', 'SELECT counts(dperm_moments_person_agg((SELECT vector_reques
 		FROM (SELECT y, 1048576 / nullif(labelled, 0) AS w, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3] > 0, false) AS p FROM few) d}),
 	'parts of persons by hand');
 
-# A request for persons is for no other aggregate, and the other way round; a row belongs to a person with rows
+# A request for persons is for no other aggregate, and the other way round; a
+# row belongs to a person with rows
 for my $call (['dperm_moments_row_agg((SELECT vector_request(10001)), y, dperm_row(x))', qr/the request is about persons/],
 	['dperm_moments_vector_agg((SELECT vector_request(10001)), y, x)', qr/the request is about persons/],
 	['dperm_moments_agg((SELECT vector_request(10001)), y, x)', qr/the request is about persons/],
@@ -192,7 +198,8 @@ for my $call (['dperm_moments_row_agg((SELECT vector_request(10001)), y, dperm_r
 	like($error, $call->[1], $call->[0]);
 }
 
-# Counts by hand: a vector alone has the sign of its inner product with the weights, and one that is not there has none
+# Counts by hand: a vector alone has the sign of its inner product with the
+# weights, and one that is not there has none
 is(ask('postgres', 'SELECT counts(dperm_moments_vector_agg((SELECT vector_request(5)), y, x)) FROM people'),
 	ask('postgres', q{SELECT ARRAY[count(*), count(*) FILTER (WHERE y AND p), count(*) FILTER (WHERE NOT y AND p), count(*) FILTER (WHERE y AND NOT p), count(*) FILTER (WHERE NOT y AND NOT p)]
 		FROM (SELECT y, coalesce(sin(1) * x[1] + sin(2) * x[2] + sin(3) * x[3] > 0, false) AS p FROM people) d}),

@@ -1,5 +1,7 @@
-# Whoever owns the schema of the extension can rename it at any moment, and offer tables of their own under our names. No statement of ours, which runs with
-# the rights of the owner of the extension, a superuser, may end up there: not even one that has waited for a lock meanwhile.
+# Whoever owns the schema of the extension can rename it at any moment, and
+# create tables of their own under our names. No statement of ours, which runs
+# with the rights of the owner of the extension, a superuser, may end up there:
+# not even one that has waited for a lock in the meantime.
 use strict;
 use warnings;
 
@@ -45,7 +47,8 @@ my $swap = 'SET ROLE dbo; BEGIN; ALTER SCHEMA ext RENAME TO away; CREATE SCHEMA 
 	CREATE TRIGGER evil BEFORE INSERT OR UPDATE OR DELETE ON ext.$_ FOR EACH STATEMENT EXECUTE FUNCTION ext.evil();" } @tables) . 'COMMIT';
 my $back = 'SET ROLE dbo; DROP SCHEMA ext CASCADE; ALTER SCHEMA away RENAME TO ext';
 
-# Who manages the budget waits for another transaction that does; then the schema is another one.
+# A session that manages the budget waits for another that does; then the schema
+# is a different one.
 my %acts = (
 	'dp_grant' => "SELECT ext.dp_grant('b', 'ana')",
 	'dp_revoke' => "SELECT ext.dp_revoke('b', 'ana')",
@@ -66,7 +69,9 @@ foreach my $act (sort keys %acts)
 	$node->safe_psql('shop', "$back; TRUNCATE lab.loot");
 }
 
-# The background worker that charges it writes to our tables, whatever their schema is called by then. It waits for 3 seconds: on a slow machine it has given up.
+# The background worker that charges it writes to our tables, whatever their
+# schema is called by then. It waits for 3 seconds: on a slow machine it has
+# given up.
 $node->safe_psql('shop', "SET ROLE dbo; SET search_path = ext; BEGIN; SELECT dp_budget_alter('b', 50); PREPARE TRANSACTION 'waiting'");
 my $victim = start("SELECT ext.dp_budget_charge('b', 1)");
 $node->poll_query_until('shop', "SELECT count(*) = 1 FROM pg_stat_activity WHERE backend_type = 'dperm' AND wait_event_type = 'Lock'") or die 'the worker does not wait';
@@ -78,7 +83,7 @@ my $charges = $victim->{err} eq '' ? 2 : 1;
 is($node->safe_psql('shop', 'SELECT line FROM lab.loot'), '', 'a charge: no trigger has run');
 $node->safe_psql('shop', $back);
 
-# Afterwards all is as it was.
+# Afterwards everything is as before.
 is($node->safe_psql('shop', "SET ROLE dbo; SET search_path = ext; SELECT count(*) FROM (SELECT dp_budget_charge('b', 1)) c; SELECT epsilon, epsilon_spent FROM dp_budgets"), "1\n50|$charges", 'the budget is charged');
 is($node->safe_psql('shop', 'SELECT budget FROM ext.dp_ledger_entries GROUP BY budget HAVING max(entry) <> count(*)'), '', 'the ledger has no gaps');
 

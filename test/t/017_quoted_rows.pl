@@ -1,4 +1,5 @@
-# An error can quote the row that was being read, as COPY does in its context, or a value of it. Whoever calls sees nothing of it, nor does the log of the server have it.
+# An error can quote the row that was being read, as COPY does in its context,
+# or a value of it. The caller does not see it, and it is not in the server log.
 use strict;
 use warnings;
 
@@ -62,7 +63,8 @@ my $log = slurp_file($node->logfile);
 unlike($log, qr/secret words/, 'the log does not have it');
 like($log, qr/failed: SQLSTATE 22P02, raised by \w+ in numutils\.c/, 'but where it comes from');
 
-# Nor does the encoding that the analyst chooses decide whether an expression fails.
+# Nor does the encoding that the analyst chooses decide whether an expression
+# fails.
 $node->safe_psql('postgres', qq{
 	SET client_encoding = 'UTF8';
 	SET ROLE owner;

@@ -1,6 +1,8 @@
-# Tables whose partitions are on foreign servers: each pass is one aggregate on each partition's server, and the weights are those of the
-# same rows in a local table. What the servers are asked is in their logs. Whoever may not read partitions, or sees other rows through them,
-# reads the table as before. Rows that change while a call runs do not change what it reads.
+# Tables whose partitions are on foreign servers: each pass is one aggregate on
+# each partition's server, and the weights are those of the same rows in a local
+# table. What the servers are asked is in their logs. Whoever may not read
+# partitions, or sees other rows through them, reads the table as before. Rows
+# that change while a call runs do not change what it reads.
 use strict;
 use warnings;
 
@@ -90,7 +92,8 @@ is($near->safe_psql('postgres', 'SELECT count(*) = (SELECT count(*) FROM everyon
 
 # ---- what servers are asked
 
-# What the queries of a text log are: for each server the numbers of passes, counts, samples and all others that read rows
+# The queries in a text log: for each server the numbers of passes, counts,
+# samples and all others that read rows
 sub asked
 {
 	my ($log) = @_;
@@ -112,7 +115,8 @@ sub run_here
 	return ($out, $error, map { asked(substr(slurp_file($far{$_}->logfile), $before{$_})) } 'one', 'two');
 }
 
-# How far the weights are from those of a local table, and where rows were read: there in passes, or here
+# How far the weights are from those of a local table, and where rows were read:
+# there in passes, or here
 sub compare
 {
 	my ($what, $local, $source, $arguments, $settings, $where, $function) = @_;
@@ -366,7 +370,8 @@ $near->safe_psql('postgres', qq{
 	CREATE FOREIGN TABLE shrinking ($columns) SERVER one OPTIONS (table_name 'shrinking');
 });
 
-# The weights of a call during which other sessions run commands, and those of a call after it
+# The weights of a call during which other sessions run commands, and those of a
+# call after it
 sub weights_around
 {
 	my ($isolation, $source, %commands) = @_;
@@ -419,7 +424,8 @@ for my $isolation ('READ COMMITTED', 'REPEATABLE READ')
 	}
 }
 
-# A partition that is attached meanwhile is not part of it; one that is to be detached waits
+# A partition that is attached in the meantime is not part of it; detaching one
+# waits
 {
 	my $before = $near->safe_psql('postgres', "SET dperm.pull_memory = 0; SELECT dp_weights(dp_logreg_train('pausing', $all))");
 	my ($during, $after) = weights_around('READ COMMITTED', 'pausing', near => 'ALTER TABLE pausing ATTACH PARTITION pausing_3 FOR VALUES IN (3)');

@@ -1,5 +1,6 @@
-# A partition that is attached during a call is not read: its rows may be charged to another budget. The call waits where it is charged, and where it runs code of the
-# analyst, in a holdout.
+# A partition that is attached during a call is not read: its rows may be
+# charged to another budget. The call waits where it is charged, and where it
+# runs code of the analyst, in a holdout.
 use strict;
 use warnings;
 

@@ -1,5 +1,7 @@
-# A restore is no way to a budget: whatever others do while it runs, whichever roles the cluster has, and in whatever order things come back, nobody spends on a
-# relation who could not before, no relation loses its protection, and what one user has does not keep out what others have.
+# A restore gives nobody a budget: whatever others do while it runs, whichever
+# roles the cluster has, and in whatever order things are restored, nobody can
+# spend on a relation who could not before, no relation loses its protection,
+# and what one user has does not prevent the restore of what others have.
 use strict;
 use warnings;
 
@@ -120,7 +122,8 @@ holds();
 fails('ana', "SELECT dp_budget_alter('patients', 100)", qr/^42501: must be owner of budget "patients"/, 'the name means the restored one');
 fails('ana', train('ana.x', 0.5), qr/^55000: relation "x" is protected, and its budget "\w+" is missing/, 'a relation that is registered twice waits for its owner');
 says('ana', "SELECT count(*) FROM dp_ledger WHERE role = 'hospital'", 0, 'the ledger of others is not hers');
-# a view of hers over protected rows is not charged to a budget of hers that has the same name
+# a view of hers over protected rows is not charged to a budget of hers that has
+# the same name
 as('superuser', 'GRANT SELECT ON h.visits TO ana');
 fails('ana', "CREATE VIEW ana.v AS SELECT person, age, ill FROM h.visits; SELECT dp_protect('ana.v', 'patients', unit => 'person')", qr/^(42501|55000)/, 'nor is she charged in their place');
 says('ana', "SELECT dp_protect('ana.x', 'ana', unit => 'person'); " . "SELECT count(*) FROM (" . train('ana.x', 0.5) . ") m", "\n1", 'her own relation is hers again');

@@ -1,5 +1,7 @@
-# Operators, functions and types that somebody made before the extension, in its schema or in one that comes first in search_path, and that fit what our scripts and
-# queries say better than PostgreSQL's own: none of them is ever called, and nothing of ours depends on one.
+# Operators, functions and types that somebody created before the extension, in
+# its schema or in one that comes first in search_path, and that match our
+# scripts and queries better than PostgreSQL's own: none of them is ever called,
+# and nothing of ours depends on one.
 use strict;
 use warnings;
 
@@ -23,7 +25,8 @@ my $literals = join "\n", map { slurp_file($_) =~ /"((?:[^"\\\n]|\\.)*)"/g } glo
 my %seen;
 my @called = grep { !$seen{$_}++ } "$scripts\n$literals" =~ /\b([a-z][a-z0-9_]*)\(/g;
 
-# Comparisons, and operators that compute; those that are named with their schema must be among them.
+# Comparisons, and operators that compute; those that are named with their
+# schema must be among them.
 my @compare = ('=', '<>', '<', '>', '<=', '>=', '~', '~~');
 my @compute = ('-', '+', '||');
 my %symbols = map { $_ => 1 } @compare, @compute;
@@ -33,10 +36,12 @@ my @types = ('oid', 'regclass', 'regrole', 'regtype', 'regproc', 'regprocedure',
 	'uuid', 'bool', 'xid', 'tid', 'numeric', 'float4', 'float8', 'jsonb', 'bytea', 'timestamptz', 'aclitem', 'text[]', 'name[]', 'oid[]', 'uuid[]', 'aclitem[]',
 	'int2vector', 'oidvector');
 
-# Functions of ours that expressions of our scripts call. Squatters take any number of arguments, or others.
+# Functions of ours that expressions of our scripts call. Squatters take any
+# number of arguments, or others.
 my %ours = (dperm_budget_left => 'numeric, numeric, float8, numeric, numeric, numeric, numeric, numeric', dperm_may_spend => 'text, regclass');
 
-# What creates all of them in a schema. Each writes to the log, which no ROLLBACK takes back, and goes on.
+# What creates all of them in a schema. Each writes to the log, which ROLLBACK
+# does not undo, and goes on.
 sub squat
 {
 	my ($database, $schema, $domains) = @_;
@@ -95,7 +100,7 @@ sub squat
 
 # ---- who was there
 
-# What squatters have written since the last look.
+# What squatters have written since the last check.
 my $read = 0;
 sub traces
 {
@@ -107,7 +112,8 @@ sub traces
 	return join "\n", sort keys %found;
 }
 
-# Whatever of the database depends on a function, an operator or a type that is neither PostgreSQL's nor ours, but for squatters themselves.
+# Whatever of the database depends on a function, an operator or a type that is
+# neither PostgreSQL's nor ours, but for squatters themselves.
 my $dependent = q{
 	SET search_path = pg_catalog;
 	WITH foreign_objects AS (
@@ -137,7 +143,8 @@ sub as
 	$node->safe_psql($database, join ";\n", "SET SESSION AUTHORIZATION $role", "SET search_path = $path", @statements);
 }
 
-# Everything that reads our views, and most of what calls our functions: as an owner, an analyst, and a superuser.
+# Everything that reads our views, and most of what calls our functions: as an
+# owner, an analyst, and a superuser.
 sub use_all
 {
 	my ($database, $what, $path) = @_;
@@ -196,7 +203,8 @@ is($node->safe_psql('installed', $internal), '0|5', "the internal tables are nob
 make_rows('installed');
 use_all('installed', 'in use', 'public');
 
-# A function that takes what ours takes, and more by default, is not preferred to ours: the install script fails.
+# A function that takes what ours takes, and more by default, is not preferred
+# to ours: the install script fails.
 $node->safe_psql('postgres', 'CREATE DATABASE ambiguous');
 while (my ($name, $arguments) = each %ours)
 {
@@ -216,7 +224,7 @@ use_all('installed', 'with another search_path', 'first, pg_catalog, public');
 as('installed', 'postgres', 'first, pg_catalog, public', 'DROP OWNED BY hospital', 'TABLE public.dp_budgets', 'DROP EXTENSION dperm');
 untouched('installed', 'with another search_path, to the end');
 
-# They would have run: whoever says = in these schemas calls one.
+# They would have run: a plain = in these schemas calls one.
 $node->safe_psql('installed', q{SET search_path = public; SELECT 'pg_class'::regclass = 'pg_class'::regclass});
 is(traces(), 'squatter: comparison of regclass and regclass', 'an operator that fits better is called');
 $node->safe_psql('installed', q{SET search_path = first, pg_catalog; SELECT 1 + 1, '1'::text, count(1)});

@@ -1,4 +1,6 @@
-# A registration is about the columns that its owner named and the budget that they chose, wherever it is restored, in whatever order, and whoever the relation has come to belong to.
+# A registration is about the columns that its owner named and the budget that
+# they chose, wherever it is restored, in whatever order, and whoever the
+# relation has come to belong to.
 use strict;
 use warnings;
 
@@ -17,7 +19,8 @@ $node->safe_psql('postgres', 'CREATE ROLE hospital; CREATE ROLE ana; CREATE ROLE
 # a budget that is older than one of the same name
 $node->safe_psql('named', "CREATE EXTENSION dperm; CREATE SCHEMA ana AUTHORIZATION ana; SET ROLE ana; CREATE TABLE ana.mine (y boolean); SELECT dp_budget_create('patients', 1)");
 
-# Runs statements as a role, and returns what they say: rows, or the error with its hint.
+# Runs statements as a role, and returns what they say: rows, or the error with
+# its hint.
 my $database = 'origin';
 sub as
 {
@@ -46,7 +49,8 @@ sub restore
 	return $err;
 }
 
-# Numbers of columns are others in a copy of the table, since one has been dropped.
+# Numbers of columns are others in a copy of the table, since one has been
+# dropped.
 my $rows = 'SELECT i % 40, i, i % 100, i % 3 = 0, i % 5 = 0 FROM generate_series(1, 200) i';
 my $columns = 'person int, visit int, age int CHECK (age BETWEEN 0 AND 120), ill boolean, secret boolean';
 $node->safe_psql('origin', qq{
@@ -95,7 +99,8 @@ start('parallel');
 is(restore('dump', '', '-j', '4'), '', 'restored by four');
 same('in parallel');
 
-# columns first, then the table, then the registration: it has its columns, and whoever protects the table anew is rid of them
+# columns first, then the table, then the registration: it has its columns, and
+# protecting the table again removes them
 start('columns_before_table');
 is(restore('dump', qr/EXTENSION|SCHEMA|ACL|TABLE DATA public dp_(protected_columns|budget|ledger)/), '', 'restored columns');
 is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
@@ -114,7 +119,8 @@ is(restore('anew', ''), '', 'restored');
 says('ana', "SELECT columns, domains FROM dp_protected WHERE relation = 'h.visits4'::regclass", '{visit,ill}|{"visit": [0, 9]}', 'so is a copy');
 fails('ana', train('h.visits4'), qr/^42501: column "age" of protected relation "visits4" is not open to training/);
 
-# two databases are put together: registrations of two roles have the same name, each with its own columns
+# two databases are merged: registrations of two roles have the same name, each
+# with its own columns
 start('theirs');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h; GRANT ALL ON SCHEMA h TO PUBLIC');
 says('ana', "CREATE TABLE h.visits1 ($columns); SELECT dp_budget_create('anas', 500); SELECT dp_protect('h.visits1', 'anas', columns => '{secret,visit}', domains => '{\"visit\": [0, 9]}')", "\n");
@@ -131,7 +137,8 @@ foreach my $order ('hers first', 'hers last')
 	says('ana', train('h.visits1'), 40, "$order: it is charged");
 }
 
-# an index, a sequence or a type that has the name is not the relation, whenever it comes
+# an index, a sequence or a type that has the name is not the relation, whenever
+# it comes
 foreach my $thing ('TABLE h.thing (a int CONSTRAINT visits1 UNIQUE)', 'SEQUENCE h.visits1', 'TYPE h.visits1 AS (a int)')
 {
 	foreach my $when ('before', 'after')
@@ -149,7 +156,8 @@ foreach my $thing ('TABLE h.thing (a int CONSTRAINT visits1 UNIQUE)', 'SEQUENCE 
 	}
 }
 
-# a table of somebody else has the name when registrations are restored: they wait for the right one, whatever happens to the other
+# a table of somebody else has the name when registrations are restored: they
+# wait for the right one, whatever happens to the other
 foreach my $what ('ALTER TABLE h.visits1 RENAME TO hers', 'DROP TABLE h.visits1', "SELECT dp_protect('h.visits1', 'anas'); ALTER TABLE h.visits1 RENAME TO hers", 'SELECT dp_unprotect(\'h.visits1\')',
 	'ALTER TABLE h.visits1 RENAME age TO years; ALTER TABLE h.visits1 RENAME visit TO age; ALTER TABLE h.visits1 RENAME TO hers', 'ALTER TABLE h.visits1 SET SCHEMA ana')
 {
@@ -274,7 +282,8 @@ says('ana', train('ana.own', 1), 2);
 as('superuser', 'REASSIGN OWNED BY ana TO hospital');
 fails('ana', train($_, 100), $given->($_ =~ s/.*\.//r), "REASSIGN OWNED: $_") foreach 'ana.v', 'ana.own';
 
-# whoever a table is given to does not choose, by the names of its columns, what is open in the next table of its former owner
+# whoever a table is given to does not choose, by the names of its columns, what
+# is open in the next table of its former owner
 start('handed_on');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital; GRANT ALL ON SCHEMA h TO PUBLIC');
 as('hospital', "CREATE TABLE h.t ($columns); SELECT dp_budget_create('t', 10), dp_grant('t', 'ana'); SELECT dp_protect('h.t', 't', unit => 'person', columns => '{age,ill}')");
@@ -298,7 +307,7 @@ as('superuser', "CREATE TABLE ana.own (age int CHECK (age BETWEEN 0 AND 120), il
 fails('ana', train('ana.own', 100), $awaited, 'a table of a superuser with that name is not open to ana');
 as('superuser', 'ALTER TABLE ana.own OWNER TO heir');
 fails($_, train('ana.own', 100), $awaited, "nor one of somebody else: $_") foreach 'ana', 'heir';
-fails('heir', "SELECT dp_unprotect('ana.own')", qr/^55000: relation "own" has the name of a protected relation of another role \(That one has not been restored/);
+fails('heir', "SELECT dp_unprotect('ana.own')", qr/^55000: relation "own" has the name of a protected relation of another role \(Rename yours/);
 says('heir', "SELECT dp_budget_create('of heir', 1); SELECT dp_protect('ana.own', 'of heir'); " . train('ana.own', 0.1), "\n\n200", 'who protects it with a budget of theirs');
 says('superuser', "SELECT count(*) FROM dp_ledger WHERE budget = 'mine' AND role = 'heir'", 0, 'and has nothing to do with that of ana');
 as('superuser', 'DROP TABLE ana.own');
@@ -310,7 +319,8 @@ as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA ana; GRANT USAGE ON SCHEM
 restore('given', qr/TABLE DATA public dp_/);
 fails('ana', train('ana.own', 100), $elsewhere->('own'), 'a table that was there before the registration');
 
-# the table of a pending registration, made by its owner, keeps it under any name
+# the table of a pending registration, made by its owner, keeps it under any
+# name
 start('pending');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h AUTHORIZATION hospital');
 restore('dump', qr/TABLE DATA public dp_/);
@@ -320,7 +330,8 @@ as('hospital', "CREATE TABLE h.fresh ($columns); INSERT INTO h.fresh $rows; ALTE
 says('hospital', train('h.another') . "; SELECT relation FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.another", 'so is one that has got its name');
 says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL", 2);
 
-# tables that come by other commands, and one that has got its owner without an event: renamed, they stay protected
+# tables that come by other commands, and one that has got its owner without an
+# event: renamed, they stay protected
 foreach my $how ("SELECT t.* INTO h.visits1 FROM ($rows) t(person, visit, age, ill, secret)", "CREATE SCHEMA h CREATE TABLE visits1 ($columns)", 'REASSIGN')
 {
 	start('tag' . ++$n);
@@ -341,7 +352,8 @@ foreach my $how ("SELECT t.* INTO h.visits1 FROM ($rows) t(person, visit, age, i
 	says('hospital', 'ALTER TABLE h.visits ADD CHECK (age BETWEEN 0 AND 120); ' . train('h.visits') . "; SELECT relation FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1", "40\nh.visits", 'and is charged');
 }
 
-# before names change, whatever changes them, what waits for them is settled: of children, of tables of a type, and of a schema, too
+# before names change, whatever changes them, what waits for them is resolved:
+# for children, for tables of a type, and for a schema, too
 $database = 'origin';
 as('superuser', 'CREATE TYPE h.visit AS (person int, visit int, age int, ill boolean, secret boolean)');
 as('hospital', "CREATE TABLE h.parent ($columns); CREATE TABLE h.child () INHERITS (h.parent); INSERT INTO h.child $rows; SELECT dp_protect('h.child', 'patients', unit => 'person', columns => '{age,ill}')");
@@ -382,7 +394,8 @@ says('ana', "BEGIN; ALTER TABLE h.visits1 ADD more int; PREPARE TRANSACTION 'alt
 says('hospital', "SELECT dp_protect('h.visits2', 'patients', unit => 'person'); SELECT dp_unprotect('h.visits3')", "\n", 'hospital does not wait');
 as('superuser', "ROLLBACK PREPARED 'altered'");
 
-# a table that somebody else has by now is theirs in a copy, too: it waits for no other one, and the budget still knows its unit
+# a table that somebody else has by now is theirs in a copy, too: it waits for
+# no other one, and the budget still knows its unit
 start('heirs');
 as('superuser', 'CREATE EXTENSION dperm; CREATE SCHEMA h; GRANT ALL ON SCHEMA h TO PUBLIC');
 as('hospital', "CREATE TABLE h.t ($columns); INSERT INTO h.t $rows; SELECT dp_budget_create('t', 10); SELECT dp_grant('t', 'ana'); SELECT dp_protect('h.t', 't');

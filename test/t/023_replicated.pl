@@ -1,4 +1,5 @@
-# Logical replication of all tables: budgets of publisher and subscriber are their own, and go on.
+# Logical replication of all tables: budgets of publisher and subscriber are
+# their own, and go on.
 use strict;
 use warnings;
 
@@ -52,7 +53,8 @@ says('subscriber', 'superuser', $spent, '6', 'what is spent here stays');
 says('publisher', 'superuser', $spent, '0.5', 'and there');
 is(as('subscriber', 'ana', train(6)), '54000: budget "subscriber" has too little epsilon left', 'subscriber: it stops at the limit');
 
-# every statement that changes or removes a row of ours, in a database with such a publication
+# every statement that changes or removes a row of ours, in a database with such
+# a publication
 my $all = 'all of it works';
 says('publisher', 'hospital', "SELECT dp_budget_create('other', 5); CREATE TABLE sick (age int CHECK (age BETWEEN 0 AND 120), ill boolean, person int); INSERT INTO sick SELECT i % 100, i % 3 = 0, i FROM generate_series(1, 100) i", '', $all);
 says('publisher', 'hospital', "SELECT dp_protect('sick', 'other', unit => 'person', columns => '{age,ill}'); SELECT dp_grant('other', 'ana', 2); SELECT dp_grant('other', 'ana', 3)", "\n\n", $all);
@@ -64,7 +66,8 @@ says('publisher', 'superuser', 'CREATE ROLE short; GRANT ALL ON SCHEMA public TO
 says('publisher', 'short', "CREATE TABLE hers (age int CHECK (age BETWEEN 0 AND 120), ill boolean); SELECT dp_budget_create('hers', 1); SELECT dp_protect('hers', 'hers'); SELECT dp_grant('hers', 'ana')", "\n\n", 'with a budget');
 says('publisher', 'superuser', "DROP OWNED BY short; DROP ROLE short; SELECT owner FROM dp_budget_accounts WHERE budget = 'hers'", $node->safe_psql('publisher', 'SELECT current_user'), 'goes');
 
-# A row that a publication sends is known by a key of plain columns: PostgreSQL 18 sends no generated ones. Entries of the ledger are never changed.
+# A row that a publication sends is known by a key of plain columns: PostgreSQL
+# 18 sends no generated ones. Entries of the ledger are never changed.
 says('publisher', 'superuser', q{SELECT c.relname, c.relreplident, string_agg(a.attname, ' ') FILTER (WHERE a.attgenerated = '')
 	FROM pg_depend d JOIN pg_extension e ON e.oid = d.refobjid AND d.refclassid = 'pg_extension'::regclass AND extname = 'dperm'
 	JOIN pg_class c ON c.oid = d.objid AND d.classid = 'pg_class'::regclass AND relkind = 'r'

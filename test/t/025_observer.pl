@@ -1,6 +1,10 @@
-# The observer. Two servers are alike but for what one row of a protected table holds. An analyst reads everything that everybody may read, before, during and after calls, and compares: all tables
-# and views of the catalog, and all functions of PostgreSQL that show something without being told what, or of a relation, database, tablespace, function or process. Nothing is chosen by hand but
-# what is left out, each by its name and with the reason. Planted leaks show that the others are seen.
+# The observer. Two servers are the same except for what one row of a protected
+# table holds. An analyst reads everything that everybody may read, before,
+# during and after calls, and compares: all tables and views of the catalog, and
+# all functions of PostgreSQL that show something without being told what, or of
+# a relation, database, tablespace, function or process. Only what is left out
+# is chosen by hand, each by its name and with the reason. Planted leaks show
+# that the rest is observed.
 use strict;
 use warnings;
 
@@ -12,21 +16,26 @@ use Time::HiRes qw(usleep);
 
 # ---- what is not compared
 
-# These do something, fail outside of recovery or for some relations, or know nothing but this session, the time or chance. Others are in by rule: see sources().
+# These do something, fail outside of recovery or for some relations, or know
+# nothing but this session, the time or chance. Others are in by rule: see
+# sources().
 my $acts = join '|', qw(pg_advisory_unlock_all pg_rotate_logfile_old pg_stop_making_pinned_objects pg_export_snapshot pg_stat_clear_snapshot pg_stat_force_next_flush
 	pg_current_xact_id txid_current lastval nextval currval pg_event_trigger_\w+ brin_\w+ gin_clean_pending_list pg_sequence_last_value
 	pg_get_wal_replay_pause_state pg_is_wal_replay_paused pg_get_replica_identity_index
 	pg_restore_relation_stats pg_clear_relation_stats pg_stat_reset\w*),
 	qw(random random_normal gen_random_uuid uuidv4 uuidv7 clock_timestamp timeofday now statement_timestamp transaction_timestamp pg_timezone_names);
 
-# docs/guarantee.md, "Not covered": memory and files of all sessions, by block and not by table
+# docs/guarantee.md, "Not covered": memory and files of all sessions, by block
+# and not by table
 my $documented = join '|', qw(pg_stat_bgwriter pg_stat_checkpointer pg_stat_wal pg_stat_slru pg_stat_io),
 	qw(pg_stat_get_bgwriter_\w+ pg_stat_get_checkpoint\w+ pg_stat_get_buf_\w+ pg_stat_get_wal pg_stat_get_slru pg_stat_get_io pg_stat_get_backend_io pg_stat_get_backend_wal);
 
-# Of columns with the time, a place in the WAL or the number of a transaction, and of those with releases, it is compared whether they are NULL.
+# Of columns with the time, a place in the WAL or the number of a transaction,
+# and of those with releases, it is compared whether they are NULL.
 my $times = join '|', 'timestamp with time zone', 'interval', 'pg_lsn', 'xid', 'xid8', 'pg_snapshot', 'txid_snapshot';
 
-# The same by name, in columns of types that do not tell; and what names a server or a process
+# The same by name, in columns of types that do not tell; and what names a
+# server or a process
 my $unsteady = join '|', qw(virtualxid virtualtransaction redo_wal_file next_xid next_oid \w*_time
 	pg_backend_pid pg_stat_get_backend_pid pg_stat_get_backend_idset txid_current_if_assigned);
 my $released = 'model|metrics';    # of dp_ledger
@@ -49,7 +58,9 @@ if ($calm->safe_psql('postgres', "SELECT count(*) FROM pg_available_extensions W
 my $statements = $calm->safe_psql('postgres', "SELECT count(*) FROM pg_extension WHERE extname = 'pg_stat_statements'");
 my $forgets = $calm->safe_psql('postgres', 'SHOW debug_assertions') eq 'on';
 
-# What the rare row makes expressions look up, and no other row: a value out of line, a label, the order of labels, a collation, a type, a constraint, a function, a library.
+# What the rare row makes expressions look up, and no other row: a value out of
+# line, a label, the order of labels, a collation, a type, a constraint, a
+# function, a library.
 my @rarely = (
 	'md5(note)',
 	'md5(remark)',
@@ -114,8 +125,10 @@ $calm->backup_fs_cold('start');
 my $wild = PostgreSQL::Test::Cluster->new('wild');
 $wild->init_from_backup($calm, 'start');
 
-# The row, of persons with other rows. What is long in one column here is long in another one there, and so with NULL: the tables have the same size.
-# One pair is so long that it is out of line, the other as long as makes statistics so.
+# The row, of persons with other rows. What is long in one column here is long
+# in another one there, and so with NULL: the tables have the same size. One
+# pair is so long that it is out of line, the other as long as makes statistics
+# so.
 my ($long, $longish) = map { "(SELECT string_agg(md5(i::text), '') FROM generate_series(1, $_) i)" } 100, 31;
 my %row = (
 	calm => qq{50, true, NULL, 1e300, 'common', 'a', 'c1', $long, 'c50', $longish, 25},
@@ -132,7 +145,8 @@ foreach my $node ($calm, $wild)
 
 # ---- sessions
 
-# A session that stays: of the caller, or of a superuser who holds the worker at a row. Both servers are spoken to at the same time.
+# A session that stays: of the caller, or of a superuser who holds the worker at
+# a row. Both servers are spoken to at the same time.
 sub open_session
 {
 	my ($node, $role, $name) = @_;
@@ -220,19 +234,23 @@ sub statement
 	return "SELECT '$name(' || a.of || '): ' || $line FROM ($arguments{$set}) a, LATERAL $name(a.a) $as$where";
 }
 
-# All in one transaction, so that nothing of what the observer does is counted before the end; first what is counted
+# All in one transaction, so that nothing that the observer does is counted
+# before the end; counters first
 my $look = PostgreSQL::Test::Utils::tempdir . '/look.sql';
 append_to_file($look, "\\set ON_ERROR_ROLLBACK on\nBEGIN;\n" . ($version >= 150000 ? "SET stats_fetch_consistency = snapshot;\n" : '') . join('', map { "$_;\n" } map { statement($_) } sort { ($b =~ /pg_stat/) <=> ($a =~ /pg_stat/) || $a cmp $b } @sources) . "COMMIT;\n");
 
 # The table of releases, with what belongs to it
 my $releases = join '|', split /\n/, (say_to(q{SELECT c.oid FROM pg_class r, pg_class c WHERE r.oid = 'dp_ledger_releases'::regclass AND (c.oid IN (r.oid, r.reltoastrelid) OR c.oid IN (SELECT indexrelid FROM pg_index WHERE indrelid IN (r.oid, r.reltoastrelid)))}, @holders))[0];
 
-# Waits in one transaction, each statement of which is run at least once, so that what is counted for it does not depend on time.
+# Waits in one transaction, each statement of which is run at least once, so
+# that what is counted for it does not depend on time.
 sub wait_for { my ($condition) = @_; say_to("DO \$\$ BEGIN LOOP PERFORM pg_sleep(0.02), pg_stat_clear_snapshot(); EXIT WHEN $condition; END LOOP; END \$\$", @holders); return }
 sub at_row { my ($row) = @_; return "EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'dperm' AND wait_event = 'PgSleep')" . ($row == 1 ? '' : " AND EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = 1 AND mode = 'ShareLock' AND granted)") }
 my $gone = q{NOT EXISTS (SELECT FROM pg_stat_activity WHERE backend_type = 'dperm')};
 
-# With assertions, catalog caches look up one entry in a thousand again, by chance (catcache.c). Then what is counted for catalogs, and in total, says nothing.
+# With assertions, catalog caches look up one entry in a thousand again, by
+# chance (catcache.c). Then what is counted for catalogs, and in total, says
+# nothing.
 sub counts_catalogs
 {
 	my ($line) = @_;
@@ -273,7 +291,8 @@ sub snapshots
 	return @seen;
 }
 
-# Statistics are sent when a session has nothing to do, and not more often than once in a while. Before 15 nobody can ask for them.
+# Statistics are sent when a session has nothing to do, and not more often than
+# once in a while. Before 15 nobody can ask for them.
 sub settle
 {
 	my @sessions = @_;
@@ -296,7 +315,8 @@ sub compare
 	return grep { /^psql:.*(?:ERROR|FATAL):/ } keys %$here;
 }
 
-# A call, looked at when it is at some rows, the last of them behind the rare one, and when it is over
+# A call, looked at when it is at some rows, the last of them behind the rare
+# one, and when it is over
 sub observe
 {
 	my ($call, @rows) = @_;
@@ -323,10 +343,12 @@ my %calls = (
 	evaluate => "SET client_min_messages = warning; SELECT count(*) > 0 FROM model, dp_evaluate(model, 'o.cases', epsilon => 0.1); RESET client_min_messages",
 	persons => "SELECT dp_logreg_train('o.persons', 'ill', '$features', 0.1) IS NOT NULL");
 
-# Counters of shared catalogs belong to no database. Since 15 they can be reset, too, but for their sum.
+# Counters of shared catalogs belong to no database. Since 15 they can be reset,
+# too, but for their sum.
 my $reset = 'SELECT pg_stat_reset()' . ($version >= 150000 ? '; SELECT count(pg_stat_reset_single_table_counters(oid)) FROM pg_class WHERE relisshared' : '');
 
-# The first look and the first calls fill buffers, in an order that is a matter of time.
+# The first observation and the first calls fill buffers, in an order that
+# depends on time.
 say_to($_, @callers) foreach sort values %calls;
 compare('first', @callers);
 settle(@callers, @holders);
@@ -354,7 +376,9 @@ compare('after', @callers);
 is(join("\n", @differences), '', 'cancelled: the same is seen');
 say_to('SELECT pg_advisory_unlock(100)', @holders);
 
-# Locks that are given back at once are not seen, but there may be no room for one: a superuser takes all that the worker does not hold at its first row, and nothing else is needed.
+# Locks that are given back at once are not seen, but there may be no room for
+# one: a superuser takes all that the worker does not hold at its first row, and
+# nothing else is needed.
 say_to('SELECT pg_advisory_lock(1)', @holders);
 send_to($train, @callers);
 wait_for(at_row(1));
@@ -385,7 +409,7 @@ say_to('ROLLBACK', @holders);
 settle(@callers, @holders);
 say_to($reset, @holders);
 
-# What the caller is told, at every level of messages
+# The messages that the caller gets, at every level
 my @told = say_to(qq{SET client_min_messages = debug5; SET dperm.progress = on; EXPLAIN (ANALYZE, BUFFERS, VERBOSE, TIMING OFF, SUMMARY OFF) $train; RESET client_min_messages; RESET dperm.progress}, @callers);
 like($told[0], qr/NOTICE|INFO/, 'messages');
 s/\b\d+\.\d+ ?s\b/TIME/g, s/^.*(?:CommitTransaction|StartTransaction|bind |parse ).*\n(?:LOCATION.*\n)?//mg foreach @told;

@@ -1,4 +1,6 @@
-# A call on a protected relation runs in a background worker, which is charged before it reads its first row, ends with its session, and keeps what was paid for.
+# A call on a protected relation runs in a background worker, which charges it
+# before it reads its first row, ends with its session, and keeps what was paid
+# for.
 use strict;
 use warnings;
 
@@ -43,7 +45,7 @@ my $superuser = $ENV{PGUSER} // scalar getpwuid($<);
 
 # ---- sessions
 
-# Starts a session of a role, which goes on when it is told more.
+# Starts a session of a role, which waits for more input.
 sub start
 {
 	my ($role, @sql) = @_;
@@ -54,10 +56,11 @@ sub start
 	return \%s;
 }
 
-# What a session has said, without the notice of little epsilon: test/sql/ledger.sql is about that.
+# The output of a session, without the notice about too little epsilon, which
+# test/sql/ledger.sql tests.
 sub heard { return $_[0] =~ s/^(?:psql:\S+ )?NOTICE:  00000: the noise is larger than .*\n?(?:HINT:  .*\n?)?(?:LOCATION:  .*\n?)?//mgr; }
 
-# Lets a session come to its end.
+# Ends a session.
 sub finish
 {
 	my ($s) = @_;
@@ -97,7 +100,8 @@ sub start_reading
 	return $s;
 }
 
-# The last entry of the ledger, in which numbers have no gaps, and whose sum is what was spent.
+# The last entry of the ledger, in which numbers have no gaps, and whose sum is
+# what was spent.
 my $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 sub ledger
 {
@@ -149,7 +153,7 @@ foreach my $case (
 	charged($what, $release);
 }
 
-# A client that is gone, where nobody looks: what it has paid for is kept.
+# A client that has disconnected unnoticed: what it has paid for is kept.
 my $lost = start_reading('ana', "$train;");
 $lost->{handle}->kill_kill;
 sleep(0.3);
@@ -157,7 +161,8 @@ let_go();
 nothing_left('lost connection');
 charged('lost connection', 'kept');
 
-# Timeouts of idle sessions do not end a call; and when they end the session, what it has paid for is kept.
+# Timeouts of idle sessions do not end a call; and when they end the session,
+# what it has paid for is kept.
 hold();
 my $idle = start_reading('ana', "SET idle_in_transaction_session_timeout = '300ms'; SET idle_session_timeout = '300ms';", 'BEGIN;', "$train;");
 sleep(0.6);
@@ -221,7 +226,7 @@ foreach my $case (
 	[ 'owner', "BEGIN; SELECT dp_unprotect('people'); $open", qr/ERROR:  55000: the protection of relation "people" has been ended by this transaction\nHINT:  Commit first/ ],
 	[ 'owner', "BEGIN; CREATE TABLE newer AS SELECT ill, age FROM people; SELECT dp_protect('newer', 'b', domains => '{\"age\": [0, 50]}'); SELECT dp_logreg_train('newer', 'ill', '{age}', 1)",
 		qr/ERROR:  55000: .* by this transaction\nHINT:  Commit first/ ],
-	[ 'owner', "BEGIN; ALTER TABLE people ADD more int; $open", qr/ERROR:  55P03: could not lock the budget, or the protected relation, in time\nDETAIL:  Nothing has been charged\.\nHINT:/ ])
+	[ 'owner', "BEGIN; ALTER TABLE people ADD more int; $open", qr/ERROR:  55P03: could not lock the budget or the protected relation in time\nDETAIL:  Nothing has been charged\.\nHINT:/ ])
 {
 	my ($role, $sql, $error) = @$case;
 	my $what = substr("$role: $sql", 0, 120);
@@ -273,7 +278,8 @@ SKIP:
 	like((as('owner', q{CREATE TABLE virtual (id int, ill boolean, person int GENERATED ALWAYS AS (1 / id) VIRTUAL); SELECT dp_protect('virtual', 'b', unit => 'person')}))[1], qr/ERROR:  0A000: column "person" of table "virtual" cannot be the unit/, 'a virtual unit');
 }
 
-# What is wrong with a function for every row, a name that is not found or must not be used, is refused with rows that nobody has written, before the charge.
+# What is wrong with a function for every row, a name that is not found or must
+# not be used, is detected with synthetic rows, before the charge.
 query(q{SET SESSION AUTHORIZATION owner; DROP VIEW tried; CREATE VIEW tried AS SELECT ill, charges(age) AS age FROM people; SELECT dp_protect('tried', 'b', domains => '{"age": [0, 50]}')});
 $entries = query("SELECT max(entry) FROM dp_ledger WHERE budget = 'b'");
 like((as('ana', "SELECT dp_logreg_train('tried', 'ill', '{age}', 0.01)"))[1], qr/ERROR:  42501: a function of the protected relation names an object in schema "public"/, 'a name');
@@ -432,7 +438,8 @@ foreach my $case (
 	$crash->();
 	finish($s);
 
-	# a server that is started would inherit the pipe of the holder; one that has not noticed yet would let the worker go on without it
+	# a server that is started would inherit the pipe of the holder; one that
+	# has not noticed yet would let the worker go on without it
 	finish($holder), $node->start if $what =~ /stop/;
 	nothing_left($what);
 	$node->poll_query_until('postgres', 'SELECT NOT pg_is_in_recovery()');
@@ -451,7 +458,8 @@ query(q{CREATE ROLE "Ana X" LOGIN; CREATE ROLE """Ana X""" LOGIN IN ROLE pg_read
 like((as('"Ana X"', "$open; SELECT model IS NOT NULL FROM dp_ledger WHERE role = 'Ana X'"))[0], qr/^200\nt$/m, 'who paid sees the release');
 is((as('"""Ana X"""', "SELECT count(*), count(model) FROM dp_ledger WHERE role = 'Ana X'"))[0], '1|0', 'and nobody with a similar name');
 
-# Code in a holdout that registers something to be done at the end of its session
+# Code in a holdout that registers something to be done at the end of its
+# session
 query(q{
 	CREATE FUNCTION at_exit() RETURNS void LANGUAGE plpgsql SECURITY DEFINER AS $$ BEGIN
 		IF current_setting('my.done', true) IS DISTINCT FROM 'yes' THEN PERFORM set_config('my.done', 'yes', false); EXECUTE format('SELECT %s(''z'', true)', CASE WHEN current_setting('server_version_num')::int < 150000 THEN 'pg_start_backup' ELSE 'pg_backup_start' END); END IF;
@@ -466,7 +474,8 @@ my ($tuned, $tuning_error) = as('ana', "SELECT dp_logreg_tune('people', 'ill', '
 is($tuned, "200\n200", 'a holdout with something to do at the end of the session');
 unlike(slurp_file($node->logfile), qr/signal 11/, 'and the server stays');
 
-# What is public ends with the subtransaction that catches a public error; and nothing trains within a worker.
+# What is public ends with the subtransaction that catches a public error; and
+# nothing trains within a worker.
 query(q{
 	SET SESSION AUTHORIZATION owner;
 	CREATE FUNCTION chatty(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ BEGIN
@@ -493,7 +502,8 @@ query(q{
 is((as('ana', "SELECT dp_logreg_train('$_', 'ill', '{age}', 0.01)::jsonb ->> 'rows'; SELECT release, model IS NOT NULL FROM dp_ledger WHERE relation = 'public.$_' AND role = 'ana'"))[0], "200\nkept|t", "what functions do ends with the rows: $_") foreach 'setting', 'writing';
 is(query('SELECT count(*) FROM pg_largeobject_metadata'), '0', 'they have written nothing');
 
-# A worker that is not to be interrupted keeps its place when its session has been cancelled.
+# A worker that cannot be interrupted keeps its slot when its session has been
+# cancelled.
 query(q{
 	SET SESSION AUTHORIZATION owner;
 	CREATE FUNCTION slow(i int) RETURNS int IMMUTABLE LANGUAGE plpgsql AS $$ DECLARE a numeric := repeat('9', 60000)::numeric; r numeric; BEGIN r := }
@@ -511,7 +521,7 @@ for (1 .. 3)
 cmp_ok($most, '<=', 1, 'a role has its quarter of the workers, also of those whose sessions are gone');
 poll(q{SELECT count(*) = 0 FROM pg_stat_activity WHERE backend_type = 'dperm'});
 
-# What the catalog has against a call is found before the charge.
+# What the catalog rules out is detected before the charge.
 query(q{
 	CREATE ROLE reader; GRANT reader TO owner;
 	CREATE FOREIGN DATA WRAPPER nothing; CREATE SERVER nowhere FOREIGN DATA WRAPPER nothing; GRANT USAGE ON FOREIGN SERVER nowhere TO owner;
@@ -558,7 +568,8 @@ charged('a long time zone', 'kept');
 is((as('ana', "SELECT length(dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}', holdout => repeat(' ', 100000) || '\"public\" . spare', identity => 'id')::text) < 5000; SELECT model::jsonb -> 'tuning' ->> 'holdout' FROM dp_ledger WHERE act = 'charge' ORDER BY entry DESC LIMIT 1"))[0], "t\npublic.spare", 'a model has the name of its holdout, as PostgreSQL writes it');
 charged('a name', 'kept');
 
-# No lock of a relation that the caller may not read outlives what only looks at it.
+# No lock of a relation that the caller may not read outlives what only looks at
+# it.
 foreach my $call ("SELECT count(*) FROM dp_cost('people', 'ill', '{age}', epsilon => 0.01, rows => 100)",
 	"SELECT count(dp_logreg_tune('people', 'ill', '{age}', 0.01, lambdas => '{0.1,0.01}', holdout => 'spare', identity => 'id'))")
 {
@@ -577,7 +588,8 @@ my $seen = "SELECT count(*) FROM dp_ledger WHERE relation = 'public.telling' AND
 as('ana', "SET timezone = 'Europe/Paris'; SELECT dp_logreg_train('telling', 'ill', '{age}', 0.01)");
 is(query($seen), 1, 'a view that looks at settings');
 
-# What the analyst puts in the way of a function of the owner is not found; a row that gets to it is left out.
+# What the analyst puts in the way of a function of the owner is not found; a
+# row that gets to it is left out.
 query(q{
 	CREATE SCHEMA ward AUTHORIZATION owner; GRANT CREATE, USAGE ON SCHEMA ward TO ana; GRANT CREATE ON DATABASE postgres TO ana;
 	SET SESSION AUTHORIZATION ana; CREATE DOMAIN ward.code AS int;
@@ -605,21 +617,22 @@ SKIP:
 	query('DROP EXTENSION intarray');
 }
 
-# A superuser changes a grant meanwhile.
+# A superuser changes a grant in the meantime.
 my $changer = start($superuser, 'BEGIN;', "UPDATE dp_budget_grants SET epsilon = 400 WHERE grantee = 'dora'::regrole;", 'SELECT pg_sleep(1);', 'COMMIT;');
 poll("SELECT count(*) = 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query ~ 'pg_sleep' AND pid <> pg_backend_pid()");
 is((as('dora', $open))[0], 200, 'a charge waits for the grant');
 finish($changer);
 is(query("SELECT epsilon, spent_epsilon > 0 FROM dp_budget_grants WHERE grantee = 'dora'::regrole"), '400|t', 'and takes it as it is then');
 
-# The session user and the current user have a place each, and nobody waits with one in hand.
+# The session user and the current user have a place each, and nobody waits with
+# one in hand.
 query(q{CREATE FUNCTION as_ana() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$ SELECT dp_logreg_train('people', 'ill', '{age}', 0.001)::jsonb ->> 'rows' $$; ALTER FUNCTION as_ana OWNER TO ana;
 	CREATE FUNCTION as_ben() RETURNS text LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$ SELECT dp_logreg_train('people', 'ill', '{age}', 0.001)::jsonb ->> 'rows' $$; ALTER FUNCTION as_ben OWNER TO ben});
 my @crossed = map { start($_ % 2 ? ('ana', ('SELECT as_ben();') x 5) : ('ben', ('SELECT as_ana();') x 5)) } 1 .. 6;
 finish($_) foreach @crossed;
 is(join('', map { $_->{out} } @crossed), "200\n" x 30, 'calls of two roles for each other');
 
-# A role that is gone spends nothing.
+# A dropped role spends nothing.
 query(q{CREATE ROLE gone LOGIN; SET ROLE owner; SELECT dp_grant('b', 'gone')});
 my $gone = start('gone', 'SELECT pg_backend_pid();');
 $gone->{handle}->pump until $gone->{out} =~ /\n/;
@@ -627,7 +640,7 @@ query('DROP ROLE gone');
 $gone->{in} .= "$open;\n";
 like(finish($gone), qr/ERROR:  42704: role with OID \d+ has been dropped|ERROR:  42501/, 'a role that was dropped');
 
-# The owner of a server can bound how long it takes.
+# The administrator can limit how long a call takes.
 query("ALTER DATABASE postgres SET dperm.call_timeout = '500ms'");
 hold();
 like((as('ben', $train))[1], qr/ERROR:  57014: the call was cancelled\nDETAIL:  The call has been charged/, 'dperm.call_timeout');

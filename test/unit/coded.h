@@ -14,16 +14,24 @@ static inline void
 decode_row(const DpermLayout *layout, const double *row, double *out)
 {
 	const uint16_t *codes = dperm_row_codes(layout, row);
+	const uint16_t *places = codes + 1 + layout->codes;
+	double		unit = layout->place == NULL || codes[0] == DPERM_ROW_ZERO ? 0 :
+		codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
 
 	memset(out, 0, sizeof(double) * layout->dim);
 	memcpy(out, row, sizeof(double) * layout->dense);
 	for (int k = 1; k <= layout->codes; k++)
 		if (codes[k] < layout->dim)
-			out[codes[k]] = codes[0] == DPERM_ROW_ZERO ? 0 :
-				codes[0] == DPERM_ROW_POSITIVE ? layout->unit : -layout->unit;
+			out[codes[k]] = unit;
+	for (int k = 0; k < layout->curves; k++)
+		if (places[k] < layout->dim)
+		{
+			out[places[k]] = row[layout->dense + k];
+			out[places[k] + 1] = unit - row[layout->dense + k];
+		}
 }
 
-/* An encoder without a kernel that has a column of categories. */
+/* An encoder without a kernel that has a column of categories, or a curve. */
 static inline const DpermEncoder *
 sample_coded_encoder(TestRandom *state, SampleEncoder *room)
 {
@@ -35,7 +43,8 @@ sample_coded_encoder(TestRandom *state, SampleEncoder *room)
 		if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 			continue;
 		for (int i = 0; i < enc->block_count; i++)
-			if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY)
+			if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY ||
+				dperm_block_is_curve(&enc->blocks[i]))
 				return enc;
 	}
 }
@@ -62,7 +71,7 @@ any_layout(TestRandom *state, CodedRows *coded, int round)
 static inline void
 any_row(TestRandom *state, CodedRows *coded, const DpermLayout *layout, double *words)
 {
-	if (layout->codes == 0)
+	if (dperm_layout_codes(layout) == 0)
 	{
 		random_row(state, layout->dim, words);
 		return;

@@ -1,6 +1,6 @@
 /*
- * entropy.h: a random source for tests: the same bits on every machine, and a failure
- * wherever a test wants one.
+ * entropy.h: a random source for tests: the same bits on every machine, and a
+ * failure wherever a test wants one.
  */
 #ifndef DPERM_TEST_ENTROPY_H
 #define DPERM_TEST_ENTROPY_H
@@ -49,7 +49,7 @@ test_entropy_fill(void *arg, void *bytes, size_t count)
 	return true;
 }
 
-/* DpermEntropy.fill that leaves nothing to chance: zero bits. */
+/* DpermEntropy.fill without randomness: zero bits. */
 static inline bool
 test_entropy_zeros(void *arg, void *bytes, size_t count)
 {

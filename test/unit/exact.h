@@ -1,6 +1,6 @@
 /*
- * exact.h: sums of products of doubles as one long integer, with no rounding at all, the same on
- * machines with and without a wide long double.
+ * exact.h: sums of products of doubles as one long integer, with no rounding at
+ * all, the same on machines with and without a wide long double.
  */
 #ifndef DPERM_TEST_EXACT_H
 #define DPERM_TEST_EXACT_H
@@ -75,7 +75,7 @@ exact_compare(const ExactSum *a, const ExactSum *b)
 	return 0;
 }
 
-/* A number with a sign: what is added, and what is taken away. */
+/* A signed number: what is added, and what is subtracted. */
 typedef struct ExactNumber
 {
 	ExactSum	plus;

@@ -1,7 +1,8 @@
 /*
  * exact_shape.h: is a vector in a shape, in exact arithmetic?
  *
- * A coordinate is a sum of some doubles, so that a difference of two rows has no rounding either.
+ * A coordinate is a sum of some doubles, so that a difference of two rows has
+ * no rounding either.
  */
 #ifndef DPERM_TEST_EXACT_SHAPE_H
 #define DPERM_TEST_EXACT_SHAPE_H
@@ -11,14 +12,20 @@
 
 #define EXACT_TERMS 4
 
-/* A vector: coordinate i is the sum of terms of its numbers, at numbers + i * terms. */
+/*
+ * A vector: coordinate i is the sum of terms of its numbers, at numbers + i *
+ * terms.
+ */
 typedef struct ExactVector
 {
 	const double *numbers;
 	int			terms;
 } ExactVector;
 
-/* A double times a power of two. What falls below the smallest double is taken for that: larger in size. */
+/*
+ * A double times a power of two. What falls below the smallest double is
+ * rounded to it, away from zero.
+ */
 static inline double
 exact_scaled(double x, int exponent)
 {
@@ -35,7 +42,7 @@ exact_terms(const ExactVector *x, int i, int exponent, double *terms)
 		terms[k] = exact_scaled(x->numbers[i * x->terms + k], exponent);
 }
 
-/* Take the square of coordinate i away from a number. */
+/* Subtract the square of coordinate i from a number. */
 static inline void
 exact_less_square(ExactNumber *left, const ExactVector *x, int i, int exponent)
 {
@@ -47,7 +54,7 @@ exact_less_square(ExactNumber *left, const ExactVector *x, int i, int exponent)
 			exact_number_add(left, -terms[k], terms[l]);
 }
 
-/* Take the absolute value of coordinate i away from a number. */
+/* Subtract the absolute value of coordinate i from a number. */
 static inline void
 exact_less_size(ExactNumber *left, const ExactVector *x, int i, int exponent)
 {
@@ -64,7 +71,10 @@ exact_less_size(ExactNumber *left, const ExactVector *x, int i, int exponent)
 		exact_number_add(left, terms[k], -sign);
 }
 
-/* Do all coordinates of a part, stride apart, add up to at most radius (or their squares to its square)? */
+/*
+ * Do all coordinates of a part, stride apart, add up to at most radius (or
+ * their squares to its square)?
+ */
 static inline bool
 exact_part(const ExactVector *x, int first, int count, int stride, double radius, int exponent, bool squares)
 {
@@ -80,7 +90,10 @@ exact_part(const ExactVector *x, int first, int count, int stride, double radius
 	return exact_sign(&left) >= 0;
 }
 
-/* Is x in a shape, times 1 or 2? All of it is first brought near 1 by a power of two. */
+/*
+ * Is x in a shape, times 1 or 2? All of it is first brought near 1 by a power
+ * of two.
+ */
 static inline bool
 exact_in_shape(const DpermShape *shape, double times, const ExactVector *x)
 {

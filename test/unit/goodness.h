@@ -1,8 +1,9 @@
 /*
- * goodness.h: goodness-of-fit tests: chi-square, Kolmogorov-Smirnov, the laws they need.
+ * goodness.h: goodness-of-fit tests: chi-square, Kolmogorov-Smirnov, the laws
+ * they need.
  *
- * The streams of the tests are fixed, so a p-value is a constant of the source: a test
- * that passes once passes always.
+ * The streams of the tests are fixed, so a p-value is a constant of the source:
+ * a test that passes once passes always.
  */
 #ifndef DPERM_TEST_GOODNESS_H
 #define DPERM_TEST_GOODNESS_H
@@ -64,8 +65,8 @@ chi_square_p(double statistic, double degrees)
 }
 
 /*
- * P-value of counts against probabilities. Cells of less than five expected draws are taken together;
- * what cannot happen must not have happened.
+ * P-value of counts against probabilities. Cells with fewer than five expected
+ * draws are merged; an impossible outcome must not have occurred.
  */
 static inline double
 counts_fit_p(const int64_t *counts, const double *probabilities, int cells, int64_t total)
@@ -110,7 +111,10 @@ compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Kolmogorov-Smirnov: p-value that the count values (sorted here) are uniform on [0, 1]. */
+/*
+ * Kolmogorov-Smirnov: p-value that the count values (sorted here) are uniform
+ * on [0, 1].
+ */
 static inline double
 uniform_p(double *values, int count)
 {
@@ -133,7 +137,9 @@ uniform_p(double *values, int count)
 	return x < 0.2 ? 1 : fmin(1, fmax(0, p));
 }
 
-/* P(U <= u) for a coordinate U of a uniform direction in dim >= 2 dimensions. */
+/*
+ * P(U <= u) for a coordinate U of a uniform direction in dim >= 2 dimensions.
+ */
 static inline double
 direction_cdf(int dim, double u)
 {

@@ -1,13 +1,14 @@
 /*
- * hockey.h: what an adversary can learn from Gaussian noise, by brute force: hockey-stick divergences as integrals of what is
- * never negative, so that nothing cancels.
+ * hockey.h: what an adversary can learn from Gaussian noise, by brute force:
+ * hockey-stick divergences as integrals of nonnegative functions, so that
+ * nothing cancels.
  */
 #ifndef DPERM_TEST_HOCKEY_H
 #define DPERM_TEST_HOCKEY_H
 
 #include <math.h>
 
-/* Beyond this many e-folds nothing is left that matters here. */
+/* Beyond this many e-folds nothing matters here. */
 #define HOCKEY_FOLDS 60
 
 #define HOCKEY_STEPS 4000
@@ -20,8 +21,9 @@ hockey_weight(int i, int steps)
 }
 
 /*
- * Two normal laws of variance 1, mu apart: the integral of (p - e^epsilon q)_+. The loss at the point t of the first is
- * mu t + mu^2/2, and it is epsilon at t = from.
+ * Two normal laws of variance 1, mu apart: the integral of (p - e^epsilon q)_+.
+ * The loss at the point t of the first is mu t + mu^2/2, and it is epsilon at t
+ * = from.
  */
 static inline double
 hockey_normals(double mu, double epsilon)

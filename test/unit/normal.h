@@ -1,6 +1,7 @@
 /*
- * normal.h: the law of Gaussian noise, from the guarantee document: independent normal numbers, whose deviation in a block of
- * k coordinates and largest norm R is scale times w, w^2 = S R/sqrt(k), S the sum of R sqrt(k) over blocks.
+ * normal.h: the law of Gaussian noise, from the guarantee document: independent
+ * normal numbers, whose deviation in a block of k coordinates and largest norm
+ * R is scale times w, w^2 = S R/sqrt(k), S the sum of R sqrt(k) over blocks.
  */
 #ifndef DPERM_TEST_NORMAL_H
 #define DPERM_TEST_NORMAL_H
@@ -33,7 +34,7 @@ normal_deviations(const DpermShape *shapes, int count, double *out)
 			out[shapes[i].first + j] = sqrt(sum * normal_radius(&shapes[i]) / sqrt(shapes[i].count));
 }
 
-/* Draws to compare with a law, and who is told the p-values. */
+/* Draws to compare with a law, and a callback for the p-values. */
 typedef struct NormalSample
 {
 	int			dim;
@@ -59,7 +60,10 @@ normal_p(double z)
 	return erfc(fabs(z) / sqrt(2));
 }
 
-/* Each coordinate by itself: its deviation. All of them: deviation, means, the law. */
+/*
+ * Each coordinate by itself: its deviation. All of them: deviation, means, the
+ * law.
+ */
 static inline void
 normal_check_coordinates(const NormalSample *s)
 {
@@ -122,7 +126,7 @@ normal_check_relations(const NormalSample *s)
 	s->report(s->arg, "squares of two calls", normal_p(call_squares / sqrt(s->count - 1)));
 }
 
-/* All of it. */
+/* All comparisons. */
 static inline void
 normal_check(const NormalSample *s)
 {

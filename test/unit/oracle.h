@@ -1,5 +1,6 @@
 /*
- * oracle.h: solvers and fits run to their end, by someone who answers every question at once.
+ * oracle.h: runs solvers and fits to their end, with an oracle that answers
+ * every request immediately.
  */
 #ifndef DPERM_TEST_ORACLE_H
 #define DPERM_TEST_ORACLE_H
@@ -8,7 +9,7 @@
 #include "core/solve/matrix.h"
 #include "core/solve/solver.h"
 
-/* Who answers. */
+/* What answers the requests. */
 typedef struct Oracle
 {
 	DpermStatus (*answer) (void *arg, const DpermAsk *ask);
@@ -29,7 +30,10 @@ oracle_of(DpermMatrix *matrix)
 	return (Oracle) {oracle_matrix_answer, matrix};
 }
 
-/* Solve a problem: the status of the solver, or the first that is not DPERM_OK of the oracle. */
+/*
+ * Solve a problem: the status of the solver, or the first that is not DPERM_OK
+ * of the oracle.
+ */
 static inline DpermStatus
 oracle_solve(Oracle oracle, const DpermProblem *problem, double *weights, double *room)
 {

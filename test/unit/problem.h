@@ -1,5 +1,6 @@
 /*
- * problem.h: small training problems, and slow, plain arithmetic to check solutions with.
+ * problem.h: small training problems, and slow, plain arithmetic to check
+ * solutions with.
  */
 #ifndef DPERM_TEST_PROBLEM_H
 #define DPERM_TEST_PROBLEM_H
@@ -11,7 +12,10 @@
 #include "core/mechanism/fit.h"
 #include "unit/test.h"
 
-/* A loss and its first two derivatives, by the definitions of the guarantee document. */
+/*
+ * A loss and its first two derivatives, by the definitions of the guarantee
+ * document.
+ */
 typedef struct WideLoss
 {
 	long double value;
@@ -61,11 +65,14 @@ typedef struct Rows
 	int			dim;
 	int64_t		count;
 	double	   *data;
-	const double *weights;		/* what each weighs; NULL: 1 */
+	const double *weights;		/* the weight of each; NULL: 1 */
 	int64_t		units;			/* what the mean is over; 0: the rows */
 } Rows;
 
-/* The exact gradient of the mean loss plus regulariser plus tilt; returns its norm. */
+/*
+ * The exact gradient of the mean loss plus regulariser plus tilt; returns its
+ * norm.
+ */
 static inline long double
 wide_gradient(const Rows *rows, double lambda, const double *tilt, const double *weights,
 			  long double *gradient)
@@ -111,13 +118,13 @@ random_row(TestRandom *state, int dim, double *row)
 		row[j] *= sum > 0 ? radius / sqrt(sum) : 0;
 }
 
-/* The shapes of data that solvers stumble over. */
+/* Kinds of data that are hard for solvers. */
 typedef enum Shape
 {
 	SHAPE_NOISY,				/* labels half random */
 	SHAPE_SEPARABLE,			/* one direction explains all labels */
 	SHAPE_DUPLICATES,			/* equal columns */
-	SHAPE_ZERO,					/* nothing but zeros */
+	SHAPE_ZERO,					/* only zeros */
 	SHAPE_TINY,					/* rows of very different norms */
 	SHAPE_ONE_POINT,			/* the same row over and over */
 	SHAPES
@@ -165,7 +172,7 @@ make_rows(TestRandom *state, Shape shape, Rows *rows)
 	}
 }
 
-/* Ask a matrix in doubles. */
+/* Query a matrix in doubles. */
 static inline void
 matrix_eval(DpermMatrix *matrix, const double *weights, double *value, double *gradient, double *hess)
 {
@@ -174,7 +181,9 @@ matrix_eval(DpermMatrix *matrix, const double *weights, double *value, double *g
 	dperm_matrix_answer(matrix, &ask);
 }
 
-/* Rows in one chunk, ready for questions. chunk and room are the caller's. */
+/*
+ * Rows in one chunk, ready to be queried. The caller provides chunk and room.
+ */
 static inline DpermMatrix
 rows_matrix(const Rows *rows, double **chunk, double *room)
 {
@@ -183,7 +192,10 @@ rows_matrix(const Rows *rows, double **chunk, double *room)
 		.chunk_rows = rows->count, .chunks = chunk, .room = room};
 }
 
-/* Where G's derivative by coordinate j vanishes, the others at their best: bisection. */
+/*
+ * Where G's derivative by coordinate j vanishes, the others at their best:
+ * bisection.
+ */
 static inline long double
 bisect_coordinate(const Rows *rows, double lambda, const double *tilt, long double *f, int j)
 {

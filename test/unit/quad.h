@@ -1,5 +1,6 @@
 /*
- * quad.h: 113 bits to check 106 bits with: long double where it has them, else the compiler's own type.
+ * quad.h: 113 bits to check 106 bits with: long double where it has them, else
+ * the compiler's own type.
  */
 #ifndef DPERM_TEST_QUAD_H
 #define DPERM_TEST_QUAD_H
@@ -32,7 +33,10 @@ quad_size(Quad x)
 	return (double) (x < 0 ? -x : x);
 }
 
-/* e^x for x <= 0: Taylor's series of x/2^20, squared twenty times, all less one. */
+/*
+ * e^x for x <= 0: the Taylor series of x/2^20, squared twenty times, all minus
+ * one.
+ */
 static inline Quad
 quad_exp(Quad x)
 {

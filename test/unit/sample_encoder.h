@@ -1,5 +1,5 @@
 /*
- * sample_encoder.h: valid encoders and rows for them, hostile ones included.
+ * sample_encoder.h: valid encoders and rows for them, including hostile ones.
  */
 #ifndef DPERM_SAMPLE_ENCODER_H
 #define DPERM_SAMPLE_ENCODER_H
@@ -10,12 +10,13 @@
 #include "unit/test.h"
 
 #include "core/encode/encoder.h"
+#include "core/encode/knots.h"
 
 #define SAMPLE_DIM_MAX 40
 #define SAMPLE_BLOCKS 6
 #define SAMPLE_COUNT 6			/* coordinates of one block */
 #define SAMPLE_TEXT 12
-#define SAMPLE_BINARY (64 + SAMPLE_BLOCKS * (32 + SAMPLE_COUNT * (4 + SAMPLE_TEXT)))
+#define SAMPLE_BINARY (64 + SAMPLE_BLOCKS * (40 + SAMPLE_COUNT * (4 + SAMPLE_TEXT)))
 
 /* What a sampled encoder points to. */
 typedef struct SampleEncoder
@@ -24,6 +25,7 @@ typedef struct SampleEncoder
 	DpermBlock	blocks[SAMPLE_BLOCKS];
 	DpermText	categories[SAMPLE_BLOCKS][SAMPLE_COUNT];
 	double		bounds[SAMPLE_BLOCKS][2 * SAMPLE_COUNT];
+	double		knots[SAMPLE_BLOCKS][SAMPLE_COUNT];
 	char		names[SAMPLE_BLOCKS][SAMPLE_TEXT];
 	char		texts[SAMPLE_BLOCKS][SAMPLE_COUNT][SAMPLE_TEXT];
 } SampleEncoder;
@@ -35,7 +37,10 @@ typedef struct SampleRow
 	double		vectors[SAMPLE_BLOCKS][SAMPLE_COUNT];
 } SampleRow;
 
-/* An arena of size bytes that ends where its memory does and begins no better aligned than 8. */
+/*
+ * An arena of size bytes that ends where its memory ends and is aligned to 8
+ * bytes only.
+ */
 static inline DpermArena
 sample_arena(void **memory, size_t size)
 {
@@ -73,7 +78,10 @@ sample_positive(TestRandom *state)
 	return (0.1 + test_uniform(state)) * pow(10.0, test_below(state, 40) - 20);
 }
 
-/* A text unlike those of other numbers: bytes that need escapes, then the number. */
+/*
+ * A text that is different for each number: bytes that need escapes, then the
+ * number.
+ */
 static inline DpermText
 sample_text(TestRandom *state, int number, char *room)
 {
@@ -113,7 +121,10 @@ sample_bounds(TestRandom *state, DpermBlock *block)
 	} while (!(block->low / 2 < block->high / 2));
 }
 
-/* The ranges of a box: one for all coordinates, or different ones, of which the first two may be the same. */
+/*
+ * The ranges of a box: one for all coordinates, or different ones, of which the
+ * first two may be the same.
+ */
 static inline void
 sample_ranges(TestRandom *state, DpermBlock *block, double *room)
 {
@@ -134,6 +145,28 @@ sample_ranges(TestRandom *state, DpermBlock *block, double *room)
 	block->bounds = room;
 }
 
+/* The knots of a number: none, even ones, or a list of such as are in order. */
+static inline void
+sample_knots(TestRandom *state, DpermBlock *block, double *room)
+{
+	int			count = test_below(state, SAMPLE_COUNT) + 1;
+
+	if (test_below(state, 3) == 0 || count == 1)
+		return;
+	block->count = count;
+	if (test_below(state, 2))
+		return;
+	room[0] = block->low;
+	room[count - 1] = block->high;
+	for (int k = 1; k < count - 1; k++)
+		room[k] = test_below(state, 4) == 0 ? nextafter(room[k - 1], INFINITY) :
+			room[k - 1] + test_uniform(state) * (block->high / 2 - room[k - 1] / 2);
+	block->knots = room;
+	dperm_knots_settle(block);
+	if (dperm_knots_fault(block) != NULL)
+		block->knots = NULL;
+}
+
 /* A block of any kind. */
 static inline void
 sample_block(TestRandom *state, SampleEncoder *room, int i)
@@ -149,6 +182,7 @@ sample_block(TestRandom *state, SampleEncoder *room, int i)
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
 			sample_bounds(state, block);
+			sample_knots(state, block, room->knots[i]);
 			break;
 		case DPERM_BLOCK_FLAG:
 			break;
@@ -172,7 +206,10 @@ sample_block(TestRandom *state, SampleEncoder *room, int i)
 	}
 }
 
-/* A valid encoder; a quarter of them is a vector that is no column, a third has a kernel. */
+/*
+ * A valid encoder; a quarter of them are a vector without a column, a third
+ * have a kernel.
+ */
 static inline const DpermEncoder *
 sample_encoder(TestRandom *state, SampleEncoder *room)
 {
@@ -201,6 +238,12 @@ sample_encoder(TestRandom *state, SampleEncoder *room)
 		enc->kernel.gamma = pow(10.0, 12 * test_uniform(state) - 6);
 		enc->kernel.features = 2 * (1 + test_below(state, SAMPLE_DIM_MAX / 2 - 1));
 		enc->kernel.seed = (int64_t) test_random(state);
+		for (int i = 0; i < enc->block_count; i++)
+			if (dperm_block_is_curve(&enc->blocks[i]))
+			{
+				room->blocks[i].count = 1;
+				room->blocks[i].knots = NULL;
+			}
 	}
 	return enc;
 }
@@ -231,16 +274,30 @@ same_encoder(const DpermEncoder *a, const DpermEncoder *b)
 		for (int k = 0; same && x->kind == DPERM_BLOCK_BOX && k < x->count; k++)
 			same = dperm_encoder_box_low(x, k) == dperm_encoder_box_low(y, k) &&
 				dperm_encoder_box_high(x, k) == dperm_encoder_box_high(y, k);
-		same = same && (x->bounds == NULL) == (y->bounds == NULL);
+		same = same && (x->bounds == NULL) == (y->bounds == NULL) &&
+			(x->knots == NULL) == (y->knots == NULL);
+		for (int k = 0; same && x->knots && k < x->count; k++)
+			same = x->knots[k] == y->knots[k];
 	}
 	return same;
 }
 
-/* A number that a column may hold: within its bounds, at them, or anything at all. */
+/*
+ * A number that a column may hold: within its bounds, at them, or anything at
+ * all.
+ */
 static inline double
 sample_number(TestRandom *state, const DpermBlock *block)
 {
 	static const double odd[] = {0.0, -0.0, 5e-324, DBL_MAX, -DBL_MAX, NAN, INFINITY, -INFINITY};
+	double		knot;
+
+	if (dperm_block_is_curve(block) && test_below(state, 3) == 0)
+	{
+		knot = dperm_knots_position(block, test_below(state, block->count));
+		return test_below(state, 2) ? knot : nextafter(knot, test_below(state, 2) ? INFINITY :
+													   -INFINITY);
+	}
 
 	switch (test_below(state, 4))
 	{
@@ -255,7 +312,7 @@ sample_number(TestRandom *state, const DpermBlock *block)
 	}
 }
 
-/* A vector: near its bound or bounds, of any bits, or not of numbers. */
+/* A vector: near its bound or bounds, of arbitrary bits, or with NaN. */
 static inline void
 sample_vector(TestRandom *state, const DpermBlock *block, double *out)
 {
@@ -268,7 +325,7 @@ sample_vector(TestRandom *state, const DpermBlock *block, double *out)
 			DpermBlock	number = {.low = dperm_encoder_box_low(block, k),
 				.high = dperm_encoder_box_high(block, k)};
 
-			/* often at the bounds, where the block is at its longest */
+			/* often at the bounds, where the norm of the block is largest */
 			out[k] = how == 0 ? (test_below(state, 2) ? number.low : number.high) :
 				sample_number(state, &number);
 		}

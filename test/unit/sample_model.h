@@ -23,7 +23,10 @@ typedef struct SampleModel
 	char		noise[SAMPLE_NOISE];
 } SampleModel;
 
-/* A model of two weights, good in every respect; tests break one thing at a time. */
+/*
+ * A model of two weights, valid in every respect; tests break one thing at a
+ * time.
+ */
 static const double plain_weights[2] = {0.25, -1.5};
 static const DpermBlock plain_block = {.kind = DPERM_BLOCK_VECTOR, .count = 1, .norm = 1.0};
 
@@ -51,7 +54,7 @@ plain_model(void)
 	return m;
 }
 
-/* Are the groups the same, with what follows from them? */
+/* Are the groups the same, and what follows from them? */
 static inline bool
 same_noise(const DpermNoise *a, const DpermNoise *b)
 {
@@ -69,7 +72,9 @@ same_noise(const DpermNoise *a, const DpermNoise *b)
 	return same;
 }
 
-/* Are all fields equal, weights and all? Doubles by value, so that 0 equals -0. */
+/*
+ * Are all fields equal, weights and all? Doubles by value, so that 0 equals -0.
+ */
 static inline bool
 same_model(const DpermModel *a, const DpermModel *b)
 {
@@ -110,7 +115,10 @@ sample_weight(TestRandom *state)
 	}
 }
 
-/* A candidate of a tuning: what users write, and what only a reader of JSON has to stand. */
+/*
+ * A candidate of a tuning: what users write, and odd JSON that a reader must
+ * handle.
+ */
 static inline const char *
 sample_candidate(TestRandom *state)
 {
@@ -181,7 +189,10 @@ sample_noise(DpermNoiseLaw law, const DpermEncoder *encoder, char *room)
 	return dperm_noise_plan(law, shapes, dperm_shape_list(encoder, false, shapes), &arena);
 }
 
-/* The ways that a method was chosen from: its own, of least risk, among others. */
+/*
+ * The alternatives that a method was chosen from: its own, with the least risk,
+ * and others.
+ */
 static inline void
 sample_alternatives(TestRandom *state, DpermModel *m)
 {
@@ -196,7 +207,7 @@ sample_alternatives(TestRandom *state, DpermModel *m)
 		}
 }
 
-/* A valid model; room is what it points to. A third says how it was tuned. */
+/* A valid model, which points into room. A third of them are tuned. */
 static inline DpermModel
 sample_model(TestRandom *state, SampleModel *room)
 {

@@ -1,5 +1,6 @@
 /*
- * sample_pass.h: valid passes of every kind, for tests and as seeds for fuzzing.
+ * sample_pass.h: valid passes of every kind, for tests and as seeds for
+ * fuzzing.
  */
 #ifndef DPERM_SAMPLE_PASS_H
 #define DPERM_SAMPLE_PASS_H
@@ -10,7 +11,9 @@
 
 #define SAMPLE_PASS_WORDS 1024
 
-/* A request or a result, with every number finite; returns its length in words. */
+/*
+ * A request or a result, with every number finite; returns its length in words.
+ */
 static inline size_t
 sample_pass(TestRandom *state, DpermPass *pass, uint64_t *words)
 {

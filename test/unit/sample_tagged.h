@@ -1,5 +1,6 @@
 /*
- * sample_tagged.h: tagged rows of every kind, for tests and as seeds for fuzzing.
+ * sample_tagged.h: tagged rows of every kind, for tests and as seeds for
+ * fuzzing.
  */
 #ifndef DPERM_SAMPLE_TAGGED_H
 #define DPERM_SAMPLE_TAGGED_H
@@ -12,7 +13,7 @@
 #define SAMPLE_TAGGED_COUNT 20
 #define SAMPLE_TAGGED_BYTES (SAMPLE_TAGGED_VALUES * (DPERM_TAGGED_HEAD + 8 * SAMPLE_TAGGED_COUNT))
 
-/* A number of any size, or one of those that are none. */
+/* A number of any size, NaN, or infinity. */
 static inline double
 sample_number(TestRandom *state)
 {
@@ -23,7 +24,7 @@ sample_number(TestRandom *state)
 	return ldexp(2 * test_uniform(state) - 1, test_below(state, 200) - 100);
 }
 
-/* Write a value and say what it is; returns what follows. */
+/* Write a value and say what it is; returns the position after it. */
 static inline unsigned char *
 sample_value(TestRandom *state, DpermTagged *value, double *elements, unsigned char *at)
 {

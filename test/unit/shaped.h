@@ -1,9 +1,12 @@
 /*
- * shaped.h: the law of noise in shapes, from its definition: the density is proportional to exp(-sum share_g N_g(b)/scale).
+ * shaped.h: the law of noise in shapes, from its definition: the density is
+ * proportional to exp(-sum share_g N_g(b)/scale).
  *
- * Given N_g, the noise of a group of D coordinates is on the border of a product of sets: intervals, balls, crosses. There, by
- * the cone measure, a set of k coordinates is the one that touches the border with probability k/D, each other is at a k-th
- * root of a uniform share of its radius, and all directions are as in the sets themselves. N_g itself is Gamma(D).
+ * Given N_g, the noise of a group of D coordinates is on the border of a
+ * product of sets: intervals, balls, crosses. There, by the cone measure, a set
+ * of k coordinates is the one that touches the border with probability k/D,
+ * each other is at a k-th root of a uniform share of its radius, and all
+ * directions are as in the sets themselves. N_g itself is Gamma(D).
  */
 #ifndef DPERM_TEST_SHAPED_H
 #define DPERM_TEST_SHAPED_H
@@ -43,7 +46,7 @@ shaped_parts(const DpermShape *shape, ShapedPart *out)
 	return count;
 }
 
-/* How many radii b is away from the centre of a part. */
+/* The distance of b from the centre of a part, in radii. */
 static inline double
 shaped_gauge(const ShapedPart *part, const double *b)
 {
@@ -77,7 +80,7 @@ shaped_group_norm(const DpermNoise *noise, int group, const double *b)
 	return most;
 }
 
-/* The norm that the density falls with; NULL is the ball. */
+/* The norm in the density; NULL is the ball. */
 static inline double
 shaped_norm(const DpermNoise *noise, int dim, const double *b)
 {
@@ -92,7 +95,10 @@ shaped_norm(const DpermNoise *noise, int dim, const double *b)
 	return sum;
 }
 
-/* The mean of the squared norm, uniform in a shape, and (D+1)(D+2) times that of a group: the tables of the guarantee document. */
+/*
+ * The mean squared norm of a uniform point in a shape, and (D+1)(D+2) times
+ * that of a group, by the tables of the guarantee document.
+ */
 static inline double
 shaped_mean_square(const DpermShape *shape)
 {
@@ -132,7 +138,10 @@ shaped_cost(const ShapedPartition *p, const int *of, int group)
 	return cbrt((dim + 1) * (dim + 2) * square);
 }
 
-/* All ways to put shape number at and those behind it into groups, some of which are begun. */
+/*
+ * All ways to put shape number at and those after it into groups, some of which
+ * exist already.
+ */
 static inline void
 shaped_try(ShapedPartition *p, int at, int groups)
 {
@@ -162,7 +171,10 @@ shaped_best(const DpermShape *shapes, int count)
 	return p;
 }
 
-/* The noise of a partition, into memory of the caller's: each group's share by its cube root. */
+/*
+ * The noise of a partition, in the caller's memory: each group's share by its
+ * cube root.
+ */
 static inline DpermNoise
 shaped_noise(const ShapedPartition *p, DpermShape *shapes, DpermNoiseGroup *groups)
 {
@@ -185,7 +197,7 @@ shaped_noise(const ShapedPartition *p, DpermShape *shapes, DpermNoiseGroup *grou
 	return noise;
 }
 
-/* Draws to compare with a law, and who is told the p-values. */
+/* Draws to compare with a law, and a callback for the p-values. */
 typedef struct ShapedSample
 {
 	const DpermNoise *noise;
@@ -215,7 +227,10 @@ shaped_relation(const double *x, const double *y, int count)
 	return sum / sqrt(count);
 }
 
-/* Where a direction in a part is among all of them, by one coordinate: uniform. */
+/*
+ * The rank of a direction in a part among all directions, by one coordinate:
+ * uniform.
+ */
 static inline double
 shaped_direction(const ShapedPart *part, const double *b, int at, double gauge)
 {
@@ -224,7 +239,10 @@ shaped_direction(const ShapedPart *part, const double *b, int at, double gauge)
 	return part->ball ? direction_cdf(part->count, share) : 1 - pow(1 - fmin(1, fabs(share)), part->count - 1);
 }
 
-/* One group: its norm, which part touches the border, the others, their directions, and that none tells of another. */
+/*
+ * One group: its norm, the part that touches the border, the other parts, their
+ * directions, and that they are unrelated.
+ */
 static inline void
 shaped_check_group(const ShapedSample *s, int group, double *norms)
 {
@@ -293,7 +311,10 @@ shaped_check_group(const ShapedSample *s, int group, double *norms)
 	free(room);
 }
 
-/* Signs are fair, and no two coordinates share theirs; the mean square is the spread. */
+/*
+ * Signs are fair and independent between coordinates; the mean square is the
+ * spread.
+ */
 static inline void
 shaped_check_whole(const ShapedSample *s)
 {
@@ -326,7 +347,7 @@ shaped_check_whole(const ShapedSample *s)
 	s->report(s->arg, "mean square", shaped_normal_p((sum - s->noise->spread * s->scale * s->scale) / squares));
 }
 
-/* All of it. */
+/* All comparisons. */
 static inline void
 shaped_check(const ShapedSample *s)
 {

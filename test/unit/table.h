@@ -1,7 +1,9 @@
 /*
- * table.h: small tables that are hard on the solver, as text files, and how to train on them.
+ * table.h: small tables that are hard for the solver, as text files, and how to
+ * train on them.
  *
- * The first line has n, d, the loss, h, lambda and the method; then a row y x per line, as hexadecimal doubles.
+ * The first line has n, d, the loss, h, lambda and the method; then a row y x
+ * per line, as hexadecimal doubles.
  */
 #ifndef DPERM_TEST_TABLE_H
 #define DPERM_TEST_TABLE_H
@@ -22,7 +24,7 @@
 
 typedef struct Table
 {
-	Rows		rows;			/* its data is ours */
+	Rows		rows;			/* its data belongs to us */
 	double		lambda;
 	DpermMethod method;
 	double		data[TABLE_ROWS * TABLE_DIM];
@@ -69,7 +71,7 @@ typedef enum TableMode
 	TABLE_MODES
 } TableMode;
 
-/* What a training came to. */
+/* The result of a training. */
 typedef struct TableRun
 {
 	DpermStatus status;

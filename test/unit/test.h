@@ -1,12 +1,14 @@
 /*
- * test.h: the harness of the unit tests. One program per file, which runs its tests in their order:
+ * test.h: the harness of the unit tests. One program per file, which runs its
+ * tests in their order:
  *
  *	TEST(adds_up)
  *	{
  *		CHECK(1 + 1 == 2);
  *	}
  *
- * A program that prepares something first defines TEST_OWN_MAIN, and calls test_main().
+ * A program that prepares something first defines TEST_OWN_MAIN, and calls
+ * test_main().
  */
 #ifndef DPERM_TEST_H
 #define DPERM_TEST_H
@@ -17,7 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Complaints shown per test; a loop that goes wrong is told from its first few. */
+/* Failures shown per test; a loop that fails shows only its first few. */
 #define TEST_COMPLAINTS 10
 
 static int	test_passed;
@@ -35,7 +37,7 @@ typedef struct TestEntry
 
 static TestEntry *test_entries;
 
-/* Add a test behind the others. */
+/* Add a test after the others. */
 static inline void
 test_add(TestEntry *entry)
 {

@@ -17,7 +17,7 @@ text_of(DpermAmount a)
 	return text[turn];
 }
 
-/* What its author wrote, to so many digits. */
+/* The decimal that was written, to that many digits. */
 TEST(rounds_what_was_written)
 {
 	CHECK_TEXT(text_of(dperm_amount_up(0.1, 12)), "0.1");
@@ -36,7 +36,10 @@ TEST(rounds_what_was_written)
 	CHECK_TEXT(text_of(dperm_amount_down(0.999999999999999999999999, 24)), "1");
 }
 
-/* Up is the least amount that is not below, down the largest that is not above: in numbers of units, compared in long double. */
+/*
+ * Rounded up is the least amount that is not below, rounded down the largest
+ * that is not above. Amounts are in units, and compared in long double.
+ */
 TEST(rounds_up_and_down_by_less_than_a_unit)
 {
 	srand(1);
@@ -47,7 +50,10 @@ TEST(rounds_up_and_down_by_less_than_a_unit)
 		DpermAmount down = dperm_amount_down(x, 12);
 		long double exact = (long double) x * 1e12L;
 
-		/* the shortest decimal is within half a unit of the last place of the double */
+		/*
+		 * the shortest decimal is within half a unit of the last place of the
+		 * double
+		 */
 		long double room = exact * 0x1p-53L + 1e-9L;
 
 		CHECK(up.parts == 0 && down.parts == 0);
@@ -57,7 +63,10 @@ TEST(rounds_up_and_down_by_less_than_a_unit)
 	}
 }
 
-/* What is too large is the largest there is: it must not wrap around to something small. */
+/*
+ * What is too large becomes the largest amount: it must not wrap around to a
+ * small one.
+ */
 TEST(stops_at_the_largest)
 {
 	const double large[] = {1e6, 9.3e6, 5.5e7, 1e9, 18446744.073709552, 1e18, 1e300, INFINITY};
@@ -75,7 +84,7 @@ TEST(stops_at_the_largest)
 	CHECK(dperm_amount_compare(dperm_amount_add(most, most), most) == 0);
 }
 
-/* Both ways, and what is no amount. */
+/* From text and back, and texts that are not amounts. */
 TEST(reads_what_it_prints)
 {
 	DpermAmount a;

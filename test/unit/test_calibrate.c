@@ -1,6 +1,6 @@
 /*
- * test_calibrate.c: every constant of the mechanism, recomputed from the formulas of the
- * design in long double, and never on the wrong side of them.
+ * test_calibrate.c: every constant of the mechanism, recomputed in long double
+ * from the formulas of the design. None is on the wrong side of its formula.
  */
 #include "unit/test.h"
 
@@ -16,7 +16,7 @@
 #include "unit/hockey.h"
 #include "unit/slack.h"
 
-/* The constants that the formulas give. */
+/* The constants by the formulas. */
 typedef struct Expected
 {
 	long double lambda;
@@ -37,7 +37,7 @@ curvature(DpermLoss loss)
 	return 0.25L;
 }
 
-/* One row against another, or against none. */
+/* A row that is replaced, or removed. */
 static long double
 apart(const DpermSetup *s)
 {
@@ -87,14 +87,14 @@ expect(const DpermSetup *s, const DpermCalibration *out)
 	return e;
 }
 
-/* |a - b| within a share of b, for long doubles. */
+/* Is |a - b| within a fraction of b, for long doubles? */
 static bool
 close_to(double a, long double b, long double share)
 {
 	return fabsl(a - b) <= share * fabsl(b);
 }
 
-/* A number between 10^low and 10^high, evenly over the powers. */
+/* A number between 10^low and 10^high, log-uniform. */
 static double
 power_between(TestRandom *state, double low, double high)
 {
@@ -120,7 +120,7 @@ any_setup(TestRandom *state)
 	return s;
 }
 
-/* A plain setup that tests vary. */
+/* A plain setup, which tests vary. */
 static DpermSetup
 plain_setup(void)
 {
@@ -128,7 +128,7 @@ plain_setup(void)
 		.rows = 1000, .dim = 10, .slack = 0.1};
 }
 
-/* Calibrate what has to be good. */
+/* Calibrate a setup that has to be accepted. */
 static DpermCalibration
 calibrated(const DpermSetup *s)
 {
@@ -151,7 +151,10 @@ sane(const DpermCalibration *c)
 		isfinite(c->weight_bound) && isfinite(c->residual) && isfinite(c->grid);
 }
 
-/* The solver's bounds and the release stage of a calibration, from first principles. */
+/*
+ * The solver's bounds and the release stage of a calibration, from first
+ * principles.
+ */
 static void
 check_release(const DpermSetup *s, const DpermCalibration *out)
 {
@@ -172,13 +175,13 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	long double steps;
 	int			exponent;
 
-	/* no minimiser is longer, and the bound is not wasteful */
+	/* no minimiser has a larger norm, and the bound is not wasteful */
 	CHECK(out->weight_bound >= longest * 1.001L);
 	CHECK(out->weight_bound <= longest * 1.02L);
 
 	/*
-	 * The least that dot products (a quarter of dim roundings), slopes, sums of 96 terms and the two
-	 * additions of the solver can cost.
+	 * The least that dot products (a quarter of dim roundings), slopes, sums of
+	 * 96 terms and the two additions of the solver can cost.
 	 */
 	for (int k = 0; k < 2; k++)
 	{
@@ -189,7 +192,10 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 		CHECK(out->rounding[0] + out->rounding[1] * norm <= 10 * rounding + 20 * unit * c * (1 + norm));
 	}
 
-	/* what is accepted: a hundredth of the main noise, and within reach of the slowest way */
+	/*
+	 * the bound that is accepted: a hundredth of the main noise, and within
+	 * reach of the slowest method
+	 */
 	CHECK(out->gradient_bound >= fminl(1e-10L, 6e-5L / n) * 0.999999L);
 	CHECK(out->gradient_bound <= fmaxl(fminl(1e-10L, 6e-5L / n) * 1.000001L,
 									   4.0001L * dperm_descent_reach(s->dim, out->lambda, (double) c, s->rows,
@@ -203,7 +209,7 @@ check_release(const DpermSetup *s, const DpermCalibration *out)
 	CHECK(out->residual >= rho);
 	CHECK(out->residual <= rho * 10 + 2 * s->dim * DBL_EPSILON * tail / (tilted ? n * lambda : 1));
 
-	/* the slowest way: sqrt(c/lambda) times a logarithm */
+	/* the slowest method: sqrt(c/lambda) times a logarithm */
 	CHECK(out->descent_steps >= sqrtl(c / lambda) * 10);
 	CHECK(out->descent_steps <= 2 + sqrtl((c + lambda) / lambda) * 400);
 
@@ -374,7 +380,10 @@ TEST(follows_the_paper_across_its_jump)
 	}
 }
 
-/* Numbers worked out by hand, so that a mistake shared with the formulas above shows. */
+/*
+ * Numbers computed by hand, to detect a mistake that is also in the formulas
+ * above.
+ */
 TEST(gives_known_numbers)
 {
 	DpermSetup	s = plain_setup();
@@ -419,7 +428,7 @@ TEST(is_monotone)
 		DpermCalibration a = calibrated(&s);
 		DpermCalibration b;
 
-		/* a larger epsilon never brings more noise (the paper's rule jumps) */
+		/* a larger epsilon never means more noise (the paper's rule jumps) */
 		more.epsilon = fmin(1.5 * s.epsilon, DPERM_EPSILON_MAX);
 		if (s.method == DPERM_METHOD_OUTPUT || s.analysis == DPERM_ANALYSIS_SHARP)
 		{
@@ -454,7 +463,7 @@ TEST(is_monotone)
 	}
 }
 
-/* The tail bound: 2^-65, and no more generous than a small factor. */
+/* The tail bound: 2^-65, and too large by a small factor at most. */
 TEST(bounds_the_tail_of_the_noise)
 {
 	for (int dim = 1; dim <= DPERM_DIM_MAX; dim += 1 + dim / 7)
@@ -526,7 +535,10 @@ TEST(removing_needs_half_the_noise)
 	}
 }
 
-/* With delta: what an adversary can learn, from first principles, is within it, and the noise is not twice what it needs. */
+/*
+ * With delta: what an adversary can learn, from first principles, is within it,
+ * and the noise is less than twice what is needed.
+ */
 TEST(gaussian_noise_is_enough)
 {
 	TestRandom	state = 41;
@@ -608,7 +620,10 @@ TEST(chooses_lambda_by_the_criterion)
 		found = design_risk(&s, spread, s.lambda);
 		CHECK(found <= best * 1.001L);
 
-		/* and is taken as it is, with the slack that it needs, where rounding is paid for */
+		/*
+		 * and is used as it is, with the slack that it needs, where rounding is
+		 * paid for
+		 */
 		s.noise = NULL;
 		s.lambda = dperm_calibrate_default_lambda(&s);
 		out = calibrated(&s);
@@ -617,7 +632,10 @@ TEST(chooses_lambda_by_the_criterion)
 	}
 }
 
-/* A lambda of the caller's is raised only where the slack would take more than a tenth, or than the criterion gives it. */
+/*
+ * A lambda that the caller specifies is raised only where the slack would take
+ * more than a tenth of epsilon, or more than the criterion gives it.
+ */
 TEST(keeps_lambda_where_it_can)
 {
 	TestRandom	state = 31;

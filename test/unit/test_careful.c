@@ -1,5 +1,6 @@
 /*
- * test_careful.c: numbers of twice the precision, and gradients made of them, against 113 bits.
+ * test_careful.c: numbers of twice the precision, and gradients computed with
+ * them, against 113 bits.
  */
 #include "unit/test.h"
 
@@ -14,7 +15,10 @@
 #include "unit/quad.h"
 #include "unit/vectors.h"
 
-/* A low part for a number: up to half a unit of its last place, with 40 bits, so that 113 hold both. */
+/*
+ * A low part for a number: up to half a unit of its last place, with 40 bits,
+ * so that 113 hold both.
+ */
 static double
 any_low(TestRandom *state, double high)
 {
@@ -24,7 +28,7 @@ any_low(TestRandom *state, double high)
 	return ldexp((double) test_below(state, 1 << 30) - (1 << 29), exponent - 53 - 30 - test_below(state, 5));
 }
 
-/* A wide number of any size within reason. */
+/* A wide number of any reasonable size. */
 static DpermWide
 any_wide(TestRandom *state)
 {
@@ -33,7 +37,7 @@ any_wide(TestRandom *state)
 	return dperm_wide_sum(high, any_low(state, high));
 }
 
-/* Is a result what it should be, relatively, and normalised? */
+/* Is a result within its relative error, and normalised? */
 static bool
 close_to(DpermWide got, Quad exact, double error)
 {
@@ -49,7 +53,7 @@ TEST(rounds_each_operation_within_its_bound)
 		DpermWide	x = any_wide(&state);
 		DpermWide	y = any_wide(&state);
 
-		/* sums that cancel, all but the last bits */
+		/* sums that cancel except for the last bits */
 		if (round % 3 == 0)
 			y = dperm_wide_sum(-x.high * (1 + (round % 5 - 2) * DBL_EPSILON), any_low(&state, x.high));
 		CHECK(quad_of(dperm_wide_product(x.high, y.high)) == (Quad) x.high * y.high);
@@ -68,7 +72,7 @@ wide_slope(DpermLoss loss, DpermWide z)
 	return dperm_loss_entry((int) loss.kind)->slope(loss.h, z);
 }
 
-/* The bends and their ends, tiny and huge margins. */
+/* The bends of the loss and their ends, tiny and huge margins. */
 TEST(takes_slopes_within_their_bound)
 {
 	TestRandom	state = 82;
@@ -140,7 +144,10 @@ exact_gradient(DpermLoss loss, int dim, int j)
 	return sum;
 }
 
-/* Vectors and codes, weights up to a million whose low parts matter, two passes that are merged. */
+/*
+ * Vectors and codes, weights up to a million whose low parts matter, two passes
+ * that are merged.
+ */
 TEST(sums_gradients_within_its_bound)
 {
 	TestRandom	state = 83;

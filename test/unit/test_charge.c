@@ -1,4 +1,7 @@
-/* What a call takes from a budget, whatever the number of rows: never less than what the training then releases, and not much more. */
+/*
+ * What a call takes from a budget, whatever the number of rows: never less than
+ * the cost of what the training then releases, and not much more.
+ */
 #include "core/mechanism/charge.h"
 
 #include <stdlib.h>
@@ -10,7 +13,10 @@
 #include "core/privacy/composition.h"
 #include "unit/test.h"
 
-/* The divergence of what a training releases, by its calibration; as model_release.c has it for a model. */
+/*
+ * The divergence of what a training releases, from its calibration;
+ * model_release.c does the same for a model.
+ */
 static double
 released(const DpermSetup *setup, double order)
 {
@@ -36,7 +42,7 @@ released(const DpermSetup *setup, double order)
 	return dperm_composition_curve(&release, order);
 }
 
-/* A setup with so many rows, at the default lambda times a factor. */
+/* A setup with that many rows, at the default lambda times a factor. */
 static DpermSetup
 setup_of(const DpermSpend *spend, DpermMethod method, double rows, double factor)
 {
@@ -92,7 +98,10 @@ TEST(covers_any_number_of_rows)
 			}
 }
 
-/* Orders of tiny budgets are large, and divergences at them huge: no call of a large epsilon must cost little. */
+/*
+ * Tiny budgets have large orders, where divergences are huge: no call with a
+ * large epsilon must cost little.
+ */
 TEST(never_wraps_around)
 {
 	DpermFilter filter = {.epsilon = dperm_amount_down(1e-4, 12), .delta = dperm_amount_down(1e-9, 24), .order = dperm_filter_order(1e-4, 1e-9)};
@@ -123,14 +132,14 @@ TEST(never_wraps_around)
 	}
 }
 
-/* A curve grows with both of its parameters: what the cells rely on. */
+/* A curve grows with both of its parameters: the cells rely on that. */
 TEST(curves_grow)
 {
 	srand(11);
 	for (int i = 0; i < 20000; i++)
 	{
 		DpermRelease small = {
-			.curve = (const DpermCurve[]) {DPERM_CURVE_REMOVE, DPERM_CURVE_REPLACE, DPERM_CURVE_PERSON}[i % 3], .epsilon = 1, .delta = 1e-6,
+			.curve = i % 2 ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE, .epsilon = 1, .delta = 1e-6,
 			.mu = exp(-8 + 8.0 * rand() / RAND_MAX), .kappa = exp(-12 + 12.0 * rand() / RAND_MAX)
 		};
 		DpermRelease large = small;
@@ -142,7 +151,7 @@ TEST(curves_grow)
 	}
 }
 
-/* What is known decides what is spent. */
+/* What is known of a call decides what it spends. */
 TEST(spends_by_what_is_known)
 {
 	DpermSpend	spend = {.epsilon = 0.5};
@@ -172,17 +181,105 @@ TEST(spends_by_what_is_known)
 	CHECK(dperm_amount_compare(gaussian.divergence, pure.divergence) < 0);
 
 	/* either: the larger of both */
-	spend.pure = true;
-	both = dperm_charge_of(&spend, order);
-	CHECK(dperm_amount_compare(both.divergence, pure.divergence) == 0);
-	spend.pure = false;
 	spend.objective = true;
 	spend.slack = 0.1;
 	both = dperm_charge_of(&spend, order);
 	CHECK(dperm_amount_compare(both.divergence, gaussian.divergence) >= 0);
 
-	/* nothing said is nothing known */
+	/* nothing specified: nothing known */
 	spend.output = spend.objective = false;
 	sums = dperm_charge_of(&spend, order);
 	CHECK(dperm_amount_double(sums.direct) == 1e-6);
+}
+
+/* The number of such calls that a new budget allows. */
+static int
+calls(double epsilon, double delta, const DpermSpend *spend)
+{
+	DpermFilter filter = {dperm_amount_down(epsilon, 12), dperm_amount_down(delta, 24), dperm_filter_order(epsilon, delta)};
+	DpermFilterSums taken = dperm_charge_of(spend, filter.order);
+	DpermFilterSums spent = taken;
+	int			count = 0;
+
+	for (; dperm_filter_allows(&filter, &spent); count++)
+		spent = dperm_filter_add(&spent, &taken);
+	return count;
+}
+
+/*
+ * Small calls of a large budget, by all relations and units: of the method that
+ * the program chooses, and of a given one.
+ */
+TEST(budgets_last)
+{
+	for (int relation = 0; relation < 4; relation++)
+	{
+		DpermSpend	spend = {
+			.neighbours = (DpermNeighbours) (relation % 2), .unit = (DpermUnit) (relation / 2), .epsilon = 0.1, .delta = 1e-9,
+			.output = true, .objective = true, .slack = DPERM_CHARGE_SLACK
+		};
+		int			chosen = calls(3, 1e-6, &spend);
+		int			output;
+
+		CHECK(chosen >= 550);
+		spend.output = false;
+		CHECK(calls(3, 1e-6, &spend) >= chosen);
+		spend.objective = false;
+		spend.output = true;
+		output = calls(3, 1e-6, &spend);
+		CHECK(output > chosen && output > 900);
+	}
+}
+
+/* The numbers of docs/reference.md, "How long a budget lasts". */
+TEST(the_table_in_the_reference)
+{
+	static const int counts[][2] = {{567, 66}, {703, 90}, {19, 3}, {3558, 466}, {903, 121}};
+	const DpermSpend spends[] = {
+		{.epsilon = 0.1, .delta = 1e-9, .output = true, .objective = true, .slack = DPERM_CHARGE_SLACK},
+		{.neighbours = DPERM_NEIGHBOURS_REMOVE, .epsilon = 0.1, .delta = 1e-9, .output = true, .objective = true,
+		 .slack = DPERM_CHARGE_SLACK},
+		{.epsilon = 0.5, .delta = 1e-8, .objective = true, .slack = DPERM_CHARGE_SLACK},
+		{.epsilon = 0.1, .output = true, .dim = 100},
+		{.epsilon = 0.02, .bound = true}
+	};
+
+	for (int i = 0; i < 5; i++)
+	{
+		CHECK(calls(3, 1e-6, &spends[i]) == counts[i][0]);
+		CHECK(calls(1, 1e-6, &spends[i]) == counts[i][1]);
+	}
+}
+
+/*
+ * Pure output perturbation: the more weights, the less it takes; nothing is
+ * known of other pure calls.
+ */
+TEST(ball_noise_takes_less)
+{
+	DpermSpend	spend = {.epsilon = 0.1, .output = true, .dim = 1};
+	DpermSpend	pure = {.epsilon = 0.1};
+	double		order = dperm_filter_order(3, 1e-6);
+	DpermAmount before = dperm_charge_of(&pure, order).divergence;
+
+	CHECK(dperm_amount_compare(dperm_charge_of(&spend, order).divergence, before) == 0);
+	for (spend.dim = 2; spend.dim <= 2000; spend.dim *= 3)
+	{
+		DpermFilterSums sums = dperm_charge_of(&spend, order);
+
+		CHECK(dperm_amount_compare(sums.divergence, before) < 0);
+		CHECK(sums.tail.parts == 54211 && sums.direct.parts == 54211 && sums.delta.parts == 0);
+		before = sums.divergence;
+	}
+	spend.dim = 100;
+	CHECK(calls(3, 1e-6, &spend) > 2000 && calls(3, 1e-6, &pure) < 50);
+	spend.objective = true;
+	CHECK(calls(3, 1e-6, &spend) == calls(3, 1e-6, &pure));
+	spend.objective = false;
+	spend.bound = true;
+	CHECK(calls(3, 1e-6, &spend) == calls(3, 1e-6, &pure));
+
+	/* a budget without delta adds up epsilons */
+	spend.bound = false;
+	CHECK(dperm_charge_of(&spend, 0).divergence.units == 0 && dperm_charge_of(&spend, 0).tail.parts == 0);
 }

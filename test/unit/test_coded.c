@@ -1,6 +1,7 @@
 /*
- * test_coded.c: a pass over coded rows against a pass over the vectors that they stand for, in any
- * grouping, and within the rounding bound of the certificate.
+ * test_coded.c: a pass over coded rows against a pass over the vectors that
+ * they stand for, in any grouping, and within the rounding bound of the
+ * certificate.
  */
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
@@ -74,7 +75,7 @@ check_sums(const DpermMoments *m, const DpermMoments *plain, const Rows *rows)
 	}
 }
 
-/* The pass over vectors. */
+/* A pass over vectors. */
 static DpermMoments
 plain_pass(const Rows *rows, bool hessian)
 {
@@ -86,14 +87,17 @@ plain_pass(const Rows *rows, bool hessian)
 	return plain;
 }
 
-/* A room of the size that is asked for, so that the sanitizer sees every step beyond. */
+/*
+ * Memory of the size that is asked for, so that the sanitizer catches every
+ * access beyond it.
+ */
 static double *
 exact_room(int dim, bool hessian)
 {
 	return malloc(sizeof(double) * dperm_moments_room(dim, hessian));
 }
 
-/* All at once, row by row, by handfuls, and with flushes in between. */
+/* All at once, row by row, a few at a time, and with flushes in between. */
 TEST(agrees_with_vectors)
 {
 	TestRandom	state = 71;
@@ -139,7 +143,7 @@ TEST(agrees_with_vectors)
 	}
 }
 
-/* Partial passes of either form are merged into the same. */
+/* Partial passes of either form merge into the same result. */
 TEST(merges)
 {
 	TestRandom	state = 72;

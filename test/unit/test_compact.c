@@ -1,6 +1,7 @@
 /*
- * test_compact.c: rows in their compact form: how far off they are, that nothing else is written or read, and passes over
- * them against passes over what they stand for.
+ * test_compact.c: rows in their compact form: their error, that no other memory
+ * is written or read, and passes over them against passes over the vectors they
+ * stand for.
  */
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
@@ -20,7 +21,10 @@ static double vectors[ROWS_MAX * DIM_MAX];
 static double weights[DIM_MAX];
 static double *plain_room;
 
-/* Numbers within half a unit, codes as they were; the padding is zero, and a row ends where it says. */
+/*
+ * Numbers within half a unit, codes as they were; the padding is zero, and a
+ * row ends where it says.
+ */
 TEST(keeps_rows_within_half_a_unit)
 {
 	TestRandom	state = 111;
@@ -32,6 +36,7 @@ TEST(keeps_rows_within_half_a_unit)
 		double	   *wide = calloc((size_t) layout.words, sizeof(double));
 		double	   *back = calloc((size_t) layout.words, sizeof(double));
 		float	   *single = calloc((size_t) layout.dense + 1, sizeof(float));
+		double		entries[SAMPLE_BLOCKS];
 		double	   *compact = malloc(sizeof(double) * words);
 		double	   *again = malloc(sizeof(double) * words);
 
@@ -43,7 +48,8 @@ TEST(keeps_rows_within_half_a_unit)
 		dperm_compact_put(&layout, wide, compact);
 		dperm_compact_put(&layout, wide, again);
 		CHECK(memcmp(compact, again, sizeof(double) * words) == 0);
-		CHECK(words * 4 >= layout.dense + layout.codes && words <= layout.words);
+		CHECK(words * 4 >= layout.dense + layout.codes + 2 * layout.curves);
+		CHECK(words <= layout.words);
 		dperm_compact_get(&layout, compact, (size_t) words, 1, back);
 		dperm_compact_get_single(&layout, compact, (size_t) words, 1, single);
 		for (int j = 0; j < layout.dense; j++)
@@ -51,8 +57,15 @@ TEST(keeps_rows_within_half_a_unit)
 			CHECK(fabs(back[j] - wide[j]) <= 0.5 / 32767 + 2 * FLT_EPSILON);
 			CHECK(fabs(back[j]) <= 1 && back[j] == single[j]);
 		}
-		CHECK(memcmp(wide + layout.dense, back + layout.dense,
-					 sizeof(double) * (layout.words - layout.dense)) == 0);
+		dperm_compact_get_entries(&layout, compact, (size_t) words, 1, entries);
+		for (int j = 0; j < layout.curves; j++)
+		{
+			CHECK(fabs(back[layout.dense + j] - wide[layout.dense + j]) <=
+				  0.5 / 32767 + 2 * FLT_EPSILON);
+			CHECK(back[layout.dense + j] == entries[j]);
+		}
+		CHECK(memcmp(dperm_row_codes(&layout, wide), dperm_row_codes(&layout, back),
+					 sizeof(double) * (layout.words - layout.dense - layout.curves)) == 0);
 		free(wide);
 		free(back);
 		free(single);
@@ -61,7 +74,10 @@ TEST(keeps_rows_within_half_a_unit)
 	}
 }
 
-/* Means over rows in their compact form, against those over the vectors they stand for. */
+/*
+ * Means over rows in their compact form, against those over the vectors they
+ * stand for.
+ */
 TEST(passes_over_compact_rows)
 {
 	TestRandom	state = 112;
@@ -106,7 +122,10 @@ TEST(passes_over_compact_rows)
 			bool		hessian = way % 2;
 			double		slack = near;
 
-			/* rooms of the size that is asked for, so that the sanitizer sees every step beyond */
+			/*
+			 * memory of the size that is asked for, so that the sanitizer
+			 * catches every access beyond it
+			 */
 			matrix.room = malloc(sizeof(double) * dperm_moments_room(layout.dim, hessian));
 			matrix.single = way >= 2;
 			if (matrix.single && !hessian)

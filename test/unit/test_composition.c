@@ -1,8 +1,9 @@
 /*
- * test_composition.c: Renyi curves against integrals, and totals against compositions that can be computed exactly.
+ * test_composition.c: Renyi curves against integrals, and totals against
+ * compositions that can be computed exactly.
  *
- * Where a law is known, the exact answer is worked out here by other means: what the library says may be larger, by little, and
- * never smaller.
+ * Where a law is known, the exact answer is computed here by other means: the
+ * library's may be a little larger, never smaller.
  */
 #include "unit/test.h"
 
@@ -48,7 +49,10 @@ gaussian_delta_at(const void *mu, double epsilon)
 	return dperm_gaussian_delta(*(const double *) mu, epsilon);
 }
 
-/* A release of Gaussian noise; its own epsilon and delta are what the law has. */
+/*
+ * A release with Gaussian noise; its own epsilon and delta are those of the
+ * law.
+ */
 static DpermRelease
 gaussian(double mu, double delta)
 {
@@ -57,7 +61,7 @@ gaussian(double mu, double delta)
 	};
 }
 
-/* A release of which nothing else is known. */
+/* A release of which only epsilon and delta are known. */
 static DpermRelease
 bound(double epsilon, double delta)
 {
@@ -78,7 +82,7 @@ compose(const DpermRelease *releases, int kinds, int times, double delta, bool f
 	return out;
 }
 
-/* One kind of release, so many times. */
+/* One kind of release, repeated. */
 static DpermComposed
 repeat(DpermRelease release, int times, double delta)
 {
@@ -110,14 +114,17 @@ TEST(pure_is_randomised_response)
 			double		exact = (double) (logl(moment) / ((long double) orders[i] - 1));
 			double		got = dperm_composition_curve(&release, orders[i]);
 
-			/* for the least epsilons even these digits are few */
+			/* for the smallest epsilons even these digits are few */
 			CHECK_NEAR(got, exact, 1e-9 * exact + 1e-15);
 			CHECK(got >= exact - 1e-15);
 			CHECK(got <= epsilons[e] * (1 + 1e-9));
 		}
 }
 
-/* The logarithm of a mean over a standard normal of a function that is given by its logarithm, over order - 1. */
+/*
+ * The logarithm of the mean over a standard normal of a function that is given
+ * by its logarithm, divided by order - 1.
+ */
 static double
 normal_mean(double (*f) (double z, double mu, double kappa, double order), double mu, double kappa, double order)
 {
@@ -134,7 +141,10 @@ normal_mean(double (*f) (double z, double mu, double kappa, double order), doubl
 	return log1p(sum * step / sqrt(2 * acos(-1))) / (order - 1);
 }
 
-/* Two normals: the ratio of their densities under the first, to the power of order - 1. */
+/*
+ * Two normals: the ratio of their densities under the first, to the power of
+ * order - 1.
+ */
 static double
 shift_ratio(double z, double mu, double kappa, double order)
 {
@@ -142,7 +152,10 @@ shift_ratio(double z, double mu, double kappa, double order)
 	return (order - 1) * (mu * z + mu * mu / 2);
 }
 
-/* With h as in the guarantee, which a loss enters in place of its moment: log h. */
+/*
+ * log h, with h as in the guarantee, which is applied to a loss in place of its
+ * moment.
+ */
 static double
 log_h(double loss, double order)
 {
@@ -151,14 +164,20 @@ log_h(double loss, double order)
 	return power > 600 ? power : log1p(expm1(power) + (order - 1) * expm1(-loss));
 }
 
-/* The larger of h at both ends of what the loss may be, which is what a search over slopes s finds. */
+/*
+ * The larger of h at both ends of the range of the loss, which a search over
+ * slopes s finds.
+ */
 static double
 worst_h(double low, double high, double order)
 {
 	return fmax(log_h(low, order), log_h(high, order));
 }
 
-/* A row removed: the least and the most over slopes, with kappa added to the most. */
+/*
+ * A row that is removed: the least and the most over slopes, with kappa added
+ * to the most.
+ */
 static double
 remove_ratio(double z, double mu, double kappa, double order)
 {
@@ -175,7 +194,7 @@ remove_ratio(double z, double mu, double kappa, double order)
 	return worst_h(low, high + kappa, order);
 }
 
-/* The other way round kappa is taken from the least. */
+/* The other way round, kappa is subtracted from the least. */
 static double
 empty_ratio(double z, double mu, double kappa, double order)
 {
@@ -184,24 +203,24 @@ empty_ratio(double z, double mu, double kappa, double order)
 	return worst_h(s * mu * z + s * s * mu * mu / 2 - kappa, fmax(0, mu * z + mu * mu / 2), order);
 }
 
-/* The most, as it is. */
+/* The most, without kappa. */
 static double
 most_ratio(double z, double mu, double kappa, double order)
 {
 	return (order - 1) * (kappa + fmax(0, mu * z + mu * mu / 2));
 }
 
-/* Both rows in one direction, which is the worst. */
+/* Everything else: both signs of the noise. */
 static double
-replace_ratio(double z, double mu, double kappa, double order)
+average_ratio(double z, double mu, double kappa, double order)
 {
-	return worst_h(-kappa - 2 * mu * fabs(z), kappa + 2 * mu * mu + 2 * mu * fabs(z), order);
+	return worst_h(-kappa - mu * fabs(z), kappa + mu * mu / 2 + mu * fabs(z), order);
 }
 
 static double
-most_replace_ratio(double z, double mu, double kappa, double order)
+most_average_ratio(double z, double mu, double kappa, double order)
 {
-	return (order - 1) * (kappa + 2 * mu * mu + 2 * mu * fabs(z));
+	return (order - 1) * (kappa + mu * mu / 2 + mu * fabs(z));
 }
 
 /* Formulas against integrals, with the release stage added. */
@@ -209,8 +228,8 @@ TEST(gaussian_curves_are_integrals)
 {
 	static const double mus[] = {1e-3, 0.05, 0.3, 1};
 	static const double kappas[] = {0, 0.01, 0.5};
-	double (*const ratios[]) (double, double, double, double) = {shift_ratio, remove_ratio, replace_ratio};
-	static const DpermCurve curves[] = {DPERM_CURVE_SHIFT, DPERM_CURVE_REMOVE, DPERM_CURVE_REPLACE};
+	double (*const ratios[]) (double, double, double, double) = {shift_ratio, remove_ratio, average_ratio};
+	static const DpermCurve curves[] = {DPERM_CURVE_SHIFT, DPERM_CURVE_REMOVE, DPERM_CURVE_AVERAGE};
 
 	for (int c = 0; c < COUNT(curves); c++)
 		for (int m = 0; m < COUNT(mus); m++)
@@ -226,10 +245,15 @@ TEST(gaussian_curves_are_integrals)
 						exact = fmin(fmax(exact, normal_mean(empty_ratio, mus[m], kappas[k], orders[i])),
 									 normal_mean(most_ratio, mus[m], kappas[k], orders[i]));
 
-					/* the bound for a row removed takes both ends at once; that for one replaced is made at order 2 at least */
+					/*
+					 * the bound for a removed row takes both ends at once; the
+					 * other is computed at order 2 or more, or of one sign
+					 */
 					if (c == 2 && orders[i] < 2)
 						exact = fmin(dperm_composition_curve(&release, 2),
-									 normal_mean(most_replace_ratio, mus[m], kappas[k], orders[i]));
+									 normal_mean(most_average_ratio, mus[m], kappas[k], orders[i]));
+					if (c == 2)
+						exact = fmin(exact, normal_mean(most_ratio, mus[m], kappas[k], orders[i]));
 					if (c != 1)
 						CHECK_NEAR(got, exact, 1e-5 * exact + 1e-10);
 					if (c == 1)
@@ -240,10 +264,10 @@ TEST(gaussian_curves_are_integrals)
 				}
 }
 
-/* Large orders and large ratios neither overflow nor turn into something small. */
+/* Large orders and large ratios neither overflow nor become small. */
 TEST(curves_grow)
 {
-	static const DpermCurve curves[] = {DPERM_CURVE_PURE, DPERM_CURVE_SHIFT, DPERM_CURVE_REMOVE, DPERM_CURVE_REPLACE};
+	static const DpermCurve curves[] = {DPERM_CURVE_PURE, DPERM_CURVE_SHIFT, DPERM_CURVE_REMOVE, DPERM_CURVE_AVERAGE};
 	static const double sizes[] = {1e-8, 1e-3, 0.7, 0.9, 30, 1e4, 1e200};
 
 	for (int c = 0; c < COUNT(curves); c++)
@@ -262,7 +286,10 @@ TEST(curves_grow)
 		}
 }
 
-/* A training of one weight, in exact arithmetic: the loss, lambda, sigma and the rows that neighbours share. */
+/*
+ * A training of one weight, in exact arithmetic: the loss, lambda, sigma and
+ * the rows that neighbours share.
+ */
 typedef struct Line
 {
 	DpermLoss	loss;
@@ -271,7 +298,9 @@ typedef struct Line
 	double		others[2];		/* y x of the other rows */
 } Line;
 
-/* The density of the minimiser of a tilted objective at f, with one more row. */
+/*
+ * The density of the minimiser of a tilted objective at f, with one more row.
+ */
 static double
 line_density(const Line *line, double row, double f)
 {
@@ -306,7 +335,10 @@ line_divergence(const Line *line, double row, double other, double order)
 	return log(sum) / (order - 1);
 }
 
-/* The adversary: no pair of rows may be told apart better than the curve says; and the best of them nearly as well. */
+/*
+ * The adversary: no pair of rows can be distinguished better than the curve
+ * says, and the best pair nearly as well.
+ */
 TEST(curves_hold_for_objective_perturbation)
 {
 	static const DpermLossKind kinds[] = {DPERM_LOSS_LOGISTIC, DPERM_LOSS_HUBER};
@@ -329,8 +361,8 @@ TEST(curves_hold_for_objective_perturbation)
 							DpermRelease release = {
 								.epsilon = 1,
 								.delta = 1e-6,
-								.curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE,
-								.mu = 1 / sigmas[s],
+								.curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE,
+								.mu = (removed ? 1 : 2) / sigmas[s],
 								.kappa = log1p(dperm_loss_curvature(line.loss) / (3 * lambdas[l]))
 							};
 							double		got = dperm_composition_curve(&release, orders[i]);
@@ -348,7 +380,10 @@ TEST(curves_hold_for_objective_perturbation)
 
 /* ------------------------------------------------------------ conversion */
 
-/* Numbers that others publish (Google's dp_accounting): a constant divergence, and Gaussian noise. */
+/*
+ * Published numbers (Google's dp_accounting): a constant divergence, and
+ * Gaussian noise.
+ */
 TEST(published_numbers)
 {
 	DpermRelease release = {.epsilon = 1, .delta = 1e-6, .curve = DPERM_CURVE_SHIFT, .mu = 1 / 4.530877117};
@@ -357,7 +392,10 @@ TEST(published_numbers)
 
 	CHECK_NEAR(dperm_composition_convert(1.1, 32, 1e-5), 1.32783806176, 1e-9);
 
-	/* a standard deviation of 4.530877117 is (1, 1e-6)-private by Renyi divergences, and so are a hundred of 45.3 */
+	/*
+	 * a standard deviation of 4.530877117 is (1, 1e-6)-private by Renyi
+	 * divergences, and so are a hundred of 45.3
+	 */
 	release.epsilon = 50;
 	one = repeat(release, 1, 1e-6);
 	release.mu /= 10;
@@ -367,16 +405,47 @@ TEST(published_numbers)
 	CHECK_NEAR(hundred.epsilon, 1, 1e-3);
 	CHECK(one.epsilon >= 1 - 1e-8 && hundred.epsilon >= 1 - 1e-8);
 
-	/* fifty of 0.1: below what concentrated privacy (Bun and Steinke 2016) and strong composition (Dwork et al. 2010) say */
+	/*
+	 * fifty of 0.1: below the bounds of concentrated privacy (Bun and Steinke
+	 * 2016) and strong composition (Dwork et al. 2010)
+	 */
 	one = repeat(pure(0.1), 50, 1e-6);
 	CHECK_NEAR(one.epsilon, 3.35562, 1e-9);
 	CHECK(one.epsilon < 50 * 0.005 + 2 * sqrt(50 * 0.005 * log(1e6)));
 	CHECK(one.delta == 1e-6 && one.summed == 0);
 }
 
+#if LDBL_MANT_DIG > DBL_MANT_DIG
+/*
+ * Conversion is rounded up. The search is over all orders, and over deltas and
+ * divergences of any size; at large orders a difference of two logarithms would
+ * cancel.
+ */
+TEST(conversion_is_an_upper_bound)
+{
+	TestRandom	random = 9;
+	double		farthest = 0;
+
+	for (int i = 0; i < 30000; i++)
+	{
+		double		order = 1 + pow(10, -2 + 8 * test_uniform(&random));
+		double		delta = pow(10, -15 * test_uniform(&random));
+		double		divergence = test_below(&random, 4) ? pow(10, -9 + 11 * test_uniform(&random)) : 0;
+		long double above = (long double) order - 1;
+		long double exact = divergence - log1pl(1 / above) - (logl(delta) + logl(order)) / above;
+		double		got = dperm_composition_convert(divergence, order, delta);
+
+		CHECK(got >= fmaxl(exact, 0));
+		if (exact > 0)
+			farthest = fmax(farthest, (double) ((got - exact) / (fabsl(exact) + fabsl(log1pl(1 / above)) - logl(delta) / above)));
+	}
+	CHECK(farthest < 1e-11);
+}
+#endif
+
 /* --------------------------------------------------------------- totals */
 
-/* Gaussian releases together are one of a larger mean. */
+/* Gaussian releases together are one with a larger mean. */
 TEST(gaussians_against_the_exact_law)
 {
 	static const double mus[] = {0.003, 0.02, 0.1, 0.5, 1};
@@ -390,7 +459,9 @@ TEST(gaussians_against_the_exact_law)
 				double		mu = mus[m] * sqrt(counts[k]);
 				double		exact = invert(gaussian_delta_at, &mu, deltas[d]);
 
-				/* its own delta is as large as that of all, so that sums do not fit */
+				/*
+				 * its own delta is as large as that of all, so sums do not fit
+				 */
 				DpermComposed got = repeat(gaussian(mus[m], deltas[d]), counts[k], deltas[d]);
 
 				CHECK(got.order > 1);
@@ -404,10 +475,13 @@ typedef struct Coins
 	double		epsilons[12];
 	int			count;
 	double		mu;				/* of a Gaussian release as well, or 0 */
-	double		lost;			/* the probability that everything is told */
+	double		lost;			/* the probability that everything is revealed */
 } Coins;
 
-/* Randomised response several times, by all outcomes: the exact delta at an epsilon. */
+/*
+ * Randomised response several times, by all outcomes: the exact delta at an
+ * epsilon.
+ */
 static double
 coins_delta(const void *arg, double epsilon)
 {
@@ -440,7 +514,7 @@ coins_delta(const void *arg, double epsilon)
 	return coins->lost + (1 - coins->lost) * sum;
 }
 
-/* So many of one kind: the closed form of Kairouz, Oh and Viswanath (2015). */
+/* Many of one kind: the closed form of Kairouz, Oh and Viswanath (2015). */
 typedef struct Flips
 {
 	int			count;
@@ -484,7 +558,10 @@ TEST(pure_against_optimal_composition)
 			}
 }
 
-/* Different ones, with and without a Gaussian, and with releases that tell everything with probability delta. */
+/*
+ * Different ones, with and without a Gaussian, and with releases that reveal
+ * everything with probability delta.
+ */
 TEST(mixtures_against_all_outcomes)
 {
 	TestRandom	random = 7;
@@ -506,7 +583,10 @@ TEST(mixtures_against_all_outcomes)
 		for (int i = 0; i < coins.count; i++)
 			releases[i] = pure(coins.epsilons[i]);
 
-		/* some of the pure ones are known by a bound alone, and use up their delta */
+		/*
+		 * of some of the pure ones only a bound is known, and they use up their
+		 * delta
+		 */
 		for (int i = 0; i < bounds && i < coins.count; i++)
 		{
 			releases[i] = bound(coins.epsilons[i], delta * 0.2 * (0.5 + test_uniform(&random)));
@@ -525,7 +605,7 @@ TEST(mixtures_against_all_outcomes)
 		by[got.order > 0]++;
 		part += got.order > 0 && got.summed > 0;
 	}
-	/* all ways were taken */
+	/* every branch was taken */
 	CHECK(by[0] > 20 && by[1] > 20 && part > 20);
 }
 
@@ -544,7 +624,7 @@ TEST(part_may_be_summed)
 	CHECK(got.epsilon <= without.epsilon + releases[50].epsilon + 1e-4);
 	CHECK(got.epsilon < 50 * 0.1 + releases[50].epsilon);
 
-	/* and of one that says no more than a bound nothing else can be done */
+	/* and one of which only a bound is known is always summed */
 	releases[50] = bound(1, 1e-8);
 	got = compose(releases, 51, 1, 1e-6, true);
 	CHECK(got.summed == 1 && got.order > 1 && got.delta == 1e-6);
@@ -568,19 +648,22 @@ TEST(sums)
 	got = compose(&mixed[1], 1, 11, 1e-6, false);
 	CHECK(got.delta >= 1.1e-6 && got.delta < 1.1001e-6);
 
-	/* a delta that is stated has the tails of those that state none */
+	/* a delta that is stated includes the tails of releases that state none */
 	got = compose(mixed, 3, 1, 0, true);
 	CHECK(got.delta > 2e-7 && got.delta < 2.0001e-7);
 	CHECK_NEAR(got.epsilon, 0.3 + mixed[2].epsilon, 1e-12);
 
-	/* so much that the proof says nothing: not by Renyi divergences, and there are no sums */
+	/*
+	 * so much that the proof does not apply: no Renyi divergences, and no sums
+	 * either
+	 */
 	got = repeat((DpermRelease) {.epsilon = 400, .delta = 1e-6, .curve = DPERM_CURVE_SHIFT, .mu = 40}, 2, 1e-6);
 	CHECK(isinf(got.epsilon));
 	got = repeat(pure(400), 2, 1e-6);
 	CHECK(got.epsilon == 800 && got.order == 0);
 }
 
-/* What goes into delta for each release adds up. */
+/* What each release takes of delta adds up. */
 TEST(tails_add_up)
 {
 	static DpermComposition sums;
@@ -635,7 +718,7 @@ TEST(faults)
 	}
 	CHECK(dperm_composition_releases(&sums) == 1);
 
-	/* nothing fits everything, and leaves no trace */
+	/* an empty list fits everything, and leaves no trace */
 	CHECK(dperm_composition_merge(&more, &none) == DPERM_COMPOSITION_FITS);
 	CHECK(dperm_composition_merge(&none, &more) == DPERM_COMPOSITION_FITS);
 	CHECK(none.neighbours == DPERM_NEIGHBOURS_REMOVE && dperm_composition_releases(&none) == 1);
@@ -675,7 +758,7 @@ TEST(order_does_not_matter)
 
 /* --------------------------------------------------------------- models */
 
-/* A model of a training, as far as its privacy goes. */
+/* The model of a training, as far as privacy is concerned. */
 static DpermModel
 train(DpermMethod method, DpermNeighbours neighbours, double epsilon, double delta)
 {
@@ -701,7 +784,10 @@ train(DpermMethod method, DpermNeighbours neighbours, double epsilon, double del
 	return model;
 }
 
-/* The curve that a model's own parameters give is that of its claim: one model costs hardly more by it, and never less. */
+/*
+ * The curve from a model's own parameters fits its claim: one model costs
+ * hardly more by it, and never less.
+ */
 TEST(models_have_curves)
 {
 	for (int method = 0; method < DPERM_METHOD_COUNT; method++)
@@ -714,7 +800,7 @@ TEST(models_have_curves)
 			double		alone;
 
 			CHECK(release.curve == (method == DPERM_METHOD_OUTPUT ? DPERM_CURVE_SHIFT :
-									neighbours ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE));
+									neighbours ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE));
 			CHECK(release.neighbours == (DpermNeighbours) neighbours && release.epsilon == 1 && release.delta == 1e-6);
 			CHECK_NEAR(release.stage, model.claim.shares[DPERM_SHARE_RELEASE], 1e-10);
 			CHECK_NEAR(release.kappa, method == DPERM_METHOD_OUTPUT ? 0 : log1p(0.25 / (model.rows * model.lambda_effective)), 1e-10);
@@ -729,7 +815,10 @@ TEST(models_have_curves)
 		}
 }
 
-/* Without delta a model is pure; chosen among others on private rows, no more is known than its claim. */
+/*
+ * Without delta a model is pure; of one that was chosen among others on private
+ * rows, only the claim is known.
+ */
 TEST(models_without_a_curve)
 {
 	static const char way[] = "{\"way\": \"private\", \"selection\": \"exponential\", \"rows\": 100000, \"portions\": 2, \"chosen\": {}, \"candidates\": [{}]}";
@@ -743,7 +832,7 @@ TEST(models_without_a_curve)
 	model.tuning = (DpermText) {way, (int) strlen(way)};
 	CHECK(dperm_model_release(&model).curve == DPERM_CURVE_NONE);
 	model.tuning = (DpermText) {holdout, (int) strlen(holdout)};
-	CHECK(dperm_model_release(&model).curve == DPERM_CURVE_REPLACE);
+	CHECK(dperm_model_release(&model).curve == DPERM_CURVE_AVERAGE);
 	model.claim.epsilon = INFINITY;
 	CHECK(isinf(dperm_model_release(&model).epsilon));
 }

@@ -1,5 +1,6 @@
 /*
- * test_corpus.c: every table that was ever hard on the solver, in every mode, is certified.
+ * test_corpus.c: every table that was ever hard for the solver is certified, in
+ * every mode.
  */
 #include "unit/test.h"
 

@@ -1,5 +1,6 @@
 /*
- * test_counts.c: noisy counts against their exact law, and what is told from them.
+ * test_counts.c: noisy counts against their exact law, and what is computed
+ * from them.
  */
 #include "unit/test.h"
 
@@ -11,7 +12,7 @@
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 
-#define P_MIN 1e-4				/* streams are fixed: this is no matter of luck */
+#define P_MIN 1e-4				/* streams are fixed, so the outcome does not depend on chance */
 #define DRAWS 100000
 #define CELLS_MAX 801
 
@@ -22,7 +23,7 @@ ratio_of(double epsilon)
 	return exp(-(double) dperm_selection_budget(epsilon) / 0x1p20 / 2);
 }
 
-/* The law of |z| <= reach, the rest in the two outer cells. */
+/* The law of |z| <= reach; the rest is in the two outer cells. */
 static void
 laplace_law(double q, int reach, double *law)
 {
@@ -67,7 +68,9 @@ TEST(noise_has_its_law)
 	CHECK(dperm_entropy_ok(&e));
 }
 
-/* A scale of half or twice as much would be seen, so the test above means something. */
+/*
+ * Half or twice the scale would be detected, so the test above means something.
+ */
 TEST(other_scales_are_told_apart)
 {
 	TestEntropy source;
@@ -91,7 +94,7 @@ TEST(other_scales_are_told_apart)
 	CHECK(counts_fit_p(seen, law, 41, DRAWS) < 1e-6);
 }
 
-/* Cells have noise of their own. */
+/* Each cell has its own noise. */
 TEST(cells_are_independent)
 {
 	TestEntropy source;
@@ -117,8 +120,9 @@ TEST(cells_are_independent)
 }
 
 /*
- * A row that is replaced takes one from a cell and gives one to another: the likelihood of any noisy
- * counts changes by exp(epsilon) at most, and by just that for some.
+ * A row that is replaced moves from one cell to another: the likelihood of any
+ * noisy counts changes by at most a factor of exp(epsilon), and by exactly that
+ * for some.
  */
 TEST(neighbours_are_within_epsilon)
 {
@@ -137,7 +141,9 @@ TEST(neighbours_are_within_epsilon)
 	}
 }
 
-/* A row that is removed takes one from a single cell, so that half of the noise does. */
+/*
+ * A row that is removed leaves a single cell, so half of the noise is enough.
+ */
 TEST(removed_rows_are_within_epsilon)
 {
 	static const double epsilons[] = {1e-6, 0.1, 1, 1.0 / 3, 5};
@@ -158,7 +164,10 @@ TEST(removed_rows_are_within_epsilon)
 		  dperm_counts_variance(dperm_selection_budget(1), 1));
 }
 
-/* Counts in parts of a person: the same law with that many times the scale, seen in cells of equal width. */
+/*
+ * Counts in parts of a person: the same law with that many times the scale,
+ * grouped into cells of equal width.
+ */
 TEST(noise_of_persons_has_its_law)
 {
 	static const uint64_t parts[] = {2, 7, DPERM_PERSON_PARTS};
@@ -206,7 +215,10 @@ TEST(noise_of_persons_has_its_law)
 
 #define PERSON_CELLS 3
 
-/* The next way to divide so many parts, or less, among cells; false after the last. */
+/*
+ * The next way to divide at most that many parts among cells; false after the
+ * last.
+ */
 static bool
 next_division(int *cells, int parts)
 {
@@ -224,7 +236,7 @@ next_division(int *cells, int parts)
 	return false;
 }
 
-/* The privacy loss of noisy counts, largest over them, when one person takes the place of another. */
+/* The largest privacy loss of noisy counts when one person replaces another. */
 static double
 worst_between(const int *ours, const int *theirs, double step)
 {
@@ -242,8 +254,8 @@ worst_between(const int *ours, const int *theirs, double step)
 }
 
 /*
- * All persons against all others, and against none: within epsilon, and just so. A person whose rows each count for one
- * would not be.
+ * All persons against all others, and against none: within epsilon, and exactly
+ * epsilon for some. A person whose rows each count for one would exceed it.
  */
 TEST(persons_are_within_epsilon)
 {
@@ -312,7 +324,7 @@ TEST(persons_are_shown_whole)
 	}
 	CHECK(dperm_counts_variance(0, DPERM_PERSON_PARTS) == 0);
 
-	/* about that of the law of Laplace with scale 2/epsilon */
+	/* about that of the Laplace law with scale 2/epsilon */
 	CHECK_NEAR(dperm_counts_variance(dperm_selection_budget(1), DPERM_PERSON_PARTS), 8, 1e-9);
 }
 
@@ -327,7 +339,7 @@ TEST(infinite_epsilon_adds_nothing)
 	CHECK(counts[0] == 1 && counts[1] == 0 && counts[2] == -7 && e.left == 0);
 	CHECK(dperm_counts_variance(0, 1) == 0);
 
-	/* and a source that fails ends it, whatever the scale */
+	/* and a random source that fails ends it, whatever the scale */
 	source.fail_at = 0;
 	dperm_counts_add_noise(&e, 1, 1, counts, 3);
 	CHECK(!dperm_entropy_ok(&e));
@@ -352,7 +364,7 @@ TEST(variance_is_that_of_the_law)
 		CHECK_NEAR(dperm_counts_variance(dperm_selection_budget(epsilons[i]), 1) / variance, 1, 1e-9);
 	}
 
-	/* the smallest epsilon that there is: 2 scale^2, nearly */
+	/* the smallest epsilon: nearly 2 scale^2 */
 	CHECK_NEAR(dperm_counts_variance(1, 1) / (2 * 0x1p42), 1, 1e-6);
 	CHECK(dperm_counts_variance(UINT64_C(1) << 40, 1) == 0);
 
@@ -367,7 +379,10 @@ TEST(variance_is_that_of_the_law)
 	CHECK_NEAR(sum / DRAWS / dperm_counts_variance(dperm_selection_budget(0.3), 1), 1, 0.03);
 }
 
-/* The interval of a count holds the true one in 95 percent of all draws, and is no wider than that. */
+/*
+ * The interval of a count contains the true one in 95 percent of all draws, and
+ * is no wider than that requires.
+ */
 TEST(count_interval_is_exact)
 {
 	TestRandom	state = 6;
@@ -389,12 +404,14 @@ TEST(count_interval_is_exact)
 	}
 	CHECK(dperm_counts_estimate(5, 0, 1).low == 5 && dperm_counts_estimate(5, 0, 1).high == 5);
 
-	/* epsilon 1: q = 0.607, and 2 q^7/(1 + q) is below 0.05 for the first time */
+	/*
+	 * epsilon 1: q = 0.607, and 2 q^7/(1 + q) is below 0.05 for the first time
+	 */
 	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1), 1).low == 94);
 	CHECK(dperm_counts_estimate(100, dperm_selection_budget(1), 1).high == 106);
 }
 
-/* A metric by its own definition, of any numbers. */
+/* A metric by its definition, of any numbers. */
 static double
 metric_of(DpermMetric metric, const double *c)
 {
@@ -423,7 +440,10 @@ TEST(metrics_by_hand)
 	static const int64_t counts[DPERM_CELLS] = {30, 10, 20, 40};
 	static const double values[] = {0.7, 0.3, 0.75, 0.6, 2.0 / 3};
 
-	/* with one more in every cell; without noise the textbook's p (1 - p)/n of the rows that matter */
+	/*
+	 * with one more in every cell; without noise, the textbook formula p (1 -
+	 * p)/n of the rows that matter
+	 */
 	static const double centres[] = {72.0 / 104, 32.0 / 104, 31.0 / 42, 31.0 / 52};
 	static const double sizes[] = {104, 104, 42, 52};
 
@@ -487,7 +507,7 @@ TEST(intervals_follow_the_delta_method)
 	}
 }
 
-/* All of a few rows is not all there ever are. */
+/* All of a few rows does not mean all rows there could be. */
 TEST(certainty_needs_rows)
 {
 	static const int64_t all[DPERM_CELLS] = {10, 0, 0, 10};
@@ -498,7 +518,9 @@ TEST(certainty_needs_rows)
 	CHECK(at.value == 0 && at.low == 0 && at.high > 0.05 && at.high < 0.3);
 }
 
-/* Cells that noise took below zero count as none; what cannot be told is not a number. */
+/*
+ * Cells that noise made negative count as zero; what cannot be computed is NaN.
+ */
 TEST(odd_cells)
 {
 	static const int64_t none[DPERM_CELLS] = {0, 0, 0, 0};
@@ -528,7 +550,10 @@ TEST(odd_cells)
 	CHECK(isnan(dperm_counts_metric(DPERM_METRIC_F1, no_positives, 1, 8).value));
 }
 
-/* Intervals of samples of rows with noise hold what the metric is in truth, 95 times of 100 or so. */
+/*
+ * Intervals from samples of rows, with noise, contain the true metric about 95
+ * times in 100.
+ */
 static void
 check_coverage(double epsilon, int rows, const double *law, uint64_t seed)
 {
@@ -586,7 +611,7 @@ TEST(intervals_cover)
 	check_coverage(1, 400, even, 3);
 	check_coverage(1, 800, skewed, 4);
 	check_coverage(0.2, 800, even, 5);	/* as much noise as sampling */
-	check_coverage(0.05, 1500, even, 6);	/* noise above all */
+	check_coverage(0.05, 1500, even, 6);	/* mostly noise */
 }
 
 TEST(cells_of_decisions)
@@ -606,7 +631,10 @@ TEST(cells_of_decisions)
 	}
 }
 
-/* Bins lie between the thresholds that dp_roc shows, and the classes are apart. */
+/*
+ * Bins lie between the thresholds that dp_roc shows, and the classes are
+ * separate.
+ */
 TEST(bins_of_decisions)
 {
 	for (int bins = 1; bins <= 1000; bins += bins < 10 ? 1 : 99)

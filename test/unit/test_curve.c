@@ -1,5 +1,6 @@
 /*
- * test_curve.c: the area under a ROC curve, its interval, and the number of bins.
+ * test_curve.c: the area under a ROC curve, its interval, and the number of
+ * bins.
  */
 #include "unit/test.h"
 
@@ -13,7 +14,7 @@
 
 #define BINS_MAX 120
 
-/* The area of counts that need not be settled. */
+/* The area of counts that may be negative. */
 static double
 area_of(const int64_t *positive, const int64_t *negative, int bins)
 {
@@ -25,7 +26,9 @@ area_of(const int64_t *positive, const int64_t *negative, int bins)
 	return dperm_curve_area(p, n, bins, 0).value;
 }
 
-/* Pairs of a positive and a negative row in the right order, ties half. */
+/*
+ * Pairs of a positive and a negative row in the right order; ties count half.
+ */
 static double
 brute_area(const double *positive, const double *negative, int bins)
 {
@@ -82,7 +85,7 @@ TEST(area_at_its_ends)
 	CHECK(isnan(area_of(low, none, 3)));
 	CHECK(area_of(huge, low, 3) >= 0 && area_of(low, huge, 3) <= 1);
 
-	/* all pairs of a few rows are not all there ever are */
+	/* all pairs of a few rows are not all pairs there could be */
 	CHECK(at.value == 1 && at.high == 1 && at.low > 0.6 && at.low < 0.95);
 	at = dperm_curve_area(p, n, 3, 1e30);
 	CHECK(at.low == 0 && at.high == 1);
@@ -91,7 +94,10 @@ TEST(area_at_its_ends)
 	CHECK(isnan(at.value) && at.low == 0 && at.high == 1);
 }
 
-/* Settled counts keep their sum, and each that is left has lost the same: no others are nearer. */
+/*
+ * Settled counts keep their sum, and all that remain positive have lost the
+ * same amount: no other counts are nearer.
+ */
 TEST(settled_counts_are_the_nearest)
 {
 	TestRandom	state = 3;
@@ -164,14 +170,16 @@ TEST(interval_follows_the_delta_method)
 	}
 }
 
-/* A decision of a class whose mean is as far from 0: normal, as that of noise is not. */
+/* A decision of a class with that mean: normal, which noise is not. */
 static double
 draw_decision(TestRandom *state, double mean)
 {
 	return mean + sqrt(-2 * log(1 - test_uniform(state))) * cos(2 * acos(-1.0) * test_uniform(state));
 }
 
-/* The area under the curve of so many bins, of all rows there could be. */
+/*
+ * The area under the curve with that many bins, over all rows there could be.
+ */
 static double
 true_area(double mean, int bins)
 {
@@ -194,8 +202,8 @@ true_area(double mean, int bins)
 }
 
 /*
- * Intervals of samples of rows with noise hold the area of the bins, and that
- * without bins, 95 times of 100 or so.
+ * Intervals from samples of rows, with noise, contain the area of the bins, and
+ * that without bins, about 95 times in 100.
  */
 static void
 check_coverage(double epsilon, int rows, double mean, uint64_t seed)
@@ -250,12 +258,15 @@ TEST(intervals_cover)
 	check_coverage(1, 400, 0.5, 3);
 	check_coverage(1, 2000, 1, 4);
 	check_coverage(0.2, 2000, 0.5, 5);
-	check_coverage(0.05, 2000, 1, 6);	/* noise above all */
+	check_coverage(0.05, 2000, 1, 6);	/* mostly noise */
 }
 
 TEST(bins_follow_rows_and_epsilon)
 {
-	/* smallest error of the area on Adult: 6 for n epsilon = 100, 20 for 2000, 40 for 10^4, 60 to 84 for 5 * 10^4 */
+	/*
+	 * smallest error of the area on Adult: 6 for n epsilon = 100, 20 for 2000,
+	 * 40 for 10^4, 60 to 84 for 5 * 10^4
+	 */
 	static const struct
 	{
 		double		epsilon;
@@ -276,7 +287,7 @@ TEST(bins_follow_rows_and_epsilon)
 	}
 }
 
-/* Fine bins that are merged count what coarse ones count. */
+/* Fine bins that are merged give the counts of coarse ones. */
 TEST(merged_bins_are_coarse_bins)
 {
 	TestRandom	state = 5;

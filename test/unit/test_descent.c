@@ -1,5 +1,6 @@
 /*
- * test_descent.c: the way to the minimiser that cannot fail, on problems where the solver may, and how many steps it takes.
+ * test_descent.c: the method that always reaches the minimiser, on problems
+ * where the solver may fail, and how many steps it takes.
  */
 #include "unit/test.h"
 
@@ -18,17 +19,20 @@ static double moments_room[10000];
 static double weights[DIM_MAX];
 static double tilt[DIM_MAX];
 
-/* What a run came to. */
+/* The result of a run. */
 typedef struct Run
 {
 	bool		certified;
 	int64_t		gradients;		/* asked for */
 	int64_t		hessians;
-	int64_t		bound;			/* on the steps */
+	int64_t		bound;			/* on the number of steps */
 	long double gradient;		/* at the end, exactly */
 } Run;
 
-/* Minimise over rows from where weights are; spoil the Hessian to see the accelerated method alone. */
+/*
+ * Minimise over rows, starting from weights; a corrupted Hessian shows the
+ * accelerated method alone.
+ */
 static Run
 descend(const Rows *rows, double lambda, bool tilted, double bound, bool spoil)
 {
@@ -70,7 +74,10 @@ descend(const Rows *rows, double lambda, bool tilted, double bound, bool spoil)
 	return run;
 }
 
-/* Rows of any shape, all losses, far starts: certified within the steps that were promised, without a Hessian. */
+/*
+ * Rows of any shape, all losses, far starts: certified within the promised
+ * steps, without a Hessian.
+ */
 TEST(arrives_within_its_steps)
 {
 	TestRandom	state = 91;
@@ -102,7 +109,10 @@ TEST(arrives_within_its_steps)
 	}
 }
 
-/* With a Hessian a few steps are enough where the solver would have come close. */
+/*
+ * With a Hessian, a few steps are enough where the solver would have come
+ * close.
+ */
 TEST(refines_in_few_steps)
 {
 	TestRandom	state = 92;
@@ -120,8 +130,8 @@ TEST(refines_in_few_steps)
 }
 
 /*
- * Weights of a million, margins near one: doubles cannot tell the gradient any more, and the certificate is about
- * weights that are no doubles.
+ * Weights of a million, margins near one: doubles can no longer represent the
+ * gradient, and the certificate is for weights that are not doubles.
  */
 TEST(certifies_weights_that_doubles_cannot)
 {
@@ -138,7 +148,10 @@ TEST(certifies_weights_that_doubles_cannot)
 	CHECK(weights[0] > 5e4);
 }
 
-/* Steps grow with the root of the condition and with the logarithm of what is to be reached. */
+/*
+ * Steps grow with the root of the condition number and with the logarithm of
+ * the goal.
+ */
 TEST(promises_steps_that_scale)
 {
 	int64_t		base = dperm_descent_steps(1e-4, 1, 100, 1e-10);

@@ -1,5 +1,6 @@
 /*
- * test_digest.c: digests tell rows apart, whichever bits differ, and are even.
+ * test_digest.c: digests of different rows differ, whichever bits differ, and
+ * are evenly distributed.
  */
 #include "unit/test.h"
 
@@ -12,7 +13,7 @@
 
 static uint64_t keys[2 * WORDS + 3];
 
-/* The number of a row under a seed. */
+/* The digest of a row under a seed. */
 static uint64_t
 digest_of(uint64_t seed, const double *row, size_t count)
 {
@@ -20,7 +21,10 @@ digest_of(uint64_t seed, const double *row, size_t count)
 	return dperm_digest(keys, row, count, NULL, 0);
 }
 
-/* Rows that differ in a bit, in the order of their numbers, or in their length have other digests. */
+/*
+ * Rows that differ in a bit, in the order of their numbers, or in their number
+ * of elements have different digests.
+ */
 TEST(tells_rows_apart)
 {
 	TestRandom	state = 1;
@@ -63,7 +67,10 @@ TEST(tells_rows_apart)
 	}
 }
 
-/* The same for sums: two rows that exchange a number, or their labels, do not cancel out. */
+/*
+ * The same for sums: two rows that exchange a number, or their labels, do not
+ * cancel out.
+ */
 TEST(sums_tell_sets_apart)
 {
 	TestRandom	state = 2;
@@ -91,7 +98,10 @@ TEST(sums_tell_sets_apart)
 	}
 }
 
-/* A row in two pieces is the row; and words whose changes would cancel out in a chain of multiplications do not here. */
+/*
+ * A row in two pieces gives the digest of the row; and changes of words that
+ * would cancel out in a chain of multiplications do not cancel out here.
+ */
 TEST(holds_against_differences)
 {
 	TestRandom	state = 3;
@@ -119,7 +129,10 @@ TEST(holds_against_differences)
 	}
 }
 
-/* Every bit of the digests of rows that hold small numbers is set in half of them. */
+/*
+ * Over rows that hold small numbers, every bit of the digest is set half of the
+ * time.
+ */
 TEST(is_even)
 {
 	int			set[64] = {0};

@@ -1,6 +1,6 @@
 /*
- * test_draw.c: the random draws against their exact laws, on fixed streams, and what
- * happens when the random source fails.
+ * test_draw.c: the random draws against their exact laws, on fixed streams, and
+ * what happens when the random source fails.
  */
 #include "unit/test.h"
 
@@ -9,7 +9,7 @@
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 
-#define P_MIN 1e-4				/* streams are fixed: this is no matter of luck */
+#define P_MIN 1e-4				/* streams are fixed, so the outcome does not depend on chance */
 #define DRAWS 200000
 
 static double values[DRAWS];
@@ -52,7 +52,7 @@ TEST(words_and_bits_are_the_stream)
 	{
 		bool		used[32] = {false};
 
-		/* every word of the stream exactly once, in whatever order of a block */
+		/* every word of the stream exactly once, in any order within a block */
 		test_entropy_fill(&same, pool, sizeof(pool));
 		for (int i = 0; i < 32; i++)
 		{
@@ -102,7 +102,7 @@ TEST(below_is_uniform)
 			CHECK(counts_p(counts, probabilities, bound, DRAWS) > P_MIN);
 	}
 
-	/* without rejection, 3/4 of 2^64 would come out with one half twice as likely */
+	/* without rejection, one half of 3/4 of 2^64 would be twice as likely */
 	for (size_t i = 0; i < sizeof(large) / sizeof(large[0]); i++)
 	{
 		for (int k = 0; k < DRAWS / 4; k++)
@@ -116,7 +116,10 @@ TEST(below_is_uniform)
 	}
 }
 
-/* Words in turn: the first is drawn last in a block, so both halves are filled alike. */
+/*
+ * Given words: the first is drawn last in a block, so both halves are filled
+ * alike.
+ */
 static bool
 edge_fill(void *arg, void *bytes, size_t count)
 {
@@ -238,7 +241,7 @@ TEST(exponential_and_normal_have_their_laws)
 		values[i] = -expm1(-dperm_draw_exponential(&e));
 	CHECK(uniform_p(values, DRAWS) > P_MIN);
 
-	/* the far end too: given that it is above 5 it is 5 plus an exponential */
+	/* the far end too: given that it is above 5, it is 5 plus an exponential */
 	for (int i = 0; i < 3000;)
 	{
 		double		x = dperm_draw_exponential(&e);
@@ -299,7 +302,7 @@ TEST(gamma_sphere_has_its_law)
 	}
 }
 
-/* Everything that draws, in turn. */
+/* Every kind of draw, in turn. */
 static void
 draw_all(DpermEntropy *e)
 {
@@ -332,7 +335,7 @@ TEST(reports_a_failed_source)
 			CHECK(ok || !dperm_entropy_ok(&e));
 		}
 		CHECK(!dperm_entropy_ok(&e));
-		CHECK(source.fills == k + 1);	/* asked once too often, never again */
+		CHECK(source.fills == k + 1);	/* asked once more than it can answer, and never again */
 		CHECK(dperm_draw_word(&e) == UINT64_MAX);
 	}
 
@@ -371,7 +374,9 @@ TEST(reports_a_failed_source)
 		}
 }
 
-/* Integer draws are the same on every machine; those through libm nearly so. */
+/*
+ * Integer draws are the same on every machine; those that use libm nearly so.
+ */
 TEST(repeats_itself)
 {
 	static const int64_t laplace[] = {-957666, 1110391, 317745, -683819, -815442, -1327954};
@@ -406,7 +411,7 @@ TEST(wipes)
 	CHECK(e.left == 31);
 }
 
-/* Stuck at zero is no failure that can be seen, but nothing may hang on it. */
+/* A source stuck at zero is not a detectable failure, but nothing may hang. */
 TEST(ends_on_zero_bits)
 {
 	DpermEntropy e;

@@ -1,6 +1,6 @@
 /*
- * test_draw_rounding.c: the noise in doubles against the same draw in long double: how
- * far the two are apart is part of the guarantee.
+ * test_draw_rounding.c: the noise in doubles against the same draw in long
+ * double: the distance between the two is part of the guarantee.
  */
 #include "unit/test.h"
 
@@ -64,7 +64,7 @@ wide_between(DpermEntropy *e)
 	return dperm_draw_bit(e) ? size : -size;
 }
 
-/* Uniform in a ball: coordinates of a sphere of two more dimensions. */
+/* Uniform in a ball: coordinates of a sphere with two more dimensions. */
 static void
 wide_in_ball(DpermEntropy *e, int dim, long double radius, long double *b, int stride)
 {
@@ -79,7 +79,10 @@ wide_in_ball(DpermEntropy *e, int dim, long double radius, long double *b, int s
 		b[i * stride] *= radius / sqrtl(sum);
 }
 
-/* Uniform where absolute values add up to at most radius: shares of exponentials. */
+/*
+ * Uniform where absolute values add up to at most radius: shares of
+ * exponentials.
+ */
 static void
 wide_in_cross(DpermEntropy *e, int dim, long double radius, long double *b)
 {
@@ -122,7 +125,10 @@ wide_noise(DpermEntropy *e, const DpermNoise *noise, long double scale, long dou
 	}
 }
 
-/* The largest relative error of a coordinate and |ideal|, from two copies of a stream. */
+/*
+ * The largest relative error of a coordinate and |ideal|, from two copies of a
+ * stream.
+ */
 static void
 compare(DpermEntropy *e, DpermEntropy *wide, const DpermNoise *noise, int dim, double scale,
 		long double *error, long double *length)
@@ -145,7 +151,10 @@ compare(DpermEntropy *e, DpermEntropy *wide, const DpermNoise *noise, int dim, d
 	*length = sqrtl(lengths);
 }
 
-/* What the guarantee states: every coordinate is close to the ideal one, relatively. */
+/*
+ * What the guarantee states: every coordinate is close to the ideal one,
+ * relatively.
+ */
 TEST(noise_is_close_to_the_ideal_draw)
 {
 	static const int dims[] = {1, 2, 3, 4, 5, 8, 25, 100, 200};
@@ -173,7 +182,7 @@ TEST(noise_is_close_to_the_ideal_draw)
 	}
 }
 
-/* The same in shapes: one of each kind and all together, of many sizes. */
+/* The same in shapes: one of each kind and all together, in many sizes. */
 TEST(noise_in_shapes_is_close_to_the_ideal_draw)
 {
 	static const int sizes[] = {1, 2, 3, 8, 25, 50};
@@ -216,7 +225,9 @@ TEST(noise_in_shapes_is_close_to_the_ideal_draw)
 		}
 }
 
-/* Each radius is as exact, group by group, when it is of many exponentials. */
+/*
+ * The radius of each group is as exact when it is a sum of many exponentials.
+ */
 TEST(noise_of_a_large_group_is_close_to_the_ideal_draw)
 {
 	static long double ideal[5000];

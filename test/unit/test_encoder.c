@@ -1,5 +1,6 @@
 /*
- * test_encoder.c: vectors: whatever comes in, the unit ball holds what comes out, exactly.
+ * test_encoder.c: vectors: whatever is encoded, the result is in the unit ball,
+ * exactly.
  */
 #include "unit/test.h"
 
@@ -43,7 +44,7 @@ encode_vector(const Vector *v, const double *vector, double sign)
 	dperm_encoder_encode(&enc, NULL, &value, sign, out, NULL);
 }
 
-/* The kinds of vectors that have broken clipping somewhere. */
+/* The kinds of vectors that have broken clipping in some implementation. */
 typedef enum Kind
 {
 	SMALL_INTEGERS,
@@ -53,7 +54,7 @@ typedef enum Kind
 	DENORMAL,
 	MIXED,						/* magnitudes all over the range */
 	ANY_BITS,					/* any finite doubles */
-	LONE,						/* one coordinate, the rest zero or nothing beside it */
+	LONE,						/* one coordinate, the rest zero or negligible */
 	SQUARES_AT_EDGE,			/* sums of squares where another formula takes over */
 	KINDS
 } Kind;
@@ -125,7 +126,10 @@ make_raw(TestRandom *state, Kind kind, int dim, double norm)
 	}
 }
 
-/* Length of the block in long double, scaled by the largest so that it cannot overflow. */
+/*
+ * Norm of the block in long double, scaled by the largest coordinate so that it
+ * cannot overflow.
+ */
 static long double
 norm_of(const double *x, int dim)
 {
@@ -166,7 +170,10 @@ check_vector(const Vector *enc, double sign)
 	{
 		long double expected = sign * target * (raw[i] / divisor);
 
-		/* inside the bound the value is plain division, but for the last digits */
+		/*
+		 * inside the bound the value is plain division, except for the last
+		 * digits
+		 */
 		if (norm < enc->norm * (1 - tolerance))
 			CHECK(fabsl(out[i] - expected) <= 1e-13L * fabsl(expected) + 1e-300L);
 		else
@@ -213,14 +220,20 @@ TEST(stays_in_the_ball_when_long)
 			}
 }
 
-/* Sums that round down the most: the computed norm is as far below as it gets. */
+/*
+ * Sums that round down the most: the computed norm is as far below as it can
+ * be.
+ */
 TEST(stays_in_the_ball_against_rounding)
 {
 	for (int dim = 2; dim <= DPERM_DIM_MAX; dim = dim * 3 / 2 + 1)
 	{
 		Vector		enc = {.dimension = dim, .norm = 1};
 
-		/* each further square is less than half a unit in the last place of the sum */
+		/*
+		 * each further square is less than half a unit in the last place of the
+		 * sum
+		 */
 		raw[0] = 1;
 		for (int i = 1; i < dim; i++)
 			raw[i] = sqrt(DBL_EPSILON / 2) * 0.9999999;
@@ -294,10 +307,10 @@ TEST(zero_stays_zero)
 	CHECK(out[3] * out[3] <= 0.5 && out[3] > 0.707);
 }
 
-/* The check itself: one unit too much is seen, 1 is not too much. */
+/* The check itself: one unit too much is detected, 1 is not too much. */
 TEST(the_exact_sum_is_exact)
 {
-	double		x[4] = {0.6, 0.8, 0, 0};	/* the doubles nearest to them exceed 1 together */
+	double		x[4] = {0.6, 0.8, 0, 0};	/* the doubles nearest to them add up to more than 1 */
 
 	CHECK(exact_in_ball((double[]) {1, 0}, 2));
 	CHECK(!exact_in_ball((double[]) {1, 4.9406564584124654e-324}, 2));

@@ -1,5 +1,6 @@
 /*
- * test_encoder_form.c: the binary form of an encoder, exact and against hostile bytes.
+ * test_encoder_form.c: the binary form of an encoder, exact and against hostile
+ * bytes.
  */
 #define TEST_OWN_MAIN
 #include "unit/sample_encoder.h"
@@ -10,7 +11,10 @@
 static SampleEncoder sampled;
 static void *memory;
 
-/* Decode a copy that ends where the bytes end, for the sanitizer; NULL if it is fine. */
+/*
+ * Decode a copy that ends where the bytes end, for the sanitizer; NULL if it is
+ * valid.
+ */
 static const char *
 read_form(const unsigned char *in, size_t len, DpermEncoder *out)
 {
@@ -63,13 +67,13 @@ TEST(round_trips)
 	}
 }
 
-/* The bytes themselves, so that a change of the form shows. */
+/* The bytes themselves, so that a change of the form is detected. */
 TEST(is_the_documented_form)
 {
 	static const unsigned char expected[] =
 	"\0\0\0\5" "\1" "\2"
 	"\x3f\xe0\0\0\0\0\0\0" "\0\0\0\12" "\xff\xff\xff\xff\xff\xff\xff\xfe"
-	"\0" "\0\0\0\1" "n" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
+	"\0" "\0\0\0\1" "n" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0" "\0\0\0\1" "\0\0\0\0"
 	"\3" "\0\0\0\2" "cc" "\0\0\0\2" "\0\0\0\0" "\0\0\0\1" "x"
 	"\4" "\0\0\0\1" "v" "\0\0\1\0" "\x40\0\0\0\0\0\0\0"
 	"\5" "\0\0\0\1" "a" "\0\0\1\0" "\0\0\0\1" "\0\0\0\0\0\0\0\0" "\x3f\xf0\0\0\0\0\0\0"
@@ -95,7 +99,10 @@ TEST(is_the_documented_form)
 	CHECK(memcmp(form, expected, sizeof(expected) - 1) == 0);
 }
 
-/* Bounds that are all the same are written once, however they are given; a form that repeats them is refused. */
+/*
+ * Bounds that are all equal are written once, however they are given; a form
+ * that repeats them is refused.
+ */
 TEST(writes_equal_ranges_once)
 {
 	DpermBlock	block = {.kind = DPERM_BLOCK_BOX, .column = sample_literal("b"), .count = 2,
@@ -134,7 +141,40 @@ TEST(writes_equal_ranges_once)
 	CHECK_TEXT(why_not(&enc), "a feature has no column");
 }
 
-/* The documented memory is enough for as many coordinates and as many blocks as there may be. */
+/* Knots at even distances are their number; a form that lists them is refused. */
+TEST(lists_uneven_knots)
+{
+	static const unsigned char even[] = "\0\0\0\1" "\0" "\0"
+	"\1" "\0\0\0\1" "t" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0\0\0\3" "\0\0\0\0";
+	static const unsigned char listed[] = "\0\0\0\1" "\0" "\0"
+	"\1" "\0\0\0\1" "t" "\0\0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0" "\0\0\0\3" "\0\0\0\3"
+	"\0\0\0\0\0\0\0\0" "\x3f\xe0\0\0\0\0\0\0" "\x40\0\0\0\0\0\0\0";
+	DpermBlock	block = {.kind = DPERM_BLOCK_TIME, .column = sample_literal("t"), .count = 3,
+		.high = 2, .knots = (double[]) {0, 0.5, 2}};
+	DpermEncoder enc = {.block_count = 1, .blocks = &block};
+	DpermEncoder out;
+	unsigned char form[sizeof(listed)];
+
+	CHECK(dperm_encoder_form_size(&enc) == sizeof(listed) - 1);
+	dperm_encoder_form_write(&enc, form);
+	CHECK(memcmp(form, listed, sizeof(listed) - 1) == 0);
+	CHECK(read_form(form, sizeof(listed) - 1, &out) == NULL && out.blocks[0].knots[1] == 0.5);
+	form[sizeof(listed) - 1 - 15] = 0xf0;	/* 0.5 becomes 1 */
+	CHECK_TEXT(read_form(form, sizeof(listed) - 1, &out), "the features are not in canonical form");
+	block.knots = (double[]) {0, 1, 2};
+	dperm_knots_settle(&block);
+	CHECK(block.knots == NULL && dperm_knots_position(&block, 1) == 1);
+	CHECK(dperm_encoder_form_size(&enc) == sizeof(even) - 1);
+	dperm_encoder_form_write(&enc, form);
+	CHECK(memcmp(form, even, sizeof(even) - 1) == 0);
+	CHECK(read_form(form, sizeof(even) - 1, &out) == NULL);
+	CHECK(out.blocks[0].knots == NULL && out.blocks[0].count == 3);
+}
+
+/*
+ * The documented memory is enough for the maximum number of coordinates and of
+ * blocks.
+ */
 TEST(fits_its_arena)
 {
 	static double bounds[2 * DPERM_DIM_MAX];
@@ -158,7 +198,7 @@ TEST(fits_its_arena)
 	_Static_assert(5 * 16 >= 5 + sizeof(DpermBlock), "a block of five bytes, and its copy");
 }
 
-/* Nothing but the full length decodes. */
+/* Only the full length decodes. */
 TEST(refuses_other_lengths)
 {
 	TestRandom	state = 2;
@@ -176,7 +216,9 @@ TEST(refuses_other_lengths)
 	}
 }
 
-/* Whatever one byte is changed to: refused, or a valid encoder in canonical form. */
+/*
+ * Whatever a byte is changed to: refused, or a valid encoder in canonical form.
+ */
 TEST(survives_flipped_bytes)
 {
 	TestRandom	state = 3;
@@ -233,7 +275,7 @@ TEST(checks_names)
 	CHECK_TEXT(why_not(&enc), "");
 	enc.block_count = 1;
 	enc.blocks = &blocks[2];
-	CHECK_TEXT(why_not(&enc), "");	/* one vector may be no column */
+	CHECK_TEXT(why_not(&enc), "");	/* a single vector need not be a column */
 	blocks[2].kind = DPERM_BLOCK_FLAG;
 	blocks[2].count = 1;
 	blocks[2].norm = 0;
@@ -243,7 +285,7 @@ TEST(checks_names)
 	CHECK_TEXT(why_not(&enc), "the features are not in canonical form");
 }
 
-/* A double among as many names as there may be is found wherever it is. */
+/* A duplicate among the maximum number of names is found wherever it is. */
 TEST(finds_doubles_among_many)
 {
 	static DpermText texts[DPERM_DIM_MAX];
@@ -276,7 +318,7 @@ TEST(finds_doubles_among_many)
 	}
 }
 
-/* Too little memory is an answer, not a crash; lengths are not believed. */
+/* Too little memory gives an error, not a crash; lengths are not trusted. */
 TEST(runs_out_of_memory_in_peace)
 {
 	TestRandom	state = 5;
@@ -310,7 +352,7 @@ TEST(runs_out_of_memory_in_peace)
 	}
 }
 
-/* The reader stops for good at the end, and what it would have read is zero. */
+/* The reader stops for good at the end, and reads zeros from there on. */
 TEST(reads_no_byte_too_many)
 {
 	static const unsigned char bytes[9] = {0x80, 1, 2, 3, 4, 5, 6, 7, 8};

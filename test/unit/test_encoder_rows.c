@@ -1,6 +1,6 @@
 /*
- * test_encoder_rows.c: rows of any columns: what each value becomes, and that the unit ball holds
- * the whole, exactly.
+ * test_encoder_rows.c: rows of any columns: what each value becomes, and that
+ * the whole row is in the unit ball, exactly.
  */
 #include "unit/sample_encoder.h"
 
@@ -44,7 +44,10 @@ TEST(stays_in_the_ball)
 	}
 }
 
-/* With every block at its longest the ball is full, but for the last digits. */
+/*
+ * With every block at its largest norm the ball is full, except for the last
+ * digits.
+ */
 TEST(fills_the_ball)
 {
 	DpermBlock	blocks[SAMPLE_BLOCKS * 6];
@@ -111,7 +114,7 @@ TEST(maps_numbers_and_times)
 	}
 }
 
-/* More is never less, whatever the bounds. */
+/* A larger value never gives a smaller coordinate, whatever the bounds. */
 TEST(keeps_the_order_of_numbers)
 {
 	TestRandom	state = 2;
@@ -165,7 +168,10 @@ TEST(maps_boxes)
 	CHECK(dperm_encoder_box_target(&block, -0.5) == -each / 2);
 }
 
-/* As many squares of the bound as there are coordinates are at most the square of target: exactly, and not by far. */
+/*
+ * The square of the bound times the number of coordinates is at most the square
+ * of the target, exactly, and not much less.
+ */
 TEST(bounds_the_coordinates_of_boxes)
 {
 	static double all[DPERM_DIM_MAX];
@@ -198,7 +204,10 @@ TEST(bounds_the_coordinates_of_boxes)
 		}
 }
 
-/* Whatever a box holds, no coordinate is above its bound, which values at the bounds reach. */
+/*
+ * Whatever a box holds, no coordinate exceeds its bound, and values at their
+ * bounds attain it.
+ */
 TEST(keeps_to_the_bounds_of_boxes)
 {
 	TestRandom	state = 6;
@@ -269,7 +278,10 @@ TEST(maps_booleans_and_categories)
 		}
 }
 
-/* A missing value is a zero block; the others and the intercept stay as they are. */
+/*
+ * A missing value is a zero block; the others and the intercept stay as they
+ * are.
+ */
 TEST(leaves_missing_values_out)
 {
 	TestRandom	state = 3;
@@ -296,7 +308,7 @@ TEST(leaves_missing_values_out)
 	}
 }
 
-/* The other sign is the negative of every coordinate. */
+/* The opposite sign negates every coordinate. */
 TEST(turns_with_the_sign)
 {
 	TestRandom	state = 4;
@@ -347,7 +359,7 @@ TEST(maps_the_blocks_with_a_kernel)
 	}
 }
 
-/* Which column and category a coordinate belongs to. */
+/* The column and category that a coordinate belongs to. */
 TEST(names_coordinates)
 {
 	DpermBlock	blocks[3] = {{.count = 1}, {.kind = DPERM_BLOCK_CATEGORY, .count = 3},
@@ -393,6 +405,8 @@ TEST(refuses_what_is_out_of_range)
 	const DpermKernel none = {.kind = DPERM_KERNEL_LINEAR};
 	const DpermBlock flag = {.kind = DPERM_BLOCK_FLAG, .count = 1};
 	const char *bounds = "the bounds of a number are out of order";
+	const char *order = "the knots of a number are out of order";
+	const char *ends = "the knots of a number do not begin and end at its bounds";
 	const char *box = "the bounds of a vector are out of order";
 	const char *features = "the number of kernel features is out of range";
 	DpermEncoder empty = {.block_count = 0};
@@ -405,7 +419,20 @@ TEST(refuses_what_is_out_of_range)
 	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 0, .high = INFINITY), none, true), bounds);
 	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = NAN, .high = 1), none, true), bounds);
 	CHECK_TEXT(why_not(BLOCK(.count = 1, .low = 0, .high = 5e-324), none, true), bounds);
-	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 1), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 1), none, true), "");
+	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_TIME, .count = 2, .high = 0), none, true), bounds);
+	CHECK_TEXT(why_not(BLOCK(.count = 0, .high = 1), none, true), "the number of knots is out of range");
+	CHECK_TEXT(why_not(BLOCK(.count = 5001, .high = 1), none, true), "the number of knots is out of range");
+	CHECK_TEXT(why_not(BLOCK(.count = 5000, .high = 1), none, true), "the dimension is out of range");
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 0.3, 1}), none, true), "");
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 0, 1}), none, true), order);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 1, 1}), none, true), order);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 5e-324, 1}), none, true), order);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, NAN, 1}), none, true), order);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0.1, 0.3, 1}), none, true), ends);
+	CHECK_TEXT(why_not(BLOCK(.count = 3, .high = 1, .knots = (double[]) {0, 0.3, 0.9}), none, true), ends);
+	CHECK_TEXT(why_not(BLOCK(.count = 1, .high = 1, .knots = (double[]) {0}), none, true), ends);
+	CHECK_TEXT(why_not(BLOCK(.count = 2, .high = 1), ((DpermKernel) {DPERM_KERNEL_GAUSSIAN, 1, 10, 1}), true), "a kernel takes numbers as they are, without knots");
 	CHECK_TEXT(why_not(BLOCK(.kind = DPERM_BLOCK_CATEGORY, .count = 0), none, true),
 			   "the number of categories is out of range");
 	CHECK_TEXT(why_not(BLOCK(.kind = (DpermBlockKind) 6, .count = 1), none, true),

@@ -1,7 +1,9 @@
 /*
- * The filter of a budget, against adversaries that choose each release by what came out of those before. The neighbouring tables
- * give laws P and Q to what is released; what an adversary reaches is the mean under P of (1 - e^(epsilon - loss))_+, where loss is
- * the logarithm of P over Q of everything released. All laws here are finite, so that it is computed exactly.
+ * The filter of a budget, against adversaries that choose each release in the
+ * light of earlier outcomes. The neighbouring tables give laws P and Q to what
+ * is released. The delta that an adversary attains is the mean under P of (1 -
+ * e^(epsilon - loss))_+, where loss is the logarithm of P over Q of everything
+ * released. All laws here are finite, so it is computed exactly.
  */
 #include "core/privacy/filter.h"
 
@@ -20,7 +22,7 @@ typedef struct Law
 	double		q[OUTCOMES];
 } Law;
 
-/* The larger Renyi divergence of both directions. */
+/* The larger of the Renyi divergences in both directions. */
 static double
 divergence(const Law *law, double order)
 {
@@ -57,7 +59,10 @@ response(double epsilon)
 	return (Law) {2, {high, 1 - high}, {1 - high, high}};
 }
 
-/* The worst that is (epsilon, delta)-private: everything is told with probability delta. */
+/*
+ * The worst (epsilon, delta)-private release: everything is revealed with
+ * probability delta.
+ */
 static Law
 worst(double epsilon, double delta)
 {
@@ -96,7 +101,10 @@ filter_of(double epsilon, double delta)
 	return (DpermFilter) {dperm_amount_down(epsilon, 12), dperm_amount_down(delta, 24), dperm_filter_order(epsilon, delta)};
 }
 
-/* The cost of a law whose divergence is known: pure as it is, it takes a tail of delta. */
+/*
+ * The cost of a law whose divergence is known: although pure, it takes a tail
+ * of delta.
+ */
 static DpermFilterSums
 known_cost(const Law *law, double order)
 {
@@ -106,7 +114,7 @@ known_cost(const Law *law, double order)
 	return cost;
 }
 
-/* Of one of which only epsilon and delta are known. */
+/* The cost of a release of which only epsilon and delta are known. */
 static DpermFilterSums
 bound_cost(double epsilon, double delta, double order)
 {
@@ -123,7 +131,7 @@ hockey(double loss, double epsilon)
 	return loss > epsilon ? -expm1(epsilon - loss) : 0;
 }
 
-/* What an adversary reaches that makes no more releases after this one. */
+/* The delta of an adversary that makes no more releases after this one. */
 static double
 reach(const Law *law, double loss, double epsilon)
 {
@@ -150,12 +158,15 @@ TEST(limit_converts_to_its_share)
 			CHECK(filter.order > 1);
 			if (limit == 0)
 				continue;
-			CHECK(dperm_composition_convert(limit, filter.order, 0.375 * deltas[j]) <= epsilons[i]);
-			CHECK(dperm_composition_convert(limit * 1.000001 + 1e-9, filter.order, 0.375 * deltas[j]) > epsilons[i]);
+			CHECK(dperm_composition_convert(limit, filter.order, 11.0 / 16 * deltas[j]) <= epsilons[i]);
+			CHECK(dperm_composition_convert(limit * 1.000001 + 1e-9, filter.order, 11.0 / 16 * deltas[j]) > epsilons[i]);
 		}
 }
 
-/* No other order allows more releases with a little Gaussian noise each, but for rounding to three digits. */
+/*
+ * No other order allows more releases with a little Gaussian noise each, except
+ * for rounding to three digits.
+ */
 TEST(order_is_the_best_for_gaussian_noise)
 {
 	const double epsilons[] = {0.1, 1, 3, 10};
@@ -195,22 +206,22 @@ TEST(sums_without_delta)
 	CHECK(!dperm_filter_allows(&filter, &more));
 	CHECK(dperm_amount_double(dperm_filter_left(&filter, &spent)) == 0);
 
-	/* a delta is never allowed, however small */
+	/* no delta is allowed, however small */
 	spent = (DpermFilterSums) {.delta = {0, 1}};
 	CHECK(!dperm_filter_allows(&filter, &spent));
 }
 
-/* Each rule by itself is enough; what neither allows is refused. */
+/* Either rule alone is enough; what neither allows is refused. */
 TEST(either_rule)
 {
 	DpermFilter filter = filter_of(1, 1e-6);
 	DpermAmount limit = dperm_filter_limit(&filter);
 	DpermAmount one = {0, 1};
-	DpermAmount half = dperm_amount_share(filter.delta, 1, 2);
-	DpermAmount eighth = dperm_amount_share(filter.delta, 1, 8);
+	DpermAmount quarter = dperm_amount_share(filter.delta, 1, 4);
+	DpermAmount sixteenth = dperm_amount_share(filter.delta, 1, 16);
 	DpermAmount much = dperm_amount_up(1000, 0);
-	DpermFilterSums a = {filter.epsilon, half, much, filter.delta, {0, 0}};
-	DpermFilterSums b = {much, filter.delta, limit, eighth, filter.delta};
+	DpermFilterSums a = {filter.epsilon, quarter, much, filter.delta, {0, 0}};
+	DpermFilterSums b = {much, filter.delta, limit, sixteenth, filter.delta};
 	DpermFilterSums over;
 
 	CHECK(dperm_filter_allows(&filter, &a));
@@ -230,7 +241,7 @@ TEST(either_rule)
 	CHECK(!dperm_filter_allows(&filter, &over));
 }
 
-/* What is left is allowed, and a unit more is not. */
+/* What is left is allowed, and one unit more is not. */
 TEST(left_is_the_largest)
 {
 	srand(5);
@@ -261,7 +272,7 @@ TEST(left_is_the_largest)
 
 /* ---- adversaries ---- */
 
-/* The rule that is wrong: the best of all orders, for what was released. */
+/* The wrong rule: the best of all orders for what was released. */
 static bool
 best_order_allows(const Law *first, const Law *second, double epsilon, double delta)
 {
@@ -276,8 +287,9 @@ best_order_allows(const Law *first, const Law *second, double epsilon, double de
 }
 
 /*
- * The counter-example to the best order: what comes out of a first release chooses between two second ones, which the rule allows
- * by different orders. Together they reach a delta of 1.77e-5 where the budget is 1e-5.
+ * The counter-example to the best order: the outcome of a first release chooses
+ * between two second ones, which the rule allows by different orders. Together
+ * they attain a delta of 1.77e-5 where the budget is 1e-5.
  */
 TEST(best_order_is_no_filter)
 {
@@ -324,13 +336,14 @@ needle_for(double loss, double order, double left)
 }
 
 /*
- * The best of the last releases, when the loss is what it is: a needle that spends the rest by Renyi divergences, where conversion
- * is tight; the worst of what sums still allow; the worst of which only epsilon and delta are known, by divergences.
+ * The best last release, given the loss so far: a needle that spends the rest
+ * by Renyi divergences, where conversion is tight; the worst that sums still
+ * allow; the worst of which only epsilon and delta are known, by divergences.
  */
 static double
 best_last(const DpermFilter *filter, const DpermFilterSums *spent, double loss, double epsilon)
 {
-	const double tries[] = {2, 1, 0.5, 0.25, 0.125};
+	const double tries[] = {1, 0.5, 0.25, 0.125, 0.0625};
 	double		most = hockey(loss, epsilon);
 	double		rest = dperm_amount_double(dperm_amount_less(dperm_filter_limit(filter), spent->divergence));
 	double		aim = fmax(epsilon - loss + log(filter->order / (filter->order - 1)), 1e-6);
@@ -344,7 +357,7 @@ best_last(const DpermFilter *filter, const DpermFilterSums *spent, double loss, 
 	laws[0] = needle(fmax(needle_for(aim, filter->order, rest * 0.9999999), 1e-30), aim);
 	costs[0] = known_cost(&laws[0], filter->order);
 
-	/* as much delta as there may be left; the filter tells */
+	/* as much delta as may be left; the filter decides */
 	for (int i = 0; i < 5; i++)
 	{
 		double		direct = fmax(tries[i] * delta - dperm_amount_double(spent->delta), 0) * 0.999999;
@@ -365,7 +378,10 @@ best_last(const DpermFilter *filter, const DpermFilterSums *spent, double loss, 
 	return most;
 }
 
-/* The same after some more releases of a pool, each chosen by what came before. */
+/*
+ * The same after some more releases from a pool, each chosen in the light of
+ * earlier outcomes.
+ */
 static double
 best_of(const DpermFilter *filter, const DpermFilterSums *spent, double loss, double epsilon, const Law *pool, int count, int depth)
 {
@@ -386,7 +402,10 @@ best_of(const DpermFilter *filter, const DpermFilterSums *spent, double loss, do
 	return most;
 }
 
-/* Random pools of first releases, and the best of all that can follow. They get close to delta, and not beyond. */
+/*
+ * Random pools of first releases, and the best that can follow. They come close
+ * to delta, and not beyond.
+ */
 TEST(adversaries_stay_within_delta)
 {
 	const double epsilons[] = {1, 0.3, 3};
@@ -417,8 +436,9 @@ TEST(adversaries_stay_within_delta)
 }
 
 /*
- * Every strategy over two sizes of randomised response, without a limit on their number: by going backwards over all that the filter
- * allows, and all losses. RATIO of the small one are as large as the other.
+ * Every strategy over two sizes of randomised response, without a limit on
+ * their number: by backward induction over everything that the filter allows,
+ * and all losses. RATIO of the small ones are as large as the other.
  */
 #define RATIO 4
 #define MOST 600
@@ -440,7 +460,7 @@ best_strategy(const DpermFilter *filter, double epsilon, double size, int *small
 
 		for (int j = 0; j <= MOST_LARGE; j++)
 		{
-			/* once too much, more is too much too */
+			/* if this is too much, so is more */
 			allowed[i][j] = (j == 0 || allowed[i][j - 1]) && (i == 0 || allowed[i - 1][j]) && dperm_filter_allows(filter, &all);
 			all = dperm_filter_add(&all, &costs[1]);
 		}
@@ -473,6 +493,6 @@ TEST(no_strategy_of_small_releases_gets_beyond_delta)
 	CHECK(reached <= 1e-3);
 	CHECK(reached > 1e-7);
 
-	/* far more than the fifty that sums allow; and all losses were in range */
+	/* far more than the fifty that sums allow, and all losses were in range */
 	CHECK(small_ones > 100 && small_ones < MOST);
 }

@@ -1,5 +1,6 @@
 /*
- * test_fit.c: the mechanism as a whole: what it releases, and what it refuses to.
+ * test_fit.c: the mechanism as a whole: what it releases, and what it refuses
+ * to.
  */
 #define TEST_OWN_MAIN
 #include "unit/test.h"
@@ -38,7 +39,7 @@ calibrate(DpermFit *fit)
 	CHECK(dperm_calibrate(&fit->setup, &fit->calibration, &why) == DPERM_OK);
 }
 
-/* Nothing is left of what was there. */
+/* Nothing is left of the old content. */
 static void
 check_wiped(const double *memory, size_t count)
 {
@@ -77,7 +78,7 @@ run_fit(const DpermFit *fit, double *weights, double *room)
 	return oracle_fit(oracle_of(&matrix), fit, weights, room);
 }
 
-/* The rows as plain arithmetic sees them. */
+/* The rows for plain arithmetic. */
 static Rows
 all_rows(const DpermFit *fit)
 {
@@ -104,7 +105,10 @@ TEST(is_deterministic_without_noise)
 		}
 }
 
-/* The start does not matter to the result: with a sample, or a useless one, or none. */
+/*
+ * The start does not matter to the result: with a sample, or a useless one, or
+ * none.
+ */
 TEST(does_not_depend_on_the_sample)
 {
 	for (int kind = 0; kind < 3; kind++)
@@ -128,7 +132,7 @@ TEST(does_not_depend_on_the_sample)
 		}
 }
 
-/* Rows in chunks give what rows in one piece give. */
+/* Rows in chunks give the same result as rows in one piece. */
 TEST(takes_rows_in_chunks)
 {
 	DpermFit	fit = make_fit(DPERM_LOSS_LOGISTIC, DPERM_METHOD_OBJECTIVE, INFINITY, 0.01);
@@ -158,7 +162,10 @@ TEST(takes_rows_in_chunks)
 	}
 }
 
-/* A released vector: on the grid, within reach of the noise, and from all the noise. */
+/*
+ * A released vector: on the grid, within reach of the noise, and determined by
+ * all of the noise.
+ */
 TEST(releases_on_the_grid)
 {
 	for (int method = 0; method < 2; method++)
@@ -176,7 +183,10 @@ TEST(releases_on_the_grid)
 				CHECK(isfinite(weights[j]));
 			}
 
-			/* the same bits give the same release, other bits another one */
+			/*
+			 * the same bits give the same release, different bits a different
+			 * one
+			 */
 			test_entropy_init(&entropy, &source, 100 + (uint64_t) round);
 			CHECK(run_fit(&fit, again, fit_room) == DPERM_OK);
 			CHECK(memcmp(weights, again, sizeof(weights)) == 0);
@@ -184,12 +194,15 @@ TEST(releases_on_the_grid)
 			for (int j = 0; j < DIM; j++)
 				CHECK(weights[j] != again[j]);
 
-			/* the noise does not stay behind */
+			/* the noise does not stay in memory */
 			check_wiped(fit_room, dperm_fit_room(DIM));
 		}
 }
 
-/* Noise in shapes: a category of three values, a number, an intercept, in two groups. */
+/*
+ * Noise in shapes: a category of three values, a number, an intercept, in two
+ * groups.
+ */
 static const DpermNoise *
 shaped_noise(DpermNoiseLaw law)
 {
@@ -203,8 +216,9 @@ shaped_noise(DpermNoiseLaw law)
 }
 
 /*
- * What is released minimises the objective that the noise tilts, but for the residual and the release: with the noise that
- * the first bits make, of the calibrated scale, in the shape and with the law that was asked for.
+ * What is released minimises the objective with its tilt, except for the
+ * residual and the release. The tilt is the noise from the first bits, of the
+ * calibrated scale, in the shape and with the law that was specified.
  */
 TEST(releases_the_tilted_minimum)
 {
@@ -241,7 +255,7 @@ TEST(releases_the_tilted_minimum)
 		}
 }
 
-/* The same of output perturbation, which has no shapes. */
+/* The same for output perturbation, which has no shapes. */
 TEST(releases_the_minimum_and_noise)
 {
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
@@ -287,7 +301,7 @@ TEST(fails_when_entropy_does)
 		fit.setup.delta = way > 2 ? 1e-5 : 0;
 		calibrate(&fit);
 
-		/* how many fills a good run takes */
+		/* how many fills a successful run takes */
 		source.fail_at = INT64_MAX;
 		CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
 		fills = source.fills;
@@ -311,7 +325,7 @@ typedef struct Broken
 {
 	int			calls;
 	int			fail_at;		/* 0: never */
-	double		twist;			/* of the gradient, another way each time */
+	double		twist;			/* of the gradient, in a different direction each time */
 	double		pull;			/* a slope that no loss has, in value and gradient alike */
 } Broken;
 
@@ -329,7 +343,7 @@ broken_answer(void *arg, const DpermAsk *ask)
 	return DPERM_OK;
 }
 
-/* Weights that are zero but for the noise of the release. */
+/* Weights that are zero except for the noise of the release. */
 static void
 check_near_zero(const DpermFit *fit, const double *weights)
 {
@@ -354,7 +368,10 @@ TEST(passes_faults_of_the_oracle_on)
 		CHECK(oracle_fit(oracle, &fit, weights, fit_room) == DPERM_BAD_FORMAT);
 	}
 
-	/* gradients that contradict each other are no certificate: what is released is noise around zero, after a while */
+	/*
+	 * gradients that contradict each other are no certificate: what is released
+	 * is noise around zero, after a while
+	 */
 	for (double twist = 1e-9; twist < 1e6; twist *= 1000)
 	{
 		test_entropy_init(&entropy, &source, 52);
@@ -364,7 +381,7 @@ TEST(passes_faults_of_the_oracle_on)
 		check_near_zero(&fit, weights);
 	}
 
-	/* nor is a minimum farther out than any minimum can be, nor what is no number */
+	/* nor is a minimum farther out than any minimum can be, nor NaN */
 	for (int kind = 0; kind < 2; kind++)
 	{
 		test_entropy_init(&entropy, &source, 52);
@@ -374,7 +391,7 @@ TEST(passes_faults_of_the_oracle_on)
 	}
 }
 
-/* A sample of other rows costs time, not correctness. */
+/* A sample of the wrong rows costs time, not correctness. */
 TEST(survives_a_useless_sample)
 {
 	TestRandom	state = 55;
@@ -395,7 +412,7 @@ TEST(survives_a_useless_sample)
 	}
 }
 
-/* The end is the end, and nothing is left behind. */
+/* A fit that has ended stays ended, and leaves nothing behind. */
 TEST(asks_no_more_at_the_end)
 {
 	for (int method = 0; method < 2; method++)
@@ -421,7 +438,7 @@ TEST(asks_no_more_at_the_end)
 		}
 }
 
-/* Fits whose questions are open at the same time do not mix: neither weights nor noise. */
+/* Fits that are under way at the same time do not mix weights or noise. */
 TEST(fits_several_at_once)
 {
 	enum
@@ -476,7 +493,10 @@ TEST(fits_several_at_once)
 	}
 }
 
-/* Without noise nothing is asked of the rows, and nothing is left that could be shown. */
+/*
+ * Without random bits the rows are not read, and nothing is left that could be
+ * shown.
+ */
 TEST(asks_nothing_without_entropy)
 {
 	for (int method = 0; method < 2; method++)
@@ -521,7 +541,7 @@ TEST(ends_at_a_fault)
 	}
 }
 
-/* An oracle that counts. */
+/* An oracle that counts its calls. */
 static DpermStatus
 counting_answer(void *arg, const DpermAsk *ask)
 {
@@ -531,8 +551,8 @@ counting_answer(void *arg, const DpermAsk *ask)
 }
 
 /*
- * Many rows, in chunks and stripes: the start over few of them, then more, saves passes over all; a sample
- * of them does so too, and what comes out is the same.
+ * Many rows, in chunks and stripes: starting with few of them, then more, saves
+ * passes over all. So does a sample, and the result is the same.
  */
 TEST(starts_from_few_rows)
 {
@@ -596,8 +616,9 @@ count_poll(void *arg)
 }
 
 /*
- * All rows in their compact form: few passes over the rows themselves correct the minimiser, and it is theirs. When the
- * compact rows are not those rows at all, the passes go on without them, and the result is the same.
+ * All rows in their compact form: a few passes over the rows themselves correct
+ * the minimiser. If the compact rows are entirely different, the passes go on
+ * without them, and the result is the same.
  */
 TEST(corrects_compact_rows)
 {
@@ -660,7 +681,10 @@ TEST(corrects_compact_rows)
 					CHECK_NEAR(weights[j], without[j], 2 * fit.calibration.gradient_goal / lambda);
 				CHECK(calls <= (wrong ? 100 : lambda >= 1e-3 ? 3 : 12));
 
-				/* and not many over the compact rows, each of which polls once for a stripe of a chunk */
+				/*
+				 * and not many over the compact rows, each of which polls once
+				 * for each stripe of a chunk
+				 */
 				CHECK(polls <= 60 * (MANY / ROWS + 1) * DPERM_STRIPES || wrong);
 
 				/* the same with noise, which tilts both problems */
@@ -682,7 +706,7 @@ TEST(corrects_compact_rows)
 	free(room);
 }
 
-/* Over public parameters at large: it always ends, and with success. */
+/* Over the whole range of public parameters: it always ends, and succeeds. */
 TEST(fits_at_large)
 {
 	TestRandom	state = 53;

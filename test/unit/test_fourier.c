@@ -1,5 +1,6 @@
 /*
- * test_fourier.c: random features: norm, rate of convergence to each kernel, reproducibility.
+ * test_fourier.c: random features: norm, rate of convergence to each kernel,
+ * reproducibility.
  */
 #include "unit/sample_encoder.h"
 
@@ -63,8 +64,9 @@ make_pairs(double points[PAIRS][2][DIM])
 }
 
 /*
- * The squared error over all pairs, each in units of what independent frequencies give. With D/2
- * of them the product is an average of cos w.(x - y), of variance (1 + k(2(x - y)))/2 - k(x - y)^2.
+ * The squared error over all pairs, each in units of what independent
+ * frequencies give. With D/2 of them the product is an average of cos w.(x -
+ * y), of variance (1 + k(2(x - y)))/2 - k(x - y)^2.
  */
 static double
 relative_error(const DpermKernel *kernel, double points[PAIRS][2][DIM], double *bias)
@@ -120,7 +122,10 @@ TEST(converges_at_the_theoretical_rate)
 				error += relative_error(&kernel, points, &shift) / SEEDS;
 				bias += shift / SEEDS;
 			}
-			/* a mean of squares of standard normals, and of the normals, over SEEDS draws */
+			/*
+			 * a mean of squares of standard normals, and of the normals, over
+			 * SEEDS draws
+			 */
 			CHECK(error < 1.4);
 			CHECK(kind == DPERM_KERNEL_GAUSSIAN || error > 0.6);
 			CHECK(fabs(bias) < 4 / sqrt(SEEDS));
@@ -197,7 +202,10 @@ TEST(has_norm_one)
 	}
 }
 
-/* Rows of one block are at right angles, their norms are free; blocks end where they should. */
+/*
+ * Rows of one block are at right angles, their norms are free; blocks end where
+ * they should.
+ */
 TEST(gaussian_rows_are_orthogonal)
 {
 	for (int dim = 1; dim <= DIM; dim++)
@@ -224,7 +232,10 @@ TEST(gaussian_rows_are_orthogonal)
 	}
 }
 
-/* The first frequencies of seed 1 for three coordinates: the same on every machine, to the bit. */
+/*
+ * The first frequencies of seed 1 for three coordinates: the same on every
+ * machine, to the bit.
+ */
 static const double golden[4][6] = {
 	{0x1.9b9fc57404e77p-1, 0x1.7bfc4083ef72dp+1, 0x1.b58190eb58ce5p-1,
 	-0x1.1dbc057705159p-4, -0x1.7ceae1407fa01p-2, 0x1.5ba37c8625c5bp+0},
@@ -263,7 +274,10 @@ TEST(makes_the_same_frequencies_everywhere)
 	}
 }
 
-/* More features with the same seed begin with the same frequencies, block by block. */
+/*
+ * More features with the same seed begin with the same frequencies, block by
+ * block.
+ */
 TEST(extends_what_fewer_features_begin)
 {
 	for (int kind = DPERM_KERNEL_GAUSSIAN; kind <= DPERM_KERNEL_MATERN; kind++)
@@ -298,8 +312,9 @@ TEST(polls_while_it_makes_them)
 }
 
 /*
- * A row is mapped to the same doubles whichever of the rows of a product it is, and whatever the others are: privacy
- * rests on it (docs/guarantee.md, A3), and it is up to BLAS.
+ * A row is mapped to the same doubles wherever it is in a product, and whatever
+ * the other rows are. Privacy depends on it (docs/guarantee.md, A3), and BLAS
+ * has to provide it.
  */
 TEST(maps_a_row_alike_in_every_slot)
 {

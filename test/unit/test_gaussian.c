@@ -1,6 +1,6 @@
 /*
- * test_gaussian.c: how much Gaussian noise (epsilon, delta) asks for, against integrals by brute force. Never too little, and
- * hardly ever more than need be.
+ * test_gaussian.c: how much Gaussian noise (epsilon, delta) requires, against
+ * integrals by brute force. Never too little, and hardly ever more than needed.
  */
 #include "unit/test.h"
 
@@ -13,7 +13,10 @@ static const double deltas[] = {1e-15, 1e-12, 1e-9, 1e-6, 1e-4, 0.01, 0.2, 0.9};
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof((array)[0])))
 
-/* Integral, closed form and the library agree where the loss can be anything, and the library is above. */
+/*
+ * Integral, closed form and library agree where the loss is unrestricted, and
+ * the library's value is above.
+ */
 TEST(delta_is_the_divergence)
 {
 	for (int i = 0; i < COUNT(epsilons); i++)
@@ -34,13 +37,16 @@ TEST(delta_is_the_divergence)
 
 TEST(delta_has_known_values)
 {
-	/* epsilon 0: the total variation 2 Phi(mu/2) - 1; Phi(0.5) - e Phi(-1.5) = 0.69146246 - 0.18160080 */
+	/*
+	 * epsilon 0: the total variation 2 Phi(mu/2) - 1; Phi(0.5) - e Phi(-1.5) =
+	 * 0.69146246 - 0.18160080
+	 */
 	CHECK_NEAR(dperm_gaussian_delta(1, 1e-300), erf(0.5 * M_SQRT1_2), 1e-10);
 	CHECK_NEAR(dperm_gaussian_delta(1, 1), 0.12693673750664, 1e-11);
 	CHECK_NEAR(dperm_gaussian_delta(2, 1), 0.50986166006158, 1e-10);
 }
 
-/* Enough, and a ten thousandth less is not. */
+/* Enough noise, and a ten-thousandth less is not. */
 TEST(sigma_is_the_least)
 {
 	for (int i = 0; i < COUNT(epsilons); i++)
@@ -53,12 +59,15 @@ TEST(sigma_is_the_least)
 			CHECK(hockey_closed(1 / (sigma * (1 - 1e-4L)), epsilons[i]) > deltas[j]);
 		}
 
-	/* the classical bound sqrt(2 log(1.25/delta))/epsilon asks for more */
+	/* the classical bound sqrt(2 log(1.25/delta))/epsilon requires more */
 	CHECK(dperm_gaussian_sigma(0.5, 1e-6) < sqrt(2 * log(1.25e6)) / 0.5);
 	CHECK(dperm_gaussian_sigma(0.5, 1e-6) > 0.7 * sqrt(2 * log(1.25e6)) / 0.5);
 }
 
-/* More epsilon or more delta never asks for more noise, but for what bounds are off by. */
+/*
+ * More epsilon or more delta never requires more noise, except for the error of
+ * bounds.
+ */
 TEST(falls)
 {
 	TestRandom	state = 3;

@@ -1,5 +1,5 @@
 /*
- * test_json.c: the JSON reader, on what it must take and what it must refuse.
+ * test_json.c: the JSON reader, on what it must accept and what it must refuse.
  */
 #include "unit/test.h"
 
@@ -67,7 +67,9 @@ TEST(refuses_everything_else)
 	CHECK(!valid_bytes("1\0", 2));
 }
 
-/* Every prefix of an object is broken; the reader says so and stays in bounds. */
+/*
+ * Every prefix of an object is broken; the reader says so and stays in bounds.
+ */
 TEST(refuses_every_prefix)
 {
 	const char *text = "{\"a\": [1, -2.5e3, \"x\\u00e9\\n\"], \"b\": {\"c\": null, \"d\": true}}";
@@ -145,7 +147,7 @@ TEST(reads_numbers)
 	CHECK(isnan(number(digits)));
 }
 
-/* Read one integer; *fits says whether the reader took it. */
+/* Read one integer; *fits says whether the reader accepted it. */
 static int64_t
 integer(const char *text, bool *fits)
 {
@@ -185,7 +187,9 @@ TEST(unescapes_strings)
 	CHECK(dperm_json_string(&r, out, sizeof(out)) && dperm_json_close(&r));
 	CHECK_TEXT(out, "aA\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80\n");
 
-	/* What does not fit is cut off, and the reader goes on behind the string. */
+	/*
+	 * What does not fit is cut off, and the reader continues after the string.
+	 */
 	dperm_json_open(&r, "[\"abcdef\", 1]", 13);
 	CHECK(dperm_json_array(&r) && dperm_json_element(&r));
 	CHECK(dperm_json_string(&r, out, 4));
@@ -217,7 +221,9 @@ TEST(stops_for_good)
 	CHECK_TEXT(r.why, "a boolean is expected");
 }
 
-/* A caller that asks for keys inside an array, or leaves early, is told so. */
+/*
+ * A caller that asks for keys inside an array, or leaves early, gets an error.
+ */
 TEST(refuses_misuse)
 {
 	DpermJson	r;

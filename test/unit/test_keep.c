@@ -1,6 +1,7 @@
 /*
- * test_keep.c: the rows of a stream: all of them while they fit, then an even sample, whatever
- * their number, the chunks and the moment at which rows have to go.
+ * test_keep.c: the rows of a stream: all of them while they fit, then an even
+ * sample, whatever their number, the chunks and the moment at which rows are
+ * dropped.
  */
 #include "unit/test.h"
 
@@ -11,7 +12,7 @@
 #define WORDS 2
 #define CHUNKS 4096
 
-/* A stream, and what a plain account of it says. */
+/* A stream, and what should be kept of it by plain counting. */
 typedef struct Stream
 {
 	DpermKeep	keep;
@@ -53,7 +54,10 @@ rows_left(int64_t rows, int64_t stride)
 	return (rows + stride - 1) / stride;
 }
 
-/* What goes when a sample is made: rows by halves, until there is room for one more. */
+/*
+ * What is dropped when a sample is made: half of the rows each time, until
+ * there is space for one more.
+ */
 static void
 expect_shrink(void)
 {
@@ -62,7 +66,9 @@ expect_shrink(void)
 		stream.stride *= 2;
 }
 
-/* Offer a row that says which it is; chunks come when they are needed. */
+/*
+ * Offer a row that holds its own number; chunks are added when they are needed.
+ */
 static void
 offer(void)
 {
@@ -98,7 +104,7 @@ shrink(void)
 	free_chunks((int) ((stream.keep.used + rows - 1) / rows));
 }
 
-/* Every stride-th row is held, in order, whole. */
+/* Every stride-th row is kept, in order and complete. */
 static void
 check_rows(void)
 {
@@ -176,7 +182,10 @@ TEST(wastes_no_room)
 	}
 }
 
-/* Every place of a chunk is a row of its own, and a stripe is every eighth of them in one piece. */
+/*
+ * Every place in a chunk is a different row, and a stripe is every eighth of
+ * them in one piece.
+ */
 TEST(deals_a_chunk_out_in_stripes)
 {
 	for (int64_t chunk_rows = DPERM_STRIPES; chunk_rows <= 512; chunk_rows *= 2)

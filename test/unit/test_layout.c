@@ -1,6 +1,6 @@
 /*
- * test_layout.c: rows as they lie in memory, and kernels by block, against the encoder's plain
- * vector of each row.
+ * test_layout.c: rows as they are laid out in memory, and kernels by block,
+ * against the encoder's plain vector of each row.
  */
 #include "unit/coded.h"
 
@@ -31,12 +31,17 @@ encode_plainly(const DpermEncoder *enc, const DpermValue *values, int sign)
 		dperm_encoder_encode(enc, frequencies, values, sign, plain, linear);
 }
 
-/* What a layout says of itself: its parts fit together, and its order is one of the model's. */
+/*
+ * The parts of a layout fit together, and its order is a permutation of the
+ * model's.
+ */
 static void
 check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 {
 	bool		seen[SAMPLE_DIM_MAX] = {false};
 	int			categories = 0;
+	int			knots = 0;
+	int			curves = 0;
 	int			columns = 0;
 
 	for (int i = 0; i < enc->block_count; i++)
@@ -46,11 +51,19 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 			categories += enc->blocks[i].count;
 			columns++;
 		}
+		else if (enc->kernel.kind == DPERM_KERNEL_LINEAR && dperm_block_is_curve(&enc->blocks[i]))
+		{
+			knots += enc->blocks[i].count;
+			curves++;
+		}
 	CHECK(layout->dim == dperm_encoder_dim(enc));
-	CHECK(layout->dense == layout->dim - categories);
-	CHECK(layout->codes == columns);
-	CHECK(layout->words == layout->dense + (columns == 0 ? 0 : 1 + columns / 4));
+	CHECK(layout->dense == layout->dim - categories - knots);
+	CHECK(layout->codes == columns && layout->curves == curves);
+	columns += curves;
+	/* the number of knots takes no memory */
+	CHECK(layout->words == layout->dense + curves + (columns == 0 ? 0 : 1 + columns / 4));
 	CHECK((layout->place == NULL) == (columns == 0));
+	CHECK(columns == 0 || layout->first_curve == layout->dim - knots);
 	for (int i = 0; i < layout->dim; i++)
 	{
 		int			place = layout->place ? layout->place[i] : i;
@@ -60,11 +73,17 @@ check_layout(const DpermLayout *layout, const DpermEncoder *enc)
 		seen[place] = true;
 		CHECK(dperm_encoder_coordinate(enc, place, &in_model));
 		CHECK((i >= layout->dense) ==
-			  (in_model.block != NULL && in_model.block->kind == DPERM_BLOCK_CATEGORY));
+			  (in_model.block != NULL && (in_model.block->kind == DPERM_BLOCK_CATEGORY ||
+										  dperm_block_is_curve(in_model.block))));
+		CHECK((columns > 0 && i >= layout->first_curve) ==
+			  (in_model.block != NULL && dperm_block_is_curve(in_model.block)));
 	}
 }
 
-/* Rows without a kernel: bit for bit what the encoder makes of them, in the order of the model. */
+/*
+ * Rows without a kernel: bit for bit the encoder's result, in the order of the
+ * model.
+ */
 TEST(lays_out_what_the_encoder_makes)
 {
 	TestRandom	state = 61;
@@ -88,7 +107,7 @@ TEST(lays_out_what_the_encoder_makes)
 		check_layout(&feed.layout, enc);
 		coded += feed.layout.codes;
 
-		/* memory that is full of something else and ends where the row does */
+		/* memory with other content that ends where the row ends */
 		words = malloc(sizeof(double) * feed.layout.words);
 		memset(words, 0x5a, sizeof(double) * feed.layout.words);
 		sample_row(&state, enc, &row);
@@ -99,14 +118,14 @@ TEST(lays_out_what_the_encoder_makes)
 		for (int i = 0; i < feed.layout.dim; i++)
 			CHECK(restored[i] == plain[i]);
 		CHECK(exact_in_ball(vector, feed.layout.dim));
-		if (feed.layout.codes > 0)
+		if (dperm_layout_codes(&feed.layout) > 0)
 		{
 			const uint16_t *codes = dperm_row_codes(&feed.layout, words);
-			int			all = 4 * (feed.layout.words - feed.layout.dense);
+			int			all = 4 * (feed.layout.words - feed.layout.dense - feed.layout.curves);
 
 			CHECK(codes[0] == (sign == 0 ? 0 : sign > 0 ? 1 : 2));
 			for (int k = 1; k < all; k++)
-				CHECK(k > feed.layout.codes ? codes[k] == 0 :
+				CHECK(k >= dperm_layout_codes(&feed.layout) ? codes[k] == 0 :
 					  codes[k] >= feed.layout.dense && codes[k] <= feed.layout.dim);
 		}
 		free(words);
@@ -114,7 +133,10 @@ TEST(lays_out_what_the_encoder_makes)
 	CHECK(coded > 15000);
 }
 
-/* A row says the same whichever of its values a reader left over from the row before. */
+/*
+ * A row is the same whichever of its values a reader left over from the
+ * previous row.
+ */
 TEST(forgets_the_row_before)
 {
 	TestRandom	state = 62;
@@ -138,7 +160,10 @@ TEST(forgets_the_row_before)
 	}
 }
 
-/* How far two ways of computing a feature may be apart: the rounding of its angle. */
+/*
+ * How much two ways of computing a feature may differ: the rounding of its
+ * angle.
+ */
 static double
 feature_slack(const DpermEncoder *enc, const double *inputs, int feature)
 {
@@ -151,7 +176,9 @@ feature_slack(const DpermEncoder *enc, const double *inputs, int feature)
 	return 4 * DBL_EPSILON * (1 + dim * sum);
 }
 
-/* Kernels: rows that wait and are mapped together, against one at a time. */
+/*
+ * Kernels: rows that are collected and mapped together, against one at a time.
+ */
 TEST(maps_kernels_by_block)
 {
 	TestRandom	state = 63;
@@ -177,7 +204,7 @@ TEST(maps_kernels_by_block)
 		CHECK(dperm_feed_waits(&feed));
 		check_layout(&feed.layout, enc);
 
-		/* twice, so that rows wait where others did */
+		/* twice, so that rows are collected where others were */
 		for (int turn = 0; turn < 2; turn++)
 		{
 			const double *mapped;
@@ -209,7 +236,10 @@ TEST(maps_kernels_by_block)
 	}
 }
 
-/* A row has the same features in whatever company, and wherever in it: the guarantee asks for that. */
+/*
+ * A row has the same features whatever the other rows of its group, and
+ * wherever it is among them: the guarantee requires that.
+ */
 TEST(rounds_a_row_alike_everywhere)
 {
 	TestRandom	state = 64;

@@ -16,7 +16,10 @@ static double *factor;
 static double *right;
 static double *x;
 
-/* A symmetric matrix, positive definite with the given least eigenvalue or more. */
+/*
+ * A symmetric positive definite matrix whose eigenvalues are at least the given
+ * one.
+ */
 static void
 make_matrix(TestRandom *state, int dim, double least)
 {
@@ -55,7 +58,7 @@ count_poll(void *arg)
 	++*(int *) arg;
 }
 
-/* Largest entry of |A x - b|, beside that of |A| |x|. */
+/* Largest entry of |A x - b|, relative to that of |A| |x|. */
 static double
 residual(int dim)
 {
@@ -105,7 +108,7 @@ TEST(solves_at_every_size)
 	}
 }
 
-/* The factor itself against the textbook. */
+/* The factor itself against the textbook algorithm. */
 TEST(factors_small_matrices)
 {
 	double		m[9] = {4, 12, -16, NAN, 37, -43, NAN, NAN, 98};
@@ -119,7 +122,10 @@ TEST(factors_small_matrices)
 	CHECK(dperm_linsys_factor(&one, 1, NULL) && one == 3);
 }
 
-/* Ill-conditioned is no reason to fail, as long as lambda holds it up. */
+/*
+ * An ill-conditioned matrix is no reason to fail, as long as lambda is large
+ * enough.
+ */
 TEST(takes_nearly_singular_matrices)
 {
 	for (int dim = 2; dim <= 300; dim += 74)

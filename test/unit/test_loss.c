@@ -1,5 +1,6 @@
 /*
- * test_loss.c: the losses against their definitions in long double, and at the ends.
+ * test_loss.c: the losses against their definitions in long double, and at the
+ * extremes.
  */
 #include "unit/test.h"
 
@@ -132,7 +133,7 @@ TEST(knows_hand_computed_values)
 	CHECK(dperm_loss_at(losses[6], 1).curve == 0.75);
 }
 
-/* As far out as doubles go. */
+/* Up to the largest doubles. */
 TEST(survives_the_ends)
 {
 	static const double far[] = {100, 1e4, 1e10, 1e308, INFINITY};
@@ -153,8 +154,8 @@ TEST(survives_the_ends)
 }
 
 /*
- * A block of margins says what its margins say one by one: slopes and curvatures to a last place, the sum
- * of the losses to its rounding.
+ * A block of margins gives the same as its margins one by one: slopes and
+ * curvatures up to the last place, the sum of the losses up to its rounding.
  */
 TEST(agrees_in_blocks)
 {

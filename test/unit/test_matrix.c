@@ -1,6 +1,6 @@
 /*
- * test_matrix.c: rows in memory as an oracle: in chunks and stripes, all of them or every step-th,
- * against a plain pass over the rows that count.
+ * test_matrix.c: rows in memory as an oracle: in chunks and stripes, all of
+ * them or every step-th, against a plain pass over the rows that count.
  */
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
@@ -22,7 +22,7 @@ static double weights[DIM_MAX];
 static double *chunks[CHUNKS_MAX];
 static double *plain_room;
 
-/* What an oracle says. */
+/* The answer of an oracle. */
 typedef struct Answer
 {
 	double		value;
@@ -45,7 +45,7 @@ plain_means(DpermLoss loss, int dim, int64_t count)
 						.hess = expected.hess});
 }
 
-/* Ask a matrix, with and without a Hessian. */
+/* Query a matrix, with and without a Hessian. */
 static void
 check_matrix(DpermMatrix *matrix)
 {
@@ -68,7 +68,10 @@ check_matrix(DpermMatrix *matrix)
 	}
 }
 
-/* The rows at multiples of step in each chunk; or, where step is less than the stripes, of so many stripes. */
+/*
+ * The rows at multiples of step in each chunk; or, where step is less than the
+ * stripes, of so many stripes.
+ */
 static int64_t
 choose(int dim, int64_t count, int64_t chunk_rows, int64_t step, int64_t stripes)
 {

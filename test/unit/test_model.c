@@ -1,5 +1,6 @@
 /*
- * test_model.c: what a valid model is, its binary form, and the guarantee in words.
+ * test_model.c: what a valid model is, its binary form, and the guarantee in
+ * words.
  */
 #define TEST_OWN_MAIN
 #include "core/base/limits.h"
@@ -11,7 +12,10 @@
 
 static void *memory;
 
-/* Decode a copy that ends where the bytes end, for the sanitizer; NULL if it is fine. */
+/*
+ * Decode a copy that ends where the bytes end, for the sanitizer; NULL if it is
+ * valid.
+ */
 static const char *
 read_binary(const unsigned char *in, size_t len, void **room, DpermModel *out)
 {
@@ -63,7 +67,7 @@ TEST(round_trips_binary)
 	}
 }
 
-/* Nothing but the full length decodes, or all of it but the tuning. */
+/* Only the full length decodes, or all of it but the tuning. */
 TEST(refuses_other_lengths)
 {
 	TestRandom	state = 3;
@@ -82,7 +86,7 @@ TEST(refuses_other_lengths)
 	}
 }
 
-/* The largest model there may be, and one weight more. */
+/* The largest model that is allowed, and one weight more. */
 TEST(holds_the_largest_dimension)
 {
 	static double weights[DPERM_DIM_MAX + 1];
@@ -101,12 +105,12 @@ TEST(holds_the_largest_dimension)
 	dperm_model_to_binary(&m, form);
 	CHECK_TEXT(read_binary(form, dperm_model_binary_size(&m), &memory, &out),
 			   "the dimension is out of range");
-	m.encoder.intercept = false;	/* without an intercept there is room for them */
+	m.encoder.intercept = false;	/* without an intercept they fit */
 	dperm_model_to_binary(&m, form);
 	CHECK(read_binary(form, dperm_model_binary_size(&m), &memory, &out) == NULL);
 }
 
-/* As many names as there may be, and long ones: the arena is never too small. */
+/* The maximum number of names, and long ones: the arena is never too small. */
 TEST(fits_its_arena)
 {
 	static double weights[DPERM_DIM_MAX];
@@ -140,7 +144,7 @@ TEST(fits_its_arena)
 	}
 }
 
-/* Too little memory is an answer, not a crash. */
+/* Too little memory gives an error, not a crash. */
 TEST(runs_out_of_memory_in_peace)
 {
 	TestRandom	state = 6;
@@ -170,7 +174,9 @@ TEST(runs_out_of_memory_in_peace)
 	}
 }
 
-/* Whatever one byte is changed to: refused, or a valid model in canonical form. */
+/*
+ * Whatever a byte is changed to: refused, or a valid model in canonical form.
+ */
 TEST(survives_flipped_bytes)
 {
 	TestRandom	state = 4;
@@ -201,7 +207,7 @@ TEST(survives_flipped_bytes)
 	}
 }
 
-/* One broken field, and what the check must say of it. */
+/* One broken field, and what the check must say about it. */
 #define CHECK_BROKEN(change, expected) \
 	do { \
 		DpermModel	m = plain_model(); \
@@ -355,11 +361,14 @@ TEST(refuses_non_canonical_binary)
 			CHECK_TEXT(read_binary(form, size, &memory, &out),
 					   "this version of dperm does not support the format of the model");
 	}
-	/* whatever else a later one has, and however short it is */
+	/* whatever else a later format has, and however short it is */
 	CHECK_TEXT(read_binary(form, 6, &memory, &out),
 			   "this version of dperm does not support the format of the model");
 
-	/* A length of the encoder that overflows 32 bits is not believed, nor any other. */
+	/*
+	 * A length of the encoder that overflows 32 bits is not trusted, nor is any
+	 * other.
+	 */
 	dperm_model_to_binary(&m, form);
 	memset(form + 11, 0xff, 4);
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the features do");
@@ -370,7 +379,7 @@ TEST(refuses_non_canonical_binary)
 	CHECK_TEXT(read_binary(form, size - 9, &memory, &out),
 			   "it ends before the weights do");
 
-	/* alternatives: as many as are said, and no more */
+	/* alternatives: exactly as many as stated */
 	CHECK_TEXT(read_binary(form, size - 1, &memory, &out), "it ends before the alternatives do");
 	form[size - 1] = 1;
 	CHECK_TEXT(read_binary(form, size, &memory, &out), "it ends before the alternatives do");
@@ -380,7 +389,7 @@ TEST(refuses_non_canonical_binary)
 	CHECK_TEXT(read_binary(form, size + 10, &memory, &out), "there is data after the model");
 }
 
-/* The encoder in its middle is what dperm_encoder_form_write makes. */
+/* The encoder in its middle is written by dperm_encoder_form_write. */
 TEST(holds_the_form_of_the_encoder)
 {
 	DpermModel	m = plain_model();
@@ -395,7 +404,7 @@ TEST(holds_the_form_of_the_encoder)
 	CHECK(dperm_model_binary_size(&m) == HEADER + size + 16 + 1);
 }
 
-/* What delta, neighbours and a choice change in it. */
+/* How delta, neighbours and a choice change it. */
 TEST(states_the_guarantee_of_persons)
 {
 	static const char tuned[] = "{\"way\": \"private\", \"selection\": \"exponential\", \"persons\": 3000,"

@@ -20,7 +20,10 @@ static const char *const plain_text =
 " \"features\": [{\"type\": \"vector\", \"dimension\": 1, \"norm\": 1}], \"intercept\": true,"
 " \"weights\": [0.25, -1.5], \"guarantee\": \"";
 
-/* Decode a copy that ends where the text ends, for the sanitizer; NULL if it is fine. */
+/*
+ * Decode a copy that ends where the text ends, for the sanitizer; NULL if it is
+ * valid.
+ */
 static const char *
 read_json(const char *in, size_t len, void **room, DpermModel *out)
 {
@@ -59,7 +62,7 @@ TEST(round_trips_json)
 	}
 }
 
-/* Nothing but the full length decodes. */
+/* Only the full length decodes. */
 TEST(refuses_other_lengths)
 {
 	TestRandom	state = 3;
@@ -108,7 +111,10 @@ TEST(survives_flipped_characters)
 		}
 }
 
-/* Why the text of a model is refused with the first occurrence of one string replaced. */
+/*
+ * Why the text of a model is refused with the first occurrence of one string
+ * replaced.
+ */
 static const char *
 why_not_edited(const DpermModel *m, const char *from, const char *to)
 {
@@ -128,7 +134,9 @@ why_not_edited(const DpermModel *m, const char *from, const char *to)
 	return why ? why : "";
 }
 
-/* What becomes of the text of a model when a part of it is replaced; ' stands for ". */
+/*
+ * What happens when a part of the text of a model is replaced; ' stands for ".
+ */
 typedef struct Edit
 {
 	const char *from;
@@ -174,7 +182,7 @@ TEST(prints_in_a_stable_order)
 	CHECK(strncmp(text, plain_text, strlen(plain_text)) == 0);
 }
 
-/* Persons are counted where rows are, under their own name. */
+/* Persons are counted in place of rows, under their own name. */
 TEST(prints_persons)
 {
 	static const Edit of_persons[] = {
@@ -352,7 +360,7 @@ TEST(prints_columns_and_kernel)
 	CHECK(read_json(text, len, &memory, &again) == NULL);
 	CHECK(same_model(&m, &again));
 
-	/* the same range for each coordinate is one for all */
+	/* equal ranges of all coordinates are written as one */
 	at = strstr(text, "[[0, 9], [-5.5, 5]]");
 	snprintf(spelt, sizeof(spelt), "%.*s[[0, 9], [0e3, 9.0]]%s", (int) (at - text), text, at + 19);
 	CHECK(read_json(spelt, strlen(spelt), &memory, &again) == NULL);
@@ -462,7 +470,7 @@ TEST(explains_hostile_features)
 	check_edits(columns_model(), of_columns, COUNT(of_columns));
 }
 
-/* As many names as there may be, then too little memory for them. */
+/* The maximum number of names, then too little memory for them. */
 TEST(fits_its_arena)
 {
 	static char text[DPERM_DIM_MAX * 48];
@@ -521,7 +529,10 @@ TEST(reads_any_order)
 	CHECK(m.weights[1] == 1e-300);
 }
 
-/* As snprintf: the length is the same whatever the room, and nothing is overrun. */
+/*
+ * Like snprintf: the length is the same whatever the size of the buffer, and
+ * nothing is overrun.
+ */
 TEST(counts_like_snprintf)
 {
 	DpermModel	m = plain_model();
@@ -544,7 +555,7 @@ TEST(counts_like_snprintf)
 	CHECK(strlen(part) == 9);
 }
 
-/* The largest model there may be, and one weight more. */
+/* The largest model that is allowed, and one weight more. */
 TEST(holds_the_largest_dimension)
 {
 	static double weights[DPERM_DIM_MAX];

@@ -1,6 +1,6 @@
 /*
- * test_moments.c: one pass against a plain loop in long double, in any grouping, and the
- * rounding bound that the certificate rests on.
+ * test_moments.c: one pass against a plain loop in long double, in any
+ * grouping, and the rounding bound that the certificate depends on.
  */
 #define TEST_OWN_MAIN
 #include "unit/test.h"
@@ -21,7 +21,7 @@ static double *room;
 static double *other_room;
 static double weights[DIM_MAX];
 
-/* What a plain loop finds. */
+/* The result of a plain loop. */
 typedef struct Naive
 {
 	long double value;
@@ -110,7 +110,10 @@ TEST(agrees_with_a_plain_loop)
 		DpermMoments part;
 		int64_t		done = 0;
 
-		/* exactly the room it asks for, so that the sanitizer sees every step beyond */
+		/*
+		 * exactly the memory it asks for, so that the sanitizer catches every
+		 * access beyond it
+		 */
 		free(room);
 		room = malloc(sizeof(double) * dperm_moments_room(dim, hessian));
 		naive_pass(&rows, hessian);
@@ -152,7 +155,10 @@ TEST(agrees_with_a_plain_loop)
 	room = malloc(sizeof(double) * dperm_moments_room(DIM_MAX, true));
 }
 
-/* A rough pass against the plain loop, within what single precision may do in any order of summation. */
+/*
+ * A rough pass against the plain loop, within the rounding of single precision
+ * in any order of summation.
+ */
 static void
 check_rough(const Rows *rows)
 {
@@ -193,7 +199,9 @@ TEST(makes_rough_hessians_that_are_near)
 		check_rough(&rows);
 	}
 
-	/* equal rows: in a plain sum the same rounding error comes again and again */
+	/*
+	 * equal rows: a plain sum repeats the same rounding error again and again
+	 */
 	for (int round = 0; round < 60; round++)
 	{
 		Rows		rows = {.loss = {.kind = DPERM_LOSS_LOGISTIC}, .dim = 1, .count = EQUAL_ROWS, .data = data};
@@ -244,7 +252,7 @@ TEST(takes_no_rows)
 		CHECK(packed[i] == 0);
 }
 
-/* What does not fit into the high part of a sum survives a merge, from either side. */
+/* The low part of a sum survives a merge, from either side. */
 TEST(merges_low_parts)
 {
 	double		zero[1] = {0};
@@ -287,7 +295,9 @@ TEST(rounds_within_its_bound)
 		Rows		rows = make_problem(&state, dim, 1 + test_below(&state, ROWS_MAX), norm);
 		DpermMoments m;
 
-		/* rows whose margin is the difference of two large terms, near the bend */
+		/*
+		 * rows whose margin is the difference of two large terms, near the bend
+		 */
 		if (round % 2 && dim > 1)
 			for (int64_t i = 0; i < rows.count; i++)
 			{
@@ -310,7 +320,10 @@ TEST(rounds_within_its_bound)
 	}
 }
 
-/* A million rows that cancel: the error of the mean does not grow with their number. */
+/*
+ * A million rows that cancel: the error of the mean does not grow with their
+ * number.
+ */
 TEST(rounds_within_its_bound_over_many_rows)
 {
 	static const DpermLoss losses[] = {{DPERM_LOSS_LOGISTIC, 0}, {DPERM_LOSS_HUBER, 0.01}};
@@ -343,12 +356,15 @@ TEST(rounds_within_its_bound_over_many_rows)
 			CHECK(gradient_error(&m) <= bound);
 			CHECK(gradient_error(&m) <= 3e-14L);
 
-			/* sums alone of a million equal terms would be off by far more */
+			/* plain sums of a million equal terms would be off by far more */
 			CHECK_NEAR(m.value[0] + m.value[1], (double) (naive.value * 2000), 1e-7);
 		}
 }
 
-/* The bound grows with what it has to: it is not a constant that happens to be large. */
+/*
+ * The bound depends on what it should: it is not a constant that happens to be
+ * large.
+ */
 TEST(states_a_bound_that_scales)
 {
 	double		base = dperm_moments_rounding(10, 1, 1);

@@ -1,6 +1,7 @@
 /*
- * test_noise.c: noise in shapes: the best groups by trying all, the tail, and what is refused. The law of the draw is in
- * test_noise_law.c, its rounding in test_draw_rounding.c.
+ * test_noise.c: noise in shapes: the best groups found by trying all, the tail,
+ * and what is refused. test_noise_law.c tests the law of the draw,
+ * test_draw_rounding.c its rounding.
  */
 #include "unit/test.h"
 
@@ -19,7 +20,7 @@ static DpermShape shapes[SHAPES_MAX];
 static double b[DPERM_DIM_MAX];
 static char memory[1 << 20];
 
-/* A plan, in memory of its very size. */
+/* A plan, in memory of exactly its size. */
 static const DpermNoise *
 plan(int count)
 {
@@ -38,7 +39,7 @@ add(int *count, DpermShapeKind kind, int coordinates, double radius)
 	shapes[(*count)++] = (DpermShape) {.kind = kind, .first = first, .count = coordinates, .radius = radius};
 }
 
-/* The coordinates of all. */
+/* The number of coordinates of all shapes. */
 static int
 coordinates_of(int count)
 {
@@ -68,7 +69,10 @@ any_shapes(TestRandom *state)
 	return count;
 }
 
-/* Every coordinate once, shares that add up to 1, dimensions and spread as they should be. */
+/*
+ * Every coordinate once, shares that add up to 1, the right dimensions and
+ * spread.
+ */
 static void
 check_plan(const DpermNoise *noise, int count)
 {
@@ -105,7 +109,7 @@ check_plan(const DpermNoise *noise, int count)
 	CHECK_NEAR(noise->spread, spread, 1e-12 * spread);
 }
 
-/* Shares that are a little different have more noise. */
+/* Slightly different shares have more noise. */
 static void
 check_shares(DpermNoiseLaw law, const DpermNoise *noise)
 {
@@ -125,7 +129,7 @@ check_shares(DpermNoiseLaw law, const DpermNoise *noise)
 		}
 }
 
-/* No partition has less noise, nor have other shares. */
+/* No other partition has less noise, and no other shares. */
 TEST(plans_are_the_best)
 {
 	TestRandom	state = 1;
@@ -155,7 +159,10 @@ TEST(plans_are_the_best)
 	CHECK(balls > 50 && mixed > 300);
 }
 
-/* Gaussian noise: shares add up to 1, the deviations are those of the formula, and no other shares have less noise. */
+/*
+ * Gaussian noise: shares add up to 1, the deviations are those of the formula,
+ * and no other shares have less noise.
+ */
 TEST(gaussian_plans_are_the_best)
 {
 	TestRandom	state = 2;
@@ -213,7 +220,10 @@ TEST(gaussian_plans_are_the_best)
 	}
 }
 
-/* A lone vector, a lone interval: the ball. Nothing to plan, or nowhere to. */
+/*
+ * A lone vector, a lone interval: the ball. Nothing to plan, or no memory for
+ * it.
+ */
 TEST(leaves_the_ball_to_vectors)
 {
 	DpermArena	none = {memory, 100};
@@ -258,14 +268,20 @@ TEST(plans_for_adult)
 	CHECK(noise->group_count == 4);
 }
 
-/* |b|^2 is at most the sum over groups of N_g^2 times a square; that many N_g, Gamma(D), stay below that much. */
+/*
+ * A bound on the probability of the tail: |b|^2 is at most the sum over groups
+ * of N_g^2 times a square, and N_g is Gamma(D).
+ */
 static double
 tail_p(const DpermNoise *noise, double tail)
 {
 	double		low = 0;
 	double		high = 1e6;
 
-	/* the t for which the radii that groups exceed with probability e^-t make up the tail */
+	/*
+	 * the t for which radii that groups exceed with probability e^-t give the
+	 * tail
+	 */
 	for (int step = 0; step < 60; step++)
 	{
 		double		t = (low + high) / 2;
@@ -289,7 +305,10 @@ tail_p(const DpermNoise *noise, double tail)
 	return noise->group_count * exp(-low);
 }
 
-/* The tail holds, is not wasteful, and grows with the scale; so do draws at the extremes. */
+/*
+ * The tail bound holds, is not wasteful, and grows with the scale; so do draws
+ * at the extremes.
+ */
 static void
 check_tail(const DpermNoise *noise, int dim, uint64_t seed)
 {
@@ -330,7 +349,9 @@ TEST(bounds_the_tail)
 			check_tail(noise, coordinates_of(count), 300 + (uint64_t) round);
 	}
 
-	/* a lone cross or interval has the norm of a sum of exponentials, or less */
+	/*
+	 * a lone cross or interval has the norm of a sum of exponentials, or less
+	 */
 	for (int k = 1; k <= DPERM_DIM_MAX; k = k * 4)
 	{
 		DpermShape	shape = {.kind = k == 1 ? DPERM_SHAPE_BOX : DPERM_SHAPE_CROSS, .count = k, .radius = 1};
@@ -343,7 +364,10 @@ TEST(bounds_the_tail)
 	}
 }
 
-/* The largest models: one category, all discs, as many columns as tables have. */
+/*
+ * The largest models: one category, all discs, the maximum number of columns of
+ * a table.
+ */
 TEST(plans_at_the_extremes)
 {
 	int			count = 0;
@@ -362,7 +386,10 @@ TEST(plans_at_the_extremes)
 	check_plan(plan(count), count);
 	check_tail(plan(count), coordinates_of(count), 3);
 
-	/* and all of different ratios, so that groups are searched among as many classes */
+	/*
+	 * and all with different ratios, so that groups are searched among that
+	 * many classes
+	 */
 	count = 0;
 	for (int i = 0; i < 1600; i++)
 		add(&count, DPERM_SHAPE_BOX, 1, (1 + i * 1e-4) / sqrt(1700));

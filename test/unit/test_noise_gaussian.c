@@ -1,6 +1,7 @@
 /*
- * test_noise_gaussian.c: Gaussian noise in shapes: rows divided by the standard deviations stay in the unit ball, the noise is
- * the least that has this, and it is drawn as planned.
+ * test_noise_gaussian.c: Gaussian noise in shapes: rows divided by the standard
+ * deviations stay in the unit ball, the noise is the least with this property,
+ * and it is drawn as planned.
  */
 #include "unit/sample_encoder.h"
 
@@ -66,7 +67,10 @@ TEST(plans_are_the_best)
 			roots += sqrtl(longest(&shapes[i]) * shapes[i].count);
 		if (noise == NULL)
 		{
-			/* the ball is as good, and its mean square is that of dim normal numbers */
+			/*
+			 * the ball is equally good, and its mean square is that of dim
+			 * normal numbers
+			 */
 			balls++;
 			CHECK(roots * roots >= 0.999998L * dim);
 			CHECK(dperm_noise_spread(DPERM_LAW_GAUSSIAN, NULL, dim) == dim);
@@ -86,7 +90,7 @@ TEST(plans_are_the_best)
 		CHECK(fabsl(noise->spread / spread - 1) < 1e-12L);
 		CHECK(noise->spread < dim);
 
-		/* to give some of one's share to another does not help */
+		/* moving some of one share to another does not help */
 		for (int i = 1; i < count; i++)
 			for (int sign = -1; sign <= 1; sign += 2)
 			{
@@ -102,7 +106,7 @@ TEST(plans_are_the_best)
 	CHECK(balls > 100 && mixed > 1000);
 }
 
-/* Encoded rows, and the longest that shapes allow. */
+/* Encoded rows, and those of the largest norm that shapes allow. */
 TEST(rows_stay_in_the_ball)
 {
 	TestRandom	state = 2;
@@ -137,7 +141,10 @@ TEST(rows_stay_in_the_ball)
 	CHECK(most > 0.999L);
 }
 
-/* Each shape has its variance, in each coordinate, and coordinates have nothing to do with each other. */
+/*
+ * Each shape has its variance, in each coordinate, and coordinates are
+ * unrelated.
+ */
 TEST(draws_as_planned)
 {
 	static double sums[SAMPLE_DIM_MAX];
@@ -183,7 +190,10 @@ TEST(draws_as_planned)
 	CHECK(dperm_entropy_ok(&e));
 }
 
-/* The norm is above its bound with probability below 2^-65, and above a third of it with more. */
+/*
+ * The norm is above its bound with probability below 2^-65, and above a third
+ * of it with more.
+ */
 TEST(bounds_the_tail)
 {
 	for (int dim = 1; dim <= DPERM_DIM_MAX; dim += 1 + dim / 7)

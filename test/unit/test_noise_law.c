@@ -1,5 +1,6 @@
 /*
- * test_noise_law.c: draws of noise in shapes against their exact law, on fixed streams.
+ * test_noise_law.c: draws of noise in shapes against their exact law, on fixed
+ * streams.
  */
 #include "unit/test.h"
 
@@ -9,7 +10,7 @@
 #include "unit/normal.h"
 #include "unit/shaped.h"
 
-#define P_MIN 1e-4				/* streams are fixed: this is no matter of luck */
+#define P_MIN 1e-4				/* streams are fixed, so the outcome does not depend on chance */
 
 static double draws[20000 * 24];
 static double b[24];
@@ -46,7 +47,7 @@ check_draws(const DpermNoise *noise, const char *name, int count, uint64_t seed)
 	});
 }
 
-/* Each shape alone: what the law says of every part of it. */
+/* Each shape alone: the law of every part of it. */
 TEST(lone_shapes_have_their_law)
 {
 	static const int sizes[] = {1, 2, 3, 8, 23};
@@ -68,7 +69,10 @@ TEST(lone_shapes_have_their_law)
 		}
 }
 
-/* Coordinates of a cross are independent Laplace; those of discs and intervals have closed forms too. */
+/*
+ * Coordinates of a cross are independent Laplace; those of discs and intervals
+ * have closed forms too.
+ */
 TEST(coordinates_have_their_laws)
 {
 	DpermShape	shape = {.kind = DPERM_SHAPE_CROSS, .count = 6, .radius = 0.5};
@@ -93,7 +97,10 @@ TEST(coordinates_have_their_laws)
 	CHECK(uniform_p(draws, count) > P_MIN);
 	CHECK(fabs(products) / sqrt(count) < 4);
 
-	/* of D coordinates that share a radius, one interval: P(|x| <= u) = P(r <= u) + u E(1/r; r > u) */
+	/*
+	 * of D coordinates that share a radius, one interval: P(|x| <= u) = P(r <=
+	 * u) + u E(1/r; r > u)
+	 */
 	shape.kind = DPERM_SHAPE_BOX;
 	for (int i = 0; i < count; i++)
 	{
@@ -145,7 +152,9 @@ TEST(groups_have_their_law)
 	}
 }
 
-/* Gaussian noise as it is planned: normal numbers, a deviation for each shape. */
+/*
+ * Gaussian noise as planned: normal numbers, with a deviation for each shape.
+ */
 TEST(gaussian_noise_has_its_law)
 {
 	static const DpermShape mixed[] = {
@@ -176,7 +185,7 @@ TEST(gaussian_noise_has_its_law)
 	}
 }
 
-/* Without noise of a shape: the ball, bit for bit. */
+/* Without a shape: the ball, bit for bit. */
 TEST(nothing_is_the_ball)
 {
 	TestEntropy sources[2];
@@ -192,7 +201,10 @@ TEST(nothing_is_the_ball)
 	CHECK(dperm_noise_rounding(9) >= dperm_draw_gamma_sphere_rounding(9));
 }
 
-/* A source that fails is told, at every word of a draw; one that is stuck ends too. */
+/*
+ * A source that fails is reported, at every word of a draw; with one that is
+ * stuck, draws still end.
+ */
 TEST(reports_a_failed_source)
 {
 	static DpermShape mixed[] = {{DPERM_SHAPE_CROSS, 0, 9, 0.4}, {DPERM_SHAPE_BOX, 9, 2, 0.3}, {DPERM_SHAPE_BALL, 11, 5, 0.7},

@@ -11,7 +11,10 @@
 
 static uint64_t words[SAMPLE_PASS_WORDS];
 
-/* Read a copy that ends where the words end, for the sanitizer; NULL if it is fine. */
+/*
+ * Read a copy that ends where the words end, for the sanitizer; NULL if it is
+ * valid.
+ */
 static const char *
 read_words(const uint64_t *in, size_t count, DpermPass *out)
 {
@@ -51,7 +54,9 @@ TEST(round_trips)
 	}
 }
 
-/* Which parts there are, by order and by whether there are rows. */
+/*
+ * Which parts there are, depending on the order and on whether there are rows.
+ */
 TEST(has_parts_by_order)
 {
 	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_COUNT; order++)
@@ -83,7 +88,10 @@ TEST(has_parts_by_order)
 		}
 }
 
-/* The positive value comes last, and may be empty, which is not the same as none. */
+/*
+ * The positive value comes last, and may be empty, which is not the same as
+ * missing.
+ */
 TEST(has_a_positive_value)
 {
 	for (int len = -1; len < 20; len++)
@@ -110,7 +118,10 @@ TEST(has_a_positive_value)
 	}
 }
 
-/* A digest is of rows, by a seed; passes with other seeds are other passes. */
+/*
+ * A digest depends on rows and a seed; passes with different seeds are
+ * different passes.
+ */
 TEST(has_a_digest_with_a_seed)
 {
 	DpermPass	pass = {.order = DPERM_PASS_GRADIENT, .dim = 1, .rows = 3, .seed = 7, .digest = UINT64_MAX};
@@ -134,7 +145,7 @@ TEST(has_a_digest_with_a_seed)
 	CHECK(!dperm_pass_matches(&pass, &other));
 }
 
-/* A pass that counts has counts and no loss, and no other has bins. */
+/* A pass that counts has counts and no loss, and no other pass has bins. */
 TEST(tells_counts_from_sums)
 {
 	TestRandom	state = 6;
@@ -171,7 +182,10 @@ TEST(tells_counts_from_sums)
 		CHECK_TEXT(read_words(words, count, &out), "the number of bins is out of range");
 		words[10] = units;
 
-		/* one more than there are rows, in one cell or in all, and numbers that would wrap around */
+		/*
+		 * one more than the number of rows, in one cell or in all, and numbers
+		 * that would wrap around
+		 */
 		for (int i = 0; pass.rows > 0 && i < dperm_pass_count_cells(&pass); i++)
 		{
 			uint64_t   *cell = &words[dperm_pass_counts_at(&pass) + (size_t) i];
@@ -194,7 +208,10 @@ TEST(tells_counts_from_sums)
 	CHECK(seen[0] > 100 && seen[1] > 100);
 }
 
-/* A pass over persons says how many of them it has seen, and is no other pass. */
+/*
+ * A pass over persons states how many of them it has seen, and differs from any
+ * other pass.
+ */
 TEST(tells_persons_from_rows)
 {
 	for (int order = DPERM_PASS_GRADIENT; order <= DPERM_PASS_COUNT; order++)
@@ -246,7 +263,7 @@ TEST(refuses_every_other_length)
 	}
 }
 
-/* What an accepted form promises. */
+/* What an accepted form guarantees. */
 static void
 check_promises(const DpermPass *pass, size_t count)
 {
@@ -263,7 +280,7 @@ check_promises(const DpermPass *pass, size_t count)
 		  pass->loss.h >= DPERM_H_MIN && pass->loss.h <= DPERM_H_MAX);
 }
 
-/* Each word in turn replaced by what decoders fear. */
+/* Each word in turn, replaced by values that are hard for decoders. */
 TEST(survives_extreme_words)
 {
 	static const uint64_t extremes[] = {0, 1, 2, 3, 4, 255, 4999, 5000, 5001, UINT64_C(1) << 31,

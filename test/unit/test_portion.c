@@ -1,5 +1,6 @@
 /*
- * test_portion.c: SipHash against vectors that OpenSSL and the paper give, and portions that are even.
+ * test_portion.c: SipHash against test vectors from OpenSSL and the paper, and
+ * portions of equal size.
  */
 #include "unit/test.h"
 
@@ -9,7 +10,7 @@
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 
-#define P_MIN 1e-4				/* keys are fixed: this is no matter of luck */
+#define P_MIN 1e-4				/* keys are fixed, so the outcome does not depend on chance */
 #define ROWS 60000
 
 /* The hash of the bytes 0, 1, 2, ... under the key 0, 1, 2, ... 15. */
@@ -46,7 +47,7 @@ make_key(uint64_t *state, unsigned char *key)
 	}
 }
 
-/* The portion of a row by its place, as rows of a table have it. */
+/* The portion of a row by its place in a table. */
 static int
 portion_at(const unsigned char *key, int portions, int row)
 {
@@ -55,7 +56,7 @@ portion_at(const unsigned char *key, int portions, int row)
 	return dperm_portion(key, place, sizeof(place), portions);
 }
 
-/* P-value that a table of counts is even. */
+/* P-value that a table of counts is uniform. */
 static double
 even_p(const int64_t *counts, int cells)
 {
@@ -149,7 +150,10 @@ TEST(portions_are_even)
 		}
 }
 
-/* Under another key, one bit away or any other, a row is anywhere. */
+/*
+ * Under another key, even one that differs in one bit, a row can be in any
+ * portion.
+ */
 TEST(keys_are_independent)
 {
 	uint64_t	state = 3;
@@ -172,7 +176,10 @@ TEST(keys_are_independent)
 	}
 }
 
-/* Over keys: each row is everywhere alike, and two rows have nothing to do with each other. */
+/*
+ * Over keys: each row is equally likely in every portion, and two rows are
+ * independent.
+ */
 TEST(rows_are_independent)
 {
 	static const int pairs[][2] = {{0, 1}, {0, 100}, {5, 4999}, {99, 100}, {0, 256}};

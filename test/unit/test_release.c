@@ -1,5 +1,6 @@
 /*
- * test_release.c: what leaves is on the grid, around what came in, with the noise asked for.
+ * test_release.c: what is released is on the grid, around the weights, with the
+ * specified noise.
  */
 #include "unit/test.h"
 
@@ -38,7 +39,7 @@ TEST(lands_on_the_grid)
 	}
 }
 
-/* The noise of each coordinate: mean, size, law, and no relation between them. */
+/* The noise of each coordinate: mean, size, law, and no correlation. */
 TEST(adds_the_noise_asked_for)
 {
 	static const int64_t scales[] = {1, 10, 1000, INT64_C(1) << 40};
@@ -77,7 +78,7 @@ TEST(adds_the_noise_asked_for)
 	}
 }
 
-/* Without noise bits it is plain rounding, to even in the middle. */
+/* With zero noise it is plain rounding, ties to even. */
 TEST(rounds_to_the_nearest_point)
 {
 	static const double in[] = {0, 0.4, 0.5, 0.6, 1.5, 2.5, -0.5, -0.51, -1.5, 1e15};
@@ -94,7 +95,7 @@ TEST(rounds_to_the_nearest_point)
 	}
 }
 
-/* Beyond the range of the integers: clamped, and whatever it is finite. */
+/* Beyond the range of the integers: clamped, and always finite. */
 TEST(clamps)
 {
 	static const double in[] = {1e300, -1e300, INFINITY, -INFINITY, 0x1p61, NAN};

@@ -26,7 +26,9 @@ TEST(adds_up_a_plain_vector)
 	CHECK_NEAR(decide_vector(&block, false, weights, raw), 0.9, 1e-12);
 }
 
-/* The decision is the product with exactly what training would have seen. */
+/*
+ * The decision is the product with exactly the vector that training would see.
+ */
 TEST(agrees_with_the_encoder)
 {
 	static SampleEncoder sampled;
@@ -71,7 +73,9 @@ TEST(agrees_with_the_encoder)
 	}
 }
 
-/* One lookup per category; what is not listed or not there says nothing. */
+/*
+ * One lookup per category; a value that is not listed or missing adds nothing.
+ */
 TEST(looks_categories_up)
 {
 	DpermText	texts[3] = {sample_literal("a"), sample_literal("b"), sample_literal("c")};
@@ -101,7 +105,10 @@ TEST(looks_categories_up)
 		}
 }
 
-/* Missing, NaN and infinite vectors are a zero block: only the intercept speaks. */
+/*
+ * Missing, NaN and infinite vectors are a zero block: only the intercept
+ * counts.
+ */
 TEST(takes_bad_vectors_as_zero)
 {
 	DpermBlock	block = {.kind = DPERM_BLOCK_VECTOR, .count = 2, .norm = 1.0};
@@ -156,7 +163,7 @@ TEST(gives_probabilities)
 	}
 }
 
-/* What says something, and what is read as zeros. */
+/* Values that contribute, and values that are read as zeros. */
 TEST(knows_rows_that_say_nothing)
 {
 	static const double bad[][2] = {{NAN, 1}, {1, INFINITY}, {NAN, NAN}, {0, 0}, {1e300, -1e300}};

@@ -1,18 +1,23 @@
 /*
  * test_selection.c: the private choice against its closed forms.
  *
- * The closed forms are worked out here, and what they promise is checked on them: the ratio of
- * neighbours, and which rule is better. The library is then held to them by chi-square.
+ * The closed forms are computed here, and their properties are checked: the
+ * ratio of neighbours, and which rule is better. The library is then compared
+ * with them by chi-square.
  */
 #include "unit/test.h"
 
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "core/base/limits.h"
+#include "core/privacy/amount.h"
 #include "core/privacy/person.h"
 #include "core/privacy/selection.h"
 #include "unit/entropy.h"
 #include "unit/goodness.h"
 
-#define P_MIN 1e-4				/* streams are fixed: this is no matter of luck */
+#define P_MIN 1e-4				/* streams are fixed, so the outcome does not depend on chance */
 #define DRAWS 40000
 #define MOST 5					/* candidates */
 #define UNIT 0x1p20				/* of a budget */
@@ -32,9 +37,10 @@ acceptance(const int64_t *mistakes, int count, double epsilon, double *accept)
 }
 
 /*
- * The first of a random order that accepts: candidate i is at a uniform place u of the order, and each
- * other one is before it and refuses with probability u (1 - p_j). So it is p_i times the integral of
- * the product of 1 - u p_j: here by its expansion over subsets.
+ * The first of a random order that accepts: candidate i is at a uniform place u
+ * of the order, and each other one is before it and refuses with probability u
+ * (1 - p_j). So its probability is p_i times the integral of the product of 1 -
+ * u p_j, here by its expansion over subsets.
  */
 static void
 permute_and_flip_law(const double *accept, int count, double *law)
@@ -163,7 +169,7 @@ static const Case cases[] = {
 	{1, 5, {0, 0, 0, 0, 1}},
 	{1, 5, {1, 0, 1, 1, 1}},
 	{0.01, 5, {1000, 1100, 1200, 1300, 1400}},
-	{3, 3, {0, 1, 2}},			/* exponents of 1.5 and 3: more than one whole part */
+	{3, 3, {0, 1, 2}},			/* exponents of 1.5 and 3: an integer part above 1 */
 	{5, 2, {1, 0}},
 	{1, 2, {0, 4000}},			/* a gap that never wins */
 	{1, 3, {4000, 0, 2}},
@@ -208,7 +214,10 @@ TEST(has_its_law)
 	CHECK(dperm_entropy_ok(&e));
 }
 
-/* Mistakes in parts of a person: excess over parts in the place of excess, whatever the sizes. */
+/*
+ * Mistakes in parts of a person: excess divided by parts in place of excess,
+ * whatever the sizes.
+ */
 TEST(has_its_law_for_persons)
 {
 	static const Case persons[] = {
@@ -239,7 +248,10 @@ TEST(has_its_law_for_persons)
 				double		law[MOST];
 				int			order[MOST];
 
-				/* and some parts of a person more, two fifths of one for the first */
+				/*
+				 * and some parts of a person more, two fifths of one for the
+				 * first
+				 */
 				for (int i = 0; i < at->count; i++)
 					mistakes[i] = at->mistakes[i] * whole + (i + 2) * whole / 5;
 				law_of(rules[r], mistakes, at->count, (double) budget / UNIT / (double) whole, law);
@@ -250,7 +262,10 @@ TEST(has_its_law_for_persons)
 	CHECK(dperm_entropy_ok(&e));
 }
 
-/* Replacing a person changes every count by its parts at most, in any fraction. */
+/*
+ * Replacing a person changes every count by at most the parts of one, in any
+ * fraction.
+ */
 TEST(persons_are_within_epsilon)
 {
 	enum
@@ -286,7 +301,10 @@ TEST(persons_are_within_epsilon)
 	CHECK(worst[0] > 0.75);
 }
 
-/* A choice depends on the differences of counts, and not on how they are numbered. */
+/*
+ * A choice depends on the differences of counts, not on how candidates are
+ * numbered.
+ */
 TEST(knows_no_names)
 {
 	static const int64_t near[3] = {2, 0, 5};
@@ -310,8 +328,10 @@ TEST(knows_no_names)
 }
 
 /*
- * Replacing a row of the last portion changes every count by one at most; removing it takes one from some of them and adds to none,
- * and adding it back is the other direction. Over all vectors and all neighbours of each: how much more likely a candidate becomes.
+ * Replacing a row of the last portion changes every count by at most one;
+ * removing it takes one from some of them and adds to none; adding it back is
+ * the other direction. Over all vectors and all neighbours of each: how much
+ * more likely a candidate becomes.
  */
 static double
 worst_loss(DpermSelection rule, double epsilon, int count, int base, DpermNeighbours neighbours)
@@ -341,7 +361,10 @@ worst_loss(DpermSelection rule, double epsilon, int count, int base, DpermNeighb
 	return worst;
 }
 
-/* So twice the budget is within epsilon when rows are removed, and just so, and not when they are replaced. */
+/*
+ * So twice the budget is just within epsilon when rows are removed, and not
+ * when they are replaced.
+ */
 TEST(removed_rows_are_within_epsilon)
 {
 	static const double epsilons[] = {1e-6, 0.05, 1.0 / 3, 1, 2.5, 8};
@@ -369,7 +392,7 @@ TEST(removed_rows_are_within_epsilon)
 		CHECK(worst_loss(DPERM_SELECT_PERMUTE_AND_FLIP, 2 * preference, 2, 6, DPERM_NEIGHBOURS_REMOVE) > 1.5 * epsilon);
 	}
 	CHECK(dperm_selection_budget_for(INFINITY, DPERM_NEIGHBOURS_REMOVE) == 0);
-	CHECK(dperm_selection_budget_for(DPERM_EPSILON_MAX, DPERM_NEIGHBOURS_REMOVE) == UINT64_C(1000) << 20);
+	CHECK(dperm_selection_budget_for(DPERM_EPSILON_MAX, DPERM_NEIGHBOURS_REMOVE) == (UINT64_C(1000) << 20) - 2);
 }
 
 TEST(neighbours_are_within_epsilon)
@@ -394,13 +417,16 @@ TEST(neighbours_are_within_epsilon)
 					CHECK_NEAR(worst, spent, 1e-12);
 			}
 
-		/* a preference of epsilon instead of epsilon/2 would be seen */
+		/* a preference of epsilon instead of epsilon/2 would be detected */
 		CHECK(worst_loss(DPERM_SELECT_PERMUTE_AND_FLIP, 2 * spent, 2, 6, DPERM_NEIGHBOURS_REPLACE) > 1.5 * spent);
 		CHECK(worst_loss(DPERM_SELECT_EXPONENTIAL, 2 * spent, 3, 6, DPERM_NEIGHBOURS_REPLACE) > 1.05 * spent);
 	}
 }
 
-/* Permute-and-flip makes no more mistakes than the exponential mechanism, whatever the counts. */
+/*
+ * Permute-and-flip makes no more mistakes than the exponential mechanism,
+ * whatever the counts.
+ */
 TEST(permute_and_flip_is_never_worse)
 {
 	static const double epsilons[] = {0.05, 0.5, 1, 4};
@@ -437,7 +463,7 @@ TEST(rounds_the_budget_down)
 {
 	TestRandom	state = 5;
 
-	CHECK(DPERM_EPSILON_MIN >= 1 / UNIT);	/* so that one unit is never too much */
+	CHECK(DPERM_EPSILON_MIN >= 1 / UNIT);	/* one unit is within every epsilon */
 	CHECK(dperm_selection_budget(DPERM_EPSILON_MIN) == 1);
 	for (int i = 0; i < 100000; i++)
 	{
@@ -452,17 +478,51 @@ TEST(rounds_the_budget_down)
 	CHECK(dperm_selection_budget(1) == 1 << 20);
 	CHECK(dperm_selection_budget(nextafter(1, 0)) == (1 << 20) - 1);
 	CHECK(dperm_selection_budget(0.1) == 104857);
-	CHECK(dperm_selection_budget(DPERM_EPSILON_MAX) == UINT64_C(500) << 20);
+	CHECK(dperm_selection_budget(DPERM_EPSILON_MAX) == (UINT64_C(500) << 20) - 1);
 
-	/* never nothing, which would stand for no privacy; and no overflow */
+	/* never 0, which would mean no privacy; and no overflow */
 	CHECK(dperm_selection_budget(1e-9) == 1);
 	CHECK(dperm_selection_budget(5e-324) == 1);
-	CHECK(dperm_selection_budget(0x1p20) == UINT64_C(1) << 40);
+	CHECK(dperm_selection_budget(0x1p20) == (UINT64_C(1) << 40) - 1);
 	CHECK(dperm_selection_budget(1e300) == UINT64_C(1) << 40);
 	CHECK(dperm_selection_budget(INFINITY) == 0);
 }
 
-/* Without privacy: the fewest mistakes, the first of those that tie, and no random bits. */
+/*
+ * What is spent is never more than what a budget is charged: the shortest
+ * decimal of epsilon, rounded up to 12 digits. The search is where they are
+ * closest: decimals of 12 digits just below a multiple of 2^-20 that read as
+ * that multiple.
+ */
+TEST(spends_no_more_than_is_charged)
+{
+	TestRandom	state = 3;
+	int			close = 0;
+
+	for (int i = 0; i < 200000; i++)
+	{
+		uint64_t	units = 1 + test_below(&state, 500 << 20);
+		unsigned __int128 most = (unsigned __int128) units * UINT64_C(1000000000000);
+		uint64_t	decimal = (uint64_t) (most >> 20);
+		char		text[40];
+		double		epsilon;
+		DpermAmount charged;
+
+		snprintf(text, sizeof(text), "%llu.%012llu", (unsigned long long) (decimal / UINT64_C(1000000000000)),
+				 (unsigned long long) (decimal % UINT64_C(1000000000000)));
+		epsilon = strtod(text, NULL);
+		close += epsilon * UNIT == (double) units && (unsigned __int128) decimal << 20 < most;
+		charged = dperm_amount_up(epsilon, 12);
+		CHECK(charged.parts == 0);
+		CHECK((unsigned __int128) dperm_selection_budget(epsilon) * UINT64_C(1000000000000) <= (unsigned __int128) charged.units << 20);
+	}
+	CHECK(close > 100);
+}
+
+/*
+ * Without privacy: the fewest mistakes, the first of those that tie, and no
+ * random bits.
+ */
 TEST(infinite_epsilon_takes_the_best)
 {
 	static const int64_t mistakes[5] = {3, 2, 9, 2, 4};
@@ -481,7 +541,10 @@ TEST(infinite_epsilon_takes_the_best)
 	CHECK(source.fills == 0 && dperm_entropy_ok(&e));
 }
 
-/* A source that fails, now or later: an end, a place within bounds, and a failure that shows. */
+/*
+ * A source that fails, now or later: the draw ends with an index within bounds,
+ * and the failure is reported.
+ */
 TEST(ends_without_entropy)
 {
 	static const int64_t mistakes[5] = {100, 3, 50, 70, 90};
@@ -504,7 +567,7 @@ TEST(ends_without_entropy)
 			}
 			CHECK(!dperm_entropy_ok(&e));
 
-			/* and at once from then on, however unlikely the others are */
+			/* and immediately from then on, however unlikely the others are */
 			CHECK(dperm_selection_choose(&e, rules[r], UINT64_C(1) << 40, 1, mistakes, 5, order) >= 0);
 			CHECK(!dperm_entropy_ok(&e));
 		}

@@ -1,6 +1,6 @@
 /*
- * test_shape.c: every encoded row lies in the shapes of its encoder, and a vector that is said to lie in a shape does so, in
- * exact arithmetic.
+ * test_shape.c: every encoded row lies in the shapes of its encoder, and a
+ * vector that the library says is in a shape is in it, in exact arithmetic.
  */
 #include "unit/sample_encoder.h"
 
@@ -19,7 +19,7 @@ static double room[SAMPLE_DIM_MAX];
 static double large[DPERM_DIM_MAX + 1];
 static double larger[DPERM_DIM_MAX + 1];
 
-/* A sampled encoder, its kernel made. */
+/* A sampled encoder with its kernel. */
 static const DpermEncoder *
 any_encoder(TestRandom *state)
 {
@@ -45,7 +45,7 @@ check_cover(const DpermShape *shapes, int count, int dim)
 	CHECK(at == dim);
 }
 
-/* A row is in all shapes, and is said to be. */
+/* A row is in all shapes, and the library says so. */
 static void
 check_inside(const DpermShape *shapes, int count, const double *x)
 {
@@ -74,7 +74,7 @@ TEST(rows_lie_in_their_shapes)
 	}
 }
 
-/* What kind of shape each block has, and its radius: the share of the ball. */
+/* The kind of shape of each block, and its radius: the share of the ball. */
 TEST(blocks_have_the_shapes_of_the_table)
 {
 	DpermBlock	blocks[] = {{.kind = DPERM_BLOCK_NUMBER, .count = 1, .high = 1}, {.kind = DPERM_BLOCK_CATEGORY, .count = 3},
@@ -108,7 +108,10 @@ TEST(blocks_have_the_shapes_of_the_table)
 	CHECK_NEAR(shapes[1].radius, sqrt(0.5), 1e-15);
 }
 
-/* In the order of rows of codes the shapes are where the layout puts their coordinates. */
+/*
+ * In the order of coded rows, the shapes are where the layout puts their
+ * coordinates.
+ */
 TEST(follows_the_layout)
 {
 	TestRandom	state = 2;
@@ -148,7 +151,10 @@ TEST(follows_the_layout)
 	}
 }
 
-/* The shapes of an encoder filled: what their check lets through, at the border. */
+/*
+ * Vectors that fill the shapes of an encoder: accepted by their check, at the
+ * border.
+ */
 static void
 fill_shapes(TestRandom *state, const DpermShape *shapes, int count, double *x)
 {
@@ -174,7 +180,10 @@ fill_shapes(TestRandom *state, const DpermShape *shapes, int count, double *x)
 	}
 }
 
-/* Vectors that one encoder made, or that its shapes let through, as another takes them in. */
+/*
+ * Vectors that one encoder wrote, or that its shapes accept, encoded by
+ * another.
+ */
 TEST(vectors_of_an_encoder_lie_in_their_shapes)
 {
 	TestRandom	state = 3;
@@ -211,7 +220,7 @@ TEST(vectors_of_an_encoder_lie_in_their_shapes)
 	}
 }
 
-/* Vectors of their largest norm, in any dimension, are in the ball that they are said to be in. */
+/* Vectors of the largest norm, in any dimension, are in their ball. */
 TEST(long_vectors_are_accepted)
 {
 	static const int dims[] = {2, 3, 7, 64, 1000, DPERM_DIM_MAX - 1, DPERM_DIM_MAX};
@@ -238,7 +247,7 @@ TEST(long_vectors_are_accepted)
 		}
 }
 
-/* How far out a vector is in a shape: 1 at the border, but for rounding. */
+/* How far out a vector is in a shape: 1 at the border, except for rounding. */
 static double
 gauge(const DpermShape *s, const double *x)
 {
@@ -269,7 +278,10 @@ any_shape(TestRandom *state, int most)
 	return s;
 }
 
-/* Vectors about the border: what is accepted is inside, what is clearly inside is accepted. */
+/*
+ * Vectors near the border: what is accepted is inside, and what is clearly
+ * inside is accepted.
+ */
 TEST(accepts_no_vector_outside)
 {
 	TestRandom	state = 5;
@@ -344,7 +356,10 @@ TEST(contains_no_odd_numbers)
 	}
 }
 
-/* The mean square by a sum over a grid, in up to four dimensions; the largest norm. */
+/*
+ * The mean square by a sum over a grid, in up to four dimensions; the largest
+ * norm.
+ */
 TEST(measures_shapes)
 {
 	static const int counts[DPERM_SHAPE_KINDS][3] = {{1, 2, 3}, {1, 2, 3}, {1, 2, 3}, {2, 2, 4}};

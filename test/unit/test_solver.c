@@ -1,6 +1,6 @@
 /*
- * test_solver.c: the solver with its caller in command: several at once, a metric to begin with,
- * hostile ones included, and how much is asked for.
+ * test_solver.c: the solver driven by its caller: several at once, an initial
+ * metric, including hostile ones, and how many evaluations are requested.
  */
 #define TEST_OWN_MAIN
 #include "unit/test.h"
@@ -75,7 +75,7 @@ make_task(TestRandom *state, Task *task, int dim, int64_t count)
 	task->asked = task->hessians = 0;
 }
 
-/* Answer what a solver has asked. */
+/* Answer the request of a solver. */
 static void
 answer(Task *task)
 {
@@ -104,7 +104,10 @@ solved(const Task *task)
 						 exact) <= 2 * task->problem.goal;
 }
 
-/* Several solvers whose questions are open at the same time find, bit for bit, what each finds alone. */
+/*
+ * Several solvers under way at the same time find, bit for bit, what each finds
+ * alone.
+ */
 TEST(shares_passes)
 {
 	TestRandom	state = 101;
@@ -134,7 +137,7 @@ TEST(shares_passes)
 		}
 		while (left > 0)
 		{
-			/* all of them in turn, or anyone */
+			/* all of them in turn, or a random one */
 			int			first = test_below(&state, SOLVERS);
 			int			count = test_below(&state, 2) ? SOLVERS : 1;
 
@@ -156,14 +159,17 @@ TEST(shares_passes)
 			CHECK(tasks[i].solver.status == DPERM_OK && tasks[i].asked == asked[i]);
 			CHECK(memcmp(alone[i], tasks[i].weights, sizeof(alone[i])) == 0);
 
-			/* the end is the end */
+			/* a solver that has ended stays ended */
 			CHECK(!dperm_solver_next(&tasks[i].solver, &tasks[i].ask));
 			CHECK(tasks[i].solver.status == DPERM_OK);
 		}
 	}
 }
 
-/* A Hessian of some of the rows is enough to begin with: the first question is without one. */
+/*
+ * A Hessian of some of the rows is enough to begin with: the first request is
+ * without one.
+ */
 TEST(begins_with_a_metric)
 {
 	TestRandom	state = 102;
@@ -216,7 +222,7 @@ TEST(begins_with_a_metric)
 	CHECK(without > 50 && 3 * with < 2 * without);
 }
 
-/* What may lie in the place of a Hessian, without a NaN. */
+/* What a Hessian may be, without a NaN. */
 enum
 {
 	BAD_ZEROS,
@@ -265,7 +271,9 @@ TEST(survives_any_metric)
 	}
 }
 
-/* What is asked for in all: few passes, and few Hessians where they are dear. */
+/*
+ * The requests in total: few passes, and few Hessians where they are expensive.
+ */
 TEST(asks_for_little)
 {
 	static const double costs[] = {0.01, 0, 1e9};
@@ -290,14 +298,20 @@ TEST(asks_for_little)
 			if (loss.kind == DPERM_LOSS_LOGISTIC)
 				hessians[c] += task->hessians;
 
-			/* flat pieces are crossed bend by bend: the narrower, the more */
+			/*
+			 * flat pieces are crossed bend by bend: the narrower they are, the
+			 * more steps
+			 */
 			CHECK(task->asked <= (loss.kind == DPERM_LOSS_LOGISTIC ? 20 : loss.h >= 0.5 ? 100 : 1500));
 		}
 	}
 	CHECK(hessians[2] < hessians[0]);
 }
 
-/* Another tilt at the end: the same minimiser as with that tilt from the beginning, for less. */
+/*
+ * A new tilt at the end: the same minimiser as with that tilt from the
+ * beginning, at a lower cost.
+ */
 TEST(takes_another_tilt)
 {
 	TestRandom	state = 107;

@@ -1,6 +1,6 @@
 /*
- * test_solver_goal.c: the solver reaches its goal from anywhere, and the goal is real: checked
- * in long double and against bisection.
+ * test_solver_goal.c: the solver reaches its goal from anywhere, and the goal
+ * is real: checked in long double and against bisection.
  */
 #define TEST_OWN_MAIN
 #include "unit/test.h"
@@ -35,7 +35,10 @@ any_loss(TestRandom *state)
 	return loss;
 }
 
-/* What the calibration asks for at weights as long as the solution can be. */
+/*
+ * What the calibration requires at weights of the largest norm that the
+ * solution can have.
+ */
 static double
 goal_for(const Rows *rows, double lambda, double pull)
 {
@@ -46,7 +49,7 @@ goal_for(const Rows *rows, double lambda, double pull)
 		8 * DBL_EPSILON * (1 + lambda * longest + pull);
 }
 
-/* Length of a vector. */
+/* Norm of a vector. */
 static double
 norm_of(const double *x, int dim)
 {
@@ -57,7 +60,7 @@ norm_of(const double *x, int dim)
 	return sqrt(sum);
 }
 
-/* Counts, and leaves by longjmp at the appointed call. */
+/* Counts, and leaves by longjmp at a given call. */
 typedef struct Leave
 {
 	int			calls;
@@ -96,7 +99,7 @@ solve(const Rows *rows, double lambda, bool tilted, double *goal)
 	return norm <= 2 * *goal;
 }
 
-/* A start: zero, near, far, very far, or on the wrong side. */
+/* A starting point: zero, near, far, very far, or on the wrong side. */
 static void
 make_start(TestRandom *state, const Rows *rows, int kind)
 {
@@ -226,7 +229,7 @@ typedef struct Liar
 	DpermMatrix *matrix;
 	int			calls;
 	int			fail_at;		/* with DPERM_BAD_FORMAT; 0: never */
-	double		twist;			/* added to the gradient, another way each time */
+	double		twist;			/* added to the gradient, in a different direction each time */
 } Liar;
 
 static DpermStatus
@@ -275,7 +278,10 @@ TEST(passes_the_status_of_the_oracle_on)
 	}
 }
 
-/* A gradient that cannot get small is not certified, in bounded time. */
+/*
+ * A gradient that cannot become small is not certified, and the search ends in
+ * bounded time.
+ */
 TEST(certifies_nothing_it_did_not_see)
 {
 	Rows		rows = plain_rows();
@@ -328,7 +334,7 @@ TEST(may_be_left_at_any_poll)
 	free(leave);
 }
 
-/* A pass costs a scan of a table: few of them. */
+/* A pass costs a scan of a table, so few of them are allowed. */
 TEST(needs_few_evaluations)
 {
 	Rows		rows = plain_rows();

@@ -80,7 +80,10 @@ TEST(is_as_documented)
 	CHECK(memcmp(bytes, expected, sizeof(expected)) == 0);
 }
 
-/* Does a row of these bytes begin with a value? In memory that ends where they do, for the sanitizer. */
+/*
+ * Does a row of these bytes begin with a value? In memory that ends where they
+ * do, for the sanitizer.
+ */
 static bool
 is_value(const void *start, size_t size)
 {
@@ -95,7 +98,10 @@ is_value(const void *start, size_t size)
 	return result;
 }
 
-/* A value that is cut off is none, wherever; nor are unknown tags, other flags, and lengths beyond the end. */
+/*
+ * A value that is cut off, wherever, is refused; so are unknown tags, other
+ * flags, and lengths beyond the end.
+ */
 TEST(refuses_damage)
 {
 	TestRandom	state = 2;
@@ -117,7 +123,7 @@ TEST(refuses_damage)
 	CHECK(!is_value("\4\6\200\0\0\0a", 7));
 }
 
-/* A column feeds the block of its own kind and no other. */
+/* A column is read only by a block of its own kind. */
 TEST(fits_blocks)
 {
 	static const char *fits[] = {"1", "2", "3", "4", "56", "56"};

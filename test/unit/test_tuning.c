@@ -1,6 +1,6 @@
 /*
- * test_tuning.c: how a model says it was tuned: what is read of it, in both forms of a model, and what
- * is refused.
+ * test_tuning.c: how a model describes its tuning: how that is read, in both
+ * forms of a model, and what is refused.
  */
 #define TEST_OWN_MAIN
 #include "core/base/limits.h"
@@ -17,7 +17,10 @@ static const char *const private_text = "{\"way\": \"private\", \"selection\": \
 static const char *const holdout_text = "{\"way\": \"holdout\", \"holdout\": \"public.t\","
 " \"candidates\": [{\"lambda\": 0.01}], \"chosen\": {}}";
 
-/* What is wrong with a text, "" if nothing; read from a copy that ends where its memory ends. */
+/*
+ * What is wrong with a text, "" if nothing; read from a copy that ends where
+ * its memory ends.
+ */
 static const char *
 why_not(const char *text, DpermTuning *out)
 {
@@ -32,7 +35,7 @@ why_not(const char *text, DpermTuning *out)
 	return why ? why : "";
 }
 
-/* The same of a text with the first occurrence of one string replaced. */
+/* The same for a text with the first occurrence of one string replaced. */
 static const char *
 why_not_edited(const char *text, const char *from, const char *to)
 {
@@ -149,7 +152,7 @@ TEST(refuses_what_nobody_writes)
 	}
 }
 
-/* As many candidates as there may be, and one more. */
+/* The maximum number of candidates, and one more. */
 TEST(counts_candidates)
 {
 	static char text[8192];
@@ -170,7 +173,7 @@ TEST(counts_candidates)
 		}
 }
 
-/* Whatever is sampled is read as it was meant. */
+/* Whatever is sampled is read back correctly. */
 TEST(reads_what_is_sampled)
 {
 	TestRandom	state = 1;
@@ -219,7 +222,10 @@ read_text(const char *text, size_t len, DpermModel *out)
 	return why ? why : "";
 }
 
-/* What becomes of a tuning in a model; forms are the caller's to make as large as it likes. */
+/*
+ * What happens to a tuning in a model; the caller provides the memory for the
+ * forms.
+ */
 typedef struct Fate
 {
 	const char *binary;			/* why the binary form is refused, "" if it is not */
@@ -239,7 +245,10 @@ survives(const DpermModel *m)
 	DpermModel	out;
 	bool		same;
 
-	/* memory is lent to one model at a time: what m points to is gone after the first reading */
+	/*
+	 * memory holds one model at a time: what m points to is gone after the
+	 * first reading
+	 */
 	dperm_model_to_binary(m, form);
 	dperm_model_print(m, text, len + 1);
 	same = *read_text(text, len, &out) == '\0' && dperm_model_binary_size(&out) == size;
@@ -294,7 +303,10 @@ fate_of(const char *tuning)
 		CHECK(fate.same); \
 	} while (0)
 
-/* A holdout tuning whose only candidate nests so many levels below the tuning itself. */
+/*
+ * A holdout tuning whose only candidate is nested that many levels below the
+ * tuning itself.
+ */
 static const char *
 nested(int levels)
 {
@@ -309,7 +321,7 @@ nested(int levels)
 	return text;
 }
 
-/* A holdout tuning of so many bytes. */
+/* A holdout tuning of that many bytes. */
 static char *
 long_tuning(size_t size)
 {
@@ -344,7 +356,10 @@ TEST(both_forms_of_a_model_carry_it)
 	free(text);
 }
 
-/* The text form has the tuning one level deeper, so candidates that nest are in no model. */
+/*
+ * The text form has the tuning one level deeper, so nested candidates are in no
+ * model.
+ */
 TEST(nesting_has_the_same_end_in_both_forms)
 {
 	int			refused = 0;
@@ -360,7 +375,10 @@ TEST(nesting_has_the_same_end_in_both_forms)
 	CHECK(refused == DEPTHS + 1);
 }
 
-/* Spaces around the object are no part of it; in the binary form, which is canonical, there are none. */
+/*
+ * Spaces around the object are not part of it; the binary form is canonical and
+ * has none.
+ */
 TEST(spaces_do_not_make_two_forms)
 {
 	static const char *const ends[][2] = {{" ", ""}, {"", " "}, {"\n\t", "\r "}};

@@ -1,5 +1,6 @@
 /*
- * test_vector.c: the inner loops over numbers against plain ones, at every dimension and alignment.
+ * test_vector.c: the inner loops over numbers against plain ones, at every
+ * dimension and alignment.
  */
 #include "unit/test.h"
 
@@ -10,7 +11,10 @@
 
 #define LENGTH_MAX 70
 
-/* Numbers of very different sizes, in memory that begins as doubles do and ends with them. */
+/*
+ * Numbers of very different sizes, in memory that begins as doubles do and ends
+ * with them.
+ */
 static double *
 make_numbers(TestRandom *state, size_t count)
 {
@@ -50,7 +54,9 @@ TEST(sums_squares_and_products)
 	CHECK(dperm_sum_of_squares(0, NULL) == 0 && dperm_inner(0, NULL, NULL) == 0);
 }
 
-/* One term among zeros, at every place: none is left out or counted twice. */
+/*
+ * One term among zeros, at every position: none is left out or counted twice.
+ */
 TEST(leaves_out_nothing)
 {
 	for (size_t count = 1; count <= LENGTH_MAX; count++)
@@ -89,7 +95,7 @@ TEST(scales_each_number_alone)
 		}
 }
 
-/* What is no number stays none, wherever it is: the encoder looks for it in the sum. */
+/* NaN stays NaN, wherever it is: the encoder looks for it in the sum. */
 TEST(hides_no_infinity)
 {
 	for (size_t count = 1; count <= LENGTH_MAX; count++)
@@ -106,7 +112,10 @@ TEST(hides_no_infinity)
 		}
 }
 
-/* Cosines and sines within two units, and points that are within 8 of the circle. */
+/*
+ * Cosines and sines within two units, and points that are within 8 of the
+ * circle.
+ */
 TEST(turns_around_the_circle)
 {
 	TestRandom	state = 84;
@@ -143,7 +152,10 @@ TEST(turns_around_the_circle)
 	}
 }
 
-/* Rows with gaps between them, of every number and dimension: no product is left out, nothing beyond is read. */
+/*
+ * Rows with gaps between them, of every number and dimension: no product is
+ * left out, nothing beyond is read.
+ */
 TEST(multiplies_rows)
 {
 	TestRandom	state = 85;
@@ -247,7 +259,10 @@ TEST(multiplies_rows_in_single_precision)
 		}
 }
 
-/* Exponentials within two units in the last place, from none to the smallest of normal size. */
+/*
+ * Exponentials within two units in the last place, from 1 to the smallest
+ * normal number.
+ */
 TEST(raises_to_powers)
 {
 	TestRandom	state = 86;

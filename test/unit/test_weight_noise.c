@@ -1,5 +1,6 @@
 /*
- * test_weight_noise.c: the noise of a weight against draws, trainings that are repeated, and all that curvature can do.
+ * test_weight_noise.c: the noise of a weight against draws, repeated trainings,
+ * and all possible curvatures.
  */
 #include "unit/test.h"
 
@@ -74,7 +75,10 @@ deviation(const Sample *sample, int i)
 	return sqrt(sample->square[i] / sample->count - mean * mean);
 }
 
-/* Every law and shape: deviations of draws, no correlation, and the spread as their sum of squares. */
+/*
+ * Every law and shape: deviations of draws, no correlation, and the spread as
+ * their sum of squares.
+ */
 TEST(draws_have_these_deviations)
 {
 	for (int law = 0; law < DPERM_LAW_COUNT; law++)
@@ -128,7 +132,7 @@ TEST(has_closed_forms)
 	}
 }
 
-/* A setup, its constants, and what a model of it says about its noise. */
+/* A setup, its constants, and what its model says about its noise. */
 static bool
 noise_of(DpermFit *fit, DpermMethod method, DpermNoiseLaw law, double lambda, double *noise)
 {
@@ -186,8 +190,9 @@ TEST(trainings_with_output_have_this_noise)
 }
 
 /*
- * Objective perturbation: no more than the bound, where noise dominates and where it does not. Without rows there is no
- * curvature but lambda's, and the weights whose noise is large have just as much as the bound says.
+ * Objective perturbation: no more than the bound, where noise dominates and
+ * where it does not. Without rows there is no curvature but lambda's, and the
+ * weights with the largest noise attain the bound.
  */
 TEST(trainings_with_objective_have_no_more)
 {
@@ -221,8 +226,9 @@ TEST(trainings_with_objective_have_no_more)
 }
 
 /*
- * The bound is the most that any curvature allows: an inverse Hessian is at most 1/lambda in every direction. Random ones stay
- * below it, and a line in the plane of the weight and the noisiest one reaches it.
+ * The bound is the most that any curvature allows: an inverse Hessian is at
+ * most 1/lambda in every direction. Random ones stay below it, and a line in
+ * the plane of the weight and the noisiest one reaches it.
  */
 TEST(no_curvature_allows_more)
 {

@@ -1,6 +1,7 @@
 /*
- * test_weighted.c: rows with weights: passes over them against plain arithmetic in long doubles, rows of 1/m that are there
- * m times against one, and a training whose persons have many rows.
+ * test_weighted.c: rows with weights: passes over them against plain arithmetic
+ * in long doubles, a row repeated m times with weight 1/m against one row, and
+ * a training whose persons have many rows.
  */
 #define TEST_OWN_MAIN
 #include "unit/coded.h"
@@ -22,7 +23,7 @@ static CodedRows coded;
 static double weights[DIM_MAX];
 static double *room;
 
-/* What a pass says. */
+/* The result of a pass. */
 typedef struct Answer
 {
 	double		value;
@@ -34,7 +35,7 @@ typedef struct Answer
 static Answer got;
 static Answer expected;
 
-/* A row that weighs something, or nothing. */
+/* A row with some weight, or none. */
 static double
 any_weight(TestRandom *state)
 {
@@ -104,7 +105,10 @@ check_answer(int dim, double near, double near_gradient, double near_hess)
 	}
 }
 
-/* All kinds of passes over rows with weights, in one piece and by steps, as they are and compact. */
+/*
+ * All kinds of passes over rows with weights, in one piece and by steps, as
+ * they are and compact.
+ */
 TEST(passes_over_weighted_rows)
 {
 	TestRandom	state = 501;
@@ -140,7 +144,10 @@ TEST(passes_over_weighted_rows)
 		}
 		random_row(&state, layout.dim, weights);
 
-		/* all of them: the divisor is what it was given, and large sums over few units lose as much */
+		/*
+		 * all of them: the divisor is the given one, and large sums over few
+		 * units lose as much
+		 */
 		scale = fmax(1, (double) count / units);
 		define(&layout, loss, rows, count, 1, units);
 		dperm_matrix_answer(&matrix, &ask);
@@ -173,7 +180,10 @@ TEST(passes_over_weighted_rows)
 			matrix.step = 0;
 		}
 
-		/* compact, in both precisions; what they stand for is what is expected */
+		/*
+		 * compact, in both precisions; the expected result is that of the
+		 * vectors they stand for
+		 */
 		dperm_compact_get(&layout, compact, compact_words, (int) count, rows);
 		define(&layout, loss, rows, count, 1, units);
 		matrix.chunks = &compact;
@@ -188,7 +198,7 @@ TEST(passes_over_weighted_rows)
 	}
 }
 
-/* A row that is there m times with a weight of 1/m is as good as one. */
+/* A row that occurs m times with weight 1/m counts as one row. */
 TEST(repeated_rows_are_one)
 {
 	TestRandom	state = 502;
@@ -227,7 +237,10 @@ TEST(repeated_rows_are_one)
 	}
 }
 
-/* Train on rows with weights, started from all of them, from compact ones or from a sample; the exact gradient is checked. */
+/*
+ * Train on rows with weights, started from all of them, from compact ones or
+ * from a sample; the exact gradient is checked.
+ */
 TEST(trains_on_persons)
 {
 	TestRandom	state = 503;

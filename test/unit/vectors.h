@@ -1,5 +1,5 @@
 /*
- * vectors.h: passes over plain vectors that lie in memory, one after the other.
+ * vectors.h: passes over plain vectors in memory, one after the other.
  */
 #ifndef DPERM_TEST_VECTORS_H
 #define DPERM_TEST_VECTORS_H
@@ -15,7 +15,7 @@ vectors_init(DpermMoments *m, DpermLoss loss, int dim, bool hessian, const doubl
 	dperm_moments_init_rows(m, loss, &layout, hessian, weights, room);
 }
 
-/* Add all of some rows, vectors or others. */
+/* Add rows, vectors or others, to a pass. */
 static inline void
 vectors_add(DpermMoments *m, const double *rows, int64_t count)
 {

@@ -10,18 +10,24 @@
 
 #define NUMBERS_PER_WORD (sizeof(double) / sizeof(int16_t))
 
-/* Codes of a row, including that of its sign. */
+/* How many coordinates of a row are in units. */
+static size_t
+number_count(const DpermLayout *layout)
+{
+	return (size_t) (layout->dense + layout->curves);
+}
+
 static size_t
 code_count(const DpermLayout *layout)
 {
-	return layout->codes > 0 ? (size_t) layout->codes + 1 : 0;
+	return (size_t) dperm_layout_codes(layout);
 }
 
 /* Words of a compact row. */
 int
 dperm_compact_words(const DpermLayout *layout)
 {
-	size_t		numbers = (size_t) layout->dense + code_count(layout);
+	size_t		numbers = number_count(layout) + code_count(layout);
 
 	return (int) ((numbers + NUMBERS_PER_WORD - 1) / NUMBERS_PER_WORD) + (layout->weighted ? 1 : 0);
 }
@@ -45,12 +51,12 @@ void
 dperm_compact_put(const DpermLayout *layout, const double *restrict row, double *restrict compact)
 {
 	int16_t    *numbers = (int16_t *) compact;
-	size_t		dense = (size_t) layout->dense;
+	size_t		filled = number_count(layout);
 
-	for (size_t j = 0; j < dense; j++)
+	for (size_t j = 0; j < filled; j++)
 		numbers[j] = in_units(row[j]);
-	memcpy(numbers + dense, dperm_row_codes(layout, row), sizeof(uint16_t) * code_count(layout));
-	for (size_t j = dense + code_count(layout); j % NUMBERS_PER_WORD != 0; j++)
+	memcpy(numbers + filled, dperm_row_codes(layout, row), sizeof(uint16_t) * code_count(layout));
+	for (size_t j = filled + code_count(layout); j % NUMBERS_PER_WORD != 0; j++)
 		numbers[j] = 0;			/* the padding */
 	if (layout->weighted)
 		*dperm_compact_weight(layout, compact) = row[layout->words - 1];
@@ -61,7 +67,7 @@ void
 dperm_compact_get(const DpermLayout *layout, const double *restrict compact, size_t from, int count,
 				  double *restrict rows)
 {
-	size_t		dense = (size_t) layout->dense;
+	size_t		filled = number_count(layout);
 	size_t		codes = code_count(layout);
 	int			weight = dperm_compact_words(layout) - 1;
 
@@ -70,10 +76,10 @@ dperm_compact_get(const DpermLayout *layout, const double *restrict compact, siz
 		const int16_t *numbers = (const int16_t *) compact;
 
 		/* by way of float, for which there are vector conversions */
-		for (size_t j = 0; j < dense; j++)
+		for (size_t j = 0; j < filled; j++)
 			rows[j] = (float) numbers[j] * (1.0f / UNITS);
 		if (codes > 0)
-			memcpy(rows + dense, dperm_compact_codes(layout, compact), sizeof(uint16_t) * codes);
+			memcpy(rows + filled, dperm_compact_codes(layout, compact), sizeof(uint16_t) * codes);
 		if (layout->weighted)
 			rows[layout->words - 1] = compact[weight];
 	}
@@ -89,4 +95,16 @@ dperm_compact_get_single(const DpermLayout *layout, const double *restrict compa
 	for (int i = 0; i < count; i++, compact += from, rows += dense)
 		for (size_t j = 0; j < dense; j++)
 			rows[j] = (float) ((const int16_t *) compact)[j] * (1.0f / UNITS);
+}
+
+/* Expand only the entries of curves. */
+void
+dperm_compact_get_entries(const DpermLayout *layout, const double *restrict compact, size_t from,
+						  int count, double *restrict entries)
+{
+	size_t		curves = (size_t) layout->curves;
+
+	for (int i = 0; i < count; i++, compact += from, entries += curves)
+		for (size_t j = 0; j < curves; j++)
+			entries[j] = (float) ((const int16_t *) compact)[layout->dense + j] * (1.0f / UNITS);
 }

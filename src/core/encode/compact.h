@@ -2,7 +2,8 @@
  * compact.h: encoded rows at a quarter of their size.
  *
  * Coordinates are at most 1, so a compact row stores them as multiples of
- * 1/32767, in 16 bits each; codes and weights (layout.h) are unchanged. The
+ * 1/32767, in 16 bits each, and so are the entries of curves; codes and weights
+ * (layout.h) are unchanged. The
  * minimiser over compact rows is close to that over the rows themselves, and
  * the Hessians are closer still: minimise.c corrects the minimiser with a few
  * gradients over the rows themselves. What is released does not depend on
@@ -29,9 +30,14 @@ extern void dperm_compact_put(const DpermLayout *layout, const double *row, doub
 extern void dperm_compact_get(const DpermLayout *layout, const double *compact, size_t from,
 							  int count, double *rows);
 
-/* Expand only the numbers of compact rows, in single precision. */
+/*
+ * Expand only the numbers of compact rows, in single precision; and only the
+ * entries of curves, row after row.
+ */
 extern void dperm_compact_get_single(const DpermLayout *layout, const double *compact, size_t from,
 									 int count, float *rows);
+extern void dperm_compact_get_entries(const DpermLayout *layout, const double *compact,
+									  size_t from, int count, double *entries);
 
 /* Where the weight of a compact row is. */
 static inline double *
@@ -44,7 +50,7 @@ dperm_compact_weight(const DpermLayout *layout, double *compact)
 static inline const uint16_t *
 dperm_compact_codes(const DpermLayout *layout, const double *compact)
 {
-	return (const uint16_t *) compact + layout->dense;
+	return (const uint16_t *) compact + layout->dense + layout->curves;
 }
 
 #endif							/* DPERM_COMPACT_H */

@@ -14,6 +14,7 @@
 
 #include "core/base/limits.h"
 #include "core/encode/fourier.h"
+#include "core/encode/knots.h"
 #include "core/base/names.h"
 #include "core/base/vector.h"
 
@@ -70,13 +71,6 @@ dperm_encoder_coordinate(const DpermEncoder *enc, int i, DpermCoordinate *out)
 	return true;
 }
 
-/* Finite, in order, and distinct even when halved. */
-static bool
-are_bounds(double low, double high)
-{
-	return isfinite(low) && isfinite(high) && low / 2 < high / 2;
-}
-
 /* Do all coordinates of a box have the same bounds? */
 bool
 dperm_encoder_box_is_cube(const DpermBlock *block)
@@ -107,9 +101,7 @@ block_fault(const DpermBlock *block)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			if (block->count != 1 || !are_bounds(block->low, block->high))
-				return "the bounds of a number are out of order";
-			return NULL;
+			return dperm_knots_fault(block);
 		case DPERM_BLOCK_FLAG:
 			return block->count == 1 ? NULL : "a boolean has one coordinate";
 		case DPERM_BLOCK_CATEGORY:
@@ -125,7 +117,8 @@ block_fault(const DpermBlock *block)
 			if (block->count < 1 || block->count > DPERM_DIM_MAX)
 				return "dimension is out of range";
 			for (int i = 0; i < block->count; i++)
-				if (!are_bounds(dperm_encoder_box_low(block, i), dperm_encoder_box_high(block, i)))
+				if (!dperm_block_are_bounds(dperm_encoder_box_low(block, i),
+											dperm_encoder_box_high(block, i)))
 					return "the bounds of a vector are out of order";
 			return NULL;
 	}
@@ -137,6 +130,7 @@ const char *
 dperm_encoder_fault(const DpermEncoder *enc)
 {
 	const DpermKernel *kernel = &enc->kernel;
+	bool		curves = false;
 	int64_t		linear = 0;
 
 	if (enc->block_count < 1 || enc->block_count > DPERM_DIM_MAX)
@@ -148,6 +142,7 @@ dperm_encoder_fault(const DpermEncoder *enc)
 		if (fault)
 			return fault;
 		linear += enc->blocks[i].count;
+		curves = curves || dperm_block_is_curve(&enc->blocks[i]);
 	}
 	if (linear > DPERM_DIM_MAX)
 		return "the dimension is out of range";
@@ -158,6 +153,8 @@ dperm_encoder_fault(const DpermEncoder *enc)
 	}
 	else if ((unsigned) kernel->kind > DPERM_KERNEL_MATERN)
 		return "the kernel is unknown";
+	else if (curves)
+		return "a kernel takes numbers as they are, without knots";
 	else if (!(kernel->gamma >= DPERM_GAMMA_MIN && kernel->gamma <= DPERM_GAMMA_MAX))
 		return "gamma is out of range";
 	else if (kernel->features < 2 || kernel->features > DPERM_DIM_MAX ||
@@ -242,16 +239,6 @@ vector_block(const DpermBlock *block, const double *raw, double target, double *
 		dperm_scale((size_t) block->count, factor, raw, out);
 }
 
-/* Map a number from its bounds to [-1, 1]; halving avoids overflow. */
-static double
-between(double x, double low, double high)
-{
-	double		clamped = fmax(low, fmin(high, x));
-	double		share = (clamped / 2 - low / 2) / (high / 2 - low / 2);
-
-	return fmax(-1, fmin(1, 2 * share - 1));
-}
-
 /*
  * A double not above 1/sqrt(shares), so that this many blocks of this norm fit
  * into the unit ball: its square, rounded up, is at most 1/shares.
@@ -276,7 +263,7 @@ dperm_encoder_box_target(const DpermBlock *block, double target)
 static inline double
 bounded_number(double x, double low, double high, double target)
 {
-	return isnan(x) ? 0 : target * between(x, low, high);
+	return isnan(x) ? 0 : target * dperm_block_between(x, low, high);
 }
 
 /* A vector whose coordinates are numbers between bounds. */
@@ -288,6 +275,20 @@ box_block(const DpermBlock *block, const double *raw, double target, double *out
 	for (int i = 0; i < block->count; i++)
 		out[i] = bounded_number(raw[i], dperm_encoder_box_low(block, i),
 								dperm_encoder_box_high(block, i), each);
+}
+
+/* A number between two of its knots. */
+static void
+curve_block(const DpermBlock *block, const DpermValue *value, double target, double *out)
+{
+	double		entry;
+	int			place = dperm_knots_place(block, value, target, &entry);
+
+	zero_block(block->count, out);
+	if (place < 0)
+		return;
+	out[place] = entry;
+	out[place + 1] = target - entry;
 }
 
 /* One block, of norm at most |target|. */
@@ -304,7 +305,10 @@ dperm_encoder_encode_block(const DpermBlock *block, const DpermValue *value, dou
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			out[0] = bounded_number(value->number, block->low, block->high, target);
+			if (block->count > 1)
+				curve_block(block, value, target, out);
+			else
+				out[0] = bounded_number(value->number, block->low, block->high, target);
 			break;
 		case DPERM_BLOCK_FLAG:
 			out[0] = value->number > 0 ? target : -target;

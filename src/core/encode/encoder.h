@@ -15,40 +15,12 @@
 #include <stddef.h>
 
 #include "core/base/arena.h"
+#include "core/encode/block.h"
 #include "core/encode/kernel.h"
 
 /* The range of the public norm bound; its inverse and its square are finite. */
 #define DPERM_NORM_MIN 1e-100
 #define DPERM_NORM_MAX 1e100
-
-/* Bytes, not zero-terminated. */
-typedef struct DpermText
-{
-	const char *bytes;
-	int			len;
-} DpermText;
-
-typedef enum DpermBlockKind
-{
-	DPERM_BLOCK_NUMBER = 0,		/* clamped to [low, high], mapped to [-1, 1] */
-	DPERM_BLOCK_TIME = 1,		/* the same, in days since 2000-01-01, or of a day */
-	DPERM_BLOCK_FLAG = 2,		/* -1 or +1 */
-	DPERM_BLOCK_CATEGORY = 3,	/* one-hot; all zeros for an unlisted value */
-	DPERM_BLOCK_VECTOR = 4,		/* divided by norm, clipped to norm 1 */
-	DPERM_BLOCK_BOX = 5			/* a vector whose coordinates are clamped and mapped like numbers */
-} DpermBlockKind;
-
-typedef struct DpermBlock
-{
-	DpermBlockKind kind;
-	DpermText	column;			/* empty for an array that is not a column */
-	double		low;			/* NUMBER, TIME; BOX: of all coordinates, unless there are bounds */
-	double		high;
-	int			count;			/* coordinates: 1, number of categories, or dimension */
-	double		norm;			/* VECTOR */
-	const DpermText *categories;	/* CATEGORY: count of them */
-	const double *bounds;		/* BOX: low and high of each coordinate, or NULL */
-} DpermBlock;
 
 typedef struct DpermEncoder
 {
@@ -57,15 +29,6 @@ typedef struct DpermEncoder
 	bool		intercept;		/* a constant coordinate comes last */
 	DpermKernel kernel;
 } DpermEncoder;
-
-/* The value of a column in one row. */
-typedef struct DpermValue
-{
-	bool		present;		/* false: a zero block */
-	double		number;			/* NUMBER, TIME; FLAG: < 0 or > 0 */
-	int			category;		/* CATEGORY: position, -1 for an unlisted value */
-	const double *vector;		/* VECTOR, BOX: count numbers */
-} DpermValue;
 
 /* Coordinates of the blocks, before a kernel. */
 extern int	dperm_encoder_linear_dim(const DpermEncoder *enc);

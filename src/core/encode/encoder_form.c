@@ -7,8 +7,10 @@
  * 	header		number of blocks, 32 bits; intercept, 8 bits, 0 or 1; kernel, 8 bits
  * 	kernel		if there is one: gamma; features, 32 bits; seed, 64 bits
  * 	each block	kind, 8 bits; column, a text; then, by its kind,
- * 				low and high | nothing | number of categories, 32 bits, and
- * 				as many texts |
+ * 				low, high, number of knots (1: a straight line) and of listed
+ * 				ones, 32 bits each, and their positions: none if they are at
+ * 				even distances, else all | nothing |
+ * 				number of categories, 32 bits, and as many texts |
  * 				dimension, 32 bits, and norm |
  * 				dimension and number of ranges, 32 bits each, and low and
  * 				high of as many: one
@@ -22,6 +24,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/limits.h"
+#include "core/encode/knots.h"
 
 #define HEADER_SIZE 6
 #define KERNEL_SIZE 20
@@ -141,7 +144,7 @@ domain_size(const DpermBlock *block)
 	{
 		case DPERM_BLOCK_NUMBER:
 		case DPERM_BLOCK_TIME:
-			return 16;
+			return 24 + (block->knots ? sizeof(double) * (size_t) block->count : 0);
 		case DPERM_BLOCK_FLAG:
 			return 0;
 		case DPERM_BLOCK_CATEGORY:
@@ -189,6 +192,10 @@ put_block(unsigned char *at, const DpermBlock *block)
 		case DPERM_BLOCK_TIME:
 			at = dperm_bytes_put_double(at, block->low);
 			at = dperm_bytes_put_double(at, block->high);
+			at = dperm_bytes_put_int(at, (uint64_t) block->count, 4);
+			at = dperm_bytes_put_int(at, (uint64_t) (block->knots ? block->count : 0), 4);
+			for (int i = 0; block->knots && i < block->count; i++)
+				at = dperm_bytes_put_double(at, block->knots[i]);
 			break;
 		case DPERM_BLOCK_FLAG:
 			break;
@@ -311,6 +318,33 @@ get_ranges(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 	return true;
 }
 
+/* The knots of a number, of which a list has to be needed. */
+static bool
+get_knots(DpermBytes *r, DpermArena *arena, DpermBlock *block)
+{
+	uint64_t	listed;
+	double	   *knots;
+
+	block->count = get_count(r, 0);
+	listed = dperm_bytes_get_int(r, 4);
+	if (listed == 0)
+		return true;
+	if (listed != (uint64_t) block->count || listed * sizeof(double) > r->left)
+	{
+		r->bad = true;
+		return true;
+	}
+	knots = dperm_arena_take(arena, sizeof(double) * (size_t) listed);
+	if (knots == NULL)
+		return false;
+	for (int i = 0; i < block->count; i++)
+		knots[i] = dperm_bytes_get_double(r);
+	block->knots = knots;
+	if (dperm_knots_are_even(block))
+		r->bad = true;
+	return true;
+}
+
 /* One block; false if out of memory. */
 static bool
 get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
@@ -324,8 +358,7 @@ get_block(DpermBytes *r, DpermArena *arena, DpermBlock *block)
 		case DPERM_BLOCK_TIME:
 			block->low = dperm_bytes_get_double(r);
 			block->high = dperm_bytes_get_double(r);
-			block->count = 1;
-			return true;
+			return get_knots(r, arena, block);
 		case DPERM_BLOCK_FLAG:
 			block->count = 1;
 			return true;

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "core/base/limits.h"
+#include "core/encode/knots.h"
 
 /* Longer than any key or name that is compared. */
 #define NAME_ROOM 32
@@ -29,7 +30,7 @@ typedef struct Key
 
 typedef enum FeatureKey
 {
-	K_COLUMN, K_TYPE, K_LOW, K_HIGH, K_VALUES, K_DIMENSION, K_NORM, K_RANGE,
+	K_COLUMN, K_TYPE, K_LOW, K_HIGH, K_VALUES, K_DIMENSION, K_NORM, K_RANGE, K_KNOTS,
 	FEATURE_KEYS
 } FeatureKey;
 
@@ -41,7 +42,8 @@ static const Key feature_keys[FEATURE_KEYS] = {
 	[K_VALUES] = KEY("values", "a feature", "an array of strings"),
 	[K_DIMENSION] = KEY("dimension", "a feature", "an integer"),
 	[K_NORM] = KEY("norm", "a feature", "a number"),
-	[K_RANGE] = KEY("range", "a feature", "an array of two numbers, or of such arrays")
+	[K_RANGE] = KEY("range", "a feature", "an array of two numbers, or of such arrays"),
+	[K_KNOTS] = KEY("knots", "a feature", "an integer or an array of numbers")
 };
 
 typedef enum KernelKey
@@ -59,7 +61,10 @@ static const Key kernel_keys[KERNEL_KEYS] = {
 
 #define BIT(key) (1U << (key))
 
-/* The keys that a feature has besides its column and its type. */
+/*
+ * The keys that a feature has besides its column and its type. A number may
+ * have knots, too.
+ */
 static const unsigned domain_keys[] = {
 	[DPERM_BLOCK_NUMBER] = BIT(K_LOW) | BIT(K_HIGH),
 	[DPERM_BLOCK_TIME] = BIT(K_LOW) | BIT(K_HIGH),
@@ -224,6 +229,26 @@ read_ranges(DpermJson *json, DpermArena *arena, DpermBlock *block, int *ranges, 
 	return json->why == NULL;
 }
 
+/* A list of knots. */
+static bool
+read_knots(DpermJson *json, DpermArena *arena, DpermBlock *block, const char **why)
+{
+	int64_t		count;
+	double	   *knots = begin_list(json, arena, sizeof(double), &count,
+								   "the number of knots is out of range", why);
+	int			i = 0;
+
+	if (knots == NULL)
+		return false;
+	while (dperm_json_element(json))
+		if (i >= count ? !dperm_json_skip(json) :	/* not counted */
+			!dperm_json_number(json, &knots[i++]))
+			return false;
+	block->knots = knots;
+	block->count = i;
+	return json->why == NULL;
+}
+
 /* Read a number of coordinates. A value out of range stays out of range. */
 static bool
 read_count(DpermJson *json, int *out)
@@ -270,6 +295,10 @@ read_feature_value(DpermJson *json, FeatureKey key, DpermArena *arena, DpermBloc
 			return read_count(json, &block->count);
 		case K_NORM:
 			return dperm_json_number(json, &block->norm);
+		case K_KNOTS:
+			return dperm_json_peek(json) == DPERM_JSON_ARRAY ?
+					   read_knots(json, arena, block, why) :
+					   read_count(json, &block->count);
 		default:				/* K_RANGE */
 			return read_ranges(json, arena, block, ranges, why);
 	}
@@ -297,6 +326,8 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 	if (block->kind == DPERM_BLOCK_VECTOR && (seen & BIT(K_RANGE)))
 		block->kind = DPERM_BLOCK_BOX;
 	needed = domain_keys[block->kind];
+	if (dperm_block_is_number(block))
+		needed |= seen & BIT(K_KNOTS);
 	for (key = K_LOW; key < FEATURE_KEYS; key++)
 		if (needed & ~seen & BIT(key))
 			return reject(why, feature_keys[key].missing);
@@ -305,8 +336,10 @@ read_feature(DpermJson *json, DpermArena *arena, DpermBlock *block, const char *
 	if (block->bounds && ranges != block->count)
 		return reject(why, "a feature does not have a range for each element");
 	dperm_encoder_box_settle(block);
-	if (block->kind == DPERM_BLOCK_NUMBER || block->kind == DPERM_BLOCK_TIME ||
-		block->kind == DPERM_BLOCK_FLAG)
+	if (dperm_block_is_number(block))
+		dperm_knots_settle(block);
+	if (block->kind == DPERM_BLOCK_FLAG ||
+		(dperm_block_is_number(block) && !(seen & BIT(K_KNOTS))))
 		block->count = 1;
 	return true;
 }

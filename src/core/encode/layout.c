@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "core/encode/knots.h"
+
 /* Several codes share a word. */
 #define CODES_PER_WORD (sizeof(double) / sizeof(uint16_t))
 
@@ -15,38 +17,56 @@ dperm_layout_dense(int dim)
 	return (DpermLayout) {.dim = dim, .dense = dim, .words = dim};
 }
 
-/*
- * The layout for the rows of an encoder: numbers first, then the categories,
- * both in order.
- */
+/* The parts of a layout, in their order. */
+typedef enum Part
+{
+	PART_DENSE,
+	PART_CODE,
+	PART_CURVE,
+	PARTS
+} Part;
+
+static Part
+part_of(const DpermBlock *block)
+{
+	return block->kind == DPERM_BLOCK_CATEGORY ? PART_CODE :
+		dperm_block_is_curve(block) ? PART_CURVE : PART_DENSE;
+}
+
+/* The layout for the rows of an encoder: part by part, each in order. */
 DpermLayout
 dperm_layout_make(const DpermEncoder *enc, int *places)
 {
 	DpermLayout layout = dperm_layout_dense(dperm_encoder_dim(enc));
 	int			at = 0;
-	int			trained = 0;
 
 	if (enc->kernel.kind != DPERM_KERNEL_LINEAR)
 		return layout;
 	layout.unit = dperm_encoder_target(enc);
+	layout.first_curve = layout.dim;
 	for (int i = 0; i < enc->block_count; i++)
-		if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY)
-		{
-			layout.codes++;
-			layout.dense -= enc->blocks[i].count;
-		}
-	if (layout.codes == 0)
-		return layout;
-	layout.words = layout.dense + (int) ((layout.codes + CODES_PER_WORD) / CODES_PER_WORD);
-	layout.place = places;
-	for (int coded = 0; coded <= 1; coded++)
 	{
-		trained = 0;
+		Part		part = part_of(&enc->blocks[i]);
+
+		layout.codes += part == PART_CODE;
+		layout.curves += part == PART_CURVE;
+		layout.dense -= part != PART_DENSE ? enc->blocks[i].count : 0;
+		layout.first_curve -= part == PART_CURVE ? enc->blocks[i].count : 0;
+	}
+	if (dperm_layout_codes(&layout) == 0)
+		return layout;
+	layout.words = layout.dense + layout.curves +
+		(int) ((dperm_layout_codes(&layout) + CODES_PER_WORD - 1) / CODES_PER_WORD);
+	layout.place = places;
+	for (int part = 0; part < PARTS; part++)
+	{
+		int			trained = 0;
+
 		for (int i = 0; i < enc->block_count; i++)
 			for (int j = 0; j < enc->blocks[i].count; j++, trained++)
-				if ((enc->blocks[i].kind == DPERM_BLOCK_CATEGORY) == (coded == 1))
+				if (part_of(&enc->blocks[i]) == (Part) part)
 					places[at++] = trained;
-		if (coded == 0 && enc->intercept)
+		if (part == PART_DENSE && enc->intercept)
 			places[at++] = layout.dim - 1;
 	}
 	return layout;
@@ -66,38 +86,44 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 					const DpermValue *values, int sign, double *row)
 {
 	double		target = sign * layout->unit;
-	uint16_t   *codes = (uint16_t *) (row + layout->dense);
-	int			coordinate = layout->dense;
+	double	   *entry = row + layout->dense;
+	uint16_t   *code = (uint16_t *) (entry + layout->curves);
+	uint16_t   *place = code + 1 + layout->codes;
+	int			at[PARTS] = {0, layout->dense, layout->first_curve};
 
 	if (sign == 0)
 		memset(row, 0, sizeof(double) * layout->words);
-	else if (layout->codes > 0)
+	else if (layout->place)
 		row[layout->words - (layout->weighted ? 2 : 1)] = 0;	/* the padding after the codes */
-	if (layout->codes > 0)
-		*codes++ = sign == 0 ? DPERM_ROW_ZERO : sign > 0 ? DPERM_ROW_POSITIVE :
+	if (layout->place)
+		*code++ = sign == 0 ? DPERM_ROW_ZERO : sign > 0 ? DPERM_ROW_POSITIVE :
 			DPERM_ROW_NEGATIVE;
 	for (int i = 0; i < enc->block_count; i++)
 	{
 		const DpermBlock *block = &enc->blocks[i];
 		const DpermValue *value = &values[i];
+		Part		part = part_of(block);
+		int			within = -1;
 
-		if (block->kind == DPERM_BLOCK_CATEGORY)
+		if (part == PART_CODE)
 		{
-			bool		listed = sign != 0 && value->present && value->category >= 0 &&
-				value->category < block->count;
-
-			*codes++ = (uint16_t) (listed ? coordinate + value->category : layout->dim);
-			coordinate += block->count;
+			if (sign != 0 && value->present && value->category < block->count)
+				within = value->category;
+			*code++ = (uint16_t) (within >= 0 ? at[part] + within : layout->dim);
 		}
-		else
+		else if (part == PART_CURVE)
 		{
 			if (sign != 0)
-				dperm_encoder_encode_block(block, value, target, row);
-			row += block->count;
+				within = dperm_knots_place(block, value, target, entry);
+			*place++ = (uint16_t) (within >= 0 ? at[part] + within : layout->dim);
+			entry++;
 		}
+		else if (sign != 0)
+			dperm_encoder_encode_block(block, value, target, row + at[part]);
+		at[part] += block->count;
 	}
 	if (enc->intercept && sign != 0)
-		*row = target;
+		row[layout->dense - 1] = target;
 }
 
 /* Restore trained weights to the order of the model. */

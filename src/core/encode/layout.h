@@ -2,18 +2,22 @@
  * layout.h: the layout of an encoded row in memory.
  *
  * A row of numbers is a vector. A category sets one coordinate of many, so a
- * column of categories is stored as one code, not as a vector of zeros: a pass
- * takes time proportional to the number of columns, not of coordinates. The
- * trained coordinates are renumbered for this, with numbers first:
+ * column of categories is stored as one code, not as a vector of zeros. A curve
+ * sets two neighbouring coordinates, so it is stored as the entry of the first
+ * of them and as a code, its place: the other entry is what the first one
+ * leaves of the unit (knots.h). A pass takes time proportional to the number of
+ * columns, not of coordinates, and so does memory. The trained coordinates are
+ * renumbered for this, with numbers first, then categories, then curves:
  *
- *   numbers dense | codes, 16 bits each, padded to a word | what the row weighs
+ *   numbers dense | entries of curves | codes, 16 bits each, padded to a word |
+ *   what the row weighs
  *
  * Rows have weights if the unit of privacy is a person: the rows of a person
  * together weigh as much as one row. Otherwise each row weighs 1. The first
- * code is the sign of the row, the others are coordinates, or dim for none. The
- * objective, the noise and the release do not depend on the order of
- * coordinates; the model does, so the trained weights are restored to its order
- * at the end.
+ * code is the sign of the row; then come the coordinates of categories, and the
+ * first coordinates of curves, or dim for none. The objective, the noise and
+ * the release do not depend on the order of coordinates; the model does, so the
+ * trained weights are restored to its order at the end.
  */
 #ifndef DPERM_LAYOUT_H
 #define DPERM_LAYOUT_H
@@ -28,9 +32,12 @@ typedef struct DpermLayout
 	int			dim;			/* trained coordinates */
 	int			dense;			/* how many of them are numbers; they come first */
 	int			codes;			/* columns that are codes */
+	int			curves;			/* columns that are an entry and a code */
+	int			first_curve;	/* their coordinates come last, from this one on */
 	int			words;			/* of a row, in doubles */
 	bool		weighted;		/* is the last word the weight of the row? */
-	double		unit;			/* the norm of a block, and so the coordinate of a category */
+	/* the norm of a block: the coordinate of a category, the sum of a curve's entries */
+	double		unit;
 	/* dim positions of coordinates in the model; NULL: the same as here */
 	const int  *place;
 } DpermLayout;
@@ -68,14 +75,23 @@ extern void dperm_layout_weigh(DpermLayout *layout);
 /* Restore trained weights to the order of the model. */
 extern void dperm_layout_restore(const DpermLayout *layout, const double *weights, double *out);
 
-/* The codes of a row. */
+/* The number of codes of a row, its sign included; 0 if it is a plain vector. */
+static inline int
+dperm_layout_codes(const DpermLayout *layout)
+{
+	int			columns = layout->codes + layout->curves;
+
+	return columns > 0 ? columns + 1 : 0;
+}
+
+/* Those codes: the sign, then categories, then curves. */
 static inline const uint16_t *
 dperm_row_codes(const DpermLayout *layout, const double *row)
 {
-	return (const uint16_t *) (row + layout->dense);
+	return (const uint16_t *) (row + layout->dense + layout->curves);
 }
 
-/* The value of its category coordinates, with the sign of the row. */
+/* What its category coordinates are, and entries add up to, with its sign. */
 static inline double
 dperm_row_unit(const DpermLayout *layout, const uint16_t *codes)
 {

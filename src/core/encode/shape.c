@@ -20,10 +20,10 @@ block_shape(const DpermBlock *block, double target)
 
 	switch (block->kind)
 	{
-		case DPERM_BLOCK_NUMBER:
-		case DPERM_BLOCK_TIME:
 		case DPERM_BLOCK_FLAG:
 			break;
+		case DPERM_BLOCK_NUMBER:	/* over knots, if it has several coordinates */
+		case DPERM_BLOCK_TIME:
 		case DPERM_BLOCK_CATEGORY:
 			shape.kind = DPERM_SHAPE_CROSS;
 			break;
@@ -60,6 +60,13 @@ append(DpermShape *out, int *count, DpermShape shape)
 	out[(*count)++] = shape;
 }
 
+/* Is a block stored as a code? */
+static bool
+is_coded(const DpermBlock *block)
+{
+	return block->kind == DPERM_BLOCK_CATEGORY || dperm_block_is_curve(block);
+}
+
 /* The shapes of an encoder, in the order of its coordinates. */
 int
 dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
@@ -74,13 +81,13 @@ dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out)
 	}
 	else
 		for (int i = 0; i < enc->block_count; i++)
-			if (!codes_last || enc->blocks[i].kind != DPERM_BLOCK_CATEGORY)
+			if (!codes_last || !is_coded(&enc->blocks[i]))
 				append(out, &count, block_shape(&enc->blocks[i], target));
 	if (enc->intercept)
 		append(out, &count, (DpermShape) {.kind = DPERM_SHAPE_BOX, .count = 1, .radius = target});
-	if (enc->kernel.kind == DPERM_KERNEL_LINEAR && codes_last)
-		for (int i = 0; i < enc->block_count; i++)
-			if (enc->blocks[i].kind == DPERM_BLOCK_CATEGORY)
+	for (int curves = 0; curves <= 1 && codes_last; curves++)
+		for (int i = 0; enc->kernel.kind == DPERM_KERNEL_LINEAR && i < enc->block_count; i++)
+			if (is_coded(&enc->blocks[i]) && dperm_block_is_curve(&enc->blocks[i]) == (curves == 1))
 				append(out, &count, block_shape(&enc->blocks[i], target));
 	return count;
 }
@@ -132,23 +139,38 @@ within_ball(const double *x, int count, int stride, double radius)
 	return sum * (1 + (count / 2.0 + 2) * DBL_EPSILON) <= radius * radius;
 }
 
-/* Is at most one coordinate not zero? */
+/*
+ * Is the sum of absolute values at most the radius, in exact arithmetic?
+ * Usually no more than two of them are not zero, as for a category or a curve:
+ * then the rounding of their sum is known exactly (Knuth's two-sum).
+ */
 static bool
-one_axis(const double *x, int count)
+within_cross(const double *x, int count, double radius)
 {
+	double		sum = 0;
+	double		low = 0;
 	int			others = 0;
 
 	for (int i = 0; i < count; i++)
-		others += x[i] != 0;
-	return others <= 1;
+		if (x[i] != 0)			/* NaN, too */
+		{
+			double		more = fabs(x[i]);
+			double		total = sum + more;
+			double		part = total - sum;
+
+			low += (sum - (total - part)) + (more - part);
+			sum = total;
+			others++;
+		}
+	if (others <= 2)
+		return sum < radius || (sum == radius && low <= 0);
+	return sum * (1 + others * DBL_EPSILON) <= radius;
 }
 
 /* Is a vector in a shape? NaN is in none. */
 bool
 dperm_shape_contains(const DpermShape *shape, const double *x)
 {
-	double		sum = 0;
-
 	x += shape->first;
 	switch (shape->kind)
 	{
@@ -160,12 +182,7 @@ dperm_shape_contains(const DpermShape *shape, const double *x)
 					return false;
 			return true;
 		case DPERM_SHAPE_CROSS:
-			for (int i = 0; i < shape->count; i++)
-				sum += fabs(x[i]);
-			/* usually only one of them is not zero, and the sum is exact */
-			return sum <= shape->radius &&
-				   (sum * (1 + shape->count * DBL_EPSILON) <= shape->radius ||
-					one_axis(x, shape->count));
+			return within_cross(x, shape->count, shape->radius);
 		case DPERM_SHAPE_DISCS:
 			for (int i = 0; i < shape->count / 2; i++)
 				if (!within_ball(x + i, 2, shape->count / 2, shape->radius))

@@ -21,7 +21,7 @@ typedef enum DpermShapeKind
 	 * vector with bounds
 	 */
 	DPERM_SHAPE_BOX = 1,
-	DPERM_SHAPE_CROSS = 2,		/* sum of absolute values at most radius: a category */
+	DPERM_SHAPE_CROSS = 2,		/* sum of absolute values at most radius: a category, a curve */
 	/*
 	 * pairs of coordinates, half of them apart, of norm at most radius: a
 	 * kernel
@@ -49,7 +49,7 @@ dperm_shape_most(const DpermEncoder *enc)
 /*
  * The shapes of an encoder, one for each block and the intercept, or for all
  * features of a kernel; returns how many. In the order of the model, or with
- * categories last as in rows with codes (layout.h).
+ * categories and curves last as in rows with codes (layout.h).
  */
 extern int	dperm_shape_list(const DpermEncoder *enc, bool codes_last, DpermShape *out);
 

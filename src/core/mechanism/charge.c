@@ -20,9 +20,13 @@
  */
 #define SIGMA_ROOM (1 + 2e-5)
 
-/* The release that spends epsilon and delta with Gaussian noise. */
+/*
+ * The release that spends epsilon and delta with noise that is known. The share
+ * of the release depends on the number of rows: here it is the largest, and the
+ * noise gets all of epsilon.
+ */
 static DpermRelease
-gaussian_release(const DpermSpend *spend, DpermCurve curve)
+known_release(const DpermSpend *spend, DpermCurve curve)
 {
 	DpermRelease release = {
 		.neighbours = spend->neighbours,
@@ -46,15 +50,19 @@ delta_for_noise(const DpermSpend *spend)
 }
 
 /*
- * Gaussian output perturbation: noise is proportional to the sensitivity, for
- * any number of rows.
+ * Output perturbation: noise is proportional to the sensitivity, for any number
+ * of rows.
  */
 static double
 output_divergence(const DpermSpend *spend, double order)
 {
-	DpermRelease release = gaussian_release(spend, DPERM_CURVE_SHIFT);
+	bool		gaussian = spend->delta > 0;
+	DpermRelease release = known_release(spend, gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL);
 
-	release.mu = SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, delta_for_noise(spend));
+	release.dim = spend->dim;
+	release.mu = gaussian ?
+		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, delta_for_noise(spend)) :
+		spend->epsilon * NUDGE;
 	return dperm_composition_curve(&release, order);
 }
 
@@ -66,7 +74,7 @@ output_divergence(const DpermSpend *spend, double order)
 static double
 objective_divergence(const DpermSpend *spend, double order)
 {
-	DpermRelease release = gaussian_release(spend, DPERM_CURVE_NONE);
+	DpermRelease release = known_release(spend, DPERM_CURVE_NONE);
 	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
 
 	dperm_composition_objective(&release,
@@ -78,6 +86,13 @@ objective_divergence(const DpermSpend *spend, double order)
 	return dperm_composition_curve(&release, order);
 }
 
+/* Write the divergence, rounded up. */
+static void
+set_divergence(DpermFilterSums *sums, double divergence)
+{
+	sums->divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
+}
+
 DpermFilterSums
 dperm_charge_of(const DpermSpend *spend, double order)
 {
@@ -86,7 +101,11 @@ dperm_charge_of(const DpermSpend *spend, double order)
 	double		divergence = 0;
 
 	if (!(spend->delta > 0))
+	{
+		if (order > 1 && known && !spend->objective)
+			set_divergence(&sums, output_divergence(spend, order));
 		return sums;
+	}
 	sums.delta = dperm_amount_up(spend->delta, DPERM_DELTA_DIGITS);
 	sums.tail = (DpermAmount) {0, 0};	/* it is in the delta */
 	if (!(order > 1))
@@ -102,10 +121,6 @@ dperm_charge_of(const DpermSpend *spend, double order)
 		divergence = fmax(divergence, output_divergence(spend, order));
 	if (spend->objective)
 		divergence = fmax(divergence, objective_divergence(spend, order));
-	if (!spend->pure)
-		sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
-	else if (dperm_amount_compare(dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS),
-								  sums.divergence) > 0)
-		sums.divergence = dperm_amount_up(divergence, DPERM_DIVERGENCE_DIGITS);
+	set_divergence(&sums, divergence);
 	return sums;
 }

@@ -11,10 +11,10 @@
 #include "core/privacy/filter.h"
 
 /*
- * What a call may release. With delta 0 it is pure, and the flags do not
- * matter. With a delta, the flags say which laws the release may have: several
- * if the method is chosen by a rule that depends on the number of rows. If none
- * is set, or bound is, only epsilon and delta are known.
+ * What a call may release. The flags say which laws it may have: several if the
+ * method is chosen by a rule that depends on the number of rows. With a delta
+ * the noise is Gaussian, and if no flag is set, or bound is, only epsilon and
+ * delta are known. Without a delta, only output alone says more than that.
  */
 typedef struct DpermSpend
 {
@@ -27,9 +27,9 @@ typedef struct DpermSpend
 	 * known
 	 */
 	bool		bound;
-	bool		pure;			/* may it be pure after all? */
-	bool		output;			/* may it be Gaussian output perturbation? */
-	bool		objective;		/* may it be Gaussian objective perturbation? */
+	bool		output;			/* may it be output perturbation? */
+	bool		objective;		/* may it be objective perturbation? */
+	int			dim;			/* the number of weights */
 	/*
 	 * the largest share of epsilon for its slack: DpermOptions.slack, which
 	 * must be set
@@ -41,7 +41,7 @@ typedef struct DpermSpend
  * The slack of Gaussian objective perturbation on a protected relation, unless
  * the caller specifies another.
  */
-#define DPERM_CHARGE_SLACK 0.1
+#define DPERM_CHARGE_SLACK 0.05
 
 /*
  * What it takes from a budget with this order (0: a budget without delta).

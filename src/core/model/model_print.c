@@ -88,6 +88,14 @@ put_member(Out *out, const char *key, double value)
 	put_double(out, value);
 }
 
+/* A member that is a text. */
+static void
+put_text_member(Out *out, const char *key, const DpermText *text)
+{
+	put(out, ", \"%s\": ", key);
+	put_text(out, text);
+}
+
 /* The kind of the model, for people. */
 static const char *
 kind_name(const DpermModel *model)
@@ -358,6 +366,23 @@ put_ranges(Out *out, const DpermBlock *block)
 	put(out, "]");
 }
 
+/* Append the knots of a curve: their number, or a list if they are uneven. */
+static void
+put_knots(Out *out, const DpermBlock *block)
+{
+	if (block->count > 1)
+		put(out, ", \"knots\": ");
+	if (block->count > 1 && block->knots == NULL)
+		put(out, "%d", block->count);
+	for (int i = 0; block->knots && i < block->count; i++)
+	{
+		put(out, i == 0 ? "[" : ", ");
+		put_double(out, block->knots[i]);
+	}
+	if (block->knots)
+		put(out, "]");
+}
+
 /* Append one feature. */
 static void
 put_feature(Out *out, const DpermBlock *block)
@@ -376,6 +401,7 @@ put_feature(Out *out, const DpermBlock *block)
 		case DPERM_BLOCK_TIME:
 			put_member(out, "low", block->low);
 			put_member(out, "high", block->high);
+			put_knots(out, block);
 			break;
 		case DPERM_BLOCK_FLAG:
 			break;
@@ -473,6 +499,32 @@ put_ledger(Out *out, const DpermModel *model)
 	put(out, ", \"entry\": %" PRId64 "}", model->entry);
 }
 
+/* What each part of the training takes of epsilon. */
+static void
+put_shares(Out *out, const DpermClaim *claim)
+{
+	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
+	{
+		put(out, "%s\"%s\": ", i == 0 ? ", \"budget\": {" : ", ", dperm_claim_share_name(i));
+		put_double(out, claim->shares[i]);
+	}
+	put(out, "}");
+}
+
+/* The weights. */
+static void
+put_weights(Out *out, const DpermModel *model)
+{
+	put(out, ", \"weights\": [");
+	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
+	{
+		if (i > 0)
+			put(out, ", ");
+		put_double(out, model->weights[i]);
+	}
+	put(out, "]");
+}
+
 /* The model as JSON, in an order made for reading. */
 size_t
 dperm_model_print(const DpermModel *model, char *out, size_t room)
@@ -495,31 +547,17 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 		dperm_claim_unit_name(model->claim.unit), is_for_persons(model) ? "persons" : "rows",
 		model->rows);
 	if (model->source.len > 0)
-	{
-		put(&o, ", \"source\": ");
-		put_text(&o, &model->source);
-	}
+		put_text_member(&o, "source", &model->source);
 	if (model->label.len > 0)
-	{
-		put(&o, ", \"label\": ");
-		put_text(&o, &model->label);
-	}
+		put_text_member(&o, "label", &model->label);
 	if (model->has_positive)
-	{
-		put(&o, ", \"positive\": ");
-		put_text(&o, &model->positive);
-	}
+		put_text_member(&o, "positive", &model->positive);
 	put(&o, ", \"method\": \"%s\", \"analysis\": \"%s\"",
 		dperm_mechanism_name(model->method), dperm_calibrate_analysis_name(model->analysis));
 	put_alternatives(&o, model);
 	put_member(&o, "lambda", model->lambda);
 	put_member(&o, "lambda_effective", model->lambda_effective);
-	for (int i = 0; i < DPERM_SHARE_COUNT; i++)
-	{
-		put(&o, "%s\"%s\": ", i == 0 ? ", \"budget\": {" : ", ", dperm_claim_share_name(i));
-		put_double(&o, model->claim.shares[i]);
-	}
-	put(&o, "}");
+	put_shares(&o, &model->claim);
 	if (private)
 		put_noise(&o, model->noise);
 	put_member(&o, "noise_scale", model->noise_scale);
@@ -527,14 +565,7 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 	put(&o, ", \"release_scale\": %" PRId64 ", \"dimension\": %d",
 		model->release_scale, dperm_encoder_dim(&model->encoder));
 	put_encoder(&o, &model->encoder);
-	put(&o, ", \"weights\": [");
-	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
-	{
-		if (i > 0)
-			put(&o, ", ");
-		put_double(&o, model->weights[i]);
-	}
-	put(&o, "]");
+	put_weights(&o, model);
 	if (model->tuning.len > 0)
 		put(&o, ", \"tuning\": %.*s", model->tuning.len, model->tuning.bytes);
 	put_ledger(&o, model);

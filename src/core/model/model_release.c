@@ -33,6 +33,7 @@ DpermRelease
 dperm_model_release(const DpermModel *model)
 {
 	const DpermClaim *claim = &model->claim;
+	bool		gaussian = dperm_model_law(model) == DPERM_LAW_GAUSSIAN;
 	double		flat = model->rows * model->lambda_effective;
 	DpermRelease release = {
 		.neighbours = claim->neighbours,
@@ -42,19 +43,21 @@ dperm_model_release(const DpermModel *model)
 		.curve = DPERM_CURVE_PURE
 	};
 
-	if (!dperm_claim_private(claim) || dperm_model_law(model) == DPERM_LAW_NORM)
+	if (!dperm_claim_private(claim))
 		return release;
-	release.curve = DPERM_CURVE_NONE;
+	if (gaussian)
+		release.curve = DPERM_CURVE_NONE;
 	release.stage = claim->shares[DPERM_SHARE_RELEASE] * NUDGE;
 	if (chosen_privately(model))
 		return release;
 	if (model->method == DPERM_METHOD_OUTPUT)
 	{
-		release.curve = DPERM_CURVE_SHIFT;
+		release.curve = gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL;
 		release.mu =
 			dperm_claim_rows_apart(claim->neighbours) / (flat * model->noise_scale) * NUDGE;
+		release.dim = dperm_encoder_dim(&model->encoder);
 	}
-	else if (model->method == DPERM_METHOD_OBJECTIVE)
+	else if (model->method == DPERM_METHOD_OBJECTIVE && gaussian)
 	{
 		dperm_composition_objective(&release, model->noise_scale / NUDGE);
 		release.kappa = dperm_slack_any_slope(claim->unit, dperm_encoder_dim(&model->encoder),

@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "core/base/vector.h"
+#include "core/encode/knots.h"
 
 /*
  * The contribution of a vector; most can be multiplied before they are encoded.
@@ -23,6 +24,17 @@ vector_score(const DpermBlock *block, const DpermValue *value, double target,
 	return dperm_inner(count, room, weights);
 }
 
+/* The contribution of a curve: it is a straight line between two knots. */
+static double
+curve_score(const DpermBlock *block, const DpermValue *value, double target,
+			const double *weights)
+{
+	double		entry;
+	int			place = dperm_knots_place(block, value, target, &entry);
+
+	return place < 0 ? 0 : weights[place] * entry + weights[place + 1] * (target - entry);
+}
+
 /* What a block adds; missing values and unlisted categories add nothing. */
 static double
 block_score(const DpermBlock *block, const DpermValue *value, double target,
@@ -36,6 +48,8 @@ block_score(const DpermBlock *block, const DpermValue *value, double target,
 		return value->category >= 0 && value->category < block->count ?
 				   weights[value->category] * target :
 				   0;
+	if (dperm_block_is_curve(block))
+		return curve_score(block, value, target, weights);
 	dperm_encoder_encode_block(block, value, target, room);
 	return block->count == 1 ? weights[0] * room[0] :
 		dperm_inner((size_t) block->count, room, weights);	/* a box */

@@ -20,7 +20,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "core/encode/encoder.h"
+#include "core/encode/block.h"
 #include "core/privacy/selection.h"
 
 typedef struct DpermTuning

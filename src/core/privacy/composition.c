@@ -9,6 +9,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/privacy/ball_divergence.h"
+
 #define SQRT_HALF 0.70710678118654752440
 
 /*
@@ -49,6 +51,13 @@
  */
 #define DIGITS_SUM 15
 #define DIGITS 6
+
+/* Is its noise that of pure epsilon? */
+bool
+dperm_composition_pure(const DpermRelease *r)
+{
+	return r->curve == DPERM_CURVE_PURE || r->curve == DPERM_CURVE_BALL;
+}
 
 /* Order i of the list. */
 double
@@ -152,75 +161,63 @@ remove_curve(double mu, double kappa, double order)
 }
 
 /*
- * The same, a row replaced: the loss is between -u and u = kappa + 2 mu^2 + 2
- * mu |Z|, as far as means of convex functions go. From order 2 on h is larger
- * at u than at -u; and divergences grow with the order.
+ * Gaussian objective perturbation, everything else, mu = apart/sigma: the loss
+ * is at most an average of kappa + W+, with W as above, and its absolute value
+ * at most an average of u = kappa + mu^2/2 + mu |Z|. From order 2 on h is
+ * larger at u than at -u; and divergences grow with the order.
  */
 static double
-replace_curve(double mu, double kappa, double order)
+average_curve(double mu, double kappa, double order)
 {
 	double		above = order - 1;
-	double		plain = kappa + 2 * order * mu * mu +
-		log1p(erf(2 * above * mu * SQRT_HALF)) / above;
+	double		one_sided = kappa + log_moment_above(mu, order) / above;
+	double		plain = kappa + order * mu * mu / 2 + log1p(erf(above * mu * SQRT_HALF)) / above;
 	double		first;
 	double		second;
 
 	if (order < 2)
-		return fmin(plain, replace_curve(mu, kappa, 2));
+		return fmin(fmin(one_sided, plain), average_curve(mu, kappa, 2));
 	if (above * plain > LARGE_MOMENT)
-		return plain;
+		return fmin(one_sided, plain);
 	first = expm1(above * plain);
-	second = above * (expm1(-kappa) * erfc(2 * mu * SQRT_HALF) - erf(2 * mu * SQRT_HALF));
-	return fmin(plain, divergence_of(first + second, first - second, order));
+	second = above * (expm1(-kappa) * erfc(mu * SQRT_HALF) - erf(mu * SQRT_HALF));
+	return fmin(one_sided, divergence_of(first + second, first - second, order));
 }
 
 /* The curve, by neighbours and unit. */
 void
 dperm_composition_objective(DpermRelease *release, double sigma)
 {
-	bool		removed = release->neighbours == DPERM_NEIGHBOURS_REMOVE;
+	bool		one_row = release->neighbours == DPERM_NEIGHBOURS_REMOVE &&
+		release->unit == DPERM_UNIT_ROW;
 
-	if (release->unit == DPERM_UNIT_PERSON)
-		release->curve = DPERM_CURVE_PERSON;
-	else
-		release->curve = removed ? DPERM_CURVE_REMOVE : DPERM_CURVE_REPLACE;
-	release->mu =
-		(release->unit == DPERM_UNIT_PERSON ? dperm_claim_rows_apart(release->neighbours) : 1) /
-		sigma;
+	release->curve = one_row ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE;
+	release->mu = dperm_claim_rows_apart(release->neighbours) / sigma;
 }
 
-/*
- * Persons, mu = apart/sigma: the loss is at most an average of kappa + W+, with
- * W as for a row that is removed, and its absolute value at most an average of
- * kappa + mu^2/2 + mu |Z|, as for a row that is replaced at half of mu.
- */
+/* A bound on the Renyi divergence of the noise ("Curves"). */
 static double
-person_curve(double mu, double kappa, double order)
+noise_curve(const DpermRelease *r, double order)
 {
-	return fmin(kappa + log_moment_above(mu, order) / (order - 1),
-				replace_curve(mu / 2, kappa, order));
+	if (r->curve == DPERM_CURVE_BALL)
+		return dperm_ball_divergence(r->mu, r->dim, order);
+	if (r->curve == DPERM_CURVE_SHIFT)
+		return order * r->mu * r->mu / 2;
+	if (r->curve == DPERM_CURVE_REMOVE)
+		return remove_curve(r->mu, r->kappa, order);
+	return average_curve(r->mu, r->kappa, order);
 }
 
-/* A bound on the Renyi divergence ("Curves"). */
+/* The same of a release; what is pure is never worse than its epsilon says. */
 double
 dperm_composition_curve(const DpermRelease *r, double order)
 {
-	double		divergence;
+	double		divergence = INFINITY;
 
-	if (r->curve == DPERM_CURVE_PURE)
-		divergence = pure_curve(r->epsilon, order);
-	else
-	{
-		if (r->curve == DPERM_CURVE_SHIFT)
-			divergence = order * r->mu * r->mu / 2;
-		else if (r->curve == DPERM_CURVE_REMOVE)
-			divergence = remove_curve(r->mu, r->kappa, order);
-		else if (r->curve == DPERM_CURVE_REPLACE)
-			divergence = replace_curve(r->mu, r->kappa, order);
-		else
-			divergence = person_curve(r->mu, r->kappa, order);
-		divergence += pure_curve(r->stage, order);
-	}
+	if (r->curve != DPERM_CURVE_PURE)
+		divergence = noise_curve(r, order) + pure_curve(r->stage, order);
+	if (dperm_composition_pure(r))
+		divergence = fmin(divergence, pure_curve(r->epsilon, order));
 	divergence *= NUDGE;
 	return divergence < CEILING ? divergence : CEILING;
 }
@@ -233,7 +230,7 @@ double
 dperm_composition_convert(double divergence, double order, double delta)
 {
 	double		above = order - 1;
-	double		gain = log1p(above) - log(above);
+	double		gain = log1p(1 / above);
 	double		price = (-log(delta) - log(order)) / above;
 	double		room = 1e-12 * (divergence + fabs(gain) + (fabs(log(delta)) + log(order)) / above);
 
@@ -267,7 +264,7 @@ static int
 known(const DpermRelease *r)
 {
 	return r->curve == DPERM_CURVE_NONE ? DPERM_KNOWN_BOUND :
-		   r->curve == DPERM_CURVE_PURE ? DPERM_KNOWN_PURE :
+		   dperm_composition_pure(r) ? DPERM_KNOWN_PURE :
 										  DPERM_KNOWN_GAUSSIAN;
 }
 
@@ -286,11 +283,11 @@ dperm_composition_releases(const DpermComposition *sums)
 static bool
 in_range(const DpermRelease *r)
 {
-	bool		gaussian = known(r) == DPERM_KNOWN_GAUSSIAN;
+	bool		noise = r->curve != DPERM_CURVE_NONE && r->curve != DPERM_CURVE_PURE;
 
 	return r->epsilon > 0 && r->epsilon <= DPERM_COMPOSITION_EPSILON_MAX && r->delta >= 0 &&
-		   r->delta < 1 && (r->delta == 0) == (r->curve == DPERM_CURVE_PURE) &&
-		   (!gaussian || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
+		   r->delta < 1 && (r->delta == 0) == dperm_composition_pure(r) &&
+		   (!noise || (r->mu > 0 && r->kappa >= 0 && r->stage >= 0));
 }
 
 /* Do neighbours and unit agree with the releases added so far? */

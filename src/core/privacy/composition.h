@@ -24,10 +24,10 @@ typedef enum DpermCurve
 {
 	DPERM_CURVE_NONE,			/* nothing */
 	DPERM_CURVE_PURE,			/* delta is 0: no worse than randomised response */
+	DPERM_CURVE_BALL,			/* delta is 0: noise in the ball added to what is released */
 	DPERM_CURVE_SHIFT,			/* Gaussian noise added to what is released */
 	DPERM_CURVE_REMOVE,			/* Gaussian objective perturbation, a row removed */
-	DPERM_CURVE_REPLACE,		/* the same, a row replaced */
-	DPERM_CURVE_PERSON			/* the same, a person removed or replaced */
+	DPERM_CURVE_AVERAGE			/* the same, a row replaced, or a person removed or replaced */
 } DpermCurve;
 
 /* A release, as far as composition is concerned. */
@@ -39,16 +39,19 @@ typedef struct DpermRelease
 	double		delta;
 	DpermCurve	curve;
 
-	/* of Gaussian noise */
 	/*
-	 * how far a unit moves the mean, in standard deviations; objective, for
-	 * rows: 1/sigma
+	 * how far a unit moves the centre of the noise: in standard deviations, or
+	 * in scales of the noise in the ball, of dim coordinates
 	 */
 	double		mu;
+	int			dim;
 	/* the slack for the determinants; 0 except for objective perturbation */
 	double		kappa;
 	double		stage;			/* the epsilon of the release stage */
 } DpermRelease;
+
+/* Is its noise that of pure epsilon? */
+extern bool dperm_composition_pure(const DpermRelease *release);
 
 /*
  * The largest epsilon of a release, so that sums are finite. Much smaller

@@ -9,13 +9,13 @@
 #include "core/privacy/composition.h"
 
 /*
- * The shares of delta, in eighths: for sums; for Renyi divergences; and for
+ * The shares of delta, in sixteenths: for sums; for Renyi divergences; and for
  * what has no divergence.
  */
-#define EIGHTHS 8
-#define SUM_EIGHTHS 4
-#define RENYI_EIGHTHS 3
-#define DIRECT_EIGHTHS 1
+#define PARTS 16
+#define SUM_PARTS 4
+#define RENYI_PARTS 11
+#define DIRECT_PARTS 1
 
 /* Steps of a bisection of doubles that are not far from 1. */
 #define SEARCH_STEPS 100
@@ -69,7 +69,7 @@ dperm_filter_order(double epsilon, double delta)
 	for (int i = 0; i < DPERM_ORDER_COUNT; i++)
 	{
 		double		order = rint(dperm_composition_order(i) * 1000) / 1000;
-		double		limit = divergence_for(epsilon, delta * RENYI_EIGHTHS / EIGHTHS, order);
+		double		limit = divergence_for(epsilon, delta * RENYI_PARTS / PARTS, order);
 
 		/*
 		 * the cost of a little Gaussian noise is proportional to the order; for
@@ -95,7 +95,7 @@ dperm_filter_limit(const DpermFilter *filter)
 		return (DpermAmount) {0, 0};
 	limit = divergence_for(
 		dperm_amount_double(filter->epsilon) * NUDGE,
-		dperm_amount_double(dperm_amount_share(filter->delta, RENYI_EIGHTHS, EIGHTHS)) * NUDGE,
+		dperm_amount_double(dperm_amount_share(filter->delta, RENYI_PARTS, PARTS)) * NUDGE,
 		filter->order);
 	return dperm_amount_down(limit, LIMIT_DIGITS);
 }
@@ -106,7 +106,7 @@ sums_allow(const DpermFilter *filter, const DpermFilterSums *spent)
 {
 	return dperm_amount_compare(spent->epsilon, filter->epsilon) <= 0 &&
 		   dperm_amount_compare(dperm_amount_add(spent->delta, spent->tail),
-								dperm_amount_share(filter->delta, SUM_EIGHTHS, EIGHTHS)) <= 0;
+								dperm_amount_share(filter->delta, SUM_PARTS, PARTS)) <= 0;
 }
 
 /* Rule B. */
@@ -115,7 +115,7 @@ divergences_allow(const DpermFilter *filter, DpermAmount limit, const DpermFilte
 {
 	return filter->order > 1 && dperm_amount_compare(spent->divergence, limit) <= 0 &&
 		   dperm_amount_compare(spent->direct,
-								dperm_amount_share(filter->delta, DIRECT_EIGHTHS, EIGHTHS)) <= 0;
+								dperm_amount_share(filter->delta, DIRECT_PARTS, PARTS)) <= 0;
 }
 
 bool

@@ -4,9 +4,9 @@
  *
  * A budget (E, D) allows a release as long as one of two rules holds for
  * everything so far and the release itself: (A) epsilons add up to at most E,
- * and deltas to at most D/2; (B) Renyi divergences of one order, fixed when the
- * budget is created, add up to at most what converts to (E, 3D/8), and the
- * deltas of releases without a divergence to at most D/8. With D = 0: epsilons
+ * and deltas to at most D/4; (B) Renyi divergences of one order, fixed when the
+ * budget is created, add up to at most what converts to (E, 11D/16), and the
+ * deltas of releases without a divergence to at most D/16. With D = 0: epsilons
  * add up to at most E, and there are no deltas.
  */
 #ifndef DPERM_FILTER_H
@@ -53,7 +53,7 @@ typedef struct DpermFilterSums
 extern double dperm_filter_order(double epsilon, double delta);
 
 /*
- * The divergence that converts to (E, 3D/8), rounded down; 0 if there is none.
+ * The divergence that converts to (E, 11D/16), rounded down; 0 if there is none.
  */
 extern DpermAmount dperm_filter_limit(const DpermFilter *filter);
 

@@ -48,8 +48,8 @@ dperm_gaussian_delta(double mu, double epsilon)
  * The least sigma, up to PRECISION, at which a decreasing bound is below delta.
  */
 static double
-find_sigma(double (*bound)(double sigma, double epsilon, double floor), double epsilon, double delta,
-		   double floor)
+find_sigma(double (*bound)(double sigma, double epsilon, double floor), double epsilon,
+		   double delta, double floor)
 {
 	double		low = SIGMA_MIN;
 	double		high = SIGMA_MIN * FIRST_STEP;

@@ -9,6 +9,7 @@
 #include "core/privacy/draw.h"
 
 #define BUDGET_BITS 20
+#define DECIMAL_MAX 32
 
 /* epsilon as a fraction, rounded down. */
 uint64_t
@@ -18,6 +19,13 @@ dperm_selection_budget(double epsilon)
 
 	if (isinf(epsilon))
 		return 0;
+
+	/*
+	 * a budget is charged the decimal that reads back as epsilon: above this it
+	 * can be smaller than a fraction that is not above epsilon
+	 */
+	if (epsilon > DECIMAL_MAX)
+		epsilon = nextafter(epsilon, 0);
 
 	/* beyond 2^20 a single error decides anyway */
 	units = floor(ldexp(fmin(epsilon, 0x1p20), BUDGET_BITS));

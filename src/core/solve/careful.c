@@ -24,6 +24,17 @@ add_at(double *high, double *low, size_t i, DpermWide x)
 	low[i] = sum.low;
 }
 
+/* Add both entries of a curve to a margin. */
+static inline DpermWide
+add_curve(DpermWide margin, const double *weights, const double *weights_low, size_t place,
+		  double entry, double unit)
+{
+	margin =
+		dperm_wide_add(margin, dperm_wide_scale(wide_at(weights, weights_low, place), entry));
+	return dperm_wide_add(
+		margin, dperm_wide_scale(wide_at(weights, weights_low, place + 1), unit - entry));
+}
+
 /* The sum of the gradients of some rows. */
 void
 dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows, int count,
@@ -38,7 +49,9 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 	for (int i = 0; i < count; i++, rows += stride)
 	{
 		const uint16_t *codes = dperm_row_codes(layout, rows);
-		double		unit = layout->codes > 0 ? dperm_row_unit(layout, codes) : 0;
+		const uint16_t *places = codes + 1 + layout->codes;
+		const double *entries = rows + dense;
+		double		unit = layout->place ? dperm_row_unit(layout, codes) : 0;
 		DpermWide	margin = {0, 0};
 		DpermWide	slope;
 
@@ -49,11 +62,21 @@ dperm_careful_sum(const DpermLayout *layout, DpermLoss loss, const double *rows,
 			if (codes[k] < layout->dim)
 				margin = dperm_wide_add(
 					margin, dperm_wide_scale(wide_at(weights, weights_low, codes[k]), unit));
+		for (int k = 0; k < layout->curves; k++)
+			if (places[k] < layout->dim)
+				margin = add_curve(margin, weights, weights_low, places[k], entries[k], unit);
 		slope = entry->slope(loss.h, margin);
 		if (layout->weighted)
 			slope = dperm_wide_scale(slope, rows[layout->words - 1]);
 		for (size_t j = 0; j < dense; j++)
 			add_at(gradient, gradient_low, j, dperm_wide_scale(slope, rows[j]));
+		for (int k = 0; k < layout->curves; k++)
+			if (places[k] < layout->dim)
+			{
+				add_at(gradient, gradient_low, places[k], dperm_wide_scale(slope, entries[k]));
+				add_at(gradient, gradient_low, places[k] + 1,
+					   dperm_wide_scale(slope, unit - entries[k]));
+			}
 		slope = dperm_wide_scale(slope, unit);
 		for (int k = 1; k <= layout->codes; k++)
 			if (codes[k] < layout->dim)

@@ -9,6 +9,7 @@
 
 #include "core/base/blas.h"
 #include "core/solve/careful.h"
+#include "core/solve/codes.h"
 #include "core/encode/compact.h"
 #include "core/base/vector.h"
 
@@ -37,7 +38,7 @@ dperm_moments_room(int dim, bool hessian)
 {
 	size_t		d = (size_t) dim;
 	size_t		rows = (size_t) block_rows_for(dim, hessian);
-	size_t		room = 8 * d + 2 + rows * (d + 2) + rows;
+	size_t		room = 8 * d + 2 * DPERM_CODES_BEYOND + rows * (d + 2) + rows;
 
 	if (hessian)
 		room += d * d + rows * d + rows + d * d / 2 + 1;
@@ -65,8 +66,8 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	m->part_low = m->weights_low + d;
 	m->group = m->part_low + d;
 	m->weights = m->group + 2 * d;
-	m->part = m->weights + d + 1;
-	m->block = m->part + d + 1;
+	m->part = m->weights + d + DPERM_CODES_BEYOND;
+	m->block = m->part + d + DPERM_CODES_BEYOND;
 	m->margin = m->block + rows * (d + 2);
 	if (hessian)
 	{
@@ -79,7 +80,7 @@ dperm_moments_init_rows(DpermMoments *m, DpermLoss loss, const DpermLayout *layo
 	}
 	memset(m->gradient, 0, sizeof(double) * 2 * d);
 	memcpy(m->weights, weights, sizeof(double) * d);
-	m->weights[d] = 0;
+	memset(m->weights + d, 0, sizeof(double) * DPERM_CODES_BEYOND);
 }
 
 /* A gradient in twice the precision. */
@@ -107,104 +108,6 @@ add_compensated(double *high, double *low, double x)
 
 	*low += (*high - (sum - virtual_x)) + (x - virtual_x);
 	*high = sum;
-}
-
-/* Codes in a word. */
-#define WORD_CODES (sizeof(double) / sizeof(uint16_t))
-
-/*
- * Add the codes of some rows, stride words apart, to their margins, in four
- * partial sums like dperm_rows_inner().
- */
-static void
-add_code_margins(DpermMoments *m, const uint16_t *codes, int count, size_t stride)
-{
-	const double *weights = m->weights;
-	int			last = m->layout.codes;
-
-	for (int i = 0; i < count; i++, codes += stride * WORD_CODES)
-	{
-		double		a = 0,
-					b = 0,
-					c = 0,
-					d = 0;
-		int			k = 1;
-
-		for (; k + 3 <= last; k += 4)
-		{
-			a += weights[codes[k]];
-			b += weights[codes[k + 1]];
-			c += weights[codes[k + 2]];
-			d += weights[codes[k + 3]];
-		}
-		for (; k <= last; k++)
-			a += weights[codes[k]];
-		m->margin[i] += dperm_row_unit(&m->layout, codes) * ((a + b) + (c + d));
-	}
-}
-
-/*
- * Add the codes of rows, beginning with first, to the gradient; slopes have
- * replaced the margins.
- */
-static void
-add_code_slopes(DpermMoments *m, int first, int count, const uint16_t *codes, size_t stride)
-{
-	memset(m->part + m->layout.dense, 0, sizeof(double) * (m->dim + 1 - m->layout.dense));
-	for (int i = first; i < first + count; i++, codes += stride * WORD_CODES)
-	{
-		double		slope = dperm_row_unit(&m->layout, codes) * m->margin[i];
-
-		for (int k = 1; k <= m->layout.codes; k++)
-			m->part[codes[k]] += slope;
-	}
-}
-
-/*
- * Add them to the Hessian, in the upper triangle, where a column is contiguous.
- */
-static void
-add_code_curves(DpermMoments *m, const double *rows, int count, size_t stride)
-{
-	size_t		d = (size_t) m->dim;
-	int			dense = m->layout.dense;
-
-	for (int i = 0; i < count; i++)
-	{
-		const double *row = rows + i * stride;
-		const uint16_t *codes = dperm_row_codes(&m->layout, row);
-		double		unit = dperm_row_unit(&m->layout, codes);
-		double		curve = unit * m->curve[i];
-
-		if (curve == 0)
-			continue;
-		for (int k = 1; k <= m->layout.codes; k++)
-		{
-			double	   *column = m->hess + codes[k] * d;
-
-			if (codes[k] == m->dim)
-				continue;
-			for (int j = 0; j < dense; j++)
-				column[j] += curve * row[j];
-			for (int l = 1; l <= k; l++)
-				if (codes[l] != m->dim)
-					column[codes[l]] += curve * unit;
-		}
-	}
-}
-
-/* Move the contribution of codes from the upper triangle to the lower one. */
-static void
-fold_code_curves(DpermMoments *m)
-{
-	size_t		d = (size_t) m->dim;
-
-	for (size_t i = (size_t) m->layout.dense; i < d; i++)
-		for (size_t j = 0; j < i; j++)
-		{
-			m->hess[j * d + i] += m->hess[i * d + j];
-			m->hess[i * d + j] = 0;
-		}
 }
 
 /* Add the numbers of some rows to the Hessian. */
@@ -317,7 +220,8 @@ static void
 add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 {
 	size_t		dense = (size_t) m->layout.dense;
-	const uint16_t *codes = m->layout.codes > 0 ? dperm_row_codes(&m->layout, rows) : NULL;
+	bool		coded = dperm_layout_codes(&m->layout) > 0;
+	DpermCodes	codes = dperm_codes_of(&m->layout, rows, stride);
 	double		weights[DPERM_BLOCK_ROWS_MAX];
 
 	if (m->careful)
@@ -330,8 +234,8 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 		return;
 	}
 	dperm_rows_inner((size_t) count, rows, stride, dense, m->weights, m->margin);
-	if (codes)
-		add_code_margins(m, codes, count, stride);
+	if (coded)
+		dperm_codes_margins(&codes, count, m->weights, m->margin);
 	add_compensated(
 		&m->value[0], &m->value[1],
 		dperm_loss_block(m->loss, count, m->margin, m->curve,
@@ -343,8 +247,8 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 
 		dperm_rows_sum((size_t) some, rows + first * stride, stride, dense, m->margin + first,
 					   m->part);
-		if (codes)
-			add_code_slopes(m, first, some, codes + first * stride * WORD_CODES, stride);
+		if (coded)
+			dperm_codes_slopes(&codes, first, some, m->margin, m->part);
 		add_part(m);
 	}
 
@@ -352,8 +256,28 @@ add_block(DpermMoments *m, const double *rows, int count, size_t stride)
 		add_rough_curves(m, rows, count, stride);
 	else if (m->hessian && dense > 0)
 		add_dense_curves(m, rows, count, stride);
-	if (m->hessian && codes)
-		add_code_curves(m, rows, count, stride);
+	if (m->hessian && coded)
+		dperm_codes_curvatures(&m->layout, rows, count, stride, m->curve, m->hess);
+}
+
+/*
+ * The coded part of compact rows; the entries of curves are in the second half
+ * of the block, as numbers in single precision take less than the first.
+ */
+static DpermCodes
+compact_codes(const DpermMoments *m, const double *compact, int count, size_t stride)
+{
+	size_t		curves = (size_t) m->layout.curves;
+	double	   *entries = m->margin - (size_t) count * curves;
+
+	dperm_compact_get_entries(&m->layout, compact, stride, count, entries);
+	return (DpermCodes) {
+		.layout = &m->layout,
+		.codes = dperm_compact_codes(&m->layout, compact),
+		.stride = stride * (sizeof(double) / sizeof(uint16_t)),
+		.entries = entries,
+		.entry_stride = curves
+	};
 }
 
 /*
@@ -368,15 +292,16 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	float	   *weights = rows + count * dense;
 	float	   *slopes = weights + dense;
 	float	   *part = slopes + count;
-	const uint16_t *codes = m->layout.codes > 0 ? dperm_compact_codes(&m->layout, compact) : NULL;
+	DpermCodes	codes = compact_codes(m, compact, count, stride);
+	bool		coded = dperm_layout_codes(&m->layout) > 0;
 	double		row_weights[DPERM_BLOCK_ROWS_MAX];
 
 	for (size_t j = 0; j < dense; j++)
 		weights[j] = (float) m->weights[j];
 	dperm_compact_get_single(&m->layout, compact, stride, count, rows);
 	dperm_rows_inner_single((size_t) count, rows, dense, weights, m->margin);
-	if (codes)
-		add_code_margins(m, codes, count, stride);
+	if (coded)
+		dperm_codes_margins(&codes, count, m->weights, m->margin);
 	add_compensated(
 		&m->value[0], &m->value[1],
 		dperm_loss_block(m->loss, count, m->margin, NULL,
@@ -388,8 +313,8 @@ add_single_block(DpermMoments *m, const double *compact, int count, size_t strid
 	dperm_rows_sum_single((size_t) count, rows, dense, slopes, part);
 	for (size_t j = 0; j < dense; j++)
 		m->part[j] = part[j];
-	if (codes)
-		add_code_slopes(m, 0, count, codes, stride);
+	if (coded)
+		dperm_codes_slopes(&codes, 0, count, m->margin, m->part);
 	add_part(m);
 }
 
@@ -405,7 +330,7 @@ piece_rows(const DpermMoments *m, int eighths)
 {
 	int			rows = m->block_rows * eighths / 64 * 8;
 
-	if (m->hessian || m->layout.codes > 0 || m->careful)
+	if (m->hessian || dperm_layout_codes(&m->layout) > 0 || m->careful)
 		return m->block_rows;
 	return rows > 8 ? rows : 8;
 }
@@ -444,8 +369,8 @@ dperm_moments_flush(DpermMoments *m)
 	if (m->block_used > 0)
 		add_block(m, m->block, m->block_used, m->layout.words);
 	m->block_used = 0;
-	if (m->hessian && m->layout.codes > 0)
-		fold_code_curves(m);
+	if (m->hessian && dperm_layout_codes(&m->layout) > 0)
+		dperm_codes_fold(&m->layout, m->hess);
 	if (m->rough)
 		fold_rough_curves(m);
 	if (m->careful)

@@ -5,7 +5,7 @@
  * a.w. The sums are over rows: loss(a.w), loss'(a.w) a, loss''(a.w) a a', each
  * times the weight of the row if it has one. Rows are gathered into blocks; a
  * full block costs two matrix-vector products and one symmetric rank-k update
- * for the numbers of its rows, and a look-up for each code (layout.h). The sums
+ * for the numbers of its rows, and a look-up for each code (codes.h). The sums
  * of blocks are compensated, so the rounding error of the gradient does not
  * grow with the number of rows: dperm_moments_rounding() is the bound, and the
  * certificate of the solver relies on it.
@@ -55,7 +55,7 @@ typedef struct DpermMoments
 	double	   *hess;			/* dim x dim by columns; NULL without hessian. Between flushes, what
 								 * codes add is in the upper triangle. */
 
-	double	   *weights;		/* dim, and a zero for the code "no category" */
+	double	   *weights;		/* dim, and zeros for the code of a missing value (codes.h) */
 	double	   *weights_low;	/* dim, if careful */
 
 	/* the current block, and scratch space */
@@ -68,7 +68,7 @@ typedef struct DpermMoments
 	int			rough_rows;		/* number of rows in it */
 	double	   *margin;			/* block_rows */
 	double	   *curve;			/* block_rows */
-	double	   *part;			/* dim + 1 */
+	double	   *part;			/* dim + DPERM_CODES_BEYOND */
 	double	   *part_low;		/* dim, if careful */
 	double	   *group;			/* dim high and dim low parts, if careful: the sum of some blocks */
 	int			group_blocks;	/* how many */

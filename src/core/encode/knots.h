@@ -1,0 +1,45 @@
+/*
+ * knots.h: a number as a point of a curve.
+ *
+ * A number between two neighbouring knots is written as two entries, one for
+ * each of them, by linear interpolation: hat functions. The weights of a block
+ * of knots are the points of a curve, so that a linear model of such blocks is
+ * an additive model of the columns. Both entries have the sign of the target,
+ * and they add up to it exactly, as the entries of a category do
+ * (docs/guarantee.md, "Encoding").
+ */
+#ifndef DPERM_KNOTS_H
+#define DPERM_KNOTS_H
+
+#include <stdbool.h>
+
+#include "core/encode/block.h"
+
+/* What is wrong with the bounds and knots of a number, or NULL. */
+extern const char *dperm_knots_fault(const DpermBlock *block);
+
+/* The position of a knot, from 0; the last one is at count - 1. */
+extern double dperm_knots_position(const DpermBlock *block, int i);
+
+/* Are the knots of a block at even distances? */
+extern bool dperm_knots_are_even(const DpermBlock *block);
+
+/* Let listed knots that are at even distances be no list. */
+extern void dperm_knots_settle(DpermBlock *block);
+
+/*
+ * The place of a number among the knots: it is between knot i, which is
+ * returned, and knot i + 1. *entry is the entry of knot i, that of knot i + 1
+ * is target - *entry, which is exact. -1 if there is no number; *entry is 0
+ * then.
+ */
+extern int	dperm_knots_place(const DpermBlock *block, const DpermValue *value, double target,
+							  double *entry);
+
+/*
+ * The same for count even knots and a number that is already encoded as a
+ * straight line: a multiple of target, between -1 and 1.
+ */
+extern int	dperm_knots_bend(int count, double line, double target, double *entry);
+
+#endif							/* DPERM_KNOTS_H */

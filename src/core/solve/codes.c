@@ -1,0 +1,224 @@
+/*
+ * codes.c: what the codes of rows add to the sums of a pass.
+ */
+#include "core/solve/codes.h"
+
+#include <string.h>
+
+#include "core/base/limits.h"
+
+/* Codes in a word. */
+#define WORD_CODES (sizeof(double) / sizeof(uint16_t))
+
+/* The coded part of rows. */
+DpermCodes
+dperm_codes_of(const DpermLayout *layout, const double *rows, size_t stride)
+{
+	return (DpermCodes) {
+		.layout = layout,
+		.codes = dperm_row_codes(layout, rows),
+		.stride = stride * WORD_CODES,
+		.entries = rows + layout->dense,
+		.entry_stride = stride
+	};
+}
+
+/*
+ * Add rows to their margins, in four partial sums like dperm_rows_inner(): a
+ * curve takes two of them, so no sum has more than a quarter of the
+ * coordinates, rounded up twice.
+ */
+void
+dperm_codes_margins(const DpermCodes *rows, int count, const double *weights, double *margins)
+{
+	const uint16_t *codes = rows->codes;
+	const double *entries = rows->entries;
+	int			last = rows->layout->codes;
+	int			curves = rows->layout->curves;
+
+	for (int i = 0; i < count; i++, codes += rows->stride, entries += rows->entry_stride)
+	{
+		const uint16_t *places = codes + 1 + last;
+		double		unit = dperm_row_unit(rows->layout, codes);
+		double		a = 0,
+					b = 0,
+					c = 0,
+					d = 0;
+		int			k = 1;
+
+		for (; k + 3 <= last; k += 4)
+		{
+			a += weights[codes[k]];
+			b += weights[codes[k + 1]];
+			c += weights[codes[k + 2]];
+			d += weights[codes[k + 3]];
+		}
+		for (; k <= last; k++)
+			a += weights[codes[k]];
+		margins[i] += unit * ((a + b) + (c + d));
+		if (curves == 0)
+			continue;
+		a = b = c = d = 0;
+		for (k = 0; k + 1 < curves; k += 2)
+		{
+			a += weights[places[k]] * entries[k];
+			b += weights[places[k] + 1] * (unit - entries[k]);
+			c += weights[places[k + 1]] * entries[k + 1];
+			d += weights[places[k + 1] + 1] * (unit - entries[k + 1]);
+		}
+		if (k < curves)
+		{
+			a += weights[places[k]] * entries[k];
+			b += weights[places[k] + 1] * (unit - entries[k]);
+		}
+		margins[i] += (a + b) + (c + d);
+	}
+}
+
+/* The sum of some rows times slopes. */
+void
+dperm_codes_slopes(const DpermCodes *rows, int first, int count, const double *slopes, double *sum)
+{
+	const DpermLayout *layout = rows->layout;
+	const uint16_t *codes = rows->codes + first * rows->stride;
+	const double *entries = rows->entries + first * rows->entry_stride;
+
+	memset(sum + layout->dense, 0,
+		   sizeof(double) * (layout->dim + DPERM_CODES_BEYOND - layout->dense));
+	for (int i = 0; i < count; i++, codes += rows->stride, entries += rows->entry_stride)
+	{
+		const uint16_t *places = codes + 1 + layout->codes;
+		double		unit = dperm_row_unit(layout, codes);
+		double		of_row = slopes[first + i];
+		double		slope = unit * of_row;
+
+		for (int k = 1; k <= layout->codes; k++)
+			sum[codes[k]] += slope;
+		for (int k = 0; k < layout->curves; k++)
+		{
+			sum[places[k]] += of_row * entries[k];
+			sum[places[k] + 1] += of_row * (unit - entries[k]);
+		}
+	}
+}
+
+/* A curve of a row: its place, and its two entries. */
+typedef struct Point
+{
+	size_t		place;
+	double		first;
+	double		second;
+} Point;
+
+/* The codes and curves of a row that has a label and that are not missing. */
+typedef struct Present
+{
+	double		unit;
+	int			codes;
+	int			curves;
+	uint16_t	code[DPERM_DIM_MAX];
+	Point		curve[DPERM_DIM_MAX / 2];
+} Present;
+
+static void
+list_present(const DpermLayout *layout, const double *row, Present *out)
+{
+	const uint16_t *codes = dperm_row_codes(layout, row);
+	const uint16_t *places = codes + 1 + layout->codes;
+	const double *entries = row + layout->dense;
+
+	out->unit = dperm_row_unit(layout, codes);
+	out->codes = 0;
+	out->curves = 0;
+	for (int k = 1; k <= layout->codes; k++)
+		if (codes[k] != layout->dim)
+			out->code[out->codes++] = codes[k];
+	for (int k = 0; k < layout->curves; k++)
+		if (places[k] != layout->dim)
+			out->curve[out->curves++] = (Point) {places[k], entries[k], out->unit - entries[k]};
+}
+
+/* Add the numbers of a row to a column of the upper triangle. */
+static inline void
+add_numbers(int dense, const double *restrict row, double scaled, double *restrict column)
+{
+	for (int j = 0; j < dense; j++)
+		column[j] += scaled * row[j];
+}
+
+/* The columns of one curve, up to the diagonal: those of both its entries at a time. */
+static void
+add_curve_columns(const Present *row, int k, double curvature, double *restrict left,
+				  double *restrict right)
+{
+	const Point *own = &row->curve[k];
+	double		a = curvature * own->first;
+	double		b = curvature * own->second;
+	double		a_unit = a * row->unit;
+	double		b_unit = b * row->unit;
+
+	for (int l = 0; l < row->codes; l++)
+	{
+		left[row->code[l]] += a_unit;
+		right[row->code[l]] += b_unit;
+	}
+	for (int l = 0; l < k; l++)
+	{
+		Point		other = row->curve[l];
+
+		left[other.place] += a * other.first;
+		left[other.place + 1] += a * other.second;
+		right[other.place] += b * other.first;
+		right[other.place + 1] += b * other.second;
+	}
+	left[own->place] += a * own->first;
+	right[own->place] += b * own->first;
+	right[own->place + 1] += b * own->second;
+}
+
+/* Add second derivatives to the upper triangle. */
+void
+dperm_codes_curvatures(const DpermLayout *layout, const double *rows, int count, size_t stride,
+					   const double *curvatures, double *hess)
+{
+	size_t		d = (size_t) layout->dim;
+	Present		row;
+
+	for (int i = 0; i < count; i++, rows += stride)
+	{
+		if (curvatures[i] == 0 || dperm_row_codes(layout, rows)[0] == DPERM_ROW_ZERO)
+			continue;
+		list_present(layout, rows, &row);
+		for (int k = 0; k < row.codes; k++)
+		{
+			double	   *column = hess + row.code[k] * d;
+			double		scaled = curvatures[i] * row.unit;
+
+			add_numbers(layout->dense, rows, scaled, column);
+			for (int l = 0; l <= k; l++)
+				column[row.code[l]] += scaled * row.unit;
+		}
+		for (int k = 0; k < row.curves; k++)
+		{
+			double	   *column = hess + row.curve[k].place * d;
+
+			add_numbers(layout->dense, rows, curvatures[i] * row.curve[k].first, column);
+			add_numbers(layout->dense, rows, curvatures[i] * row.curve[k].second, column + d);
+			add_curve_columns(&row, k, curvatures[i], column, column + d);
+		}
+	}
+}
+
+/* Move it to the lower triangle. */
+void
+dperm_codes_fold(const DpermLayout *layout, double *hess)
+{
+	size_t		d = (size_t) layout->dim;
+
+	for (size_t i = (size_t) layout->dense; i < d; i++)
+		for (size_t j = 0; j < i; j++)
+		{
+			hess[j * d + i] += hess[i * d + j];
+			hess[i * d + j] = 0;
+		}
+}
