@@ -28,6 +28,7 @@
 #include <stdlib.h>
 
 #include "audit/target.h"
+#include "core/mechanism/slack.h"
 #include "unit/shaped.h"
 
 #define BALL_DIM_MAX 4
@@ -195,7 +196,7 @@ check_person_faults(const DpermSetup *s, Target t, int starts, uint64_t seed)
 {
 	Target		good = t;
 	double		ratio = dperm_loss_curvature(s->loss) / (t.units * t.lambda);
-	double		slack = dperm_calibrate_slack(DPERM_UNIT_PERSON, t.dim, ratio);
+	double		slack = dperm_slack_any_slope(DPERM_UNIT_PERSON, t.dim, ratio);
 	double		left = t.allowed - log1p(ratio);
 
 	if (s->loss.kind != DPERM_LOSS_HUBER || t.units > 1 || s->epsilon != 5)

@@ -320,7 +320,7 @@ TEST(finds_forgotten_slack)
 		.rows = 1, .dim = 1, .slack = 0.9};
 		Target		t = calibrated(&s, 0);
 
-		t.scale = dperm_claim_rows_apart(s.neighbours) * sigma_for(t.allowed, t.delta, neighbours == DPERM_NEIGHBOURS_REPLACE);
+		t.scale = dperm_claim_rows_apart(s.neighbours) * sigma_for(t.allowed, t.delta, neighbours == DPERM_NEIGHBOURS_REPLACE, 0);
 		CHECK(attack(&t, 3, 24, 60) > 10 * t.delta);
 		t.reverse = true;
 		if (neighbours == DPERM_NEIGHBOURS_REMOVE)

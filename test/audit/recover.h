@@ -13,6 +13,7 @@
 #include "unit/entropy.h"
 #include "unit/oracle.h"
 #include "unit/problem.h"
+#include "unit/slack.h"
 
 #define FITS 2000
 #define ROWS 15					/* or persons */
@@ -54,13 +55,32 @@ curvature_of(DpermLoss loss)
  * apart at most.
  */
 static inline double
-expected_scale(const Case *c, double epsilon, double reach)
+expected_scale(const Case *c, double epsilon, double reach, double floor)
 {
 	if (c->delta == 0)
 		return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach / epsilon;
 	return (c->neighbours == DPERM_NEIGHBOURS_REPLACE ? 2 : 1) * reach *
 		sigma_for(epsilon, c->delta, c->method == DPERM_METHOD_OBJECTIVE &&
-				  (c->unit == DPERM_UNIT_PERSON || c->neighbours == DPERM_NEIGHBOURS_REPLACE));
+				  (c->unit == DPERM_UNIT_PERSON || c->neighbours == DPERM_NEIGHBOURS_REPLACE), floor);
+}
+
+/* The lambda at which the slack takes its share, with a delta at any slope. */
+static inline double
+least_lambda(const Case *c, int rank)
+{
+	double		high = curvature_of(c->loss) / (rank * ROWS * (exp(c->slack * c->epsilon / rank) - 1));
+	double		low = high / 1e6;
+
+	for (int i = 0; c->delta == 0 && i < 60; i++)
+	{
+		double		middle = sqrt(low * high);
+
+		if (slack_reference(c->loss, dperm_claim_rows_apart(c->neighbours), rank, ROWS * middle, c->epsilon) <= c->slack * c->epsilon)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
 }
 
 /* Lambda and the scale of the noise, as in the guarantee document. */
@@ -68,17 +88,22 @@ static inline void
 expected_law(const Case *c, double *lambda, double *scale)
 {
 	double		curvature = curvature_of(c->loss);
-	double		budget = c->epsilon - c->epsilon / 100;
+	double		budget = c->epsilon;	/* the release takes next to nothing of so few rows */
 
 	*lambda = c->lambda;
 	if (c->method == DPERM_METHOD_OUTPUT)
-		*scale = expected_scale(c, budget, 1 / (ROWS * c->lambda));
+		*scale = expected_scale(c, budget, 1 / (ROWS * c->lambda), 0);
 	else if (c->analysis == DPERM_ANALYSIS_SHARP)
 	{
 		int			rank = c->unit == DPERM_UNIT_PERSON ? c->dim : 1;
+		double		left;
 
-		*lambda = fmax(c->lambda, curvature / (rank * ROWS * (exp(c->slack * c->epsilon / rank) - 1)));
-		*scale = expected_scale(c, budget - rank * log(1 + curvature / (rank * ROWS * *lambda)), 1);
+		*lambda = fmax(c->lambda, least_lambda(c, rank));
+		left = budget - (double) slack_reference(c->loss, dperm_claim_rows_apart(c->neighbours), rank, ROWS * *lambda, budget);
+
+		/* Gaussian noise: where the determinants fall to 0 with the slope, as steeply as they do, or as the noise allows */
+		*scale = expected_scale(c, left, 1, c->loss.kind == DPERM_LOSS_HUBER ? 0 : left < budget ? left :
+								dperm_claim_rows_apart(c->neighbours) / (ROWS * *lambda));
 	}
 	else
 	{
@@ -90,7 +115,7 @@ expected_law(const Case *c, double *lambda, double *scale)
 			*lambda += curvature / (ROWS * (exp(budget / 4) - 1)) - c->lambda;
 			left = budget / 2;
 		}
-		*scale = expected_scale(c, left, 1);
+		*scale = expected_scale(c, left, 1, 0);
 	}
 }
 

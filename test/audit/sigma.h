@@ -21,12 +21,12 @@ sigma_plain_delta(double mu, double epsilon)
 }
 
 /*
- * The least over p >= 0 of e^-p times the mean of max(0, max(0, Y) - epsilon +
- * e^p - 1 - p), Y normal with variance mu^2 and mean mu^2/2: persons, and a row
- * that is replaced.
+ * The least over p >= 0 of e^-p times the mean of max(0, max(0, Y) - epsilon + e^p - 1 - p), Y normal with variance mu^2 and mean
+ * mu^2/2: persons, and a row that is replaced. If the terms of the average may be as large as a positive floor, only those p
+ * count whose tangent begins above it.
  */
 static inline double
-sigma_person_delta(double mu, double epsilon)
+sigma_person_delta(double mu, double epsilon, double floor)
 {
 	const double pi = 3.14159265358979323846;
 	double		least = 1;
@@ -37,6 +37,9 @@ sigma_person_delta(double mu, double epsilon)
 		double		start = fmax((fmax(from, 0) - mu * mu / 2) / mu, -9);
 		double		step = (start > 0 ? fmin(9, 50 / start) : 9 - start) / SIGMA_STEPS;
 		double		sum = fmax(-from, 0);
+
+		if (floor > 0 && p > 0 && from < floor)
+			break;
 
 		for (int i = 0; i < SIGMA_STEPS; i++)
 		{
@@ -51,7 +54,7 @@ sigma_person_delta(double mu, double epsilon)
 
 /* The least sigma for two means at distance 1, or for an average of such. */
 static inline double
-sigma_for(double epsilon, double delta, bool average)
+sigma_for(double epsilon, double delta, bool average, double floor)
 {
 	double		low = 1e-3;
 	double		high = 1e6;
@@ -60,7 +63,7 @@ sigma_for(double epsilon, double delta, bool average)
 	{
 		double		sigma = sqrt(low * high);
 
-		if ((average ? sigma_person_delta(1 / sigma, epsilon) : sigma_plain_delta(1 / sigma, epsilon)) > delta)
+		if ((average ? sigma_person_delta(1 / sigma, epsilon, floor) : sigma_plain_delta(1 / sigma, epsilon)) > delta)
 			low = sigma;
 		else
 			high = sigma;

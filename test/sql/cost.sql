@@ -7,68 +7,53 @@
 SET extra_float_digits = 0;
 SET client_min_messages = warning;
 
--- The formulas of the guarantee document: objective perturbation by the sharp
--- analysis, where the slack may take a tenth, and output perturbation
-CREATE FUNCTION by_hand(n numeric, d numeric, e numeric, lambda numeric, method text, c numeric, start numeric)
-RETURNS TABLE (lambda_used float8, lambda_effective float8, slack float8, noise float8, release float8, noise_norm float8, weight_bound float8) LANGUAGE plpgsql AS $$
-DECLARE
-  l numeric := lambda;
-  r numeric := 0.01 * e;
-  s numeric := 0;
-  b numeric;
-BEGIN
-  IF method = 'objective' THEN
-    l := greatest(lambda, c / (n * (exp(0.1 * e) - 1)));
-    s := ln(1 + c / (n * l));
-  END IF;
-  b := e - s - r;
-  RETURN QUERY SELECT lambda::float8, l::float8, s::float8, b::float8, r::float8, (2 * sqrt(d * (d + 1)) / (b * n * l))::float8, least(sqrt(2 * start / l), 1 / l)::float8;
-END $$;
+-- The formulas of the guarantee document, at the lambda that is used and with what is left after the release: objective perturbation by the sharp analysis, and output perturbation
+CREATE FUNCTION by_hand(n float8, d float8, e float8, l float8, method text, loss text, c float8, start float8)
+RETURNS TABLE (slack float8, noise float8, noise_norm float8, weight_bound float8) LANGUAGE sql AS $$
+  SELECT e - b, b, 2 * sqrt(d * (d + 1)) / (b * n * l), least(sqrt(2 * start / l), 1 / l)
+    FROM (SELECT CASE method WHEN 'objective' THEN left_for_noise(e, n * l, c, loss) ELSE e END) t(b) $$;
 CREATE TABLE setups AS
   SELECT n, d, e, lambda, method, loss, h, CASE loss WHEN 'logistic' THEN 0.25 WHEN 'huber' THEN 1 / (2 * h) ELSE 3 / (4 * h) END AS c
   FROM (VALUES (100), (10000), (1000000)) a(n), (VALUES (2), (100)) b(d), (VALUES (0.1), (1), (5)) c(e), (VALUES (0.0001), (0.01), (3)) f(lambda),
        (VALUES ('objective'), ('output')) g(method), (VALUES ('logistic', 0.5), ('huber', 0.5), ('huber', 0.1), ('smooth_hinge', 0.25)) i(loss, h);
--- the loss of a row at zero weights, where training starts, is log 2, and 1 for
--- the hinges; the noise of the release stage comes on top and is small
-SELECT s.method, loss, count(*) AS setups, bool_and(abs(c.lambda_used / b.lambda_used - 1) < 1e-9) AS lambda_used, bool_and(abs(c.lambda_effective / b.lambda_effective - 1) < 1e-9) AS lambda_effective,
-       bool_and(abs(c.epsilon_slack - b.slack) < 1e-9) AS slack, bool_and(abs(c.epsilon_noise - b.noise) < 1e-9) AS noise, bool_and(abs(c.epsilon_release - b.release) < 1e-9) AS release,
+-- the loss of a row at zero weights, where training starts, is log 2, and 1 for the hinges; the noise of the release stage comes on top and is small
+SELECT s.method, loss, count(*) AS setups, bool_and(c.lambda_used = lambda) AS lambda_used,
+       bool_and(c.lambda_effective = lambda OR abs(c.epsilon_slack / (0.1 * e) - 1) < 1e-9) AS lambda_effective,
+       bool_and(abs(c.epsilon_slack - b.slack) < 1e-9) AS slack, bool_and(abs(c.epsilon_noise - b.noise) < 1e-9) AS noise, bool_and(c.epsilon_release > 0 AND c.epsilon_release <= 0.01 * e::float8 * (1 + 1e-9)) AS release,
        bool_and(c.epsilon_slack + c.epsilon_noise + c.epsilon_release <= e::float8 * (1 + 2.3e-16::float8)) AS within_epsilon,
        bool_and(c.noise_norm / b.noise_norm BETWEEN 1 - 1e-9 AND 1.05) AS noise_norm, bool_and(abs(c.weight_error * sqrt(d) / c.noise_norm - 1) < 1e-9) AS weight_error,
        bool_and(abs(c.weight_bound / b.weight_bound - 1) < 1e-9) AS weight_bound, bool_and(abs(c.noise_share * c.weight_bound / c.noise_norm - 1) < 1e-9) AS noise_share, bool_and(c.noise = 'ball') AS ball
 FROM setups s, dp_cost(n, d, e, lambda => lambda, method => s.method, loss => s.loss, h => s.h, slack => CASE s.method WHEN 'objective' THEN 0.1 END) c,
-     by_hand(n, d, e, lambda, s.method, s.c, CASE loss WHEN 'logistic' THEN ln(2::numeric) ELSE 1 END) b
+     by_hand(n, d, e - c.epsilon_release, c.lambda_effective, s.method, loss, s.c, CASE loss WHEN 'logistic' THEN ln(2) ELSE 1 END) b
 GROUP BY s.method, loss ORDER BY s.method, loss;
 
--- The criterion: the default is the lambda of least risk, in three digits, and
--- there the slack takes what it needs. spread is the mean square of the noise
--- at scale 1
-CREATE FUNCTION risk(lambda float8, n float8, spread float8, e float8, c float8) RETURNS float8 LANGUAGE sql AS
-  'SELECT CASE WHEN l > 0 THEN 4 * spread / (2 * (l * n) ^ 2 * lambda) + lambda * 20 ^ 2 / 2 ELSE ''Infinity'' END FROM (SELECT 0.99 * e - ln((1 + c / (n * lambda))::numeric)::float8) s(l)';
--- the risk is convex, so it falls up to the least and rises from there; three
--- digits are within half a percent
-CREATE FUNCTION is_best(lambda float8, n float8, spread float8, e float8, c float8) RETURNS boolean LANGUAGE sql AS
-  'SELECT risk(lambda / 1.007, n, spread, e, c) > risk(lambda / 1.006, n, spread, e, c) AND risk(lambda * 1.007, n, spread, e, c) > risk(lambda * 1.006, n, spread, e, c)
-     AND (SELECT min(risk(lambda * 10 ^ (k / 25.0), n, spread, e, c)) FROM generate_series(-100, 100) k WHERE k <> 0) > risk(lambda, n, spread, e, c)
+-- The criterion: the default is the lambda of least risk, in three digits, and there the slack takes what it needs. spread is the mean square of the noise at scale 1
+CREATE FUNCTION risk(lambda float8, n float8, spread float8, e float8, c float8, loss text DEFAULT 'logistic') RETURNS float8 LANGUAGE sql AS
+  'SELECT CASE WHEN l > 0 THEN 4 * spread / (2 * (l * n) ^ 2 * lambda) + lambda * 20 ^ 2 / 2 ELSE ''Infinity'' END FROM (SELECT left_for_noise(e, n * lambda, c, loss) OFFSET 0) s(l)';
+-- the risk is convex, so it falls up to the least and rises from there; three digits are within half a percent
+CREATE FUNCTION is_best(lambda float8, n float8, spread float8, e float8, c float8, loss text DEFAULT 'logistic') RETURNS boolean LANGUAGE sql AS
+  'SELECT risk(lambda / 1.007, n, spread, e, c, loss) > risk(lambda / 1.006, n, spread, e, c, loss) AND risk(lambda * 1.007, n, spread, e, c, loss) > risk(lambda * 1.006, n, spread, e, c, loss)
+     AND (SELECT min(risk(lambda * 10 ^ (k / 25.0), n, spread, e, c, loss)) FROM generate_series(-100, 100, 8) k WHERE k <> 0) > risk(lambda, n, spread, e, c, loss)
      AND abs(digits - round(digits)) < 1e-9 FROM (SELECT lambda * 10 ^ (2 - floor(log(lambda)))) t(digits)';
-SELECT loss, count(*) AS setups, bool_and(is_best(lambda_used, n, d * (d + 1), e, s.c)) AS least_risk, bool_and(abs(lambda_effective / lambda_used - 1) < 1e-9) AS not_raised,
-       bool_and(abs(epsilon_slack - ln(1 + s.c / (n * lambda_used::numeric))) < 1e-9) AS slack, count(*) FILTER (WHERE epsilon_slack > 0.1 * e::float8) AS more_than_a_tenth
+SELECT loss, count(*) AS setups, bool_and(is_best(lambda_used, n, d * (d + 1), e, s.c, s.loss)) AS least_risk, bool_and(abs(lambda_effective / lambda_used - 1) < 1e-9) AS not_raised,
+       bool_and(abs(epsilon_noise - left_for_noise(e - epsilon_release, n * lambda_used, s.c, s.loss)) < 1e-9) AS slack, count(*) FILTER (WHERE epsilon_slack > 0.1 * e::float8) AS more_than_a_tenth
 FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) GROUP BY loss ORDER BY loss;
--- a lambda of the caller is kept as far as the slack may take what it needs: a
--- tenth, or what it takes at the default
-SELECT count(*) AS setups, bool_and(abs(own.lambda_effective / greatest(lambda, s.c / (n * (exp(greatest(0.1 * e, ln(1 + s.c / (n * best.lambda_used::numeric)))) - 1)))::float8 - 1) < 1e-9) AS as_far,
+-- a lambda of the caller's is kept as far as the slack may take what it needs: a tenth, or what it takes at the default
+SELECT count(*) AS setups, bool_and(own.lambda_effective = lambda AND own.epsilon_slack <= most * 1.001 OR own.lambda_effective > lambda AND abs(own.epsilon_slack / most - 1) < 1e-3) AS as_far,
        count(*) FILTER (WHERE own.lambda_effective > lambda) AS raised, count(*) FILTER (WHERE own.epsilon_slack > 0.1001 * e::float8) AS more_than_a_tenth
-FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) best, dp_cost(n, d, e, 'objective', lambda => lambda, loss => s.loss, h => s.h) own;
+FROM (SELECT * FROM setups WHERE method = 'objective') s, dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) best, dp_cost(n, d, e, 'objective', lambda => lambda, loss => s.loss, h => s.h) own,
+     LATERAL (SELECT greatest(0.1 * e::float8, best.epsilon_slack)) m(most);
 -- the default of the paper's analysis
 SELECT n, d, e, abs(lambda_used * n * e / d - 0.1) < 1e-9 AS paper FROM (VALUES (100, 3, 1), (50000, 100, 0.1), (1000000, 10, 8)) v(n, d, e), dp_cost(n, d, e, analysis => 'paper');
 -- that of output perturbation: the noise is the same in all directions, and
 -- meets the mean of the curvatures
 CREATE FUNCTION output_risk(lambda float8, n float8, d float8, e float8, c float8) RETURNS float8 LANGUAGE sql AS
-  'SELECT (2 / (n * lambda * 0.99 * e)) ^ 2 * d * (d + 1) * (lambda + c / d) / 2 + lambda * 20 ^ 2 / 2';
+  'SELECT (2 / (n * lambda * e)) ^ 2 * d * (d + 1) * (lambda + c / d) / 2 + lambda * 20 ^ 2 / 2';
 SELECT loss, count(*) AS setups, bool_and((SELECT min(output_risk(lambda_used * 10 ^ (k / 25.0), n, d, e, s.c)) FROM generate_series(-100, 100) k WHERE k <> 0) > output_risk(lambda_used, n, d, e, s.c)) AS least_risk,
        bool_and(output_risk(lambda_used / 1.007, n, d, e, s.c) > output_risk(lambda_used / 1.006, n, d, e, s.c) AND output_risk(lambda_used * 1.007, n, d, e, s.c) > output_risk(lambda_used * 1.006, n, d, e, s.c)) AS falls_and_rises
 FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, method => 'output', loss => s.loss, h => s.h) GROUP BY loss ORDER BY loss;
 -- by itself the one of less risk is taken
-SELECT loss, count(*) AS setups, bool_and(a.method = CASE WHEN output_risk(o.lambda_used, n, d, e, s.c) < risk(b.lambda_used, n, d * (d + 1), e, s.c) THEN 'output' ELSE 'objective' END) AS least_risk,
+SELECT loss, count(*) AS setups, bool_and(a.method = CASE WHEN output_risk(o.lambda_used, n, d, e, s.c) < risk(b.lambda_used, n, d * (d + 1), e, s.c, s.loss) THEN 'output' ELSE 'objective' END) AS least_risk,
        bool_and(a.lambda_used = CASE a.method WHEN 'output' THEN o.lambda_used ELSE b.lambda_used END AND a.noise_norm = CASE a.method WHEN 'output' THEN o.noise_norm ELSE b.noise_norm END) AS as_if_asked_for, count(*) FILTER (WHERE a.method = 'output') AS output
 FROM (SELECT DISTINCT n, d, e, loss, h, c FROM setups) s, dp_cost(n, d, e, loss => s.loss, h => s.h) a, dp_cost(n, d, e, method => 'output', loss => s.loss, h => s.h) o,
      dp_cost(n, d, e, method => 'objective', loss => s.loss, h => s.h) b GROUP BY loss ORDER BY loss;

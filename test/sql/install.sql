@@ -141,6 +141,29 @@ SELECT DISTINCT evtenabled FROM pg_event_trigger WHERE evtname ~ '^dperm_';
 
 -- For the other tests
 \set ECHO none
+-- What the slack of objective perturbation leaves of epsilon for the noise, as the guarantee document has it: the least over all
+-- slopes, for a row; flat is n Lambda, c the bound on the curvature
+CREATE FUNCTION left_for_noise(epsilon float8, flat float8, c float8, loss text, apart int DEFAULT 2) RETURNS float8 LANGUAGE plpgsql AS $$
+DECLARE
+  ends float8[] := '{0,1}';
+  inner_points float8[];
+  found float8[];
+  q float8;
+BEGIN
+  IF loss = 'huber' OR ln(1 + c / flat) >= epsilon THEN
+    RETURN epsilon - ln(1 + c / flat);
+  END IF;
+  FOR i IN 1..50 LOOP
+    FOR k IN 1..2 LOOP
+      inner_points[k] := ends[3 - k] + (2 * k - 3) * 0.6180339887498949 * (ends[2] - ends[1]);
+      q := 2 * inner_points[k] - 1;
+      found[k] := apart * (epsilon - ln(1 + c * (1 - q * q) / flat)) /
+        (apart - 1 + CASE loss WHEN 'logistic' THEN inner_points[k] ELSE 0.5 + (3 * q - q ^ 3) / 4 END);
+    END LOOP;
+    ends := CASE WHEN found[1] < found[2] THEN ARRAY[ends[1], inner_points[2]] ELSE ARRAY[inner_points[1], ends[2]] END;
+  END LOOP;
+  RETURN least(found[1], epsilon);
+END $$;
 -- What a query returns or raises
 CREATE FUNCTION outcome(query text, OUT result text, OUT hint text) LANGUAGE plpgsql AS $$
 DECLARE

@@ -65,7 +65,8 @@ SELECT outcomes('jsonb_set(m::jsonb, ?)::dp_model::text <> '''' FROM models', $$
 -- many; the slack takes what that lambda needs
 CREATE FUNCTION least_risk(n float8, eps float8, c float8, spread float8) RETURNS float8 LANGUAGE plpgsql AS $$
 BEGIN
-  RETURN l FROM (SELECT l, 0.99 * eps - ln(1 + c / (n * l)) AS room FROM (SELECT exp(k * 0.0023::float8 - 18.4) AS l FROM generate_series(0, 12000) k) a) b
+  RETURN l FROM (SELECT l, left_for_noise(eps, n * l, c, CASE c WHEN 0.25 THEN 'logistic' ELSE 'huber' END) AS room FROM (SELECT exp(k * 0.0046::float8 - 18.4) AS l FROM generate_series(1000, 6000) k
+    WHERE exp(k * 0.0046::float8 - 18.4) BETWEEN sqrt(spread) / (10 * n * eps) / 3 AND sqrt(spread) / (10 * n * eps) * 10 + c / (n * eps) * 4) a) b
   WHERE room > 0 ORDER BY 4 * spread / (2 * (room * n) ^ 2 * l) + 200 * l LIMIT 1;
 END $$;
 CREATE FUNCTION spread(m dp_model) RETURNS float8 LANGUAGE sql AS $$
@@ -81,9 +82,9 @@ CREATE TABLE by_default AS
   UNION ALL SELECT 1, 0.25, dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'cauchy', kernel_features => 30);
 SELECT bool_and(abs((m::jsonb ->> 'lambda')::float8 / least_risk(1000, e, c, spread(m)) - 1) < 0.01) AS least,
        bool_and(abs((m::jsonb ->> 'lambda_effective')::float8 / (m::jsonb ->> 'lambda')::float8 - 1) < 1e-9) AS as_it_is,
-       bool_and(abs((m::jsonb #>> '{budget,slack}')::float8 - ln(1 + c / (1000 * (m::jsonb ->> 'lambda')::float8))) < 1e-9) AS slack, count(*) FROM by_default;
--- a lambda of the caller is kept while the slack takes at most a tenth, or what
--- the criterion would give it
+       bool_and(abs((m::jsonb #>> '{budget,noise}')::float8 - left_for_noise(e - (m::jsonb #>> '{budget,release}')::float8, 1000 * (m::jsonb ->> 'lambda')::float8, c,
+         CASE c WHEN 0.25 THEN 'logistic' ELSE 'huber' END)) < 1e-9) AS slack, count(*) FROM by_default;
+-- a lambda of the caller's is kept while the slack takes at most a tenth, or what the criterion would give it
 SELECT lambda, (m ->> 'lambda_effective')::float8 = lambda AS kept, round((m #>> '{budget,slack}')::numeric, 4) AS slack
 FROM (VALUES (1), (0.01), (0.001), (1e-9)) v (lambda), LATERAL (SELECT dp_svm_train('people', 'sick', '{age,smoker,colour,x}', 0.5, lambda)::jsonb) s (m);
 -- slack => a share of epsilon

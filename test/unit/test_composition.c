@@ -802,7 +802,7 @@ TEST(models_have_curves)
 			CHECK(release.curve == (method == DPERM_METHOD_OUTPUT ? DPERM_CURVE_SHIFT :
 									neighbours ? DPERM_CURVE_REMOVE : DPERM_CURVE_AVERAGE));
 			CHECK(release.neighbours == (DpermNeighbours) neighbours && release.epsilon == 1 && release.delta == 1e-6);
-			CHECK_NEAR(release.stage, 0.01, 1e-10);
+			CHECK_NEAR(release.stage, model.claim.shares[DPERM_SHARE_RELEASE], 1e-10);
 			CHECK_NEAR(release.kappa, method == DPERM_METHOD_OUTPUT ? 0 : log1p(0.25 / (model.rows * model.lambda_effective)), 1e-10);
 			CHECK(one.epsilon == 1 && one.order == 0);
 

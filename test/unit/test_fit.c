@@ -240,7 +240,7 @@ TEST(releases_the_tilted_minimum)
 			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
 			check_wiped(fit_room, dperm_fit_room(DIM));
 			reach = (1 + fit.calibration.lambda) *
-				(fit.calibration.residual + 60 * DIM * fit.calibration.grid * (double) fit.calibration.release_scale);
+				(fit.calibration.residual + 8 * sqrt(DIM) * fit.calibration.grid * (double) fit.calibration.release_scale);
 			for (int other = 0; other < 4; other++)
 			{
 				DpermNoiseLaw law = (DpermNoiseLaw) (other / 2);
@@ -276,7 +276,7 @@ TEST(releases_the_minimum_and_noise)
 			test_entropy_init(&entropy, &source, 400 + (uint64_t) round);
 			CHECK(run_fit(&fit, weights, fit_room) == DPERM_OK);
 			reach = (1 + fit.calibration.lambda) *
-				(fit.calibration.residual + 60 * DIM * fit.calibration.grid * (double) fit.calibration.release_scale);
+				(fit.calibration.residual + 8 * sqrt(DIM) * fit.calibration.grid * (double) fit.calibration.release_scale);
 			for (int other = 0; other < DPERM_LAW_COUNT; other++)
 			{
 				test_entropy_init(&entropy, &source, 400 + (uint64_t) round);

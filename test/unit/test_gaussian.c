@@ -94,10 +94,10 @@ TEST(holds_at_the_limits)
 		for (int j = 0; j < 2; j++)
 		{
 			double		one = dperm_gaussian_sigma(ends[i], small[j]);
-			double		two = dperm_gaussian_average_sigma(ends[i], small[j]);
+			double		two = dperm_gaussian_average_sigma(ends[i], small[j], 0);
 
 			CHECK(isfinite(one) && one > 0 && isfinite(two) && two > 0);
 			CHECK(dperm_gaussian_delta(1 / one, ends[i]) <= small[j]);
-			CHECK(dperm_gaussian_average_delta(1 / two, ends[i]) <= small[j]);
+			CHECK(dperm_gaussian_average_delta(1 / two, ends[i], 0) <= small[j]);
 		}
 }

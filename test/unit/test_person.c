@@ -3,10 +3,12 @@
  * slack they cost, and the Gaussian noise that hides them, against exact
  * arithmetic and adversaries who search.
  */
+#include "unit/slack.h"
 #include "unit/test.h"
 
 #include "core/base/limits.h"
 #include "core/mechanism/calibrate.h"
+#include "core/mechanism/slack.h"
 #include "core/privacy/composition.h"
 #include "core/privacy/gaussian.h"
 #include "core/privacy/person.h"
@@ -184,7 +186,7 @@ TEST(slack_is_the_worst_that_a_person_does)
 	for (int dim = 1; dim <= DIM_MAX; dim++)
 		for (int c = 0; c < COUNT(ratios); c++)
 		{
-			double		slack = dperm_calibrate_slack(DPERM_UNIT_PERSON, dim, ratios[c]);
+			double		slack = dperm_slack_any_slope(DPERM_UNIT_PERSON, dim, ratios[c]);
 			double		most = 0;
 
 			for (int start = 0; start < 20; start++)
@@ -212,7 +214,7 @@ TEST(slack_is_the_worst_that_a_person_does)
 			CHECK(most <= slack * (1 + 1e-12) + 1e-14);
 			CHECK(most > 0.98 * slack);
 			if (dim > 1 && ratios[c] >= 1)
-				CHECK(most > 1.05 * dperm_calibrate_slack(DPERM_UNIT_ROW, dim, ratios[c]));
+				CHECK(most > 1.05 * dperm_slack_any_slope(DPERM_UNIT_ROW, dim, ratios[c]));
 		}
 }
 
@@ -229,10 +231,10 @@ TEST(slack_is_attained)
 
 			for (int i = 0; i < dim; i++)
 				r.rows[i][i] = 1;
-			CHECK_NEAR(det_ratio(&r, c) / dperm_calibrate_slack(DPERM_UNIT_PERSON, dim, c), 1, 1e-9);
-			CHECK(dperm_calibrate_slack(DPERM_UNIT_ROW, dim, c) == log1p(c));
-			CHECK(dim > 1 || dperm_calibrate_slack(DPERM_UNIT_PERSON, 1, c) == log1p(c));
-			CHECK(dperm_calibrate_slack(DPERM_UNIT_PERSON, dim, c) <= c);
+			CHECK_NEAR(det_ratio(&r, c) / dperm_slack_any_slope(DPERM_UNIT_PERSON, dim, c), 1, 1e-9);
+			CHECK(dperm_slack_any_slope(DPERM_UNIT_ROW, dim, c) == log1p(c));
+			CHECK(dim > 1 || dperm_slack_any_slope(DPERM_UNIT_PERSON, 1, c) == log1p(c));
+			CHECK(dperm_slack_any_slope(DPERM_UNIT_PERSON, dim, c) <= c);
 		}
 }
 
@@ -264,29 +266,30 @@ TEST(calibration_follows_the_formulas)
 		DpermSetup	s = any_setup(&state);
 		long double c = s.loss.kind == DPERM_LOSS_LOGISTIC ? 0.25L : 1;
 		long double least = c / ((long double) s.dim * s.rows * expm1l((long double) s.slack * s.epsilon / s.dim));
-		long double lambda = fmaxl(fmaxl(s.lambda, least), DPERM_LAMBDA_MIN);
-		long double slack = s.dim * log1pl(c / ((long double) s.dim * s.rows * lambda));
-		long double noise = s.epsilon - slack - s.epsilon / 100;
 		long double apart = s.neighbours == DPERM_NEIGHBOURS_REMOVE ? 1 : 2;
+		long double slack,
+					left;
 		DpermCalibration out;
 		const char *why;
 
 		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
 		CHECK(out.claim.unit == DPERM_UNIT_PERSON);
-		CHECK_NEAR((double) (out.lambda / lambda), 1, 1e-12);
-		CHECK_NEAR((double) (out.claim.shares[DPERM_SHARE_SLACK] / slack), 1, 1e-9);
+		CHECK(out.lambda <= fmaxl(fmaxl(s.lambda, least), DPERM_LAMBDA_MIN) * (1 + 1e-12L));
 		CHECK(out.claim.shares[DPERM_SHARE_SLACK] <= s.slack * s.epsilon * (1 + 1e-9));
 
-		/* with the true constants no more than epsilon is spent */
-		slack = s.dim * log1pl(c / ((long double) s.dim * s.rows * out.lambda));
-		CHECK(slack + apart / out.noise_scale + 0.01L * s.epsilon <= s.epsilon);
-		CHECK_NEAR((double) (out.noise_scale * noise / apart), 1, 1e-9);
+		/* with the true constants no more than epsilon is spent, and no less; a larger lambda was not asked for */
+		left = s.epsilon - (long double) out.claim.shares[DPERM_SHARE_RELEASE];
+		slack = slack_reference(s.loss, (int) apart, s.dim, s.rows * (long double) out.lambda, left);
+		CHECK(slack + apart / out.noise_scale + out.claim.shares[DPERM_SHARE_RELEASE] <= s.epsilon);
+		CHECK_NEAR((double) (out.noise_scale * (left - slack) / apart), 1, 1e-9);
+		CHECK(out.lambda == fmax(s.lambda, DPERM_LAMBDA_MIN) ||
+			  slack_reference(s.loss, (int) apart, s.dim, s.rows * (long double) out.lambda * (1 - 1e-8L), left) > s.slack * s.epsilon);
 
 		/* output perturbation is as for rows */
 		s.method = DPERM_METHOD_OUTPUT;
 		s.slack = 0;
 		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
-		CHECK_NEAR((double) (out.noise_scale * s.rows * (long double) s.lambda * 0.99L * s.epsilon / apart), 1, 1e-9);
+		CHECK_NEAR((double) (out.noise_scale * s.rows * (long double) s.lambda * (s.epsilon - out.claim.shares[DPERM_SHARE_RELEASE]) / apart), 1, 1e-9);
 		CHECK(out.claim.shares[DPERM_SHARE_SLACK] == 0);
 	}
 }
@@ -388,7 +391,7 @@ TEST(delta_is_the_integral)
 	for (int i = 0; i < COUNT(epsilons); i++)
 		for (double mu = 1e-7; mu < 12; mu *= 1.7)
 		{
-			double		found = dperm_gaussian_average_delta(mu, epsilons[i]);
+			double		found = dperm_gaussian_average_delta(mu, epsilons[i], 0);
 			double		least = 1;
 
 			for (double p = 0; p < 20; p = p * 1.03 + 1e-8)
@@ -486,7 +489,7 @@ TEST(no_person_needs_more_noise)
 			{
 				double		total = neighbours == DPERM_NEIGHBOURS_REMOVE ? 1 : 2;
 				double		sigma = dperm_gaussian_objective_sigma((DpermNeighbours) neighbours, DPERM_UNIT_PERSON, epsilons[e],
-																   deltas[d]);
+																   deltas[d], 0);
 				double		most = 0;
 
 				/* a row and its replacement at all angles */
@@ -494,7 +497,7 @@ TEST(no_person_needs_more_noise)
 				{
 					Fan			pair = {.count = 2, .weights = {1, 1}, .angles = {0.05, 0.05 + M_PI * i / 8}};
 
-					CHECK(dperm_gaussian_objective_sigma(DPERM_NEIGHBOURS_REPLACE, DPERM_UNIT_ROW, epsilons[e], deltas[d]) == sigma);
+					CHECK(dperm_gaussian_objective_sigma(DPERM_NEIGHBOURS_REPLACE, DPERM_UNIT_ROW, epsilons[e], deltas[d], 0) == sigma);
 					most = fmax(most, fan_delta(&pair, sigma, epsilons[e]));
 				}
 
@@ -530,11 +533,11 @@ TEST(sigma_is_the_least)
 	for (int i = 0; i < COUNT(epsilons); i++)
 		for (int j = 0; j < COUNT(deltas); j++)
 		{
-			double		sigma = dperm_gaussian_average_sigma(epsilons[i], deltas[j]);
+			double		sigma = dperm_gaussian_average_sigma(epsilons[i], deltas[j], 0);
 
 			CHECK(isfinite(sigma) && sigma > 0);
-			CHECK(dperm_gaussian_average_delta(1 / sigma, epsilons[i]) <= deltas[j]);
-			CHECK(dperm_gaussian_average_delta(1 / (sigma * (1 - 1e-4)), epsilons[i]) > deltas[j] * (1 - 1e-9));
+			CHECK(dperm_gaussian_average_delta(1 / sigma, epsilons[i], 0) <= deltas[j]);
+			CHECK(dperm_gaussian_average_delta(1 / (sigma * (1 - 1e-4)), epsilons[i], 0) > deltas[j] * (1 - 1e-9));
 			CHECK(sigma >= dperm_gaussian_sigma(epsilons[i], deltas[j]) * (1 - 3e-5));
 			if (deltas[j] <= 1e-6)
 				CHECK(sigma <= 1.01 * dperm_gaussian_sigma(epsilons[i], deltas[j]));
@@ -551,11 +554,11 @@ TEST(delta_falls)
 		double		epsilon = pow(10, -6 + 8.69 * test_uniform(&state));
 		double		mu = pow(10, -6 + 8 * test_uniform(&state));
 		double		more = 1 + test_uniform(&state);
-		double		found = dperm_gaussian_average_delta(mu, epsilon);
+		double		found = dperm_gaussian_average_delta(mu, epsilon, 0);
 
 		CHECK(found >= 0 && found <= 1);
-		CHECK(dperm_gaussian_average_delta(mu * more, epsilon) >= found * (1 - 1e-6));
-		CHECK(dperm_gaussian_average_delta(mu, epsilon * more) <= found * (1 + 1e-6));
+		CHECK(dperm_gaussian_average_delta(mu * more, epsilon, 0) >= found * (1 - 1e-6));
+		CHECK(dperm_gaussian_average_delta(mu, epsilon * more, 0) <= found * (1 + 1e-6));
 	}
 }
 
@@ -578,9 +581,12 @@ TEST(gaussian_calibration_is_enough)
 
 		s.delta = fmax(pow(10, -15 * test_uniform(&state)) * 0.9, DPERM_DELTA_MIN);
 		CHECK(dperm_calibrate(&s, &out, &why) == DPERM_OK);
-		left = (double) (s.epsilon - s.dim * log1pl(c / ((long double) s.dim * s.rows * out.lambda)) - 0.01L * s.epsilon);
-		CHECK(dperm_gaussian_average_delta(apart / out.noise_scale, left) + 0x1p-65 <= s.delta * (1 + 1e-9));
-		CHECK(dperm_gaussian_average_delta(apart / out.noise_scale * 1.001, left) > s.delta * (1 - 1e-3) - 0x1p-63);
+		left = s.epsilon - out.claim.shares[DPERM_SHARE_RELEASE];
+		left -= (double) slack_reference(s.loss, (int) apart, s.dim, s.rows * (long double) out.lambda, left);
+		CHECK(s.dim * log1pl(c / ((long double) s.dim * s.rows * out.lambda)) <= s.slack * s.epsilon * (1 + 1e-9L));
+		CHECK(out.floor >= 0 && out.floor <= left * (1 + 1e-12));
+		CHECK(dperm_gaussian_average_delta(apart / out.noise_scale, left, out.floor) + 0x1p-65 <= s.delta * (1 + 1e-9));
+		CHECK(dperm_gaussian_average_delta(apart / out.noise_scale * 1.001, left, out.floor) > s.delta * (1 - 1e-3) - 0x1p-63);
 	}
 }
 
@@ -637,7 +643,7 @@ TEST(curve_and_delta_hold_on_a_line)
 		double		ratio = dperm_loss_curvature(line.loss) / (3 * line.lambda);
 		DpermRelease release = {
 			.neighbours = removed ? DPERM_NEIGHBOURS_REMOVE : DPERM_NEIGHBOURS_REPLACE,
-			.unit = DPERM_UNIT_PERSON, .epsilon = 1, .delta = 1e-6, .kappa = dperm_calibrate_slack(DPERM_UNIT_PERSON, 1, ratio)
+			.unit = DPERM_UNIT_PERSON, .epsilon = 1, .delta = 1e-6, .kappa = dperm_slack_any_slope(DPERM_UNIT_PERSON, 1, ratio)
 		};
 		double		rows[2][LINE_ROWS];
 		int			counts[2] = {1 + test_below(&state, LINE_ROWS), removed ? 0 : 1 + test_below(&state, LINE_ROWS)};
@@ -648,7 +654,7 @@ TEST(curve_and_delta_hold_on_a_line)
 
 		for (int i = 0; i < 2 * LINE_ROWS; i++)
 			rows[i / LINE_ROWS][i % LINE_ROWS] = test_below(&state, 3) ? (test_below(&state, 2) ? 1 : -1) : 2 * test_uniform(&state) - 1;
-		line.sigma = dperm_gaussian_objective_sigma(release.neighbours, DPERM_UNIT_PERSON, epsilon, delta);
+		line.sigma = dperm_gaussian_objective_sigma(release.neighbours, DPERM_UNIT_PERSON, epsilon, delta, 0);
 		dperm_composition_objective(&release, line.sigma);
 		CHECK(release.curve == DPERM_CURVE_AVERAGE);
 		CHECK_NEAR(release.mu, (removed ? 1 : 2) / line.sigma, 1e-15);

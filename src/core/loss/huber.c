@@ -69,5 +69,6 @@ const DpermLossEntry dperm_huber = {
 	.curvature = 0.5,
 	.at = huber_at,
 	.block = huber_block,
-	.slope = huber_slope
+	.slope = huber_slope,
+	.share = NULL
 };

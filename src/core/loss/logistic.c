@@ -121,6 +121,14 @@ logistic_slope(double h, DpermWide z)
 	return dperm_wide_minus(dperm_wide_divide(z.high > 0 ? e : one, dperm_wide_add(one, e)));
 }
 
+/* The curvature is s(1 - s), for slope s. */
+static double
+logistic_share(double rest, double *change)
+{
+	*change = 4 * (2 * rest - 1);
+	return 4 * rest * (1 - rest);
+}
+
 const DpermLossEntry dperm_logistic = {
 	.name = "logistic",
 	.learner = DPERM_LEARNER_LOGREG,
@@ -130,5 +138,6 @@ const DpermLossEntry dperm_logistic = {
 	.curvature = 0.25,
 	.at = logistic_at,
 	.block = logistic_block,
-	.slope = logistic_slope
+	.slope = logistic_slope,
+	.share = logistic_share
 };

@@ -79,6 +79,14 @@ typedef struct DpermLossEntry
 
 	/* the slope in twice the precision, off by less than 2^-94 */
 	DpermWide	(*slope) (double h, DpermWide z);
+
+	/*
+	 * The curvature where the slope has size 1 - rest, as a share of c, or an
+	 * upper bound on it that is concave in the slope; *change receives its
+	 * derivative by the slope, which may be infinite at the ends. NULL: the
+	 * curvature may be c at every slope.
+	 */
+	double		(*share) (double rest, double *change);
 } DpermLossEntry;
 
 /* The entries. */

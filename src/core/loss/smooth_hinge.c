@@ -66,6 +66,23 @@ smooth_hinge_slope(double h, DpermWide z)
 	return dperm_wide_subtract(dperm_wide_scale(slope, 0.25), dperm_wide_of(0.5));
 }
 
+/*
+ * The curvature is c (1 - q^2), where the slope is 1/2 + (3 q - q^3)/4. With q
+ * = 2 sin(x) that is (1 + sin(3 x))/2; x is computed from its end, so that 1 -
+ * q keeps its relative precision there. Both ends are alike.
+ */
+static double
+smooth_hinge_share(double rest, double *change)
+{
+	double		angle = asin(sqrt(fmin(rest, 1 - rest))) * 2 / 3;
+	double		half = sin(angle / 2);
+	double		away = 2 * half * half + sqrt(3) * sin(angle);	/* 1 - |q| */
+	double		share = away * (2 - away);
+
+	*change = (rest < 0.5 ? -8 : 8) * (1 - away) / (3 * share);
+	return share;
+}
+
 const DpermLossEntry dperm_smooth_hinge = {
 	.name = "smooth_hinge",
 	.learner = DPERM_LEARNER_SVM,
@@ -75,5 +92,6 @@ const DpermLossEntry dperm_smooth_hinge = {
 	.curvature = 0.75,
 	.at = smooth_hinge_at,
 	.block = smooth_hinge_block,
-	.slope = smooth_hinge_slope
+	.slope = smooth_hinge_slope,
+	.share = smooth_hinge_share
 };

@@ -36,7 +36,7 @@
  * Steps of the search for the least risk: each reduces the interval by more
  * than a third, and the risk is flat there.
  */
-#define SEARCH_STEPS 60
+#define SEARCH_STEPS 40
 
 /* A relative margin for the rounding of the constants computed here. */
 #define NUDGE (1 + 1e-12)
@@ -71,20 +71,33 @@ dperm_calibrate_best_lambda(const DpermSetup *s)
 	const double golden = 0.6180339887498949;
 	double		low = log(DPERM_LAMBDA_MIN);
 	double		high = log(DPERM_LAMBDA_MAX);
+	double		left = high - golden * (high - low);
+	double		right = low + golden * (high - low);
+	double		left_risk = dperm_calibrate_risk(s, exp(left));
+	double		right_risk = dperm_calibrate_risk(s, exp(right));
 
 	for (int i = 0; i < SEARCH_STEPS; i++)
 	{
-		double		left = high - golden * (high - low);
-		double		right = low + golden * (high - low);
-
 		/*
 		 * where the slack would take all of epsilon, both are infinite: lambda
 		 * is too small
 		 */
-		if (dperm_calibrate_risk(s, exp(left)) < dperm_calibrate_risk(s, exp(right)))
+		if (left_risk < right_risk)
+		{
 			high = right;
+			right = left;
+			right_risk = left_risk;
+			left = high - golden * (high - low);
+			left_risk = dperm_calibrate_risk(s, exp(left));
+		}
 		else
+		{
 			low = left;
+			left = right;
+			left_risk = right_risk;
+			right = low + golden * (high - low);
+			right_risk = dperm_calibrate_risk(s, exp(right));
+		}
 	}
 	return three_digits(exp(high));
 }
@@ -110,16 +123,6 @@ double
 dperm_calibrate_delta(const DpermSetup *s)
 {
 	return s->delta - 0x1p-64;
-}
-
-/*
- * A row adds a matrix of rank 1 to the Hessian, a person one of any rank with
- * the same trace: the worst case is an even spread.
- */
-double
-dperm_calibrate_slack(DpermUnit unit, int dim, double ratio)
-{
-	return unit == DPERM_UNIT_PERSON ? dim * log1p(ratio / dim) : log1p(ratio);
 }
 
 /* Check the ranges of the parameters, which the formulas below rely on. */
@@ -211,9 +214,27 @@ release_stage(const DpermSetup *s, double longest, DpermCalibration *out)
 	}
 }
 
-/* From the public parameters to every constant of the mechanism. */
-DpermStatus
-dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
+/*
+ * The share of epsilon for the release stage at which noise and release cost
+ * least together, from the constants at the largest share (section "The share
+ * of the release"). Unlike the noise, the release is not damped by curvatures,
+ * whose mean is at most c/d besides lambda.
+ */
+static double
+release_share(const DpermSetup *s, const DpermCalibration *largest)
+{
+	double		noise = dperm_mechanism_entry((int) s->method)->effect(s, largest);
+	double		release = DPERM_RELEASE_SHARE_MAX * sqrt(2.0 * s->dim) * largest->grid *
+		(double) largest->release_scale;
+	double		curvature = 1 + dperm_loss_curvature(s->loss) / (s->dim * largest->lambda);
+	double		odds = cbrt(release / noise * (release / noise) * curvature);
+
+	return fmin(odds / (1 + odds), DPERM_RELEASE_SHARE_MAX);
+}
+
+/* Every constant of the mechanism, with a share for the release stage. */
+static DpermStatus
+calibrate(const DpermSetup *s, double share, DpermCalibration *out, const char **why)
 {
 	const DpermMechanism *mechanism = dperm_mechanism_entry((int) s->method);
 	double		c;
@@ -231,7 +252,7 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 		return DPERM_BAD_ARGUMENT;
 	else
 	{
-		out->claim.shares[DPERM_SHARE_RELEASE] = DPERM_RELEASE_SHARE * s->epsilon;
+		out->claim.shares[DPERM_SHARE_RELEASE] = share * s->epsilon;
 		mechanism->spend(s, c, out);
 		out->noise_scale = mechanism->scale(s, out);
 		out->noise_scale *= NUDGE;
@@ -248,6 +269,17 @@ dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
 	return DPERM_OK;
 }
 
+/* From the public parameters to every constant of the mechanism. */
+DpermStatus
+dperm_calibrate(const DpermSetup *s, DpermCalibration *out, const char **why)
+{
+	DpermStatus status = calibrate(s, DPERM_RELEASE_SHARE_MAX, out, why);
+
+	if (status != DPERM_OK || isinf(s->epsilon))
+		return status;
+	return calibrate(s, release_share(s, out), out, why);
+}
+
 /* The risk at the lambda that a setup uses. */
 double
 dperm_calibrate_expected_risk(const DpermSetup *s)
@@ -258,7 +290,6 @@ dperm_calibrate_expected_risk(const DpermSetup *s)
 
 	if (check(s, &why) != DPERM_OK || mechanism->check(s) != NULL)
 		return INFINITY;
-	out.claim.shares[DPERM_SHARE_RELEASE] = DPERM_RELEASE_SHARE * s->epsilon;
 	mechanism->spend(s, dperm_loss_curvature(s->loss), &out);
 	return out.lambda >= DPERM_LAMBDA_MIN ? dperm_calibrate_risk(s, out.lambda) : INFINITY;
 }

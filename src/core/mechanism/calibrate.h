@@ -41,14 +41,10 @@ extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
 extern double dperm_calibrate_delta(const DpermSetup *setup);
 
 /*
- * The slack: the most that the determinants of objective perturbation
- * contribute to the privacy loss, where ratio is the curvature of the loss over
- * n Lambda (sections "Objective perturbation" and "Persons").
+ * The largest share of epsilon that the release stage takes (section "The share
+ * of the release").
  */
-extern double dperm_calibrate_slack(DpermUnit unit, int dim, double ratio);
-
-/* The share of epsilon that the release stage takes. */
-#define DPERM_RELEASE_SHARE 0.01
+#define DPERM_RELEASE_SHARE_MAX 0.01
 
 /*
  * DPERM_BAD_ARGUMENT if a parameter is out of range or the effective Lambda

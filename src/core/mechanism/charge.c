@@ -21,11 +21,10 @@
 #define SIGMA_ROOM (1 + 2e-5)
 
 /*
- * The range of slacks is divided into this many cells, each bounded separately.
+ * The release that spends epsilon and delta with noise that is known. The share
+ * of the release depends on the number of rows: here it is the largest, and the
+ * noise gets all of epsilon.
  */
-#define CELLS 8
-
-/* The release that spends epsilon and delta with noise that is known. */
 static DpermRelease
 known_release(const DpermSpend *spend, DpermCurve curve)
 {
@@ -35,7 +34,7 @@ known_release(const DpermSpend *spend, DpermCurve curve)
 		.epsilon = spend->epsilon,
 		.delta = spend->delta,
 		.curve = curve,
-		.stage = DPERM_RELEASE_SHARE * spend->epsilon * NUDGE
+		.stage = DPERM_RELEASE_SHARE_MAX * spend->epsilon * NUDGE
 	};
 
 	return release;
@@ -59,38 +58,32 @@ output_divergence(const DpermSpend *spend, double order)
 {
 	bool		gaussian = spend->delta > 0;
 	DpermRelease release = known_release(spend, gaussian ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL);
-	double		left = spend->epsilon - DPERM_RELEASE_SHARE * spend->epsilon;
 
 	release.dim = spend->dim;
-	release.mu =
-		gaussian ? SIGMA_ROOM / dperm_gaussian_sigma(left, delta_for_noise(spend)) : left * NUDGE;
+	release.mu = gaussian ?
+		SIGMA_ROOM / dperm_gaussian_sigma(spend->epsilon, delta_for_noise(spend)) :
+		spend->epsilon * NUDGE;
 	return dperm_composition_curve(&release, order);
 }
 
 /*
- * Gaussian objective perturbation. The slack depends on the number of rows, and
- * the noise gets the rest of epsilon. If the slack is between two bounds, the
- * upper bound together with the noise at the lower bound gives a bound.
+ * Gaussian objective perturbation. The slack whatever the slope is at most a
+ * share of epsilon; that of the claim may be 0, and then the noise gets all of
+ * epsilon.
  */
 static double
 objective_divergence(const DpermSpend *spend, double order)
 {
 	DpermRelease release = known_release(spend, DPERM_CURVE_NONE);
 	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
-	double		largest = 0;
 
-	for (int i = 0; i < CELLS; i++)
-	{
-		double		left = spend->epsilon - most * i / CELLS - DPERM_RELEASE_SHARE * spend->epsilon;
-
-		dperm_composition_objective(&release,
-									dperm_gaussian_objective_sigma(spend->neighbours, spend->unit,
-																   left, delta_for_noise(spend)));
-		release.mu *= SIGMA_ROOM;
-		release.kappa = most * (i + 1) / CELLS * NUDGE;
-		largest = fmax(largest, dperm_composition_curve(&release, order));
-	}
-	return largest;
+	dperm_composition_objective(&release,
+								dperm_gaussian_objective_sigma(spend->neighbours, spend->unit,
+															   spend->epsilon,
+															   delta_for_noise(spend), 0));
+	release.mu *= SIGMA_ROOM;
+	release.kappa = most * NUDGE;
+	return dperm_composition_curve(&release, order);
 }
 
 /* Write the divergence, rounded up. */

@@ -16,7 +16,8 @@ dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibrat
 	double		release = sqrt(2.0 * setup->dim) * (double) calibration->release_scale *
 		calibration->grid;
 
-	return dperm_mechanism_entry((int) setup->method)->effect(setup, calibration) + release;
+	/* they are independent, and the release has mean 0 */
+	return hypot(dperm_mechanism_entry((int) setup->method)->effect(setup, calibration), release);
 }
 
 double

@@ -9,6 +9,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
+#include "core/mechanism/slack.h"
 #include "core/privacy/gaussian.h"
 #include "core/privacy/draw.h"
 
@@ -17,13 +18,8 @@
  */
 #define SLACK_SHARE 0.1
 
-/* The epsilon left for noise at a lambda, after the slack. */
-static double
-left_for_noise(const DpermSetup *s, double c, double lambda)
-{
-	return (1 - DPERM_RELEASE_SHARE) * s->epsilon -
-		   dperm_calibrate_slack(s->unit, s->dim, c / (s->rows * lambda));
-}
+/* The relative precision of the search for a lambda. */
+#define PRECISION 1e-12
 
 /*
  * A proxy for the excess risk at a lambda, from public quantities only (section
@@ -33,7 +29,7 @@ left_for_noise(const DpermSetup *s, double c, double lambda)
 static double
 objective_risk(const DpermSetup *s, double c, double lambda)
 {
-	double		left = left_for_noise(s, c, lambda);
+	double		left = s->epsilon - dperm_slack(s, c, lambda, s->epsilon).slack;
 	double		scale;
 
 	if (!(left > 0))
@@ -47,9 +43,9 @@ objective_risk(const DpermSetup *s, double c, double lambda)
 		   lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
 }
 
-/* The lambda at which the slack takes a share of epsilon. */
+/* The lambda at which the slack whatever the slope takes a share of epsilon. */
 static double
-lambda_at(const DpermSetup *s, double c, double share)
+lambda_any_slope(const DpermSetup *s, double c, double share)
 {
 	double		rank = s->unit == DPERM_UNIT_PERSON ? s->dim : 1;
 
@@ -57,18 +53,49 @@ lambda_at(const DpermSetup *s, double c, double share)
 }
 
 /*
- * The least lambda: where the slack takes the caller's share; else a tenth of
- * epsilon, or what it takes at the default lambda if that is more. The default
- * takes a search, which is skipped if a tenth is enough.
+ * The lambda at which the slack takes a share of epsilon; the second epsilon is
+ * what slack and noise have together. The slack falls as lambda grows, and has
+ * no closed form. With a delta it is the slack whatever the slope, which the
+ * curves of releases depend on.
  */
 static double
-least_lambda(const DpermSetup *s, double c)
+lambda_at(const DpermSetup *s, double c, double share, double epsilon)
 {
-	double		least = lambda_at(s, c, s->slack > 0 ? s->slack : SLACK_SHARE);
+	double		high = lambda_any_slope(s, c, share);
+	double		low = fmax(lambda_any_slope(s, c, 1), DPERM_LAMBDA_MIN);
 
-	if (s->slack == 0 && s->lambda < least)
+	while (s->delta == 0 && high > low * (1 + PRECISION))
+	{
+		double		middle = sqrt(low) * sqrt(high);
+
+		if (dperm_slack(s, c, middle, epsilon).slack <= share * s->epsilon)
+			high = middle;
+		else
+			low = middle;
+	}
+	return high;
+}
+
+/*
+ * The caller's lambda, or the least: where the slack takes the caller's share;
+ * else a tenth of epsilon, or what it takes at the default lambda if that is
+ * more.
+ */
+static double
+raised_lambda(const DpermSetup *s, double c, double epsilon)
+{
+	double		share = s->slack > 0 ? s->slack : SLACK_SHARE;
+	double		lambda = fmax(s->lambda, DPERM_LAMBDA_MIN);
+	double		least;
+
+	/* most often it is large enough, and nothing has to be searched for */
+	if (lambda >= lambda_any_slope(s, c, share) ||
+		(s->delta == 0 && dperm_slack(s, c, lambda, epsilon).slack <= share * s->epsilon))
+		return lambda;
+	least = lambda_at(s, c, share, epsilon);
+	if (s->slack == 0)
 		least = fmin(least, dperm_calibrate_best_lambda(s));
-	return fmax(least, lambda_at(s, c, DPERM_SLACK_MAX));
+	return fmax(lambda, fmax(least, lambda_at(s, c, DPERM_SLACK_MAX, epsilon)));
 }
 
 /*
@@ -78,11 +105,14 @@ least_lambda(const DpermSetup *s, double c)
 static void
 sharp(const DpermSetup *s, double c, DpermCalibration *out)
 {
-	out->lambda = fmax(fmax(s->lambda, DPERM_LAMBDA_MIN), least_lambda(s, c));
-	out->claim.shares[DPERM_SHARE_SLACK] =
-		dperm_calibrate_slack(s->unit, s->dim, c / (s->rows * out->lambda));
-	out->claim.shares[DPERM_SHARE_NOISE] =
-		s->epsilon - out->claim.shares[DPERM_SHARE_SLACK] - out->claim.shares[DPERM_SHARE_RELEASE];
+	double		epsilon = s->epsilon - out->claim.shares[DPERM_SHARE_RELEASE];
+	DpermSlack	line;
+
+	out->lambda = raised_lambda(s, c, epsilon);
+	line = dperm_slack(s, c, out->lambda, epsilon);
+	out->claim.shares[DPERM_SHARE_SLACK] = line.slack;
+	out->claim.shares[DPERM_SHARE_NOISE] = epsilon - line.slack;
+	out->floor = dperm_claim_rows_apart(s->neighbours) * line.fall;
 }
 
 /*
@@ -133,7 +163,7 @@ objective_scale(const DpermSetup *s, const DpermCalibration *cal)
 	if (s->delta == 0)
 		return dperm_claim_rows_apart(s->neighbours) / epsilon;
 	return dperm_gaussian_objective_sigma(s->neighbours, s->unit, epsilon,
-										  dperm_calibrate_delta(s));
+										  dperm_calibrate_delta(s), cal->floor);
 }
 
 /* Effective lambda and shares. */

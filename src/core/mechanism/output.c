@@ -40,7 +40,7 @@ scale_at(const DpermSetup *s, double lambda, double epsilon, double delta)
 static double
 output_risk(const DpermSetup *s, double c, double lambda)
 {
-	double		scale = scale_at(s, lambda, (1 - DPERM_RELEASE_SHARE) * s->epsilon, s->delta);
+	double		scale = scale_at(s, lambda, s->epsilon, s->delta);
 
 	return scale * scale * dperm_noise_spread(dperm_setup_law(s), NULL, s->dim) *
 			   (lambda + c / s->dim) / 2 +

@@ -65,6 +65,11 @@ typedef struct DpermCalibration
 {
 	double		lambda;			/* effective Lambda, used by the solver */
 	DpermClaim	claim;			/* the claim, and how epsilon is split */
+	/*
+	 * Gaussian objective perturbation: the privacy loss is an average of terms
+	 * that are at least this (section "Gaussian noise")
+	 */
+	double		floor;
 	double		noise_scale;	/* of the noise, whatever its shape (noise.h); 0: no noise */
 	double		gradient_goal;	/* the solver aims at this computed norm */
 	/* gamma: bound on the norm of the exact gradient at accepted weights */

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-#include "core/mechanism/calibrate.h"
+#include "core/mechanism/slack.h"
 #include "core/model/tuning.h"
 
 /*
@@ -60,7 +60,7 @@ dperm_model_release(const DpermModel *model)
 	else if (model->method == DPERM_METHOD_OBJECTIVE && gaussian)
 	{
 		dperm_composition_objective(&release, model->noise_scale / NUDGE);
-		release.kappa = dperm_calibrate_slack(claim->unit, dperm_encoder_dim(&model->encoder),
+		release.kappa = dperm_slack_any_slope(claim->unit, dperm_encoder_dim(&model->encoder),
 											  dperm_loss_curvature(model->loss) / flat) *
 						NUDGE;
 	}

@@ -45,16 +45,16 @@ dperm_gaussian_delta(double mu, double epsilon)
 }
 
 /*
- * The least sigma, up to PRECISION, at which a decreasing bound is below delta;
- * the search starts at from.
+ * The least sigma, up to PRECISION, at which a decreasing bound is below delta.
  */
 static double
-find_sigma(double (*bound)(double sigma, double epsilon), double epsilon, double delta, double from)
+find_sigma(double (*bound)(double sigma, double epsilon, double floor), double epsilon,
+		   double delta, double floor)
 {
-	double		low = from;
-	double		high = from * FIRST_STEP;
+	double		low = SIGMA_MIN;
+	double		high = SIGMA_MIN * FIRST_STEP;
 
-	for (double step = FIRST_STEP; bound(high, epsilon) > delta; step *= step)
+	for (double step = FIRST_STEP; bound(high, epsilon, floor) > delta; step *= step)
 	{
 		low = high;
 		high *= step;
@@ -63,7 +63,7 @@ find_sigma(double (*bound)(double sigma, double epsilon), double epsilon, double
 	{
 		double		middle = sqrt(low * high);
 
-		if (bound(middle, epsilon) > delta)
+		if (bound(middle, epsilon, floor) > delta)
 			low = middle;
 		else
 			high = middle;
@@ -73,8 +73,9 @@ find_sigma(double (*bound)(double sigma, double epsilon), double epsilon, double
 
 /* As a function of sigma. */
 static double
-plain_delta(double sigma, double epsilon)
+plain_delta(double sigma, double epsilon, double floor)
 {
+	(void) floor;
 	return dperm_gaussian_delta(1 / sigma, epsilon);
 }
 
@@ -82,23 +83,24 @@ plain_delta(double sigma, double epsilon)
 double
 dperm_gaussian_sigma(double epsilon, double delta)
 {
-	return find_sigma(plain_delta, epsilon, delta, SIGMA_MIN);
+	return find_sigma(plain_delta, epsilon, delta, 0);
 }
 
 /*
- * The mean of (max(0, Y) - from)_+ for a normal Y with variance mu^2 and mean
- * mu^2/2, rounded up; *above becomes the probability that this is positive.
+ * The mean of (max(floor, Y) - from)_+ for a normal Y with variance mu^2 and
+ * mean mu^2/2, rounded up; *above becomes the probability that this is
+ * positive.
  */
 static double
-mean_excess(double mu, double from, double *above)
+mean_excess(double mu, double floor, double from, double *above)
 {
-	double		z = (fmax(from, 0) - mu * mu / 2) / mu;
+	double		z = (fmax(from, floor) - mu * mu / 2) / mu;
 	double		density = exp(-z * z / 2) / SQRT_TWO_PI;
 	double		beyond = normal_below(-z);
 	double		excess = fmax(density - z * beyond, 0) + (density + fabs(z) * beyond) * ROUNDING;
 
-	*above = from < 0 ? 1 : beyond;
-	return mu * excess + fmax(-from, 0);
+	*above = from < floor ? 1 : beyond;
+	return mu * excess + fmax(floor - from, 0);
 }
 
 /*
@@ -106,39 +108,42 @@ mean_excess(double mu, double from, double *above)
  * averages cannot be split; but it is below the positive part of each of its
  * tangents: the one with slope e^-p is positive from epsilon - (e^p - 1 - p)
  * on. Every p gives a bound; the best has e^p - 1 = the mean excess over that
- * point, given that there is one.
+ * point, given that there is one. Tangents that begin below a positive floor
+ * are left out: with x = e^p - 1, e^p - 1 - p is at most x^2/2, and at most x.
  */
 double
-dperm_gaussian_average_delta(double mu, double epsilon)
+dperm_gaussian_average_delta(double mu, double epsilon, double floor)
 {
+	double		room = fmax(epsilon - floor, 0);
+	double		most = floor > 0 ? log1p(fmax(sqrt(2 * room), room)) : TANGENT_MAX;
 	double		p = 0;
 	double		least = 1;
 
 	for (int i = 0; i < TANGENTS; i++)
 	{
 		double		above;
-		double		excess = mean_excess(mu, epsilon - (expm1(p) - p), &above);
+		double		excess = mean_excess(mu, floor, epsilon - (expm1(p) - p), &above);
 
 		least = fmin(least, exp(-p) * excess * (1 + ROUNDING));
 		if (!(above > 0))
 			break;
-		p = fmin(log1p(excess / above), TANGENT_MAX);
+		p = fmin(log1p(excess / above), most);
 	}
 	return least;
 }
 
 /* As a function of sigma. */
 static double
-average_delta(double sigma, double epsilon)
+average_delta(double sigma, double epsilon, double floor)
 {
-	return dperm_gaussian_average_delta(1 / sigma, epsilon);
+	return dperm_gaussian_average_delta(1 / sigma, epsilon, floor);
 }
 
 /* The standard deviation for an average, mu = 1/sigma. */
 double
-dperm_gaussian_average_sigma(double epsilon, double delta)
+dperm_gaussian_average_sigma(double epsilon, double delta, double floor)
 {
-	return find_sigma(average_delta, epsilon, delta, SIGMA_MIN);
+	return find_sigma(average_delta, epsilon, delta, floor);
 }
 
 /*
@@ -147,9 +152,9 @@ dperm_gaussian_average_sigma(double epsilon, double delta)
  */
 double
 dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit, double epsilon,
-							   double delta)
+							   double delta, double floor)
 {
 	if (unit == DPERM_UNIT_ROW && neighbours == DPERM_NEIGHBOURS_REMOVE)
 		return dperm_gaussian_sigma(epsilon, delta);
-	return dperm_claim_rows_apart(neighbours) * dperm_gaussian_average_sigma(epsilon, delta);
+	return dperm_claim_rows_apart(neighbours) * dperm_gaussian_average_sigma(epsilon, delta, floor);
 }

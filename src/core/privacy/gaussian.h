@@ -20,18 +20,19 @@ extern double dperm_gaussian_delta(double mu, double epsilon);
 extern double dperm_gaussian_sigma(double epsilon, double delta);
 
 /*
- * The same when the privacy loss is at most an average of terms max(0, Y), each
- * Y normal with variance mu^2 at most and half of its variance as its mean: as
- * for the rows of a person, or for a row and its replacement.
+ * The same when the privacy loss is at most an average of terms max(floor, Y),
+ * each Y normal with variance mu^2 at most and half of its variance as its
+ * mean: as for the rows of a person, or for a row and its replacement. 0 <=
+ * floor <= epsilon.
  */
-extern double dperm_gaussian_average_delta(double mu, double epsilon);
-extern double dperm_gaussian_average_sigma(double epsilon, double delta);
+extern double dperm_gaussian_average_delta(double mu, double epsilon, double floor);
+extern double dperm_gaussian_average_sigma(double epsilon, double delta, double floor);
 
 /*
  * The standard deviation of objective perturbation's noise, after the slack is
  * subtracted from epsilon; rows have norm at most 1.
  */
 extern double dperm_gaussian_objective_sigma(DpermNeighbours neighbours, DpermUnit unit,
-											 double epsilon, double delta);
+											 double epsilon, double delta, double floor);
 
 #endif							/* DPERM_GAUSSIAN_H */

@@ -1,0 +1,87 @@
+/*
+ * slack.c: a line above the logarithm of the determinants.
+ */
+#include "core/mechanism/slack.h"
+
+#include <math.h>
+#include <stddef.h>
+
+#include "core/loss/loss.h"
+
+/* More than the relative rounding error of a value and of its derivative. */
+#define ROUNDING 1e-13
+
+/* Steps of the search for the tangent. */
+#define STEPS 60
+
+/*
+ * A row adds a matrix of rank 1 to the Hessian, a person one of any rank with
+ * the same trace: the worst case is an even spread.
+ */
+static double
+rank_of(DpermUnit unit, int dim)
+{
+	return unit == DPERM_UNIT_PERSON ? dim : 1;
+}
+
+double
+dperm_slack_any_slope(DpermUnit unit, int dim, double ratio)
+{
+	double		rank = rank_of(unit, dim);
+
+	return rank * log1p(ratio / rank);
+}
+
+/*
+ * The tangent at slope 1 - rest. The determinants are concave in the slope, so
+ * they are nowhere above it.
+ */
+static DpermSlack
+tangent(const DpermSetup *s, double ratio, double rest)
+{
+	double		rank = rank_of(s->unit, s->dim);
+	double		change;
+	double		share = dperm_loss_entry((int) s->loss.kind)->share(rest, &change);
+	double		value = rank * log1p(ratio * share / rank);
+	double		fall = -ratio * change / (1 + ratio * share / rank);
+	double		error = (value + fabs(fall)) * ROUNDING;
+
+	return (DpermSlack) {
+		.slack = fmax(value * (1 + ROUNDING) - (fall - error) * rest, 0),
+		.fall = fall + error
+	};
+}
+
+/*
+ * The tangent's slack falls, and its value at the other end rises, as its slope
+ * approaches 1. So bisection finds the tangent through epsilon there. Any
+ * tangent that stays below epsilon will do.
+ */
+DpermSlack
+dperm_slack(const DpermSetup *s, double c, double lambda, double epsilon)
+{
+	double		ratio = c / (s->rows * lambda);
+	int			apart = dperm_claim_rows_apart(s->neighbours);
+	DpermSlack	best = {
+		.slack = dperm_slack_any_slope(s->unit, s->dim, ratio) * (1 + ROUNDING)
+	};
+	double		low = 0;
+	double		high = 1;
+
+	if (dperm_loss_entry((int) s->loss.kind)->share == NULL || !(best.slack < epsilon))
+		return best;
+	for (int i = 0; i < STEPS && high > 0; i++)
+	{
+		double		rest = i == 0 ? 0 : (low + high) / 2;
+		DpermSlack	line = tangent(s, ratio, rest);
+
+		if (line.slack + apart * line.fall <= epsilon)
+		{
+			high = rest;
+			best = line.slack < best.slack ? line : best;
+		}
+		else
+			low = rest;
+	}
+	return best;
+}
