@@ -142,7 +142,7 @@ TEST(drawn_frequencies_agree)
 
 	for (int i = 0; i < 4; i++)
 	{
-		DpermSetup	s = {.epsilon = epsilons[i], .lambda = 1000, .rows = 1000, .dim = 1};
+		DpermSetup	s = {.epsilon = epsilons[i], .lambda = 1000, .rows = 1000000, .dim = 1};
 		DpermCalibration cal;
 		const char *why;
 		TestEntropy source;

@@ -579,6 +579,26 @@ TEST(gaussian_noise_is_enough)
 	}
 }
 
+/*
+ * A tangent that takes all of epsilon, up to rounding, leaves a floor that is
+ * not above the rest: the search for sigma ends.
+ */
+TEST(ends_at_the_least_delta)
+{
+	TestRandom	state = 47;
+
+	for (int i = 0; i < 400; i++)
+	{
+		DpermSetup	s = {.loss = {.kind = DPERM_LOSS_SMOOTH_HINGE, .h = 0.5}, .dim = 6, .delta = DPERM_DELTA_MIN};
+
+		s.unit = i % 2 ? DPERM_UNIT_PERSON : DPERM_UNIT_ROW;
+		s.epsilon = 8 + 60 * test_uniform(&state);
+		s.rows = 100 + (int64_t) test_below(&state, 4000);
+		s.lambda = dperm_calibrate_default_lambda(&s);
+		CHECK(isfinite(calibrated(&s).noise_scale));
+	}
+}
+
 /* The proxy of the excess risk, as the design has it. */
 static long double
 design_risk(const DpermSetup *s, long double spread, long double lambda)

@@ -69,7 +69,7 @@ output_divergence(const DpermSpend *spend, double order)
 /*
  * Gaussian objective perturbation. The slack whatever the slope is at most a
  * share of epsilon; that of the claim may be 0, and then the noise gets all of
- * epsilon.
+ * epsilon. No bound that its sigma satisfies is below the exact delta.
  */
 static double
 objective_divergence(const DpermSpend *spend, double order)
@@ -78,9 +78,8 @@ objective_divergence(const DpermSpend *spend, double order)
 	double		most = (spend->slack > 0 ? spend->slack : DPERM_SLACK_MAX) * spend->epsilon;
 
 	dperm_composition_objective(&release,
-								dperm_gaussian_objective_sigma(spend->neighbours, spend->unit,
-															   spend->epsilon,
-															   delta_for_noise(spend), 0));
+								dperm_claim_rows_apart(spend->neighbours) *
+								dperm_gaussian_sigma(spend->epsilon, delta_for_noise(spend)));
 	release.mu *= SIGMA_ROOM;
 	release.kappa = most * NUDGE;
 	return dperm_composition_curve(&release, order);

@@ -76,6 +76,14 @@ lambda_at(const DpermSetup *s, double c, double share, double epsilon)
 	return high;
 }
 
+/* Does the slack at a lambda take at most a share of epsilon? */
+static bool
+takes_at_most(const DpermSetup *s, double c, double lambda, double share, double epsilon)
+{
+	return lambda >= lambda_any_slope(s, c, share) ||
+		(s->delta == 0 && dperm_slack(s, c, lambda, epsilon).slack <= share * s->epsilon);
+}
+
 /*
  * The caller's lambda, or the least: where the slack takes the caller's share;
  * else a tenth of epsilon, or what it takes at the default lambda if that is
@@ -89,13 +97,14 @@ raised_lambda(const DpermSetup *s, double c, double epsilon)
 	double		least;
 
 	/* most often it is large enough, and nothing has to be searched for */
-	if (lambda >= lambda_any_slope(s, c, share) ||
-		(s->delta == 0 && dperm_slack(s, c, lambda, epsilon).slack <= share * s->epsilon))
+	if (takes_at_most(s, c, lambda, share, epsilon))
 		return lambda;
-	least = lambda_at(s, c, share, epsilon);
-	if (s->slack == 0)
-		least = fmin(least, dperm_calibrate_best_lambda(s));
-	return fmax(lambda, fmax(least, lambda_at(s, c, DPERM_SLACK_MAX, epsilon)));
+	least = s->slack == 0 ? dperm_calibrate_best_lambda(s) : INFINITY;
+	if (takes_at_most(s, c, least, share, epsilon))
+		return fmax(lambda, fmin(least, lambda_at(s, c, share, epsilon)));
+	least = fmax(lambda, least);
+	return takes_at_most(s, c, least, DPERM_SLACK_MAX, epsilon) ?
+		least : fmax(least, lambda_at(s, c, DPERM_SLACK_MAX, epsilon));
 }
 
 /*
@@ -112,7 +121,9 @@ sharp(const DpermSetup *s, double c, DpermCalibration *out)
 	line = dperm_slack(s, c, out->lambda, epsilon);
 	out->claim.shares[DPERM_SHARE_SLACK] = line.slack;
 	out->claim.shares[DPERM_SHARE_NOISE] = epsilon - line.slack;
-	out->floor = dperm_claim_rows_apart(s->neighbours) * line.fall;
+	/* both were rounded up, so that an excess of the product is of rounding */
+	out->floor = fmin(dperm_claim_rows_apart(s->neighbours) * line.fall,
+					  out->claim.shares[DPERM_SHARE_NOISE]);
 }
 
 /*

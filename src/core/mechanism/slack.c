@@ -11,7 +11,8 @@
 /* More than the relative rounding error of a value and of its derivative. */
 #define ROUNDING 1e-13
 
-/* Steps of the search for the tangent. */
+/* The search for the tangent: its relative precision, and the most steps. */
+#define PRECISION 1e-13
 #define STEPS 60
 
 /*
@@ -53,8 +54,22 @@ tangent(const DpermSetup *s, double ratio, double rest)
 }
 
 /*
+ * Where to look next, between two points where the tangent is above epsilon by
+ * over and below it by under: on the line between them, or in the middle.
+ */
+static double
+between(double low, double high, double over, double under, int step)
+{
+	double		share = over / (over + under);
+
+	if (step % 3 == 2 || !(share > 0.001 && share < 0.999))
+		share = 0.5;
+	return low + (high - low) * share;
+}
+
+/*
  * The tangent's slack falls, and its value at the other end rises, as its slope
- * approaches 1. So bisection finds the tangent through epsilon there. Any
+ * approaches 1. So a search finds the tangent through epsilon there. Any
  * tangent that stays below epsilon will do.
  */
 DpermSlack
@@ -67,21 +82,28 @@ dperm_slack(const DpermSetup *s, double c, double lambda, double epsilon)
 	};
 	double		low = 0;
 	double		high = 1;
+	double		over = INFINITY;
+	double		under = epsilon;
 
 	if (dperm_loss_entry((int) s->loss.kind)->share == NULL || !(best.slack < epsilon))
 		return best;
-	for (int i = 0; i < STEPS && high > 0; i++)
+	for (int i = 0; i < STEPS && high - low > PRECISION * high; i++)
 	{
-		double		rest = i == 0 ? 0 : (low + high) / 2;
+		double		rest = i == 0 ? 0 : between(low, high, over, under, i);
 		DpermSlack	line = tangent(s, ratio, rest);
+		double		end = line.slack + apart * line.fall;
 
-		if (line.slack + apart * line.fall <= epsilon)
+		if (end <= epsilon)
 		{
 			high = rest;
+			under = epsilon - end;
 			best = line.slack < best.slack ? line : best;
 		}
 		else
+		{
 			low = rest;
+			over = end - epsilon;
+		}
 	}
 	return best;
 }

@@ -58,6 +58,8 @@ find_sigma(double (*bound)(double sigma, double epsilon, double floor), double e
 	{
 		low = high;
 		high *= step;
+		if (isinf(high))
+			return high;
 	}
 	while (high > low * (1 + PRECISION))
 	{
