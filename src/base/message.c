@@ -13,6 +13,7 @@
 
 static bool muted;
 static bool silent;				/* right now */
+static bool sealed;				/* while a row is evaluated */
 
 /*
  * A subtransaction is rolled back: an error that was raised in a public section
@@ -42,9 +43,15 @@ dperm_message_unmute(void)
 }
 
 void
+dperm_message_seal(bool now)
+{
+	sealed = now;
+}
+
+void
 dperm_message_public(void)
 {
-	if (muted)
+	if (muted && !sealed)
 	{
 		silent = false;
 		whereToSendOutput = DestRemote;

@@ -23,6 +23,12 @@ extern void dperm_message_unmute(void);
 extern void dperm_message_public(void);
 extern void dperm_message_private(void);
 
+/*
+ * While a row is evaluated no such section begins: its functions may call ours,
+ * with values of the row as arguments.
+ */
+extern void dperm_message_seal(bool now);
+
 /* May messages go to the client? */
 extern bool dperm_message_is_public(void);
 

@@ -132,7 +132,8 @@ dperm_worker_rules_keep(ErrorData *error)
 bool
 dperm_worker_rules_faulty(const ErrorData *error)
 {
-	static const int faults[] = {ERRCODE_UNDEFINED_FUNCTION, ERRCODE_UNDEFINED_TABLE,
+	static const int faults[] = {ERRCODE_UNDEFINED_FUNCTION, ERRCODE_AMBIGUOUS_FUNCTION,
+								 ERRCODE_UNDEFINED_TABLE, ERRCODE_UNDEFINED_OBJECT,
 								 ERRCODE_UNDEFINED_COLUMN, ERRCODE_AMBIGUOUS_COLUMN,
 								 ERRCODE_INVALID_SCHEMA_NAME, ERRCODE_INSUFFICIENT_PRIVILEGE};
 

@@ -130,7 +130,9 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
 	dperm_protection_check_options(registration, options);
-	dperm_protection_check_shared(registration, dperm_row_sources_relations(source->relation));
+	dperm_protection_check_shared(registration, dperm_locks_held() ?
+								  dperm_locks_held() :
+								  dperm_row_sources_relations(source->relation));
 }
 
 /* All columns that have a domain; the others are left out. */

@@ -15,6 +15,7 @@
 #include "utils/plancache.h"
 #include "utils/resowner.h"
 
+#include "base/message.h"
 #include "protect/worker.h"
 #include "protect/worker_rules.h"
 #include "query/view_rows.h"
@@ -147,6 +148,7 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 	{
 		CurrentResourceOwner = evaluation->guard;
 		dperm_worker_rules_evaluates(true);
+		dperm_message_seal(true);
 		shown = evaluate(evaluation, columns);
 	}
 	PG_CATCH();
@@ -155,6 +157,7 @@ evaluate_guarded(Evaluation *evaluation, TupleTableSlot *columns, ErrorData **fa
 		error = clean_up(evaluation);
 	}
 	PG_END_TRY();
+	dperm_message_seal(false);
 	dperm_worker_rules_evaluates(false);
 	CurrentResourceOwner = owner;
 	if (evaluation->rows->leaves_traces)

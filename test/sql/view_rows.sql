@@ -62,6 +62,12 @@ SELECT count(dp_protect('view_rows.mistaken', 'view rows', domains => '{"x": [0,
 SELECT count(*) AS before FROM dp_ledger WHERE act = 'charge' \gset
 SELECT dp_logreg_train('view_rows.mistaken', 'y', 'x', 1);
 SELECT count(*) - :before AS charges FROM dp_ledger WHERE act = 'charge';
+-- A function of ours that a view calls with values of rows does not tell them
+CREATE FUNCTION view_rows.loud(x float8) RETURNS float8 IMMUTABLE SET client_min_messages = warning
+	RETURN CASE WHEN dp_cost((41 + x)::bigint, 2, 1, delta => 0.9) IS NULL THEN 1 ELSE x END;
+CREATE VIEW view_rows.loud AS SELECT view_rows.loud(x) AS x, y FROM view_rows.plain;
+SELECT count(dp_protect('view_rows.loud', 'view rows', domains => '{"x": [0, 1]}'));
+SELECT dp_logreg_train('view_rows.loud', 'y', 'x', 1)::jsonb ->> 'rows' AS rows;
 -- The number of rows is that of the table, whatever fails
 SELECT name, dp_logreg_train('view_rows.' || name || '_b_view', 'y', 'x', 1)::jsonb ->> 'rows' AS rows FROM view_rows.cases ORDER BY id;
 -- also of one with a column that is computed when it is read, which PostgreSQL
