@@ -19,7 +19,7 @@ typedef struct DpermColumn
 	int32		typmod;			/* of base */
 	bool		known;			/* is there a domain? */
 	bool		given;			/* did the caller specify it? */
-	bool		knotted;		/* does it say how many knots a number has? */
+	bool		knotted;		/* does it say how many knots a number has, or each element? */
 	DpermBlock	block;			/* kind is set if usable; the rest if known */
 	bool		usable;			/* can the type be a feature at all? */
 	char	   *origin;			/* where the domain comes from, for people; NULL if unknown */

@@ -213,7 +213,7 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 		/* a range from the catalog is the same for all elements */
 		block = column->block;
 		if (options->dimension != 0)
-			block.count = options->dimension;
+			block.count = options->dimension * Max(block.each, 1);
 		return block;
 	}
 	if (column->known)
@@ -229,24 +229,20 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 }
 
 /*
- * The block of a column: a number has the knots of its domain, or of the
- * argument; a kernel takes it as it is.
+ * Choose the knots of a block: a number has those of its domain, or of the
+ * argument, a vector those of its domain; a kernel takes numbers as they are.
  */
-static DpermBlock
-make_block(const DpermColumn *column, const DpermOptions *options)
+static void
+choose_knots(const DpermColumn *column, const DpermOptions *options, DpermBlock *block)
 {
-	DpermBlock	block = column->block;
-
-	if (!dperm_block_is_number(&block))
-		return block;
-	if (options->kernel.kind != DPERM_KERNEL_LINEAR)
+	if (options->kernel.kind != DPERM_KERNEL_LINEAR && dperm_block_is_curve(block))
 	{
-		block.knots = NULL;
-		block.count = 1;
+		block->count = block->each > 0 ? dperm_block_elements(block) : 1;
+		block->each = 0;
+		block->knots = NULL;
 	}
-	else if (!column->knotted && options->knots > 0)
-		block.count = options->knots;
-	return block;
+	else if (dperm_block_is_number(block) && !column->knotted && options->knots > 0)
+		block->count = options->knots;
 }
 
 /* Raise an error for knots that no feature would get. */
@@ -291,10 +287,11 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 		{
 			if (!features[i]->known)
 				dperm_domains_missing(features[i]);
-			source->blocks[i] = make_block(features[i], options);
+			source->blocks[i] = features[i]->block;
 		}
 	for (int i = 0; i < count; i++)
 	{
+		choose_knots(features[i], options, &source->blocks[i]);
 		source->blocks[i].column.bytes = features[i]->name;
 		source->blocks[i].column.len = strlen(features[i]->name);
 

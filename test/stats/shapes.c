@@ -25,7 +25,7 @@
 #define PATIENCE 300			/* consecutive changes that did not help */
 #define BORDER (1 - 1e-12)
 #define DIM_MAX (SAMPLE_DIM_MAX + 1)
-#define SHAPES_MAX (SAMPLE_BLOCKS + 2)
+#define SHAPES_MAX (SAMPLE_DIM_MAX + 2)
 
 /* What is changed. */
 typedef struct Pair
@@ -216,7 +216,7 @@ change(Pair *pair)
 			number = &pair->rows[which].vectors[b][at];
 			*number = changed(*number == 0 ? block->norm : *number);
 			if (block->kind == DPERM_BLOCK_BOX && test_below(&state, 2))
-				*number = test_below(&state, 2) ? dperm_encoder_box_low(block, at) : dperm_encoder_box_high(block, at);
+				*number = test_below(&state, 2) ? dperm_block_low(block, at) : dperm_block_high(block, at);
 	}
 }
 
