@@ -305,7 +305,7 @@ curve_block(const DpermBlock *block, const DpermValue *value, double target, dou
 		if (place < 0)
 			continue;
 		out[place] = entry;
-		out[place + 1] = target - entry;
+		out[place + 1] = dperm_knots_rest(target, entry);
 	}
 }
 

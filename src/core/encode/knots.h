@@ -31,10 +31,17 @@ extern bool dperm_knots_are_even(const DpermBlock *block);
 /* Let listed knots that are at even distances be no list. */
 extern void dperm_knots_settle(DpermBlock *block);
 
+/* The entry of the second knot: what the first one leaves of the target, exactly. */
+static inline double
+dperm_knots_rest(double target, double entry)
+{
+	return target - entry;
+}
+
 /*
  * The place of a number among the knots: it is between knot i, which is
  * returned, and knot i + 1. *entry is the entry of knot i, that of knot i + 1
- * is target - *entry, which is exact. -1 if there is no number; *entry is 0
+ * is dperm_knots_rest(target, *entry). -1 if there is no number; *entry is 0
  * then.
  */
 extern int	dperm_knots_place(const DpermBlock *block, const DpermValue *value, double target,

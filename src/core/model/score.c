@@ -37,7 +37,7 @@ curve_score(const DpermBlock *block, const DpermValue *value, double target,
 		int			place = dperm_knots_place_part(block, value, i, target, &entry);
 
 		if (place >= 0)
-			sum += weights[place] * entry + weights[place + 1] * (target - entry);
+			sum += weights[place] * entry + weights[place + 1] * dperm_knots_rest(target, entry);
 	}
 	return sum;
 }
