@@ -14,6 +14,7 @@ from protected import protected
 from measure import Cost, Session, blas_library, interleave, memory_above_baseline, touch_memory
 
 LAMBDA = 1e-3
+KNOTS = 8  # of each number, against straight lines
 MEMORY_MB = 64  # a streaming training may take this much above the baseline
 
 
@@ -225,9 +226,9 @@ def sklearn(bench):
 ADULT_FEATURES = "'{%s}'" % ",".join(tables.COLUMNS)
 
 
-def adult_call(learner="logreg", epsilon="1"):
-    return "dp_%s_train('adult', 'income', %s, epsilon => '%s', lambda => %g, positive => '>50K', domains => '%s')" % (
-        learner, ADULT_FEATURES, epsilon, LAMBDA, tables.DOMAINS)
+def adult_call(learner="logreg", epsilon="1", more=""):
+    return "dp_%s_train('adult', 'income', %s, epsilon => '%s', lambda => %g, positive => '>50K', domains => '%s'%s)" % (
+        learner, ADULT_FEATURES, epsilon, LAMBDA, tables.DOMAINS, more)
 
 
 def dense_call(learner="logreg", epsilon="1", table="adult_dense"):
@@ -280,6 +281,40 @@ def raw(bench):
                     None)
     for session in sessions.values():
         session.close()
+    return row
+
+
+def knots(bench):
+    """Numbers as curves, on the raw columns."""
+    table, n = bench.adult()
+    session = bench.session
+    if not session.value("SELECT count(*) FROM pg_proc WHERE proname = 'dp_logreg_train' AND 'knots' = ANY (proargnames)"):
+        bench.say("  this dperm has no knots")
+        return None
+    ways = {"straight": 1, "curves": KNOTS}
+    dimension = KNOTS * len(tables.NUMBERS) + sum(map(len, tables.CATEGORIES.values()))
+    things, sessions = {}, {mode: bench.open(mode, n, dimension) for mode in bench.modes()}
+    reader = sessions["streaming"]
+    for way, count in ways.items():
+        more = ", knots => %d" % count
+        for mode, s in sessions.items():
+            for learner in ("logreg", "svm"):
+                things[way, learner, mode] = lambda s=s, l=learner, m=more: s.cost(quiet_sql(adult_call(l, more=m)))
+        session.run("DROP TABLE IF EXISTS knots_%s" % way)
+        session.run("CREATE TABLE knots_%s AS SELECT %s AS m" % (way, adult_call(more=more)))
+        things[way, "predict"] = lambda w=way: reader.cost(
+            "SELECT count(*) FROM %s a WHERE dp_predict((SELECT m FROM knots_%s), a)" % (table, w))
+    best = interleave(things, bench.options.repeat)
+    row = {"rows": n, "knots": KNOTS, "numbers": len(tables.NUMBERS),
+           **{"_".join(key): cost.json() for key, cost in best.items()}}
+    for mode in sessions:
+        for learner in ("logreg", "svm"):
+            bench.check("raw columns, %s: dp_%s_train with %d knots / straight lines" % (mode, learner, KNOTS),
+                        best["curves", learner, mode].cpu / best["straight", learner, mode].cpu, 1.5)
+    bench.check("raw columns: dp_predict with %d knots / straight lines" % KNOTS, best["curves", "predict"].cpu / best["straight", "predict"].cpu, 1.2)
+    for s in sessions.values():
+        s.close()
+    bench.drop("knots_straight", "knots_curves")
     return row
 
 
@@ -530,5 +565,5 @@ def blas(bench):
     return result
 
 
-PARTS = {"train": train, "persons": persons, "blas": blas, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
+PARTS = {"train": train, "persons": persons, "blas": blas, "sklearn": sklearn, "raw": raw, "knots": knots, "kernel": kernel, "predict": predict, "tuning": tuning,
          "agreement": agreement, "rows": rows_curve, "columns": columns_curve, "protected": protected}

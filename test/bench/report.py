@@ -122,6 +122,20 @@ def raw(result):
         table(["", "s", "times the query"], rows)
 
 
+def knots(result):
+    rows = []
+    for mode in modes(result, "straight_logreg_"):
+        for learner in ("logreg", "svm"):
+            a, b = (result["%s_%s_%s" % (way, learner, mode)] for way in ("curves", "straight"))
+            rows.append(["dp_%s_train, %s" % (learner, mode), seconds(b), seconds(a), ratio(a, b)])
+    rows.append(["dp_predict", seconds(result["straight_predict"]), seconds(result["curves_predict"]),
+                 ratio(result["curves_predict"], result["straight_predict"])])
+    return ["## Curves", "",
+            "The raw columns of %s rows, with %d knots for each of the %d numbers, against straight lines. An encoded number has two entries that are not zero, "
+            "however many knots there are." % (count(result["rows"]), result["knots"], result["numbers"]), ""] + \
+        table(["", "straight lines, s", "curves, s", "ratio"], rows)
+
+
 def kernel(result):
     rows = []
     for mode in modes(result, "kernel_"):
@@ -268,7 +282,7 @@ def main(results, docs):
                m["blas"].replace("openblas", "OpenBLAS") or "BLAS", "CPU" if m["clock"] == "CPU" else "Wall-clock",
                max(part["repeat"] for part in parts.values())), ""]
     out += bars(parts)
-    writers = {"train": train, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
+    writers = {"train": train, "sklearn": sklearn, "raw": raw, "knots": knots, "kernel": kernel, "predict": predict, "tuning": tuning,
                "agreement": agreement, "persons": persons}
     for name, part in parts.items():
         if name == "blas":
