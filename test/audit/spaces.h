@@ -44,6 +44,7 @@ static Space spaces[] = {
 	{.name = "category", .encoder = {BLOCKS(1, CATEGORY(2))}},
 	{.name = "category, number, intercept", .encoder = {BLOCKS(2, CATEGORY(2), NUMBER), .intercept = true}},
 	{.name = "category of 8, number", .encoder = {BLOCKS(2, CATEGORY(8), NUMBER)}},
+	{.name = "curve", .encoder = {BLOCKS(1, CURVE(2))}},
 	{.name = "curve of 4 knots, number", .encoder = {BLOCKS(2, CURVE(4), NUMBER)}},
 	{.name = "vector of 2 curves", .encoder = {BLOCKS(1, CURVES(2, 3))}},
 	{.name = "vector of 2, intercept", .encoder = {BLOCKS(1, VECTOR(2)), .intercept = true}},
