@@ -212,7 +212,7 @@ change(Pair *pair)
 			value->category = test_below(&state, block->count);
 			value->number = block->kind == DPERM_BLOCK_FLAG ? 2 * test_below(&state, 2) - 1 :
 				test_below(&state, 2) ? sample_number(&state, block) : changed(value->number);
-			at = test_below(&state, block->count);
+			at = test_below(&state, dperm_block_elements(block));
 			number = &pair->rows[which].vectors[b][at];
 			*number = changed(*number == 0 ? block->norm : *number);
 			if (block->kind == DPERM_BLOCK_BOX && test_below(&state, 2))
