@@ -146,6 +146,12 @@ SELECT dp_budget_alter('visits', epsilon => 5);
 SELECT dp_grant('visits', 'dperm_team', epsilon => 1, delta => 0);
 SELECT dp_budget_create('pure', epsilon => 1);
 SELECT dp_budget_charge('pure', 0.5, delta => 1e-9);
+-- what a budget does not have cannot be granted
+SELECT dp_grant('pure', 'dperm_ana', epsilon => 1, delta => 1e-9);
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_grant('pure', 'dperm_ana', epsilon => 1, delta => 0);
+SELECT dp_budget_charge('pure', 0.125);
+SELECT dp_grant('pure', 'dperm_ana', delta => 1e-9);
 RESET ROLE;
 SET ROLE dperm_cleo;
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.01, delta => 1e-9);
