@@ -188,6 +188,11 @@ SELECT dp_logreg_train('plain', 'ill', 'age', epsilon => 0.001) IS NOT NULL AS t
 ANALYZE plain;
 SELECT dp_logreg_train('plain', 'ill', 'age', epsilon => 0.001) IS NOT NULL AS trained;
 SELECT dp_logreg_train('plain_view', 'ill', 'age', epsilon => 0.001) IS NOT NULL AS trained;
+-- fewer rows than candidates have no noise to speak of
+TRUNCATE plain;
+INSERT INTO plain VALUES (1, true), (2, false);
+ANALYZE plain;
+SELECT dp_logreg_tune('plain', 'ill', 'age', epsilon => 0.001, lambdas => '{0.1,0.01}');
 RESET ROLE;
 
 -- Conditions of a query are not evaluated for hidden rows, which EXPLAIN
