@@ -334,6 +334,20 @@ check_common(const DpermSource *source, DpermColumn **features)
 					 "the model.")));
 }
 
+/* The columns whose declared values are not all categories of the model. */
+static char *
+partly_unknown(const DpermSource *source, DpermColumn **features)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < source->block_count; i++)
+		if (features[i]->known && source->blocks[i].kind == DPERM_BLOCK_CATEGORY &&
+			dperm_domain_narrow_fault(&source->blocks[i], &features[i]->block))
+			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", features[i]->name);
+	return names.len > 0 ? names.data : NULL;
+}
+
 /* Features that are given as blocks: the columns must match them. */
 static void
 copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
@@ -350,7 +364,10 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 					 errhint("The column is a %s in the table to train on.",
 							 dperm_encoder_kind_name(blocks[i].kind))));
 	if (source->registration)
+	{
 		check_common(source, features);
+		source->unknown = partly_unknown(source, features);
+	}
 }
 
 /*
