@@ -454,7 +454,7 @@ read_knot_list(DpermColumn *column, JsonbContainer *list, bool ranged)
 
 /*
  * {"range": [low, high], "knots": 8}, or a list of positions in place of 8. A
- * list is a range by itself; for a number, the catalog may have one.
+ * list is a range by itself; for a number, the column may have one already.
  */
 static void
 read_knotted(DpermColumn *column, JsonbValue *range, JsonbValue *knots)
@@ -474,6 +474,7 @@ read_knotted(DpermColumn *column, JsonbValue *range, JsonbValue *knots)
 			refuse_knots(column, psprintf("an object whose knots are a list, or a whole number "
 										  "between 1 and %d", DPERM_DIM_MAX));
 		column->block.count = (int) count;
+		column->block.knots = NULL;
 	}
 	column->knotted = true;
 }

@@ -324,7 +324,13 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, 
 	}
 	if (domains == NULL)
 		return columns;
-	asked = dperm_domains_read(registration->relation, domains, dperm_encode_dimension, count);
+	asked = dperm_domains_read(registration->relation, NULL, dperm_encode_dimension, count);
+
+	/* knots may be asked for without a range: it is the registered one then */
+	for (int i = 0; i < *count; i++)
+		if (columns[i].known && dperm_block_is_number(&columns[i].block))
+			asked[i] = columns[i];
+	dperm_domains_give(registration->relation, asked, *count, domains);
 	for (int i = 0; i < *count; i++)
 		if (asked[i].given && dperm_protection_lists(registration, &columns[i]))
 		{

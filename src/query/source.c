@@ -261,7 +261,8 @@ check_knots(DpermColumn **features, int count, const DpermOptions *options)
 			return;
 		knotted |= features[i]->knotted;
 	}
-	if (options->knots > 1 || (options->knots == 1 && knotted))
+	if (options->knots > 1 ||
+		(options->knots == 1 && knotted && options->kernel.kind == DPERM_KERNEL_LINEAR))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("knots apply to none of the features"),
@@ -273,7 +274,6 @@ static void
 make_blocks(DpermSource *source, DpermColumn **features, int count,
 			const DpermOptions *options)
 {
-	check_knots(features, count, options);
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
 	if (count == 1 && features[0]->usable &&
@@ -302,6 +302,7 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 		if (source->registration)
 			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
+	check_knots(features, count, options);
 }
 
 /* The names of features that are given as blocks. */
