@@ -34,6 +34,7 @@ SELECT relation, unit, columns, domains FROM dp_protected;
 -- and back to rows; but it has to count the same as other relations of the
 -- budget
 SELECT dp_protect('seniors', 'visits', unit => 'person_id');
+SELECT dp_unprotect('visits');
 SELECT dp_protect('visits', 'visits');
 SELECT dp_protect('visits', 'visits', unit => 'clinic_id');
 SELECT dp_unprotect('seniors');
@@ -116,7 +117,6 @@ SELECT spent_tail / 0.000000000000000000054211 AS tails, spent_delta, (SELECT su
 SET ROLE dperm_curator;
 SELECT dp_protect('visits', 'visits', unit => 'person_id', columns => '{age,ill}', domains => '{"age": [0, 100]}');
 SELECT dp_protect('visits', 'visits', unit => 'clinic_id');
-SELECT dp_protect('visits', 'visits');
 SELECT dp_budget_alter('visits', neighbours => 'remove');
 SELECT dp_budget_alter('visits', neighbours => 'replace', epsilon => 5);
 \echo :LAST_ERROR_SQLSTATE
