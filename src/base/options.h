@@ -49,7 +49,7 @@ typedef struct DpermOptions
 	int			intercept;		/* 0, 1; < 0: not specified */
 	double		norm;			/* 0: not specified */
 	int			dimension;		/* 0: not specified */
-	int			knots;			/* of numbers whose domain says nothing; 0: not specified */
+	int			knots;			/* of numbers whose domain says nothing; 0: by the rule */
 	DpermKernel kernel;			/* features, gamma: 0 if not specified */
 	bool		has_seed;
 	int64		rows;			/* how many units the caller expects; 0: not given */
@@ -94,6 +94,22 @@ dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bo
 extern DpermNoisePlans
 dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
 						   const DpermEncoder *encoder);
+
+/*
+ * The noise of an encoder with straight lines, for the rule that chooses the
+ * knots of its open numbers (core/mechanism/knots_rule.h): the least of what
+ * the laws that may be used need.
+ */
+extern double dperm_options_line_noise(const DpermOptions *options, const DpermEncoder *encoder);
+
+/*
+ * The encoder with this many knots for its open numbers, allocated in the
+ * current memory context; or with as many as the rule chooses for a number of
+ * rows. An encoder without open numbers stays the same.
+ */
+extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
+extern DpermEncoder
+dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows);
 
 /* Reject options that are invalid for any number of rows. */
 extern void dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise);

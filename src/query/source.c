@@ -230,7 +230,7 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 
 /*
  * The block of a column: a number has the knots of its domain, or of the
- * argument; a kernel takes it as it is.
+ * argument, or is open to the rule; a kernel takes it as it is.
  */
 static DpermBlock
 make_block(const DpermColumn *column, const DpermOptions *options)
@@ -244,8 +244,11 @@ make_block(const DpermColumn *column, const DpermOptions *options)
 		block.knots = NULL;
 		block.count = 1;
 	}
-	else if (!column->knotted && options->knots > 0)
-		block.count = options->knots;
+	else if (!column->knotted)
+	{
+		block.count = Max(options->knots, 1);
+		block.open = options->knots == 0;
+	}
 	return block;
 }
 

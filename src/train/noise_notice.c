@@ -22,9 +22,9 @@
 static double
 share_of(const DpermOptions *options, const DpermSource *source, int64 rows)
 {
-	const DpermEncoder *encoder = &source->spec.encoder;
-	DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
-											dperm_options_noise(options, encoder, false), rows);
+	DpermEncoder encoder = dperm_options_bend_for(options, source->spec.encoder, rows);
+	DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(&encoder),
+											dperm_options_noise(options, &encoder, false), rows);
 
 	return dperm_noise_share(&setup);
 }

@@ -34,6 +34,8 @@ typedef struct DpermBlock
 	double		high;
 	/* NUMBER, TIME: the positions of count knots; NULL: at even distances */
 	const double *knots;
+	/* NUMBER, TIME: straight for now, and is bent when n is known (bend.h)? */
+	bool		open;
 	double		norm;			/* VECTOR */
 	const DpermText *categories;	/* CATEGORY: count of them */
 	const double *bounds;		/* BOX: low and high of each coordinate, or NULL */
