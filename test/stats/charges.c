@@ -48,6 +48,41 @@ TEST(no_shift_is_above_the_bound)
 	CHECK(highest <= 1 && highest > 0.97);
 }
 
+/*
+ * The bound for more coordinates as a share of that for fewer: a call is
+ * charged for straight lines, and may release curves.
+ */
+static double
+more_coordinates(const void *arg, const double *point)
+{
+	int			dim = 2 + (int) fabs(point[0]);
+	double		shift = exp(-fabs(point[1]));
+	double		order = 1 + exp(fmin(point[2], 9));
+	double		fewer = dperm_ball_divergence(shift, dim, order);
+	double		more;
+
+	(void) arg;
+	if (isinf(fewer) || dim > 5000)
+		return 0;
+	more = dperm_ball_divergence(shift, dim + 1 + (int) fabs(point[3]), order);
+	return more / fewer;
+}
+
+TEST(more_coordinates_never_cost_more)
+{
+	TestRandom	state = 6;
+	double		highest = 0;
+
+	for (int i = 0; i < 300; i++)
+	{
+		double		point[] = {5000 * pow(test_uniform(&state), 4), 14 * test_uniform(&state), 12 * test_uniform(&state) - 5, 3 * test_uniform(&state)};
+
+		highest = fmax(highest, simplex_climb(more_coordinates, NULL, point, 4, 1, 60));
+	}
+	printf("more coordinates: %.6f of the bound for fewer\n", highest);
+	CHECK(highest < 1 && highest > 0.999);
+}
+
 /* --------------------------------------------------------- conversion */
 
 #if LDBL_MANT_DIG > DBL_MANT_DIG
