@@ -111,6 +111,9 @@ def raw(result):
     rows = [["query that reads the 14 columns", seconds(result["read"]), "1"]]
     for mode in modes(result, "raw_"):
         rows.append(["raw columns, %s" % mode, seconds(result["raw_" + mode]), ratio(result["raw_" + mode], result["read"])])
+        if "curves_" + mode in result:
+            rows.append(["raw columns, curves by the rule, %s" % mode, seconds(result["curves_" + mode]),
+                         ratio(result["curves_" + mode], result["read"])])
         rows.append(["the columns as vectors, %s" % mode, seconds(result["view_" + mode]),
                      ratio(result["view_" + mode], result["read"])])
         rows.append(["stored vectors, %s" % mode, seconds(result["dense_" + mode]),
@@ -137,7 +140,10 @@ def kernel(result):
 
 def predict(result):
     rows = []
-    for title, key, base in (("vector, d = %d" % result["d"], "vector", "scan"), ("row of 14 raw columns", "row", "read")):
+    for title, key, base in (("vector, d = %d" % result["d"], "vector", "scan"), ("row of 14 raw columns", "row", "read"),
+                             ("the same, curves by the rule", "curves", "read")):
+        if key + "_serial" not in result:
+            continue
         for name, kind in (("serial", "cpu"), ("parallel", "wall")):
             a, b = result["%s_%s" % (key, name)], result["%s_%s" % (base, name)]
             rows.append([title, "no" if name == "serial" else result["workers"], seconds(b, kind), seconds(a, kind), ratio(a, b, kind)])
