@@ -11,7 +11,6 @@
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/knots_rule.h"
 #include "core/mechanism/mechanism.h"
 
 /* Set the defaults. */
@@ -237,9 +236,9 @@ may_follow(const DpermOptions *options, DpermNoiseLaw law)
 		   options->delta == 0 || (options->automatic && !options->gaussian_only);
 }
 
-/* The noise of straight lines. */
-double
-dperm_options_line_noise(const DpermOptions *options, const DpermEncoder *encoder)
+/* The noise of an encoder: the least of what the laws that may be used need. */
+static double
+least_noise(const DpermOptions *options, const DpermEncoder *encoder)
 {
 	DpermNoisePlans noise = dperm_options_noise(options, encoder, false);
 	double		least = INFINITY;
@@ -274,15 +273,33 @@ dperm_options_bend(DpermEncoder encoder, int knots)
 	return encoder;
 }
 
+/* The noise of an encoder for each number of knots that the rule can choose. */
+DpermKnotsNoise
+dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
+{
+	bool		open = dperm_bend_is_open(encoder);
+	DpermKnotsNoise noise;
+
+	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
+	{
+		noise.of[knots] = INFINITY;
+		if (open && knots >= DPERM_KNOTS_LEAST && dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX)
+		{
+			DpermEncoder bent = dperm_options_bend(*encoder, knots);
+
+			noise.of[knots] = least_noise(options, &bent);
+		}
+	}
+	return noise;
+}
+
 /* The encoder with the knots that the rule chooses. */
 DpermEncoder
 dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows)
 {
-	if (!dperm_bend_is_open(&encoder))
-		return encoder;
-	return dperm_options_bend(encoder,
-							  dperm_knots_rule(&encoder,
-											   dperm_options_line_noise(options, &encoder), rows));
+	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
+
+	return dperm_options_bend(encoder, dperm_knots_rule(&noise, rows));
 }
 
 /*

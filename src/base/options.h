@@ -8,6 +8,7 @@
 #include "core/encode/encoder.h"
 #include "core/encode/kernel.h"
 #include "core/loss/loss.h"
+#include "core/mechanism/knots_rule.h"
 #include "core/mechanism/setup.h"
 
 /* The requested shape of the noise. */
@@ -96,18 +97,18 @@ dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inne
 						   const DpermEncoder *encoder);
 
 /*
- * The noise of an encoder with straight lines, for the rule that chooses the
- * knots of its open numbers (core/mechanism/knots_rule.h): the least of what
- * the laws that may be used need.
- */
-extern double dperm_options_line_noise(const DpermOptions *options, const DpermEncoder *encoder);
-
-/*
  * The encoder with this many knots for its open numbers, allocated in the
- * current memory context; or with as many as the rule chooses for a number of
- * rows. An encoder without open numbers stays the same.
+ * current memory context. An encoder without open numbers stays the same.
  */
 extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
+
+/*
+ * The noise of an encoder for each number of knots that its open numbers can
+ * have, and the encoder with as many as the rule (core/mechanism/knots_rule.h)
+ * then chooses for a number of rows.
+ */
+extern DpermKnotsNoise
+dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder);
 extern DpermEncoder
 dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows);
 

@@ -24,7 +24,6 @@
 #include "core/encode/bend.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
-#include "core/mechanism/knots_rule.h"
 #include "core/mechanism/mechanism.h"
 #include "core/mechanism/noise_share.h"
 #include "entry/train.h"
@@ -47,7 +46,7 @@ typedef struct Planned
 {
 	DpermOptions options;
 	DpermEncoder encoder;		/* without blocks if only the dimension is known */
-	double		line_noise;		/* for the rule that chooses the knots of open numbers */
+	DpermKnotsNoise knots_noise;	/* for the rule that chooses the knots of open numbers */
 	int64		rows;
 	/* for some number of rows */
 	int			knots;			/* 0: none yet */
@@ -60,7 +59,7 @@ static void
 plan_encoder(Planned *planned, const DpermEncoder *encoder)
 {
 	planned->encoder = *encoder;
-	planned->line_noise = dperm_options_line_noise(&planned->options, encoder);
+	planned->knots_noise = dperm_options_knots_noise(&planned->options, encoder);
 	planned->knots = 0;
 }
 
@@ -70,7 +69,7 @@ setup_for(Planned *planned, int64 rows)
 {
 	const DpermEncoder *encoder = &planned->encoder;
 	int			knots =
-		encoder->blocks ? dperm_knots_rule(encoder, planned->line_noise, rows) : planned->knots;
+		encoder->blocks ? dperm_knots_rule(&planned->knots_noise, rows) : planned->knots;
 
 	if (knots != planned->knots)
 	{

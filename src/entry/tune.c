@@ -274,6 +274,7 @@ same_encoder(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
 	const DpermOptions *each = tuning->candidates.each;
 	size_t		size = dperm_encoder_form_size(one);
 	unsigned char *forms[2];
+	DpermKnotsNoise noise[2];
 
 	if (dperm_encoder_form_size(other) != size ||
 		dperm_bend_is_open(one) != dperm_bend_is_open(other))
@@ -282,10 +283,10 @@ same_encoder(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
 	forms[1] = palloc(size);
 	dperm_encoder_form_write(one, forms[0]);
 	dperm_encoder_form_write(other, forms[1]);
+	noise[0] = dperm_options_knots_noise(&each[a - tuning->sources], one);
+	noise[1] = dperm_options_knots_noise(&each[b - tuning->sources], other);
 	return memcmp(forms[0], forms[1], size) == 0 &&
-		(!dperm_bend_is_open(one) ||
-		 dperm_options_line_noise(&each[a - tuning->sources], one) ==
-		 dperm_options_line_noise(&each[b - tuning->sources], other));
+		memcmp(&noise[0], &noise[1], sizeof(DpermKnotsNoise)) == 0;
 }
 
 /* Do two candidates encode rows in the same way? */

@@ -42,14 +42,17 @@ SELECT knots(dp_logreg_train('people', 'y', '{age,ward,seen}', 1, knots => 1, do
        knots(dp_logreg_train('people', 'y', '{age,ward,seen}', 0.01, domains => '{"seen": {"range": ["2020-01-01", "2022-12-31"], "knots": 3}}')) AS few,
        knots(dp_logreg_train('people', 'y', '{age,gain}', 1, kernel => 'gaussian', kernel_features => 10, domains => '{"gain": [0, 100]}')) AS kernel;
 
--- how many: a number and an intercept have noise of mean square 4 (apart / epsilon)^2
-CREATE FUNCTION by_hand(n float8, epsilon float8, apart int) RETURNS int LANGUAGE sql AS $$ SELECT CASE WHEN k < 4 THEN 1 ELSE least(k, 16) END FROM round(0.95 * (n * epsilon / (2 * apart)) ^ (1 / 3.0)::float8) k $$;
+-- how many: the most that the noise of so many knots allows, which dp_cost shows; a straight line and an intercept have noise of mean square 4 (apart / epsilon)^2
+CREATE TABLE noise_of AS SELECT k, c.noise_norm * c.lambda_effective * 3000 * c.epsilon_noise / 2 AS norm
+FROM generate_series(1, 16) k, dp_cost('people', 'y', 'age', 1, 3000, method => 'objective', noise => 'shaped', knots => k) c WHERE chosen;
+SELECT round(norm::numeric, 4) AS straight FROM noise_of WHERE k = 1;
+CREATE FUNCTION by_hand(n float8, epsilon float8, apart int) RETURNS int LANGUAGE sql AS $$ SELECT coalesce(max(k), 1) FROM noise_of WHERE k >= 4 AND k <= round(0.85 * (n * epsilon / (norm * apart)) ^ (1 / 3.0)::float8) $$;
 SELECT e AS epsilon, r.neighbours, k AS knots, knots(m)::int = k AS trained, c.knots = k AS told, c.lambda_used = (m::jsonb ->> 'lambda')::float8 AND c.epsilon_noise = (m::jsonb -> 'budget' ->> 'noise')::float8 AS lambda, abs(c.weight_error * sqrt(k + 1) / c.noise_norm - 1) < 1e-9 AS dimension
 FROM (VALUES (0.01), (0.05), (0.1), (0.3), (1), (2), (4), (8), (64)) v (e), (VALUES ('replace', 2), ('remove', 1)) r (neighbours, apart), by_hand(3000, e, apart) k, dp_logreg_train('people', 'y', 'age', e, neighbours => r.neighbours, method => 'objective') m, dp_cost('people', 'y', 'age', e, 3000, neighbours => r.neighbours, method => 'objective') c
 WHERE chosen ORDER BY 1, 2;
 -- the next number of rows after each step, and rows_needed is a number of rows at which the noise is small enough
 SELECT bool_and(a.knots = by_hand(n, 1, 2)) AS by_hand, min(a.knots), max(a.knots), bool_and(c.noise_share <= 0.5) AS needed
-FROM generate_series(57, 20000, 50) n, dp_cost('people', 'y', 'age', 1, n, noise => 'shaped') a, dp_cost('people', 'y', 'age', 1, a.rows_needed, noise => 'shaped') c;
+FROM generate_series(57, 60000, 400) n, dp_cost('people', 'y', 'age', 1, n, noise => 'shaped') a, dp_cost('people', 'y', 'age', 1, a.rows_needed, noise => 'shaped') c;
 SELECT chosen, method, noise, knots FROM dp_cost('people', 'y', '{age,ward,smoker}', 1, 3000, delta => 1e-6) ORDER BY 1 DESC, 2, 3, 4;
 SELECT options, (SELECT knots FROM dp_cost('people', 'y', features::text[], 1, 3000, knots => k, kernel => kernel, kernel_features => nullif((kernel IS NOT NULL)::int * 10, 0)) LIMIT 1)
 FROM (VALUES ('{age,ward}', 'asked', 6, NULL), ('{ward,smoker}', 'no number', NULL, NULL), ('{age}', 'kernel', NULL, 'gaussian'), ('{age}', 'straight', 1, NULL)) v (features, options, k, kernel);
@@ -96,4 +99,5 @@ FROM (VALUES (0.1), (0.5), (1)) e (e), (VALUES ('output', 0), ('output', 1e-7), 
   LATERAL (SELECT * FROM dp_cost('people', 'y', '{age,gain}', e, 100000, method => w.method, delta => w.delta, knots => k) WHERE chosen) asked;
 SELECT dp_unprotect('people');
 DROP TABLE people, parts, published;
+DROP TABLE noise_of;
 DROP FUNCTION distance, knots, same, ways, by_hand, make_wide;

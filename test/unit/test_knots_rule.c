@@ -5,11 +5,10 @@
 #include "core/mechanism/knots_rule.h"
 
 #include "core/base/limits.h"
-#include "core/encode/bend.h"
 #include "unit/entropy.h"
 #include "unit/test.h"
 
-#define BLOCKS_MAX 2000
+#define BLOCKS_MAX 8
 
 static DpermBlock blocks[BLOCKS_MAX];
 static char memory[1 << 20];
@@ -92,49 +91,67 @@ TEST(noise_is_that_of_draws)
 	}
 }
 
+/* The same noise for all numbers of knots up to some number. */
+static DpermKnotsNoise
+noise_up_to(double noise, int most)
+{
+	DpermKnotsNoise all;
+
+	for (int k = 0; k <= DPERM_KNOTS_MOST; k++)
+		all.of[k] = k <= most ? noise : INFINITY;
+	return all;
+}
+
 /* By hand: a number and an intercept are two intervals of radius 1/sqrt(2), so that E|b|^2 = 3 4 (1/6 + 1/6) (2/epsilon)^2. */
 TEST(knots_by_hand)
 {
 	DpermEncoder enc = encoder_of(1, 0);
 	DpermSetup	setup = setup_of(&enc, 1, 0, DPERM_NEIGHBOURS_REPLACE, false);
-	double		noise = dperm_knots_rule_noise(&setup);
-	const int64_t rows[][2] = {{1, 1}, {100, 1}, {200, 1}, {201, 4}, {425, 4}, {426, 5}, {1000, 6}, {3000, 9}, {17373, 15}, {17374, 16}, {1000000, 16}, {DPERM_ROWS_MAX, 16}};
+	DpermKnotsNoise noise = noise_up_to(dperm_knots_rule_noise(&setup), 16);
+	DpermKnotsNoise few = noise_up_to(4, 7);
+	DpermKnotsNoise none = noise_up_to(0, 16);
+	/* 4 ((k - 1/2) / 0.85)^3 rows are the first with k knots */
+	const int64_t rows[][2] = {{1, 1}, {279, 1}, {280, 4}, {593, 4}, {594, 5}, {2747, 7}, {2748, 8}, {24254, 15}, {24255, 16}, {DPERM_ROWS_MAX, 16}};
 
-	CHECK_NEAR(noise, 4, 1e-12);
-	for (int i = 0; i < 12; i++)
-		CHECK(dperm_knots_rule(&enc, noise, rows[i][0]) == rows[i][1]);
+	CHECK_NEAR(noise.of[16], 4, 1e-12);
+	for (int i = 0; i < 10; i++)
+	{
+		CHECK(dperm_knots_rule(&noise, rows[i][0]) == rows[i][1]);
+		CHECK(dperm_knots_rule(&few, rows[i][0]) == (rows[i][1] < 7 ? rows[i][1] : 7));
+	}
 	setup.epsilon = INFINITY;
-	CHECK(dperm_knots_rule_noise(&setup) == 0 && dperm_knots_rule(&enc, 0, 1) == 16);
-	blocks[0].open = false;
-	CHECK(dperm_knots_rule(&enc, noise, 1000000) == 1);
+	CHECK(dperm_knots_rule_noise(&setup) == 0 && dperm_knots_rule(&none, 1) == 16);
+	none = noise_up_to(0, 3);
+	CHECK(dperm_knots_rule(&none, DPERM_ROWS_MAX) == 1);
 }
 
-/* More rows never have fewer knots, nor less noise fewer; there are 1 or 4 to 16, and never too many coordinates. */
-TEST(never_too_many)
+/* More rows never have fewer knots, nor less noise fewer; what is chosen is allowed by its own noise, and nothing larger is. */
+TEST(largest_that_is_allowed)
 {
 	TestRandom	state = 8;
-	int			lowered = 0;
 
 	for (int round = 0; round < 200000; round++)
 	{
-		DpermEncoder enc = encoder_of(1 + test_below(&state, round % 2 ? BLOCKS_MAX - 1 : 20), round % 3 ? 1 + test_below(&state, 3000) : 0);
-		double		noise = exp(30 * test_uniform(&state) - 10);
 		int64_t		rows = (int64_t) exp(27 * test_uniform(&state));
-		int			knots = dperm_knots_rule(&enc, noise, rows);
-		double		wanted = 0.95 * pow(rows / noise, 1 / 3.0);
+		DpermKnotsNoise noise = noise_up_to(exp(30 * test_uniform(&state) - 10), 16);
+		DpermKnotsNoise less;
+		int			knots;
 
-		CHECK(knots == 1 || (knots >= 4 && knots <= 16));
-		CHECK(knots <= fmax(wanted + 0.500001, 1));
-		CHECK(dperm_knots_rule(&enc, noise, rows + 1 + test_below(&state, 1000)) >= knots);
-		CHECK(dperm_knots_rule(&enc, noise * test_uniform(&state), rows) >= knots);
-		if (dperm_encoder_dim(&enc) > DPERM_DIM_MAX)
-			continue;
-		CHECK(dperm_bend_dim(&enc, knots) <= DPERM_DIM_MAX);
-		if (knots < fmin(floor(wanted + 0.499999), 16) && wanted >= 4)
+		for (int k = 0; k <= DPERM_KNOTS_MOST; k++)
 		{
-			lowered++;
-			CHECK(dperm_bend_dim(&enc, knots == 1 ? 4 : knots + 1) > DPERM_DIM_MAX);
+			noise.of[k] *= test_below(&state, 20) ? 1 + k * test_uniform(&state) : INFINITY;
+			less.of[k] = noise.of[k] * test_uniform(&state);
 		}
+		knots = dperm_knots_rule(&noise, rows);
+		CHECK(knots == 1 || (knots >= 4 && knots <= 16));
+		for (int k = 4; k <= 16; k++)
+		{
+			double		wanted = 0.85 * pow(rows / noise.of[k], 1 / 3.0);
+
+			CHECK(k != knots || wanted >= k - 0.500001);
+			CHECK(k <= knots || wanted <= k - 0.499999);
+		}
+		CHECK(dperm_knots_rule(&noise, rows + 1 + test_below(&state, 1000)) >= knots);
+		CHECK(dperm_knots_rule(&less, rows) >= knots);
 	}
-	CHECK(lowered > 10000);
 }

@@ -5,14 +5,12 @@
 
 #include <math.h>
 
-#include "core/base/limits.h"
-#include "core/encode/bend.h"
 #include "core/privacy/gaussian.h"
 
 /* From simulations: see docs/experiments.md. */
-#define FACTOR 0.95
+#define FACTOR 0.85
 
-/* The noise of straight lines. */
+/* The noise of a setup. */
 double
 dperm_knots_rule_noise(const DpermSetup *s)
 {
@@ -22,15 +20,13 @@ dperm_knots_rule_noise(const DpermSetup *s)
 		   sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim));
 }
 
-/* The knots of the open numbers of an encoder. */
+/* As many knots as their own noise allows. */
 int
-dperm_knots_rule(const DpermEncoder *straight, double noise, int64_t rows)
+dperm_knots_rule(const DpermKnotsNoise *noise, int64_t rows)
 {
-	/* without noise the quotient is infinite */
-	double		wanted = rint(FACTOR * cbrt((double) rows / noise));
-	int			knots = wanted < DPERM_KNOTS_MOST ? (int) wanted : DPERM_KNOTS_MOST;
-
-	while (knots >= DPERM_KNOTS_LEAST && dperm_bend_dim(straight, knots) > DPERM_DIM_MAX)
-		knots--;
-	return knots >= DPERM_KNOTS_LEAST && dperm_bend_is_open(straight) ? knots : 1;
+	for (int knots = DPERM_KNOTS_MOST; knots >= DPERM_KNOTS_LEAST; knots--)
+		/* without noise the quotient is infinite */
+		if (rint(FACTOR * cbrt((double) rows / noise->of[knots])) >= knots)
+			return knots;
+	return 1;
 }
