@@ -22,7 +22,7 @@ BARS = {
 TOLERATED = 0.002  # a larger error than with straight lines, if it is not within two standard errors anyway
 
 # The curves that are drawn, of logistic regression on Adult.
-COLUMNS = ["age", "hours_per_week", "capital_gain"]
+COLUMNS = {"age": "age", "hours_per_week": "hours", "capital_gain": "gain"}  # the names of the plots
 DRAWN = [("curves", "0.3"), ("curves", "1"), ("curves", "Infinity"), ("straight", "1")]
 
 

@@ -19,10 +19,6 @@ def title(data):
     return raw.ALL[knots.ALL[data]].title
 
 
-def number(value, digits):
-    return f"{value:.{digits}f}".replace("-", "−")
-
-
 class Report(Page):
     def __init__(self, results, docs):
         super().__init__("knots", results, docs)
@@ -48,17 +44,17 @@ class Report(Page):
 
     def line(self, data, loss, mode, epsilon):
         used = self.about["chosen"].get(knots.cell(data, loss, mode, epsilon), "–")
-        line = [PROMISE[mode], "–" if epsilon == "Infinity" else epsilon, str(used)]
+        line = [PROMISE[mode], "" if epsilon == "Infinity" else epsilon, str(used)]
         for areas in (False, True):
             straight, curves = self.pair(data, loss, mode, epsilon, areas)
             line += [figure(mean(straight)), figure(mean(curves)), figure(difference(curves, straight))]
-        if epsilon == "Infinity":
-            line[1] = ""
         return line
 
     def bars(self):
         lines = []
         for (data, loss, mode, epsilon), (most, least) in knots.BARS.items():
+            if epsilon not in self.about["epsilons"]:
+                continue
             error, area = (mean(self.pair(data, loss, mode, epsilon, areas)[1]) for areas in (False, True))
             met = "–" if not error else "yes" if error[0] <= most and area[0] >= least else "**no**"
             lines.append([f"{title(data)}, {LOSS[loss].lower()}, {PROMISE[mode]}, epsilon {epsilon}", figure(error),
@@ -85,20 +81,22 @@ class Report(Page):
     # ------------------------------------------------------------- DP-EBM
 
     def boosted(self):
+        def cell(method, epsilon, areas=False):
+            return figure(mean(self.folds("adult_knots", "logistic", method, epsilon, areas)))
+
+        seconds = sorted(seconds for run, seconds in self.results.seconds.items() if run.method in ebm.METHODS)
+        if not seconds:
+            return "In the run shown here interpret was not installed."
         lines = []
-        for epsilon in ebm.EPSILONS:
-            line = [epsilon]
-            for method in (ebm.METHOD, "curves delta-remove", "curves delta"):
-                line += [figure(mean(self.folds("adult_knots", "logistic", method, epsilon, areas))) for areas in (False, True)]
+        for epsilon in (each for each in ebm.EPSILONS if each in self.about["epsilons"]):
+            line = [epsilon, *(cell(method, epsilon) for method in ebm.METHODS), cell(ebm.METHODS[0], epsilon, True)]
+            for mode in ("delta-remove", "delta"):
+                line += [cell(knots.method("curves", mode), epsilon, areas) for areas in (False, True)]
             lines.append(line)
-        return rows(["epsilon", "DP-EBM: error", "AUC", "dperm, `'remove'`: error", "AUC", "dperm, `'replace'`: error", "AUC"], lines)
-
-    def say_interpret(self):
-        return self.about.get("interpret") or "–"
-
-    def say_boosted_seconds(self):
-        found = sorted(seconds for run, seconds in self.results.seconds.items() if run.method == ebm.METHOD)
-        return f"{found[len(found) // 2]:.0f}" if found else "–"
+        return (f"It ran here with interpret {self.about['interpret']}, once in each split, a median of "
+                f"{seconds[len(seconds) // 2]:.0f} seconds each.\n\n" + rows(
+                    ["epsilon", "DP-EBM: error", "at the best threshold", "AUC", "dperm, `'remove'`: error", "AUC",
+                     "dperm, `'replace'`: error", "AUC"], lines))
 
     # -------------------------------------------------------------- plots
 
@@ -131,8 +129,8 @@ class Report(Page):
         """The plots; returns the text."""
         if self.about.get("shapes"):
             for column in knots.COLUMNS:
-                self.plot(column, f"experiments-curve-{column.split('_')[-1] if column != 'hours_per_week' else 'hours'}.svg")
+                self.plot(column, f"experiments-curve-{knots.COLUMNS[column]}.svg")
         return self.text("knots.md")
 
     def say_repetitions(self):
-        return times(run.repetition for run in self.runs() if run.method != ebm.METHOD)
+        return times(run.repetition for run in self.runs() if run.method not in ebm.METHODS)

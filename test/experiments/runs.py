@@ -107,8 +107,8 @@ def curved(data, settings):
 
 def boosted(settings):
     """DP-EBM on the same splits of Adult."""
-    return [Run("adult_knots", "logistic", ebm.METHOD, "default", epsilon, "", str(s), "0")
-            for epsilon in ebm.EPSILONS for s in range(settings.splits)]
+    return [Run("adult_knots", "logistic", method, "default", epsilon, "", str(s), "0")
+            for epsilon in ebm.EPSILONS for s in range(settings.splits) for method in ebm.METHODS]
 
 
 def related(data, settings):
@@ -156,7 +156,7 @@ def calibration(session, data, rows, dimension):
 
 def cost(run, rows):
     """How long a run takes, roughly, in rows."""
-    return 3 * PORTIONS * int(run.size) if run.size else rows[run.data] * (30 if run.method == ebm.METHOD else 1)
+    return 3 * PORTIONS * int(run.size) if run.size else rows[run.data] * (30 if run.method in ebm.METHODS else 1)
 
 
 def training(run):
@@ -178,7 +178,7 @@ def execute(session, run):
     ROC curve."""
     start, area = time.monotonic(), None
     if run.data in knots.ALL:
-        error, area = (ebm if run.method == ebm.METHOD else knots).measure(session, run)
+        error, area = (ebm if run.method in ebm.METHODS else knots).measure(session, run)
     elif run.method == "diffprivlib":
         import other
         error = other.error(session, run)
