@@ -11,7 +11,9 @@ from svgplot import line_plot
 
 PROMISE = {"pure": "`'replace'`", "remove": "`'remove'`", "delta": "`'replace'`, delta", "delta-remove": "`'remove'`, delta",
            "non-private": "no privacy"}
-DRAWN = {"age": "age in years", "hours_per_week": "hours of work per week", "capital_gain": "capital gain in dollars"}
+# the title of a plot, and of its axis
+DRAWN = {"age": ("What age adds", "age in years"), "hours_per_week": ("What hours of work add", "hours of work per week"),
+         "capital_gain": ("What a capital gain adds", "capital gain in dollars")}
 LINE = {"curves 0.3": "epsilon 0.3", "curves 1": "epsilon 1", "curves Infinity": "no privacy", "straight 1": "straight line, epsilon 1"}
 
 
@@ -117,8 +119,8 @@ class Report(Page):
             if encoding == "straight":
                 line.update(points=[point[:2] for point in points], band=False, dashed=True)
             series.append(line)
-        line_plot(os.path.join(self.docs, file), f"What {DRAWN[column].split(' in ')[0]} adds to the log-odds of a high income",
-                  DRAWN[column], "log-odds, relative to the mean over the rows", series,
+        line_plot(os.path.join(self.docs, file), f"{DRAWN[column][0]} to the log-odds of a high income",
+                  DRAWN[column][1], "log-odds, relative to the mean over the rows", series,
                   note=f"Logistic regression on Adult, {self.about['splits']} trainings, each with fresh noise and on another "
                        "80 percent of the rows. Lines: their mean, with a marker at each knot. Bands: from the lowest to the "
                        "highest training. All else being equal: the model has the other 13 columns, too.")
