@@ -125,6 +125,7 @@ CREATE FUNCTION dp_cost(
 	OUT noise_share float8,
 	OUT rows_needed bigint,
 	OUT risk float8,
+	OUT knots integer,
 	OUT budget text,
 	OUT epsilon_charged numeric,
 	OUT delta_charged numeric,

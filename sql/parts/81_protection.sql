@@ -11,7 +11,7 @@ CREATE FUNCTION dp_protect(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_protect(text, text, text, text[], jsonb) IS
-	'protect a relation: analysts with a grant train on it without SELECT, and every call is charged to a budget';
+	'protect a relation: analysts with a grant train on it without SELECT, and every call is charged to a budget; called again, change the arguments that are not NULL';
 
 CREATE FUNCTION dp_unprotect(relation text) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE STRICT PARALLEL UNSAFE;

@@ -206,8 +206,8 @@ array_names(const char *argument, Datum datum, Oid element, int *count)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("%s must name at least one column", argument),
-				 strcmp(argument, "identity") == 0 ? 0 : errhint("Use NULL for all columns that "
-				 	"have a domain.")));
+				 strcmp(argument, "features") != 0 ? 0 :
+				 errhint("Use NULL for all columns that have a domain.")));
 	result = palloc(sizeof(char *) * *count);
 	for (int i = 0; i < *count; i++)
 	{

@@ -9,6 +9,7 @@
 #include "base/message.h"
 #include "base/options.h"
 #include "core/base/limits.h"
+#include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
 
@@ -225,6 +226,80 @@ dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inne
 		return dperm_options_noise(options, encoder, false);
 	shapes = palloc(sizeof(DpermShape) * (dperm_shape_most(inner) + 1));
 	return plan_noise(options, shapes, dperm_shape_list_within(inner, encoder, shapes));
+}
+
+/* May noise of a law be used? */
+static bool
+may_follow(const DpermOptions *options, DpermNoiseLaw law)
+{
+	return law == DPERM_LAW_GAUSSIAN ? options->delta > 0 :
+		   options->delta == 0 || (options->automatic && !options->gaussian_only);
+}
+
+/* The noise of an encoder: the least of what the laws that may be used need. */
+static double
+least_noise(const DpermOptions *options, const DpermEncoder *encoder)
+{
+	DpermNoisePlans noise = dperm_options_noise(options, encoder, false);
+	double		least = INFINITY;
+
+	for (int law = 0; law < DPERM_LAW_COUNT; law++)
+	{
+		DpermSetup	setup = {
+			.neighbours = options->neighbours,
+			.epsilon = options->epsilon,
+			.delta = law == DPERM_LAW_GAUSSIAN ? options->delta : 0,
+			.dim = dperm_encoder_dim(encoder),
+			.noise = noise.of[law]
+		};
+
+		if (may_follow(options, (DpermNoiseLaw) law))
+			least = Min(least, dperm_knots_rule_noise(&setup));
+	}
+	return least;
+}
+
+/* The encoder with this many knots for its open numbers. */
+DpermEncoder
+dperm_options_bend(DpermEncoder encoder, int knots)
+{
+	DpermBlock *blocks;
+
+	if (!dperm_bend_is_open(&encoder))
+		return encoder;
+	blocks = palloc(sizeof(DpermBlock) * encoder.block_count);
+	dperm_bend_blocks(&encoder, knots, blocks);
+	encoder.blocks = blocks;
+	return encoder;
+}
+
+/* The noise of an encoder for each number of knots that the rule can choose. */
+DpermKnotsNoise
+dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder)
+{
+	bool		open = dperm_bend_is_open(encoder);
+	DpermKnotsNoise noise;
+
+	for (int knots = 0; knots <= DPERM_KNOTS_MOST; knots++)
+	{
+		noise.of[knots] = INFINITY;
+		if (open && knots >= DPERM_KNOTS_LEAST && dperm_bend_dim(encoder, knots) <= DPERM_DIM_MAX)
+		{
+			DpermEncoder bent = dperm_options_bend(*encoder, knots);
+
+			noise.of[knots] = least_noise(options, &bent);
+		}
+	}
+	return noise;
+}
+
+/* The encoder with the knots that the rule chooses. */
+DpermEncoder
+dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows)
+{
+	DpermKnotsNoise noise = dperm_options_knots_noise(options, &encoder);
+
+	return dperm_options_bend(encoder, dperm_knots_rule(&noise, rows));
 }
 
 /*

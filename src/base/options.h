@@ -8,6 +8,7 @@
 #include "core/encode/encoder.h"
 #include "core/encode/kernel.h"
 #include "core/loss/loss.h"
+#include "core/mechanism/knots_rule.h"
 #include "core/mechanism/setup.h"
 
 /* The requested shape of the noise. */
@@ -49,7 +50,7 @@ typedef struct DpermOptions
 	int			intercept;		/* 0, 1; < 0: not specified */
 	double		norm;			/* 0: not specified */
 	int			dimension;		/* 0: not specified */
-	int			knots;			/* of numbers whose domain says nothing; 0: not specified */
+	int			knots;			/* of numbers whose domain says nothing; 0: by the rule */
 	DpermKernel kernel;			/* features, gamma: 0 if not specified */
 	bool		has_seed;
 	int64		rows;			/* how many units the caller expects; 0: not given */
@@ -94,6 +95,22 @@ dperm_options_noise(const DpermOptions *options, const DpermEncoder *encoder, bo
 extern DpermNoisePlans
 dperm_options_noise_within(const DpermOptions *options, const DpermEncoder *inner,
 						   const DpermEncoder *encoder);
+
+/*
+ * The encoder with this many knots for its open numbers, allocated in the
+ * current memory context. An encoder without open numbers stays the same.
+ */
+extern DpermEncoder dperm_options_bend(DpermEncoder encoder, int knots);
+
+/*
+ * The noise of an encoder for each number of knots that its open numbers can
+ * have, and the encoder with as many as the rule (core/mechanism/knots_rule.h)
+ * then chooses for a number of rows.
+ */
+extern DpermKnotsNoise
+dperm_options_knots_noise(const DpermOptions *options, const DpermEncoder *encoder);
+extern DpermEncoder
+dperm_options_bend_for(const DpermOptions *options, DpermEncoder encoder, int64 rows);
 
 /* Reject options that are invalid for any number of rows. */
 extern void dperm_options_check(const DpermOptions *options, int dim, DpermNoisePlans noise);

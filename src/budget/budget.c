@@ -194,11 +194,14 @@ dperm_budget_settle_unit(DpermTablesScope *scope, DpermBudget *budget, DpermUnit
 			 errmsg("budget \"%s\" counts %ss, "
 					"not %ss",
 					budget->name, dperm_claim_unit_name(budget->unit), dperm_claim_unit_name(unit)),
-			 dperm_budget_is_charged(budget) ?
-				 errhint("All relations that charge a budget have the same unit of privacy. Create "
-						 "another budget for this one.") :
-				 errhint("Nothing has been charged yet: call dp_unprotect for the other relations "
-						 "of the budget first.")));
+			 errhint("%s, or %s.",
+					 unit == DPERM_UNIT_ROW ?
+						 "Specify unit, the column that identifies persons" :
+						 "Protect the relation without a unit, after dp_unprotect if it has one",
+					 dperm_budget_is_charged(budget) ?
+						 "create another budget" :
+						 "call dp_unprotect for the other relations of the budget, as nothing has "
+						 "been charged yet")));
 	if (dperm_own_tables_query(scope, "UPDATE %s.dp_budget_accounts SET unit = $2 WHERE id = "
 									  "$1::uuid", 2, types, values, NULL) != 1)
 		elog(ERROR, "could not write to budget \"%s\"", budget->name);

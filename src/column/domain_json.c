@@ -353,6 +353,7 @@ read_any_knots(const DpermColumn *column, JsonbValue *value, bool ranged, bool k
 	if (!(count >= 1 && count <= DPERM_DIM_MAX) || count != floor(count))
 		refuse_knots(column, psprintf("an object whose knots are a list, or a whole number "
 									  "between 1 and %d", DPERM_DIM_MAX));
+	block->knots = NULL;
 	return (int) count;
 }
 
@@ -512,7 +513,7 @@ read_flag(DpermColumn *column, JsonbContainer *pair)
 
 /*
  * {"range": [low, high], "knots": 8}, or a list of positions in place of 8. A
- * list is a range by itself; for a number, the catalog may have one.
+ * list is a range by itself; for a number, the column may have one already.
  */
 static void
 read_knotted(DpermColumn *column, JsonbValue *range, JsonbValue *knots)

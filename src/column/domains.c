@@ -103,8 +103,8 @@ find_home(DpermColumn *column, Relation relation, DpermDimensionOf dimension_of)
 }
 
 /* Read the domains that the caller specified. */
-static void
-read_given(Relation relation, DpermColumn *columns, int count, Jsonb *domains)
+void
+dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains)
 {
 	JsonbIterator *it;
 	JsonbIteratorToken token;
@@ -133,7 +133,7 @@ read_given(Relation relation, DpermColumn *columns, int count, Jsonb *domains)
 			ereport(ERROR,
 					(errcode(ERRCODE_UNDEFINED_COLUMN),
 					 errmsg("column \"%s\" of relation \"%s\" does not exist", name,
-							RelationGetRelationName(relation)),
+							get_rel_name(relation)),
 					 errhint("Names in domains are case-sensitive and are not quoted.")));
 		dperm_domain_json_parse(&columns[i], &value);
 	}
@@ -197,7 +197,7 @@ dperm_domains_read(Oid oid, Jsonb *domains, DpermDimensionOf dimension_of, int *
 			dperm_domain_catalog_read(&cache, oid, column);
 	}
 	if (domains)
-		read_given(relation, columns, *count, domains);
+		dperm_domains_give(oid, columns, *count, domains);
 	relation_close(relation, AccessShareLock);
 	return columns;
 }

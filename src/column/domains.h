@@ -36,6 +36,12 @@ extern DpermColumn *dperm_domains_read(Oid relation, Jsonb *domains, DpermDimens
 									   int *count);
 
 /*
+ * Give columns of a relation the caller's domains, in place of those that they
+ * have.
+ */
+extern void dperm_domains_give(Oid relation, DpermColumn *columns, int count, Jsonb *domains);
+
+/*
  * Raise the error for a column without a domain: it names the column and both
  * ways to specify a domain. For a column of an unusable type, the error says
  * so.

@@ -21,6 +21,7 @@
 #include "base/option_table.h"
 #include "base/result_set.h"
 #include "core/base/limits.h"
+#include "core/encode/bend.h"
 #include "core/loss/loss.h"
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/mechanism.h"
@@ -44,19 +45,51 @@ PG_FUNCTION_INFO_V1(dperm_cost_source);
 typedef struct Planned
 {
 	DpermOptions options;
+	DpermEncoder encoder;		/* without blocks if only the dimension is known */
+	DpermKnotsNoise knots_noise;	/* for the rule that chooses the knots of open numbers */
+	int64		rows;
+	/* for some number of rows */
+	int			knots;			/* 0: none yet */
 	DpermNoisePlans noise;
 	int			dim;
-	int64		rows;
 } Planned;
+
+/* Plan for an encoder, with options that are settled. */
+static void
+plan_encoder(Planned *planned, const DpermEncoder *encoder)
+{
+	planned->encoder = *encoder;
+	planned->knots_noise = dperm_options_knots_noise(&planned->options, encoder);
+	planned->knots = 0;
+}
+
+/* The setup with this many rows, which decide on the number of knots. */
+static DpermSetup
+setup_for(Planned *planned, int64 rows)
+{
+	const DpermEncoder *encoder = &planned->encoder;
+	int			knots =
+		encoder->blocks ? dperm_knots_rule(&planned->knots_noise, rows) : planned->knots;
+
+	if (knots != planned->knots)
+	{
+		DpermEncoder bent = dperm_options_bend(*encoder, knots);
+
+		planned->knots = knots;
+		planned->noise = dperm_options_noise(&planned->options, &bent, false);
+		planned->dim = dperm_encoder_dim(&bent);
+	}
+	return dperm_options_setup(&planned->options, planned->dim, planned->noise, rows);
+}
 
 /*
  * The noise as a share of the weights with this many rows; infinite if the
  * parameters make no sense.
  */
 static double
-noise_share(const Planned *planned, int64 rows)
+noise_share(Planned *planned, int64 rows)
 {
-	DpermSetup	setup = dperm_options_setup(&planned->options, planned->dim, planned->noise, rows);
+	DpermSetup	setup = setup_for(planned, rows);
 
 	CHECK_FOR_INTERRUPTS();
 	return dperm_noise_share(&setup);
@@ -64,7 +97,7 @@ noise_share(const Planned *planned, int64 rows)
 
 /* The number of rows at which the share becomes useful; 0 if there is none. */
 static int64
-rows_needed(const Planned *planned)
+rows_needed(Planned *planned)
 {
 	int64		low = 0;
 	int64		high = 1;
@@ -137,18 +170,20 @@ check_size(const Planned *planned)
 
 /* What a training costs: one row of the result. Returns its setup. */
 static DpermSetup
-fill_row(const Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
+fill_row(Planned *planned, TupleDesc desc, Datum *values, bool *nulls)
 {
-	DpermSetup	setup =
-		dperm_options_setup(&planned->options, planned->dim, planned->noise, planned->rows);
+	DpermSetup	setup = setup_for(planned, planned->rows);
 	DpermCalibration calibration;
 	int64		needed;
 	double		norm;
+	int			knots;
 
 	calibration = dperm_host_calibrate(&setup);
 	norm = dperm_noise_share_norm(&setup, &calibration);
+	knots = dperm_bend_is_open(&planned->encoder) ? planned->knots : planned->options.knots;
 	needed = rows_needed(planned);
 	memset(nulls, true, sizeof(bool) * desc->natts);
+	put_column(desc, "knots", Int32GetDatum(knots), knots == 0, values, nulls);
 	put_column(desc, "noise", CStringGetTextDatum(setup.noise ? "shaped" : "ball"),
 			   isinf(setup.epsilon), values, nulls);
 	put_column(desc, "method", CStringGetTextDatum(dperm_mechanism_name(setup.method)),
@@ -219,7 +254,7 @@ learner_of(const char *loss)
 Datum
 dp_cost(PG_FUNCTION_ARGS)
 {
-	Planned		planned = {.noise = {{NULL}}};
+	Planned		planned = {.knots = 1};
 	DpermSetup	setup;
 	TupleDesc	desc;
 	Datum	   *values;
@@ -286,12 +321,11 @@ typedef struct Ways
 
 /* Add a row for a way to train, unless it exists already or makes no sense. */
 static void
-add_way(Ways *ways, const Planned *planned, const DpermSource *source, Oid function, bool chosen)
+add_way(Ways *ways, Planned *planned, const DpermSource *source, Oid function, bool chosen)
 {
 	Datum	   *values = palloc(sizeof(Datum) * ways->desc->natts);
 	bool	   *nulls = palloc(sizeof(bool) * ways->desc->natts);
-	DpermSetup	setup =
-		dperm_options_setup(&planned->options, planned->dim, planned->noise, planned->rows);
+	DpermSetup	setup = setup_for(planned, planned->rows);
 	bool	   *shown =
 		&ways->shown[setup.method][dperm_setup_law(&setup)][setup.noise ? 1 : 0];
 
@@ -336,7 +370,7 @@ add_alternatives(Ways *ways, const Planned *chosen, const DpermSource *source, O
 		if (!own_slack || method != DPERM_METHOD_OBJECTIVE)
 			planned.options.slack = 0;
 		dperm_call_charge_settle(&planned.options, source);
-		planned.noise = dperm_options_noise(&planned.options, &source->spec.encoder, false);
+		plan_encoder(&planned, &source->spec.encoder);
 		add_way(ways, &planned, source, function, false);
 	}
 }
@@ -355,11 +389,12 @@ dperm_cost_source(PG_FUNCTION_ARGS)
 	DpermSource source;
 	Datum		slack;
 
-	planned.noise = dperm_train_open(call, learner_of(dperm_arguments_text(fcinfo, "loss")), false,
-									 &planned.options, &source);
-	planned.dim = dperm_encoder_dim(&source.spec.encoder);
+	dperm_train_open(call, learner_of(dperm_arguments_text(fcinfo, "loss")), false,
+					 &planned.options, &source);
 	planned.rows = expected_rows(fcinfo, &source);
+	planned.dim = dperm_encoder_dim(&source.spec.encoder);
 	check_size(&planned);
+	plan_encoder(&planned, &source.spec.encoder);
 	dperm_source_notes_tell(&source, &planned.options);
 	ways.store = dperm_result_set_begin(fcinfo, &ways.desc);
 	add_way(&ways, &planned, &source, function, true);

@@ -375,6 +375,22 @@ required_role(FunctionCallInfo fcinfo)
 	return role;
 }
 
+/* The budget of a grant, locked, which must have a delta if the grant has one. */
+static const DpermBudget *
+granted_budget(const DpermBudgetLine *line)
+{
+	const DpermBudget *budget = dperm_budget_get_own(line->budget, line->role);
+
+	if (line->delta && dperm_amount_double(*line->delta) > 0 && !(budget->filter.order > 0))
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("budget \"%s\" has no delta", budget->name),
+				 dperm_budget_is_charged(budget) ?
+				 errhint("Omit delta.") :
+				 errhint("Omit delta, or give the budget one first, with dp_budget_alter.")));
+	return budget;
+}
+
 /*
  * Write a grant with the values of its line in the ledger, replacing a former
  * one.
@@ -388,7 +404,7 @@ write_grant(DpermTablesScope *scope, const DpermBudgetLine *line, Oid grantee)
 		CStringGetTextDatum(line->budget), ObjectIdGetDatum(grantee),
 		line->epsilon ? dperm_own_tables_numeric(*line->epsilon) : (Datum) 0,
 		line->delta ? dperm_own_tables_numeric(*line->delta) : (Datum) 0,
-		CStringGetTextDatum(dperm_budget_get_own(line->budget, line->role)->id),
+		CStringGetTextDatum(granted_budget(line)->id),
 		dperm_object_name_make(grantee)};
 	char		nulls[] = {' ', ' ', line->epsilon ? ' ' : 'n', line->delta ? ' ' : 'n', ' ', ' '};
 

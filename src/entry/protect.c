@@ -17,6 +17,7 @@
 #include "utils/acl.h"
 #include "utils/array.h"
 #include "utils/builtins.h"
+#include "utils/fmgrprotos.h"
 #include "utils/lsyscache.h"
 #include "utils/numeric.h"
 #include "utils/rel.h"
@@ -110,7 +111,7 @@ columns_argument(FunctionCallInfo fcinfo, int *count)
 			ereport(ERROR,
 					(errcode(ERRCODE_TOO_MANY_COLUMNS),
 					 errmsg("columns must name at most %d columns", MaxHeapAttributeNumber),
-					 errhint("Use NULL for all columns.")));
+					 errhint("Omit it for all columns.")));
 	}
 	return dperm_arguments_names(fcinfo, "columns", count);
 }
@@ -272,28 +273,6 @@ check_unit_type(Oid relation, AttrNumber number)
 						 "date or timestamp.")));
 }
 
-/* The domains argument, by column. */
-static void
-split_domains(Jsonb *domains, Oid relation, const DpermColumn *columns,
-			  DpermRegisteredColumn *registered, int count, bool all_columns)
-{
-	for (int i = 0; i < count; i++)
-	{
-		JsonbValue *value;
-
-		if (!columns[i].given)
-			continue;
-		if (!all_columns && !registered[i].listed)
-			ereport(ERROR,
-					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-					 errmsg("column \"%s\" in domains is not listed in columns", columns[i].name),
-					 errhint("Add it to columns, or remove it from domains.")));
-		value = getKeyJsonValueFromContainer(&domains->root, columns[i].name,
-											 strlen(columns[i].name), NULL);
-		registered[i].domain = JsonbValueToJsonb(value);
-	}
-}
-
 /*
  * If nothing has been spent from a budget, it only keeps the units of the
  * relations that charge it now, except this one.
@@ -351,12 +330,72 @@ typedef struct Protecting
 	char	  **names;			/* of the listed columns, or NULL for all */
 	int			listed;
 	Jsonb	   *domains;
+	bool		domains_kept;	/* are they those of the former registration? */
 	DpermRegisteredColumn *columns; /* those with anything to register */
 	int			count;
 	List	   *usable;			/* numbers of columns that calls may use */
 } Protecting;
 
-/* What the arguments say about the columns of a relation. */
+/* Keep what a former registration has and the arguments omit. */
+static void
+keep_omitted(Protecting *protecting, const DpermRegistration *before)
+{
+	ListCell   *cell;
+
+	/* it need not be about this relation */
+	if (before->waiting)
+	{
+		if (!protecting->unit || !protecting->names || !protecting->domains)
+			ereport(WARNING,
+					(errmsg("nothing of the restored registration of relation \"%s\" is kept",
+							get_rel_name(protecting->registration.relation)),
+					 errdetail("The relation had another owner when it was dumped."),
+					 errhint("Specify unit, columns and domains.")));
+		return;
+	}
+	if (protecting->unit == NULL)
+		protecting->unit = dperm_protection_unit(before, NULL);
+	if (protecting->names == NULL && !before->all_columns)
+	{
+		protecting->names = palloc(sizeof(char *) * (list_length(before->columns) + 1));
+		foreach(cell, before->columns)
+			protecting->names[protecting->listed++] =
+				get_attname(before->relation, lfirst_int(cell), false);
+	}
+	protecting->domains_kept = protecting->domains == NULL;
+	if (protecting->domains_kept)
+		protecting->domains = before->domains;
+}
+
+/*
+ * The domains, by column. Those that are kept are dropped with columns that are
+ * no longer listed.
+ */
+static void
+split_domains(Protecting *protecting, const DpermColumn *columns,
+			  DpermRegisteredColumn *registered, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		const char *name = columns[i].name;
+
+		if (!columns[i].given)
+			continue;
+		if (protecting->names == NULL || registered[i].listed)
+			registered[i].domain = JsonbValueToJsonb(
+				getKeyJsonValueFromContainer(&protecting->domains->root, name, strlen(name), NULL));
+		else if (protecting->domains_kept)
+			protecting->domains = DatumGetJsonbP(DirectFunctionCall2(
+				jsonb_delete, JsonbPGetDatum(protecting->domains), CStringGetTextDatum(name)));
+		else
+			ereport(ERROR,
+					(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+					 errmsg("column \"%s\" in domains is not listed in columns", name),
+					 errhint("Add it to columns, or remove it from domains.")));
+	}
+}
+
+/* What is to be registered about the columns of a relation. */
 static void
 register_columns(Protecting *protecting, const DpermColumn *columns, int count)
 {
@@ -368,7 +407,7 @@ register_columns(Protecting *protecting, const DpermColumn *columns, int count)
 		registered[i].number = columns[i].number;
 	list_columns(protecting->names, protecting->listed, relation, columns, registered, count);
 	if (protecting->domains)
-		split_domains(protecting->domains, relation, columns, registered, count, all);
+		split_domains(protecting, columns, registered, count);
 	if (protecting->unit)
 	{
 		DpermRegisteredColumn *column =
@@ -463,9 +502,11 @@ dp_protect(PG_FUNCTION_ARGS)
 	protecting.domains = domains_argument(fcinfo, relation);
 	registration->relation = relation;
 	registration->budget = dperm_arguments_required_text(fcinfo, "budget", REQUIRED_HINT);
+	before = dperm_registry_find(relation);
+	if (before && before->budget)
+		keep_omitted(&protecting, before);
 	registration->persons = protecting.unit != NULL;
 	registration->all_columns = protecting.names == NULL;
-	before = dperm_registry_find(relation);
 	columns = dperm_domains_read(relation, protecting.domains, dperm_encode_dimension, &count);
 
 	dperm_location_check_coordinator();

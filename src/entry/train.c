@@ -55,7 +55,7 @@ dperm_train_result(FunctionCallInfo fcinfo, MemoryContext caller, Oid relation, 
 }
 
 /* Read the arguments of a training, and open its source. */
-DpermNoisePlans
+void
 dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, DpermOptions *options,
 				 DpermSource *source)
 {
@@ -66,7 +66,6 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 		.reads = reads,
 		.label = dperm_arguments_required_text(fcinfo, "label", DPERM_SOURCE_REQUIRED)
 	};
-	DpermNoisePlans noise;
 	List	   *tried = NIL;
 	ResourceOwner look;
 
@@ -82,9 +81,8 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 		dperm_locks_look_away(look);
 	dperm_options_set_unit(options, source->unit != NULL);
 	dperm_call_charge_settle(options, source);
-	noise = dperm_options_noise(options, &source->spec.encoder, false);
-	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder), noise);
-	return noise;
+	dperm_options_check(options, dperm_encoder_dim(&source->spec.encoder),
+						dperm_options_noise(options, &source->spec.encoder, false));
 }
 
 /* Call a training function with domains that name no tables. */
@@ -110,7 +108,7 @@ train(FunctionCallInfo fcinfo, DpermLearner learner)
 
 	if (OidIsValid(protected))
 		return dperm_protected_call(fcinfo, protected, NULL, NULL);
-	(void) dperm_train_open(fcinfo, learner, true, &options, &source);
+	dperm_train_open(fcinfo, learner, true, &options, &source);
 	dperm_noise_notice_before(&options, &source, 1, 1);
 	dperm_call_charge(&source, &options, DPERM_CALL_TRAINING, fcinfo, NULL);
 	SPI_connect();

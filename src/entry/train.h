@@ -13,11 +13,10 @@
 
 /*
  * Read the arguments of a training, and open its source, whose rows may or may
- * not be read: every mistake is an error here, before any row is read. Returns
- * the shape of the noise, in the order of the model; NULL for the ball.
+ * not be read: every mistake is an error here, before any row is read.
  */
-extern DpermNoisePlans dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads,
-										DpermOptions *options, DpermSource *source);
+extern void dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads,
+							 DpermOptions *options, DpermSource *source);
 
 /*
  * Call a function that trains, with values instead of the tables that its

@@ -24,6 +24,7 @@
 #include "base/message.h"
 #include "base/option_table.h"
 #include "core/base/limits.h"
+#include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
 #include "core/privacy/counts.h"
 #include "core/privacy/person.h"
@@ -166,6 +167,22 @@ divide_sources(Tuning *tuning, int portions, bool is_public)
 							 is_public, key, &tuning->tried);
 }
 
+/*
+ * Settle the knots of all candidates for training on this many rows, and bend
+ * the rows that have been loaded.
+ */
+static void
+settle_knots(Tuning *tuning, int64 rows)
+{
+	for (int i = 0; i < tuning->candidates.count; i++)
+	{
+		DpermEncoder *encoder = &tuning->sources[i].spec.encoder;
+
+		*encoder = dperm_options_bend_for(&tuning->candidates.each[i], *encoder, rows);
+	}
+	dperm_load_bend(tuning->sets, tuning->set_count);
+}
+
 /* The setup of a candidate that is trained on this many rows. */
 static DpermSetup
 setup_of_candidate(const Tuning *tuning, int candidate, int64 rows)
@@ -248,21 +265,36 @@ too_few_units(const Tuning *tuning)
 			 errhint("There are too few %s for this many candidates.", units_name(tuning))));
 }
 
-/* Do two candidates encode rows in the same way? */
+/* Will two candidates have the same encoder, whatever the number of rows? */
 static bool
-same_rows(const DpermPassSpec *a, const DpermPassSpec *b)
+same_encoder(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
 {
-	size_t		size = dperm_encoder_form_size(&a->encoder);
+	const DpermEncoder *one = &a->spec.encoder;
+	const DpermEncoder *other = &b->spec.encoder;
+	const DpermOptions *each = tuning->candidates.each;
+	size_t		size = dperm_encoder_form_size(one);
 	unsigned char *forms[2];
+	DpermKnotsNoise noise[2];
 
-	if (a->loss.kind != b->loss.kind || a->loss.h != b->loss.h ||
-		dperm_encoder_form_size(&b->encoder) != size)
+	if (dperm_encoder_form_size(other) != size ||
+		dperm_bend_is_open(one) != dperm_bend_is_open(other))
 		return false;
 	forms[0] = palloc(size);
 	forms[1] = palloc(size);
-	dperm_encoder_form_write(&a->encoder, forms[0]);
-	dperm_encoder_form_write(&b->encoder, forms[1]);
-	return memcmp(forms[0], forms[1], size) == 0;
+	dperm_encoder_form_write(one, forms[0]);
+	dperm_encoder_form_write(other, forms[1]);
+	noise[0] = dperm_options_knots_noise(&each[a - tuning->sources], one);
+	noise[1] = dperm_options_knots_noise(&each[b - tuning->sources], other);
+	return memcmp(forms[0], forms[1], size) == 0 &&
+		memcmp(&noise[0], &noise[1], sizeof(DpermKnotsNoise)) == 0;
+}
+
+/* Do two candidates encode rows in the same way? */
+static bool
+same_rows(const Tuning *tuning, const DpermSource *a, const DpermSource *b)
+{
+	return a->spec.loss.kind == b->spec.loss.kind && a->spec.loss.h == b->spec.loss.h &&
+		same_encoder(tuning, a, b);
 }
 
 /*
@@ -274,7 +306,7 @@ find_set(Tuning *tuning, const DpermSource *source, int portion, int first)
 {
 	int			at = first;
 
-	while (at < tuning->set_count && !same_rows(&tuning->sets[at].source->spec, &source->spec))
+	while (at < tuning->set_count && !same_rows(tuning, tuning->sets[at].source, source))
 		at++;
 	if (at == tuning->set_count)
 		tuning->sets[tuning->set_count++] = (DpermRows) {.source = source, .portion = portion};
@@ -372,6 +404,7 @@ tune_privately(Tuning *tuning)
 	for (int i = 0; i < portions; i++)
 		if (rows[i] == 0)
 			too_few_units(tuning);
+	settle_knots(tuning, total / portions);
 	settle_delta(tuning, rows, total);
 	dperm_noise_notice_after(tuning->candidates.each, tuning->sources, tuning->candidates.count,
 							 portions, total);
@@ -469,6 +502,7 @@ choose_on_holdout(int64 units, void *arg)
 	int			best;
 
 	SPI_connect();
+	settle_knots(tuning, units);
 	best = best_on_holdout(tuning, units, check_candidates_on(tuning, units));
 	SPI_finish();
 	return best;

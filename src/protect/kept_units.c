@@ -170,6 +170,8 @@ with_parents(List *units)
 static void
 refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mixed)
 {
+	char	   *unit = kept->unit ? get_attname(kept->relation, kept->unit, true) : NULL;
+
 	if (kept->mixed != mixed)
 		ereport(ERROR,
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
@@ -185,12 +187,14 @@ refuse_unit(const char *budget, Oid relation, const DpermKeptUnit *kept, bool mi
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("relation \"%s\" has another unit in budget "
 						"\"%s\"", get_rel_name(relation), budget),
+				 unit ? errdetail("Its unit is column \"%s\".", unit) : 0,
 				 errhint(UNIT_HINT)));
 	ereport(ERROR,
 			(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 			 errmsg("relation \"%s\" shares rows with \"%s\", whose unit in budget \"%s\" is "
 					"another one",
 					get_rel_name(relation), get_rel_name(kept->relation), budget),
+			 unit ? errdetail("That unit is column \"%s\".", unit) : 0,
 			 errhint(UNIT_HINT)));
 }
 

@@ -218,7 +218,8 @@ dperm_protection_unit(const DpermRegistration *registration, const char *asked)
 				(errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 				 errmsg("the unit of protected relation \"%s\" has been "
 						"dropped", get_rel_name(registration->relation)),
-				 errhint("The owner of the relation has to protect it again with dp_protect.")));
+				 errhint("The owner of the relation has to protect it again with dp_protect and "
+						 "another unit.")));
 	unit = registration->persons ? get_attname(registration->relation, registration->unit, false) :
 								   NULL;
 	if (asked && (unit == NULL || strcmp(asked, unit) != 0))
@@ -324,7 +325,13 @@ dperm_protection_columns(const DpermRegistration *registration, Jsonb *domains, 
 	}
 	if (domains == NULL)
 		return columns;
-	asked = dperm_domains_read(registration->relation, domains, dperm_encode_dimension, count);
+	asked = dperm_domains_read(registration->relation, NULL, dperm_encode_dimension, count);
+
+	/* knots may be asked for without a range: it is the registered one then */
+	for (int i = 0; i < *count; i++)
+		if (columns[i].known && dperm_block_is_number(&columns[i].block))
+			asked[i] = columns[i];
+	dperm_domains_give(registration->relation, asked, *count, domains);
 	for (int i = 0; i < *count; i++)
 		if (asked[i].given && dperm_protection_lists(registration, &columns[i]))
 		{

@@ -230,19 +230,24 @@ lone_vector(const DpermColumn *column, const DpermOptions *options)
 
 /*
  * Choose the knots of a block: a number has those of its domain, or of the
- * argument, a vector those of its domain; a kernel takes numbers as they are.
+ * argument, or is open to the rule, a vector those of its domain; a kernel takes
+ * numbers as they are.
  */
 static void
 choose_knots(const DpermColumn *column, const DpermOptions *options, DpermBlock *block)
 {
-	if (options->kernel.kind != DPERM_KERNEL_LINEAR && dperm_block_is_curve(block))
+	if (options->kernel.kind != DPERM_KERNEL_LINEAR)
 	{
-		block->count = block->each > 0 ? dperm_block_elements(block) : 1;
+		if (dperm_block_is_curve(block))
+			block->count = dperm_block_parts(block);
 		block->each = 0;
 		block->knots = NULL;
 	}
-	else if (dperm_block_is_number(block) && !column->knotted && options->knots > 0)
-		block->count = options->knots;
+	else if (dperm_block_is_number(block) && !column->knotted)
+	{
+		block->count = Max(options->knots, 1);
+		block->open = options->knots == 0;
+	}
 }
 
 /* Raise an error for knots that no feature would get. */
@@ -257,7 +262,8 @@ check_knots(DpermColumn **features, int count, const DpermOptions *options)
 			return;
 		knotted |= features[i]->knotted;
 	}
-	if (options->knots > 1 || (options->knots == 1 && knotted))
+	if (options->knots > 1 ||
+		(options->knots == 1 && knotted && options->kernel.kind == DPERM_KERNEL_LINEAR))
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("knots apply to none of the features"),
@@ -269,7 +275,6 @@ static void
 make_blocks(DpermSource *source, DpermColumn **features, int count,
 			const DpermOptions *options)
 {
-	check_knots(features, count, options);
 	source->block_count = count;
 	source->blocks = palloc0(sizeof(DpermBlock) * count);
 	if (count == 1 && features[0]->usable &&
@@ -299,6 +304,7 @@ make_blocks(DpermSource *source, DpermColumn **features, int count,
 		if (source->registration)
 			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
+	check_knots(features, count, options);
 }
 
 /* The names of features that are given as blocks. */
@@ -331,6 +337,20 @@ check_common(const DpermSource *source, DpermColumn **features)
 					 "the model.")));
 }
 
+/* The columns whose declared values are not all categories of the model. */
+static char *
+partly_unknown(const DpermSource *source, DpermColumn **features)
+{
+	StringInfoData names;
+
+	initStringInfo(&names);
+	for (int i = 0; i < source->block_count; i++)
+		if (features[i]->known && source->blocks[i].kind == DPERM_BLOCK_CATEGORY &&
+			dperm_domain_narrow_fault(&source->blocks[i], &features[i]->block))
+			appendStringInfo(&names, "%s\"%s\"", names.len > 0 ? ", " : "", features[i]->name);
+	return names.len > 0 ? names.data : NULL;
+}
+
 /* Features that are given as blocks: the columns must match them. */
 static void
 copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
@@ -347,7 +367,10 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 					 errhint("The column is a %s in the table to train on.",
 							 dperm_encoder_kind_name(blocks[i].kind))));
 	if (source->registration)
+	{
 		check_common(source, features);
+		source->unknown = partly_unknown(source, features);
+	}
 }
 
 /*

@@ -63,6 +63,11 @@ typedef struct DpermSource
 	 * messages; NULL: there are none
 	 */
 	char	   *left_out;
+	/*
+	 * the names of columns that can have categories which a model to be
+	 * evaluated does not know, likewise
+	 */
+	char	   *unknown;
 	char	  **columns;		/* SQL expressions of the features */
 	bool	   *output;			/* is a feature read as text, by the output function of its type? */
 	Datum		positive;		/* text, for a label that is not a boolean; or 0 for NULL */

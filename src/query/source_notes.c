@@ -30,6 +30,19 @@ tell_left_out(const DpermSource *source)
 					 "what to fill in.")));
 }
 
+/* Tell which columns can have categories that the model does not know. */
+static void
+tell_unknown(const DpermSource *source)
+{
+	ereport(NOTICE,
+			(errmsg("the model does not know all values of columns of relation \"%s\": %s",
+					get_rel_name(source->relation),
+					dperm_message_clip(source->unknown, COLUMNS_SHOWN)),
+			 errdetail("Other values count as no category."),
+			 errhint("dp_domains shows the domains of the relation, and dp_coefficients those of "
+					 "the model.")));
+}
+
 /* Tell that the domain of the label is unknown. */
 static void
 tell_label(const DpermSource *source, const char *positive)
@@ -50,6 +63,8 @@ dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options)
 {
 	if (source->left_out)
 		tell_left_out(source);
+	if (source->unknown)
+		tell_unknown(source);
 
 	/* a call that is not charged can simply be repeated */
 	if (source->registration && !source->label_known)

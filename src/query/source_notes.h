@@ -9,9 +9,10 @@
 #include "query/source.h"
 
 /*
- * Tell in notices which columns features => NULL leaves out, and that the label
- * of a protected relation cannot be checked. All of this is public. Called once
- * for each call: the sources of several candidates have the same columns.
+ * Tell in notices which columns features => NULL leaves out, and, of a protected
+ * relation, which have categories that a model to be evaluated does not know and
+ * that the label cannot be checked. All of this is public. Called once for each
+ * call: the sources of several candidates have the same columns.
  */
 extern void dperm_source_notes_tell(const DpermSource *source, const DpermOptions *options);
 

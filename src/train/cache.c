@@ -12,6 +12,7 @@
 #include "utils/memutils.h"
 
 #include "base/host.h"
+#include "core/encode/bend.h"
 #include "core/encode/compact.h"
 #include "train/cache.h"
 
@@ -300,6 +301,62 @@ void
 dperm_cache_end(DpermCache *cache)
 {
 	settle_waiting(cache);
+}
+
+/* How rows are rewritten, and room for two. */
+typedef struct Bending
+{
+	DpermBend	bend;
+	double	   *row;
+	double	   *bent;
+} Bending;
+
+/* Rewrite a row in its place. */
+static void
+bend_row(void *arg, double *row)
+{
+	Bending    *bending = arg;
+
+	dperm_bend_row(&bending->bend, row, bending->bent);
+	memcpy(row, bending->bent, sizeof(double) * bending->bend.to.words);
+}
+
+/* The same for a compact row. */
+static void
+bend_compact(Bending *bending, double *compact)
+{
+	dperm_compact_get(&bending->bend.from, compact, 0, 1, bending->row);
+	dperm_bend_row(&bending->bend, bending->row, bending->bent);
+	dperm_compact_put(&bending->bend.to, bending->bent, compact);
+}
+
+/* Rewrite the rows for an encoder with knots. */
+void
+dperm_cache_bend(DpermCache *cache, const DpermEncoder *encoder)
+{
+	MemoryContext caller = MemoryContextSwitchTo(cache->context);
+	Bending		bending = {.bend = {.lines = cache->feed.encoder, .curves = encoder,
+									.from = cache->feed.layout}};
+
+	bending.row = palloc(sizeof(double) * cache->feed.layout.words);
+	bending.bent = palloc(sizeof(double) * cache->feed.layout.words);
+	dperm_host_feed(&cache->feed, encoder, NULL);
+	if (bending.bend.from.weighted)
+		dperm_layout_weigh(&cache->feed.layout);
+	bending.bend.to = cache->feed.layout;
+	Assert(bending.bend.to.words == bending.bend.from.words);
+	for (int64 i = 0; i < cache->keep.used; i++)
+	{
+		if (i % 65536 == 0)
+			CHECK_FOR_INTERRUPTS();
+		if (cache->compact)
+			bend_compact(&bending, dperm_keep_row(&cache->keep, i));
+		else
+			bend_row(&bending, dperm_keep_row(&cache->keep, i));
+	}
+	if (cache->spool)
+		dperm_spool_change(cache->spool, bend_row, &bending);
+	MemoryContextSwitchTo(caller);
 }
 
 /* Set the weights of rows. */

@@ -101,6 +101,12 @@ extern void dperm_cache_shrink(DpermCache *cache);
 extern void dperm_cache_end(DpermCache *cache);
 
 /*
+ * After that: rewrite the rows for an encoder that has settled the open numbers
+ * of the cache's (core/encode/bend.h), and stays in use.
+ */
+extern void dperm_cache_bend(DpermCache *cache, const DpermEncoder *encoder);
+
+/*
  * After that: set the weights of rows by owner; an owner less than 0 is nobody,
  * with weight 0. The weights stay in use.
  */

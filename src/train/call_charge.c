@@ -63,6 +63,8 @@ spend_of(const DpermSource *source, const DpermOptions *options, DpermCallKind k
 	 * but the laws of the models differ
 	 */
 	spend.bound = kind != DPERM_CALL_TRAINING;
+
+	/* straight lines cost most, if anything depends on it (Lemma 26) */
 	spend.dim = dperm_encoder_dim(&source->spec.encoder);
 	spend.output =
 		options->automatic ? !options->objective_only : options->method == DPERM_METHOD_OUTPUT;
@@ -155,6 +157,7 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 {
 	DpermLearner learner =
 		model ? dperm_loss_entry((int) model->loss.kind)->learner : options->learner;
+	DpermEncoder most;
 	DpermCharge charge;
 
 	(void) dperm_call_charge_purpose(fcinfo);
@@ -162,8 +165,12 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	if (source->registration == NULL)
 		return;
 
-	/* load the library first: nothing is charged if that fails */
-	if (dperm_encoder_dim(&source->spec.encoder) >= DPERM_BLAS_SMALL)
+	/*
+	 * load the library first, if any number of rows needs it: nothing is
+	 * charged if that fails
+	 */
+	most = dperm_options_bend_for(options, source->spec.encoder, DPERM_ROWS_MAX);
+	if (dperm_encoder_dim(&most) >= DPERM_BLAS_SMALL)
 		(void) dperm_blas();
 	charge = dperm_call_charge_charge(source, options, kind, fcinfo->flinfo->fn_oid);
 	charge.asked = asked_of(fcinfo, source, learner);

@@ -337,9 +337,13 @@ static void
 init_caches(Loader *loader)
 {
 	for (int i = 0; i < loader->count; i++)
-		dperm_cache_init(&loader->sets[i].cache, &loader->sets[i].source->spec.encoder,
-						 SAMPLE_BYTES / loader->count, i > 0 ? &loader->sets[i - 1].cache : NULL,
-						 loader->persons != NULL);
+	{
+		DpermRows  *set = &loader->sets[i];
+
+		set->encoder = set->source->spec.encoder;
+		dperm_cache_init(&set->cache, &set->encoder, SAMPLE_BYTES / loader->count,
+						 i > 0 ? &loader->sets[i - 1].cache : NULL, loader->persons != NULL);
+	}
 }
 
 /* Initialise a loader. */
@@ -548,6 +552,19 @@ dperm_load(DpermRows *sets, int count, int64 *portions)
 		dperm_message_progress("all rows read");
 	else if (dperm_progress && loader.elsewhere == 0 && loader.rows % REPORT_ROWS != 0)
 		dperm_message_progress(INT64_FORMAT " rows read", loader.rows);
+}
+
+/* Bend open numbers; those that stay straight lines are as they should be. */
+void
+dperm_load_bend(DpermRows *sets, int count)
+{
+	for (int i = 0; i < count; i++)
+	{
+		const DpermEncoder *encoder = &sets[i].source->spec.encoder;
+
+		if (dperm_encoder_dim(encoder) != dperm_encoder_dim(&sets[i].encoder))
+			dperm_cache_bend(&sets[i].cache, encoder);
+	}
 }
 
 /* Close the files. */

@@ -10,7 +10,8 @@
 /* Rows to train on: those of a source, or of a portion of it. */
 typedef struct DpermRows
 {
-	const DpermSource *source;	/* with its final encoder */
+	const DpermSource *source;	/* with its final encoder, once they are loaded and bent */
+	DpermEncoder encoder;		/* that they were read with; it may have open numbers */
 	int			portion;		/* -1: all */
 	int64		count;			/* units: rows, or persons; public */
 	bool		complete;		/* are all rows in memory, and not compact? */
@@ -30,6 +31,12 @@ typedef struct DpermRows
  * an SPI connection.
  */
 extern void dperm_load(DpermRows *sets, int count, int64 *portions);
+
+/*
+ * Bend the open numbers of loaded sets (core/encode/bend.h) as the encoders of
+ * their sources say, which must have been settled by now.
+ */
+extern void dperm_load_bend(DpermRows *sets, int count);
 
 /*
  * Close the files of sets that are no longer used; their memory belongs to the

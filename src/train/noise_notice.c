@@ -15,13 +15,16 @@
 /* Noise of this share of what weights can be leaves nothing of them. */
 #define TOO_NOISY 1.0
 
+/* The end of a message about a number of rows that the caller has not given. */
+#define ESTIMATED ", as the catalog estimates"
+
 /* The share of the noise in the weights of a candidate. */
 static double
 share_of(const DpermOptions *options, const DpermSource *source, int64 rows)
 {
-	const DpermEncoder *encoder = &source->spec.encoder;
-	DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(encoder),
-											dperm_options_noise(options, encoder, false), rows);
+	DpermEncoder encoder = dperm_options_bend_for(options, source->spec.encoder, rows);
+	DpermSetup	setup = dperm_options_setup(options, dperm_encoder_dim(&encoder),
+											dperm_options_noise(options, &encoder, false), rows);
 
 	return dperm_noise_share(&setup);
 }
@@ -39,7 +42,7 @@ tell_share(int level, const DpermOptions *candidates, const DpermSource *sources
 	double		least = INFINITY;
 	char	   *message;
 
-	for (int i = 0; rows >= portions && i < count; i++)
+	for (int i = 0; i < count; i++)
 		least = Min(least, share_of(&candidates[i], &sources[i], rows / portions));
 	if (!(least > TOO_NOISY))
 		return false;
@@ -58,17 +61,28 @@ tell_share(int level, const DpermOptions *candidates, const DpermSource *sources
 	return true;
 }
 
-/* Raise for a number of rows that leaves candidates without any. */
-static void
-check_portions(int64 rows, int portions)
+/*
+ * Raise for a number of rows that leaves candidates without any, or tell if it
+ * is an estimate. Returns whether.
+ */
+static bool
+tell_portions(int64 rows, int portions, bool given)
 {
-	if (rows < portions)
+	const char *hint = "Try fewer candidates.";
+	char	   *message =
+		psprintf("rows are divided among %d portions, and there are only " INT64_FORMAT "%s",
+				 portions, rows, given ? "" : ESTIMATED);
+
+	if (rows >= portions)
+		return false;
+	if (given)
 		ereport(ERROR,
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
-				 errmsg("rows are divided among %d portions, and there are only " INT64_FORMAT,
-						portions, rows),
+				 errmsg("%s", message),
 				 errdetail("Nothing has been charged."),
-				 errhint("Try fewer candidates.")));
+				 errhint("%s", hint)));
+	dperm_worker_notice(message, hint);
+	return true;
 }
 
 void
@@ -79,14 +93,12 @@ dperm_noise_notice_before(DpermOptions *candidates, const DpermSource *sources, 
 	int64		rows = candidates[0].rows;
 	bool		told;
 
-	if (given)
-		check_portions(rows, portions);
-	else if (sources[0].registration && sources[0].unit == NULL)
+	if (!given && sources[0].registration && sources[0].unit == NULL)
 		rows = dperm_relation_estimated_rows(sources[0].relation);
-	if (rows == 0)
+	if (rows == 0 || tell_portions(rows, portions, given))
 		return;
 	told = tell_share(given && dperm_refuse_noise_share ? ERROR : NOTICE, candidates, sources,
-					  count, portions, rows, given ? "" : ", as the catalog estimates");
+					  count, portions, rows, given ? "" : ESTIMATED);
 	for (int i = 0; i < count; i++)
 		candidates[i].noise_told = told;
 }

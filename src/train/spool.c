@@ -1,5 +1,5 @@
 /*
- * spool.c: encoded rows in a temporary file, written once and read in passes.
+ * spool.c: encoded rows in a temporary file, to be read in passes.
  */
 #include "postgres.h"
 
@@ -37,6 +37,20 @@ bytes_of(const DpermSpool *spool, int rows)
 	return (int) (sizeof(double) * spool->words * rows);
 }
 
+/* Write the first bytes of the buffer to the file. */
+static void
+write_at(DpermSpool *spool, off_t at, int bytes)
+{
+	errno = 0;
+	if (FileWrite(spool->file, (char *) spool->buffer, bytes, at, PG_WAIT_EXTENSION) == bytes)
+		return;
+	if (errno == 0)
+		errno = ENOSPC;
+	ereport(ERROR,
+			(errcode_for_file_access(),
+			 errmsg("could not write to a temporary file: %m")));
+}
+
 /* Write the waiting rows to the file. */
 static void
 write_waiting(DpermSpool *spool)
@@ -46,20 +60,11 @@ write_waiting(DpermSpool *spool)
 	CHECK_FOR_INTERRUPTS();
 	if (bytes == 0)
 		return;
-	errno = 0;
 	if (spool->at + bytes > FILE_BYTES_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
 				 errmsg("the encoded rows take more than 2 terabytes")));
-	if (FileWrite(spool->file, (char *) spool->buffer, bytes, spool->at, PG_WAIT_EXTENSION) !=
-		bytes)
-	{
-		if (errno == 0)
-			errno = ENOSPC;
-		ereport(ERROR,
-				(errcode_for_file_access(),
-				 errmsg("could not write to a temporary file: %m")));
-	}
+	write_at(spool, spool->at, bytes);
 	spool->at += bytes;
 	spool->waiting = 0;
 }
@@ -114,6 +119,25 @@ dperm_spool_read(DpermSpool *spool, int *count)
 	if (spool->weights)
 		weigh(spool, *count);
 	return spool->buffer;
+}
+
+/* Change every row. */
+void
+dperm_spool_change(DpermSpool *spool, void (*change) (void *arg, double *row), void *arg)
+{
+	const double *weights = spool->weights;
+	double	   *rows;
+	int			count;
+
+	spool->weights = NULL;		/* the file has owners */
+	dperm_spool_rewind(spool);
+	while ((rows = dperm_spool_read(spool, &count)) != NULL)
+	{
+		for (int i = 0; i < count; i++)
+			change(arg, rows + (size_t) i * spool->words);
+		write_at(spool, spool->at - bytes_of(spool, count), bytes_of(spool, count));
+	}
+	spool->weights = weights;
 }
 
 /* Close the file. */

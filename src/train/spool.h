@@ -1,5 +1,5 @@
 /*
- * spool.h: encoded rows in a temporary file, written once and read in passes.
+ * spool.h: encoded rows in a temporary file, to be read in passes.
  *
  * For rows that may be read only once from their relation and do not fit into
  * memory. The file is a temporary file of fd.h, which counts against
@@ -44,6 +44,13 @@ extern void dperm_spool_rewind(DpermSpool *spool);
  * until the next call, and may be modified.
  */
 extern double *dperm_spool_read(DpermSpool *spool, int *count);
+
+/*
+ * Change every row on file in its place; no more rows may be added. Words stay
+ * as many, and the last one of a row is still its owner.
+ */
+extern void
+dperm_spool_change(DpermSpool *spool, void (*change) (void *arg, double *row), void *arg);
 
 /*
  * Close the file; the end of the transaction does so, too. The spool may be

@@ -324,7 +324,8 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 {
 	MemoryContext caller = CurrentMemoryContext;
 	MemoryContext load = AllocSetContextCreate(caller, "dperm rows", ALLOCSET_DEFAULT_SIZES);
-	DpermRows	rows = {.source = source, .portion = -1};
+	DpermSource settled = *source;
+	DpermRows	rows = {.source = &settled, .portion = -1};
 	DpermTask	task = {.options = options, .rows = &rows};
 
 	MemoryContextSwitchTo(load);
@@ -332,11 +333,14 @@ dperm_tasks_train(const DpermOptions *options, const DpermSource *source)
 	MemoryContextSwitchTo(caller);
 	if (rows.count > 0)
 	{
-		DpermSetup	setup =
-			dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
+		DpermSetup	setup;
 
+		settled.spec.encoder = dperm_options_bend_for(options, source->spec.encoder, rows.count);
+		dperm_load_bend(&rows, 1);
+		setup =
+			dperm_options_setup(options, rows.cache.feed.layout.dim, noise_of(&task), rows.count);
 		dperm_options_advise(&setup, rows.count);
-		dperm_noise_notice_after(options, source, 1, 1, rows.count);
+		dperm_noise_notice_after(options, &settled, 1, 1, rows.count);
 		dperm_tasks_run(&task, 1);
 	}
 	dperm_load_close(&rows, 1);

@@ -14,7 +14,6 @@ from protected import protected
 from measure import Cost, Session, blas_library, interleave, memory_above_baseline, touch_memory
 
 LAMBDA = 1e-3
-KNOTS = 8  # of each number, against straight lines
 MEMORY_MB = 64  # a streaming training may take this much above the baseline
 
 
@@ -226,9 +225,10 @@ def sklearn(bench):
 ADULT_FEATURES = "'{%s}'" % ",".join(tables.COLUMNS)
 
 
-def adult_call(learner="logreg", epsilon="1", more=""):
-    return "dp_%s_train('adult', 'income', %s, epsilon => '%s', lambda => %g, positive => '>50K', domains => '%s'%s)" % (
-        learner, ADULT_FEATURES, epsilon, LAMBDA, tables.DOMAINS, more)
+def adult_call(learner="logreg", epsilon="1", knots="1"):
+    """Straight lines, or curves with as many knots as the rule says: NULL."""
+    return "dp_%s_train('adult', 'income', %s, epsilon => '%s', lambda => %g, positive => '>50K', domains => '%s', knots => %s)" % (
+        learner, ADULT_FEATURES, epsilon, LAMBDA, tables.DOMAINS, knots)
 
 
 def dense_call(learner="logreg", epsilon="1", table="adult_dense"):
@@ -263,6 +263,8 @@ def raw(bench):
     for mode in bench.modes():
         session = sessions[mode] = bench.open(mode, n, dimension)
         things["raw", mode] = lambda s=session: s.cost(quiet_sql(adult_call()))
+        things["curves", mode] = lambda s=session: s.cost(quiet_sql(adult_call(knots="NULL")))
+        things["knots", mode] = lambda s=session: s.cost(quiet_sql(adult_call(knots="8")))
         things["dense", mode] = lambda s=session: s.cost(quiet_sql(dense_call()))
         things["view", mode] = lambda s=session: s.cost(quiet_sql(dense_call(table="adult_encoded")))
     reader = sessions["streaming"]
@@ -270,51 +272,19 @@ def raw(bench):
     best = interleave(things, bench.options.repeat)
     row = {"rows": n, "d": dimension, "source": bench.made["adult"], "read": best["read"].json()}
     for i, mode in enumerate(sessions):
-        for way in ("raw", "dense", "view"):
+        for way in ("raw", "curves", "knots", "dense", "view"):
             row["%s_%s" % (way, mode)] = best[way, mode].json()
         first = i == 0  # the bars are for the default, where the rows fit
         bench.check("%s: raw columns / a query that reads them" % mode, best["raw", mode].cpu / best["read"].cpu,
                     6 if first else None)
+        bench.check("%s: curves by the rule / straight lines" % mode, best["curves", mode].cpu / best["raw", mode].cpu, 1.5)
+        bench.check("%s: curves with 8 knots / straight lines" % mode, best["knots", mode].cpu / best["raw", mode].cpu, 1.5)
         bench.check("%s: the columns as vectors / raw columns" % mode, best["view", mode].cpu / best["raw", mode].cpu,
                     3 if first else None, at_least=True)
         bench.check("%s: vectors that were stored / raw columns" % mode, best["dense", mode].cpu / best["raw", mode].cpu,
                     None)
     for session in sessions.values():
         session.close()
-    return row
-
-
-def knots(bench):
-    """Numbers as curves, on the raw columns."""
-    table, n = bench.adult()
-    session = bench.session
-    if not session.value("SELECT count(*) FROM pg_proc WHERE proname = 'dp_logreg_train' AND 'knots' = ANY (proargnames)"):
-        bench.say("  this dperm has no knots")
-        return None
-    ways = {"straight": 1, "curves": KNOTS}
-    dimension = KNOTS * len(tables.NUMBERS) + sum(map(len, tables.CATEGORIES.values()))
-    things, sessions = {}, {mode: bench.open(mode, n, dimension) for mode in bench.modes()}
-    reader = sessions["streaming"]
-    for way, count in ways.items():
-        more = ", knots => %d" % count
-        for mode, s in sessions.items():
-            for learner in ("logreg", "svm"):
-                things[way, learner, mode] = lambda s=s, l=learner, m=more: s.cost(quiet_sql(adult_call(l, more=m)))
-        session.run("DROP TABLE IF EXISTS knots_%s" % way)
-        session.run("CREATE TABLE knots_%s AS SELECT %s AS m" % (way, adult_call(more=more)))
-        things[way, "predict"] = lambda w=way: reader.cost(
-            "SELECT count(*) FROM %s a WHERE dp_predict((SELECT m FROM knots_%s), a)" % (table, w))
-    best = interleave(things, bench.options.repeat)
-    row = {"rows": n, "knots": KNOTS, "numbers": len(tables.NUMBERS),
-           **{"_".join(key): cost.json() for key, cost in best.items()}}
-    for mode in sessions:
-        for learner in ("logreg", "svm"):
-            bench.check("raw columns, %s: dp_%s_train with %d knots / straight lines" % (mode, learner, KNOTS),
-                        best["curves", learner, mode].cpu / best["straight", learner, mode].cpu, 1.5)
-    bench.check("raw columns: dp_predict with %d knots / straight lines" % KNOTS, best["curves", "predict"].cpu / best["straight", "predict"].cpu, 1.2)
-    for s in sessions.values():
-        s.close()
-    bench.drop("knots_straight", "knots_curves")
     return row
 
 
@@ -375,11 +345,13 @@ def predict(bench):
     table = bench.vectors(n, d)
     adult, adult_rows = bench.adult()
     setup = bench.session.run
-    setup("DROP TABLE IF EXISTS predict_model, predict_adult")
+    setup("DROP TABLE IF EXISTS predict_model, predict_adult, predict_curves")
     setup("CREATE TABLE predict_model AS SELECT dp_logreg_train('%s', 'y', 'x', epsilon => 1, lambda => 0.001) AS m" % table)
     setup("CREATE TABLE predict_adult AS SELECT %s AS m" % adult_call())
+    setup("CREATE TABLE predict_curves AS SELECT %s AS m" % adult_call(knots="NULL"))
     by_vector = "SELECT count(*) FROM %s WHERE dp_predict((SELECT m FROM predict_model), x)" % table
     by_row = "SELECT count(*) FROM %s a WHERE dp_predict((SELECT m FROM predict_adult), a)" % adult
+    by_curves = by_row.replace("predict_adult", "predict_curves")
     for name in (table, adult):
         setup("ALTER TABLE %s SET (parallel_workers = %d)" % (name, bench.workers))
     serial, parallel = bench.open(None), bench.open(None, workers=bench.workers)
@@ -391,6 +363,7 @@ def predict(bench):
         things["vector", name] = lambda s=session: s.cost(by_vector)
         things["read", name] = lambda s=session: s.cost(tables.read_all_columns(adult))
         things["row", name] = lambda s=session: s.cost(by_row)
+        things["curves", name] = lambda s=session: s.cost(by_curves)
     best = interleave(things, bench.options.repeat)
     row = {"rows": n, "d": d, "adult_rows": adult_rows, "workers": bench.workers,
            **{"%s_%s" % key: cost.json() for key, cost in best.items()}}
@@ -401,9 +374,10 @@ def predict(bench):
                 best["row", "serial"].cpu / best["read", "serial"].cpu, 3)
     bench.check("14 raw columns, %d worker(s): the same, wall clock" % bench.workers,
                 best["row", "parallel"].wall / best["read", "parallel"].wall, 3)
+    bench.check("14 raw columns: curves / straight lines", best["curves", "serial"].cpu / best["row", "serial"].cpu, 1.2)
     serial.close()
     parallel.close()
-    bench.drop("predict_model", "predict_adult")
+    bench.drop("predict_model", "predict_adult", "predict_curves")
     return row
 
 
@@ -565,5 +539,5 @@ def blas(bench):
     return result
 
 
-PARTS = {"train": train, "persons": persons, "blas": blas, "sklearn": sklearn, "raw": raw, "knots": knots, "kernel": kernel, "predict": predict, "tuning": tuning,
+PARTS = {"train": train, "persons": persons, "blas": blas, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
          "agreement": agreement, "rows": rows_curve, "columns": columns_curve, "protected": protected}

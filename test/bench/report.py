@@ -111,6 +111,9 @@ def raw(result):
     rows = [["query that reads the 14 columns", seconds(result["read"]), "1"]]
     for mode in modes(result, "raw_"):
         rows.append(["raw columns, %s" % mode, seconds(result["raw_" + mode]), ratio(result["raw_" + mode], result["read"])])
+        for key, what in (("curves_", "curves by the rule"), ("knots_", "curves with 8 knots")):
+            if key + mode in result:
+                rows.append(["raw columns, %s, %s" % (what, mode), seconds(result[key + mode]), ratio(result[key + mode], result["read"])])
         rows.append(["the columns as vectors, %s" % mode, seconds(result["view_" + mode]),
                      ratio(result["view_" + mode], result["read"])])
         rows.append(["stored vectors, %s" % mode, seconds(result["dense_" + mode]),
@@ -120,20 +123,6 @@ def raw(result):
             "each row with `dp_encode`; *stored vectors* are the same vectors in a table. The query is `SELECT sum(age), max(workclass), ...` over all 14 columns." % (
                 count(result["rows"]), result["source"], result["d"]), ""] + \
         table(["", "s", "times the query"], rows)
-
-
-def knots(result):
-    rows = []
-    for mode in modes(result, "straight_logreg_"):
-        for learner in ("logreg", "svm"):
-            a, b = (result["%s_%s_%s" % (way, learner, mode)] for way in ("curves", "straight"))
-            rows.append(["dp_%s_train, %s" % (learner, mode), seconds(b), seconds(a), ratio(a, b)])
-    rows.append(["dp_predict", seconds(result["straight_predict"]), seconds(result["curves_predict"]),
-                 ratio(result["curves_predict"], result["straight_predict"])])
-    return ["## Curves", "",
-            "The raw columns of %s rows, with %d knots for each of the %d numbers, against straight lines. An encoded number has two entries that are not zero, "
-            "however many knots there are." % (count(result["rows"]), result["knots"], result["numbers"]), ""] + \
-        table(["", "straight lines, s", "curves, s", "ratio"], rows)
 
 
 def kernel(result):
@@ -151,7 +140,10 @@ def kernel(result):
 
 def predict(result):
     rows = []
-    for title, key, base in (("vector, d = %d" % result["d"], "vector", "scan"), ("row of 14 raw columns", "row", "read")):
+    for title, key, base in (("vector, d = %d" % result["d"], "vector", "scan"), ("row of 14 raw columns", "row", "read"),
+                             ("the same, curves by the rule", "curves", "read")):
+        if key + "_serial" not in result:
+            continue
         for name, kind in (("serial", "cpu"), ("parallel", "wall")):
             a, b = result["%s_%s" % (key, name)], result["%s_%s" % (base, name)]
             rows.append([title, "no" if name == "serial" else result["workers"], seconds(b, kind), seconds(a, kind), ratio(a, b, kind)])
@@ -282,7 +274,7 @@ def main(results, docs):
                m["blas"].replace("openblas", "OpenBLAS") or "BLAS", "CPU" if m["clock"] == "CPU" else "Wall-clock",
                max(part["repeat"] for part in parts.values())), ""]
     out += bars(parts)
-    writers = {"train": train, "sklearn": sklearn, "raw": raw, "knots": knots, "kernel": kernel, "predict": predict, "tuning": tuning,
+    writers = {"train": train, "sklearn": sklearn, "raw": raw, "kernel": kernel, "predict": predict, "tuning": tuning,
                "agreement": agreement, "persons": persons}
     for name, part in parts.items():
         if name == "blas":

@@ -100,6 +100,7 @@ sub compare
 my @calls = (
 	['all types', 'dp_logreg_train', 'local', $all],
 	['svm', 'dp_svm_train', 'local', $all],
+	['straight lines', 'dp_logreg_train', 'local', "$all, knots => 1"],
 	['a vector', 'dp_logreg_train', 'local', "'y', 'x', 'Infinity', lambda => 0.01, dimension => 3"],
 	['a text as label', 'dp_logreg_train', 'local', "'income', '{e,n}', 'Infinity', lambda => 0.01, positive => '>50K', domains => $some"],
 	['an enum as label', 'dp_logreg_train', 'local', "'ye', '{e,n}', 'Infinity', lambda => 0.01, positive => 'green', domains => $some"],
@@ -116,7 +117,7 @@ compare("reference: all types", 'dp_logreg_train', 'local', 'reference', $all, 0
 compare('view', 'dp_logreg_train', 'local_view', 'hashed_view', "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some", 0, 'there');
 my $many = join ',', map { "w$_" } 1 .. 100;
 my $ranges = '{' . join(', ', map { "\"w$_\": [-1, 1]" } 1 .. 100) . '}';
-compare('100 columns', 'dp_logreg_train', 'local_wide', 'hashed_wide', "'y', '{$many}', 'Infinity', lambda => 0.01, domains => '$ranges'", 0, 'there');
+compare('100 columns', 'dp_logreg_train', 'local_wide', 'hashed_wide', "'y', '{$many}', 'Infinity', lambda => 0.01, knots => 1, domains => '$ranges'", 0, 'there');
 
 # Persons: passes run where all rows of a person are on one server
 my $persons = "'y', '{e,n}', 'Infinity', lambda => 0.01, domains => $some";

@@ -10,6 +10,8 @@ import paper
 from database import Failed
 from runs import AGAIN, FIELDS, LOSSES, Run
 
+COLUMNS = [*FIELDS, "error", "seconds", "area"]  # the last may be missing
+
 
 class Results:
     def __init__(self, folder):
@@ -17,12 +19,12 @@ class Results:
         os.makedirs(folder, exist_ok=True)
         self.path = os.path.join(folder, "results.csv")
         self.about_path = os.path.join(folder, "about.json")
-        self.errors, self.seconds = {}, {}
+        self.errors, self.seconds, self.areas = {}, {}, {}
         if os.path.exists(self.path):
             self._read()
         else:
             with open(self.path, "w", encoding="ascii") as file:
-                file.write(",".join([*FIELDS, "error", "seconds"]) + "\n")
+                file.write(",".join(COLUMNS) + "\n")
 
     def _read(self):
         with open(self.path, newline="", encoding="ascii") as file:
@@ -31,9 +33,14 @@ class Results:
             text = text[:text.rindex("\n") + 1] if "\n" in text else ""
             with open(self.path, "w", encoding="ascii") as file:
                 file.write(text)
-        for row in csv.DictReader(text.splitlines()):
+        for row in csv.DictReader(text.splitlines()[1:], COLUMNS):
             run = Run(*(row[field] for field in FIELDS))
-            self.errors[run], self.seconds[run] = float(row["error"]), float(row["seconds"])
+            self._keep(run, float(row["error"]), float(row["seconds"]), float(row["area"]) if row["area"] else None)
+
+    def _keep(self, run, error, seconds, area):
+        self.errors[run], self.seconds[run] = error, seconds
+        if area is not None:
+            self.areas[run] = area
 
     def lock(self):
         """Two programs would do the same runs. The lock ends with the program."""
@@ -60,17 +67,18 @@ class Results:
                 json.dump(known, file, indent=1)
         return mine
 
-    def add(self, run, error, seconds):
-        self.errors[run], self.seconds[run] = error, seconds
+    def add(self, run, error, seconds, area=None):
+        """area: under the ROC curve, where it was measured."""
+        self._keep(run, error, seconds, area)
         with open(self.path, "a", encoding="ascii") as file:
-            file.write(",".join([*run, repr(error), f"{seconds:.3f}"]) + "\n")
+            file.write(",".join([*run, repr(error), f"{seconds:.3f}", *([] if area is None else [repr(area)])]) + "\n")
 
-    def folds(self, data, loss, method, lambda_, epsilon, size="", again=False):
-        """Mean error by fold, of the runs that are kept apart or of all others."""
+    def folds(self, data, loss, method, lambda_, epsilon, size="", again=False, areas=False):
+        """Mean error, or area, by fold, of the runs that are kept apart or of all others."""
         by_fold = defaultdict(list)
         for run, error in self._index()[(data, loss, method, lambda_, epsilon, size)]:
             if run.repetition.startswith(AGAIN) == again:
-                by_fold[run.fold].append(error)
+                by_fold[run.fold].append(self.areas[run] if areas else error)
         return {fold: statistics.fmean(errors) for fold, errors in by_fold.items()}
 
     def _index(self):

@@ -4,6 +4,8 @@ import time
 from collections import namedtuple
 
 import delta
+import ebm
+import knots
 import paper
 import raw
 
@@ -93,6 +95,22 @@ def split(data, settings):
             for s in range(settings.splits)]
 
 
+def curved(data, settings):
+    """Curves against straight lines, by promise; every split, and without noise once in each."""
+    found = [Run(data, loss, knots.method(encoding, mode), "default", epsilon, "", str(s), str(repetition))
+             for loss in LOSSES for repetition in range(settings.knots_repetitions)
+             for epsilon in settings.knots_epsilons for mode in knots.MODES
+             for encoding in knots.ENCODINGS for s in range(settings.splits)]
+    return found + [Run(data, loss, knots.method(encoding, "non-private"), "default", "Infinity", "", str(s), "0")
+                    for loss in LOSSES for encoding in knots.ENCODINGS for s in range(settings.splits)]
+
+
+def boosted(settings):
+    """DP-EBM on the same splits of Adult."""
+    return [Run("adult_knots", "logistic", method, "default", epsilon, "", str(s), "0")
+            for epsilon in ebm.EPSILONS for s in range(settings.splits) for method in ebm.METHODS]
+
+
 def related(data, settings):
     """Delta and neighbours: every lambda, and the call without one, at epsilon = 0.1."""
     return repeated(data, LOSSES, lambda loss: itertools.chain(
@@ -138,7 +156,7 @@ def calibration(session, data, rows, dimension):
 
 def cost(run, rows):
     """How long a run takes, roughly, in rows."""
-    return 3 * PORTIONS * int(run.size) if run.size else rows[run.data]
+    return 3 * PORTIONS * int(run.size) if run.size else rows[run.data] * (30 if run.method in ebm.METHODS else 1)
 
 
 def training(run):
@@ -156,9 +174,12 @@ def training(run):
 
 
 def execute(session, run):
-    """The share of mistakes on rows that were not trained on, exactly, and the seconds it took."""
-    start = time.monotonic()
-    if run.method == "diffprivlib":
+    """The share of mistakes on rows that were not trained on, exactly, the seconds it took, and of curves the area under the
+    ROC curve."""
+    start, area = time.monotonic(), None
+    if run.data in knots.ALL:
+        error, area = (ebm if run.method in ebm.METHODS else knots).measure(session, run)
+    elif run.method == "diffprivlib":
         import other
         error = other.error(session, run)
     else:
@@ -170,4 +191,4 @@ def execute(session, run):
             SET dperm.cache_memory = {memory};
             WITH m AS MATERIALIZED (SELECT {call} AS model)
             SELECT avg((dp_predict(model, {row}) <> label)::int)::float8 FROM {tested} AS tested, m"""))
-    return error, time.monotonic() - start
+    return error, time.monotonic() - start, area

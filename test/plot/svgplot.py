@@ -5,8 +5,9 @@
                dict(name="no noise", points=[(1e4, 0.1), (1e5, 0.7)], dashed=True)],
               log_x=True, log_y=True, note="One core.")
 
-A point is (x, y) or (x, y, error); the error bar reaches from y - error to y + error. Points that
-are not finite, or not positive on a logarithmic axis, are left out. The names of the lines stand to
+A point is (x, y), (x, y, error) or (x, y, low, high); an error bar reaches from y - error to y + error. A line
+with band=True has a band around it from low to high instead. Points that are not finite, or not positive on a
+logarithmic axis, are left out. The names of the lines stand to
 the right of the plot, in the order of the line ends, so they never cover anything. The same
 arguments give the same bytes.
 """
@@ -170,12 +171,13 @@ def _clean(series, log_x, log_y):
         points = []
         for point in one["points"]:
             x, y = float(point[0]), float(point[1])
-            error = float(point[2]) if len(point) > 2 and point[2] is not None else 0.0
+            error = float(point[2]) if len(point) == 3 and point[2] is not None else 0.0
             if not (math.isfinite(x) and math.isfinite(y)) or log_x and x <= 0 or log_y and y <= 0:
                 continue
-            points.append((x, y, error if math.isfinite(error) else 0.0))
+            error = error if math.isfinite(error) else 0.0
+            points.append((x, y, *(map(float, point[2:]) if len(point) == 4 else (y - error, y + error))))
         if points:
-            result.append((one["name"], sorted(points), bool(one.get("dashed"))))
+            result.append((one["name"], sorted(points), bool(one.get("dashed")), bool(one.get("band"))))
     if not result:
         raise ValueError("nothing to plot")
     return result
@@ -186,15 +188,14 @@ def line_plot(path, title, x_label, y_label, series, log_x=False, log_y=False, n
     lines = _clean(series, log_x, log_y)
     size, row = 12.5, 15.5
 
-    names = [_wrap(name, size, 150) for name, _, _ in lines]
+    names = [_wrap(name, size, 150) for name, *_ in lines]
     legend = 34 + max(_text_width(text, size) for name in names for text in name)
     notes = _wrap(note, 11, WIDTH - 2 * 20) if note else []
     height = HEIGHT + max(0, len(notes) - 1) * 15
     right, bottom = WIDTH - 20 - legend, height - BOTTOM - len(notes) * 15
 
-    xs = [x for _, points, _ in lines for x, _, _ in points]
-    ys = [v for _, points, _ in lines for _, y, e in points for v in (y - e, y, y + e)
-          if not log_y or v > 0]
+    xs = [point[0] for _, points, *_ in lines for point in points]
+    ys = [v for _, points, *_ in lines for _, *values in points for v in values if not log_y or v > 0]
     y_axis = _Axis(ys, log_y, bottom, TOP, 6)
     left = max(LEFT - 16, 26 + max(_text_width(_tick_label(v), 12) for v in y_axis.ticks))
     x_axis = _Axis(xs, log_x, left, right, 7)
@@ -206,7 +207,7 @@ def line_plot(path, title, x_label, y_label, series, log_x=False, log_y=False, n
                escape(y_label), escape(x_label),
                escape("; ".join("%s from %s at %s to %s at %s" % (
                    " ".join(name.split()), "%.3g" % p[0][1], _tick_label(p[0][0]),
-                   "%.3g" % p[-1][1], _tick_label(p[-1][0])) for name, p, _ in lines)))]
+                   "%.3g" % p[-1][1], _tick_label(p[-1][0])) for name, p, *_ in lines)))]
     out.append('<rect x="0.5" y="0.5" width="%d" height="%d" rx="8" fill="#fdfdfd" stroke="#d0d7de"/>'
                % (WIDTH - 1, height - 1))
 
@@ -238,27 +239,33 @@ def line_plot(path, title, x_label, y_label, series, log_x=False, log_y=False, n
     for v in y_axis.ticks:
         text(left - 8, y_axis(v) + 4, _tick_label(v), 12, "#57606a", "end")
 
-    for i, (_, points, dashed) in enumerate(lines):
+    for i, (_, points, _, band) in enumerate(lines):
+        if band:
+            edge = [(x, high) for x, _, _, high in points] + [(x, low) for x, _, low, _ in reversed(points)]
+            out.append('<polygon points="%s" fill="%s" fill-opacity="0.15" stroke="%s" stroke-opacity="0.3"/>' % (
+                " ".join("%s,%s" % (_number(x_axis(x)), _number(y_axis(y))) for x, y in edge),
+                *[COLOURS[i % len(COLOURS)][0]] * 2))
+    for i, (_, points, dashed, band) in enumerate(lines):
         colour = COLOURS[i % len(COLOURS)][0]
         bars = "".join("M%s %sV%sM%s %sH%sM%s %sH%s" % tuple(map(_number, (
             px, lo, hi, px - 3, lo, px + 3, px - 3, hi, px + 3)))
-            for px, lo, hi in ((x_axis(x), y_axis(y - e), y_axis(y + e)) for x, y, e in points if e > 0))
-        if bars:
+            for px, lo, hi in ((x_axis(x), y_axis(low), y_axis(high)) for x, _, low, high in points if high > low))
+        if bars and not band:
             out.append('<path d="%s" fill="none" stroke="%s" stroke-width="1.2" opacity="0.7"/>'
                        % (bars, colour))
         if len(points) > 1:
             out.append('<polyline points="%s" fill="none" stroke="%s" stroke-width="2.2" '
                        'stroke-linejoin="round"%s/>' % (
                            " ".join("%s,%s" % (_number(x_axis(x)), _number(y_axis(y)))
-                                    for x, y, _ in points),
+                                    for x, y, *_ in points),
                            colour, ' stroke-dasharray="6 4"' if dashed else ""))
-    for i, (_, points, dashed) in enumerate(lines):
-        for x, y, _ in points:
+    for i, (_, points, dashed, _) in enumerate(lines):
+        for x, y, *_ in points:
             out.append(_marker(MARKERS[i % len(MARKERS)], x_axis(x), y_axis(y),
                                COLOURS[i % len(COLOURS)][0], dashed))
 
     # names: a sample of the line, and the words, as near to the line's end as they fit
-    ends = [y_axis(points[-1][1]) for _, points, _ in lines]
+    ends = [y_axis(points[-1][1]) for _, points, *_ in lines]
     order = sorted(range(len(lines)), key=lambda i: (ends[i], i))
     centres = _spread([ends[i] for i in order], [row * len(names[i]) + 5 for i in order],
                       TOP - 8, bottom + 8)

@@ -7,6 +7,8 @@ SET client_min_messages = warning;
 CREATE ROLE dperm_calls_owner;
 CREATE ROLE dperm_calls_analyst;
 CREATE ROLE dperm_calls_stranger;
+CREATE ROLE dperm_calls_team;
+CREATE ROLE dperm_calls_member IN ROLE dperm_calls_team;
 CREATE SCHEMA calls AUTHORIZATION dperm_calls_owner;
 GRANT USAGE ON SCHEMA calls TO PUBLIC;
 SET ROLE dperm_calls_owner;
@@ -38,6 +40,18 @@ SET ROLE dperm_calls_owner;
 SELECT dp_grant('calls', 'dperm_calls_analyst', epsilon => 3, delta => 2.5e-8);
 SET ROLE dperm_calls_analyst;
 SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+-- with two grants, the calls that the one allows which the next call is charged to: the role's own, as long as it has enough
+SET ROLE dperm_calls_owner;
+SELECT dp_grant('calls', 'dperm_calls_team', epsilon => 0.55);
+SELECT dp_grant('calls', 'dperm_calls_member', epsilon => 0.25);
+SET ROLE dperm_calls_member;
+SELECT epsilon, calls_left, epsilon_left FROM (VALUES (0.1), (0.25), (0.3)) v(epsilon), LATERAL dp_cost('visits', 'ill', 'age', v.epsilon, 300, delta => 1e-9) c WHERE chosen ORDER BY 1;
+SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9) IS NOT NULL AS trained FROM generate_series(1, 2);
+SELECT role, epsilon_spent FROM dp_grants ORDER BY role::text;
+SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9) IS NOT NULL AS trained FROM generate_series(1, 5);
+SELECT calls_left, epsilon_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300, delta => 1e-9) WHERE chosen;
+SELECT dp_logreg_train('visits', 'ill', 'age', 0.1, delta => 1e-9);
 -- nothing for a role without a grant
 SET ROLE dperm_calls_stranger;
 SELECT calls_left FROM dp_cost('visits', 'ill', 'age', 0.1, 300);
@@ -64,4 +78,4 @@ SELECT dp_budget_drop('calls'), dp_budget_drop('calls_few'), dp_budget_drop('cal
 RESET ROLE;
 DROP SCHEMA calls CASCADE;
 DROP OWNED BY dperm_calls_owner, dperm_calls_analyst;
-DROP ROLE dperm_calls_owner, dperm_calls_analyst, dperm_calls_stranger;
+DROP ROLE dperm_calls_owner, dperm_calls_analyst, dperm_calls_stranger, dperm_calls_member, dperm_calls_team;

@@ -95,15 +95,15 @@ CREATE TABLE shapes AS SELECT * FROM (VALUES
   ('kernel', 50, $$'x'$$, $$kernel => 'gaussian', kernel_features => 50$$, spread(ARRAY[[50, 1 / 2.0]], 1))) v(name, d, features, options, spread);
 CREATE FUNCTION costs(features text, options text) RETURNS TABLE (noise text, lambda float8, epsilon_noise float8, noise_norm float8, weight_error float8) LANGUAGE plpgsql AS $$
 BEGIN
-  RETURN QUERY EXECUTE format('SELECT noise, lambda_used, epsilon_noise, noise_norm, weight_error FROM dp_cost(%s) WHERE method = ''objective''', concat_ws(', ', '''patients'', ''sick''', features, '0.1, 30000', nullif(options, '')));
+  RETURN QUERY EXECUTE format('SELECT noise, lambda_used, epsilon_noise, noise_norm, weight_error FROM dp_cost(%s) WHERE method = ''objective''', concat_ws(', ', '''patients'', ''sick''', features, '0.1, 30000, knots => 1', nullif(options, '')));
 END $$;
 -- the ball has a mean square of d(d + 1)
 SELECT name, noise, round((spread / d / (d + 1))::numeric, 3) AS of_ball, is_best(lambda, 30000, s, 0.1, 0.25) AS least_risk, noise_norm / (2 * sqrt(s) / (epsilon_noise * 30000 * lambda)) BETWEEN 1 - 1e-9 AND 1.01 AS noise_norm,
        abs(weight_error * sqrt(d) / noise_norm - 1) < 1e-9 AS weight_error
 FROM shapes, costs(features, options), LATERAL (SELECT CASE noise WHEN 'shaped' THEN spread ELSE d * (d + 1) END) t(s) ORDER BY name COLLATE "C", noise DESC;
 -- the ball is that of the dimension
-SELECT to_jsonb(c) - '{chosen,risk,budget,epsilon_charged,delta_charged,epsilon_left,epsilon_left_after,calls_left}'::text[] = to_jsonb(dp_cost(1000, 12, 0.5, 'objective')) AS of_dimension
-FROM dp_cost('patients', 'sick', NULL, 0.5, 1000) c WHERE method = 'objective' AND noise = 'ball';
+SELECT to_jsonb(c) - '{chosen,risk,knots,budget,epsilon_charged,delta_charged,epsilon_left,epsilon_left_after,calls_left}'::text[] = to_jsonb(dp_cost(1000, 12, 0.5, 'objective')) AS of_dimension
+FROM dp_cost('patients', 'sick', NULL, 0.5, 1000, knots => 1) c WHERE method = 'objective' AND noise = 'ball';
 -- Each way that could be taken has a row, the one of least risk is the first,
 -- and no two look alike: a row is what comes first if it is asked for
 CREATE FUNCTION ways(arguments text) RETURNS TABLE (place bigint, chosen boolean, method text, noise text, delta float8, noise_norm float8, rows_needed bigint, risk float8) LANGUAGE plpgsql AS $$

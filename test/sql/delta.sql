@@ -44,16 +44,16 @@ SELECT outcomes($$ ?(dp_logreg_train('people', 'sick', 'age', 1), 'mine', epsilo
 CREATE FUNCTION alternatives(model jsonb) RETURNS text LANGUAGE sql AS
   $$ SELECT string_agg(concat_ws(' ', a ->> 'method', a ->> 'noise'), ', ' ORDER BY (a ->> 'risk')::float8) FROM jsonb_array_elements(model -> 'alternatives') a $$;
 CREATE TABLE models AS
-  SELECT 'few, pure' AS name, dp_logreg_train('people', 'sick', '{age,dose}', 1) AS model
-  UNION ALL SELECT 'few, delta', dp_logreg_train('people', 'sick', '{age,dose}', 1, delta => 1e-6)
-  UNION ALL SELECT 'few, remove', dp_svm_train('people', 'sick', '{age,ward}', 0.5, delta => 1e-6, neighbours => 'remove')
+  SELECT 'few, pure' AS name, dp_logreg_train('people', 'sick', '{age,dose}', 1, knots => 1) AS model
+  UNION ALL SELECT 'few, delta', dp_logreg_train('people', 'sick', '{age,dose}', 1, knots => 1, delta => 1e-6)
+  UNION ALL SELECT 'few, remove', dp_svm_train('people', 'sick', '{age,ward}', 0.5, knots => 1, delta => 1e-6, neighbours => 'remove')
   UNION ALL SELECT 'many, pure', dp_logreg_train('wide', 'y', 'x', 1)
   UNION ALL SELECT 'many, delta', dp_logreg_train('wide', 'y', 'x', 1, delta => 1e-6)
   UNION ALL SELECT 'many, remove', dp_logreg_train('wide', 'y', 'x', 1, delta => 1e-6, neighbours => 'remove')
-  UNION ALL SELECT 'all columns', dp_logreg_train('people', 'sick', NULL, 1, delta => 1e-5, method => 'objective')
-  UNION ALL SELECT 'objective', dp_logreg_train('people', 'sick', '{age,dose}', 1, method => 'objective', delta => 1e-6)
-  UNION ALL SELECT 'output', dp_logreg_train('people', 'sick', '{age,dose}', 1, method => 'output', delta => 1e-6)
-  UNION ALL SELECT 'shaped', dp_logreg_train('people', 'sick', '{age,dose}', 1, noise => 'shaped', delta => 1e-6)
+  UNION ALL SELECT 'all columns', dp_logreg_train('people', 'sick', NULL, 1, knots => 1, delta => 1e-5, method => 'objective')
+  UNION ALL SELECT 'objective', dp_logreg_train('people', 'sick', '{age,dose}', 1, knots => 1, method => 'objective', delta => 1e-6)
+  UNION ALL SELECT 'output', dp_logreg_train('people', 'sick', '{age,dose}', 1, knots => 1, method => 'output', delta => 1e-6)
+  UNION ALL SELECT 'shaped', dp_logreg_train('people', 'sick', '{age,dose}', 1, knots => 1, noise => 'shaped', delta => 1e-6)
   UNION ALL SELECT 'paper', dp_logreg_train('people', 'sick', '{age,dose}', 1, analysis => 'paper')
   UNION ALL SELECT 'without noise', dp_logreg_train('people', 'sick', '{age,dose}', 'Infinity')
   UNION ALL SELECT 'aggregate', (SELECT dp_logreg(sick, x::float8[], 1, NULL, '{"dimension": 3, "delta": 1e-6, "neighbours": "remove", "method": "output"}') FROM people)
@@ -100,14 +100,14 @@ UPDATE chosen SET pure_spread = least(302 * 303 * (300 / 302.0 / 2 + 1 / 6.0), (
 SELECT name, a.method, a.noise, abs(a.risk / risk(a.method, gaussian, cost.lambda_effective, n, d, CASE WHEN gaussian THEN gaussian_spread ELSE pure_spread END, e, 1e-6, apart, c) - 1) < 1e-4 AS risk,
        j ->> 'method' = a.method AND ((j ->> 'delta')::float8 > 0) = gaussian AS chosen
 FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j), jsonb_to_recordset(j -> 'alternatives') a(method text, noise text, risk float8), LATERAL (SELECT a.noise = 'gaussian') g(gaussian),
-     LATERAL dp_cost(source, label, features::text[], e, n, method => a.method, delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', loss => j ->> 'loss') cost
+     LATERAL dp_cost(source, label, features::text[], e, n, knots => 1, method => a.method, delta => CASE WHEN gaussian THEN 1e-6 ELSE 0 END, neighbours => j ->> 'neighbours', loss => j ->> 'loss') cost
 WHERE chosen ORDER BY name COLLATE "C", a.risk;
 
 -- dp_cost says what a model gets
 SELECT name, (c.method, c.noise, c.delta, c.neighbours) = (j ->> 'method', j ->> 'noise', (j ->> 'delta')::float8, j ->> 'neighbours') AS same, c.lambda_used = (j ->> 'lambda')::float8 AND c.lambda_effective = (j ->> 'lambda_effective')::float8 AS lambda,
        c.epsilon_slack = (j -> 'budget' ->> 'slack')::float8 AND c.epsilon_noise = (j -> 'budget' ->> 'noise')::float8 AS budget
 FROM chosen JOIN models USING (name), LATERAL (SELECT model::jsonb) s(j),
-     LATERAL dp_cost(source, label, features::text[], e, n, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, loss => j ->> 'loss') c
+     LATERAL dp_cost(source, label, features::text[], e, n, knots => 1, delta => 1e-6, neighbours => CASE apart WHEN 1 THEN 'remove' ELSE 'replace' END, loss => j ->> 'loss') c
 WHERE c.chosen ORDER BY name COLLATE "C";
 SELECT method, noise, delta, neighbours FROM dp_cost(1000, 10, 'Infinity');
 

@@ -15,7 +15,7 @@ INSERT INTO patients
          ARRAY[sin(i * 3), cos(i * 5)], (i * 37) % 101, (ARRAY['a', 'b', 'c'])[1 + i % 3], ARRAY[sin(i * 3), cos(i * 5)]
   FROM (SELECT i, CASE WHEN i % 10 > 0 THEN sin(i * 3) + 0.7 * sin(i * 11) > 0.2 END AS y FROM generate_series(1, 600) i) s;
 CREATE TABLE models AS
-  SELECT 'columns' AS name, dp_logreg_train('patients', 'sick', '{x,age,kind}', 'Infinity', 0.001,
+  SELECT 'columns' AS name, dp_logreg_train('patients', 'sick', '{x,age,kind}', 'Infinity', 0.001, knots => 1,
     domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}') AS m
   UNION ALL SELECT 'vector', dp_svm_train('patients', 'sick', 'x', 'Infinity', 0.001)
   UNION ALL SELECT 'private', dp_logreg_train('patients', 'sick', 'x', 1)
@@ -40,7 +40,7 @@ WHERE name IN ('columns', 'vector', 'kernel') GROUP BY name ORDER BY name;
 -- a model remembers its label, and the value that means yes
 SELECT bool_and(a.value = b.value) AS label, bool_and(a.value = c.value) AS positive, bool_and(a.value = d.value) AS other_positive
 FROM models, dp_evaluate(m, 'patients', 'sick', 'Infinity') a, dp_evaluate(m, 'patients', epsilon => 'Infinity') b,
-  dp_evaluate(dp_logreg_train('patients', 'answer', '{x,age,kind}', 'Infinity', 0.001, positive => 'yes', domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}'), 'patients', epsilon => 'Infinity') c,
+  dp_evaluate(dp_logreg_train('patients', 'answer', '{x,age,kind}', 'Infinity', 0.001, knots => 1, positive => 'yes', domains => '{"x": {"dimension": 2, "norm": 1.5}, "kind": ["a", "b"]}'), 'patients', epsilon => 'Infinity') c,
   dp_evaluate(m, 'patients', 'answer', 'Infinity', 'yes') d
 WHERE name = 'columns' AND a.metric = b.metric AND b.metric = c.metric AND c.metric = d.metric;
 SELECT count(*) AS points, bool_and(a.auc = b.auc) AS same FROM models, dp_roc(m, 'patients', 'sick', 'Infinity', bins => 5) a JOIN dp_roc(m, 'patients', epsilon => 'Infinity', bins => 5) b USING (threshold) WHERE name = 'columns';

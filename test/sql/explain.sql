@@ -21,7 +21,7 @@ SELECT i, i % 101 / 10.0, i % 7 / 6.0, (ARRAY['here', 'there'])[1 + i % 2], i % 
 -- Output perturbation: exact, by the formulas of the reference. The release adds its variance
 CREATE FUNCTION release(m jsonb) RETURNS float8 LANGUAGE sql AS $$ SELECT 2 * ((m ->> 'grid')::float8 * (m ->> 'release_scale')::float8) ^ 2 $$;
 CREATE TABLE outputs AS
-SELECT delta, dp_logreg_train('people', 'rich', '{income,shoe,town}', epsilon => 1, delta => delta, method => 'output') AS model
+SELECT delta, dp_logreg_train('people', 'rich', '{income,shoe,town}', epsilon => 1, knots => 1, delta => delta, method => 'output') AS model
   FROM (VALUES (0), (1e-6)) v (delta);
 SELECT delta, count(*), min(noise_kind) AS kind,
        max(abs(sqrt(noise ^ 2 - release(model::jsonb)) / ((model::jsonb ->> 'noise_scale')::float8 * CASE delta WHEN 0 THEN sqrt(14) ELSE 1 END) - 1)) < 1e-6 AS right
@@ -34,18 +34,18 @@ SELECT method, noise_kind, count(*),
   FROM (SELECT m ->> 'method' AS method, m::text::dp_model AS model,
                (m ->> 'noise_scale')::float8 * sqrt(4 * 5 / 3.0) * (m -> 'noise_groups' -> 0 -> 'shapes' -> 0 ->> 'radius')::float8
                / ((m ->> 'rows')::float8 * (m ->> 'lambda_effective')::float8) AS expected
-          FROM (SELECT dp_logreg_train('people', 'rich', '{income,shoe}', epsilon => 1, method => 'objective')::jsonb AS m OFFSET 0) t) s,
+          FROM (SELECT dp_logreg_train('people', 'rich', '{income,shoe}', epsilon => 1, knots => 1, method => 'objective')::jsonb AS m OFFSET 0) t) s,
        dp_coefficients(model) GROUP BY method, noise_kind;
 -- The same in the ball, and for persons
 SELECT max(abs(sqrt(noise ^ 2 - release(m)) / ((m ->> 'noise_scale')::float8 * sqrt(4) / ((m ->> 'persons')::float8 * (m ->> 'lambda_effective')::float8)) - 1)) < 1e-6 AS right
-  FROM (SELECT dp_svm_train('people', 'rich', '{income,shoe}', epsilon => 1, noise => 'ball', unit => 'id')::jsonb AS m OFFSET 0) s, dp_coefficients(m::text::dp_model);
+  FROM (SELECT dp_svm_train('people', 'rich', '{income,shoe}', epsilon => 1, knots => 1, noise => 'ball', unit => 'id')::jsonb AS m OFFSET 0) s, dp_coefficients(m::text::dp_model);
 -- No noise
 SELECT count(*), max(noise) AS noise, bool_and(noise_kind = 'exact') AS exact, count(*) FILTER (WHERE stands_out) AS stand_out
-  FROM dp_coefficients(dp_logreg_train('people', 'rich', '{income,town}', epsilon => 'Infinity'));
+  FROM dp_coefficients(dp_logreg_train('people', 'rich', '{income,town}', epsilon => 'Infinity', knots => 1));
 
 -- The order: what stands out most comes first, the intercept last
 CREATE TABLE trained AS
-SELECT i, dp_logreg_train('people', 'rich', '{income,shoe,town}', epsilon => 4, lambda => 0.002) AS model FROM generate_series(1, 40) i;
+SELECT i, dp_logreg_train('people', 'rich', '{income,shoe,town}', epsilon => 4, lambda => 0.002, knots => 1) AS model FROM generate_series(1, 40) i;
 CREATE TABLE weights AS
 SELECT i, c.*, abs(weight) / noise AS strength FROM trained, ROWS FROM (dp_coefficients(model)) WITH ORDINALITY AS c (position, column_name, value, weight, noise, noise_kind, stands_out, place);
 SELECT count(*), count(*) FILTER (WHERE after > strength) AS disordered, bool_and(stands_out = (strength > 2.5)) AS flags
@@ -105,7 +105,7 @@ SELECT sum(value) AS counted FROM dp_evaluate(model('linear'), 'nobody', epsilon
 --
 -- by hand: a model whose weights are known
 SELECT e.column_name, e.value, round(e.contribution::numeric, 6) AS contribution
-  FROM (SELECT jsonb_set(dp_logreg_train('clients', 'buys', '{age,town,member}', epsilon => 'Infinity')::jsonb, '{weights}', '[10, 2, -4, 6, -8, 1]')::dp_model AS model OFFSET 0) m,
+  FROM (SELECT jsonb_set(dp_logreg_train('clients', 'buys', '{age,town,member}', epsilon => 'Infinity', knots => 1)::jsonb, '{weights}', '[10, 2, -4, 6, -8, 1]')::dp_model AS model OFFSET 0) m,
        (VALUES (1, 75, 'there', false), (2, 500, 'nowhere', NULL)) v (i, age, town, member), LATERAL dp_explain(model, v) e;
 -- The sum is the decision; every column is there once, the largest first and
 -- the intercept last

@@ -73,7 +73,7 @@ SELECT dp_curve(dp_logreg_train('people', 'y', 'age', 1, kernel => 'gaussian', k
 -- candidates, costs, evaluation
 SELECT m::jsonb #>> '{tuning,chosen}' IN ('{"knots": 1}', '{"knots": 6}') AS chosen, cardinality(dp_weights(m)) IN (2, 7) AS dimension
 FROM dp_logreg_tune('people', 'y', 'age', 5, candidates => '[{"knots": 1}, {"knots": 6}]') m;
-SELECT (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, 3000, knots => 8) WHERE chosen) > (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, 3000) WHERE chosen) AS costs;
+SELECT (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, 3000, knots => 8) WHERE chosen) > (SELECT noise_norm FROM dp_cost('people', 'y', 'age', 1, 3000, knots => 1) WHERE chosen) AS costs;
 SELECT value = (SELECT avg((dp_predict(model, p) = y)::int) FROM people p) AS same FROM fit, dp_evaluate(model, 'people', 'y', 'Infinity') WHERE metric = 'accuracy';
 
 -- registered domains: an analyst may choose other knots within the range
@@ -83,9 +83,23 @@ SELECT column_name, domain, origin FROM dp_domains('people');
 SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y', '{age,gain}', 1, knots => 3)::jsonb -> 'features') feature
 UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y', '{age,gain}', 1, domains => '{"age": {"range": [20, 80], "knots": [20, 70, 80]}, "gain": {"range": [0, 500], "knots": 2}}')::jsonb -> 'features') feature;
 SELECT dp_logreg_train('people', 'y', '{age,gain}', 1, domains => '{"gain": {"knots": [0, 100000]}}');
+-- a number of knots alone: the range is the registered one, also behind a view
+CREATE VIEW shown AS SELECT age, gain AS won, y FROM people;
+SELECT dp_protect('shown', 'curves') IS NOT NULL AS protected;
+SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y', '{age,gain}', 1, domains => '{"age": {"knots": 2}, "gain": {"knots": 4}}')::jsonb -> 'features') feature
+UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('shown', 'y', '{won}', 1, domains => '{"won": {"knots": 5}}')::jsonb -> 'features') feature
+UNION ALL SELECT feature FROM jsonb_array_elements(dp_logreg_train('people', 'y', '{gain}', 1, domains => '{"gain": {"range": [0, 500]}}')::jsonb -> 'features') feature;
+SELECT dp_unprotect('shown');
+DROP VIEW shown;
+-- with a kernel, one knot is what every number has
+SELECT dp_logreg_train('people', 'y', 'gain', 1, kernel => 'gaussian', kernel_features => 2, knots => 1) IS NOT NULL AS trained;
 -- knots that no feature would get
 SELECT * FROM outcomes($$dp_logreg_train('people', 'y', 'gain', 1, knots => ?)$$, $$3 | 1$$);
 SELECT dp_unprotect('people');
+-- not before what else is wrong with them
+CREATE TABLE bare (t text, y boolean);
+SELECT * FROM outcomes($$dp_logreg_train('bare', 'y', 't', 1, knots => ?)$$, $$3$$);
+DROP TABLE bare;
 
 -- what is refused, before any row is read
 CREATE FUNCTION refused(domains jsonb, options text DEFAULT '') RETURNS text LANGUAGE plpgsql AS $$

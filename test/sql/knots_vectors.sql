@@ -13,7 +13,7 @@ UPDATE readings SET y = CASE WHEN id % 23 > 0 THEN random() < 1 / (1 + exp(6 * a
 \set domains '{"x": {"range": [[0, 1], [-1, 2], [-0.5, 0.5]], "knots": 4}, "z": {"dimension": 2, "knots": [0, 0.25, 5]}}'
 
 -- what a model says of them
-CREATE TABLE fit AS SELECT dp_logreg_train('readings', 'y', '{x,age,z,ward}', 'Infinity', 0.001, domains => :'domains') AS model;
+CREATE TABLE fit AS SELECT dp_logreg_train('readings', 'y', '{x,age,z,ward}', 'Infinity', 0.001, knots => 1, domains => :'domains') AS model;
 SELECT feature FROM fit, jsonb_array_elements(model::jsonb -> 'features') feature;
 SELECT model::text::dp_model::text = model::text AS same, cardinality(dp_weights(model)) AS dimension FROM fit;
 SELECT position, column_name, value FROM fit, dp_coefficients(model) ORDER BY position;
@@ -39,20 +39,20 @@ END $$;
 SELECT options, differs(options) FROM unnest(ARRAY['epsilon => ''Infinity'', lambda => 0.01', 'epsilon => 1, lambda => 0.01', 'epsilon => 1, delta => 1e-6', 'epsilon => 1, neighbours => ''remove'', unit => ''id''']) options;
 
 -- the same as a training on the expanded vectors, wherever the rows are
-CREATE FUNCTION agrees(options text DEFAULT '') RETURNS boolean LANGUAGE plpgsql AS $$
+CREATE FUNCTION agrees(options text DEFAULT '', knots text DEFAULT '3') RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE model dp_model; again dp_model;
 BEGIN
-  EXECUTE format('SELECT dp_svm_train(''readings'', ''y'', ''{x,age,z,ward}'', ''Infinity'', 0.003, knots => 3, domains => ''{"x": {"range": [-1, 1], "knots": [-1, 0, 0.1, 1]}, "z": {"dimension": 2, "range": [[0, 1], [0, 3]], "knots": 5}}'' %s)', options) INTO model;
+  EXECUTE format('SELECT dp_svm_train(''readings'', ''y'', ''{x,age,z,ward}'', ''Infinity'', 0.003, knots => %s, domains => ''{"x": {"range": [-1, 1], "knots": [-1, 0, 0.1, 1]}, "z": {"dimension": 2, "range": [[0, 1], [0, 3]], "knots": 5}}'' %s)', knots, options) INTO model;
   CREATE TEMP TABLE vectors AS SELECT id, y, dp_encode(model, r) AS x FROM readings r;
   EXECUTE format('SELECT dp_svm_train(''pg_temp.vectors'', ''y'', ''x'', ''Infinity'', 0.003, dimension => %s, intercept => false %s)', cardinality(dp_weights(model)), options) INTO again;
   DROP TABLE vectors;
-  RETURN distance(model, again) < 1e-7 AND cardinality(dp_weights(model)) = 3 * 4 + 3 + 2 * 5 + 2 + 1;
+  RETURN distance(model, again) < 1e-7 AND cardinality(dp_weights(model)) = 3 * 4 + CASE knots WHEN 'NULL' THEN 16 ELSE 3 END + 2 * 5 + 2 + 1;
 END $$;
-SELECT agrees() AS in_memory, agrees($$, unit => 'id'$$) AS persons, agrees($$, loss => 'smooth_hinge', h => 0.1$$) AS smooth_hinge;
+SELECT agrees() AS in_memory, agrees($$, unit => 'id'$$) AS persons, agrees($$, loss => 'smooth_hinge', h => 0.1$$) AS smooth_hinge, agrees('', 'NULL') AND agrees($$, unit => 'id'$$, 'NULL') AS by_the_rule;
 SET dperm.cache_memory = 0;
-SELECT agrees() AS passes, agrees($$, unit => 'id'$$) AS spooled;
+SELECT agrees() AS passes, agrees($$, unit => 'id'$$) AS spooled, agrees('', 'NULL') AND agrees($$, unit => 'id'$$, 'NULL') AS by_the_rule;
 SET dperm.cache_memory = '64kB';
-SELECT agrees() AS compact, agrees($$, unit => 'id'$$) AS spooled;
+SELECT agrees() AS compact, agrees($$, unit => 'id'$$) AS spooled, agrees('', 'NULL') AND agrees($$, unit => 'id'$$, 'NULL') AS by_the_rule;
 RESET dperm.cache_memory;
 -- a vector alone: columns by name, or an array
 SELECT count(dp_decision(m, r)), count(*) FILTER (WHERE dp_decision(m, r) = dp_decision(m, x) AND dp_decision(m, x) = dp_decision(m, x || '{}')) AS same FROM (SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "knots": 4}}') AS m) s, readings r;

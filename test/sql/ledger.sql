@@ -34,6 +34,7 @@ SELECT relation, unit, columns, domains FROM dp_protected;
 -- and back to rows; but it has to count the same as other relations of the
 -- budget
 SELECT dp_protect('seniors', 'visits', unit => 'person_id');
+SELECT dp_unprotect('visits');
 SELECT dp_protect('visits', 'visits');
 SELECT dp_protect('visits', 'visits', unit => 'clinic_id');
 SELECT dp_unprotect('seniors');
@@ -116,7 +117,6 @@ SELECT spent_tail / 0.000000000000000000054211 AS tails, spent_delta, (SELECT su
 SET ROLE dperm_curator;
 SELECT dp_protect('visits', 'visits', unit => 'person_id', columns => '{age,ill}', domains => '{"age": [0, 100]}');
 SELECT dp_protect('visits', 'visits', unit => 'clinic_id');
-SELECT dp_protect('visits', 'visits');
 SELECT dp_budget_alter('visits', neighbours => 'remove');
 SELECT dp_budget_alter('visits', neighbours => 'replace', epsilon => 5);
 \echo :LAST_ERROR_SQLSTATE
@@ -146,6 +146,12 @@ SELECT dp_budget_alter('visits', epsilon => 5);
 SELECT dp_grant('visits', 'dperm_team', epsilon => 1, delta => 0);
 SELECT dp_budget_create('pure', epsilon => 1);
 SELECT dp_budget_charge('pure', 0.5, delta => 1e-9);
+-- what a budget does not have cannot be granted
+SELECT dp_grant('pure', 'dperm_ana', epsilon => 1, delta => 1e-9);
+\echo :LAST_ERROR_SQLSTATE
+SELECT dp_grant('pure', 'dperm_ana', epsilon => 1, delta => 0);
+SELECT dp_budget_charge('pure', 0.125);
+SELECT dp_grant('pure', 'dperm_ana', delta => 1e-9);
 RESET ROLE;
 SET ROLE dperm_cleo;
 SELECT dp_logreg_train('visits', 'ill', 'age', epsilon => 0.01, delta => 1e-9);
@@ -182,6 +188,11 @@ SELECT dp_logreg_train('plain', 'ill', 'age', epsilon => 0.001) IS NOT NULL AS t
 ANALYZE plain;
 SELECT dp_logreg_train('plain', 'ill', 'age', epsilon => 0.001) IS NOT NULL AS trained;
 SELECT dp_logreg_train('plain_view', 'ill', 'age', epsilon => 0.001) IS NOT NULL AS trained;
+-- fewer rows than candidates have no noise to speak of
+TRUNCATE plain;
+INSERT INTO plain VALUES (1, true), (2, false);
+ANALYZE plain;
+SELECT dp_logreg_tune('plain', 'ill', 'age', epsilon => 0.001, lambdas => '{0.1,0.01}');
 RESET ROLE;
 
 -- Conditions of a query are not evaluated for hidden rows, which EXPLAIN
@@ -198,6 +209,19 @@ RESET ROLE;
 
 SET client_min_messages = warning;
 DROP SCHEMA first_day CASCADE;
+-- Who drops a budget still sees what was spent from it, and what was released;
+-- others see their own entries
+SELECT dp_budget_create('visits_too', 1);
+SET ROLE dperm_curator;
 SELECT dp_budget_drop('visits'), dp_budget_drop('pure');
+SELECT count(*) FILTER (WHERE act = 'drop') AS dropped, count(*) > 20 AS all, count(DISTINCT role) AS roles, count(model) > 0 AS models, count(details) > 0 AS details FROM dp_ledger WHERE budget = 'visits';
+SELECT count(*) AS of_others FROM dp_ledger WHERE budget = 'visits_too';
+SET ROLE dperm_ben;
+SELECT DISTINCT role, act FROM dp_ledger;
+-- a budget of the same name is another one
+SELECT dp_budget_create('visits', 1), dp_budget_drop('visits');
+SELECT DISTINCT role, act FROM dp_ledger ORDER BY 2;
+RESET ROLE;
+SELECT dp_budget_drop('visits_too');
 DROP OWNED BY dperm_ana, dperm_ben, dperm_curator;
 DROP ROLE dperm_curator, dperm_ana, dperm_ben, dperm_cleo, dperm_team, dperm_officer, dperm_passer_by;

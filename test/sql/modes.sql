@@ -69,10 +69,12 @@ $$;
 CREATE TABLE calls (id serial, what text, call text);
 INSERT INTO calls (what, call) VALUES
   ('numbers', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', 0.01) $$),
+  ('numbers, straight', $$ dp_logreg_train('people', 'y', '{age,dose,seen}', 'Infinity', 0.01, knots => 1) $$),
   ('flags', $$ dp_logreg_train('people', 'y', 'smoker', 'Infinity', 0.01) $$),
   ('categories', $$ dp_logreg_train('people', 'y', 'ward', 'Infinity', 0.01) $$),
   ('categories alone', $$ dp_logreg_train('people', 'y', 'ward', 'Infinity', 0.01, intercept => false) $$),
   ('columns', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.001, domains => domain) $$),
+  ('columns, straight', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.001, knots => 1, domains => domain) $$),
   ('columns, no intercept', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 0.001, intercept => false, domains => domain) $$),
   ('columns, small lambda', $$ dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8,dose,seen}', 'Infinity', 1e-5, domains => domain) $$),
   ('columns, a text as label', $$ dp_logreg_train('people', 'answer', '{city,age}', 'Infinity', 0.001, positive => 'yes', domains => domain - 'v8') $$),
@@ -90,7 +92,7 @@ INSERT INTO calls (what, call) VALUES
   ('cauchy', $$ dp_logreg_train('people', 'y', '{city,v8}', 'Infinity', 0.01, kernel => 'cauchy', kernel_features => 30, domains => domain) $$),
   ('matern, smooth hinge', $$ dp_svm_train('people', 'y', '{age,dose}', 'Infinity', 0.01, loss => 'smooth_hinge', kernel => 'matern', kernel_features => 30) $$),
   ('records', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01) $$),
-  ('records, no intercept', $$ dp_svm_train('broad', 'y', NULL, 'Infinity', 0.01, intercept => false) $$),
+  ('records, no intercept', $$ dp_svm_train('broad', 'y', NULL, 'Infinity', 0.01, intercept => false, knots => 1) $$),
   ('records, kernel', $$ dp_logreg_train('broad', 'y', NULL, 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20) $$);
 CREATE TABLE cities AS SELECT jsonb_build_object('city', jsonb_agg('c' || i), 'v8', '{"dimension": 3}'::jsonb) AS domain FROM generate_series(0, 37) i;
 UPDATE calls SET call = replace(call, 'domain)', format('%L)', domain)) FROM cities WHERE call ~ 'domain\)';
@@ -114,8 +116,8 @@ SELECT b.memory, cardinality(b.w) AS weights, distance(b.w, a.w) < 1e-8 AS the_s
 
 -- Codes against vectors: the same columns as what dp_encode makes of them, and
 -- by hand
-CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.001, domains => domain) AS model,
-                              dp_svm_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.01, intercept => false, domains => domain) AS machine FROM cities;
+CREATE TABLE models AS SELECT dp_logreg_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.001, knots => 1, domains => domain) AS model,
+                              dp_svm_train('people', 'y', '{ward,age,city,smoker,v8}', 'Infinity', 0.01, knots => 1, intercept => false, domains => domain) AS machine FROM cities;
 CREATE TABLE dense AS SELECT y, dp_encode(model, people) AS x, dp_encode(machine, people) AS without,
     ARRAY(SELECT v / sqrt(5) FROM unnest(ARRAY[coalesce((ward = 'surgery')::int, 0), coalesce((ward = 'cardiology')::int, 0), coalesce((ward = 'oncology')::int, 0), coalesce(age / 50.0 - 1, 0)]::float8[]
       || ARRAY(SELECT coalesce((city = 'c' || i)::int, 0)::float8 FROM generate_series(0, 37) i ORDER BY i) || ARRAY[CASE WHEN smoker THEN 1 WHEN NOT smoker THEN -1 ELSE 0 END]::float8[]

@@ -11,8 +11,8 @@ INSERT INTO people SELECT i, i % 3 = 0, i % 100, i % 2 = 0, (ARRAY['red', 'green
 CREATE FUNCTION shapes(m dp_model) RETURNS text LANGUAGE sql AS $$
   SELECT coalesce(string_agg(format('%s: %s %s+%s r=%s', round((g ->> 'share')::numeric, 4), s ->> 'shape', s ->> 'first', s ->> 'count', round((s ->> 'radius')::numeric, 6)), E'\n' ORDER BY n, k), m::jsonb ->> 'noise')
   FROM jsonb_array_elements(m::jsonb -> 'noise_groups') WITH ORDINALITY AS a (g, n), jsonb_array_elements(g -> 'shapes') WITH ORDINALITY AS b (s, k) $$;
-SELECT shapes(dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1));
-SELECT shapes(dp_svm_train('people', 'sick', '{colour,age,x,smoker}', 1, intercept => false));
+SELECT shapes(dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1, knots => 1));
+SELECT shapes(dp_svm_train('people', 'sick', '{colour,age,x,smoker}', 1, intercept => false, knots => 1));
 -- the shares by hand: the cube roots of (D+1)(D+2) times the mean square of a
 -- point, of the groups that make their sum least
 WITH parts(name, k, square) AS (VALUES ('age', 1, 1 / 3.0), ('smoker', 1, 1 / 3.0), ('colour', 3, 2 * 3 / (4.0 * 5)), ('x', 2, 2 / 4.0), ('intercept', 1, 1 / 3.0)),
@@ -25,14 +25,14 @@ SELECT count(*), round(min(cost) ^ 3, 6), round((SELECT sum((d + 1) * (d + 2) * 
     SELECT (g ->> 'share')::numeric AS share, sum((s ->> 'count')::numeric) AS d,
       sum((s ->> 'radius')::numeric ^ 2 * CASE s ->> 'shape' WHEN 'box' THEN (s ->> 'count')::numeric / 3 WHEN 'ball' THEN (s ->> 'count')::numeric / ((s ->> 'count')::numeric + 2)
         ELSE 2 * (s ->> 'count')::numeric / (((s ->> 'count')::numeric + 1) * ((s ->> 'count')::numeric + 2)) END) AS square
-    FROM dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1) m, jsonb_array_elements(m::jsonb -> 'noise_groups') g, jsonb_array_elements(g -> 'shapes') s GROUP BY g) t), 6) FROM costs;
+    FROM dp_logreg_train('people', 'sick', '{age,smoker,colour,x}', 1, knots => 1) m, jsonb_array_elements(m::jsonb -> 'noise_groups') g, jsonb_array_elements(g -> 'shapes') s GROUP BY g) t), 6) FROM costs;
 -- kernels: pairs, and an intercept beside them
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussian', kernel_features => 20));
 SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, kernel => 'gaussian', kernel_features => 20, intercept => true));
 
 -- a vector with a range: a box, each coordinate of which has its share
 SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1, intercept => false, domains => '{"x": {"range": [-1, 1]}}'));
-SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, domains => '{"x": {"range": [[-1, 1], [0, 2]]}}'));
+SELECT shapes(dp_logreg_train('people', 'sick', '{age,x}', 1, knots => 1, domains => '{"x": {"range": [[-1, 1], [0, 2]]}}'));
 
 -- The ball: on request, of a lone vector, with other methods, without noise
 -- there is none
@@ -45,7 +45,7 @@ SELECT dp_logreg_train('people', 'sick', '{age,colour}', 'Infinity')::jsonb ? 'n
 SELECT shapes(dp_logreg_train('people', 'sick', 'x', 1));
 
 -- Text and binary forms keep it, and the guarantee describes it
-CREATE TABLE models AS SELECT dp_svm_train('people', 'sick', '{age,smoker,colour,x}', 1) AS m;
+CREATE TABLE models AS SELECT dp_svm_train('people', 'sick', '{age,smoker,colour,x}', 1, knots => 1) AS m;
 SELECT m::text::dp_model::text = m::text, m::jsonb::dp_model::text = m::text, dp_guarantee(m) ~ 'with the sharp analysis and noise in the shape of the encoded columns\.' FROM models;
 SELECT current_setting('data_directory') || '/dperm_noise_test.bin' AS file \gset
 COPY models TO :'file' (FORMAT binary);

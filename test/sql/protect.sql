@@ -218,6 +218,7 @@ CREATE TABLE clinic.visits AS SELECT i % 40 AS person, 20 + i % 20 AS bmi, i % 3
 INSERT INTO clinic.visits VALUES (NULL, 20, true), (40, NULL, NULL);
 SELECT dp_protect('clinic.visits', 'persons', unit => 'person', domains => '{"bmi": [10, 60]}');
 SELECT dp_protect('clinic.visits', 'persons', domains => '{"bmi": [10, 60]}');
+SELECT dp_protect('clinic.old', 'persons');
 SELECT relation, unit FROM dp_protected WHERE budget = 'persons';
 CREATE VIEW clinic.thin AS SELECT person AS who, bmi, ill, person + 0 AS made FROM clinic.visits WHERE bmi < 30;
 SELECT dp_protect('clinic.thin', 'persons', unit => 'made', domains => '{"bmi": [10, 30]}');

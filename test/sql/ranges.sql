@@ -27,10 +27,10 @@ SELECT max(distance(dp_encode(domains.x, boxes), dp_encode(abc, boxes))) < 1e-15
 CREATE FUNCTION as_numbers(OUT learner text, OUT same boolean, OUT single_precision boolean, OUT learnt boolean) RETURNS SETOF record LANGUAGE sql AS $$
   SELECT 'logreg', distance(m, numbers) < 1e-9, distance(m4, numbers) < 1e-6, dp_weights(m) <> '{0,0,0}' FROM (
     SELECT dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.001, intercept => false, domains => x) AS m, dp_logreg_train('boxes', 'y', 'x4', 'Infinity', 0.001, intercept => false, domains => x4) AS m4,
-           dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.001, intercept => false, domains => abc) AS numbers FROM domains) s
+           dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.001, intercept => false, knots => 1, domains => abc) AS numbers FROM domains) s
   UNION ALL SELECT 'svm', distance(m, numbers) < 1e-9, distance(m4, numbers) < 1e-6, dp_weights(m) <> '{0,0,0}' FROM (
     SELECT dp_svm_train('boxes', 'y', 'x', 'Infinity', 0.01, intercept => false, domains => x) AS m, dp_svm_train('boxes', 'y', 'x4', 'Infinity', 0.01, intercept => false, domains => x4) AS m4,
-           dp_svm_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.01, intercept => false, domains => abc) AS numbers FROM domains) s
+           dp_svm_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.01, intercept => false, knots => 1, domains => abc) AS numbers FROM domains) s
   UNION ALL SELECT 'kernel', distance(m, numbers) < 1e-9, distance(m4, numbers) < 1e-6, (dp_weights(m))[1] <> 0 FROM (
     SELECT dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, domains => x) AS m, dp_logreg_train('boxes', 'y', 'x4', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, domains => x4) AS m4,
            dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.01, kernel => 'gaussian', kernel_features => 20, domains => abc) AS numbers FROM domains) s
@@ -42,13 +42,13 @@ RESET dperm.cache_memory;
 -- not vacuous: with other bounds it is another model
 SELECT distance(dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.001, domains => '{"x": {"range": [[0, 1], [-5, 5], [10, 21]]}}'), dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.001, domains => x)) > 1e-4 AS other FROM domains;
 -- one element is a number, also with an intercept and beside other columns
-SELECT distance(dp_logreg_train('boxes', 'y', 'one', 'Infinity', domains => '{"one": {"dimension": 1, "range": [10, 20]}}'), dp_logreg_train('boxes', 'y', 'c', 'Infinity', domains => '{"c": [10, 20]}')) = 0 AS alone,
-       distance(dp_logreg_train('boxes', 'y', '{flag,one}', 'Infinity', domains => '{"one": {"range": [[10, 20]]}}'), dp_logreg_train('boxes', 'y', '{flag,c}', 'Infinity', domains => '{"c": [10, 20]}')) = 0 AS beside;
+SELECT distance(dp_logreg_train('boxes', 'y', 'one', 'Infinity', domains => '{"one": {"dimension": 1, "range": [10, 20]}}'), dp_logreg_train('boxes', 'y', 'c', 'Infinity', knots => 1, domains => '{"c": [10, 20]}')) = 0 AS alone,
+       distance(dp_logreg_train('boxes', 'y', '{flag,one}', 'Infinity', domains => '{"one": {"range": [[10, 20]]}}'), dp_logreg_train('boxes', 'y', '{flag,c}', 'Infinity', knots => 1, domains => '{"c": [10, 20]}')) = 0 AS beside;
 -- with an intercept and other columns: the shares are those of the columns,
 -- divided among the elements
 CREATE TABLE models AS
   SELECT 'alone' AS name, dp_logreg_train('boxes', 'y', 'x', 'Infinity', 0.01, domains => x) AS model FROM domains
-  UNION ALL SELECT 'beside', dp_logreg_train('boxes', 'y', '{flag,x,a}', 'Infinity', 0.01, domains => x || '{"a": [0, 1]}') FROM domains
+  UNION ALL SELECT 'beside', dp_logreg_train('boxes', 'y', '{flag,x,a}', 'Infinity', 0.01, knots => 1, domains => x || '{"a": [0, 1]}') FROM domains
   UNION ALL SELECT 'cube', dp_svm_train('boxes', 'y', 'x', 'Infinity', 0.01, domains => '{"x": {"dimension": 3, "range": [-5, 20]}}')
   UNION ALL SELECT 'kernel', dp_svm_train('boxes', 'y', '{x,flag}', 'Infinity', 0.01, kernel => 'cauchy', kernel_features => 10, domains => x) FROM domains;
 CREATE FUNCTION model(text) RETURNS dp_model LANGUAGE sql STABLE AS 'SELECT model FROM models WHERE name = $1';
@@ -111,7 +111,7 @@ SELECT outcomes('dp_logreg_train(?)', $$
 
 -- Aggregates, by way of dp_encode; tuning; evaluation
 SELECT distance(dp_logreg(y, dp_encode('{"x": {"range": [[0, 1], [-5, 5], [10, 20]]}}'::jsonb, boxes), 'Infinity', 0.001, '{"intercept": false}'),
-                dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.001, intercept => false, domains => '{"a": [0, 1], "b": [-5, 5], "c": [10, 20]}')) < 1e-9 AS aggregate FROM boxes;
+                dp_logreg_train('boxes', 'y', '{a,b,c}', 'Infinity', 0.001, intercept => false, knots => 1, domains => '{"a": [0, 1], "b": [-5, 5], "c": [10, 20]}')) < 1e-9 AS aggregate FROM boxes;
 ALTER TABLE boxes ADD PRIMARY KEY (id);
 SELECT dp_logreg_tune('boxes', 'y', 'x', 1, candidates => '[{"lambda": 0.1}, {"lambda": 1}, {"kernel": "gaussian", "kernel_features": 10}]', domains => x)::jsonb #> '{features,0,range}' AS tuned FROM domains;
 SELECT metric, abs(value - (SELECT avg((dp_predict(model('alone'), boxes) = y)::int) FROM boxes)) < 1e-9 AS as_counted FROM dp_evaluate(model('alone'), 'boxes', epsilon => 'Infinity') WHERE metric = 'accuracy'

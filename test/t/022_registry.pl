@@ -166,6 +166,12 @@ foreach my $what ('ALTER TABLE h.visits1 RENAME TO hers', 'DROP TABLE h.visits1'
 	as('ana', "CREATE TABLE h.visits1 ($columns); SELECT dp_budget_create('anas', 500)");
 	is(restore('dump', qr/TABLE DATA public dp_/), '', 'restored registrations');
 	says('superuser', "SELECT count(*) FROM dp_protected_relations WHERE pending IS NULL; SELECT count(*) FROM dp_protected_columns WHERE pending IS NULL", "0\n0", "they wait: $what");
+	if ($what =~ /dp_protect/)
+	{
+		my ($rc, $out, $err) = $node->psql($database, "SET SESSION AUTHORIZATION ana; BEGIN; SELECT dp_protect('h.visits1', 'anas'); SELECT unit, columns, domains FROM dp_protected");
+		like($err, qr/WARNING:  nothing of the restored registration of relation "visits1" is kept/, 'what waits for another relation is not taken over');
+		is($out, "\n||", 'nor is it registered');
+	}
 	if ($what =~ /unprotect/)
 	{
 		fails('ana', $what, qr/^55000: relation "visits1" has the name of a protected relation of another role/, "ana does not end what is not hers");
@@ -174,6 +180,7 @@ foreach my $what ('ALTER TABLE h.visits1 RENAME TO hers', 'DROP TABLE h.visits1'
 	else { unlike(as('ana', $what), qr/^[0-9A-Z]{5}: /, $what); }
 	says('superuser', "SELECT count(*) FROM dp_ledger_entries WHERE budget = 'patients' AND role::text = 'ana' AND act <> 'charge'", 0, 'nothing of it is in the ledger of hospital');
 	is(restore('dump', qr/ TABLE (DATA )?h visits/), '', 'restored tables');
+	says('hospital', "SELECT dp_protect('h.visits2', 'patients')", '', 'what was restored is kept') if $what =~ /dp_protect/;
 	says('superuser', "SELECT relation, unit, columns, domains FROM dp_protected WHERE budget = 'patients' ORDER BY relation::text COLLATE \"C\"", $registrations, "all is as it was: $what");
 	says('ana', train('h.visits1'), 40, 'it is charged');
 	fails('hospital', "SELECT dp_protect('h.visits1', 'patients', unit => 'visit')", qr/^55000: relation "visits1" has another unit in budget "patients"/, 'the budget has kept the unit');

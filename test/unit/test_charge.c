@@ -30,9 +30,12 @@ released(const DpermSetup *setup, double order)
 	release.stage = cal.claim.shares[DPERM_SHARE_RELEASE] * (1 + 1e-9);
 	if (setup->method == DPERM_METHOD_OUTPUT)
 	{
-		release.curve = DPERM_CURVE_SHIFT;
+		release.curve = setup->delta > 0 ? DPERM_CURVE_SHIFT : DPERM_CURVE_BALL;
+		release.dim = setup->dim;
 		release.mu = dperm_claim_rows_apart(setup->neighbours) / (flat * cal.noise_scale) * (1 + 1e-9);
 	}
+	else if (setup->delta == 0)
+		release.curve = DPERM_CURVE_PURE;
 	else
 	{
 		dperm_composition_objective(&release, cal.noise_scale);
@@ -96,6 +99,45 @@ TEST(covers_any_number_of_rows)
 				/* the charge has all of a large slack, and the noise of none */
 				CHECK(most > (output ? 0.9 : spend.slack == 0.1 ? 0.7 : 0.05) * charged);
 			}
+}
+
+/*
+ * The number of knots is not known before the rows are read, and a call is
+ * charged for straight lines: whatever the rule then chooses, the model does
+ * not cost more.
+ */
+TEST(covers_any_number_of_knots)
+{
+	TestRandom	state = 12;
+	double		closest = 0;
+	int			below = 0;
+
+	for (int round = 0; round < 3000; round++)
+	{
+		bool		output = test_below(&state, 2);
+		DpermSpend	spend = {
+			.neighbours = (DpermNeighbours) test_below(&state, 2), .unit = (DpermUnit) test_below(&state, 2), .epsilon = exp(7 * test_uniform(&state) - 5),
+			.delta = test_below(&state, 2) ? exp(-7 - 20 * test_uniform(&state)) : 0, .output = output, .objective = !output,
+			.slack = output ? 0 : test_below(&state, 2) ? DPERM_CHARGE_SLACK : 0.001 + 0.899 * test_uniform(&state), .dim = 1 + test_below(&state, 30)
+		};
+		int			open = 1 + test_below(&state, spend.dim);
+		double		order = 1 + exp(9 * test_uniform(&state) - 3);
+		double		charged = dperm_amount_double(dperm_charge_of(&spend, order).divergence);
+		DpermSetup	setup = setup_of(&spend, output ? DPERM_METHOD_OUTPUT : DPERM_METHOD_OBJECTIVE, exp(18 * test_uniform(&state)), exp(14 * test_uniform(&state) - 7));
+
+		setup.lambda = fmin(fmax(setup.lambda, DPERM_LAMBDA_MIN), DPERM_LAMBDA_MAX);
+		for (int knots = 1; knots <= 16; knots += knots == 1 ? 3 : 1)
+		{
+			double		share;
+
+			setup.dim = spend.dim + open * (knots - 1);
+			share = released(&setup, order) / charged;
+			CHECK(share <= 1);
+			closest = fmax(closest, share);
+			below += share < 0.5;
+		}
+	}
+	CHECK(closest > 0.99 && below > 1000);
 }
 
 /*

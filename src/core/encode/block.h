@@ -31,6 +31,8 @@ typedef struct DpermBlock
 	/* coordinates: 1, knots, number of categories, or dimension, times the knots of each */
 	int			count;
 	int			each;			/* BOX: the knots of each element, 2 or more; 0: it is straight */
+	/* NUMBER, TIME: straight for now, and is bent when n is known (bend.h)? */
+	bool		open;
 	DpermText	column;			/* empty for an array that is not a column */
 	double		low;			/* NUMBER, TIME; BOX: of all elements, unless there are bounds */
 	double		high;

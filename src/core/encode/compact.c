@@ -20,7 +20,7 @@ number_count(const DpermLayout *layout)
 static size_t
 code_count(const DpermLayout *layout)
 {
-	return (size_t) dperm_layout_codes(layout);
+	return (size_t) dperm_layout_slots(layout);
 }
 
 /* Words of a compact row. */

@@ -3,6 +3,7 @@
  */
 #include "core/encode/layout.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "core/encode/knots.h"
@@ -50,13 +51,14 @@ dperm_layout_make(const DpermEncoder *enc, int *places)
 
 		layout.codes += part == PART_CODE;
 		layout.curves += part == PART_CURVE ? dperm_block_parts(&enc->blocks[i]) : 0;
+		layout.open += enc->blocks[i].open;
 		layout.dense -= part != PART_DENSE ? enc->blocks[i].count : 0;
 		layout.first_curve -= part == PART_CURVE ? enc->blocks[i].count : 0;
 	}
+	layout.words = layout.dense + layout.curves +
+		(int) ((dperm_layout_slots(&layout) + CODES_PER_WORD - 1) / CODES_PER_WORD);
 	if (dperm_layout_codes(&layout) == 0)
 		return layout;
-	layout.words = layout.dense + layout.curves +
-		(int) ((dperm_layout_codes(&layout) + CODES_PER_WORD - 1) / CODES_PER_WORD);
 	layout.place = places;
 	for (int part = 0; part < PARTS; part++)
 	{
@@ -89,13 +91,14 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 	double	   *entry = row + layout->dense;
 	uint16_t   *code = (uint16_t *) (entry + layout->curves);
 	uint16_t   *place = code + 1 + layout->codes;
+	uint16_t   *room = place + layout->curves;
 	int			at[PARTS] = {0, layout->dense, layout->first_curve};
 
 	if (sign == 0)
 		memset(row, 0, sizeof(double) * layout->words);
-	else if (layout->place)
+	else if (dperm_layout_slots(layout) > 0)
 		row[layout->words - (layout->weighted ? 2 : 1)] = 0;	/* the padding after the codes */
-	if (layout->place)
+	if (dperm_layout_slots(layout) > 0)
 		*code++ = sign == 0 ? DPERM_ROW_ZERO : sign > 0 ? DPERM_ROW_POSITIVE :
 			DPERM_ROW_NEGATIVE;
 	for (int i = 0; i < enc->block_count; i++)
@@ -125,6 +128,8 @@ dperm_layout_encode(const DpermLayout *layout, const DpermEncoder *enc,
 		}
 		else if (sign != 0)
 			dperm_encoder_encode_block(block, value, target, row + at[part]);
+		if (block->open)
+			*room++ = sign != 0 && value->present && !isnan(value->number);
 		at[part] += block->count;
 	}
 	if (enc->intercept && sign != 0)

@@ -13,6 +13,10 @@
  *   numbers dense | entries of curves | codes, 16 bits each, padded to a word |
  *   what the row weighs
  *
+ * Numbers that may become curves later (bend.h) are numbers that have room for
+ * the code of a curve, after the other codes: until then it says whether there
+ * is a number.
+ *
  * Rows have weights if the unit of privacy is a person: the rows of a person
  * together weigh as much as one row. Otherwise each row weighs 1. The first
  * code is the sign of the row; then come the coordinates of categories, and the
@@ -35,6 +39,7 @@ typedef struct DpermLayout
 	int			codes;			/* columns that are codes */
 	int			curves;			/* numbers that are an entry and a code: columns or elements */
 	int			first_curve;	/* their coordinates come last, from this one on */
+	int			open;			/* numbers that have room for the code of a curve */
 	int			words;			/* of a row, in doubles */
 	bool		weighted;		/* is the last word the weight of the row? */
 	/* the norm of a block: the coordinate of a category, the sum of a curve's entries */
@@ -83,6 +88,14 @@ dperm_layout_codes(const DpermLayout *layout)
 	int			columns = layout->codes + layout->curves;
 
 	return columns > 0 ? columns + 1 : 0;
+}
+
+/* The same with the room for more: the 16-bit words that are stored. */
+static inline int
+dperm_layout_slots(const DpermLayout *layout)
+{
+	return layout->open > 0 ? 1 + layout->codes + layout->curves + layout->open :
+		dperm_layout_codes(layout);
 }
 
 /* Those codes: the sign, then categories, then curves. */

@@ -256,6 +256,11 @@ calibrate(const DpermSetup *s, double share, DpermCalibration *out, const char *
 		mechanism->spend(s, c, out);
 		out->noise_scale = mechanism->scale(s, out);
 		out->noise_scale *= NUDGE;
+		if (!isfinite(out->noise_scale))
+		{
+			*why = "no noise is large enough";
+			return DPERM_BAD_ARGUMENT;
+		}
 	}
 	if (!(out->lambda >= DPERM_LAMBDA_MIN))
 	{

@@ -47,9 +47,9 @@ extern double dperm_calibrate_delta(const DpermSetup *setup);
 #define DPERM_RELEASE_SHARE_MAX 0.01
 
 /*
- * DPERM_BAD_ARGUMENT if a parameter is out of range or the effective Lambda
- * would be below DPERM_LAMBDA_MIN; *why is then a static string that says
- * which.
+ * DPERM_BAD_ARGUMENT if a parameter is out of range, the effective Lambda would
+ * be below DPERM_LAMBDA_MIN, or no noise is large enough, which no parameters in
+ * range are known to lead to; *why is then a static string that says which.
  */
 extern DpermStatus dperm_calibrate(const DpermSetup *setup, DpermCalibration *out,
 								   const char **why);

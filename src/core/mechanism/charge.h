@@ -21,7 +21,7 @@ typedef struct DpermSpend
 	DpermNeighbours neighbours;
 	DpermUnit	unit;
 	double		epsilon;		/* finite; of everything that the call releases */
-	double		delta;
+	double		delta;			/* 0, or at least DPERM_DELTA_MIN */
 	/*
 	 * more than one release, or one of another kind: only epsilon and delta are
 	 * known

@@ -1,0 +1,32 @@
+/*
+ * knots_rule.c: how many knots numbers have unless the caller specifies them.
+ */
+#include "core/mechanism/knots_rule.h"
+
+#include <math.h>
+
+#include "core/privacy/gaussian.h"
+
+/* From simulations: see docs/experiments.md. */
+#define FACTOR 0.85
+
+/* The noise of a setup. */
+double
+dperm_knots_rule_noise(const DpermSetup *s)
+{
+	double		scale = s->delta > 0 ? dperm_gaussian_sigma(s->epsilon, s->delta) : 1 / s->epsilon;
+
+	return dperm_claim_rows_apart(s->neighbours) * scale *
+		   sqrt(dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim));
+}
+
+/* As many knots as their own noise allows. */
+int
+dperm_knots_rule(const DpermKnotsNoise *noise, int64_t rows)
+{
+	for (int knots = DPERM_KNOTS_MOST; knots >= DPERM_KNOTS_LEAST; knots--)
+		/* without noise the quotient is infinite */
+		if (rint(FACTOR * cbrt((double) rows / noise->of[knots])) >= knots)
+			return knots;
+	return 1;
+}
