@@ -205,7 +205,7 @@ difference(const DpermOptions *options, const DpermColumn *column, const DpermBl
 		if (fault == NULL)
 			fault = dperm_domain_narrow_fault(&column->block, block);
 		if (fault == NULL && curved && column->knotted && !same_knots(&column->block, block))
-			fault = "number of knots, or their positions,";
+			fault = "list of knots";
 	}
 	else if (options->dimension != 0 && options->dimension != block->count)
 		fault = "dimension";

@@ -171,8 +171,8 @@ put_prior(Out *out, const DpermModel *model)
 	}
 	if (dperm_claim_private(&model->claim))
 		put(out, "The guarantee holds for the rows of this training, whatever the prior is, and "
-				 "does not replace that of the prior: for rows that both were trained on, the costs "
-				 "of both add up. ");
+				 "does not replace that of the prior: for rows that both were trained on, the "
+				 "costs of both add up. ");
 }
 
 /* The paragraph for a model that was trained without noise. */
@@ -181,10 +181,10 @@ put_no_guarantee(Out *out, const DpermModel *model)
 {
 	put(out, "NOT PRIVATE. ");
 	put_subject(out, model);
-	put(out, "without noise (epsilon = Infinity). It carries no privacy guarantee and may"
-		" reveal the contents of individual rows: treat it like the rows themselves.%s",
-		model->prior.len > 0 ? " " : "");
+	put(out, "without noise (epsilon = Infinity). ");
 	put_prior(out, model);
+	put(out, "It carries no privacy guarantee and may reveal the contents of individual rows: treat"
+		" it like the rows themselves.");
 }
 
 /* What the guarantee says about the features: that they are public, and why. */
