@@ -12,8 +12,8 @@ CREATE FUNCTION with_weights(model dp_model, weights float8[]) RETURNS dp_model 
 -- The minimiser of a program of its own: Newton's method for the mean loss and
 -- lambda/2 |f - prior|^2
 CREATE TABLE twohundred AS SELECT i * 7 % 11 AS a, (ARRAY['p', 'q'])[1 + i % 2] AS c, i * 31 % 17 + i * 7 % 11 > 13 AS y FROM generate_series(1, 200) i;
-CREATE TABLE start AS SELECT with_weights(dp_logreg_train('twohundred', 'y', '{a,c}', 'Infinity', domains => '{"a": [0, 10], "c": ["p", "q"]}'), '{1,-2,0.5,0.25}') AS logreg,
-  with_weights(dp_svm_train('twohundred', 'y', '{a,c}', 'Infinity', domains => '{"a": [0, 10], "c": ["p", "q"]}'), '{1,-2,0.5,0.25}') AS svm;
+CREATE TABLE start AS SELECT with_weights(dp_logreg_train('twohundred', 'y', '{a,c}', 'Infinity', knots => 1, domains => '{"a": [0, 10], "c": ["p", "q"]}'), '{1,-2,0.5,0.25}') AS logreg,
+  with_weights(dp_svm_train('twohundred', 'y', '{a,c}', 'Infinity', knots => 1, domains => '{"a": [0, 10], "c": ["p", "q"]}'), '{1,-2,0.5,0.25}') AS svm;
 SELECT learner, lambda, round((SELECT max(abs(u - v)) FROM unnest(expected, dp_weights(model)) w(u, v))::numeric, 9) AS distance
 FROM start, LATERAL (VALUES
   ('logreg', 0.05, '{1.49353678044,-1.375818260539,0.035470722998,0.409652462459}'::float8[], dp_logreg_train('twohundred', 'y', NULL, 'Infinity', 0.05, prior => logreg)),
