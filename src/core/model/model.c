@@ -293,7 +293,7 @@ dperm_model_arena_size(size_t len)
 {
 	size_t		most = (size_t) ARENA_PER_DIM * DPERM_DIM_MAX;
 
-	return len + (len < most / 16 ? 16 * len : most) + ARENA_BASE;
+	return len + (len < most / 20 ? 20 * len : most) + ARENA_BASE;
 }
 
 /* Bytes of the binary form. */
