@@ -131,9 +131,9 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
 	dperm_protection_check_options(registration, options);
-	dperm_protection_check_shared(registration, dperm_locks_held() ?
-								  dperm_locks_held() :
-								  dperm_row_sources_relations(source->relation));
+	source->reached =
+		dperm_locks_held() ? dperm_locks_held() : dperm_row_sources_relations(source->relation);
+	dperm_protection_check_shared(registration, source->reached);
 }
 
 /* All columns that have a domain; the others are left out. */
@@ -461,13 +461,13 @@ open_protected(DpermSource *source, bool reads)
 {
 	source->once = true;
 	source->run_as = dperm_relation_owner(source->relation);
-	source->reached = dperm_locks_held();
 
 	if (dperm_location_protected_on_citus(source->relation) && reads)
 		dperm_cluster_connect(source->run_as);
 	source->population = dperm_population_query(source->relation, source->registration->unit,
 												&source->population_relation);
-	dperm_kept_units_check(source->registration, true);
+	source->tables = dperm_kept_units_trace(source->relation, source->registration->unit);
+	dperm_kept_units_check(source->registration, source->tables, true);
 }
 
 /* Is a column the label or a feature? */

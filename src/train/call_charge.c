@@ -147,7 +147,7 @@ check_again(const DpermSource *source)
 				 errmsg("the registration of protected relation \"%s\" changed after the call was "
 						"charged", get_rel_name(source->relation))));
 	dperm_protection_check_shared(registration, source->reached);
-	dperm_kept_units_check(registration, true);
+	dperm_kept_units_check(registration, source->tables, true);
 }
 
 /* Which entry of which ledger a model has, for the details of a charge. */
