@@ -96,8 +96,12 @@ $node->safe_psql('postgres', q{
 	CREATE TABLE plain (person int, house int, y boolean, x float8);
 	INSERT INTO parted SELECT i, i, i % 2 = 0, i % 10 FROM generate_series(0, 799) i;
 	INSERT INTO plain SELECT * FROM parted;
+	CREATE TYPE pair AS (a float8, b float8);
+	CREATE FUNCTION twice(float8) RETURNS pair LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN ROW($1, $1); END';
+	CREATE FUNCTION once(pair) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1.a; END';
 	CREATE VIEW seen AS SELECT person, y, x FROM plain WHERE y IS NOT NULL;
-	SELECT dp_protect(r, 'third', unit => 'person', domains => '{"x": [0, 10]}') FROM unnest('{parted,plain,seen}'::text[]) r;
+	CREATE VIEW computed AS SELECT person, y, once(twice(x)) AS x FROM plain;
+	SELECT dp_protect(r, 'third', unit => 'person', domains => '{"x": [0, 10]}') FROM unnest('{parted,plain,seen,computed}'::text[]) r;
 });
 
 # Waits for the debit of a call, changes something, and returns what the call
@@ -141,6 +145,22 @@ foreach my $case (
 }
 is(during_debit('plain', 'SET ROLE owner; CREATE INDEX strange ON plain (strange(x))'), "800\nkept", 'the plan is made, and does not depend on a new index');
 $node->safe_psql('postgres', 'DROP INDEX strange');
+
+# ---- what makes a call fail that has been charged is a change, not the arguments
+
+my $charged = qr/DETAIL:  .*The call has been charged, by entry \d+ of the ledger\..*\nthe relation has been changed$/s;
+like(during_debit('computed', 'ALTER FUNCTION once OWNER TO stranger'), qr/^ERROR:  42501: function public\.once\(public\.pair\) does not belong to the owner of protected relation "computed"\n$charged/, 'a function of another owner');
+$node->safe_psql('postgres', 'ALTER FUNCTION once OWNER TO owner');
+like(during_debit('computed', 'ALTER FUNCTION once STABLE'), qr/^ERROR:  0A000: function public\.once\(public\.pair\), which protected relation "computed" calls, is not IMMUTABLE\n$charged/, 'a function that is not IMMUTABLE');
+$node->safe_psql('postgres', 'ALTER FUNCTION once IMMUTABLE');
+
+# The type is altered when the transaction of the check ends.
+my $alter;
+like(during_debit('computed', sub { $alter = start('alter', "application_name = 'alter' AND wait_event_type = 'Lock'", 'BEGIN; ALTER TYPE pair ADD ATTRIBUTE c int; SELECT pg_sleep(300)') }),
+	qr/^ERROR:  39000: the protected relation could not be read\n$charged/, 'a lock, of which nothing else is said');
+$node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'alter'");
+$alter->{handle}->finish;
+is($node->safe_psql('postgres', "SET ROLE ana; SELECT dp_logreg_train('computed', 'y', '{x}', 1)::jsonb ->> 'persons'"), '800', 'in the end');
 
 $node->stop;
 done_testing();
