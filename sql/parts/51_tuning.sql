@@ -31,10 +31,11 @@ CREATE FUNCTION dp_logreg_tune(
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
 	rows bigint DEFAULT NULL,
+	prior dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, text) IS
+COMMENT ON FUNCTION dp_logreg_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
 	'train a differentially private logistic regression with privately chosen parameters';
 
 CREATE FUNCTION dp_svm_tune(
@@ -68,8 +69,9 @@ CREATE FUNCTION dp_svm_tune(
 	neighbours text DEFAULT 'replace',
 	unit text DEFAULT NULL,
 	rows bigint DEFAULT NULL,
+	prior dp_model DEFAULT NULL,
 	purpose text DEFAULT NULL
 ) RETURNS dp_model
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE COST 1000000;
-COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, text) IS
+COMMENT ON FUNCTION dp_svm_tune(text, text, anycompatible, float8, float8, text, text, text, boolean, float8, integer, jsonb, integer, text, float8, integer, bigint, text, float8, jsonb, float8[], text, text, text, text, float8, float8, text, text, bigint, dp_model, text) IS
 	'train a differentially private support vector machine with privately chosen parameters';

@@ -289,6 +289,7 @@ set_kernel(DpermOptions *options, OptionValue value)
 				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
 				 errmsg("unknown kernel \"%s\"", name),
 				 errhint("Use 'linear', 'gaussian', 'laplacian', 'cauchy' or 'matern'.")));
+	options->has_kernel = true;
 }
 
 static void

@@ -28,6 +28,45 @@ dperm_options_init(DpermOptions *options, DpermLearner learner)
 	options->intercept = -1;
 }
 
+/* Raise the error for an argument that contradicts the prior. */
+static void
+check_same(bool same, const char *name)
+{
+	if (!same)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+				 errmsg("%s differs from that of the prior", name),
+				 errhint("Omit %s to use that of the prior.", name)));
+}
+
+/*
+ * Kernel, intercept and positive value are those of the prior; arguments must
+ * not say otherwise.
+ */
+static void
+settle_prior(DpermOptions *options)
+{
+	const DpermModel *prior = options->prior;
+	const DpermKernel *kernel = &prior->encoder.kernel;
+	char	   *positive =
+		prior->has_positive ? pnstrdup(prior->positive.bytes, prior->positive.len) : NULL;
+
+	check_same(!options->has_kernel || options->kernel.kind == kernel->kind, "kernel");
+	check_same(options->kernel.gamma == 0 || options->kernel.gamma == kernel->gamma, "gamma");
+	check_same(options->kernel.features == 0 || options->kernel.features == kernel->features,
+			   "kernel_features");
+	check_same(!options->has_seed || options->kernel.seed == kernel->seed, "kernel_seed");
+	check_same(options->intercept < 0 || (options->intercept > 0) == prior->encoder.intercept,
+			   "intercept");
+	check_same(options->positive == NULL ||
+				   (positive && strcmp(options->positive, positive) == 0),
+			   "positive");
+	options->kernel = *kernel;
+	options->has_seed = kernel->kind != DPERM_KERNEL_LINEAR;
+	options->intercept = prior->encoder.intercept;
+	options->positive = positive;
+}
+
 /* Fill in the parameters of the kernel; without a kernel there must be none. */
 static void
 settle_kernel(DpermOptions *options)
@@ -120,6 +159,8 @@ dperm_options_settle(DpermOptions *options)
 	DpermSetup	setup = {.lambda = options->lambda};
 	bool		noiseless = isinf(options->epsilon);
 
+	if (options->prior)
+		settle_prior(options);
 	settle_kernel(options);
 	settle_noise(options);
 
@@ -322,7 +363,9 @@ setup_of(const DpermOptions *options, DpermMethod method, DpermNoiseLaw law, int
 		.rows = rows,
 		.dim = dim,
 		.noise = method == DPERM_METHOD_OBJECTIVE ? noise.of[law] : NULL,
-		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0
+		.slack = method == DPERM_METHOD_OBJECTIVE ? options->slack : 0,
+		.prior = options->prior != NULL,
+		.prior_norm = options->prior_norm
 	};
 
 	if (options->lambda < 0)

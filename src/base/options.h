@@ -10,6 +10,7 @@
 #include "core/loss/loss.h"
 #include "core/mechanism/knots_rule.h"
 #include "core/mechanism/setup.h"
+#include "core/model/model.h"
 
 /* The requested shape of the noise. */
 typedef enum DpermNoiseChoice
@@ -52,7 +53,11 @@ typedef struct DpermOptions
 	int			dimension;		/* 0: not specified */
 	int			knots;			/* of numbers whose domain says nothing; 0: by the rule */
 	DpermKernel kernel;			/* features, gamma: 0 if not specified */
+	bool		has_kernel;		/* was its kind specified? */
 	bool		has_seed;
+	const DpermModel *prior;	/* the regulariser is centred at its weights; NULL: at 0 */
+	double		prior_norm;		/* a bound on their norm */
+	const char *prior_text;		/* what the model says about it (core/model/prior.h) */
 	int64		rows;			/* how many units the caller expects; 0: not given */
 	bool		noise_told;		/* has the caller been told that they are too few? */
 } DpermOptions;

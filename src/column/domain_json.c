@@ -493,7 +493,7 @@ read_vector_domain(DpermColumn *column, JsonbContainer *object)
 	block.each = knots > 1 ? knots : 0;
 	dperm_knots_settle(&block);
 	column->block = block;
-	column->knotted = knots > 1;
+	column->knotted = member(object, "knots") != NULL;
 }
 
 /* [false, true], as dp_domains shows it; a boolean has no other domain. */

@@ -92,9 +92,9 @@ print_knots(StringInfo out, const DpermColumn *column)
 		return;
 	appendStringInfoString(out, ", \"knots\": ");
 	if (block->knots)
-		print_positions(out, column, block->knots, dperm_block_part_count(block));
+		print_positions(out, column, block->knots, dperm_block_knots(block));
 	else
-		appendStringInfo(out, "%d", dperm_block_part_count(block));
+		appendStringInfo(out, "%d", dperm_block_knots(block));
 }
 
 /* A vector with bounds. */

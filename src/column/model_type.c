@@ -124,6 +124,7 @@ names_are_text(const DpermModel *model, const char **why)
 		pg_verifymbstr(model->label.bytes, model->label.len, true) &&
 		pg_verifymbstr(model->positive.bytes, model->positive.len, true) &&
 		pg_verifymbstr(model->tuning.bytes, model->tuning.len, true) &&
+		pg_verifymbstr(model->prior.bytes, model->prior.len, true) &&
 		pg_verifymbstr(model->budget.bytes, model->budget.len, true);
 }
 

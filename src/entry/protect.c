@@ -306,10 +306,11 @@ keep_present(DpermTablesScope *scope, const DpermBudget *budget, Oid relation)
 static void
 keep_unit(DpermTablesScope *scope, const DpermBudget *budget, const DpermRegistration *registration)
 {
+	List	   *tables = dperm_kept_units_trace(registration->relation, registration->unit);
+
 	keep_present(scope, budget, registration->relation);
-	dperm_kept_units_check(registration, false);
-	dperm_kept_unit_rows_add(scope, budget->id,
-						dperm_kept_units_trace(registration->relation, registration->unit));
+	dperm_kept_units_check(registration, tables, false);
+	dperm_kept_unit_rows_add(scope, budget->id, tables);
 }
 
 /* A relation leaves a budget. */

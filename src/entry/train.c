@@ -9,6 +9,7 @@
 #include "base/arguments.h"
 #include "base/option_table.h"
 #include "column/model_type.h"
+#include "column/prior_argument.h"
 #include "entry/train.h"
 #include "protect/domain_tables.h"
 #include "protect/locks.h"
@@ -74,6 +75,7 @@ dperm_train_open(FunctionCallInfo fcinfo, DpermLearner learner, bool reads, Dper
 	names.unit = dperm_arguments_text(fcinfo, "unit");
 	dperm_options_init(options, learner);
 	dperm_option_table_arguments(options, DPERM_PLACE_TRAIN, fcinfo);
+	dperm_prior_argument_read(fcinfo, options);
 	dperm_options_settle(options);
 	look = reads ? NULL : dperm_locks_look();
 	dperm_queries_open(source, &names, options, &tried);

@@ -23,6 +23,7 @@
 #include "base/host.h"
 #include "base/message.h"
 #include "base/option_table.h"
+#include "column/prior_argument.h"
 #include "core/base/limits.h"
 #include "core/encode/bend.h"
 #include "core/mechanism/calibrate.h"
@@ -92,6 +93,7 @@ read_arguments(Tuning *tuning, DpermLearner learner)
 	dperm_options_init(&tuning->base, learner);
 	selection = dperm_arguments_text(fcinfo, "selection");
 	dperm_option_table_arguments(&tuning->base, DPERM_PLACE_TUNE, fcinfo);
+	dperm_prior_argument_read(fcinfo, &tuning->base);
 	identity = dperm_arguments_names(fcinfo, "identity", &count);
 	for (int i = 0; i < count; i++)
 		tuning->identity = lappend(tuning->identity, identity[i]);

@@ -94,7 +94,7 @@ dperm_moments_flat_open_encoder(const DpermFlat *flat, const DpermPass *pass, Dp
 	const char *fault;
 	DpermArena	arena;
 
-	arena.left = 16 * (size_t) pass->encoder + 256;
+	arena.left = DPERM_ENCODER_ARENA(pass->encoder);
 	arena.at = palloc(arena.left);
 	fault = dperm_encoder_form_read((const unsigned char *)
 									  (flat->words + dperm_pass_encoder_at(pass)),

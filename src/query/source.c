@@ -22,6 +22,7 @@
 #include "column/encode.h"
 #include "column/domain_narrow.h"
 #include "column/label_domain.h"
+#include "column/prior_argument.h"
 #include "column/reader.h"
 #include "protect/kept_units.h"
 #include "protect/locks.h"
@@ -130,9 +131,9 @@ check_protection(DpermSource *source, const DpermSourceNames *names, const Dperm
 			dperm_protection_check_block(registration, features[i], &features[i]->block);
 	}
 	dperm_protection_check_options(registration, options);
-	dperm_protection_check_shared(registration, dperm_locks_held() ?
-								  dperm_locks_held() :
-								  dperm_row_sources_relations(source->relation));
+	source->reached =
+		dperm_locks_held() ? dperm_locks_held() : dperm_row_sources_relations(source->relation);
+	dperm_protection_check_shared(registration, source->reached);
 }
 
 /* All columns that have a domain; the others are left out. */
@@ -353,7 +354,8 @@ partly_unknown(const DpermSource *source, DpermColumn **features)
 
 /* Features that are given as blocks: the columns must match them. */
 static void
-copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count)
+copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *blocks, int count,
+			const char *where)
 {
 	source->block_count = count;
 	source->blocks = palloc(sizeof(DpermBlock) * count);
@@ -364,12 +366,22 @@ copy_blocks(DpermSource *source, DpermColumn **features, const DpermBlock *block
 					(errcode(ERRCODE_DATATYPE_MISMATCH),
 					 errmsg("column \"%s\" of relation \"%s\" is of type %s", features[i]->name,
 							get_rel_name(source->relation), format_type_be(features[i]->type)),
-					 errhint("The column is a %s in the table to train on.",
-							 dperm_encoder_kind_name(blocks[i].kind))));
-	if (source->registration)
+					 errhint("The column is a %s in the %s.",
+							 dperm_encoder_kind_name(blocks[i].kind), where)));
+}
+
+/* The features of a prior: no argument may contradict them. */
+static void
+take_prior(DpermSource *source, DpermColumn **features, const DpermOptions *options)
+{
+	const DpermEncoder *encoder = &options->prior->encoder;
+
+	copy_blocks(source, features, encoder->blocks, encoder->block_count, "prior");
+	for (int i = 0; i < source->block_count; i++)
 	{
-		check_common(source, features);
-		source->unknown = partly_unknown(source, features);
+		dperm_prior_argument_check_block(options, features[i], &source->blocks[i]);
+		if (source->registration)
+			dperm_protection_check_block(source->registration, features[i], &source->blocks[i]);
 	}
 }
 
@@ -448,13 +460,13 @@ open_protected(DpermSource *source, bool reads)
 {
 	source->once = true;
 	source->run_as = dperm_relation_owner(source->relation);
-	source->reached = dperm_locks_held();
 
 	if (dperm_location_protected_on_citus(source->relation) && reads)
 		dperm_cluster_connect(source->run_as);
 	source->population = dperm_population_query(source->relation, source->registration->unit,
 												&source->population_relation);
-	dperm_kept_units_check(source->registration, true);
+	source->tables = dperm_kept_units_trace(source->relation, source->registration->unit);
+	dperm_kept_units_check(source->registration, source->tables, true);
 }
 
 /* Is a column the label or a feature? */
@@ -580,13 +592,31 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 		feature_count = names->block_count;
 		feature_names = block_names(names->blocks, feature_count);
 	}
+	else if (options->prior)
+	{
+		const DpermEncoder *encoder = &options->prior->encoder;
+
+		dperm_prior_argument_check_names(options->prior, names->label, feature_names,
+										 feature_count);
+		feature_count = encoder->block_count;
+		feature_names = block_names(encoder->blocks, feature_count);
+	}
 	features = choose_features(source, columns, column_count, label, unit, feature_names,
 							   &feature_count);
 	check_privileges(source, OidIsValid(names->protected), label, features, feature_count);
 	if (source->registration)
 		check_protection(source, names, options, label, features, feature_count);
 	if (names->blocks)
-		copy_blocks(source, features, names->blocks, names->block_count);
+	{
+		copy_blocks(source, features, names->blocks, names->block_count, "table to train on");
+		if (source->registration)
+		{
+			check_common(source, features);
+			source->unknown = partly_unknown(source, features);
+		}
+	}
+	else if (options->prior)
+		take_prior(source, features, options);
 	else
 		make_blocks(source, features, feature_count, options);
 	if (source->registration)

@@ -120,8 +120,8 @@ names_of(const DpermBlock *blocks, int count)
 static DpermAsked
 asked_of(FunctionCallInfo fcinfo, const DpermSource *source, DpermLearner learner)
 {
-	static const char *const apart[] = {"source", "label",		"features", "model",   "epsilon",
-										"delta",  "neighbours", "unit",		"purpose", NULL};
+	static const char *const apart[] = {"source", "label",		"features", "model",   "prior",
+										"epsilon", "delta", "neighbours", "unit", "purpose", NULL};
 
 	return (DpermAsked) {.label = source->label_column,
 						 .features = names_of(source->blocks, source->block_count),
@@ -147,7 +147,15 @@ check_again(const DpermSource *source)
 				 errmsg("the registration of protected relation \"%s\" changed after the call was "
 						"charged", get_rel_name(source->relation))));
 	dperm_protection_check_shared(registration, source->reached);
-	dperm_kept_units_check(registration, true);
+	dperm_kept_units_check(registration, source->tables, true);
+}
+
+/* Which entry of which ledger a model has, for the details of a charge. */
+static char *
+details_of(const char *what, const DpermModel *model)
+{
+	return psprintf("%s: entry " INT64_FORMAT " of budget %s", what, model->entry,
+					quote_identifier(pnstrdup(model->budget.bytes, model->budget.len)));
 }
 
 /* Charge a call. */
@@ -175,9 +183,9 @@ dperm_call_charge(const DpermSource *source, const DpermOptions *options, DpermC
 	charge = dperm_call_charge_charge(source, options, kind, fcinfo->flinfo->fn_oid);
 	charge.asked = asked_of(fcinfo, source, learner);
 	if (model && model->entry > 0)
-		charge.details = psprintf("model: entry " INT64_FORMAT " of budget %s", model->entry,
-								  quote_identifier(pnstrdup(model->budget.bytes,
-															model->budget.len)));
+		charge.details = details_of("model", model);
+	else if (options->prior && options->prior->entry > 0)
+		charge.details = details_of("prior", options->prior);
 	dperm_worker_charged(dperm_debit(&charge), source->run_as);
 	dperm_message_public();
 	check_again(source);

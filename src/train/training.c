@@ -14,6 +14,17 @@
  */
 #define STREAMED_HESS_COST (1.0 / 72)
 
+/* The weights of a prior in the order of the rows. */
+static const double *
+arrange_prior(const DpermModel *prior, const DpermLayout *layout)
+{
+	double	   *weights = palloc(sizeof(double) * layout->dim);
+
+	for (int i = 0; i < layout->dim; i++)
+		weights[i] = prior->weights[layout->place ? layout->place[i] : i];
+	return weights;
+}
+
 /* Begin a training: noise, and a start from the rows in memory. */
 void
 dperm_training_begin(DpermTraining *training, const DpermOptions *options, const DpermCache *cache,
@@ -25,6 +36,9 @@ dperm_training_begin(DpermTraining *training, const DpermOptions *options, const
 	training->layout = layout;
 	training->fit.setup = dperm_options_setup(options, layout->dim, noise, rows);
 	training->fit.calibration = dperm_host_calibrate(&training->fit.setup);
+	training->prior = options->prior_text;
+	if (options->prior)
+		training->fit.prior = arrange_prior(options->prior, layout);
 	dperm_entropy_init(&training->entropy, dperm_host_random, NULL);
 	training->matrix = dperm_matrix_of(&cache->keep, layout, options->loss);
 	training->matrix.compact = cache->compact;
@@ -136,6 +150,7 @@ dperm_training_model(DpermTraining *training, const DpermEncoder *encoder, const
 	model->label = copy_text(label, result);
 	model->has_positive = positive != NULL;
 	model->positive = copy_text(positive, result);
+	model->prior = copy_text(training->prior, result);
 	dperm_model_fill(model, &training->fit.setup, &training->fit.calibration, encoder, weights);
 	model->noise = copy_noise(model->noise, training->layout, result);
 	pfree(training->matrix.room);

@@ -29,6 +29,7 @@ typedef struct DpermTraining
 {
 	const DpermLayout *layout;	/* of the rows */
 	DpermFit	fit;
+	const char *prior;			/* what the model says about it, or NULL */
 	DpermEntropy entropy;
 	DpermMatrix matrix;			/* the rows in memory */
 	DpermFitting fitting;

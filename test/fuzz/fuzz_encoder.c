@@ -12,7 +12,7 @@
 
 #define INPUT_MAX 8192
 
-static char memory[16 * INPUT_MAX + 256];
+static char memory[DPERM_ENCODER_ARENA(INPUT_MAX)];
 static unsigned char form[INPUT_MAX];
 
 /* Rows of any values for an encoder that is small enough. */
@@ -42,7 +42,7 @@ encode_rows(const DpermEncoder *enc)
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	DpermArena	arena = {memory, 16 * size + 256};
+	DpermArena	arena = {memory, DPERM_ENCODER_ARENA(size)};
 	DpermEncoder enc;
 	const char *why;
 

@@ -80,6 +80,12 @@ SELECT cardinality(dp_weights(m)) IN (13, 15) AS tuned FROM dp_logreg_tune('read
 SELECT (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, 3000, domains => '{"x": {"range": [0, 1], "knots": 4}}') WHERE chosen) > (SELECT noise_norm FROM dp_cost('readings', 'y', 'x', 1, 3000, domains => '{"x": {"range": [0, 1]}}') WHERE chosen) AS costs;
 SELECT value = (SELECT avg((dp_predict(model, r) = y)::int) FROM readings r) AS same FROM fit, dp_evaluate(model, 'readings', 'y', 'Infinity') WHERE metric = 'accuracy';
 
+-- a prior has its knots
+CREATE TABLE earlier AS SELECT dp_logreg_train('readings', 'y', 'x', 1, domains => '{"x": {"range": [0, 1], "knots": 4}}') AS model;
+SELECT m::jsonb -> 'features' AS features, cardinality(dp_weights(m)) AS dimension FROM earlier, dp_logreg_train('readings', 'y', 'x', 1, prior => model, dimension => 3) m;
+SELECT * FROM outcomes($$dp_logreg_train('readings', 'y', 'x', 1, prior => model, domains => '{"x": {"range": [0, 1]?}') IS NULL FROM earlier$$, $$} | , "knots": 4} | , "knots": 1} | , "knots": 5} | , "knots": [0, 0.1, 0.2, 1]}$$);
+DROP TABLE earlier;
+
 -- registered domains: an analyst may choose other knots within the range
 SELECT dp_budget_create('vectors', 100) IS NOT NULL AS created;
 SELECT dp_protect('readings', 'vectors', columns => '{x,z,y}', domains => '{"x": {"range": [[0, 1], [-1, 2], [0, 1]], "knots": 2}, "z": {"dimension": 2, "knots": [0, 0.25, 5]}}') IS NOT NULL AS protected;

@@ -12,7 +12,7 @@
 
 #define SAMPLE_TUNING 1024
 #define SAMPLE_NOISE (1 << 16)
-#define SAMPLE_MODEL_BINARY (256 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
+#define SAMPLE_MODEL_BINARY (512 + SAMPLE_BINARY + 8 * SAMPLE_DIM_MAX + SAMPLE_TUNING + 24 * SAMPLE_DIM_MAX)
 
 /* What a sampled model points to. */
 typedef struct SampleModel
@@ -87,7 +87,7 @@ same_model(const DpermModel *a, const DpermModel *b)
 		a->claim.shares[DPERM_SHARE_SLACK] == b->claim.shares[DPERM_SHARE_SLACK] &&
 		a->claim.shares[DPERM_SHARE_NOISE] == b->claim.shares[DPERM_SHARE_NOISE] && a->claim.shares[DPERM_SHARE_RELEASE] == b->claim.shares[DPERM_SHARE_RELEASE] &&
 		a->noise_scale == b->noise_scale && a->grid == b->grid &&
-		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) && same_text(&a->budget, &b->budget) && same_text(&a->source, &b->source) && a->entry == b->entry &&
+		a->release_scale == b->release_scale && same_text(&a->tuning, &b->tuning) && same_text(&a->prior, &b->prior) && same_text(&a->budget, &b->budget) && same_text(&a->source, &b->source) && a->entry == b->entry &&
 		same_text(&a->label, &b->label) && a->has_positive == b->has_positive && same_text(&a->positive, &b->positive);
 
 	for (int i = 0; same && i < dperm_encoder_dim(&a->encoder); i++)
@@ -262,6 +262,12 @@ sample_model(TestRandom *state, SampleModel *room)
 		m.positive = sample_literal("yes");
 	if (test_below(state, 3) == 0)
 		m.tuning = sample_tuning(state, m.claim.unit, m.rows, room->tuning);
+	if (test_below(state, 3) == 0)
+		m.prior = sample_literal(test_below(state, 2) ?
+								 "{\"norm\": 0.5, \"private\": true, \"epsilon\": 2, \"delta\": 0, \"neighbours\": \"replace\", "
+								 "\"unit\": \"row\", \"source\": \"ward.\\\"t\\\"\", \"ledger\": {\"budget\": \"b\", \"entry\": 3}}" :
+								 "{\"unit\": \"person\", \"neighbours\": \"remove\", \"delta\": 0, \"epsilon\": \"Infinity\", "
+								 "\"private\": false, \"norm\": 1e6}");
 	if (!isinf(m.claim.epsilon) && test_below(state, 2))
 	{
 		m.budget = sample_literal("the \"budget\"");

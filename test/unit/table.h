@@ -16,6 +16,7 @@
 #include "core/mechanism/calibrate.h"
 #include "core/mechanism/fit.h"
 #include "core/mechanism/mechanism.h"
+#include "core/model/prior.h"
 #include "unit/entropy.h"
 #include "unit/problem.h"
 
@@ -27,6 +28,7 @@ typedef struct Table
 	Rows		rows;			/* its data belongs to us */
 	double		lambda;
 	DpermMethod method;
+	const double *prior;		/* or NULL */
 	double		data[TABLE_ROWS * TABLE_DIM];
 } Table;
 
@@ -102,7 +104,9 @@ table_run(const Table *table, double epsilon, TableMode mode, uint64_t seed)
 	TestEntropy source;
 	DpermFit	fit = {
 		.setup = {.loss = table->rows.loss, .method = table->method, .epsilon = epsilon, .lambda = table->lambda,
-		.rows = table->rows.count, .dim = dim},
+		.rows = table->rows.count, .dim = dim, .prior = table->prior != NULL,
+		.prior_norm = table->prior ? dperm_prior_norm(table->prior, dim) : 0},
+		.prior = table->prior,
 		.hess_cost = mode == TABLE_IN_MEMORY ? 0 : dim / 72.0,
 		.entropy = &entropy
 	};

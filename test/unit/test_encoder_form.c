@@ -19,7 +19,7 @@ static const char *
 read_form(const unsigned char *in, size_t len, DpermEncoder *out)
 {
 	unsigned char *copy = malloc(len > 0 ? len : 1);
-	DpermArena	arena = sample_arena(&memory, 16 * len + 256);
+	DpermArena	arena = sample_arena(&memory, DPERM_ENCODER_ARENA(len));
 	const char *why;
 
 	memcpy(copy, in, len);
@@ -245,7 +245,7 @@ TEST(fits_its_arena)
 	}
 	CHECK_TEXT(why_not(&one), "");
 	CHECK_TEXT(why_not(&many), "");
-	_Static_assert(6 * 16 >= 6 + sizeof(DpermBlock), "a block of six bytes, and its copy");
+	_Static_assert(DPERM_ENCODER_ARENA(5) - DPERM_ENCODER_ARENA(0) >= 5 + sizeof(DpermBlock), "a block of five bytes, and its copy");
 }
 
 /* Only the full length decodes. */
@@ -382,7 +382,7 @@ TEST(runs_out_of_memory_in_peace)
 		bool		fitted = false;
 
 		dperm_encoder_form_write(enc, form);
-		for (size_t left = 0; left <= 16 * size + 256; left += 8)
+		for (size_t left = 0; left <= DPERM_ENCODER_ARENA(size); left += 8)
 		{
 			DpermArena	arena = sample_arena(&memory, left);
 			const char *why = dperm_encoder_form_read(form, size, &arena, &out);

@@ -7,7 +7,7 @@
 #include "unit/sample_model.h"
 
 #define BINARY_MAX SAMPLE_MODEL_BINARY
-#define HEADER 143
+#define HEADER 147
 #define GUARANTEE_MAX 4096
 
 static void *memory;

@@ -14,6 +14,11 @@
 #define DPERM_SLACK_MIN 1e-3	/* share of epsilon; less needs an enormous lambda */
 #define DPERM_SLACK_MAX 0.9
 #define DPERM_DIM_MAX 5000
+/*
+ * Of the norm of a prior's weights: fifty thousand times what weights usually
+ * have, and not so much that rounding would have to be hidden by more noise.
+ */
+#define DPERM_PRIOR_NORM_MAX 1e6
 #define DPERM_BINS_MAX 1000	/* of a histogram of decisions */
 #define DPERM_ROWS_MAX (INT64_C(1) << 33)	/* see core/solve/moments.h: compensated sums */
 

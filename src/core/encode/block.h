@@ -83,6 +83,13 @@ dperm_block_part_count(const DpermBlock *block)
 	return block->each > 0 ? block->each : block->count;
 }
 
+/* The knots of a number, or of each element of a BOX; 1: straight. */
+static inline int
+dperm_block_knots(const DpermBlock *block)
+{
+	return dperm_block_is_number(block) ? block->count : block->each > 0 ? block->each : 1;
+}
+
 /* The elements of a vector. */
 static inline int
 dperm_block_elements(const DpermBlock *block)

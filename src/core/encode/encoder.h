@@ -132,9 +132,11 @@ extern bool dperm_encoder_kind_parse(const char *name, DpermBlockKind *kind);
 
 /*
  * Binary form: canonical, big-endian. from_binary reads exactly len bytes and
- * makes blocks and texts in the arena, which needs 16 len + 256 bytes; NULL,
- * else what is wrong.
+ * makes blocks and texts in the arena, which needs DPERM_ENCODER_ARENA bytes;
+ * NULL, else what is wrong.
  */
+#define DPERM_ENCODER_ARENA(len) (20 * (size_t) (len) + 256)
+
 extern size_t dperm_encoder_form_size(const DpermEncoder *enc);
 extern void dperm_encoder_form_write(const DpermEncoder *enc, unsigned char *out);
 extern const char *dperm_encoder_form_read(const unsigned char *in, size_t len,

@@ -29,7 +29,7 @@
 
 #define HEADER_SIZE 6
 #define KERNEL_SIZE 20
-#define BLOCK_MIN 6				/* kind, the length of its column, and a name or a domain */
+#define BLOCK_MIN 5				/* kind and the length of its column */
 #define TEXT_MIN 4
 #define RANGE_SIZE 16
 
@@ -135,18 +135,11 @@ range_count(const DpermBlock *block)
 	return dperm_encoder_box_is_cube(block) ? 1 : dperm_block_elements(block);
 }
 
-/* How many knots the numbers of a block have: 1 if they are straight. */
-static int
-knot_count(const DpermBlock *block)
-{
-	return dperm_block_is_number(block) || block->each > 0 ? dperm_block_part_count(block) : 1;
-}
-
-/* Bytes of these knots. */
+/* Bytes of the knots of a block. */
 static size_t
 knots_size(const DpermBlock *block)
 {
-	return 8 + (block->knots ? sizeof(double) * (size_t) knot_count(block) : 0);
+	return 8 + (block->knots ? sizeof(double) * (size_t) dperm_block_knots(block) : 0);
 }
 
 /* Bytes of a block's domain: what it has besides its kind and column. */
@@ -197,7 +190,7 @@ write_text(unsigned char *at, const DpermText *text)
 static unsigned char *
 write_knots(unsigned char *at, const DpermBlock *block)
 {
-	int			count = knot_count(block);
+	int			count = dperm_block_knots(block);
 
 	at = dperm_bytes_put_int(at, (uint64_t) count, 4);
 	at = dperm_bytes_put_int(at, (uint64_t) (block->knots ? count : 0), 4);

@@ -54,6 +54,13 @@ three_digits(double lambda)
 					   rint(lambda / pow(10, power)) * pow(10, power);
 }
 
+/* How far weights are from where the regulariser pulls them. */
+double
+dperm_calibrate_typical(const DpermSetup *s)
+{
+	return s->prior ? DPERM_TYPICAL_DISTANCE : DPERM_TYPICAL_NORM;
+}
+
 /* The risk that the mechanism expects. */
 double
 dperm_calibrate_risk(const DpermSetup *s, double lambda)
@@ -151,6 +158,8 @@ check(const DpermSetup *s, const char **why)
 		*why = "the dimension is out of range";
 	else if (!(s->slack == 0 || (s->slack >= DPERM_SLACK_MIN && s->slack <= DPERM_SLACK_MAX)))
 		*why = "slack must be between 0.001 and 0.9";
+	else if (!(s->prior_norm >= 0 && s->prior_norm <= DPERM_PRIOR_NORM_MAX))
+		*why = "the weights of the prior must have a norm of at most 1e6";
 	else if (dperm_mechanism_entry((int) s->method) == NULL)
 		*why = "the method is unknown";
 	else
@@ -161,16 +170,17 @@ check(const DpermSetup *s, const char **why)
 /*
  * The constants of the certificate (sections "Bounded weights", "Rounding" and
  * "The solver always certifies"): how large the minimiser can be if |b| is at
- * most tail, and how small the gradient must become.
+ * most tail, and how small the gradient must become. A prior is a part of the
+ * tilt (section "A prior").
  */
 void
 dperm_calibrate_solver(const DpermSetup *s, double c, double tail, DpermCalibration *out)
 {
-	double		pull = tail / s->rows / out->lambda;
+	double		tilt = tail / s->rows + out->lambda * s->prior_norm;
+	double		pull = tilt / out->lambda;
 	double		start = dperm_loss_at(s->loss, 0).value;
 	double		by_gradient = pull + 1 / out->lambda;
 	double		by_value = pull + sqrt(pull * pull + 2 * start / out->lambda);
-	double		tilt = tail / s->rows;
 
 	out->weight_bound = 1.01 * fmin(by_gradient, by_value);
 	out->rounding[0] = dperm_moments_rounding(s->dim, c, 0) + 8 * DPERM_ROUNDING_UNIT * (1 + tilt);

@@ -31,8 +31,13 @@ extern double dperm_calibrate_risk(const DpermSetup *setup, double lambda);
  */
 extern double dperm_calibrate_expected_risk(const DpermSetup *setup);
 
-/* For mechanisms: the norm of weights that the criterion expects. */
+/*
+ * For mechanisms: the norm of weights that the criterion expects, and their
+ * distance from those of a prior, if there is one.
+ */
 #define DPERM_TYPICAL_NORM 20
+#define DPERM_TYPICAL_DISTANCE 10
+extern double dperm_calibrate_typical(const DpermSetup *setup);
 
 /*
  * For mechanisms: the delta that is left for the noise after its tail and
@@ -59,7 +64,7 @@ extern DpermStatus dperm_calibrate(const DpermSetup *setup, DpermCalibration *ou
 
 /*
  * For mechanisms: the bounds of the minimiser and of the certificate, if the
- * tilt times the number of rows has norm at most tail.
+ * noise in the tilt, times the number of rows, has norm at most tail.
  */
 extern void dperm_calibrate_solver(const DpermSetup *setup, double curvature, double tail,
 								   DpermCalibration *out);

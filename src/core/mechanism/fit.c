@@ -21,7 +21,7 @@ mechanism_of(const DpermFit *fit)
 size_t
 dperm_fit_room(int dim)
 {
-	return dperm_minimise_room(dim) + (size_t) dim;
+	return dperm_minimise_room(dim) + 2 * (size_t) dim;	/* noise, tilt of the prior */
 }
 
 /* The problem of a fit. */
@@ -64,7 +64,23 @@ dperm_fit_minimise(DpermFitting *fitting, const double *tilt)
 	DpermMinimiseTask task = task_of(fitting->fit, tilt);
 
 	dperm_minimise_start(&fitting->minimise, &task, fitting->weights,
-						 fitting->room + fitting->fit->setup.dim);
+						 fitting->room + 2 * fitting->fit->setup.dim);
+}
+
+/* Begin to minimise without noise: what is tilted is due to the prior. */
+void
+dperm_fit_minimise_plain(DpermFitting *fitting)
+{
+	const DpermFit *fit = fitting->fit;
+	int			dim = fit->setup.dim;
+	double	   *tilt = fitting->room + dim;
+
+	for (int i = 0; i < dim; i++)
+	{
+		fitting->weights[i] = fit->prior ? fit->prior[i] : 0;
+		tilt[i] = -fit->calibration.lambda * fitting->weights[i];
+	}
+	dperm_fit_minimise(fitting, fit->prior ? tilt : NULL);
 }
 
 /* Ask the next question of the minimiser. */
@@ -89,8 +105,7 @@ dperm_fit_start(DpermFitting *fitting, const DpermFit *fit, double *weights, dou
 	fitting->status = DPERM_OK;
 	if (isinf(fit->setup.epsilon))
 	{
-		memset(weights, 0, sizeof(double) * (size_t) fit->setup.dim);
-		dperm_fit_minimise(fitting, NULL);
+		dperm_fit_minimise_plain(fitting);
 		return;
 	}
 	mechanism_of(fit)->draw(fit->entropy, &fit->setup, &fit->calibration, fitting->noise);

@@ -18,6 +18,8 @@ typedef struct DpermFit
 {
 	DpermSetup	setup;
 	DpermCalibration calibration;	/* dperm_calibrate() of the setup */
+	/* dim, in the order of the rows: the weights of the prior, or NULL */
+	const double *prior;
 	/* some or all of the rows, perhaps compact, to start from; or NULL */
 	DpermMatrix *sample;
 	double		hess_cost;		/* as in DpermProblem, for all rows */
@@ -60,9 +62,11 @@ extern DpermStatus dperm_fit_end(DpermFitting *fitting);
 
 /*
  * For mechanisms: begin to minimise the objective, with a tilt or NULL, from
- * the current weights; and ask the next question.
+ * the current weights, or without noise, from those of the prior; and ask the
+ * next question.
  */
 extern void dperm_fit_minimise(DpermFitting *fitting, const double *tilt);
+extern void dperm_fit_minimise_plain(DpermFitting *fitting);
 extern bool dperm_fit_ask(DpermFitting *fitting, DpermAsk *ask);
 
 #endif							/* DPERM_FIT_H */

@@ -23,9 +23,10 @@ dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibrat
 double
 dperm_noise_share_bound(const DpermSetup *setup, const DpermCalibration *calibration)
 {
-	double		start = dperm_loss_at(setup->loss, 0).value;
+	/* the loss at the prior's weights is at most that at 0 and their norm */
+	double		start = dperm_loss_at(setup->loss, 0).value + setup->prior_norm;
 
-	return fmin(sqrt(2 * start / calibration->lambda), 1 / calibration->lambda);
+	return setup->prior_norm + fmin(sqrt(2 * start / calibration->lambda), 1 / calibration->lambda);
 }
 
 double

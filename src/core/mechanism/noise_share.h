@@ -15,8 +15,8 @@
 extern double dperm_noise_share_norm(const DpermSetup *setup, const DpermCalibration *calibration);
 
 /*
- * A bound on the norm of the weights without noise: the loss at zero bounds the
- * regulariser.
+ * A bound on the norm of the weights without noise: the loss at zero, or at the
+ * weights of the prior, bounds the regulariser.
  */
 extern double dperm_noise_share_bound(const DpermSetup *setup, const DpermCalibration *calibration);
 

@@ -30,6 +30,7 @@ static double
 objective_risk(const DpermSetup *s, double c, double lambda)
 {
 	double		left = s->epsilon - dperm_slack(s, c, lambda, s->epsilon).slack;
+	double		typical = dperm_calibrate_typical(s);
 	double		scale;
 
 	if (!(left > 0))
@@ -40,7 +41,7 @@ objective_risk(const DpermSetup *s, double c, double lambda)
 			(s->delta > 0 ? dperm_gaussian_sigma(left, s->delta) : 1 / left);
 	return scale * scale * dperm_noise_spread(dperm_setup_law(s), s->noise, s->dim) /
 			   (2.0 * s->rows * s->rows * lambda) +
-		   lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
+		   lambda * typical * typical / 2;
 }
 
 /* The lambda at which the slack whatever the slope takes a share of epsilon. */
@@ -190,7 +191,7 @@ spend_objective(const DpermSetup *s, double c, DpermCalibration *out)
 /*
  * The noise that leads to the same output on two neighbouring tables differs by
  * the sensitivity, 2: the bounds have to hold for both. The rounding of the
- * noise, and of its share of a row, acts like a gradient.
+ * noise, and of the tilt, acts like a gradient.
  */
 static double
 bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
@@ -203,7 +204,7 @@ bound_objective(const DpermSetup *s, double c, DpermCalibration *out)
 	out->residual =
 		(out->gradient_bound + (dperm_noise_rounding(s->dim) + DBL_EPSILON) * tail / s->rows) /
 			out->lambda +
-		DBL_EPSILON * largest;
+		DBL_EPSILON * (largest + 2 * s->prior_norm);
 	return largest;
 }
 
@@ -250,17 +251,21 @@ draw_objective(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal
 
 /*
  * Minimise the tilted objective, starting at its minimum without data, which is
- * right if the noise dominates.
+ * right if the noise dominates. A prior differs from the noise in that it is
+ * known.
  */
 static void
 start_objective(DpermFitting *fitting)
 {
 	const DpermSetup *s = &fitting->fit->setup;
+	const double *prior = fitting->fit->prior;
 	double		lambda = fitting->fit->calibration.lambda;
 
 	for (int i = 0; i < s->dim; i++)
 	{
 		fitting->noise[i] /= s->rows;
+		if (prior)
+			fitting->noise[i] -= lambda * prior[i];
 		fitting->weights[i] = -fitting->noise[i] / lambda;
 	}
 	dperm_fit_minimise(fitting, fitting->noise);

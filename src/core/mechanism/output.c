@@ -41,10 +41,11 @@ static double
 output_risk(const DpermSetup *s, double c, double lambda)
 {
 	double		scale = scale_at(s, lambda, s->epsilon, s->delta);
+	double		typical = dperm_calibrate_typical(s);
 
 	return scale * scale * dperm_noise_spread(dperm_setup_law(s), NULL, s->dim) *
 			   (lambda + c / s->dim) / 2 +
-		   lambda * DPERM_TYPICAL_NORM * DPERM_TYPICAL_NORM / 2;
+		   lambda * typical * typical / 2;
 }
 
 /* The shares of epsilon. */
@@ -65,7 +66,8 @@ output_scale(const DpermSetup *s, const DpermCalibration *cal)
 }
 
 /*
- * As for objective perturbation; the noise is added to the weights, in doubles.
+ * As for objective perturbation; the noise is added to the weights, in doubles,
+ * and only a prior is in the tilt.
  */
 static double
 bound_output(const DpermSetup *s, double c, DpermCalibration *out)
@@ -77,7 +79,7 @@ bound_output(const DpermSetup *s, double c, DpermCalibration *out)
 	dperm_calibrate_solver(s, c, 0, out);
 	largest = out->weight_bound + out->gradient_bound / out->lambda + tail;
 	out->residual = out->gradient_bound / out->lambda + dperm_noise_rounding(s->dim) * tail +
-		2 * DBL_EPSILON * largest;
+		2 * DBL_EPSILON * (largest + s->prior_norm);
 	return largest;
 }
 
@@ -105,13 +107,11 @@ draw_output(DpermEntropy *e, const DpermSetup *s, const DpermCalibration *cal, d
 	dperm_noise_draw(e, dperm_setup_law(s), NULL, s->dim, cal->noise_scale, noise);
 }
 
-/* Minimise the objective as it is. */
+/* Minimise the objective without noise. */
 static void
 start_output(DpermFitting *fitting)
 {
-	for (int i = 0; i < fitting->fit->setup.dim; i++)
-		fitting->weights[i] = 0;
-	dperm_fit_minimise(fitting, NULL);
+	dperm_fit_minimise_plain(fitting);
 }
 
 static void

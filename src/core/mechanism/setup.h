@@ -5,6 +5,7 @@
 #ifndef DPERM_SETUP_H
 #define DPERM_SETUP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "core/base/limits.h"
@@ -56,6 +57,12 @@ typedef struct DpermSetup
 	const DpermNoise *noise;
 	/* the largest share of epsilon for the slack; 0: by the criterion */
 	double		slack;
+	/*
+	 * is the regulariser centred at the weights of a prior, not at 0? And a
+	 * bound on their norm: 0 without one
+	 */
+	bool		prior;
+	double		prior_norm;
 	int			alternative_count;	/* ways that the method was chosen from; 0: specified */
 	DpermAlternative alternatives[DPERM_ALTERNATIVES_MAX];
 } DpermSetup;

@@ -16,9 +16,9 @@
  * 	115	1 + length of positive, or 0, 32 bits
  * 	119	length of tuning, 32 bits			123	length of noise, 32 bits
  * 	127	entry, 64 bits		135	length of budget, 32 bits
- * 	139	length of source, 32 bits
- * 	143	the encoder, the weights, label, positive, tuning, budget, source,
- * 		noise (model_noise.h)
+ * 	139	length of source, 32 bits			143	length of prior, 32 bits
+ * 	147	the encoder, the weights, label, positive, tuning, budget, source,
+ * 		prior, noise (model_noise.h)
  * 		the number of alternatives, 8 bits; for each method and law, 8 bits
  * 		each, and risk
  *
@@ -33,9 +33,10 @@
 #include "core/base/bytes.h"
 #include "core/base/limits.h"
 #include "core/model/model_noise.h"
+#include "core/model/prior.h"
 #include "core/model/tuning.h"
 
-#define HEADER_SIZE 143
+#define HEADER_SIZE 147
 #define ALTERNATIVE_SIZE 10
 
 /*
@@ -234,6 +235,17 @@ check_tuning(const DpermModel *m)
 	return fault;
 }
 
+/* Check what the model says about its prior, if it had one. */
+static const char *
+check_prior(const DpermModel *m)
+{
+	DpermPrior	prior;
+
+	return m->prior.len == 0			  ? NULL :
+		   m->prior.len > DPERM_PRIOR_MAX ? "prior is too long" :
+											dperm_prior_read(&m->prior, &prior);
+}
+
 /* What was charged for it, if anything was. */
 static const char *
 check_ledger(const DpermModel *m)
@@ -265,6 +277,8 @@ dperm_model_check(const DpermModel *model, const char **why)
 	if (*why == NULL)
 		*why = check_tuning(model);
 	if (*why == NULL)
+		*why = check_prior(model);
+	if (*why == NULL)
 		*why = check_ledger(model);
 	return *why == NULL ? DPERM_OK : DPERM_BAD_FORMAT;
 }
@@ -279,7 +293,7 @@ dperm_model_arena_size(size_t len)
 {
 	size_t		most = (size_t) ARENA_PER_DIM * DPERM_DIM_MAX;
 
-	return len + (len < most / 16 ? 16 * len : most) + ARENA_BASE;
+	return len + (len < most / 20 ? 20 * len : most) + ARENA_BASE;
 }
 
 /* Bytes of the binary form. */
@@ -289,7 +303,7 @@ dperm_model_binary_size(const DpermModel *model)
 	return HEADER_SIZE + dperm_encoder_form_size(&model->encoder) +
 		   8 * (size_t) dperm_encoder_dim(&model->encoder) + (size_t) model->label.len +
 		   (size_t) model->positive.len + (size_t) model->tuning.len +
-		   (size_t) model->budget.len + (size_t) model->source.len +
+		   (size_t) model->budget.len + (size_t) model->source.len + (size_t) model->prior.len +
 		   dperm_model_noise_size(model->noise) + 1 +
 		   ALTERNATIVE_SIZE * (size_t) model->alternative_count;
 }
@@ -326,6 +340,7 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put_int(out, (uint64_t) model->entry, 8);
 	out = dperm_bytes_put_int(out, (uint64_t) model->budget.len, 4);
 	out = dperm_bytes_put_int(out, (uint64_t) model->source.len, 4);
+	out = dperm_bytes_put_int(out, (uint64_t) model->prior.len, 4);
 	dperm_encoder_form_write(&model->encoder, out);
 	out += encoder_size;
 	for (int i = 0; i < dperm_encoder_dim(&model->encoder); i++)
@@ -335,6 +350,7 @@ dperm_model_to_binary(const DpermModel *model, unsigned char *out)
 	out = dperm_bytes_put(out, model->tuning.bytes, (size_t) model->tuning.len);
 	out = dperm_bytes_put(out, model->budget.bytes, (size_t) model->budget.len);
 	out = dperm_bytes_put(out, model->source.bytes, (size_t) model->source.len);
+	out = dperm_bytes_put(out, model->prior.bytes, (size_t) model->prior.len);
 	out = dperm_model_noise_write(model->noise, out);
 	out = dperm_bytes_put_int(out, (uint64_t) model->alternative_count, 1);
 	for (int i = 0; i < model->alternative_count; i++)
@@ -355,6 +371,7 @@ typedef struct Parts
 	size_t		noise;
 	size_t		budget;
 	size_t		source;
+	size_t		prior;
 } Parts;
 
 /* Read the header, and the lengths of the parts after it. */
@@ -398,6 +415,7 @@ read_header(DpermBytes *r, DpermModel *m, Parts *parts)
 	m->entry = dperm_bytes_get_signed(r);
 	parts->budget = (size_t) dperm_bytes_get_int(r, 4);
 	parts->source = (size_t) dperm_bytes_get_int(r, 4);
+	parts->prior = (size_t) dperm_bytes_get_int(r, 4);
 	return r->bad ? "it is not in canonical form" : NULL;
 }
 
@@ -474,6 +492,8 @@ read_body(DpermBytes *r, const Parts *parts, DpermArena *arena, DpermModel *m)
 		fault = read_part(r, parts->budget, LABEL_MAX, arena, &m->budget);
 	if (fault == NULL)
 		fault = read_part(r, parts->source, LABEL_MAX, arena, &m->source);
+	if (fault == NULL)
+		fault = read_part(r, parts->prior, DPERM_PRIOR_MAX, arena, &m->prior);
 	if (fault == NULL && r->left < parts->noise)
 		fault = "it ends before the noise does";
 	if (fault == NULL)

@@ -47,6 +47,7 @@ typedef struct DpermModel
 	bool		has_positive;	/* was a positive value specified? */
 	DpermText	positive;
 	DpermText	tuning;			/* how the parameters were chosen (tuning.h); empty if given */
+	DpermText	prior;			/* its prior (prior.h); empty if it has none */
 	DpermText	budget;			/* that was charged for it; empty if none was */
 	int64_t		entry;			/* of the ledger of that budget, or 0 */
 } DpermModel;
@@ -63,7 +64,7 @@ dperm_model_law(const DpermModel *model)
 
 /*
  * Fill in what a fit was given and made: everything but source, label, positive,
- * tuning and the entry of the ledger.
+ * tuning, prior and the entry of the ledger.
  */
 extern void dperm_model_fill(DpermModel *model, const DpermSetup *setup,
 							 const DpermCalibration *calibration,

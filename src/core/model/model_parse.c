@@ -66,6 +66,7 @@ typedef enum FieldId
 	F_KERNEL,
 	F_WEIGHTS,
 	F_TUNING,
+	F_PRIOR,
 	F_LEDGER,
 	F_GUARANTEE,
 	F_COUNT
@@ -103,6 +104,7 @@ static const Field fields[F_COUNT] = {
 	[F_KERNEL] = FIELD("kernel", "an object"),
 	[F_WEIGHTS] = FIELD("weights", "an array of numbers"),
 	[F_TUNING] = FIELD("tuning", "an object"),
+	[F_PRIOR] = FIELD("prior", "an object"),
 	[F_LEDGER] = FIELD("ledger", "an object"),
 	[F_GUARANTEE] = FIELD("guarantee", "a string")
 };
@@ -117,7 +119,7 @@ static const Field fields[F_COUNT] = {
 	(BIT(F_ROWS) | BIT(F_PERSONS) | BIT(F_KIND) | BIT(F_H) | BIT(F_PRIVATE) | BIT(F_DELTA) | \
 	 BIT(F_NEIGHBOURS) | BIT(F_UNIT) | BIT(F_LABEL) | BIT(F_POSITIVE) | BIT(F_ALTERNATIVES) | \
 	 BIT(F_NOISE) | BIT(F_NOISE_GROUPS) | BIT(F_DIMENSION) | BIT(F_KERNEL) | BIT(F_TUNING) | \
-	 BIT(F_SOURCE) | BIT(F_LEDGER) | BIT(F_GUARANTEE))
+	 BIT(F_SOURCE) | BIT(F_PRIOR) | BIT(F_LEDGER) | BIT(F_GUARANTEE))
 
 /* Longer than any key or name that is compared. */
 #define NAME_ROOM 32
@@ -273,26 +275,25 @@ read_alternatives(Parser *p)
 	return p->json.why == NULL;
 }
 
-/* Copy the text of the object; dperm_model_check parses it. */
+/* Copy the text of an object; dperm_model_check parses it. */
 static bool
-read_tuning(Parser *p)
+read_object(Parser *p, FieldId field, DpermText *text)
 {
 	const char *start;
 	char	   *copy;
 	size_t		len;
 
 	if (dperm_json_peek(&p->json) != DPERM_JSON_OBJECT)
-		return fail(p, fields[F_TUNING].mistyped);
+		return fail(p, fields[field].mistyped);
 	start = p->json.at;
 	if (!dperm_json_skip(&p->json))
 		return false;
 	len = (size_t) (p->json.at - start);
 	copy = dperm_arena_take(p->arena, len);
 	if (copy == NULL || len > INT32_MAX)
-		return fail(p, "there is not enough memory for tuning");
+		return fail(p, "there is not enough memory for the texts");
 	memcpy(copy, start, len);
-	p->model.tuning.bytes = copy;
-	p->model.tuning.len = (int) len;
+	*text = (DpermText) {copy, (int) len};
 	return true;
 }
 
@@ -410,7 +411,9 @@ read_field(Parser *p, FieldId field)
 		case F_WEIGHTS:
 			return read_weights(p);
 		case F_TUNING:
-			return read_tuning(p);
+			return read_object(p, field, &m->tuning);
+		case F_PRIOR:
+			return read_object(p, field, &m->prior);
 		case F_LEDGER:
 			return read_ledger(p);
 		case F_SOURCE:

@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/model/prior.h"
 #include "core/model/tuning.h"
 
 /* Collects text as snprintf does: counts everything, writes what fits. */
@@ -132,14 +133,58 @@ put_subject(Out *out, const DpermModel *model)
 		is_for_persons(model) ? "person" : "row", model->rows == 1 ? "" : "s");
 }
 
+/*
+ * The name of the source of a prior, unless it contains a character that would
+ * need an escape; the JSON has any name.
+ */
+static void
+put_prior_source(Out *out, const DpermText *source)
+{
+	for (int i = 0; i < source->len; i++)
+		if (source->bytes[i] == '\\')
+			return;
+	if (source->len > 0)
+		put(out, " on %.*s", source->len, source->bytes);
+}
+
+/* Where the regulariser is centred, and what that means for other rows. */
+static void
+put_prior(Out *out, const DpermModel *model)
+{
+	DpermPrior	prior;
+
+	if (model->prior.len == 0 || dperm_prior_read(&model->prior, &prior) != NULL)
+		return;
+	put(out, "The regulariser is centred at the weights of a prior, a model that was trained");
+	put_prior_source(out, &prior.source);
+	if (isinf(prior.claim.epsilon))
+		put(out, " without noise (epsilon = Infinity): the prior is NOT PRIVATE, and this model "
+				 "may reveal rows that the prior was trained on. ");
+	else
+	{
+		put(out, " with epsilon = ");
+		put_double(out, prior.claim.epsilon);
+		put(out, " and delta = ");
+		put_double(out, prior.claim.delta);
+		put(out, ", and which has a guarantee of its own%s. ",
+			prior.private ? "" : "; a prior behind it is NOT PRIVATE");
+	}
+	if (dperm_claim_private(&model->claim))
+		put(out, "The guarantee holds for the rows of this training, whatever the prior is, and "
+				 "does not replace that of the prior: for rows that both were trained on, the "
+				 "costs of both add up. ");
+}
+
 /* The paragraph for a model that was trained without noise. */
 static void
 put_no_guarantee(Out *out, const DpermModel *model)
 {
 	put(out, "NOT PRIVATE. ");
 	put_subject(out, model);
-	put(out, "without noise (epsilon = Infinity). It carries no privacy guarantee and may"
-		" reveal the contents of individual rows: treat it like the rows themselves.");
+	put(out, "without noise (epsilon = Infinity). ");
+	put_prior(out, model);
+	put(out, "It carries no privacy guarantee and may reveal the contents of individual rows: treat"
+		" it like the rows themselves.");
 }
 
 /* What the guarantee says about the features: that they are public, and why. */
@@ -309,6 +354,7 @@ put_guarantee(Out *out, const DpermModel *model)
 		model->claim.shares[DPERM_SHARE_NOISE], model->claim.shares[DPERM_SHARE_RELEASE]);
 	put_features_public(out, model);
 	put_tuning(out, model);
+	put_prior(out, model);
 	put(out, "Each further release %s adds its own %s to %s.",
 		is_for_persons(model) ? "about the same "
 								"persons" :
@@ -370,7 +416,7 @@ put_ranges(Out *out, const DpermBlock *block)
 static void
 put_knots(Out *out, const DpermBlock *block)
 {
-	int			count = dperm_block_part_count(block);
+	int			count = dperm_block_knots(block);
 
 	if (!dperm_block_is_curve(block))
 		return;
@@ -572,6 +618,8 @@ dperm_model_print(const DpermModel *model, char *out, size_t room)
 	put_weights(&o, model);
 	if (model->tuning.len > 0)
 		put(&o, ", \"tuning\": %.*s", model->tuning.len, model->tuning.bytes);
+	if (model->prior.len > 0)
+		put(&o, ", \"prior\": %.*s", model->prior.len, model->prior.bytes);
 	put_ledger(&o, model);
 	put(&o, ", \"guarantee\": \"");
 	put_paragraph(&o, model);
