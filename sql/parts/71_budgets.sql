@@ -36,7 +36,7 @@ CREATE FUNCTION dp_grant(
 ) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
 COMMENT ON FUNCTION dp_grant(text, name, float8, float8) IS
-	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change these limits';
+	'allow a role to spend from a privacy budget, up to an epsilon and a delta, or change these limits; those that are omitted stay';
 
 CREATE FUNCTION dp_revoke(budget text, role name) RETURNS void
 	AS 'MODULE_PATHNAME' LANGUAGE C VOLATILE PARALLEL UNSAFE;
