@@ -28,6 +28,7 @@
 #include "protect/locks.h"
 #include "protect/population.h"
 #include "protect/protection.h"
+#include "protect/registered_columns.h"
 #include "query/persons.h"
 #include "query/source.h"
 #include "relation/cluster.h"
@@ -584,7 +585,8 @@ dperm_source_open(DpermSource *source, const DpermSourceNames *names, const Dper
 	if (source->registration)
 		unit = dperm_protection_unit(source->registration, unit);
 	columns = source->registration ?
-		dperm_protection_columns(source->registration, names->domains, &column_count) :
+		dperm_registered_columns_read(source->registration, names->domains, &column_count,
+									  &source->versions) :
 		dperm_domains_read(source->relation, names->domains, dperm_encode_dimension, &column_count);
 	label = find_column(source, columns, column_count, names->label, "label");
 	if (names->blocks)

@@ -91,6 +91,7 @@ typedef struct DpermSource
 	Oid			population_relation;	/* that table */
 	Oid			run_as;			/* with whose rights queries run; InvalidOid: the caller's */
 	const DpermRegistration *registration;	/* of a protected relation, or NULL */
+	List	   *versions;		/* DpermVersion: it, and those that domains are from */
 
 	/*
 	 * With a registration, what was compared with it: the relations that
