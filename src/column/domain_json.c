@@ -593,6 +593,8 @@ dperm_domain_json_parse(DpermColumn *column, JsonbValue *value)
 
 	column->known = true;
 	column->given = true;
+	column->above = false;
+	column->value_count = 0;
 	column->origin = "argument";
 	column->lack = NULL;
 }
