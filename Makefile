@@ -214,7 +214,9 @@ lint:
 	@perl -MJSON::PP -0777 -ne 'decode_json($$_)' $(here)/META.json
 	@test "$$(grep -c '"version": "$(EXTVERSION)"' $(here)/META.json)" = 2 || \
 		{ echo "not ok - META.json is not of version $(EXTVERSION)"; exit 1; }
-	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/matrix $(here)/test/bench/run \
+	@grep -q '^postgresql-dperm ($(EXTVERSION)-' $(here)/debian/changelog || \
+		{ echo "not ok - debian/changelog has no version $(EXTVERSION)"; exit 1; }
+	@for f in $(here)/.ci/run $(here)/script/lib.sh $(here)/script/test $(here)/script/demo $(here)/script/bare.sh $(here)/script/matrix $(here)/script/package $(here)/test/bench/run \
 		$(here)/test/audit/blackbox $(here)/test/audit/run $(here)/test/audit/short; do bash -n $$f || exit 1; done
 	@perl -c $(here)/script/check-readme
 	@! command -v python3 >/dev/null || python3 -c 'import sys; [compile(open(f).read(), f, "exec") for f in sys.argv[1:]]' \
