@@ -71,7 +71,7 @@ SELECT count(*), bool_and(abs(e.contribution - c.score) < 1e-12) AS explained FR
 CREATE TABLE straight AS SELECT dp_logreg_train('readings', 'y', '{x,age}', 1, knots => 5, domains => '{"x": {"range": [0, 1], "knots": 1}}') AS model;
 SELECT feature FROM straight, jsonb_array_elements(model::jsonb -> 'features') feature;
 SELECT c.position, abs(c.score - (c.position * 2 - 1) * weight / sqrt(3 * 3)) < 1e-12 AS score, abs(c.noise - k.noise / sqrt(3 * 3)) < 1e-12 AS noise FROM straight, dp_curve(model, 'x[2]') c JOIN dp_coefficients(model) k ON k.column_name = 'x' AND k.value = '[2]' ORDER BY 1;
-SELECT * FROM outcomes($$dp_curve(model, ?) FROM fit$$, $$'x' | 'x[0]' | 'x[4]' | 'x[1]' | 'x[01]' | 'x[ 1]' | 'x[1' | 'x[1]]' | 'x[]' | 'x[99999999999]' | 'y[1]' | 'age[1]' | '[1]'$$);
+SELECT * FROM outcomes($$dp_curve(model, ?) FROM fit$$, $$'x' | 'x[0]' | 'x[4]' | 'x[01]' | 'x[ 1]' | 'x[1' | 'x[1]]' | 'x[]' | 'x[99999999999]' | 'y[1]' | 'age[1]' | '[1]'$$);
 
 -- a kernel takes numbers as they are; tuning, costs, evaluation
 SELECT feature FROM jsonb_array_elements(dp_logreg_train('readings', 'y', '{x,age}', 1, kernel => 'gaussian', kernel_features => 10, domains => '{"x": {"range": [0, 1], "knots": 4}}')::jsonb -> 'features') feature
