@@ -1,7 +1,8 @@
 # What changes while a call is charged. A partition or child that is attached
 # then is not read, whatever it is like: its rows may be charged to another
 # budget. Nor does it make the call fail, which has been paid for. The call waits
-# where it is charged, and where it runs code of the analyst, in a holdout.
+# where it is charged, and where it runs code of the analyst, in a holdout. Nor
+# does anything that waits for a lock of the caller make it fail, or hang.
 use strict;
 use warnings;
 
@@ -47,7 +48,7 @@ sub start
 	my ($user, $waits, @sql) = @_;
 	my %s = (in => '', out => '', err => '');
 	local $ENV{PGAPPNAME} = $user;
-	$s{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ($user eq 'ana' ? ' user=ana' : ''), map { ('-c', $_) } @sql ], '<', \$s{in}, '>', \$s{out}, '2>', \$s{err});
+	$s{handle} = IPC::Run::start([ 'psql', '-XAtq', '-d', $node->connstr('postgres') . ($user eq 'ana' ? ' user=ana' : ''), map { ('-c', $_) } @sql ], '<', \$s{in}, '>', \$s{out}, '2>', \$s{err}, IPC::Run::timeout(180));
 	$node->poll_query_until('postgres', "SELECT count(*) > 0 FROM pg_stat_activity WHERE $waits") or die "it does not wait: $s{err}";
 	return \%s;
 }
@@ -110,7 +111,7 @@ sub during_debit
 {
 	my ($relation, @sql) = @_;
 	$node->safe_psql('postgres', "SET ROLE owner; BEGIN; SELECT dp_budget_alter('third', 101); PREPARE TRANSACTION 'managed'");
-	my $s = start('ana', "wait_event_type = 'Lock' AND backend_type <> 'client backend'", "\\set VERBOSITY verbose", "SELECT dp_logreg_train('$relation', 'y', '{x}', 1)::jsonb ->> 'persons'");
+	my $s = start('ana', "wait_event_type = 'Lock' AND backend_type <> 'client backend'", "\\set VERBOSITY verbose", 'BEGIN', 'SELECT FROM dp_ledger WHERE false', "SELECT dp_logreg_train('$relation', 'y', '{x}', 1)::jsonb ->> 'persons'");
 	foreach (@sql) { ref $_ ? $_->() : $node->safe_psql('postgres', $_) }
 	$node->safe_psql('postgres', "ROLLBACK PREPARED 'managed'");
 	$s->{handle}->finish;
@@ -161,6 +162,25 @@ like(during_debit('computed', sub { $alter = start('alter', "application_name = 
 $node->safe_psql('postgres', "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'alter'");
 $alter->{handle}->finish;
 is($node->safe_psql('postgres', "SET ROLE ana; SELECT dp_logreg_train('computed', 'y', '{x}', 1)::jsonb ->> 'persons'"), '800', 'in the end');
+
+# ---- maintenance of our tables, which waits for the session, which waits for its worker
+
+my $maintains;
+sub maintain
+{
+	my ($command) = @_;
+	return sub { $maintains = start('maintain', "application_name = 'maintain' AND wait_event_type = 'Lock'", $command) };
+}
+foreach my $table (split /\n/, $node->safe_psql('postgres', "SELECT relname FROM pg_class JOIN pg_depend d ON objid = pg_class.oid WHERE deptype = 'e' AND relkind = 'r' ORDER BY 1"))
+{
+	foreach my $command ('VACUUM FULL', 'REINDEX TABLE')
+	{
+		is(during_debit('plain', maintain("$command $table")), "800\nkept", "$command $table");
+		$maintains->{handle}->finish;
+	}
+}
+like(during_debit('computed', 'ALTER FUNCTION once STABLE', maintain('VACUUM FULL dp_ledger_releases')), qr/^ERROR:  0A000: .* is not IMMUTABLE\n.*\nnot kept$/s, 'the reason of a failure is not waited for');
+$maintains->{handle}->finish;
 
 $node->stop;
 done_testing();
