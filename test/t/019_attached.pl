@@ -101,8 +101,11 @@ $node->safe_psql('postgres', q{
 	CREATE FUNCTION twice(float8) RETURNS pair LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN ROW($1, $1); END';
 	CREATE FUNCTION once(pair) RETURNS float8 LANGUAGE plpgsql IMMUTABLE AS 'BEGIN RETURN $1.a; END';
 	CREATE VIEW seen AS SELECT person, y, x FROM plain WHERE y IS NOT NULL;
+	CREATE FUNCTION inner_one(float8) RETURNS float8 IMMUTABLE SET work_mem = '1MB' RETURN $1;
+	CREATE FUNCTION outer_one(float8) RETURNS float8 IMMUTABLE RETURN inner_one($1);
 	CREATE VIEW computed AS SELECT person, y, once(twice(x)) AS x FROM plain;
-	SELECT dp_protect(r, 'third', unit => 'person', domains => '{"x": [0, 10]}') FROM unnest('{parted,plain,seen,computed}'::text[]) r;
+	CREATE VIEW inlined AS SELECT person, y, outer_one(x) AS x FROM plain;
+	SELECT dp_protect(r, 'third', unit => 'person', domains => '{"x": [0, 10]}') FROM unnest('{parted,plain,seen,computed,inlined}'::text[]) r;
 });
 
 # Waits for the debit of a call, changes something, and returns what the call
@@ -154,6 +157,11 @@ like(during_debit('computed', 'ALTER FUNCTION once OWNER TO stranger'), qr/^ERRO
 $node->safe_psql('postgres', 'ALTER FUNCTION once OWNER TO owner');
 like(during_debit('computed', 'ALTER FUNCTION once STABLE'), qr/^ERROR:  0A000: function public\.once\(public\.pair\), which protected relation "computed" calls, is not IMMUTABLE\n$charged/, 'a function that is not IMMUTABLE');
 $node->safe_psql('postgres', 'ALTER FUNCTION once IMMUTABLE');
+
+# The outer function has been inlined, and calls the inner one no more.
+my $outer = 'SET ROLE owner; CREATE OR REPLACE FUNCTION outer_one(float8) RETURNS float8 IMMUTABLE RETURN $1';
+like(during_debit('inlined', "$outer; CREATE OR REPLACE FUNCTION inner_one(float8) RETURNS float8 IMMUTABLE SET work_mem = '1MB' BEGIN ATOMIC SELECT max(x) FROM plain; END"),
+	qr/^ERROR:  0A000: function public\.inner_one\(double precision\), which protected relation "inlined" calls, reads relation "plain"\n$charged/, 'a function that was inlined');
 
 # The type is altered when the transaction of the check ends.
 my $alter;
