@@ -38,7 +38,7 @@ BEGIN ATOMIC
 			l.model::pg_catalog.text AS model, l.metrics, l.budget OPERATOR(pg_catalog.=) m.budget AND l.entry OPERATOR(pg_catalog.=) m.entry AS own
 		FROM dperm_report_entry($1) m, dp_ledger l
 		WHERE l.budget OPERATOR(pg_catalog.=) m.budget AND l.entry OPERATOR(pg_catalog.=) m.entry
-			OR l.details OPERATOR(pg_catalog.=) pg_catalog.format('model: entry %s of budget %I', m.entry, m.budget)) r;
+			OR l.details OPERATOR(pg_catalog.=) CASE WHEN m.budget IS NOT NULL THEN pg_catalog.format('model: entry %s of budget %I', m.entry, m.budget) END) r;
 END;
 COMMENT ON FUNCTION dperm_report_ledger(dp_model) IS
 	'internal to dp_report: what dp_ledger shows the caller of the entry that a model names, and of evaluations of a model that names it';

@@ -110,10 +110,9 @@ dperm_columns_domain(const DpermBlock *block)
 void
 dperm_columns_domains(StringInfo page, const DpermModel *model)
 {
-	static const char *const columns[] = {"column", "domain", NULL};
 	int			shown = Min(model->encoder.block_count, DPERM_PAGE_ROWS);
 
-	dperm_page_table(page, "Domains of the columns", columns);
+	dperm_page_table(page, "Domains of the columns", NULL);
 	for (int i = 0; i < shown; i++)
 		dperm_page_fact(page, dperm_columns_name(&model->encoder.blocks[i]),
 						dperm_columns_domain(&model->encoder.blocks[i]));

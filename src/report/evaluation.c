@@ -3,6 +3,8 @@
  */
 #include "postgres.h"
 
+#include <math.h>
+
 #include "core/base/limits.h"
 #include "report/evaluation.h"
 #include "report/facts.h"
@@ -32,27 +34,32 @@ dperm_evaluation_check(JsonbContainer *rows)
 						 "concatenated with ||.")));
 }
 
-/* The value of a metric, with its interval. */
-static char *
-metric_text(JsonbContainer *row)
-{
-	double		value;
-	double		low;
-	double		high;
-
-	if (!dperm_facts_number(row, "value", &value))
-		return pstrdup("not known");
-	if (!dperm_facts_number(row, "low", &low) || !dperm_facts_number(row, "high", &high))
-		return psprintf("%.6g", value);
-	return psprintf("%.6g (%.6g to %.6g)", value, low, high);
-}
-
 /* Is a metric a cell of the confusion matrix? */
 static bool
 is_count(const char *metric)
 {
 	return strcmp(metric, "true positives") == 0 || strcmp(metric, "false positives") == 0 ||
 		strcmp(metric, "true negatives") == 0 || strcmp(metric, "false negatives") == 0;
+}
+
+/* The value of a metric, with its interval. */
+static char *
+metric_text(JsonbContainer *row)
+{
+	char	   *metric = dperm_facts_text(row, "metric");
+	double		value;
+	double		low;
+	double		high;
+	int			digits = 4;
+
+	/* counts are near whole numbers */
+	if (metric && is_count(metric) && dperm_facts_number(row, "value", &value))
+		digits = value >= 1 && value < 1e12 ? 1 + (int) log10(value) : 4;
+	if (!dperm_facts_number(row, "value", &value))
+		return pstrdup("not known");
+	if (!dperm_facts_number(row, "low", &low) || !dperm_facts_number(row, "high", &high))
+		return psprintf("%.*g", digits, value);
+	return psprintf("%.*g (%.*g to %.*g)", digits, value, digits, low, digits, high);
 }
 
 /* Two cells of the confusion matrix. */

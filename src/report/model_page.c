@@ -17,8 +17,6 @@
 #include "report/page.h"
 #include "report/promise.h"
 
-static const char *const fact_columns[] = {"what", "value", NULL};
-
 /* Purpose, date, and the figures that matter most. */
 static void
 put_head(StringInfo page, const DpermModelReport *report, const DpermSubject *subject)
@@ -61,7 +59,7 @@ put_release(StringInfo page, const DpermModelReport *report, Jsonb *record)
 	dperm_page_put(page, "<p>");
 	dperm_page_text(page, dperm_facts_text(basic, "description"), DPERM_PAGE_LONG);
 	dperm_page_put(page, "</p>\n");
-	dperm_page_table(page, "The release", fact_columns);
+	dperm_page_table(page, "The release", NULL);
 	dperm_page_fact(page, "predicts", dperm_model_report_label(model));
 	dperm_page_fact(page, "about", dperm_model_report_source(model));
 	dperm_page_fact(page, psprintf("number of %s", dperm_model_report_units(model)),
@@ -106,7 +104,7 @@ put_prior_section(StringInfo page, const DpermModel *model)
 				   "the rows of the prior. For rows that are in both, the costs add up.</p>\n");
 	if (!prior.private)
 		dperm_page_put(page, "<p class=\"alarm\">The prior, or one behind it, is NOT PRIVATE.</p>\n");
-	dperm_page_table(page, "The prior", fact_columns);
+	dperm_page_table(page, "The prior", NULL);
 	dperm_page_fact(page, "trained on", prior.source.len == 0 ? DPERM_RECORD_UNKNOWN :
 					pnstrdup(prior.source.bytes, prior.source.len));
 	dperm_page_fact(page, "epsilon", noisy ? psprintf("%g", prior.claim.epsilon) : "Infinity");
@@ -234,7 +232,7 @@ put_ledger_section(StringInfo page, const DpermModelReport *report)
 	if (entry == NULL)
 		return;
 	put_kept(page, report, entry);
-	dperm_page_table(page, "The entry", fact_columns);
+	dperm_page_table(page, "The entry", NULL);
 	dperm_page_fact(page, "time", dperm_page_moment(dperm_facts_text(entry, "at")));
 	for (int i = 0; i < (int) lengthof(keys); i++)
 		dperm_page_fact(page, keys[i], dperm_facts_text(entry, keys[i]));

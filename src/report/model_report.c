@@ -165,7 +165,8 @@ describe_mechanism(const DpermModel *model)
 	appendStringInfo(&text, "Then each weight is rounded to a multiple of %g, and gets discrete "
 					 "Laplace noise with a scale of " INT64_FORMAT " such steps: exact "
 					 "arithmetic, which covers floating point and the solver. Random bits come "
-					 "from the operating system. Software: dperm %s, in PostgreSQL %s.",
+					 "from the operating system. Software: dperm; this report is by %s, in "
+					 "PostgreSQL %s.",
 					 model->grid, model->release_scale, DPERM_VERSION, PG_VERSION);
 	return text.data;
 }

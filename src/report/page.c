@@ -14,6 +14,9 @@
 /* Nothing is loaded and nothing runs, whatever a text contains. */
 #define POLICY "default-src 'none'; style-src 'unsafe-inline'"
 
+/* How many characters a line has at least. */
+#define WORD 20
+
 /* Colours by the reader's preference; black on white on paper. */
 static const char style[] =
 ":root { color-scheme: light dark; --ink: #1b1f24; --soft: #57606a; --back: #ffffff;\n"
@@ -33,8 +36,9 @@ static const char style[] =
 " padding-bottom: .2rem; }\n"
 "h3 { font-size: 1rem; margin: 1.25rem 0 .25rem; }\n"
 "p, ul { margin: .5rem 0; } ul { padding-left: 1.25rem; }\n"
-"h1, h2, p, li, td, th, dd, dt, figcaption { overflow-wrap: anywhere; }\n"
-".soft, figcaption, caption { color: var(--soft); font-size: .875rem; }\n"
+"h1, h2, p, li, dd, dt { overflow-wrap: anywhere; }\n"
+"td, th { overflow-wrap: break-word; max-width: 24rem; }\n"
+".soft, caption { color: var(--soft); font-size: .875rem; }\n"
 ".alarm { color: var(--alarm); font-weight: 600; }\n"
 ".tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr));\n"
 " gap: .5rem; margin: 1rem 0; }\n"
@@ -47,11 +51,14 @@ static const char style[] =
 "th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0;\n"
 " border-bottom: 1px solid var(--rule); min-width: 4rem; }\n"
 "thead th { border-bottom-width: 2px; }\n"
-".facts tbody th { font-weight: 600; width: 28%; }\n"
+".facts th { font-weight: 600; width: 28%; min-width: 7rem; } .facts td { max-width: none; }\n"
+".facts .part { padding-top: .9rem; color: var(--soft); font-weight: 400; }\n"
+".facts caption { position: absolute; width: 1px; height: 1px; overflow: hidden;\n"
+" clip-path: inset(50%); }\n"
 "pre { background: var(--tile); border-radius: .4rem; padding: .7rem; font-size: .85rem;\n"
 " white-space: pre-wrap; overflow-wrap: anywhere; }\n"
 ".pictures { display: grid; grid-template-columns: repeat(auto-fill, minmax(17rem, 1fr));\n"
-" gap: 1rem; } figure { margin: 0; } .wide { max-width: 40rem; }\n"
+" gap: 1rem; } figure { margin: 0; } .wide { max-width: 27rem; }\n"
 "svg { display: block; width: 100%; height: auto; }\n"
 "svg text { font-size: 11px; fill: var(--soft); } svg .name { fill: var(--ink); }\n"
 ".axis { stroke: var(--rule); stroke-width: 1; fill: none; }\n"
@@ -62,7 +69,7 @@ static const char style[] =
 "figure, .tiles, tr, pre { break-inside: avoid; } h2, h3 { break-after: avoid; }\n"
 "@media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; }\n"
 " .scroll { overflow: visible; } .pictures { grid-template-columns: repeat(2, 1fr); }\n"
-" table { font-size: 8.5pt; } .tiles div { border: 1px solid var(--rule); } }\n";
+" table { font-size: 8.5pt; } td, th { min-width: 0; } .tiles div { border: 1px solid var(--rule); } }\n";
 
 /* Append markup. */
 void
@@ -111,12 +118,23 @@ put_character(StringInfo page, pg_wchar c)
 		appendStringInfoChar(page, (char) c);
 }
 
-/* Append text of a given number of bytes. */
-void
-dperm_page_bytes(StringInfo page, const char *bytes, int len, int most)
+/* Is a byte a letter of ASCII? */
+static bool
+is_letter(unsigned char byte)
+{
+	return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z');
+}
+
+/*
+ * Append text, cut after most characters. Where it wraps, a line can be broken
+ * after an underscore or a point within a name, and in long words.
+ */
+static void
+put_characters(StringInfo page, const char *bytes, int len, int most, bool wraps)
 {
 	char	   *copy = pnstrdup(bytes, len);
 	const unsigned char *at;
+	int			run = 0;		/* characters since a line could be broken */
 
 	/* bytes of SQL_ASCII are in any encoding: UTF-8 is the best guess */
 	if (GetDatabaseEncoding() != PG_SQL_ASCII)
@@ -134,6 +152,12 @@ dperm_page_bytes(StringInfo page, const char *bytes, int len, int most)
 			break;
 		}
 		put_character(page, legal ? utf8_to_unicode(at) : 0xfffd);
+		run = *at == ' ' ? 0 : run + 1;
+		if (wraps && (run >= WORD || ((*at == '_' || *at == '.') && run > 3 && is_letter(at[1]))))
+		{
+			appendStringInfoString(page, "<wbr/>");
+			run = 0;
+		}
 		at += legal ? size : 1;
 		len -= legal ? size : 1;
 	}
@@ -143,7 +167,14 @@ dperm_page_bytes(StringInfo page, const char *bytes, int len, int most)
 void
 dperm_page_text(StringInfo page, const char *text, int most)
 {
-	dperm_page_bytes(page, text, (int) strlen(text), most);
+	put_characters(page, text, (int) strlen(text), most, false);
+}
+
+/* The same, of a given number of bytes. */
+void
+dperm_page_bytes(StringInfo page, const char *bytes, int len, int most)
+{
+	put_characters(page, bytes, len, most, false);
 }
 
 /* Everything before the first section. */
@@ -189,20 +220,20 @@ dperm_page_tile(StringInfo page, const char *name, const char *value)
 	dperm_page_put(page, "</dd></div>\n");
 }
 
-/* Begin a table; a wide one scrolls by itself, also by keyboard. */
+/*
+ * Begin a table; a wide one scrolls by itself, also by keyboard. Facts have no
+ * columns.
+ */
 void
 dperm_page_table(StringInfo page, const char *caption, const char *const *columns)
 {
-	int			count = 0;
-
-	while (columns[count])
-		count++;
 	dperm_page_put(page, "<div class=\"scroll\" role=\"region\" aria-label=\"%s\" tabindex=\"0\">\n"
-				   "<table%s>\n<caption>%s</caption>\n<thead><tr>",
-				   caption, count == 2 ? " class=\"facts\"" : "", caption);
-	for (int i = 0; i < count; i++)
-		dperm_page_put(page, "<th scope=\"col\">%s</th>", columns[i]);
-	dperm_page_put(page, "</tr></thead>\n<tbody>\n");
+				   "<table%s>\n<caption>%s</caption>\n",
+				   caption, columns ? "" : " class=\"facts\"", caption);
+	for (int i = 0; columns && columns[i]; i++)
+		dperm_page_put(page, "%s<th scope=\"col\">%s</th>", i == 0 ? "<thead><tr>" : "",
+					   columns[i]);
+	dperm_page_put(page, "%s<tbody>\n", columns ? "</tr></thead>\n" : "");
 }
 
 /* End a table. */
@@ -218,7 +249,7 @@ dperm_page_cell(StringInfo page, bool heading, const char *text)
 {
 	dperm_page_put(page, heading ? "<th scope=\"row\">" : "<td>");
 	if (text)
-		dperm_page_text(page, text, DPERM_PAGE_LONG);
+		put_characters(page, text, (int) strlen(text), DPERM_PAGE_LONG, true);
 	dperm_page_put(page, heading ? "</th>" : "</td>");
 }
 
@@ -236,13 +267,13 @@ dperm_page_fact(StringInfo page, const char *name, const char *value)
 
 /* A list. */
 void
-dperm_page_list(StringInfo page, const char *const *items)
+dperm_page_list(StringInfo page, const char *const *items, int count)
 {
 	dperm_page_put(page, "<ul>\n");
-	for (; *items; items++)
+	for (int i = 0; i < count; i++)
 	{
 		dperm_page_put(page, "<li>");
-		dperm_page_text(page, *items, DPERM_PAGE_LONG);
+		dperm_page_text(page, items[i], DPERM_PAGE_LONG);
 		dperm_page_put(page, "</li>\n");
 	}
 	dperm_page_put(page, "</ul>\n");

@@ -38,19 +38,22 @@ extern void dperm_page_section(StringInfo page, const char *id, const char *head
 /* The tile of a figure that matters. */
 extern void dperm_page_tile(StringInfo page, const char *name, const char *value);
 
-/* A table: its heading for screen readers, its columns, up to a NULL. */
+/*
+ * A table: its caption, and its columns, up to a NULL. Without columns, a table
+ * of facts.
+ */
 extern void
 dperm_page_table(StringInfo page, const char *caption, const char *const *columns);
 extern void dperm_page_table_end(StringInfo page);
 
-/* One cell of text; the first of a row is its heading. */
+/* One cell of text, whose lines can be broken; the first of a row is its heading. */
 extern void dperm_page_cell(StringInfo page, bool heading, const char *text);
 
-/* A row of a table with two columns: what, and its value as text. */
+/* A row of two cells: what, and its value as text. */
 extern void dperm_page_fact(StringInfo page, const char *name, const char *value);
 
-/* A list of sentences of ours, up to a NULL. */
-extern void dperm_page_list(StringInfo page, const char *const *items);
+/* A list of sentences of ours. */
+extern void dperm_page_list(StringInfo page, const char *const *items, int count);
 
 /* How many things of a list are not shown, if any. */
 extern void dperm_page_cut(StringInfo page, int64 count, int64 shown, const char *things);

@@ -55,6 +55,7 @@ down(const Frame *frame, double y)
 double
 dperm_picture_limit(double number)
 {
+	static const double steps[] = {1, 1.5, 2, 3, 4, 5, 6, 8};
 	double		power;
 
 	if (!(number > 1e-300))
@@ -62,7 +63,10 @@ dperm_picture_limit(double number)
 	if (number > 1e300)
 		return 1e308;
 	power = pow(10, floor(log10(number)));
-	return power * (number <= power ? 1 : number <= 2 * power ? 2 : number <= 5 * power ? 5 : 10);
+	for (int i = 0; i < (int) lengthof(steps); i++)
+		if (number <= steps[i] * power)
+			return steps[i] * power;
+	return 10 * power;
 }
 
 /* Begin a picture; its description follows. */
@@ -91,6 +95,15 @@ put_label(StringInfo page, double x, double y, const char *anchor, const char *t
 {
 	dperm_page_put(page, "<text x=\"%.1f\" y=\"%.1f\" text-anchor=\"%s\">", x, y, anchor);
 	dperm_page_text(page, text, most);
+	dperm_page_put(page, "</text>\n");
+}
+
+/* What a picture is of. */
+static void
+put_name(StringInfo page, const char *name)
+{
+	dperm_page_put(page, "<text class=\"name\" x=\"2\" y=\"12\">");
+	dperm_page_text(page, name, 44);
 	dperm_page_put(page, "</text>\n");
 }
 
@@ -149,7 +162,7 @@ dperm_picture_curve(StringInfo page, const char *name, const DpermPoint *points,
 		dperm_page_put(page, "%sat %.4g: %.3g", i > 0 ? "; " : "", points[i].x, points[i].y);
 	dperm_page_put(page, ". Standard deviation of the noise: up to %.3g.</desc>\n",
 				   points[0].noise);
-	put_label(page, 2, 12, "start", name, 48);
+	put_name(page, name);
 	put_level(page, &frame, limit, psprintf("%.3g", limit));
 	put_level(page, &frame, 0, "0");
 	put_level(page, &frame, -limit, psprintf("%.3g", -limit));
@@ -201,7 +214,7 @@ dperm_picture_bars(StringInfo page, const char *name, const DpermBar *bars, int 
 			dperm_page_put(page, ", noise %.3g", bars[i].noise);
 	}
 	dperm_page_put(page, ".</desc>\n");
-	put_label(page, 2, 12, "start", name, 48);
+	put_name(page, name);
 	put_line(page, "axis", across(&frame, 0), frame.top, across(&frame, 0), frame.top + height + 2);
 	for (int i = 0; i < count; i++)
 		put_bar(page, &frame, &bars[i], frame.top + 15.0 * i);

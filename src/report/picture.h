@@ -27,7 +27,7 @@ typedef struct DpermBar
 	double		noise;
 } DpermBar;
 
-/* The least of 1, 2 and 5, times a power of ten, that is not below a number. */
+/* A round number that is not below a number, and not much above. */
 extern double dperm_picture_limit(double number);
 
 /*

@@ -13,21 +13,19 @@
 /* An epsilon above this says little. */
 #define LARGE_EPSILON 10
 
-/* Section "Assumptions". */
+/* Section "Assumptions": those that all releases have, and others. */
+#define COMMON 4
+
 static const char *const assumptions[] = {
 	"The random bits of the operating system are random, and independent of the rows.",
 	"Arithmetic is IEEE 754: doubles, rounded to nearest, without fast-math.",
 	"All passes of a call read the same rows: one snapshot, and sources that can change under it "
 	"are refused.",
 	"Domains, parameters and priors were chosen without looking at the private rows.",
-	NULL
-};
-
-static const char *const owner_assumptions[] = {
+	/* of protected relations */
 	"Functions of the owner that are marked IMMUTABLE depend on their arguments alone.",
 	"The unit column identifies the same person everywhere, and the same people are behind one "
-	"budget only.",
-	NULL
+	"budget only."
 };
 
 /* Section "Not covered". */
@@ -44,8 +42,7 @@ static const char *const not_covered[] = {
 	"Predictions for private rows: what the model says about a row is as private as that row.",
 	"The rows of a prior, which are covered by the guarantee of the prior.",
 	"Forgery: a model is not signed. Whoever can edit its text can edit its epsilon. The last "
-	"section says how to check it.",
-	NULL
+	"section says how to check it."
 };
 
 /* Whose data, as the object of a sentence. */
@@ -104,7 +101,7 @@ dperm_promise_plain(StringInfo page, const DpermPromise *promise)
 		return;
 	}
 	dperm_page_put(page, "<p>Whatever somebody concludes from %s, they would have concluded with "
-				   "almost the same probability if %s of the data %s. How nearly the same is "
+				   "almost the same probability if %s in the data %s. How nearly the same is "
 				   "measured by epsilon. Here it is %g: no conclusion becomes more than "
 				   "e<sup>%g</sup> = %.3g times as likely, or as unlikely",
 				   promise->released, whose(claim), other, claim->epsilon, claim->epsilon,
@@ -123,11 +120,9 @@ void
 dperm_promise_limits(StringInfo page, const DpermPromise *promise)
 {
 	dperm_page_put(page, "<h3>It holds if</h3>\n");
-	dperm_page_list(page, assumptions);
-	if (promise->is_protected)
-		dperm_page_list(page, owner_assumptions);
+	dperm_page_list(page, assumptions, promise->is_protected ? lengthof(assumptions) : COMMON);
 	dperm_page_put(page, "<h3>It does not cover</h3>\n");
-	dperm_page_list(page, not_covered);
+	dperm_page_list(page, not_covered, lengthof(not_covered));
 	dperm_page_put(page, "<p>Proofs, and the full lists: docs/guarantee.md of dperm %s, sections "
 				   "Assumptions and Not covered.</p>\n", DPERM_VERSION);
 }

@@ -14,18 +14,35 @@
 /* The longest name of the URL. */
 #define SLUG_MAX 60
 
-/* The parts of a record that a page shows, and their headings. */
+/* The fields that a page shows, in this order; a part begins with its heading. */
 static const struct
 {
-	const char *name;
+	const char *part;
 	const char *heading;
-}			parts[] = {
-	{"dp_variant", "Variant of differential privacy"},
-	{"privacy_loss", "Privacy loss"},
-	{"deployment_model", "Deployment"},
-	{"accounting", "Accounting"},
-	{"implementation", "Implementation"},
-	{"administrative", "About this record"}
+	const char *field;
+	const char *label;
+}			fields[] = {
+	{"dp_variant", "Differential privacy", "variant_name", "variant"},
+	{"dp_variant", NULL, "data_domain", "data domain"},
+	{"dp_variant", NULL, "unprotected_quantities", "unprotected quantities"},
+	{"privacy_loss", "Privacy loss", "privacy_unit", "unit of privacy"},
+	{"privacy_loss", NULL, "privacy_unit_details", "neighbours (adjacency)"},
+	{"privacy_loss", NULL, "privacy_parameters", "parameters"},
+	{"privacy_loss", NULL, "privacy_parameters_details", "parameters in detail"},
+	{"deployment_model", "Deployment", "model_name", "model"},
+	{"deployment_model", NULL, "model_name_details", "model in detail"},
+	{"deployment_model", NULL, "actors", "actors and trust"},
+	{"deployment_model", NULL, "release_type", "releases"},
+	{"deployment_model", NULL, "release_type_details", "releases in detail"},
+	{"deployment_model", NULL, "data_source_type", "data source"},
+	{"deployment_model", NULL, "data_source_type_details", "data source in detail"},
+	{"deployment_model", NULL, "access_type", "access"},
+	{"deployment_model", NULL, "access_type_details", "access in detail"},
+	{"accounting", "Accounting", "composition", "composition"},
+	{"accounting", NULL, "post_processing", "post-processing"},
+	{"implementation", "Implementation", "mechanisms", "mechanism and noise"},
+	{"implementation", NULL, "preprocessing_and_hyperparameter_tuning", "preparation and tuning"},
+	{"implementation", NULL, "justification", "justification"}
 };
 
 /* A key, after a comma if anything comes before it. */
@@ -127,50 +144,34 @@ dperm_record_end(StringInfo json, const char *notes)
 	return DatumGetJsonbP(DirectFunctionCall1(jsonb_in, CStringGetDatum(json->data)));
 }
 
-/* A key for people: its first letter large, and spaces. */
+/* A part of the parameters. */
 static char *
-label_of(const char *key)
+parameters_text(JsonbContainer *part)
 {
-	char	   *label = pstrdup(key);
+	JsonbContainer *parameters = dperm_facts_member(part, "privacy_parameters");
 
-	for (char *c = label; *c; c++)
-		if (*c == '_')
-			*c = ' ';
-	label[0] = (char) pg_toupper((unsigned char) label[0]);
-	return label;
+	return parameters == NULL ? NULL :
+		psprintf("epsilon %s, delta %s", dperm_facts_text(parameters, "epsilon"),
+				 dperm_facts_text(parameters, "delta"));
 }
 
-/* A part as a table. */
-static void
-show_part(StringInfo page, JsonbContainer *part, const char *heading)
-{
-	static const char *const columns[] = {"field", "value", NULL};
-	JsonbIterator *it = JsonbIteratorInit(part);
-	JsonbValue	key;
-	JsonbIteratorToken token = JsonbIteratorNext(&it, &key, true);
-
-	dperm_page_table(page, heading, columns);
-	while ((token = JsonbIteratorNext(&it, &key, true)) != WJB_DONE)
-		if (token == WJB_KEY)
-		{
-			char	   *name = pnstrdup(key.val.string.val, key.val.string.len);
-
-			dperm_page_fact(page, label_of(name), dperm_facts_text(part, name));
-		}
-	dperm_page_table_end(page);
-}
-
-/* All parts but "basic", which a page shows in other ways. */
+/* The fields as one table; a page shows those of "basic" in other ways. */
 void
 dperm_record_show(StringInfo page, Jsonb *record)
 {
 	JsonbContainer *deployment = dperm_facts_member(&record->root, "deployment");
 
-	for (int i = 0; i < (int) lengthof(parts); i++)
+	dperm_page_table(page, "Fields of the OpenDP Deployments Registry", NULL);
+	for (int i = 0; i < (int) lengthof(fields); i++)
 	{
-		JsonbContainer *part = dperm_facts_member(deployment, parts[i].name);
+		JsonbContainer *part = dperm_facts_member(deployment, fields[i].part);
 
-		if (part && JsonContainerSize(part) > 0)
-			show_part(page, part, parts[i].heading);
+		if (fields[i].heading)
+			dperm_page_put(page, "<tr><th class=\"part\" colspan=\"2\" scope=\"colgroup\">%s</th>"
+						   "</tr>\n", fields[i].heading);
+		dperm_page_fact(page, fields[i].label,
+						strcmp(fields[i].field, "privacy_parameters") == 0 ?
+						parameters_text(part) : dperm_facts_text(part, fields[i].field));
 	}
+	dperm_page_table_end(page);
 }

@@ -35,7 +35,7 @@ extern void dperm_record_parameters(StringInfo json, const char *epsilon, const 
 /* Who has written it, and what they note; ends the record. */
 extern Jsonb *dperm_record_end(StringInfo json, const char *notes);
 
-/* Show all of a record but what is in its first part. */
+/* Show the fields of a record, but for those of its first part. */
 extern void dperm_record_show(StringInfo page, Jsonb *record);
 
 #endif							/* DPERM_RECORD_H */
