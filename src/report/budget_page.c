@@ -166,9 +166,9 @@ put_balance(StringInfo page, const DpermBudgetReport *report, const DpermSubject
 		dperm_page_tile(page, tiles[i].name, value ? value : "not known yet");
 	}
 	dperm_page_put(page, "</dl>\n<p class=\"soft\">Left is the largest epsilon that a single "
-				   "release without delta can still have, for this role. With a delta, charges can "
-				   "add up to more than the limit, because many small releases cost less than their "
-				   "sum.</p>\n");
+				   "release without delta can still have, for this role. With a delta, charges "
+				   "can add up to more than the limit, because many small releases cost less than "
+				   "their sum.</p>\n");
 }
 
 /* Charges over time. */
@@ -238,7 +238,10 @@ put_objects(StringInfo page, const DpermBudgetReport *report, const char *array,
 			bool		time = strcmp(keys[k], "at") == 0 || strcmp(keys[k], "first") == 0 ||
 				strcmp(keys[k], "last") == 0;
 
-			dperm_page_cell(page, k == 0, time ? dperm_page_moment(text) : text);
+			if (time)
+				dperm_page_time(page, text);
+			else
+				dperm_page_cell(page, k == 0, text);
 		}
 		dperm_page_put(page, "</tr>\n");
 	}

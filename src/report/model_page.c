@@ -103,7 +103,8 @@ put_prior_section(StringInfo page, const DpermModel *model)
 				   "guarantee above is about the rows of this training; that of the prior is about "
 				   "the rows of the prior. For rows that are in both, the costs add up.</p>\n");
 	if (!prior.private)
-		dperm_page_put(page, "<p class=\"alarm\">The prior, or one behind it, is NOT PRIVATE.</p>\n");
+		dperm_page_put(page, "<p class=\"alarm\">The prior, or one behind it, is NOT PRIVATE."
+					   "</p>\n");
 	dperm_page_table(page, "The prior", NULL);
 	dperm_page_fact(page, "trained on", prior.source.len == 0 ? DPERM_RECORD_UNKNOWN :
 					pnstrdup(prior.source.bytes, prior.source.len));
@@ -197,7 +198,7 @@ put_later_charges(StringInfo page, const DpermModelReport *report)
 			continue;
 		dperm_page_put(page, "<tr>");
 		dperm_page_cell(page, true, dperm_facts_text(row, "entry"));
-		dperm_page_cell(page, false, dperm_page_moment(dperm_facts_text(row, "at")));
+		dperm_page_time(page, dperm_facts_text(row, "at"));
 		for (int k = 0; k < (int) lengthof(keys); k++)
 			dperm_page_cell(page, false, dperm_facts_text(row, keys[k]));
 		dperm_page_put(page, "</tr>\n");

@@ -23,7 +23,7 @@
 
 /* The kind of a model, for people. */
 static const char *
-learner_of(const DpermModel *model)
+learner_name(const DpermModel *model)
 {
 	return dperm_loss_learner_name(dperm_loss_entry((int) model->loss.kind)->learner);
 }
@@ -95,7 +95,7 @@ static char *
 describe_model(const DpermModel *model)
 {
 	return psprintf("A %s that predicts %s from %d column%s of %s, with %d weights, trained on "
-					INT64_FORMAT " %s.", learner_of(model), dperm_model_report_label(model),
+					INT64_FORMAT " %s.", learner_name(model), dperm_model_report_label(model),
 					model->encoder.block_count, model->encoder.block_count == 1 ? "" : "s",
 					dperm_model_report_source(model), dperm_encoder_dim(&model->encoder),
 					model->rows, dperm_model_report_units(model));

@@ -50,7 +50,7 @@ static const char style[] =
 "caption { text-align: left; padding-bottom: .2rem; }\n"
 "th, td { text-align: left; vertical-align: top; padding: .3rem .7rem .3rem 0;\n"
 " border-bottom: 1px solid var(--rule); min-width: 4rem; }\n"
-"thead th { border-bottom-width: 2px; }\n"
+"thead th { border-bottom-width: 2px; } .time { white-space: nowrap; }\n"
 ".facts th { font-weight: 600; width: 28%; min-width: 7rem; } .facts td { max-width: none; }\n"
 ".facts .part { padding-top: .9rem; color: var(--soft); font-weight: 400; }\n"
 ".facts caption { position: absolute; width: 1px; height: 1px; overflow: hidden;\n"
@@ -69,7 +69,8 @@ static const char style[] =
 "figure, .tiles, tr, pre { break-inside: avoid; } h2, h3 { break-after: avoid; }\n"
 "@media print { main { max-width: none; padding: 0; } body { font-size: 10.5pt; }\n"
 " .scroll { overflow: visible; } .pictures { grid-template-columns: repeat(2, 1fr); }\n"
-" table { font-size: 8.5pt; } td, th { min-width: 0; } .tiles div { border: 1px solid var(--rule); } }\n";
+" table { font-size: 8.5pt; } td, th { min-width: 0; }\n"
+" .tiles div { border: 1px solid var(--rule); } }\n";
 
 /* Append markup. */
 void
@@ -231,8 +232,12 @@ dperm_page_table(StringInfo page, const char *caption, const char *const *column
 				   "<table%s>\n<caption>%s</caption>\n",
 				   caption, columns ? "" : " class=\"facts\"", caption);
 	for (int i = 0; columns && columns[i]; i++)
-		dperm_page_put(page, "%s<th scope=\"col\">%s</th>", i == 0 ? "<thead><tr>" : "",
-					   columns[i]);
+	{
+		dperm_page_put(page, "%s<th scope=\"col\">", i == 0 ? "<thead><tr>" : "");
+		for (const char *c = columns[i]; *c; c++)
+			appendStringInfoChar(page, *c == '_' ? ' ' : *c);
+		dperm_page_put(page, "</th>");
+	}
 	dperm_page_put(page, "%s<tbody>\n", columns ? "</tr></thead>\n" : "");
 }
 
@@ -251,6 +256,16 @@ dperm_page_cell(StringInfo page, bool heading, const char *text)
 	if (text)
 		put_characters(page, text, (int) strlen(text), DPERM_PAGE_LONG, true);
 	dperm_page_put(page, heading ? "</th>" : "</td>");
+}
+
+/* A cell with a moment. */
+void
+dperm_page_time(StringInfo page, const char *timestamp)
+{
+	dperm_page_put(page, "<td class=\"time\">");
+	if (timestamp)
+		dperm_page_text(page, dperm_page_moment(timestamp), DPERM_PAGE_NAME);
+	dperm_page_put(page, "</td>");
 }
 
 /* A row of two cells; none if there is no value. */

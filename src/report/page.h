@@ -39,8 +39,8 @@ extern void dperm_page_section(StringInfo page, const char *id, const char *head
 extern void dperm_page_tile(StringInfo page, const char *name, const char *value);
 
 /*
- * A table: its caption, and its columns, up to a NULL. Without columns, a table
- * of facts.
+ * A table: its caption, and its columns, up to a NULL, which are shown with
+ * spaces for underscores. Without columns, a table of facts.
  */
 extern void
 dperm_page_table(StringInfo page, const char *caption, const char *const *columns);
@@ -48,6 +48,9 @@ extern void dperm_page_table_end(StringInfo page);
 
 /* One cell of text, whose lines can be broken; the first of a row is its heading. */
 extern void dperm_page_cell(StringInfo page, bool heading, const char *text);
+
+/* A cell with a timestamp of JSON, or nothing for NULL. */
+extern void dperm_page_time(StringInfo page, const char *timestamp);
 
 /* A row of two cells: what, and its value as text. */
 extern void dperm_page_fact(StringInfo page, const char *name, const char *value);

@@ -30,7 +30,7 @@ typedef struct Frame
 
 /* Where a number is between two others, 0 to 1; halves do not overflow. */
 static double
-share_of(double number, double low, double high)
+share_between(double number, double low, double high)
 {
 	double		share = (number / 2 - low / 2) / (high / 2 - low / 2);
 
@@ -41,14 +41,14 @@ share_of(double number, double low, double high)
 static double
 across(const Frame *frame, double x)
 {
-	return frame->left + frame->width * share_of(x, frame->x0, frame->x1);
+	return frame->left + frame->width * share_between(x, frame->x0, frame->x1);
 }
 
 /* The place of a y. */
 static double
 down(const Frame *frame, double y)
 {
-	return frame->top + frame->height * (1 - share_of(y, frame->y0, frame->y1));
+	return frame->top + frame->height * (1 - share_between(y, frame->y0, frame->y1));
 }
 
 /* A round number that is large enough. */
