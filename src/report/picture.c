@@ -184,7 +184,7 @@ put_bar(StringInfo page, const Frame *frame, const DpermBar *bar, double top)
 	double		zero = across(frame, 0);
 	double		end = across(frame, bar->value);
 
-	put_label(page, frame->left - 6, top + 10, "end", bar->name, 17);
+	put_label(page, frame->left - 6, top + 10, "end", bar->name, 14);
 	dperm_page_put(page, "<rect class=\"mark\" x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" "
 				   "height=\"10\"/>\n", Min(zero, end), top + 1, fabs(end - zero));
 	if (bar->noise > 0)
